@@ -1,0 +1,1 @@
+"""Code that the networks of this folder share: data, training, export."""
