@@ -1,0 +1,36 @@
+#pragma once
+// Real multiplier -> (mult, shift); docs/numerics.md, "Requantization". Host only in practice (double), but constexpr.
+
+#include <cstdint>
+
+namespace thimble::numerics {
+
+struct Multiplier {
+  int32_t mult = 0;   // 0, or in [2^30, 2^31)
+  int32_t shift = 0;  // positive = left
+  constexpr bool operator==(const Multiplier&) const = default;
+};
+
+/// real >= 0 and finite. Values below 2^-32 give (0, 0); above 2^30 shift exceeds kShiftMax, which callers must refuse.
+constexpr Multiplier quantize_multiplier(double real) {
+  if (!(real > 0)) return {};
+  int32_t exponent = 0;
+  while (real >= 1.0) {
+    real /= 2;
+    ++exponent;
+  }
+  while (real < 0.5) {
+    real *= 2;
+    --exponent;
+  }
+  // real * 2^31 is at least 2^30, so truncation of +0.5 rounds half away from zero exactly.
+  int64_t mult = static_cast<int64_t>(real * 2147483648.0 + 0.5);
+  if (mult == int64_t{1} << 31) {
+    mult /= 2;
+    ++exponent;
+  }
+  if (exponent < -31) return {};
+  return {static_cast<int32_t>(mult), exponent};
+}
+
+}  // namespace thimble::numerics

@@ -1,0 +1,49 @@
+#pragma once
+// A tensor on the host: dense, contiguous in *logical* order, whatever the value's dim_order says.
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "ir/type.h"
+
+namespace thimble::ir {
+
+struct Tensor {
+  DType dtype = DType::kF32;
+  Shape shape;
+  std::vector<std::byte> bytes;  // element_count(shape) * dtype_bytes(dtype)
+
+  bool operator==(const Tensor&) const = default;
+
+  template <typename T>
+  [[nodiscard]] std::span<const T> data() const {
+    assert(sizeof(T) == dtype_bytes(dtype));
+    return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  template <typename T>
+  [[nodiscard]] std::span<T> data() {
+    assert(sizeof(T) == dtype_bytes(dtype));
+    return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+};
+
+[[nodiscard]] Tensor zeros(DType dtype, const Shape& shape);
+/// A tensor holding these values; `values.size()` must equal element_count(shape).
+[[nodiscard]] Tensor make_f32(const Shape& shape, std::span<const float> values);
+[[nodiscard]] Tensor make_i8(const Shape& shape, std::span<const int8_t> values);
+[[nodiscard]] Tensor make_i32(const Shape& shape, std::span<const int32_t> values);
+/// The same elements with dimension i of the result being dimension dims[i] of the source.
+[[nodiscard]] Tensor permuted(const Tensor& tensor, std::span<const int64_t> dims);
+/// The bytes as they lie in memory under `order`, and back.
+[[nodiscard]] std::vector<std::byte> to_memory(const Tensor& tensor, const DimOrder& order);
+[[nodiscard]] Tensor from_memory(std::span<const std::byte> bytes, DType dtype, const Shape& shape,
+                                 const DimOrder& order);
+
+using TensorPtr = std::shared_ptr<const Tensor>;
+
+}  // namespace thimble::ir
