@@ -53,7 +53,14 @@ def refine(model):
     """Full-batch quasi-Newton steps; the fourth power weighs the worst points most."""
     x = torch.linspace(-0.1, TURN + 0.1, 1000)[:, None]
     y = torch.sin(x)
-    optimizer = torch.optim.LBFGS(model.parameters(), max_iter=1500, history_size=50, line_search_fn="strong_wolfe")
+    optimizer = torch.optim.LBFGS(
+        model.parameters(),
+        max_iter=1500,
+        history_size=50,
+        line_search_fn="strong_wolfe",
+        tolerance_grad=1e-12,
+        tolerance_change=1e-14,
+    )
 
     def loss():
         optimizer.zero_grad()
