@@ -1,0 +1,58 @@
+"""Synthetic sounds: spectrograms of gliding tones, and log-mel frames of a running machine, as uint8 on a coarse grid."""
+
+import numpy as np
+
+from .textures import coarse
+
+FRAMES, COEFFICIENTS = 49, 10
+SILENCE, UNKNOWN = 0, 1
+# Where each word's tone begins, bends to and ends, in coefficients.
+WORDS = np.array(
+    [[1, 1, 1], [4.5, 4.5, 4.5], [8, 8, 8], [1, 4.5, 8], [8, 4.5, 1], [1, 8, 1], [8, 1, 8], [1, 1, 8], [8, 8, 1], [4.5, 8, 1]],
+    dtype=np.float32,
+)
+
+
+def spoken_words(count: int, seed: int, step: int = 4):
+    """Twelve classes: silence, an unknown glide, ten known glides. Returns [count, 1, 49, 10]."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 12, count)
+    pitch = np.where(labels[:, None] < 2, rng.uniform(0, 9, (count, 3)), WORDS[np.maximum(labels - 2, 0)])
+    pitch = pitch + rng.normal(0, 0.45, (count, 3))
+    start, length = rng.uniform(2, 14, (count, 1)), rng.uniform(22, 34, (count, 1))
+    progress = (np.arange(FRAMES)[None] - start) / length
+    inside = np.clip(np.minimum(progress, 1 - progress) * 8, 0, 1)
+    first = np.clip(progress, 0, 0.5) * 2
+    second = np.clip(progress - 0.5, 0, 0.5) * 2
+    track = pitch[:, :1] + (pitch[:, 1:2] - pitch[:, :1]) * first + (pitch[:, 2:] - pitch[:, 1:2]) * second
+    loudness = rng.uniform(0.35, 0.8, (count, 1)) * inside * (labels != SILENCE)[:, None]
+    distance = np.arange(COEFFICIENTS)[None, None] - track[:, :, None]
+    values = 0.3 + loudness[:, :, None] * np.exp(-(distance**2) / 1.6)
+    values += 0.1 * rng.standard_normal(values.shape)
+    return coarse(values, step)[:, None], labels
+
+
+MELS, STACKED = 128, 5
+
+
+def machine_frames(count: int, seed: int, step: int = 2):
+    """Five log-mel frames in a row of a machine that runs at some speed and load. Returns [count, 640]."""
+    rng = np.random.default_rng(seed)
+    mel = np.arange(MELS, dtype=np.float32)[None, None]
+    time = np.arange(STACKED, dtype=np.float32)[None, :, None]
+
+    def draw(low, high):
+        return rng.uniform(low, high, (count, 1, 1)).astype(np.float32)
+
+    speed, load, hum, tilt, depth, phase = (
+        draw(0, 1), draw(0.2, 1), draw(0, 1), draw(-1, 1), draw(0, 0.3), draw(0, 2 * np.pi)
+    )
+    values = 0.35 + 0.12 * tilt * (mel / 64 - 1) + np.zeros((count, STACKED, MELS), np.float32)
+    swing = 1 + depth * np.sin(phase + 0.9 * time)
+    for harmonic in range(1, 6):
+        centre = 10 + 18 * harmonic + 2.4 * speed * harmonic
+        values += load * swing * 0.5 / harmonic**0.5 * np.exp(-((mel - centre) ** 2) / (12 + 4 * harmonic))
+    for centre in (8, 16):
+        values += 0.35 * hum * np.exp(-((mel - centre) ** 2) / 6)
+    values += 0.02 * rng.standard_normal(values.shape, dtype=np.float32)
+    return coarse(values, step).reshape(count, STACKED * MELS)
