@@ -1,0 +1,611 @@
+#!/usr/bin/env python3
+"""Writes the .pt2 test models of this folder: one row below is one case.
+
+    python tests/data/pt2/make_cases.py [PREFIX]...
+
+For each case: NAME.pt2 (torch.export.save), NAME.npz (in0, in1, ... and eager PyTorch's out0,
+out1, ...; logical values in C order; bfloat16 is widened to float32). All cases are described in
+cases.json, with the ATen targets in the graph and each output's shape, dim_order and strides
+(left out where contiguous).
+Weights and inputs depend only on the case's name (or its `same` group), so that rows can be added
+anywhere. Source file names in the stack traces are made independent of the machine.
+
+Needs PyTorch 2.13 and numpy. With PREFIX only those cases are rewritten.
+"""
+import json
+import operator
+import sys
+import sysconfig
+import warnings
+import zlib
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.export import Dim
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+CL = torch.channels_last
+torch.set_num_threads(1)
+warnings.simplefilter('ignore')
+
+
+# ---------------------------------------------------------------------------------- the machinery
+
+class Base(nn.Module):
+    def __init__(self, parts):
+        super().__init__()
+        for key, part in parts.items():
+            if isinstance(part, Buffer):
+                self.register_buffer(key, part.value, persistent=part.persistent)
+            else:
+                setattr(self, key, part)
+
+
+def Net(forward, **parts):
+    """A module from its forward (a function of the net and its inputs x, y, z) and the modules,
+    parameters and buffers that it uses."""
+    forward.__code__ = forward.__code__.replace(co_name='forward')   # stack traces hold frames of this name only
+    return type('Net', (Base,), {'forward': forward, '__module__': 'cases'})(parts)
+
+
+class Buffer:
+    def __init__(self, value, persistent=True):
+        self.value, self.persistent = value, persistent
+
+
+class Tagged(torch.Tensor):
+    """A tensor subclass: torch.export.save pickles it."""
+
+
+def par(*shape):
+    return nn.Parameter(torch.zeros(shape))
+
+
+def buf(*shape, persistent=True):
+    return Buffer(torch.zeros(shape), persistent)
+
+
+def settle(model):
+    """Random weights; batch-norms as after training. Logical values do not depend on the strides."""
+    for name, p in model.named_parameters():
+        v = torch.randn(p.shape)
+        if name.split('.')[-1] == 'weight':
+            v = 1 + 0.3 * v if v.dim() == 1 else v / max(1, v[0].numel()) ** 0.5
+        p.data.copy_(v if name.split('.')[-1] == 'weight' else 0.5 * v)
+    for name, b in model.named_buffers():
+        if name.endswith('num_batches_tracked'):
+            b.fill_(100)
+        elif b.is_floating_point() or b.is_complex():
+            b.copy_(0.5 + torch.rand(b.shape) if name.endswith('running_var') else 0.5 * torch.randn(b.shape))
+
+
+CASES = []
+
+
+def case(name, model, *shapes, note='', expect='ok', op='', same='', example=None, dims=None,
+         core=False, fmt=torch.contiguous_format, dtype=torch.float32, tol=1e-5):
+    """One row. `shapes`: of the inputs. `example`: their shapes at export, where sizes are dynamic
+    (`dims`). `op`: the target that is expected to be refused. `same`: cases with equal weights, inputs
+    and outputs share this name. `fmt`, `dtype`: of the inputs. `core`: decomposed to core
+    ATen before it is saved."""
+    CASES.append(locals())
+
+
+def tensor(shape, fmt, dtype):
+    v = torch.randn(shape).to(dtype)
+    return v.contiguous(memory_format=fmt if v.dim() == 4 else torch.contiguous_format)
+
+
+def dim_order(t):
+    if t.is_contiguous():
+        return list(range(t.dim()))
+    if t.dim() == 4 and t.is_contiguous(memory_format=CL):
+        return [0, 2, 3, 1]
+    return sorted(range(t.dim()), key=lambda d: (-t.stride(d), d))
+
+
+def describe(t):
+    row = {'shape': list(t.shape), 'dim_order': dim_order(t), 'dtype': str(t.dtype).removeprefix('torch.')}
+    return row if t.is_contiguous() else row | {'strides': list(t.stride())}
+
+
+def to_numpy(t):
+    t = t.detach()
+    return np.ascontiguousarray((t.float() if t.dtype is torch.bfloat16 else t).numpy()).reshape(tuple(t.shape))
+
+
+def relocate(program):
+    """Stack traces name the machine that made them, and decomposed nodes the address of a graph:
+    keep only what is the same everywhere."""
+    swaps = [(sysconfig.get_paths()['purelib'], '/venv/lib/python3/site-packages'), (str(ROOT) + '/', '')]
+    graphs = {}
+
+    def renumber(sources):
+        for s in sources or []:
+            if s.node_info:
+                s.node_info.graph_id, s._dict = graphs.setdefault(s.node_info.graph_id, len(graphs)), None
+            renumber(s.from_node)
+
+    for module in program.graph_module.modules():
+        for node in getattr(module, 'graph', torch.fx.Graph()).nodes:
+            renumber(node.meta.get('from_node'))
+            if node.meta.get('stack_trace'):
+                for old, new in swaps:
+                    node.meta['stack_trace'] = node.meta['stack_trace'].replace(old, new)
+
+
+def symbols(program, inputs, dims):
+    """Symbol name in the archive -> the user's name, range, and the size in the .npz."""
+    found = {}
+    users = [n for n in program.graph.nodes if n.name in program.graph_signature.user_inputs]
+    for node, arg, spec in zip(users, inputs, (dims or {}).values()):
+        for axis, dim in spec.items():
+            size = node.meta['val'].shape[axis]
+            if isinstance(size, torch.SymInt):
+                row = {'dim': getattr(dim, '__name__', str(dim)), 'expr': str(size.node.expr), 'size': arg.shape[axis]}
+                if size.node.expr.is_symbol:
+                    r = program.range_constraints[size.node.expr]
+                    row |= {'min': int(r.lower), 'max': None if r.upper > 2**40 else int(r.upper)}
+                found[f'{node.name}[{axis}]'] = row
+    return found
+
+
+def target_name(target):
+    if isinstance(target, torch._ops.OpOverload):
+        return str(target)
+    return f'higher_order.{target}' if isinstance(target, torch._ops.HigherOrderOperator) else f'{target.__module__}.{target.__name__}'
+
+
+def make(c):
+    torch.manual_seed(zlib.crc32((c['same'] or c['name']).encode()))
+    model = c['model'].eval()
+    settle(model)
+    inputs = [tensor(s, c['fmt'], c['dtype']) for s in c['shapes']]
+    examples = [tensor(s, c['fmt'], c['dtype']) for s in c['example']] if c['example'] else [x.clone() for x in inputs]
+    program = torch.export.export(model, tuple(examples), dynamic_shapes=c['dims'], strict=False)
+    if c['core']:
+        program = program.run_decompositions()
+    with torch.no_grad():
+        fresh = lambda: [x.clone() for x in inputs]   # keeps strides; a model may write to its input
+        eager, again = model(*fresh()), program.module()(*fresh())
+    outs = list(eager) if isinstance(eager, (tuple, list)) else [eager]
+    exported = list(again) if isinstance(again, (tuple, list)) else [again]
+    for a, b in zip(outs, exported, strict=True):
+        assert a.dtype == b.dtype and a.stride() == b.stride(), (c['name'], describe(a), describe(b))
+        torch.testing.assert_close(a, b, rtol=c['tol'], atol=c['tol'])
+    relocate(program)
+    torch.export.save(program, HERE / f"{c['name']}.pt2")
+    arrays = {f'in{i}': to_numpy(x) for i, x in enumerate(inputs)}
+    arrays |= {f'out{i}': to_numpy(y) for i, y in enumerate(outs)}
+    np.savez(HERE / f"{c['name']}.npz", **arrays)
+    ops = [target_name(n.target) for n in program.graph.nodes if n.op == 'call_function']
+    assert not c['op'] or c['op'] in ops, (c['op'], ops)
+    row = {'name': c['name'], 'expect': c['expect'], 'note': c['note'],
+           'ops': sorted(set(ops)),
+           'inputs': [describe(x) for x in inputs], 'outputs': [describe(y) for y in outs]}
+    for key, value in [('refused_op', c['op']), ('same', c['same']), ('symbols', symbols(program, inputs, c['dims']))]:
+        if value:
+            row[key] = value
+    return row
+
+
+def main(prefixes):
+    names = [c['name'] for c in CASES]
+    assert len(set(names)) == len(names), sorted(n for n in names if names.count(n) > 1)
+    index = HERE / 'cases.json'
+    rows = {r['name']: r for r in json.loads(index.read_text())} if prefixes and index.exists() else {}
+    failed = 0
+    for c in CASES:
+        if prefixes and not any(c['name'].startswith(p) for p in prefixes):
+            continue
+        try:
+            rows[c['name']] = make(c)
+        except Exception as e:
+            failed += 1
+            print(f"{c['name']}: {type(e).__name__}: {str(e)[:600]}", file=sys.stderr)
+    for old in [*HERE.glob('*.pt2'), *HERE.glob('*.npz')]:
+        if old.stem not in rows:
+            old.unlink()
+    index.write_text('[\n' + ',\n'.join(json.dumps(rows[n]) for n in names if n in rows) + '\n]\n')
+    print(f'{len(rows)} cases, {failed} failed')
+    return 1 if failed else 0
+
+
+# ------------------------------------------------------------------------------------ convolutions
+
+conv = lambda *a, **k: Net(lambda s, x: s.conv(x), conv=nn.Conv2d(*a, **k))
+X = (1, 3, 8, 8)
+
+case('conv_plain', conv(3, 4, 3), X)
+case('conv_no_bias', conv(3, 4, 3, bias=False), X)
+case('conv_stride2', conv(3, 4, 3, stride=2, padding=1), X)
+case('conv_stride_2_1', conv(3, 4, 3, stride=(2, 1)), X)
+case('conv_same_odd', conv(3, 4, 3, padding='same'), X)
+case('conv_same_even', conv(3, 4, 4, padding='same'), X, note='pads 1 before and 2 after')
+case('conv_same_dilated', conv(3, 4, 3, padding='same', dilation=2), X)
+case('conv_valid', conv(3, 4, 3, padding='valid'), X)
+case('conv_dilation2', conv(3, 4, 3, dilation=2, padding=2), X)
+case('conv_groups2', conv(4, 6, 3, groups=2, padding=1), (1, 4, 7, 7))
+case('conv_depthwise', conv(4, 4, 3, groups=4, padding=1), (1, 4, 7, 7))
+case('conv_depthwise_stride2', conv(4, 4, 3, groups=4, padding=1, stride=2), (1, 4, 7, 7))
+case('conv_depthwise_mult2', conv(3, 6, 3, groups=3, padding=1), X)
+case('conv_1x1', conv(3, 5, 1), X)
+case('conv_1x1_stride2', conv(3, 5, 1, stride=2), X)
+case('conv_5x3', conv(3, 4, (5, 3)), X)
+case('conv_pad_1_2', conv(3, 4, 3, padding=(1, 2)), X)
+case('conv_one_channel', conv(1, 1, 3), (1, 1, 6, 6))
+case('conv_unbatched', conv(3, 4, 3), (3, 8, 8), note='3-D input: no batch axis')
+case('conv_reflect', conv(3, 4, 3, padding=1, padding_mode='reflect'), X, expect='unsupported', op='aten.pad.default')
+case('conv1d_bn_relu', Net(lambda s, x: F.relu(s.b(s.c(x))), c=nn.Conv1d(3, 4, 3, stride=2), b=nn.BatchNorm1d(4)), (1, 3, 9))
+case('conv_transpose', Net(lambda s, x: s.c(x), c=nn.ConvTranspose2d(3, 4, 3, stride=2)), (1, 3, 4, 4))
+
+# ------------------------------------------------------------------------------ batch normalisation
+
+case('conv_bn_relu', Net(lambda s, x: F.relu(s.bn(s.conv(x))), conv=nn.Conv2d(3, 4, 3), bn=nn.BatchNorm2d(4)), X)
+case('conv_no_bias_bn', Net(lambda s, x: s.bn(s.conv(x)), conv=nn.Conv2d(3, 4, 3, bias=False), bn=nn.BatchNorm2d(4)), X)
+case('depthwise_bn_relu6', Net(lambda s, x: s.act(s.bn(s.conv(x))), conv=nn.Conv2d(4, 4, 3, groups=4, bias=False),
+                               bn=nn.BatchNorm2d(4), act=nn.ReLU6()), (1, 4, 7, 7))
+case('grouped_bn', Net(lambda s, x: s.bn(s.conv(x)), conv=nn.Conv2d(4, 6, 3, groups=2), bn=nn.BatchNorm2d(6)), (1, 4, 7, 7))
+case('conv_bn_no_affine', Net(lambda s, x: s.bn(s.conv(x)), conv=nn.Conv2d(3, 4, 3), bn=nn.BatchNorm2d(4, affine=False)), X)
+case('linear_bn', Net(lambda s, x: s.bn(s.fc(x)), fc=nn.Linear(5, 4), bn=nn.BatchNorm1d(4)), (1, 5))
+case('linear_no_bias_bn', Net(lambda s, x: s.bn(s.fc(x)), fc=nn.Linear(5, 4, bias=False), bn=nn.BatchNorm1d(4)), (1, 5))
+case('linear3d_bn', Net(lambda s, x: s.bn(s.fc(x)), fc=nn.Linear(5, 4), bn=nn.BatchNorm1d(3)), (1, 3, 5),
+     note='the channel of the batch norm is axis 1, not the output of the linear: must not fold')
+case('bn_input', Net(lambda s, x: s.bn(x), bn=nn.BatchNorm2d(3)), X)
+case('bn_after_relu', Net(lambda s, x: s.bn(F.relu(s.conv(x))), conv=nn.Conv2d(3, 4, 3), bn=nn.BatchNorm2d(4)), X, note='cannot fold')
+case('bn_then_conv', Net(lambda s, x: s.conv(s.bn(x)), conv=nn.Conv2d(3, 4, 3, padding=1), bn=nn.BatchNorm2d(3)), X,
+     note='zero padding comes after the batch norm: folding forward would be wrong at the border')
+case('bn_two_consumers', Net(lambda s, x: (lambda c: s.bn(c) + c)(s.conv(x)), conv=nn.Conv2d(3, 4, 3), bn=nn.BatchNorm2d(4)), X,
+     note='the convolution is also used without the batch norm')
+case('bn_conv_is_output', Net(lambda s, x: (lambda c: (c, s.bn(c)))(s.conv(x)), conv=nn.Conv2d(3, 4, 3), bn=nn.BatchNorm2d(4)), X)
+case('bn_shared_conv', Net(lambda s, x: s.b1(s.conv(x)) + s.b2(s.conv(x + 1)), conv=nn.Conv2d(3, 3, 3), b1=nn.BatchNorm2d(3), b2=nn.BatchNorm2d(3)), X,
+     note='one weight, two batch norms')
+case('bn_no_stats', Net(lambda s, x: s.bn(x), bn=nn.BatchNorm2d(3, track_running_stats=False)), X, expect='unsupported',
+     op='aten.batch_norm.default', note='statistics of the batch itself')
+
+# ------------------------------------------------------------------------------------------ linear
+
+case('linear', Net(lambda s, x: s.fc(x), fc=nn.Linear(6, 5)), (1, 6))
+case('linear_no_bias', Net(lambda s, x: s.fc(x), fc=nn.Linear(6, 5, bias=False)), (1, 6))
+case('linear_3d', Net(lambda s, x: s.fc(x), fc=nn.Linear(6, 5)), (1, 3, 6))
+case('linear_rows4', Net(lambda s, x: s.fc(x), fc=nn.Linear(6, 5)), (4, 6))
+case('linear_relu_linear', Net(lambda s, x: s.b(F.relu(s.a(x))), a=nn.Linear(6, 8), b=nn.Linear(8, 3)), (1, 6))
+case('linear_shared', Net(lambda s, x: s.fc(F.relu(s.fc(x))), fc=nn.Linear(6, 6)), (1, 6), note='one linear used twice')
+case('linear_tied', (lambda n: (setattr(n.b, 'weight', n.a.weight), n)[1])(
+     Net(lambda s, x: s.b(F.relu(s.a(x))), a=nn.Linear(6, 6), b=nn.Linear(6, 6))), (1, 6), note='two modules, one weight')
+case('addmm', Net(lambda s, x: torch.addmm(s.b, x, s.w), w=par(6, 5), b=par(5)), (1, 6))
+case('addmm_alpha_beta', Net(lambda s, x: torch.addmm(s.b, x, s.w, beta=0.5, alpha=2), w=par(6, 5), b=par(5)), (1, 6))
+case('matmul', Net(lambda s, x: x @ s.w.t(), w=par(5, 6)), (1, 3, 6))
+case('bmm_dynamic', Net(lambda s, x, y: torch.bmm(x, y)), (1, 3, 4), (1, 4, 5), note='both operands are activations')
+
+# ------------------------------------------------------------------------------------- activations
+
+act = lambda fn: Net(lambda s, x: fn(s.conv(x)), conv=nn.Conv2d(3, 4, 3))
+
+case('relu', Net(lambda s, x: F.relu(x)), X)
+case('relu_inplace', Net(lambda s, x: s.act(s.conv(x)), conv=nn.Conv2d(3, 4, 3), act=nn.ReLU(inplace=True)), X)
+case('relu_inplace_input', Net(lambda s, x: s.act(x), act=nn.ReLU(inplace=True)), X, note='writes to the graph input')
+case('relu6', act(F.relu6), X)
+case('hardtanh', act(lambda x: F.hardtanh(x, -2.0, 3.0)), X)
+case('hardtanh_inplace', act(lambda x: F.hardtanh_(x, -0.5, 0.5)), X)
+case('clamp_min', act(lambda x: x.clamp(min=-0.25)), X)
+case('clamp_max', act(lambda x: x.clamp(max=0.25)), X)
+case('clamp_both', act(lambda x: torch.clamp(x, -0.5, 0.75)), X)
+case('clamp_inf', act(lambda x: torch.clamp(x, float('-inf'), 0.5)), X, note='an infinite float in the JSON')
+case('prelu', Net(lambda s, x: s.act(s.conv(x)), conv=nn.Conv2d(3, 4, 3), act=nn.PReLU(4)), X)
+case('sigmoid', act(torch.sigmoid), X)
+case('tanh', act(torch.tanh), X)
+case('activations_more', act(lambda x: (F.elu(x), F.gelu(x), F.gelu(x, approximate='tanh'), F.silu(x), F.hardswish(x), F.hardsigmoid(x), F.leaky_relu(x, 0.1))), X)
+case('softmax_last', Net(lambda s, x: F.softmax(s.fc(x), dim=-1), fc=nn.Linear(6, 5)), (1, 6))
+case('softmax_dim1_4d', act(lambda x: F.softmax(x, dim=1)), X)
+case('softmax_last_4d', act(lambda x: x.softmax(-1)), X)
+case('log_softmax', Net(lambda s, x: F.log_softmax(s.fc(x), dim=-1), fc=nn.Linear(6, 5)), (1, 6))
+
+# -------------------------------------------------------------------------------------- arithmetic
+
+V = (1, 3, 4, 5)
+case('add', Net(lambda s, x, y: x + y), V, V)
+case('add_scalar', Net(lambda s, x: x + 1.5), V)
+case('add_alpha', Net(lambda s, x, y: torch.add(x, y, alpha=2)), V, V)
+case('sub', Net(lambda s, x, y: x - y), V, V)
+case('sub_alpha', Net(lambda s, x, y: torch.sub(x, y, alpha=2)), V, V)
+case('rsub_scalar', Net(lambda s, x: 1 - x), V)
+case('mul', Net(lambda s, x, y: x * y), V, V)
+case('mul_scalar', Net(lambda s, x: 0.75 * x), V)
+case('div_buffer', Net(lambda s, x: x / (s.b.abs() + 1), b=buf(3, 1, 1)), V, note='the divisor is computed from constants alone')
+case('normalize_input', Net(lambda s, x: (x - s.mean) / s.std, mean=Buffer(torch.zeros(1, 3, 1, 1)), std=buf(1, 3, 1, 1)), V)
+case('arithmetic_more', Net(lambda s, x, y: (-x, x.abs(), x / 4, x - 2, x * -2, x ** 2, torch.sqrt(x.abs() + 1), torch.minimum(x, y), torch.maximum(x, y),
+     torch.rsub(x, y, alpha=2), torch.add(x, 0.5, alpha=3))), V, V, note='scalars that are ints')
+case('add_broadcast_channel', Net(lambda s, x, y: x + y), V, (1, 3, 1, 1))
+case('add_broadcast_both', Net(lambda s, x, y: x + y), (1, 3, 4, 1), (1, 1, 4, 5))
+case('add_broadcast_rank', Net(lambda s, x, y: x + y), V, (4, 1), note='4-D + 2-D')
+case('mul_broadcast_channel', Net(lambda s, x, y: x * y), V, (1, 3, 1, 1))
+case('add_buffer', Net(lambda s, x: x + s.b, b=buf(1, 3, 4, 5)), V)
+case('add_parameter', Net(lambda s, x: s.p + x, p=par(3, 1, 1)), V)
+case('mul_parameter_scalar', Net(lambda s, x: x * s.p, p=par()), V, note='a 0-D parameter')
+case('add_buffer_0d', Net(lambda s, x: x + s.b, b=buf()), V)
+case('add_self', Net(lambda s, x: x + x), V)
+case('mul_self', Net(lambda s, x: x * x), V)
+case('iadd', Net(lambda s, x, y: operator.iadd(s.conv(x), y), conv=nn.Conv2d(3, 3, 1)), V, V)
+case('iadd_alias', Net(lambda s, x: (lambda c: (operator.iadd(c, 1.0), c * 2))(s.conv(x)), conv=nn.Conv2d(3, 3, 1)), V,
+     note='both outputs see the sum')
+case('imul_slice', Net(lambda s, x: (lambda c: (c[:, :1].mul_(2), c)[1])(s.conv(x)), conv=nn.Conv2d(3, 3, 1)), V,
+     note='writes through a view')
+case('setitem_slice', Net(lambda s, x: (lambda c: (operator.setitem(c, (slice(None), 1), 0.5), c)[1])(s.conv(x)), conv=nn.Conv2d(3, 3, 1)), V)
+
+# ----------------------------------------------------------------------------------------- pooling
+
+P = (1, 3, 7, 9)
+case('max_pool_k2', Net(lambda s, x: F.max_pool2d(x, 2)), P)
+case('max_pool_k3s2p1', Net(lambda s, x: F.max_pool2d(x, 3, 2, 1)), P)
+case('max_pool_ceil', Net(lambda s, x: F.max_pool2d(x, 2, ceil_mode=True)), P)
+case('max_pool_ceil_p1', Net(lambda s, x: F.max_pool2d(x, 3, 2, 1, ceil_mode=True)), (1, 3, 8, 8))
+case('max_pool_dilation2', Net(lambda s, x: F.max_pool2d(x, 2, 1, 0, 2)), P)
+case('max_pool_indices', Net(lambda s, x: F.max_pool2d(x, 2, return_indices=True)), P, expect='unsupported',
+     op='aten.max_pool2d_with_indices.default')
+case('avg_pool_k2', Net(lambda s, x: F.avg_pool2d(x, 2)), P)
+case('avg_pool_pad_included', Net(lambda s, x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=True)), P)
+case('avg_pool_pad_excluded', Net(lambda s, x: F.avg_pool2d(x, 3, 2, 1, count_include_pad=False)), P)
+case('avg_pool_ceil', Net(lambda s, x: F.avg_pool2d(x, 2, ceil_mode=True)), P)
+case('avg_pool_ceil_p1', Net(lambda s, x: F.avg_pool2d(x, 3, 2, 1, ceil_mode=True)), (1, 3, 8, 8))
+case('avg_pool_divisor', Net(lambda s, x: F.avg_pool2d(x, 2, divisor_override=3)), P)
+case('adaptive_avg_1', Net(lambda s, x: F.adaptive_avg_pool2d(x, 1)), (1, 3, 8, 8))
+case('adaptive_avg_2', Net(lambda s, x: F.adaptive_avg_pool2d(x, (2, 2))), (1, 3, 8, 8))
+case('adaptive_avg_3_of_7', Net(lambda s, x: F.adaptive_avg_pool2d(x, 3)), (1, 3, 7, 7), note='windows of unequal size or overlap')
+case('adaptive_max_1', Net(lambda s, x: F.adaptive_max_pool2d(x, 1)), (1, 3, 8, 8))
+case('mean_hw_keep', Net(lambda s, x: x.mean((2, 3), keepdim=True)), P)
+case('mean_hw', Net(lambda s, x: x.mean((2, 3))), P)
+case('mean_hw_negative', Net(lambda s, x: x.mean([-1, -2])), P)
+case('mean_last', Net(lambda s, x: x.mean(-1)), P)
+case('mean_channel', Net(lambda s, x: x.mean(1, keepdim=True)), P)
+case('mean_all', Net(lambda s, x: x.mean()), P, note='0-D output')
+
+# ------------------------------------------------------------------------------------------ shapes
+
+case('flatten', Net(lambda s, x: torch.flatten(x, 1)), V)
+case('flatten_2', Net(lambda s, x: x.flatten(2)), V)
+case('flatten_all', Net(lambda s, x: x.flatten()), V)
+case('view', Net(lambda s, x: x.view(1, 4, 15)), V)
+case('reshape_minus1', Net(lambda s, x: x.reshape(1, -1, 5)), V)
+case('unflatten', Net(lambda s, x: x.unflatten(1, (2, 3))), (1, 6, 4))
+case('permute', Net(lambda s, x: x.permute(0, 2, 3, 1)), V, note='the output is a view with permuted strides')
+case('permute_add', Net(lambda s, x: x.permute(0, 2, 3, 1) + 1.0), V, note='elementwise ops keep permuted strides')
+case('transpose', Net(lambda s, x: x.transpose(1, 2)), V)
+case('transpose_negative', Net(lambda s, x: x.transpose(-1, -2).contiguous()), V)
+case('T', Net(lambda s, x: x.T), (3, 5))
+case('squeeze', Net(lambda s, x: x.squeeze()), (1, 3, 1, 5))
+case('squeeze_dim', Net(lambda s, x: x.squeeze(2)), (1, 3, 1, 5))
+case('squeeze_dims', Net(lambda s, x: x.squeeze((2, 3))), (1, 3, 1, 1))
+case('unsqueeze', Net(lambda s, x: x.unsqueeze(1)), (1, 3, 5))
+case('expand_output', Net(lambda s, x: x.expand(1, 3, 4, 5)), (1, 3, 1, 1), note='strides of 0')
+case('shapes_more', Net(lambda s, x: (x.swapaxes(1, 3).movedim(1, -1), x.mT + 1, x.squeeze(1), x.unsqueeze(-1), x.repeat(1, 2, 1, 3), x[:, None, 1],
+     F.channel_shuffle(x[:, :2], 2), x[:, :1].expand(-1, 3, 4, 5) + 1)), V)
+case('size_view', Net(lambda s, x: x.view(x.size(0), x.shape[1] * x.shape[2], -1)), V)
+case('conv_flatten_linear', Net(lambda s, x: s.fc(torch.flatten(F.relu(s.conv(x)), 1)), conv=nn.Conv2d(3, 4, 3), fc=nn.Linear(16, 3)),
+     (1, 3, 4, 4), note='the features of the linear are in C, H, W order')
+case('vit_patches', Net(lambda s, x: s.conv(x).flatten(2).transpose(1, 2), conv=nn.Conv2d(3, 5, 4, stride=4)), X)
+case('vit_tokens', Net(lambda s, x: torch.cat([s.cls.expand(x.shape[0], -1, -1), s.conv(x).flatten(2).transpose(1, 2)], 1) + s.pos,
+     conv=nn.Conv2d(3, 5, 4, stride=4), cls=par(1, 1, 5), pos=par(1, 5, 5)), X)
+case('conv_permute_linear', Net(lambda s, x: s.fc(s.conv(x).permute(0, 2, 3, 1)), conv=nn.Conv2d(3, 4, 3), fc=nn.Linear(4, 5)), (1, 3, 5, 5))
+case('channel_shuffle', Net(lambda s, x: s.conv(x).reshape(1, 2, 3, 4, 4).transpose(1, 2).reshape(1, 6, 4, 4), conv=nn.Conv2d(3, 6, 1)), (1, 3, 4, 4))
+case('pixel_shuffle', Net(lambda s, x: F.pixel_shuffle(x, 2)), (1, 8, 3, 3))
+case('upsample_nearest', Net(lambda s, x: F.interpolate(x, scale_factor=2, mode='nearest')), (1, 3, 4, 4))
+case('upsample_bilinear', Net(lambda s, x: F.interpolate(x, size=(6, 8), mode='bilinear', align_corners=False)), (1, 3, 3, 4))
+
+# ------------------------------------------------------------------------- concatenation and slices
+
+case('cat_dim1', Net(lambda s, x, y: torch.cat([x, y], 1)), V, (1, 2, 4, 5))
+case('cat_dim2', Net(lambda s, x, y: torch.cat((x, y), dim=2)), V, (1, 3, 2, 5))
+case('cat_three', Net(lambda s, x, y, z: torch.cat([x, y, z], 1)), V, (1, 1, 4, 5), (1, 2, 4, 5))
+case('cat_last', Net(lambda s, x, y: torch.cat([x, y], -1)), V, V)
+case('cat_batch', Net(lambda s, x, y: torch.cat([x, y], 0)), V, V)
+case('cat_self', Net(lambda s, x: torch.cat([x, x], 1)), V)
+case('cat_constant', Net(lambda s, x: torch.cat([x, s.b], 1), b=buf(1, 2, 4, 5)), V)
+case('stack', Net(lambda s, x, y: torch.stack([x, y], 1)), (1, 3, 5), (1, 3, 5))
+case('slice_channels', Net(lambda s, x: x[:, 1:3]), V, note='the output is not dense')
+case('slice_channels_relu', Net(lambda s, x: F.relu(x[:, 1:3])), V)
+case('slice_step2', Net(lambda s, x: x[:, :, ::2]), V)
+case('slice_negative', Net(lambda s, x: x[:, -2:, :-1, -3:-1] * 2), V)
+case('slice_past_end', Net(lambda s, x: x[:, :, 2:100] + 1), V)
+case('select', Net(lambda s, x: x[:, 0]), V)
+case('select_negative', Net(lambda s, x: x[:, -1] + x.select(1, 1)), V)
+case('split_int', Net(lambda s, x: (lambda p: p[0] + p[1] + p[2])(torch.split(x, 2, dim=1))), (1, 6, 4, 5))
+case('split_int_rest', Net(lambda s, x: torch.split(x, 4, dim=1)), (1, 6, 4, 5), note='last part is smaller; two outputs')
+case('split_list', Net(lambda s, x: (lambda p: p[0] + p[2].mean(1, keepdim=True) + p[1])(torch.split(x, [2, 2, 3], 1))), (1, 7, 4, 5))
+case('split_unused', Net(lambda s, x: torch.split(x, [2, 2, 3], 1)[1] + 1), (1, 7, 4, 5), note='two parts are never used')
+case('chunk', Net(lambda s, x: (lambda p: p[0] * torch.sigmoid(p[1]))(x.chunk(2, 1))), (1, 6, 4, 5))
+case('unbind', Net(lambda s, x: (lambda p: p[0] - p[2])(x.unbind(1))), V)
+
+# ----------------------------------------------------------------------------------------- padding
+
+case('pad_zero', Net(lambda s, x: F.pad(x, (1, 2, 0, 1))), V)
+case('pad_value', Net(lambda s, x: F.pad(x, (1, 1, 2, 0), value=1.5)), V)
+case('pad_negative', Net(lambda s, x: F.pad(x, (-1, 0, -1, -1))), V, note='crops')
+case('pad_channels', Net(lambda s, x: F.pad(x, (0, 0, 0, 0, 1, 2))), V)
+case('pad_tf_same', Net(lambda s, x: s.b(F.pad(F.relu(s.a(x)), (0, 1, 0, 1))), a=nn.Conv2d(3, 4, 3, padding=1), b=nn.Conv2d(4, 5, 3, stride=2)), X)
+case('pad_value_conv', Net(lambda s, x: s.b(F.pad(s.a(x), (1, 1, 1, 1), value=0.5)), a=nn.Conv2d(3, 4, 1), b=nn.Conv2d(4, 2, 3)), (1, 3, 5, 5))
+case('pad_module', Net(lambda s, x: s.c(s.p(x)), p=nn.ZeroPad2d((1, 0, 1, 0)), c=nn.Conv2d(3, 4, 3)), (1, 3, 5, 5))
+case('pad_reflect', Net(lambda s, x: F.pad(x, (1, 1, 1, 1), mode='reflect')), V, expect='unsupported', op='aten.pad.default')
+
+# ------------------------------------------------------------------------- identities and constants
+
+case('dropout', Net(lambda s, x: s.fc(s.d(x)), d=nn.Dropout(0.5), fc=nn.Linear(6, 5)), (1, 6))
+case('detach', Net(lambda s, x: s.fc(x).detach(), fc=nn.Linear(6, 5)), (1, 6))
+case('contiguous', Net(lambda s, x: s.conv(x).contiguous(), conv=nn.Conv2d(3, 4, 3)), X)
+case('clone', Net(lambda s, x: x.clone()), V)
+case('to_float32', Net(lambda s, x: F.relu(x).to(torch.float32)), V)
+case('identity', Net(lambda s, x: s.c(s.i(x)), i=nn.Identity(), c=nn.Conv2d(3, 4, 1)), V)
+case('const_tensor', Net(lambda s, x: x + torch.tensor([1.0, -2.0, 0.5]).view(3, 1, 1)), V, note='lifted constant')
+case('const_tensor_2', Net(lambda s, x: x * torch.tensor(2.5) + torch.tensor([[0.5], [1.0], [1.5], [2.0]])), V, note='a 0-D and a 2-D lifted constant')
+case('const_ones', Net(lambda s, x: x + torch.ones(1, 3, 1, 1)), V)
+case('const_full', Net(lambda s, x: x * torch.full((1, 3, 1, 1), 0.25)), V)
+case('const_linspace', Net(lambda s, x: x + torch.linspace(0, 1, 5)), V, note='a constant that a table may leave out')
+case('const_more', Net(lambda s, x: (x + torch.arange(5, dtype=torch.float32), torch.cat([x, torch.zeros_like(x)], 1),
+     torch.cat([x, x.new_full((1, 1, 4, 5), 3.0)], 1))), V)
+case('const_int_index', Net(lambda s, x: x[:, torch.tensor([2, 0])]), V, note='gather with a constant int64 index')
+case('buffer_not_persistent', Net(lambda s, x: x + s.b, b=buf(3, 1, 1, persistent=False)), V)
+case('buffer_int', Net(lambda s, x: x * s.b, b=Buffer(torch.tensor([1, 2, 3]).view(3, 1, 1))), V, note='int64 buffer: promoted to float')
+case('buffer_bool', Net(lambda s, x: torch.where(s.b, x, -x), b=Buffer(torch.tensor([True, False, True]).view(3, 1, 1))), V)
+case('parameter_unused', Net(lambda s, x: s.a(x), a=nn.Linear(6, 5), b=nn.Linear(3, 3)), (1, 6), note='weights that the graph does not use')
+case('storage_transposed', Net(lambda s, x: F.linear(x, s.w), w=nn.Parameter(torch.zeros(6, 5).t())), (1, 6), note='a weight with strides (1, 5)')
+case('storage_slice', (lambda big: Net(lambda s, x: F.linear(x, s.w) + s.b, big=Buffer(big), w=Buffer(big[2:7]), b=Buffer(big[8, 1:6])))(torch.zeros(10, 6)),
+     (1, 6), note='three names, one storage, offsets 0, 12 and 49')
+case('storage_channel_slice', (lambda big: Net(lambda s, x: F.conv2d(x, s.w) + F.conv2d(x, s.v), big=Buffer(big), w=Buffer(big[:, 1:4]), v=Buffer(big[:, ::2])))(torch.zeros(4, 6, 3, 3)),
+     X, note='weights that are not dense in their storage')
+case('storage_alone', Net(lambda s, x: F.linear(x, s.w), w=Buffer(torch.zeros(9, 6)[3:8])), (1, 6), note='one name, a storage larger than the tensor')
+case('storage_channels_last', Net(lambda s, x: s.conv(x), conv=nn.Conv2d(3, 4, 3).to(memory_format=CL)), X, note='channels-last weight, contiguous input')
+
+# --------------------------------------------------------------------------------- channels last
+
+
+def convnet(fn=None, **kw):
+    """`fn` is applied to the input."""
+    def forward(s, x):
+        x = s.pool(s.act(s.bn(s.a(fn(x) if fn else x))))
+        x = s.b(x) + x
+        return s.fc(torch.flatten(F.adaptive_avg_pool2d(x, 1), 1))
+    return Net(forward, a=nn.Conv2d(3, 4, 3, padding=1), bn=nn.BatchNorm2d(4), act=nn.ReLU(), pool=nn.MaxPool2d(2),
+               b=nn.Conv2d(4, 4, 3, padding=1), fc=nn.Linear(4, 3))
+
+
+def feature_net(fn=None):
+    """As above, with a 4-D output."""
+    def forward(s, x):
+        x = s.pool(s.act(s.bn(s.a(fn(x) if fn else x))))
+        return s.b(x) + x
+    return Net(forward, a=nn.Conv2d(3, 4, 3, padding=1), bn=nn.BatchNorm2d(4), act=nn.ReLU(), pool=nn.MaxPool2d(2),
+               b=nn.Conv2d(4, 4, 3, padding=1))
+
+
+def flat_net(fn=None):
+    """Flattens a map of more than one pixel: the order of the features must not follow the strides."""
+    return Net(lambda s, x: s.fc(torch.flatten(F.relu(s.a(fn(x) if fn else x)), 1)), a=nn.Conv2d(3, 4, 3), fc=nn.Linear(64, 3))
+
+
+def layouts(name, net, shape, *only):
+    """The same computation, exported in every way that touches the memory format."""
+    for key, model, fmt in [
+            ('contiguous', net(), torch.contiguous_format),
+            ('cl_input', net(), CL),
+            ('cl_model', net().to(memory_format=CL), CL),
+            ('cl_weights', net().to(memory_format=CL), torch.contiguous_format),
+            ('cl_inside', net(lambda x: x.contiguous(memory_format=CL)), torch.contiguous_format),
+            ('cl_clone', net(lambda x: x.clone(memory_format=CL)), torch.contiguous_format),
+            ('cl_to', net(lambda x: x.to(memory_format=CL)), torch.contiguous_format),
+            ('cl_undone', net(lambda x: x.contiguous()), CL)]:
+        if not only or key in only:
+            case(f'layout_{name}_{key}', model, shape, same=f'layout_{name}', fmt=fmt)
+
+
+layouts('convnet', convnet, X, 'contiguous', 'cl_input', 'cl_model', 'cl_inside')
+layouts('features', feature_net, X, 'contiguous', 'cl_input', 'cl_model', 'cl_inside', 'cl_undone')
+layouts('flat', flat_net, (1, 3, 6, 6))
+case('cl_view_flat', Net(lambda s, x: x.reshape(1, 3, -1)), V, fmt=CL, note='a view in eager PyTorch (batch 1), but the logical order is C, H, W')
+case('cl_permute_view', Net(lambda s, x: x.permute(0, 2, 3, 1).view(1, 20, 3)), V, fmt=CL, note='the permuted value is contiguous')
+case('cl_add_mixed', Net(lambda s, x, y: x + y.contiguous(memory_format=CL)), V, V, note='operands of two layouts')
+case('cl_cat', Net(lambda s, x, y: torch.cat([x, y], 1)), V, V, fmt=CL)
+case('cl_ones_like', Net(lambda s, x: x + torch.ones_like(x)), V, fmt=CL)
+
+# ------------------------------------------------------------------------------ inputs and outputs
+
+case('two_inputs', Net(lambda s, x, y: s.a(x) + s.b(y), a=nn.Conv2d(3, 4, 3), b=nn.Conv2d(2, 4, 1)), (1, 3, 6, 6), (1, 2, 4, 4))
+case('two_outputs', Net(lambda s, x: (lambda c: (F.relu(c), s.fc(c.mean((2, 3)))))(s.conv(x)), conv=nn.Conv2d(3, 4, 3), fc=nn.Linear(4, 2)), X)
+case('output_list', Net(lambda s, x: [x + 1, x * 2]), V)
+case('output_single_tuple', Net(lambda s, x: (F.relu(x),)), V)
+case('output_is_input', Net(lambda s, x: x), V)
+case('output_is_input_too', Net(lambda s, x: (x, x + 1)), V)
+case('output_twice', Net(lambda s, x: (lambda y: (y, y))(F.relu(x))), V)
+case('output_constant', Net(lambda s, x: (x + 1, s.b + 1), b=buf(3)), V, note='the second output does not depend on the input')
+case('output_parameter', Net(lambda s, x: (x + 1, s.b), b=par(3)), V, note='the second output is a parameter')
+case('input_unused', Net(lambda s, x, y: F.relu(x)), V, (1, 2))
+case('input_0d', Net(lambda s, x, y: x * y), V, ())
+
+# ---------------------------------------------------------------------------------- larger shapes
+
+
+def residual(s, x):
+    x = F.relu(s.bn0(s.conv0(x)))
+    y = F.relu(s.bn1(s.conv1(x)))
+    y = s.bn2(s.conv2(y))
+    y += s.down(x)
+    return F.relu(y)
+
+
+def inception(s, x):
+    return torch.cat([s.a(x), s.b2(F.relu(s.b1(x))), s.c(F.avg_pool2d(x, 3, 1, 1)), F.max_pool2d(x, 3, 1, 1)], 1)
+
+
+def squeeze_excite(s, x):
+    x = s.conv(x)
+    g = torch.sigmoid(s.up(F.relu(s.down(F.adaptive_avg_pool2d(x, 1)))))
+    return x * g
+
+
+def attention(s, x):
+    b, n, c = x.shape
+    q, k, v = s.qkv(x).reshape(b, n, 3, 2, c // 2).permute(2, 0, 3, 1, 4).unbind(0)
+    a = (q @ k.transpose(-2, -1) * (c // 2) ** -0.5).softmax(-1)
+    return s.out((a @ v).transpose(1, 2).reshape(b, n, c))
+
+
+case('net_residual', Net(residual, conv0=nn.Conv2d(3, 4, 3, padding=1, bias=False), bn0=nn.BatchNorm2d(4),
+     conv1=nn.Conv2d(4, 6, 3, stride=2, padding=1, bias=False), bn1=nn.BatchNorm2d(6), conv2=nn.Conv2d(6, 6, 3, padding=1, bias=False),
+     bn2=nn.BatchNorm2d(6), down=nn.Sequential(nn.Conv2d(4, 6, 1, stride=2, bias=False), nn.BatchNorm2d(6))), X)
+case('net_inception', Net(inception, a=nn.Conv2d(3, 2, 1), b1=nn.Conv2d(3, 2, 1), b2=nn.Conv2d(2, 3, 3, padding=1), c=nn.Conv2d(3, 2, 1)), (1, 3, 6, 6))
+case('net_squeeze_excite', Net(squeeze_excite, conv=nn.Conv2d(3, 8, 3), down=nn.Conv2d(8, 2, 1), up=nn.Conv2d(2, 8, 1)), (1, 3, 6, 6))
+case('net_attention', Net(attention, qkv=nn.Linear(8, 24), out=nn.Linear(8, 8)), (1, 4, 8))
+case('net_lstm', Net(lambda s, x: s.lstm(x)[0], lstm=nn.LSTM(3, 4, batch_first=True)), (1, 5, 3))
+case('net_embedding_like', Net(lambda s, x: F.embedding(x.long().clamp(0, 4), s.w), w=par(5, 3)), (1, 4), note='float to int64 inside the graph',
+     expect='unsupported', op='aten.to.dtype')
+case('batch4_convnet', convnet(), (4, 3, 8, 8))
+
+# ------------------------------------------------------------------------------------ dynamic sizes
+
+N = lambda: {0: Dim('batch', min=1, max=16)}
+HW = lambda: {2: Dim('height', min=8, max=32), 3: Dim('width', min=8, max=32)}
+small = lambda fn: Net(fn, conv=nn.Conv2d(3, 4, 3, padding=1), bn=nn.BatchNorm2d(4))
+
+case('dynamic_batch_convnet', convnet(), X, example=[(2, 3, 8, 8)], dims={'x': N()})
+case('dynamic_batch_linear', Net(lambda s, x: s.fc(x), fc=nn.Linear(6, 5)), (1, 6), example=[(3, 6)], dims={'x': N()})
+case('dynamic_batch_no_max', Net(lambda s, x: s.fc(x), fc=nn.Linear(6, 5)), (1, 6), example=[(3, 6)], dims={'x': {0: Dim('batch')}}, note='no upper bound')
+case('dynamic_batch_auto', Net(lambda s, x: s.fc(x), fc=nn.Linear(6, 5)), (1, 6), example=[(3, 6)], dims={'x': {0: Dim.AUTO}}, note='the range starts at 2, by 0/1 specialization: 1 works')
+case('dynamic_batch_view', Net(lambda s, x: s.fc(x.view(x.size(0), -1)), fc=nn.Linear(12, 5)), (1, 3, 4), example=[(3, 3, 4)], dims={'x': N()}, note='sym_size in a view')
+case('dynamic_batch_two', Net(lambda s, x, y: x + y), (1, 4), (1, 4), example=[(3, 4), (3, 4)], dims=(lambda d: {'x': {0: d}, 'y': {0: d}})(Dim('batch', min=1, max=8)))
+case('dynamic_hw_pool', small(lambda s, x: F.max_pool2d(s.conv(x), 2)), (1, 3, 9, 12), example=[(1, 3, 10, 14)], dims={'x': HW()}, note='sizes are expressions with a floor division')
+case('dynamic_hw_flatten', small(lambda s, x: s.conv(x).flatten(2).transpose(1, 2)), (1, 3, 8, 12), example=[(1, 3, 10, 14)], dims={'x': HW()}, note='a product of two symbols')
+case('dynamic_hw_reshape', small(lambda s, x: (lambda c: c.reshape(c.shape[0], 2, 2 * c.shape[2], c.shape[3]))(s.conv(x))), (1, 3, 8, 12), example=[(1, 3, 10, 14)], dims={'x': HW()}, note='arithmetic on sizes in the graph')
+case('dynamic_hw_derived', Net(lambda s, x: F.avg_pool2d(x, 2)), (1, 3, 8, 4), example=[(1, 3, 12, 4)], dims={'x': {2: 2 * Dim('half', min=2, max=16)}}, note='the size is 2 * half')
+case('dynamic_all', small(lambda s, x: F.adaptive_avg_pool2d(s.conv(x), 1).flatten(1)), (1, 3, 8, 12), example=[(2, 3, 10, 14)], dims={'x': N() | HW()})
+
+# ----------------------------------------------------------------------------- refused; other dtypes
+
+case('fft', act(lambda x: torch.fft.rfft(x).real), X, expect='unsupported', op='aten.fft_rfft.default')
+case('grid_sample', Net(lambda s, x, y: F.grid_sample(x, y, align_corners=False)), X, (1, 4, 4, 2), expect='unsupported', op='aten.grid_sampler.default')
+case('cumsum', act(lambda x: torch.cumsum(x, 1)), X, expect='unsupported', op='aten.cumsum.default')
+case('argmax', Net(lambda s, x: s.fc(x).argmax(-1), fc=nn.Linear(6, 5)), (1, 6), expect='unsupported', op='aten.argmax.default', note='int64 output')
+case('complex', Net(lambda s, x: x * s.b, b=Buffer(torch.zeros(3, 1, 1, dtype=torch.complex64))), V, dtype=torch.complex64, expect='unsupported', op='aten.mul.Tensor', note='complex64')
+case('condition', Net(lambda s, x: torch.cond(x.sum() > 0, lambda v: v + 1, lambda v: v - 1, (x,))), V, expect='unsupported', op='higher_order.cond', note='a higher-order operator with subgraphs')
+case('subclass_buffer', Net(lambda s, x: x + s.b, b=Buffer(torch.zeros(3, 1, 1).as_subclass(Tagged))), V, expect='bad', note='the payload is a pickle')
+case('float64', Net(lambda s, x: F.relu(s.bn(s.conv(x))), conv=nn.Conv2d(3, 4, 3), bn=nn.BatchNorm2d(4)).double(), X, dtype=torch.float64)
+case('float16', Net(lambda s, x: F.relu(s.conv(x)), conv=nn.Conv2d(3, 4, 3)).half(), X, dtype=torch.float16, tol=1e-2)
+case('bfloat16', Net(lambda s, x: F.relu(s.conv(x)), conv=nn.Conv2d(3, 4, 3)).bfloat16(), X, dtype=torch.bfloat16, tol=3e-2, note='float32 in the .npz')
+case('weights_bfloat16', Net(lambda s, x: F.linear(x, s.w.float(), s.b.float()), w=par(5, 6), b=par(5)).bfloat16(), (1, 6), note='bfloat16 weights, widened in the graph')
+
+# --------------------------------------------------------------------------------------- core ATen
+
+case('core_convnet', convnet(), X, core=True)
+case('core_linear', Net(lambda s, x: s.fc(x), fc=nn.Linear(6, 5)), (1, 6), core=True, note='permute and addmm')
+case('core_linear_3d', Net(lambda s, x: s.fc(x), fc=nn.Linear(6, 5)), (1, 3, 6), core=True)
+case('core_relu6_pool', Net(lambda s, x: F.max_pool2d(F.relu6(s.conv(x)), 2), conv=nn.Conv2d(3, 4, 3, padding='same')), X, core=True,
+     note='max_pool2d_with_indices and getitem')
+case('core_split', Net(lambda s, x: (lambda p: p[0] + p[1])(x.chunk(2, 1))), (1, 6, 4, 5), core=True)
+case('core_inplace', Net(lambda s, x: (lambda c: (c[:, :1].mul_(2), c)[1])(s.conv(x)), conv=nn.Conv2d(3, 3, 1)), V, core=True)
+case('core_dynamic_view', Net(lambda s, x: s.fc(x.view(x.size(0), -1)), fc=nn.Linear(12, 5)), (1, 3, 4), example=[(3, 3, 4)], dims={'x': N()}, core=True)
+case('core_constant', Net(lambda s, x: x + torch.tensor([1.0, -2.0, 0.5]).view(3, 1, 1)), V, core=True)
+
+if __name__ == '__main__':
+    sys.exit(main(sys.argv[1:]))
