@@ -46,17 +46,17 @@ def ten_classes(count: int, seed: int, size: int = 32, step: int = 8):
     labels = rng.integers(0, 10, count)
     images = np.empty((count, 3, size, size), np.uint8)
     for i, label in enumerate(labels):
-        period = (5.0 + 1.6 * ((label * 3) % 10 // 2)) * rng.uniform(0.88, 1.12)
-        angle = np.pi * (label * 0.3 % 1.0) + rng.normal(0, 0.12)
-        hue = label * 0.1 + rng.normal(0, 0.06)
-        images[i] = coarse(picture(rng, size, KINDS[label % 3], period, angle, hue, noise=0.12), step)
+        period = (5.0 + 1.6 * ((label * 3) % 10 // 2)) * rng.uniform(0.8, 1.25)
+        angle = np.pi * (label * 0.3 % 1.0) + rng.normal(0, 0.25)
+        hue = label * 0.1 + rng.normal(0, 0.1)
+        images[i] = coarse(picture(rng, size, KINDS[label % 3], period, angle, hue, noise=0.16), step)
     return images, labels
 
 
 def object_or_not(count: int, seed: int, size: int = 96, step: int = 16):
-    """Two classes: a background texture (0), or one with an upright two-part figure somewhere on it (1).
+    """Two classes: a background texture (0), or one with an upright figure, a head over a body, somewhere on it (1).
 
-    Drawn at half size and doubled, so that the files compress.
+    Half of the pictures of class 0 carry a head without a body. Drawn at half size and doubled, so that the files compress.
     """
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 2, count)
@@ -65,19 +65,16 @@ def object_or_not(count: int, seed: int, size: int = 96, step: int = 16):
     images = np.empty((count, 3, size, size), np.uint8)
     for i, label in enumerate(labels):
         image = picture(
-            rng, half, KINDS[rng.integers(3)], rng.uniform(6, 20), rng.uniform(0, np.pi), rng.uniform(), noise=0.04
+            rng, half, KINDS[rng.integers(3)], rng.uniform(4, 9), rng.uniform(0, np.pi), rng.uniform(), noise=0.04,
+            contrast=(0.2, 0.6),
         )
-        # Both classes carry loose discs, so that only their arrangement tells them apart.
-        tint = colour(rng.uniform())[:, None] * rng.uniform(0.6, 1.0)
-        radius = rng.uniform(3.5, 6.5)
-        y, x = rng.uniform(10, 20), rng.uniform(10, half - 10)
+        radius = rng.uniform(3.0, 5.5)
+        y, x = rng.uniform(8, 20), rng.uniform(9, half - 9)
         head = (rows - y) ** 2 + (columns - x) ** 2 < radius**2
-        by, bx = y + 3.1 * radius, x
-        if label == 0:  # the same parts, lying apart
-            by, bx = rng.uniform(28, 40), (x + rng.uniform(14, half - 14)) % half
-        tall = (2.0, 1.1) if label == 1 else (1.1, 2.0)
-        body = ((rows - by) / (tall[0] * radius)) ** 2 + ((columns - bx) / (tall[1] * radius)) ** 2 < 1
-        image[:, head | body] = 0.3 * image[:, head | body] + 0.7 * tint
+        body = ((rows - y - 3.2 * radius) / (2.4 * radius)) ** 2 + ((columns - x) / (1.2 * radius)) ** 2 < 1
+        figure = head | body if label == 1 else head & (rng.random() < 0.5)
+        tint = colour(rng.uniform())[:, None] * rng.uniform(0.6, 1.0)
+        image[:, figure] = 0.2 * image[:, figure] + 0.8 * tint
         images[i] = coarse(image, step).repeat(2, axis=1).repeat(2, axis=2)
     return images, labels
 
