@@ -1,11 +1,13 @@
 #pragma once
 // The graph: values (typed, single assignment) and operators in execution order.
 //
-// Operators are made only through Graph::add, which checks the row of ops.def and computes the result's type:
-// an ill-formed operator cannot be built. Operators have one result; an operator with several would get a list here.
+// Operators are made only through Graph::add, which checks the row of ops.def and computes the
+// result's type: an ill-formed operator cannot be built. Operators have one result; an operator
+// with several would get a list here.
 // Constants are values without a producer that carry data.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -84,7 +86,8 @@ class Graph {
   [[nodiscard]] bool is_input(ValueId id) const;
   /// Index of the producing operator, or -1 for inputs and constants.
   [[nodiscard]] std::vector<int> producers() const;
-  /// Indices of consuming operators by value, in execution order (an operator twice if it reads twice).
+  /// Indices of consuming operators by value, in execution order (an operator twice if it reads
+  /// twice).
   [[nodiscard]] std::vector<std::vector<int>> consumers() const;
 
  private:
@@ -94,14 +97,16 @@ class Graph {
   std::vector<Op> ops_;
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
-  std::vector<std::string> names_;  // sorted
+  std::map<std::string, int> next_suffix_;  // names in use, with the number to try on a clash
 };
 
 /// Passes rewrite by copying: a Rewriter walks the old graph and builds the new one, so no pass
 /// ever edits operators in place, and every operator passes the factory again.
 class Rewriter {
  public:
+  /// Inputs are copied and mapped at once. `from` must outlive the rewriter.
   explicit Rewriter(const Graph& from);
+  explicit Rewriter(const Graph&&) = delete;
 
   Graph& to() { return to_; }
   [[nodiscard]] const Graph& from() const { return from_; }

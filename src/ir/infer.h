@@ -2,6 +2,7 @@
 // The type rule of each operator: operand types and attributes -> result type, or why they do not
 // fit. Called by Graph::add and by the verifier; messages name the operand.
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace thimble::ir {
 /// are left empty, but for data movement, which keeps the operand's per-tensor quant.
 [[nodiscard]] Result<Type> infer_type(OpKind kind, std::span<const Value* const> operands,
                                       const Op& op);
+
+/// Is this a type that a value may have: rank, sizes, order of dimensions, quantization.
+[[nodiscard]] Status check_type(const Type& type);
 
 /// Shape of numpy-style broadcasting, or nullopt.
 [[nodiscard]] std::optional<Shape> broadcast_shape(const Shape& a, const Shape& b);

@@ -3,13 +3,17 @@
 //
 //   graph @forward {
 //     input %x: f32[1,1,8,8]
-//     const %w: f32[8,1,3,3] = 0x0000803f...            little-endian bytes, logical order
-//     %y: i8[1,8,8,8] order(0,2,3,1) quant(0.05, -3) = qconv2d(%x, %w, _) {stride=[1,1], x_zp=3} at "net.py":31 "self.conv(x)" in "features.0" of "aten.conv2d.default"
+//     const %w: f32[8,1,3,3] = 0x0000803f...            // little-endian bytes, logical order
+//     %y: i8[1,8,8,8] order(0,2,3,1) quant(0.05, -3) = qconv2d(%x, %w, _, %m, %s) {stride=[1,1],
+//         x_zp=3} at "net.py":31 "self.conv(x)" in "features.0" of "aten.conv2d.default"
 //     output %y
 //   }
+// An operator is printed on one line; white space and `// comments` may stand between any two
+// words.
 // Doubles are printed by the shortest text that reads back to the same bits.
 
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "ir/graph.h"

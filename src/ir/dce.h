@@ -1,0 +1,9 @@
+#pragma once
+// remove_unused(graph): the graph without operators and constants that no output depends on.
+// Inputs stay: they are the caller's interface. Order and names of what remains do not change.
+
+#include "ir/graph.h"
+
+namespace thimble::ir {
+[[nodiscard]] Graph remove_unused(const Graph& graph);
+}

@@ -1,0 +1,130 @@
+#include "ir/graph.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "ir/infer.h"
+#include "ir/row_check.h"
+
+namespace thimble::ir {
+namespace {
+
+const AttrValue& attribute(const Op& op, std::string_view name) {
+  if (const AttrValue* held = op.attrs.find(name)) return *held;
+  const AttrInfo* info = op_info(op.kind).attr(name);
+  assert(info != nullptr && info->default_value.has_value());
+  return *info->default_value;
+}
+
+/// The result's type with what the caller asks for beyond the type rule.
+Result<Type> hinted(Type type, const Graph::ResultHint& hint) {
+  if (hint.dim_order) type.dim_order = *hint.dim_order;
+  if (hint.quant) {
+    if (type.quant && *type.quant != *hint.quant) {
+      return bad_input(
+          "the result has the quantization of its operand or attributes, "
+          "another one is asked for");
+    }
+    type.quant = hint.quant;
+  }
+  THIMBLE_CHECK(check_type(type));
+  if (is_contiguous(type.dim_order)) type.dim_order.clear();
+  return type;
+}
+
+}  // namespace
+
+std::string Source::where() const {
+  if (file.empty()) return module;
+  return line > 0 ? fmt::format("{}:{}", file, line) : file;
+}
+
+int64_t Op::integer(std::string_view name) const {
+  return std::get<int64_t>(attribute(*this, name));
+}
+
+double Op::number(std::string_view name) const {
+  const AttrValue& value = attribute(*this, name);
+  if (const int64_t* whole = std::get_if<int64_t>(&value)) return static_cast<double>(*whole);
+  return std::get<double>(value);
+}
+
+std::vector<int64_t> Op::integers(std::string_view name) const {
+  return std::get<std::vector<int64_t>>(attribute(*this, name));
+}
+
+std::string Graph::unique_name(std::string wanted) {
+  auto [entry, fresh] = next_suffix_.try_emplace(wanted, 1);
+  if (fresh) return wanted;
+  // A suffixed name may itself have been given by the user, hence the loop.
+  while (true) {
+    std::string candidate = fmt::format("{}_{}", wanted, entry->second++);
+    if (next_suffix_.try_emplace(candidate, 1).second) return candidate;
+  }
+}
+
+ValueId Graph::add_input(std::string value_name, Type type) {
+  if (is_contiguous(type.dim_order)) type.dim_order.clear();
+  const ValueId id = static_cast<ValueId>(values_.size());
+  if (value_name.empty()) value_name = "input";
+  values_.push_back({unique_name(std::move(value_name)), std::move(type), nullptr});
+  inputs_.push_back(id);
+  return id;
+}
+
+ValueId Graph::add_constant(std::string value_name, TensorPtr tensor, std::optional<Quant> quant) {
+  assert(tensor != nullptr);
+  const ValueId id = static_cast<ValueId>(values_.size());
+  if (value_name.empty()) value_name = "const";
+  Type type{tensor->dtype, tensor->shape, {}, std::move(quant)};
+  values_.push_back({unique_name(std::move(value_name)), std::move(type), std::move(tensor)});
+  return id;
+}
+
+Result<ValueId> Graph::add(OpKind kind, std::vector<ValueId> inputs, Attrs attrs, Source source,
+                           ResultHint hint) {
+  Op op{kind, std::move(inputs), kNoValue, {}, std::move(source)};
+  const auto check = [&]() -> Result<Type> {
+    THIMBLE_CHECK(check_operands(kind, op.inputs));
+    THIMBLE_TRY(op.attrs, normalized(kind, attrs));
+    std::vector<const Value*> operands;
+    for (const ValueId id : op.inputs) {
+      assert(id == kNoValue || (id >= 0 && static_cast<size_t>(id) < values_.size()));
+      operands.push_back(id == kNoValue ? nullptr : &value(id));
+    }
+    THIMBLE_TRY(Type type, infer_type(kind, operands, op));
+    return hinted(std::move(type), hint);
+  };
+  auto type = check();
+  if (!type) return located(op.source, kind, type.error());
+
+  op.output = static_cast<ValueId>(values_.size());
+  if (hint.name.empty()) hint.name = op_name(kind);
+  values_.push_back({unique_name(std::move(hint.name)), std::move(*type), nullptr});
+  ops_.push_back(std::move(op));
+  return ops_.back().output;
+}
+
+bool Graph::is_input(ValueId id) const {
+  return std::find(inputs_.begin(), inputs_.end(), id) != inputs_.end();
+}
+
+std::vector<int> Graph::producers() const {
+  std::vector<int> result(values_.size(), -1);
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    result[static_cast<size_t>(ops_[i].output)] = static_cast<int>(i);
+  }
+  return result;
+}
+
+std::vector<std::vector<int>> Graph::consumers() const {
+  std::vector<std::vector<int>> result(values_.size());
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    for (const ValueId id : ops_[i].inputs) {
+      if (id != kNoValue) result[static_cast<size_t>(id)].push_back(static_cast<int>(i));
+    }
+  }
+  return result;
+}
+
+}  // namespace thimble::ir

@@ -1,0 +1,85 @@
+// Type rules of float arithmetic: f32 operands, an f32 result.
+
+#include "ir/infer_rules.h"
+
+namespace thimble::ir {
+namespace {
+
+Result<Type> float_result(const Candidate& c, Result<Shape> (*rule)(const Candidate&)) {
+  for (size_t i = 0; i < c.count(); ++i) {
+    if (c.has(i)) THIMBLE_CHECK(c.expect_dtype(i, DType::kF32));
+  }
+  THIMBLE_TRY(Shape shape, rule(c));
+  return Type{DType::kF32, std::move(shape), {}, {}};
+}
+
+Result<Shape> same_shape(const Candidate& c) {
+  return c.shape(0);
+}
+
+Result<Shape> along_dim(const Candidate& c) {
+  THIMBLE_CHECK(c.dimension(0));
+  return c.shape(0);
+}
+
+Result<Shape> batch_norm_shape(const Candidate& c) {
+  if (c.shape(0).size() < 2) return bad_input("{}, expected rank 2 or more", c.describe(0));
+  THIMBLE_CHECK(c.expect_shape(1, {c.shape(0)[1]}));
+  THIMBLE_CHECK(c.expect_shape(2, {c.shape(0)[1]}));
+  return c.shape(0);
+}
+
+Result<Shape> clamp_shape(const Candidate& c) {
+  const double low = c.op().number("min");
+  const double high = c.op().number("max");
+  if (low > high) return bad_input("min {} is above max {}", low, high);
+  return c.shape(0);
+}
+
+}  // namespace
+
+Result<Type> infer_add(const Candidate& c) {
+  return float_result(c, broadcast_rule);
+}
+Result<Type> infer_mul(const Candidate& c) {
+  return float_result(c, broadcast_rule);
+}
+Result<Type> infer_sub(const Candidate& c) {
+  return float_result(c, broadcast_rule);
+}
+
+Result<Type> infer_conv2d(const Candidate& c) {
+  return float_result(c, convolution_rule);
+}
+Result<Type> infer_linear(const Candidate& c) {
+  return float_result(c, linear_rule);
+}
+Result<Type> infer_batch_norm(const Candidate& c) {
+  return float_result(c, batch_norm_shape);
+}
+
+Result<Type> infer_avg_pool2d(const Candidate& c) {
+  return float_result(c, pool_rule);
+}
+Result<Type> infer_mean(const Candidate& c) {
+  return float_result(c, mean_rule);
+}
+
+Result<Type> infer_log_softmax(const Candidate& c) {
+  return float_result(c, along_dim);
+}
+Result<Type> infer_softmax(const Candidate& c) {
+  return float_result(c, along_dim);
+}
+
+Result<Type> infer_clamp(const Candidate& c) {
+  return float_result(c, clamp_shape);
+}
+Result<Type> infer_sigmoid(const Candidate& c) {
+  return float_result(c, same_shape);
+}
+Result<Type> infer_tanh(const Candidate& c) {
+  return float_result(c, same_shape);
+}
+
+}  // namespace thimble::ir

@@ -1,0 +1,252 @@
+// Type rules of integer arithmetic and of the edges between float and integer. Beyond types they
+// check every number that docs/numerics.md gives a range, so that no accumulator can wrap.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "ir/infer_rules.h"
+#include "numerics/fixed_point.h"
+
+namespace thimble::ir {
+namespace {
+
+// Largest |x - zero_point| of int8 codes and largest |w|.
+constexpr int64_t kCodeMax = 255;
+constexpr int64_t kWeightMax = 128;
+
+Type int8_result(Shape shape) {
+  return {DType::kI8, std::move(shape), {}, {}};
+}
+
+Status check_zero_point(const Candidate& c, std::string_view name) {
+  return c.expect_range(name, -128, 127);
+}
+
+Status check_clamp(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_range("min", -128, 127));
+  return c.expect_range("max", c.integer("min"), 127);
+}
+
+Status check_multiplier(const Candidate& c, std::string_view mult, std::string_view shift) {
+  THIMBLE_CHECK(c.expect_range(mult, 0, INT32_MAX));
+  return c.expect_range(shift, numerics::kShiftMin, numerics::kShiftMax);
+}
+
+Status check_rounding(const Candidate& c) {
+  return c.expect_range("rounding", 0, 1);
+}
+
+/// Operands `mult` and `shift` of qconv2d and qlinear: one entry, or one per output channel.
+Status check_channel_multipliers(const Candidate& c, int64_t channels) {
+  for (const size_t i : {size_t{3}, size_t{4}}) {
+    THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
+    THIMBLE_CHECK(c.expect_constant(i));
+    if (c.shape(i) != Shape{1}) THIMBLE_CHECK(c.expect_shape(i, {channels}));
+  }
+  for (const int32_t mult : c.value(3).constant->data<int32_t>()) {
+    if (mult < 0)
+      return bad_input("mult (%{}) holds {}, expected 0 or more", c.value(3).name, mult);
+  }
+  for (const int32_t shift : c.value(4).constant->data<int32_t>()) {
+    if (!numerics::shift_in_range(shift)) {
+      return bad_input("shift (%{}) holds {}, expected {} to {}", c.value(4).name, shift,
+                       numerics::kShiftMin, numerics::kShiftMax);
+    }
+  }
+  return ok();
+}
+
+/// Largest |accumulator| of one output channel: from the weights where they are known.
+int64_t accumulator_bound(const Candidate& c, int64_t channel, int64_t terms, bool exact) {
+  int64_t bound = terms * kWeightMax;
+  const auto& weights = c.value(1).constant;
+  if (exact && weights != nullptr) {
+    bound = 0;
+    for (const int8_t w : weights->data<int8_t>().subspan(static_cast<size_t>(channel * terms),
+                                                          static_cast<size_t>(terms))) {
+      bound += std::abs(w);
+    }
+  }
+  bound *= kCodeMax;
+  if (c.has(2) && c.value(2).constant != nullptr) {
+    bound += std::abs(int64_t{c.value(2).constant->data<int32_t>()[static_cast<size_t>(channel)]});
+  }
+  return bound;
+}
+
+/// Operands of qconv2d and qlinear; the shapes are known to fit.
+Status check_weighted(const Candidate& c) {
+  const int64_t channels = c.shape(1)[0];
+  const int64_t terms = c.type(1).elements() / channels;
+  THIMBLE_CHECK(check_channel_multipliers(c, channels));
+  THIMBLE_CHECK(check_zero_point(c, "x_zp"));
+  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
+  THIMBLE_CHECK(check_clamp(c));
+  THIMBLE_CHECK(check_rounding(c));
+  for (int64_t channel = 0; channel < channels; ++channel) {
+    if (accumulator_bound(c, channel, terms, /*exact=*/false) <= INT32_MAX) continue;
+    const int64_t bound = accumulator_bound(c, channel, terms, /*exact=*/true);
+    if (bound <= INT32_MAX) continue;
+    return unsupported(
+        "the accumulator of output channel {} may reach {}, beyond 32 bits "
+        "({} products)",
+        channel, bound, terms);
+  }
+  return ok();
+}
+
+Result<Type> weighted_result(const Candidate& c, Result<Shape> (*rule)(const Candidate&)) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
+  if (c.has(2)) THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
+  THIMBLE_TRY(Shape shape, rule(c));
+  THIMBLE_CHECK(check_weighted(c));
+  return int8_result(std::move(shape));
+}
+
+Result<Shape> int8_broadcast(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
+  for (const auto name : {"a_zp", "b_zp", "y_zp"}) THIMBLE_CHECK(check_zero_point(c, name));
+  THIMBLE_CHECK(check_clamp(c));
+  THIMBLE_CHECK(check_rounding(c));
+  return broadcast_rule(c);
+}
+
+Result<Type> scaled_sum(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, int8_broadcast(c));
+  THIMBLE_CHECK(check_multiplier(c, "a_mult", "a_shift"));
+  THIMBLE_CHECK(check_multiplier(c, "b_mult", "b_shift"));
+  THIMBLE_CHECK(check_multiplier(c, "y_mult", "y_shift"));
+  return int8_result(std::move(shape));
+}
+
+/// quantize and dequantize: the scale must have an inverse in float32.
+Status check_scale(const Candidate& c) {
+  const double scale = c.op().number("scale");
+  const float single = static_cast<float>(scale);
+  if (!(scale > 0) || !std::isfinite(single) || !std::isfinite(1.0F / single)) {
+    return bad_input("scale is {}, expected a positive number with a finite inverse in float32",
+                     scale);
+  }
+  return check_zero_point(c, "zero_point");
+}
+
+/// A constant i32[256] or i8[256].
+Status check_table(const Candidate& c, DType dtype) {
+  THIMBLE_CHECK(c.expect_dtype(1, dtype));
+  return c.expect_shape(1, {256});
+}
+
+}  // namespace
+
+Result<Type> infer_dequantize(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_CHECK(check_scale(c));
+  return Type{DType::kF32, c.shape(0), {}, {}};
+}
+
+Result<Type> infer_quantize(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kF32));
+  THIMBLE_CHECK(check_scale(c));
+  Type type = int8_result(c.shape(0));
+  type.quant = per_tensor(c.op().number("scale"), static_cast<int32_t>(c.integer("zero_point")));
+  return type;
+}
+
+Result<Type> infer_lut(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_CHECK(check_table(c, DType::kI8));
+  return int8_result(c.shape(0));
+}
+
+Result<Type> infer_qadd(const Candidate& c) {
+  return scaled_sum(c);
+}
+Result<Type> infer_qsub(const Candidate& c) {
+  return scaled_sum(c);
+}
+
+Result<Type> infer_qmul(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, int8_broadcast(c));
+  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  return int8_result(std::move(shape));
+}
+
+Result<Type> infer_qconv2d(const Candidate& c) {
+  return weighted_result(c, convolution_rule);
+}
+Result<Type> infer_qlinear(const Candidate& c) {
+  return weighted_result(c, linear_rule);
+}
+
+Result<Type> infer_qavg_pool2d(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_TRY(const Window window, pool_window(c));
+  THIMBLE_CHECK(check_clamp(c));
+  const int64_t taps = window.kernel[0] * window.kernel[1];
+  if (taps * 128 > INT32_MAX) return unsupported("a window of {} elements overflows 32 bits", taps);
+  Type type = int8_result({c.shape(0)[0], c.shape(0)[1], window.output[0], window.output[1]});
+  if (c.type(0).quant && c.type(0).quant->axis == -1) type.quant = c.type(0).quant;
+  return type;
+}
+
+Result<Type> infer_qmean(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_TRY(Shape shape, mean_rule(c));
+  THIMBLE_CHECK(check_zero_point(c, "x_zp"));
+  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
+  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  THIMBLE_CHECK(check_clamp(c));
+  THIMBLE_CHECK(check_rounding(c));
+  const int64_t terms = c.type(0).elements() / element_count(shape);
+  if (terms * kCodeMax > INT32_MAX) {
+    return unsupported("a mean of {} elements overflows 32 bits", terms);
+  }
+  return int8_result(std::move(shape));
+}
+
+Result<Type> infer_qsoftmax(const Candidate& c) {
+  // Each term of the sum is at most 2^19.
+  constexpr int64_t kRowMax = 4095;
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_TRY(const size_t dim, c.dimension(0));
+  if (c.shape(0)[dim] > kRowMax) {
+    return unsupported("a softmax over {} elements, at most {}", c.shape(0)[dim], kRowMax);
+  }
+  THIMBLE_CHECK(c.expect_range("mult", 0, INT32_MAX));
+  THIMBLE_CHECK(c.expect_range("shift", 0, 31));
+  THIMBLE_CHECK(c.expect_range("diff_min", INT32_MIN, 0));
+  const int64_t lowest = std::max<int64_t>(c.integer("diff_min"), -255);
+  if (lowest * (int64_t{1} << c.integer("shift")) < INT32_MIN) {
+    return bad_input("diff_min {} times 2^{} is below 32 bits", lowest, c.integer("shift"));
+  }
+  return int8_result(c.shape(0));
+}
+
+Result<Type> infer_qlog_softmax(const Candidate& c) {
+  // Each term of the sum is at most 2^20, and the sum is positive in 32 bits.
+  constexpr int64_t kRowMax = 2047;
+  constexpr int32_t kEntryMax = 1 << 20;
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_CHECK(check_table(c, DType::kI32));
+  THIMBLE_CHECK(c.expect_constant(1));
+  THIMBLE_TRY(const size_t dim, c.dimension(0));
+  if (c.shape(0)[dim] > kRowMax) {
+    return unsupported("a log-softmax over {} elements, at most {}", c.shape(0)[dim], kRowMax);
+  }
+  const auto table = c.value(1).constant->data<int32_t>();
+  for (const int32_t entry : table) {
+    if (entry < 0 || entry > kEntryMax || table[0] < 1) {
+      return bad_input("exp_table (%{}) holds {}, expected 0 to {} and a positive entry 0",
+                       c.value(1).name, entry, kEntryMax);
+    }
+  }
+  THIMBLE_CHECK(check_multiplier(c, "scale_mult", "scale_shift"));
+  THIMBLE_CHECK(check_multiplier(c, "log_mult", "log_shift"));
+  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
+  return int8_result(c.shape(0));
+}
+
+}  // namespace thimble::ir

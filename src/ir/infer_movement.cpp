@@ -1,0 +1,131 @@
+// Type rules of operators that only move data: any element type, the quantization is kept.
+
+#include <cmath>
+
+#include "ir/infer_rules.h"
+
+namespace thimble::ir {
+namespace {
+
+/// Only a per-tensor quantization survives by itself: a channel axis may have moved.
+std::optional<Quant> kept_quant(const Type& type) {
+  if (type.quant && type.quant->axis == -1) return type.quant;
+  return std::nullopt;
+}
+
+Type moved(const Candidate& c, Shape shape) {
+  return {c.type(0).dtype, std::move(shape), {}, kept_quant(c.type(0))};
+}
+
+bool representable(double value, DType dtype) {
+  if (dtype == DType::kF32) return true;
+  if (value != std::floor(value)) return false;
+  switch (dtype) {
+    case DType::kBool:
+      return value == 0 || value == 1;
+    case DType::kI8:
+      return value >= -128 && value <= 127;
+    case DType::kU8:
+      return value >= 0 && value <= 255;
+    case DType::kI16:
+      return value >= -32768 && value <= 32767;
+    case DType::kI32:
+      return value >= -2147483648.0 && value <= 2147483647.0;
+    default:
+      return std::abs(value) <= 9007199254740992.0;  // 2^53: exact in a double
+  }
+}
+
+}  // namespace
+
+Result<Type> infer_concat(const Candidate& c) {
+  THIMBLE_TRY(const size_t dim, c.dimension(0));
+  Shape shape = c.shape(0);
+  std::optional<Quant> quant = kept_quant(c.type(0));
+  for (size_t i = 1; i < c.count(); ++i) {
+    THIMBLE_CHECK(c.expect_dtype(i, c.type(0).dtype));
+    THIMBLE_CHECK(c.expect_rank(i, shape.size()));
+    for (size_t j = 0; j < shape.size(); ++j) {
+      if (j == dim || c.shape(i)[j] == shape[j]) continue;
+      return bad_input("{} and {}, which differ beyond dimension {}", c.describe(0), c.describe(i),
+                       dim);
+    }
+    shape[dim] += c.shape(i)[dim];
+    if (shape[dim] > kMaxElements) return unsupported("the result has too many elements");
+    if (c.type(i).quant != quant) quant.reset();
+  }
+  return Type{c.type(0).dtype, std::move(shape), {}, std::move(quant)};
+}
+
+Result<Type> infer_copy(const Candidate& c) {
+  Type type = moved(c, c.shape(0));
+  type.quant = c.type(0).quant;  // nothing moves logically, so channels stay where they are
+  return type;
+}
+
+Result<Type> infer_expand(const Candidate& c) {
+  const Shape shape = c.op().integers("shape");
+  const auto broadcast = broadcast_shape(c.shape(0), shape);
+  if (!broadcast || *broadcast != shape) {
+    return bad_input("{}, which does not expand to {}", c.describe(0), list_text(shape));
+  }
+  return moved(c, shape);
+}
+
+Result<Type> infer_max_pool2d(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, pool_rule(c));
+  return moved(c, std::move(shape));
+}
+
+Result<Type> infer_pad(const Candidate& c) {
+  Shape shape = c.shape(0);
+  for (const std::string_view side : {"before", "after"}) {
+    const auto sizes = c.op().integers(side);
+    bool good = sizes.size() == shape.size();
+    for (const int64_t size : sizes) good = good && size >= 0 && size <= kMaxElements;
+    if (!good) {
+      return bad_input("{} is {}, expected one number of 0 or more for each of {} dimensions", side,
+                       list_text(sizes), shape.size());
+    }
+    for (size_t i = 0; i < shape.size(); ++i) shape[i] += sizes[i];
+  }
+  if (!representable(c.op().number("value"), c.type(0).dtype)) {
+    return bad_input("value {} is not a number that {} can hold", c.op().number("value"),
+                     dtype_name(c.type(0).dtype));
+  }
+  return moved(c, std::move(shape));
+}
+
+Result<Type> infer_permute(const Candidate& c) {
+  const auto dims = c.op().integers("dims");
+  if (!dims.empty() || !c.shape(0).empty()) THIMBLE_CHECK(c.dimensions(0));
+  if (dims.size() != c.shape(0).size()) {
+    return bad_input("dims is {}, expected a permutation of {} dimensions", list_text(dims),
+                     c.shape(0).size());
+  }
+  Shape shape;
+  for (const int64_t dim : dims) shape.push_back(c.shape(0)[static_cast<size_t>(dim)]);
+  return moved(c, std::move(shape));
+}
+
+Result<Type> infer_reshape(const Candidate& c) {
+  const Shape shape = c.op().integers("shape");
+  const auto count = checked_element_count(shape);
+  if (!count || *count != c.type(0).elements()) {
+    return bad_input("{}, which does not fit {}", c.describe(0), list_text(shape));
+  }
+  return moved(c, shape);
+}
+
+Result<Type> infer_slice(const Candidate& c) {
+  THIMBLE_TRY(const size_t dim, c.dimension(0));
+  Shape shape = c.shape(0);
+  THIMBLE_CHECK(c.expect_range("start", 0, shape[dim] - 1));
+  THIMBLE_CHECK(c.expect_range("end", c.integer("start") + 1, shape[dim]));
+  THIMBLE_CHECK(c.expect_range("step", 1, kMaxElements));
+  const int64_t length = c.integer("end") - c.integer("start");
+  shape[dim] = (length + c.integer("step") - 1) / c.integer("step");
+  return moved(c, std::move(shape));
+}
+
+}  // namespace thimble::ir

@@ -1,0 +1,202 @@
+#include "ir/infer_rules.h"
+
+#include <algorithm>
+
+namespace thimble::ir {
+namespace {
+
+// Windows beyond this are mistakes; below it no sum of their numbers can overflow.
+constexpr int64_t kWindowMax = 65535;
+constexpr std::string_view kSide[2] = {"height", "width"};
+
+Status check_entries(std::string_view name, const std::vector<int64_t>& values, size_t count,
+                     int64_t low) {
+  bool good = values.size() == count;
+  for (const int64_t value : values) good = good && value >= low && value <= kWindowMax;
+  if (good) return ok();
+  return bad_input("{} is {}, expected {} numbers from {} to {}", name, list_text(values), count,
+                   low, kWindowMax);
+}
+
+Status finish_window(const Candidate& c, Window& window) {
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t input = c.shape(0)[2 + i];
+    window.output[i] = window_extent(input, window.before[i], window.after[i], window.kernel[i],
+                                     window.stride[i], window.dilation[i]);
+    if (window.output[i] < 1) {
+      return bad_input(
+          "the window does not fit: {} {} with padding {} and {}, kernel {}, "
+          "dilation {}",
+          kSide[i], input, window.before[i], window.after[i], window.kernel[i], window.dilation[i]);
+    }
+  }
+  return ok();
+}
+
+/// stride, padding and, if the operator has it, dilation.
+Status read_steps(const Candidate& c, Window& window) {
+  const auto stride = c.op().integers("stride");
+  const auto padding = c.op().integers("padding");
+  THIMBLE_CHECK(check_entries("stride", stride, 2, 1));
+  THIMBLE_CHECK(check_entries("padding", padding, 4, 0));
+  if (op_info(c.op().kind).attr("dilation") != nullptr) {
+    const auto dilation = c.op().integers("dilation");
+    THIMBLE_CHECK(check_entries("dilation", dilation, 2, 1));
+    window.dilation = {dilation[0], dilation[1]};
+  }
+  window.stride = {stride[0], stride[1]};
+  window.before = {padding[0], padding[1]};
+  window.after = {padding[2], padding[3]};
+  return ok();
+}
+
+/// Does every window along one side cover an element that exists? (A pool of nothing has no value.)
+bool every_window_has_an_element(const Window& window, size_t side, int64_t input) {
+  const int64_t step = window.dilation[side];
+  for (int64_t i = 0; i < window.output[side]; ++i) {
+    const int64_t start = i * window.stride[side] - window.before[side];
+    // Only the windows that begin in the padding and the last one can be empty.
+    if (start >= 0) break;
+    const int64_t first_tap = (-start + step - 1) / step;
+    if (first_tap >= window.kernel[side] || start + first_tap * step >= input) return false;
+  }
+  return (window.output[side] - 1) * window.stride[side] - window.before[side] < input;
+}
+
+}  // namespace
+
+std::string Candidate::describe(size_t i) const {
+  const auto& infos = op_info(op_.kind).operands;
+  const OperandInfo& info = infos[std::min(i, infos.size() - 1)];
+  const std::string index =
+      info.variadic ? fmt::format("[{}]", i - (infos.size() - 1)) : std::string();
+  return fmt::format("{}{} (%{}) is {}", info.name, index, value(i).name,
+                     type_text(type(i).dtype, shape(i)));
+}
+
+Status Candidate::expect_dtype(size_t i, DType dtype) const {
+  if (type(i).dtype == dtype) return ok();
+  return bad_input("{}, expected {}", describe(i), dtype_name(dtype));
+}
+
+Status Candidate::expect_rank(size_t i, size_t rank) const {
+  if (shape(i).size() == rank) return ok();
+  return bad_input("{}, expected rank {}", describe(i), rank);
+}
+
+Status Candidate::expect_shape(size_t i, const Shape& expected) const {
+  if (shape(i) == expected) return ok();
+  return bad_input("{}, expected {}", describe(i), type_text(type(i).dtype, expected));
+}
+
+Status Candidate::expect_constant(size_t i) const {
+  if (value(i).constant != nullptr) return ok();
+  return bad_input("{}, expected a constant", describe(i));
+}
+
+Status Candidate::expect_range(std::string_view attr, int64_t low, int64_t high) const {
+  const int64_t found = integer(attr);
+  if (found >= low && found <= high) return ok();
+  return bad_input("{} is {}, expected {} to {}", attr, found, low, high);
+}
+
+Result<size_t> Candidate::dimension(size_t i) const {
+  if (shape(i).empty()) return bad_input("{}, which has no dimension", describe(i));
+  THIMBLE_CHECK(expect_range("dim", 0, static_cast<int64_t>(shape(i).size()) - 1));
+  return static_cast<size_t>(integer("dim"));
+}
+
+Result<std::vector<bool>> Candidate::dimensions(size_t i) const {
+  const auto dims = op_.integers("dims");
+  std::vector<bool> named(shape(i).size(), false);
+  bool good = !dims.empty();
+  for (const int64_t dim : dims) {
+    good = good && dim >= 0 && static_cast<size_t>(dim) < named.size() &&
+           !named[static_cast<size_t>(dim)];
+    if (good) named[static_cast<size_t>(dim)] = true;
+  }
+  if (good) return named;
+  return bad_input("dims is {}, expected different dimensions of {}", list_text(dims),
+                   list_text(shape(i)));
+}
+
+Result<Window> convolution_window(const Candidate& c, int64_t kernel_h, int64_t kernel_w) {
+  Window window;
+  window.kernel = {kernel_h, kernel_w};
+  THIMBLE_CHECK(read_steps(c, window));
+  THIMBLE_CHECK(finish_window(c, window));
+  return window;
+}
+
+Result<Window> pool_window(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_rank(0, 4));
+  Window window;
+  const auto kernel = c.op().integers("kernel");
+  THIMBLE_CHECK(check_entries("kernel", kernel, 2, 1));
+  window.kernel = {kernel[0], kernel[1]};
+  THIMBLE_CHECK(read_steps(c, window));
+  THIMBLE_CHECK(finish_window(c, window));
+  for (size_t i = 0; i < 2; ++i) {
+    if (every_window_has_an_element(window, i, c.shape(0)[2 + i])) continue;
+    return bad_input(
+        "a window lies entirely in the padding: {} {} with padding {} and {}, "
+        "kernel {}, stride {}, dilation {}",
+        kSide[i], c.shape(0)[2 + i], window.before[i], window.after[i], window.kernel[i],
+        window.stride[i], window.dilation[i]);
+  }
+  return window;
+}
+
+Result<Shape> broadcast_rule(const Candidate& c) {
+  auto shape = broadcast_shape(c.shape(0), c.shape(1));
+  if (shape) return *std::move(shape);
+  return bad_input("{} and {}, which do not broadcast", c.describe(0), c.describe(1));
+}
+
+Result<Shape> convolution_rule(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_rank(0, 4));
+  THIMBLE_CHECK(c.expect_rank(1, 4));
+  const Shape& x = c.shape(0);
+  const Shape& w = c.shape(1);
+  const int64_t groups = c.integer("groups");
+  if (groups < 1 || x[1] % groups != 0 || w[0] % groups != 0) {
+    return bad_input("groups is {}, expected a divisor of the {} input and {} output channels",
+                     groups, x[1], w[0]);
+  }
+  THIMBLE_CHECK(c.expect_shape(1, {w[0], x[1] / groups, w[2], w[3]}));
+  if (c.has(2)) THIMBLE_CHECK(c.expect_shape(2, {w[0]}));
+  THIMBLE_TRY(const Window window, convolution_window(c, w[2], w[3]));
+  return Shape{x[0], w[0], window.output[0], window.output[1]};
+}
+
+Result<Shape> linear_rule(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_rank(1, 2));
+  Shape shape = c.shape(0);
+  const Shape& w = c.shape(1);
+  if (shape.empty() || shape.back() != w[1]) {
+    return bad_input("{} and {}, expected the same last size", c.describe(0), c.describe(1));
+  }
+  if (c.has(2)) THIMBLE_CHECK(c.expect_shape(2, {w[0]}));
+  shape.back() = w[0];
+  return shape;
+}
+
+Result<Shape> pool_rule(const Candidate& c) {
+  THIMBLE_TRY(const Window window, pool_window(c));
+  return Shape{c.shape(0)[0], c.shape(0)[1], window.output[0], window.output[1]};
+}
+
+Result<Shape> mean_rule(const Candidate& c) {
+  THIMBLE_TRY(const std::vector<bool> reduced, c.dimensions(0));
+  Shape shape;
+  for (size_t i = 0; i < reduced.size(); ++i) {
+    if (!reduced[i]) {
+      shape.push_back(c.shape(0)[i]);
+    } else if (c.integer("keepdim") != 0) {
+      shape.push_back(1);
+    }
+  }
+  return shape;
+}
+
+}  // namespace thimble::ir

@@ -1,0 +1,63 @@
+#pragma once
+// What the type rules share. One function per row of ops.def, in infer_<family>.cpp; a row without
+// a rule does not link. Rules are called with operands and attributes that fit the row.
+
+#include <array>
+#include <string>
+
+#include "ir/infer.h"
+
+namespace thimble::ir {
+
+/// An operator about to be checked, with short names for what rules ask.
+class Candidate {
+ public:
+  Candidate(std::span<const Value* const> operands, const Op& op) : operands_(operands), op_(op) {}
+
+  [[nodiscard]] size_t count() const { return operands_.size(); }
+  [[nodiscard]] bool has(size_t i) const { return operands_[i] != nullptr; }
+  [[nodiscard]] const Value& value(size_t i) const { return *operands_[i]; }
+  [[nodiscard]] const Type& type(size_t i) const { return operands_[i]->type; }
+  [[nodiscard]] const Shape& shape(size_t i) const { return operands_[i]->type.shape; }
+  [[nodiscard]] const Op& op() const { return op_; }
+  [[nodiscard]] int64_t integer(std::string_view name) const { return op_.integer(name); }
+
+  /// `w (%conv.weight) is f32[8,3,3,3]`: the start of most messages.
+  [[nodiscard]] std::string describe(size_t i) const;
+
+  [[nodiscard]] Status expect_dtype(size_t i, DType dtype) const;
+  [[nodiscard]] Status expect_rank(size_t i, size_t rank) const;
+  [[nodiscard]] Status expect_shape(size_t i, const Shape& shape) const;
+  [[nodiscard]] Status expect_constant(size_t i) const;
+  [[nodiscard]] Status expect_range(std::string_view attr, int64_t low, int64_t high) const;
+  /// Attribute `dim` is a dimension of operand i.
+  [[nodiscard]] Result<size_t> dimension(size_t i) const;
+  /// Attribute `dims`: different dimensions of operand i, at least one; true where named.
+  [[nodiscard]] Result<std::vector<bool>> dimensions(size_t i) const;
+
+ private:
+  std::span<const Value* const> operands_;
+  const Op& op_;
+};
+
+/// A 2-D window over operand 0, which must have rank 4; checked and with its output size.
+struct Window {
+  std::array<int64_t, 2> kernel{}, stride{}, dilation{1, 1}, before{}, after{}, output{};
+};
+/// `kernel` from the attribute for pools, given for convolutions.
+[[nodiscard]] Result<Window> convolution_window(const Candidate& c, int64_t kernel_h,
+                                                int64_t kernel_w);
+[[nodiscard]] Result<Window> pool_window(const Candidate& c);
+
+/// Rules that float and integer operators have in common: the result's shape.
+[[nodiscard]] Result<Shape> broadcast_rule(const Candidate& c);
+[[nodiscard]] Result<Shape> convolution_rule(const Candidate& c);
+[[nodiscard]] Result<Shape> linear_rule(const Candidate& c);
+[[nodiscard]] Result<Shape> pool_rule(const Candidate& c);
+[[nodiscard]] Result<Shape> mean_rule(const Candidate& c);
+
+#define THIMBLE_OP(name, operands, attributes) Result<Type> infer_##name(const Candidate& c);
+#include "ir/ops.def"
+#undef THIMBLE_OP
+
+}  // namespace thimble::ir
