@@ -1,0 +1,90 @@
+#pragma once
+// quantize(float graph, calibration data): the int8 graph, and how good it is.
+//
+//   THIMBLE_TRY(ir::Graph graph, passes::run_float_passes(model.graph));
+//   THIMBLE_TRY(quant::QuantizedModel q, quant::quantize(graph, data, spec, options));
+//
+// Before: the graph has been through passes::run_float_passes. After: integer operators only, but
+// for one quantize behind each float input and one dequantize before each float output (none with
+// Io::kInt8). Inputs and outputs keep order, names and dim_order. Equal arguments give an equal
+// graph, on every machine and with any number of threads. The rules are in docs/quantization.md.
+//
+// Errors. Bad input: calibration data that does not fit (`calibration data: x: sample 3, element
+// 17 is nan`). Not supported: every operator that has no integer form, with the user's lines.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/graph.h"
+#include "ir/tensor.h"
+
+namespace thimble::quant {
+
+/// How the weights of linear may be held. Some kernels have one multiplier for all channels:
+/// with kPerTensorIfClose such weights are used wherever they cost little accuracy.
+enum class LinearWeights : uint8_t { kPerChannel, kPerTensorIfClose };
+
+/// What the target asks for.
+struct QuantSpec {
+  LinearWeights linear_weights = LinearWeights::kPerChannel;
+  double per_tensor_tolerance_db = 0.3;  // SQNR that a linear's result may lose
+};
+
+/// Type of the graph's own inputs and outputs. kInt8: their scale and zero point are on the Type.
+enum class Io : uint8_t { kFloat, kInt8 };
+
+/// How a range is chosen from what calibration saw.
+enum class Observer : uint8_t { kMinMax, kPercentile, kMse };
+inline constexpr Observer kDefaultObserver = Observer::kMse;
+[[nodiscard]] std::string_view observer_name(Observer observer);  // "min-max", ...
+
+/// One array per graph input, in the order of graph.inputs().
+struct CalibrationInput {
+  std::string name;  // for messages
+  /// f32, or an integer type whose values are exact in f32. The first axis counts samples, either
+  /// [samples * batch, ...] or [samples, batch, ...] for an input [batch, ...].
+  ir::Tensor data;
+};
+struct CalibrationData {
+  std::vector<CalibrationInput> inputs;
+};
+
+struct QuantizeOptions {
+  Io io = Io::kFloat;
+  Observer observer = kDefaultObserver;
+  int threads = 0;                // 0: as many as the machine has; never changes the result
+  int64_t quality_samples = 8;    // samples that the SQNR of the report is measured on; 0: none
+};
+
+/// How close an integer value is to what the float graph computes there.
+struct OpQuality {
+  ir::ValueId value = ir::kNoValue;  // in the integer graph
+  std::string op;                    // of the integer operator: "qconv2d"
+  ir::Source source;
+  double sqnr_db = 0;
+};
+
+struct QuantReport {
+  int64_t samples = 0;            // calibrated on
+  double calibrate_seconds = 0;   // float forward passes, observers
+  double quality_seconds = 0;     // integer forward passes of the report
+  std::vector<double> output_sqnr_db;  // per output; empty without quality samples
+  std::vector<OpQuality> ops;     // in execution order, where the float value exists
+  std::optional<size_t> weakest;  // index into ops: lowest SQNR
+  int per_tensor_linears = 0;     // how many linears have one multiplier
+};
+
+struct QuantizedModel {
+  ir::Graph graph;
+  QuantReport report;
+};
+
+[[nodiscard]] Result<QuantizedModel> quantize(const ir::Graph& float_graph,
+                                              const CalibrationData& data, const QuantSpec& spec,
+                                              const QuantizeOptions& options);
+
+}  // namespace thimble::quant
