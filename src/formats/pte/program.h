@@ -2,8 +2,8 @@
 // An ExecuTorch program file (`.pte`, identifier ET12) as plain structs. `read.h` makes them from
 // bytes, `write.h` bytes from them, `print.h` and `parse.h` go through text. They mirror the tables
 // of the file, with two liberties: bulk data sits here as bytes instead of segment numbers and
-// offsets (the writer alone decides where it lies), and fields whose absence means the same as their
-// being empty are plain values. docs/formats/pte.md has the bytes.
+// offsets (the writer alone decides where it lies), and fields whose absence means the same as
+// their being empty are plain values. docs/formats/pte.md has the bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -13,36 +13,13 @@
 #include <variant>
 #include <vector>
 
+#include "abi/pte_format.h"
 #include "base/bytes.h"
 
 namespace thimble::formats::pte {
 
-/// The numbers are those of the file. A file may hold others: `name` says "type 8" for them.
-enum class ScalarType : int8_t {
-  kByte = 0,
-  kChar = 1,
-  kShort = 2,
-  kInt = 3,
-  kLong = 4,
-  kHalf = 5,
-  kFloat = 6,
-  kDouble = 7,
-  kBool = 11,
-  kQint8 = 12,
-  kQuint8 = 13,
-  kQint32 = 14,
-  kBfloat16 = 15,
-  kQuint4x2 = 16,
-  kQuint2x4 = 17,
-  kBits16 = 22,
-  kFloat8e5m2 = 23,
-  kFloat8e4m3fn = 24,
-  kFloat8e5m2fnuz = 25,
-  kFloat8e4m3fnuz = 26,
-  kUint16 = 27,
-  kUint32 = 28,
-  kUint64 = 29,
-};
+/// A file may hold numbers that are none of these.
+using abi::pte::ScalarType;
 /// "float32", "int8", ...; empty for a number that is no scalar type.
 [[nodiscard]] std::string_view name(ScalarType type);
 [[nodiscard]] std::optional<ScalarType> scalar_type_named(std::string_view name);
@@ -257,7 +234,7 @@ struct Program {
   /// What Tensor::data_buffer_idx means. [0] is reserved and empty ("no constant"). See
   /// constant_pool.h.
   std::vector<Bytes> constants = std::vector<Bytes>(1);
-  /// The deprecated form, constants inside the flatbuffer: kept so that old files survive a rewrite.
+  /// The deprecated form, constants inside the flatbuffer: so that old files survive a rewrite.
   bool constants_inline = false;
   std::vector<MutableSegment> mutable_segments;
   std::vector<DelegateBlob> delegate_blobs;

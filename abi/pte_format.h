@@ -1,0 +1,257 @@
+#pragma once
+// Numbers of the `.pte` container (ExecuTorch program, identifier ET12) for a reader that walks the
+// flatbuffer by hand. docs/formats/pte.md explains them; a unit test holds them against the schema.
+//
+// A flatbuffer in four rules, all numbers little-endian:
+//   offset   u32: the target is at (position of the offset) + offset
+//   table    starts with i32 s: its vtable is at (position of the table) - s
+//   vtable   u16 size, u16 size of the table, then one u16 per field: the field's distance from the
+//            start of the table, or 0 if absent. A field's slot is 4 + 2 * id; a slot at or past
+//            the size of the vtable is absent too. An absent scalar is 0, everywhere in ET12
+//   vector   u32 count, then the items; a string is a vector of bytes and one 0 after them
+
+#include <cstdint>
+
+namespace thimble::abi::pte {
+
+// --- File and extended header ------------------------------------------------------------------
+inline constexpr char kIdentifier[] = "ET12";
+inline constexpr char kHeaderMagic[] = "eh00";
+inline constexpr uint32_t kIdentifierOffset = 4;
+inline constexpr uint32_t kHeaderOffset = 8;            // the magic; no magic, no segments
+inline constexpr uint32_t kHeaderLengthOffset = 12;     // u32, counted from the magic
+inline constexpr uint32_t kProgramSizeOffset = 16;      // u64, the flatbuffer with this header
+inline constexpr uint32_t kSegmentBaseOffset = 24;      // u64, where segment offsets count from
+inline constexpr uint32_t kSegmentDataSizeOffset = 32;  // u64, present if the length is >= 32
+inline constexpr uint32_t kHeaderLength = 32;
+inline constexpr uint32_t kHeaderLengthMin = 24;
+inline constexpr uint32_t kFileBytesMin = 64;  // the stock loader reads this much before it looks
+
+// --- Codes -------------------------------------------------------------------------------------
+enum class ScalarType : int8_t {
+  kByte = 0,
+  kChar = 1,
+  kShort = 2,
+  kInt = 3,
+  kLong = 4,
+  kHalf = 5,
+  kFloat = 6,
+  kDouble = 7,
+  kBool = 11,
+  kQint8 = 12,
+  kQuint8 = 13,
+  kQint32 = 14,
+  kBfloat16 = 15,
+  kQuint4x2 = 16,
+  kQuint2x4 = 17,
+  kBits16 = 22,
+  kFloat8e5m2 = 23,
+  kFloat8e4m3fn = 24,
+  kFloat8e5m2fnuz = 25,
+  kFloat8e4m3fnuz = 26,
+  kUint16 = 27,
+  kUint32 = 28,
+  kUint64 = 29,
+};
+
+/// EValue.val_type
+namespace value_tag {
+inline constexpr uint8_t kNone = 0;
+inline constexpr uint8_t kNull = 1;
+inline constexpr uint8_t kInt = 2;
+inline constexpr uint8_t kBool = 3;
+inline constexpr uint8_t kDouble = 4;
+inline constexpr uint8_t kTensor = 5;
+inline constexpr uint8_t kString = 6;
+inline constexpr uint8_t kIntList = 7;  // its items are value indices
+inline constexpr uint8_t kDoubleList = 8;
+inline constexpr uint8_t kBoolList = 9;
+inline constexpr uint8_t kTensorList = 10;
+inline constexpr uint8_t kOptionalTensorList = 11;  // item -1 is None
+}  // namespace value_tag
+
+/// Instruction.instr_args_type
+namespace instruction_tag {
+inline constexpr uint8_t kNone = 0;
+inline constexpr uint8_t kKernelCall = 1;
+inline constexpr uint8_t kDelegateCall = 2;
+inline constexpr uint8_t kMoveCall = 3;
+inline constexpr uint8_t kJumpFalseCall = 4;
+inline constexpr uint8_t kFreeCall = 5;
+}  // namespace instruction_tag
+
+namespace shape_dynamism {
+inline constexpr int8_t kStatic = 0;
+inline constexpr int8_t kDynamicBound = 1;
+inline constexpr int8_t kDynamicUnbound = 2;
+}  // namespace shape_dynamism
+
+namespace tensor_location {
+inline constexpr int8_t kSegment = 0;
+inline constexpr int8_t kExternal = 1;
+}  // namespace tensor_location
+
+namespace blob_location {
+inline constexpr int8_t kInline = 0;
+inline constexpr int8_t kSegment = 1;
+}  // namespace blob_location
+
+// --- Slots of the fields in the vtables --------------------------------------------------------
+using Slot = uint16_t;
+
+namespace program {
+inline constexpr Slot kVersion = 4;              // u32
+inline constexpr Slot kExecutionPlan = 6;        // [ExecutionPlan]
+inline constexpr Slot kConstantBuffer = 8;       // [Buffer], deprecated
+inline constexpr Slot kBackendDelegateData = 10; // [InlineData]
+inline constexpr Slot kSegments = 12;            // [DataSegment]
+inline constexpr Slot kConstantSegment = 14;     // SubsegmentOffsets
+inline constexpr Slot kMutableDataSegments = 16; // [SubsegmentOffsets]
+inline constexpr Slot kNamedData = 18;           // [NamedData]
+}  // namespace program
+
+namespace buffer {
+inline constexpr Slot kStorage = 4;  // [u8], 16-aligned
+}  // namespace buffer
+
+namespace inline_data {
+inline constexpr Slot kData = 4;  // [u8], 16-aligned
+}  // namespace inline_data
+
+namespace data_segment {
+inline constexpr Slot kOffset = 4;  // u64, from the segment base
+inline constexpr Slot kSize = 6;    // u64
+}  // namespace data_segment
+
+namespace subsegment_offsets {
+inline constexpr Slot kSegmentIndex = 4;  // u32
+inline constexpr Slot kOffsets = 6;       // [u64], from the start of the segment; [0] is reserved
+}  // namespace subsegment_offsets
+
+namespace named_data {
+inline constexpr Slot kKey = 4;           // string
+inline constexpr Slot kSegmentIndex = 6;  // u32
+}  // namespace named_data
+
+namespace execution_plan {
+inline constexpr Slot kName = 4;                   // string
+inline constexpr Slot kContainerMetaType = 6;      // ContainerMetadata
+inline constexpr Slot kValues = 8;                 // [EValue]
+inline constexpr Slot kInputs = 10;                // [i32]
+inline constexpr Slot kOutputs = 12;               // [i32]
+inline constexpr Slot kChains = 14;                // [Chain]
+inline constexpr Slot kOperators = 16;             // [Operator]
+inline constexpr Slot kDelegates = 18;             // [BackendDelegate]
+inline constexpr Slot kNonConstBufferSizes = 20;   // [i64], [0] is reserved
+inline constexpr Slot kNonConstBufferDevice = 22;  // [NonConstBufferDevice]
+}  // namespace execution_plan
+
+namespace container_metadata {
+inline constexpr Slot kEncodedInpStr = 4;  // string
+inline constexpr Slot kEncodedOutStr = 6;  // string
+}  // namespace container_metadata
+
+namespace evalue {
+inline constexpr Slot kValType = 4;  // u8, a value_tag
+inline constexpr Slot kVal = 6;      // the table that the tag names
+}  // namespace evalue
+
+namespace tensor {
+inline constexpr Slot kScalarType = 4;       // i8
+inline constexpr Slot kStorageOffset = 6;    // i32
+inline constexpr Slot kSizes = 8;            // [i32]
+inline constexpr Slot kDimOrder = 10;        // [u8]
+inline constexpr Slot kRequiresGrad = 12;    // bool
+inline constexpr Slot kDataBufferIdx = 14;   // u32
+inline constexpr Slot kAllocationInfo = 16;  // AllocationDetails
+inline constexpr Slot kLayout = 18;          // i8
+inline constexpr Slot kShapeDynamism = 20;   // i8
+inline constexpr Slot kExtraTensorInfo = 22; // ExtraTensorInfo
+}  // namespace tensor
+
+namespace allocation_details {
+inline constexpr Slot kMemoryId = 4;          // u32, from 1
+inline constexpr Slot kMemoryOffsetLow = 6;   // u32
+inline constexpr Slot kMemoryOffsetHigh = 8;  // u32
+}  // namespace allocation_details
+
+namespace extra_tensor_info {
+inline constexpr Slot kMutableDataSegmentsIdx = 4;  // u64
+inline constexpr Slot kFullyQualifiedName = 6;      // string
+inline constexpr Slot kLocation = 8;                // i8
+inline constexpr Slot kDeviceType = 10;             // i8
+inline constexpr Slot kDeviceIndex = 12;            // i8
+}  // namespace extra_tensor_info
+
+/// Int, Bool, Double and String have one field, and so have the five lists.
+namespace scalar_value {
+inline constexpr Slot kValue = 4;  // i64, bool, f64 or string
+}  // namespace scalar_value
+namespace list_value {
+inline constexpr Slot kItems = 4;  // [i64], [f64], [bool], [i32], [i32]
+}  // namespace list_value
+
+namespace op {
+inline constexpr Slot kName = 4;      // string
+inline constexpr Slot kOverload = 6;  // string
+}  // namespace op
+
+namespace backend_delegate {
+inline constexpr Slot kId = 4;            // string
+inline constexpr Slot kProcessed = 6;     // BackendDelegateDataReference
+inline constexpr Slot kCompileSpecs = 8;  // [CompileSpec]
+}  // namespace backend_delegate
+
+namespace delegate_data_reference {
+inline constexpr Slot kLocation = 4;  // i8
+inline constexpr Slot kIndex = 6;     // u32, into backend_delegate_data or segments
+}  // namespace delegate_data_reference
+
+namespace compile_spec {
+inline constexpr Slot kKey = 4;    // string
+inline constexpr Slot kValue = 6;  // [u8]
+}  // namespace compile_spec
+
+namespace non_const_buffer_device {
+inline constexpr Slot kBufferIdx = 4;    // i32
+inline constexpr Slot kDeviceType = 6;   // i8
+inline constexpr Slot kDeviceIndex = 8;  // i8
+}  // namespace non_const_buffer_device
+
+namespace chain {
+inline constexpr Slot kInputs = 4;        // [i32]
+inline constexpr Slot kOutputs = 6;       // [i32]
+inline constexpr Slot kInstructions = 8;  // [Instruction]
+inline constexpr Slot kStacktrace = 10;   // [FrameList]
+}  // namespace chain
+
+namespace instruction {
+inline constexpr Slot kInstrArgsType = 4;  // u8, an instruction_tag
+inline constexpr Slot kInstrArgs = 6;      // the table that the tag names
+}  // namespace instruction
+
+namespace kernel_call {
+inline constexpr Slot kOpIndex = 4;  // i32
+inline constexpr Slot kArgs = 6;     // [i32]
+}  // namespace kernel_call
+
+namespace delegate_call {
+inline constexpr Slot kDelegateIndex = 4;  // i32
+inline constexpr Slot kArgs = 6;           // [i32]
+}  // namespace delegate_call
+
+namespace move_call {
+inline constexpr Slot kMoveFrom = 4;  // i32
+inline constexpr Slot kMoveTo = 6;    // i32
+}  // namespace move_call
+
+namespace jump_false_call {
+inline constexpr Slot kCondValueIndex = 4;          // i32
+inline constexpr Slot kDestinationInstruction = 6;  // i32
+}  // namespace jump_false_call
+
+namespace free_call {
+inline constexpr Slot kValueIndex = 4;  // i32
+}  // namespace free_call
+
+}  // namespace thimble::abi::pte
