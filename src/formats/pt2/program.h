@@ -38,7 +38,8 @@ struct Device {
   std::optional<int64_t> index;
 };
 
-/// A size, stride or offset: a number, or an expression over symbols such as "2*s77 + 1".
+/// A size, stride or offset: a number, or an expression over symbols in sympy's spelling, such as
+/// "Mul(Integer(2), Symbol('s77', positive=True, integer=True))".
 struct SymInt {
   std::string expression;       // empty for a plain number
   std::optional<int64_t> hint;  // the value the example inputs had, if the archive says so
@@ -57,7 +58,7 @@ struct TensorMeta {
   SymInt storage_offset;        // in elements
 };
 
-/// "float32[16,8,3,3]"
+/// "float32[16,8,3,3]", symbols as "s77".
 [[nodiscard]] std::string describe(const TensorMeta& meta);
 
 // --- arguments -------------------------------------------------------------------------------

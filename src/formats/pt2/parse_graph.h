@@ -1,0 +1,35 @@
+#pragma once
+// model.json and the two payload configs.
+
+#include <string>
+#include <vector>
+
+#include "formats/pt2/json.h"
+#include "formats/pt2/program.h"
+#include "formats/pt2/weights.h"
+
+namespace thimble::formats::pt2 {
+
+/// The schema that this reader knows; a minor version adds fields, a major one changes them.
+inline constexpr int64_t kSchemaMajor = 8;
+
+struct Model {
+  std::string torch_version;
+  int64_t schema_minor = 0;
+  Graph graph;
+  std::vector<InputSpec> input_specs;
+  std::vector<OutputSpec> output_specs;
+  NameMap<RangeConstraint> range_constraints;
+};
+
+/// Everything that Graph promises is checked here, where a message can still name the place.
+[[nodiscard]] Result<Model> parse_model(const json::Document& document);
+
+/// The specs of `graph_module.signature`, checked against the inputs and outputs of `model.graph`.
+[[nodiscard]] Status parse_signature(const json::Value& signature, Model& model);
+
+/// Adds the rows of `{"config": {fqn: {...}}}`; `folder` is "data/weights/" or "data/constants/".
+[[nodiscard]] Status parse_payloads(const json::Document& document, std::string_view folder,
+                                    NameMap<Payload>& payloads);
+
+}  // namespace thimble::formats::pt2
