@@ -1,0 +1,129 @@
+#pragma once
+// The evaluator's own integer arithmetic: the formulas of docs/numerics.md in int64, written as the
+// page states them and not as a processor would compute them. numerics/ holds the fast form; a test
+// compares the two, which is evidence only as long as neither calls the other.
+
+#include <cmath>
+#include <cstdint>
+
+namespace thimble::eval {
+
+/// 2^exponent, 0..62.
+constexpr int64_t pow2(int64_t exponent) {
+  return int64_t{1} << exponent;
+}
+
+/// The 32-bit two's complement number with the same low bits.
+constexpr int64_t wrap32(int64_t value) {
+  return static_cast<int32_t>(value);
+}
+
+constexpr int64_t clamp(int64_t value, int64_t low, int64_t high) {
+  return value < low ? low : value > high ? high : value;
+}
+
+/// Quotient rounded down; divisor > 0.
+constexpr int64_t floor_divide(int64_t value, int64_t divisor) {
+  const int64_t quotient = value / divisor;
+  return value % divisor < 0 ? quotient - 1 : quotient;
+}
+
+/// Quotient to nearest, halves away from zero; divisor > 0 and even, or 1.
+constexpr int64_t divide_half_away(int64_t value, int64_t divisor) {
+  const int64_t magnitude = value < 0 ? -value : value;
+  const int64_t quotient = (magnitude + divisor / 2) / divisor;
+  return value < 0 ? -quotient : quotient;
+}
+
+/// a * b / 2^31 to nearest, halves up: the product of Q0.31 numbers.
+constexpr int64_t multiply_q31(int64_t a, int64_t b) {
+  return floor_divide(a * b + pow2(30), pow2(31));
+}
+
+enum class Rounding : int64_t { kDouble = 0, kSingle = 1 };
+
+/// accumulator * mult * 2^(shift - 31), to 32 bits.
+constexpr int64_t requantize(int64_t accumulator, int64_t mult, int64_t shift, Rounding rounding) {
+  if (rounding == Rounding::kSingle) {
+    const int64_t t = 31 - shift;
+    return wrap32(floor_divide(accumulator * mult + pow2(t - 1), pow2(t)));
+  }
+  const int64_t left = shift > 0 ? shift : 0;
+  const int64_t right = shift < 0 ? -shift : 0;
+  const int64_t shifted = wrap32(accumulator * pow2(left));
+  return divide_half_away(multiply_q31(shifted, mult), pow2(right));
+}
+
+/// Nearest integer, ties to even.
+inline int64_t round_half_even(double value) {
+  const double below = std::floor(value);
+  const int64_t whole = static_cast<int64_t>(below);
+  const double rest = value - below;
+  const bool up = rest > 0.5 || (rest == 0.5 && whole % 2 != 0);
+  return up ? whole + 1 : whole;
+}
+
+constexpr int64_t saturate32(int64_t value) {
+  return clamp(value, INT32_MIN, INT32_MAX);
+}
+
+/// e^a for a <= 0 in Q5.26, as Q0.31.
+constexpr int64_t exp_on_negative(int64_t a) {
+  constexpr int64_t kQuarter = pow2(24);
+  constexpr int64_t kExpOfMinusEighth = 1895147668;  // e^(-1/8)
+  constexpr int64_t kThird = 715827883;
+  // e^-(2^(i-2)), i = 0..6
+  constexpr int64_t kFactors[7] = {1672461947, 1302514674, 790015084, 290630308,
+                                   39332535,   720401,     242};
+  if (a == 0) return INT32_MAX;
+  // a = rest - quarters / 4 with rest in [-1/4, 0); the Taylor series stands around -1/8.
+  const int64_t quarters = floor_divide(-a - 1, kQuarter);
+  const int64_t rest = a + quarters * kQuarter;
+  const int64_t x = rest * 32 + pow2(28);
+  const int64_t x2 = multiply_q31(x, x);
+  const int64_t x3 = multiply_q31(x2, x);
+  const int64_t x4 = multiply_q31(x2, x2);
+  const int64_t higher_terms = multiply_q31(divide_half_away(x4, 4) + x3, kThird);
+  const int64_t series = x + divide_half_away(higher_terms + x2, 2);
+  int64_t result = kExpOfMinusEighth + multiply_q31(kExpOfMinusEighth, series);
+  for (int64_t i = 0; i < 7; ++i) {
+    if (quarters / pow2(i) % 2 == 1) result = multiply_q31(result, kFactors[i]);
+  }
+  return result;
+}
+
+/// 1 / (1 + x) for x in [0, 1), both Q0.31.
+constexpr int64_t one_over_one_plus(int64_t x) {
+  constexpr int64_t k48Over17 = 1515870810;        // Q2.29
+  constexpr int64_t kMinus32Over17 = -1010580540;  // Q2.29
+  const int64_t half_denominator = divide_half_away(x + INT32_MAX, 2);
+  int64_t y = k48Over17 + multiply_q31(half_denominator, kMinus32Over17);
+  for (int step = 0; step < 3; ++step) {
+    const int64_t error = pow2(29) - multiply_q31(half_denominator, y);
+    y += saturate32(4 * multiply_q31(y, error));
+  }
+  return saturate32(2 * y);
+}
+
+/// Number of zero bits above the highest set bit of a positive 32-bit number.
+constexpr int64_t headroom32(int64_t value) {
+  int64_t bits = 0;
+  while (value * pow2(bits) < pow2(31)) ++bits;
+  return bits;
+}
+
+/// log2 of a positive 32-bit number in Q16, truncated: 16 squarings give 16 bits of the fraction.
+constexpr int64_t log2_q16(int64_t value) {
+  const int64_t whole = 31 - headroom32(value);
+  uint64_t mantissa = static_cast<uint64_t>(value * pow2(31 - whole));  // [1, 2) in Q31
+  int64_t fraction = 0;
+  for (int bit = 0; bit < 16; ++bit) {
+    mantissa = mantissa * mantissa / (uint64_t{1} << 31);
+    const bool two_or_more = mantissa >= uint64_t{1} << 32;
+    if (two_or_more) mantissa /= 2;
+    fraction = 2 * fraction + (two_or_more ? 1 : 0);
+  }
+  return whole * pow2(16) + fraction;
+}
+
+}  // namespace thimble::eval

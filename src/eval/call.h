@@ -1,0 +1,80 @@
+#pragma once
+// What the evaluator's functions share. One function per row of ops.def, in a file per family; a
+// row without a function does not link. Operands fit their type rule: nothing is checked again.
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "eval/arithmetic.h"
+#include "ir/graph.h"
+#include "ir/tensor.h"
+
+namespace thimble::eval {
+
+struct Call {
+  const ir::Op& op;
+  std::vector<const ir::Tensor*> inputs;  // null where an optional operand is absent
+  ir::Tensor& output;                     // of the result's type, zero-filled
+
+  [[nodiscard]] int64_t integer(std::string_view name) const { return op.integer(name); }
+  [[nodiscard]] bool has(size_t i) const { return inputs[i] != nullptr; }
+  [[nodiscard]] const ir::Shape& shape(size_t i) const { return inputs[i]->shape; }
+  template <typename T>
+  [[nodiscard]] std::span<const T> input(size_t i) const {
+    return inputs[i]->data<T>();
+  }
+  template <typename T>
+  [[nodiscard]] std::span<T> result() const {
+    return output.data<T>();
+  }
+};
+
+/// The code of an integer result: clamped to the attributes `min` and `max`.
+[[nodiscard]] inline int8_t to_code(const Call& call, int64_t value) {
+  return static_cast<int8_t>(clamp(value, call.integer("min"), call.integer("max")));
+}
+
+/// An array dimension seen from one operand: its steps in elements along the result's dimensions.
+using Steps = std::vector<int64_t>;
+
+/// Steps that read an operand of shape `from` broadcast to `to`: 0 where it repeats.
+[[nodiscard]] Steps broadcast_steps(const ir::Shape& from, const ir::Shape& to);
+
+/// Visits the elements of `shape` in row-major order with their number and N offsets, which follow
+/// the given steps.
+template <size_t N, typename Visit>
+void for_each(const ir::Shape& shape, const std::array<Steps, N>& steps, Visit visit) {
+  const int64_t count = ir::element_count(shape);
+  std::vector<int64_t> index(shape.size(), 0);
+  std::array<int64_t, N> offset{};
+  for (int64_t i = 0; i < count; ++i) {
+    visit(static_cast<size_t>(i), offset);
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      for (size_t n = 0; n < N; ++n) offset[n] += steps[n][dim];
+      if (++index[dim] < shape[dim]) break;
+      for (size_t n = 0; n < N; ++n) offset[n] -= steps[n][dim] * shape[dim];
+      index[dim] = 0;
+    }
+  }
+}
+
+/// Visits every row along `dim`: its first element, and the step between its elements.
+template <typename Visit>
+void for_each_row(const ir::Shape& shape, size_t dim, Visit visit) {
+  int64_t step = 1;
+  for (size_t i = dim + 1; i < shape.size(); ++i) step *= shape[i];
+  const int64_t outer = ir::element_count(shape) / (step * shape[dim]);
+  for (int64_t i = 0; i < outer; ++i) {
+    for (int64_t j = 0; j < step; ++j) {
+      visit(static_cast<size_t>(i * shape[dim] * step + j), static_cast<size_t>(step));
+    }
+  }
+}
+
+#define THIMBLE_OP(name, operands, attributes) void eval_##name(const Call& call);
+#include "ir/ops.def"
+#undef THIMBLE_OP
+
+}  // namespace thimble::eval

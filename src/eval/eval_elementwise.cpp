@@ -1,0 +1,149 @@
+// Element by element: float arithmetic and activations, integer addition, subtraction,
+// multiplication and tables, and the edges between float and integer.
+
+#include <algorithm>
+#include <cmath>
+
+#include "eval/call.h"
+
+namespace thimble::eval {
+namespace {
+
+/// result = f(a, b) with both operands broadcast.
+template <typename T, typename F>
+void binary(const Call& call, F f) {
+  const auto a = call.input<T>(0);
+  const auto b = call.input<T>(1);
+  const ir::Shape& shape = call.output.shape;
+  for_each<2>(shape, {broadcast_steps(call.shape(0), shape), broadcast_steps(call.shape(1), shape)},
+              [&](size_t i, const std::array<int64_t, 2>& offset) {
+                call.result<T>()[i] =
+                    f(a[static_cast<size_t>(offset[0])], b[static_cast<size_t>(offset[1])]);
+              });
+}
+
+template <typename From, typename To, typename F>
+void unary(const Call& call, F f) {
+  const auto x = call.input<From>(0);
+  for (size_t i = 0; i < x.size(); ++i) call.result<To>()[i] = f(x[i]);
+}
+
+Rounding rounding_of(const Call& call) {
+  return static_cast<Rounding>(call.integer("rounding"));
+}
+
+/// qadd and qsub: both operands are brought to a common scale with 20 bits to spare.
+void scaled_sum(const Call& call, int64_t sign_of_b) {
+  const Rounding rounding = rounding_of(call);
+  const int64_t a_zp = call.integer("a_zp");
+  const int64_t a_mult = call.integer("a_mult");
+  const int64_t a_shift = call.integer("a_shift");
+  const int64_t b_zp = call.integer("b_zp");
+  const int64_t b_mult = call.integer("b_mult");
+  const int64_t b_shift = call.integer("b_shift");
+  const int64_t y_zp = call.integer("y_zp");
+  const int64_t y_mult = call.integer("y_mult");
+  const int64_t y_shift = call.integer("y_shift");
+  const int64_t low = call.integer("min");
+  const int64_t high = call.integer("max");
+  binary<int8_t>(call, [=](int8_t a, int8_t b) {
+    const int64_t scaled_a = requantize((a - a_zp) * pow2(20), a_mult, a_shift, rounding);
+    const int64_t scaled_b =
+        requantize(sign_of_b * (b - b_zp) * pow2(20), b_mult, b_shift, rounding);
+    const int64_t sum = requantize(wrap32(scaled_a + scaled_b), y_mult, y_shift, rounding);
+    return static_cast<int8_t>(clamp(wrap32(sum + y_zp), low, high));
+  });
+}
+
+}  // namespace
+
+void eval_add(const Call& call) {
+  binary<float>(call, [](float a, float b) { return a + b; });
+}
+void eval_sub(const Call& call) {
+  binary<float>(call, [](float a, float b) { return a - b; });
+}
+void eval_mul(const Call& call) {
+  binary<float>(call, [](float a, float b) { return a * b; });
+}
+
+void eval_batch_norm(const Call& call) {
+  const auto x = call.input<float>(0);
+  const size_t channels = static_cast<size_t>(call.shape(0)[1]);
+  const size_t plane = x.size() / static_cast<size_t>(call.shape(0)[0]) / channels;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const size_t c = i / plane % channels;
+    const double scaled = static_cast<double>(x[i]) * static_cast<double>(call.input<float>(1)[c]);
+    call.result<float>()[i] =
+        static_cast<float>(scaled + static_cast<double>(call.input<float>(2)[c]));
+  }
+}
+
+void eval_clamp(const Call& call) {
+  const float low = static_cast<float>(call.op.number("min"));
+  const float high = static_cast<float>(call.op.number("max"));
+  unary<float, float>(call, [=](float x) {
+    if (std::isnan(x)) return x;
+    return std::min(std::max(x, low), high);
+  });
+}
+
+void eval_sigmoid(const Call& call) {
+  unary<float, float>(call, [](float x) {
+    return static_cast<float>(1.0 / (1.0 + std::exp(-static_cast<double>(x))));
+  });
+}
+
+void eval_tanh(const Call& call) {
+  unary<float, float>(
+      call, [](float x) { return static_cast<float>(std::tanh(static_cast<double>(x))); });
+}
+
+void eval_quantize(const Call& call) {
+  constexpr float kLimit = 65536.0F;
+  const float inverse = 1.0F / static_cast<float>(call.op.number("scale"));
+  const int64_t zero_point = call.integer("zero_point");
+  unary<float, int8_t>(call, [=](float x) {
+    float scaled = x * inverse;
+    if (std::isnan(scaled)) scaled = 0.0F;
+    scaled = std::min(std::max(scaled, -kLimit), kLimit);
+    const int64_t code = round_half_even(static_cast<double>(scaled)) + zero_point;
+    return static_cast<int8_t>(clamp(code, -128, 127));
+  });
+}
+
+void eval_dequantize(const Call& call) {
+  const float scale = static_cast<float>(call.op.number("scale"));
+  const int64_t zero_point = call.integer("zero_point");
+  unary<int8_t, float>(call,
+                       [=](int8_t code) { return static_cast<float>(code - zero_point) * scale; });
+}
+
+void eval_lut(const Call& call) {
+  const auto table = call.input<int8_t>(1);
+  unary<int8_t, int8_t>(call, [=](int8_t x) { return table[static_cast<size_t>(x + 128)]; });
+}
+
+void eval_qadd(const Call& call) {
+  scaled_sum(call, 1);
+}
+void eval_qsub(const Call& call) {
+  scaled_sum(call, -1);
+}
+
+void eval_qmul(const Call& call) {
+  const Rounding rounding = rounding_of(call);
+  const int64_t a_zp = call.integer("a_zp");
+  const int64_t b_zp = call.integer("b_zp");
+  const int64_t y_zp = call.integer("y_zp");
+  const int64_t mult = call.integer("mult");
+  const int64_t shift = call.integer("shift");
+  const int64_t low = call.integer("min");
+  const int64_t high = call.integer("max");
+  binary<int8_t>(call, [=](int8_t a, int8_t b) {
+    const int64_t product = requantize((a - a_zp) * (b - b_zp), mult, shift, rounding);
+    return static_cast<int8_t>(clamp(wrap32(product + y_zp), low, high));
+  });
+}
+
+}  // namespace thimble::eval

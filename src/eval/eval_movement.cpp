@@ -1,0 +1,104 @@
+// Operators that only move data. Elements are opaque bytes here; max_pool2d, which compares them,
+// is with the pools.
+
+#include <algorithm>
+#include <cstring>
+
+#include "eval/call.h"
+
+namespace thimble::eval {
+namespace {
+
+/// The element's bytes at an offset in elements.
+const std::byte* element(const ir::Tensor& tensor, int64_t offset) {
+  return tensor.bytes.data() + offset * static_cast<int64_t>(ir::dtype_bytes(tensor.dtype));
+}
+void store(const Call& call, int64_t offset, const std::byte* bytes) {
+  const size_t width = ir::dtype_bytes(call.output.dtype);
+  std::memcpy(call.output.bytes.data() + static_cast<size_t>(offset) * width, bytes, width);
+}
+
+template <typename T>
+void fill(const Call& call, double value) {
+  std::fill(call.result<T>().begin(), call.result<T>().end(), static_cast<T>(value));
+}
+
+void fill(const Call& call, double value) {
+  switch (call.output.dtype) {
+    case ir::DType::kF32:
+      return fill<float>(call, value);
+    case ir::DType::kI8:
+      return fill<int8_t>(call, value);
+    case ir::DType::kU8:
+    case ir::DType::kBool:
+      return fill<uint8_t>(call, value);
+    case ir::DType::kI16:
+      return fill<int16_t>(call, value);
+    case ir::DType::kI32:
+      return fill<int32_t>(call, value);
+    case ir::DType::kI64:
+      return fill<int64_t>(call, value);
+  }
+}
+
+}  // namespace
+
+void eval_concat(const Call& call) {
+  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const Steps steps = ir::strides(call.output.shape, {});
+  int64_t start = 0;
+  for (const ir::Tensor* part : call.inputs) {
+    for_each<1>(part->shape, {steps}, [&](size_t i, const std::array<int64_t, 1>& to) {
+      store(call, start * steps[dim] + to[0], element(*part, static_cast<int64_t>(i)));
+    });
+    start += part->shape[dim];
+  }
+}
+
+void eval_copy(const Call& call) {
+  call.output.bytes = call.inputs[0]->bytes;
+}
+
+void eval_expand(const Call& call) {
+  const Steps steps = broadcast_steps(call.shape(0), call.output.shape);
+  for_each<1>(call.output.shape, {steps}, [&](size_t i, const std::array<int64_t, 1>& from) {
+    store(call, static_cast<int64_t>(i), element(*call.inputs[0], from[0]));
+  });
+}
+
+void eval_pad(const Call& call) {
+  fill(call, call.op.number("value"));
+  const auto before = call.op.integers("before");
+  const Steps steps = ir::strides(call.output.shape, {});
+  int64_t start = 0;
+  for (size_t dim = 0; dim < before.size(); ++dim) start += before[dim] * steps[dim];
+  for_each<1>(call.shape(0), {steps}, [&](size_t i, const std::array<int64_t, 1>& to) {
+    store(call, start + to[0], element(*call.inputs[0], static_cast<int64_t>(i)));
+  });
+}
+
+void eval_permute(const Call& call) {
+  const Steps from = ir::strides(call.shape(0), {});
+  Steps steps;
+  for (const int64_t dim : call.op.integers("dims"))
+    steps.push_back(from[static_cast<size_t>(dim)]);
+  for_each<1>(call.output.shape, {steps}, [&](size_t i, const std::array<int64_t, 1>& offset) {
+    store(call, static_cast<int64_t>(i), element(*call.inputs[0], offset[0]));
+  });
+}
+
+void eval_reshape(const Call& call) {
+  call.output.bytes = call.inputs[0]->bytes;
+}
+
+void eval_slice(const Call& call) {
+  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  Steps steps = ir::strides(call.shape(0), {});
+  const int64_t start = call.integer("start") * steps[dim];
+  steps[dim] *= call.integer("step");
+  for_each<1>(call.output.shape, {steps}, [&](size_t i, const std::array<int64_t, 1>& offset) {
+    store(call, static_cast<int64_t>(i), element(*call.inputs[0], start + offset[0]));
+  });
+}
+
+}  // namespace thimble::eval

@@ -1,0 +1,99 @@
+// Softmax and log-softmax, float and integer, row by row along one dimension.
+
+#include <algorithm>
+#include <cmath>
+
+#include "eval/call.h"
+
+namespace thimble::eval {
+namespace {
+
+/// Reads each row into a vector, lets `f` change it, and writes it to the result.
+template <typename T, typename F>
+void by_row(const Call& call, F f) {
+  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t length = static_cast<size_t>(call.shape(0)[dim]);
+  const auto x = call.input<T>(0);
+  std::vector<T> row(length);
+  for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
+    for (size_t i = 0; i < length; ++i) row[i] = x[first + i * step];
+    f(row);
+    for (size_t i = 0; i < length; ++i) call.result<T>()[first + i * step] = row[i];
+  });
+}
+
+double sum_of_exp(const std::vector<float>& row, double maximum) {
+  double sum = 0;
+  for (const float value : row) sum += std::exp(static_cast<double>(value) - maximum);
+  return sum;
+}
+
+double maximum_of(const std::vector<float>& row) {
+  return static_cast<double>(*std::max_element(row.begin(), row.end()));
+}
+
+}  // namespace
+
+void eval_softmax(const Call& call) {
+  by_row<float>(call, [](std::vector<float>& row) {
+    const double maximum = maximum_of(row);
+    const double sum = sum_of_exp(row, maximum);
+    for (float& value : row) {
+      value = static_cast<float>(std::exp(static_cast<double>(value) - maximum) / sum);
+    }
+  });
+}
+
+void eval_log_softmax(const Call& call) {
+  by_row<float>(call, [](std::vector<float>& row) {
+    const double maximum = maximum_of(row);
+    const double log_sum = std::log(sum_of_exp(row, maximum));
+    for (float& value : row) {
+      value = static_cast<float>(static_cast<double>(value) - maximum - log_sum);
+    }
+  });
+}
+
+void eval_qsoftmax(const Call& call) {
+  const int64_t mult = call.integer("mult");
+  const int64_t shift = call.integer("shift");
+  const int64_t diff_min = call.integer("diff_min");
+  by_row<int8_t>(call, [=](std::vector<int8_t>& row) {
+    const int64_t maximum = *std::max_element(row.begin(), row.end());
+    const auto exponential = [&](int64_t code) {
+      return exp_on_negative(multiply_q31((code - maximum) * pow2(shift), mult));
+    };
+    int64_t sum = 0;
+    for (const int8_t code : row) {
+      if (code - maximum >= diff_min) sum += divide_half_away(exponential(code), pow2(12));
+    }
+    const int64_t headroom = headroom32(sum);
+    const int64_t scale = one_over_one_plus(sum * pow2(headroom) - pow2(31));
+    for (int8_t& code : row) {
+      int64_t y = -128;
+      if (code - maximum >= diff_min) {
+        y += divide_half_away(multiply_q31(scale, exponential(code)), pow2(35 - headroom));
+      }
+      code = static_cast<int8_t>(clamp(y, -128, 127));
+    }
+  });
+}
+
+void eval_qlog_softmax(const Call& call) {
+  const auto exp_table = call.input<int32_t>(1);
+  by_row<int8_t>(call, [&](std::vector<int8_t>& row) {
+    const int64_t maximum = *std::max_element(row.begin(), row.end());
+    int64_t sum = 0;
+    for (const int8_t code : row) sum += exp_table[static_cast<size_t>(maximum - code)];
+    const int64_t log2_of_sum = log2_q16(sum) - 20 * pow2(16);
+    const int64_t log = requantize(log2_of_sum, call.integer("log_mult"), call.integer("log_shift"),
+                                   Rounding::kDouble);
+    for (int8_t& code : row) {
+      const int64_t x = requantize(code - maximum, call.integer("scale_mult"),
+                                   call.integer("scale_shift"), Rounding::kDouble);
+      code = static_cast<int8_t>(clamp(wrap32(x - log + call.integer("y_zp")), -128, 127));
+    }
+  });
+}
+
+}  // namespace thimble::eval

@@ -1,0 +1,99 @@
+#include "eval/evaluate.h"
+
+#include <cassert>
+
+#include "eval/call.h"
+
+namespace thimble::eval {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+using ir::Tensor;
+using ir::TensorPtr;
+using ir::ValueId;
+
+constexpr void (*kFunctions[])(const Call&) = {
+#define THIMBLE_OP(name, operands, attributes) eval_##name,
+#include "ir/ops.def"
+#undef THIMBLE_OP
+};
+
+Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
+  if (inputs.size() != graph.inputs().size()) {
+    return bad_input("{} inputs given, the graph has {}", inputs.size(), graph.inputs().size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ir::Value& value = graph.value(graph.inputs()[i]);
+    const Tensor& given = inputs[i];
+    if (given.dtype == value.type.dtype && given.shape == value.type.shape) {
+      assert(given.bytes.size() == value.type.bytes());
+      continue;
+    }
+    return bad_input("input {} (%{}) is {}, expected {}", i, value.name,
+                     ir::type_text(given.dtype, given.shape),
+                     ir::type_text(value.type.dtype, value.type.shape));
+  }
+  return ok();
+}
+
+/// How many operators and outputs still read each value.
+std::vector<int> count_uses(const Graph& graph) {
+  std::vector<int> uses(graph.value_count(), 0);
+  for (const Op& op : graph.ops()) {
+    for (const ValueId id : op.inputs) {
+      if (id != ir::kNoValue) ++uses[static_cast<size_t>(id)];
+    }
+  }
+  for (const ValueId id : graph.outputs()) ++uses[static_cast<size_t>(id)];
+  return uses;
+}
+
+}  // namespace
+
+Steps broadcast_steps(const ir::Shape& from, const ir::Shape& to) {
+  const std::vector<int64_t> own = ir::strides(from, {});
+  const size_t missing = to.size() - from.size();
+  Steps steps(to.size(), 0);
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] == to[missing + i]) steps[missing + i] = own[i];
+  }
+  return steps;
+}
+
+Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor> inputs,
+                                     const OnResult& on_result) {
+  THIMBLE_CHECK(check_inputs(graph, inputs));
+  std::vector<int> uses = count_uses(graph);
+  std::vector<TensorPtr> values(graph.value_count());
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = graph.value(static_cast<ValueId>(i)).constant;
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    // Borrowed: the caller's tensors outlive this call.
+    values[static_cast<size_t>(graph.inputs()[i])] = TensorPtr(TensorPtr(), &inputs[i]);
+  }
+  for (const Op& op : graph.ops()) {
+    const ir::Type& type = graph.type(op.output);
+    auto result = std::make_shared<Tensor>(ir::zeros(type.dtype, type.shape));
+    Call call{op, {}, *result};
+    for (const ValueId id : op.inputs) {
+      call.inputs.push_back(id == ir::kNoValue ? nullptr : values[static_cast<size_t>(id)].get());
+    }
+    kFunctions[static_cast<size_t>(op.kind)](call);
+    if (on_result) on_result(op, *result);
+    for (const ValueId id : op.inputs) {
+      if (id != ir::kNoValue && --uses[static_cast<size_t>(id)] == 0) {
+        values[static_cast<size_t>(id)].reset();
+      }
+    }
+    if (uses[static_cast<size_t>(op.output)] > 0) {
+      values[static_cast<size_t>(op.output)] = std::move(result);
+    }
+  }
+  std::vector<Tensor> outputs;
+  for (const ValueId id : graph.outputs()) outputs.push_back(*values[static_cast<size_t>(id)]);
+  return outputs;
+}
+
+}  // namespace thimble::eval
