@@ -3,10 +3,11 @@
     python benchmarks/accuracy/pt2e.py [NAME ...] [--mobilenet-v2 DIR] [--out FILE.json]
 
 Two quantizers: ExecuTorch's CortexMQuantizer, which wants channels-last examples, and XNNPACKQuantizer with per-channel
-symmetric weights. Each network is calibrated on its calibrate.npz and judged on its test.npz; samples go in one at a time.
+symmetric weights; the latter leaves a final softmax's output in float. Each network is calibrated on its calibrate.npz
+and judged on its test.npz; samples go in one at a time.
 
 SQNR is 10 log10(sum (ref - mean of ref over samples)^2 / sum (ref - got)^2) over all samples and outputs, in dB.
-Networks that are not named keep their entry in the output file.
+Networks that are not measured keep their entry in the output file.
 """
 
 import argparse
@@ -109,15 +110,18 @@ def measure(name, folder):
 
 def main():
     parser = argparse.ArgumentParser(description="PT2E int8 accuracy of the networks of models/.")
-    parser.add_argument("names", nargs="*", help="networks; all the committed ones if none is named")
-    parser.add_argument("--mobilenet-v2", type=Path, metavar="DIR", help="also mobilenet_v2, from this folder")
+    parser.add_argument(
+        "names", nargs="*", help="committed networks; all of them if neither a name nor --mobilenet-v2 is given"
+    )
+    parser.add_argument("--mobilenet-v2", type=Path, metavar="DIR", help="measure mobilenet_v2, from this folder")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("pt2e.json"))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
 
     report = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
     networks = report.get("networks", {})
-    folders = {name: ROOT / "models" / name for name in arguments.names or NETWORKS}
+    names = arguments.names or ([] if arguments.mobilenet_v2 else NETWORKS)
+    folders = {name: ROOT / "models" / name for name in names}
     if arguments.mobilenet_v2:
         folders["mobilenet_v2"] = arguments.mobilenet_v2
     for name, folder in folders.items():

@@ -27,13 +27,14 @@ def field(kind: str, size: int, period: float, angle: float, phase, rows, column
     return 2 * np.clip(np.sin(along), 0, 1) ** 2 * np.clip(np.sin(across), 0, 1) ** 2 - 1  # blob
 
 
-def picture(rng, size, kind, period, angle, hue, *, noise, contrast=(0.5, 1.0)) -> np.ndarray:
+def picture(rng, size, kind, period, angle, hue, *, noise, contrast=(0.5, 1.0), tint=0.0) -> np.ndarray:
     """One picture, [3, size, size], in 0..1."""
     rows, columns = np.mgrid[0:size, 0:size].astype(np.float32)
     pattern = field(kind, size, period, angle, rng.uniform(0, 2 * np.pi, 2), rows, columns)
     strength = rng.uniform(*contrast)
     image = 0.5 + 0.45 * strength * pattern[None] * colour(hue)[:, None, None] - 0.1 * colour(hue + 0.5)[:, None, None]
     image += noise * rng.standard_normal((3, size, size), dtype=np.float32)
+    image += tint * (colour(hue)[:, None, None] - 0.5)
     return image + rng.uniform(-0.1, 0.1)
 
 
@@ -91,7 +92,7 @@ def thousand_classes(count: int, seed: int, size: int, step: int = 8, labels=Non
         angle = (
             np.pi * pattern / 5 if pattern < 5 else np.pi / 2 * (pattern - 5) / 3 if pattern < 8 else np.pi / 4 * (pattern - 8)
         )
-        period = 6.0 * 1.2**pitch * rng.uniform(0.97, 1.03)
+        period = 5.0 * 1.18**pitch * rng.uniform(0.97, 1.03)
         angle += rng.normal(0, 0.05)
         images[i] = coarse(
             picture(rng, size, kind, period, angle, hue / 10 + rng.normal(0, 0.012), noise=0.06, contrast=(0.7, 1.0)), step
