@@ -1,0 +1,236 @@
+#include "driver/compile.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <fstream>
+#include <set>
+
+#include "abi/pte_ops.h"
+#include "abi/state.h"
+#include "driver/data.h"
+#include "emit/emit.h"
+#include "emit/schedule.h"
+#include "formats/pt2/reader.h"
+#include "formats/pte/print.h"
+#include "import/import.h"
+#include "ir/print.h"
+#include "passes/pipeline.h"
+
+namespace thimble::driver {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Clock {
+ public:
+  [[nodiscard]] double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Writes each stage's text, numbered, if a folder was given.
+class Stages {
+ public:
+  explicit Stages(fs::path folder) : folder_(std::move(folder)) {}
+
+  Status save(std::string_view name, const std::string& text) {
+    if (folder_.empty()) return ok();
+    std::error_code error;
+    fs::create_directories(folder_, error);
+    const fs::path path = folder_ / fmt::format("{:02}-{}", ++count_, name);
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    file.close();
+    if (!file) return bad_input("{}: cannot be written", path.string());
+    return ok();
+  }
+  [[nodiscard]] bool wanted() const { return !folder_.empty(); }
+
+ private:
+  fs::path folder_;
+  int count_ = 0;
+};
+
+std::string describe(const ir::Value& value) {
+  std::string sizes;
+  for (const int64_t size : value.type.shape) sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
+  const bool is_float = value.type.dtype == ir::DType::kF32;
+  return fmt::format("{} {}[{}]", value.name, is_float ? "float32" : "int8", sizes);
+}
+
+Status declare_channels_last(ir::Graph* graph) {
+  for (const auto& values : {graph->inputs(), graph->outputs()}) {
+    for (const ir::ValueId id : values) {
+      if (graph->type(id).shape.size() != 4) continue;
+      graph->value(id).type.dim_order = ir::channels_last_order();
+    }
+  }
+  const auto is_image = [&](ir::ValueId id) { return graph->type(id).shape.size() == 4; };
+  if (std::none_of(graph->inputs().begin(), graph->inputs().end(), is_image)) {
+    return bad_input("--io-layout nhwc: the model has no input of four dimensions");
+  }
+  return ok();
+}
+
+int64_t count_parameters(const ir::Graph& graph) {
+  int64_t count = 0;
+  for (size_t i = 0; i < graph.value_count(); ++i) {
+    const ir::Value& value = graph.value(static_cast<ir::ValueId>(i));
+    if (value.constant) count += value.type.elements();
+  }
+  return count;
+}
+
+int64_t macs_of(const ir::Graph& graph, const ir::Op& op) {
+  if (op.kind != ir::OpKind::qconv2d && op.kind != ir::OpKind::qlinear) return 0;
+  const ir::Type& weights = graph.type(op.inputs[1]);
+  return graph.type(op.output).elements() * (weights.elements() / weights.shape[0]);
+}
+
+/// Operators on float values, but for the edges of the graph.
+int64_t count_float_ops(const ir::Graph& graph) {
+  return std::count_if(graph.ops().begin(), graph.ops().end(), [&](const ir::Op& op) {
+    if (op.kind == ir::OpKind::quantize || op.kind == ir::OpKind::dequantize) return false;
+    return graph.type(op.output).dtype == ir::DType::kF32;
+  });
+}
+
+Peak find_peak(const target::Lowered& lowered, const emit::Schedule& schedule) {
+  Peak peak;
+  for (size_t step = 0; step < lowered.calls.size(); ++step) {
+    int64_t live = 0;
+    for (const emit::Storage& storage : schedule.storages) {
+      const plan::Buffer& b = storage.buffer;
+      if (b.first <= static_cast<int>(step) && static_cast<int>(step) <= b.last) live += b.bytes;
+    }
+    if (live <= peak.bytes) continue;
+    const target::KernelCall& call = lowered.calls[step];
+    peak.bytes = live;
+    peak.op = abi::info(call.op).name;
+    peak.source = lowered.graph.ops()[static_cast<size_t>(call.ir_op)].source;
+  }
+  return peak;
+}
+
+void report_ops(const target::Lowered& lowered, const target::Target& target, CompileReport* report) {
+  for (const target::KernelCall& call : lowered.calls) {
+    const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
+    const ir::Value& out = lowered.graph.value(call.out);
+    report->ops.push_back({out.name, abi::info(call.op).name, std::string(target.engine), op.source,
+                           macs_of(lowered.graph, op), static_cast<int64_t>(out.type.bytes()), ""});
+  }
+}
+
+Status check_memories(const CompileOptions& options, CompileReport* report) {
+  report->memories = {{"sram", report->arena_bytes + report->state_bytes, 0}, {"flash", report->pte_bytes, 0}};
+  for (const auto& [name, bytes] : options.memory) {
+    const auto memory = std::find_if(report->memories.begin(), report->memories.end(),
+                                     [&](const MemoryUse& use) { return use.name == name; });
+    if (memory == report->memories.end()) {
+      return bad_input("--memory {}: target {} has the memories sram and flash", name, report->target);
+    }
+    memory->bytes_size = bytes;
+  }
+  for (const MemoryUse& memory : report->memories) {
+    if (memory.bytes_size == 0 || memory.bytes_used <= memory.bytes_size) continue;
+    std::string message = fmt::format("{}: does not fit: {} needs {} B, {} B allowed", report->model, memory.name,
+                                      memory.bytes_used, memory.bytes_size);
+    if (memory.name == "sram") {
+      const Peak& peak = report->peak;
+      message += fmt::format("\n  peak at        {}   {}   {}   {} B live", peak.op, peak.source.where(),
+                             peak.source.text, peak.bytes);
+    }
+    return unsupported("{}", message);
+  }
+  return ok();
+}
+
+struct FloatModel {
+  ir::Graph graph;
+};
+
+Result<ir::Graph> import_model(const fs::path& model, const std::map<std::string, int64_t>& shapes) {
+  THIMBLE_TRY(const formats::pt2::ExportedProgram program, formats::pt2::read(model));
+  import_pt2::ImportOptions options;
+  options.shapes = shapes;
+  THIMBLE_TRY(import_pt2::ImportedModel imported,
+              import_pt2::import_program(program, options, model.filename().string()));
+  return std::move(imported.graph);
+}
+
+Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Graph& graph,
+                                             const CompileOptions& options) {
+  if (options.calibration.empty()) {
+    return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz", model.filename().string());
+  }
+  THIMBLE_TRY(const Samples samples, read_samples(options.calibration, graph));
+  quant::QuantSpec spec;
+  // ExecuTorch's linear has one multiplier for all channels.
+  if (options.dialect == target::Dialect::kStock) spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
+  quant::QuantizeOptions quantize_options;
+  quantize_options.io = options.io;
+  quantize_options.observer = options.observer;
+  return quant::quantize(graph, samples.data, spec, quantize_options);
+}
+
+}  // namespace
+
+Result<ir::Graph> load_float_graph(const fs::path& model, const std::map<std::string, int64_t>& shapes) {
+  THIMBLE_TRY(const ir::Graph imported, import_model(model, shapes));
+  return passes::run_float_passes(imported);
+}
+
+Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
+  const Clock clock;
+  Stages stages(options.save_stages);
+  Compiled compiled;
+  CompileReport& report = compiled.report;
+  THIMBLE_TRY(const target::Target* target, target::find_target(options.target));
+  report.model = model.filename().string();
+  report.target = std::string(target->name);
+
+  // The user's graph, in float.
+  THIMBLE_TRY(const ir::Graph imported, import_model(model, options.shapes));
+  if (stages.wanted()) THIMBLE_CHECK(stages.save("imported.ir", ir::print(imported)));
+  THIMBLE_TRY(ir::Graph graph, passes::run_float_passes(imported));
+  if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&graph));
+  if (stages.wanted()) THIMBLE_CHECK(stages.save("float.ir", ir::print(graph)));
+  report.parameters = count_parameters(graph);
+  for (const ir::ValueId id : graph.inputs()) report.inputs.push_back(describe(graph.value(id)));
+  for (const ir::ValueId id : graph.outputs()) report.outputs.push_back(describe(graph.value(id)));
+
+  // The same in integers.
+  THIMBLE_TRY(quant::QuantizedModel quantized, quantize_model(model, graph, options));
+  report.quant = quantized.report;
+  report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
+  if (stages.wanted()) THIMBLE_CHECK(stages.save("integer.ir", ir::print(quantized.graph)));
+  compiled.integer_graph = std::move(quantized.graph);
+
+  // In the target's forms, with memory orders and kernel calls, then with addresses, then as a file.
+  target::Options target_options;
+  target_options.dialect = options.dialect;
+  THIMBLE_TRY(compiled.lowered, target->lower(compiled.integer_graph, *target, target_options));
+  if (stages.wanted()) THIMBLE_CHECK(stages.save("lowered.ir", ir::print(compiled.lowered.graph)));
+  const emit::Schedule schedule = emit::make_schedule(compiled.lowered);
+  THIMBLE_TRY(emit::Emitted emitted, emit::emit(compiled.lowered, schedule, *target, options.dialect));
+  if (stages.wanted()) THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
+
+  report.pte_bytes = static_cast<int64_t>(emitted.bytes.size());
+  report.weights_bytes = emitted.constant_bytes;
+  report.arena_bytes = schedule.placement.peak_bytes;
+  report.arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
+  report.state_bytes = abi::state_bytes(emitted.program.plans[0].operators.size(), emitted.program.plans[0].inputs.size());
+  report.float_ops = count_float_ops(compiled.lowered.graph);
+  report.peak = find_peak(compiled.lowered, schedule);
+  report_ops(compiled.lowered, *target, &report);
+  THIMBLE_CHECK(check_memories(options, &report));
+  compiled.pte = std::move(emitted.bytes);
+  report.compile_seconds = clock.seconds();
+  return compiled;
+}
+
+}  // namespace thimble::driver

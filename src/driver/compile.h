@@ -1,0 +1,87 @@
+#pragma once
+// compile(): the whole road from a `.pt2` to the bytes of a `.pte`, and everything worth telling about it.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "ir/graph.h"
+#include "quant/quantize.h"
+#include "target/target.h"
+
+namespace thimble::driver {
+
+struct CompileOptions {
+  std::string target;
+  std::filesystem::path calibration;       // empty: none given
+  quant::Io io = quant::Io::kFloat;
+  quant::Observer observer = quant::kDefaultObserver;
+  target::Dialect dialect = target::Dialect::kNative;
+  bool io_channels_last = false;           // declare 4-D inputs and outputs as NHWC
+  std::map<std::string, int64_t> shapes;   // open sizes
+  std::map<std::string, int64_t> memory;   // bytes allowed, by memory name: "sram", "flash"
+  std::filesystem::path save_stages;       // empty: do not
+};
+
+struct OpReport {
+  std::string name;    // of the value it makes
+  std::string op;      // "cortex_m::quantized_add.out"
+  std::string engine;
+  ir::Source source;
+  int64_t macs = 0;
+  int64_t bytes_out = 0;
+  std::string reason;  // why it is not where the user might expect it; empty = nothing to say
+};
+
+struct MemoryUse {
+  std::string name;
+  int64_t bytes_used = 0;
+  int64_t bytes_size = 0;  // 0 = no limit known
+};
+
+struct Peak {
+  ir::Source source;       // the operator at which the plan is fullest
+  std::string op;
+  int64_t bytes = 0;
+};
+
+struct CompileReport {
+  std::string model;
+  std::string target;
+  double compile_seconds = 0;
+  double calibrate_seconds = 0;
+  int64_t parameters = 0;
+  int64_t pte_bytes = 0;
+  int64_t weights_bytes = 0;
+  int64_t arena_bytes = 0;
+  int64_t arena_lower_bound_bytes = 0;
+  int64_t state_bytes = 0;
+  std::vector<MemoryUse> memories;
+  std::vector<OpReport> ops;
+  int64_t float_ops = 0;
+  Peak peak;
+  quant::QuantReport quant;
+  std::vector<std::string> inputs;   // "x float32[1,1,8,8]"
+  std::vector<std::string> outputs;
+};
+
+struct Compiled {
+  Bytes pte;
+  ir::Graph integer_graph;  // what the program means, before lowering
+  target::Lowered lowered;
+  CompileReport report;
+};
+
+/// Bad input and unsupported models come back as errors; nothing is written but the stages asked for.
+[[nodiscard]] Result<Compiled> compile(const std::filesystem::path& model, const CompileOptions& options);
+
+/// A float graph as imported and cleaned: what `run` and `compare` evaluate.
+[[nodiscard]] Result<ir::Graph> load_float_graph(const std::filesystem::path& model,
+                                                 const std::map<std::string, int64_t>& shapes);
+
+}  // namespace thimble::driver

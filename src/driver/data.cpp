@@ -1,0 +1,154 @@
+#include "driver/data.h"
+
+#include <cstring>
+
+namespace thimble::driver {
+
+namespace npy = formats::npy;
+
+namespace {
+
+std::optional<ir::DType> dtype_of(npy::DType dtype) {
+  switch (dtype) {
+    case npy::DType::kFloat32:
+      return ir::DType::kF32;
+    case npy::DType::kInt8:
+      return ir::DType::kI8;
+    case npy::DType::kUint8:
+      return ir::DType::kU8;
+    case npy::DType::kInt16:
+      return ir::DType::kI16;
+    case npy::DType::kInt32:
+      return ir::DType::kI32;
+    case npy::DType::kInt64:
+      return ir::DType::kI64;
+    case npy::DType::kBool:
+      return ir::DType::kBool;
+    default:
+      return {};
+  }
+}
+
+npy::DType dtype_of(ir::DType dtype) {
+  switch (dtype) {
+    case ir::DType::kF32:
+      return npy::DType::kFloat32;
+    case ir::DType::kI8:
+      return npy::DType::kInt8;
+    case ir::DType::kU8:
+      return npy::DType::kUint8;
+    case ir::DType::kI16:
+      return npy::DType::kInt16;
+    case ir::DType::kI32:
+      return npy::DType::kInt32;
+    case ir::DType::kI64:
+      return npy::DType::kInt64;
+    case ir::DType::kBool:
+      return npy::DType::kBool;
+  }
+  return npy::DType::kFloat32;
+}
+
+const npy::NpyArray* find(const npy::NpzArrays& arrays, std::string_view name) {
+  for (const auto& [array_name, array] : arrays) {
+    if (array_name == name) return &array;
+  }
+  return nullptr;
+}
+
+std::string names_of(const npy::NpzArrays& arrays) {
+  std::string names;
+  for (const auto& [name, array] : arrays) names += (names.empty() ? "" : ", ") + name;
+  return names.empty() ? "nothing" : names;
+}
+
+Result<std::vector<int64_t>> read_labels(const npy::NpyArray& array, std::string_view label) {
+  std::vector<int64_t> labels;
+  for (int64_t i = 0; i < array.count(); ++i) {
+    const std::byte* at = array.bytes.data() + static_cast<size_t>(i) * npy::size_bytes(array.dtype);
+    if (array.dtype == npy::DType::kInt64) {
+      int64_t value = 0;
+      std::memcpy(&value, at, sizeof(value));
+      labels.push_back(value);
+    } else if (array.dtype == npy::DType::kInt32) {
+      int32_t value = 0;
+      std::memcpy(&value, at, sizeof(value));
+      labels.push_back(value);
+    } else {
+      return bad_input("{}: labels: dtype {}, expected int64 or int32", label, npy::name(array.dtype));
+    }
+  }
+  return labels;
+}
+
+}  // namespace
+
+Result<ir::Tensor> to_tensor(const npy::NpyArray& array, std::string_view label) {
+  ir::Tensor tensor;
+  tensor.shape = array.shape;
+  if (array.dtype == npy::DType::kFloat64) {
+    tensor.dtype = ir::DType::kF32;
+    for (int64_t i = 0; i < array.count(); ++i) {
+      double value = 0;
+      std::memcpy(&value, array.bytes.data() + static_cast<size_t>(i) * sizeof(double), sizeof(value));
+      const auto narrow = static_cast<float>(value);
+      const auto* bytes = reinterpret_cast<const std::byte*>(&narrow);
+      tensor.bytes.insert(tensor.bytes.end(), bytes, bytes + sizeof(narrow));
+    }
+    return tensor;
+  }
+  const std::optional<ir::DType> dtype = dtype_of(array.dtype);
+  if (!dtype) return bad_input("{}: dtype {} is not one that a model can take", label, npy::name(array.dtype));
+  tensor.dtype = *dtype;
+  tensor.bytes = array.bytes;
+  return tensor;
+}
+
+npy::NpyArray to_npy(const ir::Tensor& tensor) { return {dtype_of(tensor.dtype), tensor.shape, tensor.bytes}; }
+
+Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph& graph) {
+  const std::string file = path.filename().string();
+  THIMBLE_TRY(const npy::NpzArrays arrays, npy::read_npz(path));
+  Samples samples;
+  for (const ir::ValueId input : graph.inputs()) {
+    const std::string& name = graph.value(input).name;
+    const npy::NpyArray* array = find(arrays, name);
+    if (array == nullptr && graph.inputs().size() == 1) {
+      array = find(arrays, "x");
+      if (array == nullptr) array = find(arrays, "arg0");
+    }
+    if (array == nullptr) {
+      return bad_input("{}: no array for input {}; the file holds {}", file, name, names_of(arrays));
+    }
+    THIMBLE_TRY(ir::Tensor tensor, to_tensor(*array, fmt::format("{}: {}", file, name)));
+    samples.data.inputs.push_back({name, std::move(tensor)});
+  }
+  if (const npy::NpyArray* labels = find(arrays, "labels")) {
+    THIMBLE_TRY(samples.labels, read_labels(*labels, file));
+  }
+  return samples;
+}
+
+int64_t call_count(const Samples& samples, const ir::Graph& graph) {
+  if (samples.data.inputs.empty()) return 0;
+  const int64_t per_call = graph.type(graph.inputs()[0]).elements();
+  return per_call == 0 ? 0 : ir::element_count(samples.data.inputs[0].data.shape) / per_call;
+}
+
+std::vector<ir::Tensor> call_inputs(const Samples& samples, const ir::Graph& graph, int64_t call) {
+  std::vector<ir::Tensor> inputs;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const ir::Type& type = graph.type(graph.inputs()[i]);
+    const ir::Tensor& all = samples.data.inputs[i].data;
+    ir::Tensor one;
+    one.dtype = all.dtype;
+    one.shape = type.shape;
+    const size_t bytes = static_cast<size_t>(type.elements()) * ir::dtype_bytes(all.dtype);
+    const auto begin = all.bytes.begin() + static_cast<ptrdiff_t>(bytes * static_cast<size_t>(call));
+    one.bytes.assign(begin, begin + static_cast<ptrdiff_t>(bytes));
+    inputs.push_back(std::move(one));
+  }
+  return inputs;
+}
+
+}  // namespace thimble::driver

@@ -1,0 +1,185 @@
+#include "emit/emit.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "abi/limits.h"
+#include "abi/native_params.h"
+#include "emit/values.h"
+#include "formats/pte/write.h"
+
+namespace thimble::emit {
+namespace {
+
+namespace pte = formats::pte;
+using ir::ValueId;
+
+pte::ScalarType scalar_type(ir::DType dtype) {
+  switch (dtype) {
+    case ir::DType::kF32:
+      return pte::ScalarType::kFloat;
+    case ir::DType::kI8:
+      return pte::ScalarType::kChar;
+    case ir::DType::kU8:
+      return pte::ScalarType::kByte;
+    case ir::DType::kI16:
+      return pte::ScalarType::kShort;
+    case ir::DType::kI32:
+      return pte::ScalarType::kInt;
+    case ir::DType::kI64:
+      return pte::ScalarType::kLong;
+    case ir::DType::kBool:
+      return pte::ScalarType::kBool;
+  }
+  return pte::ScalarType::kByte;
+}
+
+std::vector<uint8_t> written_order(const ir::DimOrder& order, size_t rank) {
+  if (!order.empty()) return {order.begin(), order.end()};
+  std::vector<uint8_t> identity(rank);
+  for (size_t i = 0; i < rank; ++i) identity[i] = static_cast<uint8_t>(i);
+  return identity;
+}
+
+pte::Tensor tensor_of(ir::DType dtype, const ir::Shape& sizes, const ir::DimOrder& order) {
+  pte::Tensor tensor;
+  tensor.scalar_type = scalar_type(dtype);
+  for (const int64_t size : sizes) tensor.sizes.push_back(static_cast<int32_t>(size));
+  tensor.dim_order = written_order(order, sizes.size());
+  return tensor;
+}
+
+class Emitter {
+ public:
+  Emitter(const target::Lowered& lowered, const Schedule& schedule)
+      : graph_(lowered.graph), calls_(lowered.calls), schedule_(schedule) {}
+
+  pte::Program run() {
+    pte::ExecutionPlan plan;
+    plan.name = graph_.name;
+    for (const ValueId input : graph_.inputs()) {
+      const ir::Type& type = graph_.type(input);
+      pte::Tensor tensor = tensor_of(type.dtype, type.shape, type.dim_order);
+      const int storage = schedule_.storage_of_value[static_cast<size_t>(input)];
+      if (storage >= 0) tensor.allocation = allocation(storage);
+      // Never shared: two inputs of one shape are two places for data.
+      input_index_[input] = values_.add(std::move(tensor));
+      plan.inputs.push_back(input_index_[input]);
+    }
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      plan.chains[0].instructions.emplace_back(instruction(static_cast<int>(i)));
+    }
+    for (const ValueId output : graph_.outputs()) plan.outputs.push_back(value(output));
+    plan.operators = std::move(operators_);
+    plan.values = values_.take();
+    plan.memory_sizes = {0, schedule_.placement.peak_bytes};
+    pte::Program program;
+    program.plans.push_back(std::move(plan));
+    program.constants = constants_.take();
+    return program;
+  }
+
+ private:
+  int32_t value(ValueId id) {
+    const ir::Value& v = graph_.value(id);
+    pte::Tensor tensor = tensor_of(v.type.dtype, v.type.shape, v.type.dim_order);
+    const ValueId source = schedule_.source_of[static_cast<size_t>(id)];
+    if (const auto& constant = graph_.value(source).constant) {
+      tensor.data_buffer_idx = constants_.add(ir::to_memory(*constant, graph_.type(source).dim_order));
+      return values_.tensor(tensor);
+    }
+    if (const auto found = input_index_.find(id); found != input_index_.end()) return found->second;
+    tensor.allocation = allocation(schedule_.storage_of_value[static_cast<size_t>(id)]);
+    return values_.tensor(tensor);
+  }
+
+  pte::Allocation allocation(int storage) const {
+    return {1, static_cast<uint64_t>(schedule_.placement.offsets[static_cast<size_t>(storage)])};
+  }
+
+  int32_t argument(const target::Argument& argument, int call) {
+    if (const auto* ref = std::get_if<target::ValueRef>(&argument)) return value(ref->id);
+    if (const auto* constant = std::get_if<target::Constant>(&argument)) {
+      pte::Tensor tensor = tensor_of(constant->dtype, constant->sizes, constant->dim_order);
+      tensor.data_buffer_idx = constants_.add(*constant->bytes);
+      return values_.tensor(tensor);
+    }
+    if (const auto* scratch = std::get_if<target::Scratch>(&argument)) {
+      pte::Tensor tensor = tensor_of(ir::DType::kU8, {scratch->bytes}, {});
+      tensor.allocation = allocation(schedule_.scratch_of_call[static_cast<size_t>(call)]);
+      return values_.tensor(tensor);
+    }
+    if (const auto* integer = std::get_if<int64_t>(&argument)) return values_.integer(*integer);
+    if (const auto* boolean = std::get_if<bool>(&argument)) return values_.boolean(*boolean);
+    if (const auto* number = std::get_if<double>(&argument)) return values_.number(*number);
+    if (const auto* integers = std::get_if<target::Integers>(&argument)) return values_.integers(*integers);
+    if (const auto* list = std::get_if<target::ValueList>(&argument)) {
+      std::vector<int32_t> indices;
+      for (const ValueId id : *list) indices.push_back(value(id));
+      return values_.tensors(indices);
+    }
+    return values_.null();
+  }
+
+  pte::KernelCall instruction(int index) {
+    const target::KernelCall& call = calls_[static_cast<size_t>(index)];
+    pte::KernelCall instruction;
+    instruction.op_index = operator_index(abi::info(call.op).name);
+    for (const target::Argument& item : call.arguments) instruction.args.push_back(argument(item, index));
+    const int32_t out = value(call.out);
+    instruction.args.push_back(out);
+    instruction.args.push_back(out);  // the return value
+    return instruction;
+  }
+
+  int32_t operator_index(std::string_view full_name) {
+    const size_t dot = full_name.rfind('.');
+    const pte::Operator op = {std::string(full_name.substr(0, dot)), std::string(full_name.substr(dot + 1))};
+    const auto found = std::find(operators_.begin(), operators_.end(), op);
+    if (found != operators_.end()) return static_cast<int32_t>(found - operators_.begin());
+    operators_.push_back(op);
+    return static_cast<int32_t>(operators_.size() - 1);
+  }
+
+  const ir::Graph& graph_;
+  const std::vector<target::KernelCall>& calls_;
+  const Schedule& schedule_;
+  ValueTable values_;
+  pte::ConstantPool constants_;
+  std::vector<pte::Operator> operators_;
+  std::map<ValueId, int32_t> input_index_;
+};
+
+pte::NamedData entry(const target::Target& target, target::Dialect dialect, const Schedule& schedule) {
+  abi::Entry entry = {};
+  entry.magic = abi::kEntryMagic;
+  entry.entry_version = abi::kEntryVersion;
+  entry.kernel_layout_version =
+      dialect == target::Dialect::kNative ? static_cast<uint16_t>(abi::kKernelLayoutVersion) : uint16_t{0};
+  entry.arena_bytes = static_cast<uint32_t>(schedule.placement.peak_bytes);
+  entry.isa = target.isa;
+  entry.dialect = dialect == target::Dialect::kStock ? 1 : 0;
+  std::memcpy(entry.target, target.name.data(), std::min(target.name.size(), sizeof(entry.target) - 1));
+  pte::NamedData data;
+  data.key = abi::kEntryKey;
+  data.bytes.resize(sizeof(entry));
+  std::memcpy(data.bytes.data(), &entry, sizeof(entry));
+  return data;
+}
+
+}  // namespace
+
+Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule, const target::Target& target,
+                     target::Dialect dialect) {
+  Emitted emitted;
+  emitted.program = Emitter(lowered, schedule).run();
+  emitted.program.named_data.push_back(entry(target, dialect, schedule));
+  for (const Bytes& constant : emitted.program.constants) {
+    emitted.constant_bytes += static_cast<int64_t>(constant.size());
+  }
+  THIMBLE_TRY(emitted.bytes, formats::pte::write(emitted.program));
+  return emitted;
+}
+
+}  // namespace thimble::emit

@@ -1,0 +1,128 @@
+#include "emit/schedule.h"
+
+#include <algorithm>
+#include <map>
+
+#include "abi/limits.h"
+
+namespace thimble::emit {
+namespace {
+
+using ir::ValueId;
+
+class Scheduler {
+ public:
+  explicit Scheduler(const target::Lowered& lowered)
+      : graph_(lowered.graph), calls_(lowered.calls), last_read_(graph_.value_count(), -1) {}
+
+  Schedule run() {
+    schedule_.storage_of_value.assign(graph_.value_count(), -1);
+    schedule_.scratch_of_call.assign(calls_.size(), -1);
+    find_sources();
+    find_last_reads();
+    place_renamed_inputs();
+    for (size_t step = 0; step < calls_.size(); ++step) place_call(static_cast<int>(step));
+    for (size_t value = 0; value < graph_.value_count(); ++value) {
+      schedule_.storage_of_value[value] =
+          schedule_.storage_of_value[static_cast<size_t>(schedule_.source_of[value])];
+    }
+    std::vector<plan::Buffer> buffers;
+    for (const Storage& storage : schedule_.storages) buffers.push_back(storage.buffer);
+    schedule_.placement = plan::place(buffers, abi::kArenaAlignment);
+    assert(plan::is_valid(buffers, schedule_.placement));
+    return std::move(schedule_);
+  }
+
+ private:
+  ValueId source(ValueId value) const { return schedule_.source_of[static_cast<size_t>(value)]; }
+
+  void find_sources() {
+    for (size_t i = 0; i < graph_.value_count(); ++i) schedule_.source_of.push_back(static_cast<ValueId>(i));
+    for (const ir::Op& op : graph_.ops()) {
+      if (target::is_alias(graph_, op)) {
+        schedule_.source_of[static_cast<size_t>(op.output)] = source(op.inputs[0]);
+      }
+    }
+  }
+
+  template <typename Visit>
+  static void for_each_read(const target::KernelCall& call, Visit visit) {
+    for (const target::Argument& argument : call.arguments) {
+      if (const auto* ref = std::get_if<target::ValueRef>(&argument)) visit(ref->id);
+      if (const auto* list = std::get_if<target::ValueList>(&argument)) {
+        for (const ValueId value : *list) visit(value);
+      }
+    }
+  }
+
+  void find_last_reads() {
+    const auto read = [&](ValueId value, int step) {
+      int& last = last_read_[static_cast<size_t>(source(value))];
+      last = std::max(last, step);
+    };
+    for (size_t step = 0; step < calls_.size(); ++step) {
+      for_each_read(calls_[step], [&](ValueId value) { read(value, static_cast<int>(step)); });
+    }
+    for (const ValueId output : graph_.outputs()) read(output, static_cast<int>(calls_.size()));
+  }
+
+  void place_renamed_inputs() {
+    for (const ValueId input : graph_.inputs()) {
+      const auto renames = [&](size_t value) {
+        return static_cast<ValueId>(value) != input && schedule_.source_of[value] == input;
+      };
+      bool renamed = false;
+      for (size_t value = 0; value < graph_.value_count(); ++value) renamed |= renames(value);
+      if (!renamed) continue;
+      schedule_.storage_of_value[static_cast<size_t>(input)] = static_cast<int>(schedule_.storages.size());
+      const int last = std::max(0, last_read_[static_cast<size_t>(input)]);
+      schedule_.storages.push_back({{static_cast<int64_t>(graph_.type(input).bytes()), 0, last}, input});
+    }
+  }
+
+  void place_call(int step) {
+    const target::KernelCall& call = calls_[static_cast<size_t>(step)];
+    for (const target::Argument& argument : call.arguments) {
+      const auto* scratch = std::get_if<target::Scratch>(&argument);
+      if (scratch == nullptr) continue;
+      schedule_.scratch_of_call[static_cast<size_t>(step)] = static_cast<int>(schedule_.storages.size());
+      schedule_.storages.push_back({{scratch->bytes, step, step}, ir::kNoValue});
+    }
+    const auto out = static_cast<size_t>(call.out);
+    const int last = std::max(step, last_read_[out]);
+    const int reused = storage_to_reuse(call, step);
+    if (reused >= 0) {
+      schedule_.storage_of_value[out] = reused;
+      schedule_.storages[static_cast<size_t>(reused)].buffer.last = last;
+      return;
+    }
+    schedule_.storage_of_value[out] = static_cast<int>(schedule_.storages.size());
+    schedule_.storages.push_back(
+        {{static_cast<int64_t>(graph_.type(call.out).bytes()), step, last}, call.out});
+  }
+
+  /// The operand's storage, if the call may overwrite it and nobody reads it afterwards.
+  int storage_to_reuse(const target::KernelCall& call, int step) const {
+    if (call.in_place < 0) return -1;
+    const auto* operand = std::get_if<target::ValueRef>(&call.arguments[static_cast<size_t>(call.in_place)]);
+    if (operand == nullptr) return -1;
+    const int storage = schedule_.storage_of_value[static_cast<size_t>(source(operand->id))];
+    if (storage < 0) return -1;
+    const plan::Buffer& buffer = schedule_.storages[static_cast<size_t>(storage)].buffer;
+    const bool same_size = buffer.bytes == static_cast<int64_t>(graph_.type(call.out).bytes());
+    // An input keeps its bytes, so that a second run without a new set_input gives the same result.
+    const bool is_input = graph_.is_input(source(operand->id));
+    return buffer.last == step && same_size && !is_input ? storage : -1;
+  }
+
+  const ir::Graph& graph_;
+  const std::vector<target::KernelCall>& calls_;
+  std::vector<int> last_read_;  // by source value
+  Schedule schedule_;
+};
+
+}  // namespace
+
+Schedule make_schedule(const target::Lowered& lowered) { return Scheduler(lowered).run(); }
+
+}  // namespace thimble::emit

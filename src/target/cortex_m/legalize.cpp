@@ -1,0 +1,387 @@
+#include "target/cortex_m/legalize.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "abi/limits.h"
+#include "ir/infer.h"
+
+namespace thimble::target::cortex_m {
+namespace {
+
+using ir::Attrs;
+using ir::Op;
+using ir::OpKind;
+using ir::Shape;
+using ir::ValueId;
+
+/// cortex_m::pad and cortex_m::transpose take at most four dimensions.
+constexpr size_t kStockRank = 4;
+
+std::string describe(const Op& op, std::string_view reason) {
+  const std::string what = op.source.target.empty() ? std::string(ir::op_name(op.kind)) : op.source.target;
+  return fmt::format("{} {}\n  {:<14} {:<30} in module {}", what, reason, op.source.where(), op.source.text,
+                     op.source.module.empty() ? "(top)" : op.source.module);
+}
+
+class Legalizer {
+ public:
+  Legalizer(const ir::Graph& from, Dialect dialect)
+      : rewriter_(from), from_(from), stock_(dialect == Dialect::kStock) {}
+
+  Result<ir::Graph> run() {
+    for (const Op& op : from_.ops()) {
+      THIMBLE_TRY(const ValueId result, convert(op));
+      if (result == ir::kNoValue) continue;  // refused; go on, to list every refusal
+      rewriter_.set(op.output, result);
+    }
+    if (!refusals_.empty()) {
+      std::string message;
+      for (const std::string& refusal : refusals_) message += (message.empty() ? "" : "\n") + refusal;
+      return unsupported("{}", message);
+    }
+    return rewriter_.finish();
+  }
+
+ private:
+  ir::Graph& to() { return rewriter_.to(); }
+  const ir::Type& type(ValueId value) { return to().type(value); }
+
+  ValueId refuse(const Op& op, std::string_view reason) {
+    refusals_.push_back(describe(op, reason));
+    poisoned_.push_back(op.output);
+    return ir::kNoValue;
+  }
+
+  Result<ValueId> add(OpKind kind, std::vector<ValueId> inputs, Attrs attrs, const Op& like, bool last = true) {
+    ir::Graph::ResultHint hint;
+    if (last) {
+      const ir::Value& result = from_.value(like.output);
+      hint = {result.name, result.type.dim_order, result.type.quant};
+    } else {
+      hint.quant = type(inputs[0]).quant;
+    }
+    return to().add(kind, std::move(inputs), std::move(attrs), like.source, std::move(hint));
+  }
+
+  Result<ValueId> convert(const Op& op) {
+    for (const ValueId input : op.inputs) {
+      if (std::find(poisoned_.begin(), poisoned_.end(), input) != poisoned_.end()) {
+        poisoned_.push_back(op.output);
+        return ir::kNoValue;
+      }
+    }
+    if (from_.type(op.output).shape.size() > abi::kMaxRank) {
+      return refuse(op, fmt::format("makes a tensor of more than {} dimensions", abi::kMaxRank));
+    }
+    switch (op.kind) {
+      case OpKind::qconv2d:
+        return convert_conv(op);
+      case OpKind::qlinear:
+        return convert_linear(op);
+      case OpKind::qadd:
+      case OpKind::qsub:
+      case OpKind::qmul:
+        return convert_binary(op);
+      case OpKind::qavg_pool2d:
+        return convert_avg_pool(op);
+      case OpKind::max_pool2d:
+        return convert_max_pool(op);
+      case OpKind::qmean:
+        return stock_ ? convert_mean(op) : add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
+      case OpKind::qlog_softmax:
+        if (stock_) return refuse(op, "has no int8 kernel among ExecuTorch's; end the network before it, or in a softmax");
+        return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
+      case OpKind::pad:
+        return convert_pad(op);
+      case OpKind::copy:
+      case OpKind::permute:
+      case OpKind::reshape:
+      case OpKind::slice:
+      case OpKind::expand:
+      case OpKind::concat:
+      case OpKind::lut:
+      case OpKind::qsoftmax:
+        if (from_.type(op.output).dtype == ir::DType::kF32) break;
+        return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
+      case OpKind::quantize:
+      case OpKind::dequantize:
+        return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
+      default:
+        break;
+    }
+    return refuse(op, "is still float after quantization: there is no integer kernel for it");
+  }
+
+  bool rounds_double(const Op& op) { return op.integer("rounding") == 0; }
+
+  Result<ValueId> convert_conv(const Op& op) {
+    if (!rounds_double(op)) return refuse(op, "asks for single rounding; the kernels round double");
+    std::vector<ValueId> inputs = rewriter_.map(op.inputs);
+    Attrs attrs = op.attrs;
+    const std::vector<int64_t> padding = op.integers("padding");
+    if (stock_ && !symmetric(op, inputs[0])) {
+      const std::vector<int64_t> before = {0, 0, padding[0], padding[1]};
+      const std::vector<int64_t> after = {0, 0, padding[2], padding[3]};
+      const auto value = static_cast<double>(op.integer("x_zp"));
+      THIMBLE_TRY(inputs[0], add(OpKind::pad, {inputs[0]},
+                                 {{"before", before}, {"after", after}, {"value", value}}, op, false));
+      attrs.set("padding", std::vector<int64_t>{0, 0, 0, 0});
+    }
+    return add(op.kind, std::move(inputs), std::move(attrs), op);
+  }
+
+  /// The stock operators give padding once per dimension; the far side follows from the sizes.
+  bool symmetric(const Op& op, ValueId x) {
+    const std::vector<int64_t> padding = op.integers("padding");
+    const std::vector<int64_t> stride = op.integers("stride");
+    const std::vector<int64_t> dilation =
+        op.kind == OpKind::qavg_pool2d ? std::vector<int64_t>{1, 1} : op.integers("dilation");
+    for (size_t k = 0; k < 2; ++k) {
+      const int64_t kernel = op.kind == OpKind::qconv2d ? from_.type(op.inputs[1]).shape[2 + k]
+                                                        : op.integers("kernel")[k];
+      const int64_t extent = ir::window_extent(type(x).shape[2 + k], padding[k], padding[k], kernel,
+                                               stride[k], dilation[k]);
+      if (extent != from_.type(op.output).shape[2 + k]) return false;
+    }
+    return true;
+  }
+
+  Result<ValueId> convert_linear(const Op& op) {
+    if (!rounds_double(op)) return refuse(op, "asks for single rounding; the kernels round double");
+    if (!from_.value(op.inputs[1]).constant) return refuse(op, "has weights that are not constant");
+    std::vector<ValueId> inputs = rewriter_.map(op.inputs);
+    if (!stock_ || type(inputs[3]).shape[0] == 1) return add(op.kind, std::move(inputs), op.attrs, op);
+    // Stock linear has one multiplier for all channels; per-channel weights run as a 1x1 convolution.
+    const int64_t features = type(inputs[0]).shape.back();
+    const int64_t rows = type(inputs[0]).elements() / features;
+    const int64_t out = type(inputs[1]).shape[0];
+    THIMBLE_TRY(inputs[0], reshape(inputs[0], {rows, features, 1, 1}, op));
+    inputs[1] = reshaped_constant(op.inputs[1], {out, features, 1, 1});
+    const std::vector<int64_t> ones = {1, 1};
+    Attrs attrs = op.attrs;
+    attrs.set("stride", ones);
+    attrs.set("padding", std::vector<int64_t>{0, 0, 0, 0});
+    attrs.set("dilation", ones);
+    ir::Graph::ResultHint hint;
+    hint.quant = from_.type(op.output).quant;
+    THIMBLE_TRY(const ValueId image, to().add(OpKind::qconv2d, std::move(inputs), attrs, op.source, hint));
+    return add(OpKind::reshape, {image}, {{"shape", from_.type(op.output).shape}}, op);
+  }
+
+  Result<ValueId> reshape(ValueId value, const Shape& shape, const Op& like) {
+    if (type(value).shape == shape) return value;
+    return add(OpKind::reshape, {value}, {{"shape", shape}}, like, false);
+  }
+
+  ValueId reshaped_constant(ValueId old_value, const Shape& shape) {
+    const ir::Value& value = from_.value(old_value);
+    ir::Tensor tensor = *value.constant;
+    tensor.shape = shape;
+    std::optional<ir::Quant> quant = value.type.quant;
+    return to().add_constant(value.name + "_reshaped", std::make_shared<const ir::Tensor>(std::move(tensor)),
+                             std::move(quant));
+  }
+
+  /// A constant operand, broadcast to `shape`, each code passed through `map`.
+  ValueId spread_constant(ValueId old_value, const Shape& shape, int8_t (*map)(int8_t)) {
+    const ir::Value& value = from_.value(old_value);
+    const Shape& small = value.type.shape;
+    const std::vector<int64_t> big_strides = ir::strides(shape, {});
+    const std::vector<int64_t> small_strides = ir::strides(small, {});
+    const size_t lead = shape.size() - small.size();
+    ir::Tensor tensor = ir::zeros(ir::DType::kI8, shape);
+    const std::span<int8_t> codes = tensor.data<int8_t>();
+    for (size_t i = 0; i < codes.size(); ++i) {
+      int64_t from = 0;
+      for (size_t d = 0; d < small.size(); ++d) {
+        const int64_t index = static_cast<int64_t>(i) / big_strides[lead + d] % shape[lead + d];
+        if (small[d] != 1) from += index * small_strides[d];
+      }
+      codes[i] = map(value.constant->data<int8_t>()[static_cast<size_t>(from)]);
+    }
+    return to().add_constant(value.name, std::make_shared<const ir::Tensor>(std::move(tensor)), value.type.quant);
+  }
+
+  /// -1 - q: with zero point -1 - z it stands for the exact negative.
+  static int8_t complement(int8_t code) { return static_cast<int8_t>(-1 - code); }
+  static int8_t same(int8_t code) { return code; }
+
+  Result<ValueId> through_table(ValueId x, int8_t (*map)(int32_t, int64_t, int64_t), int64_t a, int64_t b,
+                                const Op& like, bool last) {
+    ir::Tensor table = ir::zeros(ir::DType::kI8, {256});
+    for (int32_t code = -128; code < 128; ++code) {
+      table.data<int8_t>()[static_cast<size_t>(code + 128)] = map(code, a, b);
+    }
+    const ValueId constant = to().add_constant(from_.value(like.output).name + "_table",
+                                               std::make_shared<const ir::Tensor>(std::move(table)));
+    return add(OpKind::lut, {x, constant}, {}, like, last);
+  }
+  static int8_t clamp_code(int32_t code, int64_t low, int64_t high) {
+    return static_cast<int8_t>(std::clamp<int64_t>(code, low, high));
+  }
+
+  /// Adds a clamp that the operator itself cannot do.
+  Result<ValueId> clamped(ValueId x, const Op& op) {
+    return through_table(x, clamp_code, op.integer("min"), op.integer("max"), op, true);
+  }
+  static bool clamps(const Op& op) { return op.integer("min") != -128 || op.integer("max") != 127; }
+
+  /// Equal ranks everywhere; for the stock kernels equal shapes too.
+  Result<ValueId> operand(const Op& op, size_t i, bool negate) {
+    const Shape& shape = from_.type(op.output).shape;
+    const ir::Type& own = from_.type(op.inputs[i]);
+    if (from_.value(op.inputs[i]).constant && (stock_ || negate)) {
+      return spread_constant(op.inputs[i], shape, negate ? complement : same);
+    }
+    Shape aligned(shape.size() - own.shape.size(), 1);
+    aligned.insert(aligned.end(), own.shape.begin(), own.shape.end());
+    if (from_.value(op.inputs[i]).constant) return reshaped_constant(op.inputs[i], aligned);
+    THIMBLE_TRY(ValueId value, reshape(rewriter_.map(op.inputs[i]), aligned, op));
+    if (negate) {
+      const auto map = [](int32_t code, int64_t, int64_t) { return static_cast<int8_t>(-1 - code); };
+      THIMBLE_TRY(value, through_table(value, map, 0, 0, op, false));
+    }
+    if (stock_ && aligned != shape) {
+      THIMBLE_TRY(value, add(OpKind::expand, {value}, {{"shape", shape}}, op, false));
+    }
+    return value;
+  }
+
+  Result<ValueId> convert_binary(const Op& op) {
+    if (!rounds_double(op)) return refuse(op, "asks for single rounding; the kernels round double");
+    const bool negate = stock_ && op.kind == OpKind::qsub;
+    THIMBLE_TRY(const ValueId a, operand(op, 0, false));
+    THIMBLE_TRY(const ValueId b, operand(op, 1, negate));
+    Attrs attrs = op.attrs;
+    if (negate) attrs.set("b_zp", -1 - op.integer("b_zp"));
+    const bool separate_clamp = stock_ && op.kind == OpKind::qmul && clamps(op);
+    if (separate_clamp) {
+      attrs.set("min", int64_t{-128});
+      attrs.set("max", int64_t{127});
+    }
+    const OpKind kind = negate ? OpKind::qadd : op.kind;
+    THIMBLE_TRY(const ValueId result, add(kind, {a, b}, std::move(attrs), op, !separate_clamp));
+    return separate_clamp ? clamped(result, op) : Result<ValueId>(result);
+  }
+
+  Result<ValueId> convert_avg_pool(const Op& op) {
+    const ValueId x = rewriter_.map(op.inputs[0]);
+    if (!stock_) return add(op.kind, {x}, op.attrs, op);
+    if (!symmetric(op, x) && !ceils(op, x)) {
+      return refuse(op, "has padding that differs between its sides, which ExecuTorch's average pool cannot say");
+    }
+    if (!clamps(op)) return add(op.kind, {x}, op.attrs, op);
+    Attrs attrs = op.attrs;
+    attrs.set("min", int64_t{-128});
+    attrs.set("max", int64_t{127});
+    THIMBLE_TRY(const ValueId pooled, add(op.kind, {x}, std::move(attrs), op, false));
+    return clamped(pooled, op);
+  }
+
+  /// True if rounding the window count up in both dimensions gives this output.
+  bool ceils(const Op& op, ValueId x) {
+    const std::vector<int64_t> padding = op.integers("padding");
+    const std::vector<int64_t> stride = op.integers("stride");
+    const std::vector<int64_t> kernel = op.integers("kernel");
+    for (size_t k = 0; k < 2; ++k) {
+      const int64_t input = type(x).shape[2 + k];
+      int64_t extent = (input + 2 * padding[k] - kernel[k] + stride[k] - 1) / stride[k] + 1;
+      if ((extent - 1) * stride[k] >= input + padding[k]) --extent;
+      if (extent != from_.type(op.output).shape[2 + k]) return false;
+    }
+    return true;
+  }
+
+  Result<ValueId> convert_max_pool(const Op& op) {
+    ValueId x = rewriter_.map(op.inputs[0]);
+    if (from_.type(op.output).dtype != ir::DType::kI8) return refuse(op, "is still float after quantization");
+    if (!stock_) return add(op.kind, {x}, op.attrs, op);
+    if (op.integers("dilation") != std::vector<int64_t>{1, 1}) {
+      return refuse(op, "is dilated, which ExecuTorch's int8 max pool is not");
+    }
+    Attrs attrs = op.attrs;
+    if (!symmetric(op, x)) {
+      const std::vector<int64_t> padding = op.integers("padding");
+      const std::vector<int64_t> before = {0, 0, padding[0], padding[1]};
+      const std::vector<int64_t> after = {0, 0, padding[2], padding[3]};
+      THIMBLE_TRY(x, add(OpKind::pad, {x}, {{"before", before}, {"after", after}, {"value", -128.0}}, op, false));
+      attrs.set("padding", std::vector<int64_t>{0, 0, 0, 0});
+    }
+    return add(op.kind, {x}, std::move(attrs), op);
+  }
+
+  /// A mean over adjacent dimensions is an average pool over [outer, reduced, inner] images, then a change of scale.
+  Result<ValueId> convert_mean(const Op& op) {
+    const ValueId x = rewriter_.map(op.inputs[0]);
+    std::vector<int64_t> dims = op.integers("dims");
+    std::sort(dims.begin(), dims.end());
+    if (dims.back() - dims.front() + 1 != static_cast<int64_t>(dims.size())) {
+      return refuse(op, "reduces dimensions that are not adjacent, which no stock kernel does");
+    }
+    const Shape& shape = type(x).shape;
+    int64_t outer = 1, reduced = 1, inner = 1;
+    for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
+      (d < dims.front() ? outer : d > dims.back() ? inner : reduced) *= shape[static_cast<size_t>(d)];
+    }
+    // NHWC frame [outer, reduced, 1, inner]: logical NCHW is [outer, inner, reduced, 1].
+    THIMBLE_TRY(ValueId value, reshape(x, {outer, reduced, 1, inner}, op));
+    THIMBLE_TRY(value, add(OpKind::permute, {value}, {{"dims", std::vector<int64_t>{0, 3, 1, 2}}}, op, false));
+    const std::vector<int64_t> window = {reduced, 1};
+    THIMBLE_TRY(value, add(OpKind::qavg_pool2d, {value},
+                           {{"kernel", window},
+                            {"stride", std::vector<int64_t>{1, 1}},
+                            {"padding", std::vector<int64_t>{0, 0, 0, 0}}},
+                           op, false));
+    THIMBLE_TRY(value, reshape(value, from_.type(op.output).shape, op));
+    return rescaled(value, op);
+  }
+
+  /// From the operand's scale to the result's, by the operator's own numbers.
+  Result<ValueId> rescaled(ValueId value, const Op& op) {
+    const std::optional<ir::Quant>& x = from_.type(op.inputs[0]).quant;
+    const std::optional<ir::Quant>& y = from_.type(op.output).quant;
+    if (!x || !y) return refuse(op, "has no scales to change between");
+    ir::Tensor table = ir::zeros(ir::DType::kI8, {256});
+    for (int32_t code = -128; code < 128; ++code) {
+      const double real = (code - x->zero_point[0]) * x->scale[0] / y->scale[0];
+      const double rounded = std::nearbyint(real) + y->zero_point[0];
+      table.data<int8_t>()[static_cast<size_t>(code + 128)] = static_cast<int8_t>(
+          std::clamp(rounded, static_cast<double>(op.integer("min")), static_cast<double>(op.integer("max"))));
+    }
+    const ValueId constant = to().add_constant(from_.value(op.output).name + "_table",
+                                               std::make_shared<const ir::Tensor>(std::move(table)));
+    return add(OpKind::lut, {value, constant}, {}, op);
+  }
+
+  /// The pad kernel takes exactly four dimensions.
+  Result<ValueId> convert_pad(const Op& op) {
+    const ValueId x = rewriter_.map(op.inputs[0]);
+    const size_t rank = type(x).shape.size();
+    if (rank == kStockRank) return add(op.kind, {x}, op.attrs, op);
+    if (rank > kStockRank) return refuse(op, "pads more than four dimensions");
+    const auto lead = [&](std::vector<int64_t> values, int64_t filler) {
+      values.insert(values.begin(), kStockRank - rank, filler);
+      return values;
+    };
+    THIMBLE_TRY(ValueId value, reshape(x, lead(type(x).shape, 1), op));
+    THIMBLE_TRY(value, add(OpKind::pad, {value},
+                           {{"before", lead(op.integers("before"), 0)},
+                            {"after", lead(op.integers("after"), 0)},
+                            {"value", op.number("value")}},
+                           op, false));
+    return add(OpKind::reshape, {value}, {{"shape", from_.type(op.output).shape}}, op);
+  }
+
+  ir::Rewriter rewriter_;
+  const ir::Graph& from_;
+  bool stock_;
+  std::vector<std::string> refusals_;
+  std::vector<ValueId> poisoned_;
+};
+
+}  // namespace
+
+Result<ir::Graph> legalize(const ir::Graph& graph, Dialect dialect) { return Legalizer(graph, dialect).run(); }
+
+}  // namespace thimble::target::cortex_m

@@ -1,0 +1,24 @@
+#pragma once
+// Packed parameters of native operators: IR operator -> the bytes of abi/native_params.h.
+
+#include "ir/graph.h"
+#include "target/target.h"
+
+namespace thimble::target::cortex_m {
+
+[[nodiscard]] bool is_depthwise(const ir::Graph& graph, const ir::Op& conv);
+
+[[nodiscard]] Constant pack_conv(const ir::Graph& graph, const ir::Op& op);
+[[nodiscard]] Constant pack_linear(const ir::Graph& graph, const ir::Op& op);
+[[nodiscard]] Constant pack_add(const ir::Op& op);
+[[nodiscard]] Constant pack_mul(const ir::Op& op);
+[[nodiscard]] Constant pack_pool(const ir::Op& op);
+[[nodiscard]] Constant pack_mean(const ir::Op& op);
+[[nodiscard]] Constant pack_log_softmax(const ir::Graph& graph, const ir::Op& op);
+
+/// Weights in the order both dialects store them: [O,kh,kw,I/g], or [kh,kw,O] for depthwise.
+[[nodiscard]] std::vector<std::byte> conv_weights(const ir::Graph& graph, const ir::Op& op);
+/// One entry per output channel, a single entry repeated.
+[[nodiscard]] std::vector<int32_t> per_channel(const ir::Graph& graph, ir::ValueId value, int64_t channels);
+
+}  // namespace thimble::target::cortex_m

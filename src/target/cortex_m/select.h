@@ -1,0 +1,9 @@
+#pragma once
+// select_calls: one KernelCall for each operator that does work, with its constants in the bytes of the dialect
+// (abi/native_params.h, or ExecuTorch's layouts) and its scratch sized for the instruction set.
+
+#include "target/target.h"
+
+namespace thimble::target::cortex_m {
+[[nodiscard]] Status select_calls(Lowered* lowered, abi::Isa isa, Dialect dialect);
+}

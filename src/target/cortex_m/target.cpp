@@ -1,0 +1,35 @@
+#include "target/cortex_m/cortex_m.h"
+#include "target/cortex_m/layout.h"
+#include "target/cortex_m/legalize.h"
+#include "target/cortex_m/select.h"
+
+namespace thimble::target::cortex_m {
+namespace {
+
+Result<Lowered> lower(const ir::Graph& graph, const Target& target, const Options& options) {
+  THIMBLE_TRY(ir::Graph legal, legalize(graph, options.dialect));
+  THIMBLE_TRY(Lowered lowered, assign_layouts(legal, options.dialect));
+  THIMBLE_CHECK(select_calls(&lowered, target.isa, options.dialect));
+  return lowered;
+}
+
+using abi::Isa;
+// Sorted by name. The instruction set follows from the core (ExecuTorch's target_config.py groups them alike).
+constexpr Target kTargets[] = {
+    {"cortex-m0", "cortex-m0", "Armv6-M", Isa::kScalar, lower},
+    {"cortex-m0plus", "cortex-m0plus", "Armv6-M", Isa::kScalar, lower},
+    {"cortex-m23", "cortex-m23", "Armv8-M Baseline", Isa::kScalar, lower},
+    {"cortex-m3", "cortex-m3", "Armv7-M", Isa::kScalar, lower},
+    {"cortex-m33", "cortex-m33", "Armv8-M Mainline with DSP", Isa::kDsp, lower},
+    {"cortex-m35p", "cortex-m35p", "Armv8-M Mainline with DSP", Isa::kDsp, lower},
+    {"cortex-m4", "cortex-m4", "Armv7E-M with DSP", Isa::kDsp, lower},
+    {"cortex-m55", "cortex-m55", "Armv8.1-M with Helium", Isa::kMve, lower},
+    {"cortex-m7", "cortex-m7", "Armv7E-M with DSP", Isa::kDsp, lower},
+    {"cortex-m85", "cortex-m85", "Armv8.1-M with Helium", Isa::kMve, lower},
+};
+
+}  // namespace
+
+std::span<const Target> targets() { return kTargets; }
+
+}  // namespace thimble::target::cortex_m

@@ -1,0 +1,36 @@
+#include "target/target.h"
+
+namespace thimble::target {
+
+bool is_alias(const ir::Graph& graph, const ir::Op& op) {
+  using ir::OpKind;
+  if (op.kind != OpKind::copy && op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
+  const ir::Type& x = graph.type(op.inputs[0]);
+  const ir::Type& y = graph.type(op.output);
+  if (op.kind == OpKind::copy) return ir::same_memory(x.shape, x.dim_order, y.dim_order);
+  if (op.kind == OpKind::reshape) {
+    return ir::same_memory(x.shape, x.dim_order, {}) && ir::same_memory(y.shape, y.dim_order, {});
+  }
+  // permute: dimension k of y is dimension dims[k] of x; read y's memory order in x's dimensions.
+  const std::vector<int64_t> dims = op.integers("dims");
+  ir::DimOrder order;
+  for (size_t k = 0; k < dims.size(); ++k) {
+    const size_t y_dim = y.dim_order.empty() ? k : y.dim_order[k];
+    order.push_back(static_cast<uint8_t>(dims[y_dim]));
+  }
+  return ir::same_memory(x.shape, x.dim_order, order);
+}
+
+Result<const Target*> find_target(std::string_view name) {
+  constexpr std::string_view kSuffix = "+int8";
+  std::string_view wanted = name;
+  if (wanted.ends_with(kSuffix)) wanted.remove_suffix(kSuffix.size());
+  std::string known;
+  for (const Target& target : all_targets()) {
+    if (target.name == wanted) return &target;
+    known += (known.empty() ? "" : ", ") + std::string(target.name);
+  }
+  return bad_input("target {}: not known; one of {} was expected", name, known);
+}
+
+}  // namespace thimble::target
