@@ -1,0 +1,238 @@
+// The C interface: load, inputs, outputs, run. Loading does all the checking there is; run decodes
+// and calls. Both keep one decoded call (exec/decode.h Frame) on the stack, about 850 bytes on a
+// 32-bit core, on top of which come some 200 bytes of our own and what the deepest kernel needs.
+
+#include <new>
+
+#include "runtime/exec/decode.h"
+#include "runtime/exec/load.h"
+#include "runtime/include/thimble.h"
+
+namespace thimble::runtime {
+namespace {
+
+namespace pte = abi::pte;
+
+constexpr uintptr_t kReady = 0x54484D42;  // in Model::magic after a successful init
+
+static_assert(sizeof(Model) <= sizeof(thimble_model) && alignof(Model) <= alignof(thimble_model));
+
+thimble_status code(Status status) { return static_cast<thimble_status>(status); }
+
+/// The loaded model inside, or null.
+Model* loaded(const thimble_model* model) {
+  if (model == nullptr) return nullptr;
+  auto* inside = reinterpret_cast<Model*>(const_cast<uintptr_t*>(model->opaque));
+  return inside->magic == kReady ? inside : nullptr;
+}
+
+const kernels::KernelTable& table(const thimble_kernels* kernels) {
+  return *reinterpret_cast<const kernels::KernelTable*>(kernels);
+}
+
+bool is_planned(const Image& image, uint32_t value_index) {
+  return field(tensor_at(image, value_index), pte::tensor::kAllocationInfo) != nullptr;
+}
+
+/// How much memory the file asks for, and where in it the arrays of exec/model.h start.
+struct Layout {
+  size_t kernels_at = 0;
+  size_t inputs_at = 0;  // 0 if every input is planned
+  size_t end = 0;
+};
+Layout layout_of(const Image& image) {
+  Layout layout;
+  layout.kernels_at = (image.arena_bytes + sizeof(void*) - 1) / sizeof(void*) * sizeof(void*);
+  layout.end = layout.kernels_at + image.operators.count() * sizeof(void*);
+  for (uint32_t i = 0; i < image.inputs.count(); ++i) {
+    if (is_planned(image, image.inputs.index(i))) continue;
+    layout.inputs_at = layout.end;
+    layout.end += image.inputs.count() * sizeof(void*);
+    break;
+  }
+  return layout;
+}
+
+/// Forgets the callers' buffers. Planned and empty inputs have no need of one; for them the entry is
+/// anything but null, so that run can ask all alike.
+void clear_inputs(Model& model) {
+  if (model.input_data == nullptr) return;
+  const Image& image = model.image;
+  for (uint32_t i = 0; i < image.inputs.count(); ++i) {
+    const uint32_t value_index = image.inputs.index(i);
+    kernels::Tensor tensor;
+    (void)decode_tensor(model, value_index, tensor);
+    const bool set = tensor.bytes == 0 || is_planned(image, value_index);
+    model.input_data[i] = set ? model.arena : nullptr;
+  }
+}
+
+Status load_model(Model& model, const void* file, size_t file_bytes,
+                  const kernels::KernelTable& kernels, void* memory, size_t memory_bytes) {
+  Status status = open_image(file, file_bytes, model.image);
+  if (status != Status::kOk) return status;
+  const Layout layout = layout_of(model.image);
+  if (layout.end > memory_bytes) return Status::kArenaTooSmall;
+
+  model.arena = static_cast<uint8_t*>(memory);
+  model.resolved = reinterpret_cast<ResolvedKernel*>(model.arena + layout.kernels_at);
+  status = resolve_kernels(model.image, kernels, model.resolved);
+  if (status != Status::kOk) return status;
+  if (layout.inputs_at != 0) {
+    model.input_data = reinterpret_cast<const void**>(model.arena + layout.inputs_at);
+    for (uint32_t i = 0; i < model.image.inputs.count(); ++i) model.input_data[i] = nullptr;
+  }
+  status = check_instructions(model, kernels);
+  clear_inputs(model);
+  return status;
+}
+
+Status view_of(const thimble_model* opaque, Vector Image::*list, uint32_t index,
+               thimble_view* view) {
+  const Model* model = loaded(opaque);
+  if (model == nullptr) return Status::kNotInitialized;
+  const Vector indices = model->image.*list;
+  if (view == nullptr || index >= indices.count()) return Status::kBadArgument;
+  kernels::Tensor tensor;
+  (void)decode_tensor(*model, indices.index(index), tensor);
+  *view = {tensor.data,      tensor.bytes, tensor.sizes,
+           tensor.dim_order, tensor.rank,  static_cast<uint8_t>(tensor.dtype)};
+  return Status::kOk;
+}
+
+Status set_input(Model& model, uint32_t index, const void* data, size_t bytes) {
+  if (index >= model.image.inputs.count() || data == nullptr) return Status::kBadArgument;
+  const uint32_t value_index = model.image.inputs.index(index);
+  kernels::Tensor tensor;
+  (void)decode_tensor(model, value_index, tensor);
+  if (bytes != tensor.bytes) return Status::kBadArgument;
+  if (is_planned(model.image, value_index)) {
+    if (data != tensor.data) std::memcpy(tensor.data, data, bytes);
+    return Status::kOk;
+  }
+  const uint32_t element = element_bytes(static_cast<uint32_t>(tensor.dtype));
+  if (reinterpret_cast<uintptr_t>(data) % element != 0) return Status::kMisaligned;
+  model.input_data[index] = data;
+  return Status::kOk;
+}
+
+Status run(const Model& model) {
+  const Image& image = model.image;
+  for (uint32_t i = 0; model.input_data != nullptr && i < image.inputs.count(); ++i) {
+    if (model.input_data[i] == nullptr) return Status::kInputNotSet;
+  }
+  Frame frame;
+  const uint32_t count = image.instructions.count();
+  for (uint32_t i = 0; i < count; ++i) {
+    const Instruction instruction = instruction_at(image, i);
+    const kernels::Kernel& kernel = *model.resolved[instruction.op_index].kernel;
+#if THIMBLE_TRACE
+    const thimble_trace_hook hook = model.trace_hook;
+    if (hook != nullptr) hook(model.trace_user, i, kernel.name, 0);
+#endif
+    (void)decode_call(model, instruction.args, kernel.arguments, frame);
+    kernel.run(frame.call);
+#if THIMBLE_TRACE
+    if (hook != nullptr) hook(model.trace_user, i, kernel.name, 1);
+#endif
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+}  // namespace thimble::runtime
+
+using namespace thimble::runtime;
+
+extern "C" {
+
+thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_kernels* kernels,
+                            thimble_needs* needs) {
+  if (kernels == nullptr || needs == nullptr) return code(Status::kBadArgument);
+  Model model;
+  Status status = open_image(pte, pte_bytes, model.image);
+  if (status == Status::kOk) status = check_instructions(model, table(kernels));
+  if (status != Status::kOk) return code(status);
+  needs->arena_bytes = model.image.arena_bytes;
+  needs->state_bytes = layout_of(model.image).end - model.image.arena_bytes;
+  return 0;
+}
+
+thimble_status thimble_init(thimble_model* model, const void* pte, size_t pte_bytes,
+                            const thimble_kernels* kernels, void* memory, size_t memory_bytes) {
+  if (model == nullptr || kernels == nullptr) return code(Status::kBadArgument);
+  Model& inside = *new (model->opaque) Model;
+  if (memory == nullptr && memory_bytes != 0) return code(Status::kBadArgument);
+  if (reinterpret_cast<uintptr_t>(memory) % thimble::abi::kArenaAlignment != 0) {
+    return code(Status::kMisaligned);
+  }
+  const Status status = load_model(inside, pte, pte_bytes, table(kernels), memory, memory_bytes);
+  if (status == Status::kOk) inside.magic = kReady;
+  return code(status);
+}
+
+uint32_t thimble_input_count(const thimble_model* model) {
+  const Model* inside = loaded(model);
+  return inside != nullptr ? inside->image.inputs.count() : 0;
+}
+
+uint32_t thimble_output_count(const thimble_model* model) {
+  const Model* inside = loaded(model);
+  return inside != nullptr ? inside->image.outputs.count() : 0;
+}
+
+thimble_status thimble_input(const thimble_model* model, uint32_t index, thimble_view* view) {
+  return code(view_of(model, &Image::inputs, index, view));
+}
+
+thimble_status thimble_output(const thimble_model* model, uint32_t index, thimble_view* view) {
+  return code(view_of(model, &Image::outputs, index, view));
+}
+
+thimble_status thimble_set_input(thimble_model* model, uint32_t index, const void* data,
+                                 size_t bytes) {
+  Model* inside = loaded(model);
+  if (inside == nullptr) return code(Status::kNotInitialized);
+  return code(set_input(*inside, index, data, bytes));
+}
+
+thimble_status thimble_run(thimble_model* model) {
+  const Model* inside = loaded(model);
+  if (inside == nullptr) return code(Status::kNotInitialized);
+  return code(run(*inside));
+}
+
+thimble_status thimble_reset(thimble_model* model) {
+  Model* inside = loaded(model);
+  if (inside == nullptr) return code(Status::kNotInitialized);
+  clear_inputs(*inside);
+  return 0;
+}
+
+thimble_status thimble_set_trace(thimble_model* model, thimble_trace_hook hook, void* user) {
+#if THIMBLE_TRACE
+  Model* inside = loaded(model);
+  if (inside == nullptr) return code(Status::kNotInitialized);
+  inside->trace_hook = hook;
+  inside->trace_user = user;
+  return 0;
+#else
+  (void)model;
+  (void)hook;
+  (void)user;
+  return code(Status::kUnsupported);
+#endif
+}
+
+uint32_t thimble_instruction_count(const thimble_model* model) {
+  const Model* inside = loaded(model);
+  return inside != nullptr ? inside->image.instructions.count() : 0;
+}
+
+const char* thimble_instruction_op(const thimble_model* model, uint32_t instruction) {
+  const Model* inside = loaded(model);
+  if (inside == nullptr || instruction >= inside->image.instructions.count()) return nullptr;
+  return inside->resolved[instruction_at(inside->image, instruction).op_index].kernel->name;
+}
+
+}  // extern "C"

@@ -1,0 +1,233 @@
+// From bytes to an Image. The file is: flatbuffer (with an optional extended header after its
+// identifier), then segments. Sizes are settled first, so that a cut file is called truncated and
+// not corrupt; then the tables are walked from the root down, each before its fields are read.
+
+#include "runtime/program/image.h"
+
+#include "abi/limits.h"
+#include "abi/native_params.h"
+
+namespace thimble::runtime {
+namespace {
+
+namespace pte = abi::pte;
+
+// So that arena and bookkeeping of the largest file still add up in 32 bits.
+constexpr uint32_t kFileBytesMax = 0x3FFFFFFF;
+constexpr uint32_t kArenaBytesMax = 0x7FFFFFFF;
+
+struct Region {
+  Position data = nullptr;
+  uint32_t bytes = 0;
+};
+
+/// The flatbuffer, and what follows it: empty if there is no extended header.
+Status split_file(Position file, uint32_t bytes, Region& program, Region& segments) {
+  if (bytes < pte::kHeaderOffset) return Status::kTruncated;
+  if (std::memcmp(file + pte::kIdentifierOffset, pte::kIdentifier, 4) != 0) {
+    return Status::kNotAProgram;
+  }
+  program = {file, bytes};
+  if (bytes < pte::kHeaderOffset + pte::kHeaderLength) return Status::kTruncated;
+  if (std::memcmp(file + pte::kHeaderOffset, pte::kHeaderMagic, 4) != 0) return Status::kOk;
+
+  const uint32_t length = load<uint32_t>(file + pte::kHeaderLengthOffset);
+  if (length < pte::kHeaderLengthMin) return Status::kCorrupt;
+  const uint64_t program_bytes = load<uint64_t>(file + pte::kProgramSizeOffset);
+  const uint64_t base = load<uint64_t>(file + pte::kSegmentBaseOffset);
+  if (program_bytes > bytes || base > bytes) return Status::kTruncated;
+  uint64_t data_bytes = bytes - base;
+  if (length >= pte::kHeaderLength) {
+    data_bytes = load<uint64_t>(file + pte::kSegmentDataSizeOffset);
+    if (data_bytes > bytes - base) return Status::kTruncated;
+  }
+  if (program_bytes < pte::kHeaderOffset + pte::kHeaderLengthMin) return Status::kCorrupt;
+  program.bytes = static_cast<uint32_t>(program_bytes);
+  segments = {file + base, static_cast<uint32_t>(data_bytes)};
+  return Status::kOk;
+}
+
+Status find_segment(Verifier& verifier, Vector table, uint32_t index, Region all, Region& found) {
+  if (index >= table.count()) return Status::kCorrupt;
+  const Position segment = verifier.table(table.item(index, 4));
+  if (segment == nullptr) return Status::kCorrupt;
+  const uint64_t offset = verifier.scalar<uint64_t>(segment, pte::data_segment::kOffset);
+  const uint64_t bytes = verifier.scalar<uint64_t>(segment, pte::data_segment::kSize);
+  if (offset > all.bytes || bytes > all.bytes - offset) return Status::kCorrupt;
+  found = {all.data + offset, static_cast<uint32_t>(bytes)};
+  return verifier.failed() ? Status::kCorrupt : Status::kOk;
+}
+
+Status find_constants(Loading& loading, Position program, Vector segment_table, Region segments) {
+  Verifier& verifier = loading.verifier;
+  Image& image = *loading.image;
+  if (const Position in_segment = verifier.child(program, pte::program::kConstantSegment)) {
+    image.constants = verifier.vector(in_segment, pte::subsegment_offsets::kOffsets, 3);
+    // Offset 0 is reserved and stands alone in a file without constants, which then may lack the
+    // segment too.
+    if (image.constants.count() > 1) {
+      const auto index =
+          verifier.scalar<uint32_t>(in_segment, pte::subsegment_offsets::kSegmentIndex);
+      Region found;
+      const Status status = find_segment(verifier, segment_table, index, segments, found);
+      if (status != Status::kOk) return status;
+      image.constant_data = found.data;
+      loading.constant_bytes = found.bytes;
+      return Status::kOk;
+    }
+  }
+  image.constants = verifier.vector(program, pte::program::kConstantBuffer, 2);
+  return verifier.failed() ? Status::kCorrupt : Status::kOk;
+}
+
+/// Our own entry of the named data; a file of another compiler has none.
+Status check_entry(Verifier& verifier, Position program, Vector segment_table, Region segments,
+                   uint32_t arena_bytes) {
+  const Vector named = verifier.vector(program, pte::program::kNamedData, 2);
+  for (uint32_t i = 0; i < named.count(); ++i) {
+    const Position data = verifier.table(named.item(i, 4));
+    if (data == nullptr) return Status::kCorrupt;
+    const Vector key = verifier.vector(data, pte::named_data::kKey, 0);
+    constexpr uint32_t kKeyBytes = sizeof abi::kEntryKey - 1;
+    if (key.count() != kKeyBytes) continue;
+    if (std::memcmp(key.item(0, 1), abi::kEntryKey, kKeyBytes) != 0) continue;
+
+    const auto index = verifier.scalar<uint32_t>(data, pte::named_data::kSegmentIndex);
+    Region found;
+    const Status status = find_segment(verifier, segment_table, index, segments, found);
+    if (status != Status::kOk) return status;
+    abi::Entry entry;
+    if (found.bytes < sizeof entry) return Status::kCorrupt;
+    std::memcpy(&entry, found.data, sizeof entry);
+    if (entry.magic != abi::kEntryMagic) return Status::kCorrupt;
+    if (entry.entry_version != abi::kEntryVersion) return Status::kLayoutVersion;
+    const uint32_t layout = entry.kernel_layout_version;
+    if (layout != 0 && layout != abi::kKernelLayoutVersion) return Status::kLayoutVersion;
+    if (entry.arena_bytes != arena_bytes) return Status::kCorrupt;
+  }
+  return verifier.failed() ? Status::kCorrupt : Status::kOk;
+}
+
+/// "forward", or else the first plan.
+Position find_plan(Verifier& verifier, Position program) {
+  const Vector plans = verifier.vector(program, pte::program::kExecutionPlan, 2);
+  Position first = nullptr;
+  for (uint32_t i = 0; i < plans.count(); ++i) {
+    const Position plan = verifier.table(plans.item(i, 4));
+    if (plan == nullptr) return nullptr;
+    if (i == 0) first = plan;
+    const Vector name = verifier.vector(plan, pte::execution_plan::kName, 0);
+    if (name.count() == 7 && std::memcmp(name.item(0, 1), "forward", 7) == 0) return plan;
+  }
+  return first;
+}
+
+/// Memory id 0 is reserved, 1 is the arena; there is no second.
+Status find_arena_size(Verifier& verifier, Position plan, Image& image) {
+  const Vector sizes = verifier.vector(plan, pte::execution_plan::kNonConstBufferSizes, 3);
+  if (sizes.count() > 2) return Status::kUnsupported;
+  if (sizes.count() < 2) return Status::kOk;
+  const auto bytes = load<uint64_t>(sizes.item(1, 8));
+  if (bytes > kArenaBytesMax) return Status::kCorrupt;
+  image.arena_bytes = static_cast<uint32_t>(bytes);
+  return Status::kOk;
+}
+
+/// Kernel calls of rows of the operator table; what their arguments are is decode_call's question.
+Status verify_instructions(Verifier& verifier, const Image& image) {
+  const uint32_t operators = image.operators.count();
+  const uint32_t count = image.instructions.count();
+  for (uint32_t i = 0; i < count; ++i) {
+    const Position instruction = verifier.table(image.instructions.item(i, 4));
+    if (instruction == nullptr) return Status::kCorrupt;
+    const auto kind = verifier.scalar<uint8_t>(instruction, pte::instruction::kInstrArgsType);
+    if (kind > pte::instruction_tag::kKernelCall && kind <= pte::instruction_tag::kFreeCall) {
+      return Status::kUnsupported;
+    }
+    const Position call = verifier.child(instruction, pte::instruction::kInstrArgs);
+    if (kind != pte::instruction_tag::kKernelCall || call == nullptr) return Status::kCorrupt;
+    const auto op_index = verifier.scalar<uint32_t>(call, pte::kernel_call::kOpIndex);
+    if (op_index >= operators) return Status::kCorrupt;
+    verifier.vector(call, pte::kernel_call::kArgs, 2);
+  }
+  return verifier.failed() ? Status::kCorrupt : Status::kOk;
+}
+
+Status verify_plan(Loading& loading, Position plan) {
+  Verifier& verifier = loading.verifier;
+  Image& image = *loading.image;
+  image.values = verifier.vector(plan, pte::execution_plan::kValues, 2);
+  image.inputs = verifier.vector(plan, pte::execution_plan::kInputs, 2);
+  image.outputs = verifier.vector(plan, pte::execution_plan::kOutputs, 2);
+  image.operators = verifier.vector(plan, pte::execution_plan::kOperators, 2);
+  const Vector chains = verifier.vector(plan, pte::execution_plan::kChains, 2);
+  if (chains.count() > 1) return Status::kUnsupported;
+  if (chains.count() == 1) {
+    const Position chain = verifier.table(chains.item(0, 4));
+    if (chain == nullptr) return Status::kCorrupt;
+    image.instructions = verifier.vector(chain, pte::chain::kInstructions, 2);
+  }
+  for (uint32_t i = 0; i < image.operators.count(); ++i) {
+    const Position op = verifier.table(image.operators.item(i, 4));
+    if (op == nullptr) return Status::kCorrupt;
+    verifier.vector(op, pte::op::kName, 0);
+    verifier.vector(op, pte::op::kOverload, 0);
+  }
+  return verifier.failed() ? Status::kCorrupt : verify_instructions(verifier, image);
+}
+
+/// Interface values are tensors; an input is one that may be written or pointed elsewhere.
+Status verify_interface(const Image& image) {
+  for (uint32_t i = 0; i < image.inputs.count(); ++i) {
+    const Position tensor = tensor_at(image, image.inputs.index(i));
+    if (tensor == nullptr) return Status::kUnsupported;
+    if (scalar<uint32_t>(tensor, pte::tensor::kDataBufferIdx) != 0) return Status::kCorrupt;
+  }
+  for (uint32_t i = 0; i < image.outputs.count(); ++i) {
+    if (tensor_at(image, image.outputs.index(i)) == nullptr) return Status::kUnsupported;
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Position tensor_at(const Image& image, uint32_t value_index) {
+  if (value_index >= image.values.count()) return nullptr;
+  const Position value = image.values.target(value_index);
+  return tag_of(value) == pte::value_tag::kTensor ? payload_of(value) : nullptr;
+}
+
+Status open_image(const void* file, size_t file_bytes, Image& image) {
+  if (file == nullptr) return Status::kBadArgument;
+  if (reinterpret_cast<uintptr_t>(file) % abi::kConstantAlignment != 0) return Status::kMisaligned;
+  if (file_bytes > kFileBytesMax) return Status::kUnsupported;
+
+  image = {};
+  Region program_bytes, segments;
+  Status status = split_file(static_cast<Position>(file), static_cast<uint32_t>(file_bytes),
+                             program_bytes, segments);
+  if (status != Status::kOk) return status;
+
+  Loading loading{{program_bytes.data, program_bytes.bytes}, &image};
+  Verifier& verifier = loading.verifier;
+  const Position program = verifier.table(program_bytes.data);
+  if (program == nullptr) return Status::kCorrupt;
+  if (verifier.scalar<uint32_t>(program, pte::program::kVersion) != 0) return Status::kUnsupported;
+  const Vector segment_table = verifier.vector(program, pte::program::kSegments, 2);
+  status = find_constants(loading, program, segment_table, segments);
+  if (status != Status::kOk) return status;
+
+  const Position plan = find_plan(verifier, program);
+  if (plan == nullptr) return Status::kCorrupt;
+  status = find_arena_size(verifier, plan, image);
+  if (status != Status::kOk) return status;
+  status = check_entry(verifier, program, segment_table, segments, image.arena_bytes);
+  if (status != Status::kOk) return status;
+  status = verify_plan(loading, plan);
+  if (status != Status::kOk) return status;
+  status = verify_values(loading);
+  if (status != Status::kOk) return status;
+  return verify_interface(image);
+}
+
+}  // namespace thimble::runtime
