@@ -1,0 +1,128 @@
+#include "emit/lift.h"
+
+#include <algorithm>
+
+#include "emit/lift_call.h"
+
+namespace thimble::emit {
+
+namespace pte = formats::pte;
+using ir::ValueId;
+
+bool LiftCall::is_none(size_t i) const { return std::holds_alternative<pte::Null>(value(i)); }
+int64_t LiftCall::integer(size_t i) const {
+  if (const auto* boolean = std::get_if<pte::Bool>(&value(i))) return boolean->value ? 1 : 0;
+  return std::get<pte::Int>(value(i)).value;
+}
+double LiftCall::number(size_t i) const { return std::get<pte::Double>(value(i)).value; }
+std::vector<int64_t> LiftCall::integers(size_t i) const {
+  std::vector<int64_t> result;
+  for (const int64_t item : std::get<pte::IntList>(value(i)).items) {
+    result.push_back(std::get<pte::Int>(plan_.values[static_cast<size_t>(item)]).value);
+  }
+  return result;
+}
+const std::vector<int32_t>& LiftCall::tensor_list(size_t i) const {
+  return std::get<pte::TensorList>(value(i)).items;
+}
+
+Status LiftCall::check(const abi::PteOpInfo& info) const {
+  const std::string_view letters = info.arguments;
+  // The return value repeats the out tensor.
+  if (args_.size() != letters.size() + 1) {
+    return bad_input("{}: {} arguments, expected {}", info.name, args_.size(), letters.size() + 1);
+  }
+  for (size_t i = 0; i < letters.size(); ++i) {
+    const pte::EValue& v = value(i);
+    bool fits = false;
+    switch (letters[i]) {
+      case 'T':
+      case 'o':
+        fits = std::holds_alternative<pte::Tensor>(v);
+        break;
+      case 't':
+        fits = std::holds_alternative<pte::Tensor>(v) || std::holds_alternative<pte::Null>(v);
+        break;
+      case 'i':
+        fits = std::holds_alternative<pte::Int>(v);
+        break;
+      case 'b':
+        fits = std::holds_alternative<pte::Bool>(v);
+        break;
+      case 'd':
+        fits = std::holds_alternative<pte::Double>(v);
+        break;
+      case 'l':
+        fits = std::holds_alternative<pte::IntList>(v) &&
+               std::ranges::all_of(std::get<pte::IntList>(v).items, [&](int64_t item) {
+                 return std::holds_alternative<pte::Int>(plan_.values[static_cast<size_t>(item)]);
+               });
+        break;
+      case 'R':
+        fits = std::holds_alternative<pte::TensorList>(v);
+        break;
+      default:
+        break;
+    }
+    if (!fits) return bad_input("{}: argument {} is not of kind '{}'", info.name, i, letters[i]);
+  }
+  return ok();
+}
+
+namespace {
+
+class Lifter {
+ public:
+  Lifter(const pte::Program& program, const pte::ExecutionPlan& plan)
+      : plan_(plan), memory_(program, plan, &graph_) {}
+
+  Result<ir::Graph> run() {
+    graph_.name = plan_.name;
+    for (const int32_t input : plan_.inputs) THIMBLE_CHECK(memory_.add_input(input));
+    if (plan_.chains.empty()) return bad_input("plan {} has no chain", plan_.name);
+    for (const pte::Instruction& instruction : plan_.chains[0].instructions) {
+      const auto* call = std::get_if<pte::KernelCall>(&instruction);
+      if (call == nullptr) return unsupported("plan {}: only kernel calls can be lifted", plan_.name);
+      THIMBLE_CHECK(lift_call(*call));
+    }
+    for (const int32_t output : plan_.outputs) {
+      THIMBLE_TRY(const ValueId value, memory_.read(output));
+      graph_.add_output(value);
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  Status lift_call(const pte::KernelCall& instruction) {
+    const std::string name = pte::full_name(plan_.operators[static_cast<size_t>(instruction.op_index)]);
+    const auto* info = std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
+    if (info == std::end(abi::kPteOps)) return unsupported("operator {} is not known", name);
+    const auto op = static_cast<abi::PteOp>(info - std::begin(abi::kPteOps));
+    LiftCall call(plan_, instruction.args, &memory_, &graph_);
+    THIMBLE_CHECK(call.check(*info));
+    const bool native = std::string_view(info->name).starts_with("thimble::");
+    Result<ValueId> lifted = native ? lift_native(op, &call) : lift_stock(op, &call);
+    if (!lifted.ok()) return Error{lifted.error().kind, fmt::format("{}: {}", name, lifted.error().message)};
+    THIMBLE_TRY(const ir::Type out, call.out_type());
+    const ir::Type& type = graph_.type(*lifted);
+    if (type.shape != out.shape || type.dtype != out.dtype) {
+      return bad_input("{}: its out tensor has another type than its result", name);
+    }
+    graph_.value(*lifted).type.dim_order = out.dim_order;
+    return memory_.write(instruction.args.back(), *lifted);
+  }
+
+  const pte::ExecutionPlan& plan_;
+  ir::Graph graph_;
+  LiftMemory memory_;
+};
+
+}  // namespace
+
+Result<ir::Graph> lift(const pte::Program& program) {
+  if (program.plans.empty()) return bad_input("the program has no plan");
+  const auto forward = std::ranges::find(program.plans, "forward", &pte::ExecutionPlan::name);
+  return Lifter(program, forward == program.plans.end() ? program.plans[0] : *forward).run();
+}
+
+}  // namespace thimble::emit

@@ -1,0 +1,127 @@
+#include "emit/lift_memory.h"
+
+#include <algorithm>
+
+namespace thimble::emit {
+
+namespace pte = formats::pte;
+using ir::ValueId;
+
+namespace {
+
+std::optional<ir::DType> dtype_of(pte::ScalarType type) {
+  switch (type) {
+    case pte::ScalarType::kFloat:
+      return ir::DType::kF32;
+    case pte::ScalarType::kChar:
+      return ir::DType::kI8;
+    case pte::ScalarType::kByte:
+      return ir::DType::kU8;
+    case pte::ScalarType::kShort:
+      return ir::DType::kI16;
+    case pte::ScalarType::kInt:
+      return ir::DType::kI32;
+    case pte::ScalarType::kLong:
+      return ir::DType::kI64;
+    case pte::ScalarType::kBool:
+      return ir::DType::kBool;
+    default:
+      return {};
+  }
+}
+
+std::vector<int64_t> full_order(const ir::Type& type) {
+  std::vector<int64_t> order;
+  for (size_t i = 0; i < type.shape.size(); ++i) {
+    order.push_back(type.dim_order.empty() ? static_cast<int64_t>(i) : type.dim_order[i]);
+  }
+  return order;
+}
+
+}  // namespace
+
+Result<const pte::Tensor*> LiftMemory::tensor(int32_t index) const {
+  const auto* tensor = std::get_if<pte::Tensor>(&plan_.values[static_cast<size_t>(index)]);
+  if (tensor == nullptr) return bad_input("values[{}] is not a tensor", index);
+  return tensor;
+}
+
+Result<ir::Type> LiftMemory::type(int32_t index) const {
+  THIMBLE_TRY(const pte::Tensor* tensor, this->tensor(index));
+  const std::optional<ir::DType> dtype = dtype_of(tensor->scalar_type);
+  if (!dtype) return unsupported("values[{}]: element type {}", index, pte::name(tensor->scalar_type));
+  ir::Type type;
+  type.dtype = *dtype;
+  type.shape.assign(tensor->sizes.begin(), tensor->sizes.end());
+  type.dim_order.assign(tensor->dim_order.begin(), tensor->dim_order.end());
+  if (ir::is_contiguous(type.dim_order)) type.dim_order.clear();
+  return type;
+}
+
+Result<const Bytes*> LiftMemory::constant(int32_t index) const {
+  THIMBLE_TRY(const pte::Tensor* tensor, this->tensor(index));
+  if (tensor->allocation || tensor->data_buffer_idx == 0) return bad_input("values[{}] is not a constant", index);
+  return &program_.constants[tensor->data_buffer_idx];
+}
+
+Status LiftMemory::add_input(int32_t index) {
+  THIMBLE_TRY(const ir::Type type, this->type(index));
+  const ValueId value = graph_->add_input(fmt::format("input_{}", graph_->inputs().size()), type);
+  unplanned_[index] = value;
+  THIMBLE_TRY(const pte::Tensor* tensor, this->tensor(index));
+  return tensor->allocation ? write(index, value) : ok();
+}
+
+Status LiftMemory::write(int32_t index, ValueId value) {
+  THIMBLE_TRY(const pte::Tensor* tensor, this->tensor(index));
+  if (!tensor->allocation) return bad_input("values[{}] is written but not planned", index);
+  const uint64_t begin = tensor->allocation->offset;
+  const uint64_t bytes = graph_->type(value).bytes();
+  // Whatever overlaps is gone.
+  std::erase_if(places_, [&](const auto& entry) {
+    return entry.first < begin + bytes && begin < entry.first + entry.second.bytes;
+  });
+  places_[begin] = {value, bytes};
+  return ok();
+}
+
+Result<ValueId> LiftMemory::read(int32_t index) {
+  THIMBLE_TRY(const pte::Tensor* tensor, this->tensor(index));
+  THIMBLE_TRY(const ir::Type type, this->type(index));
+  if (tensor->allocation) {
+    const auto place = places_.find(tensor->allocation->offset);
+    if (place == places_.end() || place->second.bytes != type.bytes()) {
+      return bad_input("values[{}] is read before it is written", index);
+    }
+    return reinterpret(place->second.value, type);
+  }
+  if (const auto found = unplanned_.find(index); found != unplanned_.end()) return found->second;
+  THIMBLE_TRY(const Bytes* bytes, constant(index));
+  if (bytes->size() != type.bytes()) return bad_input("values[{}]: its constant has {} bytes", index, bytes->size());
+  const ValueId value = graph_->add_constant(
+      fmt::format("constant_{}", index),
+      std::make_shared<const ir::Tensor>(ir::from_memory(*bytes, type.dtype, type.shape, type.dim_order)));
+  graph_->value(value).type.dim_order = type.dim_order;
+  unplanned_[index] = value;
+  return value;
+}
+
+Result<ValueId> LiftMemory::reinterpret(ValueId value, const ir::Type& as) {
+  const ir::Type is = graph_->type(value);
+  if (is.shape == as.shape && is.dim_order == as.dim_order) return value;
+  if (is.dtype != as.dtype) return unsupported("memory is read as another element type than it was written");
+  // Into the frame (dimensions in memory order), to the reader's frame, and out of it.
+  const std::vector<int64_t> from = full_order(is);
+  const std::vector<int64_t> to = full_order(as);
+  THIMBLE_TRY(ValueId frame, graph_->add(ir::OpKind::permute, {value}, {{"dims", from}}));
+  ir::Shape shape;
+  for (const int64_t dim : to) shape.push_back(as.shape[static_cast<size_t>(dim)]);
+  THIMBLE_TRY(frame, graph_->add(ir::OpKind::reshape, {frame}, {{"shape", shape}}));
+  std::vector<int64_t> inverse(to.size());
+  for (size_t i = 0; i < to.size(); ++i) inverse[static_cast<size_t>(to[i])] = static_cast<int64_t>(i);
+  ir::Graph::ResultHint hint;
+  hint.dim_order = as.dim_order;
+  return graph_->add(ir::OpKind::permute, {frame}, {{"dims", inverse}}, {}, hint);
+}
+
+}  // namespace thimble::emit

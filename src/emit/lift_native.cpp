@@ -1,0 +1,263 @@
+// Native operators -> IR: packed parameters (abi/native_params.h) are read back.
+
+#include <cstring>
+
+#include "abi/native_params.h"
+#include "emit/lift_call.h"
+
+namespace thimble::emit {
+namespace {
+
+using abi::PteOp;
+using ir::Attrs;
+using ir::OpKind;
+using ir::ValueId;
+
+/// Header and arrays of one packed constant, read front to back with bounds.
+class Packed {
+ public:
+  explicit Packed(const Bytes& bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  Result<T> header() {
+    T value;
+    if (sizeof(T) > bytes_.size()) return bad_input("its parameters have {} bytes", bytes_.size());
+    std::memcpy(&value, bytes_.data(), sizeof(T));
+    at_ = sizeof(T);
+    return value;
+  }
+  template <typename T>
+  Result<std::vector<T>> array(int64_t count) {
+    if (count < 0 || static_cast<uint64_t>(count) > (bytes_.size() - at_) / sizeof(T)) {
+      return bad_input("its parameters end too early");
+    }
+    std::vector<T> values(static_cast<size_t>(count));
+    if (count != 0) std::memcpy(values.data(), bytes_.data() + at_, values.size() * sizeof(T));
+    at_ = std::min(bytes_.size(), (at_ + values.size() * sizeof(T) + 3) / 4 * 4);
+    return values;
+  }
+
+ private:
+  const Bytes& bytes_;
+  size_t at_ = 0;
+};
+
+ValueId constant(LiftCall* call, std::string name, ir::Tensor tensor) {
+  return call->graph().add_constant(std::move(name), std::make_shared<const ir::Tensor>(std::move(tensor)));
+}
+
+struct Channels {
+  ValueId bias, mult, shift;
+};
+Result<Channels> read_channels(LiftCall* call, Packed* packed, int64_t count) {
+  THIMBLE_TRY(const std::vector<int32_t> bias, packed->array<int32_t>(count));
+  THIMBLE_TRY(const std::vector<int32_t> mult, packed->array<int32_t>(count));
+  THIMBLE_TRY(const std::vector<int8_t> shift, packed->array<int8_t>(count));
+  const std::vector<int32_t> wide(shift.begin(), shift.end());
+  return Channels{constant(call, "bias", ir::make_i32({count}, bias)), constant(call, "mult", ir::make_i32({count}, mult)),
+                  constant(call, "shift", ir::make_i32({count}, wide))};
+}
+
+/// Far-side padding from the extents: [top, left] -> [top, left, bottom, right].
+Result<std::vector<int64_t>> padding(LiftCall* call, const ir::Shape& in, int64_t top, int64_t left,
+                                     const std::vector<int64_t>& kernel, const std::vector<int64_t>& stride,
+                                     const std::vector<int64_t>& dilation) {
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  if (in.size() != 4 || out.shape.size() != 4) return bad_input("is not a window over an image");
+  std::vector<int64_t> result = {top, left, 0, 0};
+  for (size_t k = 0; k < 2; ++k) {
+    const int64_t reach = (out.shape[2 + k] - 1) * stride[k] + (kernel[k] - 1) * dilation[k] + 1;
+    result[2 + k] = std::max<int64_t>(0, reach - in[2 + k] - result[k]);
+  }
+  return result;
+}
+
+Result<ValueId> conv(LiftCall* call, bool depthwise) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(1));
+  Packed packed(*bytes);
+  THIMBLE_TRY(const abi::ConvParams p, packed.header<abi::ConvParams>());
+  const ir::Shape image = call->graph().type(x).shape;
+  if (image.size() != 4 || p.groups <= 0) return bad_input("is not a convolution of an image");
+  const int64_t out = p.out_channels;
+  const int64_t per_group = depthwise ? 1 : image[1] / p.groups;
+  THIMBLE_TRY(const Channels channels, read_channels(call, &packed, out));
+  ir::Tensor weights;
+  weights.dtype = ir::DType::kI8;
+  weights.shape = depthwise ? ir::Shape{p.kernel_h, p.kernel_w, out} : ir::Shape{out, p.kernel_h, p.kernel_w, per_group};
+  for (const int64_t size : weights.shape) {
+    if (size < 1 || size > static_cast<int64_t>(bytes->size())) return bad_input("its weights have an absurd shape");
+  }
+  THIMBLE_TRY(const std::vector<int8_t> codes, packed.array<int8_t>(ir::element_count(weights.shape)));
+  weights.bytes.resize(codes.size());
+  std::memcpy(weights.bytes.data(), codes.data(), codes.size());
+  if (depthwise) {
+    weights.shape.push_back(1);
+    weights = ir::permuted(weights, std::vector<int64_t>{2, 3, 0, 1});
+  } else {
+    weights = ir::permuted(weights, std::vector<int64_t>{0, 3, 1, 2});
+  }
+  const std::vector<int64_t> stride = {p.stride_h, p.stride_w};
+  const std::vector<int64_t> dilation = {p.dilation_h, p.dilation_w};
+  THIMBLE_TRY(const std::vector<int64_t> pad,
+              padding(call, image, p.pad_top, p.pad_left, {p.kernel_h, p.kernel_w}, stride, dilation));
+  return call->graph().add(OpKind::qconv2d,
+                           {x, constant(call, "w", std::move(weights)), channels.bias, channels.mult, channels.shift},
+                           {{"stride", stride},
+                            {"padding", pad},
+                            {"dilation", dilation},
+                            {"groups", int64_t{p.groups}},
+                            {"x_zp", int64_t{-p.x_offset}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> linear(LiftCall* call) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(1));
+  Packed packed(*bytes);
+  THIMBLE_TRY(const abi::LinearParams p, packed.header<abi::LinearParams>());
+  THIMBLE_TRY(const Channels channels, read_channels(call, &packed, p.out_features));
+  if (p.in_features < 1 || p.in_features > static_cast<int64_t>(bytes->size())) {
+    return bad_input("its weights have an absurd shape");
+  }
+  const ir::Shape shape = {p.out_features, p.in_features};
+  THIMBLE_TRY(const std::vector<int8_t> codes, packed.array<int8_t>(ir::element_count(shape)));
+  return call->graph().add(OpKind::qlinear,
+                           {x, constant(call, "w", ir::make_i8(shape, codes)), channels.bias, channels.mult,
+                            channels.shift},
+                           {{"x_zp", int64_t{-p.x_offset}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> add(LiftCall* call) {
+  THIMBLE_TRY(const ValueId a, call->tensor(0));
+  THIMBLE_TRY(const ValueId b, call->tensor(1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  THIMBLE_TRY(const abi::AddParams p, Packed(*bytes).header<abi::AddParams>());
+  return call->graph().add(p.b_negate != 0 ? OpKind::qsub : OpKind::qadd, {a, b},
+                           {{"a_zp", int64_t{-p.a_offset}},
+                            {"a_mult", int64_t{p.a_mult}},
+                            {"a_shift", int64_t{p.a_shift}},
+                            {"b_zp", int64_t{-p.b_offset}},
+                            {"b_mult", int64_t{p.b_mult}},
+                            {"b_shift", int64_t{p.b_shift}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"y_mult", int64_t{p.y_mult}},
+                            {"y_shift", int64_t{p.y_shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> mul(LiftCall* call) {
+  THIMBLE_TRY(const ValueId a, call->tensor(0));
+  THIMBLE_TRY(const ValueId b, call->tensor(1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  THIMBLE_TRY(const abi::MulParams p, Packed(*bytes).header<abi::MulParams>());
+  return call->graph().add(OpKind::qmul, {a, b},
+                           {{"a_zp", int64_t{-p.a_offset}},
+                            {"b_zp", int64_t{-p.b_offset}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"mult", int64_t{p.mult}},
+                            {"shift", int64_t{p.shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> pool(LiftCall* call, OpKind kind) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(1));
+  THIMBLE_TRY(const abi::PoolParams p, Packed(*bytes).header<abi::PoolParams>());
+  const std::vector<int64_t> kernel = {p.kernel_h, p.kernel_w};
+  const std::vector<int64_t> stride = {p.stride_h, p.stride_w};
+  const std::vector<int64_t> dilation = {p.dilation_h, p.dilation_w};
+  const ir::Shape image = call->graph().type(x).shape;
+  THIMBLE_TRY(const std::vector<int64_t> pad, padding(call, image, p.pad_top, p.pad_left, kernel, stride, dilation));
+  Attrs attrs = {{"kernel", kernel}, {"stride", stride}, {"padding", pad}};
+  if (kind == OpKind::max_pool2d) {
+    attrs.set("dilation", dilation);
+    if (p.min != -128 || p.max != 127) return unsupported("a max pool that clamps");
+  } else {
+    attrs.set("min", int64_t{p.min});
+    attrs.set("max", int64_t{p.max});
+  }
+  return call->graph().add(kind, {x}, std::move(attrs));
+}
+
+Result<ValueId> mean(LiftCall* call) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(1));
+  THIMBLE_TRY(const abi::MeanParams p, Packed(*bytes).header<abi::MeanParams>());
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const size_t rank = call->graph().type(x).shape.size();
+  std::vector<int64_t> dims;
+  for (size_t d = 0; d < rank; ++d) {
+    if ((p.dims_mask >> d & 1) != 0) dims.push_back(static_cast<int64_t>(d));
+  }
+  return call->graph().add(OpKind::qmean, {x},
+                           {{"dims", dims},
+                            {"keepdim", int64_t{out.shape.size() == rank ? 1 : 0}},
+                            {"x_zp", int64_t{-p.x_offset}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"mult", int64_t{p.mult}},
+                            {"shift", int64_t{p.shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> log_softmax(LiftCall* call) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(1));
+  Packed packed(*bytes);
+  THIMBLE_TRY(const abi::LogSoftmaxParams p, packed.header<abi::LogSoftmaxParams>());
+  THIMBLE_TRY(const std::vector<int32_t> table, packed.array<int32_t>(256));
+  const auto rank = static_cast<int64_t>(call->graph().type(x).shape.size());
+  return call->graph().add(OpKind::qlog_softmax, {x, constant(call, "exp_table", ir::make_i32({256}, table))},
+                           {{"dim", rank - 1},
+                            {"scale_mult", int64_t{p.scale_mult}},
+                            {"scale_shift", int64_t{p.scale_shift}},
+                            {"log_mult", int64_t{p.log_mult}},
+                            {"log_shift", int64_t{p.log_shift}},
+                            {"y_zp", int64_t{p.y_offset}}});
+}
+
+Result<ValueId> edge(LiftCall* call, OpKind kind) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  return call->graph().add(kind, {x}, {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
+}
+
+}  // namespace
+
+Result<ValueId> lift_native(PteOp op, LiftCall* call) {
+  switch (op) {
+    case PteOp::thimble_add:
+      return add(call);
+    case PteOp::thimble_avg_pool2d:
+      return pool(call, OpKind::qavg_pool2d);
+    case PteOp::thimble_conv2d:
+      return conv(call, false);
+    case PteOp::thimble_depthwise_conv2d:
+      return conv(call, true);
+    case PteOp::thimble_dequantize:
+      return edge(call, OpKind::dequantize);
+    case PteOp::thimble_linear:
+      return linear(call);
+    case PteOp::thimble_log_softmax:
+      return log_softmax(call);
+    case PteOp::thimble_max_pool2d:
+      return pool(call, OpKind::max_pool2d);
+    case PteOp::thimble_mean:
+      return mean(call);
+    case PteOp::thimble_mul:
+      return mul(call);
+    case PteOp::thimble_quantize:
+      return edge(call, OpKind::quantize);
+    default:
+      return unsupported("is not a native operator");
+  }
+}
+
+}  // namespace thimble::emit
