@@ -1,0 +1,140 @@
+#include "import/call.h"
+
+#include "import/constants.h"
+
+namespace thimble::import_pt2 {
+
+namespace pt2 = formats::pt2;
+using ir::ValueId;
+
+Status Call::result(ValueId value) {
+  if (is_in_place(short_target(node_.target))) return write_self(value);
+  const auto names = output_names();
+  if (!names.empty()) context_.tensors.bind(names.front(), value);
+  return ok();
+}
+
+Status Call::write_self(ValueId value) {
+  if (node_.inputs.empty()) return bad_input("an in-place operator without arguments");
+  const auto* self = std::get_if<pt2::TensorName>(&node_.inputs.front().value);
+  if (self == nullptr) return wrong(node_.inputs.front().name, "a tensor");
+  THIMBLE_TRY(const ValueId before, context_.tensors.read(self->name, source_));
+  const ir::Type type = context_.builder.graph.type(before);
+  if (context_.builder.graph.type(value).dtype != type.dtype) {
+    return unsupported("it writes {} into {}",
+                       ir::dtype_name(context_.builder.graph.type(value).dtype),
+                       ir::dtype_name(type.dtype));
+  }
+  THIMBLE_TRY(value, add(ir::OpKind::expand, {value}, {{"shape", type.shape}}));
+  THIMBLE_CHECK(context_.tensors.write(self->name, value, source_));
+  const auto names = output_names();
+  if (!names.empty()) context_.tensors.bind_view(names.front(), self->name, {});
+  return ok();
+}
+
+Status Call::views(std::vector<View> views, std::string_view base) {
+  THIMBLE_TRY(const pt2::Argument* argument, given(base));
+  const auto* self = std::get_if<pt2::TensorName>(argument);
+  if (self == nullptr) return wrong(base, "a tensor");
+  const auto names = output_names();
+  if (names.size() != views.size()) {
+    return bad_input("the node has {} outputs, expected {}", names.size(), views.size());
+  }
+  for (size_t i = 0; i < names.size(); ++i) {
+    context_.tensors.bind_view(names[i], self->name, std::move(views[i]));
+    THIMBLE_CHECK(context_.tensors.read(names[i], source_));  // checks it, and keeps this source
+  }
+  return ok();
+}
+
+Status Call::same(std::string_view base) {
+  const pt2::TensorMeta* from = meta(base);
+  const pt2::TensorMeta* to = result_meta();
+  if (from != nullptr && to != nullptr && from->strides == to->strides &&
+      from->dtype == to->dtype) {
+    return view({}, base);
+  }
+  THIMBLE_TRY(const ValueId value, any_tensor(base));
+  return result(value);
+}
+
+std::vector<std::string> Call::output_names() const {
+  std::vector<std::string> names;
+  for (const pt2::Argument& output : node_.outputs) {
+    if (const auto* one = std::get_if<pt2::TensorName>(&output)) {
+      names.push_back(one->name);
+    } else if (const auto* list = std::get_if<std::vector<pt2::TensorName>>(&output)) {
+      for (const pt2::TensorName& name : *list) names.push_back(name.name);
+    }
+  }
+  return names;
+}
+
+std::string Call::result_name() const {
+  const auto names = output_names();
+  return names.empty() ? node_.name : names.front();
+}
+
+const pt2::TensorMeta* Call::meta(std::string_view argument) const {
+  const pt2::Argument* found = find(argument);
+  const auto* name = found == nullptr ? nullptr : std::get_if<pt2::TensorName>(found);
+  return name == nullptr ? nullptr : context_.program.graph.tensor(name->name);
+}
+
+const pt2::TensorMeta* Call::result_meta() const {
+  if (node_.outputs.empty()) return nullptr;
+  const auto* name = std::get_if<pt2::TensorName>(&node_.outputs.front());
+  return name == nullptr ? nullptr : context_.program.graph.tensor(name->name);
+}
+
+Result<ValueId> Call::add(ir::OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs) {
+  return context_.builder.add(kind, std::move(inputs), std::move(attrs), source_, result_name());
+}
+
+Result<ValueId> Call::apply(const View& view, ValueId value) {
+  return import_pt2::apply(context_.builder, view, value, source_, result_name());
+}
+
+Result<ValueId> Call::write_through(const View& view, ValueId base, ValueId value) {
+  return import_pt2::write_through(context_.builder, view, base, value, source_, result_name());
+}
+
+Result<ValueId> Call::reshape(ValueId value, ir::Shape shape) {
+  return add(ir::OpKind::reshape, {value}, {{"shape", std::move(shape)}});
+}
+
+Result<ValueId> Call::scaled(ValueId value, double factor) {
+  if (factor == 1) return value;
+  return add(ir::OpKind::mul, {value, scalar(factor)});
+}
+
+ValueId Call::scalar(double value) {
+  return constant_value("scalar", filled(ir::DType::kF32, {}, value));
+}
+
+ValueId Call::constant_value(std::string_view role, ir::Tensor tensor) {
+  std::string name = result_name();
+  if (!role.empty()) name += fmt::format("_{}", role);
+  return context_.builder.constant(name, std::move(tensor));
+}
+
+bool is_in_place(std::string_view target) {
+  const size_t dot = target.rfind('.');
+  return dot != std::string_view::npos && dot > 1 && target[dot - 1] == '_' &&
+         target[dot - 2] != '_' && target[dot - 2] != '.';
+}
+
+std::string_view short_target(std::string_view target) {
+  constexpr std::string_view kPrefix = "torch.ops.";
+  if (target.starts_with(kPrefix)) target.remove_prefix(kPrefix.size());
+  return target;
+}
+
+std::optional<int64_t> normalized_dim(int64_t dim, size_t rank) {
+  // A scalar may be addressed as if it had one dimension.
+  const int64_t count = rank == 0 ? 1 : static_cast<int64_t>(rank);
+  if (dim < -count || dim >= count) return std::nullopt;
+  return dim < 0 ? dim + count : dim;
+}
+
+}  // namespace thimble::import_pt2

@@ -1,0 +1,210 @@
+#include "import/constants.h"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace thimble::import_pt2 {
+namespace {
+
+using formats::pt2::ScalarType;
+using ir::DType;
+using ir::Tensor;
+
+float from_half(uint16_t bits) {
+  const int exponent = (bits >> 10) & 31;
+  const int fraction = bits & 1023;
+  const float sign = (bits & 0x8000) != 0 ? -1.0f : 1.0f;
+  if (exponent == 31) {
+    return fraction != 0 ? std::numeric_limits<float>::quiet_NaN()
+                         : sign * std::numeric_limits<float>::infinity();
+  }
+  const int scaled = exponent == 0 ? fraction : fraction + 1024;
+  return sign * std::ldexp(static_cast<float>(scaled), (exponent == 0 ? 1 : exponent) - 25);
+}
+
+float wide_float(const formats::pt2::WeightTensor& weight, size_t i) {
+  switch (weight.dtype) {
+    case ScalarType::kFloat16: return from_half(load_le<uint16_t>(weight.bytes, 2 * i));
+    case ScalarType::kBfloat16:
+      return std::bit_cast<float>(uint32_t{load_le<uint16_t>(weight.bytes, 2 * i)} << 16);
+    default:
+      return static_cast<float>(std::bit_cast<double>(load_le<uint64_t>(weight.bytes, 8 * i)));
+  }
+}
+
+template <typename T>
+double number_at(const Tensor& tensor, size_t i) {
+  return static_cast<double>(tensor.data<T>()[i]);
+}
+
+template <typename T>
+void put(Tensor& tensor, size_t i, double value) {
+  tensor.data<T>()[i] = static_cast<T>(value);
+}
+
+/// Where the elements of a result lie in its source: an affine function of the index.
+struct Walk {
+  int64_t base = 0;
+  std::vector<int64_t> steps;  // per dimension of the result
+};
+
+template <typename Visit>
+void walk(const ir::Shape& shape, const Walk& source, Visit visit) {
+  const int64_t count = ir::element_count(shape);
+  std::vector<int64_t> index(shape.size(), 0);
+  int64_t offset = source.base;
+  for (int64_t i = 0; i < count; ++i) {
+    visit(static_cast<size_t>(i), static_cast<size_t>(offset));
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      offset += source.steps[dim];
+      if (++index[dim] < shape[dim]) break;
+      offset -= source.steps[dim] * shape[dim];
+      index[dim] = 0;
+    }
+  }
+}
+
+/// numpy's rule: dimensions are aligned at the end, and a size of 1 is repeated.
+Walk broadcast_walk(const ir::Shape& from, const ir::Shape& to) {
+  const auto from_strides = ir::strides(from, {});
+  Walk result{0, std::vector<int64_t>(to.size(), 0)};
+  for (size_t i = 0; i < from.size(); ++i) {
+    if (from[i] != 1) result.steps[to.size() - from.size() + i] = from_strides[i];
+  }
+  return result;
+}
+
+Walk slice_walk(const ir::Op& op, const ir::Shape& from) {
+  Walk result{0, ir::strides(from, {})};
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  result.base = result.steps[dim] * op.integer("start");
+  result.steps[dim] *= op.integer("step");
+  return result;
+}
+
+Tensor gathered(const Tensor& tensor, const ir::Shape& shape, const Walk& source) {
+  Tensor result = ir::zeros(tensor.dtype, shape);
+  const size_t width = ir::dtype_bytes(tensor.dtype);
+  walk(shape, source, [&](size_t to, size_t from) {
+    std::memcpy(result.bytes.data() + to * width, tensor.bytes.data() + from * width, width);
+  });
+  return result;
+}
+
+float arithmetic(ir::OpKind kind, float a, float b) {
+  if (kind == ir::OpKind::add) return a + b;
+  return kind == ir::OpKind::sub ? a - b : a * b;
+}
+
+Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
+                         const ir::Shape& shape) {
+  Tensor result = gathered(a, shape, broadcast_walk(a.shape, shape));
+  walk(shape, broadcast_walk(b.shape, shape), [&](size_t to, size_t from) {
+    float& value = result.data<float>()[to];
+    value = arithmetic(kind, value, b.data<float>()[from]);
+  });
+  return result;
+}
+
+}  // namespace
+
+std::optional<DType> ir_dtype(ScalarType type) {
+  switch (type) {
+    case ScalarType::kFloat32: return DType::kF32;
+    case ScalarType::kInt8: return DType::kI8;
+    case ScalarType::kUint8: return DType::kU8;
+    case ScalarType::kInt16: return DType::kI16;
+    case ScalarType::kInt32: return DType::kI32;
+    case ScalarType::kInt64: return DType::kI64;
+    case ScalarType::kBool: return DType::kBool;
+    default: return std::nullopt;
+  }
+}
+
+Result<Tensor> convert_weight(const formats::pt2::WeightTensor& weight) {
+  if (!weight.sizes.empty() && !ir::checked_element_count(weight.sizes)) {
+    return unsupported("a tensor of shape {}", ir::list_text(weight.sizes));
+  }
+  if (const auto dtype = ir_dtype(weight.dtype)) {
+    Tensor tensor{*dtype, weight.sizes, {}};
+    tensor.bytes.assign(weight.bytes.begin(), weight.bytes.end());
+    return tensor;
+  }
+  if (weight.dtype != ScalarType::kFloat16 && weight.dtype != ScalarType::kBfloat16 &&
+      weight.dtype != ScalarType::kFloat64) {
+    return unsupported("a tensor of {}", formats::pt2::name(weight.dtype));
+  }
+  Tensor tensor = ir::zeros(DType::kF32, weight.sizes);
+  const auto values = tensor.data<float>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    values[i] = wide_float(weight, i);
+    if (!std::isfinite(values[i])) return bad_input("element {} is no float32 number", i);
+  }
+  return tensor;
+}
+
+double element(const Tensor& tensor, size_t index) {
+  switch (tensor.dtype) {
+    case DType::kF32: return number_at<float>(tensor, index);
+    case DType::kI8: return number_at<int8_t>(tensor, index);
+    case DType::kU8: return number_at<uint8_t>(tensor, index);
+    case DType::kI16: return number_at<int16_t>(tensor, index);
+    case DType::kI32: return number_at<int32_t>(tensor, index);
+    case DType::kI64: return number_at<int64_t>(tensor, index);
+    case DType::kBool: return number_at<uint8_t>(tensor, index) != 0 ? 1 : 0;
+  }
+  return 0;
+}
+
+void set_element(Tensor& tensor, size_t index, double value) {
+  switch (tensor.dtype) {
+    case DType::kF32: return put<float>(tensor, index, value);
+    case DType::kI8: return put<int8_t>(tensor, index, value);
+    case DType::kU8: return put<uint8_t>(tensor, index, value);
+    case DType::kI16: return put<int16_t>(tensor, index, value);
+    case DType::kI32: return put<int32_t>(tensor, index, value);
+    case DType::kI64: return put<int64_t>(tensor, index, value);
+    case DType::kBool: return put<uint8_t>(tensor, index, value != 0 ? 1 : 0);
+  }
+}
+
+Tensor converted(const Tensor& tensor, DType dtype) {
+  if (tensor.dtype == dtype) return tensor;
+  Tensor result = ir::zeros(dtype, tensor.shape);
+  const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
+  for (size_t i = 0; i < count; ++i) set_element(result, i, element(tensor, i));
+  return result;
+}
+
+Tensor filled(DType dtype, const ir::Shape& shape, double value) {
+  Tensor result = ir::zeros(dtype, shape);
+  const auto count = static_cast<size_t>(ir::element_count(shape));
+  for (size_t i = 0; i < count; ++i) set_element(result, i, value);
+  return result;
+}
+
+std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
+                           std::span<const ir::TensorPtr> operands) {
+  // A repeated constant would cost flash that the operator does not.
+  constexpr int64_t kGrownElementsMax = 4096;
+  int64_t held = 0;
+  for (const auto& operand : operands) held = std::max(held, ir::element_count(operand->shape));
+  const int64_t count = ir::element_count(shape);
+  if (count > held && count > kGrownElementsMax) return std::nullopt;
+
+  const Tensor& x = *operands.front();
+  switch (op.kind) {
+    case ir::OpKind::copy:
+    case ir::OpKind::reshape: return Tensor{x.dtype, shape, x.bytes};
+    case ir::OpKind::permute: return ir::permuted(x, op.integers("dims"));
+    case ir::OpKind::slice: return gathered(x, shape, slice_walk(op, x.shape));
+    case ir::OpKind::expand: return gathered(x, shape, broadcast_walk(x.shape, shape));
+    case ir::OpKind::add:
+    case ir::OpKind::sub:
+    case ir::OpKind::mul: return folded_arithmetic(op.kind, x, *operands[1], shape);
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace thimble::import_pt2

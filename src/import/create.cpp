@@ -1,0 +1,92 @@
+// Tensors made from nothing are constants. The archive says the element type of the result.
+
+#include <cmath>
+
+#include "import/constants.h"
+#include "import/handlers.h"
+
+namespace thimble::import_pt2 {
+namespace {
+
+using ir::Tensor;
+
+// A made constant costs nothing in the archive; this bounds what it may cost the importer.
+constexpr int64_t kMadeElementsMax = int64_t{1} << 24;
+
+Result<ir::DType> result_dtype(Call& call) {
+  const auto* meta = call.result_meta();
+  if (meta == nullptr) return bad_input("the node has no tensor as output");
+  const auto dtype = ir_dtype(meta->dtype);
+  if (!dtype) return unsupported("of type {}", formats::pt2::name(meta->dtype));
+  return *dtype;
+}
+
+Status check_shape(const ir::Shape& shape) {
+  const auto count = ir::checked_element_count(shape);
+  if (shape.empty() || (count && *count <= kMadeElementsMax)) return ok();
+  return unsupported("a constant of shape {}", ir::list_text(shape));
+}
+
+/// `size`, or the shape of `self`.
+Result<ir::Shape> result_shape(Call& call) {
+  if (call.has("size")) return call.integers("size");
+  if (!call.has("self")) return ir::Shape{};
+  THIMBLE_TRY(const ir::ValueId like, call.any_tensor("self"));
+  return call.shape(like);
+}
+
+Status filled_result(Call& call, double value) {
+  THIMBLE_TRY(const ir::DType dtype, result_dtype(call));
+  THIMBLE_TRY(const ir::Shape shape, result_shape(call));
+  THIMBLE_CHECK(check_shape(shape));
+  return call.result(call.constant_value("", filled(dtype, shape, value)));
+}
+
+Status sequence(Call& call, int64_t count, double start, double step) {
+  THIMBLE_TRY(const ir::DType dtype, result_dtype(call));
+  THIMBLE_CHECK(check_shape({count}));
+  Tensor result = ir::zeros(dtype, {count});
+  for (int64_t i = 0; i < count; ++i) {
+    set_element(result, static_cast<size_t>(i), start + static_cast<double>(i) * step);
+  }
+  return call.result(call.constant_value("", std::move(result)));
+}
+
+}  // namespace
+
+namespace handlers {
+
+Status ones(Call& call) { return filled_result(call, 1); }
+Status zeros(Call& call) { return filled_result(call, 0); }
+
+Status full(Call& call) {
+  THIMBLE_TRY(const double value, call.number("fill_value"));
+  return filled_result(call, value);
+}
+
+Status scalar_tensor(Call& call) {
+  THIMBLE_TRY(const double value, call.number("s"));
+  return filled_result(call, value);
+}
+
+Status arange(Call& call) {
+  THIMBLE_TRY(const double start, call.number("start", 0));
+  THIMBLE_TRY(const double end, call.number("end"));
+  THIMBLE_TRY(const double step, call.number("step", 1));
+  const double count = std::ceil((end - start) / step);
+  if (!(count >= 1) || count > static_cast<double>(kMadeElementsMax)) {
+    return unsupported("from {} to {} in steps of {}", start, end, step);
+  }
+  return sequence(call, static_cast<int64_t>(count), start, step);
+}
+
+Status linspace(Call& call) {
+  THIMBLE_TRY(const double start, call.number("start"));
+  THIMBLE_TRY(const double end, call.number("end"));
+  THIMBLE_TRY(const int64_t steps, call.integer("steps"));
+  const double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  return sequence(call, steps, start, step);
+}
+
+}  // namespace handlers
+}  // namespace thimble::import_pt2

@@ -1,0 +1,127 @@
+// Permuted and repeated dimensions.
+
+#include <algorithm>
+#include <numeric>
+
+#include "import/handlers.h"
+
+namespace thimble::import_pt2 {
+namespace {
+
+using ir::OpKind;
+using ir::ValueId;
+
+Result<Ints> identity(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  Ints dims(call.shape(x).size());
+  std::iota(dims.begin(), dims.end(), 0);
+  return dims;
+}
+
+Status permuted_view(Call& call, Ints dims) { return call.view({permute_step(std::move(dims))}); }
+
+Status exchanged(Call& call, std::string_view first, std::string_view second) {
+  THIMBLE_TRY(Ints dims, identity(call));
+  THIMBLE_TRY(const int64_t a, call.dimension(first, dims.size()));
+  THIMBLE_TRY(const int64_t b, call.dimension(second, dims.size()));
+  if (!dims.empty()) std::swap(dims[static_cast<size_t>(a)], dims[static_cast<size_t>(b)]);
+  return permuted_view(call, std::move(dims));
+}
+
+Status expanded(Call& call, Ints sizes) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  const ir::Shape& shape = call.shape(x);
+  if (sizes.size() < shape.size()) {
+    return bad_input("size {} for shape {}", ir::list_text(sizes), ir::list_text(shape));
+  }
+  const size_t added = sizes.size() - shape.size();
+  for (size_t i = added; i < sizes.size(); ++i) {
+    if (sizes[i] == -1) sizes[i] = shape[i - added];
+  }
+  return call.view({expand_step(std::move(sizes))});
+}
+
+}  // namespace
+
+namespace handlers {
+
+Status permute(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(Ints dims, call.dimensions("dims", call.shape(x).size()));
+  return permuted_view(call, std::move(dims));
+}
+
+Status transpose(Call& call) { return exchanged(call, "dim0", "dim1"); }
+Status swapaxes(Call& call) { return exchanged(call, "axis0", "axis1"); }
+
+Status numpy_T(Call& call) {
+  THIMBLE_TRY(Ints dims, identity(call));
+  std::reverse(dims.begin(), dims.end());
+  return permuted_view(call, std::move(dims));
+}
+
+Status mT(Call& call) {
+  THIMBLE_TRY(Ints dims, identity(call));
+  if (dims.size() < 2) return bad_input("the input has rank {}, expected 2 or more", dims.size());
+  std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+  return permuted_view(call, std::move(dims));
+}
+
+/// The moved dimensions go to their places, the others fill the rest in order.
+Status movedim(Call& call) {
+  THIMBLE_TRY(const Ints all, identity(call));
+  THIMBLE_TRY(const Ints from, call.dimensions("source", all.size()));
+  THIMBLE_TRY(const Ints to, call.dimensions("destination", all.size()));
+  if (from.size() != to.size() || all.empty()) return bad_input("source and destination differ");
+  Ints dims(all.size(), -1);
+  for (size_t i = 0; i < from.size(); ++i) dims[static_cast<size_t>(to[i])] = from[i];
+  auto place = dims.begin();
+  for (const int64_t dim : all) {
+    if (std::find(from.begin(), from.end(), dim) != from.end()) continue;
+    place = std::find(place, dims.end(), -1);
+    if (place == dims.end()) return bad_input("destination names a dimension twice");
+    *place = dim;
+  }
+  return permuted_view(call, std::move(dims));
+}
+
+Status expand(Call& call) {
+  THIMBLE_TRY(Ints sizes, call.integers("size"));
+  return expanded(call, std::move(sizes));
+}
+
+Status expand_as(Call& call) {
+  THIMBLE_TRY(const ValueId other, call.any_tensor("other"));
+  return expanded(call, call.shape(other));
+}
+
+/// A dimension of size 1 before each repeated one is expanded and joined with it.
+Status repeat(Call& call) {
+  THIMBLE_TRY(ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(const Ints repeats, call.integers("repeats"));
+  ir::Shape shape = call.shape(x);
+  if (repeats.size() < shape.size()) {
+    return bad_input("repeats {} for shape {}", ir::list_text(repeats), ir::list_text(shape));
+  }
+  shape.insert(shape.begin(), repeats.size() - shape.size(), 1);
+  ir::Shape split, grown, joined;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (repeats[i] < 1 || repeats[i] > ir::kMaxElements) {
+      return bad_input("repeats {}", ir::list_text(repeats));
+    }
+    if (repeats[i] != 1 && shape[i] != 1) {
+      split.push_back(1);
+      grown.push_back(repeats[i]);
+    }
+    split.push_back(shape[i]);
+    grown.push_back(shape[i] == 1 ? repeats[i] : shape[i]);
+    joined.push_back(shape[i] * repeats[i]);
+  }
+  THIMBLE_TRY(x, call.reshape(x, split));
+  THIMBLE_TRY(x, call.add(OpKind::expand, {x}, {{"shape", grown}}));
+  THIMBLE_TRY(x, call.reshape(x, joined));
+  return call.result(x);
+}
+
+}  // namespace handlers
+}  // namespace thimble::import_pt2

@@ -1,0 +1,79 @@
+// Operators that leave the values as they are. Memory formats are left out: the IR means elements
+// by logical index, and a pass solves the layout.
+
+#include "import/constants.h"
+#include "import/handlers.h"
+
+namespace thimble::import_pt2 {
+namespace {
+
+using formats::pt2::ScalarType;
+using ir::OpKind;
+using ir::ValueId;
+
+/// `value` with the shape of `self`.
+Status as_self(Call& call, ValueId value) {
+  THIMBLE_TRY(const ValueId self, call.tensor("self"));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::expand, {value}, {{"shape", call.shape(self)}}));
+  return call.result(y);
+}
+
+}  // namespace
+
+namespace handlers {
+
+Status nothing(Call&) { return ok(); }
+Status alias(Call& call) { return call.view({}); }
+Status contiguous(Call& call) { return call.same(); }
+
+Status clone(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  return call.result(x);
+}
+
+Status dropout(Call& call) {
+  THIMBLE_TRY(const bool train, call.boolean("train", false));
+  THIMBLE_TRY(const double probability, call.number("p", 0));
+  if (train && probability != 0) {
+    return unsupported("the model is in training mode; call model.eval() before the export");
+  }
+  return call.view({}, call.has("input") ? "input" : "self");
+}
+
+/// Conversions exist at import only: constants become what the graph computes with.
+Status to(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  const auto* meta = call.meta("self");
+  const ScalarType from = meta == nullptr ? ScalarType::kUnknown : meta->dtype;
+  THIMBLE_TRY(const ScalarType type, call.scalar_type("dtype", from));
+  const auto dtype = ir_dtype(type);
+  const ir::Tensor* constant = call.builder().constant_of(x);
+  if (constant != nullptr && dtype && *dtype != constant->dtype) {
+    return call.result(call.constant_value("", converted(*constant, *dtype)));
+  }
+  const bool is_same = dtype ? *dtype == call.builder().graph.type(x).dtype : type == from;
+  if (!is_same) {
+    return unsupported("from {} to {}", formats::pt2::name(from), formats::pt2::name(type));
+  }
+  THIMBLE_TRY(const bool copies, call.boolean("copy", false));
+  return copies ? call.result(x) : call.same();
+}
+
+Status copy(Call& call) {
+  THIMBLE_TRY(const ValueId source, call.tensor("src"));
+  return as_self(call, source);
+}
+
+Status fill(Call& call) {
+  if (call.is_tensor("value")) {
+    THIMBLE_TRY(const ValueId value, call.tensor("value"));
+    return as_self(call, value);
+  }
+  THIMBLE_TRY(const double value, call.number("value"));
+  return as_self(call, call.scalar(value));
+}
+
+Status zero(Call& call) { return as_self(call, call.scalar(0)); }
+
+}  // namespace handlers
+}  // namespace thimble::import_pt2

@@ -1,0 +1,296 @@
+#include "import/import.h"
+
+#include <algorithm>
+
+#include "import/constants.h"
+#include "import/handlers.h"
+#include "import/layout.h"
+#include "import/refusal.h"
+#include "ir/dce.h"
+
+namespace thimble::import_pt2 {
+namespace {
+
+namespace pt2 = formats::pt2;
+using ir::ValueId;
+
+ir::Source source_of(const pt2::Node& node) {
+  ir::Source source;
+  const size_t slash = node.source.file.find_last_of("/\\");
+  source.file = slash == std::string::npos ? node.source.file : node.source.file.substr(slash + 1);
+  source.line = static_cast<int>(std::clamp<int64_t>(node.source.line, 0, INT32_MAX));
+  source.text = node.source.text;
+  source.module = node.module_path;
+  source.target = short_target(node.target);
+  return source;
+}
+
+template <typename Visit>
+void for_each_tensor(const pt2::Argument& argument, Visit visit) {
+  if (const auto* one = std::get_if<pt2::TensorName>(&argument)) {
+    visit(one->name);
+  } else if (const auto* list = std::get_if<std::vector<pt2::TensorName>>(&argument)) {
+    for (const auto& each : *list) visit(each.name);
+  } else if (const auto* some = std::get_if<std::vector<std::optional<pt2::TensorName>>>(&argument)) {
+    for (const auto& each : *some) {
+      if (each) visit(each->name);
+    }
+  }
+}
+
+bool is_scalar(const pt2::Argument& argument) {
+  return std::holds_alternative<pt2::SymIntArg>(argument) ||
+         std::holds_alternative<pt2::SymFloatArg>(argument) ||
+         std::holds_alternative<pt2::SymBoolArg>(argument) ||
+         std::holds_alternative<std::vector<pt2::SymIntArg>>(argument);
+}
+
+Error float32_only(std::string_view what, pt2::ScalarType type) {
+  return unsupported("{} is {}, only float32 graphs are supported: export model.float() with "
+                     "float32 example inputs",
+                     what, pt2::name(type));
+}
+
+class Importer {
+ public:
+  Importer(const pt2::ExportedProgram& program, Symbols symbols)
+      : program_(program), context_(program, std::move(symbols)) {}
+
+  Result<ImportedModel> run() {
+    THIMBLE_CHECK(check_outputs());
+    if (program_.input_specs.size() != program_.graph.inputs.size()) {
+      return bad_input("{} input specs for {} graph inputs", program_.input_specs.size(),
+                       program_.graph.inputs.size());
+    }
+    for (const pt2::InputSpec& spec : program_.input_specs) THIMBLE_CHECK(bind_input(spec));
+    for (const pt2::Node& node : program_.graph.nodes) {
+      auto status = import_node(node);
+      if (!status.ok()) return located(node, status.error());
+    }
+    THIMBLE_CHECK(check_refusals());
+    return finish();
+  }
+
+ private:
+  Status check_outputs() const {
+    for (const pt2::OutputSpec& spec : program_.output_specs) {
+      switch (spec.kind) {
+        case pt2::OutputKind::kUserOutput:
+          if (program_.graph.tensor(spec.value_name) != nullptr) break;
+          return unsupported("an output of the model is not a tensor");
+        case pt2::OutputKind::kBufferMutation:
+          return unsupported("the model writes to its buffer {}: state is not supported", spec.target);
+        case pt2::OutputKind::kUserInputMutation:
+          return unsupported("the model writes to its input {}: not supported", spec.target);
+        default: return unsupported("output {} is not one of inference", spec.value_name);
+      }
+    }
+    return ok();
+  }
+
+  Status bind_input(const pt2::InputSpec& spec) {
+    switch (spec.kind) {
+      case pt2::InputKind::kUserInput: return bind_user_input(spec);
+      case pt2::InputKind::kParameter:
+      case pt2::InputKind::kBuffer:
+      case pt2::InputKind::kTensorConstant:
+        context_.tensors.bind_weight(spec.value_name, spec.target);
+        return ok();
+      case pt2::InputKind::kConstant: return ok();  // a Python scalar, specialized by the export
+      default: return unsupported("input {} is not a tensor", spec.target);
+    }
+  }
+
+  Status bind_user_input(const pt2::InputSpec& spec) {
+    const pt2::TensorMeta* meta = program_.graph.tensor(spec.value_name);
+    if (meta == nullptr) return unsupported("input {} is not a tensor", spec.value_name);
+    const auto dtype = ir_dtype(meta->dtype);
+    if (!dtype) return float32_only("input " + spec.value_name, meta->dtype);
+    ir::Type type{*dtype, {}, {}, {}};
+    THIMBLE_TRY(type.shape, context_.symbols.values(meta->sizes));
+    if (!type.shape.empty() && !ir::checked_element_count(type.shape)) {
+      return unsupported("input {} has shape {}", spec.value_name, ir::list_text(type.shape));
+    }
+    type.dim_order = exported_order(*meta, type.shape);
+    model_.inputs.push_back({spec.value_name, type.dim_order});
+    context_.tensors.bind(spec.value_name,
+                          context_.builder.graph.add_input(spec.value_name, std::move(type)));
+    return ok();
+  }
+
+  /// Strides that cannot be evaluated say nothing: contiguous.
+  ir::DimOrder exported_order(const pt2::TensorMeta& meta, const ir::Shape& shape) const {
+    const auto strides = context_.symbols.values(meta.strides);
+    return strides ? dim_order(shape, *strides) : ir::DimOrder{};
+  }
+
+  Status import_node(const pt2::Node& node) {
+    if (!node.outputs.empty() && std::all_of(node.outputs.begin(), node.outputs.end(), is_scalar)) {
+      return import_scalar(node);
+    }
+    const ir::Source source = source_of(node);
+    Refusals refused;
+    for (const pt2::NamedArgument& input : node.inputs) {
+      for_each_tensor(input.value, [&](const std::string& name) {
+        const Refusals* inherited = context_.tensors.refusals(name);
+        if (inherited != nullptr) refused.insert(inherited->begin(), inherited->end());
+      });
+    }
+    const Handler handler = find_handler(source.target);
+    if (handler == nullptr) {
+      refused.insert(add_refusal(node, source, ""));
+    } else if (refused.empty()) {
+      Call call(context_, node, source);
+      auto status = handler(call);
+      if (status.ok()) status = check_results(node);
+      if (status.ok()) return bind_rest(node, source);
+      if (status.error().kind != ErrorKind::kUnsupported) return status;
+      refused.insert(add_refusal(node, source, status.error().message));
+    }
+    spread(node, source, refused);
+    return ok();
+  }
+
+  /// sym_size and arithmetic on sizes: the archive says what each is in terms of the symbols.
+  Status import_scalar(const pt2::Node& node) {
+    for (const pt2::Argument& output : node.outputs) {
+      const auto* size = std::get_if<pt2::SymIntArg>(&output);
+      if (size == nullptr || !size->is_name()) continue;
+      const auto found = program_.graph.sym_int_values.find(size->name);
+      if (found == program_.graph.sym_int_values.end()) continue;
+      auto value = context_.symbols.value(found->second);
+      if (value.ok()) context_.sizes[size->name] = *value;  // else an error where it is used
+    }
+    return ok();
+  }
+
+  int add_refusal(const pt2::Node& node, const ir::Source& source, std::string reason) {
+    Refusal refusal{source, std::move(reason), false};
+    if (is_in_place(source.target) && !node.inputs.empty()) {
+      for_each_tensor(node.inputs.front().value, [&](const std::string& name) {
+        if (context_.tensors.lasting(name).empty()) return;
+        refusal.counts = true;
+        refusal.reason = fmt::format("it writes to {}, and state is not supported",
+                                     context_.tensors.lasting(name));
+      });
+    }
+    refusals_.push_back(std::move(refusal));
+    return static_cast<int>(refusals_.size()) - 1;
+  }
+
+  /// Nothing that this node makes or writes to has a value.
+  void spread(const pt2::Node& node, const ir::Source& source, const Refusals& refused) {
+    if (is_in_place(source.target) && !node.inputs.empty()) {
+      for_each_tensor(node.inputs.front().value,
+                      [&](const std::string& name) { context_.tensors.refuse(name, refused); });
+    }
+    for (const pt2::Argument& output : node.outputs) {
+      for_each_tensor(output, [&](const std::string& name) {
+        context_.tensors.bind_refused(name, refused);
+      });
+    }
+  }
+
+  /// Outputs that the handler left out, such as the indices of a pool: refused where they are used.
+  Status bind_rest(const pt2::Node& node, const ir::Source& source) {
+    for (const pt2::Argument& output : node.outputs) {
+      for_each_tensor(output, [&](const std::string& name) {
+        if (context_.tensors.is_bound(name)) return;
+        const int refusal = add_refusal(node, source, fmt::format("its output {} is used", name));
+        context_.tensors.bind_refused(name, {refusal});
+      });
+    }
+    return ok();
+  }
+
+  /// What the archive says of a result against what the IR found.
+  Status check_results(const pt2::Node& node) {
+    for (const pt2::Argument& output : node.outputs) {
+      Status status = ok();
+      for_each_tensor(output, [&](const std::string& name) {
+        if (status.ok() && context_.tensors.is_bound(name)) status = check_result(name);
+      });
+      if (!status.ok()) return status;
+    }
+    return ok();
+  }
+
+  Status check_result(const std::string& name) {
+    const pt2::TensorMeta* meta = program_.graph.tensor(name);
+    THIMBLE_TRY(const ValueId id, context_.tensors.read(name, {}));
+    const ir::Value& value = context_.builder.graph.value(id);
+    const auto sizes = context_.symbols.values(meta->sizes);
+    if (sizes.ok() && *sizes != value.type.shape) {
+      return bad_input("{} has shape {}, the archive says {}", name,
+                       ir::list_text(value.type.shape), ir::list_text(*sizes));
+    }
+    if (value.constant == nullptr && ir_dtype(meta->dtype) != value.type.dtype) {
+      return float32_only(name, meta->dtype);
+    }
+    return ok();
+  }
+
+  static Error located(const pt2::Node& node, const Error& error) {
+    const ir::Source source = source_of(node);
+    const std::string where = source.where();
+    if (where.empty()) return {error.kind, fmt::format("{}: {}", source.target, error.message)};
+    if (error.message.starts_with(where)) return error;
+    return {error.kind, fmt::format("{}: {}: {}", where, source.target, error.message)};
+  }
+
+  Status check_refusals() const {
+    Refusals needed;
+    for (const pt2::OutputSpec& spec : program_.output_specs) {
+      const Refusals* refused = context_.tensors.refusals(spec.value_name);
+      if (refused != nullptr) needed.insert(refused->begin(), refused->end());
+    }
+    std::vector<const Refusal*> listed;
+    for (size_t i = 0; i < refusals_.size(); ++i) {
+      if (refusals_[i].counts || needed.count(static_cast<int>(i)) != 0) listed.push_back(&refusals_[i]);
+    }
+    if (listed.empty()) return ok();
+    return Error{ErrorKind::kUnsupported, describe(listed)};
+  }
+
+  Result<ImportedModel> finish() {
+    for (const pt2::OutputSpec& spec : program_.output_specs) {
+      THIMBLE_TRY(ValueId id, context_.tensors.read(spec.value_name, {}));
+      const ir::Type type = context_.builder.graph.type(id);
+      const ir::DimOrder order = exported_order(*program_.graph.tensor(spec.value_name), type.shape);
+      if (!ir::same_memory(type.shape, type.dim_order, order)) {
+        const ir::Op* producer = context_.builder.producer(id);
+        const ir::Source source = producer == nullptr ? ir::Source{} : producer->source;
+        THIMBLE_TRY(id, context_.builder.graph.add(ir::OpKind::copy, {id}, {}, source,
+                                                   {spec.value_name, order, type.quant}));
+      }
+      context_.builder.graph.add_output(id);
+      model_.outputs.push_back({spec.value_name, order});
+    }
+    model_.graph = ir::remove_unused(context_.builder.graph);
+    return std::move(model_);
+  }
+
+  const pt2::ExportedProgram& program_;
+  Context context_;
+  std::vector<Refusal> refusals_;
+  ImportedModel model_;
+};
+
+Result<ImportedModel> import_graph(const pt2::ExportedProgram& program, const ImportOptions& options) {
+  THIMBLE_TRY(auto symbols, Symbols::fix(program, options));
+  return Importer(program, std::move(symbols)).run();
+}
+
+}  // namespace
+
+Result<ImportedModel> import_program(const pt2::ExportedProgram& program,
+                                     const ImportOptions& options, std::string_view file_name) {
+  auto model = import_graph(program, options);
+  if (model.ok() || model.error().kind == ErrorKind::kUnsupported) return model;
+  // Messages of the archive's reader begin with the archive's name.
+  const std::string& message = model.error().message;
+  if (message.starts_with(file_name)) return model;
+  return bad_input("{}: {}", file_name, message);
+}
+
+}  // namespace thimble::import_pt2

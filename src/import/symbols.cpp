@@ -1,0 +1,164 @@
+#include "import/symbols.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace thimble::import_pt2 {
+namespace {
+
+namespace pt2 = formats::pt2;
+
+// Sizes tried for `x[2]=N` where the size is an expression.
+constexpr int64_t kCandidatesMax = 1 << 16;
+
+/// A size of an input that is not a number.
+struct OpenSize {
+  std::string place;  // "x[2]"
+  std::string expression;
+  std::vector<std::string> symbols;
+  bool is_batch = false;  // the first dimension, and the symbol alone
+};
+
+Result<std::vector<OpenSize>> open_sizes(const pt2::ExportedProgram& program) {
+  std::vector<OpenSize> result;
+  for (const pt2::InputSpec& spec : program.input_specs) {
+    const pt2::TensorMeta* meta = program.graph.tensor(spec.value_name);
+    if (spec.kind != pt2::InputKind::kUserInput || meta == nullptr) continue;
+    for (size_t axis = 0; axis < meta->sizes.size(); ++axis) {
+      const pt2::SymInt& size = meta->sizes[axis];
+      if (!size.is_symbolic()) continue;
+      THIMBLE_TRY(auto symbols, symbols_of(size.expression));
+      const bool alone = symbols.size() == 1 && evaluate(size.expression, {{symbols[0], 1}}).ok() &&
+                         *evaluate(size.expression, {{symbols[0], 1}}) == 1 &&
+                         *evaluate(size.expression, {{symbols[0], 7}}) == 7;
+      result.push_back({fmt::format("{}[{}]", spec.value_name, axis), size.expression,
+                        std::move(symbols), axis == 0 && alone});
+    }
+  }
+  return result;
+}
+
+const OpenSize& first_place(const std::vector<OpenSize>& sizes, std::string_view symbol) {
+  const auto uses = [&](const OpenSize& size) {
+    return std::find(size.symbols.begin(), size.symbols.end(), symbol) != size.symbols.end();
+  };
+  return *std::find_if(sizes.begin(), sizes.end(), uses);
+}
+
+std::string range_text(const pt2::RangeConstraint& range) {
+  if (range.min && range.max) return fmt::format("{} to {}", *range.min, *range.max);
+  if (range.min) return fmt::format("{} or more", *range.min);
+  return range.max ? fmt::format("up to {}", *range.max) : "any size";
+}
+
+class Solver {
+ public:
+  Solver(const pt2::ExportedProgram& program, std::vector<OpenSize> sizes)
+      : program_(program), sizes_(std::move(sizes)) {
+    for (const OpenSize& size : sizes_) {
+      for (const std::string& symbol : size.symbols) {
+        if (std::find(symbols_.begin(), symbols_.end(), symbol) == symbols_.end()) {
+          symbols_.push_back(symbol);
+        }
+      }
+    }
+  }
+
+  Result<SymbolValues> solve(const ImportOptions& options) {
+    for (const auto& [name, value] : options.shapes) THIMBLE_CHECK(give(name, value));
+    for (const std::string& symbol : symbols_) THIMBLE_CHECK(finish(symbol));
+    return std::move(values_);
+  }
+
+ private:
+  pt2::RangeConstraint range(std::string_view symbol) const {
+    const auto found = program_.range_constraints.find(symbol);
+    return found == program_.range_constraints.end() ? pt2::RangeConstraint{} : found->second;
+  }
+
+  std::string describe(std::string_view symbol) const {
+    return fmt::format("{} (in {}, {})", symbol, first_place(sizes_, symbol).place,
+                       range_text(range(symbol)));
+  }
+
+  Status set(const std::string& symbol, int64_t value) {
+    const auto [entry, fresh] = values_.try_emplace(symbol, value);
+    if (fresh || entry->second == value) return ok();
+    return bad_input("--shape gives {} the sizes {} and {}", symbol, entry->second, value);
+  }
+
+  /// One `--shape NAME=N`.
+  Status give(const std::string& name, int64_t value) {
+    if (std::find(symbols_.begin(), symbols_.end(), name) != symbols_.end()) return set(name, value);
+    for (const OpenSize& size : sizes_) {
+      if (size.place == name) return solve_place(size, value);
+    }
+    if (symbols_.empty()) return bad_input("--shape {}={}: all sizes of the model are fixed", name, value);
+    std::string known;
+    for (const std::string& symbol : symbols_) {
+      known += (known.empty() ? "" : ", ") + describe(symbol);
+    }
+    return bad_input("--shape {}={}: no such size; the model leaves open {}", name, value, known);
+  }
+
+  /// `x[2]=8` where the size is an expression of one symbol: tries its values.
+  Status solve_place(const OpenSize& size, int64_t value) {
+    if (size.symbols.size() == 1) {
+      for (int64_t candidate = 0; candidate <= kCandidatesMax; ++candidate) {
+        const auto found = evaluate(size.expression, {{size.symbols[0], candidate}});
+        if (found && *found == value) return set(size.symbols[0], candidate);
+      }
+    }
+    return bad_input("--shape {}={}: the size is {}, which cannot be solved for it; give {}",
+                     size.place, value, size.expression, fmt::join(size.symbols, ", "));
+  }
+
+  /// The default where nothing was given, and the range.
+  Status finish(const std::string& symbol) {
+    const bool is_batch = std::any_of(sizes_.begin(), sizes_.end(), [&](const OpenSize& size) {
+      return size.is_batch && size.symbols[0] == symbol;
+    });
+    if (is_batch) values_.try_emplace(symbol, 1);
+    const auto found = values_.find(symbol);
+    if (found == values_.end()) {
+      return bad_input("the size {} is not fixed: give --shape {}=N", describe(symbol), symbol);
+    }
+    const auto [min, max] = range(symbol);
+    // PyTorch writes "2 or more" for a batch whose range nobody gave.
+    const int64_t low = is_batch && min == 2 ? 1 : min.value_or(0);
+    if (found->second < std::max<int64_t>(low, 1) || (max && found->second > *max)) {
+      return bad_input("the size {} cannot be {}", describe(symbol), found->second);
+    }
+    return ok();
+  }
+
+  const pt2::ExportedProgram& program_;
+  std::vector<OpenSize> sizes_;
+  std::vector<std::string> symbols_;
+  SymbolValues values_;
+};
+
+}  // namespace
+
+Result<Symbols> Symbols::fix(const pt2::ExportedProgram& program, const ImportOptions& options) {
+  THIMBLE_TRY(auto sizes, open_sizes(program));
+  Symbols symbols;
+  THIMBLE_TRY(symbols.values_, Solver(program, std::move(sizes)).solve(options));
+  return symbols;
+}
+
+Result<int64_t> Symbols::value(const pt2::SymInt& size) const {
+  if (!size.is_symbolic()) return size.value;
+  return evaluate(size.expression, values_);
+}
+
+Result<std::vector<int64_t>> Symbols::values(const std::vector<pt2::SymInt>& sizes) const {
+  std::vector<int64_t> result;
+  for (const pt2::SymInt& size : sizes) {
+    THIMBLE_TRY(const int64_t number, value(size));
+    result.push_back(number);
+  }
+  return result;
+}
+
+}  // namespace thimble::import_pt2
