@@ -56,8 +56,8 @@ struct CalibrationData {
 struct QuantizeOptions {
   Io io = Io::kFloat;
   Observer observer = kDefaultObserver;
-  int threads = 0;                // 0: as many as the machine has; never changes the result
-  int64_t quality_samples = 8;    // samples that the SQNR of the report is measured on; 0: none
+  int threads = 0;              // 0: as many as the machine has; never changes the result
+  int64_t quality_samples = 8;  // samples that the SQNR of the report is measured on; 0: none
 };
 
 /// How close an integer value is to what the float graph computes there.
@@ -69,13 +69,13 @@ struct OpQuality {
 };
 
 struct QuantReport {
-  int64_t samples = 0;            // calibrated on
-  double calibrate_seconds = 0;   // float forward passes, observers
-  double quality_seconds = 0;     // integer forward passes of the report
+  int64_t samples = 0;                 // calibrated on
+  double calibrate_seconds = 0;        // float forward passes, observers
+  double quality_seconds = 0;          // integer forward passes of the report
   std::vector<double> output_sqnr_db;  // per output; empty without quality samples
-  std::vector<OpQuality> ops;     // in execution order, where the float value exists
-  std::optional<size_t> weakest;  // index into ops: lowest SQNR
-  int per_tensor_linears = 0;     // how many linears have one multiplier
+  std::vector<OpQuality> ops;          // in execution order, where the float value exists
+  std::optional<size_t> weakest;       // index into ops: lowest SQNR
+  int per_tensor_linears = 0;          // how many linears have one multiplier
 };
 
 struct QuantizedModel {

@@ -1,0 +1,167 @@
+#include "passes/fold_batch_norm.h"
+
+#include <optional>
+
+#include "passes/uses.h"
+
+namespace thimble::passes {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+
+/// y = x * scale[c] + shift[c], held in double while a chain is folded.
+struct ChannelAffine {
+  std::vector<double> scale, shift;
+
+  explicit ChannelAffine(size_t channels) : scale(channels, 1.0), shift(channels, 0.0) {}
+  void then(double times, double plus, size_t c) {
+    scale[c] *= times;
+    shift[c] = shift[c] * times + plus;
+  }
+};
+
+/// Dimension of the result that counts the output channels, if `op` can take a fold.
+std::optional<size_t> channel_dim(const Graph& graph, const Op& op) {
+  if (op.kind != OpKind::conv2d && op.kind != OpKind::linear) return std::nullopt;
+  if (graph.value(op.inputs[1]).constant == nullptr) return std::nullopt;
+  if (op.inputs[2] != ir::kNoValue && graph.value(op.inputs[2]).constant == nullptr) {
+    return std::nullopt;
+  }
+  return op.kind == OpKind::conv2d ? 1 : graph.type(op.output).shape.size() - 1;
+}
+
+/// The constant's numbers by channel, if it varies along `dim` only and does not widen the result.
+std::optional<std::vector<double>> by_channel(const ir::Value& value, const ir::Shape& result,
+                                              size_t dim) {
+  if (value.constant == nullptr || value.type.shape.size() > result.size()) return std::nullopt;
+  const size_t channels = static_cast<size_t>(result[dim]);
+  const size_t missing = result.size() - value.type.shape.size();
+  for (size_t i = 0; i < value.type.shape.size(); ++i) {
+    const int64_t size = value.type.shape[i];
+    if (size != 1 && (missing + i != dim || size != result[dim])) return std::nullopt;
+  }
+  const auto data = value.constant->data<float>();
+  std::vector<double> numbers(channels);
+  for (size_t c = 0; c < channels; ++c) {
+    numbers[c] = static_cast<double>(data[data.size() == 1 ? 0 : c]);
+  }
+  return numbers;
+}
+
+/// Continues `affine` by `op`, which reads `x`; false if it is not of that form.
+bool append(const Graph& graph, const Op& op, ValueId x, size_t dim, ChannelAffine& affine) {
+  const ir::Shape& shape = graph.type(x).shape;
+  const size_t channels = affine.scale.size();
+  if (op.kind == OpKind::batch_norm) {
+    if (dim != 1 || op.inputs[0] != x) return false;
+    const auto scale = by_channel(graph.value(op.inputs[1]), {shape[1]}, 0);
+    const auto shift = by_channel(graph.value(op.inputs[2]), {shape[1]}, 0);
+    if (!scale || !shift) return false;
+    for (size_t c = 0; c < channels; ++c) affine.then((*scale)[c], (*shift)[c], c);
+    return true;
+  }
+  if (op.kind != OpKind::mul && op.kind != OpKind::add && op.kind != OpKind::sub) return false;
+  const bool first = op.inputs[0] == x;
+  const auto constant = by_channel(graph.value(op.inputs[first ? 1 : 0]), shape, dim);
+  if (!constant) return false;
+  for (size_t c = 0; c < channels; ++c) {
+    const double number = (*constant)[c];
+    if (op.kind == OpKind::mul) affine.then(number, 0, c);
+    if (op.kind == OpKind::add) affine.then(1, number, c);
+    if (op.kind == OpKind::sub && first) affine.then(1, -number, c);
+    if (op.kind == OpKind::sub && !first) affine.then(-1, number, c);
+  }
+  return true;
+}
+
+/// The convolution with folded weights; its result stands for `last`.
+Status emit_folded(ir::Rewriter& rewriter, const Op& op, const ChannelAffine& affine,
+                   ValueId last) {
+  const Graph& graph = rewriter.from();
+  const ir::Value& old_weights = graph.value(op.inputs[1]);
+  const size_t channels = affine.scale.size();
+  auto weights = std::make_shared<ir::Tensor>(*old_weights.constant);
+  const auto w = weights->data<float>();
+  const size_t terms = w.size() / channels;
+  std::vector<float> bias(channels);
+  for (size_t c = 0; c < channels; ++c) {
+    for (size_t i = c * terms; i < (c + 1) * terms; ++i) {
+      w[i] = static_cast<float>(static_cast<double>(w[i]) * affine.scale[c]);
+    }
+    double old_bias = 0;
+    if (op.inputs[2] != ir::kNoValue) {
+      old_bias = static_cast<double>(graph.value(op.inputs[2]).constant->data<float>()[c]);
+    }
+    bias[c] = static_cast<float>(old_bias * affine.scale[c] + affine.shift[c]);
+  }
+  const std::string bias_name =
+      op.inputs[2] != ir::kNoValue ? graph.value(op.inputs[2]).name : old_weights.name + ".bias";
+  const ValueId w_id = rewriter.to().add_constant(old_weights.name, std::move(weights));
+  const ValueId b_id = rewriter.to().add_constant(
+      bias_name,
+      std::make_shared<ir::Tensor>(ir::make_f32({static_cast<int64_t>(channels)}, bias)));
+  const ir::Value& result = graph.value(last);
+  THIMBLE_TRY(const ValueId id,
+              rewriter.to().add(op.kind, {rewriter.map(op.inputs[0]), w_id, b_id}, op.attrs,
+                                op.source, {result.name, result.type.dim_order, {}}));
+  rewriter.set(last, id);
+  return ok();
+}
+
+/// A batch_norm that stands alone.
+Status emit_mul_add(ir::Rewriter& rewriter, const Op& op) {
+  const Graph& graph = rewriter.from();
+  const ir::Type& type = graph.type(op.output);
+  ir::Shape shape(type.shape.size(), 1);
+  shape[1] = type.shape[1];
+  const auto operand = [&](ValueId old_value) -> Result<ValueId> {
+    const ir::Value& value = graph.value(old_value);
+    if (value.constant == nullptr) {
+      return rewriter.to().add(OpKind::reshape, {rewriter.map(old_value)}, {{"shape", shape}},
+                               op.source);
+    }
+    auto reshaped = std::make_shared<ir::Tensor>(*value.constant);
+    reshaped->shape = shape;
+    return rewriter.to().add_constant(value.name, std::move(reshaped));
+  };
+  THIMBLE_TRY(const ValueId scale, operand(op.inputs[1]));
+  THIMBLE_TRY(const ValueId shift, operand(op.inputs[2]));
+  const std::string& name = graph.value(op.output).name;
+  THIMBLE_TRY(const ValueId scaled,
+              rewriter.to().add(OpKind::mul, {rewriter.map(op.inputs[0]), scale}, {}, op.source,
+                                {name + ".scaled", type.dim_order, {}}));
+  THIMBLE_TRY(const ValueId shifted, rewriter.to().add(OpKind::add, {scaled, shift}, {}, op.source,
+                                                       {name, type.dim_order, {}}));
+  rewriter.set(op.output, shifted);
+  return ok();
+}
+
+}  // namespace
+
+Result<Graph> fold_batch_norm(const Graph& graph) {
+  const Uses uses(graph);
+  ir::Rewriter rewriter(graph);
+  std::vector<bool> folded(graph.value_count(), false);  // made by an operator that is gone
+  for (const Op& op : graph.ops()) {
+    if (folded[static_cast<size_t>(op.output)]) continue;
+    const auto dim = channel_dim(graph, op);
+    if (!dim) {
+      THIMBLE_CHECK(op.kind == OpKind::batch_norm ? emit_mul_add(rewriter, op) : rewriter.copy(op));
+      continue;
+    }
+    ChannelAffine affine(static_cast<size_t>(graph.type(op.output).shape[*dim]));
+    ValueId last = op.output;
+    while (const Op* next = uses.only_reader(last)) {
+      if (!append(graph, *next, last, *dim, affine)) break;
+      last = next->output;
+      folded[static_cast<size_t>(last)] = true;
+    }
+    THIMBLE_CHECK(last == op.output ? rewriter.copy(op) : emit_folded(rewriter, op, affine, last));
+  }
+  return rewriter.finish();
+}
+
+}  // namespace thimble::passes

@@ -1,0 +1,124 @@
+#include "passes/remove_noops.h"
+
+#include <algorithm>
+
+#include "passes/uses.h"
+
+namespace thimble::passes {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+
+bool is_identity(const std::vector<int64_t>& dims) {
+  return std::is_sorted(dims.begin(), dims.end());
+}
+
+bool all_zero(const std::vector<int64_t>& values) {
+  return std::all_of(values.begin(), values.end(), [](int64_t value) { return value == 0; });
+}
+
+/// Is the result the first operand, element for element?
+bool is_noop(const Graph& graph, const Op& op) {
+  const ir::Shape& x = graph.type(op.inputs[0]).shape;
+  switch (op.kind) {
+    case OpKind::copy:
+      return true;
+    case OpKind::reshape:
+    case OpKind::expand:
+      return x == graph.type(op.output).shape;
+    case OpKind::permute:
+      return is_identity(op.integers("dims"));
+    case OpKind::slice:
+      return x == graph.type(op.output).shape;
+    case OpKind::concat:
+      return op.inputs.size() == 1;
+    case OpKind::pad:
+      return all_zero(op.integers("before")) && all_zero(op.integers("after"));
+    default:
+      return false;
+  }
+}
+
+/// reshape of reshape, permute of permute: the operand and attributes of the one that does both.
+void join_with_producer(const Graph& to, const std::vector<int>& producers, Op& op) {
+  const int index = producers[static_cast<size_t>(op.inputs[0])];
+  if (index < 0 || to.ops()[static_cast<size_t>(index)].kind != op.kind) return;
+  const Op& before = to.ops()[static_cast<size_t>(index)];
+  if (op.kind == OpKind::permute) {
+    const auto inner = before.integers("dims");
+    std::vector<int64_t> dims;
+    for (const int64_t dim : op.integers("dims")) dims.push_back(inner[static_cast<size_t>(dim)]);
+    op.attrs.set("dims", dims);
+  } else if (op.kind != OpKind::reshape) {
+    return;
+  }
+  op.inputs[0] = before.inputs[0];
+}
+
+class NoopRemover {
+ public:
+  explicit NoopRemover(const Graph& graph) : uses_(graph), rewriter_(graph) {}
+
+  Result<Graph> run() {
+    for (const Op& op : rewriter_.from().ops()) THIMBLE_CHECK(rewrite(op));
+    return rewriter_.finish();
+  }
+
+ private:
+  Status rewrite(const Op& old_op) {
+    Op op = old_op;
+    op.inputs = rewriter_.map(old_op.inputs);
+    const ir::Value& old = rewriter_.from().value(old_op.output);
+    op.output = ir::kNoValue;
+    if (op.kind == OpKind::reshape || op.kind == OpKind::permute) {
+      producers_.resize(rewriter_.to().value_count(), -1);
+      join_with_producer(rewriter_.to(), producers_, op);
+    }
+    if (vanishes(op, old_op)) {
+      rewriter_.set(old_op.output, op.inputs[0]);
+      return ok();
+    }
+    const int index = static_cast<int>(rewriter_.to().ops().size());
+    THIMBLE_TRY(const ValueId id,
+                rewriter_.to().add(op.kind, op.inputs, op.attrs, op.source,
+                                   {old.name, old.type.dim_order, old.type.quant}));
+    producers_.resize(rewriter_.to().value_count(), -1);
+    producers_[static_cast<size_t>(id)] = index;
+    rewriter_.set(old_op.output, id);
+    return ok();
+  }
+
+  /// `op` has operands of the new graph. Where an output wants another memory order than the
+  /// operand has, the operand takes it over if it is nobody else's, or the operator stays.
+  bool vanishes(const Op& op, const Op& old_op) {
+    const ir::Type& wanted = rewriter_.from().type(old_op.output);
+    ir::Value& operand = rewriter_.to().value(op.inputs[0]);
+    if (operand.type.shape != wanted.shape) return false;
+    const bool joined_to_nothing = op.kind == OpKind::permute && is_identity(op.integers("dims"));
+    if (!joined_to_nothing && op.kind != OpKind::reshape && !is_noop(rewriter_.from(), old_op)) {
+      return false;
+    }
+    if (!uses_.is_output(old_op.output)) return true;
+    if (operand.type.dim_order == wanted.dim_order) return true;
+    const bool free_to_change = operand.constant == nullptr &&
+                                !rewriter_.to().is_input(op.inputs[0]) &&
+                                uses_.only_reader(old_op.inputs[0]) != nullptr;
+    if (free_to_change) operand.type.dim_order = wanted.dim_order;
+    return free_to_change;
+  }
+
+  Uses uses_;
+  ir::Rewriter rewriter_;
+  std::vector<int> producers_;  // of the new graph, by value
+};
+
+}  // namespace
+
+Result<Graph> remove_noops(const Graph& graph) {
+  return NoopRemover(graph).run();
+}
+
+}  // namespace thimble::passes

@@ -1,0 +1,157 @@
+#include "quant/fast_float.h"
+
+#include <algorithm>
+
+#include "quant/fast/broadcast.h"
+#include "quant/fast/convolution.h"
+#include "quant/fast/movement.h"
+#include "quant/fast/stable_math.h"
+
+namespace thimble::quant {
+namespace {
+
+using eval::Call;
+
+void run_add(const Call& call, Scratch&) {
+  broadcast<float>(call, [](float a, float b) { return a + b; });
+}
+void run_sub(const Call& call, Scratch&) {
+  broadcast<float>(call, [](float a, float b) { return a - b; });
+}
+void run_mul(const Call& call, Scratch&) {
+  broadcast<float>(call, [](float a, float b) { return a * b; });
+}
+
+template <typename F>
+void unary(const Call& call, F f) {
+  const float* x = call.input<float>(0).data();
+  float* y = call.result<float>().data();
+  const size_t count = call.result<float>().size();
+  for (size_t i = 0; i < count; ++i) y[i] = f(x[i]);
+}
+
+void run_clamp(const Call& call, Scratch&) {
+  const float low = static_cast<float>(call.op.number("min"));
+  const float high = static_cast<float>(call.op.number("max"));
+  // Comparisons with NaN are false: it passes through.
+  unary(call, [=](float x) {
+    x = x < low ? low : x;
+    return x > high ? high : x;
+  });
+}
+
+void run_sigmoid(const Call& call, Scratch&) {
+  unary(call, [](float x) { return static_cast<float>(stable_sigmoid(static_cast<double>(x))); });
+}
+void run_tanh(const Call& call, Scratch&) {
+  unary(call, [](float x) { return static_cast<float>(stable_tanh(static_cast<double>(x))); });
+}
+
+void run_batch_norm(const Call& call, Scratch&) {
+  const ir::Shape& shape = call.shape(0);
+  const int64_t plane = ir::element_count(shape) / shape[0] / shape[1];
+  const float* x = call.input<float>(0).data();
+  float* y = call.result<float>().data();
+  for (int64_t i = 0; i < shape[0] * shape[1]; ++i, x += plane, y += plane) {
+    const float scale = call.input<float>(1)[static_cast<size_t>(i % shape[1])];
+    const float shift = call.input<float>(2)[static_cast<size_t>(i % shape[1])];
+    for (int64_t k = 0; k < plane; ++k) y[k] = x[k] * scale + shift;
+  }
+}
+
+void run_conv2d(const Call& call, Scratch& scratch) {
+  convolve(convolution_of(call), call.input<float>(0).data(), call.input<float>(1).data(),
+           call.has(2) ? call.input<float>(2).data() : nullptr, call.result<float>().data(),
+           scratch);
+}
+
+void run_linear(const Call& call, Scratch&) {
+  const int64_t out = call.shape(1)[0];
+  const int64_t in = call.shape(1)[1];
+  const int64_t rows = static_cast<int64_t>(call.input<float>(0).size()) / in;
+  float* y = call.result<float>().data();
+  multiply_transposed(call.input<float>(0).data(), call.input<float>(1).data(), y, rows, in, out);
+  if (!call.has(2)) return;
+  const float* bias = call.input<float>(2).data();
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t o = 0; o < out; ++o) y[row * out + o] += bias[o];
+  }
+}
+
+void run_avg_pool2d(const Call& call, Scratch&) {
+  const float* x = call.input<float>(0).data();
+  float* y = call.result<float>().data();
+  for_each_window(pool_window_of(call), [=](int64_t index, int64_t first, int64_t rows,
+                                            int64_t row_step, int64_t columns, int64_t step) {
+    double sum = 0;
+    for (int64_t r = 0; r < rows; ++r) {
+      for (int64_t c = 0; c < columns; ++c) {
+        sum += static_cast<double>(x[first + r * row_step + c * step]);
+      }
+    }
+    y[index] = static_cast<float>(sum / static_cast<double>(rows * columns));
+  });
+}
+
+/// Lets `finish` turn x - maximum and the sum of its exponentials into the result, row by row.
+template <typename Finish>
+void by_row(const Call& call, Scratch& scratch, Finish finish) {
+  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t length = static_cast<size_t>(call.shape(0)[dim]);
+  const float* x = call.input<float>(0).data();
+  float* y = call.result<float>().data();
+  double* row = scratch.get<double>(0, 2 * length);
+  double* exponentials = row + length;
+  eval::for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
+    double maximum = static_cast<double>(x[first]);
+    for (size_t i = 0; i < length; ++i) {
+      row[i] = static_cast<double>(x[first + i * step]);
+      maximum = row[i] > maximum ? row[i] : maximum;
+    }
+    double sum = 0;
+    for (size_t i = 0; i < length; ++i) {
+      row[i] -= maximum;
+      exponentials[i] = stable_exp(row[i]);
+      sum += exponentials[i];
+    }
+    for (size_t i = 0; i < length; ++i) {
+      y[first + i * step] = static_cast<float>(finish(row[i], exponentials[i], sum));
+    }
+  });
+}
+
+void run_softmax(const Call& call, Scratch& scratch) {
+  by_row(call, scratch, [](double, double exponential, double sum) { return exponential / sum; });
+}
+void run_log_softmax(const Call& call, Scratch& scratch) {
+  by_row(call, scratch, [](double x, double, double sum) { return x - stable_log(sum); });
+}
+
+}  // namespace
+
+const KernelTable& float_kernels() {
+  static const KernelTable kTable = [] {
+    fix_block_sizes();
+    KernelTable table{};
+    add_movement(table);
+    const auto set = [&table](ir::OpKind kind, Kernel kernel) {
+      table[static_cast<size_t>(kind)] = kernel;
+    };
+    set(ir::OpKind::add, run_add);
+    set(ir::OpKind::avg_pool2d, run_avg_pool2d);
+    set(ir::OpKind::batch_norm, run_batch_norm);
+    set(ir::OpKind::clamp, run_clamp);
+    set(ir::OpKind::conv2d, run_conv2d);
+    set(ir::OpKind::linear, run_linear);
+    set(ir::OpKind::log_softmax, run_log_softmax);
+    set(ir::OpKind::mul, run_mul);
+    set(ir::OpKind::sigmoid, run_sigmoid);
+    set(ir::OpKind::softmax, run_softmax);
+    set(ir::OpKind::sub, run_sub);
+    set(ir::OpKind::tanh, run_tanh);
+    return table;
+  }();
+  return kTable;
+}
+
+}  // namespace thimble::quant

@@ -1,0 +1,237 @@
+#include "quant/simulate.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "numerics/fixed_point.h"
+#include "quant/fast/broadcast.h"
+#include "quant/fast/convolution.h"
+#include "quant/fast/movement.h"
+
+namespace thimble::quant {
+namespace {
+
+using eval::Call;
+
+constexpr int64_t kExactInFloat = int64_t{1} << 24;
+
+int32_t attribute(const Call& call, std::string_view name) {
+  return static_cast<int32_t>(call.integer(name));
+}
+
+int32_t requantize(int32_t value, int32_t mult, int32_t shift, bool single) {
+  return single ? numerics::requantize_single(value, mult, shift)
+                : numerics::requantize(value, mult, shift);
+}
+
+/// Accumulators of one output channel to codes.
+struct ChannelRequantizer {
+  int32_t bias, mult, shift, zero_point, low, high;
+  bool single;
+
+  template <typename T>
+  [[nodiscard]] int8_t operator()(T accumulator) const {
+    const int32_t sum = numerics::wrap_add(static_cast<int32_t>(accumulator), bias);
+    const int32_t scaled = requantize(sum, mult, shift, single);
+    return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, zero_point), low, high));
+  }
+};
+
+/// Of qconv2d or qlinear.
+ChannelRequantizer requantizer(const Call& call, size_t channel) {
+  const size_t entry = call.input<int32_t>(3).size() == 1 ? 0 : channel;
+  const size_t shift_entry = call.input<int32_t>(4).size() == 1 ? 0 : channel;
+  return {call.has(2) ? call.input<int32_t>(2)[channel] : 0,
+          call.input<int32_t>(3)[entry],
+          call.input<int32_t>(4)[shift_entry],
+          attribute(call, "y_zp"),
+          attribute(call, "min"),
+          attribute(call, "max"),
+          call.integer("rounding") != 0};
+}
+
+/// Can float32 hold every partial sum of any output channel?
+bool fits_float(const Call& call) {
+  const int32_t zero_point = attribute(call, "x_zp");
+  const int64_t largest_x = std::max(127 - zero_point, zero_point + 128);
+  const auto w = call.input<int8_t>(1);
+  const size_t channels = static_cast<size_t>(call.shape(1)[0]);
+  const size_t terms = w.size() / channels;
+  for (size_t o = 0; o < channels; ++o) {
+    int32_t sum = 0;
+    for (const int8_t weight : w.subspan(o * terms, terms)) sum += weight < 0 ? -weight : weight;
+    if (sum * largest_x >= kExactInFloat) return false;
+  }
+  return true;
+}
+
+template <typename T>
+T* shifted(std::span<const int8_t> codes, int32_t zero_point, Scratch& scratch, size_t slot) {
+  T* values = scratch.get<T>(slot, codes.size());
+  const int8_t* from = codes.data();
+  const size_t count = codes.size();
+  for (size_t i = 0; i < count; ++i) values[i] = static_cast<T>(from[i] - zero_point);
+  return values;
+}
+
+template <typename T>
+void convolution(const Call& call, Scratch& scratch) {
+  const Convolution c = convolution_of(call);
+  const size_t sums = call.result<int8_t>().size();
+  // Slots 0 and 1 are the convolution's own.
+  const size_t weights = call.input<int8_t>(1).size();
+  T* w = scratch.get<T>(2, weights + sums);
+  T* accumulators = w + weights;
+  for (size_t i = 0; i < weights; ++i) w[i] = static_cast<T>(call.input<int8_t>(1)[i]);
+  const T* x = shifted<T>(call.input<int8_t>(0), attribute(call, "x_zp"), scratch, 3);
+  convolve<T>(c, x, w, nullptr, accumulators, scratch);
+  int8_t* y = call.result<int8_t>().data();
+  const int64_t plane = c.out_h * c.out_w;
+  for (int64_t o = 0; o < c.out_channels; ++o) {
+    const ChannelRequantizer to_code = requantizer(call, static_cast<size_t>(o));
+    for (int64_t n = 0; n < c.batch; ++n) {
+      const int64_t first = (n * c.out_channels + o) * plane;
+      for (int64_t i = first; i < first + plane; ++i) y[i] = to_code(accumulators[i]);
+    }
+  }
+}
+
+template <typename T>
+void linear(const Call& call, Scratch& scratch) {
+  const int64_t out = call.shape(1)[0];
+  const int64_t in = call.shape(1)[1];
+  const int64_t rows = static_cast<int64_t>(call.input<int8_t>(0).size()) / in;
+  const T* x = shifted<T>(call.input<int8_t>(0), attribute(call, "x_zp"), scratch, 3);
+  const T* w = shifted<T>(call.input<int8_t>(1), 0, scratch, 2);
+  T* accumulators = scratch.get<T>(0, static_cast<size_t>(rows * out));
+  multiply_transposed(x, w, accumulators, rows, in, out);
+  int8_t* y = call.result<int8_t>().data();
+  for (int64_t o = 0; o < out; ++o) {
+    const ChannelRequantizer to_code = requantizer(call, static_cast<size_t>(o));
+    for (int64_t i = o; i < rows * out; i += out) y[i] = to_code(accumulators[i]);
+  }
+}
+
+void run_qconv2d(const Call& call, Scratch& scratch) {
+  fits_float(call) ? convolution<float>(call, scratch) : convolution<double>(call, scratch);
+}
+void run_qlinear(const Call& call, Scratch& scratch) {
+  fits_float(call) ? linear<float>(call, scratch) : linear<double>(call, scratch);
+}
+
+void scaled_sum(const Call& call, int32_t sign_of_b) {
+  const bool single = call.integer("rounding") != 0;
+  // An operand has 256 codes only: its scaled value is looked up.
+  const auto table = [&](std::string_view side, int32_t sign) {
+    const std::string name(side);
+    const int32_t zero_point = attribute(call, name + "_zp");
+    const int32_t mult = attribute(call, name + "_mult");
+    const int32_t shift = attribute(call, name + "_shift");
+    std::array<int32_t, 256> scaled{};
+    for (int32_t code = -128; code < 128; ++code) {
+      const int32_t raised = sign * (code - zero_point) * (1 << 20);
+      scaled[static_cast<size_t>(code + 128)] = requantize(raised, mult, shift, single);
+    }
+    return scaled;
+  };
+  const auto scaled_a = table("a", 1);
+  const auto scaled_b = table("b", sign_of_b);
+  const int32_t y_zp = attribute(call, "y_zp");
+  const int32_t y_mult = attribute(call, "y_mult");
+  const int32_t y_shift = attribute(call, "y_shift");
+  const int32_t low = attribute(call, "min");
+  const int32_t high = attribute(call, "max");
+  broadcast<int8_t>(call, [&](int8_t a, int8_t b) {
+    const int32_t sum = numerics::wrap_add(scaled_a[static_cast<size_t>(a + 128)],
+                                           scaled_b[static_cast<size_t>(b + 128)]);
+    const int32_t y = numerics::wrap_add(requantize(sum, y_mult, y_shift, single), y_zp);
+    return static_cast<int8_t>(numerics::clamp(y, low, high));
+  });
+}
+
+void run_qadd(const Call& call, Scratch&) {
+  scaled_sum(call, 1);
+}
+void run_qsub(const Call& call, Scratch&) {
+  scaled_sum(call, -1);
+}
+
+void run_qmul(const Call& call, Scratch&) {
+  const bool single = call.integer("rounding") != 0;
+  const int32_t a_zp = attribute(call, "a_zp");
+  const int32_t b_zp = attribute(call, "b_zp");
+  const int32_t y_zp = attribute(call, "y_zp");
+  const int32_t mult = attribute(call, "mult");
+  const int32_t shift = attribute(call, "shift");
+  const int32_t low = attribute(call, "min");
+  const int32_t high = attribute(call, "max");
+  broadcast<int8_t>(call, [=](int8_t a, int8_t b) {
+    const int32_t product = requantize((a - a_zp) * (b - b_zp), mult, shift, single);
+    return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(product, y_zp), low, high));
+  });
+}
+
+void run_lut(const Call& call, Scratch&) {
+  const int8_t* table = call.input<int8_t>(1).data() + 128;
+  const auto x = call.input<int8_t>(0);
+  int8_t* y = call.result<int8_t>().data();
+  for (size_t i = 0; i < x.size(); ++i) y[i] = table[x[i]];
+}
+
+void run_quantize(const Call& call, Scratch&) {
+  const float inverse = 1.0F / static_cast<float>(call.op.number("scale"));
+  const int32_t zero_point = attribute(call, "zero_point");
+  const auto x = call.input<float>(0);
+  int8_t* y = call.result<int8_t>().data();
+  for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::quantize_i8(x[i], inverse, zero_point);
+}
+
+void run_dequantize(const Call& call, Scratch&) {
+  const float scale = static_cast<float>(call.op.number("scale"));
+  const int32_t zero_point = attribute(call, "zero_point");
+  const auto x = call.input<int8_t>(0);
+  float* y = call.result<float>().data();
+  for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::dequantize_i8(x[i], scale, zero_point);
+}
+
+}  // namespace
+
+const KernelTable& integer_kernels() {
+  static const KernelTable kTable = [] {
+    fix_block_sizes();
+    KernelTable table{};
+    add_movement(table);
+    const auto set = [&table](ir::OpKind kind, Kernel kernel) {
+      table[static_cast<size_t>(kind)] = kernel;
+    };
+    set(ir::OpKind::dequantize, run_dequantize);
+    set(ir::OpKind::lut, run_lut);
+    set(ir::OpKind::qadd, run_qadd);
+    set(ir::OpKind::qconv2d, run_qconv2d);
+    set(ir::OpKind::qlinear, run_qlinear);
+    set(ir::OpKind::qmul, run_qmul);
+    set(ir::OpKind::qsub, run_qsub);
+    set(ir::OpKind::quantize, run_quantize);
+    return table;
+  }();
+  return kTable;
+}
+
+Result<std::vector<ir::Tensor>> simulate(const ir::Graph& graph,
+                                         std::span<const ir::Tensor> inputs) {
+  if (inputs.size() != graph.inputs().size()) {
+    return bad_input("{} inputs given, the graph has {}", inputs.size(), graph.inputs().size());
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ir::Value& value = graph.value(graph.inputs()[i]);
+    if (inputs[i].dtype == value.type.dtype && inputs[i].shape == value.type.shape) continue;
+    return bad_input("input {} (%{}) is {}, expected {}", i, value.name,
+                     ir::type_text(inputs[i].dtype, inputs[i].shape),
+                     ir::type_text(value.type.dtype, value.type.shape));
+  }
+  Engine engine(graph, integer_kernels());
+  engine.run(inputs, {});
+  return engine.outputs();
+}
+
+}  // namespace thimble::quant
