@@ -98,8 +98,8 @@ Result<Type> infer_pad(const Candidate& c) {
 
 Result<Type> infer_permute(const Candidate& c) {
   const auto dims = c.op().integers("dims");
-  if (!dims.empty() || !c.shape(0).empty()) THIMBLE_CHECK(c.dimensions(0));
-  if (dims.size() != c.shape(0).size()) {
+  const bool scalar = dims.empty() && c.shape(0).empty();
+  if (dims.size() != c.shape(0).size() || (!scalar && !c.dimensions(0).ok())) {
     return bad_input("dims is {}, expected a permutation of {} dimensions", list_text(dims),
                      c.shape(0).size());
   }

@@ -110,6 +110,7 @@ Result<Token> Lexer::next() {
   }
   if (letter == '0' && peek(1) == 'x') {
     while (hex_value(peek(2 + length)) >= 0) ++length;
+    if (text_.substr(position_ + 2 + length, 3) == "...") length += 3;
     token.kind = Token::Kind::kHex;
     take(token, 2 + length);
     token.text.remove_prefix(2);

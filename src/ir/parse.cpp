@@ -182,16 +182,17 @@ class Parser {
   struct Declaration {
     Token token;
     std::string name;
-    Type type;
+    std::optional<Type> type;
   };
-  /// `%name: type`, a name that is new.
-  Result<Declaration> declaration() {
+  /// `%name: type`, a name that is new. Only an operator's result may leave its type to the rule.
+  Result<Declaration> declaration(bool needs_type) {
     if (token_.kind != Kind::kValue) return expected("a value such as %x");
     Declaration result{token_, token_.value, {}};
     if (names_.count(result.name) != 0) {
       return at(token_, bad_input("%{} is defined twice", result.name));
     }
     THIMBLE_CHECK(advance());
+    if (!needs_type && is_mark('=')) return result;
     THIMBLE_CHECK(expect_mark(':'));
     THIMBLE_TRY(result.type, type());
     return result;
@@ -199,32 +200,51 @@ class Parser {
 
   Status input() {
     THIMBLE_CHECK(advance());
-    THIMBLE_TRY(Declaration made, declaration());
-    names_[made.name] = graph_.add_input(made.name, std::move(made.type));
+    THIMBLE_TRY(Declaration made, declaration(/*needs_type=*/true));
+    names_[made.name] = graph_.add_input(made.name, std::move(*made.type));
     return ok();
   }
 
   Status constant() {
     THIMBLE_CHECK(advance());
-    THIMBLE_TRY(Declaration made, declaration());
+    THIMBLE_TRY(Declaration made, declaration(/*needs_type=*/true));
     THIMBLE_CHECK(expect_mark('='));
     if (token_.kind != Kind::kHex) return expected("0x and the bytes in hex");
-    // Compared before anything is allocated: the shape may be a lie.
-    const size_t digits = made.type.bytes() * 2;
-    if (token_.text.size() != digits) {
-      return at(token_, bad_input("{} hex digits, {} takes {}", token_.text.size(),
-                                  type_text(made.type.dtype, made.type.shape), digits));
-    }
-    auto tensor = std::make_shared<Tensor>(zeros(made.type.dtype, made.type.shape));
+    const Type& type = *made.type;
+    THIMBLE_TRY(const std::string_view digits, hex_digits(type));
+    auto tensor = std::make_shared<Tensor>(zeros(type.dtype, type.shape));
     for (size_t i = 0; i < tensor->bytes.size(); ++i) {
+      const char* digit = &digits[2 * i % digits.size()];
       unsigned value = 0;
-      std::from_chars(&token_.text[2 * i], &token_.text[2 * i] + 2, value, 16);
+      std::from_chars(digit, digit + 2, value, 16);
       tensor->bytes[i] = static_cast<std::byte>(value);
     }
-    const ValueId id = graph_.add_constant(made.name, std::move(tensor), made.type.quant);
-    if (!is_contiguous(made.type.dim_order)) graph_.value(id).type.dim_order = made.type.dim_order;
+    const ValueId id = graph_.add_constant(made.name, std::move(tensor), type.quant);
+    if (!is_contiguous(type.dim_order)) graph_.value(id).type.dim_order = type.dim_order;
     names_[made.name] = id;
     return advance();
+  }
+
+  /// The digits of a constant: as many as it takes, or a piece to repeat, `0x00ff...`.
+  /// Compared with the type before anything is allocated: the shape may be a lie.
+  Result<std::string_view> hex_digits(const Type& type) {
+    constexpr size_t kRepeatedBytesMax = size_t{1} << 20;
+    std::string_view digits = token_.text;
+    const size_t needed = type.bytes() * 2;
+    const std::string what = type_text(type.dtype, type.shape);
+    if (!digits.ends_with("...")) {
+      if (digits.size() == needed) return digits;
+      return at(token_, bad_input("{} hex digits, {} takes {}", digits.size(), what, needed));
+    }
+    digits.remove_suffix(3);
+    if (type.bytes() > kRepeatedBytesMax) {
+      return at(token_, bad_input("{} is too large to be filled, at most {} bytes", what,
+                                  kRepeatedBytesMax));
+    }
+    if (digits.empty() || digits.size() % 2 != 0 || needed % digits.size() != 0) {
+      return at(token_, bad_input("{} repeated hex digits do not fill {}", digits.size(), what));
+    }
+    return digits;
   }
 
   Result<ValueId> value() {
@@ -252,7 +272,7 @@ class Parser {
 
   /// `%y: type = op(operands) {attributes} at ... in ... of ...`
   Status operation() {
-    THIMBLE_TRY(Declaration made, declaration());
+    THIMBLE_TRY(Declaration made, declaration(/*needs_type=*/false));
     THIMBLE_CHECK(expect_mark('='));
     const Token op_token = token_;
     const auto kind = op_from_name(token_.kind == Kind::kWord ? token_.text : "");
@@ -261,26 +281,29 @@ class Parser {
     THIMBLE_TRY(auto operands, list('(', ')', &Parser::operand));
     THIMBLE_TRY(Attrs attrs, attributes(*kind));
     THIMBLE_TRY(Source source, source_clauses());
-    auto added = graph_.add(*kind, std::move(operands), std::move(attrs), std::move(source),
-                            {made.name, made.type.dim_order, made.type.quant});
+    Graph::ResultHint hint{made.name, {}, {}};
+    if (made.type) {
+      hint.dim_order = made.type->dim_order;
+      hint.quant = made.type->quant;
+    }
+    auto added = graph_.add(*kind, std::move(operands), std::move(attrs), std::move(source), hint);
     if (!added.ok()) return at(op_token, added.error());
-    return check_result(made, *added);
+    names_[made.name] = *added;
+    return made.type ? check_result(made, graph_.type(*added)) : ok();
   }
 
   /// The text states the type that the operator gives; a difference is the text's error.
-  Status check_result(const Declaration& made, ValueId id) {
-    const Type& type = graph_.type(id);
-    if (type.dtype != made.type.dtype || type.shape != made.type.shape) {
+  Status check_result(const Declaration& made, const Type& type) {
+    if (type.dtype != made.type->dtype || type.shape != made.type->shape) {
       return at(made.token, bad_input("%{} is declared {}, the operator gives {}", made.name,
-                                      type_text(made.type.dtype, made.type.shape),
+                                      type_text(made.type->dtype, made.type->shape),
                                       type_text(type.dtype, type.shape)));
     }
-    if (type.quant != made.type.quant) {
+    if (type.quant != made.type->quant) {
       return at(made.token, bad_input("%{} is declared without the quantization that the operator "
                                       "gives it",
                                       made.name));
     }
-    names_[made.name] = id;
     return ok();
   }
 

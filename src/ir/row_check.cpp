@@ -52,7 +52,7 @@ Status check_operands(OpKind kind, std::span<const ValueId> inputs) {
   const auto& operands = op_info(kind).operands;
   const bool variadic = !operands.empty() && operands.back().variadic;
   if (variadic ? inputs.size() < operands.size() : inputs.size() != operands.size()) {
-    return bad_input("{} operands given, expected {}{}", inputs.size(), operands.size(),
+    return bad_input("operands: {} given, expected {}{}", inputs.size(), operands.size(),
                      variadic ? " or more" : "");
   }
   for (size_t i = 0; i < inputs.size(); ++i) {

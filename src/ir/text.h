@@ -21,7 +21,7 @@ struct Token {
     kEnd,
     kWord,    // graph, f32, _, x_zp
     kNumber,  // -3, 0.5, 1e-07, -inf; `text` as written, to be converted where it is used
-    kHex,     // 0x00ff; `text` without 0x
+    kHex,     // 0x00ff, 0x00...; `text` without 0x
     kString,  // `value` unescaped
     kValue,   // %name; `value` is the name
     kGraph,   // @name; `value` is the name

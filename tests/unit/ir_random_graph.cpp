@@ -1,0 +1,197 @@
+#include "tests/unit/ir_random_graph.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace thimble::test {
+namespace {
+
+using ir::DType;
+using ir::Graph;
+using ir::OpKind;
+using ir::Shape;
+using ir::ValueId;
+
+class Maker {
+ public:
+  explicit Maker(uint64_t seed) : random_(seed) {}
+
+  Graph make(int op_count) {
+    graph_.add_input("x", {DType::kF32, {1, 4, 6, 5}, {}, {}});
+    graph_.add_input("q", {DType::kI8, {1, 4, 6, 5}, ir::channels_last_order(), {}});
+    graph_.add_input("row", {DType::kF32, {2, 5}, {}, {}});
+    graph_.add_input("codes", {DType::kI8, {5}, {}, ir::per_tensor(0.1, -7)});
+    graph_.add_input("odd name", {DType::kI32, {2, 2}, {}, {}});
+    data_ = {0, 1, 2, 3, 4};
+    // Most attempts do not fit and are refused; the factory is the filter.
+    for (int attempt = 0; attempt < 200 * op_count; ++attempt) {
+      if (static_cast<int>(graph_.ops().size()) >= op_count) break;
+      try_add(static_cast<OpKind>(random_.between(0, static_cast<int64_t>(OpKind::kCount) - 1)));
+    }
+    graph_.add_output(data_.back());
+    for (const ValueId id : data_) {
+      if (random_.chance(20)) graph_.add_output(id);
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  ValueId constant(DType dtype, const Shape& shape, int64_t low, int64_t high) {
+    auto tensor = std::make_shared<ir::Tensor>(random_tensor(random_, dtype, shape));
+    if (dtype == DType::kI32) {
+      for (int32_t& value : tensor->data<int32_t>()) {
+        value = static_cast<int32_t>(random_.between(low, high));
+      }
+    }
+    return graph_.add_constant("c", std::move(tensor));
+  }
+
+  /// Operands that parametrize: their name says what they must be. `x` is the first operand.
+  ValueId parameter(OpKind kind, std::string_view name, const Shape& x) {
+    const bool integer = ir::op_name(kind)[0] == 'q';
+    if (name == "w") {
+      const bool linear = kind == OpKind::linear || kind == OpKind::qlinear;
+      const Shape shape = linear ? Shape{channels_, x.empty() ? 1 : x.back()}
+                                 : Shape{channels_, x.size() > 1 ? x[1] : 1, random_.between(1, 3),
+                                         random_.between(1, 3)};
+      return constant(integer ? DType::kI8 : DType::kF32, shape, 0, 0);
+    }
+    if (name == "b") {
+      if (random_.chance(30)) return ir::kNoValue;
+      return constant(integer ? DType::kI32 : DType::kF32, {channels_}, -5000, 5000);
+    }
+    const Shape per_channel = random_.chance(50) ? Shape{channels_} : Shape{1};
+    if (name == "mult") return constant(DType::kI32, per_channel, 1 << 30, INT32_MAX);
+    if (name == "shift" && integer) return constant(DType::kI32, per_channel, -12, 2);
+    if (name == "table") return constant(DType::kI8, {256}, 0, 0);
+    if (name == "exp_table") return constant(DType::kI32, {256}, 1, 1 << 20);
+    return constant(DType::kF32, {x.size() > 1 ? x[1] : 1}, 0, 0);  // batch_norm
+  }
+
+  std::vector<int64_t> numbers(size_t count, int64_t low, int64_t high) {
+    std::vector<int64_t> result(count);
+    for (int64_t& value : result) value = random_.between(low, high);
+    return result;
+  }
+
+  ir::AttrValue integers(std::string_view name, const Shape& x) {
+    if (name == "dims") {
+      std::vector<int64_t> dims(x.size());
+      std::iota(dims.begin(), dims.end(), 0);
+      for (size_t i = dims.size(); i > 1; --i) {
+        std::swap(dims[i - 1], dims[static_cast<size_t>(random_.between(0, int64_t(i) - 1))]);
+      }
+      if (random_.chance(50) && !dims.empty()) dims.pop_back();
+      return dims;
+    }
+    if (name == "shape") {
+      Shape shape = x;
+      std::reverse(shape.begin(), shape.end());
+      if (random_.chance(50)) shape.insert(shape.begin(), random_.between(1, 2));
+      return random_.chance(50) ? shape : x;
+    }
+    if (name == "before" || name == "after") return numbers(x.size(), 0, 1);
+    if (name == "padding") return numbers(4, 0, 1);
+    return numbers(2, 1, name == "kernel" ? 3 : 2);
+  }
+
+  ir::AttrValue integer(std::string_view name, const Shape& x) {
+    const int64_t size = x.empty() ? 1 : x.back();
+    if (name == "dim") return random_.between(0, std::max<int64_t>(0, int64_t(x.size()) - 1));
+    if (name == "start") return random_.between(0, size - 1);
+    if (name == "end" || name == "step") return random_.between(1, size);
+    if (name == "groups") return int64_t{1};
+    if (name == "rounding") return random_.between(0, 1);
+    if (name.ends_with("mult")) return random_.between(1 << 30, INT32_MAX);
+    if (name == "diff_min") return random_.between(-63, 0);
+    if (name.ends_with("shift")) return random_.between(-20, 25);
+    if (name == "min") return random_.between(-128, 0);
+    return random_.between(-128, 127);
+  }
+
+  ir::AttrValue attribute(const ir::AttrInfo& info, const Shape& x) {
+    switch (info.kind) {
+      case ir::AttrInfo::Kind::kInts:
+        return integers(info.name, x);
+      case ir::AttrInfo::Kind::kBool:
+        return random_.between(0, 1);
+      case ir::AttrInfo::Kind::kInt:
+        return integer(info.name, x);
+      case ir::AttrInfo::Kind::kDouble:
+        break;
+    }
+    if (info.name == "value") return static_cast<double>(random_.between(0, 1));
+    return info.name == "min" ? random_.real(-4, 0) : random_.real(0.001, 4);
+  }
+
+  ir::Source source() {
+    ir::Source source;
+    if (random_.chance(50)) source.file = "dir/net \"1\".py";
+    if (random_.chance(50)) source.line = static_cast<int>(random_.between(1, 999));
+    if (random_.chance(30)) source.text = "x = f(\\x)\t# \n \x7f \xc3\xa4";
+    if (random_.chance(30)) source.module = "features.0";
+    if (random_.chance(30)) source.target = "aten.x.default";
+    return source;
+  }
+
+  void try_add(OpKind kind) {
+    const ir::OpInfo& info = ir::op_info(kind);
+    const auto data = [&] {
+      return data_[static_cast<size_t>(random_.between(0, int64_t(data_.size()) - 1))];
+    };
+    const size_t constants_before = graph_.value_count();
+    channels_ = random_.between(1, 4);
+    const ValueId first = data();
+    const Shape x = graph_.type(first).shape;
+    std::vector<ValueId> operands{first};
+    const bool two_sided = info.operands.size() == 2 && info.operands[0].name == "a";
+    for (size_t i = 1; i < info.operands.size(); ++i) {
+      operands.push_back(two_sided ? data() : parameter(kind, info.operands[i].name, x));
+    }
+    if (info.operands[0].variadic && random_.chance(70)) operands.push_back(data());
+    ir::Attrs attrs;
+    for (const ir::AttrInfo& attr : info.attrs) {
+      if (!attr.default_value || random_.chance(50)) attrs.set(attr.name, attribute(attr, x));
+    }
+    Graph::ResultHint hint;
+    if (random_.chance(30)) hint.name = "v";
+    if (random_.chance(30)) hint.dim_order = ir::channels_last_order();
+    if (random_.chance(30)) hint.quant = ir::per_tensor(random_.real(1e-6, 10), -3);
+    const auto added = graph_.add(kind, operands, attrs, source(), hint);
+    // A refused operator leaves its constants behind; they are unused values like any other.
+    if (added.ok() && graph_.value_count() > constants_before) data_.push_back(*added);
+  }
+
+  Random random_;
+  Graph graph_;
+  std::vector<ValueId> data_;
+  int64_t channels_ = 1;
+};
+
+}  // namespace
+
+ir::Tensor random_tensor(Random& random, DType dtype, const Shape& shape) {
+  ir::Tensor tensor = ir::zeros(dtype, shape);
+  if (dtype == DType::kF32) {
+    for (float& value : tensor.data<float>()) value = static_cast<float>(random.real(-8, 8));
+    return tensor;
+  }
+  const int64_t high = dtype == DType::kBool ? 1 : 255;
+  for (std::byte& byte : tensor.bytes) byte = static_cast<std::byte>(random.between(0, high));
+  return tensor;
+}
+
+Graph random_graph(uint64_t seed, int op_count) {
+  return Maker(seed).make(op_count);
+}
+
+std::vector<ir::Tensor> random_inputs(const Graph& graph, uint64_t seed) {
+  Random random(seed);
+  std::vector<ir::Tensor> inputs;
+  for (const ValueId id : graph.inputs()) {
+    inputs.push_back(random_tensor(random, graph.type(id).dtype, graph.type(id).shape));
+  }
+  return inputs;
+}
+
+}  // namespace thimble::test
