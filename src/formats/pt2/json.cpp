@@ -1,31 +1,13 @@
 #include "formats/pt2/json.h"
 
 #include <limits>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 namespace thimble::formats::pt2::json {
 
 namespace {
-
-/// Upper bound of the tokens, so that the tape is allocated once and never grows by doubling: every
-/// value and every key follows a bracket, a comma or a colon.
-size_t count_tokens(std::string_view text) {
-  size_t count = 1;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string) {
-      if (c == '\\') ++i;
-      if (c == '"') in_string = false;
-    } else if (c == '"') {
-      in_string = true;
-    } else if (c == '[' || c == '{' || c == ',' || c == ':') {
-      ++count;
-    }
-  }
-  return count;
-}
 
 /// For a message: short and without control characters.
 std::string clipped(std::string_view text, size_t length_max) {
@@ -125,7 +107,6 @@ Result<Document> Document::parse(Bytes text, std::string label) {
                      kTextBytesMax);
   }
   const std::string_view characters = as_text(text);
-  document.tape_.reserve(count_tokens(characters));
   document.characters_.reserve(text.size());
   TapeWriter writer(document);
   if (!nlohmann::json::sax_parse(characters.begin(), characters.end(), &writer)) {

@@ -1,15 +1,15 @@
 #pragma once
 // JSON as a tape: one 64-bit word per token and one buffer for the characters of all strings. A
-// tree of nodes costs ten to twenty times the bytes of the text; the tape costs at most five, and
-// so hostile text cannot make the reader allocate much. A Value is a place on the tape. The path
+// tree of nodes costs ten to twenty times the bytes of the text, the tape at most five times, and so
+// hostile text cannot make the reader allocate much. A Value is a place on the tape. The path
 // that a message shows ("graph_module.graph.nodes[12].inputs[3].arg") is found from that place only
 // when there is an error, and so checked access costs no more than unchecked.
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -96,10 +96,11 @@ class Document {
   static constexpr uint64_t kPayloadMask = (uint64_t{1} << 60) - 1;
 
   std::string label_;
-  std::vector<uint64_t> tape_;  // kind in the upper 4 bits; containers hold their end
+  // Deques grow without a second copy and without room for what a text might still hold.
+  std::deque<uint64_t> tape_;  // kind in the upper 4 bits; containers hold their end
   std::string characters_;
-  std::vector<int64_t> big_integers_;  // those that 60 bits do not hold
-  std::vector<double> floats_;
+  std::deque<int64_t> big_integers_;  // those that 60 bits do not hold
+  std::deque<double> floats_;
 };
 
 /// Ranges over the tape itself: a list of a million numbers makes no second list.

@@ -101,6 +101,8 @@ Status Archive::State::check_size(const Member& member, const zip_stat_t& stat) 
 }
 
 Status Archive::State::scan() {
+  // libzip takes a file without any bytes for an archive without members.
+  if (size_bytes == 0) return bad_input("{}: the file is empty", name);
   const zip_int64_t count = zip_get_num_entries(handle.get(), 0);
   if (count < 0 || static_cast<uint64_t>(count) > kMembersMax) {
     return bad_input("{}: {} members, at most {} are read", name, count, kMembersMax);

@@ -1,0 +1,546 @@
+// The .pt2 reader on a small archive, on the same archive damaged in every way that a message has
+// to name, and on all archives that PyTorch wrote for the fixtures.
+
+#include "formats/pt2/reader.h"
+
+#include <filesystem>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "formats/pt2/json.h"
+#include "formats/pt2/source_line.h"
+#include "tests/unit/formats_test_support.h"
+
+namespace thimble::formats::pt2 {
+namespace {
+
+using nlohmann::json;
+using testing::Pt2Parts;
+using testing::small_pt2;
+using testing::tensor_meta;
+using testing::to_bytes;
+
+Result<ExportedProgram> read_parts(const Pt2Parts& parts) { return read(parts.pack(), "n.pt2"); }
+
+std::string failure(const Pt2Parts& parts) {
+  const auto program = read_parts(parts);
+  return program ? "no error" : program.error().message;
+}
+
+/// The message of reading the archive after `edit`.
+template <typename Edit>
+std::string failure_after(Edit edit) {
+  Pt2Parts parts = small_pt2();
+  edit(parts);
+  return failure(parts);
+}
+
+json& graph_of(Pt2Parts& parts) { return parts.model["graph_module"]["graph"]; }
+json& node_of(Pt2Parts& parts, size_t i) { return graph_of(parts)["nodes"][i]; }
+json& weight_of(Pt2Parts& parts) { return parts.weights["config"]["fc.weight"]; }
+
+/// The message of gathering fc.weight, with the graph's description following the config's.
+template <typename Edit>
+std::string gather_failure_after(Edit edit) {
+  Pt2Parts parts = small_pt2();
+  edit(parts);
+  graph_of(parts)["tensor_values"]["p_weight"] = weight_of(parts)["tensor_meta"];
+  const auto program = read_parts(parts);
+  if (!program) return program.error().message;
+  const auto tensor = program->weights.gather_finite("fc.weight");
+  return tensor ? "no error" : tensor.error().message;
+}
+
+TEST(Pt2, ReadsAProgram) {
+  const auto program = read_parts(small_pt2());
+  ASSERT_TRUE(program) << program.error().message;
+  EXPECT_EQ(program->torch_version, "2.13.0");
+  EXPECT_EQ(program->schema_minor, 20);
+  ASSERT_EQ(program->graph.nodes.size(), 2U);
+  const Node& linear = program->graph.nodes[0];
+  EXPECT_EQ(linear.name, "linear");
+  EXPECT_EQ(linear.target, "torch.ops.aten.linear.default");
+  ASSERT_NE(linear.input("weight"), nullptr);
+  EXPECT_EQ(std::get<TensorName>(*linear.input("weight")).name, "p_weight");
+  EXPECT_EQ(linear.input("bias"), nullptr);
+  EXPECT_FALSE(linear.inputs[0].is_keyword);
+  EXPECT_EQ(linear.source.file, "/home/me/net.py");
+  EXPECT_EQ(linear.source.line, 7);
+  EXPECT_EQ(linear.source.function, "forward");
+  EXPECT_EQ(linear.source.text, "y = self.fc(x)");
+  EXPECT_EQ(linear.module_path, "fc");
+  EXPECT_EQ(linear.module_type, "torch.nn.Linear");
+  EXPECT_EQ(program->graph.nodes[1].source.line, 0);
+  EXPECT_EQ(describe(*program->graph.tensor("x")), "float32[2,3]");
+  EXPECT_EQ(program->graph.tensor("y"), nullptr);
+  ASSERT_EQ(program->input_specs.size(), 2U);
+  EXPECT_EQ(program->input_specs[0].kind, InputKind::kParameter);
+  EXPECT_EQ(program->input_specs[0].target, "fc.weight");
+  EXPECT_EQ(program->input_specs[1].kind, InputKind::kUserInput);
+  EXPECT_EQ(program->input_specs[1].value_name, "x");
+  EXPECT_EQ(program->output_specs[0].value_name, "relu");
+}
+
+TEST(Pt2, ReadsEveryArgumentKind) {
+  const std::pair<const char*, const char*> cases[] = {
+      {R"({"as_none": true})", "none"},
+      {R"({"as_tensors": [{"name": "x"}, {"name": "p_weight"}]})", "tensors"},
+      {R"({"as_optional_tensors": [{"as_none": true}, {"as_tensor": {"name": "x"}}]})",
+       "optional_tensors"},
+      {R"({"as_optional_tensor": {"as_none": true}})", "none"},
+      {R"({"as_optional_tensor": {"as_tensor": {"name": "x"}}})", "tensor"},
+      {R"({"as_int": 9223372036854775807})", "int"},
+      {R"({"as_ints": [1, -2]})", "ints"},
+      {R"({"as_float": "-Infinity"})", "float"},
+      {R"({"as_float": 3})", "float"},
+      {R"({"as_floats": [0.5, "NaN"]})", "floats"},
+      {R"({"as_bool": false})", "bool"},
+      {R"({"as_bools": [true, false]})", "bools"},
+      {R"({"as_string": "mean"})", "string"},
+      {R"({"as_strings": ["a"]})", "strings"},
+      {R"({"as_scalar_type": 7})", "scalar_type"},
+      {R"({"as_memory_format": 2})", "memory_format"},
+      {R"({"as_layout": 7})", "layout"},
+      {R"({"as_device": {"type": "cpu", "index": null}})", "device"},
+      {R"({"as_sym_int": {"as_int": 4}})", "sym_int"},
+      {R"({"as_sym_ints": [{"as_int": 4}, {"as_name": "x"}]})", "sym_ints"},
+      {R"({"as_sym_float": {"as_float": 4.5}})", "sym_float"},
+      {R"({"as_sym_bool": {"as_bool": true}})", "sym_bool"},
+      {R"({"as_operator": "torch.relu"})", "operator"},
+      {R"({"as_complex": {"real": 1.0, "imag": 0.0}})", "complex"},
+      {R"({"as_graph": {"name": "g", "graph": {}}})", "graph"},
+      {R"({"brand_new": [[]]})", "brand_new"},
+  };
+  for (const auto& [text, kind] : cases) {
+    Pt2Parts parts = small_pt2();
+    node_of(parts, 1)["inputs"].push_back(
+        {{"name", "extra"}, {"arg", json::parse(text)}, {"kind", 2}});
+    const auto program = read_parts(parts);
+    ASSERT_TRUE(program) << program.error().message;
+    EXPECT_EQ(kind_name(*program->graph.nodes[1].input("extra")), kind) << text;
+    EXPECT_TRUE(program->graph.nodes[1].inputs[1].is_keyword);
+  }
+}
+
+TEST(Pt2, NumbersKeepTheirValue) {
+  for (const int64_t number :
+       {int64_t{0}, int64_t{-1}, (int64_t{1} << 59) - 1, int64_t{1} << 59, -(int64_t{1} << 59),
+        std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()}) {
+    Pt2Parts parts = small_pt2();
+    node_of(parts, 1)["inputs"][0]["arg"] = {{"as_int", number}};
+    const auto program = read_parts(parts);
+    ASSERT_TRUE(program) << program.error().message;
+    EXPECT_EQ(std::get<int64_t>(program->graph.nodes[1].inputs[0].value), number);
+  }
+}
+
+TEST(Pt2, ReadsSymbolicSizes) {
+  Pt2Parts parts = small_pt2();
+  const json symbol = {{"as_expr",
+                        {{"expr_str", "Symbol('s77', positive=True, integer=True)"},
+                         {"hint", {{"as_int", 2}}}}}};
+  graph_of(parts)["tensor_values"]["x"]["sizes"][0] = symbol;
+  graph_of(parts)["sym_int_values"]["n"] = symbol;
+  parts.model["range_constraints"]["s77"] = {{"min_val", 1}, {"max_val", nullptr}};
+  const auto program = read_parts(parts);
+  ASSERT_TRUE(program) << program.error().message;
+  const TensorMeta& x = *program->graph.tensor("x");
+  EXPECT_TRUE(x.sizes[0].is_symbolic());
+  EXPECT_EQ(x.sizes[0].hint, 2);
+  EXPECT_EQ(describe(x), "float32[s77,3]");
+  EXPECT_EQ(program->range_constraints.at("s77").min, 1);
+  EXPECT_FALSE(program->range_constraints.at("s77").max);
+  EXPECT_TRUE(program->graph.sym_int_values.at("n").is_symbolic());
+}
+
+TEST(Pt2, ReadsEverySignatureKind) {
+  Pt2Parts parts = small_pt2();
+  json& graph = graph_of(parts);
+  json& specs = parts.model["graph_module"]["signature"]["input_specs"];
+  const auto add_input = [&](const char* name, const char* spec) {
+    graph["inputs"].push_back({{"as_tensor", {{"name", name}}}});
+    graph["tensor_values"][name] = tensor_meta({1});
+    specs.push_back(json::parse(spec));
+  };
+  add_input("b", R"({"buffer": {"arg": {"name": "b"}, "buffer_name": "n.b", "persistent": false}})");
+  add_input("c", R"({"tensor_constant": {"arg": {"name": "c"}, "tensor_constant_name": "t0"}})");
+  for (const char* name : {"n.b", "t0"}) {
+    parts.constants["config"][name] = {{"path_name", "tensor_0"},
+                                       {"is_param", false},
+                                       {"use_pickle", false},
+                                       {"tensor_meta", tensor_meta({1})}};
+  }
+  parts.others["data/constants/tensor_0"] = to_bytes("abcd");
+  graph["inputs"].push_back({{"as_int", 5}});
+  specs.push_back(json::parse(R"({"constant_input": {"name": "k", "value": {"as_int": 5}}})"));
+  graph["outputs"].insert(graph["outputs"].begin(),
+                          json::parse(R"({"as_tensor": {"name": "linear"}})"));
+  json& outputs = parts.model["graph_module"]["signature"]["output_specs"];
+  outputs.insert(outputs.begin(), json::parse(
+      R"({"buffer_mutation": {"arg": {"name": "linear"}, "buffer_name": "n.b"}})"));
+  graph["outputs"].push_back(json::parse(R"({"as_none": true})"));
+  outputs.push_back(json::parse(R"({"user_output": {"arg": {"as_none": true}}})"));
+
+  const auto program = read_parts(parts);
+  ASSERT_TRUE(program) << program.error().message;
+  ASSERT_EQ(program->input_specs.size(), 5U);
+  EXPECT_EQ(program->input_specs[2].kind, InputKind::kBuffer);
+  EXPECT_FALSE(program->input_specs[2].is_persistent);
+  EXPECT_EQ(program->input_specs[3].kind, InputKind::kTensorConstant);
+  EXPECT_EQ(program->input_specs[4].kind, InputKind::kConstant);
+  EXPECT_EQ(program->input_specs[4].target, "k");
+  EXPECT_EQ(std::get<int64_t>(program->input_specs[4].constant), 5);
+  EXPECT_EQ(program->output_specs[0].kind, OutputKind::kBufferMutation);
+  EXPECT_EQ(program->output_specs[0].target, "n.b");
+  EXPECT_TRUE(program->output_specs[2].value_name.empty());
+  EXPECT_EQ(as_text(program->weights.gather("n.b")->bytes), "abcd");
+}
+
+// --- messages ------------------------------------------------------------------------------------
+
+TEST(Pt2, LocatesWrongTypes) {
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { node_of(p, 1)["inputs"][0]["arg"]["as_tensor"] = 3; }),
+            "n.pt2: models/model.json: graph_module.graph.nodes[1].inputs[0].arg.as_tensor: "
+            "expected a tensor, found 3");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { node_of(p, 0)["target"] = nullptr; }),
+            "n.pt2: models/model.json: graph_module.graph.nodes[0].target: expected a string, "
+            "found null");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { node_of(p, 0).erase("outputs"); }),
+            "n.pt2: models/model.json: graph_module.graph.nodes[0]: \"outputs\" is missing");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { weight_of(p)["is_param"] = 1; }),
+            "n.pt2: data/weights/model_weights_config.json: config.fc.weight.is_param: expected "
+            "true or false, found 1");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { p.model = json::array(); }),
+            "n.pt2: models/model.json: expected an object with \"schema_version\", found an array");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) {
+              node_of(p, 1)["inputs"][0]["arg"] = {{"as_int", 1}, {"as_bool", true}};
+            }),
+            "n.pt2: models/model.json: graph_module.graph.nodes[1].inputs[0].arg: expected one "
+            "tag, found several");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) {
+              node_of(p, 1)["inputs"][0]["arg"] = {{"as_int", 1e300}};
+            }),
+            "n.pt2: models/model.json: graph_module.graph.nodes[1].inputs[0].arg.as_int: expected "
+            "an integer, found 1e+300");
+}
+
+TEST(Pt2, RefusesGraphsThatAreNotInOrder) {
+  const std::string place = "n.pt2: models/model.json: graph_module.graph.";
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { std::swap(node_of(p, 0), node_of(p, 1)); }),
+            place + "nodes[0].inputs[0].arg: uses \"linear\", which no input and no earlier node "
+                    "defines");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) {
+              node_of(p, 0)["inputs"][0]["arg"]["as_tensor"]["name"] = "linear";
+            }),
+            place + "nodes[0].inputs[0].arg: uses \"linear\", which no input and no earlier node "
+                    "defines");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) {
+              node_of(p, 1)["outputs"][0]["as_tensor"]["name"] = "linear";
+            }),
+            place + "nodes[1].outputs[0]: defines \"linear\" a second time");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) {
+              graph_of(p)["outputs"][0]["as_tensor"]["name"] = "nothing";
+            }),
+            place + "outputs[0]: uses \"nothing\", which no input and no earlier node defines");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { graph_of(p)["tensor_values"].erase("linear"); }),
+            place + "nodes[0].outputs[0]: tensor \"linear\" is not in tensor_values");
+}
+
+TEST(Pt2, RefusesAbsurdSizes) {
+  const auto with_size = [](json size) {
+    return failure_after([&](Pt2Parts& p) {
+      graph_of(p)["tensor_values"]["x"]["sizes"][0] = std::move(size);
+    });
+  };
+  const std::string place = "n.pt2: models/model.json: graph_module.graph.tensor_values.x";
+  EXPECT_EQ(with_size({{"as_int", -2}}),
+            place + ".sizes[0]: expected a number of 0 or more, found -2");
+  EXPECT_EQ(with_size({{"as_int", int64_t{1} << 61}}),
+            place + ": the size of float32[2305843009213693952,3] overflows 63 bits");
+  EXPECT_EQ(with_size({{"as_expr", {{"expr_str", ""}}}}),
+            place + ".sizes[0].as_expr.expr_str: expected an expression, found an empty string");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { graph_of(p)["tensor_values"]["x"]["dtype"] = 14; }),
+            place + ".dtype: expected a known scalar type, found 14");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) {
+              graph_of(p)["tensor_values"]["x"] = tensor_meta(std::vector<int64_t>(65, 1));
+            }),
+            place + ".sizes: 65 axes, at most 64 are read");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) {
+              graph_of(p)["tensor_values"]["x"]["strides"].erase(0);
+            }),
+            place + ": 2 sizes but 1 strides");
+}
+
+TEST(Pt2, RefusesSignaturesThatDisagree) {
+  const std::string place = "n.pt2: models/model.json: graph_module.signature.";
+  EXPECT_EQ(failure_after([](Pt2Parts& p) {
+              p.model["graph_module"]["signature"]["input_specs"].erase(0);
+            }),
+            place + "input_specs: 1 entries, but the graph has 2 such values");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) {
+              json& specs = p.model["graph_module"]["signature"]["input_specs"];
+              std::swap(specs[0], specs[1]);
+            }),
+            place + "input_specs[0]: is about \"x\", but the graph has \"p_weight\" in this place");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { p.weights["config"] = json::object(); }),
+            "n.pt2: the graph uses fc.weight, which no config lists");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { weight_of(p)["tensor_meta"] = tensor_meta({3, 4}); }),
+            "n.pt2: fc.weight is float32[3,4] in its config and float32[4,3] in the graph");
+}
+
+TEST(Pt2, RefusesJsonThatIsNoJson) {
+  const Pt2Parts parts = small_pt2();
+  const auto with_text = [&](const std::string& text) {
+    const auto program =
+        read(parts.pack_texts(text, parts.weights.dump(), parts.constants.dump()), "n.pt2");
+    return program ? std::string("no error") : program.error().message;
+  };
+  const std::string text = parts.model.dump();
+  EXPECT_EQ(with_text(text), "no error");
+  for (size_t size = 0; size < text.size(); size += 7) {
+    const std::string message = with_text(text.substr(0, size));
+    EXPECT_TRUE(message.starts_with("n.pt2: models/model.json: byte ")) << message;
+  }
+  const std::string depth = "n.pt2: models/model.json: nested more than 100 levels deep";
+  EXPECT_EQ(with_text(std::string(1'000'000, '[')), depth);
+  std::string objects;
+  for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
+  EXPECT_EQ(with_text(objects), depth);
+  EXPECT_NE(with_text("{\"a\": 1e999}").find("byte"), std::string::npos);
+  EXPECT_NE(with_text("\"\xFF\xFE\"").find("byte"), std::string::npos);
+}
+
+TEST(Pt2, RefusesDuplicateNames) {
+  const Pt2Parts parts = small_pt2();
+  std::string text = parts.weights.dump();
+  const size_t at = text.find("\"fc.weight\"");
+  const std::string row = text.substr(at, text.size() - at - 2);
+  text.insert(at, row + ",");
+  const auto program =
+      read(parts.pack_texts(parts.model.dump(), text, parts.constants.dump()), "n.pt2");
+  ASSERT_FALSE(program);
+  EXPECT_EQ(program.error().message,
+            "n.pt2: data/weights/model_weights_config.json: config.fc.weight: the name occurs "
+            "twice");
+}
+
+TEST(Pt2, OtherArchivesSayToReexport) {
+  const auto expect = [](const std::string& message, std::string_view part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+    EXPECT_TRUE(message.ends_with("re-export the model with PyTorch 2.9 or later")) << message;
+  };
+  expect(failure_after([](Pt2Parts& p) { p.model["schema_version"]["major"] = 7; }),
+         "schema_version: schema 7.20 is not read, expected 8.x");
+  expect(failure_after([](Pt2Parts& p) { p.model["schema_version"]["major"] = 9; }),
+         "schema 9.20 is not read");
+  expect(failure_after([](Pt2Parts& p) { p.others.erase("archive_format"); }),
+         "no archive_format member");
+  const auto only = [](std::string name) {
+    return read(testing::make_zip({{std::move(name), to_bytes("{}"), 0, 0, {}, {}, {}}}), "n.pt2")
+        .error()
+        .message;
+  };
+  expect(only("serialized_exported_program.json"), "the layout of an old PyTorch");
+  expect(only("net/data.pkl"), "as torch.save and torch.jit.save write it");
+  expect(only("hello.txt"), "no archive_format member");
+  const auto packed = [](std::vector<testing::ZipMember> members) {
+    members.push_back({"n/archive_format", to_bytes("pt2"), 0, 0, {}, {}, {}});
+    return read(testing::make_zip(members), "n.pt2").error().message;
+  };
+  expect(packed({}), "no models/*.json");
+  expect(packed({{"n/models/model.json", to_bytes(small_pt2().model.dump()), 0, 0, {}, {}, {}}}),
+         "no data/weights/model_weights_config.json");
+}
+
+TEST(Pt2, RefusesOtherByteOrdersAndSeveralModels) {
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { p.others["byteorder"] = to_bytes("big"); }),
+            "n.pt2: byteorder: expected \"little\", found \"big\"");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { p.others["archive_format"] = to_bytes("p\n"); }),
+            "n.pt2: archive_format: expected \"pt2\", found \"p?\"");
+  EXPECT_EQ(failure_after([](Pt2Parts& p) { p.others["models/a.json"] = to_bytes("{}"); }),
+            "n.pt2: holds the models a and model, expected one");
+}
+
+// --- weights -------------------------------------------------------------------------------------
+
+std::vector<float> floats(const WeightTensor& tensor) {
+  std::vector<float> values;
+  for (size_t at = 0; at < tensor.bytes.size(); at += 4) {
+    const auto bits = load_le<uint32_t>(tensor.bytes, at);
+    float value = 0;
+    std::memcpy(&value, &bits, sizeof value);
+    values.push_back(value);
+  }
+  return values;
+}
+
+TEST(Pt2Weights, GathersContiguousTensors) {
+  const auto program = read_parts(small_pt2());
+  const auto tensor = program->weights.gather_finite("fc.weight");
+  ASSERT_TRUE(tensor) << tensor.error().message;
+  EXPECT_EQ(tensor->sizes, (std::vector<int64_t>{4, 3}));
+  EXPECT_EQ(floats(*tensor), (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  EXPECT_EQ(program->weights.gather("none").error().message, "n.pt2: no tensor named none");
+}
+
+TEST(Pt2Weights, ViewsShareAStorage) {
+  Pt2Parts parts = small_pt2();
+  const auto add = [&](const char* name, std::vector<int64_t> sizes, std::vector<int64_t> strides,
+                       int64_t offset) {
+    json row = weight_of(parts);
+    row["tensor_meta"] = tensor_meta(sizes);
+    for (size_t i = 0; i < strides.size(); ++i) {
+      row["tensor_meta"]["strides"][i]["as_int"] = strides[i];
+    }
+    row["tensor_meta"]["storage_offset"]["as_int"] = offset;
+    parts.weights["config"][name] = row;
+  };
+  add("transposed", {3, 4}, {1, 3}, 0);
+  add("column", {4}, {3}, 2);
+  add("tail", {2, 3}, {3, 1}, 6);
+  add("expanded", {2, 2}, {0, 1}, 10);
+  add("scalar", {}, {}, 11);
+  add("empty", {0, 3}, {3, 1}, 99);
+  add("one_row", {1, 3}, {77, 1}, 3);
+  const auto program = read_parts(parts);
+  ASSERT_TRUE(program) << program.error().message;
+  const auto values = [&](const char* name) {
+    const auto tensor = program->weights.gather(name);
+    return tensor ? floats(*tensor) : std::vector<float>{-1};
+  };
+  EXPECT_EQ(values("transposed"), (std::vector<float>{0, 3, 6, 9, 1, 4, 7, 10, 2, 5, 8, 11}));
+  EXPECT_EQ(values("column"), (std::vector<float>{2, 5, 8, 11}));
+  EXPECT_EQ(values("tail"), (std::vector<float>{6, 7, 8, 9, 10, 11}));
+  EXPECT_EQ(values("expanded"), (std::vector<float>{10, 11, 10, 11}));
+  EXPECT_EQ(values("scalar"), (std::vector<float>{11}));
+  EXPECT_EQ(values("empty"), (std::vector<float>{}));
+  EXPECT_EQ(values("one_row"), (std::vector<float>{3, 4, 5}));
+}
+
+TEST(Pt2Weights, LocatesWhatIsMissing) {
+  const std::string place = "n.pt2: data/weights/weight_0: ";
+  EXPECT_EQ(gather_failure_after([](Pt2Parts& p) {
+              weight_of(p)["tensor_meta"] = tensor_meta({16, 8, 3, 3});
+            }),
+            place + "4,608 bytes expected for fc.weight float32[16,8,3,3], the archive holds 48");
+  EXPECT_EQ(gather_failure_after([](Pt2Parts& p) {
+              weight_of(p)["tensor_meta"]["storage_offset"]["as_int"] = 1;
+            }),
+            place + "52 bytes expected for fc.weight float32[4,3], the archive holds 48");
+  EXPECT_EQ(gather_failure_after([](Pt2Parts& p) { p.others.erase("data/weights/weight_0"); }),
+            place + "the archive lacks this member, which holds fc.weight");
+  EXPECT_EQ(gather_failure_after([](Pt2Parts& p) { weight_of(p)["use_pickle"] = true; }),
+            place + "fc.weight is a pickled object, expected a plain tensor");
+  EXPECT_EQ(gather_failure_after([](Pt2Parts& p) {
+              weight_of(p)["tensor_meta"]["strides"][0]["as_int"] = int64_t{1} << 62;
+            }),
+            place + "fc.weight float32[4,3] has sizes, strides or an offset that no storage has");
+  EXPECT_EQ(gather_failure_after([](Pt2Parts& p) {
+              weight_of(p)["path_name"] = "../../etc/passwd";
+            }),
+            "n.pt2: data/weights/../../etc/passwd: the archive lacks this member, which holds "
+            "fc.weight");
+}
+
+TEST(Pt2Weights, RefusesSmallStoragesThatUnfoldToMuch) {
+  EXPECT_EQ(gather_failure_after([](Pt2Parts& p) {
+              weight_of(p)["tensor_meta"] = tensor_meta({1'000'000'000, 3});
+              weight_of(p)["tensor_meta"]["strides"][0]["as_int"] = 0;
+            }),
+            "n.pt2: data/weights/weight_0: fc.weight float32[1000000000,3] unfolds 48 bytes of "
+            "storage to 12,000,000,000, too many");
+}
+
+TEST(Pt2Weights, LocatesNumbersThatAreNotFinite) {
+  EXPECT_EQ(gather_failure_after([](Pt2Parts& p) {
+              const uint32_t bits = 0x7FC0'0000;
+              std::memcpy(&p.others["data/weights/weight_0"][7 * 4], &bits, 4);
+            }),
+            "n.pt2: data/weights/weight_0: fc.weight float32[4,3] is NaN at [2,1], expected finite "
+            "numbers");
+  EXPECT_EQ(gather_failure_after([](Pt2Parts& p) {
+              const uint16_t bits = 0xFC00;
+              weight_of(p)["tensor_meta"] = tensor_meta({3}, 6);
+              std::memcpy(&p.others["data/weights/weight_0"][4], &bits, 2);
+            }),
+            "n.pt2: data/weights/weight_0: fc.weight float16[3] is infinite at [2], expected "
+            "finite numbers");
+}
+
+// --- source lines --------------------------------------------------------------------------------
+
+TEST(SourceLine, TakesTheUsersLastFrame) {
+  const SourceLine line = parse_stack_trace(
+      "  File \"/home/me/main.py\", line 3, in <module>\n    run()\n"
+      "  File \"/home/me/a \"b\", line 1.py\", line 12, in block\n    z = f(x,\n    ^^^^\n"
+      "  File \"/v/site-packages/torch/nn/modules/conv.py\", line 5, in forward\n    return c\n"
+      "  File \"<eval_with_key>.1\", line 9, in forward\n");
+  EXPECT_EQ(line.file, "/home/me/a \"b\", line 1.py");
+  EXPECT_EQ(line.line, 12);
+  EXPECT_EQ(line.function, "block");
+  EXPECT_EQ(line.text, "z = f(x,");
+}
+
+TEST(SourceLine, PrefersInstalledModelsToTorchItself) {
+  const SourceLine line = parse_stack_trace(
+      "File \"/v/site-packages/torchvision/models/vgg.py\", line 66, in forward\n    x = f(x)\n"
+      "File \"/v/site-packages/torch/nn/modules/conv.py\", line 5, in forward\n    return c");
+  EXPECT_EQ(line.file, "/v/site-packages/torchvision/models/vgg.py");
+  EXPECT_EQ(line.line, 66);
+  EXPECT_EQ(parse_stack_trace("File \"/v/site-packages/torch/a.py\", line 5, in f").line, 5);
+  EXPECT_EQ(parse_stack_trace("File \"torch/fx/passes/x.py\", line 24, in check").line, 0);
+}
+
+TEST(SourceLine, SurvivesAnyText) {
+  for (const char* text : {"", "\n\n", "File \"", "File \"a\"", "File \"a\", line x", "none",
+                           "File \"a\", line 99999999999999999999"}) {
+    EXPECT_EQ(parse_stack_trace(text).line, 0) << text;
+  }
+  EXPECT_EQ(parse_stack_trace("File \"a\", line 5").function, "");
+}
+
+TEST(ModuleStack, TakesTheInnermostModule) {
+  const ModuleName module =
+      parse_module_stack("L__self__,,__main__.M;k,b.slice(0, 3),__main__.B;x,b.l[0,1].c,T");
+  EXPECT_EQ(module.path, "b.l[0,1].c");
+  EXPECT_EQ(module.type, "T");
+  EXPECT_EQ(parse_module_stack("L__self__,,__main__.M").path, "");
+  EXPECT_EQ(parse_module_stack("_empty_nn_module_stack_from_metadata_hook,"
+                               "_empty_nn_module_stack_from_metadata_hook,"
+                               "_empty_nn_module_stack_from_metadata_hook").type, "");
+  for (const char* text : {"", ";;", ",", ",,,", ")))", "a,b"}) {
+    EXPECT_EQ(parse_module_stack(text).path, "") << text;
+  }
+}
+
+// --- fixtures ------------------------------------------------------------------------------------
+
+TEST(Pt2Fixtures, AllOfPyTorchsArchivesAreRead) {
+  const std::filesystem::path folder =
+      std::filesystem::path(THIMBLE_SOURCE_DIR) / "tests" / "data" / "pt2";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "no fixtures in " << folder;
+  size_t nodes = 0;
+  size_t nodes_with_source = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".pt2") continue;
+    const auto program = read(entry.path());
+    ASSERT_TRUE(program) << program.error().message;
+    for (const Node& node : program->graph.nodes) {
+      ++nodes;
+      if (node.source.line > 0) ++nodes_with_source;
+      EXPECT_EQ(node.source.file.find("site-packages"), std::string::npos) << node.source.file;
+    }
+    for (const InputSpec& spec : program->input_specs) {
+      const Payload* payload = program->weights.find(spec.target);
+      if (!payload) continue;
+      const auto tensor = program->weights.gather(spec.target);
+      EXPECT_EQ(tensor.ok(), !payload->uses_pickle) << tensor.error().message;
+    }
+  }
+  // Quantize and dequantize nodes and the checks of dynamic shapes have no line of their own.
+  EXPECT_GT(2 * nodes_with_source, nodes);
+}
+
+}  // namespace
+}  // namespace thimble::formats::pt2

@@ -1,0 +1,7 @@
+find_package(nlohmann_json REQUIRED)
+foreach(format zip npy pt2)
+  thimble_test(formats_${format}_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/formats_${format}_test.cpp
+    DEPS thimble_formats nlohmann_json::nlohmann_json
+    LABELS unit)
+endforeach()
