@@ -1,0 +1,188 @@
+// Operands, stock:  x, w, bias?, stride[2], padding[2], dilation[2], [depth_multiplier,] x_offset, y_offset,
+//                   mult int32[O], shift int32[O], min, max, scratch (unused here), y.
+// Operands, native: x, ConvParams constant, y.
+
+#include "kernels/args/conv.h"
+
+#include <cstring>
+
+namespace thimble::kernels {
+namespace {
+
+/// Positions of stock operands. Depthwise has one more integer before the offsets.
+struct Stock {
+  uint32_t x_offset, y_offset, mult, shift, min, max, y;
+};
+constexpr Stock kConv2d = {6, 7, 8, 9, 10, 11, 13};
+constexpr Stock kDepthwise = {7, 8, 9, 10, 11, 12, 14};
+
+void bind_activations(const Tensor& x, const Tensor& y, Conv& conv) {
+  conv.x = codes(x);
+  conv.y = mutable_codes(y);
+  conv.batch = x.sizes[0];
+  conv.in_c = x.sizes[1];
+  conv.out_c = y.sizes[1];
+  for (uint32_t a = 0; a < 2; ++a) {
+    conv.axis[a].in = x.sizes[2 + a];
+    conv.axis[a].out = y.sizes[2 + a];
+  }
+}
+
+Conv bind_stock(const Call& call, const Stock& at) {
+  Conv conv;
+  bind_activations(tensor(call, 0), tensor(call, at.y), conv);
+  conv.w = codes(tensor(call, 1));
+  for (uint32_t a = 0; a < 2; ++a) {
+    WindowAxis& axis = conv.axis[a];
+    axis.kernel = tensor(call, 1).sizes[1 + a];
+    axis.stride = ints(call, 3).items[a];
+    axis.pad = ints(call, 4).items[a];
+    axis.dilation = ints(call, 5).items[a];
+  }
+  conv.x_offset = integer(call, at.x_offset);
+  conv.requant.bias = words(tensor(call, 2));
+  conv.requant.mult = words(tensor(call, at.mult));
+  conv.requant.shift = codes(tensor(call, at.shift));
+  conv.requant.y_offset = integer(call, at.y_offset);
+  conv.requant.min = integer(call, at.min);
+  conv.requant.max = integer(call, at.max);
+  return conv;
+}
+
+Status check_activations(const Tensor& x, const Tensor& y) {
+  const Tensor* const both[] = {&x, &y};
+  for (const Tensor* t : both) {
+    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
+    if (t->rank != 4) return Status::kBadShape;
+    if (!is_nhwc(*t)) return Status::kBadLayout;
+  }
+  return x.sizes[0] == y.sizes[0] ? Status::kOk : Status::kBadShape;
+}
+
+/// Everything but the weights' own size and the per-channel values.
+Status check_geometry(const Conv& conv) {
+  if (!is_offset(conv.x_offset)) return Status::kBadParameter;
+  if (const Status s = check_axes(conv.axis, conv.in_c); s != Status::kOk) return s;
+  if (conv.groups < 1 || conv.in_c % conv.groups != 0 || conv.out_c % conv.groups != 0) {
+    return Status::kBadShape;
+  }
+  const int64_t taps = int64_t{conv.axis[0].kernel} * conv.axis[1].kernel;
+  const int64_t sum = taps * (conv.in_c / conv.groups);
+  return sum <= abi::kMaxAccumulations ? Status::kOk : Status::kBadShape;
+}
+
+int64_t weights_bytes(const Conv& conv) {
+  return int64_t{conv.out_c} * conv.axis[0].kernel * conv.axis[1].kernel *
+         (conv.in_c / conv.groups);
+}
+
+Status check_stock(const Call& call, const Stock& at, const char* letters) {
+  const Tensor& y = tensor(call, at.y);
+  const Tensor& w = tensor(call, 1);
+  if (!integers_fit(call, letters)) return Status::kBadParameter;
+  if (const Status s = check_activations(tensor(call, 0), y); s != Status::kOk) return s;
+  if (const Status s = check_tensor(w, DType::kI8); s != Status::kOk) return s;
+  if (w.rank != 4) return Status::kBadShape;
+  if (!is_contiguous(w)) return Status::kBadLayout;
+  if (const Status s = check_bias(tensor(call, 2), y.sizes[1]); s != Status::kOk) return s;
+  for (uint32_t list = 3; list <= 5; ++list) {
+    if (ints(call, list).count != 2) return Status::kBadParameter;
+  }
+  return check_stock_scales(tensor(call, at.mult), tensor(call, at.shift), y.sizes[1]);
+}
+
+Status check_bound_stock(const Conv& conv) {
+  if (const Status s = check_geometry(conv); s != Status::kOk) return s;
+  for (const WindowAxis& axis : conv.axis) {
+    if (axis.out != window_output(axis, false)) return Status::kBadShape;
+  }
+  return check_requant(conv.requant, conv.out_c);
+}
+
+/// All but the arrays behind the header, whose presence is to be checked first.
+Conv bind_header(const Call& call) {
+  Conv conv;
+  abi::ConvParams header;
+  memcpy(&header, tensor(call, 1).data, sizeof header);
+  bind_activations(tensor(call, 0), tensor(call, 2), conv);
+  conv.axis[0].kernel = header.kernel_h;
+  conv.axis[1].kernel = header.kernel_w;
+  conv.axis[0].stride = header.stride_h;
+  conv.axis[1].stride = header.stride_w;
+  conv.axis[0].dilation = header.dilation_h;
+  conv.axis[1].dilation = header.dilation_w;
+  conv.axis[0].pad = header.pad_top;
+  conv.axis[1].pad = header.pad_left;
+  conv.groups = header.groups;
+  conv.x_offset = header.x_offset;
+  conv.requant.y_offset = header.y_offset;
+  conv.requant.min = header.min;
+  conv.requant.max = header.max;
+  return conv;
+}
+
+Status check_native(const Call& call, bool depthwise) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& params = tensor(call, 1);
+  const Tensor& y = tensor(call, 2);
+  if (const Status s = check_activations(x, y); s != Status::kOk) return s;
+  if (const Status s = check_blob(params, sizeof(abi::ConvParams)); s != Status::kOk) return s;
+  abi::ConvParams header;
+  memcpy(&header, params.data, sizeof header);
+  if (header.out_channels != y.sizes[1]) return Status::kBadShape;
+  if (depthwise && header.groups != x.sizes[1]) return Status::kBadShape;
+  const Conv conv = bind_header(call);
+  if (const Status s = check_geometry(conv); s != Status::kOk) return s;
+  for (const WindowAxis& axis : conv.axis) {
+    if (!output_follows(axis)) return Status::kBadShape;
+  }
+  const int64_t bytes = packed_bytes(sizeof header, conv.out_c, weights_bytes(conv));
+  if (const Status s = check_packed(params, bytes); s != Status::kOk) return s;
+  return check_requant(bind_native_conv(call).requant, conv.out_c);
+}
+
+}  // namespace
+
+Status check_stock_conv2d(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_conv2d;
+  if (const Status s = check_stock(call, kConv2d, letters(kOp)); s != Status::kOk) return s;
+  const Tensor& w = tensor(call, 1);
+  const int32_t in_c = tensor(call, 0).sizes[1];
+  if (w.sizes[0] != tensor(call, kConv2d.y).sizes[1]) return Status::kBadShape;
+  if (w.sizes[3] > in_c || in_c % w.sizes[3] != 0) return Status::kBadShape;
+  return check_bound_stock(bind_stock_conv2d(call));
+}
+
+Status check_stock_depthwise(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_depthwise_conv2d;
+  if (const Status s = check_stock(call, kDepthwise, letters(kOp)); s != Status::kOk) return s;
+  const Tensor& w = tensor(call, 1);
+  const int64_t in_c = tensor(call, 0).sizes[1];
+  const int32_t out_c = tensor(call, kDepthwise.y).sizes[1];
+  if (w.sizes[0] != 1 || w.sizes[3] != out_c) return Status::kBadShape;
+  if (in_c * integer(call, 6) != out_c) return Status::kBadShape;
+  return check_bound_stock(bind_stock_depthwise(call));
+}
+
+Status check_native_conv2d(const Call& call) { return check_native(call, false); }
+Status check_native_depthwise(const Call& call) { return check_native(call, true); }
+
+Conv bind_stock_conv2d(const Call& call) {
+  Conv conv = bind_stock(call, kConv2d);
+  conv.groups = conv.in_c / tensor(call, 1).sizes[3];
+  return conv;
+}
+
+Conv bind_stock_depthwise(const Call& call) {
+  Conv conv = bind_stock(call, kDepthwise);
+  conv.groups = conv.in_c;
+  return conv;
+}
+
+Conv bind_native_conv(const Call& call) {
+  Conv conv = bind_header(call);
+  conv.w = bind_packed(tensor(call, 1), sizeof(abi::ConvParams), conv.out_c, conv.requant);
+  return conv;
+}
+
+}  // namespace thimble::kernels

@@ -1,0 +1,28 @@
+#pragma once
+// Arguments of add and mul, stock and native. Any of the operands may broadcast, by logical shape as in numpy, and each
+// may have its own order of dimensions.
+
+#include <cstdint>
+
+#include "abi/native_params.h"
+#include "kernels/args/operands.h"
+#include "kernels/args/walk.h"
+
+namespace thimble::kernels {
+
+struct Binary {
+  const int8_t* a = nullptr;
+  const int8_t* b = nullptr;
+  int8_t* y = nullptr;
+  Walk walk;  // operands: y, a, b; y runs through its memory in order
+};
+
+Status check_binary(const Tensor& a, const Tensor& b, const Tensor& y);
+Binary bind_binary(const Tensor& a, const Tensor& b, const Tensor& y);
+
+Status check_add(const abi::AddParams& params);
+Status check_mul(const abi::MulParams& params);
+abi::AddParams stock_add_params(const Call& call);
+abi::MulParams stock_mul_params(const Call& call);
+
+}  // namespace thimble::kernels

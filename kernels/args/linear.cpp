@@ -1,0 +1,126 @@
+// Operands, stock:  x, w, bias?, kernel_sum?, x_offset, filter_offset (0), y_offset, mults, shifts, max, min, y. The
+//                   maximum comes before the minimum. kernel_sum[o] = bias[o] + x_offset * sum of w[o], from files made
+//                   for MVE cores; at most one of it and bias. mults and shifts have one entry, or one per output.
+// Operands, native: x, LinearParams constant, y.
+
+#include "kernels/args/linear.h"
+
+#include <cstring>
+
+namespace thimble::kernels {
+namespace {
+
+int32_t last_size(const Tensor& t) { return t.sizes[t.rank - 1]; }
+
+Status check_activations(const Tensor& x, const Tensor& y) {
+  const Tensor* const both[] = {&x, &y};
+  for (const Tensor* t : both) {
+    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
+    if (t->rank < 1) return Status::kBadShape;
+    if (!is_contiguous(*t)) return Status::kBadLayout;
+  }
+  const bool rows_agree = elements(x) / last_size(x) == elements(y) / last_size(y);
+  return rows_agree && last_size(x) <= abi::kMaxAccumulations ? Status::kOk : Status::kBadShape;
+}
+
+void bind_activations(const Tensor& x, const Tensor& y, Linear& linear) {
+  linear.x = codes(x);
+  linear.y = mutable_codes(y);
+  linear.in = last_size(x);
+  linear.out = last_size(y);
+  linear.rows = elements(x) / linear.in;
+}
+
+Status check_scale_lists(const IntList& mults, const IntList& shifts, int32_t out) {
+  const IntList* const both[] = {&mults, &shifts};
+  for (const IntList* list : both) {
+    const bool one_each = list->count <= abi::kMaxIntList && list->count == static_cast<uint32_t>(out);
+    if (list->count != 1 && !one_each) return Status::kBadParameter;
+  }
+  // Only the low byte is read later: the whole word must be in range.
+  for (uint32_t i = 0; i < shifts.count; ++i) {
+    if (!numerics::shift_in_range(shifts.items[i])) return Status::kBadParameter;
+  }
+  return Status::kOk;
+}
+
+/// All but the arrays behind the header, whose presence is to be checked first.
+Linear bind_header(const Call& call) {
+  Linear linear;
+  abi::LinearParams header;
+  memcpy(&header, tensor(call, 1).data, sizeof header);
+  bind_activations(tensor(call, 0), tensor(call, 2), linear);
+  linear.x_offset = header.x_offset;
+  linear.requant.y_offset = header.y_offset;
+  linear.requant.min = header.min;
+  linear.requant.max = header.max;
+  return linear;
+}
+
+}  // namespace
+
+Status check_stock_linear(const Call& call) {
+  const Tensor& y = tensor(call, 11);
+  const Tensor& w = tensor(call, 1);
+  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_linear;
+  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  if (const Status s = check_activations(tensor(call, 0), y); s != Status::kOk) return s;
+  if (const Status s = check_tensor(w, DType::kI8); s != Status::kOk) return s;
+  if (w.rank != 2 || w.sizes[0] != last_size(y) || w.sizes[1] != last_size(tensor(call, 0))) {
+    return Status::kBadShape;
+  }
+  if (!is_contiguous(w)) return Status::kBadLayout;
+  for (uint32_t optional = 2; optional <= 3; ++optional) {
+    const Status s = check_bias(tensor(call, optional), last_size(y));
+    if (s != Status::kOk) return s;
+  }
+  if (!tensor(call, 2).is_null && !tensor(call, 3).is_null) return Status::kBadParameter;
+  if (!is_offset(integer(call, 4)) || integer(call, 5) != 0) return Status::kBadParameter;
+  const Status s = check_scale_lists(ints(call, 7), ints(call, 8), last_size(y));
+  if (s != Status::kOk) return s;
+  return check_requant(bind_stock_linear(call).requant, last_size(y));
+}
+
+Linear bind_stock_linear(const Call& call) {
+  Linear linear;
+  bind_activations(tensor(call, 0), tensor(call, 11), linear);
+  linear.w = codes(tensor(call, 1));
+  const bool has_kernel_sum = !tensor(call, 3).is_null;
+  linear.x_offset = has_kernel_sum ? 0 : integer(call, 4);
+  linear.requant.bias = words(tensor(call, has_kernel_sum ? 3 : 2));
+  linear.requant.mult = ints(call, 7).items;
+  linear.requant.shift = reinterpret_cast<const int8_t*>(ints(call, 8).items);
+  linear.requant.mult_step = ints(call, 7).count == 1 ? 0 : 1;
+  linear.requant.shift_step = ints(call, 8).count == 1 ? 0 : 4;
+  linear.requant.y_offset = integer(call, 6);
+  linear.requant.max = integer(call, 9);
+  linear.requant.min = integer(call, 10);
+  return linear;
+}
+
+Status check_native_linear(const Call& call) {
+  const Tensor& params = tensor(call, 1);
+  const Status s = check_activations(tensor(call, 0), tensor(call, 2));
+  if (s != Status::kOk) return s;
+  if (const Status b = check_blob(params, sizeof(abi::LinearParams)); b != Status::kOk) return b;
+  abi::LinearParams header;
+  memcpy(&header, params.data, sizeof header);
+  const Linear linear = bind_header(call);
+  if (header.in_features != linear.in || header.out_features != linear.out) {
+    return Status::kBadShape;
+  }
+  if (!is_offset(linear.x_offset)) return Status::kBadParameter;
+  const int64_t weights = int64_t{linear.in} * linear.out;
+  const Status p = check_packed(params, packed_bytes(sizeof header, linear.out, weights));
+  if (p != Status::kOk) return p;
+  return check_requant(bind_native_linear(call).requant, linear.out);
+}
+
+Linear bind_native_linear(const Call& call) {
+  Linear linear = bind_header(call);
+  const uint32_t header_bytes = sizeof(abi::LinearParams);
+  linear.w = bind_packed(tensor(call, 1), header_bytes, linear.out, linear.requant);
+  return linear;
+}
+
+}  // namespace thimble::kernels

@@ -1,0 +1,64 @@
+#include "kernels/args/move.h"
+
+#include <cstring>
+
+namespace thimble::kernels {
+
+void byte_strides(const Tensor& t, int32_t* out) {
+  strides(t, out);
+  const int32_t element = static_cast<int32_t>(element_bytes(t.dtype));
+  for (uint32_t d = 0; d < t.rank; ++d) out[d] *= element;
+}
+
+Status check_pair(const Tensor& from, const Tensor& to) {
+  if (const Status s = check_tensor(from); s != Status::kOk) return s;
+  return check_tensor(to, from.dtype);
+}
+
+Move gather(const Tensor& to, const Tensor& from, const int32_t* from_steps) {
+  Move move;
+  move.to = static_cast<uint8_t*>(to.data);
+  move.from = static_cast<const uint8_t*>(from.data);
+  move.element = static_cast<int32_t>(element_bytes(to.dtype));
+  int32_t to_steps[abi::kMaxRank];
+  byte_strides(to, to_steps);
+  for (uint32_t p = 0; p < to.rank; ++p) {
+    const uint32_t d = to.dim_order[p];
+    move.walk.push(to.sizes[d], to_steps[d], from_steps[d]);
+  }
+  return move;
+}
+
+Move scatter(const Tensor& to, const Tensor& from, const int32_t* to_steps) {
+  Move move;
+  move.to = static_cast<uint8_t*>(to.data);
+  move.from = static_cast<const uint8_t*>(from.data);
+  move.element = static_cast<int32_t>(element_bytes(from.dtype));
+  int32_t from_steps[abi::kMaxRank];
+  byte_strides(from, from_steps);
+  for (uint32_t p = 0; p < from.rank; ++p) {
+    const uint32_t d = from.dim_order[p];
+    move.walk.push(from.sizes[d], to_steps[d], from_steps[d]);
+  }
+  return move;
+}
+
+void run_move(Move& move) {
+  Walk& walk = move.walk;
+  do {
+    const Walk::Axis& row = walk.row();
+    uint8_t* to = move.to + walk.offset[0];
+    const uint8_t* from = move.from + walk.offset[1];
+    if (row.step[0] == move.element && row.step[1] == move.element) {
+      memcpy(to, from, static_cast<uint32_t>(row.extent * move.element));
+    } else if (move.element == 1) {
+      for (int32_t i = 0; i < row.extent; ++i) to[i * row.step[0]] = from[i * row.step[1]];
+    } else {
+      for (int32_t i = 0; i < row.extent; ++i) {
+        memcpy(to + i * row.step[0], from + i * row.step[1], static_cast<uint32_t>(move.element));
+      }
+    }
+  } while (walk.next());
+}
+
+}  // namespace thimble::kernels

@@ -1,0 +1,105 @@
+#include "kernels/args/operands.h"
+
+namespace thimble::kernels {
+
+uint32_t element_bytes(DType dtype) {
+  switch (dtype) {
+    case DType::kU8:
+    case DType::kI8:
+    case DType::kBool:
+      return 1;
+    case DType::kI16:
+      return 2;
+    case DType::kI32:
+    case DType::kF32:
+      return 4;
+    case DType::kI64:
+      return 8;
+  }
+  return 0;
+}
+
+bool integers_fit(const Call& call, const char* letters) {
+  for (uint32_t i = 0; letters[i] != '\0'; ++i) {
+    if (letters[i] != 'i' && letters[i] != 'b') continue;
+    if (call.args[i].integer != integer(call, i)) return false;
+  }
+  return true;
+}
+
+Status check_tensor(const Tensor& t) {
+  const uint32_t element = element_bytes(t.dtype);
+  if (t.is_null) return Status::kBadParameter;
+  if (element == 0) return Status::kBadDType;
+  if (t.rank > abi::kMaxRank) return Status::kBadShape;
+  uint32_t seen = 0;
+  uint64_t bytes = element;
+  for (uint32_t d = 0; d < t.rank; ++d) {
+    if (t.dim_order[d] >= t.rank) return Status::kBadLayout;
+    seen |= 1U << t.dim_order[d];
+    if (t.sizes[d] < 1) return Status::kBadShape;
+    bytes *= static_cast<uint64_t>(t.sizes[d]);
+    if (bytes > kMaxTensorBytes) return Status::kBadShape;
+  }
+  if (seen != (1U << t.rank) - 1) return Status::kBadLayout;
+  if (bytes != t.bytes) return Status::kBadShape;
+  if (t.is_constant && t.data == nullptr) return Status::kBadParameter;
+  if (reinterpret_cast<uintptr_t>(t.data) % element != 0) return Status::kMisaligned;
+  return Status::kOk;
+}
+
+Status check_tensor(const Tensor& t, DType dtype) {
+  if (!t.is_null && t.dtype != dtype) return Status::kBadDType;
+  return check_tensor(t);
+}
+
+Status check_blob(const Tensor& t, int64_t bytes) {
+  if (t.is_null || !t.is_constant || t.data == nullptr) return Status::kBadParameter;
+  if (reinterpret_cast<uintptr_t>(t.data) % sizeof(int32_t) != 0) return Status::kMisaligned;
+  return t.bytes >= bytes ? Status::kOk : Status::kBadParameter;
+}
+
+bool same_sizes(const Tensor& a, const Tensor& b) {
+  if (a.rank != b.rank) return false;
+  for (uint32_t d = 0; d < a.rank; ++d) {
+    if (a.sizes[d] != b.sizes[d]) return false;
+  }
+  return true;
+}
+
+bool has_order(const Tensor& t, const uint8_t* order) {
+  uint32_t i = 0;
+  uint32_t k = 0;
+  for (;;) {
+    while (i < t.rank && t.sizes[t.dim_order[i]] == 1) ++i;
+    while (k < t.rank && t.sizes[order[k]] == 1) ++k;
+    if (i == t.rank || k == t.rank) return i == k;
+    if (t.dim_order[i++] != order[k++]) return false;
+  }
+}
+
+bool is_nhwc(const Tensor& t) {
+  static constexpr uint8_t kOrder[] = {0, 2, 3, 1};
+  return t.rank == 4 && has_order(t, kOrder);
+}
+
+bool is_contiguous(const Tensor& t) {
+  static constexpr uint8_t kOrder[] = {0, 1, 2, 3, 4, 5};
+  static_assert(sizeof(kOrder) == abi::kMaxRank);
+  return has_order(t, kOrder);
+}
+
+bool same_layout(const Tensor& a, const Tensor& b) {
+  return same_sizes(a, b) && has_order(a, b.dim_order);
+}
+
+void strides(const Tensor& t, int32_t* out) {
+  for (uint32_t d = 0; d < abi::kMaxRank; ++d) out[d] = 0;
+  int32_t run = 1;
+  for (uint32_t p = t.rank; p-- > 0;) {
+    out[t.dim_order[p]] = run;
+    run *= t.sizes[t.dim_order[p]];
+  }
+}
+
+}  // namespace thimble::kernels

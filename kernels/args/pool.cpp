@@ -1,0 +1,152 @@
+// Operands, stock avg_pool2d: x, kernel[2], stride[2], padding[2], ceil_mode, zero_point, mult, shift (the last three mean
+//                 nothing: input and output share scale and zero point), scratch (unused here), y.
+// Operands, stock max_pool2d: x, kernel[2], stride[2], padding[2], dilation[2], ceil_mode, x_zero_point, y_zero_point
+//                 (equal), min, max, y.
+// Operands, native: x, PoolParams constant, y.
+
+#include "kernels/args/pool.h"
+
+#include <cstring>
+
+#include "abi/native_params.h"
+
+namespace thimble::kernels {
+namespace {
+
+/// The sum of a window of codes stays far inside 32 bits.
+constexpr int64_t kMaxTaps = 1 << 23;
+
+void bind_activations(const Tensor& x, const Tensor& y, Pool& pool) {
+  pool.x = codes(x);
+  pool.y = mutable_codes(y);
+  pool.batch = x.sizes[0];
+  pool.c = x.sizes[1];
+  for (uint32_t a = 0; a < 2; ++a) {
+    pool.axis[a].in = x.sizes[2 + a];
+    pool.axis[a].out = y.sizes[2 + a];
+  }
+}
+
+Pool bind_stock(const Call& call, uint32_t y) {
+  Pool pool;
+  bind_activations(tensor(call, 0), tensor(call, y), pool);
+  for (uint32_t a = 0; a < 2; ++a) {
+    pool.axis[a].kernel = ints(call, 1).items[a];
+    pool.axis[a].stride = ints(call, 2).items[a];
+    pool.axis[a].pad = ints(call, 3).items[a];
+    pool.axis[a].dilation = 1;
+  }
+  return pool;
+}
+
+Status check_activations(const Tensor& x, const Tensor& y) {
+  const Tensor* const both[] = {&x, &y};
+  for (const Tensor* t : both) {
+    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
+    if (t->rank != 4) return Status::kBadShape;
+    if (!is_nhwc(*t)) return Status::kBadLayout;
+  }
+  const bool agree = x.sizes[0] == y.sizes[0] && x.sizes[1] == y.sizes[1];
+  return agree ? Status::kOk : Status::kBadShape;
+}
+
+Status check_lists(const Call& call, uint32_t count) {
+  for (uint32_t list = 1; list <= count; ++list) {
+    if (ints(call, list).count != 2) return Status::kBadParameter;
+  }
+  return Status::kOk;
+}
+
+Status check_pool(const Pool& pool) {
+  if (!are_bounds(pool.min, pool.max)) return Status::kBadParameter;
+  if (const Status s = check_axes(pool.axis, pool.c); s != Status::kOk) return s;
+  if (int64_t{pool.axis[0].kernel} * pool.axis[1].kernel > kMaxTaps) return Status::kBadShape;
+  for (const WindowAxis& axis : pool.axis) {
+    // An average over nothing has no value, neither has a maximum.
+    if (!windows_meet_image(axis)) return Status::kBadShape;
+  }
+  return Status::kOk;
+}
+
+Status check_stock(const Pool& pool, bool ceil_mode) {
+  if (const Status s = check_pool(pool); s != Status::kOk) return s;
+  for (const WindowAxis& axis : pool.axis) {
+    if (axis.out != window_output(axis, ceil_mode)) return Status::kBadShape;
+  }
+  return Status::kOk;
+}
+
+Status check_native(const Call& call) {
+  const Tensor& params = tensor(call, 1);
+  const Status s = check_activations(tensor(call, 0), tensor(call, 2));
+  if (s != Status::kOk) return s;
+  if (const Status b = check_blob(params, sizeof(abi::PoolParams)); b != Status::kOk) return b;
+  const Pool pool = bind_native_pool(call);
+  if (const Status p = check_pool(pool); p != Status::kOk) return p;
+  for (const WindowAxis& axis : pool.axis) {
+    if (!output_follows(axis)) return Status::kBadShape;
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status check_stock_avg_pool(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_avg_pool2d;
+  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  if (const Status s = check_lists(call, 3); s != Status::kOk) return s;
+  const Status s = check_activations(tensor(call, 0), tensor(call, 9));
+  if (s != Status::kOk) return s;
+  return check_stock(bind_stock_avg_pool(call), integer(call, 4) != 0);
+}
+
+Status check_stock_max_pool(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_max_pool2d;
+  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  if (const Status s = check_lists(call, 4); s != Status::kOk) return s;
+  const Status s = check_activations(tensor(call, 0), tensor(call, 10));
+  if (s != Status::kOk) return s;
+  if (!is_code(integer(call, 6)) || integer(call, 6) != integer(call, 7)) {
+    return Status::kBadParameter;
+  }
+  return check_stock(bind_stock_max_pool(call), integer(call, 5) != 0);
+}
+
+Status check_native_avg_pool(const Call& call) {
+  if (const Status s = check_native(call); s != Status::kOk) return s;
+  const Pool pool = bind_native_pool(call);
+  const bool dense = pool.axis[0].dilation == 1 && pool.axis[1].dilation == 1;
+  return dense ? Status::kOk : Status::kBadParameter;
+}
+
+Status check_native_max_pool(const Call& call) { return check_native(call); }
+
+Pool bind_stock_avg_pool(const Call& call) { return bind_stock(call, 9); }
+
+Pool bind_stock_max_pool(const Call& call) {
+  Pool pool = bind_stock(call, 10);
+  for (uint32_t a = 0; a < 2; ++a) pool.axis[a].dilation = ints(call, 4).items[a];
+  pool.min = integer(call, 8);
+  pool.max = integer(call, 9);
+  return pool;
+}
+
+Pool bind_native_pool(const Call& call) {
+  Pool pool;
+  abi::PoolParams header;
+  memcpy(&header, tensor(call, 1).data, sizeof header);
+  bind_activations(tensor(call, 0), tensor(call, 2), pool);
+  pool.axis[0].kernel = header.kernel_h;
+  pool.axis[1].kernel = header.kernel_w;
+  pool.axis[0].stride = header.stride_h;
+  pool.axis[1].stride = header.stride_w;
+  pool.axis[0].dilation = header.dilation_h;
+  pool.axis[1].dilation = header.dilation_w;
+  pool.axis[0].pad = header.pad_top;
+  pool.axis[1].pad = header.pad_left;
+  pool.min = header.min;
+  pool.max = header.max;
+  return pool;
+}
+
+}  // namespace thimble::kernels

@@ -1,0 +1,17 @@
+#include "kernels/args/rows.h"
+
+namespace thimble::kernels {
+
+Status check_rows(const Tensor& x, const Tensor& y, uint32_t dim) {
+  const Tensor* const both[] = {&x, &y};
+  for (const Tensor* t : both) {
+    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
+  }
+  if (!same_sizes(x, y) || dim >= x.rank) return Status::kBadShape;
+  int32_t steps[abi::kMaxRank];
+  strides(x, steps);
+  const bool innermost = steps[dim] == 1 || x.sizes[dim] == 1;
+  return innermost && same_layout(x, y) ? Status::kOk : Status::kBadLayout;
+}
+
+}  // namespace thimble::kernels

@@ -1,0 +1,35 @@
+#pragma once
+// A walk over the elements of up to three operands at once, each with its own strides: layout changes, broadcasting,
+// slices. The caller pushes axes from outermost to innermost; axes that are one run in every operand melt together, so
+// the common cases end as a single flat loop.
+//
+//   Walk walk;
+//   for (...) walk.push(extent, step_of_y, step_of_a, step_of_b);
+//   do {
+//     const Walk::Axis& row = walk.row();   // the innermost axis: a plain loop without tests
+//     ...walk.offset[k] + i * row.step[k]...
+//   } while (walk.next());
+
+#include <cstdint>
+
+#include "abi/limits.h"
+
+namespace thimble::kernels {
+
+struct Walk {
+  struct Axis {
+    int32_t extent = 1;
+    int32_t step[3] = {};
+  };
+  Axis axes[abi::kMaxRank];
+  int32_t index[abi::kMaxRank] = {};
+  int32_t offset[3] = {};
+  uint32_t rank = 1;
+
+  const Axis& row() const { return axes[rank - 1]; }
+  void push(int32_t extent, int32_t step0, int32_t step1, int32_t step2 = 0);
+  /// To the next row; false after the last one, with the offsets back at their start.
+  bool next();
+};
+
+}  // namespace thimble::kernels

@@ -1,0 +1,77 @@
+// add: cortex_m::quantized_add and thimble::add (with b_negate: subtraction); operands: kernels/args/elementwise.cpp;
+// formula: docs/numerics.md, "Addition, subtraction, multiplication".
+//
+// In place: y may be a (or b), where that operand has y's shape and order of dimensions. Each code is read before the
+// output at the same place is written.
+
+#include <cstring>
+
+#include "kernels/args/elementwise.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+using numerics::requantize;
+
+int32_t scale_in(int32_t value, int32_t mult, int32_t shift) {
+  return requantize(value * (1 << 20), mult, shift);
+}
+
+int8_t add(int32_t a, int32_t b, const abi::AddParams& p) {
+  const int32_t b_value = p.b_negate != 0 ? -(b + p.b_offset) : b + p.b_offset;
+  const int32_t sum = numerics::wrap_add(scale_in(a + p.a_offset, p.a_mult, p.a_shift),
+                                         scale_in(b_value, p.b_mult, p.b_shift));
+  const int32_t y = numerics::wrap_add(requantize(sum, p.y_mult, p.y_shift), p.y_offset);
+  return static_cast<int8_t>(numerics::clamp(y, p.min, p.max));
+}
+
+void run(Binary& binary, const abi::AddParams& params) {
+  Walk& walk = binary.walk;
+  do {
+    const Walk::Axis& row = walk.row();
+    int8_t* y = binary.y + walk.offset[0];
+    const int8_t* a = binary.a + walk.offset[1];
+    const int8_t* b = binary.b + walk.offset[2];
+    for (int32_t i = 0; i < row.extent; ++i) {
+      y[i] = add(a[i * row.step[1]], b[i * row.step[2]], params);
+    }
+  } while (walk.next());
+}
+
+Status check_stock(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_add;
+  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  const Status s = check_binary(tensor(call, 0), tensor(call, 4), tensor(call, 13));
+  return s != Status::kOk ? s : check_add(stock_add_params(call));
+}
+
+void run_stock(const Call& call) {
+  Binary binary = bind_binary(tensor(call, 0), tensor(call, 4), tensor(call, 13));
+  run(binary, stock_add_params(call));
+}
+
+abi::AddParams native_params(const Call& call) {
+  abi::AddParams params;
+  memcpy(&params, tensor(call, 2).data, sizeof params);
+  return params;
+}
+
+Status check_native(const Call& call) {
+  const Status s = check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
+  if (s != Status::kOk) return s;
+  const Status b = check_blob(tensor(call, 2), sizeof(abi::AddParams));
+  return b != Status::kOk ? b : check_add(native_params(call));
+}
+
+void run_native(const Call& call) {
+  Binary binary = bind_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
+  run(binary, native_params(call));
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_add, check_stock, run_stock);
+THIMBLE_DEFINE_KERNEL(portable, thimble_add, check_native, run_native);
+
+}  // namespace thimble::kernels

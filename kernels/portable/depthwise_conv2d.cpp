@@ -1,0 +1,101 @@
+// depthwise_conv2d: cortex_m::quantized_depthwise_conv2d and thimble::depthwise_conv2d; operands and memory:
+// kernels/args/conv.h; formula: docs/numerics.md, "Convolution, linear". Any depth multiplier, dilation and batch.
+//
+// Weights are [kernel_h][kernel_w][out_c], so that neighbouring channels are neighbouring bytes. With one output per
+// input channel four channels are summed at once; otherwise one.
+
+#include "kernels/args/conv.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+/// The taps inside the image, seen from one channel.
+struct Patch {
+  const int8_t* x;
+  const int8_t* w;
+  int32_t rows, columns;
+  int32_t x_row, x_column, w_row, w_column;
+};
+
+template <int kChannels>
+void channels(const Conv& conv, const Patch& patch, int32_t i, int32_t o, int8_t* y) {
+  uint32_t acc[kChannels];
+  for (int k = 0; k < kChannels; ++k) acc[k] = static_cast<uint32_t>(conv.requant.start(o + k));
+  const int32_t x_offset = conv.x_offset;
+  for (int32_t row = 0; row < patch.rows; ++row) {
+    const int8_t* x = patch.x + i + row * patch.x_row;
+    const int8_t* w = patch.w + o + row * patch.w_row;
+    for (int32_t column = 0; column < patch.columns; ++column) {
+      for (int k = 0; k < kChannels; ++k) acc[k] += static_cast<uint32_t>((x[k] + x_offset) * w[k]);
+      x += patch.x_column;
+      w += patch.w_column;
+    }
+  }
+  for (int k = 0; k < kChannels; ++k) {
+    y[o + k] = conv.requant.finish(static_cast<int32_t>(acc[k]), o + k);
+  }
+}
+
+void pixel(const Conv& conv, const Patch& patch, int8_t* y) {
+  if (conv.out_c == conv.in_c) {
+    int32_t o = 0;
+    for (; o + 4 <= conv.out_c; o += 4) channels<4>(conv, patch, o, o, y);
+    for (; o < conv.out_c; ++o) channels<1>(conv, patch, o, o, y);
+    return;
+  }
+  const int32_t multiplier = conv.out_c / conv.in_c;
+  int32_t o = 0;
+  for (int32_t i = 0; i < conv.in_c; ++i) {
+    for (int32_t m = 0; m < multiplier; ++m) channels<1>(conv, patch, i, o++, y);
+  }
+}
+
+Patch patch_at(const Conv& conv, const int8_t* image, int32_t oy, int32_t ox) {
+  const WindowAxis& down = conv.axis[0];
+  const WindowAxis& across = conv.axis[1];
+  const int32_t y_origin = down.origin(oy);
+  const int32_t x_origin = across.origin(ox);
+  const Taps ty = down.inside(y_origin);
+  const Taps tx = across.inside(x_origin);
+  Patch patch;
+  patch.columns = tx.last - tx.first;
+  patch.rows = patch.columns == 0 ? 0 : ty.last - ty.first;
+  patch.x_column = across.dilation * conv.in_c;
+  patch.x_row = down.dilation * across.in * conv.in_c;
+  patch.w_column = conv.out_c;
+  patch.w_row = across.kernel * conv.out_c;
+  patch.x = image;
+  patch.w = conv.w;
+  if (patch.rows == 0) return patch;
+  const int32_t y_first = y_origin + ty.first * down.dilation;
+  const int32_t x_first = x_origin + tx.first * across.dilation;
+  patch.x += (y_first * across.in + x_first) * conv.in_c;
+  patch.w += ty.first * patch.w_row + tx.first * patch.w_column;
+  return patch;
+}
+
+void run(const Conv& conv) {
+  const int8_t* image = conv.x;
+  int8_t* y = conv.y;
+  for (int32_t n = 0; n < conv.batch; ++n) {
+    for (int32_t oy = 0; oy < conv.axis[0].out; ++oy) {
+      for (int32_t ox = 0; ox < conv.axis[1].out; ++ox) {
+        pixel(conv, patch_at(conv, image, oy, ox), y);
+        y += conv.out_c;
+      }
+    }
+    image += conv.axis[0].in * conv.axis[1].in * conv.in_c;
+  }
+}
+
+void run_stock(const Call& call) { run(bind_stock_depthwise(call)); }
+void run_native(const Call& call) { run(bind_native_conv(call)); }
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_depthwise_conv2d, check_stock_depthwise,
+                      run_stock);
+THIMBLE_DEFINE_KERNEL(portable, thimble_depthwise_conv2d, check_native_depthwise, run_native);
+
+}  // namespace thimble::kernels

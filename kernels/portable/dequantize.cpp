@@ -1,0 +1,51 @@
+// dequantize: cortex_m::dequantize_per_tensor and thimble::dequantize; formula: docs/numerics.md, "Graph edges".
+//
+// Operands, stock:  x int8, scale, zero_point, quant_min, quant_max, dtype (1 = int8), y float32; one order of dimensions.
+// Operands, native: x int8, scale, zero_point, y float32; y may have another order of dimensions.
+
+#include "kernels/args/edge.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+void run(Edge& edge) {
+  Walk& walk = edge.walk;
+  do {
+    const Walk::Axis& row = walk.row();
+    const int8_t* x = static_cast<const int8_t*>(edge.x) + walk.offset[1];
+    float* y = static_cast<float*>(edge.y) + walk.offset[0];
+    for (int32_t i = 0; i < row.extent; ++i) {
+      y[i] = numerics::dequantize_i8(x[i * row.step[1]], edge.scale, edge.zero_point);
+    }
+  } while (walk.next());
+}
+
+Status check_stock(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_dequantize_per_tensor;
+  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  return check_stock_edge(call, DType::kI8, DType::kF32);
+}
+
+void run_stock(const Call& call) {
+  Edge edge = bind_edge(call, 6);
+  run(edge);
+}
+
+Status check_native(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::thimble_dequantize;
+  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  return check_edge(call, tensor(call, 3), DType::kI8, DType::kF32);
+}
+
+void run_native(const Call& call) {
+  Edge edge = bind_edge(call, 3);
+  run(edge);
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_dequantize_per_tensor, check_stock, run_stock);
+THIMBLE_DEFINE_KERNEL(portable, thimble_dequantize, check_native, run_native);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,38 @@
+// dim_order_ops::_clone_dim_order: the same elements in the order of dimensions of the output. Any rank up to kMaxRank, any
+// element type, any permutation.
+//
+// Operands: x, non_blocking (0), dim_order (as the output's; empty where the file has none), y.
+
+#include "kernels/args/move.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const IntList& order = ints(call, 2);
+  const Tensor& y = tensor(call, 3);
+  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  if (!same_sizes(x, y)) return Status::kBadShape;
+  if (call.args[1].integer != 0) return Status::kBadParameter;
+  if (order.count == 0) return Status::kOk;
+  if (order.count != y.rank) return Status::kBadParameter;
+  for (uint32_t p = 0; p < y.rank; ++p) {
+    if (order.items[p] != y.dim_order[p]) return Status::kBadLayout;
+  }
+  return Status::kOk;
+}
+
+void run(const Call& call) {
+  int32_t steps[abi::kMaxRank];
+  byte_strides(tensor(call, 0), steps);
+  Move move = gather(tensor(call, 3), tensor(call, 0), steps);
+  run_move(move);
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, dim_order_clone, check, run);
+
+}  // namespace thimble::kernels

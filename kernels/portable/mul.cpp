@@ -1,0 +1,70 @@
+// mul: cortex_m::quantized_mul and thimble::mul; operands: kernels/args/elementwise.cpp; formula: docs/numerics.md,
+// "Addition, subtraction, multiplication".
+//
+// In place: y may be a (or b), where that operand has y's shape and order of dimensions. Each code is read before the
+// output at the same place is written.
+
+#include <cstring>
+
+#include "kernels/args/elementwise.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+int8_t mul(int32_t a, int32_t b, const abi::MulParams& p) {
+  const int32_t scaled =
+      numerics::requantize((a + p.a_offset) * (b + p.b_offset), p.mult, p.shift);
+  return static_cast<int8_t>(
+      numerics::clamp(numerics::wrap_add(scaled, p.y_offset), p.min, p.max));
+}
+
+void run(Binary& binary, const abi::MulParams& params) {
+  Walk& walk = binary.walk;
+  do {
+    const Walk::Axis& row = walk.row();
+    int8_t* y = binary.y + walk.offset[0];
+    const int8_t* a = binary.a + walk.offset[1];
+    const int8_t* b = binary.b + walk.offset[2];
+    for (int32_t i = 0; i < row.extent; ++i) {
+      y[i] = mul(a[i * row.step[1]], b[i * row.step[2]], params);
+    }
+  } while (walk.next());
+}
+
+Status check_stock(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_mul;
+  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  const Status s = check_binary(tensor(call, 0), tensor(call, 2), tensor(call, 7));
+  return s != Status::kOk ? s : check_mul(stock_mul_params(call));
+}
+
+void run_stock(const Call& call) {
+  Binary binary = bind_binary(tensor(call, 0), tensor(call, 2), tensor(call, 7));
+  run(binary, stock_mul_params(call));
+}
+
+abi::MulParams native_params(const Call& call) {
+  abi::MulParams params;
+  memcpy(&params, tensor(call, 2).data, sizeof params);
+  return params;
+}
+
+Status check_native(const Call& call) {
+  const Status s = check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
+  if (s != Status::kOk) return s;
+  const Status b = check_blob(tensor(call, 2), sizeof(abi::MulParams));
+  return b != Status::kOk ? b : check_mul(native_params(call));
+}
+
+void run_native(const Call& call) {
+  Binary binary = bind_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
+  run(binary, native_params(call));
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_mul, check_stock, run_stock);
+THIMBLE_DEFINE_KERNEL(portable, thimble_mul, check_native, run_native);
+
+}  // namespace thimble::kernels

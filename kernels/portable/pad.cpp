@@ -1,0 +1,68 @@
+// cortex_m::pad: a border of one code around a tensor of up to 4 dimensions.
+//
+// Operands: x, before[4], after[4], value, y. Both lists have four values in the order of the dimensions in *memory*, aligned
+// at the innermost. As in the stock kernel, a rank-4 tensor whose order is ambiguous (one channel, or one pixel) counts
+// as NHWC. What the lists say must be the padding of y's logical shape in y's own order, too.
+
+#include <cstring>
+
+#include "kernels/args/move.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+constexpr uint32_t kDims = 4;
+
+/// The logical dimension that stands at `place` in memory, where x and y have x.rank dimensions.
+uint32_t dimension_at(const Tensor& x, uint32_t place) {
+  static constexpr uint8_t kNhwc[] = {0, 2, 3, 1};
+  return is_nhwc(x) ? kNhwc[place] : place;
+}
+
+Status check(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const IntList& before = ints(call, 1);
+  const IntList& after = ints(call, 2);
+  const Tensor& y = tensor(call, 4);
+  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  if (x.dtype != DType::kI8) return Status::kBadDType;
+  if (x.rank < 1 || x.rank > kDims || y.rank != x.rank) return Status::kBadShape;
+  const bool same_order = is_nhwc(x) ? is_nhwc(y) : is_contiguous(x) && is_contiguous(y);
+  if (!same_order) return Status::kBadLayout;
+  if (before.count != kDims || after.count != kDims) return Status::kBadParameter;
+  const int64_t value = call.args[3].integer;
+  if (value < -128 || value > 127) return Status::kBadParameter;
+  const uint32_t unused = kDims - x.rank;
+  for (uint32_t i = 0; i < kDims; ++i) {
+    if (before.items[i] < 0 || after.items[i] < 0) return Status::kBadParameter;
+    const int64_t border = int64_t{before.items[i]} + after.items[i];
+    if (i < unused) {
+      if (border != 0) return Status::kBadParameter;
+      continue;
+    }
+    const uint32_t d = dimension_at(x, i - unused);
+    if (x.sizes[d] + border != y.sizes[d]) return Status::kBadShape;
+  }
+  return Status::kOk;
+}
+
+void run(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& y = tensor(call, 4);
+  memset(y.data, static_cast<int>(integer(call, 3)), y.bytes);
+  int32_t steps[abi::kMaxRank];
+  byte_strides(y, steps);
+  Move move = scatter(y, x, steps);
+  for (uint32_t place = 0; place < x.rank; ++place) {
+    const uint32_t d = dimension_at(x, place);
+    move.to += ints(call, 1).items[kDims - x.rank + place] * steps[d];
+  }
+  run_move(move);
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_pad, check, run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,54 @@
+// quantize: cortex_m::quantize_per_tensor and thimble::quantize; formula: docs/numerics.md, "Graph edges".
+//
+// Operands, stock:  x float32, scale, zero_point, quant_min, quant_max, dtype (1 = int8), y int8; one order of dimensions.
+// Operands, native: x float32, scale, zero_point, y int8; y may have another order of dimensions (the change from NCHW to
+//                   NHWC costs no pass of its own).
+
+#include "kernels/args/edge.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+void run(Edge& edge, int32_t min, int32_t max) {
+  const float inverse = 1.0F / edge.scale;
+  Walk& walk = edge.walk;
+  do {
+    const Walk::Axis& row = walk.row();
+    const float* x = static_cast<const float*>(edge.x) + walk.offset[1];
+    int8_t* y = static_cast<int8_t*>(edge.y) + walk.offset[0];
+    for (int32_t i = 0; i < row.extent; ++i) {
+      const int32_t code = numerics::quantize_i8(x[i * row.step[1]], inverse, edge.zero_point);
+      y[i] = static_cast<int8_t>(numerics::clamp(code, min, max));
+    }
+  } while (walk.next());
+}
+
+Status check_stock(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantize_per_tensor;
+  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  return check_stock_edge(call, DType::kF32, DType::kI8);
+}
+
+void run_stock(const Call& call) {
+  Edge edge = bind_edge(call, 6);
+  run(edge, integer(call, 3), integer(call, 4));
+}
+
+Status check_native(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::thimble_quantize;
+  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  return check_edge(call, tensor(call, 3), DType::kF32, DType::kI8);
+}
+
+void run_native(const Call& call) {
+  Edge edge = bind_edge(call, 3);
+  run(edge, -128, 127);
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantize_per_tensor, check_stock, run_stock);
+THIMBLE_DEFINE_KERNEL(portable, thimble_quantize, check_native, run_native);
+
+}  // namespace thimble::kernels
