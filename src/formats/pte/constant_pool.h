@@ -12,8 +12,8 @@ namespace thimble::formats::pte {
 
 class ConstantPool {
  public:
-  /// The index for Tensor::data_buffer_idx; equal bytes have the same index. Every constant lies at
-  /// a multiple of 16 from the start of the file, so an `alignment` above that is not to be had.
+  /// The index for Tensor::data_buffer_idx; equal bytes have the same index, and no bytes have 0.
+  /// The file keeps constants at multiples of 16 from its start: no larger alignment is to be had.
   [[nodiscard]] uint32_t add(ByteView bytes, uint32_t alignment = 16);
 
   [[nodiscard]] const std::vector<Bytes>& constants() const { return constants_; }
@@ -22,7 +22,8 @@ class ConstantPool {
 
  private:
   std::vector<Bytes> constants_ = std::vector<Bytes>(1);
-  std::unordered_multimap<size_t, uint32_t> index_of_hash_;
+  /// The keys look into the heap blocks of constants_, which stay where they are as it grows.
+  std::unordered_map<std::string_view, uint32_t> index_of_;
 };
 
 }  // namespace thimble::formats::pte

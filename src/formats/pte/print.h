@@ -12,6 +12,7 @@ struct PrintOptions {
   bool data = true;  // without the bytes of constants and blobs the text is short, but not parsable
 };
 
+/// The program must pass `check`; what `read` gives does.
 [[nodiscard]] std::string print(const Program& program, const PrintOptions& options = {});
 
 /// The same facts. Bulk data is given by its size; its bytes as "hex" only if asked for.

@@ -1,0 +1,93 @@
+#include "formats/pte/segments.h"
+
+#include <algorithm>
+#include <string_view>
+#include <unordered_map>
+
+#include "abi/limits.h"
+
+namespace thimble::formats::pte {
+namespace {
+
+/// All buffers as one segment, equal ones once. Returns the offset of each.
+std::vector<uint64_t> pack(const std::vector<Bytes>& buffers, uint32_t alignment,
+                           Segment& segment) {
+  segment.alignment = alignment;
+  std::vector<uint64_t> offsets;
+  std::unordered_map<std::string_view, uint64_t> offset_of;
+  for (const Bytes& buffer : buffers) {
+    if (buffer.empty()) {
+      offsets.push_back(0);
+      continue;
+    }
+    const uint64_t next = align_up(segment.size, alignment);
+    const auto [known, is_new] = offset_of.emplace(as_text(buffer), next);
+    offsets.push_back(known->second);
+    if (!is_new) continue;
+    segment.pieces.push_back({next, buffer});
+    segment.size = next + buffer.size();
+  }
+  return offsets;
+}
+
+/// Segments of one blob each, equal ones once.
+class BlobSegments {
+ public:
+  explicit BlobSegments(std::vector<Segment>& all) : all_(all) {}
+
+  uint32_t add(const Bytes& bytes, uint32_t alignment) {
+    const auto next = static_cast<uint32_t>(all_.size());
+    const auto [known, is_new] = index_of_.emplace(as_text(bytes), next);
+    if (is_new) all_.push_back({0, bytes.size(), alignment, {{0, bytes}}});
+    Segment& segment = all_[known->second];
+    segment.alignment = std::max(segment.alignment, alignment);
+    return known->second;
+  }
+
+ private:
+  std::vector<Segment>& all_;
+  std::unordered_map<std::string_view, uint32_t> index_of_;
+};
+
+}  // namespace
+
+Segments lay_out(const Program& program) {
+  Segments out;
+  if (program.constants_inline) {
+    // They go into the flatbuffer, where only their order counts.
+  } else if (program.constants.size() == 1) {
+    out.constants.offsets = {0};
+  } else {
+    out.constants.offsets = pack(program.constants, abi::kConstantAlignment,
+                                 out.all.emplace_back());
+  }
+  for (const MutableSegment& data : program.mutable_segments) {
+    // Start values are copied, never used in place: no alignment.
+    SubsegmentOffsets& offsets = out.mutable_segments.emplace_back();
+    offsets.segment = static_cast<uint32_t>(out.all.size());
+    offsets.offsets = pack(data.buffers, 1, out.all.emplace_back());
+  }
+  BlobSegments blobs(out.all);
+  std::unordered_map<std::string_view, uint32_t> inline_index_of;
+  for (const DelegateBlob& blob : program.delegate_blobs) {
+    if (blob.location == BlobLocation::kSegment) {
+      out.blob_index.push_back(blobs.add(blob.bytes, blob.alignment));
+      continue;
+    }
+    const auto next = static_cast<uint32_t>(out.inline_blobs.size());
+    const auto [known, is_new] = inline_index_of.emplace(as_text(blob.bytes), next);
+    if (is_new) out.inline_blobs.push_back(blob.bytes);
+    out.blob_index.push_back(known->second);
+  }
+  for (const NamedData& data : program.named_data) {
+    out.named_data_index.push_back(blobs.add(data.bytes, data.alignment));
+  }
+  for (Segment& segment : out.all) {
+    segment.offset = align_up(out.size, segment.alignment);
+    out.size = segment.offset + segment.size;
+    out.alignment = std::max(out.alignment, segment.alignment);
+  }
+  return out;
+}
+
+}  // namespace thimble::formats::pte

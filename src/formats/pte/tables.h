@@ -1,0 +1,12 @@
+#pragma once
+// The flatbuffer of a program, still without the extended header.
+
+#include "base/bytes.h"
+#include "formats/pte/program.h"
+#include "formats/pte/segments.h"
+
+namespace thimble::formats::pte {
+
+[[nodiscard]] Bytes build_tables(const Program& program, const Segments& segments);
+
+}  // namespace thimble::formats::pte

@@ -1,0 +1,163 @@
+// write and read: round trips, the header by hand, sharing.
+
+#include <gtest/gtest.h>
+
+#include "formats/pte/constant_pool.h"
+#include "formats/pte/header.h"
+#include "formats/pte/read.h"
+#include "formats/pte/write.h"
+#include "tests/unit/formats_pte_sample.h"
+
+namespace thimble::formats::pte {
+namespace {
+
+Bytes written(const Program& program) {
+  const Result<Bytes> bytes = write(program);
+  EXPECT_TRUE(bytes.ok()) << (bytes.ok() ? "" : bytes.error().message);
+  return bytes.ok() ? *bytes : Bytes();
+}
+
+Program reread(const Program& program) {
+  const Result<Program> out = read(written(program), "test");
+  EXPECT_TRUE(out.ok()) << (out.ok() ? "" : out.error().message);
+  return out.ok() ? *out : Program();
+}
+
+TEST(PteBytes, SmallProgramSurvives) { EXPECT_EQ(reread(add_program()), add_program()); }
+
+TEST(PteBytes, EveryKindSurvives) {
+  Program expected = full_program();
+  const Program got = reread(expected);
+  // Where a blob lies by chance can be a larger power of two than was asked for.
+  EXPECT_GE(got.delegate_blobs[1].alignment, 32u);
+  EXPECT_GE(got.named_data[0].alignment, 16u);
+  expected.delegate_blobs[1].alignment = got.delegate_blobs[1].alignment;
+  for (size_t i = 0; i < 2; ++i) {
+    expected.named_data[i].alignment = got.named_data[i].alignment;
+  }
+  EXPECT_EQ(got, expected);
+  EXPECT_EQ(written(got), written(full_program()));
+}
+
+TEST(PteBytes, InlineConstantsSurvive) {
+  Program program = add_program();
+  program.constants_inline = true;
+  const Bytes bytes = written(program);
+  EXPECT_NE(as_text(bytes).substr(8, 4), "eh00");
+  EXPECT_EQ(reread(program), program);
+}
+
+TEST(PteBytes, NoSegmentsNoHeader) {
+  Program program = add_program();
+  program.constants.resize(1);
+  std::get<Tensor>(program.plans[0].values[1]).data_buffer_idx = 0;
+  const Bytes bytes = written(program);
+  EXPECT_EQ(as_text(bytes).substr(4, 4), "ET12");
+  EXPECT_NE(as_text(bytes).substr(8, 4), "eh00");
+  EXPECT_EQ(reread(program), program);
+}
+
+TEST(PteBytes, EmptyProgramHasTheBytesTheStockLoaderReads) {
+  EXPECT_EQ(written(Program{}).size(), 64u);
+  EXPECT_EQ(reread(Program{}), Program{});
+}
+
+TEST(PteBytes, HeaderByHand) {
+  const Bytes file = written(add_program());
+  // One constant of 16 bytes behind the flatbuffer, at a multiple of 16.
+  const uint64_t base = file.size() - 16;
+  EXPECT_EQ(base % 16, 0u);
+  EXPECT_EQ(as_text(file).substr(4, 8), "ET12eh00");
+  EXPECT_EQ(load_le<uint32_t>(file, 12), 32u);
+  const auto program_size = load_le<uint64_t>(file, 16);
+  EXPECT_LE(program_size, base);
+  EXPECT_LT(base - program_size, 16u);
+  EXPECT_EQ(load_le<uint64_t>(file, 24), base);
+  EXPECT_EQ(load_le<uint64_t>(file, 32), 16u);
+  EXPECT_EQ(ByteView(file).subspan(base)[0], std::byte{1});
+  // The root is behind the header and starts with the distance to its vtable.
+  EXPECT_GE(load_le<uint32_t>(file, 0), 40u);
+}
+
+TEST(PteBytes, WriteIsDeterministic) {
+  EXPECT_EQ(written(full_program()), written(full_program()));
+}
+
+TEST(PteBytes, EqualPartsCostOneOffset) {
+  Program program = add_program();
+  const size_t before = written(program).size();
+  ExecutionPlan& plan = program.plans[0];
+  for (int i = 0; i < 100; ++i) {
+    plan.values.push_back(plan.values[0]);
+    plan.values.push_back(Int{1});
+    plan.chains[0].instructions.push_back(plan.chains[0].instructions[0]);
+  }
+  EXPECT_EQ(written(program).size(), before + 300 * sizeof(uint32_t));
+  EXPECT_EQ(reread(program), program);
+}
+
+TEST(PteBytes, EqualBulkDataIsStoredOnce) {
+  Program program = full_program();
+  const size_t before = written(program).size();
+  const Bytes big = bytes_of(4096, 5);
+  program.named_data.push_back({"a", 16, big});
+  program.named_data.push_back({"b", 16, big});
+  program.delegate_blobs.push_back({BlobLocation::kSegment, 16, big});
+  program.plans[1].delegates.push_back({"d", 2, {}});
+  program.constants.push_back(bytes_of(4096, 9));
+  program.constants.push_back(bytes_of(4096, 9));
+  EXPECT_LT(written(program).size(), before + 2 * 4096 + 512);
+}
+
+TEST(PteBytes, ConstantsAndBlobsAreAligned) {
+  const Program program = full_program();
+  const Bytes file = written(program);
+  const auto base = load_le<uint64_t>(file, 24);
+  const auto position = [&](const Bytes& what) { return as_text(file).find(as_text(what)); };
+  EXPECT_EQ(base % 64, 0u);
+  EXPECT_EQ(position(program.constants[1]) % 16, 0u);
+  EXPECT_EQ(position(program.constants[2]) % 16, 0u);
+  EXPECT_EQ(position(program.delegate_blobs[0].bytes) % 16, 0u);
+  EXPECT_LT(position(program.delegate_blobs[0].bytes), base);
+  EXPECT_EQ(position(program.delegate_blobs[1].bytes) % 32, 0u);
+  EXPECT_GE(position(program.delegate_blobs[1].bytes), base);
+  EXPECT_EQ(position(program.named_data[0].bytes) % 16, 0u);
+}
+
+TEST(PteBytes, AlignmentOf128BehindAnySizeOfTables) {
+  for (size_t i = 0; i < 40; ++i) {
+    Program program = add_program();
+    program.named_data = {{std::string(i, 'k'), 128, bytes_of(9, 77)}};
+    const Bytes file = written(program);
+    EXPECT_EQ(as_text(file).find(as_text(program.named_data[0].bytes)) % 128, 0u);
+    EXPECT_EQ(reread(program), program);
+    EXPECT_EQ(written(reread(program)), file);
+  }
+}
+
+TEST(PteBytes, OlderHeaderWithoutDataSizeIsRead) {
+  Bytes file = written(add_program());
+  file[12] = std::byte{24};
+  for (size_t i = 32; i < 40; ++i) file[i] = std::byte{0xEE};
+  const Result<Program> got = read(file, "test");
+  ASSERT_TRUE(got.ok()) << got.error().message;
+  EXPECT_EQ(*got, add_program());
+}
+
+TEST(PteConstantPool, SharesEqualBytes) {
+  ConstantPool pool;
+  EXPECT_EQ(pool.add(bytes_of(4, 1)), 1u);
+  EXPECT_EQ(pool.add(bytes_of(4, 2)), 2u);
+  EXPECT_EQ(pool.add(bytes_of(4, 1)), 1u);
+  EXPECT_EQ(pool.add(bytes_of(5, 1)), 3u);
+  EXPECT_EQ(pool.add({}), 0u);
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(pool.add(bytes_of(6, i)), 4u + static_cast<uint32_t>(i));
+  EXPECT_EQ(pool.add(bytes_of(4, 2)), 2u);
+  const std::vector<Bytes> all = pool.take();
+  EXPECT_EQ(all.size(), 204u);
+  EXPECT_TRUE(all[0].empty());
+  EXPECT_EQ(pool.add(bytes_of(1, 1)), 1u);
+}
+
+}  // namespace
+}  // namespace thimble::formats::pte
