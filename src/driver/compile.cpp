@@ -149,9 +149,13 @@ Status check_memories(const CompileOptions& options, CompileReport* report) {
   return ok();
 }
 
-struct FloatModel {
-  ir::Graph graph;
-};
+int64_t state_bytes(const formats::pte::ExecutionPlan& plan) {
+  const bool all_planned = std::ranges::all_of(plan.inputs, [&](int32_t index) {
+    const auto* tensor = std::get_if<formats::pte::Tensor>(&plan.values[static_cast<size_t>(index)]);
+    return tensor != nullptr && tensor->allocation.has_value();
+  });
+  return static_cast<int64_t>(abi::state_bytes(plan.operators.size(), plan.inputs.size(), all_planned));
+}
 
 Result<ir::Graph> import_model(const fs::path& model, const std::map<std::string, int64_t>& shapes) {
   THIMBLE_TRY(const formats::pt2::ExportedProgram program, formats::pt2::read(model));
@@ -223,7 +227,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.weights_bytes = emitted.constant_bytes;
   report.arena_bytes = schedule.placement.peak_bytes;
   report.arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
-  report.state_bytes = abi::state_bytes(emitted.program.plans[0].operators.size(), emitted.program.plans[0].inputs.size());
+  report.state_bytes = state_bytes(emitted.program.plans[0]);
   report.float_ops = count_float_ops(compiled.lowered.graph);
   report.peak = find_peak(compiled.lowered, schedule);
   report_ops(compiled.lowered, *target, &report);

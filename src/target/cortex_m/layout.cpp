@@ -252,13 +252,13 @@ class Assigner {
     return add(op.kind, std::move(inputs), op.attrs, op, common, op.output);
   }
 
-  /// The pad kernel knows contiguous and channels-last images, and takes one-channel images for the latter.
+  /// The pad kernel knows contiguous and channels-last images, and takes for the latter whatever could be either.
   Result<ValueId> convert_pad(const Op& op) {
     ValueId x = rewriter_.map(op.inputs[0]);
-    DimOrder wanted = order(x) == ir::channels_last_order() ? order(x) : DimOrder{};
-    const bool pads_channels = op.integers("before")[1] != 0 || op.integers("after")[1] != 0;
     const Shape& shape = to().type(x).shape;
-    if (pads_channels && (shape[1] == 1 || (shape[2] == 1 && shape[3] == 1))) wanted = ir::channels_last_order();
+    const bool could_be_either = shape[1] == 1 || (shape[2] == 1 && shape[3] == 1);
+    const bool channels_last = could_be_either || order(x) == ir::channels_last_order();
+    const DimOrder wanted = channels_last ? ir::channels_last_order() : DimOrder{};
     THIMBLE_TRY(x, to_order(x, wanted, op.source));
     return add(op.kind, {x}, op.attrs, op, wanted, op.output);
   }

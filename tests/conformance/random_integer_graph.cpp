@@ -1,0 +1,370 @@
+#include "random_integer_graph.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "../unit/ir_random_graph.h"
+#include "ir/dce.h"
+#include "numerics/multiplier.h"
+
+namespace thimble::test {
+namespace {
+
+using ir::Attrs;
+using ir::OpKind;
+using ir::Shape;
+using ir::ValueId;
+
+class Generator {
+ public:
+  Generator(uint64_t seed, const IntegerGraphOptions& options) : random_(seed), options_(options) {}
+
+  ir::Graph run() {
+    const int inputs = random_.chance(25) ? 2 : 1;
+    for (int i = 0; i < inputs; ++i) add_input(i);
+    for (int tries = 0; made_ < options_.ops && tries < options_.ops * 20; ++tries) add_op();
+    add_outputs();
+    return ir::remove_unused(graph_);
+  }
+
+ private:
+  ir::Quant quant() {
+    const double scale = static_cast<float>(std::exp2(random_.real(-6, 0)));
+    return ir::per_tensor(scale, static_cast<int32_t>(random_.between(-128, 127)));
+  }
+  ir::DimOrder maybe_channels_last(const Shape& shape) {
+    return shape.size() == 4 && random_.chance(30) ? ir::channels_last_order() : ir::DimOrder{};
+  }
+
+  void add_input(int i) {
+    Shape shape = {1, random_.between(1, 6), random_.between(1, 7), random_.between(1, 7)};
+    if (random_.chance(15)) shape = {random_.between(1, 3), random_.between(1, 12)};
+    if (random_.chance(10)) shape = {random_.between(1, 2), random_.between(1, 5), random_.between(1, 6)};
+    if (random_.chance(10)) shape[0] = 2;
+    ir::Type type = {ir::DType::kI8, shape, maybe_channels_last(shape), quant()};
+    const bool is_float = random_.chance(60);
+    if (is_float) {
+      type.dtype = ir::DType::kF32;
+      type.quant.reset();
+    }
+    ValueId value = graph_.add_input("x" + std::to_string(i), type);
+    if (is_float) {
+      const ir::Quant q = quant();
+      value = *graph_.add(OpKind::quantize, {value},
+                          {{"scale", q.scale[0]}, {"zero_point", int64_t{q.zero_point[0]}}});
+    }
+    values_.push_back(value);
+  }
+
+  void add_outputs() {
+    const int count = random_.chance(30) ? 2 : 1;
+    for (int i = 0; i < count; ++i) {
+      ValueId value = i == 0 ? values_.back() : pick();
+      if (random_.chance(60)) {
+        const ir::Quant q = quant();
+        value = *graph_.add(OpKind::dequantize, {value},
+                            {{"scale", q.scale[0]}, {"zero_point", int64_t{q.zero_point[0]}}});
+      }
+      if (!graph_.is_input(value)) {
+        graph_.value(value).type.dim_order = maybe_channels_last(graph_.type(value).shape);
+      }
+      graph_.add_output(value);
+    }
+  }
+
+  ValueId pick() { return values_[static_cast<size_t>(random_.between(0, static_cast<int64_t>(values_.size()) - 1))]; }
+  /// Later values more often, so that graphs are deep.
+  ValueId pick_recent() { return random_.chance(60) ? values_.back() : pick(); }
+  const Shape& shape(ValueId value) { return graph_.type(value).shape; }
+  int64_t code() { return random_.between(-128, 127); }
+
+  ValueId constant(ir::Tensor tensor) {
+    return graph_.add_constant("c", std::make_shared<const ir::Tensor>(std::move(tensor)));
+  }
+  ValueId codes(const Shape& shape) { return constant(random_tensor(random_, ir::DType::kI8, shape)); }
+  std::pair<ValueId, ValueId> multipliers(int64_t count, double magnitude) {
+    std::vector<int32_t> mult, shift;
+    for (int64_t i = 0; i < count; ++i) {
+      const auto m = numerics::quantize_multiplier(magnitude * random_.real(0.2, 1.5));
+      mult.push_back(m.mult);
+      shift.push_back(m.shift);
+    }
+    return {constant(ir::make_i32({count}, mult)), constant(ir::make_i32({count}, shift))};
+  }
+  void set_clamp(Attrs* attrs) {
+    int64_t low = -128, high = 127;
+    if (random_.chance(40)) low = random_.between(-128, 0);
+    if (random_.chance(30)) high = random_.between(1, 127);
+    attrs->set("min", low);
+    attrs->set("max", high);
+  }
+
+  bool keep(OpKind kind, std::vector<ValueId> inputs, Attrs attrs, bool fresh_quant) {
+    ir::Graph::ResultHint hint;
+    if (fresh_quant) hint.quant = quant();
+    Result<ValueId> result = graph_.add(kind, std::move(inputs), std::move(attrs), {}, hint);
+    if (!result.ok()) return false;
+    if (graph_.type(*result).elements() > 4000 || graph_.type(*result).elements() == 0) return false;
+    values_.push_back(*result);
+    ++made_;
+    return true;
+  }
+
+  void add_op() {
+    static constexpr OpKind kKinds[] = {
+        OpKind::qconv2d, OpKind::qconv2d, OpKind::qconv2d, OpKind::qlinear,  OpKind::qadd,     OpKind::qsub,
+        OpKind::qmul,    OpKind::lut,     OpKind::reshape, OpKind::permute,  OpKind::slice,    OpKind::concat,
+        OpKind::pad,     OpKind::expand,  OpKind::copy,    OpKind::qavg_pool2d, OpKind::max_pool2d, OpKind::qmean,
+        OpKind::qsoftmax, OpKind::qlog_softmax};
+    const OpKind kind = kKinds[random_.between(0, static_cast<int64_t>(std::size(kKinds)) - 1)];
+    const ValueId x = pick_recent();
+    if (shape(x).empty() && kind != OpKind::lut) return;
+    switch (kind) {
+      case OpKind::qconv2d:
+        conv(x);
+        break;
+      case OpKind::qlinear:
+        linear(x);
+        break;
+      case OpKind::qadd:
+      case OpKind::qsub:
+      case OpKind::qmul:
+        binary(kind, x);
+        break;
+      case OpKind::lut:
+        keep(kind, {x, codes({256})}, {}, true);
+        break;
+      case OpKind::qavg_pool2d:
+      case OpKind::max_pool2d:
+        pool(kind, x);
+        break;
+      case OpKind::qmean:
+        mean(x);
+        break;
+      case OpKind::qsoftmax:
+      case OpKind::qlog_softmax:
+        softmax(kind, x);
+        break;
+      default:
+        movement(kind, x);
+    }
+  }
+
+  std::vector<int64_t> pair(int64_t low, int64_t high) { return {random_.between(low, high), random_.between(low, high)}; }
+  std::vector<int64_t> padding() {
+    const std::vector<int64_t> p = pair(0, 2);
+    if (random_.chance(60)) return {p[0], p[1], p[0], p[1]};
+    return {p[0], p[1], random_.between(0, 2), random_.between(0, 2)};
+  }
+
+  void conv(ValueId x) {
+    if (shape(x).size() != 4) return;
+    const int64_t channels = shape(x)[1];
+    int64_t groups = 1, out = random_.between(1, 8);
+    if (random_.chance(35)) {
+      groups = channels;
+      out = channels * random_.between(1, 2);
+    } else if (channels % 2 == 0 && random_.chance(20)) {
+      groups = 2;
+      out = 2 * random_.between(1, 3);
+    }
+    const std::vector<int64_t> kernel = pair(1, 3);
+    const Shape weights = {out, channels / groups, kernel[0], kernel[1]};
+    const auto [mult, shift] = multipliers(random_.chance(80) ? out : 1, 0.02);
+    const ValueId bias = random_.chance(70) ? constant(small_i32(out)) : ir::kNoValue;
+    Attrs attrs = {{"stride", pair(1, 2)}, {"padding", padding()}, {"dilation", pair(1, random_.chance(20) ? 2 : 1)},
+                   {"groups", groups},     {"x_zp", code()},       {"y_zp", code()}};
+    set_clamp(&attrs);
+    keep(OpKind::qconv2d, {x, codes(weights), bias, mult, shift}, std::move(attrs), true);
+  }
+
+  ir::Tensor small_i32(int64_t count) {
+    std::vector<int32_t> values;
+    for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<int32_t>(random_.between(-5000, 5000)));
+    return ir::make_i32({count}, values);
+  }
+
+  void linear(ValueId x) {
+    const int64_t in = shape(x).back();
+    const int64_t out = random_.between(1, 10);
+    const auto [mult, shift] = multipliers(random_.chance(50) ? out : 1, 0.02);
+    const ValueId bias = random_.chance(70) ? constant(small_i32(out)) : ir::kNoValue;
+    Attrs attrs = {{"x_zp", code()}, {"y_zp", code()}};
+    set_clamp(&attrs);
+    keep(OpKind::qlinear, {x, codes({out, in}), bias, mult, shift}, std::move(attrs), true);
+  }
+
+  ValueId second_operand(ValueId x) {
+    if (random_.chance(25)) {
+      Shape small = shape(x);
+      for (int64_t& size : small) {
+        if (random_.chance(50)) size = 1;
+      }
+      if (random_.chance(30)) small.erase(small.begin());
+      return codes(small);
+    }
+    std::vector<ValueId> fitting;
+    for (const ValueId value : values_) {
+      if (shape(value) == shape(x)) fitting.push_back(value);
+    }
+    if (random_.chance(30)) return pick();
+    return fitting[static_cast<size_t>(random_.between(0, static_cast<int64_t>(fitting.size()) - 1))];
+  }
+
+  void binary(OpKind kind, ValueId x) {
+    const ValueId other = second_operand(x);
+    Attrs attrs = {{"a_zp", code()}, {"b_zp", code()}, {"y_zp", code()}};
+    const auto put = [&](const std::string& prefix, double real) {
+      const auto m = numerics::quantize_multiplier(real);
+      attrs.set(prefix + "mult", int64_t{m.mult});
+      attrs.set(prefix + "shift", int64_t{m.shift});
+    };
+    if (kind == OpKind::qmul) {
+      put("", random_.real(0.001, 0.1));
+    } else {
+      put("a_", random_.real(0.05, 0.5));
+      put("b_", random_.real(0.05, 0.5));
+      put("y_", random_.real(0.5, 3) / (1 << 20));
+    }
+    set_clamp(&attrs);
+    const bool swap = random_.chance(30);
+    keep(kind, swap ? std::vector<ValueId>{other, x} : std::vector<ValueId>{x, other}, std::move(attrs), true);
+  }
+
+  void pool(OpKind kind, ValueId x) {
+    if (shape(x).size() != 4) return;
+    Attrs attrs = {{"kernel", pair(1, 3)}, {"stride", pair(1, 3)}};
+    std::vector<int64_t> pad = {0, 0, 0, 0};
+    if (random_.chance(50)) {
+      pad = {random_.between(0, 1), random_.between(0, 1), 0, 0};
+      pad[2] = pad[0];
+      pad[3] = pad[1];
+    }
+    if (!options_.stock_only && random_.chance(20)) pad[3] += 1;
+    attrs.set("padding", pad);
+    if (kind == OpKind::max_pool2d) {
+      attrs.set("dilation", options_.stock_only ? std::vector<int64_t>{1, 1} : pair(1, 2));
+    } else {
+      set_clamp(&attrs);
+    }
+    keep(kind, {x}, std::move(attrs), false);
+  }
+
+  void mean(ValueId x) {
+    const auto rank = static_cast<int64_t>(shape(x).size());
+    std::vector<int64_t> dims;
+    const int64_t first = random_.between(0, rank - 1);
+    for (int64_t d = first; d <= random_.between(first, rank - 1); ++d) dims.push_back(d);
+    if (!options_.stock_only && rank > 2 && random_.chance(20)) dims = {0, rank - 1};
+    const auto m = numerics::quantize_multiplier(random_.real(0.02, 0.8));
+    Attrs attrs = {{"dims", dims},     {"keepdim", random_.between(0, 1)}, {"x_zp", code()},
+                   {"y_zp", code()},   {"mult", int64_t{m.mult}},          {"shift", int64_t{m.shift}}};
+    set_clamp(&attrs);
+    keep(OpKind::qmean, {x}, std::move(attrs), true);
+  }
+
+  void softmax(OpKind kind, ValueId x) {
+    const int64_t dim = random_.between(0, static_cast<int64_t>(shape(x).size()) - 1);
+    if (kind == OpKind::qsoftmax) {
+      const auto m = numerics::quantize_multiplier(random_.real(0.005, 0.5) * (1 << 26));
+      const auto diff_min = static_cast<int64_t>(-std::floor(31.0 * (1 << 26) / std::exp2(m.shift)));
+      keep(kind, {x},
+           {{"dim", dim}, {"mult", int64_t{m.mult}}, {"shift", int64_t{m.shift}}, {"diff_min", diff_min}}, true);
+      return;
+    }
+    if (options_.stock_only) return;
+    const double scale = random_.real(0.01, 0.5);
+    std::vector<int32_t> table;
+    for (int k = 0; k < 256; ++k) table.push_back(static_cast<int32_t>(std::lround(std::exp(-k * scale) * (1 << 20))));
+    const auto s = numerics::quantize_multiplier(scale * 16);
+    const auto l = numerics::quantize_multiplier(std::log(2.0) / 65536.0 * 16);
+    keep(kind, {x, constant(ir::make_i32({256}, table))},
+         {{"dim", dim},
+          {"scale_mult", int64_t{s.mult}},
+          {"scale_shift", int64_t{s.shift}},
+          {"log_mult", int64_t{l.mult}},
+          {"log_shift", int64_t{l.shift}},
+          {"y_zp", int64_t{127}}},
+         true);
+  }
+
+  void movement(OpKind kind, ValueId x) {
+    const Shape from = shape(x);
+    const auto rank = static_cast<int64_t>(from.size());
+    const int64_t dim = random_.between(0, rank - 1);
+    const auto at = static_cast<size_t>(dim);
+    if (kind == OpKind::reshape) return reshape(x);
+    if (kind == OpKind::permute) {
+      std::vector<int64_t> dims(static_cast<size_t>(rank));
+      std::iota(dims.begin(), dims.end(), 0);
+      for (size_t i = dims.size(); i > 1; --i) {
+        std::swap(dims[i - 1], dims[static_cast<size_t>(random_.between(0, static_cast<int64_t>(i) - 1))]);
+      }
+      keep(kind, {x}, {{"dims", dims}}, false);
+    } else if (kind == OpKind::slice) {
+      const int64_t start = random_.between(0, from[at] - 1);
+      keep(kind, {x},
+           {{"dim", dim}, {"start", start}, {"end", random_.between(start + 1, from[at])}, {"step", random_.between(1, 2)}},
+           false);
+    } else if (kind == OpKind::concat) {
+      std::vector<ValueId> parts = {x};
+      for (const ValueId value : values_) {
+        Shape other = shape(value);
+        if (other.size() != from.size() || parts.size() > 3) continue;
+        other[at] = from[at];
+        if (other == from && random_.chance(70)) parts.push_back(value);
+      }
+      if (random_.chance(20)) parts.push_back(codes(from));
+      keep(kind, std::move(parts), {{"dim", dim}}, true);
+    } else if (kind == OpKind::pad) {
+      if (rank > 4) return;
+      std::vector<int64_t> before(from.size(), 0), after(from.size(), 0);
+      before[at] = random_.between(0, 2);
+      after[at] = random_.between(0, 2);
+      if (rank == 4 && random_.chance(50)) after[3] = 1;
+      keep(kind, {x}, {{"before", before}, {"after", after}, {"value", static_cast<double>(code())}}, false);
+    } else if (kind == OpKind::expand) {
+      Shape wide = from;
+      for (int64_t& size : wide) {
+        if (size == 1 && random_.chance(50)) size = random_.between(1, 4);
+      }
+      if (rank < 5 && random_.chance(10)) wide.insert(wide.begin(), 2);
+      keep(kind, {x}, {{"shape", wide}}, false);
+    } else {
+      keep(OpKind::copy, {x}, {}, false);
+    }
+  }
+
+  void reshape(ValueId x) {
+    const Shape from = shape(x);
+    Shape to;
+    if (from.size() == 4 && random_.chance(50)) {
+      to = {from[0], from[1] * from[2] * from[3]};
+    } else {
+      int64_t rest = graph_.type(x).elements();
+      for (int64_t i = random_.between(0, 3); i > 0; --i) {
+        int64_t factor = random_.between(1, 4);
+        if (rest % factor != 0) factor = 1;
+        to.push_back(factor);
+        rest /= factor;
+      }
+      to.push_back(rest);
+    }
+    keep(OpKind::reshape, {x}, {{"shape", to}}, false);
+  }
+
+  Random random_;
+  IntegerGraphOptions options_;
+  ir::Graph graph_;
+  std::vector<ValueId> values_;
+  int made_ = 0;
+};
+
+}  // namespace
+
+ir::Graph random_integer_graph(uint64_t seed, const IntegerGraphOptions& options) {
+  return Generator(seed, options).run();
+}
+
+}  // namespace thimble::test
