@@ -18,19 +18,44 @@ struct Patch {
   int32_t x_row, x_column, w_row, w_column;
 };
 
+/// One kernel row, for four neighbouring channels and for one. Never inlined and written out by hand: see dot.cpp.
+[[gnu::noinline]] void accumulate(const Patch& patch, const int8_t* x, const int8_t* w,
+                                  int32_t x_offset, uint32_t (&acc)[4]) {
+  const int32_t x_step = patch.x_column;
+  const int32_t w_step = patch.w_column;
+  uint32_t sum0 = acc[0], sum1 = acc[1], sum2 = acc[2], sum3 = acc[3];
+  for (int32_t column = patch.columns; column != 0; --column) {
+    sum0 += static_cast<uint32_t>((x[0] + x_offset) * w[0]);
+    sum1 += static_cast<uint32_t>((x[1] + x_offset) * w[1]);
+    sum2 += static_cast<uint32_t>((x[2] + x_offset) * w[2]);
+    sum3 += static_cast<uint32_t>((x[3] + x_offset) * w[3]);
+    x += x_step;
+    w += w_step;
+  }
+  acc[0] = sum0;
+  acc[1] = sum1;
+  acc[2] = sum2;
+  acc[3] = sum3;
+}
+
+[[gnu::noinline]] void accumulate(const Patch& patch, const int8_t* x, const int8_t* w,
+                                  int32_t x_offset, uint32_t (&acc)[1]) {
+  uint32_t sum = acc[0];
+  for (int32_t column = patch.columns; column != 0; --column) {
+    sum += static_cast<uint32_t>((*x + x_offset) * *w);
+    x += patch.x_column;
+    w += patch.w_column;
+  }
+  acc[0] = sum;
+}
+
 template <int kChannels>
 void channels(const Conv& conv, const Patch& patch, int32_t i, int32_t o, int8_t* y) {
   uint32_t acc[kChannels];
   for (int k = 0; k < kChannels; ++k) acc[k] = static_cast<uint32_t>(conv.requant.start(o + k));
-  const int32_t x_offset = conv.x_offset;
   for (int32_t row = 0; row < patch.rows; ++row) {
-    const int8_t* x = patch.x + i + row * patch.x_row;
-    const int8_t* w = patch.w + o + row * patch.w_row;
-    for (int32_t column = 0; column < patch.columns; ++column) {
-      for (int k = 0; k < kChannels; ++k) acc[k] += static_cast<uint32_t>((x[k] + x_offset) * w[k]);
-      x += patch.x_column;
-      w += patch.w_column;
-    }
+    accumulate(patch, patch.x + i + row * patch.x_row, patch.w + o + row * patch.w_row,
+               conv.x_offset, acc);
   }
   for (int k = 0; k < kChannels; ++k) {
     y[o + k] = conv.requant.finish(static_cast<int32_t>(acc[k]), o + k);
