@@ -55,7 +55,7 @@ inline Program full_program() {
   program.mutable_segments = {{{{}, bytes_of(3, 7), bytes_of(16, 9)}}, {{{}, bytes_of(8, 1)}}};
   program.delegate_blobs = {{BlobLocation::kInline, 16, bytes_of(33, 0)},
                             {BlobLocation::kSegment, 32, bytes_of(70, 3)}};
-  program.named_data = {{"thimble", 16, bytes_of(10, 50)}, {"odd \"key\"\n", 64, {}}};
+  program.named_data = {{"thimble", 16, bytes_of(10, 150)}, {"odd \"key\"\n", 64, {}}};
   ExecutionPlan plan;
   plan.name = "every\tkind";
   plan.container = ContainerMetadata{"in", "out \\ \x80"};

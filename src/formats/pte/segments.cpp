@@ -9,7 +9,10 @@
 namespace thimble::formats::pte {
 namespace {
 
-/// All buffers as one segment, equal ones once. Returns the offset of each.
+constexpr uint64_t kAtEnd = UINT64_MAX;
+
+/// All buffers as one segment, equal ones once. Returns the offset of each. An empty buffer is at
+/// the end, where no reader can take it for the start of another; the reserved one is at 0.
 std::vector<uint64_t> pack(const std::vector<Bytes>& buffers, uint32_t alignment,
                            Segment& segment) {
   segment.alignment = alignment;
@@ -17,7 +20,7 @@ std::vector<uint64_t> pack(const std::vector<Bytes>& buffers, uint32_t alignment
   std::unordered_map<std::string_view, uint64_t> offset_of;
   for (const Bytes& buffer : buffers) {
     if (buffer.empty()) {
-      offsets.push_back(0);
+      offsets.push_back(kAtEnd);
       continue;
     }
     const uint64_t next = align_up(segment.size, alignment);
@@ -27,6 +30,8 @@ std::vector<uint64_t> pack(const std::vector<Bytes>& buffers, uint32_t alignment
     segment.pieces.push_back({next, buffer});
     segment.size = next + buffer.size();
   }
+  std::replace(offsets.begin(), offsets.end(), kAtEnd, segment.size);
+  offsets[0] = 0;
   return offsets;
 }
 
