@@ -39,6 +39,7 @@ struct Layout {
   size_t kernels_at = 0;
   size_t inputs_at = 0;  // 0 if every input is planned
   size_t end = 0;
+  bool has_inputs = false;  // inputs_at may be 0: a program without calls and arena
 };
 Layout layout_of(const Image& image) {
   Layout layout;
@@ -47,6 +48,7 @@ Layout layout_of(const Image& image) {
   for (uint32_t i = 0; i < image.inputs.count(); ++i) {
     if (is_planned(image, image.inputs.index(i))) continue;
     layout.inputs_at = layout.end;
+    layout.has_inputs = true;
     layout.end += image.inputs.count() * sizeof(void*);
     break;
   }
@@ -78,7 +80,7 @@ Status load_model(Model& model, const void* file, size_t file_bytes,
   model.resolved = reinterpret_cast<ResolvedKernel*>(model.arena + layout.kernels_at);
   status = resolve_kernels(model.image, kernels, model.resolved);
   if (status != Status::kOk) return status;
-  if (layout.inputs_at != 0) {
+  if (layout.has_inputs) {
     model.input_data = reinterpret_cast<const void**>(model.arena + layout.inputs_at);
     for (uint32_t i = 0; i < model.image.inputs.count(); ++i) model.input_data[i] = nullptr;
   }
