@@ -108,8 +108,12 @@ Status adaptive_pool(Call& call, OpKind kind) {
 
 namespace handlers {
 
-Status adaptive_avg_pool2d(Call& call) { return adaptive_pool(call, OpKind::avg_pool2d); }
-Status adaptive_max_pool2d(Call& call) { return adaptive_pool(call, OpKind::max_pool2d); }
+Status adaptive_avg_pool2d(Call& call) {
+  return adaptive_pool(call, OpKind::avg_pool2d);
+}
+Status adaptive_max_pool2d(Call& call) {
+  return adaptive_pool(call, OpKind::max_pool2d);
+}
 
 }  // namespace handlers
 }  // namespace thimble::import_pt2

@@ -188,7 +188,8 @@ Result<int64_t> Call::dimension(std::string_view name, size_t rank,
                                 std::optional<int64_t> fallback) const {
   THIMBLE_TRY(const int64_t dim, integer(name, fallback));
   if (const auto found = normalized_dim(dim, rank)) return *found;
-  return bad_input("argument {} is {}, expected a dimension of a tensor of rank {}", name, dim, rank);
+  return bad_input("argument {} is {}, expected a dimension of a tensor of rank {}", name, dim,
+                   rank);
 }
 
 Result<Ints> Call::dimensions(std::string_view name, size_t rank) const {

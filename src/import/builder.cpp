@@ -20,7 +20,8 @@ int64_t whole(const ir::Attrs& attrs, std::string_view name, int64_t fallback) {
 }
 
 bool all_zero(const std::vector<int64_t>* values) {
-  return values != nullptr && std::all_of(values->begin(), values->end(), [](int64_t v) { return v == 0; });
+  return values != nullptr &&
+         std::all_of(values->begin(), values->end(), [](int64_t v) { return v == 0; });
 }
 
 }  // namespace
@@ -47,8 +48,10 @@ bool Builder::moves_nothing(ir::OpKind kind, ir::ValueId input, const ir::Attrs&
              whole(attrs, "start", 0) == 0 &&
              whole(attrs, "end", -1) == from[static_cast<size_t>(dim)];
     }
-    case ir::OpKind::pad: return all_zero(list(attrs, "before")) && all_zero(list(attrs, "after"));
-    default: return false;
+    case ir::OpKind::pad:
+      return all_zero(list(attrs, "before")) && all_zero(list(attrs, "after"));
+    default:
+      return false;
   }
 }
 
@@ -61,7 +64,8 @@ Result<ir::ValueId> Builder::add(ir::OpKind kind, std::vector<ir::ValueId> input
   for (const ir::ValueId id : inputs) {
     if (id != ir::kNoValue) constants.push_back(graph.value(id).constant);
   }
-  const bool folds = std::all_of(constants.begin(), constants.end(), [](const auto& c) { return c != nullptr; });
+  const bool folds =
+      std::all_of(constants.begin(), constants.end(), [](const auto& c) { return c != nullptr; });
 
   // The factory checks the operator and finds its shape; a folded one is dropped as unused later.
   THIMBLE_TRY(const ir::ValueId id, graph.add(kind, std::move(inputs), std::move(attrs), source,
@@ -81,9 +85,9 @@ const ir::Tensor* Builder::constant_of(ir::ValueId id) const {
 
 const ir::Op* Builder::producer(ir::ValueId id) const {
   const auto& ops = graph.ops();
-  const auto found = std::lower_bound(ops.begin(), ops.end(), id, [](const ir::Op& op, ir::ValueId wanted) {
-    return op.output < wanted;
-  });
+  const auto found =
+      std::lower_bound(ops.begin(), ops.end(), id,
+                       [](const ir::Op& op, ir::ValueId wanted) { return op.output < wanted; });
   return found != ops.end() && found->output == id ? &*found : nullptr;
 }
 

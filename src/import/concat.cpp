@@ -51,7 +51,8 @@ Status pad(Call& call) {
   const auto reasonable = [](int64_t amount) { return std::abs(amount) <= ir::kMaxElements; };
   if (amounts.size() % 2 != 0 || amounts.size() > 2 * shape.size() ||
       !std::all_of(amounts.begin(), amounts.end(), reasonable)) {
-    return bad_input("argument pad is {} for shape {}", ir::list_text(amounts), ir::list_text(shape));
+    return bad_input("argument pad is {} for shape {}", ir::list_text(amounts),
+                     ir::list_text(shape));
   }
   Ints before(shape.size(), 0), after(shape.size(), 0);
   for (size_t i = 0; 2 * i < amounts.size(); ++i) {
@@ -62,8 +63,8 @@ Status pad(Call& call) {
     after[dim] = std::max<int64_t>(0, amounts[2 * i + 1]);
     THIMBLE_TRY(x, call.apply({slice_step(static_cast<int64_t>(dim), start, end)}, x));
   }
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::pad, {x},
-                                        {{"before", before}, {"after", after}, {"value", value}}));
+  THIMBLE_TRY(const ValueId y,
+              call.add(OpKind::pad, {x}, {{"before", before}, {"after", after}, {"value", value}}));
   return call.result(y);
 }
 

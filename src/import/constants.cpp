@@ -25,7 +25,8 @@ float from_half(uint16_t bits) {
 
 float wide_float(const formats::pt2::WeightTensor& weight, size_t i) {
   switch (weight.dtype) {
-    case ScalarType::kFloat16: return from_half(load_le<uint16_t>(weight.bytes, 2 * i));
+    case ScalarType::kFloat16:
+      return from_half(load_le<uint16_t>(weight.bytes, 2 * i));
     case ScalarType::kBfloat16:
       return std::bit_cast<float>(uint32_t{load_le<uint16_t>(weight.bytes, 2 * i)} << 16);
     default:
@@ -111,14 +112,22 @@ Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
 
 std::optional<DType> ir_dtype(ScalarType type) {
   switch (type) {
-    case ScalarType::kFloat32: return DType::kF32;
-    case ScalarType::kInt8: return DType::kI8;
-    case ScalarType::kUint8: return DType::kU8;
-    case ScalarType::kInt16: return DType::kI16;
-    case ScalarType::kInt32: return DType::kI32;
-    case ScalarType::kInt64: return DType::kI64;
-    case ScalarType::kBool: return DType::kBool;
-    default: return std::nullopt;
+    case ScalarType::kFloat32:
+      return DType::kF32;
+    case ScalarType::kInt8:
+      return DType::kI8;
+    case ScalarType::kUint8:
+      return DType::kU8;
+    case ScalarType::kInt16:
+      return DType::kI16;
+    case ScalarType::kInt32:
+      return DType::kI32;
+    case ScalarType::kInt64:
+      return DType::kI64;
+    case ScalarType::kBool:
+      return DType::kBool;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -146,26 +155,40 @@ Result<Tensor> convert_weight(const formats::pt2::WeightTensor& weight) {
 
 double element(const Tensor& tensor, size_t index) {
   switch (tensor.dtype) {
-    case DType::kF32: return number_at<float>(tensor, index);
-    case DType::kI8: return number_at<int8_t>(tensor, index);
-    case DType::kU8: return number_at<uint8_t>(tensor, index);
-    case DType::kI16: return number_at<int16_t>(tensor, index);
-    case DType::kI32: return number_at<int32_t>(tensor, index);
-    case DType::kI64: return number_at<int64_t>(tensor, index);
-    case DType::kBool: return number_at<uint8_t>(tensor, index) != 0 ? 1 : 0;
+    case DType::kF32:
+      return number_at<float>(tensor, index);
+    case DType::kI8:
+      return number_at<int8_t>(tensor, index);
+    case DType::kU8:
+      return number_at<uint8_t>(tensor, index);
+    case DType::kI16:
+      return number_at<int16_t>(tensor, index);
+    case DType::kI32:
+      return number_at<int32_t>(tensor, index);
+    case DType::kI64:
+      return number_at<int64_t>(tensor, index);
+    case DType::kBool:
+      return number_at<uint8_t>(tensor, index) != 0 ? 1 : 0;
   }
   return 0;
 }
 
 void set_element(Tensor& tensor, size_t index, double value) {
   switch (tensor.dtype) {
-    case DType::kF32: return put<float>(tensor, index, value);
-    case DType::kI8: return put<int8_t>(tensor, index, value);
-    case DType::kU8: return put<uint8_t>(tensor, index, value);
-    case DType::kI16: return put<int16_t>(tensor, index, value);
-    case DType::kI32: return put<int32_t>(tensor, index, value);
-    case DType::kI64: return put<int64_t>(tensor, index, value);
-    case DType::kBool: return put<uint8_t>(tensor, index, value != 0 ? 1 : 0);
+    case DType::kF32:
+      return put<float>(tensor, index, value);
+    case DType::kI8:
+      return put<int8_t>(tensor, index, value);
+    case DType::kU8:
+      return put<uint8_t>(tensor, index, value);
+    case DType::kI16:
+      return put<int16_t>(tensor, index, value);
+    case DType::kI32:
+      return put<int32_t>(tensor, index, value);
+    case DType::kI64:
+      return put<int64_t>(tensor, index, value);
+    case DType::kBool:
+      return put<uint8_t>(tensor, index, value != 0 ? 1 : 0);
   }
 }
 
@@ -196,14 +219,20 @@ std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
   const Tensor& x = *operands.front();
   switch (op.kind) {
     case ir::OpKind::copy:
-    case ir::OpKind::reshape: return Tensor{x.dtype, shape, x.bytes};
-    case ir::OpKind::permute: return ir::permuted(x, op.integers("dims"));
-    case ir::OpKind::slice: return gathered(x, shape, slice_walk(op, x.shape));
-    case ir::OpKind::expand: return gathered(x, shape, broadcast_walk(x.shape, shape));
+    case ir::OpKind::reshape:
+      return Tensor{x.dtype, shape, x.bytes};
+    case ir::OpKind::permute:
+      return ir::permuted(x, op.integers("dims"));
+    case ir::OpKind::slice:
+      return gathered(x, shape, slice_walk(op, x.shape));
+    case ir::OpKind::expand:
+      return gathered(x, shape, broadcast_walk(x.shape, shape));
     case ir::OpKind::add:
     case ir::OpKind::sub:
-    case ir::OpKind::mul: return folded_arithmetic(op.kind, x, *operands[1], shape);
-    default: return std::nullopt;
+    case ir::OpKind::mul:
+      return folded_arithmetic(op.kind, x, *operands[1], shape);
+    default:
+      return std::nullopt;
   }
 }
 

@@ -114,8 +114,12 @@ Status convolve(Call& call, size_t rank) {
 
 namespace handlers {
 
-Status conv1d(Call& call) { return convolve(call, 1); }
-Status conv2d(Call& call) { return convolve(call, 2); }
+Status conv1d(Call& call) {
+  return convolve(call, 1);
+}
+Status conv2d(Call& call) {
+  return convolve(call, 2);
+}
 
 Status convolution(Call& call) {
   THIMBLE_TRY(const bool transposed, call.boolean("transposed", false));

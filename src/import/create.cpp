@@ -56,8 +56,12 @@ Status sequence(Call& call, int64_t count, double start, double step) {
 
 namespace handlers {
 
-Status ones(Call& call) { return filled_result(call, 1); }
-Status zeros(Call& call) { return filled_result(call, 0); }
+Status ones(Call& call) {
+  return filled_result(call, 1);
+}
+Status zeros(Call& call) {
+  return filled_result(call, 0);
+}
 
 Status full(Call& call) {
   THIMBLE_TRY(const double value, call.number("fill_value"));

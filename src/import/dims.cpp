@@ -18,7 +18,9 @@ Result<Ints> identity(Call& call) {
   return dims;
 }
 
-Status permuted_view(Call& call, Ints dims) { return call.view({permute_step(std::move(dims))}); }
+Status permuted_view(Call& call, Ints dims) {
+  return call.view({permute_step(std::move(dims))});
+}
 
 Status exchanged(Call& call, std::string_view first, std::string_view second) {
   THIMBLE_TRY(Ints dims, identity(call));
@@ -51,8 +53,12 @@ Status permute(Call& call) {
   return permuted_view(call, std::move(dims));
 }
 
-Status transpose(Call& call) { return exchanged(call, "dim0", "dim1"); }
-Status swapaxes(Call& call) { return exchanged(call, "axis0", "axis1"); }
+Status transpose(Call& call) {
+  return exchanged(call, "dim0", "dim1");
+}
+Status swapaxes(Call& call) {
+  return exchanged(call, "axis0", "axis1");
+}
 
 Status numpy_T(Call& call) {
   THIMBLE_TRY(Ints dims, identity(call));

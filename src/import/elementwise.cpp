@@ -63,10 +63,18 @@ Status normalized_exponentials(Call& call, OpKind kind) {
 
 namespace handlers {
 
-Status add(Call& call) { return binary(call, OpKind::add); }
-Status mul(Call& call) { return binary(call, OpKind::mul); }
-Status sub(Call& call) { return binary(call, OpKind::sub); }
-Status rsub(Call& call) { return binary(call, OpKind::sub, true); }
+Status add(Call& call) {
+  return binary(call, OpKind::add);
+}
+Status mul(Call& call) {
+  return binary(call, OpKind::mul);
+}
+Status sub(Call& call) {
+  return binary(call, OpKind::sub);
+}
+Status rsub(Call& call) {
+  return binary(call, OpKind::sub, true);
+}
 
 /// By a number or a constant: times the reciprocal.
 Status div(Call& call) {
@@ -75,7 +83,8 @@ Status div(Call& call) {
   if (call.is_tensor("other")) {
     THIMBLE_TRY(const ir::Tensor* other, call.constant("other"));
     reciprocal = *other;
-    for (float& value : reciprocal.data<float>()) value = static_cast<float>(1.0 / static_cast<double>(value));
+    for (float& value : reciprocal.data<float>())
+      value = static_cast<float>(1.0 / static_cast<double>(value));
   } else {
     THIMBLE_TRY(const double other, call.number("other"));
     reciprocal.data<float>()[0] = static_cast<float>(1.0 / other);
@@ -101,8 +110,12 @@ Status sqrt(Call& call) {
   return of_constant(call, [](float x) { return std::sqrt(x); });
 }
 
-Status relu(Call& call) { return clamped(call, 0, kInfinity); }
-Status relu6(Call& call) { return clamped(call, 0, 6); }
+Status relu(Call& call) {
+  return clamped(call, 0, kInfinity);
+}
+Status relu6(Call& call) {
+  return clamped(call, 0, 6);
+}
 
 Status hardtanh(Call& call) {
   THIMBLE_TRY(const double low, call.number("min_val", -1));
@@ -116,10 +129,18 @@ Status clamp(Call& call) {
   return clamped(call, std::min(low, high), high);  // PyTorch: the maximum wins
 }
 
-Status sigmoid(Call& call) { return unary(call, OpKind::sigmoid); }
-Status tanh(Call& call) { return unary(call, OpKind::tanh); }
-Status softmax(Call& call) { return normalized_exponentials(call, OpKind::softmax); }
-Status log_softmax(Call& call) { return normalized_exponentials(call, OpKind::log_softmax); }
+Status sigmoid(Call& call) {
+  return unary(call, OpKind::sigmoid);
+}
+Status tanh(Call& call) {
+  return unary(call, OpKind::tanh);
+}
+Status softmax(Call& call) {
+  return normalized_exponentials(call, OpKind::softmax);
+}
+Status log_softmax(Call& call) {
+  return normalized_exponentials(call, OpKind::log_softmax);
+}
 
 }  // namespace handlers
 }  // namespace thimble::import_pt2

@@ -11,7 +11,9 @@ namespace {
 constexpr int64_t kNumberMax = int64_t{1} << 48;
 constexpr int kDepthMax = 64;  // of parentheses and calls
 
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+}
 
 int64_t floor_divide(int64_t a, int64_t b) {
   const int64_t quotient = a / b;

@@ -22,9 +22,15 @@ Status as_self(Call& call, ValueId value) {
 
 namespace handlers {
 
-Status nothing(Call&) { return ok(); }
-Status alias(Call& call) { return call.view({}); }
-Status contiguous(Call& call) { return call.same(); }
+Status nothing(Call&) {
+  return ok();
+}
+Status alias(Call& call) {
+  return call.view({});
+}
+Status contiguous(Call& call) {
+  return call.same();
+}
 
 Status clone(Call& call) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
@@ -73,7 +79,9 @@ Status fill(Call& call) {
   return as_self(call, call.scalar(value));
 }
 
-Status zero(Call& call) { return as_self(call, call.scalar(0)); }
+Status zero(Call& call) {
+  return as_self(call, call.scalar(0));
+}
 
 }  // namespace handlers
 }  // namespace thimble::import_pt2

@@ -31,7 +31,8 @@ void for_each_tensor(const pt2::Argument& argument, Visit visit) {
     visit(one->name);
   } else if (const auto* list = std::get_if<std::vector<pt2::TensorName>>(&argument)) {
     for (const auto& each : *list) visit(each.name);
-  } else if (const auto* some = std::get_if<std::vector<std::optional<pt2::TensorName>>>(&argument)) {
+  } else if (const auto* some =
+                 std::get_if<std::vector<std::optional<pt2::TensorName>>>(&argument)) {
     for (const auto& each : *some) {
       if (each) visit(each->name);
     }
@@ -46,9 +47,10 @@ bool is_scalar(const pt2::Argument& argument) {
 }
 
 Error float32_only(std::string_view what, pt2::ScalarType type) {
-  return unsupported("{} is {}, only float32 graphs are supported: export model.float() with "
-                     "float32 example inputs",
-                     what, pt2::name(type));
+  return unsupported(
+      "{} is {}, only float32 graphs are supported: export model.float() with "
+      "float32 example inputs",
+      what, pt2::name(type));
 }
 
 class Importer {
@@ -79,10 +81,12 @@ class Importer {
           if (program_.graph.tensor(spec.value_name) != nullptr) break;
           return unsupported("an output of the model is not a tensor");
         case pt2::OutputKind::kBufferMutation:
-          return unsupported("the model writes to its buffer {}: state is not supported", spec.target);
+          return unsupported("the model writes to its buffer {}: state is not supported",
+                             spec.target);
         case pt2::OutputKind::kUserInputMutation:
           return unsupported("the model writes to its input {}: not supported", spec.target);
-        default: return unsupported("output {} is not one of inference", spec.value_name);
+        default:
+          return unsupported("output {} is not one of inference", spec.value_name);
       }
     }
     return ok();
@@ -90,14 +94,17 @@ class Importer {
 
   Status bind_input(const pt2::InputSpec& spec) {
     switch (spec.kind) {
-      case pt2::InputKind::kUserInput: return bind_user_input(spec);
+      case pt2::InputKind::kUserInput:
+        return bind_user_input(spec);
       case pt2::InputKind::kParameter:
       case pt2::InputKind::kBuffer:
       case pt2::InputKind::kTensorConstant:
         context_.tensors.bind_weight(spec.value_name, spec.target);
         return ok();
-      case pt2::InputKind::kConstant: return ok();  // a Python scalar, specialized by the export
-      default: return unsupported("input {} is not a tensor", spec.target);
+      case pt2::InputKind::kConstant:
+        return ok();  // a Python scalar, specialized by the export
+      default:
+        return unsupported("input {} is not a tensor", spec.target);
     }
   }
 
@@ -137,7 +144,7 @@ class Importer {
       });
     }
     const Handler handler = find_handler(source.target);
-    if (handler == nullptr) {
+    if (handler == nullptr || changes_state(node, source)) {
       refused.insert(add_refusal(node, source, ""));
     } else if (refused.empty()) {
       Call call(context_, node, source);
@@ -164,15 +171,22 @@ class Importer {
     return ok();
   }
 
+  /// Does an in-place operator write to a parameter, buffer or constant?
+  bool changes_state(const pt2::Node& node, const ir::Source& source) const {
+    return !written_state(node, source).empty();
+  }
+  std::string written_state(const pt2::Node& node, const ir::Source& source) const {
+    if (!is_in_place(source.target) || source.target == "aten.detach_.default") return "";
+    if (node.inputs.empty()) return "";
+    const auto* self = std::get_if<pt2::TensorName>(&node.inputs.front().value);
+    return self == nullptr ? "" : context_.tensors.lasting(self->name);
+  }
+
   int add_refusal(const pt2::Node& node, const ir::Source& source, std::string reason) {
     Refusal refusal{source, std::move(reason), false};
-    if (is_in_place(source.target) && !node.inputs.empty()) {
-      for_each_tensor(node.inputs.front().value, [&](const std::string& name) {
-        if (context_.tensors.lasting(name).empty()) return;
-        refusal.counts = true;
-        refusal.reason = fmt::format("it writes to {}, and state is not supported",
-                                     context_.tensors.lasting(name));
-      });
+    if (const std::string state = written_state(node, source); !state.empty()) {
+      refusal.counts = true;
+      refusal.reason = fmt::format("it writes to {}, and state is not supported", state);
     }
     refusals_.push_back(std::move(refusal));
     return static_cast<int>(refusals_.size()) - 1;
@@ -185,9 +199,8 @@ class Importer {
                       [&](const std::string& name) { context_.tensors.refuse(name, refused); });
     }
     for (const pt2::Argument& output : node.outputs) {
-      for_each_tensor(output, [&](const std::string& name) {
-        context_.tensors.bind_refused(name, refused);
-      });
+      for_each_tensor(
+          output, [&](const std::string& name) { context_.tensors.bind_refused(name, refused); });
     }
   }
 
@@ -246,7 +259,8 @@ class Importer {
     }
     std::vector<const Refusal*> listed;
     for (size_t i = 0; i < refusals_.size(); ++i) {
-      if (refusals_[i].counts || needed.count(static_cast<int>(i)) != 0) listed.push_back(&refusals_[i]);
+      if (refusals_[i].counts || needed.count(static_cast<int>(i)) != 0)
+        listed.push_back(&refusals_[i]);
     }
     if (listed.empty()) return ok();
     return Error{ErrorKind::kUnsupported, describe(listed)};
@@ -256,7 +270,8 @@ class Importer {
     for (const pt2::OutputSpec& spec : program_.output_specs) {
       THIMBLE_TRY(ValueId id, context_.tensors.read(spec.value_name, {}));
       const ir::Type type = context_.builder.graph.type(id);
-      const ir::DimOrder order = exported_order(*program_.graph.tensor(spec.value_name), type.shape);
+      const ir::DimOrder order =
+          exported_order(*program_.graph.tensor(spec.value_name), type.shape);
       if (!ir::same_memory(type.shape, type.dim_order, order)) {
         const ir::Op* producer = context_.builder.producer(id);
         const ir::Source source = producer == nullptr ? ir::Source{} : producer->source;
@@ -276,7 +291,8 @@ class Importer {
   ImportedModel model_;
 };
 
-Result<ImportedModel> import_graph(const pt2::ExportedProgram& program, const ImportOptions& options) {
+Result<ImportedModel> import_graph(const pt2::ExportedProgram& program,
+                                   const ImportOptions& options) {
   THIMBLE_TRY(auto symbols, Symbols::fix(program, options));
   return Importer(program, std::move(symbols)).run();
 }

@@ -59,8 +59,12 @@ Status linear(Call& call) {
   return call.result(y);
 }
 
-Status matmul(Call& call) { return add_product(call, "other"); }
-Status mm(Call& call) { return add_product(call, "mat2"); }
+Status matmul(Call& call) {
+  return add_product(call, "other");
+}
+Status mm(Call& call) {
+  return add_product(call, "mat2");
+}
 
 Status addmm(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("mat1"));

@@ -65,14 +65,15 @@ Status finish(Call& call, const Pool& pool, ValueId y) {
 
 /// The image with its padding as zeros.
 Result<ValueId> padded(Call& call, ValueId x, const Ints& before, const Ints& after) {
-  return call.add(OpKind::pad, {x}, {{"before", Ints{0, 0, before[0], before[1]}},
-                                     {"after", Ints{0, 0, after[0], after[1]}}});
+  return call.add(
+      OpKind::pad, {x},
+      {{"before", Ints{0, 0, before[0], before[1]}}, {"after", Ints{0, 0, after[0], after[1]}}});
 }
 
 Result<ValueId> average(Call& call, const Pool& pool, ValueId x, Ints padding) {
-  return call.add(OpKind::avg_pool2d, {x}, {{"kernel", pool.kernel},
-                                            {"stride", pool.stride},
-                                            {"padding", std::move(padding)}});
+  return call.add(
+      OpKind::avg_pool2d, {x},
+      {{"kernel", pool.kernel}, {"stride", pool.stride}, {"padding", std::move(padding)}});
 }
 
 }  // namespace

@@ -44,8 +44,8 @@ Status mean(Call& call) {
     THIMBLE_TRY(const ValueId y, image_mean(call, x, keeps_dims));
     return call.result(y);
   }
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::mean, {x},
-                                        {{"dims", dims}, {"keepdim", int64_t{keeps_dims}}}));
+  THIMBLE_TRY(const ValueId y,
+              call.add(OpKind::mean, {x}, {{"dims", dims}, {"keepdim", int64_t{keeps_dims}}}));
   return call.result(y);
 }
 

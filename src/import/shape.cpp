@@ -43,8 +43,8 @@ Status view_or_copy(Call& call, Ints sizes) {
   const auto* meta = call.meta("self");
   if (meta != nullptr) {
     const auto strides = call.symbols().values(meta->strides);
-    const bool copies = strides.ok() && strides->size() == from.size() &&
-                        !can_view(from, *strides, shape);
+    const bool copies =
+        strides.ok() && strides->size() == from.size() && !can_view(from, *strides, shape);
     if (!copies) return call.view({reshape_step(std::move(shape))});
   }
   THIMBLE_TRY(const ValueId y, call.reshape(x, std::move(shape)));

@@ -63,7 +63,8 @@ Status split_at(Call& call, const Axis& axis, const Ints& sizes) {
     views.push_back({slice_step(axis.dim, start, start + size)});
     start += size;
   }
-  if (start != axis.size) return bad_input("parts {} of {} elements", ir::list_text(sizes), axis.size);
+  if (start != axis.size)
+    return bad_input("parts {} of {} elements", ir::list_text(sizes), axis.size);
   return call.views(std::move(views));
 }
 
@@ -130,7 +131,8 @@ Status split(Call& call) {
 
 Status split_with_sizes(Call& call) {
   THIMBLE_TRY(const Axis axis, read_axis(call));
-  THIMBLE_TRY(const Ints sizes, call.integers(call.has("split_sizes") ? "split_sizes" : "split_size"));
+  THIMBLE_TRY(const Ints sizes,
+              call.integers(call.has("split_sizes") ? "split_sizes" : "split_size"));
   return split_at(call, axis, sizes);
 }
 

@@ -89,11 +89,13 @@ class Solver {
 
   /// One `--shape NAME=N`.
   Status give(const std::string& name, int64_t value) {
-    if (std::find(symbols_.begin(), symbols_.end(), name) != symbols_.end()) return set(name, value);
+    if (std::find(symbols_.begin(), symbols_.end(), name) != symbols_.end())
+      return set(name, value);
     for (const OpenSize& size : sizes_) {
       if (size.place == name) return solve_place(size, value);
     }
-    if (symbols_.empty()) return bad_input("--shape {}={}: all sizes of the model are fixed", name, value);
+    if (symbols_.empty())
+      return bad_input("--shape {}={}: all sizes of the model are fixed", name, value);
     std::string known;
     for (const std::string& symbol : symbols_) {
       known += (known.empty() ? "" : ", ") + describe(symbol);

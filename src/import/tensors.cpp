@@ -40,14 +40,17 @@ void Tensors::refuse(std::string_view name, const Refusals& refusals) {
   storages_[tensor(name).storage].refusals.insert(refusals.begin(), refusals.end());
 }
 
-const std::string& Tensors::lasting(std::string_view name) const { return storage(name).lasting; }
+const std::string& Tensors::lasting(std::string_view name) const {
+  return storage(name).lasting;
+}
 
 Result<ValueId> Tensors::read(std::string_view name, const ir::Source& source) {
   Tensor& wanted = tensor(name);
   Storage& held = storages_[wanted.storage];
   if (held.current == ir::kNoValue) THIMBLE_CHECK(load(held));
   if (wanted.version != held.version) {
-    THIMBLE_TRY(wanted.cached, apply(builder_, wanted.view, held.current, source, std::string(name)));
+    THIMBLE_TRY(wanted.cached,
+                apply(builder_, wanted.view, held.current, source, std::string(name)));
     wanted.version = held.version;
   }
   return wanted.cached;
@@ -57,8 +60,8 @@ Status Tensors::write(std::string_view name, ValueId value, const ir::Source& so
   Tensor& target = tensor(name);
   Storage& held = storages_[target.storage];
   assert(held.lasting.empty());
-  THIMBLE_TRY(held.current, write_through(builder_, target.view, held.current, value, source,
-                                          std::string(name)));
+  THIMBLE_TRY(held.current,
+              write_through(builder_, target.view, held.current, value, source, std::string(name)));
   target.cached = value;
   target.version = ++held.version;
   return ok();
@@ -77,7 +80,9 @@ const Tensors::Storage& Tensors::storage(std::string_view name) const {
 Status Tensors::load(Storage& storage) {
   THIMBLE_TRY(const auto weight, weights_.gather_finite(storage.lasting));
   auto tensor = convert_weight(weight);
-  if (!tensor) return Error{tensor.error().kind, fmt::format("{}: {}", storage.lasting, tensor.error().message)};
+  if (!tensor)
+    return Error{tensor.error().kind,
+                 fmt::format("{}: {}", storage.lasting, tensor.error().message)};
   storage.current = builder_.constant(storage.lasting, *std::move(tensor));
   return ok();
 }

@@ -58,10 +58,12 @@ struct Writer {
 
   Result<ValueId> undo(const Step& step, ValueId base, ValueId value) {
     switch (step.kind) {
-      case OpKind::reshape: return add(OpKind::reshape, {value}, {{"shape", builder.shape(base)}});
+      case OpKind::reshape:
+        return add(OpKind::reshape, {value}, {{"shape", builder.shape(base)}});
       case OpKind::permute:
         return add(OpKind::permute, {value}, {{"dims", inverse(list(step, "dims"))}});
-      case OpKind::slice: return replace_slice(step, base, value);
+      case OpKind::slice:
+        return replace_slice(step, base, value);
       default:
         if (builder.shape(base) == builder.shape(value)) return value;
         return unsupported("writes through an expanded tensor");
@@ -71,9 +73,15 @@ struct Writer {
 
 }  // namespace
 
-Step reshape_step(ir::Shape shape) { return {OpKind::reshape, {{"shape", std::move(shape)}}}; }
-Step permute_step(Ints dims) { return {OpKind::permute, {{"dims", std::move(dims)}}}; }
-Step expand_step(ir::Shape shape) { return {OpKind::expand, {{"shape", std::move(shape)}}}; }
+Step reshape_step(ir::Shape shape) {
+  return {OpKind::reshape, {{"shape", std::move(shape)}}};
+}
+Step permute_step(Ints dims) {
+  return {OpKind::permute, {{"dims", std::move(dims)}}};
+}
+Step expand_step(ir::Shape shape) {
+  return {OpKind::expand, {{"shape", std::move(shape)}}};
+}
 Step slice_step(int64_t dim, int64_t start, int64_t end, int64_t step) {
   return {OpKind::slice, {{"dim", dim}, {"start", start}, {"end", end}, {"step", step}}};
 }
@@ -90,7 +98,8 @@ Result<ValueId> write_through(Builder& builder, const View& view, ValueId base, 
                               const ir::Source& source, const std::string& name) {
   std::vector<ValueId> seen = {base};  // seen[i]: the base through the first i steps
   for (const Step& step : view) {
-    THIMBLE_TRY(const ValueId next, builder.add(step.kind, {seen.back()}, step.attrs, source, name));
+    THIMBLE_TRY(const ValueId next,
+                builder.add(step.kind, {seen.back()}, step.attrs, source, name));
     seen.push_back(next);
   }
   Writer writer{builder, source, name};

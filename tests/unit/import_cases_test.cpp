@@ -1,0 +1,255 @@
+// Every exported model of tests/data/pt2 and models/: read, import, verify, evaluate, and compare
+// with what eager PyTorch computed. The error is norm-wise: max |got - want| / max |want|.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "eval/evaluate.h"
+#include "formats/npy/npy.h"
+#include "formats/pt2/reader.h"
+#include "import/import.h"
+#include "ir/print.h"
+#include "ir/verify.h"
+
+namespace thimble::import_pt2 {
+namespace {
+
+namespace fs = std::filesystem;
+using formats::npy::NpyArray;
+using nlohmann::json;
+
+constexpr double kErrorMax = 1e-5;         // one or a few operators
+constexpr double kNetworkErrorMax = 1e-4;  // tens of layers
+constexpr int64_t kSamplesMax = 3;         // of a network: the evaluator is slow
+
+fs::path source_dir() {
+  return THIMBLE_SOURCE_DIR;
+}
+fs::path data_dir() {
+  return source_dir() / "tests" / "data" / "pt2";
+}
+
+std::map<std::string, json> load_cases() {
+  std::map<std::string, json> cases;
+  std::ifstream file(data_dir() / "cases.json");
+  for (const json& row : json::parse(file)) cases[row.at("name")] = row;
+  return cases;
+}
+const std::map<std::string, json>& cases() {
+  static const auto loaded = load_cases();
+  return loaded;
+}
+
+/// Cases that PyTorch runs and the importer refuses today: what its message must contain.
+const std::map<std::string, std::vector<std::string>> kRefused = {
+    {"activations_more",
+     {"aten.elu.default", "aten.gelu.default", "aten.hardsigmoid.default", "aten.hardswish.default",
+      "aten.leaky_relu.default", "aten.silu.default"}},
+    {"arithmetic_more",
+     {"aten.abs.default is not supported: self is computed at run time", "aten.maximum.default",
+      "aten.minimum.default", "aten.pow.Tensor_Scalar"}},
+    {"bfloat16", {"input x is bfloat16", "model.float()"}},
+    {"bmm_dynamic", {"aten.bmm.default"}},
+    {"buffer_bool", {"aten.where.self"}},
+    {"const_int_index", {"aten.index.Tensor"}},
+    {"conv_transpose", {"aten.conv_transpose2d.input"}},
+    {"float16", {"input x is float16"}},
+    {"float64", {"input x is float64"}},
+    {"net_attention", {"aten.matmul.default is not supported: the second operand"}},
+    {"net_lstm", {"aten.lstm.input"}},
+    {"pixel_shuffle", {"aten.pixel_shuffle.default"}},
+    {"prelu", {"aten.prelu.default"}},
+    {"shapes_more", {"aten.channel_shuffle.default"}},
+    {"upsample_bilinear", {"aten.upsample_bilinear2d.vec"}},
+    {"upsample_nearest", {"aten.upsample_nearest2d.vec"}},
+};
+
+ir::Tensor to_tensor(const NpyArray& array) {
+  EXPECT_EQ(formats::npy::name(array.dtype), "float32");
+  ir::Tensor tensor{ir::DType::kF32, array.shape, {}};
+  tensor.bytes.assign(array.bytes.begin(), array.bytes.end());
+  return tensor;
+}
+
+double relative_error(const ir::Tensor& got, const ir::Tensor& want) {
+  double error = 0, norm = 0;
+  for (size_t i = 0; i < want.data<float>().size(); ++i) {
+    const double value = static_cast<double>(want.data<float>()[i]);
+    const double difference = std::abs(static_cast<double>(got.data<float>()[i]) - value);
+    error = std::isnan(difference) ? INFINITY : std::max(error, difference);
+    norm = std::max(norm, std::abs(value));
+  }
+  return error / std::max(norm, 1e-30);
+}
+
+Result<ImportedModel> import_file(const fs::path& path, const ImportOptions& options = {}) {
+  THIMBLE_TRY(const auto program, formats::pt2::read(path));
+  return import_program(program, options, path.filename().string());
+}
+
+/// Sizes that the .npz was made with.
+ImportOptions shapes_of(const json& row) {
+  ImportOptions options;
+  const json symbols = row.value("symbols", json::object());
+  for (const auto& [place, symbol] : symbols.items()) {
+    if (!place.ends_with("[0]")) options.shapes[place] = symbol.at("size");
+  }
+  return options;
+}
+
+ir::DimOrder recorded_order(const json& port) {
+  ir::DimOrder order = port.at("dim_order").get<ir::DimOrder>();
+  return ir::is_contiguous(order) ? ir::DimOrder{} : order;
+}
+
+std::vector<ir::Tensor> arrays(const formats::npy::NpzArrays& npz, std::string_view prefix) {
+  std::vector<ir::Tensor> result;
+  for (const auto& [name, array] : npz) {
+    if (name.starts_with(prefix)) result.push_back(to_tensor(array));
+  }
+  return result;
+}
+
+void compare(const ImportedModel& model, std::span<const ir::Tensor> inputs,
+             std::span<const ir::Tensor> wanted, double error_max) {
+  const auto outputs = eval::evaluate(model.graph, inputs);
+  ASSERT_TRUE(outputs.ok()) << outputs.error().message;
+  ASSERT_EQ(outputs->size(), wanted.size());
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    ASSERT_EQ((*outputs)[i].shape, wanted[i].shape) << "output " << i;
+    EXPECT_LE(relative_error((*outputs)[i], wanted[i]), error_max) << "output " << i;
+  }
+}
+
+class Case : public ::testing::TestWithParam<std::string> {
+ protected:
+  void expect_refused(const Result<ImportedModel>& model, const std::vector<std::string>& parts) {
+    ASSERT_FALSE(model.ok()) << "imported: take it out of the list of refused cases";
+    EXPECT_EQ(model.error().kind, ErrorKind::kUnsupported);
+    for (const std::string& part : parts) {
+      EXPECT_NE(model.error().message.find(part), std::string::npos) << model.error().message;
+    }
+  }
+
+  void expect_equal(const ImportedModel& model, const json& row) {
+    const auto verified = ir::verify(model.graph);
+    ASSERT_TRUE(verified.ok()) << verified.error().message;
+    ASSERT_EQ(model.outputs.size(), row.at("outputs").size());
+    ASSERT_EQ(model.inputs.size(), row.at("inputs").size());
+    const auto npz = formats::npy::read_npz(data_dir() / (GetParam() + ".npz"));
+    ASSERT_TRUE(npz.ok()) << npz.error().message;
+    compare(model, arrays(*npz, "in"), arrays(*npz, "out"), kErrorMax);
+    for (size_t i = 0; i < model.inputs.size(); ++i) {
+      const ir::DimOrder order = recorded_order(row.at("inputs")[i]);
+      EXPECT_EQ(model.inputs[i].dim_order, order) << "input " << i;
+      EXPECT_EQ(model.graph.type(model.graph.inputs()[i]).dim_order, order) << "input " << i;
+    }
+    for (size_t i = 0; i < model.outputs.size(); ++i) {
+      const ir::DimOrder order = recorded_order(row.at("outputs")[i]);
+      EXPECT_EQ(model.outputs[i].dim_order, order) << "output " << i;
+      const ir::Type& type = model.graph.type(model.graph.outputs()[i]);
+      EXPECT_TRUE(ir::same_memory(type.shape, type.dim_order, order)) << "output " << i;
+    }
+  }
+};
+
+TEST_P(Case, EqualsPyTorch) {
+  const json& row = cases().at(GetParam());
+  const auto model = import_file(data_dir() / (GetParam() + ".pt2"), shapes_of(row));
+  if (const auto refused = kRefused.find(GetParam()); refused != kRefused.end()) {
+    return expect_refused(model, refused->second);
+  }
+  if (row.at("expect") == "unsupported") {
+    // The element type is refused before any operator is looked at.
+    const std::string wanted = GetParam() == "complex" ? "complex64" : row.at("refused_op");
+    return expect_refused(model, {wanted});
+  }
+  if (row.at("expect") == "bad") {
+    ASSERT_FALSE(model.ok());
+    EXPECT_EQ(model.error().kind, ErrorKind::kBadInput) << model.error().message;
+    return;
+  }
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  expect_equal(*model, row);
+  if (HasFailure()) std::cerr << ir::print(model->graph).substr(0, 4000);
+}
+
+std::vector<std::string> case_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, row] : cases()) names.push_back(name);
+  return names;
+}
+INSTANTIATE_TEST_SUITE_P(Pt2, Case, ::testing::ValuesIn(case_names()),
+                         [](const auto& info) { return info.param; });
+
+/// Exports of one computation in several memory formats are one computation.
+TEST(Cases, MemoryFormatsDoNotChangeResults) {
+  std::map<std::string, std::vector<ir::Tensor>> first;  // of each group
+  int compared = 0;
+  for (const auto& [name, row] : cases()) {
+    if (!row.contains("same")) continue;
+    SCOPED_TRACE(name);
+    const auto model = import_file(data_dir() / (name + ".pt2"));
+    const auto npz = formats::npy::read_npz(data_dir() / (name + ".npz"));
+    ASSERT_TRUE(model.ok() && npz.ok());
+    const auto outputs = eval::evaluate(model->graph, arrays(*npz, "in"));
+    ASSERT_TRUE(outputs.ok()) << outputs.error().message;
+    const auto [entry, fresh] = first.try_emplace(row.at("same"), *outputs);
+    EXPECT_EQ(entry->second, *outputs);
+    compared += fresh ? 0 : 1;
+  }
+  EXPECT_GE(compared, 14);
+}
+
+TEST(Cases, RefusedOperatorsAreLocated) {
+  const auto model = import_file(data_dir() / "grid_sample.pt2");
+  ASSERT_FALSE(model.ok());
+  EXPECT_TRUE(
+      model.error().message.starts_with("aten.grid_sampler.default is not supported\n"
+                                        "  make_cases.py:"))
+      << model.error().message;
+}
+
+/// Index i of the first dimension, kept with size 1.
+ir::Tensor sample(const ir::Tensor& tensor, int64_t i) {
+  ir::Tensor result{tensor.dtype, tensor.shape, {}};
+  result.shape[0] = 1;
+  const auto size = static_cast<std::ptrdiff_t>(tensor.bytes.size()) / tensor.shape[0];
+  const auto begin = tensor.bytes.begin() + i * size;
+  result.bytes.assign(begin, begin + size);
+  return result;
+}
+
+/// The golden outputs of the example networks.
+TEST(Models, EqualPyTorch) {
+  int compared = 0;
+  for (const auto& folder : fs::directory_iterator(source_dir() / "models")) {
+    const fs::path golden = folder.path() / "golden.npz";
+    const fs::path archive = folder.path() / (folder.path().filename().string() + ".pt2");
+    if (!fs::exists(golden) || !fs::exists(archive)) continue;
+    SCOPED_TRACE(archive.string());
+    const auto model = import_file(archive);
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    const auto verified = ir::verify(model->graph);
+    ASSERT_TRUE(verified.ok()) << verified.error().message;
+    const auto npz = formats::npy::read_npz(golden);
+    ASSERT_TRUE(npz.ok()) << npz.error().message;
+    const auto inputs = arrays(*npz, "x");
+    const auto outputs = arrays(*npz, "y");
+    ASSERT_TRUE(inputs.size() == 1 && outputs.size() == 1);
+    for (int64_t i = 0; i < std::min<int64_t>(inputs[0].shape[0], kSamplesMax); ++i) {
+      const ir::Tensor x[] = {sample(inputs[0], i)}, y[] = {sample(outputs[0], i)};
+      compare(*model, x, y, kNetworkErrorMax);
+    }
+    ++compared;
+  }
+  EXPECT_GT(compared, 0);
+}
+
+}  // namespace
+}  // namespace thimble::import_pt2
