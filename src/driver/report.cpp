@@ -38,10 +38,15 @@ Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nul
 std::string escape_html(const std::string& text) {
   std::string result;
   for (const char c : text) {
-    if (c == '<') result += "&lt;";
-    else if (c == '>') result += "&gt;";
-    else if (c == '&') result += "&amp;";
-    else result += c;
+    if (c == '<') {
+      result += "&lt;";
+    } else if (c == '>') {
+      result += "&gt;";
+    } else if (c == '&') {
+      result += "&amp;";
+    } else {
+      result += c;
+    }
   }
   return result;
 }
@@ -49,11 +54,13 @@ std::string escape_html(const std::string& text) {
 }  // namespace
 
 std::string with_commas(int64_t value) {
-  std::string digits = std::to_string(value);
-  for (int64_t at = static_cast<int64_t>(digits.size()) - 3; at > (value < 0 ? 1 : 0); at -= 3) {
-    digits.insert(static_cast<size_t>(at), ",");
+  const std::string digits = std::to_string(value);
+  std::string result;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > (value < 0 ? 1U : 0U) && (digits.size() - i) % 3 == 0) result += ',';
+    result += digits[i];
   }
-  return digits;
+  return result;
 }
 
 std::string text_report(const CompileReport& report, const std::filesystem::path& output) {
