@@ -1,0 +1,3 @@
+thimble_test(numerics_test SOURCES ${CMAKE_CURRENT_LIST_DIR}/numerics_test.cpp
+                                   ${CMAKE_CURRENT_LIST_DIR}/numerics_functions_test.cpp
+             DEPS thimble_numerics)
