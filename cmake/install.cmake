@@ -1,0 +1,13 @@
+# `cmake --install build --prefix DIR`: the program with its emulator images, the device sources, the CMake package.
+include(GNUInstallDirs)
+if(TARGET thimble)
+  install(TARGETS thimble RUNTIME DESTINATION bin)
+endif()
+install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
+install(FILES runtime/include/thimble.h DESTINATION include)
+install(FILES cmake/thimble-config.cmake cmake/thimble_model.cmake cmake/thimble_model_sources.cmake
+              cmake/thimble_model.h.in cmake/thimble_model.cpp.in DESTINATION share/thimble/cmake)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/firmware/ DESTINATION bin/firmware
+        FILES_MATCHING PATTERN "runner-*.elf" PATTERN "insn_count.so"
+        PATTERN "CMakeFiles" EXCLUDE PATTERN "cortex-*" EXCLUDE)

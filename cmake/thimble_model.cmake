@@ -1,0 +1,75 @@
+# Models in an application's build: the same file serves find_package(thimble) and add_subdirectory.
+#
+#   thimble_add_model(TARGET_NAME MODEL.pt2 TARGET cortex-m4 [CALIBRATE DATA.npz] [NAME name] [OPTIONS ...])
+#
+# compiles MODEL.pt2 when the application is built, and adds to TARGET_NAME: the `.pte` in read-only memory, aligned for
+# execution in place; a table of exactly the kernels that it calls; a C header `NAME.h`; the runtime, compiled with the
+# application's own toolchain and flags. NAME is the model's file name without extension. OPTIONS go to `thimble compile`.
+#
+#   #include "NAME.h"
+#   thimble_init(&model, NAME_pte, NAME_pte_bytes, NAME_kernels(), memory, NAME_MEMORY_BYTES);
+#
+# Needs GCC or Clang for the device, and C++20 for the runtime; the application itself may be C.
+include_guard(GLOBAL)
+
+set(THIMBLE_MODEL_TEMPLATES ${CMAKE_CURRENT_LIST_DIR})
+
+# The runtime without kernels, and every kernel, each a static library from which the linker takes what is called.
+function(thimble_device_libraries)
+  if(TARGET thimble_device)
+    return()
+  endif()
+  file(GLOB_RECURSE runtime ${THIMBLE_DEVICE_DIR}/runtime/*.cpp)
+  file(GLOB_RECURSE kernels ${THIMBLE_DEVICE_DIR}/kernels/*.cpp)
+  # Variants for other instruction sets do not compile for this core; without one the portable kernels are all.
+  list(FILTER kernels EXCLUDE REGEX "/kernels/(dsp|mve)/")
+  list(FILTER runtime EXCLUDE REGEX "/all_kernels\\.cpp$")
+  add_library(thimble_device STATIC ${runtime} ${kernels})
+  target_include_directories(thimble_device PUBLIC ${THIMBLE_DEVICE_DIR} ${THIMBLE_DEVICE_DIR}/runtime/include)
+  target_compile_features(thimble_device PUBLIC cxx_std_20)
+  target_compile_definitions(thimble_device PRIVATE THIMBLE_TRACE=0)
+  target_compile_options(thimble_device PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
+                                                -ffunction-sections -fdata-sections)
+endfunction()
+
+function(thimble_add_model target model)
+  cmake_parse_arguments(arg "" "TARGET;CALIBRATE;NAME" "OPTIONS" ${ARGN})
+  if(NOT arg_TARGET)
+    message(FATAL_ERROR "thimble_add_model(${target} ${model}): TARGET is missing")
+  endif()
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "thimble_add_model(${target} ${model}): unknown arguments ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  get_filename_component(model ${model} ABSOLUTE)
+  set(name ${arg_NAME})
+  if(NOT name)
+    get_filename_component(name ${model} NAME_WE)
+  endif()
+  thimble_device_libraries()
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/${target})
+  file(MAKE_DIRECTORY ${folder})
+  set(pte ${folder}/${name}.pte)
+  set(calibrate)
+  set(inputs ${model})
+  if(arg_CALIBRATE)
+    get_filename_component(data ${arg_CALIBRATE} ABSOLUTE)
+    set(calibrate --calibrate ${data})
+    list(APPEND inputs ${data})
+  endif()
+  add_custom_command(OUTPUT ${pte} ${folder}/${name}_kernels.cpp ${folder}/${name}.json
+    COMMAND ${THIMBLE_PROGRAM} compile ${model} --target ${arg_TARGET} ${calibrate} ${arg_OPTIONS} -o ${pte}
+            --kernels ${folder}/${name}_kernels.cpp --report ${folder}/${name}.json
+    DEPENDS ${inputs} ${THIMBLE_PROGRAM} VERBATIM COMMENT "Compiling ${name} for ${arg_TARGET}")
+  add_custom_command(OUTPUT ${folder}/${name}.h ${folder}/${name}_model.cpp
+    COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DPTE=${pte} -DREPORT=${folder}/${name}.json
+            -DKERNELS=${folder}/${name}_kernels.cpp -DTEMPLATES=${THIMBLE_MODEL_TEMPLATES} -DFOLDER=${folder}
+            -P ${THIMBLE_MODEL_TEMPLATES}/thimble_model_sources.cmake
+    DEPENDS ${pte} ${folder}/${name}_kernels.cpp ${folder}/${name}.json VERBATIM)
+  add_library(${target}_${name} OBJECT ${folder}/${name}_model.cpp ${folder}/${name}.h)
+  target_link_libraries(${target}_${name} PRIVATE thimble_device)
+  target_compile_options(${target}_${name} PRIVATE -fno-exceptions -fno-rtti)
+  add_dependencies(${target} ${target}_${name})
+  target_sources(${target} PRIVATE $<TARGET_OBJECTS:${target}_${name}>)
+  target_include_directories(${target} PRIVATE ${folder})
+  target_link_libraries(${target} PRIVATE thimble_device)
+endfunction()

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""examples/app, copied to an empty folder and built against an installed Thimble, prints the host's answer.
+
+usage: app_test.py SOURCE_DIR BUILD_DIR CORE
+"""
+import hashlib
+import json
+import os
+import pathlib
+import re
+import selectors
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+
+MACHINES = {"cortex-m4": "mps2-an386", "cortex-m33": "mps2-an505", "cortex-m55": "mps3-an547"}
+TIME_LIMIT_SECONDS = 60
+
+
+def run(*command, **options):
+    print("+", " ".join(map(str, command)), flush=True)
+    return subprocess.run([str(part) for part in command], check=True, **options)
+
+
+def serial_output(machine, image):
+    """Everything the board prints up to its END line; the emulator is ended then, or at the time limit."""
+    command = ["qemu-system-arm", "-M", machine, "-display", "none", "-monitor", "none", "-serial", "stdio",
+               "-kernel", str(image)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    text, end = "", time.monotonic() + TIME_LIMIT_SECONDS
+    selector = selectors.DefaultSelector()
+    selector.register(process.stdout, selectors.EVENT_READ)
+    try:
+        while not re.search(r"^END .*\n", text, re.M) and time.monotonic() < end:
+            if selector.select(timeout=1):
+                data = os.read(process.stdout.fileno(), 4096)
+                if not data:
+                    break
+                text += data.decode("ascii", "replace")
+    finally:
+        process.kill()
+        process.wait()
+    return text
+
+
+def main():
+    source, build, core = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+    model = source / "models/digits_cnn"
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        prefix, app, out = folder / "thimble", folder / "app", folder / "out"
+        run("cmake", "--install", build, "--prefix", prefix, stdout=subprocess.DEVNULL)
+        shutil.copytree(source / "examples/app", app)
+        run("cmake", "-S", app, "-B", app / "build", "-G", "Ninja",
+            f"-DCMAKE_TOOLCHAIN_FILE={app}/arm-none-eabi.cmake", f"-DCORE={core}", f"-DCMAKE_PREFIX_PATH={prefix}",
+            f"-DMODEL={model}/digits_cnn.pt2", f"-DDATA={model}/calibrate.npz", stdout=subprocess.DEVNULL)
+        run("cmake", "--build", app / "build", stdout=subprocess.DEVNULL)
+        printed = serial_output(MACHINES[core], app / "build/app")
+        print(printed)
+        assert printed.endswith("END ok\n"), "the application did not end well"
+
+        # The same digit on the host: the first sample of golden.npz, which digit.h was made from.
+        with zipfile.ZipFile(model / "golden.npz") as archive:
+            array = archive.read("x.npy")
+        data = array[-5 * 64 * 4:][:64 * 4]
+        header = ("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 8, 8), }").ljust(117) + "\n"
+        (folder / "x.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + data)
+        pte = app / "build/thimble/app/digits.pte"
+        host = run(prefix / "bin/thimble", "run", pte, "--input", folder / "x.npy", "--output", out, "--json",
+                   capture_output=True)
+        expected = json.loads(host.stdout)["outputs"][0]["sha256"]
+        on_board = hashlib.sha256(bytes.fromhex(re.search(r"^output ([0-9a-f]+)$", printed, re.M)[1])).hexdigest()
+        assert on_board == expected, f"board {on_board}, host {expected}"
+        print("same output on", core, "and host:", expected)
+
+
+if __name__ == "__main__":
+    main()
