@@ -67,6 +67,7 @@ void eval_qsoftmax(const Call& call) {
     for (const int8_t code : row) {
       if (code - maximum >= diff_min) sum += divide_half_away(exponential(code), pow2(12));
     }
+    sum = std::min(sum, pow2(31));
     const int64_t headroom = headroom32(sum);
     const int64_t scale = one_over_one_plus(sum * pow2(headroom) - pow2(31));
     for (int8_t& code : row) {

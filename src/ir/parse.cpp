@@ -1,5 +1,6 @@
-// A recursive-descent parser without recursion: the grammar has no nesting beyond lists. Graphs are
-// built through Graph::add, so that a text cannot say more than the factories allow.
+// One function per form of the text, one token of look-ahead. Nothing recurses: the grammar has no
+// nesting beyond lists. Graphs are built through Graph::add, so that a text cannot say more than
+// the factories allow.
 
 #include <charconv>
 #include <limits>

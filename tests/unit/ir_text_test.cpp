@@ -1,6 +1,8 @@
 // The text tests of this folder: parse/ (what a text prints as, or its located error), ops/ (every
 // operator's accepted and refused forms) and remove_unused/.
 
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -50,6 +52,15 @@ std::string try_operator(std::string_view prelude, std::string_view trial) {
 
 TEST_P(OpsText, AcceptsAndRefuses) {
   test::check_trial_file(GetParam(), try_operator);
+}
+
+TEST(Page, WorkedExampleReadsBackToItself) {
+  std::ifstream file(THIMBLE_SOURCE_DIR "/docs/ir.md");
+  std::string page((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const size_t start = page.find("graph @forward");
+  ASSERT_NE(start, std::string::npos);
+  const std::string example = page.substr(start, page.find("```", start) - start);
+  EXPECT_EQ(print_or_error(ir::parse(example, "docs/ir.md")), example);
 }
 
 TEST(OpsTextFiles, EveryOperatorHasOne) {

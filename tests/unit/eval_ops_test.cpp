@@ -1,0 +1,157 @@
+// Each operator on values worked out by hand.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "tests/unit/eval_support.h"
+
+namespace thimble {
+namespace {
+
+using test::codes;
+using test::elements;
+using test::floats;
+using test::run;
+using test::words;
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+TEST(Elementwise, Float) {
+  const auto a = floats({2, 2}, {1, 2, 3, 4});
+  const auto b = floats({2}, {10, 20});
+  const auto c = floats({2, 1}, {1, 2});
+  EXPECT_EQ(run({{"a", a}, {"b", b}}, "add(%a, %b)"), floats({2, 2}, {11, 22, 13, 24}));
+  EXPECT_EQ(run({{"a", a}, {"b", b}}, "sub(%b, %a)"), floats({2, 2}, {9, 18, 7, 16}));
+  EXPECT_EQ(run({{"a", c}, {"b", b}}, "mul(%a, %b)"), floats({2, 2}, {10, 20, 20, 40}));
+  EXPECT_EQ(run({{"x", floats({3}, {-1, 0.5, 9})}}, "clamp(%x) {min=0, max=6}"),
+            floats({3}, {0, 0.5, 6}));
+  EXPECT_TRUE(std::isnan(elements(run({{"x", floats({1}, {kNan})}}, "clamp(%x) {min=0}"))[0]));
+  EXPECT_EQ(run({{"x", floats({3}, {0, kInf, -kInf})}}, "sigmoid(%x)"), floats({3}, {0.5, 1, 0}));
+  EXPECT_EQ(run({{"x", floats({3}, {0, kInf, -kInf})}}, "tanh(%x)"), floats({3}, {0, 1, -1}));
+  EXPECT_EQ(run({{"x", floats({1}, {1})}}, "tanh(%x)"), floats({1}, {0.76159416F}));
+  EXPECT_EQ(run({{"x", floats({1, 2, 2}, {1, 2, 3, 4})},
+                 {"s", floats({2}, {10, 100})},
+                 {"t", floats({2}, {1, 2})}},
+                "batch_norm(%x, %s, %t)"),
+            floats({1, 2, 2}, {11, 21, 302, 402}));
+}
+
+TEST(Edges, Quantize) {
+  // Ties to even: 0.5 and 2.5 steps; limits; NaN is 0, so the zero point.
+  EXPECT_EQ(run({{"x", floats({7}, {0.25, 0.75, 1.25, -0.25, 1e30F, -kInf, kNan})}},
+                "quantize(%x) {scale=0.5, zero_point=-3}"),
+            codes({7}, {-3, -1, -1, -3, 127, -128, -3}));
+  EXPECT_EQ(run({{"x", codes({3}, {-128, -3, 127})}}, "dequantize(%x) {scale=0.5, zero_point=-3}"),
+            floats({3}, {-62.5, 0, 65}));
+  // The reciprocal is rounded to float32 before the product: 1.1 * (1 / 0.1f) is 11.000001.
+  EXPECT_EQ(run({{"x", floats({1}, {1.1F})}}, "quantize(%x) {scale=0.1, zero_point=0}"),
+            codes({1}, {11}));
+}
+
+TEST(Elementwise, Lut) {
+  std::vector<int> table(256);
+  for (int i = 0; i < 256; ++i) table[static_cast<size_t>(i)] = 127 - i;  // y = -1 - x
+  EXPECT_EQ(
+      run({{"x", codes({3}, {-128, 0, 127})}, {"t", codes({256}, table), true}}, "lut(%x, %t)"),
+      codes({3}, {127, -1, -128}));
+}
+
+TEST(Elementwise, IntegerSums) {
+  // Both scales 1, result scale 2: m = 2, multipliers 0.5, 0.5 and 2 / (2^20 * 2) = 2^-20.
+  // ((a - 1) + (b - 2)) / 2 + 3, halves away from zero.
+  const std::string attrs =
+      "{a_zp=1, a_mult=1073741824, a_shift=0, b_zp=2, b_mult=1073741824, b_shift=0, y_zp=3, "
+      "y_mult=1073741824, y_shift=-19, min=-100, max=100}";
+  const auto a = codes({5}, {1, 2, 0, 127, -128});
+  const auto b = codes({5}, {2, 2, 2, 127, -128});
+  EXPECT_EQ(run({{"a", a}, {"b", b}}, "qadd(%a, %b) " + attrs), codes({5}, {3, 4, 2, 100, -100}));
+  // ((a - 1) - (b - 2)) / 2 + 3
+  EXPECT_EQ(run({{"a", a}, {"b", b}}, "qsub(%a, %b) " + attrs), codes({5}, {3, 4, 2, 4, 4}));
+  // Broadcast, and the operands' order matters.
+  EXPECT_EQ(
+      run({{"a", codes({2, 1}, {11, 21})}, {"b", codes({2}, {2, 12})}}, "qsub(%a, %b) " + attrs),
+      codes({2, 2}, {8, 3, 13, 8}));
+}
+
+TEST(Elementwise, IntegerProducts) {
+  // Real multiplier 2^-3.
+  EXPECT_EQ(run({{"a", codes({4}, {5, 127, -128, 3})}, {"b", codes({4}, {6, 127, 127, 4})}},
+                "qmul(%a, %b) {a_zp=1, b_zp=2, y_zp=3, mult=1073741824, shift=-2, min=-128, "
+                "max=120}"),
+            codes({4}, {5, 120, -128, 4}));  // 16/8+3, large, small, 4/8 away from zero + 3
+}
+
+TEST(Pools, Max) {
+  const auto x = floats({1, 1, 2, 3}, {1, 5, 2, -1, -2, kNan});
+  const auto y = run({{"x", x}},
+                     "max_pool2d(%x) {kernel=[2,2], stride=[1,1], padding=[0,0,0,0], "
+                     "dilation=[1,1]}");
+  EXPECT_EQ(elements(y)[0], 5);
+  EXPECT_TRUE(std::isnan(elements(y)[1]));
+  // Padding never wins, not even over negative values.
+  EXPECT_EQ(run({{"x", codes({1, 1, 1, 2}, {-5, -7})}},
+                "max_pool2d(%x) {kernel=[3,3], stride=[1,1], padding=[1,1,1,1], dilation=[1,1]}"),
+            codes({1, 1, 1, 2}, {-5, -5}));
+  EXPECT_EQ(run({{"x", codes({1, 1, 1, 5}, {1, 2, 3, 4, 5})}},
+                "max_pool2d(%x) {kernel=[1,2], stride=[1,2], padding=[0,0,0,0], dilation=[1,2]}"),
+            codes({1, 1, 1, 2}, {3, 5}));
+}
+
+TEST(Pools, Average) {
+  // The corner window sees one element, the next two.
+  EXPECT_EQ(run({{"x", floats({1, 1, 1, 3}, {2, 4, 9})}},
+                "avg_pool2d(%x) {kernel=[2,2], stride=[1,1], padding=[1,1,0,0]}"),
+            floats({1, 1, 1, 3}, {2, 3, 6.5}));
+  // Halves away from zero: 3 / 2 = 2, -3 / 2 = -2.
+  EXPECT_EQ(run({{"x", codes({1, 2, 1, 2}, {1, 2, -1, -2})}},
+                "qavg_pool2d(%x) {kernel=[1,2], stride=[1,1], padding=[0,0,0,0]}"),
+            codes({1, 2, 1, 1}, {2, -2}));
+  EXPECT_EQ(run({{"x", codes({1, 1, 1, 3}, {-10, 100, 7})}},
+                "qavg_pool2d(%x) {kernel=[1,1], stride=[1,1], padding=[0,0,0,0], min=0, max=50}"),
+            codes({1, 1, 1, 3}, {0, 50, 7}));
+}
+
+TEST(Means, FloatAndInteger) {
+  const auto x = floats({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  EXPECT_EQ(run({{"x", x}}, "mean(%x) {dims=[1]}"), floats({2, 2}, {2, 3, 6, 7}));
+  EXPECT_EQ(run({{"x", x}}, "mean(%x) {dims=[2,0], keepdim=1}"), floats({1, 2, 1}, {3.5, 5.5}));
+  EXPECT_EQ(run({{"x", x}}, "mean(%x) {dims=[0,1,2]}"), floats({}, {4.5}));
+  // Sums of (x - 1): 0 + 1 + 2 + 3 = 6 and 24; real multiplier 1/4; 1.5 away from zero is 2.
+  EXPECT_EQ(run({{"x", codes({2, 4}, {1, 2, 3, 4, 1, 7, 9, 11})}},
+                "qmean(%x) {dims=[1], x_zp=1, y_zp=-3, mult=1073741824, shift=-1}"),
+            codes({2}, {-1, 3}));
+}
+
+TEST(Movement, Shapes) {
+  const auto x = codes({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(run({{"x", x}}, "copy(%x)"), x);
+  EXPECT_EQ(run({{"x", x}}, "reshape(%x) {shape=[3,2]}"), codes({3, 2}, {1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(run({{"x", x}}, "permute(%x) {dims=[1,0]}"), codes({3, 2}, {1, 4, 2, 5, 3, 6}));
+  EXPECT_EQ(run({{"x", words({1, 2, 2}, {1, 2, 3, 4})}}, "permute(%x) {dims=[2,0,1]}"),
+            words({2, 1, 2}, {1, 3, 2, 4}));
+  EXPECT_EQ(run({{"x", codes({2, 1}, {1, 2})}}, "expand(%x) {shape=[2,2,3]}"),
+            codes({2, 2, 3}, {1, 1, 1, 2, 2, 2, 1, 1, 1, 2, 2, 2}));
+  EXPECT_EQ(run({{"x", x}}, "slice(%x) {dim=1, start=0, end=3, step=2}"),
+            codes({2, 2}, {1, 3, 4, 6}));
+  EXPECT_EQ(run({{"x", x}}, "slice(%x) {dim=0, start=1, end=2}"), codes({1, 3}, {4, 5, 6}));
+}
+
+TEST(Movement, ConcatAndPad) {
+  const auto a = floats({2, 1}, {1, 2});
+  const auto b = floats({2, 2}, {3, 4, 5, 6});
+  EXPECT_EQ(run({{"a", a}, {"b", b}}, "concat(%a, %b, %a) {dim=1}"),
+            floats({2, 4}, {1, 3, 4, 1, 2, 5, 6, 2}));
+  EXPECT_EQ(run({{"b", b}}, "concat(%b, %b) {dim=0}"), floats({4, 2}, {3, 4, 5, 6, 3, 4, 5, 6}));
+  EXPECT_EQ(run({{"a", a}}, "pad(%a) {before=[0,1], after=[1,0], value=-inf}"),
+            floats({3, 2}, {-kInf, 1, -kInf, 2, -kInf, -kInf}));
+  EXPECT_EQ(run({{"x", codes({2}, {1, 2})}}, "pad(%x) {before=[2], after=[1], value=-7}"),
+            codes({5}, {-7, -7, 1, 2, -7}));
+  EXPECT_EQ(run({{"x", words({1}, {1})}}, "pad(%x) {before=[1], after=[0], value=100000}"),
+            words({2}, {100000, 1}));
+}
+
+}  // namespace
+}  // namespace thimble

@@ -1,0 +1,10 @@
+thimble_test(eval_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/eval_arithmetic_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/eval_convolution_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/eval_graph_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/eval_ops_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/eval_softmax_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/eval_support.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/ir_random_graph.cpp
+  DEPS thimble_eval)
