@@ -30,16 +30,32 @@ void release(void* pointer) {
 
 }  // namespace
 
-void* operator new(size_t size) { return allocate(size); }
-void* operator new[](size_t size) { return allocate(size); }
-void operator delete(void* pointer) noexcept { release(pointer); }
-void operator delete[](void* pointer) noexcept { release(pointer); }
-void operator delete(void* pointer, size_t) noexcept { release(pointer); }
-void operator delete[](void* pointer, size_t) noexcept { release(pointer); }
+void* operator new(size_t size) {
+  return allocate(size);
+}
+void* operator new[](size_t size) {
+  return allocate(size);
+}
+void operator delete(void* pointer) noexcept {
+  release(pointer);
+}
+void operator delete[](void* pointer) noexcept {
+  release(pointer);
+}
+void operator delete(void* pointer, size_t) noexcept {
+  release(pointer);
+}
+void operator delete[](void* pointer, size_t) noexcept {
+  release(pointer);
+}
 
 namespace thimble::testing {
 
-HeapPeak::HeapPeak() : start_(held_bytes) { peak_bytes = held_bytes; }
-size_t HeapPeak::bytes() const { return peak_bytes - start_; }
+HeapPeak::HeapPeak() : start_(held_bytes) {
+  peak_bytes = held_bytes;
+}
+size_t HeapPeak::bytes() const {
+  return peak_bytes - start_;
+}
 
 }  // namespace thimble::testing

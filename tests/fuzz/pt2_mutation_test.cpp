@@ -70,7 +70,8 @@ const char* running_test = "";
 uint64_t running_seed = 0;
 
 void print_command() {
-  std::fprintf(stderr, "repeat: THIMBLE_FUZZ_SEED=%llu THIMBLE_FUZZ_COUNT=1 pt2_mutation_test "
+  std::fprintf(stderr,
+               "repeat: THIMBLE_FUZZ_SEED=%llu THIMBLE_FUZZ_COUNT=1 pt2_mutation_test "
                "--gtest_filter=%s\n",
                static_cast<unsigned long long>(running_seed), running_test);
 }
@@ -106,7 +107,9 @@ void run(const char* test, uint64_t count,
 
 // --- mutations of JSON ---------------------------------------------------------------------------
 
-size_t below(Random& random, size_t limit) { return limit ? random() % limit : 0; }
+size_t below(Random& random, size_t limit) {
+  return limit ? random() % limit : 0;
+}
 
 /// All places of a tree. Choosing among them evenly damages the many small details of a graph; a
 /// walk down from the root would mostly end beside the graph.
@@ -119,7 +122,9 @@ std::vector<json*> places(json& root) {
   return all;
 }
 
-json* pick(const std::vector<json*>& all, Random& random) { return all[below(random, all.size())]; }
+json* pick(const std::vector<json*>& all, Random& random) {
+  return all[below(random, all.size())];
+}
 
 /// An object or array with something in it; null if chance finds none.
 json* pick_container(const std::vector<json*>& all, Random& random) {
@@ -132,18 +137,30 @@ json* pick_container(const std::vector<json*>& all, Random& random) {
 
 json number(Random& random) {
   switch (below(random, 12)) {
-    case 0: return 0;
-    case 1: return -1;
-    case 2: return 1;
-    case 3: return INT64_MAX;
-    case 4: return INT64_MIN;
-    case 5: return UINT64_MAX;
-    case 6: return int64_t{1} << below(random, 63);
-    case 7: return -(int64_t{1} << below(random, 63));
-    case 8: return 1e308;
-    case 9: return 0.5;
-    case 10: return below(random, 40);
-    default: return static_cast<int64_t>(random());
+    case 0:
+      return 0;
+    case 1:
+      return -1;
+    case 2:
+      return 1;
+    case 3:
+      return INT64_MAX;
+    case 4:
+      return INT64_MIN;
+    case 5:
+      return UINT64_MAX;
+    case 6:
+      return int64_t{1} << below(random, 63);
+    case 7:
+      return -(int64_t{1} << below(random, 63));
+    case 8:
+      return 1e308;
+    case 9:
+      return 0.5;
+    case 10:
+      return below(random, 40);
+    default:
+      return static_cast<int64_t>(random());
   }
 }
 
@@ -152,26 +169,44 @@ constexpr std::string_view kNestHere = "@@NEST@@";
 
 json other_type(Random& random) {
   switch (below(random, 20)) {
-    case 0: return nullptr;
-    case 1: return true;
-    case 2: return json::array();
-    case 3: return json::object();
-    case 4: return "";
-    case 5: return json::array({number(random), "x", nullptr});
-    case 6: return json{{"as_int", number(random)}};
-    case 7: return kNestHere;
-    default: return number(random);
+    case 0:
+      return nullptr;
+    case 1:
+      return true;
+    case 2:
+      return json::array();
+    case 3:
+      return json::object();
+    case 4:
+      return "";
+    case 5:
+      return json::array({number(random), "x", nullptr});
+    case 6:
+      return json{{"as_int", number(random)}};
+    case 7:
+      return kNestHere;
+    default:
+      return number(random);
   }
 }
 
 void mutate_string(std::string& text, Random& random) {
   switch (below(random, 6)) {
-    case 0: text.resize(below(random, text.size() + 1)); break;
-    case 1: text.clear(); break;
-    case 2: text += text; break;
-    case 3: text.insert(below(random, text.size() + 1), 1, static_cast<char>(below(random, 128)));
-            break;
-    case 4: text.assign(below(random, 20'000), 'A'); break;
+    case 0:
+      text.resize(below(random, text.size() + 1));
+      break;
+    case 1:
+      text.clear();
+      break;
+    case 2:
+      text += text;
+      break;
+    case 3:
+      text.insert(below(random, text.size() + 1), 1, static_cast<char>(below(random, 128)));
+      break;
+    case 4:
+      text.assign(below(random, 20'000), 'A');
+      break;
     default:
       if (!text.empty()) text[below(random, text.size())] = static_cast<char>(below(random, 128));
       break;
@@ -218,10 +253,14 @@ void mutate_json(json& root, Random& random) {
   const size_t choice = below(random, 10);
   if (choice < 5 && container) {
     switch (choice) {
-      case 0: return swap_children(*container, random);
-      case 1: return erase_child(*container, random);
-      case 2: return rename_key(*container, random);
-      case 3: return repeat_child(*container, random);
+      case 0:
+        return swap_children(*container, random);
+      case 1:
+        return erase_child(*container, random);
+      case 2:
+        return rename_key(*container, random);
+      case 3:
+        return repeat_child(*container, random);
       default: {
         // A subtree of elsewhere: of the right type surprisingly often.
         json copy = *pick(all, random);
@@ -256,9 +295,14 @@ std::string to_text(const json& root, Random& random) {
     text.replace(at, marker.size(), nest);
   }
   switch (below(random, 80)) {
-    case 0: text.resize(below(random, text.size() + 1)); break;
-    case 1: mutate_string(text, random); break;
-    default: break;
+    case 0:
+      text.resize(below(random, text.size() + 1));
+      break;
+    case 1:
+      mutate_string(text, random);
+      break;
+    default:
+      break;
   }
   return text;
 }
@@ -267,9 +311,15 @@ std::string to_text(const json& root, Random& random) {
 
 void mutate_payload(Bytes& bytes, Random& random) {
   switch (below(random, 4)) {
-    case 0: bytes.resize(below(random, bytes.size() + 1)); break;
-    case 1: bytes.resize(bytes.size() + below(random, 100)); break;
-    case 2: std::fill(bytes.begin(), bytes.end(), std::byte{0xFF}); break;
+    case 0:
+      bytes.resize(below(random, bytes.size() + 1));
+      break;
+    case 1:
+      bytes.resize(bytes.size() + below(random, 100));
+      break;
+    case 2:
+      std::fill(bytes.begin(), bytes.end(), std::byte{0xFF});
+      break;
     default:
       if (!bytes.empty()) bytes[below(random, bytes.size())] ^= static_cast<std::byte>(random());
       break;
@@ -297,11 +347,19 @@ Bytes mutate(Pt2Parts parts, Random& random) {
   const size_t count = 1 + below(random, 3);
   for (size_t i = 0; i < count; ++i) {
     switch (below(random, 10)) {
-      case 0: mutate_members(parts, random); break;
-      case 1: mutate_json(parts.constants, random); break;
+      case 0:
+        mutate_members(parts, random);
+        break;
+      case 1:
+        mutate_json(parts.constants, random);
+        break;
       case 2:
-      case 3: mutate_json(parts.weights, random); break;
-      default: mutate_json(parts.model, random); break;
+      case 3:
+        mutate_json(parts.weights, random);
+        break;
+      default:
+        mutate_json(parts.model, random);
+        break;
     }
   }
   return parts.pack_texts(to_text(parts.model, random), to_text(parts.weights, random),
@@ -393,9 +451,8 @@ TEST(Pt2Mutation, MemoryStaysProportional) {
 }
 
 TEST(Pt2Mutation, DamageInsideTheMembers) {
-  run("Pt2Mutation.DamageInsideTheMembers", 10'000, [](Random& random, uint64_t i) {
-    return mutate(fixtures()[i % fixtures().size()], random);
-  });
+  run("Pt2Mutation.DamageInsideTheMembers", 10'000,
+      [](Random& random, uint64_t i) { return mutate(fixtures()[i % fixtures().size()], random); });
 }
 
 TEST(Pt2Mutation, DamageOfRawBytes) {
@@ -404,7 +461,8 @@ TEST(Pt2Mutation, DamageOfRawBytes) {
     const size_t count = 1 + below(random, 8);
     for (size_t flip = 0; flip < count; ++flip) {
       // The directory at the end is small and everything depends on it.
-      const size_t window = below(random, 2) ? archive.size() : std::min<size_t>(archive.size(), 900);
+      const size_t window =
+          below(random, 2) ? archive.size() : std::min<size_t>(archive.size(), 900);
       archive[archive.size() - 1 - below(random, window)] ^=
           static_cast<std::byte>(1U << below(random, 8));
     }
@@ -416,7 +474,9 @@ TEST(Pt2Mutation, DamageOfRawBytes) {
 }  // namespace thimble::formats
 
 // Sanitizers stop with abort(), so that the command is printed after their report too.
-extern "C" const char* __asan_default_options() { return "abort_on_error=1:handle_abort=0"; }
+extern "C" const char* __asan_default_options() {
+  return "abort_on_error=1:handle_abort=0";
+}
 extern "C" const char* __ubsan_default_options() {
   return "abort_on_error=1:print_stacktrace=1";
 }

@@ -36,18 +36,17 @@ std::string failure(ByteView bytes) {
 
 TEST(Npy, WritesWhatNumPyWrites) {
   // numpy.save(f, numpy.array([[1, 2, 3]], dtype=numpy.int8))
-  const std::string expected =
-      std::string("\x93NUMPY\x01\x00\x76\x00", 10) +
-      "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 3), }" + std::string(58, ' ') +
-      "\n\x01\x02\x03";
+  const std::string expected = std::string("\x93NUMPY\x01\x00\x76\x00", 10) +
+                               "{'descr': '|i1', 'fortran_order': False, 'shape': (1, 3), }" +
+                               std::string(58, ' ') + "\n\x01\x02\x03";
   const NpyArray array{DType::kInt8, {1, 3}, to_bytes("\x01\x02\x03")};
   EXPECT_EQ(as_text(format_npy(array)), expected);
 }
 
 TEST(Npy, RoundTripsEveryTypeAndRank) {
-  for (const DType dtype : {DType::kBool, DType::kInt8, DType::kUint8, DType::kInt16,
-                            DType::kUint16, DType::kInt32, DType::kInt64, DType::kFloat16,
-                            DType::kFloat32, DType::kFloat64}) {
+  for (const DType dtype :
+       {DType::kBool, DType::kInt8, DType::kUint8, DType::kInt16, DType::kUint16, DType::kInt32,
+        DType::kInt64, DType::kFloat16, DType::kFloat32, DType::kFloat64}) {
     for (const std::vector<int64_t>& shape :
          {std::vector<int64_t>{}, {3}, {2, 3}, {0, 4}, {1, 2, 3, 2}}) {
       NpyArray array{dtype, shape, {}};
@@ -78,8 +77,8 @@ TEST(Npy, ReadsVersions1To3) {
 
 TEST(Npy, FortranOrderBecomesCOrder) {
   // The columns of [[a, b, c], [d, e, f]].
-  const auto matrix = parse_npy(
-      npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n", "adbecf"), "x");
+  const auto matrix =
+      parse_npy(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n", "adbecf"), "x");
   ASSERT_TRUE(matrix);
   EXPECT_EQ(as_text(matrix->bytes), "abcdef");
   // [axis0][axis1][axis2] of shape (2, 1, 2) with two-byte elements.

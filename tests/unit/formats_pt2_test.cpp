@@ -21,7 +21,9 @@ using testing::small_pt2;
 using testing::tensor_meta;
 using testing::to_bytes;
 
-Result<ExportedProgram> read_parts(const Pt2Parts& parts) { return read(parts.pack(), "n.pt2"); }
+Result<ExportedProgram> read_parts(const Pt2Parts& parts) {
+  return read(parts.pack(), "n.pt2");
+}
 
 std::string failure(const Pt2Parts& parts) {
   const auto program = read_parts(parts);
@@ -36,9 +38,15 @@ std::string failure_after(Edit edit) {
   return failure(parts);
 }
 
-json& graph_of(Pt2Parts& parts) { return parts.model["graph_module"]["graph"]; }
-json& node_of(Pt2Parts& parts, size_t i) { return graph_of(parts)["nodes"][i]; }
-json& weight_of(Pt2Parts& parts) { return parts.weights["config"]["fc.weight"]; }
+json& graph_of(Pt2Parts& parts) {
+  return parts.model["graph_module"]["graph"];
+}
+json& node_of(Pt2Parts& parts, size_t i) {
+  return graph_of(parts)["nodes"][i];
+}
+json& weight_of(Pt2Parts& parts) {
+  return parts.weights["config"]["fc.weight"];
+}
 
 /// The message of gathering fc.weight, with the graph's description following the config's.
 template <typename Edit>
@@ -137,9 +145,9 @@ TEST(Pt2, NumbersKeepTheirValue) {
 
 TEST(Pt2, ReadsSymbolicSizes) {
   Pt2Parts parts = small_pt2();
-  const json symbol = {{"as_expr",
-                        {{"expr_str", "Symbol('s77', positive=True, integer=True)"},
-                         {"hint", {{"as_int", 2}}}}}};
+  const json symbol = {
+      {"as_expr",
+       {{"expr_str", "Symbol('s77', positive=True, integer=True)"}, {"hint", {{"as_int", 2}}}}}};
   graph_of(parts)["tensor_values"]["x"]["sizes"][0] = symbol;
   graph_of(parts)["sym_int_values"]["n"] = symbol;
   parts.model["range_constraints"]["s77"] = {{"min_val", 1}, {"max_val", nullptr}};
@@ -163,7 +171,8 @@ TEST(Pt2, ReadsEverySignatureKind) {
     graph["tensor_values"][name] = tensor_meta({1});
     specs.push_back(json::parse(spec));
   };
-  add_input("b", R"({"buffer": {"arg": {"name": "b"}, "buffer_name": "n.b", "persistent": false}})");
+  add_input("b",
+            R"({"buffer": {"arg": {"name": "b"}, "buffer_name": "n.b", "persistent": false}})");
   add_input("c", R"({"tensor_constant": {"arg": {"name": "c"}, "tensor_constant_name": "t0"}})");
   for (const char* name : {"n.b", "t0"}) {
     parts.constants["config"][name] = {{"path_name", "tensor_0"},
@@ -177,8 +186,9 @@ TEST(Pt2, ReadsEverySignatureKind) {
   graph["outputs"].insert(graph["outputs"].begin(),
                           json::parse(R"({"as_tensor": {"name": "linear"}})"));
   json& outputs = parts.model["graph_module"]["signature"]["output_specs"];
-  outputs.insert(outputs.begin(), json::parse(
-      R"({"buffer_mutation": {"arg": {"name": "linear"}, "buffer_name": "n.b"}})"));
+  outputs.insert(
+      outputs.begin(),
+      json::parse(R"({"buffer_mutation": {"arg": {"name": "linear"}, "buffer_name": "n.b"}})"));
   graph["outputs"].push_back(json::parse(R"({"as_none": true})"));
   outputs.push_back(json::parse(R"({"user_output": {"arg": {"as_none": true}}})"));
 
@@ -228,20 +238,20 @@ TEST(Pt2, LocatesWrongTypes) {
 TEST(Pt2, RefusesGraphsThatAreNotInOrder) {
   const std::string place = "n.pt2: models/model.json: graph_module.graph.";
   EXPECT_EQ(failure_after([](Pt2Parts& p) { std::swap(node_of(p, 0), node_of(p, 1)); }),
-            place + "nodes[0].inputs[0].arg: uses \"linear\", which no input and no earlier node "
-                    "defines");
+            place +
+                "nodes[0].inputs[0].arg: uses \"linear\", which no input and no earlier node "
+                "defines");
   EXPECT_EQ(failure_after([](Pt2Parts& p) {
               node_of(p, 0)["inputs"][0]["arg"]["as_tensor"]["name"] = "linear";
             }),
-            place + "nodes[0].inputs[0].arg: uses \"linear\", which no input and no earlier node "
-                    "defines");
-  EXPECT_EQ(failure_after([](Pt2Parts& p) {
-              node_of(p, 1)["outputs"][0]["as_tensor"]["name"] = "linear";
-            }),
+            place +
+                "nodes[0].inputs[0].arg: uses \"linear\", which no input and no earlier node "
+                "defines");
+  EXPECT_EQ(failure_after(
+                [](Pt2Parts& p) { node_of(p, 1)["outputs"][0]["as_tensor"]["name"] = "linear"; }),
             place + "nodes[1].outputs[0]: defines \"linear\" a second time");
-  EXPECT_EQ(failure_after([](Pt2Parts& p) {
-              graph_of(p)["outputs"][0]["as_tensor"]["name"] = "nothing";
-            }),
+  EXPECT_EQ(failure_after(
+                [](Pt2Parts& p) { graph_of(p)["outputs"][0]["as_tensor"]["name"] = "nothing"; }),
             place + "outputs[0]: uses \"nothing\", which no input and no earlier node defines");
   EXPECT_EQ(failure_after([](Pt2Parts& p) { graph_of(p)["tensor_values"].erase("linear"); }),
             place + "nodes[0].outputs[0]: tensor \"linear\" is not in tensor_values");
@@ -249,9 +259,8 @@ TEST(Pt2, RefusesGraphsThatAreNotInOrder) {
 
 TEST(Pt2, RefusesAbsurdSizes) {
   const auto with_size = [](json size) {
-    return failure_after([&](Pt2Parts& p) {
-      graph_of(p)["tensor_values"]["x"]["sizes"][0] = std::move(size);
-    });
+    return failure_after(
+        [&](Pt2Parts& p) { graph_of(p)["tensor_values"]["x"]["sizes"][0] = std::move(size); });
   };
   const std::string place = "n.pt2: models/model.json: graph_module.graph.tensor_values.x";
   EXPECT_EQ(with_size({{"as_int", -2}}),
@@ -266,17 +275,15 @@ TEST(Pt2, RefusesAbsurdSizes) {
               graph_of(p)["tensor_values"]["x"] = tensor_meta(std::vector<int64_t>(65, 1));
             }),
             place + ".sizes: 65 axes, at most 64 are read");
-  EXPECT_EQ(failure_after([](Pt2Parts& p) {
-              graph_of(p)["tensor_values"]["x"]["strides"].erase(0);
-            }),
-            place + ": 2 sizes but 1 strides");
+  EXPECT_EQ(
+      failure_after([](Pt2Parts& p) { graph_of(p)["tensor_values"]["x"]["strides"].erase(0); }),
+      place + ": 2 sizes but 1 strides");
 }
 
 TEST(Pt2, RefusesSignaturesThatDisagree) {
   const std::string place = "n.pt2: models/model.json: graph_module.signature.";
-  EXPECT_EQ(failure_after([](Pt2Parts& p) {
-              p.model["graph_module"]["signature"]["input_specs"].erase(0);
-            }),
+  EXPECT_EQ(failure_after(
+                [](Pt2Parts& p) { p.model["graph_module"]["signature"]["input_specs"].erase(0); }),
             place + "input_specs: 1 entries, but the graph has 2 such values");
   EXPECT_EQ(failure_after([](Pt2Parts& p) {
               json& specs = p.model["graph_module"]["signature"]["input_specs"];
@@ -285,7 +292,9 @@ TEST(Pt2, RefusesSignaturesThatDisagree) {
             place + "input_specs[0]: is about \"x\", but the graph has \"p_weight\" in this place");
   EXPECT_EQ(failure_after([](Pt2Parts& p) { p.weights["config"] = json::object(); }),
             "n.pt2: the graph uses fc.weight, which no config lists");
-  EXPECT_EQ(failure_after([](Pt2Parts& p) { weight_of(p)["tensor_meta"] = tensor_meta({3, 4}); }),
+  EXPECT_EQ(failure_after([](Pt2Parts& p) {
+              weight_of(p)["tensor_meta"] = tensor_meta({3, 4});
+            }),
             "n.pt2: fc.weight is float32[3,4] in its config and float32[4,3] in the graph");
 }
 
@@ -424,9 +433,8 @@ TEST(Pt2Weights, LocatesWhatIsMissing) {
               weight_of(p)["tensor_meta"] = tensor_meta({16, 8, 3, 3});
             }),
             place + "4,608 bytes expected for fc.weight float32[16,8,3,3], the archive holds 48");
-  EXPECT_EQ(gather_failure_after([](Pt2Parts& p) {
-              weight_of(p)["tensor_meta"]["storage_offset"]["as_int"] = 1;
-            }),
+  EXPECT_EQ(gather_failure_after(
+                [](Pt2Parts& p) { weight_of(p)["tensor_meta"]["storage_offset"]["as_int"] = 1; }),
             place + "52 bytes expected for fc.weight float32[4,3], the archive holds 48");
   EXPECT_EQ(gather_failure_after([](Pt2Parts& p) { p.others.erase("data/weights/weight_0"); }),
             place + "the archive lacks this member, which holds fc.weight");
@@ -436,11 +444,10 @@ TEST(Pt2Weights, LocatesWhatIsMissing) {
               weight_of(p)["tensor_meta"]["strides"][0]["as_int"] = int64_t{1} << 62;
             }),
             place + "fc.weight float32[4,3] has sizes, strides or an offset that no storage has");
-  EXPECT_EQ(gather_failure_after([](Pt2Parts& p) {
-              weight_of(p)["path_name"] = "../../etc/passwd";
-            }),
-            "n.pt2: data/weights/../../etc/passwd: the archive lacks this member, which holds "
-            "fc.weight");
+  EXPECT_EQ(
+      gather_failure_after([](Pt2Parts& p) { weight_of(p)["path_name"] = "../../etc/passwd"; }),
+      "n.pt2: data/weights/../../etc/passwd: the archive lacks this member, which holds "
+      "fc.weight");
 }
 
 TEST(Pt2Weights, RefusesSmallStoragesThatUnfoldToMuch) {
@@ -508,7 +515,9 @@ TEST(ModuleStack, TakesTheInnermostModule) {
   EXPECT_EQ(parse_module_stack("L__self__,,__main__.M").path, "");
   EXPECT_EQ(parse_module_stack("_empty_nn_module_stack_from_metadata_hook,"
                                "_empty_nn_module_stack_from_metadata_hook,"
-                               "_empty_nn_module_stack_from_metadata_hook").type, "");
+                               "_empty_nn_module_stack_from_metadata_hook")
+                .type,
+            "");
   for (const char* text : {"", ";;", ",", ",,,", ")))", "a,b"}) {
     EXPECT_EQ(parse_module_stack(text).path, "") << text;
   }

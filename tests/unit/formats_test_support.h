@@ -32,7 +32,8 @@ inline uint32_t crc32(ByteView bytes) {
     std::array<uint32_t, 256> rows{};
     for (uint32_t i = 0; i < 256; ++i) {
       uint32_t value = i;
-      for (int bit = 0; bit < 8; ++bit) value = value & 1 ? 0xEDB8'8320U ^ (value >> 1) : value >> 1;
+      for (int bit = 0; bit < 8; ++bit)
+        value = value & 1 ? 0xEDB8'8320U ^ (value >> 1) : value >> 1;
       rows[i] = value;
     }
     return rows;
@@ -196,9 +197,7 @@ inline Pt2Parts small_pt2() {
              {"name": "input", "arg": {"as_tensor": {"name": "x"}}, "kind": 1},
              {"name": "weight", "arg": {"as_tensor": {"name": "p_weight"}}, "kind": 1}],
            "outputs": [{"as_tensor": {"name": "linear"}}],
-           "metadata": {
-             "stack_trace": "File \"/home/me/net.py\", line 7, in forward\n    y = self.fc(x)\n  File \"/v/site-packages/torch/nn/modules/linear.py\", line 9, in forward\n    return F.linear(",
-             "nn_module_stack": "L__self__,,__main__.Net;L__self__fc,fc,torch.nn.Linear"}},
+           "metadata": {}},
           {"target": "torch.ops.aten.relu.default", "name": "relu",
            "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "linear"}}, "kind": 1}],
            "outputs": [{"as_tensor": {"name": "relu"}}],
@@ -216,6 +215,11 @@ inline Pt2Parts small_pt2() {
                                                            {"x", tensor_meta({2, 3})},
                                                            {"linear", tensor_meta({2, 4})},
                                                            {"relu", tensor_meta({2, 4})}};
+  parts.model["graph_module"]["graph"]["nodes"][0]["metadata"] = {
+      {"stack_trace",
+       "File \"/home/me/net.py\", line 7, in forward\n    y = self.fc(x)\n"
+       "  File \"/v/site-packages/torch/nn/modules/linear.py\", line 9, in forward\n    return"},
+      {"nn_module_stack", "L__self__,,__main__.Net;L__self__fc,fc,torch.nn.Linear"}};
   parts.weights = nlohmann::json::parse(
       R"({"config": {"fc.weight": {"path_name": "weight_0", "is_param": true,
                                    "use_pickle": false}}})");

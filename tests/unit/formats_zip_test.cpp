@@ -71,14 +71,16 @@ TEST(Zip, MovedArchivesStillRead) {
 }
 
 TEST(Zip, SaysWhyAFileCannotBeOpened) {
-  EXPECT_NE(Archive::open(std::filesystem::path("/nowhere/x.zip")).error().message.find(
-                "/nowhere/x.zip: cannot be read"),
+  EXPECT_NE(Archive::open(std::filesystem::path("/nowhere/x.zip"))
+                .error()
+                .message.find("/nowhere/x.zip: cannot be read"),
             std::string::npos);
-  EXPECT_NE(Archive::open(std::filesystem::temp_directory_path()).error().message.find(
-                "is a folder"),
-            std::string::npos);
-  EXPECT_NE(Archive::open(to_bytes("no zip at all"), "x").error().message.find(
-                "x: not a readable zip archive"),
+  EXPECT_NE(
+      Archive::open(std::filesystem::temp_directory_path()).error().message.find("is a folder"),
+      std::string::npos);
+  EXPECT_NE(Archive::open(to_bytes("no zip at all"), "x")
+                .error()
+                .message.find("x: not a readable zip archive"),
             std::string::npos);
   EXPECT_FALSE(Archive::open(Bytes{}, "empty"));
 }
@@ -86,13 +88,15 @@ TEST(Zip, SaysWhyAFileCannotBeOpened) {
 TEST(Zip, EveryTruncationIsAnError) {
   const Bytes bytes = make_zip({stored("a", "one"), stored("b", "two")});
   for (size_t size = 0; size < bytes.size(); ++size) {
-    auto archive = Archive::open(Bytes(bytes.begin(), bytes.begin() + static_cast<long>(size)), "t");
+    auto archive =
+        Archive::open(Bytes(bytes.begin(), bytes.begin() + static_cast<long>(size)), "t");
     EXPECT_FALSE(archive) << size;
   }
 }
 
 TEST(Zip, RefusesNamesThatLeaveTheArchive) {
-  for (const std::string name : {"../a", "a/../../b", "/etc/passwd", "a/..", "C:/x", "a\\b", ".."}) {
+  for (const std::string name :
+       {"../a", "a/../../b", "/etc/passwd", "a/..", "C:/x", "a\\b", ".."}) {
     EXPECT_EQ(failure({stored(name, "x")}), "a.zip: " + name + ": member name leaves the archive");
   }
   EXPECT_EQ(failure({stored("a..b/.data/c", "x")}, "a..b/.data/c"), "no error");

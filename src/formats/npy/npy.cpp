@@ -23,14 +23,16 @@ struct DTypeRow {
   size_t size_bytes;
 };
 constexpr std::array kDTypes = {
-    DTypeRow{DType::kBool, "bool", "b1", 1},        DTypeRow{DType::kInt8, "int8", "i1", 1},
-    DTypeRow{DType::kUint8, "uint8", "u1", 1},      DTypeRow{DType::kInt16, "int16", "i2", 2},
-    DTypeRow{DType::kUint16, "uint16", "u2", 2},    DTypeRow{DType::kInt32, "int32", "i4", 4},
-    DTypeRow{DType::kInt64, "int64", "i8", 8},      DTypeRow{DType::kFloat16, "float16", "f2", 2},
-    DTypeRow{DType::kFloat32, "float32", "f4", 4},  DTypeRow{DType::kFloat64, "float64", "f8", 8},
+    DTypeRow{DType::kBool, "bool", "b1", 1},       DTypeRow{DType::kInt8, "int8", "i1", 1},
+    DTypeRow{DType::kUint8, "uint8", "u1", 1},     DTypeRow{DType::kInt16, "int16", "i2", 2},
+    DTypeRow{DType::kUint16, "uint16", "u2", 2},   DTypeRow{DType::kInt32, "int32", "i4", 4},
+    DTypeRow{DType::kInt64, "int64", "i8", 8},     DTypeRow{DType::kFloat16, "float16", "f2", 2},
+    DTypeRow{DType::kFloat32, "float32", "f4", 4}, DTypeRow{DType::kFloat64, "float64", "f8", 8},
 };
 
-const DTypeRow& row(DType dtype) { return kDTypes[static_cast<size_t>(dtype)]; }
+const DTypeRow& row(DType dtype) {
+  return kDTypes[static_cast<size_t>(dtype)];
+}
 
 struct Header {
   const DTypeRow* dtype = nullptr;
@@ -109,8 +111,8 @@ class HeaderParser {
     if (!descr) return bad_input("{}: structured arrays are not read", label_);
     // One-byte types need no order; NumPy marks them '|'. A number without one ('f4', '=f4') has
     // the order of whoever wrote the file, which nobody knows any more.
-    const bool has_mark = !descr->empty() && std::string_view("<>|=").find((*descr)[0]) !=
-                                                 std::string_view::npos;
+    const bool has_mark =
+        !descr->empty() && std::string_view("<>|=").find((*descr)[0]) != std::string_view::npos;
     const std::string_view code = has_mark ? descr->substr(1) : *descr;
     for (const DTypeRow& candidate : kDTypes) {
       if (candidate.code != code) continue;
@@ -225,8 +227,12 @@ Result<NpzArrays> read_members(const zip::Archive& archive) {
 
 }  // namespace
 
-size_t size_bytes(DType dtype) { return row(dtype).size_bytes; }
-std::string_view name(DType dtype) { return row(dtype).name; }
+size_t size_bytes(DType dtype) {
+  return row(dtype).size_bytes;
+}
+std::string_view name(DType dtype) {
+  return row(dtype).name;
+}
 
 int64_t NpyArray::count() const {
   int64_t count = 1;
@@ -248,8 +254,8 @@ Result<NpyArray> parse_npy(ByteView bytes, std::string_view label) {
   const size_t header_bytes =
       major == 1 ? load_le<uint16_t>(bytes, 8) : load_le<uint32_t>(bytes, 8);
   if (header_bytes > kHeaderBytesMax || header_bytes > bytes.size() - header_at) {
-    return bad_input("{}: header of {} bytes, the file has {} after it starts", label,
-                     header_bytes, bytes.size() - header_at);
+    return bad_input("{}: header of {} bytes, the file has {} after it starts", label, header_bytes,
+                     bytes.size() - header_at);
   }
   const std::string_view text = as_text(bytes.subspan(header_at, header_bytes));
   THIMBLE_TRY(Header header, HeaderParser(text, label).parse());

@@ -15,8 +15,18 @@
 
 namespace thimble::formats::npy {
 
-enum class DType : uint8_t { kBool, kInt8, kUint8, kInt16, kUint16, kInt32, kInt64, kFloat16,
-                             kFloat32, kFloat64 };
+enum class DType : uint8_t {
+  kBool,
+  kInt8,
+  kUint8,
+  kInt16,
+  kUint16,
+  kInt32,
+  kInt64,
+  kFloat16,
+  kFloat32,
+  kFloat64
+};
 
 [[nodiscard]] size_t size_bytes(DType dtype);
 /// "float32", "int8", "bool", ...

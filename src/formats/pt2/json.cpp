@@ -159,20 +159,30 @@ std::string Document::path(size_t index) const {
 
 std::string Document::describe(size_t index) const {
   switch (kind(index)) {
-    case Kind::kNull: return "null";
-    case Kind::kFalse: return "false";
-    case Kind::kTrue: return "true";
+    case Kind::kNull:
+      return "null";
+    case Kind::kFalse:
+      return "false";
+    case Kind::kTrue:
+      return "true";
     case Kind::kInt:
-    case Kind::kBigInt: return fmt::format("{}", integer(index));
-    case Kind::kFloat: return fmt::format("{}", floats_[payload(index)]);
-    case Kind::kString: return fmt::format("\"{}\"", clipped(string(index), 40));
-    case Kind::kObject: return "an object";
-    case Kind::kArray: return "an array";
+    case Kind::kBigInt:
+      return fmt::format("{}", integer(index));
+    case Kind::kFloat:
+      return fmt::format("{}", floats_[payload(index)]);
+    case Kind::kString:
+      return fmt::format("\"{}\"", clipped(string(index), 40));
+    case Kind::kObject:
+      return "an object";
+    case Kind::kArray:
+      return "an array";
   }
   return "";
 }
 
-Kind Value::kind() const { return document_->kind(index_); }
+Kind Value::kind() const {
+  return document_->kind(index_);
+}
 
 Error Value::error(std::string_view what) const {
   const std::string path = document_->path(index_);
@@ -191,8 +201,10 @@ Result<int64_t> Value::as_int() const {
 Result<double> Value::as_float() const {
   switch (kind()) {
     case Kind::kInt:
-    case Kind::kBigInt: return static_cast<double>(document_->integer(index_));
-    case Kind::kFloat: return document_->floats_[document_->payload(index_)];
+    case Kind::kBigInt:
+      return static_cast<double>(document_->integer(index_));
+    case Kind::kFloat:
+      return document_->floats_[document_->payload(index_)];
     case Kind::kString: {
       const std::string_view text = document_->string(index_);
       if (text == "Infinity") return std::numeric_limits<double>::infinity();
@@ -200,7 +212,8 @@ Result<double> Value::as_float() const {
       if (text == "NaN") return std::numeric_limits<double>::quiet_NaN();
       break;
     }
-    default: break;
+    default:
+      break;
   }
   return expected("a number");
 }

@@ -1,7 +1,7 @@
 #pragma once
 // JSON as a tape: one 64-bit word per token and one buffer for the characters of all strings. A
-// tree of nodes costs ten to twenty times the bytes of the text, the tape at most five times, and so
-// hostile text cannot make the reader allocate much. A Value is a place on the tape. The path
+// tree of nodes costs ten to twenty times the bytes of the text, the tape at most five times, and
+// so hostile text cannot make the reader allocate much. A Value is a place on the tape. The path
 // that a message shows ("graph_module.graph.nodes[12].inputs[3].arg") is found from that place only
 // when there is an error, and so checked access costs no more than unchecked.
 

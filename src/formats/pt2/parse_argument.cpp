@@ -17,9 +17,15 @@ Result<std::string> parse_string(const Value& value) {
   THIMBLE_TRY(const std::string_view text, value.as_string());
   return std::string(text);
 }
-Result<int64_t> parse_int(const Value& value) { return value.as_int(); }
-Result<double> parse_float(const Value& value) { return value.as_float(); }
-Result<bool> parse_bool(const Value& value) { return value.as_bool(); }
+Result<int64_t> parse_int(const Value& value) {
+  return value.as_int();
+}
+Result<double> parse_float(const Value& value) {
+  return value.as_float();
+}
+Result<bool> parse_bool(const Value& value) {
+  return value.as_bool();
+}
 
 /// An enumeration of the schema: codes 0 to `last`; a later one would be misread in silence.
 template <typename Enum, Enum last>
@@ -107,7 +113,9 @@ Result<Argument> list(const Value& value) {
   return Argument(std::move(values));
 }
 
-Result<Argument> none(const Value&) { return Argument(None{}); }
+Result<Argument> none(const Value&) {
+  return Argument(None{});
+}
 
 Result<Argument> optional_tensor(const Value& value) {
   THIMBLE_TRY(auto tensor, parse_optional_tensor(value));
@@ -259,8 +267,7 @@ struct NameVisitor {
   Status operator()(const CustomObject& object) const { return visit(object.name, false); }
   Status operator()(const std::string&) const { return ok(); }
   template <typename T>
-    requires std::is_class_v<T>
-  Status operator()(const std::vector<T>& elements) const {
+  requires std::is_class_v<T> Status operator()(const std::vector<T>& elements) const {
     for (const T& element : elements) THIMBLE_CHECK((*this)(element));
     return ok();
   }

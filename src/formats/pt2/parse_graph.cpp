@@ -175,9 +175,10 @@ Status parse_version(const Value& root, Model& model) {
   THIMBLE_TRY(const Value minor_value, version.at("minor"));
   THIMBLE_TRY(model.schema_minor, minor_value.as_int());
   if (major != kSchemaMajor) {
-    return version.error(fmt::format("schema {}.{} is not read, expected {}.x: re-export the model "
-                                     "with PyTorch 2.9 or later",
-                                     major, model.schema_minor, kSchemaMajor));
+    return version.error(
+        fmt::format("schema {}.{} is not read, expected {}.x: re-export the model "
+                    "with PyTorch 2.9 or later",
+                    major, model.schema_minor, kSchemaMajor));
   }
   THIMBLE_TRY(const std::optional<Value> torch_version, root.maybe("torch_version"));
   if (torch_version) {

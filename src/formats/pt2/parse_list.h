@@ -2,9 +2,9 @@
 // Strings, lists and maps of parsed things.
 
 #include <algorithm>
-#include <type_traits>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 

@@ -15,38 +15,62 @@ struct ScalarTypeRow {
 
 ScalarTypeRow row(ScalarType type) {
   switch (type) {
-    case ScalarType::kUnknown: break;
-    case ScalarType::kUint8: return {"uint8", 1};
-    case ScalarType::kInt8: return {"int8", 1};
-    case ScalarType::kInt16: return {"int16", 2};
-    case ScalarType::kInt32: return {"int32", 4};
-    case ScalarType::kInt64: return {"int64", 8};
-    case ScalarType::kFloat16: return {"float16", 2};
-    case ScalarType::kFloat32: return {"float32", 4};
-    case ScalarType::kFloat64: return {"float64", 8};
-    case ScalarType::kComplex32: return {"complex32", 4};
-    case ScalarType::kComplex64: return {"complex64", 8};
-    case ScalarType::kComplex128: return {"complex128", 16};
-    case ScalarType::kBool: return {"bool", 1};
-    case ScalarType::kBfloat16: return {"bfloat16", 2};
-    case ScalarType::kUint16: return {"uint16", 2};
-    case ScalarType::kFloat8E4m3fn: return {"float8_e4m3fn", 1};
-    case ScalarType::kFloat8E5m2: return {"float8_e5m2", 1};
-    case ScalarType::kFloat8E4m3fnuz: return {"float8_e4m3fnuz", 1};
-    case ScalarType::kFloat8E5m2fnuz: return {"float8_e5m2fnuz", 1};
-    case ScalarType::kFloat8E8m0fnu: return {"float8_e8m0fnu", 1};
-    case ScalarType::kUint32: return {"uint32", 4};
-    case ScalarType::kUint64: return {"uint64", 8};
+    case ScalarType::kUnknown:
+      break;
+    case ScalarType::kUint8:
+      return {"uint8", 1};
+    case ScalarType::kInt8:
+      return {"int8", 1};
+    case ScalarType::kInt16:
+      return {"int16", 2};
+    case ScalarType::kInt32:
+      return {"int32", 4};
+    case ScalarType::kInt64:
+      return {"int64", 8};
+    case ScalarType::kFloat16:
+      return {"float16", 2};
+    case ScalarType::kFloat32:
+      return {"float32", 4};
+    case ScalarType::kFloat64:
+      return {"float64", 8};
+    case ScalarType::kComplex32:
+      return {"complex32", 4};
+    case ScalarType::kComplex64:
+      return {"complex64", 8};
+    case ScalarType::kComplex128:
+      return {"complex128", 16};
+    case ScalarType::kBool:
+      return {"bool", 1};
+    case ScalarType::kBfloat16:
+      return {"bfloat16", 2};
+    case ScalarType::kUint16:
+      return {"uint16", 2};
+    case ScalarType::kFloat8E4m3fn:
+      return {"float8_e4m3fn", 1};
+    case ScalarType::kFloat8E5m2:
+      return {"float8_e5m2", 1};
+    case ScalarType::kFloat8E4m3fnuz:
+      return {"float8_e4m3fnuz", 1};
+    case ScalarType::kFloat8E5m2fnuz:
+      return {"float8_e5m2fnuz", 1};
+    case ScalarType::kFloat8E8m0fnu:
+      return {"float8_e8m0fnu", 1};
+    case ScalarType::kUint32:
+      return {"uint32", 4};
+    case ScalarType::kUint64:
+      return {"uint64", 8};
   }
   return {};
 }
 
 /// In the order of the variant.
 constexpr std::array<std::string_view, 25> kKindNames = {
-    "none",       "tensor",     "tensors", "optional_tensors", "int",         "ints",
-    "float",      "floats",     "bool",    "bools",            "string",      "strings",
-    "scalar_type", "memory_format", "layout", "device",        "sym_int",     "sym_ints",
-    "sym_float",  "sym_floats", "sym_bool", "sym_bools",       "custom_obj",  "operator",
+    "none",        "tensor",        "tensors",    "optional_tensors",
+    "int",         "ints",          "float",      "floats",
+    "bool",        "bools",         "string",     "strings",
+    "scalar_type", "memory_format", "layout",     "device",
+    "sym_int",     "sym_ints",      "sym_float",  "sym_floats",
+    "sym_bool",    "sym_bools",     "custom_obj", "operator",
     "unknown"};
 static_assert(kKindNames.size() == std::variant_size_v<Argument>);
 
@@ -68,8 +92,12 @@ std::string short_expression(std::string_view expression) {
 
 }  // namespace
 
-std::string_view name(ScalarType type) { return row(type).name; }
-int64_t size_bytes(ScalarType type) { return row(type).size_bytes; }
+std::string_view name(ScalarType type) {
+  return row(type).name;
+}
+int64_t size_bytes(ScalarType type) {
+  return row(type).size_bytes;
+}
 
 std::string describe(const TensorMeta& meta) {
   std::string text = fmt::format("{}[", name(meta.dtype));

@@ -15,17 +15,45 @@ namespace thimble::formats::pt2 {
 
 /// The serde's codes; .pte numbers its types differently.
 enum class ScalarType : uint8_t {
-  kUnknown = 0, kUint8 = 1, kInt8 = 2, kInt16 = 3, kInt32 = 4, kInt64 = 5, kFloat16 = 6,
-  kFloat32 = 7, kFloat64 = 8, kComplex32 = 9, kComplex64 = 10, kComplex128 = 11, kBool = 12,
-  kBfloat16 = 13, kUint16 = 28, kFloat8E4m3fn = 29, kFloat8E5m2 = 30, kFloat8E4m3fnuz = 31,
-  kFloat8E5m2fnuz = 32, kFloat8E8m0fnu = 33, kUint32 = 34, kUint64 = 35
+  kUnknown = 0,
+  kUint8 = 1,
+  kInt8 = 2,
+  kInt16 = 3,
+  kInt32 = 4,
+  kInt64 = 5,
+  kFloat16 = 6,
+  kFloat32 = 7,
+  kFloat64 = 8,
+  kComplex32 = 9,
+  kComplex64 = 10,
+  kComplex128 = 11,
+  kBool = 12,
+  kBfloat16 = 13,
+  kUint16 = 28,
+  kFloat8E4m3fn = 29,
+  kFloat8E5m2 = 30,
+  kFloat8E4m3fnuz = 31,
+  kFloat8E5m2fnuz = 32,
+  kFloat8E8m0fnu = 33,
+  kUint32 = 34,
+  kUint64 = 35
 };
 enum class MemoryFormat : uint8_t {
-  kUnknown = 0, kContiguous = 1, kChannelsLast = 2, kChannelsLast3d = 3, kPreserve = 4
+  kUnknown = 0,
+  kContiguous = 1,
+  kChannelsLast = 2,
+  kChannelsLast3d = 3,
+  kPreserve = 4
 };
 enum class Layout : uint8_t {
-  kUnknown = 0, kSparseCoo = 1, kSparseCsr = 2, kSparseCsc = 3, kSparseBsr = 4, kSparseBsc = 5,
-  kMkldnn = 6, kStrided = 7
+  kUnknown = 0,
+  kSparseCoo = 1,
+  kSparseCsr = 2,
+  kSparseCsc = 3,
+  kSparseBsr = 4,
+  kSparseBsc = 5,
+  kMkldnn = 6,
+  kStrided = 7
 };
 
 /// "float32", "int8", ...; "unknown" for kUnknown.
@@ -94,8 +122,8 @@ struct UnknownArgument {
 using Argument =
     std::variant<None, TensorName, std::vector<TensorName>, std::vector<std::optional<TensorName>>,
                  int64_t, std::vector<int64_t>, double, std::vector<double>, bool,
-                 std::vector<bool>, std::string, std::vector<std::string>, ScalarType,
-                 MemoryFormat, Layout, Device, SymIntArg, std::vector<SymIntArg>, SymFloatArg,
+                 std::vector<bool>, std::string, std::vector<std::string>, ScalarType, MemoryFormat,
+                 Layout, Device, SymIntArg, std::vector<SymIntArg>, SymFloatArg,
                  std::vector<SymFloatArg>, SymBoolArg, std::vector<SymBoolArg>, CustomObject,
                  OperatorName, UnknownArgument>;
 
@@ -146,7 +174,13 @@ struct Graph {
 };
 
 enum class InputKind : uint8_t {
-  kUserInput, kParameter, kBuffer, kTensorConstant, kCustomObject, kToken, kConstant
+  kUserInput,
+  kParameter,
+  kBuffer,
+  kTensorConstant,
+  kCustomObject,
+  kToken,
+  kConstant
 };
 /// One per graph input, in the same order.
 struct InputSpec {
@@ -158,8 +192,14 @@ struct InputSpec {
 };
 
 enum class OutputKind : uint8_t {
-  kUserOutput, kLoss, kBufferMutation, kUserInputMutation, kParameterMutation,
-  kGradientToParameter, kGradientToUserInput, kToken
+  kUserOutput,
+  kLoss,
+  kBufferMutation,
+  kUserInputMutation,
+  kParameterMutation,
+  kGradientToParameter,
+  kGradientToUserInput,
+  kToken
 };
 /// One per graph output, in the same order.
 struct OutputSpec {

@@ -46,18 +46,20 @@ Status find_top_folder(Package& package) {
   }
   for (const zip::Member& member : package.archive->members()) {
     if (member.name.ends_with("serialized_exported_program.json")) {
-      return package.error(fmt::format("the archive has the layout of an old PyTorch: {}",
-                                       kReexport));
+      return package.error(
+          fmt::format("the archive has the layout of an old PyTorch: {}", kReexport));
     }
     if (member.name.ends_with("data.pkl")) {
-      return package.error(fmt::format("holds data.pkl, as torch.save and torch.jit.save write it, "
-                                       "expected an archive of torch.export.save: {}",
-                                       kReexport));
+      return package.error(
+          fmt::format("holds data.pkl, as torch.save and torch.jit.save write it, "
+                      "expected an archive of torch.export.save: {}",
+                      kReexport));
     }
   }
-  return package.error(fmt::format("no archive_format member, expected an archive of "
-                                   "torch.export.save: {}",
-                                   kReexport));
+  return package.error(
+      fmt::format("no archive_format member, expected an archive of "
+                  "torch.export.save: {}",
+                  kReexport));
 }
 
 /// One small text member; absent is fine, another value than `expected` is not.
@@ -85,26 +87,26 @@ Status find_model(Package& package) {
     name.remove_suffix(std::min<size_t>(name.size(), 5));
     if (name.find('/') != std::string_view::npos) continue;
     if (!package.model_name.empty()) {
-      return package.error(fmt::format("holds the models {} and {}, expected one",
-                                       package.model_name, name));
+      return package.error(
+          fmt::format("holds the models {} and {}, expected one", package.model_name, name));
     }
     package.model_name = name;
   }
   if (package.model_name.empty()) {
-    return package.error(fmt::format("no models/*.json, expected an archive of torch.export.save: "
-                                     "{}",
-                                     kReexport));
+    return package.error(
+        fmt::format("no models/*.json, expected an archive of torch.export.save: "
+                    "{}",
+                    kReexport));
   }
   return ok();
 }
 
 Status add_payloads(const Package& package, std::string_view folder, std::string_view kind,
                     NameMap<Payload>& payloads) {
-  const std::string config =
-      fmt::format("{}{}_{}_config.json", folder, package.model_name, kind);
+  const std::string config = fmt::format("{}{}_{}_config.json", folder, package.model_name, kind);
   if (!package.find(config)) {
-    return package.error(fmt::format("no {}: the archive has the layout of an old PyTorch: {}",
-                                     config, kReexport));
+    return package.error(
+        fmt::format("no {}: the archive has the layout of an old PyTorch: {}", config, kReexport));
   }
   THIMBLE_TRY(const json::Document document, package.read_json(config));
   return parse_payloads(document, folder, payloads);
@@ -126,8 +128,8 @@ Status check_agreement(const Package& package, const Model& model, const Weights
       return package.error(fmt::format("the graph uses {}, which no config lists", spec.target));
     }
     if (!in_graph) {
-      return package.error(fmt::format("the signature calls {} a tensor, but the graph does not",
-                                       spec.value_name));
+      return package.error(
+          fmt::format("the signature calls {} a tensor, but the graph does not", spec.value_name));
     }
     // A pickled object is refused when it is read, a better message than this one.
     if (!payload->has_tensor) continue;

@@ -24,9 +24,9 @@ std::string grouped(uint64_t number) {
 struct View {
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
-  uint64_t offset = 0;       // of the first element
-  uint64_t end = 0;          // one past the last element
-  uint64_t bytes = 0;        // of the contiguous copy
+  uint64_t offset = 0;  // of the first element
+  uint64_t end = 0;     // one past the last element
+  uint64_t bytes = 0;   // of the contiguous copy
   bool is_contiguous = true;
 };
 
@@ -89,11 +89,16 @@ Bytes copy_elements(ByteView storage, const View& view, size_t item) {
 /// Exponent bits of one element; all ones means NaN or infinity. 0 for types without these.
 uint64_t exponent_mask(ScalarType type) {
   switch (type) {
-    case ScalarType::kFloat16: return 0x7C00;
-    case ScalarType::kBfloat16: return 0x7F80;
-    case ScalarType::kFloat32: return 0x7F80'0000;
-    case ScalarType::kFloat64: return 0x7FF0'0000'0000'0000;
-    default: return 0;
+    case ScalarType::kFloat16:
+      return 0x7C00;
+    case ScalarType::kBfloat16:
+      return 0x7F80;
+    case ScalarType::kFloat32:
+      return 0x7F80'0000;
+    case ScalarType::kFloat64:
+      return 0x7FF0'0000'0000'0000;
+    default:
+      return 0;
   }
 }
 
@@ -172,10 +177,9 @@ Result<WeightTensor> Weights::gather(std::string_view fqn) const {
                                        fqn, describe(payload->meta)));
   }
   if (view->end > member->size_bytes) {
-    return error(*payload,
-                 fmt::format("{} bytes expected for {} {}, the archive holds {}",
-                             grouped(view->end), fqn, describe(payload->meta),
-                             grouped(member->size_bytes)));
+    return error(*payload, fmt::format("{} bytes expected for {} {}, the archive holds {}",
+                                       grouped(view->end), fqn, describe(payload->meta),
+                                       grouped(member->size_bytes)));
   }
   if (!cache_->gathered.contains(fqn)) {
     if (view->bytes > cache_->gathered_bytes_max - cache_->gathered_bytes) {
@@ -192,8 +196,8 @@ Result<WeightTensor> Weights::gather(std::string_view fqn) const {
   THIMBLE_TRY(const std::shared_ptr<const Bytes> storage_bytes, storage(*payload));
   const ByteView all = *storage_bytes;
   if (view->is_contiguous) {
-    const ByteView part = all.subspan(static_cast<size_t>(view->offset),
-                                      static_cast<size_t>(view->bytes));
+    const ByteView part =
+        all.subspan(static_cast<size_t>(view->offset), static_cast<size_t>(view->bytes));
     tensor.bytes.assign(part.begin(), part.end());
   } else {
     tensor.bytes = copy_elements(all, *view, static_cast<size_t>(size_bytes(tensor.dtype)));

@@ -131,11 +131,12 @@ Status Archive::State::scan() {
     if (member.is_compressed) total_inflated += member.size_bytes;
     if (total_in_file > size_bytes) {
       return error(member.name, fmt::format("members overlap: together they claim more than the "
-                                            "{} bytes of the archive", size_bytes));
+                                            "{} bytes of the archive",
+                                            size_bytes));
     }
     if (total_inflated > kInflatedBytesMax) {
-      return error(member.name, fmt::format("members would inflate to more than {} bytes",
-                                            kInflatedBytesMax));
+      return error(member.name,
+                   fmt::format("members would inflate to more than {} bytes", kInflatedBytesMax));
     }
     members.push_back(std::move(member));
     index_in_archive.push_back(i);
@@ -180,8 +181,8 @@ Result<Archive> Archive::open(const std::filesystem::path& path) {
   // libzip takes UTF-8 on every system.
   const std::u8string path_utf8 = path.u8string();
   ZipError error;
-  zip_source_t* source = zip_source_file_create(reinterpret_cast<const char*>(path_utf8.c_str()),
-                                                0, 0, &error);
+  zip_source_t* source =
+      zip_source_file_create(reinterpret_cast<const char*>(path_utf8.c_str()), 0, 0, &error);
   THIMBLE_TRY(state->handle, open_source(source, error, state->name));
   THIMBLE_CHECK(state->scan());
   return Archive(std::move(state));
@@ -200,8 +201,12 @@ Result<Archive> Archive::open(Bytes bytes, std::string name) {
   return Archive(std::move(state));
 }
 
-const std::string& Archive::name() const { return state_->name; }
-const std::vector<Member>& Archive::members() const { return state_->members; }
+const std::string& Archive::name() const {
+  return state_->name;
+}
+const std::vector<Member>& Archive::members() const {
+  return state_->members;
+}
 
 const Member* Archive::find(std::string_view member) const {
   const auto found = state_->by_name.find(member);
@@ -232,8 +237,8 @@ Result<Bytes> Archive::read(std::string_view name, std::string_view shown_as) co
     const zip_int64_t got = zip_fread(file.get(), bytes.data() + done, capacity - done);
     if (got < 0) return state.error(shown_as, zip_file_strerror(file.get()));
     if (got == 0) {
-      return state.error(shown_as, fmt::format("ends after {} of {} bytes", done,
-                                               member.size_bytes));
+      return state.error(shown_as,
+                         fmt::format("ends after {} of {} bytes", done, member.size_bytes));
     }
     done += static_cast<uint64_t>(got);
   }
