@@ -49,6 +49,10 @@ class Engine {
 
   /// Inputs of the graph's types, in order. Every result is shown once, in execution order.
   void run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_result);
+  /// Inside on_result: the operands of the operator that just ran.
+  [[nodiscard]] const ir::Tensor& value(ir::ValueId id) const {
+    return *values_[static_cast<size_t>(id)];
+  }
   /// Of the last run, one per graph output.
   [[nodiscard]] std::vector<ir::Tensor> outputs() const;
 

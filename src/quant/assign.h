@@ -1,0 +1,47 @@
+#pragma once
+// Scale and zero point of every value that gets codes.
+//
+// Values fall into classes that share one scale and zero point: a class holds what data movement
+// and pools connect, and the operands of a concat with its result, unless an operand's range is so
+// much smaller that sharing would waste its codes. A class gets its numbers from what calibration
+// saw of its sources, the values that arithmetic (or the caller) makes; from fixed numbers, if one
+// of them is a softmax, log_softmax, sigmoid or tanh.
+
+#include <optional>
+#include <vector>
+
+#include "quant/plan.h"
+#include "quant/range.h"
+
+namespace thimble::quant {
+
+/// Result of an operator whose range is known without data.
+[[nodiscard]] std::optional<Params> fixed_params(const ir::Op& op);
+
+class Classes {
+ public:
+  Classes(const ir::Graph& graph, const Plan& plan);
+
+  /// Values that calibration has to look at, in graph order.
+  [[nodiscard]] std::vector<ir::ValueId> observed() const;
+
+  /// `seen` by value, for the observed ones. By value; meaningful where the value gets codes.
+  [[nodiscard]] std::vector<Params> assign(const std::vector<Histogram>& seen, Observer observer);
+
+ private:
+  [[nodiscard]] size_t find(ir::ValueId id) const;
+  void unite(ir::ValueId a, ir::ValueId b);
+  void join_concats(Observer observer);
+  void join_concat(const ir::Op& op, ir::ValueId result, Observer observer);
+  [[nodiscard]] Range range_of(size_t root, Observer observer) const;
+  void raise_small_scales(std::vector<Params>& params) const;
+
+  const ir::Graph& graph_;
+  const Plan& plan_;
+  mutable std::vector<size_t> parent_;
+  std::vector<bool> source_;                  // by value
+  std::vector<std::optional<Params>> fixed_;  // by class root
+  std::vector<Histogram> seen_;               // by class root
+};
+
+}  // namespace thimble::quant

@@ -1,0 +1,183 @@
+#include "quant/calibrate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <memory>
+
+#include "quant/fast_float.h"
+#include "quant/parallel.h"
+
+namespace thimble::quant {
+namespace {
+
+using ir::DType;
+using ir::Graph;
+using ir::Tensor;
+using ir::ValueId;
+
+/// Element `index` as a double, whatever the type.
+double element(const Tensor& tensor, size_t index) {
+  switch (tensor.dtype) {
+    case DType::kF32:
+      return static_cast<double>(tensor.data<float>()[index]);
+    case DType::kI8:
+      return tensor.data<int8_t>()[index];
+    case DType::kU8:
+    case DType::kBool:
+      return tensor.data<uint8_t>()[index];
+    case DType::kI16:
+      return tensor.data<int16_t>()[index];
+    case DType::kI32:
+      return tensor.data<int32_t>()[index];
+    case DType::kI64:
+      return static_cast<double>(tensor.data<int64_t>()[index]);
+  }
+  return 0;
+}
+
+/// How many runs the array holds for an input of this shape; 0 if it does not fit.
+int64_t sample_count(const ir::Shape& input, const ir::Shape& data) {
+  const auto ends_with = [&](const ir::Shape& tail) {
+    return data.size() == tail.size() + 1 && std::equal(tail.begin(), tail.end(), data.begin() + 1);
+  };
+  if (ends_with(input)) return data[0];
+  if (input.empty()) return 0;
+  return ends_with({input.begin() + 1, input.end()}) ? data[0] / input[0] : 0;
+}
+
+/// Every element is a finite float32, or exactly one.
+Status check_elements(const CalibrationInput& input, int64_t per_sample, int64_t samples) {
+  const int64_t count = per_sample * samples;
+  for (int64_t i = 0; i < count; ++i) {
+    const double value = element(input.data, static_cast<size_t>(i));
+    const double single = static_cast<double>(static_cast<float>(value));
+    if (std::isfinite(value) && single == value) continue;
+    const std::string place = fmt::format("calibration data: {}: sample {}, element {}", input.name,
+                                          i / per_sample, i % per_sample);
+    if (std::isnan(value)) return bad_input("{} is nan", place);
+    if (std::isinf(value)) return bad_input("{} is {}", place, value > 0 ? "inf" : "-inf");
+    return bad_input("{} is {}, which float32 cannot hold exactly", place, value);
+  }
+  return ok();
+}
+
+/// An activation that is not finite: where, first by sample and then by operator.
+struct NotFinite {
+  int64_t sample = INT64_MAX;
+  ValueId value = ir::kNoValue;
+};
+
+Error not_finite(const Graph& graph, const NotFinite& found) {
+  for (const ir::Op& op : graph.ops()) {
+    if (op.output != found.value) continue;
+    const std::string where = op.source.where();
+    return bad_input("{}{}{}: the result (%{}) is not finite on calibration sample {}", where,
+                     where.empty() ? "" : ": ", ir::op_name(op.kind), graph.value(found.value).name,
+                     found.sample);
+  }
+  return bad_input("calibration data: {}: sample {} is not finite", graph.value(found.value).name,
+                   found.sample);
+}
+
+/// One thread's share of the observations.
+class Observation {
+ public:
+  Observation(const Graph& graph, const std::vector<ValueId>& observed)
+      : graph_(graph), engine_(graph, float_kernels()), wanted_(graph.value_count(), false) {
+    histograms_.resize(graph.value_count());
+    for (const ValueId id : observed) wanted_[static_cast<size_t>(id)] = true;
+  }
+
+  void run(int64_t sample, const std::vector<Tensor>& inputs) {
+    for (size_t i = 0; i < inputs.size(); ++i) see(sample, graph_.inputs()[i], inputs[i]);
+    engine_.run(inputs,
+                [&](const ir::Op& op, const Tensor& result) { see(sample, op.output, result); });
+  }
+
+  [[nodiscard]] const std::vector<Histogram>& histograms() const { return histograms_; }
+  [[nodiscard]] const NotFinite& not_finite() const { return not_finite_; }
+
+ private:
+  void see(int64_t sample, ValueId id, const Tensor& value) {
+    if (!wanted_[static_cast<size_t>(id)]) return;
+    if (histograms_[static_cast<size_t>(id)].add(value.data<float>())) return;
+    if (sample < not_finite_.sample) not_finite_ = {sample, id};
+  }
+
+  const Graph& graph_;
+  Engine engine_;
+  std::vector<bool> wanted_;
+  std::vector<Histogram> histograms_;
+  NotFinite not_finite_;
+};
+
+}  // namespace
+
+Result<Samples> Samples::check(const Graph& graph, const CalibrationData& data) {
+  if (data.inputs.size() != graph.inputs().size()) {
+    return bad_input("calibration data: {} arrays, expected {}, one per input", data.inputs.size(),
+                     graph.inputs().size());
+  }
+  Samples samples;
+  samples.graph_ = &graph;
+  samples.data_ = &data;
+  for (size_t i = 0; i < data.inputs.size(); ++i) {
+    const CalibrationInput& input = data.inputs[i];
+    const ir::Shape& shape = graph.type(graph.inputs()[i]).shape;
+    const int64_t count = sample_count(shape, input.data.shape);
+    if (count < 1) {
+      return bad_input("calibration data: {} is {}, expected samples of {}", input.name,
+                       ir::type_text(input.data.dtype, input.data.shape), ir::list_text(shape));
+    }
+    if (i > 0 && count != samples.count_) {
+      return bad_input("calibration data: {} has {} samples, {} has {}", input.name, count,
+                       data.inputs[0].name, samples.count_);
+    }
+    samples.count_ = count;
+    THIMBLE_CHECK(check_elements(input, ir::element_count(shape), count));
+  }
+  if (data.inputs.empty()) samples.count_ = 1;
+  return samples;
+}
+
+std::vector<Tensor> Samples::sample(int64_t index) const {
+  std::vector<Tensor> result;
+  for (size_t i = 0; i < data_->inputs.size(); ++i) {
+    const Tensor& data = data_->inputs[i].data;
+    Tensor tensor = ir::zeros(DType::kF32, graph_->type(graph_->inputs()[i]).shape);
+    const size_t count = tensor.data<float>().size();
+    const size_t first = static_cast<size_t>(index) * count;
+    if (data.dtype == DType::kF32) {
+      std::memcpy(tensor.bytes.data(), data.data<float>().data() + first, count * sizeof(float));
+    } else {
+      for (size_t k = 0; k < count; ++k) {
+        tensor.data<float>()[k] = static_cast<float>(element(data, first + k));
+      }
+    }
+    result.push_back(std::move(tensor));
+  }
+  return result;
+}
+
+Result<std::vector<Histogram>> calibrate(const Graph& graph, const Samples& samples,
+                                         const std::vector<ValueId>& observed, int threads) {
+  const int used = thread_count(threads, samples.count());
+  std::vector<std::unique_ptr<Observation>> parts;
+  for (int i = 0; i < used; ++i) parts.push_back(std::make_unique<Observation>(graph, observed));
+  for_each_sample(samples.count(), used, [&](int64_t sample, int thread) {
+    parts[static_cast<size_t>(thread)]->run(sample, samples.sample(sample));
+  });
+  NotFinite first;
+  std::vector<Histogram> total(graph.value_count());
+  for (const auto& part : parts) {
+    if (part->not_finite().sample < first.sample) first = part->not_finite();
+    for (const ValueId id : observed) {
+      total[static_cast<size_t>(id)].merge(part->histograms()[static_cast<size_t>(id)]);
+    }
+  }
+  if (first.value != ir::kNoValue) return not_finite(graph, first);
+  return total;
+}
+
+}  // namespace thimble::quant

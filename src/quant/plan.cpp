@@ -1,0 +1,211 @@
+#include "quant/plan.h"
+
+#include <algorithm>
+
+#include "passes/uses.h"
+
+namespace thimble::quant {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+using passes::Uses;
+
+bool is_constant(const Graph& graph, ValueId id) {
+  return graph.value(id).constant != nullptr;
+}
+bool is_scalar_constant(const Graph& graph, ValueId id) {
+  return is_constant(graph, id) && graph.type(id).elements() == 1;
+}
+
+bool takes_clamp(OpKind kind) {
+  return kind == OpKind::conv2d || kind == OpKind::linear || kind == OpKind::add ||
+         kind == OpKind::sub || kind == OpKind::mul || kind == OpKind::avg_pool2d ||
+         kind == OpKind::mean;
+}
+
+/// Why this operator has no integer form; empty if it has one.
+std::string refusal(const Graph& graph, const Op& op) {
+  switch (op.kind) {
+    case OpKind::conv2d:
+    case OpKind::linear:
+      if (!is_constant(graph, op.inputs[1])) return "its weights are computed by the network";
+      if (op.inputs[2] != ir::kNoValue && !is_constant(graph, op.inputs[2])) {
+        return "its bias is computed by the network";
+      }
+      return "";
+    case OpKind::add:
+    case OpKind::avg_pool2d:
+    case OpKind::clamp:
+    case OpKind::concat:
+    case OpKind::copy:
+    case OpKind::expand:
+    case OpKind::log_softmax:
+    case OpKind::max_pool2d:
+    case OpKind::mean:
+    case OpKind::mul:
+    case OpKind::pad:
+    case OpKind::permute:
+    case OpKind::reshape:
+    case OpKind::sigmoid:
+    case OpKind::slice:
+    case OpKind::softmax:
+    case OpKind::sub:
+    case OpKind::tanh:
+      return "";
+    default:
+      return "it is no float operator of a prepared graph";
+  }
+}
+
+/// One line for the user: `kws.py:31   self.act(x)   in module act`.
+std::string refused_line(const Op& op, const std::string& reason) {
+  const std::string target =
+      op.source.target.empty() ? std::string(ir::op_name(op.kind)) : op.source.target;
+  std::string line = fmt::format("\n  {:<14} {}", op.source.where(), op.source.text);
+  if (!op.source.module.empty()) line += fmt::format("   in module {}", op.source.module);
+  return fmt::format("{}: {} has no int8 form: {}", line, target, reason);
+}
+
+Status check_all(const Graph& graph) {
+  std::string lines;
+  for (const ValueId id : graph.inputs()) {
+    if (graph.type(id).dtype == ir::DType::kF32) continue;
+    lines += fmt::format("\n  input {} is {}; only float32 inputs can be quantized",
+                         graph.value(id).name,
+                         ir::type_text(graph.type(id).dtype, graph.type(id).shape));
+  }
+  for (const Op& op : graph.ops()) {
+    std::string reason = refusal(graph, op);
+    if (reason.empty() && graph.type(op.output).dtype != ir::DType::kF32) {
+      reason = fmt::format("its result is {}", ir::dtype_name(graph.type(op.output).dtype));
+    }
+    if (!reason.empty()) lines += refused_line(op, reason);
+  }
+  if (lines.empty()) return ok();
+  return unsupported("not everything can be int8{}", lines);
+}
+
+class Planner {
+ public:
+  explicit Planner(const Graph& graph) : graph_(graph), uses_(graph) {
+    plan_.ops.resize(graph.ops().size());
+    plan_.has_codes.resize(graph.value_count(), false);
+    source_.resize(graph.value_count(), ir::kNoValue);
+    fused_.resize(graph.value_count(), false);
+  }
+
+  Plan run() {
+    for (size_t i = 0; i < plan_.ops.size(); ++i) decide(i);
+    for (size_t i = 0; i < plan_.ops.size(); ++i) drop_inner_table(i);
+    for (const ValueId id : graph_.inputs()) plan_.has_codes[static_cast<size_t>(id)] = true;
+    for (const OpPlan& op : plan_.ops) {
+      if (op.role != Role::kAbsorbed) plan_.has_codes[static_cast<size_t>(op.result)] = true;
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void decide(size_t index) {
+    const Op& op = graph_.ops()[index];
+    OpPlan& plan = plan_.ops[index];
+    plan.result = op.output;
+    if (fused_[static_cast<size_t>(op.output)]) {
+      plan.role = Role::kAbsorbed;
+      return;
+    }
+    const ValueId source = table_source(op);
+    if (source != ir::kNoValue) {
+      plan.role = Role::kTable;
+      plan.table_source = source;
+      source_[static_cast<size_t>(op.output)] = source;
+      return;
+    }
+    if (!takes_clamp(op.kind)) return;
+    for (const Op* next = uses_.only_reader(plan.result);
+         next != nullptr && next->kind == OpKind::clamp; next = uses_.only_reader(plan.result)) {
+      const double low = next->number("min");
+      const double high = next->number("max");
+      plan.clamp_min = std::clamp(plan.clamp_min, low, high);
+      plan.clamp_max = std::clamp(plan.clamp_max, low, high);
+      plan.result = next->output;
+      fused_[static_cast<size_t>(plan.result)] = true;
+    }
+  }
+
+  /// What a value is a function of, element by element: itself if nothing is known.
+  [[nodiscard]] ValueId root(ValueId id) const {
+    const ValueId source = source_[static_cast<size_t>(id)];
+    return source == ir::kNoValue ? id : source;
+  }
+
+  /// The one value that the result is an element-wise function of; kNoValue if there is none.
+  [[nodiscard]] ValueId table_source(const Op& op) const {
+    switch (op.kind) {
+      case OpKind::clamp:
+      case OpKind::sigmoid:
+      case OpKind::tanh:
+        return is_constant(graph_, op.inputs[0]) ? ir::kNoValue : root(op.inputs[0]);
+      case OpKind::add:
+      case OpKind::mul:
+      case OpKind::sub: {
+        const ValueId a = op.inputs[0];
+        const ValueId b = op.inputs[1];
+        const ir::Shape& shape = graph_.type(op.output).shape;
+        if (is_constant(graph_, a) && is_constant(graph_, b)) return ir::kNoValue;
+        if (is_scalar_constant(graph_, b) && graph_.type(a).shape == shape) return root(a);
+        if (is_scalar_constant(graph_, a) && graph_.type(b).shape == shape) return root(b);
+        if (is_constant(graph_, a) || is_constant(graph_, b)) return ir::kNoValue;
+        const bool same = root(a) == root(b) && graph_.type(a).shape == graph_.type(b).shape;
+        return same ? root(a) : ir::kNoValue;
+      }
+      default:
+        return ir::kNoValue;
+    }
+  }
+
+  /// A table that only other tables would read is part of them.
+  void drop_inner_table(size_t index) {
+    OpPlan& plan = plan_.ops[index];
+    if (plan.role != Role::kTable || uses_.is_output(plan.result)) return;
+    const auto& readers = uses_.readers(plan.result);
+    const bool inner = std::all_of(readers.begin(), readers.end(), [this](int reader) {
+      const Op& op = graph_.ops()[static_cast<size_t>(reader)];
+      return source_[static_cast<size_t>(op.output)] != ir::kNoValue;
+    });
+    if (inner) plan.role = Role::kAbsorbed;
+  }
+
+  const Graph& graph_;
+  const Uses uses_;
+  Plan plan_;
+  std::vector<ValueId> source_;  // by value: its table's source
+  std::vector<bool> fused_;      // by value: result of a clamp that went into its producer
+};
+
+}  // namespace
+
+bool shares_params(OpKind kind) {
+  switch (kind) {
+    case OpKind::avg_pool2d:
+    case OpKind::copy:
+    case OpKind::expand:
+    case OpKind::max_pool2d:
+    case OpKind::pad:
+    case OpKind::permute:
+    case OpKind::reshape:
+    case OpKind::slice:
+      return true;
+    default:
+      return false;
+  }
+}
+
+Result<Plan> plan(const Graph& graph) {
+  THIMBLE_CHECK(check_all(graph));
+  return Planner(graph).run();
+}
+
+}  // namespace thimble::quant

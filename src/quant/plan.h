@@ -1,0 +1,38 @@
+#pragma once
+// plan(graph): what becomes of each float operator, before any number is known.
+//
+// - kLower: an integer operator of its own. `result` is the value it produces: its output, or that
+//   of the clamps behind it, whose bounds it takes over.
+// - kTable: a chain of element-wise operators that depends on one value only ends here: one table.
+// - kAbsorbed: part of another operator; no integer value stands for its output.
+
+#include <limits>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/graph.h"
+
+namespace thimble::quant {
+
+enum class Role : uint8_t { kLower, kTable, kAbsorbed };
+
+struct OpPlan {
+  Role role = Role::kLower;
+  ir::ValueId result = ir::kNoValue;
+  double clamp_min = -std::numeric_limits<double>::infinity();
+  double clamp_max = std::numeric_limits<double>::infinity();
+  ir::ValueId table_source = ir::kNoValue;  // kTable: what the table is a function of
+};
+
+struct Plan {
+  std::vector<OpPlan> ops;      // by operator index
+  std::vector<bool> has_codes;  // by value: an integer value will stand for it
+};
+
+/// Not supported: every operator without an integer form, with its source line.
+[[nodiscard]] Result<Plan> plan(const ir::Graph& graph);
+
+/// Operators whose result has the scale and zero point of their operand.
+[[nodiscard]] bool shares_params(ir::OpKind kind);
+
+}  // namespace thimble::quant

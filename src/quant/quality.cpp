@@ -1,0 +1,81 @@
+#include "quant/quality.h"
+
+namespace thimble::quant {
+namespace {
+
+using ir::Graph;
+using ir::Tensor;
+using ir::ValueId;
+
+/// The output as real numbers.
+std::vector<double> real_output(const Tensor& tensor, const ir::Type& type) {
+  std::vector<double> result;
+  if (tensor.dtype == ir::DType::kF32) {
+    for (const float value : tensor.data<float>()) result.push_back(static_cast<double>(value));
+    return result;
+  }
+  const Params params{type.quant->scale[0], type.quant->zero_point[0]};
+  for (const int8_t code : tensor.data<int8_t>()) result.push_back(params.real(code));
+  return result;
+}
+
+/// One output on all samples, as the mean over samples needs it.
+double output_decibels(const std::vector<std::vector<double>>& reference,
+                       const std::vector<std::vector<double>>& got) {
+  const size_t samples = reference.size();
+  const size_t elements = reference[0].size();
+  double signal = 0, noise = 0, total = 0, squares = 0;
+  for (size_t i = 0; i < elements; ++i) {
+    double sum = 0;
+    for (size_t s = 0; s < samples; ++s) sum += reference[s][i];
+    const double mean = sum / static_cast<double>(samples);
+    for (size_t s = 0; s < samples; ++s) {
+      const double centered = reference[s][i] - mean;
+      const double error = reference[s][i] - got[s][i];
+      signal += centered * centered;
+      noise += error * error;
+      squares += reference[s][i] * reference[s][i];
+    }
+    total += sum;
+  }
+  // One sample is its own mean: the mean over its elements has to do.
+  if (samples == 1) signal = squares - total * total / static_cast<double>(elements);
+  return decibels(signal, noise);
+}
+
+}  // namespace
+
+Quality measure_quality(const Graph& float_graph, const LoweredGraph& lowered,
+                        const Samples& samples, const QualityRequest& request) {
+  const size_t count = static_cast<size_t>(request.samples);
+  const size_t outputs = float_graph.outputs().size();
+  std::vector<std::vector<Sums>> sums(count, std::vector<Sums>(lowered.counterparts.size()));
+  using Outputs = std::vector<std::vector<double>>;  // by sample
+  std::vector<Outputs> reference(outputs, Outputs(count)), got(outputs, Outputs(count));
+  for_each_pair(float_graph, lowered, samples, request,
+                [&](size_t sample, const std::vector<Tensor>& inputs, SideBySide& pair) {
+                  pair.run(inputs, [&](size_t place, const Tensor& expected, const Tensor& codes) {
+                    const ValueId id = lowered.counterparts[place].integer;
+                    sums[sample][place] = compare(expected, codes, *lowered.graph.type(id).quant);
+                  });
+                  const auto float_outputs = pair.float_outputs();
+                  const auto integer_outputs = pair.integer_outputs();
+                  for (size_t i = 0; i < outputs; ++i) {
+                    reference[i][sample] = real_output(float_outputs[i], {});
+                    got[i][sample] = real_output(integer_outputs[i],
+                                                 lowered.graph.type(lowered.graph.outputs()[i]));
+                  }
+                });
+  Quality quality;
+  for (size_t place = 0; place < lowered.counterparts.size(); ++place) {
+    Sums total;
+    for (size_t sample = 0; sample < count; ++sample) total.add(sums[sample][place]);
+    quality.op_db.push_back(decibels(total.signal(), total.noise));
+  }
+  for (size_t i = 0; i < outputs; ++i) {
+    quality.output_db.push_back(output_decibels(reference[i], got[i]));
+  }
+  return quality;
+}
+
+}  // namespace thimble::quant

@@ -1,0 +1,162 @@
+#include "quant/range.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace thimble::quant {
+namespace {
+
+constexpr double kCodes = 255;  // steps between the lowest and the highest code
+// Below this, 1 / scale and products of scales leave the range of float32.
+constexpr double kScaleMin = 0x1p-60;
+
+/// Running sums over bins: what lies below bin edge i (edge kBinsPerSide is zero).
+class Moments {
+ public:
+  explicit Moments(const Histogram& histogram) : width_(histogram.bin_width()) {
+    const auto counts = histogram.counts();
+    sums_.resize(counts.size() + 1);
+    for (size_t i = 0; i < counts.size(); ++i) {
+      const double n = static_cast<double>(counts[i]);
+      const double center = (static_cast<double>(i) + 0.5 - kZero) * width_;
+      sums_[i + 1] = {sums_[i].n + n, sums_[i].x + n * center, sums_[i].xx + n * center * center};
+    }
+  }
+
+  /// Sum of squared errors of the elements in [low, high) when all are taken for `value`.
+  [[nodiscard]] double error(double low, double high, double value) const {
+    const Sums& a = sums_[edge(low)];
+    const Sums& b = sums_[edge(high)];
+    return (b.xx - a.xx) - 2 * value * (b.x - a.x) + value * value * (b.n - a.n);
+  }
+
+ private:
+  struct Sums {
+    double n = 0, x = 0, xx = 0;
+  };
+  static constexpr double kZero = static_cast<double>(Histogram::kBinsPerSide);
+
+  [[nodiscard]] size_t edge(double x) const {
+    const double position = std::floor(x / width_ + 0.5) + kZero;
+    return static_cast<size_t>(std::clamp(position, 0.0, static_cast<double>(sums_.size() - 1)));
+  }
+
+  double width_;
+  std::vector<Sums> sums_;
+};
+
+double squared_error(const Moments& moments, const Range& range) {
+  constexpr double kFar = std::numeric_limits<double>::max();
+  const Params params = params_for(range);
+  double sum = 0;
+  double low = -kFar;
+  for (int32_t code = -128; code <= 127; ++code) {
+    const double value = params.real(code);
+    const double high = code == 127 ? kFar : value + params.scale / 2;
+    sum += moments.error(low, high, value);
+    low = high;
+  }
+  return sum;
+}
+
+/// The range with the least squared error among shrunken versions of the whole one: both sides
+/// together first, then each by itself around the best found.
+Range least_squared_error(const Histogram& histogram) {
+  const Moments moments(histogram);
+  const Range whole{histogram.min(), histogram.max()};
+  Range best = whole;
+  double best_error = squared_error(moments, best);
+  const auto attempt = [&](const Range& range) {
+    if (range.low == best.low && range.high == best.high) return;
+    const double error = squared_error(moments, range);
+    if (!(error < best_error)) return;
+    best = range;
+    best_error = error;
+  };
+  for (int percent = 98; percent >= 10; percent -= 2) {
+    attempt({whole.low * percent / 100, whole.high * percent / 100});
+  }
+  for (int round = 0; round < 2; ++round) {
+    const Range start = best;
+    if (whole.low < 0) {
+      for (int percent = 130; percent >= 50; percent -= 4) {
+        attempt({std::max(whole.low, start.low * percent / 100), best.high});
+      }
+    }
+    for (int percent = 130; percent >= 50 && whole.high > 0; percent -= 4) {
+      attempt({best.low, std::min(whole.high, start.high * percent / 100)});
+    }
+  }
+  return best;
+}
+
+/// Cuts off one element in ten thousand on each side.
+Range percentile(const Histogram& histogram) {
+  constexpr double kTail = 1e-4;
+  const double allowed = kTail * static_cast<double>(histogram.elements());
+  const auto counts = histogram.counts();
+  const double zero = static_cast<double>(Histogram::kBinsPerSide);
+  Range range;
+  double below = 0;
+  for (size_t i = 0; i < counts.size() / 2; ++i) {
+    below += static_cast<double>(counts[i]);
+    if (below <= allowed) continue;
+    range.low = std::max(histogram.min(), (static_cast<double>(i) - zero) * histogram.bin_width());
+    break;
+  }
+  double above = 0;
+  for (size_t i = counts.size(); i > counts.size() / 2; --i) {
+    above += static_cast<double>(counts[i - 1]);
+    if (above <= allowed) continue;
+    range.high = std::min(histogram.max(), (static_cast<double>(i) - zero) * histogram.bin_width());
+    break;
+  }
+  return range;
+}
+
+}  // namespace
+
+std::string_view observer_name(Observer observer) {
+  switch (observer) {
+    case Observer::kMinMax:
+      return "min-max";
+    case Observer::kPercentile:
+      return "percentile";
+    case Observer::kMse:
+      return "mse";
+  }
+  return "";
+}
+
+int32_t Params::code(double real) const {
+  const double position = std::nearbyint(real / scale) + zero_point;
+  return static_cast<int32_t>(std::clamp(position, -128.0, 127.0));
+}
+
+Range choose_range(const Histogram& histogram, Observer observer) {
+  Range range{histogram.min(), histogram.max()};
+  if (!histogram.counts().empty()) {
+    if (observer == Observer::kPercentile) range = percentile(histogram);
+    if (observer == Observer::kMse) range = least_squared_error(histogram);
+  }
+  return {std::min(range.low, histogram.required_min()),
+          std::max(range.high, histogram.required_max())};
+}
+
+Params params_for(const Range& range) {
+  const double width = range.high - range.low;
+  if (!(width > 0)) return {};
+  const double exact = std::max(width / kCodes, kScaleMin);
+  const double scale = static_cast<double>(static_cast<float>(exact));
+  const double zero_point = std::nearbyint(-128 - range.low / scale);
+  return {scale, static_cast<int32_t>(std::clamp(zero_point, -128.0, 127.0))};
+}
+
+Params with_scale_at_least(const Params& params, double scale) {
+  if (params.scale >= scale) return params;
+  const double ratio = scale / params.scale;
+  return params_for({params.real(-128) * ratio, params.real(127) * ratio});
+}
+
+}  // namespace thimble::quant

@@ -1,0 +1,115 @@
+#include "quant/side_by_side.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "quant/fast_float.h"
+#include "quant/parallel.h"
+#include "quant/simulate.h"
+
+namespace thimble::quant {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+using ir::Tensor;
+
+std::vector<Tensor> integer_inputs(const Graph& graph, std::vector<Tensor> inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const ir::Type& type = graph.type(graph.inputs()[i]);
+    if (type.dtype == ir::DType::kF32) continue;
+    const Params params{type.quant->scale[0], type.quant->zero_point[0]};
+    Tensor codes = ir::zeros(ir::DType::kI8, type.shape);
+    for (size_t k = 0; k < codes.bytes.size(); ++k) {
+      const double real = static_cast<double>(inputs[i].data<float>()[k]);
+      codes.data<int8_t>()[k] = static_cast<int8_t>(params.code(real));
+    }
+    inputs[i] = std::move(codes);
+  }
+  return inputs;
+}
+
+}  // namespace
+
+void Sums::add(const Sums& other) {
+  count += other.count;
+  reference += other.reference;
+  squares += other.squares;
+  noise += other.noise;
+}
+
+double Sums::signal() const {
+  return count > 0 ? squares - reference * reference / count : 0;
+}
+
+Sums compare(const Tensor& reference, const Tensor& codes, const ir::Quant& quant) {
+  const Params params{quant.scale[0], quant.zero_point[0]};
+  std::array<double, 256> real{};
+  for (int code = -128; code < 128; ++code) {
+    real[static_cast<size_t>(code + 128)] = params.real(code);
+  }
+  const auto expected = reference.data<float>();
+  const auto got = codes.data<int8_t>();
+  Sums sums;
+  sums.count = static_cast<double>(expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double value = static_cast<double>(expected[i]);
+    const double error = value - real[static_cast<size_t>(got[i] + 128)];
+    sums.reference += value;
+    sums.squares += value * value;
+    sums.noise += error * error;
+  }
+  return sums;
+}
+
+double decibels(double signal, double noise) {
+  constexpr double kLimit = 199;
+  if (!(noise > 0)) return kLimit;
+  if (!(signal > 0)) return -kLimit;
+  return std::clamp(10 * std::log10(signal / noise), -kLimit, kLimit);
+}
+
+SideBySide::SideBySide(const Graph& float_graph, const LoweredGraph& lowered)
+    : lowered_(lowered),
+      float_engine_(float_graph, float_kernels()),
+      integer_engine_(lowered.graph, integer_kernels()),
+      place_of_real_(float_graph.value_count(), -1),
+      place_of_codes_(lowered.graph.value_count(), -1),
+      references_(lowered.counterparts.size()) {
+  for (size_t i = 0; i < lowered.counterparts.size(); ++i) {
+    const Counterpart& pair = lowered.counterparts[i];
+    place_of_real_[static_cast<size_t>(pair.real)] = static_cast<int>(i);
+    place_of_codes_[static_cast<size_t>(pair.integer)] = static_cast<int>(i);
+  }
+}
+
+void SideBySide::run(const std::vector<Tensor>& inputs, const Seen& seen) {
+  float_engine_.run(inputs, [&](const Op& op, const Tensor& result) {
+    const int place = place_of_real_[static_cast<size_t>(op.output)];
+    if (place >= 0) references_[static_cast<size_t>(place)] = result;
+  });
+  integer_inputs_ = integer_inputs(lowered_.graph, inputs);
+  integer_engine_.run(integer_inputs_, [&](const Op& op, const Tensor& result) {
+    const int place = place_of_codes_[static_cast<size_t>(op.output)];
+    if (place < 0) return;
+    seen(static_cast<size_t>(place), references_[static_cast<size_t>(place)], result);
+  });
+}
+
+void for_each_pair(
+    const Graph& float_graph, const LoweredGraph& lowered, const Samples& samples,
+    const QualityRequest& request,
+    const std::function<void(size_t, const std::vector<Tensor>&, SideBySide&)>& body) {
+  const int threads = thread_count(request.threads, request.samples);
+  std::vector<std::unique_ptr<SideBySide>> pairs;
+  for (int i = 0; i < threads; ++i) {
+    pairs.push_back(std::make_unique<SideBySide>(float_graph, lowered));
+  }
+  for_each_sample(request.samples, threads, [&](int64_t sample, int thread) {
+    body(static_cast<size_t>(sample), samples.sample(sample), *pairs[static_cast<size_t>(thread)]);
+  });
+}
+
+}  // namespace thimble::quant

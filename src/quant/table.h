@@ -1,0 +1,30 @@
+#pragma once
+// What a chain of element-wise float operators computes for one number: the content of tables.
+
+#include <optional>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace thimble::quant {
+
+class ElementFunction {
+ public:
+  /// `value` as a function of `source`; both as in OpPlan::result and table_source. `graph` must
+  /// outlive the function.
+  ElementFunction(const ir::Graph& graph, ir::ValueId source, ir::ValueId value);
+
+  [[nodiscard]] double operator()(double x) const;
+
+ private:
+  struct Step {
+    const ir::Op* op;
+    size_t operands[2];  // indices of earlier steps' results; result 0 is x
+  };
+
+  std::vector<Step> steps_;
+  std::vector<std::optional<double>> constants_;  // by result: the number, for constants
+  size_t result_ = 0;
+};
+
+}  // namespace thimble::quant
