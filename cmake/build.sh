@@ -1,0 +1,26 @@
+#!/bin/sh
+# build.sh FOLDER: configures once and builds Release with Ninja, with the first CMake that will do:
+# the one on PATH may be missing, too old, or a wrapper that does not start.
+set -eu
+folder=$1
+source=$(cd "$(dirname "$0")/.." && pwd)
+
+cmake=
+for candidate in cmake /usr/bin/cmake; do
+  version=$("$candidate" --version 2>/dev/null | sed -n '1s/^cmake version //p') || continue
+  case "$version" in
+    3.2[5-9]*|3.[3-9][0-9]*|[4-9].*|[1-9][0-9].*) cmake=$candidate; break ;;
+  esac
+done
+if [ -z "$cmake" ]; then
+  echo "CMake 3.25 or later is needed: see https://cmake.org/download" >&2
+  exit 1
+fi
+
+ninja=ninja
+ninja --version >/dev/null 2>&1 || ninja=/usr/bin/ninja
+if [ ! -f "$folder/build.ninja" ]; then
+  "$cmake" -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+    -DCMAKE_MAKE_PROGRAM="$(command -v "$ninja")" --log-level=WARNING
+fi
+"$ninja" -C "$folder" --quiet
