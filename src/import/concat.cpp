@@ -1,6 +1,7 @@
 // Joined tensors and constant padding.
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "import/handlers.h"
 

@@ -153,15 +153,18 @@ class Parser {
 
   Result<int64_t> call(std::string_view function, int depth) {
     THIMBLE_TRY(int64_t value, sum(depth + 1));
-    if (function == "Integer" || function == "IntTrueDiv") {
-      if (function == "Integer" && accept(")")) return value;
-      return error("expected a whole number");
+    if (function == "Integer") {
+      if (!accept(")")) return error("expected ')'");
+      return value;
     }
+    bool is_applied = false;
     while (accept(",")) {
       THIMBLE_TRY(const int64_t right, sum(depth + 1));
       THIMBLE_TRY(value, apply(function, value, right));
+      is_applied = true;
     }
     if (!accept(")")) return error("expected ')'");
+    if (!is_applied) return error(fmt::format("function {} with one argument", function));
     return value;
   }
 

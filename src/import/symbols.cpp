@@ -19,6 +19,15 @@ struct OpenSize {
   bool is_batch = false;  // the first dimension, and the symbol alone
 };
 
+/// `s0`, however it is spelled.
+bool is_symbol_itself(std::string_view expression, const std::string& symbol) {
+  for (const int64_t probe : {int64_t{1}, int64_t{7}, int64_t{1000}}) {
+    const auto value = evaluate(expression, {{symbol, probe}});
+    if (!value.ok() || *value != probe) return false;
+  }
+  return true;
+}
+
 Result<std::vector<OpenSize>> open_sizes(const pt2::ExportedProgram& program) {
   std::vector<OpenSize> result;
   for (const pt2::InputSpec& spec : program.input_specs) {
@@ -28,9 +37,7 @@ Result<std::vector<OpenSize>> open_sizes(const pt2::ExportedProgram& program) {
       const pt2::SymInt& size = meta->sizes[axis];
       if (!size.is_symbolic()) continue;
       THIMBLE_TRY(auto symbols, symbols_of(size.expression));
-      const bool alone = symbols.size() == 1 && evaluate(size.expression, {{symbols[0], 1}}).ok() &&
-                         *evaluate(size.expression, {{symbols[0], 1}}) == 1 &&
-                         *evaluate(size.expression, {{symbols[0], 7}}) == 7;
+      const bool alone = symbols.size() == 1 && is_symbol_itself(size.expression, symbols[0]);
       result.push_back({fmt::format("{}[{}]", spec.value_name, axis), size.expression,
                         std::move(symbols), axis == 0 && alone});
     }

@@ -44,6 +44,7 @@ TEST(Expression, Errors) {
   EXPECT_NE(message("s0 s1").find("unexpected text at position 4"), std::string::npos);
   EXPECT_NE(message("s0//0").find("division by zero"), std::string::npos);
   EXPECT_NE(message("Log(s0, 2)").find("unknown function Log"), std::string::npos);
+  EXPECT_NE(message("Abs(s0)").find("function Abs with one argument"), std::string::npos);
   EXPECT_NE(message("Rational(1, 2)*s0").find("unknown function Rational"), std::string::npos);
   EXPECT_NE(message("99999999999999999999").find("too large"), std::string::npos);
   EXPECT_NE(message("s0**40").find("too large"), std::string::npos);
