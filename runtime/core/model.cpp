@@ -30,10 +30,6 @@ const kernels::KernelTable& table(const thimble_kernels* kernels) {
   return *reinterpret_cast<const kernels::KernelTable*>(kernels);
 }
 
-bool is_planned(const Image& image, uint32_t value_index) {
-  return field(tensor_at(image, value_index), pte::tensor::kAllocationInfo) != nullptr;
-}
-
 /// How much memory the file asks for, and where in it the arrays of exec/model.h start.
 struct Layout {
   size_t kernels_at = 0;
@@ -62,16 +58,16 @@ void clear_inputs(Model& model) {
   const Image& image = model.image;
   for (uint32_t i = 0; i < image.inputs.count(); ++i) {
     const uint32_t value_index = image.inputs.index(i);
-    kernels::Tensor tensor;
-    (void)decode_tensor(model, value_index, tensor);
-    const bool set = tensor.bytes == 0 || is_planned(image, value_index);
+    const bool set = is_planned(image, value_index) || tensor_of(model, value_index).bytes == 0;
     model.input_data[i] = set ? model.arena : nullptr;
   }
 }
 
 Status load_model(Model& model, const void* file, size_t file_bytes,
                   const kernels::KernelTable& kernels, void* memory, size_t memory_bytes) {
-  Status status = open_image(file, file_bytes, model.image);
+  Checked access;
+  Status status = open_image(file, file_bytes, access, model.image);
+  if (status == Status::kOk) status = check_interface(access, model);
   if (status != Status::kOk) return status;
   const Layout layout = layout_of(model.image);
   if (layout.end > memory_bytes) return Status::kArenaTooSmall;
@@ -84,7 +80,7 @@ Status load_model(Model& model, const void* file, size_t file_bytes,
     model.input_data = reinterpret_cast<const void**>(model.arena + layout.inputs_at);
     for (uint32_t i = 0; i < model.image.inputs.count(); ++i) model.input_data[i] = nullptr;
   }
-  status = check_instructions(model, kernels);
+  status = check_instructions(access, model, kernels);
   clear_inputs(model);
   return status;
 }
@@ -95,8 +91,7 @@ Status view_of(const thimble_model* opaque, Vector Image::*list, uint32_t index,
   if (model == nullptr) return Status::kNotInitialized;
   const Vector indices = model->image.*list;
   if (view == nullptr || index >= indices.count()) return Status::kBadArgument;
-  kernels::Tensor tensor;
-  (void)decode_tensor(*model, indices.index(index), tensor);
+  const kernels::Tensor tensor = tensor_of(*model, indices.index(index));
   *view = {tensor.data,      tensor.bytes, tensor.sizes,
            tensor.dim_order, tensor.rank,  static_cast<uint8_t>(tensor.dtype)};
   return Status::kOk;
@@ -105,8 +100,7 @@ Status view_of(const thimble_model* opaque, Vector Image::*list, uint32_t index,
 Status set_input(Model& model, uint32_t index, const void* data, size_t bytes) {
   if (index >= model.image.inputs.count() || data == nullptr) return Status::kBadArgument;
   const uint32_t value_index = model.image.inputs.index(index);
-  kernels::Tensor tensor;
-  (void)decode_tensor(model, value_index, tensor);
+  const kernels::Tensor tensor = tensor_of(model, value_index);
   if (bytes != tensor.bytes) return Status::kBadArgument;
   if (is_planned(model.image, value_index)) {
     if (data != tensor.data) std::memcpy(tensor.data, data, bytes);
@@ -123,6 +117,7 @@ Status run(const Model& model) {
   for (uint32_t i = 0; model.input_data != nullptr && i < image.inputs.count(); ++i) {
     if (model.input_data[i] == nullptr) return Status::kInputNotSet;
   }
+  Trusted access;
   Frame frame;
   const uint32_t count = image.instructions.count();
   for (uint32_t i = 0; i < count; ++i) {
@@ -132,7 +127,7 @@ Status run(const Model& model) {
     const thimble_trace_hook hook = model.trace_hook;
     if (hook != nullptr) hook(model.trace_user, i, kernel.name, 0);
 #endif
-    (void)decode_call(model, instruction.args, kernel.arguments, frame);
+    (void)decode_call(access, model, instruction.args, kernel.arguments, frame);
     kernel.run(frame.call);
 #if THIMBLE_TRACE
     if (hook != nullptr) hook(model.trace_user, i, kernel.name, 1);
@@ -152,8 +147,10 @@ thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_ker
                             thimble_needs* needs) {
   if (kernels == nullptr || needs == nullptr) return code(Status::kBadArgument);
   Model model;
-  Status status = open_image(pte, pte_bytes, model.image);
-  if (status == Status::kOk) status = check_instructions(model, table(kernels));
+  Checked access;
+  Status status = open_image(pte, pte_bytes, access, model.image);
+  if (status == Status::kOk) status = check_interface(access, model);
+  if (status == Status::kOk) status = check_instructions(access, model, table(kernels));
   if (status != Status::kOk) return code(status);
   needs->arena_bytes = model.image.arena_bytes;
   needs->state_bytes = layout_of(model.image).end - model.image.arena_bytes;

@@ -1,9 +1,8 @@
-// See decode.h. Objects are placed into the frame only for arguments that exist: clearing all
-// twenty of them would cost more than decoding a native call's three.
+// See decode.h. Both voices of the code come from one text, so that run reads exactly what load has
+// proved. The frame is plain bytes, and only what an argument's letter makes valid is written:
+// clearing twenty arguments would cost more than decoding a native call's three.
 
 #include "runtime/exec/decode.h"
-
-#include <new>
 
 namespace thimble::runtime {
 namespace {
@@ -11,7 +10,83 @@ namespace {
 namespace pte = abi::pte;
 namespace tag = abi::pte::value_tag;
 
-/// The address of a constant (verified); the file is flash, so the kernel must not write there.
+// --- What only load asks -------------------------------------------------------------------------
+
+/// Sizes and dim_order of a tensor, and how many bytes they make.
+Status check_shape(Vector sizes, Vector dim_order, uint32_t element, uint32_t& bytes) {
+  const uint32_t rank = sizes.count();
+  if (rank > abi::kMaxRank) return Status::kUnsupported;
+  if (dim_order.count() != rank) return Status::kCorrupt;
+  // The extent counts an empty dimension as 1: products of any subset of the sizes fit then too.
+  uint32_t extent = element;
+  uint32_t seen = 0;
+  bool empty = false;
+  for (uint32_t i = 0; i < rank; ++i) {
+    const uint32_t dim = *dim_order.item(i, 1);
+    seen |= 1U << (dim < 31 ? dim : 31);
+    uint32_t size = sizes.index(i);
+    if (size == 0) {
+      empty = true;
+      size = 1;
+    }
+    const uint64_t product = uint64_t{extent} * size;
+    if (size > 0x7FFFFFFF || product > 0x7FFFFFFF) return Status::kCorrupt;
+    extent = static_cast<uint32_t>(product);
+  }
+  // `rank` entries that set exactly the bits below `rank` are a permutation.
+  if (seen != (1U << rank) - 1) return Status::kCorrupt;
+  bytes = empty ? 0 : extent;
+  return Status::kOk;
+}
+
+/// The fields that make a tensor one that this runtime does not take.
+Status check_unusual(Checked& access, Position tensor) {
+  if (scalar<uint32_t>(tensor, pte::tensor::kStorageOffset) != 0) return Status::kUnsupported;
+  if (scalar<uint8_t>(tensor, pte::tensor::kShapeDynamism) != 0) return Status::kUnsupported;
+  if (field(tensor, pte::tensor::kExtraTensorInfo) == nullptr) return Status::kOk;
+  TableKind kind("\10\4\1");
+  const Position extra = access.verifier.child(tensor, pte::tensor::kExtraTensorInfo, kind);
+  if (extra == nullptr) return Status::kCorrupt;
+  const auto location = scalar<int8_t>(extra, pte::extra_tensor_info::kLocation);
+  return location == pte::tensor_location::kSegment ? Status::kOk : Status::kUnsupported;
+}
+
+Status check_constant(Checked& access, const Image& image, uint32_t index, uint32_t bytes) {
+  if (index >= image.constants.count()) return Status::kCorrupt;
+  Position data;
+  if (image.constant_data != nullptr) {
+    const auto offset = load<uint64_t>(image.constants.item(index, 8));
+    if (offset > access.constant_bytes || bytes > access.constant_bytes - offset) {
+      return Status::kCorrupt;
+    }
+    data = image.constant_data + offset;
+  } else {
+    TableKind kind("\4");
+    const Position buffer = access.verifier.table(image.constants.item(index, 4), kind);
+    if (buffer == nullptr) return Status::kCorrupt;
+    const Vector storage = access.vector(buffer, pte::buffer::kStorage, 0);
+    if (bytes > storage.count()) return Status::kCorrupt;
+    if (bytes == 0) return Status::kOk;
+    data = storage.item(0, 1);
+  }
+  // The file itself is aligned, so this is a fact of the file and not of where it lies.
+  const bool aligned = reinterpret_cast<uintptr_t>(data) % abi::kConstantAlignment == 0;
+  return aligned ? Status::kOk : Status::kCorrupt;
+}
+
+Status check_planned(const Image& image, Position allocation, uint32_t bytes, uint32_t element) {
+  const auto memory_id = scalar<uint32_t>(allocation, pte::allocation_details::kMemoryId);
+  const auto offset = scalar<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
+  const auto high = scalar<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetHigh);
+  if (memory_id != 1) return memory_id == 0 ? Status::kCorrupt : Status::kUnsupported;
+  const uint32_t arena = image.arena_bytes;
+  if (high != 0 || offset > arena || bytes > arena - offset) return Status::kCorrupt;
+  return (offset & (element - 1)) == 0 ? Status::kOk : Status::kCorrupt;
+}
+
+// --- Tensors -------------------------------------------------------------------------------------
+
+/// The address of a constant; the file is flash, so the kernel must not write there.
 Position constant_data(const Image& image, uint32_t index) {
   if (image.constant_data != nullptr) {
     return image.constant_data + load<uint32_t>(image.constants.item(index, 8));
@@ -26,49 +101,126 @@ Status caller_data(const Model& model, uint32_t value_index, kernels::Tensor& te
   for (uint32_t i = 0; i < inputs.count(); ++i) {
     if (inputs.index(i) != value_index) continue;
     // Kernels only read it: an out argument is planned, see decode_argument.
-      if (model.input_data != nullptr) tensor.data = const_cast<void*>(model.input_data[i]);
+    if (model.input_data != nullptr) tensor.data = const_cast<void*>(model.input_data[i]);
     return Status::kOk;
   }
   return tensor.bytes == 0 ? Status::kOk : Status::kUnsupported;
 }
 
-Status decode_list(const Image& image, Position payload, kernels::IntList& list) {
-  const Vector items = vector(payload, pte::list_value::kItems);
+/// Where the elements of `table` are; everything else of `tensor` is there already.
+template <class Access>
+Status place_tensor(Access& access, const Model& model, uint32_t value_index, Position table,
+                    uint32_t element, kernels::Tensor& tensor) {
+  const Image& image = model.image;
+  tensor.data = nullptr;
+  tensor.is_constant = false;
+  const auto constant = scalar<uint32_t>(table, pte::tensor::kDataBufferIdx);
+  if (const Position at = field(table, pte::tensor::kAllocationInfo)) {
+    const Position allocation = access.allocation(at);
+    if constexpr (Access::kChecked) {
+      if (constant != 0) return Status::kUnsupported;  // a buffer with a start value
+      if (allocation == nullptr) return Status::kCorrupt;
+      const Status status = check_planned(image, allocation, tensor.bytes, element);
+      if (status != Status::kOk) return status;
+    }
+    if (model.arena == nullptr) return Status::kOk;
+    tensor.data =
+        model.arena + scalar<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
+    return Status::kOk;
+  }
+  if (constant == 0) return caller_data(model, value_index, tensor);
+  if constexpr (Access::kChecked) {
+    const Status status = check_constant(access, image, constant, tensor.bytes);
+    if (status != Status::kOk) return status;
+  }
+  tensor.is_constant = true;
+  tensor.data = const_cast<uint8_t*>(constant_data(image, constant));
+  return Status::kOk;
+}
+
+/// `at`: the offset of the payload.
+template <class Access>
+Status decode_payload(Access& access, const Model& model, uint32_t value_index, Position at,
+                      kernels::Tensor& tensor) {
+  const Position table = access.tensor(at);
+  if constexpr (Access::kChecked) {
+    if (table == nullptr) return Status::kCorrupt;
+    const Status status = access.unusual ? check_unusual(access, table) : Status::kOk;
+    if (status != Status::kOk) return status;
+  }
+  const Vector sizes = access.vector(table, pte::tensor::kSizes, 2);
+  const Vector dim_order = access.vector(table, pte::tensor::kDimOrder, 0);
+  const uint32_t rank = sizes.count();
+  const auto type = scalar<uint8_t>(table, pte::tensor::kScalarType);
+  const uint32_t element = element_bytes(type);
+  if constexpr (Access::kChecked) {
+    if (element == 0) return Status::kUnsupported;
+    const Status status = check_shape(sizes, dim_order, element, tensor.bytes);
+    if (status != Status::kOk) return status;
+  } else {
+    uint32_t bytes = element;
+    for (uint32_t i = 0; i < rank; ++i) bytes *= sizes.index(i);
+    tensor.bytes = bytes;
+  }
+  tensor.rank = static_cast<uint8_t>(rank);
+  tensor.dtype = static_cast<kernels::DType>(type);
+  tensor.is_null = false;
+  tensor.sizes = nullptr;
+  tensor.dim_order = nullptr;
+  if (rank != 0) {
+    tensor.sizes = reinterpret_cast<const int32_t*>(sizes.item(0, 4));
+    tensor.dim_order = dim_order.item(0, 1);
+  }
+  return place_tensor(access, model, value_index, table, element, tensor);
+}
+
+// --- Lists ---------------------------------------------------------------------------------------
+
+template <class Access>
+Status decode_ints(Access& access, const Image& image, Position table, kernels::IntList& list) {
+  const Vector items = access.vector(table, pte::list_value::kItems, 3);
   list.count = items.count();
-  if (list.count > abi::kMaxIntList) return Status::kUnsupported;
+  if (Access::kChecked && list.count > abi::kMaxIntList) return Status::kUnsupported;
   for (uint32_t i = 0; i < list.count; ++i) {
-    const auto index = load<uint64_t>(items.item(i, 8));
-    if (index >= image.values.count()) return Status::kCorrupt;
-    const Position value = image.values.target(static_cast<uint32_t>(index));
-    if (tag_of(value) != tag::kInt) return Status::kCorrupt;
-    const auto number = scalar<int64_t>(payload_of(value), pte::scalar_value::kValue);
-    list.items[i] = static_cast<int32_t>(number);
-    if (list.items[i] != number) return Status::kBadParameter;
+    const auto index = load<uint32_t>(items.item(i, 8));
+    if constexpr (Access::kChecked) {
+      if (load<uint64_t>(items.item(i, 8)) >= image.values.count()) return Status::kCorrupt;
+    }
+    const Value value = access.value(image.values.item(index, 4));
+    if (Access::kChecked && value.tag != tag::kInt) return Status::kCorrupt;
+    uint64_t bits = 0;
+    if (!access.number(value.payload, bits)) return Status::kCorrupt;
+    list.items[i] = static_cast<int32_t>(bits);
+    if (Access::kChecked && list.items[i] != static_cast<int64_t>(bits)) {
+      return Status::kBadParameter;
+    }
   }
   return Status::kOk;
 }
 
-Status decode_tensor_list(const Model& model, Position payload, uint32_t& count) {
-  const Vector items = vector(payload, pte::list_value::kItems);
+template <class Access>
+Status decode_tensors(Access& access, const Model& model, Position table, uint32_t& count) {
+  const Vector items = access.vector(table, pte::list_value::kItems, 2);
   count = items.count();
-  for (uint32_t i = 0; i < count; ++i) {
-    kernels::Tensor item;
-    const Status status = decode_tensor(model, items.index(i), item);
-    if (status != Status::kOk) return status;
+  if constexpr (Access::kChecked) {
+    for (uint32_t i = 0; i < count; ++i) {
+      kernels::Tensor item;
+      const Status status = decode_tensor(access, model, items.index(i), item);
+      if (status != Status::kOk) return status;
+    }
   }
   return Status::kOk;
 }
 
 kernels::Tensor list_item(const kernels::Call& call, uint32_t arg, uint32_t index) {
   const Frame& frame = *static_cast<const Frame*>(call.context);
-  const Image& image = frame.model->image;
-  const Position list = payload_of(image.values.target(frame.indices.index(arg)));
-  kernels::Tensor tensor;
-  (void)decode_tensor(*frame.model, vector(list, pte::list_value::kItems).index(index), tensor);
-  return tensor;
+  const Position list = payload_of(frame.model->image.values.target(frame.indices.index(arg)));
+  return tensor_of(*frame.model, vector(list, pte::list_value::kItems).index(index));
 }
 
-/// What tag a value must have for a letter; 0 for a letter that there is not.
+// --- Arguments -----------------------------------------------------------------------------------
+
+/// What tag a value must have for a letter; none for a letter that there is not.
 uint32_t tag_for(char letter) {
   switch (letter) {
     case 'T':
@@ -90,94 +242,112 @@ uint32_t tag_for(char letter) {
   }
 }
 
-Status decode_argument(const Model& model, uint32_t value_index, char letter, kernels::Arg& arg) {
+/// An argument that is neither tensor nor number.
+template <class Access>
+Status decode_other(Access& access, const Model& model, Value value, kernels::Arg& arg) {
+  const bool is_bool = value.tag == tag::kBool;
+  const Position payload = is_bool ? access.boolean(value.payload) : access.list(value.payload);
+  if (Access::kChecked && payload == nullptr) return Status::kCorrupt;
+  if (is_bool) {
+    arg.integer = scalar<uint8_t>(payload, pte::scalar_value::kValue) != 0;
+    return Status::kOk;
+  }
+  if (value.tag == tag::kIntList) return decode_ints(access, model.image, payload, arg.ints);
+  return decode_tensors(access, model, payload, arg.list);
+}
+
+template <class Access>
+Status decode_argument(Access& access, const Model& model, uint32_t value_index, char letter,
+                       kernels::Arg& arg) {
   const Image& image = model.image;
-  if (value_index >= image.values.count()) return Status::kCorrupt;
-  const Position value = image.values.target(value_index);
-  const uint32_t kind = tag_of(value);
-  if (kind == tag::kNull) {
+  if (Access::kChecked && value_index >= image.values.count()) return Status::kCorrupt;
+  const Value value = access.value(image.values.item(value_index, 4));
+  if (value.tag == tag::kNull) {
     if (letter != 't') return Status::kUnsupported;
-    new (&arg.tensor) kernels::Tensor;
+    arg.tensor = {};
     arg.tensor.is_null = true;
     return Status::kOk;
   }
-  if (kind != tag_for(letter) || kind == tag::kNone) return Status::kCorrupt;
-  const Position payload = payload_of(value);
-  switch (kind) {
-    case tag::kInt:
-      arg.integer = scalar<int64_t>(payload, pte::scalar_value::kValue);
-      return Status::kOk;
-    case tag::kBool:
-      arg.integer = scalar<uint8_t>(payload, pte::scalar_value::kValue) != 0;
-      return Status::kOk;
-    case tag::kDouble:
-      arg.number = scalar<double>(payload, pte::scalar_value::kValue);
-      return Status::kOk;
-    case tag::kIntList:
-      return decode_list(image, payload, *new (&arg.ints) kernels::IntList);
-    case tag::kTensorList:
-      return decode_tensor_list(model, payload, arg.list);
-    default:
-      // Only the arena is ever written: not the file, and not a caller's input.
-      if (letter == 'o' && field(payload, pte::tensor::kAllocationInfo) == nullptr) {
-        return Status::kCorrupt;
-      }
-      return decode_tensor(model, value_index, *new (&arg.tensor) kernels::Tensor);
+  if constexpr (Access::kChecked) {
+    if (value.tag == tag::kNone || value.tag != tag_for(letter)) return Status::kCorrupt;
   }
+  if (value.tag == tag::kInt || value.tag == tag::kDouble) {
+    uint64_t bits = 0;
+    if (!access.number(value.payload, bits)) return Status::kCorrupt;
+    if (value.tag == tag::kInt) {
+      arg.integer = static_cast<int64_t>(bits);
+    } else {
+      arg.number = std::bit_cast<double>(bits);
+    }
+    return Status::kOk;
+  }
+  if (value.tag != tag::kTensor) return decode_other(access, model, value, arg);
+  const Status status = decode_payload(access, model, value_index, value.payload, arg.tensor);
+  // Only the arena is ever written: not the file, and not a caller's input.
+  if (Access::kChecked && letter == 'o' && status == Status::kOk &&
+      !is_planned(image, value_index)) {
+    return Status::kCorrupt;
+  }
+  return status;
 }
 
 }  // namespace
 
-Status decode_tensor(const Model& model, uint32_t value_index, kernels::Tensor& tensor) {
-  const Position table = tensor_at(model.image, value_index);
-  if (table == nullptr) return Status::kCorrupt;
-  const Vector sizes = vector(table, pte::tensor::kSizes);
-  const Vector dim_order = vector(table, pte::tensor::kDimOrder);
-  const uint32_t rank = sizes.count();
-  const auto type = scalar<uint8_t>(table, pte::tensor::kScalarType);
-  tensor = {};
-  tensor.rank = static_cast<uint8_t>(rank);
-  tensor.dtype = static_cast<kernels::DType>(type);
-  if (rank != 0) {
-    tensor.sizes = reinterpret_cast<const int32_t*>(sizes.item(0, 4));
-    tensor.dim_order = dim_order.item(0, 1);
-  }
-  tensor.bytes = element_bytes(type);
-  for (uint32_t i = 0; i < rank; ++i) tensor.bytes *= sizes.index(i);
-
-  const auto constant = scalar<uint32_t>(table, pte::tensor::kDataBufferIdx);
-  if (constant != 0) {
-    tensor.is_constant = true;
-    tensor.data = const_cast<uint8_t*>(constant_data(model.image, constant));
-    return Status::kOk;
-  }
-  if (const Position allocation = field(table, pte::tensor::kAllocationInfo)) {
-    if (model.arena == nullptr) return Status::kOk;
-    tensor.data = model.arena + scalar<uint32_t>(follow(allocation),
-                                                 pte::allocation_details::kMemoryOffsetLow);
-    return Status::kOk;
-  }
-  return caller_data(model, value_index, tensor);
+uint32_t element_bytes(uint32_t scalar_type) {
+  // Unsigned 8, signed 8, 16, 32, 64, -, float, -, -, -, -, bool.
+  constexpr uint8_t kBytes[] = {1, 1, 2, 4, 8, 0, 4, 0, 0, 0, 0, 1};
+  return scalar_type < sizeof kBytes ? kBytes[scalar_type] : 0;
 }
 
-Status decode_call(const Model& model, Vector indices, const char* letters, Frame& frame) {
+bool is_planned(const Image& image, uint32_t value_index) {
+  const Position tensor = payload_of(image.values.target(value_index));
+  return field(tensor, pte::tensor::kAllocationInfo) != nullptr;
+}
+
+template <class Access>
+Status decode_tensor(Access& access, const Model& model, uint32_t value_index,
+                     kernels::Tensor& tensor) {
+  const Image& image = model.image;
+  if (Access::kChecked && value_index >= image.values.count()) return Status::kCorrupt;
+  const Value value = access.value(image.values.item(value_index, 4));
+  if constexpr (Access::kChecked) {
+    if (value.tag == tag::kNone) return Status::kCorrupt;
+    if (value.tag != tag::kTensor) return Status::kUnsupported;
+  }
+  return decode_payload(access, model, value_index, value.payload, tensor);
+}
+
+template <class Access>
+Status decode_call(Access& access, const Model& model, Vector indices, const char* letters,
+                   Frame& frame) {
   const uint32_t count = indices.count();
-  if (count < 2) return Status::kCorrupt;
-  if (count > abi::kMaxArgs) return Status::kUnsupported;
+  if constexpr (Access::kChecked) {
+    if (count < 2) return Status::kCorrupt;
+    if (count > abi::kMaxArgs) return Status::kUnsupported;
+  }
   frame.call = {frame.args(), &frame, list_item};
   frame.model = &model;
   frame.indices = indices;
   // The last index repeats that of the out tensor, as the return value.
   const uint32_t last = count - 1;
   for (uint32_t i = 0; i < last; ++i) {
-    if (letters[i] == 0) return Status::kCorrupt;
-    kernels::Arg* arg = new (frame.args() + i) kernels::Arg;
-    const Status status = decode_argument(model, indices.index(i), letters[i], *arg);
-    if (status != Status::kOk) return status;
+    if (Access::kChecked && letters[i] == 0) return Status::kCorrupt;
+    const Status status =
+        decode_argument(access, model, indices.index(i), letters[i], frame.args()[i]);
+    if (Access::kChecked && status != Status::kOk) return status;
   }
-  return letters[last] == 0 && indices.index(last) == indices.index(last - 1) ? Status::kOk
-                                                                              : Status::kCorrupt;
+  if constexpr (Access::kChecked) {
+    if (letters[last] != 0 || indices.index(last) != indices.index(last - 1)) {
+      return Status::kCorrupt;
+    }
+  }
+  return access.failed() ? Status::kCorrupt : Status::kOk;
 }
+
+template Status decode_tensor(Checked&, const Model&, uint32_t, kernels::Tensor&);
+template Status decode_tensor(Trusted&, const Model&, uint32_t, kernels::Tensor&);
+template Status decode_call(Checked&, const Model&, Vector, const char*, Frame&);
+template Status decode_call(Trusted&, const Model&, Vector, const char*, Frame&);
 
 Instruction instruction_at(const Image& image, uint32_t index) {
   const Position instruction = image.instructions.target(index);

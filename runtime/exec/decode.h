@@ -1,10 +1,10 @@
 #pragma once
-// From the values of a file to the arguments of a kernel. The same code serves the checks at load
-// and the run: what it checks is the kind of each value, a compare or two per argument, and at run
-// the answer is known to be kOk. Memory safety of the reads themselves was proved by the verifier.
+// From the values of a file to the arguments of a kernel. At load this is where values are verified,
+// when an instruction or the interface names them; at run the same code reads without asking.
 
 #include "abi/limits.h"
 #include "runtime/exec/model.h"
+#include "runtime/program/access.h"
 
 namespace thimble::runtime {
 
@@ -18,12 +18,30 @@ struct Frame {
   kernels::Arg* args() { return reinterpret_cast<kernels::Arg*>(storage); }
 };
 
-/// The tensor of a value; kUnsupported if its data comes from nowhere. `data` is null where the
-/// arena or the caller's buffer is not known (yet).
-Status decode_tensor(const Model& model, uint32_t value_index, kernels::Tensor& tensor);
+/// The tensor of a value; kUnsupported if it is no tensor, or if its data comes from nowhere. `data`
+/// is null where the arena or the caller's buffer is not known (yet). Access: access.h.
+template <class Access>
+Status decode_tensor(Access& access, const Model& model, uint32_t value_index,
+                     kernels::Tensor& tensor);
 
 /// `indices` is a verified vector of int32; `letters` the kernel's argument letters.
-Status decode_call(const Model& model, Vector indices, const char* letters, Frame& frame);
+template <class Access>
+Status decode_call(Access& access, const Model& model, Vector indices, const char* letters,
+                   Frame& frame);
+
+/// The tensor of a value that load has seen to be one.
+inline kernels::Tensor tensor_of(const Model& model, uint32_t value_index) {
+  Trusted trusted;
+  kernels::Tensor tensor;
+  (void)decode_tensor(trusted, model, value_index, tensor);
+  return tensor;
+}
+
+/// Whether the tensor of a verified value lies in the arena.
+bool is_planned(const Image& image, uint32_t value_index);
+
+/// How many bytes an element of an ET scalar type has; 0 for those that no kernel takes.
+uint32_t element_bytes(uint32_t scalar_type);
 
 /// Of a verified instruction: its row in the operator table, and its arguments.
 struct Instruction {

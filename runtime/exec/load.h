@@ -2,6 +2,7 @@
 // The checks between a verified file and a model that may run.
 
 #include "runtime/exec/model.h"
+#include "runtime/program/access.h"
 
 namespace thimble::runtime {
 
@@ -9,8 +10,11 @@ namespace thimble::runtime {
 Status resolve_kernels(const Image& image, const kernels::KernelTable& kernels,
                        ResolvedKernel* resolved);
 
-/// Decodes each instruction once and asks its kernel; then the graph's outputs. While
-/// model.resolved is null (no memory yet), kernels are looked up one by one.
-Status check_instructions(const Model& model, const kernels::KernelTable& kernels);
+/// Inputs and outputs are tensors; an input is one that may be written or pointed elsewhere.
+Status check_interface(Checked& access, const Model& model);
+
+/// Decodes each instruction once and asks its kernel. While model.resolved is null (no memory yet),
+/// kernels are looked up one by one.
+Status check_instructions(Checked& access, const Model& model, const kernels::KernelTable& kernels);
 
 }  // namespace thimble::runtime

@@ -92,7 +92,23 @@ Status resolve_kernels(const Image& image, const kernels::KernelTable& kernels,
   return Status::kOk;
 }
 
-Status check_instructions(const Model& model, const kernels::KernelTable& kernels) {
+Status check_interface(Checked& access, const Model& model) {
+  const Image& image = model.image;
+  kernels::Tensor tensor;
+  for (uint32_t i = 0; i < image.inputs.count(); ++i) {
+    const Status status = decode_tensor(access, model, image.inputs.index(i), tensor);
+    if (status != Status::kOk) return status;
+    if (tensor.is_constant) return Status::kCorrupt;
+  }
+  for (uint32_t i = 0; i < image.outputs.count(); ++i) {
+    const Status status = decode_tensor(access, model, image.outputs.index(i), tensor);
+    if (status != Status::kOk) return status;
+  }
+  return access.failed() ? Status::kCorrupt : Status::kOk;
+}
+
+Status check_instructions(Checked& access, const Model& model,
+                          const kernels::KernelTable& kernels) {
   const Image& image = model.image;
   // No operator may be missing, even one that no instruction calls: resolve_kernels sees it so.
   for (uint32_t i = 0; model.resolved == nullptr && i < image.operators.count(); ++i) {
@@ -103,13 +119,8 @@ Status check_instructions(const Model& model, const kernels::KernelTable& kernel
     const Instruction instruction = instruction_at(image, i);
     const kernels::Kernel& kernel = *kernel_of(model, instruction.op_index, kernels);
     Frame frame;
-    Status status = decode_call(model, instruction.args, kernel.arguments, frame);
+    Status status = decode_call(access, model, instruction.args, kernel.arguments, frame);
     if (status == Status::kOk) status = kernel.check(frame.call);
-    if (status != Status::kOk) return status;
-  }
-  for (uint32_t i = 0; i < image.outputs.count(); ++i) {
-    kernels::Tensor output;
-    const Status status = decode_tensor(model, image.outputs.index(i), output);
     if (status != Status::kOk) return status;
   }
   return Status::kOk;

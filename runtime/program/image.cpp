@@ -6,6 +6,7 @@
 
 #include "abi/limits.h"
 #include "abi/native_params.h"
+#include "runtime/program/access.h"
 
 namespace thimble::runtime {
 namespace {
@@ -15,6 +16,17 @@ namespace pte = abi::pte;
 // So that arena and bookkeeping of the largest file still add up in 32 bits.
 constexpr uint32_t kFileBytesMax = 0x3FFFFFFF;
 constexpr uint32_t kArenaBytesMax = 0x7FFFFFFF;
+
+// Bytes of each field of the tables below, see TableKind.
+constexpr char kProgramFields[] = "\4\4\4\4\4\4\4\4";
+constexpr char kPlanFields[] = "\4\4\4\4\4\4\4\4\4\4";
+constexpr char kChainFields[] = "\4\4\4\4";
+constexpr char kSegmentFields[] = "\10\10";
+constexpr char kSubsegmentFields[] = "\4\4";
+constexpr char kNamedDataFields[] = "\4\4";
+constexpr char kOperatorFields[] = "\4\4";
+constexpr char kInstructionFields[] = "\1\4";
+constexpr char kKernelCallFields[] = "\4\4";
 
 struct Region {
   Position data = nullptr;
@@ -49,30 +61,32 @@ Status split_file(Position file, uint32_t bytes, Region& program, Region& segmen
 
 Status find_segment(Verifier& verifier, Vector table, uint32_t index, Region all, Region& found) {
   if (index >= table.count()) return Status::kCorrupt;
-  const Position segment = verifier.table(table.item(index, 4));
+  TableKind kind(kSegmentFields);
+  const Position segment = verifier.table(table.item(index, 4), kind);
   if (segment == nullptr) return Status::kCorrupt;
-  const uint64_t offset = verifier.scalar<uint64_t>(segment, pte::data_segment::kOffset);
-  const uint64_t bytes = verifier.scalar<uint64_t>(segment, pte::data_segment::kSize);
+  const uint64_t offset = scalar<uint64_t>(segment, pte::data_segment::kOffset);
+  const uint64_t bytes = scalar<uint64_t>(segment, pte::data_segment::kSize);
   if (offset > all.bytes || bytes > all.bytes - offset) return Status::kCorrupt;
   found = {all.data + offset, static_cast<uint32_t>(bytes)};
-  return verifier.failed() ? Status::kCorrupt : Status::kOk;
+  return Status::kOk;
 }
 
-Status find_constants(Loading& loading, Position program, Vector segment_table, Region segments) {
-  Verifier& verifier = loading.verifier;
-  Image& image = *loading.image;
-  if (const Position in_segment = verifier.child(program, pte::program::kConstantSegment)) {
+Status find_constants(Checked& access, Position program, Vector segment_table, Region segments,
+                      Image& image) {
+  Verifier& verifier = access.verifier;
+  TableKind kind(kSubsegmentFields);
+  const Position in_segment = verifier.child(program, pte::program::kConstantSegment, kind);
+  if (in_segment != nullptr) {
     image.constants = verifier.vector(in_segment, pte::subsegment_offsets::kOffsets, 3);
     // Offset 0 is reserved and stands alone in a file without constants, which then may lack the
     // segment too.
     if (image.constants.count() > 1) {
-      const auto index =
-          verifier.scalar<uint32_t>(in_segment, pte::subsegment_offsets::kSegmentIndex);
+      const auto index = scalar<uint32_t>(in_segment, pte::subsegment_offsets::kSegmentIndex);
       Region found;
       const Status status = find_segment(verifier, segment_table, index, segments, found);
       if (status != Status::kOk) return status;
       image.constant_data = found.data;
-      loading.constant_bytes = found.bytes;
+      access.constant_bytes = found.bytes;
       return Status::kOk;
     }
   }
@@ -84,15 +98,16 @@ Status find_constants(Loading& loading, Position program, Vector segment_table, 
 Status check_entry(Verifier& verifier, Position program, Vector segment_table, Region segments,
                    uint32_t arena_bytes) {
   const Vector named = verifier.vector(program, pte::program::kNamedData, 2);
+  TableKind kind(kNamedDataFields);
   for (uint32_t i = 0; i < named.count(); ++i) {
-    const Position data = verifier.table(named.item(i, 4));
+    const Position data = verifier.table(named.item(i, 4), kind);
     if (data == nullptr) return Status::kCorrupt;
     const Vector key = verifier.vector(data, pte::named_data::kKey, 0);
     constexpr uint32_t kKeyBytes = sizeof abi::kEntryKey - 1;
     if (key.count() != kKeyBytes) continue;
     if (std::memcmp(key.item(0, 1), abi::kEntryKey, kKeyBytes) != 0) continue;
 
-    const auto index = verifier.scalar<uint32_t>(data, pte::named_data::kSegmentIndex);
+    const auto index = scalar<uint32_t>(data, pte::named_data::kSegmentIndex);
     Region found;
     const Status status = find_segment(verifier, segment_table, index, segments, found);
     if (status != Status::kOk) return status;
@@ -111,9 +126,10 @@ Status check_entry(Verifier& verifier, Position program, Vector segment_table, R
 /// "forward", or else the first plan.
 Position find_plan(Verifier& verifier, Position program) {
   const Vector plans = verifier.vector(program, pte::program::kExecutionPlan, 2);
+  TableKind kind(kPlanFields);
   Position first = nullptr;
   for (uint32_t i = 0; i < plans.count(); ++i) {
-    const Position plan = verifier.table(plans.item(i, 4));
+    const Position plan = verifier.table(plans.item(i, 4), kind);
     if (plan == nullptr) return nullptr;
     if (i == 0) first = plan;
     const Vector name = verifier.vector(plan, pte::execution_plan::kName, 0);
@@ -137,25 +153,24 @@ Status find_arena_size(Verifier& verifier, Position plan, Image& image) {
 Status verify_instructions(Verifier& verifier, const Image& image) {
   const uint32_t operators = image.operators.count();
   const uint32_t count = image.instructions.count();
+  TableKind instructions(kInstructionFields), calls(kKernelCallFields);
   for (uint32_t i = 0; i < count; ++i) {
-    const Position instruction = verifier.table(image.instructions.item(i, 4));
+    const Position instruction = verifier.table(image.instructions.item(i, 4), instructions);
     if (instruction == nullptr) return Status::kCorrupt;
-    const auto kind = verifier.scalar<uint8_t>(instruction, pte::instruction::kInstrArgsType);
-    if (kind > pte::instruction_tag::kKernelCall && kind <= pte::instruction_tag::kFreeCall) {
+    const auto tag = scalar<uint8_t>(instruction, pte::instruction::kInstrArgsType);
+    if (tag > pte::instruction_tag::kKernelCall && tag <= pte::instruction_tag::kFreeCall) {
       return Status::kUnsupported;
     }
-    const Position call = verifier.child(instruction, pte::instruction::kInstrArgs);
-    if (kind != pte::instruction_tag::kKernelCall || call == nullptr) return Status::kCorrupt;
-    const auto op_index = verifier.scalar<uint32_t>(call, pte::kernel_call::kOpIndex);
+    const Position call = verifier.child(instruction, pte::instruction::kInstrArgs, calls);
+    if (tag != pte::instruction_tag::kKernelCall || call == nullptr) return Status::kCorrupt;
+    const auto op_index = scalar<uint32_t>(call, pte::kernel_call::kOpIndex);
     if (op_index >= operators) return Status::kCorrupt;
     verifier.vector(call, pte::kernel_call::kArgs, 2);
   }
   return verifier.failed() ? Status::kCorrupt : Status::kOk;
 }
 
-Status verify_plan(Loading& loading, Position plan) {
-  Verifier& verifier = loading.verifier;
-  Image& image = *loading.image;
+Status verify_plan(Verifier& verifier, Position plan, Image& image) {
   image.values = verifier.vector(plan, pte::execution_plan::kValues, 2);
   image.inputs = verifier.vector(plan, pte::execution_plan::kInputs, 2);
   image.outputs = verifier.vector(plan, pte::execution_plan::kOutputs, 2);
@@ -163,12 +178,14 @@ Status verify_plan(Loading& loading, Position plan) {
   const Vector chains = verifier.vector(plan, pte::execution_plan::kChains, 2);
   if (chains.count() > 1) return Status::kUnsupported;
   if (chains.count() == 1) {
-    const Position chain = verifier.table(chains.item(0, 4));
+    TableKind kind(kChainFields);
+    const Position chain = verifier.table(chains.item(0, 4), kind);
     if (chain == nullptr) return Status::kCorrupt;
     image.instructions = verifier.vector(chain, pte::chain::kInstructions, 2);
   }
+  TableKind kind(kOperatorFields);
   for (uint32_t i = 0; i < image.operators.count(); ++i) {
-    const Position op = verifier.table(image.operators.item(i, 4));
+    const Position op = verifier.table(image.operators.item(i, 4), kind);
     if (op == nullptr) return Status::kCorrupt;
     verifier.vector(op, pte::op::kName, 0);
     verifier.vector(op, pte::op::kOverload, 0);
@@ -176,28 +193,9 @@ Status verify_plan(Loading& loading, Position plan) {
   return verifier.failed() ? Status::kCorrupt : verify_instructions(verifier, image);
 }
 
-/// Interface values are tensors; an input is one that may be written or pointed elsewhere.
-Status verify_interface(const Image& image) {
-  for (uint32_t i = 0; i < image.inputs.count(); ++i) {
-    const Position tensor = tensor_at(image, image.inputs.index(i));
-    if (tensor == nullptr) return Status::kUnsupported;
-    if (scalar<uint32_t>(tensor, pte::tensor::kDataBufferIdx) != 0) return Status::kCorrupt;
-  }
-  for (uint32_t i = 0; i < image.outputs.count(); ++i) {
-    if (tensor_at(image, image.outputs.index(i)) == nullptr) return Status::kUnsupported;
-  }
-  return Status::kOk;
-}
-
 }  // namespace
 
-Position tensor_at(const Image& image, uint32_t value_index) {
-  if (value_index >= image.values.count()) return nullptr;
-  const Position value = image.values.target(value_index);
-  return tag_of(value) == pte::value_tag::kTensor ? payload_of(value) : nullptr;
-}
-
-Status open_image(const void* file, size_t file_bytes, Image& image) {
+Status open_image(const void* file, size_t file_bytes, Checked& access, Image& image) {
   if (file == nullptr) return Status::kBadArgument;
   if (reinterpret_cast<uintptr_t>(file) % abi::kConstantAlignment != 0) return Status::kMisaligned;
   if (file_bytes > kFileBytesMax) return Status::kUnsupported;
@@ -208,13 +206,14 @@ Status open_image(const void* file, size_t file_bytes, Image& image) {
                              program_bytes, segments);
   if (status != Status::kOk) return status;
 
-  Loading loading{{program_bytes.data, program_bytes.bytes}, &image};
-  Verifier& verifier = loading.verifier;
-  const Position program = verifier.table(program_bytes.data);
+  Verifier& verifier = access.verifier;
+  verifier = Verifier(program_bytes.data, program_bytes.bytes);
+  TableKind kind(kProgramFields);
+  const Position program = verifier.table(program_bytes.data, kind);
   if (program == nullptr) return Status::kCorrupt;
-  if (verifier.scalar<uint32_t>(program, pte::program::kVersion) != 0) return Status::kUnsupported;
+  if (scalar<uint32_t>(program, pte::program::kVersion) != 0) return Status::kUnsupported;
   const Vector segment_table = verifier.vector(program, pte::program::kSegments, 2);
-  status = find_constants(loading, program, segment_table, segments);
+  status = find_constants(access, program, segment_table, segments, image);
   if (status != Status::kOk) return status;
 
   const Position plan = find_plan(verifier, program);
@@ -223,11 +222,7 @@ Status open_image(const void* file, size_t file_bytes, Image& image) {
   if (status != Status::kOk) return status;
   status = check_entry(verifier, program, segment_table, segments, image.arena_bytes);
   if (status != Status::kOk) return status;
-  status = verify_plan(loading, plan);
-  if (status != Status::kOk) return status;
-  status = verify_values(loading);
-  if (status != Status::kOk) return status;
-  return verify_interface(image);
+  return verify_plan(verifier, plan, image);
 }
 
 }  // namespace thimble::runtime

@@ -1,7 +1,7 @@
 #pragma once
-// Where things are in a verified file: a handful of positions, found once by open_image. Nothing is
-// copied; tensors, scalars and instructions are decoded from the file each time they are needed,
-// which costs some 40 instructions per argument and no RAM.
+// Where things are in a file: a handful of positions, found once by open_image. Nothing is copied;
+// tensors, scalars and instructions are decoded from the file each time they are needed, which costs
+// some 30 instructions per argument and no RAM.
 
 #include "abi/status.h"
 #include "runtime/program/flatbuffer.h"
@@ -11,7 +11,7 @@ namespace thimble::runtime {
 using abi::Status;
 
 struct Image {
-  Vector values;        // [EValue], each verified for its tag
+  Vector values;        // [EValue]; verified where one is used
   Vector inputs;        // [i32], value indices of tensors
   Vector outputs;       // [i32], value indices of tensors
   Vector operators;     // [Operator]
@@ -21,29 +21,15 @@ struct Image {
   uint32_t arena_bytes = 0;
 };
 
-/// What only the checks need of a file.
-struct Loading {
-  Verifier verifier;
-  Image* image;
-  uint32_t constant_bytes = 0;  // of the constant segment
-};
+class Checked;
 
-/// Verifies header, segments, tables and every value of the file, in this order.
-Status open_image(const void* file, size_t file_bytes, Image& image);
-
-/// Verifies every EValue of the plan (values.cpp).
-Status verify_values(Loading& loading);
+/// Verifies header, segments and all tables but the values, and sets `access` up for those.
+Status open_image(const void* file, size_t file_bytes, Checked& access, Image& image);
 
 /// Parts of a verified value.
 inline uint8_t tag_of(Position value) {
   return scalar<uint8_t>(value, abi::pte::evalue::kValType);
 }
 inline Position payload_of(Position value) { return follow(field(value, abi::pte::evalue::kVal)); }
-
-/// The tensor payload of a value that is one, else null.
-Position tensor_at(const Image& image, uint32_t value_index);
-
-/// How many bytes an element of an ET scalar type has; 0 for those that no kernel takes.
-uint32_t element_bytes(uint32_t scalar_type);
 
 }  // namespace thimble::runtime
