@@ -1,29 +1,28 @@
 #pragma once
-// Runs another program, with a limit on its time. platform_posix.cpp and platform_win32.cpp are the
-// only places under src/ that call the operating system.
+// Runs a program and waits for it, with a limit on its time. With platform_posix.cpp or platform_win32.cpp behind it,
+// these are the only operating system calls in src/.
 
 #include <chrono>
 #include <filesystem>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
 namespace thimble::base {
 
 struct ProcessOptions {
-  std::filesystem::path folder;  // where it runs; empty: here
-  std::chrono::milliseconds time_limit{60000};
+  std::filesystem::path folder;               // working directory; empty: the caller's
+  std::chrono::seconds time_limit{60};
 };
 
 struct ProcessResult {
-  bool timed_out = false;  // killed, with all processes that it had started, at the time limit
-  int exit_code = 0;       // 128 + the signal if one ended it
-  std::string output;      // standard output and error, as they came
+  int exit_code = 0;         // 128 + signal if a signal ended it
+  bool timed_out = false;    // it and its children were killed at the limit
+  std::string output;        // standard output and error, as they came
 };
 
-/// `command[0]` is looked up in PATH; standard input is empty. An error only if it cannot be started.
-[[nodiscard]] Result<ProcessResult> run_process(std::span<const std::string> command,
-                                                const ProcessOptions& options);
+/// `command[0]` is looked up in PATH. Standard input is empty. An error if the program cannot be started.
+[[nodiscard]] Result<ProcessResult> run_process(const std::vector<std::string>& command, const ProcessOptions& options);
 
 }  // namespace thimble::base
