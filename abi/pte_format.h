@@ -100,14 +100,14 @@ inline constexpr int8_t kSegment = 1;
 using Slot = uint16_t;
 
 namespace program {
-inline constexpr Slot kVersion = 4;              // u32
-inline constexpr Slot kExecutionPlan = 6;        // [ExecutionPlan]
-inline constexpr Slot kConstantBuffer = 8;       // [Buffer], deprecated
-inline constexpr Slot kBackendDelegateData = 10; // [InlineData]
-inline constexpr Slot kSegments = 12;            // [DataSegment]
-inline constexpr Slot kConstantSegment = 14;     // SubsegmentOffsets
-inline constexpr Slot kMutableDataSegments = 16; // [SubsegmentOffsets]
-inline constexpr Slot kNamedData = 18;           // [NamedData]
+inline constexpr Slot kVersion = 4;               // u32
+inline constexpr Slot kExecutionPlan = 6;         // [ExecutionPlan]
+inline constexpr Slot kConstantBuffer = 8;        // [Buffer], deprecated
+inline constexpr Slot kBackendDelegateData = 10;  // [InlineData]
+inline constexpr Slot kSegments = 12;             // [DataSegment]
+inline constexpr Slot kConstantSegment = 14;      // SubsegmentOffsets
+inline constexpr Slot kMutableDataSegments = 16;  // [SubsegmentOffsets]
+inline constexpr Slot kNamedData = 18;            // [NamedData]
 }  // namespace program
 
 namespace buffer {
@@ -157,16 +157,16 @@ inline constexpr Slot kVal = 6;      // the table that the tag names
 }  // namespace evalue
 
 namespace tensor {
-inline constexpr Slot kScalarType = 4;       // i8
-inline constexpr Slot kStorageOffset = 6;    // i32
-inline constexpr Slot kSizes = 8;            // [i32]
-inline constexpr Slot kDimOrder = 10;        // [u8]
-inline constexpr Slot kRequiresGrad = 12;    // bool
-inline constexpr Slot kDataBufferIdx = 14;   // u32
-inline constexpr Slot kAllocationInfo = 16;  // AllocationDetails
-inline constexpr Slot kLayout = 18;          // i8
-inline constexpr Slot kShapeDynamism = 20;   // i8
-inline constexpr Slot kExtraTensorInfo = 22; // ExtraTensorInfo
+inline constexpr Slot kScalarType = 4;        // i8
+inline constexpr Slot kStorageOffset = 6;     // i32
+inline constexpr Slot kSizes = 8;             // [i32]
+inline constexpr Slot kDimOrder = 10;         // [u8]
+inline constexpr Slot kRequiresGrad = 12;     // bool
+inline constexpr Slot kDataBufferIdx = 14;    // u32
+inline constexpr Slot kAllocationInfo = 16;   // AllocationDetails
+inline constexpr Slot kLayout = 18;           // i8
+inline constexpr Slot kShapeDynamism = 20;    // i8
+inline constexpr Slot kExtraTensorInfo = 22;  // ExtraTensorInfo
 }  // namespace tensor
 
 namespace allocation_details {

@@ -77,11 +77,27 @@ inline Program full_program() {
   unbound.shape_dynamism = ShapeDynamism::kDynamicUnbound;
   unbound.storage_offset = 7;
   const double infinity = std::numeric_limits<double>::infinity();
-  plan.values = {Null{}, Int{-5}, Bool{true}, Bool{false}, Double{0.1}, Double{-0.0},
-                 Double{infinity}, String{"a\"b\nc"}, mutable_tensor, other_segment, external,
-                 dynamic, unbound, IntList{{1, 1}}, DoubleList{{1.5, -infinity, 1e-300}},
-                 BoolList{{true, false}}, TensorList{{8, 10}}, OptionalTensorList{{-1, 11}},
-                 IntList{}, String{}, Int{std::numeric_limits<int64_t>::min()}};
+  plan.values = {Null{},
+                 Int{-5},
+                 Bool{true},
+                 Bool{false},
+                 Double{0.1},
+                 Double{-0.0},
+                 Double{infinity},
+                 String{"a\"b\nc"},
+                 mutable_tensor,
+                 other_segment,
+                 external,
+                 dynamic,
+                 unbound,
+                 IntList{{1, 1}},
+                 DoubleList{{1.5, -infinity, 1e-300}},
+                 BoolList{{true, false}},
+                 TensorList{{8, 10}},
+                 OptionalTensorList{{-1, 11}},
+                 IntList{},
+                 String{},
+                 Int{std::numeric_limits<int64_t>::min()}};
   plan.inputs = {11, 1};
   plan.outputs = {8};
   plan.operators = {{"aten::index", "Tensor_out"}, {"ours::plain", ""}};

@@ -126,7 +126,8 @@ constexpr size_t tag_of() {
   size_t index = 0;
   [&]<size_t... I>(std::index_sequence<I...>) {
     ((std::is_same_v<std::variant_alternative_t<I, Variant>, Alternative> ? index = I : 0), ...);
-  }(std::make_index_sequence<std::variant_size_v<Variant>>());
+  }
+  (std::make_index_sequence<std::variant_size_v<Variant>>());
   return index + 1;
 }
 static_assert(tag_of<EValue, Null>() == value_tag::kNull);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "formats/pte/layout.h"
 #include "formats/pte/parse.h"
 #include "formats/pte/print.h"
 #include "formats/pte/write.h"
@@ -25,7 +26,8 @@ TEST(PteText, RoundTrip) {
 }
 
 TEST(PteText, AddProgramReads) {
-  EXPECT_EQ(print(add_program()), R"(pte 0
+  EXPECT_EQ(print(add_program()),
+            R"(pte 0
 constants segment
 constant 1 16
   x 0102030405060708090a0b0c0d0e0f10
@@ -103,6 +105,22 @@ TEST(PteText, JsonHasTheFacts) {
   EXPECT_FALSE(json["named_data"][0].contains("hex"));
   const auto with_data = nlohmann::json::parse(print_json(full_program(), {.data = true}));
   EXPECT_EQ(with_data["constants"][1]["hex"], "6465666768");
+}
+
+TEST(PteText, LayoutNamesTheSegments) {
+  const Bytes file = *write(full_program());
+  const Result<FileLayout> layout = read_layout(file, "test");
+  ASSERT_TRUE(layout.ok()) << layout.error().message;
+  EXPECT_EQ(layout->file_bytes, file.size());
+  ASSERT_EQ(layout->segments.size(), 6u);
+  const char* roles[] = {"constants",     "mutable 0",          "mutable 1", "delegate NobodyKnows",
+                         "named thimble", "named odd \"key\"\n"};
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(layout->segments[i].role, roles[i]);
+  EXPECT_EQ(layout->segments[0].offset, layout->segment_base);
+  EXPECT_EQ(layout->segments[5].offset + layout->segments[5].size, file.size());
+  const std::string text = print(*layout) + print(full_program());
+  EXPECT_TRUE(parse_text(text, "text").ok());
+  EXPECT_EQ(nlohmann::json::parse(print_json(*layout))["segments"][4]["role"], "named thimble");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace thimble::formats::pte {
 namespace {
 
-constexpr size_t kRankMax = 16;              // of the stock runtime
+constexpr size_t kRankMax = 16;  // of the stock runtime
 constexpr uint32_t kBlobAlignmentMax = 4096;
 constexpr uint64_t kInlineBytesMax = uint64_t{1} << 30;  // a flatbuffer ends at 2 GiB
 
@@ -126,8 +126,8 @@ class PlanCheck {
       }
     }
     if (tensor.dim_order.size() != rank) {
-      return fail(place + ".dim_order", fmt::format("{} entries for a tensor of rank {}",
-                                                    tensor.dim_order.size(), rank));
+      return fail(place + ".dim_order",
+                  fmt::format("{} entries for a tensor of rank {}", tensor.dim_order.size(), rank));
     }
     uint32_t seen = 0;
     for (size_t i = 0; i < rank; ++i) {
@@ -145,14 +145,13 @@ class PlanCheck {
                                uint64_t bytes) const {
     const uint32_t id = allocation.memory_id;
     if (id == 0 || id >= plan_.memory_sizes.size()) {
-      return fail(place + ".allocation", fmt::format("memory {} is not one of 1..{}", id,
-                                                     plan_.memory_sizes.size() - 1));
+      return fail(place + ".allocation",
+                  fmt::format("memory {} is not one of 1..{}", id, plan_.memory_sizes.size() - 1));
     }
     const auto size = static_cast<uint64_t>(plan_.memory_sizes[id]);
     if (allocation.offset <= size && bytes <= size - allocation.offset) return ok();
-    return fail(place + ".allocation",
-                fmt::format("{} bytes at {} leave memory {} of {} bytes", bytes, allocation.offset,
-                            id, size));
+    return fail(place + ".allocation", fmt::format("{} bytes at {} leave memory {} of {} bytes",
+                                                   bytes, allocation.offset, id, size));
   }
 
   [[nodiscard]] Status data(const std::string& place, const Tensor& tensor, uint64_t bytes) const {
@@ -178,8 +177,8 @@ class PlanCheck {
     THIMBLE_CHECK(index(place + ".data_buffer_idx", tensor.data_buffer_idx, buffers->size()));
     const size_t stored = (*buffers)[tensor.data_buffer_idx].size();
     if (bytes <= stored) return ok();
-    return fail(place + ".data_buffer_idx", fmt::format("a tensor of {} bytes in a buffer of {}",
-                                                        bytes, stored));
+    return fail(place + ".data_buffer_idx",
+                fmt::format("a tensor of {} bytes in a buffer of {}", bytes, stored));
   }
 
   [[nodiscard]] Status chain(const std::string& place, const Chain& chain) const {

@@ -77,8 +77,7 @@ class Parser {
   }
   Status bytes_complete(const LineScanner& line) {
     if (bytes_ != nullptr && bytes_->size() != bytes_wanted_) {
-      return line.fail(fmt::format("{} bytes so far, {} announced", bytes_->size(),
-                                   bytes_wanted_));
+      return line.fail(fmt::format("{} bytes so far, {} announced", bytes_->size(), bytes_wanted_));
     }
     bytes_ = nullptr;
     return ok();

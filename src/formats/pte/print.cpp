@@ -113,8 +113,8 @@ class Printer {
   }
 
   static std::string text(const Tensor& t) {
-    std::string out = fmt::format("tensor {} {} order {}", type_word(t.scalar_type), t.sizes,
-                                  t.dim_order);
+    std::string out =
+        fmt::format("tensor {} {} order {}", type_word(t.scalar_type), t.sizes, t.dim_order);
     if (t.data_buffer_idx != 0) {
       out += fmt::format(" {} {}", t.allocation ? "start" : "constant", t.data_buffer_idx);
     }

@@ -163,8 +163,8 @@ class JsonPrinter {
     for (const std::vector<Frame>& frames : chain.stacktrace) {
       ordered_json list = ordered_json::array();
       for (const Frame& f : frames) {
-        list.push_back({{"file", f.filename}, {"line", f.line}, {"name", f.name},
-                        {"context", f.context}});
+        list.push_back(
+            {{"file", f.filename}, {"line", f.line}, {"name", f.name}, {"context", f.context}});
       }
       out["stacktrace"].push_back(std::move(list));
     }

@@ -196,8 +196,8 @@ struct ExecutionPlan {
   std::string name = "forward";
   std::optional<ContainerMetadata> container;
   std::vector<EValue> values;
-  std::vector<int32_t> inputs;   // value indices
-  std::vector<int32_t> outputs;  // value indices
+  std::vector<int32_t> inputs;                        // value indices
+  std::vector<int32_t> outputs;                       // value indices
   std::vector<Chain> chains = std::vector<Chain>(1);  // the stock runtime wants at least one
   std::vector<Operator> operators;
   std::vector<BackendDelegate> delegates;

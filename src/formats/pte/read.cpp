@@ -16,7 +16,9 @@ namespace {
 /// More than any loader asks for; larger multiples of a page say nothing about an intention.
 constexpr uint64_t kAlignmentMax = 128;
 
-constexpr uint64_t lowest_bit(uint64_t number) { return number & (~number + 1); }
+constexpr uint64_t lowest_bit(uint64_t number) {
+  return number & (~number + 1);
+}
 
 class FileReader {
  public:
@@ -25,7 +27,8 @@ class FileReader {
 
   Result<Program> run() {
     THIMBLE_TRY(header_, parse_header(file_, label_));
-    THIMBLE_CHECK(verify());
+    THIMBLE_TRY(tables_, verify_tables(file_, header_, label_));
+    root_ = tables_.root;
     out_.version = root_->version();
     if (root_->execution_plan() != nullptr) {
       for (const fb::ExecutionPlan* from : *root_->execution_plan()) {
@@ -56,23 +59,6 @@ class FileReader {
   [[nodiscard]] Status spend(uint64_t amount) {
     if (budget_.take(amount)) return ok();
     return bad_input("{}: tables share so much that the content is many times the file", label_);
-  }
-
-  /// Copies the flatbuffer to where its numbers are aligned, and has its form checked.
-  [[nodiscard]] Status verify() {
-    if (header_.program_size >= FLATBUFFERS_MAX_BUFFER_SIZE) {
-      return fail("program", fmt::format("{} bytes exceed a flatbuffer", header_.program_size));
-    }
-    const auto size = static_cast<size_t>(header_.program_size);
-    aligned_.resize((size + sizeof(uint64_t) - 1) / sizeof(uint64_t));
-    std::memcpy(aligned_.data(), file_.data(), size);
-    const auto* start = reinterpret_cast<const uint8_t*>(aligned_.data());
-    flatbuffers::Verifier verifier(start, size);
-    if (!fb::VerifyProgramBuffer(verifier)) {
-      return fail("program", "the flatbuffer is truncated or damaged");
-    }
-    root_ = fb::GetProgram(start);
-    return ok();
   }
 
   [[nodiscard]] Result<Place> segment(const std::string& place, uint32_t index) const {
@@ -108,7 +94,8 @@ class FileReader {
           fmt::format("plan {}: delegates[{}].processed", tables.plan.name, i);
       THIMBLE_TRY(Place data, blob_bytes(place, from));
       THIMBLE_CHECK(spend(data.bytes.size()));
-      out_.delegate_blobs.push_back({static_cast<BlobLocation>(from.location), data.alignment,
+      out_.delegate_blobs.push_back({static_cast<BlobLocation>(from.location),
+                                     data.alignment,
                                      {data.bytes.begin(), data.bytes.end()}});
     }
     return ok();
@@ -221,8 +208,8 @@ class FileReader {
       if (from->key() == nullptr) return fail(place + ".key", "missing");
       THIMBLE_TRY(const Place data, segment(place + ".segment_index", from->segment_index()));
       THIMBLE_CHECK(spend(data.bytes.size() + from->key()->size()));
-      out_.named_data.push_back({from->key()->str(), data.alignment,
-                                 {data.bytes.begin(), data.bytes.end()}});
+      out_.named_data.push_back(
+          {from->key()->str(), data.alignment, {data.bytes.begin(), data.bytes.end()}});
     }
     return ok();
   }
@@ -233,7 +220,7 @@ class FileReader {
   std::string_view label_;
   ReadBudget budget_;
   Header header_;
-  std::vector<uint64_t> aligned_;
+  VerifiedTables tables_;
   const fb::Program* root_ = nullptr;
   std::map<BlobPlace, uint32_t> blob_of_;
   std::map<std::pair<uint64_t, uint32_t>, uint64_t> size_of_;

@@ -1,6 +1,7 @@
 #include "formats/pte/read_tables.h"
 
 #include <bit>
+#include <cstring>
 
 namespace thimble::formats::pte {
 namespace {
@@ -192,8 +193,8 @@ class PlanReader {
 
   [[nodiscard]] Status memories() {
     out_.plan.memory_sizes.clear();
-    THIMBLE_CHECK(items("non_const_buffer_sizes", from_.non_const_buffer_sizes(),
-                        out_.plan.memory_sizes));
+    THIMBLE_CHECK(
+        items("non_const_buffer_sizes", from_.non_const_buffer_sizes(), out_.plan.memory_sizes));
     if (from_.non_const_buffer_device() == nullptr) return ok();
     THIMBLE_CHECK(spend(from_.non_const_buffer_device()->size()));
     for (const fb::NonConstBufferDevice* from : *from_.non_const_buffer_device()) {
@@ -278,6 +279,23 @@ class PlanReader {
 };
 
 }  // namespace
+
+Result<VerifiedTables> verify_tables(ByteView file, const Header& header, std::string_view label) {
+  if (header.program_size >= FLATBUFFERS_MAX_BUFFER_SIZE) {
+    return bad_input("{}: program: {} bytes exceed a flatbuffer", label, header.program_size);
+  }
+  const auto size = static_cast<size_t>(header.program_size);
+  VerifiedTables out;
+  out.storage.resize((size + sizeof(uint64_t) - 1) / sizeof(uint64_t));
+  std::memcpy(out.storage.data(), file.data(), size);
+  const auto* start = reinterpret_cast<const uint8_t*>(out.storage.data());
+  flatbuffers::Verifier verifier(start, size);
+  if (!fb::VerifyProgramBuffer(verifier)) {
+    return bad_input("{}: program: the flatbuffer is truncated or damaged", label);
+  }
+  out.root = fb::GetProgram(start);
+  return out;
+}
 
 Result<PlanTables> read_plan(const fb::ExecutionPlan& plan, const std::string& where,
                              ReadBudget& budget) {

@@ -5,11 +5,21 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/result.h"
+#include "formats/pte/header.h"
 #include "formats/pte/program.h"
 #include "program_generated.h"
 
 namespace thimble::formats::pte {
+
+/// The flatbuffer, copied to where its numbers are aligned, after flatbuffers' own verifier.
+struct VerifiedTables {
+  std::vector<uint64_t> storage;
+  const fb::Program* root = nullptr;
+};
+[[nodiscard]] Result<VerifiedTables> verify_tables(ByteView file, const Header& header,
+                                                   std::string_view label);
 
 /// Tables can share children, so a small file can describe a huge program. What is read is counted,
 /// and a file whose content is many times its size is refused.

@@ -63,8 +63,8 @@ Segments lay_out(const Program& program) {
   } else if (program.constants.size() == 1) {
     out.constants.offsets = {0};
   } else {
-    out.constants.offsets = pack(program.constants, abi::kConstantAlignment,
-                                 out.all.emplace_back());
+    out.constants.offsets =
+        pack(program.constants, abi::kConstantAlignment, out.all.emplace_back());
   }
   for (const MutableSegment& data : program.mutable_segments) {
     // Start values are copied, never used in place: no alignment.

@@ -22,9 +22,32 @@ using flatbuffers::Offset;
 using flatbuffers::uoffset_t;
 
 enum class Kind : char {
-  kVector, kOffsets, kString, kInlineBytes, kContainer, kEmpty, kInt, kBool, kDouble, kOneField,
-  kAllocation, kExtra, kTensor, kEValue, kCall, kInstruction, kFrame, kFrameList, kOperator,
-  kReference, kSpec, kDelegate, kDevice, kSegment, kSubsegment, kNamedData
+  kVector,
+  kOffsets,
+  kString,
+  kInlineBytes,
+  kContainer,
+  kEmpty,
+  kInt,
+  kBool,
+  kDouble,
+  kOneField,
+  kAllocation,
+  kExtra,
+  kTensor,
+  kEValue,
+  kCall,
+  kInstruction,
+  kFrame,
+  kFrameList,
+  kOperator,
+  kReference,
+  kSpec,
+  kDelegate,
+  kDevice,
+  kSegment,
+  kSubsegment,
+  kNamedData
 };
 
 class Key {
@@ -75,10 +98,10 @@ class TableBuilder {
     }
     const auto mutable_vector = offsets_or_absent(mutable_data);
     const auto named = named_data();
-    builder_.Finish(fb::CreateProgram(builder_, program_.version, plans_vector, constant_buffer,
-                                      inline_data, segment_vector, constants, mutable_vector,
-                                      named),
-                    fb::ProgramIdentifier());
+    builder_.Finish(
+        fb::CreateProgram(builder_, program_.version, plans_vector, constant_buffer, inline_data,
+                          segment_vector, constants, mutable_vector, named),
+        fb::ProgramIdentifier());
     const auto* data = reinterpret_cast<const std::byte*>(builder_.GetBufferPointer());
     return {data, data + builder_.GetSize()};
   }
@@ -157,8 +180,8 @@ class TableBuilder {
     std::vector<Offset<fb::InlineData>> blobs;
     for (ByteView bytes : segments_.inline_blobs) {
       const auto data = aligned_bytes(bytes);
-      blobs.push_back(once(Key(Kind::kOneField) << data,
-                           [&] { return fb::CreateInlineData(builder_, data); }));
+      blobs.push_back(
+          once(Key(Kind::kOneField) << data, [&] { return fb::CreateInlineData(builder_, data); }));
     }
     return offsets_or_absent(blobs);
   }
@@ -166,18 +189,16 @@ class TableBuilder {
   Offset<flatbuffers::Vector<Offset<fb::DataSegment>>> data_segments() {
     std::vector<Offset<fb::DataSegment>> all;
     for (const Segment& s : segments_.all) {
-      all.push_back(once(Key(Kind::kSegment) << s.offset << s.size, [&] {
-        return fb::CreateDataSegment(builder_, s.offset, s.size);
-      }));
+      all.push_back(once(Key(Kind::kSegment) << s.offset << s.size,
+                         [&] { return fb::CreateDataSegment(builder_, s.offset, s.size); }));
     }
     return offsets_or_absent(all);
   }
 
   Offset<fb::SubsegmentOffsets> subsegments(const SubsegmentOffsets& s) {
     const auto items = vector(s.offsets);
-    return once(Key(Kind::kSubsegment) << s.segment << items, [&] {
-      return fb::CreateSubsegmentOffsets(builder_, s.segment, items);
-    });
+    return once(Key(Kind::kSubsegment) << s.segment << items,
+                [&] { return fb::CreateSubsegmentOffsets(builder_, s.segment, items); });
   }
 
   Offset<flatbuffers::Vector<Offset<fb::NamedData>>> named_data() {
@@ -212,9 +233,8 @@ class TableBuilder {
     if (plan.container) {
       const auto input = text(plan.container->encoded_input);
       const auto output = text(plan.container->encoded_output);
-      container = once(Key(Kind::kContainer) << input << output, [&] {
-        return fb::CreateContainerMetadata(builder_, input, output);
-      });
+      container = once(Key(Kind::kContainer) << input << output,
+                       [&] { return fb::CreateContainerMetadata(builder_, input, output); });
     }
     // The stock runtime wants these vectors even if they are empty.
     const auto name = text(plan.name);
@@ -251,14 +271,12 @@ class TableBuilder {
       const auto key = text(s.key);
       const auto* bytes = reinterpret_cast<const uint8_t*>(s.value.data());
       const auto bytes_vector = vector(std::vector<uint8_t>(bytes, bytes + s.value.size()));
-      specs.push_back(once(Key(Kind::kSpec) << key << bytes_vector, [&] {
-        return fb::CreateCompileSpec(builder_, key, bytes_vector);
-      }));
+      specs.push_back(once(Key(Kind::kSpec) << key << bytes_vector,
+                           [&] { return fb::CreateCompileSpec(builder_, key, bytes_vector); }));
     }
     const auto spec_vector = offsets_or_absent(specs);
-    return once(Key(Kind::kDelegate) << id << processed << spec_vector, [&] {
-      return fb::CreateBackendDelegate(builder_, id, processed, spec_vector);
-    });
+    return once(Key(Kind::kDelegate) << id << processed << spec_vector,
+                [&] { return fb::CreateBackendDelegate(builder_, id, processed, spec_vector); });
   }
 
   // --- Values ---
@@ -337,10 +355,9 @@ class TableBuilder {
     }
     Offset<fb::ExtraTensorInfo> extra;
     if (t.extra) extra = extra_info(*t.extra);
-    const Key key = Key(Kind::kTensor)
-                    << type << t.storage_offset << sizes << dim_order
-                    << static_cast<uint8_t>(t.requires_grad) << t.data_buffer_idx << allocation
-                    << t.layout << dynamism << extra;
+    const Key key = Key(Kind::kTensor) << type << t.storage_offset << sizes << dim_order
+                                       << static_cast<uint8_t>(t.requires_grad) << t.data_buffer_idx
+                                       << allocation << t.layout << dynamism << extra;
     return once(key, [&] {
       return fb::CreateTensor(builder_, type, t.storage_offset, sizes, dim_order, t.requires_grad,
                               t.data_buffer_idx, allocation, t.layout, dynamism, extra)
@@ -352,8 +369,8 @@ class TableBuilder {
     Offset<flatbuffers::String> name;
     if (x.fully_qualified_name) name = text(*x.fully_qualified_name);
     const auto location = static_cast<int8_t>(x.location);
-    const Key key = Key(Kind::kExtra) << x.mutable_segment << name << location << x.device.type
-                                      << x.device.index;
+    const Key key = Key(Kind::kExtra)
+                    << x.mutable_segment << name << location << x.device.type << x.device.index;
     return once(key, [&] {
       return fb::CreateExtraTensorInfo(builder_, x.mutable_segment, name, location, x.device.type,
                                        x.device.index);
@@ -370,9 +387,8 @@ class TableBuilder {
       std::vector<Offset<fb::Frame>> items;
       for (const Frame& f : frames) items.push_back(frame(f));
       const auto item_vector = offsets(items);
-      stacktrace.push_back(once(Key(Kind::kFrameList) << item_vector, [&] {
-        return fb::CreateFrameList(builder_, item_vector);
-      }));
+      stacktrace.push_back(once(Key(Kind::kFrameList) << item_vector,
+                                [&] { return fb::CreateFrameList(builder_, item_vector); }));
     }
     const auto inputs = vector_or_absent(c.inputs);
     const auto outputs = vector_or_absent(c.outputs);
@@ -385,9 +401,8 @@ class TableBuilder {
     const auto file = text(f.filename);
     const auto name = text(f.name);
     const auto context = text(f.context);
-    return once(Key(Kind::kFrame) << file << f.line << name << context, [&] {
-      return fb::CreateFrame(builder_, file, f.line, name, context);
-    });
+    return once(Key(Kind::kFrame) << file << f.line << name << context,
+                [&] { return fb::CreateFrame(builder_, file, f.line, name, context); });
   }
 
   Offset<fb::Instruction> instruction(const Instruction& x) {

@@ -18,7 +18,9 @@ int hex_digit(char c) {
 
 }  // namespace
 
-Error LineScanner::fail(std::string_view what) const { return bad_input("{}: {}", where_, what); }
+Error LineScanner::fail(std::string_view what) const {
+  return bad_input("{}: {}", where_, what);
+}
 
 Status LineScanner::expect_end() const {
   if (at_end()) return ok();

@@ -15,8 +15,7 @@ namespace thimble::formats::pte {
 class LineScanner {
  public:
   /// `where` starts every message: "model.txt:12".
-  LineScanner(std::string_view line, std::string where)
-      : rest_(line), where_(std::move(where)) {
+  LineScanner(std::string_view line, std::string where) : rest_(line), where_(std::move(where)) {
     skip_blanks();
   }
 

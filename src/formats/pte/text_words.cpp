@@ -23,7 +23,9 @@ std::string escape(std::string_view text) {
   return out;
 }
 
-std::string quote(std::string_view text) { return '"' + escape(text) + '"'; }
+std::string quote(std::string_view text) {
+  return '"' + escape(text) + '"';
+}
 
 std::string hex(ByteView bytes) {
   static constexpr char kDigits[] = "0123456789abcdef";

@@ -1,0 +1,35 @@
+#pragma once
+// How the bytes of a `.pte` are divided: what `inspect` shows beside the program itself.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+
+namespace thimble::formats::pte {
+
+struct SegmentPlace {
+  uint64_t offset = 0;  // from the start of the file
+  uint64_t size = 0;
+  std::string role;  // "constants", "mutable 0", "delegate EthosUBackend", "named thimble"
+};
+
+struct FileLayout {
+  uint64_t file_bytes = 0;
+  uint64_t program_bytes = 0;  // the flatbuffer, extended header included
+  bool has_header = false;
+  uint64_t segment_base = 0;
+  uint64_t segment_bytes = 0;  // as the header says; 0 for the older, shorter one
+  std::vector<SegmentPlace> segments;
+};
+
+[[nodiscard]] Result<FileLayout> read_layout(ByteView file, std::string_view label);
+
+/// As comment lines of the text form.
+[[nodiscard]] std::string print(const FileLayout& layout);
+[[nodiscard]] std::string print_json(const FileLayout& layout);
+
+}  // namespace thimble::formats::pte
