@@ -13,6 +13,8 @@ constexpr const Kernel* kKernels[] = {
 
 }  // namespace
 
-KernelTable all_kernels() { return {kKernels, sizeof kKernels / sizeof kKernels[0]}; }
+KernelTable all_kernels() {
+  return {kKernels, sizeof kKernels / sizeof kKernels[0]};
+}
 
 }  // namespace thimble::kernels

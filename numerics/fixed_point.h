@@ -1,6 +1,7 @@
 #pragma once
-// Fixed-point primitives: the arithmetic of docs/numerics.md, section by section. Freestanding and constexpr.
-// Nothing here has undefined behaviour for any argument in its stated range; accumulators wrap.
+// Fixed-point primitives: the arithmetic of docs/numerics.md, section by section. Freestanding and
+// constexpr. Nothing here has undefined behaviour for any argument in its stated range;
+// accumulators wrap.
 
 #include <cstdint>
 
@@ -42,7 +43,9 @@ constexpr int32_t rounding_divide_by_pow2(int32_t value, int32_t bits) {
 
 inline constexpr int32_t kShiftMin = -31;
 inline constexpr int32_t kShiftMax = 30;
-constexpr bool shift_in_range(int32_t shift) { return shift >= kShiftMin && shift <= kShiftMax; }
+constexpr bool shift_in_range(int32_t shift) {
+  return shift >= kShiftMin && shift <= kShiftMax;
+}
 
 /// Double rounding; shift in [kShiftMin, kShiftMax].
 constexpr int32_t requantize(int32_t value, int32_t mult, int32_t shift) {

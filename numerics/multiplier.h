@@ -1,5 +1,6 @@
 #pragma once
-// Real multiplier -> (mult, shift); docs/numerics.md, "Requantization". Host only in practice (double), but constexpr.
+// Real multiplier -> (mult, shift); docs/numerics.md, "Requantization". Host only in practice
+// (double), but constexpr.
 
 #include <cstdint>
 
@@ -11,7 +12,8 @@ struct Multiplier {
   constexpr bool operator==(const Multiplier&) const = default;
 };
 
-/// real >= 0 and finite. Values below 2^-32 give (0, 0); above 2^30 shift exceeds kShiftMax, which callers must refuse.
+/// real >= 0 and finite. Values below 2^-32 give (0, 0); above 2^30 shift exceeds kShiftMax, which
+/// callers must refuse.
 constexpr Multiplier quantize_multiplier(double real) {
   if (!(real > 0)) return {};
   int32_t exponent = 0;

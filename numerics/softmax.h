@@ -1,9 +1,10 @@
 #pragma once
-// Softmax in fixed point with 5 integer bits: the arithmetic of gemmlowp and CMSIS-NN `arm_softmax_s8`, bit for bit.
-// This header is the definition that docs/numerics.md, "Softmax", refers to.
+// Softmax in fixed point with 5 integer bits: the arithmetic of gemmlowp and CMSIS-NN
+// `arm_softmax_s8`, bit for bit. This header is the definition that docs/numerics.md, "Softmax",
+// refers to.
 //
-// Qm.n below is a 32-bit integer worth value / 2^n. Everything wraps; nothing is undefined for any argument, so that
-// parameters of a damaged file cost a wrong answer at most.
+// Qm.n below is a 32-bit integer worth value / 2^n. Everything wraps; nothing is undefined for any
+// argument, so that parameters of a damaged file cost a wrong answer at most.
 
 #include <cstdint>
 
@@ -12,8 +13,9 @@
 namespace thimble::numerics {
 
 /// exp(x) for x <= 0; x in Q5.26, result in Q0.31.
-/// x = -(remainder) - 1/4 + t with t in [0, 1/4) and remainder a multiple of 1/4: a polynomial of 4th degree around -1/8
-/// gives exp(-1/4 + t), and each set bit of the remainder multiplies by its own constant exp(-2^k).
+/// x = -(remainder) - 1/4 + t with t in [0, 1/4) and remainder a multiple of 1/4: a polynomial of
+/// 4th degree around -1/8 gives exp(-1/4 + t), and each set bit of the remainder multiplies by its
+/// own constant exp(-2^k).
 constexpr int32_t exp_on_negative(int32_t x) {
   constexpr int32_t kQuarter = 1 << 24;            // 1/4 in Q5.26
   constexpr int32_t kExpMinusEighth = 1895147668;  // exp(-1/8) in Q0.31
@@ -43,7 +45,8 @@ constexpr int32_t saturating_shl(int32_t value, int32_t bits) {
   return wrap_shl(value, bits);
 }
 
-/// 1 / (1 + x) for x in [0, 1); Q0.31 in and out. Three Newton steps on the half denominator from 48/17 - 32/17 d.
+/// 1 / (1 + x) for x in [0, 1); Q0.31 in and out. Three Newton steps on the half denominator from
+/// 48/17 - 32/17 d.
 constexpr int32_t one_over_one_plus_x(int32_t x) {
   constexpr int32_t k48Over17 = 1515870810;        // Q2.29
   constexpr int32_t kMinus32Over17 = -1010580540;  // Q2.29
@@ -58,12 +61,12 @@ constexpr int32_t one_over_one_plus_x(int32_t x) {
   return saturating_shl(y, 1);
 }
 
-/// The largest row that CMSIS-NN sums without overflow. Longer rows are defined here too: the sum saturates, and from
-/// 2^28 on (512 equal maxima) every output is -128 anyway.
+/// The largest row that CMSIS-NN sums without overflow. Longer rows are defined here too: the sum
+/// saturates, and from 2^28 on (512 equal maxima) every output is -128 anyway.
 inline constexpr int32_t kSoftmaxCmsisRow = 4095;
 
-/// Parameters of one softmax: (mult, shift) = quantize_multiplier(min(s_x * 2^26, 2^31 - 1)), shift in 0..31, and
-/// diff_min = -floor(31 * 2^26 / 2^shift) <= 0. The input's zero point cancels.
+/// Parameters of one softmax: (mult, shift) = quantize_multiplier(min(s_x * 2^26, 2^31 - 1)), shift
+/// in 0..31, and diff_min = -floor(31 * 2^26 / 2^shift) <= 0. The input's zero point cancels.
 struct Softmax {
   int32_t mult, shift, diff_min;
 
@@ -91,7 +94,8 @@ struct Softmax {
     for (int32_t i = 0; i < count; ++i) {
       const int32_t difference = x[i] - maximum;
       int32_t value = 0;
-      // right > 31 means that even the maximum is below 1/512: zero, without a shift that C++ leaves undefined.
+      // right > 31 means that even the maximum is below 1/512: zero, without a shift that C++
+      // leaves undefined.
       if (difference >= diff_min && right <= 31) {
         value = rounding_divide_by_pow2(high_mult(scale, exp(difference)), right);
       }

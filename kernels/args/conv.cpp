@@ -1,6 +1,7 @@
-// Operands, stock:  x, w, bias?, stride[2], padding[2], dilation[2], [depth_multiplier,] x_offset, y_offset,
-//                   mult int32[O], shift int32[O], min, max, scratch (unused here), y.
-// Operands, native: x, ConvParams constant, y.
+// Stock operands: x, w, bias?, stride[2], padding[2], dilation[2], [depth_multiplier,] x_offset,
+// y_offset, mult int32[O], shift int32[O], min, max, scratch (unused here), y.
+//
+// Native operands: x, ConvParams constant, y.
 
 #include "kernels/args/conv.h"
 
@@ -164,8 +165,12 @@ Status check_stock_depthwise(const Call& call) {
   return check_bound_stock(bind_stock_depthwise(call));
 }
 
-Status check_native_conv2d(const Call& call) { return check_native(call, false); }
-Status check_native_depthwise(const Call& call) { return check_native(call, true); }
+Status check_native_conv2d(const Call& call) {
+  return check_native(call, false);
+}
+Status check_native_depthwise(const Call& call) {
+  return check_native(call, true);
+}
 
 Conv bind_stock_conv2d(const Call& call) {
   Conv conv = bind_stock(call, kConv2d);

@@ -1,5 +1,6 @@
 #pragma once
-// Arguments of 2-D convolutions, stock and native, as one plain struct: every variant binds and checks the same.
+// Arguments of 2-D convolutions, stock and native, as one plain struct: every variant binds and
+// checks the same.
 //
 // Memory: x [batch][in_h][in_w][in_c], y [batch][out_h][out_w][out_c];
 // w [out_c][kernel_h][kernel_w][in_c / groups], or depthwise [kernel_h][kernel_w][out_c].

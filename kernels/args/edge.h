@@ -1,5 +1,6 @@
 #pragma once
-// Arguments of quantize and dequantize: the same elements in another type, and perhaps another order of dimensions.
+// Arguments of quantize and dequantize: the same elements in another type, and perhaps another
+// order of dimensions.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
-// Operands, stock add: a, a_zp, a_mult, a_shift, b, b_zp, b_mult, b_shift, y_zp, y_mult, y_shift, min, max, y. Zero points
-//                      positive.
-// Operands, stock mul: a, a_zp, b, b_zp, y_zp, mult, shift, y.
-// Operands, native:    a, b, AddParams or MulParams constant, y.
+// Stock operands of add: a, a_zp, a_mult, a_shift, b, b_zp, b_mult, b_shift, y_zp, y_mult, y_shift,
+// min, max, y. Of mul: a, a_zp, b, b_zp, y_zp, mult, shift, y. Zero points are positive.
+//
+// Native operands: a, b, AddParams or MulParams constant, y.
 
 #include "kernels/args/elementwise.h"
 
@@ -56,12 +56,11 @@ Binary bind_binary(const Tensor& a, const Tensor& b, const Tensor& y) {
 }
 
 Status check_add(const abi::AddParams& params) {
-  const bool fine = is_offset(params.a_offset) && is_offset(params.b_offset) &&
-                    is_code(params.y_offset) && are_bounds(params.min, params.max) &&
-                    is_scale(params.a_mult, params.a_shift) &&
-                    is_scale(params.b_mult, params.b_shift) &&
-                    is_scale(params.y_mult, params.y_shift) &&
-                    (params.b_negate == 0 || params.b_negate == 1);
+  const bool fine =
+      is_offset(params.a_offset) && is_offset(params.b_offset) && is_code(params.y_offset) &&
+      are_bounds(params.min, params.max) && is_scale(params.a_mult, params.a_shift) &&
+      is_scale(params.b_mult, params.b_shift) && is_scale(params.y_mult, params.y_shift) &&
+      (params.b_negate == 0 || params.b_negate == 1);
   return fine ? Status::kOk : Status::kBadParameter;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// Arguments of add and mul, stock and native. Any of the operands may broadcast, by logical shape as in numpy, and each
-// may have its own order of dimensions.
+// Arguments of add and mul, stock and native. Any of the operands may broadcast, by logical shape
+// as in numpy, and each may have its own order of dimensions.
 
 #include <cstdint>
 

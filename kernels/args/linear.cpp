@@ -1,7 +1,9 @@
-// Operands, stock:  x, w, bias?, kernel_sum?, x_offset, filter_offset (0), y_offset, mults, shifts, max, min, y. The
-//                   maximum comes before the minimum. kernel_sum[o] = bias[o] + x_offset * sum of w[o], from files made
-//                   for MVE cores; at most one of it and bias. mults and shifts have one entry, or one per output.
-// Operands, native: x, LinearParams constant, y.
+// Stock operands: x, w, bias?, kernel_sum?, x_offset, filter_offset (0), y_offset, mults, shifts,
+// max, min, y. The maximum comes before the minimum. kernel_sum[o] = bias[o] + x_offset * sum of
+// w[o], from files made for MVE cores; at most one of it and bias. Lists have one entry, or one per
+// output.
+//
+// Native operands: x, LinearParams constant, y.
 
 #include "kernels/args/linear.h"
 
@@ -10,7 +12,9 @@
 namespace thimble::kernels {
 namespace {
 
-int32_t last_size(const Tensor& t) { return t.sizes[t.rank - 1]; }
+int32_t last_size(const Tensor& t) {
+  return t.sizes[t.rank - 1];
+}
 
 Status check_activations(const Tensor& x, const Tensor& y) {
   const Tensor* const both[] = {&x, &y};
@@ -34,7 +38,8 @@ void bind_activations(const Tensor& x, const Tensor& y, Linear& linear) {
 Status check_scale_lists(const IntList& mults, const IntList& shifts, int32_t out) {
   const IntList* const both[] = {&mults, &shifts};
   for (const IntList* list : both) {
-    const bool one_each = list->count <= abi::kMaxIntList && list->count == static_cast<uint32_t>(out);
+    const bool one_each =
+        list->count <= abi::kMaxIntList && list->count == static_cast<uint32_t>(out);
     if (list->count != 1 && !one_each) return Status::kBadParameter;
   }
   // Only the low byte is read later: the whole word must be in range.

@@ -1,8 +1,9 @@
-// Operands, stock avg_pool2d: x, kernel[2], stride[2], padding[2], ceil_mode, zero_point, mult, shift (the last three mean
-//                 nothing: input and output share scale and zero point), scratch (unused here), y.
-// Operands, stock max_pool2d: x, kernel[2], stride[2], padding[2], dilation[2], ceil_mode, x_zero_point, y_zero_point
-//                 (equal), min, max, y.
-// Operands, native: x, PoolParams constant, y.
+// Stock operands of avg_pool2d: x, kernel[2], stride[2], padding[2], ceil_mode, zero_point, mult,
+// shift, scratch, y. The last four inputs mean nothing here: input and output share scale and zero
+// point. Of max_pool2d: x, kernel[2], stride[2], padding[2], dilation[2], ceil_mode, x_zero_point,
+// y_zero_point (equal), min, max, y.
+//
+// Native operands: x, PoolParams constant, y.
 
 #include "kernels/args/pool.h"
 
@@ -119,9 +120,13 @@ Status check_native_avg_pool(const Call& call) {
   return dense ? Status::kOk : Status::kBadParameter;
 }
 
-Status check_native_max_pool(const Call& call) { return check_native(call); }
+Status check_native_max_pool(const Call& call) {
+  return check_native(call);
+}
 
-Pool bind_stock_avg_pool(const Call& call) { return bind_stock(call, 9); }
+Pool bind_stock_avg_pool(const Call& call) {
+  return bind_stock(call, 9);
+}
 
 Pool bind_stock_max_pool(const Call& call) {
   Pool pool = bind_stock(call, 10);

@@ -9,8 +9,9 @@
 
 namespace thimble::kernels {
 
-/// mult and shift come as int32 and int32 (stock), int32 and int8 (native), or one value for all channels. Files and
-/// every supported machine are little-endian, so that a shift is always read as the low byte of its entry.
+/// mult and shift come as int32 and int32 (stock), int32 and int8 (native), or one value for all
+/// channels. Files and every supported machine are little-endian, so that a shift is always read as
+/// the low byte of its entry.
 struct Requant {
   const int32_t* bias = nullptr;  // null: none
   const int32_t* mult = nullptr;
@@ -21,8 +22,8 @@ struct Requant {
 
   int32_t start(int32_t channel) const { return bias == nullptr ? 0 : bias[channel]; }
   int8_t finish(int32_t accumulator, int32_t channel) const {
-    const int32_t scaled = numerics::requantize(accumulator, mult[channel * mult_step],
-                                                shift[channel * shift_step]);
+    const int32_t scaled =
+        numerics::requantize(accumulator, mult[channel * mult_step], shift[channel * shift_step]);
     return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, y_offset), min, max));
   }
 };
@@ -40,8 +41,8 @@ inline const int32_t* words(const Tensor& t) {
   return t.is_null ? nullptr : static_cast<const int32_t*>(t.data);
 }
 
-/// The native form: after a header of `header_bytes` come bias, mult, shift, weights. Sets the first three and returns
-/// the weights.
+/// The native form: after a header of `header_bytes` come bias, mult, shift, weights. Sets the
+/// first three and returns the weights.
 const int8_t* bind_packed(const Tensor& params, uint32_t header_bytes, int32_t channels,
                           Requant& requant);
 /// Bytes of that constant; `channels` and `weights_bytes` below 2^31.

@@ -1,7 +1,7 @@
 #pragma once
-// A walk over the elements of up to three operands at once, each with its own strides: layout changes, broadcasting,
-// slices. The caller pushes axes from outermost to innermost; axes that are one run in every operand melt together, so
-// the common cases end as a single flat loop.
+// A walk over the elements of up to three operands at once, each with its own strides: layout
+// changes, broadcasting, slices. The caller pushes axes from outermost to innermost; axes that are
+// one run in every operand melt together, so the common cases end as a single flat loop.
 //
 //   Walk walk;
 //   for (...) walk.push(extent, step_of_y, step_of_a, step_of_b);

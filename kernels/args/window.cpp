@@ -3,7 +3,9 @@
 namespace thimble::kernels {
 namespace {
 constexpr int32_t kMax = 32767;
-bool in_range(int32_t value, int32_t low) { return value >= low && value <= kMax; }
+bool in_range(int32_t value, int32_t low) {
+  return value >= low && value <= kMax;
+}
 
 /// Padding after the last position that the output extent implies.
 int64_t pad_after(const WindowAxis& axis) {

@@ -1,5 +1,5 @@
-// avg_pool2d: cortex_m::quantized_avg_pool2d and thimble::avg_pool2d; operands and memory: kernels/args/pool.h; formula:
-// docs/numerics.md, "Pools and reductions". Padding is not counted.
+// avg_pool2d: cortex_m::quantized_avg_pool2d and thimble::avg_pool2d; operands and memory:
+// kernels/args/pool.h; formula: docs/numerics.md, "Pools and reductions". Padding is not counted.
 
 #include "kernels/args/pool.h"
 #include "kernels/define.h"
@@ -60,8 +60,12 @@ void run(const Pool& pool) {
   }
 }
 
-void run_stock(const Call& call) { run(bind_stock_avg_pool(call)); }
-void run_native(const Call& call) { run(bind_native_pool(call)); }
+void run_stock(const Call& call) {
+  run(bind_stock_avg_pool(call));
+}
+void run_native(const Call& call) {
+  run(bind_native_pool(call));
+}
 
 }  // namespace
 

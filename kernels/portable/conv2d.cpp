@@ -1,9 +1,10 @@
-// conv2d: cortex_m::quantized_conv2d and thimble::conv2d; operands and memory: kernels/args/conv.h; formula:
-// docs/numerics.md, "Convolution, linear". Any groups, dilation and batch.
+// conv2d: cortex_m::quantized_conv2d and thimble::conv2d; operands and memory: kernels/args/conv.h;
+// formula: docs/numerics.md, "Convolution, linear". Any groups, dilation and batch.
 //
-// Every output pixel first finds which taps lie inside the image; positions in the padding count as the zero point and
-// add nothing, so they are left out. What remains is a dot product per kernel row: with groups = 1 and no dilation along
-// the width, a row of taps is one run of bytes in the image and in the weights.
+// Every output pixel first finds which taps lie inside the image; positions in the padding count as
+// the zero point and add nothing, so they are left out. What remains is a dot product per kernel
+// row: with groups = 1 and no dilation along the width, a row of taps is one run of bytes in the
+// image and in the weights.
 
 #include "kernels/args/conv.h"
 #include "kernels/define.h"
@@ -14,16 +15,17 @@ namespace {
 
 /// The part of the image under one window, and the same part of one filter.
 struct Patch {
-  const int8_t* x;    // first tap inside
-  int32_t w;          // its offset in a filter
-  int32_t rows;       // kernel rows inside
+  const int8_t* x;  // first tap inside
+  int32_t w;        // its offset in a filter
+  int32_t rows;     // kernel rows inside
   int32_t x_row, w_row;
-  int32_t runs;       // runs of `length` bytes in a row
+  int32_t runs;  // runs of `length` bytes in a row
   int32_t x_run, w_run;
   int32_t length;
 };
 
-Patch patch_at(const Conv& conv, const int8_t* image, const Taps& ty, int32_t y_origin, int32_t ox) {
+Patch patch_at(const Conv& conv, const int8_t* image, const Taps& ty, int32_t y_origin,
+               int32_t ox) {
   const WindowAxis& across = conv.axis[1];
   const int32_t group_c = conv.in_c / conv.groups;
   const int32_t x_origin = across.origin(ox);
@@ -96,8 +98,12 @@ void run(const Conv& conv) {
   }
 }
 
-void run_stock(const Call& call) { run(bind_stock_conv2d(call)); }
-void run_native(const Call& call) { run(bind_native_conv(call)); }
+void run_stock(const Call& call) {
+  run(bind_stock_conv2d(call));
+}
+void run_native(const Call& call) {
+  run(bind_native_conv(call));
+}
 
 }  // namespace
 

@@ -1,8 +1,9 @@
-// depthwise_conv2d: cortex_m::quantized_depthwise_conv2d and thimble::depthwise_conv2d; operands and memory:
-// kernels/args/conv.h; formula: docs/numerics.md, "Convolution, linear". Any depth multiplier, dilation and batch.
+// depthwise_conv2d: cortex_m::quantized_depthwise_conv2d and thimble::depthwise_conv2d; operands
+// and memory: kernels/args/conv.h; formula: docs/numerics.md, "Convolution, linear". Any depth
+// multiplier, dilation and batch.
 //
-// Weights are [kernel_h][kernel_w][out_c], so that neighbouring channels are neighbouring bytes. With one output per
-// input channel four channels are summed at once; otherwise one.
+// Weights are [kernel_h][kernel_w][out_c], so that neighbouring channels are neighbouring bytes.
+// With one output per input channel four channels are summed at once; otherwise one.
 
 #include "kernels/args/conv.h"
 #include "kernels/define.h"
@@ -18,7 +19,8 @@ struct Patch {
   int32_t x_row, x_column, w_row, w_column;
 };
 
-/// One kernel row, for four neighbouring channels and for one. Never inlined and written out by hand: see dot.cpp.
+/// One kernel row, for four neighbouring channels and for one. Never inlined and written out by
+/// hand: see dot.cpp.
 [[gnu::noinline]] void accumulate(const Patch& patch, const int8_t* x, const int8_t* w,
                                   int32_t x_offset, uint32_t (&acc)[4]) {
   const int32_t x_step = patch.x_column;
@@ -114,8 +116,12 @@ void run(const Conv& conv) {
   }
 }
 
-void run_stock(const Call& call) { run(bind_stock_depthwise(call)); }
-void run_native(const Call& call) { run(bind_native_conv(call)); }
+void run_stock(const Call& call) {
+  run(bind_stock_depthwise(call));
+}
+void run_native(const Call& call) {
+  run(bind_native_conv(call));
+}
 
 }  // namespace
 

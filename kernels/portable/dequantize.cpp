@@ -1,7 +1,11 @@
-// dequantize: cortex_m::dequantize_per_tensor and thimble::dequantize; formula: docs/numerics.md, "Graph edges".
+// dequantize: cortex_m::dequantize_per_tensor and thimble::dequantize; formula: docs/numerics.md,
+// "Graph edges".
 //
-// Operands, stock:  x int8, scale, zero_point, quant_min, quant_max, dtype (1 = int8), y float32; one order of dimensions.
-// Operands, native: x int8, scale, zero_point, y float32; y may have another order of dimensions.
+// Stock operands: x int8, scale, zero_point, quant_min, quant_max, dtype (1 = int8), y float32; one
+// order of dimensions.
+//
+// Native operands: x int8, scale, zero_point, y float32, which may have another order of
+// dimensions.
 
 #include "kernels/args/edge.h"
 #include "kernels/define.h"

@@ -1,5 +1,5 @@
-// dim_order_ops::_clone_dim_order: the same elements in the order of dimensions of the output. Any rank up to kMaxRank, any
-// element type, any permutation.
+// dim_order_ops::_clone_dim_order: the same elements in the order of dimensions of the output. Any
+// rank up to kMaxRank, any element type, any permutation.
 //
 // Operands: x, non_blocking (0), dim_order (as the output's; empty where the file has none), y.
 

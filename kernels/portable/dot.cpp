@@ -1,12 +1,14 @@
-// Functions of their own, never inlined, and written out by hand: only so do the pointers and sums of four rows stay in
-// the registers of a Cortex-M at -Os. Four rows share one load of x and one addition of its offset: 3 instructions a
-// multiplication instead of 6.
+// Functions of their own, never inlined, and written out by hand: only so do the pointers and sums
+// of four rows stay in the registers of a Cortex-M at -Os. Four rows share one load of x and one
+// addition of its offset: 3 instructions a multiplication instead of 6.
 
 #include "kernels/portable/dot.h"
 
 namespace thimble::kernels {
 namespace {
-constexpr uint32_t product(int32_t x, int32_t w) { return static_cast<uint32_t>(x * w); }
+constexpr uint32_t product(int32_t x, int32_t w) {
+  return static_cast<uint32_t>(x * w);
+}
 }  // namespace
 
 [[gnu::noinline]] void accumulate(const int8_t* x, const int8_t* w, int32_t w_step, int32_t n,

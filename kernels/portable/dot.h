@@ -1,6 +1,6 @@
 #pragma once
-// The multiply-accumulate loops of conv2d and linear: acc[k] += sum over i of (x[i] + x_offset) * w[k * w_step + i],
-// wrapping.
+// The multiply-accumulate loops of conv2d and linear: acc[k] += sum over i of (x[i] + x_offset) *
+// w[k * w_step + i], wrapping.
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// linear: cortex_m::quantized_linear and thimble::linear; operands and memory: kernels/args/linear.h; formula:
-// docs/numerics.md, "Convolution, linear".
+// linear: cortex_m::quantized_linear and thimble::linear; operands and memory:
+// kernels/args/linear.h; formula: docs/numerics.md, "Convolution, linear".
 
 #include "kernels/args/linear.h"
 
@@ -29,8 +29,12 @@ void run(const Linear& linear) {
   }
 }
 
-void run_stock(const Call& call) { run(bind_stock_linear(call)); }
-void run_native(const Call& call) { run(bind_native_linear(call)); }
+void run_stock(const Call& call) {
+  run(bind_stock_linear(call));
+}
+void run_native(const Call& call) {
+  run(bind_native_linear(call));
+}
 
 }  // namespace
 

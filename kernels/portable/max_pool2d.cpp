@@ -1,5 +1,6 @@
-// max_pool2d: cortex_m::quantized_max_pool2d and thimble::max_pool2d; operands and memory: kernels/args/pool.h; formula:
-// docs/numerics.md, "Pools and reductions". Each tap is folded into the output row over all channels: no accumulators.
+// max_pool2d: cortex_m::quantized_max_pool2d and thimble::max_pool2d; operands and memory:
+// kernels/args/pool.h; formula: docs/numerics.md, "Pools and reductions". Each tap is folded into
+// the output row over all channels: no accumulators.
 
 #include "kernels/args/pool.h"
 #include "kernels/define.h"
@@ -45,8 +46,12 @@ void run(const Pool& pool) {
   }
 }
 
-void run_stock(const Call& call) { run(bind_stock_max_pool(call)); }
-void run_native(const Call& call) { run(bind_native_pool(call)); }
+void run_stock(const Call& call) {
+  run(bind_stock_max_pool(call));
+}
+void run_native(const Call& call) {
+  run(bind_native_pool(call));
+}
 
 }  // namespace
 

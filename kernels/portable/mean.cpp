@@ -1,4 +1,5 @@
-// thimble::mean over any set of dimensions, in any order of dimensions; formula: docs/numerics.md, "Pools and reductions".
+// thimble::mean over any set of dimensions, in any order of dimensions; formula: docs/numerics.md,
+// "Pools and reductions".
 //
 // Operands: x, MeanParams constant, y. y has the reduced dimensions as 1, or dropped.
 

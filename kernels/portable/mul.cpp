@@ -1,8 +1,8 @@
-// mul: cortex_m::quantized_mul and thimble::mul; operands: kernels/args/elementwise.cpp; formula: docs/numerics.md,
-// "Addition, subtraction, multiplication".
+// mul: cortex_m::quantized_mul and thimble::mul; operands: kernels/args/elementwise.cpp; formula:
+// docs/numerics.md, "Addition, subtraction, multiplication".
 //
-// In place: y may be a (or b), where that operand has y's shape and order of dimensions. Each code is read before the
-// output at the same place is written.
+// In place: y may be a (or b), where that operand has y's shape and order of dimensions. Each code
+// is read before the output at the same place is written.
 
 #include <cstring>
 
@@ -13,10 +13,8 @@ namespace thimble::kernels {
 namespace {
 
 int8_t mul(int32_t a, int32_t b, const abi::MulParams& p) {
-  const int32_t scaled =
-      numerics::requantize((a + p.a_offset) * (b + p.b_offset), p.mult, p.shift);
-  return static_cast<int8_t>(
-      numerics::clamp(numerics::wrap_add(scaled, p.y_offset), p.min, p.max));
+  const int32_t scaled = numerics::requantize((a + p.a_offset) * (b + p.b_offset), p.mult, p.shift);
+  return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, p.y_offset), p.min, p.max));
 }
 
 void run(Binary& binary, const abi::MulParams& params) {

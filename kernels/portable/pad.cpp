@@ -1,8 +1,9 @@
 // cortex_m::pad: a border of one code around a tensor of up to 4 dimensions.
 //
-// Operands: x, before[4], after[4], value, y. Both lists have four values in the order of the dimensions in *memory*, aligned
-// at the innermost. As in the stock kernel, a rank-4 tensor whose order is ambiguous (one channel, or one pixel) counts
-// as NHWC. What the lists say must be the padding of y's logical shape in y's own order, too.
+// Operands: x, before[4], after[4], value, y. Both lists have four values in the order of the
+// dimensions in *memory*, aligned at the innermost. As in the stock kernel, a rank-4 tensor whose
+// order is ambiguous (one channel, or one pixel) counts as NHWC. What the lists say must be the
+// padding of y's logical shape in y's own order, too.
 
 #include <cstring>
 

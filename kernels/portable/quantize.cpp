@@ -1,8 +1,11 @@
-// quantize: cortex_m::quantize_per_tensor and thimble::quantize; formula: docs/numerics.md, "Graph edges".
+// quantize: cortex_m::quantize_per_tensor and thimble::quantize; formula: docs/numerics.md, "Graph
+// edges".
 //
-// Operands, stock:  x float32, scale, zero_point, quant_min, quant_max, dtype (1 = int8), y int8; one order of dimensions.
-// Operands, native: x float32, scale, zero_point, y int8; y may have another order of dimensions (the change from NCHW to
-//                   NHWC costs no pass of its own).
+// Stock operands: x float32, scale, zero_point, quant_min, quant_max, dtype (1 = int8), y int8; one
+// order of dimensions.
+//
+// Native operands: x float32, scale, zero_point, y int8, which may have another order of
+// dimensions: the change from NCHW to NHWC costs no pass of its own.
 
 #include "kernels/args/edge.h"
 #include "kernels/define.h"

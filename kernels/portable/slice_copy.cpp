@@ -1,7 +1,8 @@
-// aten::slice_copy: x[start:end:step] along one dimension. Any element type; logical shapes, any dim_order.
+// aten::slice_copy: x[start:end:step] along one dimension. Any element type; logical shapes, any
+// dim_order.
 //
-// Operands: x, dim, start, end, step, y. Negative dim, start and end count from the end; start and end are clamped to
-// the dimension (an absent start arrives as 0, an absent end as a huge number).
+// Operands: x, dim, start, end, step, y. Negative dim, start and end count from the end; start and
+// end are clamped to the dimension (an absent start arrives as 0, an absent end as a huge number).
 
 #include "kernels/args/move.h"
 #include "kernels/define.h"

@@ -1,6 +1,7 @@
 // cortex_m::softmax, over any dimension that is innermost in memory; formula: numerics/softmax.h.
 //
-// Operands: x, dim, x_zero_point (cancels), y_zero_point (-128), mult, shift, diff_min, y. In place: y may be x.
+// Operands: x, dim, x_zero_point (cancels), y_zero_point (-128), mult, shift, diff_min, y. In
+// place: y may be x.
 
 #include "numerics/softmax.h"
 

@@ -1,5 +1,5 @@
-// Tests of numerics/softmax.h and log2.h: against the real functions, against definitions written anew from
-// docs/numerics.md, and against results of CMSIS-NN itself, kept here as data.
+// Tests of numerics/softmax.h and log2.h: against the real functions, against definitions written
+// anew from docs/numerics.md, and against results of CMSIS-NN itself, kept here as data.
 
 #include <gtest/gtest.h>
 

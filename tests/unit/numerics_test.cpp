@@ -1,5 +1,6 @@
-// Tests of numerics/fixed_point.h and multiplier.h against definitions written anew from docs/numerics.md: floors and
-// roundings of exact quotients in 128-bit integers, where the code shifts and masks.
+// Tests of numerics/fixed_point.h and multiplier.h against definitions written anew from
+// docs/numerics.md: floors and roundings of exact quotients in 128-bit integers, where the code
+// shifts and masks.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +22,9 @@ Wide floor_divide(Wide a, Wide b) {
   const Wide quotient = a / b;
   return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
 }
-Wide power_of_two(int exponent) { return Wide{1} << exponent; }
+Wide power_of_two(int exponent) {
+  return Wide{1} << exponent;
+}
 
 int64_t nearest_half_away(int64_t value, int bits) {
   const Wide magnitude = value < 0 ? -Wide{value} : Wide{value};
@@ -155,8 +158,8 @@ int32_t quantize_by_definition(float value, float inverse, int32_t zero_point) {
 
 TEST(Quantize, EqualsItsDefinition) {
   std::mt19937 random(3);
-  const std::vector<float> special = {0.0F,      -0.0F,     1e-45F, NAN,  INFINITY, -INFINITY,
-                                      65536.5F, -65536.5F, 3e38F,  -3e38F};
+  const std::vector<float> special = {0.0F,      -0.0F,    1e-45F,    NAN,   INFINITY,
+                                      -INFINITY, 65536.5F, -65536.5F, 3e38F, -3e38F};
   for (const float inverse : {1.0F, 0.5F, 127.0F, 1e-38F, 1e38F, 0x1p126F}) {
     for (const int32_t zero_point : {-128, -1, 0, 5, 127}) {
       for (const float value : special) {
@@ -208,8 +211,8 @@ TEST(QuantizeMultiplier, EqualsFrexpAndLround) {
     const double real = std::ldexp(1.0 + static_cast<double>(random() >> 12) * 0x1p-52, exponent);
     ASSERT_EQ(quantize_multiplier(real), by_definition(real)) << real;
     // Exact halves of the last place of mult.
-    const double tie = std::ldexp(static_cast<double>(random() % (1U << 30) + (1U << 30)) + 0.5,
-                                  exponent);
+    const double tie =
+        std::ldexp(static_cast<double>(random() % (1U << 30) + (1U << 30)) + 0.5, exponent);
     ASSERT_EQ(quantize_multiplier(tie), by_definition(tie)) << tie;
   }
 }

@@ -1,0 +1,261 @@
+// What holds for every kernel of kernels.def: it carries its operator's name, accepts valid calls,
+// refuses broken operands, and after a passed check() run() stays inside its operands for any
+// arguments (build with THIMBLE_SANITIZE: buffers have exactly their size).
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tests/kernels/samples.h"
+
+namespace thimble::kernels::test {
+namespace {
+
+using abi::PteOp;
+
+const PteOp kOps[] = {
+#define THIMBLE_KERNEL(variant, op) PteOp::op,
+#include "kernels/kernels.def"
+#undef THIMBLE_KERNEL
+};
+
+TEST(Kernels, TableFollowsTheOperators) {
+  const KernelTable table = all_kernels();
+  ASSERT_EQ(table.count, std::size(kOps));
+  for (uint32_t i = 0; i < table.count; ++i) {
+    EXPECT_STREQ(table.kernels[i]->name, abi::info(kOps[i]).name);
+    EXPECT_STREQ(table.kernels[i]->arguments, abi::info(kOps[i]).arguments);
+  }
+  for (uint8_t op = 0; op < static_cast<uint8_t>(PteOp::kCount); ++op) {
+    EXPECT_NE(std::find(std::begin(kOps), std::end(kOps), static_cast<PteOp>(op)), std::end(kOps))
+        << abi::kPteOps[op].name << " has no kernel";
+  }
+}
+
+TEST(Kernels, AcceptValidCalls) {
+  Random random(1);
+  for (const PteOp op : kOps) {
+    for (int i = 0; i < 50; ++i) {
+      Invocation call = sample(op, random);
+      ASSERT_NO_FATAL_FAILURE(call.run());
+    }
+  }
+}
+
+/// Arguments that a kernel of ours never looks at, or that may be absent.
+bool is_free(PteOp op, size_t arg) {
+  switch (op) {
+    case PteOp::cortex_m_quantized_conv2d:
+      return arg == 2 || arg == 12;
+    case PteOp::cortex_m_quantized_depthwise_conv2d:
+      return arg == 2 || arg == 13;
+    case PteOp::cortex_m_quantized_avg_pool2d:
+      return arg == 8;
+    case PteOp::cortex_m_quantized_linear:
+      return arg == 2 || arg == 3;
+    default:
+      return false;
+  }
+}
+
+TEST(Kernels, RefuseBrokenOperands) {
+  Random random(2);
+  for (const PteOp op : kOps) {
+    const size_t count = std::strlen(abi::info(op).arguments);
+    for (size_t arg = 0; arg < count; ++arg) {
+      const auto status = [&](auto change) {
+        Invocation call = sample(op, random);
+        if (call.value_of[arg] >= 0) change(call.value(arg));
+        return call.value_of[arg] >= 0 ? call.check() : Status::kBadArgument;
+      };
+      if (is_free(op, arg)) continue;
+      EXPECT_NE(status([](Value& v) { v.null = true; }), Status::kOk) << abi::info(op).name;
+      EXPECT_NE(status([](Value& v) { v.bytes -= 1; }), Status::kOk) << abi::info(op).name;
+      const auto is_blob = [&] {
+        Invocation call = sample(op, random);
+        return call.value_of[arg] >= 0 && call.value(arg).dtype == DType::kU8;
+      };
+      if (is_blob()) continue;
+      EXPECT_NE(status([](Value& v) { v.bytes += 1; }), Status::kOk) << abi::info(op).name;
+      EXPECT_NE(status([](Value& v) { v.dtype = DType::kI16; }), Status::kOk) << abi::info(op).name;
+      EXPECT_NE(status([](Value& v) {
+                  v.sizes.assign(7, 1);
+                  v.order = contiguous(7);
+                }),
+                Status::kOk)
+          << abi::info(op).name;
+      if (abi::info(op).arguments[arg] == 'o') {
+        EXPECT_NE(status([](Value& v) {
+                    if (v.sizes.empty()) v.bytes = 0;
+                    for (int32_t& size : v.sizes) size += 1;
+                  }),
+                  Status::kOk)
+            << abi::info(op).name;
+      }
+    }
+  }
+}
+
+TEST(Kernels, RefuseIntegersBeyond32Bits) {
+  Random random(3);
+  for (const PteOp op : kOps) {
+    const std::string letters = abi::info(op).arguments;
+    for (size_t arg = 0; arg < letters.size(); ++arg) {
+      if (letters[arg] != 'i' && letters[arg] != 'b') continue;
+      const bool bounded_later = op == PteOp::aten_slice_copy && (arg == 3 || arg == 4);
+      if (bounded_later) continue;  // clamped to the dimension
+      Invocation call = sample(op, random);
+      call.args[arg].integer += int64_t{1} << 32;
+      EXPECT_NE(call.check(), Status::kOk) << abi::info(op).name << " argument " << arg;
+    }
+  }
+}
+
+TEST(Kernels, RefuseMisalignedData) {
+  Random random(4);
+  const PteOp ops[] = {PteOp::thimble_conv2d, PteOp::thimble_log_softmax, PteOp::thimble_mean};
+  for (const PteOp op : ops) {
+    Invocation call = sample(op, random);
+    Value& params = call.value(1);
+    std::vector<uint8_t> bytes(params.data.get(), params.data.get() + params.bytes);
+    bytes.insert(bytes.begin(), 1, 0);
+    params = constant_bytes(bytes);
+    call.check();
+    Arg args[3] = {call.args[0], call.args[1], call.args[2]};
+    args[1].tensor.data = static_cast<uint8_t*>(args[1].tensor.data) + 1;
+    args[1].tensor.bytes -= 1;
+    Call raw;
+    raw.args = args;
+    EXPECT_EQ(call.kernel->check(raw), Status::kMisaligned);
+  }
+}
+
+// Fuzz: valid calls with a few things broken. Most are refused; what passes must run cleanly.
+
+int32_t odd_integer(Random& random) {
+  static const int32_t kOdd[] = {
+      0,       1,       -1, 2,  3,       127,       128,       -128,          -129,        255,
+      256,     30,      31, 32, -31,     -32,       65793,     65794,         32767,       32768,
+      1 << 20, 1 << 28, 5,  7,  1 << 30, INT32_MAX, INT32_MIN, INT32_MIN + 1, -2147483646, 4,
+      6,       9};
+  return kOdd[random() % std::size(kOdd)];
+}
+
+constexpr uint64_t kMaxRunBytes = 1 << 18;
+
+/// Sets `bytes` to what the value's shape says. False if that is too much to run.
+bool count_bytes(Value& v) {
+  uint64_t bytes = bytes_of(v.dtype);
+  for (const int32_t size : v.sizes) {
+    bytes *= static_cast<uint64_t>(size < 0 ? 0 : size);
+    if (bytes > kMaxRunBytes) return false;
+  }
+  v.bytes = static_cast<uint32_t>(bytes);
+  return true;
+}
+
+/// A buffer of `bytes` bytes, with as much of the old content as fits.
+void resize(Value& v, uint32_t old_bytes, Random& random) {
+  Buffer fresh = allocate(v.bytes);
+  for (uint32_t i = 0; i < v.bytes; ++i) fresh.get()[i] = static_cast<uint8_t>(random());
+  if (v.data) std::memcpy(fresh.get(), v.data.get(), std::min(old_bytes, v.bytes));
+  v.data = std::move(fresh);
+}
+
+bool mutate_value(Value& v, Random& random) {
+  const uint32_t old_bytes = v.bytes;
+  bool honest = true;
+  const size_t rank = v.sizes.size();
+  switch (random() % 9) {
+    case 0:
+      if (rank > 0) v.sizes[random() % rank] ^= 1;
+      break;
+    case 1:
+      if (rank > 0) v.sizes[random() % rank] = odd_integer(random);
+      break;
+    case 2:
+      std::shuffle(v.order.begin(), v.order.end(), random);
+      break;
+    case 3:
+      if (rank > 0) v.order[random() % rank] = static_cast<uint8_t>(random() % 8);
+      break;
+    case 4:
+      v.sizes.insert(v.sizes.begin() + static_cast<int>(random() % (rank + 1)), 1);
+      v.order = random_order(random, rank + 1);
+      break;
+    case 5:
+      v.dtype = static_cast<DType>(random() % 13);
+      break;
+    case 6:
+      (random() % 2 == 0 ? v.null : v.constant) ^= true;
+      break;
+    case 7:
+      v.bytes = static_cast<uint32_t>(static_cast<int>(v.bytes) + uniform(random, -4, 20));
+      if (v.bytes > kMaxRunBytes) v.bytes = 0;
+      honest = false;
+      break;
+    default:
+      break;
+  }
+  if (honest && !count_bytes(v)) return false;
+  resize(v, old_bytes, random);
+  const bool poke = v.bytes >= 4 && random() % 2 == 0;
+  if (poke) {
+    // Constants begin with a header of words: the first ones deserve the most attention.
+    const uint32_t words = v.bytes / 4;
+    const uint32_t word =
+        static_cast<uint32_t>(random()) % (random() % 4 == 0 ? words : std::min(words, 14U));
+    const int32_t value = odd_integer(random);
+    std::memcpy(v.data.get() + word * 4, &value, sizeof value);
+  }
+  return true;
+}
+
+bool mutate(Invocation& call, Random& random) {
+  const size_t arg = random() % call.args.size();
+  switch (call.kernel->arguments[arg]) {
+    case 'i':
+    case 'b': {
+      int64_t& integer = call.args[arg].integer;
+      const int64_t wide = static_cast<int64_t>(random()) << (random() % 33);
+      integer = random() % 4 == 0 ? integer ^ 1 : random() % 8 == 0 ? wide : odd_integer(random);
+      return true;
+    }
+    case 'd':
+      call.args[arg].number = static_cast<double>(odd_integer(random)) / uniform(random, 1, 5);
+      return true;
+    case 'l': {
+      IntList& list = call.args[arg].ints;
+      if (random() % 4 == 0) {
+        list.count = static_cast<uint32_t>(random() % (abi::kMaxIntList + 1));
+      } else {
+        list.items[random() % abi::kMaxIntList] = odd_integer(random);
+      }
+      return true;
+    }
+    default:
+      return mutate_value(call.values[random() % call.values.size()], random);
+  }
+}
+
+TEST(Kernels, WhatPassesTheCheckRunsCleanly) {
+  for (const PteOp op : kOps) {
+    int passed = 0;
+    for (uint32_t seed = 0; seed < 6000; ++seed) {
+      Random random(seed * 64 + static_cast<uint32_t>(op));
+      Invocation call = sample(op, random);
+      bool small = true;
+      for (uint32_t k = 0; small && k <= random() % 3; ++k) small = mutate(call, random);
+      if (!small || call.check() != Status::kOk) continue;
+      SCOPED_TRACE(seed);
+      ASSERT_NO_FATAL_FAILURE(call.run());
+      ++passed;
+    }
+    EXPECT_GT(passed, 300) << abi::info(op).name;
+    RecordProperty(abi::info(op).id, passed);
+  }
+}
+
+}  // namespace
+}  // namespace thimble::kernels::test

@@ -1,0 +1,10 @@
+#pragma once
+// One random valid call of any operator of kernels.def, for tests that hold for all of them.
+
+#include "tests/kernels/invocation.h"
+
+namespace thimble::kernels::test {
+
+Invocation sample(abi::PteOp op, Random& random);
+
+}  // namespace thimble::kernels::test
