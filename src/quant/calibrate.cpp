@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <numeric>
 
 #include "quant/fast_float.h"
 #include "quant/parallel.h"
@@ -80,37 +81,96 @@ Error not_finite(const Graph& graph, const NotFinite& found) {
                    found.sample);
 }
 
+/// Means by value, of one sample.
+using Means = std::vector<std::vector<double>>;
+
+float plane_sum(const float* x, int64_t count) {
+  constexpr int64_t kLanes = 16;  // independent, so that they fit vector registers
+  float lanes[kLanes] = {};
+  int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (int64_t lane = 0; lane < kLanes; ++lane) lanes[lane] += x[i + lane];
+  }
+  for (; i < count; ++i) lanes[0] += x[i];
+  return std::accumulate(lanes, lanes + kLanes, 0.0F);
+}
+
+/// Mean by index of `dim`.
+std::vector<double> means_along(const Tensor& value, size_t dim) {
+  const size_t channels = static_cast<size_t>(value.shape[dim]);
+  const std::vector<int64_t> steps = ir::strides(value.shape, {});
+  const size_t plane = static_cast<size_t>(steps[dim]);
+  const auto x = value.data<float>();
+  std::vector<double> sums(channels, 0);
+  for (size_t i = 0; i < x.size() / plane; ++i) {
+    sums[i % channels] +=
+        static_cast<double>(plane_sum(x.data() + i * plane, static_cast<int64_t>(plane)));
+  }
+  for (double& sum : sums) sum /= static_cast<double>(x.size() / channels);
+  return sums;
+}
+
 /// One thread's share of the observations.
 class Observation {
  public:
-  Observation(const Graph& graph, const std::vector<ValueId>& observed)
-      : graph_(graph), engine_(graph, float_kernels()), wanted_(graph.value_count(), false) {
-    histograms_.resize(graph.value_count());
+  Observation(const Graph& graph, const std::vector<ValueId>& observed, Histogram::Detail detail)
+      : graph_(graph),
+        engine_(graph, float_kernels()),
+        detail_(detail),
+        wanted_(graph.value_count(), false),
+        histograms_(graph.value_count()),
+        channel_dim_(graph.value_count(), -1) {
     for (const ValueId id : observed) wanted_[static_cast<size_t>(id)] = true;
+    for (const ir::Op& op : graph.ops()) {
+      if (op.kind != ir::OpKind::conv2d && op.kind != ir::OpKind::linear) continue;
+      const int last = static_cast<int>(graph.type(op.inputs[0]).shape.size()) - 1;
+      channel_dim_[static_cast<size_t>(op.inputs[0])] = op.kind == ir::OpKind::conv2d ? 1 : last;
+    }
   }
 
-  void run(int64_t sample, const std::vector<Tensor>& inputs) {
-    for (size_t i = 0; i < inputs.size(); ++i) see(sample, graph_.inputs()[i], inputs[i]);
-    engine_.run(inputs,
-                [&](const ir::Op& op, const Tensor& result) { see(sample, op.output, result); });
+  /// `means` is filled unless it is empty.
+  void run(int64_t sample, const std::vector<Tensor>& inputs, Means& means) {
+    for (size_t i = 0; i < inputs.size(); ++i) see(sample, graph_.inputs()[i], inputs[i], means);
+    engine_.run(inputs, [&](const ir::Op& op, const Tensor& result) {
+      see(sample, op.output, result, means);
+    });
   }
 
   [[nodiscard]] const std::vector<Histogram>& histograms() const { return histograms_; }
   [[nodiscard]] const NotFinite& not_finite() const { return not_finite_; }
 
  private:
-  void see(int64_t sample, ValueId id, const Tensor& value) {
-    if (!wanted_[static_cast<size_t>(id)]) return;
-    if (histograms_[static_cast<size_t>(id)].add(value.data<float>())) return;
+  void see(int64_t sample, ValueId id, const Tensor& value, Means& means) {
+    const size_t index = static_cast<size_t>(id);
+    if (channel_dim_[index] >= 0 && !means.empty()) {
+      means[index] = means_along(value, static_cast<size_t>(channel_dim_[index]));
+    }
+    if (!wanted_[index] || histograms_[index].add(value.data<float>(), detail_)) return;
     if (sample < not_finite_.sample) not_finite_ = {sample, id};
   }
 
   const Graph& graph_;
   Engine engine_;
+  const Histogram::Detail detail_;
   std::vector<bool> wanted_;
   std::vector<Histogram> histograms_;
+  std::vector<int> channel_dim_;  // by value; -1: means are not needed
   NotFinite not_finite_;
 };
+
+/// Mean over samples, added up in their order.
+Means average(const std::vector<Means>& by_sample) {
+  Means total = by_sample[0];
+  for (size_t sample = 1; sample < by_sample.size(); ++sample) {
+    for (size_t id = 0; id < total.size(); ++id) {
+      for (size_t c = 0; c < total[id].size(); ++c) total[id][c] += by_sample[sample][id][c];
+    }
+  }
+  for (auto& means : total) {
+    for (double& mean : means) mean /= static_cast<double>(by_sample.size());
+  }
+  return total;
+}
 
 }  // namespace
 
@@ -160,24 +220,33 @@ std::vector<Tensor> Samples::sample(int64_t index) const {
   return result;
 }
 
-Result<std::vector<Histogram>> calibrate(const Graph& graph, const Samples& samples,
-                                         const std::vector<ValueId>& observed, int threads) {
+Result<Observations> calibrate(const Graph& graph, const Samples& samples,
+                               const std::vector<ValueId>& observed, Histogram::Detail detail,
+                               int threads) {
+  constexpr int64_t kMeanSamples = 64;  // means settle soon, and are held by sample
   const int used = thread_count(threads, samples.count());
   std::vector<std::unique_ptr<Observation>> parts;
-  for (int i = 0; i < used; ++i) parts.push_back(std::make_unique<Observation>(graph, observed));
+  for (int i = 0; i < used; ++i) {
+    parts.push_back(std::make_unique<Observation>(graph, observed, detail));
+  }
+  std::vector<Means> means(static_cast<size_t>(std::min(samples.count(), kMeanSamples)),
+                           Means(graph.value_count()));
   for_each_sample(samples.count(), used, [&](int64_t sample, int thread) {
-    parts[static_cast<size_t>(thread)]->run(sample, samples.sample(sample));
+    Means none;
+    const bool wanted = sample < static_cast<int64_t>(means.size());
+    parts[static_cast<size_t>(thread)]->run(sample, samples.sample(sample),
+                                            wanted ? means[static_cast<size_t>(sample)] : none);
   });
   NotFinite first;
-  std::vector<Histogram> total(graph.value_count());
+  Observations result{std::vector<Histogram>(graph.value_count()), average(means)};
   for (const auto& part : parts) {
     if (part->not_finite().sample < first.sample) first = part->not_finite();
     for (const ValueId id : observed) {
-      total[static_cast<size_t>(id)].merge(part->histograms()[static_cast<size_t>(id)]);
+      result.histograms[static_cast<size_t>(id)].merge(part->histograms()[static_cast<size_t>(id)]);
     }
   }
   if (first.value != ir::kNoValue) return not_finite(graph, first);
-  return total;
+  return result;
 }
 
 }  // namespace thimble::quant

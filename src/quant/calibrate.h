@@ -26,11 +26,17 @@ class Samples {
   int64_t count_ = 0;
 };
 
-/// Runs the float graph on every sample. By value; empty where the value is not in `observed`.
+/// By value; empty where a value was not looked at.
+struct Observations {
+  std::vector<Histogram> histograms;
+  /// Mean of each input channel of conv2d and linear: dimension 1, or the last.
+  std::vector<std::vector<double>> channel_means;
+};
+
+/// Runs the float graph on every sample; histograms for the values in `observed`.
 /// Bad input if an activation is not finite.
-[[nodiscard]] Result<std::vector<Histogram>> calibrate(const ir::Graph& graph,
-                                                       const Samples& samples,
-                                                       const std::vector<ir::ValueId>& observed,
-                                                       int threads);
+[[nodiscard]] Result<Observations> calibrate(const ir::Graph& graph, const Samples& samples,
+                                             const std::vector<ir::ValueId>& observed,
+                                             Histogram::Detail detail, int threads);
 
 }  // namespace thimble::quant

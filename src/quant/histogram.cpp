@@ -44,14 +44,14 @@ double Histogram::bin_width() const {
   return std::ldexp(1.0, exponent_);
 }
 
-bool Histogram::add(std::span<const float> values) {
+bool Histogram::add(std::span<const float> values, Detail detail) {
   const Extent extent = extent_of(values);
   if (!extent.finite) return false;
   min_ = std::min(min_, static_cast<double>(extent.min));
   max_ = std::max(max_, static_cast<double>(extent.max));
   elements_ += values.size();
   const float magnitude = std::max(-extent.min, extent.max);
-  if (magnitude == 0) return true;
+  if (magnitude == 0 || detail == Detail::kExtentOnly) return true;
   int exponent = 0;
   std::frexp(magnitude, &exponent);  // magnitude < 2^exponent
   widen(exponent - kBinBits);

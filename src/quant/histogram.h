@@ -20,13 +20,14 @@ class Histogram {
  public:
   static constexpr int64_t kBinsPerSide = 4096;  // one side spans 16 or more bins per int8 code
 
-  /// False, and nothing is added, if an element is not finite.
-  [[nodiscard]] bool add(std::span<const float> values);
+  enum class Detail : uint8_t { kBins, kExtentOnly };
+  /// False, and nothing is added, if an element is not finite. With kExtentOnly, counts() stays
+  /// empty; a histogram is filled one way or the other.
+  [[nodiscard]] bool add(std::span<const float> values, Detail detail = Detail::kBins);
   void merge(const Histogram& other);
   /// The range must reach `value`, whatever observers make of the elements (padding, constants).
   void include(double value);
 
-  [[nodiscard]] bool empty() const { return elements_ == 0; }
   [[nodiscard]] double min() const { return min_; }  // always includes zero
   [[nodiscard]] double max() const { return max_; }
   [[nodiscard]] double required_min() const { return required_min_; }

@@ -10,7 +10,6 @@
 #include "quant/assign.h"
 #include "quant/fast/stable_math.h"
 #include "quant/table.h"
-#include "quant/weights.h"
 
 namespace thimble::quant {
 namespace {
@@ -30,9 +29,8 @@ ir::TensorPtr share(ir::Tensor tensor) {
 
 class Lowering {
  public:
-  Lowering(const Graph& from, const Plan& plan, const std::vector<Params>& params,
-           const std::set<size_t>& per_tensor, Io io)
-      : from_(from), plan_(plan), params_(params), per_tensor_(per_tensor), io_(io) {
+  Lowering(const Graph& from, const Plan& plan, const Decisions& decisions, Io io)
+      : from_(from), plan_(plan), decisions_(decisions), io_(io) {
     to_.name = from.name;
     codes_.resize(from.value_count(), ir::kNoValue);
   }
@@ -109,7 +107,7 @@ class Lowering {
   // --- values
 
   static size_t index(ValueId id) { return static_cast<size_t>(id); }
-  [[nodiscard]] const Params& params_of(ValueId id) const { return params_[index(id)]; }
+  [[nodiscard]] const Params& params_of(ValueId id) const { return decisions_.params[index(id)]; }
 
   /// The integer value for a float value, with these parameters: as it is, or through a table.
   Result<ValueId> codes(ValueId id, const Params& wanted) {
@@ -222,9 +220,8 @@ class Lowering {
     const Params& y = params_of(plan.result);
     const ir::Value& w = from_.value(op.inputs[1]);
     const ir::Value* bias = op.inputs[2] == ir::kNoValue ? nullptr : &from_.value(op.inputs[2]);
-    const bool per_channel = !per_tensor_.contains(op_index);
-    auto weights = quantize_weights(*w.constant, bias == nullptr ? nullptr : bias->constant.get(),
-                                    x, y, per_channel);
+    const bool per_channel = !decisions_.per_tensor.contains(op_index);
+    auto weights = weights_of(from_, op, plan.result, decisions_, per_channel);
     if (!weights) return located(op, weights.error());
     const std::vector<int32_t> zeros(weights->scale.size(), 0);
     const ir::Quant w_quant{weights->scale, zeros, per_channel ? 0 : -1};
@@ -351,8 +348,7 @@ class Lowering {
 
   const Graph& from_;
   const Plan& plan_;
-  const std::vector<Params>& params_;
-  const std::set<size_t>& per_tensor_;
+  const Decisions& decisions_;
   const Io io_;
   Graph to_;
   std::vector<ValueId> codes_;  // by float value
@@ -362,9 +358,22 @@ class Lowering {
 
 }  // namespace
 
-Result<LoweredGraph> lower(const Graph& graph, const Plan& plan, const std::vector<Params>& params,
-                           const std::set<size_t>& per_tensor, Io io) {
-  return Lowering(graph, plan, params, per_tensor, io).run();
+Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId result,
+                                  const Decisions& decisions, bool per_channel) {
+  WeightRequest request;
+  request.w = graph.value(op.inputs[1]).constant.get();
+  if (op.inputs[2] != ir::kNoValue) request.bias = graph.value(op.inputs[2]).constant.get();
+  if (op.kind == OpKind::conv2d) request.groups = static_cast<size_t>(op.integer("groups"));
+  request.x = decisions.params[static_cast<size_t>(op.inputs[0])];
+  request.y = decisions.params[static_cast<size_t>(result)];
+  request.x_means = decisions.channel_means[static_cast<size_t>(op.inputs[0])];
+  request.per_channel = per_channel;
+  return quantize_weights(request);
+}
+
+Result<LoweredGraph> lower(const Graph& graph, const Plan& plan, const Decisions& decisions,
+                           Io io) {
+  return Lowering(graph, plan, decisions, io).run();
 }
 
 }  // namespace thimble::quant

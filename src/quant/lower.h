@@ -9,6 +9,7 @@
 #include "quant/plan.h"
 #include "quant/quantize.h"
 #include "quant/range.h"
+#include "quant/weights.h"
 
 namespace thimble::quant {
 
@@ -25,10 +26,19 @@ struct LoweredGraph {
   std::vector<Counterpart> counterparts;  // in execution order, without quantize and dequantize
 };
 
-/// `params` by value of the float graph; `per_tensor` names the linears (operator index) whose
-/// weights get one scale.
+/// What calibration and trials decided; by value of the float graph where not said otherwise.
+struct Decisions {
+  std::vector<Params> params;
+  std::vector<std::vector<double>> channel_means;  // see Observations
+  std::set<size_t> per_tensor;  // operator indices of linears whose weights get one scale
+};
+
+/// The weights of a conv2d or linear, decided.
+[[nodiscard]] Result<IntegerWeights> weights_of(const ir::Graph& graph, const ir::Op& op,
+                                                ir::ValueId result, const Decisions& decisions,
+                                                bool per_channel);
+
 [[nodiscard]] Result<LoweredGraph> lower(const ir::Graph& graph, const Plan& plan,
-                                         const std::vector<Params>& params,
-                                         const std::set<size_t>& per_tensor, Io io);
+                                         const Decisions& decisions, Io io);
 
 }  // namespace thimble::quant

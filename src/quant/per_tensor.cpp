@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "quant/simulate.h"
-#include "quant/weights.h"
 
 namespace thimble::quant {
 namespace {
@@ -17,15 +16,11 @@ using ir::ValueId;
 
 /// One linear with one weight scale, in a graph of its own.
 std::optional<Graph> trial_graph(const Graph& float_graph, const LoweredGraph& lowered,
-                                 const Counterpart& pair, const std::vector<Params>& params) {
+                                 const Counterpart& pair, const Decisions& decisions) {
   const Op& real = float_graph.ops()[pair.float_op];
   const Op& integer = lowered.graph.ops()[pair.integer_op];
   const bool has_bias = real.inputs[2] != ir::kNoValue;
-  const auto weights =
-      quantize_weights(*float_graph.value(real.inputs[1]).constant,
-                       has_bias ? float_graph.value(real.inputs[2]).constant.get() : nullptr,
-                       params[static_cast<size_t>(real.inputs[0])],
-                       params[static_cast<size_t>(pair.real)], /*per_channel=*/false);
+  const auto weights = weights_of(float_graph, real, pair.real, decisions, /*per_channel=*/false);
   if (!weights) return std::nullopt;
   Graph graph;
   const auto constant = [&graph](const char* name, const Tensor& tensor) {
@@ -51,14 +46,14 @@ Tensor run_trial(const Graph& graph, const Tensor& x) {
 }  // namespace
 
 std::set<size_t> close_per_tensor_linears(const Graph& float_graph, const LoweredGraph& lowered,
-                                          const std::vector<Params>& params, const Samples& samples,
+                                          const Decisions& decisions, const Samples& samples,
                                           const QualityRequest& request, double tolerance_db) {
   std::vector<std::optional<Graph>> trials(lowered.counterparts.size());
   bool any = false;
   for (size_t i = 0; i < trials.size(); ++i) {
     const Counterpart& pair = lowered.counterparts[i];
     if (lowered.graph.ops()[pair.integer_op].kind != ir::OpKind::qlinear) continue;
-    trials[i] = trial_graph(float_graph, lowered, pair, params);
+    trials[i] = trial_graph(float_graph, lowered, pair, decisions);
     any = any || trials[i].has_value();
   }
   if (!any) return {};

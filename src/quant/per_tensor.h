@@ -11,7 +11,7 @@ namespace thimble::quant {
 /// float falls by less than `tolerance_db` when only its own weights change; what reaches it comes
 /// from `lowered`, the graph with a scale per channel.
 [[nodiscard]] std::set<size_t> close_per_tensor_linears(
-    const ir::Graph& float_graph, const LoweredGraph& lowered, const std::vector<Params>& params,
+    const ir::Graph& float_graph, const LoweredGraph& lowered, const Decisions& decisions,
     const Samples& samples, const QualityRequest& request, double tolerance_db);
 
 }  // namespace thimble::quant

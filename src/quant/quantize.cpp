@@ -44,21 +44,24 @@ Result<QuantizedModel> quantize(const ir::Graph& float_graph, const CalibrationD
 
   const auto calibration_start = Clock::now();
   Classes classes(float_graph, roles);
-  THIMBLE_TRY(const std::vector<Histogram> seen,
-              calibrate(float_graph, samples, classes.observed(), options.threads));
-  const std::vector<Params> params = classes.assign(seen, options.observer);
+  const auto detail = options.observer == Observer::kMinMax ? Histogram::Detail::kExtentOnly
+                                                            : Histogram::Detail::kBins;
+  THIMBLE_TRY(Observations seen,
+              calibrate(float_graph, samples, classes.observed(), detail, options.threads));
+  Decisions decisions{
+      classes.assign(seen.histograms, options.observer), std::move(seen.channel_means), {}};
   report.calibrate_seconds = seconds_since(calibration_start);
 
   const auto quality_start = Clock::now();
-  THIMBLE_TRY(LoweredGraph lowered, lower(float_graph, roles, params, {}, options.io));
+  THIMBLE_TRY(LoweredGraph lowered, lower(float_graph, roles, decisions, options.io));
   if (spec.linear_weights == LinearWeights::kPerTensorIfClose) {
     constexpr int64_t kTrialSamples = 4;
-    const std::set<size_t> per_tensor = close_per_tensor_linears(
-        float_graph, lowered, params, samples,
+    decisions.per_tensor = close_per_tensor_linears(
+        float_graph, lowered, decisions, samples,
         {std::min(samples.count(), kTrialSamples), options.threads}, spec.per_tensor_tolerance_db);
-    report.per_tensor_linears = static_cast<int>(per_tensor.size());
-    if (!per_tensor.empty()) {
-      THIMBLE_TRY(lowered, lower(float_graph, roles, params, per_tensor, options.io));
+    report.per_tensor_linears = static_cast<int>(decisions.per_tensor.size());
+    if (!decisions.per_tensor.empty()) {
+      THIMBLE_TRY(lowered, lower(float_graph, roles, decisions, options.io));
     }
   }
   if (options.quality_samples > 0) {

@@ -39,7 +39,7 @@ enum class Io : uint8_t { kFloat, kInt8 };
 
 /// How a range is chosen from what calibration saw.
 enum class Observer : uint8_t { kMinMax, kPercentile, kMse };
-inline constexpr Observer kDefaultObserver = Observer::kMse;
+inline constexpr Observer kDefaultObserver = Observer::kMinMax;
 [[nodiscard]] std::string_view observer_name(Observer observer);  // "min-max", ...
 
 /// One array per graph input, in the order of graph.inputs().

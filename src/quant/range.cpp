@@ -49,13 +49,12 @@ class Moments {
 double squared_error(const Moments& moments, const Range& range) {
   constexpr double kFar = std::numeric_limits<double>::max();
   const Params params = params_for(range);
-  double sum = 0;
-  double low = -kFar;
+  const double half = params.scale / 2;
+  double sum = moments.error(-kFar, params.real(-128) - half, params.real(-128)) +
+               moments.error(params.real(127) + half, kFar, params.real(127));
   for (int32_t code = -128; code <= 127; ++code) {
     const double value = params.real(code);
-    const double high = code == 127 ? kFar : value + params.scale / 2;
-    sum += moments.error(low, high, value);
-    low = high;
+    sum += moments.error(value - half, value + half, value);
   }
   return sum;
 }

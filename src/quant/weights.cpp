@@ -55,44 +55,66 @@ int8_t weight_code(float weight, double scale) {
   return static_cast<int8_t>(std::clamp(code, -kWeightCodeMax, kWeightCodeMax));
 }
 
+/// Mean of the result's shift by rounded weights of output channel `o`.
+double mean_shift(const WeightRequest& request, size_t o, std::span<const float> w,
+                  std::span<const int8_t> codes, double scale) {
+  const size_t channels_per_group = static_cast<size_t>(request.w->shape[1]);
+  const size_t outputs_per_group = static_cast<size_t>(request.w->shape[0]) / request.groups;
+  const size_t first = o / outputs_per_group * channels_per_group;
+  const size_t taps = w.size() / channels_per_group;
+  double shift = 0;
+  for (size_t i = 0; i < w.size(); ++i) {
+    const double error = codes[i] * scale - static_cast<double>(w[i]);
+    shift += error * request.x_means[first + i / taps];
+  }
+  return shift;
+}
+
+/// One scale for all channels: the coarsest that any of them needs.
+double joint_scale(const std::vector<double>& scales, const std::vector<Channel>& channels) {
+  double joint = 0;
+  for (size_t c = 0; c < scales.size(); ++c) {
+    // The scale of a channel without weights and bias says nothing.
+    if (largest(channels[c].w) > 0 || channels[c].bias != 0) joint = std::max(joint, scales[c]);
+  }
+  return joint > 0 ? joint : 1.0;
+}
+
 }  // namespace
 
-Result<IntegerWeights> quantize_weights(const ir::Tensor& w, const ir::Tensor* bias,
-                                        const Params& x, const Params& y, bool per_channel) {
+Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
+  const ir::Tensor& w = *request.w;
   const size_t channels = static_cast<size_t>(w.shape[0]);
   const size_t terms = w.data<float>().size() / channels;
   IntegerWeights result;
   std::vector<Channel> all;
   for (size_t c = 0; c < channels; ++c) {
-    const double add = bias == nullptr ? 0.0 : static_cast<double>(bias->data<float>()[c]);
-    all.push_back({w.data<float>().subspan(c * terms, terms), add});
-    result.scale.push_back(weight_scale(all.back(), x.scale));
+    const float add = request.bias == nullptr ? 0.0F : request.bias->data<float>()[c];
+    all.push_back({w.data<float>().subspan(c * terms, terms), static_cast<double>(add)});
+    result.scale.push_back(weight_scale(all.back(), request.x.scale));
   }
-  if (!per_channel) {
-    double joint = 0;
-    for (size_t c = 0; c < channels; ++c) {
-      // A channel without weights or with next to none must not spoil the others' scale.
-      if (largest(all[c].w) > 0 || bias != nullptr) joint = std::max(joint, result.scale[c]);
-    }
-    result.scale = {joint > 0 ? joint : 1.0};
-  }
+  if (!request.per_channel) result.scale = {joint_scale(result.scale, all)};
   const ir::Shape per_scale = {static_cast<int64_t>(result.scale.size())};
   result.w = ir::zeros(ir::DType::kI8, w.shape);
   result.bias = ir::zeros(ir::DType::kI32, {w.shape[0]});
   result.mult = ir::zeros(ir::DType::kI32, per_scale);
   result.shift = ir::zeros(ir::DType::kI32, per_scale);
   for (size_t c = 0; c < channels; ++c) {
-    const size_t entry = per_channel ? c : 0;
+    const size_t entry = request.per_channel ? c : 0;
     const double scale = result.scale[entry];
-    for (size_t i = 0; i < terms; ++i) {
-      result.w.data<int8_t>()[c * terms + i] = weight_code(all[c].w[i], scale);
+    const auto codes = result.w.data<int8_t>().subspan(c * terms, terms);
+    for (size_t i = 0; i < terms; ++i) codes[i] = weight_code(all[c].w[i], scale);
+    double bias = all[c].bias;
+    if (request.bias != nullptr && !request.x_means.empty()) {
+      bias -= mean_shift(request, c, all[c].w, codes, scale);
     }
-    result.bias.data<int32_t>()[c] =
-        static_cast<int32_t>(std::nearbyint(all[c].bias / (x.scale * scale)));
-    const auto multiplier = numerics::quantize_multiplier(x.scale * scale / y.scale);
+    result.bias.data<int32_t>()[c] = static_cast<int32_t>(
+        std::nearbyint(std::clamp(bias / (request.x.scale * scale), -0x1p30, 0x1p30)));
+    const double real = request.x.scale * scale / request.y.scale;
+    const auto multiplier = numerics::quantize_multiplier(real);
     if (!numerics::shift_in_range(multiplier.shift)) {
-      return unsupported("the multiplier {} of channel {} is beyond 2^{}",
-                         x.scale * scale / y.scale, c, numerics::kShiftMax);
+      return unsupported("the multiplier {} of channel {} is beyond 2^{}", real, c,
+                         numerics::kShiftMax);
     }
     result.mult.data<int32_t>()[entry] = multiplier.mult;
     result.shift.data<int32_t>()[entry] = multiplier.shift;

@@ -1,6 +1,7 @@
 #pragma once
 // Weights, bias and multipliers of qconv2d and qlinear.
 
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -16,10 +17,18 @@ struct IntegerWeights {
   ir::Tensor mult, shift;     // i32, one per output channel, or one
 };
 
-/// Symmetric codes for w [O, ...] and bias [O] (null: none), for the given operand and result.
-/// Scales are as fine as they can be with 32-bit accumulators.
-[[nodiscard]] Result<IntegerWeights> quantize_weights(const ir::Tensor& w, const ir::Tensor* bias,
-                                                      const Params& x, const Params& y,
-                                                      bool per_channel);
+struct WeightRequest {
+  const ir::Tensor* w = nullptr;     // f32 [O, I/groups, ...]
+  const ir::Tensor* bias = nullptr;  // f32 [O]; null: none
+  size_t groups = 1;
+  Params x, y;  // of operand and result
+  /// Mean of each input channel. Rounding the weights shifts the result by sum (w' - w) * mean on
+  /// average, which the bias takes back. Empty: it does not.
+  std::span<const double> x_means;
+  bool per_channel = true;
+};
+
+/// Symmetric codes; scales are as fine as they can be with 32-bit accumulators.
+[[nodiscard]] Result<IntegerWeights> quantize_weights(const WeightRequest& request);
 
 }  // namespace thimble::quant
