@@ -1,0 +1,124 @@
+#include "hostrun/host.h"
+
+#include <cstddef>
+#include <cstring>
+#include <set>
+
+#include "formats/pte/read.h"
+#include "kernels/kernels.h"
+#include "thimble.h"
+
+namespace thimble::hostrun {
+namespace {
+
+/// Bytes at a multiple of 16, as the runtime asks for.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(size_t size)
+      : size_(size), blocks_((size + sizeof(Block) - 1) / sizeof(Block)) {}
+  explicit AlignedBytes(ByteView bytes) : AlignedBytes(bytes.size()) {
+    if (size_ != 0) std::memcpy(data(), bytes.data(), size_);
+  }
+  [[nodiscard]] void* data() { return blocks_.data(); }
+  [[nodiscard]] size_t size() const { return size_; }
+
+ private:
+  struct alignas(16) Block {
+    std::byte bytes[16];
+  };
+  size_t size_;
+  std::vector<Block> blocks_;
+};
+
+/// Which kernels the file calls and this build does not have.
+std::string missing_kernels(const Interface& interface) {
+  const kernels::KernelTable table = kernels::all_kernels();
+  std::set<std::string> missing(interface.ops.begin(), interface.ops.end());
+  for (uint32_t i = 0; i < table.count; ++i) missing.erase(table.kernels[i]->name);
+  std::string names;
+  for (const std::string& name : missing) names += (names.empty() ? "" : ", ") + name;
+  return names;
+}
+
+Error failure(thimble_status status, std::string_view label, const Interface& interface) {
+  const auto code = static_cast<abi::Status>(status);
+  std::string message = fmt::format("{}: {}", label, thimble_status_text(status));
+  if (code == abi::Status::kMissingKernel) message += ": " + missing_kernels(interface);
+  const bool lacking = code == abi::Status::kMissingKernel || code == abi::Status::kUnsupported ||
+                       code == abi::Status::kLayoutVersion;
+  return {lacking ? ErrorKind::kUnsupported : ErrorKind::kBadInput, std::move(message)};
+}
+
+}  // namespace
+
+struct HostModel::State {
+  State(ByteView bytes, std::string name) : label(std::move(name)), file(bytes) {}
+
+  std::string label;
+  Interface interface;
+  AlignedBytes file;
+  AlignedBytes memory{0};
+  std::vector<AlignedBytes> inputs;
+  thimble_needs needs = {};
+  thimble_model model = {};
+
+  [[nodiscard]] Status check(thimble_status status) const {
+    if (status == 0) return ok();
+    return failure(status, label, interface);
+  }
+};
+
+HostModel::HostModel(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HostModel::HostModel(HostModel&&) noexcept = default;
+HostModel& HostModel::operator=(HostModel&&) noexcept = default;
+HostModel::~HostModel() = default;
+
+const Interface& HostModel::interface() const {
+  return state_->interface;
+}
+int64_t HostModel::arena_bytes() const {
+  return static_cast<int64_t>(state_->needs.arena_bytes);
+}
+
+Result<HostModel> HostModel::load(ByteView pte, std::string label) {
+  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(pte, label));
+  auto state = std::make_unique<State>(pte, std::move(label));
+  THIMBLE_TRY(state->interface, read_interface(program, state->label));
+  const thimble_kernels* kernels = thimble_all_kernels();
+  void* file = state->file.data();
+  THIMBLE_CHECK(state->check(thimble_size(file, state->file.size(), kernels, &state->needs)));
+  state->memory = AlignedBytes(state->needs.arena_bytes + state->needs.state_bytes);
+  THIMBLE_CHECK(state->check(thimble_init(&state->model, file, state->file.size(), kernels,
+                                          state->memory.data(), state->memory.size())));
+  for (const Port& port : state->interface.inputs) state->inputs.emplace_back(port.bytes());
+  return HostModel(std::move(state));
+}
+
+Result<std::vector<ir::Tensor>> HostModel::run(std::span<const ir::Tensor> inputs) {
+  State& state = *state_;
+  const Interface& interface = state.interface;
+  THIMBLE_CHECK(check_inputs(interface.inputs, inputs, state.label));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Bytes bytes = ir::to_memory(inputs[i], interface.inputs[i].dim_order);
+    AlignedBytes& buffer = state.inputs[i];
+    if (!bytes.empty()) std::memcpy(buffer.data(), bytes.data(), bytes.size());
+    THIMBLE_CHECK(state.check(
+        thimble_set_input(&state.model, static_cast<uint32_t>(i), buffer.data(), buffer.size())));
+  }
+  THIMBLE_CHECK(state.check(thimble_run(&state.model)));
+  std::vector<ir::Tensor> outputs;
+  for (const Port& port : interface.outputs) {
+    thimble_view view = {};
+    const auto index = static_cast<uint32_t>(outputs.size());
+    THIMBLE_CHECK(state.check(thimble_output(&state.model, index, &view)));
+    const ByteView bytes(static_cast<const std::byte*>(view.data), view.bytes);
+    outputs.push_back(ir::from_memory(bytes, port.dtype, port.shape, port.dim_order));
+  }
+  return outputs;
+}
+
+Status HostModel::reset() {
+  return state_->check(thimble_reset(&state_->model));
+}
+
+}  // namespace thimble::hostrun

@@ -1,0 +1,158 @@
+#include "hostrun/interface.h"
+
+#include <cstring>
+#include <optional>
+
+#include "abi/native_params.h"
+
+namespace thimble::hostrun {
+namespace {
+
+namespace pte = formats::pte;
+
+/// The plan that the runtime takes: "forward", or else the first.
+const pte::ExecutionPlan& forward_plan(const pte::Program& program) {
+  for (const pte::ExecutionPlan& plan : program.plans) {
+    if (plan.name == "forward") return plan;
+  }
+  return program.plans[0];
+}
+
+std::optional<ir::DType> dtype_of(pte::ScalarType type) {
+  switch (type) {
+    case pte::ScalarType::kFloat:
+      return ir::DType::kF32;
+    case pte::ScalarType::kChar:
+      return ir::DType::kI8;
+    case pte::ScalarType::kByte:
+      return ir::DType::kU8;
+    case pte::ScalarType::kShort:
+      return ir::DType::kI16;
+    case pte::ScalarType::kInt:
+      return ir::DType::kI32;
+    case pte::ScalarType::kLong:
+      return ir::DType::kI64;
+    case pte::ScalarType::kBool:
+      return ir::DType::kBool;
+    default:
+      return {};
+  }
+}
+
+Result<Port> read_port(const pte::ExecutionPlan& plan, int32_t index, std::string name,
+                       std::string_view label) {
+  const auto* tensor = std::get_if<pte::Tensor>(&plan.values[static_cast<size_t>(index)]);
+  if (tensor == nullptr) return unsupported("{}: {} is not a tensor", label, name);
+  const std::optional<ir::DType> dtype = dtype_of(tensor->scalar_type);
+  if (!dtype) {
+    return unsupported("{}: {} has element type {}", label, name, pte::name(tensor->scalar_type));
+  }
+  Port port;
+  port.name = std::move(name);
+  port.dtype = *dtype;
+  port.shape.assign(tensor->sizes.begin(), tensor->sizes.end());
+  port.dim_order.assign(tensor->dim_order.begin(), tensor->dim_order.end());
+  return port;
+}
+
+/// The entry that Thimble adds to its files; a file of another writer has none.
+Status read_entry(const pte::Program& program, std::string_view label, Interface* interface) {
+  const pte::NamedData* data = pte::find_named_data(program, abi::kEntryKey);
+  if (data == nullptr) return ok();
+  abi::Entry entry = {};
+  if (data->bytes.size() < sizeof(entry)) {
+    return bad_input("{}: named data {}: {} bytes, expected {}", label, abi::kEntryKey,
+                     data->bytes.size(), sizeof(entry));
+  }
+  std::memcpy(&entry, data->bytes.data(), sizeof(entry));
+  if (entry.magic != abi::kEntryMagic) {
+    return bad_input("{}: named data {}: magic {:#x}, expected {:#x}", label, abi::kEntryKey,
+                     entry.magic, abi::kEntryMagic);
+  }
+  interface->target.assign(entry.target, strnlen(entry.target, sizeof(entry.target)));
+  return ok();
+}
+
+}  // namespace
+
+size_t Port::bytes() const {
+  return static_cast<size_t>(ir::element_count(shape)) * ir::dtype_bytes(dtype);
+}
+
+std::string Port::describe() const {
+  return fmt::format("{} {}{}", name, dtype_text(dtype), ir::list_text(shape));
+}
+
+std::vector<int> full_order(const Port& port) {
+  std::vector<int> order(port.dim_order.begin(), port.dim_order.end());
+  for (size_t i = order.size(); i < port.shape.size(); ++i) order.push_back(static_cast<int>(i));
+  return order;
+}
+
+std::string_view dtype_text(ir::DType dtype) {
+  switch (dtype) {
+    case ir::DType::kF32:
+      return "float32";
+    case ir::DType::kI8:
+      return "int8";
+    case ir::DType::kU8:
+      return "uint8";
+    case ir::DType::kI16:
+      return "int16";
+    case ir::DType::kI32:
+      return "int32";
+    case ir::DType::kI64:
+      return "int64";
+    case ir::DType::kBool:
+      return "bool";
+  }
+  return "unknown";
+}
+
+Result<Interface> read_interface(const pte::Program& program, std::string_view label) {
+  if (program.plans.empty()) return bad_input("{}: the program has no execution plan", label);
+  const pte::ExecutionPlan& plan = forward_plan(program);
+  Interface interface;
+  for (const int32_t index : plan.inputs) {
+    const std::string name = fmt::format("input_{}", interface.inputs.size());
+    THIMBLE_TRY(Port port, read_port(plan, index, name, label));
+    interface.inputs.push_back(std::move(port));
+  }
+  for (const int32_t index : plan.outputs) {
+    const std::string name = fmt::format("output_{}", interface.outputs.size());
+    THIMBLE_TRY(Port port, read_port(plan, index, name, label));
+    interface.outputs.push_back(std::move(port));
+  }
+  if (!plan.chains.empty()) {
+    for (const pte::Instruction& instruction : plan.chains[0].instructions) {
+      const auto* call = std::get_if<pte::KernelCall>(&instruction);
+      if (call == nullptr) {
+        interface.ops.emplace_back("(no kernel call)");
+        continue;
+      }
+      interface.ops.push_back(pte::full_name(plan.operators[static_cast<size_t>(call->op_index)]));
+    }
+  }
+  for (const int64_t bytes : plan.memory_sizes) interface.arena_bytes += bytes;
+  THIMBLE_CHECK(read_entry(program, label, &interface));
+  return interface;
+}
+
+Status check_inputs(std::span<const Port> ports, std::span<const ir::Tensor> inputs,
+                    std::string_view label) {
+  if (inputs.size() != ports.size()) {
+    std::string wanted;
+    for (const Port& port : ports) wanted += (wanted.empty() ? "" : ", ") + port.describe();
+    return bad_input("{}: {} inputs given, expected {}: {}", label, inputs.size(), ports.size(),
+                     wanted);
+  }
+  for (size_t i = 0; i < ports.size(); ++i) {
+    if (inputs[i].dtype == ports[i].dtype && inputs[i].shape == ports[i].shape) continue;
+    return bad_input("{}: {}: {}{} given, expected {}{}", label, ports[i].name,
+                     dtype_text(inputs[i].dtype), ir::list_text(inputs[i].shape),
+                     dtype_text(ports[i].dtype), ir::list_text(ports[i].shape));
+  }
+  return ok();
+}
+
+}  // namespace thimble::hostrun

@@ -1,0 +1,255 @@
+#include "hostrun/qemu.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <sstream>
+#include <system_error>
+
+#include "base/process.h"
+
+namespace thimble::hostrun {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Board {
+  std::string_view target;
+  std::string_view machine;
+};
+
+// As firmware/cores.cmake pairs them. keep-sorted
+constexpr Board kBoards[] = {
+    {"cortex-m0", "mps2-an385"},  {"cortex-m0plus", "mps2-an385"}, {"cortex-m23", "mps2-an505"},
+    {"cortex-m3", "mps2-an385"},  {"cortex-m33", "mps2-an505"},    {"cortex-m35p", "mps2-an505"},
+    {"cortex-m4", "mps2-an386"},  {"cortex-m55", "mps3-an547"},    {"cortex-m7", "mps2-an500"},
+    {"cortex-m85", "mps3-an547"},
+};
+
+/// A folder that goes away with the object, whatever happened in it.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> make() {
+    std::random_device random;
+    std::error_code error;
+    const fs::path parent = fs::temp_directory_path(error);
+    for (int attempt = 0; !error && attempt < 100; ++attempt) {
+      fs::path path = parent / fmt::format("thimble-{:08x}{:08x}", random(), random());
+      if (fs::create_directory(path, error)) return TemporaryFolder(std::move(path));
+    }
+    return bad_input("{}: no temporary folder can be made", parent.string());
+  }
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(fs::path path) : path_(std::move(path)) {}
+  fs::path path_;
+};
+
+Status write_file(const fs::path& path, ByteView bytes) {
+  std::ofstream stream(path, std::ios::binary);
+  stream.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  if (!stream) return bad_input("{}: cannot be written", path.string());
+  return ok();
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream stream(path, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// Where the build puts the images: beside the program.
+fs::path firmware_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path() / "firmware";
+}
+
+/// The words of one line.
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+/// Lines of a report, by their first word: each is `key value...`.
+using Lines = std::multimap<std::string, std::vector<std::string>>;
+Lines parse_lines(const std::string& text) {
+  Lines lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    std::vector<std::string> words = words_of(line);
+    if (words.empty()) continue;
+    const std::string key = words.front();
+    words.erase(words.begin());
+    lines.emplace(key, std::move(words));
+  }
+  return lines;
+}
+
+/// Number `index` of the first line with this key; 0 if there is none.
+int64_t number(const Lines& lines, const std::string& key, size_t index = 0) {
+  const auto line = lines.find(key);
+  if (line == lines.end() || line->second.size() <= index) return 0;
+  return std::strtoll(line->second[index].c_str(), nullptr, 10);
+}
+
+constexpr size_t kInstructions = 2;  // of the counter's lines: index, times, instructions
+
+/// One boot of the board. Names are relative to the folder, so that no character of a path matters
+/// to the emulator's option syntax or to the firmware, which splits words at spaces.
+class Boot {
+ public:
+  Boot(const fs::path& folder, std::string_view label, const Interface& interface,
+       const QemuOptions& options)
+      : folder_(folder), label_(label), interface_(interface), options_(options) {}
+
+  Status run(bool profile) {
+    const fs::path image = firmware_folder() / fmt::format("runner-{}.elf", options_.target);
+    const fs::path plugin = firmware_folder() / "insn_count.so";
+    if (!fs::exists(image)) {
+      return bad_input("{}: not found; building Thimble with arm-none-eabi-g++ installed makes it",
+                       image.string());
+    }
+    THIMBLE_TRY(const std::string machine, qemu_board(options_.target));
+    std::string firmware = "enable=on,target=native,arg=runner";
+    if (profile) firmware += ",arg=-p";
+    firmware += ",arg=model.pte";
+    for (size_t i = 0; i < interface_.inputs.size(); ++i) firmware += fmt::format(",arg=in_{}", i);
+    firmware += ",arg=out";
+    std::vector<std::string> command = {"qemu-system-arm", "-M",       machine,
+                                        "-nographic",      "-monitor", "none",
+                                        "-serial",         "none",     "-semihosting-config",
+                                        firmware,          "-kernel",  image.string()};
+    const bool count = (options_.count_instructions || profile) && fs::exists(plugin);
+    if (count) {
+      command.insert(command.end(), {"-plugin", plugin.string() + ",out=counts", "-d", "plugin"});
+    }
+    THIMBLE_CHECK(launch(command));
+    report_ = parse_lines(read_text(folder_ / "out.txt"));
+    counts_ = count ? parse_lines(read_text(folder_ / "counts")) : Lines();
+    return ok();
+  }
+
+  [[nodiscard]] const Lines& report() const { return report_; }
+  [[nodiscard]] const Lines& counts() const { return counts_; }
+
+ private:
+  Status launch(const std::vector<std::string>& command) {
+    base::ProcessOptions process;
+    process.folder = folder_;
+    process.time_limit = options_.time_limit;
+    THIMBLE_TRY(const base::ProcessResult result, base::run_process(command, process));
+    if (result.timed_out) {
+      return bad_input("{}: {} under QEMU: not finished after {} s", label_, options_.target,
+                       options_.time_limit.count());
+    }
+    if (result.exit_code == 0) return ok();
+    const std::string said = result.output.substr(0, result.output.find('\n'));
+    return bad_input("{}: {} under QEMU: exit code {}: {}", label_, options_.target,
+                     result.exit_code, said);
+  }
+
+  const fs::path& folder_;
+  std::string_view label_;
+  const Interface& interface_;
+  const QemuOptions& options_;
+  Lines report_;
+  Lines counts_;
+};
+
+/// One file per input, the calls behind each other.
+Status write_inputs(const fs::path& folder, std::string_view label, const Interface& interface,
+                    std::span<const std::vector<ir::Tensor>> calls) {
+  std::vector<Bytes> inputs(interface.inputs.size());
+  for (const std::vector<ir::Tensor>& call : calls) {
+    THIMBLE_CHECK(check_inputs(interface.inputs, call, label));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      append(inputs[i], ir::to_memory(call[i], interface.inputs[i].dim_order));
+    }
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    THIMBLE_CHECK(write_file(folder / fmt::format("in_{}", i), inputs[i]));
+  }
+  return ok();
+}
+
+Result<std::vector<std::vector<ir::Tensor>>> read_outputs(const fs::path& folder,
+                                                          std::string_view label,
+                                                          const Interface& interface,
+                                                          size_t calls) {
+  std::vector<std::vector<ir::Tensor>> outputs(calls);
+  for (size_t i = 0; i < interface.outputs.size(); ++i) {
+    const Port& port = interface.outputs[i];
+    const std::string bytes = read_text(folder / fmt::format("out_{}.bin", i));
+    if (bytes.size() != port.bytes() * calls) {
+      return bad_input("{}: {}: the board wrote {} bytes, expected {}", label, port.name,
+                       bytes.size(), port.bytes() * calls);
+    }
+    for (size_t call = 0; call < calls; ++call) {
+      const ByteView one = as_byte_view(bytes).subspan(call * port.bytes(), port.bytes());
+      outputs[call].push_back(ir::from_memory(one, port.dtype, port.shape, port.dim_order));
+    }
+  }
+  return outputs;
+}
+
+std::vector<OpInstructions> op_counts(const Interface& interface, const Lines& counts) {
+  std::vector<OpInstructions> ops;
+  for (const std::string& op : interface.ops) ops.push_back({op, 0});
+  const auto [first, last] = counts.equal_range("op");
+  for (auto line = first; line != last; ++line) {
+    if (line->second.size() <= kInstructions) continue;
+    const auto index = static_cast<size_t>(std::strtoll(line->second[0].c_str(), nullptr, 10));
+    if (index >= ops.size()) continue;
+    ops[index].instructions = std::strtoll(line->second[kInstructions].c_str(), nullptr, 10);
+  }
+  return ops;
+}
+
+}  // namespace
+
+Result<std::string> qemu_board(std::string_view target) {
+  const auto* board = std::find_if(std::begin(kBoards), std::end(kBoards),
+                                   [&](const Board& each) { return each.target == target; });
+  if (board == std::end(kBoards)) return bad_input("target {}: QEMU has no board for it", target);
+  return std::string(board->machine);
+}
+
+Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label, const Interface& interface,
+                            std::span<const std::vector<ir::Tensor>> calls,
+                            const QemuOptions& options) {
+  THIMBLE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
+  THIMBLE_CHECK(write_file(folder.path() / "model.pte", pte));
+  THIMBLE_CHECK(write_inputs(folder.path(), label, interface, calls));
+  Boot boot(folder.path(), label, interface, options);
+  QemuRun run;
+  if (options.profile) {
+    // The hook around each operator costs instructions, so the sum is counted in another boot.
+    THIMBLE_CHECK(boot.run(true));
+    run.facts.ops = op_counts(interface, boot.counts());
+  }
+  THIMBLE_CHECK(boot.run(false));
+  run.facts.arena_bytes = number(boot.report(), "arena_bytes");
+  run.facts.state_bytes = number(boot.report(), "state_bytes");
+  run.facts.stack_bytes = number(boot.report(), "stack_bytes");
+  run.facts.instructions = number(boot.counts(), "run", kInstructions);
+  run.facts.instructions_init = number(boot.counts(), "load", kInstructions);
+  run.facts.instructions_total = number(boot.counts(), "total", kInstructions);
+  THIMBLE_TRY(run.outputs, read_outputs(folder.path(), label, interface, calls.size()));
+  return run;
+}
+
+}  // namespace thimble::hostrun

@@ -1,0 +1,57 @@
+#pragma once
+// A `.pte` on an emulated Cortex-M: the firmware image of the target's board (firmware/apps/runner)
+// under qemu-system-arm, with instructions counted by our plugin. Inputs and outputs travel as
+// files of a temporary folder, which is always removed. The images lie in `firmware/` beside the
+// program.
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/result.h"
+#include "hostrun/interface.h"
+#include "ir/tensor.h"
+
+namespace thimble::hostrun {
+
+struct QemuOptions {
+  std::string target;  // "cortex-m55"
+  bool count_instructions = true;
+  bool profile = false;  // count by operator too, in a run of its own
+  std::chrono::seconds time_limit{300};
+};
+
+struct OpInstructions {
+  std::string op;            // "cortex_m::quantized_add.out"
+  int64_t instructions = 0;  // of all calls
+};
+
+struct QemuFacts {
+  int64_t arena_bytes = 0;
+  int64_t state_bytes = 0;
+  int64_t stack_bytes = 0;          // high-water mark of the whole firmware
+  int64_t instructions = 0;         // inside thimble_run, all calls; 0 if not counted
+  int64_t instructions_init = 0;    // inside thimble_init
+  int64_t instructions_total = 0;   // from reset to exit
+  std::vector<OpInstructions> ops;  // with `profile`: in execution order
+};
+
+struct QemuRun {
+  std::vector<std::vector<ir::Tensor>> outputs;  // [call][output]
+  QemuFacts facts;
+};
+
+/// The emulated board that runs code for the target: "mps3-an547".
+[[nodiscard]] Result<std::string> qemu_board(std::string_view target);
+
+/// Runs the model once per call, in one boot of the board.
+[[nodiscard]] Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label,
+                                          const Interface& interface,
+                                          std::span<const std::vector<ir::Tensor>> calls,
+                                          const QemuOptions& options);
+
+}  // namespace thimble::hostrun

@@ -1,0 +1,183 @@
+// thimble compare: a compiled model against the float model it came from, over a data set.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/compile.h"
+#include "driver/data.h"
+#include "quant/fast_float.h"
+#include "tools/commands.h"
+#include "tools/model.h"
+#include "tools/output.h"
+#include "tools/pairs.h"
+#include "tools/quality.h"
+
+namespace thimble::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  fs::path float_model;
+  fs::path model;
+  fs::path data;
+  std::string on = "host";
+  std::string target;
+  std::vector<std::string> shapes;
+  bool json = false;
+};
+
+struct Comparison {
+  std::string where;
+  int64_t calls = 0;
+  std::vector<double> sqnr_db;  // per output
+  Share agreement;              // of the first output's largest values
+  Share accuracy_float;         // against the labels
+  Share accuracy;
+};
+
+/// Calls per boot of an emulated board; its progress is shown in between.
+constexpr int64_t kCallsAtOnce = 64;
+
+Status check_ports(const ir::Graph& graph, const Model& model) {
+  const auto check = [&](const std::vector<ir::ValueId>& ids,
+                         const std::vector<hostrun::Port>& ports, const char* what) -> Status {
+    if (ids.size() != ports.size()) {
+      return bad_input("{}: {} {}, the float model has {}", model.label, ports.size(), what,
+                       ids.size());
+    }
+    for (size_t i = 0; i < ids.size(); ++i) {
+      const ir::Value& value = graph.value(ids[i]);
+      if (value.type.dtype == ports[i].dtype && value.type.shape == ports[i].shape) continue;
+      return bad_input("{}: {}, the float model has {} {}{}", model.label, ports[i].describe(),
+                       value.name, hostrun::dtype_text(value.type.dtype),
+                       ir::list_text(value.type.shape));
+    }
+    return ok();
+  };
+  THIMBLE_CHECK(check(graph.inputs(), model.inputs, "inputs"));
+  return check(graph.outputs(), model.outputs, "outputs");
+}
+
+void judge(const ir::Tensor& reference, const ir::Tensor& got,
+           const std::optional<std::vector<int64_t>>& labels, int64_t call, Comparison* result) {
+  if (reference.shape.empty() || reference.shape.back() < 2) return;  // no classes
+  const std::vector<int64_t> wanted = top1(reference);
+  const std::vector<int64_t> found = top1(got);
+  for (size_t row = 0; row < wanted.size(); ++row) {
+    result->agreement.add(wanted[row] == found[row]);
+    const size_t sample = static_cast<size_t>(call) * wanted.size() + row;
+    if (!labels || sample >= labels->size()) continue;
+    result->accuracy_float.add(wanted[row] == (*labels)[sample]);
+    result->accuracy.add(found[row] == (*labels)[sample]);
+  }
+}
+
+Result<Comparison> compare_models(const Arguments& arguments) {
+  OpenOptions options;
+  options.on = arguments.on;
+  options.target = arguments.target;
+  THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
+  THIMBLE_TRY(const ir::Graph graph,
+              driver::load_float_graph(arguments.float_model, options.shapes));
+  THIMBLE_TRY(const Model model, open_model(arguments.model, options));
+  THIMBLE_CHECK(check_ports(graph, model));
+  THIMBLE_TRY(const driver::Samples samples, driver::read_samples(arguments.data, graph));
+
+  quant::Engine engine(graph, quant::float_kernels());
+  Comparison result;
+  result.where = model.where;
+  result.calls = driver::call_count(samples, graph);
+  if (result.calls == 0) {
+    return bad_input("{}: no samples for one call", arguments.data.filename().string());
+  }
+  std::vector<Sqnr> sqnr(graph.outputs().size());
+  const Progress progress("comparing");
+  for (int64_t first = 0; first < result.calls; first += kCallsAtOnce) {
+    progress.show(first, result.calls);
+    Calls inputs;
+    for (int64_t call = first; call < std::min(first + kCallsAtOnce, result.calls); ++call) {
+      inputs.push_back(driver::call_inputs(samples, graph, call));
+    }
+    THIMBLE_TRY(const Outcome outcome, model.run(inputs));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      engine.run(inputs[i], {});
+      const std::vector<ir::Tensor> reference = engine.outputs();
+      for (size_t k = 0; k < sqnr.size(); ++k) sqnr[k].add(reference[k], outcome.outputs[i][k]);
+      judge(reference[0], outcome.outputs[i][0], samples.labels, first + static_cast<int64_t>(i),
+            &result);
+    }
+  }
+  for (const Sqnr& each : sqnr) result.sqnr_db.push_back(each.decibels());
+  return result;
+}
+
+Json or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json to_json(const Comparison& result) {
+  Json json;
+  json["sqnr_db"] = Json::array();
+  for (const double value : result.sqnr_db) json["sqnr_db"].push_back(number(value));
+  json["top1_agreement"] = or_null(result.agreement.value());
+  if (result.accuracy.value()) {
+    json["accuracy_float"] = *result.accuracy_float.value();
+    json["accuracy"] = *result.accuracy.value();
+  }
+  json["calls"] = result.calls;
+  json["on"] = result.where;
+  return json;
+}
+
+void print(const Arguments& arguments, const Comparison& result) {
+  std::printf("%s on %s against %s in float, %lld calls\n", arguments.model.filename().c_str(),
+              result.where.c_str(), arguments.float_model.filename().c_str(),
+              static_cast<long long>(result.calls));
+  for (size_t i = 0; i < result.sqnr_db.size(); ++i) {
+    std::printf("  SQNR output_%zu      %8.1f dB\n", i, result.sqnr_db[i]);
+  }
+  if (const auto share = result.agreement.value()) {
+    std::printf("  same top-1         %8.2f %%\n", 100.0 * *share);
+  }
+  if (const auto share = result.accuracy_float.value()) {
+    std::printf("  accuracy, float    %8.2f %%\n", 100.0 * *share);
+    std::printf("  accuracy, compiled %8.2f %%\n", 100.0 * *result.accuracy.value());
+  }
+}
+
+int compare(const Arguments& arguments) {
+  const Result<Comparison> result = compare_models(arguments);
+  if (!result) return fail(result.error(), arguments.json);
+  if (arguments.json) {
+    print_json(to_json(*result));
+  } else {
+    print(arguments, *result);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, int* exit_code) {
+  CLI::App* verb =
+      app.add_subcommand("compare", "Compare a compiled model with its float original");
+  auto arguments = std::make_shared<Arguments>();
+  Arguments& a = *arguments;
+  verb->add_option("float_model", a.float_model, "The .pt2")->required();
+  verb->add_option("model", a.model, "The .pte")->required();
+  verb->add_option("--data", a.data, "Samples (.npz), with `labels` if there are classes")
+      ->required();
+  verb->add_option("--on", a.on, "Where the .pte runs")->check(CLI::IsMember({"host", "qemu"}));
+  verb->add_option("--target", a.target, "Target of a .pte that names none");
+  verb->add_option("--shape", a.shapes, "NAME=N: an open size of the .pt2")->take_all();
+  verb->add_flag("--json", a.json, "The answer as one JSON object");
+  verb->callback([arguments, exit_code] { *exit_code = compare(*arguments); });
+}
+
+}  // namespace thimble::tools

@@ -1,0 +1,187 @@
+// thimble compile: a `.pt2` to a `.pte`, with everything worth knowing about it.
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/compile.h"
+#include "driver/report.h"
+#include "formats/pte/read.h"
+#include "hostrun/kernel_source.h"
+#include "ir/print.h"
+#include "tools/commands.h"
+#include "tools/output.h"
+#include "tools/pairs.h"
+
+namespace thimble::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Arguments {
+  fs::path model;
+  std::string target;
+  fs::path calibrate;
+  fs::path output;
+  std::vector<std::string> emit = {"pte"};
+  fs::path out_dir;
+  fs::path save_stages;
+  std::string io = "float";
+  std::string activations = "int8";
+  std::string compat;
+  std::string io_layout;
+  std::string observer;
+  std::vector<std::string> shapes;
+  std::vector<std::string> memories;
+  fs::path report;
+  fs::path kernels;
+  bool keep_float = false;
+  bool json = false;
+
+  [[nodiscard]] bool emits(std::string_view kind) const {
+    return std::find(emit.begin(), emit.end(), kind) != emit.end();
+  }
+};
+
+constexpr quant::Observer kObservers[] = {quant::Observer::kMinMax, quant::Observer::kPercentile,
+                                          quant::Observer::kMse};
+
+/// What the contract names and this version does not do is said before any work.
+Status check_supported(const Arguments& arguments) {
+  for (const std::string& kind : arguments.emit) {
+    if (kind == "pte" || kind == "ir") continue;
+    return bad_input("--emit {}: not in this version, which writes pte and ir", kind);
+  }
+  if (arguments.activations == "int16") {
+    return bad_input("--activations int16: not in this version, activations are int8");
+  }
+  if (arguments.keep_float) {
+    return bad_input(
+        "--float: not in this version, which has no float kernels: --calibrate DATA.npz");
+  }
+  const std::string report = extension(arguments.report);
+  if (!arguments.report.empty() && report != ".json" && report != ".html") {
+    return bad_input("--report {}: a name that ends in .json or .html expected",
+                     arguments.report.string());
+  }
+  return ok();
+}
+
+Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
+  THIMBLE_CHECK(check_supported(arguments));
+  driver::CompileOptions options;
+  options.target = arguments.target;
+  options.calibration = arguments.calibrate;
+  options.io = arguments.io == "int8" ? quant::Io::kInt8 : quant::Io::kFloat;
+  options.io_channels_last = arguments.io_layout == "nhwc";
+  options.save_stages = arguments.save_stages;
+  if (!arguments.compat.empty()) options.dialect = target::Dialect::kStock;
+  for (const quant::Observer observer : kObservers) {
+    if (arguments.observer == quant::observer_name(observer)) options.observer = observer;
+  }
+  THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
+  THIMBLE_CHECK(parse_pairs(arguments.memories, "--memory", &options.memory));
+  return options;
+}
+
+fs::path pte_path(const Arguments& arguments) {
+  if (!arguments.output.empty()) return arguments.output;
+  return arguments.out_dir / arguments.model.filename().replace_extension(".pte");
+}
+
+Result<std::string> kernels_of(const driver::Compiled& compiled, const std::string& label) {
+  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(compiled.pte, label));
+  THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
+  THIMBLE_TRY(const target::Target* target, target::find_target(compiled.report.target));
+  return hostrun::kernel_source(interface, target->isa, label);
+}
+
+Status write_outputs(const Arguments& arguments, const driver::Compiled& compiled) {
+  std::error_code error;
+  if (!arguments.out_dir.empty()) fs::create_directories(arguments.out_dir, error);
+  if (error) return bad_input("{}: {}", arguments.out_dir.string(), error.message());
+  OutputFiles files;
+  fs::path path = pte_path(arguments);
+  const std::string label = path.filename().string();
+  if (arguments.emits("pte")) THIMBLE_CHECK(files.add(path, compiled.pte));
+  if (arguments.emits("ir")) {
+    THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(compiled.lowered.graph)));
+  }
+  if (!arguments.kernels.empty()) {
+    THIMBLE_TRY(const std::string source, kernels_of(compiled, label));
+    THIMBLE_CHECK(files.add(arguments.kernels, source));
+  }
+  if (!arguments.report.empty()) {
+    const bool html = extension(arguments.report) == ".html";
+    THIMBLE_CHECK(files.add(arguments.report, html ? driver::html_report(compiled.report)
+                                                   : driver::json_report(compiled.report)));
+  }
+  return files.commit();
+}
+
+Result<driver::Compiled> compile_and_write(const Arguments& arguments) {
+  THIMBLE_TRY(const driver::CompileOptions options, compile_options(arguments));
+  const Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
+  THIMBLE_TRY(driver::Compiled compiled, driver::compile(arguments.model, options));
+  THIMBLE_CHECK(write_outputs(arguments, compiled));
+  return compiled;
+}
+
+int compile(const Arguments& arguments) {
+  const Result<driver::Compiled> compiled = compile_and_write(arguments);
+  if (!compiled) {
+    const int code = fail(compiled.error(), arguments.json);
+    if (code == 1) std::fprintf(stderr, "nothing was written\n");
+    return code;
+  }
+  const driver::CompileReport& report = compiled->report;
+  const fs::path written = arguments.emits("pte") ? pte_path(arguments) : fs::path();
+  const std::string text =
+      arguments.json ? driver::json_report(report) : driver::text_report(report, written);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+void add_compile(CLI::App& app, int* exit_code) {
+  CLI::App* verb = app.add_subcommand("compile", "Compile a .pt2 into a .pte for a target");
+  auto arguments = std::make_shared<Arguments>();
+  Arguments& a = *arguments;
+  std::vector<std::string> observers;
+  for (const quant::Observer observer : kObservers) {
+    observers.emplace_back(quant::observer_name(observer));
+  }
+  verb->add_option("model", a.model, "What torch.export.save wrote")->required();
+  verb->add_option("--target", a.target, "One of `thimble targets`")->required();
+  verb->add_option("--calibrate", a.calibrate, "Samples (.npz) to choose int8 ranges from");
+  verb->add_option("-o,--output", a.output, "The .pte; default: the model's name, here");
+  verb->add_option("--emit", a.emit, "What to write: pte, ir")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"pte", "c", "ir", "tosa", "tflite"}));
+  verb->add_option("--out-dir", a.out_dir, "Folder for what is written, if there is no -o");
+  verb->add_option("--save-stages", a.save_stages, "Folder for the text of every stage");
+  verb->add_option("--io", a.io, "Type of the model's inputs and outputs")
+      ->check(CLI::IsMember({"int8", "float"}));
+  verb->add_option("--activations", a.activations, "Type of values between operators")
+      ->check(CLI::IsMember({"int8", "int16"}));
+  verb->add_option("--compat", a.compat, "Only what ExecuTorch's own runtime has")
+      ->check(CLI::IsMember({"executorch"}));
+  verb->add_option("--io-layout", a.io_layout, "Memory order of images in inputs and outputs")
+      ->check(CLI::IsMember({"nchw", "nhwc"}));
+  verb->add_option("--shape", a.shapes, "NAME=N: an open size of the export")->take_all();
+  verb->add_option("--memory", a.memories, "NAME=BYTES: limit of sram or flash; K, M")->take_all();
+  verb->add_option("--report", a.report, "The report as a file: .json or .html");
+  verb->add_option("--observer", a.observer, "How int8 ranges are chosen")
+      ->check(CLI::IsMember(observers));
+  verb->add_option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");
+  verb->add_flag("--float", a.keep_float, "Keep the model in float");
+  verb->add_flag("--json", a.json, "The report as one JSON object");
+  verb->callback([arguments, exit_code] { *exit_code = compile(*arguments); });
+}
+
+}  // namespace thimble::tools

@@ -1,0 +1,207 @@
+// thimble inspect: what a file holds, as text or JSON.
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "driver/report.h"
+#include "formats/npy/npy.h"
+#include "formats/pt2/reader.h"
+#include "formats/pte/print.h"
+#include "formats/pte/read.h"
+#include "hostrun/interface.h"
+#include "ir/op.h"
+#include "ir/print.h"
+#include "tools/commands.h"
+#include "tools/output.h"
+
+namespace thimble::tools {
+namespace {
+
+namespace fs = std::filesystem;
+namespace pt2 = formats::pt2;
+
+struct Arguments {
+  fs::path file;
+  bool json = false;
+};
+
+/// The same facts twice: for people and for scripts.
+struct Report {
+  std::string text;
+  Json json;
+};
+
+Json to_json(const std::vector<hostrun::Port>& ports) {
+  Json list = Json::array();
+  for (const hostrun::Port& port : ports) {
+    list.push_back({{"name", port.name},
+                    {"dtype", hostrun::dtype_text(port.dtype)},
+                    {"shape", port.shape},
+                    {"dim_order", hostrun::full_order(port)}});
+  }
+  return list;
+}
+
+std::string describe(const std::vector<hostrun::Port>& ports) {
+  std::string text;
+  for (const hostrun::Port& port : ports) text += fmt::format("  {}\n", port.describe());
+  return text;
+}
+
+Result<Report> inspect_pte(const fs::path& path) {
+  const std::string label = path.filename().string();
+  THIMBLE_TRY(const Bytes bytes, read_file(path));
+  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
+  THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
+  Report report;
+  report.text = fmt::format("{}   {} B, target {}, {} instructions, arena {} B\n{}{}\n", label,
+                            driver::with_commas(static_cast<int64_t>(bytes.size())),
+                            interface.target.empty() ? "not named" : interface.target,
+                            interface.ops.size(), driver::with_commas(interface.arena_bytes),
+                            describe(interface.inputs), describe(interface.outputs));
+  report.text += formats::pte::print(program, {false});
+  report.json = {{"file", label},
+                 {"format", "pte"},
+                 {"bytes", bytes.size()},
+                 {"target", interface.target.empty() ? Json(nullptr) : Json(interface.target)},
+                 {"arena_bytes", interface.arena_bytes},
+                 {"inputs", to_json(interface.inputs)},
+                 {"outputs", to_json(interface.outputs)},
+                 {"ops", interface.ops},
+                 {"program", Json::parse(formats::pte::print_json(program))}};
+  return report;
+}
+
+std::string_view kind_text(pt2::InputKind kind) {
+  switch (kind) {
+    case pt2::InputKind::kUserInput:
+      return "input";
+    case pt2::InputKind::kParameter:
+      return "parameter";
+    case pt2::InputKind::kBuffer:
+      return "buffer";
+    case pt2::InputKind::kTensorConstant:
+      return "constant";
+    default:
+      return "other";
+  }
+}
+
+Result<Report> inspect_pt2(const fs::path& path) {
+  THIMBLE_TRY(const pt2::ExportedProgram program, pt2::read(path));
+  const pt2::Graph& graph = program.graph;
+  Report report;
+  report.text = fmt::format("{}   torch {}, {} operators\n", program.archive_name,
+                            program.torch_version, graph.nodes.size());
+  report.json = {{"file", program.archive_name},
+                 {"format", "pt2"},
+                 {"torch_version", program.torch_version},
+                 {"inputs", Json::array()},
+                 {"outputs", Json::array()},
+                 {"ops", Json::array()}};
+  const auto type_of = [&](const std::string& name) {
+    const pt2::TensorMeta* meta = graph.tensor(name);
+    return meta == nullptr ? std::string("no tensor") : pt2::describe(*meta);
+  };
+  for (const pt2::InputSpec& spec : program.input_specs) {
+    const std::string type = type_of(spec.value_name);
+    report.text +=
+        fmt::format("  {:<9} {} {} {}\n", kind_text(spec.kind), spec.value_name, type, spec.target);
+    report.json["inputs"].push_back({{"name", spec.value_name},
+                                     {"kind", kind_text(spec.kind)},
+                                     {"type", type},
+                                     {"target", spec.target}});
+  }
+  for (const pt2::Node& node : graph.nodes) {
+    const std::string source =
+        node.source.line == 0 ? "" : fmt::format("{}:{}", node.source.file, node.source.line);
+    report.text += fmt::format("  {:<40} {:<20} {}\n", node.target, source, node.source.text);
+    report.json["ops"].push_back(
+        {{"name", node.name}, {"target", node.target}, {"source", source}});
+  }
+  for (const pt2::OutputSpec& spec : program.output_specs) {
+    const std::string type = type_of(spec.value_name);
+    report.text += fmt::format("  {:<9} {} {}\n", "output", spec.value_name, type);
+    report.json["outputs"].push_back({{"name", spec.value_name}, {"type", type}});
+  }
+  return report;
+}
+
+Result<Report> inspect_npz(const fs::path& path) {
+  THIMBLE_TRY(const formats::npy::NpzArrays arrays, formats::npy::read_npz(path));
+  Report report;
+  const std::string label = path.filename().string();
+  report.text = fmt::format("{}   {} arrays\n", label, arrays.size());
+  report.json = {{"file", label}, {"format", "npz"}, {"arrays", Json::array()}};
+  for (const auto& [name, array] : arrays) {
+    const std::string_view dtype = formats::npy::name(array.dtype);
+    report.text += fmt::format("  {} {}{}\n", name, dtype, ir::list_text(array.shape));
+    report.json["arrays"].push_back({{"name", name}, {"dtype", dtype}, {"shape", array.shape}});
+  }
+  return report;
+}
+
+Result<Report> inspect_ir(const fs::path& path) {
+  const std::string label = path.filename().string();
+  THIMBLE_TRY(const Bytes bytes, read_file(path));
+  THIMBLE_TRY(const ir::Graph graph, ir::parse(as_text(bytes), label));
+  std::map<std::string, int64_t> counts;
+  for (const ir::Op& op : graph.ops()) counts[std::string(ir::op_name(op.kind))] += 1;
+  Report report;
+  report.text = fmt::format("{}   {} operators\n", label, graph.ops().size());
+  for (const auto& [name, count] : counts) report.text += fmt::format("  {:<20} {}\n", name, count);
+  report.json = {{"file", label},
+                 {"format", "ir"},
+                 {"ops", counts},
+                 {"inputs", Json::array()},
+                 {"outputs", Json::array()}};
+  const auto add = [&](const char* key, const std::vector<ir::ValueId>& ids) {
+    for (const ir::ValueId id : ids) {
+      const ir::Value& value = graph.value(id);
+      report.text +=
+          fmt::format("  {:<8} {} {}{}\n", key, value.name, hostrun::dtype_text(value.type.dtype),
+                      ir::list_text(value.type.shape));
+      report.json[key].push_back({{"name", value.name},
+                                  {"dtype", hostrun::dtype_text(value.type.dtype)},
+                                  {"shape", value.type.shape}});
+    }
+  };
+  add("inputs", graph.inputs());
+  add("outputs", graph.outputs());
+  return report;
+}
+
+Result<Report> inspect_file(const fs::path& path) {
+  const std::string kind = extension(path);
+  if (kind == ".pte") return inspect_pte(path);
+  if (kind == ".pt2") return inspect_pt2(path);
+  if (kind == ".npz") return inspect_npz(path);
+  if (kind == ".ir") return inspect_ir(path);
+  return bad_input("{}: a .pt2, .pte, .npz or .ir expected", path.filename().string());
+}
+
+int inspect(const Arguments& arguments) {
+  const Result<Report> report = inspect_file(arguments.file);
+  if (!report) return fail(report.error(), arguments.json);
+  if (arguments.json) {
+    print_json(report->json);
+  } else {
+    std::fputs(report->text.c_str(), stdout);
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, int* exit_code) {
+  CLI::App* verb = app.add_subcommand("inspect", "Show what a .pt2, .pte, .npz or .ir holds");
+  auto arguments = std::make_shared<Arguments>();
+  verb->add_option("file", arguments->file, "The file")->required();
+  verb->add_flag("--json", arguments->json, "As one JSON object");
+  verb->callback([arguments, exit_code] { *exit_code = inspect(*arguments); });
+}
+
+}  // namespace thimble::tools

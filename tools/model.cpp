@@ -1,0 +1,140 @@
+#include "tools/model.h"
+
+#include <utility>
+
+#include "driver/compile.h"
+#include "emit/lift.h"
+#include "eval/evaluate.h"
+#include "formats/pte/read.h"
+#include "hostrun/host.h"
+#include "ir/print.h"
+#include "target/target.h"
+#include "tools/output.h"
+
+namespace thimble::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using CallSpan = std::span<const std::vector<ir::Tensor>>;
+
+std::vector<hostrun::Port> ports_of(const ir::Graph& graph, const std::vector<ir::ValueId>& ids) {
+  std::vector<hostrun::Port> ports;
+  for (const ir::ValueId id : ids) {
+    const ir::Value& value = graph.value(id);
+    ports.push_back({value.name, value.type.dtype, value.type.shape, value.type.dim_order});
+  }
+  return ports;
+}
+
+Result<Model> host_model(ByteView bytes, const std::string& label) {
+  THIMBLE_TRY(hostrun::HostModel loaded, hostrun::HostModel::load(bytes, label));
+  auto host = std::make_shared<hostrun::HostModel>(std::move(loaded));
+  Model model;
+  model.label = label;
+  model.where = "host";
+  model.inputs = host->interface().inputs;
+  model.outputs = host->interface().outputs;
+  model.run = [host](CallSpan calls) -> Result<Outcome> {
+    Outcome outcome;
+    outcome.arena_bytes_used = host->arena_bytes();
+    THIMBLE_CHECK(host->reset());
+    for (const std::vector<ir::Tensor>& inputs : calls) {
+      THIMBLE_TRY(std::vector<ir::Tensor> outputs, host->run(inputs));
+      outcome.outputs.push_back(std::move(outputs));
+    }
+    return outcome;
+  };
+  return model;
+}
+
+Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::Interface& interface,
+                         const OpenOptions& options) {
+  const std::string& named = options.target.empty() ? interface.target : options.target;
+  if (named.empty()) {
+    return bad_input("{}: the file does not say for which target it is: --target NAME", label);
+  }
+  THIMBLE_TRY(const target::Target* target, target::find_target(named));
+  hostrun::QemuOptions qemu;
+  qemu.target = std::string(target->name);
+  qemu.count_instructions = options.count_instructions;
+  qemu.profile = options.profile;
+  THIMBLE_TRY(const std::string board, hostrun::qemu_board(qemu.target));
+  Model model;
+  model.label = label;
+  model.where = fmt::format("{} (QEMU {})", target->name, board);
+  model.inputs = interface.inputs;
+  model.outputs = interface.outputs;
+  model.run = [=, bytes = std::move(bytes)](CallSpan calls) -> Result<Outcome> {
+    THIMBLE_TRY(hostrun::QemuRun run, hostrun::run_on_qemu(bytes, label, interface, calls, qemu));
+    Outcome outcome;
+    outcome.outputs = std::move(run.outputs);
+    outcome.arena_bytes_used = run.facts.arena_bytes;
+    outcome.qemu = std::move(run.facts);
+    return outcome;
+  };
+  return model;
+}
+
+Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
+  const std::string label = path.filename().string();
+  THIMBLE_TRY(Bytes bytes, read_file(path));
+  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
+  THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
+  if (!options.target.empty()) {
+    THIMBLE_TRY(const target::Target* target, target::find_target(options.target));
+    (void)target;
+  }
+  if (options.on == "eval") {
+    THIMBLE_TRY(ir::Graph graph, emit::lift(program));
+    Model model = evaluator_model(std::move(graph), label);
+    model.inputs = interface.inputs;  // the same names wherever the file runs
+    model.outputs = interface.outputs;
+    return model;
+  }
+  if (options.on != "qemu") return host_model(bytes, label);
+  return qemu_model(std::move(bytes), label, interface, options);
+}
+
+Result<ir::Graph> read_graph(const fs::path& path, const OpenOptions& options) {
+  if (extension(path) == ".pt2") return driver::load_float_graph(path, options.shapes);
+  THIMBLE_TRY(const Bytes bytes, read_file(path));
+  return ir::parse(as_text(bytes), path.filename().string());
+}
+
+}  // namespace
+
+Model evaluator_model(ir::Graph graph, std::string label) {
+  auto shared = std::make_shared<const ir::Graph>(std::move(graph));
+  Model model;
+  model.label = std::move(label);
+  model.where = "evaluator";
+  model.inputs = ports_of(*shared, shared->inputs());
+  model.outputs = ports_of(*shared, shared->outputs());
+  model.run = [shared, ports = model.inputs,
+               name = model.label](CallSpan calls) -> Result<Outcome> {
+    Outcome outcome;
+    for (const std::vector<ir::Tensor>& inputs : calls) {
+      THIMBLE_CHECK(hostrun::check_inputs(ports, inputs, name));
+      THIMBLE_TRY(std::vector<ir::Tensor> outputs, eval::evaluate(*shared, inputs));
+      outcome.outputs.push_back(std::move(outputs));
+    }
+    return outcome;
+  };
+  return model;
+}
+
+Result<Model> open_model(const fs::path& path, const OpenOptions& options) {
+  const std::string kind = extension(path);
+  if (kind == ".pte") return open_pte(path, options);
+  const std::string label = path.filename().string();
+  if (kind != ".pt2" && kind != ".ir") {
+    return bad_input("{}: a .pte, .pt2 or .ir expected", label);
+  }
+  if (!options.on.empty() && options.on != "eval") {
+    return bad_input("{}: runs on eval only; host and qemu take a .pte", label);
+  }
+  THIMBLE_TRY(ir::Graph graph, read_graph(path, options));
+  return evaluator_model(std::move(graph), label);
+}
+
+}  // namespace thimble::tools

@@ -1,0 +1,125 @@
+#include "tools/output.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <system_error>
+
+#ifdef _WIN32
+#include <io.h>
+#include <process.h>
+#else
+#include <unistd.h>
+#endif
+
+namespace thimble::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+#ifdef _WIN32
+bool is_terminal() {
+  return _isatty(2) != 0;
+}
+int process_id() {
+  return _getpid();
+}
+#else
+bool is_terminal() {
+  return isatty(STDERR_FILENO) == 1;
+}
+int process_id() {
+  return static_cast<int>(getpid());
+}
+#endif
+
+}  // namespace
+
+int fail(const Error& error, bool json) {
+  const int code = error.kind == ErrorKind::kUnsupported ? 1 : 2;
+  std::fprintf(stderr, "%s\n", error.message.c_str());
+  if (json) print_json({{"error", error.message}, {"exit_code", code}});
+  return code;
+}
+
+void print_json(const Json& object) {
+  // Names come from files: what is not UTF-8 must not stop the answer.
+  const std::string text = object.dump(2, ' ', false, Json::error_handler_t::replace);
+  std::printf("%s\n", text.c_str());
+}
+
+Json number(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+OutputFiles::~OutputFiles() {
+  std::error_code ignored;
+  for (const File& file : files_) fs::remove(file.temporary, ignored);
+}
+
+Status OutputFiles::add(const fs::path& path, ByteView bytes) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return bad_input("{}: is a folder", path.string());
+  fs::path temporary = path;
+  temporary += fmt::format(".{}.tmp", process_id());
+  files_.push_back({temporary, path});
+  std::ofstream stream(temporary, std::ios::binary);
+  stream.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  if (!stream) return bad_input("{}: cannot be written", path.string());
+  return ok();
+}
+
+Status OutputFiles::add(const fs::path& path, std::string_view text) {
+  return add(path, as_byte_view(text));
+}
+
+Status OutputFiles::commit() {
+  for (const File& file : files_) {
+    std::error_code error;
+    fs::rename(file.temporary, file.path, error);
+    if (error) return bad_input("{}: {}", file.path.string(), error.message());
+  }
+  files_.clear();
+  return ok();
+}
+
+Result<Bytes> read_file(const fs::path& path) {
+  std::error_code error;
+  const uintmax_t size = fs::file_size(path, error);
+  std::ifstream stream(path, std::ios::binary);
+  if (error || !stream) return bad_input("{}: cannot be read", path.string());
+  Bytes bytes(static_cast<size_t>(size));
+  stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  if (stream.gcount() != static_cast<std::streamsize>(bytes.size())) {
+    return bad_input("{}: cannot be read", path.string());
+  }
+  return bytes;
+}
+
+Progress::Progress(std::string_view what) : what_(what), visible_(is_terminal()) {
+  if (visible_) std::fprintf(stderr, "%s ...", what_.c_str());
+}
+
+Progress::~Progress() {
+  if (visible_) std::fprintf(stderr, "\r\x1b[K");
+}
+
+void Progress::show(int64_t done, int64_t all) const {
+  if (!visible_) return;
+  std::fprintf(stderr, "\r\x1b[K%s %lld of %lld", what_.c_str(), static_cast<long long>(done),
+               static_cast<long long>(all));
+}
+
+std::string extension(const fs::path& path) {
+  std::string text = path.extension().string();
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return text;
+}
+
+}  // namespace thimble::tools

@@ -1,0 +1,83 @@
+#include "tools/quality.h"
+
+#include <cmath>
+
+namespace thimble::tools {
+namespace {
+
+template <typename T>
+std::vector<double> widened(const ir::Tensor& tensor) {
+  const std::span<const T> data = tensor.data<T>();
+  std::vector<double> values;
+  values.reserve(data.size());
+  for (const T value : data) values.push_back(static_cast<double>(value));
+  return values;
+}
+
+}  // namespace
+
+std::vector<double> values_of(const ir::Tensor& tensor) {
+  switch (tensor.dtype) {
+    case ir::DType::kF32:
+      return widened<float>(tensor);
+    case ir::DType::kI8:
+      return widened<int8_t>(tensor);
+    case ir::DType::kU8:
+    case ir::DType::kBool:
+      return widened<uint8_t>(tensor);
+    case ir::DType::kI16:
+      return widened<int16_t>(tensor);
+    case ir::DType::kI32:
+      return widened<int32_t>(tensor);
+    case ir::DType::kI64:
+      return widened<int64_t>(tensor);
+  }
+  return {};
+}
+
+void Sqnr::add(const ir::Tensor& reference, const ir::Tensor& got) {
+  const std::vector<double> wanted = values_of(reference);
+  const std::vector<double> found = values_of(got);
+  if (samples_ == 0) {
+    first_ = wanted;
+    sum_.assign(wanted.size(), 0.0);
+    squares_.assign(wanted.size(), 0.0);
+  }
+  ++samples_;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    const double error = wanted[i] - found[i];
+    noise_ += error * error;
+    const double distance = wanted[i] - first_[i];
+    sum_[i] += distance;
+    squares_[i] += distance * distance;
+  }
+}
+
+double Sqnr::decibels() const {
+  double signal = 0;
+  for (size_t i = 0; i < sum_.size(); ++i) {
+    signal += squares_[i] - sum_[i] * sum_[i] / static_cast<double>(samples_);
+  }
+  return 10.0 * std::log10(signal / noise_);
+}
+
+std::vector<int64_t> top1(const ir::Tensor& tensor) {
+  const std::vector<double> values = values_of(tensor);
+  const size_t row = tensor.shape.empty() ? 1 : static_cast<size_t>(tensor.shape.back());
+  std::vector<int64_t> indices;
+  for (size_t start = 0; start < values.size(); start += row) {
+    size_t best = 0;
+    for (size_t i = 1; i < row; ++i) {
+      if (values[start + i] > values[start + best]) best = i;
+    }
+    indices.push_back(static_cast<int64_t>(best));
+  }
+  return indices;
+}
+
+std::optional<double> Share::value() const {
+  if (all_ == 0) return {};
+  return static_cast<double>(hits_) / static_cast<double>(all_);
+}
+
+}  // namespace thimble::tools

@@ -1,0 +1,185 @@
+// thimble run: a model on the host runtime, an emulated board or the evaluator.
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "driver/data.h"
+#include "driver/report.h"
+#include "tools/commands.h"
+#include "tools/inputs.h"
+#include "tools/model.h"
+#include "tools/output.h"
+#include "tools/pairs.h"
+#include "tools/quality.h"
+#include "tools/sha256.h"
+
+namespace thimble::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using driver::with_commas;
+
+struct Arguments {
+  fs::path model;
+  std::vector<fs::path> inputs;
+  fs::path output;
+  std::string on;
+  std::string target;
+  std::vector<std::string> shapes;
+  bool steps = false;
+  bool profile = false;
+  bool json = false;
+};
+
+struct Ran {
+  Model model;
+  Outcome outcome;
+  std::vector<ir::Tensor> outputs;  // with --steps: all calls, behind one more axis
+};
+
+/// Output `index` of all calls behind each other: [calls, ...].
+ir::Tensor stacked(const Calls& outputs, size_t index) {
+  ir::Tensor all = outputs[0][index];
+  all.shape.insert(all.shape.begin(), static_cast<int64_t>(outputs.size()));
+  for (size_t call = 1; call < outputs.size(); ++call) {
+    append(all.bytes, outputs[call][index].bytes);
+  }
+  return all;
+}
+
+Status write_outputs(const fs::path& folder, const std::vector<ir::Tensor>& outputs) {
+  if (folder.empty()) return ok();
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) return bad_input("{}: {}", folder.string(), error.message());
+  OutputFiles files;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const Bytes bytes = formats::npy::format_npy(driver::to_npy(outputs[i]));
+    THIMBLE_CHECK(files.add(folder / fmt::format("output_{}.npy", i), bytes));
+  }
+  return files.commit();
+}
+
+Result<Ran> run_model(const Arguments& arguments) {
+  if (arguments.profile && arguments.on != "qemu") {
+    return bad_input("--profile: instructions are counted on an emulated board: add --on qemu");
+  }
+  OpenOptions options;
+  options.on = arguments.on;
+  options.target = arguments.target;
+  options.count_instructions = true;
+  options.profile = arguments.profile;
+  THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
+  Ran ran;
+  THIMBLE_TRY(ran.model, open_model(arguments.model, options));
+  THIMBLE_TRY(const Calls calls,
+              read_inputs(arguments.inputs, ran.model.inputs, arguments.steps, ran.model.label));
+  const Progress progress(fmt::format("running {} on {}", ran.model.label, ran.model.where));
+  THIMBLE_TRY(ran.outcome, ran.model.run(calls));
+  for (size_t i = 0; i < ran.model.outputs.size(); ++i) {
+    const Calls& outputs = ran.outcome.outputs;
+    ran.outputs.push_back(arguments.steps ? stacked(outputs, i) : outputs[0][i]);
+  }
+  THIMBLE_CHECK(write_outputs(arguments.output, ran.outputs));
+  return ran;
+}
+
+Json to_json(const Ran& ran) {
+  Json json;
+  json["outputs"] = Json::array();
+  for (size_t i = 0; i < ran.outputs.size(); ++i) {
+    const hostrun::Port& port = ran.model.outputs[i];
+    json["outputs"].push_back({{"name", port.name},
+                               {"dtype", hostrun::dtype_text(port.dtype)},
+                               {"shape", ran.outputs[i].shape},
+                               {"dim_order", hostrun::full_order(port)},
+                               {"sha256", sha256(ran.outputs[i].bytes)}});
+  }
+  json["calls"] = ran.outcome.outputs.size();
+  if (ran.outcome.arena_bytes_used) json["arena_bytes_used"] = *ran.outcome.arena_bytes_used;
+  if (const auto& qemu = ran.outcome.qemu) {
+    json["instructions"] = qemu->instructions;
+    json["instructions_init"] = qemu->instructions_init;
+    json["instructions_total"] = qemu->instructions_total;
+    json["state_bytes"] = qemu->state_bytes;
+    json["stack_bytes"] = qemu->stack_bytes;
+    if (!qemu->ops.empty()) json["ops"] = Json::array();
+    for (const hostrun::OpInstructions& op : qemu->ops) {
+      json["ops"].push_back({{"name", op.op}, {"instructions", op.instructions}});
+    }
+  }
+  return json;
+}
+
+/// `y = [0.98, 0.01, ...]`, as many as a line takes.
+std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
+  constexpr size_t kShown = 10;
+  const std::vector<double> values = values_of(tensor);
+  std::string text = port.name + " = [";
+  for (size_t i = 0; i < std::min(values.size(), kShown); ++i) {
+    text += fmt::format("{}{:.4g}", i == 0 ? "" : ", ", values[i]);
+  }
+  return text + (values.size() > kShown ? ", ...]" : "]");
+}
+
+void print_facts(const Ran& ran) {
+  const Outcome& outcome = ran.outcome;
+  if (const auto& qemu = outcome.qemu) {
+    if (!qemu->ops.empty()) std::printf("  %-50s %15s\n", "op", "instructions");
+    for (const hostrun::OpInstructions& op : qemu->ops) {
+      std::printf("  %-50s %15s\n", op.op.c_str(), with_commas(op.instructions).c_str());
+    }
+    const auto calls = static_cast<int64_t>(outcome.outputs.size());
+    std::printf("  %-50s %15s\n", calls == 1 ? "inference" : "inference, mean over the calls",
+                with_commas(qemu->instructions / calls).c_str());
+    std::printf("  %-50s %15s\n", "init", with_commas(qemu->instructions_init).c_str());
+  }
+  if (!outcome.arena_bytes_used) return;
+  std::string line = fmt::format("  arena used {} B", with_commas(*outcome.arena_bytes_used));
+  if (const auto& qemu = outcome.qemu) {
+    line += fmt::format("; state {} B; stack high-water {} B", with_commas(qemu->state_bytes),
+                        with_commas(qemu->stack_bytes));
+  }
+  std::printf("%s\n", line.c_str());
+}
+
+int run(const Arguments& arguments) {
+  const Result<Ran> ran = run_model(arguments);
+  if (!ran) return fail(ran.error(), arguments.json);
+  if (arguments.json) {
+    print_json(to_json(*ran));
+    return 0;
+  }
+  std::printf("%s on %s\n", ran->model.label.c_str(), ran->model.where.c_str());
+  for (size_t i = 0; i < ran->outputs.size(); ++i) {
+    std::printf("  %s\n", values_text(ran->model.outputs[i], ran->outputs[i]).c_str());
+  }
+  print_facts(*ran);
+  if (!arguments.output.empty()) std::printf("  written to %s\n", arguments.output.c_str());
+  return 0;
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int* exit_code) {
+  CLI::App* verb = app.add_subcommand("run", "Run a .pte, .pt2 or .ir and show its outputs");
+  auto arguments = std::make_shared<Arguments>();
+  Arguments& a = *arguments;
+  verb->add_option("model", a.model, "A .pte, a .pt2 (its float graph) or a .ir")->required();
+  verb->add_option("--input", a.inputs, "One .npy per input, in order")->take_all();
+  verb->add_option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");
+  verb->add_option("--on", a.on, "Where; default: host for a .pte, eval for the others")
+      ->check(CLI::IsMember({"host", "qemu", "eval"}));
+  verb->add_option("--target", a.target, "Target of a .pte that names none");
+  verb->add_option("--shape", a.shapes, "NAME=N: an open size of a .pt2")->take_all();
+  verb->add_flag("--steps", a.steps, "The first axis of each input is a series of calls");
+  verb->add_flag("--profile", a.profile, "Instructions of each operator (--on qemu)");
+  verb->add_flag("--json", a.json, "The answer as one JSON object");
+  verb->callback([arguments, exit_code] { *exit_code = run(*arguments); });
+}
+
+}  // namespace thimble::tools
