@@ -57,7 +57,8 @@ void put_channels(const Graph& graph, const Op& op, int64_t channels, Writer* wr
 bool is_depthwise(const Graph& graph, const Op& conv) {
   const int64_t groups = conv.integer("groups");
   const int64_t channels = graph.type(conv.inputs[0]).shape[1];
-  return groups == channels && graph.type(conv.inputs[1]).shape[1] == 1;
+  // A single input channel is an ordinary convolution: as depthwise, the library transposes its weights at every call.
+  return groups > 1 && groups == channels;
 }
 
 std::vector<int32_t> per_channel(const Graph& graph, ir::ValueId value, int64_t channels) {
