@@ -19,6 +19,9 @@
 #include <gtest/gtest.h>
 
 #include "formats/pt2/reader.h"
+#include "import/import.h"
+#include "ir/verify.h"
+#include "passes/pipeline.h"
 #include "tests/fuzz/heap_peak.h"
 #include "tests/unit/formats_test_support.h"
 
@@ -48,8 +51,21 @@ void read_everything(const Bytes& archive) {
   }
 }
 
+/// What `compile` does before it looks at calibration data.
+void import_and_clean(const Bytes& archive) {
+  const auto program = thimble::formats::pt2::read(archive, "mutant.pt2");
+  if (!program.ok()) return;
+  const auto model = thimble::import_pt2::import_program(*program, {}, "mutant.pt2");
+  if (!model.ok()) return;
+  const auto verified = thimble::ir::verify(model->graph);
+  ASSERT_TRUE(verified.ok()) << verified.error().message;
+  const auto cleaned = thimble::passes::run_float_passes(model->graph);
+  if (!cleaned.ok()) return;
+  ASSERT_TRUE(thimble::ir::verify(*cleaned).ok());
+}
+
 const std::vector<Consumer>& consumers() {
-  static const std::vector<Consumer> all = {read_everything};
+  static const std::vector<Consumer> all = {read_everything, import_and_clean};
   return all;
 }
 
