@@ -96,7 +96,7 @@ class NoopRemover {
   bool vanishes(const Op& op, const Op& old_op) {
     const ir::Type& wanted = rewriter_.from().type(old_op.output);
     ir::Value& operand = rewriter_.to().value(op.inputs[0]);
-    if (operand.type.shape != wanted.shape) return false;
+    if (operand.type.shape != wanted.shape || operand.type.quant != wanted.quant) return false;
     const bool joined_to_nothing = op.kind == OpKind::permute && is_identity(op.integers("dims"));
     if (!joined_to_nothing && op.kind != OpKind::reshape && !is_noop(rewriter_.from(), old_op)) {
       return false;

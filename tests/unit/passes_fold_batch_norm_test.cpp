@@ -1,0 +1,109 @@
+#include "passes/fold_batch_norm.h"
+
+#include "passes_support.h"
+
+namespace thimble::test {
+namespace {
+
+using passes::fold_batch_norm;
+
+// Hexadecimal constants: little-endian float32. 1 = 0000803f, 2 = 00000040, -1 = 000080bf.
+constexpr const char* kConv = R"(
+  graph @forward {
+    input %x: f32[1,1,3,3]
+    const %w: f32[2,1,1,1] = 0x0000803f000080bf
+    const %scale: f32[2] = 0x000000400000803f
+    const %shift: f32[2] = 0x000000000000803f
+)";
+constexpr const char* kWindow = "{stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}";
+
+std::string with_conv(const std::string& rest) {
+  return kConv + ("%c: f32[1,2,3,3] = conv2d(%x, %w, _) " + std::string(kWindow)) +
+         " at \"net.py\":7 \"self.conv(x)\"\n" + rest + "}";
+}
+
+TEST(FoldBatchNorm, GoesIntoWeightsAndBias) {
+  const ir::Graph graph =
+      run_pass(fold_batch_norm,
+               with_conv("%y: f32[1,2,3,3] = batch_norm(%c, %scale, %shift)\n output %y\n"));
+  ASSERT_EQ(op_names(graph), "conv2d");
+  const ir::Op& op = graph.ops()[0];
+  const auto w = graph.value(op.inputs[1]).constant->data<float>();
+  const auto b = graph.value(op.inputs[2]).constant->data<float>();
+  EXPECT_EQ(w[0], 2.0F);
+  EXPECT_EQ(w[1], -1.0F);
+  EXPECT_EQ(b[0], 0.0F);
+  EXPECT_EQ(b[1], 1.0F);
+  EXPECT_EQ(op.source.line, 7);
+  EXPECT_EQ(graph.value(op.output).name, "y");
+}
+
+TEST(FoldBatchNorm, AChainOfChannelArithmeticFolds) {
+  const ir::Graph graph = run_pass(fold_batch_norm, with_conv(R"(
+    const %m: f32[1,2,1,1] = 0x000000400000803f
+    const %a: f32[2,1,1] = 0x0000803f000080bf
+    const %s: f32[1] = 0x00000040
+    %n: f32[1,2,3,3] = batch_norm(%c, %scale, %shift)
+    %p: f32[1,2,3,3] = mul(%m, %n)
+    %q: f32[1,2,3,3] = add(%p, %a)
+    %r: f32[1,2,3,3] = sub(%s, %q)
+    output %r
+  )"));
+  EXPECT_EQ(op_names(graph), "conv2d");
+}
+
+TEST(FoldBatchNorm, AnotherReaderPreventsIt) {
+  const ir::Graph graph = run_pass(fold_batch_norm, with_conv(R"(
+    %y: f32[1,2,3,3] = batch_norm(%c, %scale, %shift)
+    output %y
+    output %c
+  )"));
+  EXPECT_EQ(op_names(graph), "conv2d mul add");
+}
+
+TEST(FoldBatchNorm, AConstantThatVariesWithinAPlaneStays) {
+  const ir::Graph graph = run_pass(fold_batch_norm, with_conv(R"(
+    const %a: f32[1,1,1,3] = 0x0000803f000080bf0000803f
+    %y: f32[1,2,3,3] = add(%c, %a)
+    output %y
+  )"));
+  EXPECT_EQ(op_names(graph), "conv2d add");
+}
+
+TEST(FoldBatchNorm, StandingAloneBecomesMulAndAdd) {
+  const ir::Graph graph = run_pass(fold_batch_norm, R"(
+    graph @forward {
+      input %x: f32[3,2]
+      const %scale: f32[2] = 0x000000400000803f
+      const %shift: f32[2] = 0x000000000000803f
+      %y: f32[3,2] = batch_norm(%x, %scale, %shift)
+      output %y
+    })");
+  EXPECT_EQ(op_names(graph), "mul add");
+  EXPECT_EQ(graph.type(graph.ops()[0].inputs[1]).shape, (ir::Shape{1, 2}));
+}
+
+TEST(FoldBatchNorm, IntoLinearOfRankTwoOnly) {
+  constexpr const char* kLinear = R"(
+      const %w: f32[2,2] = 0x0000803f000080bf000080bf00000040
+      const %b: f32[2] = 0x0000803f000080bf
+      const %scale: f32[2] = 0x000000400000803f
+      const %shift: f32[2] = 0x000000000000803f
+  )";
+  const ir::Graph folded =
+      run_pass(fold_batch_norm, std::string("graph @f { input %x: f32[3,2]") + kLinear + R"(
+      %c: f32[3,2] = linear(%x, %w, %b)
+      %y: f32[3,2] = batch_norm(%c, %scale, %shift)
+      output %y })");
+  EXPECT_EQ(op_names(folded), "linear");
+  // Of rank 3, batch_norm's channel is not linear's.
+  const ir::Graph kept =
+      run_pass(fold_batch_norm, std::string("graph @f { input %x: f32[3,2,2]") + kLinear + R"(
+      %c: f32[3,2,2] = linear(%x, %w, %b)
+      %y: f32[3,2,2] = batch_norm(%c, %scale, %shift)
+      output %y })");
+  EXPECT_EQ(op_names(kept), "linear mul add");
+}
+
+}  // namespace
+}  // namespace thimble::test

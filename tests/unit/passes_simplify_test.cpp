@@ -1,0 +1,152 @@
+#include "passes/fold_constants.h"
+#include "passes/hoist_clamp.h"
+#include "passes/merge_pad.h"
+#include "passes/remove_noops.h"
+#include "passes_support.h"
+
+namespace thimble::test {
+namespace {
+
+using namespace passes;
+
+std::string graph_text(const std::string& body) {
+  return "graph @forward {\n" + body + "\n}";
+}
+
+TEST(FoldConstants, ChainsOfConstantsAreComputed) {
+  const ir::Graph graph = run_pass(fold_constants, graph_text(R"(
+    input %x: f32[2]
+    const %a: f32[2] = 0x0000803f00000040
+    const %b: f32[1] = 0x00000040
+    %c: f32[2] = add(%a, %b)
+    %d: f32[2] = mul(%c, %b)
+    %y: f32[2] = mul(%x, %d)
+    output %y)"));
+  EXPECT_EQ(op_names(graph), "mul");
+  EXPECT_EQ(graph.value(graph.ops()[0].inputs[1]).constant->data<float>()[1], 8.0F);
+}
+
+TEST(FoldConstants, AnExpandThatWouldFillTheFileStays) {
+  const ir::Graph graph = run_pass(fold_constants, graph_text(R"(
+    const %a: f32[1] = 0x0000803f
+    %y: f32[100000] = expand(%a) {shape=[100000]}
+    output %y)"));
+  EXPECT_EQ(op_names(graph), "expand");
+}
+
+TEST(MergePad, ZerosBecomePaddingOfEveryReader) {
+  const ir::Graph graph = run_pass(merge_pad, graph_text(R"(
+    input %x: f32[1,1,4,4]
+    const %w: f32[1,1,3,3] = 0x0000803f0000803f0000803f0000803f0000803f0000803f0000803f0000803f0000803f
+    %p: f32[1,1,7,6] = pad(%x) {before=[0,0,1,0], after=[0,0,2,2]}
+    %a: f32[1,1,5,4] = conv2d(%p, %w, _) {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
+    %b: f32[1,1,4,3] = conv2d(%p, %w, _) {stride=[2,2], padding=[1,1,1,1], dilation=[1,1]}
+    output %a
+    output %b)"));
+  EXPECT_EQ(op_names(graph), "conv2d conv2d");
+  EXPECT_EQ(graph.ops()[0].integers("padding"), (std::vector<int64_t>{1, 0, 2, 2}));
+  EXPECT_EQ(graph.ops()[1].integers("padding"), (std::vector<int64_t>{2, 1, 3, 3}));
+}
+
+TEST(MergePad, NotOnesNotChannelsNotPools) {
+  EXPECT_EQ(op_names(run_pass(merge_pad, graph_text(R"(
+    input %x: f32[1,1,4,4]
+    const %w: f32[1,1,1,1] = 0x0000803f
+    %p: f32[1,1,6,6] = pad(%x) {before=[0,0,1,1], after=[0,0,1,1], value=1}
+    %a: f32[1,1,6,6] = conv2d(%p, %w, _) {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
+    output %a)"))),
+            "pad conv2d");
+  EXPECT_EQ(op_names(run_pass(merge_pad, graph_text(R"(
+    input %x: f32[1,1,4,4]
+    const %w: f32[1,2,1,1] = 0x0000803f0000803f
+    %p: f32[1,2,4,4] = pad(%x) {before=[0,1,0,0], after=[0,0,0,0]}
+    %a: f32[1,1,4,4] = conv2d(%p, %w, _) {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
+    output %a)"))),
+            "pad conv2d");
+  EXPECT_EQ(op_names(run_pass(merge_pad, graph_text(R"(
+    input %x: f32[1,1,4,4]
+    %p: f32[1,1,6,6] = pad(%x) {before=[0,0,1,1], after=[0,0,1,1]}
+    %a: f32[1,1,5,5] = max_pool2d(%p) {kernel=[2,2], stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
+    output %a)"))),
+            "pad max_pool2d");
+}
+
+TEST(RemoveNoops, EveryKind) {
+  const ir::Graph graph = run_pass(remove_noops, graph_text(R"(
+    input %x: f32[2,3]
+    %a: f32[2,3] = copy(%x)
+    %b: f32[2,3] = reshape(%a) {shape=[2,3]}
+    %c: f32[2,3] = permute(%b) {dims=[0,1]}
+    %d: f32[2,3] = slice(%c) {dim=1, start=0, end=3}
+    %e: f32[2,3] = concat(%d) {dim=0}
+    %f: f32[2,3] = expand(%e) {shape=[2,3]}
+    %g: f32[2,3] = pad(%f) {before=[0,0], after=[0,0]}
+    %y: f32[2,3] = tanh(%g)
+    output %y)"));
+  EXPECT_EQ(op_names(graph), "tanh");
+}
+
+TEST(RemoveNoops, ChainsOfMovementJoin) {
+  const ir::Graph graph = run_pass(remove_noops, graph_text(R"(
+    input %x: f32[2,3,4]
+    %a: f32[6,4] = reshape(%x) {shape=[6,4]}
+    %b: f32[24] = reshape(%a) {shape=[24]}
+    %p: f32[3,4,2] = permute(%x) {dims=[1,2,0]}
+    %q: f32[2,4,3] = permute(%p) {dims=[2,1,0]}
+    output %b
+    output %q)"));
+  ASSERT_EQ(op_names(graph), "reshape permute");
+  EXPECT_EQ(graph.ops()[1].integers("dims"), (std::vector<int64_t>{0, 2, 1}));
+}
+
+TEST(RemoveNoops, MovementThereAndBackVanishes) {
+  const ir::Graph graph = run_pass(remove_noops, graph_text(R"(
+    input %x: f32[2,3]
+    %p: f32[3,2] = permute(%x) {dims=[1,0]}
+    %q: f32[2,3] = permute(%p) {dims=[1,0]}
+    %r: f32[6] = reshape(%q) {shape=[6]}
+    %s: f32[2,3] = reshape(%r) {shape=[2,3]}
+    %y: f32[2,3] = tanh(%s)
+    output %y)"));
+  EXPECT_EQ(op_names(graph), "tanh");
+}
+
+TEST(RemoveNoops, AnOutputKeepsItsMemoryOrder) {
+  const ir::Graph moved = run_pass(remove_noops, graph_text(R"(
+    input %x: f32[1,2,3,4]
+    %a: f32[1,2,3,4] = tanh(%x)
+    %y: f32[1,2,3,4] order(0,2,3,1) = copy(%a)
+    output %y)"));
+  EXPECT_EQ(op_names(moved), "tanh");  // which takes the order over
+  const ir::Graph kept = run_pass(remove_noops, graph_text(R"(
+    input %x: f32[1,2,3,4]
+    %y: f32[1,2,3,4] order(0,2,3,1) = copy(%x)
+    output %y)"));
+  EXPECT_EQ(op_names(kept), "copy");  // an input's order is the caller's
+}
+
+TEST(HoistClamp, StandsBeforePoolsAndMovement) {
+  const ir::Graph graph = run_pass(hoist_clamp, graph_text(R"(
+    input %x: f32[1,1,4,4]
+    const %w: f32[1,1,1,1] = 0x0000803f
+    %c: f32[1,1,4,4] = conv2d(%x, %w, _) {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
+    %p: f32[1,1,2,2] = max_pool2d(%c) {kernel=[2,2], stride=[2,2], padding=[0,0,0,0], dilation=[1,1]}
+    %r: f32[1,4] = reshape(%p) {shape=[1,4]}
+    %y: f32[1,4] = clamp(%r) {min=0}
+    output %y)"));
+  EXPECT_EQ(op_names(graph), "conv2d clamp max_pool2d reshape");
+}
+
+TEST(HoistClamp, NotPastAnotherReader) {
+  const ir::Graph graph = run_pass(hoist_clamp, graph_text(R"(
+    input %x: f32[1,4]
+    %c: f32[1,4] = add(%x, %x)
+    %r: f32[2,2] = reshape(%c) {shape=[2,2]}
+    %y: f32[2,2] = clamp(%r) {min=0}
+    output %y
+    output %r)"));
+  EXPECT_EQ(op_names(graph), "add reshape clamp");
+}
+
+}  // namespace
+}  // namespace thimble::test
