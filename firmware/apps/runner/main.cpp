@@ -1,0 +1,254 @@
+// Runs one model on a board. The semihosting command line names everything:
+//
+//   runner [-p] MODEL.pte INPUT.bin... OUTPUT_PREFIX
+//
+// one INPUT per graph input, raw bytes as the tensor has them. A file that holds N times the bytes of
+// its input means N runs in a row; all inputs must agree on N. Output i goes to <PREFIX>_<i>.bin, the
+// runs one after another, and facts of the run to <PREFIX>.txt, one `key value...` line each:
+//
+//   status 0 ok
+//   arena_bytes 20464 / state_bytes 40 / stack_bytes 1280 / runs 1
+//   instructions 14
+//   output 0 dtype 1 bytes 12 sizes 1 12 dim_order 0 1
+//   op 0 cortex_m::quantize_per_tensor.out
+//
+// The file, the arena and the inputs lie in the board's big memory, in this order. -p marks each
+// instruction for the instruction counter; without it, only load, set_input and run are marked.
+
+#include <cstring>
+
+#include "abi/status.h"
+#include "firmware/common/exit_codes.h"
+#include "firmware/common/marks.h"
+#include "firmware/common/semihosting.h"
+#include "firmware/common/stack.h"
+#include "firmware/common/text.h"
+#include "runtime/include/thimble.h"
+#include "runtime/include/thimble_trace.h"
+
+extern "C" uint8_t big_start[], big_end[];
+
+namespace {
+
+using namespace thimble::firmware;
+
+constexpr uint32_t kTensorsMax = 16;  // of each direction
+constexpr uint32_t kWordsMax = kTensorsMax + 4;
+
+struct Tensor {
+  HostFile file;
+  uint8_t* data;  // of an input: its buffer
+  size_t bytes;
+};
+
+char command_line[2048];
+const char* words[kWordsMax];
+thimble_model model;
+Tensor inputs[kTensorsMax], outputs[kTensorsMax];
+uint8_t* free_memory = big_start;
+
+[[noreturn]] void usage_error(const char* message, const char* name) {
+  host_print("error: ");
+  host_print(message);
+  host_print(" ");
+  host_print(name);
+  host_print("\n");
+  host_exit(kExitUsage);
+}
+
+/// A line into the report, a piece at a time so that no line needs a buffer of its own size.
+class Report {
+ public:
+  explicit Report(const char* prefix) {
+    file_ = open_output(prefix, ".txt");
+  }
+  static HostFile open_output(const char* prefix, const char* suffix) {
+    char name[512];
+    Text text(name, sizeof name);
+    text << prefix << suffix;
+    const HostFile file = host_open(name, OpenMode::kWrite);
+    if (file.handle < 0 || text.length() + 1 == sizeof name) usage_error("cannot write", name);
+    return file;
+  }
+  Report& operator<<(const char* text) {
+    if (!host_write(file_, text, std::strlen(text))) usage_error("cannot write", "the report");
+    return *this;
+  }
+  Report& operator<<(uint32_t number) {
+    char buffer[12];
+    Text text(buffer, sizeof buffer);
+    text << number;
+    return *this << text.text();
+  }
+
+ private:
+  HostFile file_;
+};
+
+/// A status other than 0 ends the program; the report's last line says why.
+void require(Report& report, thimble_status status) {
+  if (status == 0) return;
+  char buffer[128];
+  Text text(buffer, sizeof buffer);
+  text << "status " << static_cast<uint32_t>(status) << " " << thimble_status_text(status) << "\n";
+  report << text.text();
+  host_print(text.text());
+  host_exit(kExitStatus);
+}
+
+uint8_t* allocate(Report& report, size_t bytes) {
+  const size_t rounded = (bytes + 15) & ~size_t{15};
+  if (rounded > static_cast<size_t>(big_end - free_memory) || rounded < bytes) {
+    require(report, static_cast<thimble_status>(thimble::abi::Status::kArenaTooSmall));
+  }
+  uint8_t* memory = free_memory;
+  free_memory += rounded;
+  return memory;
+}
+
+uint32_t split_command_line() {
+  if (!host_command_line(command_line, sizeof command_line)) {
+    usage_error("command line too long", "");
+  }
+  uint32_t count = 0;
+  for (char* at = command_line; *at != 0;) {
+    while (*at == ' ') *at++ = 0;
+    if (*at == 0) break;
+    if (count == kWordsMax) usage_error("too many arguments", at);
+    words[count++] = at;
+    while (*at != 0 && *at != ' ') ++at;
+  }
+  return count;
+}
+
+HostFile open_input(const char* name, size_t& bytes) {
+  const HostFile file = host_open(name, OpenMode::kRead);
+  const int32_t length = file.handle < 0 ? -1 : host_length(file);
+  if (length < 0) usage_error("cannot read", name);
+  bytes = static_cast<size_t>(length);
+  return file;
+}
+
+void load_model(Report& report, const char* name) {
+  size_t bytes = 0;
+  const HostFile file = open_input(name, bytes);
+  uint8_t* pte = allocate(report, bytes);
+  if (!host_read(file, pte, bytes)) usage_error("cannot read", name);
+  host_close(file);
+
+  const thimble_kernels* kernels = thimble_all_kernels();
+  thimble_needs needs;
+  require(report, thimble_size(pte, bytes, kernels, &needs));
+  const size_t memory_bytes = needs.arena_bytes + needs.state_bytes;
+  uint8_t* memory = allocate(report, memory_bytes);
+  mark_load();
+  const thimble_status status =
+      thimble_init(&model, pte, bytes, kernels, memory, memory_bytes);
+  mark_end();
+  require(report, status);
+  report << "arena_bytes " << static_cast<uint32_t>(needs.arena_bytes) << "\n";
+  report << "state_bytes " << static_cast<uint32_t>(needs.state_bytes) << "\n";
+}
+
+/// Opens the input files; answers how often they say the model should run.
+uint32_t open_inputs(Report& report, const char** names, uint32_t count) {
+  uint32_t runs = 1;
+  for (uint32_t i = 0; i < count; ++i) {
+    thimble_view view;
+    require(report, thimble_input(&model, i, &view));
+    size_t length = 0;
+    inputs[i] = {open_input(names[i], length), allocate(report, view.bytes), view.bytes};
+    const uint32_t here =
+        view.bytes == 0 ? runs : static_cast<uint32_t>(length / view.bytes);
+    if (i == 0) runs = here;
+    if (here != runs || runs == 0 || length != here * view.bytes) {
+      usage_error("wrong number of bytes in", names[i]);
+    }
+  }
+  return runs;
+}
+
+void open_outputs(Report& report, const char* prefix, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    thimble_view view;
+    require(report, thimble_output(&model, i, &view));
+    char suffix[20];
+    Text text(suffix, sizeof suffix);
+    text << "_" << i << ".bin";
+    outputs[i] = {Report::open_output(prefix, suffix), nullptr, view.bytes};
+    report << "output " << i << " dtype " << view.dtype << " bytes "
+           << static_cast<uint32_t>(view.bytes) << " sizes";
+    for (uint32_t d = 0; d < view.rank; ++d) report << " " << static_cast<uint32_t>(view.sizes[d]);
+    report << " dim_order";
+    for (uint32_t d = 0; d < view.rank; ++d) report << " " << uint32_t{view.dim_order[d]};
+    report << "\n";
+  }
+}
+
+void run_once(Report& report, uint32_t input_count, uint32_t output_count) {
+  for (uint32_t i = 0; i < input_count; ++i) {
+    if (!host_read(inputs[i].file, inputs[i].data, inputs[i].bytes)) {
+      usage_error("cannot read", "an input");
+    }
+  }
+  thimble_status status = 0;
+  mark_set_input();
+  for (uint32_t i = 0; i < input_count && status == 0; ++i) {
+    status = thimble_set_input(&model, i, inputs[i].data, inputs[i].bytes);
+  }
+  mark_end();
+  require(report, status);
+  mark_run();
+  status = thimble_run(&model);
+  mark_end();
+  require(report, status);
+  for (uint32_t i = 0; i < output_count; ++i) {
+    thimble_view view;
+    require(report, thimble_output(&model, i, &view));
+    if (!host_write(outputs[i].file, view.data, view.bytes)) {
+      usage_error("cannot write", "an output");
+    }
+  }
+}
+
+void trace(void*, uint32_t, const char*, int after) {
+  if (after != 0) {
+    mark_end();
+  } else {
+    mark_op();
+  }
+}
+
+}  // namespace
+
+int main() {
+  stack_paint();
+  const uint32_t count = split_command_line();
+  const bool profile = count > 1 && std::strcmp(words[1], "-p") == 0;
+  const uint32_t first = profile ? 2 : 1;
+  if (count < first + 2) usage_error("usage:", "runner [-p] MODEL.pte INPUT.bin... OUTPUT_PREFIX");
+  const char* prefix = words[count - 1];
+  Report report(prefix);
+  load_model(report, words[first]);
+
+  const uint32_t input_count = thimble_input_count(&model);
+  const uint32_t output_count = thimble_output_count(&model);
+  if (input_count > kTensorsMax || output_count > kTensorsMax) {
+    usage_error("too many inputs or outputs in", words[first]);
+  }
+  if (count != first + 2 + input_count) usage_error("wrong number of inputs for", words[first]);
+  const uint32_t runs = open_inputs(report, words + first + 1, input_count);
+  open_outputs(report, prefix, output_count);
+  const uint32_t instructions = thimble_instruction_count(&model);
+  report << "instructions " << instructions << "\n";
+  for (uint32_t i = 0; i < instructions; ++i) {
+    report << "op " << i << " " << thimble_instruction_op(&model, i) << "\n";
+  }
+  if (profile) require(report, thimble_set_trace(&model, trace, nullptr));
+  for (uint32_t i = 0; i < runs; ++i) run_once(report, input_count, output_count);
+
+  report << "runs " << runs << "\n";
+  report << "stack_bytes " << stack_high_water() << "\n";
+  report << "status 0 ok\n";
+  return kExitOk;
+}

@@ -1,0 +1,7 @@
+# The stack lies at the start of `data`, so that it overflows out of the RAM.
+thimble_board(mps2-an505
+  CODE 0x10000000 4M
+  DATA 0x38000000 4M
+  BIG  0x80000000 16M
+  UART CMSDK 0x50200000
+  STACK 16K)

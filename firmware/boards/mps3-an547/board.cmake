@@ -1,0 +1,7 @@
+# The stack lies at the start of `data`, so that it overflows out of the RAM.
+thimble_board(mps3-an547
+  CODE 0x00000000 512K
+  DATA 0x20000000 512K
+  BIG  0x60000000 64M
+  UART CMSDK 0x59303000
+  STACK 16K)

@@ -1,0 +1,120 @@
+# Cross-compiled images, built by the host's build: no second configure step. The functions keep
+# their rows in global properties; an object is compiled once per core that has flags of its own.
+#
+#   thimble_board(NAME CODE origin length DATA .. .. BIG .. .. UART kind address STACK bytes)
+#   thimble_core(NAME BOARD (FLAGS ... [ISA dsp mve] | SAME_AS core))
+#   thimble_firmware(APP CORES ... [KERNELS])     -> firmware/APP-CORE.elf
+
+set(device_flags -mthumb -std=c++20 -g -fno-exceptions -fno-rtti
+    -fno-unwind-tables -fno-asynchronous-unwind-tables -fno-threadsafe-statics -ffunction-sections
+    -fdata-sections -ffp-contract=off -Wall -Wextra -Wconversion -Werror -I${CMAKE_SOURCE_DIR}
+    -I${CMAKE_SOURCE_DIR}/runtime/include)
+
+function(thimble_board name)
+  cmake_parse_arguments(board "" "STACK" "CODE;DATA;BIG;UART" ${ARGN})
+  foreach(region CODE DATA BIG)
+    list(GET board_${region} 0 ${region}_ORIGIN)
+    list(GET board_${region} 1 ${region}_LENGTH)
+  endforeach()
+  set(STACK ${board_STACK})
+  configure_file(${CMAKE_CURRENT_FUNCTION_LIST_DIR}/common/link.ld.in
+                 ${CMAKE_CURRENT_BINARY_DIR}/${name}.ld @ONLY)
+  list(GET board_UART 0 uart)
+  list(GET board_UART 1 address)
+  set_property(GLOBAL PROPERTY thimble_board_${name}_defines
+               -DTHIMBLE_UART_${uart} -DTHIMBLE_UART_ADDRESS=${address})
+endfunction()
+
+function(thimble_core name board)
+  cmake_parse_arguments(core "" "SAME_AS" "FLAGS;ISA" ${ARGN})
+  set(objects ${name})
+  if(core_SAME_AS)
+    set(objects ${core_SAME_AS})
+  else()
+    set_property(GLOBAL PROPERTY thimble_core_${name}_flags ${core_FLAGS})
+    set_property(GLOBAL PROPERTY thimble_core_${name}_isa ${core_ISA})
+  endif()
+  set_property(GLOBAL PROPERTY thimble_core_${name}_board ${board})
+  set_property(GLOBAL PROPERTY thimble_core_${name}_objects ${objects})
+  set_property(GLOBAL APPEND PROPERTY thimble_cores ${name})
+endfunction()
+
+# Compiles `sources` for one core into DIR and answers the objects.
+function(thimble_device_objects out core directory)
+  cmake_parse_arguments(arg "" "" "OPTIONS;SOURCES" ${ARGN})
+  get_property(flags GLOBAL PROPERTY thimble_core_${core}_flags)
+  set(objects)
+  foreach(source ${arg_SOURCES})
+    file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR} ${source})
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${directory}/${name}.o)
+    get_filename_component(folder ${object} DIRECTORY)
+    file(MAKE_DIRECTORY ${folder})
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${CCACHE_PREFIX} ${ARM_CXX} ${flags} ${device_flags} ${arg_OPTIONS} -MMD -MT ${object}
+              -MF ${object}.d -c ${source} -o ${object}
+      DEPENDS ${source} DEPFILE ${object}.d VERBATIM
+      COMMENT "Compiling ${name} for ${core}")
+    list(APPEND objects ${object})
+  endforeach()
+  set(${out} ${objects} PARENT_SCOPE)
+endfunction()
+
+function(thimble_device_archive name)
+  add_custom_command(OUTPUT ${name}
+    COMMAND ${CMAKE_COMMAND} -E rm -f ${name}
+    COMMAND ${ARM_AR} qc ${name} ${ARGN}
+    COMMAND ${ARM_RANLIB} ${name}
+    DEPENDS ${ARGN} VERBATIM COMMENT "Archiving ${name}")
+endfunction()
+
+# The runtime (with and without the trace hook) and the kernels of one core, as archives.
+function(thimble_device_core core)
+  file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/*.cpp)
+  file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/*.cpp)
+  get_property(isa GLOBAL PROPERTY thimble_core_${core}_isa)
+  foreach(extension dsp mve)
+    if(NOT extension IN_LIST isa)
+      list(FILTER kernels EXCLUDE REGEX "/kernels/${extension}/")
+    endif()
+  endforeach()
+  set(here ${CMAKE_CURRENT_BINARY_DIR}/${core})
+  thimble_device_objects(objects ${core} ${core} OPTIONS -Os SOURCES ${runtime})
+  thimble_device_archive(${here}/libruntime.a ${objects})
+  thimble_device_objects(objects ${core} ${core}/product OPTIONS -Os -DTHIMBLE_TRACE=0
+                         SOURCES ${runtime})
+  thimble_device_archive(${here}/libruntime_product.a ${objects})
+  thimble_device_objects(objects ${core} ${core} OPTIONS -O2 SOURCES ${kernels})
+  thimble_device_archive(${here}/libkernels.a ${objects})
+endfunction()
+
+# Links APP for each of CORES. KERNELS: with every kernel; PRODUCT: with the runtime of a product;
+# LINK: more linker flags.
+function(thimble_firmware app)
+  cmake_parse_arguments(arg "KERNELS;PRODUCT" "" "CORES;LINK" ${ARGN})
+  file(GLOB app_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/${app}/*.cpp)
+  file(GLOB common CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/common/*.cpp)
+  foreach(core ${arg_CORES})
+    get_property(board GLOBAL PROPERTY thimble_core_${core}_board)
+    get_property(defines GLOBAL PROPERTY thimble_board_${board}_defines)
+    get_property(built_as GLOBAL PROPERTY thimble_core_${core}_objects)
+    get_property(flags GLOBAL PROPERTY thimble_core_${built_as}_flags)
+    set(directory ${built_as}/${board})
+    thimble_device_objects(objects ${built_as} ${directory} OPTIONS -Os ${defines}
+                           SOURCES ${app_sources} ${common})
+    set(archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libruntime.a)
+    if(arg_PRODUCT)
+      set(archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libruntime_product.a)
+    endif()
+    if(arg_KERNELS)
+      list(APPEND archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libkernels.a)
+    endif()
+    set(image ${CMAKE_CURRENT_BINARY_DIR}/${app}-${core}.elf)
+    set(script ${CMAKE_CURRENT_BINARY_DIR}/${board}.ld)
+    add_custom_command(OUTPUT ${image}
+      COMMAND ${ARM_CXX} ${flags} -mthumb -nostdlib -nostartfiles -static -Wl,--gc-sections
+              -Wl,--fatal-warnings -Wl,--no-warn-rwx-segments -T ${script} ${arg_LINK} ${objects}
+              -Wl,--start-group ${archives} -lm -lc -lgcc -Wl,--end-group -o ${image}
+      DEPENDS ${objects} ${archives} ${script} VERBATIM COMMENT "Linking ${app}-${core}.elf")
+    set_property(GLOBAL APPEND PROPERTY thimble_images ${image})
+  endforeach()
+endfunction()

@@ -1,0 +1,184 @@
+/* Counts the instructions that emulated firmware executes: a QEMU plugin (TCG, plugin API 1, QEMU
+ * 4.2 and later; built against 7.2).
+ *
+ *   -plugin insn_count.so,out=FILE
+ *
+ * Each instruction adds one where it is executed, so the count is exact even where a block of code is
+ * left early. Firmware marks regions by instructions that move a register to itself (common/marks.h);
+ * this file knows them by their encoding, so no addresses are passed. Marks are not counted. At the
+ * end FILE holds one line per kind of region, and for `op` per position within the run:
+ *
+ *   total 0 1 5012345        kind, index, times entered, instructions inside, all times summed
+ *   load 0 1 30123
+ *   run 0 4 7200000
+ *   op 0 4 8032
+ *
+ * An instruction that an IT block skips counts as executed, as on the trace port of a real core. */
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The part of QEMU's plugin interface that is used here, as its documentation describes it. */
+typedef uint64_t qemu_plugin_id_t;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_info;
+enum plugin_registers { PLUGIN_NO_REGISTERS };
+enum plugin_inline_operation { PLUGIN_INLINE_ADD_U64 };
+typedef void (*on_translation)(qemu_plugin_id_t, struct qemu_plugin_tb *);
+typedef void (*on_execution)(unsigned int cpu, void *user);
+typedef void (*on_exit)(qemu_plugin_id_t, void *user);
+extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, on_translation);
+extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
+extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
+extern const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *);
+extern size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
+extern void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, on_execution,
+                                                   enum plugin_registers, void *user);
+extern void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *,
+                                                       enum plugin_inline_operation, void *counter,
+                                                       uint64_t add);
+extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, on_exit, void *user);
+
+#if defined(__GNUC__)
+#define EXPORT __attribute__((visibility("default")))
+#else
+#define EXPORT
+#endif
+
+EXPORT int qemu_plugin_version = 1;
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
+                               char **argv);
+
+enum kind { KIND_NONE, KIND_LOAD, KIND_SET_INPUT, KIND_RUN, KIND_OP, KIND_REGION, KIND_END };
+static const char *const kind_names[] = {"", "load", "set_input", "run", "op", "region"};
+
+enum { OPS_MAX = 4096, DEPTH_MAX = 16 };
+
+struct total {
+  uint64_t times, instructions;
+};
+
+static char output_name[4096];
+static uint64_t executed;
+static struct total totals[KIND_END];
+static struct total ops[OPS_MAX];
+static uint32_t op_index, op_count;
+static struct {
+  enum kind kind;
+  uint64_t start;
+} open_regions[DEPTH_MAX];
+static int depth;
+static bool unbalanced;
+
+static void add(struct total *total, uint64_t instructions) {
+  total->times++;
+  total->instructions += instructions;
+}
+
+static void open_region(enum kind kind) {
+  if (depth == DEPTH_MAX) {
+    unbalanced = true;
+    return;
+  }
+  if (kind == KIND_RUN) op_index = 0;
+  open_regions[depth].kind = kind;
+  open_regions[depth].start = executed;
+  depth++;
+}
+
+static void close_region(void) {
+  if (depth == 0) {
+    unbalanced = true;
+    return;
+  }
+  depth--;
+  const uint64_t inside = executed - open_regions[depth].start;
+  if (open_regions[depth].kind != KIND_OP) {
+    add(&totals[open_regions[depth].kind], inside);
+  } else if (op_index < OPS_MAX) {
+    add(&ops[op_index++], inside);
+    if (op_index > op_count) op_count = op_index;
+  }
+}
+
+static void marked(unsigned int cpu, void *user) {
+  (void)cpu;
+  const enum kind kind = (enum kind)(uintptr_t)user;
+  if (kind == KIND_END) {
+    close_region();
+  } else {
+    open_region(kind);
+  }
+}
+
+/* `mov rN, rN` is 0x4600 + 9 * N for the low registers. */
+static enum kind kind_of(const struct qemu_plugin_insn *insn) {
+  if (qemu_plugin_insn_size(insn) != 2) return KIND_NONE;
+  const unsigned char *bytes = qemu_plugin_insn_data(insn);
+  const unsigned int code = bytes[0] | (unsigned int)bytes[1] << 8;
+  for (int kind = KIND_LOAD; kind <= KIND_END; kind++) {
+    if (code == 0x4600u + 9u * (unsigned int)kind) return (enum kind)kind;
+  }
+  return KIND_NONE;
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
+  (void)id;
+  const size_t count = qemu_plugin_tb_n_insns(block);
+  for (size_t i = 0; i < count; i++) {
+    struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
+    const enum kind kind = kind_of(insn);
+    if (kind == KIND_NONE) {
+      qemu_plugin_register_vcpu_insn_exec_inline(insn, PLUGIN_INLINE_ADD_U64, &executed, 1);
+    } else {
+      qemu_plugin_register_vcpu_insn_exec_cb(insn, marked, PLUGIN_NO_REGISTERS,
+                                             (void *)(uintptr_t)kind);
+    }
+  }
+}
+
+static void print(FILE *file, const char *name, uint32_t index, const struct total *total) {
+  fprintf(file, "%s %" PRIu32 " %" PRIu64 " %" PRIu64 "\n", name, index, total->times,
+          total->instructions);
+}
+
+static void finish(qemu_plugin_id_t id, void *user) {
+  (void)id;
+  (void)user;
+  FILE *file = fopen(output_name, "w");
+  if (file == NULL) {
+    fprintf(stderr, "insn_count: cannot write %s\n", output_name);
+    return;
+  }
+  const struct total all = {1, executed};
+  print(file, "total", 0, &all);
+  for (int kind = KIND_LOAD; kind < KIND_END; kind++) {
+    if (totals[kind].times != 0) print(file, kind_names[kind], 0, &totals[kind]);
+  }
+  for (uint32_t i = 0; i < op_count; i++) print(file, "op", i, &ops[i]);
+  if (unbalanced || depth != 0) fprintf(file, "unbalanced\n");
+  fclose(file);
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv) {
+  (void)info;
+  for (int i = 0; i < argc; i++) {
+    if (strncmp(argv[i], "out=", 4) == 0 && strlen(argv[i] + 4) < sizeof output_name) {
+      strcpy(output_name, argv[i] + 4);
+    } else {
+      fprintf(stderr, "insn_count: unknown argument %s\n", argv[i]);
+      return -1;
+    }
+  }
+  if (output_name[0] == 0) {
+    fprintf(stderr, "insn_count: needs out=FILE\n");
+    return -1;
+  }
+  qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+  qemu_plugin_register_atexit_cb(id, finish, NULL);
+  return 0;
+}

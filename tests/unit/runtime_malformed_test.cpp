@@ -1,0 +1,289 @@
+// Files that do not load: one case per rule with its status, then every truncation and thousands of
+// random mutations, where all that is asked is no harm. Run under the address sanitizer, the buffers
+// of runtime_support.h make any byte too far a failure.
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <string>
+
+#include "abi/native_params.h"
+#include "abi/pte_format.h"
+#include "abi/status.h"
+#include "runtime_support.h"
+
+namespace thimble::runtime_test {
+namespace {
+
+using abi::Status;
+
+/// Replaces the only place where the bytes hold this 32-bit number.
+void patch(Bytes& bytes, uint32_t from, uint32_t to) {
+  size_t found = 0;
+  for (size_t at = 0; at + 4 <= bytes.size(); at += 4) {
+    if (load_le<uint32_t>(bytes, at) != from) continue;
+    ++found;
+    for (size_t i = 0; i < 4; ++i) bytes[at + i] = static_cast<std::byte>(to >> (8 * i));
+  }
+  ASSERT_EQ(found, 1u) << from;
+}
+
+void set_u64(Bytes& bytes, size_t at, uint64_t value) {
+  for (size_t i = 0; i < 8; ++i) bytes[at + i] = static_cast<std::byte>(value >> (8 * i));
+}
+
+struct ProgramCase {
+  const char* name;
+  Status expected;
+  std::function<void(pte::Program&)> change;
+};
+
+pte::KernelCall& call_of(pte::Program& program, size_t index) {
+  return std::get<pte::KernelCall>(plan_of(program).chains[0].instructions[index]);
+}
+
+void set_instruction(pte::Program& program, pte::Instruction instruction) {
+  plan_of(program).chains[0].instructions[0] = std::move(instruction);
+}
+
+const ProgramCase kProgramCases[] = {
+    {"version", Status::kUnsupported, [](auto& p) { p.version = 1; }},
+    {"two arenas", Status::kUnsupported, [](auto& p) { plan_of(p).memory_sizes = {0, 36, 4}; }},
+    {"two chains", Status::kUnsupported, [](auto& p) { plan_of(p).chains.resize(2); }},
+    {"move", Status::kUnsupported, [](auto& p) { set_instruction(p, pte::MoveCall{0, 1}); }},
+    {"jump", Status::kUnsupported, [](auto& p) { set_instruction(p, pte::JumpFalseCall{5, 0}); }},
+    {"free", Status::kUnsupported, [](auto& p) { set_instruction(p, pte::FreeCall{0}); }},
+    {"delegate", Status::kUnsupported,
+     [](auto& p) {
+       p.delegate_blobs.push_back({pte::BlobLocation::kInline, 16, Bytes(16)});
+       plan_of(p).delegates.push_back({"EthosUBackend", 0, {}});
+       set_instruction(p, pte::DelegateCall{0, {0, 3}});
+     }},
+    {"dynamic shape", Status::kUnsupported,
+     [](auto& p) { tensor_of(p, kCopied).shape_dynamism = pte::ShapeDynamism::kDynamicBound; }},
+    {"storage offset", Status::kUnsupported,
+     [](auto& p) { tensor_of(p, kCopied).storage_offset = 1; }},
+    {"half floats", Status::kUnsupported,
+     [](auto& p) { tensor_of(p, kCopied).scalar_type = pte::ScalarType::kHalf; }},
+    {"rank 7", Status::kUnsupported,
+     [](auto& p) {
+       tensor_of(p, kCopied).sizes = {1, 1, 1, 1, 1, 1, 4};
+       tensor_of(p, kCopied).dim_order = {0, 1, 2, 3, 4, 5, 6};
+     }},
+    {"external constant", Status::kUnsupported,
+     [](auto& p) {
+       tensor_of(p, kConstant).extra =
+           pte::ExtraTensorInfo{0, "w", pte::TensorLocation::kExternal, {}};
+     }},
+    {"mutable buffer", Status::kUnsupported,
+     [](auto& p) {
+       p.mutable_segments = {{{{}, Bytes(4)}}};
+       tensor_of(p, kCopied).data_buffer_idx = 1;
+     }},
+    {"unplanned, no input", Status::kUnsupported,
+     [](auto& p) { plan_of(p).inputs = {kPlannedInput}; }},
+    {"input is an integer", Status::kUnsupported,
+     [](auto& p) { plan_of(p).inputs.push_back(kInt); }},
+    {"input is a constant", Status::kCorrupt,
+     [](auto& p) { plan_of(p).inputs.push_back(kConstant); }},
+    {"output is an integer", Status::kUnsupported, [](auto& p) { plan_of(p).outputs = {kInt}; }},
+    {"missing kernel", Status::kMissingKernel,
+     [](auto& p) { plan_of(p).operators[0].name = "test::cop"; }},
+    {"missing kernel that nothing calls", Status::kMissingKernel,
+     [](auto& p) { plan_of(p).operators.push_back({"test::other", "out"}); }},
+    {"operator with a very long name", Status::kMissingKernel,
+     [](auto& p) { plan_of(p).operators[0].name = std::string(1000, 'x'); }},
+    {"the kernel refuses", Status::kBadLayout,
+     [](auto& p) { plan_of(p).operators[0].name = "test::refuse"; }},
+    {"too few arguments", Status::kCorrupt, [](auto& p) { call_of(p, 0).args = {0, 3}; }},
+    {"one argument", Status::kCorrupt, [](auto& p) { call_of(p, 0).args = {3}; }},
+    {"no arguments", Status::kCorrupt, [](auto& p) { call_of(p, 0).args = {}; }},
+    {"too many arguments", Status::kCorrupt, [](auto& p) { call_of(p, 0).args = {0, 3, 3, 3}; }},
+    {"more than the limit", Status::kUnsupported,
+     [](auto& p) { call_of(p, 0).args.assign(21, kCopied); }},
+    {"return value differs", Status::kCorrupt, [](auto& p) { call_of(p, 0).args = {0, 3, 11}; }},
+    {"integer for tensor", Status::kCorrupt, [](auto& p) { call_of(p, 0).args[0] = kInt; }},
+    {"tensor for integer", Status::kCorrupt, [](auto& p) { call_of(p, 1).args[2] = kCopied; }},
+    {"integer for bool", Status::kCorrupt, [](auto& p) { call_of(p, 1).args[3] = kInt; }},
+    {"integer for double", Status::kCorrupt, [](auto& p) { call_of(p, 1).args[4] = kInt; }},
+    {"string for integer", Status::kCorrupt, [](auto& p) { call_of(p, 1).args[2] = kDead; }},
+    {"none for tensor", Status::kUnsupported, [](auto& p) { call_of(p, 0).args[0] = kNull; }},
+    {"none for integer", Status::kUnsupported, [](auto& p) { call_of(p, 1).args[2] = kNull; }},
+    {"writes a constant", Status::kCorrupt,
+     [](auto& p) { call_of(p, 0).args = {kPlannedInput, kConstant, kConstant}; }},
+    {"writes a caller's input", Status::kCorrupt,
+     [](auto& p) { call_of(p, 0).args = {kPlannedInput, kCallerInput, kCallerInput}; }},
+    {"list of nine", Status::kUnsupported,
+     [](auto& p) { plan_of(p).values[kInts] = pte::IntList{std::vector<int64_t>(9, kInt)}; }},
+    {"list of tensors for integers", Status::kCorrupt,
+     [](auto& p) { plan_of(p).values[kInts] = pte::IntList{{kCopied}}; }},
+    {"list item beyond 32 bits", Status::kBadParameter,
+     [](auto& p) { plan_of(p).values[kInt2] = pte::Int{int64_t{1} << 31}; }},
+    {"planned between elements", Status::kCorrupt,
+     [](auto& p) {
+       tensor_of(p, kCopied) = tensor_of(p, kPlannedInput);
+       tensor_of(p, kCopied).scalar_type = pte::ScalarType::kInt;
+       tensor_of(p, kCopied).sizes = {1, 1};
+       tensor_of(p, kCopied).allocation->offset = 18;
+     }},
+    {"the tensor exceeds 31 bits", Status::kCorrupt,
+     [](auto& p) {
+       tensor_of(p, kCopied).sizes = {65536, 65536};
+       plan_of(p).memory_sizes[1] = int64_t{1} << 33;
+     }},
+    {"empty, but its extent exceeds 31 bits", Status::kCorrupt,
+     [](auto& p) {
+       tensor_of(p, kCopied).sizes = {0, 65536, 65536};
+       tensor_of(p, kCopied).dim_order = {0, 1, 2};
+     }},
+};
+
+TEST(RuntimeMalformed, EachRuleHasItsStatus) {
+  for (const ProgramCase& each : kProgramCases) {
+    pte::Program program = sample_program();
+    each.change(program);
+    const Loaded loaded(written(program));
+    EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
+    EXPECT_EQ(loaded.status != 0, loaded.size_status != 0) << each.name;
+  }
+}
+
+struct BytesCase {
+  const char* name;
+  Status expected;
+  std::function<void(Bytes&)> change;
+};
+
+const BytesCase kBytesCases[] = {
+    {"empty", Status::kTruncated, [](Bytes& b) { b.clear(); }},
+    {"identifier", Status::kNotAProgram, [](Bytes& b) { b[4] = std::byte{'e'}; }},
+    {"short header", Status::kCorrupt, [](Bytes& b) { b[12] = std::byte{20}; }},
+    {"program longer than the file", Status::kTruncated,
+     [](Bytes& b) { set_u64(b, abi::pte::kProgramSizeOffset, b.size() + 1); }},
+    {"segments start after the file", Status::kTruncated,
+     [](Bytes& b) { set_u64(b, abi::pte::kSegmentBaseOffset, b.size() + 1); }},
+    {"segments longer than the file", Status::kTruncated,
+     [](Bytes& b) { set_u64(b, abi::pte::kSegmentDataSizeOffset, ~uint64_t{0}); }},
+    {"segments missing", Status::kTruncated, [](Bytes& b) { b.pop_back(); }},
+    {"program of no bytes", Status::kCorrupt,
+     [](Bytes& b) { set_u64(b, abi::pte::kProgramSizeOffset, 0); }},
+    {"root outside", Status::kCorrupt, [](Bytes& b) { b[3] = std::byte{0x7F}; }},
+    {"root misaligned", Status::kCorrupt, [](Bytes& b) { b[0] ^= std::byte{1}; }},
+    {"constants not aligned", Status::kCorrupt,
+     [](Bytes& b) {
+       const auto base = load_le<uint64_t>(b, abi::pte::kSegmentBaseOffset);
+       set_u64(b, abi::pte::kSegmentBaseOffset, base - 8);
+     }},
+    {"planned past the arena", Status::kCorrupt,
+     [](Bytes& b) { patch(b, 0x00000321, 0x00000324); }},
+    {"negative size", Status::kCorrupt, [](Bytes& b) { patch(b, 0x00000123, 0xFFFFFFFF); }},
+    {"no permutation", Status::kCorrupt, [](Bytes& b) { patch(b, 0x03000102, 0x03000101); }},
+    {"dimension 35", Status::kCorrupt, [](Bytes& b) { patch(b, 0x03000102, 0x23000102); }},
+};
+
+TEST(RuntimeMalformed, EachBrokenByteHasItsStatus) {
+  pte::Program program = sample_program();
+  // Numbers that occur once, to be found by `patch`.
+  tensor_of(program, kCopied).allocation->offset = 0x321;
+  plan_of(program).memory_sizes[1] = 0x321 + 4;
+  pte::Tensor odd = tensor_of(program, kPlannedInput);
+  odd.sizes = {0x123, 1, 1, 0};
+  odd.dim_order = {2, 1, 0, 3};
+  plan_of(program).values.push_back(odd);
+  plan_of(program).outputs.push_back(kValues);
+  const Bytes good = written(program);
+  ASSERT_EQ(Loaded(good).status, 0);
+  for (const BytesCase& each : kBytesCases) {
+    Bytes bytes = good;
+    each.change(bytes);
+    const Loaded loaded(bytes);
+    EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
+    EXPECT_NE(loaded.status, 0) << each.name;
+  }
+}
+
+abi::Entry entry_of(uint32_t arena_bytes) {
+  abi::Entry entry{};
+  entry.magic = abi::kEntryMagic;
+  entry.entry_version = abi::kEntryVersion;
+  entry.kernel_layout_version = abi::kKernelLayoutVersion;
+  entry.arena_bytes = arena_bytes;
+  return entry;
+}
+
+Status status_with(const abi::Entry& entry, size_t bytes = sizeof(abi::Entry)) {
+  pte::Program program = sample_program();
+  const auto* data = reinterpret_cast<const std::byte*>(&entry);
+  program.named_data = {{"other", 16, Bytes(5)}, {abi::kEntryKey, 16, Bytes(data, data + bytes)}};
+  return static_cast<Status>(Loaded(written(program)).size_status);
+}
+
+TEST(RuntimeMalformed, TheThimbleEntry) {
+  const abi::Entry good = entry_of(36);
+  EXPECT_EQ(status_with(good), Status::kOk);
+  abi::Entry entry = good;
+  entry.kernel_layout_version = 0;
+  EXPECT_EQ(status_with(entry), Status::kOk);
+  entry.kernel_layout_version = abi::kKernelLayoutVersion + 1;
+  EXPECT_EQ(status_with(entry), Status::kLayoutVersion);
+  entry = good;
+  entry.entry_version = abi::kEntryVersion + 1;
+  EXPECT_EQ(status_with(entry), Status::kLayoutVersion);
+  entry = good;
+  entry.magic ^= 1;
+  EXPECT_EQ(status_with(entry), Status::kCorrupt);
+  EXPECT_EQ(status_with(entry_of(37)), Status::kCorrupt);
+  EXPECT_EQ(status_with(good, sizeof good - 1), Status::kCorrupt);
+}
+
+/// A larger program for the mutations: both dialects of constants, an entry, many values.
+Bytes mutation_sample(bool constants_inline) {
+  pte::Program program = sample_program();
+  program.constants_inline = constants_inline;
+  const abi::Entry entry = entry_of(36);
+  const auto* data = reinterpret_cast<const std::byte*>(&entry);
+  program.named_data = {{abi::kEntryKey, 16, Bytes(data, data + sizeof entry)}};
+  return written(program);
+}
+
+TEST(RuntimeMalformed, TruncatedAtEachByte) {
+  for (const bool constants_inline : {false, true}) {
+    const Bytes good = mutation_sample(constants_inline);
+    for (size_t size = 0; size < good.size(); ++size) {
+      const Loaded loaded(ByteView(good).first(size));
+      EXPECT_NE(loaded.size_status, 0) << size;
+      EXPECT_NE(loaded.status, 0) << size;
+    }
+  }
+}
+
+TEST(RuntimeMalformed, MutationsDoNoHarm) {
+  constexpr int kMutants = 10000;
+  std::mt19937 random(20261121);
+  const auto below = [&](size_t limit) {
+    return std::uniform_int_distribution<size_t>(0, limit - 1)(random);
+  };
+  int accepted = 0;
+  const Bytes samples[] = {mutation_sample(false), mutation_sample(true)};
+  for (int i = 0; i < kMutants; ++i) {
+    Bytes bytes = samples[below(2)];
+    const size_t program_bytes = load_le<uint64_t>(bytes, abi::pte::kProgramSizeOffset);
+    const size_t range = i % 2 == 0 ? program_bytes : bytes.size();
+    for (size_t change = below(4) + 1; change > 0; --change) {
+      const size_t at = below(range);
+      // Small numbers are more interesting than random ones: indices and counts are small.
+      bytes[at] = static_cast<std::byte>(below(below(2) == 0 ? 16 : 256));
+    }
+    Loaded loaded(bytes);
+    EXPECT_EQ(loaded.size_status == 0, loaded.status == 0);
+    if (loaded.status != 0) continue;
+    ++accepted;
+    EXPECT_EQ(run_with_any_inputs(loaded), 0);
+  }
+  EXPECT_GT(accepted, kMutants / 20);
+  EXPECT_LT(accepted, kMutants);
+}
+
+}  // namespace
+}  // namespace thimble::runtime_test

@@ -1,0 +1,87 @@
+#pragma once
+// Tiny programs and kernels for the tests of runtime/. Two operators cover every argument letter.
+
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "base/bytes.h"
+#include "formats/pte/program.h"
+#include "kernels/kernels.h"
+#include "thimble.h"
+
+namespace thimble::runtime_test {
+
+namespace pte = formats::pte;
+
+/// Bytes at a multiple of 16, and not one more of them than asked for: a read or write past the end
+/// is one that the address sanitizer sees.
+class AlignedBytes {
+ public:
+  explicit AlignedBytes(size_t bytes)
+      : data_(static_cast<uint8_t*>(::operator new(bytes, kAlignment))), bytes_(bytes) {}
+  explicit AlignedBytes(ByteView bytes) : AlignedBytes(bytes.size()) {
+    if (!bytes.empty()) std::memcpy(data_.get(), bytes.data(), bytes.size());
+  }
+  uint8_t* data() const { return data_.get(); }
+  size_t size() const { return bytes_; }
+
+ private:
+  static constexpr std::align_val_t kAlignment{16};
+  struct Delete {
+    void operator()(uint8_t* data) const { ::operator delete(data, kAlignment); }
+  };
+  std::unique_ptr<uint8_t, Delete> data_;
+  size_t bytes_;
+};
+
+/// test::copy.out "To" copies bytes; test::everything.out "TtibdlRo" sums all it is given into each
+/// byte; test::refuse.out "To" has a check that says kBadLayout.
+const thimble_kernels* test_kernels();
+const thimble_kernels* no_kernels();
+
+/// Indices of the values of `sample_program`.
+enum : int32_t {
+  kPlannedInput,
+  kCallerInput,
+  kConstant,
+  kCopied,
+  kInt,
+  kBool,
+  kDouble,
+  kInt2,
+  kInts,
+  kTensors,
+  kNull,
+  kSum,
+  kDead,
+  kValues
+};
+
+/// copied = copy(planned); sum = everything(caller, None, 3, true, 0.5, [3, 7], [planned, caller,
+/// constant]). Inputs: planned, caller. Outputs: copied, sum, caller, constant. All int8 [1, 4].
+pte::Program sample_program();
+inline pte::ExecutionPlan& plan_of(pte::Program& program) { return program.plans[0]; }
+inline pte::Tensor& tensor_of(pte::Program& program, int32_t value) {
+  return std::get<pte::Tensor>(plan_of(program).values[static_cast<size_t>(value)]);
+}
+
+/// The bytes of the file; the test fails if it cannot be written.
+Bytes written(const pte::Program& program);
+
+/// A model with everything that it points to. `status` is that of size and init.
+struct Loaded {
+  explicit Loaded(ByteView file, const thimble_kernels* kernels = test_kernels());
+  AlignedBytes file;
+  thimble_needs needs{};
+  thimble_status size_status;
+  thimble_status status;
+  std::unique_ptr<AlignedBytes> memory;
+  thimble_model model{};
+};
+
+/// Gives each input a buffer of its own bytes and runs; answers run's status.
+thimble_status run_with_any_inputs(Loaded& loaded);
+
+}  // namespace thimble::runtime_test
