@@ -102,6 +102,11 @@ std::string ConvCase::text() const {
   return s.str();
 }
 
+void append_bytes(std::vector<uint8_t>& bytes, const void* data, size_t count) {
+  const auto* at = static_cast<const uint8_t*>(data);
+  for (size_t i = 0; i < count; ++i) bytes.push_back(at[i]);
+}
+
 void append_packed(std::vector<uint8_t>& bytes, const std::vector<int32_t>& bias,
                    const std::vector<int32_t>& mult, const std::vector<int32_t>& shift,
                    const std::vector<int8_t>& weights) {

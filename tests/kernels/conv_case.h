@@ -38,10 +38,10 @@ struct ConvCase {
 };
 
 /// Plain appending of packed constants.
+void append_bytes(std::vector<uint8_t>& bytes, const void* data, size_t count);
 template <class T>
 void append(std::vector<uint8_t>& bytes, const T* data, size_t count) {
-  const auto* at = reinterpret_cast<const uint8_t*>(data);
-  bytes.insert(bytes.end(), at, at + count * sizeof(T));
+  append_bytes(bytes, data, count * sizeof(T));
 }
 /// bias, mult, shift as int8 padded to 4, weights.
 void append_packed(std::vector<uint8_t>& bytes, const std::vector<int32_t>& bias,

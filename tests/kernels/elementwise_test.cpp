@@ -233,13 +233,13 @@ TEST(Elementwise, RefusesWhatItCannotDo) {
     return call.check();
   };
   EXPECT_EQ(status([](Invocation&) {}), Status::kOk);
-  for (const size_t zero_point : {1, 5, 8}) {
+  for (const size_t zero_point : {1U, 5U, 8U}) {
     for (const int64_t bad : {int64_t{128}, int64_t{-129}, int64_t{INT32_MIN}, INT64_MAX}) {
       EXPECT_EQ(status([&](Invocation& i) { i.args[zero_point].integer = bad; }),
                 Status::kBadParameter);
     }
   }
-  for (const size_t shift : {3, 7, 10}) {
+  for (const size_t shift : {3U, 7U, 10U}) {
     EXPECT_EQ(status([&](Invocation& i) { i.args[shift].integer = 31; }), Status::kBadParameter);
     EXPECT_EQ(status([&](Invocation& i) { i.args[shift].integer = -32; }), Status::kBadParameter);
     EXPECT_EQ(status([&](Invocation& i) { i.args[shift - 1].integer = -1; }),
