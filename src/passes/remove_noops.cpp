@@ -87,6 +87,8 @@ class NoopRemover {
                                    {old.name, old.type.dim_order, old.type.quant}));
     producers_.resize(rewriter_.to().value_count(), -1);
     producers_[static_cast<size_t>(id)] = index;
+    made_for_.resize(producers_.size(), ir::kNoValue);
+    made_for_[static_cast<size_t>(id)] = old_op.output;
     rewriter_.set(old_op.output, id);
     return ok();
   }
@@ -103,8 +105,9 @@ class NoopRemover {
     }
     if (!uses_.is_output(old_op.output)) return true;
     if (operand.type.dim_order == wanted.dim_order) return true;
-    const bool free_to_change = operand.constant == nullptr &&
-                                !rewriter_.to().is_input(op.inputs[0]) &&
+    // Other old values may have become this one too: then it is somebody else's.
+    made_for_.resize(rewriter_.to().value_count(), ir::kNoValue);
+    const bool free_to_change = made_for_[static_cast<size_t>(op.inputs[0])] == old_op.inputs[0] &&
                                 uses_.only_reader(old_op.inputs[0]) != nullptr;
     if (free_to_change) operand.type.dim_order = wanted.dim_order;
     return free_to_change;
@@ -112,7 +115,8 @@ class NoopRemover {
 
   Uses uses_;
   ir::Rewriter rewriter_;
-  std::vector<int> producers_;  // of the new graph, by value
+  std::vector<int> producers_;     // of the new graph, by value
+  std::vector<ValueId> made_for_;  // the old value that a new graph's operator was copied for
 };
 
 }  // namespace
