@@ -22,9 +22,10 @@ struct ConvParams {
 };
 
 /// linear: x is [rows, in_features] (all leading dimensions are rows), weights [out_features][in_features].
-/// Then: int32 bias[out_features], int32 mult[out_features], int8 shift[out_features] (padded to 4), weights.
+/// Then: int32 bias[out_features], int32 mult[scales], int8 shift[scales] (padded to 4), weights.
 struct LinearParams {
   int32_t in_features, out_features;
+  int32_t scales;  // 1, or out_features
   int32_t x_offset, y_offset;
   int32_t min, max;
 };

@@ -137,7 +137,7 @@ Status check_native(const Call& call, bool depthwise) {
   for (const WindowAxis& axis : conv.axis) {
     if (!output_follows(axis)) return Status::kBadShape;
   }
-  const int64_t bytes = packed_bytes(sizeof header, conv.out_c, weights_bytes(conv));
+  const int64_t bytes = packed_bytes(sizeof header, conv.out_c, conv.out_c, weights_bytes(conv));
   if (const Status s = check_packed(params, bytes); s != Status::kOk) return s;
   return check_requant(bind_native_conv(call).requant, conv.out_c);
 }
@@ -186,7 +186,8 @@ Conv bind_stock_depthwise(const Call& call) {
 
 Conv bind_native_conv(const Call& call) {
   Conv conv = bind_header(call);
-  conv.w = bind_packed(tensor(call, 1), sizeof(abi::ConvParams), conv.out_c, conv.requant);
+  conv.w = bind_packed(tensor(call, 1), sizeof(abi::ConvParams), conv.out_c, conv.out_c,
+                       conv.requant);
   return conv;
 }
 

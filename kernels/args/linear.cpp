@@ -114,17 +114,19 @@ Status check_native_linear(const Call& call) {
   if (header.in_features != linear.in || header.out_features != linear.out) {
     return Status::kBadShape;
   }
+  if (header.scales != 1 && header.scales != linear.out) return Status::kBadParameter;
   if (!is_offset(linear.x_offset)) return Status::kBadParameter;
   const int64_t weights = int64_t{linear.in} * linear.out;
-  const Status p = check_packed(params, packed_bytes(sizeof header, linear.out, weights));
+  const Status p = check_packed(params, packed_bytes(sizeof header, linear.out, header.scales, weights));
   if (p != Status::kOk) return p;
   return check_requant(bind_native_linear(call).requant, linear.out);
 }
 
 Linear bind_native_linear(const Call& call) {
   Linear linear = bind_header(call);
-  const uint32_t header_bytes = sizeof(abi::LinearParams);
-  linear.w = bind_packed(tensor(call, 1), header_bytes, linear.out, linear.requant);
+  abi::LinearParams header;
+  memcpy(&header, tensor(call, 1).data, sizeof header);
+  linear.w = bind_packed(tensor(call, 1), sizeof header, linear.out, header.scales, linear.requant);
   return linear;
 }
 

@@ -34,17 +34,19 @@ Status check_bias(const Tensor& bias, int32_t channels) {
 }
 
 const int8_t* bind_packed(const Tensor& params, uint32_t header_bytes, int32_t channels,
-                          Requant& requant) {
+                          int32_t scales, Requant& requant) {
   const int8_t* at = codes(params) + header_bytes;
   requant.bias = reinterpret_cast<const int32_t*>(at);
   requant.mult = requant.bias + channels;
-  requant.shift = reinterpret_cast<const int8_t*>(requant.mult + channels);
-  requant.shift_step = 1;
-  return requant.shift + (channels + 3) / 4 * 4;
+  requant.shift = reinterpret_cast<const int8_t*>(requant.mult + scales);
+  requant.mult_step = scales == channels ? 1 : 0;
+  requant.shift_step = requant.mult_step;
+  return requant.shift + (scales + 3) / 4 * 4;
 }
 
-int64_t packed_bytes(uint32_t header_bytes, int64_t channels, int64_t weights_bytes) {
-  return header_bytes + channels * 8 + (channels + 3) / 4 * 4 + weights_bytes;
+int64_t packed_bytes(uint32_t header_bytes, int64_t channels, int64_t scales,
+                     int64_t weights_bytes) {
+  return header_bytes + (channels + scales) * 4 + (scales + 3) / 4 * 4 + weights_bytes;
 }
 
 Status check_packed(const Tensor& params, int64_t bytes) {

@@ -42,11 +42,12 @@ inline const int32_t* words(const Tensor& t) {
 }
 
 /// The native form: after a header of `header_bytes` come bias, mult, shift, weights. Sets the
-/// first three and returns the weights.
+/// first three and returns the weights. `scales` is 1 or `channels`.
 const int8_t* bind_packed(const Tensor& params, uint32_t header_bytes, int32_t channels,
-                          Requant& requant);
-/// Bytes of that constant; `channels` and `weights_bytes` below 2^31.
-int64_t packed_bytes(uint32_t header_bytes, int64_t channels, int64_t weights_bytes);
+                          int32_t scales, Requant& requant);
+/// Bytes of that constant; the counts are below 2^31.
+int64_t packed_bytes(uint32_t header_bytes, int64_t channels, int64_t scales,
+                     int64_t weights_bytes);
 /// The constant holds exactly that, up to alignment padding at its end.
 Status check_packed(const Tensor& params, int64_t bytes);
 

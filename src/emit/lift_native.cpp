@@ -49,13 +49,13 @@ ValueId constant(LiftCall* call, std::string name, ir::Tensor tensor) {
 struct Channels {
   ValueId bias, mult, shift;
 };
-Result<Channels> read_channels(LiftCall* call, Packed* packed, int64_t count) {
+Result<Channels> read_channels(LiftCall* call, Packed* packed, int64_t count, int64_t scales) {
   THIMBLE_TRY(const std::vector<int32_t> bias, packed->array<int32_t>(count));
-  THIMBLE_TRY(const std::vector<int32_t> mult, packed->array<int32_t>(count));
-  THIMBLE_TRY(const std::vector<int8_t> shift, packed->array<int8_t>(count));
+  THIMBLE_TRY(const std::vector<int32_t> mult, packed->array<int32_t>(scales));
+  THIMBLE_TRY(const std::vector<int8_t> shift, packed->array<int8_t>(scales));
   const std::vector<int32_t> wide(shift.begin(), shift.end());
-  return Channels{constant(call, "bias", ir::make_i32({count}, bias)), constant(call, "mult", ir::make_i32({count}, mult)),
-                  constant(call, "shift", ir::make_i32({count}, wide))};
+  return Channels{constant(call, "bias", ir::make_i32({count}, bias)), constant(call, "mult", ir::make_i32({scales}, mult)),
+                  constant(call, "shift", ir::make_i32({scales}, wide))};
 }
 
 /// Far-side padding from the extents: [top, left] -> [top, left, bottom, right].
@@ -81,7 +81,7 @@ Result<ValueId> conv(LiftCall* call, bool depthwise) {
   if (image.size() != 4 || p.groups <= 0) return bad_input("is not a convolution of an image");
   const int64_t out = p.out_channels;
   const int64_t per_group = depthwise ? 1 : image[1] / p.groups;
-  THIMBLE_TRY(const Channels channels, read_channels(call, &packed, out));
+  THIMBLE_TRY(const Channels channels, read_channels(call, &packed, out, out));
   ir::Tensor weights;
   weights.dtype = ir::DType::kI8;
   weights.shape = depthwise ? ir::Shape{p.kernel_h, p.kernel_w, out} : ir::Shape{out, p.kernel_h, p.kernel_w, per_group};
@@ -118,7 +118,7 @@ Result<ValueId> linear(LiftCall* call) {
   THIMBLE_TRY(const Bytes* bytes, call->constant(1));
   Packed packed(*bytes);
   THIMBLE_TRY(const abi::LinearParams p, packed.header<abi::LinearParams>());
-  THIMBLE_TRY(const Channels channels, read_channels(call, &packed, p.out_features));
+  THIMBLE_TRY(const Channels channels, read_channels(call, &packed, p.out_features, p.scales));
   if (p.in_features < 1 || p.in_features > static_cast<int64_t>(bytes->size())) {
     return bad_input("its weights have an absurd shape");
   }

@@ -75,7 +75,7 @@ struct LinearCase {
   }
 
   Invocation native(Random& random) const {
-    const abi::LinearParams header = {in, out, x_offset, y_offset, min, max};
+    const abi::LinearParams header = {in, out, out, x_offset, y_offset, min, max};
     std::vector<uint8_t> bytes;
     append(bytes, &header, 1);
     append_packed(bytes, bias, mult, shift, weights);

@@ -89,7 +89,7 @@ Invocation linear(PteOp op, Random& random) {
   Invocation call(op);
   call.add(random_codes(random, {2, in}));
   if (op == PteOp::thimble_linear) {
-    const abi::LinearParams header = {in, out, 3, 4, -128, 127};
+    const abi::LinearParams header = {in, out, out, 3, 4, -128, 127};
     const std::vector<int32_t> each(static_cast<size_t>(out), 1 << 30);
     std::vector<uint8_t> bytes;
     append(bytes, &header, 1);

@@ -39,13 +39,13 @@ int32_t attr(const Op& op, std::string_view name, size_t i) {
   return static_cast<int32_t>(op.integers(name)[i]);
 }
 
-/// bias, mult, shift of every output channel.
-void put_channels(const Graph& graph, const Op& op, int64_t channels, Writer* writer) {
+/// bias of every output channel, mult and shift of every one or one for all.
+void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t scales, Writer* writer) {
   writer->put_all(op.inputs[2] == ir::kNoValue ? std::vector<int32_t>(static_cast<size_t>(channels), 0)
                                                : per_channel(graph, op.inputs[2], channels));
-  writer->put_all(per_channel(graph, op.inputs[3], channels));
+  writer->put_all(per_channel(graph, op.inputs[3], scales));
   std::vector<int8_t> shifts;
-  for (const int32_t shift : per_channel(graph, op.inputs[4], channels)) {
+  for (const int32_t shift : per_channel(graph, op.inputs[4], scales)) {
     shifts.push_back(static_cast<int8_t>(shift));
   }
   writer->put_all(shifts);
@@ -93,7 +93,7 @@ Constant pack_conv(const Graph& graph, const Op& op) {
   params.max = attr(op, "max");
   Writer writer;
   writer.put(params);
-  put_channels(graph, op, weights[0], &writer);
+  put_channels(graph, op, weights[0], weights[0], &writer);
   writer.put_all(conv_weights(graph, op));
   return writer.take();
 }
@@ -103,13 +103,17 @@ Constant pack_linear(const Graph& graph, const Op& op) {
   abi::LinearParams params = {};
   params.out_features = static_cast<int32_t>(weights[0]);
   params.in_features = static_cast<int32_t>(weights[1]);
+  const int64_t scales = graph.type(op.inputs[3]).elements() == graph.type(op.inputs[4]).elements()
+                             ? graph.type(op.inputs[3]).elements()
+                             : weights[0];
+  params.scales = static_cast<int32_t>(scales);
   params.x_offset = -attr(op, "x_zp");
   params.y_offset = attr(op, "y_zp");
   params.min = attr(op, "min");
   params.max = attr(op, "max");
   Writer writer;
   writer.put(params);
-  put_channels(graph, op, weights[0], &writer);
+  put_channels(graph, op, weights[0], scales, &writer);
   writer.put_all(graph.value(op.inputs[1]).constant->bytes);
   return writer.take();
 }
