@@ -156,7 +156,11 @@ class Lowering {
     const Op& op = from_.ops()[op_index];
     const OpPlan& plan = plan_.ops[op_index];
     const ir::Value& result = from_.value(plan.result);
-    const Graph::ResultHint hint{result.name, result.type.dim_order,
+    // The name of a float output belongs to its dequantize.
+    const bool is_output = std::find(from_.outputs().begin(), from_.outputs().end(), plan.result) !=
+                           from_.outputs().end();
+    const std::string suffix = is_output && io_ == Io::kFloat ? "_int8" : "";
+    const Graph::ResultHint hint{result.name + suffix, result.type.dim_order,
                                  params_of(plan.result).quant()};
     THIMBLE_TRY(const ValueId id,
                 plan.role == Role::kTable ? lower_table(op, plan, hint) : dispatch(op_index, hint));

@@ -4,3 +4,15 @@ target_link_libraries(quant_models PUBLIC thimble_quant thimble_import thimble_f
 # Not a test: prints the table of docs/quantization.md.
 add_executable(thimble_observers ${CMAKE_SOURCE_DIR}/benchmarks/observers/observers.cpp)
 target_link_libraries(thimble_observers PRIVATE quant_models)
+
+find_package(nlohmann_json REQUIRED)
+thimble_test(quant_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/ir_random_graph.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_engine_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_errors_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_histogram_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_networks_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_random_network.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_rules_test.cpp
+  DEPS quant_models nlohmann_json::nlohmann_json)

@@ -12,11 +12,9 @@ constexpr void (*kReference[])(const eval::Call&) = {
 #undef THIMBLE_OP
 };
 
-/// Result element i depends on operand element i alone, and has its size: the result may take over
-/// the memory of an operand that dies.
-bool in_place(ir::OpKind kind) {
-  using ir::OpKind;
-  return kind == OpKind::clamp || kind == OpKind::reshape || kind == OpKind::copy;
+/// The result has the operand's bytes.
+bool is_alias(ir::OpKind kind) {
+  return kind == ir::OpKind::reshape || kind == ir::OpKind::copy;
 }
 
 std::vector<int> count_uses(const ir::Graph& graph) {
@@ -66,6 +64,13 @@ Engine::Buffer Engine::take(const ir::Type& type) {
   return buffer;
 }
 
+/// Result element i depends on operand element i alone. The evaluator's functions want a result
+/// filled with zeros, so only fast kernels may work in place.
+bool Engine::in_place(ir::OpKind kind) const {
+  const bool fast = kernels_[static_cast<size_t>(kind)] != nullptr;
+  return is_alias(kind) || (kind == ir::OpKind::clamp && fast);
+}
+
 void Engine::give_back(Buffer buffer) {
   if (buffer != nullptr) free_.push_back(std::move(buffer));
 }
@@ -73,6 +78,7 @@ void Engine::give_back(Buffer buffer) {
 Engine::Buffer Engine::make_result(const ir::Op& op) {
   const ir::Type& type = graph_.type(op.output);
   if (in_place(op.kind)) {
+    // The result takes over the memory of an operand that dies.
     const size_t x = static_cast<size_t>(op.inputs[0]);
     if (uses_left_[x] == 1 && owned_[x] != nullptr) return owned_[x];
   }
@@ -116,7 +122,7 @@ void Engine::run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_re
   for (const ir::Op& op : graph_.ops()) {
     const Buffer result = make_result(op);
     const bool moved = in_place(op.kind) && result == owned_[static_cast<size_t>(op.inputs[0])];
-    if (!moved || op.kind == ir::OpKind::clamp) execute(op, result);
+    if (!moved || !is_alias(op.kind)) execute(op, result);
     if (moved) {
       const size_t x = static_cast<size_t>(op.inputs[0]);
       owned_[x].reset();

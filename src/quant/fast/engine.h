@@ -61,6 +61,7 @@ class Engine {
 
   Buffer take(const ir::Type& type);
   void give_back(Buffer buffer);
+  [[nodiscard]] bool in_place(ir::OpKind kind) const;
   Buffer make_result(const ir::Op& op);
   void execute(const ir::Op& op, const Buffer& result);
   void release_operands(const ir::Op& op);

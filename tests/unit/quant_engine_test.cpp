@@ -1,0 +1,104 @@
+// The fast engines against the evaluator: floats within rounding, integers bit for bit.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "ir/print.h"
+#include "quant/fast/stable_math.h"
+#include "quant/fast_float.h"
+#include "quant/simulate.h"
+#include "quant_random_network.h"
+
+namespace thimble::test {
+namespace {
+
+using quant::Engine;
+
+TEST(FastFloat, AgreesWithTheEvaluatorOnRandomNetworks) {
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    const ir::Graph graph = random_network(seed, 20);
+    const auto inputs = random_inputs(graph, seed);
+    std::vector<ir::Tensor> fast;
+    Engine engine(graph, quant::float_kernels());
+    engine.run(inputs, [&](const ir::Op&, const ir::Tensor& result) { fast.push_back(result); });
+    size_t index = 0;
+    const auto outputs =
+        eval::evaluate(graph, inputs, [&](const ir::Op& op, const ir::Tensor& expected) {
+          const auto a = expected.data<float>();
+          const auto b = fast[index++].data<float>();
+          ASSERT_EQ(expected.shape, fast[index - 1].shape);
+          double largest = 1;
+          for (const float value : a) largest = std::max(largest, std::abs(double{value}));
+          for (size_t i = 0; i < a.size(); ++i) {
+            ASSERT_NEAR(a[i], b[i], 1e-5 * largest) << "seed " << seed << " " << op_name(op.kind);
+          }
+        });
+    ASSERT_TRUE(outputs.ok());
+  }
+}
+
+TEST(Simulate, EqualsTheEvaluatorOnRandomGraphsOfAllOperators) {
+  for (uint64_t seed = 1; seed <= 600; ++seed) {
+    const ir::Graph graph = random_graph(seed, 25);
+    const auto inputs = random_inputs(graph, seed);
+    const auto expected = eval::evaluate(graph, inputs);
+    const auto got = quant::simulate(graph, inputs);
+    ASSERT_TRUE(expected.ok() && got.ok());
+    for (size_t i = 0; i < expected->size(); ++i) {
+      ASSERT_TRUE((*expected)[i].bytes == (*got)[i].bytes) << "seed " << seed << " output " << i;
+    }
+  }
+}
+
+TEST(Simulate, AccumulatorsBeyondFloatAreExactToo) {
+  // 1000 products of 255 * 127 exceed 2^24.
+  constexpr int64_t kTerms = 1000;
+  ir::Graph graph;
+  const auto x = graph.add_input("x", {ir::DType::kI8, {3, kTerms}, {}, {}});
+  Random random(1);
+  ir::Tensor w = ir::zeros(ir::DType::kI8, {2, kTerms});
+  for (int8_t& code : w.data<int8_t>()) code = static_cast<int8_t>(random.between(100, 127));
+  const auto constant = [&](ir::Tensor tensor) {
+    return graph.add_constant("c", std::make_shared<ir::Tensor>(std::move(tensor)));
+  };
+  const std::vector<int32_t> mult = {1 << 30, (1 << 30) + 12345}, shift = {-17, -18};
+  const auto y = graph.add(ir::OpKind::qlinear,
+                           {x, constant(std::move(w)), ir::kNoValue,
+                            constant(ir::make_i32({2}, mult)), constant(ir::make_i32({2}, shift))},
+                           {{"x_zp", int64_t{-128}},
+                            {"y_zp", int64_t{-128}},
+                            {"min", int64_t{-128}},
+                            {"max", int64_t{127}}});
+  ASSERT_TRUE(y.ok()) << y.error().message;
+  graph.add_output(*y);
+  ir::Tensor codes = ir::zeros(ir::DType::kI8, {3, kTerms});
+  for (int8_t& code : codes.data<int8_t>()) code = static_cast<int8_t>(random.between(0, 127));
+  const std::vector<ir::Tensor> inputs = {codes};
+  EXPECT_EQ((*eval::evaluate(graph, inputs))[0], (*quant::simulate(graph, inputs))[0]);
+}
+
+TEST(Simulate, WrongInputsAreRefused) {
+  ir::Graph graph;
+  graph.add_output(graph.add_input("x", {ir::DType::kI8, {3}, {}, {}}));
+  const std::vector<ir::Tensor> inputs = {ir::zeros(ir::DType::kF32, {3})};
+  const auto result = quant::simulate(graph, inputs);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().message, "input 0 (%x) is f32[3], expected i8[3]");
+}
+
+TEST(StableMath, FollowsTheLibrary) {
+  for (double x = -700; x < 700; x += 0.37) {
+    EXPECT_NEAR(quant::stable_exp(x) / std::exp(x), 1, 1e-14) << x;
+    EXPECT_NEAR(quant::stable_tanh(x / 50), std::tanh(x / 50), 1e-15) << x;
+  }
+  for (double x = 1e-300; x < 1e300; x *= 3.7) {
+    EXPECT_NEAR(quant::stable_log(x), std::log(x), 1e-15 * std::abs(std::log(x)) + 1e-15) << x;
+  }
+  EXPECT_EQ(quant::stable_exp(0), 1);
+  EXPECT_EQ(quant::stable_sigmoid(0), 0.5);
+  EXPECT_EQ(quant::stable_exp(-1e4), 0);
+}
+
+}  // namespace
+}  // namespace thimble::test

@@ -1,0 +1,174 @@
+#include "quant_random_network.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace thimble::test {
+namespace {
+
+using ir::OpKind;
+using ir::ValueId;
+
+class NetworkMaker {
+ public:
+  explicit NetworkMaker(uint64_t seed) : random_(seed) {}
+
+  ir::Graph make(int op_count) {
+    images_ = {graph_.add_input("x", {ir::DType::kF32, {1, 4, 8, 8}, {}, {}})};
+    const ir::DimOrder order = random_.chance(30) ? ir::channels_last_order() : ir::DimOrder{};
+    images_.push_back(graph_.add_input("z", {ir::DType::kF32, {1, 4, 8, 8}, order, {}}));
+    while (static_cast<int>(graph_.ops().size()) < op_count) step();
+    if (random_.chance(50)) return head();
+    graph_.add_output(images_.back());
+    graph_.add_output(pick());
+    return std::move(graph_);
+  }
+
+ private:
+  ValueId pick() {
+    const int64_t last = static_cast<int64_t>(images_.size()) - 1;
+    // Recent values more often: deep rather than wide.
+    return images_[static_cast<size_t>(random_.chance(60) ? last : random_.between(0, last))];
+  }
+  ValueId constant(const ir::Shape& shape, double reach) {
+    ir::Tensor tensor = ir::zeros(ir::DType::kF32, shape);
+    for (float& value : tensor.data<float>()) {
+      value = static_cast<float>(random_.real(-reach, reach));
+    }
+    return graph_.add_constant("c", std::make_shared<ir::Tensor>(std::move(tensor)));
+  }
+  void push(Result<ValueId> made) {
+    if (made.ok()) images_.push_back(*made);
+  }
+  void add(OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs = {}) {
+    push(graph_.add(kind, std::move(inputs), std::move(attrs)));
+  }
+
+  void convolution() {
+    const ValueId x = pick();
+    const int64_t channels = graph_.type(x).shape[1];
+    const bool depthwise = random_.chance(40);
+    const int64_t kernel = random_.between(1, 3);
+    const int64_t in = depthwise ? 1 : channels;
+    const int64_t out = depthwise ? channels : random_.between(1, 6);
+    const double reach = 1.5 / std::sqrt(static_cast<double>(in * kernel * kernel));
+    const ValueId w = constant({out, in, kernel, kernel}, reach);
+    const ValueId b = random_.chance(70) ? constant({out}, 0.5) : ir::kNoValue;
+    const int64_t stride = random_.chance(20) ? 2 : 1;
+    const int64_t pad = random_.between(0, kernel / 2);
+    add(OpKind::conv2d, {x, w, b},
+        {{"stride", std::vector<int64_t>{stride, random_.between(1, stride)}},
+         {"padding", std::vector<int64_t>{pad, kernel - 1 - pad, kernel - 1, pad}},
+         {"dilation", std::vector<int64_t>{1, random_.between(1, 2)}},
+         {"groups", depthwise ? channels : int64_t{1}}});
+  }
+
+  void pool() {
+    const OpKind kind = random_.chance(50) ? OpKind::max_pool2d : OpKind::avg_pool2d;
+    ir::Attrs attrs{{"kernel", std::vector<int64_t>{2, 3}},
+                    {"stride", std::vector<int64_t>{1, 1}},
+                    {"padding", std::vector<int64_t>{1, 1, 0, 1}}};
+    if (kind == OpKind::max_pool2d) attrs.set("dilation", std::vector<int64_t>{1, 1});
+    add(kind, {pick()}, attrs);
+  }
+
+  void movement() {
+    const ValueId x = pick();
+    const ir::Shape shape = graph_.type(x).shape;
+    switch (random_.between(0, 4)) {
+      case 0:
+        return add(OpKind::permute, {x}, {{"dims", std::vector<int64_t>{0, 1, 3, 2}}});
+      case 1:
+        return add(OpKind::slice, {x},
+                   {{"dim", int64_t{2}}, {"start", int64_t{1}}, {"end", shape[2]}});
+      case 2:
+        return add(OpKind::pad, {x},
+                   {{"before", std::vector<int64_t>{0, 0, 1, 0}},
+                    {"after", std::vector<int64_t>{0, 0, 0, 1}},
+                    {"value", random_.chance(50) ? 0.0 : 0.75}});
+      case 3:
+        return add(OpKind::reshape, {x}, {{"shape", ir::Shape{1, shape[1], shape[3], shape[2]}}});
+      default:
+        return add(OpKind::concat, {x, pick()}, {{"dim", int64_t{1}}});
+    }
+  }
+
+  void arithmetic() {
+    const ValueId x = pick();
+    const OpKind kind = random_.chance(33)   ? OpKind::sub
+                        : random_.chance(33) ? OpKind::mul
+                                             : OpKind::add;
+    const int64_t channels = graph_.type(x).shape[1];
+    switch (random_.between(0, 3)) {
+      case 0:
+        return add(kind, {x, constant({1, channels, 1, 1}, 1)});
+      case 1:
+        return add(kind, {constant({1}, 1), x});
+      default:
+        return add(kind, {x, pick()});
+    }
+  }
+
+  void activation() {
+    const ValueId x = pick();
+    switch (random_.between(0, 4)) {
+      case 0:
+        return add(OpKind::sigmoid, {x});
+      case 1:
+        return add(OpKind::tanh, {x});
+      case 2:
+        return add(OpKind::clamp, {x}, {{"min", 0.0}, {"max", 6.0}});
+      default:
+        return add(OpKind::clamp, {x}, {{"min", 0.0}});
+    }
+  }
+
+  void step() {
+    const int64_t kind = random_.between(0, 9);
+    if (kind < 3) return convolution();
+    if (kind < 5) return activation();
+    if (kind < 7) return arithmetic();
+    if (kind < 8) return pool();
+    movement();
+  }
+
+  /// mean, linear and softmax at the end.
+  ir::Graph head() {
+    add(OpKind::mean, {images_.back()}, {{"dims", std::vector<int64_t>{2, 3}}});
+    const int64_t channels = graph_.type(images_.back()).shape[1];
+    add(OpKind::linear, {images_.back(), constant({5, channels}, 2), constant({5}, 0.5)});
+    if (random_.chance(70)) {
+      add(random_.chance(50) ? OpKind::softmax : OpKind::log_softmax, {images_.back()},
+          {{"dim", int64_t{1}}});
+    }
+    graph_.add_output(images_.back());
+    return std::move(graph_);
+  }
+
+  Random random_;
+  ir::Graph graph_;
+  std::vector<ValueId> images_;
+};
+
+}  // namespace
+
+ir::Graph random_network(uint64_t seed, int op_count) {
+  return NetworkMaker(seed).make(op_count);
+}
+
+quant::CalibrationData random_calibration(const ir::Graph& graph, uint64_t seed, int64_t samples) {
+  Random random(seed);
+  quant::CalibrationData data;
+  for (const ValueId id : graph.inputs()) {
+    ir::Shape shape = graph.type(id).shape;
+    shape.insert(shape.begin(), samples);
+    ir::Tensor tensor = ir::zeros(ir::DType::kF32, shape);
+    for (float& value : tensor.data<float>()) {
+      value = static_cast<float>(random.real(-1, 1) + random.real(-1, 1));
+    }
+    data.inputs.push_back({graph.value(id).name, std::move(tensor)});
+  }
+  return data;
+}
+
+}  // namespace thimble::test
