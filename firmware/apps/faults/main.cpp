@@ -100,7 +100,7 @@ int not_initialized() { return finish(thimble_run(&model)); }
 
 int hard_fault() {
   // Nothing is mapped here on any of the boards.
-  *reinterpret_cast<volatile uint32_t*>(0x9F000000) = 1;
+  *reinterpret_cast<volatile uint32_t*>(0xE8000000) = 1;
   return finish(0);
 }
 

@@ -1,0 +1,18 @@
+# Images under QEMU. Each program is one ctest entry; a case takes a fraction of a second.
+if(TARGET firmware AND QEMU_ARM)
+  foreach(name disassembly faults runner size)
+    thimble_test(firmware_${name}_test
+      SOURCES ${CMAKE_CURRENT_LIST_DIR}/${name}_test.cpp ${CMAKE_CURRENT_LIST_DIR}/support.cpp
+      DEPS thimble_formats thimble_base
+      LABELS firmware)
+    if(TARGET firmware_${name}_test)
+      target_compile_definitions(firmware_${name}_test PRIVATE
+                                 THIMBLE_OBJDUMP="${ARM_OBJDUMP}"
+                                                               THIMBLE_ARM_SIZE="${ARM_SIZE}"
+                                 THIMBLE_TEST="${name}")
+      add_dependencies(firmware_${name}_test firmware insn_count)
+    endif()
+  endforeach()
+else()
+  message(STATUS "arm-none-eabi-g++ or qemu-system-arm not found: no tests of firmware images")
+endif()

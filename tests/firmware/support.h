@@ -1,0 +1,66 @@
+#pragma once
+// Running an image under QEMU, and the cores there are images for.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/process.h"
+
+namespace thimble::firmware_test {
+
+/// What an instruction set is allowed to hold; see disassembly_test.cpp.
+enum class Isa { kV6m, kV8mBase, kV7m, kV7em, kMve };
+
+struct Core {
+  const char* name;
+  const char* machine;
+  Isa isa;
+};
+/// For the messages of the test framework.
+inline void PrintTo(const Core& core, std::ostream* out) { *out << core.name; }
+
+inline constexpr Core kCores[] = {
+    {"cortex-m0", "mps2-an385", Isa::kV6m},     {"cortex-m0plus", "mps2-an385", Isa::kV6m},
+    {"cortex-m23", "mps2-an505", Isa::kV8mBase}, {"cortex-m3", "mps2-an385", Isa::kV7m},
+    {"cortex-m33", "mps2-an505", Isa::kV7em},   {"cortex-m35p", "mps2-an505", Isa::kV7em},
+    {"cortex-m4", "mps2-an386", Isa::kV7em},    {"cortex-m55", "mps3-an547", Isa::kMve},
+    {"cortex-m7", "mps2-an500", Isa::kV7em},    {"cortex-m85", "mps3-an547", Isa::kMve},
+    {"microbit", "microbit", Isa::kV6m},
+};
+
+inline std::filesystem::path firmware_folder() {
+  return std::filesystem::path(THIMBLE_BINARY_DIR) / "firmware";
+}
+inline std::string image(const char* app, const Core& core) {
+  return (firmware_folder() / (std::string(app) + "-" + core.name + ".elf")).string();
+}
+
+/// A folder of this test program, emptied at its first use.
+inline const std::filesystem::path& work_folder() {
+  static const std::filesystem::path folder = [] {
+    const auto path = std::filesystem::path(THIMBLE_BINARY_DIR) / "firmware_test_files" / THIMBLE_TEST;
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
+    return path;
+  }();
+  return folder;
+}
+
+void write_file(const std::string& name, ByteView bytes);
+std::string read_file(const std::string& name);
+
+struct QemuRun {
+  std::string image;
+  std::string machine;
+  std::vector<std::string> words;  // of the semihosting command line
+  std::string count_file;          // empty: no counting
+};
+base::ProcessResult run(const QemuRun& options);
+
+}  // namespace thimble::firmware_test
