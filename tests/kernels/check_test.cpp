@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "tests/kernels/samples.h"
 
@@ -131,6 +132,45 @@ TEST(Kernels, RefuseMisalignedData) {
   }
 }
 
+/// A tensor of a size that no test should allocate; check() looks at no data of it.
+Value imagined(Sizes sizes, Order order) {
+  Value value;
+  value.bytes = 1;
+  for (const int32_t size : sizes) value.bytes *= static_cast<uint32_t>(size);
+  value.sizes = std::move(sizes);
+  value.order = std::move(order);
+  return value;
+}
+
+Status huge_pool(Sizes x, Sizes y, int32_t stride, int32_t dilation) {
+  Invocation call(PteOp::cortex_m_quantized_max_pool2d);
+  call.add(imagined(std::move(x), kNhwc)).add({1, 1}).add({stride, 1}).add({0, 0});
+  call.add({dilation, 1}).add(int64_t{0}).add(int64_t{0}).add(int64_t{0});
+  call.add(int64_t{-128}).add(int64_t{127}).add(imagined(std::move(y), kNhwc));
+  return call.check_unplaced();
+}
+
+TEST(Kernels, BoundSizesSoThatPositionsFit32Bits) {
+  constexpr int32_t kBig = 1 << 28;
+  EXPECT_EQ(huge_pool({1, 1, 8, kBig / 8}, {1, 1, 1, kBig / 8}, 8, 1), Status::kOk);
+  EXPECT_EQ(huge_pool({1, 1, 8, kBig / 4}, {1, 1, 1, kBig / 4}, 8, 1), Status::kOk);
+  EXPECT_EQ(huge_pool({1, 1, 8, kBig / 2}, {1, 1, 1, kBig / 2}, 8, 1), Status::kBadShape);
+  // An axis that positions could overshoot.
+  EXPECT_EQ(huge_pool({1, 1, kBig + 1, 1}, {1, 1, kBig / 32767 + 1, 1}, 32767, 1),
+            Status::kBadShape);
+  // The distance from one row of taps to the next.
+  EXPECT_EQ(huge_pool({1, kBig / 512, 1, 512}, {1, kBig / 512, 1, 512}, 1, 7), Status::kOk);
+  EXPECT_EQ(huge_pool({1, kBig / 512, 1, 512}, {1, kBig / 512, 1, 512}, 1, 8), Status::kBadShape);
+  EXPECT_EQ(huge_pool({1, 1, 1, 1}, {1, 1, 1, 1}, 1, 32767), Status::kOk);
+
+  for (const int32_t count : {8421504, 8421505}) {
+    const std::vector<int32_t> params = {1, 128, 0, 1 << 30, -22, -128, 127};
+    Invocation mean(PteOp::thimble_mean);
+    mean.add(imagined({count}, {0})).add(constant_words(params)).add(imagined({1}, {0}));
+    EXPECT_EQ(mean.check_unplaced(), count == 8421504 ? Status::kOk : Status::kBadShape);
+  }
+}
+
 // Fuzz: valid calls with a few things broken. Most are refused; what passes must run cleanly.
 
 int32_t odd_integer(Random& random) {
@@ -178,7 +218,8 @@ bool mutate_value(Value& v, Random& random) {
       std::shuffle(v.order.begin(), v.order.end(), random);
       break;
     case 3:
-      if (rank > 0) v.order[random() % rank] = static_cast<uint8_t>(random() % 8);
+      if (rank > 0)
+        v.order[random() % rank] = static_cast<uint8_t>(random() % (random() % 2 == 0 ? 8 : 256));
       break;
     case 4:
       v.sizes.insert(v.sizes.begin() + static_cast<int>(random() % (rank + 1)), 1);
