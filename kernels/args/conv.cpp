@@ -186,8 +186,8 @@ Conv bind_stock_depthwise(const Call& call) {
 
 Conv bind_native_conv(const Call& call) {
   Conv conv = bind_header(call);
-  conv.w = bind_packed(tensor(call, 1), sizeof(abi::ConvParams), conv.out_c, conv.out_c,
-                       conv.requant);
+  conv.w =
+      bind_packed(tensor(call, 1), sizeof(abi::ConvParams), conv.out_c, conv.out_c, conv.requant);
   return conv;
 }
 

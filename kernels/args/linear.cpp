@@ -117,7 +117,8 @@ Status check_native_linear(const Call& call) {
   if (header.scales != 1 && header.scales != linear.out) return Status::kBadParameter;
   if (!is_offset(linear.x_offset)) return Status::kBadParameter;
   const int64_t weights = int64_t{linear.in} * linear.out;
-  const Status p = check_packed(params, packed_bytes(sizeof header, linear.out, header.scales, weights));
+  const Status p =
+      check_packed(params, packed_bytes(sizeof header, linear.out, header.scales, weights));
   if (p != Status::kOk) return p;
   return check_requant(bind_native_linear(call).requant, linear.out);
 }

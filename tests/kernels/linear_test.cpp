@@ -74,11 +74,15 @@ struct LinearCase {
     return call;
   }
 
-  Invocation native(Random& random) const {
-    const abi::LinearParams header = {in, out, out, x_offset, y_offset, min, max};
+  /// With one scale for all outputs, or one each.
+  Invocation native(Random& random, bool one_scale = false) const {
+    const size_t scales = one_scale ? 1 : static_cast<size_t>(out);
+    const abi::LinearParams header = {in,  out, static_cast<int32_t>(scales), x_offset, y_offset,
+                                      min, max};
     std::vector<uint8_t> bytes;
     append(bytes, &header, 1);
-    append_packed(bytes, bias, mult, shift, weights);
+    append_packed(bytes, bias, {mult.begin(), mult.begin() + static_cast<int>(scales)},
+                  {shift.begin(), shift.begin() + static_cast<int>(scales)}, weights);
     Invocation call(PteOp::thimble_linear);
     call.add(random_codes(random, shape(in))).add(constant_bytes(bytes));
     call.add(make(DType::kI8, shape(out)));
@@ -115,6 +119,7 @@ TEST(Linear, EverySmallShape) {
       for (int32_t out = 1; out <= 9; ++out) {
         const LinearCase per_tensor(random, {rows}, in, out, false);
         ASSERT_NO_FATAL_FAILURE(expect_stock_forms(per_tensor, random, false));
+        ASSERT_NO_FATAL_FAILURE(per_tensor.expect(per_tensor.native(random, true), true));
         const LinearCase c(random, {rows}, in, out, true);
         if (out <= 8) {
           ASSERT_NO_FATAL_FAILURE(expect_stock_forms(c, random, true));
@@ -207,6 +212,10 @@ TEST(Linear, RefusesABlobOfAnotherSize) {
   call.value(1).constant = false;
   EXPECT_EQ(call.check(), Status::kBadParameter);
   call.value(1).constant = true;
+  for (const int32_t scales : {0, 2, 4, 6, -1}) {
+    call.value(1).as<abi::LinearParams>()->scales = scales;
+    EXPECT_EQ(call.check(), Status::kBadParameter);
+  }
   call.value(1).as<abi::LinearParams>()->in_features = 7;
   EXPECT_EQ(call.check(), Status::kBadShape);
 }
