@@ -131,10 +131,19 @@ Result<driver::Compiled> compile_and_write(const Arguments& arguments) {
   return compiled;
 }
 
+/// What the target cannot do is said of the model: its name comes first.
+Error named(Error error, const fs::path& model) {
+  const std::string name = model.filename().string();
+  if (error.kind == ErrorKind::kUnsupported && !error.message.starts_with(name)) {
+    error.message = name + ": " + error.message;
+  }
+  return error;
+}
+
 int compile(const Arguments& arguments) {
   const Result<driver::Compiled> compiled = compile_and_write(arguments);
   if (!compiled) {
-    const int code = fail(compiled.error(), arguments.json);
+    const int code = fail(named(compiled.error(), arguments.model), arguments.json);
     if (code == 1) std::fprintf(stderr, "nothing was written\n");
     return code;
   }

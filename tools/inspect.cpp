@@ -93,10 +93,11 @@ std::string_view kind_text(pt2::InputKind kind) {
 Result<Report> inspect_pt2(const fs::path& path) {
   THIMBLE_TRY(const pt2::ExportedProgram program, pt2::read(path));
   const pt2::Graph& graph = program.graph;
+  const std::string label = path.filename().string();
   Report report;
-  report.text = fmt::format("{}   torch {}, {} operators\n", program.archive_name,
-                            program.torch_version, graph.nodes.size());
-  report.json = {{"file", program.archive_name},
+  report.text = fmt::format("{}   torch {}, {} operators\n", label, program.torch_version,
+                            graph.nodes.size());
+  report.json = {{"file", label},
                  {"format", "pt2"},
                  {"torch_version", program.torch_version},
                  {"inputs", Json::array()},

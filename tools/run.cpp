@@ -126,17 +126,22 @@ std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
   return text + (values.size() > kShown ? ", ...]" : "]");
 }
 
+void print_instructions(const hostrun::QemuFacts& facts, int64_t calls) {
+  const auto row = [](const std::string& what, const std::string& count) {
+    std::printf("  %-50s %15s\n", what.c_str(), count.c_str());
+  };
+  row(calls == 1 ? "op" : fmt::format("op, mean over {} calls", calls), "instructions");
+  for (const hostrun::OpInstructions& op : facts.ops) {
+    row(op.op, with_commas(op.instructions / calls));
+  }
+  row("inference", with_commas(facts.instructions / calls));
+  row("init, once", with_commas(facts.instructions_init));
+}
+
 void print_facts(const Ran& ran) {
   const Outcome& outcome = ran.outcome;
-  if (const auto& qemu = outcome.qemu) {
-    if (!qemu->ops.empty()) std::printf("  %-50s %15s\n", "op", "instructions");
-    for (const hostrun::OpInstructions& op : qemu->ops) {
-      std::printf("  %-50s %15s\n", op.op.c_str(), with_commas(op.instructions).c_str());
-    }
-    const auto calls = static_cast<int64_t>(outcome.outputs.size());
-    std::printf("  %-50s %15s\n", calls == 1 ? "inference" : "inference, mean over the calls",
-                with_commas(qemu->instructions / calls).c_str());
-    std::printf("  %-50s %15s\n", "init", with_commas(qemu->instructions_init).c_str());
+  if (outcome.qemu) {
+    print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()));
   }
   if (!outcome.arena_bytes_used) return;
   std::string line = fmt::format("  arena used {} B", with_commas(*outcome.arena_bytes_used));

@@ -1,0 +1,300 @@
+"""The command line as its users meet it: options, JSON, exit codes, and what is left on the disk.
+
+usage: cli_test.py THIMBLE SOURCE_DIR [unittest options]
+"""
+
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+THIMBLE = pathlib.Path(sys.argv[1]).resolve()
+SOURCE = pathlib.Path(sys.argv[2]).resolve()
+DIGITS = SOURCE / "models/digits_cnn"
+MODEL = DIGITS / "digits_cnn.pt2"
+DATA = ["--calibrate", DIGITS / "calibrate.npz"]
+M55 = ["--target", "cortex-m55"]
+
+
+def write_npy(path, descr, shape, data):
+    header = repr({"descr": descr, "fortran_order": False, "shape": tuple(shape)})
+    header += " " * (63 - (len(header) + 10) % 64) + "\n"
+    path.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() + data)
+
+
+class Cli(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+        values = [(7 * i) % 17 / 8 - 1 for i in range(64)]
+        self.x = self.path / "x.npy"
+        write_npy(self.x, "<f4", (1, 1, 8, 8), struct.pack("<64f", *values))
+        self.x_double = self.path / "x_double.npy"
+        write_npy(self.x_double, "<f8", (1, 1, 8, 8), struct.pack("<64d", *values))
+
+    def thimble(self, *arguments, code=0):
+        """Runs in the test's folder; answers standard output and error."""
+        done = subprocess.run([str(THIMBLE), *map(str, arguments)], capture_output=True, text=True,
+                              cwd=self.path, timeout=120)
+        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}{done.stderr}")
+        if code == 0:
+            self.assertEqual(done.stderr, "", "progress is for terminals only")
+        else:
+            self.assertTrue(done.stderr.strip(), "a failure says why")
+        return done.stdout, done.stderr
+
+    def files(self):
+        """What commands have written, inputs left out."""
+        here = self.path
+        return {str(p.relative_to(here)) for p in here.rglob("*") if p.is_file()
+                and not p.name.startswith("x")}
+
+    def compile(self, *more, output="digits.pte"):
+        self.thimble("compile", MODEL, *M55, *DATA, "-o", output, *more)
+        return self.path / output
+
+    def fails(self, code, *arguments, saying):
+        before = self.files()
+        out, err = self.thimble(*arguments, code=code)
+        self.assertIn(saying, err)
+        self.assertEqual(out, "")
+        self.assertEqual(self.files(), before, "nothing may be left behind")
+
+
+class Usage(Cli):
+    def test_help_is_no_failure(self):
+        self.assertIn("compile", self.thimble("--help")[0])
+        self.assertIn("--calibrate", self.thimble("compile", "--help")[0])
+
+    def test_wrong_usage(self):
+        self.fails(2, saying="subcommand")
+        self.fails(2, "compil", saying="subcommand")
+        self.fails(2, "compile", MODEL, saying="--target")
+        self.fails(2, "compile", MODEL, *M55, "--colour", "red", saying="--colour")
+        self.fails(2, "compile", MODEL, *M55, "--io", "int4", saying="--io")
+
+
+class Compile(Cli):
+    def test_report(self):
+        out, _ = self.thimble("compile", MODEL, *M55, *DATA, "--json")
+        self.assertEqual(self.files(), {"digits_cnn.pte"})
+        report = json.loads(out)
+        for key in ("target", "compile_seconds", "calibrate_seconds", "pte_bytes", "weights_bytes",
+                    "arena_bytes", "arena_lower_bound_bytes", "state_bytes", "memories", "ops",
+                    "engines", "float_ops", "fallbacks"):
+            self.assertIn(key, report)
+        self.assertEqual(report["target"], "cortex-m55")
+        self.assertEqual(report["pte_bytes"], (self.path / "digits_cnn.pte").stat().st_size)
+        self.assertEqual(sum(report["engines"].values()), len(report["ops"]))
+        self.assertEqual(report["float_ops"], 0)
+        for key in ("name", "op", "engine", "source", "macs", "bytes_out", "reason"):
+            self.assertIn(key, report["ops"][0])
+        for memory in report["memories"]:
+            self.assertEqual(set(memory), {"name", "bytes_used", "bytes_size"})
+
+    def test_everything_it_can_write(self):
+        self.thimble("compile", MODEL, *M55, *DATA, "--out-dir", "out", "--emit", "pte,ir",
+                     "--save-stages", "stages", "--kernels", "out/kernels.cpp",
+                     "--report", "out/report.html")
+        self.assertLessEqual({"out/digits_cnn.pte", "out/digits_cnn.ir", "out/kernels.cpp",
+                              "out/report.html"}, self.files())
+        self.assertGreater(len(list((self.path / "stages").iterdir())), 3)
+        kernels = (self.path / "out/kernels.cpp").read_text()
+        self.assertIn("thimble_conv2d", kernels)
+        self.assertNotIn("softmax", kernels)
+        self.assertIn("<!doctype html", (self.path / "out/report.html").read_text())
+
+    def test_equal_input_gives_equal_bytes(self):
+        first = self.compile(output="a.pte").read_bytes()
+        self.assertEqual(first, self.compile(output="b.pte").read_bytes())
+
+    def test_options_change_the_file(self):
+        files = {self.compile(*options).read_bytes() for options in (
+            [], ["--io", "int8"], ["--compat", "executorch"], ["--io-layout", "nhwc"],
+            ["--observer", "percentile"])}
+        self.assertEqual(len(files), 5)
+
+    def test_bad_input(self):
+        compile_ = ["compile", MODEL, "-o", "y.pte"]
+        self.fails(2, *compile_, *DATA, "--target", "cortex-m99", saying="cortex-m55")
+        self.fails(2, *compile_, *M55, saying="--calibrate")
+        self.fails(2, *compile_, *M55, "--calibrate", "none.npz", saying="none.npz")
+        self.fails(2, *compile_, *M55, "--calibrate", MODEL, saying="digits_cnn.pt2")
+        self.fails(2, "compile", "none.pt2", *M55, *DATA, saying="none.pt2")
+        self.fails(2, *compile_, *M55, *DATA, "--memory", "sram", saying="NAME=")
+        self.fails(2, *compile_, *M55, *DATA, "--memory", "sram=12Q", saying="12Q")
+        self.fails(2, *compile_, *M55, *DATA, "--memory", "attic=64K", saying="attic")
+        self.fails(2, *compile_, *M55, *DATA, "--shape", "s0=-1", saying="s0=-1")
+        self.fails(2, *compile_, *M55, *DATA, "--report", "report.txt", saying=".html")
+        self.fails(2, "compile", MODEL, *M55, *DATA, "-o", "no/such/y.pte", saying="y.pte")
+        self.fails(2, "compile", MODEL, *M55, *DATA, "-o", ".", saying=".")
+
+    def test_truncated_model(self):
+        whole = MODEL.read_bytes()
+        for kept in (0, 100, len(whole) // 2, len(whole) - 30):
+            (self.path / "x_cut.pt2").write_bytes(whole[:kept])
+            self.fails(2, "compile", "x_cut.pt2", *M55, *DATA, saying="x_cut.pt2")
+
+    def test_not_in_this_version(self):
+        compile_ = ["compile", MODEL, *M55, *DATA]
+        for kind in ("c", "tosa", "tflite", "pte,c"):
+            self.fails(2, *compile_, "--emit", kind, saying="not in this version")
+        self.fails(2, *compile_, "--activations", "int16", saying="not in this version")
+        self.fails(2, *compile_, "--float", saying="not in this version")
+
+    def test_too_large_for_the_part(self):
+        limit = ["--memory", "sram=2K", "--report", "y.json", "--kernels", "y.cpp"]
+        self.fails(1, "compile", MODEL, *M55, *DATA, *limit, saying="does not fit")
+        self.compile("--memory", "sram=4K", "--memory", "flash=1M")
+
+    def test_operator_without_kernel(self):
+        case = SOURCE / "tests/data/pt2/activations_more.pt2"
+        before = self.files()
+        _, err = self.thimble("compile", case, *M55, *DATA, code=1)
+        self.assertIn("aten.gelu.default", err)
+        self.assertIn("make_cases.py:", err)
+        self.assertIn("nothing was written", err)
+        self.assertEqual(self.files(), before)
+
+    def test_failure_as_json(self):
+        out, _ = self.thimble("compile", "none.pt2", *M55, *DATA, "--json", code=2)
+        self.assertIn("none.pt2", json.loads(out)["error"])
+
+
+class Run(Cli):
+    def outputs(self, *arguments):
+        out, _ = self.thimble("run", *arguments, "--json")
+        return json.loads(out)
+
+    def test_one_answer_everywhere(self):
+        pte = self.compile("--emit", "pte,ir")
+        host = self.outputs(pte, "--input", self.x)
+        output, = host["outputs"]
+        self.assertEqual((output["name"], output["dtype"], output["shape"], output["dim_order"]),
+                         ("output_0", "float32", [1, 10], [0, 1]))
+        self.assertGreater(host["arena_bytes_used"], 0)
+        for arguments in ([pte, "--on", "eval"], [pte, "--on", "qemu"],
+                          [pte, "--on", "qemu", "--target", "cortex-m3"],
+                          [pte.with_suffix(".ir")]):
+            other = self.outputs(*arguments, "--input", self.x)["outputs"][0]
+            self.assertEqual(other["sha256"], output["sha256"], arguments)
+        double = self.outputs(pte, "--input", self.x_double)["outputs"][0]
+        self.assertEqual(double["sha256"], output["sha256"])
+
+    def test_layout_of_inputs_does_not_change_the_answer(self):
+        first = self.outputs(self.compile(), "--input", self.x)["outputs"]
+        last = self.outputs(self.compile("--io-layout", "nhwc"), "--input", self.x)["outputs"]
+        self.assertEqual(first, last)
+
+    def test_output_files(self):
+        self.thimble("run", self.compile(), "--input", self.x, "--output", "out")
+        array = (self.path / "out/output_0.npy").read_bytes()
+        self.assertTrue(array.startswith(b"\x93NUMPY"))
+        self.assertEqual(len(array) % 64, 40)  # 10 floats behind an aligned header
+
+    def test_steps(self):
+        pte = self.compile()
+        series = self.path / "x_series.npy"
+        one = self.x.read_bytes()[-256:]
+        write_npy(series, "<f4", (3, 1, 8, 8), 3 * one)
+        for on in ("host", "eval", "qemu"):
+            answer = self.outputs(pte, "--input", series, "--steps", "--on", on)
+            self.assertEqual(answer["calls"], 3)
+            self.assertEqual(answer["outputs"][0]["shape"], [3, 1, 10])
+        write_npy(series, "<f4", (3, 1, 1, 8, 8), 3 * one)
+        self.assertEqual(self.outputs(pte, "--input", series, "--steps")["calls"], 3)
+
+    def test_profile(self):
+        answer = self.outputs(self.compile(), "--input", self.x, "--on", "qemu", "--profile")
+        counts = [op["instructions"] for op in answer["ops"]]
+        self.assertGreater(min(counts), 0)
+        self.assertLess(sum(counts), answer["instructions"])
+        self.assertGreater(1.05 * sum(counts), answer["instructions"])
+        again = self.outputs("digits.pte", "--input", self.x, "--on", "qemu")
+        self.assertEqual(again["instructions"], answer["instructions"])
+
+    def test_float_graph(self):
+        output, = self.outputs(MODEL, "--input", self.x)["outputs"]
+        self.assertEqual(output["shape"], [1, 10])
+
+    def test_bad_input(self):
+        pte = self.compile()
+        self.fails(2, "run", pte, saying="input_0 float32[1,1,8,8]")
+        self.fails(2, "run", pte, "--input", self.x, "--input", self.x, saying="2 --input")
+        self.fails(2, "run", pte, "--input", "none.npy", saying="none.npy")
+        self.fails(2, "run", "none.pte", "--input", self.x, saying="none.pte")
+        self.fails(2, "run", pte, "--input", self.x, "--target", "z80", saying="z80")
+        self.fails(2, "run", pte, "--input", self.x, "--profile", saying="--on qemu")
+        self.fails(2, "run", MODEL, "--input", self.x, "--on", "host", saying="eval")
+        wrong = self.path / "x_wrong.npy"
+        write_npy(wrong, "<f4", (1, 8, 8), bytes(256))
+        self.fails(2, "run", pte, "--input", wrong, saying="x_wrong.npy: shape [1,8,8]")
+        write_npy(wrong, "|i1", (1, 1, 8, 8), bytes(64))
+        self.fails(2, "run", pte, "--input", wrong, saying="x_wrong.npy: int8[1,1,8,8]")
+        self.fails(2, "run", pte, "--input", wrong, "--on", "qemu", saying="x_wrong.npy")
+
+    def test_broken_program(self):
+        whole = self.compile().read_bytes()
+        broken = self.path / "x_broken.pte"
+        for kept in (0, 7, 64, len(whole) // 2):
+            broken.write_bytes(whole[:kept])
+            for on in ("host", "eval", "qemu"):
+                self.fails(2, "run", broken, "--input", self.x, "--on", on, saying="x_broken.pte")
+
+
+class Compare(Cli):
+    def test_report(self):
+        pte = self.compile()
+        out, _ = self.thimble("compare", MODEL, pte, "--data", DIGITS / "test.npz", "--json")
+        report = json.loads(out)
+        self.assertGreater(report["sqnr_db"][0], 25)
+        self.assertGreater(report["top1_agreement"], 0.98)
+        self.assertGreater(report["accuracy_float"], 0.98)
+        self.assertGreater(report["accuracy"], 0.97)
+
+    def test_the_board_agrees_with_the_host(self):
+        data = ["--data", DIGITS / "golden.npz", "--json"]
+        pte = self.compile()
+        host, board = (json.loads(self.thimble("compare", MODEL, pte, *data, "--on", on)[0])
+                       for on in ("host", "qemu"))
+        self.assertEqual(host["sqnr_db"], board["sqnr_db"])
+        self.assertNotIn("accuracy", host)
+
+    def test_bad_input(self):
+        pte = self.compile()
+        self.fails(2, "compare", MODEL, pte, saying="--data")
+        self.fails(2, "compare", MODEL, pte, "--data", "none.npz", saying="none.npz")
+        other = SOURCE / "models/hello_sin"
+        self.fails(2, "compare", other / "hello_sin.pt2", pte, "--data", other / "test.npz",
+                   saying="digits.pte")
+
+
+class InspectAndTargets(Cli):
+    def test_inspect(self):
+        pte = self.compile("--emit", "pte,ir")
+        self.thimble("inspect", pte)
+        self.assertEqual(json.loads(self.thimble("inspect", pte, "--json")[0])["target"],
+                         "cortex-m55")
+        for file in (MODEL, DIGITS / "test.npz", pte.with_suffix(".ir")):
+            self.thimble("inspect", file)
+            self.assertEqual(json.loads(self.thimble("inspect", file, "--json")[0])["file"],
+                             file.name)
+        self.fails(2, "inspect", self.x, saying=".npz")
+        self.fails(2, "inspect", "none.pte", saying="none.pte")
+
+    def test_targets(self):
+        listed = json.loads(self.thimble("targets", "--json")[0])["targets"]
+        names = [row["name"] for row in listed]
+        self.assertEqual(names, sorted(names))
+        self.assertIn("cortex-m55", names)
+        one = json.loads(self.thimble("targets", "cortex-m4", "--json")[0])
+        self.assertEqual(one["qemu_board"], "mps2-an386")
+        self.fails(2, "targets", "z80", saying="cortex-m4")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,16 @@
+# Whole networks and the command line. Boards are emulated: without the cross compiler or QEMU there
+# is nothing to compare with.
+if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
+  set(here ${CMAKE_CURRENT_LIST_DIR})
+  foreach(model hello_sin digits_cnn ad_autoencoder dscnn_kws resnet8 mobilenet_v1_vww)
+    add_test(NAME e2e_${model}
+             COMMAND python3 ${here}/e2e_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
+    list(APPEND e2e_tests e2e_${model})
+  endforeach()
+  add_test(NAME e2e_corpus
+           COMMAND python3 ${here}/corpus_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
+  add_test(NAME e2e_cli
+           COMMAND python3 ${here}/cli_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  list(APPEND e2e_tests e2e_corpus e2e_cli)
+  set_tests_properties(${e2e_tests} PROPERTIES LABELS e2e TIMEOUT 600)
+endif()

@@ -1,0 +1,34 @@
+#!/bin/sh
+# demo.sh BUILD: a network that reads digits, compiled for a Cortex-M55, judged on digits it has never
+# seen, and run on an emulated board, which must compute what this machine does, bit for bit.
+set -eu
+cd "$(dirname "$0")/.."
+build=$1
+model=models/digits_cnn
+out=$build/demo
+mkdir -p "$out"
+
+show() {
+  echo
+  echo "\$ $*"
+  "$@"
+}
+sha256() { "$build/thimble" run "$@" --json | sed -n 's/.*"sha256": "\(.*\)".*/\1/p'; }
+
+show "$build/thimble" compile $model/digits_cnn.pt2 --target cortex-m55 \
+  --calibrate $model/calibrate.npz -o "$out/digits_cnn.pte"
+
+# All digits that training has not seen, on the host; the first five on the board as well.
+show "$build/thimble" compare $model/digits_cnn.pt2 "$out/digits_cnn.pte" --data $model/test.npz
+python3 -m zipfile -e $model/golden.npz "$out/digits"
+show "$build/thimble" run "$out/digits_cnn.pte" --input "$out/digits/x.npy" --steps \
+  --on qemu --profile --output "$out/on_board"
+
+host=$(sha256 "$out/digits_cnn.pte" --input "$out/digits/x.npy" --steps)
+board=$(sha256 "$out/digits_cnn.pte" --input "$out/digits/x.npy" --steps --on qemu)
+echo
+if [ -z "$host" ] || [ "$host" != "$board" ]; then
+  echo "host and board differ: $host, $board" >&2
+  exit 1
+fi
+echo "Host and emulated Cortex-M55 agree on five digits, bit for bit (sha256 $host)."
