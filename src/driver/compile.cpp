@@ -173,8 +173,11 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   }
   THIMBLE_TRY(const Samples samples, read_samples(options.calibration, graph));
   quant::QuantSpec spec;
-  // ExecuTorch's linear has one multiplier for all channels.
-  if (options.dialect == target::Dialect::kStock) spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
+  // ExecuTorch's linear has one multiplier for all channels; ours takes either, and one is smaller.
+  constexpr double kStockToleranceDb = 0.3, kNativeToleranceDb = 0.2;
+  const bool stock = options.dialect == target::Dialect::kStock;
+  spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
+  spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
   quant::QuantizeOptions quantize_options;
   quantize_options.io = options.io;
   quantize_options.observer = options.observer;

@@ -55,10 +55,9 @@ Result<QuantizedModel> quantize(const ir::Graph& float_graph, const CalibrationD
   const auto quality_start = Clock::now();
   THIMBLE_TRY(LoweredGraph lowered, lower(float_graph, roles, decisions, options.io));
   if (spec.linear_weights == LinearWeights::kPerTensorIfClose) {
-    constexpr int64_t kTrialSamples = 4;
-    decisions.per_tensor = close_per_tensor_linears(
-        float_graph, lowered, decisions, samples,
-        {std::min(samples.count(), kTrialSamples), options.threads}, spec.per_tensor_tolerance_db);
+    THIMBLE_TRY(decisions.per_tensor,
+                close_per_tensor_linears(float_graph, roles, decisions, samples, options.io,
+                                         options.threads, spec.per_tensor_tolerance_db));
     report.per_tensor_linears = static_cast<int>(decisions.per_tensor.size());
     if (!decisions.per_tensor.empty()) {
       THIMBLE_TRY(lowered, lower(float_graph, roles, decisions, options.io));

@@ -31,7 +31,7 @@ enum class LinearWeights : uint8_t { kPerChannel, kPerTensorIfClose };
 /// What the target asks for.
 struct QuantSpec {
   LinearWeights linear_weights = LinearWeights::kPerChannel;
-  double per_tensor_tolerance_db = 0.3;  // SQNR that a linear's result may lose
+  double per_tensor_tolerance_db = 0.3;  // SQNR that the outputs may lose by one of them
 };
 
 /// Type of the graph's own inputs and outputs. kInt8: their scale and zero point are on the Type.
