@@ -3,8 +3,11 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "hostrun/qemu.h"
+#include "import/import.h"
 #include "target/target.h"
 #include "tools/commands.h"
 #include "tools/output.h"
@@ -14,6 +17,7 @@ namespace {
 
 struct Arguments {
   std::string name;
+  bool ops = false;
   bool json = false;
 };
 
@@ -48,7 +52,19 @@ void print(const target::Target& target) {
               board_of(target).c_str());
 }
 
+/// The rows of the importer's table: every target takes what they become.
+int list_ops(bool json) {
+  const std::vector<std::string_view>& ops = import_pt2::supported_targets();
+  if (json) {
+    print_json({{"ops", ops}});
+    return 0;
+  }
+  for (const std::string_view op : ops) std::printf("%s\n", std::string(op).c_str());
+  return 0;
+}
+
 int targets(const Arguments& arguments) {
+  if (arguments.ops) return list_ops(arguments.json);
   if (!arguments.name.empty()) {
     const Result<const target::Target*> target = target::find_target(arguments.name);
     if (!target) return fail(target.error(), arguments.json);
@@ -79,6 +95,7 @@ void add_targets(CLI::App& app, int* exit_code) {
   CLI::App* verb = app.add_subcommand("targets", "List what can be compiled for");
   auto arguments = std::make_shared<Arguments>();
   verb->add_option("name", arguments->name, "Only this one");
+  verb->add_flag("--ops", arguments->ops, "List the ATen operators that can be imported");
   verb->add_flag("--json", arguments->json, "As one JSON object");
   verb->callback([arguments, exit_code] { *exit_code = targets(*arguments); });
 }

@@ -28,11 +28,11 @@ MAY_INCLUDE = {
     "plan": ["ir", "base", "numerics"],
     "target": ["ir", "passes", "plan", "base", "numerics", "abi"],
     "emit": ["ir", "plan", "formats", "abi", "base", "target/target.h", "kernels/kernels.h"],
-    "driver": ["abi", "base", "formats", "ir", "eval", "import", "passes", "quant", "plan",
-               "target/target.h", "emit"],
+    "driver": ["abi", "base", "numerics", "formats", "ir", "eval", "import", "passes", "quant",
+               "plan", "target/target.h", "emit"],
     "hostrun": ["runtime", "kernels", "abi", "base", "formats", "ir"],
-    "tools": ["driver", "hostrun", "base", "formats", "ir", "eval", "emit", "target/target.h",
-              "quant"],
+    "tools": ["driver", "hostrun", "base", "formats", "ir", "eval", "emit/lift.h",
+              "import/import.h", "quant/fast_float.h", "target/target.h"],
 }
 ANYTHING = {"tests", "benchmarks"}
 HOST_FOLDERS = {"base", "formats", "ir", "eval", "import", "passes", "quant", "plan", "target",
@@ -48,7 +48,7 @@ COLUMNS_MAX = 100
 BLOB_BYTES_MAX = 256 * 1024
 
 # Pipelines and tables read better in one piece: (file, function).
-LONG_FUNCTIONS = set()
+LONG_FUNCTIONS = {("tests/unit/formats_pte_malformed_test.cpp", "TEST")}
 # Tables and prose are as long as their content.
 COLUMN_LIMIT_IN = (".h", ".cpp", ".c")
 
@@ -58,7 +58,7 @@ BANNED_IN_DEVICE_CODE = {
     r"\bnew\s+(?!\()[A-Za-z_:]+\s*[\[({;]": "new: the caller gives memory",
     r"\bthrow\b": "throw: answer a status",
     r"\bprintf\s*\(": "printf: answer a status, or use firmware/common",
-    r"#\s*include\s*<(iostream|string|vector|memory|functional|map)>": "a hosted header",
+    r"#\s*include\s*<(iostream|string|vector|functional|map)>": "a hosted header",
 }
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME)\b")
 GENERATED = re.compile(r"(_generated\.h|\.o|\.a|\.so|\.elf|\.pyc|CMakeCache\.txt|cmake_install\.cmake"
@@ -172,7 +172,8 @@ def check_includes(path, text):
 
 def check_cpp(path, text):
     check_includes(path, text)
-    if path.endswith(".h") and "#pragma once" not in text and "#ifndef" not in text:
+    guarded = "#pragma once" in text or "#ifndef" in text
+    if path.endswith(".h") and not guarded and folder_of(path) != "examples":
         problem(path, 1, "a header without #pragma once")
     for start, lines, name in function_lengths(text):
         if lines > FUNCTION_LINES_MAX and (path, name) not in LONG_FUNCTIONS:
