@@ -1,7 +1,7 @@
 #pragma once
-// Marks that the instruction counter (qemu_plugin/insn_count.c) sees: moves of a register to itself,
-// which no compiler emits and which change nothing on a real core. A mark opens a region or closes
-// the innermost one; the marks themselves are not counted.
+// Marks that the instruction counter (qemu_plugin/insn_count.c) sees: moves of a register to
+// itself, which no compiler emits and which change nothing on a real core. A mark opens a region or
+// closes the innermost one; the marks themselves are not counted.
 
 #if defined(__arm__)
 // By encoding: in the old syntax that GCC uses for Armv6-M, `mov r1, r1` is another instruction.

@@ -1,9 +1,9 @@
-// From reset to main, for every core from Armv6-M to Armv8.1-M: stack limit, coprocessors, .data and
-// .bss; and the one fault handler, which says what happened, flushes and ends the emulator.
+// From reset to main, for every core from Armv6-M to Armv8.1-M: stack limit, coprocessors, .data
+// and .bss; and the one fault handler, which says what happened, flushes and ends the emulator.
 //
-// Faults are left disabled, so each of them arrives as HardFault. The handler starts on a fresh stack:
-// after an overflow the old one is of no use, and the frame that the core tried to push may be
-// missing.
+// Faults are left disabled, so each of them arrives as HardFault. The handler starts on a fresh
+// stack: after an overflow the old one is of no use, and the frame that the core tried to push may
+// be missing.
 
 #include <cstdint>
 #include <cstring>

@@ -3,10 +3,11 @@
  *
  *   -plugin insn_count.so,out=FILE
  *
- * Each instruction adds one where it is executed, so the count is exact even where a block of code is
- * left early. Firmware marks regions by instructions that move a register to itself (common/marks.h);
- * this file knows them by their encoding, so no addresses are passed. Marks are not counted. At the
- * end FILE holds one line per kind of region, and for `op` per position within the run:
+ * Each instruction adds one where it is executed, so the count is exact even where a block of code
+ * is left early. Firmware marks regions by instructions that move a register to itself
+ * (common/marks.h); this file knows them by their encoding, so no addresses are passed. Marks are
+ * not counted. At the end FILE holds one line per kind of region, and for `op` per position within
+ * the run:
  *
  *   total 0 1 5012345        kind, index, times entered, instructions inside, all times summed
  *   load 0 1 30123

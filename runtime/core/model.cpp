@@ -51,8 +51,8 @@ Layout layout_of(const Image& image) {
   return layout;
 }
 
-/// Forgets the callers' buffers. Planned and empty inputs have no need of one; for them the entry is
-/// anything but null, so that run can ask all alike.
+/// Forgets the callers' buffers. Planned and empty inputs have no need of one; for them the entry
+/// is anything but null, so that run can ask all alike.
 void clear_inputs(Model& model) {
   if (model.input_data == nullptr) return;
   const Image& image = model.image;

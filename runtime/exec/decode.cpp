@@ -18,24 +18,24 @@ Status check_shape(Vector sizes, Vector dim_order, uint32_t element, uint32_t& b
   if (rank > abi::kMaxRank) return Status::kUnsupported;
   if (dim_order.count() != rank) return Status::kCorrupt;
   // The extent counts an empty dimension as 1: products of any subset of the sizes fit then too.
-  uint32_t extent = element;
+  uint64_t extent = element;
   uint32_t seen = 0;
   bool empty = false;
   for (uint32_t i = 0; i < rank; ++i) {
     const uint32_t dim = *dim_order.item(i, 1);
+    const uint32_t size = sizes.index(i);
     seen |= 1U << (dim < 31 ? dim : 31);
-    uint32_t size = sizes.index(i);
     if (size == 0) {
       empty = true;
-      size = 1;
+      continue;
     }
-    const uint64_t product = uint64_t{extent} * size;
-    if (size > 0x7FFFFFFF || product > 0x7FFFFFFF) return Status::kCorrupt;
-    extent = static_cast<uint32_t>(product);
+    if (size > 0x7FFFFFFF) return Status::kCorrupt;
+    extent = uint64_t{static_cast<uint32_t>(extent)} * size;
+    if (extent > 0x7FFFFFFF) return Status::kCorrupt;
   }
   // `rank` entries that set exactly the bits below `rank` are a permutation.
   if (seen != (1U << rank) - 1) return Status::kCorrupt;
-  bytes = empty ? 0 : extent;
+  bytes = empty ? 0 : static_cast<uint32_t>(extent);
   return Status::kOk;
 }
 
@@ -64,7 +64,7 @@ Status check_constant(Checked& access, const Image& image, uint32_t index, uint3
     TableKind kind("\4");
     const Position buffer = access.verifier.table(image.constants.item(index, 4), kind);
     if (buffer == nullptr) return Status::kCorrupt;
-    const Vector storage = access.vector(buffer, pte::buffer::kStorage, 0);
+    const Vector storage = access.verifier.vector(buffer, pte::buffer::kStorage, 0);
     if (bytes > storage.count()) return Status::kCorrupt;
     if (bytes == 0) return Status::kOk;
     data = storage.item(0, 1);
@@ -74,10 +74,11 @@ Status check_constant(Checked& access, const Image& image, uint32_t index, uint3
   return aligned ? Status::kOk : Status::kCorrupt;
 }
 
-Status check_planned(const Image& image, Position allocation, uint32_t bytes, uint32_t element) {
-  const auto memory_id = scalar<uint32_t>(allocation, pte::allocation_details::kMemoryId);
-  const auto offset = scalar<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
-  const auto high = scalar<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetHigh);
+Status check_planned(const Image& image, const CheckedTable& allocation, uint32_t bytes,
+                     uint32_t element) {
+  const auto memory_id = number_in<uint32_t>(allocation, pte::allocation_details::kMemoryId);
+  const auto offset = number_in<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
+  const auto high = number_in<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetHigh);
   if (memory_id != 1) return memory_id == 0 ? Status::kCorrupt : Status::kUnsupported;
   const uint32_t arena = image.arena_bytes;
   if (high != 0 || offset > arena || bytes > arena - offset) return Status::kCorrupt;
@@ -108,24 +109,24 @@ Status caller_data(const Model& model, uint32_t value_index, kernels::Tensor& te
 }
 
 /// Where the elements of `table` are; everything else of `tensor` is there already.
-template <class Access>
-Status place_tensor(Access& access, const Model& model, uint32_t value_index, Position table,
-                    uint32_t element, kernels::Tensor& tensor) {
+template <class Access, class AnyTable>
+Status place_tensor(Access& access, const Model& model, uint32_t value_index,
+                    const AnyTable& table, uint32_t element, kernels::Tensor& tensor) {
   const Image& image = model.image;
   tensor.data = nullptr;
   tensor.is_constant = false;
-  const auto constant = scalar<uint32_t>(table, pte::tensor::kDataBufferIdx);
-  if (const Position at = field(table, pte::tensor::kAllocationInfo)) {
-    const Position allocation = access.allocation(at);
+  const auto constant = number_in<uint32_t>(table, pte::tensor::kDataBufferIdx);
+  if (const Position at = table.field(pte::tensor::kAllocationInfo)) {
+    const auto allocation = access.allocation(at);
     if constexpr (Access::kChecked) {
       if (constant != 0) return Status::kUnsupported;  // a buffer with a start value
-      if (allocation == nullptr) return Status::kCorrupt;
+      if (allocation.at == nullptr) return Status::kCorrupt;
       const Status status = check_planned(image, allocation, tensor.bytes, element);
       if (status != Status::kOk) return status;
     }
     if (model.arena == nullptr) return Status::kOk;
     tensor.data =
-        model.arena + scalar<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
+        model.arena + number_in<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
     return Status::kOk;
   }
   if (constant == 0) return caller_data(model, value_index, tensor);
@@ -142,16 +143,16 @@ Status place_tensor(Access& access, const Model& model, uint32_t value_index, Po
 template <class Access>
 Status decode_payload(Access& access, const Model& model, uint32_t value_index, Position at,
                       kernels::Tensor& tensor) {
-  const Position table = access.tensor(at);
+  const auto table = access.tensor(at);
   if constexpr (Access::kChecked) {
-    if (table == nullptr) return Status::kCorrupt;
-    const Status status = access.unusual ? check_unusual(access, table) : Status::kOk;
+    if (table.at == nullptr) return Status::kCorrupt;
+    const Status status = is_unusual(table) ? check_unusual(access, table.at) : Status::kOk;
     if (status != Status::kOk) return status;
   }
   const Vector sizes = access.vector(table, pte::tensor::kSizes, 2);
   const Vector dim_order = access.vector(table, pte::tensor::kDimOrder, 0);
   const uint32_t rank = sizes.count();
-  const auto type = scalar<uint8_t>(table, pte::tensor::kScalarType);
+  const auto type = number_in<uint8_t>(table, pte::tensor::kScalarType);
   const uint32_t element = element_bytes(type);
   if constexpr (Access::kChecked) {
     if (element == 0) return Status::kUnsupported;
@@ -176,8 +177,9 @@ Status decode_payload(Access& access, const Model& model, uint32_t value_index, 
 
 // --- Lists ---------------------------------------------------------------------------------------
 
-template <class Access>
-Status decode_ints(Access& access, const Image& image, Position table, kernels::IntList& list) {
+template <class Access, class AnyTable>
+Status decode_ints(Access& access, const Image& image, const AnyTable& table,
+                   kernels::IntList& list) {
   const Vector items = access.vector(table, pte::list_value::kItems, 3);
   list.count = items.count();
   if (Access::kChecked && list.count > abi::kMaxIntList) return Status::kUnsupported;
@@ -188,18 +190,18 @@ Status decode_ints(Access& access, const Image& image, Position table, kernels::
     }
     const Value value = access.value(image.values.item(index, 4));
     if (Access::kChecked && value.tag != tag::kInt) return Status::kCorrupt;
-    uint64_t bits = 0;
-    if (!access.number(value.payload, bits)) return Status::kCorrupt;
-    list.items[i] = static_cast<int32_t>(bits);
-    if (Access::kChecked && list.items[i] != static_cast<int64_t>(bits)) {
-      return Status::kBadParameter;
-    }
+    const auto payload = access.number(value.payload);
+    if (Access::kChecked && payload.at == nullptr) return Status::kCorrupt;
+    const auto number = number_in<int64_t>(payload, pte::scalar_value::kValue);
+    list.items[i] = static_cast<int32_t>(number);
+    if (Access::kChecked && list.items[i] != number) return Status::kBadParameter;
   }
   return Status::kOk;
 }
 
-template <class Access>
-Status decode_tensors(Access& access, const Model& model, Position table, uint32_t& count) {
+template <class Access, class AnyTable>
+Status decode_tensors(Access& access, const Model& model, const AnyTable& table,
+                      uint32_t& count) {
   const Vector items = access.vector(table, pte::list_value::kItems, 2);
   count = items.count();
   if constexpr (Access::kChecked) {
@@ -246,10 +248,10 @@ uint32_t tag_for(char letter) {
 template <class Access>
 Status decode_other(Access& access, const Model& model, Value value, kernels::Arg& arg) {
   const bool is_bool = value.tag == tag::kBool;
-  const Position payload = is_bool ? access.boolean(value.payload) : access.list(value.payload);
-  if (Access::kChecked && payload == nullptr) return Status::kCorrupt;
+  const auto payload = is_bool ? access.boolean(value.payload) : access.list(value.payload);
+  if (Access::kChecked && payload.at == nullptr) return Status::kCorrupt;
   if (is_bool) {
-    arg.integer = scalar<uint8_t>(payload, pte::scalar_value::kValue) != 0;
+    arg.integer = number_in<uint8_t>(payload, pte::scalar_value::kValue) != 0;
     return Status::kOk;
   }
   if (value.tag == tag::kIntList) return decode_ints(access, model.image, payload, arg.ints);
@@ -272,8 +274,9 @@ Status decode_argument(Access& access, const Model& model, uint32_t value_index,
     if (value.tag == tag::kNone || value.tag != tag_for(letter)) return Status::kCorrupt;
   }
   if (value.tag == tag::kInt || value.tag == tag::kDouble) {
-    uint64_t bits = 0;
-    if (!access.number(value.payload, bits)) return Status::kCorrupt;
+    const auto payload = access.number(value.payload);
+    if (Access::kChecked && payload.at == nullptr) return Status::kCorrupt;
+    const auto bits = number_in<uint64_t>(payload, pte::scalar_value::kValue);
     if (value.tag == tag::kInt) {
       arg.integer = static_cast<int64_t>(bits);
     } else {
@@ -292,12 +295,6 @@ Status decode_argument(Access& access, const Model& model, uint32_t value_index,
 }
 
 }  // namespace
-
-uint32_t element_bytes(uint32_t scalar_type) {
-  // Unsigned 8, signed 8, 16, 32, 64, -, float, -, -, -, -, bool.
-  constexpr uint8_t kBytes[] = {1, 1, 2, 4, 8, 0, 4, 0, 0, 0, 0, 1};
-  return scalar_type < sizeof kBytes ? kBytes[scalar_type] : 0;
-}
 
 bool is_planned(const Image& image, uint32_t value_index) {
   const Position tensor = payload_of(image.values.target(value_index));

@@ -1,6 +1,7 @@
 #pragma once
-// From the values of a file to the arguments of a kernel. At load this is where values are verified,
-// when an instruction or the interface names them; at run the same code reads without asking.
+// From the values of a file to the arguments of a kernel. At load this is where values are
+// verified, when an instruction or the interface names them; at run the same code reads without
+// asking.
 
 #include "abi/limits.h"
 #include "runtime/exec/model.h"
@@ -18,8 +19,8 @@ struct Frame {
   kernels::Arg* args() { return reinterpret_cast<kernels::Arg*>(storage); }
 };
 
-/// The tensor of a value; kUnsupported if it is no tensor, or if its data comes from nowhere. `data`
-/// is null where the arena or the caller's buffer is not known (yet). Access: access.h.
+/// The tensor of a value; kUnsupported if it is no tensor, or if its data comes from nowhere.
+/// `data` is null where the arena or the caller's buffer is not known (yet). Access: access.h.
 template <class Access>
 Status decode_tensor(Access& access, const Model& model, uint32_t value_index,
                      kernels::Tensor& tensor);
@@ -41,7 +42,11 @@ inline kernels::Tensor tensor_of(const Model& model, uint32_t value_index) {
 bool is_planned(const Image& image, uint32_t value_index);
 
 /// How many bytes an element of an ET scalar type has; 0 for those that no kernel takes.
-uint32_t element_bytes(uint32_t scalar_type);
+inline uint32_t element_bytes(uint32_t scalar_type) {
+  // Unsigned 8, signed 8, 16, 32, 64, -, float, -, -, -, -, bool.
+  static constexpr uint8_t kBytes[] = {1, 1, 2, 4, 8, 0, 4, 0, 0, 0, 0, 1};
+  return scalar_type < sizeof kBytes ? kBytes[scalar_type] : 0;
+}
 
 /// Of a verified instruction: its row in the operator table, and its arguments.
 struct Instruction {

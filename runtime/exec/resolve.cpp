@@ -1,7 +1,8 @@
 // Operator names to kernels. A generic build holds some forty kernels whose names share long
-// prefixes, so comparing every name with every other would cost as much as all else at load. Instead
-// the slots that will hold the pointers first hold hashes of the file's names; then each kernel's
-// name is hashed once and looked for among them, and strings are compared only where hashes agree.
+// prefixes, so comparing every name with every other would cost as much as all else at load.
+// Instead the slots that will hold the pointers first hold hashes of the file's names; then each
+// kernel's name is hashed once and looked for among them, and strings are compared only where
+// hashes agree.
 
 #include "runtime/exec/decode.h"
 #include "runtime/exec/load.h"
@@ -9,50 +10,62 @@
 namespace thimble::runtime {
 namespace {
 
-/// "cortex_m::quantized_depthwise_conv2d.out" has 40 characters; a longer name is nobody's.
-constexpr uint32_t kNameBytesMax = 64;
-
+/// The two parts of an operator's name; the second is empty if the file says "default".
 struct Name {
-  char text[kNameBytesMax];  // zero-terminated; empty if the file's name is too long
+  Vector base;
+  Vector overload;
 };
 
-/// "name.overload", or "name" if the overload is empty or "default".
-void read_name(Position op, Name& name) {
-  const Vector base = vector(op, abi::pte::op::kName);
-  Vector overload = vector(op, abi::pte::op::kOverload);
-  if (overload.count() == 7 && std::memcmp(overload.item(0, 1), "default", 7) == 0) overload = {};
-  name.text[0] = 0;
-  const uint32_t base_bytes = base.count();
-  const uint32_t overload_bytes = overload.count();
-  if (base_bytes > kNameBytesMax || overload_bytes > kNameBytesMax) return;
-  if (base_bytes + overload_bytes + 2 > kNameBytesMax) return;
-  uint32_t end = 0;
-  for (; end < base_bytes; ++end) name.text[end] = static_cast<char>(*base.item(end, 1));
-  if (overload_bytes != 0) {
-    name.text[end++] = '.';
-    for (uint32_t i = 0; i < overload_bytes; ++i) {
-      name.text[end++] = static_cast<char>(*overload.item(i, 1));
-    }
+Name name_of(const Image& image, uint32_t op_index) {
+  const Position op = image.operators.target(op_index);
+  Name name{vector(op, abi::pte::op::kName), vector(op, abi::pte::op::kOverload)};
+  const Vector overload = name.overload;
+  if (overload.count() == 7 && std::memcmp(overload.item(0, 1), "default", 7) == 0) {
+    name.overload = {};
   }
-  name.text[end] = 0;
+  return name;
+}
+
+uint32_t add_to_hash(uint32_t sum, uint32_t letter) { return sum * 31 + letter; }
+
+uint32_t hash_part(uint32_t sum, Vector part) {
+  const uint32_t count = part.count();
+  for (uint32_t i = 0; i < count; ++i) sum = add_to_hash(sum, *part.item(i, 1));
+  return sum;
+}
+
+/// Of "base.overload", or "base" if there is no overload. Odd: a pointer to a Kernel is even.
+uintptr_t hash(const Name& name) {
+  uint32_t sum = hash_part(0, name.base);
+  if (name.overload.count() != 0) sum = hash_part(add_to_hash(sum, '.'), name.overload);
+  return sum | 1;
 }
 
 uintptr_t hash(const char* text) {
   uint32_t sum = 0;
-  for (; *text != 0; ++text) sum = sum * 31 + static_cast<uint8_t>(*text);
-  return sum | 1;  // odd: a pointer to a Kernel is even
+  for (; *text != 0; ++text) sum = add_to_hash(sum, static_cast<uint8_t>(*text));
+  return sum | 1;
 }
 
-bool equal(const char* a, const char* b) {
-  while (*a == *b) {
-    if (*a == 0) return true;
-    ++a;
-    ++b;
+/// Moves `text` past the part if it starts with it.
+bool skip_part(const char*& text, Vector part) {
+  const uint32_t count = part.count();
+  for (uint32_t i = 0; i < count; ++i, ++text) {
+    // A zero inside the file's name must not lead past the end of ours.
+    if (*text == 0 || static_cast<uint8_t>(*text) != *part.item(i, 1)) return false;
   }
-  return false;
+  return true;
 }
 
-const kernels::Kernel* find_kernel(const char* name, const kernels::KernelTable& kernels) {
+bool equal(const Name& name, const char* text) {
+  if (!skip_part(text, name.base)) return false;
+  if (name.overload.count() != 0 && (*text++ != '.' || !skip_part(text, name.overload))) {
+    return false;
+  }
+  return *text == 0;
+}
+
+const kernels::Kernel* find_kernel(const Name& name, const kernels::KernelTable& kernels) {
   for (uint32_t i = 0; i < kernels.count; ++i) {
     if (equal(name, kernels.kernels[i]->name)) return kernels.kernels[i];
   }
@@ -62,9 +75,7 @@ const kernels::Kernel* find_kernel(const char* name, const kernels::KernelTable&
 const kernels::Kernel* kernel_of(const Model& model, uint32_t op_index,
                                  const kernels::KernelTable& kernels) {
   if (model.resolved != nullptr) return model.resolved[op_index].kernel;
-  Name name;
-  read_name(model.image.operators.target(op_index), name);
-  return find_kernel(name.text, kernels);
+  return find_kernel(name_of(model.image, op_index), kernels);
 }
 
 }  // namespace
@@ -72,18 +83,13 @@ const kernels::Kernel* kernel_of(const Model& model, uint32_t op_index,
 Status resolve_kernels(const Image& image, const kernels::KernelTable& kernels,
                        ResolvedKernel* resolved) {
   const uint32_t count = image.operators.count();
-  Name name;
-  for (uint32_t i = 0; i < count; ++i) {
-    read_name(image.operators.target(i), name);
-    resolved[i].hash = hash(name.text);
-  }
+  for (uint32_t i = 0; i < count; ++i) resolved[i].hash = hash(name_of(image, i));
   for (uint32_t k = 0; k < kernels.count; ++k) {
     const kernels::Kernel* kernel = kernels.kernels[k];
     const uintptr_t sought = hash(kernel->name);
     for (uint32_t i = 0; i < count; ++i) {
       if (resolved[i].hash != sought) continue;
-      read_name(image.operators.target(i), name);
-      if (equal(name.text, kernel->name)) resolved[i].kernel = kernel;
+      if (equal(name_of(image, i), kernel->name)) resolved[i].kernel = kernel;
     }
   }
   for (uint32_t i = 0; i < count; ++i) {

@@ -4,14 +4,14 @@
  *
  *   static thimble_model model;
  *   thimble_needs needs;
- *   thimble_size(pte, pte_bytes, kernels, &needs);              needs.arena_bytes, needs.state_bytes
- *   thimble_init(&model, pte, pte_bytes, kernels, arena, sizeof arena);
+ *   thimble_size(pte, pte_bytes, kernels, &needs);      needs.arena_bytes + needs.state_bytes
+ *   thimble_init(&model, pte, pte_bytes, kernels, memory, sizeof memory);
  *   thimble_set_input(&model, 0, x, sizeof x);
  *   thimble_run(&model);
  *   thimble_view y; thimble_output(&model, 0, &y);
  *
- * `pte` stays where it is (flash); constants are read in place. The file, the arena and input buffers are 16-byte aligned
- * (inputs: aligned to their element). Every function returns a status; 0 is success. */
+ * `pte` stays where it is (flash); constants are read in place. The file and the arena are 16-byte
+ * aligned, input buffers to their element. Every function returns a status; 0 is success. */
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,10 +27,11 @@ typedef struct thimble_kernels thimble_kernels;
 
 typedef struct thimble_needs {
   size_t arena_bytes; /* activations, scratch and planned inputs/outputs */
-  size_t state_bytes; /* the runtime's own bookkeeping; the buffer given to init holds both */
+  size_t state_bytes; /* the runtime's bookkeeping; the memory given to init holds both */
 } thimble_needs;
 
-/* A tensor of the model's interface. `dim_order` lists dimensions from outermost to innermost in memory. */
+/* A tensor of the model's interface. `dim_order` lists dimensions as they lie in memory, the
+ * outermost first. */
 typedef struct thimble_view {
   void *data; /* null for an input that was not set and is not planned */
   size_t bytes;
@@ -46,19 +47,23 @@ typedef struct thimble_model {
 } thimble_model;
 
 /* What init will need; also checks the whole file. */
-thimble_status thimble_size(const void *pte, size_t pte_bytes, const thimble_kernels *kernels, thimble_needs *needs);
+thimble_status thimble_size(const void *pte, size_t pte_bytes, const thimble_kernels *kernels,
+                            thimble_needs *needs);
 
-/* Verifies the file, resolves kernels once, clears state. `memory` holds arena_bytes + state_bytes. */
-thimble_status thimble_init(thimble_model *model, const void *pte, size_t pte_bytes, const thimble_kernels *kernels,
-                            void *memory, size_t memory_bytes);
+/* Verifies the file, resolves kernels once, clears state. `memory` holds arena_bytes + state_bytes,
+ * and the model points into it. */
+thimble_status thimble_init(thimble_model *model, const void *pte, size_t pte_bytes,
+                            const thimble_kernels *kernels, void *memory, size_t memory_bytes);
 
 uint32_t thimble_input_count(const thimble_model *model);
 uint32_t thimble_output_count(const thimble_model *model);
 thimble_status thimble_input(const thimble_model *model, uint32_t index, thimble_view *view);
 thimble_status thimble_output(const thimble_model *model, uint32_t index, thimble_view *view);
 
-/* The data is read during run, straight from this buffer (copied now if the input is planned in the arena). */
-thimble_status thimble_set_input(thimble_model *model, uint32_t index, const void *data, size_t bytes);
+/* The data is read during run, straight from this buffer (copied now if the input is planned in the
+ * arena). */
+thimble_status thimble_set_input(thimble_model *model, uint32_t index, const void *data,
+                                 size_t bytes);
 
 thimble_status thimble_run(thimble_model *model);
 

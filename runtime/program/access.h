@@ -1,6 +1,6 @@
 #pragma once
-// The two ways in which a value of the file is read. Decoding (exec/decode.cpp) is written once over
-// either of them: at load with Checked, which proves each step before it is taken, at run with
+// The two ways in which a value of the file is read. Decoding (exec/decode.cpp) is written once
+// over either of them: at load with Checked, which proves each step before it is taken, at run with
 // Trusted, which repeats the same steps without asking. What load did not reach, run cannot reach.
 
 #include "runtime/program/image.h"
@@ -20,63 +20,43 @@ struct Trusted {
     const Position value = follow(at);
     return {tag_of(value), field(value, abi::pte::evalue::kVal)};
   }
-  /// The 64 bits of an Int or a Double; false if it is broken.
-  THIMBLE_INLINE static bool number(Position at, uint64_t& bits) {
-    bits = scalar<uint64_t>(follow(at), abi::pte::scalar_value::kValue);
-    return true;
-  }
-  static Position boolean(Position at) { return follow(at); }
-  static Position list(Position at) { return follow(at); }
-  static Position tensor(Position at) { return follow(at); }
-  static Position allocation(Position at) { return follow(at); }
-  static Vector vector(Position table, Slot slot, uint32_t) {
-    return runtime::vector(table, slot);
+  THIMBLE_INLINE static Table number(Position at) { return {follow(at)}; }
+  static Table boolean(Position at) { return {follow(at)}; }
+  static Table list(Position at) { return {follow(at)}; }
+  static Table tensor(Position at) { return {follow(at)}; }
+  static Table allocation(Position at) { return {follow(at)}; }
+  static Vector vector(const Table& table, Slot slot, uint32_t) {
+    return runtime::vector(table.at, slot);
   }
 };
 
-/// Tables are null if they are broken.
+/// Tables and vectors are null if they are broken.
 class Checked {
  public:
   static constexpr bool kChecked = true;
 
   bool failed() const { return verifier.failed(); }
   THIMBLE_INLINE Value value(Position at) {
-    const TableKind::Layout* layout;
-    const Position value = verifier.table(at, value_, layout);
+    const CheckedTable value = verifier.table_at(at, value_);
     // An absent tag is "none"; nothing but None and Null may lack a payload.
-    if (value == nullptr || layout->first == 0) return {0, nullptr};
-    const uint32_t tag = value[layout->first];
-    if (layout->second != 0) return {tag, value + layout->second};
-    return {tag == abi::pte::value_tag::kNull ? tag : 0, nullptr};
+    if (value.at == nullptr || value.layout->at[0] == 0) return {0, nullptr};
+    const uint32_t tag = value.at[value.layout->at[0]];
+    const Position payload = value.field(abi::pte::evalue::kVal);
+    return {payload != nullptr || tag == abi::pte::value_tag::kNull ? tag : 0, payload};
   }
-  THIMBLE_INLINE bool number(Position at, uint64_t& bits) {
-    const TableKind::Layout* layout;
-    const Position number = verifier.table(at, number_, layout);
-    if (number == nullptr) return false;
-    bits = layout->first != 0 ? load<uint64_t>(number + layout->first) : 0;
-    return true;
-  }
-  Position boolean(Position at) { return verifier.table(at, boolean_); }
-  Position list(Position at) { return verifier.table(at, list_); }
-  THIMBLE_INLINE Position tensor(Position at) {
-    const TableKind::Layout* layout;
-    const Position tensor = verifier.table(at, tensor_, layout);
-    unusual = tensor != nullptr && (layout->present & kUnusual) != 0;
-    return tensor;
-  }
-  Position allocation(Position at) { return verifier.table(at, allocation_); }
-  Vector vector(Position table, Slot slot, uint32_t shift) {
-    return verifier.vector(table, slot, shift);
+  THIMBLE_INLINE CheckedTable number(Position at) { return verifier.table_at(at, number_); }
+  CheckedTable boolean(Position at) { return verifier.table_at(at, boolean_); }
+  CheckedTable list(Position at) { return verifier.table_at(at, list_); }
+  CheckedTable tensor(Position at) { return verifier.table_at(at, tensor_); }
+  CheckedTable allocation(Position at) { return verifier.table_at(at, allocation_); }
+  THIMBLE_INLINE Vector vector(const CheckedTable& table, Slot slot, uint32_t shift) {
+    return verifier.vector_at(table.field(slot), shift);
   }
 
   Verifier verifier;
   uint32_t constant_bytes = 0;  // of the constant segment
-  bool unusual = false;         // the last tensor has a field that nearly none has
 
  private:
-  // storage_offset, shape_dynamism, extra_tensor_info: writers leave out what is 0.
-  static constexpr uint32_t kUnusual = 1U << 1 | 1U << 8 | 1U << 9;
-
   TableKind value_{"\1\4"};
   TableKind number_{"\10"};
   TableKind boolean_{"\1"};
@@ -84,5 +64,11 @@ class Checked {
   TableKind tensor_{"\1\4\4\4\1\4\4\1\1\4"};
   TableKind allocation_{"\4\4\4"};
 };
+
+/// A Tensor with storage_offset, shape_dynamism or extra_tensor_info: writers leave out what is 0, so
+/// nearly none has one of them.
+inline bool is_unusual(const CheckedTable& tensor) {
+  return (tensor.layout->present & (1U << 1 | 1U << 8 | 1U << 9)) != 0;
+}
 
 }  // namespace thimble::runtime

@@ -1,43 +1,44 @@
-// The checks behind flatbuffer.h. All arithmetic is on offsets below 2^31, so that no sum of two
-// wraps; vtable distances are signed in the format and are taken modulo 2^32, then bounded.
+// The checks behind flatbuffer.h. Distances are compared with the room that is left before anything
+// is added to a pointer; a vtable's, which has a sign, is bounded as an address.
 
 #include "runtime/program/flatbuffer.h"
 
 namespace thimble::runtime {
 
-/// The layout of a vtable that is not the first of its kind; a broken one has an endless extent.
-const TableKind::Layout* Verifier::find(uint32_t vtable, TableKind& kind) {
-  for (uint32_t i = 1; i < TableKind::kLayouts; ++i) {
-    if (kind.layouts_[i].vtable == vtable) return &kind.layouts_[i];
+/// The layout of a vtable that is not the last one of its kind; a broken one has an endless extent.
+const TableKind::Layout* Verifier::find(uintptr_t address, TableKind& kind) {
+  for (const TableKind::Layout& known : kind.layouts_) {
+    if (known.vtable == address) return kind.recent_ = &known;
   }
   static constexpr TableKind::Layout kBroken;
-  if (vtable > bytes_ - 4 || (vtable & 1) != 0) return &kBroken;
-  const uint32_t size = load<uint16_t>(begin_ + vtable);
-  if (size < 4 || (size & 1) != 0 || size > bytes_ - vtable) return &kBroken;
+  const uintptr_t offset = address - reinterpret_cast<uintptr_t>(begin_);
+  if (offset > room(begin_) || (offset & 1) != 0) return &kBroken;
+  const Position vtable = begin_ + offset;
+  const uint32_t size = load<uint16_t>(vtable);
+  if (size < 4 || (size & 1) != 0 || size > room(vtable) + 4) return &kBroken;
 
-  TableKind::Layout layout{vtable, 4, 0, 0, 0};
+  TableKind::Layout& layout = kind.layouts_[kind.oldest_];
+  kind.oldest_ = (kind.oldest_ + 1) % TableKind::kLayouts;
+  layout = {};  // a broken one must not be taken for what stood here
+
+  uint32_t extent = 4;
   uint32_t slot = 4;
   for (uint32_t i = 0; kind.fields_[i] != 0 && slot < size; ++i, slot += 2) {
-    const uint32_t distance = load<uint16_t>(begin_ + vtable + slot);
+    const uint32_t distance = load<uint16_t>(vtable + slot);
     if (distance == 0) continue;
     const auto width = static_cast<uint32_t>(kind.fields_[i]);
-    const uint32_t end = distance + width;
-    if (end > 0xFFFE || (distance & ((width < 4 ? width : 4) - 1)) != 0) return &kBroken;
-    if (end > layout.extent) layout.extent = static_cast<uint16_t>(end);
+    // No writer spreads ten fields over 256 bytes.
+    if (distance > 0xFF || (distance & ((width < 4 ? width : 4) - 1)) != 0) return &kBroken;
+    if (distance + width > extent) extent = distance + width;
     layout.present = static_cast<uint16_t>(layout.present | 1U << i);
-    if (i == 0) layout.first = static_cast<uint16_t>(distance);
-    if (i == 1) layout.second = static_cast<uint16_t>(distance);
+    layout.at[i] = static_cast<uint8_t>(distance);
   }
-  TableKind::Layout& place = kind.layouts_[kind.oldest_];
-  place = layout;
-  kind.oldest_ = kind.oldest_ + 1 < TableKind::kLayouts ? kind.oldest_ + 1 : 0;
-  return &place;
+  layout.extent = extent;
+  layout.vtable = address;
+  return kind.recent_ = &layout;
 }
 
-Position Verifier::table(Position at, TableKind& kind) {
-  const TableKind::Layout* layout;
-  return table(at, kind, layout);
-}
+Position Verifier::table(Position at, TableKind& kind) { return table_at(at, kind).at; }
 
 Position Verifier::child(Position parent, Slot slot, TableKind& kind) {
   const Position at = field(parent, slot);
@@ -45,15 +46,7 @@ Position Verifier::child(Position parent, Slot slot, TableKind& kind) {
 }
 
 Vector Verifier::vector(Position parent, Slot slot, uint32_t shift) {
-  const Position at = field(parent, slot);
-  if (at == nullptr) return {};
-  const Position items = target(at);
-  if (items == nullptr) return {};
-  if (load<uint32_t>(items) > (bytes_ - offset(items) - 4) >> shift) {
-    fail();
-    return {};
-  }
-  return {items};
+  return vector_at(field(parent, slot), shift);
 }
 
 }  // namespace thimble::runtime

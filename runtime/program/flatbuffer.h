@@ -17,8 +17,8 @@
 
 namespace thimble::runtime {
 
-// Loading is mostly calls of three or four short functions here. At -Os the compiler would keep them
-// out of line, which doubles the instructions of a load to save a few hundred bytes.
+// Loading is mostly calls of three or four short functions here. At -Os the compiler would keep
+// them out of line, which doubles the instructions of a load to save a few hundred bytes.
 #if defined(__GNUC__)
 #define THIMBLE_INLINE [[gnu::always_inline]] inline
 #else
@@ -58,12 +58,12 @@ inline T scalar(Position table, Slot slot) {
 struct Vector {
   Position at = nullptr;
 
-  uint32_t count() const { return at != nullptr ? load<uint32_t>(at) : 0; }
-  Position item(uint32_t index, uint32_t item_bytes) const { return at + 4 + index * item_bytes; }
+  THIMBLE_INLINE uint32_t count() const { return at != nullptr ? load<uint32_t>(at) : 0; }
+  THIMBLE_INLINE Position item(uint32_t index, uint32_t item_bytes) const { return at + 4 + index * item_bytes; }
   /// Of a vector of offsets.
   Position target(uint32_t index) const { return follow(item(index, 4)); }
   /// Of a vector of int32 indices.
-  uint32_t index(uint32_t i) const { return load<uint32_t>(item(i, 4)); }
+  THIMBLE_INLINE uint32_t index(uint32_t i) const { return load<uint32_t>(item(i, 4)); }
 };
 
 inline Vector vector(Position table, Slot slot) {
@@ -71,28 +71,55 @@ inline Vector vector(Position table, Slot slot) {
   return at != nullptr ? Vector{follow(at)} : Vector{};
 }
 
+/// A table that is read through its vtable.
+struct Table {
+  Position at = nullptr;
+  THIMBLE_INLINE Position field(Slot slot) const { return runtime::field(at, slot); }
+};
+
 /// What a kind of table is, and the last vtables that were found right for it. The tables of a file
-/// share a few vtables, so nearly every table costs a compare instead of a walk.
+/// share a few vtables, so nearly every table costs a compare instead of a walk, and its fields are
+/// read through the copy here.
 class TableKind {
  public:
+  static constexpr uint32_t kFieldsMax = 10;
   struct Layout {
-    uint32_t vtable = 1;       // offset in the file; odd: none
-    uint16_t extent = 0xFFFF;  // from the start of a table to the end of its last field
-    uint16_t present = 0;      // bit i: field i is there
-    uint16_t first = 0;        // where fields 0 and 1 are; 0 if absent
-    uint16_t second = 0;
+    uintptr_t vtable = 0;          // its address
+    uint32_t extent = 0xFFFFFFFF;  // from the start of a table to the end of its last field
+    uint16_t present = 0;          // bit i: field i is there
+    uint8_t at[kFieldsMax] = {};   // where field i is; 0 if absent
   };
 
   /// `fields`: how many bytes each field has, in the order of their slots.
-  constexpr explicit TableKind(const char* fields) : fields_(fields) {}
+  explicit TableKind(const char* fields) : fields_(fields) {}
+  TableKind(const TableKind&) = delete;
+  TableKind& operator=(const TableKind&) = delete;
 
  private:
   friend class Verifier;
-  static constexpr uint32_t kLayouts = 3;
+  static constexpr uint32_t kLayouts = 4;
   const char* fields_;
-  uint32_t oldest_ = 0;
   Layout layouts_[kLayouts];
+  const Layout* recent_ = layouts_;  // equal ones come in runs
+  uint32_t oldest_ = 0;
 };
+
+/// A verified table that is read through what is known of its vtable; null if it is broken.
+struct CheckedTable {
+  Position at = nullptr;
+  const TableKind::Layout* layout = nullptr;
+  THIMBLE_INLINE Position field(Slot slot) const {
+    const uint32_t distance = layout->at[(slot - 4) / 2];
+    return distance != 0 ? at + distance : nullptr;
+  }
+};
+
+/// A field of either, 0 if it is absent.
+template <typename T, typename AnyTable>
+THIMBLE_INLINE T number_in(const AnyTable& table, Slot slot) {
+  const Position at = table.field(slot);
+  return at != nullptr ? load<T>(at) : T{};
+}
 
 /// Checked access. A broken rule makes `failed()` true for good and the answer null, which reads as
 /// absent: callers look at failed() where a loop or a decision ends, not after each step. Fields of
@@ -100,49 +127,59 @@ class TableKind {
 class Verifier {
  public:
   Verifier() = default;
-  Verifier(Position begin, uint32_t bytes) : begin_(begin), bytes_(bytes) {}
+  Verifier(Position begin, uint32_t bytes) : begin_(begin), last_(begin + bytes - 4) {}
 
   bool failed() const { return failed_; }
 
   /// The table that the offset at `at` (verified) points to: all its fields lie in the program.
   Position table(Position at, TableKind& kind);
-  /// The same, for the hot places, with the layout of the table.
-  Position table(Position at, TableKind& kind, const TableKind::Layout*& layout);
+  /// The same, for the hot places.
+  CheckedTable table_at(Position at, TableKind& kind);
   /// A table in a field of a verified table; null if it is absent.
   Position child(Position table, Slot slot, TableKind& kind);
   /// A vector of items of 1 << `shift` bytes in a field of a verified table.
   Vector vector(Position table, Slot slot, uint32_t shift);
+  /// The same, of the offset at `at`, which may be null.
+  Vector vector_at(Position at, uint32_t shift);
 
  private:
   Position target(Position at);
-  const TableKind::Layout* find(uint32_t vtable, TableKind& kind);
+  const TableKind::Layout* find(uintptr_t vtable, TableKind& kind);
   Position fail() {
     failed_ = true;
     return nullptr;
   }
-  uint32_t offset(Position at) const { return static_cast<uint32_t>(at - begin_); }
+  /// Bytes behind a position that lies at or before last_, without the word at it.
+  uint32_t room(Position at) const { return static_cast<uint32_t>(last_ - at); }
 
   Position begin_ = nullptr;
-  uint32_t bytes_ = 0;  // below 2^31
+  Position last_ = nullptr;  // the last place where a word fits
   bool failed_ = false;
 };
 
 THIMBLE_INLINE Position Verifier::target(Position at) {
   const uint32_t distance = load<uint32_t>(at);
   // The target starts with a word of its own: a table's vtable distance or a vector's count.
-  if (distance > bytes_ - 4 - offset(at) || (distance & 3) != 0) return fail();
+  if (distance > room(at) || (distance & 3) != 0) return fail();
   return at + distance;
 }
 
-THIMBLE_INLINE Position Verifier::table(Position at, TableKind& kind,
-                                        const TableKind::Layout*& layout) {
+THIMBLE_INLINE CheckedTable Verifier::table_at(Position at, TableKind& kind) {
   const Position table = target(at);
-  if (table == nullptr) return nullptr;
-  const uint32_t start = offset(table);
-  const uint32_t vtable = start - load<uint32_t>(table);
-  layout = kind.layouts_;
+  if (table == nullptr) return {};
+  // The distance may lead anywhere until find() has looked, so no pointer is made of it before.
+  const uintptr_t vtable =
+      reinterpret_cast<uintptr_t>(table) - static_cast<uintptr_t>(load<int32_t>(table));
+  const TableKind::Layout* layout = kind.recent_;
   if (layout->vtable != vtable) layout = find(vtable, kind);
-  return layout->extent <= bytes_ - start ? table : fail();
+  return {layout->extent <= room(table) + 4 ? table : fail(), layout};
+}
+
+THIMBLE_INLINE Vector Verifier::vector_at(Position at, uint32_t shift) {
+  if (at == nullptr) return {};
+  const Position items = target(at);
+  if (items == nullptr || load<uint32_t>(items) <= room(items) >> shift) return {items};
+  return {fail()};
 }
 
 }  // namespace thimble::runtime

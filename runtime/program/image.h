@@ -1,7 +1,7 @@
 #pragma once
 // Where things are in a file: a handful of positions, found once by open_image. Nothing is copied;
-// tensors, scalars and instructions are decoded from the file each time they are needed, which costs
-// some 30 instructions per argument and no RAM.
+// tensors, scalars and instructions are decoded from the file each time they are needed, which
+// costs some 30 instructions per argument and no RAM.
 
 #include "abi/status.h"
 #include "runtime/program/flatbuffer.h"

@@ -44,7 +44,8 @@ inline std::string image(const char* app, const Core& core) {
 /// A folder of this test program, emptied at its first use.
 inline const std::filesystem::path& work_folder() {
   static const std::filesystem::path folder = [] {
-    const auto path = std::filesystem::path(THIMBLE_BINARY_DIR) / "firmware_test_files" / THIMBLE_TEST;
+    const auto path =
+        std::filesystem::path(THIMBLE_BINARY_DIR) / "firmware_test_files" / THIMBLE_TEST;
     std::filesystem::remove_all(path);
     std::filesystem::create_directories(path);
     return path;

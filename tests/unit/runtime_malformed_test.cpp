@@ -1,6 +1,6 @@
 // Files that do not load: one case per rule with its status, then every truncation and thousands of
-// random mutations, where all that is asked is no harm. Run under the address sanitizer, the buffers
-// of runtime_support.h make any byte too far a failure.
+// random mutations, where all that is asked is no harm. Run under the address sanitizer, the
+// buffers of runtime_support.h make any byte too far a failure.
 
 #include <gtest/gtest.h>
 

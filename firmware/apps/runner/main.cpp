@@ -2,9 +2,10 @@
 //
 //   runner [-p] MODEL.pte INPUT.bin... OUTPUT_PREFIX
 //
-// one INPUT per graph input, raw bytes as the tensor has them. A file that holds N times the bytes of
-// its input means N runs in a row; all inputs must agree on N. Output i goes to <PREFIX>_<i>.bin, the
-// runs one after another, and facts of the run to <PREFIX>.txt, one `key value...` line each:
+// one INPUT per graph input, raw bytes as the tensor has them. A file that holds N times the bytes
+// of its input means N runs in a row; all inputs must agree on N. Output i goes to
+// <PREFIX>_<i>.bin, the runs one after another, and facts of the run to <PREFIX>.txt, one `key
+// value...` line each:
 //
 //   status 0 ok
 //   arena_bytes 20464 / state_bytes 40 / stack_bytes 1280 / runs 1
