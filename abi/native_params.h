@@ -1,7 +1,8 @@
 #pragma once
-// Packed parameters of native operators: one constant of the `.pte` per call, read in place from flash.
-// Little-endian, 16-byte aligned at its start; a header below, then the arrays it names, in order, each 4-byte aligned.
-// A change of any of this raises kKernelLayoutVersion: a runtime refuses a file of another version.
+// Packed parameters of native operators: one constant of the `.pte` per call, read in place from
+// flash. Little-endian, 16-byte aligned at its start; a header below, then the arrays it names, in
+// order, each 4-byte aligned. A change of any of this raises kKernelLayoutVersion: a runtime
+// refuses a file of another version.
 
 #include <cstdint>
 
@@ -10,19 +11,20 @@ namespace thimble::abi {
 inline constexpr uint32_t kKernelLayoutVersion = 1;
 
 /// conv2d and depthwise_conv2d. Activations are NHWC in memory (dim_order 0,2,3,1).
-/// Then: int32 bias[out_channels], int32 mult[out_channels], int8 shift[out_channels] (padded to 4),
-/// int8 weights: conv2d [out_channels][kernel_h][kernel_w][in_channels/groups],
+/// Then: int32 bias[out_channels], int32 mult[out_channels], int8 shift[out_channels] (padded to
+/// 4), int8 weights: conv2d [out_channels][kernel_h][kernel_w][in_channels/groups],
 ///               depthwise [kernel_h][kernel_w][out_channels], channel o reads input o / (out/in).
 struct ConvParams {
   int32_t out_channels, groups;
   int32_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
-  int32_t pad_top, pad_left;      // bottom and right follow from the output's shape
-  int32_t x_offset, y_offset;     // -zero_point of x, +zero_point of y
+  int32_t pad_top, pad_left;   // bottom and right follow from the output's shape
+  int32_t x_offset, y_offset;  // -zero_point of x, +zero_point of y
   int32_t min, max;
 };
 
-/// linear: x is [rows, in_features] (all leading dimensions are rows), weights [out_features][in_features].
-/// Then: int32 bias[out_features], int32 mult[scales], int8 shift[scales] (padded to 4), weights.
+/// linear: x is [rows, in_features] (all leading dimensions are rows), weights
+/// [out_features][in_features]. Then: int32 bias[out_features], int32 mult[scales], int8
+/// shift[scales] (padded to 4), weights.
 struct LinearParams {
   int32_t in_features, out_features;
   int32_t scales;  // 1, or out_features
@@ -30,7 +32,8 @@ struct LinearParams {
   int32_t min, max;
 };
 
-/// add; with b_negate = 1 the code of b counts as its negative (subtraction). Broadcasting by logical shape.
+/// add; with b_negate = 1 the code of b counts as its negative (subtraction). Broadcasting by
+/// logical shape.
 struct AddParams {
   int32_t a_offset, a_mult, a_shift;  // offsets are -zero_point
   int32_t b_offset, b_mult, b_shift;
@@ -45,10 +48,12 @@ struct MulParams {
 
 /// avg_pool2d, max_pool2d. NHWC. dilation is 1 for avg_pool2d.
 struct PoolParams {
-  int32_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left, min, max;
+  int32_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, pad_top, pad_left, min,
+      max;
 };
 
-/// mean: bit d of `dims_mask` set = logical dimension d is reduced. The output has the reduced dimensions as 1, or dropped.
+/// mean: bit d of `dims_mask` set = logical dimension d is reduced. The output has the reduced
+/// dimensions as 1, or dropped.
 struct MeanParams {
   uint32_t dims_mask;
   int32_t x_offset, y_offset, mult, shift, min, max;
@@ -67,12 +72,13 @@ enum class Isa : uint8_t { kScalar = 0, kDsp = 1, kMve = 2 };
 struct Entry {
   uint32_t magic;
   uint16_t entry_version;
-  uint16_t kernel_layout_version;  // kKernelLayoutVersion of the packed constants; 0 = none are used
-  uint32_t arena_bytes;            // equals the file's planned buffer
-  Isa isa;                         // what the compiler chose scratch and variants for
-  uint8_t dialect;                 // 0 native, 1 stock
+  uint16_t
+      kernel_layout_version;  // kKernelLayoutVersion of the packed constants; 0 = none are used
+  uint32_t arena_bytes;       // equals the file's planned buffer
+  Isa isa;                    // what the compiler chose scratch and variants for
+  uint8_t dialect;            // 0 native, 1 stock
   uint8_t reserved[2];
-  char target[16];                 // zero-padded, "cortex-m55"
+  char target[16];  // zero-padded, "cortex-m55"
 };
 static_assert(sizeof(Entry) == 32);
 

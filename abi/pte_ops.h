@@ -24,6 +24,8 @@ inline constexpr PteOpInfo kPteOps[] = {
 #undef THIMBLE_PTE_OP
 };
 
-constexpr const PteOpInfo& info(PteOp op) { return kPteOps[static_cast<uint8_t>(op)]; }
+constexpr const PteOpInfo& info(PteOp op) {
+  return kPteOps[static_cast<uint8_t>(op)];
+}
 
 }  // namespace thimble::abi

@@ -1,9 +1,11 @@
 #pragma once
-// What a kernel is, seen by the runtime: a name, its argument kinds, a check done once at load, and a run.
+// What a kernel is, seen by the runtime: a name, its argument kinds, a check done once at load, and
+// a run.
 //
-// check() proves that run() on the same arguments touches only the operands' bytes and has no undefined behaviour:
-// files come from outside. run() then checks nothing. Both see decoded arguments; data pointers may be null in check()
-// for operands that live in caller buffers or are not placed yet; constants are always present.
+// check() proves that run() on the same arguments touches only the operands' bytes and has no
+// undefined behaviour: files come from outside. run() then checks nothing. Both see decoded
+// arguments; data pointers may be null in check() for operands that live in caller buffers or are
+// not placed yet; constants are always present.
 
 #include <cstdint>
 
@@ -25,7 +27,7 @@ struct Tensor {
   uint8_t rank = 0;
   DType dtype = DType::kI8;
   bool is_constant = false;
-  bool is_null = false;                // an absent optional operand
+  bool is_null = false;  // an absent optional operand
 };
 
 struct IntList {
@@ -52,8 +54,8 @@ struct Call {
 };
 
 struct Kernel {
-  const char* name;        // "cortex_m::quantized_add.out"
-  const char* arguments;   // letters of abi/pte_ops.def
+  const char* name;       // "cortex_m::quantized_add.out"
+  const char* arguments;  // letters of abi/pte_ops.def
   Status (*check)(const Call& call);
   void (*run)(const Call& call);
 };

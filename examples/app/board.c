@@ -1,4 +1,5 @@
-/* Reset, faults and the CMSDK UART of Arm's MPS boards. Every way out prints a last line that starts with "END". */
+/* Reset, faults and the CMSDK UART of Arm's MPS boards. Every way out prints a last line that
+ * starts with "END". */
 #include "board.h"
 
 #include <stddef.h>
@@ -11,12 +12,14 @@ void reset_handler(void);
 void fault_handler(void);
 void fault_report(void);
 
-__attribute__((used, section(".vectors"))) static const void *const vectors[16] = {
+__attribute__((used, section(".vectors"))) static const void* const vectors[16] = {
     stack_top,     reset_handler, fault_handler, fault_handler, fault_handler, fault_handler,
     fault_handler, fault_handler, fault_handler, fault_handler, fault_handler, fault_handler,
     fault_handler, fault_handler, fault_handler, fault_handler};
 
-static volatile uint32_t *reg(uint32_t offset) { return (volatile uint32_t *)(uintptr_t)(UART_ADDRESS + offset); }
+static volatile uint32_t* reg(uint32_t offset) {
+  return (volatile uint32_t*)(uintptr_t)(UART_ADDRESS + offset);
+}
 
 void uart_start(void) {
   *reg(0x10) = 16; /* baud divider: emulators ignore it */
@@ -29,7 +32,7 @@ static void put(char letter) {
   *reg(0x00) = (uint8_t)letter;
 }
 
-void uart_text(const char *text) {
+void uart_text(const char* text) {
   for (; *text != 0; ++text) put(*text);
 }
 
@@ -46,8 +49,8 @@ void uart_number(int32_t value) {
   uart_text(digits + at);
 }
 
-void uart_hex(const void *data, uint32_t bytes) {
-  const uint8_t *at = data;
+void uart_hex(const void* data, uint32_t bytes) {
+  const uint8_t* at = data;
   for (uint32_t i = 0; i < bytes; ++i) {
     put("0123456789abcdef"[at[i] >> 4]);
     put("0123456789abcdef"[at[i] & 15]);
@@ -58,7 +61,7 @@ void reset_handler(void) {
 #if defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__)
   __asm__ volatile("msr msplim, %0" ::"r"(stack_bottom));
 #endif
-  *(volatile uint32_t *)0xE000ED88 |= 0xFu << 20; /* CPACR: floating point and Helium */
+  *(volatile uint32_t*)0xE000ED88 |= 0xFu << 20; /* CPACR: floating point and Helium */
   __asm__ volatile("dsb\n\tisb" ::: "memory");
   memcpy(data_start, data_image, (size_t)(data_end - data_start));
   memset(bss_start, 0, (size_t)(bss_end - bss_start));

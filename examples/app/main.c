@@ -1,4 +1,5 @@
-/* Recognises one scanned digit. Prints the class, and the raw outputs so that they can be compared with the host's. */
+/* Recognises one scanned digit. Prints the class, and the raw outputs so that they can be compared
+ * with the host's. */
 #include "board.h"
 #include "digit.h"
 #include "digits.h"
@@ -6,7 +7,7 @@
 static unsigned char memory[digits_MEMORY_BYTES] __attribute__((aligned(16)));
 static thimble_model model;
 
-static int failed(const char *what, thimble_status status) {
+static int failed(const char* what, thimble_status status) {
   uart_text(what);
   uart_text(": ");
   uart_text(thimble_status_text(status));
@@ -15,7 +16,8 @@ static int failed(const char *what, thimble_status status) {
 }
 
 int main(void) {
-  thimble_status status = thimble_init(&model, digits_pte, digits_pte_bytes, digits_kernels(), memory, sizeof memory);
+  thimble_status status =
+      thimble_init(&model, digits_pte, digits_pte_bytes, digits_kernels(), memory, sizeof memory);
   if (status != 0) return failed("init", status);
   status = thimble_set_input(&model, 0, digit, sizeof digit);
   if (status != 0) return failed("set_input", status);
@@ -25,7 +27,7 @@ int main(void) {
   status = thimble_output(&model, 0, &y);
   if (status != 0) return failed("output", status);
 
-  const float *score = y.data;
+  const float* score = y.data;
   int best = 0;
   for (int i = 1; i < y.sizes[1]; ++i) {
     if (score[i] > score[best]) best = i;

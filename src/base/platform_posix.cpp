@@ -21,7 +21,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// The child in a process group of its own, its output in our pipe.
-Result<pid_t> start(const std::vector<std::string>& command, const ProcessOptions& options, int pipe_end) {
+Result<pid_t> start(const std::vector<std::string>& command, const ProcessOptions& options,
+                    int pipe_end) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
@@ -30,13 +31,15 @@ Result<pid_t> start(const std::vector<std::string>& command, const ProcessOption
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, pipe_end, STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, pipe_end, STDERR_FILENO);
-  if (!options.folder.empty()) posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
+  if (!options.folder.empty())
+    posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
   posix_spawnattr_setpgroup(&attributes, 0);
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
+  const int failed =
+      posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   if (failed != 0) return bad_input("{}: cannot be started: {}", command[0], std::strerror(failed));
@@ -47,7 +50,8 @@ Result<pid_t> start(const std::vector<std::string>& command, const ProcessOption
 bool read_all(int pipe_end, Clock::time_point limit, std::string* output) {
   std::array<char, 4096> buffer;
   for (;;) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now()).count();
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(limit - Clock::now()).count();
     if (left <= 0) return false;
     pollfd waiting = {pipe_end, POLLIN, 0};
     const int ready = poll(&waiting, 1, static_cast<int>(std::min<long long>(left, 1000)));
@@ -61,9 +65,11 @@ bool read_all(int pipe_end, Clock::time_point limit, std::string* output) {
 
 }  // namespace
 
-Result<ProcessResult> run_process(const std::vector<std::string>& command, const ProcessOptions& options) {
+Result<ProcessResult> run_process(const std::vector<std::string>& command,
+                                  const ProcessOptions& options) {
   std::array<int, 2> ends = {};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) return bad_input("{}: no pipe: {}", command[0], std::strerror(errno));
+  if (pipe2(ends.data(), O_CLOEXEC) != 0)
+    return bad_input("{}: no pipe: {}", command[0], std::strerror(errno));
   const Clock::time_point limit = Clock::now() + options.time_limit;
   const Result<pid_t> child = start(command, options, ends[1]);
   close(ends[1]);

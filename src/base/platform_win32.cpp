@@ -23,7 +23,8 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
-Result<ProcessResult> run_process(const std::vector<std::string>& command, const ProcessOptions& options) {
+Result<ProcessResult> run_process(const std::vector<std::string>& command,
+                                  const ProcessOptions& options) {
   SECURITY_ATTRIBUTES inherit = {sizeof(inherit), nullptr, TRUE};
   HANDLE read_end = nullptr, write_end = nullptr;
   if (!CreatePipe(&read_end, &write_end, &inherit, 0)) return bad_input("{}: no pipe", command[0]);
@@ -39,13 +40,15 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command, const
   startup.hStdError = write_end;
   PROCESS_INFORMATION process = {};
   const std::string folder = options.folder.string();
-  const BOOL started = CreateProcessA(nullptr, line.data(), nullptr, nullptr, TRUE, CREATE_SUSPENDED, nullptr,
-                                      folder.empty() ? nullptr : folder.c_str(), &startup, &process);
+  const BOOL started =
+      CreateProcessA(nullptr, line.data(), nullptr, nullptr, TRUE, CREATE_SUSPENDED, nullptr,
+                     folder.empty() ? nullptr : folder.c_str(), &startup, &process);
   CloseHandle(write_end);
   if (!started) {
     CloseHandle(read_end);
     CloseHandle(job);
-    return bad_input("{}: cannot be started: error {}", command[0], static_cast<unsigned long>(GetLastError()));
+    return bad_input("{}: cannot be started: error {}", command[0],
+                     static_cast<unsigned long>(GetLastError()));
   }
   AssignProcessToJobObject(job, process.hProcess);
   ResumeThread(process.hThread);
@@ -63,7 +66,8 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command, const
     while (PeekNamedPipe(read_end, nullptr, 0, nullptr, &available, nullptr) && available > 0) {
       char buffer[4096];
       DWORD count = 0;
-      if (!ReadFile(read_end, buffer, std::min<DWORD>(available, sizeof(buffer)), &count, nullptr)) break;
+      if (!ReadFile(read_end, buffer, std::min<DWORD>(available, sizeof(buffer)), &count, nullptr))
+        break;
       result.output.append(buffer, count);
     }
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Runs a program and waits for it, with a limit on its time. With platform_posix.cpp or platform_win32.cpp behind it,
-// these are the only operating system calls in src/.
+// Runs a program and waits for it, with a limit on its time. With platform_posix.cpp or
+// platform_win32.cpp behind it, these are the only operating system calls in src/.
 
 #include <chrono>
 #include <filesystem>
@@ -12,17 +12,19 @@
 namespace thimble::base {
 
 struct ProcessOptions {
-  std::filesystem::path folder;               // working directory; empty: the caller's
+  std::filesystem::path folder;  // working directory; empty: the caller's
   std::chrono::seconds time_limit{60};
 };
 
 struct ProcessResult {
-  int exit_code = 0;         // 128 + signal if a signal ended it
-  bool timed_out = false;    // it and its children were killed at the limit
-  std::string output;        // standard output and error, as they came
+  int exit_code = 0;       // 128 + signal if a signal ended it
+  bool timed_out = false;  // it and its children were killed at the limit
+  std::string output;      // standard output and error, as they came
 };
 
-/// `command[0]` is looked up in PATH. Standard input is empty. An error if the program cannot be started.
-[[nodiscard]] Result<ProcessResult> run_process(const std::vector<std::string>& command, const ProcessOptions& options);
+/// `command[0]` is looked up in PATH. Standard input is empty. An error if the program cannot be
+/// started.
+[[nodiscard]] Result<ProcessResult> run_process(const std::vector<std::string>& command,
+                                                const ProcessOptions& options);
 
 }  // namespace thimble::base

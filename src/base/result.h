@@ -1,5 +1,6 @@
 #pragma once
-// Result<T>: a value, or an Error that says whose fault it is. No exception crosses a folder border.
+// Result<T>: a value, or an Error that says whose fault it is. No exception crosses a folder
+// border.
 //
 // Three kinds of failure, three voices: bad input (exit code 2), a model that this target cannot
 // take (exit code 1), and our own bug, which is an assert and never an Error.
@@ -33,8 +34,8 @@ template <typename... Args>
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::move(value)) {}        // NOLINT: implicit, so `return value;` works
-  Result(Error error) : state_(std::move(error)) {}    // NOLINT: implicit, so `return error;` works
+  Result(T value) : state_(std::move(value)) {}      // NOLINT: implicit, so `return value;` works
+  Result(Error error) : state_(std::move(error)) {}  // NOLINT: implicit, so `return error;` works
 
   [[nodiscard]] bool ok() const { return std::holds_alternative<T>(state_); }
   explicit operator bool() const { return ok(); }
@@ -60,7 +61,9 @@ class [[nodiscard]] Result {
 /// Result of something that only succeeds or fails.
 struct Done {};
 using Status = Result<Done>;
-inline Status ok() { return Done{}; }
+inline Status ok() {
+  return Done{};
+}
 
 }  // namespace thimble
 
@@ -74,8 +77,8 @@ inline Status ok() { return Done{}; }
   if (!result.ok()) return result.error();                \
   declaration = std::move(*result)
 /// `THIMBLE_CHECK(f());` returns the error of a Status.
-#define THIMBLE_CHECK(expression)                                  \
-  do {                                                             \
-    auto status = (expression);                                    \
-    if (!status.ok()) return status.error();                       \
+#define THIMBLE_CHECK(expression)            \
+  do {                                       \
+    auto status = (expression);              \
+    if (!status.ok()) return status.error(); \
   } while (false)

@@ -57,7 +57,8 @@ class Stages {
 
 std::string describe(const ir::Value& value) {
   std::string sizes;
-  for (const int64_t size : value.type.shape) sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
+  for (const int64_t size : value.type.shape)
+    sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
   const bool is_float = value.type.dtype == ir::DType::kF32;
   return fmt::format("{} {}[{}]", value.name, is_float ? "float32" : "int8", sizes);
 }
@@ -116,7 +117,8 @@ Peak find_peak(const target::Lowered& lowered, const emit::Schedule& schedule) {
   return peak;
 }
 
-void report_ops(const target::Lowered& lowered, const target::Target& target, CompileReport* report) {
+void report_ops(const target::Lowered& lowered, const target::Target& target,
+                CompileReport* report) {
   for (const target::KernelCall& call : lowered.calls) {
     const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
     const ir::Value& out = lowered.graph.value(call.out);
@@ -126,23 +128,26 @@ void report_ops(const target::Lowered& lowered, const target::Target& target, Co
 }
 
 Status check_memories(const CompileOptions& options, CompileReport* report) {
-  report->memories = {{"sram", report->arena_bytes + report->state_bytes, 0}, {"flash", report->pte_bytes, 0}};
+  report->memories = {{"sram", report->arena_bytes + report->state_bytes, 0},
+                      {"flash", report->pte_bytes, 0}};
   for (const auto& [name, bytes] : options.memory) {
     const auto memory = std::find_if(report->memories.begin(), report->memories.end(),
                                      [&](const MemoryUse& use) { return use.name == name; });
     if (memory == report->memories.end()) {
-      return bad_input("--memory {}: target {} has the memories sram and flash", name, report->target);
+      return bad_input("--memory {}: target {} has the memories sram and flash", name,
+                       report->target);
     }
     memory->bytes_size = bytes;
   }
   for (const MemoryUse& memory : report->memories) {
     if (memory.bytes_size == 0 || memory.bytes_used <= memory.bytes_size) continue;
-    std::string message = fmt::format("{}: does not fit: {} needs {} B, {} B allowed", report->model, memory.name,
-                                      memory.bytes_used, memory.bytes_size);
+    std::string message =
+        fmt::format("{}: does not fit: {} needs {} B, {} B allowed", report->model, memory.name,
+                    memory.bytes_used, memory.bytes_size);
     if (memory.name == "sram") {
       const Peak& peak = report->peak;
-      message += fmt::format("\n  peak at        {}   {}   {}   {} B live", peak.op, peak.source.where(),
-                             peak.source.text, peak.bytes);
+      message += fmt::format("\n  peak at        {}   {}   {}   {} B live", peak.op,
+                             peak.source.where(), peak.source.text, peak.bytes);
     }
     return unsupported("{}", message);
   }
@@ -151,13 +156,16 @@ Status check_memories(const CompileOptions& options, CompileReport* report) {
 
 int64_t state_bytes(const formats::pte::ExecutionPlan& plan) {
   const bool all_planned = std::ranges::all_of(plan.inputs, [&](int32_t index) {
-    const auto* tensor = std::get_if<formats::pte::Tensor>(&plan.values[static_cast<size_t>(index)]);
+    const auto* tensor =
+        std::get_if<formats::pte::Tensor>(&plan.values[static_cast<size_t>(index)]);
     return tensor != nullptr && tensor->allocation.has_value();
   });
-  return static_cast<int64_t>(abi::state_bytes(plan.operators.size(), plan.inputs.size(), all_planned));
+  return static_cast<int64_t>(
+      abi::state_bytes(plan.operators.size(), plan.inputs.size(), all_planned));
 }
 
-Result<ir::Graph> import_model(const fs::path& model, const std::map<std::string, int64_t>& shapes) {
+Result<ir::Graph> import_model(const fs::path& model,
+                               const std::map<std::string, int64_t>& shapes) {
   THIMBLE_TRY(const formats::pt2::ExportedProgram program, formats::pt2::read(model));
   import_pt2::ImportOptions options;
   options.shapes = shapes;
@@ -169,7 +177,8 @@ Result<ir::Graph> import_model(const fs::path& model, const std::map<std::string
 Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Graph& graph,
                                              const CompileOptions& options) {
   if (options.calibration.empty()) {
-    return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz", model.filename().string());
+    return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz",
+                     model.filename().string());
   }
   THIMBLE_TRY(const Samples samples, read_samples(options.calibration, graph));
   quant::QuantSpec spec;
@@ -186,7 +195,8 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
 
 }  // namespace
 
-Result<ir::Graph> load_float_graph(const fs::path& model, const std::map<std::string, int64_t>& shapes) {
+Result<ir::Graph> load_float_graph(const fs::path& model,
+                                   const std::map<std::string, int64_t>& shapes) {
   THIMBLE_TRY(const ir::Graph imported, import_model(model, shapes));
   return passes::run_float_passes(imported);
 }
@@ -217,14 +227,17 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   if (stages.wanted()) THIMBLE_CHECK(stages.save("integer.ir", ir::print(quantized.graph)));
   compiled.integer_graph = std::move(quantized.graph);
 
-  // In the target's forms, with memory orders and kernel calls, then with addresses, then as a file.
+  // In the target's forms, with memory orders and kernel calls, then with addresses, then as a
+  // file.
   target::Options target_options;
   target_options.dialect = options.dialect;
   THIMBLE_TRY(compiled.lowered, target->lower(compiled.integer_graph, *target, target_options));
   if (stages.wanted()) THIMBLE_CHECK(stages.save("lowered.ir", ir::print(compiled.lowered.graph)));
   const emit::Schedule schedule = emit::make_schedule(compiled.lowered);
-  THIMBLE_TRY(emit::Emitted emitted, emit::emit(compiled.lowered, schedule, *target, options.dialect));
-  if (stages.wanted()) THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
+  THIMBLE_TRY(emit::Emitted emitted,
+              emit::emit(compiled.lowered, schedule, *target, options.dialect));
+  if (stages.wanted())
+    THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
 
   report.pte_bytes = static_cast<int64_t>(emitted.bytes.size());
   report.weights_bytes = emitted.constant_bytes;

@@ -1,5 +1,6 @@
 #pragma once
-// compile(): the whole road from a `.pt2` to the bytes of a `.pte`, and everything worth telling about it.
+// compile(): the whole road from a `.pt2` to the bytes of a `.pte`, and everything worth telling
+// about it.
 
 #include <cstdint>
 #include <filesystem>
@@ -18,19 +19,19 @@ namespace thimble::driver {
 
 struct CompileOptions {
   std::string target;
-  std::filesystem::path calibration;       // empty: none given
+  std::filesystem::path calibration;  // empty: none given
   quant::Io io = quant::Io::kFloat;
   quant::Observer observer = quant::kDefaultObserver;
   target::Dialect dialect = target::Dialect::kNative;
-  bool io_channels_last = false;           // declare 4-D inputs and outputs as NHWC
-  std::map<std::string, int64_t> shapes;   // open sizes
-  std::map<std::string, int64_t> memory;   // bytes allowed, by memory name: "sram", "flash"
-  std::filesystem::path save_stages;       // empty: do not
+  bool io_channels_last = false;          // declare 4-D inputs and outputs as NHWC
+  std::map<std::string, int64_t> shapes;  // open sizes
+  std::map<std::string, int64_t> memory;  // bytes allowed, by memory name: "sram", "flash"
+  std::filesystem::path save_stages;      // empty: do not
 };
 
 struct OpReport {
-  std::string name;    // of the value it makes
-  std::string op;      // "cortex_m::quantized_add.out"
+  std::string name;  // of the value it makes
+  std::string op;    // "cortex_m::quantized_add.out"
   std::string engine;
   ir::Source source;
   int64_t macs = 0;
@@ -45,7 +46,7 @@ struct MemoryUse {
 };
 
 struct Peak {
-  ir::Source source;       // the operator at which the plan is fullest
+  ir::Source source;  // the operator at which the plan is fullest
   std::string op;
   int64_t bytes = 0;
 };
@@ -66,7 +67,7 @@ struct CompileReport {
   int64_t float_ops = 0;
   Peak peak;
   quant::QuantReport quant;
-  std::vector<std::string> inputs;   // "x float32[1,1,8,8]"
+  std::vector<std::string> inputs;  // "x float32[1,1,8,8]"
   std::vector<std::string> outputs;
 };
 
@@ -77,8 +78,10 @@ struct Compiled {
   CompileReport report;
 };
 
-/// Bad input and unsupported models come back as errors; nothing is written but the stages asked for.
-[[nodiscard]] Result<Compiled> compile(const std::filesystem::path& model, const CompileOptions& options);
+/// Bad input and unsupported models come back as errors; nothing is written but the stages asked
+/// for.
+[[nodiscard]] Result<Compiled> compile(const std::filesystem::path& model,
+                                       const CompileOptions& options);
 
 /// A float graph as imported and cleaned: what `run` and `compare` evaluate.
 [[nodiscard]] Result<ir::Graph> load_float_graph(const std::filesystem::path& model,

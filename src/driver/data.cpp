@@ -65,7 +65,8 @@ std::string names_of(const npy::NpzArrays& arrays) {
 Result<std::vector<int64_t>> read_labels(const npy::NpyArray& array, std::string_view label) {
   std::vector<int64_t> labels;
   for (int64_t i = 0; i < array.count(); ++i) {
-    const std::byte* at = array.bytes.data() + static_cast<size_t>(i) * npy::size_bytes(array.dtype);
+    const std::byte* at =
+        array.bytes.data() + static_cast<size_t>(i) * npy::size_bytes(array.dtype);
     if (array.dtype == npy::DType::kInt64) {
       int64_t value = 0;
       std::memcpy(&value, at, sizeof(value));
@@ -75,7 +76,8 @@ Result<std::vector<int64_t>> read_labels(const npy::NpyArray& array, std::string
       std::memcpy(&value, at, sizeof(value));
       labels.push_back(value);
     } else {
-      return bad_input("{}: labels: dtype {}, expected int64 or int32", label, npy::name(array.dtype));
+      return bad_input("{}: labels: dtype {}, expected int64 or int32", label,
+                       npy::name(array.dtype));
     }
   }
   return labels;
@@ -90,7 +92,8 @@ Result<ir::Tensor> to_tensor(const npy::NpyArray& array, std::string_view label)
     tensor.dtype = ir::DType::kF32;
     for (int64_t i = 0; i < array.count(); ++i) {
       double value = 0;
-      std::memcpy(&value, array.bytes.data() + static_cast<size_t>(i) * sizeof(double), sizeof(value));
+      std::memcpy(&value, array.bytes.data() + static_cast<size_t>(i) * sizeof(double),
+                  sizeof(value));
       const auto narrow = static_cast<float>(value);
       const auto* bytes = reinterpret_cast<const std::byte*>(&narrow);
       tensor.bytes.insert(tensor.bytes.end(), bytes, bytes + sizeof(narrow));
@@ -98,13 +101,17 @@ Result<ir::Tensor> to_tensor(const npy::NpyArray& array, std::string_view label)
     return tensor;
   }
   const std::optional<ir::DType> dtype = dtype_of(array.dtype);
-  if (!dtype) return bad_input("{}: dtype {} is not one that a model can take", label, npy::name(array.dtype));
+  if (!dtype)
+    return bad_input("{}: dtype {} is not one that a model can take", label,
+                     npy::name(array.dtype));
   tensor.dtype = *dtype;
   tensor.bytes = array.bytes;
   return tensor;
 }
 
-npy::NpyArray to_npy(const ir::Tensor& tensor) { return {dtype_of(tensor.dtype), tensor.shape, tensor.bytes}; }
+npy::NpyArray to_npy(const ir::Tensor& tensor) {
+  return {dtype_of(tensor.dtype), tensor.shape, tensor.bytes};
+}
 
 Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph& graph) {
   const std::string file = path.filename().string();
@@ -118,7 +125,8 @@ Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph&
       if (array == nullptr) array = find(arrays, "arg0");
     }
     if (array == nullptr) {
-      return bad_input("{}: no array for input {}; the file holds {}", file, name, names_of(arrays));
+      return bad_input("{}: no array for input {}; the file holds {}", file, name,
+                       names_of(arrays));
     }
     THIMBLE_TRY(ir::Tensor tensor, to_tensor(*array, fmt::format("{}: {}", file, name)));
     samples.data.inputs.push_back({name, std::move(tensor)});
@@ -144,7 +152,8 @@ std::vector<ir::Tensor> call_inputs(const Samples& samples, const ir::Graph& gra
     one.dtype = all.dtype;
     one.shape = type.shape;
     const size_t bytes = static_cast<size_t>(type.elements()) * ir::dtype_bytes(all.dtype);
-    const auto begin = all.bytes.begin() + static_cast<ptrdiff_t>(bytes * static_cast<size_t>(call));
+    const auto begin =
+        all.bytes.begin() + static_cast<ptrdiff_t>(bytes * static_cast<size_t>(call));
     one.bytes.assign(begin, begin + static_cast<ptrdiff_t>(bytes));
     inputs.push_back(std::move(one));
   }

@@ -1,5 +1,6 @@
 #pragma once
-// Samples from a `.npz`: one array per graph input, by input name, or `x`/`arg0` for the only one; the first axis counts samples.
+// Samples from a `.npz`: one array per graph input, by input name, or `x`/`arg0` for the only one;
+// the first axis counts samples.
 
 #include <filesystem>
 #include <optional>
@@ -13,17 +14,21 @@
 namespace thimble::driver {
 
 struct Samples {
-  quant::CalibrationData data;                // in the order of graph.inputs()
-  std::optional<std::vector<int64_t>> labels; // one per sample
+  quant::CalibrationData data;                 // in the order of graph.inputs()
+  std::optional<std::vector<int64_t>> labels;  // one per sample
 };
 
-[[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& npz, const ir::Graph& graph);
+[[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& npz,
+                                           const ir::Graph& graph);
 
-/// How many times the graph can be called with these samples, and the inputs of one call, converted to the inputs' types.
+/// How many times the graph can be called with these samples, and the inputs of one call, converted
+/// to the inputs' types.
 [[nodiscard]] int64_t call_count(const Samples& samples, const ir::Graph& graph);
-[[nodiscard]] std::vector<ir::Tensor> call_inputs(const Samples& samples, const ir::Graph& graph, int64_t call);
+[[nodiscard]] std::vector<ir::Tensor> call_inputs(const Samples& samples, const ir::Graph& graph,
+                                                  int64_t call);
 
-[[nodiscard]] Result<ir::Tensor> to_tensor(const formats::npy::NpyArray& array, std::string_view label);
+[[nodiscard]] Result<ir::Tensor> to_tensor(const formats::npy::NpyArray& array,
+                                           std::string_view label);
 [[nodiscard]] formats::npy::NpyArray to_npy(const ir::Tensor& tensor);
 
 }  // namespace thimble::driver

@@ -25,15 +25,19 @@ std::string join(const std::vector<std::string>& parts) {
 std::string quality_line(const CompileReport& report) {
   const quant::QuantReport& quant = report.quant;
   std::string line = fmt::format("quantized      int8, {} samples", quant.samples);
-  if (!quant.output_sqnr_db.empty()) line += fmt::format("; SQNR {:.1f} dB", quant.output_sqnr_db[0]);
+  if (!quant.output_sqnr_db.empty())
+    line += fmt::format("; SQNR {:.1f} dB", quant.output_sqnr_db[0]);
   if (quant.weakest) {
     const quant::OpQuality& op = quant.ops[*quant.weakest];
-    line += fmt::format("; weakest op: {:.1f} dB  {}  {}", op.sqnr_db, op.source.target, op.source.where());
+    line += fmt::format("; weakest op: {:.1f} dB  {}  {}", op.sqnr_db, op.source.target,
+                        op.source.where());
   }
   return line + "\n";
 }
 
-Json finite(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json finite(double value) {
+  return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
 
 std::string escape_html(const std::string& text) {
   std::string result;
@@ -76,7 +80,8 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
     engines[op.engine].second += op.macs;
   }
   for (const auto& [engine, use] : engines) {
-    const double share = macs == 0 ? 0.0 : 100.0 * static_cast<double>(use.second) / static_cast<double>(macs);
+    const double share =
+        macs == 0 ? 0.0 : 100.0 * static_cast<double>(use.second) / static_cast<double>(macs);
     text += fmt::format("  {:<18} {:>4} {:>7.1f} %\n", engine, use.first, share);
   }
   text += fmt::format("\n  {:<8} {:>15} {:>15}\n", "memory", "used", "of");
@@ -85,11 +90,14 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
     const int64_t gap = report.arena_bytes - report.arena_lower_bound_bytes;
     const std::string detail =
         memory.name == "sram"
-            ? fmt::format("arena {}, state {}; {}", with_commas(report.arena_bytes), with_commas(report.state_bytes),
-                          gap == 0 ? "proven minimal" : fmt::format("at most {} B above minimal", with_commas(gap)))
+            ? fmt::format("arena {}, state {}; {}", with_commas(report.arena_bytes),
+                          with_commas(report.state_bytes),
+                          gap == 0 ? "proven minimal"
+                                   : fmt::format("at most {} B above minimal", with_commas(gap)))
             : fmt::format("weights {}, program {}", with_commas(report.weights_bytes),
                           with_commas(report.pte_bytes - report.weights_bytes));
-    text += fmt::format("  {:<8} {:>13} B {:>15}   {}\n", memory.name, with_commas(memory.bytes_used), size, detail);
+    text += fmt::format("  {:<8} {:>13} B {:>15}   {}\n", memory.name,
+                        with_commas(memory.bytes_used), size, detail);
   }
   if (!output.empty()) {
     text += fmt::format("{:<14} {} B   written in {:.2f} s\n", output.filename().string(),
@@ -110,9 +118,10 @@ std::string json_report(const CompileReport& report) {
   json["state_bytes"] = report.state_bytes;
   json["memories"] = Json::array();
   for (const MemoryUse& memory : report.memories) {
-    json["memories"].push_back({{"name", memory.name},
-                                {"bytes_used", memory.bytes_used},
-                                {"bytes_size", memory.bytes_size == 0 ? Json(nullptr) : Json(memory.bytes_size)}});
+    json["memories"].push_back(
+        {{"name", memory.name},
+         {"bytes_used", memory.bytes_used},
+         {"bytes_size", memory.bytes_size == 0 ? Json(nullptr) : Json(memory.bytes_size)}});
   }
   json["ops"] = Json::array();
   std::map<std::string, int64_t> engines;
@@ -138,17 +147,21 @@ std::string json_report(const CompileReport& report) {
 std::string html_report(const CompileReport& report) {
   const int64_t macs = std::max<int64_t>(total_macs(report), 1);
   std::string page = fmt::format(
-      "<!doctype html><meta charset=utf-8><title>{0}</title><style>body{{font:14px sans-serif;margin:2em}}"
-      "table{{border-collapse:collapse}}td,th{{padding:2px 10px;border-bottom:1px solid #ddd;text-align:right}}"
-      "td:nth-child(-n+3){{text-align:left}}i{{display:inline-block;height:10px;background:#38c}}</style>"
+      "<!doctype html><meta charset=utf-8><title>{0}</title><style>body{{font:14px "
+      "sans-serif;margin:2em}}"
+      "table{{border-collapse:collapse}}td,th{{padding:2px 10px;border-bottom:1px solid "
+      "#ddd;text-align:right}}"
+      "td:nth-child(-n+3){{text-align:left}}i{{display:inline-block;height:10px;background:#38c}}</"
+      "style>"
       "<h1>{0}</h1><pre>{1}</pre>",
       escape_html(report.model), escape_html(text_report(report, {})));
   page += "<table><tr><th>op<th>engine<th>source<th>MACs<th>share<th>bytes out</tr>";
   for (const OpReport& op : report.ops) {
     const double share = 100.0 * static_cast<double>(op.macs) / static_cast<double>(macs);
-    page += fmt::format("<tr><td>{}<td>{}<td>{} {}<td>{}<td><i style='width:{:.0f}px'></i> {:.1f} %<td>{}</tr>", op.op,
-                        op.engine, escape_html(op.source.where()), escape_html(op.source.text), with_commas(op.macs),
-                        share, share, with_commas(op.bytes_out));
+    page += fmt::format(
+        "<tr><td>{}<td>{}<td>{} {}<td>{}<td><i style='width:{:.0f}px'></i> {:.1f} %<td>{}</tr>",
+        op.op, op.engine, escape_html(op.source.where()), escape_html(op.source.text),
+        with_commas(op.macs), share, share, with_commas(op.bytes_out));
   }
   return page + "</table>\n";
 }

@@ -1,5 +1,6 @@
 #pragma once
-// What compile() found, for people (100 columns, the answer first) and for scripts (one JSON object).
+// What compile() found, for people (100 columns, the answer first) and for scripts (one JSON
+// object).
 
 #include <filesystem>
 #include <string>
@@ -9,7 +10,8 @@
 
 namespace thimble::driver {
 
-[[nodiscard]] std::string text_report(const CompileReport& report, const std::filesystem::path& output);
+[[nodiscard]] std::string text_report(const CompileReport& report,
+                                      const std::filesystem::path& output);
 [[nodiscard]] std::string json_report(const CompileReport& report);
 /// One self-contained page: summary, memory, and every operator with its share of MACs.
 [[nodiscard]] std::string html_report(const CompileReport& report);

@@ -86,7 +86,8 @@ class Emitter {
     pte::Tensor tensor = tensor_of(v.type.dtype, v.type.shape, v.type.dim_order);
     const ValueId source = schedule_.source_of[static_cast<size_t>(id)];
     if (const auto& constant = graph_.value(source).constant) {
-      tensor.data_buffer_idx = constants_.add(ir::to_memory(*constant, graph_.type(source).dim_order));
+      tensor.data_buffer_idx =
+          constants_.add(ir::to_memory(*constant, graph_.type(source).dim_order));
       return values_.tensor(tensor);
     }
     if (const auto found = input_index_.find(id); found != input_index_.end()) return found->second;
@@ -113,7 +114,8 @@ class Emitter {
     if (const auto* integer = std::get_if<int64_t>(&argument)) return values_.integer(*integer);
     if (const auto* boolean = std::get_if<bool>(&argument)) return values_.boolean(*boolean);
     if (const auto* number = std::get_if<double>(&argument)) return values_.number(*number);
-    if (const auto* integers = std::get_if<target::Integers>(&argument)) return values_.integers(*integers);
+    if (const auto* integers = std::get_if<target::Integers>(&argument))
+      return values_.integers(*integers);
     if (const auto* list = std::get_if<target::ValueList>(&argument)) {
       std::vector<int32_t> indices;
       for (const ValueId id : *list) indices.push_back(value(id));
@@ -126,7 +128,8 @@ class Emitter {
     const target::KernelCall& call = calls_[static_cast<size_t>(index)];
     pte::KernelCall instruction;
     instruction.op_index = operator_index(abi::info(call.op).name);
-    for (const target::Argument& item : call.arguments) instruction.args.push_back(argument(item, index));
+    for (const target::Argument& item : call.arguments)
+      instruction.args.push_back(argument(item, index));
     const int32_t out = value(call.out);
     instruction.args.push_back(out);
     instruction.args.push_back(out);  // the return value
@@ -135,7 +138,8 @@ class Emitter {
 
   int32_t operator_index(std::string_view full_name) {
     const size_t dot = full_name.rfind('.');
-    const pte::Operator op = {std::string(full_name.substr(0, dot)), std::string(full_name.substr(dot + 1))};
+    const pte::Operator op = {std::string(full_name.substr(0, dot)),
+                              std::string(full_name.substr(dot + 1))};
     const auto found = std::find(operators_.begin(), operators_.end(), op);
     if (found != operators_.end()) return static_cast<int32_t>(found - operators_.begin());
     operators_.push_back(op);
@@ -151,16 +155,19 @@ class Emitter {
   std::map<ValueId, int32_t> input_index_;
 };
 
-pte::NamedData entry(const target::Target& target, target::Dialect dialect, const Schedule& schedule) {
+pte::NamedData entry(const target::Target& target, target::Dialect dialect,
+                     const Schedule& schedule) {
   abi::Entry entry = {};
   entry.magic = abi::kEntryMagic;
   entry.entry_version = abi::kEntryVersion;
-  entry.kernel_layout_version =
-      dialect == target::Dialect::kNative ? static_cast<uint16_t>(abi::kKernelLayoutVersion) : uint16_t{0};
+  entry.kernel_layout_version = dialect == target::Dialect::kNative
+                                    ? static_cast<uint16_t>(abi::kKernelLayoutVersion)
+                                    : uint16_t{0};
   entry.arena_bytes = static_cast<uint32_t>(schedule.placement.peak_bytes);
   entry.isa = target.isa;
   entry.dialect = dialect == target::Dialect::kStock ? 1 : 0;
-  std::memcpy(entry.target, target.name.data(), std::min(target.name.size(), sizeof(entry.target) - 1));
+  std::memcpy(entry.target, target.name.data(),
+              std::min(target.name.size(), sizeof(entry.target) - 1));
   pte::NamedData data;
   data.key = abi::kEntryKey;
   data.bytes.resize(sizeof(entry));
@@ -170,8 +177,8 @@ pte::NamedData entry(const target::Target& target, target::Dialect dialect, cons
 
 }  // namespace
 
-Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule, const target::Target& target,
-                     target::Dialect dialect) {
+Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
+                     const target::Target& target, target::Dialect dialect) {
   Emitted emitted;
   emitted.program = Emitter(lowered, schedule).run();
   emitted.program.named_data.push_back(entry(target, dialect, schedule));

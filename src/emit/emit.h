@@ -1,8 +1,8 @@
 #pragma once
 // A lowered graph and its memory plan -> the bytes of a `.pte`.
 //
-// Every value that occurs twice in the file (integers, lists, equal planned tensors, equal constants) is written once;
-// inputs alone always stand for themselves.
+// Every value that occurs twice in the file (integers, lists, equal planned tensors, equal
+// constants) is written once; inputs alone always stand for themselves.
 
 #include <cstdint>
 #include <string_view>
@@ -17,8 +17,8 @@ namespace thimble::emit {
 
 struct Emitted {
   formats::pte::Program program;
-  Bytes bytes;                  // the file
-  int64_t constant_bytes = 0;   // weights and parameters, each once
+  Bytes bytes;                 // the file
+  int64_t constant_bytes = 0;  // weights and parameters, each once
 };
 
 [[nodiscard]] Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,

@@ -9,12 +9,16 @@ namespace thimble::emit {
 namespace pte = formats::pte;
 using ir::ValueId;
 
-bool LiftCall::is_none(size_t i) const { return std::holds_alternative<pte::Null>(value(i)); }
+bool LiftCall::is_none(size_t i) const {
+  return std::holds_alternative<pte::Null>(value(i));
+}
 int64_t LiftCall::integer(size_t i) const {
   if (const auto* boolean = std::get_if<pte::Bool>(&value(i))) return boolean->value ? 1 : 0;
   return std::get<pte::Int>(value(i)).value;
 }
-double LiftCall::number(size_t i) const { return std::get<pte::Double>(value(i)).value; }
+double LiftCall::number(size_t i) const {
+  return std::get<pte::Double>(value(i)).value;
+}
 std::vector<int64_t> LiftCall::integers(size_t i) const {
   std::vector<int64_t> result;
   for (const int64_t item : std::get<pte::IntList>(value(i)).items) {
@@ -82,7 +86,8 @@ class Lifter {
     if (plan_.chains.empty()) return bad_input("plan {} has no chain", plan_.name);
     for (const pte::Instruction& instruction : plan_.chains[0].instructions) {
       const auto* call = std::get_if<pte::KernelCall>(&instruction);
-      if (call == nullptr) return unsupported("plan {}: only kernel calls can be lifted", plan_.name);
+      if (call == nullptr)
+        return unsupported("plan {}: only kernel calls can be lifted", plan_.name);
       THIMBLE_CHECK(lift_call(*call));
     }
     for (const int32_t output : plan_.outputs) {
@@ -94,7 +99,8 @@ class Lifter {
 
  private:
   Status lift_call(const pte::KernelCall& instruction) {
-    const std::string name = pte::full_name(plan_.operators[static_cast<size_t>(instruction.op_index)]);
+    const std::string name =
+        pte::full_name(plan_.operators[static_cast<size_t>(instruction.op_index)]);
     const auto* info = std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
     if (info == std::end(abi::kPteOps)) return unsupported("operator {} is not known", name);
     const auto op = static_cast<abi::PteOp>(info - std::begin(abi::kPteOps));
@@ -102,7 +108,8 @@ class Lifter {
     THIMBLE_CHECK(call.check(*info));
     const bool native = std::string_view(info->name).starts_with("thimble::");
     Result<ValueId> lifted = native ? lift_native(op, &call) : lift_stock(op, &call);
-    if (!lifted.ok()) return Error{lifted.error().kind, fmt::format("{}: {}", name, lifted.error().message)};
+    if (!lifted.ok())
+      return Error{lifted.error().kind, fmt::format("{}: {}", name, lifted.error().message)};
     THIMBLE_TRY(const ir::Type out, call.out_type());
     const ir::Type& type = graph_.type(*lifted);
     if (type.shape != out.shape || type.dtype != out.dtype) {

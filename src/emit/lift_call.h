@@ -10,8 +10,8 @@ namespace thimble::emit {
 
 class LiftCall {
  public:
-  LiftCall(const formats::pte::ExecutionPlan& plan, const std::vector<int32_t>& args, LiftMemory* memory,
-           ir::Graph* graph)
+  LiftCall(const formats::pte::ExecutionPlan& plan, const std::vector<int32_t>& args,
+           LiftMemory* memory, ir::Graph* graph)
       : plan_(plan), args_(args), memory_(memory), graph_(graph) {}
 
   /// Each argument is of the kind its letter says.
@@ -30,7 +30,9 @@ class LiftCall {
   LiftMemory& memory() { return *memory_; }
 
  private:
-  const formats::pte::EValue& value(size_t i) const { return plan_.values[static_cast<size_t>(args_[i])]; }
+  const formats::pte::EValue& value(size_t i) const {
+    return plan_.values[static_cast<size_t>(args_[i])];
+  }
 
   const formats::pte::ExecutionPlan& plan_;
   const std::vector<int32_t>& args_;
@@ -38,7 +40,8 @@ class LiftCall {
   ir::Graph* graph_;
 };
 
-/// Adds the IR operators that mean this call; the result's type is then compared with the out tensor's.
+/// Adds the IR operators that mean this call; the result's type is then compared with the out
+/// tensor's.
 Result<ir::ValueId> lift_stock(abi::PteOp op, LiftCall* call);
 Result<ir::ValueId> lift_native(abi::PteOp op, LiftCall* call);
 

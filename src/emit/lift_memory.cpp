@@ -49,7 +49,8 @@ Result<const pte::Tensor*> LiftMemory::tensor(int32_t index) const {
 Result<ir::Type> LiftMemory::type(int32_t index) const {
   THIMBLE_TRY(const pte::Tensor* tensor, this->tensor(index));
   const std::optional<ir::DType> dtype = dtype_of(tensor->scalar_type);
-  if (!dtype) return unsupported("values[{}]: element type {}", index, pte::name(tensor->scalar_type));
+  if (!dtype)
+    return unsupported("values[{}]: element type {}", index, pte::name(tensor->scalar_type));
   ir::Type type;
   type.dtype = *dtype;
   type.shape.assign(tensor->sizes.begin(), tensor->sizes.end());
@@ -60,7 +61,8 @@ Result<ir::Type> LiftMemory::type(int32_t index) const {
 
 Result<const Bytes*> LiftMemory::constant(int32_t index) const {
   THIMBLE_TRY(const pte::Tensor* tensor, this->tensor(index));
-  if (tensor->allocation || tensor->data_buffer_idx == 0) return bad_input("values[{}] is not a constant", index);
+  if (tensor->allocation || tensor->data_buffer_idx == 0)
+    return bad_input("values[{}] is not a constant", index);
   return &program_.constants[tensor->data_buffer_idx];
 }
 
@@ -97,10 +99,11 @@ Result<ValueId> LiftMemory::read(int32_t index) {
   }
   if (const auto found = unplanned_.find(index); found != unplanned_.end()) return found->second;
   THIMBLE_TRY(const Bytes* bytes, constant(index));
-  if (bytes->size() != type.bytes()) return bad_input("values[{}]: its constant has {} bytes", index, bytes->size());
-  const ValueId value = graph_->add_constant(
-      fmt::format("constant_{}", index),
-      std::make_shared<const ir::Tensor>(ir::from_memory(*bytes, type.dtype, type.shape, type.dim_order)));
+  if (bytes->size() != type.bytes())
+    return bad_input("values[{}]: its constant has {} bytes", index, bytes->size());
+  const ValueId value = graph_->add_constant(fmt::format("constant_{}", index),
+                                             std::make_shared<const ir::Tensor>(ir::from_memory(
+                                                 *bytes, type.dtype, type.shape, type.dim_order)));
   graph_->value(value).type.dim_order = type.dim_order;
   unplanned_[index] = value;
   return value;
@@ -109,7 +112,8 @@ Result<ValueId> LiftMemory::read(int32_t index) {
 Result<ValueId> LiftMemory::reinterpret(ValueId value, const ir::Type& as) {
   const ir::Type is = graph_->type(value);
   if (is.shape == as.shape && is.dim_order == as.dim_order) return value;
-  if (is.dtype != as.dtype) return unsupported("memory is read as another element type than it was written");
+  if (is.dtype != as.dtype)
+    return unsupported("memory is read as another element type than it was written");
   // Into the frame (dimensions in memory order), to the reader's frame, and out of it.
   const std::vector<int64_t> from = full_order(is);
   const std::vector<int64_t> to = full_order(as);
@@ -118,7 +122,8 @@ Result<ValueId> LiftMemory::reinterpret(ValueId value, const ir::Type& as) {
   for (const int64_t dim : to) shape.push_back(as.shape[static_cast<size_t>(dim)]);
   THIMBLE_TRY(frame, graph_->add(ir::OpKind::reshape, {frame}, {{"shape", shape}}));
   std::vector<int64_t> inverse(to.size());
-  for (size_t i = 0; i < to.size(); ++i) inverse[static_cast<size_t>(to[i])] = static_cast<int64_t>(i);
+  for (size_t i = 0; i < to.size(); ++i)
+    inverse[static_cast<size_t>(to[i])] = static_cast<int64_t>(i);
   ir::Graph::ResultHint hint;
   hint.dim_order = as.dim_order;
   return graph_->add(ir::OpKind::permute, {frame}, {{"dims", inverse}}, {}, hint);

@@ -12,7 +12,8 @@ namespace thimble::emit {
 
 class LiftMemory {
  public:
-  LiftMemory(const formats::pte::Program& program, const formats::pte::ExecutionPlan& plan, ir::Graph* graph)
+  LiftMemory(const formats::pte::Program& program, const formats::pte::ExecutionPlan& plan,
+             ir::Graph* graph)
       : program_(program), plan_(plan), graph_(graph) {}
 
   Status add_input(int32_t index);

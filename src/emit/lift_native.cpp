@@ -43,7 +43,8 @@ class Packed {
 };
 
 ValueId constant(LiftCall* call, std::string name, ir::Tensor tensor) {
-  return call->graph().add_constant(std::move(name), std::make_shared<const ir::Tensor>(std::move(tensor)));
+  return call->graph().add_constant(std::move(name),
+                                    std::make_shared<const ir::Tensor>(std::move(tensor)));
 }
 
 struct Channels {
@@ -54,13 +55,15 @@ Result<Channels> read_channels(LiftCall* call, Packed* packed, int64_t count, in
   THIMBLE_TRY(const std::vector<int32_t> mult, packed->array<int32_t>(scales));
   THIMBLE_TRY(const std::vector<int8_t> shift, packed->array<int8_t>(scales));
   const std::vector<int32_t> wide(shift.begin(), shift.end());
-  return Channels{constant(call, "bias", ir::make_i32({count}, bias)), constant(call, "mult", ir::make_i32({scales}, mult)),
+  return Channels{constant(call, "bias", ir::make_i32({count}, bias)),
+                  constant(call, "mult", ir::make_i32({scales}, mult)),
                   constant(call, "shift", ir::make_i32({scales}, wide))};
 }
 
 /// Far-side padding from the extents: [top, left] -> [top, left, bottom, right].
 Result<std::vector<int64_t>> padding(LiftCall* call, const ir::Shape& in, int64_t top, int64_t left,
-                                     const std::vector<int64_t>& kernel, const std::vector<int64_t>& stride,
+                                     const std::vector<int64_t>& kernel,
+                                     const std::vector<int64_t>& stride,
                                      const std::vector<int64_t>& dilation) {
   THIMBLE_TRY(const ir::Type out, call->out_type());
   if (in.size() != 4 || out.shape.size() != 4) return bad_input("is not a window over an image");
@@ -84,11 +87,14 @@ Result<ValueId> conv(LiftCall* call, bool depthwise) {
   THIMBLE_TRY(const Channels channels, read_channels(call, &packed, out, out));
   ir::Tensor weights;
   weights.dtype = ir::DType::kI8;
-  weights.shape = depthwise ? ir::Shape{p.kernel_h, p.kernel_w, out} : ir::Shape{out, p.kernel_h, p.kernel_w, per_group};
+  weights.shape = depthwise ? ir::Shape{p.kernel_h, p.kernel_w, out}
+                            : ir::Shape{out, p.kernel_h, p.kernel_w, per_group};
   for (const int64_t size : weights.shape) {
-    if (size < 1 || size > static_cast<int64_t>(bytes->size())) return bad_input("its weights have an absurd shape");
+    if (size < 1 || size > static_cast<int64_t>(bytes->size()))
+      return bad_input("its weights have an absurd shape");
   }
-  THIMBLE_TRY(const std::vector<int8_t> codes, packed.array<int8_t>(ir::element_count(weights.shape)));
+  THIMBLE_TRY(const std::vector<int8_t> codes,
+              packed.array<int8_t>(ir::element_count(weights.shape)));
   weights.bytes.resize(codes.size());
   std::memcpy(weights.bytes.data(), codes.data(), codes.size());
   if (depthwise) {
@@ -99,18 +105,19 @@ Result<ValueId> conv(LiftCall* call, bool depthwise) {
   }
   const std::vector<int64_t> stride = {p.stride_h, p.stride_w};
   const std::vector<int64_t> dilation = {p.dilation_h, p.dilation_w};
-  THIMBLE_TRY(const std::vector<int64_t> pad,
-              padding(call, image, p.pad_top, p.pad_left, {p.kernel_h, p.kernel_w}, stride, dilation));
-  return call->graph().add(OpKind::qconv2d,
-                           {x, constant(call, "w", std::move(weights)), channels.bias, channels.mult, channels.shift},
-                           {{"stride", stride},
-                            {"padding", pad},
-                            {"dilation", dilation},
-                            {"groups", int64_t{p.groups}},
-                            {"x_zp", int64_t{-p.x_offset}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+  THIMBLE_TRY(const std::vector<int64_t> pad, padding(call, image, p.pad_top, p.pad_left,
+                                                      {p.kernel_h, p.kernel_w}, stride, dilation));
+  return call->graph().add(
+      OpKind::qconv2d,
+      {x, constant(call, "w", std::move(weights)), channels.bias, channels.mult, channels.shift},
+      {{"stride", stride},
+       {"padding", pad},
+       {"dilation", dilation},
+       {"groups", int64_t{p.groups}},
+       {"x_zp", int64_t{-p.x_offset}},
+       {"y_zp", int64_t{p.y_offset}},
+       {"min", int64_t{p.min}},
+       {"max", int64_t{p.max}}});
 }
 
 Result<ValueId> linear(LiftCall* call) {
@@ -125,8 +132,8 @@ Result<ValueId> linear(LiftCall* call) {
   const ir::Shape shape = {p.out_features, p.in_features};
   THIMBLE_TRY(const std::vector<int8_t> codes, packed.array<int8_t>(ir::element_count(shape)));
   return call->graph().add(OpKind::qlinear,
-                           {x, constant(call, "w", ir::make_i8(shape, codes)), channels.bias, channels.mult,
-                            channels.shift},
+                           {x, constant(call, "w", ir::make_i8(shape, codes)), channels.bias,
+                            channels.mult, channels.shift},
                            {{"x_zp", int64_t{-p.x_offset}},
                             {"y_zp", int64_t{p.y_offset}},
                             {"min", int64_t{p.min}},
@@ -175,7 +182,8 @@ Result<ValueId> pool(LiftCall* call, OpKind kind) {
   const std::vector<int64_t> stride = {p.stride_h, p.stride_w};
   const std::vector<int64_t> dilation = {p.dilation_h, p.dilation_w};
   const ir::Shape image = call->graph().type(x).shape;
-  THIMBLE_TRY(const std::vector<int64_t> pad, padding(call, image, p.pad_top, p.pad_left, kernel, stride, dilation));
+  THIMBLE_TRY(const std::vector<int64_t> pad,
+              padding(call, image, p.pad_top, p.pad_left, kernel, stride, dilation));
   Attrs attrs = {{"kernel", kernel}, {"stride", stride}, {"padding", pad}};
   if (kind == OpKind::max_pool2d) {
     attrs.set("dilation", dilation);
@@ -215,7 +223,8 @@ Result<ValueId> log_softmax(LiftCall* call) {
   THIMBLE_TRY(const abi::LogSoftmaxParams p, packed.header<abi::LogSoftmaxParams>());
   THIMBLE_TRY(const std::vector<int32_t> table, packed.array<int32_t>(256));
   const auto rank = static_cast<int64_t>(call->graph().type(x).shape.size());
-  return call->graph().add(OpKind::qlog_softmax, {x, constant(call, "exp_table", ir::make_i32({256}, table))},
+  return call->graph().add(OpKind::qlog_softmax,
+                           {x, constant(call, "exp_table", ir::make_i32({256}, table))},
                            {{"dim", rank - 1},
                             {"scale_mult", int64_t{p.scale_mult}},
                             {"scale_shift", int64_t{p.scale_shift}},
@@ -226,7 +235,8 @@ Result<ValueId> log_softmax(LiftCall* call) {
 
 Result<ValueId> edge(LiftCall* call, OpKind kind) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
-  return call->graph().add(kind, {x}, {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
+  return call->graph().add(kind, {x},
+                           {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
 }
 
 }  // namespace

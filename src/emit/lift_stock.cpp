@@ -11,12 +11,16 @@ using ir::OpKind;
 using ir::ValueId;
 
 /// [h, w] -> [top, left, bottom, right] such that the result has the out tensor's extent.
-Result<std::vector<int64_t>> padding(LiftCall* call, const ir::Shape& in, const std::vector<int64_t>& kernel,
-                                     const std::vector<int64_t>& stride, const std::vector<int64_t>& pad,
+Result<std::vector<int64_t>> padding(LiftCall* call, const ir::Shape& in,
+                                     const std::vector<int64_t>& kernel,
+                                     const std::vector<int64_t>& stride,
+                                     const std::vector<int64_t>& pad,
                                      const std::vector<int64_t>& dilation) {
   THIMBLE_TRY(const ir::Type out, call->out_type());
-  const bool pairs = kernel.size() == 2 && stride.size() == 2 && pad.size() == 2 && dilation.size() == 2;
-  if (in.size() != 4 || out.shape.size() != 4 || !pairs) return bad_input("is not a window over an image");
+  const bool pairs =
+      kernel.size() == 2 && stride.size() == 2 && pad.size() == 2 && dilation.size() == 2;
+  if (in.size() != 4 || out.shape.size() != 4 || !pairs)
+    return bad_input("is not a window over an image");
   std::vector<int64_t> result = {pad[0], pad[1], 0, 0};
   for (size_t k = 0; k < 2; ++k) {
     const int64_t reach = (out.shape[2 + k] - 1) * stride[k] + (kernel[k] - 1) * dilation[k] + 1;
@@ -30,8 +34,10 @@ Result<ValueId> conv(LiftCall* call, bool depthwise) {
   THIMBLE_TRY(ValueId w, call->tensor(1));
   const ir::Shape image = call->graph().type(x).shape;
   const ir::Shape stored = call->graph().type(w).shape;
-  if (image.size() != 4 || stored.size() != 4) return bad_input("takes images and four-dimensional weights");
-  const std::vector<int64_t> dims = depthwise ? std::vector<int64_t>{3, 0, 1, 2} : std::vector<int64_t>{0, 3, 1, 2};
+  if (image.size() != 4 || stored.size() != 4)
+    return bad_input("takes images and four-dimensional weights");
+  const std::vector<int64_t> dims =
+      depthwise ? std::vector<int64_t>{3, 0, 1, 2} : std::vector<int64_t>{0, 3, 1, 2};
   const ir::Value& weights = call->graph().value(w);
   if (!weights.constant) return unsupported("weights are not constant");
   auto logical = std::make_shared<const ir::Tensor>(ir::permuted(*weights.constant, dims));
@@ -43,9 +49,10 @@ Result<ValueId> conv(LiftCall* call, bool depthwise) {
   const size_t at = depthwise ? 7 : 6;  // first argument after the window
   THIMBLE_TRY(const ValueId mult, call->tensor(at + 2));
   THIMBLE_TRY(const ValueId shift, call->tensor(at + 3));
-  const std::vector<int64_t> kernel = {call->graph().type(w).shape[2], call->graph().type(w).shape[3]};
-  THIMBLE_TRY(const std::vector<int64_t> pad,
-              padding(call, image, kernel, call->integers(3), call->integers(4), call->integers(5)));
+  const std::vector<int64_t> kernel = {call->graph().type(w).shape[2],
+                                       call->graph().type(w).shape[3]};
+  THIMBLE_TRY(const std::vector<int64_t> pad, padding(call, image, kernel, call->integers(3),
+                                                      call->integers(4), call->integers(5)));
   const int64_t per_group = stored[3];
   const int64_t groups = depthwise ? image[1] : per_group == 0 ? 0 : image[1] / per_group;
   return call->graph().add(OpKind::qconv2d, {x, w, bias, mult, shift},
@@ -76,14 +83,16 @@ Result<ValueId> linear(LiftCall* call) {
     }
     const int64_t in = weights.type.shape[1];
     ir::Tensor values = *graph.value(sum).constant;
-    if (values.dtype != ir::DType::kI32 || ir::element_count(values.shape) != weights.type.shape[0]) {
+    if (values.dtype != ir::DType::kI32 ||
+        ir::element_count(values.shape) != weights.type.shape[0]) {
       return bad_input("kernel_sum does not have one int32 per row");
     }
     values.shape = {weights.type.shape[0]};
     const std::span<const int8_t> codes = weights.constant->data<int8_t>();
     for (int64_t o = 0; o < values.shape[0]; ++o) {
       int64_t total = 0;
-      for (const int8_t code : codes.subspan(static_cast<size_t>(o * in), static_cast<size_t>(in))) total += code;
+      for (const int8_t code : codes.subspan(static_cast<size_t>(o * in), static_cast<size_t>(in)))
+        total += code;
       int32_t& entry = values.data<int32_t>()[static_cast<size_t>(o)];
       entry = static_cast<int32_t>(entry - x_offset * total);
     }
@@ -93,7 +102,8 @@ Result<ValueId> linear(LiftCall* call) {
     std::vector<int32_t> values;
     for (const int64_t value : call->integers(i)) values.push_back(static_cast<int32_t>(value));
     auto tensor = ir::make_i32({static_cast<int64_t>(values.size())}, values);
-    return graph.add_constant(i == 7 ? "mult" : "shift", std::make_shared<const ir::Tensor>(std::move(tensor)));
+    return graph.add_constant(i == 7 ? "mult" : "shift",
+                              std::make_shared<const ir::Tensor>(std::move(tensor)));
   };
   if (call->integer(5) != 0) return unsupported("weights have a zero point");
   return graph.add(OpKind::qlinear, {x, w, bias, numbers(7), numbers(8)},
@@ -138,8 +148,9 @@ Result<ValueId> pool(LiftCall* call, OpKind kind) {
   const bool max_pool = kind == OpKind::max_pool2d;
   const std::vector<int64_t> dilation = max_pool ? call->integers(4) : std::vector<int64_t>{1, 1};
   const ir::Shape image = call->graph().type(x).shape;
-  THIMBLE_TRY(const std::vector<int64_t> pad,
-              padding(call, image, call->integers(1), call->integers(2), call->integers(3), dilation));
+  THIMBLE_TRY(
+      const std::vector<int64_t> pad,
+      padding(call, image, call->integers(1), call->integers(2), call->integers(3), dilation));
   Attrs attrs = {{"kernel", call->integers(1)}, {"stride", call->integers(2)}, {"padding", pad}};
   if (max_pool) attrs.set("dilation", dilation);
   return call->graph().add(kind, {x}, std::move(attrs));
@@ -150,16 +161,18 @@ Result<ValueId> pad(LiftCall* call) {
   const ir::Type type = call->graph().type(x);
   const std::vector<int64_t> before = call->integers(1);
   const std::vector<int64_t> after = call->integers(2);
-  if (type.shape.size() != 4 || before.size() != 4 || after.size() != 4) return bad_input("pads four dimensions");
+  if (type.shape.size() != 4 || before.size() != 4 || after.size() != 4)
+    return bad_input("pads four dimensions");
   // Amounts are in memory order, by ExecuTorch's idea of what is channels-last.
   const bool channels_last = type.shape[1] == 1 || (type.shape[2] == 1 && type.shape[3] == 1) ||
                              type.dim_order == ir::channels_last_order();
   const auto logical = [&](const std::vector<int64_t>& v) {
     return channels_last ? std::vector<int64_t>{v[0], v[3], v[1], v[2]} : v;
   };
-  return call->graph().add(
-      OpKind::pad, {x},
-      {{"before", logical(before)}, {"after", logical(after)}, {"value", static_cast<double>(call->integer(3))}});
+  return call->graph().add(OpKind::pad, {x},
+                           {{"before", logical(before)},
+                            {"after", logical(after)},
+                            {"value", static_cast<double>(call->integer(3))}});
 }
 
 Result<ValueId> cat(LiftCall* call) {
@@ -192,8 +205,9 @@ Result<ValueId> lift_stock(PteOp op, LiftCall* call) {
                     {"step", call->integer(4)}});
     case PteOp::cortex_m_quantize_per_tensor:
     case PteOp::cortex_m_dequantize_per_tensor:
-      return unary(call, op == PteOp::cortex_m_quantize_per_tensor ? OpKind::quantize : OpKind::dequantize,
-                   {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
+      return unary(
+          call, op == PteOp::cortex_m_quantize_per_tensor ? OpKind::quantize : OpKind::dequantize,
+          {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
     case PteOp::cortex_m_pad:
       return pad(call);
     case PteOp::cortex_m_quantized_activation: {

@@ -37,7 +37,8 @@ class Scheduler {
   ValueId source(ValueId value) const { return schedule_.source_of[static_cast<size_t>(value)]; }
 
   void find_sources() {
-    for (size_t i = 0; i < graph_.value_count(); ++i) schedule_.source_of.push_back(static_cast<ValueId>(i));
+    for (size_t i = 0; i < graph_.value_count(); ++i)
+      schedule_.source_of.push_back(static_cast<ValueId>(i));
     for (const ir::Op& op : graph_.ops()) {
       if (target::is_alias(graph_, op)) {
         schedule_.source_of[static_cast<size_t>(op.output)] = source(op.inputs[0]);
@@ -74,9 +75,11 @@ class Scheduler {
       bool renamed = false;
       for (size_t value = 0; value < graph_.value_count(); ++value) renamed |= renames(value);
       if (!renamed) continue;
-      schedule_.storage_of_value[static_cast<size_t>(input)] = static_cast<int>(schedule_.storages.size());
+      schedule_.storage_of_value[static_cast<size_t>(input)] =
+          static_cast<int>(schedule_.storages.size());
       const int last = std::max(0, last_read_[static_cast<size_t>(input)]);
-      schedule_.storages.push_back({{static_cast<int64_t>(graph_.type(input).bytes()), 0, last}, input});
+      schedule_.storages.push_back(
+          {{static_cast<int64_t>(graph_.type(input).bytes()), 0, last}, input});
     }
   }
 
@@ -85,7 +88,8 @@ class Scheduler {
     for (const target::Argument& argument : call.arguments) {
       const auto* scratch = std::get_if<target::Scratch>(&argument);
       if (scratch == nullptr) continue;
-      schedule_.scratch_of_call[static_cast<size_t>(step)] = static_cast<int>(schedule_.storages.size());
+      schedule_.scratch_of_call[static_cast<size_t>(step)] =
+          static_cast<int>(schedule_.storages.size());
       schedule_.storages.push_back({{scratch->bytes, step, step}, ir::kNoValue});
     }
     const auto out = static_cast<size_t>(call.out);
@@ -104,7 +108,8 @@ class Scheduler {
   /// The operand's storage, if the call may overwrite it and nobody reads it afterwards.
   int storage_to_reuse(const target::KernelCall& call, int step) const {
     if (call.in_place < 0) return -1;
-    const auto* operand = std::get_if<target::ValueRef>(&call.arguments[static_cast<size_t>(call.in_place)]);
+    const auto* operand =
+        std::get_if<target::ValueRef>(&call.arguments[static_cast<size_t>(call.in_place)]);
     if (operand == nullptr) return -1;
     const int storage = schedule_.storage_of_value[static_cast<size_t>(source(operand->id))];
     if (storage < 0) return -1;
@@ -123,6 +128,8 @@ class Scheduler {
 
 }  // namespace
 
-Schedule make_schedule(const target::Lowered& lowered) { return Scheduler(lowered).run(); }
+Schedule make_schedule(const target::Lowered& lowered) {
+  return Scheduler(lowered).run();
+}
 
 }  // namespace thimble::emit

@@ -1,10 +1,11 @@
 #pragma once
 // Which memory each value needs and when: storages, lifetimes, and their places from the planner.
 //
-// A storage is what a kernel call writes; values that only rename memory (reshape, permute) share the storage of their
-// operand, and so does the result of a call that may overwrite an operand which dies there. Step i is call i; outputs
-// live until after the last call. Constants have no storage, the file holds them; nor have graph inputs, which the runtime
-// reads from the caller's buffer, unless a value renames one: then it needs an address in the plan, and is copied there.
+// A storage is what a kernel call writes; values that only rename memory (reshape, permute) share
+// the storage of their operand, and so does the result of a call that may overwrite an operand
+// which dies there. Step i is call i; outputs live until after the last call. Constants have no
+// storage, the file holds them; nor have graph inputs, which the runtime reads from the caller's
+// buffer, unless a value renames one: then it needs an address in the plan, and is copied there.
 
 #include <cstdint>
 #include <vector>
@@ -21,9 +22,10 @@ struct Storage {
 
 struct Schedule {
   std::vector<Storage> storages;
-  std::vector<int> storage_of_value;    // by ValueId; -1 = none
-  std::vector<ir::ValueId> source_of;   // by ValueId: the value whose bytes it renames (itself if none)
-  std::vector<int> scratch_of_call;     // by call; -1 = none
+  std::vector<int> storage_of_value;  // by ValueId; -1 = none
+  std::vector<ir::ValueId>
+      source_of;  // by ValueId: the value whose bytes it renames (itself if none)
+  std::vector<int> scratch_of_call;  // by call; -1 = none
   plan::Placement placement;
 };
 

@@ -22,12 +22,18 @@ int32_t ValueTable::intern(const std::string& key, pte::EValue value) {
   return index;
 }
 
-int32_t ValueTable::integer(int64_t value) { return intern(fmt::format("i{}", value), pte::Int{value}); }
-int32_t ValueTable::boolean(bool value) { return intern(fmt::format("b{}", value), pte::Bool{value}); }
+int32_t ValueTable::integer(int64_t value) {
+  return intern(fmt::format("i{}", value), pte::Int{value});
+}
+int32_t ValueTable::boolean(bool value) {
+  return intern(fmt::format("b{}", value), pte::Bool{value});
+}
 int32_t ValueTable::number(double value) {
   return intern(fmt::format("d{:x}", std::bit_cast<uint64_t>(value)), pte::Double{value});
 }
-int32_t ValueTable::null() { return intern("null", pte::Null{}); }
+int32_t ValueTable::null() {
+  return intern("null", pte::Null{});
+}
 
 int32_t ValueTable::integers(const std::vector<int64_t>& values) {
   pte::IntList list;
@@ -40,11 +46,11 @@ int32_t ValueTable::tensors(const std::vector<int32_t>& indices) {
 }
 
 int32_t ValueTable::tensor(const pte::Tensor& tensor) {
-  const std::string place = tensor.allocation
-                                ? fmt::format("@{}+{}", tensor.allocation->memory_id, tensor.allocation->offset)
-                                : std::string("@");
-  return intern(fmt::format("T{} {} {} {} {}", static_cast<int>(tensor.scalar_type), tensor.sizes, tensor.dim_order,
-                            tensor.data_buffer_idx, place),
+  const std::string place = tensor.allocation ? fmt::format("@{}+{}", tensor.allocation->memory_id,
+                                                            tensor.allocation->offset)
+                                              : std::string("@");
+  return intern(fmt::format("T{} {} {} {} {}", static_cast<int>(tensor.scalar_type), tensor.sizes,
+                            tensor.dim_order, tensor.data_buffer_idx, place),
                 tensor);
 }
 

@@ -56,7 +56,8 @@ int64_t first_fit(const Problem& problem, const std::vector<int64_t>& offsets, i
   std::vector<std::pair<int64_t, int64_t>> taken;
   for (const int k : problem.conflicts[static_cast<size_t>(i)]) {
     const int64_t offset = offsets[static_cast<size_t>(k)];
-    if (offset >= 0) taken.emplace_back(offset, offset + problem.buffers[static_cast<size_t>(k)].bytes);
+    if (offset >= 0)
+      taken.emplace_back(offset, offset + problem.buffers[static_cast<size_t>(k)].bytes);
   }
   std::sort(taken.begin(), taken.end());
   int64_t at = 0;
@@ -96,7 +97,8 @@ class Search {
       }
       // The buffer that reaches the peak goes to the front.
       const auto top = std::find_if(order.begin(), order.end(), [&](int i) {
-        return offsets[static_cast<size_t>(i)] + problem_.buffers[static_cast<size_t>(i)].bytes == peak;
+        return offsets[static_cast<size_t>(i)] + problem_.buffers[static_cast<size_t>(i)].bytes ==
+               peak;
       });
       if (top == order.end() || top == order.begin()) return;
       std::rotate(order.begin(), top, top + 1);
@@ -121,18 +123,20 @@ Placement place(std::span<const Buffer> buffers, int64_t alignment) {
   result.lower_bound_bytes = lower_bound(problem.buffers);
   std::vector<int> order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto buffer = [&](int i) -> const Buffer& { return problem.buffers[static_cast<size_t>(i)]; };
+  const auto buffer = [&](int i) -> const Buffer& {
+    return problem.buffers[static_cast<size_t>(i)];
+  };
   const auto sorted = [&](const std::function<bool(const Buffer&, const Buffer&)>& before) {
     std::vector<int> copy = order;
-    std::stable_sort(copy.begin(), copy.end(), [&](int a, int b) { return before(buffer(a), buffer(b)); });
+    std::stable_sort(copy.begin(), copy.end(),
+                     [&](int a, int b) { return before(buffer(a), buffer(b)); });
     return copy;
   };
   const auto span = [](const Buffer& b) { return static_cast<int64_t>(b.last - b.first + 1); };
   Search search(problem, result.lower_bound_bytes);
   search.try_order(sorted([](const Buffer& a, const Buffer& b) { return a.bytes > b.bytes; }));
-  search.try_order(sorted([&](const Buffer& a, const Buffer& b) {
-    return a.bytes * span(a) > b.bytes * span(b);
-  }));
+  search.try_order(sorted(
+      [&](const Buffer& a, const Buffer& b) { return a.bytes * span(a) > b.bytes * span(b); }));
   search.try_order(sorted([&](const Buffer& a, const Buffer& b) { return span(a) > span(b); }));
   search.try_order(sorted([](const Buffer& a, const Buffer& b) { return a.first < b.first; }));
   search.try_order(sorted([](const Buffer& a, const Buffer& b) { return a.last > b.last; }));

@@ -1,11 +1,12 @@
 #pragma once
 // Memory planning: buffers with sizes and lifetimes -> exact offsets in one arena.
 //
-// The lower bound is the largest sum of the sizes that live at one moment: no placement can need less. The planner
-// tries a family of first-fit orders and then a bounded search that looks for a placement at the bound; where its
-// peak equals the bound the result is proven minimal, else the gap is what `compile` prints.
-// Placement is a dynamic storage allocation problem (NP-hard); networks are mostly chains, where first fit by
-// decreasing size already meets the bound. Tested by tests/unit/plan_test.cpp.
+// The lower bound is the largest sum of the sizes that live at one moment: no placement can need
+// less. The planner tries a family of first-fit orders and then a bounded search that looks for a
+// placement at the bound; where its peak equals the bound the result is proven minimal, else the
+// gap is what `compile` prints. Placement is a dynamic storage allocation problem (NP-hard);
+// networks are mostly chains, where first fit by decreasing size already meets the bound. Tested by
+// tests/unit/plan_test.cpp.
 
 #include <cstdint>
 #include <span>

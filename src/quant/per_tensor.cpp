@@ -67,7 +67,8 @@ std::set<size_t> candidates(const Graph& graph, const Plan& plan, const Decision
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     const Op& op = graph.ops()[i];
     if (op.kind != ir::OpKind::linear) continue;
-    const auto weights = weights_of(graph, op, plan.ops[i].result, decisions, /*per_channel=*/false);
+    const auto weights =
+        weights_of(graph, op, plan.ops[i].result, decisions, /*per_channel=*/false);
     if (weights.ok()) found.insert(i);
   }
   return found;

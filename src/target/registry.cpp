@@ -5,6 +5,8 @@
 
 namespace thimble::target {
 
-std::span<const Target> all_targets() { return cortex_m::targets(); }
+std::span<const Target> all_targets() {
+  return cortex_m::targets();
+}
 
 }  // namespace thimble::target

@@ -4,7 +4,8 @@ namespace thimble::target {
 
 bool is_alias(const ir::Graph& graph, const ir::Op& op) {
   using ir::OpKind;
-  if (op.kind != OpKind::copy && op.kind != OpKind::reshape && op.kind != OpKind::permute) return false;
+  if (op.kind != OpKind::copy && op.kind != OpKind::reshape && op.kind != OpKind::permute)
+    return false;
   const ir::Type& x = graph.type(op.inputs[0]);
   const ir::Type& y = graph.type(op.output);
   if (op.kind == OpKind::copy) return ir::same_memory(x.shape, x.dim_order, y.dim_order);

@@ -1,9 +1,9 @@
 #pragma once
 // What a target is to the rest of the compiler: data and a few functions.
 //
-// lower() turns an integer graph into a graph that the target's kernels can run as it is (legal forms, memory orders
-// chosen, copies written out) and one KernelCall per operator that does work. The lowered graph is still IR: the
-// evaluator runs it, so every step of lowering is judged.
+// lower() turns an integer graph into a graph that the target's kernels can run as it is (legal
+// forms, memory orders chosen, copies written out) and one KernelCall per operator that does work.
+// The lowered graph is still IR: the evaluator runs it, so every step of lowering is judged.
 
 #include <cstdint>
 #include <memory>
@@ -44,14 +44,16 @@ struct Scratch {
 using Integers = std::vector<int64_t>;
 using ValueList = std::vector<ir::ValueId>;
 /// One argument of pte_ops.def, in order: T/t/R take ValueRef, Constant, None, Scratch, ValueList.
-using Argument = std::variant<ValueRef, Constant, None, Scratch, int64_t, bool, double, Integers, ValueList>;
+using Argument =
+    std::variant<ValueRef, Constant, None, Scratch, int64_t, bool, double, Integers, ValueList>;
 
 struct KernelCall {
   abi::PteOp op{};
   std::vector<Argument> arguments;  // without the out tensor
   ir::ValueId out = ir::kNoValue;
-  int ir_op = -1;                   // index into the lowered graph's operators
-  /// Index of the argument whose memory the result may take over when that value dies here; -1 = none.
+  int ir_op = -1;  // index into the lowered graph's operators
+  /// Index of the argument whose memory the result may take over when that value dies here; -1 =
+  /// none.
   int in_place = -1;
 };
 
@@ -70,12 +72,14 @@ struct Target {
   std::string_view engine;  // what reports call the engine of its operators
   std::string_view summary;
   abi::Isa isa{};
-  Result<Lowered> (*lower)(const ir::Graph& graph, const Target& target, const Options& options) = nullptr;
+  Result<Lowered> (*lower)(const ir::Graph& graph, const Target& target,
+                           const Options& options) = nullptr;
 };
 
 /// Every target, sorted by name. The one list of concrete targets.
 [[nodiscard]] std::span<const Target> all_targets();
-/// Also accepts ExecuTorch's spelling with a `+int8` suffix. Unknown names are bad input, with the nearest ones.
+/// Also accepts ExecuTorch's spelling with a `+int8` suffix. Unknown names are bad input, with the
+/// nearest ones.
 [[nodiscard]] Result<const Target*> find_target(std::string_view name);
 
 /// True if the operator's result has exactly the bytes of its first operand: it needs no call.

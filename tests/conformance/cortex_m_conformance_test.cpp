@@ -1,6 +1,7 @@
-// Random integer graphs through the Cortex-M targets: the evaluator's answer on the graph that went in equals its answer
-// on the lowered graph, on the graph lifted from the written file, and the production runtime's on that file.
-// A failure prints the seed; THIMBLE_SEED=n runs that one alone, THIMBLE_GRAPHS=n changes how many are tried.
+// Random integer graphs through the Cortex-M targets: the evaluator's answer on the graph that went
+// in equals its answer on the lowered graph, on the graph lifted from the written file, and the
+// production runtime's on that file. A failure prints the seed; THIMBLE_SEED=n runs that one alone,
+// THIMBLE_GRAPHS=n changes how many are tried.
 
 #include <gtest/gtest.h>
 
@@ -37,21 +38,24 @@ std::vector<Chunk> aligned(std::span<const std::byte> bytes) {
   return result;
 }
 
-std::vector<ir::Tensor> run_on_host(const ir::Graph& graph, const Bytes& pte, std::span<const ir::Tensor> inputs) {
+std::vector<ir::Tensor> run_on_host(const ir::Graph& graph, const Bytes& pte,
+                                    std::span<const ir::Tensor> inputs) {
   const std::vector<Chunk> file = aligned(pte);
   thimble_needs needs = {};
   EXPECT_EQ(thimble_size(file.data(), pte.size(), thimble_all_kernels(), &needs), 0);
   std::vector<Chunk> memory((needs.arena_bytes + needs.state_bytes) / 16 + 1);
   thimble_model model;
-  const thimble_status status = thimble_init(&model, file.data(), pte.size(), thimble_all_kernels(), memory.data(),
-                                             needs.arena_bytes + needs.state_bytes);
+  const thimble_status status = thimble_init(&model, file.data(), pte.size(), thimble_all_kernels(),
+                                             memory.data(), needs.arena_bytes + needs.state_bytes);
   EXPECT_EQ(status, 0) << thimble_status_text(status);
   if (status != 0) return {};
   std::vector<std::vector<Chunk>> buffers;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto bytes = ir::to_memory(inputs[i], graph.type(graph.inputs()[i]).dim_order);
     buffers.push_back(aligned(bytes));
-    EXPECT_EQ(thimble_set_input(&model, static_cast<uint32_t>(i), buffers.back().data(), bytes.size()), 0);
+    EXPECT_EQ(
+        thimble_set_input(&model, static_cast<uint32_t>(i), buffers.back().data(), bytes.size()),
+        0);
   }
   EXPECT_EQ(thimble_run(&model), 0);
   std::vector<ir::Tensor> outputs;
@@ -62,7 +66,8 @@ std::vector<ir::Tensor> run_on_host(const ir::Graph& graph, const Bytes& pte, st
     EXPECT_EQ(view.bytes, type.bytes());
     ir::DimOrder order(view.dim_order, view.dim_order + view.rank);
     EXPECT_TRUE(ir::same_memory(type.shape, order, type.dim_order));
-    outputs.push_back(ir::from_memory({static_cast<const std::byte*>(view.data), view.bytes}, type.dtype, type.shape, order));
+    outputs.push_back(ir::from_memory({static_cast<const std::byte*>(view.data), view.bytes},
+                                      type.dtype, type.shape, order));
   }
   return outputs;
 }
@@ -78,7 +83,8 @@ bool has_mean(const ir::Graph& graph) {
 bool check_one(uint64_t seed, const char* target_name, Dialect dialect) {
   const bool stock = dialect == Dialect::kStock;
   const ir::Graph graph = test::random_integer_graph(seed, {static_cast<int>(2 + seed % 9), stock});
-  const std::string repeat = "THIMBLE_SEED=" + std::to_string(seed) + " on " + target_name + (stock ? ", stock" : "");
+  const std::string repeat =
+      "THIMBLE_SEED=" + std::to_string(seed) + " on " + target_name + (stock ? ", stock" : "");
   SCOPED_TRACE(repeat);
   EXPECT_TRUE(ir::verify(graph).ok());
   const std::vector<ir::Tensor> inputs = test::random_inputs(graph, seed);
@@ -89,7 +95,8 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect) {
   const target::Target& target = **target::find_target(target_name);
   const auto lowered = target.lower(graph, target, {dialect});
   if (!lowered.ok()) {
-    EXPECT_EQ(lowered.error().kind, ErrorKind::kUnsupported) << lowered.error().message << "\n" << ir::print(graph);
+    EXPECT_EQ(lowered.error().kind, ErrorKind::kUnsupported) << lowered.error().message << "\n"
+                                                             << ir::print(graph);
     return false;
   }
   EXPECT_TRUE(ir::verify(lowered->graph).ok());
@@ -102,19 +109,22 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect) {
   }
 
   const auto emitted = emit::emit(*lowered, emit::make_schedule(*lowered), target, dialect);
-  EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message) << ir::print(lowered->graph);
+  EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message)
+                            << ir::print(lowered->graph);
   if (!emitted.ok()) return false;
   const auto program = formats::pte::read(emitted->bytes, "test.pte");
   EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().message);
   if (!program.ok()) return false;
   const auto lifted = emit::lift(*program);
-  EXPECT_TRUE(lifted.ok()) << (lifted.ok() ? "" : lifted.error().message) << ir::print(lowered->graph);
+  EXPECT_TRUE(lifted.ok()) << (lifted.ok() ? "" : lifted.error().message)
+                           << ir::print(lowered->graph);
   if (!lifted.ok()) return false;
   const auto from_lifted = eval::evaluate(*lifted, inputs);
   EXPECT_TRUE(from_lifted.ok()) << (from_lifted.ok() ? "" : from_lifted.error().message);
   if (!from_lifted.ok()) return false;
   EXPECT_EQ(*from_lifted, *from_lowered) << ir::print(lowered->graph) << ir::print(*lifted);
-  EXPECT_EQ(run_on_host(lowered->graph, emitted->bytes, inputs), *from_lowered) << ir::print(lowered->graph);
+  EXPECT_EQ(run_on_host(lowered->graph, emitted->bytes, inputs), *from_lowered)
+      << ir::print(lowered->graph);
   return true;
 }
 
@@ -124,7 +134,7 @@ void check_many(const char* target_name, Dialect dialect) {
     check_one(static_cast<uint64_t>(only), target_name, dialect);
     return;
   }
-  const int64_t graphs = from_environment("THIMBLE_GRAPHS", 400);
+  const int64_t graphs = from_environment("THIMBLE_GRAPHS", 2000);
   int64_t taken = 0;
   for (int64_t seed = 0; seed < graphs && !testing::Test::HasFailure(); ++seed) {
     taken += check_one(static_cast<uint64_t>(seed), target_name, dialect) ? 1 : 0;
@@ -133,10 +143,18 @@ void check_many(const char* target_name, Dialect dialect) {
   EXPECT_GT(taken, graphs * 8 / 10);
 }
 
-TEST(CortexMConformance, native_helium) { check_many("cortex-m55", Dialect::kNative); }
-TEST(CortexMConformance, stock_helium) { check_many("cortex-m55", Dialect::kStock); }
-TEST(CortexMConformance, stock_dsp) { check_many("cortex-m4", Dialect::kStock); }
-TEST(CortexMConformance, stock_scalar) { check_many("cortex-m3", Dialect::kStock); }
+TEST(CortexMConformance, native_helium) {
+  check_many("cortex-m55", Dialect::kNative);
+}
+TEST(CortexMConformance, stock_helium) {
+  check_many("cortex-m55", Dialect::kStock);
+}
+TEST(CortexMConformance, stock_dsp) {
+  check_many("cortex-m4", Dialect::kStock);
+}
+TEST(CortexMConformance, stock_scalar) {
+  check_many("cortex-m3", Dialect::kStock);
+}
 
 }  // namespace
 }  // namespace thimble

@@ -40,7 +40,8 @@ class Generator {
   void add_input(int i) {
     Shape shape = {1, random_.between(1, 6), random_.between(1, 7), random_.between(1, 7)};
     if (random_.chance(15)) shape = {random_.between(1, 3), random_.between(1, 12)};
-    if (random_.chance(10)) shape = {random_.between(1, 2), random_.between(1, 5), random_.between(1, 6)};
+    if (random_.chance(10))
+      shape = {random_.between(1, 2), random_.between(1, 5), random_.between(1, 6)};
     if (random_.chance(10)) shape[0] = 2;
     ir::Type type = {ir::DType::kI8, shape, maybe_channels_last(shape), quant()};
     const bool is_float = random_.chance(60);
@@ -73,7 +74,10 @@ class Generator {
     }
   }
 
-  ValueId pick() { return values_[static_cast<size_t>(random_.between(0, static_cast<int64_t>(values_.size()) - 1))]; }
+  ValueId pick() {
+    return values_[static_cast<size_t>(
+        random_.between(0, static_cast<int64_t>(values_.size()) - 1))];
+  }
   /// Later values more often, so that graphs are deep.
   ValueId pick_recent() { return random_.chance(60) ? values_.back() : pick(); }
   const Shape& shape(ValueId value) { return graph_.type(value).shape; }
@@ -82,7 +86,9 @@ class Generator {
   ValueId constant(ir::Tensor tensor) {
     return graph_.add_constant("c", std::make_shared<const ir::Tensor>(std::move(tensor)));
   }
-  ValueId codes(const Shape& shape) { return constant(random_tensor(random_, ir::DType::kI8, shape)); }
+  ValueId codes(const Shape& shape) {
+    return constant(random_tensor(random_, ir::DType::kI8, shape));
+  }
   std::pair<ValueId, ValueId> multipliers(int64_t count, double magnitude) {
     std::vector<int32_t> mult, shift;
     for (int64_t i = 0; i < count; ++i) {
@@ -105,7 +111,8 @@ class Generator {
     if (fresh_quant) hint.quant = quant();
     Result<ValueId> result = graph_.add(kind, std::move(inputs), std::move(attrs), {}, hint);
     if (!result.ok()) return false;
-    if (graph_.type(*result).elements() > 4000 || graph_.type(*result).elements() == 0) return false;
+    if (graph_.type(*result).elements() > 4000 || graph_.type(*result).elements() == 0)
+      return false;
     values_.push_back(*result);
     ++made_;
     return true;
@@ -113,10 +120,11 @@ class Generator {
 
   void add_op() {
     static constexpr OpKind kKinds[] = {
-        OpKind::qconv2d, OpKind::qconv2d, OpKind::qconv2d, OpKind::qlinear,  OpKind::qadd,     OpKind::qsub,
-        OpKind::qmul,    OpKind::lut,     OpKind::reshape, OpKind::permute,  OpKind::slice,    OpKind::concat,
-        OpKind::pad,     OpKind::expand,  OpKind::copy,    OpKind::qavg_pool2d, OpKind::max_pool2d, OpKind::qmean,
-        OpKind::qsoftmax, OpKind::qlog_softmax};
+        OpKind::qconv2d,    OpKind::qconv2d, OpKind::qconv2d,  OpKind::qlinear,
+        OpKind::qadd,       OpKind::qsub,    OpKind::qmul,     OpKind::lut,
+        OpKind::reshape,    OpKind::permute, OpKind::slice,    OpKind::concat,
+        OpKind::pad,        OpKind::expand,  OpKind::copy,     OpKind::qavg_pool2d,
+        OpKind::max_pool2d, OpKind::qmean,   OpKind::qsoftmax, OpKind::qlog_softmax};
     const OpKind kind = kKinds[random_.between(0, static_cast<int64_t>(std::size(kKinds)) - 1)];
     const ValueId x = pick_recent();
     if (shape(x).empty() && kind != OpKind::lut) return;
@@ -151,7 +159,9 @@ class Generator {
     }
   }
 
-  std::vector<int64_t> pair(int64_t low, int64_t high) { return {random_.between(low, high), random_.between(low, high)}; }
+  std::vector<int64_t> pair(int64_t low, int64_t high) {
+    return {random_.between(low, high), random_.between(low, high)};
+  }
   std::vector<int64_t> padding() {
     const std::vector<int64_t> p = pair(0, 2);
     if (random_.chance(60)) return {p[0], p[1], p[0], p[1]};
@@ -173,15 +183,20 @@ class Generator {
     const Shape weights = {out, channels / groups, kernel[0], kernel[1]};
     const auto [mult, shift] = multipliers(random_.chance(80) ? out : 1, 0.02);
     const ValueId bias = random_.chance(70) ? constant(small_i32(out)) : ir::kNoValue;
-    Attrs attrs = {{"stride", pair(1, 2)}, {"padding", padding()}, {"dilation", pair(1, random_.chance(20) ? 2 : 1)},
-                   {"groups", groups},     {"x_zp", code()},       {"y_zp", code()}};
+    Attrs attrs = {{"stride", pair(1, 2)},
+                   {"padding", padding()},
+                   {"dilation", pair(1, random_.chance(20) ? 2 : 1)},
+                   {"groups", groups},
+                   {"x_zp", code()},
+                   {"y_zp", code()}};
     set_clamp(&attrs);
     keep(OpKind::qconv2d, {x, codes(weights), bias, mult, shift}, std::move(attrs), true);
   }
 
   ir::Tensor small_i32(int64_t count) {
     std::vector<int32_t> values;
-    for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<int32_t>(random_.between(-5000, 5000)));
+    for (int64_t i = 0; i < count; ++i)
+      values.push_back(static_cast<int32_t>(random_.between(-5000, 5000)));
     return ir::make_i32({count}, values);
   }
 
@@ -209,7 +224,8 @@ class Generator {
       if (shape(value) == shape(x)) fitting.push_back(value);
     }
     if (random_.chance(30)) return pick();
-    return fitting[static_cast<size_t>(random_.between(0, static_cast<int64_t>(fitting.size()) - 1))];
+    return fitting[static_cast<size_t>(
+        random_.between(0, static_cast<int64_t>(fitting.size()) - 1))];
   }
 
   void binary(OpKind kind, ValueId x) {
@@ -229,7 +245,8 @@ class Generator {
     }
     set_clamp(&attrs);
     const bool swap = random_.chance(30);
-    keep(kind, swap ? std::vector<ValueId>{other, x} : std::vector<ValueId>{x, other}, std::move(attrs), true);
+    keep(kind, swap ? std::vector<ValueId>{other, x} : std::vector<ValueId>{x, other},
+         std::move(attrs), true);
   }
 
   void pool(OpKind kind, ValueId x) {
@@ -258,8 +275,9 @@ class Generator {
     for (int64_t d = first; d <= random_.between(first, rank - 1); ++d) dims.push_back(d);
     if (!options_.stock_only && rank > 2 && random_.chance(20)) dims = {0, rank - 1};
     const auto m = numerics::quantize_multiplier(random_.real(0.02, 0.8));
-    Attrs attrs = {{"dims", dims},     {"keepdim", random_.between(0, 1)}, {"x_zp", code()},
-                   {"y_zp", code()},   {"mult", int64_t{m.mult}},          {"shift", int64_t{m.shift}}};
+    Attrs attrs = {
+        {"dims", dims},   {"keepdim", random_.between(0, 1)}, {"x_zp", code()},
+        {"y_zp", code()}, {"mult", int64_t{m.mult}},          {"shift", int64_t{m.shift}}};
     set_clamp(&attrs);
     keep(OpKind::qmean, {x}, std::move(attrs), true);
   }
@@ -268,15 +286,21 @@ class Generator {
     const int64_t dim = random_.between(0, static_cast<int64_t>(shape(x).size()) - 1);
     if (kind == OpKind::qsoftmax) {
       const auto m = numerics::quantize_multiplier(random_.real(0.005, 0.5) * (1 << 26));
-      const auto diff_min = static_cast<int64_t>(-std::floor(31.0 * (1 << 26) / std::exp2(m.shift)));
+      const auto diff_min =
+          static_cast<int64_t>(-std::floor(31.0 * (1 << 26) / std::exp2(m.shift)));
       keep(kind, {x},
-           {{"dim", dim}, {"mult", int64_t{m.mult}}, {"shift", int64_t{m.shift}}, {"diff_min", diff_min}}, true);
+           {{"dim", dim},
+            {"mult", int64_t{m.mult}},
+            {"shift", int64_t{m.shift}},
+            {"diff_min", diff_min}},
+           true);
       return;
     }
     if (options_.stock_only) return;
     const double scale = random_.real(0.01, 0.5);
     std::vector<int32_t> table;
-    for (int k = 0; k < 256; ++k) table.push_back(static_cast<int32_t>(std::lround(std::exp(-k * scale) * (1 << 20))));
+    for (int k = 0; k < 256; ++k)
+      table.push_back(static_cast<int32_t>(std::lround(std::exp(-k * scale) * (1 << 20))));
     const auto s = numerics::quantize_multiplier(scale * 16);
     const auto l = numerics::quantize_multiplier(std::log(2.0) / 65536.0 * 16);
     keep(kind, {x, constant(ir::make_i32({256}, table))},
@@ -299,13 +323,17 @@ class Generator {
       std::vector<int64_t> dims(static_cast<size_t>(rank));
       std::iota(dims.begin(), dims.end(), 0);
       for (size_t i = dims.size(); i > 1; --i) {
-        std::swap(dims[i - 1], dims[static_cast<size_t>(random_.between(0, static_cast<int64_t>(i) - 1))]);
+        std::swap(dims[i - 1],
+                  dims[static_cast<size_t>(random_.between(0, static_cast<int64_t>(i) - 1))]);
       }
       keep(kind, {x}, {{"dims", dims}}, false);
     } else if (kind == OpKind::slice) {
       const int64_t start = random_.between(0, from[at] - 1);
       keep(kind, {x},
-           {{"dim", dim}, {"start", start}, {"end", random_.between(start + 1, from[at])}, {"step", random_.between(1, 2)}},
+           {{"dim", dim},
+            {"start", start},
+            {"end", random_.between(start + 1, from[at])},
+            {"step", random_.between(1, 2)}},
            false);
     } else if (kind == OpKind::concat) {
       std::vector<ValueId> parts = {x};
@@ -323,7 +351,8 @@ class Generator {
       before[at] = random_.between(0, 2);
       after[at] = random_.between(0, 2);
       if (rank == 4 && random_.chance(50)) after[3] = 1;
-      keep(kind, {x}, {{"before", before}, {"after", after}, {"value", static_cast<double>(code())}}, false);
+      keep(kind, {x},
+           {{"before", before}, {"after", after}, {"value", static_cast<double>(code())}}, false);
     } else if (kind == OpKind::expand) {
       Shape wide = from;
       for (int64_t& size : wide) {

@@ -1,5 +1,6 @@
 #pragma once
-// Random int8 graphs by seed, of every integer operator and memory movement that a target may be given.
+// Random int8 graphs by seed, of every integer operator and memory movement that a target may be
+// given.
 
 #include <cstdint>
 

@@ -1,5 +1,5 @@
-// The planner: placements are valid and at the lower bound where they claim it; small worlds are exhausted against an
-// optimum found by trying every order.
+// The planner: placements are valid and at the lower bound where they claim it; small worlds are
+// exhausted against an optimum found by trying every order.
 
 #include "plan/planner.h"
 
@@ -56,7 +56,8 @@ int64_t peak_of_order(const std::vector<Buffer>& buffers, const std::vector<size
     for (bool moved = true; moved;) {
       moved = false;
       for (size_t k = 0; k < buffers.size(); ++k) {
-        const bool together = buffers[i].first <= buffers[k].last && buffers[k].first <= buffers[i].last;
+        const bool together =
+            buffers[i].first <= buffers[k].last && buffers[k].first <= buffers[i].last;
         if (offset[k] < 0 || !together) continue;
         if (at < offset[k] + buffers[k].bytes && offset[k] < at + buffers[i].bytes) {
           at = offset[k] + buffers[k].bytes;
@@ -78,7 +79,8 @@ TEST(Planner, small_plans_are_close_to_the_optimum_of_all_orders) {
     std::vector<Buffer> buffers;
     for (int64_t i = random.between(2, 6); i > 0; --i) {
       const auto first = static_cast<int>(random.between(0, 6));
-      buffers.push_back({random.between(1, 9), first, first + static_cast<int>(random.between(0, 3))});
+      buffers.push_back(
+          {random.between(1, 9), first, first + static_cast<int>(random.between(0, 3))});
     }
     const Placement placement = place(buffers, 1);
     ASSERT_TRUE(is_valid(buffers, placement)) << "seed " << seed;
@@ -101,7 +103,8 @@ TEST(Planner, large_random_plans_are_valid) {
     std::vector<Buffer> buffers;
     for (int i = 0; i < 80; ++i) {
       const auto first = static_cast<int>(random.between(0, 60));
-      buffers.push_back({random.between(0, 5000), first, first + static_cast<int>(random.between(0, 8))});
+      buffers.push_back(
+          {random.between(0, 5000), first, first + static_cast<int>(random.between(0, 8))});
     }
     const Placement placement = place(buffers, 16);
     ASSERT_TRUE(is_valid(buffers, placement)) << "seed " << seed;

@@ -20,12 +20,16 @@ DimOrder identity_order(size_t rank) {
   for (size_t i = 0; i < rank; ++i) order[i] = static_cast<uint8_t>(i);
   return order;
 }
-DimOrder full(const DimOrder& order, size_t rank) { return order.empty() ? identity_order(rank) : order; }
+DimOrder full(const DimOrder& order, size_t rank) {
+  return order.empty() ? identity_order(rank) : order;
+}
 DimOrder canonical(DimOrder order) {
   if (ir::is_contiguous(order)) order.clear();
   return order;
 }
-std::vector<int64_t> as_dims(const DimOrder& order) { return {order.begin(), order.end()}; }
+std::vector<int64_t> as_dims(const DimOrder& order) {
+  return {order.begin(), order.end()};
+}
 /// inverse[order[i]] = i
 DimOrder inverse(const DimOrder& order) {
   DimOrder result(order.size());
@@ -84,7 +88,8 @@ class Assigner {
                       DimOrder result_order, ValueId old_output = ir::kNoValue) {
     ir::Graph::ResultHint hint;
     hint.dim_order = canonical(std::move(result_order));
-    hint.quant = old_output == ir::kNoValue ? to().type(inputs[0]).quant : from_.type(old_output).quant;
+    hint.quant =
+        old_output == ir::kNoValue ? to().type(inputs[0]).quant : from_.type(old_output).quant;
     if (old_output != ir::kNoValue) hint.name = from_.value(old_output).name;
     return to().add(kind, std::move(inputs), std::move(attrs), like.source, std::move(hint));
   }
@@ -98,7 +103,8 @@ class Assigner {
     ValueId result = ir::kNoValue;
     if (to().value(value).constant) {
       const ir::Value constant = to().value(value);
-      result = to().add_constant(constant.name + "_ordered", constant.constant, constant.type.quant);
+      result =
+          to().add_constant(constant.name + "_ordered", constant.constant, constant.type.quant);
       to().value(result).type.dim_order = wanted;
     } else {
       Op like;
@@ -252,7 +258,8 @@ class Assigner {
     return add(op.kind, std::move(inputs), op.attrs, op, common, op.output);
   }
 
-  /// The pad kernel knows contiguous and channels-last images, and takes for the latter whatever could be either.
+  /// The pad kernel knows contiguous and channels-last images, and takes for the latter whatever
+  /// could be either.
   Result<ValueId> convert_pad(const Op& op) {
     ValueId x = rewriter_.map(op.inputs[0]);
     const Shape& shape = to().type(x).shape;
@@ -267,7 +274,8 @@ class Assigner {
     const ValueId x = rewriter_.map(op.inputs[0]);
     const std::vector<int64_t> dims = op.integers("dims");
     DimOrder to_result(dims.size());
-    for (size_t k = 0; k < dims.size(); ++k) to_result[static_cast<size_t>(dims[k])] = static_cast<uint8_t>(k);
+    for (size_t k = 0; k < dims.size(); ++k)
+      to_result[static_cast<size_t>(dims[k])] = static_cast<uint8_t>(k);
     DimOrder result = full(order(x), dims.size());
     for (uint8_t& dim : result) dim = to_result[dim];
     return add(op.kind, {x}, op.attrs, op, result, op.output);
@@ -314,7 +322,8 @@ class Assigner {
       columns = ir::permuted(columns, std::vector<int64_t>{0, 2, 3, 1});
       columns.shape = matrix;
       inputs[1] = to().add_constant(weights.name + "_nhwc",
-                                    std::make_shared<const ir::Tensor>(std::move(columns)), weights.type.quant);
+                                    std::make_shared<const ir::Tensor>(std::move(columns)),
+                                    weights.type.quant);
     }
     return add(op.kind, std::move(inputs), op.attrs, op, {}, op.output);
   }
@@ -351,19 +360,22 @@ class Assigner {
         const ir::Value constant = to().value(inputs[i]);
         inputs[i] = to().add_constant(
             constant.name + "_framed",
-            std::make_shared<const ir::Tensor>(ir::permuted(*constant.constant, as_dims(frame))), constant.type.quant);
+            std::make_shared<const ir::Tensor>(ir::permuted(*constant.constant, as_dims(frame))),
+            constant.type.quant);
       } else {
         THIMBLE_TRY(inputs[i], to_frame(inputs[i], op));
       }
     }
-    THIMBLE_TRY(const ValueId framed, add(op.kind, std::move(inputs), std::move(attrs), op, {}, op.output));
+    THIMBLE_TRY(const ValueId framed,
+                add(op.kind, std::move(inputs), std::move(attrs), op, {}, op.output));
     return from_frame(framed, frame, op);
   }
 
   Result<ValueId> convert_framed(const Op& op) {
     const DimOrder frame = common_order(rewriter_.map(op.inputs));
     // expand may add leading dimensions; then only a contiguous operand has a frame.
-    if (op.kind == OpKind::expand && rank(rewriter_.map(op.inputs[0])) != from_.type(op.output).shape.size()) {
+    if (op.kind == OpKind::expand &&
+        rank(rewriter_.map(op.inputs[0])) != from_.type(op.output).shape.size()) {
       return run_framed(op, {}, op.attrs);
     }
     return run_framed(op, frame, framed_attrs(op, frame));

@@ -19,9 +19,10 @@ using ir::ValueId;
 constexpr size_t kStockRank = 4;
 
 std::string describe(const Op& op, std::string_view reason) {
-  const std::string what = op.source.target.empty() ? std::string(ir::op_name(op.kind)) : op.source.target;
-  return fmt::format("{} {}\n  {:<14} {:<30} in module {}", what, reason, op.source.where(), op.source.text,
-                     op.source.module.empty() ? "(top)" : op.source.module);
+  const std::string what =
+      op.source.target.empty() ? std::string(ir::op_name(op.kind)) : op.source.target;
+  return fmt::format("{} {}\n  {:<14} {:<30} in module {}", what, reason, op.source.where(),
+                     op.source.text, op.source.module.empty() ? "(top)" : op.source.module);
 }
 
 class Legalizer {
@@ -37,7 +38,8 @@ class Legalizer {
     }
     if (!refusals_.empty()) {
       std::string message;
-      for (const std::string& refusal : refusals_) message += (message.empty() ? "" : "\n") + refusal;
+      for (const std::string& refusal : refusals_)
+        message += (message.empty() ? "" : "\n") + refusal;
       return unsupported("{}", message);
     }
     return rewriter_.finish();
@@ -53,7 +55,8 @@ class Legalizer {
     return ir::kNoValue;
   }
 
-  Result<ValueId> add(OpKind kind, std::vector<ValueId> inputs, Attrs attrs, const Op& like, bool last = true) {
+  Result<ValueId> add(OpKind kind, std::vector<ValueId> inputs, Attrs attrs, const Op& like,
+                      bool last = true) {
     ir::Graph::ResultHint hint;
     if (last) {
       const ir::Value& result = from_.value(like.output);
@@ -90,7 +93,10 @@ class Legalizer {
       case OpKind::qmean:
         return stock_ ? convert_mean(op) : add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
       case OpKind::qlog_softmax:
-        if (stock_) return refuse(op, "has no int8 kernel among ExecuTorch's; end the network before it, or in a softmax");
+        if (stock_)
+          return refuse(
+              op,
+              "has no int8 kernel among ExecuTorch's; end the network before it, or in a softmax");
         return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
       case OpKind::pad:
         return convert_pad(op);
@@ -124,8 +130,9 @@ class Legalizer {
       const std::vector<int64_t> before = {0, 0, padding[0], padding[1]};
       const std::vector<int64_t> after = {0, 0, padding[2], padding[3]};
       const auto value = static_cast<double>(op.integer("x_zp"));
-      THIMBLE_TRY(inputs[0], add(OpKind::pad, {inputs[0]},
-                                 {{"before", before}, {"after", after}, {"value", value}}, op, false));
+      THIMBLE_TRY(inputs[0],
+                  add(OpKind::pad, {inputs[0]},
+                      {{"before", before}, {"after", after}, {"value", value}}, op, false));
       attrs.set("padding", std::vector<int64_t>{0, 0, 0, 0});
     }
     return add(op.kind, std::move(inputs), std::move(attrs), op);
@@ -151,8 +158,10 @@ class Legalizer {
     if (!rounds_double(op)) return refuse(op, "asks for single rounding; the kernels round double");
     if (!from_.value(op.inputs[1]).constant) return refuse(op, "has weights that are not constant");
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
-    if (!stock_ || type(inputs[3]).shape[0] == 1) return add(op.kind, std::move(inputs), op.attrs, op);
-    // Stock linear has one multiplier for all channels; per-channel weights run as a 1x1 convolution.
+    if (!stock_ || type(inputs[3]).shape[0] == 1)
+      return add(op.kind, std::move(inputs), op.attrs, op);
+    // Stock linear has one multiplier for all channels; per-channel weights run as a 1x1
+    // convolution.
     const int64_t features = type(inputs[0]).shape.back();
     const int64_t rows = type(inputs[0]).elements() / features;
     const int64_t out = type(inputs[1]).shape[0];
@@ -165,7 +174,8 @@ class Legalizer {
     attrs.set("dilation", ones);
     ir::Graph::ResultHint hint;
     hint.quant = from_.type(op.output).quant;
-    THIMBLE_TRY(const ValueId image, to().add(OpKind::qconv2d, std::move(inputs), attrs, op.source, hint));
+    THIMBLE_TRY(const ValueId image,
+                to().add(OpKind::qconv2d, std::move(inputs), attrs, op.source, hint));
     return add(OpKind::reshape, {image}, {{"shape", from_.type(op.output).shape}}, op);
   }
 
@@ -179,7 +189,8 @@ class Legalizer {
     ir::Tensor tensor = *value.constant;
     tensor.shape = shape;
     std::optional<ir::Quant> quant = value.type.quant;
-    return to().add_constant(value.name + "_reshaped", std::make_shared<const ir::Tensor>(std::move(tensor)),
+    return to().add_constant(value.name + "_reshaped",
+                             std::make_shared<const ir::Tensor>(std::move(tensor)),
                              std::move(quant));
   }
 
@@ -200,21 +211,23 @@ class Legalizer {
       }
       codes[i] = map(value.constant->data<int8_t>()[static_cast<size_t>(from)]);
     }
-    return to().add_constant(value.name, std::make_shared<const ir::Tensor>(std::move(tensor)), value.type.quant);
+    return to().add_constant(value.name, std::make_shared<const ir::Tensor>(std::move(tensor)),
+                             value.type.quant);
   }
 
   /// -1 - q: with zero point -1 - z it stands for the exact negative.
   static int8_t complement(int8_t code) { return static_cast<int8_t>(-1 - code); }
   static int8_t same(int8_t code) { return code; }
 
-  Result<ValueId> through_table(ValueId x, int8_t (*map)(int32_t, int64_t, int64_t), int64_t a, int64_t b,
-                                const Op& like, bool last) {
+  Result<ValueId> through_table(ValueId x, int8_t (*map)(int32_t, int64_t, int64_t), int64_t a,
+                                int64_t b, const Op& like, bool last) {
     ir::Tensor table = ir::zeros(ir::DType::kI8, {256});
     for (int32_t code = -128; code < 128; ++code) {
       table.data<int8_t>()[static_cast<size_t>(code + 128)] = map(code, a, b);
     }
-    const ValueId constant = to().add_constant(from_.value(like.output).name + "_table",
-                                               std::make_shared<const ir::Tensor>(std::move(table)));
+    const ValueId constant =
+        to().add_constant(from_.value(like.output).name + "_table",
+                          std::make_shared<const ir::Tensor>(std::move(table)));
     return add(OpKind::lut, {x, constant}, {}, like, last);
   }
   static int8_t clamp_code(int32_t code, int64_t low, int64_t high) {
@@ -239,7 +252,9 @@ class Legalizer {
     if (from_.value(op.inputs[i]).constant) return reshaped_constant(op.inputs[i], aligned);
     THIMBLE_TRY(ValueId value, reshape(rewriter_.map(op.inputs[i]), aligned, op));
     if (negate) {
-      const auto map = [](int32_t code, int64_t, int64_t) { return static_cast<int8_t>(-1 - code); };
+      const auto map = [](int32_t code, int64_t, int64_t) {
+        return static_cast<int8_t>(-1 - code);
+      };
       THIMBLE_TRY(value, through_table(value, map, 0, 0, op, false));
     }
     if (stock_ && aligned != shape) {
@@ -269,7 +284,9 @@ class Legalizer {
     const ValueId x = rewriter_.map(op.inputs[0]);
     if (!stock_) return add(op.kind, {x}, op.attrs, op);
     if (!symmetric(op, x) && !ceils(op, x)) {
-      return refuse(op, "has padding that differs between its sides, which ExecuTorch's average pool cannot say");
+      return refuse(
+          op,
+          "has padding that differs between its sides, which ExecuTorch's average pool cannot say");
     }
     if (!clamps(op)) return add(op.kind, {x}, op.attrs, op);
     Attrs attrs = op.attrs;
@@ -295,7 +312,8 @@ class Legalizer {
 
   Result<ValueId> convert_max_pool(const Op& op) {
     ValueId x = rewriter_.map(op.inputs[0]);
-    if (from_.type(op.output).dtype != ir::DType::kI8) return refuse(op, "is still float after quantization");
+    if (from_.type(op.output).dtype != ir::DType::kI8)
+      return refuse(op, "is still float after quantization");
     if (!stock_) return add(op.kind, {x}, op.attrs, op);
     if (op.integers("dilation") != std::vector<int64_t>{1, 1}) {
       return refuse(op, "is dilated, which ExecuTorch's int8 max pool is not");
@@ -305,13 +323,15 @@ class Legalizer {
       const std::vector<int64_t> padding = op.integers("padding");
       const std::vector<int64_t> before = {0, 0, padding[0], padding[1]};
       const std::vector<int64_t> after = {0, 0, padding[2], padding[3]};
-      THIMBLE_TRY(x, add(OpKind::pad, {x}, {{"before", before}, {"after", after}, {"value", -128.0}}, op, false));
+      THIMBLE_TRY(x, add(OpKind::pad, {x},
+                         {{"before", before}, {"after", after}, {"value", -128.0}}, op, false));
       attrs.set("padding", std::vector<int64_t>{0, 0, 0, 0});
     }
     return add(op.kind, {x}, std::move(attrs), op);
   }
 
-  /// A mean over adjacent dimensions is an average pool over [outer, reduced, inner] images, then a change of scale.
+  /// A mean over adjacent dimensions is an average pool over [outer, reduced, inner] images, then a
+  /// change of scale.
   Result<ValueId> convert_mean(const Op& op) {
     const ValueId x = rewriter_.map(op.inputs[0]);
     std::vector<int64_t> dims = op.integers("dims");
@@ -322,11 +342,14 @@ class Legalizer {
     const Shape& shape = type(x).shape;
     int64_t outer = 1, reduced = 1, inner = 1;
     for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
-      (d < dims.front() ? outer : d > dims.back() ? inner : reduced) *= shape[static_cast<size_t>(d)];
+      (d < dims.front()  ? outer
+       : d > dims.back() ? inner
+                         : reduced) *= shape[static_cast<size_t>(d)];
     }
     // NHWC frame [outer, reduced, 1, inner]: logical NCHW is [outer, inner, reduced, 1].
     THIMBLE_TRY(ValueId value, reshape(x, {outer, reduced, 1, inner}, op));
-    THIMBLE_TRY(value, add(OpKind::permute, {value}, {{"dims", std::vector<int64_t>{0, 3, 1, 2}}}, op, false));
+    THIMBLE_TRY(value, add(OpKind::permute, {value}, {{"dims", std::vector<int64_t>{0, 3, 1, 2}}},
+                           op, false));
     const std::vector<int64_t> window = {reduced, 1};
     THIMBLE_TRY(value, add(OpKind::qavg_pool2d, {value},
                            {{"kernel", window},
@@ -346,11 +369,12 @@ class Legalizer {
     for (int32_t code = -128; code < 128; ++code) {
       const double real = (code - x->zero_point[0]) * x->scale[0] / y->scale[0];
       const double rounded = std::nearbyint(real) + y->zero_point[0];
-      table.data<int8_t>()[static_cast<size_t>(code + 128)] = static_cast<int8_t>(
-          std::clamp(rounded, static_cast<double>(op.integer("min")), static_cast<double>(op.integer("max"))));
+      table.data<int8_t>()[static_cast<size_t>(code + 128)] = static_cast<int8_t>(std::clamp(
+          rounded, static_cast<double>(op.integer("min")), static_cast<double>(op.integer("max"))));
     }
-    const ValueId constant = to().add_constant(from_.value(op.output).name + "_table",
-                                               std::make_shared<const ir::Tensor>(std::move(table)));
+    const ValueId constant =
+        to().add_constant(from_.value(op.output).name + "_table",
+                          std::make_shared<const ir::Tensor>(std::move(table)));
     return add(OpKind::lut, {value, constant}, {}, op);
   }
 
@@ -382,6 +406,8 @@ class Legalizer {
 
 }  // namespace
 
-Result<ir::Graph> legalize(const ir::Graph& graph, Dialect dialect) { return Legalizer(graph, dialect).run(); }
+Result<ir::Graph> legalize(const ir::Graph& graph, Dialect dialect) {
+  return Legalizer(graph, dialect).run();
+}
 
 }  // namespace thimble::target::cortex_m

@@ -22,7 +22,10 @@ class Writer {
   void pad4() { bytes_.resize((bytes_.size() + 3) / 4 * 4); }
   [[nodiscard]] Constant take() {
     const auto size = static_cast<int64_t>(bytes_.size());
-    return {std::make_shared<const std::vector<std::byte>>(std::move(bytes_)), ir::DType::kU8, {size}, {}};
+    return {std::make_shared<const std::vector<std::byte>>(std::move(bytes_)),
+            ir::DType::kU8,
+            {size},
+            {}};
   }
 
  private:
@@ -34,15 +37,19 @@ class Writer {
   std::vector<std::byte> bytes_;
 };
 
-int32_t attr(const Op& op, std::string_view name) { return static_cast<int32_t>(op.integer(name)); }
+int32_t attr(const Op& op, std::string_view name) {
+  return static_cast<int32_t>(op.integer(name));
+}
 int32_t attr(const Op& op, std::string_view name, size_t i) {
   return static_cast<int32_t>(op.integers(name)[i]);
 }
 
 /// bias of every output channel, mult and shift of every one or one for all.
-void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t scales, Writer* writer) {
-  writer->put_all(op.inputs[2] == ir::kNoValue ? std::vector<int32_t>(static_cast<size_t>(channels), 0)
-                                               : per_channel(graph, op.inputs[2], channels));
+void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t scales,
+                  Writer* writer) {
+  writer->put_all(op.inputs[2] == ir::kNoValue
+                      ? std::vector<int32_t>(static_cast<size_t>(channels), 0)
+                      : per_channel(graph, op.inputs[2], channels));
   writer->put_all(per_channel(graph, op.inputs[3], scales));
   std::vector<int8_t> shifts;
   for (const int32_t shift : per_channel(graph, op.inputs[4], scales)) {
@@ -57,7 +64,8 @@ void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t sc
 bool is_depthwise(const Graph& graph, const Op& conv) {
   const int64_t groups = conv.integer("groups");
   const int64_t channels = graph.type(conv.inputs[0]).shape[1];
-  // A single input channel is an ordinary convolution: as depthwise, the library transposes its weights at every call.
+  // A single input channel is an ordinary convolution: as depthwise, the library transposes its
+  // weights at every call.
   return groups > 1 && groups == channels;
 }
 
@@ -69,8 +77,8 @@ std::vector<int32_t> per_channel(const Graph& graph, ir::ValueId value, int64_t 
 
 std::vector<std::byte> conv_weights(const Graph& graph, const Op& op) {
   const ir::Tensor& weights = *graph.value(op.inputs[1]).constant;  // [O, I/g, kh, kw]
-  const std::vector<int64_t> dims = is_depthwise(graph, op) ? std::vector<int64_t>{1, 2, 3, 0}
-                                                            : std::vector<int64_t>{0, 2, 3, 1};
+  const std::vector<int64_t> dims =
+      is_depthwise(graph, op) ? std::vector<int64_t>{1, 2, 3, 0} : std::vector<int64_t>{0, 2, 3, 1};
   return ir::permuted(weights, dims).bytes;
 }
 
@@ -139,8 +147,8 @@ Constant pack_add(const Op& op) {
 
 Constant pack_mul(const Op& op) {
   Writer writer;
-  writer.put(abi::MulParams{-attr(op, "a_zp"), -attr(op, "b_zp"), attr(op, "y_zp"), attr(op, "mult"),
-                            attr(op, "shift"), attr(op, "min"), attr(op, "max")});
+  writer.put(abi::MulParams{-attr(op, "a_zp"), -attr(op, "b_zp"), attr(op, "y_zp"),
+                            attr(op, "mult"), attr(op, "shift"), attr(op, "min"), attr(op, "max")});
   return writer.take();
 }
 
@@ -178,8 +186,8 @@ Constant pack_mean(const Op& op) {
 
 Constant pack_log_softmax(const Graph& graph, const Op& op) {
   Writer writer;
-  writer.put(abi::LogSoftmaxParams{attr(op, "scale_mult"), attr(op, "scale_shift"), attr(op, "log_mult"),
-                                   attr(op, "log_shift"), attr(op, "y_zp")});
+  writer.put(abi::LogSoftmaxParams{attr(op, "scale_mult"), attr(op, "scale_shift"),
+                                   attr(op, "log_mult"), attr(op, "log_shift"), attr(op, "y_zp")});
   writer.put_all(graph.value(op.inputs[1]).constant->bytes);
   return writer.take();
 }

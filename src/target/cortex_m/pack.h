@@ -19,6 +19,7 @@ namespace thimble::target::cortex_m {
 /// Weights in the order both dialects store them: [O,kh,kw,I/g], or [kh,kw,O] for depthwise.
 [[nodiscard]] std::vector<std::byte> conv_weights(const ir::Graph& graph, const ir::Op& op);
 /// One entry per output channel, a single entry repeated.
-[[nodiscard]] std::vector<int32_t> per_channel(const ir::Graph& graph, ir::ValueId value, int64_t channels);
+[[nodiscard]] std::vector<int32_t> per_channel(const ir::Graph& graph, ir::ValueId value,
+                                               int64_t channels);
 
 }  // namespace thimble::target::cortex_m

@@ -1,7 +1,8 @@
 #pragma once
-// Scratch that ExecuTorch 1.5's cortex_m kernels (CMSIS-NN inside) expect, in bytes: exactly what its own exporter plans.
-// Source: CMSIS-NN 7, arm_convolve_get_buffer_sizes_s8.c, arm_depthwise_conv_get_buffer_sizes_s8.c,
-// arm_avgpool_get_buffer_sizes_s8.c (GCC branch), called as in ExecuTorch backends/cortex_m/passes/scratch_buffer_sizes.py.
+// Scratch that ExecuTorch 1.5's cortex_m kernels (CMSIS-NN inside) expect, in bytes: exactly what
+// its own exporter plans. Source: CMSIS-NN 7, arm_convolve_get_buffer_sizes_s8.c,
+// arm_depthwise_conv_get_buffer_sizes_s8.c, arm_avgpool_get_buffer_sizes_s8.c (GCC branch), called
+// as in ExecuTorch backends/cortex_m/passes/scratch_buffer_sizes.py.
 
 #include <cstdint>
 

@@ -18,13 +18,19 @@ constexpr int64_t kInt8Code = 1;
 Constant int32_constant(const std::vector<int32_t>& values, std::vector<int64_t> sizes) {
   std::vector<std::byte> bytes(values.size() * sizeof(int32_t));
   std::memcpy(bytes.data(), values.data(), bytes.size());
-  return {std::make_shared<const std::vector<std::byte>>(std::move(bytes)), ir::DType::kI32, std::move(sizes), {}};
+  return {std::make_shared<const std::vector<std::byte>>(std::move(bytes)),
+          ir::DType::kI32,
+          std::move(sizes),
+          {}};
 }
 
 class Selector {
  public:
   Selector(Lowered* lowered, abi::Isa isa, Dialect dialect)
-      : graph_(lowered->graph), calls_(&lowered->calls), isa_(isa), stock_(dialect == Dialect::kStock) {}
+      : graph_(lowered->graph),
+        calls_(&lowered->calls),
+        isa_(isa),
+        stock_(dialect == Dialect::kStock) {}
 
   Status run() {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
@@ -50,16 +56,19 @@ class Selector {
       case OpKind::qconv2d:
         return stock_ ? stock_conv(op) : call(native_conv_op(op), {x(op), pack_conv(graph_, op)});
       case OpKind::qlinear:
-        return stock_ ? stock_linear(op) : call(PteOp::thimble_linear, {x(op), pack_linear(graph_, op)});
+        return stock_ ? stock_linear(op)
+                      : call(PteOp::thimble_linear, {x(op), pack_linear(graph_, op)});
       case OpKind::qadd:
       case OpKind::qsub:
         return stock_ ? stock_add(op) : elementwise(PteOp::thimble_add, op, pack_add(op));
       case OpKind::qmul:
         return stock_ ? stock_mul(op) : elementwise(PteOp::thimble_mul, op, pack_mul(op));
       case OpKind::qavg_pool2d:
-        return stock_ ? stock_avg_pool(op) : call(PteOp::thimble_avg_pool2d, {x(op), pack_pool(op)});
+        return stock_ ? stock_avg_pool(op)
+                      : call(PteOp::thimble_avg_pool2d, {x(op), pack_pool(op)});
       case OpKind::max_pool2d:
-        return stock_ ? stock_max_pool(op) : call(PteOp::thimble_max_pool2d, {x(op), pack_pool(op)});
+        return stock_ ? stock_max_pool(op)
+                      : call(PteOp::thimble_max_pool2d, {x(op), pack_pool(op)});
       case OpKind::qmean:
         return call(PteOp::thimble_mean, {x(op), pack_mean(op)});
       case OpKind::qlog_softmax:
@@ -69,12 +78,14 @@ class Selector {
       case OpKind::lut:
         return in_place(call(PteOp::cortex_m_quantized_activation, {x(op), value(op.inputs[1])}));
       case OpKind::concat:
-        return call(PteOp::aten_cat, {ValueList(op.inputs.begin(), op.inputs.end()), op.integer("dim")});
+        return call(PteOp::aten_cat,
+                    {ValueList(op.inputs.begin(), op.inputs.end()), op.integer("dim")});
       case OpKind::slice:
-        return call(PteOp::aten_slice_copy, {x(op), op.integer("dim"), op.integer("start"), op.integer("end"),
-                                             op.integer("step")});
+        return call(PteOp::aten_slice_copy, {x(op), op.integer("dim"), op.integer("start"),
+                                             op.integer("end"), op.integer("step")});
       case OpKind::expand:
-        return call(PteOp::aten_expand_copy, {x(op), Integers(graph_.type(op.output).shape), false});
+        return call(PteOp::aten_expand_copy,
+                    {x(op), Integers(graph_.type(op.output).shape), false});
       case OpKind::pad:
         return pad(op);
       case OpKind::permute:
@@ -102,7 +113,8 @@ class Selector {
   Argument value(ValueId id) {
     const ir::Value& v = graph_.value(id);
     if (!v.constant) return ValueRef{id};
-    return Constant{std::make_shared<const std::vector<std::byte>>(ir::to_memory(*v.constant, v.type.dim_order)),
+    return Constant{std::make_shared<const std::vector<std::byte>>(
+                        ir::to_memory(*v.constant, v.type.dim_order)),
                     v.type.dtype, v.type.shape, v.type.dim_order};
   }
   Argument x(const Op& op) { return value(op.inputs[0]); }
@@ -124,13 +136,15 @@ class Selector {
     const ir::Type& from = graph_.type(op.inputs[0]);
     const ir::Type& to = graph_.type(op.output);
     if (!stock_) {
-      return call(quantizes ? PteOp::thimble_quantize : PteOp::thimble_dequantize, {x(op), scale, zero_point});
+      return call(quantizes ? PteOp::thimble_quantize : PteOp::thimble_dequantize,
+                  {x(op), scale, zero_point});
     }
     assert(ir::same_memory(from.shape, from.dim_order, to.dim_order));
     (void)from;
     (void)to;
-    return call(quantizes ? PteOp::cortex_m_quantize_per_tensor : PteOp::cortex_m_dequantize_per_tensor,
-                {x(op), scale, zero_point, int64_t{-128}, int64_t{127}, kInt8Code});
+    return call(
+        quantizes ? PteOp::cortex_m_quantize_per_tensor : PteOp::cortex_m_dequantize_per_tensor,
+        {x(op), scale, zero_point, int64_t{-128}, int64_t{127}, kInt8Code});
   }
 
   PteOp native_conv_op(const Op& op) {
@@ -181,11 +195,19 @@ class Selector {
                             {s.out_c});
     }
     ir::Tensor weights = *graph_.value(op.inputs[1]).constant;
-    weights = ir::permuted(weights, depthwise ? std::vector<int64_t>{1, 2, 3, 0} : std::vector<int64_t>{0, 2, 3, 1});
-    Constant weights_constant = {std::make_shared<const std::vector<std::byte>>(std::move(weights.bytes)),
-                                 ir::DType::kI8, weights.shape, {}};
-    Arguments arguments = {x(op), std::move(weights_constant), std::move(bias), pair(op, "stride"),
-                           pair(op, "padding"), pair(op, "dilation")};
+    weights = ir::permuted(
+        weights, depthwise ? std::vector<int64_t>{1, 2, 3, 0} : std::vector<int64_t>{0, 2, 3, 1});
+    Constant weights_constant = {
+        std::make_shared<const std::vector<std::byte>>(std::move(weights.bytes)),
+        ir::DType::kI8,
+        weights.shape,
+        {}};
+    Arguments arguments = {x(op),
+                           std::move(weights_constant),
+                           std::move(bias),
+                           pair(op, "stride"),
+                           pair(op, "padding"),
+                           pair(op, "dilation")};
     if (depthwise) arguments.emplace_back(s.out_c / s.in_c);
     arguments.emplace_back(-op.integer("x_zp"));
     arguments.emplace_back(op.integer("y_zp"));
@@ -193,9 +215,11 @@ class Selector {
     arguments.emplace_back(int32_constant(per_channel(graph_, op.inputs[4], s.out_c), {s.out_c}));
     arguments.emplace_back(op.integer("min"));
     arguments.emplace_back(op.integer("max"));
-    arguments.emplace_back(Scratch{depthwise ? depthwise_scratch_bytes(s, isa_) : conv_scratch_bytes(s, isa_)});
-    return call(depthwise ? PteOp::cortex_m_quantized_depthwise_conv2d : PteOp::cortex_m_quantized_conv2d,
-                std::move(arguments));
+    arguments.emplace_back(
+        Scratch{depthwise ? depthwise_scratch_bytes(s, isa_) : conv_scratch_bytes(s, isa_)});
+    return call(
+        depthwise ? PteOp::cortex_m_quantized_depthwise_conv2d : PteOp::cortex_m_quantized_conv2d,
+        std::move(arguments));
   }
 
   Result<KernelCall> stock_linear(const Op& op) {
@@ -208,10 +232,12 @@ class Selector {
     std::vector<int32_t> sums(static_cast<size_t>(out), 0);
     if (op.inputs[2] != ir::kNoValue) sums = per_channel(graph_, op.inputs[2], out);
     if (isa_ == abi::Isa::kMve) {
-      // The Helium kernel reads bias and zero-point sum as one number per row, the others read the bias.
+      // The Helium kernel reads bias and zero-point sum as one number per row, the others read the
+      // bias.
       for (int64_t o = 0; o < out; ++o) {
         int64_t sum = sums[static_cast<size_t>(o)];
-        for (const int8_t w : weights.data<int8_t>().subspan(static_cast<size_t>(o * in), static_cast<size_t>(in))) {
+        for (const int8_t w :
+             weights.data<int8_t>().subspan(static_cast<size_t>(o * in), static_cast<size_t>(in))) {
           sum += x_offset * w;
         }
         sums[static_cast<size_t>(o)] = static_cast<int32_t>(sum);
@@ -223,21 +249,23 @@ class Selector {
     const auto scalar = [&](size_t i) {
       return Integers{graph_.value(op.inputs[i]).constant->data<int32_t>()[0]};
     };
-    return call(PteOp::cortex_m_quantized_linear,
-                {x(op), value(op.inputs[1]), std::move(bias), std::move(kernel_sum), x_offset, int64_t{0},
-                 op.integer("y_zp"), scalar(3), scalar(4), op.integer("max"), op.integer("min")});
+    return call(
+        PteOp::cortex_m_quantized_linear,
+        {x(op), value(op.inputs[1]), std::move(bias), std::move(kernel_sum), x_offset, int64_t{0},
+         op.integer("y_zp"), scalar(3), scalar(4), op.integer("max"), op.integer("min")});
   }
 
   Result<KernelCall> stock_add(const Op& op) {
     return call(PteOp::cortex_m_quantized_add,
-                {x(op), op.integer("a_zp"), op.integer("a_mult"), op.integer("a_shift"), value(op.inputs[1]),
-                 op.integer("b_zp"), op.integer("b_mult"), op.integer("b_shift"), op.integer("y_zp"),
-                 op.integer("y_mult"), op.integer("y_shift"), op.integer("min"), op.integer("max")});
+                {x(op), op.integer("a_zp"), op.integer("a_mult"), op.integer("a_shift"),
+                 value(op.inputs[1]), op.integer("b_zp"), op.integer("b_mult"),
+                 op.integer("b_shift"), op.integer("y_zp"), op.integer("y_mult"),
+                 op.integer("y_shift"), op.integer("min"), op.integer("max")});
   }
   Result<KernelCall> stock_mul(const Op& op) {
     return call(PteOp::cortex_m_quantized_mul,
-                {x(op), op.integer("a_zp"), value(op.inputs[1]), op.integer("b_zp"), op.integer("y_zp"),
-                 op.integer("mult"), op.integer("shift")});
+                {x(op), op.integer("a_zp"), value(op.inputs[1]), op.integer("b_zp"),
+                 op.integer("y_zp"), op.integer("mult"), op.integer("shift")});
   }
 
   Result<KernelCall> stock_avg_pool(const Op& op) {
@@ -250,28 +278,31 @@ class Selector {
     const numerics::Multiplier scale =
         numerics::quantize_multiplier(quant && !quant->scale.empty() ? quant->scale[0] : 1.0);
     const int64_t zero_point = quant && !quant->zero_point.empty() ? quant->zero_point[0] : 0;
-    return call(PteOp::cortex_m_quantized_avg_pool2d,
-                {x(op), Integers(kernel), pair(op, "stride"), pair(op, "padding"), ceil_mode, zero_point,
-                 int64_t{scale.mult}, int64_t{scale.shift}, Scratch{avg_pool_scratch_bytes(s, isa_)}});
+    return call(
+        PteOp::cortex_m_quantized_avg_pool2d,
+        {x(op), Integers(kernel), pair(op, "stride"), pair(op, "padding"), ceil_mode, zero_point,
+         int64_t{scale.mult}, int64_t{scale.shift}, Scratch{avg_pool_scratch_bytes(s, isa_)}});
   }
 
   Result<KernelCall> stock_max_pool(const Op& op) {
     const std::optional<ir::Quant>& quant = graph_.type(op.inputs[0]).quant;
     const int64_t zero_point = quant && !quant->zero_point.empty() ? quant->zero_point[0] : 0;
     return call(PteOp::cortex_m_quantized_max_pool2d,
-                {x(op), pair(op, "kernel"), pair(op, "stride"), pair(op, "padding"), pair(op, "dilation"), false,
-                 zero_point, zero_point, int64_t{-128}, int64_t{127}});
+                {x(op), pair(op, "kernel"), pair(op, "stride"), pair(op, "padding"),
+                 pair(op, "dilation"), false, zero_point, zero_point, int64_t{-128}, int64_t{127}});
   }
 
   Result<KernelCall> softmax(const Op& op) {
     // The zero points are there for form: the input's cancels, the output's is fixed.
     const std::optional<ir::Quant>& quant = graph_.type(op.inputs[0]).quant;
     const int64_t zero_point = quant && !quant->zero_point.empty() ? quant->zero_point[0] : 0;
-    return call(PteOp::cortex_m_softmax, {x(op), op.integer("dim"), zero_point, int64_t{-128}, op.integer("mult"),
-                                          op.integer("shift"), op.integer("diff_min")});
+    return call(PteOp::cortex_m_softmax,
+                {x(op), op.integer("dim"), zero_point, int64_t{-128}, op.integer("mult"),
+                 op.integer("shift"), op.integer("diff_min")});
   }
 
-  /// ExecuTorch calls an image channels-last also where the order does not matter, and wants the amounts accordingly.
+  /// ExecuTorch calls an image channels-last also where the order does not matter, and wants the
+  /// amounts accordingly.
   static bool counts_as_channels_last(const ir::Type& type) {
     return type.shape[1] == 1 || (type.shape[2] == 1 && type.shape[3] == 1) ||
            type.dim_order == ir::channels_last_order();
@@ -284,15 +315,15 @@ class Selector {
       if (!counts_as_channels_last(type)) return logical;
       return Integers{logical[0], logical[2], logical[3], logical[1]};
     };
-    return call(PteOp::cortex_m_pad,
-                {x(op), physical("before"), physical("after"), static_cast<int64_t>(op.number("value"))});
+    return call(PteOp::cortex_m_pad, {x(op), physical("before"), physical("after"),
+                                      static_cast<int64_t>(op.number("value"))});
   }
 
   Result<KernelCall> transpose(const Op& op) {
     constexpr size_t kMaxTransposeRank = 4;
     if (graph_.type(op.output).shape.size() > kMaxTransposeRank) {
-      return unsupported("{} needs a transpose of more than four dimensions\n  {}  {}", op.source.target,
-                         op.source.where(), op.source.text);
+      return unsupported("{} needs a transpose of more than four dimensions\n  {}  {}",
+                         op.source.target, op.source.where(), op.source.text);
     }
     return call(PteOp::cortex_m_transpose, {x(op), Integers(op.integers("dims"))});
   }

@@ -1,6 +1,7 @@
 #pragma once
-// select_calls: one KernelCall for each operator that does work, with its constants in the bytes of the dialect
-// (abi/native_params.h, or ExecuTorch's layouts) and its scratch sized for the instruction set.
+// select_calls: one KernelCall for each operator that does work, with its constants in the bytes of
+// the dialect (abi/native_params.h, or ExecuTorch's layouts) and its scratch sized for the
+// instruction set.
 
 #include "target/target.h"
 

@@ -14,7 +14,8 @@ Result<Lowered> lower(const ir::Graph& graph, const Target& target, const Option
 }
 
 using abi::Isa;
-// Sorted by name. The instruction set follows from the core (ExecuTorch's target_config.py groups them alike).
+// Sorted by name. The instruction set follows from the core (ExecuTorch's target_config.py groups
+// them alike).
 constexpr Target kTargets[] = {
     {"cortex-m0", "cortex-m0", "Armv6-M", Isa::kScalar, lower},
     {"cortex-m0plus", "cortex-m0plus", "Armv6-M", Isa::kScalar, lower},
@@ -30,6 +31,8 @@ constexpr Target kTargets[] = {
 
 }  // namespace
 
-std::span<const Target> targets() { return kTargets; }
+std::span<const Target> targets() {
+  return kTargets;
+}
 
 }  // namespace thimble::target::cortex_m
