@@ -1,6 +1,7 @@
 // The C interface: load, inputs, outputs, run. Loading does all the checking there is; run decodes
-// and calls. Both keep one decoded call (exec/decode.h Frame) on the stack, about 850 bytes on a
-// 32-bit core, on top of which come some 200 bytes of our own and what the deepest kernel needs.
+// and calls. Both keep one decoded call (exec/decode.h Frame, 840 bytes on a 32-bit core) on the
+// stack. Load adds some 900 bytes of what it knows about the file, run 250, and then comes what the
+// deepest kernel needs.
 
 #include <new>
 
