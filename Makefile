@@ -9,12 +9,14 @@ BUILD := build
 
 build:
 	@sh cmake/install-packages.sh
-	@sh cmake/build.sh $(BUILD)
+	@sh cmake/build.sh $(BUILD) product
 
 demo: build
 	@sh tools/demo.sh $(BUILD)
 
-test: build
+test:
+	@sh cmake/install-packages.sh
+	@sh cmake/build.sh $(BUILD) all
 	@cd $(BUILD) && $$(sed -n 's/^CMAKE_CTEST_COMMAND:INTERNAL=//p' CMakeCache.txt) -j2 --output-on-failure --no-label-summary
 
 clean:

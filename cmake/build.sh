@@ -1,8 +1,9 @@
 #!/bin/sh
-# build.sh FOLDER: configures once and builds Release with Ninja, with the first CMake that will do:
-# the one on PATH may be missing, too old, or a wrapper that does not start.
+# build.sh FOLDER TARGET: configures once and builds Release with Ninja, with the first CMake that
+# will do: the one on PATH may be missing, too old, or a wrapper that does not start.
 set -eu
 folder=$1
+target=$2
 source=$(cd "$(dirname "$0")/.." && pwd)
 
 cmake=
@@ -23,4 +24,8 @@ if [ ! -f "$folder/build.ninja" ]; then
   "$cmake" -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_MAKE_PROGRAM="$(command -v "$ninja")" --log-level=WARNING
 fi
-"$ninja" -C "$folder" --quiet
+# Progress is for people; a log gets what goes wrong.
+quiet=--quiet
+if [ -t 1 ]; then quiet=; fi
+# shellcheck disable=SC2086 -- none or one word
+"$ninja" -C "$folder" $quiet "$target"
