@@ -37,7 +37,7 @@ TEST(FoldConstants, AnExpandThatWouldFillTheFileStays) {
 TEST(MergePad, ZerosBecomePaddingOfEveryReader) {
   const ir::Graph graph = run_pass(merge_pad, graph_text(R"(
     input %x: f32[1,1,4,4]
-    const %w: f32[1,1,3,3] = 0x0000803f0000803f0000803f0000803f0000803f0000803f0000803f0000803f0000803f
+    const %w: f32[1,1,3,3] = 0x0000803f...
     %p: f32[1,1,7,6] = pad(%x) {before=[0,0,1,0], after=[0,0,2,2]}
     %a: f32[1,1,5,4] = conv2d(%p, %w, _) {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
     %b: f32[1,1,4,3] = conv2d(%p, %w, _) {stride=[2,2], padding=[1,1,1,1], dilation=[1,1]}
@@ -66,7 +66,8 @@ TEST(MergePad, NotOnesNotChannelsNotPools) {
   EXPECT_EQ(op_names(run_pass(merge_pad, graph_text(R"(
     input %x: f32[1,1,4,4]
     %p: f32[1,1,6,6] = pad(%x) {before=[0,0,1,1], after=[0,0,1,1]}
-    %a: f32[1,1,5,5] = max_pool2d(%p) {kernel=[2,2], stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
+    %a: f32[1,1,5,5] = max_pool2d(%p)
+        {kernel=[2,2], stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
     output %a)"))),
             "pad max_pool2d");
 }
@@ -130,7 +131,8 @@ TEST(HoistClamp, StandsBeforePoolsAndMovement) {
     input %x: f32[1,1,4,4]
     const %w: f32[1,1,1,1] = 0x0000803f
     %c: f32[1,1,4,4] = conv2d(%x, %w, _) {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
-    %p: f32[1,1,2,2] = max_pool2d(%c) {kernel=[2,2], stride=[2,2], padding=[0,0,0,0], dilation=[1,1]}
+    %p: f32[1,1,2,2] = max_pool2d(%c)
+        {kernel=[2,2], stride=[2,2], padding=[0,0,0,0], dilation=[1,1]}
     %r: f32[1,4] = reshape(%p) {shape=[1,4]}
     %y: f32[1,4] = clamp(%r) {min=0}
     output %y)"));

@@ -46,7 +46,8 @@ constexpr const char* kConv = R"(
     input %x: f32[1,1,4,4]
     const %w: f32[2,1,1,1] = 0x0000803f000000c0
     const %b: f32[2] = 0x0000803f000080bf
-    %c: f32[1,2,4,4] = conv2d(%x, %w, %b) {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]} at "net.py":3
+    %c: f32[1,2,4,4] = conv2d(%x, %w, %b)
+        {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]} at "net.py":3
 )";
 
 TEST(QuantizeRules, ConvolutionHasScalesPerChannelAndIntegerBias) {
@@ -100,7 +101,8 @@ TEST(QuantizeRules, AClampWithAnotherReaderIsATable) {
 TEST(QuantizeRules, MovementSharesParameters) {
   const ir::Graph graph = quantized(R"(
     input %x: f32[1,2,4,4]
-    %a: f32[1,2,4,4] = max_pool2d(%x) {kernel=[3,3], stride=[1,1], padding=[1,1,1,1], dilation=[1,1]}
+    %a: f32[1,2,4,4] = max_pool2d(%x)
+        {kernel=[3,3], stride=[1,1], padding=[1,1,1,1], dilation=[1,1]}
     %b: f32[1,2,4,4] = avg_pool2d(%a) {kernel=[3,3], stride=[1,1], padding=[1,1,1,1]}
     %c: f32[2,16] = reshape(%b) {shape=[2,16]}
     %d: f32[16,2] = permute(%c) {dims=[1,0]}
