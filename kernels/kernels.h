@@ -53,11 +53,18 @@ struct Call {
   Tensor (*list_item)(const Call& call, uint32_t arg, uint32_t index) = nullptr;
 };
 
+constexpr uint32_t length_of(const char* text) {
+  uint32_t length = 0;
+  while (text[length] != 0) ++length;
+  return length;
+}
+
 struct Kernel {
   const char* name;       // "cortex_m::quantized_add.out"
   const char* arguments;  // letters of abi/pte_ops.def
   Status (*check)(const Call& call);
   void (*run)(const Call& call);
+  uint32_t name_bytes = length_of(name);  // what names are told apart by first
 };
 
 /// A set of kernels; earlier entries win, so faster variants come first.

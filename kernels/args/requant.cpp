@@ -1,16 +1,47 @@
 #include "kernels/args/requant.h"
 
 namespace thimble::kernels {
+namespace {
+
+// Loading a file is for a good part these two loops, hence no test inside them.
+
+bool are_multipliers(const int32_t* mult, int32_t count) {
+  int32_t signs = 0;
+  int32_t i = 0;
+  for (; i + 4 <= count; i += 4) signs |= mult[i] | mult[i + 1] | mult[i + 2] | mult[i + 3];
+  for (; i < count; ++i) signs |= mult[i];
+  return signs >= 0;
+}
+
+/// Of a shift in -31..0, as nearly all are, the negative has five bits, and of any other it has
+/// more. Only with others among them they are looked at one by one.
+template <typename Shift>
+bool are_shifts(const Shift* shift, int32_t count) {
+  const auto negative = [shift](int32_t i) { return 0U - static_cast<uint32_t>(shift[i]); };
+  uint32_t bits = 0;
+  int32_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    bits |= negative(i) | negative(i + 1) | negative(i + 2) | negative(i + 3);
+  }
+  for (; i < count; ++i) bits |= negative(i);
+  if (bits < 32) return true;
+  for (i = 0; i < count; ++i) {
+    if (!numerics::shift_in_range(shift[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 Status check_requant(const Requant& requant, int32_t channels) {
   if (!are_bounds(requant.min, requant.max)) return Status::kBadParameter;
   if (!is_code(requant.y_offset)) return Status::kBadParameter;
-  for (int32_t o = 0; o < channels; ++o) {
-    if (!is_scale(requant.mult[o * requant.mult_step], requant.shift[o * requant.shift_step])) {
-      return Status::kBadParameter;
-    }
-  }
-  return Status::kOk;
+  const bool mults = are_multipliers(requant.mult, requant.mult_step == 0 ? 1 : channels);
+  // Of words only the low byte is read later, but all of it must be in range.
+  const bool shifts = requant.shift_step == 4
+                          ? are_shifts(reinterpret_cast<const int32_t*>(requant.shift), channels)
+                          : are_shifts(requant.shift, requant.shift_step == 0 ? 1 : channels);
+  return mults && shifts ? Status::kOk : Status::kBadParameter;
 }
 
 Status check_stock_scales(const Tensor& mult, const Tensor& shift, int32_t channels) {
@@ -18,11 +49,7 @@ Status check_stock_scales(const Tensor& mult, const Tensor& shift, int32_t chann
   for (const Tensor* t : both) {
     if (const Status s = check_tensor(*t, DType::kI32); s != Status::kOk) return s;
     if (!t->is_constant) return Status::kBadParameter;
-    if (elements(*t) != channels) return Status::kBadShape;
-  }
-  // Only the low byte is read later: the whole word must be in range.
-  for (int32_t o = 0; o < channels; ++o) {
-    if (!numerics::shift_in_range(words(shift)[o])) return Status::kBadParameter;
+    if (t->bytes / sizeof(int32_t) != static_cast<uint32_t>(channels)) return Status::kBadShape;
   }
   return Status::kOk;
 }
@@ -30,7 +57,8 @@ Status check_stock_scales(const Tensor& mult, const Tensor& shift, int32_t chann
 Status check_bias(const Tensor& bias, int32_t channels) {
   if (bias.is_null) return Status::kOk;
   if (const Status s = check_tensor(bias, DType::kI32); s != Status::kOk) return s;
-  return elements(bias) == channels ? Status::kOk : Status::kBadShape;
+  const uint32_t count = bias.bytes / sizeof(int32_t);
+  return count == static_cast<uint32_t>(channels) ? Status::kOk : Status::kBadShape;
 }
 
 const int8_t* bind_packed(const Tensor& params, uint32_t header_bytes, int32_t channels,

@@ -30,10 +30,11 @@ struct Requant {
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
 
-/// Multipliers, shifts and bounds in range for `channels` channels.
+/// Multipliers, shifts (all of a word) and bounds in range for `channels` channels. A single shift
+/// that is a word is its caller's to check.
 Status check_requant(const Requant& requant, int32_t channels);
 
-/// The stock form: two int32[channels] constants. Checked before bind_stock_requant().
+/// The stock form: two int32[channels] constants. Their values are check_requant()'s to check.
 Status check_stock_scales(const Tensor& mult, const Tensor& shift, int32_t channels);
 /// A bias that may be absent: int32, `channels` elements in all.
 Status check_bias(const Tensor& bias, int32_t channels);

@@ -74,13 +74,15 @@ Status load_model(Model& model, const void* file, size_t file_bytes,
   if (layout.end > memory_bytes) return Status::kArenaTooSmall;
 
   model.arena = static_cast<uint8_t*>(memory);
-  model.resolved = reinterpret_cast<ResolvedKernel*>(model.arena + layout.kernels_at);
+  model.resolved = reinterpret_cast<const kernels::Kernel**>(model.arena + layout.kernels_at);
   status = resolve_kernels(model.image, kernels, model.resolved);
   if (status != Status::kOk) return status;
   if (layout.has_inputs) {
     model.input_data = reinterpret_cast<const void**>(model.arena + layout.inputs_at);
     for (uint32_t i = 0; i < model.image.inputs.count(); ++i) model.input_data[i] = nullptr;
   }
+  // The arena is nobody's until the first run.
+  access.memo = Memo(model.arena, model.image.arena_bytes, model.image.values.count());
   status = check_instructions(access, model, kernels);
   clear_inputs(model);
   return status;
@@ -123,7 +125,7 @@ Status run(const Model& model) {
   const uint32_t count = image.instructions.count();
   for (uint32_t i = 0; i < count; ++i) {
     const Instruction instruction = instruction_at(image, i);
-    const kernels::Kernel& kernel = *model.resolved[instruction.op_index].kernel;
+    const kernels::Kernel& kernel = *model.resolved[instruction.op_index];
 #if THIMBLE_TRACE
     const thimble_trace_hook hook = model.trace_hook;
     if (hook != nullptr) hook(model.trace_user, i, kernel.name, 0);
@@ -232,7 +234,7 @@ uint32_t thimble_instruction_count(const thimble_model* model) {
 const char* thimble_instruction_op(const thimble_model* model, uint32_t instruction) {
   const Model* inside = loaded(model);
   if (inside == nullptr || instruction >= inside->image.instructions.count()) return nullptr;
-  return inside->resolved[instruction_at(inside->image, instruction).op_index].kernel->name;
+  return inside->resolved[instruction_at(inside->image, instruction).op_index]->name;
 }
 
 }  // extern "C"

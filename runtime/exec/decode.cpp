@@ -18,24 +18,25 @@ Status check_shape(Vector sizes, Vector dim_order, uint32_t element, uint32_t& b
   if (rank > abi::kMaxRank) return Status::kUnsupported;
   if (dim_order.count() != rank) return Status::kCorrupt;
   // The extent counts an empty dimension as 1: products of any subset of the sizes fit then too.
-  uint64_t extent = element;
+  uint32_t extent = element;
   uint32_t seen = 0;
   bool empty = false;
   for (uint32_t i = 0; i < rank; ++i) {
     const uint32_t dim = *dim_order.item(i, 1);
     const uint32_t size = sizes.index(i);
-    seen |= 1U << (dim < 31 ? dim : 31);
+    if (dim >= rank) return Status::kCorrupt;
+    seen |= 1U << dim;
     if (size == 0) {
       empty = true;
       continue;
     }
-    if (size > 0x7FFFFFFF) return Status::kCorrupt;
-    extent = uint64_t{static_cast<uint32_t>(extent)} * size;
-    if (extent > 0x7FFFFFFF) return Status::kCorrupt;
+    const uint64_t more = uint64_t{extent} * size;
+    if (more > 0x7FFFFFFF) return Status::kCorrupt;
+    extent = static_cast<uint32_t>(more);
   }
   // `rank` entries that set exactly the bits below `rank` are a permutation.
   if (seen != (1U << rank) - 1) return Status::kCorrupt;
-  bytes = empty ? 0 : static_cast<uint32_t>(extent);
+  bytes = empty ? 0 : extent;
   return Status::kOk;
 }
 
@@ -55,8 +56,10 @@ Status check_constant(Checked& access, const Image& image, uint32_t index, uint3
   if (index >= image.constants.count()) return Status::kCorrupt;
   Position data;
   if (image.constant_data != nullptr) {
-    const auto offset = load<uint64_t>(image.constants.item(index, 8));
-    if (offset > access.constant_bytes || bytes > access.constant_bytes - offset) {
+    const Position at = image.constants.item(index, 8);
+    const auto offset = load<uint32_t>(at);
+    if (load<uint32_t>(at + 4) != 0 || offset > access.constant_bytes ||
+        bytes > access.constant_bytes - offset) {
       return Status::kCorrupt;
     }
     data = image.constant_data + offset;
@@ -115,6 +118,9 @@ Status place_tensor(Access& access, const Model& model, uint32_t value_index,
   const Image& image = model.image;
   tensor.data = nullptr;
   tensor.is_constant = false;
+  if constexpr (Access::kChecked) {
+    access.planned = table.field(pte::tensor::kAllocationInfo) != nullptr;
+  }
   const auto constant = number_in<uint32_t>(table, pte::tensor::kDataBufferIdx);
   if (const Position at = table.field(pte::tensor::kAllocationInfo)) {
     const auto allocation = access.allocation(at);
@@ -223,25 +229,23 @@ kernels::Tensor list_item(const kernels::Call& call, uint32_t arg, uint32_t inde
 // --- Arguments -----------------------------------------------------------------------------------
 
 /// What tag a value must have for a letter; none for a letter that there is not.
-uint32_t tag_for(char letter) {
-  switch (letter) {
-    case 'T':
-    case 't':
-    case 'o':
-      return tag::kTensor;
-    case 'i':
-      return tag::kInt;
-    case 'b':
-      return tag::kBool;
-    case 'd':
-      return tag::kDouble;
-    case 'l':
-      return tag::kIntList;
-    case 'R':
-      return tag::kTensorList;
-    default:
-      return tag::kNone;
+struct LetterTags {
+  static constexpr char kFirst = 'R', kLast = 't';
+  uint8_t tags[kLast - kFirst + 1] = {};
+  constexpr LetterTags() {
+    for (const char letter : {'T', 't', 'o'}) tags[letter - kFirst] = tag::kTensor;
+    tags['i' - kFirst] = tag::kInt;
+    tags['b' - kFirst] = tag::kBool;
+    tags['d' - kFirst] = tag::kDouble;
+    tags['l' - kFirst] = tag::kIntList;
+    tags['R' - kFirst] = tag::kTensorList;
   }
+};
+constexpr LetterTags kLetterTags;
+
+THIMBLE_INLINE uint32_t tag_for(char letter) {
+  const auto place = static_cast<uint32_t>(letter - LetterTags::kFirst);
+  return place < sizeof kLetterTags.tags ? kLetterTags.tags[place] : tag::kNone;
 }
 
 /// An argument that is neither tensor nor number.
@@ -273,6 +277,7 @@ Status decode_argument(Access& access, const Model& model, uint32_t value_index,
   if constexpr (Access::kChecked) {
     if (value.tag == tag::kNone || value.tag != tag_for(letter)) return Status::kCorrupt;
   }
+  uint32_t known = value.tag;
   if (value.tag == tag::kInt || value.tag == tag::kDouble) {
     const auto payload = access.number(value.payload);
     if (Access::kChecked && payload.at == nullptr) return Status::kCorrupt;
@@ -282,16 +287,31 @@ Status decode_argument(Access& access, const Model& model, uint32_t value_index,
     } else {
       arg.number = std::bit_cast<double>(bits);
     }
-    return Status::kOk;
+  } else {
+    const bool is_tensor = value.tag == tag::kTensor;
+    const Status status =
+        is_tensor ? decode_payload(access, model, value_index, value.payload, arg.tensor)
+                  : decode_other(access, model, value, arg);
+    if constexpr (Access::kChecked) {
+      if (status != Status::kOk) return status;
+      if (is_tensor && access.planned) known |= Memo::kPlanned;
+      // Only the arena is ever written: not the file, and not a caller's input.
+      if (letter == 'o' && !access.planned) return Status::kCorrupt;
+    }
   }
-  if (value.tag != tag::kTensor) return decode_other(access, model, value, arg);
-  const Status status = decode_payload(access, model, value_index, value.payload, arg.tensor);
-  // Only the arena is ever written: not the file, and not a caller's input.
-  if (Access::kChecked && letter == 'o' && status == Status::kOk &&
-      !is_planned(image, value_index)) {
-    return Status::kCorrupt;
+  if constexpr (Access::kChecked) {
+    if (value.tag != tag::kTensorList) access.memo.keep(value_index, known, arg);
   }
-  return status;
+  return Status::kOk;
+}
+
+/// The same from the memo: what was verified there needs to fit this letter still.
+THIMBLE_INLINE Status recall(const Memo& memo, uint32_t known, uint32_t value_index, char letter,
+                             kernels::Arg& arg) {
+  if ((known & ~Memo::kPlanned) != tag_for(letter)) return Status::kCorrupt;
+  if (letter == 'o' && known != (tag::kTensor | Memo::kPlanned)) return Status::kCorrupt;
+  Memo::copy(known, memo.arg(value_index), arg);
+  return Status::kOk;
 }
 
 }  // namespace
@@ -328,10 +348,18 @@ Status decode_call(Access& access, const Model& model, Vector indices, const cha
   // The last index repeats that of the out tensor, as the return value.
   const uint32_t last = count - 1;
   for (uint32_t i = 0; i < last; ++i) {
-    if (Access::kChecked && letters[i] == 0) return Status::kCorrupt;
-    const Status status =
-        decode_argument(access, model, indices.index(i), letters[i], frame.args()[i]);
-    if (Access::kChecked && status != Status::kOk) return status;
+    const uint32_t value_index = indices.index(i);
+    kernels::Arg& arg = frame.args()[i];
+    Status status;
+    if constexpr (Access::kChecked) {
+      if (letters[i] == 0) return Status::kCorrupt;
+      const uint32_t known = access.memo.tag(value_index);
+      status = known != 0 ? recall(access.memo, known, value_index, letters[i], arg)
+                          : decode_argument(access, model, value_index, letters[i], arg);
+      if (status != Status::kOk) return status;
+    } else {
+      status = decode_argument(access, model, value_index, letters[i], arg);
+    }
   }
   if constexpr (Access::kChecked) {
     if (letters[last] != 0 || indices.index(last) != indices.index(last - 1)) {

@@ -8,7 +8,7 @@ namespace thimble::runtime {
 
 /// Gives every row of the operator table its kernel: the first of the table with that name.
 Status resolve_kernels(const Image& image, const kernels::KernelTable& kernels,
-                       ResolvedKernel* resolved);
+                       const kernels::Kernel** resolved);
 
 /// Inputs and outputs are tensors; an input is one that may be written or pointed elsewhere.
 Status check_interface(Checked& access, const Model& model);

@@ -9,17 +9,11 @@
 
 namespace thimble::runtime {
 
-/// A row of the operator table, while names are being resolved and after (resolve.cpp).
-union ResolvedKernel {
-  const kernels::Kernel* kernel;
-  uintptr_t hash;  // odd, so that it is never a pointer
-};
-
 struct Model {
   uintptr_t magic = 0;
   Image image;
   uint8_t* arena = nullptr;
-  ResolvedKernel* resolved = nullptr;
+  const kernels::Kernel** resolved = nullptr;
   const void** input_data = nullptr;  // null if all inputs are planned
 #if THIMBLE_TRACE
   thimble_trace_hook trace_hook = nullptr;

@@ -1,8 +1,5 @@
 // Operator names to kernels. A generic build holds some forty kernels whose names share long
-// prefixes, so comparing every name with every other would cost as much as all else at load.
-// Instead the slots that will hold the pointers first hold hashes of the file's names; then each
-// kernel's name is hashed once and looked for among them, and strings are compared only where
-// hashes agree.
+// prefixes, so names are told apart by their lengths before they are compared, a word at a time.
 
 #include "runtime/exec/decode.h"
 #include "runtime/exec/load.h"
@@ -26,74 +23,48 @@ Name name_of(const Image& image, uint32_t op_index) {
   return name;
 }
 
-uint32_t add_to_hash(uint32_t sum, uint32_t letter) { return sum * 31 + letter; }
-
-uint32_t hash_part(uint32_t sum, Vector part) {
+/// Whether `text`, which is long enough, starts with the part.
+bool starts_with(const char* text, Vector part) {
   const uint32_t count = part.count();
-  for (uint32_t i = 0; i < count; ++i) sum = add_to_hash(sum, *part.item(i, 1));
-  return sum;
-}
-
-/// Of "base.overload", or "base" if there is no overload. Odd: a pointer to a Kernel is even.
-uintptr_t hash(const Name& name) {
-  uint32_t sum = hash_part(0, name.base);
-  if (name.overload.count() != 0) sum = hash_part(add_to_hash(sum, '.'), name.overload);
-  return sum | 1;
-}
-
-uintptr_t hash(const char* text) {
-  uint32_t sum = 0;
-  for (; *text != 0; ++text) sum = add_to_hash(sum, static_cast<uint8_t>(*text));
-  return sum | 1;
-}
-
-/// Moves `text` past the part if it starts with it.
-bool skip_part(const char*& text, Vector part) {
-  const uint32_t count = part.count();
-  for (uint32_t i = 0; i < count; ++i, ++text) {
-    // A zero inside the file's name must not lead past the end of ours.
-    if (*text == 0 || static_cast<uint8_t>(*text) != *part.item(i, 1)) return false;
+  uint32_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    uint32_t word;
+    std::memcpy(&word, text + i, 4);
+    if (word != load<uint32_t>(part.item(i, 1))) return false;
+  }
+  for (; i < count; ++i) {
+    if (static_cast<uint8_t>(text[i]) != *part.item(i, 1)) return false;
   }
   return true;
 }
 
-bool equal(const Name& name, const char* text) {
-  if (!skip_part(text, name.base)) return false;
-  if (name.overload.count() != 0 && (*text++ != '.' || !skip_part(text, name.overload))) {
-    return false;
-  }
-  return *text == 0;
-}
-
-const kernels::Kernel* find_kernel(const Name& name, const kernels::KernelTable& kernels) {
-  for (uint32_t i = 0; i < kernels.count; ++i) {
-    if (equal(name, kernels.kernels[i]->name)) return kernels.kernels[i];
+/// "base.overload", or "base" if there is no overload.
+const kernels::Kernel* find_kernel(const Image& image, uint32_t op_index,
+                                   const kernels::KernelTable& kernels) {
+  const Name name = name_of(image, op_index);
+  const uint32_t base_bytes = name.base.count();
+  const uint32_t overload_bytes = name.overload.count();
+  const uint32_t bytes = base_bytes + (overload_bytes != 0 ? overload_bytes + 1 : 0);
+  const kernels::Kernel* const* const end = kernels.kernels + kernels.count;
+  for (const kernels::Kernel* const* at = kernels.kernels; at != end; ++at) {
+    if ((*at)->name_bytes != bytes) continue;
+    const char* text = (*at)->name;
+    if (!starts_with(text, name.base)) continue;
+    if (overload_bytes == 0) return *at;
+    text += base_bytes;
+    if (*text == '.' && starts_with(text + 1, name.overload)) return *at;
   }
   return nullptr;
-}
-
-const kernels::Kernel* kernel_of(const Model& model, uint32_t op_index,
-                                 const kernels::KernelTable& kernels) {
-  if (model.resolved != nullptr) return model.resolved[op_index].kernel;
-  return find_kernel(name_of(model.image, op_index), kernels);
 }
 
 }  // namespace
 
 Status resolve_kernels(const Image& image, const kernels::KernelTable& kernels,
-                       ResolvedKernel* resolved) {
+                       const kernels::Kernel** resolved) {
   const uint32_t count = image.operators.count();
-  for (uint32_t i = 0; i < count; ++i) resolved[i].hash = hash(name_of(image, i));
-  for (uint32_t k = 0; k < kernels.count; ++k) {
-    const kernels::Kernel* kernel = kernels.kernels[k];
-    const uintptr_t sought = hash(kernel->name);
-    for (uint32_t i = 0; i < count; ++i) {
-      if (resolved[i].hash != sought) continue;
-      if (equal(name_of(image, i), kernel->name)) resolved[i].kernel = kernel;
-    }
-  }
   for (uint32_t i = 0; i < count; ++i) {
-    if ((resolved[i].hash & 1) != 0) return Status::kMissingKernel;
+    resolved[i] = find_kernel(image, i, kernels);
+    if (resolved[i] == nullptr) return Status::kMissingKernel;
   }
   return Status::kOk;
 }
@@ -118,12 +89,14 @@ Status check_instructions(Checked& access, const Model& model,
   const Image& image = model.image;
   // No operator may be missing, even one that no instruction calls: resolve_kernels sees it so.
   for (uint32_t i = 0; model.resolved == nullptr && i < image.operators.count(); ++i) {
-    if (kernel_of(model, i, kernels) == nullptr) return Status::kMissingKernel;
+    if (find_kernel(image, i, kernels) == nullptr) return Status::kMissingKernel;
   }
   const uint32_t count = image.instructions.count();
   for (uint32_t i = 0; i < count; ++i) {
     const Instruction instruction = instruction_at(image, i);
-    const kernels::Kernel& kernel = *kernel_of(model, instruction.op_index, kernels);
+    const kernels::Kernel& kernel = model.resolved != nullptr
+                                        ? *model.resolved[instruction.op_index]
+                                        : *find_kernel(image, instruction.op_index, kernels);
     Frame frame;
     Status status = decode_call(access, model, instruction.args, kernel.arguments, frame);
     if (status == Status::kOk) status = kernel.check(frame.call);

@@ -4,6 +4,7 @@
 // Trusted, which repeats the same steps without asking. What load did not reach, run cannot reach.
 
 #include "runtime/program/image.h"
+#include "runtime/program/memo.h"
 
 namespace thimble::runtime {
 
@@ -55,6 +56,8 @@ class Checked {
 
   Verifier verifier;
   uint32_t constant_bytes = 0;  // of the constant segment
+  bool planned = false;         // whether the tensor decoded last lies in the arena
+  Memo memo;
 
  private:
   TableKind value_{"\1\4"};
