@@ -11,18 +11,14 @@ import sys
 import tempfile
 import unittest
 
+from npy import write_npy
+
 THIMBLE = pathlib.Path(sys.argv[1]).resolve()
 SOURCE = pathlib.Path(sys.argv[2]).resolve()
 DIGITS = SOURCE / "models/digits_cnn"
 MODEL = DIGITS / "digits_cnn.pt2"
 DATA = ["--calibrate", DIGITS / "calibrate.npz"]
 M55 = ["--target", "cortex-m55"]
-
-
-def write_npy(path, descr, shape, data):
-    header = repr({"descr": descr, "fortran_order": False, "shape": tuple(shape)})
-    header += " " * (63 - (len(header) + 10) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() + data)
 
 
 class Cli(unittest.TestCase):

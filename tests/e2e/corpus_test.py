@@ -15,6 +15,8 @@ import sys
 import tempfile
 import zipfile
 
+from npy import write_npy
+
 DIALECTS = {"native": [], "stock": ["--compat", "executorch"]}
 COMBINATIONS = [("cortex-m55", "native", "float"), ("cortex-m55", "stock", "int8"),
                 ("cortex-m3", "native", "int8"), ("cortex-m3", "stock", "float")]
@@ -29,12 +31,6 @@ def write_calibration(thimble, model, path):
     with zipfile.ZipFile(model.with_suffix(".npz")) as recorded, zipfile.ZipFile(path, "w") as out:
         for index, name in enumerate(names):
             out.writestr(f"{name}.npy", recorded.read(f"in{index}.npy"))
-
-
-def write_npy(path, descr, shape, data):
-    header = repr({"descr": descr, "fortran_order": False, "shape": tuple(shape)})
-    header += " " * (63 - (len(header) + 10) % 64) + "\n"
-    path.write_bytes(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header.encode() + data)
 
 
 def run(*command):
