@@ -82,4 +82,14 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 32);
 
+/// The `named_data` entry "thimble_io", present if an input or output is int8: one record for every
+/// input, then one for every output, in order. real = scale * (q - zero_point).
+inline constexpr char kIoKey[] = "thimble_io";
+struct IoQuant {
+  double scale;        // 0: not quantized
+  int32_t zero_point;
+  int32_t reserved;
+};
+static_assert(sizeof(IoQuant) == 16);
+
 }  // namespace thimble::abi

@@ -53,7 +53,8 @@ Status check_ports(const ir::Graph& graph, const Model& model) {
     }
     for (size_t i = 0; i < ids.size(); ++i) {
       const ir::Value& value = graph.value(ids[i]);
-      if (value.type.dtype == ports[i].dtype && value.type.shape == ports[i].shape) continue;
+      const bool comparable = value.type.dtype == ports[i].dtype || ports[i].quant.has_value();
+      if (comparable && value.type.shape == ports[i].shape) continue;
       return bad_input("{}: {}, the float model has {} {}{}", model.label, ports[i].describe(),
                        value.name, hostrun::dtype_text(value.type.dtype),
                        ir::list_text(value.type.shape));
@@ -62,6 +63,29 @@ Status check_ports(const ir::Graph& graph, const Model& model) {
   };
   THIMBLE_CHECK(check(graph.inputs(), model.inputs, "inputs"));
   return check(graph.outputs(), model.outputs, "outputs");
+}
+
+/// What an application does at the edges of a model with int8 inputs and outputs.
+ir::Tensor to_port(const ir::Tensor& tensor, const hostrun::Port& port) {
+  if (!port.quant || tensor.dtype != ir::DType::kF32) return tensor;
+  ir::Tensor codes = ir::zeros(ir::DType::kI8, tensor.shape);
+  const std::span<const float> values = tensor.data<float>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    const double code =
+        std::nearbyint(values[i] / port.quant->scale[0]) + port.quant->zero_point[0];
+    codes.data<int8_t>()[i] = static_cast<int8_t>(std::clamp(code, -128.0, 127.0));
+  }
+  return codes;
+}
+ir::Tensor from_port(const ir::Tensor& tensor, const hostrun::Port& port) {
+  if (!port.quant || tensor.dtype != ir::DType::kI8) return tensor;
+  ir::Tensor values = ir::zeros(ir::DType::kF32, tensor.shape);
+  const std::span<const int8_t> codes = tensor.data<int8_t>();
+  for (size_t i = 0; i < codes.size(); ++i) {
+    values.data<float>()[i] =
+        static_cast<float>((codes[i] - port.quant->zero_point[0]) * port.quant->scale[0]);
+  }
+  return values;
 }
 
 void judge(const ir::Tensor& reference, const ir::Tensor& got,
@@ -88,6 +112,7 @@ Result<Comparison> compare_models(const Arguments& arguments) {
   THIMBLE_TRY(const Model model, open_model(arguments.model, options));
   THIMBLE_CHECK(check_ports(graph, model));
   THIMBLE_TRY(const driver::Samples samples, driver::read_samples(arguments.data, graph));
+  THIMBLE_CHECK(driver::check_samples(samples, graph, arguments.data.filename().string()));
 
   quant::Engine engine(graph, quant::float_kernels());
   Comparison result;
@@ -104,8 +129,15 @@ Result<Comparison> compare_models(const Arguments& arguments) {
     for (int64_t call = first; call < std::min(first + kCallsAtOnce, result.calls); ++call) {
       inputs.push_back(driver::call_inputs(samples, graph, call));
     }
-    THIMBLE_TRY(const Outcome outcome, model.run(inputs));
+    Calls at_ports = inputs;
+    for (std::vector<ir::Tensor>& call : at_ports) {
+      for (size_t k = 0; k < call.size(); ++k) call[k] = to_port(call[k], model.inputs[k]);
+    }
+    THIMBLE_TRY(Outcome outcome, model.run(at_ports));
     for (size_t i = 0; i < inputs.size(); ++i) {
+      for (size_t k = 0; k < sqnr.size(); ++k) {
+        outcome.outputs[i][k] = from_port(outcome.outputs[i][k], model.outputs[k]);
+      }
       engine.run(inputs[i], {});
       const std::vector<ir::Tensor> reference = engine.outputs();
       for (size_t k = 0; k < sqnr.size(); ++k) sqnr[k].add(reference[k], outcome.outputs[i][k]);

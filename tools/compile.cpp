@@ -105,6 +105,8 @@ Status write_outputs(const Arguments& arguments, const driver::Compiled& compile
   if (!arguments.out_dir.empty()) fs::create_directories(arguments.out_dir, error);
   if (error) return bad_input("{}: {}", arguments.out_dir.string(), error.message());
   OutputFiles files;
+  files.protect(arguments.model);
+  files.protect(arguments.calibrate);
   fs::path path = pte_path(arguments);
   const std::string label = path.filename().string();
   if (arguments.emits("pte")) THIMBLE_CHECK(files.add(path, compiled.pte));
@@ -144,7 +146,8 @@ int compile(const Arguments& arguments) {
   const Result<driver::Compiled> compiled = compile_and_write(arguments);
   if (!compiled) {
     const int code = fail(named(compiled.error(), arguments.model), arguments.json);
-    if (code == 1) std::fprintf(stderr, "nothing was written\n");
+    const bool stages = !arguments.save_stages.empty();
+    if (code == 1) std::fprintf(stderr, "nothing was written%s\n", stages ? " but stages" : "");
     return code;
   }
   const driver::CompileReport& report = compiled->report;

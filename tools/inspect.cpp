@@ -41,6 +41,9 @@ Json to_json(const std::vector<hostrun::Port>& ports) {
                     {"dtype", hostrun::dtype_text(port.dtype)},
                     {"shape", port.shape},
                     {"dim_order", hostrun::full_order(port)}});
+    if (!port.quant) continue;
+    list.back()["scale"] = port.quant->scale[0];
+    list.back()["zero_point"] = port.quant->zero_point[0];
   }
   return list;
 }

@@ -38,9 +38,20 @@ int process_id() {
 
 }  // namespace
 
+/// Messages quote names from files: none may steer the terminal.
+std::string printable(const std::string& text) {
+  std::string result;
+  for (const char letter : text) {
+    const auto code = static_cast<unsigned char>(letter);
+    const bool control = (code < 0x20 && letter != '\n') || code == 0x7F;
+    result += control ? fmt::format("\\x{:02x}", code) : std::string(1, letter);
+  }
+  return result;
+}
+
 int fail(const Error& error, bool json) {
   const int code = error.kind == ErrorKind::kUnsupported ? 1 : 2;
-  std::fprintf(stderr, "%s\n", error.message.c_str());
+  std::fprintf(stderr, "%s\n", printable(error.message).c_str());
   if (json) print_json({{"error", error.message}, {"exit_code", code}});
   return code;
 }
@@ -60,9 +71,28 @@ OutputFiles::~OutputFiles() {
   for (const File& file : files_) fs::remove(file.temporary, ignored);
 }
 
-Status OutputFiles::add(const fs::path& path, ByteView bytes) {
+Status OutputFiles::check(const fs::path& path) const {
   std::error_code error;
   if (fs::is_directory(path, error)) return bad_input("{}: is a folder", path.string());
+  if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
+    return bad_input("{}: is a device or a pipe, a file was expected", path.string());
+  }
+  for (const fs::path& input : inputs_) {
+    if (fs::equivalent(path, input, error)) {
+      return bad_input("{}: is an input, it would be overwritten", path.string());
+    }
+  }
+  for (const File& file : files_) {
+    if (file.path == path) return bad_input("{}: is given for two outputs", path.string());
+  }
+  return ok();
+}
+
+Status OutputFiles::add(const fs::path& given, ByteView bytes) {
+  std::error_code unresolved;
+  const fs::path resolved = fs::weakly_canonical(given, unresolved);
+  const fs::path& path = unresolved ? given : resolved;
+  THIMBLE_CHECK(check(path));
   fs::path temporary = path;
   temporary += fmt::format(".{}.tmp", process_id());
   files_.push_back({temporary, path});
@@ -79,10 +109,13 @@ Status OutputFiles::add(const fs::path& path, std::string_view text) {
 }
 
 Status OutputFiles::commit() {
-  for (const File& file : files_) {
+  for (size_t i = 0; i < files_.size(); ++i) {
     std::error_code error;
-    fs::rename(file.temporary, file.path, error);
-    if (error) return bad_input("{}: {}", file.path.string(), error.message());
+    fs::rename(files_[i].temporary, files_[i].path, error);
+    if (!error) continue;
+    const Error failure = bad_input("{}: {}", files_[i].path.string(), error.message());
+    for (size_t done = 0; done < i; ++done) fs::remove(files_[done].path, error);
+    return failure;
   }
   files_.clear();
   return ok();

@@ -34,6 +34,9 @@ class OutputFiles {
   OutputFiles& operator=(const OutputFiles&) = delete;
   ~OutputFiles();
 
+  /// A file that the command reads: writing over it is refused.
+  void protect(const std::filesystem::path& input) { inputs_.push_back(input); }
+  /// Also refused: devices and pipes, folders, and the same file twice. A link is followed.
   Status add(const std::filesystem::path& path, ByteView bytes);
   Status add(const std::filesystem::path& path, std::string_view text);
   Status commit();
@@ -43,6 +46,9 @@ class OutputFiles {
     std::filesystem::path temporary;
     std::filesystem::path path;
   };
+  Status check(const std::filesystem::path& path) const;
+
+  std::vector<std::filesystem::path> inputs_;
   std::vector<File> files_;
 };
 

@@ -42,7 +42,7 @@ Json to_json(const target::Target& target) {
   return {{"name", target.name},
           {"engine", target.engine},
           {"summary", target.summary},
-          {"kernels", isa_text(target.isa)},
+          {"isa", isa_text(target.isa)},
           {"qemu_board", board_of(target)}};
 }
 

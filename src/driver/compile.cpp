@@ -55,12 +55,14 @@ class Stages {
   int count_ = 0;
 };
 
-std::string describe(const ir::Value& value) {
-  std::string sizes;
-  for (const int64_t size : value.type.shape)
-    sizes += (sizes.empty() ? "" : ",") + std::to_string(size);
-  const bool is_float = value.type.dtype == ir::DType::kF32;
-  return fmt::format("{} {}[{}]", value.name, is_float ? "float32" : "int8", sizes);
+/// Types as compiled, names as the user gave them.
+std::vector<IoReport> report_io(const ir::Graph& compiled, const std::vector<ir::ValueId>& values,
+                                const std::vector<ir::ValueId>& named, const ir::Graph& original) {
+  std::vector<IoReport> reports;
+  for (size_t i = 0; i < values.size(); ++i) {
+    reports.push_back({original.value(named[i]).name, compiled.type(values[i])});
+  }
+  return reports;
 }
 
 Status declare_channels_last(ir::Graph* graph) {
@@ -217,8 +219,6 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&graph));
   if (stages.wanted()) THIMBLE_CHECK(stages.save("float.ir", ir::print(graph)));
   report.parameters = count_parameters(graph);
-  for (const ir::ValueId id : graph.inputs()) report.inputs.push_back(describe(graph.value(id)));
-  for (const ir::ValueId id : graph.outputs()) report.outputs.push_back(describe(graph.value(id)));
 
   // The same in integers.
   THIMBLE_TRY(quant::QuantizedModel quantized, quantize_model(model, graph, options));
@@ -226,6 +226,10 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
   if (stages.wanted()) THIMBLE_CHECK(stages.save("integer.ir", ir::print(quantized.graph)));
   compiled.integer_graph = std::move(quantized.graph);
+  report.inputs =
+      report_io(compiled.integer_graph, compiled.integer_graph.inputs(), graph.inputs(), graph);
+  report.outputs =
+      report_io(compiled.integer_graph, compiled.integer_graph.outputs(), graph.outputs(), graph);
 
   // In the target's forms, with memory orders and kernel calls, then with addresses, then as a
   // file.

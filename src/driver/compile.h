@@ -51,6 +51,12 @@ struct Peak {
   int64_t bytes = 0;
 };
 
+/// An input or output of the compiled model.
+struct IoReport {
+  std::string name;
+  ir::Type type;  // with the quantization of int8 ones
+};
+
 struct CompileReport {
   std::string model;
   std::string target;
@@ -67,8 +73,8 @@ struct CompileReport {
   int64_t float_ops = 0;
   Peak peak;
   quant::QuantReport quant;
-  std::vector<std::string> inputs;  // "x float32[1,1,8,8]"
-  std::vector<std::string> outputs;
+  std::vector<IoReport> inputs;
+  std::vector<IoReport> outputs;
 };
 
 struct Compiled {

@@ -1,5 +1,7 @@
 #include "driver/data.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace thimble::driver {
@@ -135,6 +137,51 @@ Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph&
     THIMBLE_TRY(samples.labels, read_labels(*labels, file));
   }
   return samples;
+}
+
+namespace {
+
+/// Calls that an array holds: [calls * batch, ...] or [calls, batch, ...]; -1 if it has another
+/// form.
+int64_t calls_in(const ir::Shape& array, const ir::Shape& input) {
+  if (input.empty()) return array.size() == 1 ? array[0] : -1;
+  if (array.size() == input.size() + 1) {
+    return std::equal(input.begin(), input.end(), array.begin() + 1) ? array[0] : -1;
+  }
+  const bool same_rest =
+      array.size() == input.size() && std::equal(input.begin() + 1, input.end(), array.begin() + 1);
+  return same_rest && array[0] % input[0] == 0 ? array[0] / input[0] : -1;
+}
+
+}  // namespace
+
+Status check_samples(const Samples& samples, const ir::Graph& graph, std::string_view file) {
+  int64_t calls = -1, rows = 0;
+  for (size_t i = 0; i < graph.inputs().size(); ++i) {
+    const ir::Shape& input = graph.type(graph.inputs()[i]).shape;
+    const auto& [name, data] = samples.data.inputs[i];
+    const int64_t count = calls_in(data.shape, input);
+    if (count < 1) {
+      return bad_input("{}: {}: shape {}, expected samples of {}", file, name,
+                       ir::list_text(data.shape), ir::list_text(input));
+    }
+    if (i == 0) rows = data.shape.size() > input.size() || input.empty() ? count : data.shape[0];
+    if (calls >= 0 && calls != count) {
+      return bad_input("{}: {}: {} samples, another input has {}", file, name, count, calls);
+    }
+    calls = count;
+    if (data.dtype != ir::DType::kF32) continue;
+    const std::span<const float> values = data.data<float>();
+    const auto bad = std::find_if_not(values.begin(), values.end(),
+                                      [](float value) { return std::isfinite(value); });
+    if (bad != values.end()) {
+      return bad_input("{}: {}: element {} is {}", file, name, bad - values.begin(), *bad);
+    }
+  }
+  if (samples.labels && static_cast<int64_t>(samples.labels->size()) != rows) {
+    return bad_input("{}: labels: {} for {} samples", file, samples.labels->size(), rows);
+  }
+  return ok();
 }
 
 int64_t call_count(const Samples& samples, const ir::Graph& graph) {

@@ -21,6 +21,11 @@ struct Samples {
 [[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& npz,
                                            const ir::Graph& graph);
 
+/// Each input's array holds whole calls in the input's shape, equally many, all finite; labels are
+/// one per sample. `file` is what messages call the data.
+[[nodiscard]] Status check_samples(const Samples& samples, const ir::Graph& graph,
+                                   std::string_view file);
+
 /// How many times the graph can be called with these samples, and the inputs of one call, converted
 /// to the inputs' types.
 [[nodiscard]] int64_t call_count(const Samples& samples, const ir::Graph& graph);

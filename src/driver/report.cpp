@@ -16,15 +16,42 @@ int64_t total_macs(const CompileReport& report) {
   return macs;
 }
 
-std::string join(const std::vector<std::string>& parts) {
+std::string_view dtype_text(ir::DType dtype) {
+  return dtype == ir::DType::kF32 ? "float32" : dtype == ir::DType::kI8 ? "int8" : "integer";
+}
+
+std::string join(const std::vector<IoReport>& ports) {
   std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  for (const IoReport& port : ports) {
+    text += (text.empty() ? "" : ", ") + port.name + " " +
+            std::string(dtype_text(port.type.dtype)) + ir::list_text(port.type.shape);
+    if (port.type.dtype != ir::DType::kI8 || !port.type.quant) continue;
+    text += fmt::format(" scale {} zero point {}", port.type.quant->scale[0],
+                        port.type.quant->zero_point[0]);
+  }
   return text;
+}
+
+Json to_json(const std::vector<IoReport>& ports) {
+  Json list = Json::array();
+  for (const IoReport& port : ports) {
+    list.push_back(
+        {{"name", port.name}, {"dtype", dtype_text(port.type.dtype)}, {"shape", port.type.shape}});
+    if (port.type.dtype != ir::DType::kI8 || !port.type.quant) continue;
+    list.back()["scale"] = port.type.quant->scale[0];
+    list.back()["zero_point"] = port.type.quant->zero_point[0];
+  }
+  return list;
 }
 
 std::string quality_line(const CompileReport& report) {
   const quant::QuantReport& quant = report.quant;
   std::string line = fmt::format("quantized      int8, {} samples", quant.samples);
+  // An output that never varies has no signal to compare noise with.
+  constexpr double kNoSignalDb = -100;
+  if (!quant.output_sqnr_db.empty() && quant.output_sqnr_db[0] < kNoSignalDb) {
+    return line + "; the output never varies over them: check the calibration data\n";
+  }
   if (!quant.output_sqnr_db.empty())
     line += fmt::format("; SQNR {:.1f} dB", quant.output_sqnr_db[0]);
   if (quant.weakest) {
@@ -139,6 +166,8 @@ std::string json_report(const CompileReport& report) {
   json["float_ops"] = report.float_ops;
   json["fallbacks"] = Json::array();
   json["parameters"] = report.parameters;
+  json["inputs"] = to_json(report.inputs);
+  json["outputs"] = to_json(report.outputs);
   json["sqnr_db"] = Json::array();
   for (const double sqnr : report.quant.output_sqnr_db) json["sqnr_db"].push_back(finite(sqnr));
   return json.dump(2) + "\n";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include "abi/limits.h"
 #include "abi/native_params.h"
@@ -175,6 +176,25 @@ pte::NamedData entry(const target::Target& target, target::Dialect dialect,
   return data;
 }
 
+/// Scale and zero point of int8 inputs and outputs; nothing if there are none.
+std::optional<pte::NamedData> io_quant(const ir::Graph& graph) {
+  pte::NamedData data;
+  data.key = abi::kIoKey;
+  bool any = false;
+  for (const auto* values : {&graph.inputs(), &graph.outputs()}) {
+    for (const ValueId id : *values) {
+      const std::optional<ir::Quant>& quant = graph.type(id).quant;
+      abi::IoQuant record = {};
+      if (quant && quant->axis < 0) record = {quant->scale[0], quant->zero_point[0], 0};
+      any = any || record.scale != 0;
+      const auto* bytes = reinterpret_cast<const std::byte*>(&record);
+      data.bytes.insert(data.bytes.end(), bytes, bytes + sizeof(record));
+    }
+  }
+  if (!any) return std::nullopt;
+  return data;
+}
+
 }  // namespace
 
 Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
@@ -182,6 +202,7 @@ Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
   Emitted emitted;
   emitted.program = Emitter(lowered, schedule).run();
   emitted.program.named_data.push_back(entry(target, dialect, schedule));
+  if (auto io = io_quant(lowered.graph)) emitted.program.named_data.push_back(std::move(*io));
   for (const Bytes& constant : emitted.program.constants) {
     emitted.constant_bytes += static_cast<int64_t>(constant.size());
   }

@@ -1,5 +1,6 @@
 #include "hostrun/interface.h"
 
+#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -73,6 +74,29 @@ Status read_entry(const pte::Program& program, std::string_view label, Interface
   return ok();
 }
 
+/// Scale and zero point of int8 inputs and outputs.
+Status read_io_quant(const pte::Program& program, std::string_view label, Interface* interface) {
+  const pte::NamedData* data = pte::find_named_data(program, abi::kIoKey);
+  if (data == nullptr) return ok();
+  size_t at = 0;
+  for (auto* ports : {&interface->inputs, &interface->outputs}) {
+    for (Port& port : *ports) {
+      abi::IoQuant record = {};
+      if (data->bytes.size() < at + sizeof(record)) {
+        return bad_input("{}: named data {}: {} bytes, too few", label, abi::kIoKey,
+                         data->bytes.size());
+      }
+      std::memcpy(&record, data->bytes.data() + at, sizeof(record));
+      at += sizeof(record);
+      const bool quantized = record.scale > 0 && std::isfinite(record.scale);
+      if (quantized && port.dtype == ir::DType::kI8) {
+        port.quant = ir::per_tensor(record.scale, record.zero_point);
+      }
+    }
+  }
+  return ok();
+}
+
 }  // namespace
 
 size_t Port::bytes() const {
@@ -80,7 +104,9 @@ size_t Port::bytes() const {
 }
 
 std::string Port::describe() const {
-  return fmt::format("{} {}{}", name, dtype_text(dtype), ir::list_text(shape));
+  std::string text = fmt::format("{} {}{}", name, dtype_text(dtype), ir::list_text(shape));
+  if (quant) text += fmt::format(" scale {} zero point {}", quant->scale[0], quant->zero_point[0]);
+  return text;
 }
 
 std::vector<int> full_order(const Port& port) {
@@ -135,6 +161,7 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
   }
   for (const int64_t bytes : plan.memory_sizes) interface.arena_bytes += bytes;
   THIMBLE_CHECK(read_entry(program, label, &interface));
+  THIMBLE_CHECK(read_io_quant(program, label, &interface));
   return interface;
 }
 

@@ -3,6 +3,7 @@
 // the host, for QEMU and for the evaluator, before any of them runs.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -20,9 +21,10 @@ struct Port {
   ir::DType dtype = ir::DType::kF32;
   ir::Shape shape;
   ir::DimOrder dim_order;
+  std::optional<ir::Quant> quant;  // of an int8 port, if the file says
 
   [[nodiscard]] size_t bytes() const;
-  /// `input_0 float32[1,1,8,8]`
+  /// `input_0 float32[1,1,8,8]`, with scale and zero point if it has them
   [[nodiscard]] std::string describe() const;
 };
 

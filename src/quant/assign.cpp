@@ -58,8 +58,6 @@ double largest_result(const Graph& graph, const Op& op, const std::vector<Params
 
 std::optional<Params> fixed_params(const Op& op) {
   switch (op.kind) {
-    case OpKind::log_softmax:
-      return Params{16.0 / 256, 127};
     case OpKind::sigmoid:
     case OpKind::softmax:
       return Params{1.0 / 256, -128};
@@ -171,6 +169,7 @@ void Classes::raise_small_scales(std::vector<Params>& params) const {
     if (plan_.ops[i].role != Role::kLower) continue;
     if (op.kind == OpKind::softmax || op.kind == OpKind::log_softmax) {
       raise(op.inputs[0], kSoftmaxScaleMin);
+      raise(plan_.ops[i].result, kSoftmaxScaleMin);  // a softmax's is fixed
     } else {
       raise(plan_.ops[i].result, kCancellation * largest_result(graph_, op, params));
     }

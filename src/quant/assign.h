@@ -5,7 +5,7 @@
 // and pools connect, and the operands of a concat with its result, unless an operand's range is so
 // much smaller that sharing would waste its codes. A class gets its numbers from what calibration
 // saw of its sources, the values that arithmetic (or the caller) makes; from fixed numbers, if one
-// of them is a softmax, log_softmax, sigmoid or tanh.
+// of them is a softmax, sigmoid or tanh.
 
 #include <optional>
 #include <vector>

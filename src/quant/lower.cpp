@@ -316,7 +316,7 @@ class Lowering {
 
   Result<ValueId> lower_log_softmax(const Op& op, const Graph::ResultHint& hint) {
     const Params& x = params_of(op.inputs[0]);
-    const Params y = *fixed_params(op);
+    const Params& y = params_of(op.output);
     ir::Tensor table = ir::zeros(ir::DType::kI32, {256});
     for (int k = 0; k < 256; ++k) {
       table.data<int32_t>()[static_cast<size_t>(k)] =

@@ -273,7 +273,7 @@ class Generator {
     std::vector<int64_t> dims;
     const int64_t first = random_.between(0, rank - 1);
     for (int64_t d = first; d <= random_.between(first, rank - 1); ++d) dims.push_back(d);
-    if (!options_.stock_only && rank > 2 && random_.chance(20)) dims = {0, rank - 1};
+    if (rank > 2 && random_.chance(20)) dims = {0, rank - 1};
     const auto m = numerics::quantize_multiplier(random_.real(0.02, 0.8));
     Attrs attrs = {
         {"dims", dims},   {"keepdim", random_.between(0, 1)}, {"x_zp", code()},

@@ -1,9 +1,12 @@
 #include "formats/zip/zip.h"
 
 #include <algorithm>
+#include <fstream>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
+#include <fmt/ranges.h>
 #include <zip.h>
 
 namespace thimble::formats::zip {
@@ -157,6 +160,14 @@ Archive::~Archive() = default;
 
 namespace {
 
+/// libzip finds an archive behind anything; what we read begins as one.
+Status check_magic(std::string_view start, const std::string& name) {
+  constexpr std::string_view kMember = "PK\3\4", kEmpty = "PK\5\6";
+  if (start == kMember || start == kEmpty) return ok();
+  return bad_input("{}: not a zip archive: it begins with {:02x}, expected 50 4b 03 04", name,
+                   fmt::join(std::vector<unsigned char>(start.begin(), start.end()), " "));
+}
+
 /// Takes over `source`. A null `source` is an error already described by `error`.
 Result<Handle> open_source(zip_source_t* source, ZipError& error, const std::string& name) {
   zip_t* archive = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr;
@@ -178,6 +189,10 @@ Result<Archive> Archive::open(const std::filesystem::path& path) {
   }
   state->size_bytes = std::filesystem::file_size(path, failure);
   if (failure) return bad_input("{}: cannot be read: {}", state->name, failure.message());
+  char start[4] = {};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start, sizeof(start));
+  THIMBLE_CHECK(check_magic({start, static_cast<size_t>(file.gcount())}, state->name));
   // libzip takes UTF-8 on every system.
   const std::u8string path_utf8 = path.u8string();
   ZipError error;
@@ -193,6 +208,8 @@ Result<Archive> Archive::open(Bytes bytes, std::string name) {
   state->name = std::move(name);
   state->bytes = std::move(bytes);
   state->size_bytes = state->bytes.size();
+  const std::string_view text = as_text(state->bytes);
+  THIMBLE_CHECK(check_magic(text.substr(0, 4), state->name));
   ZipError error;
   zip_source_t* source =
       zip_source_buffer_create(state->bytes.data(), state->bytes.size(), 0, &error);

@@ -1,7 +1,6 @@
 #include "target/cortex_m/legalize.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "abi/limits.h"
 #include "ir/infer.h"
@@ -330,52 +329,42 @@ class Legalizer {
     return add(op.kind, {x}, std::move(attrs), op);
   }
 
-  /// A mean over adjacent dimensions is an average pool over [outer, reduced, inner] images, then a
-  /// change of scale.
+  /// A mean is a linear with weights of one: the reduced dimensions go last, the multiplier holds
+  /// the division. Every number is the operator's own, so the result is the same bit for bit.
   Result<ValueId> convert_mean(const Op& op) {
+    if (!rounds_double(op)) return refuse(op, "asks for single rounding; the kernels round double");
     const ValueId x = rewriter_.map(op.inputs[0]);
-    std::vector<int64_t> dims = op.integers("dims");
-    std::sort(dims.begin(), dims.end());
-    if (dims.back() - dims.front() + 1 != static_cast<int64_t>(dims.size())) {
-      return refuse(op, "reduces dimensions that are not adjacent, which no stock kernel does");
-    }
-    const Shape& shape = type(x).shape;
-    int64_t outer = 1, reduced = 1, inner = 1;
+    const std::vector<int64_t> reduced = op.integers("dims");
+    const Shape shape = type(x).shape;
+    std::vector<int64_t> order, last;
+    int64_t rows = 1, terms = 1;
     for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d) {
-      (d < dims.front()  ? outer
-       : d > dims.back() ? inner
-                         : reduced) *= shape[static_cast<size_t>(d)];
+      const bool goes = std::find(reduced.begin(), reduced.end(), d) != reduced.end();
+      (goes ? last : order).push_back(d);
+      (goes ? terms : rows) *= shape[static_cast<size_t>(d)];
     }
-    // NHWC frame [outer, reduced, 1, inner]: logical NCHW is [outer, inner, reduced, 1].
-    THIMBLE_TRY(ValueId value, reshape(x, {outer, reduced, 1, inner}, op));
-    THIMBLE_TRY(value, add(OpKind::permute, {value}, {{"dims", std::vector<int64_t>{0, 3, 1, 2}}},
-                           op, false));
-    const std::vector<int64_t> window = {reduced, 1};
-    THIMBLE_TRY(value, add(OpKind::qavg_pool2d, {value},
-                           {{"kernel", window},
-                            {"stride", std::vector<int64_t>{1, 1}},
-                            {"padding", std::vector<int64_t>{0, 0, 0, 0}}},
-                           op, false));
-    THIMBLE_TRY(value, reshape(value, from_.type(op.output).shape, op));
-    return rescaled(value, op);
-  }
-
-  /// From the operand's scale to the result's, by the operator's own numbers.
-  Result<ValueId> rescaled(ValueId value, const Op& op) {
-    const std::optional<ir::Quant>& x = from_.type(op.inputs[0]).quant;
-    const std::optional<ir::Quant>& y = from_.type(op.output).quant;
-    if (!x || !y) return refuse(op, "has no scales to change between");
-    ir::Tensor table = ir::zeros(ir::DType::kI8, {256});
-    for (int32_t code = -128; code < 128; ++code) {
-      const double real = (code - x->zero_point[0]) * x->scale[0] / y->scale[0];
-      const double rounded = std::nearbyint(real) + y->zero_point[0];
-      table.data<int8_t>()[static_cast<size_t>(code + 128)] = static_cast<int8_t>(std::clamp(
-          rounded, static_cast<double>(op.integer("min")), static_cast<double>(op.integer("max"))));
-    }
-    const ValueId constant =
-        to().add_constant(from_.value(op.output).name + "_table",
-                          std::make_shared<const ir::Tensor>(std::move(table)));
-    return add(OpKind::lut, {value, constant}, {}, op);
+    order.insert(order.end(), last.begin(), last.end());
+    THIMBLE_TRY(ValueId value, add(OpKind::permute, {x}, {{"dims", order}}, op, false));
+    THIMBLE_TRY(value, reshape(value, {rows, terms}, op));
+    const std::vector<int8_t> ones(static_cast<size_t>(terms), 1);
+    const std::vector<int32_t> mult = {static_cast<int32_t>(op.integer("mult"))};
+    const std::vector<int32_t> shift = {static_cast<int32_t>(op.integer("shift"))};
+    const auto constant = [&](const char* role, ir::Tensor tensor) {
+      return to().add_constant(from_.value(op.output).name + role,
+                               std::make_shared<const ir::Tensor>(std::move(tensor)));
+    };
+    ir::Graph::ResultHint hint;
+    hint.quant = from_.type(op.output).quant;
+    THIMBLE_TRY(value, to().add(OpKind::qlinear,
+                                {value, constant("_ones", ir::make_i8({1, terms}, ones)),
+                                 ir::kNoValue, constant("_mult", ir::make_i32({1}, mult)),
+                                 constant("_shift", ir::make_i32({1}, shift))},
+                                {{"x_zp", op.integer("x_zp")},
+                                 {"y_zp", op.integer("y_zp")},
+                                 {"min", op.integer("min")},
+                                 {"max", op.integer("max")}},
+                                op.source, hint));
+    return add(OpKind::reshape, {value}, {{"shape", from_.type(op.output).shape}}, op);
   }
 
   /// The pad kernel takes exactly four dimensions.

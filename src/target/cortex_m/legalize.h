@@ -2,7 +2,7 @@
 // legalize: rewrites integer operators into forms that the dialect's kernels have. Before and
 // after, the graph is integer IR without memory orders; what cannot be expressed is an
 // `unsupported` error that lists every such operator with the user's source line. Values:
-// identical, except that a stock `qmean` becomes an average pool and a table.
+// identical.
 
 #include "target/target.h"
 
