@@ -19,6 +19,9 @@ using abi::Status;
 /// Codes as in the file (abi/pte_format.h).
 enum class DType : uint8_t { kU8 = 0, kI8 = 1, kI16 = 2, kI32 = 3, kI64 = 4, kF32 = 6, kBool = 11 };
 
+/// Above this, sums of strides could leave 32 bits. No Cortex-M has such a memory.
+inline constexpr uint32_t kMaxTensorBytes = 1U << 29;
+
 struct Tensor {
   void* data = nullptr;
   const int32_t* sizes = nullptr;      // logical, `rank` entries
@@ -27,7 +30,8 @@ struct Tensor {
   uint8_t rank = 0;
   DType dtype = DType::kI8;
   bool is_constant = false;
-  bool is_null = false;  // an absent optional operand
+  bool is_null = false;   // an absent optional operand
+  bool is_sound = false;  // who made it has seen to all that check_tensor() asks, once for all calls
 };
 
 struct IntList {

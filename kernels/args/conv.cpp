@@ -77,7 +77,7 @@ int64_t weights_bytes(const Conv& conv) {
          (conv.in_c / conv.groups);
 }
 
-Status check_stock(const Call& call, const Stock& at, const char* letters) {
+Status check_stock(const Call& call, const Stock& at, Letters letters) {
   const Tensor& y = tensor(call, at.y);
   const Tensor& w = tensor(call, 1);
   if (!integers_fit(call, letters)) return Status::kBadParameter;

@@ -19,15 +19,7 @@ uint32_t element_bytes(DType dtype) {
   return 0;
 }
 
-bool integers_fit(const Call& call, const char* letters) {
-  for (uint32_t i = 0; letters[i] != '\0'; ++i) {
-    if (letters[i] != 'i' && letters[i] != 'b') continue;
-    if (call.args[i].integer != integer(call, i)) return false;
-  }
-  return true;
-}
-
-Status check_tensor(const Tensor& t) {
+Status check_unknown_tensor(const Tensor& t) {
   const uint32_t element = element_bytes(t.dtype);
   if (t.is_null) return Status::kBadParameter;
   if (element == 0) return Status::kBadDType;
@@ -50,11 +42,6 @@ Status check_tensor(const Tensor& t) {
   // A power of two.
   if ((reinterpret_cast<uintptr_t>(t.data) & (element - 1)) != 0) return Status::kMisaligned;
   return Status::kOk;
-}
-
-Status check_tensor(const Tensor& t, DType dtype) {
-  if (!t.is_null && t.dtype != dtype) return Status::kBadDType;
-  return check_tensor(t);
 }
 
 Status check_blob(const Tensor& t, int64_t bytes) {
@@ -85,12 +72,12 @@ bool has_order(const Tensor& t, const uint8_t* order) {
   }
 }
 
-bool is_nhwc(const Tensor& t) {
+bool is_nhwc_but_for_ones(const Tensor& t) {
   static constexpr uint8_t kOrder[] = {0, 2, 3, 1};
-  return t.rank == 4 && has_order(t, kOrder);
+  return has_order(t, kOrder);
 }
 
-bool is_contiguous(const Tensor& t) {
+bool is_contiguous_but_for_ones(const Tensor& t) {
   static constexpr uint8_t kOrder[] = {0, 1, 2, 3, 4, 5};
   static_assert(sizeof(kOrder) == abi::kMaxRank);
   return has_order(t, kOrder);

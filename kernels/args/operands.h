@@ -4,16 +4,15 @@
 // Two orders of dimensions are the same to a kernel when they differ only in where dimensions of
 // size 1 stand: the bytes are identical. All layout questions below are asked in that sense.
 
+#include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "abi/pte_ops.h"
 #include "kernels/kernels.h"
 #include "numerics/fixed_point.h"
 
 namespace thimble::kernels {
-
-/// Above this, sums of strides could leave 32 bits. No Cortex-M has such a memory.
-inline constexpr uint32_t kMaxTensorBytes = 1U << 29;
 
 inline const Tensor& tensor(const Call& call, uint32_t i) {
   return call.args[i].tensor;
@@ -35,16 +34,39 @@ inline int8_t* mutable_codes(const Tensor& t) {
 /// Bytes of one element; 0 for a type that no kernel knows.
 uint32_t element_bytes(DType dtype);
 
+/// Which arguments of an operator are `i` or `b`.
+struct Letters {
+  uint32_t integers = 0;  // a bit for each
+};
+consteval Letters letters(abi::PteOp op) {
+  Letters letters;
+  const char* const all = abi::info(op).arguments;
+  for (uint32_t i = 0; all[i] != '\0'; ++i) {
+    if (all[i] == 'i' || all[i] == 'b') letters.integers |= 1U << i;
+  }
+  return letters;
+}
 /// Every `i` and `b` argument fits 32 bits. `letters` are those of the call's operator.
-bool integers_fit(const Call& call, const char* letters);
-consteval const char* letters(abi::PteOp op) {
-  return abi::info(op).arguments;
+inline bool integers_fit(const Call& call, Letters letters) {
+  uint32_t wrong = 0;
+  for (uint32_t rest = letters.integers; rest != 0; rest &= rest - 1) {
+    const int64_t integer = call.args[std::countr_zero(rest)].integer;
+    wrong |= static_cast<uint32_t>(integer >> 32) ^
+             static_cast<uint32_t>(static_cast<int32_t>(integer) >> 31);
+  }
+  return wrong == 0;
 }
 
 /// Present, rank within limits, dim_order a permutation, sizes positive, `bytes` their product,
 /// data aligned (or not known yet, unless constant).
-Status check_tensor(const Tensor& t);
-Status check_tensor(const Tensor& t, DType dtype);
+Status check_unknown_tensor(const Tensor& t);
+inline Status check_tensor(const Tensor& t) {
+  return t.is_sound ? Status::kOk : check_unknown_tensor(t);
+}
+inline Status check_tensor(const Tensor& t, DType dtype) {
+  if (!t.is_null && t.dtype != dtype) return Status::kBadDType;
+  return check_tensor(t);
+}
 /// A constant whose values run() reads as 32-bit words: at least `bytes` long and aligned.
 Status check_blob(const Tensor& t, int64_t bytes);
 
@@ -53,8 +75,22 @@ inline int32_t elements(const Tensor& t) {
 }
 bool same_sizes(const Tensor& a, const Tensor& b);
 bool has_order(const Tensor& t, const uint8_t* order);
-bool is_nhwc(const Tensor& t);        // rank 4, channels innermost
-bool is_contiguous(const Tensor& t);  // last dimension innermost, and so on
+/// Whether the dimensions of a tensor of rank 4 stand in just this order, the first in the low byte.
+inline bool has_order4(const Tensor& t, uint32_t order) {
+  uint32_t word;
+  memcpy(&word, t.dim_order, sizeof word);
+  return word == order;
+}
+bool is_nhwc_but_for_ones(const Tensor& t);
+bool is_contiguous_but_for_ones(const Tensor& t);
+/// Rank 4, channels innermost.
+inline bool is_nhwc(const Tensor& t) {
+  return t.rank == 4 && (has_order4(t, 0x01030200) || is_nhwc_but_for_ones(t));
+}
+/// Last dimension innermost, and so on.
+inline bool is_contiguous(const Tensor& t) {
+  return (t.rank == 4 && has_order4(t, 0x03020100)) || is_contiguous_but_for_ones(t);
+}
 /// Same sizes, and element k of the one memory is element k of the other.
 bool same_layout(const Tensor& a, const Tensor& b);
 /// Elements between neighbours along each logical dimension; kMaxRank entries are written, unused

@@ -5,27 +5,32 @@ namespace {
 
 // Loading a file is for a good part these two loops, hence no test inside them.
 
+/// What `bits_of` says of each of `count` values, or-ed.
+template <typename Value, typename Bits>
+inline uint32_t collect(const Value* values, int32_t count, Bits bits_of) {
+  uint32_t bits = 0;
+  const Value* const end = values + count;
+  const Value* const last = values + (count & ~7);
+  for (; values != last; values += 8) {
+    bits |= bits_of(values[0]) | bits_of(values[1]) | bits_of(values[2]) | bits_of(values[3]);
+    bits |= bits_of(values[4]) | bits_of(values[5]) | bits_of(values[6]) | bits_of(values[7]);
+  }
+  for (; values != end; ++values) bits |= bits_of(*values);
+  return bits;
+}
+
 bool are_multipliers(const int32_t* mult, int32_t count) {
-  int32_t signs = 0;
-  int32_t i = 0;
-  for (; i + 4 <= count; i += 4) signs |= mult[i] | mult[i + 1] | mult[i + 2] | mult[i + 3];
-  for (; i < count; ++i) signs |= mult[i];
-  return signs >= 0;
+  const auto word = [](int32_t value) { return static_cast<uint32_t>(value); };
+  return collect(mult, count, word) <= INT32_MAX;
 }
 
 /// Of a shift in -31..0, as nearly all are, the negative has five bits, and of any other it has
 /// more. Only with others among them they are looked at one by one.
 template <typename Shift>
 bool are_shifts(const Shift* shift, int32_t count) {
-  const auto negative = [shift](int32_t i) { return 0U - static_cast<uint32_t>(shift[i]); };
-  uint32_t bits = 0;
-  int32_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    bits |= negative(i) | negative(i + 1) | negative(i + 2) | negative(i + 3);
-  }
-  for (; i < count; ++i) bits |= negative(i);
-  if (bits < 32) return true;
-  for (i = 0; i < count; ++i) {
+  const auto negative = [](int32_t value) { return 0U - static_cast<uint32_t>(value); };
+  if (collect(shift, count, negative) < 32) return true;
+  for (int32_t i = 0; i < count; ++i) {
     if (!numerics::shift_in_range(shift[i])) return false;
   }
   return true;

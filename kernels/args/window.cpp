@@ -4,7 +4,8 @@ namespace thimble::kernels {
 namespace {
 constexpr int32_t kMax = 32767;
 bool in_range(int32_t value, int32_t low) {
-  return value >= low && value <= kMax;
+  return static_cast<uint32_t>(value) - static_cast<uint32_t>(low) <=
+         static_cast<uint32_t>(kMax - low);
 }
 
 /// Padding after the last position that the output extent implies.
@@ -16,7 +17,7 @@ int64_t pad_after(const WindowAxis& axis) {
 Status check_axis(const WindowAxis& axis) {
   const bool fits = in_range(axis.kernel, 1) && in_range(axis.stride, 1) &&
                     in_range(axis.dilation, 1) && in_range(axis.pad, 0) &&
-                    int64_t{axis.kernel} * axis.dilation <= (1 << 28);
+                    axis.kernel * axis.dilation <= (1 << 28);
   if (!fits) return Status::kBadParameter;
   if (axis.in > (1 << 28) || int64_t{axis.out} * axis.stride > (1 << 29)) return Status::kBadShape;
   return Status::kOk;

@@ -12,36 +12,37 @@ namespace tag = abi::pte::value_tag;
 
 // --- What only load asks -------------------------------------------------------------------------
 
-/// Sizes and dim_order of a tensor, and how many bytes they make.
-Status check_shape(Vector sizes, Vector dim_order, uint32_t element, uint32_t& bytes) {
-  const uint32_t rank = sizes.count();
-  if (rank > abi::kMaxRank) return Status::kUnsupported;
-  if (dim_order.count() != rank) return Status::kCorrupt;
+constexpr uint32_t kNoShape = 0xFFFFFFFF;
+
+/// How many bytes sizes and dim_order make, both of one rank above 0; kNoShape if they are broken.
+THIMBLE_OUT_OF_LINE uint32_t check_shape(Vector sizes, Vector dim_order, uint32_t rank,
+                                         uint32_t element) {
   // The extent counts an empty dimension as 1: products of any subset of the sizes fit then too.
   uint32_t extent = element;
   uint32_t seen = 0;
   bool empty = false;
-  for (uint32_t i = 0; i < rank; ++i) {
-    const uint32_t dim = *dim_order.item(i, 1);
-    const uint32_t size = sizes.index(i);
-    if (dim >= rank) return Status::kCorrupt;
+  Position dim_at = dim_order.item(0, 1);
+  for (Position size_at = sizes.item(0, 4), end = sizes.item(rank, 4); size_at != end;
+       size_at += 4) {
+    const uint32_t dim = *dim_at++;
+    const uint32_t size = load<uint32_t>(size_at);
+    if (dim >= rank) return kNoShape;
     seen |= 1U << dim;
     if (size == 0) {
       empty = true;
       continue;
     }
     const uint64_t more = uint64_t{extent} * size;
-    if (more > 0x7FFFFFFF) return Status::kCorrupt;
     extent = static_cast<uint32_t>(more);
+    if ((static_cast<uint32_t>(more >> 32) | extent >> 31) != 0) return kNoShape;
   }
   // `rank` entries that set exactly the bits below `rank` are a permutation.
-  if (seen != (1U << rank) - 1) return Status::kCorrupt;
-  bytes = empty ? 0 : extent;
-  return Status::kOk;
+  if (seen != (1U << rank) - 1) return kNoShape;
+  return empty ? 0 : extent;
 }
 
 /// The fields that make a tensor one that this runtime does not take.
-Status check_unusual(Checked& access, Position tensor) {
+THIMBLE_OUT_OF_LINE Status check_unusual(Checked& access, Position tensor) {
   if (scalar<uint32_t>(tensor, pte::tensor::kStorageOffset) != 0) return Status::kUnsupported;
   if (scalar<uint8_t>(tensor, pte::tensor::kShapeDynamism) != 0) return Status::kUnsupported;
   if (field(tensor, pte::tensor::kExtraTensorInfo) == nullptr) return Status::kOk;
@@ -52,7 +53,20 @@ Status check_unusual(Checked& access, Position tensor) {
   return location == pte::tensor_location::kSegment ? Status::kOk : Status::kUnsupported;
 }
 
-Status check_constant(Checked& access, const Image& image, uint32_t index, uint32_t bytes) {
+/// A constant of the flatbuffer itself, as files without segments have them.
+THIMBLE_OUT_OF_LINE Status check_buffer(Checked& access, const Image& image, uint32_t index,
+                                        uint32_t bytes, Position& data) {
+  TableKind kind("\4");
+  const Position buffer = access.verifier.table(image.constants.item(index, 4), kind);
+  if (buffer == nullptr) return Status::kCorrupt;
+  const Vector storage = access.verifier.vector(buffer, pte::buffer::kStorage, 0);
+  if (bytes > storage.count()) return Status::kCorrupt;
+  data = bytes != 0 ? storage.item(0, 1) : nullptr;
+  return Status::kOk;
+}
+
+THIMBLE_INLINE Status check_constant(Checked& access, const Image& image, uint32_t index,
+                                     uint32_t bytes) {
   if (index >= image.constants.count()) return Status::kCorrupt;
   Position data;
   if (image.constant_data != nullptr) {
@@ -64,13 +78,8 @@ Status check_constant(Checked& access, const Image& image, uint32_t index, uint3
     }
     data = image.constant_data + offset;
   } else {
-    TableKind kind("\4");
-    const Position buffer = access.verifier.table(image.constants.item(index, 4), kind);
-    if (buffer == nullptr) return Status::kCorrupt;
-    const Vector storage = access.verifier.vector(buffer, pte::buffer::kStorage, 0);
-    if (bytes > storage.count()) return Status::kCorrupt;
-    if (bytes == 0) return Status::kOk;
-    data = storage.item(0, 1);
+    const Status status = check_buffer(access, image, index, bytes, data);
+    if (status != Status::kOk) return status;
   }
   // The file itself is aligned, so this is a fact of the file and not of where it lies.
   const bool aligned = reinterpret_cast<uintptr_t>(data) % abi::kConstantAlignment == 0;
@@ -91,12 +100,12 @@ Status check_planned(const Image& image, const CheckedTable& allocation, uint32_
 // --- Tensors -------------------------------------------------------------------------------------
 
 /// The address of a constant; the file is flash, so the kernel must not write there.
-Position constant_data(const Image& image, uint32_t index) {
+THIMBLE_INLINE Position constant_data(const Image& image, uint32_t index) {
   if (image.constant_data != nullptr) {
     return image.constant_data + load<uint32_t>(image.constants.item(index, 8));
   }
   const Vector storage = vector(image.constants.target(index), pte::buffer::kStorage);
-  return storage.at != nullptr ? storage.item(0, 1) : nullptr;
+  return storage.count() != 0 ? storage.item(0, 1) : nullptr;
 }
 
 /// The buffer that the caller gave for an unplanned tensor, which must be an input of the graph.
@@ -111,25 +120,72 @@ Status caller_data(const Model& model, uint32_t value_index, kernels::Tensor& te
   return tensor.bytes == 0 ? Status::kOk : Status::kUnsupported;
 }
 
-/// Where the elements of `table` are; everything else of `tensor` is there already.
-template <class Access, class AnyTable>
-Status place_tensor(Access& access, const Model& model, uint32_t value_index,
-                    const AnyTable& table, uint32_t element, kernels::Tensor& tensor) {
+/// The bytes of a tensor, whose rank is not above abi::kMaxRank.
+template <class Access>
+THIMBLE_INLINE uint32_t bytes_of(Vector sizes, Vector dim_order, uint32_t rank, uint32_t element) {
+  uint32_t bytes = element;
+  if constexpr (Access::kChecked) {
+    if (rank == 1) {  // as biases, multipliers and shifts are
+      const uint64_t all = uint64_t{element} * sizes.index(0);
+      const bool fits = all <= 0x7FFFFFFF && *dim_order.item(0, 1) == 0;
+      bytes = fits ? static_cast<uint32_t>(all) : kNoShape;
+    } else if (rank != 0) {
+      bytes = check_shape(sizes, dim_order, rank, element);
+    }
+  } else {
+    for (uint32_t i = 0; i < rank; ++i) bytes *= sizes.index(i);
+  }
+  return bytes;
+}
+
+/// `at`: the offset of the payload. `planned`: whether the tensor lies in the arena.
+template <class Access>
+THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_t value_index,
+                                     Position at, kernels::Tensor& tensor, bool& planned) {
   const Image& image = model.image;
+  const auto table = access.tensor(at);
+  if constexpr (Access::kChecked) {
+    if (table.at == nullptr) return Status::kCorrupt;
+    const Status status = is_unusual(table) ? check_unusual(access, table.at) : Status::kOk;
+    if (status != Status::kOk) return status;
+  }
+  const auto type = number_in<uint8_t>(table, pte::tensor::kScalarType);
+  const uint32_t element = element_bytes(type);
+  const Vector sizes = access.vector(table, pte::tensor::kSizes, 2);
+  const Vector dim_order = access.vector(table, pte::tensor::kDimOrder, 0);
+  const uint32_t rank = sizes.count();
+  if constexpr (Access::kChecked) {
+    if (element == 0 || rank > abi::kMaxRank) return Status::kUnsupported;
+    if (dim_order.count() != rank) return Status::kCorrupt;
+  }
+  const uint32_t bytes = bytes_of<Access>(sizes, dim_order, rank, element);
+  if (Access::kChecked && bytes == kNoShape) return Status::kCorrupt;
+  tensor.bytes = bytes;
+  tensor.rank = static_cast<uint8_t>(rank);
+  tensor.dtype = static_cast<kernels::DType>(type);
+  tensor.is_null = false;
+  // Aligned, whole and in order it is; kernels ask for elements besides.
+  tensor.is_sound = Access::kChecked && bytes - 1 < kernels::kMaxTensorBytes;
+  tensor.sizes = nullptr;
+  tensor.dim_order = nullptr;
+  if (rank != 0) {
+    tensor.sizes = reinterpret_cast<const int32_t*>(sizes.item(0, 4));
+    tensor.dim_order = dim_order.item(0, 1);
+  }
+
   tensor.data = nullptr;
   tensor.is_constant = false;
-  if constexpr (Access::kChecked) {
-    access.planned = table.field(pte::tensor::kAllocationInfo) != nullptr;
-  }
+  planned = false;
   const auto constant = number_in<uint32_t>(table, pte::tensor::kDataBufferIdx);
-  if (const Position at = table.field(pte::tensor::kAllocationInfo)) {
-    const auto allocation = access.allocation(at);
+  if (const Position allocation_at = table.field(pte::tensor::kAllocationInfo)) {
+    const auto allocation = access.allocation(allocation_at);
     if constexpr (Access::kChecked) {
       if (constant != 0) return Status::kUnsupported;  // a buffer with a start value
       if (allocation.at == nullptr) return Status::kCorrupt;
-      const Status status = check_planned(image, allocation, tensor.bytes, element);
+      const Status status = check_planned(image, allocation, bytes, element);
       if (status != Status::kOk) return status;
     }
+    planned = true;
     if (model.arena == nullptr) return Status::kOk;
     tensor.data =
         model.arena + number_in<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
@@ -137,48 +193,12 @@ Status place_tensor(Access& access, const Model& model, uint32_t value_index,
   }
   if (constant == 0) return caller_data(model, value_index, tensor);
   if constexpr (Access::kChecked) {
-    const Status status = check_constant(access, image, constant, tensor.bytes);
+    const Status status = check_constant(access, image, constant, bytes);
     if (status != Status::kOk) return status;
   }
   tensor.is_constant = true;
   tensor.data = const_cast<uint8_t*>(constant_data(image, constant));
   return Status::kOk;
-}
-
-/// `at`: the offset of the payload.
-template <class Access>
-Status decode_payload(Access& access, const Model& model, uint32_t value_index, Position at,
-                      kernels::Tensor& tensor) {
-  const auto table = access.tensor(at);
-  if constexpr (Access::kChecked) {
-    if (table.at == nullptr) return Status::kCorrupt;
-    const Status status = is_unusual(table) ? check_unusual(access, table.at) : Status::kOk;
-    if (status != Status::kOk) return status;
-  }
-  const Vector sizes = access.vector(table, pte::tensor::kSizes, 2);
-  const Vector dim_order = access.vector(table, pte::tensor::kDimOrder, 0);
-  const uint32_t rank = sizes.count();
-  const auto type = number_in<uint8_t>(table, pte::tensor::kScalarType);
-  const uint32_t element = element_bytes(type);
-  if constexpr (Access::kChecked) {
-    if (element == 0) return Status::kUnsupported;
-    const Status status = check_shape(sizes, dim_order, element, tensor.bytes);
-    if (status != Status::kOk) return status;
-  } else {
-    uint32_t bytes = element;
-    for (uint32_t i = 0; i < rank; ++i) bytes *= sizes.index(i);
-    tensor.bytes = bytes;
-  }
-  tensor.rank = static_cast<uint8_t>(rank);
-  tensor.dtype = static_cast<kernels::DType>(type);
-  tensor.is_null = false;
-  tensor.sizes = nullptr;
-  tensor.dim_order = nullptr;
-  if (rank != 0) {
-    tensor.sizes = reinterpret_cast<const int32_t*>(sizes.item(0, 4));
-    tensor.dim_order = dim_order.item(0, 1);
-  }
-  return place_tensor(access, model, value_index, table, element, tensor);
 }
 
 // --- Lists ---------------------------------------------------------------------------------------
@@ -228,57 +248,82 @@ kernels::Tensor list_item(const kernels::Call& call, uint32_t arg, uint32_t inde
 
 // --- Arguments -----------------------------------------------------------------------------------
 
-/// What tag a value must have for a letter; none for a letter that there is not.
+/// The letter of what need only be a tensor.
+constexpr char kAnyTensor = 'X';
+
+/// What tag a value must have for a letter, with Memo::kPlanned where it is written to; none for the
+/// end of the letters. A letter counts by its low five bits, in which only T and t agree.
 struct LetterTags {
-  static constexpr char kFirst = 'R', kLast = 't';
-  uint8_t tags[kLast - kFirst + 1] = {};
+  uint8_t tags[32] = {};
   constexpr LetterTags() {
-    for (const char letter : {'T', 't', 'o'}) tags[letter - kFirst] = tag::kTensor;
-    tags['i' - kFirst] = tag::kInt;
-    tags['b' - kFirst] = tag::kBool;
-    tags['d' - kFirst] = tag::kDouble;
-    tags['l' - kFirst] = tag::kIntList;
-    tags['R' - kFirst] = tag::kTensorList;
+    set(kAnyTensor, tag::kTensor);
+    set('T', tag::kTensor);
+    // Only the arena is ever written: not the file, and not a caller's input.
+    set('o', tag::kTensor | Memo::kPlanned);
+    set('i', tag::kInt);
+    set('b', tag::kBool);
+    set('d', tag::kDouble);
+    set('l', tag::kIntList);
+    set('R', tag::kTensorList);
   }
+  constexpr void set(char letter, uint32_t tag) { tags[letter & 31] = static_cast<uint8_t>(tag); }
 };
 constexpr LetterTags kLetterTags;
 
-THIMBLE_INLINE uint32_t tag_for(char letter) {
-  const auto place = static_cast<uint32_t>(letter - LetterTags::kFirst);
-  return place < sizeof kLetterTags.tags ? kLetterTags.tags[place] : tag::kNone;
+THIMBLE_INLINE uint32_t wanted_for(char letter) { return kLetterTags.tags[letter & 31]; }
+
+/// A value whose tag is not the letter's.
+THIMBLE_OUT_OF_LINE Status check_misfit(uint32_t value_tag, char letter, kernels::Arg& arg) {
+  if (value_tag == tag::kNone || letter == 0) return Status::kCorrupt;
+  if (value_tag != tag::kNull) {
+    return letter == kAnyTensor ? Status::kUnsupported : Status::kCorrupt;
+  }
+  if (letter != 't') return Status::kUnsupported;
+  arg.tensor = {};
+  arg.tensor.is_null = true;
+  return Status::kOk;
 }
 
 /// An argument that is neither tensor nor number.
 template <class Access>
-Status decode_other(Access& access, const Model& model, Value value, kernels::Arg& arg) {
-  const bool is_bool = value.tag == tag::kBool;
-  const auto payload = is_bool ? access.boolean(value.payload) : access.list(value.payload);
+THIMBLE_OUT_OF_LINE Status decode_other(Access& access, const Model& model, uint32_t value_tag,
+                                        Position at, kernels::Arg& arg) {
+  const bool is_bool = value_tag == tag::kBool;
+  const auto payload = is_bool ? access.boolean(at) : access.list(at);
   if (Access::kChecked && payload.at == nullptr) return Status::kCorrupt;
   if (is_bool) {
     arg.integer = number_in<uint8_t>(payload, pte::scalar_value::kValue) != 0;
     return Status::kOk;
   }
-  if (value.tag == tag::kIntList) return decode_ints(access, model.image, payload, arg.ints);
+  if (value_tag == tag::kIntList) return decode_ints(access, model.image, payload, arg.ints);
   return decode_tensors(access, model, payload, arg.list);
 }
 
 template <class Access>
-Status decode_argument(Access& access, const Model& model, uint32_t value_index, char letter,
-                       kernels::Arg& arg) {
+THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, uint32_t value_index,
+                                           char letter, kernels::Arg& arg) {
   const Image& image = model.image;
   if (Access::kChecked && value_index >= image.values.count()) return Status::kCorrupt;
   const Value value = access.value(image.values.item(value_index, 4));
-  if (value.tag == tag::kNull) {
-    if (letter != 't') return Status::kUnsupported;
-    arg.tensor = {};
-    arg.tensor.is_null = true;
-    return Status::kOk;
-  }
+  const uint32_t wanted = wanted_for(letter);
   if constexpr (Access::kChecked) {
-    if (value.tag == tag::kNone || value.tag != tag_for(letter)) return Status::kCorrupt;
+    if (value.tag != (wanted & ~Memo::kPlanned) || value.tag == tag::kNone) {
+      return check_misfit(value.tag, letter, arg);
+    }
+  } else if (value.tag == tag::kNull) {
+    return check_misfit(value.tag, letter, arg);
   }
-  uint32_t known = value.tag;
-  if (value.tag == tag::kInt || value.tag == tag::kDouble) {
+  [[maybe_unused]] uint32_t known = value.tag;
+  if (value.tag == tag::kTensor) {
+    bool planned;
+    const Status status =
+        decode_payload(access, model, value_index, value.payload, arg.tensor, planned);
+    if constexpr (Access::kChecked) {
+      if (status != Status::kOk) return status;
+      if (planned) known |= Memo::kPlanned;
+      if ((wanted & ~known) != 0) return Status::kCorrupt;
+    }
+  } else if (value.tag == tag::kInt || value.tag == tag::kDouble) {
     const auto payload = access.number(value.payload);
     if (Access::kChecked && payload.at == nullptr) return Status::kCorrupt;
     const auto bits = number_in<uint64_t>(payload, pte::scalar_value::kValue);
@@ -288,29 +333,16 @@ Status decode_argument(Access& access, const Model& model, uint32_t value_index,
       arg.number = std::bit_cast<double>(bits);
     }
   } else {
-    const bool is_tensor = value.tag == tag::kTensor;
-    const Status status =
-        is_tensor ? decode_payload(access, model, value_index, value.payload, arg.tensor)
-                  : decode_other(access, model, value, arg);
-    if constexpr (Access::kChecked) {
-      if (status != Status::kOk) return status;
-      if (is_tensor && access.planned) known |= Memo::kPlanned;
-      // Only the arena is ever written: not the file, and not a caller's input.
-      if (letter == 'o' && !access.planned) return Status::kCorrupt;
+    const Status status = decode_other(access, model, value.tag, value.payload, arg);
+    if (Access::kChecked && status != Status::kOk) return status;
+    if (value.tag == tag::kTensorList) return Status::kOk;
+  }
+  // Constants are not kept: nearly each is named by one instruction alone.
+  if constexpr (Access::kChecked) {
+    if (value.tag != tag::kTensor || !arg.tensor.is_constant) {
+      access.memo.keep(value_index, known, arg);
     }
   }
-  if constexpr (Access::kChecked) {
-    if (value.tag != tag::kTensorList) access.memo.keep(value_index, known, arg);
-  }
-  return Status::kOk;
-}
-
-/// The same from the memo: what was verified there needs to fit this letter still.
-THIMBLE_INLINE Status recall(const Memo& memo, uint32_t known, uint32_t value_index, char letter,
-                             kernels::Arg& arg) {
-  if ((known & ~Memo::kPlanned) != tag_for(letter)) return Status::kCorrupt;
-  if (letter == 'o' && known != (tag::kTensor | Memo::kPlanned)) return Status::kCorrupt;
-  Memo::copy(known, memo.arg(value_index), arg);
   return Status::kOk;
 }
 
@@ -324,14 +356,10 @@ bool is_planned(const Image& image, uint32_t value_index) {
 template <class Access>
 Status decode_tensor(Access& access, const Model& model, uint32_t value_index,
                      kernels::Tensor& tensor) {
-  const Image& image = model.image;
-  if (Access::kChecked && value_index >= image.values.count()) return Status::kCorrupt;
-  const Value value = access.value(image.values.item(value_index, 4));
-  if constexpr (Access::kChecked) {
-    if (value.tag == tag::kNone) return Status::kCorrupt;
-    if (value.tag != tag::kTensor) return Status::kUnsupported;
-  }
-  return decode_payload(access, model, value_index, value.payload, tensor);
+  kernels::Arg arg;
+  const Status status = decode_argument(access, model, value_index, kAnyTensor, arg);
+  if (status == Status::kOk) tensor = arg.tensor;
+  return status;
 }
 
 template <class Access>
@@ -347,19 +375,20 @@ Status decode_call(Access& access, const Model& model, Vector indices, const cha
   frame.indices = indices;
   // The last index repeats that of the out tensor, as the return value.
   const uint32_t last = count - 1;
-  for (uint32_t i = 0; i < last; ++i) {
+  kernels::Arg* arg = frame.args();
+  for (uint32_t i = 0; i < last; ++i, ++arg) {
     const uint32_t value_index = indices.index(i);
-    kernels::Arg& arg = frame.args()[i];
-    Status status;
+    const char letter = letters[i];
     if constexpr (Access::kChecked) {
-      if (letters[i] == 0) return Status::kCorrupt;
-      const uint32_t known = access.memo.tag(value_index);
-      status = known != 0 ? recall(access.memo, known, value_index, letters[i], arg)
-                          : decode_argument(access, model, value_index, letters[i], arg);
-      if (status != Status::kOk) return status;
-    } else {
-      status = decode_argument(access, model, value_index, letters[i], arg);
+      if (const uint32_t known = access.memo.tag(value_index); known != 0) {
+        const uint32_t wanted = wanted_for(letter);
+        if (known != wanted && (known & ~Memo::kPlanned) != wanted) return Status::kCorrupt;
+        access.memo.recall(value_index, *arg);
+        continue;
+      }
     }
+    const Status status = decode_argument(access, model, value_index, letter, *arg);
+    if (Access::kChecked && status != Status::kOk) return status;
   }
   if constexpr (Access::kChecked) {
     if (letters[last] != 0 || indices.index(last) != indices.index(last - 1)) {

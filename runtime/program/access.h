@@ -56,7 +56,6 @@ class Checked {
 
   Verifier verifier;
   uint32_t constant_bytes = 0;  // of the constant segment
-  bool planned = false;         // whether the tensor decoded last lies in the arena
   Memo memo;
 
  private:
@@ -71,7 +70,8 @@ class Checked {
 /// A Tensor with storage_offset, shape_dynamism or extra_tensor_info: writers leave out what is 0, so
 /// nearly none has one of them.
 inline bool is_unusual(const CheckedTable& tensor) {
-  return (tensor.layout->present & (1U << 1 | 1U << 8 | 1U << 9)) != 0;
+  const uint8_t* const at = tensor.layout->at;
+  return (at[1] | at[8] | at[9]) != 0;
 }
 
 }  // namespace thimble::runtime

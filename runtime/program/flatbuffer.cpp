@@ -5,36 +5,38 @@
 
 namespace thimble::runtime {
 
-/// The layout of a vtable that is not the last one of its kind; a broken one has an endless extent.
+/// The layout of a vtable that is not the last one of its kind; a broken one has an endless reach.
 const TableKind::Layout* Verifier::find(uintptr_t address, TableKind& kind) {
-  for (const TableKind::Layout& known : kind.layouts_) {
-    if (known.vtable == address) return kind.recent_ = &known;
+  const TableKind::Layout* const end = kind.layouts_ + kind.known_;
+  for (const TableKind::Layout* known = kind.layouts_; known != end; ++known) {
+    if (known->vtable == address) return kind.recent_ = known;
   }
-  static constexpr TableKind::Layout kBroken;
   const uintptr_t offset = address - reinterpret_cast<uintptr_t>(begin_);
-  if (offset > room(begin_) || (offset & 1) != 0) return &kBroken;
+  if (offset > room(begin_) || (offset & 1) != 0) return &TableKind::kBroken;
   const Position vtable = begin_ + offset;
   const uint32_t size = load<uint16_t>(vtable);
-  if (size < 4 || (size & 1) != 0 || size > room(vtable) + 4) return &kBroken;
+  if (size < 4 || (size & 1) != 0 || size > room(vtable) + 4) return &TableKind::kBroken;
 
   TableKind::Layout& layout = kind.layouts_[kind.oldest_];
-  kind.oldest_ = (kind.oldest_ + 1) % TableKind::kLayouts;
-  layout = {};  // a broken one must not be taken for what stood here
-
+  layout = TableKind::kBroken;  // which must not be taken for what stood here
   uint32_t extent = 4;
-  uint32_t slot = 4;
-  for (uint32_t i = 0; kind.fields_[i] != 0 && slot < size; ++i, slot += 2) {
+  uint32_t wrong = 0;
+  uint8_t* at = layout.at;
+  const char* width_at = kind.fields_;
+  for (uint32_t slot = 4; slot < size && *width_at != 0; slot += 2, ++width_at, ++at) {
     const uint32_t distance = load<uint16_t>(vtable + slot);
     if (distance == 0) continue;
-    const auto width = static_cast<uint32_t>(kind.fields_[i]);
-    // No writer spreads ten fields over 256 bytes.
-    if (distance > 0xFF || (distance & ((width < 4 ? width : 4) - 1)) != 0) return &kBroken;
+    const auto width = static_cast<uint32_t>(*width_at);
+    wrong |= distance >> 8;  // no writer spreads ten fields over 256 bytes
+    wrong |= distance & (width - 1) & 3;
     if (distance + width > extent) extent = distance + width;
-    layout.present = static_cast<uint16_t>(layout.present | 1U << i);
-    layout.at[i] = static_cast<uint8_t>(distance);
+    *at = static_cast<uint8_t>(distance);
   }
-  layout.extent = extent;
+  if (wrong != 0) return &TableKind::kBroken;
+  layout.reach = extent - 4;
   layout.vtable = address;
+  kind.oldest_ = (kind.oldest_ + 1) % TableKind::kLayouts;
+  if (kind.known_ < TableKind::kLayouts) ++kind.known_;
   return kind.recent_ = &layout;
 }
 

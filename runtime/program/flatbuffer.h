@@ -21,8 +21,10 @@ namespace thimble::runtime {
 // them out of line, which doubles the instructions of a load to save a few hundred bytes.
 #if defined(__GNUC__)
 #define THIMBLE_INLINE [[gnu::always_inline]] inline
+#define THIMBLE_OUT_OF_LINE [[gnu::noinline]]
 #else
 #define THIMBLE_INLINE inline
+#define THIMBLE_OUT_OF_LINE
 #endif
 
 static_assert(std::endian::native == std::endian::little, "flatbuffers are read in place");
@@ -54,11 +56,14 @@ inline T scalar(Position table, Slot slot) {
   return at != nullptr ? load<T>(at) : T{};
 }
 
-/// A vector is the position of its count; an absent one is empty.
-struct Vector {
-  Position at = nullptr;
+/// The count of a vector that is not there.
+alignas(4) inline constexpr uint8_t kNoItems[4] = {};
 
-  THIMBLE_INLINE uint32_t count() const { return at != nullptr ? load<uint32_t>(at) : 0; }
+/// A vector is the position of its count; an absent or broken one is empty.
+struct Vector {
+  Position at = kNoItems;
+
+  THIMBLE_INLINE uint32_t count() const { return load<uint32_t>(at); }
   THIMBLE_INLINE Position item(uint32_t index, uint32_t item_bytes) const { return at + 4 + index * item_bytes; }
   /// Of a vector of offsets.
   Position target(uint32_t index) const { return follow(item(index, 4)); }
@@ -82,13 +87,14 @@ struct Table {
 /// read through the copy here.
 class TableKind {
  public:
-  static constexpr uint32_t kFieldsMax = 10;
+  static constexpr uint32_t kFieldsMax = 12;
   struct Layout {
-    uintptr_t vtable = 0;          // its address
-    uint32_t extent = 0xFFFFFFFF;  // from the start of a table to the end of its last field
-    uint16_t present = 0;          // bit i: field i is there
-    uint8_t at[kFieldsMax] = {};   // where field i is; 0 if absent
+    uintptr_t vtable;        // its address
+    uint32_t reach;          // from behind a table's first word to the end of its last field
+    uint8_t at[kFieldsMax];  // where field i is; 0 if absent
   };
+  /// No table is so long; no vtable stands at 0.
+  static constexpr Layout kBroken = {0, 0xFFFFFFFF, {}};
 
   /// `fields`: how many bytes each field has, in the order of their slots.
   explicit TableKind(const char* fields) : fields_(fields) {}
@@ -99,9 +105,10 @@ class TableKind {
   friend class Verifier;
   static constexpr uint32_t kLayouts = 4;
   const char* fields_;
-  Layout layouts_[kLayouts];
-  const Layout* recent_ = layouts_;  // equal ones come in runs
+  const Layout* recent_ = &kBroken;  // equal ones come in runs
+  uint32_t known_ = 0;               // how many of layouts_ are known
   uint32_t oldest_ = 0;
+  Layout layouts_[kLayouts];
 };
 
 /// A verified table that is read through what is known of its vtable; null if it is broken.
@@ -121,8 +128,8 @@ THIMBLE_INLINE T number_in(const AnyTable& table, Slot slot) {
   return at != nullptr ? load<T>(at) : T{};
 }
 
-/// Checked access. A broken rule makes `failed()` true for good and the answer null, which reads as
-/// absent: callers look at failed() where a loop or a decision ends, not after each step. Fields of
+/// Checked access. A broken rule makes `failed()` true for good and the answer null or empty, which
+/// reads as absent: callers look at failed() where a loop or a decision ends, not after each step. Fields of
 /// a table that was answered are read with the free functions above.
 class Verifier {
  public:
@@ -172,14 +179,15 @@ THIMBLE_INLINE CheckedTable Verifier::table_at(Position at, TableKind& kind) {
       reinterpret_cast<uintptr_t>(table) - static_cast<uintptr_t>(load<int32_t>(table));
   const TableKind::Layout* layout = kind.recent_;
   if (layout->vtable != vtable) layout = find(vtable, kind);
-  return {layout->extent <= room(table) + 4 ? table : fail(), layout};
+  return {layout->reach <= room(table) ? table : fail(), layout};
 }
 
 THIMBLE_INLINE Vector Verifier::vector_at(Position at, uint32_t shift) {
   if (at == nullptr) return {};
   const Position items = target(at);
-  if (items == nullptr || load<uint32_t>(items) <= room(items) >> shift) return {items};
-  return {fail()};
+  if (items != nullptr && load<uint32_t>(items) <= room(items) >> shift) return {items};
+  fail();
+  return {};
 }
 
 }  // namespace thimble::runtime

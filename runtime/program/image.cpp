@@ -155,17 +155,20 @@ Status verify_instructions(Verifier& verifier, const Image& image) {
   const uint32_t count = image.instructions.count();
   TableKind instructions(kInstructionFields), calls(kKernelCallFields);
   for (uint32_t i = 0; i < count; ++i) {
-    const Position instruction = verifier.table(image.instructions.item(i, 4), instructions);
-    if (instruction == nullptr) return Status::kCorrupt;
-    const auto tag = scalar<uint8_t>(instruction, pte::instruction::kInstrArgsType);
+    const CheckedTable instruction =
+        verifier.table_at(image.instructions.item(i, 4), instructions);
+    if (instruction.at == nullptr) return Status::kCorrupt;
+    const auto tag = number_in<uint8_t>(instruction, pte::instruction::kInstrArgsType);
     if (tag > pte::instruction_tag::kKernelCall && tag <= pte::instruction_tag::kFreeCall) {
       return Status::kUnsupported;
     }
-    const Position call = verifier.child(instruction, pte::instruction::kInstrArgs, calls);
-    if (tag != pte::instruction_tag::kKernelCall || call == nullptr) return Status::kCorrupt;
-    const auto op_index = scalar<uint32_t>(call, pte::kernel_call::kOpIndex);
+    const Position call_at = instruction.field(pte::instruction::kInstrArgs);
+    if (tag != pte::instruction_tag::kKernelCall || call_at == nullptr) return Status::kCorrupt;
+    const CheckedTable call = verifier.table_at(call_at, calls);
+    if (call.at == nullptr) return Status::kCorrupt;
+    const auto op_index = number_in<uint32_t>(call, pte::kernel_call::kOpIndex);
     if (op_index >= operators) return Status::kCorrupt;
-    verifier.vector(call, pte::kernel_call::kArgs, 2);
+    verifier.vector_at(call.field(pte::kernel_call::kArgs), 2);
   }
   return verifier.failed() ? Status::kCorrupt : Status::kOk;
 }
@@ -185,10 +188,10 @@ Status verify_plan(Verifier& verifier, Position plan, Image& image) {
   }
   TableKind kind(kOperatorFields);
   for (uint32_t i = 0; i < image.operators.count(); ++i) {
-    const Position op = verifier.table(image.operators.item(i, 4), kind);
-    if (op == nullptr) return Status::kCorrupt;
-    verifier.vector(op, pte::op::kName, 0);
-    verifier.vector(op, pte::op::kOverload, 0);
+    const CheckedTable op = verifier.table_at(image.operators.item(i, 4), kind);
+    if (op.at == nullptr) return Status::kCorrupt;
+    verifier.vector_at(op.field(pte::op::kName), 0);
+    verifier.vector_at(op.field(pte::op::kOverload), 0);
   }
   return verifier.failed() ? Status::kCorrupt : verify_instructions(verifier, image);
 }
