@@ -133,8 +133,7 @@ Status check_memories(const CompileOptions& options, CompileReport* report) {
   report->memories = {{"sram", report->arena_bytes + report->state_bytes, 0},
                       {"flash", report->pte_bytes, 0}};
   for (const auto& [name, bytes] : options.memory) {
-    const auto memory = std::find_if(report->memories.begin(), report->memories.end(),
-                                     [&](const MemoryUse& use) { return use.name == name; });
+    const auto memory = std::ranges::find(report->memories, name, &MemoryUse::name);
     if (memory == report->memories.end()) {
       return bad_input("--memory {}: target {} has the memories sram and flash", name,
                        report->target);
