@@ -24,12 +24,12 @@ bool are_multipliers(const int32_t* mult, int32_t count) {
   return collect(mult, count, word) <= INT32_MAX;
 }
 
-/// Of a shift in -31..0, as nearly all are, the negative has five bits, and of any other it has
-/// more. Only with others among them they are looked at one by one.
+/// A shift in -16..-1, as nearly all are, has all but its last four bits set, and no other has. Only
+/// with others among them they are looked at one by one.
 template <typename Shift>
 bool are_shifts(const Shift* shift, int32_t count) {
-  const auto negative = [](int32_t value) { return 0U - static_cast<uint32_t>(value); };
-  if (collect(shift, count, negative) < 32) return true;
+  const auto clear = [](int32_t value) { return ~static_cast<uint32_t>(value); };
+  if (collect(shift, count, clear) < 16) return true;
   for (int32_t i = 0; i < count; ++i) {
     if (!numerics::shift_in_range(shift[i])) return false;
   }

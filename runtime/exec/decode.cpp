@@ -66,9 +66,8 @@ THIMBLE_OUT_OF_LINE Status check_buffer(Checked& access, const Image& image, uin
 }
 
 THIMBLE_INLINE Status check_constant(Checked& access, const Image& image, uint32_t index,
-                                     uint32_t bytes) {
+                                     uint32_t bytes, Position& data) {
   if (index >= image.constants.count()) return Status::kCorrupt;
-  Position data;
   if (image.constant_data != nullptr) {
     const Position at = image.constants.item(index, 8);
     const auto offset = load<uint32_t>(at);
@@ -177,27 +176,31 @@ THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_
   tensor.is_constant = false;
   planned = false;
   const auto constant = number_in<uint32_t>(table, pte::tensor::kDataBufferIdx);
-  if (const Position allocation_at = table.field(pte::tensor::kAllocationInfo)) {
-    const auto allocation = access.allocation(allocation_at);
+  const Position allocation_at = table.field(pte::tensor::kAllocationInfo);
+  if (constant != 0) {
+    Position data;
     if constexpr (Access::kChecked) {
-      if (constant != 0) return Status::kUnsupported;  // a buffer with a start value
-      if (allocation.at == nullptr) return Status::kCorrupt;
-      const Status status = check_planned(image, allocation, bytes, element);
+      if (allocation_at != nullptr) return Status::kUnsupported;  // a buffer with a start value
+      const Status status = check_constant(access, image, constant, bytes, data);
       if (status != Status::kOk) return status;
+    } else {
+      data = constant_data(image, constant);
     }
-    planned = true;
-    if (model.arena == nullptr) return Status::kOk;
-    tensor.data =
-        model.arena + number_in<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
+    tensor.is_constant = true;
+    tensor.data = const_cast<uint8_t*>(data);
     return Status::kOk;
   }
-  if (constant == 0) return caller_data(model, value_index, tensor);
+  if (allocation_at == nullptr) return caller_data(model, value_index, tensor);
+  const auto allocation = access.allocation(allocation_at);
   if constexpr (Access::kChecked) {
-    const Status status = check_constant(access, image, constant, bytes);
+    if (allocation.at == nullptr) return Status::kCorrupt;
+    const Status status = check_planned(image, allocation, bytes, element);
     if (status != Status::kOk) return status;
   }
-  tensor.is_constant = true;
-  tensor.data = const_cast<uint8_t*>(constant_data(image, constant));
+  planned = true;
+  if (model.arena == nullptr) return Status::kOk;
+  tensor.data =
+      model.arena + number_in<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
   return Status::kOk;
 }
 

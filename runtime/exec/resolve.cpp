@@ -25,15 +25,18 @@ Name name_of(const Image& image, uint32_t op_index) {
 
 /// Whether `text`, which is long enough, starts with the part.
 bool starts_with(const char* text, Vector part) {
-  const uint32_t count = part.count();
-  uint32_t i = 0;
-  for (; i + 4 <= count; i += 4) {
-    uint32_t word;
-    std::memcpy(&word, text + i, 4);
-    if (word != load<uint32_t>(part.item(i, 1))) return false;
+  uint32_t rest = part.count();
+  // From its end: there names of one length differ.
+  while (rest >= 4) {
+    rest -= 4;
+    uint32_t word, other;
+    std::memcpy(&word, text + rest, 4);
+    std::memcpy(&other, part.item(rest, 1), 4);
+    if (word != other) return false;
   }
-  for (; i < count; ++i) {
-    if (static_cast<uint8_t>(text[i]) != *part.item(i, 1)) return false;
+  while (rest != 0) {
+    --rest;
+    if (static_cast<uint8_t>(text[rest]) != *part.item(rest, 1)) return false;
   }
   return true;
 }

@@ -71,7 +71,7 @@ class Checked {
 /// nearly none has one of them.
 inline bool is_unusual(const CheckedTable& tensor) {
   const uint8_t* const at = tensor.layout->at;
-  return (at[1] | at[8] | at[9]) != 0;
+  return (at[1] | load<uint16_t>(at + 8)) != 0;
 }
 
 }  // namespace thimble::runtime

@@ -7,17 +7,20 @@ namespace thimble::runtime {
 
 /// The layout of a vtable that is not the last one of its kind; a broken one has an endless reach.
 const TableKind::Layout* Verifier::find(uintptr_t address, TableKind& kind) {
-  const TableKind::Layout* const end = kind.layouts_ + kind.known_;
-  for (const TableKind::Layout* known = kind.layouts_; known != end; ++known) {
+  for (const TableKind::Layout* known = kind.layouts_; known != kind.end_; ++known) {
     if (known->vtable == address) return kind.recent_ = known;
   }
+  return learn(address, kind);
+}
+
+const TableKind::Layout* Verifier::learn(uintptr_t address, TableKind& kind) {
   const uintptr_t offset = address - reinterpret_cast<uintptr_t>(begin_);
   if (offset > room(begin_) || (offset & 1) != 0) return &TableKind::kBroken;
   const Position vtable = begin_ + offset;
   const uint32_t size = load<uint16_t>(vtable);
   if (size < 4 || (size & 1) != 0 || size > room(vtable) + 4) return &TableKind::kBroken;
 
-  TableKind::Layout& layout = kind.layouts_[kind.oldest_];
+  TableKind::Layout& layout = *kind.next_;
   layout = TableKind::kBroken;  // which must not be taken for what stood here
   uint32_t extent = 4;
   uint32_t wrong = 0;
@@ -35,8 +38,9 @@ const TableKind::Layout* Verifier::find(uintptr_t address, TableKind& kind) {
   if (wrong != 0) return &TableKind::kBroken;
   layout.reach = extent - 4;
   layout.vtable = address;
-  kind.oldest_ = (kind.oldest_ + 1) % TableKind::kLayouts;
-  if (kind.known_ < TableKind::kLayouts) ++kind.known_;
+  TableKind::Layout* const behind = &layout + 1;
+  if (behind > kind.end_) kind.end_ = behind;
+  kind.next_ = behind == kind.layouts_ + TableKind::kLayouts ? kind.layouts_ : behind;
   return kind.recent_ = &layout;
 }
 

@@ -106,8 +106,8 @@ class TableKind {
   static constexpr uint32_t kLayouts = 4;
   const char* fields_;
   const Layout* recent_ = &kBroken;  // equal ones come in runs
-  uint32_t known_ = 0;               // how many of layouts_ are known
-  uint32_t oldest_ = 0;
+  Layout* next_ = layouts_;          // where the next one goes
+  Layout* end_ = layouts_;           // behind those that are known
   Layout layouts_[kLayouts];
 };
 
@@ -152,6 +152,7 @@ class Verifier {
  private:
   Position target(Position at);
   const TableKind::Layout* find(uintptr_t vtable, TableKind& kind);
+  THIMBLE_OUT_OF_LINE const TableKind::Layout* learn(uintptr_t vtable, TableKind& kind);
   Position fail() {
     failed_ = true;
     return nullptr;
