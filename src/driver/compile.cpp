@@ -89,7 +89,9 @@ int64_t count_parameters(const ir::Graph& graph) {
 }
 
 int64_t macs_of(const ir::Graph& graph, const ir::Op& op) {
-  if (op.kind != ir::OpKind::qconv2d && op.kind != ir::OpKind::qlinear) return 0;
+  using ir::OpKind;
+  const bool convolves = op.kind == OpKind::conv2d || op.kind == OpKind::qconv2d;
+  if (!convolves && op.kind != OpKind::linear && op.kind != OpKind::qlinear) return 0;
   const ir::Type& weights = graph.type(op.inputs[1]);
   return graph.type(op.output).elements() * (weights.elements() / weights.shape[0]);
 }
@@ -191,6 +193,11 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   quant::QuantizeOptions quantize_options;
   quantize_options.io = options.io;
   quantize_options.observer = options.observer;
+  // The report's SQNR is an estimate; a large network's must not cost more than its calibration.
+  constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
+  int64_t macs = 0;
+  for (const ir::Op& op : graph.ops()) macs += macs_of(graph, op);
+  if (macs > kLargeMacs) quantize_options.quality_samples = kSamplesOfLarge;
   return quant::quantize(graph, samples.data, spec, quantize_options);
 }
 
