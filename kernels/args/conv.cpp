@@ -1,5 +1,5 @@
 // Stock operands: x, w, bias?, stride[2], padding[2], dilation[2], [depth_multiplier,] x_offset,
-// y_offset, mult int32[O], shift int32[O], min, max, scratch (unused here), y.
+// y_offset, mult int32[O], shift int32[O], min, max, scratch (unused here, but writable), y.
 //
 // Native operands: x, ConvParams constant, y.
 
@@ -12,10 +12,10 @@ namespace {
 
 /// Positions of stock operands. Depthwise has one more integer before the offsets.
 struct Stock {
-  uint32_t x_offset, y_offset, mult, shift, min, max, y;
+  uint32_t x_offset, y_offset, mult, shift, min, max, scratch, y;
 };
-constexpr Stock kConv2d = {6, 7, 8, 9, 10, 11, 13};
-constexpr Stock kDepthwise = {7, 8, 9, 10, 11, 12, 14};
+constexpr Stock kConv2d = {6, 7, 8, 9, 10, 11, 12, 13};
+constexpr Stock kDepthwise = {7, 8, 9, 10, 11, 12, 13, 14};
 
 void bind_activations(const Tensor& x, const Tensor& y, Conv& conv) {
   conv.x = codes(x);
@@ -81,6 +81,7 @@ Status check_stock(const Call& call, const Stock& at, Letters letters) {
   const Tensor& y = tensor(call, at.y);
   const Tensor& w = tensor(call, 1);
   if (!integers_fit(call, letters)) return Status::kBadParameter;
+  if (tensor(call, at.scratch).is_constant) return Status::kBadParameter;
   if (const Status s = check_activations(tensor(call, 0), y); s != Status::kOk) return s;
   if (const Status s = check_tensor(w, DType::kI8); s != Status::kOk) return s;
   if (w.rank != 4) return Status::kBadShape;

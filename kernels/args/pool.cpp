@@ -1,6 +1,6 @@
 // Stock operands of avg_pool2d: x, kernel[2], stride[2], padding[2], ceil_mode, zero_point, mult,
-// shift, scratch, y. The last four inputs mean nothing here: input and output share scale and zero
-// point. Of max_pool2d: x, kernel[2], stride[2], padding[2], dilation[2], ceil_mode, x_zero_point,
+// shift, scratch, y. The last four inputs mean nothing here (but scratch is writable): input and
+// output share scale and zero point. Of max_pool2d: x, kernel[2], stride[2], padding[2], dilation[2], ceil_mode, x_zero_point,
 // y_zero_point (equal), min, max, y.
 //
 // Native operands: x, PoolParams constant, y.
@@ -94,7 +94,9 @@ Status check_native(const Call& call) {
 
 Status check_stock_avg_pool(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_avg_pool2d;
-  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  if (!integers_fit(call, letters(kOp)) || tensor(call, 8).is_constant) {
+    return Status::kBadParameter;
+  }
   if (const Status s = check_lists(call, 3); s != Status::kOk) return s;
   const Status s = check_activations(tensor(call, 0), tensor(call, 9));
   if (s != Status::kOk) return s;

@@ -1,6 +1,10 @@
 # Images under QEMU. Each program is one ctest entry; a case takes a fraction of a second.
 if(TARGET firmware AND QEMU_ARM)
-  foreach(name disassembly faults runner size)
+  set(firmware_tests disassembly faults runner size)
+  if(TARGET thimble)
+    list(APPEND firmware_tests load)
+  endif()
+  foreach(name ${firmware_tests})
     thimble_test(firmware_${name}_test
       SOURCES ${CMAKE_CURRENT_LIST_DIR}/${name}_test.cpp ${CMAKE_CURRENT_LIST_DIR}/support.cpp
       DEPS thimble_formats thimble_base
@@ -13,6 +17,11 @@ if(TARGET firmware AND QEMU_ARM)
       add_dependencies(firmware_${name}_test firmware insn_count)
     endif()
   endforeach()
+  if(TARGET firmware_load_test)
+    target_compile_definitions(firmware_load_test PRIVATE
+                               THIMBLE_PROGRAM="$<TARGET_FILE:thimble>")
+    add_dependencies(firmware_load_test thimble)
+  endif()
 else()
   message(STATUS "arm-none-eabi-g++ or qemu-system-arm not found: no tests of firmware images")
 endif()

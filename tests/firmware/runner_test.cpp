@@ -22,14 +22,6 @@ std::vector<float> floats_of(const std::string& bytes) {
   return numbers;
 }
 
-/// Instructions of the line that starts with `region`; 0 if there is none.
-long counted(const std::string& counts, const std::string& region) {
-  const size_t at = ("\n" + counts).find("\n" + region + " ");
-  if (at == std::string::npos) return 0;
-  const std::string line = counts.substr(at, counts.find('\n', at) - at);
-  return std::stol(line.substr(line.rfind(' ')));
-}
-
 class Runner : public testing::TestWithParam<Core> {
  protected:
   void SetUp() override {

@@ -39,4 +39,11 @@ base::ProcessResult run(const QemuRun& options) {
   return *result;
 }
 
+long counted(const std::string& counts, const std::string& region) {
+  const size_t at = ("\n" + counts).find("\n" + region + " ");
+  if (at == std::string::npos) return 0;
+  const std::string line = counts.substr(at, counts.find('\n', at) - at);
+  return std::stol(line.substr(line.rfind(' ')));
+}
+
 }  // namespace thimble::firmware_test

@@ -64,4 +64,7 @@ struct QemuRun {
 };
 base::ProcessResult run(const QemuRun& options);
 
+/// Of a file of counts, the instructions of the line that starts with `region`; 0 if there is none.
+long counted(const std::string& counts, const std::string& region);
+
 }  // namespace thimble::firmware_test

@@ -71,6 +71,11 @@ TEST(ConvRefusals, Stock) {
     }
     EXPECT_EQ(stock(op, [&](I& i) { i.value(8 + k).as<int32_t>()[3] = -1; }),
               Status::kBadParameter);
+    EXPECT_EQ(stock(op, [&](I& i) { i.value(12 + k) = constant_words({1}); }),
+              Status::kBadParameter);
+    for (const int32_t shift : {30, 1, 0, -1, -16, -17, -31}) {
+      EXPECT_EQ(stock(op, [&](I& i) { i.value(9 + k).as<int32_t>()[3] = shift; }), Status::kOk);
+    }
     // Out of range, and out of range with a low byte that looks fine.
     for (const int32_t shift : {31, -32, 256, -256, INT32_MIN}) {
       EXPECT_EQ(stock(op, [&](I& i) { i.value(9 + k).as<int32_t>()[3] = shift; }),

@@ -93,6 +93,32 @@ TEST(Clone, RefusesWhatItCannotDo) {
   EXPECT_EQ(status({2, 3}, {0, 1}, static_cast<DType>(5), 0), Status::kBadDType);
 }
 
+TEST(Clone, SurvivesOperandsThatOverlap) {
+  Random random(2);
+  const auto run = [&](int64_t bytes_ahead, DType dtype, Order to) {
+    const auto element = bytes_of(dtype);
+    Invocation call = clone(random_value(random, dtype, {4, 5}), {}, make(dtype, {4, 5}, to));
+    for (const uint8_t d : to) call.args[2].ints.items[call.args[2].ints.count++] = d;
+    ASSERT_EQ(call.check(), Status::kOk);
+    Buffer memory = allocate(20 * element + 16);
+    std::memset(memory.get(), 0x11, 20 * element + 16);
+    std::vector<Arg> args = call.args;
+    args[0].tensor.data = memory.get() + (bytes_ahead < 0 ? -bytes_ahead : 0);
+    args[3].tensor.data = memory.get() + (bytes_ahead < 0 ? 0 : bytes_ahead);
+    Call raw;
+    raw.args = args.data();
+    ASSERT_EQ(call.kernel->check(raw), Status::kOk);
+    call.kernel->run(raw);
+    for (uint32_t i = 0; i < 20 * element + 16; ++i) ASSERT_EQ(memory.get()[i], 0x11);
+  };
+  for (const int64_t ahead : {-16, -8, 0, 8, 16}) {
+    for (const Order& to : {contiguous(2), Order{1, 0}}) {
+      run(ahead, DType::kI8, to);
+      run(ahead, DType::kI64, to);
+    }
+  }
+}
+
 TEST(Transpose, EveryPermutationUpToRankFour) {
   Random random(3);
   for (size_t rank = 1; rank <= 4; ++rank) {

@@ -178,6 +178,12 @@ TEST(Pools, RefuseWhatTheyCannotDo) {
               average ? Status::kBadParameter : Status::kOk);
   }
   pool.average = false;
+  pool.average = true;
+  Invocation scratch = pool.stock(random);
+  EXPECT_EQ(scratch.check(), Status::kOk);
+  scratch.value(8) = constant_words({1});
+  EXPECT_EQ(scratch.check(), Status::kBadParameter);
+  pool.average = false;
   Invocation call = pool.stock(random);
   call.args[7].integer = 8;  // zero points differ
   EXPECT_EQ(call.check(), Status::kBadParameter);

@@ -237,14 +237,64 @@ TEST(RuntimeMalformed, TheThimbleEntry) {
   EXPECT_EQ(status_with(good, sizeof good - 1), Status::kCorrupt);
 }
 
-/// A larger program for the mutations: both dialects of constants, an entry, many values.
+constexpr uint32_t kRoomyArena = 1024;
+
+/// A larger program for the mutations: both dialects of constants, an entry, values that are named
+/// again, and an arena in which load remembers them.
 Bytes mutation_sample(bool constants_inline) {
   pte::Program program = sample_program();
   program.constants_inline = constants_inline;
-  const abi::Entry entry = entry_of(36);
+  plan_of(program).memory_sizes = {0, kRoomyArena};
+  auto& instructions = plan_of(program).chains[0].instructions;
+  instructions.insert(instructions.end(), {instructions[0], instructions[1]});
+  const abi::Entry entry = entry_of(kRoomyArena);
   const auto* data = reinterpret_cast<const std::byte*>(&entry);
   program.named_data = {{abi::kEntryKey, 16, Bytes(data, data + sizeof entry)}};
   return written(program);
+}
+
+/// What init says if there is memory enough, where it remembers values; size never does.
+thimble_status status_of_init(const Loaded& loaded) {
+  const AlignedBytes memory(size_t{2} * kRoomyArena);
+  thimble_model model;
+  return thimble_init(&model, loaded.file.data(), loaded.file.size(), test_kernels(),
+                      memory.data(), memory.size());
+}
+
+struct AgainCase {
+  const char* name;
+  Status expected;
+  int32_t from, to;  // a value of the second call, and what stands in its place in the fourth
+};
+
+TEST(RuntimeMalformed, ValuesNamedAgainMustFitTheirNewPlace) {
+  const AgainCase cases[] = {
+      {"int for tensor", Status::kCorrupt, kCallerInput, kInt},
+      {"tensor for int", Status::kCorrupt, kInt, kCopied},
+      {"bool for int", Status::kCorrupt, kInt, kBool},
+      {"list for bool", Status::kCorrupt, kBool, kInts},
+      {"double for list", Status::kCorrupt, kInts, kDouble},
+      {"planned for None", Status::kOk, kNull, kCopied},
+      {"int for None", Status::kCorrupt, kNull, kInt},
+      {"None for tensor", Status::kUnsupported, kCallerInput, kNull},
+      {"list of integers for list of tensors", Status::kCorrupt, kTensors, kInts},
+      {"list of tensors for list of integers", Status::kCorrupt, kInts, kTensors},
+      {"input for output", Status::kCorrupt, kSum, kCallerInput},
+      {"constant for output", Status::kCorrupt, kSum, kConstant},
+      {"another output", Status::kOk, kSum, kCopied},
+  };
+  for (const AgainCase& change : cases) {
+    pte::Program program = sample_program();
+    plan_of(program).memory_sizes = {0, kRoomyArena};
+    auto& instructions = plan_of(program).chains[0].instructions;
+    instructions.insert(instructions.end(), {instructions[0], instructions[1]});
+    for (int32_t& arg : call_of(program, 3).args) {
+      if (arg == change.from) arg = change.to;
+    }
+    const Loaded loaded(written(program));
+    EXPECT_EQ(static_cast<Status>(loaded.size_status), change.expected) << change.name;
+    EXPECT_EQ(static_cast<Status>(status_of_init(loaded)), change.expected) << change.name;
+  }
 }
 
 TEST(RuntimeMalformed, TruncatedAtEachByte) {
@@ -277,6 +327,10 @@ TEST(RuntimeMalformed, MutationsDoNoHarm) {
     }
     Loaded loaded(bytes);
     EXPECT_EQ(loaded.size_status == 0, loaded.status == 0);
+    const thimble_status with_memory = status_of_init(loaded);
+    if (with_memory != static_cast<thimble_status>(Status::kArenaTooSmall)) {
+      EXPECT_EQ(with_memory, loaded.size_status);
+    }
     if (loaded.status != 0) continue;
     ++accepted;
     EXPECT_EQ(run_with_any_inputs(loaded), 0);

@@ -52,6 +52,25 @@ TEST(RuntimeRun, ConstantsInsideTheFlatbuffer) {
   run_sample(loaded);
 }
 
+/// With room in the arena for load to remember values, and instructions that name them again.
+TEST(RuntimeRun, ValuesNamedAgain) {
+  pte::Program program = sample_program();
+  pte::ExecutionPlan& plan = plan_of(program);
+  plan.memory_sizes = {0, 4096};
+  auto& instructions = plan.chains[0].instructions;
+  instructions.insert(instructions.end(), {instructions[0], instructions[1], instructions[1]});
+  Loaded loaded(written(program));
+  run_sample(loaded);
+  run_sample(loaded);
+  // A list of the longest kind, its sum the same.
+  auto& list = std::get<pte::IntList>(plan.values[kInts]);
+  plan.values[kInt2] = pte::Int{1};
+  plan.values[kDead] = pte::Int{-3};
+  list.items = {kInt, kInt2, kInt2, kInt2, kInt, kInt, kInt2, kDead};
+  Loaded longest(written(program));
+  run_sample(longest);
+}
+
 TEST(RuntimeRun, ThePlanNamedForwardElseTheFirst) {
   pte::Program program = sample_program();
   plan_of(program).name = "other";

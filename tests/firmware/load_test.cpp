@@ -1,0 +1,46 @@
+// How many instructions a load takes, of a network as the compiler writes it. Every check is part
+// of it.
+
+#include <cstdio>
+
+#include "support.h"
+
+namespace thimble::firmware_test {
+namespace {
+
+constexpr long kInstructionsMax = 40000;
+
+void compile(const std::string& model, const std::string& core, const std::string& dialect,
+             const std::string& output) {
+  const std::string folder = THIMBLE_SOURCE_DIR "/models/" + model + "/";
+  std::vector<std::string> command = {THIMBLE_PROGRAM, "compile", folder + model + ".pt2",
+                                      "--target", core};
+  if (dialect == "stock") command.insert(command.end(), {"--compat", "executorch"});
+  command.insert(command.end(), {"--calibrate", folder + "calibrate.npz", "-o", output});
+  base::ProcessOptions process;
+  process.folder = work_folder();
+  const auto result = base::run_process(command, process);
+  ASSERT_TRUE(result.ok() && result->exit_code == 0) << (result.ok() ? result->output : "");
+}
+
+TEST(Load, OfAKeywordSpotterStaysBelowItsBudget) {
+  write_file("x.bin", Bytes(49 * 10 * sizeof(float)));
+  for (const Core& core : kCores) {
+    const std::string name = core.name;
+    if (name != "cortex-m33" && name != "cortex-m55") continue;
+    for (const std::string dialect : {"stock", "native"}) {
+      ASSERT_NO_FATAL_FAILURE(compile("dscnn_kws", name, dialect, "kws.pte"));
+      const auto result =
+          run({image("runner", core), core.machine, {"runner", "kws.pte", "x.bin", "y"}, "counts"});
+      ASSERT_EQ(result.exit_code, 0) << result.output;
+      const long load = counted(read_file("counts"), "load 0");
+      EXPECT_GT(load, 1000) << name;
+      EXPECT_LT(load, kInstructionsMax) << name << " " << dialect;
+      RecordProperty(name + " " + dialect, static_cast<int>(load));
+      std::printf("%s: %ld instructions to load a %s file\n", core.name, load, dialect.c_str());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thimble::firmware_test
