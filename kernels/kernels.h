@@ -30,8 +30,9 @@ struct Tensor {
   uint8_t rank = 0;
   DType dtype = DType::kI8;
   bool is_constant = false;
-  bool is_null = false;   // an absent optional operand
-  bool is_sound = false;  // who made it has seen to all that check_tensor() asks, once for all calls
+  bool is_null = false;  // an absent optional operand
+  bool is_sound =
+      false;  // who made it has seen to all that check_tensor() asks, once for all calls
 };
 
 struct IntList {

@@ -45,7 +45,8 @@ Move scatter(const Tensor& to, const Tensor& from, const int32_t* to_steps) {
 
 namespace {
 
-/// No plan of ours lets the operands overlap, but a hostile one may: the bytes are then as they come.
+/// No plan of ours lets the operands overlap, but a hostile one may: the bytes are then as they
+/// come.
 void copy(uint8_t* to, const uint8_t* from, uint32_t bytes) {
   const uintptr_t ahead = reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from);
   if (ahead >= bytes && 0 - ahead >= bytes) {

@@ -75,7 +75,8 @@ inline int32_t elements(const Tensor& t) {
 }
 bool same_sizes(const Tensor& a, const Tensor& b);
 bool has_order(const Tensor& t, const uint8_t* order);
-/// Whether the dimensions of a tensor of rank 4 stand in just this order, the first in the low byte.
+/// Whether the dimensions of a tensor of rank 4 stand in just this order, the first in the low
+/// byte.
 inline bool has_order4(const Tensor& t, uint32_t order) {
   uint32_t word;
   memcpy(&word, t.dim_order, sizeof word);

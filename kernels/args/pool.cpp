@@ -1,7 +1,7 @@
 // Stock operands of avg_pool2d: x, kernel[2], stride[2], padding[2], ceil_mode, zero_point, mult,
 // shift, scratch, y. The last four inputs mean nothing here (but scratch is writable): input and
-// output share scale and zero point. Of max_pool2d: x, kernel[2], stride[2], padding[2], dilation[2], ceil_mode, x_zero_point,
-// y_zero_point (equal), min, max, y.
+// output share scale and zero point. Of max_pool2d: x, kernel[2], stride[2], padding[2],
+// dilation[2], ceil_mode, x_zero_point, y_zero_point (equal), min, max, y.
 //
 // Native operands: x, PoolParams constant, y.
 

@@ -24,8 +24,8 @@ bool are_multipliers(const int32_t* mult, int32_t count) {
   return collect(mult, count, word) <= INT32_MAX;
 }
 
-/// A shift in -16..-1, as nearly all are, has all but its last four bits set, and no other has. Only
-/// with others among them they are looked at one by one.
+/// A shift in -16..-1, as nearly all are, has all but its last four bits set, and no other has.
+/// Only with others among them they are looked at one by one.
 template <typename Shift>
 bool are_shifts(const Shift* shift, int32_t count) {
   const auto clear = [](int32_t value) { return ~static_cast<uint32_t>(value); };

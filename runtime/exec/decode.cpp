@@ -229,8 +229,7 @@ Status decode_ints(Access& access, const Image& image, const AnyTable& table,
 }
 
 template <class Access, class AnyTable>
-Status decode_tensors(Access& access, const Model& model, const AnyTable& table,
-                      uint32_t& count) {
+Status decode_tensors(Access& access, const Model& model, const AnyTable& table, uint32_t& count) {
   const Vector items = access.vector(table, pte::list_value::kItems, 2);
   count = items.count();
   if constexpr (Access::kChecked) {
@@ -254,8 +253,8 @@ kernels::Tensor list_item(const kernels::Call& call, uint32_t arg, uint32_t inde
 /// The letter of what need only be a tensor.
 constexpr char kAnyTensor = 'X';
 
-/// What tag a value must have for a letter, with Memo::kPlanned where it is written to; none for the
-/// end of the letters. A letter counts by its low five bits, in which only T and t agree.
+/// What tag a value must have for a letter, with Memo::kPlanned where it is written to; none for
+/// the end of the letters. A letter counts by its low five bits, in which only T and t agree.
 struct LetterTags {
   uint8_t tags[32] = {};
   constexpr LetterTags() {
@@ -273,7 +272,9 @@ struct LetterTags {
 };
 constexpr LetterTags kLetterTags;
 
-THIMBLE_INLINE uint32_t wanted_for(char letter) { return kLetterTags.tags[letter & 31]; }
+THIMBLE_INLINE uint32_t wanted_for(char letter) {
+  return kLetterTags.tags[letter & 31];
+}
 
 /// A value whose tag is not the letter's.
 THIMBLE_OUT_OF_LINE Status check_misfit(uint32_t value_tag, char letter, kernels::Arg& arg) {

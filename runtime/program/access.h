@@ -67,8 +67,8 @@ class Checked {
   TableKind allocation_{"\4\4\4"};
 };
 
-/// A Tensor with storage_offset, shape_dynamism or extra_tensor_info: writers leave out what is 0, so
-/// nearly none has one of them.
+/// A Tensor with storage_offset, shape_dynamism or extra_tensor_info: writers leave out what is 0,
+/// so nearly none has one of them.
 inline bool is_unusual(const CheckedTable& tensor) {
   const uint8_t* const at = tensor.layout->at;
   return (at[1] | load<uint16_t>(at + 8)) != 0;

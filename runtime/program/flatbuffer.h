@@ -40,7 +40,9 @@ inline T load(Position at) {
 }
 
 /// Where the offset at `at` points.
-inline Position follow(Position at) { return at + load<uint32_t>(at); }
+inline Position follow(Position at) {
+  return at + load<uint32_t>(at);
+}
 
 /// The field of a table, or null if it is absent.
 THIMBLE_INLINE Position field(Position table, Slot slot) {
@@ -64,7 +66,9 @@ struct Vector {
   Position at = kNoItems;
 
   THIMBLE_INLINE uint32_t count() const { return load<uint32_t>(at); }
-  THIMBLE_INLINE Position item(uint32_t index, uint32_t item_bytes) const { return at + 4 + index * item_bytes; }
+  THIMBLE_INLINE Position item(uint32_t index, uint32_t item_bytes) const {
+    return at + 4 + index * item_bytes;
+  }
   /// Of a vector of offsets.
   Position target(uint32_t index) const { return follow(item(index, 4)); }
   /// Of a vector of int32 indices.
@@ -129,8 +133,8 @@ THIMBLE_INLINE T number_in(const AnyTable& table, Slot slot) {
 }
 
 /// Checked access. A broken rule makes `failed()` true for good and the answer null or empty, which
-/// reads as absent: callers look at failed() where a loop or a decision ends, not after each step. Fields of
-/// a table that was answered are read with the free functions above.
+/// reads as absent: callers look at failed() where a loop or a decision ends, not after each step.
+/// Fields of a table that was answered are read with the free functions above.
 class Verifier {
  public:
   Verifier() = default;

@@ -14,7 +14,7 @@ class Memo {
   Memo() = default;
   /// `memory` is aligned as an arena is.
   Memo(uint8_t* memory, uint32_t bytes, uint32_t values) {
-    const uint32_t room = bytes / (sizeof(Entry) + 1);
+    const uint32_t room = bytes / static_cast<uint32_t>(sizeof(Entry) + 1);
     count_ = values < room ? values : room;
     entries_ = reinterpret_cast<Entry*>(memory);
     tags_ = memory + count_ * sizeof(Entry);
