@@ -71,19 +71,19 @@ OutputFiles::~OutputFiles() {
   for (const File& file : files_) fs::remove(file.temporary, ignored);
 }
 
-Status OutputFiles::check(const fs::path& path) const {
+Status OutputFiles::check(const fs::path& path, const std::string& shown) const {
   std::error_code error;
-  if (fs::is_directory(path, error)) return bad_input("{}: is a folder", path.string());
+  if (fs::is_directory(path, error)) return bad_input("{}: is a folder", shown);
   if (fs::exists(path, error) && !fs::is_regular_file(path, error)) {
-    return bad_input("{}: is a device or a pipe, a file was expected", path.string());
+    return bad_input("{}: is a device or a pipe, a file was expected", shown);
   }
   for (const fs::path& input : inputs_) {
     if (fs::equivalent(path, input, error)) {
-      return bad_input("{}: is an input, it would be overwritten", path.string());
+      return bad_input("{}: is an input, it would be overwritten", shown);
     }
   }
   for (const File& file : files_) {
-    if (file.path == path) return bad_input("{}: is given for two outputs", path.string());
+    if (file.path == path) return bad_input("{}: is given for two outputs", shown);
   }
   return ok();
 }
@@ -92,7 +92,7 @@ Status OutputFiles::add(const fs::path& given, ByteView bytes) {
   std::error_code unresolved;
   const fs::path resolved = fs::weakly_canonical(given, unresolved);
   const fs::path& path = unresolved ? given : resolved;
-  THIMBLE_CHECK(check(path));
+  THIMBLE_CHECK(check(path, given.string()));
   fs::path temporary = path;
   temporary += fmt::format(".{}.tmp", process_id());
   files_.push_back({temporary, path});

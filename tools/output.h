@@ -46,7 +46,7 @@ class OutputFiles {
     std::filesystem::path temporary;
     std::filesystem::path path;
   };
-  Status check(const std::filesystem::path& path) const;
+  Status check(const std::filesystem::path& path, const std::string& shown) const;
 
   std::vector<std::filesystem::path> inputs_;
   std::vector<File> files_;

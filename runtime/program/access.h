@@ -18,16 +18,21 @@ struct Trusted {
   static constexpr bool kChecked = false;
   static bool failed() { return false; }
   THIMBLE_INLINE static Value value(Position at) {
+    // Tag and payload are there, but for the payload of a None, where nobody asks.
     const Position value = follow(at);
-    return {tag_of(value), field(value, abi::pte::evalue::kVal)};
+    const Position vtable = value - load<int32_t>(value);
+    const uint32_t tag = value[load<uint16_t>(vtable + abi::pte::evalue::kValType)];
+    if (tag == abi::pte::value_tag::kNull) return {tag, nullptr};
+    return {tag, value + load<uint16_t>(vtable + abi::pte::evalue::kVal)};
   }
-  THIMBLE_INLINE static Table number(Position at) { return {follow(at)}; }
-  static Table boolean(Position at) { return {follow(at)}; }
-  static Table list(Position at) { return {follow(at)}; }
-  static Table tensor(Position at) { return {follow(at)}; }
-  static Table allocation(Position at) { return {follow(at)}; }
-  static Vector vector(const Table& table, Slot slot, uint32_t) {
-    return runtime::vector(table.at, slot);
+  THIMBLE_INLINE static Table number(Position at) { return Table(follow(at)); }
+  static Table boolean(Position at) { return Table(follow(at)); }
+  static Table list(Position at) { return Table(follow(at)); }
+  static Table tensor(Position at) { return Table(follow(at)); }
+  static Table allocation(Position at) { return Table(follow(at)); }
+  THIMBLE_INLINE static Vector vector(const Table& table, Slot slot, uint32_t) {
+    const Position at = table.field(slot);
+    return at != nullptr ? Vector{follow(at)} : Vector{};
   }
 };
 

@@ -82,8 +82,15 @@ inline Vector vector(Position table, Slot slot) {
 
 /// A table that is read through its vtable.
 struct Table {
-  Position at = nullptr;
-  THIMBLE_INLINE Position field(Slot slot) const { return runtime::field(at, slot); }
+  Position at;
+  Position vtable;
+  uint32_t vtable_bytes;
+  THIMBLE_INLINE explicit Table(Position table)
+      : at(table), vtable(at - load<int32_t>(at)), vtable_bytes(load<uint16_t>(vtable)) {}
+  THIMBLE_INLINE Position field(Slot slot) const {
+    const uint32_t distance = slot < vtable_bytes ? load<uint16_t>(vtable + slot) : 0;
+    return distance != 0 ? at + distance : nullptr;
+  }
 };
 
 /// What a kind of table is, and the last vtables that were found right for it. The tables of a file
