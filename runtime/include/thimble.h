@@ -50,8 +50,8 @@ typedef struct thimble_model {
 thimble_status thimble_size(const void *pte, size_t pte_bytes, const thimble_kernels *kernels,
                             thimble_needs *needs);
 
-/* Verifies the file, resolves kernels once, clears state. `memory` holds arena_bytes + state_bytes,
- * and the model points into it. */
+/* Verifies the file, resolves kernels once, clears state. `memory` holds arena_bytes + state_bytes;
+ * init uses all of it, whatever was there, and the model points into it. */
 thimble_status thimble_init(thimble_model *model, const void *pte, size_t pte_bytes,
                             const thimble_kernels *kernels, void *memory, size_t memory_bytes);
 
