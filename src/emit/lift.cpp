@@ -73,6 +73,24 @@ Status LiftCall::check(const abi::PteOpInfo& info) const {
   return ok();
 }
 
+Result<std::vector<int64_t>> window_padding(const LiftCall& call, const ir::Shape& image,
+                                            const std::vector<int64_t>& pad,
+                                            const std::vector<int64_t>& kernel,
+                                            const std::vector<int64_t>& stride,
+                                            const std::vector<int64_t>& dilation) {
+  THIMBLE_TRY(const ir::Type out, call.out_type());
+  const bool pairs =
+      kernel.size() == 2 && stride.size() == 2 && pad.size() == 2 && dilation.size() == 2;
+  if (image.size() != 4 || out.shape.size() != 4 || !pairs)
+    return bad_input("is not a window over an image");
+  std::vector<int64_t> result = {pad[0], pad[1], 0, 0};
+  for (size_t k = 0; k < 2; ++k) {
+    const int64_t reach = (out.shape[2 + k] - 1) * stride[k] + (kernel[k] - 1) * dilation[k] + 1;
+    result[2 + k] = std::max<int64_t>(0, reach - image[2 + k] - pad[k]);
+  }
+  return result;
+}
+
 namespace {
 
 class Lifter {

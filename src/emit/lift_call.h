@@ -40,6 +40,14 @@ class LiftCall {
   ir::Graph* graph_;
 };
 
+/// [top, left] -> [top, left, bottom, right] such that the window's result has the out tensor's
+/// extent. All lists have two entries; `image` has four dimensions; else an error.
+Result<std::vector<int64_t>> window_padding(const LiftCall& call, const ir::Shape& image,
+                                            const std::vector<int64_t>& pad,
+                                            const std::vector<int64_t>& kernel,
+                                            const std::vector<int64_t>& stride,
+                                            const std::vector<int64_t>& dilation);
+
 /// Adds the IR operators that mean this call; the result's type is then compared with the out
 /// tensor's.
 Result<ir::ValueId> lift_stock(abi::PteOp op, LiftCall* call);

@@ -60,21 +60,6 @@ Result<Channels> read_channels(LiftCall* call, Packed* packed, int64_t count, in
                   constant(call, "shift", ir::make_i32({scales}, wide))};
 }
 
-/// Far-side padding from the extents: [top, left] -> [top, left, bottom, right].
-Result<std::vector<int64_t>> padding(LiftCall* call, const ir::Shape& in, int64_t top, int64_t left,
-                                     const std::vector<int64_t>& kernel,
-                                     const std::vector<int64_t>& stride,
-                                     const std::vector<int64_t>& dilation) {
-  THIMBLE_TRY(const ir::Type out, call->out_type());
-  if (in.size() != 4 || out.shape.size() != 4) return bad_input("is not a window over an image");
-  std::vector<int64_t> result = {top, left, 0, 0};
-  for (size_t k = 0; k < 2; ++k) {
-    const int64_t reach = (out.shape[2 + k] - 1) * stride[k] + (kernel[k] - 1) * dilation[k] + 1;
-    result[2 + k] = std::max<int64_t>(0, reach - in[2 + k] - result[k]);
-  }
-  return result;
-}
-
 Result<ValueId> conv(LiftCall* call, bool depthwise) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const Bytes* bytes, call->constant(1));
@@ -105,8 +90,9 @@ Result<ValueId> conv(LiftCall* call, bool depthwise) {
   }
   const std::vector<int64_t> stride = {p.stride_h, p.stride_w};
   const std::vector<int64_t> dilation = {p.dilation_h, p.dilation_w};
-  THIMBLE_TRY(const std::vector<int64_t> pad, padding(call, image, p.pad_top, p.pad_left,
-                                                      {p.kernel_h, p.kernel_w}, stride, dilation));
+  THIMBLE_TRY(const std::vector<int64_t> pad,
+              window_padding(*call, image, {p.pad_top, p.pad_left}, {p.kernel_h, p.kernel_w},
+                             stride, dilation));
   return call->graph().add(
       OpKind::qconv2d,
       {x, constant(call, "w", std::move(weights)), channels.bias, channels.mult, channels.shift},
@@ -183,7 +169,7 @@ Result<ValueId> pool(LiftCall* call, OpKind kind) {
   const std::vector<int64_t> dilation = {p.dilation_h, p.dilation_w};
   const ir::Shape image = call->graph().type(x).shape;
   THIMBLE_TRY(const std::vector<int64_t> pad,
-              padding(call, image, p.pad_top, p.pad_left, kernel, stride, dilation));
+              window_padding(*call, image, {p.pad_top, p.pad_left}, kernel, stride, dilation));
   Attrs attrs = {{"kernel", kernel}, {"stride", stride}, {"padding", pad}};
   if (kind == OpKind::max_pool2d) {
     attrs.set("dilation", dilation);

@@ -10,25 +10,6 @@ using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 
-/// [h, w] -> [top, left, bottom, right] such that the result has the out tensor's extent.
-Result<std::vector<int64_t>> padding(LiftCall* call, const ir::Shape& in,
-                                     const std::vector<int64_t>& kernel,
-                                     const std::vector<int64_t>& stride,
-                                     const std::vector<int64_t>& pad,
-                                     const std::vector<int64_t>& dilation) {
-  THIMBLE_TRY(const ir::Type out, call->out_type());
-  const bool pairs =
-      kernel.size() == 2 && stride.size() == 2 && pad.size() == 2 && dilation.size() == 2;
-  if (in.size() != 4 || out.shape.size() != 4 || !pairs)
-    return bad_input("is not a window over an image");
-  std::vector<int64_t> result = {pad[0], pad[1], 0, 0};
-  for (size_t k = 0; k < 2; ++k) {
-    const int64_t reach = (out.shape[2 + k] - 1) * stride[k] + (kernel[k] - 1) * dilation[k] + 1;
-    result[2 + k] = std::max<int64_t>(0, reach - in[2 + k] - pad[k]);
-  }
-  return result;
-}
-
 Result<ValueId> conv(LiftCall* call, bool depthwise) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(ValueId w, call->tensor(1));
@@ -51,8 +32,9 @@ Result<ValueId> conv(LiftCall* call, bool depthwise) {
   THIMBLE_TRY(const ValueId shift, call->tensor(at + 3));
   const std::vector<int64_t> kernel = {call->graph().type(w).shape[2],
                                        call->graph().type(w).shape[3]};
-  THIMBLE_TRY(const std::vector<int64_t> pad, padding(call, image, kernel, call->integers(3),
-                                                      call->integers(4), call->integers(5)));
+  THIMBLE_TRY(const std::vector<int64_t> pad,
+              window_padding(*call, image, call->integers(4), kernel, call->integers(3),
+                             call->integers(5)));
   const int64_t per_group = stored[3];
   const int64_t groups = depthwise ? image[1] : per_group == 0 ? 0 : image[1] / per_group;
   return call->graph().add(OpKind::qconv2d, {x, w, bias, mult, shift},
@@ -148,9 +130,9 @@ Result<ValueId> pool(LiftCall* call, OpKind kind) {
   const bool max_pool = kind == OpKind::max_pool2d;
   const std::vector<int64_t> dilation = max_pool ? call->integers(4) : std::vector<int64_t>{1, 1};
   const ir::Shape image = call->graph().type(x).shape;
-  THIMBLE_TRY(
-      const std::vector<int64_t> pad,
-      padding(call, image, call->integers(1), call->integers(2), call->integers(3), dilation));
+  THIMBLE_TRY(const std::vector<int64_t> pad,
+              window_padding(*call, image, call->integers(3), call->integers(1), call->integers(2),
+                             dilation));
   Attrs attrs = {{"kernel", call->integers(1)}, {"stride", call->integers(2)}, {"padding", pad}};
   if (max_pool) attrs.set("dilation", dilation);
   return call->graph().add(kind, {x}, std::move(attrs));
