@@ -80,6 +80,10 @@ TEST(Zip, SaysWhyAFileCannotBeOpened) {
       std::string::npos);
   EXPECT_NE(Archive::open(to_bytes("no zip at all"), "x")
                 .error()
+                .message.find("x: not a zip archive: it begins with 6e 6f, expected 50 4b"),
+            std::string::npos);
+  EXPECT_NE(Archive::open(to_bytes("PK\003\004 and no directory"), "x")
+                .error()
                 .message.find("x: not a readable zip archive"),
             std::string::npos);
   EXPECT_FALSE(Archive::open(Bytes{}, "empty"));
