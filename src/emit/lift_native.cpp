@@ -4,6 +4,7 @@
 
 #include "abi/native_params.h"
 #include "emit/lift_call.h"
+#include "ir/attr_words.h"
 
 namespace thimble::emit {
 namespace {
@@ -225,6 +226,39 @@ Result<ValueId> edge(LiftCall* call, OpKind kind) {
                            {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
 }
 
+/// `thimble::matmul.out` means `qmatmul`, `thimble::amax.out` `amax`: operands as they are, then
+/// the attributes as words.
+Result<ValueId> direct(PteOp op, LiftCall* call) {
+  const std::string_view letters = abi::info(op).arguments;
+  std::string_view name = abi::info(op).name;
+  name.remove_prefix(std::string_view("thimble::").size());
+  name.remove_suffix(std::string_view(".out").size());
+  auto kind = ir::op_from_name("q" + std::string(name));
+  if (!kind) kind = ir::op_from_name(name);
+  if (!kind) return unsupported("is not a native operator");
+  const ir::OpInfo& row = ir::op_info(*kind);
+  const size_t attributes = row.attrs.empty() ? 0 : 1;
+  if (letters.size() != row.operands.size() + attributes + 1) {
+    return unsupported("has {} arguments, expected {}", letters.size(),
+                       row.operands.size() + attributes + 1);
+  }
+  std::vector<ValueId> operands;
+  for (size_t i = 0; i < row.operands.size(); ++i) {
+    operands.push_back(ir::kNoValue);
+    if (call->is_none(i)) continue;
+    THIMBLE_TRY(operands.back(), call->tensor(i));
+  }
+  Attrs attrs;
+  if (attributes != 0) {
+    THIMBLE_TRY(const Bytes* bytes, call->constant(row.operands.size()));
+    Packed packed(*bytes);
+    THIMBLE_TRY(const std::vector<int32_t> words,
+                packed.array<int32_t>(static_cast<int64_t>(bytes->size() / sizeof(int32_t))));
+    THIMBLE_TRY(attrs, ir::attrs_from_words(*kind, words));
+  }
+  return call->graph().add(*kind, std::move(operands), std::move(attrs));
+}
+
 }  // namespace
 
 Result<ValueId> lift_native(PteOp op, LiftCall* call) {
@@ -252,7 +286,7 @@ Result<ValueId> lift_native(PteOp op, LiftCall* call) {
     case PteOp::thimble_quantize:
       return edge(call, OpKind::quantize);
     default:
-      return unsupported("is not a native operator");
+      return direct(op, call);
   }
 }
 

@@ -75,7 +75,7 @@ Classes::Classes(const Graph& graph, const Plan& plan)
       source_(graph.value_count(), false),
       fixed_(graph.value_count()) {
   std::iota(parent_.begin(), parent_.end(), size_t{0});
-  for (const ValueId id : graph.inputs()) source_[static_cast<size_t>(id)] = true;
+  for (const ValueId id : graph.inputs()) source_[static_cast<size_t>(id)] = is_float(id);
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = graph.ops()[i];
     const OpPlan& op_plan = plan.ops[i];
@@ -84,7 +84,7 @@ Classes::Classes(const Graph& graph, const Plan& plan)
     // The operator that makes the result, not a clamp that it takes over, fixes parameters.
     if (const auto fixed = fixed_params(op)) fixed_[result] = fixed;
     const bool moved = op_plan.role == Role::kLower && shares_params(op.kind);
-    source_[result] = !moved && op.kind != OpKind::concat;
+    source_[result] = !moved && !joins_params(op.kind) && is_float(op_plan.result);
   }
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = graph.ops()[i];
@@ -125,15 +125,18 @@ Range Classes::range_of(size_t root, Observer observer) const {
   return choose_range(seen_[root], observer);
 }
 
-void Classes::join_concat(const Op& op, ValueId result, Observer observer) {
+void Classes::join(const Op& op, ValueId result, Observer observer) {
   Range all;
   bool same_fixed = true;
   for (const ValueId id : op.inputs) {
+    if (!is_float(id)) continue;
     const Range range = range_of(find(id), observer);
     all = {std::min(all.low, range.low), std::max(all.high, range.high)};
-    same_fixed = same_fixed && fixed_[find(id)] && fixed_[find(id)] == fixed_[find(op.inputs[0])];
+    same_fixed =
+        same_fixed && fixed_[find(id)] && fixed_[find(id)] == fixed_[find(op.inputs.back())];
   }
   for (const ValueId id : op.inputs) {
+    if (!is_float(id)) continue;
     const Range range = range_of(find(id), observer);
     const bool wide = range.high - range.low >= kSmallOperand * (all.high - all.low);
     if (same_fixed || (wide && !fixed_[find(id)])) {
@@ -145,11 +148,11 @@ void Classes::join_concat(const Op& op, ValueId result, Observer observer) {
   seen.include(all.high);
 }
 
-void Classes::join_concats(Observer observer) {
+void Classes::join_all(Observer observer) {
   for (size_t i = 0; i < plan_.ops.size(); ++i) {
     const Op& op = graph_.ops()[i];
-    if (op.kind == OpKind::concat && plan_.ops[i].role == Role::kLower) {
-      join_concat(op, plan_.ops[i].result, observer);
+    if (joins_params(op.kind) && plan_.ops[i].role == Role::kLower) {
+      join(op, plan_.ops[i].result, observer);
     }
   }
 }
@@ -191,7 +194,7 @@ std::vector<Params> Classes::assign(const std::vector<Histogram>& seen, Observer
     if (op.kind != OpKind::pad || !std::isfinite(op.number("value"))) continue;
     seen_[find(op.output)].include(op.number("value"));
   }
-  join_concats(observer);
+  join_all(observer);
   std::vector<std::optional<Params>> by_root(graph_.value_count());
   std::vector<Params> params(graph_.value_count());
   for (size_t i = 0; i < params.size(); ++i) {

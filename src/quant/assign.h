@@ -2,10 +2,10 @@
 // Scale and zero point of every value that gets codes.
 //
 // Values fall into classes that share one scale and zero point: a class holds what data movement
-// and pools connect, and the operands of a concat with its result, unless an operand's range is so
-// much smaller that sharing would waste its codes. A class gets its numbers from what calibration
-// saw of its sources, the values that arithmetic (or the caller) makes; from fixed numbers, if one
-// of them is a softmax, sigmoid or tanh.
+// and pools connect, and the operands of a concat (maximum, where, ...) with its result, unless an
+// operand's range is so much smaller that sharing would waste its codes. A class gets its numbers
+// from what calibration saw of its sources, the values that arithmetic (or the caller) makes; from
+// fixed numbers, if one of them is a softmax, sigmoid or tanh.
 
 #include <optional>
 #include <vector>
@@ -31,8 +31,11 @@ class Classes {
  private:
   [[nodiscard]] size_t find(ir::ValueId id) const;
   void unite(ir::ValueId a, ir::ValueId b);
-  void join_concats(Observer observer);
-  void join_concat(const ir::Op& op, ir::ValueId result, Observer observer);
+  [[nodiscard]] bool is_float(ir::ValueId id) const {
+    return graph_.type(id).dtype == ir::DType::kF32;
+  }
+  void join_all(Observer observer);
+  void join(const ir::Op& op, ir::ValueId result, Observer observer);
   [[nodiscard]] Range range_of(size_t root, Observer observer) const;
   void raise_small_scales(std::vector<Params>& params) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/uses.h"
+#include "quant/rules/rules.h"
 
 namespace thimble::quant {
 namespace {
@@ -20,44 +21,15 @@ bool is_scalar_constant(const Graph& graph, ValueId id) {
   return is_constant(graph, id) && graph.type(id).elements() == 1;
 }
 
-bool takes_clamp(OpKind kind) {
-  return kind == OpKind::conv2d || kind == OpKind::linear || kind == OpKind::add ||
-         kind == OpKind::sub || kind == OpKind::mul || kind == OpKind::avg_pool2d ||
-         kind == OpKind::mean;
-}
-
 /// Why this operator has no integer form; empty if it has one.
 std::string refusal(const Graph& graph, const Op& op) {
-  switch (op.kind) {
-    case OpKind::conv2d:
-    case OpKind::linear:
-      if (!is_constant(graph, op.inputs[1])) return "its weights are computed by the network";
-      if (op.inputs[2] != ir::kNoValue && !is_constant(graph, op.inputs[2])) {
-        return "its bias is computed by the network";
-      }
-      return "";
-    case OpKind::add:
-    case OpKind::avg_pool2d:
-    case OpKind::clamp:
-    case OpKind::concat:
-    case OpKind::copy:
-    case OpKind::expand:
-    case OpKind::log_softmax:
-    case OpKind::max_pool2d:
-    case OpKind::mean:
-    case OpKind::mul:
-    case OpKind::pad:
-    case OpKind::permute:
-    case OpKind::reshape:
-    case OpKind::sigmoid:
-    case OpKind::slice:
-    case OpKind::softmax:
-    case OpKind::sub:
-    case OpKind::tanh:
-      return "";
-    default:
-      return "it is no float operator of a prepared graph";
+  if (rule_of(op.kind) == nullptr) return "it is no float operator of a prepared graph";
+  if (!has_trait(op.kind, trait::kWeights)) return "";
+  if (!is_constant(graph, op.inputs[1])) return "its weights are computed by the network";
+  if (op.inputs[2] != ir::kNoValue && !is_constant(graph, op.inputs[2])) {
+    return "its bias is computed by the network";
   }
+  return "";
 }
 
 /// One line for the user: `kws.py:31   self.act(x)   in module act`.
@@ -71,17 +43,8 @@ std::string refused_line(const Op& op, const std::string& reason) {
 
 Status check_all(const Graph& graph) {
   std::string lines;
-  for (const ValueId id : graph.inputs()) {
-    if (graph.type(id).dtype == ir::DType::kF32) continue;
-    lines += fmt::format("\n  input {} is {}; only float32 inputs can be quantized",
-                         graph.value(id).name,
-                         ir::type_text(graph.type(id).dtype, graph.type(id).shape));
-  }
   for (const Op& op : graph.ops()) {
-    std::string reason = refusal(graph, op);
-    if (reason.empty() && graph.type(op.output).dtype != ir::DType::kF32) {
-      reason = fmt::format("its result is {}", ir::dtype_name(graph.type(op.output).dtype));
-    }
+    const std::string reason = refusal(graph, op);
     if (!reason.empty()) lines += refused_line(op, reason);
   }
   if (lines.empty()) return ok();
@@ -123,7 +86,7 @@ class Planner {
       source_[static_cast<size_t>(op.output)] = source;
       return;
     }
-    if (!takes_clamp(op.kind)) return;
+    if (!has_trait(op.kind, trait::kClamp)) return;
     for (const Op* next = uses_.only_reader(plan.result);
          next != nullptr && next->kind == OpKind::clamp; next = uses_.only_reader(plan.result)) {
       const double low = next->number("min");
@@ -143,27 +106,20 @@ class Planner {
 
   /// The one value that the result is an element-wise function of; kNoValue if there is none.
   [[nodiscard]] ValueId table_source(const Op& op) const {
-    switch (op.kind) {
-      case OpKind::clamp:
-      case OpKind::sigmoid:
-      case OpKind::tanh:
-        return is_constant(graph_, op.inputs[0]) ? ir::kNoValue : root(op.inputs[0]);
-      case OpKind::add:
-      case OpKind::mul:
-      case OpKind::sub: {
-        const ValueId a = op.inputs[0];
-        const ValueId b = op.inputs[1];
-        const ir::Shape& shape = graph_.type(op.output).shape;
-        if (is_constant(graph_, a) && is_constant(graph_, b)) return ir::kNoValue;
-        if (is_scalar_constant(graph_, b) && graph_.type(a).shape == shape) return root(a);
-        if (is_scalar_constant(graph_, a) && graph_.type(b).shape == shape) return root(b);
-        if (is_constant(graph_, a) || is_constant(graph_, b)) return ir::kNoValue;
-        const bool same = root(a) == root(b) && graph_.type(a).shape == graph_.type(b).shape;
-        return same ? root(a) : ir::kNoValue;
-      }
-      default:
+    if (!has_trait(op.kind, trait::kTable)) return ir::kNoValue;
+    const ir::Type& type = graph_.type(op.output);
+    if (type.dtype != ir::DType::kF32) return ir::kNoValue;
+    ValueId source = ir::kNoValue;
+    for (const ValueId id : op.inputs) {
+      if (is_scalar_constant(graph_, id)) continue;
+      if (is_constant(graph_, id) || graph_.type(id).shape != type.shape ||
+          graph_.type(id).dtype != ir::DType::kF32) {
         return ir::kNoValue;
+      }
+      if (source != ir::kNoValue && source != root(id)) return ir::kNoValue;
+      source = root(id);
     }
+    return source;
   }
 
   /// A table that only other tables would read is part of them.
@@ -188,19 +144,10 @@ class Planner {
 }  // namespace
 
 bool shares_params(OpKind kind) {
-  switch (kind) {
-    case OpKind::avg_pool2d:
-    case OpKind::copy:
-    case OpKind::expand:
-    case OpKind::max_pool2d:
-    case OpKind::pad:
-    case OpKind::permute:
-    case OpKind::reshape:
-    case OpKind::slice:
-      return true;
-    default:
-      return false;
-  }
+  return has_trait(kind, trait::kShares);
+}
+bool joins_params(OpKind kind) {
+  return has_trait(kind, trait::kJoins);
 }
 
 Result<Plan> plan(const Graph& graph) {

@@ -34,5 +34,8 @@ struct Plan {
 
 /// Operators whose result has the scale and zero point of their operand.
 [[nodiscard]] bool shares_params(ir::OpKind kind);
+/// Operators whose float32 operands take the scale and zero point of the result where that costs
+/// little.
+[[nodiscard]] bool joins_params(ir::OpKind kind);
 
 }  // namespace thimble::quant

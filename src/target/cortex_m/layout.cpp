@@ -37,16 +37,44 @@ DimOrder inverse(const DimOrder& order) {
   return result;
 }
 
+/// Operators whose kernels read and write images as NHWC.
 bool is_window(OpKind kind) {
-  return kind == OpKind::qconv2d || kind == OpKind::qavg_pool2d || kind == OpKind::max_pool2d;
+  switch (kind) {
+    case OpKind::adaptive_max_pool2d:
+    case OpKind::max_pool2d:
+    case OpKind::qadaptive_avg_pool2d:
+    case OpKind::qavg_pool2d:
+    case OpKind::qconv2d:
+    case OpKind::qconv_transpose2d:
+    case OpKind::qresize_bilinear:
+      return true;
+    default:
+      return false;
+  }
+}
+/// Operators on elements at the same place of all operands, which broadcast.
+bool is_elementwise(OpKind kind) {
+  switch (kind) {
+    case OpKind::compare:
+    case OpKind::logical_and:
+    case OpKind::logical_not:
+    case OpKind::logical_or:
+    case OpKind::lut:
+    case OpKind::maximum:
+    case OpKind::minimum:
+    case OpKind::qadd:
+    case OpKind::qdiv:
+    case OpKind::qmul:
+    case OpKind::qsub:
+    case OpKind::where:
+      return true;
+    default:
+      return false;
+  }
 }
 /// Operators that run on any memory order, or in the physical frame, without moving data.
 bool follows_operand(OpKind kind) {
   switch (kind) {
-    case OpKind::lut:
-    case OpKind::qadd:
-    case OpKind::qsub:
-    case OpKind::qmul:
     case OpKind::concat:
     case OpKind::slice:
     case OpKind::pad:
@@ -54,7 +82,7 @@ bool follows_operand(OpKind kind) {
     case OpKind::copy:
       return true;
     default:
-      return false;
+      return is_elementwise(kind);
   }
 }
 
@@ -172,6 +200,8 @@ class Assigner {
   }
 
   Result<ValueId> convert(const Op& op) {
+    if (is_window(op.kind)) return convert_window(op);
+    if (op.kind != OpKind::lut && is_elementwise(op.kind)) return convert_elementwise(op);
     switch (op.kind) {
       case OpKind::copy:
         return rewriter_.map(op.inputs[0]);  // orders are decided here, not by the user's clone()
@@ -179,14 +209,6 @@ class Assigner {
         return convert_quantize(op);
       case OpKind::dequantize:
         return convert_dequantize(op);
-      case OpKind::qconv2d:
-      case OpKind::qavg_pool2d:
-      case OpKind::max_pool2d:
-        return convert_window(op);
-      case OpKind::qadd:
-      case OpKind::qsub:
-      case OpKind::qmul:
-        return convert_binary(op);
       case OpKind::lut:
         return add(op.kind, rewriter_.map(op.inputs), op.attrs, op,
                    order(rewriter_.map(op.inputs[0])), op.output);
@@ -208,8 +230,7 @@ class Assigner {
       case OpKind::qmean:
         return convert_mean(op);
       default:
-        assert(false && "legalize lets no other operator through");
-        return unsupported("{}: has no layout rule", ir::op_name(op.kind));
+        return convert_contiguous(op);
     }
   }
 
@@ -249,13 +270,27 @@ class Assigner {
     return common.value_or(DimOrder{});
   }
 
-  Result<ValueId> convert_binary(const Op& op) {
+  /// Operands of the result's rank take one order. Others, which broadcast, must be contiguous, and
+  /// so must all be then.
+  Result<ValueId> convert_elementwise(const Op& op) {
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
-    const DimOrder common = common_order(inputs);
+    const bool same_rank = std::ranges::all_of(
+        inputs, [&](ValueId input) { return rank(input) == from_.type(op.output).shape.size(); });
+    const DimOrder common = same_rank ? common_order(inputs) : DimOrder{};
     for (ValueId& input : inputs) {
       THIMBLE_TRY(input, to_order(input, common, op.source));
     }
     return add(op.kind, std::move(inputs), op.attrs, op, common, op.output);
+  }
+
+  /// Where nothing better is known: every operand and the result in logical order.
+  Result<ValueId> convert_contiguous(const Op& op) {
+    std::vector<ValueId> inputs = rewriter_.map(op.inputs);
+    for (ValueId& input : inputs) {
+      if (input == ir::kNoValue) continue;
+      THIMBLE_TRY(input, to_order(input, {}, op.source));
+    }
+    return add(op.kind, std::move(inputs), op.attrs, op, {}, op.output);
   }
 
   /// The pad kernel knows contiguous and channels-last images, and takes for the latter whatever

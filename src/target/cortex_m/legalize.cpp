@@ -4,6 +4,7 @@
 
 #include "abi/limits.h"
 #include "ir/infer.h"
+#include "target/cortex_m/direct.h"
 
 namespace thimble::target::cortex_m {
 namespace {
@@ -113,9 +114,20 @@ class Legalizer {
       case OpKind::dequantize:
         return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
       default:
+        if (direct_op(op.kind)) return convert_direct(op);
         break;
     }
     return refuse(op, "is still float after quantization: there is no integer kernel for it");
+  }
+
+  /// Operators that a native kernel runs as they are.
+  Result<ValueId> convert_direct(const Op& op) {
+    if (stock_) return refuse(op, "has no exact int8 kernel among ExecuTorch's");
+    const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
+    if (rounds && !rounds_double(op)) {
+      return refuse(op, "asks for single rounding; the kernels round double");
+    }
+    return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
   }
 
   bool rounds_double(const Op& op) { return op.integer("rounding") == 0; }

@@ -1,6 +1,7 @@
 #include "target/cortex_m/select.h"
 
 #include "numerics/multiplier.h"
+#include "target/cortex_m/direct.h"
 #include "target/cortex_m/pack.h"
 #include "target/cortex_m/scratch.h"
 
@@ -93,9 +94,20 @@ class Selector {
       case OpKind::copy:
         return clone(op);
       default:
-        assert(false && "assign_layouts lets no other operator through");
-        return unsupported("{}: no kernel", ir::op_name(op.kind));
+        return direct(op);
     }
+  }
+
+  Result<KernelCall> direct(const Op& op) {
+    const std::optional<PteOp> pte_op = direct_op(op.kind);
+    assert(pte_op && "legalize lets no other operator through");
+    Arguments arguments;
+    for (const ValueId id : op.inputs) {
+      arguments.push_back(id == ir::kNoValue ? Argument(None{}) : value(id));
+    }
+    THIMBLE_TRY(std::optional<Constant> attributes, direct_attributes(op));
+    if (attributes) arguments.emplace_back(std::move(*attributes));
+    return call(*pte_op, std::move(arguments));
   }
 
   static KernelCall call(PteOp op, Arguments arguments) {
@@ -322,6 +334,7 @@ class Selector {
   Result<KernelCall> transpose(const Op& op) {
     constexpr size_t kMaxTransposeRank = 4;
     if (graph_.type(op.output).shape.size() > kMaxTransposeRank) {
+      if (!stock_) return direct(op);
       return unsupported("{} needs a transpose of more than four dimensions\n  {}  {}",
                          op.source.target, op.source.where(), op.source.text);
     }

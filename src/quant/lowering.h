@@ -1,0 +1,57 @@
+#pragma once
+// The integer graph while it is made. Rules (rules/rules.h) see it through a RuleCall.
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "quant/lower.h"
+
+namespace thimble::quant {
+
+class Lowering {
+ public:
+  Lowering(const ir::Graph& from, const Plan& plan, const Decisions& decisions, Io io);
+
+  Result<LoweredGraph> run();
+
+  [[nodiscard]] const ir::Graph& from() const { return from_; }
+  [[nodiscard]] const Plan& plan() const { return plan_; }
+  [[nodiscard]] const Decisions& decisions() const { return decisions_; }
+  [[nodiscard]] ir::Graph& to() { return to_; }
+
+  [[nodiscard]] const Params& params_of(ir::ValueId id) const {
+    return decisions_.params[static_cast<size_t>(id)];
+  }
+  /// The integer value for a float value, with these parameters: as it is, or through a table. A
+  /// value that is no float32 stands for itself.
+  Result<ir::ValueId> codes(ir::ValueId id, const Params& wanted);
+
+ private:
+  [[nodiscard]] bool is_float(ir::ValueId id) const {
+    return from_.type(id).dtype == ir::DType::kF32;
+  }
+  Status lower_inputs();
+  [[nodiscard]] ir::Source source_of_input(const std::vector<int>& readers) const;
+  Result<ir::ValueId> dequantized(ir::ValueId id, int producer);
+  Status lower_outputs();
+  Result<ir::ValueId> constant_codes(ir::ValueId id, const Params& wanted);
+  template <typename F>
+  Result<ir::ValueId> add_table(ir::ValueId x, const Params& from, const Params& to, F f,
+                                const ir::Source& source, ir::Graph::ResultHint hint);
+  Status lower_op(size_t op_index);
+  Result<ir::ValueId> lower_table(const ir::Op& op, const OpPlan& plan,
+                                  const ir::Graph::ResultHint& hint);
+
+  const ir::Graph& from_;
+  const Plan& plan_;
+  const Decisions& decisions_;
+  const Io io_;
+  ir::Graph to_;
+  std::vector<ir::ValueId> codes_;  // by float value
+  std::map<std::tuple<ir::ValueId, double, int32_t>, ir::ValueId> requantized_;
+  std::vector<Counterpart> counterparts_;
+};
+
+}  // namespace thimble::quant

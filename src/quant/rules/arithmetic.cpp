@@ -1,0 +1,64 @@
+// Sums, products, means.
+
+#include <algorithm>
+#include <cassert>
+
+#include "quant/rules/rules.h"
+
+namespace thimble::quant {
+
+using ir::Attrs;
+using ir::OpKind;
+using ir::ValueId;
+
+Result<ValueId> sum_rule(RuleCall& call) {
+  const Params& a = call.params(0);
+  const Params& b = call.params(1);
+  const Params& y = call.result();
+  const double joint = 2 * std::max(a.scale, b.scale);
+  Attrs attrs{{"a_zp", int64_t{a.zero_point}},
+              {"b_zp", int64_t{b.zero_point}},
+              {"y_zp", int64_t{y.zero_point}}};
+  THIMBLE_CHECK(call.set_multiplier(attrs, "a_", a.scale / joint));
+  THIMBLE_CHECK(call.set_multiplier(attrs, "b_", b.scale / joint));
+  THIMBLE_CHECK(call.set_multiplier(attrs, "y_", joint / (0x1p20 * y.scale)));
+  call.set_clamp(attrs);
+  THIMBLE_TRY(const ValueId a_id, call.codes(0));
+  THIMBLE_TRY(const ValueId b_id, call.codes(1));
+  return call.add(call.op().kind == OpKind::add ? OpKind::qadd : OpKind::qsub, {a_id, b_id}, attrs);
+}
+
+Result<ValueId> product_rule(RuleCall& call) {
+  const Params& a = call.params(0);
+  const Params& b = call.params(1);
+  const Params& y = call.result();
+  Attrs attrs{{"a_zp", int64_t{a.zero_point}},
+              {"b_zp", int64_t{b.zero_point}},
+              {"y_zp", int64_t{y.zero_point}}};
+  THIMBLE_CHECK(call.set_multiplier(attrs, "", a.scale * b.scale / y.scale));
+  call.set_clamp(attrs);
+  THIMBLE_TRY(const ValueId a_id, call.codes(0));
+  THIMBLE_TRY(const ValueId b_id, call.codes(1));
+  return call.add(OpKind::qmul, {a_id, b_id}, attrs);
+}
+
+Result<ValueId> mean_rule(RuleCall& call) {
+  const Params& x = call.params(0);
+  const Params& y = call.result();
+  const double count = static_cast<double>(call.type(0).elements()) /
+                       static_cast<double>(call.result_type().elements());
+  Attrs attrs = call.op().attrs;
+  attrs.set("x_zp", int64_t{x.zero_point});
+  attrs.set("y_zp", int64_t{y.zero_point});
+  THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale / (count * y.scale)));
+  call.set_clamp(attrs);
+  THIMBLE_TRY(const ValueId id, call.codes(0));
+  return call.add(OpKind::qmean, {id}, attrs);
+}
+
+Result<ValueId> table_rule(RuleCall& call) {
+  assert(false && "the plan made it part of a table");
+  return call.located(unsupported("has no integer form of its own"));
+}
+
+}  // namespace thimble::quant

@@ -1,0 +1,31 @@
+// Operators that move or choose codes. Operands take the result's parameters, which all but small
+// operands of concat have anyway.
+
+#include "quant/rules/rules.h"
+
+namespace thimble::quant {
+
+using ir::Attrs;
+using ir::OpKind;
+using ir::ValueId;
+
+Result<ValueId> movement_rule(RuleCall& call) {
+  THIMBLE_TRY(std::vector<ValueId> operands, call.all_codes(call.result()));
+  return call.add(call.op().kind, std::move(operands), call.op().attrs);
+}
+
+Result<ValueId> pad_rule(RuleCall& call) {
+  Attrs attrs = call.op().attrs;
+  attrs.set("value", static_cast<double>(call.result().code(call.op().number("value"))));
+  THIMBLE_TRY(const ValueId x, call.codes(0, call.result()));
+  return call.add(OpKind::pad, {x}, attrs);
+}
+
+Result<ValueId> avg_pool2d_rule(RuleCall& call) {
+  Attrs attrs = call.op().attrs;
+  call.set_clamp(attrs);
+  THIMBLE_TRY(const ValueId x, call.codes(0, call.result()));
+  return call.add(OpKind::qavg_pool2d, {x}, attrs);
+}
+
+}  // namespace thimble::quant

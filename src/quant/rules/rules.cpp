@@ -1,0 +1,108 @@
+#include "quant/rules/rules.h"
+
+#include <array>
+
+#include "numerics/fixed_point.h"
+#include "numerics/multiplier.h"
+
+namespace thimble::quant {
+
+using ir::ValueId;
+
+namespace {
+
+using Rules = std::array<Rule, static_cast<size_t>(ir::OpKind::kCount)>;
+
+constexpr Rules make_rules() {
+  using namespace trait;
+  Rules rules{};
+#define QUANT_RULE(operation, function, traits) \
+  rules[static_cast<size_t>(ir::OpKind::operation)] = {function, traits};
+#include "quant/rules/rules.def"
+#undef QUANT_RULE
+  return rules;
+}
+constexpr Rules kRules = make_rules();
+
+}  // namespace
+
+const Rule* rule_of(ir::OpKind kind) {
+  const Rule& rule = kRules[static_cast<size_t>(kind)];
+  return rule.lower == nullptr ? nullptr : &rule;
+}
+bool has_trait(ir::OpKind kind, uint32_t trait) {
+  return (kRules[static_cast<size_t>(kind)].traits & trait) != 0;
+}
+
+RuleCall::RuleCall(Lowering* lowering, size_t op_index, ir::Graph::ResultHint hint)
+    : lowering_(*lowering),
+      op_index_(op_index),
+      op_(lowering->from().ops()[op_index]),
+      plan_(lowering->plan().ops[op_index]),
+      hint_(std::move(hint)) {}
+
+const Params& RuleCall::params(size_t i) const {
+  return lowering_.params_of(op_.inputs[i]);
+}
+const Params& RuleCall::result() const {
+  return lowering_.params_of(plan_.result);
+}
+
+Result<ValueId> RuleCall::codes(size_t i) {
+  return codes(i, params(i));
+}
+Result<ValueId> RuleCall::codes(size_t i, const Params& wanted) {
+  return lowering_.codes(op_.inputs[i], wanted);
+}
+Result<std::vector<ValueId>> RuleCall::all_codes(const Params& wanted) {
+  std::vector<ValueId> all;
+  for (size_t i = 0; i < op_.inputs.size(); ++i) {
+    all.push_back(ir::kNoValue);
+    if (!has(i)) continue;
+    THIMBLE_TRY(all.back(), codes(i, wanted));
+  }
+  return all;
+}
+
+ValueId RuleCall::constant(std::string_view role, ir::Tensor tensor,
+                           std::optional<ir::Quant> quant) {
+  return named_constant(fmt::format("{}.{}", hint_.name, role), std::move(tensor),
+                        std::move(quant));
+}
+ValueId RuleCall::named_constant(std::string name, ir::Tensor tensor,
+                                 std::optional<ir::Quant> quant) {
+  return lowering_.to().add_constant(
+      std::move(name), std::make_shared<ir::Tensor>(std::move(tensor)), std::move(quant));
+}
+
+void RuleCall::set_clamp(ir::Attrs& attrs) const {
+  attrs.set("min", int64_t{result().code(plan_.clamp_min)});
+  attrs.set("max", int64_t{result().code(plan_.clamp_max)});
+}
+
+Status RuleCall::set_multiplier(ir::Attrs& attrs, const std::string& prefix, double real) const {
+  const numerics::Multiplier multiplier = numerics::quantize_multiplier(real);
+  if (!numerics::shift_in_range(multiplier.shift)) {
+    return located(unsupported("the multiplier {} is beyond 2^{}", real, numerics::kShiftMax));
+  }
+  attrs.set(prefix + "mult", int64_t{multiplier.mult});
+  attrs.set(prefix + "shift", int64_t{multiplier.shift});
+  return ok();
+}
+
+Error RuleCall::located(const Error& error) const {
+  const std::string where = op_.source.where();
+  return {error.kind, fmt::format("{}{}{}: {}", where, where.empty() ? "" : ": ",
+                                  ir::op_name(op_.kind), error.message)};
+}
+
+Result<ValueId> RuleCall::add(ir::OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs) {
+  return lowering_.to().add(kind, std::move(inputs), std::move(attrs), op_.source, hint_);
+}
+Result<ValueId> RuleCall::add_inner(ir::OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs,
+                                    std::string_view role, std::optional<ir::Quant> quant) {
+  return lowering_.to().add(kind, std::move(inputs), std::move(attrs), op_.source,
+                            {fmt::format("{}.{}", hint_.name, role), {}, std::move(quant)});
+}
+
+}  // namespace thimble::quant

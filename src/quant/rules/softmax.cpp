@@ -1,0 +1,47 @@
+#include <algorithm>
+#include <cmath>
+
+#include "numerics/multiplier.h"
+#include "quant/fast/stable_math.h"
+#include "quant/rules/rules.h"
+
+namespace thimble::quant {
+
+using ir::Attrs;
+using ir::OpKind;
+using ir::ValueId;
+
+namespace {
+constexpr double kLn2 = 0.6931471805599453;
+}
+
+Result<ValueId> softmax_rule(RuleCall& call) {
+  const double real = std::min(call.params(0).scale * 0x1p26, 2147483647.0);
+  Attrs attrs = call.op().attrs;
+  const numerics::Multiplier multiplier = numerics::quantize_multiplier(real);
+  attrs.set("mult", int64_t{multiplier.mult});
+  attrs.set("shift", int64_t{multiplier.shift});
+  const double diff_min = -std::floor(std::ldexp(31.0 * 0x1p26, -multiplier.shift));
+  attrs.set("diff_min", static_cast<int64_t>(diff_min));
+  THIMBLE_TRY(const ValueId x, call.codes(0));
+  return call.add(OpKind::qsoftmax, {x}, attrs);
+}
+
+Result<ValueId> log_softmax_rule(RuleCall& call) {
+  const Params& x = call.params(0);
+  const Params& y = call.result();
+  ir::Tensor table = ir::zeros(ir::DType::kI32, {256});
+  for (int k = 0; k < 256; ++k) {
+    table.data<int32_t>()[static_cast<size_t>(k)] =
+        static_cast<int32_t>(std::nearbyint(stable_exp(-k * x.scale) * 0x1p20));
+  }
+  Attrs attrs = call.op().attrs;
+  attrs.set("y_zp", int64_t{y.zero_point});
+  THIMBLE_CHECK(call.set_multiplier(attrs, "scale_", x.scale / y.scale));
+  THIMBLE_CHECK(call.set_multiplier(attrs, "log_", kLn2 / (0x1p16 * y.scale)));
+  THIMBLE_TRY(const ValueId id, call.codes(0));
+  const ValueId table_id = call.constant("exp_table", std::move(table));
+  return call.add(OpKind::qlog_softmax, {id, table_id}, attrs);
+}
+
+}  // namespace thimble::quant

@@ -1,0 +1,54 @@
+#include "target/cortex_m/direct.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "ir/attr_words.h"
+
+namespace thimble::target::cortex_m {
+namespace {
+
+std::optional<abi::PteOp> find_row(const std::string& name) {
+  const auto* const row = std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
+  if (row == std::end(abi::kPteOps)) return {};
+  return static_cast<abi::PteOp>(row - std::begin(abi::kPteOps));
+}
+
+using Rows = std::array<std::optional<abi::PteOp>, static_cast<size_t>(ir::OpKind::kCount)>;
+
+/// An integer operator has its name without the q; a float one of the same name has no row.
+Rows all_rows() {
+  Rows rows;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::string name(ir::op_name(static_cast<ir::OpKind>(i)));
+    const bool has_integer_form = ir::op_from_name("q" + name).has_value();
+    const bool integer = name[0] == 'q' && ir::op_from_name(name.substr(1)).has_value();
+    if (has_integer_form) continue;
+    rows[i] = find_row(fmt::format("thimble::{}.out", integer ? name.substr(1) : name));
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::optional<abi::PteOp> direct_op(ir::OpKind kind) {
+  static const Rows kRows = all_rows();
+  return kRows[static_cast<size_t>(kind)];
+}
+
+Result<std::optional<Constant>> direct_attributes(const ir::Op& op) {
+  if (ir::op_info(op.kind).attrs.empty()) return std::optional<Constant>();
+  THIMBLE_TRY(const std::vector<int32_t> words, ir::attr_words(op));
+  std::vector<std::byte> bytes(words.size() * sizeof(int32_t));
+  std::memcpy(bytes.data(), words.data(), bytes.size());
+  const auto size = static_cast<int64_t>(bytes.size());
+  return std::optional<Constant>(
+      Constant{std::make_shared<const std::vector<std::byte>>(std::move(bytes)),
+               ir::DType::kU8,
+               {size},
+               {}});
+}
+
+}  // namespace thimble::target::cortex_m
