@@ -3,7 +3,6 @@
 #include "ir/infer_rules.h"
 
 namespace thimble::ir {
-namespace {
 
 Result<Type> float_result(const Candidate& c, Result<Shape> (*rule)(const Candidate&)) {
   for (size_t i = 0; i < c.count(); ++i) {
@@ -16,6 +15,8 @@ Result<Type> float_result(const Candidate& c, Result<Shape> (*rule)(const Candid
 Result<Shape> same_shape(const Candidate& c) {
   return c.shape(0);
 }
+
+namespace {
 
 Result<Shape> along_dim(const Candidate& c) {
   THIMBLE_CHECK(c.dimension(0));

@@ -9,11 +9,6 @@
 #include "numerics/fixed_point.h"
 
 namespace thimble::ir {
-namespace {
-
-// Largest |x - zero_point| of int8 codes and largest |w|.
-constexpr int64_t kCodeMax = 255;
-constexpr int64_t kWeightMax = 128;
 
 Type int8_result(Shape shape) {
   return {DType::kI8, std::move(shape), {}, {}};
@@ -37,7 +32,6 @@ Status check_rounding(const Candidate& c) {
   return c.expect_range("rounding", 0, 1);
 }
 
-/// Operands `mult` and `shift` of qconv2d and qlinear: one entry, or one per output channel.
 Status check_channel_multipliers(const Candidate& c, int64_t channels) {
   for (const size_t i : {size_t{3}, size_t{4}}) {
     THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
@@ -57,36 +51,42 @@ Status check_channel_multipliers(const Candidate& c, int64_t channels) {
   return ok();
 }
 
-/// Largest |accumulator| of one output channel: from the weights where they are known.
-int64_t accumulator_bound(const Candidate& c, int64_t channel, int64_t terms, bool exact) {
-  int64_t bound = terms * kWeightMax;
-  const auto& weights = c.value(1).constant;
-  if (exact && weights != nullptr) {
-    bound = 0;
-    for (const int8_t w : weights->data<int8_t>().subspan(static_cast<size_t>(channel * terms),
-                                                          static_cast<size_t>(terms))) {
-      bound += std::abs(w);
-    }
+namespace {
+
+// Largest |x - zero_point| of int8 codes and largest |w|.
+constexpr int64_t kCodeMax = 255;
+constexpr int64_t kWeightMax = 128;
+
+/// sum |w| of one channel where the filters stand one after the other.
+int64_t filter_magnitude(std::span<const int8_t> w, int64_t channel, int64_t channels) {
+  const size_t terms = w.size() / static_cast<size_t>(channels);
+  int64_t sum = 0;
+  for (const int8_t weight : w.subspan(static_cast<size_t>(channel) * terms, terms)) {
+    sum += std::abs(weight);
   }
-  bound *= kCodeMax;
-  if (c.has(2) && c.value(2).constant != nullptr) {
-    bound += std::abs(int64_t{c.value(2).constant->data<int32_t>()[static_cast<size_t>(channel)]});
-  }
-  return bound;
+  return sum;
 }
 
-/// Operands of qconv2d and qlinear; the shapes are known to fit.
-Status check_weighted(const Candidate& c) {
-  const int64_t channels = c.shape(1)[0];
-  const int64_t terms = c.type(1).elements() / channels;
+}  // namespace
+
+Status check_weighted(const Candidate& c, int64_t channels, int64_t terms, Magnitude magnitude_of) {
   THIMBLE_CHECK(check_channel_multipliers(c, channels));
   THIMBLE_CHECK(check_zero_point(c, "x_zp"));
   THIMBLE_CHECK(check_zero_point(c, "y_zp"));
   THIMBLE_CHECK(check_clamp(c));
   THIMBLE_CHECK(check_rounding(c));
+  const auto& weights = c.value(1).constant;
   for (int64_t channel = 0; channel < channels; ++channel) {
-    if (accumulator_bound(c, channel, terms, /*exact=*/false) <= INT32_MAX) continue;
-    const int64_t bound = accumulator_bound(c, channel, terms, /*exact=*/true);
+    int64_t bias = 0;
+    if (c.has(2) && c.value(2).constant != nullptr) {
+      bias = std::abs(int64_t{c.value(2).constant->data<int32_t>()[static_cast<size_t>(channel)]});
+    }
+    if (terms * kWeightMax * kCodeMax + bias <= INT32_MAX) continue;
+    // What the weights really are may be less.
+    const int64_t magnitude = weights == nullptr
+                                  ? terms * kWeightMax
+                                  : magnitude_of(weights->data<int8_t>(), channel, channels);
+    const int64_t bound = magnitude * kCodeMax + bias;
     if (bound <= INT32_MAX) continue;
     return unsupported(
         "the accumulator of output channel {} may reach {}, beyond 32 bits "
@@ -96,12 +96,15 @@ Status check_weighted(const Candidate& c) {
   return ok();
 }
 
+namespace {
+
 Result<Type> weighted_result(const Candidate& c, Result<Shape> (*rule)(const Candidate&)) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
   if (c.has(2)) THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
   THIMBLE_TRY(Shape shape, rule(c));
-  THIMBLE_CHECK(check_weighted(c));
+  const int64_t channels = c.shape(1)[0];
+  THIMBLE_CHECK(check_weighted(c, channels, c.type(1).elements() / channels, filter_magnitude));
   return int8_result(std::move(shape));
 }
 

@@ -5,9 +5,7 @@
 #include "ir/infer_rules.h"
 
 namespace thimble::ir {
-namespace {
 
-/// Only a per-tensor quantization survives by itself: a channel axis may have moved.
 std::optional<Quant> kept_quant(const Type& type) {
   if (type.quant && type.quant->axis == -1) return type.quant;
   return std::nullopt;
@@ -16,6 +14,8 @@ std::optional<Quant> kept_quant(const Type& type) {
 Type moved(const Candidate& c, Shape shape) {
   return {c.type(0).dtype, std::move(shape), {}, kept_quant(c.type(0))};
 }
+
+namespace {
 
 bool representable(double value, DType dtype) {
   if (dtype == DType::kF32) return true;

@@ -56,6 +56,30 @@ struct Window {
 [[nodiscard]] Result<Shape> pool_rule(const Candidate& c);
 [[nodiscard]] Result<Shape> mean_rule(const Candidate& c);
 
+/// Float arithmetic: every operand f32, an f32 result of the rule's shape.
+[[nodiscard]] Result<Type> float_result(const Candidate& c,
+                                        Result<Shape> (*rule)(const Candidate&));
+[[nodiscard]] Result<Shape> same_shape(const Candidate& c);  // as operand 0
+/// Movement of data: operand 0's element type and per-tensor quantization under another shape. (A
+/// channel axis may have moved: quantization along one does not survive.)
+[[nodiscard]] std::optional<Quant> kept_quant(const Type& type);
+[[nodiscard]] Type moved(const Candidate& c, Shape shape);
+/// Integer arithmetic.
+[[nodiscard]] Type int8_result(Shape shape);
+[[nodiscard]] Status check_zero_point(const Candidate& c, std::string_view name);
+[[nodiscard]] Status check_clamp(const Candidate& c);  // attributes `min` and `max`
+[[nodiscard]] Status check_multiplier(const Candidate& c, std::string_view mult,
+                                      std::string_view shift);
+[[nodiscard]] Status check_rounding(const Candidate& c);
+/// Operands `mult` and `shift`, numbers 3 and 4: one entry, or one per output channel.
+[[nodiscard]] Status check_channel_multipliers(const Candidate& c, int64_t channels);
+/// sum |w| of one of `channels` output channels.
+using Magnitude = int64_t (*)(std::span<const int8_t> w, int64_t channel, int64_t channels);
+/// Operands and attributes of qconv2d and its kin, whose shapes are known to fit: `terms` products
+/// make one accumulator, which must not leave 32 bits.
+[[nodiscard]] Status check_weighted(const Candidate& c, int64_t channels, int64_t terms,
+                                    Magnitude magnitude_of);
+
 #define THIMBLE_OP(name, operands, attributes) Result<Type> infer_##name(const Candidate& c);
 #include "ir/ops.def"
 #undef THIMBLE_OP
