@@ -58,8 +58,8 @@ constexpr int64_t kCodeMax = 255;
 constexpr int64_t kWeightMax = 128;
 
 /// sum |w| of one channel where the filters stand one after the other.
-int64_t filter_magnitude(std::span<const int8_t> w, int64_t channel, int64_t channels) {
-  const size_t terms = w.size() / static_cast<size_t>(channels);
+int64_t filter_magnitude(const Candidate& c, std::span<const int8_t> w, int64_t channel) {
+  const size_t terms = w.size() / static_cast<size_t>(c.shape(1)[0]);
   int64_t sum = 0;
   for (const int8_t weight : w.subspan(static_cast<size_t>(channel) * terms, terms)) {
     sum += std::abs(weight);
@@ -83,9 +83,8 @@ Status check_weighted(const Candidate& c, int64_t channels, int64_t terms, Magni
     }
     if (terms * kWeightMax * kCodeMax + bias <= INT32_MAX) continue;
     // What the weights really are may be less.
-    const int64_t magnitude = weights == nullptr
-                                  ? terms * kWeightMax
-                                  : magnitude_of(weights->data<int8_t>(), channel, channels);
+    const int64_t magnitude =
+        weights == nullptr ? terms * kWeightMax : magnitude_of(c, weights->data<int8_t>(), channel);
     const int64_t bound = magnitude * kCodeMax + bias;
     if (bound <= INT32_MAX) continue;
     return unsupported(

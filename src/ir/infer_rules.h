@@ -73,8 +73,8 @@ struct Window {
 [[nodiscard]] Status check_rounding(const Candidate& c);
 /// Operands `mult` and `shift`, numbers 3 and 4: one entry, or one per output channel.
 [[nodiscard]] Status check_channel_multipliers(const Candidate& c, int64_t channels);
-/// sum |w| of one of `channels` output channels.
-using Magnitude = int64_t (*)(std::span<const int8_t> w, int64_t channel, int64_t channels);
+/// sum |w| of one output channel.
+using Magnitude = int64_t (*)(const Candidate& c, std::span<const int8_t> w, int64_t channel);
 /// Operands and attributes of qconv2d and its kin, whose shapes are known to fit: `terms` products
 /// make one accumulator, which must not leave 32 bits.
 [[nodiscard]] Status check_weighted(const Candidate& c, int64_t channels, int64_t terms,

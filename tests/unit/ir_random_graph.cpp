@@ -51,9 +51,11 @@ class Maker {
     const bool integer = ir::op_name(kind)[0] == 'q';
     if (name == "w") {
       const bool linear = kind == OpKind::linear || kind == OpKind::qlinear;
-      const Shape shape = linear ? Shape{channels_, x.empty() ? 1 : x.back()}
-                                 : Shape{channels_, x.size() > 1 ? x[1] : 1, random_.between(1, 3),
-                                         random_.between(1, 3)};
+      const bool transposed = kind == OpKind::conv_transpose2d || kind == OpKind::qconv_transpose2d;
+      Shape shape = linear ? Shape{channels_, x.empty() ? 1 : x.back()}
+                           : Shape{channels_, x.size() > 1 ? x[1] : 1, random_.between(1, 3),
+                                   random_.between(1, 3)};
+      if (transposed) std::swap(shape[0], shape[1]);
       return constant(integer ? DType::kI8 : DType::kF32, shape, 0, 0);
     }
     if (name == "b") {
@@ -64,6 +66,8 @@ class Maker {
     if (name == "mult") return constant(DType::kI32, per_channel, 1 << 30, INT32_MAX);
     if (name == "shift" && integer) return constant(DType::kI32, per_channel, -12, 2);
     if (name == "table") return constant(DType::kI8, {256}, 0, 0);
+    if (name.ends_with("_low")) return constant(DType::kI32, {3}, 0, 0);
+    if (name.ends_with("_weight")) return constant(DType::kI32, {3}, 0, 2048);
     if (name == "exp_table") return constant(DType::kI32, {256}, 1, 1 << 20);
     return constant(DType::kF32, {x.size() > 1 ? x[1] : 1}, 0, 0);  // batch_norm
   }
@@ -92,6 +96,7 @@ class Maker {
     }
     if (name == "before" || name == "after") return numbers(x.size(), 0, 1);
     if (name == "padding") return numbers(4, 0, 1);
+    if (name == "output_padding") return numbers(2, 0, 1);
     return numbers(2, 1, name == "kernel" ? 3 : 2);
   }
 

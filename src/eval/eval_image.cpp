@@ -1,0 +1,218 @@
+// Transposed convolution, adaptive pools and bilinear resizing, float and integer.
+
+#include <algorithm>
+#include <cmath>
+
+#include "eval/call.h"
+
+namespace thimble::eval {
+namespace {
+
+/// Every input element adds to the outputs that its window covers: the definition, read forwards.
+template <typename Sum, typename T, typename Bias, typename Finish>
+void convolve_transposed(const Call& call, Sum zero_point, Finish finish) {
+  const ir::Shape& in = call.shape(0);
+  const ir::Shape& w = call.shape(1);
+  const ir::Shape& out = call.output.shape;
+  const auto stride = call.op.integers("stride");
+  const auto padding = call.op.integers("padding");
+  const auto dilation = call.op.integers("dilation");
+  const int64_t group_inputs = in[1] / call.integer("groups");
+  std::vector<Sum> sums(static_cast<size_t>(ir::element_count(out)), Sum{0});
+  for_each<1>(in, {ir::strides(in, {})}, [&](size_t index, const std::array<int64_t, 1>&) {
+    int64_t rest = static_cast<int64_t>(index);
+    const int64_t column = rest % in[3];
+    rest /= in[3];
+    const int64_t row = rest % in[2];
+    rest /= in[2];
+    const int64_t channel = rest % in[1];
+    const int64_t n = rest / in[1];
+    const Sum x = static_cast<Sum>(call.input<T>(0)[index]) - zero_point;
+    const T* weight = call.input<T>(1).data() + channel * w[1] * w[2] * w[3];
+    for (int64_t o = 0; o < w[1]; ++o) {
+      const int64_t plane = n * out[1] + channel / group_inputs * w[1] + o;
+      for (int64_t ky = 0; ky < w[2]; ++ky) {
+        const int64_t y = row * stride[0] + ky * dilation[0] - padding[0];
+        for (int64_t kx = 0; kx < w[3]; ++kx, ++weight) {
+          const int64_t to = column * stride[1] + kx * dilation[1] - padding[1];
+          if (y < 0 || y >= out[2] || to < 0 || to >= out[3]) continue;
+          sums[static_cast<size_t>((plane * out[2] + y) * out[3] + to)] +=
+              x * static_cast<Sum>(*weight);
+        }
+      }
+    }
+  });
+  for (size_t i = 0; i < sums.size(); ++i) {
+    const size_t o = i / static_cast<size_t>(out[2] * out[3]) % static_cast<size_t>(out[1]);
+    finish(o, i, sums[i] + (call.has(2) ? static_cast<Sum>(call.input<Bias>(2)[o]) : Sum{0}));
+  }
+}
+
+/// Calls visit(index in the result, elements of its window).
+template <typename T, typename Visit>
+void for_each_adaptive_window(const Call& call, Visit visit) {
+  const ir::Shape& in = call.shape(0);
+  const ir::Shape& out = call.output.shape;
+  const auto first = [&](int64_t i, size_t dim) { return i * in[dim] / out[dim]; };
+  const auto last = [&](int64_t i, size_t dim) {
+    return ((i + 1) * in[dim] + out[dim] - 1) / out[dim];
+  };
+  std::vector<T> elements;
+  size_t index = 0;
+  for (int64_t plane = 0; plane < in[0] * in[1]; ++plane) {
+    const T* x = call.input<T>(0).data() + plane * in[2] * in[3];
+    for (int64_t y = 0; y < out[2]; ++y) {
+      for (int64_t z = 0; z < out[3]; ++z) {
+        elements.clear();
+        for (int64_t row = first(y, 2); row < last(y, 2); ++row) {
+          for (int64_t column = first(z, 3); column < last(z, 3); ++column) {
+            elements.push_back(x[row * in[3] + column]);
+          }
+        }
+        visit(index++, elements);
+      }
+    }
+  }
+}
+
+template <typename T>
+void adaptive_max_pool(const Call& call) {
+  for_each_adaptive_window<T>(call, [&](size_t index, const std::vector<T>& elements) {
+    T best = elements[0];
+    for (const T value : elements) {
+      if (value > best || value != value) best = value;  // a NaN wins
+    }
+    call.result<T>()[index] = best;
+  });
+}
+
+/// Where an output row or column lies between two of the input.
+struct Between {
+  int64_t low, high;
+  double weight;  // of high
+};
+
+Between between(const Call& call, int64_t position, size_t dim, double factor) {
+  const double in = static_cast<double>(call.shape(0)[dim]);
+  const double out = static_cast<double>(call.output.shape[dim]);
+  const double at = static_cast<double>(position);
+  double source = 0;
+  if (call.integer("align_corners") != 0) {
+    source = out > 1 ? at * (in - 1) / (out - 1) : 0;
+  } else {
+    source = (at + 0.5) * (factor > 0 ? 1 / factor : in / out) - 0.5;
+  }
+  source = std::max(source, 0.0);
+  const int64_t low = static_cast<int64_t>(std::min(std::floor(source), in - 1));
+  const int64_t high = std::min(low + 1, call.shape(0)[dim] - 1);
+  return {low, high, std::min(source - static_cast<double>(low), 1.0)};
+}
+
+/// Calls visit(index in the result, plane of the input, row, column).
+template <typename T, typename Visit>
+void for_each_pixel(const Call& call, Visit visit) {
+  const ir::Shape& in = call.shape(0);
+  const ir::Shape& out = call.output.shape;
+  size_t index = 0;
+  for (int64_t plane = 0; plane < out[0] * out[1]; ++plane) {
+    const T* x = call.input<T>(0).data() + plane * in[2] * in[3];
+    for (int64_t row = 0; row < out[2]; ++row) {
+      for (int64_t column = 0; column < out[3]; ++column) visit(index++, x, row, column);
+    }
+  }
+}
+
+}  // namespace
+
+void eval_adaptive_avg_pool2d(const Call& call) {
+  for_each_adaptive_window<float>(call, [&](size_t index, const std::vector<float>& elements) {
+    double sum = 0;
+    for (const float value : elements) sum += static_cast<double>(value);
+    call.result<float>()[index] = static_cast<float>(sum / static_cast<double>(elements.size()));
+  });
+}
+
+void eval_adaptive_max_pool2d(const Call& call) {
+  switch (call.output.dtype) {
+    case ir::DType::kF32:
+      return adaptive_max_pool<float>(call);
+    case ir::DType::kI8:
+      return adaptive_max_pool<int8_t>(call);
+    case ir::DType::kU8:
+    case ir::DType::kBool:
+      return adaptive_max_pool<uint8_t>(call);
+    case ir::DType::kI16:
+      return adaptive_max_pool<int16_t>(call);
+    case ir::DType::kI32:
+      return adaptive_max_pool<int32_t>(call);
+    case ir::DType::kI64:
+      return adaptive_max_pool<int64_t>(call);
+  }
+}
+
+void eval_conv_transpose2d(const Call& call) {
+  convolve_transposed<double, float, float>(call, 0.0, [&](size_t, size_t index, double sum) {
+    call.result<float>()[index] = static_cast<float>(sum);
+  });
+}
+
+void eval_resize_bilinear(const Call& call) {
+  const int64_t width = call.shape(0)[3];
+  const double scale_h = call.op.number("scale_h");
+  const double scale_w = call.op.number("scale_w");
+  for_each_pixel<float>(call, [&](size_t index, const float* x, int64_t row, int64_t column) {
+    const Between h = between(call, row, 2, scale_h);
+    const Between w = between(call, column, 3, scale_w);
+    const auto line = [&](int64_t y) {
+      return (1 - w.weight) * static_cast<double>(x[y * width + w.low]) +
+             w.weight * static_cast<double>(x[y * width + w.high]);
+    };
+    const double value = (1 - h.weight) * line(h.low) + h.weight * line(h.high);
+    call.result<float>()[index] = static_cast<float>(value);
+  });
+}
+
+void eval_qadaptive_avg_pool2d(const Call& call) {
+  for_each_adaptive_window<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
+    const int64_t n = static_cast<int64_t>(elements.size());
+    int64_t sum = 0;
+    for (const int8_t value : elements) sum += value;
+    const int64_t mean = (sum + (sum >= 0 ? n / 2 : -(n / 2))) / n;
+    call.result<int8_t>()[index] = to_code(call, mean);
+  });
+}
+
+void eval_qconv_transpose2d(const Call& call) {
+  const auto rounding = static_cast<Rounding>(call.integer("rounding"));
+  const auto entry = [&](size_t operand, size_t o) {
+    const auto values = call.input<int32_t>(operand);
+    return int64_t{values.size() == 1 ? values[0] : values[o]};
+  };
+  convolve_transposed<int64_t, int8_t, int32_t>(
+      call, call.integer("x_zp"), [&](size_t o, size_t index, int64_t sum) {
+        const int64_t scaled = requantize(wrap32(sum), entry(3, o), entry(4, o), rounding);
+        call.result<int8_t>()[index] = to_code(call, wrap32(scaled + call.integer("y_zp")));
+      });
+}
+
+void eval_qresize_bilinear(const Call& call) {
+  const int64_t height = call.shape(0)[2];
+  const int64_t width = call.shape(0)[3];
+  for_each_pixel<int8_t>(call, [&](size_t index, const int8_t* x, int64_t row, int64_t column) {
+    const auto table = [&](size_t operand, int64_t i) {
+      return int64_t{call.input<int32_t>(operand)[static_cast<size_t>(i)]};
+    };
+    const int64_t low = table(1, row);
+    const int64_t high = std::min(low + 1, height - 1);
+    const int64_t left = table(3, column);
+    const int64_t right = std::min(left + 1, width - 1);
+    const int64_t a = table(2, row);
+    const int64_t b = table(4, column);
+    const int64_t above = (2048 - b) * x[low * width + left] + b * x[low * width + right];
+    const int64_t below = (2048 - b) * x[high * width + left] + b * x[high * width + right];
+    const int64_t sum = (2048 - a) * above + a * below;
+    call.result<int8_t>()[index] = static_cast<int8_t>(floor_divide(sum + pow2(21), pow2(22)));
+  });
+}
+
+}  // namespace thimble::eval

@@ -1,0 +1,170 @@
+// Type rules of operators on images that are neither plain convolutions nor plain windows:
+// transposed convolution, adaptive pools, bilinear resizing; float and integer.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "ir/infer_rules.h"
+
+namespace thimble::ir {
+namespace {
+
+// As of windows: below this no sum of positions can overflow.
+constexpr int64_t kExtentMax = 65535;
+
+Status check_entries(const Candidate& c, std::string_view name, size_t count, int64_t low) {
+  const auto values = c.op().integers(name);
+  bool good = values.size() == count;
+  for (const int64_t value : values) good = good && value >= low && value <= kExtentMax;
+  if (good) return ok();
+  return bad_input("{} is {}, expected {} numbers from {} to {}", name, list_text(values), count,
+                   low, kExtentMax);
+}
+
+/// [N, C, H, W] with the H and W of attribute `size`.
+Result<Shape> sized_image(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_rank(0, 4));
+  THIMBLE_CHECK(check_entries(c, "size", 2, 1));
+  const auto size = c.op().integers("size");
+  return Shape{c.shape(0)[0], c.shape(0)[1], size[0], size[1]};
+}
+
+Result<Shape> resize_rule(const Candidate& c) {
+  for (const std::string_view name : {"scale_h", "scale_w"}) {
+    const double scale = c.op().number(name);
+    if (scale >= 0 && std::isfinite(scale)) continue;
+    return bad_input("{} is {}, expected 0 or a positive number", name, scale);
+  }
+  return sized_image(c);
+}
+
+/// The extent along height (0) or width (1) that the windows written by all inputs cover, without
+/// the padding, which cuts off instead of adding.
+Result<int64_t> transposed_extent(const Candidate& c, size_t side) {
+  const int64_t input = c.shape(0)[2 + side];
+  const int64_t kernel = c.shape(1)[2 + side];
+  const auto padding = c.op().integers("padding");
+  const int64_t stride = c.op().integers("stride")[side];
+  const int64_t extra = c.op().integers("output_padding")[side];
+  const int64_t dilation = c.op().integers("dilation")[side];
+  const int64_t cut = padding[side] + padding[side + 2];
+  const int64_t extent = (input - 1) * stride + (kernel - 1) * dilation + 1 + extra - cut;
+  if (extent >= 1 && extra < std::max(stride, dilation)) return extent;
+  const std::string_view name = side == 0 ? "height" : "width";
+  if (extent < 1) {
+    return bad_input("nothing is left of {} {} with padding {} and {}, kernel {}, stride {}", name,
+                     input, padding[side], padding[side + 2], kernel, stride);
+  }
+  return bad_input("output_padding {} of the {}, expected less than stride {} or dilation {}",
+                   extra, name, stride, dilation);
+}
+
+Result<Shape> transposed_rule(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_rank(0, 4));
+  THIMBLE_CHECK(c.expect_rank(1, 4));
+  const Shape& x = c.shape(0);
+  const Shape& w = c.shape(1);
+  const int64_t groups = c.integer("groups");
+  if (groups < 1 || x[1] % groups != 0) {
+    return bad_input("groups is {}, expected a divisor of the {} input channels", groups, x[1]);
+  }
+  THIMBLE_CHECK(c.expect_shape(1, {x[1], w[1], w[2], w[3]}));
+  if (w[1] > kMaxElements / groups) return unsupported("the result has too many elements");
+  const int64_t channels = w[1] * groups;
+  if (c.has(2)) THIMBLE_CHECK(c.expect_shape(2, {channels}));
+  THIMBLE_CHECK(check_entries(c, "stride", 2, 1));
+  THIMBLE_CHECK(check_entries(c, "padding", 4, 0));
+  THIMBLE_CHECK(check_entries(c, "output_padding", 2, 0));
+  THIMBLE_CHECK(check_entries(c, "dilation", 2, 1));
+  THIMBLE_TRY(const int64_t height, transposed_extent(c, 0));
+  THIMBLE_TRY(const int64_t width, transposed_extent(c, 1));
+  return Shape{x[0], channels, height, width};
+}
+
+/// sum |w| of output channel `channel`, which is column `channel % w[1]` of the inputs of its
+/// group. Called only for accumulators that might wrap.
+int64_t transposed_magnitude(const Candidate& c, std::span<const int8_t> w, int64_t channel) {
+  const Shape& shape = c.shape(1);
+  const int64_t groups = c.integer("groups");
+  const int64_t inputs = shape[0] / groups;
+  const int64_t taps = shape[2] * shape[3];
+  int64_t sum = 0;
+  for (int64_t i = 0; i < inputs; ++i) {
+    const int64_t row = channel / shape[1] * inputs + i;
+    const int64_t first = (row * shape[1] + channel % shape[1]) * taps;
+    for (const int8_t weight : w.subspan(static_cast<size_t>(first), static_cast<size_t>(taps))) {
+      sum += std::abs(weight);
+    }
+  }
+  return sum;
+}
+
+/// A constant i32[entries], each entry from 0 to `high`.
+Status check_positions(const Candidate& c, size_t i, int64_t high) {
+  THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
+  THIMBLE_CHECK(c.expect_rank(i, 1));
+  THIMBLE_CHECK(c.expect_constant(i));
+  for (const int32_t entry : c.value(i).constant->data<int32_t>()) {
+    if (entry >= 0 && entry <= high) continue;
+    return bad_input("{}, which holds {}, expected 0 to {}", c.describe(i), entry, high);
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<Type> infer_adaptive_avg_pool2d(const Candidate& c) {
+  return float_result(c, sized_image);
+}
+
+Result<Type> infer_adaptive_max_pool2d(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, sized_image(c));
+  return moved(c, std::move(shape));
+}
+
+Result<Type> infer_conv_transpose2d(const Candidate& c) {
+  return float_result(c, transposed_rule);
+}
+
+Result<Type> infer_resize_bilinear(const Candidate& c) {
+  return float_result(c, resize_rule);
+}
+
+Result<Type> infer_qadaptive_avg_pool2d(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_TRY(Shape shape, sized_image(c));
+  THIMBLE_CHECK(check_clamp(c));
+  const int64_t taps = c.shape(0)[2] * c.shape(0)[3];
+  if (taps * 128 > INT32_MAX) return unsupported("an image of {} elements overflows 32 bits", taps);
+  Type type = int8_result(std::move(shape));
+  type.quant = kept_quant(c.type(0));
+  return type;
+}
+
+Result<Type> infer_qconv_transpose2d(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
+  if (c.has(2)) THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
+  THIMBLE_TRY(Shape shape, transposed_rule(c));
+  const int64_t terms = c.shape(1)[0] / c.integer("groups") * c.shape(1)[2] * c.shape(1)[3];
+  THIMBLE_CHECK(check_weighted(c, shape[1], terms, transposed_magnitude));
+  return int8_result(std::move(shape));
+}
+
+Result<Type> infer_qresize_bilinear(const Candidate& c) {
+  constexpr int64_t kOne = 2048;
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_CHECK(c.expect_rank(0, 4));
+  for (const size_t side : {size_t{0}, size_t{1}}) {
+    const size_t low = 1 + 2 * side;
+    THIMBLE_CHECK(check_positions(c, low, c.shape(0)[2 + side] - 1));
+    THIMBLE_CHECK(check_positions(c, low + 1, kOne));
+    THIMBLE_CHECK(c.expect_shape(low + 1, c.shape(low)));
+  }
+  Type type = int8_result({c.shape(0)[0], c.shape(0)[1], c.shape(1)[0], c.shape(3)[0]});
+  type.quant = kept_quant(c.type(0));
+  return type;
+}
+
+}  // namespace thimble::ir
