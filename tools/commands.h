@@ -10,6 +10,7 @@ void add_compile(CLI::App& app, int* exit_code);
 void add_run(CLI::App& app, int* exit_code);
 void add_compare(CLI::App& app, int* exit_code);
 void add_inspect(CLI::App& app, int* exit_code);
+void add_opt(CLI::App& app, int* exit_code);
 void add_targets(CLI::App& app, int* exit_code);
 
 }  // namespace thimble::tools

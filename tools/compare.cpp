@@ -15,6 +15,7 @@
 #include "tools/model.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
+#include "tools/per_layer.h"
 #include "tools/quality.h"
 
 namespace thimble::tools {
@@ -29,6 +30,7 @@ struct Arguments {
   std::string on = "host";
   std::string target;
   std::vector<std::string> shapes;
+  bool per_layer = false;
   bool json = false;
 };
 
@@ -39,10 +41,13 @@ struct Comparison {
   Share agreement;              // of the first output's largest values
   Share accuracy_float;         // against the labels
   Share accuracy;
+  std::vector<LayerQuality> layers;  // with --per-layer
 };
 
 /// Calls per boot of an emulated board; its progress is shown in between.
 constexpr int64_t kCallsAtOnce = 64;
+/// Samples of the comparison by layer.
+constexpr int64_t kLayerCalls = 8;
 
 Status check_ports(const ir::Graph& graph, const Model& model) {
   const auto check = [&](const std::vector<ir::ValueId>& ids,
@@ -114,8 +119,12 @@ Result<Comparison> compare_models(const Arguments& arguments) {
   THIMBLE_TRY(const driver::Samples samples, driver::read_samples(arguments.data, graph));
   THIMBLE_CHECK(driver::check_samples(samples, graph, arguments.data.filename().string()));
 
-  quant::Engine engine(graph, quant::float_kernels());
   Comparison result;
+  if (arguments.per_layer) {
+    THIMBLE_TRY(const Bytes bytes, read_file(arguments.model));
+    THIMBLE_TRY(result.layers, layer_quality(graph, bytes, model.label, samples, kLayerCalls));
+  }
+  quant::Engine engine(graph, quant::float_kernels());
   result.where = model.where;
   result.calls = driver::call_count(samples, graph);
   if (result.calls == 0) {
@@ -162,9 +171,29 @@ Json to_json(const Comparison& result) {
     json["accuracy_float"] = *result.accuracy_float.value();
     json["accuracy"] = *result.accuracy.value();
   }
+  if (!result.layers.empty()) json["layers"] = Json::array();
+  for (const LayerQuality& layer : result.layers) {
+    json["layers"].push_back({{"name", layer.name},
+                              {"op", layer.kernel},
+                              {"source", layer.source.where()},
+                              {"sqnr_db", number(layer.sqnr_db)}});
+  }
   json["calls"] = result.calls;
   json["on"] = result.where;
   return json;
+}
+
+/// In execution order; the worst is marked.
+void print_layers(const std::vector<LayerQuality>& layers) {
+  if (layers.empty()) return;
+  const auto worst = std::ranges::min_element(layers, {}, &LayerQuality::sqnr_db);
+  std::printf("  %-9s %-20s %-28s %s\n", "SQNR", "value", "kernel", "source");
+  for (auto layer = layers.begin(); layer != layers.end(); ++layer) {
+    const ir::Source& source = layer->source;
+    std::printf("%c %6.1f dB %-20s %-28s %s  %s%s%s\n", layer == worst ? '>' : ' ', layer->sqnr_db,
+                layer->name.c_str(), layer->kernel.c_str(), source.where().c_str(),
+                source.text.c_str(), source.module.empty() ? "" : "  in ", source.module.c_str());
+  }
 }
 
 void print(const Arguments& arguments, const Comparison& result) {
@@ -181,6 +210,7 @@ void print(const Arguments& arguments, const Comparison& result) {
     std::printf("  accuracy, float    %8.2f %%\n", 100.0 * *share);
     std::printf("  accuracy, compiled %8.2f %%\n", 100.0 * *result.accuracy.value());
   }
+  print_layers(result.layers);
 }
 
 int compare(const Arguments& arguments) {
@@ -208,6 +238,8 @@ void add_compare(CLI::App& app, int* exit_code) {
   verb->add_option("--on", a.on, "Where the .pte runs")->check(CLI::IsMember({"host", "qemu"}));
   verb->add_option("--target", a.target, "Target of a .pte that names none");
   verb->add_option("--shape", a.shapes, "NAME=N: an open size of the .pt2")->take_all();
+  verb->add_flag("--per-layer", a.per_layer,
+                 "Also each value against its float original (needs compile --names)");
   verb->add_flag("--json", a.json, "The answer as one JSON object");
   verb->callback([arguments, exit_code] { *exit_code = compare(*arguments); });
 }

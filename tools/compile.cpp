@@ -40,6 +40,7 @@ struct Arguments {
   fs::path report;
   fs::path kernels;
   bool keep_float = false;
+  bool names = false;
   bool json = false;
 
   [[nodiscard]] bool emits(std::string_view kind) const {
@@ -79,6 +80,7 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.io = arguments.io == "int8" ? quant::Io::kInt8 : quant::Io::kFloat;
   options.io_channels_last = arguments.io_layout == "nhwc";
   options.save_stages = arguments.save_stages;
+  options.names = arguments.names;
   if (!arguments.compat.empty()) options.dialect = target::Dialect::kStock;
   for (const quant::Observer observer : kObservers) {
     if (arguments.observer == quant::observer_name(observer)) options.observer = observer;
@@ -191,6 +193,8 @@ void add_compile(CLI::App& app, int* exit_code) {
   verb->add_option("--observer", a.observer, "How int8 ranges are chosen")
       ->check(CLI::IsMember(observers));
   verb->add_option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");
+  verb->add_flag("--names", a.names,
+                 "Say in the .pte which value each call makes (compare --per-layer)");
   verb->add_flag("--float", a.keep_float, "Keep the model in float");
   verb->add_flag("--json", a.json, "The report as one JSON object");
   verb->callback([arguments, exit_code] { *exit_code = compile(*arguments); });

@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   thimble::tools::add_run(app, &exit_code);
   thimble::tools::add_compare(app, &exit_code);
   thimble::tools::add_inspect(app, &exit_code);
+  thimble::tools::add_opt(app, &exit_code);
   thimble::tools::add_targets(app, &exit_code);
   try {
     app.parse(argc, argv);

@@ -21,8 +21,8 @@ std::vector<hostrun::Port> ports_of(const ir::Graph& graph, const std::vector<ir
   std::vector<hostrun::Port> ports;
   for (const ir::ValueId id : ids) {
     const ir::Value& value = graph.value(id);
-    ports.push_back({value.name, value.type.dtype, value.type.shape, value.type.dim_order,
-                     value.type.quant});
+    ports.push_back(
+        {value.name, value.type.dtype, value.type.shape, value.type.dim_order, value.type.quant});
   }
   return ports;
 }

@@ -245,7 +245,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   if (stages.wanted()) THIMBLE_CHECK(stages.save("lowered.ir", ir::print(compiled.lowered.graph)));
   const emit::Schedule schedule = emit::make_schedule(compiled.lowered);
   THIMBLE_TRY(emit::Emitted emitted,
-              emit::emit(compiled.lowered, schedule, *target, options.dialect));
+              emit::emit(compiled.lowered, schedule, *target, {options.dialect, options.names}));
   if (stages.wanted())
     THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
 

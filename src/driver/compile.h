@@ -23,6 +23,7 @@ struct CompileOptions {
   quant::Io io = quant::Io::kFloat;
   quant::Observer observer = quant::kDefaultObserver;
   target::Dialect dialect = target::Dialect::kNative;
+  bool names = false;                     // the file says which value each call makes
   bool io_channels_last = false;          // declare 4-D inputs and outputs as NHWC
   std::map<std::string, int64_t> shapes;  // open sizes
   std::map<std::string, int64_t> memory;  // bytes allowed, by memory name: "sram", "flash"

@@ -7,6 +7,7 @@
 
 #include "abi/limits.h"
 #include "abi/native_params.h"
+#include "emit/layers.h"
 #include "emit/values.h"
 #include "formats/pte/write.h"
 
@@ -198,11 +199,12 @@ std::optional<pte::NamedData> io_quant(const ir::Graph& graph) {
 }  // namespace
 
 Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
-                     const target::Target& target, target::Dialect dialect) {
+                     const target::Target& target, const EmitOptions& options) {
   Emitted emitted;
   emitted.program = Emitter(lowered, schedule).run();
-  emitted.program.named_data.push_back(entry(target, dialect, schedule));
+  emitted.program.named_data.push_back(entry(target, options.dialect, schedule));
   if (auto io = io_quant(lowered.graph)) emitted.program.named_data.push_back(std::move(*io));
+  if (options.names) emitted.program.named_data.push_back(layers_data(lowered));
   for (const Bytes& constant : emitted.program.constants) {
     emitted.constant_bytes += static_cast<int64_t>(constant.size());
   }

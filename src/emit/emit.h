@@ -21,7 +21,12 @@ struct Emitted {
   int64_t constant_bytes = 0;  // weights and parameters, each once
 };
 
+struct EmitOptions {
+  target::Dialect dialect = target::Dialect::kNative;
+  bool names = false;  // with the entry of layers.h
+};
+
 [[nodiscard]] Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
-                                   const target::Target& target, target::Dialect dialect);
+                                   const target::Target& target, const EmitOptions& options);
 
 }  // namespace thimble::emit

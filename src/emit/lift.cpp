@@ -98,7 +98,7 @@ class Lifter {
   Lifter(const pte::Program& program, const pte::ExecutionPlan& plan)
       : plan_(plan), memory_(program, plan, &graph_) {}
 
-  Result<ir::Graph> run() {
+  Result<Lifted> run() {
     graph_.name = plan_.name;
     for (const int32_t input : plan_.inputs) THIMBLE_CHECK(memory_.add_input(input));
     if (plan_.chains.empty()) return bad_input("plan {} has no chain", plan_.name);
@@ -112,7 +112,7 @@ class Lifter {
       THIMBLE_TRY(const ValueId value, memory_.read(output));
       graph_.add_output(value);
     }
-    return std::move(graph_);
+    return Lifted{std::move(graph_), std::move(results_)};
   }
 
  private:
@@ -134,20 +134,27 @@ class Lifter {
       return bad_input("{}: its out tensor has another type than its result", name);
     }
     graph_.value(*lifted).type.dim_order = out.dim_order;
+    results_.push_back(*lifted);
     return memory_.write(instruction.args.back(), *lifted);
   }
 
   const pte::ExecutionPlan& plan_;
   ir::Graph graph_;
+  std::vector<ValueId> results_;
   LiftMemory memory_;
 };
 
 }  // namespace
 
-Result<ir::Graph> lift(const pte::Program& program) {
+Result<Lifted> lift_with_results(const pte::Program& program) {
   if (program.plans.empty()) return bad_input("the program has no plan");
   const auto forward = std::ranges::find(program.plans, "forward", &pte::ExecutionPlan::name);
   return Lifter(program, forward == program.plans.end() ? program.plans[0] : *forward).run();
+}
+
+Result<ir::Graph> lift(const pte::Program& program) {
+  THIMBLE_TRY(Lifted lifted, lift_with_results(program));
+  return std::move(lifted.graph);
 }
 
 }  // namespace thimble::emit

@@ -13,25 +13,32 @@
 namespace thimble::passes {
 namespace {
 
-using Pass = Result<ir::Graph> (*)(const ir::Graph&);
-
 constexpr Pass kFloatPasses[] = {
-    fold_constants,   // weights that were computed from other constants become weights
-    remove_noops,     // so that neighbours below are neighbours
-    fold_batch_norm,  // the usual network has none left after this
-    merge_pad,
-    hoist_clamp,  // activations stand behind the arithmetic that will contain them
-    remove_noops,
+    {"fold_constants", fold_constants},    // what was computed from constants becomes a weight
+    {"remove_noops", remove_noops},        // so that neighbours below are neighbours
+    {"fold_batch_norm", fold_batch_norm},  // the usual network has none left after this
+    {"merge_pad", merge_pad},
+    {"hoist_clamp", hoist_clamp},  // activations stand behind the arithmetic that contains them
+    {"remove_noops", remove_noops},
 };
 
 }  // namespace
 
+std::span<const Pass> float_passes() {
+  return kFloatPasses;
+}
+
+Result<ir::Graph> run_pass(const Pass& pass, const ir::Graph& graph) {
+  THIMBLE_TRY(const ir::Graph next, pass.run(graph));
+  ir::Graph cleaned = ir::remove_unused(next);
+  assert(ir::verify(cleaned).ok());
+  return cleaned;
+}
+
 Result<ir::Graph> run_float_passes(const ir::Graph& graph) {
   ir::Graph current = ir::remove_unused(graph);
-  for (const Pass pass : kFloatPasses) {
-    THIMBLE_TRY(ir::Graph next, pass(current));
-    current = ir::remove_unused(next);
-    assert(ir::verify(current).ok());
+  for (const Pass& pass : kFloatPasses) {
+    THIMBLE_TRY(current, run_pass(pass, current));
   }
   return current;
 }

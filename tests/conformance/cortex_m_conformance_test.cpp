@@ -98,7 +98,7 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect) {
   if (!from_lowered.ok()) return false;
   EXPECT_EQ(*from_lowered, *expected) << ir::print(graph) << ir::print(lowered->graph);
 
-  const auto emitted = emit::emit(*lowered, emit::make_schedule(*lowered), target, dialect);
+  const auto emitted = emit::emit(*lowered, emit::make_schedule(*lowered), target, {dialect});
   EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message)
                             << ir::print(lowered->graph);
   if (!emitted.ok()) return false;

@@ -260,6 +260,27 @@ class Compare(Cli):
         self.assertEqual(host["sqnr_db"], board["sqnr_db"])
         self.assertNotIn("accuracy", host)
 
+    def test_per_layer(self):
+        pte = self.compile("--names")
+        arguments = ["compare", MODEL, pte, "--data", DIGITS / "test.npz", "--per-layer"]
+        report = json.loads(self.thimble(*arguments, "--json")[0])
+        layers = report["layers"]
+        self.assertEqual([layer["op"] for layer in layers],
+                         ["thimble::conv2d.out", "thimble::conv2d.out", "thimble::max_pool2d.out",
+                          "thimble::conv2d.out", "thimble::max_pool2d.out",
+                          "thimble::linear.out"])
+        for layer in layers:
+            self.assertGreater(layer["sqnr_db"], 20)
+            self.assertIn("export.py:", layer["source"])
+        text, _ = self.thimble(*arguments)
+        marked = [line for line in text.splitlines() if line.startswith(">")]
+        worst = min(layers, key=lambda layer: layer["sqnr_db"])
+        self.assertEqual(len(marked), 1)
+        self.assertIn(worst["name"], marked[0])
+        self.assertEqual((self.path / "digits.pte").read_bytes().count(b"thimble_layers"), 1)
+        self.assertNotIn(b"thimble_layers", self.compile().read_bytes())
+        self.fails(2, *arguments, saying="compile with --names")
+
     def test_bad_input(self):
         pte = self.compile()
         self.fails(2, "compare", MODEL, pte, saying="--data")
@@ -281,6 +302,24 @@ class InspectAndTargets(Cli):
                              file.name)
         self.fails(2, "inspect", self.x, saying=".npz")
         self.fails(2, "inspect", "none.pte", saying="none.pte")
+
+    def test_opt(self):
+        self.compile("--save-stages", "stages")
+        imported, passed = self.path / "stages/01-imported.ir", self.path / "stages/02-float.ir"
+        self.assertEqual(self.thimble("opt", imported)[0], passed.read_text(),
+                         "the pipeline is what compile runs")
+        passes = self.thimble("opt", "--list")[0].split()
+        self.assertIn("fold_batch_norm", passes)
+        one_by_one = [word for name in passes
+                      for word in ("--pass", name)]
+        self.assertEqual(self.thimble("opt", imported, *one_by_one)[0], passed.read_text())
+        without = self.thimble("opt", imported, "--skip", "fold_batch_norm")[0]
+        self.assertIn("= batch_norm(", without)
+        self.assertNotIn("= batch_norm(", passed.read_text())
+        self.thimble("opt", imported, "-o", "out.ir")
+        self.assertEqual((self.path / "out.ir").read_text(), passed.read_text())
+        self.fails(2, "opt", imported, "--pass", "nothing", saying="opt --list")
+        self.fails(2, "opt", "none.ir", saying="none.ir")
 
     def test_targets(self):
         listed = json.loads(self.thimble("targets", "--json")[0])["targets"]

@@ -31,8 +31,9 @@ MAY_INCLUDE = {
     "driver": ["abi", "base", "numerics", "formats", "ir", "eval", "import", "passes", "quant",
                "plan", "target/target.h", "emit"],
     "hostrun": ["runtime", "kernels", "abi", "base", "formats", "ir"],
-    "tools": ["driver", "hostrun", "base", "formats", "ir", "eval", "emit/lift.h",
-              "import/import.h", "quant/fast_float.h", "target/target.h"],
+    "tools": ["driver", "hostrun", "base", "formats", "ir", "eval", "emit/layers.h",
+              "emit/lift.h", "import/import.h", "passes/pipeline.h", "quant/fast_float.h",
+              "quant/simulate.h", "target/target.h"],
 }
 ANYTHING = {"tests", "benchmarks"}
 HOST_FOLDERS = {"base", "formats", "ir", "eval", "import", "passes", "quant", "plan", "target",

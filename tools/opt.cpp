@@ -1,0 +1,96 @@
+// thimble opt: passes over the text of a graph, one at a time or all but some.
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "ir/dce.h"
+#include "ir/print.h"
+#include "passes/pipeline.h"
+#include "tools/commands.h"
+#include "tools/output.h"
+
+namespace thimble::tools {
+namespace {
+
+struct Arguments {
+  std::filesystem::path graph;
+  std::vector<std::string> only;
+  std::vector<std::string> skip;
+  std::filesystem::path output;
+  bool list = false;
+};
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+Status check_names(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const auto passes = passes::float_passes();
+    if (std::ranges::find(passes, name, &passes::Pass::name) != passes.end()) continue;
+    return bad_input("pass {}: not known; `thimble opt --list` names them", name);
+  }
+  return ok();
+}
+
+Status optimize(const Arguments& arguments) {
+  THIMBLE_CHECK(check_names(arguments.only));
+  THIMBLE_CHECK(check_names(arguments.skip));
+  THIMBLE_TRY(const Bytes bytes, read_file(arguments.graph));
+  THIMBLE_TRY(ir::Graph graph, ir::parse(as_text(bytes), arguments.graph.filename().string()));
+  graph = ir::remove_unused(graph);
+  // Passes asked for run in the order given; else the pipeline, without what is skipped.
+  if (!arguments.only.empty()) {
+    for (const std::string& name : arguments.only) {
+      const auto pass = std::ranges::find(passes::float_passes(), name, &passes::Pass::name);
+      THIMBLE_TRY(graph, passes::run_pass(*pass, graph));
+    }
+  } else {
+    for (const passes::Pass& pass : passes::float_passes()) {
+      if (contains(arguments.skip, pass.name)) continue;
+      THIMBLE_TRY(graph, passes::run_pass(pass, graph));
+    }
+  }
+  const std::string text = ir::print(graph);
+  if (arguments.output.empty()) {
+    std::fputs(text.c_str(), stdout);
+    return ok();
+  }
+  OutputFiles files;
+  files.protect(arguments.graph);
+  THIMBLE_CHECK(files.add(arguments.output, text));
+  return files.commit();
+}
+
+int opt(const Arguments& arguments) {
+  if (arguments.list) {
+    for (const passes::Pass& pass : passes::float_passes()) {
+      std::printf("%.*s\n", static_cast<int>(pass.name.size()), pass.name.data());
+    }
+    return 0;
+  }
+  if (arguments.graph.empty()) return fail(bad_input("opt: a .ir file expected"), false);
+  const Status done = optimize(arguments);
+  return done.ok() ? 0 : fail(done.error(), false);
+}
+
+}  // namespace
+
+void add_opt(CLI::App& app, int* exit_code) {
+  CLI::App* verb = app.add_subcommand("opt", "Run float passes on the text of a graph");
+  auto arguments = std::make_shared<Arguments>();
+  Arguments& a = *arguments;
+  verb->add_option("graph", a.graph, "A .ir, as --save-stages and --emit ir write it");
+  auto* only = verb->add_option("--pass", a.only, "Run this pass; again for more, in this order");
+  verb->add_option("--skip", a.skip, "Run the pipeline without this pass")->excludes(only);
+  verb->add_option("-o,--output", a.output, "The result; default: printed");
+  verb->add_flag("--list", a.list, "The pipeline, a pass a line");
+  verb->callback([arguments, exit_code] { *exit_code = opt(*arguments); });
+}
+
+}  // namespace thimble::tools

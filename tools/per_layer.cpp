@@ -1,0 +1,115 @@
+#include "tools/per_layer.h"
+
+#include <algorithm>
+#include <map>
+
+#include "emit/layers.h"
+#include "emit/lift.h"
+#include "formats/pte/read.h"
+#include "quant/fast_float.h"
+#include "quant/simulate.h"
+#include "tools/quality.h"
+
+namespace thimble::tools {
+namespace {
+
+/// A value of the program, and the float value of its name.
+struct Pair {
+  ir::ValueId real = ir::kNoValue;
+  ir::ValueId integer = ir::kNoValue;
+  emit::Layer layer;
+  std::string kernel;
+  ir::Source source;
+};
+
+std::map<std::string, const ir::Op*> float_operators(const ir::Graph& graph) {
+  std::map<std::string, const ir::Op*> by_name;
+  for (const ir::Op& op : graph.ops()) by_name[graph.value(op.output).name] = &op;
+  return by_name;
+}
+
+/// The codes of an output are called `<name>_int8`: the name itself belongs to its dequantize.
+std::string float_name(std::string name) {
+  constexpr std::string_view kSuffix = "_int8";
+  if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
+  return name;
+}
+
+std::vector<Pair> find_pairs(const ir::Graph& graph, const formats::pte::Program& program,
+                             const emit::Lifted& lifted, const std::vector<emit::Layer>& layers) {
+  const auto operators = float_operators(graph);
+  const formats::pte::ExecutionPlan& plan = program.plans[0];
+  std::vector<Pair> pairs;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    const auto found = operators.find(float_name(layers[i].name));
+    if (found == operators.end() || layers[i].scale == 0) continue;
+    const ir::ValueId real = found->second->output;
+    if (graph.type(real).shape != lifted.graph.type(lifted.results[i]).shape) continue;
+    const auto& call = std::get<formats::pte::KernelCall>(plan.chains[0].instructions[i]);
+    const auto& op = plan.operators[static_cast<size_t>(call.op_index)];
+    pairs.push_back(
+        {real, lifted.results[i], layers[i], formats::pte::full_name(op), found->second->source});
+  }
+  return pairs;
+}
+
+ir::Tensor to_real(const ir::Tensor& codes, const emit::Layer& layer) {
+  const std::vector<double> values = values_of(codes);
+  ir::Tensor real = ir::zeros(ir::DType::kF32, codes.shape);
+  for (size_t i = 0; i < values.size(); ++i) {
+    real.data<float>()[i] = static_cast<float>(layer.scale * (values[i] - layer.zero_point));
+  }
+  return real;
+}
+
+}  // namespace
+
+Result<std::vector<LayerQuality>> layer_quality(const ir::Graph& float_graph, ByteView pte,
+                                                const std::string& label,
+                                                const driver::Samples& samples, int64_t calls) {
+  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(pte, label));
+  THIMBLE_TRY(const auto layers, emit::read_layers(program));
+  if (!layers) {
+    return bad_input(
+        "{}: --per-layer: the file does not say which value a call makes: compile "
+        "with --names",
+        label);
+  }
+  THIMBLE_TRY(const emit::Lifted lifted, emit::lift_with_results(program));
+  const std::vector<Pair> pairs = find_pairs(float_graph, program, lifted, *layers);
+  for (size_t i = 0; i < lifted.graph.inputs().size(); ++i) {
+    if (lifted.graph.type(lifted.graph.inputs()[i]).dtype ==
+        float_graph.type(float_graph.inputs()[i]).dtype) {
+      continue;
+    }
+    return bad_input("{}: --per-layer: needs a model with float inputs (--io float)", label);
+  }
+  std::map<ir::ValueId, ir::Tensor> real;
+  for (const Pair& pair : pairs) real[pair.real] = {};
+  std::multimap<ir::ValueId, size_t> pairs_of;
+  for (size_t i = 0; i < pairs.size(); ++i) pairs_of.emplace(pairs[i].integer, i);
+  std::vector<Sqnr> sqnr(pairs.size());
+  quant::Engine float_engine(float_graph, quant::float_kernels());
+  quant::Engine integer_engine(lifted.graph, quant::integer_kernels());
+  for (int64_t call = 0; call < std::min(calls, driver::call_count(samples, float_graph)); ++call) {
+    const std::vector<ir::Tensor> inputs = driver::call_inputs(samples, float_graph, call);
+    float_engine.run(inputs, [&](const ir::Op& op, const ir::Tensor& result) {
+      if (const auto wanted = real.find(op.output); wanted != real.end()) wanted->second = result;
+    });
+    integer_engine.run(inputs, [&](const ir::Op& op, const ir::Tensor& result) {
+      const auto [first, last] = pairs_of.equal_range(op.output);
+      for (auto at = first; at != last; ++at) {
+        const Pair& pair = pairs[at->second];
+        sqnr[at->second].add(real.at(pair.real), to_real(result, pair.layer));
+      }
+    });
+  }
+  std::vector<LayerQuality> result;
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    result.push_back({float_graph.value(pairs[i].real).name, pairs[i].kernel, pairs[i].source,
+                      sqnr[i].decibels()});
+  }
+  return result;
+}
+
+}  // namespace thimble::tools
