@@ -39,7 +39,7 @@ class Call {
   [[nodiscard]] bool is_tensor(std::string_view name) const;
   [[nodiscard]] bool is_string(std::string_view name) const;
   Result<ir::ValueId> any_tensor(std::string_view name);
-  /// float32; integer constants are converted, as PyTorch promotes them.
+  /// float32; integer constants and booleans are converted, as PyTorch promotes them.
   Result<ir::ValueId> tensor(std::string_view name);
   /// As `tensor`, kNoValue if left out.
   Result<ir::ValueId> optional_tensor(std::string_view name);

@@ -94,8 +94,33 @@ Tensor gathered(const Tensor& tensor, const ir::Shape& shape, const Walk& source
 }
 
 float arithmetic(ir::OpKind kind, float a, float b) {
-  if (kind == ir::OpKind::add) return a + b;
-  return kind == ir::OpKind::sub ? a - b : a * b;
+  switch (kind) {
+    case ir::OpKind::add:
+      return a + b;
+    case ir::OpKind::div:
+      return a / b;
+    case ir::OpKind::sub:
+      return a - b;
+    default:
+      return a * b;
+  }
+}
+
+float function(ir::OpKind kind, float x) {
+  switch (kind) {
+    case ir::OpKind::abs:
+      return std::fabs(x);
+    case ir::OpKind::rsqrt:
+      return static_cast<float>(1 / std::sqrt(static_cast<double>(x)));
+    default:
+      return std::sqrt(x);
+  }
+}
+
+Tensor folded_function(ir::OpKind kind, const Tensor& x) {
+  Tensor result = x;
+  for (float& value : result.data<float>()) value = function(kind, value);
+  return result;
 }
 
 Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
@@ -227,9 +252,14 @@ std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
       return gathered(x, shape, slice_walk(op, x.shape));
     case ir::OpKind::expand:
       return gathered(x, shape, broadcast_walk(x.shape, shape));
+    case ir::OpKind::abs:
+    case ir::OpKind::rsqrt:
+    case ir::OpKind::sqrt:
+      return folded_function(op.kind, x);
     case ir::OpKind::add:
-    case ir::OpKind::sub:
+    case ir::OpKind::div:
     case ir::OpKind::mul:
+    case ir::OpKind::sub:
       return folded_arithmetic(op.kind, x, *operands[1], shape);
     default:
       return std::nullopt;

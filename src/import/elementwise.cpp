@@ -1,9 +1,12 @@
 // Arithmetic and activations element by element, and softmax. A Python number is a float32 constant
 // of shape [].
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
+#include "import/formula.h"
 #include "import/handlers.h"
 
 namespace thimble::import_pt2 {
@@ -44,12 +47,40 @@ Status clamped(Call& call, double low, double high) {
   return unary(call, OpKind::clamp, {{"min", low}, {"max", high}});
 }
 
-/// An operator that the IR does not have, on weights.
-Status of_constant(Call& call, float (*function)(float)) {
-  THIMBLE_TRY(const ir::Tensor* x, call.constant("self"));
-  ir::Tensor y = *x;
-  for (float& value : y.data<float>()) value = function(value);
-  return call.result(call.constant_value("", std::move(y)));
+/// Nothing if an element has no float32 reciprocal.
+std::optional<ir::Tensor> reciprocal_of(const ir::Tensor& tensor) {
+  ir::Tensor result = tensor;
+  for (float& value : result.data<float>()) {
+    value = static_cast<float>(1.0 / static_cast<double>(value));
+    if (!std::isfinite(value)) return std::nullopt;
+  }
+  return result;
+}
+
+/// Division by these is exact.
+bool are_powers_of_two(const ir::Tensor& tensor) {
+  const auto values = tensor.data<float>();
+  return std::all_of(values.begin(), values.end(), [](float value) {
+    int exponent = 0;
+    return std::fabs(std::frexp(value, &exponent)) == 0.5F && std::abs(exponent) < 64;
+  });
+}
+
+/// By a number or a constant: times the reciprocal, where that exists.
+Status divided(Call& call, const std::string& rounding) {
+  THIMBLE_TRY(ValueId divisor, operand(call, "other"));
+  const ir::Tensor* constant = call.builder().constant_of(divisor);
+  if (!rounding.empty() && (constant == nullptr || !are_powers_of_two(*constant))) {
+    return unsupported("rounding_mode={} needs a divisor that is a constant power of two", rounding);
+  }
+  auto reciprocal = constant == nullptr ? std::nullopt : reciprocal_of(*constant);
+  Formula f(call);
+  const Term x = f.operand("self");
+  const Term y = reciprocal
+                     ? x * f.value(call.constant_value("reciprocal", *std::move(reciprocal)))
+                     : x / f.value(divisor);
+  if (rounding == "floor") return f.result(f.apply(OpKind::floor, {y}));
+  return f.result(rounding == "trunc" ? truncated(f, y) : y);
 }
 
 Status normalized_exponentials(Call& call, OpKind kind) {
@@ -76,38 +107,39 @@ Status rsub(Call& call) {
   return binary(call, OpKind::sub, true);
 }
 
-/// By a number or a constant: times the reciprocal.
 Status div(Call& call) {
-  THIMBLE_TRY(const ValueId x, call.tensor("self"));
-  ir::Tensor reciprocal = ir::zeros(ir::DType::kF32, {});
-  if (call.is_tensor("other")) {
-    THIMBLE_TRY(const ir::Tensor* other, call.constant("other"));
-    reciprocal = *other;
-    for (float& value : reciprocal.data<float>())
-      value = static_cast<float>(1.0 / static_cast<double>(value));
-  } else {
-    THIMBLE_TRY(const double other, call.number("other"));
-    reciprocal.data<float>()[0] = static_cast<float>(1.0 / other);
-  }
-  for (const float value : reciprocal.data<float>()) {
-    if (!std::isfinite(value)) return unsupported("a divisor has no float32 reciprocal");
-  }
-  const ValueId factor = call.constant_value("reciprocal", std::move(reciprocal));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::mul, {x, factor}));
-  return call.result(y);
+  THIMBLE_TRY(const std::string rounding, call.text("rounding_mode", ""));
+  return divided(call, rounding);
+}
+
+/// Towards negative infinity.
+Status floor_divide(Call& call) {
+  return divided(call, "floor");
+}
+
+/// self + value * tensor1 * tensor2, and with division.
+Status addcmul(Call& call) {
+  Formula f(call);
+  const Term product = f.tensor("tensor1") * f.tensor("tensor2");
+  return f.result(f.tensor("self") + product * f.number("value", 1));
+}
+Status addcdiv(Call& call) {
+  Formula f(call);
+  const Term quotient = f.tensor("tensor1") / f.tensor("tensor2");
+  return f.result(f.tensor("self") + quotient * f.number("value", 1));
+}
+
+/// self + weight * (end - self).
+Status lerp(Call& call) {
+  Formula f(call);
+  const Term x = f.tensor("self");
+  return f.result(x + (f.tensor("end") - x) * f.operand("weight"));
 }
 
 Status neg(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   THIMBLE_TRY(const ValueId y, call.scaled(x, -1));
   return call.result(y);
-}
-
-Status abs(Call& call) {
-  return of_constant(call, [](float x) { return std::fabs(x); });
-}
-Status sqrt(Call& call) {
-  return of_constant(call, [](float x) { return std::sqrt(x); });
 }
 
 Status relu(Call& call) {
@@ -124,6 +156,13 @@ Status hardtanh(Call& call) {
 }
 
 Status clamp(Call& call) {
+  if (call.is_tensor("min") || call.is_tensor("max")) {
+    Formula f(call);
+    Term x = f.tensor("self");
+    if (call.has("min")) x = f.apply(OpKind::maximum, {x, f.operand("min")});
+    if (call.has("max")) x = f.apply(OpKind::minimum, {x, f.operand("max")});
+    return f.result(x);
+  }
   THIMBLE_TRY(const double low, call.number("min", -kInfinity));
   THIMBLE_TRY(const double high, call.number("max", kInfinity));
   return clamped(call, std::min(low, high), high);  // PyTorch: the maximum wins

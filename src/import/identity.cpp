@@ -2,12 +2,14 @@
 // by logical index, and a pass solves the layout.
 
 #include "import/constants.h"
+#include "import/formula.h"
 #include "import/handlers.h"
 
 namespace thimble::import_pt2 {
 namespace {
 
 using formats::pt2::ScalarType;
+using ir::DType;
 using ir::OpKind;
 using ir::ValueId;
 
@@ -46,7 +48,7 @@ Status dropout(Call& call) {
   return call.view({}, call.has("input") ? "input" : "self");
 }
 
-/// Conversions exist at import only: constants become what the graph computes with.
+/// Constants become what the graph computes with; at run time there is only bool beside float32.
 Status to(Call& call) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   const auto* meta = call.meta("self");
@@ -57,7 +59,16 @@ Status to(Call& call) {
   if (constant != nullptr && dtype && *dtype != constant->dtype) {
     return call.result(call.constant_value("", converted(*constant, *dtype)));
   }
-  const bool is_same = dtype ? *dtype == call.builder().graph.type(x).dtype : type == from;
+  const DType held = call.builder().graph.type(x).dtype;
+  if (held == DType::kBool && type == ScalarType::kFloat32) {
+    THIMBLE_TRY(const ValueId y, call.tensor("self"));
+    return call.result(y);
+  }
+  if (held == DType::kF32 && type == ScalarType::kBool) {
+    THIMBLE_TRY(const ValueId y, truth_of(call, "self"));
+    return call.result(y);
+  }
+  const bool is_same = dtype ? *dtype == held : type == from;
   if (!is_same) {
     return unsupported("from {} to {}", formats::pt2::name(from), formats::pt2::name(type));
   }

@@ -129,6 +129,7 @@ std::string_view observer_name(Observer observer) {
 }
 
 int32_t Params::code(double real) const {
+  if (std::isnan(real)) return zero_point;
   const double position = std::nearbyint(real / scale) + zero_point;
   return static_cast<int32_t>(std::clamp(position, -128.0, 127.0));
 }

@@ -19,7 +19,7 @@ struct Params {
   [[nodiscard]] double real(int64_t code) const {
     return scale * static_cast<double>(code - zero_point);
   }
-  /// Nearest code, halves to even, in [-128, 127]; infinities too.
+  /// Nearest code, halves to even, in [-128, 127]; infinities too. NaN counts as 0.
   [[nodiscard]] int32_t code(double real) const;
 };
 

@@ -475,6 +475,17 @@ TEST(Pt2Weights, LocatesNumbersThatAreNotFinite) {
             "finite numbers");
 }
 
+TEST(Pt2Weights, OnlyParametersMustBeFinite) {
+  for (const bool is_parameter : {false, true}) {
+    const std::string message = gather_failure_after([=](Pt2Parts& p) {
+      const uint32_t minus_infinity = 0xFF80'0000;
+      std::memcpy(&p.others["data/weights/weight_0"][7 * 4], &minus_infinity, 4);
+      weight_of(p)["is_param"] = is_parameter;
+    });
+    EXPECT_EQ(message == "no error", !is_parameter) << message;
+  }
+}
+
 // --- source lines --------------------------------------------------------------------------------
 
 TEST(SourceLine, TakesTheUsersLastFrame) {

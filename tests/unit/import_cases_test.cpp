@@ -47,15 +47,8 @@ const std::map<std::string, json>& cases() {
 
 /// Cases that PyTorch runs and the importer refuses today: what its message must contain.
 const std::map<std::string, std::vector<std::string>> kRefused = {
-    {"activations_more",
-     {"aten.elu.default", "aten.gelu.default", "aten.hardsigmoid.default", "aten.hardswish.default",
-      "aten.leaky_relu.default", "aten.silu.default"}},
-    {"arithmetic_more",
-     {"aten.abs.default is not supported: self is computed at run time", "aten.maximum.default",
-      "aten.minimum.default", "aten.pow.Tensor_Scalar"}},
     {"bfloat16", {"input x is bfloat16", "model.float()"}},
     {"bmm_dynamic", {"aten.bmm.default"}},
-    {"buffer_bool", {"aten.where.self"}},
     {"const_int_index", {"aten.index.Tensor"}},
     {"conv_transpose", {"aten.conv_transpose2d.input"}},
     {"float16", {"input x is float16"}},
@@ -63,7 +56,6 @@ const std::map<std::string, std::vector<std::string>> kRefused = {
     {"net_attention", {"aten.matmul.default is not supported: the second operand"}},
     {"net_lstm", {"aten.lstm.input"}},
     {"pixel_shuffle", {"aten.pixel_shuffle.default"}},
-    {"prelu", {"aten.prelu.default"}},
     {"shapes_more", {"aten.channel_shuffle.default"}},
     {"upsample_bilinear", {"aten.upsample_bilinear2d.vec"}},
     {"upsample_nearest", {"aten.upsample_nearest2d.vec"}},

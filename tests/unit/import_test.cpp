@@ -23,10 +23,10 @@ const std::vector<pt2::SymInt> kShape = {size(1), size(3), size(4), size(4)};
 
 TEST(ImportErrors, AllUnsupportedOperatorsThatOutputsNeed) {
   Program program = one_input();
-  program.node("aten.erf.default", {{"self", ref("x")}}, "a", kShape)
+  program.node("aten.erfinv.default", {{"self", ref("x")}}, "a", kShape)
       .node("aten.relu.default", {{"self", ref("a")}}, "b", kShape)
       .node("aten.cumsum.default", {{"self", ref("b")}, {"dim", whole(1)}}, "c", kShape)
-      .node("aten.erf.default", {{"self", ref("c")}}, "d", kShape)
+      .node("aten.erfinv.default", {{"self", ref("c")}}, "d", kShape)
       .node("aten.sort.default", {{"self", ref("x")}}, "unused", kShape)
       .node("aten.pad.default",
             {{"self", ref("x")}, {"pad", ints({1, 1})}, {"mode", word("reflect")}}, "e",
@@ -34,7 +34,7 @@ TEST(ImportErrors, AllUnsupportedOperatorsThatOutputsNeed) {
       .output("d")
       .output("e");
   EXPECT_EQ(program.error(),
-            "unsupported: aten.erf.default is not supported\n"
+            "unsupported: aten.erfinv.default is not supported\n"
             "  net.py:10      a = ...                            in module block\n"
             "  net.py:13      d = ...                            in module block\n"
             "aten.cumsum.default is not supported\n"
@@ -45,7 +45,7 @@ TEST(ImportErrors, AllUnsupportedOperatorsThatOutputsNeed) {
 
 TEST(ImportErrors, DeadOperatorsDoNotMatter) {
   Program program = one_input();
-  program.node("aten.erf.default", {{"self", ref("x")}}, "unused", kShape)
+  program.node("aten.erfinv.default", {{"self", ref("x")}}, "unused", kShape)
       .node("aten.relu.default", {{"self", ref("x")}}, "y", kShape)
       .output("y");
   const auto model = program.import();
@@ -99,8 +99,8 @@ TEST(ImportErrors, ElementTypes) {
             pt2::ScalarType::kInt64)
       .output("y");
   EXPECT_TRUE(whole_numbers.error().starts_with(
-      "unsupported: aten.add.Tensor is not supported: argument self is i64[4], only float32 is "
-      "computed at run time\n  net.py:10 "))
+      "unsupported: aten.add.Tensor is not supported: argument self is i64[4], only float32 and "
+      "bool are computed at run time\n  net.py:10 "))
       << whole_numbers.error();
 }
 

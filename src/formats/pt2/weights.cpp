@@ -215,6 +215,7 @@ Result<WeightTensor> Weights::gather_finite(std::string_view fqn) const {
     if ((bits & mask) != mask) continue;
     const uint64_t fraction = bits & ((mask & (~mask + 1)) - 1);
     const Payload& payload = *find(fqn);
+    if (fraction == 0 && !payload.is_parameter) continue;
     return error(payload, fmt::format("{} {} is {} at {}, expected finite numbers", fqn,
                                       describe(payload.meta), fraction ? "NaN" : "infinite",
                                       index_text(at / item, tensor.sizes)));

@@ -47,7 +47,8 @@ class Weights {
   /// A contiguous copy. Errors name the archive, the member and what the tensor would need.
   /// Not safe to call from two threads at once.
   [[nodiscard]] Result<WeightTensor> gather(std::string_view fqn) const;
-  /// As `gather`, and a float tensor with a NaN or an infinity is an error that names the element.
+  /// As `gather`, and a NaN, or an infinity in a parameter, is an error that names the element.
+  /// (Buffers and lifted constants are where attention masks keep their -inf.)
   [[nodiscard]] Result<WeightTensor> gather_finite(std::string_view fqn) const;
 
  private:

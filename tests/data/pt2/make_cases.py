@@ -79,7 +79,7 @@ def settle(model):
     for name, b in model.named_buffers():
         if name.endswith('num_batches_tracked'):
             b.fill_(100)
-        elif b.is_floating_point() or b.is_complex():
+        elif (b.is_floating_point() or b.is_complex()) and not b.isinf().any():
             b.copy_(0.5 + torch.rand(b.shape) if name.endswith('running_var') else 0.5 * torch.randn(b.shape))
 
 
@@ -300,6 +300,12 @@ case('prelu', Net(lambda s, x: s.act(s.conv(x)), conv=nn.Conv2d(3, 4, 3), act=nn
 case('sigmoid', act(torch.sigmoid), X)
 case('tanh', act(torch.tanh), X)
 case('activations_more', act(lambda x: (F.elu(x), F.gelu(x), F.gelu(x, approximate='tanh'), F.silu(x), F.hardswish(x), F.hardsigmoid(x), F.leaky_relu(x, 0.1))), X)
+case('activations_elu', act(lambda x: (F.elu(x, 0.7), F.selu(x), F.celu(x, 1.3), F.rrelu(x))), X)
+case('activations_soft', act(lambda x: (F.softplus(x), F.softplus(3 * x, beta=2, threshold=1.5), F.mish(x), F.softsign(x), F.logsigmoid(4 * x), F.tanhshrink(x), F.glu(x, 2))), X)
+case('activations_hard', act(lambda x: (F.hardshrink(x), F.softshrink(x, 0.3), F.threshold(x, 0.1, 20.0), F.hardtanh(x, -0.3, 0.4))), X)
+case('activations_in_place', Net(lambda s, x: F.elu_(F.hardswish(F.leaky_relu_(F.silu(s.conv(x), inplace=True), 0.2), inplace=True)), conv=nn.Conv2d(3, 3, 1)), X)
+case('prelu_one', Net(lambda s, x: s.act(x), act=nn.PReLU()), (2, 6))
+case('prelu_1d', Net(lambda s, x: s.act(x), act=nn.PReLU(3)), (2, 3, 7))
 case('softmax_last', Net(lambda s, x: F.softmax(s.fc(x), dim=-1), fc=nn.Linear(6, 5)), (1, 6))
 case('softmax_dim1_4d', act(lambda x: F.softmax(x, dim=1)), X)
 case('softmax_last_4d', act(lambda x: x.softmax(-1)), X)
@@ -320,6 +326,20 @@ case('div_buffer', Net(lambda s, x: x / (s.b.abs() + 1), b=buf(3, 1, 1)), V, not
 case('normalize_input', Net(lambda s, x: (x - s.mean) / s.std, mean=Buffer(torch.zeros(1, 3, 1, 1)), std=buf(1, 3, 1, 1)), V)
 case('arithmetic_more', Net(lambda s, x, y: (-x, x.abs(), x / 4, x - 2, x * -2, x ** 2, torch.sqrt(x.abs() + 1), torch.minimum(x, y), torch.maximum(x, y),
      torch.rsub(x, y, alpha=2), torch.add(x, 0.5, alpha=3))), V, V, note='scalars that are ints')
+case('functions', Net(lambda s, x: (torch.exp(x), torch.sin(x), torch.cos(x), torch.tan(x / 4), torch.erf(x), torch.sinh(x), torch.cosh(x), torch.exp2(x), torch.expm1(x))), V)
+case('functions_positive', Net(lambda s, x: (lambda p: (p.log(), p.log2(), p.log10(), x.abs().log1p(), p.sqrt(), p.rsqrt(), p.reciprocal()))(x * x + 0.25)), V)
+case('functions_steps', Net(lambda s, x: (torch.floor(x), torch.ceil(x), torch.trunc(3 * x), torch.round(x * 4) / 4, torch.sign(x), torch.div(x, 0.5, rounding_mode='floor'),
+     torch.div(x, 0.25, rounding_mode='trunc'), x // 2)), V)
+case('round_ties', Net(lambda s, x: torch.round(torch.floor(x * 3) * 0.5)), V)
+case('powers', Net(lambda s, x: (x ** 2, x ** 3, x.square(), x.abs() ** 0.5, x ** -1, (x * x + 1) ** -0.5, x.abs() ** 1.7, x ** 4, 2 ** x, torch.pow(x, torch.tensor(2.0)))), V)
+case('div_tensors', Net(lambda s, x, y: (x / (y.abs() + 1), 1 / (x * x + 1), torch.addcmul(x, x, y, value=0.5), torch.addcdiv(x, x, y * y + 1, value=2), torch.lerp(x, y, 0.3))), V, (3, 1, 1))
+case('extremes', Net(lambda s, x, y: (torch.maximum(x, y), torch.minimum(x, s.b), torch.max(x, y), torch.clamp(x, s.b, y), torch.clamp_min(x, y), torch.clamp(x, max=y)), b=buf(3, 1, 1)), V, (4, 1))
+case('comparisons', Net(lambda s, x, y: ((x > y).float(), (x <= 0.5) * y, torch.where(x == x, x, y), torch.where(torch.ge(x, y) & ~(x < 0), x, 2.0), torch.where((x != y) | (y > 0), 0.0, y),
+     torch.where(torch.logical_xor(x > 0, y > 0), 1.0, -1.0), x * torch.logical_not(y > 0), torch.where(x.bool(), x, y))), V, (3, 1, 1))
+case('masks', Net(lambda s, x: (x.masked_fill(x > 0, 1.5), x.masked_fill(s.m, -1e9).softmax(-1), torch.where(s.m, x, float('-inf')).softmax(-1),
+     (x + torch.triu(torch.full((5, 5), float('-inf')), 1)).softmax(-1), torch.tril(x, -1)), m=Buffer(torch.ones(5, 5).tril().bool())), (1, 2, 5, 5))
+case('mask_buffer', Net(lambda s, x: (x + s.m).softmax(-1), m=Buffer(torch.full((5, 5), float('-inf')).triu(1))), (1, 2, 5, 5), note='a float buffer of 0 and -inf')
+case('mask_in_place', Net(lambda s, x: s.fc(x).masked_fill_(x > 0, 0.25), fc=nn.Linear(5, 5)), (2, 5))
 case('add_broadcast_channel', Net(lambda s, x, y: x + y), V, (1, 3, 1, 1))
 case('add_broadcast_both', Net(lambda s, x, y: x + y), (1, 3, 4, 1), (1, 1, 4, 5))
 case('add_broadcast_rank', Net(lambda s, x, y: x + y), V, (4, 1), note='4-D + 2-D')

@@ -1,0 +1,123 @@
+#include "import/formula.h"
+
+#include <limits>
+
+#include "import/constants.h"
+
+namespace thimble::import_pt2 {
+
+using ir::OpKind;
+using ir::ValueId;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+void Formula::fail(Error error) {
+  if (!error_) error_ = std::move(error);
+}
+
+Term Formula::value(Result<ValueId> id) {
+  if (id) return {this, *id};
+  fail(id.error());
+  return {this, ir::kNoValue};
+}
+
+Term Formula::tensor(std::string_view name) {
+  return value(call_.tensor(name));
+}
+
+Term Formula::operand(std::string_view name) {
+  return call_.is_tensor(name) ? tensor(name) : constant(number(name));
+}
+
+double Formula::number(std::string_view name, std::optional<double> fallback) {
+  const auto found = call_.number(name, fallback);
+  if (found) return *found;
+  fail(found.error());
+  return 0;
+}
+
+Term Formula::apply(OpKind kind, std::initializer_list<Term> operands, ir::Attrs attrs) {
+  if (error_) return {this, ir::kNoValue};
+  std::vector<ValueId> ids;
+  for (const Term& term : operands) ids.push_back(term.id);
+  return value(call_.add(kind, std::move(ids), std::move(attrs)));
+}
+
+Term Formula::clamp(Term x, double low, double high) {
+  return apply(OpKind::clamp, {x}, {{"min", low}, {"max", high}});
+}
+Term Formula::positive_part(Term x) {
+  return clamp(x, 0, kInfinity);
+}
+Term Formula::negative_part(Term x) {
+  return clamp(x, -kInfinity, 0);
+}
+Term Formula::greater(Term a, double b) {
+  return apply(OpKind::compare, {a, constant(b)},
+               {{"relation", static_cast<int64_t>(Relation::kGt)}});
+}
+
+Status Formula::result(Term term) {
+  if (error_) return *error_;
+  return call_.result(term.id);
+}
+
+Term operator+(Term a, Term b) {
+  return a.formula->apply(OpKind::add, {a, b});
+}
+Term operator-(Term a, Term b) {
+  return a.formula->apply(OpKind::sub, {a, b});
+}
+Term operator*(Term a, Term b) {
+  return a.formula->apply(OpKind::mul, {a, b});
+}
+Term operator/(Term a, Term b) {
+  return a.formula->apply(OpKind::div, {a, b});
+}
+Term operator+(Term a, double b) {
+  return b == 0 ? a : a + a.formula->constant(b);
+}
+Term operator-(double a, Term b) {
+  return b.formula->constant(a) - b;
+}
+Term operator*(Term a, double b) {
+  return b == 1 ? a : a * a.formula->constant(b);
+}
+
+Term truncated(Formula& f, Term x) {
+  const Term above = f.apply(OpKind::floor, {f.positive_part(x)});
+  return above - f.apply(OpKind::floor, {f.negative_part(x) * -1.0});
+}
+
+Result<ValueId> truth_of(Call& call, std::string_view name) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor(name));
+  const ir::DType dtype = call.builder().graph.type(x).dtype;
+  if (dtype == ir::DType::kBool) return x;
+  const ir::Tensor* constant = call.builder().constant_of(x);
+  if (constant != nullptr) return call.constant_value("", converted(*constant, ir::DType::kBool));
+  const ValueId zero = call.constant_value("zero", filled(dtype, {}, 0));
+  return call.add(OpKind::compare, {x, zero},
+                  {{"relation", static_cast<int64_t>(Relation::kNe)}});
+}
+
+Result<ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype) {
+  if (!call.is_tensor(name)) {
+    THIMBLE_TRY(const double value, call.number(name));
+    ir::Tensor scalar = filled(dtype, {}, value);
+    if (dtype != ir::DType::kF32 && element(scalar, 0) != value) {
+      return unsupported("argument {} is {}, which {} cannot hold", name, value,
+                         ir::dtype_name(dtype));
+    }
+    return call.constant_value("scalar", std::move(scalar));
+  }
+  if (dtype == ir::DType::kF32) return call.tensor(name);
+  THIMBLE_TRY(const ValueId x, call.any_tensor(name));
+  const ir::Type& type = call.builder().graph.type(x);
+  if (type.dtype == dtype) return x;
+  const ir::Tensor* constant = call.builder().constant_of(x);
+  if (constant != nullptr) return call.constant_value("", converted(*constant, dtype));
+  return unsupported("argument {} is {}, expected {}", name,
+                     ir::type_text(type.dtype, type.shape), ir::dtype_name(dtype));
+}
+
+}  // namespace thimble::import_pt2

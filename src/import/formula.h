@@ -1,0 +1,75 @@
+#pragma once
+// Arithmetic in a handler, written as the formula it is:
+//
+//   Formula f(call);
+//   const Term x = f.tensor("self");
+//   return f.result(x * f.apply(OpKind::sigmoid, {x}));
+//
+// Every operation adds an operator. The first error stops all that follows, and result() returns it.
+
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+#include "import/call.h"
+
+namespace thimble::import_pt2 {
+
+class Formula;
+
+struct Term {
+  Formula* formula = nullptr;
+  ir::ValueId id = ir::kNoValue;  // none after an error
+};
+
+class Formula {
+ public:
+  explicit Formula(Call& call) : call_(call) {}
+  Formula(const Formula&) = delete;
+  Formula& operator=(const Formula&) = delete;
+
+  /// An argument: a float tensor; a float tensor or a number.
+  Term tensor(std::string_view name);
+  Term operand(std::string_view name);
+  double number(std::string_view name, std::optional<double> fallback = {});
+  Term value(Result<ir::ValueId> id);
+  Term constant(double value) { return {this, call_.scalar(value)}; }
+
+  Term apply(ir::OpKind kind, std::initializer_list<Term> operands, ir::Attrs attrs = {});
+  Term clamp(Term x, double low, double high);
+  Term positive_part(Term x);
+  Term negative_part(Term x);  // 0 or below
+  /// bool: the relation as of `compare`.
+  Term greater(Term a, double b);
+  Term where(Term condition, Term a, Term b) {
+    return apply(ir::OpKind::where, {condition, a, b});
+  }
+
+  void fail(Error error);
+  Status result(Term term);
+
+ private:
+  Call& call_;
+  std::optional<Error> error_;
+};
+
+Term operator+(Term a, Term b);
+Term operator-(Term a, Term b);
+Term operator*(Term a, Term b);
+Term operator/(Term a, Term b);
+Term operator+(Term a, double b);
+Term operator-(double a, Term b);
+Term operator*(Term a, double b);
+
+/// Towards zero.
+Term truncated(Formula& f, Term x);
+
+/// Relations of the IR's `compare`.
+enum class Relation : int64_t { kEq = 0, kNe = 1, kLt = 2, kLe = 3, kGt = 4, kGe = 5 };
+
+/// A tensor argument as bool: itself, or whether it is not 0.
+Result<ir::ValueId> truth_of(Call& call, std::string_view name);
+/// An argument, tensor or number, in this element type.
+Result<ir::ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype);
+
+}  // namespace thimble::import_pt2

@@ -1,0 +1,174 @@
+// Type rules of operators that work element by element, with numpy's broadcasting where there are
+// several operands: functions of a float, and choices and comparisons of any element type.
+
+#include "ir/infer_rules.h"
+#include "numerics/fixed_point.h"
+
+namespace thimble::ir {
+namespace {
+
+/// A function of one float.
+Result<Type> float_function(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kF32));
+  return Type{DType::kF32, c.shape(0), {}, {}};
+}
+
+/// Operands i and j, of one element type.
+Status check_same_dtype(const Candidate& c, size_t i, size_t j) {
+  if (c.type(i).dtype == c.type(j).dtype) return ok();
+  return bad_input("{} and {}, expected one element type", c.describe(i), c.describe(j));
+}
+
+/// The quantization that both have.
+std::optional<Quant> joint_quant(const Type& a, const Type& b) {
+  const bool joint = a.quant && a.quant == b.quant && a.quant->axis == -1;
+  return joint ? a.quant : std::nullopt;
+}
+
+/// Codes can only be compared and mixed when they mean the same.
+Status check_one_scale(const Candidate& c, size_t i, size_t j) {
+  const auto& a = c.type(i).quant;
+  const auto& b = c.type(j).quant;
+  if (!a || !b || a == b) return ok();
+  return bad_input("{} and {}, which have different quantizations", c.describe(i), c.describe(j));
+}
+
+/// maximum, minimum.
+Result<Type> choice(const Candidate& c) {
+  THIMBLE_CHECK(check_same_dtype(c, 0, 1));
+  THIMBLE_CHECK(check_one_scale(c, 0, 1));
+  THIMBLE_TRY(Shape shape, broadcast_rule(c));
+  return Type{c.type(0).dtype, std::move(shape), {}, joint_quant(c.type(0), c.type(1))};
+}
+
+Result<Type> truth(const Candidate& c, Shape shape) {
+  for (size_t i = 0; i < c.count(); ++i) THIMBLE_CHECK(c.expect_dtype(i, DType::kBool));
+  return Type{DType::kBool, std::move(shape), {}, {}};
+}
+
+Status check_multiplier(const Candidate& c, std::string_view mult, std::string_view shift,
+                        int64_t shift_max) {
+  THIMBLE_CHECK(c.expect_range(mult, 0, INT32_MAX));
+  return c.expect_range(shift, numerics::kShiftMin, shift_max);
+}
+
+/// int8 operands, zero points, bounds and rounding of a q operator.
+Status check_int8(const Candidate& c, std::initializer_list<std::string_view> zero_points) {
+  for (size_t i = 0; i < c.count(); ++i) THIMBLE_CHECK(c.expect_dtype(i, DType::kI8));
+  for (const auto name : zero_points) THIMBLE_CHECK(c.expect_range(name, -128, 127));
+  THIMBLE_CHECK(c.expect_range("min", -128, 127));
+  THIMBLE_CHECK(c.expect_range("max", c.integer("min"), 127));
+  return c.expect_range("rounding", 0, 1);
+}
+
+/// Operand 1 repeats to the shape of operand 0.
+Status check_repeats(const Candidate& c) {
+  THIMBLE_TRY(const Shape shape, broadcast_rule(c));
+  if (shape == c.shape(0)) return ok();
+  return bad_input("{}, which does not broadcast to {}", c.describe(1), c.describe(0));
+}
+
+}  // namespace
+
+Result<Type> infer_abs(const Candidate& c) {
+  return float_function(c);
+}
+Result<Type> infer_cos(const Candidate& c) {
+  return float_function(c);
+}
+Result<Type> infer_erf(const Candidate& c) {
+  return float_function(c);
+}
+Result<Type> infer_exp(const Candidate& c) {
+  return float_function(c);
+}
+Result<Type> infer_floor(const Candidate& c) {
+  return float_function(c);
+}
+Result<Type> infer_log(const Candidate& c) {
+  return float_function(c);
+}
+Result<Type> infer_pow(const Candidate& c) {
+  return float_function(c);
+}
+Result<Type> infer_rsqrt(const Candidate& c) {
+  return float_function(c);
+}
+Result<Type> infer_sin(const Candidate& c) {
+  return float_function(c);
+}
+Result<Type> infer_sqrt(const Candidate& c) {
+  return float_function(c);
+}
+
+Result<Type> infer_div(const Candidate& c) {
+  for (const size_t i : {size_t{0}, size_t{1}}) THIMBLE_CHECK(c.expect_dtype(i, DType::kF32));
+  THIMBLE_TRY(Shape shape, broadcast_rule(c));
+  return Type{DType::kF32, std::move(shape), {}, {}};
+}
+
+Result<Type> infer_prelu(const Candidate& c) {
+  THIMBLE_CHECK(float_function(c));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kF32));
+  THIMBLE_CHECK(check_repeats(c));
+  return Type{DType::kF32, c.shape(0), {}, {}};
+}
+
+Result<Type> infer_maximum(const Candidate& c) {
+  return choice(c);
+}
+Result<Type> infer_minimum(const Candidate& c) {
+  return choice(c);
+}
+
+Result<Type> infer_compare(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_range("relation", 0, 5));
+  THIMBLE_CHECK(check_same_dtype(c, 0, 1));
+  THIMBLE_CHECK(check_one_scale(c, 0, 1));
+  THIMBLE_TRY(Shape shape, broadcast_rule(c));
+  return Type{DType::kBool, std::move(shape), {}, {}};
+}
+
+Result<Type> infer_logical_and(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, broadcast_rule(c));
+  return truth(c, std::move(shape));
+}
+Result<Type> infer_logical_or(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, broadcast_rule(c));
+  return truth(c, std::move(shape));
+}
+Result<Type> infer_logical_not(const Candidate& c) {
+  return truth(c, c.shape(0));
+}
+
+Result<Type> infer_where(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kBool));
+  THIMBLE_CHECK(check_same_dtype(c, 1, 2));
+  THIMBLE_CHECK(check_one_scale(c, 1, 2));
+  const auto chosen = broadcast_shape(c.shape(1), c.shape(2));
+  auto shape = chosen ? broadcast_shape(c.shape(0), *chosen) : std::nullopt;
+  if (!shape) {
+    return bad_input("{}, {} and {}, which do not broadcast", c.describe(0), c.describe(1),
+                     c.describe(2));
+  }
+  return Type{c.type(1).dtype, *std::move(shape), {}, joint_quant(c.type(1), c.type(2))};
+}
+
+Result<Type> infer_qdiv(const Candidate& c) {
+  // The quotient is below 2^28: any larger shift could wrap it.
+  constexpr int64_t kShiftMax = 3;
+  THIMBLE_CHECK(check_int8(c, {"a_zp", "b_zp", "y_zp"}));
+  THIMBLE_TRY(Shape shape, broadcast_rule(c));
+  THIMBLE_CHECK(check_multiplier(c, "mult", "shift", kShiftMax));
+  return Type{DType::kI8, std::move(shape), {}, {}};
+}
+
+Result<Type> infer_qprelu(const Candidate& c) {
+  THIMBLE_CHECK(check_int8(c, {"x_zp", "w_zp", "y_zp"}));
+  THIMBLE_CHECK(check_repeats(c));
+  THIMBLE_CHECK(check_multiplier(c, "mult", "shift", numerics::kShiftMax));
+  THIMBLE_CHECK(check_multiplier(c, "w_mult", "w_shift", numerics::kShiftMax));
+  return Type{DType::kI8, c.shape(0), {}, {}};
+}
+
+}  // namespace thimble::ir
