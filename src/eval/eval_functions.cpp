@@ -27,8 +27,7 @@ void pairs(const Call& call, F f) {
   for_each<2>(shape, {broadcast_steps(call.shape(0), shape), broadcast_steps(call.shape(1), shape)},
               [&](size_t i, const std::array<int64_t, 2>& offset) {
                 const T& left = a[static_cast<size_t>(offset[0])];
-                call.result<To>()[i] =
-                    static_cast<To>(f(left, b[static_cast<size_t>(offset[1])]));
+                call.result<To>()[i] = static_cast<To>(f(left, b[static_cast<size_t>(offset[1])]));
               });
 }
 
@@ -169,8 +168,8 @@ void eval_where(const Call& call) {
                  broadcast_steps(call.shape(2), shape)},
                 [&](size_t i, const std::array<int64_t, 3>& offset) {
                   const bool first = condition[static_cast<size_t>(offset[0])] != 0;
-                  call.result<T>()[i] = first ? a[static_cast<size_t>(offset[1])]
-                                              : b[static_cast<size_t>(offset[2])];
+                  call.result<T>()[i] =
+                      first ? a[static_cast<size_t>(offset[1])] : b[static_cast<size_t>(offset[2])];
                 });
   });
 }
@@ -207,9 +206,9 @@ void eval_qprelu(const Call& call) {
   const int64_t w_mult = call.integer("w_mult");
   const int64_t w_shift = call.integer("w_shift");
   pairs<int8_t, int8_t>(call, [&](int8_t x, int8_t w) {
-    const int64_t scaled =
-        x >= x_zp ? requantize(x - x_zp, mult, shift, rounding)
-                  : requantize((x - x_zp) * (w - w_zp), w_mult, w_shift, rounding);
+    const int64_t scaled = x >= x_zp
+                               ? requantize(x - x_zp, mult, shift, rounding)
+                               : requantize((x - x_zp) * (w - w_zp), w_mult, w_shift, rounding);
     return to_code(call, wrap32(scaled + y_zp));
   });
 }

@@ -1,5 +1,5 @@
-// Activations, as formulas of what the IR has. But for glu and prelu they are functions of one value:
-// in integers the whole formula is one table, so its form costs nothing there.
+// Activations, as formulas of what the IR has. But for glu and prelu they are functions of one
+// value: in integers the whole formula is one table, so its form costs nothing there.
 
 #include <cmath>
 
@@ -44,7 +44,8 @@ Status glu(Call& call) {
   const ir::Shape shape = call.shape(x);
   THIMBLE_TRY(const int64_t dim, call.dimension("dim", shape.size(), -1));
   if (shape.empty() || shape[static_cast<size_t>(dim)] % 2 != 0) {
-    return bad_input("self is {}, expected an even size of dimension {}", ir::list_text(shape), dim);
+    return bad_input("self is {}, expected an even size of dimension {}", ir::list_text(shape),
+                     dim);
   }
   const int64_t size = shape[static_cast<size_t>(dim)];
   Formula f(call);

@@ -53,7 +53,8 @@ Result<ValueId> Call::as_float(ValueId value, std::string_view name) {
     const std::string wide_name = held.name + "_float";
     return context_.builder.constant(wide_name, converted(*held.constant, ir::DType::kF32));
   }
-  if (held.type.dtype == ir::DType::kBool) return add(ir::OpKind::where, {value, scalar(1), scalar(0)});
+  if (held.type.dtype == ir::DType::kBool)
+    return add(ir::OpKind::where, {value, scalar(1), scalar(0)});
   return unsupported("argument {} is {}, only float32 and bool are computed at run time", name,
                      ir::type_text(held.type.dtype, held.type.shape));
 }

@@ -71,14 +71,14 @@ Status divided(Call& call, const std::string& rounding) {
   THIMBLE_TRY(ValueId divisor, operand(call, "other"));
   const ir::Tensor* constant = call.builder().constant_of(divisor);
   if (!rounding.empty() && (constant == nullptr || !are_powers_of_two(*constant))) {
-    return unsupported("rounding_mode={} needs a divisor that is a constant power of two", rounding);
+    return unsupported("rounding_mode={} needs a divisor that is a constant power of two",
+                       rounding);
   }
   auto reciprocal = constant == nullptr ? std::nullopt : reciprocal_of(*constant);
   Formula f(call);
   const Term x = f.operand("self");
-  const Term y = reciprocal
-                     ? x * f.value(call.constant_value("reciprocal", *std::move(reciprocal)))
-                     : x / f.value(divisor);
+  const Term y = reciprocal ? x * f.value(call.constant_value("reciprocal", *std::move(reciprocal)))
+                            : x / f.value(divisor);
   if (rounding == "floor") return f.result(f.apply(OpKind::floor, {y}));
   return f.result(rounding == "trunc" ? truncated(f, y) : y);
 }

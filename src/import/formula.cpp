@@ -96,8 +96,7 @@ Result<ValueId> truth_of(Call& call, std::string_view name) {
   const ir::Tensor* constant = call.builder().constant_of(x);
   if (constant != nullptr) return call.constant_value("", converted(*constant, ir::DType::kBool));
   const ValueId zero = call.constant_value("zero", filled(dtype, {}, 0));
-  return call.add(OpKind::compare, {x, zero},
-                  {{"relation", static_cast<int64_t>(Relation::kNe)}});
+  return call.add(OpKind::compare, {x, zero}, {{"relation", static_cast<int64_t>(Relation::kNe)}});
 }
 
 Result<ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype) {
@@ -116,8 +115,8 @@ Result<ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype) {
   if (type.dtype == dtype) return x;
   const ir::Tensor* constant = call.builder().constant_of(x);
   if (constant != nullptr) return call.constant_value("", converted(*constant, dtype));
-  return unsupported("argument {} is {}, expected {}", name,
-                     ir::type_text(type.dtype, type.shape), ir::dtype_name(dtype));
+  return unsupported("argument {} is {}, expected {}", name, ir::type_text(type.dtype, type.shape),
+                     ir::dtype_name(dtype));
 }
 
 }  // namespace thimble::import_pt2

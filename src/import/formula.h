@@ -5,7 +5,8 @@
 //   const Term x = f.tensor("self");
 //   return f.result(x * f.apply(OpKind::sigmoid, {x}));
 //
-// Every operation adds an operator. The first error stops all that follows, and result() returns it.
+// Every operation adds an operator. The first error stops all that follows, and result() returns
+// it.
 
 #include <initializer_list>
 #include <optional>
@@ -41,9 +42,7 @@ class Formula {
   Term negative_part(Term x);  // 0 or below
   /// bool: the relation as of `compare`.
   Term greater(Term a, double b);
-  Term where(Term condition, Term a, Term b) {
-    return apply(ir::OpKind::where, {condition, a, b});
-  }
+  Term where(Term condition, Term a, Term b) { return apply(ir::OpKind::where, {condition, a, b}); }
 
   void fail(Error error);
   Status result(Term term);

@@ -7,12 +7,6 @@
 namespace thimble::ir {
 namespace {
 
-/// A function of one float.
-Result<Type> float_function(const Candidate& c) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kF32));
-  return Type{DType::kF32, c.shape(0), {}, {}};
-}
-
 /// Operands i and j, of one element type.
 Status check_same_dtype(const Candidate& c, size_t i, size_t j) {
   if (c.type(i).dtype == c.type(j).dtype) return ok();
@@ -46,72 +40,60 @@ Result<Type> truth(const Candidate& c, Shape shape) {
   return Type{DType::kBool, std::move(shape), {}, {}};
 }
 
-Status check_multiplier(const Candidate& c, std::string_view mult, std::string_view shift,
-                        int64_t shift_max) {
-  THIMBLE_CHECK(c.expect_range(mult, 0, INT32_MAX));
-  return c.expect_range(shift, numerics::kShiftMin, shift_max);
-}
-
 /// int8 operands, zero points, bounds and rounding of a q operator.
 Status check_int8(const Candidate& c, std::initializer_list<std::string_view> zero_points) {
   for (size_t i = 0; i < c.count(); ++i) THIMBLE_CHECK(c.expect_dtype(i, DType::kI8));
-  for (const auto name : zero_points) THIMBLE_CHECK(c.expect_range(name, -128, 127));
-  THIMBLE_CHECK(c.expect_range("min", -128, 127));
-  THIMBLE_CHECK(c.expect_range("max", c.integer("min"), 127));
-  return c.expect_range("rounding", 0, 1);
+  for (const auto name : zero_points) THIMBLE_CHECK(check_zero_point(c, name));
+  THIMBLE_CHECK(check_clamp(c));
+  return check_rounding(c);
 }
 
 /// Operand 1 repeats to the shape of operand 0.
-Status check_repeats(const Candidate& c) {
-  THIMBLE_TRY(const Shape shape, broadcast_rule(c));
-  if (shape == c.shape(0)) return ok();
+Result<Shape> repeated_shape(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, broadcast_rule(c));
+  if (shape == c.shape(0)) return shape;
   return bad_input("{}, which does not broadcast to {}", c.describe(1), c.describe(0));
 }
 
 }  // namespace
 
 Result<Type> infer_abs(const Candidate& c) {
-  return float_function(c);
+  return float_result(c, same_shape);
 }
 Result<Type> infer_cos(const Candidate& c) {
-  return float_function(c);
+  return float_result(c, same_shape);
 }
 Result<Type> infer_erf(const Candidate& c) {
-  return float_function(c);
+  return float_result(c, same_shape);
 }
 Result<Type> infer_exp(const Candidate& c) {
-  return float_function(c);
+  return float_result(c, same_shape);
 }
 Result<Type> infer_floor(const Candidate& c) {
-  return float_function(c);
+  return float_result(c, same_shape);
 }
 Result<Type> infer_log(const Candidate& c) {
-  return float_function(c);
+  return float_result(c, same_shape);
 }
 Result<Type> infer_pow(const Candidate& c) {
-  return float_function(c);
+  return float_result(c, same_shape);
 }
 Result<Type> infer_rsqrt(const Candidate& c) {
-  return float_function(c);
+  return float_result(c, same_shape);
 }
 Result<Type> infer_sin(const Candidate& c) {
-  return float_function(c);
+  return float_result(c, same_shape);
 }
 Result<Type> infer_sqrt(const Candidate& c) {
-  return float_function(c);
+  return float_result(c, same_shape);
 }
 
 Result<Type> infer_div(const Candidate& c) {
-  for (const size_t i : {size_t{0}, size_t{1}}) THIMBLE_CHECK(c.expect_dtype(i, DType::kF32));
-  THIMBLE_TRY(Shape shape, broadcast_rule(c));
-  return Type{DType::kF32, std::move(shape), {}, {}};
+  return float_result(c, broadcast_rule);
 }
 
 Result<Type> infer_prelu(const Candidate& c) {
-  THIMBLE_CHECK(float_function(c));
-  THIMBLE_CHECK(c.expect_dtype(1, DType::kF32));
-  THIMBLE_CHECK(check_repeats(c));
-  return Type{DType::kF32, c.shape(0), {}, {}};
+  return float_result(c, repeated_shape);
 }
 
 Result<Type> infer_maximum(const Candidate& c) {
@@ -159,16 +141,17 @@ Result<Type> infer_qdiv(const Candidate& c) {
   constexpr int64_t kShiftMax = 3;
   THIMBLE_CHECK(check_int8(c, {"a_zp", "b_zp", "y_zp"}));
   THIMBLE_TRY(Shape shape, broadcast_rule(c));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift", kShiftMax));
-  return Type{DType::kI8, std::move(shape), {}, {}};
+  THIMBLE_CHECK(c.expect_range("shift", numerics::kShiftMin, kShiftMax));
+  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  return int8_result(std::move(shape));
 }
 
 Result<Type> infer_qprelu(const Candidate& c) {
   THIMBLE_CHECK(check_int8(c, {"x_zp", "w_zp", "y_zp"}));
-  THIMBLE_CHECK(check_repeats(c));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift", numerics::kShiftMax));
-  THIMBLE_CHECK(check_multiplier(c, "w_mult", "w_shift", numerics::kShiftMax));
-  return Type{DType::kI8, c.shape(0), {}, {}};
+  THIMBLE_TRY(Shape shape, repeated_shape(c));
+  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  THIMBLE_CHECK(check_multiplier(c, "w_mult", "w_shift"));
+  return int8_result(std::move(shape));
 }
 
 }  // namespace thimble::ir

@@ -100,6 +100,12 @@ Value constant_bytes(const std::vector<uint8_t>& bytes) {
   return value;
 }
 
+Value attributes(const std::vector<int32_t>& words) {
+  std::vector<uint8_t> bytes(words.size() * sizeof(int32_t));
+  std::memcpy(bytes.data(), words.data(), bytes.size());
+  return constant_bytes(bytes);
+}
+
 Value absent() {
   Value value;
   value.null = true;

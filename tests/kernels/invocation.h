@@ -60,6 +60,8 @@ Value make(DType dtype, Sizes sizes, Order order = {});
 Value random_codes(Random& random, Sizes sizes, Order order = {});
 Value constant_words(const std::vector<int32_t>& words);
 Value constant_bytes(const std::vector<uint8_t>& bytes);
+/// The attributes of a direct operator.
+Value attributes(const std::vector<int32_t>& words);
 Value absent();
 
 /// Every index of a shape, the last dimension fastest: for (Sizes i; next(shape, i);) ... starting

@@ -131,6 +131,35 @@ Invocation elementwise(PteOp op, Random& random) {
   return std::move(call.add(make(DType::kI8, y, order(y))));
 }
 
+/// Bytes of a small shape, in any order of dimensions.
+Value random_bytes(Random& random, DType dtype, const Sizes& sizes) {
+  Value value = make(dtype, sizes, random_order(random, sizes.size()));
+  value.fill(random);
+  return value;
+}
+
+/// Comparisons and choices between operands that broadcast, quotients, prelu.
+Invocation choice(PteOp op, Random& random) {
+  const Sizes y = small(random, random() % 5);
+  Sizes b = y;
+  for (int32_t& size : b) size = random() % 2 == 0 ? 1 : size;
+  const bool logic = op == PteOp::thimble_logical_and || op == PteOp::thimble_logical_or ||
+                     op == PteOp::thimble_logical_not;
+  const bool compares = op == PteOp::thimble_compare;
+  const DType dtype = logic ? DType::kBool : DType::kI8;
+  Invocation call(op);
+  if (op == PteOp::thimble_where) call.add(random_bytes(random, DType::kBool, b));
+  call.add(random_bytes(random, dtype, y));
+  if (op != PteOp::thimble_logical_not) call.add(random_bytes(random, dtype, b));
+  if (compares) call.add(attributes({uniform(random, 0, 5)}));
+  if (op == PteOp::thimble_div) {
+    call.add(attributes({3, -5, 7, 1 << 30, uniform(random, -22, 3), -128, 127, 0}));
+  } else if (op == PteOp::thimble_prelu) {
+    call.add(attributes({3, -5, 7, 1 << 30, 0, 1 << 30, -6, -128, 127, 0}));
+  }
+  return std::move(call.add(random_bytes(random, compares ? DType::kBool : dtype, y)));
+}
+
 Invocation edge(PteOp op, Random& random) {
   const bool stock =
       op == PteOp::cortex_m_quantize_per_tensor || op == PteOp::cortex_m_dequantize_per_tensor;
@@ -246,6 +275,16 @@ Invocation sample(PteOp op, Random& random) {
     case PteOp::cortex_m_softmax:
     case PteOp::thimble_log_softmax:
       return rows(op, random);
+    case PteOp::thimble_compare:
+    case PteOp::thimble_div:
+    case PteOp::thimble_logical_and:
+    case PteOp::thimble_logical_not:
+    case PteOp::thimble_logical_or:
+    case PteOp::thimble_maximum:
+    case PteOp::thimble_minimum:
+    case PteOp::thimble_prelu:
+    case PteOp::thimble_where:
+      return choice(op, random);
     case PteOp::thimble_mean:
       return mean(random);
     case PteOp::cortex_m_quantized_activation:

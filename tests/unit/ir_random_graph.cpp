@@ -22,7 +22,8 @@ class Maker {
     graph_.add_input("row", {DType::kF32, {2, 5}, {}, {}});
     graph_.add_input("codes", {DType::kI8, {5}, {}, ir::per_tensor(0.1, -7)});
     graph_.add_input("odd name", {DType::kI32, {2, 2}, {}, {}});
-    data_ = {0, 1, 2, 3, 4};
+    graph_.add_input("mask", {DType::kBool, {6, 5}, {}, {}});
+    data_ = {0, 1, 2, 3, 4, 5};
     // Most attempts do not fit and are refused; the factory is the filter.
     for (int attempt = 0; attempt < 200 * op_count; ++attempt) {
       if (static_cast<int>(graph_.ops().size()) >= op_count) break;
@@ -49,6 +50,9 @@ class Maker {
   /// Operands that parametrize: their name says what they must be. `x` is the first operand.
   ValueId parameter(OpKind kind, std::string_view name, const Shape& x) {
     const bool integer = ir::op_name(kind)[0] == 'q';
+    if (kind == OpKind::prelu || kind == OpKind::qprelu) {
+      return constant(integer ? DType::kI8 : DType::kF32, {x.empty() ? 1 : x.back()}, 0, 0);
+    }
     if (name == "w") {
       const bool linear = kind == OpKind::linear || kind == OpKind::qlinear;
       const bool transposed = kind == OpKind::conv_transpose2d || kind == OpKind::qconv_transpose2d;
@@ -106,6 +110,7 @@ class Maker {
     if (name == "start") return random_.between(0, size - 1);
     if (name == "end" || name == "step") return random_.between(1, size);
     if (name == "groups") return int64_t{1};
+    if (name == "relation") return random_.between(0, 5);
     if (name == "rounding") return random_.between(0, 1);
     if (name.ends_with("mult")) return random_.between(1 << 30, INT32_MAX);
     if (name == "diff_min") return random_.between(-63, 0);
@@ -149,7 +154,8 @@ class Maker {
     const ValueId first = data();
     const Shape x = graph_.type(first).shape;
     std::vector<ValueId> operands{first};
-    const bool two_sided = info.operands.size() == 2 && info.operands[0].name == "a";
+    const bool two_sided =
+        kind == OpKind::where || (info.operands.size() == 2 && info.operands[0].name == "a");
     for (size_t i = 1; i < info.operands.size(); ++i) {
       operands.push_back(two_sided ? data() : parameter(kind, info.operands[i].name, x));
     }

@@ -1,0 +1,56 @@
+#pragma once
+// Operands that broadcast to the output, of any element type: for kernels whose output goes through
+// its memory in order and reads each operand at the same logical place.
+
+#include <cstdint>
+
+#include "kernels/args/operands.h"
+#include "kernels/args/walk.h"
+
+namespace thimble::kernels {
+
+/// All tensors sound, and the output's shape is what numpy makes of the operands' (1 to 3).
+Status check_broadcast(const Tensor* const* operands, uint32_t count, const Tensor& y);
+/// Offsets and steps in elements, one per operand.
+Walk walk_broadcast(const Tensor* const* operands, uint32_t count, const Tensor& y);
+
+/// y = f(a, b), element by element.
+template <class Y, class T, class F>
+void for_pairs(const Tensor& a, const Tensor& b, const Tensor& y, F f) {
+  const Tensor* const operands[] = {&a, &b};
+  Walk walk = walk_broadcast(operands, 2, y);
+  Y* out = static_cast<Y*>(y.data);
+  do {
+    const Walk::Axis& row = walk.row();
+    const T* left = static_cast<const T*>(a.data) + walk.offset[0];
+    const T* right = static_cast<const T*>(b.data) + walk.offset[1];
+    for (int32_t i = 0; i < row.extent; ++i) {
+      *out++ = f(*left, *right);
+      left += row.step[0];
+      right += row.step[1];
+    }
+  } while (walk.next());
+}
+
+/// Integers of a type that has an order: all but float.
+inline bool is_whole(DType dtype) {
+  return dtype != DType::kF32;
+}
+/// Calls f with a zero of the element type; booleans are bytes. After is_whole().
+template <class F>
+void with_whole(DType dtype, F f) {
+  switch (dtype) {
+    case DType::kI8:
+      return f(int8_t{});
+    case DType::kI16:
+      return f(int16_t{});
+    case DType::kI32:
+      return f(int32_t{});
+    case DType::kI64:
+      return f(int64_t{});
+    default:
+      return f(uint8_t{});
+  }
+}
+
+}  // namespace thimble::kernels

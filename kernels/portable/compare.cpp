@@ -1,0 +1,45 @@
+// compare: which of two codes is larger, as the bool of a relation. Any integer type; operands
+// broadcast. Formula: docs/numerics.md, "Choice". Operands: a, b, attributes (relation), y.
+//
+// In place: y may be a (or b) where that operand has elements of one byte, y's shape and order of
+// dimensions.
+
+#include "kernels/args/broadcast.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+constexpr int32_t kRelations = 6;
+
+Status check(const Call& call) {
+  const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
+  const Tensor& y = tensor(call, 3);
+  if (const Status s = check_broadcast(operands, 2, y); s != Status::kOk) return s;
+  if (operands[0]->dtype != operands[1]->dtype || !is_whole(operands[0]->dtype)) {
+    return Status::kBadDType;
+  }
+  if (y.dtype != DType::kBool) return Status::kBadDType;
+  if (const Status s = check_blob(tensor(call, 2), sizeof(int32_t)); s != Status::kOk) return s;
+  const int32_t relation = *static_cast<const int32_t*>(tensor(call, 2).data);
+  return relation >= 0 && relation < kRelations ? Status::kOk : Status::kBadParameter;
+}
+
+void run(const Call& call) {
+  // Bit 0: holds if a < b; bit 1: if a = b; bit 2: if a > b. For eq, ne, lt, le, gt, ge.
+  static constexpr uint8_t kHolds[kRelations] = {0b010, 0b101, 0b001, 0b011, 0b100, 0b110};
+  const uint32_t holds = kHolds[*static_cast<const int32_t*>(tensor(call, 2).data)];
+  with_whole(tensor(call, 0).dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_pairs<uint8_t, T>(tensor(call, 0), tensor(call, 1), tensor(call, 3), [=](T a, T b) {
+      const uint32_t order = a < b ? 0 : a == b ? 1 : 2;
+      return static_cast<uint8_t>(holds >> order & 1);
+    });
+  });
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_compare, check, run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,65 @@
+// div: quotient of codes. Formula: docs/numerics.md, "Addition, subtraction, multiplication", qdiv.
+// Operands: a, b, attributes (a_zp, b_zp, y_zp, mult, shift, min, max, rounding), y; a and b
+// broadcast.
+//
+// In place: y may be a (or b), where that operand has y's shape and order of dimensions.
+
+#include "kernels/args/broadcast.h"
+#include "kernels/args/elementwise.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+struct Params {
+  int32_t a_zp, b_zp, y_zp, mult, shift, min, max, rounding;
+};
+
+// |quotient| < 2^28: no larger shift can wrap it.
+constexpr int32_t kShiftMax = 3;
+
+const Params& params_of(const Call& call) {
+  return *static_cast<const Params*>(tensor(call, 2).data);
+}
+
+Status check(const Call& call) {
+  const Status binary = check_binary(tensor(call, 0), tensor(call, 1), tensor(call, 3));
+  if (binary != Status::kOk) return binary;
+  if (const Status s = check_blob(tensor(call, 2), sizeof(Params)); s != Status::kOk) return s;
+  const Params& p = params_of(call);
+  const bool fine = is_code(p.a_zp) && is_code(p.b_zp) && is_code(p.y_zp) &&
+                    is_scale(p.mult, p.shift) && p.shift <= kShiftMax && are_bounds(p.min, p.max) &&
+                    p.rounding == 0;
+  return fine ? Status::kOk : Status::kBadParameter;
+}
+
+/// a * 2^20 / b to nearest, half away from zero; b is not 0.
+int32_t quotient(int32_t a, int32_t b) {
+  const bool negative = (a < 0) != (b < 0);
+  const uint32_t numerator = static_cast<uint32_t>(a < 0 ? -a : a) << 20;
+  const uint32_t divisor = static_cast<uint32_t>(b < 0 ? -b : b);
+  const int32_t magnitude = static_cast<int32_t>((2 * numerator + divisor) / (2 * divisor));
+  return negative ? -magnitude : magnitude;
+}
+
+int8_t divide(int32_t a, int32_t b, const Params& p) {
+  if (b == 0) {
+    return static_cast<int8_t>(a > 0   ? p.max
+                               : a < 0 ? p.min
+                                       : numerics::clamp(p.y_zp, p.min, p.max));
+  }
+  const int32_t scaled = numerics::requantize(quotient(a, b), p.mult, p.shift);
+  return static_cast<int8_t>(numerics::clamp(scaled + p.y_zp, p.min, p.max));
+}
+
+void run(const Call& call) {
+  const Params p = params_of(call);
+  for_pairs<int8_t, int8_t>(tensor(call, 0), tensor(call, 1), tensor(call, 3),
+                            [&](int8_t a, int8_t b) { return divide(a - p.a_zp, b - p.b_zp, p); });
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_div, check, run);
+
+}  // namespace thimble::kernels

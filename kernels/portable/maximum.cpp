@@ -1,0 +1,41 @@
+// maximum and minimum: the larger or smaller of two codes. Any integer type; operands broadcast.
+// Formula: docs/numerics.md, "Choice". Operands: a, b, y.
+//
+// In place: y may be a (or b), where that operand has y's shape and order of dimensions.
+
+#include "kernels/args/broadcast.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check(const Call& call) {
+  const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
+  const Tensor& y = tensor(call, 2);
+  if (const Status s = check_broadcast(operands, 2, y); s != Status::kOk) return s;
+  const bool one_type = operands[0]->dtype == y.dtype && operands[1]->dtype == y.dtype;
+  return one_type && is_whole(y.dtype) ? Status::kOk : Status::kBadDType;
+}
+
+void run_maximum(const Call& call) {
+  const Tensor& y = tensor(call, 2);
+  with_whole(y.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_pairs<T, T>(tensor(call, 0), tensor(call, 1), y, [](T a, T b) { return a > b ? a : b; });
+  });
+}
+
+void run_minimum(const Call& call) {
+  const Tensor& y = tensor(call, 2);
+  with_whole(y.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_pairs<T, T>(tensor(call, 0), tensor(call, 1), y, [](T a, T b) { return a < b ? a : b; });
+  });
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_maximum, check, run_maximum);
+THIMBLE_DEFINE_KERNEL(portable, thimble_minimum, check, run_minimum);
+
+}  // namespace thimble::kernels

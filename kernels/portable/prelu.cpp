@@ -1,0 +1,51 @@
+// prelu: one slope for codes from zero up, slopes of an operand below. Formula: docs/numerics.md,
+// qprelu. Operands: x, w, attributes (x_zp, w_zp, y_zp, mult, shift, w_mult, w_shift, min, max,
+// rounding), y; w broadcasts.
+//
+// In place: y may be x, in the same order of dimensions.
+
+#include "kernels/args/broadcast.h"
+#include "kernels/args/elementwise.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+struct Params {
+  int32_t x_zp, w_zp, y_zp, mult, shift, w_mult, w_shift, min, max, rounding;
+};
+
+const Params& params_of(const Call& call) {
+  return *static_cast<const Params*>(tensor(call, 2).data);
+}
+
+Status check(const Call& call) {
+  const Tensor& y = tensor(call, 3);
+  const Status binary = check_binary(tensor(call, 0), tensor(call, 1), y);
+  if (binary != Status::kOk) return binary;
+  if (!same_sizes(tensor(call, 0), y)) return Status::kBadShape;
+  if (const Status s = check_blob(tensor(call, 2), sizeof(Params)); s != Status::kOk) return s;
+  const Params& p = params_of(call);
+  const bool fine = is_code(p.x_zp) && is_code(p.w_zp) && is_code(p.y_zp) &&
+                    is_scale(p.mult, p.shift) && is_scale(p.w_mult, p.w_shift) &&
+                    are_bounds(p.min, p.max) && p.rounding == 0;
+  return fine ? Status::kOk : Status::kBadParameter;
+}
+
+int8_t scale(int32_t x, int32_t w, const Params& p) {
+  const int32_t scaled = x >= 0 ? numerics::requantize(x, p.mult, p.shift)
+                                : numerics::requantize(x * w, p.w_mult, p.w_shift);
+  return static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, p.y_zp), p.min, p.max));
+}
+
+void run(const Call& call) {
+  const Params p = params_of(call);
+  for_pairs<int8_t, int8_t>(tensor(call, 0), tensor(call, 1), tensor(call, 3),
+                            [&](int8_t x, int8_t w) { return scale(x - p.x_zp, w - p.w_zp, p); });
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_prelu, check, run);
+
+}  // namespace thimble::kernels

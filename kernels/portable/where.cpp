@@ -1,0 +1,60 @@
+// where: a where the condition (bool) is not 0, else b. Elements of any type; operands broadcast.
+// Operands: condition, a, b, y.
+//
+// In place: y may be a (or b), or the condition if elements have one byte, where that operand has
+// y's shape and order of dimensions.
+
+#include "kernels/args/broadcast.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check(const Call& call) {
+  const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1), &tensor(call, 2)};
+  const Tensor& y = tensor(call, 3);
+  if (const Status s = check_broadcast(operands, 3, y); s != Status::kOk) return s;
+  const bool fits = operands[0]->dtype == DType::kBool && operands[1]->dtype == y.dtype &&
+                    operands[2]->dtype == y.dtype;
+  return fits ? Status::kOk : Status::kBadDType;
+}
+
+/// T is any type of the elements' size.
+template <class T>
+void choose(const Call& call) {
+  const Tensor& y = tensor(call, 3);
+  const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1), &tensor(call, 2)};
+  Walk walk = walk_broadcast(operands, 3, y);
+  T* out = static_cast<T*>(y.data);
+  do {
+    const Walk::Axis& row = walk.row();
+    const uint8_t* condition = static_cast<const uint8_t*>(operands[0]->data) + walk.offset[0];
+    const T* a = static_cast<const T*>(operands[1]->data) + walk.offset[1];
+    const T* b = static_cast<const T*>(operands[2]->data) + walk.offset[2];
+    for (int32_t i = 0; i < row.extent; ++i) {
+      *out++ = *condition != 0 ? *a : *b;
+      condition += row.step[0];
+      a += row.step[1];
+      b += row.step[2];
+    }
+  } while (walk.next());
+}
+
+void run(const Call& call) {
+  switch (element_bytes(tensor(call, 3).dtype)) {
+    case 1:
+      return choose<uint8_t>(call);
+    case 2:
+      return choose<uint16_t>(call);
+    case 4:
+      return choose<uint32_t>(call);
+    default:
+      return choose<uint64_t>(call);
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_where, check, run);
+
+}  // namespace thimble::kernels
