@@ -1,114 +1,9 @@
-// Convolution and linear, float and integer. Positions in the padding add nothing in either.
-//
-// Sums are built plane by plane, one kernel tap after the other: the same terms as the textbook
-// loop over output positions, in an order that walks memory forward.
+// Convolution and linear, float and integer.
 
-#include <algorithm>
-
-#include "eval/call.h"
+#include "eval/convolve.h"
 
 namespace thimble::eval {
 namespace {
-
-/// Output positions along one side whose input position exists for one kernel tap.
-struct Range {
-  int64_t first, last;  // last is excluded
-};
-Range positions_inside(int64_t outputs, int64_t inputs, int64_t stride, int64_t tap_offset) {
-  Range range{0, outputs};
-  while (range.first < outputs && range.first * stride + tap_offset < 0) ++range.first;
-  while (range.last > range.first && (range.last - 1) * stride + tap_offset >= inputs) --range.last;
-  return range;
-}
-
-struct Geometry {
-  int64_t in_h, in_w, out_h, out_w, kernel_h, kernel_w;
-  std::vector<int64_t> stride, padding, dilation;
-};
-Geometry geometry(const Call& call) {
-  const ir::Shape& x = call.shape(0);
-  const ir::Shape& w = call.shape(1);
-  const ir::Shape& y = call.output.shape;
-  return {x[2],
-          x[3],
-          y[2],
-          y[3],
-          w[2],
-          w[3],
-          call.op.integers("stride"),
-          call.op.integers("padding"),
-          call.op.integers("dilation")};
-}
-
-/// sums[y][x] += (plane[input position] - zero_point) * weights[ky][kx] over all taps.
-template <typename Sum, typename T>
-void add_plane(const Geometry& g, const T* plane, const T* weights, Sum zero_point, Sum* sums) {
-  for (int64_t ky = 0; ky < g.kernel_h; ++ky) {
-    const int64_t offset_y = ky * g.dilation[0] - g.padding[0];
-    const Range rows = positions_inside(g.out_h, g.in_h, g.stride[0], offset_y);
-    for (int64_t kx = 0; kx < g.kernel_w; ++kx) {
-      const int64_t offset_x = kx * g.dilation[1] - g.padding[1];
-      const Range columns = positions_inside(g.out_w, g.in_w, g.stride[1], offset_x);
-      const Sum weight = static_cast<Sum>(weights[ky * g.kernel_w + kx]);
-      for (int64_t y = rows.first; y < rows.last; ++y) {
-        const T* line = plane + (y * g.stride[0] + offset_y) * g.in_w;
-        Sum* to = sums + y * g.out_w;
-        for (int64_t x = columns.first; x < columns.last; ++x) {
-          to[x] += (static_cast<Sum>(line[x * g.stride[1] + offset_x]) - zero_point) * weight;
-        }
-      }
-    }
-  }
-}
-
-/// Calls `finish(output channel, index in the result, sum)` for every element.
-template <typename Sum, typename T, typename Bias, typename Finish>
-void convolve(const Call& call, Sum zero_point, Finish finish) {
-  const Geometry g = geometry(call);
-  const int64_t in_channels = call.shape(0)[1];
-  const int64_t out_channels = call.shape(1)[0];
-  const int64_t depth = call.shape(1)[1];
-  const int64_t out_per_group = out_channels / (in_channels / depth);
-  const int64_t in_plane = g.in_h * g.in_w;
-  const int64_t out_plane = g.out_h * g.out_w;
-  const T* x = call.input<T>(0).data();
-  const T* w = call.input<T>(1).data();
-  std::vector<Sum> sums(static_cast<size_t>(out_plane));
-  for (int64_t n = 0; n < call.shape(0)[0]; ++n) {
-    for (int64_t o = 0; o < out_channels; ++o) {
-      const Sum bias =
-          call.has(2) ? static_cast<Sum>(call.input<Bias>(2)[static_cast<size_t>(o)]) : 0;
-      std::fill(sums.begin(), sums.end(), bias);
-      const int64_t first_channel = o / out_per_group * depth;
-      for (int64_t i = 0; i < depth; ++i) {
-        add_plane(g, x + (n * in_channels + first_channel + i) * in_plane,
-                  w + (o * depth + i) * g.kernel_h * g.kernel_w, zero_point, sums.data());
-      }
-      for (int64_t i = 0; i < out_plane; ++i) {
-        finish(o, static_cast<size_t>((n * out_channels + o) * out_plane + i),
-               sums[static_cast<size_t>(i)]);
-      }
-    }
-  }
-}
-
-template <typename Sum, typename T, typename Bias, typename Finish>
-void multiply(const Call& call, Sum zero_point, Finish finish) {
-  const int64_t outputs = call.shape(1)[0];
-  const int64_t terms = call.shape(1)[1];
-  const int64_t rows = ir::element_count(call.shape(0)) / terms;
-  for (int64_t row = 0; row < rows; ++row) {
-    for (int64_t o = 0; o < outputs; ++o) {
-      const T* x = call.input<T>(0).data() + row * terms;
-      const T* w = call.input<T>(1).data() + o * terms;
-      Sum sum = call.has(2) ? static_cast<Sum>(call.input<Bias>(2)[static_cast<size_t>(o)]) : 0;
-      for (int64_t i = 0; i < terms; ++i) {
-        sum += (static_cast<Sum>(x[i]) - zero_point) * static_cast<Sum>(w[i]);
-      }
-      finish(o, static_cast<size_t>(row * outputs + o), sum);
-    }
-  }
-}
 
 /// y = clamp(requantize(acc, mult[o], shift[o]) + y_zp, min, max).
 auto requantizing(const Call& call) {
@@ -135,17 +30,17 @@ auto storing(const Call& call) {
 }  // namespace
 
 void eval_conv2d(const Call& call) {
-  convolve<double, float, float>(call, 0.0, storing(call));
+  convolve<double, float, float, float>(call, 0.0, storing(call));
 }
 void eval_linear(const Call& call) {
-  multiply<double, float, float>(call, 0.0, storing(call));
+  multiply<double, float, float, float>(call, 0.0, storing(call));
 }
 
 void eval_qconv2d(const Call& call) {
-  convolve<int64_t, int8_t, int32_t>(call, call.integer("x_zp"), requantizing(call));
+  convolve<int64_t, int8_t, int8_t, int32_t>(call, call.integer("x_zp"), requantizing(call));
 }
 void eval_qlinear(const Call& call) {
-  multiply<int64_t, int8_t, int32_t>(call, call.integer("x_zp"), requantizing(call));
+  multiply<int64_t, int8_t, int8_t, int32_t>(call, call.integer("x_zp"), requantizing(call));
 }
 
 }  // namespace thimble::eval

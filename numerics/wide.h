@@ -1,0 +1,35 @@
+#pragma once
+// Arithmetic of 16-bit activations (docs/numerics.md, "16-bit activations"). Freestanding.
+
+#include <cstdint>
+
+#include "numerics/fixed_point.h"
+
+namespace thimble::numerics {
+
+/// Sums of products stay below this, so that times a 15-bit multiplier they fit 64 bits.
+inline constexpr int64_t kWideSumMax = int64_t{1} << 47;
+/// Largest shift of requantize64; the smallest is kShiftMin.
+inline constexpr int32_t kWideShiftMax = 14;
+inline constexpr int32_t kWideTableSize = 513;
+
+/// Single rounding with a 15-bit multiplier; |value| below kWideSumMax, shift in [kShiftMin, 14].
+/// The result is limited to 32 bits, which no clamp of codes can tell from the number itself.
+constexpr int32_t requantize64(int64_t value, int32_t mult, int32_t shift) {
+  const int64_t reduced = mult < 0x7FFF0000 ? (mult + (1 << 15)) >> 16 : 0x7FFF;
+  const int32_t total = 15 - shift;
+  const int64_t result = (value * reduced + (int64_t{1} << (total - 1))) >> total;
+  return result > INT32_MAX   ? INT32_MAX
+         : result < INT32_MIN ? INT32_MIN
+                              : static_cast<int32_t>(result);
+}
+
+/// Between two entries of a table of kWideTableSize points.
+constexpr int16_t interpolate(const int16_t* table, int32_t code) {
+  const int32_t at = (code >> 7) + 256;
+  const int32_t rest = code & 127;
+  const int32_t slope = table[at + 1] - table[at];
+  return static_cast<int16_t>(clamp(table[at] + ((slope * rest + 64) >> 7), -32768, 32767));
+}
+
+}  // namespace thimble::numerics

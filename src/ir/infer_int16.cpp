@@ -1,0 +1,157 @@
+// Type rules of integer arithmetic with 16-bit activations (docs/numerics.md, "16-bit activations").
+
+#include <cstdlib>
+
+#include "ir/infer_rules.h"
+#include "numerics/fixed_point.h"
+#include "numerics/wide.h"
+
+namespace thimble::ir {
+namespace {
+
+Type int16_result(Shape shape) {
+  return {DType::kI16, std::move(shape), {}, {}};
+}
+
+Status check_clamp16(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_range("min", INT16_MIN, INT16_MAX));
+  return c.expect_range("max", c.integer("min"), INT16_MAX);
+}
+
+/// Of requantize64.
+Status check_multiplier64(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_range("mult", 0, INT32_MAX));
+  return c.expect_range("shift", numerics::kShiftMin, numerics::kWideShiftMax);
+}
+
+Status check_channels(const Candidate& c, int64_t channels, int64_t terms) {
+  if (c.has(2)) THIMBLE_CHECK(c.expect_dtype(2, DType::kI64));
+  THIMBLE_CHECK(check_channel_multipliers(c, channels));
+  for (const int32_t shift : c.value(4).constant->data<int32_t>()) {
+    if (shift > numerics::kWideShiftMax) {
+      return bad_input("shift (%{}) holds {}, expected at most {}", c.value(4).name, shift,
+                       numerics::kWideShiftMax);
+    }
+  }
+  THIMBLE_CHECK(check_clamp16(c));
+  int64_t bias = 0;
+  if (c.has(2)) {
+    THIMBLE_CHECK(c.expect_constant(2));
+    for (const int64_t b : c.value(2).constant->data<int64_t>()) {
+      if (b <= -numerics::kWideSumMax || b >= numerics::kWideSumMax) {
+        return unsupported("a bias of {} is beyond 2^47", b);
+      }
+      bias = std::max(bias, std::abs(b));
+    }
+  }
+  constexpr int64_t kProductMax = int64_t{128} * 32768;
+  if (terms <= (numerics::kWideSumMax - 1 - bias) / kProductMax) return ok();
+  return unsupported("the accumulator may reach 2^47 ({} products)", terms);
+}
+
+Result<Type> weighted16(const Candidate& c, Result<Shape> (*rule)(const Candidate&)) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
+  THIMBLE_TRY(Shape shape, rule(c));
+  const int64_t channels = c.shape(1)[0];
+  THIMBLE_CHECK(check_channels(c, channels, c.type(1).elements() / channels));
+  return int16_result(std::move(shape));
+}
+
+Result<Shape> broadcast16(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));
+  THIMBLE_CHECK(check_clamp16(c));
+  return broadcast_rule(c);
+}
+
+Result<Type> scaled_sum16(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, broadcast16(c));
+  THIMBLE_CHECK(check_multiplier(c, "a_mult", "a_shift"));
+  THIMBLE_CHECK(check_multiplier(c, "b_mult", "b_shift"));
+  THIMBLE_CHECK(check_multiplier(c, "y_mult", "y_shift"));
+  return int16_result(std::move(shape));
+}
+
+Status expect_codes(const Candidate& c) {
+  if (c.type(0).dtype == DType::kI8 || c.type(0).dtype == DType::kI16) return ok();
+  return bad_input("{}, expected i8 or i16", c.describe(0));
+}
+
+}  // namespace
+
+Result<Type> infer_lut16(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));
+  THIMBLE_CHECK(c.expect_shape(1, {numerics::kWideTableSize}));
+  return int16_result(c.shape(0));
+}
+
+Result<Type> infer_qadd16(const Candidate& c) {
+  return scaled_sum16(c);
+}
+Result<Type> infer_qsub16(const Candidate& c) {
+  return scaled_sum16(c);
+}
+
+Result<Type> infer_qmul16(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, broadcast16(c));
+  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  return int16_result(std::move(shape));
+}
+
+Result<Type> infer_qconv2d16(const Candidate& c) {
+  return weighted16(c, convolution_rule);
+}
+Result<Type> infer_qlinear16(const Candidate& c) {
+  return weighted16(c, linear_rule);
+}
+
+Result<Type> infer_qavg_pool2d16(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
+  THIMBLE_TRY(const Window window, pool_window(c));
+  THIMBLE_CHECK(check_clamp16(c));
+  const int64_t taps = window.kernel[0] * window.kernel[1];
+  if (taps * 32768 > INT32_MAX) {
+    return unsupported("a window of {} elements overflows 32 bits", taps);
+  }
+  Type type = int16_result({c.shape(0)[0], c.shape(0)[1], window.output[0], window.output[1]});
+  if (c.type(0).quant && c.type(0).quant->axis == -1) type.quant = c.type(0).quant;
+  return type;
+}
+
+Result<Type> infer_qmean16(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
+  THIMBLE_TRY(Shape shape, mean_rule(c));
+  THIMBLE_CHECK(check_multiplier64(c));
+  THIMBLE_CHECK(check_clamp16(c));
+  return int16_result(std::move(shape));  // 2^31 elements times 2^15 stay below 2^47
+}
+
+Result<Type> infer_qsoftmax16(const Candidate& c) {
+  THIMBLE_CHECK(expect_codes(c));
+  THIMBLE_CHECK(c.dimension(0));
+  THIMBLE_CHECK(c.expect_range("mult", 0, INT32_MAX));
+  THIMBLE_CHECK(c.expect_range("shift", 0, 31));
+  THIMBLE_CHECK(c.expect_range("diff_min", INT32_MIN, 0));
+  const int64_t reach = c.type(0).dtype == DType::kI8 ? 255 : 65535;
+  const int64_t lowest = std::max(c.integer("diff_min"), -reach);
+  if (lowest * (int64_t{1} << c.integer("shift")) < INT32_MIN) {
+    return bad_input("diff_min {} times 2^{} is below 32 bits", lowest, c.integer("shift"));
+  }
+  Type type = int16_result(c.shape(0));
+  type.quant = per_tensor(0x1p-15, 0);
+  return type;
+}
+
+Result<Type> infer_rescale(const Candidate& c) {
+  THIMBLE_CHECK(expect_codes(c));
+  const bool wide_x = c.type(0).dtype == DType::kI16;
+  const bool wide_y = c.integer("wide") != 0;
+  THIMBLE_CHECK(c.expect_range("x_zp", wide_x ? INT16_MIN : INT8_MIN, wide_x ? INT16_MAX : 127));
+  THIMBLE_CHECK(c.expect_range("y_zp", wide_y ? INT16_MIN : INT8_MIN, wide_y ? INT16_MAX : 127));
+  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  return Type{wide_y ? DType::kI16 : DType::kI8, c.shape(0), {}, {}};
+}
+
+}  // namespace thimble::ir
