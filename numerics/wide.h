@@ -24,6 +24,15 @@ constexpr int32_t requantize64(int64_t value, int32_t mult, int32_t shift) {
                               : static_cast<int32_t>(result);
 }
 
+/// docs/numerics.md, "Graph edges", for int16 with zero point 0. inverse_scale = 1 / scale.
+constexpr int16_t quantize_i16(float value, float inverse_scale) {
+  constexpr float kLimit = 65536.0F;
+  float scaled = value * inverse_scale;
+  if (!(scaled == scaled)) scaled = 0;
+  scaled = scaled < -kLimit ? -kLimit : scaled > kLimit ? kLimit : scaled;
+  return static_cast<int16_t>(clamp(round_half_even(scaled), INT16_MIN, INT16_MAX));
+}
+
 /// Between two entries of a table of kWideTableSize points.
 constexpr int16_t interpolate(const int16_t* table, int32_t code) {
   const int32_t at = (code >> 7) + 256;

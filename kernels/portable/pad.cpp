@@ -3,7 +3,7 @@
 // Operands: x, before[4], after[4], value, y. Both lists have four values in the order of the
 // dimensions in *memory*, aligned at the innermost. As in the stock kernel, a rank-4 tensor whose
 // order is ambiguous (one channel, or one pixel) counts as NHWC. What the lists say must be the
-// padding of y's logical shape in y's own order, too.
+// padding of y's logical shape in y's own order, too. Here int16 is taken as well as int8.
 
 #include <cstring>
 
@@ -21,19 +21,32 @@ uint32_t dimension_at(const Tensor& x, uint32_t place) {
   return is_nhwc(x) ? kNhwc[place] : place;
 }
 
+bool is_value(int64_t value, DType dtype) {
+  if (dtype == DType::kI16) return value >= INT16_MIN && value <= INT16_MAX;
+  return dtype == DType::kI8 && value >= INT8_MIN && value <= INT8_MAX;
+}
+
+void fill(const Tensor& y, int32_t value) {
+  if (y.dtype == DType::kI8) {
+    memset(y.data, value, y.bytes);
+    return;
+  }
+  int16_t* at = static_cast<int16_t*>(y.data);
+  for (int32_t i = elements(y); i > 0; --i) *at++ = static_cast<int16_t>(value);
+}
+
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const IntList& before = ints(call, 1);
   const IntList& after = ints(call, 2);
   const Tensor& y = tensor(call, 4);
   if (const Status s = check_pair(x, y); s != Status::kOk) return s;
-  if (x.dtype != DType::kI8) return Status::kBadDType;
+  if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   if (x.rank < 1 || x.rank > kDims || y.rank != x.rank) return Status::kBadShape;
   const bool same_order = is_nhwc(x) ? is_nhwc(y) : is_contiguous(x) && is_contiguous(y);
   if (!same_order) return Status::kBadLayout;
   if (before.count != kDims || after.count != kDims) return Status::kBadParameter;
-  const int64_t value = call.args[3].integer;
-  if (value < -128 || value > 127) return Status::kBadParameter;
+  if (!is_value(call.args[3].integer, x.dtype)) return Status::kBadParameter;
   const uint32_t unused = kDims - x.rank;
   for (uint32_t i = 0; i < kDims; ++i) {
     if (before.items[i] < 0 || after.items[i] < 0) return Status::kBadParameter;
@@ -51,7 +64,7 @@ Status check(const Call& call) {
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 4);
-  memset(y.data, static_cast<int>(integer(call, 3)), y.bytes);
+  fill(y, integer(call, 3));
   int32_t steps[abi::kMaxRank];
   byte_strides(y, steps);
   Move move = scatter(y, x, steps);

@@ -39,8 +39,7 @@ void scaled_sum16(const Call& call, int64_t sign_of_b) {
                       Rounding::kDouble);
   };
   binary16(call, [&](int64_t a, int64_t b) {
-    const int64_t sum =
-        scaled("a", a * pow2(15)) + sign_of_b * scaled("b", b * pow2(15));
+    const int64_t sum = scaled("a", a * pow2(15)) + sign_of_b * scaled("b", b * pow2(15));
     return scaled("y", wrap32(sum));
   });
 }
@@ -153,13 +152,12 @@ void eval_qmean16(const Call& call) {
   for (const int64_t dim : call.op.integers("dims")) kept[static_cast<size_t>(dim)] = 1;
   std::vector<int64_t> sums(call.result<int16_t>().size(), 0);
   const auto x = call.input<int16_t>(0);
-  for_each<1>(from, {broadcast_steps(kept, from)},
-              [&](size_t i, const std::array<int64_t, 1>& at) {
-                sums[static_cast<size_t>(at[0])] += x[i];
-              });
+  for_each<1>(from, {broadcast_steps(kept, from)}, [&](size_t i, const std::array<int64_t, 1>& at) {
+    sums[static_cast<size_t>(at[0])] += x[i];
+  });
   for (size_t i = 0; i < sums.size(); ++i) {
-    call.result<int16_t>()[i] = to_code16(
-        call, requantize64(sums[i], call.integer("mult"), call.integer("shift")));
+    call.result<int16_t>()[i] =
+        to_code16(call, requantize64(sums[i], call.integer("mult"), call.integer("shift")));
   }
 }
 

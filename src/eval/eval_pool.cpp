@@ -99,6 +99,17 @@ void eval_qavg_pool2d(const Call& call) {
   });
 }
 
+void eval_qavg_pool2d16(const Call& call) {
+  for_each_window<int16_t>(call, [&](size_t index, const std::vector<int16_t>& elements) {
+    const int64_t n = static_cast<int64_t>(elements.size());
+    int64_t sum = 0;
+    for (const int16_t value : elements) sum += value;
+    const int64_t mean = (sum + (sum >= 0 ? n / 2 : -(n / 2))) / n;
+    call.result<int16_t>()[index] =
+        static_cast<int16_t>(clamp(mean, call.integer("min"), call.integer("max")));
+  });
+}
+
 void eval_mean(const Call& call) {
   const auto x = call.input<float>(0);
   std::vector<double> sums(call.result<float>().size(), 0.0);

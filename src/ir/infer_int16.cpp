@@ -1,4 +1,5 @@
-// Type rules of integer arithmetic with 16-bit activations (docs/numerics.md, "16-bit activations").
+// Type rules of integer arithmetic with 16-bit activations (docs/numerics.md, "16-bit
+// activations").
 
 #include <cstdlib>
 

@@ -2,6 +2,7 @@ thimble_test(cortex_m_conformance_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conformance_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/random_integer_graph.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_wide_graph.cpp
     ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
   DEPS thimble_target thimble_emit thimble_eval thimble_runtime
   LABELS conformance)

@@ -16,6 +16,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "random_integer_graph.h"
+#include "random_wide_graph.h"
 #include "runtime/include/thimble.h"
 #include "target/target.h"
 
@@ -72,10 +73,19 @@ std::vector<ir::Tensor> run_on_host(const ir::Graph& graph, const Bytes& pte,
   return outputs;
 }
 
+using Generate = ir::Graph (*)(uint64_t seed, bool stock);
+
+ir::Graph narrow_graph(uint64_t seed, bool stock) {
+  return test::random_integer_graph(seed, {static_cast<int>(2 + seed % 9), stock});
+}
+ir::Graph wide_graph(uint64_t seed, bool) {
+  return test::random_wide_graph(seed, static_cast<int>(2 + seed % 9));
+}
+
 /// True if the target took the graph.
-bool check_one(uint64_t seed, const char* target_name, Dialect dialect) {
+bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate generate) {
   const bool stock = dialect == Dialect::kStock;
-  const ir::Graph graph = test::random_integer_graph(seed, {static_cast<int>(2 + seed % 9), stock});
+  const ir::Graph graph = generate(seed, stock);
   const std::string repeat =
       "THIMBLE_SEED=" + std::to_string(seed) + " on " + target_name + (stock ? ", stock" : "");
   SCOPED_TRACE(repeat);
@@ -118,16 +128,16 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect) {
   return true;
 }
 
-void check_many(const char* target_name, Dialect dialect) {
+void check_many(const char* target_name, Dialect dialect, Generate generate = narrow_graph) {
   const int64_t only = from_environment("THIMBLE_SEED", -1);
   if (only >= 0) {
-    check_one(static_cast<uint64_t>(only), target_name, dialect);
+    check_one(static_cast<uint64_t>(only), target_name, dialect, generate);
     return;
   }
   const int64_t graphs = from_environment("THIMBLE_GRAPHS", 2000);
   int64_t taken = 0;
   for (int64_t seed = 0; seed < graphs && !testing::Test::HasFailure(); ++seed) {
-    taken += check_one(static_cast<uint64_t>(seed), target_name, dialect) ? 1 : 0;
+    taken += check_one(static_cast<uint64_t>(seed), target_name, dialect, generate) ? 1 : 0;
   }
   // Refusals must stay the exception, or the test checks nothing.
   EXPECT_GT(taken, graphs * 8 / 10);
@@ -135,6 +145,9 @@ void check_many(const char* target_name, Dialect dialect) {
 
 TEST(CortexMConformance, native_helium) {
   check_many("cortex-m55", Dialect::kNative);
+}
+TEST(CortexMConformance, native_int16) {
+  check_many("cortex-m55", Dialect::kNative, wide_graph);
 }
 TEST(CortexMConformance, stock_helium) {
   check_many("cortex-m55", Dialect::kStock);

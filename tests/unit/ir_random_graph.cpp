@@ -23,7 +23,8 @@ class Maker {
     graph_.add_input("codes", {DType::kI8, {5}, {}, ir::per_tensor(0.1, -7)});
     graph_.add_input("odd name", {DType::kI32, {2, 2}, {}, {}});
     graph_.add_input("mask", {DType::kBool, {6, 5}, {}, {}});
-    data_ = {0, 1, 2, 3, 4, 5};
+    graph_.add_input("wide", {DType::kI16, {1, 4, 6, 5}, {}, {}});
+    data_ = {0, 1, 2, 3, 4, 5, 6};
     // Most attempts do not fit and are refused; the factory is the filter.
     for (int attempt = 0; attempt < 200 * op_count; ++attempt) {
       if (static_cast<int>(graph_.ops().size()) >= op_count) break;
@@ -44,17 +45,22 @@ class Maker {
         value = static_cast<int32_t>(random_.between(low, high));
       }
     }
+    if (dtype == DType::kI64) {
+      for (int64_t& value : tensor->data<int64_t>()) value = random_.between(low, high);
+    }
     return graph_.add_constant("c", std::move(tensor));
   }
 
   /// Operands that parametrize: their name says what they must be. `x` is the first operand.
   ValueId parameter(OpKind kind, std::string_view name, const Shape& x) {
     const bool integer = ir::op_name(kind)[0] == 'q';
+    const bool wide = ir::op_name(kind).ends_with("16");
     if (kind == OpKind::prelu || kind == OpKind::qprelu) {
       return constant(integer ? DType::kI8 : DType::kF32, {x.empty() ? 1 : x.back()}, 0, 0);
     }
     if (name == "w") {
-      const bool linear = kind == OpKind::linear || kind == OpKind::qlinear;
+      const bool linear =
+          kind == OpKind::linear || kind == OpKind::qlinear || kind == OpKind::qlinear16;
       const bool transposed = kind == OpKind::conv_transpose2d || kind == OpKind::qconv_transpose2d;
       Shape shape = linear ? Shape{channels_, x.empty() ? 1 : x.back()}
                            : Shape{channels_, x.size() > 1 ? x[1] : 1, random_.between(1, 3),
@@ -64,11 +70,13 @@ class Maker {
     }
     if (name == "b") {
       if (random_.chance(30)) return ir::kNoValue;
+      if (wide) return constant(DType::kI64, {channels_}, -5000, 5000);
       return constant(integer ? DType::kI32 : DType::kF32, {channels_}, -5000, 5000);
     }
     const Shape per_channel = random_.chance(50) ? Shape{channels_} : Shape{1};
     if (name == "mult") return constant(DType::kI32, per_channel, 1 << 30, INT32_MAX);
     if (name == "shift" && integer) return constant(DType::kI32, per_channel, -12, 2);
+    if (name == "table" && wide) return constant(DType::kI16, {513}, 0, 0);
     if (name == "table") return constant(DType::kI8, {256}, 0, 0);
     if (name.ends_with("_low")) return constant(DType::kI32, {3}, 0, 0);
     if (name.ends_with("_weight")) return constant(DType::kI32, {3}, 0, 2048);

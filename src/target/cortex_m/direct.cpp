@@ -18,15 +18,22 @@ std::optional<abi::PteOp> find_row(const std::string& name) {
 
 using Rows = std::array<std::optional<abi::PteOp>, static_cast<size_t>(ir::OpKind::kCount)>;
 
-/// An integer operator has its name without the q; a float one of the same name has no row.
+std::optional<abi::PteOp> row_of(const std::string& name) {
+  // A float operator whose integer form has the row of its name.
+  if (ir::op_from_name("q" + name)) return {};
+  const auto row = [](std::string_view short_name) {
+    return find_row(fmt::format("thimble::{}.out", short_name));
+  };
+  if (name[0] == 'q') {
+    if (const auto integer = row(std::string_view(name).substr(1))) return integer;
+  }
+  return row(name);
+}
+
 Rows all_rows() {
   Rows rows;
   for (size_t i = 0; i < rows.size(); ++i) {
-    const std::string name(ir::op_name(static_cast<ir::OpKind>(i)));
-    const bool has_integer_form = ir::op_from_name("q" + name).has_value();
-    const bool integer = name[0] == 'q' && ir::op_from_name(name.substr(1)).has_value();
-    if (has_integer_form) continue;
-    rows[i] = find_row(fmt::format("thimble::{}.out", integer ? name.substr(1) : name));
+    rows[i] = row_of(std::string(ir::op_name(static_cast<ir::OpKind>(i))));
   }
   return rows;
 }

@@ -43,7 +43,9 @@ bool is_window(OpKind kind) {
     case OpKind::adaptive_max_pool2d:
     case OpKind::max_pool2d:
     case OpKind::qadaptive_avg_pool2d:
+    case OpKind::qavg_pool2d16:
     case OpKind::qavg_pool2d:
+    case OpKind::qconv2d16:
     case OpKind::qconv2d:
     case OpKind::qconv_transpose2d:
     case OpKind::qresize_bilinear:
@@ -59,18 +61,29 @@ bool is_elementwise(OpKind kind) {
     case OpKind::logical_and:
     case OpKind::logical_not:
     case OpKind::logical_or:
+    case OpKind::lut16:
     case OpKind::lut:
     case OpKind::maximum:
     case OpKind::minimum:
+    case OpKind::qadd16:
     case OpKind::qadd:
     case OpKind::qdiv:
+    case OpKind::qmul16:
     case OpKind::qmul:
+    case OpKind::qsub16:
     case OpKind::qsub:
+    case OpKind::rescale:
     case OpKind::where:
       return true;
     default:
       return false;
   }
+}
+bool is_table(OpKind kind) {
+  return kind == OpKind::lut || kind == OpKind::lut16;
+}
+bool is_linear(OpKind kind) {
+  return kind == OpKind::qlinear || kind == OpKind::qlinear16;
 }
 /// Operators that run on any memory order, or in the physical frame, without moving data.
 bool follows_operand(OpKind kind) {
@@ -201,7 +214,11 @@ class Assigner {
 
   Result<ValueId> convert(const Op& op) {
     if (is_window(op.kind)) return convert_window(op);
-    if (op.kind != OpKind::lut && is_elementwise(op.kind)) return convert_elementwise(op);
+    if (is_table(op.kind)) {
+      const std::vector<ValueId> inputs = rewriter_.map(op.inputs);
+      return add(op.kind, inputs, op.attrs, op, order(inputs[0]), op.output);
+    }
+    if (is_elementwise(op.kind)) return convert_elementwise(op);
     switch (op.kind) {
       case OpKind::copy:
         return rewriter_.map(op.inputs[0]);  // orders are decided here, not by the user's clone()
@@ -209,13 +226,11 @@ class Assigner {
         return convert_quantize(op);
       case OpKind::dequantize:
         return convert_dequantize(op);
-      case OpKind::lut:
-        return add(op.kind, rewriter_.map(op.inputs), op.attrs, op,
-                   order(rewriter_.map(op.inputs[0])), op.output);
       case OpKind::permute:
         return convert_permute(op);
       case OpKind::reshape:
         return convert_reshape(op);
+      case OpKind::qlinear16:
       case OpKind::qlinear:
         return convert_linear(op);
       case OpKind::pad:
@@ -224,9 +239,11 @@ class Assigner {
       case OpKind::slice:
       case OpKind::expand:
         return convert_framed(op);
+      case OpKind::qsoftmax16:
       case OpKind::qsoftmax:
       case OpKind::qlog_softmax:
         return convert_last_dim(op);
+      case OpKind::qmean16:
       case OpKind::qmean:
         return convert_mean(op);
       default:
@@ -257,6 +274,9 @@ class Assigner {
   Result<ValueId> convert_window(const Op& op) {
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     THIMBLE_TRY(inputs[0], to_order(inputs[0], ir::channels_last_order(), op.source));
+    if (op.kind == OpKind::qconv2d16) {  // its kernel takes the weights as they lie
+      THIMBLE_TRY(inputs[1], to_order(inputs[1], ir::channels_last_order(), op.source));
+    }
     return add(op.kind, std::move(inputs), op.attrs, op, ir::channels_last_order(), op.output);
   }
 
@@ -340,7 +360,7 @@ class Assigner {
     const auto& readers = consumers_[static_cast<size_t>(op.output)];
     return std::all_of(readers.begin(), readers.end(), [&](int reader) {
       const Op& linear = from_.ops()[static_cast<size_t>(reader)];
-      return linear.kind == OpKind::qlinear && linear.inputs[0] == op.output &&
+      return is_linear(linear.kind) && linear.inputs[0] == op.output &&
              from_.value(linear.inputs[1]).constant != nullptr;
     });
   }

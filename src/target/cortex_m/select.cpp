@@ -147,9 +147,11 @@ class Selector {
     const int64_t zero_point = op.integer("zero_point");
     const ir::Type& from = graph_.type(op.inputs[0]);
     const ir::Type& to = graph_.type(op.output);
+    const bool wide = (quantizes ? to : from).dtype == ir::DType::kI16;
     if (!stock_) {
-      return call(quantizes ? PteOp::thimble_quantize : PteOp::thimble_dequantize,
-                  {x(op), scale, zero_point});
+      const PteOp narrow_op = quantizes ? PteOp::thimble_quantize : PteOp::thimble_dequantize;
+      const PteOp wide_op = quantizes ? PteOp::thimble_quantize16 : PteOp::thimble_dequantize16;
+      return call(wide ? wide_op : narrow_op, {x(op), scale, zero_point});
     }
     assert(ir::same_memory(from.shape, from.dim_order, to.dim_order));
     (void)from;

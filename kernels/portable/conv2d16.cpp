@@ -1,0 +1,144 @@
+// thimble::conv2d16: any groups, dilation and batch; formula: docs/numerics.md, "16-bit
+// activations".
+//
+// Operands: x, w, b?, mult, shift, attributes (stride padding dilation groups min max), y. Memory:
+// x and y NHWC; w [out][kernel_h][kernel_w][in / groups], by its order of dimensions.
+
+#include "kernels/args/attributes.h"
+#include "kernels/args/wide.h"
+#include "kernels/args/window.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+/// The attributes as they lie; lists begin with their count.
+struct Params {
+  int32_t strides, stride[2];
+  int32_t pads, pad[4];
+  int32_t dilations, dilation[2];
+  int32_t groups, min, max;
+};
+
+const Params& params_of(const Call& call) {
+  return *reinterpret_cast<const Params*>(attributes(tensor(call, 5)));
+}
+
+struct Conv16 {
+  const int16_t* x;
+  const int8_t* w;
+  int16_t* y;
+  int32_t batch, in_c, out_c, groups;
+  WindowAxis axis[2];  // height, width
+  WideRequant requant;
+};
+
+Conv16 bind(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& w = tensor(call, 1);
+  const Tensor& y = tensor(call, 6);
+  const Params& p = params_of(call);
+  Conv16 conv = {};
+  conv.x = codes16(x);
+  conv.w = codes(w);
+  conv.y = mutable_codes16(y);
+  conv.batch = x.sizes[0];
+  conv.in_c = x.sizes[1];
+  conv.out_c = y.sizes[1];
+  conv.groups = p.groups;
+  for (uint32_t a = 0; a < 2; ++a) {
+    conv.axis[a] = {w.sizes[2 + a], p.stride[a],    p.dilation[a],
+                    p.pad[a],       x.sizes[2 + a], y.sizes[2 + a]};
+  }
+  conv.requant = bind_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), p.min, p.max);
+  return conv;
+}
+
+Status check_images(const Tensor& x, const Tensor& w, const Tensor& y) {
+  const Tensor* const all[] = {&x, &w, &y};
+  for (const Tensor* t : all) {
+    const DType dtype = t == &w ? DType::kI8 : DType::kI16;
+    if (const Status s = check_tensor(*t, dtype); s != Status::kOk) return s;
+    if (t->rank != 4) return Status::kBadShape;
+    if (!is_nhwc(*t)) return Status::kBadLayout;
+  }
+  return x.sizes[0] == y.sizes[0] && w.sizes[0] == y.sizes[1] ? Status::kOk : Status::kBadShape;
+}
+
+Status check(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& w = tensor(call, 1);
+  const Status images = check_images(x, w, tensor(call, 6));
+  if (images != Status::kOk) return images;
+  const Status words = check_attributes(tensor(call, 5), sizeof(Params) / sizeof(int32_t));
+  if (words != Status::kOk) return words;
+  const Params& p = params_of(call);
+  const bool lists = p.strides == 2 && p.pads == 4 && p.dilations == 2;
+  if (!lists || p.groups < 1 || !are_bounds16(p.min, p.max)) return Status::kBadParameter;
+  const int32_t out_c = tensor(call, 6).sizes[1];
+  if (x.sizes[1] % p.groups != 0 || out_c % p.groups != 0 || w.sizes[1] != x.sizes[1] / p.groups) {
+    return Status::kBadShape;
+  }
+  const int64_t terms = int64_t{w.sizes[1]} * w.sizes[2] * w.sizes[3];
+  const Status s =
+      check_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), out_c, terms);
+  if (s != Status::kOk) return s;
+  const Conv16 conv = bind(call);
+  if (const Status a = check_axes(conv.axis, conv.in_c); a != Status::kOk) return a;
+  for (const WindowAxis& axis : conv.axis) {
+    if (!output_follows(axis)) return Status::kBadShape;
+  }
+  return Status::kOk;
+}
+
+/// Everything about one output position but the channel.
+struct Place {
+  const int16_t* image;
+  int32_t y_origin, x_origin;
+  Taps ty, tx;
+};
+
+int64_t sum(const Conv16& conv, const Place& place, int32_t channel) {
+  const WindowAxis& down = conv.axis[0];
+  const WindowAxis& across = conv.axis[1];
+  const int32_t depth = conv.in_c / conv.groups;
+  const int32_t first_c = channel / (conv.out_c / conv.groups) * depth;
+  const int8_t* w = conv.w + channel * down.kernel * across.kernel * depth;
+  int64_t total = conv.requant.start(channel);
+  for (int32_t ky = place.ty.first; ky < place.ty.last; ++ky) {
+    const int32_t row = (place.y_origin + ky * down.dilation) * across.in;
+    for (int32_t kx = place.tx.first; kx < place.tx.last; ++kx) {
+      const int32_t pixel = row + place.x_origin + kx * across.dilation;
+      total += wide_dot(place.image + pixel * conv.in_c + first_c,
+                        w + (ky * across.kernel + kx) * depth, depth);
+    }
+  }
+  return total;
+}
+
+void run(const Call& call) {
+  const Conv16 conv = bind(call);
+  int16_t* y = conv.y;
+  Place place = {};
+  place.image = conv.x;
+  for (int32_t n = 0; n < conv.batch; ++n) {
+    for (int32_t oy = 0; oy < conv.axis[0].out; ++oy) {
+      place.y_origin = conv.axis[0].origin(oy);
+      place.ty = conv.axis[0].inside(place.y_origin);
+      for (int32_t ox = 0; ox < conv.axis[1].out; ++ox) {
+        place.x_origin = conv.axis[1].origin(ox);
+        place.tx = conv.axis[1].inside(place.x_origin);
+        for (int32_t o = 0; o < conv.out_c; ++o) {
+          *y++ = conv.requant.finish(sum(conv, place, o), o);
+        }
+      }
+    }
+    place.image += conv.axis[0].in * conv.axis[1].in * conv.in_c;
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_conv2d16, check, run);
+
+}  // namespace thimble::kernels

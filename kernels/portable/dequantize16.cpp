@@ -1,0 +1,36 @@
+// thimble::dequantize16; formula: docs/numerics.md, "Graph edges".
+//
+// Operands: x int16, scale, zero_point (0), y float32, which may have another order of dimensions.
+
+#include "kernels/args/edge.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::thimble_dequantize16;
+  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  if (integer(call, 2) != 0) return Status::kBadParameter;
+  return check_edge(call, tensor(call, 3), DType::kI16, DType::kF32);
+}
+
+void run(const Call& call) {
+  Edge edge = bind_edge(call, 3);
+
+  Walk& walk = edge.walk;
+  do {
+    const Walk::Axis& row = walk.row();
+    const int16_t* x = static_cast<const int16_t*>(edge.x) + walk.offset[1];
+    float* y = static_cast<float*>(edge.y) + walk.offset[0];
+    for (int32_t i = 0; i < row.extent; ++i) {
+      y[i] = static_cast<float>(x[i * row.step[1]] - edge.zero_point) * edge.scale;
+    }
+  } while (walk.next());
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_dequantize16, check, run);
+
+}  // namespace thimble::kernels

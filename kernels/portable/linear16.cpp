@@ -1,0 +1,61 @@
+// thimble::linear16; formula: docs/numerics.md, "16-bit activations".
+//
+// Operands: x, w [out][in], b?, mult, shift, attributes (min max), y. All leading dimensions of x
+// are rows; all tensors contiguous.
+
+#include "kernels/args/attributes.h"
+#include "kernels/args/wide.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check_matrices(const Tensor& x, const Tensor& w, const Tensor& y) {
+  const Tensor* const all[] = {&x, &w, &y};
+  for (const Tensor* t : all) {
+    const DType dtype = t == &w ? DType::kI8 : DType::kI16;
+    if (const Status s = check_tensor(*t, dtype); s != Status::kOk) return s;
+    if (!is_contiguous(*t)) return Status::kBadLayout;
+  }
+  if (x.rank == 0 || w.rank != 2 || y.rank != x.rank) return Status::kBadShape;
+  const uint32_t last = x.rank - 1U;
+  for (uint32_t d = 0; d < last; ++d) {
+    if (x.sizes[d] != y.sizes[d]) return Status::kBadShape;
+  }
+  return x.sizes[last] == w.sizes[1] && y.sizes[last] == w.sizes[0] ? Status::kOk
+                                                                    : Status::kBadShape;
+}
+
+Status check(const Call& call) {
+  const Tensor& w = tensor(call, 1);
+  const Status s = check_matrices(tensor(call, 0), w, tensor(call, 6));
+  if (s != Status::kOk) return s;
+  if (const Status a = check_attributes(tensor(call, 5), 2); a != Status::kOk) return a;
+  const int32_t* const bounds = attributes(tensor(call, 5));
+  if (!are_bounds16(bounds[0], bounds[1])) return Status::kBadParameter;
+  return check_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), w.sizes[0],
+                            w.sizes[1]);
+}
+
+void run(const Call& call) {
+  const Tensor& w = tensor(call, 1);
+  const int32_t* const bounds = attributes(tensor(call, 5));
+  const WideRequant requant =
+      bind_wide_requant(tensor(call, 2), tensor(call, 3), tensor(call, 4), bounds[0], bounds[1]);
+  const int32_t out = w.sizes[0];
+  const int32_t in = w.sizes[1];
+  const int16_t* x = codes16(tensor(call, 0));
+  int16_t* y = mutable_codes16(tensor(call, 6));
+  for (int32_t row = elements(tensor(call, 0)) / in; row > 0; --row) {
+    for (int32_t o = 0; o < out; ++o) {
+      *y++ = requant.finish(requant.start(o) + wide_dot(x, codes(w) + o * in, in), o);
+    }
+    x += in;
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_linear16, check, run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,36 @@
+// thimble::quantize16; formula: docs/numerics.md, "Graph edges".
+//
+// Operands: x float32, scale, zero_point (0), y int16, which may have another order of dimensions.
+
+#include "kernels/args/edge.h"
+#include "kernels/define.h"
+#include "numerics/wide.h"
+namespace thimble::kernels {
+namespace {
+
+Status check(const Call& call) {
+  constexpr abi::PteOp kOp = abi::PteOp::thimble_quantize16;
+  if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
+  if (integer(call, 2) != 0) return Status::kBadParameter;
+  return check_edge(call, tensor(call, 3), DType::kF32, DType::kI16);
+}
+
+void run(const Call& call) {
+  Edge edge = bind_edge(call, 3);
+  const float inverse = 1.0F / edge.scale;
+  Walk& walk = edge.walk;
+  do {
+    const Walk::Axis& row = walk.row();
+    const float* x = static_cast<const float*>(edge.x) + walk.offset[1];
+    int16_t* y = static_cast<int16_t*>(edge.y) + walk.offset[0];
+    for (int32_t i = 0; i < row.extent; ++i) {
+      y[i] = numerics::quantize_i16(x[i * row.step[1]], inverse);
+    }
+  } while (walk.next());
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_quantize16, check, run);
+
+}  // namespace thimble::kernels

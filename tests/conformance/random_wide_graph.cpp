@@ -1,0 +1,243 @@
+#include "random_wide_graph.h"
+
+#include "../unit/ir_random_graph.h"
+#include "ir/dce.h"
+#include "numerics/multiplier.h"
+
+namespace thimble::test {
+namespace {
+
+using ir::Attrs;
+using ir::DType;
+using ir::OpKind;
+using ir::Shape;
+using ir::ValueId;
+
+class Generator {
+ public:
+  explicit Generator(uint64_t seed) : random_(seed) {}
+
+  ir::Graph run(int ops) {
+    Shape shape = {1, random_.between(1, 6), random_.between(1, 6), random_.between(1, 6)};
+    if (random_.chance(25)) shape = {random_.between(1, 3), random_.between(1, 12)};
+    const bool narrow = random_.chance(40);
+    const ir::DimOrder order =
+        shape.size() == 4 && random_.chance(30) ? ir::channels_last_order() : ir::DimOrder{};
+    const ValueId x = graph_.add_input("x", {narrow ? DType::kI8 : DType::kI16, shape, order, {}});
+    values_.push_back(x);
+    if (narrow) rescale(x, true);
+    for (int tries = 0; made_ < ops && tries < ops * 20; ++tries) add_op();
+    const int outputs = random_.chance(30) ? 2 : 1;
+    for (int i = 0; i < outputs; ++i) graph_.add_output(i == 0 ? values_.back() : pick());
+    return ir::remove_unused(graph_);
+  }
+
+ private:
+  ValueId pick() {
+    return values_[static_cast<size_t>(
+        random_.between(0, static_cast<int64_t>(values_.size()) - 1))];
+  }
+  [[nodiscard]] const ir::Type& type(ValueId value) const { return graph_.type(value); }
+  [[nodiscard]] bool is_wide(ValueId value) const { return type(value).dtype == DType::kI16; }
+  [[nodiscard]] size_t rank(ValueId value) const { return type(value).shape.size(); }
+
+  ValueId constant(ir::Tensor tensor) {
+    return graph_.add_constant("c", std::make_shared<const ir::Tensor>(std::move(tensor)));
+  }
+  ValueId random_constant(DType dtype, const Shape& shape) {
+    return constant(random_tensor(random_, dtype, shape));
+  }
+  numerics::Multiplier multiplier(double magnitude) {
+    return numerics::quantize_multiplier(magnitude * random_.real(0.2, 1.5));
+  }
+  void set_multiplier(Attrs* attrs, const std::string& prefix, double magnitude) {
+    const numerics::Multiplier m = multiplier(magnitude);
+    attrs->set(prefix + "mult", int64_t{m.mult});
+    attrs->set(prefix + "shift", int64_t{m.shift});
+  }
+  std::pair<ValueId, ValueId> multipliers(int64_t count, double magnitude) {
+    std::vector<int32_t> mult, shift;
+    for (int64_t i = 0; i < count; ++i) {
+      const numerics::Multiplier m = multiplier(magnitude);
+      mult.push_back(m.mult);
+      shift.push_back(m.shift);
+    }
+    return {constant(ir::make_i32({count}, mult)), constant(ir::make_i32({count}, shift))};
+  }
+  /// int64, far beyond 32 bits.
+  ValueId bias(int64_t channels) {
+    if (random_.chance(30)) return ir::kNoValue;
+    ir::Tensor tensor = ir::zeros(DType::kI64, {channels});
+    for (int64_t& b : tensor.data<int64_t>()) {
+      b = random_.between(-(int64_t{1} << 40), int64_t{1} << 40);
+    }
+    return constant(std::move(tensor));
+  }
+  void set_clamp(Attrs* attrs) {
+    if (random_.chance(40)) attrs->set("min", random_.between(-32768, 0));
+    if (random_.chance(30)) attrs->set("max", random_.between(1, 32767));
+  }
+  std::vector<int64_t> pair(int64_t low, int64_t high) {
+    return {random_.between(low, high), random_.between(low, high)};
+  }
+
+  void keep(OpKind kind, std::vector<ValueId> inputs, Attrs attrs) {
+    const auto result = graph_.add(kind, std::move(inputs), std::move(attrs), {}, {});
+    if (!result.ok() || type(*result).elements() > 4000 || type(*result).elements() == 0) return;
+    values_.push_back(*result);
+    ++made_;
+  }
+
+  void add_op() {
+    const ValueId x = random_.chance(60) ? values_.back() : pick();
+    const int64_t choice = random_.between(0, 11);
+    if (choice == 0) return rescale(x, random_.chance(50));
+    if (choice == 1) return softmax(x);
+    if (!is_wide(x)) return;
+    if (choice <= 3) return binary(x);
+    if (choice <= 5) return rank(x) == 4 ? conv(x) : linear(x);
+    if (choice == 6) return linear(x);
+    if (choice == 7) return keep(OpKind::lut16, {x, random_constant(DType::kI16, {513})}, {});
+    if (choice == 8) return pool(x);
+    if (choice == 9 && random_.chance(0)) return mean(x);
+    movement(x);
+  }
+
+  void rescale(ValueId x, bool wide) {
+    Attrs attrs;
+    const bool from_wide = is_wide(x);
+    if (!from_wide) attrs.set("x_zp", random_.between(-128, 127));
+    if (!wide) attrs.set("y_zp", random_.between(-128, 127));
+    attrs.set("wide", int64_t{wide ? 1 : 0});
+    set_multiplier(&attrs, "", wide == from_wide ? 1.0 : wide ? 200.0 : 0.005);
+    keep(OpKind::rescale, {x}, std::move(attrs));
+  }
+
+  void softmax(ValueId x) {
+    if (rank(x) == 0) return;
+    const double scale = std::exp2(random_.real(-14, -2)) / (is_wide(x) ? 64 : 1);
+    const numerics::Multiplier m = numerics::quantize_multiplier(scale * 0x1p26);
+    if (m.shift < 0) return;
+    const double least = -std::floor(std::ldexp(31.0 * 0x1p26, -m.shift));
+    keep(OpKind::qsoftmax16, {x},
+         {{"dim", random_.between(0, static_cast<int64_t>(rank(x)) - 1)},
+          {"mult", int64_t{m.mult}},
+          {"shift", int64_t{m.shift}},
+          {"diff_min", static_cast<int64_t>(least)}});
+  }
+
+  void binary(ValueId x) {
+    constexpr OpKind kKinds[] = {OpKind::qadd16, OpKind::qmul16, OpKind::qsub16};
+    const OpKind kind = kKinds[random_.between(0, 2)];
+    Shape shape = type(x).shape;
+    for (int64_t& size : shape) size = random_.chance(20) ? 1 : size;
+    ValueId other = pick();
+    if (!is_wide(other) || type(other).shape != type(x).shape) {
+      other = random_constant(DType::kI16, shape);
+    }
+    Attrs attrs;
+    if (kind == OpKind::qmul16) {
+      set_multiplier(&attrs, "", 3e-5);
+    } else {
+      set_multiplier(&attrs, "a_", 0.4);
+      set_multiplier(&attrs, "b_", 0.4);
+      set_multiplier(&attrs, "y_", 4e-5);
+    }
+    set_clamp(&attrs);
+    if (random_.chance(50)) return keep(kind, {x, other}, std::move(attrs));
+    keep(kind, {other, x}, std::move(attrs));
+  }
+
+  void conv(ValueId x) {
+    const int64_t channels = type(x).shape[1];
+    int64_t groups = 1, out = random_.between(1, 8);
+    if (random_.chance(35)) {
+      groups = channels;
+      out = channels * random_.between(1, 2);
+    }
+    const std::vector<int64_t> kernel = pair(1, 3);
+    const auto [mult, shift] = multipliers(random_.chance(80) ? out : 1, 1e-4);
+    Attrs attrs = {{"stride", pair(1, 2)},
+                   {"padding", std::vector<int64_t>{random_.between(0, 2), random_.between(0, 2),
+                                                    random_.between(0, 2), random_.between(0, 2)}},
+                   {"dilation", pair(1, random_.chance(20) ? 2 : 1)},
+                   {"groups", groups}};
+    set_clamp(&attrs);
+    const ValueId w = random_constant(DType::kI8, {out, channels / groups, kernel[0], kernel[1]});
+    keep(OpKind::qconv2d16, {x, w, bias(out), mult, shift}, std::move(attrs));
+  }
+
+  void linear(ValueId x) {
+    if (rank(x) == 0) return;
+    const int64_t out = random_.between(1, 9);
+    const auto [mult, shift] = multipliers(random_.chance(70) ? out : 1, 1e-4);
+    Attrs attrs;
+    set_clamp(&attrs);
+    const ValueId w = random_constant(DType::kI8, {out, type(x).shape.back()});
+    keep(OpKind::qlinear16, {x, w, bias(out), mult, shift}, std::move(attrs));
+  }
+
+  void pool(ValueId x) {
+    if (rank(x) != 4) return;
+    Attrs attrs = {{"kernel", pair(1, 3)},
+                   {"stride", pair(1, 2)},
+                   {"padding", std::vector<int64_t>{0, random_.between(0, 1), 0, 0}}};
+    set_clamp(&attrs);
+    keep(OpKind::qavg_pool2d16, {x}, std::move(attrs));
+  }
+
+  void mean(ValueId x) {
+    std::vector<int64_t> dims;
+    for (size_t d = 0; d < rank(x); ++d) {
+      if (random_.chance(50)) dims.push_back(static_cast<int64_t>(d));
+    }
+    Attrs attrs = {{"dims", dims}, {"keepdim", random_.between(0, 1)}};
+    set_multiplier(&attrs, "", 0.2);
+    set_clamp(&attrs);
+    keep(OpKind::qmean16, {x}, std::move(attrs));
+  }
+
+  void movement(ValueId x) {
+    const Shape& shape = type(x).shape;
+    if (shape.empty()) return;
+    const auto last = static_cast<int64_t>(shape.size()) - 1;
+    const int64_t dim = random_.between(0, last);
+    const int64_t size = shape[static_cast<size_t>(dim)];
+    switch (random_.between(0, 4)) {
+      case 0:
+        return keep(OpKind::reshape, {x}, {{"shape", Shape{type(x).elements()}}});
+      case 1: {
+        std::vector<int64_t> dims;
+        for (int64_t d = last; d >= 0; --d) dims.push_back(d);
+        return keep(OpKind::permute, {x}, {{"dims", dims}});
+      }
+      case 2:
+        return keep(OpKind::slice, {x},
+                    {{"dim", dim}, {"start", random_.between(0, size - 1)}, {"end", size}});
+      case 3:
+        return keep(OpKind::concat, {x, x}, {{"dim", dim}});
+      default: {
+        std::vector<int64_t> before(shape.size(), 0), after(shape.size(), 0);
+        before[static_cast<size_t>(dim)] = random_.between(0, 2);
+        after[static_cast<size_t>(dim)] = random_.between(0, 2);
+        return keep(OpKind::pad, {x},
+                    {{"before", before},
+                     {"after", after},
+                     {"value", static_cast<double>(random_.between(-1000, 1000))}});
+      }
+    }
+  }
+
+  Random random_;
+  ir::Graph graph_;
+  std::vector<ValueId> values_;
+  int made_ = 0;
+};
+
+}  // namespace
+
+ir::Graph random_wide_graph(uint64_t seed, int ops) {
+  return Generator(seed).run(ops);
+}
+
+}  // namespace thimble::test

@@ -1,0 +1,14 @@
+#pragma once
+// Random graphs by seed of operators with 16-bit activations, and of the ways between 8 and 16
+// bits.
+
+#include <cstdint>
+
+#include "ir/graph.h"
+
+namespace thimble::test {
+
+/// A verified graph with one int8 or int16 input and at least one output.
+[[nodiscard]] ir::Graph random_wide_graph(uint64_t seed, int ops);
+
+}  // namespace thimble::test
