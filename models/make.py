@@ -3,8 +3,8 @@
     python models/make.py NAME [--out DIR]
     python models/make.py all
 
-Without --out the files of a network go to models/NAME, those of mobilenet_v2 to build/models/mobilenet_v2.
-`all` means every network that is committed, so not mobilenet_v2.
+Without --out the files of a network go to models/NAME, those of mobilenet_v2 and mobilenet_v3_small to build/models/NAME.
+`all` means every network that is committed, so not those two.
 """
 
 import argparse
@@ -14,8 +14,32 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-COMMITTED = ["hello_sin", "digits_cnn", "ad_autoencoder", "dscnn_kws", "resnet8", "mobilenet_v1_vww"]
-ON_DEMAND = ["mobilenet_v2"]
+COMMITTED = [
+    "hello_sin",
+    "digits_cnn",
+    "ad_autoencoder",
+    "dscnn_kws",
+    "resnet8",
+    "mobilenet_v1_vww",
+    "mobilenet_v3_tiny",
+    "mnasnet_like",
+    "efficientnet_lite_like",
+    "squeezenet_like",
+    "shufflenet_v2_like",
+    "unet_small",
+    "yolo_nano_like",
+    "convnext_femto_like",
+    "deit_tiny_like",
+    "conv_tasnet_like",
+    "tcn",
+    "lstm_classifier",
+    "gru_classifier",
+    "rnn_step",
+    "decoder_step",
+    "streaming_conv",
+    "streaming_conv_buffer",
+]
+ON_DEMAND = ["mobilenet_v2", "mobilenet_v3_small"]
 
 
 def load(name: str):

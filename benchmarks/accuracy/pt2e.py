@@ -1,12 +1,15 @@
 """What PyTorch's own PT2E int8 quantization reaches on the networks of models/, as a reference for Thimble.
 
-    python benchmarks/accuracy/pt2e.py [NAME ...] [--mobilenet-v2 DIR] [--out FILE.json]
+    python benchmarks/accuracy/pt2e.py [NAME ...] [--folder DIR] [--out FILE.json]
 
 Two quantizers: ExecuTorch's CortexMQuantizer, which wants channels-last examples, and XNNPACKQuantizer with per-channel
-symmetric weights; the latter leaves a final softmax's output in float. Each network is calibrated on its calibrate.npz
-and judged on its test.npz; samples go in one at a time.
+symmetric weights. Each network is calibrated on its calibrate.npz and judged on its test.npz; samples go in one at a time,
+and a state in buffers begins both times as the file has it. --folder is where a network is that is not in models/.
 
-SQNR is 10 log10(sum (ref - mean of ref over samples)^2 / sum (ref - got)^2) over all samples and outputs, in dB.
+SQNR is 10 log10(sum (ref - mean of ref over samples)^2 / sum (ref - got)^2) over all samples of an output, in dB; a list
+where there are several outputs, null where an output is the float one to the bit. `float_ops` counts the operators that
+compute in float after quantization, but for those that only move data; a recurrent layer (`aten.lstm` and the like), which
+no quantizer knows, is also measured `decomposed`, as torch.export writes it in elementary operators.
 Networks that are not measured keep their entry in the output file.
 """
 
@@ -16,6 +19,8 @@ import math
 import platform
 import sys
 import time
+from collections import Counter
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -29,20 +34,59 @@ from executorch.backends.xnnpack.quantizer.xnnpack_quantizer import (
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 ROOT = Path(__file__).resolve().parents[2]
-NETWORKS = ["hello_sin", "digits_cnn", "ad_autoencoder", "dscnn_kws", "resnet8", "mobilenet_v1_vww"]
-MOBILENET_V2_TEST_IMAGES = 32
+sys.path.insert(0, str(ROOT / "models"))
+from make import COMMITTED, ON_DEMAND  # noqa: E402
+
+LARGE_TEST_IMAGES = 32  # of the networks for pictures of 224x224
+RECURRENT = ("aten.lstm.", "aten.gru.", "aten.rnn_tanh.", "aten.rnn_relu.")
+MOVES = {
+    "_to_copy", "alias", "cat", "chunk", "clone", "constant_pad_nd", "contiguous", "copy", "copy_", "detach", "dropout",
+    "expand", "flatten", "full", "narrow", "pad", "permute", "reshape", "select", "slice", "split", "split_with_sizes",
+    "squeeze", "stack", "t", "transpose", "unbind", "unflatten", "unsqueeze", "view", "zeros",
+}  # fmt: skip
+ACTIVATIONS = {"relu", "relu_", "relu6", "hardtanh", "hardtanh_", "clamp", "hardsigmoid", "hardswish"}
 
 
-def each(model, x, prepare=lambda sample: sample):
-    with torch.no_grad():
-        return torch.cat([model(prepare(x[i : i + 1].clone())) for i in range(len(x))])
+def inputs_of(program, data):
+    names = program.graph_signature.user_inputs
+    return [torch.from_numpy(data[name]) for name in names]
+
+
+def is_state(name):
+    """A buffer of the network, not of an observer."""
+    return "activation_post_process" not in name
+
+
+class Network:
+    """A module whose buffers after a run are what they were before it; modules of one program share them."""
+
+    def __init__(self, module):
+        self.module = module
+        self.writes_state = False  # known after a run
+        self.buffers = {name: b.clone() for name, b in module.named_buffers() if is_state(name)}
+
+    def run(self, inputs, prepare=lambda sample: sample):
+        with torch.no_grad():
+            calls = []
+            for i in range(len(inputs[0])):
+                got = self.module(*[prepare(array[i : i + 1].clone()) for array in inputs])
+                calls.append([part.clone() for part in (got if isinstance(got, (tuple, list)) else (got,))])
+            for name, buffer in self.module.named_buffers():
+                if name in self.buffers and not torch.equal(buffer, self.buffers[name]):
+                    self.writes_state = True
+                    buffer.copy_(self.buffers[name])
+        return [torch.cat(parts) for parts in zip(*calls)]
 
 
 def sqnr_db(reference, got):
     reference, got = reference.double(), got.double()
     signal = ((reference - reference.mean(0, keepdim=True)) ** 2).sum()
     noise = ((reference - got) ** 2).sum()
-    return round((10 * torch.log10(signal / noise)).item(), 2)
+    return round((10 * torch.log10(signal / noise)).item(), 2) if noise > 0 else None
+
+
+def one_or_list(values):
+    return values[0] if len(values) == 1 else values
 
 
 def channels_last(sample):
@@ -53,89 +97,147 @@ def unchanged(sample):
     return sample
 
 
-def float_module(path):
-    return torch.export.load(str(path)).module(check_guards=False)
+def base_name(node):
+    """`conv2d` of aten.conv2d.default; None of what is no such operator."""
+    schema = getattr(node.target, "_schema", None)
+    return schema and schema.name.split("::")[-1]
 
 
-def quantized(path, calibrate, which):
-    module = float_module(path)
+def is_float(node):
+    value = node.meta.get("val")
+    return not isinstance(value, torch.Tensor) or value.is_floating_point()
+
+
+def float_ops(module):
+    """Operators that take or leave a float value which does not come from, or go to, an integer one."""
+
+    @cache
+    def integer_above(node):
+        """Whether the value is a dequantized one, or a constant, perhaps moved."""
+        name = base_name(node)
+        if node.op == "get_attr" or (name and name.startswith("dequantize")):
+            return True
+        if node.op == "call_function" and (name in MOVES or node.target.__name__ == "getitem"):
+            return all(integer_above(above) for above in node.all_input_nodes)
+        return False
+
+    @cache
+    def integer_below(node):
+        """Whether all that becomes of the value is a quantized one, perhaps moved or clamped before."""
+        for user in node.users:
+            name = base_name(user) or ""
+            passes = name in MOVES or (name in ACTIVATIONS and len(node.users) == 1)
+            if not (name.startswith("quantize") or (passes and integer_below(user))):
+                return False
+        return bool(node.users)
+
+    def integer_inputs(node):
+        for above in node.all_input_nodes:
+            fused = base_name(node) in ACTIVATIONS and above.op == "call_function" and len(above.users) == 1
+            if not integer_above(above) and not (fused and integer_inputs(above)):
+                return False
+        return True
+
+    found = Counter()
+    for node in module.graph.nodes:
+        name = base_name(node) if node.op == "call_function" else None
+        if not name or name in MOVES or "quantize" in name or not is_float(node):
+            continue
+        if not (integer_inputs(node) and integer_below(node)):
+            found[name.removesuffix("_")] += 1
+    return dict(sorted(found.items()))
+
+
+def decomposed(program):
+    """The program with recurrent layers in elementary operators and all else as it is."""
+    table = {
+        op: rule
+        for op, rule in torch.export.default_decompositions().items()
+        if any(str(op).startswith(prefix) for prefix in RECURRENT)
+    }
+    return program.run_decompositions(table)
+
+
+def quantized(program, calibrate, which):
+    module = program.module(check_guards=False)
     if which == "cortex_m":
         prepare, quantizer = channels_last, CortexMQuantizer()
-        for owner in (module.parameters(), module.buffers()):
-            for tensor in owner:
-                if tensor.dim() == 4:
-                    tensor.data = channels_last(tensor.data)
-        example = (prepare(calibrate[:1].clone()),)
+        for tensor in module.parameters():
+            if tensor.dim() == 4:
+                tensor.data = channels_last(tensor.data)
+        example = tuple(prepare(array[:1].clone()) for array in calibrate)
         module = torch.export.export(module, example, strict=False).module(check_guards=False)
     else:
         prepare = unchanged
         quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config(is_per_channel=True))
-    module = prepare_pt2e(module, quantizer)
-    each(module, calibrate, prepare)
-    return convert_pt2e(module), prepare
+    observed = Network(prepare_pt2e(module, quantizer))
+    observed.run(calibrate, prepare)
+    # Folding would make a constant of a buffer that the network writes to.
+    return Network(convert_pt2e(observed.module, fold_quantize=not observed.writes_state)), prepare
 
 
 def measure(name, folder):
-    calibrate = torch.from_numpy(np.load(folder / "calibrate.npz")["x"])
+    program = torch.export.load(str(folder / f"{name}.pt2"))
+    calibrate = inputs_of(program, np.load(folder / "calibrate.npz"))
     data = np.load(folder / "test.npz")
-    x, labels = torch.from_numpy(data["x"]), None
-    if "labels" in data:
-        labels = torch.from_numpy(data["labels"])
-    if name == "mobilenet_v2":
-        x, labels = x[:MOBILENET_V2_TEST_IMAGES], labels[:MOBILENET_V2_TEST_IMAGES]
-    path = folder / f"{name}.pt2"
-    original = float_module(path)
-    reference = each(original, x)
+    inputs = inputs_of(program, data)
+    labels = torch.from_numpy(data["labels"]) if "labels" in data else None
+    if name in ON_DEMAND:
+        inputs, labels = [array[:LARGE_TEST_IMAGES] for array in inputs], labels[:LARGE_TEST_IMAGES]
+    original = Network(program.module(check_guards=False))
+    reference = original.run(inputs)
 
-    result = {"test_samples": len(x), "calibration_samples": len(calibrate)}
+    result = {"test_samples": len(inputs[0]), "calibration_samples": len(calibrate[0])}
     if labels is not None:
-        result["accuracy_float"] = round((reference.argmax(1) == labels).double().mean().item(), 4)
+        result["accuracy_float"] = round((reference[0].argmax(1) == labels).double().mean().item(), 4)
     turn = torch.linspace(0, 2 * math.pi, 1000)[:, None]
     if name == "hello_sin":
-        result["max_error_against_sin_float"] = round((each(original, turn) - torch.sin(turn)).abs().max().item(), 5)
-    for which in ("cortex_m", "xnnpack"):
-        module, prepare = quantized(path, calibrate, which)
-        got = each(module, x, prepare)
-        entry = {"sqnr_db": sqnr_db(reference, got)}
+        result["max_error_against_sin_float"] = round((original.run([turn])[0] - torch.sin(turn)).abs().max().item(), 5)
+
+    def judge(program, which):
+        network, prepare = quantized(program, calibrate, which)
+        got = network.run(inputs, prepare)
+        entry = {"sqnr_db": one_or_list([sqnr_db(*pair) for pair in zip(reference, got)])}
         if labels is not None:
-            entry["top1_agreement"] = round((reference.argmax(1) == got.argmax(1)).double().mean().item(), 4)
-            entry["accuracy"] = round((got.argmax(1) == labels).double().mean().item(), 4)
+            entry["top1_agreement"] = round((reference[0].argmax(1) == got[0].argmax(1)).double().mean().item(), 4)
+            entry["accuracy"] = round((got[0].argmax(1) == labels).double().mean().item(), 4)
         if name == "hello_sin":
-            entry["max_error_against_sin"] = round(
-                (each(module, turn, prepare) - torch.sin(turn)).abs().max().item(), 5
-            )
-        result[which] = entry
+            sine = network.run([turn], prepare)[0]
+            entry["max_error_against_sin"] = round((sine - torch.sin(turn)).abs().max().item(), 5)
+        entry["float_ops"] = float_ops(network.module)
+        return entry
+
+    recurrent = any(str(node.target).startswith(RECURRENT) for node in program.graph.nodes)
+    for which in ("cortex_m", "xnnpack"):
+        result[which] = judge(program, which)
+        if recurrent:
+            result[which]["decomposed"] = judge(decomposed(program), which)
     return result
 
 
 def main():
     parser = argparse.ArgumentParser(description="PT2E int8 accuracy of the networks of models/.")
-    parser.add_argument(
-        "names", nargs="*", help="committed networks; all of them if neither a name nor --mobilenet-v2 is given"
-    )
-    parser.add_argument("--mobilenet-v2", type=Path, metavar="DIR", help="measure mobilenet_v2, from this folder")
+    parser.add_argument("names", nargs="*", help="networks; all committed ones if none is given")
+    parser.add_argument("--folder", type=Path, metavar="DIR", help="where the one named network is")
     parser.add_argument("--out", type=Path, default=Path(__file__).with_name("pt2e.json"))
     arguments = parser.parse_args()
+    if arguments.folder and len(arguments.names) != 1:
+        parser.error("--folder needs one network")
     torch.set_num_threads(1)
 
     report = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
     networks = report.get("networks", {})
-    names = arguments.names or ([] if arguments.mobilenet_v2 else NETWORKS)
-    folders = {name: ROOT / "models" / name for name in names}
-    if arguments.mobilenet_v2:
-        folders["mobilenet_v2"] = arguments.mobilenet_v2
-    for name, folder in folders.items():
+    versions = {package: version(package) for package in ("torch", "torchao", "executorch", "numpy")}
+    for name in arguments.names or COMMITTED:
+        base = "build/models" if name in ON_DEMAND else "models"
         started = time.monotonic()
-        networks[name] = measure(name, folder)
+        networks[name] = measure(name, arguments.folder or ROOT / base / name)
         print(f"{name}: {json.dumps(networks[name])} ({time.monotonic() - started:.0f} s)", flush=True)
-    report = {
-        "versions": {
-            "python": platform.python_version(),
-            **{package: version(package) for package in ("torch", "torchao", "executorch", "numpy")},
-        },
-        "networks": {name: networks[name] for name in NETWORKS + ["mobilenet_v2"] if name in networks},
-    }
-    arguments.out.write_text(json.dumps(report, indent=1) + "\n")
+        report = {
+            "versions": {"python": platform.python_version(), **versions},
+            "networks": {name: networks[name] for name in COMMITTED + ON_DEMAND if name in networks},
+        }
+        arguments.out.write_text(json.dumps(report, indent=1) + "\n")
     return 0
 
 

@@ -38,34 +38,53 @@ def on_grid(values: np.ndarray) -> np.ndarray:
 
 
 def save_arrays(path: Path, **arrays) -> None:
+    """Indices and labels are stored as int64, all else as float32."""
     ready = {}
     for name, value in arrays.items():
         if value is None:
             continue
         if isinstance(value, torch.Tensor):
             value = value.detach().numpy()
-        kind = np.int64 if name == "labels" else np.float32
+        kind = np.int64 if np.issubdtype(value.dtype, np.integer) else np.float32
         ready[name] = np.ascontiguousarray(value, dtype=kind)
     np.savez_compressed(path, **ready)
 
 
+def named(inputs) -> dict[str, torch.Tensor]:
+    """Arrays by the name of forward's argument; a lone tensor is `x`."""
+    return inputs if isinstance(inputs, dict) else {"x": inputs}
+
+
+@torch.no_grad()
+def call_each(model, inputs) -> list[torch.Tensor]:
+    """Calls the model with each sample in turn, so that a state in buffers goes on; one tensor per output."""
+    inputs = named(inputs)
+    calls = []
+    for i in range(len(next(iter(inputs.values())))):
+        result = model(*[value[i : i + 1].clone() for value in inputs.values()])
+        calls.append([part.clone() for part in (result if isinstance(result, (tuple, list)) else (result,))])
+    return [torch.cat(parts) for parts in zip(*calls)]
+
+
 def save(name: str, model: nn.Module, out: Path, *, calibrate, test) -> None:
-    """`calibrate` and `test` are (x, labels or None); the first axis of x counts samples."""
+    """`calibrate` and `test` are (inputs, labels or None). Inputs are x or a dict of arrays by the name of forward's
+    argument, in its order; the first axis counts samples. Where the model keeps a state, samples are calls in a row."""
     out.mkdir(parents=True, exist_ok=True)
     model = model.eval()
-    example = calibrate[0][:1].clone().contiguous()
-    program = torch.export.export(model, (example,), strict=False)
+    (calibrate, calibrate_labels), (test, test_labels) = [(named(inputs), labels) for inputs, labels in (calibrate, test)]
+    example = tuple(value[:1].clone().contiguous() for value in calibrate.values())
+    program = torch.export.export(model, example, strict=False)
     _tidy_source_names(program)
     torch.export.save(program, str(out / f"{name}.pt2"))
 
-    save_arrays(out / "calibrate.npz", x=calibrate[0], labels=calibrate[1])
-    save_arrays(out / "test.npz", x=test[0], labels=test[1])
+    save_arrays(out / "calibrate.npz", **calibrate, labels=calibrate_labels)
+    save_arrays(out / "test.npz", **test, labels=test_labels)
 
     stored = torch.export.load(str(out / f"{name}.pt2")).module()
-    golden = test[0][:GOLDEN_SAMPLES].clone()
-    with torch.no_grad():
-        outputs = torch.cat([stored(golden[i : i + 1].clone()) for i in range(len(golden))])
-    save_arrays(out / "golden.npz", x=golden, y=outputs)
+    golden = {name: value[:GOLDEN_SAMPLES].clone() for name, value in test.items()}
+    outputs = call_each(stored, golden)
+    keys = ["y"] if len(outputs) == 1 else [f"y{i}" for i in range(len(outputs))]
+    save_arrays(out / "golden.npz", **golden, **dict(zip(keys, outputs)))
 
     trained, with_running = parameter_count(model)
     sizes = ", ".join(f"{f.name} {f.stat().st_size}" for f in sorted(out.glob("*.np*")) + [out / f"{name}.pt2"])

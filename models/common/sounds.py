@@ -13,8 +13,8 @@ WORDS = np.array(
 )
 
 
-def spoken_words(count: int, seed: int, step: int = 4):
-    """Twelve classes: silence, an unknown glide, ten known glides. Returns [count, 1, 49, 10]."""
+def spoken_words(count: int, seed: int, step: int = 4, coefficients: int = COEFFICIENTS):
+    """Twelve classes: silence, an unknown glide, ten known glides. Returns [count, 1, 49, coefficients]."""
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 12, count)
     pitch = np.where(labels[:, None] < 2, rng.uniform(0, 9, (count, 3)), WORDS[np.maximum(labels - 2, 0)])
@@ -26,7 +26,8 @@ def spoken_words(count: int, seed: int, step: int = 4):
     second = np.clip(progress - 0.5, 0, 0.5) * 2
     track = pitch[:, :1] + (pitch[:, 1:2] - pitch[:, :1]) * first + (pitch[:, 2:] - pitch[:, 1:2]) * second
     loudness = rng.uniform(0.35, 0.8, (count, 1)) * inside * (labels != SILENCE)[:, None]
-    distance = np.arange(COEFFICIENTS)[None, None] - track[:, :, None]
+    places = np.arange(coefficients) * (COEFFICIENTS / coefficients)
+    distance = places[None, None] - track[:, :, None]
     values = 0.3 + loudness[:, :, None] * np.exp(-(distance**2) / 1.6)
     values += 0.1 * rng.standard_normal(values.shape)
     return coarse(values, step)[:, None], labels
@@ -56,3 +57,38 @@ def machine_frames(count: int, seed: int, step: int = 2):
         values += 0.35 * hum * np.exp(-((mel - centre) ** 2) / 6)
     values += 0.02 * rng.standard_normal(values.shape, dtype=np.float32)
     return coarse(values, step).reshape(count, STACKED * MELS)
+
+
+def gliding_tones(count: int, seed: int, step: int = 8, frames: int = FRAMES, coefficients: int = COEFFICIENTS):
+    """Frames in which a tone wanders and swells under noise. Returns [count, coefficients, frames] as uint8, and the tone's
+    place and loudness, [count, 2, frames], both about -1..1."""
+    rng = np.random.default_rng(seed)
+    time = np.arange(frames)[None]
+
+    def wave(slowest, fastest):
+        phase, rate = rng.uniform(0, 2 * np.pi, (count, 1)), rng.uniform(slowest, fastest, (count, 1))
+        return np.sin(phase + rate * time)
+
+    place = 0.6 * wave(0.05, 0.2) + 0.3 * wave(0.2, 0.4)
+    loudness = 0.5 + 0.5 * wave(0.05, 0.3)
+    middle = (coefficients - 1) / 2
+    distance = np.arange(coefficients)[None, :, None] - middle * (1 + place[:, None])
+    values = 0.25 + 0.6 * loudness[:, None] * np.exp(-(distance**2) / 1.6)
+    values += 0.08 * rng.standard_normal(values.shape)
+    return coarse(values, step), np.stack([place, 2 * loudness - 1], 1).astype(np.float32)
+
+
+def two_sources(count: int, seed: int, length: int = 512):
+    """A low hum and a high warble, [count, 2, length] in -1..1 as float32, each on the grid k/128 of an 8-bit recording."""
+    rng = np.random.default_rng(seed)
+    time = np.arange(length)[None]
+
+    def draw(low, high):
+        return rng.uniform(low, high, (count, 1))
+
+    swell = 0.6 + 0.4 * np.sin(draw(0, 2 * np.pi) + draw(0.005, 0.03) * time)
+    hum = draw(0.15, 0.45) * swell * np.sin(draw(0, 2 * np.pi) + draw(0.08, 0.25) * time)
+    bend = draw(2, 8) * np.sin(draw(0, 2 * np.pi) + draw(0.01, 0.04) * time)
+    gate = np.clip(4 * np.sin(draw(0, 2 * np.pi) + draw(0.01, 0.04) * time) + 2, 0, 1)
+    warble = draw(0.15, 0.45) * gate * np.sin(draw(0, 2 * np.pi) + draw(0.9, 1.6) * time + bend)
+    return (np.round(np.stack([hum, warble], 1) * 128) / 128).astype(np.float32)

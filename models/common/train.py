@@ -68,5 +68,5 @@ def accuracy(model: nn.Module, x: torch.Tensor, labels: torch.Tensor) -> float:
 def parameter_count(model: nn.Module) -> tuple[int, int]:
     """Trained parameters, and the same with the running mean and variance of each batch-norm."""
     trained = sum(p.numel() for p in model.parameters())
-    running = sum(b.numel() for b in model.buffers() if b.is_floating_point())
+    running = sum(b.numel() for name, b in model.named_buffers() if name.split(".")[-1] in ("running_mean", "running_var"))
     return trained, trained + running
