@@ -64,6 +64,16 @@ struct LogSoftmaxParams {
   int32_t scale_mult, scale_shift, log_mult, log_shift, y_offset;
 };
 
+/// Scratch of gru, lstm and rnn, 2-byte aligned: int16 lanes of one element for each unit, then its
+/// output in int8. gru: gates r and z, the two parts of n, the state; lstm: four gates, the cell;
+/// rnn: the sum.
+inline constexpr int64_t kGruLanes = 5;
+inline constexpr int64_t kLstmLanes = 5;
+inline constexpr int64_t kRnnLanes = 1;
+constexpr int64_t recurrent_scratch_bytes(int64_t lanes, int64_t hidden) {
+  return (2 * lanes + 1) * hidden;
+}
+
 /// The `named_data` entry "thimble": what ET12 has no field for. The stock runtime ignores it.
 inline constexpr char kEntryKey[] = "thimble";
 inline constexpr uint32_t kEntryMagic = 0x424D4854;  // "THMB" little-endian
@@ -82,11 +92,28 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 32);
 
+/// The `named_data` entry "thimble_state", present if the program keeps state between runs: this
+/// header, then one record for each piece of the arena that is kept. Init and reset fill a piece
+/// with the `bytes` of the entry itself that begin at `content`, or with one byte throughout. A
+/// saved state is the content of the pieces in order.
+inline constexpr char kStateKey[] = "thimble_state";
+struct StateHeader {
+  uint32_t count;
+  uint32_t bytes;  // of all pieces
+};
+struct StateRecord {
+  uint32_t arena_offset;
+  uint32_t bytes;
+  uint32_t content;  // from the start of the entry, or 0: filled with `fill`
+  uint32_t fill;     // 0 to 255
+};
+static_assert(sizeof(StateHeader) == 8 && sizeof(StateRecord) == 16);
+
 /// The `named_data` entry "thimble_io", present if an input or output is int8: one record for every
 /// input, then one for every output, in order. real = scale * (q - zero_point).
 inline constexpr char kIoKey[] = "thimble_io";
 struct IoQuant {
-  double scale;        // 0: not quantized
+  double scale;  // 0: not quantized
   int32_t zero_point;
   int32_t reserved;
 };

@@ -114,9 +114,10 @@ Model evaluator_model(ir::Graph graph, std::string label) {
   model.run = [shared, ports = model.inputs,
                name = model.label](CallSpan calls) -> Result<Outcome> {
     Outcome outcome;
+    eval::StateTensors state = eval::initial_state(*shared);
     for (const std::vector<ir::Tensor>& inputs : calls) {
       THIMBLE_CHECK(hostrun::check_inputs(ports, inputs, name));
-      THIMBLE_TRY(std::vector<ir::Tensor> outputs, eval::evaluate(*shared, inputs));
+      THIMBLE_TRY(std::vector<ir::Tensor> outputs, eval::evaluate(*shared, inputs, state));
       outcome.outputs.push_back(std::move(outputs));
     }
     return outcome;

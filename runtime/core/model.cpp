@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "abi/native_params.h"
 #include "runtime/exec/decode.h"
 #include "runtime/exec/load.h"
 #include "runtime/include/thimble.h"
@@ -18,7 +19,9 @@ constexpr uintptr_t kReady = 0x54484D42;  // in Model::magic after a successful 
 
 static_assert(sizeof(Model) <= sizeof(thimble_model) && alignof(Model) <= alignof(thimble_model));
 
-thimble_status code(Status status) { return static_cast<thimble_status>(status); }
+thimble_status code(Status status) {
+  return static_cast<thimble_status>(status);
+}
 
 /// The loaded model inside, or null.
 Model* loaded(const thimble_model* model) {
@@ -64,6 +67,30 @@ void clear_inputs(Model& model) {
   }
 }
 
+/// Calls visit(piece of the arena, record) for all that survives a run.
+template <class Visit>
+void for_each_state(const Model& model, Visit visit) {
+  if (model.image.state == nullptr) return;
+  abi::StateHeader header;
+  std::memcpy(&header, model.image.state, sizeof header);
+  Position at = model.image.state + sizeof header;
+  for (uint32_t i = 0; i < header.count; ++i, at += sizeof(abi::StateRecord)) {
+    abi::StateRecord record;
+    std::memcpy(&record, at, sizeof record);
+    visit(model.arena + record.arena_offset, record);
+  }
+}
+
+void reset_state(const Model& model) {
+  for_each_state(model, [&](uint8_t* piece, const abi::StateRecord& record) {
+    if (record.content != 0) {
+      std::memcpy(piece, model.image.state + record.content, record.bytes);
+    } else {
+      std::memset(piece, static_cast<int>(record.fill & 255), record.bytes);
+    }
+  });
+}
+
 Status load_model(Model& model, const void* file, size_t file_bytes,
                   const kernels::KernelTable& kernels, void* memory, size_t memory_bytes) {
   Checked access;
@@ -85,6 +112,7 @@ Status load_model(Model& model, const void* file, size_t file_bytes,
   access.memo = Memo(model.arena, model.image.arena_bytes, model.image.values.count());
   status = check_instructions(access, model, kernels);
   clear_inputs(model);
+  reset_state(model);
   return status;
 }
 
@@ -157,6 +185,7 @@ thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_ker
   if (status != Status::kOk) return code(status);
   needs->arena_bytes = model.image.arena_bytes;
   needs->state_bytes = layout_of(model.image).end - model.image.arena_bytes;
+  needs->saved_bytes = model.image.kept_bytes;
   return 0;
 }
 
@@ -208,6 +237,35 @@ thimble_status thimble_reset(thimble_model* model) {
   Model* inside = loaded(model);
   if (inside == nullptr) return code(Status::kNotInitialized);
   clear_inputs(*inside);
+  reset_state(*inside);
+  return 0;
+}
+
+thimble_status thimble_save(const thimble_model* model, void* to, size_t bytes) {
+  const Model* inside = loaded(model);
+  if (inside == nullptr) return code(Status::kNotInitialized);
+  if (bytes != inside->image.kept_bytes || (to == nullptr && bytes != 0)) {
+    return code(Status::kBadArgument);
+  }
+  auto* at = static_cast<uint8_t*>(to);
+  for_each_state(*inside, [&](const uint8_t* piece, const thimble::abi::StateRecord& record) {
+    std::memcpy(at, piece, record.bytes);
+    at += record.bytes;
+  });
+  return 0;
+}
+
+thimble_status thimble_restore(thimble_model* model, const void* from, size_t bytes) {
+  Model* inside = loaded(model);
+  if (inside == nullptr) return code(Status::kNotInitialized);
+  if (bytes != inside->image.kept_bytes || (from == nullptr && bytes != 0)) {
+    return code(Status::kBadArgument);
+  }
+  auto* at = static_cast<const uint8_t*>(from);
+  for_each_state(*inside, [&](uint8_t* piece, const thimble::abi::StateRecord& record) {
+    std::memcpy(piece, at, record.bytes);
+    at += record.bytes;
+  });
   return 0;
 }
 

@@ -177,10 +177,9 @@ THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_
   planned = false;
   const auto constant = number_in<uint32_t>(table, pte::tensor::kDataBufferIdx);
   const Position allocation_at = table.field(pte::tensor::kAllocationInfo);
-  if (constant != 0) {
+  if (constant != 0 && allocation_at == nullptr) {
     Position data;
     if constexpr (Access::kChecked) {
-      if (allocation_at != nullptr) return Status::kUnsupported;  // a buffer with a start value
       const Status status = check_constant(access, image, constant, bytes, data);
       if (status != Status::kOk) return status;
     } else {
@@ -191,6 +190,10 @@ THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_
     return Status::kOk;
   }
   if (allocation_at == nullptr) return caller_data(model, value_index, tensor);
+  if constexpr (Access::kChecked) {
+    // A planned tensor with a start value: ours have it in the entry that lists all state.
+    if (constant != 0 && image.state == nullptr) return Status::kUnsupported;
+  }
   const auto allocation = access.allocation(allocation_at);
   if constexpr (Access::kChecked) {
     if (allocation.at == nullptr) return Status::kCorrupt;
@@ -262,6 +265,7 @@ struct LetterTags {
     set('T', tag::kTensor);
     // Only the arena is ever written: not the file, and not a caller's input.
     set('o', tag::kTensor | Memo::kPlanned);
+    set('s', tag::kTensor | Memo::kPlanned);
     set('i', tag::kInt);
     set('b', tag::kBool);
     set('d', tag::kDouble);

@@ -94,31 +94,65 @@ Status find_constants(Checked& access, Position program, Vector segment_table, R
   return verifier.failed() ? Status::kCorrupt : Status::kOk;
 }
 
-/// Our own entry of the named data; a file of another compiler has none.
-Status check_entry(Verifier& verifier, Position program, Vector segment_table, Region segments,
-                   uint32_t arena_bytes) {
+Status check_entry(Region found, uint32_t arena_bytes) {
+  abi::Entry entry;
+  if (found.bytes < sizeof entry) return Status::kCorrupt;
+  std::memcpy(&entry, found.data, sizeof entry);
+  if (entry.magic != abi::kEntryMagic) return Status::kCorrupt;
+  if (entry.entry_version != abi::kEntryVersion) return Status::kLayoutVersion;
+  const uint32_t layout = entry.kernel_layout_version;
+  if (layout != 0 && layout != abi::kKernelLayoutVersion) return Status::kLayoutVersion;
+  return entry.arena_bytes == arena_bytes ? Status::kOk : Status::kCorrupt;
+}
+
+/// Every piece lies in the arena, and its first content in the entry.
+THIMBLE_OUT_OF_LINE Status find_state(Region found, Image& image) {
+  abi::StateHeader header;
+  if (found.bytes < sizeof header) return Status::kCorrupt;
+  std::memcpy(&header, found.data, sizeof header);
+  if (header.count > (found.bytes - sizeof header) / sizeof(abi::StateRecord)) {
+    return Status::kCorrupt;
+  }
+  uint32_t rest = header.bytes;
+  for (uint32_t i = 0; i < header.count; ++i) {
+    abi::StateRecord record;
+    std::memcpy(&record, found.data + sizeof header + i * sizeof record, sizeof record);
+    const bool in_arena = record.arena_offset <= image.arena_bytes &&
+                          record.bytes <= image.arena_bytes - record.arena_offset;
+    const bool in_entry = record.content == 0 || (record.content <= found.bytes &&
+                                                  record.bytes <= found.bytes - record.content);
+    if (!in_arena || !in_entry || record.bytes > rest) return Status::kCorrupt;
+    rest -= record.bytes;
+  }
+  if (rest != 0) return Status::kCorrupt;
+  image.state = found.data;
+  image.kept_bytes = header.bytes;
+  return Status::kOk;
+}
+
+/// Our own entries of the named data; a file of another compiler has none.
+Status check_entries(Verifier& verifier, Position program, Vector segment_table, Region segments,
+                     Image& image) {
   const Vector named = verifier.vector(program, pte::program::kNamedData, 2);
   TableKind kind(kNamedDataFields);
   for (uint32_t i = 0; i < named.count(); ++i) {
     const Position data = verifier.table(named.item(i, 4), kind);
     if (data == nullptr) return Status::kCorrupt;
     const Vector key = verifier.vector(data, pte::named_data::kKey, 0);
-    constexpr uint32_t kKeyBytes = sizeof abi::kEntryKey - 1;
-    if (key.count() != kKeyBytes) continue;
-    if (std::memcmp(key.item(0, 1), abi::kEntryKey, kKeyBytes) != 0) continue;
+    constexpr uint32_t kEntryBytes = sizeof abi::kEntryKey - 1;
+    constexpr uint32_t kStateBytes = sizeof abi::kStateKey - 1;
+    const uint32_t length = key.count();
+    if (length != kEntryBytes && length != kStateBytes) continue;
+    const char* const wanted = length == kEntryBytes ? abi::kEntryKey : abi::kStateKey;
+    if (std::memcmp(key.item(0, 1), wanted, length) != 0) continue;
 
     const auto index = scalar<uint32_t>(data, pte::named_data::kSegmentIndex);
     Region found;
-    const Status status = find_segment(verifier, segment_table, index, segments, found);
+    Status status = find_segment(verifier, segment_table, index, segments, found);
     if (status != Status::kOk) return status;
-    abi::Entry entry;
-    if (found.bytes < sizeof entry) return Status::kCorrupt;
-    std::memcpy(&entry, found.data, sizeof entry);
-    if (entry.magic != abi::kEntryMagic) return Status::kCorrupt;
-    if (entry.entry_version != abi::kEntryVersion) return Status::kLayoutVersion;
-    const uint32_t layout = entry.kernel_layout_version;
-    if (layout != 0 && layout != abi::kKernelLayoutVersion) return Status::kLayoutVersion;
-    if (entry.arena_bytes != arena_bytes) return Status::kCorrupt;
+    status =
+        length == kEntryBytes ? check_entry(found, image.arena_bytes) : find_state(found, image);
+    if (status != Status::kOk) return status;
   }
   return verifier.failed() ? Status::kCorrupt : Status::kOk;
 }
@@ -155,8 +189,7 @@ Status verify_instructions(Verifier& verifier, const Image& image) {
   const uint32_t count = image.instructions.count();
   TableKind instructions(kInstructionFields), calls(kKernelCallFields);
   for (uint32_t i = 0; i < count; ++i) {
-    const CheckedTable instruction =
-        verifier.table_at(image.instructions.item(i, 4), instructions);
+    const CheckedTable instruction = verifier.table_at(image.instructions.item(i, 4), instructions);
     if (instruction.at == nullptr) return Status::kCorrupt;
     const auto tag = number_in<uint8_t>(instruction, pte::instruction::kInstrArgsType);
     if (tag > pte::instruction_tag::kKernelCall && tag <= pte::instruction_tag::kFreeCall) {
@@ -223,7 +256,7 @@ Status open_image(const void* file, size_t file_bytes, Checked& access, Image& i
   if (plan == nullptr) return Status::kCorrupt;
   status = find_arena_size(verifier, plan, image);
   if (status != Status::kOk) return status;
-  status = check_entry(verifier, program, segment_table, segments, image.arena_bytes);
+  status = check_entries(verifier, program, segment_table, segments, image);
   if (status != Status::kOk) return status;
   return verify_plan(verifier, plan, image);
 }

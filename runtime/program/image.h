@@ -19,6 +19,8 @@ struct Image {
   Vector constants;     // [u64] offsets from constant_data; or [Buffer] if that is null
   Position constant_data = nullptr;
   uint32_t arena_bytes = 0;
+  uint32_t kept_bytes = 0;   // of the arena, all pieces that survive a run
+  Position state = nullptr;  // abi::StateHeader and its records; null if nothing does
 };
 
 class Checked;
@@ -30,6 +32,8 @@ Status open_image(const void* file, size_t file_bytes, Checked& access, Image& i
 inline uint8_t tag_of(Position value) {
   return scalar<uint8_t>(value, abi::pte::evalue::kValType);
 }
-inline Position payload_of(Position value) { return follow(field(value, abi::pte::evalue::kVal)); }
+inline Position payload_of(Position value) {
+  return follow(field(value, abi::pte::evalue::kVal));
+}
 
 }  // namespace thimble::runtime

@@ -253,6 +253,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.weights_bytes = emitted.constant_bytes;
   report.arena_bytes = schedule.placement.peak_bytes;
   report.arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
+  report.kept_bytes = schedule.kept_bytes;
   report.state_bytes = state_bytes(emitted.program.plans[0]);
   report.float_ops = count_float_ops(compiled.lowered.graph);
   report.peak = find_peak(compiled.lowered, schedule);

@@ -68,6 +68,7 @@ struct CompileReport {
   int64_t weights_bytes = 0;
   int64_t arena_bytes = 0;
   int64_t arena_lower_bound_bytes = 0;
+  int64_t kept_bytes = 0;  // of the arena: state that survives a run
   int64_t state_bytes = 0;
   std::vector<MemoryUse> memories;
   std::vector<OpReport> ops;

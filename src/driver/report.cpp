@@ -112,12 +112,15 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
     text += fmt::format("  {:<18} {:>4} {:>7.1f} %\n", engine, use.first, share);
   }
   text += fmt::format("\n  {:<8} {:>15} {:>15}\n", "memory", "used", "of");
+  const std::string kept = report.kept_bytes == 0 ? ""
+                                                  : fmt::format(" ({} kept between runs)",
+                                                                with_commas(report.kept_bytes));
   for (const MemoryUse& memory : report.memories) {
     const std::string size = memory.bytes_size == 0 ? "" : with_commas(memory.bytes_size) + " B";
     const int64_t gap = report.arena_bytes - report.arena_lower_bound_bytes;
     const std::string detail =
         memory.name == "sram"
-            ? fmt::format("arena {}, state {}; {}", with_commas(report.arena_bytes),
+            ? fmt::format("arena {}{}, state {}; {}", with_commas(report.arena_bytes), kept,
                           with_commas(report.state_bytes),
                           gap == 0 ? "proven minimal"
                                    : fmt::format("at most {} B above minimal", with_commas(gap)))
@@ -142,6 +145,7 @@ std::string json_report(const CompileReport& report) {
   json["weights_bytes"] = report.weights_bytes;
   json["arena_bytes"] = report.arena_bytes;
   json["arena_lower_bound_bytes"] = report.arena_lower_bound_bytes;
+  json["kept_bytes"] = report.kept_bytes;
   json["state_bytes"] = report.state_bytes;
   json["memories"] = Json::array();
   for (const MemoryUse& memory : report.memories) {

@@ -54,8 +54,11 @@ pte::Tensor tensor_of(ir::DType dtype, const ir::Shape& sizes, const ir::DimOrde
 
 class Emitter {
  public:
-  Emitter(const target::Lowered& lowered, const Schedule& schedule)
-      : graph_(lowered.graph), calls_(lowered.calls), schedule_(schedule) {}
+  Emitter(const target::Lowered& lowered, const Schedule& schedule, target::Dialect dialect)
+      : graph_(lowered.graph),
+        calls_(lowered.calls),
+        schedule_(schedule),
+        stock_(dialect == target::Dialect::kStock) {}
 
   pte::Program run() {
     pte::ExecutionPlan plan;
@@ -69,6 +72,7 @@ class Emitter {
       input_index_[input] = values_.add(std::move(tensor));
       plan.inputs.push_back(input_index_[input]);
     }
+    for (const ir::State& state : graph_.states()) add_state(state);
     for (size_t i = 0; i < calls_.size(); ++i) {
       plan.chains[0].instructions.emplace_back(instruction(static_cast<int>(i)));
     }
@@ -79,10 +83,24 @@ class Emitter {
     pte::Program program;
     program.plans.push_back(std::move(plan));
     program.constants = constants_.take();
+    if (start_values_.buffers.size() > 1) {
+      program.mutable_segments.push_back(std::move(start_values_));
+    }
     return program;
   }
 
  private:
+  /// The stock runtime knows the start value of a tensor; ours has its own entry, state_entry().
+  void add_state(const ir::State& state) {
+    if (!stock_) return;
+    const ir::Type& type = graph_.type(state.value);
+    pte::Tensor tensor = tensor_of(type.dtype, type.shape, type.dim_order);
+    tensor.allocation = allocation(schedule_.storage_of_value[static_cast<size_t>(state.value)]);
+    tensor.data_buffer_idx = static_cast<uint32_t>(start_values_.buffers.size());
+    start_values_.buffers.push_back(ir::to_memory(*state.initial, type.dim_order));
+    input_index_[state.value] = values_.add(std::move(tensor));
+  }
+
   int32_t value(ValueId id) {
     const ir::Value& v = graph_.value(id);
     pte::Tensor tensor = tensor_of(v.type.dtype, v.type.shape, v.type.dim_order);
@@ -151,10 +169,12 @@ class Emitter {
   const ir::Graph& graph_;
   const std::vector<target::KernelCall>& calls_;
   const Schedule& schedule_;
+  const bool stock_;
   ValueTable values_;
+  pte::MutableSegment start_values_{{Bytes{}}};
   pte::ConstantPool constants_;
   std::vector<pte::Operator> operators_;
-  std::map<ValueId, int32_t> input_index_;
+  std::map<ValueId, int32_t> input_index_;  // also of states that have a start value
 };
 
 pte::NamedData entry(const target::Target& target, target::Dialect dialect,
@@ -174,6 +194,34 @@ pte::NamedData entry(const target::Target& target, target::Dialect dialect,
   data.key = abi::kEntryKey;
   data.bytes.resize(sizeof(entry));
   std::memcpy(data.bytes.data(), &entry, sizeof(entry));
+  return data;
+}
+
+/// Where states lie and how they begin: a fill where one byte will do, else the bytes.
+std::optional<pte::NamedData> state_entry(const ir::Graph& graph, const Schedule& schedule) {
+  if (graph.states().empty()) return std::nullopt;
+  pte::NamedData data;
+  data.key = abi::kStateKey;
+  abi::StateHeader header = {static_cast<uint32_t>(graph.states().size()),
+                             static_cast<uint32_t>(schedule.kept_bytes)};
+  data.bytes.resize(sizeof(header) + header.count * sizeof(abi::StateRecord));
+  std::memcpy(data.bytes.data(), &header, sizeof(header));
+  for (size_t i = 0; i < graph.states().size(); ++i) {
+    const ir::State& state = graph.states()[i];
+    const int storage = schedule.storage_of_value[static_cast<size_t>(state.value)];
+    const Bytes content = ir::to_memory(*state.initial, graph.type(state.value).dim_order);
+    abi::StateRecord record = {};
+    record.arena_offset =
+        static_cast<uint32_t>(schedule.placement.offsets[static_cast<size_t>(storage)]);
+    record.bytes = static_cast<uint32_t>(content.size());
+    if (std::ranges::all_of(content, [&](std::byte byte) { return byte == content[0]; })) {
+      record.fill = content.empty() ? 0 : std::to_integer<uint32_t>(content[0]);
+    } else {
+      record.content = static_cast<uint32_t>(data.bytes.size());
+      append(data.bytes, content);
+    }
+    std::memcpy(data.bytes.data() + sizeof(header) + i * sizeof(record), &record, sizeof(record));
+  }
   return data;
 }
 
@@ -201,8 +249,11 @@ std::optional<pte::NamedData> io_quant(const ir::Graph& graph) {
 Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
                      const target::Target& target, const EmitOptions& options) {
   Emitted emitted;
-  emitted.program = Emitter(lowered, schedule).run();
+  emitted.program = Emitter(lowered, schedule, options.dialect).run();
   emitted.program.named_data.push_back(entry(target, options.dialect, schedule));
+  if (auto state = state_entry(lowered.graph, schedule)) {
+    emitted.program.named_data.push_back(std::move(*state));
+  }
   if (auto io = io_quant(lowered.graph)) emitted.program.named_data.push_back(std::move(*io));
   if (options.names) emitted.program.named_data.push_back(layers_data(lowered));
   for (const Bytes& constant : emitted.program.constants) {

@@ -1,7 +1,9 @@
 #include "emit/lift.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "abi/native_params.h"
 #include "emit/lift_call.h"
 
 namespace thimble::emit {
@@ -42,6 +44,7 @@ Status LiftCall::check(const abi::PteOpInfo& info) const {
     switch (letters[i]) {
       case 'T':
       case 'o':
+      case 's':
         fits = std::holds_alternative<pte::Tensor>(v);
         break;
       case 't':
@@ -96,10 +99,11 @@ namespace {
 class Lifter {
  public:
   Lifter(const pte::Program& program, const pte::ExecutionPlan& plan)
-      : plan_(plan), memory_(program, plan, &graph_) {}
+      : program_(program), plan_(plan), memory_(program, plan, &graph_) {}
 
   Result<Lifted> run() {
     graph_.name = plan_.name;
+    THIMBLE_CHECK(add_states());
     for (const int32_t input : plan_.inputs) THIMBLE_CHECK(memory_.add_input(input));
     if (plan_.chains.empty()) return bad_input("plan {} has no chain", plan_.name);
     for (const pte::Instruction& instruction : plan_.chains[0].instructions) {
@@ -112,10 +116,57 @@ class Lifter {
       THIMBLE_TRY(const ValueId value, memory_.read(output));
       graph_.add_output(value);
     }
+    for (size_t i = 0; i < states_.size(); ++i) {
+      THIMBLE_TRY(const ValueId next, memory_.read(states_[i]));
+      graph_.set_next(i, next);
+    }
     return Lifted{std::move(graph_), std::move(results_)};
   }
 
  private:
+  /// Pieces of the arena that survive a run. One that no tensor names keeps nothing of interest.
+  Status add_states() {
+    const pte::NamedData* entry = pte::find_named_data(program_, abi::kStateKey);
+    if (entry == nullptr) return ok();
+    const Bytes& bytes = entry->bytes;
+    abi::StateHeader header = {};
+    const auto bad = [](std::string_view what) {
+      return bad_input("named data {}: {}", abi::kStateKey, what);
+    };
+    if (bytes.size() < sizeof(header)) return bad("too short");
+    std::memcpy(&header, bytes.data(), sizeof(header));
+    for (size_t i = 0; i < header.count; ++i) {
+      abi::StateRecord record = {};
+      const size_t at = sizeof(header) + i * sizeof(record);
+      if (at + sizeof(record) > bytes.size()) return bad("too short");
+      std::memcpy(&record, bytes.data() + at, sizeof(record));
+      const int32_t index = tensor_at(record);
+      if (index < 0) continue;
+      Bytes content(record.bytes, static_cast<std::byte>(record.fill));
+      if (record.content != 0) {
+        if (record.content > bytes.size() || record.bytes > bytes.size() - record.content) {
+          return bad("its content is cut off");
+        }
+        const auto begin = bytes.begin() + record.content;
+        content.assign(begin, begin + record.bytes);
+      }
+      THIMBLE_CHECK(memory_.add_state(index, content));
+      states_.push_back(index);
+    }
+    return ok();
+  }
+
+  /// The first tensor that is just this piece of the arena; -1 if there is none.
+  int32_t tensor_at(const abi::StateRecord& record) const {
+    for (size_t i = 0; i < plan_.values.size(); ++i) {
+      const auto* tensor = std::get_if<pte::Tensor>(&plan_.values[i]);
+      if (tensor == nullptr || !tensor->allocation) continue;
+      const bool here = tensor->allocation->offset == record.arena_offset;
+      if (here && pte::data_bytes(*tensor) == record.bytes) return static_cast<int32_t>(i);
+    }
+    return -1;
+  }
+
   Status lift_call(const pte::KernelCall& instruction) {
     const std::string name =
         pte::full_name(plan_.operators[static_cast<size_t>(instruction.op_index)]);
@@ -138,10 +189,12 @@ class Lifter {
     return memory_.write(instruction.args.back(), *lifted);
   }
 
+  const pte::Program& program_;
   const pte::ExecutionPlan& plan_;
   ir::Graph graph_;
   std::vector<ValueId> results_;
   LiftMemory memory_;
+  std::vector<int32_t> states_;  // indices of tensors, in the order of the graph's states
 };
 
 }  // namespace

@@ -74,6 +74,16 @@ Status LiftMemory::add_input(int32_t index) {
   return tensor->allocation ? write(index, value) : ok();
 }
 
+Status LiftMemory::add_state(int32_t index, ByteView content) {
+  THIMBLE_TRY(const ir::Type type, this->type(index));
+  auto initial = std::make_shared<const ir::Tensor>(
+      ir::from_memory(content, type.dtype, type.shape, type.dim_order));
+  const ValueId value =
+      graph_->add_state(fmt::format("state_{}", graph_->states().size()), std::move(initial));
+  graph_->value(value).type.dim_order = type.dim_order;
+  return write(index, value);
+}
+
 Status LiftMemory::write(int32_t index, ValueId value) {
   THIMBLE_TRY(const pte::Tensor* tensor, this->tensor(index));
   if (!tensor->allocation) return bad_input("values[{}] is written but not planned", index);

@@ -17,6 +17,8 @@ class LiftMemory {
       : program_(program), plan_(plan), graph_(graph) {}
 
   Status add_input(int32_t index);
+  /// The tensor's place begins with this content, and keeps what is written to it.
+  Status add_state(int32_t index, ByteView content);
   /// The IR value that a tensor of the value table holds now.
   Result<ir::ValueId> read(int32_t index);
   /// `value` has just been written to the tensor's place.

@@ -238,9 +238,10 @@ Result<ValueId> direct(PteOp op, LiftCall* call) {
   if (!kind) return unsupported("is not a native operator");
   const ir::OpInfo& row = ir::op_info(*kind);
   const size_t attributes = row.attrs.empty() ? 0 : 1;
-  if (letters.size() != row.operands.size() + attributes + 1) {
-    return unsupported("has {} arguments, expected {}", letters.size(),
-                       row.operands.size() + attributes + 1);
+  const size_t scratch = letters.find('s') == std::string_view::npos ? 0 : 1;
+  const size_t wanted = row.operands.size() + attributes + scratch + 1;
+  if (letters.size() != wanted) {
+    return unsupported("has {} arguments, expected {}", letters.size(), wanted);
   }
   std::vector<ValueId> operands;
   for (size_t i = 0; i < row.operands.size(); ++i) {

@@ -20,6 +20,7 @@ class Scheduler {
     schedule_.scratch_of_call.assign(calls_.size(), -1);
     find_sources();
     find_last_reads();
+    place_states();
     place_renamed_inputs();
     for (size_t step = 0; step < calls_.size(); ++step) place_call(static_cast<int>(step));
     for (size_t value = 0; value < graph_.value_count(); ++value) {
@@ -67,6 +68,18 @@ class Scheduler {
     for (const ValueId output : graph_.outputs()) read(output, static_cast<int>(calls_.size()));
   }
 
+  void place_states() {
+    for (const ir::State& state : graph_.states()) {
+      const int storage = static_cast<int>(schedule_.storages.size());
+      const auto bytes = static_cast<int64_t>(graph_.type(state.value).bytes());
+      const int end = static_cast<int>(calls_.size());
+      schedule_.storages.push_back({{bytes, 0, end}, state.value});
+      schedule_.storage_of_value[static_cast<size_t>(state.value)] = storage;
+      schedule_.storage_of_value[static_cast<size_t>(source(state.next))] = storage;
+      schedule_.kept_bytes += bytes;
+    }
+  }
+
   void place_renamed_inputs() {
     for (const ValueId input : graph_.inputs()) {
       const auto renames = [&](size_t value) {
@@ -93,6 +106,7 @@ class Scheduler {
       schedule_.storages.push_back({{scratch->bytes, step, step}, ir::kNoValue});
     }
     const auto out = static_cast<size_t>(call.out);
+    if (schedule_.storage_of_value[out] >= 0) return;  // a state's
     const int last = std::max(step, last_read_[out]);
     const int reused = storage_to_reuse(call, step);
     if (reused >= 0) {

@@ -6,6 +6,8 @@
 // which dies there. Step i is call i; outputs live until after the last call. Constants have no
 // storage, the file holds them; nor have graph inputs, which the runtime reads from the caller's
 // buffer, unless a value renames one: then it needs an address in the plan, and is copied there.
+// A state has a storage that lives throughout, in which the call that makes its next content
+// writes (target/state.h).
 
 #include <cstdint>
 #include <vector>
@@ -26,6 +28,7 @@ struct Schedule {
   std::vector<ir::ValueId>
       source_of;  // by ValueId: the value whose bytes it renames (itself if none)
   std::vector<int> scratch_of_call;  // by call; -1 = none
+  int64_t kept_bytes = 0;            // of the states
   plan::Placement placement;
 };
 

@@ -37,7 +37,7 @@ Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
   return ok();
 }
 
-/// How many operators and outputs still read each value.
+/// How many operators, outputs and states still read each value.
 std::vector<int> count_uses(const Graph& graph) {
   std::vector<int> uses(graph.value_count(), 0);
   for (const Op& op : graph.ops()) {
@@ -45,7 +45,7 @@ std::vector<int> count_uses(const Graph& graph) {
       if (id != ir::kNoValue) ++uses[static_cast<size_t>(id)];
     }
   }
-  for (const ValueId id : graph.outputs()) ++uses[static_cast<size_t>(id)];
+  for (const ValueId id : graph.results()) ++uses[static_cast<size_t>(id)];
   return uses;
 }
 
@@ -61,9 +61,22 @@ Steps broadcast_steps(const ir::Shape& from, const ir::Shape& to) {
   return steps;
 }
 
+StateTensors initial_state(const Graph& graph) {
+  StateTensors tensors;
+  for (const ir::State& state : graph.states()) tensors.push_back(*state.initial);
+  return tensors;
+}
+
 Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor> inputs,
                                      const OnResult& on_result) {
+  StateTensors state = initial_state(graph);
+  return evaluate(graph, inputs, state, on_result);
+}
+
+Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor> inputs,
+                                     StateTensors& state, const OnResult& on_result) {
   THIMBLE_CHECK(check_inputs(graph, inputs));
+  assert(state.size() == graph.states().size());
   std::vector<int> uses = count_uses(graph);
   std::vector<TensorPtr> values(graph.value_count());
   for (size_t i = 0; i < values.size(); ++i) {
@@ -72,6 +85,9 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor>
   for (size_t i = 0; i < inputs.size(); ++i) {
     // Borrowed: the caller's tensors outlive this call.
     values[static_cast<size_t>(graph.inputs()[i])] = TensorPtr(TensorPtr(), &inputs[i]);
+  }
+  for (size_t i = 0; i < state.size(); ++i) {
+    values[static_cast<size_t>(graph.states()[i].value)] = TensorPtr(TensorPtr(), &state[i]);
   }
   for (const Op& op : graph.ops()) {
     const ir::Type& type = graph.type(op.output);
@@ -93,6 +109,12 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor>
   }
   std::vector<Tensor> outputs;
   for (const ValueId id : graph.outputs()) outputs.push_back(*values[static_cast<size_t>(id)]);
+  // All at once: a state may become what another one was.
+  StateTensors next;
+  for (const ir::State& each : graph.states()) {
+    next.push_back(*values[static_cast<size_t>(each.next)]);
+  }
+  state = std::move(next);
   return outputs;
 }
 

@@ -18,10 +18,20 @@ namespace thimble::eval {
 /// Called with every operator and its result, in execution order.
 using OnResult = std::function<void(const ir::Op& op, const ir::Tensor& result)>;
 
+/// What a graph keeps between runs: one tensor per state, in order.
+using StateTensors = std::vector<ir::Tensor>;
+[[nodiscard]] StateTensors initial_state(const ir::Graph& graph);
+
 /// One tensor per graph input in order; gives one per graph output. The graph must be verified.
 /// An input of another element type or shape is an error. Values are freed after their last use.
+/// The graph's states begin with their initial content.
 [[nodiscard]] Result<std::vector<ir::Tensor>> evaluate(const ir::Graph& graph,
                                                        std::span<const ir::Tensor> inputs,
+                                                       const OnResult& on_result = {});
+/// The states begin as `state` says, which then holds what they have become.
+[[nodiscard]] Result<std::vector<ir::Tensor>> evaluate(const ir::Graph& graph,
+                                                       std::span<const ir::Tensor> inputs,
+                                                       StateTensors& state,
                                                        const OnResult& on_result = {});
 
 }  // namespace thimble::eval

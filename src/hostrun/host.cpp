@@ -121,4 +121,14 @@ Status HostModel::reset() {
   return state_->check(thimble_reset(&state_->model));
 }
 
+Result<Bytes> HostModel::save() const {
+  Bytes saved(state_->needs.saved_bytes);
+  THIMBLE_CHECK(state_->check(thimble_save(&state_->model, saved.data(), saved.size())));
+  return saved;
+}
+
+Status HostModel::restore(ByteView saved) {
+  return state_->check(thimble_restore(&state_->model, saved.data(), saved.size()));
+}
+
 }  // namespace thimble::hostrun

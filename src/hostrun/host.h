@@ -35,6 +35,9 @@ class HostModel {
   /// Calls the model once; state that the model keeps lives on to the next call.
   Result<std::vector<ir::Tensor>> run(std::span<const ir::Tensor> inputs);
   Status reset();
+  /// The state kept between calls, and a call to go on from one.
+  Result<Bytes> save() const;
+  Status restore(ByteView saved);
 
  private:
   struct State;

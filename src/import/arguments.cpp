@@ -89,6 +89,19 @@ Result<std::vector<ValueId>> Call::tensors(std::string_view name) {
   return result;
 }
 
+Result<std::vector<ValueId>> Call::optional_tensors(std::string_view name) {
+  THIMBLE_TRY(const pt2::Argument* argument, given(name));
+  using Names = std::vector<std::optional<pt2::TensorName>>;
+  if (!std::holds_alternative<Names>(*argument)) return tensors(name);
+  std::vector<ValueId> result;
+  for (const std::optional<pt2::TensorName>& each : std::get<Names>(*argument)) {
+    result.push_back(ir::kNoValue);
+    if (!each) continue;
+    THIMBLE_TRY(result.back(), context_.tensors.read(each->name, source_));
+  }
+  return result;
+}
+
 Result<const ir::Tensor*> Call::constant(std::string_view name) {
   THIMBLE_TRY(const ValueId value, tensor(name));
   const ir::Tensor* held = context_.builder.constant_of(value);

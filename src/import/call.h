@@ -45,6 +45,8 @@ class Call {
   Result<ir::ValueId> optional_tensor(std::string_view name);
   /// A list of one type: converted to float32 if one of them is.
   Result<std::vector<ir::ValueId>> tensors(std::string_view name);
+  /// A list in which entries may be left out: kNoValue there.
+  Result<std::vector<ir::ValueId>> optional_tensors(std::string_view name);
   /// A float32 tensor that is known now: weights, and what views and arithmetic make of them.
   Result<const ir::Tensor*> constant(std::string_view name);
   Result<int64_t> integer(std::string_view name, std::optional<int64_t> fallback = {}) const;
@@ -78,6 +80,8 @@ class Call {
   // Results. Every output of the node that is not bound stays without a value: using it is refused.
   /// The first output is a new tensor; of an in-place operator, the new content of `self`.
   Status result(ir::ValueId value);
+  /// The outputs are new tensors, in order; those behind the last one are left out.
+  Status results(const std::vector<ir::ValueId>& values);
   /// The outputs share the memory of argument `base`.
   Status view(View view, std::string_view base = "self") { return views({std::move(view)}, base); }
   Status views(std::vector<View> views, std::string_view base = "self");

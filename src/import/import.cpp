@@ -1,6 +1,9 @@
 #include "import/import.h"
 
 #include <algorithm>
+#include <cassert>
+#include <optional>
+#include <set>
 
 #include "import/constants.h"
 #include "import/handlers.h"
@@ -53,10 +56,18 @@ Error float32_only(std::string_view what, pt2::ScalarType type) {
       what, pt2::name(type));
 }
 
+/// Names of the archive's buffers.
+using Buffers = std::set<std::string>;
+
 class Importer {
  public:
-  Importer(const pt2::ExportedProgram& program, Symbols symbols)
-      : program_(program), context_(program, std::move(symbols)) {}
+  /// `written`: buffers that the graph writes to, as far as that is known.
+  Importer(const pt2::ExportedProgram& program, Symbols symbols, const Buffers& written)
+      : program_(program), written_(written), context_(program, std::move(symbols)) {}
+
+  /// A buffer that the graph writes to and that was not known to be written: run() has stopped
+  /// there, because operators may have read it as a constant.
+  [[nodiscard]] const std::optional<std::string>& found() const { return found_; }
 
   Result<ImportedModel> run() {
     THIMBLE_CHECK(check_outputs());
@@ -81,8 +92,7 @@ class Importer {
           if (program_.graph.tensor(spec.value_name) != nullptr) break;
           return unsupported("an output of the model is not a tensor");
         case pt2::OutputKind::kBufferMutation:
-          return unsupported("the model writes to its buffer {}: state is not supported",
-                             spec.target);
+          break;
         case pt2::OutputKind::kUserInputMutation:
           return unsupported("the model writes to its input {}: not supported", spec.target);
         default:
@@ -96,8 +106,10 @@ class Importer {
     switch (spec.kind) {
       case pt2::InputKind::kUserInput:
         return bind_user_input(spec);
-      case pt2::InputKind::kParameter:
       case pt2::InputKind::kBuffer:
+        if (written_.contains(spec.target)) return bind_state(spec);
+        [[fallthrough]];
+      case pt2::InputKind::kParameter:
       case pt2::InputKind::kTensorConstant:
         context_.tensors.bind_weight(spec.value_name, spec.target);
         return ok();
@@ -106,6 +118,22 @@ class Importer {
       default:
         return unsupported("input {} is not a tensor", spec.target);
     }
+  }
+
+  Status bind_state(const pt2::InputSpec& spec) {
+    THIMBLE_TRY(ir::Tensor content, load_weight(program_.weights, spec.target));
+    const ValueId value = context_.builder.graph.add_state(
+        spec.target, std::make_shared<const ir::Tensor>(std::move(content)));
+    context_.tensors.bind(spec.value_name, value);
+    // What the signature says the buffer becomes; else whatever is in it at the end.
+    StateNames names{spec.target, spec.value_name};
+    for (const pt2::OutputSpec& output : program_.output_specs) {
+      if (output.kind == pt2::OutputKind::kBufferMutation && output.target == spec.target) {
+        names.next = output.value_name;
+      }
+    }
+    states_.push_back(std::move(names));
+    return ok();
   }
 
   Status bind_user_input(const pt2::InputSpec& spec) {
@@ -142,6 +170,10 @@ class Importer {
         const Refusals* inherited = context_.tensors.refusals(name);
         if (inherited != nullptr) refused.insert(inherited->begin(), inherited->end());
       });
+    }
+    if (const std::string state = written_state(node, source); is_buffer(state)) {
+      found_ = state;
+      return unsupported("{} is written to", state);
     }
     const Handler handler = find_handler(source.target);
     if (handler == nullptr || changes_state(node, source)) {
@@ -182,11 +214,18 @@ class Importer {
     return self == nullptr ? "" : context_.tensors.lasting(self->name);
   }
 
+  bool is_buffer(const std::string& name) const {
+    return std::any_of(program_.input_specs.begin(), program_.input_specs.end(),
+                       [&](const pt2::InputSpec& spec) {
+                         return spec.kind == pt2::InputKind::kBuffer && spec.target == name;
+                       });
+  }
+
   int add_refusal(const pt2::Node& node, const ir::Source& source, std::string reason) {
     Refusal refusal{source, std::move(reason), false};
     if (const std::string state = written_state(node, source); !state.empty()) {
       refusal.counts = true;
-      refusal.reason = fmt::format("it writes to {}, and state is not supported", state);
+      refusal.reason = fmt::format("it writes to {}, and only buffers can be state", state);
     }
     refusals_.push_back(std::move(refusal));
     return static_cast<int>(refusals_.size()) - 1;
@@ -251,12 +290,51 @@ class Importer {
     return {error.kind, fmt::format("{}: {}: {}", where, source.target, error.message)};
   }
 
-  Status check_refusals() const {
+  /// The refusals that outputs depend on, and those of the states that outputs depend on.
+  Result<Refusals> needed_refusals() {
     Refusals needed;
+    std::vector<ValueId> results;
+    const auto ask = [&](const std::string& name) -> Status {
+      if (const Refusals* refused = context_.tensors.refusals(name)) {
+        needed.insert(refused->begin(), refused->end());
+        return ok();
+      }
+      THIMBLE_TRY(const ValueId id, context_.tensors.read(name, {}));
+      results.push_back(id);
+      return ok();
+    };
     for (const pt2::OutputSpec& spec : program_.output_specs) {
-      const Refusals* refused = context_.tensors.refusals(spec.value_name);
-      if (refused != nullptr) needed.insert(refused->begin(), refused->end());
+      if (spec.kind == pt2::OutputKind::kUserOutput) THIMBLE_CHECK(ask(spec.value_name));
     }
+    std::vector<bool> asked(states_.size(), false);
+    for (bool grown = true; grown;) {
+      grown = false;
+      const std::vector<bool> used = reached_from(results);
+      for (size_t i = 0; i < states_.size(); ++i) {
+        const ValueId value = context_.builder.graph.states()[i].value;
+        if (asked[i] || !used[static_cast<size_t>(value)]) continue;
+        asked[i] = grown = true;
+        THIMBLE_CHECK(ask(states_[i].next));
+      }
+    }
+    return needed;
+  }
+
+  std::vector<bool> reached_from(const std::vector<ValueId>& results) const {
+    const ir::Graph& graph = context_.builder.graph;
+    std::vector<bool> reached(graph.value_count(), false);
+    for (const ValueId id : results) reached[static_cast<size_t>(id)] = true;
+    for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
+      if (!reached[static_cast<size_t>(op->output)]) continue;
+      for (const ValueId id : op->inputs) {
+        if (id != ir::kNoValue) reached[static_cast<size_t>(id)] = true;
+      }
+    }
+    return reached;
+  }
+
+  Status check_refusals() {
+    THIMBLE_TRY(const Refusals needed, needed_refusals());
     std::vector<const Refusal*> listed;
     for (size_t i = 0; i < refusals_.size(); ++i) {
       if (refusals_[i].counts || needed.count(static_cast<int>(i)) != 0)
@@ -266,8 +344,28 @@ class Importer {
     return Error{ErrorKind::kUnsupported, describe(listed)};
   }
 
+  /// A state whose content nobody needs may have become something that was refused: it stays.
+  Status finish_states() {
+    ir::Graph& graph = context_.builder.graph;
+    for (size_t i = 0; i < states_.size(); ++i) {
+      if (context_.tensors.refusals(states_[i].next) != nullptr) continue;
+      THIMBLE_TRY(const ValueId next, context_.tensors.read(states_[i].next, {}));
+      const ir::Type& is = graph.type(graph.states()[i].value);
+      const ir::Type& becomes = graph.type(next);
+      if (is.dtype != becomes.dtype || is.shape != becomes.shape) {
+        return bad_input("buffer {} is {}, the graph writes {} to it", states_[i].name,
+                         ir::type_text(is.dtype, is.shape),
+                         ir::type_text(becomes.dtype, becomes.shape));
+      }
+      graph.set_next(i, next);
+    }
+    return ok();
+  }
+
   Result<ImportedModel> finish() {
+    THIMBLE_CHECK(finish_states());
     for (const pt2::OutputSpec& spec : program_.output_specs) {
+      if (spec.kind != pt2::OutputKind::kUserOutput) continue;
       THIMBLE_TRY(ValueId id, context_.tensors.read(spec.value_name, {}));
       const ir::Type type = context_.builder.graph.type(id);
       const ir::DimOrder order =
@@ -285,16 +383,37 @@ class Importer {
     return std::move(model_);
   }
 
+  struct StateNames {
+    std::string name;  // of the buffer
+    std::string next;  // of the tensor that holds its content at the end
+  };
+
   const pt2::ExportedProgram& program_;
+  const Buffers& written_;
   Context context_;
+  std::vector<StateNames> states_;  // in the order of the graph's
   std::vector<Refusal> refusals_;
+  std::optional<std::string> found_;
   ImportedModel model_;
 };
 
 Result<ImportedModel> import_graph(const pt2::ExportedProgram& program,
                                    const ImportOptions& options) {
-  THIMBLE_TRY(auto symbols, Symbols::fix(program, options));
-  return Importer(program, std::move(symbols)).run();
+  THIMBLE_TRY(const auto symbols, Symbols::fix(program, options));
+  // Core ATen lists the buffers that are written; training IR does not, and its in-place operators
+  // reach them through views: each one that turns up begins the import anew, with it as a state.
+  Buffers written;
+  for (const pt2::OutputSpec& spec : program.output_specs) {
+    if (spec.kind == pt2::OutputKind::kBufferMutation) written.insert(spec.target);
+  }
+  while (true) {
+    Importer importer(program, symbols, written);
+    auto model = importer.run();
+    if (!importer.found()) return model;
+    const bool fresh = written.insert(*importer.found()).second;
+    assert(fresh && "a state's storage is not lasting");
+    (void)fresh;
+  }
 }
 
 }  // namespace

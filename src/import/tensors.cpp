@@ -8,6 +8,13 @@ namespace thimble::import_pt2 {
 
 using ir::ValueId;
 
+Result<ir::Tensor> load_weight(const formats::pt2::Weights& weights, const std::string& fqn) {
+  THIMBLE_TRY(const auto weight, weights.gather_finite(fqn));
+  auto tensor = convert_weight(weight);
+  if (tensor) return tensor;
+  return Error{tensor.error().kind, fmt::format("{}: {}", fqn, tensor.error().message)};
+}
+
 void Tensors::bind(const std::string& name, ValueId value, std::string lasting) {
   tensors_[name] = {storages_.size(), {}, value, 0};
   storages_.push_back({value, 0, std::move(lasting), {}});
@@ -78,12 +85,8 @@ const Tensors::Storage& Tensors::storage(std::string_view name) const {
 }
 
 Status Tensors::load(Storage& storage) {
-  THIMBLE_TRY(const auto weight, weights_.gather_finite(storage.lasting));
-  auto tensor = convert_weight(weight);
-  if (!tensor)
-    return Error{tensor.error().kind,
-                 fmt::format("{}: {}", storage.lasting, tensor.error().message)};
-  storage.current = builder_.constant(storage.lasting, *std::move(tensor));
+  THIMBLE_TRY(ir::Tensor tensor, load_weight(weights_, storage.lasting));
+  storage.current = builder_.constant(storage.lasting, std::move(tensor));
   return ok();
 }
 

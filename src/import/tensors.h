@@ -16,6 +16,10 @@ namespace thimble::import_pt2 {
 /// What a name stands for if an operator before it was refused: indices of refusals.
 using Refusals = std::set<int>;
 
+/// A weight as the graph computes with it.
+[[nodiscard]] Result<ir::Tensor> load_weight(const formats::pt2::Weights& weights,
+                                             const std::string& fqn);
+
 class Tensors {
  public:
   Tensors(Builder& builder, const formats::pt2::Weights& weights)

@@ -81,6 +81,16 @@ ValueId Graph::add_constant(std::string value_name, TensorPtr tensor, std::optio
   return id;
 }
 
+ValueId Graph::add_state(std::string value_name, TensorPtr initial, std::optional<Quant> quant) {
+  assert(initial != nullptr);
+  const ValueId id = static_cast<ValueId>(values_.size());
+  if (value_name.empty()) value_name = "state";
+  Type type{initial->dtype, initial->shape, {}, std::move(quant)};
+  values_.push_back({unique_name(std::move(value_name)), std::move(type), nullptr});
+  states_.push_back({id, std::move(initial), id});
+  return id;
+}
+
 Result<ValueId> Graph::add(OpKind kind, std::vector<ValueId> inputs, Attrs attrs, Source source,
                            ResultHint hint) {
   Op op{kind, std::move(inputs), kNoValue, {}, std::move(source)};
@@ -107,6 +117,17 @@ Result<ValueId> Graph::add(OpKind kind, std::vector<ValueId> inputs, Attrs attrs
 
 bool Graph::is_input(ValueId id) const {
   return std::find(inputs_.begin(), inputs_.end(), id) != inputs_.end();
+}
+
+bool Graph::is_state(ValueId id) const {
+  return std::any_of(states_.begin(), states_.end(),
+                     [id](const State& state) { return state.value == id; });
+}
+
+std::vector<ValueId> Graph::results() const {
+  std::vector<ValueId> all = outputs_;
+  for (const State& state : states_) all.push_back(state.next);
+  return all;
 }
 
 std::vector<int> Graph::producers() const {

@@ -4,7 +4,8 @@
 // Operators are made only through Graph::add, which checks the row of ops.def and computes the
 // result's type: an ill-formed operator cannot be built. Operators have one result; an operator
 // with several would get a list here.
-// Constants are values without a producer that carry data.
+// Constants are values without a producer that carry data. States are values without a producer
+// that live from one run to the next: operators read what the run before left.
 
 #include <cstdint>
 #include <map>
@@ -55,12 +56,22 @@ struct Op {
   [[nodiscard]] std::vector<int64_t> integers(std::string_view name) const;
 };
 
+/// Memory that survives a run: `value` is read like an input, and holds `next` when the run ends.
+struct State {
+  ValueId value = kNoValue;
+  TensorPtr initial;        // what the first run reads, and the first one after a reset
+  ValueId next = kNoValue;  // of the same element type, shape and quantization; may be `value`
+};
+
 class Graph {
  public:
   std::string name = "forward";
 
   ValueId add_input(std::string name, Type type);
   ValueId add_constant(std::string name, TensorPtr tensor, std::optional<Quant> quant = {});
+  /// Keeps its content until set_next() says what becomes of it.
+  ValueId add_state(std::string name, TensorPtr initial, std::optional<Quant> quant = {});
+  void set_next(size_t state, ValueId next) { states_[state].next = next; }
   void add_output(ValueId value) { outputs_.push_back(value); }
 
   /// Checks operands and attributes against the row and the type rule, appends the operator.
@@ -83,8 +94,12 @@ class Graph {
   [[nodiscard]] const std::vector<ValueId>& inputs() const { return inputs_; }
   [[nodiscard]] const std::vector<ValueId>& outputs() const { return outputs_; }
   [[nodiscard]] std::vector<ValueId>& outputs() { return outputs_; }
+  [[nodiscard]] const std::vector<State>& states() const { return states_; }
+  /// What a run has to compute: the outputs, then what each state becomes.
+  [[nodiscard]] std::vector<ValueId> results() const;
   [[nodiscard]] bool is_input(ValueId id) const;
-  /// Index of the producing operator, or -1 for inputs and constants.
+  [[nodiscard]] bool is_state(ValueId id) const;
+  /// Index of the producing operator, or -1 for inputs, states and constants.
   [[nodiscard]] std::vector<int> producers() const;
   /// Indices of consuming operators by value, in execution order (an operator twice if it reads
   /// twice).
@@ -97,6 +112,7 @@ class Graph {
   std::vector<Op> ops_;
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
+  std::vector<State> states_;
   std::map<std::string, int> next_suffix_;  // names in use, with the number to try on a clash
 };
 
@@ -104,7 +120,7 @@ class Graph {
 /// ever edits operators in place, and every operator passes the factory again.
 class Rewriter {
  public:
-  /// Inputs are copied and mapped at once. `from` must outlive the rewriter.
+  /// Inputs and states are copied and mapped at once. `from` must outlive the rewriter.
   explicit Rewriter(const Graph& from);
   explicit Rewriter(const Graph&&) = delete;
 
@@ -116,10 +132,16 @@ class Rewriter {
   void set(ValueId old_value, ValueId new_value);
   /// Copies the operator as it is, with mapped operands.
   Status copy(const Op& op);
-  /// Outputs are mapped, the new graph is handed over.
+  /// Outputs and the states' next values are mapped, the new graph is handed over.
   Graph finish();
+  /// The same for the states alone, for those who map outputs in another way.
+  void finish_states();
 
  private:
+  friend Graph remove_unused(const Graph& graph);
+  /// With only those states of `from` whose values are kept.
+  Rewriter(const Graph& from, const std::vector<bool>& keep);
+
   const Graph& from_;
   Graph to_;
   std::vector<ValueId> mapped_;

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "ir/infer.h"
 #include "ir/print.h"
@@ -176,8 +177,10 @@ class Parser {
     if (is_word("input")) return input();
     if (is_word("const")) return constant();
     if (is_word("output")) return output();
+    if (is_word("state")) return state();
+    if (is_word("update")) return update();
     if (token_.kind == Kind::kValue) return operation();
-    return expected("'input', 'const', 'output', a value or '}'");
+    return expected("'input', 'state', 'const', 'output', 'update', a value or '}'");
   }
 
   struct Declaration {
@@ -207,6 +210,48 @@ class Parser {
   }
 
   Status constant() {
+    THIMBLE_TRY(Filled made, filled());
+    const ValueId id =
+        graph_.add_constant(made.name, std::move(made.content), std::move(made.type.quant));
+    if (!is_contiguous(made.type.dim_order)) graph_.value(id).type.dim_order = made.type.dim_order;
+    names_[made.name] = id;
+    return ok();
+  }
+
+  Status state() {
+    THIMBLE_TRY(Filled made, filled());
+    const ValueId id =
+        graph_.add_state(made.name, std::move(made.content), std::move(made.type.quant));
+    if (!is_contiguous(made.type.dim_order)) graph_.value(id).type.dim_order = made.type.dim_order;
+    names_[made.name] = id;
+    return ok();
+  }
+
+  /// `update %state = %value`
+  Status update() {
+    THIMBLE_CHECK(advance());
+    const Token token = token_;
+    THIMBLE_TRY(const ValueId id, value());
+    const std::vector<State>& states = graph_.states();
+    size_t index = 0;
+    while (index < states.size() && states[index].value != id) ++index;
+    if (index == states.size()) return at(token, bad_input("%{} is not a state", token.value));
+    if (!updated_.insert(index).second) {
+      return at(token, bad_input("%{} is updated twice", token.value));
+    }
+    THIMBLE_CHECK(expect_mark('='));
+    THIMBLE_TRY(const ValueId next, value());
+    graph_.set_next(index, next);
+    return ok();
+  }
+
+  struct Filled {
+    std::string name;
+    Type type;
+    TensorPtr content;
+  };
+  /// `WORD %name: type = 0x...`
+  Result<Filled> filled() {
     THIMBLE_CHECK(advance());
     THIMBLE_TRY(Declaration made, declaration(/*needs_type=*/true));
     THIMBLE_CHECK(expect_mark('='));
@@ -220,10 +265,8 @@ class Parser {
       std::from_chars(digit, digit + 2, value, 16);
       tensor->bytes[i] = static_cast<std::byte>(value);
     }
-    const ValueId id = graph_.add_constant(made.name, std::move(tensor), type.quant);
-    if (!is_contiguous(type.dim_order)) graph_.value(id).type.dim_order = type.dim_order;
-    names_[made.name] = id;
-    return advance();
+    THIMBLE_CHECK(advance());
+    return Filled{std::move(made.name), std::move(*made.type), std::move(tensor)};
   }
 
   /// The digits of a constant: as many as it takes, or a piece to repeat, `0x00ff...`.
@@ -365,6 +408,7 @@ class Parser {
   Token token_;
   Graph graph_;
   std::map<std::string, ValueId> names_;
+  std::set<size_t> updated_;
 };
 
 }  // namespace

@@ -131,6 +131,11 @@ std::string print(const Graph& graph) {
     const Value& value = graph.value(id);
     result += fmt::format("  input %{}: {}\n", name_text(value.name), full_type_text(value.type));
   }
+  for (const State& state : graph.states()) {
+    const Value& value = graph.value(state.value);
+    result += fmt::format("  state %{}: {} = {}\n", name_text(value.name),
+                          full_type_text(value.type), hex(state.initial->bytes));
+  }
   for (size_t i = 0; i < graph.value_count(); ++i) {
     const Value& value = graph.value(static_cast<ValueId>(i));
     if (value.constant == nullptr) continue;
@@ -140,6 +145,10 @@ std::string print(const Graph& graph) {
   for (const Op& op : graph.ops()) result += op_text(graph, op);
   for (const ValueId id : graph.outputs()) {
     result += fmt::format("  output %{}\n", name_text(graph.value(id).name));
+  }
+  for (const State& state : graph.states()) {
+    result += fmt::format("  update %{} = %{}\n", name_text(graph.value(state.value).name),
+                          name_text(graph.value(state.next).name));
   }
   return result + "}\n";
 }

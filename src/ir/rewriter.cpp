@@ -5,10 +5,21 @@
 
 namespace thimble::ir {
 
-Rewriter::Rewriter(const Graph& from) : from_(from), mapped_(from.value_count(), kNoValue) {
+Rewriter::Rewriter(const Graph& from)
+    : Rewriter(from, std::vector<bool>(from.value_count(), true)) {}
+
+Rewriter::Rewriter(const Graph& from, const std::vector<bool>& keep)
+    : from_(from), mapped_(from.value_count(), kNoValue) {
   to_.name = from.name;
   for (const ValueId id : from.inputs()) {
     set(id, to_.add_input(from.value(id).name, from.type(id)));
+  }
+  for (const State& state : from.states()) {
+    if (!keep[static_cast<size_t>(state.value)]) continue;
+    const Value& value = from.value(state.value);
+    const ValueId copied = to_.add_state(value.name, state.initial, value.type.quant);
+    to_.value(copied).type.dim_order = value.type.dim_order;
+    set(state.value, copied);
   }
 }
 
@@ -43,19 +54,49 @@ Status Rewriter::copy(const Op& op) {
 
 Graph Rewriter::finish() {
   for (const ValueId id : from_.outputs()) to_.add_output(map(id));
+  finish_states();
   return std::move(to_);
 }
 
-Graph remove_unused(const Graph& graph) {
+void Rewriter::finish_states() {
+  size_t kept = 0;
+  for (const State& state : from_.states()) {
+    if (mapped_[static_cast<size_t>(state.value)] == kNoValue) continue;
+    to_.set_next(kept++, map(state.next));
+  }
+}
+
+namespace {
+
+/// The values that the outputs depend on. A state is needed if its content is; then so is what it
+/// becomes, which may need further states.
+std::vector<bool> needed_values(const Graph& graph) {
   std::vector<bool> needed(graph.value_count(), false);
   for (const ValueId id : graph.outputs()) needed[static_cast<size_t>(id)] = true;
-  for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
-    if (!needed[static_cast<size_t>(op->output)]) continue;
-    for (const ValueId id : op->inputs) {
-      if (id != kNoValue) needed[static_cast<size_t>(id)] = true;
+  for (bool grown = true; grown;) {
+    for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {
+      if (!needed[static_cast<size_t>(op->output)]) continue;
+      for (const ValueId id : op->inputs) {
+        if (id != kNoValue) needed[static_cast<size_t>(id)] = true;
+      }
+    }
+    grown = false;
+    for (const State& state : graph.states()) {
+      if (!needed[static_cast<size_t>(state.value)] || needed[static_cast<size_t>(state.next)]) {
+        continue;
+      }
+      needed[static_cast<size_t>(state.next)] = true;
+      grown = true;
     }
   }
-  Rewriter rewriter(graph);
+  return needed;
+}
+
+}  // namespace
+
+Graph remove_unused(const Graph& graph) {
+  const std::vector<bool> needed = needed_values(graph);
+  Rewriter rewriter(graph, needed);
   for (const Op& op : graph.ops()) {
     if (!needed[static_cast<size_t>(op.output)]) continue;
     const Status copied = rewriter.copy(op);

@@ -15,6 +15,7 @@ class Verifier {
   Status run() {
     THIMBLE_CHECK(values());
     for (const ValueId id : graph_.inputs()) THIMBLE_CHECK(define(id, "an input"));
+    for (const State& state : graph_.states()) THIMBLE_CHECK(define(state.value, "a state"));
     for (const Op& op : graph_.ops()) {
       const Status status = check(op);
       if (!status.ok()) return located(op.source, op.kind, status.error());
@@ -23,10 +24,34 @@ class Verifier {
       if (!known(id)) return bad_input("output {} does not exist", id);
       if (!defined(id)) return bad_input("output %{} is never defined", graph_.value(id).name);
     }
+    for (const State& state : graph_.states()) THIMBLE_CHECK(check_state(state));
     return ok();
   }
 
  private:
+  Status check_state(const State& state) const {
+    const Value& value = graph_.value(state.value);
+    if (!known(state.next) || !defined(state.next)) {
+      return bad_input("what becomes of state %{} is never defined", value.name);
+    }
+    if (state.initial == nullptr || state.initial->dtype != value.type.dtype ||
+        state.initial->shape != value.type.shape ||
+        state.initial->bytes.size() != value.type.bytes()) {
+      return bad_input("state %{} is {}, its initial content is not", value.name,
+                       type_text(value.type.dtype, value.type.shape));
+    }
+    const Value& next = graph_.value(state.next);
+    if (next.type.dtype != value.type.dtype || next.type.shape != value.type.shape) {
+      return bad_input("state %{} is {}, it becomes %{}, which is {}", value.name,
+                       type_text(value.type.dtype, value.type.shape), next.name,
+                       type_text(next.type.dtype, next.type.shape));
+    }
+    if (next.type.quant != value.type.quant) {
+      return bad_input("state %{} and %{}, which it becomes, differ in quantization", value.name,
+                       next.name);
+    }
+    return ok();
+  }
   bool known(ValueId id) const { return id >= 0 && static_cast<size_t>(id) < graph_.value_count(); }
   bool defined(ValueId id) const { return defined_[static_cast<size_t>(id)]; }
 

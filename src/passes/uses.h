@@ -12,11 +12,12 @@ class Uses {
   explicit Uses(const ir::Graph& graph)
       : graph_(graph), producers_(graph.producers()), consumers_(graph.consumers()) {
     outputs_.resize(graph.value_count(), false);
-    for (const ir::ValueId id : graph.outputs()) outputs_[static_cast<size_t>(id)] = true;
+    for (const ir::ValueId id : graph.results()) outputs_[static_cast<size_t>(id)] = true;
   }
 
+  /// Of the graph, or what a state becomes.
   [[nodiscard]] bool is_output(ir::ValueId id) const { return outputs_[static_cast<size_t>(id)]; }
-  /// The operator that made it; null for inputs and constants.
+  /// The operator that made it; null for inputs, states and constants.
   [[nodiscard]] const ir::Op* producer(ir::ValueId id) const {
     const int index = producers_[static_cast<size_t>(id)];
     return index < 0 ? nullptr : &graph_.ops()[static_cast<size_t>(index)];

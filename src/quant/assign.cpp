@@ -92,6 +92,25 @@ Classes::Classes(const Graph& graph, const Plan& plan)
       unite(plan.ops[i].result, op.inputs[0]);
     }
   }
+  unite_states();
+}
+
+/// A state and what it becomes share scale and zero point, unless those are fixed to a range that
+/// the initial content leaves; then each run ends with a conversion.
+void Classes::unite_states() {
+  for (const ir::State& state : graph_.states()) {
+    source_[static_cast<size_t>(state.value)] = true;
+    const std::optional<Params>& fixed = fixed_[find(state.next)];
+    if (fixed) {
+      const auto content = state.initial->data<float>();
+      const bool fits = std::ranges::all_of(content, [&](float value) {
+        return static_cast<double>(value) >= fixed->real(-128) &&
+               static_cast<double>(value) <= fixed->real(127);
+      });
+      if (!fits || fixed_[find(state.value)]) continue;
+    }
+    unite(state.value, state.next);
+  }
 }
 
 size_t Classes::find(ValueId id) const {
@@ -187,6 +206,11 @@ std::vector<Params> Classes::assign(const std::vector<Histogram>& seen, Observer
     if (value.constant == nullptr || value.type.dtype != ir::DType::kF32) continue;
     for (const float element : value.constant->data<float>()) {
       seen_[find(static_cast<ValueId>(i))].include(static_cast<double>(element));
+    }
+  }
+  for (const ir::State& state : graph_.states()) {
+    for (const float element : state.initial->data<float>()) {
+      seen_[find(state.value)].include(static_cast<double>(element));
     }
   }
   for (size_t i = 0; i < plan_.ops.size(); ++i) {

@@ -31,6 +31,7 @@ class Classes {
  private:
   [[nodiscard]] size_t find(ir::ValueId id) const;
   void unite(ir::ValueId a, ir::ValueId b);
+  void unite_states();
   [[nodiscard]] bool is_float(ir::ValueId id) const {
     return graph_.type(id).dtype == ir::DType::kF32;
   }

@@ -130,6 +130,9 @@ class Observation {
 
   /// `means` is filled unless it is empty.
   void run(int64_t sample, const std::vector<Tensor>& inputs, Means& means) {
+    for (size_t i = 0; i < graph_.states().size(); ++i) {
+      see(sample, graph_.states()[i].value, engine_.state()[i], means);
+    }
     for (size_t i = 0; i < inputs.size(); ++i) see(sample, graph_.inputs()[i], inputs[i], means);
     engine_.run(inputs, [&](const ir::Op& op, const Tensor& result) {
       see(sample, op.output, result, means);
@@ -224,7 +227,7 @@ Result<Observations> calibrate(const Graph& graph, const Samples& samples,
                                const std::vector<ValueId>& observed, Histogram::Detail detail,
                                int threads) {
   constexpr int64_t kMeanSamples = 64;  // means settle soon, and are held by sample
-  const int used = thread_count(threads, samples.count());
+  const int used = thread_count(threads, samples.count(), graph);
   std::vector<std::unique_ptr<Observation>> parts;
   for (int i = 0; i < used; ++i) {
     parts.push_back(std::make_unique<Observation>(graph, observed, detail));

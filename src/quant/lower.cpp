@@ -19,6 +19,14 @@ namespace {
 size_t index(ValueId id) {
   return static_cast<size_t>(id);
 }
+ir::TensorPtr tensor_codes(const ir::Tensor& real, const Params& params) {
+  ir::Tensor codes = ir::zeros(ir::DType::kI8, real.shape);
+  const auto values = real.data<float>();
+  for (size_t i = 0; i < values.size(); ++i) {
+    codes.data<int8_t>()[i] = static_cast<int8_t>(params.code(static_cast<double>(values[i])));
+  }
+  return std::make_shared<ir::Tensor>(std::move(codes));
+}
 bool is_output(const Graph& graph, ValueId id) {
   return std::ranges::find(graph.outputs(), id) != graph.outputs().end();
 }
@@ -32,12 +40,14 @@ Lowering::Lowering(const Graph& from, const Plan& plan, const Decisions& decisio
 }
 
 Result<LoweredGraph> Lowering::run() {
+  lower_states();
   THIMBLE_CHECK(lower_inputs());
   for (size_t i = 0; i < plan_.ops.size(); ++i) {
-    if (plan_.ops[i].role == Role::kAbsorbed) continue;
-    THIMBLE_CHECK(lower_op(i));
+    const Role role = plan_.ops[i].role;
+    if (role == Role::kLower || role == Role::kTable) THIMBLE_CHECK(lower_op(i));
   }
   THIMBLE_CHECK(lower_outputs());
+  THIMBLE_CHECK(lower_updates());
   return LoweredGraph{std::move(to_), std::move(counterparts_)};
 }
 
@@ -63,6 +73,26 @@ Status Lowering::lower_inputs() {
                                             {"zero_point", int64_t{params_of(id).zero_point}}},
                                            source_of_input(consumers[index(id)]),
                                            {value.name + "_int8", value.type.dim_order, {}}));
+  }
+  return ok();
+}
+
+void Lowering::lower_states() {
+  for (const ir::State& state : from_.states()) {
+    const ir::Value& value = from_.value(state.value);
+    const Params& params = params_of(state.value);
+    const ValueId id =
+        to_.add_state(value.name, tensor_codes(*state.initial, params), params.quant());
+    to_.value(id).type.dim_order = value.type.dim_order;
+    codes_[index(state.value)] = id;
+  }
+}
+
+Status Lowering::lower_updates() {
+  for (size_t i = 0; i < from_.states().size(); ++i) {
+    const ir::State& state = from_.states()[i];
+    THIMBLE_TRY(const ValueId next, codes(state.next, params_of(state.value)));
+    to_.set_next(i, next);
   }
   return ok();
 }
@@ -116,13 +146,7 @@ Result<ValueId> Lowering::codes(ValueId id, const Params& wanted) {
 Result<ValueId> Lowering::constant_codes(ValueId id, const Params& wanted) {
   const ir::Value& value = from_.value(id);
   if (!is_float(id)) return to_.add_constant(value.name, value.constant);
-  ir::Tensor codes = ir::zeros(ir::DType::kI8, value.type.shape);
-  const auto real = value.constant->data<float>();
-  for (size_t i = 0; i < real.size(); ++i) {
-    codes.data<int8_t>()[i] = static_cast<int8_t>(wanted.code(static_cast<double>(real[i])));
-  }
-  return to_.add_constant(value.name, std::make_shared<ir::Tensor>(std::move(codes)),
-                          wanted.quant());
+  return to_.add_constant(value.name, tensor_codes(*value.constant, wanted), wanted.quant());
 }
 
 template <typename F>

@@ -36,6 +36,8 @@ class Lowering {
   [[nodiscard]] ir::Source source_of_input(const std::vector<int>& readers) const;
   Result<ir::ValueId> dequantized(ir::ValueId id, int producer);
   Status lower_outputs();
+  void lower_states();
+  Status lower_updates();
   Result<ir::ValueId> constant_codes(ir::ValueId id, const Params& wanted);
   template <typename F>
   Result<ir::ValueId> add_table(ir::ValueId x, const Params& from, const Params& to, F f,

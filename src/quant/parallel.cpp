@@ -7,7 +7,8 @@
 
 namespace thimble::quant {
 
-int thread_count(int wanted, int64_t count) {
+int thread_count(int wanted, int64_t count, const ir::Graph& graph) {
+  if (!graph.states().empty()) return 1;
   // Every thread holds the activations of one sample: more than a few cost memory, not time.
   constexpr int64_t kThreadsMax = 8;
   int64_t threads = wanted > 0 ? wanted : std::max(1U, std::thread::hardware_concurrency());

@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <functional>
 
+#include "ir/graph.h"
+
 namespace thimble::quant {
 
-/// The threads that `count` samples are worth: `wanted`, or all of the machine's if it is 0.
-[[nodiscard]] int thread_count(int wanted, int64_t count);
+/// The threads that `count` samples are worth: `wanted`, or all of the machine's if it is 0. One if
+/// the graph has state: its samples are a series in time, which one engine sees in order.
+[[nodiscard]] int thread_count(int wanted, int64_t count, const ir::Graph& graph);
 
 void for_each_sample(int64_t count, int threads, const std::function<void(int64_t, int)>& body);
 

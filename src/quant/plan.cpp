@@ -43,6 +43,12 @@ std::string refused_line(const Op& op, const std::string& reason) {
 
 Status check_all(const Graph& graph) {
   std::string lines;
+  for (const ir::State& state : graph.states()) {
+    const ir::Value& value = graph.value(state.value);
+    if (value.type.dtype == ir::DType::kF32) continue;
+    lines += fmt::format("\n  state {} is {}; only float32 state can be quantized", value.name,
+                         ir::type_text(value.type.dtype, value.type.shape));
+  }
   for (const Op& op : graph.ops()) {
     const std::string reason = refusal(graph, op);
     if (!reason.empty()) lines += refused_line(op, reason);
@@ -64,8 +70,12 @@ class Planner {
     for (size_t i = 0; i < plan_.ops.size(); ++i) decide(i);
     for (size_t i = 0; i < plan_.ops.size(); ++i) drop_inner_table(i);
     for (const ValueId id : graph_.inputs()) plan_.has_codes[static_cast<size_t>(id)] = true;
+    for (const ir::State& state : graph_.states()) {
+      plan_.has_codes[static_cast<size_t>(state.value)] = true;
+    }
     for (const OpPlan& op : plan_.ops) {
-      if (op.role != Role::kAbsorbed) plan_.has_codes[static_cast<size_t>(op.result)] = true;
+      if (op.role == Role::kLower || op.role == Role::kTable)
+        plan_.has_codes[static_cast<size_t>(op.result)] = true;
     }
     return std::move(plan_);
   }
@@ -77,6 +87,10 @@ class Planner {
     plan.result = op.output;
     if (fused_[static_cast<size_t>(op.output)]) {
       plan.role = Role::kAbsorbed;
+      return;
+    }
+    if (uses_.readers(op.output).empty() && !uses_.is_output(op.output)) {
+      plan.role = Role::kObserved;
       return;
     }
     const ValueId source = table_source(op);

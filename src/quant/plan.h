@@ -5,6 +5,7 @@
 //   of the clamps behind it, whose bounds it takes over.
 // - kTable: a chain of element-wise operators that depends on one value only ends here: one table.
 // - kAbsorbed: part of another operator; no integer value stands for its output.
+// - kObserved: nobody reads the result; calibration looks at its range (expose.h).
 
 #include <limits>
 #include <vector>
@@ -14,7 +15,7 @@
 
 namespace thimble::quant {
 
-enum class Role : uint8_t { kLower, kTable, kAbsorbed };
+enum class Role : uint8_t { kLower, kTable, kAbsorbed, kObserved };
 
 struct OpPlan {
   Role role = Role::kLower;

@@ -5,6 +5,7 @@
 
 #include "quant/assign.h"
 #include "quant/calibrate.h"
+#include "quant/expose.h"
 #include "quant/lower.h"
 #include "quant/per_tensor.h"
 #include "quant/plan.h"
@@ -34,8 +35,9 @@ void describe_quality(const LoweredGraph& lowered, const Quality& quality, Quant
 
 }  // namespace
 
-Result<QuantizedModel> quantize(const ir::Graph& float_graph, const CalibrationData& data,
+Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData& data,
                                 const QuantSpec& spec, const QuantizeOptions& options) {
+  THIMBLE_TRY(const ir::Graph float_graph, expose_hidden_ranges(prepared));
   // Roles first: an operator without an integer form is reported before any time is spent.
   THIMBLE_TRY(const Plan roles, plan(float_graph));
   THIMBLE_TRY(const Samples samples, Samples::check(float_graph, data));

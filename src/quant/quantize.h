@@ -83,7 +83,7 @@ struct QuantizedModel {
   QuantReport report;
 };
 
-[[nodiscard]] Result<QuantizedModel> quantize(const ir::Graph& float_graph,
+[[nodiscard]] Result<QuantizedModel> quantize(const ir::Graph& prepared,
                                               const CalibrationData& data, const QuantSpec& spec,
                                               const QuantizeOptions& options);
 

@@ -102,7 +102,7 @@ void for_each_pair(
     const Graph& float_graph, const LoweredGraph& lowered, const Samples& samples,
     const QualityRequest& request,
     const std::function<void(size_t, const std::vector<Tensor>&, SideBySide&)>& body) {
-  const int threads = thread_count(request.threads, request.samples);
+  const int threads = thread_count(request.threads, request.samples, float_graph);
   std::vector<std::unique_ptr<SideBySide>> pairs;
   for (int i = 0; i < threads; ++i) {
     pairs.push_back(std::make_unique<SideBySide>(float_graph, lowered));

@@ -50,7 +50,7 @@ ElementFunction::ElementFunction(const ir::Graph& graph, ir::ValueId source, ir:
     steps_.push_back({nullptr, {0, 0}});
     return place[id] = constants_.size() - 1;
   };
-  bool inside = graph.is_input(source);
+  bool inside = graph.is_input(source) || graph.is_state(source);
   for (const ir::Op& op : graph.ops()) {
     if (op.output == source) {
       inside = true;

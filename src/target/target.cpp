@@ -8,6 +8,7 @@ bool is_alias(const ir::Graph& graph, const ir::Op& op) {
     return false;
   const ir::Type& x = graph.type(op.inputs[0]);
   const ir::Type& y = graph.type(op.output);
+  if (op.kind == OpKind::copy && op.integer("own") != 0) return false;
   if (op.kind == OpKind::copy) return ir::same_memory(x.shape, x.dim_order, y.dim_order);
   if (op.kind == OpKind::reshape) {
     return ir::same_memory(x.shape, x.dim_order, {}) && ir::same_memory(y.shape, y.dim_order, {});

@@ -57,6 +57,7 @@ struct KernelCall {
   int in_place = -1;
 };
 
+/// The graph's states are settled (target/state.h): each becomes itself, or what one call makes.
 struct Lowered {
   ir::Graph graph;
   std::vector<KernelCall> calls;  // in execution order; operators without a call only rename memory

@@ -6,3 +6,9 @@ thimble_test(cortex_m_conformance_test
     ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
   DEPS thimble_target thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
+thimble_test(state_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/state_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
+  DEPS thimble_target thimble_emit thimble_eval thimble_quant thimble_passes thimble_hostrun
+  LABELS conformance)

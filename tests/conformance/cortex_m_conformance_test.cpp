@@ -39,17 +39,22 @@ std::vector<Chunk> aligned(std::span<const std::byte> bytes) {
   return result;
 }
 
-std::vector<ir::Tensor> run_on_host(const ir::Graph& graph, const Bytes& pte,
-                                    std::span<const ir::Tensor> inputs) {
-  const std::vector<Chunk> file = aligned(pte);
-  thimble_needs needs = {};
-  EXPECT_EQ(thimble_size(file.data(), pte.size(), thimble_all_kernels(), &needs), 0);
-  std::vector<Chunk> memory((needs.arena_bytes + needs.state_bytes) / 16 + 1);
-  thimble_model model;
-  const thimble_status status = thimble_init(&model, file.data(), pte.size(), thimble_all_kernels(),
-                                             memory.data(), needs.arena_bytes + needs.state_bytes);
-  EXPECT_EQ(status, 0) << thimble_status_text(status);
-  if (status != 0) return {};
+/// Inputs or outputs of several calls, one behind the other: state goes on from call to call.
+using Series = std::vector<std::vector<ir::Tensor>>;
+
+Result<Series> run_on_evaluator(const ir::Graph& graph, const Series& calls) {
+  eval::StateTensors state = eval::initial_state(graph);
+  Series outputs;
+  for (const auto& inputs : calls) {
+    THIMBLE_TRY(auto result, eval::evaluate(graph, inputs, state));
+    outputs.push_back(std::move(result));
+  }
+  return outputs;
+}
+
+/// One call, inputs and outputs in the graph's memory orders.
+std::vector<ir::Tensor> call_host(thimble_model& model, const ir::Graph& graph,
+                                  std::span<const ir::Tensor> inputs) {
   std::vector<std::vector<Chunk>> buffers;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto bytes = ir::to_memory(inputs[i], graph.type(graph.inputs()[i]).dim_order);
@@ -73,6 +78,33 @@ std::vector<ir::Tensor> run_on_host(const ir::Graph& graph, const Bytes& pte,
   return outputs;
 }
 
+Series run_on_host(const ir::Graph& graph, const Bytes& pte, const Series& calls) {
+  const std::vector<Chunk> file = aligned(pte);
+  thimble_needs needs = {};
+  EXPECT_EQ(thimble_size(file.data(), pte.size(), thimble_all_kernels(), &needs), 0);
+  std::vector<Chunk> memory((needs.arena_bytes + needs.state_bytes) / 16 + 1);
+  thimble_model model;
+  const thimble_status status = thimble_init(&model, file.data(), pte.size(), thimble_all_kernels(),
+                                             memory.data(), needs.arena_bytes + needs.state_bytes);
+  EXPECT_EQ(status, 0) << thimble_status_text(status);
+  if (status != 0) return {};
+  Series outputs;
+  for (const auto& inputs : calls) outputs.push_back(call_host(model, graph, inputs));
+  if (needs.saved_bytes == 0) return outputs;
+
+  // Saved before the last call and restored, the model repeats it; reset, it repeats the first.
+  std::vector<std::byte> saved(needs.saved_bytes);
+  EXPECT_EQ(thimble_reset(&model), 0);
+  for (size_t i = 0; i + 1 < calls.size(); ++i) call_host(model, graph, calls[i]);
+  EXPECT_EQ(thimble_save(&model, saved.data(), saved.size()), 0);
+  EXPECT_EQ(call_host(model, graph, calls.back()), outputs.back());
+  EXPECT_EQ(thimble_reset(&model), 0);
+  EXPECT_EQ(call_host(model, graph, calls.front()), outputs.front());
+  EXPECT_EQ(thimble_restore(&model, saved.data(), saved.size()), 0);
+  EXPECT_EQ(call_host(model, graph, calls.back()), outputs.back());
+  return outputs;
+}
+
 using Generate = ir::Graph (*)(uint64_t seed, bool stock);
 
 ir::Graph narrow_graph(uint64_t seed, bool stock) {
@@ -90,8 +122,12 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate
       "THIMBLE_SEED=" + std::to_string(seed) + " on " + target_name + (stock ? ", stock" : "");
   SCOPED_TRACE(repeat);
   EXPECT_TRUE(ir::verify(graph).ok());
-  const std::vector<ir::Tensor> inputs = test::random_inputs(graph, seed);
-  const auto expected = eval::evaluate(graph, inputs);
+  Series inputs;
+  constexpr size_t kCallsWithState = 3;
+  while (inputs.size() < (graph.states().empty() ? 1 : kCallsWithState)) {
+    inputs.push_back(test::random_inputs(graph, seed + inputs.size()));
+  }
+  const auto expected = run_on_evaluator(graph, inputs);
   EXPECT_TRUE(expected.ok()) << (expected.ok() ? "" : expected.error().message);
   if (!expected.ok()) return false;
 
@@ -103,7 +139,7 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate
     return false;
   }
   EXPECT_TRUE(ir::verify(lowered->graph).ok());
-  const auto from_lowered = eval::evaluate(lowered->graph, inputs);
+  const auto from_lowered = run_on_evaluator(lowered->graph, inputs);
   EXPECT_TRUE(from_lowered.ok()) << (from_lowered.ok() ? "" : from_lowered.error().message);
   if (!from_lowered.ok()) return false;
   EXPECT_EQ(*from_lowered, *expected) << ir::print(graph) << ir::print(lowered->graph);
@@ -119,7 +155,7 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate
   EXPECT_TRUE(lifted.ok()) << (lifted.ok() ? "" : lifted.error().message)
                            << ir::print(lowered->graph);
   if (!lifted.ok()) return false;
-  const auto from_lifted = eval::evaluate(*lifted, inputs);
+  const auto from_lifted = run_on_evaluator(*lifted, inputs);
   EXPECT_TRUE(from_lifted.ok()) << (from_lifted.ok() ? "" : from_lifted.error().message);
   if (!from_lifted.ok()) return false;
   EXPECT_EQ(*from_lifted, *from_lowered) << ir::print(lowered->graph) << ir::print(*lifted);

@@ -23,7 +23,10 @@ class Generator {
   ir::Graph run() {
     const int inputs = random_.chance(25) ? 2 : 1;
     for (int i = 0; i < inputs; ++i) add_input(i);
+    const int64_t states = random_.chance(35) ? random_.between(1, 3) : 0;
+    for (int64_t i = 0; i < states; ++i) add_state();
     for (int tries = 0; made_ < options_.ops && tries < options_.ops * 20; ++tries) add_op();
+    update_states();
     add_outputs();
     return ir::remove_unused(graph_);
   }
@@ -58,6 +61,34 @@ class Generator {
     values_.push_back(value);
   }
 
+  /// Often of the shape of one that exists, so that they can be exchanged.
+  void add_state() {
+    const Shape like = shape(pick());
+    ir::Tensor content = ir::zeros(ir::DType::kI8, like);
+    if (random_.chance(60)) content = random_tensor(random_, ir::DType::kI8, like);
+    values_.push_back(graph_.add_state("s", std::make_shared<const ir::Tensor>(std::move(content)),
+                                       ir::per_tensor(0.5, 3)));
+  }
+
+  /// What each state becomes: any value of its shape, through a table if the scale is another.
+  void update_states() {
+    for (size_t i = 0; i < graph_.states().size(); ++i) {
+      const ValueId state = graph_.states()[i].value;
+      std::vector<ValueId> fitting;
+      for (const ValueId value : values_) {
+        if (shape(value) == shape(state)) fitting.push_back(value);
+      }
+      ValueId next = fitting[static_cast<size_t>(
+          random_.between(0, static_cast<int64_t>(fitting.size()) - 1))];
+      if (graph_.type(next).quant != graph_.type(state).quant) {
+        ir::Graph::ResultHint hint;
+        hint.quant = graph_.type(state).quant;
+        next = *graph_.add(OpKind::lut, {next, codes({256})}, {}, {}, hint);
+      }
+      graph_.set_next(i, next);
+    }
+  }
+
   void add_outputs() {
     const int count = random_.chance(30) ? 2 : 1;
     for (int i = 0; i < count; ++i) {
@@ -67,7 +98,7 @@ class Generator {
         value = *graph_.add(OpKind::dequantize, {value},
                             {{"scale", q.scale[0]}, {"zero_point", int64_t{q.zero_point[0]}}});
       }
-      if (!graph_.is_input(value)) {
+      if (!graph_.is_input(value) && !graph_.is_state(value)) {
         graph_.value(value).type.dim_order = maybe_channels_last(graph_.type(value).shape);
       }
       graph_.add_output(value);
@@ -124,7 +155,8 @@ class Generator {
         OpKind::qadd,       OpKind::qsub,    OpKind::qmul,     OpKind::lut,
         OpKind::reshape,    OpKind::permute, OpKind::slice,    OpKind::concat,
         OpKind::pad,        OpKind::expand,  OpKind::copy,     OpKind::qavg_pool2d,
-        OpKind::max_pool2d, OpKind::qmean,   OpKind::qsoftmax, OpKind::qlog_softmax};
+        OpKind::max_pool2d, OpKind::qmean,   OpKind::qsoftmax, OpKind::qlog_softmax,
+        OpKind::qgru,       OpKind::qlstm,   OpKind::qrnn};
     const OpKind kind = kKinds[random_.between(0, static_cast<int64_t>(std::size(kKinds)) - 1)];
     const ValueId x = pick_recent();
     if (shape(x).empty() && kind != OpKind::lut) return;
@@ -153,6 +185,11 @@ class Generator {
       case OpKind::qsoftmax:
       case OpKind::qlog_softmax:
         softmax(kind, x);
+        break;
+      case OpKind::qgru:
+      case OpKind::qlstm:
+      case OpKind::qrnn:
+        recurrent(kind, x);
         break;
       default:
         movement(kind, x);
@@ -311,6 +348,62 @@ class Generator {
           {"log_shift", int64_t{l.shift}},
           {"y_zp", int64_t{127}}},
          true);
+  }
+
+  void recurrent(OpKind kind, ValueId x) {
+    if (options_.stock_only || shape(x).size() != 3) return;
+    const int64_t gates = kind == OpKind::qgru ? 3 : kind == OpKind::qlstm ? 4 : 1;
+    const int64_t hidden = random_.between(1, 6), rows = gates * hidden, inputs = shape(x)[2];
+    const Shape state = {1, shape(x)[1], hidden};
+    std::vector<ValueId> operands = {x, codes(state)};
+    Attrs attrs = {{"reverse", random_.between(0, 1)}, {"x_zp", code()}, {"h_zp", code()}};
+    const auto put = [&](const std::string& prefix, double real) {
+      const auto m = numerics::quantize_multiplier(real);
+      attrs.set(prefix + "mult", int64_t{m.mult});
+      attrs.set(prefix + "shift", int64_t{m.shift});
+    };
+    const bool relu = kind == OpKind::qrnn && random_.chance(50);
+    const int64_t bits = random_.between(8, 15);
+    put("h_", kind == OpKind::qlstm  ? 0x1p-23
+              : kind == OpKind::qgru ? std::ldexp(128, static_cast<int>(-bits))
+              : relu                 ? 0x1p-7
+                                     : 0x1p-8);
+    if (kind == OpKind::qrnn) attrs.set("relu", int64_t{relu});
+    if (kind == OpKind::qgru) {
+      attrs.set("h_bits", bits);
+      put("h0_", std::ldexp(1.0 / 128, static_cast<int>(bits)));
+    }
+    const bool cell = kind == OpKind::qlstm && random_.chance(50);
+    if (kind == OpKind::qlstm) {
+      attrs.set("cell", int64_t{cell});
+      attrs.set("c_bits", bits);
+      const bool wide = random_.chance(50);
+      operands.push_back(wide ? constant(random_tensor(random_, ir::DType::kI16, state))
+                              : codes(state));
+      if (!wide) attrs.set("c0_zp", code());
+      if (!wide) put("c0_", std::ldexp(0.02, static_cast<int>(bits)));
+      if (cell) attrs.set("y_zp", code());
+      if (cell) put("y_", std::ldexp(50.0, static_cast<int>(-bits)));
+    }
+    operands.push_back(codes({rows, inputs}));
+    operands.push_back(codes({rows, hidden}));
+    for (int i = 0; i < (kind == OpKind::qgru ? 2 : 1); ++i) {
+      operands.push_back(constant(small_i32(rows)));
+    }
+    const int64_t entries = random_.chance(50) ? rows : gates;
+    const auto [mult, shift] = multipliers(2 * entries, 0.3);
+    for (const ValueId id : {mult, shift}) {
+      ir::Tensor pairs = *graph_.value(id).constant;
+      pairs.shape = {2, entries};
+      operands.push_back(constant(std::move(pairs)));
+    }
+    ir::Tensor table = ir::zeros(ir::DType::kI16, {513});
+    for (int i = 0; i < 513; ++i) {
+      table.data<int16_t>()[static_cast<size_t>(i)] =
+          static_cast<int16_t>(std::lround(std::tanh((i - 256) / 32.0) * 32767));
+    }
+    operands.push_back(constant(std::move(table)));
+    keep(kind, std::move(operands), std::move(attrs), true);
   }
 
   void movement(OpKind kind, ValueId x) {

@@ -140,7 +140,7 @@ Invocation::Invocation(abi::PteOp op) : kernel(&kernel_of(op)) {}
 Arg& Invocation::slot(char kind, char other) {
   const char letter = kernel->arguments[args.size()];
   EXPECT_TRUE(letter == kind || letter == other ||
-              (kind == 'T' && (letter == 't' || letter == 'o')))
+              (kind == 'T' && (letter == 't' || letter == 's' || letter == 'o')))
       << kernel->name << " argument " << args.size() << " is " << letter;
   value_of.push_back(-1);
   list_of.emplace_back();

@@ -190,6 +190,53 @@ Invocation rows(PteOp op, Random& random) {
   return std::move(call.add(make(DType::kI8, sizes)));
 }
 
+/// Rows of one entry each, or one for each gate.
+Value multipliers(Random& random, int32_t entries, bool shifts) {
+  Value value = make(DType::kI32, {2, entries});
+  for (int32_t i = 0; i < 2 * entries; ++i) {
+    value.as<int32_t>()[i] = static_cast<int32_t>(shifts ? shift(random) : mult(random));
+  }
+  value.constant = true;
+  return value;
+}
+
+Value random_values(Random& random, DType dtype, Sizes sizes) {
+  Value value = make(dtype, std::move(sizes));
+  value.fill(random);
+  return value;
+}
+
+Invocation recurrent(PteOp op, Random& random) {
+  const bool lstm = op == PteOp::thimble_lstm;
+  const bool gru = op == PteOp::thimble_gru;
+  const int32_t gates = lstm ? 4 : gru ? 3 : 1;
+  const int32_t lanes = lstm || gru ? 5 : 1;
+  const int32_t steps = uniform(random, 1, 4), batch = uniform(random, 1, 2);
+  const int32_t inputs = uniform(random, 1, 7), hidden = uniform(random, 1, 6);
+  const int32_t rows = gates * hidden;
+  const int32_t cell = lstm ? uniform(random, 0, 2) : 0;
+  const Sizes state = {1, batch, hidden};
+  Invocation call(op);
+  call.add(random_codes(random, {steps, batch, inputs})).add(random_codes(random, state));
+  if (lstm) {
+    call.add(random_values(random, random() % 2 == 0 ? DType::kI8 : DType::kI16, state));
+  }
+  call.add(random_codes(random, {rows, inputs})).add(random_codes(random, {rows, hidden}));
+  for (int i = 0; i < (gru ? 2 : 1); ++i) call.add(random_values(random, DType::kI32, {rows}));
+  const int32_t entries = random() % 2 == 0 ? gates : rows;
+  call.add(multipliers(random, entries, false)).add(multipliers(random, entries, true));
+  call.add(random_values(random, DType::kI16, {513}));
+  std::vector<int32_t> words = {uniform(random, 0, 1)};
+  if (lstm) words.push_back(cell);
+  if (op == PteOp::thimble_rnn) words.push_back(uniform(random, 0, 1));
+  words.insert(words.end(), {-5, 7, 1 << 30, -20});
+  if (lstm) words.insert(words.end(), {uniform(random, 0, 15), 3, 1 << 30, 5, -4, 1 << 30, -6});
+  if (gru) words.insert(words.end(), {uniform(random, 0, 15), 1 << 30, 7});
+  call.add(blob(words[0], {words.begin() + 1, words.end()}));
+  call.add(make(DType::kU8, {(2 * lanes + 1) * hidden}));
+  return std::move(call.add(make(cell == 2 ? DType::kI16 : DType::kI8, {steps, batch, hidden})));
+}
+
 Invocation mean(Random& random) {
   Sizes sizes = small(random, 1 + random() % 5);
   Invocation call(PteOp::thimble_mean);
@@ -285,6 +332,10 @@ Invocation sample(PteOp op, Random& random) {
     case PteOp::thimble_prelu:
     case PteOp::thimble_where:
       return choice(op, random);
+    case PteOp::thimble_gru:
+    case PteOp::thimble_lstm:
+    case PteOp::thimble_rnn:
+      return recurrent(op, random);
     case PteOp::thimble_mean:
       return mean(random);
     case PteOp::cortex_m_quantized_activation:

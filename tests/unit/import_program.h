@@ -48,6 +48,11 @@ class Program {
     return spec(pt2::InputKind::kBuffer, name, fqn).tensor(name, std::move(sizes));
   }
 
+  Program& parameter(const std::string& name, const std::string& fqn,
+                     std::vector<pt2::SymInt> sizes) {
+    return spec(pt2::InputKind::kParameter, name, fqn).tensor(name, std::move(sizes));
+  }
+
   /// Appends a node of line 10 + index in `net.py`; `arguments` and one output tensor.
   Program& node(const std::string& target,
                 std::vector<std::pair<std::string, pt2::Argument>> arguments,

@@ -105,14 +105,6 @@ TEST(ImportErrors, ElementTypes) {
 }
 
 TEST(ImportErrors, State) {
-  Program mutation = one_input();
-  mutation.buffer("b_h", "cell.h", kShape)
-      .node("aten.relu.default", {{"self", ref("x")}}, "y", kShape)
-      .output("y", pt2::OutputKind::kBufferMutation, "cell.h")
-      .output("y");
-  EXPECT_EQ(mutation.error(),
-            "unsupported: the model writes to its buffer cell.h: state is not supported");
-
   Program to_input = one_input();
   to_input.node("aten.relu.default", {{"self", ref("x")}}, "y", kShape)
       .output("y", pt2::OutputKind::kUserInputMutation, "x")
@@ -120,16 +112,16 @@ TEST(ImportErrors, State) {
   EXPECT_EQ(to_input.error(), "unsupported: the model writes to its input x: not supported");
 }
 
-// Training IR has no entry for a buffer that is written to; no output depends on the write.
-TEST(ImportErrors, StateWithoutMutationEntry) {
+// Training IR has no entry for a parameter that is written to; no output depends on the write.
+TEST(ImportErrors, WritesToParameter) {
   Program program = one_input();
-  program.buffer("b_h", "cell.h", kShape)
-      .node("aten.copy_.default", {{"self", ref("b_h")}, {"src", ref("x")}}, "copy_", kShape)
+  program.parameter("p_h", "cell.h", kShape)
+      .node("aten.copy_.default", {{"self", ref("p_h")}, {"src", ref("x")}}, "copy_", kShape)
       .node("aten.relu.default", {{"self", ref("x")}}, "y", kShape)
       .output("y");
   EXPECT_TRUE(program.error().starts_with(
-      "unsupported: aten.copy_.default is not supported: it writes to cell.h, and state is not "
-      "supported\n  net.py:10 "))
+      "unsupported: aten.copy_.default is not supported: it writes to cell.h, and only buffers "
+      "can be state\n  net.py:10 "))
       << program.error();
 }
 

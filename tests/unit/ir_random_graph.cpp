@@ -24,7 +24,10 @@ class Maker {
     graph_.add_input("odd name", {DType::kI32, {2, 2}, {}, {}});
     graph_.add_input("mask", {DType::kBool, {6, 5}, {}, {}});
     graph_.add_input("wide", {DType::kI16, {1, 4, 6, 5}, {}, {}});
-    data_ = {0, 1, 2, 3, 4, 5, 6};
+    graph_.add_input("series", {DType::kF32, {3, 2, 4}, {}, {}});
+    graph_.add_input("steps", {DType::kI8, {3, 2, 4}, {}, {}});
+    data_ = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    add_states();
     // Most attempts do not fit and are refused; the factory is the filter.
     for (int attempt = 0; attempt < 200 * op_count; ++attempt) {
       if (static_cast<int>(graph_.ops().size()) >= op_count) break;
@@ -34,10 +37,63 @@ class Maker {
     for (const ValueId id : data_) {
       if (random_.chance(20)) graph_.add_output(id);
     }
+    update_states();
     return std::move(graph_);
   }
 
  private:
+  void add_states() {
+    for (int64_t i = random_.between(0, 2); i > 0; --i) {
+      ir::Tensor content = random_tensor(random_, DType::kF32, {2, 5});
+      data_.push_back(
+          graph_.add_state("state", std::make_shared<const ir::Tensor>(std::move(content))));
+    }
+  }
+
+  /// Each becomes some value of its type; it stays as it is if that is itself.
+  void update_states() {
+    for (size_t i = 0; i < graph_.states().size(); ++i) {
+      const ir::Type type = graph_.type(graph_.states()[i].value);
+      for (const ValueId id : data_) {
+        const ir::Type& other = graph_.type(id);
+        const bool fits = other.dtype == type.dtype && other.shape == type.shape && !other.quant;
+        if (fits && random_.chance(40)) graph_.set_next(i, id);
+      }
+    }
+  }
+
+  /// x [T,B,I] is given; none if it is no such thing.
+  std::vector<ValueId> recurrent_operands(OpKind kind, ValueId first) {
+    const Shape x = graph_.type(first).shape;
+    if (x.size() != 3) return {};
+    const bool integer = ir::op_name(kind)[0] == 'q';
+    const bool gru = kind == OpKind::gru || kind == OpKind::qgru;
+    const bool lstm = kind == OpKind::lstm || kind == OpKind::qlstm;
+    const int64_t gates = lstm ? 4 : gru ? 3 : 1;
+    const int64_t hidden = channels_, rows = gates * hidden;
+    const DType real = integer ? DType::kI8 : DType::kF32;
+    std::vector<ValueId> operands = {first, constant(real, {1, x[1], hidden}, 0, 0)};
+    if (lstm) operands.push_back(constant(real, {1, x[1], hidden}, 0, 0));
+    operands.push_back(constant(real, {rows, x[2]}, 0, 0));
+    operands.push_back(constant(real, {rows, hidden}, 0, 0));
+    const int biases = !integer || gru ? 2 : 1;
+    for (int i = 0; i < biases; ++i) {
+      const bool absent = !integer && random_.chance(30);
+      operands.push_back(absent ? ir::kNoValue
+                                : constant(integer ? DType::kI32 : real, {rows}, -5000, 5000));
+    }
+    if (!integer) return operands;
+    const Shape scales = {2, random_.chance(50) ? gates : rows};
+    operands.push_back(constant(DType::kI32, scales, 1 << 30, INT32_MAX));
+    operands.push_back(constant(DType::kI32, scales, -12, 2));
+    auto table = std::make_shared<ir::Tensor>(ir::zeros(DType::kI16, {513}));
+    for (int16_t& entry : table->data<int16_t>()) {
+      entry = static_cast<int16_t>(random_.between(-32767, 32767));
+    }
+    operands.push_back(graph_.add_constant("tanh", std::move(table)));
+    return operands;
+  }
+
   ValueId constant(DType dtype, const Shape& shape, int64_t low, int64_t high) {
     auto tensor = std::make_shared<ir::Tensor>(random_tensor(random_, dtype, shape));
     if (dtype == DType::kI32) {
@@ -121,6 +177,8 @@ class Maker {
     if (name == "relation") return random_.between(0, 5);
     if (name == "rounding") return random_.between(0, 1);
     if (name.ends_with("mult")) return random_.between(1 << 30, INT32_MAX);
+    if (name == "cell") return random_.between(0, 2);
+    if (name.ends_with("_bits")) return random_.between(0, 15);
     if (name == "diff_min") return random_.between(-63, 0);
     if (name.ends_with("shift")) return random_.between(-20, 25);
     if (name == "min") return random_.between(-128, 0);
@@ -162,9 +220,12 @@ class Maker {
     const ValueId first = data();
     const Shape x = graph_.type(first).shape;
     std::vector<ValueId> operands{first};
+    const bool recurrent = info.operands.size() > 1 && info.operands[1].name == "h0";
+    if (recurrent) operands = recurrent_operands(kind, first);
+    if (operands.empty()) return;
     const bool two_sided =
         kind == OpKind::where || (info.operands.size() == 2 && info.operands[0].name == "a");
-    for (size_t i = 1; i < info.operands.size(); ++i) {
+    for (size_t i = operands.size(); i < info.operands.size(); ++i) {
       operands.push_back(two_sided ? data() : parameter(kind, info.operands[i].name, x));
     }
     if (info.operands[0].variadic && random_.chance(70)) operands.push_back(data());

@@ -24,7 +24,7 @@ std::vector<int> count_uses(const ir::Graph& graph) {
       if (id != ir::kNoValue) ++uses[static_cast<size_t>(id)];
     }
   }
-  for (const ir::ValueId id : graph.outputs()) ++uses[static_cast<size_t>(id)];
+  for (const ir::ValueId id : graph.results()) ++uses[static_cast<size_t>(id)];
   return uses;
 }
 
@@ -39,6 +39,11 @@ Engine::Engine(const ir::Graph& graph, const KernelTable& kernels)
   for (size_t i = 0; i < values_.size(); ++i) {
     values_[i] = graph.value(static_cast<ir::ValueId>(i)).constant;
   }
+  reset();
+}
+
+void Engine::reset() {
+  state_ = eval::initial_state(graph_);
 }
 
 /// The smallest free buffer that is large enough, else the largest, which then grows.
@@ -119,6 +124,10 @@ void Engine::run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_re
   for (size_t i = 0; i < inputs.size(); ++i) {
     values_[static_cast<size_t>(graph_.inputs()[i])] = ir::TensorPtr(ir::TensorPtr(), &inputs[i]);
   }
+  for (size_t i = 0; i < state_.size(); ++i) {
+    values_[static_cast<size_t>(graph_.states()[i].value)] =
+        std::make_shared<const ir::Tensor>(std::move(state_[i]));
+  }
   for (const ir::Op& op : graph_.ops()) {
     const Buffer result = make_result(op);
     const bool moved = in_place(op.kind) && result == owned_[static_cast<size_t>(op.inputs[0])];
@@ -137,6 +146,9 @@ void Engine::run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_re
     } else {
       give_back(result);
     }
+  }
+  for (size_t i = 0; i < state_.size(); ++i) {
+    state_[i] = *values_[static_cast<size_t>(graph_.states()[i].next)];
   }
 }
 

@@ -47,8 +47,13 @@ class Engine {
   Engine(const ir::Graph& graph, const KernelTable& kernels);
   Engine(const ir::Graph&& graph, const KernelTable& kernels) = delete;
 
-  /// Inputs of the graph's types, in order. Every result is shown once, in execution order.
+  /// Inputs of the graph's types, in order. States go on from the run before. Every result is shown
+  /// once, in execution order.
   void run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_result);
+  /// States begin again with their initial content.
+  void reset();
+  /// What the next run will read, one tensor per state.
+  [[nodiscard]] const eval::StateTensors& state() const { return state_; }
   /// Inside on_result: the operands of the operator that just ran.
   [[nodiscard]] const ir::Tensor& value(ir::ValueId id) const {
     return *values_[static_cast<size_t>(id)];
@@ -73,6 +78,7 @@ class Engine {
   std::vector<ir::TensorPtr> values_;
   std::vector<Buffer> owned_;  // the same tensors, where this engine made them
   std::vector<Buffer> free_;
+  eval::StateTensors state_;
   Scratch scratch_;
 };
 

@@ -92,6 +92,10 @@ Result<ir::ValueId> table_rule(RuleCall& call);
 Result<ir::ValueId> avg_pool2d_rule(RuleCall& call);
 Result<ir::ValueId> movement_rule(RuleCall& call);
 Result<ir::ValueId> pad_rule(RuleCall& call);
+// recurrent.cpp
+Result<ir::ValueId> gru_rule(RuleCall& call);
+Result<ir::ValueId> lstm_rule(RuleCall& call);
+Result<ir::ValueId> rnn_rule(RuleCall& call);
 // softmax.cpp
 Result<ir::ValueId> log_softmax_rule(RuleCall& call);
 Result<ir::ValueId> softmax_rule(RuleCall& call);

@@ -58,4 +58,19 @@ Result<std::optional<Constant>> direct_attributes(const ir::Op& op) {
                {}});
 }
 
+int64_t direct_scratch_bytes(const ir::Graph& graph, const ir::Op& op) {
+  const int64_t hidden = graph.type(op.output).shape.back();
+  switch (op.kind) {
+    case ir::OpKind::qgru:
+      return abi::recurrent_scratch_bytes(abi::kGruLanes, hidden);
+    case ir::OpKind::qlstm:
+      return abi::recurrent_scratch_bytes(abi::kLstmLanes, hidden);
+    case ir::OpKind::qrnn:
+      return abi::recurrent_scratch_bytes(abi::kRnnLanes, hidden);
+    default:
+      assert(false && "a row with scratch that nobody knows the size of");
+      return 0;
+  }
+}
+
 }  // namespace thimble::target::cortex_m

@@ -17,4 +17,7 @@ namespace thimble::target::cortex_m {
 /// The constant that holds the attributes; nullopt if the operator has none.
 [[nodiscard]] Result<std::optional<Constant>> direct_attributes(const ir::Op& op);
 
+/// Bytes that the kernel works in besides its operands, where the row of abi/pte_ops.def has an s.
+[[nodiscard]] int64_t direct_scratch_bytes(const ir::Graph& graph, const ir::Op& op);
+
 }  // namespace thimble::target::cortex_m

@@ -105,6 +105,10 @@ class Assigner {
       : rewriter_(from), from_(from), dialect_(dialect), consumers_(from.consumers()) {}
 
   Result<ir::Graph> run() {
+    for (const ir::State& state : from_.states()) {
+      if (!wants_channels_last(state.value)) continue;
+      to().value(rewriter_.map(state.value)).type.dim_order = ir::channels_last_order();
+    }
     for (const Op& op : from_.ops()) {
       THIMBLE_TRY(const ValueId result, convert(op));
       rewriter_.set(op.output, result);
@@ -115,6 +119,12 @@ class Assigner {
       THIMBLE_TRY(const ValueId output,
                   to_order(rewriter_.map(old_output), from_.type(old_output).dim_order, {}));
       outputs.push_back(output);
+    }
+    for (size_t i = 0; i < from_.states().size(); ++i) {
+      const ir::State& state = from_.states()[i];
+      const DimOrder kept = order(rewriter_.map(state.value));
+      THIMBLE_TRY(const ValueId next, to_order(rewriter_.map(state.next), kept, {}));
+      to.set_next(i, next);
     }
     for (const ValueId output : outputs) to.add_output(output);
     return std::move(to);
@@ -354,8 +364,8 @@ class Assigner {
     const Shape& result = from_.type(op.output).shape;
     if (from.size() != 4 || result.size() != 2 || from[0] != result[0]) return false;
     if (order(rewriter_.map(op.inputs[0])) != ir::channels_last_order()) return false;
-    for (const ValueId output : from_.outputs()) {
-      if (output == op.output) return false;
+    for (const ValueId result : from_.results()) {
+      if (result == op.output) return false;
     }
     const auto& readers = consumers_[static_cast<size_t>(op.output)];
     return std::all_of(readers.begin(), readers.end(), [&](int reader) {

@@ -107,6 +107,9 @@ class Selector {
     }
     THIMBLE_TRY(std::optional<Constant> attributes, direct_attributes(op));
     if (attributes) arguments.emplace_back(std::move(*attributes));
+    if (std::string_view(abi::info(*pte_op).arguments).find('s') != std::string_view::npos) {
+      arguments.emplace_back(Scratch{direct_scratch_bytes(graph_, op)});
+    }
     return call(*pte_op, std::move(arguments));
   }
 

@@ -2,6 +2,7 @@
 #include "target/cortex_m/layout.h"
 #include "target/cortex_m/legalize.h"
 #include "target/cortex_m/select.h"
+#include "target/state.h"
 
 namespace thimble::target::cortex_m {
 namespace {
@@ -9,6 +10,9 @@ namespace {
 Result<Lowered> lower(const ir::Graph& graph, const Target& target, const Options& options) {
   THIMBLE_TRY(ir::Graph legal, legalize(graph, options.dialect));
   THIMBLE_TRY(Lowered lowered, assign_layouts(legal, options.dialect));
+  if (!lowered.graph.states().empty()) {
+    THIMBLE_TRY(lowered.graph, settle_states(lowered.graph));
+  }
   THIMBLE_CHECK(select_calls(&lowered, target.isa, options.dialect));
   return lowered;
 }

@@ -87,11 +87,12 @@ CASES = []
 
 
 def case(name, model, *shapes, note='', expect='ok', op='', same='', example=None, dims=None,
-         core=False, fmt=torch.contiguous_format, dtype=torch.float32, tol=1e-5):
+         core=False, fmt=torch.contiguous_format, dtype=torch.float32, tol=1e-5, steps=0):
     """One row. `shapes`: of the inputs. `example`: their shapes at export, where sizes are dynamic
     (`dims`). `op`: the target that is expected to be refused. `same`: cases with equal weights, inputs
     and outputs share this name. `fmt`, `dtype`: of the inputs. `core`: decomposed to core
-    ATen before it is saved."""
+    ATen before it is saved. `steps`: the model keeps state; the arrays hold so many calls, one behind
+    the other along one more axis in front."""
     CASES.append(locals())
 
 
@@ -154,6 +155,18 @@ def symbols(program, inputs, dims):
     return found
 
 
+def series(call, model, steps):
+    """Outputs of `steps` calls, which begin with the buffers that the model has now."""
+    kept = {name: b.clone() for name, b in model.named_buffers()}
+    results = []
+    for i in range(steps):
+        y = call(i)
+        results.append([t.clone() for t in (y if isinstance(y, (tuple, list)) else [y])])
+    for name, b in model.named_buffers():
+        b.copy_(kept[name])
+    return [torch.stack(list(ys)) for ys in zip(*results)]
+
+
 def target_name(target):
     if isinstance(target, torch._ops.OpOverload):
         return str(target)
@@ -169,6 +182,8 @@ def make(c):
     program = torch.export.export(model, tuple(examples), dynamic_shapes=c['dims'], strict=False)
     if c['core']:
         program = program.run_decompositions()
+    if c['steps']:
+        return make_series(c, model, program, inputs)
     with torch.no_grad():
         fresh = lambda: [x.clone() for x in inputs]   # keeps strides; a model may write to its input
         eager, again = model(*fresh()), program.module()(*fresh())
@@ -191,6 +206,23 @@ def make(c):
         if value:
             row[key] = value
     return row
+
+
+def make_series(c, model, program, first):
+    rows = [tensor((c['steps'], *x.shape), c['fmt'], c['dtype']) for x in first]
+    again = program.module()
+    with torch.no_grad():
+        outs = series(lambda i: model(*[x[i].clone() for x in rows]), model, c['steps'])
+        exported = series(lambda i: again(*[x[i].clone() for x in rows]), again, c['steps'])
+    for a, b in zip(outs, exported, strict=True):
+        torch.testing.assert_close(a, b, rtol=c['tol'], atol=c['tol'])
+    relocate(program)
+    torch.export.save(program, HERE / f"{c['name']}.pt2")
+    arrays = {f'in{i}': to_numpy(x) for i, x in enumerate(rows)} | {f'out{i}': to_numpy(y) for i, y in enumerate(outs)}
+    np.savez(HERE / f"{c['name']}.npz", **arrays)
+    ops = [target_name(n.target) for n in program.graph.nodes if n.op == 'call_function']
+    return {'name': c['name'], 'expect': c['expect'], 'note': c['note'], 'ops': sorted(set(ops)), 'steps': c['steps'],
+            'inputs': [describe(x) for x in first], 'outputs': [describe(y[0]) for y in outs]}
 
 
 def main(prefixes):
@@ -582,6 +614,69 @@ case('net_lstm', Net(lambda s, x: s.lstm(x)[0], lstm=nn.LSTM(3, 4, batch_first=T
 case('net_embedding_like', Net(lambda s, x: F.embedding(x.long().clamp(0, 4), s.w), w=par(5, 3)), (1, 4), note='float to int64 inside the graph',
      expect='unsupported', op='aten.to.dtype')
 case('batch4_convnet', convnet(), (4, 3, 8, 8))
+
+# ------------------------------------------------------------------- recurrent layers and state
+
+lstm = lambda s, x: (lambda r: (r[0], *r[1]))(s.rnn(x))
+layer = lambda s, x: s.rnn(x)
+
+case('lstm', Net(lstm, rnn=nn.LSTM(3, 4)), (6, 2, 3), note='output, h_n and c_n')
+case('lstm_bidirectional', Net(lstm, rnn=nn.LSTM(3, 4, num_layers=2, bidirectional=True, batch_first=True)), (2, 5, 3))
+case('lstm_no_bias', Net(lstm, rnn=nn.LSTM(3, 4, bias=False)), (5, 3), note='without batch')
+case('lstm_states', Net(lambda s, x, y, z: (lambda r: (r[0], *r[1]))(s.rnn(x, (y, z))), rnn=nn.LSTM(3, 4, num_layers=2)), (5, 1, 3), (2, 1, 4), (2, 1, 4), note='h0 and c0 given')
+case('lstm_projection', Net(lstm, rnn=nn.LSTM(3, 4, proj_size=2)), (5, 1, 3), expect='unsupported', op='aten.lstm.input')
+case('gru', Net(layer, rnn=nn.GRU(3, 4, num_layers=2, bidirectional=True, batch_first=True)), (2, 5, 3))
+case('gru_state', Net(lambda s, x, y: s.rnn(x, y), rnn=nn.GRU(3, 4, bias=False)), (5, 2, 3), (1, 2, 4))
+case('rnn_tanh', Net(layer, rnn=nn.RNN(3, 4, bidirectional=True)), (5, 2, 3))
+case('rnn_relu', Net(layer, rnn=nn.RNN(3, 4, num_layers=2, nonlinearity='relu')), (5, 2, 3))
+case('lstm_cell', Net(lambda s, x, y, z: s.rnn(x, (y, z)), rnn=nn.LSTMCell(3, 4)), (2, 3), (2, 4), (2, 4))
+case('gru_cell', Net(lambda s, x, y: s.rnn(x, y), rnn=nn.GRUCell(3, 4)), (2, 3), (2, 4))
+case('rnn_cell', Net(lambda s, x, y: s.b(s.a(x, y), y), a=nn.RNNCell(3, 4), b=nn.RNNCell(4, 4, nonlinearity='relu')), (2, 3), (2, 4))
+case('core_lstm', Net(lstm, rnn=nn.LSTM(3, 4)), (3, 1, 3), core=True, note='core ATen has no lstm: it is unrolled')
+
+
+def streaming(s, x):
+    z = torch.cat([s.past, x], 2)
+    s.past.copy_(z[:, :, -2:])
+    s.count.add_(1)
+    return s.conv(z)
+
+
+def rolled_cache(s, x):
+    s.k.copy_(torch.cat([s.k[:, 1:], s.key(x)], 1))
+    s.v = torch.cat([s.v[:, 1:], s.value(x)], 1)
+    return (s.k * s.v * s.query(x)).mean(1)
+
+
+def scattered_cache(s, x):
+    s.k[:, 1:] = s.k[:, :-1].clone()
+    s.k[:, 0] = s.key(x)
+    return s.k.mean(1)
+
+
+def exchanged(s, x):
+    a, b = s.a.clone(), s.b.clone()
+    s.a.copy_(b)
+    s.b.copy_(a + x)
+    return s.a - x, s.b
+
+
+def leaky(s, x):
+    s.h.mul_(0.5).add_(x)
+    return s.h[:, :2], s.h
+
+
+state = lambda **k: dict(past=buf(1, 3, 2), count=Buffer(torch.tensor(0)), conv=nn.Conv1d(3, 4, 3), **k)
+case('state_conv1d', Net(streaming, **state()), (1, 3, 1), steps=5, note='and a counter that nobody reads')
+case('state_conv1d_core', Net(streaming, **state()), (1, 3, 1), steps=5, core=True)
+case('state_cache_rolled', Net(rolled_cache, k=buf(1, 4, 3), v=buf(1, 4, 3, persistent=False), key=nn.Linear(3, 3), value=nn.Linear(3, 3), query=nn.Linear(3, 3)), (1, 1, 3), steps=6)
+case('state_cache_scattered', Net(scattered_cache, k=buf(1, 4, 3), key=nn.Linear(3, 3)), (1, 3), steps=6)
+case('state_cache_put', Net(lambda s, x: (s.k.__setitem__((slice(None), s.at), s.key(x)), s.k.mean(1))[1], k=buf(1, 4, 3), at=Buffer(torch.tensor([1, 3])), key=nn.Linear(3, 3)), (1, 2, 3), steps=3)
+case('state_cache_copy', Net(lambda s, x: (s.k.index_copy_(1, s.at, s.key(x)), s.k.mean(1))[1], k=buf(1, 4, 3), at=Buffer(torch.tensor([2])), key=nn.Linear(3, 3)), (1, 1, 3), steps=3)
+case('state_exchanged', Net(exchanged, a=buf(1, 3), b=buf(1, 3)), (1, 3), steps=5)
+case('state_leaky', Net(leaky, h=buf(1, 4)), (1, 4), steps=4, note='in place, twice, and read through a view')
+case('state_gru', Net(lambda s, x: (lambda r: (s.h.copy_(r[1]), r[0])[1])(s.rnn(x, s.h)), h=buf(1, 1, 4), rnn=nn.GRU(3, 4)), (2, 1, 3), steps=4)
+case('state_parameter', Net(lambda s, x: (s.w.detach().copy_(x), x + 1)[1], w=par(1, 3)), (1, 3), expect='unsupported', op='aten.copy_.default', note='a parameter is no state')
 
 # ------------------------------------------------------------------------------------ dynamic sizes
 

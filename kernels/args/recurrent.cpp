@@ -1,0 +1,125 @@
+#include "kernels/args/recurrent.h"
+
+namespace thimble::kernels {
+namespace {
+
+const int32_t* words_of(const Call& call, const RecurrentForm& form) {
+  return static_cast<const int32_t*>(tensor(call, form.attributes()).data);
+}
+
+bool has_sizes(const Tensor& t, int32_t a, int32_t b) {
+  return t.rank == 2 && t.sizes[0] == a && t.sizes[1] == b;
+}
+bool has_sizes(const Tensor& t, int32_t a, int32_t b, int32_t c) {
+  return t.rank == 3 && t.sizes[0] == a && t.sizes[1] == b && t.sizes[2] == c;
+}
+
+Status check_types(const Call& call, const RecurrentForm& form) {
+  const auto type_of = [&](uint32_t i) {
+    if (i == 0 || i == 1 || i == form.w_ih() || i == form.w_ih() + 1) return DType::kI8;
+    return i == form.mult() + 2 ? DType::kI16 : DType::kI32;
+  };
+  for (uint32_t i = 0; i <= form.y(); ++i) {
+    const Tensor& t = tensor(call, i);
+    if (i == form.attributes() || i == form.scratch()) continue;
+    const bool any = i == form.y() || (i > 1 && i < form.w_ih());
+    const Status s = any ? check_tensor(t) : check_tensor(t, type_of(i));
+    if (s != Status::kOk) return s;
+    if (!is_contiguous(t)) return Status::kBadLayout;
+  }
+  return Status::kOk;
+}
+
+Status check_shapes(const Call& call, const RecurrentForm& form) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& w_hh = tensor(call, form.w_ih() + 1);
+  if (x.rank != 3 || w_hh.rank != 2) return Status::kBadShape;
+  const int32_t hidden = w_hh.sizes[1];
+  const int32_t inputs = x.sizes[2];
+  if (hidden > abi::kMaxAccumulations || inputs > abi::kMaxAccumulations) return Status::kBadShape;
+  // No overflow: w_hh has that many rows, and they are in memory.
+  if (w_hh.sizes[0] / form.gates != hidden) return Status::kBadShape;
+  const int32_t rows = form.gates * hidden;
+  bool fits = w_hh.sizes[0] == rows && has_sizes(tensor(call, form.w_ih()), rows, inputs) &&
+              has_sizes(tensor(call, form.y()), x.sizes[0], x.sizes[1], hidden);
+  for (uint32_t i = 1; i <= form.states; ++i) {
+    fits = fits && has_sizes(tensor(call, i), 1, x.sizes[1], hidden);
+  }
+  for (uint32_t i = 0; i < form.biases; ++i) {
+    const Tensor& bias = tensor(call, form.w_ih() + 2 + i);
+    fits = fits && bias.rank == 1 && bias.sizes[0] == rows;
+  }
+  const Tensor& table = tensor(call, form.mult() + 2);
+  fits = fits && table.rank == 1 && table.sizes[0] == numerics::kTanhEntries;
+  const Tensor& mult = tensor(call, form.mult());
+  fits = fits && (has_sizes(mult, 2, form.gates) || has_sizes(mult, 2, rows)) &&
+         same_sizes(mult, tensor(call, form.mult() + 1));
+  return fits ? Status::kOk : Status::kBadShape;
+}
+
+Status check_numbers(const Call& call, const RecurrentForm& form) {
+  const Tensor& mult = tensor(call, form.mult());
+  const Tensor& shift = tensor(call, form.mult() + 1);
+  if (!mult.is_constant || !shift.is_constant) return Status::kBadParameter;
+  for (int32_t i = 0; i < elements(mult); ++i) {
+    const bool fine = is_scale(static_cast<const int32_t*>(mult.data)[i],
+                               static_cast<const int32_t*>(shift.data)[i]);
+    if (!fine) return Status::kBadParameter;
+  }
+  const Status s = check_blob(tensor(call, form.attributes()), form.words * sizeof(int32_t));
+  if (s != Status::kOk) return s;
+  const int32_t* const words = words_of(call, form) + form.x_zp_at;
+  const bool fine = is_code(words[0]) && is_code(words[1]) && is_scale(words[2], words[3]);
+  return fine ? Status::kOk : Status::kBadParameter;
+}
+
+}  // namespace
+
+Status check_recurrent(const Call& call, const RecurrentForm& form) {
+  if (const Status s = check_types(call, form); s != Status::kOk) return s;
+  if (const Status s = check_shapes(call, form); s != Status::kOk) return s;
+  if (const Status s = check_numbers(call, form); s != Status::kOk) return s;
+  const Tensor& scratch = tensor(call, form.scratch());
+  if (scratch.is_null || scratch.is_constant) return Status::kBadParameter;
+  if (reinterpret_cast<uintptr_t>(scratch.data) % alignof(int16_t) != 0) {
+    return Status::kMisaligned;
+  }
+  const int64_t wanted =
+      abi::recurrent_scratch_bytes(form.lanes, tensor(call, form.w_ih() + 1).sizes[1]);
+  return scratch.bytes >= wanted ? Status::kOk : Status::kScratchTooSmall;
+}
+
+Recurrent bind_recurrent(const Call& call, const RecurrentForm& form) {
+  const auto words_at = [&](uint32_t i) {
+    return static_cast<const int32_t*>(tensor(call, i).data);
+  };
+  const Tensor& x = tensor(call, 0);
+  Recurrent r;
+  r.x = codes(x);
+  r.w_ih = codes(tensor(call, form.w_ih()));
+  r.w_hh = codes(tensor(call, form.w_ih() + 1));
+  r.bias = words_at(form.w_ih() + 2);
+  r.bias_hh = form.biases == 2 ? words_at(form.w_ih() + 3) : nullptr;
+  r.mult = words_at(form.mult());
+  r.shift = words_at(form.mult() + 1);
+  r.table = static_cast<const int16_t*>(tensor(call, form.mult() + 2).data);
+  r.words = words_of(call, form);
+  r.steps = x.sizes[0];
+  r.batch = x.sizes[1];
+  r.inputs = x.sizes[2];
+  r.hidden = tensor(call, form.y()).sizes[2];
+  r.rows = form.gates * r.hidden;
+  r.entries = tensor(call, form.mult()).sizes[1];
+  r.rows_per_entry = r.rows / r.entries;
+  const int32_t* const numbers = r.words + form.x_zp_at;
+  r.x_offset = -numbers[0];
+  r.h_zp = numbers[1];
+  r.h_mult = numbers[2];
+  r.h_shift = numbers[3];
+  r.reverse = r.words[form.reverse_at] != 0;
+  r.lanes = static_cast<int16_t*>(tensor(call, form.scratch()).data);
+  r.h = reinterpret_cast<int8_t*>(r.lanes + form.lanes * r.hidden);
+  return r;
+}
+
+}  // namespace thimble::kernels

@@ -1,0 +1,14 @@
+#pragma once
+// The matrix products of one step of gru, lstm and rnn, in the scale of the gates.
+
+#include <cstdint>
+
+#include "kernels/args/recurrent.h"
+
+namespace thimble::kernels {
+
+/// lanes[r] = what x (a row of inputs) and h give for each row r of the weights, with biases. From
+/// row `split` on the two stay apart: x's part at lanes[r], h's at lanes[r + hidden].
+void compute_gates(const Recurrent& layer, const int8_t* x, int32_t split);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,69 @@
+// thimble::gru; formulas: docs/numerics.md, "Recurrent layers".
+//
+// Operands: x, h0, w_ih, w_hh, b_ih, b_hh, mult, shift, table, the words of qgru's attributes,
+// scratch, y.
+
+#include "kernels/define.h"
+#include "kernels/portable/gates.h"
+
+namespace thimble::kernels {
+namespace {
+
+struct Begin {
+  int32_t bits, mult, shift;  // of the state in 16 bits; from codes of h0 to it
+};
+Begin begin_of(const int32_t* words) {
+  return {words[5], words[6], words[7]};
+}
+
+Status check(const Call& call) {
+  if (const Status s = check_recurrent(call, kGruForm); s != Status::kOk) return s;
+  const Begin begin =
+      begin_of(static_cast<const int32_t*>(tensor(call, kGruForm.attributes()).data));
+  const bool fine = begin.bits >= 0 && begin.bits <= 15 && is_scale(begin.mult, begin.shift);
+  if (!fine) return Status::kBadParameter;
+  return tensor(call, kGruForm.y()).dtype == DType::kI8 ? Status::kOk : Status::kBadDType;
+}
+
+/// Gates to the state in 16 bits, and to outputs.
+void step(const Recurrent& layer, int32_t bits, int16_t* exact) {
+  const int32_t hidden = layer.hidden;
+  for (int32_t j = 0; j < hidden; ++j) {
+    const int16_t* const gate = layer.lanes + j;
+    const int32_t reset = numerics::sigmoid_q15(layer.table, gate[0]);
+    const int32_t keep = numerics::sigmoid_q15(layer.table, gate[hidden]);
+    const int32_t past = (reset * gate[3 * hidden] + (1 << 14)) >> 15;
+    const int32_t sum = numerics::saturate16(gate[2 * hidden] + past);
+    const int32_t fresh = numerics::tanh_q15(layer.table, sum);
+    exact[j] = static_cast<int16_t>(numerics::blend(keep, exact[j], (32768 - keep) * fresh, bits));
+    layer.h[j] = layer.output(exact[j]);
+  }
+}
+
+void run(const Call& call) {
+  const Recurrent layer = bind_recurrent(call, kGruForm);
+  const Begin begin = begin_of(layer.words);
+  const int32_t hidden = layer.hidden;
+  int16_t* const exact = layer.lanes + 4 * hidden;
+  int8_t* const y = mutable_codes(tensor(call, kGruForm.y()));
+  for (int32_t b = 0; b < layer.batch; ++b) {
+    for (int32_t j = 0; j < hidden; ++j) {
+      layer.h[j] = codes(tensor(call, 1))[b * hidden + j];
+      const int32_t code = layer.h[j] - layer.h_zp;
+      exact[j] = static_cast<int16_t>(
+          numerics::saturate16(numerics::requantize(code, begin.mult, begin.shift)));
+    }
+    for (int32_t i = 0; i < layer.steps; ++i) {
+      const int32_t row = layer.row(i, b);
+      compute_gates(layer, layer.x + row * layer.inputs, 2 * hidden);
+      step(layer, begin.bits, exact);
+      memcpy(y + row * hidden, layer.h, static_cast<size_t>(hidden));
+    }
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_gru, check, run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,100 @@
+// thimble::lstm; formulas: docs/numerics.md, "Recurrent layers".
+//
+// Operands: x, h0, c0 (int8, or int16 as it is), w_ih, w_hh, bias, mult, shift, table, the words of
+// qlstm's attributes, scratch, y.
+
+#include "kernels/define.h"
+#include "kernels/portable/gates.h"
+
+namespace thimble::kernels {
+namespace {
+
+struct Cell {
+  int32_t which;  // what the result is: 0 the output, 1 the cell in int8, 2 the cell
+  int32_t bits, c0_zp, c0_mult, c0_shift, y_zp, y_mult, y_shift;
+};
+Cell cell_of(const int32_t* words) {
+  return {words[1], words[6], words[7], words[8], words[9], words[10], words[11], words[12]};
+}
+
+Status check(const Call& call) {
+  if (const Status s = check_recurrent(call, kLstmForm); s != Status::kOk) return s;
+  const Cell cell = cell_of(static_cast<const int32_t*>(tensor(call, kLstmForm.attributes()).data));
+  const bool fine = cell.which >= 0 && cell.which <= 2 && cell.bits >= 0 && cell.bits <= 15 &&
+                    is_code(cell.c0_zp) && is_scale(cell.c0_mult, cell.c0_shift) &&
+                    is_code(cell.y_zp) && is_scale(cell.y_mult, cell.y_shift);
+  if (!fine) return Status::kBadParameter;
+  const DType of_c0 = tensor(call, 2).dtype;
+  const DType of_y = tensor(call, kLstmForm.y()).dtype;
+  const bool types = (of_c0 == DType::kI8 || of_c0 == DType::kI16) &&
+                     of_y == (cell.which == 2 ? DType::kI16 : DType::kI8);
+  return types ? Status::kOk : Status::kBadDType;
+}
+
+void begin(const Call& call, const Recurrent& layer, const Cell& cell, int16_t* c, int32_t b) {
+  const int32_t first = b * layer.hidden;
+  const Tensor& c0 = tensor(call, 2);
+  for (int32_t j = 0; j < layer.hidden; ++j) {
+    layer.h[j] = codes(tensor(call, 1))[first + j];
+    if (c0.dtype == DType::kI16) {
+      c[j] = static_cast<const int16_t*>(c0.data)[first + j];
+    } else {
+      const int32_t code = codes(c0)[first + j] - cell.c0_zp;
+      c[j] = static_cast<int16_t>(
+          numerics::saturate16(numerics::requantize(code, cell.c0_mult, cell.c0_shift)));
+    }
+  }
+}
+
+/// Gates to cells and outputs.
+void step(const Recurrent& layer, const Cell& cell, int16_t* c) {
+  const int32_t hidden = layer.hidden;
+  for (int32_t j = 0; j < hidden; ++j) {
+    const int16_t* const gate = layer.lanes + j;
+    const int32_t in = numerics::sigmoid_q15(layer.table, gate[0]);
+    const int32_t forget = numerics::sigmoid_q15(layer.table, gate[hidden]);
+    const int32_t fresh = numerics::tanh_q15(layer.table, gate[2 * hidden]);
+    const int32_t out = numerics::sigmoid_q15(layer.table, gate[3 * hidden]);
+    const int32_t content = numerics::blend(forget, c[j], in * fresh, cell.bits);
+    c[j] = static_cast<int16_t>(content);
+    const int32_t seen = numerics::tanh_q15(layer.table, numerics::to_gate(content, cell.bits));
+    layer.h[j] = layer.output(out * seen);
+  }
+}
+
+void store(const Recurrent& layer, const Cell& cell, const int16_t* c, const Tensor& y,
+           int32_t row) {
+  const int32_t first = row * layer.hidden;
+  for (int32_t j = 0; j < layer.hidden; ++j) {
+    if (cell.which == 2) {
+      static_cast<int16_t*>(y.data)[first + j] = c[j];
+    } else if (cell.which == 1) {
+      const int32_t scaled = numerics::requantize(c[j], cell.y_mult, cell.y_shift);
+      mutable_codes(y)[first + j] =
+          static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, cell.y_zp), -128, 127));
+    } else {
+      mutable_codes(y)[first + j] = layer.h[j];
+    }
+  }
+}
+
+void run(const Call& call) {
+  const Recurrent layer = bind_recurrent(call, kLstmForm);
+  const Cell cell = cell_of(layer.words);
+  int16_t* const c = layer.lanes + layer.rows;
+  for (int32_t b = 0; b < layer.batch; ++b) {
+    begin(call, layer, cell, c, b);
+    for (int32_t i = 0; i < layer.steps; ++i) {
+      const int32_t row = layer.row(i, b);
+      compute_gates(layer, layer.x + row * layer.inputs, layer.rows);
+      step(layer, cell, c);
+      store(layer, cell, c, tensor(call, kLstmForm.y()), row);
+    }
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_lstm, check, run);
+
+}  // namespace thimble::kernels

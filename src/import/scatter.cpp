@@ -1,0 +1,124 @@
+// Writes at positions that a tensor names: what caches and buffers are updated by.
+
+#include "import/handlers.h"
+
+namespace thimble::import_pt2 {
+namespace {
+
+using ir::OpKind;
+using ir::ValueId;
+
+/// Where the positions lie along, and how many there are.
+struct Place {
+  ValueId self = ir::kNoValue;
+  ValueId index = ir::kNoValue;  // i64, one dimension at most
+  int64_t dim = 0;
+};
+
+/// Positions that are known now: each gets its part of `part`, which has self's rank.
+Result<ValueId> write_known(Call& call, const Place& place, const ir::Tensor& positions,
+                            ValueId part) {
+  const int64_t size = call.shape(place.self)[static_cast<size_t>(place.dim)];
+  ValueId y = place.self;
+  for (size_t i = 0; i < positions.data<int64_t>().size(); ++i) {
+    const int64_t given = positions.data<int64_t>()[i];
+    const int64_t at = given < 0 ? given + size : given;
+    if (at < 0 || at >= size) {
+      return bad_input("index {} of a dimension with {} elements", given, size);
+    }
+    const int64_t from = static_cast<int64_t>(i);
+    THIMBLE_TRY(const ValueId one, call.apply({slice_step(place.dim, from, from + 1)}, part));
+    THIMBLE_TRY(y, call.write_through({slice_step(place.dim, at, at + 1)}, y, one));
+  }
+  return y;
+}
+
+/// One position that is known when the graph runs: where it is that one, the new content.
+Result<ValueId> write_at(Call& call, const Place& place, ValueId part) {
+  const ir::Shape shape = call.shape(place.self);
+  const size_t dim = static_cast<size_t>(place.dim);
+  ir::Shape along(shape.size(), 1);
+  along[dim] = shape[dim];
+  ir::Tensor numbers = ir::zeros(ir::DType::kI64, along);
+  for (int64_t i = 0; i < shape[dim]; ++i) numbers.data<int64_t>()[static_cast<size_t>(i)] = i;
+  const ValueId positions = call.constant_value("positions", std::move(numbers));
+  THIMBLE_TRY(const ValueId index, call.reshape(place.index, ir::Shape(shape.size(), 1)));
+  THIMBLE_TRY(const ValueId here,
+              call.add(OpKind::compare, {positions, index}, {{"relation", int64_t{0}}}));
+  return call.add(OpKind::where, {here, part, place.self});
+}
+
+/// `values` broadcasts to self with as many elements along the dimension as there are positions.
+Status write(Call& call, const Place& place, ValueId values) {
+  const ir::Graph& graph = call.builder().graph;
+  if (graph.type(place.index).dtype != ir::DType::kI64) {
+    return unsupported("positions in {}, expected int64",
+                       ir::dtype_name(graph.type(place.index).dtype));
+  }
+  const ir::Shape positions = call.shape(place.index);
+  if (positions.size() > 1) return unsupported("positions of rank {}", positions.size());
+  ir::Shape shape = call.shape(place.self);
+  shape[static_cast<size_t>(place.dim)] = positions.empty() ? 1 : positions[0];
+  // A position without a dimension takes none in the values either.
+  if (positions.empty() && !call.shape(values).empty()) {
+    ir::Shape narrow = call.shape(values);
+    const size_t behind = call.shape(place.self).size() - 1 - static_cast<size_t>(place.dim);
+    if (narrow.size() >= behind) {
+      narrow.insert(narrow.end() - static_cast<std::ptrdiff_t>(behind), 1);
+    }
+    THIMBLE_TRY(values, call.reshape(values, narrow));
+  }
+  THIMBLE_TRY(const ValueId part, call.add(OpKind::expand, {values}, {{"shape", shape}}));
+  const ir::Tensor* known = call.builder().constant_of(place.index);
+  if (known != nullptr) {
+    const ir::Tensor held = *known;
+    THIMBLE_TRY(const ValueId y, write_known(call, place, held, part));
+    return call.result(y);
+  }
+  if (shape[static_cast<size_t>(place.dim)] != 1) {
+    return unsupported("{} positions that are computed at run time, at most one",
+                       shape[static_cast<size_t>(place.dim)]);
+  }
+  THIMBLE_TRY(const ValueId y, write_at(call, place, part));
+  return call.result(y);
+}
+
+}  // namespace
+
+namespace handlers {
+
+Status index_copy(Call& call) {
+  Place place;
+  THIMBLE_TRY(place.self, call.tensor("self"));
+  THIMBLE_TRY(place.index, call.any_tensor("index"));
+  THIMBLE_TRY(const ValueId source, call.tensor("source"));
+  THIMBLE_TRY(place.dim, call.dimension("dim", call.shape(place.self).size()));
+  if (call.shape(place.self).size() != call.shape(source).size()) {
+    return unsupported("a source of rank {}", call.shape(source).size());
+  }
+  return write(call, place, source);
+}
+
+Status index_put(Call& call) {
+  Place place;
+  THIMBLE_TRY(place.self, call.tensor("self"));
+  THIMBLE_TRY(const std::vector<ValueId> indices, call.optional_tensors("indices"));
+  THIMBLE_TRY(const ValueId values, call.tensor("values"));
+  THIMBLE_TRY(const bool accumulates, call.boolean("accumulate", false));
+  if (accumulates) return unsupported("accumulate");
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] == ir::kNoValue) continue;
+    if (place.index != ir::kNoValue) return unsupported("positions along more than one dimension");
+    place.index = indices[i];
+    place.dim = static_cast<int64_t>(i);
+  }
+  if (place.index == ir::kNoValue) return bad_input("argument indices holds no tensor");
+  if (indices.size() > call.shape(place.self).size()) {
+    return bad_input("argument indices has {} entries for {} dimensions", indices.size(),
+                     call.shape(place.self).size());
+  }
+  return write(call, place, values);
+}
+
+}  // namespace handlers
+}  // namespace thimble::import_pt2

@@ -1,0 +1,142 @@
+// Type rules of recurrent layers: one layer, one direction, all steps. x [T,B,I], the state before
+// the first step [1,B,H], weights [gates*H, I] and [gates*H, H]; the result is [T,B,H].
+
+#include "ir/infer_rules.h"
+#include "numerics/fixed_point.h"
+#include "numerics/recurrent.h"
+
+namespace thimble::ir {
+namespace {
+
+/// Operand positions, which differ by kind.
+struct Places {
+  size_t w_ih, w_hh;
+  int64_t gates;
+};
+
+constexpr Places kGru{2, 3, 3};
+constexpr Places kLstm{3, 4, 4};
+constexpr Places kRnn{2, 3, 1};
+
+/// x, the states and the weights agree; the result's shape.
+Result<Shape> sequence(const Candidate& c, const Places& at) {
+  THIMBLE_CHECK(c.expect_rank(0, 3));
+  THIMBLE_CHECK(c.expect_rank(at.w_hh, 2));
+  const Shape& x = c.shape(0);
+  const int64_t hidden = c.shape(at.w_hh)[1];
+  THIMBLE_CHECK(c.expect_shape(at.w_hh, {at.gates * hidden, hidden}));
+  THIMBLE_CHECK(c.expect_shape(at.w_ih, {at.gates * hidden, x[2]}));
+  for (size_t state = 1; state < at.w_ih; ++state) {
+    THIMBLE_CHECK(c.expect_shape(state, {1, x[1], hidden}));
+  }
+  return Shape{x[0], x[1], hidden};
+}
+
+Result<Type> float_layer(const Candidate& c, const Places& at) {
+  for (size_t i = 0; i < c.count(); ++i) {
+    if (c.has(i)) THIMBLE_CHECK(c.expect_dtype(i, DType::kF32));
+  }
+  THIMBLE_TRY(Shape shape, sequence(c, at));
+  for (size_t bias = at.w_hh + 1; bias < c.count(); ++bias) {
+    if (c.has(bias)) THIMBLE_CHECK(c.expect_shape(bias, {at.gates * shape[2]}));
+  }
+  return Type{DType::kF32, std::move(shape), {}, {}};
+}
+
+/// [2, rows], or [2, gates]: one multiplier for each row of w_ih and of w_hh, or for each gate.
+Status check_row_multipliers(const Candidate& c, size_t mult, const Places& at, int64_t hidden) {
+  for (const size_t i : {mult, mult + 1}) {
+    THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
+    THIMBLE_CHECK(c.expect_constant(i));
+    if (c.shape(i) != Shape{2, at.gates}) {
+      THIMBLE_CHECK(c.expect_shape(i, {2, at.gates * hidden}));
+    }
+  }
+  THIMBLE_CHECK(c.expect_shape(mult + 1, c.shape(mult)));
+  for (const int32_t value : c.value(mult).constant->data<int32_t>()) {
+    if (value >= 0) continue;
+    return bad_input("mult (%{}) holds {}, expected 0 or more", c.value(mult).name, value);
+  }
+  for (const int32_t value : c.value(mult + 1).constant->data<int32_t>()) {
+    if (numerics::shift_in_range(value)) continue;
+    return bad_input("shift (%{}) holds {}, expected {} to {}", c.value(mult + 1).name, value,
+                     numerics::kShiftMin, numerics::kShiftMax);
+  }
+  return ok();
+}
+
+/// The tanh of docs/numerics.md, "Recurrent layers".
+Status check_table(const Candidate& c, size_t i) {
+  THIMBLE_CHECK(c.expect_dtype(i, DType::kI16));
+  THIMBLE_CHECK(c.expect_constant(i));
+  THIMBLE_CHECK(c.expect_shape(i, {numerics::kTanhEntries}));
+  for (const int16_t entry : c.value(i).constant->data<int16_t>()) {
+    if (entry != INT16_MIN) continue;
+    return bad_input("table (%{}) holds {}, expected {} or more", c.value(i).name, entry,
+                     INT16_MIN + 1);
+  }
+  return ok();
+}
+
+/// Everything that qgru, qlstm and qrnn have in common; `biases` of them follow w_hh.
+Result<Shape> integer_layer(const Candidate& c, const Places& at, size_t biases) {
+  // |x - zero_point| <= 255, |w| <= 128.
+  constexpr int64_t kTermsMax = INT32_MAX / (255 * 128);
+  for (const size_t i : {size_t{0}, size_t{1}, at.w_ih, at.w_hh}) {
+    THIMBLE_CHECK(c.expect_dtype(i, DType::kI8));
+  }
+  THIMBLE_TRY(Shape shape, sequence(c, at));
+  if (c.shape(0)[2] > kTermsMax || shape[2] > kTermsMax) {
+    return unsupported("sums of {} products may leave 32 bits, at most {}",
+                       std::max(c.shape(0)[2], shape[2]), kTermsMax);
+  }
+  for (size_t i = at.w_hh + 1; i <= at.w_hh + biases; ++i) {
+    THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
+    THIMBLE_CHECK(c.expect_shape(i, {at.gates * shape[2]}));
+  }
+  THIMBLE_CHECK(check_row_multipliers(c, at.w_hh + biases + 1, at, shape[2]));
+  THIMBLE_CHECK(check_table(c, at.w_hh + biases + 3));
+  THIMBLE_CHECK(c.expect_range("x_zp", -128, 127));
+  THIMBLE_CHECK(c.expect_range("h_zp", -128, 127));
+  THIMBLE_CHECK(check_multiplier(c, "h_mult", "h_shift"));
+  return shape;
+}
+
+}  // namespace
+
+Result<Type> infer_gru(const Candidate& c) {
+  return float_layer(c, kGru);
+}
+Result<Type> infer_lstm(const Candidate& c) {
+  return float_layer(c, kLstm);
+}
+Result<Type> infer_rnn(const Candidate& c) {
+  return float_layer(c, kRnn);
+}
+
+Result<Type> infer_qgru(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, integer_layer(c, kGru, 2));
+  THIMBLE_CHECK(c.expect_range("h_bits", 0, 15));
+  THIMBLE_CHECK(check_multiplier(c, "h0_mult", "h0_shift"));
+  return Type{DType::kI8, std::move(shape), {}, {}};
+}
+
+Result<Type> infer_qlstm(const Candidate& c) {
+  if (c.type(2).dtype != DType::kI16) THIMBLE_CHECK(c.expect_dtype(2, DType::kI8));
+  THIMBLE_TRY(Shape shape, integer_layer(c, kLstm, 1));
+  THIMBLE_CHECK(c.expect_range("cell", 0, 2));
+  THIMBLE_CHECK(c.expect_range("c_bits", 0, 15));
+  THIMBLE_CHECK(c.expect_range("c0_zp", -128, 127));
+  THIMBLE_CHECK(check_multiplier(c, "c0_mult", "c0_shift"));
+  THIMBLE_CHECK(c.expect_range("y_zp", -128, 127));
+  THIMBLE_CHECK(check_multiplier(c, "y_mult", "y_shift"));
+  const DType dtype = c.integer("cell") == 2 ? DType::kI16 : DType::kI8;
+  return Type{dtype, std::move(shape), {}, {}};
+}
+
+Result<Type> infer_qrnn(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, integer_layer(c, kRnn, 1));
+  return Type{DType::kI8, std::move(shape), {}, {}};
+}
+
+}  // namespace thimble::ir

@@ -1,0 +1,50 @@
+#include "quant/expose.h"
+
+#include <cassert>
+
+namespace thimble::quant {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+using ir::OpKind;
+
+bool are_faces(const Op& a, const Op& b) {
+  return a.kind == OpKind::lstm && b.kind == OpKind::lstm && a.inputs == b.inputs &&
+         a.integer("reverse") == b.integer("reverse") && a.integer("cell") != b.integer("cell");
+}
+
+bool has_other_face(const Graph& graph, const Op& lstm) {
+  for (const Op& op : graph.ops()) {
+    if (are_faces(op, lstm)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Graph> expose_hidden_ranges(const Graph& graph) {
+  ir::Rewriter rewriter(graph);
+  for (const Op& op : graph.ops()) {
+    THIMBLE_CHECK(rewriter.copy(op));
+    if (op.kind != OpKind::lstm || has_other_face(graph, op)) continue;
+    ir::Attrs attrs = op.attrs;
+    attrs.set("cell", int64_t{1 - op.integer("cell")});
+    Graph::ResultHint hint;
+    hint.name = graph.value(op.output).name + "_observed";
+    THIMBLE_TRY(const ir::ValueId added,
+                rewriter.to().add(op.kind, rewriter.map(op.inputs), attrs, op.source, hint));
+    (void)added;
+  }
+  return rewriter.finish();
+}
+
+size_t other_face(const Graph& graph, const Op& lstm) {
+  for (size_t i = 0; i < graph.ops().size(); ++i) {
+    if (are_faces(graph.ops()[i], lstm)) return i;
+  }
+  assert(false && "expose_hidden_ranges has been forgotten");
+  return 0;
+}
+
+}  // namespace thimble::quant

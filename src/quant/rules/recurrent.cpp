@@ -1,0 +1,219 @@
+// Recurrent layers: one integer operator for all steps, docs/numerics.md, "Recurrent layers".
+
+#include <algorithm>
+#include <cmath>
+
+#include "numerics/fixed_point.h"
+#include "numerics/multiplier.h"
+#include "numerics/recurrent.h"
+#include "quant/expose.h"
+#include "quant/fast/stable_math.h"
+#include "quant/rules/rules.h"
+
+namespace thimble::quant {
+
+using ir::Attrs;
+using ir::OpKind;
+using ir::ValueId;
+
+namespace {
+
+constexpr double kGateUnit = 1.0 / (1 << numerics::kGateBits);
+// The cell of an LSTM may go beyond what calibration saw; a factor of two at most is for free.
+constexpr double kHeadroom = 1.25;
+
+double magnitude(const Params& params) {
+  return std::max(std::abs(params.real(-128)), std::abs(params.real(127)));
+}
+
+/// The finest power of two with which 16 bits reach this far.
+int64_t bits_for(double reach) {
+  int64_t bits = 15;
+  while (bits > 0 && std::ldexp(reach, static_cast<int>(bits)) > 32767) --bits;
+  return bits;
+}
+
+ir::Tensor tanh_table() {
+  ir::Tensor table = ir::zeros(ir::DType::kI16, {numerics::kTanhEntries});
+  for (int i = 0; i < numerics::kTanhEntries; ++i) {
+    const double exact = std::nearbyint(stable_tanh((i - 256) / 32.0) * 32768);
+    table.data<int16_t>()[static_cast<size_t>(i)] =
+        static_cast<int16_t>(std::clamp(exact, -32767.0, 32767.0));
+  }
+  return table;
+}
+
+/// The constants that the integer forms have in common.
+class Layer {
+ public:
+  /// `unit`: what gates are worth. Operand `w_ih` is followed by w_hh and two biases.
+  Layer(RuleCall& call, size_t w_ih, double unit) : call_(call), w_ih_(w_ih), unit_(unit) {}
+
+  Status check() const {
+    for (size_t i = w_ih_; i < w_ih_ + 4; ++i) {
+      if (!call_.has(i) || call_.operand(i).constant != nullptr) continue;
+      return call_.located(unsupported("its weights are computed by the network"));
+    }
+    return ok();
+  }
+
+  /// w_ih, w_hh, `biases` biases (one: their sum), mult, shift, table.
+  Status append(const Params& x, const Params& h, size_t biases, std::vector<ValueId>& operands) {
+    THIMBLE_CHECK(add_weights(w_ih_, x.scale, operands));
+    THIMBLE_CHECK(add_weights(w_ih_ + 1, h.scale, operands));
+    for (size_t i = 0; i < biases; ++i) operands.push_back(add_bias(i, biases));
+    const ir::Shape shape = {2, static_cast<int64_t>(mult_.size()) / 2};
+    operands.push_back(call_.constant("mult", ir::make_i32(shape, mult_)));
+    operands.push_back(call_.constant("shift", ir::make_i32(shape, shift_)));
+    operands.push_back(call_.named_constant("tanh_table", tanh_table()));
+    return ok();
+  }
+
+ private:
+  /// int8 with one scale for each row.
+  Status add_weights(size_t operand, double input_scale, std::vector<ValueId>& operands) {
+    const ir::Value& w = call_.operand(operand);
+    const auto real = w.constant->data<float>();
+    const size_t rows = static_cast<size_t>(w.type.shape[0]);
+    const size_t terms = real.size() / rows;
+    ir::Tensor codes = ir::zeros(ir::DType::kI8, w.type.shape);
+    ir::Quant quant{{}, std::vector<int32_t>(rows, 0), 0};
+    for (size_t row = 0; row < rows; ++row) {
+      double largest = 0;
+      for (const float weight : real.subspan(row * terms, terms)) {
+        largest = std::max(largest, std::abs(double{weight}));
+      }
+      const double scale = largest > 0 ? double{static_cast<float>(largest / 127)} : 1.0;
+      for (size_t k = row * terms; k < (row + 1) * terms; ++k) {
+        const double code = std::nearbyint(double{real[k]} / scale);
+        codes.data<int8_t>()[k] = static_cast<int8_t>(std::clamp(code, -127.0, 127.0));
+      }
+      quant.scale.push_back(scale);
+      const numerics::Multiplier m =
+          numerics::quantize_multiplier(largest > 0 ? input_scale * scale / unit_ : 0);
+      if (!numerics::shift_in_range(m.shift)) {
+        return call_.located(unsupported("row {} of {} is out of range", row, w.name));
+      }
+      mult_.push_back(m.mult);
+      shift_.push_back(m.shift);
+    }
+    operands.push_back(call_.named_constant(w.name, std::move(codes), std::move(quant)));
+    return ok();
+  }
+
+  /// In units of the gates. Beyond 16 bits of them nothing changes any more.
+  ValueId add_bias(size_t which, size_t biases) {
+    const int64_t rows = call_.type(w_ih_).shape[0];
+    ir::Tensor bias = ir::zeros(ir::DType::kI32, {rows});
+    for (size_t row = 0; row < static_cast<size_t>(rows); ++row) {
+      double sum = 0;
+      for (size_t i = which; i < 2; i += biases) {
+        const size_t operand = w_ih_ + 2 + i;
+        if (call_.has(operand)) sum += double{call_.operand(operand).constant->data<float>()[row]};
+      }
+      bias.data<int32_t>()[row] =
+          static_cast<int32_t>(std::clamp(std::nearbyint(sum / unit_), -0x1p24, 0x1p24));
+    }
+    return call_.constant(which == 0 ? "bias" : "bias_hh", std::move(bias),
+                          ir::per_tensor(unit_, 0));
+  }
+
+  RuleCall& call_;
+  const size_t w_ih_;
+  const double unit_;
+  std::vector<int32_t> mult_, shift_;
+};
+
+Attrs common_attrs(const RuleCall& call, const Params& x, const Params& h) {
+  return {{"reverse", call.op().integer("reverse")},
+          {"x_zp", int64_t{x.zero_point}},
+          {"h_zp", int64_t{h.zero_point}}};
+}
+
+/// c0 in the cell's own form where it is known, else int8 with the numbers that make it so.
+Result<ValueId> first_cell(RuleCall& call, int64_t bits, Attrs& attrs) {
+  const ir::Value& c0 = call.operand(2);
+  if (c0.constant == nullptr) {
+    const Params& params = call.params(2);
+    attrs.set("c0_zp", int64_t{params.zero_point});
+    THIMBLE_CHECK(
+        call.set_multiplier(attrs, "c0_", std::ldexp(params.scale, static_cast<int>(bits))));
+    return call.codes(2);
+  }
+  ir::Tensor content = ir::zeros(ir::DType::kI16, c0.type.shape);
+  const auto real = c0.constant->data<float>();
+  for (size_t i = 0; i < real.size(); ++i) {
+    const double exact = std::nearbyint(std::ldexp(double{real[i]}, static_cast<int>(bits)));
+    content.data<int16_t>()[i] = static_cast<int16_t>(std::clamp(exact, -32768.0, 32767.0));
+  }
+  return call.named_constant(c0.name, std::move(content),
+                             ir::per_tensor(std::ldexp(1.0, static_cast<int>(-bits)), 0));
+}
+
+}  // namespace
+
+Result<ValueId> lstm_rule(RuleCall& call) {
+  const bool is_cell = call.op().integer("cell") != 0;
+  const ir::Op& other = call.from().ops()[other_face(call.from(), call.op())];
+  const Params& other_params = call.decisions().params[static_cast<size_t>(other.output)];
+  const Params& h = is_cell ? other_params : call.result();
+  const Params& c = is_cell ? call.result() : other_params;
+  const Params& x = call.params(0);
+  const double reach = std::max(magnitude(c), magnitude(call.params(2)));
+  const int64_t bits = bits_for(kHeadroom * reach);
+
+  Layer layer(call, 3, kGateUnit);
+  THIMBLE_CHECK(layer.check());
+  Attrs attrs = common_attrs(call, x, h);
+  attrs.set("cell", int64_t{is_cell ? 1 : 0});
+  attrs.set("c_bits", bits);
+  THIMBLE_CHECK(call.set_multiplier(attrs, "h_", 0x1p-30 / h.scale));
+  if (is_cell) {
+    attrs.set("y_zp", int64_t{c.zero_point});
+    THIMBLE_CHECK(
+        call.set_multiplier(attrs, "y_", std::ldexp(1 / c.scale, static_cast<int>(-bits))));
+  }
+  THIMBLE_TRY(const ValueId x_id, call.codes(0));
+  THIMBLE_TRY(const ValueId h0, call.codes(1, h));
+  THIMBLE_TRY(const ValueId c0, first_cell(call, bits, attrs));
+  std::vector<ValueId> operands = {x_id, h0, c0};
+  THIMBLE_CHECK(layer.append(x, h, 1, operands));
+  return call.add(OpKind::qlstm, std::move(operands), attrs);
+}
+
+Result<ValueId> gru_rule(RuleCall& call) {
+  const Params& x = call.params(0);
+  const Params& h = call.result();
+  // Between steps h stays between h0 and the range of tanh.
+  const int64_t bits = bits_for(std::max(magnitude(h), 32767.0 / 32768));
+  Layer layer(call, 2, kGateUnit);
+  THIMBLE_CHECK(layer.check());
+  Attrs attrs = common_attrs(call, x, h);
+  attrs.set("h_bits", bits);
+  THIMBLE_CHECK(call.set_multiplier(attrs, "h_", std::ldexp(1 / h.scale, static_cast<int>(-bits))));
+  THIMBLE_CHECK(call.set_multiplier(attrs, "h0_", std::ldexp(h.scale, static_cast<int>(bits))));
+  THIMBLE_TRY(const ValueId x_id, call.codes(0));
+  THIMBLE_TRY(const ValueId h0, call.codes(1, h));
+  std::vector<ValueId> operands = {x_id, h0};
+  THIMBLE_CHECK(layer.append(x, h, 2, operands));
+  return call.add(OpKind::qgru, std::move(operands), attrs);
+}
+
+Result<ValueId> rnn_rule(RuleCall& call) {
+  constexpr double kReluPart = 0x1p-7;  // of a code
+  const Params& x = call.params(0);
+  const Params& h = call.result();
+  const bool relu = call.op().integer("relu") != 0;
+  Layer layer(call, 2, relu ? h.scale * kReluPart : kGateUnit);
+  THIMBLE_CHECK(layer.check());
+  Attrs attrs = common_attrs(call, x, h);
+  attrs.set("relu", int64_t{relu ? 1 : 0});
+  THIMBLE_CHECK(call.set_multiplier(attrs, "h_", relu ? kReluPart : 0x1p-15 / h.scale));
+  THIMBLE_TRY(const ValueId x_id, call.codes(0));
+  THIMBLE_TRY(const ValueId h0, call.codes(1, h));
+  std::vector<ValueId> operands = {x_id, h0};
+  THIMBLE_CHECK(layer.append(x, h, 1, operands));
+  return call.add(OpKind::qrnn, std::move(operands), attrs);
+}
+
+}  // namespace thimble::quant
