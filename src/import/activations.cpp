@@ -1,6 +1,7 @@
 // Activations, as formulas of what the IR has. But for glu and prelu they are functions of one
 // value: in integers the whole formula is one table, so its form costs nothing there.
 
+#include <algorithm>
 #include <cmath>
 
 #include "import/formula.h"
@@ -146,12 +147,9 @@ Status prelu(Call& call) {
     const double slope = static_cast<double>(constant->data<float>()[0]);
     return f.result(with_positive_part(f, x, f.negative_part(x) * slope));
   }
-  ir::Shape shape;
-  if (slopes > 1) {
-    const size_t rank = x.id == ir::kNoValue ? 2 : call.shape(x.id).size();
-    shape.assign(rank < 2 ? 1 : rank - 1, 1);
-    shape[0] = slopes;
-  }
+  const size_t rank = x.id == ir::kNoValue ? 1 : call.shape(x.id).size();
+  ir::Shape shape(rank, 1);
+  if (rank > 0) shape[std::min<size_t>(1, rank - 1)] = slopes;
   return f.result(f.apply(OpKind::prelu, {x, f.value(call.reshape(w, shape))}));
 }
 

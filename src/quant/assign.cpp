@@ -47,8 +47,12 @@ double largest_result(const Graph& graph, const Op& op, const std::vector<Params
       return kCodes * (scale(0) + scale(1));
     case OpKind::mul:
       return kCodes * scale(0) * kCodes * scale(1);
+    case OpKind::div:
+      return kCodes * scale(0) / scale(1);
     case OpKind::mean:
       return kCodes * scale(0);
+    case OpKind::prelu:
+      return kCodes * scale(0) * std::max(1.0, kCodes * scale(1));
     default:
       return 0;
   }
@@ -70,6 +74,7 @@ std::optional<Params> fixed_params(const Op& op) {
 
 Classes::Classes(const Graph& graph, const Plan& plan)
     : graph_(graph),
+      uses_(graph),
       plan_(plan),
       parent_(graph.value_count()),
       source_(graph.value_count(), false),
@@ -167,12 +172,39 @@ void Classes::join(const Op& op, ValueId result, Observer observer) {
   seen.include(all.high);
 }
 
+/// Operands that are read by nothing else lose nothing to the coarser scale of a wider result;
+/// others join if the scales are close. The rest go through a table.
+void Classes::join_choice(const Op& op, ValueId result, Observer observer) {
+  constexpr double kClose = 1.25;
+  constexpr float kHidden = -5000;  // masks of attention write such numbers for -inf
+  for (const ValueId id : op.inputs) {
+    const ir::Value& value = graph_.value(id);
+    if (!is_float(id)) continue;
+    if (value.constant != nullptr) {
+      if (op.kind != OpKind::where) continue;  // a maximum may never reach its bound
+      for (const float element : value.constant->data<float>()) {
+        if (element > kHidden && std::isfinite(element)) {
+          seen_[find(result)].include(static_cast<double>(element));
+        }
+      }
+      continue;
+    }
+    const Range whole = range_of(find(result), observer);
+    const Range range = range_of(find(id), observer);
+    const double width = whole.high - whole.low;
+    const double joint = std::max(whole.high, range.high) - std::min(whole.low, range.low);
+    const bool inside = joint <= width && uses_.only_reader(id) != nullptr;
+    const bool close = joint <= kClose * std::min(width, range.high - range.low);
+    if (!fixed_[find(id)] && !fixed_[find(result)] && (inside || close)) unite(result, id);
+  }
+}
+
 void Classes::join_all(Observer observer) {
   for (size_t i = 0; i < plan_.ops.size(); ++i) {
     const Op& op = graph_.ops()[i];
-    if (joins_params(op.kind) && plan_.ops[i].role == Role::kLower) {
-      join(op, plan_.ops[i].result, observer);
-    }
+    if (plan_.ops[i].role != Role::kLower || !is_float(plan_.ops[i].result)) continue;
+    if (joins_params(op.kind)) join(op, plan_.ops[i].result, observer);
+    if (chooses(op.kind)) join_choice(op, plan_.ops[i].result, observer);
   }
 }
 
@@ -205,6 +237,7 @@ std::vector<Params> Classes::assign(const std::vector<Histogram>& seen, Observer
     const auto& value = graph_.value(static_cast<ValueId>(i));
     if (value.constant == nullptr || value.type.dtype != ir::DType::kF32) continue;
     for (const float element : value.constant->data<float>()) {
+      if (!std::isfinite(element)) continue;
       seen_[find(static_cast<ValueId>(i))].include(static_cast<double>(element));
     }
   }

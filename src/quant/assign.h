@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "passes/uses.h"
 #include "quant/plan.h"
 #include "quant/range.h"
 
@@ -37,10 +38,12 @@ class Classes {
   }
   void join_all(Observer observer);
   void join(const ir::Op& op, ir::ValueId result, Observer observer);
+  void join_choice(const ir::Op& op, ir::ValueId result, Observer observer);
   [[nodiscard]] Range range_of(size_t root, Observer observer) const;
   void raise_small_scales(std::vector<Params>& params) const;
 
   const ir::Graph& graph_;
+  const passes::Uses uses_;
   const Plan& plan_;
   mutable std::vector<size_t> parent_;
   std::vector<bool> source_;                  // by value

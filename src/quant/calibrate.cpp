@@ -10,14 +10,12 @@
 #include "quant/parallel.h"
 
 namespace thimble::quant {
-namespace {
 
 using ir::DType;
 using ir::Graph;
 using ir::Tensor;
 using ir::ValueId;
 
-/// Element `index` as a double, whatever the type.
 double element(const Tensor& tensor, size_t index) {
   switch (tensor.dtype) {
     case DType::kF32:
@@ -36,6 +34,8 @@ double element(const Tensor& tensor, size_t index) {
   }
   return 0;
 }
+
+namespace {
 
 /// How many runs the array holds for an input of this shape; 0 if it does not fit.
 int64_t sample_count(const ir::Shape& input, const ir::Shape& data) {

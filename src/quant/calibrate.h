@@ -26,6 +26,9 @@ class Samples {
   int64_t count_ = 0;
 };
 
+/// Element `index` as a number, whatever the type.
+[[nodiscard]] double element(const ir::Tensor& tensor, size_t index);
+
 /// By value; empty where a value was not looked at.
 struct Observations {
   std::vector<Histogram> histograms;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "quant/element.h"
 #include "quant/fast/broadcast.h"
 #include "quant/fast/convolution.h"
 #include "quant/fast/movement.h"
@@ -38,6 +39,26 @@ void run_clamp(const Call& call, Scratch&) {
     x = x < low ? low : x;
     return x > high ? high : x;
   });
+}
+
+/// Any function of one number.
+void run_function(const Call& call, Scratch&) {
+  unary(call, [&](float x) {
+    return static_cast<float>(element_value(call.op, static_cast<double>(x)));
+  });
+}
+
+void run_div(const Call& call, Scratch&) {
+  broadcast<float>(call, [](float a, float b) { return a / b; });
+}
+void run_maximum(const Call& call, Scratch&) {
+  broadcast<float>(call, [](float a, float b) { return a != a || a > b ? a : b; });
+}
+void run_minimum(const Call& call, Scratch&) {
+  broadcast<float>(call, [](float a, float b) { return a != a || a < b ? a : b; });
+}
+void run_prelu(const Call& call, Scratch&) {
+  broadcast<float>(call, [](float x, float w) { return x < 0 ? x * w : x; });
 }
 
 void run_sigmoid(const Call& call, Scratch&) {
@@ -137,14 +158,23 @@ const KernelTable& float_kernels() {
     const auto set = [&table](ir::OpKind kind, Kernel kernel) {
       table[static_cast<size_t>(kind)] = kernel;
     };
+    for (const ir::OpKind kind :
+         {ir::OpKind::abs, ir::OpKind::cos, ir::OpKind::erf, ir::OpKind::exp, ir::OpKind::floor,
+          ir::OpKind::log, ir::OpKind::pow, ir::OpKind::rsqrt, ir::OpKind::sin, ir::OpKind::sqrt}) {
+      set(kind, run_function);
+    }
     set(ir::OpKind::add, run_add);
     set(ir::OpKind::avg_pool2d, run_avg_pool2d);
     set(ir::OpKind::batch_norm, run_batch_norm);
     set(ir::OpKind::clamp, run_clamp);
     set(ir::OpKind::conv2d, run_conv2d);
+    set(ir::OpKind::div, run_div);
     set(ir::OpKind::linear, run_linear);
     set(ir::OpKind::log_softmax, run_log_softmax);
+    set(ir::OpKind::maximum, run_maximum);
+    set(ir::OpKind::minimum, run_minimum);
     set(ir::OpKind::mul, run_mul);
+    set(ir::OpKind::prelu, run_prelu);
     set(ir::OpKind::sigmoid, run_sigmoid);
     set(ir::OpKind::softmax, run_softmax);
     set(ir::OpKind::sub, run_sub);

@@ -1,6 +1,7 @@
 #include "quant/plan.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "passes/uses.h"
 #include "quant/rules/rules.h"
@@ -21,9 +22,25 @@ bool is_scalar_constant(const Graph& graph, ValueId id) {
   return is_constant(graph, id) && graph.type(id).elements() == 1;
 }
 
+bool is_finite(const Graph& graph, ValueId id) {
+  if (id == ir::kNoValue || !is_constant(graph, id)) return true;
+  if (graph.type(id).dtype != ir::DType::kF32) return true;
+  const auto elements = graph.value(id).constant->data<float>();
+  return std::ranges::all_of(elements, [](float element) { return std::isfinite(element); });
+}
+
+/// Operators whose constants may be -inf: how attention masks hide positions.
+bool hides(OpKind kind) {
+  return kind == OpKind::add || kind == OpKind::where || shares_params(kind) || joins_params(kind);
+}
+
 /// Why this operator has no integer form; empty if it has one.
 std::string refusal(const Graph& graph, const Op& op) {
   if (rule_of(op.kind) == nullptr) return "it is no float operator of a prepared graph";
+  const auto finite = [&](ValueId id) { return is_finite(graph, id); };
+  if (!hides(op.kind) && !std::ranges::all_of(op.inputs, finite)) {
+    return "one of its constants is not finite";
+  }
   if (!has_trait(op.kind, trait::kWeights)) return "";
   if (!is_constant(graph, op.inputs[1])) return "its weights are computed by the network";
   if (op.inputs[2] != ir::kNoValue && !is_constant(graph, op.inputs[2])) {
@@ -68,7 +85,7 @@ class Planner {
 
   Plan run() {
     for (size_t i = 0; i < plan_.ops.size(); ++i) decide(i);
-    for (size_t i = 0; i < plan_.ops.size(); ++i) drop_inner_table(i);
+    for (size_t i = plan_.ops.size(); i-- > 0;) drop_inner_table(i);
     for (const ValueId id : graph_.inputs()) plan_.has_codes[static_cast<size_t>(id)] = true;
     for (const ir::State& state : graph_.states()) {
       plan_.has_codes[static_cast<size_t>(state.value)] = true;
@@ -94,10 +111,11 @@ class Planner {
       return;
     }
     const ValueId source = table_source(op);
-    if (source != ir::kNoValue) {
+    source_[static_cast<size_t>(op.output)] = source;
+    // A bool inside a table is a step of it; for other readers it is computed by itself.
+    if (source != ir::kNoValue && graph_.type(op.output).dtype == ir::DType::kF32) {
       plan.role = Role::kTable;
       plan.table_source = source;
-      source_[static_cast<size_t>(op.output)] = source;
       return;
     }
     if (!has_trait(op.kind, trait::kClamp)) return;
@@ -122,12 +140,11 @@ class Planner {
   [[nodiscard]] ValueId table_source(const Op& op) const {
     if (!has_trait(op.kind, trait::kTable)) return ir::kNoValue;
     const ir::Type& type = graph_.type(op.output);
-    if (type.dtype != ir::DType::kF32) return ir::kNoValue;
     ValueId source = ir::kNoValue;
     for (const ValueId id : op.inputs) {
       if (is_scalar_constant(graph_, id)) continue;
       if (is_constant(graph_, id) || graph_.type(id).shape != type.shape ||
-          graph_.type(id).dtype != ir::DType::kF32) {
+          graph_.type(root(id)).dtype != ir::DType::kF32) {
         return ir::kNoValue;
       }
       if (source != ir::kNoValue && source != root(id)) return ir::kNoValue;
@@ -136,14 +153,16 @@ class Planner {
     return source;
   }
 
-  /// A table that only other tables would read is part of them.
+  /// What only tables would read is part of them. Readers have been decided.
   void drop_inner_table(size_t index) {
     OpPlan& plan = plan_.ops[index];
-    if (plan.role != Role::kTable || uses_.is_output(plan.result)) return;
+    const bool candidate = source_[static_cast<size_t>(plan.result)] != ir::kNoValue;
+    if (!candidate || uses_.is_output(plan.result)) return;
     const auto& readers = uses_.readers(plan.result);
     const bool inner = std::all_of(readers.begin(), readers.end(), [this](int reader) {
-      const Op& op = graph_.ops()[static_cast<size_t>(reader)];
-      return source_[static_cast<size_t>(op.output)] != ir::kNoValue;
+      const OpPlan& reading = plan_.ops[static_cast<size_t>(reader)];
+      return source_[static_cast<size_t>(reading.result)] != ir::kNoValue &&
+             reading.role != Role::kLower;
     });
     if (inner) plan.role = Role::kAbsorbed;
   }
@@ -162,6 +181,9 @@ bool shares_params(OpKind kind) {
 }
 bool joins_params(OpKind kind) {
   return has_trait(kind, trait::kJoins);
+}
+bool chooses(OpKind kind) {
+  return has_trait(kind, trait::kChooses);
 }
 
 Result<Plan> plan(const Graph& graph) {

@@ -38,5 +38,8 @@ struct Plan {
 /// Operators whose float32 operands take the scale and zero point of the result where that costs
 /// little.
 [[nodiscard]] bool joins_params(ir::OpKind kind);
+/// Operators that choose among elements of their operands: those have the scale and zero point of
+/// the result, and may saturate, because what lies outside its range is not chosen.
+[[nodiscard]] bool chooses(ir::OpKind kind);
 
 }  // namespace thimble::quant

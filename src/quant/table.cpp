@@ -4,29 +4,15 @@
 #include <cassert>
 #include <map>
 
-#include "quant/fast/stable_math.h"
+#include "quant/element.h"
 
 namespace thimble::quant {
 namespace {
 
-using ir::OpKind;
-
-double apply(const ir::Op& op, double a, double b) {
-  switch (op.kind) {
-    case OpKind::add:
-      return a + b;
-    case OpKind::clamp:
-      return std::clamp(a, op.number("min"), op.number("max"));
-    case OpKind::mul:
-      return a * b;
-    case OpKind::sigmoid:
-      return stable_sigmoid(a);
-    case OpKind::sub:
-      return a - b;
-    default:
-      assert(op.kind == OpKind::tanh);
-      return stable_tanh(a);
-  }
+/// A constant of one element, float or bool.
+double scalar(const ir::Tensor& tensor) {
+  if (tensor.dtype == ir::DType::kBool) return tensor.data<uint8_t>()[0] != 0 ? 1 : 0;
+  return static_cast<double>(tensor.data<float>()[0]);
 }
 
 }  // namespace
@@ -45,9 +31,9 @@ ElementFunction::ElementFunction(const ir::Graph& graph, ir::ValueId source, ir:
     const auto known = place.find(id);
     if (known != place.end()) return known->second;
     const auto& constant = graph.value(id).constant;
-    assert(constant != nullptr && constant->data<float>().size() == 1);
-    constants_.emplace_back(static_cast<double>(constant->data<float>()[0]));
-    steps_.push_back({nullptr, {0, 0}});
+    assert(constant != nullptr && ir::element_count(constant->shape) == 1);
+    constants_.emplace_back(scalar(*constant));
+    steps_.push_back({nullptr, {0, 0, 0}});
     return place[id] = constants_.size() - 1;
   };
   bool inside = graph.is_input(source) || graph.is_state(source);
@@ -55,10 +41,10 @@ ElementFunction::ElementFunction(const ir::Graph& graph, ir::ValueId source, ir:
     if (op.output == source) {
       inside = true;
     } else if (inside && needed[static_cast<size_t>(op.output)]) {
-      const size_t a = place_of(op.inputs[0]);
-      const size_t b = op.inputs.size() > 1 ? place_of(op.inputs[1]) : a;
+      Step step{&op, {}};
+      for (size_t i = 0; i < op.inputs.size(); ++i) step.operands[i] = place_of(op.inputs[i]);
       constants_.emplace_back();
-      steps_.push_back({&op, {a, b}});
+      steps_.push_back(step);
       place[op.output] = constants_.size() - 1;
     }
   }
@@ -69,9 +55,10 @@ double ElementFunction::operator()(double x) const {
   std::vector<double> results(constants_.size(), x);
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
+    const auto& [a, b, c] = step.operands;
     results[i + 1] = step.op == nullptr
                          ? *constants_[i + 1]
-                         : apply(*step.op, results[step.operands[0]], results[step.operands[1]]);
+                         : element_value(*step.op, results[a], results[b], results[c]);
   }
   return results[result_];
 }

@@ -19,7 +19,7 @@ class ElementFunction {
  private:
   struct Step {
     const ir::Op* op;
-    size_t operands[2];  // indices of earlier steps' results; result 0 is x
+    size_t operands[3];  // indices of earlier steps' results; result 0 is x
   };
 
   std::vector<Step> steps_;

@@ -6,6 +6,7 @@
 
 #include "../unit/ir_random_graph.h"
 #include "ir/dce.h"
+#include "ir/infer.h"
 #include "numerics/multiplier.h"
 
 namespace thimble::test {
@@ -103,6 +104,7 @@ class Generator {
       }
       graph_.add_output(value);
     }
+    if (!masks_.empty() && random_.chance(30)) graph_.add_output(masks_.back());
   }
 
   ValueId pick() {
@@ -157,6 +159,13 @@ class Generator {
         OpKind::pad,        OpKind::expand,  OpKind::copy,     OpKind::qavg_pool2d,
         OpKind::max_pool2d, OpKind::qmean,   OpKind::qsoftmax, OpKind::qlog_softmax,
         OpKind::qgru,       OpKind::qlstm,   OpKind::qrnn};
+    static constexpr OpKind kChoices[] = {OpKind::compare, OpKind::logical_not, OpKind::maximum,
+                                          OpKind::minimum, OpKind::qdiv,        OpKind::qprelu,
+                                          OpKind::where};
+    if (!options_.stock_only && random_.chance(15)) {
+      return choice(kChoices[random_.between(0, static_cast<int64_t>(std::size(kChoices)) - 1)],
+                    pick_recent());
+    }
     const OpKind kind = kKinds[random_.between(0, static_cast<int64_t>(std::size(kKinds)) - 1)];
     const ValueId x = pick_recent();
     if (shape(x).empty() && kind != OpKind::lut) return;
@@ -284,6 +293,73 @@ class Generator {
     const bool swap = random_.chance(30);
     keep(kind, swap ? std::vector<ValueId>{other, x} : std::vector<ValueId>{x, other},
          std::move(attrs), true);
+  }
+
+  /// Another value with x's meaning of codes, so that they may be mixed.
+  ValueId comparable(ValueId x) {
+    const ValueId other = second_operand(x);
+    if (graph_.value(other).constant) return other;
+    ir::Graph::ResultHint hint;
+    hint.quant = graph_.type(x).quant;
+    return *graph_.add(OpKind::lut, {other, codes({256})}, {}, {}, hint);
+  }
+
+  /// A bool that broadcasts with x, new or one of before.
+  ValueId mask(ValueId x) {
+    if (!masks_.empty() && random_.chance(40)) {
+      const ValueId known =
+          masks_[static_cast<size_t>(random_.between(0, static_cast<int64_t>(masks_.size()) - 1))];
+      if (ir::broadcast_shape(shape(known), shape(x))) return known;
+    }
+    if (random_.chance(20)) {
+      return constant(random_tensor(random_, ir::DType::kBool, shape(x)));
+    }
+    const auto compared =
+        graph_.add(OpKind::compare, {x, comparable(x)}, {{"relation", random_.between(0, 5)}});
+    const bool fits = compared.ok() && graph_.type(*compared).elements() <= 4000;
+    if (fits) masks_.push_back(*compared);
+    return fits ? *compared : constant(random_tensor(random_, ir::DType::kBool, {}));
+  }
+
+  void choice(OpKind kind, ValueId x) {
+    switch (kind) {
+      case OpKind::compare:
+      case OpKind::logical_not: {
+        const ValueId a = mask(x);
+        const ValueId b = mask(x);
+        const OpKind both = random_.chance(50) ? OpKind::logical_and : OpKind::logical_or;
+        const bool one = kind == OpKind::logical_not;
+        const auto made = one ? graph_.add(kind, {a}, {}) : graph_.add(both, {a, b}, {});
+        if (made.ok() && graph_.type(*made).elements() <= 4000) masks_.push_back(*made);
+        return;
+      }
+      case OpKind::qdiv:
+      case OpKind::qprelu:
+        return scaled_pair(kind, x);
+      case OpKind::where:
+        keep(kind, {mask(x), x, comparable(x)}, {}, false);
+        return;
+      default:
+        keep(kind, {x, comparable(x)}, {}, false);
+    }
+  }
+
+  void scaled_pair(OpKind kind, ValueId x) {
+    const bool divides = kind == OpKind::qdiv;
+    const auto m = numerics::quantize_multiplier(divides ? random_.real(1, 60) / (1 << 20)
+                                                         : random_.real(0.2, 2));
+    const auto w = numerics::quantize_multiplier(random_.real(0.002, 0.02));
+    Attrs attrs = {{divides ? "a_zp" : "x_zp", code()},
+                   {divides ? "b_zp" : "w_zp", code()},
+                   {"y_zp", code()},
+                   {"mult", int64_t{m.mult}},
+                   {"shift", int64_t{m.shift}}};
+    if (!divides) {
+      attrs.set("w_mult", int64_t{w.mult});
+      attrs.set("w_shift", int64_t{w.shift});
+    }
+    set_clamp(&attrs);
+    keep(kind, {x, second_operand(x)}, std::move(attrs), true);
   }
 
   void pool(OpKind kind, ValueId x) {
@@ -480,6 +556,7 @@ class Generator {
   IntegerGraphOptions options_;
   ir::Graph graph_;
   std::vector<ValueId> values_;
+  std::vector<ValueId> masks_;  // bool
   int made_ = 0;
 };
 

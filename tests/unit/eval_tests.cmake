@@ -2,6 +2,7 @@ thimble_test(eval_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/eval_arithmetic_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_convolution_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/eval_functions_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_graph_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_image_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_ops_test.cpp

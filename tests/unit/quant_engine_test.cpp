@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "ir/print.h"
 #include "quant/fast/stable_math.h"
@@ -12,6 +13,8 @@
 
 namespace thimble::test {
 namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 using quant::Engine;
 
@@ -95,6 +98,25 @@ TEST(StableMath, FollowsTheLibrary) {
   for (double x = 1e-300; x < 1e300; x *= 3.7) {
     EXPECT_NEAR(quant::stable_log(x), std::log(x), 1e-15 * std::abs(std::log(x)) + 1e-15) << x;
   }
+  for (double x = -300; x < 300; x += 0.0371) {
+    EXPECT_NEAR(quant::stable_sin(x), std::sin(x), 1e-15) << x;
+    EXPECT_NEAR(quant::stable_cos(x * 1000), std::cos(x * 1000), 1e-15) << x;
+    EXPECT_NEAR(quant::stable_erf(x / 40), std::erf(x / 40), 4e-15) << x;
+    for (const double exponent : {2.0, -1.0, 3.0, 0.37, -2.5}) {
+      const double wanted = std::pow(x, exponent);
+      const double got = quant::stable_pow(x, exponent);
+      EXPECT_TRUE(std::isnan(wanted) ? std::isnan(got) : std::abs(got / wanted - 1) < 1e-13)
+          << x << " to the " << exponent;
+    }
+  }
+  for (const double x : {0.0, 1.0, kInfinity}) {
+    for (const double exponent : {0.0, 1.5, -2.0, 3.0}) {
+      EXPECT_EQ(quant::stable_pow(x, exponent), std::pow(x, exponent)) << x << " " << exponent;
+    }
+  }
+  EXPECT_EQ(quant::stable_erf(-7), -1);
+  EXPECT_EQ(quant::stable_log(0), -kInfinity);
+  EXPECT_TRUE(std::isnan(quant::stable_log(-1)));
   EXPECT_EQ(quant::stable_exp(0), 1);
   EXPECT_EQ(quant::stable_sigmoid(0), 0.5);
   EXPECT_EQ(quant::stable_exp(-1e4), 0);

@@ -9,6 +9,7 @@ find_package(nlohmann_json REQUIRED)
 thimble_test(quant_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/ir_random_graph.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_choice_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_engine_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_errors_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_histogram_test.cpp

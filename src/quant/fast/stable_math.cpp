@@ -1,6 +1,8 @@
 #include "quant/fast/stable_math.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace thimble::quant {
@@ -10,7 +12,77 @@ namespace {
 constexpr double kLn2High = 0x1.62e42feep-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
+// pi / 2 in three parts; products of the first two with 20 bits are exact.
+constexpr double kQuarterTurn[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69};
+
+/// |x| <= pi / 4: Taylor, Horner.
+double short_sin(double x) {
+  double sum = 1;
+  for (int n = 18; n >= 2; n -= 2) sum = 1 - sum * (x * x) / (n * (n + 1));
+  return x * sum;
+}
+double short_cos(double x) {
+  double sum = 1;
+  for (int n = 17; n >= 1; n -= 2) sum = 1 - sum * (x * x) / (n * (n + 1));
+  return sum;
+}
+
+/// sin(x + turns * pi / 2).
+double turned_sin(double x, int64_t turns) {
+  if (!std::isfinite(x)) return std::numeric_limits<double>::quiet_NaN();
+  const double quarters = std::floor(x * 0.63661977236758134 + 0.5);
+  const double rest =
+      ((x - quarters * kQuarterTurn[0]) - quarters * kQuarterTurn[1]) - quarters * kQuarterTurn[2];
+  turns += static_cast<int64_t>(std::fmod(quarters, 4.0)) + 4;
+  const double value = turns % 2 == 0 ? short_sin(rest) : short_cos(rest);
+  return turns / 2 % 2 == 0 ? value : -value;
+}
+
+bool is_odd(double whole) {
+  return std::fmod(std::fabs(whole), 2.0) == 1;
+}
+
 }  // namespace
+
+double stable_sin(double x) {
+  return turned_sin(x, 0);
+}
+double stable_cos(double x) {
+  return turned_sin(x, 1);
+}
+
+double stable_erf(double x) {
+  constexpr double kOne = 6;  // erf is 1 in double from here
+  constexpr double kTwoOverRootPi = 1.1283791670955126;
+  if (!(x == x)) return x;
+  const double magnitude = std::fabs(x);
+  if (magnitude >= kOne) return x < 0 ? -1 : 1;
+  // e^-x^2 times a series of positive terms: nothing cancels.
+  double term = magnitude;
+  double sum = 0;
+  for (int n = 1; term > sum * 1e-18; n += 2) {
+    sum += term;
+    term *= 2 * magnitude * magnitude / (n + 2);
+  }
+  const double value = std::min(kTwoOverRootPi * stable_exp(-magnitude * magnitude) * sum, 1.0);
+  return x < 0 ? -value : value;
+}
+
+double stable_pow(double x, double exponent) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (exponent == 0 || x == 1) return 1;
+  const bool whole = exponent == std::floor(exponent);
+  const bool negative = whole && is_odd(exponent) && std::signbit(x);
+  double magnitude = 0;
+  if (x == 0) {
+    magnitude = exponent > 0 ? 0 : kInfinity;
+  } else if (x < 0 && !whole) {
+    return std::numeric_limits<double>::quiet_NaN();
+  } else {
+    magnitude = stable_exp(exponent * stable_log(std::fabs(x)));
+  }
+  return negative ? -magnitude : magnitude;
+}
 
 double stable_exp(double x) {
   if (!(x == x)) return x;
@@ -24,6 +96,11 @@ double stable_exp(double x) {
 }
 
 double stable_log(double x) {
+  if (!(x > 0)) {
+    return x == 0 ? -std::numeric_limits<double>::infinity()
+                  : std::numeric_limits<double>::quiet_NaN();
+  }
+  if (x == std::numeric_limits<double>::infinity()) return x;
   int exponent = 0;
   double mantissa = std::frexp(x, &exponent);  // [0.5, 1)
   if (mantissa < 0.70710678118654752) {

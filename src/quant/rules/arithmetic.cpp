@@ -1,4 +1,4 @@
-// Sums, products, means.
+// Sums, products, quotients, means.
 
 #include <algorithm>
 #include <cassert>
@@ -40,6 +40,35 @@ Result<ValueId> product_rule(RuleCall& call) {
   THIMBLE_TRY(const ValueId a_id, call.codes(0));
   THIMBLE_TRY(const ValueId b_id, call.codes(1));
   return call.add(OpKind::qmul, {a_id, b_id}, attrs);
+}
+
+Result<ValueId> div_rule(RuleCall& call) {
+  const Params& a = call.params(0);
+  const Params& b = call.params(1);
+  const Params& y = call.result();
+  Attrs attrs{{"a_zp", int64_t{a.zero_point}},
+              {"b_zp", int64_t{b.zero_point}},
+              {"y_zp", int64_t{y.zero_point}}};
+  THIMBLE_CHECK(call.set_multiplier(attrs, "", a.scale / (0x1p20 * b.scale * y.scale)));
+  call.set_clamp(attrs);
+  THIMBLE_TRY(const ValueId a_id, call.codes(0));
+  THIMBLE_TRY(const ValueId b_id, call.codes(1));
+  return call.add(OpKind::qdiv, {a_id, b_id}, attrs);
+}
+
+Result<ValueId> prelu_rule(RuleCall& call) {
+  const Params& x = call.params(0);
+  const Params& w = call.params(1);
+  const Params& y = call.result();
+  Attrs attrs{{"x_zp", int64_t{x.zero_point}},
+              {"w_zp", int64_t{w.zero_point}},
+              {"y_zp", int64_t{y.zero_point}}};
+  THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale / y.scale));
+  THIMBLE_CHECK(call.set_multiplier(attrs, "w_", x.scale * w.scale / y.scale));
+  call.set_clamp(attrs);
+  THIMBLE_TRY(const ValueId x_id, call.codes(0));
+  THIMBLE_TRY(const ValueId w_id, call.codes(1));
+  return call.add(OpKind::qprelu, {x_id, w_id}, attrs);
 }
 
 Result<ValueId> mean_rule(RuleCall& call) {

@@ -18,6 +18,7 @@ inline constexpr uint32_t kClamp = 2;
 inline constexpr uint32_t kShares = 4;
 inline constexpr uint32_t kJoins = 8;
 inline constexpr uint32_t kWeights = 16;
+inline constexpr uint32_t kChooses = 32;
 }  // namespace trait
 
 /// One float operator while it is lowered. Operands are named by their position.
@@ -83,11 +84,15 @@ struct Rule {
 [[nodiscard]] bool has_trait(ir::OpKind kind, uint32_t trait);
 
 // arithmetic.cpp
+Result<ir::ValueId> div_rule(RuleCall& call);
 Result<ir::ValueId> mean_rule(RuleCall& call);
+Result<ir::ValueId> prelu_rule(RuleCall& call);
 Result<ir::ValueId> product_rule(RuleCall& call);
 Result<ir::ValueId> sum_rule(RuleCall& call);
 /// For operators that are always part of a table: never called.
 Result<ir::ValueId> table_rule(RuleCall& call);
+// choice.cpp
+Result<ir::ValueId> compare_rule(RuleCall& call);
 // movement.cpp
 Result<ir::ValueId> avg_pool2d_rule(RuleCall& call);
 Result<ir::ValueId> movement_rule(RuleCall& call);

@@ -54,31 +54,6 @@ bool is_window(OpKind kind) {
       return false;
   }
 }
-/// Operators on elements at the same place of all operands, which broadcast.
-bool is_elementwise(OpKind kind) {
-  switch (kind) {
-    case OpKind::compare:
-    case OpKind::logical_and:
-    case OpKind::logical_not:
-    case OpKind::logical_or:
-    case OpKind::lut16:
-    case OpKind::lut:
-    case OpKind::maximum:
-    case OpKind::minimum:
-    case OpKind::qadd16:
-    case OpKind::qadd:
-    case OpKind::qdiv:
-    case OpKind::qmul16:
-    case OpKind::qmul:
-    case OpKind::qsub16:
-    case OpKind::qsub:
-    case OpKind::rescale:
-    case OpKind::where:
-      return true;
-    default:
-      return false;
-  }
-}
 bool is_table(OpKind kind) {
   return kind == OpKind::lut || kind == OpKind::lut16;
 }
@@ -479,6 +454,32 @@ class Assigner {
 };
 
 }  // namespace
+
+bool is_elementwise(OpKind kind) {
+  switch (kind) {
+    case OpKind::compare:
+    case OpKind::logical_and:
+    case OpKind::logical_not:
+    case OpKind::logical_or:
+    case OpKind::lut16:
+    case OpKind::lut:
+    case OpKind::maximum:
+    case OpKind::minimum:
+    case OpKind::qadd16:
+    case OpKind::qadd:
+    case OpKind::qdiv:
+    case OpKind::qmul16:
+    case OpKind::qmul:
+    case OpKind::qprelu:
+    case OpKind::qsub16:
+    case OpKind::qsub:
+    case OpKind::rescale:
+    case OpKind::where:
+      return true;
+    default:
+      return false;
+  }
+}
 
 Result<Lowered> assign_layouts(const ir::Graph& graph, Dialect dialect) {
   Lowered lowered;

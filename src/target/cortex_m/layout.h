@@ -11,6 +11,8 @@
 #include "target/target.h"
 
 namespace thimble::target::cortex_m {
+/// Operators on elements at the same place of all operands, which broadcast.
+[[nodiscard]] bool is_elementwise(ir::OpKind kind);
 /// The result's `calls` are still empty.
 [[nodiscard]] Result<Lowered> assign_layouts(const ir::Graph& graph, Dialect dialect);
 }  // namespace thimble::target::cortex_m

@@ -5,6 +5,7 @@
 #include "abi/limits.h"
 #include "ir/infer.h"
 #include "target/cortex_m/direct.h"
+#include "target/cortex_m/layout.h"
 
 namespace thimble::target::cortex_m {
 namespace {
@@ -127,7 +128,14 @@ class Legalizer {
     if (rounds && !rounds_double(op)) {
       return refuse(op, "asks for single rounding; the kernels round double");
     }
-    return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
+    const bool broadcasts = is_elementwise(op.kind) && op.kind != OpKind::lut16;
+    if (!broadcasts) return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
+    std::vector<ValueId> inputs;
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      THIMBLE_TRY(const ValueId input, operand(op, i, false));
+      inputs.push_back(input);
+    }
+    return add(op.kind, std::move(inputs), op.attrs, op);
   }
 
   bool rounds_double(const Op& op) { return op.integer("rounding") == 0; }

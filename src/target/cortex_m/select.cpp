@@ -2,6 +2,7 @@
 
 #include "numerics/multiplier.h"
 #include "target/cortex_m/direct.h"
+#include "target/cortex_m/layout.h"
 #include "target/cortex_m/pack.h"
 #include "target/cortex_m/scratch.h"
 
@@ -110,7 +111,22 @@ class Selector {
     if (std::string_view(abi::info(*pte_op).arguments).find('s') != std::string_view::npos) {
       arguments.emplace_back(Scratch{direct_scratch_bytes(graph_, op)});
     }
-    return call(*pte_op, std::move(arguments));
+    KernelCall result = call(*pte_op, std::move(arguments));
+    if (is_elementwise(op.kind)) result.in_place = overwritten_operand(op);
+    return result;
+  }
+
+  /// Kernels that work element by element read an element before they write in its place; -1: no
+  /// operand lies as the result does.
+  int overwritten_operand(const Op& op) const {
+    const ir::Type& result = graph_.type(op.output);
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      const ir::Value& operand = graph_.value(op.inputs[i]);
+      const bool fits = !operand.constant && operand.type.shape == result.shape &&
+                        ir::dtype_bytes(operand.type.dtype) == ir::dtype_bytes(result.dtype);
+      if (fits) return static_cast<int>(i);
+    }
+    return -1;
   }
 
   static KernelCall call(PteOp op, Arguments arguments) {
