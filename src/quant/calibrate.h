@@ -17,7 +17,7 @@ class Samples {
   [[nodiscard]] static Result<Samples> check(const ir::Graph& graph, const CalibrationData& data);
 
   [[nodiscard]] int64_t count() const { return count_; }
-  /// One float tensor per graph input.
+  /// One tensor of its type per graph input.
   [[nodiscard]] std::vector<ir::Tensor> sample(int64_t index) const;
 
  private:
