@@ -67,8 +67,10 @@ inline constexpr int32_t kSoftmaxCmsisRow = 4095;
 
 /// Parameters of one softmax: (mult, shift) = quantize_multiplier(min(s_x * 2^26, 2^31 - 1)), shift
 /// in 0..31, and diff_min = -floor(31 * 2^26 / 2^shift) <= 0. The input's zero point cancels.
+/// Codes below `lowest` take no part.
 struct Softmax {
   int32_t mult, shift, diff_min;
+  int32_t lowest = -128;
 
   /// exp(s_x * difference), Q0.31; difference = code - maximum, at least diff_min.
   constexpr int32_t exp(int32_t difference) const {
@@ -80,14 +82,18 @@ struct Softmax {
     constexpr uint32_t kSumMax = uint32_t{1} << 31;
     int32_t maximum = x[0];
     for (int32_t i = 1; i < count; ++i) maximum = x[i] > maximum ? x[i] : maximum;
-    uint32_t sum = 0;  // Q12.19: at least 2^19, from the maximum itself
+    // Differences are above -256, so that a bound below that is none.
+    int32_t least = diff_min < -255 ? -255 : diff_min;
+    least = lowest - maximum > least ? lowest - maximum : least;
+    uint32_t sum = 0;  // Q12.19: at least 2^19, from the maximum itself, unless it takes no part
     for (int32_t i = 0; i < count; ++i) {
       const int32_t difference = x[i] - maximum;
-      if (difference < diff_min) continue;
+      if (difference < least) continue;
       sum += static_cast<uint32_t>(rounding_divide_by_pow2(exp(difference), 12));
       if (sum > kSumMax) sum = kSumMax;
     }
-    const int32_t headroom = count_leading_zeros(sum);
+    // A row in which none takes part has no sum: every element gets -128 below.
+    const int32_t headroom = count_leading_zeros(sum | (sum == 0 ? 1U : 0U));
     // sum * 2^headroom is in [2^31, 2^32): 1 + x with x in Q0.31.
     const int32_t scale = one_over_one_plus_x(static_cast<int32_t>((sum << headroom) ^ kSumMax));
     const int32_t right = 12 - headroom + 23;
@@ -96,7 +102,7 @@ struct Softmax {
       int32_t value = 0;
       // right > 31 means that even the maximum is below 1/512: zero, without a shift that C++
       // leaves undefined.
-      if (difference >= diff_min && right <= 31) {
+      if (difference >= least && right <= 31) {
         value = rounding_divide_by_pow2(high_mult(scale, exp(difference)), right);
       }
       y[i] = static_cast<int8_t>(clamp(value - 128, -128, 127));

@@ -43,11 +43,7 @@ Move scatter(const Tensor& to, const Tensor& from, const int32_t* to_steps) {
   return move;
 }
 
-namespace {
-
-/// No plan of ours lets the operands overlap, but a hostile one may: the bytes are then as they
-/// come.
-void copy(uint8_t* to, const uint8_t* from, uint32_t bytes) {
+void copy_bytes(uint8_t* to, const uint8_t* from, uint32_t bytes) {
   const uintptr_t ahead = reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from);
   if (ahead >= bytes && 0 - ahead >= bytes) {
     memcpy(to, from, bytes);
@@ -56,8 +52,6 @@ void copy(uint8_t* to, const uint8_t* from, uint32_t bytes) {
   }
 }
 
-}  // namespace
-
 void run_move(Move& move) {
   Walk& walk = move.walk;
   do {
@@ -65,12 +59,13 @@ void run_move(Move& move) {
     uint8_t* to = move.to + walk.offset[0];
     const uint8_t* from = move.from + walk.offset[1];
     if (row.step[0] == move.element && row.step[1] == move.element) {
-      copy(to, from, static_cast<uint32_t>(row.extent * move.element));
+      copy_bytes(to, from, static_cast<uint32_t>(row.extent * move.element));
     } else if (move.element == 1) {
       for (int32_t i = 0; i < row.extent; ++i) to[i * row.step[0]] = from[i * row.step[1]];
     } else {
       for (int32_t i = 0; i < row.extent; ++i) {
-        copy(to + i * row.step[0], from + i * row.step[1], static_cast<uint32_t>(move.element));
+        copy_bytes(to + i * row.step[0], from + i * row.step[1],
+                   static_cast<uint32_t>(move.element));
       }
     }
   } while (walk.next());

@@ -31,4 +31,8 @@ Move scatter(const Tensor& to, const Tensor& from, const int32_t* to_steps);
 
 void run_move(Move& move);
 
+/// No plan of ours lets the operands overlap, but a hostile one may: the bytes are then as they
+/// come.
+void copy_bytes(uint8_t* to, const uint8_t* from, uint32_t bytes);
+
 }  // namespace thimble::kernels

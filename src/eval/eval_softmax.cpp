@@ -54,30 +54,47 @@ void eval_log_softmax(const Call& call) {
   });
 }
 
-void eval_qsoftmax(const Call& call) {
+namespace {
+
+/// Codes below `lowest` take no part: they add nothing to the sum and get -128, as does a row
+/// without any other code.
+void softmax_of_codes(const Call& call, int64_t lowest) {
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");
   const int64_t diff_min = call.integer("diff_min");
   by_row<int8_t>(call, [=](std::vector<int8_t>& row) {
     const int64_t maximum = *std::max_element(row.begin(), row.end());
+    if (maximum < lowest) return;
+    const auto takes_part = [&](int64_t code) {
+      return code >= lowest && code - maximum >= diff_min;
+    };
     const auto exponential = [&](int64_t code) {
       return exp_on_negative(multiply_q31((code - maximum) * pow2(shift), mult));
     };
     int64_t sum = 0;
     for (const int8_t code : row) {
-      if (code - maximum >= diff_min) sum += divide_half_away(exponential(code), pow2(12));
+      if (takes_part(code)) sum += divide_half_away(exponential(code), pow2(12));
     }
     sum = std::min(sum, pow2(31));
     const int64_t headroom = headroom32(sum);
     const int64_t scale = one_over_one_plus(sum * pow2(headroom) - pow2(31));
     for (int8_t& code : row) {
       int64_t y = -128;
-      if (code - maximum >= diff_min) {
+      if (takes_part(code)) {
         y += divide_half_away(multiply_q31(scale, exponential(code)), pow2(35 - headroom));
       }
       code = static_cast<int8_t>(clamp(y, -128, 127));
     }
   });
+}
+
+}  // namespace
+
+void eval_qsoftmax(const Call& call) {
+  softmax_of_codes(call, -128);
+}
+void eval_qmasked_softmax(const Call& call) {
+  softmax_of_codes(call, -127);
 }
 
 void eval_qlog_softmax(const Call& call) {

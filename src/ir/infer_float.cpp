@@ -1,5 +1,7 @@
 // Type rules of float arithmetic: f32 operands, an f32 result.
 
+#include <cmath>
+
 #include "ir/infer_rules.h"
 
 namespace thimble::ir {
@@ -54,6 +56,11 @@ Result<Type> infer_conv2d(const Candidate& c) {
 }
 Result<Type> infer_linear(const Candidate& c) {
   return float_result(c, linear_rule);
+}
+Result<Type> infer_matmul(const Candidate& c) {
+  const double scale = c.op().number("scale");
+  if (!std::isfinite(scale)) return bad_input("scale is {}, expected a finite number", scale);
+  return float_result(c, matmul_rule);
 }
 Result<Type> infer_batch_norm(const Candidate& c) {
   return float_result(c, batch_norm_shape);

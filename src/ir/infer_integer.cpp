@@ -194,6 +194,21 @@ Result<Type> infer_qavg_pool2d(const Candidate& c) {
   return type;
 }
 
+Result<Type> infer_qmatmul(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
+  THIMBLE_TRY(Shape shape, matmul_rule(c));
+  for (const auto name : {"a_zp", "b_zp", "y_zp"}) THIMBLE_CHECK(check_zero_point(c, name));
+  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  THIMBLE_CHECK(check_clamp(c));
+  THIMBLE_CHECK(check_rounding(c));
+  const int64_t depth = c.shape(0).back();
+  if (depth * kCodeMax * kCodeMax > INT32_MAX) {
+    return unsupported("a sum of {} products of two activations overflows 32 bits", depth);
+  }
+  return int8_result(std::move(shape));
+}
+
 Result<Type> infer_qmean(const Candidate& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_TRY(Shape shape, mean_rule(c));
@@ -207,6 +222,10 @@ Result<Type> infer_qmean(const Candidate& c) {
     return unsupported("a mean of {} elements overflows 32 bits", terms);
   }
   return int8_result(std::move(shape));
+}
+
+Result<Type> infer_qmasked_softmax(const Candidate& c) {
+  return infer_qsoftmax(c);
 }
 
 Result<Type> infer_qsoftmax(const Candidate& c) {

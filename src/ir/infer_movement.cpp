@@ -36,6 +36,12 @@ bool representable(double value, DType dtype) {
   }
 }
 
+Status check_index(const Candidate& c) {
+  const DType dtype = c.type(1).dtype;
+  if (dtype == DType::kI32 || dtype == DType::kI64) return ok();
+  return bad_input("{}, expected i32 or i64", c.describe(1));
+}
+
 }  // namespace
 
 Result<Type> infer_concat(const Candidate& c) {
@@ -70,6 +76,27 @@ Result<Type> infer_expand(const Candidate& c) {
     return bad_input("{}, which does not expand to {}", c.describe(0), list_text(shape));
   }
   return moved(c, shape);
+}
+
+Result<Type> infer_gather(const Candidate& c) {
+  THIMBLE_CHECK(check_index(c));
+  THIMBLE_TRY(const size_t dim, c.dimension(0));
+  Shape shape = c.shape(0);
+  const auto at = shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(dim));
+  shape.insert(at, c.shape(1).begin(), c.shape(1).end());
+  return moved(c, std::move(shape));
+}
+
+Result<Type> infer_gather_elements(const Candidate& c) {
+  THIMBLE_CHECK(check_index(c));
+  THIMBLE_TRY(const size_t dim, c.dimension(0));
+  THIMBLE_CHECK(c.expect_rank(1, c.shape(0).size()));
+  for (size_t i = 0; i < c.shape(0).size(); ++i) {
+    if (i == dim || c.shape(1)[i] <= c.shape(0)[i]) continue;
+    return bad_input("{} and {}: an index is larger than x beyond dimension {}", c.describe(0),
+                     c.describe(1), dim);
+  }
+  return moved(c, c.shape(1));
 }
 
 Result<Type> infer_max_pool2d(const Candidate& c) {

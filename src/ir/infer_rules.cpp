@@ -181,6 +181,25 @@ Result<Shape> linear_rule(const Candidate& c) {
   return shape;
 }
 
+Result<Shape> matmul_rule(const Candidate& c) {
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    if (c.shape(i).size() < 2) return bad_input("{}, expected rank 2 or more", c.describe(i));
+  }
+  const Shape& a = c.shape(0);
+  const Shape& b = c.shape(1);
+  const bool transposed = c.integer("transpose_b") != 0;
+  const int64_t depth = b[b.size() - (transposed ? 1 : 2)];
+  const int64_t columns = b[b.size() - (transposed ? 2 : 1)];
+  auto shape = broadcast_shape(Shape(a.begin(), a.end() - 2), Shape(b.begin(), b.end() - 2));
+  if (a.back() != depth || !shape) {
+    return bad_input("{} and {}{}, which do not multiply", c.describe(0), c.describe(1),
+                     transposed ? " transposed" : "");
+  }
+  shape->push_back(a[a.size() - 2]);
+  shape->push_back(columns);
+  return *std::move(shape);
+}
+
 Result<Shape> pool_rule(const Candidate& c) {
   THIMBLE_TRY(const Window window, pool_window(c));
   return Shape{c.shape(0)[0], c.shape(0)[1], window.output[0], window.output[1]};

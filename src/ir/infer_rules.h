@@ -53,6 +53,7 @@ struct Window {
 [[nodiscard]] Result<Shape> broadcast_rule(const Candidate& c);
 [[nodiscard]] Result<Shape> convolution_rule(const Candidate& c);
 [[nodiscard]] Result<Shape> linear_rule(const Candidate& c);
+[[nodiscard]] Result<Shape> matmul_rule(const Candidate& c);
 [[nodiscard]] Result<Shape> pool_rule(const Candidate& c);
 [[nodiscard]] Result<Shape> mean_rule(const Candidate& c);
 

@@ -1,6 +1,7 @@
 #include "tests/kernels/samples.h"
 
 #include <algorithm>
+#include <array>
 
 #include "abi/native_params.h"
 #include "tests/kernels/conv_case.h"
@@ -245,6 +246,36 @@ Invocation activation(Random& random) {
   return std::move(call.add(make(DType::kI8, sizes)));
 }
 
+Invocation product(Random& random) {
+  const Sizes a = {2, uniform(random, 1, 4), uniform(random, 1, 5)};
+  const Sizes b = {a[2], uniform(random, 1, 5)};
+  Invocation call(PteOp::thimble_matmul);
+  call.add(random_codes(random, a)).add(random_codes(random, b));
+  call.add(blob(std::array<int32_t, 9>{0, 1, 2, 3, 1 << 30, -8, -128, 127, 0}));
+  return std::move(call.add(make(DType::kI8, {2, a[1], b[1]})));
+}
+
+Invocation gathered(PteOp op, Random& random) {
+  Sizes sizes = small(random, 3);
+  Invocation call(op);
+  call.add(random_codes(random, sizes));
+  Sizes chosen = {uniform(random, 1, 4)};
+  if (op == PteOp::thimble_gather_elements) chosen = {sizes[0], chosen[0], sizes[2]};
+  sizes[1] = op == PteOp::thimble_gather ? chosen[0] : chosen[1];
+  Value index = make(DType::kI32, chosen);
+  index.fill(random);
+  call.add(std::move(index)).add(blob(int32_t{1}));
+  return std::move(call.add(make(DType::kI8, sizes)));
+}
+
+Invocation masked_softmax(Random& random) {
+  const Sizes sizes = small(random, 2);
+  Invocation call(PteOp::thimble_qmasked_softmax);
+  call.add(random_codes(random, sizes));
+  call.add(blob(std::array<int32_t, 4>{1, 1 << 30, 23, -248}));
+  return std::move(call.add(make(DType::kI8, sizes)));
+}
+
 }  // namespace
 
 Invocation sample(PteOp op, Random& random) {
@@ -289,6 +320,13 @@ Invocation sample(PteOp op, Random& random) {
       return mean(random);
     case PteOp::cortex_m_quantized_activation:
       return activation(random);
+    case PteOp::thimble_matmul:
+      return product(random);
+    case PteOp::thimble_gather:
+    case PteOp::thimble_gather_elements:
+      return gathered(op, random);
+    case PteOp::thimble_qmasked_softmax:
+      return masked_softmax(random);
     default:
       return movement(op, random);
   }

@@ -39,6 +39,42 @@ TEST(Elementwise, Float) {
             floats({1, 2, 2}, {11, 21, 302, 402}));
 }
 
+TEST(Products, Float) {
+  const auto a = floats({2, 2}, {1, 2, 3, 4});
+  const auto b = floats({2, 3}, {1, 0, 2, 0, 1, 3});
+  EXPECT_EQ(run({{"a", a}, {"b", b}}, "matmul(%a, %b)"), floats({2, 3}, {1, 2, 8, 3, 4, 18}));
+  EXPECT_EQ(run({{"a", a}, {"b", b}}, "matmul(%a, %b) {scale=0.5}"),
+            floats({2, 3}, {0.5, 1, 4, 1.5, 2, 9}));
+  EXPECT_EQ(run({{"a", a}, {"b", a}}, "matmul(%a, %b) {transpose_b=1}"),
+            floats({2, 2}, {5, 11, 11, 25}));
+  // Batches [2, 1] and [2] make [2, 2]; every matrix is 1x1.
+  EXPECT_EQ(run({{"a", floats({2, 1, 1, 1}, {2, 3})}, {"b", floats({2, 1, 1}, {5, 7})}},
+                "matmul(%a, %b)"),
+            floats({2, 2, 1, 1}, {10, 14, 15, 21}));
+}
+
+TEST(Products, Integer) {
+  // (a - 1) (b - 2), sums 11 and -2 and 24 and -4, times 1/2, halves away from zero, + 3.
+  const auto a = codes({2, 2}, {2, 3, 3, 5});
+  const auto b = codes({2, 2}, {7, 2, 5, 1});
+  EXPECT_EQ(run({{"a", a}, {"b", b}},
+                "qmatmul(%a, %b) {a_zp=1, b_zp=2, y_zp=3, mult=1073741824, shift=0, max=14}"),
+            codes({2, 2}, {9, 2, 14, 1}));
+}
+
+TEST(Choice, Gather) {
+  const auto x = codes({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(run({{"x", x}, {"i", words({3}, {1, 0, 1})}}, "gather(%x, %i) {dim=0}"),
+            codes({3, 3}, {4, 5, 6, 1, 2, 3, 4, 5, 6}));
+  // -1 is the last, 9 and -9 are beyond the ends.
+  EXPECT_EQ(run({{"x", x}, {"i", words({1, 3}, {-1, 9, -9})}}, "gather(%x, %i) {dim=1}"),
+            codes({2, 1, 3}, {3, 3, 1, 6, 6, 4}));
+  EXPECT_EQ(run({{"x", x}, {"i", words({1, 3}, {1, 0, -1})}}, "gather_elements(%x, %i) {dim=0}"),
+            codes({1, 3}, {4, 2, 6}));
+  EXPECT_EQ(run({{"x", x}, {"i", words({2, 1}, {2, -7})}}, "gather_elements(%x, %i) {dim=1}"),
+            codes({2, 1}, {3, 4}));
+}
+
 TEST(Edges, Quantize) {
   // Ties to even: 0.5 and 2.5 steps; limits; NaN is 0, so the zero point.
   EXPECT_EQ(run({{"x", floats({7}, {0.25, 0.75, 1.25, -0.25, 1e30F, -kInf, kNan})}},

@@ -133,5 +133,17 @@ TEST(LogSoftmax, IntegerIsCloseToTheRealOne) {
   }
 }
 
+TEST(Softmax, MaskedCodesTakeNoPart) {
+  // Scale 1/16: the same as a softmax of what is left, and -128 elsewhere.
+  const std::string attrs = " {dim=1, mult=1073741824, shift=23, diff_min=-248}";
+  const auto whole = test::run({{"x", test::codes({1, 3}, {10, 20, 5})}}, "qsoftmax(%x)" + attrs);
+  const auto y = test::elements(whole);
+  const auto code = [&](size_t i) { return static_cast<int>(y[i]); };
+  EXPECT_EQ(
+      test::run({{"x", test::codes({2, 5}, {10, -128, 20, 5, -128, -128, -128, -128, -128, -128})}},
+                "qmasked_softmax(%x)" + attrs),
+      test::codes({2, 5}, {code(0), -128, code(1), code(2), -128, -128, -128, -128, -128, -128}));
+}
+
 }  // namespace
 }  // namespace thimble

@@ -80,6 +80,10 @@ class Maker {
     if (name == "table") return constant(DType::kI8, {256}, 0, 0);
     if (name.ends_with("_low")) return constant(DType::kI32, {3}, 0, 0);
     if (name.ends_with("_weight")) return constant(DType::kI32, {3}, 0, 2048);
+    if (name == "index") {
+      const Shape shape = kind == OpKind::gather ? numbers(2, 1, 2) : x;
+      return constant(DType::kI32, shape, -3, 3);
+    }
     if (name == "exp_table") return constant(DType::kI32, {256}, 1, 1 << 20);
     return constant(DType::kF32, {x.size() > 1 ? x[1] : 1}, 0, 0);  // batch_norm
   }

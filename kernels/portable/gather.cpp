@@ -1,0 +1,59 @@
+// thimble::gather: x[..., index, ...] along one dimension, as in an embedding. Any element type;
+// memory contiguous in logical order, so that each index moves one run of bytes.
+//
+// Operands: x, index, attributes (dim), y. y has the dimensions of index in the place of `dim`.
+
+#include "kernels/args/attributes.h"
+#include "kernels/args/index.h"
+#include "kernels/args/move.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& index = tensor(call, 1);
+  const Tensor& y = tensor(call, 3);
+  if (const Status s = check_attributes(tensor(call, 2), 1); s != Status::kOk) return s;
+  if (const Status s = check_index(index); s != Status::kOk) return s;
+  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  const uint32_t dim = static_cast<uint32_t>(attributes(tensor(call, 2))[0]);
+  if (dim >= x.rank) return Status::kBadParameter;
+  if (y.rank != x.rank + index.rank - 1) return Status::kBadShape;
+  for (uint32_t d = 0; d < y.rank; ++d) {
+    const int32_t expected = d < dim                ? x.sizes[d]
+                             : d < dim + index.rank ? index.sizes[d - dim]
+                                                    : x.sizes[d + 1 - index.rank];
+    if (y.sizes[d] != expected) return Status::kBadShape;
+  }
+  const bool plain = is_contiguous(x) && is_contiguous(index) && is_contiguous(y);
+  return plain ? Status::kOk : Status::kBadLayout;
+}
+
+void run(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& index = tensor(call, 1);
+  const Tensor& y = tensor(call, 3);
+  const int32_t dim = attributes(tensor(call, 2))[0];
+  const int32_t size = x.sizes[dim];
+  uint32_t run_bytes = element_bytes(x.dtype);
+  for (uint32_t d = static_cast<uint32_t>(dim) + 1; d < x.rank; ++d) {
+    run_bytes *= static_cast<uint32_t>(x.sizes[d]);
+  }
+  const uint32_t block = run_bytes * static_cast<uint32_t>(size);
+  const int32_t count = elements(index);
+  uint8_t* to = static_cast<uint8_t*>(y.data);
+  const uint8_t* const end = to + y.bytes;
+  for (const uint8_t* from = static_cast<const uint8_t*>(x.data); to != end; from += block) {
+    for (int32_t i = 0; i < count; ++i, to += run_bytes) {
+      copy_bytes(to, from + static_cast<uint32_t>(position(index, i, size)) * run_bytes, run_bytes);
+    }
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_gather, check, run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,64 @@
+// thimble::gather_elements: y[i,j,k] = x[index[i,j,k],j,k] and so along any dimension. Any element
+// type; memory contiguous in logical order.
+//
+// Operands: x, index, attributes (dim), y. y has the shape of index.
+
+#include "kernels/args/attributes.h"
+#include "kernels/args/index.h"
+#include "kernels/args/move.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& index = tensor(call, 1);
+  const Tensor& y = tensor(call, 3);
+  if (const Status s = check_attributes(tensor(call, 2), 1); s != Status::kOk) return s;
+  if (const Status s = check_index(index); s != Status::kOk) return s;
+  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  const uint32_t dim = static_cast<uint32_t>(attributes(tensor(call, 2))[0]);
+  if (dim >= x.rank) return Status::kBadParameter;
+  if (x.rank != y.rank || !same_sizes(index, y)) return Status::kBadShape;
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    if (d != dim && index.sizes[d] > x.sizes[d]) return Status::kBadShape;
+  }
+  const bool plain = is_contiguous(x) && is_contiguous(index) && is_contiguous(y);
+  return plain ? Status::kOk : Status::kBadLayout;
+}
+
+void run(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& index = tensor(call, 1);
+  const Tensor& y = tensor(call, 3);
+  const int32_t dim = attributes(tensor(call, 2))[0];
+  const int32_t size = x.sizes[dim];
+  const int32_t element = static_cast<int32_t>(element_bytes(x.dtype));
+  int32_t steps[abi::kMaxRank];
+  byte_strides(x, steps);
+  const int32_t step = steps[dim];
+  steps[dim] = 0;
+  // Where x stands without its index; operand 0 counts elements of y and of index.
+  Walk walk;
+  int32_t index_steps[abi::kMaxRank];
+  strides(index, index_steps);
+  for (uint32_t d = 0; d < x.rank; ++d) walk.push(y.sizes[d], index_steps[d], steps[d]);
+  uint8_t* const to = static_cast<uint8_t*>(y.data);
+  const uint8_t* const from = static_cast<const uint8_t*>(x.data);
+  do {
+    const Walk::Axis& row = walk.row();
+    int32_t i = walk.offset[0];
+    int32_t offset = walk.offset[1];
+    for (int32_t k = 0; k < row.extent; ++k, i += row.step[0], offset += row.step[1]) {
+      copy_bytes(to + i * element, from + offset + position(index, i, size) * step,
+                 static_cast<uint32_t>(element));
+    }
+  } while (walk.next());
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_gather_elements, check, run);
+
+}  // namespace thimble::kernels

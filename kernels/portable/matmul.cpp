@@ -1,0 +1,156 @@
+// thimble::matmul: the product of two activations; formula: docs/numerics.md, "Matrix product".
+// Leading dimensions are batches and broadcast. Memory contiguous in logical order.
+//
+// Operands: a, b, attributes (transpose_b, a_zp, b_zp, y_zp, mult, shift, min, max, rounding), y.
+//
+// sum (a - a_zp) (b - b_zp) = sum (a - a_zp) b - b_zp * sum (a - a_zp): the last sum belongs to a
+// row of a, so that the inner loops know one offset only, like those of linear.
+
+#include "kernels/args/attributes.h"
+#include "kernels/args/walk.h"
+#include "kernels/define.h"
+#include "kernels/portable/dot.h"
+
+namespace thimble::kernels {
+namespace {
+
+/// Products of two codes' distances from their zero points: 2^31 / 255^2, rounded down.
+constexpr int32_t kDepthMax = 33025;
+
+struct Attributes {
+  int32_t transpose_b, a_zp, b_zp, y_zp, mult, shift, min, max, rounding;
+};
+constexpr uint32_t kAttributes = sizeof(Attributes) / sizeof(int32_t);
+
+const Attributes& attributes_of(const Call& call) {
+  return *static_cast<const Attributes*>(tensor(call, 2).data);
+}
+
+Status check_attribute_values(const Attributes& a) {
+  const bool fine = (a.transpose_b & ~1) == 0 && is_code(a.a_zp) && is_code(a.b_zp) &&
+                    is_code(a.y_zp) && is_scale(a.mult, a.shift) && are_bounds(a.min, a.max) &&
+                    a.rounding == 0;
+  return fine ? Status::kOk : Status::kBadParameter;
+}
+
+/// Size of dimension `from_end` (1 = last); 1 where the tensor has none.
+int32_t size_at(const Tensor& t, uint32_t from_end) {
+  return from_end > t.rank ? 1 : t.sizes[t.rank - from_end];
+}
+
+Status check_shapes(const Tensor& a, const Tensor& b, const Tensor& y, bool transposed) {
+  const Tensor* const all[] = {&a, &b, &y};
+  for (const Tensor* t : all) {
+    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
+    if (t->rank < 2) return Status::kBadShape;
+    if (!is_contiguous(*t)) return Status::kBadLayout;
+  }
+  const int32_t depth = size_at(a, 1);
+  const bool multiply = size_at(b, transposed ? 1 : 2) == depth &&
+                        size_at(y, 1) == size_at(b, transposed ? 2 : 1) &&
+                        size_at(y, 2) == size_at(a, 2);
+  const uint32_t rank = a.rank > b.rank ? a.rank : b.rank;
+  if (!multiply || depth > kDepthMax || y.rank != rank) return Status::kBadShape;
+  for (uint32_t d = 3; d <= rank; ++d) {
+    const int32_t size = size_at(y, d);
+    const int32_t a_size = size_at(a, d);
+    const int32_t b_size = size_at(b, d);
+    const bool fits = (a_size == size || a_size == 1) && (b_size == size || b_size == 1) &&
+                      (a_size == size || b_size == size);
+    if (!fits) return Status::kBadShape;
+  }
+  return Status::kOk;
+}
+
+Status check(const Call& call) {
+  if (const Status s = check_attributes(tensor(call, 2), kAttributes); s != Status::kOk) return s;
+  const Attributes& a = attributes_of(call);
+  if (const Status s = check_attribute_values(a); s != Status::kOk) return s;
+  return check_shapes(tensor(call, 0), tensor(call, 1), tensor(call, 3), a.transpose_b != 0);
+}
+
+constexpr uint32_t product(int32_t a, int32_t b) {
+  return static_cast<uint32_t>(a * b);
+}
+
+/// As accumulate() of dot.h, for neighbouring columns of a matrix: steps of `b_step` along each.
+template <int kColumns>
+[[gnu::noinline]] void accumulate_columns(const int8_t* a, const int8_t* b, int32_t b_step,
+                                          int32_t n, int32_t a_offset, uint32_t (&acc)[kColumns]) {
+  const int8_t* const end = a + n;
+  for (; a != end; b += b_step) {
+    const int32_t value = *a++ + a_offset;
+    for (int c = 0; c < kColumns; ++c) acc[c] += product(value, b[c]);
+  }
+}
+
+struct Product {
+  const Attributes& attributes;
+  int32_t depth, columns;
+
+  int8_t finish(uint32_t sum) const {
+    const Attributes& at = attributes;
+    const int32_t scaled = numerics::requantize(static_cast<int32_t>(sum), at.mult, at.shift);
+    return static_cast<int8_t>(
+        numerics::clamp(numerics::wrap_add(scaled, at.y_zp), at.min, at.max));
+  }
+
+  /// Elements `column` and following of one row.
+  template <int kColumns>
+  void part(const int8_t* a, const int8_t* b, uint32_t start, int32_t column, int8_t* y) const {
+    uint32_t acc[kColumns];
+    for (uint32_t& sum : acc) sum = start;
+    if (attributes.transpose_b != 0) {
+      accumulate(a, b + column * depth, depth, depth, -attributes.a_zp, acc);
+    } else {
+      accumulate_columns(a, b + column, columns, depth, -attributes.a_zp, acc);
+    }
+    for (int c = 0; c < kColumns; ++c) y[column + c] = finish(acc[c]);
+  }
+
+  void row(const int8_t* a, const int8_t* b, int8_t* y) const {
+    int32_t sum = 0;
+    for (int32_t k = 0; k < depth; ++k) sum += a[k] - attributes.a_zp;
+    const uint32_t start = product(-attributes.b_zp, sum);
+    int32_t column = 0;
+    for (; column + 4 <= columns; column += 4) part<4>(a, b, start, column, y);
+    for (; column < columns; ++column) part<1>(a, b, start, column, y);
+  }
+};
+
+void run(const Call& call) {
+  const Tensor& a = tensor(call, 0);
+  const Tensor& b = tensor(call, 1);
+  const Tensor& y = tensor(call, 3);
+  const Product product = {attributes_of(call), size_at(a, 1), size_at(y, 1)};
+  const int32_t rows = size_at(y, 2);
+  Walk walk;  // over the batches: y, a, b
+  int32_t steps[3][abi::kMaxRank];
+  strides(y, steps[0]);
+  strides(a, steps[1]);
+  strides(b, steps[2]);
+  for (uint32_t d = y.rank; d > 2; --d) {
+    const int32_t a_step = size_at(a, d) == 1 ? 0 : steps[1][a.rank - d];
+    const int32_t b_step = size_at(b, d) == 1 ? 0 : steps[2][b.rank - d];
+    walk.push(size_at(y, d), steps[0][y.rank - d], a_step, b_step);
+  }
+  do {
+    const Walk::Axis& batches = walk.row();
+    for (int32_t i = 0; i < batches.extent; ++i) {
+      const int8_t* a_row = codes(a) + walk.offset[1] + i * batches.step[1];
+      const int8_t* const matrix = codes(b) + walk.offset[2] + i * batches.step[2];
+      int8_t* y_row = mutable_codes(y) + walk.offset[0] + i * batches.step[0];
+      for (int32_t m = 0; m < rows; ++m) {
+        product.row(a_row, matrix, y_row);
+        a_row += product.depth;
+        y_row += product.columns;
+      }
+    }
+  } while (walk.next());
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_matmul, check, run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,77 @@
+// Matrix products of two computed operands. Leading dimensions are batches and broadcast.
+
+#include "eval/call.h"
+
+namespace thimble::eval {
+namespace {
+
+/// Visits every element of the result with the terms of its sum: f(result index, a index, a step, b
+/// index, b step); the sum has as many terms as a has columns.
+template <typename F>
+void for_each_dot(const Call& call, F f) {
+  const ir::Shape& shape = call.output.shape;
+  ir::Shape a = call.shape(0);
+  ir::Shape b = call.shape(1);
+  const int64_t depth = a.back();
+  const bool transposed = call.integer("transpose_b") != 0;
+  // Both operands as if they had the result's shape: a row of a and a column of b for each element.
+  const int64_t row_step = depth;
+  const int64_t column_step = transposed ? depth : 1;
+  const int64_t b_term_step = transposed ? 1 : b.back();
+  const auto batch_steps = [&](const ir::Shape& from) {
+    ir::Shape batch = from;
+    batch[batch.size() - 2] = batch[batch.size() - 1] = 1;
+    ir::Shape whole = shape;
+    whole[whole.size() - 2] = whole[whole.size() - 1] = 1;
+    Steps steps = broadcast_steps(batch, whole);
+    const int64_t matrix = from[from.size() - 2] * from[from.size() - 1];
+    for (int64_t& step : steps) step *= matrix;
+    return steps;
+  };
+  Steps a_steps = batch_steps(a);
+  Steps b_steps = batch_steps(b);
+  a_steps[shape.size() - 2] = row_step;
+  a_steps[shape.size() - 1] = 0;
+  b_steps[shape.size() - 2] = 0;
+  b_steps[shape.size() - 1] = column_step;
+  for_each<2>(shape, {a_steps, b_steps}, [&](size_t i, const std::array<int64_t, 2>& offset) {
+    f(i, offset[0], offset[1], b_term_step);
+  });
+}
+
+}  // namespace
+
+void eval_matmul(const Call& call) {
+  const auto a = call.input<float>(0);
+  const auto b = call.input<float>(1);
+  const int64_t depth = call.shape(0).back();
+  const double scale = call.op.number("scale");
+  for_each_dot(call, [&](size_t i, int64_t a_first, int64_t b_first, int64_t b_step) {
+    double sum = 0;
+    for (int64_t k = 0; k < depth; ++k) {
+      sum += static_cast<double>(a[static_cast<size_t>(a_first + k)]) *
+             static_cast<double>(b[static_cast<size_t>(b_first + k * b_step)]);
+    }
+    call.result<float>()[i] = static_cast<float>(sum * scale);
+  });
+}
+
+void eval_qmatmul(const Call& call) {
+  const auto a = call.input<int8_t>(0);
+  const auto b = call.input<int8_t>(1);
+  const int64_t depth = call.shape(0).back();
+  const int64_t a_zp = call.integer("a_zp");
+  const int64_t b_zp = call.integer("b_zp");
+  const Rounding rounding = static_cast<Rounding>(call.integer("rounding"));
+  for_each_dot(call, [&](size_t i, int64_t a_first, int64_t b_first, int64_t b_step) {
+    int64_t sum = 0;
+    for (int64_t k = 0; k < depth; ++k) {
+      sum += (a[static_cast<size_t>(a_first + k)] - a_zp) *
+             (b[static_cast<size_t>(b_first + k * b_step)] - b_zp);
+    }
+    const int64_t scaled = requantize(sum, call.integer("mult"), call.integer("shift"), rounding);
+    call.result<int8_t>()[i] = to_code(call, wrap32(scaled + call.integer("y_zp")));
+  });
+}
+
+}  // namespace thimble::eval
