@@ -17,7 +17,23 @@ int64_t total_macs(const CompileReport& report) {
 }
 
 std::string_view dtype_text(ir::DType dtype) {
-  return dtype == ir::DType::kF32 ? "float32" : dtype == ir::DType::kI8 ? "int8" : "integer";
+  switch (dtype) {
+    case ir::DType::kF32:
+      return "float32";
+    case ir::DType::kI8:
+      return "int8";
+    case ir::DType::kU8:
+      return "uint8";
+    case ir::DType::kI16:
+      return "int16";
+    case ir::DType::kI32:
+      return "int32";
+    case ir::DType::kI64:
+      return "int64";
+    case ir::DType::kBool:
+      return "bool";
+  }
+  return "unknown";
 }
 
 std::string join(const std::vector<IoReport>& ports) {

@@ -89,6 +89,26 @@ Result<std::vector<ValueId>> Call::tensors(std::string_view name) {
   return result;
 }
 
+Result<std::vector<ValueId>> Call::optional_tensors(std::string_view name) {
+  THIMBLE_TRY(const pt2::Argument* argument, given(name));
+  std::vector<ValueId> result;
+  if (const auto* all = std::get_if<std::vector<pt2::TensorName>>(argument)) {
+    for (const pt2::TensorName& each : *all) {
+      THIMBLE_TRY(const ValueId value, context_.tensors.read(each.name, source_));
+      result.push_back(value);
+    }
+    return result;
+  }
+  const auto* some = std::get_if<std::vector<std::optional<pt2::TensorName>>>(argument);
+  if (some == nullptr) return wrong(name, "a list of tensors");
+  for (const auto& each : *some) {
+    result.push_back(ir::kNoValue);
+    if (!each) continue;
+    THIMBLE_TRY(result.back(), context_.tensors.read(each->name, source_));
+  }
+  return result;
+}
+
 Result<const ir::Tensor*> Call::constant(std::string_view name) {
   THIMBLE_TRY(const ValueId value, tensor(name));
   const ir::Tensor* held = context_.builder.constant_of(value);

@@ -45,6 +45,8 @@ class Call {
   Result<ir::ValueId> optional_tensor(std::string_view name);
   /// A list of one type: converted to float32 if one of them is.
   Result<std::vector<ir::ValueId>> tensors(std::string_view name);
+  /// A list of tensors of any type; kNoValue where one is left out.
+  Result<std::vector<ir::ValueId>> optional_tensors(std::string_view name);
   /// A float32 tensor that is known now: weights, and what views and arithmetic make of them.
   Result<const ir::Tensor*> constant(std::string_view name);
   Result<int64_t> integer(std::string_view name, std::optional<int64_t> fallback = {}) const;

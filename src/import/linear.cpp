@@ -1,6 +1,10 @@
-// Matrix products with a constant matrix become linear, whose weight is [out, in].
+// Matrix products. One with a constant matrix becomes linear, whose weight is [out, in].
+
+#include <cmath>
+#include <numeric>
 
 #include "import/handlers.h"
+#include "import/product.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -8,36 +12,55 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-constexpr std::string_view kTwoActivations =
-    "the second operand is computed at run time, a constant matrix is needed";
+bool is_constant(Call& call, ValueId id) {
+  return call.builder().constant_of(id) != nullptr;
+}
+
+/// The last two dimensions exchanged.
+Result<ValueId> transposed(Call& call, ValueId x) {
+  Ints dims(call.shape(x).size());
+  std::iota(dims.begin(), dims.end(), 0);
+  std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
+  return call.add(OpKind::permute, {x}, {{"dims", dims}});
+}
 
 /// x times the constant matrix [in, out].
-Result<ValueId> product(Call& call, ValueId x, ValueId matrix, ValueId bias) {
-  THIMBLE_TRY(const ValueId weight, call.add(OpKind::permute, {matrix}, {{"dims", Ints{1, 0}}}));
+Result<ValueId> weighted(Call& call, ValueId x, ValueId matrix, ValueId bias) {
+  THIMBLE_TRY(const ValueId weight, transposed(call, matrix));
   return call.add(OpKind::linear, {x, weight, bias});
 }
 
-Result<ValueId> constant_matrix(Call& call, std::string_view name) {
-  THIMBLE_TRY(const ValueId matrix, call.tensor(name));
-  if (call.builder().constant_of(matrix) == nullptr) return unsupported("{}", kTwoActivations);
-  return matrix;
+/// Both of rank 2 or more.
+Result<ValueId> of_matrices(Call& call, ValueId a, ValueId b, double scale) {
+  if (is_constant(call, b) && call.shape(b).size() == 2) {
+    THIMBLE_TRY(b, call.scaled(b, scale));
+    return weighted(call, a, b, ir::kNoValue);
+  }
+  if (is_constant(call, a) && call.shape(a).size() == 2) {
+    // a b = (b' a')', and a is the weight of a linear as it is.
+    THIMBLE_TRY(const ValueId weight, call.scaled(a, scale));
+    THIMBLE_TRY(const ValueId columns, transposed(call, b));
+    THIMBLE_TRY(const ValueId y, call.add(OpKind::linear, {columns, weight, ir::kNoValue}));
+    return transposed(call, y);
+  }
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::matmul, {a, b}, {{"scale", std::abs(scale)}}));
+  return call.scaled(y, scale < 0 ? -1 : 1);
 }
 
-Status add_product(Call& call, std::string_view second) {
-  THIMBLE_TRY(const ValueId x, call.tensor("self"));
-  THIMBLE_TRY(ValueId matrix, constant_matrix(call, second));
-  const ir::Shape shape = call.shape(matrix);
-  if (shape.size() > 2) return unsupported("a constant of rank {} as second operand", shape.size());
-  if (shape.size() == 1) {
-    THIMBLE_TRY(matrix, call.reshape(matrix, {shape[0], 1}));
-  }
-  if (shape.empty()) return bad_input("the second operand is a scalar");
-  THIMBLE_TRY(ValueId y, product(call, x, matrix, ir::kNoValue));
-  if (shape.size() == 1) {
-    ir::Shape vector = call.shape(y);
-    vector.pop_back();
-    THIMBLE_TRY(y, call.reshape(y, vector));
-  }
+Status add_product(Call& call, std::string_view first, std::string_view second) {
+  THIMBLE_TRY(const ValueId a, call.tensor(first));
+  THIMBLE_TRY(const ValueId b, call.tensor(second));
+  THIMBLE_TRY(const ValueId y, multiplied(call, a, b));
+  return call.result(y);
+}
+
+/// beta * self + product, self and the product being tensors.
+Status sum_with_self(Call& call, ValueId product) {
+  THIMBLE_TRY(const double beta, call.number("beta", 1));
+  if (beta == 0) return call.result(product);
+  THIMBLE_TRY(ValueId bias, call.tensor("self"));
+  THIMBLE_TRY(bias, call.scaled(bias, beta));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::add, {product, bias}));
   return call.result(y);
 }
 
@@ -46,44 +69,115 @@ bool is_row(const ir::Shape& shape, int64_t columns) {
   return ir::element_count(shape) == columns && (shape.empty() || shape.back() == columns);
 }
 
+/// A constant matrix and a constant row of numbers: a linear with bias. Nothing if it is not so.
+Result<ValueId> as_linear(Call& call, ValueId x, ValueId matrix, double alpha) {
+  if (!is_constant(call, matrix) || call.shape(matrix).size() != 2) return ir::kNoValue;
+  THIMBLE_TRY(const double beta, call.number("beta", 1));
+  THIMBLE_TRY(ValueId bias, call.tensor("self"));
+  const int64_t columns = call.shape(matrix)[1];
+  if (!is_constant(call, bias) || !is_row(call.shape(bias), columns)) return ir::kNoValue;
+  THIMBLE_TRY(const ValueId scaled, call.scaled(matrix, alpha));
+  THIMBLE_TRY(bias, call.scaled(bias, beta));
+  THIMBLE_TRY(bias, call.reshape(bias, {columns}));
+  return weighted(call, x, scaled, bias);
+}
+
 }  // namespace
+
+Result<ValueId> multiplied(Call& call, ValueId a, ValueId b, double scale) {
+  const size_t a_rank = call.shape(a).size();
+  const size_t b_rank = call.shape(b).size();
+  if (a_rank == 0 || b_rank == 0) return bad_input("an operand of the product is a scalar");
+  if (a_rank == 1) {
+    THIMBLE_TRY(a, call.reshape(a, {1, call.shape(a)[0]}));
+  }
+  if (b_rank == 1) {
+    THIMBLE_TRY(b, call.reshape(b, {call.shape(b)[0], 1}));
+  }
+  THIMBLE_TRY(const ValueId y, of_matrices(call, a, b, scale));
+  // The dimension that a vector got for the product goes again.
+  ir::Shape shape = call.shape(y);
+  if (b_rank == 1) shape.pop_back();
+  if (a_rank == 1) shape.erase(shape.end() - (b_rank == 1 ? 1 : 2));
+  return call.reshape(y, shape);
+}
+
+Result<ValueId> multiplied_transposed(Call& call, ValueId a, ValueId b, double scale) {
+  if (is_constant(call, a) || is_constant(call, b)) {
+    THIMBLE_TRY(const ValueId columns, transposed(call, b));
+    return multiplied(call, a, columns, scale);
+  }
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::matmul, {a, b},
+                                        {{"transpose_b", int64_t{1}}, {"scale", std::abs(scale)}}));
+  return call.scaled(y, scale < 0 ? -1 : 1);
+}
 
 namespace handlers {
 
 Status linear(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
-  THIMBLE_CHECK(call.constant("weight"));
   THIMBLE_TRY(const ValueId weight, call.tensor("weight"));
   THIMBLE_TRY(const ValueId bias, call.optional_tensor("bias"));
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::linear, {x, weight, bias}));
+  const bool known = is_constant(call, weight) && (bias == ir::kNoValue || is_constant(call, bias));
+  if (known && call.shape(weight).size() == 2) {
+    THIMBLE_TRY(const ValueId y, call.add(OpKind::linear, {x, weight, bias}));
+    return call.result(y);
+  }
+  ValueId columns = weight;
+  if (call.shape(weight).size() == 2) {
+    THIMBLE_TRY(columns, transposed(call, weight));
+  }
+  THIMBLE_TRY(ValueId y, multiplied(call, x, columns));
+  if (bias != ir::kNoValue) {
+    THIMBLE_TRY(y, call.add(OpKind::add, {y, bias}));
+  }
   return call.result(y);
 }
 
 Status matmul(Call& call) {
-  return add_product(call, "other");
+  return add_product(call, "self", "other");
 }
 Status mm(Call& call) {
-  return add_product(call, "mat2");
+  return add_product(call, "self", "mat2");
+}
+Status mv(Call& call) {
+  return add_product(call, "self", "vec");
+}
+Status dot(Call& call) {
+  return add_product(call, "self", "tensor");
 }
 
 Status addmm(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("mat1"));
-  THIMBLE_TRY(ValueId matrix, constant_matrix(call, "mat2"));
-  THIMBLE_TRY(ValueId bias, call.tensor("self"));
+  THIMBLE_TRY(const ValueId matrix, call.tensor("mat2"));
   THIMBLE_TRY(const double alpha, call.number("alpha", 1));
-  THIMBLE_TRY(const double beta, call.number("beta", 1));
-  if (call.shape(matrix).size() != 2) return bad_input("argument mat2 is no matrix");
-  const int64_t columns = call.shape(matrix)[1];
-  THIMBLE_TRY(matrix, call.scaled(matrix, alpha));
-  THIMBLE_TRY(bias, call.scaled(bias, beta));
-  if (call.builder().constant_of(bias) != nullptr && is_row(call.shape(bias), columns)) {
-    THIMBLE_TRY(bias, call.reshape(bias, {columns}));
-    THIMBLE_TRY(const ValueId y, product(call, x, matrix, bias));
-    return call.result(y);
-  }
-  THIMBLE_TRY(ValueId y, product(call, x, matrix, ir::kNoValue));
-  THIMBLE_TRY(y, call.add(OpKind::add, {y, bias}));
-  return call.result(y);
+  THIMBLE_TRY(const ValueId y, as_linear(call, x, matrix, alpha));
+  if (y != ir::kNoValue) return call.result(y);
+  THIMBLE_TRY(const ValueId product, multiplied(call, x, matrix, alpha));
+  return sum_with_self(call, product);
+}
+
+Status baddbmm(Call& call) {
+  THIMBLE_TRY(const ValueId a, call.tensor("batch1"));
+  THIMBLE_TRY(const ValueId b, call.tensor("batch2"));
+  THIMBLE_TRY(const double alpha, call.number("alpha", 1));
+  THIMBLE_TRY(const ValueId product, multiplied(call, a, b, alpha));
+  return sum_with_self(call, product);
+}
+
+/// The sum over batches is one longer sum: [rows, batch * inner] times [batch * inner, columns].
+Status addbmm(Call& call) {
+  THIMBLE_TRY(ValueId a, call.tensor("batch1"));
+  THIMBLE_TRY(ValueId b, call.tensor("batch2"));
+  THIMBLE_TRY(const double alpha, call.number("alpha", 1));
+  const ir::Shape a_shape = call.shape(a);
+  const ir::Shape b_shape = call.shape(b);
+  if (a_shape.size() != 3 || b_shape.size() != 3) return bad_input("an operand has not rank 3");
+  THIMBLE_TRY(a, call.add(OpKind::permute, {a}, {{"dims", Ints{1, 0, 2}}}));
+  THIMBLE_TRY(a, call.reshape(a, {a_shape[1], a_shape[0] * a_shape[2]}));
+  THIMBLE_TRY(b, call.reshape(b, {b_shape[0] * b_shape[1], b_shape[2]}));
+  THIMBLE_TRY(const ValueId product, multiplied(call, a, b, alpha));
+  return sum_with_self(call, product);
 }
 
 }  // namespace handlers

@@ -6,6 +6,7 @@
 #include "ir/verify.h"
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
+#include "passes/fold_matmul.h"
 #include "passes/hoist_clamp.h"
 #include "passes/merge_pad.h"
 #include "passes/remove_noops.h"
@@ -17,6 +18,7 @@ constexpr Pass kFloatPasses[] = {
     {"fold_constants", fold_constants},    // what was computed from constants becomes a weight
     {"remove_noops", remove_noops},        // so that neighbours below are neighbours
     {"fold_batch_norm", fold_batch_norm},  // the usual network has none left after this
+    {"fold_matmul", fold_matmul},
     {"merge_pad", merge_pad},
     {"hoist_clamp", hoist_clamp},  // activations stand behind the arithmetic that contains them
     {"remove_noops", remove_noops},

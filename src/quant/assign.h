@@ -37,6 +37,11 @@ class Classes {
   void join_all(Observer observer);
   void join(const ir::Op& op, ir::ValueId result, Observer observer);
   [[nodiscard]] Range range_of(size_t root, Observer observer) const;
+  void include_constant(ir::ValueId id, const ir::Tensor& constant, bool before_softmax);
+  [[nodiscard]] bool is_pure_mask(size_t root, Observer observer) const;
+  [[nodiscard]] Params params_of_class(size_t root, Observer observer) const;
+  void join_scores(Observer observer);
+  void widen_masks(std::vector<Params>& params, Observer observer) const;
   void raise_small_scales(std::vector<Params>& params) const;
 
   const ir::Graph& graph_;

@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <numeric>
 
 #include "quant/fast_float.h"
+#include "quant/masked.h"
 #include "quant/parallel.h"
 
 namespace thimble::quant {
-namespace {
 
 using ir::DType;
 using ir::Graph;
 using ir::Tensor;
 using ir::ValueId;
 
-/// Element `index` as a double, whatever the type.
 double element(const Tensor& tensor, size_t index) {
   switch (tensor.dtype) {
     case DType::kF32:
@@ -37,6 +37,50 @@ double element(const Tensor& tensor, size_t index) {
   return 0;
 }
 
+namespace {
+
+void set_element(Tensor& tensor, size_t index, double value) {
+  switch (tensor.dtype) {
+    case DType::kF32:
+      tensor.data<float>()[index] = static_cast<float>(value);
+      return;
+    case DType::kI8:
+      tensor.data<int8_t>()[index] = static_cast<int8_t>(value);
+      return;
+    case DType::kU8:
+    case DType::kBool:
+      tensor.data<uint8_t>()[index] = static_cast<uint8_t>(value);
+      return;
+    case DType::kI16:
+      tensor.data<int16_t>()[index] = static_cast<int16_t>(value);
+      return;
+    case DType::kI32:
+      tensor.data<int32_t>()[index] = static_cast<int32_t>(value);
+      return;
+    case DType::kI64:
+      tensor.data<int64_t>()[index] = static_cast<int64_t>(value);
+      return;
+  }
+}
+
+/// Whole numbers that an input of this type can hold, and that a double holds exactly.
+std::pair<double, double> whole_range(DType dtype) {
+  switch (dtype) {
+    case DType::kBool:
+      return {0, 1};
+    case DType::kI8:
+      return {-0x1p7, 0x1p7 - 1};
+    case DType::kU8:
+      return {0, 0x1p8 - 1};
+    case DType::kI16:
+      return {-0x1p15, 0x1p15 - 1};
+    case DType::kI32:
+      return {-0x1p31, 0x1p31 - 1};
+    default:
+      return {-0x1p53, 0x1p53};
+  }
+}
+
 /// How many runs the array holds for an input of this shape; 0 if it does not fit.
 int64_t sample_count(const ir::Shape& input, const ir::Shape& data) {
   const auto ends_with = [&](const ir::Shape& tail) {
@@ -45,6 +89,19 @@ int64_t sample_count(const ir::Shape& input, const ir::Shape& data) {
   if (ends_with(input)) return data[0];
   if (input.empty()) return 0;
   return ends_with({input.begin() + 1, input.end()}) ? data[0] / input[0] : 0;
+}
+
+/// For an input of integers: every element is one that it can hold.
+Status check_whole_elements(const CalibrationInput& input, DType dtype, int64_t per_sample,
+                            int64_t samples) {
+  const auto [low, high] = whole_range(dtype);
+  for (int64_t i = 0; i < per_sample * samples; ++i) {
+    const double value = element(input.data, static_cast<size_t>(i));
+    if (value >= low && value <= high && value == std::floor(value)) continue;
+    return bad_input("calibration data: {}: sample {}, element {} is {}, the input is {}",
+                     input.name, i / per_sample, i % per_sample, value, ir::dtype_name(dtype));
+  }
+  return ok();
 }
 
 /// Every element is a finite float32, or exactly one.
@@ -119,7 +176,8 @@ class Observation {
         detail_(detail),
         wanted_(graph.value_count(), false),
         histograms_(graph.value_count()),
-        channel_dim_(graph.value_count(), -1) {
+        channel_dim_(graph.value_count(), -1),
+        may_hide_(values_before_softmax(graph)) {
     for (const ValueId id : observed) wanted_[static_cast<size_t>(id)] = true;
     for (const ir::Op& op : graph.ops()) {
       if (op.kind != ir::OpKind::conv2d && op.kind != ir::OpKind::linear) continue;
@@ -145,8 +203,19 @@ class Observation {
     if (channel_dim_[index] >= 0 && !means.empty()) {
       means[index] = means_along(value, static_cast<size_t>(channel_dim_[index]));
     }
-    if (!wanted_[index] || histograms_[index].add(value.data<float>(), detail_)) return;
+    if (!wanted_[index] || histograms_[index].add(shown(index, value), detail_)) return;
     if (sample < not_finite_.sample) not_finite_ = {sample, id};
+  }
+
+  /// The elements that count in a range.
+  std::span<const float> shown(size_t index, const Tensor& value) {
+    const auto all = value.data<float>();
+    const auto hides = [](float x) { return static_cast<double>(x) <= kMaskedMax; };
+    if (!may_hide_[index] || std::none_of(all.begin(), all.end(), hides)) return all;
+    histograms_[index].mark_masked();
+    shown_.clear();
+    std::remove_copy_if(all.begin(), all.end(), std::back_inserter(shown_), hides);
+    return shown_;
   }
 
   const Graph& graph_;
@@ -155,6 +224,8 @@ class Observation {
   std::vector<bool> wanted_;
   std::vector<Histogram> histograms_;
   std::vector<int> channel_dim_;  // by value; -1: means are not needed
+  std::vector<bool> may_hide_;    // by value: values_before_softmax()
+  std::vector<float> shown_;
   NotFinite not_finite_;
 };
 
@@ -195,7 +266,10 @@ Result<Samples> Samples::check(const Graph& graph, const CalibrationData& data) 
                        data.inputs[0].name, samples.count_);
     }
     samples.count_ = count;
-    THIMBLE_CHECK(check_elements(input, ir::element_count(shape), count));
+    const DType dtype = graph.type(graph.inputs()[i]).dtype;
+    const int64_t per_sample = ir::element_count(shape);
+    THIMBLE_CHECK(dtype == DType::kF32 ? check_elements(input, per_sample, count)
+                                       : check_whole_elements(input, dtype, per_sample, count));
   }
   if (data.inputs.empty()) samples.count_ = 1;
   return samples;
@@ -205,15 +279,15 @@ std::vector<Tensor> Samples::sample(int64_t index) const {
   std::vector<Tensor> result;
   for (size_t i = 0; i < data_->inputs.size(); ++i) {
     const Tensor& data = data_->inputs[i].data;
-    Tensor tensor = ir::zeros(DType::kF32, graph_->type(graph_->inputs()[i]).shape);
-    const size_t count = tensor.data<float>().size();
+    const ir::Type& type = graph_->type(graph_->inputs()[i]);
+    Tensor tensor = ir::zeros(type.dtype, type.shape);
+    const size_t count = static_cast<size_t>(type.elements());
     const size_t first = static_cast<size_t>(index) * count;
-    if (data.dtype == DType::kF32) {
-      std::memcpy(tensor.bytes.data(), data.data<float>().data() + first, count * sizeof(float));
+    if (data.dtype == type.dtype) {
+      const size_t width = ir::dtype_bytes(type.dtype);
+      std::memcpy(tensor.bytes.data(), data.bytes.data() + first * width, count * width);
     } else {
-      for (size_t k = 0; k < count; ++k) {
-        tensor.data<float>()[k] = static_cast<float>(element(data, first + k));
-      }
+      for (size_t k = 0; k < count; ++k) set_element(tensor, k, element(data, first + k));
     }
     result.push_back(std::move(tensor));
   }

@@ -17,7 +17,7 @@ class Samples {
   [[nodiscard]] static Result<Samples> check(const ir::Graph& graph, const CalibrationData& data);
 
   [[nodiscard]] int64_t count() const { return count_; }
-  /// One float tensor per graph input.
+  /// One tensor of its type per graph input.
   [[nodiscard]] std::vector<ir::Tensor> sample(int64_t index) const;
 
  private:
@@ -25,6 +25,9 @@ class Samples {
   const CalibrationData* data_ = nullptr;
   int64_t count_ = 0;
 };
+
+/// Element `index` as a number, whatever the type.
+[[nodiscard]] double element(const ir::Tensor& tensor, size_t index);
 
 /// By value; empty where a value was not looked at.
 struct Observations {

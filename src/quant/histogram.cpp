@@ -100,6 +100,7 @@ void Histogram::merge(const Histogram& other) {
   required_min_ = std::min(required_min_, other.required_min_);
   required_max_ = std::max(required_max_, other.required_max_);
   elements_ += other.elements_;
+  masked_ = masked_ || other.masked_;
   if (other.counts_.empty()) return;
   widen(other.exponent_);
   const int steps = std::min(exponent_ - other.exponent_, kBinBits + 1);

@@ -28,6 +28,10 @@ class Histogram {
   /// The range must reach `value`, whatever observers make of the elements (padding, constants).
   void include(double value);
 
+  /// Elements that hide a position were seen, and left out.
+  void mark_masked() { masked_ = true; }
+  [[nodiscard]] bool masked() const { return masked_; }
+
   [[nodiscard]] double min() const { return min_; }  // always includes zero
   [[nodiscard]] double max() const { return max_; }
   [[nodiscard]] double required_min() const { return required_min_; }
@@ -45,6 +49,7 @@ class Histogram {
 
   double min_ = 0, max_ = 0, required_min_ = 0, required_max_ = 0;
   uint64_t elements_ = 0;
+  bool masked_ = false;
   int exponent_ = kExponentMin;
   std::vector<uint64_t> counts_;
 

@@ -102,7 +102,7 @@ Result<ValueId> Lowering::codes(ValueId id, const Params& wanted) {
   if (value.constant != nullptr) return constant_codes(id, wanted);
   assert(codes_[index(id)] != ir::kNoValue);
   if (!is_float(id) || params_of(id) == wanted) return codes_[index(id)];
-  const auto key = std::tuple(id, wanted.scale, wanted.zero_point);
+  const auto key = std::tuple(id, wanted.scale, wanted.zero_point, wanted.masked);
   if (const auto known = requantized_.find(key); known != requantized_.end()) {
     return known->second;
   }

@@ -10,8 +10,9 @@ using ir::ValueId;
 /// The output as real numbers.
 std::vector<double> real_output(const Tensor& tensor, const ir::Type& type) {
   std::vector<double> result;
-  if (tensor.dtype == ir::DType::kF32) {
-    for (const float value : tensor.data<float>()) result.push_back(static_cast<double>(value));
+  if (!type.quant) {
+    const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
+    for (size_t i = 0; i < count; ++i) result.push_back(element(tensor, i));
     return result;
   }
   const Params params{type.quant->scale[0], type.quant->zero_point[0]};

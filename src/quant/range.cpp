@@ -7,7 +7,6 @@
 namespace thimble::quant {
 namespace {
 
-constexpr double kCodes = 255;  // steps between the lowest and the highest code
 // Below this, 1 / scale and products of scales leave the range of float32.
 constexpr double kScaleMin = 0x1p-60;
 
@@ -130,8 +129,9 @@ std::string_view observer_name(Observer observer) {
 
 int32_t Params::code(double real) const {
   if (std::isnan(real)) return zero_point;
+  if (masked && real <= kMaskedMax) return -128;
   const double position = std::nearbyint(real / scale) + zero_point;
-  return static_cast<int32_t>(std::clamp(position, -128.0, 127.0));
+  return static_cast<int32_t>(std::clamp(position, static_cast<double>(lowest()), 127.0));
 }
 
 Range choose_range(const Histogram& histogram, Observer observer) {
@@ -144,19 +144,24 @@ Range choose_range(const Histogram& histogram, Observer observer) {
           std::max(range.high, histogram.required_max())};
 }
 
-Params params_for(const Range& range) {
+Params params_for(const Range& range, bool masked) {
+  Params params;
+  params.masked = masked;
   const double width = range.high - range.low;
-  if (!(width > 0)) return {};
-  const double exact = std::max(width / kCodes, kScaleMin);
-  const double scale = static_cast<double>(static_cast<float>(exact));
-  const double zero_point = std::nearbyint(-128 - range.low / scale);
-  return {scale, static_cast<int32_t>(std::clamp(zero_point, -128.0, 127.0))};
+  if (!(width > 0)) return params;
+  const double lowest = params.lowest();
+  const double exact = std::max(width / (127 - lowest), kScaleMin);
+  params.scale = static_cast<double>(static_cast<float>(exact));
+  const double zero_point = std::nearbyint(lowest - range.low / params.scale);
+  params.zero_point = static_cast<int32_t>(std::clamp(zero_point, lowest, 127.0));
+  return params;
 }
 
 Params with_scale_at_least(const Params& params, double scale) {
   if (params.scale >= scale) return params;
   const double ratio = scale / params.scale;
-  return params_for({params.real(-128) * ratio, params.real(127) * ratio});
+  return params_for({params.real(params.lowest()) * ratio, params.real(127) * ratio},
+                    params.masked);
 }
 
 }  // namespace thimble::quant

@@ -119,12 +119,30 @@ class Generator {
   }
 
   void add_op() {
-    static constexpr OpKind kKinds[] = {
-        OpKind::qconv2d,    OpKind::qconv2d, OpKind::qconv2d,  OpKind::qlinear,
-        OpKind::qadd,       OpKind::qsub,    OpKind::qmul,     OpKind::lut,
-        OpKind::reshape,    OpKind::permute, OpKind::slice,    OpKind::concat,
-        OpKind::pad,        OpKind::expand,  OpKind::copy,     OpKind::qavg_pool2d,
-        OpKind::max_pool2d, OpKind::qmean,   OpKind::qsoftmax, OpKind::qlog_softmax};
+    static constexpr OpKind kKinds[] = {OpKind::qconv2d,
+                                        OpKind::qconv2d,
+                                        OpKind::qconv2d,
+                                        OpKind::qlinear,
+                                        OpKind::qadd,
+                                        OpKind::qsub,
+                                        OpKind::qmul,
+                                        OpKind::lut,
+                                        OpKind::reshape,
+                                        OpKind::permute,
+                                        OpKind::slice,
+                                        OpKind::concat,
+                                        OpKind::pad,
+                                        OpKind::expand,
+                                        OpKind::copy,
+                                        OpKind::qavg_pool2d,
+                                        OpKind::max_pool2d,
+                                        OpKind::qmean,
+                                        OpKind::qsoftmax,
+                                        OpKind::qlog_softmax,
+                                        OpKind::qmatmul,
+                                        OpKind::gather,
+                                        OpKind::gather_elements,
+                                        OpKind::qmasked_softmax};
     const OpKind kind = kKinds[random_.between(0, static_cast<int64_t>(std::size(kKinds)) - 1)];
     const ValueId x = pick_recent();
     if (shape(x).empty() && kind != OpKind::lut) return;
@@ -150,9 +168,17 @@ class Generator {
       case OpKind::qmean:
         mean(x);
         break;
+      case OpKind::qmasked_softmax:
       case OpKind::qsoftmax:
       case OpKind::qlog_softmax:
         softmax(kind, x);
+        break;
+      case OpKind::qmatmul:
+        product(x);
+        break;
+      case OpKind::gather:
+      case OpKind::gather_elements:
+        gathered(kind, x);
         break;
       default:
         movement(kind, x);
@@ -282,9 +308,47 @@ class Generator {
     keep(OpKind::qmean, {x}, std::move(attrs), true);
   }
 
-  void softmax(OpKind kind, ValueId x) {
+  /// By itself or by what happens to fit; a graph without another fit gets a constant.
+  void product(ValueId x) {
+    if (options_.stock_only || shape(x).size() < 2) return;
+    const int64_t transpose_b = random_.between(0, 1);
+    ValueId other = random_.chance(50) ? x : pick();
+    const int64_t depth = shape(x).back();
+    if (random_.chance(50)) {
+      const int64_t columns = random_.between(1, 6);
+      other = codes(transpose_b != 0 ? Shape{columns, depth} : Shape{depth, columns});
+    }
+    const auto m = numerics::quantize_multiplier(random_.real(0.2, 1.5) /
+                                                 (40.0 * std::sqrt(static_cast<double>(depth))));
+    Attrs attrs{{"transpose_b", transpose_b},
+                {"a_zp", code()},
+                {"b_zp", code()},
+                {"y_zp", code()},
+                {"mult", int64_t{m.mult}},
+                {"shift", int64_t{m.shift}}};
+    set_clamp(&attrs);
+    keep(OpKind::qmatmul, {x, other}, attrs, true);
+  }
+
+  /// Positions around and beyond the ends.
+  void gathered(OpKind kind, ValueId x) {
+    if (options_.stock_only) return;
     const int64_t dim = random_.between(0, static_cast<int64_t>(shape(x).size()) - 1);
-    if (kind == OpKind::qsoftmax) {
+    Shape chosen = shape(x);
+    chosen[static_cast<size_t>(dim)] = random_.between(1, 5);
+    if (kind == OpKind::gather) chosen = {random_.between(1, 5)};
+    ir::Tensor index = ir::zeros(ir::DType::kI64, chosen);
+    for (int64_t& at : index.data<int64_t>()) at = random_.between(-9, 9);
+    keep(kind, {x, constant(std::move(index))}, {{"dim", dim}}, false);
+  }
+
+  void softmax(OpKind kind, ValueId x) {
+    int64_t dim = random_.between(0, static_cast<int64_t>(shape(x).size()) - 1);
+    if (kind == OpKind::qmasked_softmax) {
+      if (options_.stock_only) return;
+      dim = static_cast<int64_t>(shape(x).size()) - 1;  // the rule of its making
+    }
+    if (kind != OpKind::qlog_softmax) {
       const auto m = numerics::quantize_multiplier(random_.real(0.005, 0.5) * (1 << 26));
       const auto diff_min =
           static_cast<int64_t>(-std::floor(31.0 * (1 << 26) / std::exp2(m.shift)));

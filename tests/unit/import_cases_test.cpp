@@ -48,12 +48,9 @@ const std::map<std::string, json>& cases() {
 /// Cases that PyTorch runs and the importer refuses today: what its message must contain.
 const std::map<std::string, std::vector<std::string>> kRefused = {
     {"bfloat16", {"input x is bfloat16", "model.float()"}},
-    {"bmm_dynamic", {"aten.bmm.default"}},
-    {"const_int_index", {"aten.index.Tensor"}},
     {"conv_transpose", {"aten.conv_transpose2d.input"}},
     {"float16", {"input x is float16"}},
     {"float64", {"input x is float64"}},
-    {"net_attention", {"aten.matmul.default is not supported: the second operand"}},
     {"net_lstm", {"aten.lstm.input"}},
     {"pixel_shuffle", {"aten.pixel_shuffle.default"}},
     {"shapes_more", {"aten.channel_shuffle.default"}},
@@ -62,8 +59,11 @@ const std::map<std::string, std::vector<std::string>> kRefused = {
 };
 
 ir::Tensor to_tensor(const NpyArray& array) {
-  EXPECT_EQ(formats::npy::name(array.dtype), "float32");
-  ir::Tensor tensor{ir::DType::kF32, array.shape, {}};
+  const std::map<std::string_view, ir::DType> types = {
+      {"float32", ir::DType::kF32}, {"int32", ir::DType::kI32}, {"int64", ir::DType::kI64}};
+  const auto type = types.find(formats::npy::name(array.dtype));
+  EXPECT_NE(type, types.end()) << formats::npy::name(array.dtype);
+  ir::Tensor tensor{type->second, array.shape, {}};
   tensor.bytes.assign(array.bytes.begin(), array.bytes.end());
   return tensor;
 }

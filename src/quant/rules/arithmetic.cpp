@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "quant/masked.h"
 #include "quant/rules/rules.h"
 
 namespace thimble::quant {
@@ -11,7 +12,39 @@ using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 
+namespace {
+
+/// The codes of a pure mask under the scale of the scores, which `minimum` asks of both sides.
+Result<ValueId> hiding_codes(RuleCall& call, size_t mask) {
+  const ir::Value& value = call.operand(mask);
+  if (value.constant != nullptr) {
+    ir::Tensor codes = ir::zeros(ir::DType::kI8, value.type.shape);
+    const auto real = value.constant->data<float>();
+    for (size_t i = 0; i < real.size(); ++i) {
+      codes.data<int8_t>()[i] = static_cast<int8_t>(kPureMask.code(static_cast<double>(real[i])));
+    }
+    return call.named_constant(value.name, std::move(codes), call.result().quant());
+  }
+  ir::Tensor same = ir::zeros(ir::DType::kI8, {256});
+  for (int code = -128; code < 128; ++code) {
+    same.data<int8_t>()[static_cast<size_t>(code + 128)] = static_cast<int8_t>(code);
+  }
+  const ValueId table = call.constant("mask_table", std::move(same));
+  THIMBLE_TRY(const ValueId codes, call.codes(mask));
+  return call.add_inner(OpKind::lut, {codes, table}, {}, "mask", call.result().quant());
+}
+
+}  // namespace
+
 Result<ValueId> sum_rule(RuleCall& call) {
+  if (call.op().kind == OpKind::add) {
+    for (const size_t mask : {size_t{0}, size_t{1}}) {
+      if (call.params(mask) != kPureMask || call.params(1 - mask) != call.result()) continue;
+      THIMBLE_TRY(const ValueId scores, call.codes(1 - mask));
+      THIMBLE_TRY(const ValueId hiding, hiding_codes(call, mask));
+      return call.add(OpKind::minimum, {scores, hiding}, {});
+    }
+  }
   const Params& a = call.params(0);
   const Params& b = call.params(1);
   const Params& y = call.result();

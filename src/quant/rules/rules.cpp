@@ -1,5 +1,6 @@
 #include "quant/rules/rules.h"
 
+#include <algorithm>
 #include <array>
 
 #include "numerics/fixed_point.h"
@@ -76,7 +77,10 @@ ValueId RuleCall::named_constant(std::string name, ir::Tensor tensor,
 }
 
 void RuleCall::set_clamp(ir::Attrs& attrs) const {
-  attrs.set("min", int64_t{result().code(plan_.clamp_min)});
+  // Only masks, which add() brings in, may reach the code that hides.
+  const bool may_hide = op_.kind == ir::OpKind::add;
+  const int32_t low = result().code(plan_.clamp_min);
+  attrs.set("min", int64_t{may_hide ? low : std::max(low, result().lowest())});
   attrs.set("max", int64_t{result().code(plan_.clamp_max)});
 }
 

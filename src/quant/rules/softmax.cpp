@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "numerics/multiplier.h"
 #include "quant/fast/stable_math.h"
@@ -13,7 +14,23 @@ using ir::ValueId;
 
 namespace {
 constexpr double kLn2 = 0.6931471805599453;
+
+/// The kernel runs along the last dimension: another one changes places with it.
+Result<ValueId> masked_softmax(RuleCall& call, ValueId x, Attrs attrs) {
+  const int64_t last = static_cast<int64_t>(call.result_type().shape.size()) - 1;
+  const int64_t dim = call.op().integer("dim");
+  if (dim == last) return call.add(OpKind::qmasked_softmax, {x}, attrs);
+  std::vector<int64_t> dims(call.result_type().shape.size());
+  std::iota(dims.begin(), dims.end(), 0);
+  std::swap(dims[static_cast<size_t>(dim)], dims[static_cast<size_t>(last)]);
+  THIMBLE_TRY(
+      x, call.add_inner(OpKind::permute, {x}, {{"dims", dims}}, "rows", call.params(0).quant()));
+  attrs.set("dim", last);
+  THIMBLE_TRY(
+      x, call.add_inner(OpKind::qmasked_softmax, {x}, attrs, "softmax", call.result().quant()));
+  return call.add(OpKind::permute, {x}, {{"dims", dims}});
 }
+}  // namespace
 
 Result<ValueId> softmax_rule(RuleCall& call) {
   const double real = std::min(call.params(0).scale * 0x1p26, 2147483647.0);
@@ -24,7 +41,8 @@ Result<ValueId> softmax_rule(RuleCall& call) {
   const double diff_min = -std::floor(std::ldexp(31.0 * 0x1p26, -multiplier.shift));
   attrs.set("diff_min", static_cast<int64_t>(diff_min));
   THIMBLE_TRY(const ValueId x, call.codes(0));
-  return call.add(OpKind::qsoftmax, {x}, attrs);
+  if (!call.params(0).masked) return call.add(OpKind::qsoftmax, {x}, attrs);
+  return masked_softmax(call, x, attrs);
 }
 
 Result<ValueId> log_softmax_rule(RuleCall& call) {

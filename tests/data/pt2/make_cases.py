@@ -86,16 +86,24 @@ def settle(model):
 CASES = []
 
 
-def case(name, model, *shapes, note='', expect='ok', op='', same='', example=None, dims=None,
+def case(name, model, *shapes, keep={}, note='', expect='ok', op='', same='', example=None, dims=None,
          core=False, fmt=torch.contiguous_format, dtype=torch.float32, tol=1e-5):
     """One row. `shapes`: of the inputs. `example`: their shapes at export, where sizes are dynamic
-    (`dims`). `op`: the target that is expected to be refused. `same`: cases with equal weights, inputs
+    (`dims`). `keep`: buffers that are not random. `op`: the target that is expected to be refused. `same`: cases with equal weights, inputs
     and outputs share this name. `fmt`, `dtype`: of the inputs. `core`: decomposed to core
     ATen before it is saved."""
     CASES.append(locals())
 
 
+class Ids:
+    """An input of positions: integers from `low` to `high`, the latter not included."""
+    def __init__(self, high, *shape, low=0, dtype=torch.int64):
+        self.high, self.shape, self.low, self.dtype = high, shape, low, dtype
+
+
 def tensor(shape, fmt, dtype):
+    if isinstance(shape, Ids):
+        return torch.randint(shape.low, shape.high, shape.shape, dtype=shape.dtype)
     v = torch.randn(shape).to(dtype)
     return v.contiguous(memory_format=fmt if v.dim() == 4 else torch.contiguous_format)
 
@@ -164,6 +172,8 @@ def make(c):
     torch.manual_seed(zlib.crc32((c['same'] or c['name']).encode()))
     model = c['model'].eval()
     settle(model)
+    for key, value in c['keep'].items():
+        model.get_buffer(key).copy_(value)
     inputs = [tensor(s, c['fmt'], c['dtype']) for s in c['shapes']]
     examples = [tensor(s, c['fmt'], c['dtype']) for s in c['example']] if c['example'] else [x.clone() for x in inputs]
     program = torch.export.export(model, tuple(examples), dynamic_shapes=c['dims'], strict=False)
@@ -578,6 +588,36 @@ case('net_residual', Net(residual, conv0=nn.Conv2d(3, 4, 3, padding=1, bias=Fals
 case('net_inception', Net(inception, a=nn.Conv2d(3, 2, 1), b1=nn.Conv2d(3, 2, 1), b2=nn.Conv2d(2, 3, 3, padding=1), c=nn.Conv2d(3, 2, 1)), (1, 3, 6, 6))
 case('net_squeeze_excite', Net(squeeze_excite, conv=nn.Conv2d(3, 8, 3), down=nn.Conv2d(8, 2, 1), up=nn.Conv2d(2, 8, 1)), (1, 3, 6, 6))
 case('net_attention', Net(attention, qkv=nn.Linear(8, 24), out=nn.Linear(8, 8)), (1, 4, 8))
+case('matmul_vectors', Net(lambda s, x, y: (torch.matmul(x, y), torch.matmul(y, x.flatten()), torch.matmul(x.flatten(), y.T), torch.dot(x.flatten(), x.flatten()), torch.mv(y, x.flatten()))), (5, 1), (1, 5),
+     note='ranks 1 and 2')
+case('matmul_batches', Net(lambda s, x, y, z: (torch.matmul(x, y), torch.matmul(x, z), torch.matmul(z.mT, y[0]), y.transpose(1, 2) @ x.transpose(-1, -2))), (2, 3, 4), (2, 4, 5), (2, 1, 4, 6))
+case('matmul_constant_left', Net(lambda s, x: (s.w @ x, s.b @ x), w=par(4, 3), b=par(2, 1, 3)), (2, 3, 5), note='a constant as the first operand')
+case('matmul_scaled', Net(lambda s, x, y: (torch.baddbmm(x @ y, x, y, beta=0.5, alpha=-2), torch.addbmm(x[0] @ y[0], x, y, alpha=0.25), torch.addmm(x[1] @ y[1], x[0], y[0], beta=0, alpha=3))), (2, 3, 4), (2, 4, 5))
+case('linear_computed', Net(lambda s, x, y: F.linear(x, y, y.mean(1))), (2, 3, 4), (5, 4), note='weight and bias are activations')
+case('einsum_products', Net(lambda s, x, y: (torch.einsum('bhqd,bhkd->bhqk', x, y), torch.einsum('bhqd,bhkd->bqhk', x, y), torch.einsum('bhqd,bhkd->bkqh', x, y), torch.einsum('...qd,...kd', x, y))),
+     (2, 3, 4, 5), (2, 3, 6, 5))
+case('einsum_weights', Net(lambda s, x: (torch.einsum('bnc,hcd->bhnd', x, s.w), torch.einsum('bnc,c->bn', x, s.w[0, :, 0]), torch.einsum('bnc,bnc->bnc', x, x), torch.einsum('bi,bj->bij', x[:, 0], x[:, 1])), w=par(2, 4, 5)),
+     (2, 3, 4), note='constants, products without a sum')
+case('einsum_three', Net(lambda s, x, y: torch.einsum('bij,bjk,bkl->bil', x, y, x)), (2, 3, 4), (2, 4, 3))
+case('sdpa_plain', Net(lambda s, x, y: F.scaled_dot_product_attention(x, y, y)), (2, 2, 3, 4), (2, 2, 5, 4))
+case('sdpa_causal', Net(lambda s, x: F.scaled_dot_product_attention(x, x, x, is_causal=True, scale=0.3)), (1, 2, 5, 4))
+case('sdpa_masks', Net(lambda s, x, y: (F.scaled_dot_product_attention(x, x, x, attn_mask=s.m), F.scaled_dot_product_attention(x, x, x, attn_mask=torch.ones(5, 5).tril().bool()),
+     F.scaled_dot_product_attention(x, x, x, attn_mask=y)), m=buf(5, 5)), (1, 2, 5, 4), (5, 5), note='float, bool and computed masks')
+case('sdpa_grouped', Net(lambda s, x, y: F.scaled_dot_product_attention(x, y, y, enable_gqa=True, attn_mask=torch.ones(3, 5).tril(1).bool())), (2, 4, 3, 6), (2, 2, 5, 6))
+case('mask_buffer_infinite', Net(lambda s, x: (x @ x.transpose(1, 2) + s.m).softmax(-1) @ x, m=Buffer(torch.zeros(4, 4))), (1, 4, 8), keep=dict(m=torch.full((4, 4), float('-inf')).triu(1)),
+     note='-inf in a buffer')
+case('mha', Net(lambda s, x: s.a(x, x, x, need_weights=False)[0].contiguous(), a=nn.MultiheadAttention(8, 2, batch_first=True)), (2, 5, 8))
+case('mha_weights', Net(lambda s, x, y: s.a(x, y, y), a=nn.MultiheadAttention(8, 2, batch_first=True)), (2, 5, 8), (2, 3, 8), note='cross attention with its weights as a second output')
+case('embedding', Net(lambda s, x: s.e(x), e=nn.Embedding(7, 4, padding_idx=0)), Ids(7, 2, 5))
+case('embedding_int32', Net(lambda s, x: s.e(x) + s.p(torch.arange(5)), e=nn.Embedding(7, 4), p=nn.Embedding(5, 4)), Ids(7, 1, 5, dtype=torch.int32), note='and positions, which are constant')
+case('index_select', Net(lambda s, x, y: (x.index_select(1, y), x.index_select(0, torch.tensor([1, 0])))), (2, 4, 3), Ids(4, 6))
+case('gather_dims', Net(lambda s, x, y: (x.gather(1, y), x.transpose(1, 2).gather(-1, y.transpose(1, 2)))), (2, 4, 3), Ids(4, 2, 3, 3))
+case('index_one', Net(lambda s, x, y: (x[:, y], x[y], x[..., y])), (6, 6, 6), Ids(6, 2, 3, low=-6), note='one index tensor, negative positions')
+case('index_constants', Net(lambda s, x: (x[:, torch.tensor([0, 2]), torch.tensor([[1], [-1]])], x[torch.tensor([True, False, True])])), (3, 4, 5), note='neighbouring constant indices, a bool mask')
+PATCHES = dict(same='patch_embedding', note='patches as a sequence: flatten(2) means logical order, whatever the memory format of the convolution')
+case('patch_embedding', Net(lambda s, x: s.c(x).flatten(2).transpose(1, 2), c=nn.Conv2d(3, 8, 4, stride=4)), (1, 3, 16, 12), **PATCHES)
+case('patch_embedding_cl', Net(lambda s, x: s.c(x).flatten(2).transpose(1, 2), c=nn.Conv2d(3, 8, 4, stride=4)).to(memory_format=CL), (1, 3, 16, 12), fmt=CL, **PATCHES)
+case('softmax_dims', Net(lambda s, x: tuple(x.softmax(d) for d in range(4)) + (x.log_softmax(1),)), (2, 3, 4, 5))
 case('net_lstm', Net(lambda s, x: s.lstm(x)[0], lstm=nn.LSTM(3, 4, batch_first=True)), (1, 5, 3))
 case('net_embedding_like', Net(lambda s, x: F.embedding(x.long().clamp(0, 4), s.w), w=par(5, 3)), (1, 4), note='float to int64 inside the graph',
      expect='unsupported', op='aten.to.dtype')

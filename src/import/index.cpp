@@ -1,0 +1,170 @@
+// Elements chosen by position: embedding, gather, index_select, and indexing by tensors. Positions
+// below 0 count from the end.
+
+#include <algorithm>
+
+#include "import/constants.h"
+#include "import/handlers.h"
+#include "ir/infer.h"
+
+namespace thimble::import_pt2 {
+namespace {
+
+using ir::DType;
+using ir::OpKind;
+using ir::ValueId;
+
+/// A tensor of positions: int32 or int64; constants of other integer types become int64.
+Result<ValueId> as_positions(Call& call, ValueId id) {
+  const ir::Type& type = call.builder().graph.type(id);
+  if (type.dtype == DType::kI32 || type.dtype == DType::kI64) return id;
+  const ir::Tensor* constant = call.builder().constant_of(id);
+  if (constant == nullptr || type.dtype == DType::kF32 || type.dtype == DType::kBool) {
+    return unsupported("an index of {}, expected int32 or int64",
+                       ir::type_text(type.dtype, type.shape));
+  }
+  return call.constant_value("index", converted(*constant, DType::kI64));
+}
+
+Result<ValueId> positions(Call& call, std::string_view name) {
+  THIMBLE_TRY(const ValueId id, call.any_tensor(name));
+  return as_positions(call, id);
+}
+
+/// A constant of truth values along one dimension: where they are.
+Result<ValueId> chosen_positions(Call& call, ValueId id) {
+  const ir::Type type = call.builder().graph.type(id);
+  if (type.dtype != DType::kBool) return as_positions(call, id);
+  const ir::Tensor* constant = call.builder().constant_of(id);
+  if (constant == nullptr || type.shape.size() != 1) {
+    return unsupported("indexing by a bool tensor that is no constant of one dimension");
+  }
+  std::vector<int64_t> found;
+  for (int64_t i = 0; i < type.shape[0]; ++i) {
+    if (element(*constant, static_cast<size_t>(i)) != 0) found.push_back(i);
+  }
+  if (found.empty()) return unsupported("the result is empty");
+  ir::Tensor index = ir::zeros(DType::kI64, {static_cast<int64_t>(found.size())});
+  std::copy(found.begin(), found.end(), index.data<int64_t>().begin());
+  return call.constant_value("index", std::move(index));
+}
+
+/// Neighbouring dimensions indexed by constants together are one dimension with one index.
+class JoinedIndex {
+ public:
+  JoinedIndex(Call& call, ValueId x, size_t first) : call_(call), x_(x), first_(first) {}
+
+  Status add(ValueId id) {
+    THIMBLE_TRY(const ValueId part, chosen_positions(call_, id));
+    const ir::Tensor* constant = call_.builder().constant_of(part);
+    if (constant == nullptr) return unsupported("several indices that are not all constant");
+    const int64_t size = call_.shape(x_)[first_ + count_];
+    const auto shape =
+        count_ == 0 ? constant->shape : ir::broadcast_shape(joined_.shape, constant->shape);
+    if (!shape) return bad_input("the indices do not broadcast");
+    const ir::Tensor before = spread(count_ == 0 ? *constant : joined_, *shape);
+    const ir::Tensor here = spread(*constant, *shape);
+    joined_ = ir::zeros(DType::kI64, *shape);
+    for (size_t i = 0; i < joined_.data<int64_t>().size(); ++i) {
+      const auto given = static_cast<int64_t>(element(here, i));
+      const int64_t at = given < 0 ? given + size : given;
+      if (at < 0 || at >= size) return bad_input("index {} of {} elements", given, size);
+      const auto outer = count_ == 0 ? 0 : static_cast<int64_t>(element(before, i));
+      joined_.data<int64_t>()[i] = outer * size + at;
+    }
+    ++count_;
+    return ok();
+  }
+
+  Result<ValueId> gathered() {
+    ir::Shape shape = call_.shape(x_);
+    const auto begin = shape.begin() + static_cast<std::ptrdiff_t>(first_);
+    for (size_t i = 1; i < count_; ++i) begin[0] *= begin[static_cast<std::ptrdiff_t>(i)];
+    shape.erase(begin + 1, begin + static_cast<std::ptrdiff_t>(count_));
+    THIMBLE_TRY(const ValueId x, call_.reshape(x_, shape));
+    const ValueId index = call_.constant_value("index", joined_);
+    return call_.add(OpKind::gather, {x, index}, {{"dim", static_cast<int64_t>(first_)}});
+  }
+
+ private:
+  /// Broadcast to `shape`.
+  static ir::Tensor spread(const ir::Tensor& from, const ir::Shape& shape) {
+    ir::Tensor to = ir::zeros(DType::kI64, shape);
+    const auto steps = ir::strides(from.shape, {});
+    const auto to_steps = ir::strides(shape, {});
+    for (int64_t i = 0; i < ir::element_count(shape); ++i) {
+      int64_t offset = 0;
+      for (size_t d = 0; d < from.shape.size(); ++d) {
+        const size_t to_dim = shape.size() - from.shape.size() + d;
+        const int64_t at = i / to_steps[to_dim] % shape[to_dim];
+        if (from.shape[d] != 1) offset += at * steps[d];
+      }
+      set_element(to, static_cast<size_t>(i), element(from, static_cast<size_t>(offset)));
+    }
+    return to;
+  }
+
+  Call& call_;
+  const ValueId x_;
+  const size_t first_;
+  size_t count_ = 0;
+  ir::Tensor joined_;
+};
+
+Status chosen_along(Call& call, std::string_view x_name, std::string_view index_name, int64_t dim) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor(x_name));
+  THIMBLE_TRY(const ValueId index, positions(call, index_name));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::gather, {x, index}, {{"dim", dim}}));
+  return call.result(y);
+}
+
+}  // namespace
+
+namespace handlers {
+
+/// padding_idx matters in training only.
+Status embedding(Call& call) {
+  return chosen_along(call, "weight", "indices", 0);
+}
+
+Status index_select(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size()));
+  return chosen_along(call, "self", "index", dim);
+}
+
+Status gather(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size()));
+  THIMBLE_TRY(const ValueId index, positions(call, "index"));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::gather_elements, {x, index}, {{"dim", dim}}));
+  return call.result(y);
+}
+
+Status index(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(const auto indices, call.optional_tensors("indices"));
+  if (indices.size() > call.shape(x).size()) return bad_input("{} indices", indices.size());
+  std::vector<size_t> given;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (indices[i] != ir::kNoValue) given.push_back(i);
+  }
+  if (given.empty()) return call.result(x);
+  if (given.size() == 1) {
+    const size_t dim = given[0];
+    THIMBLE_TRY(const ValueId at, chosen_positions(call, indices[dim]));
+    THIMBLE_TRY(const ValueId y,
+                call.add(OpKind::gather, {x, at}, {{"dim", static_cast<int64_t>(dim)}}));
+    return call.result(y);
+  }
+  if (given.back() - given.front() + 1 != given.size()) {
+    return unsupported("indices of dimensions that are not neighbours");
+  }
+  JoinedIndex joined(call, x, given.front());
+  for (const size_t dim : given) THIMBLE_CHECK(joined.add(indices[dim]));
+  THIMBLE_TRY(const ValueId y, joined.gathered());
+  return call.result(y);
+}
+
+}  // namespace handlers
+}  // namespace thimble::import_pt2

@@ -1,0 +1,38 @@
+#include "quant/masked.h"
+
+namespace thimble::quant {
+namespace {
+
+/// Does a masked element of an operand stay one in the result?
+bool passes_masks(ir::OpKind kind) {
+  switch (kind) {
+    case ir::OpKind::add:
+    case ir::OpKind::concat:
+    case ir::OpKind::copy:
+    case ir::OpKind::expand:
+    case ir::OpKind::permute:
+    case ir::OpKind::reshape:
+    case ir::OpKind::slice:
+    case ir::OpKind::where:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+std::vector<bool> values_before_softmax(const ir::Graph& graph) {
+  std::vector<bool> before(graph.value_count(), false);
+  for (size_t i = graph.ops().size(); i-- > 0;) {
+    const ir::Op& op = graph.ops()[i];
+    const bool reaches = before[static_cast<size_t>(op.output)] && passes_masks(op.kind);
+    if (op.kind != ir::OpKind::softmax && !reaches) continue;
+    for (const ir::ValueId id : op.inputs) {
+      if (graph.type(id).dtype == ir::DType::kF32) before[static_cast<size_t>(id)] = true;
+    }
+  }
+  return before;
+}
+
+}  // namespace thimble::quant
