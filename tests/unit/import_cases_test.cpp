@@ -48,14 +48,12 @@ const std::map<std::string, json>& cases() {
 /// Cases that PyTorch runs and the importer refuses today: what its message must contain.
 const std::map<std::string, std::vector<std::string>> kRefused = {
     {"bfloat16", {"input x is bfloat16", "model.float()"}},
-    {"conv_transpose", {"aten.conv_transpose2d.input"}},
+    {"conv_transpose_of_input",
+     {"aten.conv_transpose2d.input is not supported: weight is computed"}},
     {"float16", {"input x is float16"}},
     {"float64", {"input x is float64"}},
     {"net_lstm", {"aten.lstm.input"}},
-    {"pixel_shuffle", {"aten.pixel_shuffle.default"}},
-    {"shapes_more", {"aten.channel_shuffle.default"}},
-    {"upsample_bilinear", {"aten.upsample_bilinear2d.vec"}},
-    {"upsample_nearest", {"aten.upsample_nearest2d.vec"}},
+    {"resize_bicubic", {"aten.upsample_bicubic2d.vec"}},
 };
 
 ir::Tensor to_tensor(const NpyArray& array) {
