@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
+
+#include "ir/filters.h"
 
 #include "quant/masked.h"
 
@@ -24,8 +27,12 @@ constexpr double kCancellation = 0x1p-26;
 
 /// Sum of |w| of the output channel where it is largest, and the largest |bias|.
 double weighted_reach(const Graph& graph, const Op& op) {
-  const auto w = graph.value(op.inputs[1]).constant->data<float>();
-  const size_t channels = static_cast<size_t>(graph.type(op.inputs[1]).shape[0]);
+  ir::Tensor filters = *graph.value(op.inputs[1]).constant;
+  if (op.kind == OpKind::conv_transpose2d) {
+    filters = ir::swapped_filters(filters, op.integer("groups"));
+  }
+  const std::span<const float> w = std::as_const(filters).data<float>();
+  const size_t channels = static_cast<size_t>(filters.shape[0]);
   const size_t terms = w.size() / channels;
   double reach = 0;
   for (size_t c = 0; c < channels; ++c) {
@@ -42,6 +49,7 @@ double largest_result(const Graph& graph, const Op& op, const std::vector<Params
   const auto scale = [&](size_t i) { return params[static_cast<size_t>(op.inputs[i])].scale; };
   switch (op.kind) {
     case OpKind::conv2d:
+    case OpKind::conv_transpose2d:
     case OpKind::linear:
       return kCodes * scale(0) * weighted_reach(graph, op);
     case OpKind::add:

@@ -277,6 +277,9 @@ class Assigner {
     if (op.kind == OpKind::qconv2d16) {  // its kernel takes the weights as they lie
       THIMBLE_TRY(inputs[1], to_order(inputs[1], ir::channels_last_order(), op.source));
     }
+    if (op.kind == OpKind::qconv_transpose2d) {  // the input channels of a tap follow each other
+      THIMBLE_TRY(inputs[1], to_order(inputs[1], {1, 2, 3, 0}, op.source));
+    }
     return add(op.kind, std::move(inputs), op.attrs, op, ir::channels_last_order(), op.output);
   }
 
