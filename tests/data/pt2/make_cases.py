@@ -249,7 +249,7 @@ case('conv_5x3', conv(3, 4, (5, 3)), X)
 case('conv_pad_1_2', conv(3, 4, 3, padding=(1, 2)), X)
 case('conv_one_channel', conv(1, 1, 3), (1, 1, 6, 6))
 case('conv_unbatched', conv(3, 4, 3), (3, 8, 8), note='3-D input: no batch axis')
-case('conv_reflect', conv(3, 4, 3, padding=1, padding_mode='reflect'), X, expect='unsupported', op='aten.pad.default')
+case('conv_reflect', conv(3, 4, 3, padding=1, padding_mode='reflect'), X)
 case('conv1d_bn_relu', Net(lambda s, x: F.relu(s.b(s.c(x))), c=nn.Conv1d(3, 4, 3, stride=2), b=nn.BatchNorm1d(4)), (1, 3, 9))
 case('conv_transpose', Net(lambda s, x: s.c(x), c=nn.ConvTranspose2d(3, 4, 3, stride=2)), (1, 3, 4, 4))
 
@@ -507,7 +507,7 @@ case('pad_channels', Net(lambda s, x: F.pad(x, (0, 0, 0, 0, 1, 2))), V)
 case('pad_tf_same', Net(lambda s, x: s.b(F.pad(F.relu(s.a(x)), (0, 1, 0, 1))), a=nn.Conv2d(3, 4, 3, padding=1), b=nn.Conv2d(4, 5, 3, stride=2)), X)
 case('pad_value_conv', Net(lambda s, x: s.b(F.pad(s.a(x), (1, 1, 1, 1), value=0.5)), a=nn.Conv2d(3, 4, 1), b=nn.Conv2d(4, 2, 3)), (1, 3, 5, 5))
 case('pad_module', Net(lambda s, x: s.c(s.p(x)), p=nn.ZeroPad2d((1, 0, 1, 0)), c=nn.Conv2d(3, 4, 3)), (1, 3, 5, 5))
-case('pad_reflect', Net(lambda s, x: F.pad(x, (1, 1, 1, 1), mode='reflect')), V, expect='unsupported', op='aten.pad.default')
+case('pad_reflect', Net(lambda s, x: F.pad(x, (1, 1, 1, 1), mode='reflect')), V)
 
 # ------------------------------------------------------------------------- identities and constants
 
