@@ -53,6 +53,7 @@ const std::map<std::string, std::vector<std::string>> kRefused = {
     {"float16", {"input x is float16"}},
     {"float64", {"input x is float64"}},
     {"net_lstm", {"aten.lstm.input"}},
+    {"pad_core", {"aten.index.Tensor"}},
     {"resize_bicubic", {"aten.upsample_bicubic2d.vec"}},
 };
 
