@@ -90,6 +90,10 @@ int64_t count_parameters(const ir::Graph& graph) {
 
 int64_t macs_of(const ir::Graph& graph, const ir::Op& op) {
   using ir::OpKind;
+  if (op.kind == OpKind::conv_transpose2d || op.kind == OpKind::qconv_transpose2d) {
+    const ir::Type& weights = graph.type(op.inputs[1]);
+    return graph.type(op.inputs[0]).elements() * (weights.elements() / weights.shape[0]);
+  }
   const bool convolves = op.kind == OpKind::conv2d || op.kind == OpKind::qconv2d;
   if (!convolves && op.kind != OpKind::linear && op.kind != OpKind::qlinear) return 0;
   const ir::Type& weights = graph.type(op.inputs[1]);

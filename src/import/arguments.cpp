@@ -191,19 +191,17 @@ Result<Ints> Call::integers(std::string_view name, std::optional<Ints> fallback)
   return Ints{one};
 }
 
+Result<std::vector<double>> Call::numbers(std::string_view name) const {
+  THIMBLE_TRY(const pt2::Argument* argument, given(name));
+  if (const auto* list = std::get_if<std::vector<double>>(argument)) return *list;
+  return wrong(name, "a list of numbers");
+}
+
 Result<Ints> Call::spatial(std::string_view name, size_t rank, int64_t fallback) const {
   THIMBLE_TRY(Ints values, integers(name, Ints(rank, fallback)));
   if (values.size() == 1) values.resize(rank, values[0]);
   if (values.size() == rank) return values;
   return bad_input("argument {} is {}, expected {} numbers", name, ir::list_text(values), rank);
-}
-
-Result<Ints> Call::pair(std::string_view name, std::optional<Ints> fallback) const {
-  THIMBLE_TRY(Ints values, integers(name, fallback));
-  if (values.empty() && fallback) values = *fallback;
-  if (values.size() == 1) values.push_back(values[0]);
-  if (values.size() == 2) return values;
-  return bad_input("argument {} is {}, expected one or two numbers", name, ir::list_text(values));
 }
 
 Result<int64_t> Call::dimension(std::string_view name, size_t rank,

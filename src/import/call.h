@@ -53,13 +53,12 @@ class Call {
   Result<double> number(std::string_view name, std::optional<double> fallback = {}) const;
   Result<bool> boolean(std::string_view name, std::optional<bool> fallback = {}) const;
   Result<Ints> integers(std::string_view name, std::optional<Ints> fallback = {}) const;
+  Result<std::vector<double>> numbers(std::string_view name) const;
   Result<std::string> text(std::string_view name, std::optional<std::string> fallback = {}) const;
   Result<formats::pt2::ScalarType> scalar_type(std::string_view name,
                                                formats::pt2::ScalarType fallback) const;
   /// One number per spatial dimension; a single one counts for all.
   Result<Ints> spatial(std::string_view name, size_t rank, int64_t fallback) const;
-  /// The same for height and width; an empty list is the fallback.
-  Result<Ints> pair(std::string_view name, std::optional<Ints> fallback = {}) const;
   /// A dimension of a tensor of this rank, counted from 0 even if given from the end.
   Result<int64_t> dimension(std::string_view name, size_t rank,
                             std::optional<int64_t> fallback = {}) const;

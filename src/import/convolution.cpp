@@ -1,8 +1,10 @@
-// Convolutions become conv2d with a constant weight. A 1-D convolution is one of height 1; an input
-// without a batch gets one for the time of the operator. Zero padding in front of the convolution
-// joins its own padding, which is how models write asymmetric ("TensorFlow same") padding.
+// Convolutions become conv2d or conv_transpose2d with a constant weight. A 1-D convolution is one
+// of height 1; an input without a batch gets one for the time of the operator. Zero padding in
+// front of a convolution joins its own padding, which is how models write asymmetric ("TensorFlow
+// same") padding.
 
 #include "import/handlers.h"
+#include "import/image.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -11,31 +13,22 @@ using ir::OpKind;
 using ir::ValueId;
 
 struct Convolution {
-  ValueId x = ir::kNoValue, w = ir::kNoValue, b = ir::kNoValue;
+  Image image;
+  ValueId w = ir::kNoValue, b = ir::kNoValue;
   Ints stride, dilation;
-  Ints padding;  // top, left, bottom, right
   int64_t groups = 1;
 };
 
 /// Takes a `pad` by zeros of height and width into the padding.
-void merge_pad(Builder& builder, Convolution& conv) {
-  const ir::Op* pad = builder.producer(conv.x);
+void merge_pad(Builder& builder, ValueId& x, Ints& padding) {
+  const ir::Op* pad = builder.producer(x);
   if (pad == nullptr || pad->kind != OpKind::pad || pad->number("value") != 0) return;
   const Ints before = pad->integers("before");
   const Ints after = pad->integers("after");
   if (before.size() != 4 || before[0] + before[1] + after[0] + after[1] != 0) return;
   const Ints sides = {before[2], before[3], after[2], after[3]};
-  for (size_t i = 0; i < 4; ++i) conv.padding[i] += sides[i];
-  conv.x = pad->inputs[0];
-}
-
-Result<ValueId> add_conv2d(Call& call, Convolution conv) {
-  merge_pad(call.builder(), conv);
-  return call.add(OpKind::conv2d, {conv.x, conv.w, conv.b},
-                  {{"stride", conv.stride},
-                   {"padding", conv.padding},
-                   {"dilation", conv.dilation},
-                   {"groups", conv.groups}});
+  for (size_t i = 0; i < 4; ++i) padding[i] += sides[i];
+  x = pad->inputs[0];
 }
 
 /// `same` pads so that the size stays; an odd number has its larger half after the image.
@@ -62,51 +55,61 @@ Result<Ints> read_padding(Call& call, const ir::Shape& weight, const Ints& dilat
   return before;
 }
 
-/// `rank` numbers of height and width as the two of conv2d; a missing height is `filler`.
-Ints as_2d(Ints values, size_t rank, int64_t filler) {
-  if (rank == 2) return values;
-  Ints result;
-  for (const int64_t value : values) {
-    result.push_back(filler);
-    result.push_back(value);
-  }
-  return result;
-}
-
-/// `shape` with a batch and a height.
-ir::Shape as_4d(ir::Shape shape, size_t rank) {
-  if (shape.size() == rank + 1) shape.insert(shape.begin(), 1);
-  if (rank == 1 && shape.size() == 3) shape.insert(shape.end() - 1, 1);
-  return shape;
-}
-
-Status convolve(Call& call, size_t rank) {
+/// All but the padding. `stride` and `dilation` are per spatial dimension.
+Result<Convolution> read_convolution(Call& call, size_t rank) {
   Convolution conv;
-  THIMBLE_TRY(conv.x, call.tensor("input"));
+  THIMBLE_TRY(const ValueId x, call.tensor("input"));
   THIMBLE_CHECK(call.constant("weight"));
   THIMBLE_TRY(conv.w, call.tensor("weight"));
   THIMBLE_TRY(conv.b, call.optional_tensor("bias"));
   THIMBLE_TRY(conv.groups, call.integer("groups", 1));
-  const ir::Shape x_shape = call.shape(conv.x);
-  const ir::Shape w_shape = call.shape(conv.w);
-  if (w_shape.size() != rank + 2 || (x_shape.size() != rank + 2 && x_shape.size() != rank + 1)) {
-    return bad_input("input {} and weight {}, expected rank {}", ir::list_text(x_shape),
-                     ir::list_text(w_shape), rank + 2);
+  const size_t x_rank = call.shape(x).size();
+  if (call.shape(conv.w).size() != rank + 2 || (x_rank != rank + 2 && x_rank != rank + 1)) {
+    return bad_input("input {} and weight {}, expected rank {}", ir::list_text(call.shape(x)),
+                     ir::list_text(call.shape(conv.w)), rank + 2);
   }
-  THIMBLE_TRY(const Ints stride, call.spatial("stride", rank, 1));
-  THIMBLE_TRY(const Ints dilation, call.spatial("dilation", rank, 1));
-  THIMBLE_TRY(const Ints padding, read_padding(call, w_shape, dilation, rank));
-  conv.stride = as_2d(stride, rank, 1);
-  conv.dilation = as_2d(dilation, rank, 1);
-  conv.padding = as_2d(padding, rank, 0);
-  THIMBLE_TRY(conv.x, call.reshape(conv.x, as_4d(x_shape, rank)));
-  THIMBLE_TRY(conv.w, call.reshape(conv.w, as_4d(w_shape, rank)));
-  THIMBLE_TRY(ValueId y, add_conv2d(call, conv));
+  THIMBLE_TRY(conv.stride, call.spatial("stride", rank, 1));
+  THIMBLE_TRY(conv.dilation, call.spatial("dilation", rank, 1));
+  THIMBLE_TRY(conv.image, as_image(call, x, rank));
+  return conv;
+}
 
-  ir::Shape shape = call.shape(y);
-  if (rank == 1) shape.erase(shape.begin() + 2);
-  if (x_shape.size() == rank + 1) shape.erase(shape.begin());
-  THIMBLE_TRY(y, call.reshape(y, shape));
+/// The weight with a height.
+Result<ValueId> weight_2d(Call& call, const Convolution& conv) {
+  ir::Shape shape = call.shape(conv.w);
+  if (conv.image.spatial == 1) shape.insert(shape.begin() + 2, 1);
+  return call.reshape(conv.w, std::move(shape));
+}
+
+Status convolve(Call& call, size_t rank) {
+  THIMBLE_TRY(const Convolution conv, read_convolution(call, rank));
+  THIMBLE_TRY(Ints padding, read_padding(call, call.shape(conv.w), conv.dilation, rank));
+  padding = as_2d(padding, rank, 0);
+  ValueId x = conv.image.x;
+  merge_pad(call.builder(), x, padding);
+  THIMBLE_TRY(const ValueId w, weight_2d(call, conv));
+  THIMBLE_TRY(ValueId y, call.add(OpKind::conv2d, {x, w, conv.b},
+                                  {{"stride", as_2d(conv.stride, rank, 1)},
+                                   {"padding", std::move(padding)},
+                                   {"dilation", as_2d(conv.dilation, rank, 1)},
+                                   {"groups", conv.groups}}));
+  THIMBLE_TRY(y, as_given(call, conv.image, y));
+  return call.result(y);
+}
+
+Status convolve_transposed(Call& call, size_t rank) {
+  THIMBLE_TRY(const Convolution conv, read_convolution(call, rank));
+  THIMBLE_TRY(Ints padding, call.spatial("padding", rank, 0));
+  padding.insert(padding.end(), padding.begin(), padding.end());
+  THIMBLE_TRY(const Ints output_padding, call.spatial("output_padding", rank, 0));
+  THIMBLE_TRY(const ValueId w, weight_2d(call, conv));
+  THIMBLE_TRY(ValueId y, call.add(OpKind::conv_transpose2d, {conv.image.x, w, conv.b},
+                                  {{"stride", as_2d(conv.stride, rank, 1)},
+                                   {"padding", as_2d(padding, rank, 0)},
+                                   {"output_padding", as_2d(output_padding, rank, 0)},
+                                   {"dilation", as_2d(conv.dilation, rank, 1)},
+                                   {"groups", conv.groups}}));
+  THIMBLE_TRY(y, as_given(call, conv.image, y));
   return call.result(y);
 }
 
@@ -120,14 +123,19 @@ Status conv1d(Call& call) {
 Status conv2d(Call& call) {
   return convolve(call, 2);
 }
+Status conv_transpose1d(Call& call) {
+  return convolve_transposed(call, 1);
+}
+Status conv_transpose2d(Call& call) {
+  return convolve_transposed(call, 2);
+}
 
 Status convolution(Call& call) {
   THIMBLE_TRY(const bool transposed, call.boolean("transposed", false));
-  if (transposed) return unsupported("transposed");
   THIMBLE_TRY(const ValueId weight, call.tensor("weight"));
   const size_t rank = call.shape(weight).size();
-  if (rank == 3 || rank == 4) return convolve(call, rank - 2);
-  return unsupported("weight of rank {}", rank);
+  if (rank != 3 && rank != 4) return unsupported("weight of rank {}", rank);
+  return transposed ? convolve_transposed(call, rank - 2) : convolve(call, rank - 2);
 }
 
 }  // namespace handlers

@@ -43,6 +43,29 @@ Status expanded(Call& call, Ints sizes) {
   return call.view({expand_step(std::move(sizes))});
 }
 
+/// A dimension of size 1 before each repeated one is expanded and joined with it.
+Status repeated(Call& call, ValueId x, const Ints& repeats) {
+  ir::Shape shape = call.shape(x);
+  shape.insert(shape.begin(), repeats.size() - shape.size(), 1);
+  ir::Shape split, grown, joined;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (repeats[i] < 1 || repeats[i] > ir::kMaxElements) {
+      return bad_input("repeats {}", ir::list_text(repeats));
+    }
+    if (repeats[i] != 1 && shape[i] != 1) {
+      split.push_back(1);
+      grown.push_back(repeats[i]);
+    }
+    split.push_back(shape[i]);
+    grown.push_back(shape[i] == 1 ? repeats[i] : shape[i]);
+    joined.push_back(shape[i] * repeats[i]);
+  }
+  THIMBLE_TRY(x, call.reshape(x, split));
+  THIMBLE_TRY(x, call.add(OpKind::expand, {x}, {{"shape", grown}}));
+  THIMBLE_TRY(x, call.reshape(x, joined));
+  return call.result(x);
+}
+
 }  // namespace
 
 namespace handlers {
@@ -101,32 +124,23 @@ Status expand_as(Call& call) {
   return expanded(call, call.shape(other));
 }
 
-/// A dimension of size 1 before each repeated one is expanded and joined with it.
 Status repeat(Call& call) {
-  THIMBLE_TRY(ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   THIMBLE_TRY(const Ints repeats, call.integers("repeats"));
-  ir::Shape shape = call.shape(x);
-  if (repeats.size() < shape.size()) {
-    return bad_input("repeats {} for shape {}", ir::list_text(repeats), ir::list_text(shape));
+  if (repeats.size() < call.shape(x).size()) {
+    return bad_input("repeats {} for shape {}", ir::list_text(repeats),
+                     ir::list_text(call.shape(x)));
   }
-  shape.insert(shape.begin(), repeats.size() - shape.size(), 1);
-  ir::Shape split, grown, joined;
-  for (size_t i = 0; i < shape.size(); ++i) {
-    if (repeats[i] < 1 || repeats[i] > ir::kMaxElements) {
-      return bad_input("repeats {}", ir::list_text(repeats));
-    }
-    if (repeats[i] != 1 && shape[i] != 1) {
-      split.push_back(1);
-      grown.push_back(repeats[i]);
-    }
-    split.push_back(shape[i]);
-    grown.push_back(shape[i] == 1 ? repeats[i] : shape[i]);
-    joined.push_back(shape[i] * repeats[i]);
-  }
-  THIMBLE_TRY(x, call.reshape(x, split));
-  THIMBLE_TRY(x, call.add(OpKind::expand, {x}, {{"shape", grown}}));
-  THIMBLE_TRY(x, call.reshape(x, joined));
-  return call.result(x);
+  return repeated(call, x, repeats);
+}
+
+/// As repeat, but missing numbers count as 1.
+Status tile(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(Ints repeats, call.integers("dims"));
+  const size_t rank = call.shape(x).size();
+  if (repeats.size() < rank) repeats.insert(repeats.begin(), rank - repeats.size(), 1);
+  return repeated(call, x, repeats);
 }
 
 }  // namespace handlers

@@ -1,10 +1,12 @@
-// Pools of height and width. The IR's pools see padding as "no element": a maximum or mean over
-// what lies in the image. PyTorch's average pool counts padding by default, which becomes a `pad`
-// by zeros; what ceil_mode adds at the bottom and right is never counted.
+// Pools of images and of signals, which are images of height 1. The IR's pools see padding as "no
+// element": a maximum or mean over what lies in the image. PyTorch's average pool counts padding by
+// default, which becomes a `pad` by zeros; what ceil_mode adds at the bottom and right is never
+// counted.
 
 #include <algorithm>
 
 #include "import/handlers.h"
+#include "import/image.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -13,8 +15,7 @@ using ir::OpKind;
 using ir::ValueId;
 
 struct Pool {
-  ValueId x = ir::kNoValue;  // [N,C,H,W]
-  bool has_batch = true;
+  Image image;
   Ints kernel, stride, padding, dilation;  // of height and width
   bool ceil_mode = false;
 
@@ -30,21 +31,30 @@ struct Pool {
   }
 };
 
-Result<Pool> read_pool(Call& call) {
+/// An argument with one number per spatial dimension; of none, or left out, `fallback` counts.
+Result<Ints> read_sides(Call& call, std::string_view name, size_t rank,
+                        std::optional<Ints> fallback = {}) {
+  THIMBLE_TRY(Ints values, call.integers(name, fallback));
+  if (values.empty() && fallback) values = *fallback;
+  if (values.size() == 1) values.resize(rank, values[0]);
+  if (values.size() == rank) return values;
+  return bad_input("argument {} is {}, expected one or {} numbers", name, ir::list_text(values),
+                   rank);
+}
+
+Result<Pool> read_pool(Call& call, size_t rank) {
   Pool pool;
-  THIMBLE_TRY(pool.x, call.tensor("self"));
-  ir::Shape shape = call.shape(pool.x);
-  pool.has_batch = shape.size() == 4;
-  if (shape.size() == 3) {
-    shape.insert(shape.begin(), 1);
-    THIMBLE_TRY(pool.x, call.reshape(pool.x, shape));
-  }
-  if (shape.size() != 4) return bad_input("the input has shape {}", ir::list_text(shape));
-  THIMBLE_TRY(pool.kernel, call.pair("kernel_size"));
-  THIMBLE_TRY(pool.stride, call.pair("stride", pool.kernel));
-  THIMBLE_TRY(pool.padding, call.pair("padding", Ints{0, 0}));
-  THIMBLE_TRY(pool.dilation, call.pair("dilation", Ints{1, 1}));
+  THIMBLE_TRY(const ValueId x, call.tensor("self"));
+  THIMBLE_TRY(pool.image, as_image(call, x, rank));
+  THIMBLE_TRY(const Ints kernel, read_sides(call, "kernel_size", rank));
+  THIMBLE_TRY(const Ints stride, read_sides(call, "stride", rank, kernel));
+  THIMBLE_TRY(const Ints padding, read_sides(call, "padding", rank, Ints(rank, 0)));
+  THIMBLE_TRY(const Ints dilation, read_sides(call, "dilation", rank, Ints(rank, 1)));
   THIMBLE_TRY(pool.ceil_mode, call.boolean("ceil_mode", false));
+  pool.kernel = as_2d(kernel, rank, 1);
+  pool.stride = as_2d(stride, rank, 1);
+  pool.padding = as_2d(padding, rank, 0);
+  pool.dilation = as_2d(dilation, rank, 1);
   for (size_t i = 0; i < 2; ++i) {
     const bool good = pool.kernel[i] > 0 && pool.kernel[i] < 65536 && pool.stride[i] > 0 &&
                       pool.stride[i] < 65536 && pool.padding[i] >= 0 && pool.dilation[i] > 0 &&
@@ -55,11 +65,7 @@ Result<Pool> read_pool(Call& call) {
 }
 
 Status finish(Call& call, const Pool& pool, ValueId y) {
-  if (!pool.has_batch) {
-    ir::Shape shape = call.shape(y);
-    shape.erase(shape.begin());
-    THIMBLE_TRY(y, call.reshape(y, shape));
-  }
+  THIMBLE_TRY(y, as_given(call, pool.image, y));
   return call.result(y);
 }
 
@@ -76,16 +82,12 @@ Result<ValueId> average(Call& call, const Pool& pool, ValueId x, Ints padding) {
       {{"kernel", pool.kernel}, {"stride", pool.stride}, {"padding", std::move(padding)}});
 }
 
-}  // namespace
-
-namespace handlers {
-
-Status max_pool2d(Call& call) {
-  THIMBLE_TRY(const Pool pool, read_pool(call));
-  const ir::Shape& shape = call.shape(pool.x);
+Status max_pool(Call& call, size_t rank) {
+  THIMBLE_TRY(const Pool pool, read_pool(call, rank));
+  const ir::Shape& shape = call.shape(pool.image.x);
   const Ints padding = {pool.padding[0], pool.padding[1], pool.after(shape[2], 0),
                         pool.after(shape[3], 1)};
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::max_pool2d, {pool.x},
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::max_pool2d, {pool.image.x},
                                         {{"kernel", pool.kernel},
                                          {"stride", pool.stride},
                                          {"padding", padding},
@@ -93,17 +95,17 @@ Status max_pool2d(Call& call) {
   return finish(call, pool, y);
 }
 
-Status avg_pool2d(Call& call) {
-  THIMBLE_TRY(const Pool pool, read_pool(call));
+Status avg_pool(Call& call, size_t rank) {
+  THIMBLE_TRY(const Pool pool, read_pool(call, rank));
   THIMBLE_TRY(const bool counts_padding, call.boolean("count_include_pad", true));
-  const ir::Shape shape = call.shape(pool.x);
+  const ir::Shape shape = call.shape(pool.image.x);
   const Ints& before = pool.padding;
   const Ints after = {pool.after(shape[2], 0), pool.after(shape[3], 1)};
 
   if (call.has("divisor_override")) {  // a sum over the whole window, divided by something else
     THIMBLE_TRY(const int64_t divisor, call.integer("divisor_override"));
     if (divisor == 0) return bad_input("divisor_override is 0");
-    THIMBLE_TRY(const ValueId x, padded(call, pool.x, before, after));
+    THIMBLE_TRY(const ValueId x, padded(call, pool.image.x, before, after));
     THIMBLE_TRY(ValueId y, average(call, pool, x, {0, 0, 0, 0}));
     const double elements = static_cast<double>(pool.kernel[0] * pool.kernel[1]);
     THIMBLE_TRY(y, call.scaled(y, elements / static_cast<double>(divisor)));
@@ -111,15 +113,32 @@ Status avg_pool2d(Call& call) {
   }
   if (!counts_padding || (before[0] == 0 && before[1] == 0)) {
     THIMBLE_TRY(const ValueId y,
-                average(call, pool, pool.x, {before[0], before[1], after[0], after[1]}));
+                average(call, pool, pool.image.x, {before[0], before[1], after[0], after[1]}));
     return finish(call, pool, y);
   }
   // Counted padding may be more than the last window reaches.
   const Ints extra = {std::max<int64_t>(0, after[0] - before[0]),
                       std::max<int64_t>(0, after[1] - before[1])};
-  THIMBLE_TRY(const ValueId x, padded(call, pool.x, before, before));
+  THIMBLE_TRY(const ValueId x, padded(call, pool.image.x, before, before));
   THIMBLE_TRY(const ValueId y, average(call, pool, x, {0, 0, extra[0], extra[1]}));
   return finish(call, pool, y);
+}
+
+}  // namespace
+
+namespace handlers {
+
+Status avg_pool1d(Call& call) {
+  return avg_pool(call, 1);
+}
+Status avg_pool2d(Call& call) {
+  return avg_pool(call, 2);
+}
+Status max_pool1d(Call& call) {
+  return max_pool(call, 1);
+}
+Status max_pool2d(Call& call) {
+  return max_pool(call, 2);
 }
 
 }  // namespace handlers

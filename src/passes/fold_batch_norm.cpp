@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "ir/filters.h"
 #include "passes/uses.h"
 
 namespace thimble::passes {
@@ -25,12 +26,15 @@ struct ChannelAffine {
 
 /// Dimension of the result that counts the output channels, if `op` can take a fold.
 std::optional<size_t> channel_dim(const Graph& graph, const Op& op) {
-  if (op.kind != OpKind::conv2d && op.kind != OpKind::linear) return std::nullopt;
+  const bool linear = op.kind == OpKind::linear;
+  if (!linear && op.kind != OpKind::conv2d && op.kind != OpKind::conv_transpose2d) {
+    return std::nullopt;
+  }
   if (graph.value(op.inputs[1]).constant == nullptr) return std::nullopt;
   if (op.inputs[2] != ir::kNoValue && graph.value(op.inputs[2]).constant == nullptr) {
     return std::nullopt;
   }
-  return op.kind == OpKind::conv2d ? 1 : graph.type(op.output).shape.size() - 1;
+  return linear ? graph.type(op.output).shape.size() - 1 : 1;
 }
 
 /// The constant's numbers by channel, if it varies along `dim` only and does not widen the result.
@@ -83,7 +87,11 @@ Status emit_folded(ir::Rewriter& rewriter, const Op& op, const ChannelAffine& af
   const Graph& graph = rewriter.from();
   const ir::Value& old_weights = graph.value(op.inputs[1]);
   const size_t channels = affine.scale.size();
-  auto weights = std::make_shared<ir::Tensor>(*old_weights.constant);
+  const bool transposed = op.kind == OpKind::conv_transpose2d;
+  const auto filters = [&](const ir::Tensor& w) {
+    return transposed ? ir::swapped_filters(w, op.integer("groups")) : w;
+  };
+  auto weights = std::make_shared<ir::Tensor>(filters(*old_weights.constant));
   const auto w = weights->data<float>();
   const size_t terms = w.size() / channels;
   std::vector<float> bias(channels);
@@ -97,6 +105,7 @@ Status emit_folded(ir::Rewriter& rewriter, const Op& op, const ChannelAffine& af
     }
     bias[c] = static_cast<float>(old_bias * affine.scale[c] + affine.shift[c]);
   }
+  *weights = filters(*weights);
   const std::string bias_name =
       op.inputs[2] != ir::kNoValue ? graph.value(op.inputs[2]).name : old_weights.name + ".bias";
   const ValueId w_id = rewriter.to().add_constant(old_weights.name, std::move(weights));

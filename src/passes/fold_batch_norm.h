@@ -3,8 +3,9 @@
 // its weights and bias.
 //
 // Folded: chains of batch_norm, and of mul, add, sub with a constant of one number per channel (or
-// one in all), behind a conv2d or linear with constant weights; every value between them must have
-// no other reader. A batch_norm elsewhere becomes mul and add with constants [1,C,1,..].
+// one in all), behind a conv2d, conv_transpose2d or linear with constant weights; every value
+// between them must have no other reader. A batch_norm elsewhere becomes mul and add with constants
+// [1,C,1,..].
 // After: no batch_norm; values equal up to float rounding. The result keeps the convolution's
 // source. Tests: tests/unit/passes_fold_batch_norm.cpp.
 

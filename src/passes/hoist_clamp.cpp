@@ -9,14 +9,15 @@ using ir::Op;
 using ir::OpKind;
 
 bool commutes_with_clamp(OpKind kind) {
-  return kind == OpKind::max_pool2d || kind == OpKind::reshape || kind == OpKind::permute ||
-         kind == OpKind::copy;
+  return kind == OpKind::max_pool2d || kind == OpKind::adaptive_max_pool2d ||
+         kind == OpKind::reshape || kind == OpKind::permute || kind == OpKind::copy ||
+         kind == OpKind::gather;
 }
 
 bool can_clamp(OpKind kind) {
-  return kind == OpKind::conv2d || kind == OpKind::linear || kind == OpKind::add ||
-         kind == OpKind::sub || kind == OpKind::mul || kind == OpKind::avg_pool2d ||
-         kind == OpKind::mean;
+  return kind == OpKind::conv2d || kind == OpKind::conv_transpose2d || kind == OpKind::linear ||
+         kind == OpKind::add || kind == OpKind::sub || kind == OpKind::mul ||
+         kind == OpKind::avg_pool2d || kind == OpKind::adaptive_avg_pool2d || kind == OpKind::mean;
 }
 
 /// The clamp behind a chain of movements that starts at the result of `op`; null if there is none.

@@ -10,6 +10,7 @@
 #include "quant/fast_float.h"
 #include "quant/masked.h"
 #include "quant/parallel.h"
+#include "quant/rules/rules.h"
 
 namespace thimble::quant {
 
@@ -180,9 +181,9 @@ class Observation {
         may_hide_(values_before_softmax(graph)) {
     for (const ValueId id : observed) wanted_[static_cast<size_t>(id)] = true;
     for (const ir::Op& op : graph.ops()) {
-      if (op.kind != ir::OpKind::conv2d && op.kind != ir::OpKind::linear) continue;
+      if (!has_trait(op.kind, trait::kWeights)) continue;
       const int last = static_cast<int>(graph.type(op.inputs[0]).shape.size()) - 1;
-      channel_dim_[static_cast<size_t>(op.inputs[0])] = op.kind == ir::OpKind::conv2d ? 1 : last;
+      channel_dim_[static_cast<size_t>(op.inputs[0])] = op.kind == ir::OpKind::linear ? last : 1;
     }
   }
 

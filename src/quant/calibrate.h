@@ -32,7 +32,7 @@ class Samples {
 /// By value; empty where a value was not looked at.
 struct Observations {
   std::vector<Histogram> histograms;
-  /// Mean of each input channel of conv2d and linear: dimension 1, or the last.
+  /// Mean of each input channel of convolutions and linear: dimension 1, or the last.
   std::vector<std::vector<double>> channel_means;
 };
 

@@ -7,6 +7,7 @@
 #include "quant/fast/convolution.h"
 #include "quant/fast/movement.h"
 #include "quant/fast/stable_math.h"
+#include "quant/fast/transposed.h"
 
 namespace thimble::quant {
 namespace {
@@ -84,6 +85,12 @@ void run_conv2d(const Call& call, Scratch& scratch) {
   convolve(convolution_of(call), call.input<float>(0).data(), call.input<float>(1).data(),
            call.has(2) ? call.input<float>(2).data() : nullptr, call.result<float>().data(),
            scratch);
+}
+
+void run_conv_transpose2d(const Call& call, Scratch& scratch) {
+  convolve_transposed(call, call.input<float>(0).data(), call.input<float>(1).data(),
+                      call.has(2) ? call.input<float>(2).data() : nullptr,
+                      call.result<float>().data(), scratch);
 }
 
 void run_linear(const Call& call, Scratch&) {
@@ -169,6 +176,7 @@ const KernelTable& float_kernels() {
     set(ir::OpKind::clamp, run_clamp);
     set(ir::OpKind::conv2d, run_conv2d);
     set(ir::OpKind::div, run_div);
+    set(ir::OpKind::conv_transpose2d, run_conv_transpose2d);
     set(ir::OpKind::linear, run_linear);
     set(ir::OpKind::log_softmax, run_log_softmax);
     set(ir::OpKind::maximum, run_maximum);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "ir/filters.h"
 #include "quant/lowering.h"
 #include "quant/rules/rules.h"
 #include "quant/table.h"
@@ -196,12 +197,19 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
   WeightRequest request;
   request.w = graph.value(op.inputs[1]).constant.get();
   if (op.inputs[2] != ir::kNoValue) request.bias = graph.value(op.inputs[2]).constant.get();
-  if (op.kind == OpKind::conv2d) request.groups = static_cast<size_t>(op.integer("groups"));
+  if (op.kind != OpKind::linear) request.groups = static_cast<size_t>(op.integer("groups"));
   request.x = decisions.params[index(op.inputs[0])];
   request.y = decisions.params[index(result)];
   request.x_means = decisions.channel_means[index(op.inputs[0])];
   request.per_channel = per_channel;
-  return quantize_weights(request);
+  if (op.kind != OpKind::conv_transpose2d) return quantize_weights(request);
+  const ir::Tensor filters = ir::swapped_filters(*request.w, op.integer("groups"));
+  const auto stride = op.integers("stride");
+  request.w = &filters;
+  request.coverage = 1 / static_cast<double>(stride[0] * stride[1]);
+  THIMBLE_TRY(IntegerWeights weights, quantize_weights(request));
+  weights.w = ir::swapped_filters(weights.w, op.integer("groups"));
+  return weights;
 }
 
 Result<LoweredGraph> lower(const Graph& graph, const Plan& plan, const Decisions& decisions,

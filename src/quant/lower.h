@@ -33,7 +33,7 @@ struct Decisions {
   std::set<size_t> per_tensor;  // operator indices of linears whose weights get one scale
 };
 
-/// The weights of a conv2d or linear, decided.
+/// The weights of a conv2d, conv_transpose2d or linear, decided.
 [[nodiscard]] Result<IntegerWeights> weights_of(const ir::Graph& graph, const ir::Op& op,
                                                 ir::ValueId result, const Decisions& decisions,
                                                 bool per_channel);

@@ -7,6 +7,7 @@
 #include "quant/fast/broadcast.h"
 #include "quant/fast/convolution.h"
 #include "quant/fast/movement.h"
+#include "quant/fast/transposed.h"
 
 namespace thimble::quant {
 namespace {
@@ -37,7 +38,7 @@ struct ChannelRequantizer {
   }
 };
 
-/// Of qconv2d or qlinear.
+/// Of qconv2d, qconv_transpose2d or qlinear.
 ChannelRequantizer requantizer(const Call& call, size_t channel) {
   const size_t entry = call.input<int32_t>(3).size() == 1 ? 0 : channel;
   const size_t shift_entry = call.input<int32_t>(4).size() == 1 ? 0 : channel;
@@ -50,19 +51,31 @@ ChannelRequantizer requantizer(const Call& call, size_t channel) {
           call.integer("rounding") != 0};
 }
 
-/// Can float32 hold every partial sum of any output channel?
-bool fits_float(const Call& call) {
+/// Can float32 hold every partial sum of any output channel? `channel_of` tells the channel of the
+/// i-th weight.
+template <typename ChannelOf>
+bool fits_float(const Call& call, int64_t channels, ChannelOf channel_of) {
   const int32_t zero_point = attribute(call, "x_zp");
   const int64_t largest_x = std::max(127 - zero_point, zero_point + 128);
   const auto w = call.input<int8_t>(1);
-  const size_t channels = static_cast<size_t>(call.shape(1)[0]);
-  const size_t terms = w.size() / channels;
-  for (size_t o = 0; o < channels; ++o) {
-    int32_t sum = 0;
-    for (const int8_t weight : w.subspan(o * terms, terms)) sum += weight < 0 ? -weight : weight;
-    if (sum * largest_x >= kExactInFloat) return false;
-  }
-  return true;
+  std::vector<int64_t> sums(static_cast<size_t>(channels), 0);
+  for (size_t i = 0; i < w.size(); ++i) sums[channel_of(i)] += std::abs(w[i]);
+  return *std::max_element(sums.begin(), sums.end()) * largest_x < kExactInFloat;
+}
+/// The filters of the channels follow each other.
+bool fits_float(const Call& call) {
+  const int64_t channels = call.shape(1)[0];
+  const size_t terms = call.input<int8_t>(1).size() / static_cast<size_t>(channels);
+  return fits_float(call, channels, [=](size_t i) { return i / terms; });
+}
+bool transposed_fits_float(const Call& call) {
+  const ir::Shape& w = call.shape(1);
+  const size_t inputs = static_cast<size_t>(w[0] / call.integer("groups"));
+  const size_t outputs = static_cast<size_t>(w[1]);
+  const size_t taps = static_cast<size_t>(w[2] * w[3]);
+  return fits_float(call, call.output.shape[1], [=](size_t i) {
+    return i / taps / outputs / inputs * outputs + i / taps % outputs;
+  });
 }
 
 template <typename T>
@@ -74,26 +87,45 @@ T* shifted(std::span<const int8_t> codes, int32_t zero_point, Scratch& scratch, 
   return values;
 }
 
+/// Accumulators [N,O,h,w] to codes.
 template <typename T>
-void convolution(const Call& call, Scratch& scratch) {
-  const Convolution c = convolution_of(call);
-  const size_t sums = call.result<int8_t>().size();
-  // Slots 0 and 1 are the convolution's own.
-  const size_t weights = call.input<int8_t>(1).size();
-  T* w = scratch.get<T>(2, weights + sums);
-  T* accumulators = w + weights;
-  for (size_t i = 0; i < weights; ++i) w[i] = static_cast<T>(call.input<int8_t>(1)[i]);
-  const T* x = shifted<T>(call.input<int8_t>(0), attribute(call, "x_zp"), scratch, 3);
-  convolve<T>(c, x, w, nullptr, accumulators, scratch);
+void requantize_planes(const Call& call, const T* accumulators) {
+  const ir::Shape& shape = call.output.shape;
+  const int64_t plane = shape[2] * shape[3];
   int8_t* y = call.result<int8_t>().data();
-  const int64_t plane = c.out_h * c.out_w;
-  for (int64_t o = 0; o < c.out_channels; ++o) {
+  for (int64_t o = 0; o < shape[1]; ++o) {
     const ChannelRequantizer to_code = requantizer(call, static_cast<size_t>(o));
-    for (int64_t n = 0; n < c.batch; ++n) {
-      const int64_t first = (n * c.out_channels + o) * plane;
+    for (int64_t n = 0; n < shape[0]; ++n) {
+      const int64_t first = (n * shape[1] + o) * plane;
       for (int64_t i = first; i < first + plane; ++i) y[i] = to_code(accumulators[i]);
     }
   }
+}
+
+/// `sum` computes the accumulators of codes and weights as T; slots 0 and 1 are its own.
+template <typename T, typename Sum>
+void weighted_planes(const Call& call, Scratch& scratch, Sum sum) {
+  const size_t weights = call.input<int8_t>(1).size();
+  T* w = scratch.get<T>(2, weights + call.result<int8_t>().size());
+  T* accumulators = w + weights;
+  for (size_t i = 0; i < weights; ++i) w[i] = static_cast<T>(call.input<int8_t>(1)[i]);
+  const T* x = shifted<T>(call.input<int8_t>(0), attribute(call, "x_zp"), scratch, 3);
+  sum(x, w, accumulators);
+  requantize_planes(call, accumulators);
+}
+
+template <typename T>
+void convolution(const Call& call, Scratch& scratch) {
+  weighted_planes<T>(call, scratch, [&](const T* x, const T* w, T* accumulators) {
+    convolve<T>(convolution_of(call), x, w, nullptr, accumulators, scratch);
+  });
+}
+
+template <typename T>
+void transposed(const Call& call, Scratch& scratch) {
+  weighted_planes<T>(call, scratch, [&](const T* x, const T* w, T* accumulators) {
+    convolve_transposed<T>(call, x, w, nullptr, accumulators, scratch);
+  });
 }
 
 template <typename T>
@@ -114,6 +146,10 @@ void linear(const Call& call, Scratch& scratch) {
 
 void run_qconv2d(const Call& call, Scratch& scratch) {
   fits_float(call) ? convolution<float>(call, scratch) : convolution<double>(call, scratch);
+}
+void run_qconv_transpose2d(const Call& call, Scratch& scratch) {
+  transposed_fits_float(call) ? transposed<float>(call, scratch)
+                              : transposed<double>(call, scratch);
 }
 void run_qlinear(const Call& call, Scratch& scratch) {
   fits_float(call) ? linear<float>(call, scratch) : linear<double>(call, scratch);
@@ -208,6 +244,7 @@ const KernelTable& integer_kernels() {
     set(ir::OpKind::lut, run_lut);
     set(ir::OpKind::qadd, run_qadd);
     set(ir::OpKind::qconv2d, run_qconv2d);
+    set(ir::OpKind::qconv_transpose2d, run_qconv_transpose2d);
     set(ir::OpKind::qlinear, run_qlinear);
     set(ir::OpKind::qmul, run_qmul);
     set(ir::OpKind::qsub, run_qsub);

@@ -106,7 +106,7 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
     for (size_t i = 0; i < terms; ++i) codes[i] = weight_code(all[c].w[i], scale);
     double bias = all[c].bias;
     if (request.bias != nullptr && !request.x_means.empty()) {
-      bias -= mean_shift(request, c, all[c].w, codes, scale);
+      bias -= mean_shift(request, c, all[c].w, codes, scale) * request.coverage;
     }
     result.bias.data<int32_t>()[c] = static_cast<int32_t>(
         std::nearbyint(std::clamp(bias / (request.x.scale * scale), -0x1p30, 0x1p30)));

@@ -1,5 +1,5 @@
 #pragma once
-// Weights, bias and multipliers of qconv2d and qlinear.
+// Weights, bias and multipliers of qconv2d and its kin.
 
 #include <span>
 #include <vector>
@@ -25,6 +25,9 @@ struct WeightRequest {
   /// Mean of each input channel. Rounding the weights shifts the result by sum (w' - w) * mean on
   /// average, which the bias takes back. Empty: it does not.
   std::span<const double> x_means;
+  /// How many of a channel's taps meet an input, on average over the output: less than 1 for a
+  /// transposed convolution with a stride.
+  double coverage = 1;
   bool per_channel = true;
 };
 

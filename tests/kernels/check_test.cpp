@@ -55,6 +55,8 @@ bool is_free(PteOp op, size_t arg) {
       return arg == 8;
     case PteOp::cortex_m_quantized_linear:
       return arg == 2 || arg == 3;
+    case PteOp::thimble_conv_transpose2d:
+      return arg == 2;
     default:
       return false;
   }

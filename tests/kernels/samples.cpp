@@ -378,6 +378,12 @@ Invocation sample(PteOp op, Random& random) {
       return gathered(op, random);
     case PteOp::thimble_qmasked_softmax:
       return masked_softmax(random);
+    case PteOp::thimble_adaptive_avg_pool2d:
+    case PteOp::thimble_adaptive_max_pool2d:
+    case PteOp::thimble_conv_transpose2d:
+    case PteOp::thimble_permute:
+    case PteOp::thimble_resize_bilinear:
+      return image_sample(op, random);
     default:
       return movement(op, random);
   }

@@ -6,5 +6,7 @@
 namespace thimble::kernels::test {
 
 Invocation sample(abi::PteOp op, Random& random);
+/// Of families with a file of their own.
+Invocation image_sample(abi::PteOp op, Random& random);
 
 }  // namespace thimble::kernels::test

@@ -29,7 +29,7 @@ TEST(ImportErrors, AllUnsupportedOperatorsThatOutputsNeed) {
       .node("aten.erfinv.default", {{"self", ref("c")}}, "d", kShape)
       .node("aten.sort.default", {{"self", ref("x")}}, "unused", kShape)
       .node("aten.pad.default",
-            {{"self", ref("x")}, {"pad", ints({1, 1})}, {"mode", word("reflect")}}, "e",
+            {{"self", ref("x")}, {"pad", ints({1, 1})}, {"mode", word("mirror")}}, "e",
             {size(1), size(3), size(4), size(6)})
       .output("d")
       .output("e");
@@ -39,7 +39,7 @@ TEST(ImportErrors, AllUnsupportedOperatorsThatOutputsNeed) {
             "  net.py:13      d = ...                            in module block\n"
             "aten.cumsum.default is not supported\n"
             "  net.py:12      c = ...                            in module block\n"
-            "aten.pad.default is not supported: mode reflect\n"
+            "aten.pad.default is not supported: mode mirror\n"
             "  net.py:15      e = ...                            in module block");
 }
 

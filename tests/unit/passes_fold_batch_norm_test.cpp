@@ -38,6 +38,25 @@ TEST(FoldBatchNorm, GoesIntoWeightsAndBias) {
   EXPECT_EQ(graph.value(op.output).name, "y");
 }
 
+TEST(FoldBatchNorm, IntoTransposedConvolution) {
+  const ir::Graph graph = run_pass(fold_batch_norm, R"(
+    graph @forward {
+      input %x: f32[1,4,1,1]
+      const %w: f32[4,2,1,1] = 0x0000803f000000400000803f00000040000080bf0000803f000080bf0000803f
+      const %scale: f32[4] = 0x000000400000803f000080bf00000040
+      const %shift: f32[4] = 0x00000000000000000000803f00000040
+      %c: f32[1,4,1,1] = conv_transpose2d(%x, %w, _) {stride=[1,1], padding=[0,0,0,0], output_padding=[0,0], dilation=[1,1], groups=2}
+      %y: f32[1,4,1,1] = batch_norm(%c, %scale, %shift)
+      output %y
+    })");
+  ASSERT_EQ(op_names(graph), "conv_transpose2d");
+  const ir::Op& op = graph.ops()[0];
+  // Inputs 0 and 1 write outputs 0 and 1, inputs 2 and 3 outputs 2 and 3.
+  EXPECT_EQ(*graph.value(op.inputs[1]).constant,
+            ir::make_f32({4, 2, 1, 1}, std::vector<float>{2, 2, 2, 2, 1, 2, 1, 2}));
+  EXPECT_EQ(*graph.value(op.inputs[2]).constant, ir::make_f32({4}, std::vector<float>{0, 0, 1, 2}));
+}
+
 TEST(FoldBatchNorm, AChainOfChannelArithmeticFolds) {
   const ir::Graph graph = run_pass(fold_batch_norm, with_conv(R"(
     const %m: f32[1,2,1,1] = 0x000000400000803f

@@ -93,6 +93,9 @@ Result<ir::ValueId> sum_rule(RuleCall& call);
 Result<ir::ValueId> table_rule(RuleCall& call);
 // choice.cpp
 Result<ir::ValueId> compare_rule(RuleCall& call);
+// image.cpp
+Result<ir::ValueId> adaptive_avg_pool2d_rule(RuleCall& call);
+Result<ir::ValueId> resize_bilinear_rule(RuleCall& call);
 // matmul.cpp
 Result<ir::ValueId> gather_rule(RuleCall& call);
 Result<ir::ValueId> matmul_rule(RuleCall& call);

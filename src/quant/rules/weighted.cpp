@@ -8,6 +8,28 @@ using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 
+namespace {
+
+OpKind integer_kind(OpKind kind) {
+  switch (kind) {
+    case OpKind::conv2d:
+      return OpKind::qconv2d;
+    case OpKind::conv_transpose2d:
+      return OpKind::qconv_transpose2d;
+    default:
+      return OpKind::qlinear;
+  }
+}
+
+/// The dimension of the weights that counts output channels; none if groups divide them.
+std::optional<int> channel_axis(const ir::Op& op) {
+  if (op.kind != OpKind::conv_transpose2d) return 0;
+  if (op.integer("groups") == 1) return 1;
+  return std::nullopt;
+}
+
+}  // namespace
+
 Result<ValueId> weighted_rule(RuleCall& call) {
   const ir::Op& op = call.op();
   const Params& x = call.params(0);
@@ -16,13 +38,15 @@ Result<ValueId> weighted_rule(RuleCall& call) {
   auto weights = weights_of(call.from(), op, call.plan().result, call.decisions(), per_channel);
   if (!weights) return call.located(weights.error());
   const std::vector<int32_t> zeros(weights->scale.size(), 0);
-  const ir::Quant w_quant{weights->scale, zeros, per_channel ? 0 : -1};
+  std::optional<ir::Quant> w_quant;
+  const std::optional<int> axis = per_channel ? channel_axis(op) : -1;
+  if (axis) w_quant = {weights->scale, zeros, *axis};
   THIMBLE_TRY(const ValueId x_id, call.codes(0));
   const std::string& name = call.operand(1).name;
   const ValueId w = call.named_constant(name, std::move(weights->w), w_quant);
   ValueId bias = ir::kNoValue;
   if (call.has(2)) {
-    ir::Quant bias_quant = w_quant;
+    ir::Quant bias_quant{weights->scale, zeros, per_channel ? 0 : -1};
     for (double& scale : bias_quant.scale) scale *= x.scale;
     bias = call.named_constant(call.operand(2).name, std::move(weights->bias), bias_quant);
   }
@@ -32,8 +56,7 @@ Result<ValueId> weighted_rule(RuleCall& call) {
   attrs.set("x_zp", int64_t{x.zero_point});
   attrs.set("y_zp", int64_t{y.zero_point});
   call.set_clamp(attrs);
-  return call.add(op.kind == OpKind::conv2d ? OpKind::qconv2d : OpKind::qlinear,
-                  {x_id, w, bias, mult, shift}, attrs);
+  return call.add(integer_kind(op.kind), {x_id, w, bias, mult, shift}, attrs);
 }
 
 }  // namespace thimble::quant

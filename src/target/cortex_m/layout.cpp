@@ -167,6 +167,9 @@ class Assigner {
     return add(OpKind::permute, {value}, {{"dims", as_dims(inverse(frame))}}, like, frame);
   }
 
+  /// A gather by one row of positions: its result has the operand's dimensions.
+  bool keeps_rank(const Op& op) { return from_.type(op.inputs[1]).shape.size() == 1; }
+
   /// True if some reader, through operators that keep the order, is a window.
   bool wants_channels_last(ValueId old_value) {
     std::vector<ValueId> work = {old_value};
@@ -178,7 +181,8 @@ class Assigner {
       for (const int consumer : consumers_[static_cast<size_t>(at)]) {
         const Op& op = from_.ops()[static_cast<size_t>(consumer)];
         if (is_window(op.kind)) return true;
-        if (follows_operand(op.kind)) work.push_back(op.output);
+        const bool moves_rows = op.kind == OpKind::gather && keeps_rank(op);
+        if (follows_operand(op.kind) || moves_rows) work.push_back(op.output);
       }
     }
     return false;
@@ -224,6 +228,8 @@ class Assigner {
       case OpKind::slice:
       case OpKind::expand:
         return convert_framed(op);
+      case OpKind::gather:
+        return keeps_rank(op) ? convert_framed(op) : convert_contiguous(op);
       case OpKind::qsoftmax16:
       case OpKind::qsoftmax:
       case OpKind::qlog_softmax:
@@ -261,6 +267,9 @@ class Assigner {
     THIMBLE_TRY(inputs[0], to_order(inputs[0], ir::channels_last_order(), op.source));
     if (op.kind == OpKind::qconv2d16) {  // its kernel takes the weights as they lie
       THIMBLE_TRY(inputs[1], to_order(inputs[1], ir::channels_last_order(), op.source));
+    }
+    if (op.kind == OpKind::qconv_transpose2d) {  // the input channels of a tap follow each other
+      THIMBLE_TRY(inputs[1], to_order(inputs[1], {1, 2, 3, 0}, op.source));
     }
     return add(op.kind, std::move(inputs), op.attrs, op, ir::channels_last_order(), op.output);
   }
@@ -412,7 +421,9 @@ class Assigner {
   }
 
   Result<ValueId> convert_framed(const Op& op) {
-    const DimOrder frame = common_order(rewriter_.map(op.inputs));
+    const bool gathers = op.kind == OpKind::gather;
+    const ValueId x = rewriter_.map(op.inputs[0]);
+    const DimOrder frame = gathers ? order(x) : common_order(rewriter_.map(op.inputs));
     // expand may add leading dimensions; then only a contiguous operand has a frame.
     if (op.kind == OpKind::expand &&
         rank(rewriter_.map(op.inputs[0])) != from_.type(op.output).shape.size()) {

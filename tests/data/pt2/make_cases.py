@@ -281,7 +281,7 @@ case('conv_5x3', conv(3, 4, (5, 3)), X)
 case('conv_pad_1_2', conv(3, 4, 3, padding=(1, 2)), X)
 case('conv_one_channel', conv(1, 1, 3), (1, 1, 6, 6))
 case('conv_unbatched', conv(3, 4, 3), (3, 8, 8), note='3-D input: no batch axis')
-case('conv_reflect', conv(3, 4, 3, padding=1, padding_mode='reflect'), X, expect='unsupported', op='aten.pad.default')
+case('conv_reflect', conv(3, 4, 3, padding=1, padding_mode='reflect'), X)
 case('conv1d_bn_relu', Net(lambda s, x: F.relu(s.b(s.c(x))), c=nn.Conv1d(3, 4, 3, stride=2), b=nn.BatchNorm1d(4)), (1, 3, 9))
 case('conv_transpose', Net(lambda s, x: s.c(x), c=nn.ConvTranspose2d(3, 4, 3, stride=2)), (1, 3, 4, 4))
 
@@ -458,6 +458,54 @@ case('pixel_shuffle', Net(lambda s, x: F.pixel_shuffle(x, 2)), (1, 8, 3, 3))
 case('upsample_nearest', Net(lambda s, x: F.interpolate(x, scale_factor=2, mode='nearest')), (1, 3, 4, 4))
 case('upsample_bilinear', Net(lambda s, x: F.interpolate(x, size=(6, 8), mode='bilinear', align_corners=False)), (1, 3, 3, 4))
 
+# ------------------------------------------------------------------- transposed convolution, resizing
+
+case('conv_transpose_2d', Net(lambda s, x: (s.a(x), s.b(x), s.c(x), s.d(x), s.e(x)), a=nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, output_padding=1),
+     b=nn.ConvTranspose2d(4, 6, (2, 3), stride=(3, 1), groups=2, bias=False), c=nn.ConvTranspose2d(4, 2, 3, dilation=(2, 3), padding=(1, 2)),
+     d=nn.ConvTranspose2d(4, 8, 4, stride=2, padding=1, groups=4), e=nn.ConvTranspose2d(4, 3, 2, stride=3, output_padding=(2, 1))), (2, 4, 5, 6))
+case('conv_transpose_1d', Net(lambda s, x, y: (s.a(x), s.b(x), s.a(y)), a=nn.ConvTranspose1d(4, 6, 5, stride=3, padding=2, output_padding=1),
+     b=nn.ConvTranspose1d(4, 4, 3, stride=2, dilation=2, groups=2)), (2, 4, 7), (4, 6), note='y has no batch')
+case('conv_transpose_core', Net(lambda s, x: s.b(F.relu(s.a(x))).flatten(1), a=nn.ConvTranspose2d(3, 4, 3, stride=2, padding=1), b=nn.ConvTranspose2d(4, 2, 2, stride=2, groups=2)),
+     (1, 3, 4, 5), core=True)
+case('conv_transpose_core_1d', Net(lambda s, x: s.a(x), a=nn.ConvTranspose1d(3, 4, 3, stride=2, padding=1)), (1, 3, 8), core=True)
+case('conv_transpose_batch_norm', Net(lambda s, x: F.relu(s.n(s.a(x))), a=nn.ConvTranspose2d(4, 6, 3, stride=2, groups=2), n=nn.BatchNorm2d(6)), (1, 4, 3, 4))
+case('conv_transpose_functional', Net(lambda s, x, w: F.conv_transpose2d(x, s.w * 2)[:, :, 1:] + w, w=par(3, 2, 3, 3)), (1, 3, 4, 4), (1, 2, 5, 6), note='computed weights')
+case('conv_transpose_of_input', Net(lambda s, x, w: F.conv_transpose2d(x, w)), (1, 3, 4, 4), (3, 2, 3, 3), note='weights are an input',
+     op='aten.conv_transpose2d.input')
+case('conv_channel_multiplier', Net(lambda s, x, y: (s.a(x), s.b(x), s.c(y)), a=nn.Conv2d(3, 9, 3, groups=3, padding=1), b=nn.Conv2d(3, 6, (3, 2), groups=3, stride=2, dilation=(1, 2)),
+     c=nn.Conv1d(4, 12, 5, groups=4, padding=4, dilation=2)), (1, 3, 7, 8), (2, 4, 16))
+case('conv1d_groups_dilation', Net(lambda s, x: (s.a(x), s.b(x)), a=nn.Conv1d(6, 4, 3, groups=2, dilation=3, padding='same'), b=nn.Conv1d(6, 6, 3, groups=6, dilation=4, padding=4, stride=2)), (2, 6, 20))
+case('resize_nearest', Net(lambda s, x: (F.interpolate(x, scale_factor=(2, 3)), F.interpolate(x, size=(3, 11)), F.interpolate(x, scale_factor=2.5), F.interpolate(x, scale_factor=(0.6, 1.3)),
+     F.interpolate(x, scale_factor=1.7, recompute_scale_factor=True), F.interpolate(x, size=(5, 7)), F.interpolate(x, scale_factor=1.99))), (2, 3, 5, 7))
+case('resize_nearest_exact', Net(lambda s, x: (F.interpolate(x, scale_factor=2, mode='nearest-exact'), F.interpolate(x, size=(3, 11), mode='nearest-exact'),
+     F.interpolate(x, scale_factor=(0.6, 2.7), mode='nearest-exact'))), (1, 3, 5, 7))
+case('resize_1d', Net(lambda s, x: (F.interpolate(x, scale_factor=3), F.interpolate(x, size=5), F.interpolate(x, scale_factor=1.3, mode='nearest-exact'), F.interpolate(x, scale_factor=1.7, mode='linear'),
+     F.interpolate(x, size=17, mode='linear', align_corners=True), F.interpolate(x, size=4, mode='area'))), (2, 3, 9))
+case('resize_bilinear', Net(lambda s, x: [F.interpolate(x, mode='bilinear', align_corners=a, **k) for a in (False, True)
+     for k in (dict(scale_factor=2), dict(scale_factor=(1.6, 2.3)), dict(size=(3, 4)), dict(size=(1, 20)), dict(scale_factor=1.6, recompute_scale_factor=True), dict(size=(5, 7)))]), (1, 2, 5, 7))
+case('resize_core', Net(lambda s, x: (F.interpolate(x, scale_factor=2, mode='bilinear'), F.interpolate(x, scale_factor=2))), (1, 3, 4, 5), core=True)
+case('resize_module', Net(lambda s, x: (s.a(x), s.b(x), s.c(x)), a=nn.Upsample(scale_factor=2), b=nn.UpsamplingBilinear2d(scale_factor=2), c=nn.UpsamplingNearest2d(size=(9, 4))), (1, 3, 4, 5), fmt=CL)
+case('resize_bicubic', Net(lambda s, x: F.interpolate(x, scale_factor=2, mode='bicubic')), (1, 3, 4, 5), op='aten.upsample_bicubic2d.vec')
+case('pool_1d', Net(lambda s, x, y: (F.max_pool1d(x, 3), F.max_pool1d(x, 3, stride=2, padding=1, dilation=2), F.max_pool1d(y, 2), F.avg_pool1d(x, 4, stride=3, padding=2),
+     F.avg_pool1d(x, 3, count_include_pad=False, padding=1), F.adaptive_avg_pool1d(x, 4), F.adaptive_max_pool1d(x, 5), F.avg_pool1d(y, 3, ceil_mode=True), F.adaptive_avg_pool1d(y, 1))), (2, 3, 14), (3, 11))
+case('pool_ceil', Net(lambda s, x: (F.max_pool2d(x, 3, 2, ceil_mode=True), F.max_pool2d(x, 2, 3, 1, ceil_mode=True), F.max_pool2d(x, (2, 3), (2, 4), (1, 0), dilation=(2, 1), ceil_mode=True),
+     F.avg_pool2d(x, 3, 2, ceil_mode=True), F.avg_pool2d(x, 3, 2, 1, ceil_mode=True), F.avg_pool2d(x, 2, 3, 1, ceil_mode=True), F.avg_pool2d(x, (2, 3), (3, 2), (1, 1), ceil_mode=True, count_include_pad=False),
+     F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, divisor_override=5), F.avg_pool2d(x, 4, 3, 2, divisor_override=3), F.avg_pool2d(x, 2, divisor_override=1))), (1, 2, 10, 12))
+case('adaptive_any', Net(lambda s, x, y: (F.adaptive_avg_pool2d(x, (3, 5)), F.adaptive_max_pool2d(x, (5, 3)), F.adaptive_avg_pool2d(x, (None, 4)), F.adaptive_avg_pool2d(y, (9, 13)), F.adaptive_max_pool2d(y, (2, 11)),
+     F.adaptive_avg_pool2d(x, (7, 20)))), (2, 3, 7, 11), (3, 5, 6))
+case('pad_modes', Net(lambda s, x, y: (F.pad(x, (1, 2, 3, 0), 'reflect'), F.pad(x, (1, 2, 3, 4), 'replicate'), F.pad(x, (2, 1, 4, 3), 'circular'), F.pad(y, (3, 2), 'reflect'),
+     F.pad(y, (7, 0), 'replicate'), F.pad(y, (1, 5), 'circular'), F.pad(x, (1, -1, 2, -2), 'constant', 0.5), F.pad(x[0], (2, 2, 1, 1), 'reflect'))), (1, 2, 5, 4), (2, 3, 6))
+case('pad_core', Net(lambda s, x: (F.pad(x, (1, 2, 3, 0), 'reflect') + 1, s.a(x)), a=nn.Sequential(nn.ReflectionPad2d(1), nn.Conv2d(2, 3, 3))), (1, 2, 5, 4), core=True)
+case('pad_conv_modes', Net(lambda s, x: (s.a(x), s.b(x), s.c(x)), a=nn.Conv2d(2, 3, 3, padding=1, padding_mode='reflect'), b=nn.Conv2d(2, 3, 5, padding=2, padding_mode='replicate'),
+     c=nn.Conv2d(2, 3, 3, padding=1, padding_mode='circular')), (1, 2, 6, 5))
+case('rearranged', Net(lambda s, x: (x.flip(-1), x.flip((1, 2)), x.roll(2, -1), x.roll((1, -2), (0, 3)), x.roll(7), x.repeat_interleave(3, 1), x.repeat_interleave(2), x.tile((2, 1)), x.repeat(2, 1, 3, 1, 1),
+     x.unfold(2, 3, 2), x.flip(()), torch.fliplr(x[0, 0]), torch.flipud(x))), (2, 3, 4, 5))
+case('repeat_interleave_list', Net(lambda s, x: x.repeat_interleave(s.n, dim=1, output_size=6), n=Buffer(torch.tensor([1, 2, 3]))), (2, 3, 4))
+case('shuffles', Net(lambda s, x: (F.pixel_shuffle(x, 2), F.pixel_unshuffle(x, 3), F.channel_shuffle(x, 4), torch.native_channel_shuffle(x, 2), F.pixel_shuffle(x[0], 2))), (2, 8, 3, 6))
+case('shuffle_net_block', Net(lambda s, x: torch.cat([x[:, :4], s.b(s.a(x[:, 4:]))], 1).view(1, 2, 4, 6, 6).transpose(1, 2).reshape(1, 8, 6, 6), a=nn.Conv2d(4, 4, 1), b=nn.Conv2d(4, 4, 3, padding=1, groups=4)), (1, 8, 6, 6))
+case('unfold_image', Net(lambda s, x: (F.unfold(x, 3), F.unfold(x, (2, 3), dilation=(1, 2), padding=(1, 2), stride=(2, 1)), F.unfold(x[0], 2, stride=2))), (2, 3, 6, 7))
+case('glu_diff', Net(lambda s, x: (F.glu(x), F.glu(x, 1), torch.diff(x), torch.diff(x, n=2, dim=1), torch.diff(x, dim=2, prepend=x[:, :, :1], append=x[:, :, :2]))), (2, 4, 3, 6))
+
 # ------------------------------------------------------------------------- concatenation and slices
 
 case('cat_dim1', Net(lambda s, x, y: torch.cat([x, y], 1)), V, (1, 2, 4, 5))
@@ -491,7 +539,7 @@ case('pad_channels', Net(lambda s, x: F.pad(x, (0, 0, 0, 0, 1, 2))), V)
 case('pad_tf_same', Net(lambda s, x: s.b(F.pad(F.relu(s.a(x)), (0, 1, 0, 1))), a=nn.Conv2d(3, 4, 3, padding=1), b=nn.Conv2d(4, 5, 3, stride=2)), X)
 case('pad_value_conv', Net(lambda s, x: s.b(F.pad(s.a(x), (1, 1, 1, 1), value=0.5)), a=nn.Conv2d(3, 4, 1), b=nn.Conv2d(4, 2, 3)), (1, 3, 5, 5))
 case('pad_module', Net(lambda s, x: s.c(s.p(x)), p=nn.ZeroPad2d((1, 0, 1, 0)), c=nn.Conv2d(3, 4, 3)), (1, 3, 5, 5))
-case('pad_reflect', Net(lambda s, x: F.pad(x, (1, 1, 1, 1), mode='reflect')), V, expect='unsupported', op='aten.pad.default')
+case('pad_reflect', Net(lambda s, x: F.pad(x, (1, 1, 1, 1), mode='reflect')), V)
 
 # ------------------------------------------------------------------------- identities and constants
 

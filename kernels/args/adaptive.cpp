@@ -1,0 +1,29 @@
+#include "kernels/args/adaptive.h"
+
+#include "kernels/args/attributes.h"
+
+namespace thimble::kernels {
+
+Status check_adaptive_pool(const Call& call, uint32_t words) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& y = tensor(call, 2);
+  const Tensor* const both[] = {&x, &y};
+  for (const Tensor* t : both) {
+    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
+    if (t->rank != 4) return Status::kBadShape;
+    if (!is_nhwc(*t)) return Status::kBadLayout;
+  }
+  if (x.sizes[0] != y.sizes[0] || x.sizes[1] != y.sizes[1]) return Status::kBadShape;
+  if (const Status s = check_attributes(tensor(call, 1), words); s != Status::kOk) return s;
+  const int32_t* const attribute = attributes(tensor(call, 1));
+  if (attribute[0] != 2) return Status::kBadParameter;
+  for (uint32_t side = 0; side < 2; ++side) {
+    const AdaptiveAxis axis = adaptive_axis(call, side);
+    if (attribute[1 + side] != axis.out) return Status::kBadShape;
+    // span() multiplies in 32 bits.
+    if ((int64_t{axis.out} + 1) * axis.in + axis.out > INT32_MAX) return Status::kBadShape;
+  }
+  return Status::kOk;
+}
+
+}  // namespace thimble::kernels

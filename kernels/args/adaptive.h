@@ -1,0 +1,30 @@
+#pragma once
+// Adaptive pools: output position i of n covers the input positions floor(i * in / n) up to, not
+// including, ceil((i + 1) * in / n).
+//
+// Operands: x, attributes (the output's height and width as a list, then perhaps bounds), y.
+// Memory: NHWC.
+
+#include <cstdint>
+
+#include "kernels/args/operands.h"
+
+namespace thimble::kernels {
+
+struct Span {
+  int32_t first, last;  // half-open
+};
+
+struct AdaptiveAxis {
+  int32_t in, out;
+
+  Span span(int32_t o) const { return {o * in / out, ((o + 1) * in + out - 1) / out}; }
+};
+
+/// `words`: of attributes, the two sizes and their count included.
+Status check_adaptive_pool(const Call& call, uint32_t words);
+inline AdaptiveAxis adaptive_axis(const Call& call, uint32_t side) {
+  return {tensor(call, 0).sizes[2 + side], tensor(call, 2).sizes[2 + side]};
+}
+
+}  // namespace thimble::kernels

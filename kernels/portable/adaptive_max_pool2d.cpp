@@ -1,0 +1,45 @@
+// thimble::adaptive_max_pool2d on codes; operands and memory: kernels/args/adaptive.h; formula:
+// docs/numerics.md, "Pools and reductions". Each tap is folded into the output over all channels.
+
+#include "kernels/args/adaptive.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check(const Call& call) {
+  return check_adaptive_pool(call, 3);
+}
+
+void fold(const int8_t* x, int32_t channels, int8_t* y) {
+  for (int32_t c = 0; c < channels; ++c) y[c] = x[c] > y[c] ? x[c] : y[c];
+}
+
+void run(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const AdaptiveAxis down = adaptive_axis(call, 0);
+  const AdaptiveAxis across = adaptive_axis(call, 1);
+  const int32_t channels = x.sizes[1];
+  int8_t* y = mutable_codes(tensor(call, 2));
+  for (int32_t n = 0; n < x.sizes[0]; ++n) {
+    for (int32_t oy = 0; oy < down.out; ++oy) {
+      const Span rows = down.span(oy);
+      for (int32_t ox = 0; ox < across.out; ++ox) {
+        const Span columns = across.span(ox);
+        for (int32_t c = 0; c < channels; ++c) y[c] = -128;
+        for (int32_t row = rows.first; row < rows.last; ++row) {
+          for (int32_t column = columns.first; column < columns.last; ++column) {
+            fold(codes(x) + ((n * down.in + row) * across.in + column) * channels, channels, y);
+          }
+        }
+        y += channels;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_adaptive_max_pool2d, check, run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,77 @@
+// thimble::permute: dimension i of the output is dimension dims[i] of the input, by logical shape,
+// in any memory orders and for elements of any size.
+//
+// Operands: x, attributes (the count of dims, then dims), y.
+
+#include "kernels/args/attributes.h"
+#include "kernels/args/move.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& y = tensor(call, 2);
+  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  if (x.rank != y.rank) return Status::kBadShape;
+  if (const Status s = check_attributes(tensor(call, 1), x.rank + 1U); s != Status::kOk) return s;
+  const int32_t* const dims = attributes(tensor(call, 1)) + 1;
+  if (dims[-1] != x.rank) return Status::kBadParameter;
+  uint32_t seen = 0;
+  for (uint32_t d = 0; d < x.rank; ++d) {
+    if (dims[d] < 0 || dims[d] >= x.rank) return Status::kBadParameter;
+    seen |= 1U << dims[d];
+    if (y.sizes[d] != x.sizes[dims[d]]) return Status::kBadShape;
+  }
+  return seen == (1U << x.rank) - 1 ? Status::kOk : Status::kBadParameter;
+}
+
+struct Axis {
+  int32_t extent, to_step, from_step;
+};
+
+/// Which axis to walk innermost: one that is a run of bytes in both operands, else the longest, so
+/// that as little as possible is done per row.
+uint32_t innermost(const Axis* axes, uint32_t rank, int32_t element) {
+  uint32_t best = rank - 1;
+  for (uint32_t a = 0; a < rank; ++a) {
+    const bool run = axes[a].to_step == element && axes[a].from_step == element;
+    if (run && axes[a].extent > 1) return a;
+    if (axes[a].extent > axes[best].extent) best = a;
+  }
+  return best;
+}
+
+void run(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& y = tensor(call, 2);
+  const int32_t* const dims = attributes(tensor(call, 1)) + 1;
+  int32_t from[abi::kMaxRank];
+  int32_t to[abi::kMaxRank];
+  byte_strides(x, from);
+  byte_strides(y, to);
+  Axis axes[abi::kMaxRank];
+  for (uint32_t p = 0; p < y.rank; ++p) {
+    const uint32_t d = y.dim_order[p];
+    axes[p] = {y.sizes[d], to[d], from[dims[d]]};
+  }
+  Move move;
+  move.to = static_cast<uint8_t*>(y.data);
+  move.from = static_cast<const uint8_t*>(x.data);
+  move.element = static_cast<int32_t>(element_bytes(y.dtype));
+  if (y.rank > 0) {
+    const uint32_t last = innermost(axes, y.rank, move.element);
+    for (uint32_t p = 0; p < y.rank; ++p) {
+      if (p != last) move.walk.push(axes[p].extent, axes[p].to_step, axes[p].from_step);
+    }
+    move.walk.push(axes[last].extent, axes[last].to_step, axes[last].from_step);
+  }
+  run_move(move);
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_permute, check, run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,147 @@
+// Resized signals and images. Nearest neighbours become a gather along each dimension: the width
+// first, whose elements are moved one by one while there are few rows. Which neighbour is nearest
+// follows PyTorch's arithmetic in float32, step by step.
+
+#include <algorithm>
+#include <cmath>
+
+#include "import/handlers.h"
+#include "import/image.h"
+#include "import/select_along.h"
+
+namespace thimble::import_pt2 {
+namespace {
+
+using ir::OpKind;
+using ir::ValueId;
+
+struct Resize {
+  Image image;
+  Ints size;                        // height, width
+  std::vector<double> scale{0, 0};  // that the user gave, or 0
+};
+
+Status check_scale(double scale) {
+  // NaN fails as well.
+  if (scale > 0 && scale < 65536) return ok();
+  return bad_input("a scale is {}, expected a positive number", scale);
+}
+
+/// The `.vec` overloads have a size or a list of scales, the others a size and perhaps a scale for
+/// each side.
+Status read_size(Call& call, Resize& resize) {
+  const size_t rank = resize.image.spatial;
+  std::vector<double> scales;
+  if (call.has("scale_factors")) {
+    THIMBLE_TRY(scales, call.numbers("scale_factors"));
+  } else if (call.has("scales") || call.has("scales_h") || call.has("scales_w")) {
+    for (const std::string_view name : {"scales", "scales_h", "scales_w"}) {
+      if (!call.has(name)) continue;
+      THIMBLE_TRY(const double scale, call.number(name));
+      scales.push_back(scale);
+    }
+  }
+  if (!scales.empty() && scales.size() != rank) {
+    return bad_input("{} scales, expected {}", scales.size(), rank);
+  }
+  for (size_t i = 0; i < scales.size(); ++i) {
+    THIMBLE_CHECK(check_scale(scales[i]));
+    resize.scale[2 - rank + i] = scales[i];
+  }
+  if (call.has("output_size")) {
+    THIMBLE_TRY(const Ints size, call.spatial("output_size", rank, 1));
+    resize.size = as_2d(size, rank, 1);
+  } else {
+    if (scales.empty()) return bad_input("neither output_size nor scale_factors");
+    for (size_t side = 0; side < 2; ++side) {
+      const double extent = static_cast<double>(resize.image.extent(call, side));
+      const double scale = resize.scale[side] > 0 ? resize.scale[side] : 1;
+      resize.size.push_back(static_cast<int64_t>(extent * scale));
+    }
+  }
+  for (const int64_t size : resize.size) {
+    if (size < 1 || size > 65535) return bad_input("the size is {}", ir::list_text(resize.size));
+  }
+  return ok();
+}
+
+Result<Resize> read_resize(Call& call, size_t rank) {
+  Resize resize;
+  THIMBLE_TRY(const ValueId x, call.tensor(call.has("self") ? "self" : "input"));
+  if (call.shape(x).size() != rank + 2) {
+    return bad_input("the input has shape {}, expected rank {}", ir::list_text(call.shape(x)),
+                     rank + 2);
+  }
+  THIMBLE_TRY(resize.image, as_image(call, x, rank));
+  THIMBLE_CHECK(read_size(call, resize));
+  return resize;
+}
+
+/// Half pixels: the centre of an output element decides ("nearest-exact"), else its start.
+Ints nearest_positions(int64_t in, int64_t out, double scale, bool half_pixels) {
+  const float step = scale > 0 ? static_cast<float>(1.0 / scale)
+                               : static_cast<float>(in) / static_cast<float>(out);
+  Ints positions;
+  for (int64_t i = 0; i < out; ++i) {
+    const float at =
+        half_pixels ? static_cast<float>((static_cast<double>(i) + 0.5) * static_cast<double>(step))
+                    : static_cast<float>(i) * step;
+    positions.push_back(std::min(static_cast<int64_t>(std::floor(at)), in - 1));
+  }
+  return positions;
+}
+
+Status nearest(Call& call, size_t rank, bool half_pixels) {
+  THIMBLE_TRY(const Resize resize, read_resize(call, rank));
+  ValueId y = resize.image.x;
+  for (const size_t side : {size_t{1}, size_t{0}}) {
+    const Ints positions = nearest_positions(resize.image.extent(call, side), resize.size[side],
+                                             resize.scale[side], half_pixels);
+    THIMBLE_TRY(y, select_along(call, y, 2 + side, positions));
+  }
+  THIMBLE_TRY(y, as_given(call, resize.image, y));
+  return call.result(y);
+}
+
+Status bilinear(Call& call, size_t rank) {
+  THIMBLE_TRY(const Resize resize, read_resize(call, rank));
+  THIMBLE_TRY(const bool align_corners, call.boolean("align_corners"));
+  const Ints same = {resize.image.extent(call, 0), resize.image.extent(call, 1)};
+  ValueId y = resize.image.x;
+  // PyTorch copies where nothing changes, whatever the scales say.
+  if (resize.size != same) {
+    THIMBLE_TRY(y, call.add(OpKind::resize_bilinear, {y},
+                            {{"size", resize.size},
+                             {"align_corners", int64_t{align_corners ? 1 : 0}},
+                             {"scale_h", align_corners ? 0.0 : resize.scale[0]},
+                             {"scale_w", align_corners ? 0.0 : resize.scale[1]}}));
+  }
+  THIMBLE_TRY(y, as_given(call, resize.image, y));
+  return call.result(y);
+}
+
+}  // namespace
+
+namespace handlers {
+
+Status upsample_bilinear2d(Call& call) {
+  return bilinear(call, 2);
+}
+Status upsample_linear1d(Call& call) {
+  return bilinear(call, 1);
+}
+Status upsample_nearest1d(Call& call) {
+  return nearest(call, 1, false);
+}
+Status upsample_nearest2d(Call& call) {
+  return nearest(call, 2, false);
+}
+Status upsample_nearest_exact1d(Call& call) {
+  return nearest(call, 1, true);
+}
+Status upsample_nearest_exact2d(Call& call) {
+  return nearest(call, 2, true);
+}
+
+}  // namespace handlers
+}  // namespace thimble::import_pt2
