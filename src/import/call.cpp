@@ -1,5 +1,7 @@
 #include "import/call.h"
 
+#include <algorithm>
+
 #include "import/constants.h"
 
 namespace thimble::import_pt2 {
@@ -11,6 +13,14 @@ Status Call::result(ValueId value) {
   if (is_in_place(short_target(node_.target))) return write_self(value);
   const auto names = output_names();
   if (!names.empty()) context_.tensors.bind(names.front(), value);
+  return ok();
+}
+
+Status Call::results(const std::vector<ValueId>& values) {
+  const auto names = output_names();
+  for (size_t i = 0; i < std::min(names.size(), values.size()); ++i) {
+    context_.tensors.bind(names[i], values[i]);
+  }
   return ok();
 }
 

@@ -78,6 +78,8 @@ class Call {
   // Results. Every output of the node that is not bound stays without a value: using it is refused.
   /// The first output is a new tensor; of an in-place operator, the new content of `self`.
   Status result(ir::ValueId value);
+  /// The outputs are new tensors, in order; those behind the last one are left out.
+  Status results(const std::vector<ir::ValueId>& values);
   /// The outputs share the memory of argument `base`.
   Status view(View view, std::string_view base = "self") { return views({std::move(view)}, base); }
   Status views(std::vector<View> views, std::string_view base = "self");

@@ -76,7 +76,7 @@ Result<Shape> float_norm(const Candidate& c) {
   return c.shape(0);
 }
 
-Status check_row(const Candidate& c, int64_t count) {
+Status check_row(int64_t count) {
   if (count <= kRowMax) return ok();
   return unsupported("{} elements in one row, at most {}", count, kRowMax);
 }
@@ -96,7 +96,7 @@ Result<Type> integer_norm(const Candidate& c, NormRule rule) {
   if (c.has(1)) THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));
   if (c.count() > 2 && c.has(2)) THIMBLE_CHECK(check_norm_bias(c, 2));
   THIMBLE_TRY(const int64_t count, rule(c));
-  THIMBLE_CHECK(check_row(c, count));
+  THIMBLE_CHECK(check_row(count));
   THIMBLE_CHECK(c.expect_range("eps", 0, INT32_MAX));
   THIMBLE_CHECK(c.expect_range("eps_shift", 0, kEpsShiftMax));
   THIMBLE_CHECK(check_zero_point(c, "y_zp"));
@@ -155,7 +155,7 @@ Result<Type> infer_qcumsum(const Candidate& c) {
   THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
   THIMBLE_CHECK(check_clamp(c));
   THIMBLE_CHECK(check_rounding(c));
-  THIMBLE_CHECK(check_row(c, c.shape(0)[dim]));
+  THIMBLE_CHECK(check_row(c.shape(0)[dim]));
   return int8_result(c.shape(0));
 }
 
@@ -165,7 +165,7 @@ Result<Type> infer_qvariance(const Candidate& c) {
   THIMBLE_CHECK(check_zero_point(c, "y_zp"));
   THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
   THIMBLE_CHECK(check_clamp(c));
-  THIMBLE_CHECK(check_row(c, c.type(0).elements() / element_count(shape)));
+  THIMBLE_CHECK(check_row(c.type(0).elements() / element_count(shape)));
   return int8_result(std::move(shape));
 }
 
