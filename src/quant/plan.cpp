@@ -24,6 +24,12 @@ bool is_scalar_constant(const Graph& graph, ValueId id) {
 /// Why this operator has no integer form; empty if it has one.
 std::string refusal(const Graph& graph, const Op& op) {
   if (rule_of(op.kind) == nullptr) return "it is no float operator of a prepared graph";
+  if (has_trait(op.kind, trait::kEntries)) {
+    const bool constants = std::all_of(op.inputs.begin() + 1, op.inputs.end(), [&](ValueId id) {
+      return id == ir::kNoValue || is_constant(graph, id);
+    });
+    if (!constants) return "its weights are computed by the network";
+  }
   if (!has_trait(op.kind, trait::kWeights)) return "";
   if (!is_constant(graph, op.inputs[1])) return "its weights are computed by the network";
   if (op.inputs[2] != ir::kNoValue && !is_constant(graph, op.inputs[2])) {

@@ -18,6 +18,7 @@ inline constexpr uint32_t kClamp = 2;
 inline constexpr uint32_t kShares = 4;
 inline constexpr uint32_t kJoins = 8;
 inline constexpr uint32_t kWeights = 16;
+inline constexpr uint32_t kEntries = 32;
 }  // namespace trait
 
 /// One float operator while it is lowered. Operands are named by their position.
@@ -92,6 +93,13 @@ Result<ir::ValueId> table_rule(RuleCall& call);
 Result<ir::ValueId> avg_pool2d_rule(RuleCall& call);
 Result<ir::ValueId> movement_rule(RuleCall& call);
 Result<ir::ValueId> pad_rule(RuleCall& call);
+// norm.cpp
+Result<ir::ValueId> norm_rule(RuleCall& call);
+// reduce.cpp
+Result<ir::ValueId> argmax_rule(RuleCall& call);
+Result<ir::ValueId> cumsum_rule(RuleCall& call);
+Result<ir::ValueId> reduce_sum_rule(RuleCall& call);
+Result<ir::ValueId> variance_rule(RuleCall& call);
 // softmax.cpp
 Result<ir::ValueId> log_softmax_rule(RuleCall& call);
 Result<ir::ValueId> softmax_rule(RuleCall& call);
