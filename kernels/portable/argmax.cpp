@@ -19,8 +19,7 @@ Status check(const Call& call) {
   const auto dim = static_cast<uint32_t>(attributes.word());
   const int32_t keepdim = attributes.word();
   const int32_t smallest = attributes.word();
-  const bool fine =
-      attributes.complete() && dim < x.rank && ((keepdim | smallest) & ~1) == 0;
+  const bool fine = attributes.complete() && dim < x.rank && ((keepdim | smallest) & ~1) == 0;
   if (!fine) return Status::kBadParameter;
   return check_reduced_sizes(x, y, 1U << dim);
 }

@@ -37,9 +37,8 @@ Status check(const Call& call) {
   }
   AttributeReader attributes(tensor(call, 1));
   const Params p = params_of(attributes);
-  const bool fine = attributes.complete() && p.dim < x.rank && is_code(p.x_zp) &&
-                    is_code(p.y_zp) && is_scale(p.mult, p.shift) && are_bounds(p.min, p.max) &&
-                    p.rounding == 0;
+  const bool fine = attributes.complete() && p.dim < x.rank && is_code(p.x_zp) && is_code(p.y_zp) &&
+                    is_scale(p.mult, p.shift) && are_bounds(p.min, p.max) && p.rounding == 0;
   if (!fine) return Status::kBadParameter;
   return same_sizes(x, y) && x.sizes[p.dim] <= kMaxReduced ? Status::kOk : Status::kBadShape;
 }

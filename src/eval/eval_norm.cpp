@@ -35,7 +35,8 @@ Rows group_rows(const Call& call) {
   return rows;
 }
 
-/// (x - mean) / sqrt(variance + eps) * w + b; without the mean, x / sqrt(mean of squares + eps) * w.
+/// (x - mean) / sqrt(variance + eps) * w + b; without the mean, x / sqrt(mean of squares + eps) *
+/// w.
 void float_norm(const Call& call, const Rows& rows, bool centered) {
   const auto x = call.input<float>(0);
   const double eps = call.op.number("eps");
@@ -97,8 +98,7 @@ int8_t normalized(const Call& call, int64_t difference, const InverseSqrt& scale
     a = floor_divide(call.input<int16_t>(1)[coefficient] * a + pow2(14), pow2(15));
   }
   if (call.inputs.size() > 2 && call.has(2)) a += call.input<int32_t>(2)[coefficient];
-  const int64_t y =
-      requantize(a, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
+  const int64_t y = requantize(a, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
   return to_code(call, y + call.integer("y_zp"));
 }
 

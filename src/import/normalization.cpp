@@ -122,8 +122,7 @@ Status instance_norm(Call& call) {
 
 Status group_norm(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
-  THIMBLE_TRY(const int64_t groups,
-              call.integer(call.has("num_groups") ? "num_groups" : "group"));
+  THIMBLE_TRY(const int64_t groups, call.integer(call.has("num_groups") ? "num_groups" : "group"));
   THIMBLE_TRY(const ValueId y, add_group_norm(call, x, groups));
   return call.result(y);
 }

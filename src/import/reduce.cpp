@@ -155,8 +155,7 @@ Status vector_norm(Call& call, double p) {
   }
   THIMBLE_TRY(over.x, call.add(OpKind::abs, {x}));
   if (std::isinf(p)) {
-    THIMBLE_TRY(const ValueId y,
-                add_reduction(call, over, p > 0 ? OpKind::amax : OpKind::amin));
+    THIMBLE_TRY(const ValueId y, add_reduction(call, over, p > 0 ? OpKind::amax : OpKind::amin));
     return call.result(y);
   }
   if (!(p > 0)) return unsupported("a norm of order {}, expected above 0 or infinite", p);

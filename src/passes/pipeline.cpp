@@ -6,6 +6,7 @@
 #include "ir/verify.h"
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
+#include "passes/fuse_norm.h"
 #include "passes/hoist_clamp.h"
 #include "passes/merge_pad.h"
 #include "passes/remove_noops.h"

@@ -51,14 +51,14 @@ TEST(Reduce, EverySetOfDimensions) {
         const size_t y_rank = keepdim ? rank : rank - dims.size();
         ir::Attrs attrs{{"dims", dims}, {"keepdim", int64_t{keepdim}}};
         for (const OpKind kind : {OpKind::amax, OpKind::amin}) {
-          ASSERT_NO_FATAL_FAILURE(
-              expect_direct(kind, attrs, {codes(random, shape, random_order(random, rank))},
-                            random_order(random, y_rank)));
+          ASSERT_NO_FATAL_FAILURE(expect_direct(kind, attrs,
+                                                {codes(random, shape, random_order(random, rank))},
+                                                random_order(random, y_rank)));
         }
         set_result(random, attrs, -16, 0);
-        ASSERT_NO_FATAL_FAILURE(expect_direct(
-            OpKind::qvariance, attrs, {codes(random, shape, random_order(random, rank))},
-            random_order(random, y_rank)));
+        ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qvariance, attrs,
+                                              {codes(random, shape, random_order(random, rank))},
+                                              random_order(random, y_rank)));
       }
     }
   }
@@ -75,15 +75,13 @@ TEST(Reduce, AlongEveryDimension) {
     // Few different codes: the first of equals counts.
     Operand x = codes(random, shape, order);
     for (int8_t& code : x.tensor.data<int8_t>()) code = static_cast<int8_t>(code >> (random() % 8));
-    ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::argmax,
-                                          {{"dim", dim},
-                                           {"keepdim", int64_t{keepdim}},
-                                           {"smallest", int64_t{uniform(random, 0, 1)}}},
-                                          {x}, random_order(random, keepdim ? rank : rank - 1)));
+    ASSERT_NO_FATAL_FAILURE(expect_direct(
+        OpKind::argmax,
+        {{"dim", dim}, {"keepdim", int64_t{keepdim}}, {"smallest", int64_t{uniform(random, 0, 1)}}},
+        {x}, random_order(random, keepdim ? rank : rank - 1)));
     ir::Attrs attrs{{"dim", dim}, {"x_zp", int64_t{uniform(random, -128, 127)}}};
     set_result(random, attrs, -6, 2);
-    ASSERT_NO_FATAL_FAILURE(
-        expect_direct(OpKind::qcumsum, attrs, {x}, random_order(random, rank)));
+    ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qcumsum, attrs, {x}, random_order(random, rank)));
   }
 }
 
@@ -93,8 +91,10 @@ TEST(Reduce, VarianceOfLongAndExtremeRows) {
     for (const int64_t shift : {-31, -22, -8, 0, 30}) {
       Operand x = filled({n}, -128);
       for (int64_t i = 0; i < n / 2; ++i) x.tensor.data<int8_t>()[static_cast<size_t>(i)] = 127;
-      const ir::Attrs attrs{{"dims", std::vector<int64_t>{0}}, {"y_zp", int64_t{-128}},
-                            {"mult", int64_t{INT32_MAX}},      {"shift", shift}};
+      const ir::Attrs attrs{{"dims", std::vector<int64_t>{0}},
+                            {"y_zp", int64_t{-128}},
+                            {"mult", int64_t{INT32_MAX}},
+                            {"shift", shift}};
       ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qvariance, attrs, {x}));
       ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qvariance, attrs, {codes(random, {n})}));
     }
