@@ -26,8 +26,8 @@ struct Reduction {
 };
 
 /// Calls each(first element, count, step) for all runs of one set.
-template <class Each>
-void for_each_run(Walk& reduced, const int8_t* x, Each each) {
+template <class T, class Each>
+void for_each_run(Walk& reduced, const T* x, Each each) {
   do {
     const Walk::Axis& row = reduced.row();
     each(x + reduced.offset[1], row.extent, row.step[1]);
@@ -35,8 +35,8 @@ void for_each_run(Walk& reduced, const int8_t* x, Each each) {
 }
 
 /// Calls each(position in y, the set's first element) for all elements of y.
-template <class Each>
-void for_each_result(Reduction& reduction, const int8_t* x, Each each) {
+template <class T, class Each>
+void for_each_result(Reduction& reduction, const T* x, Each each) {
   Walk& kept = reduction.kept;
   do {
     const Walk::Axis& row = kept.row();

@@ -1,5 +1,5 @@
 // thimble::amax and thimble::amin over any set of dimensions, in any order of dimensions;
-// docs/numerics.md, "Pools and reductions".
+// docs/numerics.md, "Pools and reductions". int8 or int16.
 //
 // Operands: x, attributes (dims, keepdim), y. y has the reduced dimensions as 1, or dropped.
 
@@ -13,10 +13,9 @@ namespace {
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  const Tensor* const both[] = {&x, &y};
-  for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
-  }
+  if (const Status s = check_tensor(x); s != Status::kOk) return s;
+  if (const Status s = check_tensor(y, x.dtype); s != Status::kOk) return s;
+  if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   AttributeReader attributes(tensor(call, 1));
   const uint32_t mask = attributes.dims(x.rank);
   const int32_t keepdim = attributes.word();
@@ -25,20 +24,26 @@ Status check(const Call& call) {
 }
 
 /// `flip` is -1 for the smallest: codes are compared after exclusive or, which turns their order.
-void run(const Call& call, int32_t flip) {
+template <class T>
+void run_type(const Call& call, int32_t flip) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   Reduction reduction(x, y, AttributeReader(tensor(call, 1)).dims(x.rank));
-  for_each_result(reduction, codes(x), [&](int32_t to, const int8_t* from) {
-    int32_t best = -128;
-    for_each_run(reduction.reduced, from, [&](const int8_t* at, int32_t count, int32_t step) {
+  for_each_result(reduction, static_cast<const T*>(x.data), [&](int32_t to, const T* from) {
+    int32_t best = from[0] ^ flip;
+    for_each_run(reduction.reduced, from, [&](const T* at, int32_t count, int32_t step) {
       for (int32_t i = 0; i < count; ++i) {
         const int32_t code = at[i * step] ^ flip;
         best = code > best ? code : best;
       }
     });
-    mutable_codes(y)[to] = static_cast<int8_t>(best ^ flip);
+    static_cast<T*>(y.data)[to] = static_cast<T>(best ^ flip);
   });
+}
+
+void run(const Call& call, int32_t flip) {
+  if (tensor(call, 0).dtype == DType::kI8) return run_type<int8_t>(call, flip);
+  run_type<int16_t>(call, flip);
 }
 
 void run_amax(const Call& call) {

@@ -1,7 +1,8 @@
 // thimble::argmax along one dimension, in any order of dimensions; docs/numerics.md, "Pools and
 // reductions".
 //
-// Operands: x int8, attributes (dim, keepdim, smallest), y int64. y has the dimension as 1, or not.
+// Operands: x int8 or int16, attributes (dim, keepdim, smallest), y int64. y has the dimension as
+// 1, or not.
 
 #include "kernels/args/attribute_reader.h"
 #include "kernels/args/reduction.h"
@@ -13,7 +14,8 @@ namespace {
 Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_tensor(x, DType::kI8); s != Status::kOk) return s;
+  if (const Status s = check_tensor(x); s != Status::kOk) return s;
+  if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   if (const Status s = check_tensor(y, DType::kI64); s != Status::kOk) return s;
   AttributeReader attributes(tensor(call, 1));
   const auto dim = static_cast<uint32_t>(attributes.word());
@@ -24,7 +26,8 @@ Status check(const Call& call) {
   return check_reduced_sizes(x, y, 1U << dim);
 }
 
-void run(const Call& call) {
+template <class T>
+void run_type(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   AttributeReader attributes(tensor(call, 1));
@@ -33,7 +36,7 @@ void run(const Call& call) {
   const int32_t flip = -attributes.word();  // -1 turns the order of codes
   Reduction reduction(x, y, mask);
   const Walk::Axis& row = reduction.reduced.row();
-  for_each_result(reduction, codes(x), [&](int32_t to, const int8_t* from) {
+  for_each_result(reduction, static_cast<const T*>(x.data), [&](int32_t to, const T* from) {
     int32_t best = from[0] ^ flip;
     int32_t position = 0;
     for (int32_t i = 1; i < row.extent; ++i) {
@@ -45,6 +48,11 @@ void run(const Call& call) {
     }
     static_cast<int64_t*>(y.data)[to] = position;
   });
+}
+
+void run(const Call& call) {
+  if (tensor(call, 0).dtype == DType::kI8) return run_type<int8_t>(call);
+  run_type<int16_t>(call);
 }
 
 }  // namespace

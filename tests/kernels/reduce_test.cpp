@@ -20,8 +20,9 @@ ir::Shape random_shape(Random& random, uint32_t rank) {
   return shape;
 }
 
-Operand codes(Random& random, const ir::Shape& shape, Order order = {}) {
-  return {random_tensor(random, ir::DType::kI8, shape), false, std::move(order)};
+Operand codes(Random& random, const ir::Shape& shape, Order order = {},
+              ir::DType dtype = ir::DType::kI8) {
+  return {random_tensor(random, dtype, shape), false, std::move(order)};
 }
 
 Operand filled(const ir::Shape& shape, int8_t code) {
@@ -50,10 +51,11 @@ TEST(Reduce, EverySetOfDimensions) {
         }
         const size_t y_rank = keepdim ? rank : rank - dims.size();
         ir::Attrs attrs{{"dims", dims}, {"keepdim", int64_t{keepdim}}};
+        const auto dtype = random() % 2 == 0 ? ir::DType::kI8 : ir::DType::kI16;
         for (const OpKind kind : {OpKind::amax, OpKind::amin}) {
-          ASSERT_NO_FATAL_FAILURE(expect_direct(kind, attrs,
-                                                {codes(random, shape, random_order(random, rank))},
-                                                random_order(random, y_rank)));
+          ASSERT_NO_FATAL_FAILURE(
+              expect_direct(kind, attrs, {codes(random, shape, random_order(random, rank), dtype)},
+                            random_order(random, y_rank)));
         }
         set_result(random, attrs, -16, 0);
         ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qvariance, attrs,
@@ -72,6 +74,10 @@ TEST(Reduce, AlongEveryDimension) {
     const int64_t dim = uniform(random, 0, static_cast<int32_t>(rank) - 1);
     const Order order = random_order(random, rank);
     const bool keepdim = random() % 2 == 0;
+    ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::argmax,
+                                          {{"dim", dim}, {"keepdim", int64_t{keepdim}}},
+                                          {codes(random, shape, order, ir::DType::kI16)},
+                                          random_order(random, keepdim ? rank : rank - 1)));
     // Few different codes: the first of equals counts.
     Operand x = codes(random, shape, order);
     for (int8_t& code : x.tensor.data<int8_t>()) code = static_cast<int8_t>(code >> (random() % 8));

@@ -107,7 +107,13 @@ class Selector {
     }
     THIMBLE_TRY(std::optional<Constant> attributes, direct_attributes(op));
     if (attributes) arguments.emplace_back(std::move(*attributes));
-    return call(*pte_op, std::move(arguments));
+    KernelCall result = call(*pte_op, std::move(arguments));
+    return overwrites_operand(op.kind) ? in_place(std::move(result)) : result;
+  }
+
+  /// Direct operators whose kernels have read all of a row before they write it.
+  static bool overwrites_operand(OpKind kind) {
+    return kind == OpKind::qlayer_norm || kind == OpKind::qgroup_norm || kind == OpKind::qrms_norm;
   }
 
   static KernelCall call(PteOp op, Arguments arguments) {
