@@ -17,6 +17,7 @@ namespace {
 constexpr Pass kFloatPasses[] = {
     {"fold_constants", fold_constants},    // what was computed from constants becomes a weight
     {"remove_noops", remove_noops},        // so that neighbours below are neighbours
+    {"fuse_norm", fuse_norm},              // before its factors are taken for a channel's
     {"fold_batch_norm", fold_batch_norm},  // the usual network has none left after this
     {"merge_pad", merge_pad},
     {"hoist_clamp", hoist_clamp},  // activations stand behind the arithmetic that contains them
