@@ -6,8 +6,7 @@
 #include <cstring>
 
 #include "abi/native_params.h"
-#include "kernels/args/operands.h"
-#include "kernels/args/walk.h"
+#include "kernels/args/reduction.h"
 #include "kernels/define.h"
 
 namespace thimble::kernels {
@@ -20,16 +19,6 @@ abi::MeanParams params_of(const Call& call) {
   abi::MeanParams params;
   memcpy(&params, tensor(call, 1).data, sizeof params);
   return params;
-}
-
-/// The dimension of x that dimension d of y shows, or x.rank for a reduced one that y keeps as 1.
-uint32_t source(const Tensor& x, const Tensor& y, uint32_t mask, uint32_t d) {
-  if (y.rank == x.rank) return (mask >> d & 1) != 0 ? x.rank : d;
-  for (uint32_t k = 0; k < x.rank; ++k) {
-    if ((mask >> k & 1) != 0) continue;
-    if (d-- == 0) return k;
-  }
-  return x.rank;
 }
 
 Status check(const Call& call) {
@@ -47,62 +36,24 @@ Status check(const Call& call) {
                     is_offset(params.x_offset) && is_code(params.y_offset) &&
                     are_bounds(params.min, params.max) && is_scale(params.mult, params.shift);
   if (!fine) return Status::kBadParameter;
-  uint32_t kept = 0;
-  int64_t count = 1;
-  for (uint32_t d = 0; d < x.rank; ++d) {
-    const bool reduced = (params.dims_mask >> d & 1) != 0;
-    kept += reduced ? 0 : 1;
-    if (reduced) count *= x.sizes[d];
-  }
-  if (y.rank != x.rank && y.rank != kept) return Status::kBadShape;
-  if (count > kMaxCount) return Status::kBadShape;
-  for (uint32_t d = 0; d < y.rank; ++d) {
-    const uint32_t k = source(x, y, params.dims_mask, d);
-    if (y.sizes[d] != (k == x.rank ? 1 : x.sizes[k])) return Status::kBadShape;
-  }
-  return Status::kOk;
-}
-
-int32_t sum(const int8_t* x, Walk& reduced, int32_t x_offset) {
-  int32_t total = 0;
-  do {
-    const Walk::Axis& row = reduced.row();
-    const int8_t* at = x + reduced.offset[1];
-    for (int32_t i = 0; i < row.extent; ++i) total += at[i * row.step[1]] + x_offset;
-  } while (reduced.next());
-  return total;
+  if (reduced_count(x, params.dims_mask) > kMaxCount) return Status::kBadShape;
+  return check_reduced_sizes(x, y, params.dims_mask);
 }
 
 void run(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
   const abi::MeanParams params = params_of(call);
-  int32_t steps_x[abi::kMaxRank];
-  int32_t steps_y[abi::kMaxRank];
-  strides(x, steps_x);
-  strides(y, steps_y);
-  Walk kept;
-  for (uint32_t p = 0; p < y.rank; ++p) {
-    const uint32_t d = y.dim_order[p];
-    const uint32_t k = source(x, y, params.dims_mask, d);
-    if (k != x.rank) kept.push(y.sizes[d], steps_y[d], steps_x[k]);
-  }
-  Walk reduced;
-  for (uint32_t p = 0; p < x.rank; ++p) {
-    const uint32_t d = x.dim_order[p];
-    if ((params.dims_mask >> d & 1) != 0) reduced.push(x.sizes[d], 0, steps_x[d]);
-  }
-  do {
-    const Walk::Axis& row = kept.row();
-    for (int32_t i = 0; i < row.extent; ++i) {
-      const int8_t* from = codes(x) + kept.offset[1] + i * row.step[1];
-      const int32_t scaled =
-          numerics::requantize(sum(from, reduced, params.x_offset), params.mult, params.shift);
-      const int32_t code = numerics::wrap_add(scaled, params.y_offset);
-      mutable_codes(y)[kept.offset[0] + i] =
-          static_cast<int8_t>(numerics::clamp(code, params.min, params.max));
-    }
-  } while (kept.next());
+  Reduction reduction(x, y, params.dims_mask);
+  for_each_result(reduction, codes(x), [&](int32_t to, const int8_t* from) {
+    int32_t total = 0;
+    for_each_run(reduction.reduced, from, [&](const int8_t* at, int32_t count, int32_t step) {
+      for (int32_t i = 0; i < count; ++i) total += at[i * step] + params.x_offset;
+    });
+    const int32_t scaled = numerics::requantize(total, params.mult, params.shift);
+    const int32_t code = numerics::wrap_add(scaled, params.y_offset);
+    mutable_codes(y)[to] = static_cast<int8_t>(numerics::clamp(code, params.min, params.max));
+  });
 }
 
 }  // namespace

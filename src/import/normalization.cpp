@@ -1,14 +1,19 @@
-// Batch normalization with fixed statistics: y = x * scale[c] + shift[c]. A pass folds it into the
-// convolution or linear before it.
+// Normalization. With fixed statistics, y = x * scale[c] + shift[c], which a pass folds into the
+// convolution or linear before it; with those of its own rows, a layer, group or rms norm.
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 #include "import/handlers.h"
 
 namespace thimble::import_pt2 {
 namespace {
 
+using ir::OpKind;
 using ir::Tensor;
+using ir::ValueId;
 
 /// One number per channel; `otherwise` if the argument is left out.
 Result<std::vector<double>> channels(Call& call, std::string_view name, int64_t count,
@@ -23,19 +28,64 @@ Result<std::vector<double>> channels(Call& call, std::string_view name, int64_t 
   return std::vector<double>(values.begin(), values.end());
 }
 
+Status channel_rank(const ir::Shape& shape) {
+  if (shape.size() >= 2) return ok();
+  return bad_input("input has shape {}, expected rank 2 or more", ir::list_text(shape));
+}
+
+Result<ValueId> add_group_norm(Call& call, ValueId x, int64_t groups) {
+  THIMBLE_TRY(const ValueId w, call.optional_tensor("weight"));
+  THIMBLE_TRY(const ValueId b, call.optional_tensor("bias"));
+  THIMBLE_TRY(const double eps, call.number("eps", 1e-5));
+  return call.add(OpKind::group_norm, {x, w, b}, {{"groups", groups}, {"eps", eps}});
+}
+
+/// A batch norm that keeps no statistics: each channel of the batch is normalized by its own.
+Status batch_statistics(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.tensor("input"));
+  const ir::Shape shape = call.shape(x);
+  THIMBLE_CHECK(channel_rank(shape));
+  const int64_t count = shape[1];
+  if (shape[0] == 1) {
+    THIMBLE_TRY(const ValueId y, add_group_norm(call, x, count));
+    return call.result(y);
+  }
+  Ints exchange(shape.size());
+  std::iota(exchange.begin(), exchange.end(), 0);
+  std::swap(exchange[0], exchange[1]);
+  THIMBLE_TRY(ValueId y, call.add(OpKind::permute, {x}, {{"dims", exchange}}));
+  const ir::Shape exchanged = call.shape(y);
+  THIMBLE_TRY(y, call.reshape(y, {1, count, ir::element_count(shape) / count}));
+  THIMBLE_TRY(y, add_group_norm(call, y, count));
+  THIMBLE_TRY(y, call.reshape(y, exchanged));
+  THIMBLE_TRY(y, call.add(OpKind::permute, {y}, {{"dims", exchange}}));
+  return call.result(y);
+}
+
+/// How many dimensions `normalized_shape` names: the last ones of the input.
+Result<int64_t> normalized_dims(Call& call, ValueId x) {
+  THIMBLE_TRY(const Ints wanted, call.integers("normalized_shape"));
+  const ir::Shape& shape = call.shape(x);
+  const bool fits = !wanted.empty() && wanted.size() <= shape.size() &&
+                    std::equal(wanted.rbegin(), wanted.rend(), shape.rbegin());
+  if (fits) return static_cast<int64_t>(wanted.size());
+  return bad_input("normalized_shape is {} for an input of shape {}", ir::list_text(wanted),
+                   ir::list_text(shape));
+}
+
 }  // namespace
 
 namespace handlers {
 
 Status batch_norm(Call& call) {
+  const bool keeps_statistics = call.has("running_mean") && call.has("running_var");
+  if (!keeps_statistics) return batch_statistics(call);
   THIMBLE_TRY(const bool training, call.boolean("training", false));
-  if (training || !call.has("running_mean") || !call.has("running_var")) {
+  if (training) {
     return unsupported("it uses the statistics of the batch; call model.eval() before the export");
   }
-  THIMBLE_TRY(const ir::ValueId x, call.tensor("input"));
-  if (call.shape(x).size() < 2) {
-    return bad_input("input has shape {}, expected rank 2 or more", ir::list_text(call.shape(x)));
-  }
+  THIMBLE_TRY(const ValueId x, call.tensor("input"));
+  THIMBLE_CHECK(channel_rank(call.shape(x)));
   const int64_t count = call.shape(x)[1];
   THIMBLE_TRY(const auto weight, channels(call, "weight", count, 1));
   THIMBLE_TRY(const auto bias, channels(call, "bias", count, 0));
@@ -54,9 +104,48 @@ Status batch_norm(Call& call) {
     scale.data<float>()[c] = static_cast<float>(factor);
     shift.data<float>()[c] = static_cast<float>(offset);
   }
-  const ir::ValueId scale_id = call.constant_value("scale", std::move(scale));
-  const ir::ValueId shift_id = call.constant_value("shift", std::move(shift));
-  THIMBLE_TRY(const ir::ValueId y, call.add(ir::OpKind::batch_norm, {x, scale_id, shift_id}));
+  const ValueId scale_id = call.constant_value("scale", std::move(scale));
+  const ValueId shift_id = call.constant_value("shift", std::move(shift));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::batch_norm, {x, scale_id, shift_id}));
+  return call.result(y);
+}
+
+/// Of each channel of each image, or with running statistics.
+Status instance_norm(Call& call) {
+  THIMBLE_TRY(const bool own, call.boolean("use_input_stats"));
+  if (!own) return batch_norm(call);
+  THIMBLE_TRY(const ValueId x, call.tensor("input"));
+  THIMBLE_CHECK(channel_rank(call.shape(x)));
+  THIMBLE_TRY(const ValueId y, add_group_norm(call, x, call.shape(x)[1]));
+  return call.result(y);
+}
+
+Status group_norm(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.tensor("input"));
+  THIMBLE_TRY(const int64_t groups, call.integer(call.has("num_groups") ? "num_groups" : "group"));
+  THIMBLE_TRY(const ValueId y, add_group_norm(call, x, groups));
+  return call.result(y);
+}
+
+Status layer_norm(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.tensor("input"));
+  THIMBLE_TRY(const int64_t dims, normalized_dims(call, x));
+  THIMBLE_TRY(const ValueId w, call.optional_tensor("weight"));
+  THIMBLE_TRY(const ValueId b, call.optional_tensor("bias"));
+  THIMBLE_TRY(const double eps, call.number("eps", 1e-5));
+  THIMBLE_TRY(const ValueId y,
+              call.add(OpKind::layer_norm, {x, w, b}, {{"dims", dims}, {"eps", eps}}));
+  return call.result(y);
+}
+
+/// Without `eps` it is what float32 resolves at 1.
+Status rms_norm(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.tensor("input"));
+  THIMBLE_TRY(const int64_t dims, normalized_dims(call, x));
+  THIMBLE_TRY(const ValueId w, call.optional_tensor("weight"));
+  constexpr double kEps = std::numeric_limits<float>::epsilon();
+  THIMBLE_TRY(const double eps, call.number("eps", kEps));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::rms_norm, {x, w}, {{"dims", dims}, {"eps", eps}}));
   return call.result(y);
 }
 

@@ -1,7 +1,8 @@
-// Means. Over height and width of an image it is an average pool over the whole image, which every
-// engine has.
+// Reductions over dimensions, and sums along one. A mean over height and width of an image is an
+// average pool over the whole image, which every engine has.
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "import/handlers.h"
@@ -11,6 +12,44 @@ namespace {
 
 using ir::OpKind;
 using ir::ValueId;
+
+Ints all_dims(size_t rank) {
+  Ints dims(rank);
+  std::iota(dims.begin(), dims.end(), 0);
+  return dims;
+}
+
+/// What a reduction is over: `dim`, one or a list, all dimensions if it is left out or empty.
+struct Reduced {
+  ValueId x = ir::kNoValue;
+  Ints dims;
+  bool keeps_dims = false;
+
+  [[nodiscard]] ir::Attrs attrs() const {
+    return {{"dims", dims}, {"keepdim", int64_t{keeps_dims}}};
+  }
+};
+
+Result<Reduced> reduced(Call& call, ValueId x) {
+  Reduced result;
+  const size_t rank = call.shape(x).size();
+  result.x = x;
+  if (call.has("dim")) {
+    THIMBLE_TRY(result.dims, call.dimensions("dim", rank));
+  }
+  if (result.dims.empty()) result.dims = all_dims(rank);
+  std::sort(result.dims.begin(), result.dims.end());
+  THIMBLE_TRY(result.keeps_dims, call.boolean("keepdim", false));
+  return result;
+}
+
+/// A scalar is its own sum, mean and maximum.
+Result<ValueId> add_reduction(Call& call, const Reduced& over, OpKind kind, ir::Attrs more = {}) {
+  if (call.shape(over.x).empty() && kind != OpKind::variance) return over.x;
+  ir::Attrs attrs = over.attrs();
+  for (const auto& [name, value] : more.entries()) attrs.set(name, value);
+  return call.add(kind, {over.x}, std::move(attrs));
+}
 
 Result<ValueId> image_mean(Call& call, ValueId x, bool keeps_dims) {
   const ir::Shape shape = call.shape(x);
@@ -22,30 +61,196 @@ Result<ValueId> image_mean(Call& call, ValueId x, bool keeps_dims) {
   return call.reshape(y, {shape[0], shape[1]});
 }
 
+Result<ValueId> add_mean(Call& call, const Reduced& over) {
+  if (call.shape(over.x).size() == 4 && over.dims == Ints{2, 3}) {
+    return image_mean(call, over.x, over.keeps_dims);
+  }
+  return add_reduction(call, over, OpKind::mean);
+}
+
+Status extreme(Call& call, OpKind kind) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(const Reduced over, reduced(call, x));
+  THIMBLE_TRY(const ValueId y, add_reduction(call, over, kind));
+  return call.result(y);
+}
+
+Result<ValueId> position(Call& call, ValueId x, int64_t dim, bool keeps_dims, bool smallest) {
+  if (call.shape(x).empty()) {
+    return call.constant_value("position", ir::zeros(ir::DType::kI64, {}));
+  }
+  return call.add(
+      OpKind::argmax, {x},
+      {{"dim", dim}, {"keepdim", int64_t{keeps_dims}}, {"smallest", int64_t{smallest}}});
+}
+
+/// Values and positions along one dimension.
+Status extreme_along(Call& call, OpKind kind) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(const Reduced over, reduced(call, x));
+  if (over.dims.size() > 1) return bad_input("argument dim is missing");
+  THIMBLE_TRY(const ValueId values, add_reduction(call, over, kind));
+  const int64_t dim = over.dims.empty() ? 0 : over.dims[0];
+  THIMBLE_TRY(const ValueId positions,
+              position(call, x, dim, over.keeps_dims, kind == OpKind::amin));
+  return call.results({values, positions});
+}
+
+/// Without `dim`, the position in the flattened tensor.
+Status position_of(Call& call, bool smallest) {
+  THIMBLE_TRY(ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(const bool keeps_dims, call.boolean("keepdim", false));
+  const ir::Shape shape = call.shape(x);
+  if (call.has("dim") || shape.empty()) {
+    THIMBLE_TRY(const int64_t dim, call.dimension("dim", shape.size(), 0));
+    THIMBLE_TRY(const ValueId y, position(call, x, dim, keeps_dims, smallest));
+    return call.result(y);
+  }
+  THIMBLE_TRY(x, call.reshape(x, {ir::element_count(shape)}));
+  THIMBLE_TRY(ValueId y, position(call, x, 0, false, smallest));
+  if (keeps_dims) {
+    THIMBLE_TRY(y, call.reshape(y, ir::Shape(shape.size(), 1)));
+  }
+  return call.result(y);
+}
+
+/// `correction`, or 1 or 0 as `unbiased` says.
+Result<ValueId> add_variance(Call& call, const Reduced& over) {
+  THIMBLE_TRY(const bool unbiased, call.boolean("unbiased", true));
+  THIMBLE_TRY(const double correction, call.number("correction", unbiased ? 1 : 0));
+  return add_reduction(call, over, OpKind::variance, {{"correction", correction}});
+}
+
+Result<ValueId> add_deviation(Call& call, const Reduced& over) {
+  THIMBLE_TRY(const ValueId variance, add_variance(call, over));
+  return call.add(OpKind::sqrt, {variance});
+}
+
+using Spread = Result<ValueId> (*)(Call& call, const Reduced& over);
+
+Status spread(Call& call, Spread add) {
+  THIMBLE_TRY(const ValueId x, call.tensor("self"));
+  THIMBLE_TRY(const Reduced over, reduced(call, x));
+  THIMBLE_TRY(const ValueId y, add(call, over));
+  return call.result(y);
+}
+
+Status spread_and_mean(Call& call, Spread add) {
+  THIMBLE_TRY(const ValueId x, call.tensor("self"));
+  THIMBLE_TRY(const Reduced over, reduced(call, x));
+  THIMBLE_TRY(const ValueId y, add(call, over));
+  THIMBLE_TRY(const ValueId mean, add_mean(call, over));
+  return call.results({y, mean});
+}
+
+/// (sum |x|^p)^(1/p), with its limits for infinite p.
+Status vector_norm(Call& call, double p) {
+  THIMBLE_TRY(const ValueId x, call.tensor("self"));
+  THIMBLE_TRY(Reduced over, reduced(call, x));
+  if (p == 2) {
+    THIMBLE_TRY(over.x, call.add(OpKind::mul, {x, x}));
+    THIMBLE_TRY(const ValueId sum, add_reduction(call, over, OpKind::sum));
+    THIMBLE_TRY(const ValueId y, call.add(OpKind::sqrt, {sum}));
+    return call.result(y);
+  }
+  THIMBLE_TRY(over.x, call.add(OpKind::abs, {x}));
+  if (std::isinf(p)) {
+    THIMBLE_TRY(const ValueId y, add_reduction(call, over, p > 0 ? OpKind::amax : OpKind::amin));
+    return call.result(y);
+  }
+  if (!(p > 0)) return unsupported("a norm of order {}, expected above 0 or infinite", p);
+  if (p != 1) {
+    THIMBLE_TRY(over.x, call.add(OpKind::pow, {over.x}, {{"exponent", p}}));
+  }
+  THIMBLE_TRY(ValueId y, add_reduction(call, over, OpKind::sum));
+  if (p != 1) {
+    THIMBLE_TRY(y, call.add(OpKind::pow, {y}, {{"exponent", 1 / p}}));
+  }
+  return call.result(y);
+}
+
 }  // namespace
 
 namespace handlers {
 
 Status mean(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
-  const size_t rank = call.shape(x).size();
-  if (rank == 0) return call.result(x);
-  Ints dims;
-  if (call.has("dim")) {
-    THIMBLE_TRY(dims, call.dimensions("dim", rank));
+  THIMBLE_TRY(const Reduced over, reduced(call, x));
+  THIMBLE_TRY(const ValueId y, add_mean(call, over));
+  return call.result(y);
+}
+
+Status sum(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.tensor("self"));
+  THIMBLE_TRY(const Reduced over, reduced(call, x));
+  THIMBLE_TRY(const ValueId y, add_reduction(call, over, OpKind::sum));
+  return call.result(y);
+}
+
+Status amax(Call& call) {
+  return extreme(call, OpKind::amax);
+}
+Status amin(Call& call) {
+  return extreme(call, OpKind::amin);
+}
+Status max_dim(Call& call) {
+  return extreme_along(call, OpKind::amax);
+}
+Status min_dim(Call& call) {
+  return extreme_along(call, OpKind::amin);
+}
+Status argmax(Call& call) {
+  return position_of(call, /*smallest=*/false);
+}
+Status argmin(Call& call) {
+  return position_of(call, /*smallest=*/true);
+}
+
+Status variance(Call& call) {
+  return spread(call, add_variance);
+}
+Status deviation(Call& call) {
+  return spread(call, add_deviation);
+}
+Status variance_and_mean(Call& call) {
+  return spread_and_mean(call, add_variance);
+}
+Status deviation_and_mean(Call& call) {
+  return spread_and_mean(call, add_deviation);
+}
+
+Status linalg_vector_norm(Call& call) {
+  THIMBLE_TRY(const double p, call.number("ord", 2));
+  return vector_norm(call, p);
+}
+Status norm(Call& call) {
+  THIMBLE_TRY(const double p, call.number("p", 2));
+  return vector_norm(call, p);
+}
+
+Status cumsum(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.tensor("self"));
+  if (call.shape(x).empty()) return call.result(x);
+  THIMBLE_TRY(const int64_t dim, call.dimension("dim", call.shape(x).size()));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::cumsum, {x}, {{"dim", dim}}));
+  return call.result(y);
+}
+
+/// m + log(sum of exp(x - m)), which cannot overflow with the maximum as m.
+Status logsumexp(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.tensor("self"));
+  THIMBLE_TRY(Reduced over, reduced(call, x));
+  THIMBLE_TRY(ValueId maximum,
+              add_reduction(call, {x, over.dims, /*keeps_dims=*/true}, OpKind::amax));
+  THIMBLE_TRY(const ValueId below, call.add(OpKind::sub, {x, maximum}));
+  THIMBLE_TRY(over.x, call.add(OpKind::exp, {below}));
+  THIMBLE_TRY(const ValueId sum, add_reduction(call, over, OpKind::sum));
+  THIMBLE_TRY(const ValueId log, call.add(OpKind::log, {sum}));
+  const ir::Shape shape = call.shape(log);
+  if (call.shape(maximum) != shape) {
+    THIMBLE_TRY(maximum, call.reshape(maximum, shape));
   }
-  if (dims.empty()) {
-    dims.resize(rank);
-    std::iota(dims.begin(), dims.end(), 0);
-  }
-  std::sort(dims.begin(), dims.end());
-  THIMBLE_TRY(const bool keeps_dims, call.boolean("keepdim", false));
-  if (rank == 4 && dims == Ints{2, 3}) {
-    THIMBLE_TRY(const ValueId y, image_mean(call, x, keeps_dims));
-    return call.result(y);
-  }
-  THIMBLE_TRY(const ValueId y,
-              call.add(OpKind::mean, {x}, {{"dims", dims}, {"keepdim", int64_t{keeps_dims}}}));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::add, {maximum, log}));
   return call.result(y);
 }
 

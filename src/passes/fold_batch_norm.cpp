@@ -1,5 +1,6 @@
 #include "passes/fold_batch_norm.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "ir/filters.h"
@@ -26,6 +27,11 @@ struct ChannelAffine {
 
 /// Dimension of the result that counts the output channels, if `op` can take a fold.
 std::optional<size_t> channel_dim(const Graph& graph, const Op& op) {
+  if (op.kind == OpKind::batch_norm) {
+    const bool constant = graph.value(op.inputs[1]).constant != nullptr &&
+                          graph.value(op.inputs[2]).constant != nullptr;
+    return constant ? std::optional<size_t>(1) : std::nullopt;
+  }
   const bool linear = op.kind == OpKind::linear;
   if (!linear && op.kind != OpKind::conv2d && op.kind != OpKind::conv_transpose2d) {
     return std::nullopt;
@@ -120,7 +126,52 @@ Status emit_folded(ir::Rewriter& rewriter, const Op& op, const ChannelAffine& af
   return ok();
 }
 
-/// A batch_norm that stands alone.
+/// [N, C, ...] as an image, and a convolution's attributes for one tap per channel.
+ir::Shape image_shape(const ir::Shape& shape) {
+  if (shape.size() == 4) return shape;
+  const int64_t width = shape.size() > 2 ? shape.back() : 1;
+  return {shape[0], shape[1], ir::element_count(shape) / (shape[0] * shape[1] * width), width};
+}
+ir::Attrs one_tap(int64_t channels) {
+  return {{"stride", std::vector<int64_t>{1, 1}},
+          {"padding", std::vector<int64_t>(4, 0)},
+          {"dilation", std::vector<int64_t>{1, 1}},
+          {"groups", channels}};
+}
+
+/// A batch_norm that stands alone is a depthwise convolution with one tap: its weights and bias are
+/// exact in integers, which a product and a sum of two 8-bit tensors are not.
+Status emit_depthwise(ir::Rewriter& rewriter, const Op& op, const ChannelAffine& affine,
+                      ValueId last) {
+  const Graph& graph = rewriter.from();
+  const auto constant = [&](ValueId old_value, const std::vector<double>& numbers,
+                            const ir::Shape& shape) {
+    ir::Tensor tensor = ir::zeros(ir::DType::kF32, shape);
+    std::ranges::transform(numbers, tensor.data<float>().begin(),
+                           [](double number) { return static_cast<float>(number); });
+    return rewriter.to().add_constant(graph.value(old_value).name,
+                                      std::make_shared<ir::Tensor>(std::move(tensor)));
+  };
+  const ir::Value& result = graph.value(last);
+  const ir::Shape& shape = result.type.shape;
+  const ir::Shape image = image_shape(shape);
+  const Graph::ResultHint hint{result.name, result.type.dim_order, {}};
+  ValueId x = rewriter.map(op.inputs[0]);
+  if (image != shape) {
+    THIMBLE_TRY(x, rewriter.to().add(OpKind::reshape, {x}, {{"shape", image}}, op.source));
+  }
+  const ValueId w = constant(op.inputs[1], affine.scale, {shape[1], 1, 1, 1});
+  const ValueId b = constant(op.inputs[2], affine.shift, {shape[1]});
+  THIMBLE_TRY(ValueId y, rewriter.to().add(OpKind::conv2d, {x, w, b}, one_tap(shape[1]), op.source,
+                                           image == shape ? hint : Graph::ResultHint{}));
+  if (image != shape) {
+    THIMBLE_TRY(y, rewriter.to().add(OpKind::reshape, {y}, {{"shape", shape}}, op.source, hint));
+  }
+  rewriter.set(last, y);
+  return ok();
+}
+
+/// A batch_norm whose numbers are computed.
 Status emit_mul_add(ir::Rewriter& rewriter, const Op& op) {
   const Graph& graph = rewriter.from();
   const ir::Type& type = graph.type(op.output);
@@ -162,13 +213,20 @@ Result<Graph> fold_batch_norm(const Graph& graph) {
       continue;
     }
     ChannelAffine affine(static_cast<size_t>(graph.type(op.output).shape[*dim]));
+    const bool alone = append(graph, op, op.inputs[0], *dim, affine);  // a batch_norm
     ValueId last = op.output;
     while (const Op* next = uses.only_reader(last)) {
       if (!append(graph, *next, last, *dim, affine)) break;
       last = next->output;
       folded[static_cast<size_t>(last)] = true;
     }
-    THIMBLE_CHECK(last == op.output ? rewriter.copy(op) : emit_folded(rewriter, op, affine, last));
+    if (alone) {
+      THIMBLE_CHECK(emit_depthwise(rewriter, op, affine, last));
+    } else if (last == op.output) {
+      THIMBLE_CHECK(rewriter.copy(op));
+    } else {
+      THIMBLE_CHECK(emit_folded(rewriter, op, affine, last));
+    }
   }
   return rewriter.finish();
 }

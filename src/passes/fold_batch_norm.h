@@ -4,8 +4,8 @@
 //
 // Folded: chains of batch_norm, and of mul, add, sub with a constant of one number per channel (or
 // one in all), behind a conv2d, conv_transpose2d or linear with constant weights; every value
-// between them must have no other reader. A batch_norm elsewhere becomes mul and add with constants
-// [1,C,1,..].
+// between them must have no other reader. A batch_norm elsewhere becomes a depthwise convolution
+// with one tap, or, if its numbers are computed, mul and add.
 // After: no batch_norm; values equal up to float rounding. The result keeps the convolution's
 // source. Tests: tests/unit/passes_fold_batch_norm.cpp.
 

@@ -7,6 +7,7 @@
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
 #include "passes/fold_matmul.h"
+#include "passes/fuse_norm.h"
 #include "passes/hoist_clamp.h"
 #include "passes/merge_pad.h"
 #include "passes/remove_noops.h"
@@ -17,6 +18,7 @@ namespace {
 constexpr Pass kFloatPasses[] = {
     {"fold_constants", fold_constants},    // what was computed from constants becomes a weight
     {"remove_noops", remove_noops},        // so that neighbours below are neighbours
+    {"fuse_norm", fuse_norm},              // before its factors are taken for a channel's
     {"fold_batch_norm", fold_batch_norm},  // the usual network has none left after this
     {"fold_matmul", fold_matmul},
     {"merge_pad", merge_pad},

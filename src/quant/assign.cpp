@@ -7,6 +7,7 @@
 
 #include "ir/filters.h"
 #include "quant/masked.h"
+#include "quant/norm.h"
 
 namespace thimble::quant {
 namespace {
@@ -66,6 +67,11 @@ double largest_result(const Graph& graph, const Op& op, const std::vector<Params
       return kCodes * scale(0);
     case OpKind::prelu:
       return kCodes * scale(0) * std::max(1.0, kCodes * scale(1));
+    case OpKind::cumsum:
+    case OpKind::sum:
+      return kCodes * scale(0) * static_cast<double>(graph.type(op.inputs[0]).elements());
+    case OpKind::variance:
+      return kCodes * scale(0) * kCodes * scale(0);
     default:
       return 0;
   }
@@ -392,6 +398,9 @@ void Classes::raise_small_scales(std::vector<Params>& params) const {
     if (op.kind == OpKind::softmax || op.kind == OpKind::log_softmax) {
       raise(op.inputs[0], kSoftmaxScaleMin);
       raise(plan_.ops[i].result, kSoftmaxScaleMin);  // a softmax's is fixed
+    } else if (is_norm(op.kind)) {
+      raise(op.inputs[0], norm_x_scale_min(graph_, op));
+      raise(plan_.ops[i].result, norm_y_scale_min(graph_, op));
     } else {
       raise(plan_.ops[i].result, kCancellation * largest_result(graph_, op, params));
     }

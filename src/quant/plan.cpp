@@ -41,6 +41,12 @@ std::string refusal(const Graph& graph, const Op& op) {
   if (!hides(op.kind) && !std::ranges::all_of(op.inputs, finite)) {
     return "one of its constants is not finite";
   }
+  if (has_trait(op.kind, trait::kEntries)) {
+    const bool constants = std::all_of(op.inputs.begin() + 1, op.inputs.end(), [&](ValueId id) {
+      return id == ir::kNoValue || is_constant(graph, id);
+    });
+    if (!constants) return "its weights are computed by the network";
+  }
   if (!has_trait(op.kind, trait::kWeights)) return "";
   if (!is_constant(graph, op.inputs[1])) return "its weights are computed by the network";
   if (op.inputs[2] != ir::kNoValue && !is_constant(graph, op.inputs[2])) {

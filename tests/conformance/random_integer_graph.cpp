@@ -159,7 +159,9 @@ class Generator {
         OpKind::pad,        OpKind::expand,  OpKind::copy,     OpKind::qavg_pool2d,
         OpKind::max_pool2d, OpKind::qmean,   OpKind::qsoftmax, OpKind::qlog_softmax,
         OpKind::qgru,       OpKind::qlstm,   OpKind::qrnn,     OpKind::qmatmul,
-        OpKind::gather,     OpKind::gather_elements, OpKind::qmasked_softmax};
+        OpKind::gather,     OpKind::gather_elements, OpKind::qmasked_softmax,
+        OpKind::amax,       OpKind::amin,        OpKind::argmax,      OpKind::qcumsum,
+        OpKind::qvariance,  OpKind::qlayer_norm, OpKind::qgroup_norm, OpKind::qrms_norm};
     static constexpr OpKind kChoices[] = {OpKind::compare, OpKind::logical_not, OpKind::maximum,
                                           OpKind::minimum, OpKind::qdiv,        OpKind::qprelu,
                                           OpKind::where};
@@ -190,8 +192,20 @@ class Generator {
       case OpKind::max_pool2d:
         pool(kind, x);
         break;
+      case OpKind::amax:
+      case OpKind::amin:
       case OpKind::qmean:
-        mean(x);
+      case OpKind::qvariance:
+        reduction(kind, x);
+        break;
+      case OpKind::argmax:
+      case OpKind::qcumsum:
+        along_dim(kind, x);
+        break;
+      case OpKind::qlayer_norm:
+      case OpKind::qgroup_norm:
+      case OpKind::qrms_norm:
+        norm(kind, x);
         break;
       case OpKind::qmasked_softmax:
       case OpKind::qsoftmax:
@@ -470,18 +484,74 @@ class Generator {
     keep(kind, {x}, std::move(attrs), false);
   }
 
-  void mean(ValueId x) {
+  void set_multiplier(Attrs* attrs, double real) {
+    const auto m = numerics::quantize_multiplier(real);
+    attrs->set("y_zp", code());
+    attrs->set("mult", int64_t{m.mult});
+    attrs->set("shift", int64_t{m.shift});
+    set_clamp(attrs);
+  }
+
+  void reduction(OpKind kind, ValueId x) {
     const auto rank = static_cast<int64_t>(shape(x).size());
     std::vector<int64_t> dims;
     const int64_t first = random_.between(0, rank - 1);
     for (int64_t d = first; d <= random_.between(first, rank - 1); ++d) dims.push_back(d);
     if (rank > 2 && random_.chance(20)) dims = {0, rank - 1};
-    const auto m = numerics::quantize_multiplier(random_.real(0.02, 0.8));
-    Attrs attrs = {
-        {"dims", dims},   {"keepdim", random_.between(0, 1)}, {"x_zp", code()},
-        {"y_zp", code()}, {"mult", int64_t{m.mult}},          {"shift", int64_t{m.shift}}};
-    set_clamp(&attrs);
-    keep(OpKind::qmean, {x}, std::move(attrs), true);
+    Attrs attrs = {{"dims", dims}, {"keepdim", random_.between(0, 1)}};
+    if (kind == OpKind::qmean) {
+      attrs.set("x_zp", code());
+      set_multiplier(&attrs, random_.real(0.02, 0.8));
+    } else if (options_.stock_only) {
+      return;
+    } else if (kind == OpKind::qvariance) {
+      set_multiplier(&attrs, random_.real(0.0001, 0.01));
+    }
+    const bool moves = kind == OpKind::amax || kind == OpKind::amin;
+    keep(kind, {x}, std::move(attrs), !moves);
+  }
+
+  void along_dim(OpKind kind, ValueId x) {
+    if (options_.stock_only) return;
+    Attrs attrs = {{"dim", random_.between(0, static_cast<int64_t>(shape(x).size()) - 1)}};
+    if (kind == OpKind::argmax) {
+      attrs.set("keepdim", random_.between(0, 1));
+      attrs.set("smallest", random_.between(0, 1));
+    } else {
+      attrs.set("x_zp", code());
+      set_multiplier(&attrs, random_.real(0.05, 0.8));
+    }
+    if (!keep(kind, {x}, std::move(attrs), kind == OpKind::qcumsum)) return;
+    if (kind != OpKind::argmax) return;
+    graph_.add_output(values_.back());  // positions: no operator here reads them
+    values_.pop_back();
+  }
+
+  void norm(OpKind kind, ValueId x) {
+    if (options_.stock_only || shape(x).size() < 2) return;
+    const int64_t rank = static_cast<int64_t>(shape(x).size());
+    Attrs attrs = {{"eps", random_.between(0, 1000)}, {"eps_shift", random_.between(0, 3)}};
+    Shape entries = {shape(x)[1]};
+    if (kind == OpKind::qgroup_norm) {
+      attrs.set("groups", random_.chance(50) ? entries[0] : 1);
+    } else {
+      const int64_t dims = random_.between(1, rank);
+      attrs.set("dims", dims);
+      entries.assign(shape(x).end() - dims, shape(x).end());
+    }
+    std::vector<ValueId> operands = {x, ir::kNoValue};
+    if (random_.chance(70)) {
+      operands[1] = constant(random_tensor(random_, ir::DType::kI16, entries));
+    }
+    if (kind == OpKind::qrms_norm) {
+      attrs.set("x_zp", code());
+    } else {
+      ir::Tensor bias = small_i32(ir::element_count(entries));
+      bias.shape = entries;
+      operands.push_back(random_.chance(70) ? constant(std::move(bias)) : ir::kNoValue);
+    }
+    set_multiplier(&attrs, random_.real(0.0002, 0.002));
+    keep(kind, std::move(operands), std::move(attrs), true);
   }
 
   /// By itself or by what happens to fit; a graph without another fit gets a constant.

@@ -19,6 +19,13 @@ Value blob(const Params& params, const std::vector<int32_t>& words = {}) {
   return constant_bytes(bytes);
 }
 
+/// The attributes of a direct operator.
+Value attribute_words(const std::vector<int32_t>& words) {
+  std::vector<uint8_t> bytes;
+  append(bytes, words.data(), words.size());
+  return constant_bytes(bytes);
+}
+
 Sizes small(Random& random, size_t rank) {
   Sizes sizes;
   for (size_t d = 0; d < rank; ++d) sizes.push_back(uniform(random, 1, 5));
@@ -248,6 +255,56 @@ Invocation mean(Random& random) {
   return std::move(call.add(make(DType::kI8, sizes)));
 }
 
+/// Reductions and cumulative sums.
+Invocation reduction(PteOp op, Random& random) {
+  const Sizes sizes = small(random, 1 + random() % 4);
+  const int32_t dim = uniform(random, 0, static_cast<int32_t>(sizes.size()) - 1);
+  Sizes y = sizes;
+  y[static_cast<size_t>(dim)] = 1;
+  Invocation call(op);
+  call.add(random_codes(random, sizes, random_order(random, sizes.size())));
+  switch (op) {
+    case PteOp::thimble_argmax:
+      call.add(attribute_words({dim, 1, uniform(random, 0, 1)}));
+      return std::move(call.add(make(DType::kI64, y)));
+    case PteOp::thimble_cumsum:
+      call.add(attribute_words({dim, 3, 4, 1 << 30, -2, -128, 127, 0}));
+      return std::move(call.add(make(DType::kI8, sizes, random_order(random, sizes.size()))));
+    case PteOp::thimble_variance:
+      call.add(attribute_words({1, dim, 1, 4, 1 << 30, -2, -128, 127}));
+      break;
+    default:
+      call.add(attribute_words({1, dim, 1}));
+  }
+  return std::move(call.add(make(DType::kI8, y)));
+}
+
+Value halves(Random& random, int32_t count) {
+  Value value = make(DType::kI16, {count});
+  value.fill(random);
+  return value;
+}
+
+Invocation norm(PteOp op, Random& random) {
+  const Sizes sizes = small(random, 2 + random() % 3);
+  const bool grouped = op == PteOp::thimble_group_norm;
+  const int32_t entries = grouped ? sizes[1] : sizes.back();
+  Order order = contiguous(sizes.size());
+  if (grouped && random() % 2 == 0) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  Invocation call(op);
+  call.add(random_codes(random, sizes, order));
+  call.add(random() % 2 == 0 ? absent() : halves(random, entries));
+  std::vector<int32_t> attributes = {1, 5, 2};
+  if (op == PteOp::thimble_rms_norm) {
+    attributes.push_back(-7);
+  } else {
+    const std::vector<int32_t> bias(static_cast<size_t>(entries), -123456);
+    call.add(random() % 2 == 0 ? absent() : constant_words(bias));
+  }
+  attributes.insert(attributes.end(), {4, 1 << 30, -11, -128, 127});
+  return std::move(call.add(attribute_words(attributes)).add(make(DType::kI8, sizes, order)));
+}
+
 Invocation movement(PteOp op, Random& random) {
   // Rank 4 would make pad ask which order of dimensions is meant.
   const size_t rank = 1 + random() % (op == PteOp::cortex_m_pad ? 3 : 4);
@@ -367,6 +424,16 @@ Invocation sample(PteOp op, Random& random) {
     case PteOp::thimble_lstm:
     case PteOp::thimble_rnn:
       return recurrent(op, random);
+    case PteOp::thimble_amax:
+    case PteOp::thimble_amin:
+    case PteOp::thimble_argmax:
+    case PteOp::thimble_cumsum:
+    case PteOp::thimble_variance:
+      return reduction(op, random);
+    case PteOp::thimble_group_norm:
+    case PteOp::thimble_layer_norm:
+    case PteOp::thimble_rms_norm:
+      return norm(op, random);
     case PteOp::thimble_mean:
       return mean(random);
     case PteOp::cortex_m_quantized_activation:

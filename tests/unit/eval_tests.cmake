@@ -6,6 +6,7 @@ thimble_test(eval_test
     ${CMAKE_CURRENT_LIST_DIR}/eval_graph_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_image_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_ops_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/eval_reduce_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_softmax_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_support.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ir_random_graph.cpp

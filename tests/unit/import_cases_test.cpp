@@ -117,6 +117,11 @@ void compare(const ImportedModel& model, std::span<const ir::Tensor> inputs,
   ASSERT_EQ(outputs->size(), wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
     ASSERT_EQ((*outputs)[i].shape, wanted[i].shape) << "output " << i;
+    ASSERT_EQ((*outputs)[i].dtype, wanted[i].dtype) << "output " << i;
+    if (wanted[i].dtype != ir::DType::kF32) {
+      EXPECT_EQ((*outputs)[i], wanted[i]) << "output " << i;
+      continue;
+    }
     EXPECT_LE(relative_error((*outputs)[i], wanted[i]), error_max) << "output " << i;
   }
 }

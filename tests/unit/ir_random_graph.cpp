@@ -107,12 +107,24 @@ class Maker {
     return graph_.add_constant("c", std::move(tensor));
   }
 
+  /// One entry for each element of a row of `dims` = 1, or for each channel of a group norm.
+  ValueId norm_parameter(std::string_view op, std::string_view name, const Shape& x) {
+    if (x.empty() || random_.chance(30)) return ir::kNoValue;
+    const bool grouped = op.ends_with("group_norm");
+    const Shape shape = {grouped && x.size() > 1 ? x[1] : x.back()};
+    if (op[0] != 'q') return constant(DType::kF32, shape, 0, 0);
+    return constant(name == "w" ? DType::kI16 : DType::kI32, shape, -50000, 50000);
+  }
+
   /// Operands that parametrize: their name says what they must be. `x` is the first operand.
   ValueId parameter(OpKind kind, std::string_view name, const Shape& x) {
     const bool integer = ir::op_name(kind)[0] == 'q';
     const bool wide = ir::op_name(kind).ends_with("16");
     if (kind == OpKind::prelu || kind == OpKind::qprelu) {
       return constant(integer ? DType::kI8 : DType::kF32, {x.empty() ? 1 : x.back()}, 0, 0);
+    }
+    if (ir::op_name(kind).ends_with("_norm") && kind != OpKind::batch_norm) {
+      return norm_parameter(ir::op_name(kind), name, x);
     }
     if (name == "w") {
       const bool linear =
@@ -175,6 +187,7 @@ class Maker {
   ir::AttrValue integer(std::string_view name, const Shape& x) {
     const int64_t size = x.empty() ? 1 : x.back();
     if (name == "dim") return random_.between(0, std::max<int64_t>(0, int64_t(x.size()) - 1));
+    if (name == "dims") return int64_t{1};
     if (name == "start") return random_.between(0, size - 1);
     if (name == "end" || name == "step") return random_.between(1, size);
     if (name == "groups") return int64_t{1};

@@ -15,6 +15,7 @@ thimble_test(quant_test
     ${CMAKE_CURRENT_LIST_DIR}/quant_histogram_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_masked_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_networks_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_norm_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_random_network.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_rules_test.cpp
   DEPS quant_models nlohmann_json::nlohmann_json)

@@ -19,6 +19,7 @@ inline constexpr uint32_t kShares = 4;
 inline constexpr uint32_t kJoins = 8;
 inline constexpr uint32_t kWeights = 16;
 inline constexpr uint32_t kChooses = 32;
+inline constexpr uint32_t kEntries = 64;
 }  // namespace trait
 
 /// One float operator while it is lowered. Operands are named by their position.
@@ -107,6 +108,13 @@ Result<ir::ValueId> pad_rule(RuleCall& call);
 Result<ir::ValueId> gru_rule(RuleCall& call);
 Result<ir::ValueId> lstm_rule(RuleCall& call);
 Result<ir::ValueId> rnn_rule(RuleCall& call);
+// norm.cpp
+Result<ir::ValueId> norm_rule(RuleCall& call);
+// reduce.cpp
+Result<ir::ValueId> argmax_rule(RuleCall& call);
+Result<ir::ValueId> cumsum_rule(RuleCall& call);
+Result<ir::ValueId> reduce_sum_rule(RuleCall& call);
+Result<ir::ValueId> variance_rule(RuleCall& call);
 // softmax.cpp
 Result<ir::ValueId> log_softmax_rule(RuleCall& call);
 Result<ir::ValueId> softmax_rule(RuleCall& call);

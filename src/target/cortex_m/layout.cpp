@@ -68,6 +68,7 @@ bool follows_operand(OpKind kind) {
     case OpKind::pad:
     case OpKind::expand:
     case OpKind::copy:
+    case OpKind::qgroup_norm:
       return true;
     default:
       return is_elementwise(kind);
@@ -227,6 +228,7 @@ class Assigner {
       case OpKind::concat:
       case OpKind::slice:
       case OpKind::expand:
+      case OpKind::qcumsum:
         return convert_framed(op);
       case OpKind::gather:
         return keeps_rank(op) ? convert_framed(op) : convert_contiguous(op);
@@ -235,8 +237,15 @@ class Assigner {
       case OpKind::qlog_softmax:
         return convert_last_dim(op);
       case OpKind::qmean16:
+      case OpKind::amax:
+      case OpKind::amin:
       case OpKind::qmean:
-        return convert_mean(op);
+      case OpKind::qvariance:
+        return convert_reduction(op);
+      case OpKind::argmax:
+        return add(op.kind, rewriter_.map(op.inputs), op.attrs, op, {}, op.output);
+      case OpKind::qgroup_norm:
+        return convert_group_norm(op);
       default:
         return convert_contiguous(op);
     }
@@ -445,7 +454,17 @@ class Assigner {
     return run_framed(op, frame, framed_attrs(op, frame));
   }
 
-  Result<ValueId> convert_mean(const Op& op) {
+  /// Its rows are planes or pixels: both orders run as they are.
+  Result<ValueId> convert_group_norm(const Op& op) {
+    std::vector<ValueId> inputs = rewriter_.map(op.inputs);
+    DimOrder innermost = full({}, rank(inputs[0]));
+    std::rotate(innermost.begin() + 1, innermost.begin() + 2, innermost.end());
+    const DimOrder wanted = order(inputs[0]) == innermost ? innermost : DimOrder{};
+    THIMBLE_TRY(inputs[0], to_order(inputs[0], wanted, op.source));
+    return add(op.kind, std::move(inputs), op.attrs, op, wanted, op.output);
+  }
+
+  Result<ValueId> convert_reduction(const Op& op) {
     const DimOrder frame = order(rewriter_.map(op.inputs[0]));
     Attrs attrs = framed_attrs(op, frame);
     if (frame.empty()) return run_framed(op, frame, attrs);

@@ -113,7 +113,12 @@ class Selector {
     }
     KernelCall result = call(*pte_op, std::move(arguments));
     if (is_elementwise(op.kind)) result.in_place = overwritten_operand(op);
-    return result;
+    return reads_rows_first(op.kind) ? in_place(std::move(result)) : result;
+  }
+
+  /// Direct operators whose kernels have read all of a row before they write it.
+  static bool reads_rows_first(OpKind kind) {
+    return kind == OpKind::qlayer_norm || kind == OpKind::qgroup_norm || kind == OpKind::qrms_norm;
   }
 
   /// Kernels that work element by element read an element before they write in its place; -1: no

@@ -306,8 +306,30 @@ case('bn_two_consumers', Net(lambda s, x: (lambda c: s.bn(c) + c)(s.conv(x)), co
 case('bn_conv_is_output', Net(lambda s, x: (lambda c: (c, s.bn(c)))(s.conv(x)), conv=nn.Conv2d(3, 4, 3), bn=nn.BatchNorm2d(4)), X)
 case('bn_shared_conv', Net(lambda s, x: s.b1(s.conv(x)) + s.b2(s.conv(x + 1)), conv=nn.Conv2d(3, 3, 3), b1=nn.BatchNorm2d(3), b2=nn.BatchNorm2d(3)), X,
      note='one weight, two batch norms')
-case('bn_no_stats', Net(lambda s, x: s.bn(x), bn=nn.BatchNorm2d(3, track_running_stats=False)), X, expect='unsupported',
-     op='aten.batch_norm.default', note='statistics of the batch itself')
+case('bn_no_stats', Net(lambda s, x: s.bn(x), bn=nn.BatchNorm2d(3, track_running_stats=False)), X, note='statistics of the batch itself')
+case('bn_no_stats_batch3', Net(lambda s, x: s.bn(x), bn=nn.BatchNorm2d(3, track_running_stats=False)), (3, 3, 4, 5))
+
+# ------------------------------------------------------------------------------------------- norms
+
+norm_of = lambda m: Net(lambda s, x: s.norm(x), norm=m)
+case('layer_norm', norm_of(nn.LayerNorm(12)), (2, 5, 12))
+case('layer_norm_two_dims', norm_of(nn.LayerNorm((4, 6), eps=1e-3)), (2, 3, 4, 6))
+case('layer_norm_no_affine', norm_of(nn.LayerNorm(12, elementwise_affine=False)), (3, 12))
+case('layer_norm_no_bias', norm_of(nn.LayerNorm(12, bias=False)), (3, 12))
+case('layer_norm_core', norm_of(nn.LayerNorm(12)), (2, 5, 12), core=True)
+case('layer_norm_channels', Net(lambda s, x: s.norm(x.permute(0, 2, 3, 1)).permute(0, 3, 1, 2), norm=nn.LayerNorm(6)), (2, 6, 4, 3))
+case('group_norm', norm_of(nn.GroupNorm(3, 6)), (2, 6, 4, 5))
+case('group_norm_one', norm_of(nn.GroupNorm(1, 6, eps=1e-2)), (2, 6, 7))
+case('group_norm_no_affine', norm_of(nn.GroupNorm(2, 6, affine=False)), (2, 6, 4, 5))
+case('group_norm_core', norm_of(nn.GroupNorm(3, 6)), (2, 6, 4, 5), core=True)
+case('instance_norm', norm_of(nn.InstanceNorm2d(3)), (2, 3, 4, 5))
+case('instance_norm_affine', norm_of(nn.InstanceNorm1d(3, affine=True)), (2, 3, 9))
+case('instance_norm_core', norm_of(nn.InstanceNorm2d(3, affine=True)), (2, 3, 4, 5), core=True)
+case('instance_norm_running', norm_of(nn.InstanceNorm2d(3, affine=True, track_running_stats=True)), (2, 3, 4, 5))
+case('rms_norm', norm_of(nn.RMSNorm(12)), (2, 5, 12))
+case('rms_norm_eps', norm_of(nn.RMSNorm((3, 4), eps=1e-2)), (2, 5, 3, 4))
+case('rms_norm_no_affine', norm_of(nn.RMSNorm(12, elementwise_affine=False)), (5, 12))
+case('rms_norm_core', norm_of(nn.RMSNorm(12)), (2, 5, 12), core=True)
 
 # ------------------------------------------------------------------------------------------ linear
 
@@ -425,6 +447,31 @@ case('mean_hw_negative', Net(lambda s, x: x.mean([-1, -2])), P)
 case('mean_last', Net(lambda s, x: x.mean(-1)), P)
 case('mean_channel', Net(lambda s, x: x.mean(1, keepdim=True)), P)
 case('mean_all', Net(lambda s, x: x.mean()), P, note='0-D output')
+
+# -------------------------------------------------------------------------------------- reductions
+
+D = (2, 3, 4, 5)
+case('reduce_sum', Net(lambda s, x: (x.sum(), x.sum(1), x.sum((0, -1), keepdim=True))), D)
+case('reduce_extremes', Net(lambda s, x: (x.amax(1), x.amin((2, 3), keepdim=True), x.max(), x.min(), x.amax())), D)
+case('reduce_max_dim', Net(lambda s, x: (*x.max(1), *x.min(-1, keepdim=True))), D)
+case('reduce_max_values', Net(lambda s, x: x.max(2).values + 1), D)
+case('reduce_argmax', Net(lambda s, x: (x.argmax(-1), x.argmin(1, keepdim=True), x.argmax(), x.argmin(keepdim=True))), D)
+case('reduce_var', Net(lambda s, x: (x.var(), x.var(1), x.var((2, 3), correction=0, keepdim=True), x.var(-1, unbiased=False))), D)
+case('reduce_var_mean', Net(lambda s, x: torch.var_mean(x, (1, 2))), D)
+case('reduce_std', Net(lambda s, x: (x.std(), x.std(1), x.std((2, 3), correction=0), *torch.std_mean(x, -1))), D)
+case('reduce_vector_norm', Net(lambda s, x: (torch.linalg.vector_norm(x, dim=1), x.norm(dim=-1, keepdim=True), x.norm(), x.norm(1, (1, 2)))), D)
+case('reduce_vector_norm_order', Net(lambda s, x: (*[torch.linalg.vector_norm(x, p, dim=2) for p in (1, 3, float('inf'), float('-inf'))],)), D)
+case('reduce_vector_norm_zero', Net(lambda s, x: torch.linalg.vector_norm(x, 0, dim=2)), D, expect='unsupported', op='aten.linalg_vector_norm.default')
+case('reduce_logsumexp', Net(lambda s, x: (x.logsumexp(1), x.logsumexp((2, 3), keepdim=True))), D)
+case('normalize', Net(lambda s, x: F.normalize(x)), D, note='over dimension 1')
+case('normalize_last', Net(lambda s, x: F.normalize(x, dim=-1)), (4, 12))
+case('normalize_p1', Net(lambda s, x: F.normalize(x, p=1, dim=-1)), (4, 12))
+case('norm_by_hand_layer', Net(lambda s, x: s.w * (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-6) + s.b, w=par(12), b=par(12)), (2, 5, 12))
+case('norm_by_hand_channels', Net(lambda s, x: (lambda u: s.w[:, None, None] * (u / torch.sqrt(u.pow(2).mean(1, keepdim=True) + 1e-6)) + s.b[:, None, None])(x - x.mean(1, keepdim=True)), w=par(6), b=par(6)), (2, 6, 4, 3), note='as in ConvNeXt')
+case('norm_by_hand_rms', Net(lambda s, x: s.w * (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-5)), w=par(12)), (2, 5, 12), note='as in Llama')
+case('cumsum', act(lambda x: torch.cumsum(x, 1)), X)
+case('cumsum_last', act(lambda x: x.cumsum(-1)), D)
+case('argmax', Net(lambda s, x: s.fc(x).argmax(-1), fc=nn.Linear(6, 5)), (1, 6), note='int64 output')
 
 # ------------------------------------------------------------------------------------------ shapes
 
@@ -788,8 +835,6 @@ case('dynamic_all', small(lambda s, x: F.adaptive_avg_pool2d(s.conv(x), 1).flatt
 
 case('fft', act(lambda x: torch.fft.rfft(x).real), X, expect='unsupported', op='aten.fft_rfft.default')
 case('grid_sample', Net(lambda s, x, y: F.grid_sample(x, y, align_corners=False)), X, (1, 4, 4, 2), expect='unsupported', op='aten.grid_sampler.default')
-case('cumsum', act(lambda x: torch.cumsum(x, 1)), X, expect='unsupported', op='aten.cumsum.default')
-case('argmax', Net(lambda s, x: s.fc(x).argmax(-1), fc=nn.Linear(6, 5)), (1, 6), expect='unsupported', op='aten.argmax.default', note='int64 output')
 case('complex', Net(lambda s, x: x * s.b, b=Buffer(torch.zeros(3, 1, 1, dtype=torch.complex64))), V, dtype=torch.complex64, expect='unsupported', op='aten.mul.Tensor', note='complex64')
 case('condition', Net(lambda s, x: torch.cond(x.sum() > 0, lambda v: v + 1, lambda v: v - 1, (x,))), V, expect='unsupported', op='higher_order.cond', note='a higher-order operator with subgraphs')
 case('subclass_buffer', Net(lambda s, x: x + s.b, b=Buffer(torch.zeros(3, 1, 1).as_subclass(Tagged))), V, expect='bad', note='the payload is a pickle')

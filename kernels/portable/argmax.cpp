@@ -1,0 +1,62 @@
+// thimble::argmax along one dimension, in any order of dimensions; docs/numerics.md, "Pools and
+// reductions".
+//
+// Operands: x int8 or int16, attributes (dim, keepdim, smallest), y int64. y has the dimension as
+// 1, or not.
+
+#include "kernels/args/attribute_reader.h"
+#include "kernels/args/reduction.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& y = tensor(call, 2);
+  if (const Status s = check_tensor(x); s != Status::kOk) return s;
+  if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
+  if (const Status s = check_tensor(y, DType::kI64); s != Status::kOk) return s;
+  AttributeReader attributes(tensor(call, 1));
+  const auto dim = static_cast<uint32_t>(attributes.word());
+  const int32_t keepdim = attributes.word();
+  const int32_t smallest = attributes.word();
+  const bool fine = attributes.complete() && dim < x.rank && ((keepdim | smallest) & ~1) == 0;
+  if (!fine) return Status::kBadParameter;
+  return check_reduced_sizes(x, y, 1U << dim);
+}
+
+template <class T>
+void run_type(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& y = tensor(call, 2);
+  AttributeReader attributes(tensor(call, 1));
+  const uint32_t mask = 1U << attributes.word();
+  attributes.word();
+  const int32_t flip = -attributes.word();  // -1 turns the order of codes
+  Reduction reduction(x, y, mask);
+  const Walk::Axis& row = reduction.reduced.row();
+  for_each_result(reduction, static_cast<const T*>(x.data), [&](int32_t to, const T* from) {
+    int32_t best = from[0] ^ flip;
+    int32_t position = 0;
+    for (int32_t i = 1; i < row.extent; ++i) {
+      const int32_t code = from[i * row.step[1]] ^ flip;
+      if (code > best) {
+        best = code;
+        position = i;
+      }
+    }
+    static_cast<int64_t*>(y.data)[to] = position;
+  });
+}
+
+void run(const Call& call) {
+  if (tensor(call, 0).dtype == DType::kI8) return run_type<int8_t>(call);
+  run_type<int16_t>(call);
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_argmax, check, run);
+
+}  // namespace thimble::kernels

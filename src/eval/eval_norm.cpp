@@ -1,0 +1,149 @@
+// Norms: each row of elements is normalized by its own statistics, then scaled and shifted element
+// by element. docs/numerics.md, "Norms".
+
+#include <algorithm>
+#include <cmath>
+
+#include "eval/call.h"
+
+namespace thimble::eval {
+namespace {
+
+/// Rows of x that lie together in memory, and the entry of w and b for each element of a row.
+struct Rows {
+  size_t length = 0;                // elements of a row
+  std::vector<size_t> coefficient;  // of element i of all rows, counted from the first
+};
+
+Rows trailing_rows(const Call& call) {
+  Rows rows;
+  const ir::Shape& shape = call.shape(0);
+  const auto first = shape.end() - call.integer("dims");
+  rows.length = static_cast<size_t>(ir::element_count(ir::Shape(first, shape.end())));
+  const size_t count = static_cast<size_t>(ir::element_count(shape));
+  for (size_t i = 0; i < count; ++i) rows.coefficient.push_back(i % rows.length);
+  return rows;
+}
+
+Rows group_rows(const Call& call) {
+  Rows rows;
+  const size_t count = static_cast<size_t>(ir::element_count(call.shape(0)));
+  const size_t channels = static_cast<size_t>(call.shape(0)[1]);
+  const size_t plane = count / static_cast<size_t>(call.shape(0)[0]) / channels;
+  rows.length = channels / static_cast<size_t>(call.integer("groups")) * plane;
+  for (size_t i = 0; i < count; ++i) rows.coefficient.push_back(i / plane % channels);
+  return rows;
+}
+
+/// (x - mean) / sqrt(variance + eps) * w + b; without the mean, x / sqrt(mean of squares + eps) *
+/// w.
+void float_norm(const Call& call, const Rows& rows, bool centered) {
+  const auto x = call.input<float>(0);
+  const double eps = call.op.number("eps");
+  const double count = static_cast<double>(rows.length);
+  for (size_t row = 0; row < x.size(); row += rows.length) {
+    double mean = 0, squares = 0;
+    for (size_t i = row; i < row + rows.length; ++i) mean += static_cast<double>(x[i]) / count;
+    if (!centered) mean = 0;
+    for (size_t i = row; i < row + rows.length; ++i) {
+      const double difference = static_cast<double>(x[i]) - mean;
+      squares += difference * difference;
+    }
+    const double deviation = std::sqrt(squares / count + eps);
+    for (size_t i = row; i < row + rows.length; ++i) {
+      double y = (static_cast<double>(x[i]) - mean) / deviation;
+      const size_t c = rows.coefficient[i];
+      if (call.has(1)) y *= static_cast<double>(call.input<float>(1)[c]);
+      if (call.inputs.size() > 2 && call.has(2)) y += static_cast<double>(call.input<float>(2)[c]);
+      call.result<float>()[i] = static_cast<float>(y);
+    }
+  }
+}
+
+struct InverseSqrt {
+  int64_t t = 0, e = 0;
+};
+
+InverseSqrt inverse_sqrt(int64_t radicand) {
+  InverseSqrt result{0, -15};
+  int64_t m = 0;
+  const auto fits = [&] {
+    // radicand * 4^15 leaves 64 bits unless the radicand is small: only then can e be negative.
+    if (result.e < 0 && radicand >= pow2(32)) return false;
+    m = result.e < 0 ? radicand * pow2(-2 * result.e) : radicand / pow2(2 * result.e);
+    return m < pow2(32);
+  };
+  while (!fits()) ++result.e;
+  int64_t above = 65536;  // t is in [result.t, above)
+  while (above - result.t > 1) {
+    const int64_t middle = (result.t + above) / 2;
+    const uint64_t product =
+        static_cast<uint64_t>(middle * middle) * static_cast<uint64_t>(m);  // below 2^64
+    (product <= uint64_t{1} << 62 ? result.t : above) = middle;
+  }
+  return result;
+}
+
+/// Sums of a row, exact.
+struct Sums {
+  int64_t codes = 0, squares = 0;
+};
+
+int8_t normalized(const Call& call, int64_t difference, const InverseSqrt& scale,
+                  size_t coefficient) {
+  const int64_t k = 15 + scale.e;
+  const int64_t product = difference * scale.t;
+  int64_t a = k == 0 ? product : floor_divide(product + pow2(k - 1), pow2(k));
+  if (call.has(1)) {
+    a = floor_divide(call.input<int16_t>(1)[coefficient] * a + pow2(14), pow2(15));
+  }
+  if (call.inputs.size() > 2 && call.has(2)) a += call.input<int32_t>(2)[coefficient];
+  const int64_t y = requantize(a, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
+  return to_code(call, y + call.integer("y_zp"));
+}
+
+/// The codes count from `zero`; `centered`: the row's mean is taken away.
+void integer_norm(const Call& call, const Rows& rows, int64_t zero, bool centered) {
+  const auto x = call.input<int8_t>(0);
+  const int64_t n = static_cast<int64_t>(rows.length);
+  const int64_t eps = call.integer("eps") * pow2(call.integer("eps_shift"));
+  for (size_t row = 0; row < x.size(); row += rows.length) {
+    Sums sums;
+    for (size_t i = row; i < row + rows.length; ++i) {
+      const int64_t code = x[i] - zero;
+      sums.codes += code;
+      sums.squares += code * code;
+    }
+    const int64_t mean = centered ? sums.codes : 0;  // times n
+    const int64_t v = n * sums.squares - mean * mean;
+    const InverseSqrt scale = inverse_sqrt(std::max<int64_t>(v + eps, 1));
+    for (size_t i = row; i < row + rows.length; ++i) {
+      const int64_t difference = n * (x[i] - zero) - mean;
+      call.result<int8_t>()[i] = normalized(call, difference, scale, rows.coefficient[i]);
+    }
+  }
+}
+
+}  // namespace
+
+void eval_group_norm(const Call& call) {
+  float_norm(call, group_rows(call), /*centered=*/true);
+}
+void eval_layer_norm(const Call& call) {
+  float_norm(call, trailing_rows(call), /*centered=*/true);
+}
+void eval_rms_norm(const Call& call) {
+  float_norm(call, trailing_rows(call), /*centered=*/false);
+}
+
+void eval_qgroup_norm(const Call& call) {
+  integer_norm(call, group_rows(call), 0, /*centered=*/true);
+}
+void eval_qlayer_norm(const Call& call) {
+  integer_norm(call, trailing_rows(call), 0, /*centered=*/true);
+}
+void eval_qrms_norm(const Call& call) {
+  integer_norm(call, trailing_rows(call), call.integer("x_zp"), /*centered=*/false);
+}
+
+}  // namespace thimble::eval

@@ -1,0 +1,180 @@
+// Reductions over dimensions and along one: each result is computed from the list of its elements.
+
+#include <algorithm>
+#include <cmath>
+
+#include "eval/call.h"
+
+namespace thimble::eval {
+namespace {
+
+/// Calls visit(index, elements) for each element of the result, with all that is reduced to it.
+template <typename T, typename Visit>
+void for_each_set(const Call& call, Visit visit) {
+  ir::Shape kept = call.shape(0);
+  ir::Shape reduced(kept.size(), 1);
+  for (const int64_t dim : call.op.integers("dims")) {
+    std::swap(kept[static_cast<size_t>(dim)], reduced[static_cast<size_t>(dim)]);
+  }
+  const Steps steps = ir::strides(call.shape(0), {});
+  const auto x = call.input<T>(0);
+  std::vector<T> elements;
+  for_each<1>(kept, {steps}, [&](size_t index, const std::array<int64_t, 1>& first) {
+    elements.clear();
+    for_each<1>(reduced, {steps}, [&](size_t, const std::array<int64_t, 1>& at) {
+      elements.push_back(x[static_cast<size_t>(first[0] + at[0])]);
+    });
+    visit(index, elements);
+  });
+}
+
+/// The first of the greatest elements. A NaN is greater than all numbers, as in PyTorch.
+template <typename T>
+size_t greatest(const std::vector<T>& elements, bool smallest) {
+  size_t best = 0;
+  for (size_t i = 1; i < elements.size(); ++i) {
+    const T held = elements[best], value = elements[i];
+    if (held != held) break;
+    if (value != value || (smallest ? value < held : value > held)) best = i;
+  }
+  return best;
+}
+
+template <typename T>
+void extreme(const Call& call, bool smallest) {
+  for_each_set<T>(call, [&](size_t index, const std::vector<T>& elements) {
+    call.result<T>()[index] = elements[greatest(elements, smallest)];
+  });
+}
+
+void extreme_of_any(const Call& call, bool smallest) {
+  switch (call.output.dtype) {
+    case ir::DType::kF32:
+      return extreme<float>(call, smallest);
+    case ir::DType::kI8:
+      return extreme<int8_t>(call, smallest);
+    case ir::DType::kU8:
+    case ir::DType::kBool:
+      return extreme<uint8_t>(call, smallest);
+    case ir::DType::kI16:
+      return extreme<int16_t>(call, smallest);
+    case ir::DType::kI32:
+      return extreme<int32_t>(call, smallest);
+    case ir::DType::kI64:
+      return extreme<int64_t>(call, smallest);
+  }
+}
+
+template <typename T>
+void positions(const Call& call) {
+  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const size_t length = static_cast<size_t>(call.shape(0)[dim]);
+  size_t index = 0;
+  std::vector<T> row(length);
+  for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
+    for (size_t i = 0; i < length; ++i) row[i] = call.input<T>(0)[first + i * step];
+    const size_t position = greatest(row, call.integer("smallest") != 0);
+    call.result<int64_t>()[index++] = static_cast<int64_t>(position);
+  });
+}
+
+/// log2, rounded up.
+int64_t bits_for(int64_t count) {
+  int64_t bits = 0;
+  while (pow2(bits) < count) ++bits;
+  return bits;
+}
+
+}  // namespace
+
+void eval_amax(const Call& call) {
+  extreme_of_any(call, /*smallest=*/false);
+}
+void eval_amin(const Call& call) {
+  extreme_of_any(call, /*smallest=*/true);
+}
+
+void eval_argmax(const Call& call) {
+  switch (call.inputs[0]->dtype) {
+    case ir::DType::kF32:
+      return positions<float>(call);
+    case ir::DType::kI8:
+      return positions<int8_t>(call);
+    case ir::DType::kU8:
+    case ir::DType::kBool:
+      return positions<uint8_t>(call);
+    case ir::DType::kI16:
+      return positions<int16_t>(call);
+    case ir::DType::kI32:
+      return positions<int32_t>(call);
+    case ir::DType::kI64:
+      return positions<int64_t>(call);
+  }
+}
+
+void eval_sum(const Call& call) {
+  for_each_set<float>(call, [&](size_t index, const std::vector<float>& elements) {
+    double sum = 0;
+    for (const float value : elements) sum += static_cast<double>(value);
+    call.result<float>()[index] = static_cast<float>(sum);
+  });
+}
+
+void eval_variance(const Call& call) {
+  const double correction = call.op.number("correction");
+  for_each_set<float>(call, [&](size_t index, const std::vector<float>& elements) {
+    const double count = static_cast<double>(elements.size());
+    double sum = 0, squares = 0;
+    for (const float value : elements) sum += static_cast<double>(value);
+    for (const float value : elements) {
+      const double difference = static_cast<double>(value) - sum / count;
+      squares += difference * difference;
+    }
+    call.result<float>()[index] = static_cast<float>(squares / (count - correction));
+  });
+}
+
+void eval_qvariance(const Call& call) {
+  const int64_t mult = call.integer("mult");
+  const int64_t shift = call.integer("shift");
+  for_each_set<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
+    const int64_t count = static_cast<int64_t>(elements.size());
+    int64_t sum = 0, squares = 0;
+    for (const int64_t q : elements) {
+      sum += q;
+      squares += q * q;
+    }
+    const int64_t p = std::max<int64_t>(0, 2 * bits_for(count) - 16);
+    const int64_t v = floor_divide(count * squares - sum * sum, pow2(p));
+    const int64_t scaled = floor_divide(v * mult + pow2(30 - shift), pow2(31 - shift));
+    call.result<int8_t>()[index] = to_code(call, scaled + call.integer("y_zp"));
+  });
+}
+
+void eval_cumsum(const Call& call) {
+  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const auto x = call.input<float>(0);
+  for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
+    double sum = 0;
+    for (size_t i = 0; i < static_cast<size_t>(call.shape(0)[dim]); ++i) {
+      sum += static_cast<double>(x[first + i * step]);
+      call.result<float>()[first + i * step] = static_cast<float>(sum);
+    }
+  });
+}
+
+void eval_qcumsum(const Call& call) {
+  const size_t dim = static_cast<size_t>(call.integer("dim"));
+  const auto x = call.input<int8_t>(0);
+  const auto rounding = static_cast<Rounding>(call.integer("rounding"));
+  for_each_row(call.shape(0), dim, [&](size_t first, size_t step) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < static_cast<size_t>(call.shape(0)[dim]); ++i) {
+      sum += x[first + i * step] - call.integer("x_zp");
+      const int64_t y = requantize(sum, call.integer("mult"), call.integer("shift"), rounding);
+      call.result<int8_t>()[first + i * step] = to_code(call, wrap32(y + call.integer("y_zp")));
+    }
+  });
+}
+
+}  // namespace thimble::eval

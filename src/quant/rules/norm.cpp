@@ -1,0 +1,88 @@
+// Layer, group and rms norm: docs/numerics.md, "Norms".
+
+#include "quant/norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "numerics/multiplier.h"
+#include "quant/rules/rules.h"
+
+namespace thimble::quant {
+
+using ir::Attrs;
+using ir::OpKind;
+using ir::ValueId;
+
+namespace {
+
+constexpr double kUnit = 0x1p-16;  // of a normalized element
+
+/// Attributes `eps` and `eps_shift`: eps in the units of the exact sums.
+void set_eps(RuleCall& call, Attrs& attrs) {
+  const double n = static_cast<double>(norm_row(call.from(), call.op()));
+  const double scale = call.params(0).scale;
+  double eps = call.op().number("eps") * (n / scale) * (n / scale);
+  int64_t shift = 0;
+  for (; std::nearbyint(eps) >= 0x1p31; eps /= 2) ++shift;
+  attrs.set("eps", static_cast<int64_t>(std::nearbyint(eps)));
+  attrs.set("eps_shift", shift);
+}
+
+/// w in 16 bits; ones if the operator has none but b needs its scale.
+ValueId weight_codes(RuleCall& call, double scale) {
+  if (scale == 0) return ir::kNoValue;
+  const bool given = call.has(1);
+  const ir::Type& type = call.type(given ? 1 : 2);
+  ir::Tensor codes = ir::zeros(ir::DType::kI16, type.shape);
+  const auto to = codes.data<int16_t>();
+  for (size_t i = 0; i < to.size(); ++i) {
+    const double real = given ? double{call.operand(1).constant->data<float>()[i]} : 1.0;
+    to[i] = static_cast<int16_t>(std::nearbyint(real / scale));
+  }
+  const ir::Quant quant = ir::per_tensor(scale, 0);
+  if (given) return call.named_constant(call.operand(1).name, std::move(codes), quant);
+  return call.constant("w", std::move(codes), quant);
+}
+
+ValueId bias_codes(RuleCall& call, double scale) {
+  if (!call.has(2)) return ir::kNoValue;
+  ir::Tensor codes = ir::zeros(ir::DType::kI32, call.type(2).shape);
+  const auto to = codes.data<int32_t>();
+  const auto from = call.operand(2).constant->data<float>();
+  for (size_t i = 0; i < to.size(); ++i) {
+    to[i] = static_cast<int32_t>(std::nearbyint(double{from[i]} / scale));
+  }
+  return call.named_constant(call.operand(2).name, std::move(codes), ir::per_tensor(scale, 0));
+}
+
+OpKind integer_form(OpKind kind) {
+  if (kind == OpKind::layer_norm) return OpKind::qlayer_norm;
+  return kind == OpKind::group_norm ? OpKind::qgroup_norm : OpKind::qrms_norm;
+}
+
+}  // namespace
+
+Result<ValueId> norm_rule(RuleCall& call) {
+  const ir::Op& op = call.op();
+  const double w_scale = norm_weight_scale(call.from(), op);
+  const double unit = w_scale > 0 ? w_scale / 2 : kUnit;
+  const char* const rows = op.kind == OpKind::group_norm ? "groups" : "dims";
+  Attrs attrs{{rows, op.integer(rows)}};
+  set_eps(call, attrs);
+  if (op.kind == OpKind::rms_norm) attrs.set("x_zp", int64_t{call.params(0).zero_point});
+  attrs.set("y_zp", int64_t{call.result().zero_point});
+  const double real = unit / call.result().scale;
+  if (real >= 1) {
+    return call.located(unsupported("the scale of its result, {}, is finer than its arithmetic",
+                                    call.result().scale));
+  }
+  THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
+  call.set_clamp(attrs);
+  THIMBLE_TRY(const ValueId x, call.codes(0));
+  std::vector<ValueId> operands = {x, weight_codes(call, w_scale)};
+  if (op.kind != OpKind::rms_norm) operands.push_back(bias_codes(call, unit));
+  return call.add(integer_form(op.kind), std::move(operands), attrs);
+}
+
+}  // namespace thimble::quant

@@ -1,0 +1,60 @@
+// Reductions over dimensions and sums along one. amax and amin only move codes.
+
+#include <algorithm>
+#include <cmath>
+
+#include "quant/rules/rules.h"
+
+namespace thimble::quant {
+
+using ir::Attrs;
+using ir::OpKind;
+using ir::ValueId;
+
+namespace {
+
+/// A sum is a mean with another multiplier.
+Result<ValueId> scaled_sum(RuleCall& call, OpKind kind) {
+  const Params& x = call.params(0);
+  const Params& y = call.result();
+  Attrs attrs = call.op().attrs;
+  attrs.set("x_zp", int64_t{x.zero_point});
+  attrs.set("y_zp", int64_t{y.zero_point});
+  THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale / y.scale));
+  call.set_clamp(attrs);
+  THIMBLE_TRY(const ValueId id, call.codes(0));
+  return call.add(kind, {id}, attrs);
+}
+
+}  // namespace
+
+Result<ValueId> reduce_sum_rule(RuleCall& call) {
+  return scaled_sum(call, OpKind::qmean);
+}
+Result<ValueId> cumsum_rule(RuleCall& call) {
+  return scaled_sum(call, OpKind::qcumsum);
+}
+
+/// Positions are the same in codes.
+Result<ValueId> argmax_rule(RuleCall& call) {
+  THIMBLE_TRY(const ValueId id, call.codes(0));
+  return call.add(OpKind::argmax, {id}, call.op().attrs);
+}
+
+Result<ValueId> variance_rule(RuleCall& call) {
+  const Params& x = call.params(0);
+  const Params& y = call.result();
+  const double count = static_cast<double>(call.type(0).elements()) /
+                       static_cast<double>(call.result_type().elements());
+  const double bits = std::ceil(std::log2(count));
+  const double p = std::max(0.0, 2 * bits - 16);
+  const double divisor = count * (count - call.op().number("correction")) * y.scale;
+  Attrs attrs{{"dims", call.op().integers("dims")}, {"keepdim", call.op().integer("keepdim")}};
+  attrs.set("y_zp", int64_t{y.zero_point});
+  THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale * x.scale * std::exp2(p) / divisor));
+  call.set_clamp(attrs);
+  THIMBLE_TRY(const ValueId id, call.codes(0));
+  return call.add(OpKind::qvariance, {id}, attrs);
+}
+
+}  // namespace thimble::quant

@@ -1,0 +1,203 @@
+// Reductions, cumulative sums and norms against the evaluator, on every set of dimensions and on
+// the longest rows' corner values.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "numerics/inverse_sqrt.h"
+#include "tests/kernels/direct.h"
+
+namespace thimble::kernels::test {
+namespace {
+
+using ir::OpKind;
+
+ir::Shape random_shape(Random& random, uint32_t rank) {
+  ir::Shape shape;
+  for (uint32_t d = 0; d < rank; ++d) shape.push_back(uniform(random, 1, 4));
+  return shape;
+}
+
+Operand codes(Random& random, const ir::Shape& shape, Order order = {},
+              ir::DType dtype = ir::DType::kI8) {
+  return {random_tensor(random, dtype, shape), false, std::move(order)};
+}
+
+Operand filled(const ir::Shape& shape, int8_t code) {
+  Operand operand{ir::zeros(ir::DType::kI8, shape)};
+  std::ranges::fill(operand.tensor.data<int8_t>(), code);
+  return operand;
+}
+
+void set_result(Random& random, ir::Attrs& attrs, int32_t low_shift, int32_t high_shift) {
+  attrs.set("y_zp", int64_t{uniform(random, -128, 127)});
+  attrs.set("mult", int64_t{uniform(random, 1 << 30, INT32_MAX)});
+  attrs.set("shift", int64_t{uniform(random, low_shift, high_shift)});
+  attrs.set("min", int64_t{uniform(random, -128, -90)});
+  attrs.set("max", int64_t{uniform(random, 90, 127)});
+}
+
+TEST(Reduce, EverySetOfDimensions) {
+  Random random(1);
+  for (uint32_t rank = 1; rank <= 6; ++rank) {
+    for (uint32_t mask = 1; mask < 1U << rank; ++mask) {
+      for (const bool keepdim : {false, true}) {
+        const ir::Shape shape = random_shape(random, rank);
+        std::vector<int64_t> dims;
+        for (uint32_t d = 0; d < rank; ++d) {
+          if ((mask >> d & 1) != 0) dims.push_back(d);
+        }
+        const size_t y_rank = keepdim ? rank : rank - dims.size();
+        ir::Attrs attrs{{"dims", dims}, {"keepdim", int64_t{keepdim}}};
+        const auto dtype = random() % 2 == 0 ? ir::DType::kI8 : ir::DType::kI16;
+        for (const OpKind kind : {OpKind::amax, OpKind::amin}) {
+          ASSERT_NO_FATAL_FAILURE(
+              expect_direct(kind, attrs, {codes(random, shape, random_order(random, rank), dtype)},
+                            random_order(random, y_rank)));
+        }
+        set_result(random, attrs, -16, 0);
+        ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qvariance, attrs,
+                                              {codes(random, shape, random_order(random, rank))},
+                                              random_order(random, y_rank)));
+      }
+    }
+  }
+}
+
+TEST(Reduce, AlongEveryDimension) {
+  Random random(2);
+  for (int repeat = 0; repeat < 300; ++repeat) {
+    const uint32_t rank = 1 + static_cast<uint32_t>(random()) % 5;
+    const ir::Shape shape = random_shape(random, rank);
+    const int64_t dim = uniform(random, 0, static_cast<int32_t>(rank) - 1);
+    const Order order = random_order(random, rank);
+    const bool keepdim = random() % 2 == 0;
+    ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::argmax,
+                                          {{"dim", dim}, {"keepdim", int64_t{keepdim}}},
+                                          {codes(random, shape, order, ir::DType::kI16)},
+                                          random_order(random, keepdim ? rank : rank - 1)));
+    // Few different codes: the first of equals counts.
+    Operand x = codes(random, shape, order);
+    for (int8_t& code : x.tensor.data<int8_t>()) code = static_cast<int8_t>(code >> (random() % 8));
+    ASSERT_NO_FATAL_FAILURE(expect_direct(
+        OpKind::argmax,
+        {{"dim", dim}, {"keepdim", int64_t{keepdim}}, {"smallest", int64_t{uniform(random, 0, 1)}}},
+        {x}, random_order(random, keepdim ? rank : rank - 1)));
+    ir::Attrs attrs{{"dim", dim}, {"x_zp", int64_t{uniform(random, -128, 127)}}};
+    set_result(random, attrs, -6, 2);
+    ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qcumsum, attrs, {x}, random_order(random, rank)));
+  }
+}
+
+TEST(Reduce, VarianceOfLongAndExtremeRows) {
+  Random random(3);
+  for (const int64_t n : {1, 255, 256, 257, 4096, 70000}) {
+    for (const int64_t shift : {-31, -22, -8, 0, 30}) {
+      Operand x = filled({n}, -128);
+      for (int64_t i = 0; i < n / 2; ++i) x.tensor.data<int8_t>()[static_cast<size_t>(i)] = 127;
+      const ir::Attrs attrs{{"dims", std::vector<int64_t>{0}},
+                            {"y_zp", int64_t{-128}},
+                            {"mult", int64_t{INT32_MAX}},
+                            {"shift", shift}};
+      ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qvariance, attrs, {x}));
+      ASSERT_NO_FATAL_FAILURE(expect_direct(OpKind::qvariance, attrs, {codes(random, {n})}));
+    }
+  }
+}
+
+std::optional<Operand> maybe(Random& random, Operand operand) {
+  if (random() % 3 == 0) return std::nullopt;
+  return operand;
+}
+
+struct NormCase {
+  OpKind kind;
+  ir::Attrs attrs;
+  std::vector<std::optional<Operand>> operands;
+};
+
+NormCase norm_case(Random& random, OpKind kind, Operand x) {
+  NormCase c{kind, {}, {}};
+  const ir::Shape& shape = x.tensor.shape;
+  ir::Shape entries = {shape.size() > 1 ? shape[1] : 1};
+  if (kind == OpKind::qgroup_norm) {
+    std::vector<int64_t> groups;
+    for (int64_t g = 1; g <= entries[0]; ++g) {
+      if (entries[0] % g == 0) groups.push_back(g);
+    }
+    c.attrs.set("groups", groups[random() % groups.size()]);
+  } else {
+    const int64_t dims = uniform(random, 1, static_cast<int32_t>(shape.size()));
+    c.attrs.set("dims", dims);
+    entries.assign(shape.end() - dims, shape.end());
+  }
+  c.attrs.set("eps", int64_t{random() % 2 == 0 ? 0 : uniform(random, 0, INT32_MAX)});
+  c.attrs.set("eps_shift", int64_t{random() % 2 == 0 ? 0 : uniform(random, 0, 30)});
+  if (kind == OpKind::qrms_norm) c.attrs.set("x_zp", int64_t{uniform(random, -128, 127)});
+  set_result(random, c.attrs, -14, 0);
+  c.operands = {std::move(x),
+                maybe(random, {random_tensor(random, ir::DType::kI16, entries), true})};
+  if (kind != OpKind::qrms_norm) {
+    const int32_t bound = random() % 4 == 0 ? 1 << 30 : 1 << 18;
+    c.operands.push_back(maybe(random, {random_i32(random, entries, -bound, bound), true}));
+  }
+  return c;
+}
+
+TEST(Norms, RandomShapes) {
+  Random random(4);
+  for (int repeat = 0; repeat < 600; ++repeat) {
+    for (const OpKind kind : {OpKind::qlayer_norm, OpKind::qgroup_norm, OpKind::qrms_norm}) {
+      const uint32_t rank = 2 + static_cast<uint32_t>(random()) % 4;
+      const ir::Shape shape = random_shape(random, rank);
+      Order order = contiguous(rank);
+      const bool channels_last = kind == OpKind::qgroup_norm && random() % 2 == 0;
+      if (channels_last) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+      Operand x = codes(random, shape, order);
+      for (int8_t& code : x.tensor.data<int8_t>()) {
+        code = static_cast<int8_t>(code >> (random() % 8));
+      }
+      const NormCase c = norm_case(random, kind, std::move(x));
+      ASSERT_NO_FATAL_FAILURE(expect_direct(c.kind, c.attrs, c.operands, order));
+    }
+  }
+}
+
+/// One outlier among equal codes: the largest normalized element. And rows whose sums need 64 bits.
+TEST(Norms, LongAndExtremeRows) {
+  Random random(5);
+  for (const OpKind kind : {OpKind::qlayer_norm, OpKind::qgroup_norm, OpKind::qrms_norm}) {
+    for (const int64_t n : {1, 2, 1000, 32768, 32769, 140000}) {
+      for (const int8_t code : {int8_t{-128}, int8_t{0}, int8_t{127}}) {
+        Operand x = filled({1, n}, code);
+        const NormCase equal = norm_case(random, kind, x);
+        ASSERT_NO_FATAL_FAILURE(expect_direct(kind, equal.attrs, equal.operands));
+        x.tensor.data<int8_t>()[static_cast<size_t>(n - 1)] = static_cast<int8_t>(~code);
+        const NormCase outlier = norm_case(random, kind, x);
+        ASSERT_NO_FATAL_FAILURE(expect_direct(kind, outlier.attrs, outlier.operands));
+      }
+      const NormCase any = norm_case(random, kind, codes(random, {1, n}));
+      ASSERT_NO_FATAL_FAILURE(expect_direct(kind, any.attrs, any.operands));
+    }
+  }
+}
+
+TEST(InverseSqrt, ExamplesAndAccuracy) {
+  using numerics::inverse_sqrt;
+  EXPECT_EQ(inverse_sqrt(1), (numerics::InverseSqrt{65535, -15}));
+  EXPECT_EQ(inverse_sqrt(3), (numerics::InverseSqrt{37837, -15}));
+  EXPECT_EQ(inverse_sqrt(uint64_t{1} << 62), (numerics::InverseSqrt{65535, 16}));
+  Random random(6);
+  for (int i = 0; i < 100000; ++i) {
+    const uint64_t bits = (uint64_t{random()} << 32 | random()) >> 1;
+    const uint64_t radicand = std::max<uint64_t>(1, bits >> (random() % 63));
+    const auto [t, e] = inverse_sqrt(radicand);
+    const double exact = 1 / std::sqrt(static_cast<double>(radicand));
+    ASSERT_NEAR(std::ldexp(t, -31 - e) / exact, 1, 0x1p-15) << radicand;
+  }
+}
+
+}  // namespace
+}  // namespace thimble::kernels::test

@@ -1,0 +1,87 @@
+// Rules of reductions and norms: what they become, and that only the 8 bits of operand and result
+// limit their accuracy.
+
+#include <gtest/gtest.h>
+
+#include "ir/verify.h"
+#include "quant/quantize.h"
+#include "quant_random_network.h"
+
+namespace thimble::test {
+namespace {
+
+Result<quant::QuantizedModel> quantized(const std::string& text) {
+  const auto graph = ir::parse("graph @forward {\n" + text + "\n}", "test");
+  EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
+  if (!graph) return graph.error();
+  return quant::quantize(*graph, random_calibration(*graph, 1, 16), {}, {});
+}
+
+struct Case {
+  std::string op, type;  // of the result
+  std::string integer;   // the operator it becomes
+  double decibels;       // of 8-bit operand and result
+};
+
+void expect_lowered(const Case& c) {
+  SCOPED_TRACE(c.op);
+  const auto model = quantized(
+      "input %x: f32[2,8,3,16]\n"
+      "const %w: f32[16] = 0x0000803f00000040...\n"
+      "const %b: f32[16] = 0x000080bf0000803f...\n"
+      "const %v: f32[8] = 0x0000803f00000040...\n"
+      "const %d: f32[8] = 0x000080bf0000803f...\n"
+      "%y: f32" +
+      c.type + " = " + c.op + "\noutput %y");
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  ASSERT_TRUE(ir::verify(model->graph).ok());
+  ASSERT_EQ(model->graph.ops().size(), 3U);
+  EXPECT_EQ(ir::op_name(model->graph.ops()[1].kind), c.integer);
+  EXPECT_GT(model->report.output_sqnr_db[0], c.decibels);
+}
+
+TEST(QuantizeNorms, AreAsAccurateAsTheirCodes) {
+  const std::string all = "[2,8,3,16]";
+  expect_lowered({"layer_norm(%x, %w, %b) {dims=1, eps=1e-05}", all, "qlayer_norm", 40});
+  expect_lowered({"layer_norm(%x, _, _) {dims=3, eps=1}", all, "qlayer_norm", 40});
+  expect_lowered({"layer_norm(%x, _, %b) {dims=1, eps=1e-05}", all, "qlayer_norm", 40});
+  expect_lowered({"rms_norm(%x, %w) {dims=1, eps=1e-05}", all, "qrms_norm", 40});
+  expect_lowered({"group_norm(%x, %v, %d) {groups=2, eps=1e-05}", all, "qgroup_norm", 40});
+  expect_lowered({"group_norm(%x, _, _) {groups=8, eps=1e-05}", all, "qgroup_norm", 40});
+}
+
+TEST(QuantizeReductions, AreAsAccurateAsTheirCodes) {
+  expect_lowered({"sum(%x) {dims=[1,3]}", "[2,3]", "qmean", 30});
+  expect_lowered({"variance(%x) {dims=[3], keepdim=1}", "[2,8,3,1]", "qvariance", 30});
+  expect_lowered({"variance(%x) {dims=[1,2], correction=0}", "[2,16]", "qvariance", 30});
+  expect_lowered({"cumsum(%x) {dim=1}", "[2,8,3,16]", "qcumsum", 35});
+  expect_lowered({"amax(%x) {dims=[2,3]}", "[2,8]", "amax", 25});
+  expect_lowered({"amin(%x) {dims=[1]}", "[2,3,16]", "amin", 30});
+}
+
+TEST(QuantizeNorms, ASmallScaleLeavesRoomForEps) {
+  // With x of this size, eps * n^2 / scale^2 would leave 64 bits.
+  const auto model = quantized(R"(
+    input %x: f32[1,4096]
+    const %tiny: f32[1,4096] = 0x17b7d12a...
+    %s: f32[1,4096] = mul(%x, %tiny)
+    %y: f32[1,4096] = layer_norm(%s, _, _) {dims=1, eps=1}
+    output %y)");
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  EXPECT_TRUE(ir::verify(model->graph).ok());
+}
+
+TEST(QuantizeNorms, ComputedWeightsAreRefusedByName) {
+  const auto model = quantized(R"(
+    input %x: f32[2,4]
+    input %w: f32[4]
+    %y: f32[2,4] = layer_norm(%x, %w, _) {dims=1, eps=1} at "net.py":9
+    output %y)");
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(model.error().message.find("net.py:9"), std::string::npos) << model.error().message;
+  EXPECT_NE(model.error().message.find("weights are computed"), std::string::npos)
+      << model.error().message;
+}
+
+}  // namespace
+}  // namespace thimble::test
