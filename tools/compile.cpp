@@ -154,8 +154,9 @@ int compile(const Arguments& arguments) {
   }
   const driver::CompileReport& report = compiled->report;
   const fs::path written = arguments.emits("pte") ? pte_path(arguments) : fs::path();
-  const std::string text =
+  std::string text =
       arguments.json ? driver::json_report(report) : driver::text_report(report, written);
+  if (!arguments.json && !arguments.report.empty()) text += driver::table_report(report);
   std::fputs(text.c_str(), stdout);
   return 0;
 }

@@ -108,14 +108,19 @@ int64_t count_float_ops(const ir::Graph& graph) {
   });
 }
 
+int64_t live_bytes(const emit::Schedule& schedule, size_t step) {
+  int64_t live = 0;
+  for (const emit::Storage& storage : schedule.storages) {
+    const plan::Buffer& b = storage.buffer;
+    if (b.first <= static_cast<int>(step) && static_cast<int>(step) <= b.last) live += b.bytes;
+  }
+  return live;
+}
+
 Peak find_peak(const target::Lowered& lowered, const emit::Schedule& schedule) {
   Peak peak;
   for (size_t step = 0; step < lowered.calls.size(); ++step) {
-    int64_t live = 0;
-    for (const emit::Storage& storage : schedule.storages) {
-      const plan::Buffer& b = storage.buffer;
-      if (b.first <= static_cast<int>(step) && static_cast<int>(step) <= b.last) live += b.bytes;
-    }
+    const int64_t live = live_bytes(schedule, step);
     if (live <= peak.bytes) continue;
     const target::KernelCall& call = lowered.calls[step];
     peak.bytes = live;
@@ -125,13 +130,47 @@ Peak find_peak(const target::Lowered& lowered, const emit::Schedule& schedule) {
   return peak;
 }
 
-void report_ops(const target::Lowered& lowered, const target::Target& target,
-                CompileReport* report) {
-  for (const target::KernelCall& call : lowered.calls) {
+int64_t constant_bytes(const target::KernelCall& call) {
+  int64_t bytes = 0;
+  for (const target::Argument& argument : call.arguments) {
+    const auto* constant = std::get_if<target::Constant>(&argument);
+    if (constant != nullptr) bytes += static_cast<int64_t>(constant->bytes->size());
+  }
+  return bytes;
+}
+
+void report_ops(const target::Lowered& lowered, const emit::Schedule& schedule,
+                const target::Target& target, CompileReport* report) {
+  for (size_t step = 0; step < lowered.calls.size(); ++step) {
+    const target::KernelCall& call = lowered.calls[step];
     const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
     const ir::Value& out = lowered.graph.value(call.out);
-    report->ops.push_back({out.name, abi::info(call.op).name, std::string(target.engine), op.source,
-                           macs_of(lowered.graph, op), static_cast<int64_t>(out.type.bytes()), ""});
+    const target::Cost cost = target.cost(lowered, call, target);
+    OpReport row;
+    row.name = out.name;
+    row.op = abi::info(call.op).name;
+    row.engine = std::string(target.engine);
+    row.source = op.source;
+    row.macs = macs_of(lowered.graph, op);
+    row.steps = cost.steps;
+    row.elements_out = out.type.elements();
+    row.bytes_out = static_cast<int64_t>(out.type.bytes());
+    row.constant_bytes = constant_bytes(call);
+    row.live_bytes = live_bytes(schedule, step);
+    row.instructions = cost.instructions;
+    report->ops.push_back(std::move(row));
+  }
+}
+
+void report_buffers(const target::Lowered& lowered, const emit::Schedule& schedule,
+                    CompileReport* report) {
+  for (size_t i = 0; i < schedule.storages.size(); ++i) {
+    const emit::Storage& storage = schedule.storages[i];
+    if (storage.buffer.bytes == 0) continue;
+    const bool scratch = storage.value == ir::kNoValue;
+    report->buffers.push_back({scratch ? "" : lowered.graph.value(storage.value).name,
+                               schedule.placement.offsets[i], storage.buffer.bytes,
+                               storage.buffer.first, storage.buffer.last});
   }
 }
 
@@ -261,7 +300,8 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.state_bytes = state_bytes(emitted.program.plans[0]);
   report.float_ops = count_float_ops(compiled.lowered.graph);
   report.peak = find_peak(compiled.lowered, schedule);
-  report_ops(compiled.lowered, *target, &report);
+  report_ops(compiled.lowered, schedule, *target, &report);
+  report_buffers(compiled.lowered, schedule, &report);
   THIMBLE_CHECK(check_memories(options, &report));
   compiled.pte = std::move(emitted.bytes);
   report.compile_seconds = clock.seconds();

@@ -36,7 +36,12 @@ struct OpReport {
   std::string engine;
   ir::Source source;
   int64_t macs = 0;
+  int64_t steps = 0;  // of the innermost loop
+  int64_t elements_out = 0;
   int64_t bytes_out = 0;
+  int64_t constant_bytes = 0;           // weights and parameters of this call
+  int64_t live_bytes = 0;               // in the arena while it runs
+  std::optional<int64_t> instructions;  // an estimate
   std::string reason;  // why it is not where the user might expect it; empty = nothing to say
 };
 
@@ -44,6 +49,14 @@ struct MemoryUse {
   std::string name;
   int64_t bytes_used = 0;
   int64_t bytes_size = 0;  // 0 = no limit known
+};
+
+/// A piece of the arena, from one call to another (both included).
+struct Buffer {
+  std::string name;  // of the value; empty: memory of one call
+  int64_t offset = 0;
+  int64_t bytes = 0;
+  int first = 0, last = 0;
 };
 
 struct Peak {
@@ -74,6 +87,7 @@ struct CompileReport {
   std::vector<OpReport> ops;
   int64_t float_ops = 0;
   Peak peak;
+  std::vector<Buffer> buffers;
   quant::QuantReport quant;
   std::vector<IoReport> inputs;
   std::vector<IoReport> outputs;

@@ -152,6 +152,27 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   return text;
 }
 
+std::string table_report(const CompileReport& report) {
+  std::string text =
+      fmt::format("\n  {:<34} {:>10} {:>10} {:>12} {:>13} {:>10}  {}\n", "kernel", "bytes out",
+                  "constants", "MACs", "instructions", "arena", "source");
+  int64_t total = 0;
+  bool complete = true;
+  for (const OpReport& op : report.ops) {
+    complete = complete && op.instructions.has_value();
+    total += op.instructions.value_or(0);
+    text +=
+        fmt::format("  {:<34} {:>10} {:>10} {:>12} {:>13} {:>10}  {}  {}\n", op.op,
+                    with_commas(op.bytes_out), with_commas(op.constant_bytes), with_commas(op.macs),
+                    op.instructions ? with_commas(*op.instructions) : "not known",
+                    with_commas(op.live_bytes), op.source.where(), op.source.text);
+    if (!op.reason.empty()) text += fmt::format("    {}\n", op.reason);
+  }
+  text += fmt::format("  instructions per inference: {}{}, an estimate from counts under QEMU\n",
+                      with_commas(total), complete ? "" : " and what is not known");
+  return text;
+}
+
 std::string json_report(const CompileReport& report) {
   Json json;
   json["target"] = report.target;
@@ -174,16 +195,32 @@ std::string json_report(const CompileReport& report) {
   std::map<std::string, int64_t> engines;
   for (const OpReport& op : report.ops) {
     engines[op.engine] += 1;
-    json["ops"].push_back({{"name", op.name},
-                           {"op", op.op},
-                           {"engine", op.engine},
-                           {"source", op.source.where()},
-                           {"macs", op.macs},
-                           {"bytes_out", op.bytes_out},
-                           {"reason", op.reason}});
+    json["ops"].push_back(
+        {{"name", op.name},
+         {"op", op.op},
+         {"engine", op.engine},
+         {"source", op.source.where()},
+         {"source_text", op.source.text},
+         {"module", op.source.module},
+         {"macs", op.macs},
+         {"steps", op.steps},
+         {"elements_out", op.elements_out},
+         {"bytes_out", op.bytes_out},
+         {"constant_bytes", op.constant_bytes},
+         {"arena_live_bytes", op.live_bytes},
+         {"instructions", op.instructions ? Json(*op.instructions) : Json(nullptr)},
+         {"reason", op.reason}});
   }
   json["engines"] = engines;
   json["float_ops"] = report.float_ops;
+  json["arena"] = Json::array();
+  for (const Buffer& buffer : report.buffers) {
+    json["arena"].push_back({{"name", buffer.name},
+                             {"offset", buffer.offset},
+                             {"bytes", buffer.bytes},
+                             {"first_op", buffer.first},
+                             {"last_op", buffer.last}});
+  }
   json["fallbacks"] = Json::array();
   json["parameters"] = report.parameters;
   json["inputs"] = to_json(report.inputs);

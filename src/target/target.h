@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,6 +69,14 @@ struct Memory {
   int64_t bytes = 0;  // 0 = not known
 };
 
+struct Target;
+
+/// What one call does, and an estimate of what it costs; no number where there is none.
+struct Cost {
+  int64_t steps = 0;  // of the innermost loop
+  std::optional<int64_t> instructions;
+};
+
 struct Target {
   std::string_view name;    // "cortex-m55"
   std::string_view engine;  // what reports call the engine of its operators
@@ -75,6 +84,7 @@ struct Target {
   abi::Isa isa{};
   Result<Lowered> (*lower)(const ir::Graph& graph, const Target& target,
                            const Options& options) = nullptr;
+  Cost (*cost)(const Lowered& lowered, const KernelCall& call, const Target& target) = nullptr;
 };
 
 /// Every target, sorted by name. The one list of concrete targets.

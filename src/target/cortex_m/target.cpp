@@ -1,4 +1,6 @@
 #include "target/cortex_m/cortex_m.h"
+
+#include "target/cortex_m/cost.h"
 #include "target/cortex_m/layout.h"
 #include "target/cortex_m/legalize.h"
 #include "target/cortex_m/select.h"
@@ -17,20 +19,25 @@ Result<Lowered> lower(const ir::Graph& graph, const Target& target, const Option
   return lowered;
 }
 
+Cost cost(const Lowered& lowered, const KernelCall& call, const Target& target) {
+  const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
+  return {steps_of(lowered.graph, op), instructions(lowered, call, target)};
+}
+
 using abi::Isa;
 // Sorted by name. The instruction set follows from the core (ExecuTorch's target_config.py groups
 // them alike).
 constexpr Target kTargets[] = {
-    {"cortex-m0", "cortex-m0", "Armv6-M", Isa::kScalar, lower},
-    {"cortex-m0plus", "cortex-m0plus", "Armv6-M", Isa::kScalar, lower},
-    {"cortex-m23", "cortex-m23", "Armv8-M Baseline", Isa::kScalar, lower},
-    {"cortex-m3", "cortex-m3", "Armv7-M", Isa::kScalar, lower},
-    {"cortex-m33", "cortex-m33", "Armv8-M Mainline with DSP", Isa::kDsp, lower},
-    {"cortex-m35p", "cortex-m35p", "Armv8-M Mainline with DSP", Isa::kDsp, lower},
-    {"cortex-m4", "cortex-m4", "Armv7E-M with DSP", Isa::kDsp, lower},
-    {"cortex-m55", "cortex-m55", "Armv8.1-M with Helium", Isa::kMve, lower},
-    {"cortex-m7", "cortex-m7", "Armv7E-M with DSP", Isa::kDsp, lower},
-    {"cortex-m85", "cortex-m85", "Armv8.1-M with Helium", Isa::kMve, lower},
+    {"cortex-m0", "cortex-m0", "Armv6-M", Isa::kScalar, lower, cost},
+    {"cortex-m0plus", "cortex-m0plus", "Armv6-M", Isa::kScalar, lower, cost},
+    {"cortex-m23", "cortex-m23", "Armv8-M Baseline", Isa::kScalar, lower, cost},
+    {"cortex-m3", "cortex-m3", "Armv7-M", Isa::kScalar, lower, cost},
+    {"cortex-m33", "cortex-m33", "Armv8-M Mainline with DSP", Isa::kDsp, lower, cost},
+    {"cortex-m35p", "cortex-m35p", "Armv8-M Mainline with DSP", Isa::kDsp, lower, cost},
+    {"cortex-m4", "cortex-m4", "Armv7E-M with DSP", Isa::kDsp, lower, cost},
+    {"cortex-m55", "cortex-m55", "Armv8.1-M with Helium", Isa::kMve, lower, cost},
+    {"cortex-m7", "cortex-m7", "Armv7E-M with DSP", Isa::kDsp, lower, cost},
+    {"cortex-m85", "cortex-m85", "Armv8.1-M with Helium", Isa::kMve, lower, cost},
 };
 
 }  // namespace

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""Counts instructions of kernels under QEMU and fits the laws that `thimble compile` estimates with.
+
+usage: measure.py [--program build/thimble] [NETWORK ...]
+
+Every network under models/ (or those named) is compiled for one core of each kind and run on its
+board once. Each operator's counts are fitted by `call + element * elements of the result + step *
+steps of the innermost loop`, none negative, least relative error. Writes
+src/target/cortex_m/costs.def and README.md beside this file. Counts are exact: the same compiler
+gives the same numbers.
+"""
+import argparse
+import itertools
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+CORES = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
+DIALECTS = {"native": [], "stock": ["--compat", "executorch"]}
+TABLE = ROOT / "src/target/cortex_m/costs.def"
+TABLE_HEADER = """\
+// Instructions of kernels: THIMBLE_COST(operator, core, per call, per element of the result, per step of the innermost loop).
+// Measured under QEMU and written by benchmarks/instructions/measure.py; do not edit.
+"""
+PAGE_HEADER = """\
+# Instructions of kernels
+
+Written by `measure.py`: counts under QEMU over {networks} networks, fitted by a law per operator and core. Error: the
+largest and the mean relative difference between a call's count and its estimate, over all calls.
+
+| operator | core | calls | per call | per element | per step | mean error | largest |
+|---|---|--:|--:|--:|--:|--:|--:|
+"""
+
+
+def thimble(program, *arguments):
+    done = subprocess.run([str(program), *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        print(f"left out: {' '.join(map(str, arguments))}: {done.stderr.strip().splitlines()[0]}",
+              file=sys.stderr)
+        return None
+    return json.loads(done.stdout)
+
+
+def first_inputs(folder, report, scratch):
+    """The first calibration sample of each input as a .npy."""
+    data = numpy.load(folder / "calibrate.npz")
+    names = [name for name in data.files if name != "labels"]
+    paths = []
+    for index, port in enumerate(report["inputs"]):
+        array = data[port["name"]] if port["name"] in names else data[names[index]]
+        shape = port["shape"]
+        sample = array[:shape[0]] if list(array.shape[1:]) == shape[1:] else array[0]
+        paths.append(scratch / f"input_{index}.npy")
+        numpy.save(paths[-1], numpy.ascontiguousarray(sample.reshape(shape)))
+    return paths
+
+
+def measure(program, folder, core, options, samples):
+    with tempfile.TemporaryDirectory() as temporary:
+        scratch = pathlib.Path(temporary)
+        pte = scratch / "model.pte"
+        report = thimble(program, "compile", folder / f"{folder.name}.pt2", "--target", core,
+                         "--calibrate", folder / "calibrate.npz", "-o", pte, "--json", *options)
+        if report is None:
+            return
+        inputs = [word for path in first_inputs(folder, report, scratch)
+                  for word in ("--input", path)]
+        ran = thimble(program, "run", pte, *inputs, "--on", "qemu", "--profile", "--json")
+        if ran is None:
+            return
+        assert [op["op"] for op in report["ops"]] == [op["name"] for op in ran["ops"]]
+        for op, count in zip(report["ops"], ran["ops"]):
+            samples.setdefault((op["op"], core), []).append(
+                (1, op["elements_out"], op["steps"], count["instructions"]))
+
+
+def fit(rows):
+    """Non-negative coefficients of least relative error, over all subsets of the three terms."""
+    rows = numpy.array(rows, dtype=float)
+    terms, counts = rows[:, :3] / rows[:, 3:], numpy.ones(len(rows))
+    best, best_error = None, None
+    for size in range(1, 4):
+        for chosen in itertools.combinations(range(3), size):
+            solved, *_ = numpy.linalg.lstsq(terms[:, chosen], counts, rcond=None)
+            if (solved < 0).any():
+                continue
+            law = numpy.zeros(3)
+            law[list(chosen)] = solved
+            error = ((terms @ law - 1) ** 2).sum()
+            # A further term must earn its place.
+            if best is None or error < 0.98 * best_error:
+                best, best_error = law, error
+    errors = abs(terms @ best - 1)
+    return best, errors.mean(), errors.max()
+
+
+def operator_id(name):
+    for line in (ROOT / "abi/pte_ops.def").read_text().splitlines():
+        if f'"{name}"' in line:
+            return line.split("(")[1].split(",")[0]
+    raise KeyError(name)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/thimble")
+    parser.add_argument("networks", nargs="*")
+    arguments = parser.parse_args()
+    networks = arguments.networks or sorted(
+        path.parent.name for path in (ROOT / "models").glob("*/*.pt2"))
+    samples = {}
+    for network in networks:
+        for core in CORES:
+            for options in DIALECTS.values():
+                measure(arguments.program, ROOT / "models" / network, core, options, samples)
+    table, page = TABLE_HEADER, PAGE_HEADER.format(networks=len(networks))
+    for (name, core), rows in sorted(samples.items(), key=lambda item: item[0]):
+        law, mean, largest = fit(rows)
+        figures = ", ".join(f"{value:.6g}" for value in law)
+        table += f'THIMBLE_COST({operator_id(name)}, "{core}", {figures})\n'
+        page += (f"| {name} | {core} | {len(rows)} | {law[0]:.0f} | {law[1]:.2f} | {law[2]:.2f} "
+                 f"| {100 * mean:.0f} % | {100 * largest:.0f} % |\n")
+    TABLE.write_text(table)
+    (HERE / "README.md").write_text(page)
+
+
+if __name__ == "__main__":
+    main()

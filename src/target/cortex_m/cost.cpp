@@ -1,0 +1,71 @@
+#include "target/cortex_m/cost.h"
+
+#include <algorithm>
+
+namespace thimble::target::cortex_m {
+namespace {
+
+using ir::OpKind;
+
+struct Law {
+  abi::PteOp op;
+  std::string_view core;
+  double call, element, step;
+};
+
+constexpr Law kLaws[] = {
+#define THIMBLE_COST(op, core, call, element, step) {abi::PteOp::op, core, call, element, step},
+#include "target/cortex_m/costs.def"
+#undef THIMBLE_COST
+};
+
+/// The core whose counts stand for this one: it has the same instructions, or fewer.
+std::string_view measured_core(std::string_view target) {
+  if (target == "cortex-m0" || target == "cortex-m23") return "cortex-m0plus";
+  if (target == "cortex-m7" || target == "cortex-m33" || target == "cortex-m35p") {
+    return "cortex-m4";
+  }
+  return target == "cortex-m85" ? "cortex-m55" : target;
+}
+
+}  // namespace
+
+int64_t steps_of(const ir::Graph& graph, const ir::Op& op) {
+  const ir::Type& y = graph.type(op.output);
+  const ir::Type& x = graph.type(op.inputs[0]);
+  switch (op.kind) {
+    case OpKind::qconv2d16:
+    case OpKind::qconv2d:
+    case OpKind::qlinear16:
+    case OpKind::qlinear: {
+      const ir::Type& w = graph.type(op.inputs[1]);
+      return y.elements() * (w.elements() / w.shape[0]);
+    }
+    case OpKind::qconv_transpose2d:
+      return x.elements() * (graph.type(op.inputs[1]).elements() / x.shape[1]);
+    case OpKind::qmatmul:
+      return y.elements() * x.shape.back();
+    case OpKind::max_pool2d:
+    case OpKind::qavg_pool2d16:
+    case OpKind::qavg_pool2d: {
+      const std::vector<int64_t> kernel = op.integers("kernel");
+      return y.elements() * kernel[0] * kernel[1];
+    }
+    default:
+      return std::max(x.elements(), y.elements());
+  }
+}
+
+std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,
+                                    const Target& target) {
+  const std::string_view core = measured_core(target.name);
+  const auto* const law = std::ranges::find_if(
+      kLaws, [&](const Law& row) { return row.op == call.op && row.core == core; });
+  if (law == std::end(kLaws)) return {};
+  const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
+  const auto elements = static_cast<double>(lowered.graph.type(call.out).elements());
+  const auto steps = static_cast<double>(steps_of(lowered.graph, op));
+  return static_cast<int64_t>(law->call + law->element * elements + law->step * steps);
+}
+
+}  // namespace thimble::target::cortex_m

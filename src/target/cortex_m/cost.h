@@ -1,0 +1,24 @@
+#pragma once
+// What a kernel call costs on a core, in instructions: an estimate from a table of measurements.
+//
+// Each operator has a law per core: so many instructions a call, so many per element of the result,
+// so many per step of its innermost loop. benchmarks/instructions/measure.py counts instructions of
+// whole networks under QEMU, fits the laws and writes costs.def; tests/e2e holds estimates against
+// counts.
+
+#include <cstdint>
+#include <optional>
+
+#include "target/target.h"
+
+namespace thimble::target::cortex_m {
+
+/// Steps of the innermost loop: products of a convolution or matrix product, elements that a pool
+/// or a reduction reads, elements of the result elsewhere.
+[[nodiscard]] int64_t steps_of(const ir::Graph& graph, const ir::Op& op);
+
+/// Nothing for an operator that was never measured.
+[[nodiscard]] std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,
+                                                  const Target& target);
+
+}  // namespace thimble::target::cortex_m
