@@ -99,7 +99,7 @@ class Generator {
     if (choice == 6) return linear(x);
     if (choice == 7) return keep(OpKind::lut16, {x, random_constant(DType::kI16, {513})}, {});
     if (choice == 8) return pool(x);
-    if (choice == 9 && random_.chance(0)) return mean(x);
+    if (choice == 9) return mean(x);
     movement(x);
   }
 
