@@ -198,14 +198,13 @@ void Classes::join(const Op& op, ValueId result, Observer observer) {
 /// others join if the scales are close. The rest go through a table.
 void Classes::join_choice(const Op& op, ValueId result, Observer observer) {
   constexpr double kClose = 1.25;
-  constexpr float kHidden = -5000;  // masks of attention write such numbers for -inf
   for (const ValueId id : op.inputs) {
     const ir::Value& value = graph_.value(id);
     if (!is_float(id)) continue;
     if (value.constant != nullptr) {
       if (op.kind != OpKind::where) continue;  // a maximum may never reach its bound
       for (const float element : value.constant->data<float>()) {
-        if (element > kHidden && std::isfinite(element)) {
+        if (static_cast<double>(element) > kMaskedMax && std::isfinite(element)) {
           seen_[find(result)].include(static_cast<double>(element));
         }
       }
@@ -227,82 +226,6 @@ void Classes::join_all(Observer observer) {
     if (plan_.ops[i].role != Role::kLower || !is_float(plan_.ops[i].result)) continue;
     if (joins_params(op.kind)) join(op, plan_.ops[i].result, observer);
     if (chooses(op.kind)) join_choice(op, plan_.ops[i].result, observer);
-  }
-}
-
-void Classes::include_constant(ValueId id, const ir::Tensor& constant, bool before_softmax) {
-  Histogram& seen = seen_[find(id)];
-  for (const float element : constant.data<float>()) {
-    const double value = static_cast<double>(element);
-    if (before_softmax && value <= kMaskedMax) {
-      seen.mark_masked();
-    } else if (std::isfinite(value)) {
-      seen.include(value);
-    }
-  }
-}
-
-/// Holds the class nothing but 0 and masked elements?
-bool Classes::is_pure_mask(size_t root, Observer observer) const {
-  if (!seen_[root].masked() || fixed_[root]) return false;
-  const Range range = choose_range(seen_[root], observer);
-  return range.low == 0 && range.high == 0;
-}
-
-Params Classes::params_of_class(size_t root, Observer observer) const {
-  if (fixed_[root]) return *fixed_[root];
-  if (is_pure_mask(root, observer)) return kPureMask;
-  return params_for(choose_range(seen_[root], observer), seen_[root].masked());
-}
-
-/// Scores and the same with positions hidden have one scale. Where a mask holds other numbers too,
-/// the sum gets a scale of its own, with room below for rounding: no score may become hidden.
-void Classes::join_scores(Observer observer) {
-  for (size_t i = 0; i < plan_.ops.size(); ++i) {
-    const Op& op = graph_.ops()[i];
-    if (op.kind != OpKind::add || plan_.ops[i].role != Role::kLower) continue;
-    const ValueId result = plan_.ops[i].result;
-    bool joined = false;
-    for (const size_t mask : {size_t{0}, size_t{1}}) {
-      const ValueId scores = op.inputs[1 - mask];
-      const bool own_class = find(op.inputs[mask]) != find(scores);
-      if (joined || !own_class || fixed_[find(scores)] || fixed_[find(result)]) continue;
-      if (!is_pure_mask(find(op.inputs[mask]), observer)) continue;
-      unite(result, scores);
-      seen_[find(result)].mark_masked();
-      joined = true;
-    }
-    if (joined || !seen_[find(result)].masked()) continue;
-    const Range range = choose_range(seen_[find(result)], observer);
-    seen_[find(result)].include(range.low - (range.high - range.low) / 127);
-  }
-}
-
-/// The code -128 of a mask that is added must bring every sum down to -128. Sums of masks are
-/// looked at from the last to the first, as the need of one depends on its result.
-void Classes::widen_masks(std::vector<Params>& params, Observer observer) const {
-  std::vector<double> needed(graph_.value_count(), 0);  // by class
-  for (size_t i = plan_.ops.size(); i-- > 0;) {
-    const Op& op = graph_.ops()[i];
-    if (op.kind != OpKind::add || plan_.ops[i].role != Role::kLower) continue;
-    const Params y = params[static_cast<size_t>(plan_.ops[i].result)];
-    for (const size_t mask : {size_t{0}, size_t{1}}) {
-      const size_t root = find(op.inputs[mask]);
-      const Params held = params[static_cast<size_t>(op.inputs[mask])];
-      const Params& other = params[static_cast<size_t>(op.inputs[1 - mask])];
-      if (!y.masked || !held.masked || held == kPureMask) continue;
-      const double need = other.real(127) - y.scale * (-129 - y.zero_point);
-      if (need <= needed[root]) continue;
-      needed[root] = need;
-      const Range range = choose_range(seen_[root], observer);
-      const double width = std::max(need + range.high, range.high - range.low);
-      Params wide = held;
-      wide.scale = static_cast<double>(static_cast<float>(width / 253));
-      wide.zero_point = static_cast<int32_t>(std::floor(127 - range.high / wide.scale));
-      for (size_t k = 0; k < params.size(); ++k) {
-        if (find(static_cast<ValueId>(k)) == root) params[k] = wide;
-      }
-    }
   }
 }
 
