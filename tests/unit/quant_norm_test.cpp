@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "ir/print.h"
 #include "ir/verify.h"
 #include "quant/quantize.h"
 #include "quant_random_network.h"
