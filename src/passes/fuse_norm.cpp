@@ -216,9 +216,15 @@ class Matcher {
     return Mean{op->inputs[0], {2, 3}};
   }
 
+  /// The same value, or the same difference written twice.
+  [[nodiscard]] bool same(ValueId a, ValueId b) const {
+    const Op* first = made_by(a, OpKind::sub);
+    const Op* second = made_by(b, OpKind::sub);
+    return a == b || (first != nullptr && second != nullptr && first->inputs == second->inputs);
+  }
   [[nodiscard]] bool is_square_of(ValueId id, ValueId u) const {
     const Op* op = made_by(id, OpKind::mul);
-    return op != nullptr && op->inputs[0] == u && op->inputs[1] == u;
+    return op != nullptr && same(op->inputs[0], u) && same(op->inputs[1], u);
   }
 
   /// x if u = x - mean(x) over these dimensions.
@@ -247,7 +253,7 @@ class Matcher {
     if (const Op* op = made_by(id, OpKind::variance)) {
       norm.dims = sorted_dims(*op);
       const auto x = centered(u, norm.dims);
-      if (!x || (op->inputs[0] != *x && op->inputs[0] != u)) return std::nullopt;
+      if (!x || (op->inputs[0] != *x && !same(op->inputs[0], u))) return std::nullopt;
       const double count = row_elements(u, norm.dims);
       const double ratio = (count - op->number("correction")) / count;
       return Norm{*x, norm.dims, true, eps * ratio, std::sqrt(ratio)};

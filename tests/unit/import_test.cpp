@@ -25,7 +25,7 @@ TEST(ImportErrors, AllUnsupportedOperatorsThatOutputsNeed) {
   Program program = one_input();
   program.node("aten.erfinv.default", {{"self", ref("x")}}, "a", kShape)
       .node("aten.relu.default", {{"self", ref("a")}}, "b", kShape)
-      .node("aten.cumsum.default", {{"self", ref("b")}, {"dim", whole(1)}}, "c", kShape)
+      .node("aten.cumprod.default", {{"self", ref("b")}, {"dim", whole(1)}}, "c", kShape)
       .node("aten.erfinv.default", {{"self", ref("c")}}, "d", kShape)
       .node("aten.sort.default", {{"self", ref("x")}}, "unused", kShape)
       .node("aten.pad.default",
@@ -37,7 +37,7 @@ TEST(ImportErrors, AllUnsupportedOperatorsThatOutputsNeed) {
             "unsupported: aten.erfinv.default is not supported\n"
             "  net.py:10      a = ...                            in module block\n"
             "  net.py:13      d = ...                            in module block\n"
-            "aten.cumsum.default is not supported\n"
+            "aten.cumprod.default is not supported\n"
             "  net.py:12      c = ...                            in module block\n"
             "aten.pad.default is not supported: mode mirror\n"
             "  net.py:15      e = ...                            in module block");

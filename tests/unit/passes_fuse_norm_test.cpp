@@ -109,6 +109,21 @@ TEST(FuseNorm, LayerFromVarianceOrMeanOfSquares) {
             "layer_norm");
 }
 
+TEST(FuseNorm, TheDifferenceMayBeWrittenTwice) {
+  EXPECT_EQ(names(R"(
+    %m: f32[2,3,1] = mean(%x) {dims=[2], keepdim=1}
+    %u: f32[2,3,4] = sub(%x, %m)
+    %q: f32[2,3,4] = mul(%u, %u)
+    %v: f32[2,3,1] = mean(%q) {dims=[2], keepdim=1}
+    %e: f32[2,3,1] = add(%v, %eps)
+    %d: f32[2,3,1] = sqrt(%e)
+    %again: f32[2,3,4] = sub(%x, %m)
+    %y: f32[2,3,4] = div(%again, %d)
+    output %y
+  )"),
+            "layer_norm");
+}
+
 TEST(FuseNorm, OverAnImage) {
   EXPECT_EQ(op_names(run_pass(fuse_norm, R"(graph @forward {
     input %x: f32[2,3,4,5]
