@@ -194,6 +194,12 @@ Reach reach(const Axis& axis, int32_t position) {
   return reach;
 }
 
+/// One product for each of `kRows` channels: what a tap of a depthwise filter is.
+template <int kRows>
+void accumulate_one(int32_t x, const int8_t* w, int32_t w_step, uint32_t (&acc)[kRows]) {
+  for (int k = 0; k < kRows; ++k) acc[k] += static_cast<uint32_t>(x * w[k * w_step]);
+}
+
 template <int kRows>
 void channels(const Transposed& conv, const int8_t* image, const Reach& down, const Reach& across,
               int32_t group, int32_t o, int8_t* y) {
@@ -210,9 +216,13 @@ void channels(const Transposed& conv, const int8_t* image, const Reach& down, co
     const int32_t w_row = (down.tap + row * vertical.step) * horizontal.kernel + across.tap;
     const int32_t x_row = (down.input - row * vertical.back) * horizontal.in + across.input;
     for (int32_t column = 0; column < across.count; ++column) {
-      accumulate(x + (x_row - column * horizontal.back) * conv.in_c,
-                 w + (w_row + column * horizontal.step) * conv.in_c, filter, group_i, conv.x_offset,
-                 acc);
+      const int8_t* const from = x + (x_row - column * horizontal.back) * conv.in_c;
+      const int8_t* const tap = w + (w_row + column * horizontal.step) * conv.in_c;
+      if (group_i == 1) {
+        accumulate_one(*from + conv.x_offset, tap, filter, acc);
+      } else {
+        accumulate(from, tap, filter, group_i, conv.x_offset, acc);
+      }
     }
   }
   for (int k = 0; k < kRows; ++k) {

@@ -78,7 +78,10 @@ Result<Resize> read_resize(Call& call, size_t rank) {
 }
 
 /// Half pixels: the centre of an output element decides ("nearest-exact"), else its start.
-Ints nearest_positions(int64_t in, int64_t out, double scale, bool half_pixels) {
+/// Round ratios: where the size stays or doubles, a scale that is slightly different does not
+/// count.
+Ints nearest_positions(int64_t in, int64_t out, double scale, bool half_pixels, bool round_ratios) {
+  if (round_ratios && (out == in || out == 2 * in)) scale = 0;
   const float step = scale > 0 ? static_cast<float>(1.0 / scale)
                                : static_cast<float>(in) / static_cast<float>(out);
   Ints positions;
@@ -91,12 +94,26 @@ Ints nearest_positions(int64_t in, int64_t out, double scale, bool half_pixels) 
   return positions;
 }
 
+/// Does PyTorch take its kernel for small results and for channels-last images, which has shortcuts
+/// for round ratios?
+bool has_shortcuts(const Call& call, const Resize& resize) {
+  constexpr int64_t kSmall = 128, kFewChannels = 3;
+  if (resize.image.spatial != 2) return false;
+  if (resize.size[0] + resize.size[1] <= kSmall) return true;
+  const int64_t channels = call.shape(resize.image.x)[1];
+  const auto* meta = call.meta(call.has("self") ? "self" : "input");
+  if (meta == nullptr || channels <= kFewChannels) return false;
+  const auto strides = call.symbols().values(meta->strides);
+  return strides.ok() && strides->size() == 4 && (*strides)[1] == 1 && (*strides)[3] == channels;
+}
+
 Status nearest(Call& call, size_t rank, bool half_pixels) {
   THIMBLE_TRY(const Resize resize, read_resize(call, rank));
+  const bool round_ratios = !half_pixels && has_shortcuts(call, resize);
   ValueId y = resize.image.x;
   for (const size_t side : {size_t{1}, size_t{0}}) {
     const Ints positions = nearest_positions(resize.image.extent(call, side), resize.size[side],
-                                             resize.scale[side], half_pixels);
+                                             resize.scale[side], half_pixels, round_ratios);
     THIMBLE_TRY(y, select_along(call, y, 2 + side, positions));
   }
   THIMBLE_TRY(y, as_given(call, resize.image, y));
@@ -104,17 +121,20 @@ Status nearest(Call& call, size_t rank, bool half_pixels) {
 }
 
 Status bilinear(Call& call, size_t rank) {
-  THIMBLE_TRY(const Resize resize, read_resize(call, rank));
+  THIMBLE_TRY(Resize resize, read_resize(call, rank));
   THIMBLE_TRY(const bool align_corners, call.boolean("align_corners"));
   const Ints same = {resize.image.extent(call, 0), resize.image.extent(call, 1)};
   ValueId y = resize.image.x;
-  // PyTorch copies where nothing changes, whatever the scales say.
+  // A side that stays as long is copied, whatever its scale says.
+  for (size_t side = 0; side < 2; ++side) {
+    if (align_corners || resize.size[side] == same[side]) resize.scale[side] = 0;
+  }
   if (resize.size != same) {
     THIMBLE_TRY(y, call.add(OpKind::resize_bilinear, {y},
                             {{"size", resize.size},
                              {"align_corners", int64_t{align_corners ? 1 : 0}},
-                             {"scale_h", align_corners ? 0.0 : resize.scale[0]},
-                             {"scale_w", align_corners ? 0.0 : resize.scale[1]}}));
+                             {"scale_h", resize.scale[0]},
+                             {"scale_w", resize.scale[1]}}));
   }
   THIMBLE_TRY(y, as_given(call, resize.image, y));
   return call.result(y);

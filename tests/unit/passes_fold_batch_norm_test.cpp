@@ -45,7 +45,8 @@ TEST(FoldBatchNorm, IntoTransposedConvolution) {
       const %w: f32[4,2,1,1] = 0x0000803f000000400000803f00000040000080bf0000803f000080bf0000803f
       const %scale: f32[4] = 0x000000400000803f000080bf00000040
       const %shift: f32[4] = 0x00000000000000000000803f00000040
-      %c: f32[1,4,1,1] = conv_transpose2d(%x, %w, _) {stride=[1,1], padding=[0,0,0,0], output_padding=[0,0], dilation=[1,1], groups=2}
+      %c: f32[1,4,1,1] = conv_transpose2d(%x, %w, _)
+          {stride=[1,1], padding=[0,0,0,0], output_padding=[0,0], dilation=[1,1], groups=2}
       %y: f32[1,4,1,1] = batch_norm(%c, %scale, %shift)
       output %y
     })");

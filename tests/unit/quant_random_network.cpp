@@ -63,6 +63,39 @@ class NetworkMaker {
          {"groups", depthwise ? channels : int64_t{1}}});
   }
 
+  void transposed() {
+    const ValueId x = pick();
+    const int64_t channels = graph_.type(x).shape[1];
+    const int64_t groups = random_.chance(30) ? channels : 1;
+    const int64_t kernel = random_.between(1, 3);
+    const int64_t stride = random_.between(1, 2);
+    const int64_t out = random_.between(1, groups == 1 ? 6 : 2);
+    const double reach = 1.5 / std::sqrt(static_cast<double>(channels / groups * kernel * kernel));
+    const ValueId w = constant({channels, out, kernel, kernel}, reach);
+    const ValueId b = random_.chance(70) ? constant({out * groups}, 0.5) : ir::kNoValue;
+    const int64_t cut = random_.between(0, kernel - 1);
+    const ValueId y = images_.back();
+    add(OpKind::conv_transpose2d, {x, w, b},
+        {{"stride", std::vector<int64_t>{stride, 1}},
+         {"padding", std::vector<int64_t>{cut, 1, 0, cut}},
+         {"output_padding", std::vector<int64_t>{stride - 1, 0}},
+         {"dilation", std::vector<int64_t>{1, random_.between(1, 2)}},
+         {"groups", groups}});
+    if (images_.back() != y) crop();
+  }
+
+  /// Images stay small: what grew is resized.
+  void crop() {
+    const ir::Shape shape = graph_.type(images_.back()).shape;
+    const std::vector<int64_t> size = {std::min<int64_t>(shape[2], 9),
+                                       std::min<int64_t>(shape[3], 9)};
+    const int64_t kind = random_.between(0, 2);
+    if (kind == 0) return add(OpKind::adaptive_avg_pool2d, {images_.back()}, {{"size", size}});
+    if (kind == 1) return add(OpKind::adaptive_max_pool2d, {images_.back()}, {{"size", size}});
+    add(OpKind::resize_bilinear, {images_.back()},
+        {{"size", size}, {"align_corners", random_.between(0, 1)}});
+  }
+
   void pool() {
     const OpKind kind = random_.chance(50) ? OpKind::max_pool2d : OpKind::avg_pool2d;
     ir::Attrs attrs{{"kernel", std::vector<int64_t>{2, 3}},
@@ -125,6 +158,7 @@ class NetworkMaker {
 
   void step() {
     const int64_t kind = random_.between(0, 9);
+    if (kind < 1) return transposed();
     if (kind < 3) return convolution();
     if (kind < 5) return activation();
     if (kind < 7) return arithmetic();

@@ -530,6 +530,8 @@ case('resize_1d', Net(lambda s, x: (F.interpolate(x, scale_factor=3), F.interpol
      F.interpolate(x, size=17, mode='linear', align_corners=True), F.interpolate(x, size=4, mode='area'))), (2, 3, 9))
 case('resize_bilinear', Net(lambda s, x: [F.interpolate(x, mode='bilinear', align_corners=a, **k) for a in (False, True)
      for k in (dict(scale_factor=2), dict(scale_factor=(1.6, 2.3)), dict(size=(3, 4)), dict(size=(1, 20)), dict(scale_factor=1.6, recompute_scale_factor=True), dict(size=(5, 7)))]), (1, 2, 5, 7))
+case('resize_odd_scales', Net(lambda s, x, y: [F.interpolate(x, scale_factor=f, mode=m) for m in ('nearest', 'nearest-exact', 'bilinear') for f in ((1.17, 2.09), (2.1, 1.06))]
+     + [F.interpolate(y, scale_factor=(1.005, 2.006)), F.interpolate(y.contiguous(memory_format=CL), scale_factor=(1.005, 2.006))]), (1, 2, 5, 9), (1, 4, 1, 130), note='sizes that stay or double by scales that do not')
 case('resize_core', Net(lambda s, x: (F.interpolate(x, scale_factor=2, mode='bilinear'), F.interpolate(x, scale_factor=2))), (1, 3, 4, 5), core=True)
 case('resize_module', Net(lambda s, x: (s.a(x), s.b(x), s.c(x)), a=nn.Upsample(scale_factor=2), b=nn.UpsamplingBilinear2d(scale_factor=2), c=nn.UpsamplingNearest2d(size=(9, 4))), (1, 3, 4, 5), fmt=CL)
 case('resize_bicubic', Net(lambda s, x: F.interpolate(x, scale_factor=2, mode='bicubic')), (1, 3, 4, 5), op='aten.upsample_bicubic2d.vec')
