@@ -177,23 +177,23 @@ THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_
   planned = false;
   const auto constant = number_in<uint32_t>(table, pte::tensor::kDataBufferIdx);
   const Position allocation_at = table.field(pte::tensor::kAllocationInfo);
-  if (constant != 0 && allocation_at == nullptr) {
-    Position data;
-    if constexpr (Access::kChecked) {
-      const Status status = check_constant(access, image, constant, bytes, data);
-      if (status != Status::kOk) return status;
-    } else {
-      data = constant_data(image, constant);
+  if (constant != 0) {
+    if (allocation_at == nullptr) {
+      Position data;
+      if constexpr (Access::kChecked) {
+        const Status status = check_constant(access, image, constant, bytes, data);
+        if (status != Status::kOk) return status;
+      } else {
+        data = constant_data(image, constant);
+      }
+      tensor.is_constant = true;
+      tensor.data = const_cast<uint8_t*>(data);
+      return Status::kOk;
     }
-    tensor.is_constant = true;
-    tensor.data = const_cast<uint8_t*>(data);
-    return Status::kOk;
+    // A planned tensor with a start value: ours have it in the entry that lists all state.
+    if (Access::kChecked && image.state == nullptr) return Status::kUnsupported;
   }
   if (allocation_at == nullptr) return caller_data(model, value_index, tensor);
-  if constexpr (Access::kChecked) {
-    // A planned tensor with a start value: ours have it in the entry that lists all state.
-    if (constant != 0 && image.state == nullptr) return Status::kUnsupported;
-  }
   const auto allocation = access.allocation(allocation_at);
   if constexpr (Access::kChecked) {
     if (allocation.at == nullptr) return Status::kCorrupt;

@@ -58,9 +58,6 @@ const std::map<std::string, std::vector<std::string>> kRefused = {
     {"resize_bicubic", {"aten.upsample_bicubic2d.vec"}},
 };
 
-/// Networks of models/ that the importer refuses today.
-const std::set<std::string> kRefusedModels = {};
-
 ir::Tensor to_tensor(const NpyArray& array) {
   const std::map<std::string_view, ir::DType> types = {
       {"float32", ir::DType::kF32}, {"int32", ir::DType::kI32}, {"int64", ir::DType::kI64}};
@@ -110,9 +107,10 @@ std::vector<ir::Tensor> arrays(const formats::npy::NpzArrays& npz, std::string_v
   return result;
 }
 
+/// One call of a model, which begins with this state and leaves the next.
 void compare(const ImportedModel& model, std::span<const ir::Tensor> inputs,
-             std::span<const ir::Tensor> wanted, double error_max) {
-  const auto outputs = eval::evaluate(model.graph, inputs);
+             std::span<const ir::Tensor> wanted, double error_max, eval::StateTensors& state) {
+  const auto outputs = eval::evaluate(model.graph, inputs, state);
   ASSERT_TRUE(outputs.ok()) << outputs.error().message;
   ASSERT_EQ(outputs->size(), wanted.size());
   for (size_t i = 0; i < wanted.size(); ++i) {
@@ -144,13 +142,8 @@ void compare_series(const ImportedModel& model, const std::vector<ir::Tensor>& i
   EXPECT_FALSE(model.graph.states().empty());
   eval::StateTensors state = eval::initial_state(model.graph);
   for (int64_t i = 0; i < inputs[0].shape[0]; ++i) {
-    const auto outputs = eval::evaluate(model.graph, call_of(inputs, i), state);
-    ASSERT_TRUE(outputs.ok()) << outputs.error().message;
-    const std::vector<ir::Tensor> rows = call_of(wanted, i);
-    ASSERT_EQ(outputs->size(), rows.size());
-    for (size_t k = 0; k < rows.size(); ++k) {
-      EXPECT_LE(relative_error((*outputs)[k], rows[k]), kErrorMax) << "call " << i;
-    }
+    SCOPED_TRACE(i);
+    compare(model, call_of(inputs, i), call_of(wanted, i), kErrorMax, state);
   }
 }
 
@@ -175,7 +168,8 @@ class Case : public ::testing::TestWithParam<std::string> {
       compare_series(model, arrays(*npz, "in"), arrays(*npz, "out"));
     } else {
       EXPECT_TRUE(model.graph.states().empty());
-      compare(model, arrays(*npz, "in"), arrays(*npz, "out"), kErrorMax);
+      eval::StateTensors none;
+      compare(model, arrays(*npz, "in"), arrays(*npz, "out"), kErrorMax, none);
     }
     for (size_t i = 0; i < model.inputs.size(); ++i) {
       const ir::DimOrder order = recorded_order(row.at("inputs")[i]);
@@ -289,19 +283,15 @@ class Model : public ::testing::TestWithParam<std::string> {};
 TEST_P(Model, EqualsPyTorch) {
   const fs::path folder = source_dir() / "models" / GetParam();
   const auto model = import_file(folder / (GetParam() + ".pt2"));
-  if (kRefusedModels.contains(GetParam())) {
-    ASSERT_FALSE(model.ok()) << "imported: take it out of the list of refused networks";
-    EXPECT_EQ(model.error().kind, ErrorKind::kUnsupported) << model.error().message;
-    return;
-  }
   ASSERT_TRUE(model.ok()) << model.error().message;
   const auto verified = ir::verify(model->graph);
   ASSERT_TRUE(verified.ok()) << verified.error().message;
   const Golden golden = golden_of(*model, folder / "golden.npz");
   ASSERT_FALSE(HasFailure());
+  eval::StateTensors state = eval::initial_state(model->graph);
   for (int64_t i = 0; i < std::min<int64_t>(golden.inputs[0].shape[0], kSamplesMax); ++i) {
     SCOPED_TRACE(i);
-    compare(*model, samples(golden.inputs, i), samples(golden.outputs, i), kNetworkErrorMax);
+    compare(*model, samples(golden.inputs, i), samples(golden.outputs, i), kNetworkErrorMax, state);
   }
 }
 
