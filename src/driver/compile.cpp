@@ -94,6 +94,12 @@ int64_t macs_of(const ir::Graph& graph, const ir::Op& op) {
     const ir::Type& weights = graph.type(op.inputs[1]);
     return graph.type(op.inputs[0]).elements() * (weights.elements() / weights.shape[0]);
   }
+  if (op.kind == OpKind::qgru || op.kind == OpKind::qlstm || op.kind == OpKind::qrnn) {
+    const size_t w_ih = op.kind == OpKind::qlstm ? 3 : 2;
+    const ir::Type& y = graph.type(op.output);
+    return y.elements() / y.shape.back() *
+           (graph.type(op.inputs[w_ih]).elements() + graph.type(op.inputs[w_ih + 1]).elements());
+  }
   const bool convolves = op.kind == OpKind::conv2d || op.kind == OpKind::qconv2d;
   if (!convolves && op.kind != OpKind::linear && op.kind != OpKind::qlinear) return 0;
   const ir::Type& weights = graph.type(op.inputs[1]);

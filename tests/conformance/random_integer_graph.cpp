@@ -198,6 +198,10 @@ class Generator {
     const ValueId x = pick_recent();
     if (shape(x).empty() && kind != OpKind::lut) return;
     if (!options_.stock_only && random_.chance(25)) return image(x);
+    make(kind, x);
+  }
+
+  void make(OpKind kind, ValueId x) {
     switch (kind) {
       case OpKind::qconv2d:
         conv(x);
@@ -390,7 +394,7 @@ class Generator {
       for (int64_t& size : small) {
         if (random_.chance(50)) size = 1;
       }
-      if (random_.chance(30)) small.erase(small.begin());
+      if (!small.empty() && random_.chance(30)) small.erase(small.begin());
       return codes(small);
     }
     std::vector<ValueId> fitting;

@@ -380,6 +380,64 @@ Invocation masked_softmax(Random& random) {
   return std::move(call.add(make(DType::kI8, sizes)));
 }
 
+/// Native operators without packed parameters, and movement.
+Invocation direct_sample(PteOp op, Random& random) {
+  switch (op) {
+    case PteOp::thimble_compare:
+    case PteOp::thimble_div:
+    case PteOp::thimble_logical_and:
+    case PteOp::thimble_logical_not:
+    case PteOp::thimble_logical_or:
+    case PteOp::thimble_maximum:
+    case PteOp::thimble_minimum:
+    case PteOp::thimble_prelu:
+    case PteOp::thimble_where:
+      return choice(op, random);
+    case PteOp::thimble_gru:
+    case PteOp::thimble_lstm:
+    case PteOp::thimble_rnn:
+      return recurrent(op, random);
+    case PteOp::thimble_amax:
+    case PteOp::thimble_amin:
+    case PteOp::thimble_argmax:
+    case PteOp::thimble_cumsum:
+    case PteOp::thimble_variance:
+      return reduction(op, random);
+    case PteOp::thimble_group_norm:
+    case PteOp::thimble_layer_norm:
+    case PteOp::thimble_rms_norm:
+      return norm(op, random);
+    case PteOp::thimble_matmul:
+      return product(random);
+    case PteOp::thimble_gather:
+    case PteOp::thimble_gather_elements:
+      return gathered(op, random);
+    case PteOp::thimble_qmasked_softmax:
+      return masked_softmax(random);
+    case PteOp::thimble_adaptive_avg_pool2d:
+    case PteOp::thimble_adaptive_max_pool2d:
+    case PteOp::thimble_conv_transpose2d:
+    case PteOp::thimble_permute:
+    case PteOp::thimble_resize_bilinear:
+      return image_sample(op, random);
+    case PteOp::thimble_add16:
+    case PteOp::thimble_avg_pool2d16:
+    case PteOp::thimble_conv2d16:
+    case PteOp::thimble_dequantize16:
+    case PteOp::thimble_linear16:
+    case PteOp::thimble_lut16:
+    case PteOp::thimble_mean16:
+    case PteOp::thimble_mul16:
+    case PteOp::thimble_quantize16:
+    case PteOp::thimble_rescale:
+    case PteOp::thimble_softmax16:
+    case PteOp::thimble_sub16:
+      return wide_sample(op, random);
+    default:
+      return movement(op, random);
+  }
+}
+
 }  // namespace
 
 Invocation sample(PteOp op, Random& random) {
@@ -410,49 +468,12 @@ Invocation sample(PteOp op, Random& random) {
     case PteOp::cortex_m_softmax:
     case PteOp::thimble_log_softmax:
       return rows(op, random);
-    case PteOp::thimble_compare:
-    case PteOp::thimble_div:
-    case PteOp::thimble_logical_and:
-    case PteOp::thimble_logical_not:
-    case PteOp::thimble_logical_or:
-    case PteOp::thimble_maximum:
-    case PteOp::thimble_minimum:
-    case PteOp::thimble_prelu:
-    case PteOp::thimble_where:
-      return choice(op, random);
-    case PteOp::thimble_gru:
-    case PteOp::thimble_lstm:
-    case PteOp::thimble_rnn:
-      return recurrent(op, random);
-    case PteOp::thimble_amax:
-    case PteOp::thimble_amin:
-    case PteOp::thimble_argmax:
-    case PteOp::thimble_cumsum:
-    case PteOp::thimble_variance:
-      return reduction(op, random);
-    case PteOp::thimble_group_norm:
-    case PteOp::thimble_layer_norm:
-    case PteOp::thimble_rms_norm:
-      return norm(op, random);
     case PteOp::thimble_mean:
       return mean(random);
     case PteOp::cortex_m_quantized_activation:
       return activation(random);
-    case PteOp::thimble_matmul:
-      return product(random);
-    case PteOp::thimble_gather:
-    case PteOp::thimble_gather_elements:
-      return gathered(op, random);
-    case PteOp::thimble_qmasked_softmax:
-      return masked_softmax(random);
-    case PteOp::thimble_adaptive_avg_pool2d:
-    case PteOp::thimble_adaptive_max_pool2d:
-    case PteOp::thimble_conv_transpose2d:
-    case PteOp::thimble_permute:
-    case PteOp::thimble_resize_bilinear:
-      return image_sample(op, random);
     default:
-      return movement(op, random);
+      return direct_sample(op, random);
   }
 }
 

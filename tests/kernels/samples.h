@@ -8,5 +8,6 @@ namespace thimble::kernels::test {
 Invocation sample(abi::PteOp op, Random& random);
 /// Of families with a file of their own.
 Invocation image_sample(abi::PteOp op, Random& random);
+Invocation wide_sample(abi::PteOp op, Random& random);
 
 }  // namespace thimble::kernels::test

@@ -42,7 +42,8 @@ TEST(FoldBatchNorm, IntoTransposedConvolution) {
   const ir::Graph graph = run_pass(fold_batch_norm, R"(
     graph @forward {
       input %x: f32[1,4,1,1]
-      const %w: f32[4,2,1,1] = 0x0000803f000000400000803f00000040000080bf0000803f000080bf0000803f
+      const %w: f32[4,2,1,1] = 0x0000803f000000400000803f00000040)"
+                                                    R"(000080bf0000803f000080bf0000803f
       const %scale: f32[4] = 0x000000400000803f000080bf00000040
       const %shift: f32[4] = 0x00000000000000000000803f00000040
       %c: f32[1,4,1,1] = conv_transpose2d(%x, %w, _)

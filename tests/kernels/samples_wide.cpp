@@ -1,0 +1,149 @@
+// Samples of the operators with 16-bit activations.
+
+#include <cstring>
+
+#include "tests/kernels/samples.h"
+
+namespace thimble::kernels::test {
+namespace {
+
+using abi::PteOp;
+
+constexpr int32_t kHalf = 1 << 30;  // a multiplier of 1/2
+
+Value words(const std::vector<int32_t>& values) {
+  std::vector<uint8_t> bytes(values.size() * sizeof(int32_t));
+  std::memcpy(bytes.data(), values.data(), bytes.size());
+  return constant_bytes(bytes);
+}
+
+Value filled(Random& random, DType dtype, const Sizes& sizes, const Order& order = {}) {
+  Value value = order.empty() ? make(dtype, sizes) : make(dtype, sizes, order);
+  value.fill(random);
+  return value;
+}
+Value constant(Value value) {
+  value.constant = true;
+  return value;
+}
+Value bias(Random& random, int32_t channels) {
+  Value value = make(DType::kI64, {channels});
+  for (int32_t i = 0; i < channels; ++i) {
+    value.as<int64_t>()[i] = int64_t{uniform(random, -1000, 1000)} << 30;
+  }
+  return constant(std::move(value));
+}
+void add_requantization(Random& random, Invocation& call, int32_t channels) {
+  const size_t scales = random() % 2 == 0 ? 1 : static_cast<size_t>(channels);
+  if (random() % 3 == 0) {
+    call.add(absent());
+  } else {
+    call.add(bias(random, channels));
+  }
+  call.add(constant_words(std::vector<int32_t>(scales, kHalf)));
+  call.add(constant_words(std::vector<int32_t>(scales, -12)));
+}
+
+Invocation binary(PteOp op, Random& random) {
+  const Sizes sizes = {uniform(random, 1, 3), uniform(random, 1, 4)};
+  Sizes small = sizes;
+  small[random() % 2] = 1;
+  Invocation call(op);
+  call.add(filled(random, DType::kI16, sizes)).add(filled(random, DType::kI16, small));
+  std::vector<int32_t> attributes = {kHalf, -14};
+  if (op != PteOp::thimble_mul16) attributes = {kHalf, 0, kHalf, -1, kHalf, -13};
+  attributes.insert(attributes.end(), {-32768, 32767});
+  return std::move(call.add(words(attributes)).add(make(DType::kI16, sizes)));
+}
+
+Invocation convolution(Random& random) {
+  const int32_t groups = uniform(random, 1, 3);
+  const int32_t depth = uniform(random, 1, 3);
+  const Sizes x = {2, groups * depth, uniform(random, 3, 5), uniform(random, 3, 5)};
+  const Sizes w = {groups * uniform(random, 1, 2), depth, uniform(random, 1, 3),
+                   uniform(random, 1, 3)};
+  const Sizes y = {2, w[0], x[2] - w[2] + 3, x[3] - w[3] + 1};
+  Invocation call(PteOp::thimble_conv2d16);
+  call.add(filled(random, DType::kI16, x, kNhwc));
+  call.add(constant(filled(random, DType::kI8, w, kNhwc)));
+  add_requantization(random, call, w[0]);
+  call.add(words({2, 1, 1, 4, 1, 0, 1, 0, 2, 1, 1, groups, -32768, 32767}));
+  return std::move(call.add(make(DType::kI16, y, kNhwc)));
+}
+
+Invocation linear(Random& random) {
+  const Sizes x = {2, uniform(random, 1, 300)};
+  const Sizes w = {uniform(random, 1, 5), x[1]};
+  Invocation call(PteOp::thimble_linear16);
+  call.add(filled(random, DType::kI16, x)).add(constant(filled(random, DType::kI8, w)));
+  add_requantization(random, call, w[0]);
+  return std::move(call.add(words({-32768, 32767})).add(make(DType::kI16, {2, w[0]})));
+}
+
+Invocation pool(Random& random) {
+  const Sizes x = {2, uniform(random, 1, 3), uniform(random, 2, 5), uniform(random, 2, 5)};
+  const Sizes y = {2, x[1], x[2] - 1, x[3] - 1};
+  Invocation call(PteOp::thimble_avg_pool2d16);
+  call.add(filled(random, DType::kI16, x, kNhwc));
+  call.add(words({2, 2, 2, 2, 1, 1, 4, 0, 0, 0, 0, -32768, 32767}));
+  return std::move(call.add(make(DType::kI16, y, kNhwc)));
+}
+
+Invocation mean(Random& random) {
+  const Sizes x = {2, uniform(random, 1, 4), uniform(random, 1, 4)};
+  Invocation call(PteOp::thimble_mean16);
+  call.add(filled(random, DType::kI16, x)).add(words({1, 1, 0, kHalf, -1, -32768, 32767}));
+  return std::move(call.add(make(DType::kI16, {x[0], x[2]})));
+}
+
+Invocation edge(PteOp op, Random& random) {
+  const bool quantizes = op == PteOp::thimble_quantize16;
+  const Sizes sizes = {2, uniform(random, 1, 4)};
+  Invocation call(op);
+  call.add(filled(random, quantizes ? DType::kF32 : DType::kI16, sizes));
+  call.add(0.001).add(int64_t{0});
+  return std::move(call.add(make(quantizes ? DType::kI16 : DType::kF32, sizes)));
+}
+
+/// Operators from one tensor to another of its shape.
+Invocation unary(PteOp op, Random& random) {
+  const Sizes sizes = {2, uniform(random, 1, 6)};
+  const DType from = op != PteOp::thimble_lut16 && random() % 2 == 0 ? DType::kI8 : DType::kI16;
+  const bool narrows = op == PteOp::thimble_rescale && random() % 2 == 0;
+  Invocation call(op);
+  call.add(filled(random, from, sizes));
+  if (op == PteOp::thimble_lut16) {
+    call.add(constant(filled(random, DType::kI16, {513})));
+  } else if (op == PteOp::thimble_softmax16) {
+    call.add(words({1, kHalf, 12, -65535}));
+  } else {
+    call.add(words({5, -3, kHalf, -2, narrows ? 0 : 1}));
+  }
+  return std::move(call.add(make(narrows ? DType::kI8 : DType::kI16, sizes)));
+}
+
+}  // namespace
+
+Invocation wide_sample(PteOp op, Random& random) {
+  switch (op) {
+    case PteOp::thimble_add16:
+    case PteOp::thimble_mul16:
+    case PteOp::thimble_sub16:
+      return binary(op, random);
+    case PteOp::thimble_avg_pool2d16:
+      return pool(random);
+    case PteOp::thimble_conv2d16:
+      return convolution(random);
+    case PteOp::thimble_dequantize16:
+    case PteOp::thimble_quantize16:
+      return edge(op, random);
+    case PteOp::thimble_linear16:
+      return linear(random);
+    case PteOp::thimble_mean16:
+      return mean(random);
+    default:
+      return unary(op, random);
+  }
+}
+
+}  // namespace thimble::kernels::test
