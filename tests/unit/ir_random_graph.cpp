@@ -229,6 +229,14 @@ class Maker {
 
   void try_add(OpKind kind) {
     const ir::OpInfo& info = ir::op_info(kind);
+    // Sides of one type are rare among all pairs, and few operators take others.
+    const auto partner = [&](ValueId side) {
+      std::vector<ValueId> alike;
+      for (const ValueId id : data_) {
+        if (graph_.type(id).dtype == graph_.type(side).dtype) alike.push_back(id);
+      }
+      return alike[static_cast<size_t>(random_.between(0, int64_t(alike.size()) - 1))];
+    };
     const auto data = [&] {
       return data_[static_cast<size_t>(random_.between(0, int64_t(data_.size()) - 1))];
     };
@@ -243,7 +251,7 @@ class Maker {
     const bool two_sided =
         kind == OpKind::where || (info.operands.size() == 2 && info.operands[0].name == "a");
     for (size_t i = operands.size(); i < info.operands.size(); ++i) {
-      operands.push_back(two_sided ? data() : parameter(kind, info.operands[i].name, x));
+      operands.push_back(two_sided ? partner(first) : parameter(kind, info.operands[i].name, x));
     }
     if (info.operands[0].variadic && random_.chance(70)) operands.push_back(data());
     ir::Attrs attrs;
