@@ -7,6 +7,13 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
              COMMAND python3 ${here}/e2e_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
     list(APPEND e2e_tests e2e_${model})
   endforeach()
+  foreach(model conv_tasnet_like convnext_femto_like decoder_step deit_tiny_like efficientnet_lite_like
+          gru_classifier lstm_classifier mnasnet_like mobilenet_v3_tiny rnn_step shufflenet_v2_like
+          squeezenet_like streaming_conv streaming_conv_buffer tcn unet_small yolo_nano_like)
+    add_test(NAME e2e_${model}
+             COMMAND python3 ${here}/network_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
+    list(APPEND e2e_tests e2e_${model})
+  endforeach()
   add_test(NAME e2e_corpus
            COMMAND python3 ${here}/corpus_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
   add_test(NAME e2e_cli
