@@ -19,7 +19,7 @@ Result<ValueId> product(Call& call, ValueId x, ValueId matrix, ValueId bias) {
 
 Result<ValueId> constant_matrix(Call& call, std::string_view name) {
   THIMBLE_TRY(const ValueId matrix, call.tensor(name));
-  if (call.builder().constant_of(matrix) == nullptr) return unsupported("{}", kTwoActivations);
+  if (call.builder().known(matrix) == nullptr) return unsupported("{}", kTwoActivations);
   return matrix;
 }
 
@@ -76,7 +76,7 @@ Status addmm(Call& call) {
   const int64_t columns = call.shape(matrix)[1];
   THIMBLE_TRY(matrix, call.scaled(matrix, alpha));
   THIMBLE_TRY(bias, call.scaled(bias, beta));
-  if (call.builder().constant_of(bias) != nullptr && is_row(call.shape(bias), columns)) {
+  if (call.builder().known(bias) != nullptr && is_row(call.shape(bias), columns)) {
     THIMBLE_TRY(bias, call.reshape(bias, {columns}));
     THIMBLE_TRY(const ValueId y, product(call, x, matrix, bias));
     return call.result(y);
