@@ -50,7 +50,7 @@ class Lowering {
   const Io io_;
   ir::Graph to_;
   std::vector<ir::ValueId> codes_;  // by float value
-  std::map<std::tuple<ir::ValueId, double, int32_t>, ir::ValueId> requantized_;
+  std::map<std::tuple<ir::ValueId, double, int32_t, int32_t, int32_t>, ir::ValueId> requantized_;
   std::vector<Counterpart> counterparts_;
 };
 

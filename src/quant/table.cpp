@@ -31,7 +31,9 @@ double apply(const ir::Op& op, double a, double b) {
 
 }  // namespace
 
-ElementFunction::ElementFunction(const ir::Graph& graph, ir::ValueId source, ir::ValueId value) {
+ElementFunction::ElementFunction(const ir::Graph& graph, const Pins& pins, ir::ValueId source,
+                                 ir::ValueId value)
+    : pins_(pins), value_(value) {
   // Backwards: which operators are between source and value. Forwards: their order.
   std::vector<bool> needed(graph.value_count(), false);
   needed[static_cast<size_t>(value)] = true;
@@ -65,13 +67,21 @@ ElementFunction::ElementFunction(const ir::Graph& graph, ir::ValueId source, ir:
   result_ = place.at(value);
 }
 
+double ElementFunction::rounded(const Step& step, double value) const {
+  if (pins_.empty()) return value;
+  const float single = static_cast<float>(value);
+  const Params* pin = step.op->output == value_ ? nullptr : pins_.find(step.op->output);
+  return static_cast<double>(pin == nullptr ? single : pin->real_single(pin->code_single(single)));
+}
+
 double ElementFunction::operator()(double x) const {
   std::vector<double> results(constants_.size(), x);
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
-    results[i + 1] = step.op == nullptr
-                         ? *constants_[i + 1]
-                         : apply(*step.op, results[step.operands[0]], results[step.operands[1]]);
+    results[i + 1] =
+        step.op == nullptr
+            ? *constants_[i + 1]
+            : rounded(step, apply(*step.op, results[step.operands[0]], results[step.operands[1]]));
   }
   return results[result_];
 }

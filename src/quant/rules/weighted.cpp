@@ -13,10 +13,13 @@ Result<ValueId> weighted_rule(RuleCall& call) {
   const Params& x = call.params(0);
   const Params& y = call.result();
   const bool per_channel = !call.decisions().per_tensor.contains(call.op_index());
-  auto weights = weights_of(call.from(), op, call.plan().result, call.decisions(), per_channel);
+  auto weights = weights_of(call.from(), op, call.plan().result, call.whole_plan(),
+                            call.decisions(), per_channel);
   if (!weights) return call.located(weights.error());
   const std::vector<int32_t> zeros(weights->scale.size(), 0);
-  const ir::Quant w_quant{weights->scale, zeros, per_channel ? 0 : -1};
+  const int64_t channels = weights->w.shape[0];
+  const bool scale_each = static_cast<int64_t>(weights->scale.size()) == channels && per_channel;
+  const ir::Quant w_quant{weights->scale, zeros, scale_each ? 0 : -1};
   THIMBLE_TRY(const ValueId x_id, call.codes(0));
   const std::string& name = call.operand(1).name;
   const ValueId w = call.named_constant(name, std::move(weights->w), w_quant);
