@@ -35,6 +35,8 @@ struct Arguments {
   std::string compat;
   std::string io_layout;
   std::string observer;
+  std::vector<std::string> quant;
+  std::vector<std::string> engine_off;
   std::vector<std::string> shapes;
   std::vector<std::string> memories;
   fs::path report;
@@ -85,6 +87,11 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   for (const quant::Observer observer : kObservers) {
     if (arguments.observer == quant::observer_name(observer)) options.observer = observer;
   }
+  for (const std::string& text : arguments.quant) {
+    THIMBLE_TRY(driver::QuantChoice choice, driver::parse_quant_choice(text));
+    options.quant.push_back(std::move(choice));
+  }
+  options.engine_off = arguments.engine_off;
   THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
   THIMBLE_CHECK(parse_pairs(arguments.memories, "--memory", &options.memory));
   return options;
@@ -188,6 +195,10 @@ void add_compile(CLI::App& app, int* exit_code) {
       ->check(CLI::IsMember({"executorch"}));
   verb->add_option("--io-layout", a.io_layout, "Memory order of images in inputs and outputs")
       ->check(CLI::IsMember({"nchw", "nhwc"}));
+  verb->add_option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
+      ->take_all();
+  verb->add_option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU")
+      ->take_all();
   verb->add_option("--shape", a.shapes, "NAME=N: an open size of the export")->take_all();
   verb->add_option("--memory", a.memories, "NAME=BYTES: limit of sram or flash; K, M")->take_all();
   verb->add_option("--report", a.report, "The report as a file: .json or .html");

@@ -16,6 +16,7 @@
 #include "import/import.h"
 #include "ir/print.h"
 #include "passes/pipeline.h"
+#include "quant/pins.h"
 
 namespace thimble::driver {
 namespace {
@@ -228,11 +229,13 @@ Result<ir::Graph> import_model(const fs::path& model,
 
 Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Graph& graph,
                                              const CompileOptions& options) {
-  if (options.calibration.empty()) {
+  Samples samples;
+  if (!options.calibration.empty()) {
+    THIMBLE_TRY(samples, read_samples(options.calibration, graph));
+  } else if (!quant::is_prequantized(graph)) {
     return bad_input("{}: a float model needs calibration data: --calibrate DATA.npz",
                      model.filename().string());
   }
-  THIMBLE_TRY(const Samples samples, read_samples(options.calibration, graph));
   quant::QuantSpec spec;
   // ExecuTorch's linear has one multiplier for all channels; ours takes either, and one is smaller.
   constexpr double kStockToleranceDb = 0.3, kNativeToleranceDb = 0.2;
@@ -269,6 +272,11 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
 
   // The user's graph, in float.
   THIMBLE_TRY(const ir::Graph imported, import_model(model, options.shapes));
+  THIMBLE_CHECK(check_choices(imported, options.quant, target->name));
+  // Everything runs on the CPU of a target without an engine; the patterns must fit all the same.
+  for (const std::string& pattern : options.engine_off) {
+    THIMBLE_CHECK(select_ops(imported, pattern, "--engine-off"));
+  }
   if (stages.wanted()) THIMBLE_CHECK(stages.save("imported.ir", ir::print(imported)));
   THIMBLE_TRY(ir::Graph graph, passes::run_float_passes(imported));
   if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&graph));

@@ -11,6 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "driver/steering.h"
 #include "ir/graph.h"
 #include "quant/quantize.h"
 #include "target/target.h"
@@ -25,6 +26,8 @@ struct CompileOptions {
   target::Dialect dialect = target::Dialect::kNative;
   bool names = false;                     // the file says which value each call makes
   bool io_channels_last = false;          // declare 4-D inputs and outputs as NHWC
+  std::vector<QuantChoice> quant;         // precision of single operators
+  std::vector<std::string> engine_off;    // operators that stay on the CPU: patterns
   std::map<std::string, int64_t> shapes;  // open sizes
   std::map<std::string, int64_t> memory;  // bytes allowed, by memory name: "sram", "flash"
   std::filesystem::path save_stages;      // empty: do not

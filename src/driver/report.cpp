@@ -62,6 +62,7 @@ Json to_json(const std::vector<IoReport>& ports) {
 
 std::string quality_line(const CompileReport& report) {
   const quant::QuantReport& quant = report.quant;
+  if (quant.samples == 0) return "quantized      int8, with the parameters of the .pt2\n";
   std::string line = fmt::format("quantized      int8, {} samples", quant.samples);
   // An output that never varies has no signal to compare noise with.
   constexpr double kNoSignalDb = -100;

@@ -99,26 +99,6 @@ void eval_tanh(const Call& call) {
       call, [](float x) { return static_cast<float>(std::tanh(static_cast<double>(x))); });
 }
 
-void eval_quantize(const Call& call) {
-  constexpr float kLimit = 65536.0F;
-  const float inverse = 1.0F / static_cast<float>(call.op.number("scale"));
-  const int64_t zero_point = call.integer("zero_point");
-  unary<float, int8_t>(call, [=](float x) {
-    float scaled = x * inverse;
-    if (std::isnan(scaled)) scaled = 0.0F;
-    scaled = std::min(std::max(scaled, -kLimit), kLimit);
-    const int64_t code = round_half_even(static_cast<double>(scaled)) + zero_point;
-    return static_cast<int8_t>(clamp(code, -128, 127));
-  });
-}
-
-void eval_dequantize(const Call& call) {
-  const float scale = static_cast<float>(call.op.number("scale"));
-  const int64_t zero_point = call.integer("zero_point");
-  unary<int8_t, float>(call,
-                       [=](int8_t code) { return static_cast<float>(code - zero_point) * scale; });
-}
-
 void eval_lut(const Call& call) {
   const auto table = call.input<int8_t>(1);
   unary<int8_t, int8_t>(call, [=](int8_t x) { return table[static_cast<size_t>(x + 128)]; });

@@ -63,11 +63,13 @@ Steps reduced_steps(const Call& call) {
 
 }  // namespace
 
+/// In float32 and in the order of the window, as PyTorch sums: means of codes are often halves, and
+/// which way a following `quantize` rounds them depends on the last bit.
 void eval_avg_pool2d(const Call& call) {
   for_each_window<float>(call, [&](size_t index, const std::vector<float>& elements) {
-    double sum = 0;
-    for (const float value : elements) sum += static_cast<double>(value);
-    call.result<float>()[index] = static_cast<float>(sum / static_cast<double>(elements.size()));
+    float sum = 0;
+    for (const float value : elements) sum += value;
+    call.result<float>()[index] = sum / static_cast<float>(elements.size());
   });
 }
 

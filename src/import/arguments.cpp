@@ -111,7 +111,7 @@ Result<std::vector<ValueId>> Call::optional_tensors(std::string_view name) {
 
 Result<const ir::Tensor*> Call::constant(std::string_view name) {
   THIMBLE_TRY(const ValueId value, tensor(name));
-  const ir::Tensor* held = context_.builder.constant_of(value);
+  const ir::Tensor* held = context_.builder.known(value);
   if (held == nullptr) return unsupported("{} is computed at run time, a constant is needed", name);
   return held;
 }

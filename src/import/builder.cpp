@@ -24,7 +24,74 @@ bool all_zero(const std::vector<int64_t>* values) {
          std::all_of(values->begin(), values->end(), [](int64_t v) { return v == 0; });
 }
 
+/// Where dimension `axis` of `from` is after the movement; nothing if it is no dimension then.
+std::optional<int64_t> moved_axis(ir::OpKind kind, const ir::Attrs& attrs, const ir::Shape& from,
+                                  int64_t axis) {
+  if (kind == ir::OpKind::slice) return axis;
+  if (kind == ir::OpKind::permute) {
+    const auto* dims = list(attrs, "dims");
+    const auto found = std::find(dims->begin(), dims->end(), axis);
+    return found - dims->begin();
+  }
+  const auto* to = list(attrs, "shape");
+  int64_t before = 1;
+  for (int64_t dim = 0; dim < axis; ++dim) before *= from[static_cast<size_t>(dim)];
+  int64_t seen = 1;
+  for (size_t dim = 0; dim < to->size(); ++dim) {
+    if (seen == before && (*to)[dim] == from[static_cast<size_t>(axis)]) {
+      return static_cast<int64_t>(dim);
+    }
+    seen *= (*to)[dim];
+  }
+  return std::nullopt;
+}
+
+bool is_dequantize(ir::OpKind kind) {
+  return kind == ir::OpKind::dequantize || kind == ir::OpKind::dequantize_channels;
+}
+
 }  // namespace
+
+bool Builder::is_quantized_constant(ir::ValueId id) const {
+  const ir::Op* op = producer(id);
+  return op != nullptr && is_dequantize(op->kind) && constant_of(op->inputs[0]) != nullptr;
+}
+
+Result<ir::ValueId> Builder::move_codes(ir::OpKind kind, ir::ValueId input, const ir::Attrs& attrs,
+                                        const std::string& name) {
+  const ir::Op before = *producer(input);
+  ir::Op after = before;
+  if (before.kind == ir::OpKind::dequantize_channels) {
+    const int64_t axis = before.integer("axis");
+    const auto moved = moved_axis(kind, attrs, shape(input), axis);
+    if (!moved) return ir::kNoValue;
+    after.attrs.set("axis", *moved);
+    if (kind == ir::OpKind::slice && whole(attrs, "dim", -1) == axis) {
+      ir::Attrs along = attrs;
+      along.set("dim", int64_t{0});
+      for (size_t i = 1; i < after.inputs.size(); ++i) {
+        if (after.inputs[i] == ir::kNoValue) continue;
+        THIMBLE_TRY(after.inputs[i],
+                    add(kind, {after.inputs[i]}, along, before.source, name + "_parameters"));
+      }
+    }
+  }
+  THIMBLE_TRY(after.inputs[0],
+              add(kind, {before.inputs[0]}, attrs, before.source, name + "_codes"));
+  return graph.add(after.kind, after.inputs, after.attrs, before.source, {name, {}, {}});
+}
+
+const ir::Tensor* Builder::known(ir::ValueId id) {
+  if (const ir::Tensor* held = constant_of(id)) return held;
+  if (const auto found = known_.find(id); found != known_.end()) return found->second.get();
+  if (!is_quantized_constant(id)) return nullptr;
+  const ir::Op& op = *producer(id);
+  std::vector<const ir::Tensor*> operands;
+  for (const ir::ValueId operand : op.inputs) {
+    operands.push_back(operand == ir::kNoValue ? nullptr : constant_of(operand));
+  }
+  return (known_[id] = std::make_shared<const ir::Tensor>(dequantized(op, operands))).get();
+}
 
 bool Builder::moves_nothing(ir::OpKind kind, ir::ValueId input, const ir::Attrs& attrs) const {
   const ir::Shape& from = shape(input);
@@ -60,11 +127,18 @@ Result<ir::ValueId> Builder::add(ir::OpKind kind, std::vector<ir::ValueId> input
   if (!inputs.empty() && inputs[0] != ir::kNoValue && moves_nothing(kind, inputs[0], attrs)) {
     return inputs[0];
   }
+  const bool moves =
+      kind == ir::OpKind::permute || kind == ir::OpKind::reshape || kind == ir::OpKind::slice;
+  if (moves && is_quantized_constant(inputs[0])) {
+    THIMBLE_TRY(const ir::ValueId id, move_codes(kind, inputs[0], attrs, name));
+    if (id != ir::kNoValue) return id;
+  }
   std::vector<ir::TensorPtr> constants;
   for (const ir::ValueId id : inputs) {
     if (id != ir::kNoValue) constants.push_back(graph.value(id).constant);
   }
   const bool folds =
+      !is_dequantize(kind) &&
       std::all_of(constants.begin(), constants.end(), [](const auto& c) { return c != nullptr; });
 
   // The factory checks the operator and finds its shape; a folded one is dropped as unused later.

@@ -266,4 +266,25 @@ std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
   }
 }
 
+Tensor dequantized(const ir::Op& op, std::span<const Tensor* const> operands) {
+  const Tensor& codes = *operands[0];
+  Tensor result = ir::zeros(DType::kF32, codes.shape);
+  const auto real = result.data<float>();
+  const bool channels = op.kind == ir::OpKind::dequantize_channels;
+  size_t inner = 1;
+  const size_t axis = channels ? static_cast<size_t>(op.integer("axis")) : codes.shape.size();
+  for (size_t dim = axis + 1; dim < codes.shape.size(); ++dim) {
+    inner *= static_cast<size_t>(codes.shape[dim]);
+  }
+  for (size_t i = 0; i < real.size(); ++i) {
+    const size_t c = channels ? i / inner % operands[1]->data<float>().size() : 0;
+    double zero_point = channels ? 0 : static_cast<double>(op.integer("zero_point"));
+    if (channels && operands[2] != nullptr) zero_point = element(*operands[2], c);
+    const float scale =
+        static_cast<float>(channels ? element(*operands[1], c) : op.number("scale"));
+    real[i] = static_cast<float>(element(codes, i) - zero_point) * scale;
+  }
+  return result;
+}
+
 }  // namespace thimble::import_pt2

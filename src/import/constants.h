@@ -35,4 +35,7 @@ void set_element(ir::Tensor& tensor, size_t index, double value);
 [[nodiscard]] std::optional<ir::Tensor> fold(const ir::Op& op, const ir::Shape& shape,
                                              std::span<const ir::TensorPtr> operands);
 
+/// What a dequantize or dequantize_channels of constants computes.
+[[nodiscard]] ir::Tensor dequantized(const ir::Op& op, std::span<const ir::Tensor* const> operands);
+
 }  // namespace thimble::import_pt2

@@ -13,7 +13,7 @@ using ir::OpKind;
 using ir::ValueId;
 
 bool is_constant(Call& call, ValueId id) {
-  return call.builder().constant_of(id) != nullptr;
+  return call.builder().known(id) != nullptr;
 }
 
 /// The last two dimensions exchanged.

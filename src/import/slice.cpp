@@ -93,6 +93,14 @@ Status slice(Call& call) {
   return call.view({std::move(step)});
 }
 
+Status slice_copy(Call& call) {
+  THIMBLE_TRY(const Axis axis, read_axis(call));
+  THIMBLE_TRY(Step step, read_slice(call, axis));
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(const ValueId y, call.apply({std::move(step)}, x));
+  return call.result(y);
+}
+
 Status narrow(Call& call) {
   THIMBLE_TRY(const Axis axis, read_axis(call));
   THIMBLE_TRY(const int64_t given, call.integer("start"));

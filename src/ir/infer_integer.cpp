@@ -124,17 +124,6 @@ Result<Type> scaled_sum(const Candidate& c) {
   return int8_result(std::move(shape));
 }
 
-/// quantize and dequantize: the scale must have an inverse in float32.
-Status check_scale(const Candidate& c) {
-  const double scale = c.op().number("scale");
-  const float single = static_cast<float>(scale);
-  if (!(scale > 0) || !std::isfinite(single) || !std::isfinite(1.0F / single)) {
-    return bad_input("scale is {}, expected a positive number with a finite inverse in float32",
-                     scale);
-  }
-  return check_zero_point(c, "zero_point");
-}
-
 /// A constant i32[256] or i8[256].
 Status check_table(const Candidate& c, DType dtype) {
   THIMBLE_CHECK(c.expect_dtype(1, dtype));
@@ -142,20 +131,6 @@ Status check_table(const Candidate& c, DType dtype) {
 }
 
 }  // namespace
-
-Result<Type> infer_dequantize(const Candidate& c) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
-  THIMBLE_CHECK(check_scale(c));
-  return Type{DType::kF32, c.shape(0), {}, {}};
-}
-
-Result<Type> infer_quantize(const Candidate& c) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kF32));
-  THIMBLE_CHECK(check_scale(c));
-  Type type = int8_result(c.shape(0));
-  type.quant = per_tensor(c.op().number("scale"), static_cast<int32_t>(c.integer("zero_point")));
-  return type;
-}
 
 Result<Type> infer_lut(const Candidate& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ir/filters.h"
+#include "passes/scale_codes.h"
 #include "passes/uses.h"
 
 namespace thimble::passes {
@@ -26,19 +27,19 @@ struct ChannelAffine {
 };
 
 /// Dimension of the result that counts the output channels, if `op` can take a fold.
-std::optional<size_t> channel_dim(const Graph& graph, const Op& op) {
+std::optional<size_t> channel_dim(const Graph& graph, const Uses& uses, const Op& op) {
   if (op.kind == OpKind::batch_norm) {
     const bool constant = graph.value(op.inputs[1]).constant != nullptr &&
                           graph.value(op.inputs[2]).constant != nullptr;
     return constant ? std::optional<size_t>(1) : std::nullopt;
   }
   const bool linear = op.kind == OpKind::linear;
-  if (!linear && op.kind != OpKind::conv2d && op.kind != OpKind::conv_transpose2d) {
-    return std::nullopt;
-  }
-  if (graph.value(op.inputs[1]).constant == nullptr) return std::nullopt;
-  if (op.inputs[2] != ir::kNoValue && graph.value(op.inputs[2]).constant == nullptr) {
-    return std::nullopt;
+  const bool transposed = op.kind == OpKind::conv_transpose2d;
+  if (!linear && !transposed && op.kind != OpKind::conv2d) return std::nullopt;
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    const ValueId id = op.inputs[i];
+    if (id == ir::kNoValue || graph.value(id).constant != nullptr) continue;
+    if (transposed || quantized_constant(graph, uses, id) == nullptr) return std::nullopt;
   }
   return linear ? graph.type(op.output).shape.size() - 1 : 1;
 }
@@ -87,11 +88,24 @@ bool append(const Graph& graph, const Op& op, ValueId x, size_t dim, ChannelAffi
   return true;
 }
 
-/// The convolution with folded weights; its result stands for `last`.
-Status emit_folded(ir::Rewriter& rewriter, const Op& op, const ChannelAffine& affine,
-                   ValueId last) {
+/// Bias by channel; zeros if there is none.
+std::vector<double> old_bias(const Graph& graph, const Uses& uses, const Op& op, size_t channels) {
+  const ValueId id = op.inputs[2];
+  if (id == ir::kNoValue) return std::vector<double>(channels, 0.0);
+  if (const auto& held = graph.value(id).constant) {
+    const auto data = held->data<float>();
+    return std::vector<double>(data.begin(), data.end());
+  }
+  return real_numbers(graph, *quantized_constant(graph, uses, id));
+}
+
+Result<ValueId> folded_weights(ir::Rewriter& rewriter, const Uses& uses, const Op& op,
+                               const ChannelAffine& affine) {
   const Graph& graph = rewriter.from();
   const ir::Value& old_weights = graph.value(op.inputs[1]);
+  if (old_weights.constant == nullptr) {
+    return scaled(rewriter, *quantized_constant(graph, uses, op.inputs[1]), affine.scale);
+  }
   const size_t channels = affine.scale.size();
   const bool transposed = op.kind == OpKind::conv_transpose2d;
   const auto filters = [&](const ir::Tensor& w) {
@@ -100,21 +114,27 @@ Status emit_folded(ir::Rewriter& rewriter, const Op& op, const ChannelAffine& af
   auto weights = std::make_shared<ir::Tensor>(filters(*old_weights.constant));
   const auto w = weights->data<float>();
   const size_t terms = w.size() / channels;
-  std::vector<float> bias(channels);
-  for (size_t c = 0; c < channels; ++c) {
-    for (size_t i = c * terms; i < (c + 1) * terms; ++i) {
-      w[i] = static_cast<float>(static_cast<double>(w[i]) * affine.scale[c]);
-    }
-    double old_bias = 0;
-    if (op.inputs[2] != ir::kNoValue) {
-      old_bias = static_cast<double>(graph.value(op.inputs[2]).constant->data<float>()[c]);
-    }
-    bias[c] = static_cast<float>(old_bias * affine.scale[c] + affine.shift[c]);
+  for (size_t i = 0; i < w.size(); ++i) {
+    w[i] = static_cast<float>(static_cast<double>(w[i]) * affine.scale[i / terms]);
   }
   *weights = filters(*weights);
-  const std::string bias_name =
-      op.inputs[2] != ir::kNoValue ? graph.value(op.inputs[2]).name : old_weights.name + ".bias";
-  const ValueId w_id = rewriter.to().add_constant(old_weights.name, std::move(weights));
+  return rewriter.to().add_constant(old_weights.name, std::move(weights));
+}
+
+/// The convolution with folded weights; its result stands for `last`.
+Status emit_folded(ir::Rewriter& rewriter, const Uses& uses, const Op& op,
+                   const ChannelAffine& affine, ValueId last) {
+  const Graph& graph = rewriter.from();
+  const size_t channels = affine.scale.size();
+  const std::vector<double> before = old_bias(graph, uses, op, channels);
+  std::vector<float> bias(channels);
+  for (size_t c = 0; c < channels; ++c) {
+    bias[c] = static_cast<float>(before[c] * affine.scale[c] + affine.shift[c]);
+  }
+  THIMBLE_TRY(const ValueId w_id, folded_weights(rewriter, uses, op, affine));
+  const std::string bias_name = op.inputs[2] != ir::kNoValue
+                                    ? graph.value(op.inputs[2]).name
+                                    : graph.value(op.inputs[1]).name + ".bias";
   const ValueId b_id = rewriter.to().add_constant(
       bias_name,
       std::make_shared<ir::Tensor>(ir::make_f32({static_cast<int64_t>(channels)}, bias)));
@@ -199,6 +219,23 @@ Status emit_mul_add(ir::Rewriter& rewriter, const Op& op) {
   return ok();
 }
 
+/// The operators behind `op` that go into it, up to the value that its result then stands for.
+struct Chain {
+  ChannelAffine affine;
+  std::vector<ValueId> results;
+};
+
+void follow(const Graph& graph, const Uses& uses, const Op& op, size_t dim, Chain& chain) {
+  ValueId last = op.output;
+  while (const Op* next = uses.only_reader(last)) {
+    if (!append(graph, *next, last, dim, chain.affine)) break;
+    last = next->output;
+    chain.results.push_back(last);
+  }
+  const Op* codes = quantized_constant(graph, uses, op.inputs[1]);
+  if (codes != nullptr && !can_scale(graph, *codes, chain.affine.scale)) chain.results.clear();
+}
+
 }  // namespace
 
 Result<Graph> fold_batch_norm(const Graph& graph) {
@@ -207,25 +244,22 @@ Result<Graph> fold_batch_norm(const Graph& graph) {
   std::vector<bool> folded(graph.value_count(), false);  // made by an operator that is gone
   for (const Op& op : graph.ops()) {
     if (folded[static_cast<size_t>(op.output)]) continue;
-    const auto dim = channel_dim(graph, op);
+    const auto dim = channel_dim(graph, uses, op);
     if (!dim) {
       THIMBLE_CHECK(op.kind == OpKind::batch_norm ? emit_mul_add(rewriter, op) : rewriter.copy(op));
       continue;
     }
-    ChannelAffine affine(static_cast<size_t>(graph.type(op.output).shape[*dim]));
-    const bool alone = append(graph, op, op.inputs[0], *dim, affine);  // a batch_norm
-    ValueId last = op.output;
-    while (const Op* next = uses.only_reader(last)) {
-      if (!append(graph, *next, last, *dim, affine)) break;
-      last = next->output;
-      folded[static_cast<size_t>(last)] = true;
-    }
+    Chain chain{ChannelAffine(static_cast<size_t>(graph.type(op.output).shape[*dim])), {}};
+    const bool alone = append(graph, op, op.inputs[0], *dim, chain.affine);  // a batch_norm
+    follow(graph, uses, op, *dim, chain);
+    for (const ValueId id : chain.results) folded[static_cast<size_t>(id)] = true;
+    const ValueId last = chain.results.empty() ? op.output : chain.results.back();
     if (alone) {
-      THIMBLE_CHECK(emit_depthwise(rewriter, op, affine, last));
+      THIMBLE_CHECK(emit_depthwise(rewriter, op, chain.affine, last));
     } else if (last == op.output) {
       THIMBLE_CHECK(rewriter.copy(op));
     } else {
-      THIMBLE_CHECK(emit_folded(rewriter, op, affine, last));
+      THIMBLE_CHECK(emit_folded(rewriter, uses, op, chain.affine, last));
     }
   }
   return rewriter.finish();

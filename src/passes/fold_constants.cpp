@@ -7,9 +7,11 @@ namespace {
 
 constexpr size_t kLargeBytes = 64 * 1024;
 
-/// Are all operands constants of the new graph, and is the result worth holding?
-bool foldable(const ir::Graph& to, const std::vector<ir::ValueId>& operands,
+/// Are all operands constants of the new graph, and is the result worth holding? Quantized
+/// constants stay codes with their parameters.
+bool foldable(const ir::Graph& to, const std::vector<ir::ValueId>& operands, ir::OpKind kind,
               const ir::Type& result) {
+  if (kind == ir::OpKind::dequantize || kind == ir::OpKind::dequantize_channels) return false;
   size_t bytes = 0;
   for (const ir::ValueId id : operands) {
     if (id == ir::kNoValue) continue;
@@ -47,7 +49,7 @@ Result<ir::Graph> fold_constants(const ir::Graph& graph) {
                                       rewriter.to().value(rewriter.map(id)).constant != nullptr);
     }
     const auto operands = rewriter.map(op.inputs);
-    if (!all_constant || !foldable(rewriter.to(), operands, old.type)) {
+    if (!all_constant || !foldable(rewriter.to(), operands, op.kind, old.type)) {
       THIMBLE_CHECK(rewriter.copy(op));
       continue;
     }

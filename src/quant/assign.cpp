@@ -110,6 +110,9 @@ Classes::Classes(const Graph& graph, const Plan& plan)
     const bool moved = op_plan.role == Role::kLower && shares_params(op.kind);
     source_[result] = !moved && !joins_params(op.kind) && is_float(op_plan.result);
   }
+  for (size_t i = 0; i < fixed_.size(); ++i) {
+    if (const Params* pin = plan.pins.find(static_cast<ValueId>(i))) fixed_[i] = *pin;
+  }
   for (size_t i = 0; i < plan.ops.size(); ++i) {
     const Op& op = graph.ops()[i];
     if (plan.ops[i].role == Role::kLower && shares_params(op.kind)) {
@@ -154,6 +157,16 @@ void Classes::unite(ValueId a, ValueId b) {
   if (!seen_.empty()) seen_[keep].merge(seen_[go]);
 }
 
+std::vector<ValueId> Classes::unknown() const {
+  std::vector<ValueId> result;
+  for (size_t i = 0; i < source_.size(); ++i) {
+    const ValueId id = static_cast<ValueId>(i);
+    if (!source_[i] || plan_.pins.find(id) != nullptr) continue;
+    if (!fixed_[find(id)] || !plan_.pins.quantized.contains(id)) result.push_back(id);
+  }
+  return result;
+}
+
 std::vector<ValueId> Classes::observed() const {
   std::vector<ValueId> result;
   for (size_t i = 0; i < source_.size(); ++i) {
@@ -164,7 +177,7 @@ std::vector<ValueId> Classes::observed() const {
 }
 
 Range Classes::range_of(size_t root, Observer observer) const {
-  if (fixed_[root]) return {fixed_[root]->real(-128), fixed_[root]->real(127)};
+  if (const auto& fixed = fixed_[root]) return {fixed->real(fixed->min), fixed->real(fixed->max)};
   return choose_range(seen_[root], observer);
 }
 
@@ -182,6 +195,7 @@ void Classes::join(const Op& op, ValueId result, Observer observer) {
     if (!is_float(id)) continue;
     const Range range = range_of(find(id), observer);
     const bool wide = range.high - range.low >= kSmallOperand * (all.high - all.low);
+    if (fixed_[find(result)] && fixed_[find(result)] != fixed_[find(id)]) continue;
     if (same_fixed || (wide && !fixed_[find(id)])) {
       unite(result, id);
     }

@@ -5,7 +5,8 @@
 // and pools connect, and the operands of a concat (maximum, where, ...) with its result, unless an
 // operand's range is so much smaller that sharing would waste its codes. A class gets its numbers
 // from what calibration saw of its sources, the values that arithmetic (or the caller) makes; from
-// fixed numbers, if one of them is a softmax, sigmoid or tanh.
+// fixed numbers, if one of them is a softmax, sigmoid or tanh, or if
+// PyTorch chose them.
 
 #include <optional>
 #include <vector>
@@ -25,6 +26,9 @@ class Classes {
 
   /// Values that calibration has to look at, in graph order.
   [[nodiscard]] std::vector<ir::ValueId> observed() const;
+
+  /// Results of arithmetic, and inputs, that PyTorch did not quantize.
+  [[nodiscard]] std::vector<ir::ValueId> unknown() const;
 
   /// `seen` by value, for the observed ones. By value; meaningful where the value gets codes.
   [[nodiscard]] std::vector<Params> assign(const std::vector<Histogram>& seen, Observer observer);

@@ -74,6 +74,12 @@ Status Lowering::lower_inputs() {
                                             {"zero_point", int64_t{params_of(id).zero_point}}},
                                            source_of_input(consumers[index(id)]),
                                            {value.name + "_int8", value.type.dim_order, {}}));
+    const Params& params = params_of(id);
+    const Params all{params.scale, params.zero_point};
+    if (params == all) continue;
+    THIMBLE_TRY(codes_[index(id)],
+                add_table(codes_[index(id)], all, params, [](double x) { return x; }, {},
+                          {value.name + "_limited", value.type.dim_order, params.quant()}));
   }
   return ok();
 }
@@ -132,8 +138,9 @@ Result<ValueId> Lowering::codes(ValueId id, const Params& wanted) {
   const ir::Value& value = from_.value(id);
   if (value.constant != nullptr) return constant_codes(id, wanted);
   assert(codes_[index(id)] != ir::kNoValue);
-  if (!is_float(id) || params_of(id) == wanted) return codes_[index(id)];
-  const auto key = std::tuple(id, wanted.scale, wanted.zero_point, wanted.masked);
+  if (!is_float(id) || params_of(id).fits(wanted)) return codes_[index(id)];
+  const auto key =
+      std::tuple(id, wanted.scale, wanted.zero_point, wanted.min, wanted.max, wanted.masked);
   if (const auto known = requantized_.find(key); known != requantized_.end()) {
     return known->second;
   }
@@ -154,9 +161,11 @@ template <typename F>
 Result<ValueId> Lowering::add_table(ValueId x, const Params& from, const Params& to, F f,
                                     const ir::Source& source, Graph::ResultHint hint) {
   ir::Tensor table = ir::zeros(ir::DType::kI8, {256});
+  const bool single = !plan_.pins.empty();  // as PyTorch computes it
   for (int32_t code = -128; code < 128; ++code) {
-    table.data<int8_t>()[static_cast<size_t>(code + 128)] =
-        static_cast<int8_t>(to.code(f(from.real(code))));
+    const double real = single ? static_cast<double>(from.real_single(code)) : from.real(code);
+    const int32_t result = single ? to.code_single(static_cast<float>(f(real))) : to.code(f(real));
+    table.data<int8_t>()[static_cast<size_t>(code + 128)] = static_cast<int8_t>(result);
   }
   const ValueId id =
       to_.add_constant(hint.name + ".table", std::make_shared<ir::Tensor>(std::move(table)));
@@ -186,14 +195,14 @@ Status Lowering::lower_op(size_t op_index) {
 
 Result<ValueId> Lowering::lower_table(const Op& op, const OpPlan& plan,
                                       const Graph::ResultHint& hint) {
-  const ElementFunction function(from_, plan.table_source, plan.result);
+  const ElementFunction function(from_, plan_.pins, plan.table_source, plan.result);
   THIMBLE_TRY(const ValueId x, codes(plan.table_source, params_of(plan.table_source)));
   return add_table(x, params_of(plan.table_source), params_of(plan.result), function, op.source,
                    hint);
 }
 
 Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId result,
-                                  const Decisions& decisions, bool per_channel) {
+                                  const Plan& plan, const Decisions& decisions, bool per_channel) {
   WeightRequest request;
   request.w = graph.value(op.inputs[1]).constant.get();
   if (op.inputs[2] != ir::kNoValue) request.bias = graph.value(op.inputs[2]).constant.get();
@@ -202,6 +211,15 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
   request.y = decisions.params[index(result)];
   request.x_means = decisions.channel_means[index(op.inputs[0])];
   request.per_channel = per_channel;
+  const auto pinned = plan.pins.constants.find(op.inputs[1]);
+  if (pinned != plan.pins.constants.end()) {
+    if (op.kind == OpKind::conv_transpose2d) {
+      return unsupported("its weights are quantized already, which only other layers take");
+    }
+    const auto bias = plan.pins.constants.find(op.inputs[2]);
+    return given_weights(request, pinned->second,
+                         bias == plan.pins.constants.end() ? nullptr : &bias->second);
+  }
   if (op.kind != OpKind::conv_transpose2d) return quantize_weights(request);
   const ir::Tensor filters = ir::swapped_filters(*request.w, op.integer("groups"));
   const auto stride = op.integers("stride");

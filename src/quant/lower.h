@@ -31,12 +31,13 @@ struct Decisions {
   std::vector<Params> params;
   std::vector<std::vector<double>> channel_means;  // see Observations
   std::set<size_t> per_tensor;  // operator indices of linears whose weights get one scale
+  int64_t rounding = 0;         // of operators that have the attribute
 };
 
 /// The weights of a conv2d, conv_transpose2d or linear, decided.
 [[nodiscard]] Result<IntegerWeights> weights_of(const ir::Graph& graph, const ir::Op& op,
-                                                ir::ValueId result, const Decisions& decisions,
-                                                bool per_channel);
+                                                ir::ValueId result, const Plan& plan,
+                                                const Decisions& decisions, bool per_channel);
 
 [[nodiscard]] Result<LoweredGraph> lower(const ir::Graph& graph, const Plan& plan,
                                          const Decisions& decisions, Io io);

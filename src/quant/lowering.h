@@ -52,7 +52,8 @@ class Lowering {
   const Io io_;
   ir::Graph to_;
   std::vector<ir::ValueId> codes_;  // by float value
-  std::map<std::tuple<ir::ValueId, double, int32_t, bool>, ir::ValueId> requantized_;
+  using Key = std::tuple<ir::ValueId, double, int32_t, int32_t, int32_t, bool>;
+  std::map<Key, ir::ValueId> requantized_;
   std::vector<Counterpart> counterparts_;
 };
 

@@ -82,7 +82,8 @@ Status check_all(const Graph& graph) {
 
 class Planner {
  public:
-  explicit Planner(const Graph& graph) : graph_(graph), uses_(graph) {
+  Planner(const Graph& graph, Pins pins) : graph_(graph), uses_(graph) {
+    plan_.pins = std::move(pins);
     plan_.ops.resize(graph.ops().size());
     plan_.has_codes.resize(graph.value_count(), false);
     source_.resize(graph.value_count(), ir::kNoValue);
@@ -126,7 +127,8 @@ class Planner {
     }
     if (!has_trait(op.kind, trait::kClamp)) return;
     for (const Op* next = uses_.only_reader(plan.result);
-         next != nullptr && next->kind == OpKind::clamp; next = uses_.only_reader(plan.result)) {
+         next != nullptr && next->kind == OpKind::clamp && takes_over(op, plan, *next);
+         next = uses_.only_reader(plan.result)) {
       const double low = next->number("min");
       const double high = next->number("max");
       plan.clamp_min = std::clamp(plan.clamp_min, low, high);
@@ -134,6 +136,14 @@ class Planner {
       plan.result = next->output;
       fused_[static_cast<size_t>(plan.result)] = true;
     }
+  }
+
+  /// A value that PyTorch rounds cannot be skipped, unless the clamp's result has its codes.
+  [[nodiscard]] bool takes_over(const Op& op, const OpPlan& plan, const Op& clamp) const {
+    const Params* before = plan_.pins.find(plan.result);
+    const Params* after = plan_.pins.find(clamp.output);
+    if (before != nullptr) return after != nullptr && *before == *after;
+    return after == nullptr || !shares_params(op.kind);
   }
 
   /// What a value is a function of, element by element: itself if nothing is known.
@@ -192,9 +202,9 @@ bool chooses(OpKind kind) {
   return has_trait(kind, trait::kChooses);
 }
 
-Result<Plan> plan(const Graph& graph) {
+Result<Plan> plan(const Graph& graph, Pins pins) {
   THIMBLE_CHECK(check_all(graph));
-  return Planner(graph).run();
+  return Planner(graph, std::move(pins)).run();
 }
 
 }  // namespace thimble::quant

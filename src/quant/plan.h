@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "ir/graph.h"
+#include "quant/pins.h"
 
 namespace thimble::quant {
 
@@ -28,10 +29,11 @@ struct OpPlan {
 struct Plan {
   std::vector<OpPlan> ops;      // by operator index
   std::vector<bool> has_codes;  // by value: an integer value will stand for it
+  Pins pins;                    // of a graph that PyTorch quantized
 };
 
 /// Not supported: every operator without an integer form, with its source line.
-[[nodiscard]] Result<Plan> plan(const ir::Graph& graph);
+[[nodiscard]] Result<Plan> plan(const ir::Graph& graph, Pins pins = {});
 
 /// Operators whose result has the scale and zero point of their operand.
 [[nodiscard]] bool shares_params(ir::OpKind kind);

@@ -8,12 +8,14 @@
 #include "quant/expose.h"
 #include "quant/lower.h"
 #include "quant/per_tensor.h"
+#include "quant/pins.h"
 #include "quant/plan.h"
 #include "quant/quality.h"
 
 namespace thimble::quant {
 namespace {
 
+using ir::Graph;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
@@ -33,42 +35,97 @@ void describe_quality(const LoweredGraph& lowered, const Quality& quality, Quant
   }
 }
 
+/// What calibration saw; nothing without data.
+Result<Observations> observe(const Graph& graph, const std::optional<Samples>& samples,
+                             const std::vector<ir::ValueId>& observed,
+                             const QuantizeOptions& options) {
+  if (!samples) {
+    return Observations{std::vector<Histogram>(graph.value_count()),
+                        std::vector<std::vector<double>>(graph.value_count())};
+  }
+  const auto detail = options.observer == Observer::kMinMax ? Histogram::Detail::kExtentOnly
+                                                            : Histogram::Detail::kBins;
+  return calibrate(graph, *samples, observed, detail, options.threads);
+}
+
+/// One line per operator that PyTorch left in float.
+Status check_known(const Graph& graph, const std::vector<ir::ValueId>& unknown) {
+  if (unknown.empty()) return ok();
+  const auto producers = graph.producers();
+  std::string lines;
+  for (const ir::ValueId id : unknown) {
+    const int producer = producers[static_cast<size_t>(id)];
+    if (producer < 0) {
+      lines += fmt::format("\n  input {}", graph.value(id).name);
+      continue;
+    }
+    const ir::Op& op = graph.ops()[static_cast<size_t>(producer)];
+    lines += fmt::format("\n  {:<14} {}", op.source.where(), op.source.text);
+    if (!op.source.module.empty()) lines += fmt::format("   in module {}", op.source.module);
+    lines += fmt::format(": {}", op.source.target.empty() ? ir::op_name(op.kind)
+                                                          : std::string_view(op.source.target));
+  }
+  return bad_input(
+      "PyTorch's quantizer left these without parameters; calibration data gives them ranges "
+      "(--calibrate DATA.npz){}",
+      lines);
+}
+
+/// The float graph that is quantized, with the parameters that PyTorch gave.
+Result<PinnedGraph> pinned_graph(const Graph& graph) {
+  if (!is_prequantized(graph)) {
+    THIMBLE_TRY(Graph exposed, expose_hidden_ranges(graph));
+    return PinnedGraph{std::move(exposed), {}, {}};
+  }
+  for (const ir::Op& op : graph.ops()) {
+    if (op.kind != ir::OpKind::lstm) continue;
+    return unsupported("{}: an lstm in a graph that PyTorch quantized: quantize the float model",
+                       op.source.where());
+  }
+  return take_parameters(graph);
+}
+
 }  // namespace
 
 Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData& data,
                                 const QuantSpec& spec, const QuantizeOptions& options) {
-  THIMBLE_TRY(const ir::Graph float_graph, expose_hidden_ranges(prepared));
   // Roles first: an operator without an integer form is reported before any time is spent.
-  THIMBLE_TRY(const Plan roles, plan(float_graph));
-  THIMBLE_TRY(const Samples samples, Samples::check(float_graph, data));
+  THIMBLE_TRY(PinnedGraph pinned, pinned_graph(prepared));
+  const ir::Graph& float_graph = pinned.graph;
+  THIMBLE_TRY(const Plan roles, plan(float_graph, std::move(pinned.pins)));
+  Classes classes(float_graph, roles);
+  std::optional<Samples> samples;
+  if (data.inputs.empty()) {
+    THIMBLE_CHECK(check_known(float_graph, classes.unknown()));
+  } else {
+    THIMBLE_TRY(samples, Samples::check(float_graph, data));
+  }
   QuantReport report;
-  report.samples = samples.count();
+  report.samples = samples ? samples->count() : 0;
 
   const auto calibration_start = Clock::now();
-  Classes classes(float_graph, roles);
-  const auto detail = options.observer == Observer::kMinMax ? Histogram::Detail::kExtentOnly
-                                                            : Histogram::Detail::kBins;
-  THIMBLE_TRY(Observations seen,
-              calibrate(float_graph, samples, classes.observed(), detail, options.threads));
-  Decisions decisions{
-      classes.assign(seen.histograms, options.observer), std::move(seen.channel_means), {}};
+  THIMBLE_TRY(Observations seen, observe(float_graph, samples, classes.observed(), options));
+  Decisions decisions{classes.assign(seen.histograms, options.observer),
+                      std::move(seen.channel_means),
+                      {},
+                      options.single_rounding ? 1 : 0};
   report.calibrate_seconds = seconds_since(calibration_start);
 
   const auto quality_start = Clock::now();
   THIMBLE_TRY(LoweredGraph lowered, lower(float_graph, roles, decisions, options.io));
-  if (spec.linear_weights == LinearWeights::kPerTensorIfClose) {
+  if (samples && spec.linear_weights == LinearWeights::kPerTensorIfClose) {
     THIMBLE_TRY(decisions.per_tensor,
-                close_per_tensor_linears(float_graph, roles, decisions, samples, options.io,
+                close_per_tensor_linears(float_graph, roles, decisions, *samples, options.io,
                                          options.threads, spec.per_tensor_tolerance_db));
     report.per_tensor_linears = static_cast<int>(decisions.per_tensor.size());
     if (!decisions.per_tensor.empty()) {
       THIMBLE_TRY(lowered, lower(float_graph, roles, decisions, options.io));
     }
   }
-  if (options.quality_samples > 0) {
-    const QualityRequest request{std::min(samples.count(), options.quality_samples),
+  if (samples && options.quality_samples > 0) {
+    const QualityRequest request{std::min(samples->count(), options.quality_samples),
                                  options.threads};
-    describe_quality(lowered, measure_quality(float_graph, lowered, samples, request), report);
+    describe_quality(lowered, measure_quality(float_graph, lowered, *samples, request), report);
   }
   report.quality_seconds = seconds_since(quality_start);
   return QuantizedModel{std::move(lowered.graph), std::move(report)};

@@ -9,6 +9,9 @@
 // Io::kInt8). Inputs and outputs keep order, names and dim_order. Equal arguments give an equal
 // graph, on every machine and with any number of threads. The rules are in docs/quantization.md.
 //
+// A graph that PyTorch quantized (quantize and dequantize operators inside) keeps its parameters:
+// pins.h. If it is quantized throughout, no calibration data is needed.
+//
 // Errors. Bad input: calibration data that does not fit (`calibration data: x: sample 3, element
 // 17 is nan`). Not supported: every operator that has no integer form, with the user's lines.
 
@@ -58,6 +61,9 @@ struct QuantizeOptions {
   Observer observer = kDefaultObserver;
   int threads = 0;              // 0: as many as the machine has; never changes the result
   int64_t quality_samples = 8;  // samples that the SQNR of the report is measured on; 0: none
+  /// Requantization in one step instead of two, where the operator knows both: PyTorch's meaning.
+  /// Kernels round twice; this is for judging.
+  bool single_rounding = false;
 };
 
 /// How close an integer value is to what the float graph computes there.
@@ -83,6 +89,7 @@ struct QuantizedModel {
   QuantReport report;
 };
 
+/// Without inputs in `data`: bad input, with the user's lines, unless PyTorch quantized everything.
 [[nodiscard]] Result<QuantizedModel> quantize(const ir::Graph& prepared,
                                               const CalibrationData& data, const QuantSpec& spec,
                                               const QuantizeOptions& options);

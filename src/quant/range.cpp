@@ -131,7 +131,20 @@ int32_t Params::code(double real) const {
   if (std::isnan(real)) return zero_point;
   if (masked && real <= kMaskedMax) return -128;
   const double position = std::nearbyint(real / scale) + zero_point;
-  return static_cast<int32_t>(std::clamp(position, static_cast<double>(lowest()), 127.0));
+  return static_cast<int32_t>(
+      std::clamp(position, static_cast<double>(lowest()), static_cast<double>(max)));
+}
+
+float Params::real_single(int64_t code) const {
+  return static_cast<float>(code - zero_point) * static_cast<float>(scale);
+}
+
+int32_t Params::code_single(float real) const {
+  if (std::isnan(real)) return zero_point;
+  const float inverse = 1.0F / static_cast<float>(scale);
+  const double position = std::nearbyint(static_cast<double>(real * inverse)) + zero_point;
+  return static_cast<int32_t>(
+      std::clamp(position, static_cast<double>(min), static_cast<double>(max)));
 }
 
 Range choose_range(const Histogram& histogram, Observer observer) {

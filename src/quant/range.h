@@ -20,6 +20,7 @@ struct Params {
   double scale = 1;
   int32_t zero_point = 0;
   bool masked = false;
+  int32_t min = -128, max = 127;  // codes in use
 
   bool operator==(const Params&) const = default;
   [[nodiscard]] ir::Quant quant() const { return ir::per_tensor(scale, zero_point); }
@@ -28,9 +29,17 @@ struct Params {
     return scale * static_cast<double>(code - zero_point);
   }
   /// The lowest code that is a number.
-  [[nodiscard]] int32_t lowest() const { return masked ? -127 : -128; }
-  /// Nearest code, halves to even, in [-128, 127]; infinities too. NaN counts as 0.
+  [[nodiscard]] int32_t lowest() const { return masked ? -127 : min; }
+  /// Nearest code, halves to even, in [min, max]; infinities too. NaN counts as 0.
   [[nodiscard]] int32_t code(double real) const;
+  /// The same in float32, as PyTorch and the edges of a graph compute them.
+  [[nodiscard]] float real_single(int64_t code) const;
+  [[nodiscard]] int32_t code_single(float real) const;
+  /// Does every code of these parameters mean the same with the others?
+  [[nodiscard]] bool fits(const Params& other) const {
+    return scale == other.scale && zero_point == other.zero_point && masked == other.masked &&
+           min >= other.min && max <= other.max;
+  }
 };
 
 struct Range {

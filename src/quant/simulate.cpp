@@ -214,7 +214,12 @@ void run_lut(const Call& call, Scratch&) {
   for (size_t i = 0; i < x.size(); ++i) y[i] = table[x[i]];
 }
 
+/// Other types and bounds than those of compiled graphs are left to the evaluator.
 void run_quantize(const Call& call, Scratch&) {
+  if (call.output.dtype != ir::DType::kI8 || call.integer("min") != -128 ||
+      call.integer("max") != 127) {
+    return eval::eval_quantize(call);
+  }
   const float inverse = 1.0F / static_cast<float>(call.op.number("scale"));
   const int32_t zero_point = attribute(call, "zero_point");
   const auto x = call.input<float>(0);
@@ -223,6 +228,7 @@ void run_quantize(const Call& call, Scratch&) {
 }
 
 void run_dequantize(const Call& call, Scratch&) {
+  if (call.inputs[0]->dtype != ir::DType::kI8) return eval::eval_dequantize(call);
   const float scale = static_cast<float>(call.op.number("scale"));
   const int32_t zero_point = attribute(call, "zero_point");
   const auto x = call.input<int8_t>(0);

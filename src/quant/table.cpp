@@ -17,7 +17,9 @@ double scalar(const ir::Tensor& tensor) {
 
 }  // namespace
 
-ElementFunction::ElementFunction(const ir::Graph& graph, ir::ValueId source, ir::ValueId value) {
+ElementFunction::ElementFunction(const ir::Graph& graph, const Pins& pins, ir::ValueId source,
+                                 ir::ValueId value)
+    : pins_(pins), value_(value) {
   // Backwards: which operators are between source and value. Forwards: their order.
   std::vector<bool> needed(graph.value_count(), false);
   needed[static_cast<size_t>(value)] = true;
@@ -51,14 +53,22 @@ ElementFunction::ElementFunction(const ir::Graph& graph, ir::ValueId source, ir:
   result_ = place.at(value);
 }
 
+double ElementFunction::rounded(const Step& step, double value) const {
+  if (pins_.empty()) return value;
+  const float single = static_cast<float>(value);
+  const Params* pin = step.op->output == value_ ? nullptr : pins_.find(step.op->output);
+  return static_cast<double>(pin == nullptr ? single : pin->real_single(pin->code_single(single)));
+}
+
 double ElementFunction::operator()(double x) const {
   std::vector<double> results(constants_.size(), x);
   for (size_t i = 0; i < steps_.size(); ++i) {
     const Step& step = steps_[i];
     const auto& [a, b, c] = step.operands;
-    results[i + 1] = step.op == nullptr
-                         ? *constants_[i + 1]
-                         : element_value(*step.op, results[a], results[b], results[c]);
+    results[i + 1] =
+        step.op == nullptr
+            ? *constants_[i + 1]
+            : rounded(step, element_value(*step.op, results[a], results[b], results[c]));
   }
   return results[result_];
 }

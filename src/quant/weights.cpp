@@ -80,6 +80,56 @@ double joint_scale(const std::vector<double>& scales, const std::vector<Channel>
   return joint > 0 ? joint : 1.0;
 }
 
+Status set_multiplier(const WeightRequest& request, size_t channel, size_t entry,
+                      IntegerWeights& result) {
+  const double real = request.x.scale * result.scale[entry] / request.y.scale;
+  const auto multiplier = numerics::quantize_multiplier(real);
+  if (!numerics::shift_in_range(multiplier.shift)) {
+    return unsupported("the multiplier {} of channel {} is beyond 2^{}", real, channel,
+                       numerics::kShiftMax);
+  }
+  result.mult.data<int32_t>()[entry] = multiplier.mult;
+  result.shift.data<int32_t>()[entry] = multiplier.shift;
+  return ok();
+}
+
+/// Codes without their zero point.
+Result<ir::Tensor> symmetric_codes(const ConstantCodes& weights) {
+  if (weights.codes->dtype != ir::DType::kI8) {
+    return unsupported("its weights are {}, expected int8 or uint8",
+                       ir::dtype_name(weights.codes->dtype));
+  }
+  if (weights.axis > 0) {
+    return unsupported("its weights have a scale per index of dimension {}, expected dimension 0",
+                       weights.axis);
+  }
+  ir::Tensor codes = *weights.codes;
+  const auto w = codes.data<int8_t>();
+  const size_t terms = w.size() / weights.scale.size();
+  for (size_t i = 0; i < w.size(); ++i) {
+    const int32_t code = w[i] - weights.zero_point[i / terms];
+    if (code < -128 || code > 127) {
+      return unsupported("its weights have the zero point {}, expected symmetric ones",
+                         weights.zero_point[i / terms]);
+    }
+    w[i] = static_cast<int8_t>(code);
+  }
+  return codes;
+}
+
+/// In units of s_x * s_w.
+double bias_code(const WeightRequest& request, const ConstantCodes* bias, size_t channel,
+                 double unit) {
+  if (request.bias == nullptr) return 0;
+  const double real = static_cast<double>(request.bias->data<float>()[channel]);
+  if (bias == nullptr || bias->codes->dtype != ir::DType::kI32) return std::nearbyint(real / unit);
+  const size_t entry = bias->scale.size() == 1 ? 0 : channel;
+  constexpr double kEqual = 0x1p-20;  // products of float32 scales
+  if (std::abs(bias->scale[entry] / unit - 1) > kEqual) return std::nearbyint(real / unit);
+  return static_cast<double>(int64_t{bias->codes->data<int32_t>()[channel]} -
+                             bias->zero_point[entry]);
+}
+
 }  // namespace
 
 Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
@@ -110,14 +160,45 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
     }
     result.bias.data<int32_t>()[c] = static_cast<int32_t>(
         std::nearbyint(std::clamp(bias / (request.x.scale * scale), -0x1p30, 0x1p30)));
-    const double real = request.x.scale * scale / request.y.scale;
-    const auto multiplier = numerics::quantize_multiplier(real);
-    if (!numerics::shift_in_range(multiplier.shift)) {
-      return unsupported("the multiplier {} of channel {} is beyond 2^{}", real, c,
-                         numerics::kShiftMax);
+    THIMBLE_CHECK(set_multiplier(request, c, entry, result));
+  }
+  return result;
+}
+
+Result<IntegerWeights> given_weights(const WeightRequest& request, const ConstantCodes& weights,
+                                     const ConstantCodes* bias) {
+  IntegerWeights result;
+  THIMBLE_TRY(result.w, symmetric_codes(weights));
+  const size_t channels = static_cast<size_t>(result.w.shape[0]);
+  const size_t terms = result.w.data<int8_t>().size() / channels;
+  result.scale = weights.scale;
+  result.bias = ir::zeros(ir::DType::kI32, {result.w.shape[0]});
+  std::vector<double> coarser(channels, 1.0);
+  std::vector<double> biases(channels);
+  for (size_t c = 0; c < channels; ++c) {
+    const double scale = weights.scale[weights.scale.size() == 1 ? 0 : c];
+    biases[c] = bias_code(request, bias, c, request.x.scale * scale);
+    double reach = std::abs(biases[c]);
+    for (const int8_t code : result.w.data<int8_t>().subspan(c * terms, terms)) {
+      reach += kActivationMax * std::abs(code);
     }
-    result.mult.data<int32_t>()[entry] = multiplier.mult;
-    result.shift.data<int32_t>()[entry] = multiplier.shift;
+    while (reach / coarser[c] > kAccumulatorMax) coarser[c] *= 2;
+  }
+  const double most = *std::max_element(coarser.begin(), coarser.end());
+  if (most > 1) result.scale.resize(channels, weights.scale[0]);
+  for (size_t c = 0; c < channels; ++c) {
+    result.bias.data<int32_t>()[c] = static_cast<int32_t>(std::nearbyint(biases[c] / coarser[c]));
+    if (coarser[c] == 1) continue;
+    result.scale[c] *= coarser[c];
+    for (int8_t& code : result.w.data<int8_t>().subspan(c * terms, terms)) {
+      code = static_cast<int8_t>(std::nearbyint(code / coarser[c]));
+    }
+  }
+  const ir::Shape per_scale = {static_cast<int64_t>(result.scale.size())};
+  result.mult = ir::zeros(ir::DType::kI32, per_scale);
+  result.shift = ir::zeros(ir::DType::kI32, per_scale);
+  for (size_t entry = 0; entry < result.scale.size(); ++entry) {
+    THIMBLE_CHECK(set_multiplier(request, entry, entry, result));
   }
   return result;
 }

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "ir/tensor.h"
+#include "quant/pins.h"
 #include "quant/range.h"
 
 namespace thimble::quant {
@@ -33,5 +34,12 @@ struct WeightRequest {
 
 /// Symmetric codes; scales are as fine as they can be with 32-bit accumulators.
 [[nodiscard]] Result<IntegerWeights> quantize_weights(const WeightRequest& request);
+
+/// The same from the codes that PyTorch chose, which stay as they are; so does the bias where its
+/// scale is s_x * s_w. `bias`: its codes, null if request.bias is float or absent. A channel whose
+/// accumulator would pass 32 bits gets coarser codes.
+[[nodiscard]] Result<IntegerWeights> given_weights(const WeightRequest& request,
+                                                   const ConstantCodes& weights,
+                                                   const ConstantCodes* bias);
 
 }  // namespace thimble::quant

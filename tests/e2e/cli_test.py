@@ -129,6 +129,20 @@ class Compile(Cli):
         self.fails(2, "compile", MODEL, *M55, *DATA, "-o", "no/such/y.pte", saying="y.pte")
         self.fails(2, "compile", MODEL, *M55, *DATA, "-o", ".", saying=".")
 
+    def test_steering(self):
+        compile_ = ["compile", MODEL, *M55, *DATA, "-o", "y.pte"]
+        for option in ("--quant", "--engine-off"):
+            ask = "=int16" if option == "--quant" else ""
+            self.fails(2, *compile_, option, "conv2" + ask, saying="conv2d")
+            self.fails(2, *compile_, option, "zzzzzzzz" + ask, saying="for example")
+        self.fails(2, *compile_, "--quant", "conv2d", saying="int8, int16, float")
+        self.fails(2, *compile_, "--quant", "conv2d=int4", saying="int8, int16, float")
+        self.fails(1, *compile_, "--quant", "conv2d=float", saying="no float kernel on cortex-m55")
+        self.fails(1, *compile_, "--quant", "conv*=int16", saying="no int16 kernel on cortex-m55")
+        plain = self.compile().read_bytes()
+        self.assertEqual(plain, self.compile("--quant", "conv2d=int8", "--engine-off", "linear",
+                                             "--engine-off", "conv*").read_bytes())
+
     def test_truncated_model(self):
         whole = MODEL.read_bytes()
         for kept in (0, 100, len(whole) // 2, len(whole) - 30):
@@ -180,6 +194,20 @@ class Run(Cli):
             self.assertEqual(other["sha256"], output["sha256"], arguments)
         double = self.outputs(pte, "--input", self.x_double)["outputs"][0]
         self.assertEqual(double["sha256"], output["sha256"])
+
+    def test_quantized_by_pytorch(self):
+        cases = SOURCE / "tests/data/pt2"
+        rows = self.path / "x_rows.npy"
+        write_npy(rows, "<f4", (24, 20), struct.pack("<480f", *((5 * i % 23) / 8 - 1 for i in range(480))))
+        for name in ("q_xnnpack_rows", "q_cortex_m_rows", "q_tosa_uint8_rows"):
+            model, pte = cases / f"{name}.pt2", self.path / f"{name}.pte"
+            out, _ = self.thimble("compile", model, *M55, "-o", pte)
+            self.assertIn("parameters of the .pt2", out)
+            answers = {self.outputs(pte, "--on", on, "--input", rows)["outputs"][0]["sha256"]
+                       for on in ("host", "eval", "qemu")}
+            self.assertEqual(len(answers), 1, name)
+        self.fails(2, "compile", cases / "q_xnnpack_softmax.pt2", *M55, saying="aten.softmax.int")
+        self.fails(1, "compile", cases / "q_tosa_int16_rows.pt2", *M55, saying="16 bits")
 
     def test_layout_of_inputs_does_not_change_the_answer(self):
         first = self.outputs(self.compile(), "--input", self.x)["outputs"]

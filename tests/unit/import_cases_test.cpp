@@ -206,9 +206,12 @@ TEST_P(Case, EqualsPyTorch) {
   if (HasFailure()) std::cerr << ir::print(model->graph).substr(0, 4000);
 }
 
+/// Quantized graphs turn rounding of float32 into whole codes: pt2e_test judges them.
 std::vector<std::string> case_names() {
   std::vector<std::string> names;
-  for (const auto& [name, row] : cases()) names.push_back(name);
+  for (const auto& [name, row] : cases()) {
+    if (!row.contains("quantizer")) names.push_back(name);
+  }
   return names;
 }
 INSTANTIATE_TEST_SUITE_P(Pt2, Case, ::testing::ValuesIn(case_names()),

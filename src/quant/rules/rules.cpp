@@ -101,6 +101,9 @@ Error RuleCall::located(const Error& error) const {
 }
 
 Result<ValueId> RuleCall::add(ir::OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs) {
+  if (decisions().rounding != 0 && ir::op_info(kind).attr("rounding") != nullptr) {
+    attrs.set("rounding", decisions().rounding);
+  }
   return lowering_.to().add(kind, std::move(inputs), std::move(attrs), op_.source, hint_);
 }
 Result<ValueId> RuleCall::add_inner(ir::OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs,

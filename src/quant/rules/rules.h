@@ -31,6 +31,7 @@ class RuleCall {
   [[nodiscard]] size_t op_index() const { return op_index_; }
   [[nodiscard]] const OpPlan& plan() const { return plan_; }
   [[nodiscard]] const ir::Graph& from() const { return lowering_.from(); }
+  [[nodiscard]] const Plan& whole_plan() const { return lowering_.plan(); }
   [[nodiscard]] const Decisions& decisions() const { return lowering_.decisions(); }
   [[nodiscard]] bool has(size_t operand) const { return op_.inputs[operand] != ir::kNoValue; }
   [[nodiscard]] const ir::Value& operand(size_t i) const { return from().value(op_.inputs[i]); }

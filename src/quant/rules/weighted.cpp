@@ -35,18 +35,20 @@ Result<ValueId> weighted_rule(RuleCall& call) {
   const Params& x = call.params(0);
   const Params& y = call.result();
   const bool per_channel = !call.decisions().per_tensor.contains(call.op_index());
-  auto weights = weights_of(call.from(), op, call.plan().result, call.decisions(), per_channel);
+  auto weights = weights_of(call.from(), op, call.plan().result, call.whole_plan(),
+                            call.decisions(), per_channel);
   if (!weights) return call.located(weights.error());
   const std::vector<int32_t> zeros(weights->scale.size(), 0);
+  const bool each = weights->scale.size() != 1 && per_channel;
   std::optional<ir::Quant> w_quant;
-  const std::optional<int> axis = per_channel ? channel_axis(op) : -1;
+  const std::optional<int> axis = each ? channel_axis(op) : -1;
   if (axis) w_quant = {weights->scale, zeros, *axis};
   THIMBLE_TRY(const ValueId x_id, call.codes(0));
   const std::string& name = call.operand(1).name;
   const ValueId w = call.named_constant(name, std::move(weights->w), w_quant);
   ValueId bias = ir::kNoValue;
   if (call.has(2)) {
-    ir::Quant bias_quant{weights->scale, zeros, per_channel ? 0 : -1};
+    ir::Quant bias_quant{weights->scale, zeros, each ? 0 : -1};
     for (double& scale : bias_quant.scale) scale *= x.scale;
     bias = call.named_constant(call.operand(2).name, std::move(weights->bias), bias_quant);
   }

@@ -77,7 +77,9 @@ def settle(model):
             v = 1 + 0.3 * v if v.dim() == 1 else v / max(1, v[0].numel()) ** 0.5
         p.data.copy_(v if name.split('.')[-1] == 'weight' else 0.5 * v)
     for name, b in model.named_buffers():
-        if name.endswith('num_batches_tracked'):
+        if name.startswith('fixed'):
+            pass
+        elif name.endswith('num_batches_tracked'):
             b.fill_(100)
         elif (b.is_floating_point() or b.is_complex()) and not b.isinf().any():
             b.copy_(0.5 + torch.rand(b.shape) if name.endswith('running_var') else 0.5 * torch.randn(b.shape))
@@ -87,9 +89,10 @@ CASES = []
 
 
 def case(name, model, *shapes, keep={}, note='', expect='ok', op='', same='', example=None, dims=None,
-         core=False, fmt=torch.contiguous_format, dtype=torch.float32, tol=1e-5, steps=0):
+         core=False, fmt=torch.contiguous_format, dtype=torch.float32, tol=1e-5, steps=0, quantizer='', qat=False, fold=True):
     """One row. `shapes`: of the inputs. `example`: their shapes at export, where sizes are dynamic
-    (`dims`). `keep`: buffers that are not random. `op`: the target that is expected to be refused. `same`: cases with equal weights, inputs
+    (`dims`). `keep`: buffers that are not random. `quantizer`: of quantized.py; the model is quantized first, and the .npz also holds the
+    codes of every quantize node, `codes.<node>`; 'written out': it has such nodes itself. `op`: the target that is expected to be refused. `same`: cases with equal weights, inputs
     and outputs share this name. `fmt`, `dtype`: of the inputs. `core`: decomposed to core
     ATen before it is saved. `steps`: the model keeps state; the arrays hold so many calls, one behind
     the other along one more axis in front."""
@@ -189,6 +192,9 @@ def make(c):
         model.get_buffer(key).copy_(value)
     inputs = [tensor(s, c['fmt'], c['dtype']) for s in c['shapes']]
     examples = [tensor(s, c['fmt'], c['dtype']) for s in c['example']] if c['example'] else [x.clone() for x in inputs]
+    if c['quantizer'] and c['quantizer'] != 'written out':
+        from quantized import quantized
+        model = quantized(model.train(c['qat']), tuple(examples), c['quantizer'], c['qat'], c['fold'])
     program = torch.export.export(model, tuple(examples), dynamic_shapes=c['dims'], strict=False)
     if c['core']:
         program = program.run_decompositions()
@@ -206,13 +212,18 @@ def make(c):
     torch.export.save(program, HERE / f"{c['name']}.pt2")
     arrays = {f'in{i}': to_numpy(x) for i, x in enumerate(inputs)}
     arrays |= {f'out{i}': to_numpy(y) for i, y in enumerate(outs)}
+    if c['quantizer']:
+        from quantized import Recorder
+        recorder = Recorder(program.module(check_guards=False))
+        recorder.run(*[x.clone() for x in inputs])
+        arrays |= {f'codes.{node}': to_numpy(codes) for node, codes in recorder.codes.items()}
     np.savez(HERE / f"{c['name']}.npz", **arrays)
     ops = [target_name(n.target) for n in program.graph.nodes if n.op == 'call_function']
     assert not c['op'] or c['op'] in ops, (c['op'], ops)
     row = {'name': c['name'], 'expect': c['expect'], 'note': c['note'],
            'ops': sorted(set(ops)),
            'inputs': [describe(x) for x in inputs], 'outputs': [describe(y) for y in outs]}
-    for key, value in [('refused_op', c['op']), ('same', c['same']), ('symbols', symbols(program, inputs, c['dims']))]:
+    for key, value in [('refused_op', c['op']), ('quantizer', c['quantizer']), ('same', c['same']), ('symbols', symbols(program, inputs, c['dims']))]:
         if value:
             row[key] = value
     return row
@@ -856,6 +867,82 @@ case('core_split', Net(lambda s, x: (lambda p: p[0] + p[1])(x.chunk(2, 1))), (1,
 case('core_inplace', Net(lambda s, x: (lambda c: (c[:, :1].mul_(2), c)[1])(s.conv(x)), conv=nn.Conv2d(3, 3, 1)), V, core=True)
 case('core_dynamic_view', Net(lambda s, x: s.fc(x.view(x.size(0), -1)), fc=nn.Linear(12, 5)), (1, 3, 4), example=[(3, 3, 4)], dims={'x': N()}, core=True)
 case('core_constant', Net(lambda s, x: x + torch.tensor([1.0, -2.0, 0.5]).view(3, 1, 1)), V, core=True)
+
+# ------------------------------------------------------------------------- quantized by PyTorch (PT2E)
+
+def q_image(s, x):
+    y = F.relu(s.a(x))
+    z = F.relu6(s.bn(s.d(y)))
+    z = F.max_pool2d(z + y, 2)
+    return s.fc(F.adaptive_avg_pool2d(z, 1).flatten(1))
+
+
+def q_mixed(s, x):
+    y = F.hardtanh(s.a(x))
+    z = torch.cat([y * torch.sigmoid(y), s.b(y)], 1)
+    z = z[:, 2:10] - torch.tanh(y)
+    return F.relu(s.c(F.avg_pool2d(z, 2))).mean((2, 3))
+
+
+def q_image_net():
+    return Net(q_image, a=nn.Conv2d(3, 8, 3, padding=1), d=nn.Conv2d(8, 8, 3, padding=1, groups=8, bias=False), bn=nn.BatchNorm2d(8),
+               fc=nn.Linear(8, 5))
+
+
+def q_mixed_net():
+    return Net(q_mixed, a=nn.Conv2d(3, 8, 3, stride=2), b=nn.Conv2d(8, 4, 1), c=nn.Conv2d(8, 8, 3))
+
+
+def q_rows_net():
+    return Net(lambda s, x: s.c(F.relu(s.b(F.relu(s.a(x)))) + s.d(x)), a=nn.Linear(20, 24), b=nn.Linear(24, 16, bias=False), c=nn.Linear(16, 6),
+               d=nn.Linear(20, 16))
+
+
+def codes(*shape):
+    return Buffer(torch.randint(-127, 128, shape, generator=torch.Generator().manual_seed(7)).to(torch.int8))
+
+
+def q_batch_norm(weighted, **parts):
+    """What QAT leaves of a weighted operator and a batch norm if nothing fuses them."""
+    def forward(s, x):
+        ops = torch.ops.quantized_decomposed
+        x = ops.dequantize_per_tensor(ops.quantize_per_tensor(x, 0.03, 5, -128, 127, torch.int8), 0.03, 5, -128, 127, torch.int8)
+        w = ops.dequantize_per_channel(s.fixed_w, s.fixed_scale, s.fixed_zero, 0, -127, 127, torch.int8)
+        y = ops.quantize_per_tensor(F.relu(s.bn(weighted(s, x, w))), 0.011, -128, -128, 127, torch.int8)
+        return ops.dequantize_per_tensor(y, 0.011, -128, -128, 127, torch.int8)
+    return Net(forward, fixed_scale=Buffer(torch.tensor([0.003, 0.004, 0.005, 0.0025, 0.0031])), fixed_zero=Buffer(torch.zeros(5, dtype=torch.int64)), **parts)
+
+
+def q_torchao(s, x):
+    ops = torch.ops.torchao
+    x = ops.quantize_affine(x, [24, 6], s.fixed_x, s.fixed_zero, torch.int8, -128, 127)
+    x = ops.dequantize_affine(x, [24, 6], s.fixed_x, s.fixed_zero, torch.int8, -128, 127)
+    w = ops.dequantize_affine(s.fixed_w, [1, 6], s.fixed_scale, None, torch.int8, -127, 127)
+    y = ops.quantize_affine(F.linear(x, w, s.b), [24, 5], s.fixed_y, s.fixed_zero, torch.int8, -128, 127)
+    return ops.dequantize_affine(y, [24, 5], s.fixed_y, s.fixed_zero, torch.int8, -128, 127)
+
+
+for quantizer in ['xnnpack', 'xnnpack_per_tensor', 'cortex_m', 'tosa', 'tosa_uint8', 'tosa_int16', 'ethos_u', 'vgf', 'x86', 'arm_inductor',
+                  'example']:
+    layout = CL if quantizer == 'cortex_m' else torch.contiguous_format
+    case(f'q_{quantizer}_image', q_image_net().to(memory_format=layout), (2, 3, 12, 12), quantizer=quantizer, fmt=layout)
+    case(f'q_{quantizer}_mixed', q_mixed_net().to(memory_format=layout), (2, 3, 15, 15), quantizer=quantizer, fmt=layout)
+    case(f'q_{quantizer}_rows', q_rows_net(), (24, 20), quantizer=quantizer)
+case('q_tosa_per_tensor_image', q_image_net(), (2, 3, 12, 12), quantizer='tosa_per_tensor')
+case('q_vgf_snorm_image', q_image_net(), (2, 3, 12, 12), quantizer='vgf_snorm')
+for quantizer in ['xnnpack', 'x86', 'tosa']:
+    case(f'q_{quantizer}_qat_image', q_image_net(), (2, 3, 12, 12), quantizer=quantizer, qat=True)
+case('q_linear_bn', q_batch_norm(lambda s, x, w: F.linear(x, w, s.b), fixed_w=codes(5, 6), b=par(5), bn=nn.BatchNorm1d(5)), (24, 6),
+     quantizer='written out')
+case('q_linear_bn_no_bias', q_batch_norm(lambda s, x, w: F.linear(x, w), fixed_w=codes(5, 6), bn=nn.BatchNorm1d(5)), (24, 6),
+     quantizer='written out')
+case('q_conv_bn_no_bias', q_batch_norm(lambda s, x, w: F.conv2d(x, w), fixed_w=codes(5, 3, 3, 3), bn=nn.BatchNorm2d(5)), X,
+     quantizer='written out')
+case('q_torchao_affine', Net(q_torchao, fixed_x=Buffer(torch.tensor([0.03])), fixed_y=Buffer(torch.tensor([0.025])),
+                             fixed_zero=Buffer(torch.tensor([3])), fixed_w=codes(5, 6), b=par(5),
+                             fixed_scale=Buffer(torch.tensor([[0.003], [0.004], [0.005], [0.0025], [0.0031]]))), (24, 6), quantizer='written out')
+case('q_xnnpack_not_folded', q_rows_net(), (24, 20), quantizer='xnnpack', fold=False, note='weights are float, quantize operators behind them')
+case('q_xnnpack_softmax', Net(lambda s, x: s.fc(x).softmax(-1), fc=nn.Linear(6, 5)), (24, 6), quantizer='xnnpack', note='the softmax stays float')
 
 if __name__ == '__main__':
     sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,37 @@
+#pragma once
+// What the user decides about single operators: patterns that name them, and what they ask for.
+//
+// A pattern is an operator ("aten.add.Tensor", "add"), a node ("conv2d_1") or a module path
+// ("features.3", with all that is inside); `*` stands for anything. All are names of the imported
+// graph. A pattern that matches nothing is an error which names what comes close.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/graph.h"
+
+namespace thimble::driver {
+
+enum class Precision : uint8_t { kInt8, kInt16, kFloat };
+
+struct QuantChoice {
+  std::string pattern;
+  Precision precision = Precision::kInt8;
+};
+
+/// `PATTERN=int8`; bad input says what is expected.
+[[nodiscard]] Result<QuantChoice> parse_quant_choice(std::string_view text);
+
+/// Indices of the operators that the pattern names: at least one. `option` begins the message.
+[[nodiscard]] Result<std::vector<size_t>> select_ops(const ir::Graph& graph,
+                                                     std::string_view pattern,
+                                                     std::string_view option);
+
+/// Every pattern matches, and kernels exist for what is asked for. Not supported: each operator
+/// that cannot have its precision, with the user's line.
+[[nodiscard]] Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,
+                                   std::string_view target);
+
+}  // namespace thimble::driver

@@ -1,0 +1,99 @@
+// Type rules of the operators between float and integer. In an imported graph they carry the
+// parameters that PyTorch chose, for every integer type; in a compiled graph they stand at its
+// edges and are int8.
+#include <cmath>
+
+#include "ir/infer_rules.h"
+
+namespace thimble::ir {
+namespace {
+
+struct Codes {
+  DType dtype;
+  int64_t low, high;
+};
+
+/// By attribute `type` of quantize.
+constexpr Codes kQuantized[] = {
+    {DType::kI8, -128, 127}, {DType::kU8, 0, 255}, {DType::kI16, -32768, 32767}};
+
+/// Null for a type that has no real values.
+const Codes* codes_of(DType dtype) {
+  constexpr static Codes kWide = {DType::kI32, INT32_MIN, INT32_MAX};
+  for (const Codes& codes : kQuantized) {
+    if (codes.dtype == dtype) return &codes;
+  }
+  return dtype == DType::kI32 ? &kWide : nullptr;
+}
+
+bool has_inverse(double scale) {
+  const float single = static_cast<float>(scale);
+  return scale > 0 && std::isfinite(single) && std::isfinite(1.0F / single);
+}
+
+Status check_scale(const Candidate& c) {
+  const double scale = c.op().number("scale");
+  if (has_inverse(scale)) return ok();
+  return bad_input("scale is {}, expected a positive number with a finite inverse in float32",
+                   scale);
+}
+
+Result<const Codes*> check_codes(const Candidate& c) {
+  const Codes* codes = codes_of(c.type(0).dtype);
+  if (codes != nullptr) return codes;
+  return bad_input("{}, expected i8, u8, i16 or i32", c.describe(0));
+}
+
+Status check_channel_zero_points(const Candidate& c, const Shape& per_channel, const Codes& codes) {
+  THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
+  THIMBLE_CHECK(c.expect_shape(2, per_channel));
+  THIMBLE_CHECK(c.expect_constant(2));
+  for (const int32_t zero_point : c.value(2).constant->data<int32_t>()) {
+    if (zero_point < codes.low || zero_point > codes.high) {
+      return bad_input("zero_point (%{}) holds {}, expected {} to {}", c.value(2).name, zero_point,
+                       codes.low, codes.high);
+    }
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<Type> infer_dequantize(const Candidate& c) {
+  THIMBLE_TRY(const Codes* codes, check_codes(c));
+  THIMBLE_CHECK(check_scale(c));
+  THIMBLE_CHECK(c.expect_range("zero_point", codes->low, codes->high));
+  return Type{DType::kF32, c.shape(0), {}, {}};
+}
+
+Result<Type> infer_dequantize_channels(const Candidate& c) {
+  THIMBLE_TRY(const Codes* codes, check_codes(c));
+  THIMBLE_CHECK(c.expect_range("axis", 0, static_cast<int64_t>(c.shape(0).size()) - 1));
+  const Shape per_channel = {c.shape(0)[static_cast<size_t>(c.integer("axis"))]};
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kF32));
+  THIMBLE_CHECK(c.expect_shape(1, per_channel));
+  THIMBLE_CHECK(c.expect_constant(1));
+  for (const float scale : c.value(1).constant->data<float>()) {
+    if (!has_inverse(static_cast<double>(scale))) {
+      return bad_input("scale (%{}) holds {}, expected positive numbers with a finite inverse",
+                       c.value(1).name, scale);
+    }
+  }
+  if (c.has(2)) THIMBLE_CHECK(check_channel_zero_points(c, per_channel, *codes));
+  return Type{DType::kF32, c.shape(0), {}, {}};
+}
+
+Result<Type> infer_quantize(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kF32));
+  THIMBLE_CHECK(check_scale(c));
+  THIMBLE_CHECK(c.expect_range("type", 0, 2));
+  const Codes& codes = kQuantized[c.integer("type")];
+  THIMBLE_CHECK(c.expect_range("zero_point", codes.low, codes.high));
+  THIMBLE_CHECK(c.expect_range("min", codes.low, codes.high));
+  THIMBLE_CHECK(c.expect_range("max", c.integer("min"), codes.high));
+  Type type{codes.dtype, c.shape(0), {}, {}};
+  type.quant = per_tensor(c.op().number("scale"), static_cast<int32_t>(c.integer("zero_point")));
+  return type;
+}
+
+}  // namespace thimble::ir
