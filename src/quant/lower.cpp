@@ -75,7 +75,9 @@ Status Lowering::lower_inputs() {
                                            source_of_input(consumers[index(id)]),
                                            {value.name + "_int8", value.type.dim_order, {}}));
     const Params& params = params_of(id);
-    const Params all{params.scale, params.zero_point};
+    Params all = params;
+    all.min = -128;
+    all.max = 127;
     if (params == all) continue;
     THIMBLE_TRY(codes_[index(id)],
                 add_table(codes_[index(id)], all, params, [](double x) { return x; }, {},

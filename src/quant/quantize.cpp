@@ -95,7 +95,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   THIMBLE_TRY(const Plan roles, plan(float_graph, std::move(pinned.pins)));
   Classes classes(float_graph, roles);
   std::optional<Samples> samples;
-  if (data.inputs.empty()) {
+  if (data.inputs.empty() && is_prequantized(prepared)) {
     THIMBLE_CHECK(check_known(float_graph, classes.unknown()));
   } else {
     THIMBLE_TRY(samples, Samples::check(float_graph, data));

@@ -133,7 +133,7 @@ class Compile(Cli):
         compile_ = ["compile", MODEL, *M55, *DATA, "-o", "y.pte"]
         for option in ("--quant", "--engine-off"):
             ask = "=int16" if option == "--quant" else ""
-            self.fails(2, *compile_, option, "conv2" + ask, saying="conv2d")
+            self.fails(2, *compile_, option, "conv2x" + ask, saying="conv2d")
             self.fails(2, *compile_, option, "zzzzzzzz" + ask, saying="for example")
         self.fails(2, *compile_, "--quant", "conv2d", saying="int8, int16, float")
         self.fails(2, *compile_, "--quant", "conv2d=int4", saying="int8, int16, float")

@@ -141,6 +141,11 @@ class Maker {
       if (wide) return constant(DType::kI64, {channels_}, -5000, 5000);
       return constant(integer ? DType::kI32 : DType::kF32, {channels_}, -5000, 5000);
     }
+    if (kind == OpKind::dequantize_channels) {  // along axis 0
+      const Shape channels = {x.empty() ? 1 : x[0]};
+      if (name == "zero_point") return ir::kNoValue;
+      return constant(DType::kF32, channels, 0, 0);
+    }
     const Shape per_channel = random_.chance(50) ? Shape{channels_} : Shape{1};
     if (name == "mult") return constant(DType::kI32, per_channel, 1 << 30, INT32_MAX);
     if (name == "shift" && integer) return constant(DType::kI32, per_channel, -12, 2);
@@ -191,6 +196,7 @@ class Maker {
     if (name == "start") return random_.between(0, size - 1);
     if (name == "end" || name == "step") return random_.between(1, size);
     if (name == "groups") return int64_t{1};
+    if (name == "axis") return int64_t{0};
     if (name == "relation") return random_.between(0, 5);
     if (name == "rounding") return random_.between(0, 1);
     if (name.ends_with("mult")) return random_.between(1 << 30, INT32_MAX);

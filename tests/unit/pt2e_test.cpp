@@ -54,7 +54,7 @@ const std::map<std::string, Refusal>& refusals() {
       {"q_tosa_int16_image", {{"16 bits"}, false}},
       {"q_tosa_int16_mixed", {{"16 bits"}, false}},
       {"q_tosa_int16_rows", {{"16 bits"}, false}},
-      {"q_tosa_qat_image", {{kLeft, "aten.batch_norm.default"}, true}},
+      {"q_tosa_qat_image", {{kLeft, "aten.div.Tensor"}, true}},
       {"q_x86_image", {{kLeft}, true}},
       {"q_x86_mixed", {{kLeft}, true}},
       {"q_x86_rows", {{kLeft}, true}},
