@@ -226,6 +226,16 @@ Result<ValueId> edge(LiftCall* call, OpKind kind) {
                            {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
 }
 
+Result<ValueId> quantize16(LiftCall* call) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  return call->graph().add(OpKind::quantize, {x},
+                           {{"scale", call->number(1)},
+                            {"zero_point", call->integer(2)},
+                            {"type", int64_t{2}},
+                            {"min", int64_t{INT16_MIN}},
+                            {"max", int64_t{INT16_MAX}}});
+}
+
 /// `thimble::matmul.out` means `qmatmul`, `thimble::amax.out` `amax`: operands as they are, then
 /// the attributes as words.
 Result<ValueId> direct(PteOp op, LiftCall* call) {
@@ -272,8 +282,11 @@ Result<ValueId> lift_native(PteOp op, LiftCall* call) {
       return conv(call, false);
     case PteOp::thimble_depthwise_conv2d:
       return conv(call, true);
+    case PteOp::thimble_dequantize16:
     case PteOp::thimble_dequantize:
       return edge(call, OpKind::dequantize);
+    case PteOp::thimble_quantize16:
+      return quantize16(call);
     case PteOp::thimble_linear:
       return linear(call);
     case PteOp::thimble_log_softmax:

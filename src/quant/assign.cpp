@@ -79,6 +79,11 @@ double largest_result(const Graph& graph, const Op& op, const std::vector<Params
 
 }  // namespace
 
+namespace {
+/// int16, as qsoftmax16 makes it.
+constexpr Params kWideProbability{1.0 / 32768, 0, false, 0, INT16_MAX};
+}  // namespace
+
 std::optional<Params> fixed_params(const Op& op) {
   switch (op.kind) {
     case OpKind::sigmoid:
@@ -107,6 +112,7 @@ Classes::Classes(const Graph& graph, const Plan& plan)
     const size_t result = static_cast<size_t>(op_plan.result);
     // The operator that makes the result, not a clamp that it takes over, fixes parameters.
     if (const auto fixed = fixed_params(op)) fixed_[result] = fixed;
+    if (op_plan.wide) fixed_[result] = kWideProbability;
     const bool moved = op_plan.role == Role::kLower && shares_params(op.kind);
     source_[result] = !moved && !joins_params(op.kind) && is_float(op_plan.result);
   }

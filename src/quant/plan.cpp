@@ -82,7 +82,8 @@ Status check_all(const Graph& graph) {
 
 class Planner {
  public:
-  Planner(const Graph& graph, Pins pins) : graph_(graph), uses_(graph) {
+  Planner(const Graph& graph, Pins pins, bool wide_softmax)
+      : graph_(graph), uses_(graph), wide_softmax_(wide_softmax) {
     plan_.pins = std::move(pins);
     plan_.ops.resize(graph.ops().size());
     plan_.has_codes.resize(graph.value_count(), false);
@@ -125,6 +126,8 @@ class Planner {
       plan.table_source = source;
       return;
     }
+    plan.wide = wide_softmax_ && op.kind == OpKind::softmax && uses_.is_output(op.output) &&
+                uses_.readers(op.output).empty();
     if (!has_trait(op.kind, trait::kClamp)) return;
     for (const Op* next = uses_.only_reader(plan.result);
          next != nullptr && next->kind == OpKind::clamp && takes_over(op, plan, *next);
@@ -185,6 +188,7 @@ class Planner {
 
   const Graph& graph_;
   const Uses uses_;
+  const bool wide_softmax_;
   Plan plan_;
   std::vector<ValueId> source_;  // by value: its table's source
   std::vector<bool> fused_;      // by value: result of a clamp that went into its producer
@@ -202,9 +206,9 @@ bool chooses(OpKind kind) {
   return has_trait(kind, trait::kChooses);
 }
 
-Result<Plan> plan(const Graph& graph, Pins pins) {
+Result<Plan> plan(const Graph& graph, Pins pins, bool wide_softmax) {
   THIMBLE_CHECK(check_all(graph));
-  return Planner(graph, std::move(pins)).run();
+  return Planner(graph, std::move(pins), wide_softmax).run();
 }
 
 }  // namespace thimble::quant

@@ -23,6 +23,7 @@ struct OpPlan {
   ir::ValueId result = ir::kNoValue;
   double clamp_min = -std::numeric_limits<double>::infinity();
   double clamp_max = std::numeric_limits<double>::infinity();
+  bool wide = false;                        // the result has 16 bits
   ir::ValueId table_source = ir::kNoValue;  // kTable: what the table is a function of
 };
 
@@ -33,7 +34,9 @@ struct Plan {
 };
 
 /// Not supported: every operator without an integer form, with its source line.
-[[nodiscard]] Result<Plan> plan(const ir::Graph& graph, Pins pins = {});
+/// With `wide_softmax`, a softmax that is an output of the graph and nothing else gets 16 bits:
+/// what it says next to certainty does not end at 255/256.
+[[nodiscard]] Result<Plan> plan(const ir::Graph& graph, Pins pins = {}, bool wide_softmax = false);
 
 /// Operators whose result has the scale and zero point of their operand.
 [[nodiscard]] bool shares_params(ir::OpKind kind);

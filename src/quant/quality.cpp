@@ -16,7 +16,10 @@ std::vector<double> real_output(const Tensor& tensor, const ir::Type& type) {
     return result;
   }
   const Params params{type.quant->scale[0], type.quant->zero_point[0]};
-  for (const int8_t code : tensor.data<int8_t>()) result.push_back(params.real(code));
+  const auto count = static_cast<size_t>(ir::element_count(tensor.shape));
+  for (size_t i = 0; i < count; ++i) {
+    result.push_back(params.real(static_cast<int64_t>(element(tensor, i))));
+  }
   return result;
 }
 

@@ -92,7 +92,8 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   // Roles first: an operator without an integer form is reported before any time is spent.
   THIMBLE_TRY(PinnedGraph pinned, pinned_graph(prepared));
   const ir::Graph& float_graph = pinned.graph;
-  THIMBLE_TRY(const Plan roles, plan(float_graph, std::move(pinned.pins)));
+  THIMBLE_TRY(const Plan roles, plan(float_graph, std::move(pinned.pins),
+                                     spec.wide_softmax && options.io == Io::kFloat));
   Classes classes(float_graph, roles);
   std::optional<Samples> samples;
   if (data.inputs.empty() && is_prequantized(prepared)) {

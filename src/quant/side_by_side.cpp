@@ -44,8 +44,28 @@ double Sums::signal() const {
   return count > 0 ? squares - reference * reference / count : 0;
 }
 
+namespace {
+
+Sums compare_wide(const Tensor& reference, const Tensor& codes, const Params& params) {
+  const auto expected = reference.data<float>();
+  const auto got = codes.data<int16_t>();
+  Sums sums;
+  sums.count = static_cast<double>(expected.size());
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const double value = static_cast<double>(expected[i]);
+    const double error = value - params.real(got[i]);
+    sums.reference += value;
+    sums.squares += value * value;
+    sums.noise += error * error;
+  }
+  return sums;
+}
+
+}  // namespace
+
 Sums compare(const Tensor& reference, const Tensor& codes, const ir::Quant& quant) {
   const Params params{quant.scale[0], quant.zero_point[0]};
+  if (codes.dtype == ir::DType::kI16) return compare_wide(reference, codes, params);
   std::array<double, 256> real{};
   for (int code = -128; code < 128; ++code) {
     real[static_cast<size_t>(code + 128)] = params.real(code);

@@ -23,10 +23,10 @@ struct Model {
 };
 
 /// Quantized on random samples in [-2, 2].
-Model quantized(const std::string& body) {
+Model quantized(const std::string& body, const quant::QuantSpec& spec = {}) {
   const auto graph = ir::parse("graph @forward {\n" + body + "\n}", "test");
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
-  const auto model = quant::quantize(*graph, random_calibration(*graph, 1, 16), {}, {});
+  const auto model = quant::quantize(*graph, random_calibration(*graph, 1, 16), spec, {});
   EXPECT_TRUE(model.ok()) << (model.ok() ? "" : model.error().message);
   EXPECT_TRUE(ir::verify(model->graph).ok());
   for (const double db : model->report.output_sqnr_db) EXPECT_GT(db, 25);
@@ -102,6 +102,33 @@ TEST(Masked, MovementAndASecondMask) {
                                 "%y: f32[4,3] = softmax(%u) {dim=0}\n output %y");
   EXPECT_EQ(model.integer.ops().back().kind, OpKind::dequantize);
   expect_near(model, 0.03);
+}
+
+// 16 bits for a softmax that ends the network, and for no other.
+TEST(WideSoftmax, EndsTheNetwork) {
+  quant::QuantSpec spec;
+  spec.wide_softmax = true;
+  const Model plain =
+      quantized("input %x: f32[3,4]\n%y: f32[3,4] = softmax(%x) {dim=0}\n output %y", spec);
+  EXPECT_EQ(kinds(plain.integer),
+            (std::vector<OpKind>{OpKind::quantize, OpKind::qsoftmax16, OpKind::dequantize}));
+  const Model inside = quantized(
+      "input %x: f32[3,4]\n%p: f32[3,4] = softmax(%x) {dim=1}\n"
+      "%y: f32[3,4] = mul(%p, %x)\n output %p output %y",
+      spec);
+  EXPECT_EQ(kinds(inside.integer)[1], OpKind::qsoftmax);
+  for (const char* dim : {"0", "1"}) {
+    const Model masked = quantized(std::string("input %x: f32[3,4]\n") + kInfinite +
+                                       "%s: f32[3,4] = add(%x, %m)\n%y: f32[3,4] = softmax(%s) "
+                                       "{dim=" +
+                                       dim + "}\n output %y",
+                                   spec);
+    const ir::Graph& graph = masked.integer;
+    const ir::Type& codes = graph.type(graph.ops().back().inputs[0]);
+    EXPECT_EQ(codes.dtype, ir::DType::kI16);
+    EXPECT_EQ(codes.quant->scale[0], 1.0 / 32768);
+    if (dim[0] == '1') expect_near(masked, 0.02);
+  }
 }
 
 TEST(Masked, WithoutASoftmaxNumbersAreNumbers) {

@@ -15,20 +15,36 @@ using ir::ValueId;
 namespace {
 constexpr double kLn2 = 0.6931471805599453;
 
+/// Codes of 1/256 are whole codes of 1/32768.
+Result<ValueId> widened(RuleCall& call, ValueId probabilities) {
+  return call.add(OpKind::rescale, {probabilities},
+                  {{"x_zp", int64_t{-128}},
+                   {"mult", int64_t{1} << 30},
+                   {"shift", int64_t{8}},
+                   {"wide", int64_t{1}}});
+}
+
 /// The kernel runs along the last dimension: another one changes places with it.
 Result<ValueId> masked_softmax(RuleCall& call, ValueId x, Attrs attrs) {
+  const bool wide = call.plan().wide;
+  const ir::Quant narrow = ir::per_tensor(1.0 / 256, -128);
   const int64_t last = static_cast<int64_t>(call.result_type().shape.size()) - 1;
   const int64_t dim = call.op().integer("dim");
-  if (dim == last) return call.add(OpKind::qmasked_softmax, {x}, attrs);
+  if (dim == last) {
+    if (!wide) return call.add(OpKind::qmasked_softmax, {x}, attrs);
+    THIMBLE_TRY(x, call.add_inner(OpKind::qmasked_softmax, {x}, attrs, "softmax", narrow));
+    return widened(call, x);
+  }
   std::vector<int64_t> dims(call.result_type().shape.size());
   std::iota(dims.begin(), dims.end(), 0);
   std::swap(dims[static_cast<size_t>(dim)], dims[static_cast<size_t>(last)]);
   THIMBLE_TRY(
       x, call.add_inner(OpKind::permute, {x}, {{"dims", dims}}, "rows", call.params(0).quant()));
   attrs.set("dim", last);
-  THIMBLE_TRY(
-      x, call.add_inner(OpKind::qmasked_softmax, {x}, attrs, "softmax", call.result().quant()));
-  return call.add(OpKind::permute, {x}, {{"dims", dims}});
+  THIMBLE_TRY(x, call.add_inner(OpKind::qmasked_softmax, {x}, attrs, "softmax", narrow));
+  if (!wide) return call.add(OpKind::permute, {x}, {{"dims", dims}});
+  THIMBLE_TRY(x, call.add_inner(OpKind::permute, {x}, {{"dims", dims}}, "columns", narrow));
+  return widened(call, x);
 }
 }  // namespace
 
@@ -41,8 +57,8 @@ Result<ValueId> softmax_rule(RuleCall& call) {
   const double diff_min = -std::floor(std::ldexp(31.0 * 0x1p26, -multiplier.shift));
   attrs.set("diff_min", static_cast<int64_t>(diff_min));
   THIMBLE_TRY(const ValueId x, call.codes(0));
-  if (!call.params(0).masked) return call.add(OpKind::qsoftmax, {x}, attrs);
-  return masked_softmax(call, x, attrs);
+  if (call.params(0).masked) return masked_softmax(call, x, attrs);
+  return call.add(call.plan().wide ? OpKind::qsoftmax16 : OpKind::qsoftmax, {x}, attrs);
 }
 
 Result<ValueId> log_softmax_rule(RuleCall& call) {
