@@ -3,6 +3,11 @@
 // flash. Little-endian, 16-byte aligned at its start; a header below, then the arrays it names, in
 // order, each 4-byte aligned. A change of any of this raises kKernelLayoutVersion: a runtime
 // refuses a file of another version.
+//
+// Direct operators (every other thimble:: row of pte_ops.def): the parameters are the attributes of
+// the IR operator as int32 words, in the order of its row in src/ir/ops.def: i and b one word; is
+// its count, then the items; d two words, the IEEE double, low word first. Defaults are written
+// out. No attributes: no such operand. Other constants are in logical order.
 
 #include <cstdint>
 
