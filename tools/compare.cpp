@@ -10,6 +10,7 @@
 
 #include "driver/compile.h"
 #include "driver/data.h"
+#include "ir/dtype_text.h"
 #include "quant/fast_float.h"
 #include "tools/commands.h"
 #include "tools/model.h"
@@ -61,7 +62,7 @@ Status check_ports(const ir::Graph& graph, const Model& model) {
       const bool comparable = value.type.dtype == ports[i].dtype || ports[i].quant.has_value();
       if (comparable && value.type.shape == ports[i].shape) continue;
       return bad_input("{}: {}, the float model has {} {}{}", model.label, ports[i].describe(),
-                       value.name, hostrun::dtype_text(value.type.dtype),
+                       value.name, ir::dtype_text(value.type.dtype),
                        ir::list_text(value.type.shape));
     }
     return ok();

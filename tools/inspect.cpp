@@ -12,6 +12,7 @@
 #include "formats/pte/print.h"
 #include "formats/pte/read.h"
 #include "hostrun/interface.h"
+#include "ir/dtype_text.h"
 #include "ir/op.h"
 #include "ir/print.h"
 #include "tools/commands.h"
@@ -38,7 +39,7 @@ Json to_json(const std::vector<hostrun::Port>& ports) {
   Json list = Json::array();
   for (const hostrun::Port& port : ports) {
     list.push_back({{"name", port.name},
-                    {"dtype", hostrun::dtype_text(port.dtype)},
+                    {"dtype", ir::dtype_text(port.dtype)},
                     {"shape", port.shape},
                     {"dim_order", hostrun::full_order(port)}});
     if (!port.quant) continue;
@@ -165,11 +166,10 @@ Result<Report> inspect_ir(const fs::path& path) {
   const auto add = [&](const char* key, const std::vector<ir::ValueId>& ids) {
     for (const ir::ValueId id : ids) {
       const ir::Value& value = graph.value(id);
-      report.text +=
-          fmt::format("  {:<8} {} {}{}\n", key, value.name, hostrun::dtype_text(value.type.dtype),
-                      ir::list_text(value.type.shape));
+      report.text += fmt::format("  {:<8} {} {}{}\n", key, value.name,
+                                 ir::dtype_text(value.type.dtype), ir::list_text(value.type.shape));
       report.json[key].push_back({{"name", value.name},
-                                  {"dtype", hostrun::dtype_text(value.type.dtype)},
+                                  {"dtype", ir::dtype_text(value.type.dtype)},
                                   {"shape", value.type.shape}});
     }
   };

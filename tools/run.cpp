@@ -9,6 +9,7 @@
 
 #include "driver/data.h"
 #include "driver/report.h"
+#include "ir/dtype_text.h"
 #include "tools/commands.h"
 #include "tools/inputs.h"
 #include "tools/model.h"
@@ -94,7 +95,7 @@ Json to_json(const Ran& ran) {
   for (size_t i = 0; i < ran.outputs.size(); ++i) {
     const hostrun::Port& port = ran.model.outputs[i];
     json["outputs"].push_back({{"name", port.name},
-                               {"dtype", hostrun::dtype_text(port.dtype)},
+                               {"dtype", ir::dtype_text(port.dtype)},
                                {"shape", ran.outputs[i].shape},
                                {"dim_order", hostrun::full_order(port)},
                                {"sha256", sha256(ran.outputs[i].bytes)}});

@@ -5,7 +5,8 @@
 
 #include <cstdint>
 
-#include "kernels/args/operands.h"
+#include "kernels/args/attributes.h"
+#include "kernels/args/move.h"
 
 namespace thimble::kernels {
 
@@ -14,6 +15,22 @@ inline Status check_index(const Tensor& index) {
     return Status::kBadDType;
   }
   return check_tensor(index);
+}
+
+/// Of gather and gather_elements, whose operands are x, index, attributes (dim) and y: all but the
+/// sizes of y.
+inline Status check_gathering(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  if (const Status s = check_attributes(tensor(call, 2), 1); s != Status::kOk) return s;
+  if (const Status s = check_index(tensor(call, 1)); s != Status::kOk) return s;
+  if (const Status s = check_pair(x, tensor(call, 3)); s != Status::kOk) return s;
+  const auto dim = static_cast<uint32_t>(attributes(tensor(call, 2))[0]);
+  return dim < x.rank ? Status::kOk : Status::kBadParameter;
+}
+inline Status check_gathering_layout(const Call& call) {
+  const bool plain = is_contiguous(tensor(call, 0)) && is_contiguous(tensor(call, 1)) &&
+                     is_contiguous(tensor(call, 3));
+  return plain ? Status::kOk : Status::kBadLayout;
 }
 
 /// The position that element `i` in memory stands for, in 0..size-1.

@@ -3,9 +3,7 @@
 //
 // Operands: x, index, attributes (dim), y. y has the shape of index.
 
-#include "kernels/args/attributes.h"
 #include "kernels/args/index.h"
-#include "kernels/args/move.h"
 #include "kernels/define.h"
 
 namespace thimble::kernels {
@@ -15,17 +13,13 @@ Status check(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& index = tensor(call, 1);
   const Tensor& y = tensor(call, 3);
-  if (const Status s = check_attributes(tensor(call, 2), 1); s != Status::kOk) return s;
-  if (const Status s = check_index(index); s != Status::kOk) return s;
-  if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+  if (const Status s = check_gathering(call); s != Status::kOk) return s;
   const uint32_t dim = static_cast<uint32_t>(attributes(tensor(call, 2))[0]);
-  if (dim >= x.rank) return Status::kBadParameter;
   if (x.rank != y.rank || !same_sizes(index, y)) return Status::kBadShape;
   for (uint32_t d = 0; d < x.rank; ++d) {
     if (d != dim && index.sizes[d] > x.sizes[d]) return Status::kBadShape;
   }
-  const bool plain = is_contiguous(x) && is_contiguous(index) && is_contiguous(y);
-  return plain ? Status::kOk : Status::kBadLayout;
+  return check_gathering_layout(call);
 }
 
 void run(const Call& call) {

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "ir/dtype_text.h"
+
 namespace thimble::driver {
 namespace {
 
@@ -16,31 +18,11 @@ int64_t total_macs(const CompileReport& report) {
   return macs;
 }
 
-std::string_view dtype_text(ir::DType dtype) {
-  switch (dtype) {
-    case ir::DType::kF32:
-      return "float32";
-    case ir::DType::kI8:
-      return "int8";
-    case ir::DType::kU8:
-      return "uint8";
-    case ir::DType::kI16:
-      return "int16";
-    case ir::DType::kI32:
-      return "int32";
-    case ir::DType::kI64:
-      return "int64";
-    case ir::DType::kBool:
-      return "bool";
-  }
-  return "unknown";
-}
-
 std::string join(const std::vector<IoReport>& ports) {
   std::string text;
   for (const IoReport& port : ports) {
     text += (text.empty() ? "" : ", ") + port.name + " " +
-            std::string(dtype_text(port.type.dtype)) + ir::list_text(port.type.shape);
+            std::string(ir::dtype_text(port.type.dtype)) + ir::list_text(port.type.shape);
     if (port.type.dtype != ir::DType::kI8 || !port.type.quant) continue;
     text += fmt::format(" scale {} zero point {}", port.type.quant->scale[0],
                         port.type.quant->zero_point[0]);
@@ -51,8 +33,9 @@ std::string join(const std::vector<IoReport>& ports) {
 Json to_json(const std::vector<IoReport>& ports) {
   Json list = Json::array();
   for (const IoReport& port : ports) {
-    list.push_back(
-        {{"name", port.name}, {"dtype", dtype_text(port.type.dtype)}, {"shape", port.type.shape}});
+    list.push_back({{"name", port.name},
+                    {"dtype", ir::dtype_text(port.type.dtype)},
+                    {"shape", port.type.shape}});
     if (port.type.dtype != ir::DType::kI8 || !port.type.quant) continue;
     list.back()["scale"] = port.type.quant->scale[0];
     list.back()["zero_point"] = port.type.quant->zero_point[0];

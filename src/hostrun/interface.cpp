@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "abi/native_params.h"
+#include "ir/dtype_text.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -104,7 +105,7 @@ size_t Port::bytes() const {
 }
 
 std::string Port::describe() const {
-  std::string text = fmt::format("{} {}{}", name, dtype_text(dtype), ir::list_text(shape));
+  std::string text = fmt::format("{} {}{}", name, ir::dtype_text(dtype), ir::list_text(shape));
   if (quant) text += fmt::format(" scale {} zero point {}", quant->scale[0], quant->zero_point[0]);
   return text;
 }
@@ -113,26 +114,6 @@ std::vector<int> full_order(const Port& port) {
   std::vector<int> order(port.dim_order.begin(), port.dim_order.end());
   for (size_t i = order.size(); i < port.shape.size(); ++i) order.push_back(static_cast<int>(i));
   return order;
-}
-
-std::string_view dtype_text(ir::DType dtype) {
-  switch (dtype) {
-    case ir::DType::kF32:
-      return "float32";
-    case ir::DType::kI8:
-      return "int8";
-    case ir::DType::kU8:
-      return "uint8";
-    case ir::DType::kI16:
-      return "int16";
-    case ir::DType::kI32:
-      return "int32";
-    case ir::DType::kI64:
-      return "int64";
-    case ir::DType::kBool:
-      return "bool";
-  }
-  return "unknown";
 }
 
 Result<Interface> read_interface(const pte::Program& program, std::string_view label) {
@@ -176,8 +157,8 @@ Status check_inputs(std::span<const Port> ports, std::span<const ir::Tensor> inp
   for (size_t i = 0; i < ports.size(); ++i) {
     if (inputs[i].dtype == ports[i].dtype && inputs[i].shape == ports[i].shape) continue;
     return bad_input("{}: {}: {}{} given, expected {}{}", label, ports[i].name,
-                     dtype_text(inputs[i].dtype), ir::list_text(inputs[i].shape),
-                     dtype_text(ports[i].dtype), ir::list_text(ports[i].shape));
+                     ir::dtype_text(inputs[i].dtype), ir::list_text(inputs[i].shape),
+                     ir::dtype_text(ports[i].dtype), ir::list_text(ports[i].shape));
   }
   return ok();
 }

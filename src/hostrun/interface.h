@@ -43,9 +43,6 @@ struct Interface {
 [[nodiscard]] Result<Interface> read_interface(const formats::pte::Program& program,
                                                std::string_view label);
 
-/// As NumPy and the command line spell it: "float32", "int8".
-[[nodiscard]] std::string_view dtype_text(ir::DType dtype);
-
 /// One tensor per port, of its type and shape; messages name the port and what was found.
 [[nodiscard]] Status check_inputs(std::span<const Port> ports, std::span<const ir::Tensor> inputs,
                                   std::string_view label);

@@ -6,7 +6,7 @@
 #include <iterator>
 
 #include "numerics/multiplier.h"
-#include "tests/kernels/direct_case.h"
+#include "tests/kernels/direct.h"
 
 namespace thimble::kernels::test {
 namespace {
@@ -14,12 +14,6 @@ namespace {
 using abi::PteOp;
 using ir::OpKind;
 using ir::Tensor;
-
-Tensor random_tensor(Random& random, ir::DType dtype, const ir::Shape& shape) {
-  Tensor tensor = ir::zeros(dtype, shape);
-  for (std::byte& byte : tensor.bytes) byte = static_cast<std::byte>(random() & 255);
-  return tensor;
-}
 
 ir::Attrs product_attrs(Random& random, int64_t transpose_b, int32_t depth) {
   const double range = 128.0 / (depth * uniform(random, 1000, 20000));
@@ -38,9 +32,9 @@ ir::Attrs product_attrs(Random& random, int64_t transpose_b, int32_t depth) {
 void expect_product(Random& random, const ir::Shape& a, ir::Shape b, int64_t transpose_b) {
   if (transpose_b != 0) std::swap(b[b.size() - 1], b[b.size() - 2]);
   const auto attrs = product_attrs(random, transpose_b, static_cast<int32_t>(a.back()));
-  expect_as_evaluated(
-      PteOp::thimble_matmul, OpKind::qmatmul,
-      {random_tensor(random, ir::DType::kI8, a), random_tensor(random, ir::DType::kI8, b)}, attrs);
+  expect_direct(OpKind::qmatmul, attrs,
+                {Operand{random_tensor(random, ir::DType::kI8, a)},
+                 Operand{random_tensor(random, ir::DType::kI8, b)}});
 }
 
 TEST(Matmul, EverySmallShape) {
@@ -76,13 +70,14 @@ TEST(Matmul, LongestSums) {
   Tensor a = ir::zeros(ir::DType::kI8, {1, kDepth});
   for (int8_t& code : a.data<int8_t>()) code = -128;
   for (const int64_t shift : {int64_t{-23}, int64_t{0}}) {
-    expect_as_evaluated(PteOp::thimble_matmul, OpKind::qmatmul, {a, a},
-                        {{"transpose_b", int64_t{1}},
-                         {"a_zp", int64_t{127}},
-                         {"b_zp", int64_t{127}},
-                         {"y_zp", int64_t{-128}},
-                         {"mult", int64_t{1} << 30},
-                         {"shift", shift}});
+    expect_direct(OpKind::qmatmul,
+                  {{"transpose_b", int64_t{1}},
+                   {"a_zp", int64_t{127}},
+                   {"b_zp", int64_t{127}},
+                   {"y_zp", int64_t{-128}},
+                   {"mult", int64_t{1} << 30},
+                   {"shift", shift}},
+                  {Operand{a}, Operand{a}});
   }
 }
 
@@ -156,10 +151,10 @@ TEST(Gather, EveryDimensionAndElementType) {
         for (const ir::Shape& chosen : {ir::Shape{}, ir::Shape{1}, ir::Shape{5}, ir::Shape{2, 3}}) {
           const ir::Shape shape = {2, 3, 4};
           const auto size = static_cast<int32_t>(shape[static_cast<size_t>(dim)]);
-          ASSERT_NO_FATAL_FAILURE(expect_as_evaluated(
-              PteOp::thimble_gather, OpKind::gather,
-              {random_tensor(random, element, shape), random_index(random, dtype, chosen, size)},
-              {{"dim", dim}}));
+          ASSERT_NO_FATAL_FAILURE(
+              expect_direct(OpKind::gather, {{"dim", dim}},
+                            {Operand{random_tensor(random, element, shape)},
+                             Operand{random_index(random, dtype, chosen, size)}}));
         }
       }
     }
@@ -177,10 +172,10 @@ TEST(GatherElements, EveryDimensionAndElementType) {
           for (int64_t& size : chosen) size = uniform(random, 1, static_cast<int32_t>(size));
           chosen[static_cast<size_t>(dim)] = uniform(random, 1, 6);
           const auto size = static_cast<int32_t>(shape[static_cast<size_t>(dim)]);
-          ASSERT_NO_FATAL_FAILURE(expect_as_evaluated(
-              PteOp::thimble_gather_elements, OpKind::gather_elements,
-              {random_tensor(random, element, shape), random_index(random, dtype, chosen, size)},
-              {{"dim", dim}}));
+          ASSERT_NO_FATAL_FAILURE(
+              expect_direct(OpKind::gather_elements, {{"dim", dim}},
+                            {Operand{random_tensor(random, element, shape)},
+                             Operand{random_index(random, dtype, chosen, size)}}));
         }
       }
     }
@@ -235,8 +230,8 @@ TEST(MaskedSoftmax, CodesOfMinus128TakeNoPart) {
         const bool whole_row = i < static_cast<size_t>(length);
         if (whole_row || random() % 2 == 0) x.data<int8_t>()[i] = -128;
       }
-      ASSERT_NO_FATAL_FAILURE(expect_as_evaluated(
-          PteOp::thimble_qmasked_softmax, OpKind::qmasked_softmax, {x}, softmax_attrs(scale, 1)));
+      ASSERT_NO_FATAL_FAILURE(
+          expect_direct(OpKind::qmasked_softmax, softmax_attrs(scale, 1), {Operand{x}}));
     }
   }
 }

@@ -19,13 +19,6 @@ Value blob(const Params& params, const std::vector<int32_t>& words = {}) {
   return constant_bytes(bytes);
 }
 
-/// The attributes of a direct operator.
-Value attribute_words(const std::vector<int32_t>& words) {
-  std::vector<uint8_t> bytes;
-  append(bytes, words.data(), words.size());
-  return constant_bytes(bytes);
-}
-
 Sizes small(Random& random, size_t rank) {
   Sizes sizes;
   for (size_t d = 0; d < rank; ++d) sizes.push_back(uniform(random, 1, 5));
@@ -265,16 +258,16 @@ Invocation reduction(PteOp op, Random& random) {
   call.add(random_codes(random, sizes, random_order(random, sizes.size())));
   switch (op) {
     case PteOp::thimble_argmax:
-      call.add(attribute_words({dim, 1, uniform(random, 0, 1)}));
+      call.add(attributes({dim, 1, uniform(random, 0, 1)}));
       return std::move(call.add(make(DType::kI64, y)));
     case PteOp::thimble_cumsum:
-      call.add(attribute_words({dim, 3, 4, 1 << 30, -2, -128, 127, 0}));
+      call.add(attributes({dim, 3, 4, 1 << 30, -2, -128, 127, 0}));
       return std::move(call.add(make(DType::kI8, sizes, random_order(random, sizes.size()))));
     case PteOp::thimble_variance:
-      call.add(attribute_words({1, dim, 1, 4, 1 << 30, -2, -128, 127}));
+      call.add(attributes({1, dim, 1, 4, 1 << 30, -2, -128, 127}));
       break;
     default:
-      call.add(attribute_words({1, dim, 1}));
+      call.add(attributes({1, dim, 1}));
   }
   return std::move(call.add(make(DType::kI8, y)));
 }
@@ -302,7 +295,8 @@ Invocation norm(PteOp op, Random& random) {
     call.add(random() % 2 == 0 ? absent() : constant_words(bias));
   }
   attributes.insert(attributes.end(), {4, 1 << 30, -11, -128, 127});
-  return std::move(call.add(attribute_words(attributes)).add(make(DType::kI8, sizes, order)));
+  return std::move(
+      call.add(kernels::test::attributes(attributes)).add(make(DType::kI8, sizes, order)));
 }
 
 Invocation movement(PteOp op, Random& random) {

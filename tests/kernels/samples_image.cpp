@@ -1,7 +1,6 @@
 // Samples of the operators on images that have no packed parameters.
 
 #include <algorithm>
-#include <cstring>
 
 #include "tests/kernels/samples.h"
 
@@ -9,12 +8,6 @@ namespace thimble::kernels::test {
 namespace {
 
 using abi::PteOp;
-
-Value attributes_of(const std::vector<int32_t>& words) {
-  std::vector<uint8_t> bytes(words.size() * sizeof(int32_t));
-  std::memcpy(bytes.data(), words.data(), bytes.size());
-  return constant_bytes(bytes);
-}
 
 Invocation conv_transpose(Random& random) {
   const int32_t groups = uniform(random, 1, 3);
@@ -40,18 +33,18 @@ Invocation conv_transpose(Random& random) {
   call.add(constant_words(std::vector<int32_t>(static_cast<size_t>(y[1]), 9)));
   call.add(constant_words(std::vector<int32_t>(scales, 1 << 30)));
   call.add(constant_words(std::vector<int32_t>(scales, -7)));
-  call.add(attributes_of({2, stride[0],   stride[1],   4,      cut ? 1 : 0, 0, 0,    0,   2, 0, 0,
-                          2, dilation[0], dilation[1], groups, 3,           4, -128, 127, 0}));
+  call.add(attributes({2, stride[0], stride[1],   4,           cut ? 1 : 0, 0, 0, 0,    2,   0,
+                       0, 2,         dilation[0], dilation[1], groups,      3, 4, -128, 127, 0}));
   return std::move(call.add(make(DType::kI8, y, kNhwc)));
 }
 
 Invocation adaptive_pool(PteOp op, Random& random) {
   const Sizes x = {2, uniform(random, 1, 4), uniform(random, 1, 7), uniform(random, 1, 7)};
   const Sizes y = {x[0], x[1], uniform(random, 1, 5), uniform(random, 1, 5)};
-  std::vector<int32_t> attributes = {2, y[2], y[3]};
-  if (op == PteOp::thimble_adaptive_avg_pool2d) attributes.insert(attributes.end(), {-128, 127});
+  std::vector<int32_t> words = {2, y[2], y[3]};
+  if (op == PteOp::thimble_adaptive_avg_pool2d) words.insert(words.end(), {-128, 127});
   Invocation call(op);
-  call.add(random_codes(random, x, kNhwc)).add(attributes_of(attributes));
+  call.add(random_codes(random, x, kNhwc)).add(attributes(words));
   return std::move(call.add(make(DType::kI8, y, kNhwc)));
 }
 
@@ -75,15 +68,15 @@ Invocation resize(Random& random) {
 Invocation permute(Random& random) {
   const Order order = random_order(random, 1 + random() % abi::kMaxRank);
   Sizes x, y;
-  std::vector<int32_t> attributes = {static_cast<int32_t>(order.size())};
+  std::vector<int32_t> words = {static_cast<int32_t>(order.size())};
   for (size_t d = 0; d < order.size(); ++d) x.push_back(uniform(random, 1, 3));
   for (const uint8_t dim : order) {
-    attributes.push_back(dim);
+    words.push_back(dim);
     y.push_back(x[dim]);
   }
   Invocation call(PteOp::thimble_permute);
   call.add(random_codes(random, x, random_order(random, x.size())));
-  call.add(attributes_of(attributes));
+  call.add(attributes(words));
   return std::move(call.add(make(DType::kI8, y, random_order(random, y.size()))));
 }
 

@@ -1,7 +1,5 @@
 // Samples of the operators with 16-bit activations.
 
-#include <cstring>
-
 #include "tests/kernels/samples.h"
 
 namespace thimble::kernels::test {
@@ -10,12 +8,6 @@ namespace {
 using abi::PteOp;
 
 constexpr int32_t kHalf = 1 << 30;  // a multiplier of 1/2
-
-Value words(const std::vector<int32_t>& values) {
-  std::vector<uint8_t> bytes(values.size() * sizeof(int32_t));
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return constant_bytes(bytes);
-}
 
 Value filled(Random& random, DType dtype, const Sizes& sizes, const Order& order = {}) {
   Value value = order.empty() ? make(dtype, sizes) : make(dtype, sizes, order);
@@ -50,10 +42,10 @@ Invocation binary(PteOp op, Random& random) {
   small[random() % 2] = 1;
   Invocation call(op);
   call.add(filled(random, DType::kI16, sizes)).add(filled(random, DType::kI16, small));
-  std::vector<int32_t> attributes = {kHalf, -14};
-  if (op != PteOp::thimble_mul16) attributes = {kHalf, 0, kHalf, -1, kHalf, -13};
-  attributes.insert(attributes.end(), {-32768, 32767});
-  return std::move(call.add(words(attributes)).add(make(DType::kI16, sizes)));
+  std::vector<int32_t> words = {kHalf, -14};
+  if (op != PteOp::thimble_mul16) words = {kHalf, 0, kHalf, -1, kHalf, -13};
+  words.insert(words.end(), {-32768, 32767});
+  return std::move(call.add(attributes(words)).add(make(DType::kI16, sizes)));
 }
 
 Invocation convolution(Random& random) {
@@ -67,7 +59,7 @@ Invocation convolution(Random& random) {
   call.add(filled(random, DType::kI16, x, kNhwc));
   call.add(constant(filled(random, DType::kI8, w, kNhwc)));
   add_requantization(random, call, w[0]);
-  call.add(words({2, 1, 1, 4, 1, 0, 1, 0, 2, 1, 1, groups, -32768, 32767}));
+  call.add(attributes({2, 1, 1, 4, 1, 0, 1, 0, 2, 1, 1, groups, -32768, 32767}));
   return std::move(call.add(make(DType::kI16, y, kNhwc)));
 }
 
@@ -77,7 +69,7 @@ Invocation linear(Random& random) {
   Invocation call(PteOp::thimble_linear16);
   call.add(filled(random, DType::kI16, x)).add(constant(filled(random, DType::kI8, w)));
   add_requantization(random, call, w[0]);
-  return std::move(call.add(words({-32768, 32767})).add(make(DType::kI16, {2, w[0]})));
+  return std::move(call.add(attributes({-32768, 32767})).add(make(DType::kI16, {2, w[0]})));
 }
 
 Invocation pool(Random& random) {
@@ -85,14 +77,14 @@ Invocation pool(Random& random) {
   const Sizes y = {2, x[1], x[2] - 1, x[3] - 1};
   Invocation call(PteOp::thimble_avg_pool2d16);
   call.add(filled(random, DType::kI16, x, kNhwc));
-  call.add(words({2, 2, 2, 2, 1, 1, 4, 0, 0, 0, 0, -32768, 32767}));
+  call.add(attributes({2, 2, 2, 2, 1, 1, 4, 0, 0, 0, 0, -32768, 32767}));
   return std::move(call.add(make(DType::kI16, y, kNhwc)));
 }
 
 Invocation mean(Random& random) {
   const Sizes x = {2, uniform(random, 1, 4), uniform(random, 1, 4)};
   Invocation call(PteOp::thimble_mean16);
-  call.add(filled(random, DType::kI16, x)).add(words({1, 1, 0, kHalf, -1, -32768, 32767}));
+  call.add(filled(random, DType::kI16, x)).add(attributes({1, 1, 0, kHalf, -1, -32768, 32767}));
   return std::move(call.add(make(DType::kI16, {x[0], x[2]})));
 }
 
@@ -115,9 +107,9 @@ Invocation unary(PteOp op, Random& random) {
   if (op == PteOp::thimble_lut16) {
     call.add(constant(filled(random, DType::kI16, {513})));
   } else if (op == PteOp::thimble_softmax16) {
-    call.add(words({1, kHalf, 12, -65535}));
+    call.add(attributes({1, kHalf, 12, -65535}));
   } else {
-    call.add(words({5, -3, kHalf, -2, narrows ? 0 : 1}));
+    call.add(attributes({5, -3, kHalf, -2, narrows ? 0 : 1}));
   }
   return std::move(call.add(make(narrows ? DType::kI8 : DType::kI16, sizes)));
 }

@@ -34,6 +34,18 @@ Result<ValueId> hiding_codes(RuleCall& call, size_t mask) {
   return call.add_inner(OpKind::lut, {codes, table}, {}, "mask", call.result().quant());
 }
 
+/// An operator on two values whose result has one multiplier, `real`.
+Result<ValueId> add_scaled(RuleCall& call, OpKind kind, double real) {
+  Attrs attrs{{"a_zp", int64_t{call.params(0).zero_point}},
+              {"b_zp", int64_t{call.params(1).zero_point}},
+              {"y_zp", int64_t{call.result().zero_point}}};
+  THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
+  call.set_clamp(attrs);
+  THIMBLE_TRY(const ValueId a, call.codes(0));
+  THIMBLE_TRY(const ValueId b, call.codes(1));
+  return call.add(kind, {a, b}, attrs);
+}
+
 }  // namespace
 
 Result<ValueId> sum_rule(RuleCall& call) {
@@ -62,31 +74,13 @@ Result<ValueId> sum_rule(RuleCall& call) {
 }
 
 Result<ValueId> product_rule(RuleCall& call) {
-  const Params& a = call.params(0);
-  const Params& b = call.params(1);
-  const Params& y = call.result();
-  Attrs attrs{{"a_zp", int64_t{a.zero_point}},
-              {"b_zp", int64_t{b.zero_point}},
-              {"y_zp", int64_t{y.zero_point}}};
-  THIMBLE_CHECK(call.set_multiplier(attrs, "", a.scale * b.scale / y.scale));
-  call.set_clamp(attrs);
-  THIMBLE_TRY(const ValueId a_id, call.codes(0));
-  THIMBLE_TRY(const ValueId b_id, call.codes(1));
-  return call.add(OpKind::qmul, {a_id, b_id}, attrs);
+  const double scales = call.params(0).scale * call.params(1).scale / call.result().scale;
+  return add_scaled(call, OpKind::qmul, scales);
 }
 
 Result<ValueId> div_rule(RuleCall& call) {
-  const Params& a = call.params(0);
-  const Params& b = call.params(1);
-  const Params& y = call.result();
-  Attrs attrs{{"a_zp", int64_t{a.zero_point}},
-              {"b_zp", int64_t{b.zero_point}},
-              {"y_zp", int64_t{y.zero_point}}};
-  THIMBLE_CHECK(call.set_multiplier(attrs, "", a.scale / (0x1p20 * b.scale * y.scale)));
-  call.set_clamp(attrs);
-  THIMBLE_TRY(const ValueId a_id, call.codes(0));
-  THIMBLE_TRY(const ValueId b_id, call.codes(1));
-  return call.add(OpKind::qdiv, {a_id, b_id}, attrs);
+  const double divisor = 0x1p20 * call.params(1).scale * call.result().scale;
+  return add_scaled(call, OpKind::qdiv, call.params(0).scale / divisor);
 }
 
 Result<ValueId> prelu_rule(RuleCall& call) {
