@@ -21,7 +21,8 @@ struct AdaptiveAxis {
   Span span(int32_t o) const { return {o * in / out, ((o + 1) * in + out - 1) / out}; }
 };
 
-/// `words`: of attributes, the two sizes and their count included.
+/// x and y of one code, int8 or int16. `words`: of attributes, the two sizes and their count
+/// included.
 Status check_adaptive_pool(const Call& call, uint32_t words);
 inline AdaptiveAxis adaptive_axis(const Call& call, uint32_t side) {
   return {tensor(call, 0).sizes[2 + side], tensor(call, 2).sizes[2 + side]};

@@ -1,6 +1,7 @@
 #pragma once
 // What layer_norm, group_norm and rms_norm share: rows of codes, each normalized by its own exact
-// sums. docs/numerics.md, "Norms".
+// sums. docs/numerics.md, "Norms". Code is int8_t or int16_t; the functions of the first are in
+// norm.cpp, those of the second in norm16.cpp.
 
 #include <cstdint>
 
@@ -18,29 +19,55 @@ struct NormRow {
   int32_t count() const { return outer * inner; }
 };
 
+/// What follows from the size of the codes.
+template <class Code>
+struct NormWords;
+template <>
+struct NormWords<int8_t> {
+  static constexpr bool kNarrow = true;
+  using Square = uint32_t;
+  using Difference = int32_t;
+  static constexpr int32_t kBlock = 1 << 15;  // squares of so many codes fit Square
+  static constexpr int32_t kRowMax = (1 << 23) - 1;
+};
+template <>
+struct NormWords<int16_t> {
+  static constexpr bool kNarrow = false;
+  using Square = uint64_t;
+  using Difference = int64_t;
+  static constexpr int32_t kBlock = 1 << 16;
+  static constexpr int32_t kRowMax = 1 << 16;
+};
+
 struct Norm {
   uint64_t eps = 0;
-  int32_t zero = 0;  // rms_norm: x_zp
+  int32_t zero = 0;  // rms_norm of int8: x_zp
   bool centered = true;
   int32_t y_zp = 0, mult = 0, shift = 0, min = 0, max = 0;
   const int16_t* w = nullptr;  // null: none
   const int32_t* b = nullptr;
 
-  /// Reads the attributes from eps on.
-  void read(AttributeReader& attributes, bool has_zero);
+  /// Reads the attributes from eps on. Of zero points, which only int8 has, x_zp is there where the
+  /// rows are not centered.
+  template <class Code>
+  void read(AttributeReader& attributes, bool is_centered);
   /// One row; `entry`: of its first element in w and b. y may be x.
-  void run(const int8_t* x, int8_t* y, const NormRow& row, int32_t entry) const;
+  template <class Code>
+  void run(const Code* x, Code* y, const NormRow& row, int32_t entry) const;
 };
 
-/// The attributes are complete and in range, x and y int8 of one shape and layout.
+/// The attributes are complete and in range, x and y of this code, of one shape and layout.
+template <class Code>
 Status check_norm(const Tensor& x, const Tensor& y, const AttributeReader& attributes,
                   const Norm& norm);
 /// w: absent, or int16[entries]. b: absent, or a constant int32[entries] within 2^30. The sizes may
 /// be those of several dimensions.
 Status check_norm_entries(const Tensor& w, const Tensor& b, int32_t entries);
 
-/// Rows of the last `dims` dimensions of a contiguous x: layer_norm and rms_norm.
-Status check_trailing(const Tensor& x, uint32_t dims);
+/// Rows of the last `dims` dimensions of a contiguous x, at most `longest` elements: layer_norm and
+/// rms_norm.
+Status check_trailing(const Tensor& x, uint32_t dims, int32_t longest);
+template <class Code>
 void run_trailing(const Norm& norm, const Tensor& x, const Tensor& y, uint32_t dims);
 
 inline const int16_t* half_words(const Tensor& t) {

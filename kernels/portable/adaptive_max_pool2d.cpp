@@ -11,31 +11,39 @@ Status check(const Call& call) {
   return check_adaptive_pool(call, 3);
 }
 
-void fold(const int8_t* x, int32_t channels, int8_t* y) {
+template <class Code>
+void fold(const Code* x, int32_t channels, Code* y) {
   for (int32_t c = 0; c < channels; ++c) y[c] = x[c] > y[c] ? x[c] : y[c];
 }
 
-void run(const Call& call) {
+template <class Code, int32_t kLowest>
+void pool(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const AdaptiveAxis down = adaptive_axis(call, 0);
   const AdaptiveAxis across = adaptive_axis(call, 1);
   const int32_t channels = x.sizes[1];
-  int8_t* y = mutable_codes(tensor(call, 2));
+  const Code* const image = static_cast<const Code*>(x.data);
+  Code* y = static_cast<Code*>(tensor(call, 2).data);
   for (int32_t n = 0; n < x.sizes[0]; ++n) {
     for (int32_t oy = 0; oy < down.out; ++oy) {
       const Span rows = down.span(oy);
       for (int32_t ox = 0; ox < across.out; ++ox) {
         const Span columns = across.span(ox);
-        for (int32_t c = 0; c < channels; ++c) y[c] = -128;
+        for (int32_t c = 0; c < channels; ++c) y[c] = kLowest;
         for (int32_t row = rows.first; row < rows.last; ++row) {
           for (int32_t column = columns.first; column < columns.last; ++column) {
-            fold(codes(x) + ((n * down.in + row) * across.in + column) * channels, channels, y);
+            fold(image + ((n * down.in + row) * across.in + column) * channels, channels, y);
           }
         }
         y += channels;
       }
     }
   }
+}
+
+void run(const Call& call) {
+  tensor(call, 0).dtype == DType::kI8 ? pool<int8_t, INT8_MIN>(call)
+                                      : pool<int16_t, INT16_MIN>(call);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 // sum (a - a_zp) (b - b_zp) = sum (a - a_zp) b - b_zp * sum (a - a_zp): the last sum belongs to a
 // row of a, so that the inner loops know one offset only, like those of linear.
 
+#include "kernels/args/matmul.h"
 #include "kernels/args/attributes.h"
-#include "kernels/args/walk.h"
 #include "kernels/define.h"
 #include "kernels/portable/dot.h"
 
@@ -33,40 +33,12 @@ Status check_attribute_values(const Attributes& a) {
   return fine ? Status::kOk : Status::kBadParameter;
 }
 
-/// Size of dimension `from_end` (1 = last); 1 where the tensor has none.
-int32_t size_at(const Tensor& t, uint32_t from_end) {
-  return from_end > t.rank ? 1 : t.sizes[t.rank - from_end];
-}
-
-Status check_shapes(const Tensor& a, const Tensor& b, const Tensor& y, bool transposed) {
-  const Tensor* const all[] = {&a, &b, &y};
-  for (const Tensor* t : all) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
-    if (t->rank < 2) return Status::kBadShape;
-    if (!is_contiguous(*t)) return Status::kBadLayout;
-  }
-  const int32_t depth = size_at(a, 1);
-  const bool multiply = size_at(b, transposed ? 1 : 2) == depth &&
-                        size_at(y, 1) == size_at(b, transposed ? 2 : 1) &&
-                        size_at(y, 2) == size_at(a, 2);
-  const uint32_t rank = a.rank > b.rank ? a.rank : b.rank;
-  if (!multiply || depth > kDepthMax || y.rank != rank) return Status::kBadShape;
-  for (uint32_t d = 3; d <= rank; ++d) {
-    const int32_t size = size_at(y, d);
-    const int32_t a_size = size_at(a, d);
-    const int32_t b_size = size_at(b, d);
-    const bool fits = (a_size == size || a_size == 1) && (b_size == size || b_size == 1) &&
-                      (a_size == size || b_size == size);
-    if (!fits) return Status::kBadShape;
-  }
-  return Status::kOk;
-}
-
 Status check(const Call& call) {
   if (const Status s = check_attributes(tensor(call, 2), kAttributes); s != Status::kOk) return s;
   const Attributes& a = attributes_of(call);
   if (const Status s = check_attribute_values(a); s != Status::kOk) return s;
-  return check_shapes(tensor(call, 0), tensor(call, 1), tensor(call, 3), a.transpose_b != 0);
+  return check_matmul(tensor(call, 0), tensor(call, 1), tensor(call, 3), DType::kI8,
+                      a.transpose_b != 0, kDepthMax);
 }
 
 constexpr uint32_t product(int32_t a, int32_t b) {
@@ -124,16 +96,7 @@ void run(const Call& call) {
   const Tensor& y = tensor(call, 3);
   const Product product = {attributes_of(call), size_at(a, 1), size_at(y, 1)};
   const int32_t rows = size_at(y, 2);
-  Walk walk;  // over the batches: y, a, b
-  int32_t steps[3][abi::kMaxRank];
-  strides(y, steps[0]);
-  strides(a, steps[1]);
-  strides(b, steps[2]);
-  for (uint32_t d = y.rank; d > 2; --d) {
-    const int32_t a_step = size_at(a, d) == 1 ? 0 : steps[1][a.rank - d];
-    const int32_t b_step = size_at(b, d) == 1 ? 0 : steps[2][b.rank - d];
-    walk.push(size_at(y, d), steps[0][y.rank - d], a_step, b_step);
-  }
+  Walk walk = matmul_batches(a, b, y);
   do {
     const Walk::Axis& batches = walk.row();
     for (int32_t i = 0; i < batches.extent; ++i) {

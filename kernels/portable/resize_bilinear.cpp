@@ -28,10 +28,11 @@ Status check(const Call& call) {
   const Tensor& y = tensor(call, 5);
   const Tensor* const both[] = {&x, &y};
   for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
+    if (const Status s = check_tensor(*t, x.dtype); s != Status::kOk) return s;
     if (t->rank != 4) return Status::kBadShape;
     if (!is_nhwc(*t)) return Status::kBadLayout;
   }
+  if (x.dtype != DType::kI8 && x.dtype != DType::kI16) return Status::kBadDType;
   if (x.sizes[0] != y.sizes[0] || x.sizes[1] != y.sizes[1]) return Status::kBadShape;
   for (uint32_t side = 0; side < 2; ++side) {
     const int32_t count = y.sizes[2 + side];
@@ -45,49 +46,59 @@ Status check(const Call& call) {
 }
 
 /// The four pixels around an output pixel and their weights, which add up to 2^22.
+template <class Code>
 struct Corners {
-  const int8_t* x[4];
+  const Code* x[4];
   int32_t weight[4];
 };
 
-void interpolate(const Corners& corners, int32_t channels, int8_t* y) {
-  const int8_t* const x0 = corners.x[0];
-  const int8_t* const x1 = corners.x[1];
-  const int8_t* const x2 = corners.x[2];
-  const int8_t* const x3 = corners.x[3];
+/// Sum: holds a code times 2^22.
+template <class Code, class Sum>
+void interpolate(const Corners<Code>& corners, int32_t channels, Code* y) {
+  const Code* const x0 = corners.x[0];
+  const Code* const x1 = corners.x[1];
+  const Code* const x2 = corners.x[2];
+  const Code* const x3 = corners.x[3];
   for (int32_t c = 0; c < channels; ++c) {
-    const int32_t sum = x0[c] * corners.weight[0] + x1[c] * corners.weight[1] +
-                        x2[c] * corners.weight[2] + x3[c] * corners.weight[3];
-    y[c] = static_cast<int8_t>((sum + (1 << 21)) >> 22);
+    const Sum sum = Sum{x0[c]} * corners.weight[0] + Sum{x1[c]} * corners.weight[1] +
+                    Sum{x2[c]} * corners.weight[2] + Sum{x3[c]} * corners.weight[3];
+    y[c] = static_cast<Code>((sum + (1 << 21)) >> 22);
   }
 }
 
-void run(const Call& call) {
+template <class Code, class Sum>
+void resize(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 5);
   const int32_t channels = x.sizes[1];
-  const int32_t row_bytes = x.sizes[3] * channels;
-  const int8_t* image = codes(x);
-  int8_t* to = mutable_codes(y);
+  const int32_t row_step = x.sizes[3] * channels;
+  const Code* image = static_cast<const Code*>(x.data);
+  Code* to = static_cast<Code*>(y.data);
   for (int32_t n = 0; n < x.sizes[0]; ++n) {
     for (int32_t oy = 0; oy < y.sizes[2]; ++oy) {
       const int32_t low = words(tensor(call, 1))[oy];
       const int32_t b = words(tensor(call, 2))[oy];
-      const int8_t* const above = image + low * row_bytes;
-      const int8_t* const below = low + 1 < x.sizes[2] ? above + row_bytes : above;
+      const Code* const above = image + low * row_step;
+      const Code* const below = low + 1 < x.sizes[2] ? above + row_step : above;
       for (int32_t ox = 0; ox < y.sizes[3]; ++ox) {
         const int32_t left = words(tensor(call, 3))[ox];
         const int32_t r = words(tensor(call, 4))[ox];
         const int32_t from = left * channels;
         const int32_t next = left + 1 < x.sizes[3] ? from + channels : from;
-        const Corners corners = {{above + from, above + next, below + from, below + next},
-                                 {(kOne - b) * (kOne - r), (kOne - b) * r, b * (kOne - r), b * r}};
-        interpolate(corners, channels, to);
+        const Corners<Code> corners = {
+            {above + from, above + next, below + from, below + next},
+            {(kOne - b) * (kOne - r), (kOne - b) * r, b * (kOne - r), b * r}};
+        interpolate<Code, Sum>(corners, channels, to);
         to += channels;
       }
     }
-    image += x.sizes[2] * row_bytes;
+    image += x.sizes[2] * row_step;
   }
+}
+
+void run(const Call& call) {
+  tensor(call, 0).dtype == DType::kI8 ? resize<int8_t, int32_t>(call)
+                                      : resize<int16_t, int64_t>(call);
 }
 
 }  // namespace

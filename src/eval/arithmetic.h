@@ -54,6 +54,13 @@ constexpr int64_t requantize(int64_t accumulator, int64_t mult, int64_t shift, R
   return divide_half_away(multiply_q31(shifted, mult), pow2(right));
 }
 
+/// a * mult * 2^(shift - 31) with a multiplier of 15 bits.
+constexpr int64_t requantize64(int64_t a, int64_t mult, int64_t shift) {
+  const int64_t cut = mult >= 0x7FFF0000 ? 32767 : (mult + pow2(15)) / pow2(16);
+  const int64_t t = 15 - shift;
+  return floor_divide(a * cut + pow2(t - 1), pow2(t));
+}
+
 /// Nearest integer, ties to even.
 inline int64_t round_half_even(double value) {
   const double below = std::floor(value);

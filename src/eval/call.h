@@ -36,6 +36,10 @@ struct Call {
   return static_cast<int8_t>(clamp(value, call.integer("min"), call.integer("max")));
 }
 
+[[nodiscard]] inline int16_t to_code16(const Call& call, int64_t value) {
+  return static_cast<int16_t>(clamp(value, call.integer("min"), call.integer("max")));
+}
+
 /// An array dimension seen from one operand: its steps in elements along the result's dimensions.
 using Steps = std::vector<int64_t>;
 

@@ -9,7 +9,7 @@ namespace thimble::eval {
 namespace {
 
 /// Every input element adds to the outputs that its window covers: the definition, read forwards.
-template <typename Sum, typename T, typename Bias, typename Finish>
+template <typename Sum, typename T, typename W, typename Bias, typename Finish>
 void convolve_transposed(const Call& call, Sum zero_point, Finish finish) {
   const ir::Shape& in = call.shape(0);
   const ir::Shape& w = call.shape(1);
@@ -28,7 +28,7 @@ void convolve_transposed(const Call& call, Sum zero_point, Finish finish) {
     const int64_t channel = rest % in[1];
     const int64_t n = rest / in[1];
     const Sum x = static_cast<Sum>(call.input<T>(0)[index]) - zero_point;
-    const T* weight = call.input<T>(1).data() + channel * w[1] * w[2] * w[3];
+    const W* weight = call.input<W>(1).data() + channel * w[1] * w[2] * w[3];
     for (int64_t o = 0; o < w[1]; ++o) {
       const int64_t plane = n * out[1] + channel / group_inputs * w[1] + o;
       for (int64_t ky = 0; ky < w[2]; ++ky) {
@@ -122,6 +122,49 @@ void for_each_pixel(const Call& call, Visit visit) {
   }
 }
 
+/// The number for output channel o of an operand with one entry or one per channel.
+int64_t channel_entry(const Call& call, size_t operand, size_t o) {
+  const auto values = call.input<int32_t>(operand);
+  return values.size() == 1 ? values[0] : values[o];
+}
+
+bool is_wide(const Call& call) {
+  return call.inputs[0]->dtype == ir::DType::kI16;
+}
+
+template <typename T>
+void adaptive_mean(const Call& call) {
+  for_each_adaptive_window<T>(call, [&](size_t index, const std::vector<T>& elements) {
+    const int64_t n = static_cast<int64_t>(elements.size());
+    int64_t sum = 0;
+    for (const T value : elements) sum += value;
+    const int64_t mean = (sum + (sum >= 0 ? n / 2 : -(n / 2))) / n;
+    call.result<T>()[index] = static_cast<T>(clamp(mean, call.integer("min"), call.integer("max")));
+  });
+}
+
+/// Between codes as they are.
+template <typename T>
+void integer_resize(const Call& call) {
+  const int64_t height = call.shape(0)[2];
+  const int64_t width = call.shape(0)[3];
+  for_each_pixel<T>(call, [&](size_t index, const T* x, int64_t row, int64_t column) {
+    const auto table = [&](size_t operand, int64_t i) {
+      return int64_t{call.input<int32_t>(operand)[static_cast<size_t>(i)]};
+    };
+    const int64_t low = table(1, row);
+    const int64_t high = std::min(low + 1, height - 1);
+    const int64_t left = table(3, column);
+    const int64_t right = std::min(left + 1, width - 1);
+    const int64_t a = table(2, row);
+    const int64_t b = table(4, column);
+    const int64_t above = (2048 - b) * x[low * width + left] + b * x[low * width + right];
+    const int64_t below = (2048 - b) * x[high * width + left] + b * x[high * width + right];
+    const int64_t sum = (2048 - a) * above + a * below;
+    call.result<T>()[index] = static_cast<T>(floor_divide(sum + pow2(21), pow2(22)));
+  });
+}
+
 }  // namespace
 
 void eval_adaptive_avg_pool2d(const Call& call) {
@@ -151,9 +194,10 @@ void eval_adaptive_max_pool2d(const Call& call) {
 }
 
 void eval_conv_transpose2d(const Call& call) {
-  convolve_transposed<double, float, float>(call, 0.0, [&](size_t, size_t index, double sum) {
-    call.result<float>()[index] = static_cast<float>(sum);
-  });
+  convolve_transposed<double, float, float, float>(
+      call, 0.0, [&](size_t, size_t index, double sum) {
+        call.result<float>()[index] = static_cast<float>(sum);
+      });
 }
 
 void eval_resize_bilinear(const Call& call) {
@@ -173,46 +217,29 @@ void eval_resize_bilinear(const Call& call) {
 }
 
 void eval_qadaptive_avg_pool2d(const Call& call) {
-  for_each_adaptive_window<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
-    const int64_t n = static_cast<int64_t>(elements.size());
-    int64_t sum = 0;
-    for (const int8_t value : elements) sum += value;
-    const int64_t mean = (sum + (sum >= 0 ? n / 2 : -(n / 2))) / n;
-    call.result<int8_t>()[index] = to_code(call, mean);
-  });
+  is_wide(call) ? adaptive_mean<int16_t>(call) : adaptive_mean<int8_t>(call);
 }
 
 void eval_qconv_transpose2d(const Call& call) {
   const auto rounding = static_cast<Rounding>(call.integer("rounding"));
-  const auto entry = [&](size_t operand, size_t o) {
-    const auto values = call.input<int32_t>(operand);
-    return int64_t{values.size() == 1 ? values[0] : values[o]};
-  };
-  convolve_transposed<int64_t, int8_t, int32_t>(
+  convolve_transposed<int64_t, int8_t, int8_t, int32_t>(
       call, call.integer("x_zp"), [&](size_t o, size_t index, int64_t sum) {
-        const int64_t scaled = requantize(wrap32(sum), entry(3, o), entry(4, o), rounding);
+        const int64_t scaled =
+            requantize(wrap32(sum), channel_entry(call, 3, o), channel_entry(call, 4, o), rounding);
         call.result<int8_t>()[index] = to_code(call, wrap32(scaled + call.integer("y_zp")));
       });
 }
 
+void eval_qconv_transpose2d16(const Call& call) {
+  convolve_transposed<int64_t, int16_t, int8_t, int64_t>(
+      call, 0, [&](size_t o, size_t index, int64_t sum) {
+        const int64_t y = requantize64(sum, channel_entry(call, 3, o), channel_entry(call, 4, o));
+        call.result<int16_t>()[index] = to_code16(call, y);
+      });
+}
+
 void eval_qresize_bilinear(const Call& call) {
-  const int64_t height = call.shape(0)[2];
-  const int64_t width = call.shape(0)[3];
-  for_each_pixel<int8_t>(call, [&](size_t index, const int8_t* x, int64_t row, int64_t column) {
-    const auto table = [&](size_t operand, int64_t i) {
-      return int64_t{call.input<int32_t>(operand)[static_cast<size_t>(i)]};
-    };
-    const int64_t low = table(1, row);
-    const int64_t high = std::min(low + 1, height - 1);
-    const int64_t left = table(3, column);
-    const int64_t right = std::min(left + 1, width - 1);
-    const int64_t a = table(2, row);
-    const int64_t b = table(4, column);
-    const int64_t above = (2048 - b) * x[low * width + left] + b * x[low * width + right];
-    const int64_t below = (2048 - b) * x[high * width + left] + b * x[high * width + right];
-    const int64_t sum = (2048 - a) * above + a * below;
-    call.result<int8_t>()[index] = static_cast<int8_t>(floor_divide(sum + pow2(21), pow2(22)));
-  });
+  is_wide(call) ? integer_resize<int16_t>(call) : integer_resize<int8_t>(call);
 }
 
 }  // namespace thimble::eval

@@ -8,17 +8,6 @@
 namespace thimble::eval {
 namespace {
 
-/// a * mult * 2^(shift - 31) with a multiplier of 15 bits.
-int64_t requantize64(int64_t a, int64_t mult, int64_t shift) {
-  const int64_t cut = mult >= 0x7FFF0000 ? 32767 : (mult + pow2(15)) / pow2(16);
-  const int64_t t = 15 - shift;
-  return floor_divide(a * cut + pow2(t - 1), pow2(t));
-}
-
-int16_t to_code16(const Call& call, int64_t value) {
-  return static_cast<int16_t>(clamp(value, call.integer("min"), call.integer("max")));
-}
-
 template <typename F>
 void binary16(const Call& call, F f) {
   const auto a = call.input<int16_t>(0);
@@ -135,6 +124,15 @@ void eval_qsub16(const Call& call) {
 void eval_qmul16(const Call& call) {
   binary16(call, [&](int64_t a, int64_t b) {
     return requantize(a * b, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
+  });
+}
+
+void eval_qprelu16(const Call& call) {
+  binary16(call, [&](int64_t x, int64_t w) {
+    if (x >= 0) {
+      return requantize(x, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
+    }
+    return requantize(x * w, call.integer("w_mult"), call.integer("w_shift"), Rounding::kDouble);
   });
 }
 

@@ -74,4 +74,19 @@ void eval_qmatmul(const Call& call) {
   });
 }
 
+void eval_qmatmul16(const Call& call) {
+  const auto a = call.input<int16_t>(0);
+  const auto b = call.input<int16_t>(1);
+  const int64_t depth = call.shape(0).back();
+  for_each_dot(call, [&](size_t i, int64_t a_first, int64_t b_first, int64_t b_step) {
+    int64_t sum = 0;
+    for (int64_t k = 0; k < depth; ++k) {
+      sum += int64_t{a[static_cast<size_t>(a_first + k)]} *
+             b[static_cast<size_t>(b_first + k * b_step)];
+    }
+    const int64_t y = requantize64(sum, call.integer("mult"), call.integer("shift"));
+    call.result<int16_t>()[i] = to_code16(call, y);
+  });
+}
+
 }  // namespace thimble::eval

@@ -89,8 +89,9 @@ struct Sums {
   int64_t codes = 0, squares = 0;
 };
 
-int8_t normalized(const Call& call, int64_t difference, const InverseSqrt& scale,
-                  size_t coefficient) {
+/// Before zero point and bounds.
+int64_t normalized(const Call& call, int64_t difference, const InverseSqrt& scale,
+                   size_t coefficient) {
   const int64_t k = 15 + scale.e;
   const int64_t product = difference * scale.t;
   int64_t a = k == 0 ? product : floor_divide(product + pow2(k - 1), pow2(k));
@@ -98,13 +99,14 @@ int8_t normalized(const Call& call, int64_t difference, const InverseSqrt& scale
     a = floor_divide(call.input<int16_t>(1)[coefficient] * a + pow2(14), pow2(15));
   }
   if (call.inputs.size() > 2 && call.has(2)) a += call.input<int32_t>(2)[coefficient];
-  const int64_t y = requantize(a, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
-  return to_code(call, y + call.integer("y_zp"));
+  return requantize(a, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
 }
 
-/// The codes count from `zero`; `centered`: the row's mean is taken away.
-void integer_norm(const Call& call, const Rows& rows, int64_t zero, bool centered) {
-  const auto x = call.input<int8_t>(0);
+/// The codes of x count from `zero`, those of the result from `y_zero`; `centered`: the row's mean
+/// is taken away.
+template <typename T>
+void integer_norm(const Call& call, const Rows& rows, int64_t zero, int64_t y_zero, bool centered) {
+  const auto x = call.input<T>(0);
   const int64_t n = static_cast<int64_t>(rows.length);
   const int64_t eps = call.integer("eps") * pow2(call.integer("eps_shift"));
   for (size_t row = 0; row < x.size(); row += rows.length) {
@@ -119,7 +121,8 @@ void integer_norm(const Call& call, const Rows& rows, int64_t zero, bool centere
     const InverseSqrt scale = inverse_sqrt(std::max<int64_t>(v + eps, 1));
     for (size_t i = row; i < row + rows.length; ++i) {
       const int64_t difference = n * (x[i] - zero) - mean;
-      call.result<int8_t>()[i] = normalized(call, difference, scale, rows.coefficient[i]);
+      const int64_t y = normalized(call, difference, scale, rows.coefficient[i]) + y_zero;
+      call.result<T>()[i] = static_cast<T>(clamp(y, call.integer("min"), call.integer("max")));
     }
   }
 }
@@ -137,13 +140,24 @@ void eval_rms_norm(const Call& call) {
 }
 
 void eval_qgroup_norm(const Call& call) {
-  integer_norm(call, group_rows(call), 0, /*centered=*/true);
+  integer_norm<int8_t>(call, group_rows(call), 0, call.integer("y_zp"), /*centered=*/true);
 }
 void eval_qlayer_norm(const Call& call) {
-  integer_norm(call, trailing_rows(call), 0, /*centered=*/true);
+  integer_norm<int8_t>(call, trailing_rows(call), 0, call.integer("y_zp"), /*centered=*/true);
 }
 void eval_qrms_norm(const Call& call) {
-  integer_norm(call, trailing_rows(call), call.integer("x_zp"), /*centered=*/false);
+  integer_norm<int8_t>(call, trailing_rows(call), call.integer("x_zp"), call.integer("y_zp"),
+                       /*centered=*/false);
+}
+
+void eval_qgroup_norm16(const Call& call) {
+  integer_norm<int16_t>(call, group_rows(call), 0, 0, /*centered=*/true);
+}
+void eval_qlayer_norm16(const Call& call) {
+  integer_norm<int16_t>(call, trailing_rows(call), 0, 0, /*centered=*/true);
+}
+void eval_qrms_norm16(const Call& call) {
+  integer_norm<int16_t>(call, trailing_rows(call), 0, 0, /*centered=*/false);
 }
 
 }  // namespace thimble::eval

@@ -91,6 +91,10 @@ void eval_max_pool2d(const Call& call) {
   }
 }
 
+void eval_max_pool2d16(const Call& call) {
+  max_pool<int16_t>(call);
+}
+
 void eval_qavg_pool2d(const Call& call) {
   for_each_window<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
     const int64_t n = static_cast<int64_t>(elements.size());

@@ -5,6 +5,13 @@
 #include "numerics/fixed_point.h"
 
 namespace thimble::ir {
+
+Result<Shape> repeated_shape(const Candidate& c) {
+  THIMBLE_TRY(Shape shape, broadcast_rule(c));
+  if (shape == c.shape(0)) return shape;
+  return bad_input("{}, which does not broadcast to {}", c.describe(1), c.describe(0));
+}
+
 namespace {
 
 /// Operands i and j, of one element type.
@@ -46,13 +53,6 @@ Status check_int8(const Candidate& c, std::initializer_list<std::string_view> ze
   for (const auto name : zero_points) THIMBLE_CHECK(check_zero_point(c, name));
   THIMBLE_CHECK(check_clamp(c));
   return check_rounding(c);
-}
-
-/// Operand 1 repeats to the shape of operand 0.
-Result<Shape> repeated_shape(const Candidate& c) {
-  THIMBLE_TRY(Shape shape, broadcast_rule(c));
-  if (shape == c.shape(0)) return shape;
-  return bad_input("{}, which does not broadcast to {}", c.describe(1), c.describe(0));
 }
 
 }  // namespace

@@ -82,6 +82,11 @@ Result<Shape> transposed_rule(const Candidate& c) {
   return Shape{x[0], channels, height, width};
 }
 
+/// Products that make one accumulator.
+int64_t transposed_terms(const Candidate& c) {
+  return c.shape(1)[0] / c.integer("groups") * c.shape(1)[2] * c.shape(1)[3];
+}
+
 /// sum |w| of output channel `channel`, which is column `channel % w[1]` of the inputs of its
 /// group. Called only for accumulators that might wrap.
 int64_t transposed_magnitude(const Candidate& c, std::span<const int8_t> w, int64_t channel) {
@@ -132,14 +137,16 @@ Result<Type> infer_resize_bilinear(const Candidate& c) {
 }
 
 Result<Type> infer_qadaptive_avg_pool2d(const Candidate& c) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_CHECK(expect_codes(c));
+  const bool wide = c.type(0).dtype == DType::kI16;
   THIMBLE_TRY(Shape shape, sized_image(c));
-  THIMBLE_CHECK(check_clamp(c));
+  THIMBLE_CHECK(wide ? check_clamp16(c) : check_clamp(c));
+  // Half a window more than the sum, for rounding.
   const int64_t taps = c.shape(0)[2] * c.shape(0)[3];
-  if (taps * 128 > INT32_MAX) return unsupported("an image of {} elements overflows 32 bits", taps);
-  Type type = int8_result(std::move(shape));
-  type.quant = kept_quant(c.type(0));
-  return type;
+  if (taps * (wide ? 32768 : 128) + taps / 2 > INT32_MAX) {
+    return unsupported("an image of {} elements overflows 32 bits", taps);
+  }
+  return moved(c, std::move(shape));
 }
 
 Result<Type> infer_qconv_transpose2d(const Candidate& c) {
@@ -147,14 +154,21 @@ Result<Type> infer_qconv_transpose2d(const Candidate& c) {
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
   if (c.has(2)) THIMBLE_CHECK(c.expect_dtype(2, DType::kI32));
   THIMBLE_TRY(Shape shape, transposed_rule(c));
-  const int64_t terms = c.shape(1)[0] / c.integer("groups") * c.shape(1)[2] * c.shape(1)[3];
-  THIMBLE_CHECK(check_weighted(c, shape[1], terms, transposed_magnitude));
+  THIMBLE_CHECK(check_weighted(c, shape[1], transposed_terms(c), transposed_magnitude));
   return int8_result(std::move(shape));
+}
+
+Result<Type> infer_qconv_transpose2d16(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
+  THIMBLE_TRY(Shape shape, transposed_rule(c));
+  THIMBLE_CHECK(check_weighted16(c, shape[1], transposed_terms(c)));
+  return int16_result(std::move(shape));
 }
 
 Result<Type> infer_qresize_bilinear(const Candidate& c) {
   constexpr int64_t kOne = 2048;
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_CHECK(expect_codes(c));
   THIMBLE_CHECK(c.expect_rank(0, 4));
   for (const size_t side : {size_t{0}, size_t{1}}) {
     const size_t low = 1 + 2 * side;
@@ -162,9 +176,7 @@ Result<Type> infer_qresize_bilinear(const Candidate& c) {
     THIMBLE_CHECK(check_positions(c, low + 1, kOne));
     THIMBLE_CHECK(c.expect_shape(low + 1, c.shape(low)));
   }
-  Type type = int8_result({c.shape(0)[0], c.shape(0)[1], c.shape(1)[0], c.shape(3)[0]});
-  type.quant = kept_quant(c.type(0));
-  return type;
+  return moved(c, {c.shape(0)[0], c.shape(0)[1], c.shape(1)[0], c.shape(3)[0]});
 }
 
 }  // namespace thimble::ir

@@ -8,8 +8,6 @@
 #include "numerics/wide.h"
 
 namespace thimble::ir {
-namespace {
-
 Type int16_result(Shape shape) {
   return {DType::kI16, std::move(shape), {}, {}};
 }
@@ -25,7 +23,7 @@ Status check_multiplier64(const Candidate& c) {
   return c.expect_range("shift", numerics::kShiftMin, numerics::kWideShiftMax);
 }
 
-Status check_channels(const Candidate& c, int64_t channels, int64_t terms) {
+Status check_weighted16(const Candidate& c, int64_t channels, int64_t terms) {
   if (c.has(2)) THIMBLE_CHECK(c.expect_dtype(2, DType::kI64));
   THIMBLE_CHECK(check_channel_multipliers(c, channels));
   for (const int32_t shift : c.value(4).constant->data<int32_t>()) {
@@ -50,12 +48,19 @@ Status check_channels(const Candidate& c, int64_t channels, int64_t terms) {
   return unsupported("the accumulator may reach 2^47 ({} products)", terms);
 }
 
+Status expect_codes(const Candidate& c) {
+  if (c.type(0).dtype == DType::kI8 || c.type(0).dtype == DType::kI16) return ok();
+  return bad_input("{}, expected i8 or i16", c.describe(0));
+}
+
+namespace {
+
 Result<Type> weighted16(const Candidate& c, Result<Shape> (*rule)(const Candidate&)) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
   THIMBLE_TRY(Shape shape, rule(c));
   const int64_t channels = c.shape(1)[0];
-  THIMBLE_CHECK(check_channels(c, channels, c.type(1).elements() / channels));
+  THIMBLE_CHECK(check_weighted16(c, channels, c.type(1).elements() / channels));
   return int16_result(std::move(shape));
 }
 
@@ -72,11 +77,6 @@ Result<Type> scaled_sum16(const Candidate& c) {
   THIMBLE_CHECK(check_multiplier(c, "b_mult", "b_shift"));
   THIMBLE_CHECK(check_multiplier(c, "y_mult", "y_shift"));
   return int16_result(std::move(shape));
-}
-
-Status expect_codes(const Candidate& c) {
-  if (c.type(0).dtype == DType::kI8 || c.type(0).dtype == DType::kI16) return ok();
-  return bad_input("{}, expected i8 or i16", c.describe(0));
 }
 
 }  // namespace
@@ -106,6 +106,36 @@ Result<Type> infer_qconv2d16(const Candidate& c) {
 }
 Result<Type> infer_qlinear16(const Candidate& c) {
   return weighted16(c, linear_rule);
+}
+
+Result<Type> infer_qmatmul16(const Candidate& c) {
+  // 2^16 products of 2^30 stay below 2^47.
+  constexpr int64_t kDepthMax = int64_t{1} << 16;
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));
+  THIMBLE_TRY(Shape shape, matmul_rule(c));
+  THIMBLE_CHECK(check_multiplier64(c));
+  THIMBLE_CHECK(check_clamp16(c));
+  const int64_t depth = c.shape(0).back();
+  if (depth > kDepthMax) {
+    return unsupported("a sum of {} products of two activations, at most {}", depth, kDepthMax);
+  }
+  return int16_result(std::move(shape));
+}
+
+Result<Type> infer_qprelu16(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));
+  THIMBLE_TRY(Shape shape, repeated_shape(c));
+  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
+  THIMBLE_CHECK(check_multiplier(c, "w_mult", "w_shift"));
+  THIMBLE_CHECK(check_clamp16(c));
+  return int16_result(std::move(shape));
+}
+
+Result<Type> infer_max_pool2d16(const Candidate& c) {
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI16));
+  return infer_max_pool2d(c);
 }
 
 Result<Type> infer_qavg_pool2d16(const Candidate& c) {

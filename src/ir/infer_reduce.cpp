@@ -10,6 +10,8 @@ namespace {
 
 // docs/numerics.md: 255 * n and n * n * 2^16 must fit 31 and 62 bits.
 constexpr int64_t kRowMax = (int64_t{1} << 23) - 1;
+// 16-bit codes: n * n * 2^30 must fit 62 bits.
+constexpr int64_t kWideRowMax = int64_t{1} << 16;
 constexpr int32_t kNormBiasMax = 1 << 30;
 constexpr int64_t kEpsShiftMax = 30;
 
@@ -76,9 +78,9 @@ Result<Shape> float_norm(const Candidate& c) {
   return c.shape(0);
 }
 
-Status check_row(int64_t count) {
-  if (count <= kRowMax) return ok();
-  return unsupported("{} elements in one row, at most {}", count, kRowMax);
+Status check_row(int64_t count, int64_t most = kRowMax) {
+  if (count <= most) return ok();
+  return unsupported("{} elements in one row, at most {}", count, most);
 }
 
 Status check_norm_bias(const Candidate& c, size_t operand) {
@@ -91,19 +93,30 @@ Status check_norm_bias(const Candidate& c, size_t operand) {
   return ok();
 }
 
-Result<Type> integer_norm(const Candidate& c, NormRule rule) {
-  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+/// What norms of int8 and of int16 codes have in common.
+Status check_norm(const Candidate& c, DType dtype, NormRule rule, int64_t row_max) {
+  THIMBLE_CHECK(c.expect_dtype(0, dtype));
   if (c.has(1)) THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));
   if (c.count() > 2 && c.has(2)) THIMBLE_CHECK(check_norm_bias(c, 2));
   THIMBLE_TRY(const int64_t count, rule(c));
-  THIMBLE_CHECK(check_row(count));
+  THIMBLE_CHECK(check_row(count, row_max));
   THIMBLE_CHECK(c.expect_range("eps", 0, INT32_MAX));
   THIMBLE_CHECK(c.expect_range("eps_shift", 0, kEpsShiftMax));
-  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
   THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
-  THIMBLE_CHECK(c.expect_range("shift", -31, 0));
+  return c.expect_range("shift", -31, 0);
+}
+
+Result<Type> integer_norm(const Candidate& c, NormRule rule) {
+  THIMBLE_CHECK(check_norm(c, DType::kI8, rule, kRowMax));
+  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
   THIMBLE_CHECK(check_clamp(c));
   return int8_result(c.shape(0));
+}
+
+Result<Type> wide_norm(const Candidate& c, NormRule rule) {
+  THIMBLE_CHECK(check_norm(c, DType::kI16, rule, kWideRowMax));
+  THIMBLE_CHECK(check_clamp16(c));
+  return int16_result(c.shape(0));
 }
 
 }  // namespace
@@ -178,6 +191,16 @@ Result<Type> infer_qlayer_norm(const Candidate& c) {
 Result<Type> infer_qrms_norm(const Candidate& c) {
   THIMBLE_CHECK(check_zero_point(c, "x_zp"));
   return integer_norm(c, trailing_norm);
+}
+
+Result<Type> infer_qgroup_norm16(const Candidate& c) {
+  return wide_norm(c, group_norm);
+}
+Result<Type> infer_qlayer_norm16(const Candidate& c) {
+  return wide_norm(c, trailing_norm);
+}
+Result<Type> infer_qrms_norm16(const Candidate& c) {
+  return wide_norm(c, trailing_norm);
 }
 
 }  // namespace thimble::ir

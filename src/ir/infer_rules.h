@@ -80,6 +80,16 @@ using Magnitude = int64_t (*)(const Candidate& c, std::span<const int8_t> w, int
 /// make one accumulator, which must not leave 32 bits.
 [[nodiscard]] Status check_weighted(const Candidate& c, int64_t channels, int64_t terms,
                                     Magnitude magnitude_of);
+/// Integer arithmetic with 16-bit activations: results, attributes `min` and `max`, the multiplier
+/// of requantize64, and operands b, mult and shift of qconv2d16 and its kin.
+[[nodiscard]] Type int16_result(Shape shape);
+[[nodiscard]] Status check_clamp16(const Candidate& c);
+[[nodiscard]] Status check_multiplier64(const Candidate& c);
+[[nodiscard]] Status check_weighted16(const Candidate& c, int64_t channels, int64_t terms);
+/// Operand 0 has codes: i8 or i16.
+[[nodiscard]] Status expect_codes(const Candidate& c);
+/// Operand 1 repeats to the shape of operand 0.
+[[nodiscard]] Result<Shape> repeated_shape(const Candidate& c);
 
 #define THIMBLE_OP(name, operands, attributes) Result<Type> infer_##name(const Candidate& c);
 #include "ir/ops.def"

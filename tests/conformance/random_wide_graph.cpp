@@ -90,7 +90,7 @@ class Generator {
 
   void add_op() {
     const ValueId x = random_.chance(60) ? values_.back() : pick();
-    const int64_t choice = random_.between(0, 11);
+    const int64_t choice = random_.between(0, 18);
     if (choice == 0) return rescale(x, random_.chance(50));
     if (choice == 1) return softmax(x);
     if (!is_wide(x)) return;
@@ -100,7 +100,13 @@ class Generator {
     if (choice == 7) return keep(OpKind::lut16, {x, random_constant(DType::kI16, {513})}, {});
     if (choice == 8) return pool(x);
     if (choice == 9) return mean(x);
-    movement(x);
+    if (choice <= 11) return movement(x);
+    if (choice == 12) return norm(x);
+    if (choice == 13) return product(x);
+    if (choice == 14) return prelu(x);
+    if (rank(x) != 4) return norm(x);
+    if (choice <= 16) return transposed(x);
+    choice == 17 ? resize(x) : adaptive_pool(x);
   }
 
   void rescale(ValueId x, bool wide) {
@@ -179,11 +185,116 @@ class Generator {
 
   void pool(ValueId x) {
     if (rank(x) != 4) return;
+    const bool average = random_.chance(50);
     Attrs attrs = {{"kernel", pair(1, 3)},
                    {"stride", pair(1, 2)},
                    {"padding", std::vector<int64_t>{0, random_.between(0, 1), 0, 0}}};
+    if (average) set_clamp(&attrs);
+    if (!average) attrs.set("dilation", pair(1, 2));
+    keep(average ? OpKind::qavg_pool2d16 : OpKind::max_pool2d16, {x}, std::move(attrs));
+  }
+
+  void adaptive_pool(ValueId x) {
+    const bool average = random_.chance(50);
+    Attrs attrs = {{"size", pair(1, 7)}};
+    if (average) {
+      attrs.set("min", random_.between(-32768, 0));
+      attrs.set("max", random_.between(1, 32767));
+    }
+    keep(average ? OpKind::qadaptive_avg_pool2d : OpKind::adaptive_max_pool2d, {x},
+         std::move(attrs));
+  }
+
+  void resize(ValueId x) {
+    std::vector<ValueId> operands = {x};
+    for (const size_t side : {size_t{2}, size_t{3}}) {
+      const int64_t count = random_.between(1, 8);
+      std::vector<int32_t> low, weight;
+      for (int64_t i = 0; i < count; ++i) {
+        low.push_back(static_cast<int32_t>(random_.between(0, type(x).shape[side] - 1)));
+        weight.push_back(static_cast<int32_t>(random_.between(0, 2048)));
+      }
+      operands.push_back(constant(ir::make_i32({count}, low)));
+      operands.push_back(constant(ir::make_i32({count}, weight)));
+    }
+    keep(OpKind::qresize_bilinear, std::move(operands), {});
+  }
+
+  void transposed(ValueId x) {
+    const int64_t channels = type(x).shape[1];
+    const int64_t groups = random_.chance(35) ? channels : 1;
+    const int64_t out = random_.between(1, 5);
+    const std::vector<int64_t> kernel = pair(1, 3);
+    const auto [mult, shift] = multipliers(random_.chance(80) ? out * groups : 1, 1e-4);
+    Attrs attrs = {{"stride", pair(1, 3)},
+                   {"padding", std::vector<int64_t>{random_.between(0, 1), random_.between(0, 1),
+                                                    random_.between(0, 1), random_.between(0, 1)}},
+                   {"output_padding", pair(0, 1)},
+                   {"dilation", pair(1, 2)},
+                   {"groups", groups}};
     set_clamp(&attrs);
-    keep(OpKind::qavg_pool2d16, {x}, std::move(attrs));
+    const ValueId w = random_constant(DType::kI8, {channels, out, kernel[0], kernel[1]});
+    keep(OpKind::qconv_transpose2d16, {x, w, bias(out * groups), mult, shift}, std::move(attrs));
+  }
+
+  void norm(ValueId x) {
+    constexpr OpKind kKinds[] = {OpKind::qgroup_norm16, OpKind::qlayer_norm16, OpKind::qrms_norm16};
+    const OpKind kind = kKinds[random_.between(0, 2)];
+    const Shape& shape = type(x).shape;
+    if (shape.size() < 2) return;
+    Attrs attrs = {{"eps", random_.between(0, 100000)}, {"eps_shift", random_.between(0, 8)}};
+    Shape entries = {shape[1]};
+    if (kind == OpKind::qgroup_norm16) {
+      attrs.set("groups", random_.chance(50) ? entries[0] : 1);
+    } else {
+      const int64_t dims = random_.between(1, static_cast<int64_t>(shape.size()));
+      attrs.set("dims", dims);
+      entries.assign(shape.end() - dims, shape.end());
+    }
+    std::vector<ValueId> operands = {x, ir::kNoValue};
+    if (random_.chance(70)) operands[1] = random_constant(DType::kI16, entries);
+    if (kind != OpKind::qrms_norm16) {
+      ir::Tensor shifts = ir::zeros(DType::kI32, entries);
+      for (int32_t& b : shifts.data<int32_t>()) {
+        b = static_cast<int32_t>(random_.between(-100000, 100000));
+      }
+      operands.push_back(random_.chance(70) ? constant(std::move(shifts)) : ir::kNoValue);
+    }
+    set_multiplier(&attrs, "", 0.15);
+    set_clamp(&attrs);
+    keep(kind, std::move(operands), std::move(attrs));
+  }
+
+  /// By itself or by what happens to fit, else by a constant.
+  void product(ValueId x) {
+    if (rank(x) < 2) return;
+    const int64_t transpose_b = random_.between(0, 1);
+    const int64_t depth = type(x).shape.back();
+    ValueId other = random_.chance(50) ? x : pick();
+    if (random_.chance(50) || !is_wide(other)) {
+      const int64_t columns = random_.between(1, 6);
+      other = random_constant(DType::kI16,
+                              transpose_b != 0 ? Shape{columns, depth} : Shape{depth, columns});
+    }
+    Attrs attrs = {{"transpose_b", transpose_b}};
+    set_multiplier(&attrs, "", 3e-5);
+    set_clamp(&attrs);
+    keep(OpKind::qmatmul16, {x, other}, std::move(attrs));
+  }
+
+  void prelu(ValueId x) {
+    Shape slopes = type(x).shape;
+    for (int64_t& size : slopes) size = random_.chance(50) ? 1 : size;
+    if (!slopes.empty() && random_.chance(30)) slopes.erase(slopes.begin());
+    ValueId other = pick();
+    if (!is_wide(other) || type(other).shape != type(x).shape || random_.chance(50)) {
+      other = random_constant(DType::kI16, slopes);
+    }
+    Attrs attrs;
+    set_multiplier(&attrs, "", 1.0);
+    set_multiplier(&attrs, "w_", 3e-5);
+    set_clamp(&attrs);
+    keep(OpKind::qprelu16, {x, other}, std::move(attrs));
   }
 
   void mean(ValueId x) {

@@ -33,10 +33,13 @@ DType device_dtype(ir::DType dtype) {
 }
 
 abi::PteOp direct_op(ir::OpKind kind) {
-  std::string name(ir::op_name(kind));
-  if (name[0] == 'q' && ir::op_from_name(name.substr(1))) name.erase(0, 1);
-  const auto* const row =
-      std::ranges::find(abi::kPteOps, "thimble::" + name + ".out", &abi::PteOpInfo::name);
+  const auto find = [](const std::string& name) {
+    return std::ranges::find(abi::kPteOps, "thimble::" + name + ".out", &abi::PteOpInfo::name);
+  };
+  const std::string name(ir::op_name(kind));
+  const auto* row = std::end(abi::kPteOps);
+  if (name[0] == 'q') row = find(name.substr(1));
+  if (row == std::end(abi::kPteOps)) row = find(name);
   return static_cast<abi::PteOp>(row - std::begin(abi::kPteOps));
 }
 

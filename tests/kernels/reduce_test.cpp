@@ -118,11 +118,19 @@ struct NormCase {
   std::vector<std::optional<Operand>> operands;
 };
 
+/// Of 16-bit codes: no zero points, wider bounds.
+bool is_wide(OpKind kind) {
+  return kind == OpKind::qgroup_norm16 || kind == OpKind::qlayer_norm16 ||
+         kind == OpKind::qrms_norm16;
+}
+
 NormCase norm_case(Random& random, OpKind kind, Operand x) {
+  const bool grouped = kind == OpKind::qgroup_norm || kind == OpKind::qgroup_norm16;
+  const bool centered = kind != OpKind::qrms_norm && kind != OpKind::qrms_norm16;
   NormCase c{kind, {}, {}};
   const ir::Shape& shape = x.tensor.shape;
   ir::Shape entries = {shape.size() > 1 ? shape[1] : 1};
-  if (kind == OpKind::qgroup_norm) {
+  if (grouped) {
     std::vector<int64_t> groups;
     for (int64_t g = 1; g <= entries[0]; ++g) {
       if (entries[0] % g == 0) groups.push_back(g);
@@ -136,10 +144,17 @@ NormCase norm_case(Random& random, OpKind kind, Operand x) {
   c.attrs.set("eps", int64_t{random() % 2 == 0 ? 0 : uniform(random, 0, INT32_MAX)});
   c.attrs.set("eps_shift", int64_t{random() % 2 == 0 ? 0 : uniform(random, 0, 30)});
   if (kind == OpKind::qrms_norm) c.attrs.set("x_zp", int64_t{uniform(random, -128, 127)});
-  set_result(random, c.attrs, -14, 0);
+  if (is_wide(kind)) {
+    c.attrs.set("mult", int64_t{uniform(random, 1 << 30, INT32_MAX)});
+    c.attrs.set("shift", int64_t{uniform(random, -9, 0)});
+    if (random() % 2 == 0) c.attrs.set("min", int64_t{uniform(random, -32768, 0)});
+    if (random() % 2 == 0) c.attrs.set("max", int64_t{uniform(random, 0, 32767)});
+  } else {
+    set_result(random, c.attrs, -14, 0);
+  }
   c.operands = {std::move(x),
                 maybe(random, {random_tensor(random, ir::DType::kI16, entries), true})};
-  if (kind != OpKind::qrms_norm) {
+  if (centered) {
     const int32_t bound = random() % 4 == 0 ? 1 << 30 : 1 << 18;
     c.operands.push_back(maybe(random, {random_i32(random, entries, -bound, bound), true}));
   }
@@ -179,6 +194,50 @@ TEST(Norms, LongAndExtremeRows) {
         ASSERT_NO_FATAL_FAILURE(expect_direct(kind, outlier.attrs, outlier.operands));
       }
       const NormCase any = norm_case(random, kind, codes(random, {1, n}));
+      ASSERT_NO_FATAL_FAILURE(expect_direct(kind, any.attrs, any.operands));
+    }
+  }
+}
+
+TEST(Norms, RandomShapesOf16Bits) {
+  Random random(6);
+  for (int repeat = 0; repeat < 600; ++repeat) {
+    for (const OpKind kind : {OpKind::qlayer_norm16, OpKind::qgroup_norm16, OpKind::qrms_norm16}) {
+      const uint32_t rank = 2 + static_cast<uint32_t>(random()) % 4;
+      const ir::Shape shape = random_shape(random, rank);
+      Order order = contiguous(rank);
+      const bool channels_last = kind == OpKind::qgroup_norm16 && random() % 2 == 0;
+      if (channels_last) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+      Operand x = {random_tensor(random, ir::DType::kI16, shape), false, order};
+      for (int16_t& code : x.tensor.data<int16_t>()) {
+        code = static_cast<int16_t>(code >> (random() % 16));
+      }
+      const NormCase c = norm_case(random, kind, std::move(x));
+      ASSERT_NO_FATAL_FAILURE(expect_direct(c.kind, c.attrs, c.operands, order));
+    }
+  }
+}
+
+/// The largest spread, the largest sum, and the largest normalized element of the longest rows.
+TEST(Norms, LongAndExtremeRowsOf16Bits) {
+  Random random(7);
+  for (const OpKind kind : {OpKind::qlayer_norm16, OpKind::qgroup_norm16, OpKind::qrms_norm16}) {
+    for (const int64_t n : {1, 2, 1000, 65535, 65536}) {
+      for (const int16_t code : {int16_t{-32768}, int16_t{0}, int16_t{32767}}) {
+        Operand x = {ir::zeros(ir::DType::kI16, {1, n})};
+        const std::span<int16_t> all = x.tensor.data<int16_t>();
+        std::fill(all.begin(), all.end(), code);
+        const NormCase equal = norm_case(random, kind, x);
+        ASSERT_NO_FATAL_FAILURE(expect_direct(kind, equal.attrs, equal.operands));
+        all.back() = static_cast<int16_t>(~code);
+        const NormCase outlier = norm_case(random, kind, x);
+        ASSERT_NO_FATAL_FAILURE(expect_direct(kind, outlier.attrs, outlier.operands));
+        std::fill(all.begin(), all.begin() + n / 2, static_cast<int16_t>(~code));
+        const NormCase halves = norm_case(random, kind, x);
+        ASSERT_NO_FATAL_FAILURE(expect_direct(kind, halves.attrs, halves.operands));
+      }
+      const NormCase any =
+          norm_case(random, kind, {random_tensor(random, ir::DType::kI16, {1, n})});
       ASSERT_NO_FATAL_FAILURE(expect_direct(kind, any.attrs, any.operands));
     }
   }

@@ -417,13 +417,20 @@ Invocation direct_sample(PteOp op, Random& random) {
     case PteOp::thimble_add16:
     case PteOp::thimble_avg_pool2d16:
     case PteOp::thimble_conv2d16:
+    case PteOp::thimble_conv_transpose2d16:
     case PteOp::thimble_dequantize16:
+    case PteOp::thimble_group_norm16:
+    case PteOp::thimble_layer_norm16:
     case PteOp::thimble_linear16:
     case PteOp::thimble_lut16:
+    case PteOp::thimble_matmul16:
+    case PteOp::thimble_max_pool2d16:
     case PteOp::thimble_mean16:
     case PteOp::thimble_mul16:
+    case PteOp::thimble_prelu16:
     case PteOp::thimble_quantize16:
     case PteOp::thimble_rescale:
+    case PteOp::thimble_rms_norm16:
     case PteOp::thimble_softmax16:
     case PteOp::thimble_sub16:
       return wide_sample(op, random);

@@ -38,21 +38,32 @@ Invocation conv_transpose(Random& random) {
   return std::move(call.add(make(DType::kI8, y, kNhwc)));
 }
 
+/// An image of either code.
+Value image(Random& random, const Sizes& sizes) {
+  Value value = make(random() % 2 == 0 ? DType::kI8 : DType::kI16, sizes, kNhwc);
+  value.fill(random);
+  return value;
+}
+
 Invocation adaptive_pool(PteOp op, Random& random) {
   const Sizes x = {2, uniform(random, 1, 4), uniform(random, 1, 7), uniform(random, 1, 7)};
   const Sizes y = {x[0], x[1], uniform(random, 1, 5), uniform(random, 1, 5)};
   std::vector<int32_t> words = {2, y[2], y[3]};
   if (op == PteOp::thimble_adaptive_avg_pool2d) words.insert(words.end(), {-128, 127});
   Invocation call(op);
-  call.add(random_codes(random, x, kNhwc)).add(attributes(words));
-  return std::move(call.add(make(DType::kI8, y, kNhwc)));
+  Value from = image(random, x);
+  const DType dtype = from.dtype;
+  call.add(std::move(from)).add(attributes(words));
+  return std::move(call.add(make(dtype, y, kNhwc)));
 }
 
 Invocation resize(Random& random) {
   const Sizes x = {2, uniform(random, 1, 4), uniform(random, 1, 5), uniform(random, 1, 5)};
   Sizes y = x;
   Invocation call(PteOp::thimble_resize_bilinear);
-  call.add(random_codes(random, x, kNhwc));
+  Value from = image(random, x);
+  const DType dtype = from.dtype;
+  call.add(std::move(from));
   for (size_t side = 2; side < 4; ++side) {
     y[side] = uniform(random, 1, 6);
     std::vector<int32_t> low, weight;
@@ -62,7 +73,7 @@ Invocation resize(Random& random) {
     }
     call.add(constant_words(low)).add(constant_words(weight));
   }
-  return std::move(call.add(make(DType::kI8, y, kNhwc)));
+  return std::move(call.add(make(dtype, y, kNhwc)));
 }
 
 Invocation permute(Random& random) {

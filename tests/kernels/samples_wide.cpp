@@ -1,5 +1,8 @@
 // Samples of the operators with 16-bit activations.
 
+#include <algorithm>
+#include <utility>
+
 #include "tests/kernels/samples.h"
 
 namespace thimble::kernels::test {
@@ -43,7 +46,11 @@ Invocation binary(PteOp op, Random& random) {
   Invocation call(op);
   call.add(filled(random, DType::kI16, sizes)).add(filled(random, DType::kI16, small));
   std::vector<int32_t> words = {kHalf, -14};
-  if (op != PteOp::thimble_mul16) words = {kHalf, 0, kHalf, -1, kHalf, -13};
+  if (op == PteOp::thimble_prelu16) {
+    words = {kHalf, 1, kHalf, -14};
+  } else if (op != PteOp::thimble_mul16) {
+    words = {kHalf, 0, kHalf, -1, kHalf, -13};
+  }
   words.insert(words.end(), {-32768, 32767});
   return std::move(call.add(attributes(words)).add(make(DType::kI16, sizes)));
 }
@@ -72,12 +79,72 @@ Invocation linear(Random& random) {
   return std::move(call.add(attributes({-32768, 32767})).add(make(DType::kI16, {2, w[0]})));
 }
 
-Invocation pool(Random& random) {
+Invocation transposed(Random& random) {
+  const int32_t groups = uniform(random, 1, 3);
+  Sizes x = {2, groups * uniform(random, 1, 3), 0, 0};
+  Sizes w = {x[1], uniform(random, 1, 5), 0, 0};
+  Sizes y = {2, groups * w[1], 0, 0};
+  std::vector<int32_t> stride, dilation;
+  for (size_t side = 2; side < 4; ++side) {
+    x[side] = uniform(random, 1, 4);
+    w[side] = uniform(random, 1, 3);
+    stride.push_back(uniform(random, 1, 3));
+    dilation.push_back(uniform(random, 1, 2));
+    y[side] = (x[side] - 1) * stride.back() + (w[side] - 1) * dilation.back() + 1;
+  }
+  const int32_t cut = y[2] > 1 ? 1 : 0;
+  y[2] -= cut;
+  Invocation call(PteOp::thimble_conv_transpose2d16);
+  call.add(filled(random, DType::kI16, x, kNhwc));
+  call.add(constant(filled(random, DType::kI8, w, {1, 2, 3, 0})));
+  add_requantization(random, call, y[1]);
+  call.add(attributes({2, stride[0], stride[1], 4, cut, 0, 0, 0, 2, 0, 0, 2, dilation[0],
+                       dilation[1], groups, -32768, 32767}));
+  return std::move(call.add(make(DType::kI16, y, kNhwc)));
+}
+
+Invocation norm(PteOp op, Random& random) {
+  Sizes sizes;
+  for (uint64_t rank = 2 + random() % 3; rank > 0; --rank) sizes.push_back(uniform(random, 1, 4));
+  const bool grouped = op == PteOp::thimble_group_norm16;
+  const int32_t entries = grouped ? sizes[1] : sizes.back();
+  Order order = contiguous(sizes.size());
+  if (grouped && random() % 2 == 0) std::rotate(order.begin() + 1, order.begin() + 2, order.end());
+  Invocation call(op);
+  call.add(filled(random, DType::kI16, sizes, order));
+  call.add(random() % 2 == 0 ? absent() : constant(filled(random, DType::kI16, {entries})));
+  if (op != PteOp::thimble_rms_norm16) {
+    const std::vector<int32_t> bias(static_cast<size_t>(entries), -123456);
+    call.add(random() % 2 == 0 ? absent() : constant_words(bias));
+  }
+  call.add(attributes({1, 5, 2, kHalf, -3, -32768, 32767}));
+  return std::move(call.add(make(DType::kI16, sizes, order)));
+}
+
+Invocation product(Random& random) {
+  const int32_t depth = uniform(random, 1, 5);
+  const int32_t transpose_b = uniform(random, 0, 1);
+  const Sizes a = {uniform(random, 1, 2), uniform(random, 1, 4), depth};
+  Sizes b = {depth, uniform(random, 1, 5)};
+  const Sizes y = {a[0], a[1], b[1]};
+  if (transpose_b != 0) std::swap(b[0], b[1]);
+  Invocation call(PteOp::thimble_matmul16);
+  call.add(filled(random, DType::kI16, a)).add(filled(random, DType::kI16, b));
+  call.add(attributes({transpose_b, kHalf, -15, -32768, 32767}));
+  return std::move(call.add(make(DType::kI16, y)));
+}
+
+Invocation pool(PteOp op, Random& random) {
   const Sizes x = {2, uniform(random, 1, 3), uniform(random, 2, 5), uniform(random, 2, 5)};
   const Sizes y = {2, x[1], x[2] - 1, x[3] - 1};
-  Invocation call(PteOp::thimble_avg_pool2d16);
-  call.add(filled(random, DType::kI16, x, kNhwc));
-  call.add(attributes({2, 2, 2, 2, 1, 1, 4, 0, 0, 0, 0, -32768, 32767}));
+  std::vector<int32_t> words = {2, 2, 2, 2, 1, 1, 4, 0, 0, 0, 0};
+  if (op == PteOp::thimble_max_pool2d16) {
+    words.insert(words.end(), {2, 1, 1});
+  } else {
+    words.insert(words.end(), {-32768, 32767});
+  }
+  Invocation call(op);
+  call.add(filled(random, DType::kI16, x, kNhwc)).add(attributes(words));
   return std::move(call.add(make(DType::kI16, y, kNhwc)));
 }
 
@@ -120,12 +187,22 @@ Invocation wide_sample(PteOp op, Random& random) {
   switch (op) {
     case PteOp::thimble_add16:
     case PteOp::thimble_mul16:
+    case PteOp::thimble_prelu16:
     case PteOp::thimble_sub16:
       return binary(op, random);
     case PteOp::thimble_avg_pool2d16:
-      return pool(random);
+    case PteOp::thimble_max_pool2d16:
+      return pool(op, random);
     case PteOp::thimble_conv2d16:
       return convolution(random);
+    case PteOp::thimble_conv_transpose2d16:
+      return transposed(random);
+    case PteOp::thimble_group_norm16:
+    case PteOp::thimble_layer_norm16:
+    case PteOp::thimble_rms_norm16:
+      return norm(op, random);
+    case PteOp::thimble_matmul16:
+      return product(random);
     case PteOp::thimble_dequantize16:
     case PteOp::thimble_quantize16:
       return edge(op, random);

@@ -110,7 +110,7 @@ class Maker {
   /// One entry for each element of a row of `dims` = 1, or for each channel of a group norm.
   ValueId norm_parameter(std::string_view op, std::string_view name, const Shape& x) {
     if (x.empty() || random_.chance(30)) return ir::kNoValue;
-    const bool grouped = op.ends_with("group_norm");
+    const bool grouped = op.find("group_norm") != std::string_view::npos;
     const Shape shape = {grouped && x.size() > 1 ? x[1] : x.back()};
     if (op[0] != 'q') return constant(DType::kF32, shape, 0, 0);
     return constant(name == "w" ? DType::kI16 : DType::kI32, shape, -50000, 50000);
@@ -120,16 +120,17 @@ class Maker {
   ValueId parameter(OpKind kind, std::string_view name, const Shape& x) {
     const bool integer = ir::op_name(kind)[0] == 'q';
     const bool wide = ir::op_name(kind).ends_with("16");
-    if (kind == OpKind::prelu || kind == OpKind::qprelu) {
-      return constant(integer ? DType::kI8 : DType::kF32, {x.empty() ? 1 : x.back()}, 0, 0);
+    if (kind == OpKind::prelu || kind == OpKind::qprelu || kind == OpKind::qprelu16) {
+      const DType code = wide ? DType::kI16 : DType::kI8;
+      return constant(integer ? code : DType::kF32, {x.empty() ? 1 : x.back()}, 0, 0);
     }
-    if (ir::op_name(kind).ends_with("_norm") && kind != OpKind::batch_norm) {
+    if (ir::op_name(kind).find("_norm") != std::string_view::npos && kind != OpKind::batch_norm) {
       return norm_parameter(ir::op_name(kind), name, x);
     }
     if (name == "w") {
       const bool linear =
           kind == OpKind::linear || kind == OpKind::qlinear || kind == OpKind::qlinear16;
-      const bool transposed = kind == OpKind::conv_transpose2d || kind == OpKind::qconv_transpose2d;
+      const bool transposed = ir::op_name(kind).find("conv_transpose2d") != std::string_view::npos;
       Shape shape = linear ? Shape{channels_, x.empty() ? 1 : x.back()}
                            : Shape{channels_, x.size() > 1 ? x[1] : 1, random_.between(1, 3),
                                    random_.between(1, 3)};
@@ -257,7 +258,11 @@ class Maker {
     const bool two_sided =
         kind == OpKind::where || (info.operands.size() == 2 && info.operands[0].name == "a");
     for (size_t i = operands.size(); i < info.operands.size(); ++i) {
-      operands.push_back(two_sided ? partner(first) : parameter(kind, info.operands[i].name, x));
+      // Few pairs multiply, but anything does by its own transpose.
+      const bool by_itself = info.attr("transpose_b") != nullptr && random_.chance(50);
+      operands.push_back(by_itself   ? first
+                         : two_sided ? partner(first)
+                                     : parameter(kind, info.operands[i].name, x));
     }
     if (info.operands[0].variadic && random_.chance(70)) operands.push_back(data());
     ir::Attrs attrs;

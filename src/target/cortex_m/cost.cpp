@@ -41,10 +41,13 @@ int64_t steps_of(const ir::Graph& graph, const ir::Op& op) {
       const ir::Type& w = graph.type(op.inputs[1]);
       return y.elements() * (w.elements() / w.shape[0]);
     }
+    case OpKind::qconv_transpose2d16:
     case OpKind::qconv_transpose2d:
       return x.elements() * (graph.type(op.inputs[1]).elements() / x.shape[1]);
+    case OpKind::qmatmul16:
     case OpKind::qmatmul:
       return y.elements() * x.shape.back();
+    case OpKind::max_pool2d16:
     case OpKind::max_pool2d:
     case OpKind::qavg_pool2d16:
     case OpKind::qavg_pool2d: {

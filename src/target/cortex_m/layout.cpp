@@ -41,12 +41,14 @@ DimOrder inverse(const DimOrder& order) {
 bool is_window(OpKind kind) {
   switch (kind) {
     case OpKind::adaptive_max_pool2d:
+    case OpKind::max_pool2d16:
     case OpKind::max_pool2d:
     case OpKind::qadaptive_avg_pool2d:
     case OpKind::qavg_pool2d16:
     case OpKind::qavg_pool2d:
     case OpKind::qconv2d16:
     case OpKind::qconv2d:
+    case OpKind::qconv_transpose2d16:
     case OpKind::qconv_transpose2d:
     case OpKind::qresize_bilinear:
       return true;
@@ -68,6 +70,7 @@ bool follows_operand(OpKind kind) {
     case OpKind::pad:
     case OpKind::expand:
     case OpKind::copy:
+    case OpKind::qgroup_norm16:
     case OpKind::qgroup_norm:
       return true;
     default:
@@ -244,6 +247,7 @@ class Assigner {
         return convert_reduction(op);
       case OpKind::argmax:
         return add(op.kind, rewriter_.map(op.inputs), op.attrs, op, {}, op.output);
+      case OpKind::qgroup_norm16:
       case OpKind::qgroup_norm:
         return convert_group_norm(op);
       default:
@@ -277,7 +281,9 @@ class Assigner {
     if (op.kind == OpKind::qconv2d16) {  // its kernel takes the weights as they lie
       THIMBLE_TRY(inputs[1], to_order(inputs[1], ir::channels_last_order(), op.source));
     }
-    if (op.kind == OpKind::qconv_transpose2d) {  // the input channels of a tap follow each other
+    const bool transposed =
+        op.kind == OpKind::qconv_transpose2d || op.kind == OpKind::qconv_transpose2d16;
+    if (transposed) {  // the input channels of a tap follow each other
       THIMBLE_TRY(inputs[1], to_order(inputs[1], {1, 2, 3, 0}, op.source));
     }
     return add(op.kind, std::move(inputs), op.attrs, op, ir::channels_last_order(), op.output);
@@ -500,6 +506,7 @@ bool is_elementwise(OpKind kind) {
     case OpKind::qdiv:
     case OpKind::qmul16:
     case OpKind::qmul:
+    case OpKind::qprelu16:
     case OpKind::qprelu:
     case OpKind::qsub16:
     case OpKind::qsub:

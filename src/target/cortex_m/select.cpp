@@ -118,7 +118,17 @@ class Selector {
 
   /// Direct operators whose kernels have read all of a row before they write it.
   static bool reads_rows_first(OpKind kind) {
-    return kind == OpKind::qlayer_norm || kind == OpKind::qgroup_norm || kind == OpKind::qrms_norm;
+    switch (kind) {
+      case OpKind::qgroup_norm16:
+      case OpKind::qgroup_norm:
+      case OpKind::qlayer_norm16:
+      case OpKind::qlayer_norm:
+      case OpKind::qrms_norm16:
+      case OpKind::qrms_norm:
+        return true;
+      default:
+        return false;
+    }
   }
 
   /// Kernels that work element by element read an element before they write in its place; -1: no

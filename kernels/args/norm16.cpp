@@ -1,0 +1,7 @@
+#include "kernels/args/norm_rows.h"
+
+namespace thimble::kernels {
+
+THIMBLE_NORM_ROWS(int16_t);
+
+}  // namespace thimble::kernels

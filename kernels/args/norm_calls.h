@@ -1,0 +1,104 @@
+#pragma once
+// check() and run() of the norms, for kernels of either code; formula: docs/numerics.md, "Norms".
+
+#include "kernels/args/norm.h"
+#include "kernels/args/requant.h"
+
+namespace thimble::kernels {
+
+/// Operands: x, w int16 or None, b int32 or None, attributes, y. In place: y may be x. x contiguous
+/// or with channels innermost.
+template <class Code>
+struct GroupNorm {
+  static bool has_channels_innermost(const Tensor& x) {
+    uint8_t order[abi::kMaxRank] = {};
+    for (uint32_t d = 2; d < x.rank; ++d) order[d - 1] = static_cast<uint8_t>(d);
+    order[x.rank - 1] = 1;
+    return has_order(x, order);
+  }
+
+  static Status check(const Call& call) {
+    const Tensor& x = tensor(call, 0);
+    AttributeReader attributes(tensor(call, 3));
+    const int32_t groups = attributes.word();
+    Norm norm;
+    norm.read<Code>(attributes, /*is_centered=*/true);
+    const Status s = check_norm<Code>(x, tensor(call, 4), attributes, norm);
+    if (s != Status::kOk) return s;
+    if (x.rank < 2) return Status::kBadShape;
+    if (groups < 1 || x.sizes[1] % groups != 0) return Status::kBadParameter;
+    if (!is_contiguous(x) && !has_channels_innermost(x)) return Status::kBadLayout;
+    if (elements(x) / x.sizes[0] / groups > NormWords<Code>::kRowMax) return Status::kBadShape;
+    return check_norm_entries(tensor(call, 1), tensor(call, 2), x.sizes[1]);
+  }
+
+  static void run(const Call& call) {
+    const Tensor& x = tensor(call, 0);
+    const Tensor& y = tensor(call, 4);
+    AttributeReader attributes(tensor(call, 3));
+    const int32_t groups = attributes.word();
+    Norm norm;
+    norm.read<Code>(attributes, /*is_centered=*/true);
+    norm.w = half_words(tensor(call, 1));
+    norm.b = words(tensor(call, 2));
+    const int32_t channels = x.sizes[1] / groups;
+    const int32_t image = elements(x) / x.sizes[0];
+    const int32_t positions = image / x.sizes[1];
+    const bool planes = is_contiguous(x);
+    NormRow row;
+    row.outer = planes ? channels : positions;
+    row.inner = planes ? positions : channels;
+    row.step = planes ? positions : x.sizes[1];
+    row.outer_entry = planes ? 1 : 0;
+    row.inner_entry = planes ? 0 : 1;
+    const Code* const from = static_cast<const Code*>(x.data);
+    Code* const to = static_cast<Code*>(y.data);
+    for (int32_t i = 0; i < x.sizes[0]; ++i) {
+      for (int32_t g = 0; g < groups; ++g) {
+        const int32_t first = i * image + g * channels * (planes ? positions : 1);
+        norm.run(from + first, to + first, row, g * channels);
+      }
+    }
+  }
+};
+
+/// Over the last dimensions, which are contiguous. Operands: x, w int16 or None, b int32 or None
+/// where `kHasBias`, attributes, y. In place: y may be x. layer_norm is centered and has a bias,
+/// rms_norm neither.
+template <class Code, bool kHasBias>
+struct TrailingNorm {
+  static constexpr uint32_t kAttributes = kHasBias ? 3 : 2;
+
+  static Status check(const Call& call) {
+    const Tensor& x = tensor(call, 0);
+    AttributeReader attributes(tensor(call, kAttributes));
+    const auto dims = static_cast<uint32_t>(attributes.word());
+    Norm norm;
+    norm.read<Code>(attributes, /*is_centered=*/kHasBias);
+    const Status s = check_norm<Code>(x, tensor(call, kAttributes + 1), attributes, norm);
+    if (s != Status::kOk) return s;
+    const Status rows = check_trailing(x, dims, NormWords<Code>::kRowMax);
+    if (rows != Status::kOk) return rows;
+    int32_t entries = 1;
+    for (uint32_t d = x.rank - dims; d < x.rank; ++d) entries *= x.sizes[d];
+    Tensor none;
+    none.is_null = true;
+    return check_norm_entries(tensor(call, 1), kHasBias ? tensor(call, 2) : none, entries);
+  }
+
+  static void run(const Call& call) {
+    AttributeReader attributes(tensor(call, kAttributes));
+    const auto dims = static_cast<uint32_t>(attributes.word());
+    Norm norm;
+    norm.read<Code>(attributes, /*is_centered=*/kHasBias);
+    norm.w = half_words(tensor(call, 1));
+    if (kHasBias) norm.b = words(tensor(call, 2));
+    run_trailing<Code>(norm, tensor(call, 0), tensor(call, kAttributes + 1), dims);
+  }
+};
+template <class Code>
+using LayerNorm = TrailingNorm<Code, true>;
+template <class Code>
+using RmsNorm = TrailingNorm<Code, false>;
+
+}  // namespace thimble::kernels

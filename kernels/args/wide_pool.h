@@ -1,0 +1,58 @@
+#pragma once
+// What 2-D pools of 16-bit codes share. Memory: x and y NHWC.
+
+#include <cstdint>
+
+#include "kernels/args/wide.h"
+#include "kernels/args/window.h"
+
+namespace thimble::kernels {
+
+/// The first attributes as they lie; lists begin with their count.
+struct WidePoolWindow {
+  int32_t kernels, kernel[2];
+  int32_t strides, stride[2];
+  int32_t pads, pad[4];
+};
+
+struct WidePool {
+  const int16_t* x;
+  int16_t* y;
+  int32_t batch, c;
+  WindowAxis axis[2];
+};
+
+/// Lists of the right length; images of one batch and channel count.
+Status check_wide_images(const Tensor& x, const Tensor& y, const WidePoolWindow& window);
+/// Extents in range; every window meets the image. After check_wide_images().
+Status check_wide_pool(const WidePool& pool);
+/// Without dilation.
+WidePool bind_wide_pool(const Tensor& x, const Tensor& y, const WidePoolWindow& window);
+
+/// Calls pixel(the first tap inside the image, taps down, taps across, y) for every output
+/// position.
+template <class Pixel>
+void for_each_pixel(const WidePool& pool, Pixel pixel) {
+  const WindowAxis& down = pool.axis[0];
+  const WindowAxis& across = pool.axis[1];
+  const int16_t* image = pool.x;
+  int16_t* y = pool.y;
+  for (int32_t n = 0; n < pool.batch; ++n) {
+    for (int32_t oy = 0; oy < down.out; ++oy) {
+      const int32_t row = down.origin(oy);
+      const Taps rows = down.inside(row);
+      for (int32_t ox = 0; ox < across.out; ++ox) {
+        const int32_t column = across.origin(ox);
+        const Taps columns = across.inside(column);
+        const int32_t top = row + rows.first * down.dilation;
+        const int32_t left = column + columns.first * across.dilation;
+        pixel(image + (top * across.in + left) * pool.c, rows.last - rows.first,
+              columns.last - columns.first, y);
+        y += pool.c;
+      }
+    }
+    image += down.in * across.in * pool.c;
+  }
+}
+
+}  // namespace thimble::kernels

@@ -1,0 +1,11 @@
+// thimble::group_norm16; operands: kernels/args/norm_calls.h; formula: docs/numerics.md, "Norms".
+
+#include "kernels/args/norm_calls.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_group_norm16, GroupNorm<int16_t>::check,
+                      GroupNorm<int16_t>::run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,92 @@
+// thimble::matmul16: the product of two activations of 16 bits; formula: docs/numerics.md, "16-bit
+// activations". Shapes and memory: kernels/args/matmul.h.
+//
+// Operands: a, b, attributes (transpose_b, mult, shift, min, max), y.
+
+#include "kernels/args/attributes.h"
+#include "kernels/args/matmul.h"
+#include "kernels/args/wide.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+/// Products are at most 2^30, and requantize64 takes sums below 2^47.
+constexpr int32_t kDepthMax = 1 << 16;
+
+struct Params {
+  int32_t transpose_b, mult, shift, min, max;
+};
+
+const Params& params_of(const Call& call) {
+  return *reinterpret_cast<const Params*>(attributes(tensor(call, 2)));
+}
+
+Status check(const Call& call) {
+  const Status s = check_attributes(tensor(call, 2), sizeof(Params) / sizeof(int32_t));
+  if (s != Status::kOk) return s;
+  const Params& p = params_of(call);
+  const bool fine =
+      (p.transpose_b & ~1) == 0 && is_wide_scale(p.mult, p.shift) && are_bounds16(p.min, p.max);
+  if (!fine) return Status::kBadParameter;
+  return check_matmul(tensor(call, 0), tensor(call, 1), tensor(call, 3), DType::kI16,
+                      p.transpose_b != 0, kDepthMax);
+}
+
+struct Product16 {
+  const Params& params;
+  int32_t depth, columns;
+
+  /// Elements `column` and following of one row: they share the loads of a.
+  template <int kColumns>
+  void part(const int16_t* a, const int16_t* b, int32_t column, int16_t* y) const {
+    const bool transposed = params.transpose_b != 0;
+    const int32_t column_step = transposed ? depth : 1;
+    const int32_t term_step = transposed ? 1 : columns;
+    int64_t sums[kColumns] = {};
+    b += column * column_step;
+    for (int32_t k = 0; k < depth; ++k, b += term_step) {
+      const int32_t value = a[k];
+      for (int c = 0; c < kColumns; ++c)
+        sums[c] += static_cast<int64_t>(value) * b[c * column_step];
+    }
+    for (int c = 0; c < kColumns; ++c) {
+      const int32_t scaled = numerics::requantize64(sums[c], params.mult, params.shift);
+      y[column + c] = static_cast<int16_t>(numerics::clamp(scaled, params.min, params.max));
+    }
+  }
+
+  void row(const int16_t* a, const int16_t* b, int16_t* y) const {
+    int32_t column = 0;
+    for (; column + 2 <= columns; column += 2) part<2>(a, b, column, y);
+    if (column < columns) part<1>(a, b, column, y);
+  }
+};
+
+void run(const Call& call) {
+  const Tensor& a = tensor(call, 0);
+  const Tensor& b = tensor(call, 1);
+  const Tensor& y = tensor(call, 3);
+  const Product16 product = {params_of(call), size_at(a, 1), size_at(y, 1)};
+  const int32_t rows = size_at(y, 2);
+  Walk walk = matmul_batches(a, b, y);
+  do {
+    const Walk::Axis& batches = walk.row();
+    for (int32_t i = 0; i < batches.extent; ++i) {
+      const int16_t* a_row = codes16(a) + walk.offset[1] + i * batches.step[1];
+      const int16_t* const matrix = codes16(b) + walk.offset[2] + i * batches.step[2];
+      int16_t* y_row = mutable_codes16(y) + walk.offset[0] + i * batches.step[0];
+      for (int32_t m = 0; m < rows; ++m) {
+        product.row(a_row, matrix, y_row);
+        a_row += product.depth;
+        y_row += product.columns;
+      }
+    }
+  } while (walk.next());
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_matmul16, check, run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,60 @@
+// thimble::max_pool2d16; formula: docs/numerics.md, "Pools and reductions". Each tap is folded into
+// the output over all channels: no accumulators.
+//
+// Operands: x NHWC, attributes (kernel stride padding dilation), y NHWC.
+
+#include "kernels/args/attributes.h"
+#include "kernels/args/wide_pool.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+struct Params {
+  WidePoolWindow window;
+  int32_t dilations, dilation[2];
+};
+
+const Params& params_of(const Call& call) {
+  return *reinterpret_cast<const Params*>(attributes(tensor(call, 1)));
+}
+
+WidePool bind(const Call& call) {
+  const Params& p = params_of(call);
+  WidePool pool = bind_wide_pool(tensor(call, 0), tensor(call, 2), p.window);
+  for (uint32_t a = 0; a < 2; ++a) pool.axis[a].dilation = p.dilation[a];
+  return pool;
+}
+
+Status check(const Call& call) {
+  const Status words = check_attributes(tensor(call, 1), sizeof(Params) / sizeof(int32_t));
+  if (words != Status::kOk) return words;
+  const Params& p = params_of(call);
+  const Status s = check_wide_images(tensor(call, 0), tensor(call, 2), p.window);
+  if (s != Status::kOk) return s;
+  return p.dilations == 2 ? check_wide_pool(bind(call)) : Status::kBadParameter;
+}
+
+void fold(const int16_t* x, int32_t channels, int16_t* y) {
+  for (int32_t c = 0; c < channels; ++c) y[c] = x[c] > y[c] ? x[c] : y[c];
+}
+
+void run(const Call& call) {
+  const WidePool pool = bind(call);
+  const int32_t column_step = pool.axis[1].dilation * pool.c;
+  const int32_t row_step = pool.axis[0].dilation * pool.axis[1].in * pool.c;
+  for_each_pixel(pool, [&](const int16_t* x, int32_t rows, int32_t columns, int16_t* y) {
+    for (int32_t c = 0; c < pool.c; ++c) y[c] = INT16_MIN;
+    for (int32_t row = 0; row < rows; ++row) {
+      for (int32_t column = 0; column < columns; ++column) {
+        fold(x + row * row_step + column * column_step, pool.c, y);
+      }
+    }
+  });
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_max_pool2d16, check, run);
+
+}  // namespace thimble::kernels

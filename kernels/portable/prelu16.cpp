@@ -1,0 +1,54 @@
+// thimble::prelu16; formula: docs/numerics.md, "16-bit activations".
+//
+// Operands: x, w, attributes (mult shift w_mult w_shift min max), y; w broadcasts. In place: y may
+// be x, in the same order of dimensions.
+
+#include "kernels/args/attributes.h"
+#include "kernels/args/broadcast.h"
+#include "kernels/args/wide.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+using numerics::requantize;
+
+struct Params {
+  int32_t mult, shift, w_mult, w_shift, min, max;
+};
+
+const Params& params_of(const Call& call) {
+  return *reinterpret_cast<const Params*>(attributes(tensor(call, 2)));
+}
+
+Status check(const Call& call) {
+  const Tensor* const operands[] = {&tensor(call, 0), &tensor(call, 1)};
+  const Tensor& y = tensor(call, 3);
+  if (const Status s = check_broadcast(operands, 2, y); s != Status::kOk) return s;
+  const bool wide = operands[0]->dtype == DType::kI16 && operands[1]->dtype == DType::kI16 &&
+                    y.dtype == DType::kI16;
+  if (!wide) return Status::kBadDType;
+  if (!same_sizes(*operands[0], y)) return Status::kBadShape;
+  const Status s = check_attributes(tensor(call, 2), sizeof(Params) / sizeof(int32_t));
+  if (s != Status::kOk) return s;
+  const Params& p = params_of(call);
+  const bool fine =
+      is_scale(p.mult, p.shift) && is_scale(p.w_mult, p.w_shift) && are_bounds16(p.min, p.max);
+  return fine ? Status::kOk : Status::kBadParameter;
+}
+
+void run(const Call& call) {
+  const Params& p = params_of(call);
+  for_pairs<int16_t, int16_t>(
+      tensor(call, 0), tensor(call, 1), tensor(call, 3), [&p](int16_t x, int16_t w) {
+        const int32_t y =
+            x >= 0 ? requantize(x, p.mult, p.shift) : requantize(x * w, p.w_mult, p.w_shift);
+        return static_cast<int16_t>(numerics::clamp(y, p.min, p.max));
+      });
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, thimble_prelu16, check, run);
+
+}  // namespace thimble::kernels
