@@ -1,7 +1,9 @@
 // thimble compile: a `.pt2` to a `.pte`, with everything worth knowing about it.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -32,6 +34,7 @@ struct Arguments {
   fs::path save_stages;
   std::string io = "float";
   std::string activations = "int8";
+  std::string accuracy;
   std::string compat;
   std::string io_layout;
   std::string observer;
@@ -59,9 +62,6 @@ Status check_supported(const Arguments& arguments) {
     if (kind == "pte" || kind == "ir") continue;
     return bad_input("--emit {}: not in this version, which writes pte and ir", kind);
   }
-  if (arguments.activations == "int16") {
-    return bad_input("--activations int16: not in this version, activations are int8");
-  }
   if (arguments.keep_float) {
     return bad_input(
         "--float: not in this version, which has no float kernels: --calibrate DATA.npz");
@@ -74,6 +74,20 @@ Status check_supported(const Arguments& arguments) {
   return ok();
 }
 
+/// `top1>=0.97`
+Result<quant::AccuracyGoal> parse_goal(const std::string& text) {
+  const size_t relation = text.find(">=");
+  for (const quant::Metric metric : quant::kMetrics) {
+    if (text.substr(0, relation) != quant::metric_name(metric)) continue;
+    const char* const number = text.c_str() + relation + 2;
+    char* end = nullptr;
+    const double least = std::strtod(number, &end);
+    if (end == number || *end != 0 || !std::isfinite(least)) break;
+    return quant::AccuracyGoal{metric, least, {}};
+  }
+  return bad_input("--accuracy {}: sqnr>=DB, top1>=SHARE or agreement>=SHARE expected", text);
+}
+
 Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   THIMBLE_CHECK(check_supported(arguments));
   driver::CompileOptions options;
@@ -83,6 +97,10 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.io_channels_last = arguments.io_layout == "nhwc";
   options.save_stages = arguments.save_stages;
   options.names = arguments.names;
+  options.wide_activations = arguments.activations == "int16";
+  if (!arguments.accuracy.empty()) {
+    THIMBLE_TRY(options.goal, parse_goal(arguments.accuracy));
+  }
   if (!arguments.compat.empty()) options.dialect = target::Dialect::kStock;
   for (const quant::Observer observer : kObservers) {
     if (arguments.observer == quant::observer_name(observer)) options.observer = observer;
@@ -191,6 +209,8 @@ void add_compile(CLI::App& app, int* exit_code) {
       ->check(CLI::IsMember({"int8", "float"}));
   verb->add_option("--activations", a.activations, "Type of values between operators")
       ->check(CLI::IsMember({"int8", "int16"}));
+  verb->add_option("--accuracy", a.accuracy,
+                   "sqnr|top1|agreement>=X on the calibration data: int16 where it takes it");
   verb->add_option("--compat", a.compat, "Only what ExecuTorch's own runtime has")
       ->check(CLI::IsMember({"executorch"}));
   verb->add_option("--io-layout", a.io_layout, "Memory order of images in inputs and outputs")

@@ -91,18 +91,26 @@ int64_t count_parameters(const ir::Graph& graph) {
 
 int64_t macs_of(const ir::Graph& graph, const ir::Op& op) {
   using ir::OpKind;
-  if (op.kind == OpKind::conv_transpose2d || op.kind == OpKind::qconv_transpose2d) {
+  const auto is = [&op](std::initializer_list<OpKind> kinds) {
+    return std::ranges::find(kinds, op.kind) != kinds.end();
+  };
+  if (is({OpKind::matmul, OpKind::qmatmul, OpKind::qmatmul16})) {
+    return graph.type(op.output).elements() * graph.type(op.inputs[0]).shape.back();
+  }
+  if (is({OpKind::conv_transpose2d, OpKind::qconv_transpose2d, OpKind::qconv_transpose2d16})) {
     const ir::Type& weights = graph.type(op.inputs[1]);
     return graph.type(op.inputs[0]).elements() * (weights.elements() / weights.shape[0]);
   }
-  if (op.kind == OpKind::qgru || op.kind == OpKind::qlstm || op.kind == OpKind::qrnn) {
+  if (is({OpKind::qgru, OpKind::qlstm, OpKind::qrnn})) {
     const size_t w_ih = op.kind == OpKind::qlstm ? 3 : 2;
     const ir::Type& y = graph.type(op.output);
     return y.elements() / y.shape.back() *
            (graph.type(op.inputs[w_ih]).elements() + graph.type(op.inputs[w_ih + 1]).elements());
   }
-  const bool convolves = op.kind == OpKind::conv2d || op.kind == OpKind::qconv2d;
-  if (!convolves && op.kind != OpKind::linear && op.kind != OpKind::qlinear) return 0;
+  if (!is({OpKind::conv2d, OpKind::qconv2d, OpKind::qconv2d16, OpKind::linear, OpKind::qlinear,
+           OpKind::qlinear16})) {
+    return 0;
+  }
   const ir::Type& weights = graph.type(op.inputs[1]);
   return graph.type(op.output).elements() * (weights.elements() / weights.shape[0]);
 }
@@ -227,6 +235,17 @@ Result<ir::Graph> import_model(const fs::path& model,
   return std::move(imported.graph);
 }
 
+/// ExecuTorch's kernels have no 16-bit activations.
+bool has_int16(const CompileOptions& options) {
+  return options.dialect == target::Dialect::kNative;
+}
+Status check_widths(const CompileOptions& options, const target::Target& target) {
+  if (has_int16(options) || (!options.wide_activations && !options.goal)) return ok();
+  return unsupported("{} with {}: ExecuTorch has no kernels for 16-bit activations on {}",
+                     options.wide_activations ? "--activations int16" : "--accuracy",
+                     "--compat executorch", target.name);
+}
+
 Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Graph& graph,
                                              const CompileOptions& options) {
   Samples samples;
@@ -246,6 +265,15 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   quant::QuantizeOptions quantize_options;
   quantize_options.io = options.io;
   quantize_options.observer = options.observer;
+  quantize_options.wide = wide_choice(options.quant, options.wide_activations);
+  quantize_options.goal = options.goal;
+  if (options.goal && options.goal->metric == quant::Metric::kTop1) {
+    if (!samples.labels) {
+      return bad_input("{}: --accuracy top1 needs an array `labels`, one per sample",
+                       options.calibration.filename().string());
+    }
+    quantize_options.goal->labels = *samples.labels;
+  }
   // The report's SQNR is an estimate; a large network's must not cost more than its calibration.
   constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
   int64_t macs = 0;
@@ -273,7 +301,8 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
 
   // The user's graph, in float.
   THIMBLE_TRY(const ir::Graph imported, import_model(model, options.shapes));
-  THIMBLE_CHECK(check_choices(imported, options.quant, target->name));
+  THIMBLE_CHECK(check_widths(options, *target));
+  THIMBLE_CHECK(check_choices(imported, options.quant, target->name, has_int16(options)));
   // Everything runs on the CPU of a target without an engine; the patterns must fit all the same.
   for (const std::string& pattern : options.engine_off) {
     THIMBLE_CHECK(select_ops(imported, pattern, "--engine-off"));

@@ -24,13 +24,15 @@ struct CompileOptions {
   quant::Io io = quant::Io::kFloat;
   quant::Observer observer = quant::kDefaultObserver;
   target::Dialect dialect = target::Dialect::kNative;
-  bool names = false;                     // the file says which value each call makes
-  bool io_channels_last = false;          // declare 4-D inputs and outputs as NHWC
-  std::vector<QuantChoice> quant;         // precision of single operators
-  std::vector<std::string> engine_off;    // operators that stay on the CPU: patterns
-  std::map<std::string, int64_t> shapes;  // open sizes
-  std::map<std::string, int64_t> memory;  // bytes allowed, by memory name: "sram", "flash"
-  std::filesystem::path save_stages;      // empty: do not
+  bool names = false;                       // the file says which value each call makes
+  bool io_channels_last = false;            // declare 4-D inputs and outputs as NHWC
+  bool wide_activations = false;            // int16 wherever there is a kernel
+  std::optional<quant::AccuracyGoal> goal;  // labels are those of the calibration data
+  std::vector<QuantChoice> quant;           // precision of single operators
+  std::vector<std::string> engine_off;      // operators that stay on the CPU: patterns
+  std::map<std::string, int64_t> shapes;    // open sizes
+  std::map<std::string, int64_t> memory;    // bytes allowed, by memory name: "sram", "flash"
+  std::filesystem::path save_stages;        // empty: do not
 };
 
 struct OpReport {

@@ -45,8 +45,10 @@ Json to_json(const std::vector<IoReport>& ports) {
 
 std::string quality_line(const CompileReport& report) {
   const quant::QuantReport& quant = report.quant;
-  if (quant.samples == 0) return "quantized      int8, with the parameters of the .pt2\n";
-  std::string line = fmt::format("quantized      int8, {} samples", quant.samples);
+  const std::string width =
+      quant.wide_ops > 1 ? fmt::format("int8, {} operators in int16", quant.wide_ops) : "int8";
+  if (quant.samples == 0) return fmt::format("quantized      {}, as in the .pt2\n", width);
+  std::string line = fmt::format("quantized      {}, {} samples", width, quant.samples);
   // An output that never varies has no signal to compare noise with.
   constexpr double kNoSignalDb = -100;
   if (!quant.output_sqnr_db.empty() && quant.output_sqnr_db[0] < kNoSignalDb) {
@@ -60,6 +62,41 @@ std::string quality_line(const CompileReport& report) {
                         op.source.where());
   }
   return line + "\n";
+}
+
+std::string note_line(const quant::WidthNote& note) {
+  return fmt::format("  {:<14} {}   {}\n", note.source.where(), note.source.text, note.reason);
+}
+
+/// What was decided about 16 bits, if anything had to be.
+std::string width_lines(const quant::QuantReport& quant) {
+  std::string text;
+  if (quant.goal) {
+    const quant::GoalReport& goal = *quant.goal;
+    text += fmt::format("accuracy       {} {:.4g} in int8", quant::metric_name(goal.metric),
+                        goal.narrow);
+    if (goal.promoted.empty()) {
+      text += fmt::format(", {:.4g} asked for\n", goal.least);
+    } else {
+      text +=
+          fmt::format(", {:.4g} with {} operators in int16 ({:.4g} with all), {:.4g} asked for\n",
+                      goal.reached, goal.promoted.size(), goal.wide, goal.least);
+    }
+    for (const quant::WidthNote& note : goal.promoted) text += note_line(note);
+  }
+  for (const quant::WidthNote& note : quant.kept_int8) text += note_line(note);
+  return text;
+}
+
+Json to_json(const std::vector<quant::WidthNote>& notes) {
+  Json json = Json::array();
+  for (const quant::WidthNote& note : notes) {
+    json.push_back({{"name", note.name},
+                    {"source", note.source.where()},
+                    {"source_text", note.source.text},
+                    {"reason", note.reason}});
+  }
+  return json;
 }
 
 Json finite(double value) {
@@ -100,6 +137,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
                                  with_commas(report.parameters), static_cast<double>(macs) / 1e6,
                                  join(report.inputs), join(report.outputs));
   text += quality_line(report);
+  text += width_lines(report.quant);
   text += fmt::format("\n  {:<18} {:>4} {:>9}\n", "engine", "ops", "MACs");
   std::map<std::string, std::pair<int64_t, int64_t>> engines;
   for (const OpReport& op : report.ops) {
@@ -211,6 +249,15 @@ std::string json_report(const CompileReport& report) {
   json["outputs"] = to_json(report.outputs);
   json["sqnr_db"] = Json::array();
   for (const double sqnr : report.quant.output_sqnr_db) json["sqnr_db"].push_back(finite(sqnr));
+  json["kept_int8"] = to_json(report.quant.kept_int8);
+  if (report.quant.goal) {
+    const quant::GoalReport& goal = *report.quant.goal;
+    json["accuracy"] = {{"metric", quant::metric_name(goal.metric)},
+                        {"asked", goal.least},
+                        {"int8", goal.narrow},
+                        {"reached", goal.reached},
+                        {"promoted", to_json(goal.promoted)}};
+  }
   return json.dump(2) + "\n";
 }
 

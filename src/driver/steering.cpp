@@ -134,17 +134,36 @@ Result<std::vector<size_t>> select_ops(const ir::Graph& graph, std::string_view 
 }
 
 Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,
-                     std::string_view target) {
+                     std::string_view target, bool has_int16) {
   std::string lines;
   for (const QuantChoice& choice : choices) {
     THIMBLE_TRY(const std::vector<size_t> ops, select_ops(graph, choice.pattern, "--quant"));
     if (choice.precision == Precision::kInt8) continue;
+    if (choice.precision == Precision::kInt16 && has_int16) continue;
     const std::string reason =
         fmt::format("has no {} kernel on {}", precision_name(choice.precision), target);
     for (const size_t i : ops) lines += line_of(graph.ops()[i], reason);
   }
   if (lines.empty()) return ok();
   return unsupported("--quant asks for kernels that do not exist{}", lines);
+}
+
+std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
+    const std::vector<QuantChoice>& choices, bool all_wide) {
+  const bool any = std::ranges::any_of(
+      choices, [](const QuantChoice& choice) { return choice.precision == Precision::kInt16; });
+  if (!any && !all_wide) return {};
+  return [choices, all_wide](const ir::Graph& graph, const ir::Op& op) {
+    bool wide = all_wide;
+    for (const QuantChoice& choice : choices) {
+      const auto names = names_of(graph, op);
+      if (std::ranges::any_of(names,
+                              [&](std::string_view name) { return fits(choice.pattern, name); })) {
+        wide = choice.precision == Precision::kInt16;
+      }
+    }
+    return wide;
+  };
 }
 
 }  // namespace thimble::driver

@@ -5,6 +5,7 @@
 // ("features.3", with all that is inside); `*` stands for anything. All are names of the imported
 // graph. A pattern that matches nothing is an error which names what comes close.
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,11 @@ struct QuantChoice {
 /// Every pattern matches, and kernels exist for what is asked for. Not supported: each operator
 /// that cannot have its precision, with the user's line.
 [[nodiscard]] Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,
-                                   std::string_view target);
+                                   std::string_view target, bool has_int16);
+
+/// Whether an operator of a graph that came from the imported one shall have 16 bits: what the last
+/// choice that names it says, else `all_wide`. Empty if no operator shall.
+[[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
+    const std::vector<QuantChoice>& choices, bool all_wide);
 
 }  // namespace thimble::driver

@@ -43,35 +43,79 @@ double weighted_reach(const Graph& graph, const Op& op) {
   return reach;
 }
 
-/// The largest |result| that the operator's codes could give: params by value.
-double largest_result(const Graph& graph, const Op& op, const std::vector<Params>& params) {
+/// The finest scale that the operator's multipliers can give its result. `params`: of its operands,
+/// as it reads them.
+double finest_scale(const Graph& graph, const Op& op, const std::vector<Params>& params) {
   constexpr double kCodes = 255;
-  const auto scale = [&](size_t i) { return params[static_cast<size_t>(op.inputs[i])].scale; };
+  const auto scale = [&](size_t i) { return params[i].scale; };
+  double largest = 0;  // |result| that codes could give
   switch (op.kind) {
     case OpKind::conv2d:
     case OpKind::conv_transpose2d:
     case OpKind::linear:
-      return kCodes * scale(0) * weighted_reach(graph, op);
+      largest = kCodes * scale(0) * weighted_reach(graph, op);
+      break;
     case OpKind::add:
     case OpKind::sub:
-      return kCodes * (scale(0) + scale(1));
+      largest = kCodes * (scale(0) + scale(1));
+      break;
     case OpKind::mul:
-      return kCodes * scale(0) * kCodes * scale(1);
+      largest = kCodes * scale(0) * kCodes * scale(1);
+      break;
     case OpKind::div:
-      return kCodes * scale(0) / scale(1);
+      largest = kCodes * scale(0) / scale(1);
+      break;
     case OpKind::matmul: {
       const double terms = static_cast<double>(graph.type(op.inputs[0]).shape.back());
-      return kCodes * scale(0) * kCodes * scale(1) * terms * std::abs(op.number("scale"));
+      largest = kCodes * scale(0) * kCodes * scale(1) * terms * std::abs(op.number("scale"));
+      break;
     }
     case OpKind::mean:
-      return kCodes * scale(0);
+      largest = kCodes * scale(0);
+      break;
     case OpKind::prelu:
-      return kCodes * scale(0) * std::max(1.0, kCodes * scale(1));
+      largest = kCodes * scale(0) * std::max(1.0, kCodes * scale(1));
+      break;
     case OpKind::cumsum:
     case OpKind::sum:
-      return kCodes * scale(0) * static_cast<double>(graph.type(op.inputs[0]).elements());
+      largest = kCodes * scale(0) * static_cast<double>(graph.type(op.inputs[0]).elements());
+      break;
     case OpKind::variance:
-      return kCodes * scale(0) * kCodes * scale(0);
+      largest = kCodes * scale(0) * kCodes * scale(0);
+      break;
+    default:
+      break;
+  }
+  return kCancellation * largest;
+}
+
+/// The same for 16-bit activations: multipliers are at most 2^14 behind 64-bit sums, and shift
+/// nothing out of 32 bits elsewhere.
+double finest_wide_scale(const Graph& graph, const Op& op, const std::vector<Params>& params) {
+  constexpr double kLargestMultiplier = 0x1p13;
+  const auto scale = [&](size_t i) { return params[i].scale; };
+  switch (op.kind) {
+    case OpKind::conv2d:
+    case OpKind::conv_transpose2d:
+    case OpKind::linear: {
+      double largest = 0;
+      for (const float w : std::as_const(*graph.value(op.inputs[1]).constant).data<float>()) {
+        largest = std::max(largest, std::abs(double{w}));
+      }
+      return scale(0) * largest / 127 / kLargestMultiplier;
+    }
+    case OpKind::add:
+    case OpKind::sub:
+      return 0x1p-14 * std::max(scale(0), scale(1));
+    case OpKind::mul:
+      return scale(0) * scale(1);
+    case OpKind::prelu:
+      return std::max(0x1p-14 * scale(0), scale(0) * scale(1));
+    case OpKind::matmul:
+      return scale(0) * scale(1) * std::abs(op.number("scale")) / kLargestMultiplier;
+    case OpKind::mean:
+    case OpKind::sum:
+      return scale(0) / kLargestMultiplier;
     default:
       return 0;
   }
@@ -81,7 +125,15 @@ double largest_result(const Graph& graph, const Op& op, const std::vector<Params
 
 namespace {
 /// int16, as qsoftmax16 makes it.
-constexpr Params kWideProbability{1.0 / 32768, 0, false, 0, INT16_MAX};
+constexpr Params kWideProbability{1.0 / 32768, 0, false, 0, INT16_MAX, true};
+constexpr Params kWideUnit{1.0 / 32768, 0, false, INT16_MIN, INT16_MAX, true};
+
+/// The same for a result of 16 bits.
+std::optional<Params> fixed_wide_params(const Op& op) {
+  if (op.kind == OpKind::softmax) return kWideProbability;
+  if (op.kind == OpKind::sigmoid || op.kind == OpKind::tanh) return kWideUnit;
+  return std::nullopt;
+}
 }  // namespace
 
 std::optional<Params> fixed_params(const Op& op) {
@@ -111,9 +163,11 @@ Classes::Classes(const Graph& graph, const Plan& plan)
     if (op_plan.role == Role::kAbsorbed) continue;
     const size_t result = static_cast<size_t>(op_plan.result);
     // The operator that makes the result, not a clamp that it takes over, fixes parameters.
-    if (const auto fixed = fixed_params(op)) fixed_[result] = fixed;
-    if (op_plan.wide) fixed_[result] = kWideProbability;
-    const bool moved = op_plan.role == Role::kLower && shares_params(op.kind);
+    if (const auto fixed = is_wide(op_plan.result) ? fixed_wide_params(op) : fixed_params(op)) {
+      fixed_[result] = fixed;
+    }
+    const bool moved = op_plan.role == Role::kLower && shares_params(op.kind) &&
+                       is_wide(op_plan.result) == is_wide(op.inputs[0]);
     source_[result] = !moved && !joins_params(op.kind) && is_float(op_plan.result);
   }
   for (size_t i = 0; i < fixed_.size(); ++i) {
@@ -137,8 +191,8 @@ void Classes::unite_states() {
     if (fixed) {
       const auto content = state.initial->data<float>();
       const bool fits = std::ranges::all_of(content, [&](float value) {
-        return static_cast<double>(value) >= fixed->real(-128) &&
-               static_cast<double>(value) <= fixed->real(127);
+        return static_cast<double>(value) >= fixed->real(fixed->min) &&
+               static_cast<double>(value) <= fixed->real(fixed->max);
       });
       if (!fits || fixed_[find(state.value)]) continue;
     }
@@ -152,8 +206,10 @@ size_t Classes::find(ValueId id) const {
   return root;
 }
 
-/// The smaller root stays: the result does not depend on the order of calls.
+/// The smaller root stays: the result does not depend on the order of calls. Values of different
+/// widths stay apart.
 void Classes::unite(ValueId a, ValueId b) {
+  if (is_wide(a) != is_wide(b)) return;
   size_t keep = find(a);
   size_t go = find(b);
   if (keep == go) return;
@@ -173,11 +229,12 @@ std::vector<ValueId> Classes::unknown() const {
   return result;
 }
 
-std::vector<ValueId> Classes::observed() const {
+std::vector<ValueId> Classes::observed(bool all) const {
   std::vector<ValueId> result;
   for (size_t i = 0; i < source_.size(); ++i) {
     const ValueId id = static_cast<ValueId>(i);
-    if (source_[i] && !fixed_[find(id)]) result.push_back(id);
+    const bool other_widths = all && plan_.has_codes[i] && is_float(id);
+    if ((source_[i] && !fixed_[find(id)]) || other_widths) result.push_back(id);
   }
   return result;
 }
@@ -271,7 +328,14 @@ bool Classes::is_pure_mask(size_t root, Observer observer) const {
 Params Classes::params_of_class(size_t root, Observer observer) const {
   if (fixed_[root]) return *fixed_[root];
   if (is_pure_mask(root, observer)) return kPureMask;
-  return params_for(choose_range(seen_[root], observer), seen_[root].masked());
+  const Range range = choose_range(seen_[root], observer);
+  if (is_wide(static_cast<ValueId>(root))) return wide_params_for(range);
+  return params_for(range, seen_[root].masked());
+}
+
+Params Classes::narrow_of_class(size_t root, const Params& own, Observer observer) const {
+  if (!own.wide) return own;
+  return fixed_[root] ? narrowed(own) : params_for(choose_range(seen_[root], observer));
 }
 
 /// Scores and the same with positions hidden have one scale. Where a mask holds other numbers too,
@@ -325,14 +389,18 @@ void Classes::widen_masks(std::vector<Params>& params, Observer observer) const 
   }
 }
 
-void Classes::raise_small_scales(std::vector<Params>& params) const {
+void Classes::raise_small_scales(Assigned& assigned) const {
   const auto raise = [&](ValueId id, double scale) {
     const size_t root = find(id);
     if (fixed_[root]) return;
-    const Params raised = with_scale_at_least(params[static_cast<size_t>(id)], scale);
-    if (raised == params[static_cast<size_t>(id)]) return;
-    for (size_t i = 0; i < params.size(); ++i) {
-      if (find(static_cast<ValueId>(i)) == root) params[i] = raised;
+    const size_t at = static_cast<size_t>(id);
+    const Params raised = with_scale_at_least(assigned.params[at], scale);
+    const Params narrow = with_scale_at_least(assigned.narrow[at], scale);
+    if (raised == assigned.params[at] && narrow == assigned.narrow[at]) return;
+    for (size_t i = 0; i < assigned.params.size(); ++i) {
+      if (find(static_cast<ValueId>(i)) != root) continue;
+      assigned.params[i] = raised;
+      assigned.narrow[i] = narrow;
     }
   };
   for (size_t i = 0; i < plan_.ops.size(); ++i) {
@@ -341,20 +409,30 @@ void Classes::raise_small_scales(std::vector<Params>& params) const {
     if (op.kind == OpKind::softmax || op.kind == OpKind::log_softmax) {
       raise(op.inputs[0], kSoftmaxScaleMin);
       raise(plan_.ops[i].result, kSoftmaxScaleMin);  // a softmax's is fixed
-    } else if (is_norm(op.kind)) {
+      continue;
+    }
+    if (is_norm(op.kind)) {
       raise(op.inputs[0], norm_x_scale_min(graph_, op));
       raise(plan_.ops[i].result, norm_y_scale_min(graph_, op));
-    } else {
-      raise(plan_.ops[i].result, kCancellation * largest_result(graph_, op, params));
+      continue;
     }
+    const bool wide = plan_.ops[i].wide;
+    std::vector<Params> operands;
+    for (const ValueId id : op.inputs) {
+      const size_t at = static_cast<size_t>(id);
+      operands.push_back(id == ir::kNoValue ? Params{}
+                                            : read(assigned.params[at], assigned.narrow[at], wide));
+    }
+    raise(plan_.ops[i].result,
+          wide ? finest_wide_scale(graph_, op, operands) : finest_scale(graph_, op, operands));
   }
 }
 
-std::vector<Params> Classes::assign(const std::vector<Histogram>& seen, Observer observer) {
+Classes::Assigned Classes::assign(const std::vector<Histogram>& seen, Observer observer) {
   seen_ = std::vector<Histogram>(graph_.value_count());
   const std::vector<bool> before_softmax = values_before_softmax(graph_);
   for (size_t i = 0; i < seen.size(); ++i) {
-    seen_[find(static_cast<ValueId>(i))].merge(seen[i]);
+    if (source_[i]) seen_[find(static_cast<ValueId>(i))].merge(seen[i]);
     const auto& value = graph_.value(static_cast<ValueId>(i));
     if (value.constant == nullptr || value.type.dtype != ir::DType::kF32) continue;
     include_constant(static_cast<ValueId>(i), *value.constant, before_softmax[i]);
@@ -372,17 +450,18 @@ std::vector<Params> Classes::assign(const std::vector<Histogram>& seen, Observer
   join_scores(observer);
   join_all(observer);
   std::vector<std::optional<Params>> by_root(graph_.value_count());
-  std::vector<Params> params(graph_.value_count());
-  for (size_t i = 0; i < params.size(); ++i) {
+  Assigned assigned;
+  for (size_t i = 0; i < graph_.value_count(); ++i) {
     const size_t root = find(static_cast<ValueId>(i));
     if (!by_root[root]) {
       by_root[root] = params_of_class(root, observer);
     }
-    params[i] = *by_root[root];
+    assigned.params.push_back(*by_root[root]);
+    assigned.narrow.push_back(narrow_of_class(root, *by_root[root], observer));
   }
-  raise_small_scales(params);
-  widen_masks(params, observer);
-  return params;
+  raise_small_scales(assigned);
+  widen_masks(assigned.params, observer);
+  return assigned;
 }
 
 }  // namespace thimble::quant

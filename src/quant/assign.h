@@ -24,19 +24,25 @@ class Classes {
  public:
   Classes(const ir::Graph& graph, const Plan& plan);
 
-  /// Values that calibration has to look at, in graph order.
-  [[nodiscard]] std::vector<ir::ValueId> observed() const;
+  /// Values that calibration has to look at, in graph order. With `all`, those too that would not
+  /// matter under the plan's widths.
+  [[nodiscard]] std::vector<ir::ValueId> observed(bool all = false) const;
 
   /// Results of arithmetic, and inputs, that PyTorch did not quantize.
   [[nodiscard]] std::vector<ir::ValueId> unknown() const;
 
   /// `seen` by value, for the observed ones. By value; meaningful where the value gets codes.
-  [[nodiscard]] std::vector<Params> assign(const std::vector<Histogram>& seen, Observer observer);
+  struct Assigned {
+    std::vector<Params> params;
+    std::vector<Params> narrow;  // int8 parameters, for those who read a 16-bit value in 8 bits
+  };
+  [[nodiscard]] Assigned assign(const std::vector<Histogram>& seen, Observer observer);
 
  private:
   [[nodiscard]] size_t find(ir::ValueId id) const;
   void unite(ir::ValueId a, ir::ValueId b);
   void unite_states();
+  [[nodiscard]] bool is_wide(ir::ValueId id) const { return plan_.wide[static_cast<size_t>(id)]; }
   [[nodiscard]] bool is_float(ir::ValueId id) const {
     return graph_.type(id).dtype == ir::DType::kF32;
   }
@@ -47,9 +53,10 @@ class Classes {
   void include_constant(ir::ValueId id, const ir::Tensor& constant, bool before_softmax);
   [[nodiscard]] bool is_pure_mask(size_t root, Observer observer) const;
   [[nodiscard]] Params params_of_class(size_t root, Observer observer) const;
+  [[nodiscard]] Params narrow_of_class(size_t root, const Params& own, Observer observer) const;
   void join_scores(Observer observer);
   void widen_masks(std::vector<Params>& params, Observer observer) const;
-  void raise_small_scales(std::vector<Params>& params) const;
+  void raise_small_scales(Assigned& assigned) const;
 
   const ir::Graph& graph_;
   const passes::Uses uses_;

@@ -4,6 +4,8 @@
 #include <cassert>
 
 #include "ir/filters.h"
+#include "numerics/multiplier.h"
+#include "numerics/wide.h"
 #include "quant/lowering.h"
 #include "quant/rules/rules.h"
 #include "quant/table.h"
@@ -20,13 +22,27 @@ namespace {
 size_t index(ValueId id) {
   return static_cast<size_t>(id);
 }
+ir::DType dtype_of(const Params& params) {
+  return params.wide ? ir::DType::kI16 : ir::DType::kI8;
+}
 ir::TensorPtr tensor_codes(const ir::Tensor& real, const Params& params) {
-  ir::Tensor codes = ir::zeros(ir::DType::kI8, real.shape);
+  ir::Tensor codes = ir::zeros(dtype_of(params), real.shape);
   const auto values = real.data<float>();
   for (size_t i = 0; i < values.size(); ++i) {
-    codes.data<int8_t>()[i] = static_cast<int8_t>(params.code(static_cast<double>(values[i])));
+    const int32_t code = params.code(static_cast<double>(values[i]));
+    if (params.wide) {
+      codes.data<int16_t>()[i] = static_cast<int16_t>(code);
+    } else {
+      codes.data<int8_t>()[i] = static_cast<int8_t>(code);
+    }
   }
   return std::make_shared<ir::Tensor>(std::move(codes));
+}
+/// Parameters with all codes in use.
+Params unlimited(Params params) {
+  params.min = params.wide ? INT16_MIN : INT8_MIN;
+  params.max = params.wide ? INT16_MAX : INT8_MAX;
+  return params;
 }
 bool is_output(const Graph& graph, ValueId id) {
   return std::ranges::find(graph.outputs(), id) != graph.outputs().end();
@@ -69,16 +85,19 @@ Status Lowering::lower_inputs() {
   for (const ValueId id : from_.inputs()) {
     if (!is_float(id) || (consumers[index(id)].empty() && !is_output(from_, id))) continue;
     const ir::Value& value = from_.value(id);
-    THIMBLE_TRY(codes_[index(id)], to_.add(OpKind::quantize, {codes_[index(id)]},
-                                           {{"scale", params_of(id).scale},
-                                            {"zero_point", int64_t{params_of(id).zero_point}}},
-                                           source_of_input(consumers[index(id)]),
-                                           {value.name + "_int8", value.type.dim_order, {}}));
     const Params& params = params_of(id);
-    Params all = params;
-    all.min = -128;
-    all.max = 127;
-    if (params == all) continue;
+    const Params all = unlimited(params);
+    ir::Attrs attrs{{"scale", params.scale}, {"zero_point", int64_t{params.zero_point}}};
+    if (params.wide) {
+      attrs.set("type", int64_t{2});
+      attrs.set("min", int64_t{INT16_MIN});
+      attrs.set("max", int64_t{INT16_MAX});
+    }
+    THIMBLE_TRY(
+        codes_[index(id)],
+        to_.add(OpKind::quantize, {codes_[index(id)]}, attrs, source_of_input(consumers[index(id)]),
+                {value.name + (params.wide ? "_int16" : "_int8"), value.type.dim_order, {}}));
+    if (params == all || params.wide) continue;
     THIMBLE_TRY(codes_[index(id)],
                 add_table(codes_[index(id)], all, params, [](double x) { return x; }, {},
                           {value.name + "_limited", value.type.dim_order, params.quant()}));
@@ -127,7 +146,8 @@ Status Lowering::lower_outputs() {
     if (!done.contains(id)) {
       const bool as_it_is = io_ == Io::kInt8 || !is_float(id);
       THIMBLE_TRY(done[id],
-                  as_it_is ? codes(id, params_of(id)) : dequantized(id, producers[index(id)]));
+                  !as_it_is ? dequantized(id, producers[index(id)])
+                            : codes(id, is_float(id) ? decisions_.read(id, false) : params_of(id)));
     }
     to_.add_output(done[id]);
   }
@@ -141,14 +161,26 @@ Result<ValueId> Lowering::codes(ValueId id, const Params& wanted) {
   if (value.constant != nullptr) return constant_codes(id, wanted);
   assert(codes_[index(id)] != ir::kNoValue);
   if (!is_float(id) || params_of(id).fits(wanted)) return codes_[index(id)];
-  const auto key =
-      std::tuple(id, wanted.scale, wanted.zero_point, wanted.min, wanted.max, wanted.masked);
+  const auto key = std::tuple(id, wanted.scale, wanted.zero_point, wanted.min, wanted.max,
+                              wanted.masked, wanted.wide);
   if (const auto known = requantized_.find(key); known != requantized_.end()) {
     return known->second;
   }
-  THIMBLE_TRY(const ValueId result,
-              add_table(codes_[index(id)], params_of(id), wanted, [](double x) { return x; }, {},
-                        {value.name + "_requantized", value.type.dim_order, wanted.quant()}));
+  const Params& own = params_of(id);
+  ValueId result = codes_[index(id)];
+  const auto hint = [&](std::string_view end) {
+    return Graph::ResultHint{fmt::format("{}_{}", value.name, end), value.type.dim_order,
+                             wanted.quant()};
+  };
+  if (own.wide || wanted.wide) {
+    THIMBLE_TRY(result, add_rescale(result, own, wanted, {}, hint(wanted.wide ? "int16" : "int8")));
+  }
+  const Params all = own.wide ? unlimited(wanted) : own;
+  if (!wanted.wide && !all.fits(wanted)) {
+    THIMBLE_TRY(result,
+                add_table(
+                    result, all, wanted, [](double x) { return x; }, {}, hint("requantized")));
+  }
   requantized_[key] = result;
   return result;
 }
@@ -174,6 +206,21 @@ Result<ValueId> Lowering::add_table(ValueId x, const Params& from, const Params&
   return to_.add(OpKind::lut, {x, id}, {}, source, std::move(hint));
 }
 
+/// Between widths, or from 16 bits to other 16 bits.
+Result<ValueId> Lowering::add_rescale(ValueId x, const Params& from, const Params& to,
+                                      const ir::Source& source, Graph::ResultHint hint) {
+  // A code beyond this ratio leaves 16 bits whatever it is.
+  constexpr double kRatioMax = 32767;
+  const auto multiplier = numerics::quantize_multiplier(std::min(from.scale / to.scale, kRatioMax));
+  return to_.add(OpKind::rescale, {x},
+                 {{"x_zp", int64_t{from.zero_point}},
+                  {"y_zp", int64_t{to.zero_point}},
+                  {"mult", int64_t{multiplier.mult}},
+                  {"shift", int64_t{std::max(multiplier.shift, numerics::kShiftMin)}},
+                  {"wide", int64_t{to.wide ? 1 : 0}}},
+                 source, std::move(hint));
+}
+
 // --- operators
 
 Status Lowering::lower_op(size_t op_index) {
@@ -197,10 +244,28 @@ Status Lowering::lower_op(size_t op_index) {
 
 Result<ValueId> Lowering::lower_table(const Op& op, const OpPlan& plan,
                                       const Graph::ResultHint& hint) {
+  if (plan.wide) return add_wide_table(op, plan, hint);
   const ElementFunction function(from_, plan_.pins, plan.table_source, plan.result);
-  THIMBLE_TRY(const ValueId x, codes(plan.table_source, params_of(plan.table_source)));
-  return add_table(x, params_of(plan.table_source), params_of(plan.result), function, op.source,
-                   hint);
+  THIMBLE_TRY(const ValueId x, codes(plan.table_source, decisions_.read(plan.table_source, false)));
+  return add_table(x, decisions_.read(plan.table_source, false), params_of(plan.result), function,
+                   op.source, hint);
+}
+
+/// Points of the function, 128 codes apart (docs/numerics.md, lut16).
+Result<ValueId> Lowering::add_wide_table(const Op& op, const OpPlan& plan,
+                                         const Graph::ResultHint& hint) {
+  const ElementFunction function(from_, plan_.pins, plan.table_source, plan.result);
+  const Params& from = decisions_.read(plan.table_source, true);
+  const Params& to = params_of(plan.result);
+  ir::Tensor table = ir::zeros(ir::DType::kI16, {numerics::kWideTableSize});
+  for (int k = 0; k < numerics::kWideTableSize; ++k) {
+    const double x = from.scale * 128 * (k - numerics::kWideTableSize / 2);
+    table.data<int16_t>()[static_cast<size_t>(k)] = static_cast<int16_t>(to.code(function(x)));
+  }
+  THIMBLE_TRY(const ValueId x, codes(plan.table_source, from));
+  const ValueId points =
+      to_.add_constant(hint.name + ".table", std::make_shared<ir::Tensor>(std::move(table)));
+  return to_.add(OpKind::lut16, {x, points}, {}, op.source, hint);
 }
 
 Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId result,
@@ -209,8 +274,8 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
   request.w = graph.value(op.inputs[1]).constant.get();
   if (op.inputs[2] != ir::kNoValue) request.bias = graph.value(op.inputs[2]).constant.get();
   if (op.kind != OpKind::linear) request.groups = static_cast<size_t>(op.integer("groups"));
-  request.x = decisions.params[index(op.inputs[0])];
   request.y = decisions.params[index(result)];
+  request.x = decisions.read(op.inputs[0], request.y.wide);
   request.x_means = decisions.channel_means[index(op.inputs[0])];
   request.per_channel = per_channel;
   const auto pinned = plan.pins.constants.find(op.inputs[1]);

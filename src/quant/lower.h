@@ -29,9 +29,16 @@ struct LoweredGraph {
 /// What calibration and trials decided; by value of the float graph where not said otherwise.
 struct Decisions {
   std::vector<Params> params;
+  std::vector<Params> narrow;                      // int8 ones, where `params` has 16 bits
   std::vector<std::vector<double>> channel_means;  // see Observations
   std::set<size_t> per_tensor;  // operator indices of linears whose weights get one scale
   int64_t rounding = 0;         // of operators that have the attribute
+
+  /// The parameters under which an operator of this width reads the value.
+  [[nodiscard]] Params read(ir::ValueId id, bool wide) const {
+    const auto i = static_cast<size_t>(id);
+    return quant::read(params[i], narrow[i], wide);
+  }
 };
 
 /// The weights of a conv2d, conv_transpose2d or linear, decided.

@@ -42,6 +42,10 @@ class Lowering {
   template <typename F>
   Result<ir::ValueId> add_table(ir::ValueId x, const Params& from, const Params& to, F f,
                                 const ir::Source& source, ir::Graph::ResultHint hint);
+  Result<ir::ValueId> add_rescale(ir::ValueId x, const Params& from, const Params& to,
+                                  const ir::Source& source, ir::Graph::ResultHint hint);
+  Result<ir::ValueId> add_wide_table(const ir::Op& op, const OpPlan& plan,
+                                     const ir::Graph::ResultHint& hint);
   Status lower_op(size_t op_index);
   Result<ir::ValueId> lower_table(const ir::Op& op, const OpPlan& plan,
                                   const ir::Graph::ResultHint& hint);
@@ -52,7 +56,7 @@ class Lowering {
   const Io io_;
   ir::Graph to_;
   std::vector<ir::ValueId> codes_;  // by float value
-  using Key = std::tuple<ir::ValueId, double, int32_t, int32_t, int32_t, bool>;
+  using Key = std::tuple<ir::ValueId, double, int32_t, int32_t, int32_t, bool, bool>;
   std::map<Key, ir::ValueId> requantized_;
   std::vector<Counterpart> counterparts_;
 };

@@ -66,6 +66,7 @@ std::set<size_t> candidates(const Graph& graph, const Plan& plan, const Decision
   std::set<size_t> found;
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     const Op& op = graph.ops()[i];
+    if (plan.ops[i].wide) continue;  // its kernels have a multiplier per channel
     if (op.kind != ir::OpKind::linear || plan.pins.constants.contains(op.inputs[1])) continue;
     const auto weights =
         weights_of(graph, op, plan.ops[i].result, plan, decisions, /*per_channel=*/false);

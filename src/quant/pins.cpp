@@ -38,6 +38,7 @@ Params params_of(const Op& quantize, DType dtype) {
   params.zero_point = static_cast<int32_t>(quantize.integer("zero_point")) + offset;
   params.min = static_cast<int32_t>(quantize.integer("min")) + offset;
   params.max = static_cast<int32_t>(quantize.integer("max")) + offset;
+  params.wide = dtype == DType::kI16;
   return params;
 }
 
@@ -178,10 +179,11 @@ class Stripper {
 
   Status strip_quantize(const Op& op) {
     const DType dtype = from_.type(op.output).dtype;
-    if (dtype == DType::kI16) {
-      return unsupported("an activation of 16 bits, only int8 and uint8 have kernels");
-    }
     const Params wanted = params_of(op, dtype);
+    if (wanted.wide && wanted.zero_point != 0) {
+      return unsupported("an activation of 16 bits with the zero point {}, expected 0",
+                         wanted.zero_point);
+    }
     const ValueId x = mapped(op.inputs[0]);
     quantized_.insert(x);
     std::optional<Params>& pin = pin_[root(x)];
@@ -190,7 +192,8 @@ class Stripper {
       new_of_[static_cast<size_t>(op.output)] = x;
       return ok();
     }
-    const auto key = std::tuple(x, wanted.scale, wanted.zero_point, wanted.min, wanted.max);
+    const auto key =
+        std::tuple(x, wanted.scale, wanted.zero_point, wanted.min, wanted.max, wanted.wide);
     const auto known = requantized_.find(key);
     if (known != requantized_.end()) {
       new_of_[static_cast<size_t>(op.output)] = known->second;
@@ -265,7 +268,9 @@ class Stripper {
     const ir::Value& result = from_.value(op.output);
     const ValueId id = to_.add_constant(result.name, real_constant(codes));
     track(op.output, id, ir::kNoValue);
-    if (codes.axis < 0 && codes.codes->dtype == DType::kI8) {
+    if (codes.axis < 0 && codes.codes->dtype == DType::kI16 && codes.zero_point[0] == 0) {
+      pin_[root(id)] = Params{codes.scale[0], 0, false, INT16_MIN, INT16_MAX, true};
+    } else if (codes.axis < 0 && codes.codes->dtype == DType::kI8) {
       pin_[root(id)] = Params{codes.scale[0], codes.zero_point[0]};
     }
     constants_[id] = std::move(codes);
@@ -319,7 +324,7 @@ class Stripper {
   std::vector<ValueId> origin_;             // by new value: the old one
   std::map<ValueId, ConstantCodes> constants_;
   std::set<ValueId> quantized_;
-  std::map<std::tuple<ValueId, double, int32_t, int32_t, int32_t>, ValueId> requantized_;
+  std::map<std::tuple<ValueId, double, int32_t, int32_t, int32_t, bool>, ValueId> requantized_;
 };
 
 }  // namespace

@@ -51,7 +51,7 @@ struct PinnedGraph {
 /// Has the graph quantize or dequantize operators?
 [[nodiscard]] bool is_prequantized(const ir::Graph& graph);
 
-/// Not supported: 16-bit activations, int8 inputs, arithmetic on codes; with the user's lines.
+/// Not supported: int8 inputs, arithmetic on codes; with the user's lines.
 [[nodiscard]] Result<PinnedGraph> take_parameters(const ir::Graph& graph);
 
 }  // namespace thimble::quant

@@ -23,13 +23,14 @@ struct OpPlan {
   ir::ValueId result = ir::kNoValue;
   double clamp_min = -std::numeric_limits<double>::infinity();
   double clamp_max = std::numeric_limits<double>::infinity();
-  bool wide = false;                        // the result has 16 bits
+  bool wide = false;                        // 16 bits are wanted, later: the result has them
   ir::ValueId table_source = ir::kNoValue;  // kTable: what the table is a function of
 };
 
 struct Plan {
   std::vector<OpPlan> ops;      // by operator index
   std::vector<bool> has_codes;  // by value: an integer value will stand for it
+  std::vector<bool> wide;       // by value: it has 16 bits (widths.h)
   Pins pins;                    // of a graph that PyTorch quantized
 };
 

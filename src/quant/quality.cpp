@@ -23,7 +23,8 @@ std::vector<double> real_output(const Tensor& tensor, const ir::Type& type) {
   return result;
 }
 
-/// One output on all samples, as the mean over samples needs it.
+}  // namespace
+
 double output_decibels(const std::vector<std::vector<double>>& reference,
                        const std::vector<std::vector<double>>& got) {
   const size_t samples = reference.size();
@@ -47,7 +48,25 @@ double output_decibels(const std::vector<std::vector<double>>& reference,
   return decibels(signal, noise);
 }
 
-}  // namespace
+OutputPairs outputs_side_by_side(const Graph& float_graph, const LoweredGraph& lowered,
+                                 const Samples& samples, const QualityRequest& request) {
+  const size_t count = static_cast<size_t>(request.samples);
+  const size_t outputs = float_graph.outputs().size();
+  using Outputs = std::vector<std::vector<double>>;  // by sample
+  OutputPairs pairs{RealOutputs(outputs, Outputs(count)), RealOutputs(outputs, Outputs(count))};
+  for_each_pair(float_graph, lowered, samples, request,
+                [&](size_t sample, const std::vector<Tensor>& inputs, SideBySide& pair) {
+                  pair.run(inputs, [](size_t, const Tensor&, const Tensor&) {});
+                  const auto float_outputs = pair.float_outputs();
+                  const auto integer_outputs = pair.integer_outputs();
+                  for (size_t i = 0; i < outputs; ++i) {
+                    const ir::Type& type = lowered.graph.type(lowered.graph.outputs()[i]);
+                    pairs.reference[i][sample] = real_output(float_outputs[i], {});
+                    pairs.got[i][sample] = real_output(integer_outputs[i], type);
+                  }
+                });
+  return pairs;
+}
 
 Quality measure_quality(const Graph& float_graph, const LoweredGraph& lowered,
                         const Samples& samples, const QualityRequest& request) {

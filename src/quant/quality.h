@@ -15,6 +15,18 @@ struct Quality {
   std::vector<double> output_db;
 };
 
+/// Outputs as real numbers: by output, by sample.
+using RealOutputs = std::vector<std::vector<std::vector<double>>>;
+struct OutputPairs {
+  RealOutputs reference, got;
+};
+[[nodiscard]] OutputPairs outputs_side_by_side(const ir::Graph& float_graph,
+                                               const LoweredGraph& lowered, const Samples& samples,
+                                               const QualityRequest& request);
+/// One output on all samples: signal = sum (reference - its mean over samples)^2.
+[[nodiscard]] double output_decibels(const std::vector<std::vector<double>>& reference,
+                                     const std::vector<std::vector<double>>& got);
+
 [[nodiscard]] Quality measure_quality(const ir::Graph& float_graph, const LoweredGraph& lowered,
                                       const Samples& samples, const QualityRequest& request);
 

@@ -7,15 +7,19 @@
 #include "quant/calibrate.h"
 #include "quant/expose.h"
 #include "quant/lower.h"
+#include "quant/masked.h"
+#include "quant/mixed.h"
 #include "quant/per_tensor.h"
 #include "quant/pins.h"
 #include "quant/plan.h"
 #include "quant/quality.h"
+#include "quant/widths.h"
 
 namespace thimble::quant {
 namespace {
 
 using ir::Graph;
+using ir::Op;
 using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
@@ -85,6 +89,122 @@ Result<PinnedGraph> pinned_graph(const Graph& graph) {
   return take_parameters(graph);
 }
 
+/// Everything that stays the same while widths are tried.
+class Quantizer {
+ public:
+  Quantizer(const Graph& graph, const Plan& roles, const QuantSpec& spec,
+            const QuantizeOptions& options)
+      : graph_(graph), roles_(roles), spec_(spec), options_(options) {}
+
+  [[nodiscard]] bool may_be_wide() const {
+    const bool pinned = std::ranges::any_of(
+        roles_.pins.params, [](const std::optional<Params>& pin) { return pin && pin->wide; });
+    return pinned || options_.wide || options_.goal;
+  }
+
+  Status calibrate(std::optional<Samples> samples) {
+    samples_ = std::move(samples);
+    // What is seen must do for all widths.
+    Plan plan = roles_;
+    assign_widths(graph_, request(asked()), plan);
+    const Classes classes(graph_, plan);
+    if (!samples_) THIMBLE_CHECK(check_known(graph_, classes.unknown()));
+    THIMBLE_TRY(seen_, observe(graph_, samples_, classes.observed(may_be_wide()), options_));
+    return ok();
+  }
+
+  /// By operator: the user wants 16 bits.
+  [[nodiscard]] std::vector<bool> asked() const {
+    std::vector<bool> asked(graph_.ops().size(), false);
+    for (size_t i = 0; options_.wide && i < asked.size(); ++i) {
+      asked[i] = options_.wide(graph_, graph_.ops()[i]);
+    }
+    return asked;
+  }
+
+  /// The integer graph with these operators in 16 bits.
+  Result<Trial> attempt(const std::vector<bool>& wide_ops) const {
+    Trial trial{roles_, {}, {}};
+    assign_widths(graph_, request(wide_ops), trial.plan);
+    Classes classes(graph_, trial.plan);
+    Classes::Assigned assigned = classes.assign(seen_.histograms, options_.observer);
+    trial.decisions = {std::move(assigned.params),
+                       std::move(assigned.narrow),
+                       seen_.channel_means,
+                       {},
+                       options_.single_rounding ? 1 : 0};
+    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
+    return trial;
+  }
+
+  /// Linears whose weights may have one scale get it.
+  Status simplify(Trial& trial, QuantReport& report) const {
+    if (!samples_ || spec_.linear_weights != LinearWeights::kPerTensorIfClose) return ok();
+    THIMBLE_TRY(
+        trial.decisions.per_tensor,
+        close_per_tensor_linears(graph_, trial.plan, trial.decisions, *samples_, options_.io,
+                                 options_.threads, spec_.per_tensor_tolerance_db));
+    report.per_tensor_linears = static_cast<int>(trial.decisions.per_tensor.size());
+    if (trial.decisions.per_tensor.empty()) return ok();
+    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
+    return ok();
+  }
+
+  void measure(const Trial& trial, QuantReport& report) const {
+    if (!samples_ || options_.quality_samples <= 0) return;
+    const QualityRequest request{std::min(samples_->count(), options_.quality_samples),
+                                 options_.threads};
+    describe_quality(trial.lowered, measure_quality(graph_, trial.lowered, *samples_, request),
+                     report);
+  }
+
+  [[nodiscard]] const Samples* samples() const { return samples_ ? &*samples_ : nullptr; }
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+
+ private:
+  /// Codes that hide positions have 8 bits.
+  [[nodiscard]] WidthRequest request(std::vector<bool> ops) const {
+    WidthRequest request{std::move(ops), {}, options_.io == Io::kInt8};
+    const std::vector<bool> before = values_before_softmax(graph_);
+    for (size_t i = 0; i < before.size(); ++i) {
+      const auto& constant = graph_.value(static_cast<ir::ValueId>(i)).constant;
+      const bool seen = i < seen_.histograms.size() && seen_.histograms[i].masked();
+      if (before[i] && (seen || (constant != nullptr && hides(*constant)))) request.refuse = before;
+    }
+    return request;
+  }
+  [[nodiscard]] static bool hides(const ir::Tensor& constant) {
+    return std::ranges::any_of(constant.data<float>(), [](float element) {
+      return static_cast<double>(element) <= kMaskedMax;
+    });
+  }
+
+  const Graph& graph_;
+  const Plan& roles_;
+  const QuantSpec& spec_;
+  const QuantizeOptions& options_;
+  std::optional<Samples> samples_;
+  Observations seen_;
+};
+
+/// Operators that stay in int8 although they were asked for.
+std::vector<WidthNote> kept_narrow(const Graph& graph, const Plan& plan,
+                                   const std::vector<bool>& asked) {
+  std::vector<WidthNote> notes;
+  for (size_t i = 0; i < asked.size(); ++i) {
+    const OpPlan& op_plan = plan.ops[i];
+    const bool made = op_plan.role == Role::kLower || op_plan.role == Role::kTable;
+    if (!asked[i] || !made || op_plan.wide) continue;
+    const Op& op = graph.ops()[i];
+    if (graph.type(op_plan.result).dtype != ir::DType::kF32 || keeps_width(op.kind)) continue;
+    notes.push_back({graph.value(op_plan.result).name, op.source,
+                     has_wide_form(graph, op, op_plan)
+                         ? "int8: its values hide positions from a softmax"
+                         : fmt::format("int8: {} has no 16-bit form", ir::op_name(op.kind))});
+  }
+  return notes;
+}
+
 }  // namespace
 
 Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData& data,
@@ -94,42 +214,38 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   const ir::Graph& float_graph = pinned.graph;
   THIMBLE_TRY(const Plan roles, plan(float_graph, std::move(pinned.pins),
                                      spec.wide_softmax && options.io == Io::kFloat));
-  Classes classes(float_graph, roles);
   std::optional<Samples> samples;
-  if (data.inputs.empty() && is_prequantized(prepared)) {
-    THIMBLE_CHECK(check_known(float_graph, classes.unknown()));
-  } else {
+  if (!data.inputs.empty() || !is_prequantized(prepared)) {
     THIMBLE_TRY(samples, Samples::check(float_graph, data));
   }
   QuantReport report;
   report.samples = samples ? samples->count() : 0;
 
   const auto calibration_start = Clock::now();
-  THIMBLE_TRY(Observations seen, observe(float_graph, samples, classes.observed(), options));
-  Decisions decisions{classes.assign(seen.histograms, options.observer),
-                      std::move(seen.channel_means),
-                      {},
-                      options.single_rounding ? 1 : 0};
+  Quantizer quantizer(float_graph, roles, spec, options);
+  THIMBLE_CHECK(quantizer.calibrate(std::move(samples)));
   report.calibrate_seconds = seconds_since(calibration_start);
 
   const auto quality_start = Clock::now();
-  THIMBLE_TRY(LoweredGraph lowered, lower(float_graph, roles, decisions, options.io));
-  if (samples && spec.linear_weights == LinearWeights::kPerTensorIfClose) {
-    THIMBLE_TRY(decisions.per_tensor,
-                close_per_tensor_linears(float_graph, roles, decisions, *samples, options.io,
-                                         options.threads, spec.per_tensor_tolerance_db));
-    report.per_tensor_linears = static_cast<int>(decisions.per_tensor.size());
-    if (!decisions.per_tensor.empty()) {
-      THIMBLE_TRY(lowered, lower(float_graph, roles, decisions, options.io));
-    }
+  std::vector<bool> wide_ops = quantizer.asked();
+  THIMBLE_TRY(Trial trial, quantizer.attempt(wide_ops));
+  if (options.wide) report.kept_int8 = kept_narrow(float_graph, trial.plan, wide_ops);
+  if (options.goal && quantizer.samples() == nullptr) {
+    return bad_input("--accuracy needs calibration data: --calibrate DATA.npz");
   }
-  if (samples && options.quality_samples > 0) {
-    const QualityRequest request{std::min(samples->count(), options.quality_samples),
-                                 options.threads};
-    describe_quality(lowered, measure_quality(float_graph, lowered, *samples, request), report);
+  if (options.goal) {
+    const Attempt attempt = [&](const std::vector<bool>& ops) { return quantizer.attempt(ops); };
+    THIMBLE_TRY(report.goal, reach_goal({float_graph, *quantizer.samples(), *options.goal,
+                                         options.threads, attempt},
+                                        wide_ops, trial));
+  }
+  THIMBLE_CHECK(quantizer.simplify(trial, report));
+  quantizer.measure(trial, report);
+  for (const Op& op : trial.lowered.graph.ops()) {
+    if (trial.lowered.graph.type(op.output).dtype == ir::DType::kI16) ++report.wide_ops;
   }
   report.quality_seconds = seconds_since(quality_start);
-  return QuantizedModel{std::move(lowered.graph), std::move(report)};
+  return QuantizedModel{std::move(trial.lowered.graph), std::move(report)};
 }
 
 }  // namespace thimble::quant

@@ -16,6 +16,7 @@
 // 17 is nan`). Not supported: every operator that has no integer form, with the user's lines.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -57,6 +58,20 @@ struct CalibrationData {
   std::vector<CalibrationInput> inputs;
 };
 
+/// What the result must reach, and the numbers that are compared.
+enum class Metric : uint8_t {
+  kSqnr,       // of the worst output, in dB
+  kTop1,       // share of labels that are where output 0 is largest
+  kAgreement,  // share of samples on which float and integers have output 0 largest at one place
+};
+inline constexpr Metric kMetrics[] = {Metric::kSqnr, Metric::kTop1, Metric::kAgreement};
+[[nodiscard]] std::string_view metric_name(Metric metric);  // "sqnr", ...
+struct AccuracyGoal {
+  Metric metric = Metric::kSqnr;
+  double least = 0;
+  std::vector<int64_t> labels;  // of all samples, one per row of output 0: kTop1
+};
+
 struct QuantizeOptions {
   Io io = Io::kFloat;
   Observer observer = kDefaultObserver;
@@ -65,6 +80,11 @@ struct QuantizeOptions {
   /// Requantization in one step instead of two, where the operator knows both: PyTorch's meaning.
   /// Kernels round twice; this is for judging.
   bool single_rounding = false;
+  /// Operators (of the prepared graph) that shall have 16-bit activations; empty: none. Those
+  /// without such a form, and what PyTorch quantized, stay as they are.
+  std::function<bool(const ir::Graph&, const ir::Op&)> wide;
+  /// As few operators more get 16-bit activations as it takes.
+  std::optional<AccuracyGoal> goal;
 };
 
 /// How close an integer value is to what the float graph computes there.
@@ -75,6 +95,20 @@ struct OpQuality {
   double sqnr_db = 0;
 };
 
+/// An operator whose width is worth a line.
+struct WidthNote {
+  std::string name;  // of the value it makes
+  ir::Source source;
+  std::string reason;
+};
+
+/// How the search for a goal went.
+struct GoalReport {
+  Metric metric = Metric::kSqnr;
+  double least = 0, narrow = 0, wide = 0, reached = 0;  // asked; in int8; in int16; as chosen
+  std::vector<WidthNote> promoted;
+};
+
 struct QuantReport {
   int64_t samples = 0;                 // calibrated on
   double calibrate_seconds = 0;        // float forward passes, observers
@@ -83,6 +117,9 @@ struct QuantReport {
   std::vector<OpQuality> ops;          // in execution order, where the float value exists
   std::optional<size_t> weakest;       // index into ops: lowest SQNR
   int per_tensor_linears = 0;          // how many linears have one multiplier
+  int wide_ops = 0;                    // operators of the integer graph with 16-bit results
+  std::vector<WidthNote> kept_int8;    // 16 bits were asked for
+  std::optional<GoalReport> goal;
 };
 
 struct QuantizedModel {

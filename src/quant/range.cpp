@@ -89,6 +89,15 @@ Range least_squared_error(const Histogram& histogram) {
   return best;
 }
 
+Params wide_params(double scale) {
+  Params params;
+  params.scale = scale;
+  params.min = INT16_MIN;
+  params.max = INT16_MAX;
+  params.wide = true;
+  return params;
+}
+
 /// Cuts off one element in ten thousand on each side.
 Range percentile(const Histogram& histogram) {
   constexpr double kTail = 1e-4;
@@ -170,8 +179,33 @@ Params params_for(const Range& range, bool masked) {
   return params;
 }
 
+Params wide_params_for(const Range& range) {
+  constexpr double kCodeMax = 32767;
+  const double reach = std::max(-range.low, range.high);
+  const double scale = reach > 0 ? std::max(reach / kCodeMax, kScaleMin) : 1;
+  return wide_params(static_cast<double>(static_cast<float>(scale)));
+}
+
+Params widened(const Params& narrow) {
+  return wide_params(narrow.scale / 128);
+}
+
+Params read(const Params& own, const Params& narrow, bool wide) {
+  if (own.wide == wide) return own;
+  return wide ? widened(own) : narrow;
+}
+
+Params narrowed(const Params& wide) {
+  return params_for({std::min(0.0, wide.real(wide.min)), std::max(0.0, wide.real(wide.max))});
+}
+
 Params with_scale_at_least(const Params& params, double scale) {
   if (params.scale >= scale) return params;
+  if (params.wide) {
+    Params raised = params;
+    raised.scale = static_cast<double>(static_cast<float>(scale));
+    return raised;
+  }
   const double ratio = scale / params.scale;
   return params_for({params.real(params.lowest()) * ratio, params.real(127) * ratio},
                     params.masked);

@@ -21,6 +21,7 @@ struct Params {
   int32_t zero_point = 0;
   bool masked = false;
   int32_t min = -128, max = 127;  // codes in use
+  bool wide = false;              // 16 bits; then the zero point is 0
 
   bool operator==(const Params&) const = default;
   [[nodiscard]] ir::Quant quant() const { return ir::per_tensor(scale, zero_point); }
@@ -38,7 +39,7 @@ struct Params {
   /// Does every code of these parameters mean the same with the others?
   [[nodiscard]] bool fits(const Params& other) const {
     return scale == other.scale && zero_point == other.zero_point && masked == other.masked &&
-           min >= other.min && max <= other.max;
+           wide == other.wide && min >= other.min && max <= other.max;
   }
 };
 
@@ -49,6 +50,14 @@ struct Range {
 [[nodiscard]] Range choose_range(const Histogram& histogram, Observer observer);
 /// 256 codes over the range, or 255 if one is left for masked elements; scale 1 for an empty one.
 [[nodiscard]] Params params_for(const Range& range, bool masked = false);
+/// 16 bits, as far to either side of 0 as the range reaches; scale 1 for an empty one.
+[[nodiscard]] Params wide_params_for(const Range& range);
+/// 16 bits in which every code of int8 parameters is 128 codes.
+[[nodiscard]] Params widened(const Params& narrow);
+/// The one of two versions that has this width; the first widened if none has.
+[[nodiscard]] Params read(const Params& own, const Params& narrow, bool wide);
+/// int8 over all that the codes reach.
+[[nodiscard]] Params narrowed(const Params& wide);
 /// The same range or more, with a scale of at least `scale`.
 [[nodiscard]] Params with_scale_at_least(const Params& params, double scale);
 

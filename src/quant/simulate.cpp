@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "numerics/fixed_point.h"
+#include "numerics/wide.h"
 #include "quant/fast/broadcast.h"
 #include "quant/fast/convolution.h"
 #include "quant/fast/movement.h"
@@ -78,10 +79,10 @@ bool transposed_fits_float(const Call& call) {
   });
 }
 
-template <typename T>
-T* shifted(std::span<const int8_t> codes, int32_t zero_point, Scratch& scratch, size_t slot) {
+template <typename T, typename Code>
+T* shifted(std::span<const Code> codes, int32_t zero_point, Scratch& scratch, size_t slot) {
   T* values = scratch.get<T>(slot, codes.size());
-  const int8_t* from = codes.data();
+  const Code* from = codes.data();
   const size_t count = codes.size();
   for (size_t i = 0; i < count; ++i) values[i] = static_cast<T>(from[i] - zero_point);
   return values;
@@ -142,6 +143,100 @@ void linear(const Call& call, Scratch& scratch) {
     const ChannelRequantizer to_code = requantizer(call, static_cast<size_t>(o));
     for (int64_t i = o; i < rows * out; i += out) y[i] = to_code(accumulators[i]);
   }
+}
+
+/// 64-bit sums of one output channel to 16-bit codes. Sums are below 2^47: exact in double.
+struct WideRequantizer {
+  int64_t bias;
+  int32_t mult, shift, low, high;
+
+  int16_t operator()(double accumulator) const {
+    const int64_t sum = static_cast<int64_t>(accumulator) + bias;
+    return static_cast<int16_t>(
+        numerics::clamp(numerics::requantize64(sum, mult, shift), low, high));
+  }
+};
+WideRequantizer wide_requantizer(const Call& call, size_t channel) {
+  const auto entry = [&](size_t operand) {
+    const auto values = call.input<int32_t>(operand);
+    return values[values.size() == 1 ? 0 : channel];
+  };
+  return {call.has(2) ? call.input<int64_t>(2)[channel] : 0, entry(3), entry(4),
+          attribute(call, "min"), attribute(call, "max")};
+}
+
+void run_qconv2d16(const Call& call, Scratch& scratch) {
+  const size_t weights = call.input<int8_t>(1).size();
+  double* w = scratch.get<double>(2, weights + call.result<int16_t>().size());
+  double* accumulators = w + weights;
+  for (size_t i = 0; i < weights; ++i) w[i] = call.input<int8_t>(1)[i];
+  const double* x = shifted<double>(call.input<int16_t>(0), 0, scratch, 3);
+  convolve<double>(convolution_of(call), x, w, nullptr, accumulators, scratch);
+  const ir::Shape& shape = call.output.shape;
+  const int64_t plane = shape[2] * shape[3];
+  int16_t* y = call.result<int16_t>().data();
+  for (int64_t i = 0; i < shape[0] * shape[1]; ++i) {
+    const WideRequantizer to_code = wide_requantizer(call, static_cast<size_t>(i % shape[1]));
+    for (int64_t at = i * plane; at < (i + 1) * plane; ++at) y[at] = to_code(accumulators[at]);
+  }
+}
+
+void run_qlinear16(const Call& call, Scratch& scratch) {
+  const int64_t out = call.shape(1)[0];
+  const int64_t in = call.shape(1)[1];
+  const int64_t rows = static_cast<int64_t>(call.input<int16_t>(0).size()) / in;
+  const double* x = shifted<double>(call.input<int16_t>(0), 0, scratch, 3);
+  const double* w = shifted<double>(call.input<int8_t>(1), 0, scratch, 2);
+  double* accumulators = scratch.get<double>(0, static_cast<size_t>(rows * out));
+  multiply_transposed(x, w, accumulators, rows, in, out);
+  int16_t* y = call.result<int16_t>().data();
+  for (int64_t o = 0; o < out; ++o) {
+    const WideRequantizer to_code = wide_requantizer(call, static_cast<size_t>(o));
+    for (int64_t i = o; i < rows * out; i += out) y[i] = to_code(accumulators[i]);
+  }
+}
+
+void run_lut16(const Call& call, Scratch&) {
+  const int16_t* table = call.input<int16_t>(1).data();
+  const auto x = call.input<int16_t>(0);
+  int16_t* y = call.result<int16_t>().data();
+  for (size_t i = 0; i < x.size(); ++i) y[i] = numerics::interpolate(table, x[i]);
+}
+
+void scaled_sum16(const Call& call, int32_t sign_of_b) {
+  const auto multiplier = [&](std::string_view side) {
+    const std::string name(side);
+    return std::pair(attribute(call, name + "_mult"), attribute(call, name + "_shift"));
+  };
+  const auto [a_mult, a_shift] = multiplier("a");
+  const auto [b_mult, b_shift] = multiplier("b");
+  const auto [y_mult, y_shift] = multiplier("y");
+  const int32_t low = attribute(call, "min");
+  const int32_t high = attribute(call, "max");
+  const auto scaled = [](int32_t code, int32_t mult, int32_t shift) {
+    return numerics::requantize(code * (1 << 15), mult, shift);
+  };
+  broadcast<int16_t>(call, [&, am = a_mult, as = a_shift, bm = b_mult, bs = b_shift, ym = y_mult,
+                            ys = y_shift](int16_t a, int16_t b) {
+    const int32_t sum = numerics::wrap_add(scaled(a, am, as), sign_of_b * scaled(b, bm, bs));
+    return static_cast<int16_t>(numerics::clamp(numerics::requantize(sum, ym, ys), low, high));
+  });
+}
+void run_qadd16(const Call& call, Scratch&) {
+  scaled_sum16(call, 1);
+}
+void run_qsub16(const Call& call, Scratch&) {
+  scaled_sum16(call, -1);
+}
+void run_qmul16(const Call& call, Scratch&) {
+  const int32_t mult = attribute(call, "mult");
+  const int32_t shift = attribute(call, "shift");
+  const int32_t low = attribute(call, "min");
+  const int32_t high = attribute(call, "max");
+  broadcast<int16_t>(call, [=](int16_t a, int16_t b) {
+    return static_cast<int16_t>(
+        numerics::clamp(numerics::requantize(a * b, mult, shift), low, high));
+  });
 }
 
 void run_qconv2d(const Call& call, Scratch& scratch) {
@@ -248,12 +343,18 @@ const KernelTable& integer_kernels() {
     };
     set(ir::OpKind::dequantize, run_dequantize);
     set(ir::OpKind::lut, run_lut);
+    set(ir::OpKind::lut16, run_lut16);
     set(ir::OpKind::qadd, run_qadd);
+    set(ir::OpKind::qadd16, run_qadd16);
     set(ir::OpKind::qconv2d, run_qconv2d);
+    set(ir::OpKind::qconv2d16, run_qconv2d16);
     set(ir::OpKind::qconv_transpose2d, run_qconv_transpose2d);
     set(ir::OpKind::qlinear, run_qlinear);
+    set(ir::OpKind::qlinear16, run_qlinear16);
     set(ir::OpKind::qmul, run_qmul);
+    set(ir::OpKind::qmul16, run_qmul16);
     set(ir::OpKind::qsub, run_qsub);
+    set(ir::OpKind::qsub16, run_qsub16);
     set(ir::OpKind::quantize, run_quantize);
     return table;
   }();

@@ -5,14 +5,23 @@
 
 #include "numerics/fixed_point.h"
 #include "numerics/multiplier.h"
+#include "numerics/wide.h"
 
 namespace thimble::quant {
 namespace {
 
 constexpr double kWeightCodeMax = 127;
-constexpr double kActivationMax = 255;  // largest |x - x_zp|
-// Leaves room for rounding, and for a left shift of results that saturate.
-constexpr double kAccumulatorMax = 0x1p30;
+
+/// What one accumulator may hold.
+struct Limits {
+  double activation;   // largest |x - x_zp|
+  double accumulator;  // leaves room for rounding, and for a left shift of results that saturate
+  int32_t shift;       // of a multiplier
+};
+Limits limits_of(const Params& x) {
+  if (x.wide) return {32768, 0x1p46, numerics::kWideShiftMax};
+  return {255, 0x1p30, numerics::kShiftMax};
+}
 
 struct Channel {
   std::span<const float> w;
@@ -26,12 +35,12 @@ double largest(std::span<const float> w) {
 }
 
 /// Largest |accumulator| if the channel has this weight scale.
-double reach(const Channel& channel, double s_x, double s_w) {
+double reach(const Channel& channel, const Params& x, double s_w) {
   double sum = 0;
   for (const float weight : channel.w) {
     sum += std::min(kWeightCodeMax, std::abs(static_cast<double>(weight)) / s_w + 0.5);
   }
-  return sum * kActivationMax + std::abs(channel.bias) / (s_x * s_w) + 1;
+  return sum * limits_of(x).activation + std::abs(channel.bias) / (x.scale * s_w) + 1;
 }
 
 double as_float(double value) {
@@ -39,14 +48,14 @@ double as_float(double value) {
 }
 
 /// The finest scale that holds the weights and keeps the accumulator in 32 bits.
-double weight_scale(const Channel& channel, double s_x) {
+double weight_scale(const Channel& channel, const Params& x) {
   const double magnitude = largest(channel.w);
   // Without weights the bias alone decides.
   double scale = magnitude > 0       ? as_float(magnitude / kWeightCodeMax)
-                 : channel.bias != 0 ? as_float(std::abs(channel.bias) / (s_x * 0x1p24))
+                 : channel.bias != 0 ? as_float(std::abs(channel.bias) / (x.scale * 0x1p24))
                                      : 1.0;
   scale = std::max(scale, 0x1p-100);
-  while (reach(channel, s_x, scale) > kAccumulatorMax) scale *= 2;
+  while (reach(channel, x, scale) > limits_of(x).accumulator) scale *= 2;
   return scale;
 }
 
@@ -84,13 +93,25 @@ Status set_multiplier(const WeightRequest& request, size_t channel, size_t entry
                       IntegerWeights& result) {
   const double real = request.x.scale * result.scale[entry] / request.y.scale;
   const auto multiplier = numerics::quantize_multiplier(real);
-  if (!numerics::shift_in_range(multiplier.shift)) {
-    return unsupported("the multiplier {} of channel {} is beyond 2^{}", real, channel,
-                       numerics::kShiftMax);
+  const int32_t most = limits_of(request.x).shift;
+  if (multiplier.shift > most) {
+    return unsupported("the multiplier {} of channel {} is beyond 2^{}", real, channel, most);
   }
   result.mult.data<int32_t>()[entry] = multiplier.mult;
   result.shift.data<int32_t>()[entry] = multiplier.shift;
   return ok();
+}
+
+ir::DType bias_dtype(const WeightRequest& request) {
+  return request.x.wide ? ir::DType::kI64 : ir::DType::kI32;
+}
+void set_bias(ir::Tensor& bias, size_t channel, double code) {
+  const double nearest = std::nearbyint(code);
+  if (bias.dtype == ir::DType::kI64) {
+    bias.data<int64_t>()[channel] = static_cast<int64_t>(nearest);
+  } else {
+    bias.data<int32_t>()[channel] = static_cast<int32_t>(nearest);
+  }
 }
 
 /// Codes without their zero point.
@@ -141,12 +162,12 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
   for (size_t c = 0; c < channels; ++c) {
     const float add = request.bias == nullptr ? 0.0F : request.bias->data<float>()[c];
     all.push_back({w.data<float>().subspan(c * terms, terms), static_cast<double>(add)});
-    result.scale.push_back(weight_scale(all.back(), request.x.scale));
+    result.scale.push_back(weight_scale(all.back(), request.x));
   }
   if (!request.per_channel) result.scale = {joint_scale(result.scale, all)};
   const ir::Shape per_scale = {static_cast<int64_t>(result.scale.size())};
   result.w = ir::zeros(ir::DType::kI8, w.shape);
-  result.bias = ir::zeros(ir::DType::kI32, {w.shape[0]});
+  result.bias = ir::zeros(bias_dtype(request), {w.shape[0]});
   result.mult = ir::zeros(ir::DType::kI32, per_scale);
   result.shift = ir::zeros(ir::DType::kI32, per_scale);
   for (size_t c = 0; c < channels; ++c) {
@@ -158,8 +179,8 @@ Result<IntegerWeights> quantize_weights(const WeightRequest& request) {
     if (request.bias != nullptr && !request.x_means.empty()) {
       bias -= mean_shift(request, c, all[c].w, codes, scale) * request.coverage;
     }
-    result.bias.data<int32_t>()[c] = static_cast<int32_t>(
-        std::nearbyint(std::clamp(bias / (request.x.scale * scale), -0x1p30, 0x1p30)));
+    const double most = limits_of(request.x).accumulator;
+    set_bias(result.bias, c, std::clamp(bias / (request.x.scale * scale), -most, most));
     THIMBLE_CHECK(set_multiplier(request, c, entry, result));
   }
   return result;
@@ -172,7 +193,7 @@ Result<IntegerWeights> given_weights(const WeightRequest& request, const Constan
   const size_t channels = static_cast<size_t>(result.w.shape[0]);
   const size_t terms = result.w.data<int8_t>().size() / channels;
   result.scale = weights.scale;
-  result.bias = ir::zeros(ir::DType::kI32, {result.w.shape[0]});
+  result.bias = ir::zeros(bias_dtype(request), {result.w.shape[0]});
   std::vector<double> coarser(channels, 1.0);
   std::vector<double> biases(channels);
   for (size_t c = 0; c < channels; ++c) {
@@ -180,14 +201,14 @@ Result<IntegerWeights> given_weights(const WeightRequest& request, const Constan
     biases[c] = bias_code(request, bias, c, request.x.scale * scale);
     double reach = std::abs(biases[c]);
     for (const int8_t code : result.w.data<int8_t>().subspan(c * terms, terms)) {
-      reach += kActivationMax * std::abs(code);
+      reach += limits_of(request.x).activation * std::abs(code);
     }
-    while (reach / coarser[c] > kAccumulatorMax) coarser[c] *= 2;
+    while (reach / coarser[c] > limits_of(request.x).accumulator) coarser[c] *= 2;
   }
   const double most = *std::max_element(coarser.begin(), coarser.end());
   if (most > 1) result.scale.resize(channels, weights.scale[0]);
   for (size_t c = 0; c < channels; ++c) {
-    result.bias.data<int32_t>()[c] = static_cast<int32_t>(std::nearbyint(biases[c] / coarser[c]));
+    set_bias(result.bias, c, biases[c] / coarser[c]);
     if (coarser[c] == 1) continue;
     result.scale[c] *= coarser[c];
     for (int8_t& code : result.w.data<int8_t>().subspan(c * terms, terms)) {

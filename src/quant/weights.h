@@ -14,7 +14,7 @@ namespace thimble::quant {
 struct IntegerWeights {
   ir::Tensor w;               // i8, codes in [-127, 127]
   std::vector<double> scale;  // float32 numbers: one per output channel, or one
-  ir::Tensor bias;            // i32 at scale s_x * s_w
+  ir::Tensor bias;            // i32 at scale s_x * s_w; i64 for 16-bit activations
   ir::Tensor mult, shift;     // i32, one per output channel, or one
 };
 
@@ -32,7 +32,7 @@ struct WeightRequest {
   bool per_channel = true;
 };
 
-/// Symmetric codes; scales are as fine as they can be with 32-bit accumulators.
+/// Symmetric codes; scales are as fine as the accumulators can be: 32 bits, or 47.
 [[nodiscard]] Result<IntegerWeights> quantize_weights(const WeightRequest& request);
 
 /// The same from the codes that PyTorch chose, which stay as they are; so does the bias where its

@@ -138,10 +138,34 @@ class Compile(Cli):
         self.fails(2, *compile_, "--quant", "conv2d", saying="int8, int16, float")
         self.fails(2, *compile_, "--quant", "conv2d=int4", saying="int8, int16, float")
         self.fails(1, *compile_, "--quant", "conv2d=float", saying="no float kernel on cortex-m55")
-        self.fails(1, *compile_, "--quant", "conv*=int16", saying="no int16 kernel on cortex-m55")
+        stock = ("--compat", "executorch")
+        self.fails(1, *compile_, *stock, "--quant", "conv*=int16", saying="no int16 kernel on cortex-m55")
+        self.fails(1, *compile_, *stock, "--activations", "int16", saying="no kernels for 16-bit")
+        self.fails(1, *compile_, *stock, "--accuracy", "sqnr>=60", saying="no kernels for 16-bit")
         plain = self.compile().read_bytes()
         self.assertEqual(plain, self.compile("--quant", "conv2d=int8", "--engine-off", "linear",
                                              "--engine-off", "conv*").read_bytes())
+
+    def test_sixteen_bits(self):
+        compile_ = ["compile", MODEL, *M55, *DATA, "-o", "y.pte"]
+        some = json.loads(self.thimble(*compile_, "--quant", "conv1*=int16", "--json")[0])
+        every = json.loads(self.thimble(*compile_, "--activations", "int16", "--json")[0])
+        both = [row["op"] for row in some["ops"]]
+        self.assertIn("thimble::conv2d16.out", both)
+        self.assertIn("thimble::conv2d.out", both)
+        self.assertNotIn("thimble::conv2d.out", [row["op"] for row in every["ops"]])
+        self.assertGreater(every["sqnr_db"][0], some["sqnr_db"][0])
+        for bad in ("sqnr", "sqnr>=", "sqnr>=x", "f1>=0.5", "top1>0.5"):
+            self.fails(2, *compile_, "--accuracy", bad, saying="expected")
+        self.fails(1, *compile_, "--accuracy", "sqnr>=150", saying="int16 for every operator")
+        asked = (some["sqnr_db"][0] + every["sqnr_db"][0]) / 2
+        mixed = json.loads(self.thimble(*compile_, "--accuracy", f"sqnr>={asked}", "--json")[0])["accuracy"]
+        self.assertLess(mixed["int8"], asked)
+        self.assertGreaterEqual(mixed["reached"], asked)
+        self.assertTrue(mixed["promoted"])
+        answers = {self.outputs("y.pte", "--on", on, "--input", self.x)["outputs"][0]["sha256"]
+                   for on in ("host", "eval", "qemu")}
+        self.assertEqual(len(answers), 1)
 
     def test_truncated_model(self):
         whole = MODEL.read_bytes()
@@ -153,7 +177,6 @@ class Compile(Cli):
         compile_ = ["compile", MODEL, *M55, *DATA]
         for kind in ("c", "tosa", "tflite", "pte,c"):
             self.fails(2, *compile_, "--emit", kind, saying="not in this version")
-        self.fails(2, *compile_, "--activations", "int16", saying="not in this version")
         self.fails(2, *compile_, "--float", saying="not in this version")
 
     def test_too_large_for_the_part(self):
@@ -199,15 +222,15 @@ class Run(Cli):
         cases = SOURCE / "tests/data/pt2"
         rows = self.path / "x_rows.npy"
         write_npy(rows, "<f4", (24, 20), struct.pack("<480f", *((5 * i % 23) / 8 - 1 for i in range(480))))
-        for name in ("q_xnnpack_rows", "q_cortex_m_rows", "q_tosa_uint8_rows"):
+        for name in ("q_xnnpack_rows", "q_cortex_m_rows", "q_tosa_uint8_rows", "q_tosa_int16_rows"):
             model, pte = cases / f"{name}.pt2", self.path / f"{name}.pte"
             out, _ = self.thimble("compile", model, *M55, "-o", pte)
-            self.assertIn("parameters of the .pt2", out)
+            self.assertIn("as in the .pt2", out)
+            self.assertEqual("operators in int16" in out, "int16" in name)
             answers = {self.outputs(pte, "--on", on, "--input", rows)["outputs"][0]["sha256"]
                        for on in ("host", "eval", "qemu")}
             self.assertEqual(len(answers), 1, name)
         self.fails(2, "compile", cases / "q_xnnpack_softmax.pt2", *M55, saying="aten.softmax.int")
-        self.fails(1, "compile", cases / "q_tosa_int16_rows.pt2", *M55, saying="16 bits")
 
     def test_layout_of_inputs_does_not_change_the_answer(self):
         first = self.outputs(self.compile(), "--input", self.x)["outputs"]

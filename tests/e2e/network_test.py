@@ -2,8 +2,9 @@
 
 usage: network_test.py THIMBLE MODEL_DIR
 
-Compiles MODEL_DIR/<name>.pt2 for cortex-m55 and cortex-m4. No operator stays float; the evaluator (on the file
-read back), the host and the emulated board agree by SHA-256 on a few calls in a row, state kept between them.
+Compiles MODEL_DIR/<name>.pt2 for cortex-m55 and cortex-m4, and with 16-bit activations for cortex-m4. No operator
+stays float; the evaluator (on the file read back), the host and the emulated board agree by SHA-256 on a few calls in
+a row, state kept between them.
 """
 
 import ast
@@ -15,7 +16,7 @@ import tempfile
 import zipfile
 
 CALLS = 3
-TARGETS = ("cortex-m55", "cortex-m4")
+BUILDS = (("cortex-m55", "int8"), ("cortex-m4", "int8"), ("cortex-m4", "int16"))
 
 
 def thimble(program, *arguments):
@@ -63,29 +64,30 @@ def write_inputs(folder, ports, scratch):
     return [word for path in paths for word in ("--input", path)]
 
 
-def check(program, folder, target, scratch):
-    pte = scratch / f"{target}.pte"
+def check(program, folder, target, activations, scratch):
+    label = f"{target}, {activations}"
+    pte = scratch / f"{target}-{activations}.pte"
     report = thimble(program, "compile", folder / f"{folder.name}.pt2", "--target", target,
-                     "--calibrate", folder / "calibrate.npz", "-o", pte)
+                     "--calibrate", folder / "calibrate.npz", "--activations", activations, "-o", pte)
     if report["float_ops"] != 0:
-        sys.exit(f"{target}: {report['float_ops']} float operators")
+        sys.exit(f"{label}: {report['float_ops']} float operators")
     inputs = write_inputs(folder, report["inputs"], scratch)
     hashes = {}
     for place in ("host", "eval", "qemu"):
         ran = thimble(program, "run", pte, *inputs, "--steps", "--on", place)
         hashes[place] = [output["sha256"] for output in ran["outputs"]]
         if place == "qemu" and ran["arena_bytes_used"] != report["arena_bytes"]:
-            sys.exit(f"{target}: arena {ran['arena_bytes_used']}, planned {report['arena_bytes']}")
+            sys.exit(f"{label}: arena {ran['arena_bytes_used']}, planned {report['arena_bytes']}")
     if len(set(map(tuple, hashes.values()))) != 1:
-        sys.exit(f"{target}: outputs differ\n{json.dumps(hashes, indent=2)}")
-    print(f"{target}: {len(report['ops'])} calls, {hashes['host'][0][:16]} everywhere")
+        sys.exit(f"{label}: outputs differ\n{json.dumps(hashes, indent=2)}")
+    print(f"{label}: {len(report['ops'])} calls, {hashes['host'][0][:16]} everywhere")
 
 
 def main():
     program, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     with tempfile.TemporaryDirectory() as scratch:
-        for target in TARGETS:
-            check(program, folder, target, pathlib.Path(scratch))
+        for target, activations in BUILDS:
+            check(program, folder, target, activations, pathlib.Path(scratch))
 
 
 if __name__ == "__main__":

@@ -51,9 +51,6 @@ const std::map<std::string, Refusal>& refusals() {
       {"q_example_image", {{"zero point"}, false}},
       {"q_example_mixed", {{kLeft}, false}},
       {"q_example_rows", {{"zero point"}, false}},
-      {"q_tosa_int16_image", {{"16 bits"}, false}},
-      {"q_tosa_int16_mixed", {{"16 bits"}, false}},
-      {"q_tosa_int16_rows", {{"16 bits"}, false}},
       {"q_tosa_qat_image", {{kLeft, "aten.div.Tensor"}, true}},
       {"q_x86_image", {{kLeft}, true}},
       {"q_x86_mixed", {{kLeft}, true}},
@@ -217,9 +214,11 @@ std::map<ValueId, Tensor> wanted_of_integer(const Case& c, const Graph& prepared
     if (codes == c.codes.end()) continue;
     const ValueId stands = pinned->stands_for[static_cast<size_t>(op.output)];
     const std::string& name = pinned->graph.value(stands).name;
-    for (const char* suffix : {"_limited", "_int8", ""}) {
+    for (const char* suffix : {"_limited", "_int8", "_int16", ""}) {
       const auto found = by_name.find(name + suffix);
-      if (found == by_name.end() || integer.type(found->second).dtype != ir::DType::kI8) continue;
+      const ir::DType dtype =
+          codes->second.dtype == ir::DType::kI16 ? ir::DType::kI16 : ir::DType::kI8;
+      if (found == by_name.end() || integer.type(found->second).dtype != dtype) continue;
       wanted[found->second] = as_int8(codes->second);
       break;
     }

@@ -23,4 +23,5 @@ thimble_test(quant_test
     ${CMAKE_CURRENT_LIST_DIR}/quant_norm_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_random_network.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_rules_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/quant_wide_test.cpp
   DEPS quant_models nlohmann_json::nlohmann_json)

@@ -34,11 +34,17 @@ Result<ValueId> hiding_codes(RuleCall& call, size_t mask) {
   return call.add_inner(OpKind::lut, {codes, table}, {}, "mask", call.result().quant());
 }
 
+/// Zero points of operands and result, which only int8 has.
+Attrs zero_points(const RuleCall& call, const char* first, const char* second) {
+  if (call.wide()) return {};
+  return {{first, int64_t{call.params(0).zero_point}},
+          {second, int64_t{call.params(1).zero_point}},
+          {"y_zp", int64_t{call.result().zero_point}}};
+}
+
 /// An operator on two values whose result has one multiplier, `real`.
 Result<ValueId> add_scaled(RuleCall& call, OpKind kind, double real) {
-  Attrs attrs{{"a_zp", int64_t{call.params(0).zero_point}},
-              {"b_zp", int64_t{call.params(1).zero_point}},
-              {"y_zp", int64_t{call.result().zero_point}}};
+  Attrs attrs = zero_points(call, "a_zp", "b_zp");
   THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
   call.set_clamp(attrs);
   THIMBLE_TRY(const ValueId a, call.codes(0));
@@ -57,25 +63,27 @@ Result<ValueId> sum_rule(RuleCall& call) {
       return call.add(OpKind::minimum, {scores, hiding}, {});
     }
   }
-  const Params& a = call.params(0);
-  const Params& b = call.params(1);
+  const Params a = call.params(0);
+  const Params b = call.params(1);
   const Params& y = call.result();
   const double joint = 2 * std::max(a.scale, b.scale);
-  Attrs attrs{{"a_zp", int64_t{a.zero_point}},
-              {"b_zp", int64_t{b.zero_point}},
-              {"y_zp", int64_t{y.zero_point}}};
+  const double spare = call.wide() ? 0x1p15 : 0x1p20;
+  Attrs attrs = zero_points(call, "a_zp", "b_zp");
   THIMBLE_CHECK(call.set_multiplier(attrs, "a_", a.scale / joint));
   THIMBLE_CHECK(call.set_multiplier(attrs, "b_", b.scale / joint));
-  THIMBLE_CHECK(call.set_multiplier(attrs, "y_", joint / (0x1p20 * y.scale)));
+  THIMBLE_CHECK(call.set_multiplier(attrs, "y_", joint / (spare * y.scale)));
   call.set_clamp(attrs);
   THIMBLE_TRY(const ValueId a_id, call.codes(0));
   THIMBLE_TRY(const ValueId b_id, call.codes(1));
-  return call.add(call.op().kind == OpKind::add ? OpKind::qadd : OpKind::qsub, {a_id, b_id}, attrs);
+  const bool adds = call.op().kind == OpKind::add;
+  const OpKind narrow = adds ? OpKind::qadd : OpKind::qsub;
+  const OpKind wide = adds ? OpKind::qadd16 : OpKind::qsub16;
+  return call.add(call.wide() ? wide : narrow, {a_id, b_id}, attrs);
 }
 
 Result<ValueId> product_rule(RuleCall& call) {
   const double scales = call.params(0).scale * call.params(1).scale / call.result().scale;
-  return add_scaled(call, OpKind::qmul, scales);
+  return add_scaled(call, call.wide() ? OpKind::qmul16 : OpKind::qmul, scales);
 }
 
 Result<ValueId> div_rule(RuleCall& call) {
@@ -84,32 +92,22 @@ Result<ValueId> div_rule(RuleCall& call) {
 }
 
 Result<ValueId> prelu_rule(RuleCall& call) {
-  const Params& x = call.params(0);
-  const Params& w = call.params(1);
+  const Params x = call.params(0);
+  const Params w = call.params(1);
   const Params& y = call.result();
-  Attrs attrs{{"x_zp", int64_t{x.zero_point}},
-              {"w_zp", int64_t{w.zero_point}},
-              {"y_zp", int64_t{y.zero_point}}};
+  Attrs attrs = zero_points(call, "x_zp", "w_zp");
   THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale / y.scale));
   THIMBLE_CHECK(call.set_multiplier(attrs, "w_", x.scale * w.scale / y.scale));
   call.set_clamp(attrs);
   THIMBLE_TRY(const ValueId x_id, call.codes(0));
   THIMBLE_TRY(const ValueId w_id, call.codes(1));
-  return call.add(OpKind::qprelu, {x_id, w_id}, attrs);
+  return call.add(call.wide() ? OpKind::qprelu16 : OpKind::qprelu, {x_id, w_id}, attrs);
 }
 
 Result<ValueId> mean_rule(RuleCall& call) {
-  const Params& x = call.params(0);
-  const Params& y = call.result();
   const double count = static_cast<double>(call.type(0).elements()) /
                        static_cast<double>(call.result_type().elements());
-  Attrs attrs = call.op().attrs;
-  attrs.set("x_zp", int64_t{x.zero_point});
-  attrs.set("y_zp", int64_t{y.zero_point});
-  THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale / (count * y.scale)));
-  call.set_clamp(attrs);
-  THIMBLE_TRY(const ValueId id, call.codes(0));
-  return call.add(OpKind::qmean, {id}, attrs);
+  return reduced(call, 1 / count);
 }
 
 Result<ValueId> table_rule(RuleCall& call) {

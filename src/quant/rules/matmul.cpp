@@ -9,22 +9,27 @@ using ir::OpKind;
 using ir::ValueId;
 
 Result<ValueId> matmul_rule(RuleCall& call) {
-  const Params& a = call.params(0);
-  const Params& b = call.params(1);
+  const Params a = call.params(0);
+  const Params b = call.params(1);
   const Params& y = call.result();
   const double scale = call.op().number("scale");
   if (!(scale >= 0)) {
     return call.located(unsupported("scale is {}, expected 0 or more", scale));
   }
-  Attrs attrs{{"transpose_b", call.op().integer("transpose_b")},
-              {"a_zp", int64_t{a.zero_point}},
-              {"b_zp", int64_t{b.zero_point}},
-              {"y_zp", int64_t{y.zero_point}}};
-  THIMBLE_CHECK(call.set_multiplier(attrs, "", a.scale * b.scale * scale / y.scale));
+  const double real = a.scale * b.scale * scale / y.scale;
+  Attrs attrs{{"transpose_b", call.op().integer("transpose_b")}};
+  if (call.wide()) {
+    THIMBLE_CHECK(call.set_multiplier64(attrs, real));
+  } else {
+    attrs.set("a_zp", int64_t{a.zero_point});
+    attrs.set("b_zp", int64_t{b.zero_point});
+    attrs.set("y_zp", int64_t{y.zero_point});
+    THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
+  }
   call.set_clamp(attrs);
   THIMBLE_TRY(const ValueId a_id, call.codes(0));
   THIMBLE_TRY(const ValueId b_id, call.codes(1));
-  return call.add(OpKind::qmatmul, {a_id, b_id}, attrs);
+  return call.add(call.wide() ? OpKind::qmatmul16 : OpKind::qmatmul, {a_id, b_id}, attrs);
 }
 
 Result<ValueId> gather_rule(RuleCall& call) {

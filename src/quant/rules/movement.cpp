@@ -11,7 +11,9 @@ using ir::ValueId;
 
 Result<ValueId> movement_rule(RuleCall& call) {
   THIMBLE_TRY(std::vector<ValueId> operands, call.all_codes(call.result()));
-  return call.add(call.op().kind, std::move(operands), call.op().attrs);
+  const bool wide_pool = call.wide() && call.op().kind == OpKind::max_pool2d;
+  return call.add(wide_pool ? OpKind::max_pool2d16 : call.op().kind, std::move(operands),
+                  call.op().attrs);
 }
 
 Result<ValueId> pad_rule(RuleCall& call) {
@@ -25,7 +27,7 @@ Result<ValueId> avg_pool2d_rule(RuleCall& call) {
   Attrs attrs = call.op().attrs;
   call.set_clamp(attrs);
   THIMBLE_TRY(const ValueId x, call.codes(0, call.result()));
-  return call.add(OpKind::qavg_pool2d, {x}, attrs);
+  return call.add(call.wide() ? OpKind::qavg_pool2d16 : OpKind::qavg_pool2d, {x}, attrs);
 }
 
 }  // namespace thimble::quant

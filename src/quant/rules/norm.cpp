@@ -56,9 +56,10 @@ ValueId bias_codes(RuleCall& call, double scale) {
   return call.named_constant(call.operand(2).name, std::move(codes), ir::per_tensor(scale, 0));
 }
 
-OpKind integer_form(OpKind kind) {
-  if (kind == OpKind::layer_norm) return OpKind::qlayer_norm;
-  return kind == OpKind::group_norm ? OpKind::qgroup_norm : OpKind::qrms_norm;
+OpKind integer_form(OpKind kind, bool wide) {
+  if (kind == OpKind::layer_norm) return wide ? OpKind::qlayer_norm16 : OpKind::qlayer_norm;
+  if (kind == OpKind::group_norm) return wide ? OpKind::qgroup_norm16 : OpKind::qgroup_norm;
+  return wide ? OpKind::qrms_norm16 : OpKind::qrms_norm;
 }
 
 }  // namespace
@@ -70,8 +71,10 @@ Result<ValueId> norm_rule(RuleCall& call) {
   const char* const rows = op.kind == OpKind::group_norm ? "groups" : "dims";
   Attrs attrs{{rows, op.integer(rows)}};
   set_eps(call, attrs);
-  if (op.kind == OpKind::rms_norm) attrs.set("x_zp", int64_t{call.params(0).zero_point});
-  attrs.set("y_zp", int64_t{call.result().zero_point});
+  if (!call.wide()) {
+    if (op.kind == OpKind::rms_norm) attrs.set("x_zp", int64_t{call.params(0).zero_point});
+    attrs.set("y_zp", int64_t{call.result().zero_point});
+  }
   const double real = unit / call.result().scale;
   if (real >= 1) {
     return call.located(unsupported("the scale of its result, {}, is finer than its arithmetic",
@@ -82,7 +85,7 @@ Result<ValueId> norm_rule(RuleCall& call) {
   THIMBLE_TRY(const ValueId x, call.codes(0));
   std::vector<ValueId> operands = {x, weight_codes(call, w_scale)};
   if (op.kind != OpKind::rms_norm) operands.push_back(bias_codes(call, unit));
-  return call.add(integer_form(op.kind), std::move(operands), attrs);
+  return call.add(integer_form(op.kind, call.wide()), std::move(operands), attrs);
 }
 
 }  // namespace thimble::quant

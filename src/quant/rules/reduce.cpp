@@ -13,14 +13,18 @@ using ir::ValueId;
 
 namespace {
 
-/// A sum is a mean with another multiplier.
-Result<ValueId> scaled_sum(RuleCall& call, OpKind kind) {
-  const Params& x = call.params(0);
+Result<ValueId> scaled_sum(RuleCall& call, OpKind kind, double factor) {
+  const Params x = call.params(0);
   const Params& y = call.result();
+  const double real = x.scale * factor / y.scale;
   Attrs attrs = call.op().attrs;
-  attrs.set("x_zp", int64_t{x.zero_point});
-  attrs.set("y_zp", int64_t{y.zero_point});
-  THIMBLE_CHECK(call.set_multiplier(attrs, "", x.scale / y.scale));
+  if (call.wide()) {
+    THIMBLE_CHECK(call.set_multiplier64(attrs, real));
+  } else {
+    attrs.set("x_zp", int64_t{x.zero_point});
+    attrs.set("y_zp", int64_t{y.zero_point});
+    THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
+  }
   call.set_clamp(attrs);
   THIMBLE_TRY(const ValueId id, call.codes(0));
   return call.add(kind, {id}, attrs);
@@ -28,11 +32,14 @@ Result<ValueId> scaled_sum(RuleCall& call, OpKind kind) {
 
 }  // namespace
 
+Result<ValueId> reduced(RuleCall& call, double factor) {
+  return scaled_sum(call, call.wide() ? OpKind::qmean16 : OpKind::qmean, factor);
+}
 Result<ValueId> reduce_sum_rule(RuleCall& call) {
-  return scaled_sum(call, OpKind::qmean);
+  return reduced(call, 1);
 }
 Result<ValueId> cumsum_rule(RuleCall& call) {
-  return scaled_sum(call, OpKind::qcumsum);
+  return scaled_sum(call, OpKind::qcumsum, 1);
 }
 
 /// Positions are the same in codes.

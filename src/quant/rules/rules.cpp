@@ -5,6 +5,7 @@
 
 #include "numerics/fixed_point.h"
 #include "numerics/multiplier.h"
+#include "numerics/wide.h"
 
 namespace thimble::quant {
 
@@ -42,8 +43,10 @@ RuleCall::RuleCall(Lowering* lowering, size_t op_index, ir::Graph::ResultHint hi
       plan_(lowering->plan().ops[op_index]),
       hint_(std::move(hint)) {}
 
-const Params& RuleCall::params(size_t i) const {
-  return lowering_.params_of(op_.inputs[i]);
+Params RuleCall::params(size_t i) const {
+  const bool free = wide() || lowering_.from().type(op_.output).dtype != ir::DType::kF32;
+  if (free && has_trait(op_.kind, trait::kEither)) return lowering_.params_of(op_.inputs[i]);
+  return decisions().read(op_.inputs[i], wide());
 }
 const Params& RuleCall::result() const {
   return lowering_.params_of(plan_.result);
@@ -92,6 +95,13 @@ Status RuleCall::set_multiplier(ir::Attrs& attrs, const std::string& prefix, dou
   attrs.set(prefix + "mult", int64_t{multiplier.mult});
   attrs.set(prefix + "shift", int64_t{multiplier.shift});
   return ok();
+}
+
+Status RuleCall::set_multiplier64(ir::Attrs& attrs, double real) const {
+  if (numerics::quantize_multiplier(real).shift > numerics::kWideShiftMax) {
+    return located(unsupported("the multiplier {} is beyond 2^{}", real, numerics::kWideShiftMax));
+  }
+  return set_multiplier(attrs, "", real);
 }
 
 Error RuleCall::located(const Error& error) const {

@@ -20,6 +20,8 @@ inline constexpr uint32_t kJoins = 8;
 inline constexpr uint32_t kWeights = 16;
 inline constexpr uint32_t kChooses = 32;
 inline constexpr uint32_t kEntries = 64;
+inline constexpr uint32_t kWide = 128;
+inline constexpr uint32_t kEither = 256;
 }  // namespace trait
 
 /// One float operator while it is lowered. Operands are named by their position.
@@ -38,8 +40,11 @@ class RuleCall {
   [[nodiscard]] const ir::Type& type(size_t i) const { return operand(i).type; }
   [[nodiscard]] const ir::Type& result_type() const { return from().type(op_.output); }
 
-  /// Scale and zero point: of an operand, of the result (behind clamps that were taken over).
-  [[nodiscard]] const Params& params(size_t i) const;
+  /// Is the arithmetic that of 16-bit activations?
+  [[nodiscard]] bool wide() const { return plan_.wide; }
+  /// Scale and zero point: of an operand, in the operator's own width, and of the result (behind
+  /// clamps that were taken over).
+  [[nodiscard]] Params params(size_t i) const;
   [[nodiscard]] const Params& result() const;
 
   /// The integer value of an operand, in its own parameters or brought to others. Operands that
@@ -60,6 +65,8 @@ class RuleCall {
   /// Attributes `<prefix>mult` and `<prefix>shift`; the error names the user's line.
   [[nodiscard]] Status set_multiplier(ir::Attrs& attrs, const std::string& prefix,
                                       double real) const;
+  /// The same for a 64-bit sum (docs/numerics.md, requantize64).
+  [[nodiscard]] Status set_multiplier64(ir::Attrs& attrs, double real) const;
   /// The operator's user line before the message.
   [[nodiscard]] Error located(const Error& error) const;
 
@@ -112,6 +119,8 @@ Result<ir::ValueId> rnn_rule(RuleCall& call);
 // norm.cpp
 Result<ir::ValueId> norm_rule(RuleCall& call);
 // reduce.cpp
+/// `factor` times the sum over the attributes' dimensions.
+Result<ir::ValueId> reduced(RuleCall& call, double factor);
 Result<ir::ValueId> argmax_rule(RuleCall& call);
 Result<ir::ValueId> cumsum_rule(RuleCall& call);
 Result<ir::ValueId> reduce_sum_rule(RuleCall& call);

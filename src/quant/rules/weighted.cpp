@@ -10,14 +10,14 @@ using ir::ValueId;
 
 namespace {
 
-OpKind integer_kind(OpKind kind) {
+OpKind integer_kind(OpKind kind, bool wide) {
   switch (kind) {
     case OpKind::conv2d:
-      return OpKind::qconv2d;
+      return wide ? OpKind::qconv2d16 : OpKind::qconv2d;
     case OpKind::conv_transpose2d:
-      return OpKind::qconv_transpose2d;
+      return wide ? OpKind::qconv_transpose2d16 : OpKind::qconv_transpose2d;
     default:
-      return OpKind::qlinear;
+      return wide ? OpKind::qlinear16 : OpKind::qlinear;
   }
 }
 
@@ -32,7 +32,7 @@ std::optional<int> channel_axis(const ir::Op& op) {
 
 Result<ValueId> weighted_rule(RuleCall& call) {
   const ir::Op& op = call.op();
-  const Params& x = call.params(0);
+  const Params x = call.params(0);
   const Params& y = call.result();
   const bool per_channel = !call.decisions().per_tensor.contains(call.op_index());
   auto weights = weights_of(call.from(), op, call.plan().result, call.whole_plan(),
@@ -55,10 +55,12 @@ Result<ValueId> weighted_rule(RuleCall& call) {
   const ValueId mult = call.named_constant(name + ".mult", std::move(weights->mult));
   const ValueId shift = call.named_constant(name + ".shift", std::move(weights->shift));
   Attrs attrs = op.attrs;
-  attrs.set("x_zp", int64_t{x.zero_point});
-  attrs.set("y_zp", int64_t{y.zero_point});
+  if (!call.wide()) {
+    attrs.set("x_zp", int64_t{x.zero_point});
+    attrs.set("y_zp", int64_t{y.zero_point});
+  }
   call.set_clamp(attrs);
-  return call.add(integer_kind(op.kind), {x_id, w, bias, mult, shift}, attrs);
+  return call.add(integer_kind(op.kind, call.wide()), {x_id, w, bias, mult, shift}, attrs);
 }
 
 }  // namespace thimble::quant

@@ -1,0 +1,166 @@
+#include "quant/mixed.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "quant/quality.h"
+#include "quant/widths.h"
+
+namespace thimble::quant {
+namespace {
+
+using ir::Op;
+
+/// Samples that the worth of single operators is measured on.
+constexpr int64_t kWorthSamples = 16;
+
+double worst_decibels(const OutputPairs& pairs) {
+  double worst = decibels(1, 0);
+  for (size_t i = 0; i < pairs.reference.size(); ++i) {
+    worst = std::min(worst, output_decibels(pairs.reference[i], pairs.got[i]));
+  }
+  return worst;
+}
+
+/// Where each row of an output is largest.
+std::vector<int64_t> largest(const std::vector<std::vector<double>>& samples, size_t row) {
+  std::vector<int64_t> places;
+  for (const std::vector<double>& values : samples) {
+    for (size_t first = 0; first < values.size(); first += row) {
+      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first);
+      const auto end = begin + static_cast<std::ptrdiff_t>(row);
+      places.push_back(std::max_element(begin, end) - begin);
+    }
+  }
+  return places;
+}
+
+double share(const std::vector<int64_t>& a, const std::vector<int64_t>& b) {
+  double equal = 0;
+  for (size_t i = 0; i < a.size(); ++i) equal += a[i] == b[i] ? 1 : 0;
+  return equal / static_cast<double>(a.size());
+}
+
+class Search {
+ public:
+  explicit Search(const GoalRequest& request) : r_(request) {}
+
+  /// The goal's number.
+  Result<double> value(const Trial& trial) const {
+    const OutputPairs pairs =
+        outputs_side_by_side(r_.graph, trial.lowered, r_.samples, {r_.samples.count(), r_.threads});
+    if (r_.goal.metric == Metric::kSqnr) return worst_decibels(pairs);
+    const ir::Shape& shape = r_.graph.type(r_.graph.outputs()[0]).shape;
+    const size_t row = shape.empty() ? 1 : static_cast<size_t>(shape.back());
+    const std::vector<int64_t> got = largest(pairs.got[0], row);
+    if (r_.goal.metric == Metric::kAgreement) return share(got, largest(pairs.reference[0], row));
+    if (got.size() != r_.goal.labels.size()) {
+      return bad_input("--accuracy top1: {} labels for {} rows of the first output",
+                       r_.goal.labels.size(), got.size());
+    }
+    return share(got, r_.goal.labels);
+  }
+
+  [[nodiscard]] bool reached(double value) const { return value >= r_.goal.least; }
+
+  Result<double> decibels_of(const std::vector<bool>& ops) const {
+    THIMBLE_TRY(const Trial trial, r_.attempt(ops));
+    return worst_decibels(
+        outputs_side_by_side(r_.graph, trial.lowered, r_.samples,
+                             {std::min(r_.samples.count(), kWorthSamples), r_.threads}));
+  }
+
+  /// Operators that could have 16 bits and have not, those that help most first.
+  Result<std::vector<size_t>> ranked(const std::vector<bool>& ops, const Trial& trial) const {
+    THIMBLE_TRY(const double before, decibels_of(ops));
+    std::vector<std::pair<double, size_t>> worth;
+    for (size_t i = 0; i < ops.size(); ++i) {
+      const OpPlan& plan = trial.plan.ops[i];
+      const bool made = plan.role == Role::kLower || plan.role == Role::kTable;
+      const Op& op = r_.graph.ops()[i];
+      if (ops[i] || !made || keeps_width(op.kind) || !has_wide_form(r_.graph, op, plan)) continue;
+      std::vector<bool> more = ops;
+      more[i] = true;
+      THIMBLE_TRY(const double after, decibels_of(more));
+      worth.emplace_back(before - after, i);
+    }
+    std::sort(worth.begin(), worth.end());
+    std::vector<size_t> ranked;
+    for (const auto& [loss, op] : worth) ranked.push_back(op);
+    return ranked;
+  }
+
+  const GoalRequest& r_;
+};
+
+std::vector<bool> with(std::vector<bool> ops, const std::vector<size_t>& added, size_t count) {
+  for (size_t i = 0; i < count; ++i) ops[added[i]] = true;
+  return ops;
+}
+
+}  // namespace
+
+std::string_view metric_name(Metric metric) {
+  switch (metric) {
+    case Metric::kSqnr:
+      return "sqnr";
+    case Metric::kTop1:
+      return "top1";
+    case Metric::kAgreement:
+      return "agreement";
+  }
+  return "";
+}
+
+Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wide_ops,
+                              Trial& trial) {
+  const Search search(request);
+  GoalReport report;
+  report.metric = request.goal.metric;
+  report.least = request.goal.least;
+  THIMBLE_TRY(report.narrow, search.value(trial));
+  report.reached = report.narrow;
+  if (search.reached(report.narrow)) return report;
+
+  THIMBLE_TRY(const Trial all,
+              request.attempt(std::vector<bool>(request.graph.ops().size(), true)));
+  THIMBLE_TRY(report.wide, search.value(all));
+  if (!search.reached(report.wide)) {
+    return unsupported("--accuracy {}>={}: int8 reaches {:.4g}, int16 for every operator {:.4g}",
+                       metric_name(request.goal.metric), request.goal.least, report.narrow,
+                       report.wide);
+  }
+  THIMBLE_TRY(std::vector<size_t> ranked, search.ranked(wide_ops, trial));
+  const auto reached_with = [&](const std::vector<bool>& ops) -> Result<bool> {
+    THIMBLE_TRY(const Trial tried, request.attempt(ops));
+    THIMBLE_TRY(const double value, search.value(tried));
+    return search.reached(value);
+  };
+  size_t too_few = 0;
+  size_t enough = ranked.size();
+  while (enough - too_few > 1) {
+    const size_t middle = (too_few + enough) / 2;
+    THIMBLE_TRY(const bool reached, reached_with(with(wide_ops, ranked, middle)));
+    (reached ? enough : too_few) = middle;
+  }
+  ranked.resize(enough);
+  // From the least: what is not needed goes back. The last one decided, and stays.
+  for (size_t i = ranked.size() - 1; i-- > 0;) {
+    std::vector<size_t> fewer = ranked;
+    fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+    THIMBLE_TRY(const bool reached, reached_with(with(wide_ops, fewer, fewer.size())));
+    if (reached) ranked = std::move(fewer);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  wide_ops = with(wide_ops, ranked, ranked.size());
+  THIMBLE_TRY(trial, request.attempt(wide_ops));
+  THIMBLE_TRY(report.reached, search.value(trial));
+  for (const size_t i : ranked) {
+    const ir::ValueId result = trial.plan.ops[i].result;
+    report.promoted.push_back({request.graph.value(result).name, request.graph.ops()[i].source,
+                               "int16: the accuracy asked for needs it"});
+  }
+  return report;
+}
+
+}  // namespace thimble::quant

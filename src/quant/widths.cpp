@@ -1,0 +1,112 @@
+#include "quant/widths.h"
+
+#include <algorithm>
+
+#include "quant/norm.h"
+#include "quant/rules/rules.h"
+
+namespace thimble::quant {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+using ir::ValueId;
+
+/// Squares of a row of 16-bit codes fit 64 bits.
+constexpr int64_t kWideRowMax = 1 << 16;
+
+class Widths {
+ public:
+  Widths(const Graph& graph, const WidthRequest& request, Plan& plan)
+      : graph_(graph), request_(request), plan_(plan) {}
+
+  void run() {
+    plan_.wide.assign(graph_.value_count(), false);
+    for (size_t i = 0; i < plan_.ops.size(); ++i) asked_.push_back(asks(i));
+    const std::vector<bool> wanted = this->wanted();
+    for (const ValueId id : graph_.inputs()) {
+      set(id, !request_.narrow_inputs && is_float(id) && wanted[static_cast<size_t>(id)]);
+    }
+    for (const ir::State& state : graph_.states()) {
+      set(state.value, wanted[static_cast<size_t>(state.value)]);
+    }
+    for (size_t i = 0; i < plan_.ops.size(); ++i) decide(i);
+  }
+
+ private:
+  [[nodiscard]] bool is_float(ValueId id) const { return graph_.type(id).dtype == ir::DType::kF32; }
+  [[nodiscard]] bool is_wide(ValueId id) const { return plan_.wide[static_cast<size_t>(id)]; }
+  void set(ValueId id, bool wide) {
+    const auto i = static_cast<size_t>(id);
+    if (const Params* pin = plan_.pins.find(id)) wide = pin->wide;
+    const bool refused = !request_.refuse.empty() && request_.refuse[i];
+    plan_.wide[i] = wide && !refused;
+  }
+
+  /// Of operators with arithmetic of their own.
+  [[nodiscard]] bool asks(size_t index) const {
+    const Op& op = graph_.ops()[index];
+    const OpPlan& plan = plan_.ops[index];
+    const bool made = plan.role == Role::kLower || plan.role == Role::kTable;
+    if (!made || !is_float(plan.result) || !has_wide_form(graph_, op, plan)) return false;
+    if (const Params* pin = plan_.pins.find(plan.result)) return pin->wide;
+    return plan.wide || request_.ops[index];
+  }
+
+  /// By value: does a reader want 16 bits? Readers that move codes ask for what theirs ask for.
+  [[nodiscard]] std::vector<bool> wanted() const {
+    std::vector<bool> wanted(graph_.value_count(), false);
+    for (size_t i = plan_.ops.size(); i-- > 0;) {
+      const Op& op = graph_.ops()[i];
+      const OpPlan& plan = plan_.ops[i];
+      if (plan.role == Role::kTable && asked_[i]) {
+        wanted[static_cast<size_t>(plan.table_source)] = true;
+      }
+      if (plan.role != Role::kLower) continue;
+      const bool asks = asked_[i] && !has_trait(op.kind, trait::kEither);
+      const bool passes = keeps_width(op.kind) && wanted[static_cast<size_t>(plan.result)];
+      if (!asks && !passes) continue;
+      for (const ValueId id : op.inputs) {
+        if (id != ir::kNoValue) wanted[static_cast<size_t>(id)] = true;
+      }
+    }
+    return wanted;
+  }
+
+  void decide(size_t index) {
+    const Op& op = graph_.ops()[index];
+    OpPlan& plan = plan_.ops[index];
+    if (plan.role == Role::kAbsorbed || plan.role == Role::kObserved) return;
+    bool wide = asked_[index];
+    if (plan.role == Role::kLower && keeps_width(op.kind)) {
+      wide = is_float(plan.result) && std::ranges::any_of(op.inputs, [&](ValueId id) {
+               return id != ir::kNoValue && is_float(id) && is_wide(id);
+             });
+    }
+    set(plan.result, wide);
+    plan.wide = is_wide(plan.result);
+  }
+
+  const Graph& graph_;
+  const WidthRequest& request_;
+  Plan& plan_;
+  std::vector<bool> asked_;  // by operator
+};
+
+}  // namespace
+
+bool keeps_width(ir::OpKind kind) {
+  return shares_params(kind) || joins_params(kind) || chooses(kind);
+}
+
+bool has_wide_form(const Graph& graph, const Op& op, const OpPlan& plan) {
+  if (plan.role == Role::kTable) return true;
+  if (!has_trait(op.kind, trait::kWide)) return false;
+  return !is_norm(op.kind) || norm_row(graph, op) <= kWideRowMax;
+}
+
+void assign_widths(const Graph& graph, const WidthRequest& request, Plan& plan) {
+  Widths(graph, request, plan).run();
+}
+
+}  // namespace thimble::quant
