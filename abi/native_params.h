@@ -70,13 +70,13 @@ struct LogSoftmaxParams {
 };
 
 /// Scratch of gru, lstm and rnn, 2-byte aligned: int16 lanes of one element for each unit, then its
-/// output in int8. gru: gates r and z, the two parts of n, the state; lstm: four gates, the cell;
-/// rnn: the sum.
+/// output in the code of x. gru: gates r and z, the two parts of n, the state; lstm: four gates,
+/// the cell; rnn: the sum.
 inline constexpr int64_t kGruLanes = 5;
 inline constexpr int64_t kLstmLanes = 5;
 inline constexpr int64_t kRnnLanes = 1;
-constexpr int64_t recurrent_scratch_bytes(int64_t lanes, int64_t hidden) {
-  return (2 * lanes + 1) * hidden;
+constexpr int64_t recurrent_scratch_bytes(int64_t lanes, int64_t hidden, int64_t code_bytes) {
+  return (2 * lanes + code_bytes) * hidden;
 }
 
 /// The `named_data` entry "thimble": what ET12 has no field for. The stock runtime ignores it.

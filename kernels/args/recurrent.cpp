@@ -1,10 +1,19 @@
 #include "kernels/args/recurrent.h"
 
+#include "kernels/args/wide.h"
+
 namespace thimble::kernels {
 namespace {
 
+/// Products of 16-bit codes whose sum requantize64 takes.
+constexpr int64_t kWideTermsMax = (numerics::kWideSumMax - 1) / (32768 * 128);
+
 const int32_t* words_of(const Call& call, const RecurrentForm& form) {
   return static_cast<const int32_t*>(tensor(call, form.attributes()).data);
+}
+
+bool is_narrow(const Call& call) {
+  return tensor(call, 0).dtype == DType::kI8;
 }
 
 bool has_sizes(const Tensor& t, int32_t a, int32_t b) {
@@ -16,7 +25,8 @@ bool has_sizes(const Tensor& t, int32_t a, int32_t b, int32_t c) {
 
 Status check_types(const Call& call, const RecurrentForm& form) {
   const auto type_of = [&](uint32_t i) {
-    if (i == 0 || i == 1 || i == form.w_ih() || i == form.w_ih() + 1) return DType::kI8;
+    if (i == form.w_ih() || i == form.w_ih() + 1) return DType::kI8;
+    if (i <= 1) return tensor(call, 0).dtype;
     return i == form.mult() + 2 ? DType::kI16 : DType::kI32;
   };
   for (uint32_t i = 0; i <= form.y(); ++i) {
@@ -27,7 +37,7 @@ Status check_types(const Call& call, const RecurrentForm& form) {
     if (s != Status::kOk) return s;
     if (!is_contiguous(t)) return Status::kBadLayout;
   }
-  return Status::kOk;
+  return is_narrow(call) || tensor(call, 0).dtype == DType::kI16 ? Status::kOk : Status::kBadDType;
 }
 
 Status check_shapes(const Call& call, const RecurrentForm& form) {
@@ -36,7 +46,8 @@ Status check_shapes(const Call& call, const RecurrentForm& form) {
   if (x.rank != 3 || w_hh.rank != 2) return Status::kBadShape;
   const int32_t hidden = w_hh.sizes[1];
   const int32_t inputs = x.sizes[2];
-  if (hidden > abi::kMaxAccumulations || inputs > abi::kMaxAccumulations) return Status::kBadShape;
+  const int64_t terms_max = is_narrow(call) ? abi::kMaxAccumulations : kWideTermsMax;
+  if (hidden > terms_max || inputs > terms_max) return Status::kBadShape;
   // No overflow: w_hh has that many rows, and they are in memory.
   if (w_hh.sizes[0] / form.gates != hidden) return Status::kBadShape;
   const int32_t rows = form.gates * hidden;
@@ -62,14 +73,16 @@ Status check_numbers(const Call& call, const RecurrentForm& form) {
   const Tensor& shift = tensor(call, form.mult() + 1);
   if (!mult.is_constant || !shift.is_constant) return Status::kBadParameter;
   for (int32_t i = 0; i < elements(mult); ++i) {
-    const bool fine = is_scale(static_cast<const int32_t*>(mult.data)[i],
-                               static_cast<const int32_t*>(shift.data)[i]);
-    if (!fine) return Status::kBadParameter;
+    const int32_t m = static_cast<const int32_t*>(mult.data)[i];
+    const int32_t s = static_cast<const int32_t*>(shift.data)[i];
+    if (is_narrow(call) ? !is_scale(m, s) : !is_wide_scale(m, s)) return Status::kBadParameter;
   }
   const Status s = check_blob(tensor(call, form.attributes()), form.words * sizeof(int32_t));
   if (s != Status::kOk) return s;
   const int32_t* const words = words_of(call, form) + form.x_zp_at;
-  const bool fine = is_code(words[0]) && is_code(words[1]) && is_scale(words[2], words[3]);
+  const bool zero_points =
+      is_narrow(call) ? is_code(words[0]) && is_code(words[1]) : words[0] == 0 && words[1] == 0;
+  const bool fine = zero_points && is_scale(words[2], words[3]);
   return fine ? Status::kOk : Status::kBadParameter;
 }
 
@@ -84,8 +97,8 @@ Status check_recurrent(const Call& call, const RecurrentForm& form) {
   if (reinterpret_cast<uintptr_t>(scratch.data) % alignof(int16_t) != 0) {
     return Status::kMisaligned;
   }
-  const int64_t wanted =
-      abi::recurrent_scratch_bytes(form.lanes, tensor(call, form.w_ih() + 1).sizes[1]);
+  const int64_t wanted = abi::recurrent_scratch_bytes(
+      form.lanes, tensor(call, form.w_ih() + 1).sizes[1], element_bytes(tensor(call, 0).dtype));
   return scratch.bytes >= wanted ? Status::kOk : Status::kScratchTooSmall;
 }
 
@@ -95,7 +108,8 @@ Recurrent bind_recurrent(const Call& call, const RecurrentForm& form) {
   };
   const Tensor& x = tensor(call, 0);
   Recurrent r;
-  r.x = codes(x);
+  r.x = x.data;
+  r.h0 = tensor(call, 1).data;
   r.w_ih = codes(tensor(call, form.w_ih()));
   r.w_hh = codes(tensor(call, form.w_ih() + 1));
   r.bias = words_at(form.w_ih() + 2);
@@ -118,7 +132,7 @@ Recurrent bind_recurrent(const Call& call, const RecurrentForm& form) {
   r.h_shift = numbers[3];
   r.reverse = r.words[form.reverse_at] != 0;
   r.lanes = static_cast<int16_t*>(tensor(call, form.scratch()).data);
-  r.h = reinterpret_cast<int8_t*>(r.lanes + form.lanes * r.hidden);
+  r.h = r.lanes + form.lanes * r.hidden;
   return r;
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/portable/gates.h"
 
+#include "kernels/args/wide.h"
 #include "kernels/portable/dot.h"
 
 namespace thimble::kernels {
@@ -9,14 +10,20 @@ int16_t narrow(int32_t value) {
   return static_cast<int16_t>(numerics::saturate16(value));
 }
 
+int32_t scaled(int32_t sum, int32_t mult, int32_t shift) {
+  return numerics::requantize(sum, mult, shift);
+}
+int32_t scaled(int64_t sum, int32_t mult, int32_t shift) {
+  return numerics::requantize64(sum, mult, shift);
+}
+
 /// One accumulated row: `x` and `h` are the sums of its products.
-void finish_row(const Recurrent& layer, int32_t row, uint32_t x, uint32_t h, int32_t split) {
+template <class Sum>
+void finish_row(const Recurrent& layer, int32_t row, Sum x, Sum h, int32_t split) {
   const int32_t entry = layer.rows_per_entry == 1 ? row : row / layer.rows_per_entry;
   const int32_t of_h = layer.entries + entry;
-  int32_t from_x =
-      numerics::requantize(static_cast<int32_t>(x), layer.mult[entry], layer.shift[entry]);
-  int32_t from_h =
-      numerics::requantize(static_cast<int32_t>(h), layer.mult[of_h], layer.shift[of_h]);
+  int32_t from_x = scaled(x, layer.mult[entry], layer.shift[entry]);
+  int32_t from_h = scaled(h, layer.mult[of_h], layer.shift[of_h]);
   from_x = numerics::wrap_add(from_x, layer.bias[row]);
   if (layer.bias_hh != nullptr) from_h = numerics::wrap_add(from_h, layer.bias_hh[row]);
   if (row < split) {
@@ -33,9 +40,11 @@ void rows(const Recurrent& layer, const int8_t* x, int32_t row, int32_t split) {
   uint32_t of_x[kCount] = {};
   uint32_t of_h[kCount] = {};
   accumulate(x, layer.w_ih + row * layer.inputs, layer.inputs, layer.inputs, layer.x_offset, of_x);
-  accumulate(layer.h, layer.w_hh + row * layer.hidden, layer.hidden, layer.hidden, -layer.h_zp,
-             of_h);
-  for (int32_t k = 0; k < kCount; ++k) finish_row(layer, row + k, of_x[k], of_h[k], split);
+  accumulate(layer.state<int8_t>(), layer.w_hh + row * layer.hidden, layer.hidden, layer.hidden,
+             -layer.h_zp, of_h);
+  for (int32_t k = 0; k < kCount; ++k) {
+    finish_row(layer, row + k, static_cast<int32_t>(of_x[k]), static_cast<int32_t>(of_h[k]), split);
+  }
 }
 
 }  // namespace
@@ -44,6 +53,15 @@ void compute_gates(const Recurrent& layer, const int8_t* x, int32_t split) {
   int32_t row = 0;
   for (; row + 4 <= layer.rows; row += 4) rows<4>(layer, x, row, split);
   for (; row < layer.rows; ++row) rows<1>(layer, x, row, split);
+}
+
+void compute_gates(const Recurrent& layer, const int16_t* x, int32_t split) {
+  for (int32_t row = 0; row < layer.rows; ++row) {
+    const int64_t of_x = wide_dot(x, layer.w_ih + row * layer.inputs, layer.inputs);
+    const int64_t of_h =
+        wide_dot(layer.state<int16_t>(), layer.w_hh + row * layer.hidden, layer.hidden);
+    finish_row(layer, row, of_x, of_h, split);
+  }
 }
 
 }  // namespace thimble::kernels

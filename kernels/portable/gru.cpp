@@ -22,10 +22,12 @@ Status check(const Call& call) {
       begin_of(static_cast<const int32_t*>(tensor(call, kGruForm.attributes()).data));
   const bool fine = begin.bits >= 0 && begin.bits <= 15 && is_scale(begin.mult, begin.shift);
   if (!fine) return Status::kBadParameter;
-  return tensor(call, kGruForm.y()).dtype == DType::kI8 ? Status::kOk : Status::kBadDType;
+  const bool same = tensor(call, kGruForm.y()).dtype == tensor(call, 0).dtype;
+  return same ? Status::kOk : Status::kBadDType;
 }
 
 /// Gates to the state in 16 bits, and to outputs.
+template <class Code>
 void step(const Recurrent& layer, int32_t bits, int16_t* exact) {
   const int32_t hidden = layer.hidden;
   for (int32_t j = 0; j < hidden; ++j) {
@@ -36,30 +38,35 @@ void step(const Recurrent& layer, int32_t bits, int16_t* exact) {
     const int32_t sum = numerics::saturate16(gate[2 * hidden] + past);
     const int32_t fresh = numerics::tanh_q15(layer.table, sum);
     exact[j] = static_cast<int16_t>(numerics::blend(keep, exact[j], (32768 - keep) * fresh, bits));
-    layer.h[j] = layer.output(exact[j]);
+    layer.state<Code>()[j] = layer.output<Code>(exact[j]);
   }
 }
 
-void run(const Call& call) {
+template <class Code>
+void run_layer(const Call& call) {
   const Recurrent layer = bind_recurrent(call, kGruForm);
   const Begin begin = begin_of(layer.words);
   const int32_t hidden = layer.hidden;
   int16_t* const exact = layer.lanes + 4 * hidden;
-  int8_t* const y = mutable_codes(tensor(call, kGruForm.y()));
+  Code* const y = static_cast<Code*>(tensor(call, kGruForm.y()).data);
   for (int32_t b = 0; b < layer.batch; ++b) {
+    const Code* const h = layer.begin<Code>(b);
     for (int32_t j = 0; j < hidden; ++j) {
-      layer.h[j] = codes(tensor(call, 1))[b * hidden + j];
-      const int32_t code = layer.h[j] - layer.h_zp;
+      const int32_t code = h[j] - layer.h_zp;
       exact[j] = static_cast<int16_t>(
           numerics::saturate16(numerics::requantize(code, begin.mult, begin.shift)));
     }
     for (int32_t i = 0; i < layer.steps; ++i) {
       const int32_t row = layer.row(i, b);
-      compute_gates(layer, layer.x + row * layer.inputs, 2 * hidden);
-      step(layer, begin.bits, exact);
-      memcpy(y + row * hidden, layer.h, static_cast<size_t>(hidden));
+      compute_gates(layer, layer.x_row<Code>(row), 2 * hidden);
+      step<Code>(layer, begin.bits, exact);
+      memcpy(y + row * hidden, h, layer.state_bytes<Code>());
     }
   }
+}
+
+void run(const Call& call) {
+  tensor(call, 0).dtype == DType::kI8 ? run_layer<int8_t>(call) : run_layer<int16_t>(call);
 }
 
 }  // namespace

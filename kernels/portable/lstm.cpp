@@ -10,7 +10,7 @@ namespace thimble::kernels {
 namespace {
 
 struct Cell {
-  int32_t which;  // what the result is: 0 the output, 1 the cell in int8, 2 the cell
+  int32_t which;  // what the result is: 0 the output, 1 the cell in the code of x, 2 the cell
   int32_t bits, c0_zp, c0_mult, c0_shift, y_zp, y_mult, y_shift;
 };
 Cell cell_of(const int32_t* words) {
@@ -23,11 +23,12 @@ Status check(const Call& call) {
   const bool fine = cell.which >= 0 && cell.which <= 2 && cell.bits >= 0 && cell.bits <= 15 &&
                     is_code(cell.c0_zp) && is_scale(cell.c0_mult, cell.c0_shift) &&
                     is_code(cell.y_zp) && is_scale(cell.y_mult, cell.y_shift);
-  if (!fine) return Status::kBadParameter;
+  const DType of_x = tensor(call, 0).dtype;
+  if (!fine || (of_x == DType::kI16 && cell.y_zp != 0)) return Status::kBadParameter;
   const DType of_c0 = tensor(call, 2).dtype;
   const DType of_y = tensor(call, kLstmForm.y()).dtype;
   const bool types = (of_c0 == DType::kI8 || of_c0 == DType::kI16) &&
-                     of_y == (cell.which == 2 ? DType::kI16 : DType::kI8);
+                     of_y == (cell.which == 2 ? DType::kI16 : of_x);
   return types ? Status::kOk : Status::kBadDType;
 }
 
@@ -35,7 +36,6 @@ void begin(const Call& call, const Recurrent& layer, const Cell& cell, int16_t* 
   const int32_t first = b * layer.hidden;
   const Tensor& c0 = tensor(call, 2);
   for (int32_t j = 0; j < layer.hidden; ++j) {
-    layer.h[j] = codes(tensor(call, 1))[first + j];
     if (c0.dtype == DType::kI16) {
       c[j] = static_cast<const int16_t*>(c0.data)[first + j];
     } else {
@@ -47,6 +47,7 @@ void begin(const Call& call, const Recurrent& layer, const Cell& cell, int16_t* 
 }
 
 /// Gates to cells and outputs.
+template <class Code>
 void step(const Recurrent& layer, const Cell& cell, int16_t* c) {
   const int32_t hidden = layer.hidden;
   for (int32_t j = 0; j < hidden; ++j) {
@@ -58,10 +59,11 @@ void step(const Recurrent& layer, const Cell& cell, int16_t* c) {
     const int32_t content = numerics::blend(forget, c[j], in * fresh, cell.bits);
     c[j] = static_cast<int16_t>(content);
     const int32_t seen = numerics::tanh_q15(layer.table, numerics::to_gate(content, cell.bits));
-    layer.h[j] = layer.output(out * seen);
+    layer.state<Code>()[j] = layer.output<Code>(out * seen);
   }
 }
 
+template <class Code>
 void store(const Recurrent& layer, const Cell& cell, const int16_t* c, const Tensor& y,
            int32_t row) {
   const int32_t first = row * layer.hidden;
@@ -69,28 +71,33 @@ void store(const Recurrent& layer, const Cell& cell, const int16_t* c, const Ten
     if (cell.which == 2) {
       static_cast<int16_t*>(y.data)[first + j] = c[j];
     } else if (cell.which == 1) {
-      const int32_t scaled = numerics::requantize(c[j], cell.y_mult, cell.y_shift);
-      mutable_codes(y)[first + j] =
-          static_cast<int8_t>(numerics::clamp(numerics::wrap_add(scaled, cell.y_zp), -128, 127));
+      static_cast<Code*>(y.data)[first + j] =
+          leaving_code<Code>(c[j], cell.y_mult, cell.y_shift, cell.y_zp);
     } else {
-      mutable_codes(y)[first + j] = layer.h[j];
+      static_cast<Code*>(y.data)[first + j] = layer.state<Code>()[j];
+    }
+  }
+}
+
+template <class Code>
+void run_layer(const Call& call) {
+  const Recurrent layer = bind_recurrent(call, kLstmForm);
+  const Cell cell = cell_of(layer.words);
+  int16_t* const c = layer.lanes + layer.rows;
+  for (int32_t b = 0; b < layer.batch; ++b) {
+    layer.begin<Code>(b);
+    begin(call, layer, cell, c, b);
+    for (int32_t i = 0; i < layer.steps; ++i) {
+      const int32_t row = layer.row(i, b);
+      compute_gates(layer, layer.x_row<Code>(row), layer.rows);
+      step<Code>(layer, cell, c);
+      store<Code>(layer, cell, c, tensor(call, kLstmForm.y()), row);
     }
   }
 }
 
 void run(const Call& call) {
-  const Recurrent layer = bind_recurrent(call, kLstmForm);
-  const Cell cell = cell_of(layer.words);
-  int16_t* const c = layer.lanes + layer.rows;
-  for (int32_t b = 0; b < layer.batch; ++b) {
-    begin(call, layer, cell, c, b);
-    for (int32_t i = 0; i < layer.steps; ++i) {
-      const int32_t row = layer.row(i, b);
-      compute_gates(layer, layer.x + row * layer.inputs, layer.rows);
-      step(layer, cell, c);
-      store(layer, cell, c, tensor(call, kLstmForm.y()), row);
-    }
-  }
+  tensor(call, 0).dtype == DType::kI8 ? run_layer<int8_t>(call) : run_layer<int16_t>(call);
 }
 
 }  // namespace

@@ -11,27 +11,33 @@ namespace {
 
 Status check(const Call& call) {
   if (const Status s = check_recurrent(call, kRnnForm); s != Status::kOk) return s;
-  return tensor(call, kRnnForm.y()).dtype == DType::kI8 ? Status::kOk : Status::kBadDType;
+  const bool same = tensor(call, kRnnForm.y()).dtype == tensor(call, 0).dtype;
+  return same ? Status::kOk : Status::kBadDType;
 }
 
-void run(const Call& call) {
+template <class Code>
+void run_layer(const Call& call) {
   const Recurrent layer = bind_recurrent(call, kRnnForm);
   const int32_t hidden = layer.hidden;
   const bool relu = layer.words[0] != 0;
-  int8_t* const y = mutable_codes(tensor(call, kRnnForm.y()));
+  Code* const y = static_cast<Code*>(tensor(call, kRnnForm.y()).data);
   for (int32_t b = 0; b < layer.batch; ++b) {
-    memcpy(layer.h, codes(tensor(call, 1)) + b * hidden, static_cast<size_t>(hidden));
+    Code* const h = layer.begin<Code>(b);
     for (int32_t i = 0; i < layer.steps; ++i) {
       const int32_t row = layer.row(i, b);
-      compute_gates(layer, layer.x + row * layer.inputs, layer.rows);
+      compute_gates(layer, layer.x_row<Code>(row), layer.rows);
       for (int32_t j = 0; j < hidden; ++j) {
         const int32_t sum = layer.lanes[j];
         const int32_t positive = sum < 0 ? 0 : sum;
-        layer.h[j] = layer.output(relu ? positive : numerics::tanh_q15(layer.table, sum));
+        h[j] = layer.output<Code>(relu ? positive : numerics::tanh_q15(layer.table, sum));
       }
-      memcpy(y + row * hidden, layer.h, static_cast<size_t>(hidden));
+      memcpy(y + row * hidden, h, layer.state_bytes<Code>());
     }
   }
+}
+
+void run(const Call& call) {
+  tensor(call, 0).dtype == DType::kI8 ? run_layer<int8_t>(call) : run_layer<int16_t>(call);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
+#include <string>
 
 #include "eval/call.h"
 
@@ -141,6 +143,7 @@ int64_t scale_down(int64_t value, int64_t bits) {
 }
 
 /// What the integer layers share: the operands behind w_hh begin at `bias`.
+template <typename Code>
 class Gates {
  public:
   Gates(const Call& call, size_t w_ih, size_t biases)
@@ -150,10 +153,10 @@ class Gates {
         rows_(static_cast<size_t>(call.shape(w_ih)[0])) {}
 
   /// Of x or h alone, without bias.
-  int64_t of_x(std::span<const int8_t> x, size_t row) const {
+  int64_t of_x(std::span<const Code> x, size_t row) const {
     return scaled(x, call_.input<int8_t>(w_ih_), row, call_.integer("x_zp"), 0);
   }
-  int64_t of_h(std::span<const int8_t> h, size_t row) const {
+  int64_t of_h(std::span<const Code> h, size_t row) const {
     return scaled(h, call_.input<int8_t>(w_ih_ + 1), row, call_.integer("h_zp"), 1);
   }
   int64_t bias(size_t which, size_t row) const {
@@ -169,21 +172,29 @@ class Gates {
   }
   int64_t sigmoid(int64_t v) const { return (32768 + tanh(floor_divide(v, 2))) / 2; }
 
-  int8_t output(int64_t value) const {
-    const int64_t scaled =
-        requantize(value, call_.integer("h_mult"), call_.integer("h_shift"), Rounding::kDouble);
-    return static_cast<int8_t>(clamp(wrap32(scaled + call_.integer("h_zp")), -128, 127));
-  }
+  Code output(int64_t value) const { return leaving(value, "h"); }
+  Code cell(int64_t value) const { return leaving(value, "y"); }
 
  private:
-  int64_t scaled(std::span<const int8_t> x, std::span<const int8_t> w, size_t row, int64_t zp,
+  Code leaving(int64_t value, const std::string& name) const {
+    const int64_t scaled = requantize(value, call_.integer(name + "_mult"),
+                                      call_.integer(name + "_shift"), Rounding::kDouble);
+    return static_cast<Code>(clamp(wrap32(scaled + call_.integer(name + "_zp")),
+                                   std::numeric_limits<Code>::min(),
+                                   std::numeric_limits<Code>::max()));
+  }
+
+  int64_t scaled(std::span<const Code> x, std::span<const int8_t> w, size_t row, int64_t zp,
                  size_t side) const {
     int64_t sum = 0;
     for (size_t k = 0; k < x.size(); ++k) sum += (x[k] - zp) * w[row * x.size() + k];
     const size_t entries = static_cast<size_t>(call_.shape(mult_)[1]);
     const size_t entry = side * entries + row / (rows_ / entries);
-    return requantize(sum, call_.input<int32_t>(mult_)[entry],
-                      call_.input<int32_t>(mult_ + 1)[entry], Rounding::kDouble);
+    const int32_t mult = call_.input<int32_t>(mult_)[entry];
+    const int32_t shift = call_.input<int32_t>(mult_ + 1)[entry];
+    if (sizeof(Code) == 1) return requantize(sum, mult, shift, Rounding::kDouble);
+    // The sum, in 64 bits, is cut to the ends of 32.
+    return saturate32(requantize64(sum, mult, shift));
   }
 
   const Call& call_;
@@ -194,17 +205,16 @@ int64_t blend(int64_t keep, int64_t old, int64_t fresh, int64_t bits) {
   return saturate16(scale_down(keep * old + scale_down(fresh, 15 - bits), 15));
 }
 
-}  // namespace
-
-void eval_qlstm(const Call& call) {
+template <typename Code>
+void integer_lstm(const Call& call) {
   const Layer layer(call);
-  const Gates gates(call, 3, 1);
+  const Gates<Code> gates(call, 3, 1);
   const size_t hidden = layer.hidden;
   const int64_t bits = call.integer("c_bits");
   const int64_t which = call.integer("cell");
   for (size_t b = 0; b < layer.batch; ++b) {
-    const auto h0 = call.input<int8_t>(1).subspan(b * hidden, hidden);
-    std::vector<int8_t> h(h0.begin(), h0.end());
+    const auto h0 = call.input<Code>(1).subspan(b * hidden, hidden);
+    std::vector<Code> h(h0.begin(), h0.end());
     std::vector<int64_t> c(hidden);
     for (size_t j = 0; j < hidden; ++j) {
       const bool wide = call.inputs[2]->dtype == ir::DType::kI16;
@@ -214,8 +224,8 @@ void eval_qlstm(const Call& call) {
                         call.integer("c0_mult"), call.integer("c0_shift"), Rounding::kDouble));
     }
     layer.for_each_step(b, [&](size_t x_at, size_t y_at) {
-      const auto x = call.input<int8_t>(0).subspan(x_at, layer.inputs);
-      const std::vector<int8_t> before = h;
+      const auto x = call.input<Code>(0).subspan(x_at, layer.inputs);
+      const std::vector<Code> before = h;
       for (size_t j = 0; j < hidden; ++j) {
         const auto gate = [&](size_t index) {
           const size_t row = index * hidden + j;
@@ -226,35 +236,31 @@ void eval_qlstm(const Call& call) {
         c[j] = blend(gates.sigmoid(gate(1)), c[j], fresh, bits);
         const int64_t seen = gates.tanh(saturate16(scale_down(c[j], bits - 12)));
         h[j] = gates.output(gates.sigmoid(gate(3)) * seen);
-        if (which == 0) call.result<int8_t>()[y_at + j] = h[j];
-        if (which == 1) {
-          const int64_t y =
-              requantize(c[j], call.integer("y_mult"), call.integer("y_shift"), Rounding::kDouble);
-          call.result<int8_t>()[y_at + j] =
-              static_cast<int8_t>(clamp(wrap32(y + call.integer("y_zp")), -128, 127));
-        }
+        if (which == 0) call.result<Code>()[y_at + j] = h[j];
+        if (which == 1) call.result<Code>()[y_at + j] = gates.cell(c[j]);
         if (which == 2) call.result<int16_t>()[y_at + j] = static_cast<int16_t>(c[j]);
       }
     });
   }
 }
 
-void eval_qgru(const Call& call) {
+template <typename Code>
+void integer_gru(const Call& call) {
   const Layer layer(call);
-  const Gates gates(call, 2, 2);
+  const Gates<Code> gates(call, 2, 2);
   const size_t hidden = layer.hidden;
   const int64_t bits = call.integer("h_bits");
   for (size_t b = 0; b < layer.batch; ++b) {
-    const auto h0 = call.input<int8_t>(1).subspan(b * hidden, hidden);
-    std::vector<int8_t> h(h0.begin(), h0.end());
+    const auto h0 = call.input<Code>(1).subspan(b * hidden, hidden);
+    std::vector<Code> h(h0.begin(), h0.end());
     std::vector<int64_t> exact(hidden);
     for (size_t j = 0; j < hidden; ++j) {
       exact[j] = saturate16(requantize(h[j] - call.integer("h_zp"), call.integer("h0_mult"),
                                        call.integer("h0_shift"), Rounding::kDouble));
     }
     layer.for_each_step(b, [&](size_t x_at, size_t y_at) {
-      const auto x = call.input<int8_t>(0).subspan(x_at, layer.inputs);
-      const std::vector<int8_t> before = h;
+      const auto x = call.input<Code>(0).subspan(x_at, layer.inputs);
+      const std::vector<Code> before = h;
       for (size_t j = 0; j < hidden; ++j) {
         const auto of_x = [&](size_t index) {
           return wrap32(gates.of_x(x, index * hidden + j) + gates.bias(0, index * hidden + j));
@@ -268,31 +274,48 @@ void eval_qgru(const Call& call) {
         const int64_t fresh = gates.tanh(saturate16(saturate16(of_x(2)) + past));
         exact[j] = blend(keep, exact[j], (32768 - keep) * fresh, bits);
         h[j] = gates.output(exact[j]);
-        call.result<int8_t>()[y_at + j] = h[j];
+        call.result<Code>()[y_at + j] = h[j];
       }
     });
   }
 }
 
-void eval_qrnn(const Call& call) {
+template <typename Code>
+void integer_rnn(const Call& call) {
   const Layer layer(call);
-  const Gates gates(call, 2, 1);
+  const Gates<Code> gates(call, 2, 1);
   const size_t hidden = layer.hidden;
   const bool relu = call.integer("relu") != 0;
   for (size_t b = 0; b < layer.batch; ++b) {
-    const auto h0 = call.input<int8_t>(1).subspan(b * hidden, hidden);
-    std::vector<int8_t> h(h0.begin(), h0.end());
+    const auto h0 = call.input<Code>(1).subspan(b * hidden, hidden);
+    std::vector<Code> h(h0.begin(), h0.end());
     layer.for_each_step(b, [&](size_t x_at, size_t y_at) {
-      const auto x = call.input<int8_t>(0).subspan(x_at, layer.inputs);
-      const std::vector<int8_t> before = h;
+      const auto x = call.input<Code>(0).subspan(x_at, layer.inputs);
+      const std::vector<Code> before = h;
       for (size_t j = 0; j < hidden; ++j) {
         const int64_t sum =
             saturate16(wrap32(gates.of_x(x, j) + gates.of_h(before, j) + gates.bias(0, j)));
         h[j] = gates.output(relu ? std::max<int64_t>(sum, 0) : gates.tanh(sum));
-        call.result<int8_t>()[y_at + j] = h[j];
+        call.result<Code>()[y_at + j] = h[j];
       }
     });
   }
+}
+
+bool is_wide(const Call& call) {
+  return call.inputs[0]->dtype == ir::DType::kI16;
+}
+
+}  // namespace
+
+void eval_qlstm(const Call& call) {
+  is_wide(call) ? integer_lstm<int16_t>(call) : integer_lstm<int8_t>(call);
+}
+void eval_qgru(const Call& call) {
+  is_wide(call) ? integer_gru<int16_t>(call) : integer_gru<int8_t>(call);
+}
+void eval_qrnn(const Call& call) {
+  is_wide(call) ? integer_rnn<int16_t>(call) : integer_rnn<int8_t>(call);
 }
 
 }  // namespace thimble::eval

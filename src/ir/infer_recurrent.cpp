@@ -4,6 +4,7 @@
 #include "ir/infer_rules.h"
 #include "numerics/fixed_point.h"
 #include "numerics/recurrent.h"
+#include "numerics/wide.h"
 
 namespace thimble::ir {
 namespace {
@@ -43,6 +44,16 @@ Result<Type> float_layer(const Candidate& c, const Places& at) {
   return Type{DType::kF32, std::move(shape), {}, {}};
 }
 
+/// 16-bit codes in and out.
+bool is_wide(const Candidate& c) {
+  return c.type(0).dtype == DType::kI16;
+}
+
+/// Of what comes in or leaves.
+Status check_layer_zero_point(const Candidate& c, std::string_view name) {
+  return is_wide(c) ? c.expect_range(name, 0, 0) : check_zero_point(c, name);
+}
+
 /// [2, rows], or [2, gates]: one multiplier for each row of w_ih and of w_hh, or for each gate.
 Status check_row_multipliers(const Candidate& c, size_t mult, const Places& at, int64_t hidden) {
   for (const size_t i : {mult, mult + 1}) {
@@ -57,10 +68,11 @@ Status check_row_multipliers(const Candidate& c, size_t mult, const Places& at, 
     if (value >= 0) continue;
     return bad_input("mult (%{}) holds {}, expected 0 or more", c.value(mult).name, value);
   }
+  const int32_t shift_max = is_wide(c) ? numerics::kWideShiftMax : numerics::kShiftMax;
   for (const int32_t value : c.value(mult + 1).constant->data<int32_t>()) {
-    if (numerics::shift_in_range(value)) continue;
+    if (value >= numerics::kShiftMin && value <= shift_max) continue;
     return bad_input("shift (%{}) holds {}, expected {} to {}", c.value(mult + 1).name, value,
-                     numerics::kShiftMin, numerics::kShiftMax);
+                     numerics::kShiftMin, shift_max);
   }
   return ok();
 }
@@ -80,15 +92,16 @@ Status check_table(const Candidate& c, size_t i) {
 
 /// Everything that qgru, qlstm and qrnn have in common; `biases` of them follow w_hh.
 Result<Shape> integer_layer(const Candidate& c, const Places& at, size_t biases) {
-  // |x - zero_point| <= 255, |w| <= 128.
-  constexpr int64_t kTermsMax = INT32_MAX / (255 * 128);
-  for (const size_t i : {size_t{0}, size_t{1}, at.w_ih, at.w_hh}) {
-    THIMBLE_CHECK(c.expect_dtype(i, DType::kI8));
-  }
+  THIMBLE_CHECK(expect_codes(c));
+  THIMBLE_CHECK(c.expect_dtype(1, c.type(0).dtype));
+  for (const size_t i : {at.w_ih, at.w_hh}) THIMBLE_CHECK(c.expect_dtype(i, DType::kI8));
   THIMBLE_TRY(Shape shape, sequence(c, at));
-  if (c.shape(0)[2] > kTermsMax || shape[2] > kTermsMax) {
-    return unsupported("sums of {} products may leave 32 bits, at most {}",
-                       std::max(c.shape(0)[2], shape[2]), kTermsMax);
+  // |x - zero_point| <= 255 or 2^15, |w| <= 128.
+  const int64_t terms_max =
+      is_wide(c) ? (numerics::kWideSumMax - 1) / (32768 * 128) : INT32_MAX / (255 * 128);
+  if (c.shape(0)[2] > terms_max || shape[2] > terms_max) {
+    return unsupported("sums of {} products may leave {} bits, at most {}",
+                       std::max(c.shape(0)[2], shape[2]), is_wide(c) ? 48 : 32, terms_max);
   }
   for (size_t i = at.w_hh + 1; i <= at.w_hh + biases; ++i) {
     THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
@@ -96,8 +109,8 @@ Result<Shape> integer_layer(const Candidate& c, const Places& at, size_t biases)
   }
   THIMBLE_CHECK(check_row_multipliers(c, at.w_hh + biases + 1, at, shape[2]));
   THIMBLE_CHECK(check_table(c, at.w_hh + biases + 3));
-  THIMBLE_CHECK(c.expect_range("x_zp", -128, 127));
-  THIMBLE_CHECK(c.expect_range("h_zp", -128, 127));
+  THIMBLE_CHECK(check_layer_zero_point(c, "x_zp"));
+  THIMBLE_CHECK(check_layer_zero_point(c, "h_zp"));
   THIMBLE_CHECK(check_multiplier(c, "h_mult", "h_shift"));
   return shape;
 }
@@ -118,7 +131,7 @@ Result<Type> infer_qgru(const Candidate& c) {
   THIMBLE_TRY(Shape shape, integer_layer(c, kGru, 2));
   THIMBLE_CHECK(c.expect_range("h_bits", 0, 15));
   THIMBLE_CHECK(check_multiplier(c, "h0_mult", "h0_shift"));
-  return Type{DType::kI8, std::move(shape), {}, {}};
+  return Type{c.type(0).dtype, std::move(shape), {}, {}};
 }
 
 Result<Type> infer_qlstm(const Candidate& c) {
@@ -128,15 +141,15 @@ Result<Type> infer_qlstm(const Candidate& c) {
   THIMBLE_CHECK(c.expect_range("c_bits", 0, 15));
   THIMBLE_CHECK(c.expect_range("c0_zp", -128, 127));
   THIMBLE_CHECK(check_multiplier(c, "c0_mult", "c0_shift"));
-  THIMBLE_CHECK(c.expect_range("y_zp", -128, 127));
+  THIMBLE_CHECK(check_layer_zero_point(c, "y_zp"));
   THIMBLE_CHECK(check_multiplier(c, "y_mult", "y_shift"));
-  const DType dtype = c.integer("cell") == 2 ? DType::kI16 : DType::kI8;
+  const DType dtype = c.integer("cell") == 2 ? DType::kI16 : c.type(0).dtype;
   return Type{dtype, std::move(shape), {}, {}};
 }
 
 Result<Type> infer_qrnn(const Candidate& c) {
   THIMBLE_TRY(Shape shape, integer_layer(c, kRnn, 1));
-  return Type{DType::kI8, std::move(shape), {}, {}};
+  return Type{c.type(0).dtype, std::move(shape), {}, {}};
 }
 
 }  // namespace thimble::ir

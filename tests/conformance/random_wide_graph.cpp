@@ -1,5 +1,7 @@
 #include "random_wide_graph.h"
 
+#include <cmath>
+
 #include "../unit/ir_random_graph.h"
 #include "ir/dce.h"
 #include "numerics/multiplier.h"
@@ -90,7 +92,7 @@ class Generator {
 
   void add_op() {
     const ValueId x = random_.chance(60) ? values_.back() : pick();
-    const int64_t choice = random_.between(0, 18);
+    const int64_t choice = random_.between(0, 19);
     if (choice == 0) return rescale(x, random_.chance(50));
     if (choice == 1) return softmax(x);
     if (!is_wide(x)) return;
@@ -104,6 +106,7 @@ class Generator {
     if (choice == 12) return norm(x);
     if (choice == 13) return product(x);
     if (choice == 14) return prelu(x);
+    if (choice == 19) return recurrent(x);
     if (rank(x) != 4) return norm(x);
     if (choice <= 16) return transposed(x);
     choice == 17 ? resize(x) : adaptive_pool(x);
@@ -306,6 +309,86 @@ class Generator {
     set_multiplier(&attrs, "", 0.2);
     set_clamp(&attrs);
     keep(OpKind::qmean16, {x}, std::move(attrs));
+  }
+
+  ir::Tensor small_i32(int64_t count) {
+    ir::Tensor tensor = ir::zeros(DType::kI32, {count});
+    for (int32_t& value : tensor.data<int32_t>()) {
+      value = static_cast<int32_t>(random_.between(-5000, 5000));
+    }
+    return tensor;
+  }
+
+  /// A constant, or of values at hand that are no constants.
+  ValueId state_of(const Shape& shape) {
+    for (const ValueId value : values_) {
+      if (is_wide(value) && type(value).shape == shape && random_.chance(50)) return value;
+    }
+    return random_constant(DType::kI16, shape);
+  }
+
+  /// Of gates rows, entry 0 for x and entry 1 for h.
+  std::pair<ValueId, ValueId> row_multipliers(int64_t gates, int64_t rows) {
+    const int64_t entries = random_.chance(50) ? rows : gates;
+    const auto [mult, shift] = multipliers(2 * entries, 2e-3);
+    const auto paired = [&](ValueId id) {
+      ir::Tensor tensor = *graph_.value(id).constant;
+      tensor.shape = {2, entries};
+      return constant(std::move(tensor));
+    };
+    return {paired(mult), paired(shift)};
+  }
+
+  /// An image of one plane after another is a sequence of rows.
+  void recurrent(ValueId x) {
+    if (rank(x) == 4 && type(x).shape[0] == 1) {
+      const Shape& s = type(x).shape;
+      keep(OpKind::reshape, {x}, {{"shape", Shape{s[1], s[2], s[3]}}});
+      x = values_.back();
+    }
+    if (rank(x) != 3 || !is_wide(x)) return;
+    constexpr OpKind kKinds[] = {OpKind::qgru, OpKind::qlstm, OpKind::qrnn};
+    const OpKind kind = kKinds[random_.between(0, 2)];
+    const int64_t gates = kind == OpKind::qgru ? 3 : kind == OpKind::qlstm ? 4 : 1;
+    const int64_t hidden = random_.between(1, 6), rows = gates * hidden;
+    const Shape state = {1, type(x).shape[1], hidden};
+    const int64_t inputs = type(x).shape[2];
+    std::vector<ValueId> operands = {x, state_of(state)};
+    Attrs attrs = {{"reverse", random_.between(0, 1)}, {"x_zp", int64_t{0}}, {"h_zp", int64_t{0}}};
+    const auto bits = static_cast<int>(random_.between(8, 15));
+    const bool relu = random_.chance(50);
+    if (kind == OpKind::qrnn) attrs.set("relu", int64_t{relu});
+    set_multiplier(&attrs, "h_",
+                   kind == OpKind::qlstm  ? 0x1p-15
+                   : kind == OpKind::qgru ? std::ldexp(1, 15 - bits)
+                                          : 1.0);
+    if (kind == OpKind::qgru) {
+      attrs.set("h_bits", int64_t{bits});
+      set_multiplier(&attrs, "h0_", std::ldexp(1, bits - 15));
+    }
+    if (kind == OpKind::qlstm) {
+      attrs.set("cell", random_.between(0, 2));
+      attrs.set("c_bits", int64_t{bits});
+      const bool narrow = random_.chance(30);
+      operands.push_back(narrow ? random_constant(DType::kI8, state) : state_of(state));
+      set_multiplier(&attrs, "c0_", narrow ? std::ldexp(0.02, bits) : 1.0);
+      set_multiplier(&attrs, "y_", std::ldexp(20000.0, -bits));
+    }
+    operands.push_back(random_constant(DType::kI8, {rows, inputs}));
+    operands.push_back(random_constant(DType::kI8, {rows, hidden}));
+    for (int i = 0; i < (kind == OpKind::qgru ? 2 : 1); ++i) {
+      operands.push_back(constant(small_i32(rows)));
+    }
+    const auto [mult, shift] = row_multipliers(gates, rows);
+    operands.push_back(mult);
+    operands.push_back(shift);
+    ir::Tensor table = ir::zeros(DType::kI16, {513});
+    for (int i = 0; i < 513; ++i) {
+      table.data<int16_t>()[static_cast<size_t>(i)] =
+          static_cast<int16_t>(std::lround(std::tanh((i - 256) / 32.0) * 32767));
+    }
+    operands.push_back(constant(std::move(table)));
+    keep(kind, std::move(operands), std::move(attrs));
   }
 
   void movement(ValueId x) {

@@ -218,7 +218,10 @@ Invocation recurrent(PteOp op, Random& random) {
   const int32_t cell = lstm ? uniform(random, 0, 2) : 0;
   const Sizes state = {1, batch, hidden};
   Invocation call(op);
-  call.add(random_codes(random, {steps, batch, inputs})).add(random_codes(random, state));
+  const bool wide = random() % 2 == 0;
+  const DType code = wide ? DType::kI16 : DType::kI8;
+  call.add(random_values(random, code, {steps, batch, inputs}));
+  call.add(random_values(random, code, state));
   if (lstm) {
     call.add(random_values(random, random() % 2 == 0 ? DType::kI8 : DType::kI16, state));
   }
@@ -230,12 +233,14 @@ Invocation recurrent(PteOp op, Random& random) {
   std::vector<int32_t> words = {uniform(random, 0, 1)};
   if (lstm) words.push_back(cell);
   if (op == PteOp::thimble_rnn) words.push_back(uniform(random, 0, 1));
-  words.insert(words.end(), {-5, 7, 1 << 30, -20});
-  if (lstm) words.insert(words.end(), {uniform(random, 0, 15), 3, 1 << 30, 5, -4, 1 << 30, -6});
+  words.insert(words.end(), {wide ? 0 : -5, wide ? 0 : 7, 1 << 30, wide ? -14 : -20});
+  if (lstm) {
+    words.insert(words.end(), {uniform(random, 0, 15), 3, 1 << 30, 5, wide ? 0 : -4, 1 << 30, -6});
+  }
   if (gru) words.insert(words.end(), {uniform(random, 0, 15), 1 << 30, 7});
   call.add(blob(words[0], {words.begin() + 1, words.end()}));
-  call.add(make(DType::kU8, {(2 * lanes + 1) * hidden}));
-  return std::move(call.add(make(cell == 2 ? DType::kI16 : DType::kI8, {steps, batch, hidden})));
+  call.add(make(DType::kU8, {(2 * lanes + (wide ? 2 : 1)) * hidden}));
+  return std::move(call.add(make(cell == 2 ? DType::kI16 : code, {steps, batch, hidden})));
 }
 
 Invocation mean(Random& random) {
