@@ -89,15 +89,6 @@ Range least_squared_error(const Histogram& histogram) {
   return best;
 }
 
-Params wide_params(double scale) {
-  Params params;
-  params.scale = scale;
-  params.min = INT16_MIN;
-  params.max = INT16_MAX;
-  params.wide = true;
-  return params;
-}
-
 /// Cuts off one element in ten thousand on each side.
 Range percentile(const Histogram& histogram) {
   constexpr double kTail = 1e-4;
@@ -176,6 +167,15 @@ Params params_for(const Range& range, bool masked) {
   params.scale = static_cast<double>(static_cast<float>(exact));
   const double zero_point = std::nearbyint(lowest - range.low / params.scale);
   params.zero_point = static_cast<int32_t>(std::clamp(zero_point, lowest, 127.0));
+  return params;
+}
+
+Params wide_params(double scale) {
+  Params params;
+  params.scale = scale;
+  params.min = INT16_MIN;
+  params.max = INT16_MAX;
+  params.wide = true;
   return params;
 }
 

@@ -50,6 +50,8 @@ struct Range {
 [[nodiscard]] Range choose_range(const Histogram& histogram, Observer observer);
 /// 256 codes over the range, or 255 if one is left for masked elements; scale 1 for an empty one.
 [[nodiscard]] Params params_for(const Range& range, bool masked = false);
+/// 16 bits of this scale.
+[[nodiscard]] Params wide_params(double scale);
 /// 16 bits, as far to either side of 0 as the range reaches; scale 1 for an empty one.
 [[nodiscard]] Params wide_params_for(const Range& range);
 /// 16 bits in which every code of int8 parameters is 128 codes.

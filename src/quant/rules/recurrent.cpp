@@ -6,6 +6,7 @@
 #include "numerics/fixed_point.h"
 #include "numerics/multiplier.h"
 #include "numerics/recurrent.h"
+#include "numerics/wide.h"
 #include "quant/expose.h"
 #include "quant/fast/stable_math.h"
 #include "quant/rules/rules.h"
@@ -23,6 +24,7 @@ constexpr double kGateUnit = 1.0 / (1 << numerics::kGateBits);
 constexpr double kHeadroom = 1.25;
 
 double magnitude(const Params& params) {
+  if (params.wide) return std::abs(params.real(INT16_MIN));
   return std::max(std::abs(params.real(-128)), std::abs(params.real(127)));
 }
 
@@ -91,7 +93,7 @@ class Layer {
       quant.scale.push_back(scale);
       const numerics::Multiplier m =
           numerics::quantize_multiplier(largest > 0 ? input_scale * scale / unit_ : 0);
-      if (!numerics::shift_in_range(m.shift)) {
+      if (m.shift > (call_.wide() ? numerics::kWideShiftMax : numerics::kShiftMax)) {
         return call_.located(unsupported("row {} of {} is out of range", row, w.name));
       }
       mult_.push_back(m.mult);
@@ -134,7 +136,8 @@ Attrs common_attrs(const RuleCall& call, const Params& x, const Params& h) {
 Result<ValueId> first_cell(RuleCall& call, int64_t bits, Attrs& attrs) {
   const ir::Value& c0 = call.operand(2);
   if (c0.constant == nullptr) {
-    const Params& params = call.params(2);
+    if (call.wide()) return call.codes(2, wide_params(std::ldexp(1.0, static_cast<int>(-bits))));
+    const Params params = call.params(2);
     attrs.set("c0_zp", int64_t{params.zero_point});
     THIMBLE_CHECK(
         call.set_multiplier(attrs, "c0_", std::ldexp(params.scale, static_cast<int>(bits))));
@@ -155,10 +158,10 @@ Result<ValueId> first_cell(RuleCall& call, int64_t bits, Attrs& attrs) {
 Result<ValueId> lstm_rule(RuleCall& call) {
   const bool is_cell = call.op().integer("cell") != 0;
   const ir::Op& other = call.from().ops()[other_face(call.from(), call.op())];
-  const Params& other_params = call.decisions().params[static_cast<size_t>(other.output)];
+  const Params other_params = call.decisions().read(other.output, call.wide());
   const Params& h = is_cell ? other_params : call.result();
   const Params& c = is_cell ? call.result() : other_params;
-  const Params& x = call.params(0);
+  const Params x = call.params(0);
   const double reach = std::max(magnitude(c), magnitude(call.params(2)));
   const int64_t bits = bits_for(kHeadroom * reach);
 
@@ -182,7 +185,7 @@ Result<ValueId> lstm_rule(RuleCall& call) {
 }
 
 Result<ValueId> gru_rule(RuleCall& call) {
-  const Params& x = call.params(0);
+  const Params x = call.params(0);
   const Params& h = call.result();
   // Between steps h stays between h0 and the range of tanh.
   const int64_t bits = bits_for(std::max(magnitude(h), 32767.0 / 32768));
@@ -200,15 +203,15 @@ Result<ValueId> gru_rule(RuleCall& call) {
 }
 
 Result<ValueId> rnn_rule(RuleCall& call) {
-  constexpr double kReluPart = 0x1p-7;  // of a code
-  const Params& x = call.params(0);
+  const double relu_part = call.wide() ? 1 : 0x1p-7;  // of a code
+  const Params x = call.params(0);
   const Params& h = call.result();
   const bool relu = call.op().integer("relu") != 0;
-  Layer layer(call, 2, relu ? h.scale * kReluPart : kGateUnit);
+  Layer layer(call, 2, relu ? h.scale * relu_part : kGateUnit);
   THIMBLE_CHECK(layer.check());
   Attrs attrs = common_attrs(call, x, h);
   attrs.set("relu", int64_t{relu ? 1 : 0});
-  THIMBLE_CHECK(call.set_multiplier(attrs, "h_", relu ? kReluPart : 0x1p-15 / h.scale));
+  THIMBLE_CHECK(call.set_multiplier(attrs, "h_", relu ? relu_part : 0x1p-15 / h.scale));
   THIMBLE_TRY(const ValueId x_id, call.codes(0));
   THIMBLE_TRY(const ValueId h0, call.codes(1, h));
   std::vector<ValueId> operands = {x_id, h0};
