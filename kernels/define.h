@@ -5,6 +5,7 @@
 #include "abi/pte_ops.h"
 #include "kernels/kernels.h"
 
-#define THIMBLE_DEFINE_KERNEL(variant, op, check, run)                     \
-  constinit const Kernel variant##_##op = {abi::info(abi::PteOp::op).name, \
-                                           abi::info(abi::PteOp::op).arguments, check, run}
+#define THIMBLE_DEFINE_KERNEL(variant, op, check, run)                                      \
+  constinit const Kernel variant##_##op = {abi::info(abi::PteOp::op).name,                  \
+                                           abi::info(abi::PteOp::op).arguments, check, run, \
+                                           settle_for(abi::info(abi::PteOp::op).arguments)}

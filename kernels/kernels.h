@@ -40,17 +40,50 @@ struct IntList {
   int32_t items[abi::kMaxIntList] = {};
 };
 
+/// Of a `q` argument: as many as an image has dimensions.
+struct DoubleList {
+  uint32_t count = 0;
+  double items[2] = {};
+};
+
+/// Not terminated.
+struct Text {
+  const char* data = nullptr;
+  uint32_t bytes = 0;
+};
+
+/// A text or list of doubles where it lies in the file, before `settle`.
+struct Items {
+  const uint8_t* data = nullptr;
+  uint32_t count = 0;
+};
+
+/// What a `j` argument is where the file has None.
+inline constexpr int64_t kAbsent = INT64_MIN;
+
 /// One decoded argument; which member is valid follows from the operator's argument letters.
 struct Arg {
   union {
-    Tensor tensor;    // T t o
-    int64_t integer;  // i b
-    double number;    // d
-    IntList ints;     // l
-    uint32_t list;    // R: number of tensors, read through Call::list_item
+    Tensor tensor;       // T t o
+    int64_t integer;     // i b; j: kAbsent for None
+    double number;       // d y; z: NaN for None
+    IntList ints;        // l; k: no items for None
+    DoubleList doubles;  // q: no items for None
+    Text text;           // c
+    uint32_t list;       // R w: number of tensors, read through Call::list_item
+    Items items;
   };
   Arg() : integer(0) {}
 };
+
+/// Letters of arguments that may be of several types in a file.
+inline constexpr char kOpenLetters[] = {'c', 'j', 'k', 'q', 'y', 'z'};
+constexpr bool is_open(char letter) {
+  for (const char open : kOpenLetters) {
+    if (letter == open) return true;
+  }
+  return false;
+}
 
 struct Call {
   const Arg* args = nullptr;
@@ -64,25 +97,51 @@ constexpr uint32_t length_of(const char* text) {
   return length;
 }
 
+/// Makes of an open letter's value, decoded by the tag it has in the file (abi/pte_format.h), what
+/// kernels read, at each load and run. It belongs to the kernels: an image whose kernels have no
+/// need of it does not hold it.
+using Settle = Status(char letter, uint32_t tag, Arg& arg);
+Settle settle_open;
+consteval Settle* settle_for(const char* letters) {
+  for (; *letters != 0; ++letters) {
+    if (is_open(*letters)) return settle_open;
+  }
+  return nullptr;
+}
+
 struct Kernel {
   const char* name;       // "cortex_m::quantized_add.out"
   const char* arguments;  // letters of abi/pte_ops.def
   Status (*check)(const Call& call);
   void (*run)(const Call& call);
-  uint32_t name_bytes = length_of(name);  // what names are told apart by first
+  Settle* settle = nullptr;                                      // null if there is no open letter
+  uint16_t name_bytes = static_cast<uint16_t>(length_of(name));  // names are told apart by it first
+  uint8_t count_in_file = static_cast<uint8_t>(length_of(arguments) + 1);  // with the return value
+
+  /// Several outputs, which have a list of them as the return value.
+  constexpr bool returns_list() const {
+    const char* const last = arguments + count_in_file - 2;
+    return *last == 'w' || (count_in_file > 2 && last[-1] == 'o');
+  }
 };
 
-/// A set of kernels; earlier entries win, so faster variants come first.
+/// A set of kernels; earlier entries win, so faster variants come first. Kernels of one name and
+/// other arguments are forms of other releases, see abi/pte_ops.def.
 struct KernelTable {
   const Kernel* const* kernels;
   uint32_t count;
+  /// Of a table that is sorted by name_bytes, as a large one should be: [n] is how many names are
+  /// shorter than n, for n up to kNameBytesMax + 1. Else null.
+  const uint16_t* shorter = nullptr;
 };
+inline constexpr uint32_t kNameBytesMax = 63;
 
 #define THIMBLE_KERNEL(variant, op) extern const Kernel variant##_##op;
 #include "kernels/kernels.def"
 #undef THIMBLE_KERNEL
 
-/// Every kernel of this build. Products link a generated table of what their files call instead.
+/// Every kernel of this build, sorted. Products link a generated table of what their files call
+/// instead.
 KernelTable all_kernels();
 
 }  // namespace thimble::kernels

@@ -16,6 +16,7 @@
 #include "ir/op.h"
 #include "ir/print.h"
 #include "tools/commands.h"
+#include "tools/explain.h"
 #include "tools/output.h"
 
 namespace thimble::tools {
@@ -59,14 +60,19 @@ Result<Report> inspect_pte(const fs::path& path) {
   const std::string label = path.filename().string();
   THIMBLE_TRY(const Bytes bytes, read_file(path));
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
-  THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
+  // Inputs may be numbers, or of types that nothing here computes with: then what can run is not
+  // said.
+  const Result<hostrun::Interface> runnable = hostrun::read_interface(program, label);
+  const hostrun::Interface interface = runnable.ok() ? *runnable : hostrun::Interface();
+  const Explanation explanation = explain(program);
   Report report;
   report.text = fmt::format("{}   {} B, target {}, {} instructions, arena {} B\n{}{}\n", label,
                             driver::with_commas(static_cast<int64_t>(bytes.size())),
                             interface.target.empty() ? "not named" : interface.target,
                             interface.ops.size(), driver::with_commas(interface.arena_bytes),
                             describe(interface.inputs), describe(interface.outputs));
-  report.text += formats::pte::print(program, {false});
+  if (!runnable.ok()) report.text = fmt::format("{}\n", runnable.error().message);
+  report.text += explanation.text + "\n" + formats::pte::print(program, {false});
   report.json = {{"file", label},
                  {"format", "pte"},
                  {"bytes", bytes.size()},
@@ -75,6 +81,7 @@ Result<Report> inspect_pte(const fs::path& path) {
                  {"inputs", to_json(interface.inputs)},
                  {"outputs", to_json(interface.outputs)},
                  {"ops", interface.ops},
+                 {"methods", explanation.methods},
                  {"program", Json::parse(formats::pte::print_json(program))}};
   return report;
 }

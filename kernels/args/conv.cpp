@@ -1,5 +1,5 @@
 // Stock operands: x, w, bias?, stride[2], padding[2], dilation[2], [depth_multiplier,] x_offset,
-// y_offset, mult int32[O], shift int32[O], min, max, scratch (unused here, but writable), y.
+// y_offset, mult int32[O], shift int32[O], min, max, [scratch (unused here, but writable),] y.
 //
 // Native operands: x, ConvParams constant, y.
 
@@ -17,21 +17,30 @@ struct Stock {
 constexpr Stock kConv2d = {6, 7, 8, 9, 10, 11, 12, 13};
 constexpr Stock kDepthwise = {7, 8, 9, 10, 11, 12, 13, 14};
 
+/// The form without scratch has y in its place.
+constexpr Stock positions(Stock at, StockForm form) {
+  if (form == StockForm::kNoScratch) --at.y;
+  return at;
+}
+
+template <StockForm kForm>
 void bind_activations(const Tensor& x, const Tensor& y, Conv& conv) {
+  constexpr ImageDims dims = image_dims(kForm);
   conv.x = codes(x);
   conv.y = mutable_codes(y);
   conv.batch = x.sizes[0];
-  conv.in_c = x.sizes[1];
-  conv.out_c = y.sizes[1];
-  for (uint32_t a = 0; a < 2; ++a) {
-    conv.axis[a].in = x.sizes[2 + a];
-    conv.axis[a].out = y.sizes[2 + a];
-  }
+  conv.in_c = x.sizes[dims.channels];
+  conv.out_c = y.sizes[dims.channels];
+  conv.axis[0].in = x.sizes[dims.height];
+  conv.axis[0].out = y.sizes[dims.height];
+  conv.axis[1].in = x.sizes[dims.width];
+  conv.axis[1].out = y.sizes[dims.width];
 }
 
+template <StockForm kForm>
 Conv bind_stock(const Call& call, const Stock& at) {
   Conv conv;
-  bind_activations(tensor(call, 0), tensor(call, at.y), conv);
+  bind_activations<kForm>(tensor(call, 0), tensor(call, at.y), conv);
   conv.w = codes(tensor(call, 1));
   for (uint32_t a = 0; a < 2; ++a) {
     WindowAxis& axis = conv.axis[a];
@@ -50,13 +59,9 @@ Conv bind_stock(const Call& call, const Stock& at) {
   return conv;
 }
 
-Status check_activations(const Tensor& x, const Tensor& y) {
-  const Tensor* const both[] = {&x, &y};
-  for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
-    if (t->rank != 4) return Status::kBadShape;
-    if (!is_nhwc(*t)) return Status::kBadLayout;
-  }
+Status check_activations(const Tensor& x, const Tensor& y, StockForm form) {
+  if (const Status s = check_image(x, form); s != Status::kOk) return s;
+  if (const Status s = check_image(y, form); s != Status::kOk) return s;
   return x.sizes[0] == y.sizes[0] ? Status::kOk : Status::kBadShape;
 }
 
@@ -77,20 +82,23 @@ int64_t weights_bytes(const Conv& conv) {
          (conv.in_c / conv.groups);
 }
 
+template <StockForm kForm>
 Status check_stock(const Call& call, const Stock& at, Letters letters) {
   const Tensor& y = tensor(call, at.y);
+  constexpr uint32_t channels = image_dims(kForm).channels;
   const Tensor& w = tensor(call, 1);
   if (!integers_fit(call, letters)) return Status::kBadParameter;
-  if (tensor(call, at.scratch).is_constant) return Status::kBadParameter;
-  if (const Status s = check_activations(tensor(call, 0), y); s != Status::kOk) return s;
+  constexpr bool has_scratch = kForm != StockForm::kNoScratch;
+  if (has_scratch && tensor(call, at.scratch).is_constant) return Status::kBadParameter;
+  if (const Status s = check_activations(tensor(call, 0), y, kForm); s != Status::kOk) return s;
   if (const Status s = check_tensor(w, DType::kI8); s != Status::kOk) return s;
   if (w.rank != 4) return Status::kBadShape;
   if (!is_contiguous(w)) return Status::kBadLayout;
-  if (const Status s = check_bias(tensor(call, 2), y.sizes[1]); s != Status::kOk) return s;
+  if (const Status s = check_bias(tensor(call, 2), y.sizes[channels]); s != Status::kOk) return s;
   for (uint32_t list = 3; list <= 5; ++list) {
     if (ints(call, list).count != 2) return Status::kBadParameter;
   }
-  return check_stock_scales(tensor(call, at.mult), tensor(call, at.shift), y.sizes[1]);
+  return check_stock_scales(tensor(call, at.mult), tensor(call, at.shift), y.sizes[channels]);
 }
 
 Status check_bound_stock(const Conv& conv) {
@@ -106,7 +114,7 @@ Conv bind_header(const Call& call) {
   Conv conv;
   abi::ConvParams header;
   memcpy(&header, tensor(call, 1).data, sizeof header);
-  bind_activations(tensor(call, 0), tensor(call, 2), conv);
+  bind_activations<StockForm::kCurrent>(tensor(call, 0), tensor(call, 2), conv);
   conv.axis[0].kernel = header.kernel_h;
   conv.axis[1].kernel = header.kernel_w;
   conv.axis[0].stride = header.stride_h;
@@ -127,7 +135,8 @@ Status check_native(const Call& call, bool depthwise) {
   const Tensor& x = tensor(call, 0);
   const Tensor& params = tensor(call, 1);
   const Tensor& y = tensor(call, 2);
-  if (const Status s = check_activations(x, y); s != Status::kOk) return s;
+  const Status both = check_activations(x, y, StockForm::kCurrent);
+  if (both != Status::kOk) return both;
   if (const Status s = check_blob(params, sizeof(abi::ConvParams)); s != Status::kOk) return s;
   abi::ConvParams header;
   memcpy(&header, params.data, sizeof header);
@@ -145,25 +154,31 @@ Status check_native(const Call& call, bool depthwise) {
 
 }  // namespace
 
+template <StockForm kForm>
 Status check_stock_conv2d(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_conv2d;
-  if (const Status s = check_stock(call, kConv2d, letters(kOp)); s != Status::kOk) return s;
+  constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_conv2d_13);
+  constexpr Stock at = positions(kConv2d, kForm);
+  constexpr uint32_t channels = image_dims(kForm).channels;
+  if (const Status s = check_stock<kForm>(call, at, kLetters); s != Status::kOk) return s;
   const Tensor& w = tensor(call, 1);
-  const int32_t in_c = tensor(call, 0).sizes[1];
-  if (w.sizes[0] != tensor(call, kConv2d.y).sizes[1]) return Status::kBadShape;
+  const int32_t in_c = tensor(call, 0).sizes[channels];
+  if (w.sizes[0] != tensor(call, at.y).sizes[channels]) return Status::kBadShape;
   if (w.sizes[3] > in_c || in_c % w.sizes[3] != 0) return Status::kBadShape;
-  return check_bound_stock(bind_stock_conv2d(call));
+  return check_bound_stock(bind_stock_conv2d<kForm>(call));
 }
 
+template <StockForm kForm>
 Status check_stock_depthwise(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_depthwise_conv2d;
-  if (const Status s = check_stock(call, kDepthwise, letters(kOp)); s != Status::kOk) return s;
+  constexpr Letters kLetters = letters(abi::PteOp::cortex_m_quantized_depthwise_conv2d_14);
+  constexpr Stock at = positions(kDepthwise, kForm);
+  constexpr uint32_t channels = image_dims(kForm).channels;
+  if (const Status s = check_stock<kForm>(call, at, kLetters); s != Status::kOk) return s;
   const Tensor& w = tensor(call, 1);
-  const int64_t in_c = tensor(call, 0).sizes[1];
-  const int32_t out_c = tensor(call, kDepthwise.y).sizes[1];
+  const int64_t in_c = tensor(call, 0).sizes[channels];
+  const int32_t out_c = tensor(call, at.y).sizes[channels];
   if (w.sizes[0] != 1 || w.sizes[3] != out_c) return Status::kBadShape;
   if (in_c * integer(call, 6) != out_c) return Status::kBadShape;
-  return check_bound_stock(bind_stock_depthwise(call));
+  return check_bound_stock(bind_stock_depthwise<kForm>(call));
 }
 
 Status check_native_conv2d(const Call& call) {
@@ -173,17 +188,32 @@ Status check_native_depthwise(const Call& call) {
   return check_native(call, true);
 }
 
+template <StockForm kForm>
 Conv bind_stock_conv2d(const Call& call) {
-  Conv conv = bind_stock(call, kConv2d);
+  Conv conv = bind_stock<kForm>(call, positions(kConv2d, kForm));
   conv.groups = conv.in_c / tensor(call, 1).sizes[3];
   return conv;
 }
 
+template <StockForm kForm>
 Conv bind_stock_depthwise(const Call& call) {
-  Conv conv = bind_stock(call, kDepthwise);
+  Conv conv = bind_stock<kForm>(call, positions(kDepthwise, kForm));
   conv.groups = conv.in_c;
   return conv;
 }
+
+template Status check_stock_conv2d<StockForm::kCurrent>(const Call&);
+template Status check_stock_depthwise<StockForm::kCurrent>(const Call&);
+template Conv bind_stock_conv2d<StockForm::kCurrent>(const Call&);
+template Conv bind_stock_depthwise<StockForm::kCurrent>(const Call&);
+template Status check_stock_conv2d<StockForm::kNoScratch>(const Call&);
+template Status check_stock_depthwise<StockForm::kNoScratch>(const Call&);
+template Conv bind_stock_conv2d<StockForm::kNoScratch>(const Call&);
+template Conv bind_stock_depthwise<StockForm::kNoScratch>(const Call&);
+template Status check_stock_conv2d<StockForm::kNhwc>(const Call&);
+template Status check_stock_depthwise<StockForm::kNhwc>(const Call&);
+template Conv bind_stock_conv2d<StockForm::kNhwc>(const Call&);
+template Conv bind_stock_depthwise<StockForm::kNhwc>(const Call&);
 
 Conv bind_native_conv(const Call& call) {
   Conv conv = bind_header(call);

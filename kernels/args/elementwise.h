@@ -22,7 +22,8 @@ Binary bind_binary(const Tensor& a, const Tensor& b, const Tensor& y);
 
 Status check_add(const abi::AddParams& params);
 Status check_mul(const abi::MulParams& params);
-abi::AddParams stock_add_params(const Call& call);
+/// The form of earlier releases has no limits.
+abi::AddParams stock_add_params(const Call& call, bool has_limits);
 abi::MulParams stock_mul_params(const Call& call);
 
 }  // namespace thimble::kernels

@@ -77,6 +77,13 @@ bool is_nhwc_but_for_ones(const Tensor& t) {
   return has_order(t, kOrder);
 }
 
+Status check_image(const Tensor& t, StockForm form) {
+  if (const Status s = check_tensor(t, DType::kI8); s != Status::kOk) return s;
+  if (t.rank != 4) return Status::kBadShape;
+  const bool fits = form == StockForm::kNhwc ? is_contiguous(t) : is_nhwc(t);
+  return fits ? Status::kOk : Status::kBadLayout;
+}
+
 bool is_contiguous_but_for_ones(const Tensor& t) {
   static constexpr uint8_t kOrder[] = {0, 1, 2, 3, 4, 5};
   static_assert(sizeof(kOrder) == abi::kMaxRank);

@@ -31,6 +31,17 @@ inline int8_t* mutable_codes(const Tensor& t) {
   return static_cast<int8_t*>(t.data);
 }
 
+/// Forms of the stock image operators: with scratch as its last input, as releases before it had
+/// them, and with images whose logical order is N, H, W, C.
+enum class StockForm : uint8_t { kCurrent, kNoScratch, kNhwc };
+/// Where batch, height, width and channels stand among an image's sizes.
+struct ImageDims {
+  uint8_t height, width, channels;
+};
+constexpr ImageDims image_dims(StockForm form) {
+  return form == StockForm::kNhwc ? ImageDims{1, 2, 3} : ImageDims{2, 3, 1};
+}
+
 /// Bytes of one element; 0 for a type that no kernel knows.
 uint32_t element_bytes(DType dtype);
 
@@ -88,6 +99,8 @@ bool is_contiguous_but_for_ones(const Tensor& t);
 inline bool is_nhwc(const Tensor& t) {
   return t.rank == 4 && (has_order4(t, 0x01030200) || is_nhwc_but_for_ones(t));
 }
+/// An image of int8 codes with its channels innermost.
+Status check_image(const Tensor& t, StockForm form);
 /// Last dimension innermost, and so on.
 inline bool is_contiguous(const Tensor& t) {
   return (t.rank == 4 && has_order4(t, 0x03020100)) || is_contiguous_but_for_ones(t);

@@ -17,20 +17,23 @@ namespace {
 /// The sum of a window of codes stays far inside 32 bits.
 constexpr int64_t kMaxTaps = 1 << 23;
 
+template <StockForm kForm>
 void bind_activations(const Tensor& x, const Tensor& y, Pool& pool) {
+  constexpr ImageDims dims = image_dims(kForm);
   pool.x = codes(x);
   pool.y = mutable_codes(y);
   pool.batch = x.sizes[0];
-  pool.c = x.sizes[1];
-  for (uint32_t a = 0; a < 2; ++a) {
-    pool.axis[a].in = x.sizes[2 + a];
-    pool.axis[a].out = y.sizes[2 + a];
-  }
+  pool.c = x.sizes[dims.channels];
+  pool.axis[0].in = x.sizes[dims.height];
+  pool.axis[0].out = y.sizes[dims.height];
+  pool.axis[1].in = x.sizes[dims.width];
+  pool.axis[1].out = y.sizes[dims.width];
 }
 
+template <StockForm kForm>
 Pool bind_stock(const Call& call, uint32_t y) {
   Pool pool;
-  bind_activations(tensor(call, 0), tensor(call, y), pool);
+  bind_activations<kForm>(tensor(call, 0), tensor(call, y), pool);
   for (uint32_t a = 0; a < 2; ++a) {
     pool.axis[a].kernel = ints(call, 1).items[a];
     pool.axis[a].stride = ints(call, 2).items[a];
@@ -40,14 +43,11 @@ Pool bind_stock(const Call& call, uint32_t y) {
   return pool;
 }
 
-Status check_activations(const Tensor& x, const Tensor& y) {
-  const Tensor* const both[] = {&x, &y};
-  for (const Tensor* t : both) {
-    if (const Status s = check_tensor(*t, DType::kI8); s != Status::kOk) return s;
-    if (t->rank != 4) return Status::kBadShape;
-    if (!is_nhwc(*t)) return Status::kBadLayout;
-  }
-  const bool agree = x.sizes[0] == y.sizes[0] && x.sizes[1] == y.sizes[1];
+Status check_activations(const Tensor& x, const Tensor& y, StockForm form) {
+  if (const Status s = check_image(x, form); s != Status::kOk) return s;
+  if (const Status s = check_image(y, form); s != Status::kOk) return s;
+  const uint32_t channels = image_dims(form).channels;
+  const bool agree = x.sizes[0] == y.sizes[0] && x.sizes[channels] == y.sizes[channels];
   return agree ? Status::kOk : Status::kBadShape;
 }
 
@@ -79,7 +79,7 @@ Status check_stock(const Pool& pool, bool ceil_mode) {
 
 Status check_native(const Call& call) {
   const Tensor& params = tensor(call, 1);
-  const Status s = check_activations(tensor(call, 0), tensor(call, 2));
+  const Status s = check_activations(tensor(call, 0), tensor(call, 2), StockForm::kCurrent);
   if (s != Status::kOk) return s;
   if (const Status b = check_blob(params, sizeof(abi::PoolParams)); b != Status::kOk) return b;
   const Pool pool = bind_native_pool(call);
@@ -90,29 +90,41 @@ Status check_native(const Call& call) {
   return Status::kOk;
 }
 
+constexpr StockForm images_of(AvgForm form) {
+  return form == AvgForm::kNhwc ? StockForm::kNhwc : StockForm::kCurrent;
+}
+constexpr uint32_t avg_pool_output(AvgForm form) {
+  if (form == AvgForm::kNoCeilMode) return 8;
+  return form == AvgForm::kNoCeilModeNoScratch ? 7 : 9;
+}
 }  // namespace
 
+template <AvgForm kForm>
 Status check_stock_avg_pool(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_avg_pool2d;
-  if (!integers_fit(call, letters(kOp)) || tensor(call, 8).is_constant) {
-    return Status::kBadParameter;
-  }
+  constexpr Letters kCurrent = letters(abi::PteOp::cortex_m_quantized_avg_pool2d);
+  constexpr Letters kOlder = letters(abi::PteOp::cortex_m_quantized_avg_pool2d_8);
+  constexpr uint32_t y = avg_pool_output(kForm);
+  constexpr bool has_scratch = kForm != AvgForm::kNoCeilModeNoScratch;
+  constexpr bool has_ceil_mode = y == 9;
+  if (!integers_fit(call, has_ceil_mode ? kCurrent : kOlder)) return Status::kBadParameter;
+  if (has_scratch && tensor(call, y - 1).is_constant) return Status::kBadParameter;
   if (const Status s = check_lists(call, 3); s != Status::kOk) return s;
-  const Status s = check_activations(tensor(call, 0), tensor(call, 9));
+  const Status s = check_activations(tensor(call, 0), tensor(call, y), images_of(kForm));
   if (s != Status::kOk) return s;
-  return check_stock(bind_stock_avg_pool(call), integer(call, 4) != 0);
+  return check_stock(bind_stock_avg_pool<kForm>(call), has_ceil_mode && integer(call, 4) != 0);
 }
 
+template <StockForm kForm>
 Status check_stock_max_pool(const Call& call) {
   constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_max_pool2d;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
   if (const Status s = check_lists(call, 4); s != Status::kOk) return s;
-  const Status s = check_activations(tensor(call, 0), tensor(call, 10));
+  const Status s = check_activations(tensor(call, 0), tensor(call, 10), kForm);
   if (s != Status::kOk) return s;
   if (!is_code(integer(call, 6)) || integer(call, 6) != integer(call, 7)) {
     return Status::kBadParameter;
   }
-  return check_stock(bind_stock_max_pool(call), integer(call, 5) != 0);
+  return check_stock(bind_stock_max_pool<kForm>(call), integer(call, 5) != 0);
 }
 
 Status check_native_avg_pool(const Call& call) {
@@ -126,23 +138,38 @@ Status check_native_max_pool(const Call& call) {
   return check_native(call);
 }
 
+template <AvgForm kForm>
 Pool bind_stock_avg_pool(const Call& call) {
-  return bind_stock(call, 9);
+  return bind_stock<images_of(kForm)>(call, avg_pool_output(kForm));
 }
 
+template <StockForm kForm>
 Pool bind_stock_max_pool(const Call& call) {
-  Pool pool = bind_stock(call, 10);
+  Pool pool = bind_stock<kForm>(call, 10);
   for (uint32_t a = 0; a < 2; ++a) pool.axis[a].dilation = ints(call, 4).items[a];
   pool.min = integer(call, 8);
   pool.max = integer(call, 9);
   return pool;
 }
 
+template Status check_stock_avg_pool<AvgForm::kCurrent>(const Call&);
+template Pool bind_stock_avg_pool<AvgForm::kCurrent>(const Call&);
+template Status check_stock_avg_pool<AvgForm::kNoCeilMode>(const Call&);
+template Pool bind_stock_avg_pool<AvgForm::kNoCeilMode>(const Call&);
+template Status check_stock_avg_pool<AvgForm::kNoCeilModeNoScratch>(const Call&);
+template Pool bind_stock_avg_pool<AvgForm::kNoCeilModeNoScratch>(const Call&);
+template Status check_stock_avg_pool<AvgForm::kNhwc>(const Call&);
+template Pool bind_stock_avg_pool<AvgForm::kNhwc>(const Call&);
+template Status check_stock_max_pool<StockForm::kCurrent>(const Call&);
+template Pool bind_stock_max_pool<StockForm::kCurrent>(const Call&);
+template Status check_stock_max_pool<StockForm::kNhwc>(const Call&);
+template Pool bind_stock_max_pool<StockForm::kNhwc>(const Call&);
+
 Pool bind_native_pool(const Call& call) {
   Pool pool;
   abi::PoolParams header;
   memcpy(&header, tensor(call, 1).data, sizeof header);
-  bind_activations(tensor(call, 0), tensor(call, 2), pool);
+  bind_activations<StockForm::kCurrent>(tensor(call, 0), tensor(call, 2), pool);
   pool.axis[0].kernel = header.kernel_h;
   pool.axis[1].kernel = header.kernel_w;
   pool.axis[0].stride = header.stride_h;

@@ -18,11 +18,18 @@ struct Pool {
   int32_t min = -128, max = 127;
 };
 
+/// Which inputs of a stock avg_pool2d follow the padding, besides three numbers that mean nothing.
+enum class AvgForm : uint8_t { kCurrent, kNoCeilMode, kNoCeilModeNoScratch, kNhwc };
+
+template <AvgForm kForm>
 Status check_stock_avg_pool(const Call& call);
+template <StockForm kForm>
 Status check_stock_max_pool(const Call& call);
 Status check_native_avg_pool(const Call& call);
 Status check_native_max_pool(const Call& call);
+template <AvgForm kForm>
 Pool bind_stock_avg_pool(const Call& call);
+template <StockForm kForm>
 Pool bind_stock_max_pool(const Call& call);
 Pool bind_native_pool(const Call& call);
 

@@ -39,16 +39,19 @@ void run(Binary& binary, const abi::AddParams& params) {
   } while (walk.next());
 }
 
+template <bool kLimits>
 Status check_stock(const Call& call) {
-  constexpr abi::PteOp kOp = abi::PteOp::cortex_m_quantized_add;
+  constexpr abi::PteOp kOp =
+      kLimits ? abi::PteOp::cortex_m_quantized_add : abi::PteOp::cortex_m_quantized_add_12;
   if (!integers_fit(call, letters(kOp))) return Status::kBadParameter;
-  const Status s = check_binary(tensor(call, 0), tensor(call, 4), tensor(call, 13));
-  return s != Status::kOk ? s : check_add(stock_add_params(call));
+  const Status s = check_binary(tensor(call, 0), tensor(call, 4), tensor(call, kLimits ? 13 : 11));
+  return s != Status::kOk ? s : check_add(stock_add_params(call, kLimits));
 }
 
+template <bool kLimits>
 void run_stock(const Call& call) {
-  Binary binary = bind_binary(tensor(call, 0), tensor(call, 4), tensor(call, 13));
-  run(binary, stock_add_params(call));
+  Binary binary = bind_binary(tensor(call, 0), tensor(call, 4), tensor(call, kLimits ? 13 : 11));
+  run(binary, stock_add_params(call, kLimits));
 }
 
 abi::AddParams native_params(const Call& call) {
@@ -71,7 +74,8 @@ void run_native(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_add, check_stock, run_stock);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_add, check_stock<true>, run_stock<true>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_add_12, check_stock<false>, run_stock<false>);
 THIMBLE_DEFINE_KERNEL(portable, thimble_add, check_native, run_native);
 
 }  // namespace thimble::kernels

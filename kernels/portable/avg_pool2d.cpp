@@ -60,8 +60,9 @@ void run(const Pool& pool) {
   }
 }
 
+template <AvgForm kForm>
 void run_stock(const Call& call) {
-  run(bind_stock_avg_pool(call));
+  run(bind_stock_avg_pool<kForm>(call));
 }
 void run_native(const Call& call) {
   run(bind_native_pool(call));
@@ -69,7 +70,15 @@ void run_native(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_avg_pool2d, check_stock_avg_pool, run_stock);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_avg_pool2d,
+                      check_stock_avg_pool<AvgForm::kCurrent>, run_stock<AvgForm::kCurrent>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_avg_pool2d_8,
+                      check_stock_avg_pool<AvgForm::kNoCeilModeNoScratch>,
+                      run_stock<AvgForm::kNoCeilModeNoScratch>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_avg_pool2d_9,
+                      check_stock_avg_pool<AvgForm::kNoCeilMode>, run_stock<AvgForm::kNoCeilMode>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_avg_pool2d_nhwc,
+                      check_stock_avg_pool<AvgForm::kNhwc>, run_stock<AvgForm::kNhwc>);
 THIMBLE_DEFINE_KERNEL(portable, thimble_avg_pool2d, check_native_avg_pool, run_native);
 
 }  // namespace thimble::kernels

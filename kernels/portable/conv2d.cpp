@@ -98,8 +98,9 @@ void run(const Conv& conv) {
   }
 }
 
+template <StockForm kForm>
 void run_stock(const Call& call) {
-  run(bind_stock_conv2d(call));
+  run(bind_stock_conv2d<kForm>(call));
 }
 void run_native(const Call& call) {
   run(bind_native_conv(call));
@@ -107,7 +108,12 @@ void run_native(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_conv2d, check_stock_conv2d, run_stock);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_conv2d, check_stock_conv2d<StockForm::kCurrent>,
+                      run_stock<StockForm::kCurrent>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_conv2d_13,
+                      check_stock_conv2d<StockForm::kNoScratch>, run_stock<StockForm::kNoScratch>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_conv2d_nhwc,
+                      check_stock_conv2d<StockForm::kNhwc>, run_stock<StockForm::kNhwc>);
 THIMBLE_DEFINE_KERNEL(portable, thimble_conv2d, check_native_conv2d, run_native);
 
 }  // namespace thimble::kernels

@@ -116,8 +116,9 @@ void run(const Conv& conv) {
   }
 }
 
+template <StockForm kForm>
 void run_stock(const Call& call) {
-  run(bind_stock_depthwise(call));
+  run(bind_stock_depthwise<kForm>(call));
 }
 void run_native(const Call& call) {
   run(bind_native_conv(call));
@@ -125,8 +126,13 @@ void run_native(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_depthwise_conv2d, check_stock_depthwise,
-                      run_stock);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_depthwise_conv2d,
+                      check_stock_depthwise<StockForm::kCurrent>, run_stock<StockForm::kCurrent>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_depthwise_conv2d_14,
+                      check_stock_depthwise<StockForm::kNoScratch>,
+                      run_stock<StockForm::kNoScratch>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_depthwise_conv2d_nhwc,
+                      check_stock_depthwise<StockForm::kNhwc>, run_stock<StockForm::kNhwc>);
 THIMBLE_DEFINE_KERNEL(portable, thimble_depthwise_conv2d, check_native_depthwise, run_native);
 
 }  // namespace thimble::kernels

@@ -46,8 +46,9 @@ void run(const Pool& pool) {
   }
 }
 
+template <StockForm kForm>
 void run_stock(const Call& call) {
-  run(bind_stock_max_pool(call));
+  run(bind_stock_max_pool<kForm>(call));
 }
 void run_native(const Call& call) {
   run(bind_native_pool(call));
@@ -55,7 +56,10 @@ void run_native(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_max_pool2d, check_stock_max_pool, run_stock);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_max_pool2d,
+                      check_stock_max_pool<StockForm::kCurrent>, run_stock<StockForm::kCurrent>);
+THIMBLE_DEFINE_KERNEL(portable, cortex_m_quantized_max_pool2d_nhwc,
+                      check_stock_max_pool<StockForm::kNhwc>, run_stock<StockForm::kNhwc>);
 THIMBLE_DEFINE_KERNEL(portable, thimble_max_pool2d, check_native_max_pool, run_native);
 
 }  // namespace thimble::kernels

@@ -2,7 +2,7 @@
 // dim_order.
 //
 // Operands: x, dim, start, end, step, y. Negative dim, start and end count from the end; start and
-// end are clamped to the dimension (an absent start arrives as 0, an absent end as a huge number).
+// end are clamped to the dimension. An absent start is 0, an absent end the end.
 
 #include "kernels/args/move.h"
 #include "kernels/define.h"
@@ -10,7 +10,8 @@
 namespace thimble::kernels {
 namespace {
 
-int64_t position(int64_t index, int64_t size) {
+int64_t position(int64_t index, int64_t size, int64_t absent) {
+  if (index == kAbsent) return absent;
   if (index < 0) index += size;
   return index < 0 ? 0 : index > size ? size : index;
 }
@@ -29,8 +30,8 @@ Status check(const Call& call) {
   if (x.rank != y.rank) return Status::kBadShape;
   if (dim < -int64_t{x.rank} || dim >= x.rank || step < 1) return Status::kBadParameter;
   const int64_t size = x.sizes[dimension(call)];
-  const int64_t start = position(call.args[2].integer, size);
-  const int64_t end = position(call.args[3].integer, size);
+  const int64_t start = position(call.args[2].integer, size, 0);
+  const int64_t end = position(call.args[3].integer, size, size);
   if (start >= end) return Status::kBadShape;
   for (uint32_t d = 0; d < x.rank; ++d) {
     const int64_t expected = d == dimension(call) ? (end - 1 - start) / step + 1 : x.sizes[d];
@@ -45,7 +46,7 @@ void run(const Call& call) {
   const uint32_t dim = dimension(call);
   int32_t steps[abi::kMaxRank];
   byte_strides(x, steps);
-  const int64_t start = position(call.args[2].integer, x.sizes[dim]) * steps[dim];
+  const int64_t start = position(call.args[2].integer, x.sizes[dim], 0) * steps[dim];
   // With one element the step is not used, and may be anything.
   if (y.sizes[dim] > 1) steps[dim] *= static_cast<int32_t>(call.args[4].integer);
   Move move = gather(y, x, steps);

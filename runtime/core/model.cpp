@@ -67,6 +67,12 @@ void clear_inputs(Model& model) {
   }
 }
 
+/// Of the arena: all pieces that survive a run.
+uint32_t kept_bytes(const Image& image) {
+  constexpr size_t kAt = offsetof(abi::StateHeader, bytes);
+  return image.state != nullptr ? load<uint32_t>(image.state + kAt) : 0;
+}
+
 /// Calls visit(piece of the arena, record) for all that survives a run.
 template <class Visit>
 void for_each_state(const Model& model, Visit visit) {
@@ -137,8 +143,8 @@ Status set_input(Model& model, uint32_t index, const void* data, size_t bytes) {
     if (data != tensor.data) std::memcpy(tensor.data, data, bytes);
     return Status::kOk;
   }
-  const uint32_t element = element_bytes(static_cast<uint32_t>(tensor.dtype));
-  if (reinterpret_cast<uintptr_t>(data) % element != 0) return Status::kMisaligned;
+  const uint32_t element = element_bytes(static_cast<uint32_t>(tensor.dtype));  // a power of two
+  if ((reinterpret_cast<uintptr_t>(data) & (element - 1)) != 0) return Status::kMisaligned;
   model.input_data[index] = data;
   return Status::kOk;
 }
@@ -158,7 +164,7 @@ Status run(const Model& model) {
     const thimble_trace_hook hook = model.trace_hook;
     if (hook != nullptr) hook(model.trace_user, i, kernel.name, 0);
 #endif
-    (void)decode_call(access, model, instruction.args, kernel.arguments, frame);
+    (void)decode_call(access, model, instruction.args, kernel, frame);
     kernel.run(frame.call);
 #if THIMBLE_TRACE
     if (hook != nullptr) hook(model.trace_user, i, kernel.name, 1);
@@ -185,7 +191,7 @@ thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_ker
   if (status != Status::kOk) return code(status);
   needs->arena_bytes = model.image.arena_bytes;
   needs->state_bytes = layout_of(model.image).end - model.image.arena_bytes;
-  needs->saved_bytes = model.image.kept_bytes;
+  needs->saved_bytes = kept_bytes(model.image);
   return 0;
 }
 
@@ -244,7 +250,7 @@ thimble_status thimble_reset(thimble_model* model) {
 thimble_status thimble_save(const thimble_model* model, void* to, size_t bytes) {
   const Model* inside = loaded(model);
   if (inside == nullptr) return code(Status::kNotInitialized);
-  if (bytes != inside->image.kept_bytes || (to == nullptr && bytes != 0)) {
+  if (bytes != kept_bytes(inside->image) || (to == nullptr && bytes != 0)) {
     return code(Status::kBadArgument);
   }
   auto* at = static_cast<uint8_t*>(to);
@@ -258,7 +264,7 @@ thimble_status thimble_save(const thimble_model* model, void* to, size_t bytes) 
 thimble_status thimble_restore(thimble_model* model, const void* from, size_t bytes) {
   Model* inside = loaded(model);
   if (inside == nullptr) return code(Status::kNotInitialized);
-  if (bytes != inside->image.kept_bytes || (from == nullptr && bytes != 0)) {
+  if (bytes != kept_bytes(inside->image) || (from == nullptr && bytes != 0)) {
     return code(Status::kBadArgument);
   }
   auto* at = static_cast<const uint8_t*>(from);

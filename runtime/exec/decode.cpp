@@ -77,22 +77,31 @@ THIMBLE_INLINE Status check_constant(Checked& access, const Image& image, uint32
     }
     data = image.constant_data + offset;
   } else {
-    const Status status = check_buffer(access, image, index, bytes, data);
+    Position found;  // one that has an address: `data` stays in a register
+    const Status status = check_buffer(access, image, index, bytes, found);
     if (status != Status::kOk) return status;
+    data = found;
   }
   // The file itself is aligned, so this is a fact of the file and not of where it lies.
   const bool aligned = reinterpret_cast<uintptr_t>(data) % abi::kConstantAlignment == 0;
   return aligned ? Status::kOk : Status::kCorrupt;
 }
 
+/// Of a tensor in the arena, where each memory of the plan has its start.
 Status check_planned(const Image& image, const CheckedTable& allocation, uint32_t bytes,
                      uint32_t element) {
   const auto memory_id = number_in<uint32_t>(allocation, pte::allocation_details::kMemoryId);
   const auto offset = number_in<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
   const auto high = number_in<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetHigh);
-  if (memory_id != 1) return memory_id == 0 ? Status::kCorrupt : Status::kUnsupported;
-  const uint32_t arena = image.arena_bytes;
-  if (high != 0 || offset > arena || bytes > arena - offset) return Status::kCorrupt;
+  if (high != 0 || offset > image.arena_bytes) return Status::kCorrupt;
+  uint32_t rest = image.arena_bytes - offset;
+  if (memory_id != 1) {
+    if (memory_id == 0 || memory_id >= image.memories.count()) return Status::kCorrupt;
+    const uint32_t start = start_of(image, memory_id);
+    if (start > rest) return Status::kCorrupt;
+    rest -= start;
+  }
+  if (bytes > rest) return Status::kCorrupt;
   return (offset & (element - 1)) == 0 ? Status::kOk : Status::kCorrupt;
 }
 
@@ -165,15 +174,14 @@ THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_
   tensor.is_null = false;
   // Aligned, whole and in order it is; kernels ask for elements besides.
   tensor.is_sound = Access::kChecked && bytes - 1 < kernels::kMaxTensorBytes;
-  tensor.sizes = nullptr;
-  tensor.dim_order = nullptr;
   if (rank != 0) {
     tensor.sizes = reinterpret_cast<const int32_t*>(sizes.item(0, 4));
     tensor.dim_order = dim_order.item(0, 1);
+  } else {
+    tensor.sizes = nullptr;
+    tensor.dim_order = nullptr;
   }
 
-  tensor.data = nullptr;
-  tensor.is_constant = false;
   planned = false;
   const auto constant = number_in<uint32_t>(table, pte::tensor::kDataBufferIdx);
   const Position allocation_at = table.field(pte::tensor::kAllocationInfo);
@@ -193,6 +201,8 @@ THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_
     // A planned tensor with a start value: ours have it in the entry that lists all state.
     if (Access::kChecked && image.state == nullptr) return Status::kUnsupported;
   }
+  tensor.data = nullptr;
+  tensor.is_constant = false;
   if (allocation_at == nullptr) return caller_data(model, value_index, tensor);
   const auto allocation = access.allocation(allocation_at);
   if constexpr (Access::kChecked) {
@@ -202,8 +212,11 @@ THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_
   }
   planned = true;
   if (model.arena == nullptr) return Status::kOk;
-  tensor.data =
+  uint8_t* data =
       model.arena + number_in<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
+  const auto memory_id = number_in<uint32_t>(allocation, pte::allocation_details::kMemoryId);
+  if (memory_id != 1) data += start_of(image, memory_id);
+  tensor.data = data;
   return Status::kOk;
 }
 
@@ -231,14 +244,23 @@ Status decode_ints(Access& access, const Image& image, const AnyTable& table,
   return Status::kOk;
 }
 
+/// The letters of what need only be a tensor, and of one that is written.
+constexpr char kAnyTensor = 'X', kOutput = 'o', kOutputs = 'w';
+
+template <class Access>
+Status decode_argument(Access& access, const Model& model, uint32_t value_index, char letter,
+                       kernels::Arg& arg);
+
 template <class Access, class AnyTable>
-Status decode_tensors(Access& access, const Model& model, const AnyTable& table, uint32_t& count) {
+Status decode_tensors(Access& access, const Model& model, const AnyTable& table, char letter,
+                      uint32_t& count) {
   const Vector items = access.vector(table, pte::list_value::kItems, 2);
   count = items.count();
   if constexpr (Access::kChecked) {
+    const char item_letter = letter == kOutputs ? kOutput : kAnyTensor;
     for (uint32_t i = 0; i < count; ++i) {
-      kernels::Tensor item;
-      const Status status = decode_tensor(access, model, items.index(i), item);
+      kernels::Arg item;
+      const Status status = decode_argument(access, model, items.index(i), item_letter, item);
       if (status != Status::kOk) return status;
     }
   }
@@ -253,39 +275,45 @@ kernels::Tensor list_item(const kernels::Call& call, uint32_t arg, uint32_t inde
 
 // --- Arguments -----------------------------------------------------------------------------------
 
-/// The letter of what need only be a tensor.
-constexpr char kAnyTensor = 'X';
+/// Of letters that take values of several tags.
+constexpr uint32_t kOpen = 0x40;
 
-/// What tag a value must have for a letter, with Memo::kPlanned where it is written to; none for
-/// the end of the letters. A letter counts by its low five bits, in which only T and t agree.
+/// What tag a value must have for a letter, with Memo::kPlanned where it is written to.
 struct LetterTags {
-  uint8_t tags[32] = {};
+  static constexpr char kFirst = 'R', kLast = 'z';
+  uint8_t tags[kLast - kFirst + 1] = {};
   constexpr LetterTags() {
     set(kAnyTensor, tag::kTensor);
     set('T', tag::kTensor);
+    set('t', tag::kTensor);
     // Only the arena is ever written: not the file, and not a caller's input.
-    set('o', tag::kTensor | Memo::kPlanned);
+    set(kOutput, tag::kTensor | Memo::kPlanned);
     set('s', tag::kTensor | Memo::kPlanned);
     set('i', tag::kInt);
     set('b', tag::kBool);
     set('d', tag::kDouble);
     set('l', tag::kIntList);
     set('R', tag::kTensorList);
+    set(kOutputs, tag::kTensorList);
+    for (const char letter : kernels::kOpenLetters) set(letter, kOpen);
   }
-  constexpr void set(char letter, uint32_t tag) { tags[letter & 31] = static_cast<uint8_t>(tag); }
+  constexpr void set(char letter, uint32_t tag) {
+    tags[letter - kFirst] = static_cast<uint8_t>(tag);
+  }
 };
 constexpr LetterTags kLetterTags;
 
 THIMBLE_INLINE uint32_t wanted_for(char letter) {
-  return kLetterTags.tags[letter & 31];
+  return kLetterTags.tags[letter - LetterTags::kFirst];
 }
 
 /// A value whose tag is not the letter's.
 THIMBLE_OUT_OF_LINE Status check_misfit(uint32_t value_tag, char letter, kernels::Arg& arg) {
-  if (value_tag == tag::kNone || letter == 0) return Status::kCorrupt;
+  if (value_tag == tag::kNone) return Status::kCorrupt;
   if (value_tag != tag::kNull) {
     return letter == kAnyTensor ? Status::kUnsupported : Status::kCorrupt;
   }
+  if (wanted_for(letter) == kOpen) return Status::kOk;
   if (letter != 't') return Status::kUnsupported;
   arg.tensor = {};
   arg.tensor.is_null = true;
@@ -295,7 +323,7 @@ THIMBLE_OUT_OF_LINE Status check_misfit(uint32_t value_tag, char letter, kernels
 /// An argument that is neither tensor nor number.
 template <class Access>
 THIMBLE_OUT_OF_LINE Status decode_other(Access& access, const Model& model, uint32_t value_tag,
-                                        Position at, kernels::Arg& arg) {
+                                        Position at, char letter, kernels::Arg& arg) {
   const bool is_bool = value_tag == tag::kBool;
   const auto payload = is_bool ? access.boolean(at) : access.list(at);
   if (Access::kChecked && payload.at == nullptr) return Status::kCorrupt;
@@ -304,7 +332,14 @@ THIMBLE_OUT_OF_LINE Status decode_other(Access& access, const Model& model, uint
     return Status::kOk;
   }
   if (value_tag == tag::kIntList) return decode_ints(access, model.image, payload, arg.ints);
-  return decode_tensors(access, model, payload, arg.list);
+  if (value_tag == tag::kTensorList) {
+    return decode_tensors(access, model, payload, letter, arg.list);
+  }
+  const bool is_text = value_tag == tag::kString;
+  if (Access::kChecked && !is_text && value_tag != tag::kDoubleList) return Status::kUnsupported;
+  const Vector items = access.vector(payload, pte::list_value::kItems, is_text ? 0 : 3);
+  arg.items = {items.item(0, 1), items.count()};
+  return Status::kOk;
 }
 
 template <class Access>
@@ -315,8 +350,9 @@ THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, u
   const Value value = access.value(image.values.item(value_index, 4));
   const uint32_t wanted = wanted_for(letter);
   if constexpr (Access::kChecked) {
-    if (value.tag != (wanted & ~Memo::kPlanned) || value.tag == tag::kNone) {
-      return check_misfit(value.tag, letter, arg);
+    if (value.tag != (wanted & ~Memo::kPlanned)) {
+      const bool open = wanted == kOpen && value.tag > tag::kNull;
+      if (!open) return check_misfit(value.tag, letter, arg);
     }
   } else if (value.tag == tag::kNull) {
     return check_misfit(value.tag, letter, arg);
@@ -341,7 +377,7 @@ THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, u
       arg.number = std::bit_cast<double>(bits);
     }
   } else {
-    const Status status = decode_other(access, model, value.tag, value.payload, arg);
+    const Status status = decode_other(access, model, value.tag, value.payload, letter, arg);
     if (Access::kChecked && status != Status::kOk) return status;
     if (value.tag == tag::kTensorList) return Status::kOk;
   }
@@ -350,6 +386,19 @@ THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, u
     if (value.tag != tag::kTensor || !arg.tensor.is_constant) {
       access.memo.keep(value_index, known, arg);
     }
+  }
+  return Status::kOk;
+}
+
+/// Of open letters, which take values of several tags.
+THIMBLE_OUT_OF_LINE Status settle(const kernels::Kernel& kernel, Frame& frame) {
+  kernels::Arg* arg = frame.args();
+  const char* letter = kernel.arguments;
+  for (uint32_t i = 0; letter[i] != 0; ++i) {
+    if (wanted_for(letter[i]) != kOpen) continue;
+    const uint32_t tag = tag_of(frame.model->image.values.target(frame.indices.index(i)));
+    const Status status = kernel.settle(letter[i], tag, arg[i]);
+    if (status != Status::kOk) return status;
   }
   return Status::kOk;
 }
@@ -371,45 +420,45 @@ Status decode_tensor(Access& access, const Model& model, uint32_t value_index,
 }
 
 template <class Access>
-Status decode_call(Access& access, const Model& model, Vector indices, const char* letters,
-                   Frame& frame) {
-  const uint32_t count = indices.count();
-  if constexpr (Access::kChecked) {
-    if (count < 2) return Status::kCorrupt;
-    if (count > abi::kMaxArgs) return Status::kUnsupported;
-  }
+Status decode_call(Access& access, const Model& model, Vector indices,
+                   const kernels::Kernel& kernel, Frame& frame) {
+  const char* const letters = kernel.arguments;
   frame.call = {frame.args(), &frame, list_item};
   frame.model = &model;
   frame.indices = indices;
   // The last index repeats that of the out tensor, as the return value.
-  const uint32_t last = count - 1;
+  const uint32_t last = indices.count() - 1;
   kernels::Arg* arg = frame.args();
-  for (uint32_t i = 0; i < last; ++i, ++arg) {
+  uint32_t i = 0;
+  do {
     const uint32_t value_index = indices.index(i);
     const char letter = letters[i];
     if constexpr (Access::kChecked) {
       if (const uint32_t known = access.memo.tag(value_index); known != 0) {
         const uint32_t wanted = wanted_for(letter);
-        if (known != wanted && (known & ~Memo::kPlanned) != wanted) return Status::kCorrupt;
-        access.memo.recall(value_index, *arg);
-        continue;
+        if (known == wanted || (known & ~Memo::kPlanned) == wanted) {
+          access.memo.recall(value_index, *arg);
+          continue;
+        }
       }
     }
     const Status status = decode_argument(access, model, value_index, letter, *arg);
     if (Access::kChecked && status != Status::kOk) return status;
-  }
+  } while (++arg, ++i != last);
   if constexpr (Access::kChecked) {
-    if (letters[last] != 0 || indices.index(last) != indices.index(last - 1)) {
+    if (access.failed()) return Status::kCorrupt;
+    // Several outputs come back as a list, which nobody reads.
+    if (indices.index(last) != indices.index(last - 1) && !kernel.returns_list()) {
       return Status::kCorrupt;
     }
   }
-  return access.failed() ? Status::kCorrupt : Status::kOk;
+  return kernel.settle != nullptr ? settle(kernel, frame) : Status::kOk;
 }
 
 template Status decode_tensor(Checked&, const Model&, uint32_t, kernels::Tensor&);
 template Status decode_tensor(Trusted&, const Model&, uint32_t, kernels::Tensor&);
-template Status decode_call(Checked&, const Model&, Vector, const char*, Frame&);
-template Status decode_call(Trusted&, const Model&, Vector, const char*, Frame&);
+template Status decode_call(Checked&, const Model&, Vector, const kernels::Kernel&, Frame&);
+template Status decode_call(Trusted&, const Model&, Vector, const kernels::Kernel&, Frame&);
 
 Instruction instruction_at(const Image& image, uint32_t index) {
   const Position instruction = image.instructions.target(index);

@@ -25,10 +25,10 @@ template <class Access>
 Status decode_tensor(Access& access, const Model& model, uint32_t value_index,
                      kernels::Tensor& tensor);
 
-/// `indices` is a verified vector of int32; `letters` the kernel's argument letters.
+/// `indices` is a verified vector of int32, as many as the kernel takes in a file.
 template <class Access>
-Status decode_call(Access& access, const Model& model, Vector indices, const char* letters,
-                   Frame& frame);
+Status decode_call(Access& access, const Model& model, Vector indices,
+                   const kernels::Kernel& kernel, Frame& frame);
 
 /// The tensor of a value that load has seen to be one.
 inline kernels::Tensor tensor_of(const Model& model, uint32_t value_index) {

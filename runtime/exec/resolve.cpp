@@ -1,4 +1,4 @@
-// Operator names to kernels. A generic build holds some forty kernels whose names share long
+// Operator names to kernels. A generic build holds hundreds of kernels whose names share long
 // prefixes, so names are told apart by their lengths before they are compared, a word at a time.
 
 #include "runtime/exec/decode.h"
@@ -41,23 +41,42 @@ bool starts_with(const char* text, Vector part) {
   return true;
 }
 
-/// "base.overload", or "base" if there is no overload.
+/// Instead of how many arguments a kernel takes.
+constexpr uint32_t kAnyCount = 0xFFFFFFFF;
+
+/// "base.overload", or "base" if there is no overload. With other than kAnyCount, the form of the
+/// operator that takes so many arguments in a file.
 const kernels::Kernel* find_kernel(const Image& image, uint32_t op_index,
-                                   const kernels::KernelTable& kernels) {
+                                   const kernels::KernelTable& kernels, uint32_t count) {
   const Name name = name_of(image, op_index);
   const uint32_t base_bytes = name.base.count();
   const uint32_t overload_bytes = name.overload.count();
   const uint32_t bytes = base_bytes + (overload_bytes != 0 ? overload_bytes + 1 : 0);
-  const kernels::Kernel* const* const end = kernels.kernels + kernels.count;
-  for (const kernels::Kernel* const* at = kernels.kernels; at != end; ++at) {
-    if ((*at)->name_bytes != bytes) continue;
-    const char* text = (*at)->name;
-    if (!starts_with(text, name.base)) continue;
-    if (overload_bytes == 0) return *at;
-    text += base_bytes;
-    if (*text == '.' && starts_with(text + 1, name.overload)) return *at;
+  const kernels::Kernel* const* at = kernels.kernels;
+  const kernels::Kernel* const* end = at + kernels.count;
+  if (kernels.shorter != nullptr) {
+    if (bytes > kernels::kNameBytesMax) return nullptr;
+    end = at + kernels.shorter[bytes + 1];
+    at += kernels.shorter[bytes];
+  }
+  for (; at != end; ++at) {
+    const kernels::Kernel& kernel = **at;
+    if (kernel.name_bytes != bytes) continue;
+    if (!starts_with(kernel.name, name.base)) continue;
+    const char* const text = kernel.name + base_bytes;
+    if (overload_bytes != 0 && (*text != '.' || !starts_with(text + 1, name.overload))) continue;
+    if (count == kAnyCount || kernel.count_in_file == count) return &kernel;
   }
   return nullptr;
+}
+
+/// Whether every instruction that names this row of the operator table has so many arguments.
+bool all_have(const Image& image, uint32_t op_index, uint32_t count) {
+  for (uint32_t i = 0; i < image.instructions.count(); ++i) {
+    const Instruction instruction = instruction_at(image, i);
+    if (instruction.op_index == op_index && instruction.args.count() != count) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -66,7 +85,7 @@ Status resolve_kernels(const Image& image, const kernels::KernelTable& kernels,
                        const kernels::Kernel** resolved) {
   const uint32_t count = image.operators.count();
   for (uint32_t i = 0; i < count; ++i) {
-    resolved[i] = find_kernel(image, i, kernels);
+    resolved[i] = find_kernel(image, i, kernels, kAnyCount);
     if (resolved[i] == nullptr) return Status::kMissingKernel;
   }
   return Status::kOk;
@@ -92,17 +111,27 @@ Status check_instructions(Checked& access, const Model& model,
   const Image& image = model.image;
   // No operator may be missing, even one that no instruction calls: resolve_kernels sees it so.
   for (uint32_t i = 0; model.resolved == nullptr && i < image.operators.count(); ++i) {
-    if (find_kernel(image, i, kernels) == nullptr) return Status::kMissingKernel;
+    if (find_kernel(image, i, kernels, kAnyCount) == nullptr) return Status::kMissingKernel;
   }
   const uint32_t count = image.instructions.count();
   for (uint32_t i = 0; i < count; ++i) {
     const Instruction instruction = instruction_at(image, i);
-    const kernels::Kernel& kernel = model.resolved != nullptr
-                                        ? *model.resolved[instruction.op_index]
-                                        : *find_kernel(image, instruction.op_index, kernels);
+    const kernels::Kernel* kernel =
+        model.resolved != nullptr ? model.resolved[instruction.op_index]
+                                  : find_kernel(image, instruction.op_index, kernels, kAnyCount);
+    const uint32_t arguments = instruction.args.count();
+    if (kernel->count_in_file != arguments) {
+      // Of another release of the operator, then.
+      if (arguments > abi::kMaxArgs) return Status::kUnsupported;
+      kernel = find_kernel(image, instruction.op_index, kernels, arguments);
+      if (kernel == nullptr || !all_have(image, instruction.op_index, arguments)) {
+        return Status::kCorrupt;
+      }
+      if (model.resolved != nullptr) model.resolved[instruction.op_index] = kernel;
+    }
     Frame frame;
-    Status status = decode_call(access, model, instruction.args, kernel.arguments, frame);
-    if (status == Status::kOk) status = kernel.check(frame.call);
+    Status status = decode_call(access, model, instruction.args, *kernel, frame);
+    if (status == Status::kOk) status = kernel->check(frame.call);
     if (status != Status::kOk) return status;
   }
   return Status::kOk;

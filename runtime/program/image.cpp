@@ -28,6 +28,10 @@ constexpr char kOperatorFields[] = "\4\4";
 constexpr char kInstructionFields[] = "\1\4";
 constexpr char kKernelCallFields[] = "\4\4";
 
+constexpr uint32_t aligned(uint32_t bytes) {
+  return (bytes + abi::kArenaAlignment - 1) & ~(abi::kArenaAlignment - 1);
+}
+
 struct Region {
   Position data = nullptr;
   uint32_t bytes = 0;
@@ -126,7 +130,6 @@ THIMBLE_OUT_OF_LINE Status find_state(Region found, Image& image) {
   }
   if (rest != 0) return Status::kCorrupt;
   image.state = found.data;
-  image.kept_bytes = header.bytes;
   return Status::kOk;
 }
 
@@ -172,14 +175,19 @@ Position find_plan(Verifier& verifier, Position program) {
   return first;
 }
 
-/// Memory id 0 is reserved, 1 is the arena; there is no second.
+/// Memory id 0 is reserved; our own files have only 1.
 Status find_arena_size(Verifier& verifier, Position plan, Image& image) {
-  const Vector sizes = verifier.vector(plan, pte::execution_plan::kNonConstBufferSizes, 3);
-  if (sizes.count() > 2) return Status::kUnsupported;
-  if (sizes.count() < 2) return Status::kOk;
-  const auto bytes = load<uint64_t>(sizes.item(1, 8));
-  if (bytes > kArenaBytesMax) return Status::kCorrupt;
-  image.arena_bytes = static_cast<uint32_t>(bytes);
+  image.memories = verifier.vector(plan, pte::execution_plan::kNonConstBufferSizes, 3);
+  const uint32_t count = image.memories.count();
+  for (uint32_t id = 1; id < count; ++id) {
+    const Position size = image.memories.item(id, 8);
+    const auto bytes = load<uint32_t>(size);
+    image.arena_bytes = aligned(image.arena_bytes) + bytes;
+    // Each is at most kArenaBytesMax, so that the sum of two does not wrap.
+    const bool fits = load<uint32_t>(size + 4) == 0 && bytes <= kArenaBytesMax &&
+                      image.arena_bytes <= kArenaBytesMax;
+    if (!fits) return Status::kCorrupt;
+  }
   return Status::kOk;
 }
 
@@ -230,6 +238,12 @@ Status verify_plan(Verifier& verifier, Position plan, Image& image) {
 }
 
 }  // namespace
+
+uint32_t start_of(const Image& image, uint32_t memory_id) {
+  uint32_t start = 0;
+  while (--memory_id != 0) start += aligned(load<uint32_t>(image.memories.item(memory_id, 8)));
+  return start;
+}
 
 Status open_image(const void* file, size_t file_bytes, Checked& access, Image& image) {
   if (file == nullptr) return Status::kBadArgument;

@@ -18,10 +18,13 @@ struct Image {
   Vector instructions;  // [Instruction], KernelCalls all
   Vector constants;     // [u64] offsets from constant_data; or [Buffer] if that is null
   Position constant_data = nullptr;
-  uint32_t arena_bytes = 0;
-  uint32_t kept_bytes = 0;   // of the arena, all pieces that survive a run
+  Vector memories;           // [u64] bytes of each planned memory; [0] is reserved
+  uint32_t arena_bytes = 0;  // of all memories, one behind the other, each aligned
   Position state = nullptr;  // abi::StateHeader and its records; null if nothing does
 };
+
+/// Where in the arena the memory of the plan with this id stands.
+uint32_t start_of(const Image& image, uint32_t memory_id);
 
 class Checked;
 

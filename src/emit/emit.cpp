@@ -8,6 +8,7 @@
 #include "abi/limits.h"
 #include "abi/native_params.h"
 #include "emit/layers.h"
+#include "emit/stock.h"
 #include "emit/values.h"
 #include "formats/pte/write.h"
 
@@ -259,6 +260,7 @@ Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
   for (const Bytes& constant : emitted.program.constants) {
     emitted.constant_bytes += static_cast<int64_t>(constant.size());
   }
+  if (options.dialect == target::Dialect::kStock) THIMBLE_CHECK(check_stock(emitted.program));
   THIMBLE_TRY(emitted.bytes, formats::pte::write(emitted.program));
   return emitted;
 }

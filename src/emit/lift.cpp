@@ -19,27 +19,40 @@ int64_t LiftCall::integer(size_t i) const {
   return std::get<pte::Int>(value(i)).value;
 }
 double LiftCall::number(size_t i) const {
-  return std::get<pte::Double>(value(i)).value;
+  if (const auto* number = std::get_if<pte::Double>(&value(i))) return number->value;
+  return static_cast<double>(integer(i));
+}
+const std::string& LiftCall::text(size_t i) const {
+  return std::get<pte::String>(value(i)).value;
 }
 std::vector<int64_t> LiftCall::integers(size_t i) const {
   std::vector<int64_t> result;
+  if (is_none(i)) return result;
   for (const int64_t item : std::get<pte::IntList>(value(i)).items) {
     result.push_back(std::get<pte::Int>(plan_.values[static_cast<size_t>(item)]).value);
   }
   return result;
 }
+int64_t LiftCall::counted(int64_t dim, size_t of) const {
+  const auto* tensor = std::get_if<pte::Tensor>(&value(of));
+  if (dim >= 0 || tensor == nullptr) return dim;
+  return dim + static_cast<int64_t>(tensor->sizes.size());
+}
 const std::vector<int32_t>& LiftCall::tensor_list(size_t i) const {
   return std::get<pte::TensorList>(value(i)).items;
 }
 
-Status LiftCall::check(const abi::PteOpInfo& info) const {
+Status LiftCall::check(const abi::PteOpInfo& info) {
   const std::string_view letters = info.arguments;
+  out_at_ = letters.find_first_of("ow");
   // The return value repeats the out tensor.
   if (args_.size() != letters.size() + 1) {
     return bad_input("{}: {} arguments, expected {}", info.name, args_.size(), letters.size() + 1);
   }
   for (size_t i = 0; i < letters.size(); ++i) {
     const pte::EValue& v = value(i);
+    const bool none = std::holds_alternative<pte::Null>(v);
+    const bool whole = std::holds_alternative<pte::Int>(v);
     bool fits = false;
     switch (letters[i]) {
       case 'T':
@@ -48,10 +61,24 @@ Status LiftCall::check(const abi::PteOpInfo& info) const {
         fits = std::holds_alternative<pte::Tensor>(v);
         break;
       case 't':
-        fits = std::holds_alternative<pte::Tensor>(v) || std::holds_alternative<pte::Null>(v);
+        fits = std::holds_alternative<pte::Tensor>(v) || none;
         break;
       case 'i':
-        fits = std::holds_alternative<pte::Int>(v);
+        fits = whole;
+        break;
+      case 'j':
+        fits = whole || none;
+        break;
+      case 'y':
+      case 'z':
+        fits = whole || std::holds_alternative<pte::Double>(v) ||
+               std::holds_alternative<pte::Bool>(v) || (none && letters[i] == 'z');
+        break;
+      case 'c':
+        fits = std::holds_alternative<pte::String>(v);
+        break;
+      case 'q':
+        fits = none || std::holds_alternative<pte::DoubleList>(v);
         break;
       case 'b':
         fits = std::holds_alternative<pte::Bool>(v);
@@ -60,12 +87,16 @@ Status LiftCall::check(const abi::PteOpInfo& info) const {
         fits = std::holds_alternative<pte::Double>(v);
         break;
       case 'l':
-        fits = std::holds_alternative<pte::IntList>(v) &&
-               std::ranges::all_of(std::get<pte::IntList>(v).items, [&](int64_t item) {
-                 return std::holds_alternative<pte::Int>(plan_.values[static_cast<size_t>(item)]);
-               });
+      case 'k':
+        fits = none && letters[i] == 'k';
+        if (const auto* list = std::get_if<pte::IntList>(&v)) {
+          fits = std::ranges::all_of(list->items, [&](int64_t item) {
+            return std::holds_alternative<pte::Int>(plan_.values[static_cast<size_t>(item)]);
+          });
+        }
         break;
       case 'R':
+      case 'w':
         fits = std::holds_alternative<pte::TensorList>(v);
         break;
       default:
@@ -76,19 +107,18 @@ Status LiftCall::check(const abi::PteOpInfo& info) const {
   return ok();
 }
 
-Result<std::vector<int64_t>> window_padding(const LiftCall& call, const ir::Shape& image,
+Result<std::vector<int64_t>> window_padding(const ir::Shape& out, const ir::Shape& image,
                                             const std::vector<int64_t>& pad,
                                             const std::vector<int64_t>& kernel,
                                             const std::vector<int64_t>& stride,
                                             const std::vector<int64_t>& dilation) {
-  THIMBLE_TRY(const ir::Type out, call.out_type());
   const bool pairs =
       kernel.size() == 2 && stride.size() == 2 && pad.size() == 2 && dilation.size() == 2;
-  if (image.size() != 4 || out.shape.size() != 4 || !pairs)
+  if (image.size() != 4 || out.size() != 4 || !pairs)
     return bad_input("is not a window over an image");
   std::vector<int64_t> result = {pad[0], pad[1], 0, 0};
   for (size_t k = 0; k < 2; ++k) {
-    const int64_t reach = (out.shape[2 + k] - 1) * stride[k] + (kernel[k] - 1) * dilation[k] + 1;
+    const int64_t reach = (out[2 + k] - 1) * stride[k] + (kernel[k] - 1) * dilation[k] + 1;
     result[2 + k] = std::max<int64_t>(0, reach - image[2 + k] - pad[k]);
   }
   return result;
@@ -170,11 +200,17 @@ class Lifter {
   Status lift_call(const pte::KernelCall& instruction) {
     const std::string name =
         pte::full_name(plan_.operators[static_cast<size_t>(instruction.op_index)]);
-    const auto* info = std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
+    const auto* const info = find_operator(name, instruction.args.size());
     if (info == std::end(abi::kPteOps)) return unsupported("operator {} is not known", name);
     const auto op = static_cast<abi::PteOp>(info - std::begin(abi::kPteOps));
     LiftCall call(plan_, instruction.args, &memory_, &graph_);
     THIMBLE_CHECK(call.check(*info));
+    if (info->arguments[std::string_view(info->arguments).find_first_of("ow")] == 'w') {
+      const Status split = lift_split(&call);
+      return split.ok()
+                 ? ok()
+                 : Error{split.error().kind, fmt::format("{}: {}", name, split.error().message)};
+    }
     const bool native = std::string_view(info->name).starts_with("thimble::");
     Result<ValueId> lifted = native ? lift_native(op, &call) : lift_stock(op, &call);
     if (!lifted.ok())
@@ -186,7 +222,17 @@ class Lifter {
     }
     graph_.value(*lifted).type.dim_order = out.dim_order;
     results_.push_back(*lifted);
-    return memory_.write(instruction.args.back(), *lifted);
+    return memory_.write(call.out(), *lifted);
+  }
+
+  /// The row of the name with so many arguments, the return value included; else the name's first.
+  static const abi::PteOpInfo* find_operator(std::string_view name, size_t arguments) {
+    const auto* const first = std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
+    for (const auto* info = first; info != std::end(abi::kPteOps); ++info) {
+      const bool fits = std::string_view(info->arguments).size() + 1 == arguments;
+      if (info->name == name && fits) return info;
+    }
+    return first;
   }
 
   const pte::Program& program_;

@@ -15,18 +15,27 @@ class LiftCall {
       : plan_(plan), args_(args), memory_(memory), graph_(graph) {}
 
   /// Each argument is of the kind its letter says.
-  Status check(const abi::PteOpInfo& info) const;
+  Status check(const abi::PteOpInfo& info);
 
   [[nodiscard]] ir::Graph& graph() const { return *graph_; }
   Result<ir::ValueId> tensor(size_t i) { return memory_->read(args_[i]); }
+  [[nodiscard]] size_t argument_count() const { return args_.size(); }
   [[nodiscard]] bool is_none(size_t i) const;
   [[nodiscard]] int64_t integer(size_t i) const;
+  /// Of a d, y or z argument.
   [[nodiscard]] double number(size_t i) const;
+  [[nodiscard]] const std::string& text(size_t i) const;
+  /// Empty for None.
   [[nodiscard]] std::vector<int64_t> integers(size_t i) const;
   [[nodiscard]] const std::vector<int32_t>& tensor_list(size_t i) const;
+  /// Argument i as a dimension of tensor argument `of`; what is none stays as it is.
+  [[nodiscard]] int64_t dim(size_t i, size_t of) const { return counted(integer(i), of); }
+  [[nodiscard]] int64_t counted(int64_t dim, size_t of) const;
   Result<const Bytes*> constant(size_t i) const { return memory_->constant(args_[i]); }
   [[nodiscard]] Result<ir::Type> type(size_t i) const { return memory_->type(args_[i]); }
-  [[nodiscard]] Result<ir::Type> out_type() const { return memory_->type(args_.back()); }
+  /// Of the out tensor: the first, where there are several.
+  [[nodiscard]] int32_t out() const { return args_[out_at_]; }
+  [[nodiscard]] Result<ir::Type> out_type() const { return memory_->type(out()); }
   LiftMemory& memory() { return *memory_; }
 
  private:
@@ -38,11 +47,12 @@ class LiftCall {
   const std::vector<int32_t>& args_;
   LiftMemory* memory_;
   ir::Graph* graph_;
+  size_t out_at_ = 0;
 };
 
-/// [top, left] -> [top, left, bottom, right] such that the window's result has the out tensor's
-/// extent. All lists have two entries; `image` has four dimensions; else an error.
-Result<std::vector<int64_t>> window_padding(const LiftCall& call, const ir::Shape& image,
+/// [top, left] -> [top, left, bottom, right] such that the window's result has the extent of `out`.
+/// All lists have two entries; both shapes have four dimensions; else an error.
+Result<std::vector<int64_t>> window_padding(const ir::Shape& out, const ir::Shape& image,
                                             const std::vector<int64_t>& pad,
                                             const std::vector<int64_t>& kernel,
                                             const std::vector<int64_t>& stride,
@@ -51,6 +61,10 @@ Result<std::vector<int64_t>> window_padding(const LiftCall& call, const ir::Shap
 /// Adds the IR operators that mean this call; the result's type is then compared with the out
 /// tensor's.
 Result<ir::ValueId> lift_stock(abi::PteOp op, LiftCall* call);
+/// Those of the aten and dim_order_ops dialects; operators in float have float results.
+Result<ir::ValueId> lift_aten(abi::PteOp op, LiftCall* call);
+/// Operators that write a list of tensors: pieces of one tensor along a dimension.
+Status lift_split(LiftCall* call);
 Result<ir::ValueId> lift_native(abi::PteOp op, LiftCall* call);
 
 }  // namespace thimble::emit

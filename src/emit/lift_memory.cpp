@@ -87,7 +87,7 @@ Status LiftMemory::add_state(int32_t index, ByteView content) {
 Status LiftMemory::write(int32_t index, ValueId value) {
   THIMBLE_TRY(const pte::Tensor* tensor, this->tensor(index));
   if (!tensor->allocation) return bad_input("values[{}] is written but not planned", index);
-  const uint64_t begin = tensor->allocation->offset;
+  const uint64_t begin = place_of(*tensor->allocation);
   const uint64_t bytes = graph_->type(value).bytes();
   // Whatever overlaps is gone.
   std::erase_if(places_, [&](const auto& entry) {
@@ -101,7 +101,7 @@ Result<ValueId> LiftMemory::read(int32_t index) {
   THIMBLE_TRY(const pte::Tensor* tensor, this->tensor(index));
   THIMBLE_TRY(const ir::Type type, this->type(index));
   if (tensor->allocation) {
-    const auto place = places_.find(tensor->allocation->offset);
+    const auto place = places_.find(place_of(*tensor->allocation));
     if (place == places_.end() || place->second.bytes != type.bytes()) {
       return bad_input("values[{}] is read before it is written", index);
     }

@@ -40,7 +40,11 @@ class LiftMemory {
   const formats::pte::Program& program_;
   const formats::pte::ExecutionPlan& plan_;
   ir::Graph* graph_;
-  std::map<uint64_t, Place> places_;          // by offset in the arena
+  /// Offsets of one memory do not meet those of another.
+  static uint64_t place_of(const formats::pte::Allocation& allocation) {
+    return (static_cast<uint64_t>(allocation.memory_id) << 40) + allocation.offset;
+  }
+  std::map<uint64_t, Place> places_;          // by place_of
   std::map<int32_t, ir::ValueId> unplanned_;  // inputs and constants, by index
 };
 

@@ -91,8 +91,9 @@ Result<ValueId> conv(LiftCall* call, bool depthwise) {
   }
   const std::vector<int64_t> stride = {p.stride_h, p.stride_w};
   const std::vector<int64_t> dilation = {p.dilation_h, p.dilation_w};
+  THIMBLE_TRY(const ir::Type result, call->out_type());
   THIMBLE_TRY(const std::vector<int64_t> pad,
-              window_padding(*call, image, {p.pad_top, p.pad_left}, {p.kernel_h, p.kernel_w},
+              window_padding(result.shape, image, {p.pad_top, p.pad_left}, {p.kernel_h, p.kernel_w},
                              stride, dilation));
   return call->graph().add(
       OpKind::qconv2d,
@@ -169,8 +170,9 @@ Result<ValueId> pool(LiftCall* call, OpKind kind) {
   const std::vector<int64_t> stride = {p.stride_h, p.stride_w};
   const std::vector<int64_t> dilation = {p.dilation_h, p.dilation_w};
   const ir::Shape image = call->graph().type(x).shape;
+  THIMBLE_TRY(const ir::Type out, call->out_type());
   THIMBLE_TRY(const std::vector<int64_t> pad,
-              window_padding(*call, image, {p.pad_top, p.pad_left}, kernel, stride, dilation));
+              window_padding(out.shape, image, {p.pad_top, p.pad_left}, kernel, stride, dilation));
   Attrs attrs = {{"kernel", kernel}, {"stride", stride}, {"padding", pad}};
   if (kind == OpKind::max_pool2d) {
     attrs.set("dilation", dilation);

@@ -30,20 +30,47 @@ class AlignedBytes {
   std::vector<Block> blocks_;
 };
 
+std::string joined(const std::set<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 /// Which kernels the file calls and this build does not have.
 std::string missing_kernels(const Interface& interface) {
   const kernels::KernelTable table = kernels::all_kernels();
   std::set<std::string> missing(interface.ops.begin(), interface.ops.end());
   for (uint32_t i = 0; i < table.count; ++i) missing.erase(table.kernels[i]->name);
-  std::string names;
-  for (const std::string& name : missing) names += (names.empty() ? "" : ", ") + name;
-  return names;
+  return joined(missing);
+}
+
+/// Operators that are called with a number of arguments that no form of theirs has.
+std::string unknown_forms(const Interface& interface) {
+  const kernels::KernelTable table = kernels::all_kernels();
+  std::set<std::string> unknown;
+  for (size_t op = 0; op < interface.ops.size(); ++op) {
+    std::set<size_t> forms;
+    for (uint32_t i = 0; i < table.count; ++i) {
+      const kernels::Kernel& kernel = *table.kernels[i];
+      if (interface.ops[op] == kernel.name) forms.insert(std::string_view(kernel.arguments).size());
+    }
+    if (forms.empty() || forms.contains(interface.arguments[op])) continue;
+    unknown.insert(fmt::format("{} with {} arguments", interface.ops[op], interface.arguments[op]));
+  }
+  return joined(unknown);
 }
 
 Error failure(thimble_status status, std::string_view label, const Interface& interface) {
   const auto code = static_cast<abi::Status>(status);
   std::string message = fmt::format("{}: {}", label, thimble_status_text(status));
+  const std::string forms = unknown_forms(interface);
   if (code == abi::Status::kMissingKernel) message += ": " + missing_kernels(interface);
+  if (code == abi::Status::kUnsupported && !interface.foreign.empty()) {
+    message += ": " + joined({interface.foreign.begin(), interface.foreign.end()});
+  }
+  if (code == abi::Status::kCorrupt && !forms.empty()) {
+    return unsupported("{}: calls {}: no kernel takes so many", label, forms);
+  }
   const bool lacking = code == abi::Status::kMissingKernel || code == abi::Status::kUnsupported ||
                        code == abi::Status::kLayoutVersion;
   return {lacking ? ErrorKind::kUnsupported : ErrorKind::kBadInput, std::move(message)};

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 
+#include "abi/limits.h"
 #include "abi/native_params.h"
 #include "ir/dtype_text.h"
 
@@ -55,6 +56,15 @@ Result<Port> read_port(const pte::ExecutionPlan& plan, int32_t index, std::strin
   port.shape.assign(tensor->sizes.begin(), tensor->sizes.end());
   port.dim_order.assign(tensor->dim_order.begin(), tensor->dim_order.end());
   return port;
+}
+
+/// An instruction that calls no kernel, as messages name it.
+std::string foreign_text(const pte::ExecutionPlan& plan, const pte::Instruction& instruction) {
+  if (const auto* call = std::get_if<pte::DelegateCall>(&instruction)) {
+    return "delegate " + plan.delegates[static_cast<size_t>(call->delegate_index)].id;
+  }
+  if (std::holds_alternative<pte::JumpFalseCall>(instruction)) return "jump";
+  return std::holds_alternative<pte::MoveCall>(instruction) ? "move" : "free";
 }
 
 /// The entry that Thimble adds to its files; a file of another writer has none.
@@ -134,13 +144,21 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
     for (const pte::Instruction& instruction : plan.chains[0].instructions) {
       const auto* call = std::get_if<pte::KernelCall>(&instruction);
       if (call == nullptr) {
-        interface.ops.emplace_back("(no kernel call)");
+        interface.foreign.push_back(foreign_text(plan, instruction));
+        interface.ops.push_back(fmt::format("({})", interface.foreign.back()));
+        interface.arguments.push_back(0);
         continue;
       }
+      interface.arguments.push_back(call->args.empty() ? 0 : call->args.size() - 1);
       interface.ops.push_back(pte::full_name(plan.operators[static_cast<size_t>(call->op_index)]));
     }
   }
-  for (const int64_t bytes : plan.memory_sizes) interface.arena_bytes += bytes;
+  // The runtime lays several memories one behind the other.
+  for (const int64_t bytes : plan.memory_sizes) {
+    constexpr int64_t kAlignment = abi::kArenaAlignment;
+    const int64_t start = (interface.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;
+    if (bytes != 0) interface.arena_bytes = start + bytes;
+  }
   THIMBLE_CHECK(read_entry(program, label, &interface));
   THIMBLE_CHECK(read_io_quant(program, label, &interface));
   return interface;

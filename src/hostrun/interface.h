@@ -34,8 +34,10 @@ struct Port {
 struct Interface {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
-  std::vector<std::string> ops;  // registry name of each instruction, in order
-  std::string target;            // "cortex-m55"; empty if the file does not say
+  std::vector<std::string> ops;      // registry name of each instruction, in order
+  std::vector<size_t> arguments;     // of each instruction, without the return value
+  std::vector<std::string> foreign;  // instructions that call no kernel: "delegate EthosUBackend"
+  std::string target;                // "cortex-m55"; empty if the file does not say
   int64_t arena_bytes = 0;
 };
 

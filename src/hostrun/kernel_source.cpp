@@ -1,5 +1,7 @@
 #include "hostrun/kernel_source.h"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "abi/pte_ops.h"
@@ -26,23 +28,40 @@ bool runs_on(std::string_view variant, abi::Isa isa) {
   return true;
 }
 
+/// An operator and how many arguments it is called with.
+using Form = std::pair<std::string, size_t>;
+
 /// Rows stand with the faster variant first.
-const Row* find_row(std::string_view op, abi::Isa isa) {
+const Row* find_row(const Form& form, abi::Isa isa) {
   for (const Row& row : kRows) {
-    if (op == abi::info(row.op).name && runs_on(row.variant, isa)) return &row;
+    const abi::PteOpInfo& info = abi::info(row.op);
+    const bool same =
+        form.first == info.name && form.second == std::string_view(info.arguments).size();
+    if (same && runs_on(row.variant, isa)) return &row;
   }
   return nullptr;
 }
 
 }  // namespace
 
+bool has_kernel(std::string_view op) {
+  return std::any_of(std::begin(kRows), std::end(kRows),
+                     [&](const Row& row) { return op == abi::info(row.op).name; });
+}
+
 Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,
                                   std::string_view label) {
   std::string list;
   size_t count = 0;
-  for (const std::string& op : std::set(interface.ops.begin(), interface.ops.end())) {
-    const Row* row = find_row(op, isa);
-    if (row == nullptr) return unsupported("{}: no kernel for {}", label, op);
+  std::set<Form> forms;
+  for (size_t i = 0; i < interface.ops.size(); ++i) {
+    forms.emplace(interface.ops[i], interface.arguments[i]);
+  }
+  for (const Form& form : forms) {
+    const Row* row = find_row(form, isa);
+    if (row == nullptr) {
+      return unsupported("{}: no kernel for {} with {} arguments", label, form.first, form.second);
+    }
     list += fmt::format("    &{},\n", row->id);
     ++count;
   }

@@ -11,6 +11,9 @@
 
 namespace thimble::hostrun {
 
+/// Whether a kernel of ours has the operator's name, "cortex_m::quantized_add.out".
+[[nodiscard]] bool has_kernel(std::string_view op);
+
 /// Defines `const thimble_kernels* thimble_model_kernels(void)`. An operator without a kernel is
 /// an `unsupported` error. `label` names the model in the file's comment and in messages.
 [[nodiscard]] Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,

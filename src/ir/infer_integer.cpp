@@ -146,7 +146,14 @@ Result<Type> infer_qsub(const Candidate& c) {
 }
 
 Result<Type> infer_qmul(const Candidate& c) {
-  THIMBLE_TRY(Shape shape, int8_broadcast(c));
+  THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
+  THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
+  // Beyond codes: an operand may be a sum with a constant. Products still fit 32 bits.
+  for (const auto name : {"a_zp", "b_zp"}) THIMBLE_CHECK(c.expect_range(name, -32767, 32767));
+  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
+  THIMBLE_CHECK(check_clamp(c));
+  THIMBLE_CHECK(check_rounding(c));
+  THIMBLE_TRY(Shape shape, broadcast_rule(c));
   THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
   return int8_result(std::move(shape));
 }

@@ -6,6 +6,10 @@ thimble_test(cortex_m_conformance_test
     ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
   DEPS thimble_target thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
+thimble_test(executorch_files_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/executorch_files_test.cpp
+  DEPS thimble_hostrun thimble_driver thimble_emit thimble_eval
+  LABELS conformance)
 thimble_test(state_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/state_test.cpp

@@ -190,6 +190,7 @@ class Generator {
     static constexpr OpKind kChoices[] = {OpKind::compare, OpKind::logical_not, OpKind::maximum,
                                           OpKind::minimum, OpKind::qdiv,        OpKind::qprelu,
                                           OpKind::where};
+    if (options_.stock_only && random_.chance(15)) return stock_choice(pick_recent());
     if (!options_.stock_only && random_.chance(15)) {
       return choice(kChoices[random_.between(0, static_cast<int64_t>(std::size(kChoices)) - 1)],
                     pick_recent());
@@ -474,6 +475,20 @@ class Generator {
       default:
         keep(kind, {x, comparable(x)}, {}, false);
     }
+  }
+
+  /// What ExecuTorch's kernels can choose.
+  void stock_choice(ValueId x) {
+    const ValueId other = comparable(x);
+    if (random_.chance(60)) {
+      const OpKind kind = random_.chance(50) ? OpKind::maximum : OpKind::minimum;
+      keep(kind, {x, other}, {}, false);
+      return;
+    }
+    Shape small = shape(x);
+    if (random_.chance(50) && !small.empty()) small.erase(small.begin());
+    const ValueId condition = constant(random_tensor(random_, ir::DType::kBool, small));
+    keep(OpKind::where, {condition, x, other}, {}, false);
   }
 
   void scaled_pair(OpKind kind, ValueId x) {

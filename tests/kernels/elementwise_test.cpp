@@ -242,8 +242,11 @@ TEST(Elementwise, RefusesWhatItCannotDo) {
   for (const size_t shift : {3U, 7U, 10U}) {
     EXPECT_EQ(status([&](Invocation& i) { i.args[shift].integer = 31; }), Status::kBadParameter);
     EXPECT_EQ(status([&](Invocation& i) { i.args[shift].integer = -32; }), Status::kBadParameter);
-    EXPECT_EQ(status([&](Invocation& i) { i.args[shift - 1].integer = -1; }),
+    // An input's may be negative, which subtracts; but it must have a negative.
+    const int64_t mult = shift == 10 ? -1 : INT32_MIN;
+    EXPECT_EQ(status([&](Invocation& i) { i.args[shift - 1].integer = mult; }),
               Status::kBadParameter);
+    EXPECT_EQ(status([&](Invocation& i) { i.args[2].integer = -5; }), Status::kOk);
   }
   EXPECT_EQ(status([](Invocation& i) { i.args[11].integer = 128; }), Status::kBadParameter);
   EXPECT_EQ(status([](Invocation& i) {

@@ -129,7 +129,10 @@ bool next(const Sizes& shape, Sizes& index) {
 const Kernel& kernel_of(abi::PteOp op) {
   const KernelTable table = all_kernels();
   for (uint32_t i = 0; i < table.count; ++i) {
-    if (std::strcmp(table.kernels[i]->name, abi::info(op).name) == 0) return *table.kernels[i];
+    const Kernel& kernel = *table.kernels[i];
+    const bool same = std::strcmp(kernel.name, abi::info(op).name) == 0 &&
+                      std::strcmp(kernel.arguments, abi::info(op).arguments) == 0;
+    if (same) return kernel;
   }
   ADD_FAILURE() << "no kernel for " << abi::info(op).name;
   std::abort();
@@ -137,10 +140,9 @@ const Kernel& kernel_of(abi::PteOp op) {
 
 Invocation::Invocation(abi::PteOp op) : kernel(&kernel_of(op)) {}
 
-Arg& Invocation::slot(char kind, char other) {
+Arg& Invocation::slot(const char* letters) {
   const char letter = kernel->arguments[args.size()];
-  EXPECT_TRUE(letter == kind || letter == other ||
-              (kind == 'T' && (letter == 't' || letter == 's' || letter == 'o')))
+  EXPECT_NE(std::strchr(letters, letter), nullptr)
       << kernel->name << " argument " << args.size() << " is " << letter;
   value_of.push_back(-1);
   list_of.emplace_back();
@@ -148,24 +150,24 @@ Arg& Invocation::slot(char kind, char other) {
 }
 
 Invocation& Invocation::add(Value value) {
-  slot('T');
+  slot("Ttso");
   value_of.back() = static_cast<int>(values.size());
   values.push_back(std::move(value));
   return *this;
 }
 
 Invocation& Invocation::add(int64_t integer) {
-  slot('i', 'b').integer = integer;
+  slot("ibj").integer = integer;
   return *this;
 }
 
 Invocation& Invocation::add(double number) {
-  slot('d').number = number;
+  slot("dyz").number = number;
   return *this;
 }
 
 Invocation& Invocation::add(const std::vector<int32_t>& ints) {
-  Arg& arg = slot('l');
+  Arg& arg = slot("lk");
   arg.ints = IntList{};
   arg.ints.count = static_cast<uint32_t>(ints.size());
   std::copy(ints.begin(), ints.end(), arg.ints.items);
@@ -173,11 +175,24 @@ Invocation& Invocation::add(const std::vector<int32_t>& ints) {
 }
 
 Invocation& Invocation::add_list(std::vector<Value> list) {
-  slot('R').list = static_cast<uint32_t>(list.size());
+  slot("Rw").list = static_cast<uint32_t>(list.size());
   for (Value& value : list) {
     list_of.back().push_back(static_cast<int>(values.size()));
     values.push_back(std::move(value));
   }
+  return *this;
+}
+
+Invocation& Invocation::add_text(const char* text) {
+  slot("c").text = {text, static_cast<uint32_t>(std::strlen(text))};
+  return *this;
+}
+
+Invocation& Invocation::add_doubles(const std::vector<double>& doubles) {
+  Arg& arg = slot("q");
+  arg.doubles = DoubleList{};
+  arg.doubles.count = static_cast<uint32_t>(doubles.size());
+  std::copy(doubles.begin(), doubles.end(), arg.doubles.items);
   return *this;
 }
 

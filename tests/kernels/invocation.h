@@ -81,6 +81,9 @@ struct Invocation {
   Invocation& add(double number);
   Invocation& add(const std::vector<int32_t>& ints);
   Invocation& add_list(std::vector<Value> list);
+  /// The text lives as long as the program.
+  Invocation& add_text(const char* text);
+  Invocation& add_doubles(const std::vector<double>& doubles);
 
   Value& value(size_t arg) { return values[static_cast<size_t>(value_of[arg])]; }
   Value& out() { return value(args.size() - 1); }
@@ -92,7 +95,7 @@ struct Invocation {
   Status check_unplaced();
 
  private:
-  Arg& slot(char kind, char other = 0);
+  Arg& slot(const char* letters);
   Call refresh(bool placed);
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "abi/native_params.h"
 #include "tests/kernels/conv_case.h"
@@ -444,6 +445,10 @@ Invocation direct_sample(PteOp op, Random& random) {
   }
 }
 
+bool is_native(PteOp op) {
+  return std::string_view(abi::info(op).name).starts_with("thimble::");
+}
+
 }  // namespace
 
 Invocation sample(PteOp op, Random& random) {
@@ -478,8 +483,15 @@ Invocation sample(PteOp op, Random& random) {
       return mean(random);
     case PteOp::cortex_m_quantized_activation:
       return activation(random);
+    case PteOp::aten_cat:
+    case PteOp::aten_expand_copy:
+    case PteOp::aten_slice_copy:
+    case PteOp::cortex_m_pad:
+    case PteOp::cortex_m_transpose:
+    case PteOp::dim_order_clone:
+      return movement(op, random);
     default:
-      return direct_sample(op, random);
+      return is_native(op) ? direct_sample(op, random) : sample_foreign(op, random);
   }
 }
 

@@ -9,5 +9,7 @@ Invocation sample(abi::PteOp op, Random& random);
 /// Of families with a file of their own.
 Invocation image_sample(abi::PteOp op, Random& random);
 Invocation wide_sample(abi::PteOp op, Random& random);
+/// Of an operator that only files of ExecuTorch call.
+Invocation sample_foreign(abi::PteOp op, Random& random);
 
 }  // namespace thimble::kernels::test

@@ -49,7 +49,10 @@ void set_instruction(pte::Program& program, pte::Instruction instruction) {
 
 const ProgramCase kProgramCases[] = {
     {"version", Status::kUnsupported, [](auto& p) { p.version = 1; }},
-    {"two arenas", Status::kUnsupported, [](auto& p) { plan_of(p).memory_sizes = {0, 36, 4}; }},
+    {"two memories beyond 2 GiB", Status::kCorrupt,
+     [](auto& p) {
+       plan_of(p).memory_sizes = {0, int64_t{1} << 30, int64_t{1} << 30};
+     }},
     {"two chains", Status::kUnsupported, [](auto& p) { plan_of(p).chains.resize(2); }},
     {"move", Status::kUnsupported, [](auto& p) { set_instruction(p, pte::MoveCall{0, 1}); }},
     {"jump", Status::kUnsupported, [](auto& p) { set_instruction(p, pte::JumpFalseCall{5, 0}); }},
@@ -200,6 +203,33 @@ TEST(RuntimeMalformed, EachBrokenByteHasItsStatus) {
     const Loaded loaded(bytes);
     EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
     EXPECT_NE(loaded.status, 0) << each.name;
+  }
+}
+
+TEST(RuntimeMalformed, MemoriesThatThePlanHas) {
+  pte::Program program = sample_program();
+  auto& memories = plan_of(program).memory_sizes;
+  memories.resize(0x322, 4);
+  // A number that occurs once, to be found by `patch`.
+  tensor_of(program, kCopied).allocation = pte::Allocation{0x321, 0};
+  Bytes good = written(program);
+  ASSERT_EQ(Loaded(good).status, 0);
+  for (const uint32_t id : {0U, 0x322U, 0x323U, 0xFFFFFFFFU}) {
+    Bytes bytes = good;
+    patch(bytes, 0x321, id);
+    EXPECT_EQ(Loaded(bytes).size_status, static_cast<int32_t>(Status::kCorrupt)) << id;
+  }
+  // Memory 2 stands at 48, behind the 36 bytes of memory 1.
+  memories = {0, 36, 0x400};
+  tensor_of(program, kCopied).allocation = pte::Allocation{2, 0x321};
+  good = written(program);
+  for (const uint32_t offset : {0x3FCU, 0x3FDU, 0x400U, 0x42CU, 0x7FFFFFFFU, 0xFFFFFFD0U}) {
+    Bytes bytes = good;
+    patch(bytes, 0x321, offset);
+    const Loaded loaded(bytes);
+    const bool fits = offset == 0x3FC;
+    EXPECT_EQ(loaded.size_status, fits ? 0 : static_cast<int32_t>(Status::kCorrupt)) << offset;
+    EXPECT_EQ(loaded.status == 0, fits) << offset;
   }
 }
 

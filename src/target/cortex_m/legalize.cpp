@@ -87,6 +87,11 @@ class Legalizer {
       case OpKind::qsub:
       case OpKind::qmul:
         return convert_binary(op);
+      case OpKind::maximum:
+      case OpKind::minimum:
+        return stock_ ? stock_extreme(op) : convert_direct(op);
+      case OpKind::where:
+        return stock_ ? stock_where(op) : convert_direct(op);
       case OpKind::qavg_pool2d:
         return convert_avg_pool(op);
       case OpKind::max_pool2d:
@@ -213,23 +218,30 @@ class Legalizer {
                              std::move(quant));
   }
 
-  /// A constant operand, broadcast to `shape`, each code passed through `map`.
-  ValueId spread_constant(ValueId old_value, const Shape& shape, int8_t (*map)(int8_t)) {
-    const ir::Value& value = from_.value(old_value);
-    const Shape& small = value.type.shape;
+  /// visit(place in `shape`, code) for a tensor of codes that is broadcast.
+  template <typename Visit>
+  static void spread_codes(const ir::Tensor& codes, const Shape& shape, Visit visit) {
+    const Shape& small = codes.shape;
     const std::vector<int64_t> big_strides = ir::strides(shape, {});
     const std::vector<int64_t> small_strides = ir::strides(small, {});
     const size_t lead = shape.size() - small.size();
-    ir::Tensor tensor = ir::zeros(ir::DType::kI8, shape);
-    const std::span<int8_t> codes = tensor.data<int8_t>();
-    for (size_t i = 0; i < codes.size(); ++i) {
+    const auto count = static_cast<size_t>(ir::element_count(shape));
+    for (size_t i = 0; i < count; ++i) {
       int64_t from = 0;
       for (size_t d = 0; d < small.size(); ++d) {
         const int64_t index = static_cast<int64_t>(i) / big_strides[lead + d] % shape[lead + d];
         if (small[d] != 1) from += index * small_strides[d];
       }
-      codes[i] = map(value.constant->data<int8_t>()[static_cast<size_t>(from)]);
+      visit(i, codes.data<int8_t>()[static_cast<size_t>(from)]);
     }
+  }
+
+  /// A constant operand, broadcast to `shape`, each code passed through `map`.
+  ValueId spread_constant(ValueId old_value, const Shape& shape, int8_t (*map)(int8_t)) {
+    const ir::Value& value = from_.value(old_value);
+    ir::Tensor tensor = ir::zeros(ir::DType::kI8, shape);
+    const std::span<int8_t> codes = tensor.data<int8_t>();
+    spread_codes(*value.constant, shape, [&](size_t to, int8_t code) { codes[to] = map(code); });
     return to().add_constant(value.name, std::make_shared<const ir::Tensor>(std::move(tensor)),
                              value.type.quant);
   }
@@ -297,6 +309,57 @@ class Legalizer {
     const OpKind kind = negate ? OpKind::qadd : op.kind;
     THIMBLE_TRY(const ValueId result, add(kind, {a, b}, std::move(attrs), op, !separate_clamp));
     return separate_clamp ? clamped(result, op) : Result<ValueId>(result);
+  }
+
+  /// What ExecuTorch's maximum and minimum take: codes of one shape, four dimensions at most.
+  bool is_stock_choice(const Op& op) const {
+    const ir::Type& type = from_.type(op.output);
+    return type.dtype == ir::DType::kI8 && type.shape.size() <= kStockRank;
+  }
+
+  Result<ValueId> stock_extreme(const Op& op) {
+    if (!is_stock_choice(op)) return refuse(op, "chooses what ExecuTorch's kernels cannot");
+    THIMBLE_TRY(const ValueId a, operand(op, 0, false));
+    THIMBLE_TRY(const ValueId b, operand(op, 1, false));
+    return add(op.kind, {a, b}, {}, op);
+  }
+
+  /// A choice by a constant is minimum(x, 127 or -128) and maximum of the two that are left:
+  /// minimum(x, 127) is x, and -128 is never the larger.
+  Result<ValueId> stock_where(const Op& op) {
+    const auto& condition = from_.value(op.inputs[0]).constant;
+    if (!is_stock_choice(op) || condition == nullptr) {
+      return refuse(op, "chooses by what the network computes, which ExecuTorch's kernels cannot");
+    }
+    THIMBLE_TRY(const ValueId a, operand(op, 1, false));
+    THIMBLE_TRY(const ValueId b, operand(op, 2, false));
+    THIMBLE_TRY(const ValueId from_a, kept_where(op, a, *condition, true));
+    THIMBLE_TRY(const ValueId from_b, kept_where(op, b, *condition, false));
+    return add(OpKind::maximum, {from_a, from_b}, {}, op);
+  }
+
+  /// The codes of `value`, of the result's shape, where the condition is `kept`, else -128.
+  Result<ValueId> kept_where(const Op& op, ValueId value, const ir::Tensor& condition, bool kept) {
+    const Shape& shape = from_.type(op.output).shape;
+    ir::Tensor limits = ir::zeros(ir::DType::kI8, condition.shape);
+    for (size_t i = 0; i < limits.bytes.size(); ++i) {
+      const bool holds = condition.data<uint8_t>()[i] != 0;
+      limits.data<int8_t>()[i] = holds == kept ? 127 : -128;
+    }
+    ir::Tensor spread = ir::zeros(ir::DType::kI8, shape);
+    const auto codes = spread.data<int8_t>();
+    spread_codes(limits, shape, [&](size_t to, int8_t code) { codes[to] = code; });
+    if (const auto known = to().value(value).constant) {
+      for (size_t i = 0; i < codes.size(); ++i) {
+        codes[i] = std::min(codes[i], known->data<int8_t>()[i]);
+      }
+    }
+    const bool constant = to().value(value).constant != nullptr;
+    const ValueId other = to().add_constant(from_.value(op.output).name + "_kept",
+                                            std::make_shared<const ir::Tensor>(std::move(spread)),
+                                            from_.type(op.output).quant);
+    if (constant) return other;
+    return add(OpKind::minimum, {value, other}, {}, op, false);
   }
 
   Result<ValueId> convert_avg_pool(const Op& op) {

@@ -65,6 +65,10 @@ class Selector {
         return stock_ ? stock_add(op) : elementwise(PteOp::thimble_add, op, pack_add(op));
       case OpKind::qmul:
         return stock_ ? stock_mul(op) : elementwise(PteOp::thimble_mul, op, pack_mul(op));
+      case OpKind::maximum:
+        return stock_ ? call(PteOp::cortex_m_maximum, {x(op), value(op.inputs[1])}) : direct(op);
+      case OpKind::minimum:
+        return stock_ ? call(PteOp::cortex_m_minimum, {x(op), value(op.inputs[1])}) : direct(op);
       case OpKind::qavg_pool2d:
         return stock_ ? stock_avg_pool(op)
                       : call(PteOp::thimble_avg_pool2d, {x(op), pack_pool(op)});

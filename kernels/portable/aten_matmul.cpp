@@ -1,0 +1,325 @@
+// Products that ExecuTorch files leave in float32: mm, bmm, addmm, linear and every convolution of
+// one or two dimensions, transposed ones too. Any order of dimensions; sums in float32, the
+// innermost index fastest.
+
+#include <initializer_list>
+
+#include "kernels/args/spread.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+// --- Matrices ------------------------------------------------------------------------------------
+
+/// One factor or the result: where it lies and how far neighbours are.
+struct Matrix {
+  float* data;
+  int32_t row, column;
+};
+/// The last two dimensions of t, the others at their start.
+Matrix matrix(const Tensor& t) {
+  int32_t steps[abi::kMaxRank];
+  strides(t, steps);
+  return {mutable_floats(t), steps[t.rank - 2], steps[t.rank - 1]};
+}
+Matrix transposed(Matrix m) {
+  return {m.data, m.column, m.row};
+}
+
+float dot(const Matrix& a, const Matrix& b, int32_t i, int32_t j, int32_t inner) {
+  const float* from_a = a.data + i * a.row;
+  const float* from_b = b.data + j * b.column;
+  float sum = 0;
+  for (int32_t k = 0; k < inner; ++k) sum += from_a[k * a.column] * from_b[k * b.row];
+  return sum;
+}
+
+Status check_rank(const Call& call, std::initializer_list<uint32_t> operands, uint32_t rank) {
+  for (const uint32_t i : operands) {
+    const Tensor& t = tensor(call, i);
+    if (const Status s = check_tensor(t, DType::kF32); s != Status::kOk) return s;
+    if (t.rank != rank) return Status::kBadShape;
+  }
+  return Status::kOk;
+}
+/// The last two dimensions.
+bool multiplies(const Tensor& a, const Tensor& b, const Tensor& y) {
+  const uint32_t r = a.rank - 2U;
+  return a.sizes[r] == y.sizes[r] && a.sizes[r + 1] == b.sizes[r] &&
+         b.sizes[r + 1] == y.sizes[r + 1];
+}
+
+/// mm (rank 2) and bmm (rank 3): a, b, y.
+template <uint32_t kRank>
+Status check_product(const Call& call) {
+  if (const Status s = check_rank(call, {0, 1, 2}, kRank); s != Status::kOk) return s;
+  const Tensor& a = tensor(call, 0);
+  const bool batches = kRank == 2 || (a.sizes[0] == tensor(call, 1).sizes[0] &&
+                                      a.sizes[0] == tensor(call, 2).sizes[0]);
+  return batches && multiplies(a, tensor(call, 1), tensor(call, 2)) ? Status::kOk
+                                                                    : Status::kBadShape;
+}
+void run_product(const Call& call) {
+  const Tensor& a = tensor(call, 0);
+  const Tensor& y = tensor(call, 2);
+  Matrix of[3];
+  int32_t batch[3];
+  for (uint32_t i = 0; i < 3; ++i) {
+    int32_t steps[abi::kMaxRank];
+    strides(tensor(call, i), steps);
+    of[i] = matrix(tensor(call, i));
+    batch[i] = steps[0];
+  }
+  const int32_t inner = a.sizes[a.rank - 1];
+  for (int32_t n = 0; n < (a.rank == 3 ? a.sizes[0] : 1); ++n) {
+    for (int32_t i = 0; i < y.sizes[y.rank - 2]; ++i) {
+      for (int32_t j = 0; j < y.sizes[y.rank - 1]; ++j) {
+        of[2].data[i * of[2].row + j * of[2].column] = dot(of[0], of[1], i, j, inner);
+      }
+    }
+    for (uint32_t i = 0; i < 3; ++i) of[i].data += batch[i];
+  }
+}
+
+/// addmm: y = beta * bias + alpha * a b; operands bias, a, b, beta, alpha, y.
+Status check_addmm(const Call& call) {
+  const Tensor& bias = tensor(call, 0);
+  const Tensor& y = tensor(call, 5);
+  if (const Status s = check_rank(call, {1, 2, 5}, 2); s != Status::kOk) return s;
+  if (const Status s = check_tensor(bias, DType::kF32); s != Status::kOk) return s;
+  for (const uint32_t i : {3U, 4U}) {
+    if (!(call.args[i].number == call.args[i].number)) return Status::kBadParameter;
+  }
+  if (!multiplies(tensor(call, 1), tensor(call, 2), y)) return Status::kBadShape;
+  return check_spread(bias, y, y);
+}
+void run_addmm(const Call& call) {
+  const Tensor& bias = tensor(call, 0);
+  const Matrix a = matrix(tensor(call, 1));
+  const Matrix b = matrix(tensor(call, 2));
+  const Matrix y = matrix(tensor(call, 5));
+  const auto beta = static_cast<float>(call.args[3].number);
+  const auto alpha = static_cast<float>(call.args[4].number);
+  int32_t steps[abi::kMaxRank];
+  strides(bias, steps);
+  const auto along = [&](uint32_t from_end) {
+    const bool there = bias.rank >= from_end && bias.sizes[bias.rank - from_end] != 1;
+    return there ? steps[bias.rank - from_end] : 0;
+  };
+  const int32_t row = along(2), column = along(1);
+  for (int32_t i = 0; i < tensor(call, 5).sizes[0]; ++i) {
+    for (int32_t j = 0; j < tensor(call, 5).sizes[1]; ++j) {
+      const float product = dot(a, b, i, j, tensor(call, 1).sizes[1]);
+      const float added = floats(bias)[i * row + j * column];
+      y.data[i * y.row + j * y.column] = beta * added + alpha * product;
+    }
+  }
+}
+
+/// linear: x [..., in], w [out, in], bias [out]?, y; x and y contiguous.
+Status check_linear(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& w = tensor(call, 1);
+  const Tensor& bias = tensor(call, 2);
+  const Tensor& y = tensor(call, 3);
+  if (const Status s = check_tensor(x, DType::kF32); s != Status::kOk) return s;
+  if (const Status s = check_tensor(y, DType::kF32); s != Status::kOk) return s;
+  if (const Status s = check_rank(call, {1}, 2); s != Status::kOk) return s;
+  if (x.rank < 1 || x.rank != y.rank) return Status::kBadShape;
+  for (uint32_t d = 0; d + 1 < x.rank; ++d) {
+    if (x.sizes[d] != y.sizes[d]) return Status::kBadShape;
+  }
+  if (x.sizes[x.rank - 1] != w.sizes[1] || y.sizes[y.rank - 1] != w.sizes[0]) {
+    return Status::kBadShape;
+  }
+  if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadLayout;
+  if (bias.is_null) return Status::kOk;
+  if (const Status s = check_tensor(bias, DType::kF32); s != Status::kOk) return s;
+  return bias.rank == 1 && bias.sizes[0] == w.sizes[0] ? Status::kOk : Status::kBadShape;
+}
+void run_linear(const Call& call) {
+  const Tensor& w = tensor(call, 1);
+  const Tensor& bias = tensor(call, 2);
+  const int32_t in = w.sizes[1];
+  const int32_t out = w.sizes[0];
+  const Matrix x = {mutable_floats(tensor(call, 0)), in, 1};
+  float* const y = mutable_floats(tensor(call, 3));
+  for (int32_t i = 0, rows = elements(tensor(call, 0)) / in; i < rows; ++i) {
+    for (int32_t j = 0; j < out; ++j) {
+      const float product = dot(x, transposed(matrix(w)), i, j, in);
+      y[i * out + j] = product + (bias.is_null ? 0 : floats(bias)[j]);
+    }
+  }
+}
+
+// --- Convolutions --------------------------------------------------------------------------------
+
+/// Operands: x, w, bias?, stride, padding, dilation, transposed, output_padding, groups, y. An
+/// image of one dimension is one of height 1.
+struct Axis {
+  int32_t kernel, stride, pad, dilation, in, out;
+  int32_t x_step, w_step, y_step;
+};
+struct Convolution {
+  Axis axis[2];
+  int32_t batch, in_c, out_c, groups;
+  int32_t x_n, x_c, y_n, y_c, w_first, w_second;
+  bool transposed;
+};
+
+int32_t item(const IntList& list, uint32_t i) {
+  return list.items[list.count == 1 ? 0 : i];
+}
+
+Convolution bind_convolution(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& w = tensor(call, 1);
+  const Tensor& y = tensor(call, 9);
+  int32_t sx[abi::kMaxRank], sw[abi::kMaxRank], sy[abi::kMaxRank];
+  strides(x, sx);
+  strides(w, sw);
+  strides(y, sy);
+  Convolution c = {};
+  const uint32_t missing = 4U - x.rank;
+  c.axis[0] = {1, 1, 0, 1, 1, 1, 0, 0, 0};
+  for (uint32_t a = missing; a < 2; ++a) {
+    const uint32_t d = 2 + a - missing;
+    c.axis[a] = {w.sizes[d],
+                 item(ints(call, 3), a - missing),
+                 item(ints(call, 4), a - missing),
+                 item(ints(call, 5), a - missing),
+                 x.sizes[d],
+                 y.sizes[d],
+                 sx[d],
+                 sw[d],
+                 sy[d]};
+  }
+  c.batch = x.sizes[0];
+  c.in_c = x.sizes[1];
+  c.out_c = y.sizes[1];
+  c.groups = static_cast<int32_t>(call.args[8].integer);
+  c.x_n = sx[0], c.x_c = sx[1], c.y_n = sy[0], c.y_c = sy[1];
+  c.w_first = sw[0], c.w_second = sw[1];
+  c.transposed = call.args[6].integer != 0;
+  return c;
+}
+
+bool is_small(int32_t value, int32_t low) {
+  return value >= low && value <= 32767;
+}
+
+/// The output's extent is the one that torch.nn.functional gives.
+bool fits(const Axis& axis, bool transposed, int32_t output_padding) {
+  if (!is_small(axis.stride, 1) || !is_small(axis.dilation, 1) || !is_small(axis.pad, 0) ||
+      axis.kernel > 32767 || axis.in > (1 << 24) || axis.out > (1 << 24)) {
+    return false;
+  }
+  const int64_t reach = int64_t{axis.kernel - 1} * axis.dilation + 1;
+  if (transposed) {
+    if (output_padding < 0 ||
+        output_padding >= (axis.stride > axis.dilation ? axis.stride : axis.dilation)) {
+      return false;
+    }
+    return int64_t{axis.in - 1} * axis.stride - 2 * axis.pad + reach + output_padding == axis.out;
+  }
+  const int64_t room = int64_t{axis.in} + 2 * axis.pad - reach;
+  return room >= 0 && room / axis.stride + 1 == axis.out;
+}
+
+Status check_convolution(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& w = tensor(call, 1);
+  const Tensor& bias = tensor(call, 2);
+  const Tensor& y = tensor(call, 9);
+  if (x.rank != 3 && x.rank != 4) return Status::kBadShape;
+  if (const Status s = check_rank(call, {0, 1, 9}, x.rank); s != Status::kOk) return s;
+  const uint32_t axes = x.rank - 2U;
+  for (const uint32_t list : {3U, 4U, 5U}) {
+    const uint32_t count = ints(call, list).count;
+    if (count != 1 && count != axes) return Status::kBadParameter;
+  }
+  const int64_t groups = call.args[8].integer;
+  if (groups < 1 || groups > x.sizes[1]) return Status::kBadParameter;
+  const Convolution c = bind_convolution(call);
+  const IntList& extra = ints(call, 7);
+  if (c.transposed && extra.count != 1 && extra.count != axes) return Status::kBadParameter;
+  for (uint32_t a = 2 - axes; a < 2; ++a) {
+    const int32_t after = c.transposed ? item(extra, a + axes - 2) : 0;
+    if (!fits(c.axis[a], c.transposed, after)) return Status::kBadShape;
+  }
+  if (c.in_c % c.groups != 0 || c.out_c % c.groups != 0) return Status::kBadShape;
+  const int32_t first = c.transposed ? c.in_c : c.out_c;
+  const int32_t second = (c.transposed ? c.out_c : c.in_c) / c.groups;
+  const bool weights_fit = w.sizes[0] == first && w.sizes[1] == second;
+  if (!weights_fit || x.sizes[0] != y.sizes[0]) return Status::kBadShape;
+  if (bias.is_null) return Status::kOk;
+  if (const Status s = check_tensor(bias, DType::kF32); s != Status::kOk) return s;
+  return bias.rank == 1 && bias.sizes[0] == c.out_c ? Status::kOk : Status::kBadShape;
+}
+
+/// Where tap k of output o reads, or -1.
+int32_t source(const Axis& axis, bool transposed, int32_t o, int32_t k) {
+  int32_t at = 0;
+  if (transposed) {
+    const int32_t spread = o + axis.pad - k * axis.dilation;
+    if (spread < 0 || spread % axis.stride != 0) return -1;
+    at = spread / axis.stride;
+  } else {
+    at = o * axis.stride - axis.pad + k * axis.dilation;
+  }
+  return at >= 0 && at < axis.in ? at : -1;
+}
+
+float pixel(const Convolution& c, const float* x, const float* w, int32_t o, int32_t oy,
+            int32_t ox) {
+  const int32_t group_in = c.in_c / c.groups;
+  const int32_t group_out = c.out_c / c.groups;
+  const int32_t first = o / group_out * group_in;
+  float sum = 0;
+  for (int32_t i = 0; i < group_in; ++i) {
+    const float* const plane = x + (first + i) * c.x_c;
+    const float* const taps =
+        w + (c.transposed ? (first + i) * c.w_first + o % group_out * c.w_second
+                          : o * c.w_first + i * c.w_second);
+    for (int32_t ky = 0; ky < c.axis[0].kernel; ++ky) {
+      const int32_t iy = source(c.axis[0], c.transposed, oy, ky);
+      if (iy < 0) continue;
+      for (int32_t kx = 0; kx < c.axis[1].kernel; ++kx) {
+        const int32_t ix = source(c.axis[1], c.transposed, ox, kx);
+        if (ix < 0) continue;
+        sum += plane[iy * c.axis[0].x_step + ix * c.axis[1].x_step] *
+               taps[ky * c.axis[0].w_step + kx * c.axis[1].w_step];
+      }
+    }
+  }
+  return sum;
+}
+
+void run_convolution(const Call& call) {
+  const Convolution c = bind_convolution(call);
+  const Tensor& bias = tensor(call, 2);
+  const float* const w = floats(tensor(call, 1));
+  for (int32_t n = 0; n < c.batch; ++n) {
+    const float* const x = floats(tensor(call, 0)) + n * c.x_n;
+    for (int32_t o = 0; o < c.out_c; ++o) {
+      float* const y = mutable_floats(tensor(call, 9)) + n * c.y_n + o * c.y_c;
+      const float start = bias.is_null ? 0 : floats(bias)[o];
+      for (int32_t oy = 0; oy < c.axis[0].out; ++oy) {
+        for (int32_t ox = 0; ox < c.axis[1].out; ++ox) {
+          y[oy * c.axis[0].y_step + ox * c.axis[1].y_step] = pixel(c, x, w, o, oy, ox) + start;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_KERNEL(portable, aten_addmm, check_addmm, run_addmm);
+THIMBLE_DEFINE_KERNEL(portable, aten_bmm, check_product<3>, run_product);
+THIMBLE_DEFINE_KERNEL(portable, aten_convolution, check_convolution, run_convolution);
+THIMBLE_DEFINE_KERNEL(portable, aten_linear, check_linear, run_linear);
+THIMBLE_DEFINE_KERNEL(portable, aten_mm, check_product<2>, run_product);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,162 @@
+#pragma once
+// Functions of one float32 for the kernels of operators that stay in float: computed in double and
+// rounded once. No libm; the same bits on every machine with IEEE arithmetic. Errors, in units in
+// the last place of float32: 0.5 for square roots, below 0.6 for all others but sine and cosine,
+// which are that good up to |x| = 2^20, and NaN from 2^30 on. docs/numerics.md, "Float operators".
+
+#include <bit>
+#include <cstdint>
+
+namespace thimble::numerics {
+
+inline constexpr double kNan = __builtin_nan("");
+inline constexpr double kInfinity = __builtin_inf();
+inline constexpr double kLn2 = 0x1.62e42fefa39efp-1;
+inline constexpr double kPi = 0x1.921fb54442d18p+1;
+
+constexpr double magnitude(double x) {
+  return x < 0 ? -x : x;
+}
+constexpr bool is_nan(double x) {
+  return !(x == x);
+}
+
+/// 2^n for n in -1022..1023.
+constexpr double power_of_two(int32_t n) {
+  return std::bit_cast<double>(static_cast<uint64_t>(n + 1023) << 52);
+}
+
+/// e^r - 1 by its power series, for |r| <= 0.35.
+constexpr double exp_minus_one_near_zero(double r) {
+  double sum = 1.0;
+  for (int32_t n = 9; n >= 2; --n) sum = 1.0 + r * sum / n;
+  return r * sum;
+}
+
+/// e^x = 2^n e^r with |r| <= ln 2 / 2.
+constexpr double exp(double x) {
+  if (is_nan(x)) return kNan;
+  if (x > 700) return kInfinity;
+  if (x < -700) return 0;
+  const auto n = static_cast<int32_t>(x / kLn2 + (x < 0 ? -0.5 : 0.5));
+  return (1.0 + exp_minus_one_near_zero(x - n * kLn2)) * power_of_two(n);
+}
+
+/// ln x = e ln 2 + 2 artanh((m - 1) / (m + 1)) with m within a factor of sqrt 2 of 1. For the
+/// values of a float32: normal as doubles.
+constexpr double log(double x) {
+  if (is_nan(x) || x < 0) return kNan;
+  if (x == 0) return -kInfinity;
+  if (x == kInfinity) return x;
+  const auto bits = std::bit_cast<uint64_t>(x);
+  auto exponent = static_cast<int32_t>(bits >> 52) - 1023;
+  double m = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFF) | uint64_t{1023} << 52);
+  if (m > 1.4142135) {
+    m *= 0.5;
+    ++exponent;
+  }
+  const double s = (m - 1) / (m + 1);
+  double sum = 0;
+  for (int32_t n = 17; n >= 1; n -= 2) sum = sum * s * s + 1.0 / n;
+  return exponent * kLn2 + 2 * s * sum;
+}
+
+constexpr double sqrt(double x) {
+  if (is_nan(x) || x < 0) return kNan;
+  if (x == 0 || x == kInfinity) return x;
+  // Half the exponent, then Newton: the error of 4 % squares each time.
+  double y = std::bit_cast<double>((std::bit_cast<uint64_t>(x) >> 1) + (uint64_t{0x1FF7A} << 44));
+  for (int32_t step = 0; step < 5; ++step) y = 0.5 * (y + x / y);
+  return y;
+}
+
+constexpr double sigmoid(double x) {
+  return 1.0 / (1.0 + exp(-x));
+}
+
+constexpr double tanh(double x) {
+  if (is_nan(x)) return kNan;
+  const double twice = 2 * magnitude(x);
+  double y = 1.0;
+  if (twice < 0.35) {
+    const double e = exp_minus_one_near_zero(twice);
+    y = e / (e + 2);
+  } else if (twice < 40) {
+    const double e = exp(twice);
+    y = (e - 1) / (e + 1);
+  }
+  return x < 0 ? -y : y;
+}
+
+/// 2 / sqrt(pi) e^(-x^2) (x + 2 x^3 / 3 + 4 x^5 / 15 + ...): all terms have one sign.
+constexpr double erf(double x) {
+  if (is_nan(x)) return kNan;
+  const double size = magnitude(x);
+  double y = 1.0;
+  if (size < 6) {
+    double term = size;
+    double sum = size;
+    for (int32_t n = 3; term > sum * 1e-15; n += 2) {
+      term *= 2 * size * size / n;
+      sum += term;
+    }
+    y = 1.1283791670955126 * exp(-size * size) * sum;
+  }
+  return x < 0 ? -y : y;
+}
+
+/// sin(x + quarters * pi / 2).
+constexpr double sine(double x, int32_t quarters) {
+  if (!(magnitude(x) < 0x1p30)) return kNan;
+  // pi / 2 in two parts: products of the first with whole numbers below 2^20 are exact.
+  constexpr double kHigh = 0x1.921fb544p+0;
+  constexpr double kLow = 0x1.0b4611a626331p-34;
+  const auto whole = static_cast<int32_t>(x / (kPi / 2) + (x < 0 ? -0.5 : 0.5));
+  const double r = x - whole * kHigh - whole * kLow;
+  const uint32_t quarter = static_cast<uint32_t>(whole) + static_cast<uint32_t>(quarters);
+  const bool cosine = (quarter & 1) != 0;
+  double term = cosine ? 1.0 : r;
+  double sum = term;
+  for (int32_t n = cosine ? 1 : 2; n < 15; n += 2) {
+    term *= -r * r / (n * (n + 1));
+    sum += term;
+  }
+  return (quarter & 2) != 0 ? -sum : sum;
+}
+
+/// x^y as C's pow has it.
+constexpr double pow(double x, double y) {
+  if (y == 0 || x == 1) return 1;
+  if (is_nan(x) || is_nan(y)) return kNan;
+  constexpr double kOddBelow = 0x1p53;
+  const bool huge = magnitude(y) >= kOddBelow;
+  const auto whole = static_cast<int64_t>(huge ? 0 : y);
+  const bool is_whole = huge || static_cast<double>(whole) == y;
+  const bool negative = std::bit_cast<uint64_t>(x) >> 63 != 0 && (whole & 1) != 0 && is_whole;
+  const double size = magnitude(x);
+  if (size == 0 || size == kInfinity) {
+    const double end = (size == 0) == (y > 0) ? 0 : kInfinity;
+    return negative ? -end : end;
+  }
+  if (x < 0 && !is_whole) return kNan;
+  double power = 1;
+  if (is_whole && magnitude(y) <= 64) {
+    for (int64_t i = whole < 0 ? -whole : whole; i > 0; --i) power *= size;
+    if (whole < 0) power = 1 / power;
+  } else {
+    power = exp(y * log(size));
+  }
+  return negative ? -power : power;
+}
+
+/// The largest whole number that is not above x, which is a value of a float32.
+constexpr double floor(double x) {
+  if (!(magnitude(x) < 0x1p24)) return x;
+  const auto whole = static_cast<double>(static_cast<int32_t>(x));
+  return whole > x ? whole - 1 : whole == 0 ? x * 0 : whole;
+}
+constexpr double ceil(double x) {
+  return -floor(-x);
+}
+
+}  // namespace thimble::numerics

@@ -1,0 +1,9 @@
+# ExecuTorch itself, where it is installed: makes files with its own Cortex-M flow and runs them in
+# our runtime. It takes minutes: only where THIMBLE_TORCH_PYTHON names a Python.
+set(THIMBLE_TORCH_PYTHON "" CACHE STRING "A Python with torch and executorch, for tests of peers")
+if(TARGET executorch_files_test AND THIMBLE_TORCH_PYTHON)
+  add_test(NAME peers_executorch
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_peer.py
+                   $<TARGET_FILE:executorch_files_test> ${CMAKE_CURRENT_BINARY_DIR}/executorch_files)
+  set_tests_properties(peers_executorch PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77)
+endif()
