@@ -22,7 +22,7 @@ import numpy
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CORES = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
-DIALECTS = {"native": [], "stock": ["--compat", "executorch"]}
+DIALECTS = {"native": [], "int16": ["--activations", "int16"], "stock": ["--compat", "executorch"]}
 TABLE = ROOT / "src/target/cortex_m/costs.def"
 TABLE_HEADER = """\
 // Instructions of kernels: THIMBLE_COST(operator, core, per call, per element of the result, per step of the innermost loop).

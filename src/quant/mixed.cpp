@@ -50,8 +50,7 @@ class Search {
     const OutputPairs pairs =
         outputs_side_by_side(r_.graph, trial.lowered, r_.samples, {r_.samples.count(), r_.threads});
     if (r_.goal.metric == Metric::kSqnr) return worst_decibels(pairs);
-    const ir::Shape& shape = r_.graph.type(r_.graph.outputs()[0]).shape;
-    const size_t row = shape.empty() ? 1 : static_cast<size_t>(shape.back());
+    const size_t row = row_of_output();
     const std::vector<int64_t> got = largest(pairs.got[0], row);
     if (r_.goal.metric == Metric::kAgreement) return share(got, largest(pairs.reference[0], row));
     if (got.size() != r_.goal.labels.size()) {
@@ -61,7 +60,21 @@ class Search {
     return share(got, r_.goal.labels);
   }
 
+  /// What the float network reaches, where that says something.
+  [[nodiscard]] std::string float_text(const Trial& trial) const {
+    if (r_.goal.metric != Metric::kTop1) return "";
+    const OutputPairs pairs =
+        outputs_side_by_side(r_.graph, trial.lowered, r_.samples, {r_.samples.count(), r_.threads});
+    const size_t row = row_of_output();
+    return fmt::format(", float {:.4g}", share(largest(pairs.reference[0], row), r_.goal.labels));
+  }
+
   [[nodiscard]] bool reached(double value) const { return value >= r_.goal.least; }
+
+  [[nodiscard]] size_t row_of_output() const {
+    const ir::Shape& shape = r_.graph.type(r_.graph.outputs()[0]).shape;
+    return shape.empty() ? 1 : static_cast<size_t>(shape.back());
+  }
 
   Result<double> decibels_of(const std::vector<bool>& ops) const {
     THIMBLE_TRY(const Trial trial, r_.attempt(ops));
@@ -126,9 +139,9 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
               request.attempt(std::vector<bool>(request.graph.ops().size(), true)));
   THIMBLE_TRY(report.wide, search.value(all));
   if (!search.reached(report.wide)) {
-    return unsupported("--accuracy {}>={}: int8 reaches {:.4g}, int16 for every operator {:.4g}",
+    return unsupported("--accuracy {}>={}: int8 reaches {:.4g}, int16 for every operator {:.4g}{}",
                        metric_name(request.goal.metric), request.goal.least, report.narrow,
-                       report.wide);
+                       report.wide, search.float_text(trial));
   }
   THIMBLE_TRY(std::vector<size_t> ranked, search.ranked(wide_ops, trial));
   const auto reached_with = [&](const std::vector<bool>& ops) -> Result<bool> {
