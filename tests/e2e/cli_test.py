@@ -163,6 +163,7 @@ class Compile(Cli):
         self.assertLess(mixed["int8"], asked)
         self.assertGreaterEqual(mixed["reached"], asked)
         self.assertTrue(mixed["promoted"])
+
     def test_truncated_model(self):
         whole = MODEL.read_bytes()
         for kept in (0, 100, len(whole) // 2, len(whole) - 30):
