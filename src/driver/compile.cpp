@@ -156,6 +156,7 @@ void report_ops(const target::Lowered& lowered, const emit::Schedule& schedule,
     OpReport row;
     row.name = out.name;
     row.op = abi::info(call.op).name;
+    row.types = target::call_types(lowered, call);
     row.engine = std::string(target.engine);
     row.source = op.source;
     row.macs = macs_of(lowered.graph, op);

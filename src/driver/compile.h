@@ -34,8 +34,9 @@ struct CompileOptions {
 };
 
 struct OpReport {
-  std::string name;  // of the value it makes
-  std::string op;    // "cortex_m::quantized_add.out"
+  std::string name;   // of the value it makes
+  std::string op;     // "cortex_m::quantized_add.out"
+  std::string types;  // "i8", or "f32->i8"
   std::string engine;
   ir::Source source;
   int64_t macs = 0;

@@ -182,6 +182,7 @@ std::string json_report(const CompileReport& report) {
     json["ops"].push_back(
         {{"name", op.name},
          {"op", op.op},
+         {"types", op.types},
          {"engine", op.engine},
          {"source", op.source.where()},
          {"source_text", op.source.text},
