@@ -49,6 +49,18 @@ struct OpReport {
   std::string reason;  // why it is not where the user might expect it; empty = nothing to say
 };
 
+/// An operator of the user's program.
+struct SourceOpReport {
+  ir::Source source;
+  std::vector<size_t> calls;   // indices into CompileReport::ops; empty: none of its own
+  std::string engine;          // empty without calls
+  int64_t bytes_out = 0;       // of the last call
+  int64_t constant_bytes = 0;  // of all calls, like the following
+  int64_t macs = 0;
+  std::optional<int64_t> instructions;  // an estimate
+  std::string reason;  // why it has no calls, or not the user's engine; empty = nothing to say
+};
+
 struct MemoryUse {
   std::string name;
   int64_t bytes_used = 0;
@@ -89,6 +101,7 @@ struct CompileReport {
   int64_t state_bytes = 0;
   std::vector<MemoryUse> memories;
   std::vector<OpReport> ops;
+  std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;
   Peak peak;
   std::vector<Buffer> buffers;

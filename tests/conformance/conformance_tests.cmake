@@ -1,5 +1,10 @@
 set(conformance_graphs
+    ${CMAKE_CURRENT_LIST_DIR}/random_integer_elementwise.cpp
     ${CMAKE_CURRENT_LIST_DIR}/random_integer_graph.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_integer_image.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_integer_move.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_integer_product.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_integer_reduce.cpp
     ${CMAKE_CURRENT_LIST_DIR}/random_wide_graph.cpp
     ${CMAKE_CURRENT_LIST_DIR}/runs.cpp
     ${CMAKE_CURRENT_LIST_DIR}/../matrix/ledger.cpp
