@@ -1,6 +1,9 @@
 #pragma once
 // The attributes of a direct operator: one constant of 32-bit words, in the order of the operator's
-// row of src/ir/ops.def.
+// row of src/ir/ops.def. An integer or a bool is one word, a list its count and then its items.
+//
+// Without lists, or with lists of a known length, words have fixed places: check_attributes() and
+// then attributes(). With others, AttributeReader takes them one by one.
 
 #include <cstdint>
 
@@ -17,5 +20,48 @@ inline Status check_attributes(const Tensor& t, uint32_t count) {
 inline const int32_t* attributes(const Tensor& t) {
   return static_cast<const int32_t*>(t.data);
 }
+
+class AttributeReader {
+ public:
+  /// `blob` need not be sound: then nothing can be read, and complete() is false.
+  explicit AttributeReader(const Tensor& blob) {
+    if (check_blob(blob, 0) != Status::kOk) return;
+    at_ = static_cast<const int32_t*>(blob.data);
+    left_ = blob.bytes / sizeof(int32_t);
+    good_ = blob.bytes % sizeof(int32_t) == 0;
+  }
+
+  int32_t word() {
+    if (left_ == 0) {
+      good_ = false;
+      return 0;
+    }
+    --left_;
+    return *at_++;
+  }
+  /// A list of different dimensions below `rank`, at least one, as a bit for each.
+  uint32_t dims(uint32_t rank) {
+    uint32_t mask = 0;
+    const int32_t count = word();
+    if (count < 1 || count > static_cast<int32_t>(rank)) good_ = false;
+    for (int32_t i = 0; i < count && good_; ++i) {
+      const auto dim = static_cast<uint32_t>(word());
+      if (dim >= rank || (mask >> dim & 1) != 0) {
+        good_ = false;
+      } else {
+        mask |= 1U << dim;
+      }
+    }
+    return mask;
+  }
+
+  /// Everything was there and in range, and nothing is left.
+  bool complete() const { return good_ && left_ == 0; }
+
+ private:
+  const int32_t* at_ = nullptr;
+  uint32_t left_ = 0;
+  bool good_ = false;
+};
 
 }  // namespace thimble::kernels

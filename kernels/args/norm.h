@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "kernels/args/attribute_reader.h"
+#include "kernels/args/attributes.h"
 #include "kernels/args/operands.h"
 
 namespace thimble::kernels {

@@ -3,7 +3,7 @@
 //
 // Operands: x, attributes (dims, keepdim), y. y has the reduced dimensions as 1, or dropped.
 
-#include "kernels/args/attribute_reader.h"
+#include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"
 #include "kernels/define.h"
 

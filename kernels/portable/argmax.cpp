@@ -4,7 +4,7 @@
 // Operands: x int8 or int16, attributes (dim, keepdim, smallest), y int64. y has the dimension as
 // 1, or not.
 
-#include "kernels/args/attribute_reader.h"
+#include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"
 #include "kernels/define.h"
 

@@ -3,7 +3,7 @@
 //
 // Operands: x, attributes, y.
 
-#include "kernels/args/attribute_reader.h"
+#include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"
 #include "kernels/define.h"
 

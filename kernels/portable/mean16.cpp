@@ -4,7 +4,7 @@
 // Operands: x, attributes (dims keepdim mult shift min max), y. y has the reduced dimensions as 1,
 // or dropped.
 
-#include "kernels/args/attribute_reader.h"
+#include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"
 #include "kernels/args/wide.h"
 #include "kernels/define.h"

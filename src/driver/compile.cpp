@@ -9,11 +9,14 @@
 #include "abi/pte_ops.h"
 #include "abi/state.h"
 #include "driver/data.h"
+#include "driver/fates.h"
 #include "emit/emit.h"
+#include "emit/lift.h"
 #include "emit/schedule.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
 #include "import/import.h"
+#include "ir/dce.h"
 #include "ir/print.h"
 #include "passes/pipeline.h"
 #include "quant/pins.h"
@@ -164,6 +167,7 @@ void report_ops(const target::Lowered& lowered, const emit::Schedule& schedule,
     OpReport row;
     row.name = out.name;
     row.op = abi::info(call.op).name;
+    row.types = target::call_types(lowered, call);
     row.engine = std::string(target.engine);
     row.source = op.source;
     row.macs = macs_of(lowered.graph, op);
@@ -225,14 +229,12 @@ int64_t state_bytes(const formats::pte::ExecutionPlan& plan) {
       abi::state_bytes(plan.operators.size(), plan.inputs.size(), all_planned));
 }
 
-Result<ir::Graph> import_model(const fs::path& model,
-                               const std::map<std::string, int64_t>& shapes) {
+Result<import_pt2::ImportedModel> import_model(const fs::path& model,
+                                               const std::map<std::string, int64_t>& shapes) {
   THIMBLE_TRY(const formats::pt2::ExportedProgram program, formats::pt2::read(model));
   import_pt2::ImportOptions options;
   options.shapes = shapes;
-  THIMBLE_TRY(import_pt2::ImportedModel imported,
-              import_pt2::import_program(program, options, model.filename().string()));
-  return std::move(imported.graph);
+  return import_pt2::import_program(program, options, model.filename().string());
 }
 
 /// ExecuTorch's kernels have no 16-bit activations.
@@ -286,9 +288,56 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
 
 Result<ir::Graph> load_float_graph(const fs::path& model,
                                    const std::map<std::string, int64_t>& shapes) {
-  THIMBLE_TRY(const ir::Graph imported, import_model(model, shapes));
-  return passes::run_float_passes(imported);
+  THIMBLE_TRY(const import_pt2::ImportedModel imported, import_model(model, shapes));
+  return passes::run_float_passes(imported.graph);
 }
+
+namespace {
+
+/// passes::run_float_passes, a pass at a time: what each removes is told, what it changes saved.
+Result<ir::Graph> run_passes(const ir::Graph& imported, Stages* stages, Fates* fates) {
+  ir::Graph current = ir::remove_unused(imported);
+  for (const passes::Pass& pass : passes::float_passes()) {
+    THIMBLE_TRY(ir::Graph next, passes::run_pass(pass, current));
+    fates->step(current, next, pass.gone);
+    if (stages->wanted()) {
+      const std::string text = ir::print(next);
+      if (text != ir::print(current)) {
+        THIMBLE_CHECK(stages->save(fmt::format("{}.ir", pass.name), text));
+      }
+    }
+    current = std::move(next);
+  }
+  return current;
+}
+
+/// Operators that --engine-off names: a target without an engine runs them where it runs all.
+Status note_engine_off(const ir::Graph& imported, const CompileOptions& options,
+                       CompileReport* report) {
+  for (const std::string& pattern : options.engine_off) {
+    THIMBLE_TRY(const std::vector<size_t> chosen, select_ops(imported, pattern, "--engine-off"));
+    for (const size_t index : chosen) {
+      for (SourceOpReport& row : report->source_ops) {
+        if (row.source.node != imported.ops()[index].source.node || row.calls.empty()) continue;
+        row.reason =
+            fmt::format("--engine-off {}: on the CPU, as all of {}", pattern, report->target);
+      }
+    }
+  }
+  return ok();
+}
+
+/// What the one partition, the CPU's, became: the file, and the graph that it says.
+Status save_partition(Stages* stages, std::string_view engine, const emit::Emitted& emitted) {
+  if (!stages->wanted()) return ok();
+  THIMBLE_TRY(const ir::Graph lifted, emit::lift(emitted.program));
+  THIMBLE_CHECK(stages->save(fmt::format("partition-{}.ir", engine), ir::print(lifted)));
+  const auto* bytes = reinterpret_cast<const char*>(emitted.bytes.data());
+  return stages->save(fmt::format("partition-{}.pte", engine),
+                      std::string(bytes, emitted.bytes.size()));
+}
+
+}  // namespace
 
 Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   const Clock clock;
@@ -300,7 +349,10 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.target = std::string(target->name);
 
   // The user's graph, in float.
-  THIMBLE_TRY(const ir::Graph imported, import_model(model, options.shapes));
+  THIMBLE_TRY(import_pt2::ImportedModel read, import_model(model, options.shapes));
+  const ir::Graph& imported = read.graph;
+  Fates fates(std::move(read.nodes));
+  fates.begin(imported);
   THIMBLE_CHECK(check_widths(options, *target));
   THIMBLE_CHECK(check_choices(imported, options.quant, target->name, has_int16(options)));
   // Everything runs on the CPU of a target without an engine; the patterns must fit all the same.
@@ -308,7 +360,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
     THIMBLE_CHECK(select_ops(imported, pattern, "--engine-off"));
   }
   if (stages.wanted()) THIMBLE_CHECK(stages.save("imported.ir", ir::print(imported)));
-  THIMBLE_TRY(ir::Graph graph, passes::run_float_passes(imported));
+  THIMBLE_TRY(ir::Graph graph, run_passes(imported, &stages, &fates));
   if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&graph));
   if (stages.wanted()) THIMBLE_CHECK(stages.save("float.ir", ir::print(graph)));
   report.parameters = count_parameters(graph);
@@ -318,6 +370,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.quant = quantized.report;
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
   if (stages.wanted()) THIMBLE_CHECK(stages.save("integer.ir", ir::print(quantized.graph)));
+  fates.quantized(graph, quantized.graph);
   compiled.integer_graph = std::move(quantized.graph);
   report.inputs =
       report_io(compiled.integer_graph, compiled.integer_graph.inputs(), graph.inputs(), graph);
@@ -335,6 +388,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
               emit::emit(compiled.lowered, schedule, *target, {options.dialect, options.names}));
   if (stages.wanted())
     THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
+  THIMBLE_CHECK(save_partition(&stages, target->engine, emitted));
 
   report.pte_bytes = static_cast<int64_t>(emitted.bytes.size());
   report.weights_bytes = emitted.constant_bytes;
@@ -346,6 +400,8 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.peak = find_peak(compiled.lowered, schedule);
   report_ops(compiled.lowered, schedule, *target, &report);
   report_buffers(compiled.lowered, schedule, &report);
+  fates.lowered(compiled.integer_graph, compiled.lowered, &report);
+  THIMBLE_CHECK(note_engine_off(imported, options, &report));
   THIMBLE_CHECK(check_memories(options, &report));
   compiled.pte = std::move(emitted.bytes);
   report.compile_seconds = clock.seconds();

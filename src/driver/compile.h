@@ -36,8 +36,9 @@ struct CompileOptions {
 };
 
 struct OpReport {
-  std::string name;  // of the value it makes
-  std::string op;    // "cortex_m::quantized_add.out"
+  std::string name;   // of the value it makes
+  std::string op;     // "cortex_m::quantized_add.out"
+  std::string types;  // "i8", or "f32->i8"
   std::string engine;
   ir::Source source;
   int64_t macs = 0;
@@ -48,6 +49,18 @@ struct OpReport {
   int64_t live_bytes = 0;               // in the arena while it runs
   std::optional<int64_t> instructions;  // an estimate
   std::string reason;  // why it is not where the user might expect it; empty = nothing to say
+};
+
+/// An operator of the user's program.
+struct SourceOpReport {
+  ir::Source source;
+  std::vector<size_t> calls;   // indices into CompileReport::ops; empty: none of its own
+  std::string engine;          // empty without calls
+  int64_t bytes_out = 0;       // of the last call
+  int64_t constant_bytes = 0;  // of all calls, like the following
+  int64_t macs = 0;
+  std::optional<int64_t> instructions;  // an estimate
+  std::string reason;  // why it has no calls, or not the user's engine; empty = nothing to say
 };
 
 struct MemoryUse {
@@ -90,6 +103,7 @@ struct CompileReport {
   int64_t state_bytes = 0;
   std::vector<MemoryUse> memories;
   std::vector<OpReport> ops;
+  std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;
   Peak peak;
   std::vector<Buffer> buffers;

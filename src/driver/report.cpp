@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 #include <nlohmann/json.hpp>
 
@@ -39,6 +40,28 @@ Json to_json(const std::vector<IoReport>& ports) {
     if (port.type.dtype != ir::DType::kI8 || !port.type.quant) continue;
     list.back()["scale"] = port.type.quant->scale[0];
     list.back()["zero_point"] = port.type.quant->zero_point[0];
+  }
+  return list;
+}
+
+Json source_ops(const CompileReport& report) {
+  Json list = Json::array();
+  for (const SourceOpReport& op : report.source_ops) {
+    Json kernels = Json::array();
+    for (const size_t call : op.calls) kernels.push_back(report.ops[call].op);
+    list.push_back({{"node", op.source.node},
+                    {"op", op.source.target},
+                    {"source", op.source.where()},
+                    {"source_text", op.source.text},
+                    {"module", op.source.module},
+                    {"engine", op.engine.empty() ? Json(nullptr) : Json(op.engine)},
+                    {"calls", op.calls},
+                    {"kernels", kernels},
+                    {"bytes_out", op.bytes_out},
+                    {"constant_bytes", op.constant_bytes},
+                    {"macs", op.macs},
+                    {"instructions", op.instructions ? Json(*op.instructions) : Json(nullptr)},
+                    {"reason", op.reason}});
   }
   return list;
 }
@@ -175,20 +198,39 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
 }
 
 std::string table_report(const CompileReport& report) {
-  std::string text =
-      fmt::format("\n  {:<34} {:>10} {:>10} {:>12} {:>13} {:>10}  {}\n", "kernel", "bytes out",
-                  "constants", "MACs", "instructions", "arena", "source");
+  constexpr std::string_view kRow =
+      "  {:<28} {:<14} {:<34} {:>10} {:>10} {:>12} {:>13} {:>10}  {}\n";
+  std::string text = "\n" + fmt::format(kRow, "operator", "engine", "kernel", "bytes out",
+                                        "constants", "MACs", "instructions", "arena", "");
   int64_t total = 0;
   bool complete = true;
-  for (const OpReport& op : report.ops) {
+  std::set<size_t> shown;
+  const auto add_call = [&](size_t index, std::string_view node) {
+    const OpReport& op = report.ops[index];
+    shown.insert(index);
     complete = complete && op.instructions.has_value();
     total += op.instructions.value_or(0);
-    text +=
-        fmt::format("  {:<34} {:>10} {:>10} {:>12} {:>13} {:>10}  {}  {}\n", op.op,
-                    with_commas(op.bytes_out), with_commas(op.constant_bytes), with_commas(op.macs),
-                    op.instructions ? with_commas(*op.instructions) : "not known",
-                    with_commas(op.live_bytes), op.source.where(), op.source.text);
-    if (!op.reason.empty()) text += fmt::format("    {}\n", op.reason);
+    text += fmt::format(kRow, node, op.engine, op.op, with_commas(op.bytes_out),
+                        with_commas(op.constant_bytes), with_commas(op.macs),
+                        op.instructions ? with_commas(*op.instructions) : "not known",
+                        with_commas(op.live_bytes), op.reason);
+  };
+  std::string where;
+  for (const SourceOpReport& op : report.source_ops) {
+    const std::string line = fmt::format("{}  {}", op.source.where(), op.source.text);
+    if (line != where) text += fmt::format("  -- {}\n", line);
+    where = line;
+    for (const size_t index : op.calls) {
+      add_call(index, index == op.calls.front() ? op.source.node : "");
+    }
+    if (op.calls.empty()) {
+      text += fmt::format("  {:<28} -  {}\n", op.source.node, op.reason);
+    } else if (!op.reason.empty()) {
+      text += fmt::format("  {:<28} {}\n", "", op.reason);
+    }
+  }
+  for (size_t index = 0; index < report.ops.size(); ++index) {
+    if (!shown.contains(index)) add_call(index, "(none of the user's)");
   }
   text += fmt::format("  instructions per inference: {}{}, an estimate from counts under QEMU\n",
                       with_commas(total), complete ? "" : " and what is not known");
@@ -220,7 +262,9 @@ std::string json_report(const CompileReport& report) {
     json["ops"].push_back(
         {{"name", op.name},
          {"op", op.op},
+         {"types", op.types},
          {"engine", op.engine},
+         {"node", op.source.node},
          {"source", op.source.where()},
          {"source_text", op.source.text},
          {"module", op.source.module},
@@ -233,6 +277,7 @@ std::string json_report(const CompileReport& report) {
          {"instructions", op.instructions ? Json(*op.instructions) : Json(nullptr)},
          {"reason", op.reason}});
   }
+  json["source_ops"] = source_ops(report);
   json["engines"] = engines;
   json["float_ops"] = report.float_ops;
   json["arena"] = Json::array();
@@ -279,6 +324,14 @@ std::string html_report(const CompileReport& report) {
         "<tr><td>{}<td>{}<td>{} {}<td>{}<td><i style='width:{:.0f}px'></i> {:.1f} %<td>{}</tr>",
         op.op, op.engine, escape_html(op.source.where()), escape_html(op.source.text),
         with_commas(op.macs), share, share, with_commas(op.bytes_out));
+  }
+  page += "</table><h2>Operators without a call of their own</h2>";
+  page += "<table><tr><th>operator<th>source<th>where it is</tr>";
+  for (const SourceOpReport& op : report.source_ops) {
+    if (!op.calls.empty()) continue;
+    page += fmt::format("<tr><td>{}<td>{} {}<td>{}</tr>", escape_html(op.source.node),
+                        escape_html(op.source.where()), escape_html(op.source.text),
+                        escape_html(op.reason));
   }
   return page + "</table>\n";
 }

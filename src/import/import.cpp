@@ -17,6 +17,14 @@ namespace {
 namespace pt2 = formats::pt2;
 using ir::ValueId;
 
+/// That of the graph in the archive: of the first tensor that it makes.
+std::string name_of(const pt2::Node& node) {
+  for (const pt2::Argument& output : node.outputs) {
+    if (const auto* one = std::get_if<pt2::TensorName>(&output)) return one->name;
+  }
+  return node.name;
+}
+
 ir::Source source_of(const pt2::Node& node) {
   ir::Source source;
   const size_t slash = node.source.file.find_last_of("/\\");
@@ -25,6 +33,7 @@ ir::Source source_of(const pt2::Node& node) {
   source.text = node.source.text;
   source.module = node.module_path;
   source.target = short_target(node.target);
+  source.node = name_of(node);
   return source;
 }
 
@@ -180,14 +189,34 @@ class Importer {
       refused.insert(add_refusal(node, source, ""));
     } else if (refused.empty()) {
       Call call(context_, node, source);
+      const size_t ops_before = context_.builder.graph.ops().size();
       auto status = handler(call);
       if (status.ok()) status = check_results(node);
-      if (status.ok()) return bind_rest(node, source);
+      if (status.ok()) {
+        model_.nodes.push_back({source, result_of(node, ops_before)});
+        return bind_rest(node, source);
+      }
       if (status.error().kind != ErrorKind::kUnsupported) return status;
       refused.insert(add_refusal(node, source, status.error().message));
     }
     spread(node, source, refused);
     return ok();
+  }
+
+  ImportedNode::Result result_of(const pt2::Node& node, size_t ops_before) {
+    using Result = ImportedNode::Result;
+    if (context_.builder.graph.ops().size() > ops_before) return Result::kOperators;
+    Result result = Result::kNothing;
+    for (const pt2::Argument& output : node.outputs) {
+      for_each_tensor(output, [&](const std::string& name) {
+        if (result != Result::kNothing || !context_.tensors.is_bound(name)) return;
+        const auto id = context_.tensors.read(name, {});
+        if (!id.ok()) return;
+        const bool known = context_.builder.constant_of(*id) != nullptr;
+        result = known ? Result::kConstant : Result::kOperand;
+      });
+    }
+    return result;
   }
 
   /// sym_size and arithmetic on sizes: the archive says what each is in terms of the symbols.
@@ -379,8 +408,29 @@ class Importer {
       context_.builder.graph.add_output(id);
       model_.outputs.push_back({spec.value_name, order});
     }
+    mark_needed();
     model_.graph = ir::remove_unused(context_.builder.graph);
     return std::move(model_);
+  }
+
+  /// Of the nodes, not of operators: views are composed, and leave operators that nobody reads.
+  void mark_needed() {
+    std::set<std::string> needed;
+    for (const pt2::OutputSpec& spec : program_.output_specs) needed.insert(spec.value_name);
+    std::set<std::string> nodes;
+    for (auto node = program_.graph.nodes.rbegin(); node != program_.graph.nodes.rend(); ++node) {
+      bool wanted = is_in_place(short_target(node->target));
+      for (const pt2::Argument& output : node->outputs) {
+        for_each_tensor(output,
+                        [&](const std::string& name) { wanted = wanted || needed.contains(name); });
+      }
+      if (!wanted) continue;
+      nodes.insert(name_of(*node));
+      for (const pt2::NamedArgument& input : node->inputs) {
+        for_each_tensor(input.value, [&](const std::string& name) { needed.insert(name); });
+      }
+    }
+    for (ImportedNode& node : model_.nodes) node.needed = nodes.contains(node.source.node);
   }
 
   struct StateNames {

@@ -37,10 +37,24 @@ struct Port {
   ir::DimOrder dim_order;  // as in ir::Type: empty = contiguous
 };
 
+/// What the import made of one node of the export.
+struct ImportedNode {
+  enum class Result {
+    kOperators,  // of the IR
+    kConstant,   // known now
+    kOperand,    // a value that was there before
+    kNothing,    // no tensor
+  };
+  ir::Source source;
+  Result result = Result::kOperators;
+  bool needed = true;  // by an output or a state, through whatever nodes
+};
+
 struct ImportedModel {
   ir::Graph graph;
-  std::vector<Port> inputs;   // in the order of graph.inputs()
-  std::vector<Port> outputs;  // in the order of graph.outputs()
+  std::vector<Port> inputs;         // in the order of graph.inputs()
+  std::vector<Port> outputs;        // in the order of graph.outputs()
+  std::vector<ImportedNode> nodes;  // of the export that a handler took, in its order
 };
 
 [[nodiscard]] Result<ImportedModel> import_program(const formats::pt2::ExportedProgram& program,

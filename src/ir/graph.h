@@ -32,6 +32,7 @@ struct Source {
   std::string text;    // the line itself
   std::string module;  // "features.3.conv"
   std::string target;  // "aten.conv2d.default"
+  std::string node;    // of the export: "conv2d_1"
 
   bool operator==(const Source&) const = default;
   /// `kws.py:31`, or the module path, or "".

@@ -400,6 +400,10 @@ class Parser {
       THIMBLE_CHECK(advance());
       THIMBLE_TRY(source.target, take_string());
     }
+    if (is_word("as")) {
+      THIMBLE_CHECK(advance());
+      THIMBLE_TRY(source.node, take_string());
+    }
     return source;
   }
 

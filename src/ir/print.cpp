@@ -93,6 +93,7 @@ std::string source_text(const Source& source) {
   }
   if (!source.module.empty()) result += " in " + quoted(source.module);
   if (!source.target.empty()) result += " of " + quoted(source.target);
+  if (!source.node.empty()) result += " as " + quoted(source.node);
   return result;
 }
 

@@ -16,14 +16,19 @@ namespace thimble::passes {
 namespace {
 
 constexpr Pass kFloatPasses[] = {
-    {"fold_constants", fold_constants},    // what was computed from constants becomes a weight
-    {"remove_noops", remove_noops},        // so that neighbours below are neighbours
-    {"fuse_norm", fuse_norm},              // before its factors are taken for a channel's
-    {"fold_batch_norm", fold_batch_norm},  // the usual network has none left after this
-    {"fold_matmul", fold_matmul},
-    {"merge_pad", merge_pad},
-    {"hoist_clamp", hoist_clamp},  // activations stand behind the arithmetic that contains them
-    {"remove_noops", remove_noops},
+    // what was computed from constants becomes a weight
+    {"fold_constants", fold_constants, "computed when compiling"},
+    // so that neighbours below are neighbours
+    {"remove_noops", remove_noops, "changes nothing"},
+    // before its factors are taken for a channel's
+    {"fuse_norm", fuse_norm, "part of"},
+    // the usual network has none left after this
+    {"fold_batch_norm", fold_batch_norm, "in the weights and bias of"},
+    {"fold_matmul", fold_matmul, "in the operands and the scale of"},
+    {"merge_pad", merge_pad, "in the padding of"},
+    // activations stand behind the arithmetic that contains them
+    {"hoist_clamp", hoist_clamp, "in the bounds of"},
+    {"remove_noops", remove_noops, "changes nothing"},
 };
 
 }  // namespace

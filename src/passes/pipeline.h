@@ -16,6 +16,8 @@ namespace thimble::passes {
 struct Pass {
   std::string_view name;
   Result<ir::Graph> (*run)(const ir::Graph& graph);
+  /// Where an operator is when it is gone: "changes nothing", or "in the weights of" another one.
+  std::string_view gone;
 };
 /// In the order they run; a pass may occur twice.
 [[nodiscard]] std::span<const Pass> float_passes();

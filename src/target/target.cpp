@@ -1,5 +1,7 @@
 #include "target/target.h"
 
+#include <algorithm>
+
 namespace thimble::target {
 
 bool is_alias(const ir::Graph& graph, const ir::Op& op) {
@@ -33,6 +35,24 @@ Result<const Target*> find_target(std::string_view name) {
     known += (known.empty() ? "" : ", ") + std::string(target.name);
   }
   return bad_input("target {}: not known; one of {} was expected", name, known);
+}
+
+std::string call_types(const Lowered& lowered, const KernelCall& call) {
+  const ir::DType result = lowered.graph.type(call.out).dtype;
+  std::vector<ir::DType> operands;
+  for (const Argument& argument : call.arguments) {
+    if (const auto* value = std::get_if<ValueRef>(&argument)) {
+      operands.push_back(lowered.graph.type(value->id).dtype);
+    } else if (const auto* list = std::get_if<ValueList>(&argument)) {
+      for (const ir::ValueId id : *list) operands.push_back(lowered.graph.type(id).dtype);
+    } else if (const auto* constant = std::get_if<Constant>(&argument)) {
+      const bool packed = constant->dtype == ir::DType::kU8;  // parameters
+      if (!packed) operands.push_back(constant->dtype);
+    }
+  }
+  const std::string to(ir::dtype_name(result));
+  const bool keeps = operands.empty() || std::ranges::find(operands, result) != operands.end();
+  return keeps ? to : std::string(ir::dtype_name(operands[0])) + "->" + to;
 }
 
 }  // namespace thimble::target

@@ -96,4 +96,7 @@ struct Target {
 /// True if the operator's result has exactly the bytes of its first operand: it needs no call.
 [[nodiscard]] bool is_alias(const ir::Graph& graph, const ir::Op& op);
 
+/// Element types that a call works on: "i8", or "f32->i8" where no operand has the result's.
+[[nodiscard]] std::string call_types(const Lowered& lowered, const KernelCall& call);
+
 }  // namespace thimble::target

@@ -1,9 +1,16 @@
-thimble_test(cortex_m_conformance_test
-  SOURCES
-    ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conformance_test.cpp
+set(conformance_graphs
+    ${CMAKE_CURRENT_LIST_DIR}/random_integer_elementwise.cpp
     ${CMAKE_CURRENT_LIST_DIR}/random_integer_graph.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_integer_image.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_integer_move.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_integer_product.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_integer_reduce.cpp
     ${CMAKE_CURRENT_LIST_DIR}/random_wide_graph.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/runs.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../matrix/ledger.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp)
+thimble_test(cortex_m_conformance_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conformance_test.cpp ${conformance_graphs}
   DEPS thimble_target thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
 thimble_test(executorch_files_test
@@ -16,3 +23,17 @@ thimble_test(state_test
     ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
   DEPS thimble_target thimble_emit thimble_eval thimble_quant thimble_passes thimble_hostrun
   LABELS conformance)
+if(TARGET firmware AND QEMU_ARM)
+  thimble_test(operators_test
+    SOURCES
+      ${CMAKE_CURRENT_LIST_DIR}/operators_test.cpp
+      ${CMAKE_CURRENT_LIST_DIR}/random_move_graph.cpp
+      ${CMAKE_CURRENT_LIST_DIR}/../firmware/support.cpp
+      ${conformance_graphs}
+    DEPS thimble_target thimble_emit thimble_eval thimble_runtime
+    LABELS conformance)
+  if(TARGET operators_test)
+    target_compile_definitions(operators_test PRIVATE THIMBLE_TEST="operators")
+    add_dependencies(operators_test firmware)
+  endif()
+endif()

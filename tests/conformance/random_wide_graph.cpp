@@ -22,15 +22,17 @@ class Generator {
   ir::Graph run(int ops) {
     Shape shape = {1, random_.between(1, 6), random_.between(1, 6), random_.between(1, 6)};
     if (random_.chance(25)) shape = {random_.between(1, 3), random_.between(1, 12)};
-    const bool narrow = random_.chance(40);
+    const DType dtype = random_.chance(40)   ? DType::kI8
+                        : random_.chance(40) ? DType::kF32
+                                             : DType::kI16;
     const ir::DimOrder order =
         shape.size() == 4 && random_.chance(30) ? ir::channels_last_order() : ir::DimOrder{};
-    const ValueId x = graph_.add_input("x", {narrow ? DType::kI8 : DType::kI16, shape, order, {}});
-    values_.push_back(x);
-    if (narrow) rescale(x, true);
+    const ValueId x = graph_.add_input("x", {dtype, shape, order, {}});
+    values_.push_back(dtype == DType::kF32 ? quantized(x) : x);
+    if (dtype == DType::kI8) rescale(x, true);
     for (int tries = 0; made_ < ops && tries < ops * 20; ++tries) add_op();
     const int outputs = random_.chance(30) ? 2 : 1;
-    for (int i = 0; i < outputs; ++i) graph_.add_output(i == 0 ? values_.back() : pick());
+    for (int i = 0; i < outputs; ++i) graph_.add_output(exported(i == 0 ? values_.back() : pick()));
     return ir::remove_unused(graph_);
   }
 
@@ -42,6 +44,21 @@ class Generator {
   [[nodiscard]] const ir::Type& type(ValueId value) const { return graph_.type(value); }
   [[nodiscard]] bool is_wide(ValueId value) const { return type(value).dtype == DType::kI16; }
   [[nodiscard]] size_t rank(ValueId value) const { return type(value).shape.size(); }
+
+  // The edges: 16 bits have no zero point.
+  ValueId quantized(ValueId x) {
+    const ir::Attrs attrs = {{"scale", random_.real(1e-4, 1e-3)},
+                             {"zero_point", int64_t{0}},
+                             {"type", int64_t{2}},
+                             {"min", int64_t{-32768}},
+                             {"max", int64_t{32767}}};
+    return *graph_.add(OpKind::quantize, {x}, attrs, {}, {});
+  }
+  ValueId exported(ValueId value) {
+    if (!is_wide(value) || random_.chance(60)) return value;
+    const ir::Attrs attrs = {{"scale", random_.real(1e-4, 1e-3)}, {"zero_point", int64_t{0}}};
+    return *graph_.add(OpKind::dequantize, {value}, attrs, {}, {});
+  }
 
   ValueId constant(ir::Tensor tensor) {
     return graph_.add_constant("c", std::make_shared<const ir::Tensor>(std::move(tensor)));

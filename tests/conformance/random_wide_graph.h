@@ -8,7 +8,7 @@
 
 namespace thimble::test {
 
-/// A verified graph with one int8 or int16 input and at least one output.
+/// A verified graph with one int8, int16 or float input and at least one output.
 [[nodiscard]] ir::Graph random_wide_graph(uint64_t seed, int ops);
 
 }  // namespace thimble::test

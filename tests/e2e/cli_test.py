@@ -359,7 +359,8 @@ class InspectAndTargets(Cli):
 
     def test_opt(self):
         self.compile("--save-stages", "stages")
-        imported, passed = self.path / "stages/01-imported.ir", self.path / "stages/02-float.ir"
+        imported = self.path / "stages/01-imported.ir"
+        (passed,) = (self.path / "stages").glob("*-float.ir")
         self.assertEqual(self.thimble("opt", imported)[0], passed.read_text(),
                          "the pipeline is what compile runs")
         passes = self.thimble("opt", "--list")[0].split()

@@ -17,6 +17,8 @@ import tempfile
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "matrix"))
+from ledger import record
 SIZES = HERE / "pte_sizes.json"
 DIALECTS = {"native": [], "stock": ["--compat", "executorch"]}
 BOARDS = ["cortex-m3", "cortex-m33", "cortex-m4", "cortex-m55"]  # one per instruction set, and M4
@@ -81,6 +83,7 @@ class Test:
         wanted = self.evaluator_outputs(pte, target)
         for on in ["host"] + (["qemu"] if target in BOARDS else []):
             got = self.outputs(pte, on)
+            record(report, target if on == "qemu" else on, got == wanted)
             self.expect(got == wanted, f"{label}: {on} gives {got}, the evaluator {wanted}")
         return size
 

@@ -20,6 +20,10 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/cli_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_executorch
            COMMAND python3 ${here}/executorch_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/executorch)
-  list(APPEND e2e_tests e2e_executorch e2e_corpus e2e_cli)
+  add_test(NAME e2e_patches
+           COMMAND python3 ${here}/patches_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
+  add_test(NAME e2e_report
+           COMMAND python3 ${here}/report_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  list(APPEND e2e_tests e2e_executorch e2e_corpus e2e_cli e2e_patches e2e_report)
   set_tests_properties(${e2e_tests} PROPERTIES LABELS e2e TIMEOUT 600)
 endif()

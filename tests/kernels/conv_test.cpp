@@ -43,6 +43,7 @@ void expect_right(ConvCase& c, Invocation call) {
         << call.kernel->name << ' ' << c.text() << " at " << i[0] << ',' << i[1] << ',' << i[2]
         << ',' << i[3];
   }
+  call.found_equal();
 }
 
 void expect_all_forms(ConvCase& c, Random& random) {

@@ -69,6 +69,7 @@ void expect_right(Invocation call, const Params& params, size_t b_arg) {
     const int8_t b = broadcast_at(call.value(b_arg), i);
     ASSERT_EQ(y.i8(i), expected(params, a, b)) << call.kernel->name;
   }
+  call.found_equal();
 }
 
 template <class Params>
@@ -217,6 +218,7 @@ TEST(Activation, LooksUpAndWorksInPlace) {
     for (size_t i = 0; i < y.size(); ++i) {
       ASSERT_EQ(y[i], call.value(1).as<int8_t>()[call.value(0).as<int8_t>()[i] + 128]);
     }
+    call.found_equal();
     call.value_of.back() = call.value_of[0];
     call.run();
     EXPECT_EQ(std::memcmp(call.out().data.get(), y.data(), y.size()), 0);

@@ -89,6 +89,7 @@ struct TransposedCase {
       ASSERT_EQ(call.out().i8(i), clamped(scaled + y_zp, min, max))
           << i[0] << ',' << i[1] << ',' << i[2] << ',' << i[3];
     }
+    call.found_equal();
   }
 };
 
@@ -236,6 +237,7 @@ TEST(AdaptivePools, EverySmallSize) {
     for (Sizes at; next(call.out().sizes, at);) {
       ASSERT_EQ(call.out().i8(at), c.expected(call.value(0), at)) << at[2] << ',' << at[3];
     }
+    call.found_equal();
   }
 }
 
@@ -301,6 +303,7 @@ TEST(ResizeBilinear, AnyTables) {
       }
       ASSERT_EQ(call.out().i8(at), floor_divide(sum + (1 << 21), 1 << 22));
     }
+    call.found_equal();
   }
 }
 
@@ -361,6 +364,7 @@ TEST(Permute, EveryRankAndOrder) {
         const uint8_t* const got = call.out().data.get() + call.out().at(at) * width;
         ASSERT_TRUE(std::equal(got, got + width, want)) << "rank " << rank;
       }
+      call.found_equal();
     }
   }
 }

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "tests/matrix/ledger.h"
+
 namespace thimble::kernels::test {
 
 Order contiguous(size_t rank) {
@@ -23,6 +25,26 @@ Order random_order(Random& random, size_t rank) {
   Order order = contiguous(rank);
   std::shuffle(order.begin(), order.end(), random);
   return order;
+}
+
+const char* type_name(DType dtype) {
+  switch (dtype) {
+    case DType::kU8:
+      return "u8";
+    case DType::kI8:
+      return "i8";
+    case DType::kI16:
+      return "i16";
+    case DType::kI32:
+      return "i32";
+    case DType::kI64:
+      return "i64";
+    case DType::kF32:
+      return "f32";
+    case DType::kBool:
+      return "bool";
+  }
+  return "?";
 }
 
 uint32_t bytes_of(DType dtype) {
@@ -225,6 +247,25 @@ void Invocation::run() {
   ASSERT_EQ(check_unplaced(), Status::kOk) << kernel->name;
   ASSERT_EQ(check(), Status::kOk) << kernel->name;
   kernel->run(refresh(true));
+}
+
+void Invocation::found_equal() {
+  std::vector<DType> operands;
+  for (size_t i = 0; i + 1 < args.size(); ++i) {
+    const int index = value_of[i] >= 0 ? value_of[i] : list_of[i].empty() ? -1 : list_of[i][0];
+    if (index < 0) continue;
+    const Value& operand = values[static_cast<size_t>(index)];
+    const bool packed = operand.constant && operand.dtype == DType::kU8;  // parameters
+    if (!operand.null && !packed) operands.push_back(operand.dtype);
+  }
+  // As target::call_types() has it.
+  std::string types = type_name(out().dtype);
+  const bool keeps = operands.empty() ||
+                     std::find(operands.begin(), operands.end(), out().dtype) != operands.end();
+  if (!keeps) types = type_name(operands[0]) + ("->" + types);
+  if (testing::Test::HasFailure()) return;
+  thimble::test::compared(kernel->name, types, thimble::test::kHost, thimble::test::Scope::kAlone,
+                          true);
 }
 
 }  // namespace thimble::kernels::test

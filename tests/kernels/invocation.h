@@ -91,6 +91,8 @@ struct Invocation {
   Status check();
   /// check() must pass; then run.
   void run();
+  /// Said by a test that found every element of the result as it should be (tests/matrix).
+  void found_equal();
   /// As check(), with the data pointers of non-constants hidden, as before placement.
   Status check_unplaced();
 

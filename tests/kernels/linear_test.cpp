@@ -103,6 +103,7 @@ struct LinearCase {
       ASSERT_EQ(y[k], clamped(requantized(wrapped(acc), mult[o], shift[o]) + y_offset, min, max))
           << call.kernel->name << " in " << in << " out " << out << " at " << k;
     }
+    call.found_equal();
   }
 };
 

@@ -79,6 +79,7 @@ struct PoolCase {
       ASSERT_EQ(call.out().i8(i), expected(call.value(0), i))
           << call.kernel->name << " at " << i[2] << ',' << i[3];
     }
+    call.found_equal();
   }
 };
 
@@ -246,6 +247,7 @@ void expect_mean(Random& random, const Sizes& sizes, uint32_t mask, bool drop) {
     }
     ASSERT_EQ(call.out().i8(at), expected_mean(c, call.value(0), i)) << "mask " << mask;
   }
+  call.found_equal();
 }
 
 TEST(Mean, EverySetOfDimensions) {

@@ -506,7 +506,15 @@ TEST(SourceLine, PrefersInstalledModelsToTorchItself) {
       "File \"/v/site-packages/torch/nn/modules/conv.py\", line 5, in forward\n    return c");
   EXPECT_EQ(line.file, "/v/site-packages/torchvision/models/vgg.py");
   EXPECT_EQ(line.line, 66);
-  EXPECT_EQ(parse_stack_trace("File \"/v/site-packages/torch/a.py\", line 5, in f").line, 5);
+  // Lines of PyTorch and of its quantizers alone are none of the user's.
+  for (const char* folder : {"torch", "torchao", "executorch"}) {
+    const std::string file = std::string("/v/site-packages/") + folder + "/quantization/pt2e/a.py";
+    const SourceLine none = parse_stack_trace("File \"" + file + "\", line 5, in f\n  y = q(x)");
+    EXPECT_EQ(none.line, 0) << file;
+    EXPECT_EQ(none.file, "") << file;
+    EXPECT_EQ(none.text, "") << file;
+  }
+  EXPECT_EQ(parse_stack_trace("File \"/v/site-packages/torchvision/a.py\", line 5, in f").line, 5);
   EXPECT_EQ(parse_stack_trace("File \"torch/fx/passes/x.py\", line 24, in check").line, 0);
 }
 
@@ -549,8 +557,6 @@ TEST(Pt2Fixtures, AllOfPyTorchsArchivesAreRead) {
     for (const Node& node : program->graph.nodes) {
       ++nodes;
       if (node.source.line > 0) ++nodes_with_source;
-      // What the quantizer itself adds for training has no line of the user's.
-      if (node.source.file.find("torchao/quantization/pt2e") != std::string::npos) continue;
       EXPECT_EQ(node.source.file.find("site-packages"), std::string::npos) << node.source.file;
     }
     for (const InputSpec& spec : program->input_specs) {

@@ -231,6 +231,7 @@ class Maker {
     if (random_.chance(30)) source.text = "x = f(\\x)\t# \n \x7f \xc3\xa4";
     if (random_.chance(30)) source.module = "features.0";
     if (random_.chance(30)) source.target = "aten.x.default";
+    if (!source.module.empty()) source.node = "x_1";
     return source;
   }
 

@@ -49,7 +49,8 @@ std::optional<Frame> parse_frame(std::string_view text) {
   return frame;
 }
 
-/// Of a frame's file: the higher, the closer to the user's own program.
+/// Of a frame's file: the higher, the closer to the user's own program. Lines of PyTorch itself and
+/// of what exports and quantizes with it say nothing about the user's.
 enum class Origin { kGenerated, kTorch, kInstalled, kUser };
 
 Origin origin(std::string_view file) {
@@ -60,8 +61,12 @@ Origin origin(std::string_view file) {
     const size_t at = file.rfind(folder);
     if (at == std::string_view::npos) continue;
     const std::string_view rest = file.substr(at + folder.size());
-    const bool is_torch = rest.starts_with("/torch/") || rest.starts_with("\\torch\\");
-    return is_torch ? Origin::kTorch : Origin::kInstalled;
+    for (const std::string_view package : {"torch", "torchao", "executorch"}) {
+      if (rest.size() < package.size() + 2 || rest.substr(1, package.size()) != package) continue;
+      const char end = rest[package.size() + 1];
+      if (end == '/' || end == '\\') return Origin::kTorch;
+    }
+    return Origin::kInstalled;
   }
   return Origin::kUser;
 }
@@ -92,7 +97,7 @@ SourceLine parse_stack_trace(std::string_view trace) {
   std::optional<Frame> best;
   std::optional<Frame> frame;
   const auto keep = [&] {
-    if (!frame || origin(frame->file) == Origin::kGenerated) return;
+    if (!frame || origin(frame->file) <= Origin::kTorch) return;
     if (!best || origin(frame->file) >= origin(best->file)) best = frame;
   };
   while (!trace.empty()) {

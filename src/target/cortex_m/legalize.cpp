@@ -18,6 +18,8 @@ using ir::ValueId;
 
 /// cortex_m::pad and cortex_m::transpose take at most four dimensions.
 constexpr size_t kStockRank = 4;
+constexpr std::string_view kStillFloat =
+    "is still float after quantization: there is no integer kernel for it";
 
 std::string describe(const Op& op, std::string_view reason) {
   const std::string what =
@@ -123,12 +125,18 @@ class Legalizer {
         if (direct_op(op.kind)) return convert_direct(op);
         break;
     }
-    return refuse(op, "is still float after quantization: there is no integer kernel for it");
+    return refuse(op, kStillFloat);
   }
 
   /// Operators that a native kernel runs as they are.
   Result<ValueId> convert_direct(const Op& op) {
     if (stock_) return refuse(op, "has no exact int8 kernel among ExecuTorch's");
+    if (!has_kernel_for_type(op)) {
+      const ir::DType dtype = from_.type(op.inputs[0]).dtype;
+      if (dtype == ir::DType::kF32) return refuse(op, kStillFloat);
+      return refuse(op,
+                    fmt::format("works on {}, for which it has no kernel", ir::dtype_name(dtype)));
+    }
     const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
     if (rounds && !rounds_double(op)) {
       return refuse(op, "asks for single rounding; the kernels round double");
@@ -141,6 +149,25 @@ class Legalizer {
       inputs.push_back(input);
     }
     return add(op.kind, std::move(inputs), op.attrs, op);
+  }
+
+  /// Of operators whose type rule takes more than their kernels do.
+  bool has_kernel_for_type(const Op& op) {
+    const ir::DType x = from_.type(op.inputs[0]).dtype;
+    switch (op.kind) {
+      case OpKind::amax:
+      case OpKind::amin:
+      case OpKind::argmax:
+        return x == ir::DType::kI8 || x == ir::DType::kI16;
+      case OpKind::adaptive_max_pool2d:
+        return x == ir::DType::kI8;
+      case OpKind::compare:
+      case OpKind::maximum:
+      case OpKind::minimum:
+        return x != ir::DType::kF32;
+      default:
+        return true;
+    }
   }
 
   bool rounds_double(const Op& op) { return op.integer("rounding") == 0; }

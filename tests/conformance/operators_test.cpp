@@ -1,0 +1,260 @@
+// Every operator by itself, in every element type, on this machine and on emulated boards: small
+// random graphs of one operator, each compiled for the core. The outputs of all of them equal the
+// evaluator's on the graph that went in, bit for bit. One boot per board (firmware/apps/series).
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "../firmware/support.h"
+#include "../unit/ir_random_graph.h"
+#include "emit/emit.h"
+#include "ir/print.h"
+#include "random_integer_graph.h"
+#include "random_move_graph.h"
+#include "random_wide_graph.h"
+#include "runs.h"
+#include "target/target.h"
+#include "tests/matrix/ledger.h"
+
+namespace thimble {
+namespace {
+
+using firmware_test::Core;
+using target::Dialect;
+using test::Scope;
+using test::Series;
+
+/// "thimble::add.out i8"
+using Label = std::pair<std::string, std::string>;
+
+struct Case {
+  ir::Graph graph;
+  Dialect dialect = Dialect::kNative;
+  Series inputs, expected;
+  std::string repeat;  // what makes it again
+};
+
+struct Compiled {
+  target::Lowered lowered;
+  Bytes pte;
+  std::vector<Label> labels;
+};
+
+std::optional<Compiled> compile(const ir::Graph& graph, Dialect dialect, std::string_view name) {
+  const target::Target& target = **target::find_target(name);
+  auto lowered = target.lower(graph, target, {dialect});
+  if (!lowered.ok()) return {};  // refused
+  auto emitted = emit::emit(*lowered, emit::make_schedule(*lowered), target, {dialect});
+  EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message);
+  if (!emitted.ok()) return {};
+  Compiled compiled = {std::move(*lowered), std::move(emitted->bytes), {}};
+  for (const target::KernelCall& call : compiled.lowered.calls) {
+    compiled.labels.emplace_back(abi::info(call.op).name,
+                                 target::call_types(compiled.lowered, call));
+  }
+  return compiled;
+}
+
+/// Takes a graph if it calls something that few graphs of before call.
+class Collector {
+ public:
+  void offer(ir::Graph graph, Dialect dialect, uint64_t seed, const std::string& repeat) {
+    const auto compiled = compile(graph, dialect, "cortex-m55");
+    if (!compiled) return;
+    constexpr int kGraphsPerLabel = 20;
+    const bool wanted = std::ranges::any_of(
+        compiled->labels, [&](const Label& label) { return found_[label] < kGraphsPerLabel; });
+    if (!wanted) return;
+    Case one = {std::move(graph), dialect, {}, {}, repeat + " " + std::to_string(seed)};
+    constexpr size_t kCallsWithState = 3;
+    while (one.inputs.size() < (one.graph.states().empty() ? 1 : kCallsWithState)) {
+      one.inputs.push_back(test::random_inputs(one.graph, seed + one.inputs.size()));
+    }
+    auto expected = test::run_on_evaluator(one.graph, one.inputs);
+    ASSERT_TRUE(expected.ok()) << expected.error().message;
+    one.expected = std::move(*expected);
+    for (const Label& label : compiled->labels) ++found_[label];
+    cases_.push_back(std::move(one));
+  }
+
+  [[nodiscard]] const std::map<Label, int>& found() const { return found_; }
+  [[nodiscard]] const std::vector<Case>& cases() const { return cases_; }
+
+ private:
+  std::map<Label, int> found_;
+  std::vector<Case> cases_;
+};
+
+const Collector& all_cases() {
+  static const Collector collector = [] {
+    Collector c;
+    constexpr uint64_t kSeeds = 10000;
+    constexpr ir::DType kOthers[] = {ir::DType::kBool, ir::DType::kU8,  ir::DType::kI8,
+                                     ir::DType::kI16,  ir::DType::kI32, ir::DType::kI64,
+                                     ir::DType::kF32};
+    for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+      c.offer(test::random_integer_graph(seed, {1, false}), Dialect::kNative, seed, "int8");
+      c.offer(test::random_integer_graph(seed, {1, true}), Dialect::kStock, seed, "int8, stock");
+      c.offer(test::random_wide_graph(seed, 1), Dialect::kNative, seed, "int16");
+      const ir::DType dtype = kOthers[seed % std::size(kOthers)];
+      auto moved = test::random_move_graph(seed, dtype);
+      if (!moved.ok()) continue;
+      c.offer(std::move(*moved), Dialect::kNative, seed,
+              "moved " + std::string(ir::dtype_name(dtype)));
+    }
+    return c;
+  }();
+  return collector;
+}
+
+void record(const Compiled& compiled, std::string_view processor, bool equal) {
+  for (const auto& [op, types] : compiled.labels) {
+    test::compared(op, types, processor, Scope::kAlone, equal);
+  }
+}
+
+TEST(Operators, EveryNativeOneIsTried) {
+  std::map<std::string, std::vector<std::string>> types;
+  for (const auto& [label, count] : all_cases().found()) types[label.first].push_back(label.second);
+  for (const abi::PteOpInfo& op : abi::kPteOps) {
+    const std::string name = op.name;
+    if (name.starts_with("thimble::")) {
+      EXPECT_TRUE(types.contains(name)) << name << ": no random graph calls it";
+    }
+  }
+  EXPECT_GT(all_cases().cases().size(), types.size());
+}
+
+TEST(Operators, HostEqualsTheEvaluator) {
+  for (const Case& one : all_cases().cases()) {
+    const auto compiled = compile(one.graph, one.dialect, "cortex-m55");
+    ASSERT_TRUE(compiled) << one.repeat;
+    const bool equal =
+        test::run_on_host(compiled->lowered.graph, compiled->pte, one.inputs) == one.expected;
+    EXPECT_TRUE(equal) << one.repeat << "\n" << ir::print(one.graph);
+    record(*compiled, test::kHost, equal);
+  }
+}
+
+void append_word(Bytes& bytes, size_t word) {
+  const auto value = static_cast<uint32_t>(word);
+  const auto* from = reinterpret_cast<const std::byte*>(&value);
+  bytes.insert(bytes.end(), from, from + sizeof value);
+}
+
+void append_padded(Bytes& bytes, ByteView piece) {
+  bytes.insert(bytes.end(), piece.begin(), piece.end());
+  bytes.resize(bytes.size() + (16 - piece.size() % 16) % 16);
+}
+
+/// Appends what firmware/apps/series reads for one model.
+void append_case(Bytes& file, const Compiled& compiled, const Series& calls) {
+  const ir::Graph& graph = compiled.lowered.graph;
+  Bytes inputs;
+  for (const auto& call : calls) {
+    for (size_t i = 0; i < call.size(); ++i) {
+      append_padded(inputs, ir::to_memory(call[i], graph.type(graph.inputs()[i]).dim_order));
+    }
+  }
+  append_word(file, compiled.pte.size());
+  append_word(file, calls.size());
+  append_word(file, inputs.size() / calls.size());
+  file.insert(file.end(), compiled.pte.begin(), compiled.pte.end());
+  file.insert(file.end(), inputs.begin(), inputs.end());
+}
+
+/// The words and bytes of the results, from the front.
+class Results {
+ public:
+  explicit Results(std::string bytes) : bytes_(std::move(bytes)) {}
+
+  std::optional<uint32_t> word() {
+    uint32_t value = 0;
+    const auto piece = take(sizeof value);
+    if (!piece) return {};
+    std::memcpy(&value, piece->data(), sizeof value);
+    return value;
+  }
+  std::optional<ByteView> take(size_t count) {
+    if (bytes_.size() - at_ < count) return {};
+    at_ += count;
+    return as_byte_view(bytes_).subspan(at_ - count, count);
+  }
+
+ private:
+  std::string bytes_;
+  size_t at_ = 0;
+};
+
+/// Outputs of one model; nothing if the board gave a status, or too few bytes.
+std::optional<Series> read_outputs(Results& results, const ir::Graph& graph, size_t calls) {
+  const auto status = results.word(), bytes = results.word();
+  EXPECT_EQ(status, 0U);
+  if (status != 0U || !bytes) return {};
+  Series outputs(calls);
+  for (auto& call : outputs) {
+    for (const ir::ValueId id : graph.outputs()) {
+      const ir::Type& type = graph.type(id);
+      const size_t size = type.bytes();
+      const auto piece = results.take(size + (16 - size % 16) % 16);
+      if (!piece) return {};
+      call.push_back(
+          ir::from_memory(piece->subspan(0, size), type.dtype, type.shape, type.dim_order));
+    }
+  }
+  return outputs;
+}
+
+class OperatorsOn : public testing::TestWithParam<Core> {};
+
+TEST_P(OperatorsOn, EqualTheEvaluator) {
+  const Core& core = GetParam();
+  const std::string name = core.name;
+  Bytes file;
+  std::vector<Compiled> models;
+  for (const Case& one : all_cases().cases()) {
+    auto compiled = compile(one.graph, one.dialect, name);
+    ASSERT_TRUE(compiled) << one.repeat;
+    append_case(file, *compiled, one.inputs);
+    models.push_back(std::move(*compiled));
+  }
+  append_word(file, 0);
+  firmware_test::write_file(name + ".cases", file);
+  const auto result = firmware_test::run({firmware_test::image("series", core),
+                                          core.machine,
+                                          {"series", name + ".cases", name + ".results"},
+                                          ""});
+  ASSERT_EQ(result.exit_code, 0) << result.output;
+
+  Results results(firmware_test::read_file(name + ".results"));
+  for (size_t i = 0; i < models.size(); ++i) {
+    const Case& one = all_cases().cases()[i];
+    SCOPED_TRACE(one.repeat);
+    const auto outputs = read_outputs(results, models[i].lowered.graph, one.inputs.size());
+    const bool equal = outputs && *outputs == one.expected;
+    EXPECT_TRUE(equal) << ir::print(one.graph);
+    record(models[i], name, equal);
+  }
+  EXPECT_FALSE(results.take(1)) << "more results than models";
+}
+
+/// Cores with an image of their own; the others run the very same code.
+std::vector<Core> cores() {
+  std::vector<Core> found;
+  for (const Core& core : firmware_test::kCores) {
+    if (std::filesystem::exists(firmware_test::image("series", core))) found.push_back(core);
+  }
+  return found;
+}
+
+INSTANTIATE_TEST_SUITE_P(Cores, OperatorsOn, testing::ValuesIn(cores()), [](const auto& info) {
+  std::string name = info.param.name;
+  for (char& letter : name) letter = letter == '-' ? '_' : letter;
+  return name;
+});
+
+}  // namespace
+}  // namespace thimble
