@@ -46,6 +46,18 @@ Result<ValueId> Call::any_tensor(std::string_view name) {
   return context_.tensors.read(tensor_name->name, source_);
 }
 
+Result<ValueId> Call::chosen_as(ValueId value, ir::DType dtype) {
+  const ir::Op* op = context_.builder.producer(value);
+  if (op == nullptr || op->kind != ir::OpKind::where) return ir::kNoValue;
+  std::vector<ValueId> operands = op->inputs;
+  for (size_t i = 1; i < operands.size(); ++i) {
+    const ir::Tensor* known = context_.builder.constant_of(operands[i]);
+    if (known == nullptr) return ir::kNoValue;
+    operands[i] = constant_value("choice", converted(*known, dtype));
+  }
+  return add(ir::OpKind::where, std::move(operands));
+}
+
 Result<ValueId> Call::as_float(ValueId value, std::string_view name) {
   const ir::Value& held = context_.builder.graph.value(value);
   if (held.type.dtype == ir::DType::kF32) return value;
@@ -55,6 +67,8 @@ Result<ValueId> Call::as_float(ValueId value, std::string_view name) {
   }
   if (held.type.dtype == ir::DType::kBool)
     return add(ir::OpKind::where, {value, scalar(1), scalar(0)});
+  THIMBLE_TRY(const ValueId choice, chosen_as(value, ir::DType::kF32));
+  if (choice != ir::kNoValue) return choice;
   return unsupported("argument {} is {}, only float32 and bool are computed at run time", name,
                      ir::type_text(held.type.dtype, held.type.shape));
 }

@@ -30,6 +30,11 @@ Status Call::write_self(ValueId value) {
   if (self == nullptr) return wrong(node_.inputs.front().name, "a tensor");
   THIMBLE_TRY(const ValueId before, context_.tensors.read(self->name, source_));
   const ir::Type type = context_.builder.graph.type(before);
+  const ir::Tensor* known = context_.builder.constant_of(value);
+  if (known != nullptr && known->dtype != type.dtype &&
+      context_.builder.constant_of(before) != nullptr) {
+    value = constant_value("", converted(*known, type.dtype));
+  }
   if (context_.builder.graph.type(value).dtype != type.dtype) {
     return unsupported("it writes {} into {}",
                        ir::dtype_name(context_.builder.graph.type(value).dtype),

@@ -71,6 +71,8 @@ class Call {
   Result<ir::ValueId> reshape(ir::ValueId value, ir::Shape shape);
   /// value * factor, for any factor but 1.
   Result<ir::ValueId> scaled(ir::ValueId value, double factor);
+  /// A choice between constants, made between their conversions; kNoValue if it is none.
+  Result<ir::ValueId> chosen_as(ir::ValueId value, ir::DType dtype);
   ir::ValueId scalar(double value);
   ir::ValueId constant_value(std::string_view role, ir::Tensor tensor);
   [[nodiscard]] Builder& builder() { return context_.builder; }

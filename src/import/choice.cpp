@@ -2,6 +2,7 @@
 // that they stand beside.
 
 #include <algorithm>
+#include <cmath>
 
 #include "import/constants.h"
 #include "import/formula.h"
@@ -100,9 +101,67 @@ Status triangle(Call& call, bool lower) {
   return call.result(y);
 }
 
+/// Is every element of x along `dim` -inf? As core ATen writes it: not any(not(x == -inf)).
+bool says_all_hidden(const Builder& builder, ValueId condition, ValueId x, int64_t dim) {
+  const auto operand = [&](ValueId& id, OpKind kind) {
+    const ir::Op* op = builder.producer(id);
+    if (op == nullptr || op->kind != kind) return false;
+    id = op->inputs[0];
+    return true;
+  };
+  const ir::Op* largest = nullptr;
+  if (!operand(condition, OpKind::logical_not)) return false;
+  largest = builder.producer(condition);
+  if (!operand(condition, OpKind::amax) || largest->integers("dims") != std::vector{dim}) {
+    return false;
+  }
+  if (!operand(condition, OpKind::logical_not)) return false;
+  const ir::Op* equal = builder.producer(condition);
+  if (equal == nullptr || equal->kind != OpKind::compare || equal->inputs[0] != x) return false;
+  const ir::Tensor* hidden = builder.constant_of(equal->inputs[1]);
+  return equal->integer("relation") == static_cast<int64_t>(Relation::kEq) && hidden != nullptr &&
+         ir::element_count(hidden->shape) == 1 && std::isinf(element(*hidden, 0)) &&
+         element(*hidden, 0) < 0;
+}
+
+bool is_zero(const ir::Tensor* tensor) {
+  if (tensor == nullptr) return false;
+  return std::all_of(tensor->bytes.begin(), tensor->bytes.end(),
+                     [](auto byte) { return byte == decltype(byte){}; });
+}
+
+/// 0 for rows that are hidden altogether, else their softmax: a softmax that knows such rows.
+bool is_safe_softmax(const Builder& builder, ValueId condition, ValueId zero, ValueId softmax) {
+  const ir::Op* op = builder.producer(softmax);
+  return op != nullptr && op->kind == OpKind::softmax && is_zero(builder.constant_of(zero)) &&
+         says_all_hidden(builder, condition, op->inputs[0], op->integer("dim"));
+}
+
 }  // namespace
 
 namespace handlers {
+
+/// 1 where the class is the position along a new last dimension, else 0.
+Status one_hot(Call& call) {
+  THIMBLE_TRY(const ValueId classes, call.any_tensor("self"));
+  THIMBLE_TRY(const int64_t count, call.integer("num_classes", -1));
+  if (count < 1) return unsupported("num_classes is {}, expected the number of classes", count);
+  ir::Shape shape = call.shape(classes);
+  shape.push_back(1);
+  THIMBLE_TRY(const ValueId column, call.reshape(classes, shape));
+  const DType dtype = call.builder().graph.type(classes).dtype;
+  ir::Tensor all = ir::zeros(dtype, {count});
+  for (int64_t i = 0; i < count; ++i) {
+    set_element(all, static_cast<size_t>(i), static_cast<double>(i));
+  }
+  THIMBLE_TRY(const ValueId here,
+              call.add(OpKind::compare, {column, call.constant_value("classes", std::move(all))},
+                       {{"relation", static_cast<int64_t>(Relation::kEq)}}));
+  const ValueId one = call.constant_value("one", filled(DType::kI64, {}, 1));
+  const ValueId zero = call.constant_value("zero", filled(DType::kI64, {}, 0));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::where, {here, one, zero}));
+  return call.result(y);
+}
 
 Status eq(Call& call) {
   return compared(call, Relation::kEq);
@@ -161,6 +220,7 @@ Status where(Call& call) {
   THIMBLE_TRY(const DType dtype, joint_dtype(call, "self", "other"));
   THIMBLE_TRY(const ValueId a, operand_as(call, "self", dtype));
   THIMBLE_TRY(const ValueId b, operand_as(call, "other", dtype));
+  if (is_safe_softmax(call.builder(), condition, a, b)) return call.result(b);
   THIMBLE_TRY(const ValueId y, call.add(OpKind::where, {condition, a, b}));
   return call.result(y);
 }

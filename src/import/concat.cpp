@@ -14,9 +14,44 @@ Status joined(Call& call, std::vector<ValueId> parts, int64_t dim) {
   return call.result(y);
 }
 
+/// Each part with as many dimensions as it takes, in front, then joined.
+Status joined_with_rank(Call& call, size_t rank, int64_t dim) {
+  THIMBLE_TRY(auto parts, call.tensors("tensors"));
+  if (parts.empty()) return bad_input("no tensors");
+  for (ValueId& part : parts) {
+    ir::Shape shape = call.shape(part);
+    if (shape.size() < rank) shape.insert(shape.begin(), rank - shape.size(), 1);
+    THIMBLE_TRY(part, call.reshape(part, shape));
+  }
+  return joined(call, std::move(parts), dim);
+}
+
 }  // namespace
 
 namespace handlers {
+
+Status vstack(Call& call) {
+  return joined_with_rank(call, 2, 0);
+}
+
+/// Along the first dimension of vectors, the second of all others.
+Status hstack(Call& call) {
+  THIMBLE_TRY(const auto parts, call.tensors("tensors"));
+  const bool vectors = !parts.empty() && call.shape(parts[0]).size() < 2;
+  return joined_with_rank(call, 1, vectors ? 0 : 1);
+}
+
+Status column_stack(Call& call) {
+  THIMBLE_TRY(auto parts, call.tensors("tensors"));
+  if (parts.empty()) return bad_input("no tensors");
+  for (ValueId& part : parts) {
+    const ir::Shape shape = call.shape(part);
+    if (shape.size() < 2) {
+      THIMBLE_TRY(part, call.reshape(part, {ir::element_count(shape), 1}));
+    }
+  }
+  return joined(call, std::move(parts), 1);
+}
 
 Status cat(Call& call) {
   THIMBLE_TRY(auto parts, call.tensors("tensors"));

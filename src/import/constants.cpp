@@ -1,5 +1,6 @@
 #include "import/constants.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -110,6 +111,8 @@ float function(ir::OpKind kind, float x) {
   switch (kind) {
     case ir::OpKind::abs:
       return std::fabs(x);
+    case ir::OpKind::floor:
+      return std::floor(x);
     case ir::OpKind::rsqrt:
       return static_cast<float>(1 / std::sqrt(static_cast<double>(x)));
     default:
@@ -123,6 +126,16 @@ Tensor folded_function(ir::OpKind kind, const Tensor& x) {
   return result;
 }
 
+Tensor folded_clamp(const ir::Op& op, const Tensor& x) {
+  const float low = static_cast<float>(op.number("min"));
+  const float high = static_cast<float>(op.number("max"));
+  Tensor result = x;
+  for (float& value : result.data<float>()) {
+    if (!std::isnan(value)) value = std::min(std::max(value, low), high);
+  }
+  return result;
+}
+
 Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
                          const ir::Shape& shape) {
   Tensor result = gathered(a, shape, broadcast_walk(a.shape, shape));
@@ -130,6 +143,26 @@ Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
     float& value = result.data<float>()[to];
     value = arithmetic(kind, value, b.data<float>()[from]);
   });
+  return result;
+}
+
+/// Tensors of one type behind each other along a dimension.
+Tensor concatenated(const ir::Op& op, std::span<const ir::TensorPtr> parts,
+                    const ir::Shape& shape) {
+  Tensor result = ir::zeros(parts.front()->dtype, shape);
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto tail = shape.begin() + static_cast<std::ptrdiff_t>(dim) + 1;
+  const int64_t inner = ir::element_count(ir::Shape(tail, shape.end()));
+  const size_t row = static_cast<size_t>(inner) * ir::dtype_bytes(result.dtype);
+  const size_t whole = row * static_cast<size_t>(shape[dim]);
+  size_t start = 0;
+  for (const ir::TensorPtr& part : parts) {
+    const size_t block = row * static_cast<size_t>(part->shape[dim]);
+    for (size_t i = 0; i * block < part->bytes.size(); ++i) {
+      std::memcpy(result.bytes.data() + i * whole + start, part->bytes.data() + i * block, block);
+    }
+    start += block;
+  }
   return result;
 }
 
@@ -237,7 +270,10 @@ std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
   // A repeated constant would cost flash that the operator does not.
   constexpr int64_t kGrownElementsMax = 4096;
   int64_t held = 0;
-  for (const auto& operand : operands) held = std::max(held, ir::element_count(operand->shape));
+  for (const auto& operand : operands) {
+    const int64_t elements = ir::element_count(operand->shape);
+    held = op.kind == ir::OpKind::concat ? held + elements : std::max(held, elements);
+  }
   const int64_t count = ir::element_count(shape);
   if (count > held && count > kGrownElementsMax) return std::nullopt;
 
@@ -252,7 +288,12 @@ std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
       return gathered(x, shape, slice_walk(op, x.shape));
     case ir::OpKind::expand:
       return gathered(x, shape, broadcast_walk(x.shape, shape));
+    case ir::OpKind::concat:
+      return concatenated(op, operands, shape);
+    case ir::OpKind::clamp:
+      return folded_clamp(op, x);
     case ir::OpKind::abs:
+    case ir::OpKind::floor:
     case ir::OpKind::rsqrt:
     case ir::OpKind::sqrt:
       return folded_function(op.kind, x);

@@ -29,9 +29,9 @@ namespace thimble::import_pt2 {
 [[nodiscard]] double element(const ir::Tensor& tensor, size_t index);
 void set_element(ir::Tensor& tensor, size_t index, double value);
 
-/// The operator's result if it is one of reshape, permute, slice, expand, copy, add, sub, mul, div,
-/// abs, sqrt, rsqrt on constants and of a reasonable size. The operator has been checked; `shape`
-/// is its result's.
+/// The operator's result if it is one of reshape, permute, slice, expand, copy, concat, add, sub,
+/// mul, div, abs, clamp, floor, sqrt, rsqrt on constants and of a reasonable size. The operator has
+/// been checked; `shape` is its result's.
 [[nodiscard]] std::optional<ir::Tensor> fold(const ir::Op& op, const ir::Shape& shape,
                                              std::span<const ir::TensorPtr> operands);
 

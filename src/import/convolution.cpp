@@ -1,7 +1,8 @@
-// Convolutions become conv2d or conv_transpose2d with a constant weight. A 1-D convolution is one
-// of height 1; an input without a batch gets one for the time of the operator. Zero padding in
-// front of a convolution joins its own padding, which is how models write asymmetric ("TensorFlow
-// same") padding.
+// Convolutions become conv2d or conv_transpose2d. A weight that the model computes from parameters
+// (weight norm, standardized or binary weights) becomes a constant in the float passes. A 1-D
+// convolution is one of height 1; an input without a batch gets one for the time of the operator.
+// Zero padding in front of a convolution joins its own padding, which is how models write
+// asymmetric ("TensorFlow same") padding.
 
 #include "import/handlers.h"
 #include "import/image.h"
@@ -59,7 +60,6 @@ Result<Ints> read_padding(Call& call, const ir::Shape& weight, const Ints& dilat
 Result<Convolution> read_convolution(Call& call, size_t rank) {
   Convolution conv;
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
-  THIMBLE_CHECK(call.constant("weight"));
   THIMBLE_TRY(conv.w, call.tensor("weight"));
   THIMBLE_TRY(conv.b, call.optional_tensor("bias"));
   THIMBLE_TRY(conv.groups, call.integer("groups", 1));
@@ -97,6 +97,59 @@ Status convolve(Call& call, size_t rank) {
   return call.result(y);
 }
 
+/// Slices in depth become images of a batch, each with the channels of all slices that it needs.
+Status convolve_volume(Call& call) {
+  THIMBLE_TRY(ValueId x, call.tensor("input"));
+  THIMBLE_TRY(ValueId w, call.tensor("weight"));
+  THIMBLE_TRY(const ValueId b, call.optional_tensor("bias"));
+  THIMBLE_TRY(const int64_t groups, call.integer("groups", 1));
+  THIMBLE_TRY(const Ints stride, call.spatial("stride", 3, 1));
+  THIMBLE_TRY(const Ints dilation, call.spatial("dilation", 3, 1));
+  const ir::Shape ws = call.shape(w);
+  const bool has_batch = call.shape(x).size() == 5;
+  if (ws.size() != 5 || (!has_batch && call.shape(x).size() != 4)) {
+    return bad_input("input {} and weight {}", ir::list_text(call.shape(x)), ir::list_text(ws));
+  }
+  THIMBLE_TRY(const Ints sides, read_padding(call, ws, dilation, 3));
+  if (!has_batch) {
+    ir::Shape shape = call.shape(x);
+    shape.insert(shape.begin(), 1);
+    THIMBLE_TRY(x, call.reshape(x, shape));
+  }
+  THIMBLE_TRY(
+      x, call.add(OpKind::pad, {x},
+                  {{"before", Ints{0, 0, sides[0], 0, 0}}, {"after", Ints{0, 0, sides[3], 0, 0}}}));
+  const ir::Shape shape = call.shape(x);
+  const int64_t room = shape[2] - (ws[2] - 1) * dilation[0] - 1;
+  if (room < 0 || stride[0] < 1 || dilation[0] < 1) return bad_input("the window does not fit");
+  const int64_t depth = room / stride[0] + 1;
+  ir::Tensor index = ir::zeros(ir::DType::kI32, {depth, ws[2]});
+  for (int64_t i = 0; i < depth * ws[2]; ++i) {
+    index.data<int32_t>()[static_cast<size_t>(i)] =
+        static_cast<int32_t>(i / ws[2] * stride[0] + i % ws[2] * dilation[0]);
+  }
+  THIMBLE_TRY(x, call.add(OpKind::gather, {x, call.constant_value("index", std::move(index))},
+                          {{"dim", int64_t{2}}}));
+  THIMBLE_TRY(x, call.add(OpKind::permute, {x}, {{"dims", Ints{0, 2, 1, 3, 4, 5}}}));
+  THIMBLE_TRY(x, call.reshape(x, {shape[0] * depth, shape[1] * ws[2], shape[3], shape[4]}));
+  THIMBLE_TRY(w, call.reshape(w, {ws[0], ws[1] * ws[2], ws[3], ws[4]}));
+  THIMBLE_TRY(ValueId y, call.add(OpKind::conv2d, {x, w, b},
+                                  {{"stride", Ints{stride[1], stride[2]}},
+                                   {"padding", Ints{sides[1], sides[2], sides[4], sides[5]}},
+                                   {"dilation", Ints{dilation[1], dilation[2]}},
+                                   {"groups", groups}}));
+  ir::Shape whole = call.shape(y);
+  whole[0] = shape[0];
+  whole.insert(whole.begin() + 1, depth);
+  THIMBLE_TRY(y, call.reshape(y, whole));
+  THIMBLE_TRY(y, call.add(OpKind::permute, {y}, {{"dims", Ints{0, 2, 1, 3, 4}}}));
+  if (!has_batch) {
+    const ir::Shape& batched = call.shape(y);
+    THIMBLE_TRY(y, call.reshape(y, ir::Shape(batched.begin() + 1, batched.end())));
+  }
+  return call.result(y);
+}
+
 Status convolve_transposed(Call& call, size_t rank) {
   THIMBLE_TRY(const Convolution conv, read_convolution(call, rank));
   THIMBLE_TRY(Ints padding, call.spatial("padding", rank, 0));
@@ -123,6 +176,9 @@ Status conv1d(Call& call) {
 Status conv2d(Call& call) {
   return convolve(call, 2);
 }
+Status conv3d(Call& call) {
+  return convolve_volume(call);
+}
 Status conv_transpose1d(Call& call) {
   return convolve_transposed(call, 1);
 }
@@ -134,6 +190,7 @@ Status convolution(Call& call) {
   THIMBLE_TRY(const bool transposed, call.boolean("transposed", false));
   THIMBLE_TRY(const ValueId weight, call.tensor("weight"));
   const size_t rank = call.shape(weight).size();
+  if (rank == 5 && !transposed) return convolve_volume(call);
   if (rank != 3 && rank != 4) return unsupported("weight of rank {}", rank);
   return transposed ? convolve_transposed(call, rank - 2) : convolve(call, rank - 2);
 }

@@ -1,5 +1,6 @@
 // Tensors made from nothing are constants. The archive says the element type of the result.
 
+#include <algorithm>
 #include <cmath>
 
 #include "import/constants.h"
@@ -66,6 +67,18 @@ Status zeros(Call& call) {
 Status full(Call& call) {
   THIMBLE_TRY(const double value, call.number("fill_value"));
   return filled_result(call, value);
+}
+
+Status eye(Call& call) {
+  THIMBLE_TRY(const int64_t rows, call.integer("n"));
+  THIMBLE_TRY(const int64_t columns, call.integer("m", rows));
+  THIMBLE_TRY(const ir::DType dtype, result_dtype(call));
+  THIMBLE_CHECK(check_shape({rows, columns}));
+  Tensor result = ir::zeros(dtype, {rows, columns});
+  for (int64_t i = 0; i < std::min(rows, columns); ++i) {
+    set_element(result, static_cast<size_t>(i * columns + i), 1);
+  }
+  return call.result(call.constant_value("", std::move(result)));
 }
 
 Status scalar_tensor(Call& call) {

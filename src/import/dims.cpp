@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "import/handlers.h"
+#include "ir/infer.h"
 
 namespace thimble::import_pt2 {
 namespace {
@@ -122,6 +123,38 @@ Status expand(Call& call) {
 Status expand_as(Call& call) {
   THIMBLE_TRY(const ValueId other, call.any_tensor("other"));
   return expanded(call, call.shape(other));
+}
+
+/// Each vector along its own dimension of a grid that all of them span.
+Status meshgrid(Call& call) {
+  THIMBLE_TRY(std::vector<ValueId> vectors, call.tensors("tensors"));
+  THIMBLE_TRY(const std::string indexing, call.text("indexing", "ij"));
+  ir::Shape grid;
+  for (const ValueId vector : vectors) grid.push_back(ir::element_count(call.shape(vector)));
+  const bool swapped = indexing == "xy" && grid.size() > 1;
+  if (swapped) std::swap(grid[0], grid[1]);
+  for (size_t i = 0; i < vectors.size(); ++i) {
+    const size_t dim = swapped && i < 2 ? 1 - i : i;
+    ir::Shape along(grid.size(), 1);
+    along[dim] = grid[dim];
+    THIMBLE_TRY(vectors[i], call.reshape(vectors[i], along));
+    THIMBLE_TRY(vectors[i], call.add(OpKind::expand, {vectors[i]}, {{"shape", grid}}));
+  }
+  return call.results(vectors);
+}
+
+Status broadcast_tensors(Call& call) {
+  THIMBLE_TRY(std::vector<ValueId> parts, call.tensors("tensors"));
+  ir::Shape joint;
+  for (const ValueId part : parts) {
+    const auto shape = ir::broadcast_shape(joint, call.shape(part));
+    if (!shape) return bad_input("the tensors do not broadcast");
+    joint = *shape;
+  }
+  for (ValueId& part : parts) {
+    THIMBLE_TRY(part, call.add(OpKind::expand, {part}, {{"shape", joint}}));
+  }
+  return call.results(parts);
 }
 
 Status repeat(Call& call) {

@@ -81,6 +81,52 @@ Status trunc(Call& call) {
   return f.result(truncated(f, f.tensor("self")));
 }
 
+/// The rest of a division by a number, with the sign of the divisor, and with that of x.
+Status remainder(Call& call) {
+  Formula f(call);
+  const double divisor = f.number("other");
+  const Term x = f.tensor("self");
+  return f.result(x - f.apply(OpKind::floor, {x / f.constant(divisor)}) * divisor);
+}
+Status fmod(Call& call) {
+  Formula f(call);
+  const double divisor = f.number("other");
+  const Term x = f.tensor("self");
+  return f.result(x - truncated(f, x / f.constant(divisor)) * divisor);
+}
+Status frac(Call& call) {
+  Formula f(call);
+  const Term x = f.tensor("self");
+  return f.result(x - truncated(f, x));
+}
+
+Status hypot(Call& call) {
+  Formula f(call);
+  const Term x = f.tensor("self");
+  const Term y = f.tensor("other");
+  return f.result(f.apply(OpKind::sqrt, {x * x + y * y}));
+}
+
+/// The larger one + log(1 + e^-|difference|), which cannot overflow.
+Status logaddexp(Call& call) {
+  Formula f(call);
+  const Term x = f.tensor("self");
+  const Term y = f.tensor("other");
+  const Term distance = f.apply(OpKind::abs, {x - y});
+  const Term rest = f.apply(OpKind::log, {f.apply(OpKind::exp, {distance * -1.0}) + 1.0});
+  return f.result(f.apply(OpKind::maximum, {x, y}) + rest);
+}
+
+Status logit(Call& call) {
+  Formula f(call);
+  Term x = f.tensor("self");
+  if (call.has("eps")) {
+    const double eps = f.number("eps");
+    x = f.clamp(x, eps, 1 - eps);
+  }
+  return f.result(f.apply(OpKind::log, {x / (1.0 - x)}));
+}
+
 Status cosh(Call& call) {
   return hyperbolic(call, 1);
 }

@@ -20,6 +20,25 @@ Status as_self(Call& call, ValueId value) {
   return call.result(y);
 }
 
+/// What was refused: how to say it instead, if it is an input that computes with integers.
+Error not_converted(ScalarType from, ScalarType type) {
+  const bool pixels =
+      from == ScalarType::kUint8 || from == ScalarType::kInt8 || from == ScalarType::kInt16;
+  return unsupported("from {} to {}{}", formats::pt2::name(from), formats::pt2::name(type),
+                     pixels && type == ScalarType::kFloat32
+                         ? "; export with a float32 input instead, and compile --io int8 makes "
+                           "it int8 on the device"
+                         : "");
+}
+
+/// Truth values as 1 and 0, and other choices between constants; kNoValue if it is none.
+Result<ValueId> converted_choice(Call& call, ValueId x, DType dtype) {
+  if (call.builder().graph.type(x).dtype != DType::kBool) return call.chosen_as(x, dtype);
+  const ValueId one = call.constant_value("one", filled(dtype, {}, 1));
+  const ValueId zero = call.constant_value("zero", filled(dtype, {}, 0));
+  return call.add(OpKind::where, {x, one, zero});
+}
+
 }  // namespace
 
 namespace handlers {
@@ -69,9 +88,11 @@ Status to(Call& call) {
     return call.result(y);
   }
   const bool is_same = dtype ? *dtype == held : type == from;
-  if (!is_same) {
-    return unsupported("from {} to {}", formats::pt2::name(from), formats::pt2::name(type));
+  if (!is_same && dtype) {
+    THIMBLE_TRY(const ValueId y, converted_choice(call, x, *dtype));
+    if (y != ir::kNoValue) return call.result(y);
   }
+  if (!is_same) return not_converted(from, type);
   THIMBLE_TRY(const bool copies, call.boolean("copy", false));
   return copies ? call.result(x) : call.same();
 }

@@ -2,6 +2,7 @@
 // below 0 count from the end.
 
 #include <algorithm>
+#include <cmath>
 
 #include "import/constants.h"
 #include "import/handlers.h"
@@ -14,12 +15,22 @@ using ir::DType;
 using ir::OpKind;
 using ir::ValueId;
 
-/// A tensor of positions: int32 or int64; constants of other integer types become int64.
+/// Arithmetic on integer constants is done in float32, which holds these exactly.
+bool all_whole(const ir::Tensor& tensor) {
+  constexpr float kExactMax = 1 << 24;
+  const auto values = tensor.data<float>();
+  return std::all_of(values.begin(), values.end(), [](float value) {
+    return std::fabs(value) <= kExactMax && std::floor(value) == value;
+  });
+}
+
+/// A tensor of positions: int32 or int64; constants of other types become int64.
 Result<ValueId> as_positions(Call& call, ValueId id) {
   const ir::Type& type = call.builder().graph.type(id);
   if (type.dtype == DType::kI32 || type.dtype == DType::kI64) return id;
   const ir::Tensor* constant = call.builder().constant_of(id);
-  if (constant == nullptr || type.dtype == DType::kF32 || type.dtype == DType::kBool) {
+  if (constant == nullptr || type.dtype == DType::kBool ||
+      (type.dtype == DType::kF32 && !all_whole(*constant))) {
     return unsupported("an index of {}, expected int32 or int64",
                        ir::type_text(type.dtype, type.shape));
   }
@@ -118,6 +129,21 @@ Status chosen_along(Call& call, std::string_view x_name, std::string_view index_
   return call.result(y);
 }
 
+/// The number of rows in each bag: offsets are constant and equally far from each other.
+Result<int64_t> bag_size(Call& call, int64_t count) {
+  THIMBLE_TRY(const ir::Tensor* offsets, call.constant("offsets"));
+  THIMBLE_TRY(const bool ends_given, call.boolean("include_last_offset", false));
+  const auto starts = offsets->data<float>();
+  const auto bags = static_cast<int64_t>(starts.size()) - (ends_given ? 1 : 0);
+  if (bags < 1 || count % bags != 0) return unsupported("bags of different sizes");
+  const int64_t size = count / bags;
+  for (int64_t bag = 0; bag < bags; ++bag) {
+    const float start = starts[static_cast<size_t>(bag)];
+    if (start != static_cast<float>(bag * size)) return unsupported("bags of different sizes");
+  }
+  return size;
+}
+
 }  // namespace
 
 namespace handlers {
@@ -125,6 +151,28 @@ namespace handlers {
 /// padding_idx matters in training only.
 Status embedding(Call& call) {
   return chosen_along(call, "weight", "indices", 0);
+}
+
+/// Sums, means or maxima of as many rows of a table for each bag.
+Status embedding_bag(Call& call) {
+  THIMBLE_TRY(const ValueId weight, call.tensor("weight"));
+  THIMBLE_TRY(const ValueId index, positions(call, "indices"));
+  THIMBLE_TRY(const int64_t skipped, call.integer("padding_idx", -1));
+  if (skipped >= 0) return unsupported("padding_idx, which leaves rows out at run time");
+  THIMBLE_TRY(const int64_t size, bag_size(call, ir::element_count(call.shape(index))));
+  THIMBLE_TRY(ValueId y, call.add(OpKind::gather, {weight, index}, {{"dim", int64_t{0}}}));
+  const int64_t width = call.shape(y).back();
+  const int64_t count = call.shape(y)[0];
+  if (call.has("per_sample_weights")) {
+    THIMBLE_TRY(ValueId factors, call.tensor("per_sample_weights"));
+    THIMBLE_TRY(factors, call.reshape(factors, {count, 1}));
+    THIMBLE_TRY(y, call.add(OpKind::mul, {y, factors}));
+  }
+  THIMBLE_TRY(y, call.reshape(y, {count / size, size, width}));
+  THIMBLE_TRY(const int64_t mode, call.integer("mode", 0));
+  const OpKind kind = mode == 0 ? OpKind::sum : mode == 1 ? OpKind::mean : OpKind::amax;
+  THIMBLE_TRY(y, call.add(kind, {y}, {{"dims", Ints{1}}, {"keepdim", int64_t{0}}}));
+  return call.result(y);
 }
 
 Status index_select(Call& call) {

@@ -114,6 +114,33 @@ Result<ValueId> multiplied_transposed(Call& call, ValueId a, ValueId b, double s
 
 namespace handlers {
 
+/// x1' W[o] x2 + b[o]: a linear makes the rows x1' W[o], which are multiplied by x2.
+Status bilinear_form(Call& call) {
+  THIMBLE_TRY(const ValueId x1, call.tensor("input1"));
+  THIMBLE_TRY(ValueId x2, call.tensor("input2"));
+  THIMBLE_TRY(ValueId w, call.tensor("weight"));
+  const ir::Shape sizes = call.shape(w);
+  if (sizes.size() != 3) return bad_input("weight has shape {}", ir::list_text(sizes));
+  THIMBLE_TRY(w, call.add(OpKind::permute, {w}, {{"dims", Ints{0, 2, 1}}}));
+  THIMBLE_TRY(w, call.reshape(w, {sizes[0] * sizes[2], sizes[1]}));
+  THIMBLE_TRY(ValueId rows, call.add(OpKind::linear, {x1, w, ir::kNoValue}));
+  ir::Shape shape = call.shape(rows);
+  shape.back() = sizes[0];
+  ir::Shape split = shape;
+  split.push_back(sizes[2]);
+  THIMBLE_TRY(rows, call.reshape(rows, split));
+  ir::Shape column = call.shape(x2);
+  column.push_back(1);
+  THIMBLE_TRY(x2, call.reshape(x2, column));
+  THIMBLE_TRY(ValueId y, call.add(OpKind::matmul, {rows, x2}, {{"scale", 1.0}}));
+  THIMBLE_TRY(y, call.reshape(y, shape));
+  if (call.has("bias")) {
+    THIMBLE_TRY(const ValueId bias, call.tensor("bias"));
+    THIMBLE_TRY(y, call.add(OpKind::add, {y, bias}));
+  }
+  return call.result(y);
+}
+
 Status linear(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
   THIMBLE_TRY(const ValueId weight, call.tensor("weight"));
@@ -142,6 +169,9 @@ Status mm(Call& call) {
 }
 Status mv(Call& call) {
   return add_product(call, "self", "vec");
+}
+Status vdot(Call& call) {
+  return add_product(call, "self", "other");
 }
 Status dot(Call& call) {
   return add_product(call, "self", "tensor");

@@ -73,9 +73,32 @@ Result<int64_t> normalized_dims(Call& call, ValueId x) {
                    ir::list_text(shape));
 }
 
+/// The lengths of the parts of v at each index of `dim`; of all of v if it is -1.
+Result<ValueId> lengths_along(Call& call, ValueId v, int64_t dim) {
+  Ints dims;
+  for (int64_t i = 0; i < static_cast<int64_t>(call.shape(v).size()); ++i) {
+    if (i != dim) dims.push_back(i);
+  }
+  THIMBLE_TRY(const ValueId squares, call.add(OpKind::mul, {v, v}));
+  THIMBLE_TRY(const ValueId sum,
+              call.add(OpKind::sum, {squares}, {{"dims", dims}, {"keepdim", int64_t{1}}}));
+  return call.add(OpKind::sqrt, {sum});
+}
+
 }  // namespace
 
 namespace handlers {
+
+/// v with the length g: g * v / |v|.
+Status weight_norm(Call& call) {
+  THIMBLE_TRY(const ValueId v, call.tensor("v"));
+  THIMBLE_TRY(const ValueId g, call.tensor("g"));
+  THIMBLE_TRY(const int64_t dim, call.integer("dim", 0));
+  THIMBLE_TRY(const ValueId lengths, lengths_along(call, v, dim));
+  THIMBLE_TRY(const ValueId factors, call.add(OpKind::div, {g, lengths}));
+  THIMBLE_TRY(const ValueId w, call.add(OpKind::mul, {v, factors}));
+  return call.results({w, lengths});
+}
 
 Status batch_norm(Call& call) {
   const bool keeps_statistics = call.has("running_mean") && call.has("running_var");

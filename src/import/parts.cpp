@@ -1,4 +1,4 @@
-// Arithmetic between parts of one tensor.
+// Arithmetic between parts of one tensor, and between all elements of two.
 
 #include "import/handlers.h"
 
@@ -24,9 +24,57 @@ Result<ValueId> surrounded(Call& call, ValueId x, int64_t dim) {
   return call.add(OpKind::concat, std::move(parts), {{"dim", dim}});
 }
 
+/// The product along a dimension of a few elements: halves times halves.
+Result<ValueId> product(Call& call, ValueId x, int64_t dim) {
+  constexpr int64_t kFactorsMax = 256;
+  int64_t size = call.shape(x)[static_cast<size_t>(dim)];
+  if (size > kFactorsMax) return unsupported("a product of {} elements", size);
+  while (size > 1) {
+    const int64_t half = size / 2;
+    THIMBLE_TRY(const ValueId first, part(call, x, dim, 0, half));
+    THIMBLE_TRY(const ValueId second, part(call, x, dim, half, 2 * half));
+    THIMBLE_TRY(ValueId next, call.add(OpKind::mul, {first, second}));
+    if (size % 2 != 0) {
+      THIMBLE_TRY(const ValueId rest, part(call, x, dim, 2 * half, size));
+      THIMBLE_TRY(next, call.add(OpKind::concat, {next, rest}, {{"dim", dim}}));
+    }
+    x = next;
+    size = half + size % 2;
+  }
+  return x;
+}
+
 }  // namespace
 
 namespace handlers {
+
+/// Each element of one vector times each of the other.
+Status outer(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.tensor("self"));
+  THIMBLE_TRY(const ValueId y, call.tensor("vec2"));
+  THIMBLE_TRY(const ValueId column, call.reshape(x, {ir::element_count(call.shape(x)), 1}));
+  THIMBLE_TRY(const ValueId product, call.add(OpKind::mul, {column, y}));
+  return call.result(product);
+}
+
+Status prod(Call& call) {
+  THIMBLE_TRY(ValueId x, call.tensor("self"));
+  ir::Shape shape = call.shape(x);
+  if (shape.empty()) return call.result(x);
+  int64_t dim = 0;
+  if (call.has("dim")) {
+    THIMBLE_TRY(dim, call.dimension("dim", shape.size()));
+  } else {
+    THIMBLE_TRY(x, call.reshape(x, {ir::element_count(shape)}));
+    shape = {1};
+  }
+  THIMBLE_TRY(const bool keeps_dims, call.boolean("keepdim", false));
+  THIMBLE_TRY(x, product(call, x, dim));
+  shape[static_cast<size_t>(dim)] = 1;
+  if (!keeps_dims) shape.erase(shape.begin() + dim);
+  THIMBLE_TRY(x, call.reshape(x, shape));
+  return call.result(x);
+}
 
 Status diff(Call& call) {
   THIMBLE_TRY(ValueId x, call.tensor("self"));

@@ -1,7 +1,7 @@
-// Pools of images and of signals, which are images of height 1. The IR's pools see padding as "no
-// element": a maximum or mean over what lies in the image. PyTorch's average pool counts padding by
-// default, which becomes a `pad` by zeros; what ceil_mode adds at the bottom and right is never
-// counted.
+// Pools of images, of signals, which are images of height 1, and of volumes. The IR's pools see
+// padding as "no element": a maximum or mean over what lies in the image. PyTorch's average pool
+// counts padding by default, which becomes a `pad` by zeros; what ceil_mode adds at the bottom and
+// right is never counted.
 
 #include <algorithm>
 
@@ -16,7 +16,7 @@ using ir::ValueId;
 
 struct Pool {
   Image image;
-  Ints kernel, stride, padding, dilation;  // of height and width
+  Ints kernel, stride, padding, dilation;  // of height and width, of a volume with its depth
   bool ceil_mode = false;
 
   /// Rows or columns after the image, beyond `padding[i]` before it, that the last window needs.
@@ -42,20 +42,15 @@ Result<Ints> read_sides(Call& call, std::string_view name, size_t rank,
                    rank);
 }
 
-Result<Pool> read_pool(Call& call, size_t rank) {
+/// All but the image, with `rank` numbers each.
+Result<Pool> read_windows(Call& call, size_t rank) {
   Pool pool;
-  THIMBLE_TRY(const ValueId x, call.tensor("self"));
-  THIMBLE_TRY(pool.image, as_image(call, x, rank));
-  THIMBLE_TRY(const Ints kernel, read_sides(call, "kernel_size", rank));
-  THIMBLE_TRY(const Ints stride, read_sides(call, "stride", rank, kernel));
-  THIMBLE_TRY(const Ints padding, read_sides(call, "padding", rank, Ints(rank, 0)));
-  THIMBLE_TRY(const Ints dilation, read_sides(call, "dilation", rank, Ints(rank, 1)));
+  THIMBLE_TRY(pool.kernel, read_sides(call, "kernel_size", rank));
+  THIMBLE_TRY(pool.stride, read_sides(call, "stride", rank, pool.kernel));
+  THIMBLE_TRY(pool.padding, read_sides(call, "padding", rank, Ints(rank, 0)));
+  THIMBLE_TRY(pool.dilation, read_sides(call, "dilation", rank, Ints(rank, 1)));
   THIMBLE_TRY(pool.ceil_mode, call.boolean("ceil_mode", false));
-  pool.kernel = as_2d(kernel, rank, 1);
-  pool.stride = as_2d(stride, rank, 1);
-  pool.padding = as_2d(padding, rank, 0);
-  pool.dilation = as_2d(dilation, rank, 1);
-  for (size_t i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < rank; ++i) {
     const bool good = pool.kernel[i] > 0 && pool.kernel[i] < 65536 && pool.stride[i] > 0 &&
                       pool.stride[i] < 65536 && pool.padding[i] >= 0 && pool.dilation[i] > 0 &&
                       pool.dilation[i] < 65536 && pool.padding[i] <= pool.kernel[i] / 2;
@@ -64,9 +59,15 @@ Result<Pool> read_pool(Call& call, size_t rank) {
   return pool;
 }
 
-Status finish(Call& call, const Pool& pool, ValueId y) {
-  THIMBLE_TRY(y, as_given(call, pool.image, y));
-  return call.result(y);
+Result<Pool> read_pool(Call& call, size_t rank) {
+  THIMBLE_TRY(Pool pool, read_windows(call, rank));
+  THIMBLE_TRY(const ValueId x, call.tensor("self"));
+  THIMBLE_TRY(pool.image, as_image(call, x, rank));
+  pool.kernel = as_2d(pool.kernel, rank, 1);
+  pool.stride = as_2d(pool.stride, rank, 1);
+  pool.padding = as_2d(pool.padding, rank, 0);
+  pool.dilation = as_2d(pool.dilation, rank, 1);
+  return pool;
 }
 
 /// The image with its padding as zeros.
@@ -82,21 +83,18 @@ Result<ValueId> average(Call& call, const Pool& pool, ValueId x, Ints padding) {
       {{"kernel", pool.kernel}, {"stride", pool.stride}, {"padding", std::move(padding)}});
 }
 
-Status max_pool(Call& call, size_t rank) {
-  THIMBLE_TRY(const Pool pool, read_pool(call, rank));
+Result<ValueId> add_max(Call& call, const Pool& pool) {
   const ir::Shape& shape = call.shape(pool.image.x);
   const Ints padding = {pool.padding[0], pool.padding[1], pool.after(shape[2], 0),
                         pool.after(shape[3], 1)};
-  THIMBLE_TRY(const ValueId y, call.add(OpKind::max_pool2d, {pool.image.x},
-                                        {{"kernel", pool.kernel},
-                                         {"stride", pool.stride},
-                                         {"padding", padding},
-                                         {"dilation", pool.dilation}}));
-  return finish(call, pool, y);
+  return call.add(OpKind::max_pool2d, {pool.image.x},
+                  {{"kernel", pool.kernel},
+                   {"stride", pool.stride},
+                   {"padding", padding},
+                   {"dilation", pool.dilation}});
 }
 
-Status avg_pool(Call& call, size_t rank) {
-  THIMBLE_TRY(const Pool pool, read_pool(call, rank));
+Result<ValueId> add_avg(Call& call, const Pool& pool) {
   THIMBLE_TRY(const bool counts_padding, call.boolean("count_include_pad", true));
   const ir::Shape shape = call.shape(pool.image.x);
   const Ints& before = pool.padding;
@@ -106,22 +104,56 @@ Status avg_pool(Call& call, size_t rank) {
     THIMBLE_TRY(const int64_t divisor, call.integer("divisor_override"));
     if (divisor == 0) return bad_input("divisor_override is 0");
     THIMBLE_TRY(const ValueId x, padded(call, pool.image.x, before, after));
-    THIMBLE_TRY(ValueId y, average(call, pool, x, {0, 0, 0, 0}));
+    THIMBLE_TRY(const ValueId y, average(call, pool, x, {0, 0, 0, 0}));
     const double elements = static_cast<double>(pool.kernel[0] * pool.kernel[1]);
-    THIMBLE_TRY(y, call.scaled(y, elements / static_cast<double>(divisor)));
-    return finish(call, pool, y);
+    return call.scaled(y, elements / static_cast<double>(divisor));
   }
   if (!counts_padding || (before[0] == 0 && before[1] == 0)) {
-    THIMBLE_TRY(const ValueId y,
-                average(call, pool, pool.image.x, {before[0], before[1], after[0], after[1]}));
-    return finish(call, pool, y);
+    return average(call, pool, pool.image.x, {before[0], before[1], after[0], after[1]});
   }
   // Counted padding may be more than the last window reaches.
   const Ints extra = {std::max<int64_t>(0, after[0] - before[0]),
                       std::max<int64_t>(0, after[1] - before[1])};
   THIMBLE_TRY(const ValueId x, padded(call, pool.image.x, before, before));
-  THIMBLE_TRY(const ValueId y, average(call, pool, x, {0, 0, extra[0], extra[1]}));
-  return finish(call, pool, y);
+  return average(call, pool, x, {0, 0, extra[0], extra[1]});
+}
+
+using AddPool = Result<ValueId> (*)(Call& call, const Pool& pool);
+
+Status pooled(Call& call, size_t rank, AddPool add) {
+  THIMBLE_TRY(const Pool pool, read_pool(call, rank));
+  THIMBLE_TRY(ValueId y, add(call, pool));
+  THIMBLE_TRY(y, as_given(call, pool.image, y));
+  return call.result(y);
+}
+
+/// Windows of a volume: first along the depth, in an image of rows that are whole slices, then in
+/// every slice. That is the same, for maxima and for means.
+Status pooled_volume(Call& call, AddPool add) {
+  if (call.has("divisor_override")) return unsupported("divisor_override");
+  THIMBLE_TRY(const ValueId x, call.tensor("self"));
+  ir::Shape shape = call.shape(x);
+  const bool has_batch = shape.size() == 5;
+  if (!has_batch && shape.size() != 4) {
+    return bad_input("the input has shape {}", ir::list_text(shape));
+  }
+  if (!has_batch) shape.insert(shape.begin(), 1);
+  THIMBLE_TRY(const Pool all, read_windows(call, 3));
+  Pool depth = all, slice = all;
+  for (Ints Pool::*sides : {&Pool::kernel, &Pool::stride, &Pool::padding, &Pool::dilation}) {
+    depth.*sides = {(all.*sides)[0], sides == &Pool::padding ? 0 : 1};
+    slice.*sides = {(all.*sides)[1], (all.*sides)[2]};
+  }
+  THIMBLE_TRY(depth.image.x, call.reshape(x, {shape[0], shape[1], shape[2], shape[3] * shape[4]}));
+  THIMBLE_TRY(ValueId y, add(call, depth));
+  shape[2] = call.shape(y)[2];
+  THIMBLE_TRY(slice.image.x, call.reshape(y, {shape[0], shape[1] * shape[2], shape[3], shape[4]}));
+  THIMBLE_TRY(y, add(call, slice));
+  shape[3] = call.shape(y)[2];
+  shape[4] = call.shape(y)[3];
+  if (!has_batch) shape.erase(shape.begin());
+  THIMBLE_TRY(y, call.reshape(y, shape));
+  return call.result(y);
 }
 
 }  // namespace
@@ -129,16 +161,22 @@ Status avg_pool(Call& call, size_t rank) {
 namespace handlers {
 
 Status avg_pool1d(Call& call) {
-  return avg_pool(call, 1);
+  return pooled(call, 1, add_avg);
 }
 Status avg_pool2d(Call& call) {
-  return avg_pool(call, 2);
+  return pooled(call, 2, add_avg);
+}
+Status avg_pool3d(Call& call) {
+  return pooled_volume(call, add_avg);
 }
 Status max_pool1d(Call& call) {
-  return max_pool(call, 1);
+  return pooled(call, 1, add_max);
 }
 Status max_pool2d(Call& call) {
-  return max_pool(call, 2);
+  return pooled(call, 2, add_max);
+}
+Status max_pool3d(Call& call) {
+  return pooled_volume(call, add_max);
 }
 
 }  // namespace handlers

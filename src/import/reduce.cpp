@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "import/formula.h"
 #include "import/handlers.h"
 
 namespace thimble::import_pt2 {
@@ -66,6 +67,14 @@ Result<ValueId> add_mean(Call& call, const Reduced& over) {
     return image_mean(call, over.x, over.keeps_dims);
   }
   return add_reduction(call, over, OpKind::mean);
+}
+
+/// Of truth values the largest says whether any is true, the smallest whether all are.
+Status of_truths(Call& call, OpKind kind) {
+  THIMBLE_TRY(const ValueId x, truth_of(call, "self"));
+  THIMBLE_TRY(const Reduced over, reduced(call, x));
+  THIMBLE_TRY(const ValueId y, add_reduction(call, over, kind));
+  return call.result(y);
 }
 
 Status extreme(Call& call, OpKind kind) {
@@ -187,6 +196,12 @@ Status sum(Call& call) {
   return call.result(y);
 }
 
+Status all(Call& call) {
+  return of_truths(call, OpKind::amin);
+}
+Status any(Call& call) {
+  return of_truths(call, OpKind::amax);
+}
 Status amax(Call& call) {
   return extreme(call, OpKind::amax);
 }

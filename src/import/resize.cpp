@@ -140,9 +140,104 @@ Status bilinear(Call& call, size_t rank) {
   return call.result(y);
 }
 
+/// The cubic through four neighbours at distance x from one of them; `a` is its slope there.
+double cubic(double x, double a) {
+  x = std::abs(x);
+  if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
+  if (x < 2) return ((x - 5) * x + 8) * x * a - 4 * a;
+  return 0;
+}
+
+double hat(double x, double) {
+  return std::max(0.0, 1 - std::abs(x));
+}
+
+using Filter = double (*)(double x, double a);
+
+/// How a side is resized: output i is a sum of input elements with weights. A filter that is
+/// stretched where the side shrinks (antialias) leaves out what is beyond the ends; the cubic that
+/// is not reads the last element there.
+struct Sampling {
+  Filter filter = cubic;
+  double slope = -0.75;
+  double reach = 2;
+  bool antialias = false;
+  bool align_corners = false;
+};
+
+double sampling_step(const Sampling& sampling, int64_t in, int64_t out, double scale) {
+  if (sampling.align_corners) {
+    return out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1) : 0;
+  }
+  return scale > 0 ? 1 / scale : static_cast<double>(in) / static_cast<double>(out);
+}
+
+/// The weights, [out, in].
+ir::Tensor sampling_matrix(const Sampling& sampling, int64_t in, int64_t out, double scale) {
+  const double step = sampling_step(sampling, in, out, scale);
+  const double stretch = sampling.antialias ? std::max(step, 1.0) : 1;
+  ir::Tensor matrix = ir::zeros(ir::DType::kF32, {out, in});
+  for (int64_t i = 0; i < out; ++i) {
+    const bool corners = sampling.align_corners && !sampling.antialias;
+    const double at =
+        corners ? static_cast<double>(i) * step : (static_cast<double>(i) + 0.5) * step - 0.5;
+    const auto first = static_cast<int64_t>(std::floor(at - sampling.reach * stretch)) - 1;
+    const auto last = static_cast<int64_t>(std::ceil(at + sampling.reach * stretch)) + 1;
+    std::vector<double> weights(static_cast<size_t>(in), 0.0);
+    double sum = 0;
+    for (int64_t k = first; k <= last; ++k) {
+      if (sampling.antialias && (k < 0 || k >= in)) continue;
+      const double weight =
+          sampling.filter((static_cast<double>(k) - at) / stretch, sampling.slope);
+      weights[static_cast<size_t>(std::clamp<int64_t>(k, 0, in - 1))] += weight;
+      sum += weight;
+    }
+    for (int64_t k = 0; k < in; ++k) {
+      const double weight = weights[static_cast<size_t>(k)] / sum;
+      matrix.data<float>()[static_cast<size_t>(i * in + k)] = static_cast<float>(weight);
+    }
+  }
+  return matrix;
+}
+
+/// Each side in turn is a product with the matrix of its weights.
+Status sampled(Call& call, Sampling sampling) {
+  THIMBLE_TRY(const Resize resize, read_resize(call, 2));
+  THIMBLE_TRY(sampling.align_corners, call.boolean("align_corners"));
+  constexpr int64_t kSideMax = 1024;
+  ValueId y = resize.image.x;
+  for (const size_t side : {size_t{1}, size_t{0}}) {
+    const int64_t in = resize.image.extent(call, side);
+    const int64_t out = resize.size[side];
+    if (in == out) continue;
+    if (in > kSideMax || out > kSideMax) return unsupported("from {} to {} elements", in, out);
+    const ValueId w = call.constant_value(side == 0 ? "rows" : "columns",
+                                          sampling_matrix(sampling, in, out, resize.scale[side]));
+    const ir::Attrs exchange = {{"dims", Ints{0, 1, 3, 2}}};
+    if (side == 0) {
+      THIMBLE_TRY(y, call.add(OpKind::permute, {y}, exchange));
+    }
+    THIMBLE_TRY(y, call.add(OpKind::linear, {y, w, ir::kNoValue}));
+    if (side == 0) {
+      THIMBLE_TRY(y, call.add(OpKind::permute, {y}, exchange));
+    }
+  }
+  return call.result(y);
+}
+
 }  // namespace
 
 namespace handlers {
+
+Status upsample_bicubic2d(Call& call) {
+  return sampled(call, {});
+}
+Status upsample_bicubic2d_aa(Call& call) {
+  return sampled(call, {cubic, -0.5, 2, /*antialias=*/true});
+}
+Status upsample_bilinear2d_aa(Call& call) {
+  return sampled(call, {hat, 0, 1, /*antialias=*/true});
+}
 
 Status upsample_bilinear2d(Call& call) {
   return bilinear(call, 2);

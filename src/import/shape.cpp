@@ -55,6 +55,23 @@ Status view_or_copy(Call& call, Ints sizes) {
 
 namespace handlers {
 
+/// Strides that differ only where a dimension has one element mean the same tensor, which is how
+/// core ATen says its memory format.
+Status as_strided(Call& call) {
+  THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
+  THIMBLE_TRY(const Ints size, call.integers("size"));
+  THIMBLE_TRY(const Ints strides, call.integers("stride"));
+  const ir::Shape shape = call.shape(x);
+  const auto* meta = call.meta("self");
+  if (meta == nullptr) return bad_input("argument self is no tensor");
+  THIMBLE_TRY(const Ints held, call.symbols().values(meta->strides));
+  bool same = size == shape && strides.size() == shape.size() && held.size() == shape.size() &&
+              !call.has("storage_offset");
+  for (size_t i = 0; same && i < shape.size(); ++i) same = shape[i] == 1 || strides[i] == held[i];
+  if (!same) return unsupported("other elements or another order than its operand's");
+  return call.view({});
+}
+
 Status view(Call& call) {
   THIMBLE_TRY(Ints sizes, call.integers("size"));
   return always_view(call, std::move(sizes));

@@ -151,6 +151,31 @@ Status chunk(Call& call) {
   return split_evenly(call, axis, (axis.size - 1) / chunks + 1);
 }
 
+/// Into so many parts, the first ones longer by one, or before the positions given.
+Status tensor_split(Call& call) {
+  THIMBLE_TRY(const Axis axis, read_axis(call));
+  Ints sizes;
+  if (call.has("sections")) {
+    THIMBLE_TRY(const int64_t sections, call.integer("sections"));
+    if (sections < 1) return bad_input("argument sections is {}", sections);
+    if (sections > axis.size) return unsupported("a part is empty");
+    for (int64_t i = 0; i < sections; ++i) {
+      sizes.push_back(axis.size / sections + (i < axis.size % sections ? 1 : 0));
+    }
+    return split_at(call, axis, sizes);
+  }
+  THIMBLE_TRY(Ints ends, call.integers("indices"));
+  ends.push_back(axis.size);
+  int64_t start = 0;
+  for (const int64_t end : ends) {
+    const int64_t stop = bounded(end, axis.size);
+    if (stop <= start) return unsupported("a part is empty");
+    sizes.push_back(stop - start);
+    start = stop;
+  }
+  return split_at(call, axis, sizes);
+}
+
 Status unbind(Call& call) {
   THIMBLE_TRY(const Axis axis, read_axis(call));
   ir::Shape shape = axis.shape;

@@ -40,12 +40,12 @@ class Trials {
     return measure_quality(graph_, lowered, samples_, request_).output_db;
   }
 
-  /// How much worse the worst output gets when this linear alone has one scale.
-  Result<double> loss(size_t linear) {
+  /// How much worse the worst output gets when these linears alone have one scale.
+  Result<double> loss(const std::set<size_t>& linears) {
     if (per_channel_db_.empty()) {
       THIMBLE_TRY(per_channel_db_, output_db({}));
     }
-    THIMBLE_TRY(const std::vector<double> db, output_db({linear}));
+    THIMBLE_TRY(const std::vector<double> db, output_db(linears));
     double worst = 0;
     for (size_t i = 0; i < db.size(); ++i) worst = std::max(worst, per_channel_db_[i] - db[i]);
     return worst;
@@ -61,16 +61,30 @@ class Trials {
   std::vector<double> per_channel_db_;
 };
 
-/// Linears whose weights can be held with one scale at all.
-std::set<size_t> candidates(const Graph& graph, const Plan& plan, const Decisions& decisions) {
-  std::set<size_t> found;
+/// Linears whose weights can be held with one scale at all. Those with the same weights, as the
+/// steps of a loop have them, are one candidate: they keep one copy of them either way.
+std::vector<std::set<size_t>> candidates(const Graph& graph, const Plan& plan,
+                                         const Decisions& decisions) {
+  std::vector<std::set<size_t>> found;
+  const auto weights_at = [&](size_t i) -> const ir::Tensor& {
+    return *graph.value(graph.ops()[i].inputs[1]).constant;
+  };
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     const Op& op = graph.ops()[i];
     if (plan.ops[i].wide) continue;  // its kernels have a multiplier per channel
     if (op.kind != ir::OpKind::linear || plan.pins.constants.contains(op.inputs[1])) continue;
     const auto weights =
         weights_of(graph, op, plan.ops[i].result, plan, decisions, /*per_channel=*/false);
-    if (weights.ok()) found.insert(i);
+    if (!weights.ok()) continue;
+    const auto alike = std::find_if(found.begin(), found.end(), [&](const auto& group) {
+      const ir::Tensor& other = weights_at(*group.begin());
+      return other.shape == weights_at(i).shape && other.bytes == weights_at(i).bytes;
+    });
+    if (alike != found.end()) {
+      alike->insert(i);
+    } else {
+      found.push_back({i});
+    }
   }
   return found;
 }
@@ -81,13 +95,13 @@ Result<std::set<size_t>> close_per_tensor_linears(const Graph& float_graph, cons
                                                   const Decisions& decisions,
                                                   const Samples& samples, Io io, int threads,
                                                   double tolerance_db) {
-  const std::set<size_t> all = candidates(float_graph, plan, decisions);
-  if (all.empty()) return all;
+  const auto all = candidates(float_graph, plan, decisions);
+  if (all.empty()) return std::set<size_t>{};
   Trials trials(float_graph, plan, decisions, samples, io, threads);
   std::set<size_t> close;
-  for (const size_t linear : all) {
-    THIMBLE_TRY(const double loss, trials.loss(linear));
-    if (loss <= tolerance_db) close.insert(linear);
+  for (const std::set<size_t>& alike : all) {
+    THIMBLE_TRY(const double loss, trials.loss(alike));
+    if (loss <= tolerance_db) close.insert(alike.begin(), alike.end());
   }
   return close;
 }

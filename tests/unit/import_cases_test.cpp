@@ -50,12 +50,8 @@ const std::map<std::string, json>& cases() {
 /// Cases that PyTorch runs and the importer refuses today: what its message must contain.
 const std::map<std::string, std::vector<std::string>> kRefused = {
     {"bfloat16", {"input x is bfloat16", "model.float()"}},
-    {"conv_transpose_of_input",
-     {"aten.conv_transpose2d.input is not supported: weight is computed"}},
     {"float16", {"input x is float16"}},
     {"float64", {"input x is float64"}},
-    {"pad_core", {"aten.index.Tensor"}},
-    {"resize_bicubic", {"aten.upsample_bicubic2d.vec"}},
 };
 
 ir::Tensor to_tensor(const NpyArray& array) {

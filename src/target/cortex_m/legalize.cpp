@@ -477,20 +477,45 @@ class Legalizer {
     return add(OpKind::reshape, {value}, {{"shape", from_.type(op.output).shape}}, op);
   }
 
+  /// What a pad of many dimensions is of few: one that is not padded joins the one before it, whose
+  /// elements are then as many as it has.
+  struct Padding {
+    Shape shape;
+    std::vector<int64_t> before, after;
+  };
+  static Padding joined(const Op& op, const Shape& shape) {
+    const std::vector<int64_t> before = op.integers("before"), after = op.integers("after");
+    Padding joined;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (d > 0 && before[d] == 0 && after[d] == 0) {
+        joined.shape.back() *= shape[d];
+        joined.before.back() *= shape[d];
+        joined.after.back() *= shape[d];
+      } else {
+        joined.shape.push_back(shape[d]);
+        joined.before.push_back(before[d]);
+        joined.after.push_back(after[d]);
+      }
+    }
+    return joined;
+  }
+
   /// The pad kernel takes exactly four dimensions.
   Result<ValueId> convert_pad(const Op& op) {
     const ValueId x = rewriter_.map(op.inputs[0]);
     const size_t rank = type(x).shape.size();
     if (rank == kStockRank) return add(op.kind, {x}, op.attrs, op);
-    if (rank > kStockRank) return refuse(op, "pads more than four dimensions");
-    const auto lead = [&](std::vector<int64_t> values, int64_t filler) {
-      values.insert(values.begin(), kStockRank - rank, filler);
+    Padding padding{type(x).shape, op.integers("before"), op.integers("after")};
+    if (rank > kStockRank) padding = joined(op, padding.shape);
+    if (padding.shape.size() > kStockRank) return refuse(op, "pads more than four dimensions");
+    const auto lead = [](std::vector<int64_t> values, int64_t filler) {
+      values.insert(values.begin(), kStockRank - values.size(), filler);
       return values;
     };
-    THIMBLE_TRY(ValueId value, reshape(x, lead(type(x).shape, 1), op));
+    THIMBLE_TRY(ValueId value, reshape(x, lead(padding.shape, 1), op));
     THIMBLE_TRY(value, add(OpKind::pad, {value},
-                           {{"before", lead(op.integers("before"), 0)},
-                            {"after", lead(op.integers("after"), 0)},
+                           {{"before", lead(padding.before, 0)},
+                            {"after", lead(padding.after, 0)},
                             {"value", op.number("value")}},
                            op, false));
     return add(OpKind::reshape, {value}, {{"shape", from_.type(op.output).shape}}, op);

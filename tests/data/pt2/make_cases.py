@@ -545,7 +545,7 @@ case('resize_odd_scales', Net(lambda s, x, y: [F.interpolate(x, scale_factor=f, 
      + [F.interpolate(y, scale_factor=(1.005, 2.006)), F.interpolate(y.contiguous(memory_format=CL), scale_factor=(1.005, 2.006))]), (1, 2, 5, 9), (1, 4, 1, 130), note='sizes that stay or double by scales that do not')
 case('resize_core', Net(lambda s, x: (F.interpolate(x, scale_factor=2, mode='bilinear'), F.interpolate(x, scale_factor=2))), (1, 3, 4, 5), core=True)
 case('resize_module', Net(lambda s, x: (s.a(x), s.b(x), s.c(x)), a=nn.Upsample(scale_factor=2), b=nn.UpsamplingBilinear2d(scale_factor=2), c=nn.UpsamplingNearest2d(size=(9, 4))), (1, 3, 4, 5), fmt=CL)
-case('resize_bicubic', Net(lambda s, x: F.interpolate(x, scale_factor=2, mode='bicubic')), (1, 3, 4, 5), op='aten.upsample_bicubic2d.vec')
+case('resize_bicubic', Net(lambda s, x: F.interpolate(x, scale_factor=2, mode='bicubic')), (1, 3, 4, 5))
 case('pool_1d', Net(lambda s, x, y: (F.max_pool1d(x, 3), F.max_pool1d(x, 3, stride=2, padding=1, dilation=2), F.max_pool1d(y, 2), F.avg_pool1d(x, 4, stride=3, padding=2),
      F.avg_pool1d(x, 3, count_include_pad=False, padding=1), F.adaptive_avg_pool1d(x, 4), F.adaptive_max_pool1d(x, 5), F.avg_pool1d(y, 3, ceil_mode=True), F.adaptive_avg_pool1d(y, 1))), (2, 3, 14), (3, 11))
 case('pool_ceil', Net(lambda s, x: (F.max_pool2d(x, 3, 2, ceil_mode=True), F.max_pool2d(x, 2, 3, 1, ceil_mode=True), F.max_pool2d(x, (2, 3), (2, 4), (1, 0), dilation=(2, 1), ceil_mode=True),
@@ -847,6 +847,56 @@ case('dynamic_hw_flatten', small(lambda s, x: s.conv(x).flatten(2).transpose(1, 
 case('dynamic_hw_reshape', small(lambda s, x: (lambda c: c.reshape(c.shape[0], 2, 2 * c.shape[2], c.shape[3]))(s.conv(x))), (1, 3, 8, 12), example=[(1, 3, 10, 14)], dims={'x': HW()}, note='arithmetic on sizes in the graph')
 case('dynamic_hw_derived', Net(lambda s, x: F.avg_pool2d(x, 2)), (1, 3, 8, 4), example=[(1, 3, 12, 4)], dims={'x': {2: 2 * Dim('half', min=2, max=16)}}, note='the size is 2 * half')
 case('dynamic_all', small(lambda s, x: F.adaptive_avg_pool2d(s.conv(x), 1).flatten(1)), (1, 3, 8, 12), example=[(2, 3, 10, 14)], dims={'x': N() | HW()})
+
+# --------------------------------------------------------------- weights by formula, grids, measures
+
+
+def weight_normed(norm):
+    return Net(lambda s, x: s.up(s.fc(s.conv(x))), conv=norm(nn.Conv1d(3, 4, 3)), fc=norm(nn.Linear(6, 6)), up=norm(nn.ConvTranspose1d(4, 2, 3)))
+
+
+def detector_grid(s, x):
+    rows, columns = torch.meshgrid(torch.arange(4), torch.arange(5), indexing='ij')
+    corners = torch.meshgrid(torch.arange(5) + 0.5, torch.arange(4) * 2.0, indexing='xy')
+    return x * torch.stack((columns, rows), 2).float() + torch.stack(corners, -1)
+
+
+case('weight_norm_old', weight_normed(nn.utils.weight_norm), (1, 3, 8))
+case('weight_norm', weight_normed(nn.utils.parametrizations.weight_norm), (1, 3, 8))
+case('weight_norm_core', weight_normed(nn.utils.parametrizations.weight_norm), (1, 3, 8), core=True)
+case('weight_norm_whole', Net(lambda s, x: s.conv(x), conv=nn.utils.weight_norm(nn.Conv2d(3, 4, 3), dim=None)), X, note='one length for all channels')
+case('spectral_norm', weight_normed(nn.utils.parametrizations.spectral_norm), (1, 3, 8))
+case('weight_standardized', Net(lambda s, x: F.conv2d(x, (s.w - s.w.mean((1, 2, 3), keepdim=True)) / torch.sqrt(s.w.var((1, 2, 3), keepdim=True, unbiased=False) + 1e-5), padding=1), w=par(4, 3, 3, 3)), X)
+case('weight_binary', Net(lambda s, x: F.conv2d(x, torch.sign(s.w) * s.w.abs().mean((1, 2, 3), keepdim=True)), w=par(4, 3, 3, 3)), X)
+case('conv_of_input', Net(lambda s, x, w: F.conv2d(x, w)), (1, 3, 4, 4), (2, 3, 3, 3), note='weights are an input: there is no int8 form')
+case('meshgrid', Net(detector_grid), (1, 4, 5, 2), note='the grid of a detector')
+case('positions_by_arithmetic', Net(lambda s, x: x + s.e(torch.clamp(torch.arange(6)[:, None] - torch.arange(6)[None] + 5, 1, 9)).permute(2, 0, 1), e=nn.Embedding(11, 2)), (1, 2, 6, 6), note='a table of relative positions')
+case('positions_in_place', Net(lambda s, x: x[:, torch.arange(4).add_(1)]), (2, 6), note='a constant of whole numbers is written to')
+case('stack_constants', Net(lambda s, x: x[:, torch.stack([torch.arange(3), torch.arange(3) + 2]).flatten()] * torch.cat([torch.arange(2), torch.ones(4, dtype=torch.long)]).float()), (2, 6))
+case('safe_softmax_core', Net(lambda s, x: s.l(F.scaled_dot_product_attention(x, x, x, attn_mask=torch.ones(5, 5).tril().bool()).transpose(1, 2).flatten(2)), l=nn.Linear(8, 3)), (1, 2, 5, 4), core=True)
+case('adaptive_mean_core', Net(lambda s, x: F.adaptive_avg_pool2d(s.a(x.permute(0, 3, 1, 2)), 1), a=nn.Conv2d(3, 4, 3)), (1, 6, 5, 3), core=True, note='as_strided says the memory format')
+case('roll_core', Net(lambda s, x: torch.roll(x, (-2, 3), (1, 2))), (1, 7, 5), core=True, note='positions by fmod')
+case('any_all', Net(lambda s, x: (torch.where((x > 0).any(1), 1.0, 2.0), torch.where((x > -1).all(2, keepdim=True), x, -x), torch.where((x > 3).any(), x, x * 2))), V)
+case('one_hot', Net(lambda s, x, i: (torch.cat([x, F.one_hot(i, 5).float()], -1), F.one_hot(x.argmax(1), 4) * x)), (3, 4), Ids(5, 3))
+case('truth_to_whole', Net(lambda s, x: ((x > 0).long().float() * 3, x * (x < 1).to(torch.int32))), V)
+case('embedding_bag', Net(lambda s, i: (s.a(i), s.b(i), s.c(i)), a=nn.EmbeddingBag(7, 4), b=nn.EmbeddingBag(7, 4, mode='sum'), c=nn.EmbeddingBag(7, 4, mode='max')), Ids(7, 2, 3))
+case('similarities', Net(lambda s, x, y: (F.cosine_similarity(x, y), F.cosine_similarity(x[:, None], s.w, dim=-1), F.pairwise_distance(x, y), F.pairwise_distance(x, y, p=1, keepdim=True))
+     + tuple(torch.cdist(x, s.w, p=p) for p in (2, 1, 3.0, float('inf'))), w=par(5, 6)), (3, 6), (3, 6))
+case('errors', Net(lambda s, x, y: (F.mse_loss(x, y), F.mse_loss(x, y, reduction='none'), F.l1_loss(x, y, reduction='sum'), F.l1_loss(x, y, reduction='none'))), (3, 6), (3, 6))
+case('bilinear', Net(lambda s, x, y: (s.a(x, y), s.b(x, y)), a=nn.Bilinear(4, 6, 3), b=nn.Bilinear(4, 6, 2, bias=False)), (2, 5, 4), (2, 5, 6))
+case('stacks', Net(lambda s, x, y: (torch.hstack([x, y]), torch.vstack([x, y]), torch.hstack([x[0], y[0]]), torch.vstack([x[0], y[0]]), torch.column_stack([x[:, 0], y]))), (2, 3), (2, 3))
+case('tensor_split', Net(lambda s, x: torch.tensor_split(x, 3, dim=1) + torch.tensor_split(x, (1, -2), dim=-1)), (2, 8))
+case('products', Net(lambda s, x: (torch.outer(x[0], x[1]), x.prod(1), x[:, :5].prod(0, keepdim=True), x.prod(), x @ torch.eye(7, 3))), (2, 7))
+case('remainders', Net(lambda s, x: (torch.remainder(x, 0.75), torch.fmod(x, 0.75), torch.frac(x), x % 2, torch.remainder(x, -0.5))), V)
+case('functions_of_two', Net(lambda s, x, y: (torch.hypot(x, y), torch.logaddexp(x, y), torch.sgn(x), torch.logit(torch.sigmoid(x) * 0.98 + 0.01), torch.logit(y, eps=0.1))), V, V)
+case('lerp_in_place', Net(lambda s, x, y: (x.clone().lerp_(y, 0.25), x.clone().tril_() + y.clone().triu_(1))), V, V)
+case('fold', Net(lambda s, x: F.fold(x, (5, 7), (2, 3)) - F.fold(x, (8, 11), (2, 3), dilation=2, padding=1, stride=2)[:, :, 1:6, 2:9]), (2, 12, 20), note='patches that overlap')
+case('fold_signal', Net(lambda s, x: F.fold(torch.tanh(s.l(x.unfold(-1, 8, 3))).transpose(1, 2), (1, 33), (1, 8), stride=(1, 3)).flatten(1), l=nn.Linear(8, 8)), (1, 33), note='no window reaches the end')
+case('resize_bicubic_sizes', Net(lambda s, x: tuple(F.interpolate(x, size, mode='bicubic', align_corners=a) for size in ((9, 7), (3, 2)) for a in (False, True))), (1, 3, 4, 5))
+case('resize_antialias', Net(lambda s, x: tuple(F.interpolate(x, size, mode=m, antialias=True) for size in ((4, 3), (12, 11)) for m in ('bilinear', 'bicubic'))), (1, 3, 9, 8))
+case('local_response_norm', Net(lambda s, x: F.local_response_norm(s.a(x), 5, alpha=0.5), a=nn.Conv2d(3, 8, 3)), X)
+case('volumes', Net(lambda s, x: (s.a(x), F.max_pool3d(s.b(x), 2, padding=1), F.avg_pool3d(x, (3, 2, 1), stride=2, padding=(1, 1, 0)), F.avg_pool3d(x, 3, padding=1, count_include_pad=False, ceil_mode=True, stride=2)), a=nn.Conv3d(4, 6, (3, 2, 3), stride=(2, 1, 1), padding=(1, 0, 2), dilation=(1, 2, 1), groups=2), b=nn.Conv3d(4, 4, 3, padding='same')), (2, 4, 6, 5, 7))
+case('volumes_core', Net(lambda s, x: F.max_pool3d(F.relu(s.b(x)), 2), b=nn.Conv3d(2, 4, 3, padding=1)), (1, 2, 4, 6, 6), core=True)
 
 # ----------------------------------------------------------------------------- refused; other dtypes
 
