@@ -60,10 +60,30 @@ TEST(ImportGraph, SourceOfEveryOperator) {
       .output("y");
   const ImportedModel model = imported(program);
   ASSERT_EQ(model.graph.ops().size(), 1U);
-  const ir::Source wanted = {"net.py", 10, "y = ...", "block", "aten.relu.default"};
+  const ir::Source wanted = {"net.py", 10, "y = ...", "block", "aten.relu.default", "y"};
   EXPECT_EQ(model.graph.ops()[0].source, wanted);
   EXPECT_EQ(model.inputs[0].name, "x");
   EXPECT_EQ(model.outputs[0].name, "y");
+}
+
+TEST(ImportGraph, WhatBecameOfEveryNode) {
+  using Made = ImportedNode::Result;
+  Program program;
+  program.input("x", sizes({1, 2}))
+      .node("aten.relu.default", {{"self", ref("x")}}, "y", sizes({1, 2}))
+      .node("aten.alias.default", {{"self", ref("y")}}, "same", sizes({1, 2}))
+      .node("aten.sigmoid.default", {{"self", ref("same")}}, "unused", sizes({1, 2}))
+      .output("same");
+  const ImportedModel model = imported(program);
+  ASSERT_EQ(model.nodes.size(), 3U);
+  EXPECT_EQ(model.nodes[0].source.node, "y");
+  EXPECT_EQ(model.nodes[0].result, Made::kOperators);
+  EXPECT_TRUE(model.nodes[0].needed);
+  EXPECT_EQ(model.nodes[1].source.target, "aten.alias.default");
+  EXPECT_EQ(model.nodes[1].result, Made::kOperand);
+  EXPECT_TRUE(model.nodes[1].needed);
+  EXPECT_EQ(model.nodes[2].result, Made::kOperators);
+  EXPECT_FALSE(model.nodes[2].needed);
 }
 
 TEST(ImportGraph, MovementThatMovesNothingIsLeftOut) {
