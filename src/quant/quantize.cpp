@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "quant/assign.h"
 #include "quant/calibrate.h"
@@ -11,6 +12,7 @@
 #include "quant/pins.h"
 #include "quant/plan.h"
 #include "quant/quality.h"
+#include "quant/tune.h"
 
 namespace thimble::quant {
 namespace {
@@ -43,8 +45,9 @@ Result<Observations> observe(const Graph& graph, const std::optional<Samples>& s
     return Observations{std::vector<Histogram>(graph.value_count()),
                         std::vector<std::vector<double>>(graph.value_count())};
   }
-  const auto detail = options.observer == Observer::kMinMax ? Histogram::Detail::kExtentOnly
-                                                            : Histogram::Detail::kBins;
+  const bool bins = options.tune || options.observer == Observer::kPercentile ||
+                    options.observer == Observer::kMse;
+  const auto detail = bins ? Histogram::Detail::kBins : Histogram::Detail::kExtentOnly;
   return calibrate(graph, *samples, observed, detail, options.threads);
 }
 
@@ -85,12 +88,37 @@ Result<PinnedGraph> pinned_graph(const Graph& graph) {
   return take_parameters(graph);
 }
 
+/// The graph as equalization or trials leave it; `observers` of single values.
+Status prepare_channels(Graph& graph, const CalibrationData& data, const QuantSpec& spec,
+                        const QuantizeOptions& options, std::map<ir::ValueId, Observer>& observers,
+                        std::vector<Trial>& trials) {
+  if (options.tune) {
+    THIMBLE_TRY(Tuned tuned, tune(graph, data, spec, options));
+    graph = std::move(tuned.graph);
+    observers = std::move(tuned.observers);
+    trials = std::move(tuned.trials);
+  } else if (options.equalize) {
+    THIMBLE_TRY(graph, equalize(graph, data, options.threads));
+  }
+  return ok();
+}
+
 }  // namespace
 
 Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData& data,
                                 const QuantSpec& spec, const QuantizeOptions& options) {
   // Roles first: an operator without an integer form is reported before any time is spent.
   THIMBLE_TRY(PinnedGraph pinned, pinned_graph(prepared));
+  QuantReport report;
+  std::map<ir::ValueId, Observer> observers;
+  if (options.tune || options.equalize) {
+    if (is_prequantized(prepared)) {
+      return bad_input("PyTorch quantized this model: there is nothing to tune or to equalize");
+    }
+    THIMBLE_TRY(const Plan possible, plan(pinned.graph));
+    (void)possible;
+    THIMBLE_CHECK(prepare_channels(pinned.graph, data, spec, options, observers, report.trials));
+  }
   const ir::Graph& float_graph = pinned.graph;
   THIMBLE_TRY(const Plan roles, plan(float_graph, std::move(pinned.pins),
                                      spec.wide_softmax && options.io == Io::kFloat));
@@ -101,11 +129,13 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   } else {
     THIMBLE_TRY(samples, Samples::check(float_graph, data));
   }
-  QuantReport report;
   report.samples = samples ? samples->count() : 0;
 
   const auto calibration_start = Clock::now();
   THIMBLE_TRY(Observations seen, observe(float_graph, samples, classes.observed(), options));
+  for (const auto& [id, observer] : observers) {
+    seen.histograms[static_cast<size_t>(id)].choose(observer);
+  }
   Decisions decisions{classes.assign(seen.histograms, options.observer),
                       std::move(seen.channel_means),
                       {},

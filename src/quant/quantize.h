@@ -42,8 +42,8 @@ struct QuantSpec {
 enum class Io : uint8_t { kFloat, kInt8 };
 
 /// How a range is chosen from what calibration saw.
-enum class Observer : uint8_t { kMinMax, kPercentile, kMse };
-inline constexpr Observer kDefaultObserver = Observer::kMinMax;
+enum class Observer : uint8_t { kMinMax, kPercentile, kMse, kOutlook };
+inline constexpr Observer kDefaultObserver = Observer::kOutlook;
 [[nodiscard]] std::string_view observer_name(Observer observer);  // "min-max", ...
 
 /// One array per graph input, in the order of graph.inputs().
@@ -60,6 +60,8 @@ struct CalibrationData {
 struct QuantizeOptions {
   Io io = Io::kFloat;
   Observer observer = kDefaultObserver;
+  bool equalize = false;        // channels of one value brought to the same magnitude (equalize.h)
+  bool tune = false;            // tries equalization and other observers, keeps what gains (tune.h)
   int threads = 0;              // 0: as many as the machine has; never changes the result
   int64_t quality_samples = 8;  // samples that the SQNR of the report is measured on; 0: none
   /// Requantization in one step instead of two, where the operator knows both: PyTorch's meaning.
@@ -75,6 +77,14 @@ struct OpQuality {
   double sqnr_db = 0;
 };
 
+/// A tool of tune.h, tried.
+struct Trial {
+  std::string tool;                    // "equalize", or the name of an observer
+  std::string where;                   // "all layers", "all values", or a value
+  double before_db = 0, after_db = 0;  // SQNR, mean over outputs, on samples held back
+  bool kept = false;
+};
+
 struct QuantReport {
   int64_t samples = 0;                 // calibrated on
   double calibrate_seconds = 0;        // float forward passes, observers
@@ -83,6 +93,7 @@ struct QuantReport {
   std::vector<OpQuality> ops;          // in execution order, where the float value exists
   std::optional<size_t> weakest;       // index into ops: lowest SQNR
   int per_tensor_linears = 0;          // how many linears have one multiplier
+  std::vector<Trial> trials;           // of QuantizeOptions::tune, in their order
 };
 
 struct QuantizedModel {
