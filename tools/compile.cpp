@@ -45,6 +45,8 @@ struct Arguments {
   fs::path report;
   fs::path kernels;
   bool keep_float = false;
+  bool equalize = false;
+  bool tune = false;
   bool names = false;
   bool json = false;
 
@@ -53,8 +55,8 @@ struct Arguments {
   }
 };
 
-constexpr quant::Observer kObservers[] = {quant::Observer::kMinMax, quant::Observer::kPercentile,
-                                          quant::Observer::kMse};
+constexpr quant::Observer kObservers[] = {quant::Observer::kOutlook, quant::Observer::kMinMax,
+                                          quant::Observer::kPercentile, quant::Observer::kMse};
 
 /// What the contract names and this version does not do is said before any work.
 Status check_supported(const Arguments& arguments) {
@@ -101,6 +103,8 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   if (!arguments.accuracy.empty()) {
     THIMBLE_TRY(options.goal, parse_goal(arguments.accuracy));
   }
+  options.equalize = arguments.equalize;
+  options.tune = arguments.tune;
   if (!arguments.compat.empty()) options.dialect = target::Dialect::kStock;
   for (const quant::Observer observer : kObservers) {
     if (arguments.observer == quant::observer_name(observer)) options.observer = observer;
@@ -224,6 +228,9 @@ void add_compile(CLI::App& app, int* exit_code) {
   verb->add_option("--report", a.report, "The report as a file: .json or .html");
   verb->add_option("--observer", a.observer, "How int8 ranges are chosen")
       ->check(CLI::IsMember(observers));
+  verb->add_flag("--equalize", a.equalize, "Bring channels of one value to the same magnitude");
+  verb->add_flag("--tune", a.tune,
+                 "Try equalization and observers by value, keep what raises the SQNR");
   verb->add_option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");
   verb->add_flag("--names", a.names,
                  "Say in the .pte which value each call makes (compare --per-layer)");

@@ -276,6 +276,8 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
     }
     quantize_options.goal->labels = *samples.labels;
   }
+  quantize_options.equalize = options.equalize;
+  quantize_options.tune = options.tune;
   // The report's SQNR is an estimate; a large network's must not cost more than its calibration.
   constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
   int64_t macs = 0;

@@ -23,6 +23,7 @@ struct CompileOptions {
   std::filesystem::path calibration;  // empty: none given
   quant::Io io = quant::Io::kFloat;
   quant::Observer observer = quant::kDefaultObserver;
+  bool equalize = false, tune = false;  // quant::QuantizeOptions
   target::Dialect dialect = target::Dialect::kNative;
   bool names = false;                       // the file says which value each call makes
   bool io_channels_last = false;            // declare 4-D inputs and outputs as NHWC

@@ -122,6 +122,34 @@ Json to_json(const std::vector<quant::WidthNote>& notes) {
   return json;
 }
 
+/// `tuned          24.9 -> 26.1 dB on samples held back: equalize (all layers) +0.8; ...`
+std::string tuning_lines(const quant::QuantReport& quant) {
+  if (quant.trials.empty()) return "";
+  std::string kept;
+  double last_db = quant.trials.front().before_db;
+  for (const quant::Trial& trial : quant.trials) {
+    if (!trial.kept) continue;
+    kept += fmt::format("\n               kept {} ({}): {:+.2f} dB", trial.tool, trial.where,
+                        trial.after_db - trial.before_db);
+    last_db = trial.after_db;
+  }
+  if (kept.empty()) kept = "; nothing gained";
+  return fmt::format("tuned          {} trials, {:.1f} -> {:.1f} dB on samples held back{}\n",
+                     quant.trials.size(), quant.trials.front().before_db, last_db, kept);
+}
+
+Json to_json(const std::vector<quant::Trial>& trials) {
+  Json list = Json::array();
+  for (const quant::Trial& trial : trials) {
+    list.push_back({{"tool", trial.tool},
+                    {"where", trial.where},
+                    {"before_db", trial.before_db},
+                    {"after_db", trial.after_db},
+                    {"kept", trial.kept}});
+  }
+  return list;
+}
+
 Json finite(double value) {
   return std::isfinite(value) ? Json(value) : Json(nullptr);
 }
@@ -159,8 +187,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   std::string text = fmt::format("{:<14} {} parameters, {:.2f} MMAC, {} -> {}\n", report.model,
                                  with_commas(report.parameters), static_cast<double>(macs) / 1e6,
                                  join(report.inputs), join(report.outputs));
-  text += quality_line(report);
-  text += width_lines(report.quant);
+  text += quality_line(report) + tuning_lines(report.quant) + width_lines(report.quant);
   text += fmt::format("\n  {:<18} {:>4} {:>9}\n", "engine", "ops", "MACs");
   std::map<std::string, std::pair<int64_t, int64_t>> engines;
   for (const OpReport& op : report.ops) {
@@ -303,6 +330,7 @@ std::string json_report(const CompileReport& report) {
                         {"reached", goal.reached},
                         {"promoted", to_json(goal.promoted)}};
   }
+  if (!report.quant.trials.empty()) json["trials"] = to_json(report.quant.trials);
   return json.dump(2) + "\n";
 }
 

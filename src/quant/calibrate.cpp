@@ -324,6 +324,15 @@ Result<Observations> calibrate(const Graph& graph, const Samples& samples,
     }
   }
   if (first.value != ir::kNoValue) return not_finite(graph, first);
+  for (const ValueId id : observed) {
+    // What comes in has the range of a format or a sensor: there is no tail to it.
+    if (graph.is_input(id)) continue;
+    result.histograms[static_cast<size_t>(id)].look_out(static_cast<uint64_t>(samples.count()));
+  }
+  for (const ir::Op& op : graph.ops()) {
+    if (op.kind != ir::OpKind::clamp) continue;
+    result.histograms[static_cast<size_t>(op.output)].limit(op.number("min"), op.number("max"));
+  }
   return result;
 }
 

@@ -50,6 +50,8 @@ bool Histogram::add(std::span<const float> values, Detail detail) {
   min_ = std::min(min_, static_cast<double>(extent.min));
   max_ = std::max(max_, static_cast<double>(extent.max));
   elements_ += values.size();
+  below_.add(-static_cast<double>(extent.min));
+  above_.add(static_cast<double>(extent.max));
   const float magnitude = std::max(-extent.min, extent.max);
   if (magnitude == 0 || detail == Detail::kExtentOnly) return true;
   int exponent = 0;
@@ -99,6 +101,11 @@ void Histogram::merge(const Histogram& other) {
   max_ = std::max(max_, other.max_);
   required_min_ = std::min(required_min_, other.required_min_);
   required_max_ = std::max(required_max_, other.required_max_);
+  likely_min_ = std::min(likely_min_, other.likely_min_);
+  likely_max_ = std::max(likely_max_, other.likely_max_);
+  below_.merge(other.below_);
+  above_.merge(other.above_);
+  if (!chosen_) chosen_ = other.chosen_;
   elements_ += other.elements_;
   masked_ = masked_ || other.masked_;
   if (other.counts_.empty()) return;
@@ -108,6 +115,14 @@ void Histogram::merge(const Histogram& other) {
     const int64_t bin = (i - kBinsPerSide) >> steps;
     counts_[static_cast<size_t>(bin + kBinsPerSide)] += other.counts_[static_cast<size_t>(i)];
   }
+}
+
+void Histogram::look_out(uint64_t samples) {
+  const double count = static_cast<double>(samples);
+  const Reach reach = outlook(below_, above_, samples, static_cast<double>(elements_) / count);
+  likely_min_ = -reach.below;
+  likely_max_ = reach.above;
+  below_ = above_ = {};
 }
 
 void Histogram::include(double value) {

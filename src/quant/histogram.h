@@ -10,9 +10,14 @@
 // Zeros are counted apart: every quantization holds them exactly, and after relu they are half of
 // all elements.
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "quant/outlook.h"
+#include "quant/quantize.h"
 
 namespace thimble::quant {
 
@@ -25,6 +30,16 @@ class Histogram {
   /// empty; a histogram is filled one way or the other.
   [[nodiscard]] bool add(std::span<const float> values, Detail detail = Detail::kBins);
   void merge(const Histogram& other);
+  /// Once, when all samples are in, each of which was added by itself.
+  void look_out(uint64_t samples);
+  /// After look_out(): nothing lies beyond these, whatever the tail says.
+  void limit(double low, double high) {
+    likely_min_ = std::max(likely_min_, low);
+    likely_max_ = std::min(likely_max_, high);
+  }
+  /// For this value, instead of the observer that is asked for.
+  void choose(Observer observer) { chosen_ = observer; }
+  [[nodiscard]] std::optional<Observer> chosen() const { return chosen_; }
   /// The range must reach `value`, whatever observers make of the elements (padding, constants).
   void include(double value);
 
@@ -34,6 +49,9 @@ class Histogram {
 
   [[nodiscard]] double min() const { return min_; }  // always includes zero
   [[nodiscard]] double max() const { return max_; }
+  /// What look_out() expects; at least min() to max().
+  [[nodiscard]] double likely_min() const { return std::min(likely_min_, min_); }
+  [[nodiscard]] double likely_max() const { return std::max(likely_max_, max_); }
   [[nodiscard]] double required_min() const { return required_min_; }
   [[nodiscard]] double required_max() const { return required_max_; }
   [[nodiscard]] double bin_width() const;
@@ -48,6 +66,9 @@ class Histogram {
   void count(std::span<const float> values);
 
   double min_ = 0, max_ = 0, required_min_ = 0, required_max_ = 0;
+  double likely_min_ = 0, likely_max_ = 0;
+  Extremes below_, above_;  // until look_out()
+  std::optional<Observer> chosen_;
   uint64_t elements_ = 0;
   bool masked_ = false;
   int exponent_ = kExponentMin;

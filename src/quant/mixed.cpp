@@ -46,7 +46,7 @@ class Search {
   explicit Search(const GoalRequest& request) : r_(request) {}
 
   /// The goal's number.
-  Result<double> value(const Trial& trial) const {
+  Result<double> value(const Variant& trial) const {
     const OutputPairs pairs =
         outputs_side_by_side(r_.graph, trial.lowered, r_.samples, {r_.samples.count(), r_.threads});
     if (r_.goal.metric == Metric::kSqnr) return worst_decibels(pairs);
@@ -61,7 +61,7 @@ class Search {
   }
 
   /// What the float network reaches, where that says something.
-  [[nodiscard]] std::string float_text(const Trial& trial) const {
+  [[nodiscard]] std::string float_text(const Variant& trial) const {
     if (r_.goal.metric != Metric::kTop1) return "";
     const OutputPairs pairs =
         outputs_side_by_side(r_.graph, trial.lowered, r_.samples, {r_.samples.count(), r_.threads});
@@ -77,14 +77,14 @@ class Search {
   }
 
   Result<double> decibels_of(const std::vector<bool>& ops) const {
-    THIMBLE_TRY(const Trial trial, r_.attempt(ops));
+    THIMBLE_TRY(const Variant trial, r_.attempt(ops));
     return worst_decibels(
         outputs_side_by_side(r_.graph, trial.lowered, r_.samples,
                              {std::min(r_.samples.count(), kWorthSamples), r_.threads}));
   }
 
   /// Operators that could have 16 bits and have not, those that help most first.
-  Result<std::vector<size_t>> ranked(const std::vector<bool>& ops, const Trial& trial) const {
+  Result<std::vector<size_t>> ranked(const std::vector<bool>& ops, const Variant& trial) const {
     THIMBLE_TRY(const double before, decibels_of(ops));
     std::vector<std::pair<double, size_t>> worth;
     for (size_t i = 0; i < ops.size(); ++i) {
@@ -126,7 +126,7 @@ std::string_view metric_name(Metric metric) {
 }
 
 Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wide_ops,
-                              Trial& trial) {
+                              Variant& trial) {
   const Search search(request);
   GoalReport report;
   report.metric = request.goal.metric;
@@ -135,7 +135,7 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
   report.reached = report.narrow;
   if (search.reached(report.narrow)) return report;
 
-  THIMBLE_TRY(const Trial all,
+  THIMBLE_TRY(const Variant all,
               request.attempt(std::vector<bool>(request.graph.ops().size(), true)));
   THIMBLE_TRY(report.wide, search.value(all));
   if (!search.reached(report.wide)) {
@@ -145,7 +145,7 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
   }
   THIMBLE_TRY(std::vector<size_t> ranked, search.ranked(wide_ops, trial));
   const auto reached_with = [&](const std::vector<bool>& ops) -> Result<bool> {
-    THIMBLE_TRY(const Trial tried, request.attempt(ops));
+    THIMBLE_TRY(const Variant tried, request.attempt(ops));
     THIMBLE_TRY(const double value, search.value(tried));
     return search.reached(value);
   };

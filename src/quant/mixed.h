@@ -15,13 +15,13 @@
 namespace thimble::quant {
 
 /// One choice of widths, carried through.
-struct Trial {
+struct Variant {
   Plan plan;
   Decisions decisions;
   LoweredGraph lowered;
 };
 /// By operator: 16 bits.
-using Attempt = std::function<Result<Trial>(const std::vector<bool>&)>;
+using Attempt = std::function<Result<Variant>(const std::vector<bool>&)>;
 
 struct GoalRequest {
   const ir::Graph& graph;
@@ -34,6 +34,6 @@ struct GoalRequest {
 /// Adds operators to `wide_ops`, which `trial` was made with, until the goal is reached. Not
 /// supported: it is out of reach with all of them, with what they reach.
 [[nodiscard]] Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wide_ops,
-                                            Trial& trial);
+                                            Variant& trial);
 
 }  // namespace thimble::quant

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 
 #include "quant/assign.h"
 #include "quant/calibrate.h"
@@ -13,6 +14,7 @@
 #include "quant/pins.h"
 #include "quant/plan.h"
 #include "quant/quality.h"
+#include "quant/tune.h"
 #include "quant/widths.h"
 
 namespace thimble::quant {
@@ -47,8 +49,9 @@ Result<Observations> observe(const Graph& graph, const std::optional<Samples>& s
     return Observations{std::vector<Histogram>(graph.value_count()),
                         std::vector<std::vector<double>>(graph.value_count())};
   }
-  const auto detail = options.observer == Observer::kMinMax ? Histogram::Detail::kExtentOnly
-                                                            : Histogram::Detail::kBins;
+  const bool bins = options.tune || options.observer == Observer::kPercentile ||
+                    options.observer == Observer::kMse;
+  const auto detail = bins ? Histogram::Detail::kBins : Histogram::Detail::kExtentOnly;
   return calibrate(graph, *samples, observed, detail, options.threads);
 }
 
@@ -102,7 +105,9 @@ class Quantizer {
     return pinned || options_.wide || options_.goal;
   }
 
-  Status calibrate(std::optional<Samples> samples) {
+  /// `observers`: of single values, instead of the one for all.
+  Status calibrate(std::optional<Samples> samples,
+                   const std::map<ir::ValueId, Observer>& observers) {
     samples_ = std::move(samples);
     // What is seen must do for all widths.
     Plan plan = roles_;
@@ -110,21 +115,18 @@ class Quantizer {
     const Classes classes(graph_, plan);
     if (!samples_) THIMBLE_CHECK(check_known(graph_, classes.unknown()));
     THIMBLE_TRY(seen_, observe(graph_, samples_, classes.observed(may_be_wide()), options_));
+    for (const auto& [id, observer] : observers) {
+      seen_.histograms[static_cast<size_t>(id)].choose(observer);
+    }
     return ok();
   }
 
   /// By operator: the user wants 16 bits.
-  [[nodiscard]] std::vector<bool> asked() const {
-    std::vector<bool> asked(graph_.ops().size(), false);
-    for (size_t i = 0; options_.wide && i < asked.size(); ++i) {
-      asked[i] = options_.wide(graph_, graph_.ops()[i]);
-    }
-    return asked;
-  }
+  [[nodiscard]] std::vector<bool> asked() const { return asked_for(graph_, options_); }
 
   /// The integer graph with these operators in 16 bits.
-  Result<Trial> attempt(const std::vector<bool>& wide_ops) const {
-    Trial trial{roles_, {}, {}};
+  Result<Variant> attempt(const std::vector<bool>& wide_ops) const {
+    Variant trial{roles_, {}, {}};
     assign_widths(graph_, request(wide_ops), trial.plan);
     Classes classes(graph_, trial.plan);
     Classes::Assigned assigned = classes.assign(seen_.histograms, options_.observer);
@@ -138,7 +140,7 @@ class Quantizer {
   }
 
   /// Linears whose weights may have one scale get it.
-  Status simplify(Trial& trial, QuantReport& report) const {
+  Status simplify(Variant& trial, QuantReport& report) const {
     if (!samples_ || spec_.linear_weights != LinearWeights::kPerTensorIfClose) return ok();
     THIMBLE_TRY(
         trial.decisions.per_tensor,
@@ -150,7 +152,7 @@ class Quantizer {
     return ok();
   }
 
-  void measure(const Trial& trial, QuantReport& report) const {
+  void measure(const Variant& trial, QuantReport& report) const {
     if (!samples_ || options_.quality_samples <= 0) return;
     const QualityRequest request{std::min(samples_->count(), options_.quality_samples),
                                  options_.threads};
@@ -205,12 +207,37 @@ std::vector<WidthNote> kept_narrow(const Graph& graph, const Plan& plan,
   return notes;
 }
 
+/// The graph as equalization or trials leave it; `observers` of single values.
+Status prepare_channels(Graph& graph, const CalibrationData& data, const QuantSpec& spec,
+                        const QuantizeOptions& options, std::map<ir::ValueId, Observer>& observers,
+                        std::vector<Trial>& trials) {
+  if (options.tune) {
+    THIMBLE_TRY(Tuned tuned, tune(graph, data, spec, options));
+    graph = std::move(tuned.graph);
+    observers = std::move(tuned.observers);
+    trials = std::move(tuned.trials);
+  } else if (options.equalize) {
+    THIMBLE_TRY(graph, equalize(graph, data, options.threads));
+  }
+  return ok();
+}
+
 }  // namespace
 
 Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData& data,
                                 const QuantSpec& spec, const QuantizeOptions& options) {
   // Roles first: an operator without an integer form is reported before any time is spent.
   THIMBLE_TRY(PinnedGraph pinned, pinned_graph(prepared));
+  QuantReport report;
+  std::map<ir::ValueId, Observer> observers;
+  if (options.tune || options.equalize) {
+    if (is_prequantized(prepared)) {
+      return bad_input("PyTorch quantized this model: there is nothing to tune or to equalize");
+    }
+    THIMBLE_TRY(const Plan possible, plan(pinned.graph));
+    (void)possible;
+    THIMBLE_CHECK(prepare_channels(pinned.graph, data, spec, options, observers, report.trials));
+  }
   const ir::Graph& float_graph = pinned.graph;
   THIMBLE_TRY(const Plan roles, plan(float_graph, std::move(pinned.pins),
                                      spec.wide_softmax && options.io == Io::kFloat));
@@ -218,17 +245,16 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
   if (!data.inputs.empty() || !is_prequantized(prepared)) {
     THIMBLE_TRY(samples, Samples::check(float_graph, data));
   }
-  QuantReport report;
   report.samples = samples ? samples->count() : 0;
 
   const auto calibration_start = Clock::now();
   Quantizer quantizer(float_graph, roles, spec, options);
-  THIMBLE_CHECK(quantizer.calibrate(std::move(samples)));
+  THIMBLE_CHECK(quantizer.calibrate(std::move(samples), observers));
   report.calibrate_seconds = seconds_since(calibration_start);
 
   const auto quality_start = Clock::now();
   std::vector<bool> wide_ops = quantizer.asked();
-  THIMBLE_TRY(Trial trial, quantizer.attempt(wide_ops));
+  THIMBLE_TRY(Variant trial, quantizer.attempt(wide_ops));
   if (options.wide) report.kept_int8 = kept_narrow(float_graph, trial.plan, wide_ops);
   if (options.goal && quantizer.samples() == nullptr) {
     return bad_input("--accuracy needs calibration data: --calibrate DATA.npz");

@@ -43,8 +43,8 @@ struct QuantSpec {
 enum class Io : uint8_t { kFloat, kInt8 };
 
 /// How a range is chosen from what calibration saw.
-enum class Observer : uint8_t { kMinMax, kPercentile, kMse };
-inline constexpr Observer kDefaultObserver = Observer::kMinMax;
+enum class Observer : uint8_t { kMinMax, kPercentile, kMse, kOutlook };
+inline constexpr Observer kDefaultObserver = Observer::kOutlook;
 [[nodiscard]] std::string_view observer_name(Observer observer);  // "min-max", ...
 
 /// One array per graph input, in the order of graph.inputs().
@@ -75,6 +75,8 @@ struct AccuracyGoal {
 struct QuantizeOptions {
   Io io = Io::kFloat;
   Observer observer = kDefaultObserver;
+  bool equalize = false;        // channels of one value brought to the same magnitude (equalize.h)
+  bool tune = false;            // tries equalization and other observers, keeps what gains (tune.h)
   int threads = 0;              // 0: as many as the machine has; never changes the result
   int64_t quality_samples = 8;  // samples that the SQNR of the report is measured on; 0: none
   /// Requantization in one step instead of two, where the operator knows both: PyTorch's meaning.
@@ -109,6 +111,14 @@ struct GoalReport {
   std::vector<WidthNote> promoted;
 };
 
+/// A tool of tune.h, tried.
+struct Trial {
+  std::string tool;                    // "equalize", or the name of an observer
+  std::string where;                   // "all layers", "all values", or a value
+  double before_db = 0, after_db = 0;  // SQNR, mean over outputs, on samples held back
+  bool kept = false;
+};
+
 struct QuantReport {
   int64_t samples = 0;                 // calibrated on
   double calibrate_seconds = 0;        // float forward passes, observers
@@ -120,6 +130,7 @@ struct QuantReport {
   int wide_ops = 0;                    // operators of the integer graph with 16-bit results
   std::vector<WidthNote> kept_int8;    // 16 bits were asked for
   std::optional<GoalReport> goal;
+  std::vector<Trial> trials;  // of QuantizeOptions::tune, in their order
 };
 
 struct QuantizedModel {

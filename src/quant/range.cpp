@@ -123,6 +123,8 @@ std::string_view observer_name(Observer observer) {
       return "percentile";
     case Observer::kMse:
       return "mse";
+    case Observer::kOutlook:
+      return "outlook";
   }
   return "";
 }
@@ -147,8 +149,10 @@ int32_t Params::code_single(float real) const {
       std::clamp(position, static_cast<double>(min), static_cast<double>(max)));
 }
 
-Range choose_range(const Histogram& histogram, Observer observer) {
+Range choose_range(const Histogram& histogram, Observer wanted) {
+  const Observer observer = histogram.chosen().value_or(wanted);
   Range range{histogram.min(), histogram.max()};
+  if (observer == Observer::kOutlook) range = {histogram.likely_min(), histogram.likely_max()};
   if (!histogram.counts().empty()) {
     if (observer == Observer::kPercentile) range = percentile(histogram);
     if (observer == Observer::kMse) range = least_squared_error(histogram);
@@ -163,10 +167,20 @@ Params params_for(const Range& range, bool masked) {
   const double width = range.high - range.low;
   if (!(width > 0)) return params;
   const double lowest = params.lowest();
-  const double exact = std::max(width / (127 - lowest), kScaleMin);
-  params.scale = static_cast<double>(static_cast<float>(exact));
-  const double zero_point = std::nearbyint(lowest - range.low / params.scale);
-  params.zero_point = static_cast<int32_t>(std::clamp(zero_point, lowest, 127.0));
+  const double finest = std::max(width / (127 - lowest), kScaleMin);
+  // A zero point is a whole number: next to it, the scale has to be as coarse as the side with
+  // fewer codes needs it.
+  const auto scale_with = [&](double zero_point) {
+    const double below = range.low < 0 ? range.low / (lowest - zero_point) : 0;
+    const double above = range.high > 0 ? range.high / (127 - zero_point) : 0;
+    return std::max({below, above, kScaleMin});
+  };
+  const double between = lowest - range.low / finest;
+  const double down = std::clamp(std::floor(between), lowest + (range.low < 0 ? 1 : 0), 127.0);
+  const double up = std::clamp(std::ceil(between), lowest, range.high > 0 ? 126.0 : 127.0);
+  const double zero_point = scale_with(down) < scale_with(up) ? down : up;
+  params.scale = static_cast<double>(static_cast<float>(scale_with(zero_point)));
+  params.zero_point = static_cast<int32_t>(zero_point);
   return params;
 }
 

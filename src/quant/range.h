@@ -47,8 +47,9 @@ struct Range {
   double low = 0, high = 0;  // low <= 0 <= high
 };
 
-[[nodiscard]] Range choose_range(const Histogram& histogram, Observer observer);
-/// 256 codes over the range, or 255 if one is left for masked elements; scale 1 for an empty one.
+[[nodiscard]] Range choose_range(const Histogram& histogram, Observer wanted);
+/// Both ends of the range have codes: 256 codes over the range, or 255 if one is left for masked
+/// elements; scale 1 for an empty one.
 [[nodiscard]] Params params_for(const Range& range, bool masked = false);
 /// 16 bits of this scale.
 [[nodiscard]] Params wide_params(double scale);

@@ -105,6 +105,14 @@ bool has_wide_form(const Graph& graph, const Op& op, const OpPlan& plan) {
   return !is_norm(op.kind) || norm_row(graph, op) <= kWideRowMax;
 }
 
+std::vector<bool> asked_for(const Graph& graph, const QuantizeOptions& options) {
+  std::vector<bool> asked(graph.ops().size(), false);
+  for (size_t i = 0; options.wide && i < asked.size(); ++i) {
+    asked[i] = options.wide(graph, graph.ops()[i]);
+  }
+  return asked;
+}
+
 void assign_widths(const Graph& graph, const WidthRequest& request, Plan& plan) {
   Widths(graph, request, plan).run();
 }

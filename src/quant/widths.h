@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "quant/plan.h"
+#include "quant/quantize.h"
 
 namespace thimble::quant {
 
@@ -17,6 +18,9 @@ struct WidthRequest {
   std::vector<bool> refuse;  // by value: must have 8 bits; empty: none
   bool narrow_inputs = false;
 };
+
+/// By operator: what QuantizeOptions::wide says.
+[[nodiscard]] std::vector<bool> asked_for(const ir::Graph& graph, const QuantizeOptions& options);
 
 /// Sets `wide` of the plan's operators and values. What PyTorch pinned stays as it is.
 void assign_widths(const ir::Graph& graph, const WidthRequest& request, Plan& plan);

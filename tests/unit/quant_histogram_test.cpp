@@ -93,11 +93,80 @@ TEST(Range, MseCutsOffALoneOutlierAndKeepsAUniformRange) {
   EXPECT_EQ(quant::choose_range(outlier, Observer::kMinMax).high, 20);
 }
 
+/// Extremes of exponentially distributed samples with the mean 1 above 5, `count` times.
+quant::Extremes exponential(uint64_t seed, int count) {
+  Random random(seed);
+  quant::Extremes extremes;
+  for (int i = 0; i < count; ++i) extremes.add(5 - std::log(random.real(1e-9, 1)));
+  return extremes;
+}
+
+TEST(Range, OutlookLeavesRoomWhereElementsAreFew) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    const quant::Extremes extremes = exponential(seed, 64);
+    const double seen = extremes.furthest_first()[0];
+    const double few = quant::outlook({}, extremes, 64, 10).above;
+    const double many = quant::outlook({}, extremes, 64, 1e6).above;
+    EXPECT_GT(few, seen * 1.02) << "seed " << seed;
+    EXPECT_LE(few, seen * 1.3 + 1e-9) << "seed " << seed;
+    EXPECT_NEAR(many, seen, 1e-6) << "seed " << seed;
+    EXPECT_EQ(quant::outlook({}, extremes, 64, 10).below, 0);
+    EXPECT_EQ(quant::outlook(extremes, {}, 64, 10).below, few);
+  }
+}
+
+TEST(Range, OutlookEndsWhereSamplesEnd) {
+  quant::Extremes saturated = exponential(1, 64);
+  saturated.add(saturated.furthest_first()[0]);
+  EXPECT_EQ(quant::outlook({}, saturated, 65, 10).above, saturated.furthest_first()[0]);
+  quant::Extremes three;
+  for (const double x : {1.0, 2.0, 3.0}) three.add(x);
+  EXPECT_EQ(quant::outlook({}, three, 3, 10).above, 3);
+}
+
+TEST(Range, OutlookDoesNotDependOnOrderOrGrouping) {
+  const auto values = samples(8, 400, 3);
+  Histogram forward, backward, rest;
+  for (size_t i = 0; i < values.size(); ++i) {
+    ASSERT_TRUE(forward.add(std::span(values).subspan(i, 1)));
+    Histogram& part = i % 3 == 0 ? rest : backward;
+    ASSERT_TRUE(part.add(std::span(values).subspan(values.size() - 1 - i, 1)));
+  }
+  backward.merge(rest);
+  EXPECT_EQ(forward, backward);
+  forward.look_out(values.size());
+  EXPECT_GE(forward.likely_max(), forward.max());
+  forward.limit(-1, 1);
+  forward.include(0);
+  EXPECT_EQ(quant::choose_range(forward, Observer::kOutlook).high, forward.max());
+}
+
+TEST(Range, BothEndsHaveCodes) {
+  Random random(9);
+  for (int i = 0; i < 1000; ++i) {
+    const quant::Range range{-std::exp(random.real(-8, 8)) * (i % 5 == 0 ? 0 : 1),
+                             std::exp(random.real(-8, 8)) * (i % 7 == 0 ? 0 : 1)};
+    const bool masked = i % 2 == 0;
+    const quant::Params params = quant::params_for(range, masked);
+    if (range.low == range.high) continue;
+    const double slack = params.scale * 1e-4;
+    EXPECT_LE(params.real(params.lowest()), range.low + slack) << range.low << " " << range.high;
+    EXPECT_GE(params.real(127), range.high - slack) << range.low << " " << range.high;
+    // At most one code is lost to the zero point.
+    EXPECT_LE(params.scale * (254 - (masked ? 1 : 0)), (range.high - range.low) * (1 + 1e-6));
+  }
+  // Exactly: signals that end at -1 and 1 are common.
+  const quant::Params unit = quant::params_for({-1, 1});
+  EXPECT_FLOAT_EQ(static_cast<float>(unit.real(unit.code(1))), 1);
+  EXPECT_FLOAT_EQ(static_cast<float>(unit.real(unit.code(-1))), -1);
+}
+
 TEST(Range, RequiredValuesAreReached) {
   Histogram histogram;
   ASSERT_TRUE(histogram.add(samples(7, 1000, 1)));
   histogram.include(5);
-  for (const Observer observer : {Observer::kMinMax, Observer::kPercentile, Observer::kMse}) {
+  for (const Observer observer :
+       {Observer::kMinMax, Observer::kPercentile, Observer::kMse, Observer::kOutlook}) {
     EXPECT_EQ(quant::choose_range(histogram, observer).high, 5);
   }
 }

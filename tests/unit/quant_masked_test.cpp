@@ -22,11 +22,13 @@ struct Model {
   ir::Graph real, integer;
 };
 
-/// Quantized on random samples in [-2, 2].
+/// Quantized on random samples in [-2, 2], with the ranges that they show.
 Model quantized(const std::string& body, const quant::QuantSpec& spec = {}) {
   const auto graph = ir::parse("graph @forward {\n" + body + "\n}", "test");
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
-  const auto model = quant::quantize(*graph, random_calibration(*graph, 1, 16), spec, {});
+  quant::QuantizeOptions options;
+  options.observer = quant::Observer::kMinMax;
+  const auto model = quant::quantize(*graph, random_calibration(*graph, 1, 16), spec, options);
   EXPECT_TRUE(model.ok()) << (model.ok() ? "" : model.error().message);
   EXPECT_TRUE(ir::verify(model->graph).ok());
   for (const double db : model->report.output_sqnr_db) EXPECT_GT(db, 25);

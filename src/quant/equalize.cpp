@@ -1,0 +1,372 @@
+#include "quant/equalize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "passes/uses.h"
+
+namespace thimble::quant {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+using ir::OpKind;
+using ir::Shape;
+using ir::Tensor;
+using ir::ValueId;
+
+size_t at(ValueId id) {
+  return static_cast<size_t>(id);
+}
+
+bool is_weighted(const Op& op) {
+  return op.kind == OpKind::conv2d || op.kind == OpKind::linear;
+}
+
+/// Are weights and bias constants?
+bool can_scale(const Graph& graph, const Op& op) {
+  const auto constant = [&](ValueId id) {
+    return id == ir::kNoValue || graph.value(id).constant != nullptr;
+  };
+  return is_weighted(op) && constant(op.inputs[1]) && constant(op.inputs[2]);
+}
+
+bool reduces(const Op& op, size_t dim) {
+  return std::ranges::count(op.integers("dims"), static_cast<int64_t>(dim)) > 0;
+}
+
+/// Where channels lie in the result of an operator that passes factors on; no channels if it does
+/// not. `x` is the layout of its first operand.
+class Passing {
+ public:
+  Passing(const Graph& graph, const Op& op, const ChannelLayout& x)
+      : op_(op), from_(graph.type(op.inputs[0]).shape), to_(graph.type(op.output).shape), x_(x) {}
+
+  [[nodiscard]] ChannelLayout layout() const {
+    switch (op_.kind) {
+      case OpKind::clamp:
+        return passes_if(bound_passes(op_.number("min")) && bound_passes(op_.number("max")));
+      case OpKind::copy:
+        return x_;
+      case OpKind::adaptive_avg_pool2d:
+      case OpKind::adaptive_max_pool2d:
+      case OpKind::avg_pool2d:
+      case OpKind::max_pool2d:
+        return passes_if(x_.dim == 1);
+      case OpKind::pad:
+        return passes_if(op_.number("value") == 0 && op_.integers("before")[x_.dim] == 0 &&
+                         op_.integers("after")[x_.dim] == 0);
+      case OpKind::mean:
+        return behind_mean();
+      case OpKind::permute:
+        return behind_permute();
+      case OpKind::reshape:
+        return behind_reshape();
+      default:
+        return {};
+    }
+  }
+
+ private:
+  static bool bound_passes(double bound) { return bound == 0 || std::isinf(bound); }
+  [[nodiscard]] ChannelLayout passes_if(bool condition) const {
+    return condition ? x_ : ChannelLayout{};
+  }
+
+  [[nodiscard]] ChannelLayout behind_mean() const {
+    if (reduces(op_, x_.dim)) return {};
+    ChannelLayout y = x_;
+    for (size_t d = 0; d < x_.dim && op_.integer("keepdim") == 0; ++d) y.dim -= reduces(op_, d);
+    return y;
+  }
+
+  [[nodiscard]] ChannelLayout behind_permute() const {
+    const auto dims = op_.integers("dims");
+    ChannelLayout y = x_;
+    y.dim =
+        static_cast<size_t>(std::ranges::find(dims, static_cast<int64_t>(x_.dim)) - dims.begin());
+    return y;
+  }
+
+  /// Dimensions before the channels stay; those behind may join them (flatten) or each other.
+  [[nodiscard]] ChannelLayout behind_reshape() const {
+    if (to_.size() <= x_.dim || !std::equal(from_.begin(), from_.begin() + index(), to_.begin())) {
+      return {};
+    }
+    const int64_t joined = to_[x_.dim];
+    if (joined < from_[x_.dim] || joined % from_[x_.dim] != 0) return {};
+    const int64_t behind =
+        std::accumulate(from_.begin() + index() + 1, from_.end(), int64_t{1}, std::multiplies<>());
+    const int64_t taken = joined / from_[x_.dim];
+    if (taken != 1 && taken != behind) return {};
+    ChannelLayout y = x_;
+    y.inner *= taken;
+    return y;
+  }
+  [[nodiscard]] std::ptrdiff_t index() const { return static_cast<std::ptrdiff_t>(x_.dim); }
+
+  const Op& op_;
+  const Shape& from_;
+  const Shape& to_;
+  const ChannelLayout& x_;
+};
+
+bool same(const ChannelLayout& a, const ChannelLayout& b) {
+  return a.dim == b.dim && a.inner == b.inner && a.channels == b.channels;
+}
+
+class RegionFinder {
+ public:
+  explicit RegionFinder(const Graph& graph)
+      : graph_(graph),
+        uses_(graph),
+        layouts_(graph.value_count()),
+        parent_(graph.value_count()),
+        open_(graph.value_count(), false) {
+    std::iota(parent_.begin(), parent_.end(), size_t{0});
+  }
+
+  EqualRegions run() {
+    for (const Op& op : graph_.ops()) visit(op);
+    for (const ValueId id : graph_.results()) open_[at(id)] = true;
+    return collect();
+  }
+
+ private:
+  size_t root(ValueId id) {
+    size_t r = at(id);
+    while (parent_[r] != r) r = parent_[r] = parent_[parent_[r]];
+    return r;
+  }
+  void unite(ValueId a, ValueId b) { parent_[root(b)] = root(a); }
+  [[nodiscard]] bool has_channels(ValueId id) const { return layouts_[at(id)].channels > 0; }
+
+  void visit(const Op& op) {
+    ChannelLayout& y = layouts_[at(op.output)];
+    std::vector<bool> taken(op.inputs.size(), false);  // operands whose factors find a way
+    const ChannelLayout x = op.inputs.empty() || op.inputs[0] == ir::kNoValue
+                                ? ChannelLayout{}
+                                : layouts_[at(op.inputs[0])];
+    if (is_weighted(op)) {
+      const Shape& shape = graph_.type(op.output).shape;
+      const size_t dim = op.kind == OpKind::linear ? shape.size() - 1 : 1;
+      if (can_scale(graph_, op)) y = {dim, 1, shape[dim]};
+      taken[0] = can_scale(graph_, op) && reads_channels(op, x);
+    } else if (op.kind == OpKind::add || op.kind == OpKind::sub || op.kind == OpKind::maximum ||
+               op.kind == OpKind::minimum) {
+      const ChannelLayout& other = layouts_[at(op.inputs[1])];
+      if (x.channels > 0 && same(x, other) &&
+          graph_.type(op.inputs[0]).shape == graph_.type(op.inputs[1]).shape) {
+        y = x;
+        taken = {true, true};
+        unite(op.inputs[0], op.inputs[1]);
+        unite(op.inputs[0], op.output);
+      }
+    } else if (op.kind == OpKind::mul) {
+      visit_product(op, y, taken);
+    } else if (op.kind == OpKind::prelu) {
+      if (x.channels > 0 && graph_.value(op.inputs[1]).constant != nullptr) {
+        pass(op, 0, x, y, taken);
+      }
+    } else if (x.channels > 0) {
+      const ChannelLayout behind = Passing(graph_, op, x).layout();
+      if (behind.channels > 0) pass(op, 0, behind, y, taken);
+    }
+    for (size_t i = 0; i < op.inputs.size(); ++i) {
+      if (op.inputs[i] != ir::kNoValue && !taken[i]) open_[at(op.inputs[i])] = true;
+    }
+  }
+
+  void pass(const Op& op, size_t operand, const ChannelLayout& behind, ChannelLayout& y,
+            std::vector<bool>& taken) {
+    y = behind;
+    taken[operand] = true;
+    unite(op.inputs[operand], op.output);
+  }
+
+  /// x * gate: the factors of one operand go on, the other stands outside.
+  void visit_product(const Op& op, ChannelLayout& y, std::vector<bool>& taken) {
+    for (const size_t i : {size_t{0}, size_t{1}}) {
+      const ValueId x = op.inputs[i], gate = op.inputs[1 - i];
+      if (!has_channels(x) || has_channels(gate) || x == gate) continue;
+      if (graph_.type(x).shape != graph_.type(op.output).shape) continue;
+      const ChannelLayout layout = layouts_[at(x)];
+      pass(op, i, layout, y, taken);
+      return;
+    }
+  }
+
+  /// Can the weights take over factors of its operand?
+  [[nodiscard]] bool reads_channels(const Op& op, const ChannelLayout& x) const {
+    if (x.channels == 0) return false;
+    if (op.kind == OpKind::linear) return x.dim + 1 == graph_.type(op.inputs[0]).shape.size();
+    return x.dim == 1 && x.inner == 1;
+  }
+
+  EqualRegions collect() {
+    std::vector<bool> open(parent_.size(), false);  // by root
+    for (size_t i = 0; i < parent_.size(); ++i) {
+      const size_t r = root(static_cast<ValueId>(i));
+      open[r] = open[r] || open_[i] || layouts_[i].channels == 0;
+    }
+    EqualRegions result;
+    result.region_of.resize(parent_.size(), -1);
+    std::map<size_t, size_t> places;
+    for (size_t i = 0; i < parent_.size(); ++i) {
+      const size_t r = root(static_cast<ValueId>(i));
+      if (open[r] || layouts_[i].channels < 2) continue;
+      const auto [place, added] = places.emplace(r, result.regions.size());
+      if (added) result.regions.push_back({{}, layouts_[i].channels, false});
+      EqualRegion& region = result.regions[place->second];
+      region.values.push_back(static_cast<ValueId>(i));
+      result.region_of[i] = static_cast<int>(place->second);
+    }
+    for (const Op& op : graph_.ops()) {
+      const int region = is_weighted(op) ? result.region_of[at(op.inputs[0])] : -1;
+      if (region < 0) continue;
+      const bool depthwise = graph_.type(op.inputs[1]).shape[1] == 1 && op.kind == OpKind::conv2d;
+      result.regions[static_cast<size_t>(region)].dense |= !depthwise;
+    }
+    result.layouts = std::move(layouts_);
+    return result;
+  }
+
+  const Graph& graph_;
+  const passes::Uses uses_;
+  std::vector<ChannelLayout> layouts_;
+  std::vector<size_t> parent_;
+  std::vector<bool> open_;  // something reads or makes it that factors do not pass
+};
+
+/// The channel of the operand that a weight meets.
+size_t input_channel(const Graph& graph, const Op& op, const ChannelLayout& x, size_t weight) {
+  const Shape& w = graph.type(op.inputs[1]).shape;
+  if (op.kind == OpKind::linear) {
+    return weight % static_cast<size_t>(w[1]) / static_cast<size_t>(x.inner);
+  }
+  const size_t per_group = static_cast<size_t>(w[1]);
+  const size_t taps = static_cast<size_t>(w[2] * w[3]);
+  const size_t filter = weight / (per_group * taps);
+  const size_t filters_per_group = static_cast<size_t>(w[0] / op.integer("groups"));
+  return filter / filters_per_group * per_group + weight / taps % per_group;
+}
+
+/// By channel: its largest weight in any dense consumer, as part of the largest of the same row.
+std::vector<double> weight_shares(const Graph& graph, const EqualRegions& regions, size_t region) {
+  std::vector<double> shares(static_cast<size_t>(regions.regions[region].channels), 0);
+  for (const Op& op : graph.ops()) {
+    if (!is_weighted(op) || regions.region_of[at(op.inputs[0])] != static_cast<int>(region)) {
+      continue;
+    }
+    const Tensor& weights = *graph.value(op.inputs[1]).constant;
+    const auto w = weights.data<float>();
+    const size_t terms = w.size() / static_cast<size_t>(weights.shape[0]);
+    for (size_t row = 0; row < w.size(); row += terms) {
+      double largest = 0;
+      for (size_t i = 0; i < terms; ++i) {
+        largest = std::max(largest, std::abs(static_cast<double>(w[row + i])));
+      }
+      for (size_t i = 0; i < terms && largest > 0; ++i) {
+        double& share =
+            shares[input_channel(graph, op, regions.layouts[at(op.inputs[0])], row + i)];
+        share = std::max(share, std::abs(static_cast<double>(w[row + i])) / largest);
+      }
+    }
+  }
+  return shares;
+}
+
+double factor(const EqualFactors& factors, const EqualRegions& regions, ValueId id,
+              size_t channel) {
+  const int region = regions.region_of[at(id)];
+  if (region < 0 || factors[static_cast<size_t>(region)].empty()) return 1;
+  return factors[static_cast<size_t>(region)][channel];
+}
+
+/// `op` with its weights for scaled operands and results.
+Status add_scaled(ir::Rewriter& rewriter, const EqualRegions& regions, const EqualFactors& factors,
+                  const Op& op) {
+  const Graph& graph = rewriter.from();
+  const auto scaled = [&](ValueId id, auto scale_of) {
+    Tensor tensor = *graph.value(id).constant;
+    const auto elements = tensor.data<float>();
+    for (size_t i = 0; i < elements.size(); ++i) {
+      elements[i] = static_cast<float>(static_cast<double>(elements[i]) * scale_of(i));
+    }
+    return rewriter.to().add_constant(graph.value(id).name,
+                                      std::make_shared<const Tensor>(std::move(tensor)));
+  };
+  const size_t outputs = static_cast<size_t>(graph.type(op.inputs[1]).shape[0]);
+  const size_t terms = static_cast<size_t>(graph.type(op.inputs[1]).elements()) / outputs;
+  const ChannelLayout& x = regions.layouts[at(op.inputs[0])];
+  const bool scaled_operand = regions.region_of[at(op.inputs[0])] >= 0;
+  const ValueId w = scaled(op.inputs[1], [&](size_t i) {
+    const double in =
+        scaled_operand ? factor(factors, regions, op.inputs[0], input_channel(graph, op, x, i)) : 1;
+    return in / factor(factors, regions, op.output, i / terms);
+  });
+  ValueId b = ir::kNoValue;
+  if (op.inputs[2] != ir::kNoValue) {
+    b = scaled(op.inputs[2], [&](size_t i) { return 1 / factor(factors, regions, op.output, i); });
+  }
+  const ir::Value& old = graph.value(op.output);
+  THIMBLE_TRY(const ValueId id,
+              rewriter.to().add(op.kind, {rewriter.map(op.inputs[0]), w, b}, op.attrs, op.source,
+                                {old.name, old.type.dim_order, old.type.quant}));
+  rewriter.set(op.output, id);
+  return ok();
+}
+
+bool is_touched(const EqualRegions& regions, const EqualFactors& factors, ValueId id) {
+  const int region = regions.region_of[at(id)];
+  return region >= 0 && !factors[static_cast<size_t>(region)].empty();
+}
+
+}  // namespace
+
+EqualRegions find_regions(const Graph& graph) {
+  return RegionFinder(graph).run();
+}
+
+EqualFactors matching_factors(const Graph& graph, const EqualRegions& regions,
+                              const std::vector<std::vector<double>>& extents) {
+  constexpr double kMost = 0x1p10;  // a channel that hardly ever speaks is not worth more
+  EqualFactors factors(regions.regions.size());
+  for (size_t r = 0; r < factors.size(); ++r) {
+    const std::vector<double>& reach = extents[r];
+    const double widest = *std::ranges::max_element(reach);
+    if (!(widest > 0)) continue;
+    const bool dense = regions.regions[r].dense;
+    const std::vector<double> shares =
+        dense ? weight_shares(graph, regions, r) : std::vector<double>(reach.size(), 1);
+    std::vector<double>& chosen = factors[r];
+    for (size_t c = 0; c < reach.size(); ++c) {
+      double f = 1;
+      if (reach[c] > 0 && shares[c] > 0) {
+        f = reach[c] / widest;
+        if (dense) f = std::sqrt(f / shares[c]);
+      }
+      chosen.push_back(std::clamp(f, 1 / kMost, kMost));
+    }
+    double furthest = 0;  // the value keeps its range
+    for (size_t c = 0; c < reach.size(); ++c) furthest = std::max(furthest, reach[c] / chosen[c]);
+    for (double& f : chosen) f *= furthest / widest;
+  }
+  return factors;
+}
+
+Result<Graph> scale_channels(const Graph& graph, const EqualRegions& regions,
+                             const EqualFactors& factors) {
+  ir::Rewriter rewriter(graph);
+  for (const Op& op : graph.ops()) {
+    const bool touched = is_weighted(op) && (is_touched(regions, factors, op.inputs[0]) ||
+                                             is_touched(regions, factors, op.output));
+    THIMBLE_CHECK(touched ? add_scaled(rewriter, regions, factors, op) : rewriter.copy(op));
+  }
+  return rewriter.finish();
+}
+
+}  // namespace thimble::quant

@@ -1,0 +1,328 @@
+#include "quant/tune.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <numeric>
+
+#include "passes/uses.h"
+#include "quant/assign.h"
+#include "quant/calibrate.h"
+#include "quant/equalize.h"
+#include "quant/fast_float.h"
+#include "quant/lower.h"
+#include "quant/parallel.h"
+#include "quant/plan.h"
+#include "quant/quality.h"
+#include "quant/widths.h"
+
+namespace thimble::quant {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+using ir::ValueId;
+
+constexpr double kTrialMacs = 1.5e10;  // of all trials together: seconds
+constexpr Observer kAll[] = {Observer::kOutlook, Observer::kMinMax, Observer::kPercentile,
+                             Observer::kMse};
+
+double macs_of(const Graph& graph) {
+  double macs = 1e4;  // of what is not counted
+  for (const Op& op : graph.ops()) {
+    if (op.kind != ir::OpKind::conv2d && op.kind != ir::OpKind::linear) continue;
+    const ir::Type& weights = graph.type(op.inputs[1]);
+    macs += static_cast<double>(graph.type(op.output).elements()) *
+            static_cast<double>(weights.elements() / weights.shape[0]);
+  }
+  return macs;
+}
+
+/// Samples `first` to `last`, without the latter.
+CalibrationData slice(const Graph& graph, const CalibrationData& data, int64_t first,
+                      int64_t last) {
+  CalibrationData part;
+  for (size_t i = 0; i < data.inputs.size(); ++i) {
+    const ir::Tensor& whole = data.inputs[i].data;
+    const ir::Shape& shape = graph.type(graph.inputs()[i]).shape;
+    // One entry of the first axis is a sample, or an element of its batch.
+    const int64_t entries = whole.shape.size() > shape.size() ? 1 : shape[0];
+    ir::Shape taken = whole.shape;
+    taken[0] = (last - first) * entries;
+    ir::Tensor tensor = ir::zeros(whole.dtype, taken);
+    const size_t sample_bytes = tensor.bytes.size() / static_cast<size_t>(last - first);
+    std::memcpy(tensor.bytes.data(), whole.bytes.data() + static_cast<size_t>(first) * sample_bytes,
+                tensor.bytes.size());
+    part.inputs.push_back({data.inputs[i].name, std::move(tensor)});
+  }
+  return part;
+}
+
+/// Calibration data in two parts, each of which judges what the other chose.
+struct Halves {
+  CalibrationData part[2];
+
+  static Result<Halves> of(const Graph& graph, const CalibrationData& data) {
+    THIMBLE_TRY(const Samples all, Samples::check(graph, data));
+    const int64_t count = all.count();
+    Halves halves;
+    if (count < 2) {
+      halves.part[0] = halves.part[1] = slice(graph, data, 0, count);
+    } else {
+      halves.part[0] = slice(graph, data, 0, count / 2);
+      halves.part[1] = slice(graph, data, count / 2, count);
+    }
+    return halves;
+  }
+};
+
+/// SQNR by half and output.
+using Scores = std::array<std::vector<double>, 2>;
+
+double mean(const std::vector<double>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+double mean(const Scores& scores) {
+  return (mean(scores[0]) + mean(scores[1])) / 2;
+}
+
+bool is_worth(const Scores& before, const Scores& after) {
+  if (mean(after) - mean(before) < kWorthDb) return false;
+  for (size_t half = 0; half < 2; ++half) {
+    if (mean(after[half]) < mean(before[half])) return false;
+  }
+  for (size_t i = 0; i < before[0].size(); ++i) {
+    const double gain = after[0][i] + after[1][i] - before[0][i] - before[1][i];
+    if (gain / 2 <= -kWorthDb) return false;
+  }
+  return true;
+}
+
+/// One float graph with what calibration sees on each half.
+class Judge {
+ public:
+  static Result<std::unique_ptr<Judge>> make(Graph graph, const Halves& halves,
+                                             const QuantSpec& spec,
+                                             const QuantizeOptions& options) {
+    auto judge = std::unique_ptr<Judge>(new Judge(std::move(graph), options));
+    THIMBLE_TRY(judge->plan_,
+                plan(judge->graph_, {}, spec.wide_softmax && options.io == Io::kFloat));
+    const WidthRequest widths{asked_for(judge->graph_, options), {}, options.io == Io::kInt8};
+    assign_widths(judge->graph_, widths, judge->plan_);
+    judge->values_ = Classes(judge->graph_, judge->plan_).observed();
+    for (size_t half = 0; half < 2; ++half) {
+      THIMBLE_TRY(Samples samples, Samples::check(judge->graph_, halves.part[half]));
+      judge->samples_.push_back(std::move(samples));
+      THIMBLE_TRY(judge->seen_[half],
+                  calibrate(judge->graph_, judge->samples_[half], judge->values_,
+                            Histogram::Detail::kBins, options.threads));
+    }
+    return judge;
+  }
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] const std::vector<ValueId>& values() const { return values_; }
+  [[nodiscard]] double macs_per_trial() const {
+    return 2 * macs_of(graph_) * static_cast<double>(judged(0) + judged(1));
+  }
+
+  Result<Scores> score(const std::map<ValueId, Observer>& observers) const {
+    Scores scores;
+    for (size_t half = 0; half < 2; ++half) {
+      std::vector<Histogram> histograms = seen_[half].histograms;
+      for (const auto& [id, observer] : observers) {
+        histograms[static_cast<size_t>(id)].choose(observer);
+      }
+      Classes::Assigned assigned = Classes(graph_, plan_).assign(histograms, options_.observer);
+      Decisions decisions{std::move(assigned.params),
+                          std::move(assigned.narrow),
+                          seen_[half].channel_means,
+                          {},
+                          options_.single_rounding ? 1 : 0};
+      THIMBLE_TRY(const LoweredGraph lowered, lower(graph_, plan_, decisions, options_.io));
+      scores[half] =
+          measure_quality(graph_, lowered, samples_[1 - half], {judged(1 - half), options_.threads})
+              .output_db;
+    }
+    return scores;
+  }
+
+ private:
+  Judge(Graph graph, const QuantizeOptions& options)
+      : graph_(std::move(graph)), options_(options) {}
+
+  [[nodiscard]] int64_t judged(size_t half) const {
+    constexpr double kMacs = 1.2e9, kFewest = 4;
+    const auto most = static_cast<int64_t>(std::max(kFewest, kMacs / macs_of(graph_)));
+    return std::min(samples_[half].count(), most);
+  }
+
+  const Graph graph_;
+  const QuantizeOptions options_;
+  Plan plan_;
+  std::vector<ValueId> values_;
+  std::vector<Samples> samples_;
+  std::array<Observations, 2> seen_;
+};
+
+/// The largest magnitude of each channel of each region, over the values that get codes: not those
+/// that only a clamp reads.
+Result<std::vector<std::vector<double>>> channel_extents(const Graph& graph,
+                                                         const EqualRegions& regions,
+                                                         const Samples& samples, int threads) {
+  using Extents = std::vector<std::vector<double>>;
+  Extents none;
+  for (const EqualRegion& region : regions.regions) {
+    none.emplace_back(static_cast<size_t>(region.channels), 0.0);
+  }
+  const passes::Uses uses(graph);
+  const int used = thread_count(threads, samples.count(), graph);
+  std::vector<Extents> parts(static_cast<size_t>(used), none);
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (int i = 0; i < used; ++i)
+    engines.push_back(std::make_unique<Engine>(graph, float_kernels()));
+  for_each_sample(samples.count(), used, [&](int64_t sample, int thread) {
+    Extents& part = parts[static_cast<size_t>(thread)];
+    engines[static_cast<size_t>(thread)]->run(
+        samples.sample(sample), [&](const Op& op, const ir::Tensor& result) {
+          const int region = regions.region_of[static_cast<size_t>(op.output)];
+          const Op* reader = uses.only_reader(op.output);
+          if (region < 0 || (reader != nullptr && reader->kind == ir::OpKind::clamp)) return;
+          const ChannelLayout& layout = regions.layouts[static_cast<size_t>(op.output)];
+          const size_t plane =
+              static_cast<size_t>(ir::strides(result.shape, {})[layout.dim] * layout.inner);
+          std::vector<double>& reach = part[static_cast<size_t>(region)];
+          const auto x = result.data<float>();
+          for (size_t i = 0; i < x.size(); i += plane) {
+            const Extent extent = extent_of(x.subspan(i, plane));
+            double& furthest = reach[i / plane % reach.size()];
+            furthest = std::max(furthest, static_cast<double>(std::max(-extent.min, extent.max)));
+          }
+        });
+  });
+  for (size_t i = 1; i < parts.size(); ++i) {
+    for (size_t r = 0; r < none.size(); ++r) {
+      for (size_t c = 0; c < none[r].size(); ++c) {
+        parts[0][r][c] = std::max(parts[0][r][c], parts[i][r][c]);
+      }
+    }
+  }
+  return parts[0];
+}
+
+class Tuner {
+ public:
+  Tuner(const Graph& graph, const CalibrationData& data, const QuantSpec& spec,
+        const QuantizeOptions& options)
+      : graph_(graph), data_(data), spec_(spec), options_(options) {}
+
+  Result<Tuned> run() {
+    THIMBLE_TRY(halves_, Halves::of(graph_, data_));
+    THIMBLE_TRY(judge_, Judge::make(graph_, halves_, spec_, options_));
+    THIMBLE_TRY(best_, judge_->score({}));
+    spend(*judge_);
+    THIMBLE_CHECK(try_equalization());
+    THIMBLE_CHECK(try_observers());
+    return Tuned{judge_->graph(), std::move(observers_), std::move(trials_)};
+  }
+
+ private:
+  void spend(const Judge& judge) { spent_ += judge.macs_per_trial(); }
+  [[nodiscard]] bool may_go_on() const { return spent_ + judge_->macs_per_trial() <= kTrialMacs; }
+
+  bool note(std::string tool, std::string where, const Scores& after) {
+    const bool kept = is_worth(best_, after);
+    trials_.push_back({std::move(tool), std::move(where), mean(best_), mean(after), kept});
+    if (kept) best_ = after;
+    return kept;
+  }
+
+  Result<bool> try_factors(const EqualRegions& regions, const EqualFactors& factors,
+                           const std::string& where) {
+    THIMBLE_TRY(Graph scaled, scale_channels(graph_, regions, factors));
+    THIMBLE_TRY(auto judge, Judge::make(std::move(scaled), halves_, spec_, options_));
+    THIMBLE_TRY(const Scores scores, judge->score({}));
+    spend(*judge);
+    const bool kept = note("equalize", where, scores);
+    if (kept) judge_ = std::move(judge);
+    return kept;
+  }
+
+  /// All regions together; if that is not worth it, one after the other.
+  Status try_equalization() {
+    const EqualRegions regions = find_regions(graph_);
+    if (regions.regions.empty()) return ok();
+    THIMBLE_TRY(const Samples samples, Samples::check(graph_, data_));
+    THIMBLE_TRY(const auto extents, channel_extents(graph_, regions, samples, options_.threads));
+    const EqualFactors all = matching_factors(graph_, regions, extents);
+    THIMBLE_TRY(const bool kept, try_factors(regions, all, "all layers"));
+    if (kept) return ok();
+    EqualFactors some(all.size());
+    for (size_t r = 0; r < all.size() && may_go_on(); ++r) {
+      if (all[r].empty()) continue;
+      some[r] = all[r];
+      const std::string& name = graph_.value(regions.regions[r].values.front()).name;
+      THIMBLE_TRY(const bool gained, try_factors(regions, some, name));
+      if (!gained) some[r].clear();
+    }
+    return ok();
+  }
+
+  /// One observer for all values, then others for single ones.
+  Status try_observers() {
+    for (const Observer observer : kAll) {
+      if (observer == options_.observer || !may_go_on()) continue;
+      std::map<ValueId, Observer> everywhere;
+      for (const ValueId id : judge_->values()) everywhere[id] = observer;
+      THIMBLE_CHECK(try_choice(std::move(everywhere), observer, "all values"));
+    }
+    for (const ValueId id : judge_->values()) {
+      for (const Observer observer : kAll) {
+        const auto chosen = observers_.find(id);
+        const Observer now = chosen == observers_.end() ? options_.observer : chosen->second;
+        if (observer == now || !may_go_on()) continue;
+        std::map<ValueId, Observer> other = observers_;
+        other[id] = observer;
+        THIMBLE_CHECK(try_choice(std::move(other), observer, judge_->graph().value(id).name));
+      }
+    }
+    return ok();
+  }
+
+  Status try_choice(std::map<ValueId, Observer> observers, Observer tried,
+                    const std::string& where) {
+    THIMBLE_TRY(const Scores scores, judge_->score(observers));
+    spend(*judge_);
+    if (note(std::string(observer_name(tried)), where, scores)) observers_ = std::move(observers);
+    return ok();
+  }
+
+  const Graph& graph_;
+  const CalibrationData& data_;
+  const QuantSpec& spec_;
+  const QuantizeOptions& options_;
+  Halves halves_;
+  std::unique_ptr<Judge> judge_;
+  Scores best_;
+  double spent_ = 0;
+  std::map<ValueId, Observer> observers_;
+  std::vector<Trial> trials_;
+};
+
+}  // namespace
+
+Result<Tuned> tune(const Graph& graph, const CalibrationData& data, const QuantSpec& spec,
+                   const QuantizeOptions& options) {
+  return Tuner(graph, data, spec, options).run();
+}
+
+Result<Graph> equalize(const Graph& graph, const CalibrationData& data, int threads) {
+  const EqualRegions regions = find_regions(graph);
+  THIMBLE_TRY(const Samples samples, Samples::check(graph, data));
+  THIMBLE_TRY(const auto extents, channel_extents(graph, regions, samples, threads));
+  return scale_channels(graph, regions, matching_factors(graph, regions, extents));
+}
+
+}  // namespace thimble::quant
