@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <numeric>
 
@@ -29,9 +30,12 @@ constexpr double kTrialMacs = 1.5e10;  // of all trials together: seconds
 constexpr Observer kAll[] = {Observer::kOutlook, Observer::kMinMax, Observer::kPercentile,
                              Observer::kMse};
 
+/// Of a run, in products; other elements count as several.
 double macs_of(const Graph& graph) {
-  double macs = 1e4;  // of what is not counted
+  constexpr double kPerElement = 16;
+  double macs = 1;
   for (const Op& op : graph.ops()) {
+    macs += kPerElement * static_cast<double>(graph.type(op.output).elements());
     if (op.kind != ir::OpKind::conv2d && op.kind != ir::OpKind::linear) continue;
     const ir::Type& weights = graph.type(op.inputs[1]);
     macs += static_cast<double>(graph.type(op.output).elements()) *
@@ -111,19 +115,27 @@ class Judge {
                 plan(judge->graph_, {}, spec.wide_softmax && options.io == Io::kFloat));
     const WidthRequest widths{asked_for(judge->graph_, options), {}, options.io == Io::kInt8};
     assign_widths(judge->graph_, widths, judge->plan_);
-    judge->values_ = Classes(judge->graph_, judge->plan_).observed();
+    judge->observed_ = Classes(judge->graph_, judge->plan_).observed();
     for (size_t half = 0; half < 2; ++half) {
       THIMBLE_TRY(Samples samples, Samples::check(judge->graph_, halves.part[half]));
       judge->samples_.push_back(std::move(samples));
       THIMBLE_TRY(judge->seen_[half],
-                  calibrate(judge->graph_, judge->samples_[half], judge->values_,
+                  calibrate(judge->graph_, judge->samples_[half], judge->observed_,
                             Histogram::Detail::kBins, options.threads));
     }
     return judge;
   }
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
-  [[nodiscard]] const std::vector<ValueId>& values() const { return values_; }
+  /// Values with a choice of observers. Nothing behind an output makes up for what is cut off
+  /// there, and data that calibration does not know goes furthest there: outputs keep theirs.
+  [[nodiscard]] std::vector<ValueId> values() const {
+    const passes::Uses uses(graph_);
+    std::vector<ValueId> inner;
+    std::ranges::copy_if(observed_, std::back_inserter(inner),
+                         [&](ValueId id) { return !uses.is_output(id); });
+    return inner;
+  }
   [[nodiscard]] double macs_per_trial() const {
     return 2 * macs_of(graph_) * static_cast<double>(judged(0) + judged(1));
   }
@@ -162,7 +174,7 @@ class Judge {
   const Graph graph_;
   const QuantizeOptions options_;
   Plan plan_;
-  std::vector<ValueId> values_;
+  std::vector<ValueId> observed_;
   std::vector<Samples> samples_;
   std::array<Observations, 2> seen_;
 };

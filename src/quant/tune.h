@@ -16,7 +16,7 @@
 
 namespace thimble::quant {
 
-inline constexpr double kWorthDb = 0.1;
+inline constexpr double kWorthDb = 0.5;
 
 struct Tuned {
   ir::Graph graph;                            // equalized, if that was kept

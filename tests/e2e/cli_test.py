@@ -111,8 +111,19 @@ class Compile(Cli):
     def test_options_change_the_file(self):
         files = {self.compile(*options).read_bytes() for options in (
             [], ["--io", "int8"], ["--compat", "executorch"], ["--io-layout", "nhwc"],
-            ["--observer", "percentile"])}
-        self.assertEqual(len(files), 5)
+            ["--observer", "percentile"], ["--observer", "min-max"], ["--equalize"])}
+        self.assertEqual(len(files), 7)
+
+    def test_tuning_is_reported(self):
+        text = self.thimble("compile", MODEL, *M55, *DATA, "--tune", "--json", "--report", "r.html",
+                            "-o", "tuned.pte")[0]
+        trials = json.loads(text)["trials"]
+        self.assertEqual(trials[0]["tool"], "equalize")
+        self.assertGreater(len(trials), 3)
+        for trial in trials:
+            gain = trial["after_db"] - trial["before_db"]
+            self.assertTrue(not trial["kept"] or gain >= 0.1, trial)
+        self.assertIn("samples held back", (self.path / "r.html").read_text())
 
     def test_bad_input(self):
         compile_ = ["compile", MODEL, "-o", "y.pte"]
