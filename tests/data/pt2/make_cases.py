@@ -855,11 +855,6 @@ def weight_normed(norm):
     return Net(lambda s, x: s.up(s.fc(s.conv(x))), conv=norm(nn.Conv1d(3, 4, 3)), fc=norm(nn.Linear(6, 6)), up=norm(nn.ConvTranspose1d(4, 2, 3)))
 
 
-def detector_grid(s, x):
-    rows, columns = torch.meshgrid(torch.arange(4), torch.arange(5), indexing='ij')
-    return x * torch.stack((columns, rows), 2).float() + torch.stack(torch.meshgrid(torch.arange(5) + 0.5, torch.arange(4) * 2.0, indexing='xy'), -1)
-
-
 case('weight_norm_old', weight_normed(nn.utils.weight_norm), (1, 3, 8))
 case('weight_norm', weight_normed(nn.utils.parametrizations.weight_norm), (1, 3, 8))
 case('weight_norm_core', weight_normed(nn.utils.parametrizations.weight_norm), (1, 3, 8), core=True)
@@ -868,7 +863,7 @@ case('spectral_norm', weight_normed(nn.utils.parametrizations.spectral_norm), (1
 case('weight_standardized', Net(lambda s, x: F.conv2d(x, (s.w - s.w.mean((1, 2, 3), keepdim=True)) / torch.sqrt(s.w.var((1, 2, 3), keepdim=True, unbiased=False) + 1e-5), padding=1), w=par(4, 3, 3, 3)), X)
 case('weight_binary', Net(lambda s, x: F.conv2d(x, torch.sign(s.w) * s.w.abs().mean((1, 2, 3), keepdim=True)), w=par(4, 3, 3, 3)), X)
 case('conv_of_input', Net(lambda s, x, w: F.conv2d(x, w)), (1, 3, 4, 4), (2, 3, 3, 3), note='weights are an input: there is no int8 form')
-case('meshgrid', Net(detector_grid), (1, 4, 5, 2), note='the grid of a detector')
+case('meshgrid', Net(lambda s, x: (lambda g: x * torch.stack(g[::-1], 2).float() + torch.stack(torch.meshgrid(torch.arange(5) + 0.5, torch.arange(4) * 2.0, indexing='xy'), -1))(torch.meshgrid(torch.arange(4), torch.arange(5), indexing='ij'))), (1, 4, 5, 2), note='the grid of a detector')
 case('positions_by_arithmetic', Net(lambda s, x: x + s.e(torch.clamp(torch.arange(6)[:, None] - torch.arange(6)[None] + 5, 1, 9)).permute(2, 0, 1), e=nn.Embedding(11, 2)), (1, 2, 6, 6), note='a table of relative positions')
 case('positions_in_place', Net(lambda s, x: x[:, torch.arange(4).add_(1)]), (2, 6), note='a constant of whole numbers is written to')
 case('stack_constants', Net(lambda s, x: x[:, torch.stack([torch.arange(3), torch.arange(3) + 2]).flatten()] * torch.cat([torch.arange(2), torch.ones(4, dtype=torch.long)]).float()), (2, 6))
