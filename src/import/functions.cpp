@@ -1,6 +1,7 @@
 // Functions of one number, element by element.
 
 #include <cmath>
+#include <limits>
 
 #include "import/formula.h"
 #include "import/handlers.h"
@@ -98,6 +99,29 @@ Status frac(Call& call) {
   Formula f(call);
   const Term x = f.tensor("self");
   return f.result(x - truncated(f, x));
+}
+
+/// NaN alone is unequal to itself.
+Status isnan(Call& call) {
+  Formula f(call);
+  const Term x = f.tensor("self");
+  return f.result(
+      f.apply(OpKind::compare, {x, x}, {{"relation", static_cast<int64_t>(Relation::kNe)}}));
+}
+
+/// Infinities become the largest numbers unless others are given.
+Status nan_to_num(Call& call) {
+  constexpr double kLargest = std::numeric_limits<float>::max();
+  Formula f(call);
+  const double high = f.number("posinf", kLargest);
+  const double low = f.number("neginf", -kLargest);
+  const double otherwise = f.number("nan", 0);
+  const Term x = f.tensor("self");
+  const Term is_nan =
+      f.apply(OpKind::compare, {x, x}, {{"relation", static_cast<int64_t>(Relation::kNe)}});
+  const Term number = f.where(is_nan, f.constant(otherwise), x);
+  const Term above = f.where(f.greater(number, kLargest), f.constant(high), number);
+  return f.result(f.where(f.greater(above * -1.0, kLargest), f.constant(low), above));
 }
 
 Status hypot(Call& call) {

@@ -82,6 +82,25 @@ Result<ValueId> as_linear(Call& call, ValueId x, ValueId matrix, double alpha) {
   return weighted(call, x, scaled, bias);
 }
 
+/// x1' W[o] x2: a linear makes the rows x1' W[o], which are multiplied by x2.
+Result<ValueId> form(Call& call, ValueId x1, ValueId w, ValueId x2) {
+  const ir::Shape sizes = call.shape(w);
+  if (sizes.size() != 3) return bad_input("weight has shape {}", ir::list_text(sizes));
+  THIMBLE_TRY(w, call.add(OpKind::permute, {w}, {{"dims", Ints{0, 2, 1}}}));
+  THIMBLE_TRY(w, call.reshape(w, {sizes[0] * sizes[2], sizes[1]}));
+  THIMBLE_TRY(ValueId rows, call.add(OpKind::linear, {x1, w, ir::kNoValue}));
+  ir::Shape shape = call.shape(rows);
+  shape.back() = sizes[0];
+  ir::Shape split = shape;
+  split.push_back(sizes[2]);
+  THIMBLE_TRY(rows, call.reshape(rows, split));
+  ir::Shape column = call.shape(x2);
+  column.push_back(1);
+  THIMBLE_TRY(x2, call.reshape(x2, column));
+  THIMBLE_TRY(const ValueId y, call.add(OpKind::matmul, {rows, x2}, {{"scale", 1.0}}));
+  return call.reshape(y, shape);
+}
+
 }  // namespace
 
 Result<ValueId> multiplied(Call& call, ValueId a, ValueId b, double scale) {
@@ -114,30 +133,30 @@ Result<ValueId> multiplied_transposed(Call& call, ValueId a, ValueId b, double s
 
 namespace handlers {
 
-/// x1' W[o] x2 + b[o]: a linear makes the rows x1' W[o], which are multiplied by x2.
 Status bilinear_form(Call& call) {
   THIMBLE_TRY(const ValueId x1, call.tensor("input1"));
-  THIMBLE_TRY(ValueId x2, call.tensor("input2"));
-  THIMBLE_TRY(ValueId w, call.tensor("weight"));
-  const ir::Shape sizes = call.shape(w);
-  if (sizes.size() != 3) return bad_input("weight has shape {}", ir::list_text(sizes));
-  THIMBLE_TRY(w, call.add(OpKind::permute, {w}, {{"dims", Ints{0, 2, 1}}}));
-  THIMBLE_TRY(w, call.reshape(w, {sizes[0] * sizes[2], sizes[1]}));
-  THIMBLE_TRY(ValueId rows, call.add(OpKind::linear, {x1, w, ir::kNoValue}));
-  ir::Shape shape = call.shape(rows);
-  shape.back() = sizes[0];
-  ir::Shape split = shape;
-  split.push_back(sizes[2]);
-  THIMBLE_TRY(rows, call.reshape(rows, split));
-  ir::Shape column = call.shape(x2);
-  column.push_back(1);
-  THIMBLE_TRY(x2, call.reshape(x2, column));
-  THIMBLE_TRY(ValueId y, call.add(OpKind::matmul, {rows, x2}, {{"scale", 1.0}}));
-  THIMBLE_TRY(y, call.reshape(y, shape));
+  THIMBLE_TRY(const ValueId x2, call.tensor("input2"));
+  THIMBLE_TRY(const ValueId w, call.tensor("weight"));
+  THIMBLE_TRY(ValueId y, form(call, x1, w, x2));
   if (call.has("bias")) {
     THIMBLE_TRY(const ValueId bias, call.tensor("bias"));
     THIMBLE_TRY(y, call.add(OpKind::add, {y, bias}));
   }
+  return call.result(y);
+}
+
+/// What core ATen makes of it for rows of x1 and x2: sums over dimensions 2 and 3 of [N, O, I, J].
+Status trilinear(Call& call) {
+  const std::vector<std::pair<std::string_view, Ints>> expected = {
+      {"expand1", {1, 3}}, {"expand2", {0}}, {"expand3", {1, 2}}, {"sumdim", {2, 3}}};
+  for (const auto& [name, dims] : expected) {
+    THIMBLE_TRY(const Ints given, call.integers(name));
+    if (given != dims) return unsupported("{} is {}", name, ir::list_text(given));
+  }
+  THIMBLE_TRY(const ValueId x1, call.tensor("i1"));
+  THIMBLE_TRY(const ValueId w, call.tensor("i2"));
+  THIMBLE_TRY(const ValueId x2, call.tensor("i3"));
+  THIMBLE_TRY(const ValueId y, form(call, x1, w, x2));
   return call.result(y);
 }
 

@@ -41,11 +41,10 @@ void IntegerGraphGenerator::movement(OpKind kind, ValueId x) {
     if (random_.chance(20)) parts.push_back(codes(from));
     keep(kind, std::move(parts), {{"dim", dim}}, true);
   } else if (kind == OpKind::pad) {
-    if (rank > 4) return;
     std::vector<int64_t> before(from.size(), 0), after(from.size(), 0);
     before[at] = random_.between(0, 2);
     after[at] = random_.between(0, 2);
-    if (rank == 4 && random_.chance(50)) after[3] = 1;
+    if (rank >= 4 && random_.chance(50)) after.back() = 1;
     keep(kind, {x}, {{"before", before}, {"after", after}, {"value", static_cast<double>(code())}},
          false);
   } else if (kind == OpKind::expand) {

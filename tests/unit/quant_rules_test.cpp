@@ -287,5 +287,28 @@ TEST(QuantizeRules, OneScaleForALinearWhereItCostsLittle) {
   EXPECT_EQ(multipliers_of_linear(0.0117F), 8);  // one and a half codes of the large row's scale
 }
 
+/// The second linear could have one scale at no cost: of its result only the large row is used. The
+/// first, with the same weights, could not.
+TEST(QuantizeRules, LinearsWithTheSameWeightsHaveScalesAlike) {
+  ir::Graph graph;
+  std::vector<float> w = {1, 0.7F};
+  for (int row = 1; row < 8; ++row) w.insert(w.end(), {0.0117F, -0.0035F});
+  std::vector<ir::ValueId> results;
+  for (const char* name : {"x", "y"}) {
+    const ir::ValueId x = graph.add_input(name, {ir::DType::kF32, {1, 2}, {}, {}});
+    const ir::ValueId weights =
+        graph.add_constant("w", std::make_shared<ir::Tensor>(ir::make_f32({8, 2}, w)));
+    results.push_back(*graph.add(ir::OpKind::linear, {x, weights, ir::kNoValue}, {}));
+  }
+  graph.add_output(results[0]);
+  graph.add_output(*graph.add(ir::OpKind::slice, {results[1]},
+                              {{"dim", int64_t{1}}, {"start", int64_t{0}}, {"end", int64_t{1}}}));
+  quant::QuantSpec spec;
+  spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
+  const auto model = quant::quantize(graph, random_calibration(graph, 1, 8), spec, {});
+  ASSERT_TRUE(model.ok());
+  EXPECT_EQ(model->report.per_tensor_linears, 0);
+}
+
 }  // namespace
 }  // namespace thimble::test

@@ -855,12 +855,6 @@ def weight_normed(norm):
     return Net(lambda s, x: s.up(s.fc(s.conv(x))), conv=norm(nn.Conv1d(3, 4, 3)), fc=norm(nn.Linear(6, 6)), up=norm(nn.ConvTranspose1d(4, 2, 3)))
 
 
-def detector_grid(s, x):
-    rows, columns = torch.meshgrid(torch.arange(4), torch.arange(5), indexing='ij')
-    corners = torch.meshgrid(torch.arange(5) + 0.5, torch.arange(4) * 2.0, indexing='xy')
-    return x * torch.stack((columns, rows), 2).float() + torch.stack(corners, -1)
-
-
 case('weight_norm_old', weight_normed(nn.utils.weight_norm), (1, 3, 8))
 case('weight_norm', weight_normed(nn.utils.parametrizations.weight_norm), (1, 3, 8))
 case('weight_norm_core', weight_normed(nn.utils.parametrizations.weight_norm), (1, 3, 8), core=True)
@@ -869,7 +863,7 @@ case('spectral_norm', weight_normed(nn.utils.parametrizations.spectral_norm), (1
 case('weight_standardized', Net(lambda s, x: F.conv2d(x, (s.w - s.w.mean((1, 2, 3), keepdim=True)) / torch.sqrt(s.w.var((1, 2, 3), keepdim=True, unbiased=False) + 1e-5), padding=1), w=par(4, 3, 3, 3)), X)
 case('weight_binary', Net(lambda s, x: F.conv2d(x, torch.sign(s.w) * s.w.abs().mean((1, 2, 3), keepdim=True)), w=par(4, 3, 3, 3)), X)
 case('conv_of_input', Net(lambda s, x, w: F.conv2d(x, w)), (1, 3, 4, 4), (2, 3, 3, 3), note='weights are an input: there is no int8 form')
-case('meshgrid', Net(detector_grid), (1, 4, 5, 2), note='the grid of a detector')
+case('meshgrid', Net(lambda s, x: (lambda g: x * torch.stack(g[::-1], 2).float() + torch.stack(torch.meshgrid(torch.arange(5) + 0.5, torch.arange(4) * 2.0, indexing='xy'), -1))(torch.meshgrid(torch.arange(4), torch.arange(5), indexing='ij'))), (1, 4, 5, 2), note='the grid of a detector')
 case('positions_by_arithmetic', Net(lambda s, x: x + s.e(torch.clamp(torch.arange(6)[:, None] - torch.arange(6)[None] + 5, 1, 9)).permute(2, 0, 1), e=nn.Embedding(11, 2)), (1, 2, 6, 6), note='a table of relative positions')
 case('positions_in_place', Net(lambda s, x: x[:, torch.arange(4).add_(1)]), (2, 6), note='a constant of whole numbers is written to')
 case('stack_constants', Net(lambda s, x: x[:, torch.stack([torch.arange(3), torch.arange(3) + 2]).flatten()] * torch.cat([torch.arange(2), torch.ones(4, dtype=torch.long)]).float()), (2, 6))
@@ -884,11 +878,13 @@ case('similarities', Net(lambda s, x, y: (F.cosine_similarity(x, y), F.cosine_si
      + tuple(torch.cdist(x, s.w, p=p) for p in (2, 1, 3.0, float('inf'))), w=par(5, 6)), (3, 6), (3, 6))
 case('errors', Net(lambda s, x, y: (F.mse_loss(x, y), F.mse_loss(x, y, reduction='none'), F.l1_loss(x, y, reduction='sum'), F.l1_loss(x, y, reduction='none'))), (3, 6), (3, 6))
 case('bilinear', Net(lambda s, x, y: (s.a(x, y), s.b(x, y)), a=nn.Bilinear(4, 6, 3), b=nn.Bilinear(4, 6, 2, bias=False)), (2, 5, 4), (2, 5, 6))
+case('core_rows', Net(lambda s, x, y, i: s.a(x, y) * s.e(i), a=nn.Bilinear(4, 6, 3), e=nn.EmbeddingBag(7, 3)), (2, 4), (2, 6), Ids(7, 2, 3), core=True)
 case('stacks', Net(lambda s, x, y: (torch.hstack([x, y]), torch.vstack([x, y]), torch.hstack([x[0], y[0]]), torch.vstack([x[0], y[0]]), torch.column_stack([x[:, 0], y]))), (2, 3), (2, 3))
 case('tensor_split', Net(lambda s, x: torch.tensor_split(x, 3, dim=1) + torch.tensor_split(x, (1, -2), dim=-1)), (2, 8))
 case('products', Net(lambda s, x: (torch.outer(x[0], x[1]), x.prod(1), x[:, :5].prod(0, keepdim=True), x.prod(), x @ torch.eye(7, 3))), (2, 7))
 case('remainders', Net(lambda s, x: (torch.remainder(x, 0.75), torch.fmod(x, 0.75), torch.frac(x), x % 2, torch.remainder(x, -0.5))), V)
 case('functions_of_two', Net(lambda s, x, y: (torch.hypot(x, y), torch.logaddexp(x, y), torch.sgn(x), torch.logit(torch.sigmoid(x) * 0.98 + 0.01), torch.logit(y, eps=0.1))), V, V)
+case('not_a_number', Net(lambda s, x: (torch.nan_to_num(x.sqrt(), nan=-2.0), torch.nan_to_num(x / 0, posinf=3.0), torch.where(torch.isnan(x.log()), x, x * 2))), V)
 case('lerp_in_place', Net(lambda s, x, y: (x.clone().lerp_(y, 0.25), x.clone().tril_() + y.clone().triu_(1))), V, V)
 case('fold', Net(lambda s, x: F.fold(x, (5, 7), (2, 3)) - F.fold(x, (8, 11), (2, 3), dilation=2, padding=1, stride=2)[:, :, 1:6, 2:9]), (2, 12, 20), note='patches that overlap')
 case('fold_signal', Net(lambda s, x: F.fold(torch.tanh(s.l(x.unfold(-1, 8, 3))).transpose(1, 2), (1, 33), (1, 8), stride=(1, 3)).flatten(1), l=nn.Linear(8, 8)), (1, 33), note='no window reaches the end')
