@@ -130,8 +130,8 @@ constexpr Params kWideUnit{1.0 / 32768, 0, false, INT16_MIN, INT16_MAX, true};
 
 /// The same for a result of 16 bits.
 std::optional<Params> fixed_wide_params(const Op& op) {
-  if (op.kind == OpKind::softmax) return kWideProbability;
-  if (op.kind == OpKind::sigmoid || op.kind == OpKind::tanh) return kWideUnit;
+  if (op.kind == OpKind::softmax || op.kind == OpKind::sigmoid) return kWideProbability;
+  if (op.kind == OpKind::tanh) return kWideUnit;
   return std::nullopt;
 }
 }  // namespace
