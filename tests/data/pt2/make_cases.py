@@ -517,7 +517,6 @@ case('upsample_nearest', Net(lambda s, x: F.interpolate(x, scale_factor=2, mode=
 case('upsample_bilinear', Net(lambda s, x: F.interpolate(x, size=(6, 8), mode='bilinear', align_corners=False)), (1, 3, 3, 4))
 
 # ------------------------------------------------------------------- transposed convolution, resizing
-
 case('conv_transpose_2d', Net(lambda s, x: (s.a(x), s.b(x), s.c(x), s.d(x), s.e(x)), a=nn.ConvTranspose2d(4, 6, 3, stride=2, padding=1, output_padding=1),
      b=nn.ConvTranspose2d(4, 6, (2, 3), stride=(3, 1), groups=2, bias=False), c=nn.ConvTranspose2d(4, 2, 3, dilation=(2, 3), padding=(1, 2)),
      d=nn.ConvTranspose2d(4, 8, 4, stride=2, padding=1, groups=4), e=nn.ConvTranspose2d(4, 3, 2, stride=3, output_padding=(2, 1))), (2, 4, 5, 6))
@@ -757,10 +756,8 @@ case('index_constants', Net(lambda s, x: (x[:, torch.tensor([0, 2]), torch.tenso
 PATCHES = dict(same='patch_embedding', note='patches as a sequence: flatten(2) means logical order, whatever the memory format of the convolution')
 case('patch_embedding', Net(lambda s, x: s.c(x).flatten(2).transpose(1, 2), c=nn.Conv2d(3, 8, 4, stride=4)), (1, 3, 16, 12), **PATCHES)
 case('patch_embedding_cl', Net(lambda s, x: s.c(x).flatten(2).transpose(1, 2), c=nn.Conv2d(3, 8, 4, stride=4)).to(memory_format=CL), (1, 3, 16, 12), fmt=CL, **PATCHES)
-case('patch_flatten_cl', Net(lambda s, x: s.c(x).flatten(2), c=nn.Conv2d(3, 8, 4, stride=4)).to(memory_format=CL), (1, 3, 16, 12), fmt=CL,
-     note='the flattened patches are the output')
-case('patch_linear_cl', Net(lambda s, x: s.fc(s.c(x).flatten(2)), c=nn.Conv2d(3, 8, 4, stride=4), fc=nn.Linear(12, 5)).to(memory_format=CL), (1, 3, 16, 12), fmt=CL,
-     note='a linear layer over positions')
+case('patch_flatten_cl', Net(lambda s, x: s.c(x).flatten(2), c=nn.Conv2d(3, 8, 4, stride=4)).to(memory_format=CL), (1, 3, 16, 12), fmt=CL, note='the flattened patches are the output')
+case('patch_linear_cl', Net(lambda s, x: s.fc(s.c(x).flatten(2)), c=nn.Conv2d(3, 8, 4, stride=4), fc=nn.Linear(12, 5)).to(memory_format=CL), (1, 3, 16, 12), fmt=CL, note='a linear layer over positions')
 case('softmax_dims', Net(lambda s, x: tuple(x.softmax(d) for d in range(4)) + (x.log_softmax(1),)), (2, 3, 4, 5))
 case('net_lstm', Net(lambda s, x: s.lstm(x)[0], lstm=nn.LSTM(3, 4, batch_first=True)), (1, 5, 3))
 case('net_embedding_like', Net(lambda s, x: F.embedding(x.long().clamp(0, 4), s.w), w=par(5, 3)), (1, 4), note='float to int64 inside the graph',
