@@ -264,6 +264,7 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
   spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
   spec.wide_softmax = !stock;
+  spec.own_means = !stock;  // ExecuTorch has no mean
   quant::QuantizeOptions quantize_options;
   quantize_options.io = options.io;
   quantize_options.observer = options.observer;

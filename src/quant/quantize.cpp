@@ -7,6 +7,7 @@
 #include "quant/assign.h"
 #include "quant/calibrate.h"
 #include "quant/expose.h"
+#include "quant/global_mean.h"
 #include "quant/lower.h"
 #include "quant/masked.h"
 #include "quant/mixed.h"
@@ -79,9 +80,12 @@ Status check_known(const Graph& graph, const std::vector<ir::ValueId>& unknown) 
 }
 
 /// The float graph that is quantized, with the parameters that PyTorch gave.
-Result<PinnedGraph> pinned_graph(const Graph& graph) {
+Result<PinnedGraph> pinned_graph(const Graph& graph, const QuantSpec& spec) {
   if (!is_prequantized(graph)) {
     THIMBLE_TRY(Graph exposed, expose_hidden_ranges(graph));
+    if (spec.own_means) {
+      THIMBLE_TRY(exposed, pools_to_means(exposed));
+    }
     return PinnedGraph{std::move(exposed), {}, {}};
   }
   for (const ir::Op& op : graph.ops()) {
@@ -227,7 +231,7 @@ Status prepare_channels(Graph& graph, const CalibrationData& data, const QuantSp
 Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData& data,
                                 const QuantSpec& spec, const QuantizeOptions& options) {
   // Roles first: an operator without an integer form is reported before any time is spent.
-  THIMBLE_TRY(PinnedGraph pinned, pinned_graph(prepared));
+  THIMBLE_TRY(PinnedGraph pinned, pinned_graph(prepared, spec));
   QuantReport report;
   std::map<ir::ValueId, Observer> observers;
   if (options.tune || options.equalize) {

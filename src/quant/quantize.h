@@ -37,6 +37,7 @@ struct QuantSpec {
   LinearWeights linear_weights = LinearWeights::kPerChannel;
   double per_tensor_tolerance_db = 0.3;  // SQNR that the outputs may lose by one of them
   bool wide_softmax = false;             // 16 bits for a softmax at the end, if io is float
+  bool own_means = false;                // an average over a whole image has its own scale
 };
 
 /// Type of the graph's own inputs and outputs. kInt8: their scale and zero point are on the Type.

@@ -1,0 +1,42 @@
+#include "quant/global_mean.h"
+
+#include <algorithm>
+
+namespace thimble::quant {
+namespace {
+
+using ir::Op;
+using ir::OpKind;
+
+bool covers_image(const ir::Graph& graph, const Op& op) {
+  const ir::Shape& in = graph.type(op.inputs[0]).shape;
+  const ir::Shape& out = graph.type(op.output).shape;
+  if (out[2] != 1 || out[3] != 1 || in[2] * in[3] == 1) return false;
+  if (op.kind == OpKind::adaptive_avg_pool2d) return true;
+  if (op.kind != OpKind::avg_pool2d) return false;
+  const auto padding = op.integers("padding");
+  return op.integers("kernel") == std::vector<int64_t>{in[2], in[3]} &&
+         std::ranges::all_of(padding, [](int64_t side) { return side == 0; });
+}
+
+}  // namespace
+
+Result<ir::Graph> pools_to_means(const ir::Graph& graph) {
+  ir::Rewriter rewriter(graph);
+  for (const Op& op : graph.ops()) {
+    const bool pools = op.kind == OpKind::avg_pool2d || op.kind == OpKind::adaptive_avg_pool2d;
+    if (!pools || !covers_image(graph, op)) {
+      THIMBLE_CHECK(rewriter.copy(op));
+      continue;
+    }
+    const ir::Value& result = graph.value(op.output);
+    const ir::Attrs attrs{{"dims", std::vector<int64_t>{2, 3}}, {"keepdim", int64_t{1}}};
+    THIMBLE_TRY(const ir::ValueId mean,
+                rewriter.to().add(OpKind::mean, {rewriter.map(op.inputs[0])}, attrs, op.source,
+                                  {result.name, result.type.dim_order, {}}));
+    rewriter.set(op.output, mean);
+  }
+  return rewriter.finish();
+}
+
+}  // namespace thimble::quant
