@@ -60,6 +60,9 @@ constexpr quant::Observer kObservers[] = {quant::Observer::kOutlook, quant::Obse
 
 /// What the contract names and this version does not do is said before any work.
 Status check_supported(const Arguments& arguments) {
+  if (!arguments.accuracy.empty() && arguments.activations == "int16") {
+    return bad_input("--accuracy chooses what has 16 bits: not with --activations int16");
+  }
   for (const std::string& kind : arguments.emit) {
     if (kind == "pte" || kind == "ir") continue;
     return bad_input("--emit {}: not in this version, which writes pte and ir", kind);

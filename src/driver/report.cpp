@@ -96,7 +96,7 @@ std::string width_lines(const quant::QuantReport& quant) {
   std::string text;
   if (quant.goal) {
     const quant::GoalReport& goal = *quant.goal;
-    text += fmt::format("accuracy       {} {:.4g} in int8", quant::metric_name(goal.metric),
+    text += fmt::format("accuracy       {} {:.4g} before", quant::metric_name(goal.metric),
                         goal.narrow);
     if (goal.promoted.empty()) {
       text += fmt::format(", {:.4g} asked for\n", goal.least);
@@ -326,7 +326,7 @@ std::string json_report(const CompileReport& report) {
     const quant::GoalReport& goal = *report.quant.goal;
     json["accuracy"] = {{"metric", quant::metric_name(goal.metric)},
                         {"asked", goal.least},
-                        {"int8", goal.narrow},
+                        {"before", goal.narrow},
                         {"reached", goal.reached},
                         {"promoted", to_json(goal.promoted)}};
   }

@@ -271,6 +271,18 @@ void Classes::join(const Op& op, ValueId result, Observer observer) {
   seen.include(all.high);
 }
 
+/// The state before the first step is read in the scale of the results.
+void Classes::include_first_states(Observer observer) {
+  for (const Op& op : graph_.ops()) {
+    const bool gives_h = op.kind == OpKind::gru || op.kind == OpKind::rnn ||
+                         (op.kind == OpKind::lstm && op.integer("cell") == 0);
+    if (!gives_h || fixed_[find(op.output)]) continue;
+    const Range range = range_of(find(op.inputs[1]), observer);
+    seen_[find(op.output)].include(range.low);
+    seen_[find(op.output)].include(range.high);
+  }
+}
+
 /// Operands that are read by nothing else lose nothing to the coarser scale of a wider result;
 /// others join if the scales are close. The rest go through a table.
 void Classes::join_choice(const Op& op, ValueId result, Observer observer) {
@@ -447,6 +459,7 @@ Classes::Assigned Classes::assign(const std::vector<Histogram>& seen, Observer o
     if (op.kind != OpKind::pad || !std::isfinite(op.number("value"))) continue;
     seen_[find(op.output)].include(op.number("value"));
   }
+  include_first_states(observer);
   join_scores(observer);
   join_all(observer);
   std::vector<std::optional<Params>> by_root(graph_.value_count());

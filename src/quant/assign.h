@@ -54,6 +54,7 @@ class Classes {
   [[nodiscard]] bool is_pure_mask(size_t root, Observer observer) const;
   [[nodiscard]] Params params_of_class(size_t root, Observer observer) const;
   [[nodiscard]] Params narrow_of_class(size_t root, const Params& own, Observer observer) const;
+  void include_first_states(Observer observer);
   void join_scores(Observer observer);
   void widen_masks(std::vector<Params>& params, Observer observer) const;
   void raise_small_scales(Assigned& assigned) const;

@@ -202,11 +202,14 @@ std::vector<WidthNote> kept_narrow(const Graph& graph, const Plan& plan,
     const bool made = op_plan.role == Role::kLower || op_plan.role == Role::kTable;
     if (!asked[i] || !made || op_plan.wide) continue;
     const Op& op = graph.ops()[i];
-    if (graph.type(op_plan.result).dtype != ir::DType::kF32 || keeps_width(op.kind)) continue;
-    notes.push_back({graph.value(op_plan.result).name, op.source,
-                     has_wide_form(graph, op, op_plan)
-                         ? "int8: its values hide positions from a softmax"
-                         : fmt::format("int8: {} has no 16-bit form", ir::op_name(op.kind))});
+    if (graph.type(op_plan.result).dtype != ir::DType::kF32) continue;
+    std::string reason = fmt::format("int8: {} has no 16-bit form", ir::op_name(op.kind));
+    if (keeps_width(op.kind)) {
+      reason = "int8: it has the width of what it reads";
+    } else if (has_wide_form(graph, op, op_plan)) {
+      reason = "int8: its values hide positions from a softmax";
+    }
+    notes.push_back({graph.value(op_plan.result).name, op.source, std::move(reason)});
   }
   return notes;
 }

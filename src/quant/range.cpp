@@ -195,7 +195,9 @@ Params wide_params(double scale) {
 
 Params wide_params_for(const Range& range) {
   constexpr double kCodeMax = 32767;
-  const double reach = std::max(-range.low, range.high);
+  // A bit is spent on what other samples may hold: clipping costs more than the step it saves.
+  constexpr double kHeadroom = 2;
+  const double reach = kHeadroom * std::max(-range.low, range.high);
   const double scale = reach > 0 ? std::max(reach / kCodeMax, kScaleMin) : 1;
   return wide_params(static_cast<double>(static_cast<float>(scale)));
 }

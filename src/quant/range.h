@@ -53,7 +53,7 @@ struct Range {
 [[nodiscard]] Params params_for(const Range& range, bool masked = false);
 /// 16 bits of this scale.
 [[nodiscard]] Params wide_params(double scale);
-/// 16 bits, as far to either side of 0 as the range reaches; scale 1 for an empty one.
+/// 16 bits, twice as far to either side of 0 as the range reaches; scale 1 for an empty one.
 [[nodiscard]] Params wide_params_for(const Range& range);
 /// 16 bits in which every code of int8 parameters is 128 codes.
 [[nodiscard]] Params widened(const Params& narrow);

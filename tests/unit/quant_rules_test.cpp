@@ -50,6 +50,25 @@ constexpr const char* kConv = R"(
         {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]} at "net.py":3
 )";
 
+TEST(QuantizeRules, RecurrentResultsHoldTheFirstState) {
+  // With these weights and biases every result is tanh(1) or -tanh(1); the first state goes
+  // further.
+  const ir::Graph graph = quantized(R"(
+    input %x: f32[3,1,2]
+    input %h: f32[1,1,2]
+    const %w: f32[2,2] = 0x00000000000000000000000000000000
+    const %b: f32[2] = 0x0000003f000000bf
+    %y: f32[3,1,2] = rnn(%x, %h, %w, %w, %b, %b)
+    %z: f32[3,1,2] = add(%y, %h)
+    output %z
+)");
+  double width = 0;
+  for (const Op& op : graph.ops()) {
+    if (op.kind == ir::OpKind::qrnn) width = graph.type(op.output).quant->scale[0] * 255;
+  }
+  EXPECT_GT(width, 2);  // 1.53 without it
+}
+
 TEST(QuantizeRules, ConvolutionHasScalesPerChannelAndIntegerBias) {
   const ir::Graph graph = quantized(std::string(kConv) + "output %c");
   ASSERT_EQ(names_of(graph), "quantize qconv2d dequantize");

@@ -44,6 +44,14 @@ int64_t steps_of(const ir::Graph& graph, const ir::Op& op) {
     case OpKind::qconv_transpose2d16:
     case OpKind::qconv_transpose2d:
       return x.elements() * (graph.type(op.inputs[1]).elements() / x.shape[1]);
+    case OpKind::qgru:
+    case OpKind::qlstm:
+    case OpKind::qrnn: {
+      const size_t w_ih = op.kind == OpKind::qlstm ? 3 : 2;
+      const int64_t weights =
+          graph.type(op.inputs[w_ih]).elements() + graph.type(op.inputs[w_ih + 1]).elements();
+      return y.elements() / y.shape.back() * weights;
+    }
     case OpKind::qmatmul16:
     case OpKind::qmatmul:
       return y.elements() * x.shape.back();

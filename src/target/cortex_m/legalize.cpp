@@ -155,12 +155,11 @@ class Legalizer {
   bool has_kernel_for_type(const Op& op) {
     const ir::DType x = from_.type(op.inputs[0]).dtype;
     switch (op.kind) {
+      case OpKind::adaptive_max_pool2d:
       case OpKind::amax:
       case OpKind::amin:
       case OpKind::argmax:
         return x == ir::DType::kI8 || x == ir::DType::kI16;
-      case OpKind::adaptive_max_pool2d:
-        return x == ir::DType::kI8;
       case OpKind::compare:
       case OpKind::maximum:
       case OpKind::minimum:
