@@ -83,8 +83,8 @@ def measure(program, folder, core, options, samples):
 
 def fit(rows):
     """Non-negative coefficients of least relative error, over all subsets of the three terms. Calls of fewer
-    than three sizes cannot tell the terms apart: then each step costs the same."""
-    one_term = len({row[:3] for row in rows}) < 3
+    than four sizes do not tell the terms apart: then each step costs the same."""
+    one_term = len({row[:3] for row in rows}) < 4
     rows = numpy.array(rows, dtype=float)
     terms, counts = rows[:, :3] / rows[:, 3:], numpy.ones(len(rows))
     best, best_error = None, None
