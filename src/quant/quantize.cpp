@@ -165,7 +165,6 @@ class Quantizer {
   }
 
   [[nodiscard]] const Samples* samples() const { return samples_ ? &*samples_ : nullptr; }
-  [[nodiscard]] const Graph& graph() const { return graph_; }
 
  private:
   /// Codes that hide positions have 8 bits.

@@ -20,20 +20,6 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-std::string names_of(const ir::Graph& graph) {
-  std::string names;
-  for (const Op& op : graph.ops()) {
-    names += (names.empty() ? "" : " ") + std::string(ir::op_name(op.kind));
-  }
-  return names;
-}
-
-ir::Graph parsed(const std::string& body) {
-  const auto graph = ir::parse("graph @forward {\n" + body + "\n}", "test");
-  EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
-  return graph.ok() ? *graph : ir::Graph{};
-}
-
 /// Prepared and quantized on random samples in [-2, 2].
 ir::Graph quantized(const std::string& body) {
   const auto prepared = passes::run_float_passes(parsed(body));

@@ -1,7 +1,11 @@
 #include "quant_random_network.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "ir/print.h"
 
 namespace thimble::test {
 namespace {
@@ -203,6 +207,20 @@ quant::CalibrationData random_calibration(const ir::Graph& graph, uint64_t seed,
     data.inputs.push_back({graph.value(id).name, std::move(tensor)});
   }
   return data;
+}
+
+std::string names_of(const ir::Graph& graph) {
+  std::string names;
+  for (const ir::Op& op : graph.ops()) {
+    names += (names.empty() ? "" : " ") + std::string(ir::op_name(op.kind));
+  }
+  return names;
+}
+
+ir::Graph parsed(const std::string& body) {
+  const auto graph = ir::parse("graph @forward {\n" + body + "\n}", "test");
+  EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
+  return graph.ok() ? *graph : ir::Graph();
 }
 
 }  // namespace thimble::test

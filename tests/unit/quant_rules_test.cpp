@@ -17,14 +17,6 @@ namespace {
 using ir::Op;
 using quant::Io;
 
-std::string names_of(const ir::Graph& graph) {
-  std::string names;
-  for (const Op& op : graph.ops()) {
-    names += (names.empty() ? "" : " ") + std::string(ir::op_name(op.kind));
-  }
-  return names;
-}
-
 /// Quantizes a text on random samples in [-2, 2].
 ir::Graph quantized(const std::string& body, quant::QuantizeOptions options = {}) {
   const auto graph = ir::parse("graph @forward {\n" + body + "\n}", "test");

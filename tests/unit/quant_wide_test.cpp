@@ -76,20 +76,6 @@ TEST(QuantizeWide, AnyMixtureIsExactInSimulation) {
   }
 }
 
-std::string names_of(const ir::Graph& graph) {
-  std::string names;
-  for (const Op& op : graph.ops()) {
-    names += (names.empty() ? "" : " ") + std::string(ir::op_name(op.kind));
-  }
-  return names;
-}
-
-ir::Graph parsed(const std::string& body) {
-  const auto graph = ir::parse("graph @forward {\n" + body + "\n}", "test");
-  EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
-  return graph.ok() ? *graph : ir::Graph();
-}
-
 quant::QuantizedModel quantized(const ir::Graph& graph, const quant::QuantizeOptions& options) {
   auto model = quant::quantize(graph, random_calibration(graph, 1, 8), {}, options);
   EXPECT_TRUE(model.ok()) << (model.ok() ? "" : model.error().message);
