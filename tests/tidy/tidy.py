@@ -16,8 +16,11 @@ MAY_INCLUDE = {
     "abi": [],
     "numerics": ["abi"],
     "kernels": ["abi", "numerics"],
-    "runtime": ["abi", "kernels/kernels.h"],
-    "firmware": ["abi", "runtime", "kernels"],
+    "npu/isa": ["abi"],
+    "npu/sim": ["abi", "npu/isa"],
+    "npu/text": ["base", "npu/isa"],
+    "runtime": ["abi", "kernels/kernels.h", "npu/isa"],
+    "firmware": ["abi", "runtime", "kernels", "npu/isa", "npu/sim"],
     "base": [],
     "formats": ["base", "abi"],
     "ir": ["base", "numerics"],
@@ -26,19 +29,20 @@ MAY_INCLUDE = {
     "passes": ["ir", "eval", "base", "numerics"],
     "quant": ["ir", "passes", "eval", "base", "numerics"],
     "plan": ["ir", "base", "numerics"],
-    "target": ["ir", "passes", "plan", "base", "numerics", "abi"],
+    "target": ["ir", "passes", "plan", "base", "numerics", "abi", "npu/isa"],
     "emit": ["ir", "plan", "formats", "abi", "base", "target/target.h", "kernels/kernels.h"],
     "driver": ["abi", "base", "numerics", "formats", "ir", "eval", "import", "passes", "quant",
                "plan", "target/target.h", "emit"],
-    "hostrun": ["runtime", "kernels", "abi", "base", "formats", "ir"],
+    "interchange": ["ir", "formats", "base", "numerics"],
+    "hostrun": ["runtime", "kernels", "abi", "base", "formats", "ir", "npu/isa", "npu/sim"],
     "tools": ["driver", "hostrun", "base", "formats", "ir", "eval", "emit/layers.h",
-              "emit/lift.h", "import/import.h", "passes/pipeline.h", "quant/fast_float.h",
+              "emit/lift.h", "import/import.h", "npu/isa", "npu/text", "passes/pipeline.h", "quant/fast_float.h",
               "quant/simulate.h", "target/target.h"],
 }
 ANYTHING = {"tests", "benchmarks"}
 HOST_FOLDERS = {"base", "formats", "ir", "eval", "import", "passes", "quant", "plan", "target",
                 "emit", "driver", "hostrun"}
-DEVICE_FOLDERS = {"abi", "numerics", "kernels", "runtime", "firmware"}
+DEVICE_FOLDERS = {"abi", "numerics", "npu/isa", "npu/sim", "kernels", "runtime", "firmware"}
 PUBLIC_HEADERS = {"thimble.h", "thimble_trace.h"}  # of runtime/include, included by bare name
 GENERATED_HEADERS = {"program_generated.h": "formats"}
 FUNCTIONS_FROM_HERE = {"kernels/kernels.def": "hostrun"}  # a table, read for its names only
@@ -83,6 +87,8 @@ def tracked_files():
 
 def folder_of(path):
     parts = path.split("/")
+    if parts[0] == "npu" and len(parts) > 3:  # npu/ethos_u/sim/...: who may include whom is by part
+        return f"npu/{parts[2]}"
     return parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
 
 
@@ -149,7 +155,7 @@ def may_include(path, target):
         if target in GENERATED_HEADERS:
             return folder == GENERATED_HEADERS[target]
         return target in PUBLIC_HEADERS and folder in ("hostrun", "runtime", "firmware")
-    first = target.split("/")[0]
+    first = folder_of(target) if target.startswith("npu/") else target.split("/")[0]
     if first == folder:
         return inside_target(path, target)
     return first in MAY_INCLUDE[folder] or target in MAY_INCLUDE[folder]
