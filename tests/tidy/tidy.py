@@ -41,7 +41,7 @@ MAY_INCLUDE = {
 }
 ANYTHING = {"tests", "benchmarks"}
 HOST_FOLDERS = {"base", "formats", "ir", "eval", "import", "passes", "quant", "plan", "target",
-                "emit", "driver", "hostrun"}
+                "emit", "driver", "hostrun", "interchange", "npu/text"}
 DEVICE_FOLDERS = {"abi", "numerics", "npu/isa", "npu/sim", "kernels", "runtime", "firmware"}
 PUBLIC_HEADERS = {"thimble.h", "thimble_trace.h"}  # of runtime/include, included by bare name
 GENERATED_HEADERS = {"program_generated.h": "formats"}
