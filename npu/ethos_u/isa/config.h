@@ -41,25 +41,6 @@ inline constexpr MicroblockRow kMicroblocks[] = {
 #include "npu/ethos_u/isa/configs.def"
 };
 
-/// What a payload says of the NPU that it is made for, and that NPU's registers of the same names.
-struct Identity {
-  const char* name;
-  uint32_t config;
-  uint32_t id;
-};
-inline constexpr Identity kIdentities[] = {
-#define ETHOS_U_IDENTITY(name, config, id) {name, config, id},
-#include "npu/ethos_u/isa/configs.def"
-};
-
-/// Null for a name that is none.
-[[nodiscard]] constexpr const Identity* find_identity(const char* name) {
-  for (const Identity& identity : kIdentities) {
-    if (same_text(identity.name, name)) return &identity;
-  }
-  return nullptr;
-}
-
 /// Null for a name that is none.
 [[nodiscard]] constexpr const Config* find_config(const char* name) {
   for (const Config& config : kConfigs) {

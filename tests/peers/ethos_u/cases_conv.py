@@ -54,7 +54,7 @@ def conv2d(net, x, channels, kernel=(3, 3), stride=(1, 1), dilation=(1, 1), padd
     y = net.value((batch, spatial(height, kernel[0], stride[0], dilation[0], padding),
                    spatial(width, kernel[1], stride[1], dilation[1], padding), channels),
                   x.kind, output_scale(x, scale, terms, x.kind), out_zero(x.kind))
-    return net.op("CONV_2D", [x, w, b], [y], "Conv2DOptions", padding=padding,
+    return net.op("CONV_2D", [x, w, b][:2 + bias], [y], "Conv2DOptions", padding=padding,
                   strideH=stride[0], strideW=stride[1], dilationHFactor=dilation[0],
                   dilationWFactor=dilation[1], fusedActivationFunction=ACTIVATIONS[activation])
 
@@ -108,11 +108,11 @@ def batch_matmul(net, a, b, adjoint_x=False, adjoint_y=False):
                   adjY=adjoint_y)
 
 
-def layer(function, shape, kind="int8", **fields):
+def layer(function, x, kind="int8", **fields):
     """A case of one layer on one input."""
     def build(seed):
         net = Net(seed)
-        net.output(function(net, net.input(shape, kind), **fields))
+        net.output(function(net, net.input(x, kind), **fields))
         return net
     return build
 
@@ -131,28 +131,26 @@ def _convolutions():
             layer(transpose_conv, (1, 5, 6, 8), kind, channels=12, kernel=(2, 2), stride=(2, 2),
                   padding=SAME))
     more = {
-        "conv_valid": dict(shape=(1, 10, 9, 16), channels=8, padding=VALID),
-        "conv_first_layer": dict(shape=(1, 24, 24, 3), channels=16, stride=(2, 2),
+        "conv_valid": dict(x=(1, 10, 9, 16), channels=8, padding=VALID),
+        "conv_first_layer": dict(x=(1, 24, 24, 3), channels=16, stride=(2, 2),
                                  activation="relu6"),
-        "conv_dilated": dict(shape=(1, 14, 13, 8), channels=16, dilation=(2, 2)),
-        "conv_dilated3": dict(shape=(1, 16, 15, 4), channels=8, dilation=(3, 3)),
-        "conv_stride3": dict(shape=(1, 13, 14, 6), channels=10, stride=(3, 3)),
-        "conv_stride_1x2": dict(shape=(1, 8, 15, 6), channels=10, kernel=(3, 5), stride=(1, 2)),
-        "conv_stride4_valid": dict(shape=(1, 16, 17, 4), channels=8, kernel=(4, 4), stride=(4, 4),
+        "conv_dilated": dict(x=(1, 14, 13, 8), channels=16, dilation=(2, 2)),
+        "conv_dilated3": dict(x=(1, 16, 15, 4), channels=8, dilation=(3, 3)),
+        "conv_stride3": dict(x=(1, 13, 14, 6), channels=10, stride=(3, 3)),
+        "conv_stride_1x2": dict(x=(1, 8, 15, 6), channels=10, kernel=(3, 5), stride=(1, 2)),
+        "conv_stride4_valid": dict(x=(1, 16, 17, 4), channels=8, kernel=(4, 4), stride=(4, 4),
                                    padding=VALID),
-        "conv_5x7": dict(shape=(1, 12, 14, 5), channels=9, kernel=(5, 7)),
-        "conv_11x11": dict(shape=(1, 14, 15, 3), channels=6, kernel=(11, 11)),
-        "conv_1x9": dict(shape=(1, 1, 40, 16), channels=16, kernel=(1, 9)),
-        "conv_per_tensor": dict(shape=(1, 9, 8, 12), channels=20, per_channel=False),
-        "conv_no_bias": dict(shape=(1, 9, 8, 12), channels=20, bias=False),
-        "conv_relu": dict(shape=(1, 9, 8, 12), channels=20, activation="relu"),
-        "conv_relu_n1_to_1": dict(shape=(1, 9, 8, 12), channels=20, activation="relu_n1_to_1"),
-        "conv_deep": dict(shape=(1, 4, 4, 200), channels=150, kernel=(1, 1)),
-        "conv_deep_3x3": dict(shape=(1, 6, 5, 72), channels=136),
-        "conv_sparse": dict(shape=(1, 8, 8, 64), channels=32, zeros=0.7),
-        "conv_large_map": dict(shape=(1, 48, 40, 8), channels=16),
-        "conv_1x1_wide": dict(shape=(1, 1, 100, 16), channels=32, kernel=(1, 1)),
-        "conv_batch2": dict(shape=(2, 6, 7, 8), channels=12),
+        "conv_5x7": dict(x=(1, 12, 14, 5), channels=9, kernel=(5, 7)),
+        "conv_11x11": dict(x=(1, 14, 15, 3), channels=6, kernel=(11, 11)),
+        "conv_1x9": dict(x=(1, 1, 40, 16), channels=16, kernel=(1, 9)),
+        "conv_per_tensor": dict(x=(1, 9, 8, 12), channels=20, per_channel=False),
+        "conv_relu": dict(x=(1, 9, 8, 12), channels=20, activation="relu"),
+        "conv_deep": dict(x=(1, 4, 4, 200), channels=150, kernel=(1, 1)),
+        "conv_deep_3x3": dict(x=(1, 6, 5, 72), channels=136),
+        "conv_sparse": dict(x=(1, 8, 8, 64), channels=32, zeros=0.7),
+        "conv_large_map": dict(x=(1, 48, 40, 8), channels=16),
+        "conv_1x1_wide": dict(x=(1, 1, 100, 16), channels=32, kernel=(1, 1)),
+        "conv_batch2": dict(x=(2, 6, 7, 8), channels=12),
     }
     for name, fields in more.items():
         add(name, layer(conv2d, **fields))
@@ -163,13 +161,13 @@ def _convolutions():
 
 def _depthwise():
     more = {
-        "depthwise_multiplier": dict(shape=(1, 8, 9, 1), multiplier=8),
-        "depthwise_multiplier2": dict(shape=(1, 8, 9, 4), multiplier=2),
-        "depthwise_5x5": dict(shape=(1, 12, 11, 20), kernel=(5, 5)),
-        "depthwise_dilated": dict(shape=(1, 12, 11, 8), dilation=(2, 2)),
-        "depthwise_relu6": dict(shape=(1, 10, 10, 32), activation="relu6", stride=(2, 2)),
-        "depthwise_1x4": dict(shape=(1, 6, 20, 8), kernel=(1, 4)),
-        "depthwise_deep": dict(shape=(1, 6, 6, 150)),
+        "depthwise_multiplier": dict(x=(1, 8, 9, 1), multiplier=8),
+        "depthwise_multiplier2": dict(x=(1, 8, 9, 4), multiplier=2),
+        "depthwise_5x5": dict(x=(1, 12, 11, 20), kernel=(5, 5)),
+        "depthwise_dilated": dict(x=(1, 12, 11, 8), dilation=(2, 2)),
+        "depthwise_relu6": dict(x=(1, 10, 10, 32), activation="relu6", stride=(2, 2)),
+        "depthwise_1x4": dict(x=(1, 6, 20, 8), kernel=(1, 4)),
+        "depthwise_deep": dict(x=(1, 6, 6, 150)),
     }
     for name, fields in more.items():
         add(name, layer(depthwise, **fields))

@@ -132,7 +132,6 @@ def _activations():
     add("log_int8", unary("LOG", shape, scale=0.02, zero=-128, out=(0.05, 10)))
     add("log_int16", unary("LOG", shape, "int16", scale=0.001, zero=0, out=(0.0005, 0), low=1))
     add("gelu_int8", unary("GELU", shape, scale=0.04, out=(0.03, -110), options="GeluOptions"))
-    add("elu_int8", unary("ELU", shape, scale=0.04, out=(0.03, -90)))
     for op in ("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"):
         add(f"{op.lower()}_int8", unary(op, shape, scale=0.06, out=(0.05, -30)))
     add("relu_int16", unary("RELU", shape, "int16", scale=0.0006, out=(0.0005, 0)))
@@ -140,8 +139,7 @@ def _activations():
     add("prelu_int8", _prelu(shape, "int8"))
     for kind, out in [("int8", ("int8", 0.03, 9)), ("int16", ("int8", 30.0, 3)),
                       ("uint8", ("int8", 0.05, -7)), ("int8_up", ("int16", 0.001, 0)),
-                      ("int8_to_uint8", ("uint8", 0.05, 125)), ("int16_again", ("int16", 0.06, 0)),
-                      ("int8_to_int32", ("int32", 0.001, 0))]:
+                      ("int8_to_uint8", ("uint8", 0.05, 125)), ("int16_again", ("int16", 0.06, 0))]:
         source = kind.split("_")[0]
         add(f"quantize_{kind}", unary("QUANTIZE", shape, source, out=out[1:], out_kind=out[0],
                                       options="QuantizeOptions"))

@@ -115,7 +115,9 @@ class Net:
             array = self.random.integers(low, high, value.shape, dtype=np.int64, endpoint=True)
             flat = array.reshape(-1)
             if flat.size > 4:
-                flat[0], flat[flat.size // 2], flat[-1] = high, low, value.zero
+                flat[0], flat[flat.size // 2] = high, low
+                if low <= value.zero <= high:
+                    flat[-1] = value.zero
             arrays.append(array.astype(value.dtype))
         return arrays
 
