@@ -23,9 +23,9 @@ class FwdStream {
   Bytes bytes_;
   uint32_t core_ = 0, cores_ = 1;
   uint32_t piece_ = 1;
-  uint32_t width_ = 8;      // bits of a weight
-  int32_t adjust_ = 0;      // raw mode: was added to the weights
-  uint64_t position_ = 0;   // in the core's own sequence
+  uint32_t width_ = 8;     // bits of a weight
+  int32_t adjust_ = 0;     // raw mode: was added to the weights
+  uint64_t position_ = 0;  // in the core's own sequence
   int16_t table_[16] = {};
 };
 

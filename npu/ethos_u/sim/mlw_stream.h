@@ -42,41 +42,46 @@ class MlwStream {
   [[nodiscard]] WeightStatus finish();
 
  private:
-  /// A queue of quotients or values; more than two chunks never wait.
+  /// Quotients or values that wait: weights are at most 7 + 12 symbols ahead of the runs and runs
+  /// 12 ahead of the weights, both with one more chunk without remainders.
   struct Queue {
     static constexpr uint32_t kSize = 64;
-    uint16_t items[kSize];
+    uint32_t items[kSize];
     uint32_t read = 0, write = 0;
-    [[nodiscard]] uint32_t count() const { return write - read; }
-    void put(uint32_t value) { items[write++ % kSize] = static_cast<uint16_t>(value); }
+    [[nodiscard]] bool empty() const { return write == read; }
+    void put(uint32_t value) { items[write++ % kSize] = value; }
     [[nodiscard]] uint32_t take() { return items[read++ % kSize]; }
   };
   /// Symbols of one kind in the current slice.
   struct Symbols {
-    uint32_t total = 0;     // of the slice
-    uint32_t position = 0;  // whose quotient is complete
-    uint32_t divisor = 0;   // bits of a remainder
-    uint32_t quotient = 0;  // of the symbol that the last chunk did not finish
-    Queue quotients;        // complete, without their remainder
+    uint32_t total = 0;      // of the slice
+    uint32_t position = 0;   // whose quotient is complete
+    uint32_t divisor = 0;    // bits of a remainder
+    uint32_t quotient = 0;   // of the symbol that the last chunk did not finish
+    uint32_t completed = 0;  // quotients that the last chunk completed
+    Queue quotients;         // complete, without their remainder
     Queue values;
+    void begin(uint32_t count, uint32_t bits);
+    void complete();
   };
 
+  /// Reads on to the next slice; kOk and *end at the end of the stream.
   [[nodiscard]] WeightStatus header(bool* end);
   [[nodiscard]] WeightStatus palette();
   [[nodiscard]] WeightStatus chunk();
-  void weight_quotients(uint32_t unary0);
-  void zero_quotients();
+  [[nodiscard]] bool weight_quotients(uint32_t unary0);
+  [[nodiscard]] bool zero_quotients();
   void remainders(Symbols* symbols, uint32_t count);
+  [[nodiscard]] WeightStatus take_run();
   [[nodiscard]] WeightStatus take_weight(int32_t* weight);
 
   BitReader bits_;
   Symbols weights_, zeros_;
-  uint32_t values_left_ = 0;  // weights of the slice that were not handed out
-  uint32_t zeros_left_ = 0;   // of the current run
-  uint32_t runs_left_ = 0;    // runs of the slice that were not handed out
-  bool run_next_ = false;     // a run of zeros is due before the next weight
+  uint32_t weights_left_ = 0;  // of the slice, not handed out
+  uint32_t zeros_left_ = 0;    // of the current run
+  bool run_due_ = false;       // a run of zeros comes before the next weight
   bool zero_runs_ = false, uncompressed_ = false, truncated_ = false;
-  bool has_palette_ = false, palette_without_zero_ = false;
+  bool has_palette_ = false;  // a slice defined one
   uint32_t palette_size_ = 0, palette_bits_ = 0, direct_offset_ = 0;
   uint16_t palette_[32] = {};
 };

@@ -12,6 +12,7 @@ enum class WeightStatus : uint8_t {
   kBadSlice,      // a slice header that means nothing
   kBadValue,      // a weight of more than nine bits
   kBadPadding,    // a weight that is not zero where the operation has none
+  kNotSparse,     // more than two of four weights in a row, or a large one, of a sparse operation
   kTrailing,      // weights are left after the last block
   kBadOperation,  // registers that describe no weights that this configuration can read
   kCapacity,      // the caller's array is too small

@@ -20,6 +20,7 @@
 #include "npu/ethos_u/sim/fwd_stream.h"
 #include "npu/ethos_u/sim/mlw_stream.h"
 #include "npu/ethos_u/sim/operation.h"
+#include "npu/ethos_u/sim/weight_order.h"
 #include "npu/ethos_u/sim/weight_status.h"
 
 namespace thimble::ethos_u::sim {
@@ -28,7 +29,7 @@ class WeightDecoder {
  public:
   /// `streams`: operation.cores of them on U55 and U65, config.cores on the U85, one if the
   /// operation has fast weights. The operation is CONV (without dynamic weights) or DEPTHWISE;
-  /// both arguments must outlive the decoder.
+  /// the operation must outlive the decoder.
   [[nodiscard]] WeightStatus begin(const Config& config, const KernelOperation& operation,
                                    const Bytes* streams);
 
@@ -43,11 +44,10 @@ class WeightDecoder {
   [[nodiscard]] WeightStatus finish();
 
  private:
-  friend struct WeightOrder;
-  const Config* config_ = nullptr;
   const KernelOperation* operation_ = nullptr;
   uint32_t channel_ = 0;
-  uint8_t cores_ = 0;
+  bool fast_ = false;
+  WeightLoops loops_;
   MlwStream mlw_[4];
   FwdStream fwd_[4];
 };
