@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "driver/steering.h"
 #include "ir/graph.h"
+#include "partition/partition.h"
 #include "quant/quantize.h"
 #include "target/target.h"
 
@@ -49,6 +50,7 @@ struct OpReport {
   int64_t constant_bytes = 0;           // weights and parameters of this call
   int64_t live_bytes = 0;               // in the arena while it runs
   std::optional<int64_t> instructions;  // an estimate
+  std::optional<int64_t> cycles;        // an estimate, of an engine's operators
   std::string reason;  // why it is not where the user might expect it; empty = nothing to say
 };
 
@@ -117,6 +119,8 @@ struct Compiled {
   Bytes pte;
   ir::Graph integer_graph;  // what the program means, before lowering
   target::Lowered lowered;
+  std::vector<partition::Region> regions;  // which the lowered graph's delegates are
+  const target::Target* cpu = nullptr;
   CompileReport report;
 };
 

@@ -13,11 +13,15 @@ using ir::ValueId;
 class Scheduler {
  public:
   explicit Scheduler(const target::Lowered& lowered)
-      : graph_(lowered.graph), calls_(lowered.calls), last_read_(graph_.value_count(), -1) {}
+      : graph_(lowered.graph),
+        calls_(lowered.calls),
+        delegates_(lowered.delegates),
+        last_read_(graph_.value_count(), -1) {}
 
   Schedule run() {
     schedule_.storage_of_value.assign(graph_.value_count(), -1);
     schedule_.scratch_of_call.assign(calls_.size(), -1);
+    schedule_.fast_scratch_of_call.assign(calls_.size(), -1);
     find_sources();
     find_last_reads();
     place_states();
@@ -105,7 +109,22 @@ class Scheduler {
           static_cast<int>(schedule_.storages.size());
       schedule_.storages.push_back({{scratch->bytes, step, step}, ir::kNoValue});
     }
-    const auto out = static_cast<size_t>(call.out);
+    if (call.delegate >= 0) {
+      const target::Delegate& delegate = delegates_[static_cast<size_t>(call.delegate)];
+      place_memory(delegate.scratch_bytes, step, &schedule_.scratch_of_call);
+      place_memory(delegate.fast_scratch_bytes, step, &schedule_.fast_scratch_of_call);
+      for (const ValueId more : call.more_out) place_result(call, more, step);
+    }
+    place_result(call, call.out, step);
+  }
+
+  void place_memory(int64_t bytes, int step, std::vector<int>* of_call) {
+    (*of_call)[static_cast<size_t>(step)] = static_cast<int>(schedule_.storages.size());
+    schedule_.storages.push_back({{bytes, step, step}, ir::kNoValue});
+  }
+
+  void place_result(const target::KernelCall& call, ValueId value, int step) {
+    const auto out = static_cast<size_t>(value);
     if (schedule_.storage_of_value[out] >= 0) return;  // a state's
     const int last = std::max(step, last_read_[out]);
     const int reused = storage_to_reuse(call, step);
@@ -116,7 +135,7 @@ class Scheduler {
     }
     schedule_.storage_of_value[out] = static_cast<int>(schedule_.storages.size());
     schedule_.storages.push_back(
-        {{static_cast<int64_t>(graph_.type(call.out).bytes()), step, last}, call.out});
+        {{static_cast<int64_t>(graph_.type(value).bytes()), step, last}, value});
   }
 
   /// The operand's storage, if the call may overwrite it and nobody reads it afterwards.
@@ -136,6 +155,7 @@ class Scheduler {
 
   const ir::Graph& graph_;
   const std::vector<target::KernelCall>& calls_;
+  const std::vector<target::Delegate>& delegates_;
   std::vector<int> last_read_;  // by source value
   Schedule schedule_;
 };

@@ -28,6 +28,7 @@ struct Schedule {
   std::vector<ir::ValueId>
       source_of;  // by ValueId: the value whose bytes it renames (itself if none)
   std::vector<int> scratch_of_call;  // by call; -1 = none
+  std::vector<int> fast_scratch_of_call;  // of delegates; -1 = none
   int64_t kept_bytes = 0;            // of the states
   plan::Placement placement;
 };
