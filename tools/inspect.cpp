@@ -16,6 +16,7 @@
 #include "ir/op.h"
 #include "ir/print.h"
 #include "npu/ethos_u/text/payload.h"
+#include "npu/ethos_u/text/text.h"
 #include "tools/commands.h"
 #include "tools/explain.h"
 #include "tools/output.h"
