@@ -1,0 +1,48 @@
+#pragma once
+// The command stream as steps: registers are collected, and an operation sees their state.
+//
+//   Decoder decoder(config, words, count);
+//   Step step;
+//   while ((fault = decoder.next(&step)).none() && step.kind != StepKind::kStop) ...
+//
+// A branch is the caller's decision: decoder.branch(step.target) continues there, next() after it.
+
+#include "npu/ethos_u/isa/isa.h"
+#include "npu/ethos_u/sim/fault.h"
+#include "npu/ethos_u/sim/operation.h"
+
+namespace thimble::ethos_u::sim {
+
+enum class StepKind : uint8_t { kKernel, kDma, kKernelWait, kDmaWait, kStop, kIrq, kPmu, kBranch };
+
+struct Step {
+  StepKind kind = StepKind::kStop;
+  uint32_t word = 0;       // offset of the operation in the stream, in words
+  uint16_t parameter = 0;  // waits: how many may stay outstanding; STOP, IRQ: the mask
+  BranchMode branch = BranchMode::kAlways;
+  uint32_t target = 0;  // in words
+  KernelOperation kernel;
+  DmaOperation dma;
+};
+
+class Decoder {
+ public:
+  Decoder(const Config& config, const uint32_t* words, uint32_t word_count)
+      : config_(config), words_(words), count_(word_count) {}
+
+  /// Runs register writes up to the next operation. The fault has its word.
+  [[nodiscard]] Fault next(Step* step);
+  void branch(uint32_t target) { position_ = target; }
+
+ private:
+  const Config& config_;
+  const uint32_t* words_;
+  uint32_t count_;
+  uint32_t position_ = 0;
+  uint16_t reg0_[0x100] = {};  // cmd0 registers, code - 0x100
+  uint16_t parameter1_[0x100] = {};
+  uint32_t payload1_[0x100] = {};
+  friend class Registers;
+};
+
+}  // namespace thimble::ethos_u::sim
