@@ -298,8 +298,22 @@ void note_engines(const ir::Graph& integer, const partition::Partition& split,
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string& name = rows[i].graph->value(rows[i].op->output).name;
     const auto found = reasons.find(name);
-    if (found != reasons.end() && !found->second.empty()) report->ops[i].reason = found->second;
+    if (found == reasons.end() || found->second.empty()) continue;
+    report->ops[i].reason = found->second;
+    const ir::OpKind kind = rows[i].op->kind;
+    if (kind == ir::OpKind::quantize || kind == ir::OpKind::dequantize) continue;
+    const ir::Source& source = rows[i].op->source;
+    report->fallbacks.push_back({source.node.empty() ? name : source.node, found->second});
   }
+}
+
+std::optional<int64_t> sum_cycles(const std::vector<target::Delegate>& delegates) {
+  std::optional<int64_t> sum;
+  for (const target::Delegate& delegate : delegates) {
+    if (!delegate.cycles) return std::nullopt;
+    sum = sum.value_or(0) + *delegate.cycles;
+  }
+  return sum;
 }
 
 /// What the one partition, the CPU's, became: the file, and the graph that it says.
@@ -378,6 +392,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
   report.kept_bytes = schedule.kept_bytes;
   report.state_bytes = state_bytes(emitted.program.plans[0]);
+  report.npu_cycles = sum_cycles(compiled.lowered.delegates);
   report.float_ops = count_float_ops(compiled.lowered.graph);
   report.peak = find_peak(compiled.lowered, schedule);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.regions);

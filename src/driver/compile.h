@@ -66,6 +66,12 @@ struct SourceOpReport {
   std::string reason;  // why it has no calls, or not the user's engine; empty = nothing to say
 };
 
+/// An operator that is not on the part's first engine.
+struct Fallback {
+  std::string op;  // where the user wrote it, or the value's name
+  std::string reason;
+};
+
 struct MemoryUse {
   std::string name;
   int64_t bytes_used = 0;
@@ -108,6 +114,8 @@ struct CompileReport {
   std::vector<OpReport> ops;
   std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;
+  std::vector<Fallback> fallbacks;
+  std::optional<int64_t> npu_cycles;  // an estimate, of all regions
   Peak peak;
   std::vector<Buffer> buffers;
   quant::QuantReport quant;

@@ -279,6 +279,28 @@ void add_delegates(const std::vector<target::Delegate>& delegates, Emitted* emit
   }
 }
 
+/// Where each delegate's memory lies in the arena.
+std::optional<pte::NamedData> delegates_entry(const target::Lowered& lowered,
+                                              const Schedule& schedule) {
+  if (lowered.delegates.empty()) return std::nullopt;
+  pte::NamedData data;
+  data.key = abi::kDelegatesKey;
+  data.bytes.resize(lowered.delegates.size() * sizeof(abi::DelegateRecord));
+  for (size_t step = 0; step < lowered.calls.size(); ++step) {
+    if (lowered.calls[step].delegate < 0) continue;
+    const auto index = static_cast<size_t>(lowered.calls[step].delegate);
+    const target::Delegate& delegate = lowered.delegates[index];
+    const auto scratch = static_cast<size_t>(schedule.scratch_of_call[step]);
+    abi::DelegateRecord record = {};
+    record.scratch_offset = static_cast<uint32_t>(schedule.placement.offsets[scratch]);
+    record.fast_bytes = static_cast<uint32_t>(delegate.fast_scratch_bytes);
+    record.fast_offset = abi::kFastOutside;
+    record.memory_mode = delegate.memory_mode;
+    std::memcpy(data.bytes.data() + index * sizeof(record), &record, sizeof(record));
+  }
+  return data;
+}
+
 }  // namespace
 
 Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
@@ -289,6 +311,9 @@ Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
   emitted.program.named_data.push_back(entry(target, options.dialect, schedule));
   if (auto state = state_entry(lowered.graph, schedule)) {
     emitted.program.named_data.push_back(std::move(*state));
+  }
+  if (auto delegates = delegates_entry(lowered, schedule)) {
+    emitted.program.named_data.push_back(std::move(*delegates));
   }
   if (auto io = io_quant(lowered.graph)) emitted.program.named_data.push_back(std::move(*io));
   if (options.names) emitted.program.named_data.push_back(layers_data(lowered));

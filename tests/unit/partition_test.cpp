@@ -55,7 +55,7 @@ void expect_same(const ir::Graph& a, const ir::Graph& b, uint64_t seed) {
 
 TEST(Partition, RandomGraphsJoinToWhatTheyWere) {
   int regions = 0, second = 0;
-  for (uint64_t seed = 0; seed < 400; ++seed) {
+  for (uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
     const ir::Graph graph = test::random_integer_graph(seed, {10, false});
     const std::vector<target::EngineUse> engines = {
