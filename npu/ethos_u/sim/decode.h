@@ -10,6 +10,7 @@
 #include "npu/ethos_u/isa/isa.h"
 #include "npu/ethos_u/sim/fault.h"
 #include "npu/ethos_u/sim/operation.h"
+#include "npu/ethos_u/sim/registers.h"
 
 namespace thimble::ethos_u::sim {
 
@@ -28,21 +29,26 @@ struct Step {
 class Decoder {
  public:
   Decoder(const Config& config, const uint32_t* words, uint32_t word_count)
-      : config_(config), words_(words), count_(word_count) {}
+      : config_(config), words_(words), count_(word_count), registers_(config.generation) {}
 
   /// Runs register writes up to the next operation. The fault has its word.
   [[nodiscard]] Fault next(Step* step);
   void branch(uint32_t target) { position_ = target; }
 
  private:
+  [[nodiscard]] Fault operation(Operation code, uint32_t payload, Step* step);
+
   const Config& config_;
   const uint32_t* words_;
   uint32_t count_;
   uint32_t position_ = 0;
-  uint16_t reg0_[0x100] = {};  // cmd0 registers, code - 0x100
-  uint16_t parameter1_[0x100] = {};
-  uint32_t payload1_[0x100] = {};
-  friend class Registers;
+  Registers registers_;
 };
+
+/// What the registers say at this moment; a fault for values that mean nothing.
+[[nodiscard]] Fault decode_kernel(const Config& config, const Registers& registers, Operation code,
+                                  uint16_t parameter, KernelOperation* operation);
+[[nodiscard]] Fault decode_dma(const Config& config, const Registers& registers,
+                               DmaOperation* operation);
 
 }  // namespace thimble::ethos_u::sim

@@ -23,4 +23,7 @@ namespace thimble::ethos_u::sim {
 [[nodiscard]] size_t workspace_of(const Config& config, const KernelOperation& operation,
                                   size_t* keeps);
 
+/// Whether the operation can want what operations before it kept; else all of that is given back.
+[[nodiscard]] bool continues_chain(const KernelOperation& operation);
+
 }  // namespace thimble::ethos_u::sim
