@@ -163,7 +163,8 @@ int64_t state_bytes(const formats::pte::ExecutionPlan& plan) {
     return tensor != nullptr && tensor->allocation.has_value();
   });
   return static_cast<int64_t>(
-      abi::state_bytes(plan.operators.size(), plan.inputs.size(), all_planned));
+      abi::state_bytes(plan.operators.size(), plan.inputs.size(), all_planned,
+                       plan.delegates.size()));
 }
 
 Result<import_pt2::ImportedModel> import_model(const fs::path& model,
