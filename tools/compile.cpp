@@ -130,7 +130,7 @@ fs::path pte_path(const Arguments& arguments) {
 Result<std::string> kernels_of(const driver::Compiled& compiled, const std::string& label) {
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(compiled.pte, label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
-  return hostrun::kernel_source(interface, compiled.cpu->isa, label);
+  return hostrun::kernel_source(interface, compiled.part->cpu->isa, label);
 }
 
 Status write_outputs(const Arguments& arguments, const driver::Compiled& compiled) {

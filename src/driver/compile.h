@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "ir/graph.h"
 #include "partition/partition.h"
 #include "quant/quantize.h"
+#include "target/part.h"
 #include "target/target.h"
 
 namespace thimble::driver {
@@ -127,8 +129,8 @@ struct Compiled {
   Bytes pte;
   ir::Graph integer_graph;  // what the program means, before lowering
   target::Lowered lowered;
+  std::shared_ptr<const target::Part> part;
   std::vector<partition::Region> regions;  // which the lowered graph's delegates are
-  const target::Target* cpu = nullptr;
   CompileReport report;
 };
 

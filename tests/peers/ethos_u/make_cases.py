@@ -19,6 +19,8 @@ try:
     import cases_conv  # noqa: F401  (each adds its cases to the registry)
     import cases_elementwise  # noqa: F401
     import cases_shape  # noqa: F401
+    import cases_networks  # noqa: F401
+    import cases_tosa  # noqa: F401
     import cases_u85  # noqa: F401
     import judge
     import vela_run
