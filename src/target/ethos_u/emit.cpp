@@ -130,7 +130,7 @@ class Emitter {
 
   void weight_dma(const Step& step) {
     const WeightPlan& weights = schedule_.ops[static_cast<size_t>(step.op)].weights;
-    const WeightSlice& slice = weights.slices[static_cast<size_t>(step.slice)];
+    const SlicePlan& slice = weights.slices[static_cast<size_t>(step.slice)];
     const SlicePlace place = slice_place(weights, step.slice);
     Copy copy;
     copy.source_region = kConstantRegion;

@@ -279,7 +279,7 @@ class Writer {
       stream_.set(Reg0::WEIGHT_FORMAT, format.bits());
     }
     if (plan.slices.empty()) return;
-    const WeightSlice& slice = plan.slices[static_cast<size_t>(k_.slice)];
+    const SlicePlan& slice = plan.slices[static_cast<size_t>(k_.slice)];
     const SlicePlace place = slice_place(plan, k_.slice);
     constexpr std::array<std::pair<Reg1, Reg1>, 4> kWeights = {
         std::pair{Reg1::WEIGHT_BASE, Reg1::WEIGHT_LENGTH},
@@ -291,16 +291,15 @@ class Writer {
         std::pair{Reg1::SCALE1_BASE, Reg1::SCALE1_LENGTH}};
     stream_.set(Reg0::WEIGHT_REGION, place.region);
     stream_.set(Reg0::SCALE_REGION, place.region);
-    const auto pieces = [&](const auto& registers, const auto& pieces, int count) {
-      for (int i = 0; i < count; ++i) {
-        const Piece& piece = pieces[static_cast<size_t>(i)];
-        const auto& [base, length] = registers[static_cast<size_t>(i)];
-        if (piece.bytes > 0) stream_.set_address(base, place.address + piece.offset);
-        stream_.set(length, piece.bytes);
+    const auto write = [&](const auto& registers, const auto& pieces, size_t count) {
+      for (size_t i = 0; i < std::min(count, registers.size()); ++i) {
+        const auto& [base, length] = registers[i];
+        if (pieces[i].bytes > 0) stream_.set_address(base, place.address + pieces[i].offset);
+        stream_.set(length, pieces[i].bytes);
       }
     };
-    pieces(kWeights, slice.weights, config_.cores);
-    pieces(kScales, slice.scales, u85_ ? 1 : config_.cores);
+    write(kWeights, slice.weights, config_.cores);
+    write(kScales, slice.scales, u85_ ? 1 : config_.cores);
   }
 
   /// What the value is before the table, if there is one.
@@ -497,7 +496,7 @@ std::vector<Access> accesses_of(const Kernel& kernel) {
   add_accesses(kernel.ofm, op.ofm.element.bits / 8, true, &accesses);
   const WeightPlan& weights = kernel.plan->weights;
   if (!weights.slices.empty()) {
-    const WeightSlice& slice = weights.slices[static_cast<size_t>(kernel.slice)];
+    const SlicePlan& slice = weights.slices[static_cast<size_t>(kernel.slice)];
     const SlicePlace place = slice_place(weights, kernel.slice);
     accesses.push_back({place.region, false, false, place.address, place.address + slice.bytes});
   }
@@ -536,10 +535,9 @@ void write_operation(const Kernel& kernel, CommandStream* stream) {
 }
 
 SlicePlace slice_place(const WeightPlan& weights, int slice) {
-  if (weights.buffers == 0) {
-    return {kConstantRegion, weights.slices[static_cast<size_t>(slice)].offset};
-  }
-  return {weights.region, weights.address[static_cast<size_t>(slice % weights.buffers)]};
+  const auto index = static_cast<size_t>(slice);
+  if (weights.address[index] < 0) return {kConstantRegion, weights.slices[index].offset};
+  return {weights.region, weights.address[index]};
 }
 
 int64_t table_bytes(const Table& table) { return static_cast<int64_t>(table.content.size()); }
