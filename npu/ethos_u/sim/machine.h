@@ -35,6 +35,7 @@ struct Job {
   size_t workspace_bytes = 0;
   uint32_t max_branches = 1U << 20;
   const Observer* observer = nullptr;
+  bool slow = false;  // only the general paths, which judge the fast ones
 };
 
 [[nodiscard]] Fault run(const Job& job);

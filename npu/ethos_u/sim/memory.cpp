@@ -27,15 +27,24 @@ const uint8_t* Memory::read_slow(uint8_t region, uint64_t address, uint64_t byte
 }
 
 bool Memory::write_slow(uint8_t region, uint64_t address, const uint8_t* data, uint64_t bytes) {
-  if (!check(region, address, bytes)) return false;
+  if (!check(region, address, bytes) || !writable(region, address)) return false;
   if (sink == nullptr) return land(region, address, data, bytes);
   if (sink->write(sink->user, region, address, data, bytes)) return true;
   note(fault_of(FaultKind::kWorkspace, "no room for writes that have not landed yet"));
   return false;
 }
 
+bool Memory::writable(uint8_t region, uint64_t address) {
+  if (region >= kRegions || !regions_[region].read_only) return true;
+  Fault fault = fault_of(FaultKind::kOutOfRange, "a write to a region that is only read");
+  fault.address = address;
+  fault.region = region;
+  note(fault);
+  return false;
+}
+
 bool Memory::land(uint8_t region, uint64_t address, const uint8_t* data, uint64_t bytes) {
-  if (!check(region, address, bytes)) return false;
+  if (!check(region, address, bytes) || !writable(region, address)) return false;
   if (region != kTableRegion) {
     copy(regions_[region].data + address, data, bytes);
     return true;

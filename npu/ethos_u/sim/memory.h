@@ -14,6 +14,7 @@ namespace thimble::ethos_u::sim {
 struct Region {
   uint8_t* data = nullptr;
   uint64_t bytes = 0;
+  bool read_only = false;
 };
 
 inline constexpr uint32_t kRegions = 8;
@@ -52,7 +53,8 @@ class Memory {
     return read_slow(region, address, bytes);
   }
   bool write(uint8_t region, uint64_t address, const uint8_t* data, uint64_t bytes) {
-    if (sink == nullptr && region < kRegions && inside(regions_[region], address, bytes)) {
+    if (sink == nullptr && region < kRegions && !regions_[region].read_only &&
+        inside(regions_[region], address, bytes)) {
       copy(regions_[region].data + address, data, bytes);
       return true;
     }
@@ -85,6 +87,7 @@ class Memory {
   const uint8_t* read_slow(uint8_t region, uint64_t address, uint64_t bytes);
   bool write_slow(uint8_t region, uint64_t address, const uint8_t* data, uint64_t bytes);
   bool check(uint8_t region, uint64_t address, uint64_t bytes);
+  bool writable(uint8_t region, uint64_t address);
 
   Region regions_[kRegions];
   uint8_t table_[kLutBytes] = {};

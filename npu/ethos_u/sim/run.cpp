@@ -31,6 +31,7 @@ Fault run(const Job& job) {
   Workspace workspace;
   workspace.data = job.workspace;
   workspace.bytes = job.workspace_bytes;
+  workspace.slow = job.slow;
   Decoder decoder(config, job.words, job.word_count);
   Step step;
   for (uint32_t branches = 0;;) {

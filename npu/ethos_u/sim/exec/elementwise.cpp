@@ -100,6 +100,14 @@ class Elementwise {
         result[i] = operation_.ifm2_first ? compute556(b[i], a[i]) : compute556(a[i], b[i]);
       }
     }
+    // The one multiplier makes the product of two 32-bit operands: only the shift is left.
+    if (mode_ == Mode::kMul && operation_.ifm.bits == 32) {
+      const Scale& scale = operation_.ofm_scale;
+      for (uint32_t i = 0; operation_.global_scale && i < n; ++i) {
+        result[i] = scale_by(result[i], 1, scale.shift, output_.rounding(), scale.double_round);
+      }
+      return output_.row(y, x, c, n, result);
+    }
     const bool scaled = operation_.global_scale && !(mode_ == Mode::kLrelu && !u85_) &&
                         mode_ != Mode::kShr;
     return scaled ? output_.global_row(y, x, c, n, result) : output_.row(y, x, c, n, result);
