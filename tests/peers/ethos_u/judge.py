@@ -1,0 +1,22 @@
+"""Expected outputs: LiteRT's reference kernels for TFLite, the TOSA reference model for TOSA."""
+
+import numpy as np
+from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+
+def litert(model, inputs, reference=True):
+    """Outputs of a TFLite file. `reference` False: the optimised kernels without delegates, which
+    int8 SUM needs because the reference registration of it computes something else."""
+    resolver = OpResolverType.BUILTIN_REF
+    if not reference:
+        resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
+    interpreter = Interpreter(model_content=model, experimental_op_resolver_type=resolver)
+    interpreter.allocate_tensors()
+    details = interpreter.get_input_details()
+    if len(details) != len(inputs):
+        raise ValueError(f"{len(inputs)} inputs for a network of {len(details)}")
+    for detail, data in zip(details, inputs):
+        interpreter.set_tensor(detail["index"], data)
+    interpreter.invoke()
+    return [np.array(interpreter.get_tensor(detail["index"]))
+            for detail in interpreter.get_output_details()]
