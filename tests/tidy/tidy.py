@@ -47,7 +47,8 @@ HOST_FOLDERS = {"base", "formats", "ir", "eval", "import", "passes", "quant", "p
                 "partition", "emit", "driver", "hostrun", "interchange", "npu/text"}
 DEVICE_FOLDERS = {"abi", "numerics", "npu/isa", "npu/sim", "kernels", "runtime", "firmware"}
 PUBLIC_HEADERS = {"thimble.h", "thimble_trace.h"}  # of runtime/include, included by bare name
-GENERATED_HEADERS = {"program_generated.h": "formats"}
+GENERATED_HEADERS = {"program_generated.h": "formats", "tflite_generated.h": "formats",
+                     "tosa_generated.h": "formats"}
 FUNCTIONS_FROM_HERE = {"kernels/kernels.def": "hostrun"}  # a table, read for its names only
 
 LINES_MAX = 1000

@@ -135,7 +135,8 @@ def _activations():
     for op in ("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"):
         add(f"{op.lower()}_int8", unary(op, shape, scale=0.06, out=(0.05, -30)))
     add("relu_int16", unary("RELU", shape, "int16", scale=0.0006, out=(0.0005, 0)))
-    add("neg_int8", unary("NEG", shape, options="NegOptions"))
+    # LiteRT negates codes as they are: only without a zero point is that the same.
+    add("neg_int8", unary("NEG", shape, zero=0, low=-127, options="NegOptions"))
     add("prelu_int8", _prelu(shape, "int8"))
     for kind, out in [("int8", ("int8", 0.03, 9)), ("int16", ("int8", 30.0, 3)),
                       ("uint8", ("int8", 0.05, -7)), ("int8_up", ("int16", 0.001, 0)),
