@@ -287,14 +287,13 @@ double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes) 
 
 std::optional<Choice> choose_block(const Config& config, const System& system,
                                    const OpShape& shape, const Placement& placement,
-                                   std::optional<bool> order, int64_t depth_multiple) {
+                                   int64_t depth_limit) {
   std::optional<Choice> best;
   double best_cycles = 0, best_sum = 0;
   for (const BlockFamily& family : block_families(config, shape)) {
-    if (order && family.part_kernel_first != *order) continue;
     const BlockSizes sizes = block_sizes(config, shape, family);
     for (const int64_t d : sizes.depths) {
-      if (depth_multiple != 0 && d != depth_multiple) continue;
+      if (d > depth_limit && d != sizes.depths.front()) continue;
       for (const int64_t h : sizes.heights) {
         for (const int64_t w : sizes.widths) {
           Block block;
