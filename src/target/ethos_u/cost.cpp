@@ -290,6 +290,7 @@ std::optional<Choice> choose_block(const Config& config, const System& system,
                                    int64_t depth_limit) {
   std::optional<Choice> best;
   double best_cycles = 0, best_sum = 0;
+  int64_t best_size = 0;
   for (const BlockFamily& family : block_families(config, shape)) {
     const BlockSizes sizes = block_sizes(config, shape, family);
     for (const int64_t d : sizes.depths) {
@@ -301,11 +302,14 @@ std::optional<Choice> choose_block(const Config& config, const System& system,
           if (!fit_block(config, shape, family, &block)) break;
           const KernelCost cost = kernel_cost(config, system, shape, block, placement);
           const double cycles = cost.cycles();
-          // Among equals, the one that leaves the memories alone.
+          // Among equals, the one that leaves the memories alone, then the largest.
           const double sum = cost.compute + cost.sram + cost.external;
-          if (!best || cycles < best_cycles || (cycles == best_cycles && sum < best_sum)) {
+          const int64_t size = h * w * d;
+          if (!best || cycles < best_cycles ||
+              (cycles == best_cycles &&
+               (sum < best_sum || (sum == best_sum && size > best_size)))) {
             best = Choice{block, cost};
-            best_cycles = cycles, best_sum = sum;
+            best_cycles = cycles, best_sum = sum, best_size = size;
           }
         }
       }
