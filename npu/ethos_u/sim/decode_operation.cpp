@@ -319,6 +319,11 @@ Fault decode_second(const Registers& registers, KernelOperation* operation) {
   ifm2.height = operation->ofm.height;
   ifm2.width = operation->ofm.width;
   ifm2.depth = operation->ofm.depth;
+  if (operation->code == Operation::CONV && operation->mode == 1) {
+    ifm2.height = 1;
+    ifm2.width = operation->ofm.depth;
+    ifm2.depth = registers.get(Reg0::IFM_DEPTH_M1) + 1U;
+  }
   if (!binary) return {};
   const uint16_t word = registers.get(Reg0::IFM2_BROADCAST);
   operation->broadcast2 = static_cast<uint8_t>(word & (u85 ? 15 : 7));
@@ -351,7 +356,7 @@ Fault check_operation(const KernelOperation& operation, Generation generation) {
     if (operation.ifm2.storage == Storage::kNone) return bad("an input that is nowhere");
   }
   if (const Fault fault = check_map(ofm); !fault.none()) return fault;
-  if (ifm.bits == 64 || ofm.bits == 64) return bad("a feature map of 64 bits");
+  if (ifm.bits == 64) return bad("an input of 64 bits that is not for accumulators");
   if (ifm.bits == 32 && !ifm.is_signed) return bad("a feature map of unsigned 32 bits");
   if (operation.code == Operation::DEPTHWISE && ifm.depth != ofm.depth) {
     return bad("a depthwise convolution whose depths differ");

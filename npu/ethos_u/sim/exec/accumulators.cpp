@@ -13,6 +13,16 @@ Grid grid_of(const KernelOperation& operation) {
               int64_t{kernel.pad_left + kernel.pad_right}};
 }
 
+Fault streams_of(Memory& memory, const Range* ranges, uint32_t count, Bytes* streams) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (ranges[i].length == 0) continue;
+    streams[i].data = memory.read(ranges[i].region, ranges[i].address, ranges[i].length);
+    if (streams[i].data == nullptr) return memory.fault();
+    streams[i].size = ranges[i].length;
+  }
+  return {};
+}
+
 Accumulators::Accumulators(const Context& context)
     : context_(context), second_(context.operation.ifm2, context.memory) {
   const uint8_t format = context.operation.accumulator;

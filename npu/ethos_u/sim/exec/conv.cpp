@@ -6,20 +6,6 @@
 namespace thimble::ethos_u::sim {
 namespace {
 
-Fault bad_weights(WeightStatus status) {
-  return fault_of(FaultKind::kBadWeights, to_text(status));
-}
-
-Fault streams_of(Memory& memory, const Range* ranges, uint32_t count, Bytes* streams) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (ranges[i].length == 0) continue;
-    streams[i].data = memory.read(ranges[i].region, ranges[i].address, ranges[i].length);
-    if (streams[i].data == nullptr) return memory.fault();
-    streams[i].size = ranges[i].length;
-  }
-  return {};
-}
-
 uint64_t window_elements(const KernelOperation& operation) {
   return uint64_t{operation.kernel.height} * operation.kernel.width * operation.ifm.depth;
 }

@@ -172,10 +172,10 @@ class Elementwise {
         return static_cast<int64_t>((static_cast<uint64_t>(a) & mask) >> distance(b));
       }
       case Mode::kDiv: return b == 0 ? 0 : a / b;
-      case Mode::kCmpEq: return a == b;
-      case Mode::kCmpNe: return a != b;
-      case Mode::kCmpGe: return a >= b;
-      case Mode::kCmpGt: return a > b;
+      case Mode::kCmpEq: return a == b ? -1 : 0;  // a mask
+      case Mode::kCmpNe: return a != b ? -1 : 0;
+      case Mode::kCmpGe: return a >= b ? -1 : 0;
+      case Mode::kCmpGt: return a > b ? -1 : 0;
       case Mode::kAnd: return a & b;
       case Mode::kOr: return a | b;
       case Mode::kXor: return a ^ b;

@@ -24,7 +24,6 @@ struct Context {
 
 /// Workspace of the above, beside what they keep.
 [[nodiscard]] size_t conv_scratch(const KernelOperation& operation);
-[[nodiscard]] size_t pool_scratch(const KernelOperation& operation);
 
 /// Accumulators before the first product: nothing, IFM2, or what the operation before left.
 class Accumulators {
@@ -43,6 +42,13 @@ class Accumulators {
   Reader second_;
   uint32_t bits_ = 32;
 };
+
+/// Resolves ranges in their regions; a length of 0 is an empty stream.
+[[nodiscard]] Fault streams_of(Memory& memory, const Range* ranges, uint32_t count,
+                               Bytes* streams);
+[[nodiscard]] inline Fault bad_weights(WeightStatus status) {
+  return fault_of(FaultKind::kBadWeights, to_text(status));
+}
 
 /// Rows and columns that windows see, in the grid after upscaling.
 struct Grid {

@@ -59,10 +59,10 @@ class Writer {
  public:
   Writer(const KernelOperation& operation, Memory& memory);
   /// Channels [c, c + n) of one position, n <= kRow.
-  bool row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int32_t* values);
+  bool row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* values);
 
  private:
-  bool element(uint32_t y, uint32_t x, uint32_t c, int32_t value);
+  bool element(uint32_t y, uint32_t x, uint32_t c, int64_t value);
 
   const KernelOperation& operation_;
   const FeatureMap& map_;

@@ -128,7 +128,7 @@ int64_t Output::activate(int64_t value) const {
 }
 
 bool Output::row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* values) {
-  int32_t done[kRow];
+  int64_t done[kRow];
   const bool wide_input = function_ >= Function::kTanh;
   for (uint32_t i = 0; i < n; ++i) {
     int64_t value = values[i] + operation_.ofm.zero_point;
@@ -141,7 +141,7 @@ bool Output::row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* 
       if (value < minimum_) value = minimum_;
       if (value > maximum_) value = maximum_;
     }
-    done[i] = static_cast<int32_t>(value);
+    done[i] = value;
   }
   memory_.result_flag = done[n - 1] != 0;
   return writer_.row(y, x, c, n, done);
