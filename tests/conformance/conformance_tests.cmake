@@ -17,6 +17,10 @@ thimble_test(executorch_files_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/executorch_files_test.cpp
   DEPS thimble_hostrun thimble_driver thimble_emit thimble_eval
   LABELS conformance)
+thimble_test(executorch_ethos_u_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/executorch_ethos_u_test.cpp
+  DEPS thimble_hostrun thimble_driver
+  LABELS conformance)
 thimble_test(state_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/state_test.cpp
