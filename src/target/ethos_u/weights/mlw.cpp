@@ -1,6 +1,7 @@
 #include "target/ethos_u/weights/mlw.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "target/ethos_u/weights/mlw_plan.h"
 #include "target/ethos_u/weights/mlw_writer.h"
@@ -137,6 +138,20 @@ void write_plan(const Plan& plan, const int16_t* weights, BitWriter* bits) {
   }
 }
 
+const Plan& shortest(const std::vector<Plan>& plans, const int16_t* weights) {
+  const Plan* best = &plans[0];
+  if (plans.size() == 1) return *best;
+  size_t bits = std::numeric_limits<size_t>::max();
+  for (const Plan& plan : plans) {
+    BitWriter trial;
+    write_plan(plan, weights, &trial);
+    if (trial.size() >= bits) continue;
+    bits = trial.size();
+    best = &plan;
+  }
+  return *best;
+}
+
 }  // namespace
 
 std::vector<std::byte> encode_mlw(std::span<const int16_t> weights) {
@@ -145,7 +160,8 @@ std::vector<std::byte> encode_mlw(std::span<const int16_t> weights) {
     const size_t count = std::min(kStretch, weights.size() - begin);
     const int16_t* stretch = weights.data() + begin;
     const std::vector<Symbol> symbols = symbols_of(stretch, count);
-    write_plan(make_plan(symbols.data(), count), stretch, &bits);
+    const std::vector<Plan> plans = make_plans(symbols.data(), count);
+    write_plan(shortest(plans, stretch), stretch, &bits);
   }
   write_end(&bits);
   return bits.finish(kAlign, std::byte{0xFF});

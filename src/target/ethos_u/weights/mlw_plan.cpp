@@ -13,6 +13,7 @@ constexpr int kTurns = 2;
 constexpr size_t kMostPalettes = 6;
 constexpr size_t kMostExamined = 48;  // segments whose own palettes are looked for, per turn
 constexpr int64_t kWorthwhile = 24;   // bits that a candidate must save
+constexpr size_t kFew = 8192;         // weights: where the ends of chunks are worth counting
 
 /// Neighbours that share a palette.
 struct Group {
@@ -57,7 +58,14 @@ class Planner {
     }
     improve_palettes(&plan);
     move_cuts(&plan);
+    settle_cuts(&plan);
     return plan;
+  }
+
+  /// One slice, or as many as its length needs.
+  Plan whole(bool zero_runs) const {
+    const Choice choice = best_choice(all_, zero_runs);
+    return {{choice.palette}, {{0, count_, 0, choice.mode}}};
   }
 
  private:
@@ -211,6 +219,33 @@ class Planner {
     }
   }
 
+  [[nodiscard]] bool zero(size_t at) const { return symbols_[at] >= kFolded; }
+
+  /// A run of zeros belongs to the weight before it: where the palette goes on, a cut inside a run
+  /// moves to its end, or before that weight.
+  void settle_cuts(Plan* plan) const {
+    for (size_t i = 0; i + 1 < plan->segments.size(); ++i) {
+      Segment& a = plan->segments[i];
+      Segment& b = plan->segments[i + 1];
+      const Palette& palette = plan->palettes[static_cast<size_t>(a.palette)];
+      if (a.palette != b.palette || !palette.zero_runs) continue;
+      size_t low = b.begin, high = b.begin;
+      while (high < b.end && zero(high)) ++high;
+      while (low > a.begin && zero(low - 1)) --low;
+      if (low == high || low == a.begin) {
+        a.end = b.begin = high;
+        continue;
+      }
+      const auto bits_a = symbol_bits(palette, a.mode);
+      const auto bits_b = symbol_bits(palette, b.mode);
+      const auto run = static_cast<int>(high - low);
+      const int forward = bits_a[symbols_[low - 1]] + (run >> a.mode.zero_divisor);
+      const int backward = bits_b[symbols_[low - 1]] + (run >> b.mode.zero_divisor);
+      a.end = b.begin = forward <= backward ? high : low - 1;
+    }
+    std::erase_if(plan->segments, [](const Segment& one) { return one.begin == one.end; });
+  }
+
   const Symbol* symbols_;
   size_t count_;
   Histogram all_;
@@ -218,8 +253,14 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(const Symbol* symbols, size_t count) {
-  return Planner(symbols, count).run();
+std::vector<Plan> make_plans(const Symbol* symbols, size_t count) {
+  Planner planner(symbols, count);
+  std::vector<Plan> plans = {planner.run()};
+  if (count <= kFew) {
+    plans.push_back(planner.whole(false));
+    plans.push_back(planner.whole(true));
+  }
+  return plans;
 }
 
 }  // namespace thimble::target::ethos_u::mlw
