@@ -339,11 +339,16 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   target_options.dialect = options.dialect;
   THIMBLE_TRY(compiled.lowered, target->lower(split.graph, *target, target_options));
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
-  const auto sram = sizes.find("sram");
+  target::EngineOptions engine_options;
+  if (const auto sram = sizes.find("sram"); sram != sizes.end()) {
+    engine_options.sram_bytes = sram->second;
+  }
+  engine_options.smallest = options.smallest;
+  if (options.pareto) {
+    THIMBLE_TRY(report.pareto, pareto_of(compiled.regions));
+  }
   THIMBLE_TRY(const emit::Schedule schedule,
-              compile_regions(compiled.regions,
-                              sram == sizes.end() ? std::nullopt : std::optional(sram->second),
-                              &compiled.lowered));
+              compile_regions(compiled.regions, engine_options, &compiled.lowered));
   THIMBLE_CHECK(save_regions(&stages, compiled));
   if (stages.wanted()) THIMBLE_CHECK(stages.save("lowered.ir", ir::print(compiled.lowered.graph)));
   THIMBLE_TRY(emit::Emitted emitted,

@@ -202,6 +202,10 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   if (report.npu_cycles) {
     text += fmt::format("  {} cycles of the NPU, an estimate\n", with_commas(*report.npu_cycles));
   }
+  for (const target::ParetoPoint& point : report.pareto) {
+    text += fmt::format("  {:>13} B of SRAM: {:>15} cycles\n", with_commas(point.sram_bytes),
+                        with_commas(point.cycles));
+  }
   for (const Fallback& fallback : report.fallbacks) {
     text += fmt::format("  on the CPU: {:<20} {}\n", fallback.op, fallback.reason);
   }
@@ -327,6 +331,10 @@ std::string json_report(const CompileReport& report) {
   json["fallbacks"] = Json::array();
   for (const Fallback& fallback : report.fallbacks) {
     json["fallbacks"].push_back({{"op", fallback.op}, {"reason", fallback.reason}});
+  }
+  json["pareto"] = Json::array();
+  for (const target::ParetoPoint& point : report.pareto) {
+    json["pareto"].push_back({{"sram_bytes", point.sram_bytes}, {"cycles", point.cycles}});
   }
   json["npu_cycles"] = report.npu_cycles ? Json(*report.npu_cycles) : Json(nullptr);
   json["parameters"] = report.parameters;
