@@ -148,8 +148,7 @@ Status write_outputs(const Arguments& arguments, const driver::Compiled& compile
   const std::string label = path.filename().string();
   if (arguments.emits("pte")) THIMBLE_CHECK(files.add(path, compiled.pte));
   if (arguments.emits("ir")) {
-    THIMBLE_TRY(const ir::Graph whole,
-                partition::joined(compiled.lowered.graph, compiled.regions));
+    THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
     THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(whole)));
   }
   if (!arguments.kernels.empty()) {

@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t kStateReserve = 1024;
 constexpr int kBudgetAttempts = 4;
 
-Status compile_all(std::span<const partition::Region> regions,
-                   const target::EngineOptions& options, target::Lowered* lowered) {
+Status compile_all(std::span<const partition::Region> regions, const target::EngineOptions& options,
+                   target::Lowered* lowered) {
   lowered->delegates.clear();
   for (const partition::Region& region : regions) {
     const target::EngineUse& use = *region.engine;
@@ -60,8 +60,7 @@ Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& par
 }
 
 Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
-                                       target::EngineOptions options,
-                                       target::Lowered* lowered) {
+                                       target::EngineOptions options, target::Lowered* lowered) {
   const std::optional<int64_t> sram_bytes = options.sram_bytes;
   for (int attempt = 1;; ++attempt) {
     THIMBLE_CHECK(compile_all(regions, options, lowered));
@@ -108,11 +107,11 @@ Result<std::vector<target::ParetoPoint>> pareto_of(std::span<const partition::Re
   return result;
 }
 
-void note_engines(const ir::Graph& integer, const partition::Partition& split,
+void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
                   std::span<const RowOp> rows, CompileReport* report) {
   std::map<std::string, std::string> reasons;  // by the value that the operator makes
-  for (size_t i = 0; i < split.reasons.size(); ++i) {
-    reasons[integer.value(integer.ops()[i].output).name] = split.reasons[i];
+  for (size_t i = 0; i < why_not.size(); ++i) {
+    reasons[integer.value(integer.ops()[i].output).name] = why_not[i];
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string& name = rows[i].graph->value(rows[i].op->output).name;
