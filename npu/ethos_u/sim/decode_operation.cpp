@@ -156,9 +156,17 @@ Range range_of(const Registers& registers, Reg0 region, Reg1 base, Reg1 length) 
   return range;
 }
 
-Fault decode_weights(const Config& config, const Registers& registers,
-                     KernelOperation* operation) {
-  const bool u85 = config.generation == Generation::kU85;
+/// Streams of weights (U65: and of scales) that are read at the same time.
+Fault decode_cores(const Config& config, const Registers& registers, KernelOperation* operation) {
+  operation->cores = config.generation == Generation::kU85 ? config.cores : 1;
+  if (config.generation == Generation::kU65 && registers.get(Reg0::PARALLEL_MODE) != 0) {
+    if (config.cores < 2) return bad("parallel cores on a part that has one");
+    operation->cores = 2;
+  }
+  return {};
+}
+
+Fault decode_weights(const Registers& registers, KernelOperation* operation) {
   constexpr Reg1 kBases[4] = {Reg1::WEIGHT_BASE, Reg1::WEIGHT1_BASE, Reg1::WEIGHT2_BASE,
                               Reg1::WEIGHT3_BASE};
   constexpr Reg1 kLengths[4] = {Reg1::WEIGHT_LENGTH, Reg1::WEIGHT1_LENGTH, Reg1::WEIGHT2_LENGTH,
@@ -167,11 +175,6 @@ Fault decode_weights(const Config& config, const Registers& registers,
   constexpr Place kSparse = place("WEIGHT_FORMAT", "sparse");
   operation->fast_weights = registers.get(Reg0::WEIGHT_FORMAT, kFast) != 0;
   operation->sparse = registers.get(Reg0::WEIGHT_FORMAT, kSparse) != 0;
-  operation->cores = u85 ? config.cores : 1;
-  if (config.generation == Generation::kU65 && registers.get(Reg0::PARALLEL_MODE) != 0) {
-    if (config.cores < 2) return bad("parallel cores on a part that has one");
-    operation->cores = 2;
-  }
   for (uint32_t i = 0; i < operation->cores; ++i) {
     operation->weights[i] = range_of(registers, Reg0::WEIGHT_REGION, kBases[i], kLengths[i]);
     if (operation->weights[i].length == 0) continue;
@@ -435,9 +438,10 @@ Fault decode_kernel(const Config& config, const Registers& registers, Operation 
   if (fault.none()) fault = decode_second(registers, operation);
   if (fault.none()) fault = size_ifm(registers, operation);
   if (fault.none()) fault = decode_output(registers, operation);
+  if (fault.none()) fault = decode_cores(config, registers, operation);
   if (fault.none() && (code == Operation::CONV || code == Operation::DEPTHWISE) &&
       !(code == Operation::CONV && parameter == 1)) {
-    fault = decode_weights(config, registers, operation);
+    fault = decode_weights(registers, operation);
   }
   if (fault.none() && !operation->global_scale && code != Operation::ELEMENTWISE) {
     fault = decode_scales(registers, operation);
