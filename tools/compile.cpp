@@ -130,8 +130,7 @@ fs::path pte_path(const Arguments& arguments) {
 Result<std::string> kernels_of(const driver::Compiled& compiled, const std::string& label) {
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(compiled.pte, label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
-  THIMBLE_TRY(const target::Target* target, target::find_target(compiled.report.target));
-  return hostrun::kernel_source(interface, target->isa, label);
+  return hostrun::kernel_source(interface, compiled.part->cpu->isa, label);
 }
 
 Status write_outputs(const Arguments& arguments, const driver::Compiled& compiled) {
@@ -145,7 +144,9 @@ Status write_outputs(const Arguments& arguments, const driver::Compiled& compile
   const std::string label = path.filename().string();
   if (arguments.emits("pte")) THIMBLE_CHECK(files.add(path, compiled.pte));
   if (arguments.emits("ir")) {
-    THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(compiled.lowered.graph)));
+    THIMBLE_TRY(const ir::Graph whole,
+                partition::joined(compiled.lowered.graph, compiled.regions));
+    THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(whole)));
   }
   if (!arguments.kernels.empty()) {
     THIMBLE_TRY(const std::string source, kernels_of(compiled, label));

@@ -199,6 +199,12 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
         macs == 0 ? 0.0 : 100.0 * static_cast<double>(use.second) / static_cast<double>(macs);
     text += fmt::format("  {:<18} {:>4} {:>7.1f} %\n", engine, use.first, share);
   }
+  if (report.npu_cycles) {
+    text += fmt::format("  {} cycles of the NPU, an estimate\n", with_commas(*report.npu_cycles));
+  }
+  for (const Fallback& fallback : report.fallbacks) {
+    text += fmt::format("  on the CPU: {:<20} {}\n", fallback.op, fallback.reason);
+  }
   text += fmt::format("\n  {:<8} {:>15} {:>15}\n", "memory", "used", "of");
   const std::string kept = report.kept_bytes == 0 ? ""
                                                   : fmt::format(" ({} kept between runs)",
@@ -235,11 +241,13 @@ std::string table_report(const CompileReport& report) {
   const auto add_call = [&](size_t index, std::string_view node) {
     const OpReport& op = report.ops[index];
     shown.insert(index);
-    complete = complete && op.instructions.has_value();
+    complete = complete && (op.instructions.has_value() || op.cycles.has_value());
     total += op.instructions.value_or(0);
     text += fmt::format(kRow, node, op.engine, op.op, with_commas(op.bytes_out),
                         with_commas(op.constant_bytes), with_commas(op.macs),
-                        op.instructions ? with_commas(*op.instructions) : "not known",
+                        op.instructions ? with_commas(*op.instructions)
+                        : op.cycles     ? with_commas(*op.cycles) + " cyc"
+                                        : "not known",
                         with_commas(op.live_bytes), op.reason);
   };
   std::string where;
@@ -302,6 +310,7 @@ std::string json_report(const CompileReport& report) {
          {"constant_bytes", op.constant_bytes},
          {"arena_live_bytes", op.live_bytes},
          {"instructions", op.instructions ? Json(*op.instructions) : Json(nullptr)},
+         {"cycles", op.cycles ? Json(*op.cycles) : Json(nullptr)},
          {"reason", op.reason}});
   }
   json["source_ops"] = source_ops(report);
@@ -316,6 +325,10 @@ std::string json_report(const CompileReport& report) {
                              {"last_op", buffer.last}});
   }
   json["fallbacks"] = Json::array();
+  for (const Fallback& fallback : report.fallbacks) {
+    json["fallbacks"].push_back({{"op", fallback.op}, {"reason", fallback.reason}});
+  }
+  json["npu_cycles"] = report.npu_cycles ? Json(*report.npu_cycles) : Json(nullptr);
   json["parameters"] = report.parameters;
   json["inputs"] = to_json(report.inputs);
   json["outputs"] = to_json(report.outputs);
