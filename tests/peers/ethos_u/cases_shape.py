@@ -227,8 +227,9 @@ def _resizes():
     add("resize_nearest_3x",
         layer(resize, (1, 4, 5, 8), op="RESIZE_NEAREST_NEIGHBOR", size=(12, 15)),
         generations=U85)
+    # With half pixels: without them Vela 5.1.0 takes the same elements, LiteRT others.
     add("resize_nearest_down",
-        layer(resize, (1, 12, 15, 8), op="RESIZE_NEAREST_NEIGHBOR", size=(4, 5)),
+        layer(resize, (1, 12, 15, 8), op="RESIZE_NEAREST_NEIGHBOR", size=(4, 5), half=True),
         generations=U85)
     add("resize_bilinear_down",
         layer(resize, (1, 12, 16, 8), op="RESIZE_BILINEAR", size=(6, 8)), generations=U85)

@@ -93,7 +93,7 @@ def make(root, case, configs, ledger):
         folder = root / config / case.name
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            made = vela_run.run(config, network, scratch / "out")
+            made = vela_run.run(config, network, scratch / "out", case.options)
             folder.mkdir(parents=True)
             write(folder, case, config, net, made, data)
             shutil.copy(network, folder)
