@@ -4,6 +4,7 @@
 #include <cstring>
 #include <set>
 
+#include "abi/ethos_u_payload.h"
 #include "formats/pte/read.h"
 #include "hostrun/npu.h"
 #include "kernels/kernels.h"
@@ -69,14 +70,16 @@ Error failure(thimble_status status, std::string_view label, const Interface& in
   std::string message = fmt::format("{}: {}", label, thimble_status_text(status));
   const std::string forms = unknown_forms(interface);
   if (code == abi::Status::kMissingKernel) message += ": " + missing_kernels(interface);
-  if (code == abi::Status::kUnsupported && !interface.foreign.empty()) {
-    message += ": " + joined({interface.foreign.begin(), interface.foreign.end()});
-  }
+  std::set<std::string> foreign(interface.foreign.begin(), interface.foreign.end());
+  foreign.erase(fmt::format("delegate {}", abi::ethos_u::kDelegateId));
+  const bool lacks_delegate =
+      code == abi::Status::kUnsupported || code == abi::Status::kMissingDelegate;
+  if (lacks_delegate && !foreign.empty()) message += ": " + joined(foreign);
   if (code == abi::Status::kCorrupt && !forms.empty()) {
     return unsupported("{}: calls {}: no kernel takes so many", label, forms);
   }
-  const bool lacking = code == abi::Status::kMissingKernel || code == abi::Status::kUnsupported ||
-                       code == abi::Status::kLayoutVersion;
+  const bool lacking =
+      code == abi::Status::kMissingKernel || lacks_delegate || code == abi::Status::kLayoutVersion;
   return {lacking ? ErrorKind::kUnsupported : ErrorKind::kBadInput, std::move(message)};
 }
 
