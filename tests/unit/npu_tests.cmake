@@ -1,0 +1,4 @@
+# The driver alone: the program has platform functions of its own.
+thimble_test(npu_driver_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/npu_driver_test.cpp
+  DEPS thimble_runtime thimble_base)
