@@ -130,7 +130,8 @@ TEST(Partition, RegionsThatDoNotPayGoBackToTheCpu) {
   %a: i8[1,16] quant(0.1, 0) = maximum(%x, %x)
   %b: i8[1,16] quant(0.1, 0) = lut(%a, %t)
   output %b
-})"), engines);
+})"),
+                               engines);
   ASSERT_TRUE(small.ok());
   EXPECT_TRUE(small->regions.empty());
   EXPECT_EQ(small->reasons[0],
@@ -141,7 +142,8 @@ TEST(Partition, RegionsThatDoNotPayGoBackToTheCpu) {
   %a: i8[1,64,64] quant(0.1, 0) = permute(%x) {dims=[0,2,1]}
   %b: i8[1,64,64] quant(0.1, 0) = lut(%a, %t)
   output %b
-})"), engines);
+})"),
+                               engines);
   ASSERT_TRUE(moves.ok());
   EXPECT_EQ(moves->reasons[0], "the region would only move data: cheaper on the CPU");
 }
@@ -152,7 +154,8 @@ TEST(Partition, ATinyNetworkOfTheEngineAloneStaysWhole) {
   input %x: i8[1,16] quant(0.1, 0)
   %a: i8[1,16] quant(0.1, 0) = maximum(%x, %x)
   output %a
-})"), engines);
+})"),
+                               engines);
   ASSERT_TRUE(split.ok());
   EXPECT_EQ(split->regions.size(), 1U);
 }

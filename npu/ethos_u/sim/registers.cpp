@@ -21,6 +21,7 @@ consteval uint16_t mask_of(const CommandRow& row, Generation generation) {
     fields = true;
   }
   if (fields) return static_cast<uint16_t>(mask);
+  if (row.operation) return 0xFFFF;
   if (row.kind == PayloadKind::kAddress) return 0xFF;
   if (row.kind == PayloadKind::kWord) return 0;
   return 0xFFFF;

@@ -1,7 +1,7 @@
 #pragma once
 // TANH and SIGMOID of 16 bits: the hardware's own curve, sigmoid(i / 24) for i in 0..255 with 16
 // fractional bits, or the same curve from the table memory (U85). Arguments have 12288 = 3 * 4096
-// units to one, as TFLite's integer kernels have them. docs/ethos-u.md has what is not settled.
+// units to one and are not clamped before. docs/ethos-u.md has how this was found.
 
 #include <stdint.h>
 #include <string.h>
@@ -25,11 +25,15 @@ consteval double exp_minus(double x) {
 struct SigmoidCurve {
   uint16_t at[256];
 };
+/// Entries that are one larger than the rounded sigmoid; the curve was once made less precisely.
+inline constexpr uint32_t kLarger[8] = {0xFA7BD110, 0xC0467BAE, 0x20440005, 0x00110090,
+                                        0x00000080, 0x00000000, 0x00000000, 0x80000000};
 consteval SigmoidCurve make_sigmoid_curve() {
   SigmoidCurve curve{};
-  for (int i = 0; i < 256; ++i) {
+  for (unsigned i = 0; i < 256; ++i) {
     const double value = 65536.0 / (1.0 + exp_minus(i / 24.0)) + 0.5;
-    curve.at[i] = static_cast<uint16_t>(value > 65535.0 ? 65535.0 : value);
+    curve.at[i] =
+        static_cast<uint16_t>(static_cast<uint32_t>(value) + (kLarger[i / 32] >> i % 32 & 1));
   }
   return curve;
 }
@@ -55,9 +59,10 @@ int64_t sigmoid_of(int64_t value, const Curve& curve) {
   int64_t result = 0x7FFF << 10;
   if (index < 255) {
     const auto i = static_cast<uint32_t>(index);
-    result = (int64_t{curve(i)} << 9) + static_cast<int64_t>(size & 0x1FF) * (curve(i + 1) - curve(i));
+    result =
+        (int64_t{curve(i)} << 9) + static_cast<int64_t>(size & 0x1FF) * (curve(i + 1) - curve(i));
   }
-  result = value >= 0 ? result + 256 : (int64_t{1} << 25) - result + 255;
+  result = value >= 0 ? result + 512 : (int64_t{1} << 25) - result + 511;
   return result >> 10;
 }
 
@@ -68,7 +73,8 @@ int64_t tanh_of(int64_t value, const Curve& curve) {
   int64_t result = 0xFFFF << 8;
   if (index < 255) {
     const auto i = static_cast<uint32_t>(index);
-    result = (int64_t{curve(i)} << 8) + static_cast<int64_t>(size & 0xFF) * (curve(i + 1) - curve(i));
+    result =
+        (int64_t{curve(i)} << 8) + static_cast<int64_t>(size & 0xFF) * (curve(i + 1) - curve(i));
   }
   constexpr int64_t kOne = int64_t{1} << 23;
   result = value >= 0 ? result - kOne + 128 : -result + kOne + 127;

@@ -59,16 +59,20 @@ class Writer {
  public:
   Writer(const KernelOperation& operation, Memory& memory);
   /// Channels [c, c + n) of one position, n <= kRow.
-  bool row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int32_t* values);
+  bool row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* values);
 
  private:
-  bool element(uint32_t y, uint32_t x, uint32_t c, int32_t value);
+  bool fill_brick(uint64_t pixel);
+  bool element(uint32_t y, uint32_t x, uint32_t c, int64_t value);
 
   const KernelOperation& operation_;
   const FeatureMap& map_;
   Memory& memory_;
   ChainSlot* slot_ = nullptr;
 };
+
+/// Bytes of a brick behind the last channel.
+inline constexpr uint8_t kBeyond = 0x5A;
 
 /// Channels that are computed at a time where that is not a matter of weights.
 inline constexpr uint32_t kRow = 64;

@@ -12,7 +12,9 @@ struct Pool {
   PoolMode mode;
 };
 
-bool selects(PoolMode mode) { return mode == PoolMode::kMax || mode == PoolMode::kMin; }
+bool selects(PoolMode mode) {
+  return mode == PoolMode::kMax || mode == PoolMode::kMin;
+}
 
 /// Half away from zero, as a division by the number of values that are no padding.
 int64_t divide(int64_t sum, int64_t count) {
@@ -39,11 +41,11 @@ bool window_row(Pool& pool, uint32_t y, uint32_t x, uint32_t c, uint32_t n, int6
   uint32_t count = 0;
   for (uint32_t i = 0; i < n; ++i) result[i] = 0;
   for (uint32_t ky = 0; ky < kernel.height; ++ky) {
-    const int64_t from_y = int64_t{y} * kernel.stride_y + int64_t{ky} * kernel.dilation_y -
-                           int64_t{kernel.pad_top};
+    const int64_t from_y =
+        int64_t{y} * kernel.stride_y + int64_t{ky} * kernel.dilation_y - int64_t{kernel.pad_top};
     for (uint32_t kx = 0; kx < kernel.width; ++kx) {
-      const int64_t from_x = int64_t{x} * kernel.stride_x + int64_t{kx} * kernel.dilation_x -
-                             int64_t{kernel.pad_left};
+      const int64_t from_x =
+          int64_t{x} * kernel.stride_x + int64_t{kx} * kernel.dilation_x - int64_t{kernel.pad_left};
       uint32_t map_y = 0, map_x = 0;
       if (!in_map(operation, pool.grid, from_y, from_x, &map_y, &map_x)) continue;
       int32_t values[kRow];
@@ -70,7 +72,7 @@ bool reduce_row(Pool& pool, uint32_t y, uint32_t x, int64_t* result) {
   return true;
 }
 
-/// ARGMAX: value and index of the first largest of a window, the value in the upper half.
+/// ARGMAX: where in its window the first of the largest values is.
 bool argmax_row(Pool& pool, uint32_t y, uint32_t x, uint32_t c, uint32_t n, int64_t* result) {
   const KernelOperation& operation = pool.context.operation;
   const Kernel& kernel = operation.kernel;
@@ -88,7 +90,7 @@ bool argmax_row(Pool& pool, uint32_t y, uint32_t x, uint32_t c, uint32_t n, int6
       for (uint32_t i = 0; i < n; ++i) {
         if (!first && values[i] <= best[i]) continue;
         best[i] = values[i];
-        result[i] = along_x ? kx : ky;
+        result[i] = int64_t{along_x ? kx : ky} * 0x10000;  // the scale counts from bit 16
       }
       first = false;
     }
@@ -136,18 +138,32 @@ Fault execute_pool(const Context& context) {
       operation.ifm.depth < operation.ofm.depth) {
     return fault_of(FaultKind::kBadRegister, "a pool whose output is deeper than its input");
   }
+  Bytes scales[2];
+  if (!operation.global_scale) {
+    const Fault fault = streams_of(context.memory, operation.scales, 2, scales);
+    if (!fault.none()) return fault;
+  }
   for (uint32_t y = 0; y < operation.ofm.height; ++y) {
     for (uint32_t x = 0; x < operation.ofm.width; ++x) {
       for (uint32_t c = 0; c < operation.ofm.depth; c += kRow) {
         const uint32_t n = operation.ofm.depth - c < kRow ? operation.ofm.depth - c : kRow;
         int64_t values[kRow];
-        if (!pool_row(pool, y, x, c, n, values) ||
-            !accumulators.add_initial(y, x, c, n, values)) {
+        if (!pool_row(pool, y, x, c, n, values) || !accumulators.add_initial(y, x, c, n, values)) {
           return context.memory.fault();
         }
         for (uint32_t i = 0; i < n; ++i) values[i] = wrap(values[i], accumulators.bits());
         if (accumulators.keeps(y, x, c, n, values)) continue;
-        if (!output.global_row(y, x, c, n, values)) return context.memory.fault();
+        if (operation.global_scale) {
+          if (!output.global_row(y, x, c, n, values)) return context.memory.fault();
+          continue;
+        }
+        ScaleRecord records[kRow];
+        for (uint32_t i = 0; i < n; ++i) {
+          const WeightStatus status =
+              scale_record(context.config, operation, scales, c + i, &records[i]);
+          if (status != WeightStatus::kOk) return bad_weights(status);
+        }
+        if (!output.record_row(y, x, c, n, values, records)) return context.memory.fault();
       }
     }
   }

@@ -74,20 +74,19 @@ Fault execute_resize(const Context& context) {
   }
   const auto mode = static_cast<ResizeMode>(operation.mode);
   for (uint32_t y = 0; y < ofm.height; ++y) {
-    const Position row = position_of(y, operation.resize_one_step_y,
-                                     operation.resize_one_step_mod_y, operation.resize_n_y,
-                                     operation.resize_offset_y, ifm.height);
+    const Position row =
+        position_of(y, operation.resize_one_step_y, operation.resize_one_step_mod_y,
+                    operation.resize_n_y, operation.resize_offset_y, ifm.height);
     for (uint32_t x = 0; x < ofm.width; ++x) {
-      const Position column = position_of(x, operation.resize_one_step_x,
-                                          operation.resize_one_step_mod_x, operation.resize_n_x,
-                                          operation.resize_offset_x, ifm.width);
+      const Position column =
+          position_of(x, operation.resize_one_step_x, operation.resize_one_step_mod_x,
+                      operation.resize_n_x, operation.resize_offset_x, ifm.width);
       for (uint32_t c = 0; c < ofm.depth; c += kRow) {
         const uint32_t n = ofm.depth - c < kRow ? ofm.depth - c : kRow;
         int64_t values[kRow];
-        const bool read =
-            mode == ResizeMode::kBilinear
-                ? bilinear(reader, row, column, c, n, ifm.zero_point, values)
-                : nearest_row(reader, row, column, c, n, ifm.zero_point, values);
+        const bool read = mode == ResizeMode::kBilinear
+                              ? bilinear(reader, row, column, c, n, ifm.zero_point, values)
+                              : nearest_row(reader, row, column, c, n, ifm.zero_point, values);
         if (!read) return context.memory.fault();
         // The scale counts from bit 16.
         for (uint32_t i = 0; i < n; ++i) values[i] *= 0x10000;
