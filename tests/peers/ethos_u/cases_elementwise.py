@@ -111,6 +111,10 @@ def _activations():
         add(f"leaky_relu_{kind}",
             unary("LEAKY_RELU", shape, kind, options="LeakyReluOptions", alpha=0.13,
                   out=(0.04, {"int8": -20, "uint8": 100, "int16": 0}[kind])))
+    for scale in (0.05, 0.03):
+        add(f"leaky_relu_int16_{scale}",
+            unary("LEAKY_RELU", shape, "int16", 0.05, options="LeakyReluOptions", alpha=0.3,
+                  out=(scale, 0)))
     for kind, tanh, logistic in [("int8", (1 / 128, 0), (1 / 256, -128)),
                                  ("uint8", (1 / 128, 128), (1 / 256, 0)),
                                  ("int16", (1 / 32768, 0), (1 / 32768, 0))]:
@@ -135,7 +139,8 @@ def _activations():
     for op in ("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"):
         add(f"{op.lower()}_int8", unary(op, shape, scale=0.06, out=(0.05, -30)))
     add("relu_int16", unary("RELU", shape, "int16", scale=0.0006, out=(0.0005, 0)))
-    add("neg_int8", unary("NEG", shape, options="NegOptions"))
+    # LiteRT negates codes as they are: only without a zero point is that the same.
+    add("neg_int8", unary("NEG", shape, zero=0, low=-127, options="NegOptions"))
     add("prelu_int8", _prelu(shape, "int8"))
     for kind, out in [("int8", ("int8", 0.03, 9)), ("int16", ("int8", 30.0, 3)),
                       ("uint8", ("int8", 0.05, -7)), ("int8_up", ("int16", 0.001, 0)),

@@ -20,3 +20,25 @@ def litert(model, inputs, reference=True):
     interpreter.invoke()
     return [np.array(interpreter.get_tensor(detail["index"]))
             for detail in interpreter.get_output_details()]
+
+
+def litert_values(model, inputs, indices):
+    """Values inside a network, by the index of their tensor."""
+    interpreter = Interpreter(
+        model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
+        experimental_preserve_all_tensors=True)
+    interpreter.allocate_tensors()
+    for detail, data in zip(interpreter.get_input_details(), inputs):
+        interpreter.set_tensor(detail["index"], data)
+    interpreter.invoke()
+    return [np.array(interpreter.get_tensor(index)) for index in indices]
+
+
+def tosa(model, inputs):
+    """Outputs of a TOSA file; its run must be valid in TOSA's own sense."""
+    from tosa_reference_model import tosa_reference_model as reference
+
+    outputs, status = reference.run(model, inputs, verbosity="NONE")
+    if status != reference.GraphStatus.TOSA_VALID:
+        raise ValueError(f"the reference model says {status}")
+    return [np.array(output) for output in outputs]

@@ -19,6 +19,8 @@ try:
     import cases_conv  # noqa: F401  (each adds its cases to the registry)
     import cases_elementwise  # noqa: F401
     import cases_shape  # noqa: F401
+    import cases_networks  # noqa: F401
+    import cases_tosa  # noqa: F401
     import cases_u85  # noqa: F401
     import judge
     import vela_run
@@ -91,7 +93,7 @@ def make(root, case, configs, ledger):
         folder = root / config / case.name
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            made = vela_run.run(config, network, scratch / "out")
+            made = vela_run.run(config, network, scratch / "out", case.options)
             folder.mkdir(parents=True)
             write(folder, case, config, net, made, data)
             shutil.copy(network, folder)

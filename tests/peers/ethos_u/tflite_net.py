@@ -38,8 +38,9 @@ class Net:
 
     judge, suffix = "litert", "tflite"
 
-    def __init__(self, seed):
+    def __init__(self, seed, scales=()):
         self.random = np.random.default_rng(seed)
+        self.free, self.scales = [], scales
         self.tensors, self.buffers, self.operators, self.codes = [], [schema.BufferT()], [], []
         self.inputs, self.outputs = [], []
         self.ranges = {}
@@ -65,6 +66,11 @@ class Net:
             self.buffers.append(buffer)
         self.tensors.append(tensor)
         return Value(len(self.tensors) - 1, shape, kind, scale, zero, data)
+
+    def free_scale(self, estimate):
+        """The scale of the value that is made next: `estimate`, or what calibration found."""
+        self.free.append(len(self.tensors))
+        return self.scales[len(self.free) - 1] if len(self.scales) else estimate
 
     def input(self, shape, kind="int8", scale=0.05, zero=None, low=None, high=None):
         """An input; its test data lies in [low, high], the whole type if not given."""
