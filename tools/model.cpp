@@ -60,6 +60,8 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   qemu.target = std::string(target->name);
   qemu.count_instructions = options.count_instructions;
   qemu.profile = options.profile;
+  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
+  THIMBLE_TRY(qemu.npu, hostrun::read_npu_needs(program, label));
   THIMBLE_TRY(const std::string board, hostrun::qemu_board(qemu.target));
   Model model;
   model.label = label;

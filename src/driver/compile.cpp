@@ -9,6 +9,7 @@
 #include "abi/pte_ops.h"
 #include "abi/state.h"
 #include "driver/data.h"
+#include "driver/engines.h"
 #include "driver/fates.h"
 #include "driver/op_rows.h"
 #include "emit/emit.h"
@@ -103,14 +104,31 @@ int64_t count_float_ops(const ir::Graph& graph) {
   });
 }
 
-Status check_memories(const CompileOptions& options, CompileReport* report) {
-  report->memories = {{"sram", report->arena_bytes + report->state_bytes, 0},
-                      {"flash", report->pte_bytes, 0}};
-  for (const auto& [name, bytes] : options.memory) {
+/// The SRAM holds the arena, unless an engine keeps that in a DRAM beside a fast scratch.
+void list_memories(const std::vector<target::Delegate>& delegates, CompileReport* report) {
+  const int64_t arena = report->arena_bytes + report->state_bytes;
+  int64_t fast = -1;
+  for (const target::Delegate& delegate : delegates) {
+    if (delegate.memory_mode == abi::MemoryMode::kDedicatedSram) {
+      fast = std::max(fast, delegate.fast_scratch_bytes);
+    }
+  }
+  if (fast < 0) {
+    report->memories = {{"sram", arena, 0}, {"flash", report->pte_bytes, 0}};
+  } else {
+    report->memories = {{"sram", fast, 0}, {"dram", arena, 0}, {"flash", report->pte_bytes, 0}};
+  }
+}
+
+/// Sizes are the user's, or else the part's.
+Status check_memories(const std::map<std::string, int64_t>& sizes, CompileReport* report) {
+  for (const auto& [name, bytes] : sizes) {
     const auto memory = std::ranges::find(report->memories, name, &MemoryUse::name);
     if (memory == report->memories.end()) {
-      return bad_input("--memory {}: target {} has the memories sram and flash", name,
-                       report->target);
+      std::vector<std::string> names;
+      for (const MemoryUse& known : report->memories) names.push_back(known.name);
+      return bad_input("--memory {}: target {} has the memories {}", name, report->target,
+                       fmt::join(names, " and "));
     }
     memory->bytes_size = bytes;
   }
@@ -129,14 +147,23 @@ Status check_memories(const CompileOptions& options, CompileReport* report) {
   return ok();
 }
 
+std::map<std::string, int64_t> memory_sizes(const CompileOptions& options,
+                                            const target::Part& part) {
+  std::map<std::string, int64_t> sizes = options.memory;
+  for (const target::Memory& memory : part.memories) {
+    if (memory.bytes > 0) sizes.try_emplace(memory.name, memory.bytes);
+  }
+  return sizes;
+}
+
 int64_t state_bytes(const formats::pte::ExecutionPlan& plan) {
   const bool all_planned = std::ranges::all_of(plan.inputs, [&](int32_t index) {
     const auto* tensor =
         std::get_if<formats::pte::Tensor>(&plan.values[static_cast<size_t>(index)]);
     return tensor != nullptr && tensor->allocation.has_value();
   });
-  return static_cast<int64_t>(
-      abi::state_bytes(plan.operators.size(), plan.inputs.size(), all_planned));
+  return static_cast<int64_t>(abi::state_bytes(plan.operators.size(), plan.inputs.size(),
+                                               all_planned, plan.delegates.size()));
 }
 
 Result<import_pt2::ImportedModel> import_model(const fs::path& model,
@@ -224,96 +251,30 @@ Result<ir::Graph> run_passes(const ir::Graph& imported, Stages* stages, Fates* f
   return current;
 }
 
-/// Nodes of the export that --engine-off names, with the pattern.
-using OffNodes = std::map<std::string, std::string>;
-
-Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options) {
-  OffNodes off;
-  for (const std::string& pattern : options.engine_off) {
-    THIMBLE_TRY(const std::vector<size_t> chosen, select_ops(imported, pattern, "--engine-off"));
-    for (const size_t index : chosen) {
-      off.try_emplace(imported.ops()[index].source.node, "--engine-off " + pattern);
-    }
+/// What each region is, and the payload it became.
+Status save_regions(Stages* stages, const Compiled& compiled) {
+  for (size_t i = 0; stages->wanted() && i < compiled.regions.size(); ++i) {
+    const std::string name = fmt::format("partition-{}-{}", compiled.regions[i].engine->name, i);
+    THIMBLE_CHECK(stages->save(name + ".ir", ir::print(compiled.regions[i].graph)));
+    const std::vector<std::byte>& payload = compiled.lowered.delegates[i].payload;
+    const auto* bytes = reinterpret_cast<const char*>(payload.data());
+    THIMBLE_CHECK(stages->save(name + ".bin", std::string(bytes, payload.size())));
   }
-  return off;
+  return ok();
 }
 
-/// A target without an engine runs them where it runs all.
-void note_engine_off(const OffNodes& off, CompileReport* report) {
-  for (SourceOpReport& row : report->source_ops) {
-    const auto found = off.find(row.source.node);
-    if (found == off.end() || row.calls.empty()) continue;
-    row.reason = fmt::format("{}: on the CPU, as all of {}", found->second, report->target);
-  }
-}
-
-Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& part,
-                                 const OffNodes& off) {
-  if (part.engines.empty()) {
-    partition::Partition whole;
-    whole.graph = graph;
-    return whole;
-  }
-  std::vector<std::string> keep_off;
-  for (const ir::Op& op : graph.ops()) {
-    const auto found = off.find(op.source.node);
-    keep_off.push_back(found == off.end() ? "" : found->second);
-  }
-  return partition::partition(graph, part.engines, keep_off);
-}
-
-Result<std::vector<target::Delegate>> compile_regions(std::span<const partition::Region> regions,
-                                                      const CompileOptions& options,
-                                                      Stages* stages) {
-  std::vector<target::Delegate> delegates;
-  target::EngineOptions engine_options;
-  if (const auto sram = options.memory.find("sram"); sram != options.memory.end()) {
-    engine_options.sram_bytes = sram->second;
-  }
-  for (size_t i = 0; i < regions.size(); ++i) {
-    const target::EngineUse& use = *regions[i].engine;
-    const std::string name = fmt::format("partition-{}-{}", use.name, i);
-    if (stages->wanted()) {
-      THIMBLE_CHECK(stages->save(name + ".ir", ir::print(regions[i].graph)));
-    }
-    THIMBLE_TRY(target::Delegate delegate,
-                use.engine->compile(regions[i].graph, use, engine_options));
-    if (stages->wanted()) {
-      const auto* bytes = reinterpret_cast<const char*>(delegate.payload.data());
-      THIMBLE_CHECK(
-          stages->save(name + ".bin", std::string(bytes, bytes + delegate.payload.size())));
-    }
-    delegates.push_back(std::move(delegate));
-  }
-  return delegates;
-}
-
-/// Why operators that are not on the part's first engine are not.
-void note_engines(const ir::Graph& integer, const partition::Partition& split,
-                  std::span<const RowOp> rows, CompileReport* report) {
-  std::map<std::string, std::string> reasons;  // by the value that the operator makes
-  for (size_t i = 0; i < split.reasons.size(); ++i) {
-    reasons[integer.value(integer.ops()[i].output).name] = split.reasons[i];
-  }
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const std::string& name = rows[i].graph->value(rows[i].op->output).name;
-    const auto found = reasons.find(name);
-    if (found == reasons.end() || found->second.empty()) continue;
-    report->ops[i].reason = found->second;
-    const ir::OpKind kind = rows[i].op->kind;
-    if (kind == ir::OpKind::quantize || kind == ir::OpKind::dequantize) continue;
-    const ir::Source& source = rows[i].op->source;
-    report->fallbacks.push_back({source.node.empty() ? name : source.node, found->second});
-  }
-}
-
-std::optional<int64_t> sum_cycles(const std::vector<target::Delegate>& delegates) {
-  std::optional<int64_t> sum;
-  for (const target::Delegate& delegate : delegates) {
-    if (!delegate.cycles) return std::nullopt;
-    sum = sum.value_or(0) + *delegate.cycles;
-  }
-  return sum;
+void fill_report(const Compiled& compiled, const emit::Schedule& schedule,
+                 const emit::Emitted& emitted, CompileReport* report) {
+  report->pte_bytes = static_cast<int64_t>(emitted.bytes.size());
+  report->weights_bytes = emitted.constant_bytes;
+  report->arena_bytes = schedule.placement.peak_bytes;
+  report->arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
+  report->kept_bytes = schedule.kept_bytes;
+  report->state_bytes = state_bytes(emitted.program.plans[0]);
+  report->npu_cycles = sum_cycles(compiled.lowered.delegates);
+  report->float_ops = count_float_ops(compiled.lowered.graph);
+  report->peak = find_peak(compiled.lowered, schedule);
+  list_memories(compiled.lowered.delegates, report);
 }
 
 /// What the one partition, the CPU's, became: the file, and the graph that it says.
@@ -326,6 +287,44 @@ Status save_partition(Stages* stages, std::string_view engine, const emit::Emitt
                       std::string(bytes, emitted.bytes.size()));
 }
 
+struct Placed {
+  std::vector<std::string> reasons;  // partition::Partition::reasons
+  emit::Schedule schedule;
+};
+
+/// Cuts the integer graph into regions of the part's engines; what is left takes the CPU's forms,
+/// with memory orders and kernel calls, then all of it addresses.
+Result<Placed> lower_and_place(const CompileOptions& options,
+                               const std::map<std::string, int64_t>& sizes, const OffNodes& off,
+                               Compiled* compiled, Stages* stages) {
+  const target::Part& part = *compiled->part;
+  THIMBLE_TRY(partition::Partition split, cut(compiled->integer_graph, part, off));
+  compiled->regions = std::move(split.regions);
+  if (stages->wanted() && !compiled->regions.empty()) {
+    THIMBLE_CHECK(stages->save("partitioned.ir", ir::print(split.graph)));
+  }
+  target::Options target_options;
+  target_options.dialect = options.dialect;
+  THIMBLE_TRY(compiled->lowered, part.cpu->lower(split.graph, *part.cpu, target_options));
+  target::EngineOptions engine_options;
+  if (const auto sram = sizes.find("sram"); sram != sizes.end()) {
+    engine_options.sram_bytes = sram->second;
+  }
+  engine_options.smallest = options.smallest;
+  if (options.pareto) {
+    THIMBLE_TRY(compiled->report.pareto, pareto_of(compiled->regions));
+  }
+  Placed placed;
+  placed.reasons = std::move(split.reasons);
+  THIMBLE_TRY(placed.schedule,
+              compile_regions(compiled->regions, engine_options, &compiled->lowered));
+  THIMBLE_CHECK(save_regions(stages, *compiled));
+  if (stages->wanted()) {
+    THIMBLE_CHECK(stages->save("lowered.ir", ir::print(compiled->lowered.graph)));
+  }
+  return placed;
+}
+
 }  // namespace
 
 Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
@@ -333,9 +332,10 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   Stages stages(options.save_stages);
   Compiled compiled;
   CompileReport& report = compiled.report;
-  THIMBLE_TRY(const target::Part part, target::find_part(options.target));
+  THIMBLE_TRY(target::Part found, target::find_part(options.target));
+  compiled.part = std::make_shared<const target::Part>(std::move(found));
+  const target::Part& part = *compiled.part;
   const target::Target* const target = part.cpu;
-  compiled.cpu = target;
   report.model = model.filename().string();
   report.target = part.name;
 
@@ -365,43 +365,24 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.outputs =
       report_io(compiled.integer_graph, compiled.integer_graph.outputs(), graph.outputs(), graph);
 
-  // Cut into regions of the part's engines; what is left in the CPU's forms, with memory orders and
-  // kernel calls, then with addresses, then as a file.
-  THIMBLE_TRY(partition::Partition split, cut(compiled.integer_graph, part, off));
-  compiled.regions = std::move(split.regions);
-  if (stages.wanted() && !compiled.regions.empty()) {
-    THIMBLE_CHECK(stages.save("partitioned.ir", ir::print(split.graph)));
-  }
-  target::Options target_options;
-  target_options.dialect = options.dialect;
-  THIMBLE_TRY(compiled.lowered, target->lower(split.graph, *target, target_options));
-  THIMBLE_TRY(compiled.lowered.delegates, compile_regions(compiled.regions, options, &stages));
-  if (stages.wanted()) THIMBLE_CHECK(stages.save("lowered.ir", ir::print(compiled.lowered.graph)));
-  const emit::Schedule schedule = emit::make_schedule(compiled.lowered);
-  THIMBLE_TRY(emit::Emitted emitted,
-              emit::emit(compiled.lowered, schedule, *target, {options.dialect, options.names}));
+  const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
+  THIMBLE_TRY(const Placed placed, lower_and_place(options, sizes, off, &compiled, &stages));
+  THIMBLE_TRY(emit::Emitted emitted, emit::emit(compiled.lowered, placed.schedule, *target,
+                                                {options.dialect, options.names}));
   if (stages.wanted())
     THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
   if (compiled.regions.empty()) {
     THIMBLE_CHECK(save_partition(&stages, target->engine, emitted));
   }
 
-  report.pte_bytes = static_cast<int64_t>(emitted.bytes.size());
-  report.weights_bytes = emitted.constant_bytes;
-  report.arena_bytes = schedule.placement.peak_bytes;
-  report.arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
-  report.kept_bytes = schedule.kept_bytes;
-  report.state_bytes = state_bytes(emitted.program.plans[0]);
-  report.npu_cycles = sum_cycles(compiled.lowered.delegates);
-  report.float_ops = count_float_ops(compiled.lowered.graph);
-  report.peak = find_peak(compiled.lowered, schedule);
+  fill_report(compiled, placed.schedule, emitted, &report);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.regions);
-  report_ops(compiled.lowered, schedule, *target, rows, &report);
-  note_engines(compiled.integer_graph, split, rows, &report);
+  report_ops(compiled.lowered, placed.schedule, *target, rows, &report);
+  note_engines(compiled.integer_graph, placed.reasons, rows, &report);
   THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
   fates.lowered(compiled.integer_graph, whole, rows, &report);
   if (part.engines.empty()) note_engine_off(off, &report);
-  THIMBLE_CHECK(check_memories(options, &report));
+  THIMBLE_CHECK(check_memories(sizes, &report));
   compiled.pte = std::move(emitted.bytes);
   report.compile_seconds = clock.seconds();
   return compiled;

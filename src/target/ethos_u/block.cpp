@@ -182,10 +182,15 @@ bool fit_556(const Config& config, const OpShape& shape, const BlockFamily& fami
   return ifm_end <= top - accumulator_banks;
 }
 
+/// Sizes of blocks along an axis: for each number of blocks the smallest size that comes to it, a
+/// larger one would only need more memory.
 std::vector<int64_t> steps(int64_t size, int64_t unit, int64_t limit) {
-  const int64_t end = std::min(round_up(size, unit), limit / unit * unit);
   std::vector<int64_t> sizes;
-  for (int64_t at = unit; at <= end; at += unit) sizes.push_back(at);
+  for (int64_t count = 1; count <= divide_up(size, unit); ++count) {
+    const int64_t at = round_up(divide_up(size, count), unit);
+    if (at <= limit && (sizes.empty() || sizes.back() != at)) sizes.push_back(at);
+  }
+  std::reverse(sizes.begin(), sizes.end());
   return sizes;
 }
 

@@ -21,7 +21,7 @@ FeatureMap map_operand(const NpuProgram& program, const Schedule& schedule, cons
                        Span rows, Span channels) {
   const NpuTensor& tensor = program.tensors[static_cast<size_t>(operand.tensor)];
   const TensorPlace& place = schedule.tensors[static_cast<size_t>(operand.tensor)];
-  const int64_t bytes = tensor.element.bits / 8;
+  const int64_t bytes = operand.element.bits / 8;
   FeatureMap map;
   map.region = place.region;
   map.format = place.format;

@@ -42,7 +42,7 @@ struct Piece {
   int64_t bytes = 0;   // 0: no such stream
 };
 /// Weights and scales of some channels, one contiguous piece of region 0.
-struct WeightSlice {
+struct SlicePlan {
   Span channels;
   int64_t offset = 0;  // in region 0
   int64_t bytes = 0;
@@ -50,12 +50,11 @@ struct WeightSlice {
   std::array<Piece, 2> scales;
 };
 struct WeightPlan {
-  std::vector<WeightSlice> slices;  // one kernel each; empty: the operation has no weights
+  std::vector<SlicePlan> slices;  // one kernel each; empty: the operation has no weights
   bool fast = false, sparse = false;
-  /// 0: read from region 0; else slice i is copied to buffer i % buffers first.
-  int buffers = 0;
-  uint8_t region = kArenaRegion;
-  std::array<int64_t, 2> address{};
+  /// Where a slice is copied to before it is read; -1: it is read from region 0. One per slice.
+  std::vector<int64_t> address;
+  uint8_t region = kArenaRegion;  // of these
 };
 
 struct OpPlan {
@@ -70,6 +69,8 @@ struct Step {
   int op = -1;
   Span rows;      // of the OFM
   int slice = 0;  // of the weights; also which channels of the OFM
+  /// kWeightDma: the buffer may lie where the kernel before still works, and waits for it.
+  bool late = false;
 };
 
 struct Schedule {

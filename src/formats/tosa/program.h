@@ -1,0 +1,141 @@
+#pragma once
+// A TOSA 1.0 program as plain structs: one region, one block. Names connect operators; the numbers
+// of types and operators are those of the format.
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "base/bytes.h"
+
+namespace thimble::formats::tosa {
+
+enum class DType : uint32_t {
+  kBool = 1,
+  kInt8 = 3,
+  kInt16 = 4,
+  kInt32 = 5,
+  kInt48 = 6,
+};
+
+/// THIMBLE_TOSA_OP(enumerator, number, name in the format)
+#define THIMBLE_TOSA_OPS(ROW)                         \
+  ROW(kArgMax, 1, "ARGMAX")                           \
+  ROW(kAvgPool2d, 2, "AVG_POOL2D")                    \
+  ROW(kConv2d, 3, "CONV2D")                           \
+  ROW(kDepthwiseConv2d, 5, "DEPTHWISE_CONV2D")        \
+  ROW(kMatMul, 7, "MATMUL")                           \
+  ROW(kMaxPool2d, 8, "MAX_POOL2D")                    \
+  ROW(kTransposeConv2d, 10, "TRANSPOSE_CONV2D")       \
+  ROW(kClamp, 11, "CLAMP")                            \
+  ROW(kAdd, 15, "ADD")                                \
+  ROW(kArithmeticRightShift, 16, "ARITHMETIC_RIGHT_SHIFT") \
+  ROW(kBitwiseAnd, 17, "BITWISE_AND")                 \
+  ROW(kBitwiseOr, 18, "BITWISE_OR")                   \
+  ROW(kIntDiv, 20, "INTDIV")                          \
+  ROW(kLogicalAnd, 21, "LOGICAL_AND")                 \
+  ROW(kLogicalLeftShift, 22, "LOGICAL_LEFT_SHIFT")    \
+  ROW(kLogicalRightShift, 23, "LOGICAL_RIGHT_SHIFT")  \
+  ROW(kLogicalOr, 24, "LOGICAL_OR")                   \
+  ROW(kMaximum, 26, "MAXIMUM")                        \
+  ROW(kMinimum, 27, "MINIMUM")                        \
+  ROW(kMul, 28, "MUL")                                \
+  ROW(kSub, 30, "SUB")                                \
+  ROW(kTable, 31, "TABLE")                            \
+  ROW(kAbs, 32, "ABS")                                \
+  ROW(kBitwiseNot, 33, "BITWISE_NOT")                 \
+  ROW(kClz, 35, "CLZ")                                \
+  ROW(kLogicalNot, 40, "LOGICAL_NOT")                 \
+  ROW(kSelect, 45, "SELECT")                          \
+  ROW(kEqual, 46, "EQUAL")                            \
+  ROW(kGreater, 47, "GREATER")                        \
+  ROW(kGreaterEqual, 48, "GREATER_EQUAL")             \
+  ROW(kReduceMax, 51, "REDUCE_MAX")                   \
+  ROW(kReduceMin, 52, "REDUCE_MIN")                   \
+  ROW(kReduceSum, 54, "REDUCE_SUM")                   \
+  ROW(kConcat, 55, "CONCAT")                          \
+  ROW(kPad, 56, "PAD")                                \
+  ROW(kReshape, 57, "RESHAPE")                        \
+  ROW(kSlice, 59, "SLICE")                            \
+  ROW(kTile, 60, "TILE")                              \
+  ROW(kTranspose, 61, "TRANSPOSE")                    \
+  ROW(kGather, 62, "GATHER")                          \
+  ROW(kCast, 65, "CAST")                              \
+  ROW(kRescale, 66, "RESCALE")                        \
+  ROW(kConst, 67, "CONST")                            \
+  ROW(kIdentity, 68, "IDENTITY")                      \
+  ROW(kConstShape, 75, "CONST_SHAPE")
+
+enum class Op : uint8_t {
+#define THIMBLE_TOSA_ROW(enumerator, number, name) enumerator = number,
+  THIMBLE_TOSA_OPS(THIMBLE_TOSA_ROW)
+#undef THIMBLE_TOSA_ROW
+};
+
+[[nodiscard]] const char* op_name(Op op);
+
+using Ints = std::vector<int32_t>;
+
+struct AxisAttr {
+  int32_t axis = 0;
+};
+struct PoolAttr {
+  Ints kernel, stride, pad;  // pad: top, bottom, left, right
+};
+struct ConvAttr {
+  Ints pad, stride, dilation;
+  DType accumulator = DType::kInt32;
+};
+struct TransposeConvAttr {
+  Ints out_pad, stride;
+  DType accumulator = DType::kInt32;
+};
+struct ClampAttr {
+  DType type = DType::kInt8;
+  int32_t min = 0, max = 0;
+};
+struct ShiftAttr {
+  bool round = false;
+};
+struct TransposeAttr {
+  Ints perms;
+};
+enum class Rounding : uint32_t { kSingle = 1, kDouble = 3 };
+struct RescaleAttr {
+  bool scale32 = true;
+  Rounding rounding = Rounding::kSingle;
+  bool per_channel = false;
+};
+/// The form must be the operator's: AxisAttr for kConcat, kArgMax and the reductions, and so on.
+using Attr = std::variant<std::monostate, AxisAttr, PoolAttr, ConvAttr, TransposeConvAttr,
+                          ClampAttr, ShiftAttr, TransposeAttr, RescaleAttr>;
+
+struct Operator {
+  Op op = Op::kIdentity;
+  Attr attr;
+  std::vector<std::string> inputs, outputs;
+  std::string location;
+};
+
+struct Tensor {
+  std::string name;
+  std::vector<int32_t> shape;
+  DType type = DType::kInt8;
+  Bytes data;  // of constants, little-endian; int48 in 6 bytes
+};
+
+/// A constant list of numbers, as shapes, paddings and the like are given.
+struct ShapeValue {
+  std::string name;
+  std::vector<int64_t> values;
+};
+
+struct Program {
+  std::vector<Tensor> tensors;
+  std::vector<ShapeValue> shapes;
+  std::vector<Operator> operators;
+  std::vector<std::string> inputs, outputs;
+};
+
+}  // namespace thimble::formats::tosa

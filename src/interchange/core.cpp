@@ -1,0 +1,145 @@
+#include "interchange/core.h"
+
+#include <optional>
+
+namespace thimble::interchange {
+
+using ir::OpKind;
+using ir::ValueId;
+
+Error refusal(const ir::Op& op, std::string_view format, const std::string& reason) {
+  const std::string where = op.source.where();
+  return unsupported("{}{}{} cannot be said in {}: {}", where, where.empty() ? "" : ": ",
+                     ir::op_name(op.kind), format, reason);
+}
+
+namespace {
+
+class Extraction {
+ public:
+  explicit Extraction(const ir::Graph& from)
+      : from_(from),
+        consumers_(from.consumers()),
+        producers_(from.producers()),
+        mapped_(from.value_count(), ir::kNoValue) {
+    core_.graph.name = from.name;
+  }
+
+  Result<Core> run() {
+    for (const ValueId input : from_.inputs()) THIMBLE_CHECK(add_input(input));
+    for (const ir::State& state : from_.states()) {
+      set(state.value, core_.graph.add_input(from_.value(state.value).name,
+                                             from_.type(state.value)));
+    }
+    for (const ir::Op& op : from_.ops()) THIMBLE_CHECK(add_op(op));
+    for (const ValueId output : from_.outputs()) THIMBLE_CHECK(add_output(output));
+    for (const ir::State& state : from_.states()) {
+      core_.graph.add_output(map(state.next));
+      core_.output_order.push_back(from_.type(state.value).dim_order);
+    }
+    core_.states = from_.states().size();
+    return std::move(core_);
+  }
+
+ private:
+  void set(ValueId old_value, ValueId new_value) {
+    mapped_[static_cast<size_t>(old_value)] = new_value;
+  }
+
+  ValueId map(ValueId old_value) {
+    if (old_value == ir::kNoValue) return ir::kNoValue;
+    ValueId& mapped = mapped_[static_cast<size_t>(old_value)];
+    const ir::Value& value = from_.value(old_value);
+    if (mapped == ir::kNoValue && value.constant) {
+      mapped = core_.graph.add_constant(value.name, value.constant, value.type.quant);
+    }
+    return mapped;
+  }
+
+  /// A float input is the codes of the quantize operators behind it, which must all be alike.
+  Status add_input(ValueId input) {
+    const ir::Value& value = from_.value(input);
+    if (value.type.dtype != ir::DType::kF32) {
+      set(input, core_.graph.add_input(value.name, value.type));
+      return ok();
+    }
+    const ir::Op* first = nullptr;
+    for (const int index : consumers_[static_cast<size_t>(input)]) {
+      const ir::Op& op = from_.ops()[static_cast<size_t>(index)];
+      if (op.kind != OpKind::quantize || (first && !(op.attrs == first->attrs))) {
+        return unsupported("input {}: float, and not only quantized, in one way", value.name);
+      }
+      first = &op;
+    }
+    if (!first) return unsupported("input {}: float, and nothing reads it", value.name);
+    ir::Type type = from_.type(first->output);
+    type.dim_order = value.type.dim_order;
+    if (!type.quant) {
+      type.quant = ir::per_tensor(first->number("scale"),
+                                  static_cast<int32_t>(first->integer("zero_point")));
+    }
+    const ValueId codes = core_.graph.add_input(value.name, type);
+    for (const int index : consumers_[static_cast<size_t>(input)]) {
+      set(from_.ops()[static_cast<size_t>(index)].output, codes);
+    }
+    return ok();
+  }
+
+  Status add_op(const ir::Op& op) {
+    if (mapped_[static_cast<size_t>(op.output)] != ir::kNoValue) return ok();
+    const bool leaves = op.kind == OpKind::dequantize && only_output(op.output);
+    if (leaves) return ok();
+    bool is_float = from_.type(op.output).dtype == ir::DType::kF32;
+    for (const ValueId input : op.inputs) {
+      is_float = is_float || (input != ir::kNoValue && from_.type(input).dtype == ir::DType::kF32);
+    }
+    if (is_float) return refusal(op, "integers", "it computes in float");
+    std::vector<ValueId> inputs;
+    for (const ValueId input : op.inputs) inputs.push_back(map(input));
+    const ir::Value& value = from_.value(op.output);
+    ir::Graph::ResultHint hint{value.name, value.type.dim_order, value.type.quant};
+    THIMBLE_TRY(const ValueId made, core_.graph.add(op.kind, std::move(inputs), op.attrs,
+                                                    op.source, std::move(hint)));
+    set(op.output, made);
+    return ok();
+  }
+
+  [[nodiscard]] bool only_output(ValueId value) const {
+    return consumers_[static_cast<size_t>(value)].empty();
+  }
+
+  Status add_output(ValueId output) {
+    core_.output_order.push_back(from_.type(output).dim_order);
+    const int producer = producers_[static_cast<size_t>(output)];
+    const ir::Op* op = producer < 0 ? nullptr : &from_.ops()[static_cast<size_t>(producer)];
+    if (!op || op->kind != OpKind::dequantize) {
+      if (from_.type(output).dtype == ir::DType::kF32) {
+        return unsupported("output {}: float that no dequantize makes", from_.value(output).name);
+      }
+      core_.graph.add_output(map(output));
+      return ok();
+    }
+    const ValueId codes = map(op->inputs[0]);
+    ir::Type& type = core_.graph.value(codes).type;
+    if (!type.quant) {
+      type.quant =
+          ir::per_tensor(op->number("scale"), static_cast<int32_t>(op->integer("zero_point")));
+    }
+    core_.graph.add_output(codes);
+    return ok();
+  }
+
+  const ir::Graph& from_;
+  std::vector<std::vector<int>> consumers_;
+  std::vector<int> producers_;
+  std::vector<ValueId> mapped_;
+  Core core_;
+};
+
+}  // namespace
+
+Result<Core> integer_core(const ir::Graph& graph) {
+  return Extraction(graph).run();
+}
+
+}  // namespace thimble::interchange

@@ -1,0 +1,166 @@
+// Arithmetic element by element: codes are widened to int32, computed there, and rescaled.
+
+#include <algorithm>
+
+#include "interchange/tosa_lowering.h"
+
+namespace thimble::interchange {
+
+using formats::tosa::DType;
+using formats::tosa::Op;
+using formats::tosa::Rounding;
+using ir::DimOrder;
+using ir::OpKind;
+
+Status TosaLowering::add_or_subtract() {
+  const bool subtracts = op_->kind == OpKind::qsub || op_->kind == OpKind::qsub16;
+  const DimOrder order = common_order();
+  const int spare = wide() ? 15 : 20;
+  const auto term = [&](size_t i, const std::string& name, bool negate) {
+    const auto zp = static_cast<int32_t>(zero_point(name + "zp"));
+    int x = broadcastable(i, order);
+    x = b_.rescale(x, {{{1 << 30, spare + 1}}, wide() ? 0 : zp});
+    if (negate) x = b_.sub(b_.same_rank(x, 0), x);
+    return scaled(x, scale(name), rounding());
+  };
+  const int a = term(0, "a_", false);
+  const int b = term(1, "b_", subtracts);
+  put(codes(b_.add(a, b), {scale("y_")}), order);
+  return ok();
+}
+
+Status TosaLowering::multiply() {
+  const DimOrder order = common_order();
+  const int a = b_.widen(broadcastable(0, order), zero_point("a_zp"));
+  const int b = b_.widen(broadcastable(1, order), zero_point("b_zp"));
+  put(codes(b_.mul(a, b), {scale()}), order);
+  return ok();
+}
+
+/// a * 2^20 / b to nearest, halves away from zero; b is not 0.
+int TosaLowering::divided(int a, int b) {
+  const int zero = b_.same_rank(a, 0);
+  const int size_a = b_.at_least(b_.sub(zero, a), 0);
+  const int magnitude_a = b_.add(b_.at_least(a, 0), size_a);
+  const int magnitude_b = b_.add(b_.at_least(b, 0), b_.at_least(b_.sub(zero, b), 0));
+  const int twice = b_.binary(Op::kIntDiv, b_.up(magnitude_a, 21), magnitude_b);
+  const int rounded = b_.down(b_.plus(twice, 1), 1);
+  const int one = b_.same_rank(a, 1), minus = b_.same_rank(a, -1);
+  const int sign = b_.mul(b_.select(b_.greater(zero, a), minus, one),
+                          b_.select(b_.greater(zero, b), minus, one));
+  return b_.mul(rounded, sign);
+}
+
+Status TosaLowering::divide() {
+  const DimOrder order = common_order();
+  const int a = b_.widen(broadcastable(0, order), zero_point("a_zp"));
+  const int b = b_.widen(broadcastable(1, order), zero_point("b_zp"));
+  const int zero = b_.same_rank(b, 0);
+  const int by_zero = b_.equal(b, zero);
+  const int quotient = divided(a, b_.select(by_zero, b_.same_rank(b, 1), b));
+  const int y = b_.widen(codes(quotient, {scale()}));
+  const auto limit = [&](const char* name) {
+    return b_.same_rank(y, static_cast<int32_t>(integer(name)));
+  };
+  const auto y_zp = static_cast<int32_t>(
+      std::clamp(zero_point("y_zp"), integer("min"), integer("max")));
+  int alone = b_.select(b_.greater(a, zero), limit("max"), b_.same_rank(y, y_zp));
+  alone = b_.select(b_.greater(zero, a), limit("min"), alone);
+  put(b_.narrow(b_.select(by_zero, alone, y), result_type()), order);
+  return ok();
+}
+
+Status TosaLowering::prelu() {
+  const DimOrder order = common_order();
+  const int x = b_.widen(broadcastable(0, order), zero_point("x_zp"));
+  const int w = b_.widen(broadcastable(1, order), zero_point("w_zp"));
+  const int above = scaled(x, scale(), rounding());
+  const int below = scaled(b_.mul(x, w), scale("w_"), rounding());
+  const int chosen = b_.select(b_.greater_equal(x, b_.same_rank(x, 0)), above, below);
+  const int y = b_.clamp(b_.plus(chosen, static_cast<int32_t>(zero_point("y_zp"))), integer("min"),
+                         integer("max"));
+  put(b_.narrow(y, result_type()), order);
+  return ok();
+}
+
+Status TosaLowering::table() {
+  const DimOrder order = common_order();
+  const int x = layouts_.get(operand(0), order);
+  const int table = logical(1);
+  put(b_.emit(Op::kTable, {}, {x, table}, DType::kInt8, b_.shape(x)), order);
+  return ok();
+}
+
+/// TOSA's table of int16 gives entry * 128 + slope * rest; ours divides that by 128, half up.
+Status TosaLowering::table16() {
+  const DimOrder order = common_order();
+  const int x = layouts_.get(operand(0), order);
+  const int line = b_.emit(Op::kTable, {}, {x, logical(1)}, DType::kInt32, b_.shape(x));
+  put(b_.narrow(b_.down(line, 7, true), DType::kInt16), order);
+  return ok();
+}
+
+Status TosaLowering::extreme_of_two() {
+  const DimOrder order = common_order();
+  const Op kind = op_->kind == OpKind::maximum ? Op::kMaximum : Op::kMinimum;
+  const int a = b_.widen(broadcastable(0, order)), b = b_.widen(broadcastable(1, order));
+  const int y = b_.binary(kind, a, b);
+  put(result_type() == DType::kInt32 ? y : b_.narrow(y, result_type()), order);
+  return ok();
+}
+
+Status TosaLowering::compare() {
+  if (dtype(0) == ir::DType::kBool) return refuse("it compares truth values");
+  const DimOrder order = common_order();
+  const int a = b_.widen(broadcastable(0, order)), b = b_.widen(broadcastable(1, order));
+  constexpr int kEqual = 0, kUnequal = 1, kLess = 2, kLessEqual = 3, kGreater = 4;
+  int y = -1;
+  switch (integer("relation")) {
+    case kEqual:
+      y = b_.equal(a, b);
+      break;
+    case kUnequal:
+      y = b_.unary(Op::kLogicalNot, b_.equal(a, b));
+      break;
+    case kLess:
+      y = b_.greater(b, a);
+      break;
+    case kLessEqual:
+      y = b_.greater_equal(b, a);
+      break;
+    case kGreater:
+      y = b_.greater(a, b);
+      break;
+    default:
+      y = b_.greater_equal(a, b);
+  }
+  put(y, order);
+  return ok();
+}
+
+Status TosaLowering::logical() {
+  const DimOrder order = common_order();
+  const int a = broadcastable(0, order);
+  if (op_->kind == OpKind::logical_not) {
+    put(b_.unary(Op::kLogicalNot, a), order);
+    return ok();
+  }
+  const Op kind = op_->kind == OpKind::logical_and ? Op::kLogicalAnd : Op::kLogicalOr;
+  put(b_.binary(kind, a, broadcastable(1, order)), order);
+  return ok();
+}
+
+Status TosaLowering::where() {
+  const DimOrder order = common_order();
+  put(b_.select(broadcastable(0, order), broadcastable(1, order), broadcastable(2, order)), order);
+  return ok();
+}
+
+Status TosaLowering::rescale_codes() {
+  const DimOrder order = common_order();
+  const int x = b_.widen(layouts_.get(operand(0), order), zero_point("x_zp"));
+  put(codes(x, {scale()}), order);
+  return ok();
+}
+
+}  // namespace thimble::interchange

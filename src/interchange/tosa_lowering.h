@@ -1,0 +1,130 @@
+#pragma once
+// Integer graph to TOSA, operator by operator: one function per kind of operator, in files by
+// family (tosa_*.cpp). Each leaves a tensor for the operator's result in the layouts.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interchange/core.h"
+#include "interchange/layouts.h"
+#include "interchange/tosa_builder.h"
+
+namespace thimble::interchange {
+
+class TosaLowering {
+ public:
+  explicit TosaLowering(const Core& core)
+      : core_(core), graph_(core.graph), layouts_(core.graph, b_) {}
+
+  Result<Bytes> run();
+
+ private:
+  using DType = formats::tosa::DType;
+  using Op = formats::tosa::Op;
+
+  Status lower();
+  Status lower_arithmetic();
+  Status lower_movement();
+  Status lower_statistics();
+
+  // tosa_weighted.cpp
+  Status convolution();
+  Status transposed_convolution();
+  Status linear();
+  Status matmul();
+  int one_convolution(int x, const std::vector<int>& weights, int bias, bool depthwise);
+  int bias_part(int64_t start, int64_t count);
+  Status finish_sums(int acc, ir::DimOrder order);
+
+  // tosa_elementwise.cpp
+  Status add_or_subtract();
+  Status multiply();
+  Status divide();
+  Status prelu();
+  Status table();
+  Status table16();
+  Status extreme_of_two();
+  Status compare();
+  Status logical();
+  Status where();
+  Status rescale_codes();
+  int divided(int a, int b);
+
+  // tosa_movement.cpp
+  Status reshape();
+  Status permute();
+  Status slice();
+  Status concat();
+  Status pad();
+  Status expand();
+  Status gather();
+  Status gather_elements();
+  Result<int> positions(size_t operand, int64_t size);
+
+  // tosa_pool.cpp
+  Status pool();
+  Status adaptive_pool();
+  Status mean();
+  Status extreme();
+  Status position_of_extreme();
+  Status running_sum();
+  Status resize();
+  int dilated_max(int x, int64_t rows, int64_t columns);
+  int windows_mean(int x);
+  int interpolated(int x, int axis, const ir::Tensor& low, const ir::Tensor& weight);
+
+  // tosa_softmax.cpp
+  Status softmax();
+  Status log_softmax();
+
+  // tosa_norm.cpp
+  Status norm();
+  Status variance();
+
+  // tosa_recurrent.cpp
+  Status recurrent();
+
+  // Of the operator at hand.
+  [[nodiscard]] int64_t integer(std::string_view name) const { return op_->integer(name); }
+  [[nodiscard]] std::vector<int64_t> integers(std::string_view name) const {
+    return op_->integers(name);
+  }
+  [[nodiscard]] bool has(size_t i) const {
+    return i < op_->inputs.size() && op_->inputs[i] != ir::kNoValue;
+  }
+  [[nodiscard]] ir::ValueId operand(size_t i) const { return op_->inputs[i]; }
+  [[nodiscard]] const ir::Shape& shape(size_t i) const { return graph_.type(operand(i)).shape; }
+  [[nodiscard]] ir::DType dtype(size_t i) const { return graph_.type(operand(i)).dtype; }
+  [[nodiscard]] const ir::Shape& result_shape() const { return graph_.type(op_->output).shape; }
+  [[nodiscard]] DType result_type() const { return tosa_type(graph_.type(op_->output).dtype); }
+  [[nodiscard]] bool wide() const { return dtype(0) == ir::DType::kI16; }
+  int logical(size_t i) { return layouts_.get(operand(i), {}); }
+  /// With the rank of the result, in an order of the result's dimensions.
+  int broadcastable(size_t i, const ir::DimOrder& order);
+  /// The order that the operands of an elementwise operator mostly have.
+  [[nodiscard]] ir::DimOrder common_order() const;
+  /// A constant operand's content.
+  Result<const ir::Tensor*> known(size_t i) const;
+  void put(int tensor, ir::DimOrder order = {}) {
+    layouts_.put(op_->output, std::move(order), tensor);
+  }
+  /// `name_mult` and `name_shift`.
+  [[nodiscard]] Scale scale(const std::string& name = "") const;
+  [[nodiscard]] formats::tosa::Rounding rounding() const;
+  [[nodiscard]] int64_t zero_point(std::string_view name) const;
+  /// 32-bit sums to codes of the result, within min and max.
+  int codes(int sums, const std::vector<Scale>& scales, bool narrow = false);
+  int scaled(int x, Scale scale, formats::tosa::Rounding rounding);
+  [[nodiscard]] Error refuse(const std::string& reason) const {
+    return refusal(*op_, "TOSA", reason);
+  }
+
+  const Core& core_;
+  const ir::Graph& graph_;
+  TosaBuilder b_;
+  Layouts layouts_;
+  const ir::Op* op_ = nullptr;
+};
+
+}  // namespace thimble::interchange

@@ -1,0 +1,245 @@
+// Pools, reductions over dimensions, and interpolation.
+
+#include <algorithm>
+
+#include "interchange/tosa_lowering.h"
+
+namespace thimble::interchange {
+
+using formats::tosa::DType;
+using formats::tosa::Op;
+using ir::DimOrder;
+using ir::OpKind;
+using ir::Shape;
+
+namespace {
+
+/// As of convolutions: TOSA wants the last window to end at the padded end. What no window reads is
+/// cut off, padding first.
+struct Windows {
+  int64_t before = 0, after = 0, size = 0, out = 0;
+};
+
+Windows exact_windows(int64_t size, int64_t before, int64_t after, int64_t kernel, int64_t stride) {
+  const int64_t rest = (size + before + after - kernel) % stride;
+  Windows w{before, after - rest, size, (size + before + after - kernel) / stride + 1};
+  if (w.after < 0) {
+    w.size += w.after;
+    w.after = 0;
+  }
+  return w;
+}
+
+formats::tosa::Ints ints(const std::vector<int64_t>& values) {
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+/// Both zero points are 0: TOSA's reciprocal of the count is a hair too large, so that it rounds
+/// halves away from zero as our sums do, but only about code 0.
+Status TosaLowering::pool() {
+  const bool mean = op_->kind == OpKind::qavg_pool2d || op_->kind == OpKind::qavg_pool2d16;
+  const auto kernel = integers("kernel"), stride = integers("stride"),
+             padding = integers("padding");
+  const Shape& s = shape(0);
+  int x = layouts_.get(operand(0), Layouts::image());
+  if (!mean && integers("dilation") != std::vector<int64_t>{1, 1}) {
+    put(dilated_max(x, result_shape()[2], result_shape()[3]), Layouts::image());
+    return ok();
+  }
+  const Windows rows = exact_windows(s[2], padding[0], padding[2], kernel[0], stride[0]);
+  const Windows columns = exact_windows(s[3], padding[1], padding[3], kernel[1], stride[1]);
+  x = b_.slice(x, {0, 0, 0, 0}, {s[0], rows.size, columns.size, s[1]});
+  const formats::tosa::PoolAttr attr{
+      ints(kernel), ints(stride), ints({rows.before, rows.after, columns.before, columns.after})};
+  const Shape out = {s[0], rows.out, columns.out, s[1]};
+  std::vector<int> operands = {x};
+  if (mean) {
+    const int zero = wide() ? b_.constants16({1}, {0}) : b_.constants8({1}, {0});
+    operands = {x, zero, zero};
+  }
+  int y = b_.emit(mean ? Op::kAvgPool2d : Op::kMaxPool2d, attr, operands, b_.type(x), out);
+  if (mean) y = b_.clamp(y, integer("min"), integer("max"));
+  put(y, Layouts::image());
+  return ok();
+}
+
+/// The largest of one strided slice per tap.
+int TosaLowering::dilated_max(int x, int64_t rows, int64_t columns) {
+  const auto kernel = integers("kernel"), stride = integers("stride"),
+             padding = integers("padding"), dilation = integers("dilation");
+  const int32_t lowest = wide() ? -32768 : -128;
+  x = b_.pad(x, {0, padding[0], padding[1], 0}, {0, padding[2], padding[3], 0}, lowest);
+  const int wide_x = b_.widen(x);
+  int best = -1;
+  for (int64_t r = 0; r < kernel[0]; ++r) {
+    const int lines = b_.strided(wide_x, 1, r * dilation[0], rows, stride[0]);
+    for (int64_t c = 0; c < kernel[1]; ++c) {
+      const int tap = b_.strided(lines, 2, c * dilation[1], columns, stride[1]);
+      best = best < 0 ? tap : b_.binary(Op::kMaximum, best, tap);
+    }
+  }
+  return b_.narrow(best, b_.type(x));
+}
+
+/// The mean of all positions of [N, H, W, C].
+int TosaLowering::windows_mean(int x) {
+  const Shape s = b_.shape(x);
+  const formats::tosa::PoolAttr attr{ints({s[1], s[2]}), {1, 1}, {0, 0, 0, 0}};
+  const int zero = wide() ? b_.constants16({1}, {0}) : b_.constants8({1}, {0});
+  const Shape out = {s[0], 1, 1, s[3]};
+  const int y = b_.emit(Op::kAvgPool2d, attr, {x, zero, zero}, b_.type(x), out);
+  return b_.clamp(y, integer("min"), integer("max"));
+}
+
+/// A pool of its own per position of the result: their windows differ in size.
+Status TosaLowering::adaptive_pool() {
+  const auto size = integers("size");
+  const Shape& s = shape(0);
+  const int x = layouts_.get(operand(0), Layouts::image());
+  std::vector<int> lines;
+  for (int64_t r = 0; r < size[0]; ++r) {
+    const int64_t top = r * s[2] / size[0], bottom = ((r + 1) * s[2] + size[0] - 1) / size[0];
+    const int band = b_.part(x, 1, top, bottom - top);
+    std::vector<int> cells;
+    for (int64_t c = 0; c < size[1]; ++c) {
+      const int64_t left = c * s[3] / size[1], right = ((c + 1) * s[3] + size[1] - 1) / size[1];
+      const int cell = b_.part(band, 2, left, right - left);
+      if (op_->kind == OpKind::qadaptive_avg_pool2d) {
+        cells.push_back(windows_mean(cell));
+      } else {
+        cells.push_back(b_.reduce(Op::kReduceMax, b_.reduce(Op::kReduceMax, cell, 1), 2));
+      }
+    }
+    lines.push_back(b_.concat(cells, 2));
+  }
+  put(b_.concat(lines, 1), Layouts::image());
+  return ok();
+}
+
+Status TosaLowering::mean() {
+  const DimOrder order = layouts_.existing(operand(0));
+  int sum = b_.widen(layouts_.get(operand(0), order), zero_point("x_zp"));
+  for (const int64_t dim : integers("dims")) {
+    sum = b_.reduce(Op::kReduceSum, sum, Layouts::position(order, dim));
+  }
+  const int y = codes(sum, {scale()}, wide());
+  if (result_shape().size() == order.size()) {
+    put(y, order);
+  } else {
+    put(b_.reshape(y, result_shape()));
+  }
+  return ok();
+}
+
+Status TosaLowering::extreme() {
+  const DimOrder order = layouts_.existing(operand(0));
+  const Op kind = op_->kind == OpKind::amax ? Op::kReduceMax : Op::kReduceMin;
+  int x = layouts_.get(operand(0), order);
+  if (b_.type(x) == DType::kBool) return refuse("it orders truth values");
+  for (const int64_t dim : integers("dims")) {
+    x = b_.reduce(kind, x, Layouts::position(order, dim));
+  }
+  if (result_shape().size() == order.size()) {
+    put(x, order);
+    return ok();
+  }
+  // Without the reduced dimensions: what is left keeps its order only in logical order.
+  Shape kept = shape(0);
+  for (const int64_t dim : integers("dims")) kept[static_cast<size_t>(dim)] = 1;
+  const Shape there = Layouts::in_order(kept, order);
+  if (!ir::same_memory(kept, order, {})) {
+    std::vector<int> perms;
+    for (size_t i = 0; i < kept.size(); ++i) {
+      perms.push_back(Layouts::position(order, static_cast<int64_t>(i)));
+    }
+    x = b_.transpose(b_.reshape(x, there), perms);
+  }
+  put(b_.reshape(x, result_shape()));
+  return ok();
+}
+
+Status TosaLowering::position_of_extreme() {
+  int x = logical(0);
+  if (b_.type(x) != DType::kInt8 && b_.type(x) != DType::kInt16) {
+    return refuse("ARGMAX reads int8 or int16");
+  }
+  // The complement of a code orders codes the other way round.
+  if (integer("smallest") != 0) {
+    x = b_.narrow(b_.unary(Op::kBitwiseNot, b_.widen(x)), b_.type(x));
+  }
+  const auto axis = static_cast<int32_t>(integer("dim"));
+  Shape out = b_.shape(x);
+  out.erase(out.begin() + axis);
+  const int y = b_.emit(Op::kArgMax, formats::tosa::AxisAttr{axis}, {x}, DType::kInt32, out);
+  put(b_.reshape(y, result_shape()));
+  return ok();
+}
+
+/// A product with a triangle of ones.
+Status TosaLowering::running_sum() {
+  const DimOrder last = [&] {
+    DimOrder order;
+    for (size_t i = 0; i < shape(0).size(); ++i) {
+      if (static_cast<int64_t>(i) != integer("dim")) order.push_back(static_cast<uint8_t>(i));
+    }
+    order.push_back(static_cast<uint8_t>(integer("dim")));
+    return order;
+  }();
+  const Shape there = Layouts::in_order(shape(0), last);
+  const int64_t n = there.back(), rows = ir::element_count(there) / n;
+  std::vector<int32_t> ones;
+  for (int64_t k = 0; k < n; ++k) {
+    for (int64_t i = 0; i < n; ++i) ones.push_back(k <= i ? 1 : 0);
+  }
+  const int x = b_.reshape(layouts_.get(operand(0), last), {1, rows, n});
+  if (b_.type(x) != DType::kInt8) return refuse("16-bit codes");
+  const int zero = b_.constants8({1}, {static_cast<int32_t>(zero_point("x_zp"))});
+  const int acc = b_.emit(Op::kMatMul, {},
+                          {x, b_.constants8({1, n, n}, ones), zero, b_.constants8({1}, {0})},
+                          DType::kInt32, {1, rows, n});
+  put(b_.reshape(codes(acc, {scale()}), there), last);
+  return ok();
+}
+
+// --- bilinear ----------------------------------------------------------------------------------
+
+/// (2048 - w[i]) * x[low[i]] + w[i] * x[min(low[i] + 1, last)] along an axis of [N, H, W, C].
+int TosaLowering::interpolated(int x, int axis, const ir::Tensor& low, const ir::Tensor& weight) {
+  const Shape s = b_.shape(x);
+  const auto at = static_cast<size_t>(axis);
+  const auto n = static_cast<int32_t>(s[at]);
+  const auto lows = low.data<int32_t>();
+  const auto weights = weight.data<int32_t>();
+  std::vector<int32_t> below(lows.begin(), lows.end()), above, keep;
+  for (const int32_t l : lows) above.push_back(std::min(l + 1, n - 1));
+  for (const int32_t w : weights) keep.push_back(2048 - w);
+  const int64_t before = ir::element_count(Shape(s.begin(), s.begin() + axis));
+  const int64_t behind = ir::element_count(Shape(s.begin() + axis + 1, s.end()));
+  const auto count = static_cast<int64_t>(lows.size());
+  const int values = b_.reshape(x, {before, n, behind});
+  const auto term = [&](const std::vector<int32_t>& rows, const std::vector<int32_t>& factors) {
+    const int index = b_.tile(b_.constants32({1, count}, rows), {before, count});
+    return b_.mul(b_.gather(values, index), b_.constants32({1, count, 1}, factors));
+  };
+  const int sum = b_.add(term(below, keep), term(above, {weights.begin(), weights.end()}));
+  Shape out = s;
+  out[at] = count;
+  return b_.reshape(sum, out);
+}
+
+Status TosaLowering::resize() {
+  if (wide()) return refuse("16-bit codes: their sums need more than 32 bits");
+  for (size_t i = 1; i < 5; ++i) THIMBLE_CHECK(known(i));
+  const int x = b_.widen(layouts_.get(operand(0), Layouts::image()));
+  const auto tensor = [&](size_t i) -> const ir::Tensor& {
+    return *graph_.value(operand(i)).constant;
+  };
+  const int rows = interpolated(x, 1, tensor(1), tensor(2));
+  const int sum = interpolated(rows, 2, tensor(3), tensor(4));
+  put(b_.narrow(b_.down(sum, 22, true), DType::kInt8), Layouts::image());
+  return ok();
+}
+
+}  // namespace thimble::interchange

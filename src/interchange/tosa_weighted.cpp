@@ -1,0 +1,229 @@
+// Convolutions, linear layers and matrix products: TOSA's own operators give the sums, RESCALE the
+// codes. Images are [N, H, W, C] there, weights [O, H, W, I].
+
+#include <algorithm>
+
+#include "interchange/tosa_lowering.h"
+
+namespace thimble::interchange {
+
+using formats::tosa::ConvAttr;
+using formats::tosa::DType;
+using formats::tosa::Op;
+using ir::DimOrder;
+using ir::Shape;
+
+namespace {
+
+formats::tosa::Ints ints(const std::vector<int64_t>& values) {
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
+/// Entries start .. start + count of the bias, or zeros: int32, or int48 beside int16 activations.
+int TosaLowering::bias_part(int64_t start, int64_t count) {
+  const auto bytes_each = static_cast<size_t>(wide() ? 6 : 4);
+  Bytes bytes(static_cast<size_t>(count) * bytes_each);
+  if (has(2)) {
+    const ir::Tensor& bias = *graph_.value(operand(2)).constant;
+    const size_t stride = ir::dtype_bytes(bias.dtype);
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      const size_t from = (static_cast<size_t>(start) + i) * stride;
+      for (size_t k = 0; k < bytes_each; ++k) bytes[i * bytes_each + k] = bias.bytes[from + k];
+    }
+  }
+  return b_.constant(wide() ? DType::kInt48 : DType::kInt32, {count}, std::move(bytes));
+}
+
+/// Sums to codes, with a multiplier per channel, which is the last dimension.
+Status TosaLowering::finish_sums(int acc, DimOrder order) {
+  THIMBLE_TRY(const ir::Tensor* mults, known(3));
+  THIMBLE_TRY(const ir::Tensor* shifts, known(4));
+  std::vector<Scale> scales;
+  for (size_t i = 0; i < mults->data<int32_t>().size(); ++i) {
+    scales.push_back({mults->data<int32_t>()[i], shifts->data<int32_t>()[i]});
+  }
+  int y = codes(acc, scales, wide());
+  if (order.empty()) y = b_.reshape(y, result_shape());
+  put(y, std::move(order));
+  return ok();
+}
+
+namespace {
+
+/// What a window reads of one dimension: TOSA wants its steps to end exactly at the padded end.
+struct Extent {
+  int64_t before = 0, after = 0, size = 0, out = 0;
+};
+
+Extent exact_extent(int64_t size, int64_t before, int64_t after, int64_t window, int64_t stride) {
+  const int64_t rest = (size + before + after - window) % stride;
+  Extent e{before, after - rest, size, (size + before + after - window) / stride + 1};
+  if (e.after < 0) {
+    e.size += e.after;
+    e.after = 0;
+  }
+  return e;
+}
+
+}  // namespace
+
+Status TosaLowering::convolution() {
+  THIMBLE_TRY(const ir::Tensor* weights, known(1));
+  if (has(2)) THIMBLE_CHECK(known(2));
+  const Shape& w = weights->shape;
+  const auto padding = integers("padding");
+  const auto stride = integers("stride");
+  const auto dilation = integers("dilation");
+  const int64_t groups = integer("groups");
+  const Extent rows = exact_extent(shape(0)[2], padding[0], padding[2],
+                                   (w[2] - 1) * dilation[0] + 1, stride[0]);
+  const Extent columns = exact_extent(shape(0)[3], padding[1], padding[3],
+                                      (w[3] - 1) * dilation[1] + 1, stride[1]);
+  const int64_t batch = shape(0)[0], channels = shape(0)[1];
+  int x = layouts_.get(operand(0), Layouts::image());
+  x = b_.slice(x, {0, 0, 0, 0}, {batch, rows.size, columns.size, channels});
+  const ConvAttr attr{ints({rows.before, rows.after, columns.before, columns.after}), ints(stride),
+                      ints(dilation), wide() ? DType::kInt48 : DType::kInt32};
+  const auto x_zp = static_cast<int32_t>(zero_point("x_zp"));
+  const int x_zero = wide() ? b_.constants16({1}, {0}) : b_.constants8({1}, {x_zp});
+  const int w_zero = b_.constants8({1}, {0});
+  Shape out = {batch, rows.out, columns.out, w[0]};
+  const auto depthwise = groups == channels && w[1] == 1 && groups > 1;
+  if (depthwise || groups == 1) {
+    int kernel = layouts_.get(operand(1), {0, 2, 3, 1});
+    if (depthwise) {
+      kernel = b_.constant(DType::kInt8, {w[2], w[3], channels, w[0] / channels},
+                           ir::to_memory(*weights, {2, 3, 0, 1}));
+    }
+    const Op kind = depthwise ? Op::kDepthwiseConv2d : Op::kConv2d;
+    return finish_sums(b_.emit(kind, attr, {x, kernel, bias_part(0, w[0]), x_zero, w_zero},
+                               attr.accumulator, out),
+                       Layouts::image());
+  }
+  const int64_t in_each = channels / groups, out_each = w[0] / groups;
+  out[3] = out_each;
+  std::vector<int> parts;
+  const int all = layouts_.get(operand(1), {0, 2, 3, 1});
+  for (int64_t g = 0; g < groups; ++g) {
+    const int part = b_.part(x, 3, g * in_each, in_each);
+    const int kernel = b_.part(all, 0, g * out_each, out_each);
+    parts.push_back(b_.emit(Op::kConv2d, attr,
+                            {part, kernel, bias_part(g * out_each, out_each), x_zero, w_zero},
+                            attr.accumulator, out));
+  }
+  return finish_sums(b_.concat(parts, 3), Layouts::image());
+}
+
+namespace {
+
+/// Weights [I, O, kh, kw] of a group as TOSA wants them, [O, H, W, I], with zeros between the taps
+/// of a dilated kernel.
+Bytes spread_weights(const ir::Tensor& w, int64_t first, int64_t count, int64_t dilation_h,
+                     int64_t dilation_w) {
+  const int64_t outs = w.shape[1], kh = w.shape[2], kw = w.shape[3];
+  const int64_t rows = (kh - 1) * dilation_h + 1, columns = (kw - 1) * dilation_w + 1;
+  Bytes bytes(static_cast<size_t>(outs * rows * columns * count));
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t o = 0; o < outs; ++o) {
+      for (int64_t tap = 0; tap < kh * kw; ++tap) {
+        const int64_t row = tap / kw * dilation_h, column = tap % kw * dilation_w;
+        const int64_t to = ((o * rows + row) * columns + column) * count + i;
+        bytes[static_cast<size_t>(to)] =
+            w.bytes[static_cast<size_t>(((first + i) * outs + o) * kh * kw + tap)];
+      }
+    }
+  }
+  return bytes;
+}
+
+}  // namespace
+
+Status TosaLowering::transposed_convolution() {
+  THIMBLE_TRY(const ir::Tensor* weights, known(1));
+  if (has(2)) THIMBLE_CHECK(known(2));
+  const Shape& w = weights->shape;
+  const auto padding = integers("padding");
+  const auto more = integers("output_padding");
+  const auto dilation = integers("dilation");
+  const int64_t groups = integer("groups");
+  const int64_t in_each = w[0] / groups;
+  const Shape kernel = {w[1], (w[2] - 1) * dilation[0] + 1, (w[3] - 1) * dilation[1] + 1, in_each};
+  // The format allows to cut less than the kernel's size at an end: the rest is sliced off.
+  const auto cut = [](int64_t pad, int64_t extent) { return std::min(pad, extent - 1); };
+  const int64_t top = cut(padding[0], kernel[1]), left = cut(padding[1], kernel[2]);
+  const int64_t bottom = cut(padding[2], kernel[1]), right = cut(padding[3], kernel[2]);
+  const formats::tosa::TransposeConvAttr attr{
+      ints({-top, more[0] - bottom, -left, more[1] - right}), ints(integers("stride")),
+      wide() ? DType::kInt48 : DType::kInt32};
+  const Shape& y = result_shape();
+  const Shape full = {y[0], y[2] + padding[0] - top + padding[2] - bottom,
+                      y[3] + padding[1] - left + padding[3] - right, w[1]};
+  const auto x_zp = static_cast<int32_t>(zero_point("x_zp"));
+  const int x_zero = wide() ? b_.constants16({1}, {0}) : b_.constants8({1}, {x_zp});
+  const int w_zero = b_.constants8({1}, {0});
+  const int x = layouts_.get(operand(0), Layouts::image());
+  std::vector<int> parts;
+  for (int64_t g = 0; g < groups; ++g) {
+    const int part = b_.part(x, 3, g * in_each, in_each);
+    const int taps =
+        b_.constant(DType::kInt8, kernel,
+                    spread_weights(*weights, g * in_each, in_each, dilation[0], dilation[1]));
+    parts.push_back(b_.emit(Op::kTransposeConv2d, attr,
+                            {part, taps, bias_part(g * w[1], w[1]), x_zero, w_zero},
+                            attr.accumulator, full));
+  }
+  const int all = b_.slice(b_.concat(parts, 3), {0, padding[0] - top, padding[1] - left, 0},
+                           {y[0], y[2], y[3], y[1]});
+  return finish_sums(all, Layouts::image());
+}
+
+Status TosaLowering::linear() {
+  THIMBLE_TRY(const ir::Tensor* weights, known(1));
+  if (has(2)) THIMBLE_CHECK(known(2));
+  const int64_t out = weights->shape[0], in = weights->shape[1];
+  const int64_t rows = ir::element_count(shape(0)) / in;
+  const int x = b_.reshape(logical(0), {rows, 1, 1, in});
+  const int kernel = b_.constant(DType::kInt8, {out, 1, 1, in}, weights->bytes);
+  const auto x_zp = static_cast<int32_t>(zero_point("x_zp"));
+  const int x_zero = wide() ? b_.constants16({1}, {0}) : b_.constants8({1}, {x_zp});
+  const ConvAttr attr{{0, 0, 0, 0}, {1, 1}, {1, 1}, wide() ? DType::kInt48 : DType::kInt32};
+  const int acc =
+      b_.emit(Op::kConv2d, attr, {x, kernel, bias_part(0, out), x_zero, b_.constants8({1}, {0})},
+              attr.accumulator, {rows, 1, 1, out});
+  return finish_sums(acc, {});
+}
+
+Status TosaLowering::matmul() {
+  const Shape& y = result_shape();
+  const size_t rank = y.size();
+  Shape batch(y.begin(), y.end() - 2);
+  const int64_t count = ir::element_count(batch);
+  // [batch..., rows, columns] with leading dimensions of the result, as [count, rows, columns].
+  const auto flat = [&](size_t i) {
+    const Shape& s = shape(i);
+    Shape full(rank - s.size(), 1);
+    full.insert(full.end(), s.begin(), s.end());
+    int t = b_.reshape(logical(i), full);
+    Shape wanted = batch;
+    wanted.insert(wanted.end(), s.end() - 2, s.end());
+    t = b_.tile(t, wanted);
+    return b_.reshape(t, {count, s[s.size() - 2], s[s.size() - 1]});
+  };
+  if (shape(0).size() < 2 || shape(1).size() < 2) return refuse("an operand of one dimension");
+  const int a = flat(0);
+  int b = flat(1);
+  if (integer("transpose_b") != 0) b = b_.transpose(b, {0, 2, 1});
+  const auto zero = [&](const char* name) {
+    return wide() ? b_.constants16({1}, {0})
+                  : b_.constants8({1}, {static_cast<int32_t>(zero_point(name))});
+  };
+  const int acc = b_.emit(Op::kMatMul, {}, {a, b, zero("a_zp"), zero("b_zp")},
+                          wide() ? DType::kInt48 : DType::kInt32,
+                          {count, b_.shape(a)[1], b_.shape(b)[2]});
+  put(b_.reshape(codes(acc, {scale()}, wide()), y));
+  return ok();
+}
+
+}  // namespace thimble::interchange

@@ -1,0 +1,146 @@
+// Writes graphs as .tflite and .tosa with inputs and what the evaluator makes of them, for
+// interchange_peer.py to run in LiteRT and in the TOSA reference model.
+//
+//   interchange_cases FOLDER random|wide FIRST COUNT OPS
+//   interchange_cases FOLDER ir FILE.ir...
+//
+// Of case NAME: NAME.tosa, NAME.tflite (or NAME.tosa.why, NAME.tflite.why with the refusal),
+// NAME.in0.npy ..., NAME.out0.npy ..., all in the memory order of the interface.
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "../../conformance/random_integer_graph.h"
+#include "../../conformance/random_wide_graph.h"
+#include "../../unit/ir_random_graph.h"
+#include "eval/evaluate.h"
+#include "formats/npy/npy.h"
+#include "interchange/core.h"
+#include "interchange/layouts.h"
+#include "interchange/tflite.h"
+#include "interchange/tosa.h"
+#include "ir/print.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using namespace thimble;
+
+void write_file(const fs::path& path, ByteView bytes) {
+  std::ofstream out(path, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+void write_format(const fs::path& path, const Result<Bytes>& made) {
+  if (made.ok()) return write_file(path, *made);
+  write_file(path.string() + ".why", as_byte_view(made.error().message));
+}
+
+formats::npy::DType npy_type(ir::DType dtype) {
+  switch (dtype) {
+    case ir::DType::kI16:
+      return formats::npy::DType::kInt16;
+    case ir::DType::kI32:
+      return formats::npy::DType::kInt32;
+    case ir::DType::kI64:
+      return formats::npy::DType::kInt64;
+    case ir::DType::kBool:
+      return formats::npy::DType::kBool;
+    case ir::DType::kU8:
+      return formats::npy::DType::kUint8;
+    default:
+      return formats::npy::DType::kInt8;
+  }
+}
+
+void write_tensor(const fs::path& path, const ir::Tensor& tensor, ir::DimOrder order) {
+  if (order.empty()) order = interchange::Layouts::logical(tensor.shape.size());
+  formats::npy::NpyArray array;
+  array.dtype = npy_type(tensor.dtype);
+  array.shape = interchange::Layouts::in_order(tensor.shape, order);
+  array.bytes = ir::to_memory(tensor, order);
+  if (!formats::npy::write_npy(path, array).ok()) std::exit(1);
+}
+
+ir::Tensor random_input(test::Random& random, const ir::Type& type) {
+  ir::Tensor tensor = ir::zeros(type.dtype, type.shape);
+  const size_t each = ir::dtype_bytes(type.dtype);
+  for (size_t i = 0; i < tensor.bytes.size(); ++i) {
+    const bool whole = type.dtype == ir::DType::kI32 || type.dtype == ir::DType::kI64;
+    const bool truth = type.dtype == ir::DType::kBool;
+    if (whole && i % each != 0) continue;
+    tensor.bytes[i] = static_cast<std::byte>(random.between(0, whole || truth ? 1 : 255));
+  }
+  return tensor;
+}
+
+int write_case(const fs::path& folder, const std::string& name, const ir::Graph& graph,
+               uint64_t seed) {
+  write_format(folder / (name + ".tosa"), interchange::to_tosa(graph));
+  write_format(folder / (name + ".tflite"), interchange::to_tflite(graph));
+  const Result<interchange::Core> core = interchange::integer_core(graph);
+  if (!core.ok()) return 0;
+  test::Random random(seed);
+  std::vector<ir::Tensor> inputs;
+  for (const ir::ValueId input : core->graph.inputs()) {
+    inputs.push_back(random_input(random, core->graph.type(input)));
+    write_tensor(folder / fmt::format("{}.in{}.npy", name, inputs.size() - 1), inputs.back(),
+                 core->graph.type(input).dim_order);
+  }
+  const auto outputs = eval::evaluate(core->graph, inputs);
+  if (!outputs.ok()) {
+    std::fprintf(stderr, "%s: %s\n", name.c_str(), outputs.error().message.c_str());
+    return 1;
+  }
+  for (size_t i = 0; i < outputs->size(); ++i) {
+    write_tensor(folder / fmt::format("{}.out{}.npy", name, i), (*outputs)[i],
+                 core->output_order[i]);
+  }
+  return 0;
+}
+
+int write_ir(const fs::path& folder, const fs::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  const auto graph = ir::parse(text.str(), path.filename().string());
+  if (!graph.ok()) {
+    std::fprintf(stderr, "%s\n", graph.error().message.c_str());
+    return 1;
+  }
+  return write_case(folder, path.stem().string(), *graph, 1);
+}
+
+int run(int argc, char** argv) {
+  if (argc < 4) {
+    std::fprintf(stderr, "interchange_cases FOLDER random|wide FIRST COUNT OPS | ir FILE...\n");
+    return 2;
+  }
+  const fs::path folder = argv[1];
+  const std::string kind = argv[2];
+  fs::create_directories(folder);
+  int failures = 0;
+  if (kind == "ir") {
+    for (int i = 3; i < argc; ++i) failures += write_ir(folder, argv[i]);
+    return failures == 0 ? 0 : 1;
+  }
+  if (argc < 6) return 2;
+  const auto first = static_cast<uint64_t>(std::atoll(argv[3]));
+  const int ops = std::atoi(argv[5]);
+  for (uint64_t seed = first; seed < first + static_cast<uint64_t>(std::atoll(argv[4])); ++seed) {
+    const ir::Graph graph = kind == "wide" ? test::random_wide_graph(seed, ops)
+                                           : test::random_integer_graph(seed, {ops, false});
+    failures += write_case(folder, fmt::format("{}_{}", kind, seed), graph, seed);
+  }
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return run(argc, argv);
+}
