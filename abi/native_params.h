@@ -124,4 +124,25 @@ struct IoQuant {
 };
 static_assert(sizeof(IoQuant) == 16);
 
+/// The `named_data` entry "thimble_delegates", present if the program has delegates whose memory
+/// was planned: one record for each row of the plan's delegates, in order. All of a file without it
+/// are ExecuTorch's, which has no room for a plan: their scratch then lies behind the arena.
+inline constexpr char kDelegatesKey[] = "thimble_delegates";
+/// Which memory is behind which port of an Ethos-U, as the network was scheduled for.
+enum class MemoryMode : uint8_t {
+  kUnknown,        // whatever the NPU of the product is set up for
+  kSramOnly,       // constants and scratch in SRAM
+  kSharedSram,     // constants in flash or DRAM, scratch in SRAM
+  kDedicatedSram,  // constants and scratch in DRAM, fast scratch in SRAM
+};
+inline constexpr uint32_t kFastOutside = 0xFFFFFFFF;
+struct DelegateRecord {
+  uint32_t scratch_offset;  // in the arena, a multiple of 16; its size is in the payload
+  uint32_t fast_bytes;      // of fast scratch; 0: none
+  uint32_t fast_offset;     // in the arena, a multiple of 16; or kFastOutside: the NPU has its own
+  MemoryMode memory_mode;
+  uint8_t reserved[3];
+};
+static_assert(sizeof(DelegateRecord) == 16);
+
 }  // namespace thimble::abi

@@ -12,6 +12,10 @@
 #include "abi/limits.h"
 #include "abi/status.h"
 
+namespace thimble::runtime {
+struct Delegates;
+}
+
 namespace thimble::kernels {
 
 using abi::Status;
@@ -133,6 +137,8 @@ struct KernelTable {
   /// Of a table that is sorted by name_bytes, as a large one should be: [n] is how many names are
   /// shorter than n, for n up to kNameBytesMax + 1. Else null.
   const uint16_t* shorter = nullptr;
+  /// What runs delegate calls (runtime/exec/delegates.h); null if the files have none.
+  const runtime::Delegates* delegates = nullptr;
 };
 inline constexpr uint32_t kNameBytesMax = 63;
 

@@ -15,6 +15,8 @@
 #include "ir/dtype_text.h"
 #include "ir/op.h"
 #include "ir/print.h"
+#include "npu/ethos_u/text/payload.h"
+#include "npu/ethos_u/text/text.h"
 #include "tools/commands.h"
 #include "tools/explain.h"
 #include "tools/output.h"
@@ -185,13 +187,34 @@ Result<Report> inspect_ir(const fs::path& path) {
   return report;
 }
 
+/// A driver payload of the Ethos-U: its header, and its command stream as text.
+Result<Report> inspect_payload(const Bytes& bytes, const std::string& label) {
+  namespace text = thimble::ethos_u::text;
+  THIMBLE_TRY(const text::Payload payload, text::read_payload(bytes, label));
+  const thimble::ethos_u::Config* hardware = payload.hardware();
+  Report report;
+  report.text = text::print(payload);
+  report.json = {{"file", label},
+                 {"format", fmt::format("cop{}", payload.form)},
+                 {"configuration", hardware == nullptr ? Json(nullptr) : Json(hardware->name)},
+                 {"config", payload.config.word},
+                 {"id", payload.id},
+                 {"stream_offset", payload.stream_offset},
+                 {"stream_words", payload.stream.size()},
+                 {"stream", text::disassemble(payload.stream, payload.config.generation)}};
+  return report;
+}
+
 Result<Report> inspect_file(const fs::path& path) {
   const std::string kind = extension(path);
   if (kind == ".pte") return inspect_pte(path);
   if (kind == ".pt2") return inspect_pt2(path);
   if (kind == ".npz") return inspect_npz(path);
   if (kind == ".ir") return inspect_ir(path);
-  return bad_input("{}: a .pt2, .pte, .npz or .ir expected", path.filename().string());
+  const std::string label = path.filename().string();
+  THIMBLE_TRY(const Bytes bytes, read_file(path));
+  if (thimble::ethos_u::text::is_payload(bytes)) return inspect_payload(bytes, label);
+  return bad_input("{}: a .pt2, .pte, .npz, .ir or Ethos-U payload (COP1, COP2) expected", label);
 }
 
 int inspect(const Arguments& arguments) {
@@ -208,7 +231,8 @@ int inspect(const Arguments& arguments) {
 }  // namespace
 
 void add_inspect(CLI::App& app, int* exit_code) {
-  CLI::App* verb = app.add_subcommand("inspect", "Show what a .pt2, .pte, .npz or .ir holds");
+  CLI::App* verb =
+      app.add_subcommand("inspect", "Show what a .pt2, .pte, .npz, .ir or Ethos-U payload holds");
   auto arguments = std::make_shared<Arguments>();
   verb->add_option("file", arguments->file, "The file")->required();
   verb->add_flag("--json", arguments->json, "As one JSON object");

@@ -8,7 +8,7 @@
 #include "formats/pte/read.h"
 #include "hostrun/host.h"
 #include "ir/print.h"
-#include "target/target.h"
+#include "target/part.h"
 #include "tools/output.h"
 
 namespace thimble::tools {
@@ -54,11 +54,14 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   if (named.empty()) {
     return bad_input("{}: the file does not say for which target it is: --target NAME", label);
   }
-  THIMBLE_TRY(const target::Target* target, target::find_target(named));
+  THIMBLE_TRY(const target::Part part, target::find_part(named));
+  const target::Target* const target = part.cpu;
   hostrun::QemuOptions qemu;
   qemu.target = std::string(target->name);
   qemu.count_instructions = options.count_instructions;
   qemu.profile = options.profile;
+  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
+  THIMBLE_TRY(qemu.npu, hostrun::read_npu_needs(program, label));
   THIMBLE_TRY(const std::string board, hostrun::qemu_board(qemu.target));
   Model model;
   model.label = label;
@@ -82,8 +85,8 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
   if (!options.target.empty()) {
-    THIMBLE_TRY(const target::Target* target, target::find_target(options.target));
-    (void)target;
+    THIMBLE_TRY(const target::Part part, target::find_part(options.target));
+    (void)part;
   }
   if (options.on == "eval") {
     THIMBLE_TRY(ir::Graph graph, emit::lift(program));

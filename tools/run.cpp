@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/sha256.h"
 #include "driver/data.h"
 #include "driver/report.h"
 #include "ir/dtype_text.h"
@@ -16,7 +17,6 @@
 #include "tools/output.h"
 #include "tools/pairs.h"
 #include "tools/quality.h"
-#include "tools/sha256.h"
 
 namespace thimble::tools {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "hostrun/qemu.h"
 #include "import/import.h"
-#include "target/target.h"
+#include "target/part.h"
 #include "tools/commands.h"
 #include "tools/output.h"
 
@@ -33,23 +33,61 @@ std::string_view isa_text(abi::Isa isa) {
   return "unknown";
 }
 
-std::string board_of(const target::Target& target) {
-  const Result<std::string> board = hostrun::qemu_board(target.name);
+std::string board_of(const target::Part& part) {
+  const Result<std::string> board = hostrun::qemu_board(part.cpu->name);
   return board ? *board : "none";
 }
 
-Json to_json(const target::Target& target) {
-  return {{"name", target.name},
-          {"engine", target.engine},
-          {"summary", target.summary},
-          {"isa", isa_text(target.isa)},
-          {"qemu_board", board_of(target)}};
+/// The first engine is where operators go first; the CPU takes what is left.
+std::vector<std::string> engines_of(const target::Part& part) {
+  std::vector<std::string> engines;
+  for (const target::EngineUse& use : part.engines) engines.push_back(use.name);
+  engines.emplace_back(part.cpu->engine);
+  return engines;
 }
 
-void print(const target::Target& target) {
-  std::printf("%-16s %-28s %-8s %s\n", std::string(target.name).c_str(),
-              std::string(target.summary).c_str(), std::string(isa_text(target.isa)).c_str(),
-              board_of(target).c_str());
+Json to_json(const target::Part& part) {
+  Json json = {{"name", part.name},           {"engine", engines_of(part).front()},
+               {"engines", engines_of(part)}, {"cpu", part.cpu->name},
+               {"summary", part.summary},     {"isa", isa_text(part.cpu->isa)},
+               {"qemu_board", board_of(part)}};
+  json["memories"] = Json::array();
+  for (const target::Memory& memory : part.memories) {
+    json["memories"].push_back({{"name", memory.name}, {"bytes", memory.bytes}});
+  }
+  json["npus"] = Json::array();
+  for (const target::EngineUse& use : part.engines) {
+    json["npus"].push_back(
+        {{"name", use.name}, {"system", use.system}, {"memory_mode", use.memory_mode}});
+  }
+  return json;
+}
+
+void print_row(const target::Part& part) {
+  std::printf("%-16s %-52s %-8s %s\n", part.name.c_str(), part.summary.c_str(),
+              std::string(isa_text(part.cpu->isa)).c_str(), board_of(part).c_str());
+}
+
+void print_details(const target::Part& part) {
+  print_row(part);
+  for (const target::EngineUse& use : part.engines) {
+    std::printf("  npu     %-16s %s, %s\n", use.name.c_str(), use.memory_mode.c_str(),
+                use.system.c_str());
+  }
+  if (!part.engines.empty()) std::printf("  cpu     %s\n", std::string(part.cpu->name).c_str());
+  for (const target::Memory& memory : part.memories) {
+    std::printf("  memory  %-16s %lld B\n", memory.name.c_str(),
+                static_cast<long long>(memory.bytes));
+  }
+}
+
+Result<std::vector<target::Part>> all_parts() {
+  std::vector<target::Part> parts;
+  for (const std::string& name : target::part_names()) {
+    THIMBLE_TRY(target::Part part, target::find_part(name));
+    parts.push_back(std::move(part));
+  }
+  return parts;
 }
 
 /// The rows of the importer's table: every target takes what they become.
@@ -66,26 +104,26 @@ int list_ops(bool json) {
 int targets(const Arguments& arguments) {
   if (arguments.ops) return list_ops(arguments.json);
   if (!arguments.name.empty()) {
-    const Result<const target::Target*> target = target::find_target(arguments.name);
-    if (!target) return fail(target.error(), arguments.json);
+    const Result<target::Part> part = target::find_part(arguments.name);
+    if (!part) return fail(part.error(), arguments.json);
     if (arguments.json) {
-      print_json(to_json(**target));
+      print_json(to_json(*part));
     } else {
-      print(**target);
+      print_details(*part);
     }
     return 0;
   }
+  const Result<std::vector<target::Part>> parts = all_parts();
+  if (!parts) return fail(parts.error(), arguments.json);
   if (arguments.json) {
     Json json;
     json["targets"] = Json::array();
-    for (const target::Target& target : target::all_targets()) {
-      json["targets"].push_back(to_json(target));
-    }
+    for (const target::Part& part : *parts) json["targets"].push_back(to_json(part));
     print_json(json);
     return 0;
   }
-  std::printf("%-16s %-28s %-8s %s\n", "target", "architecture", "kernels", "runs on QEMU's");
-  for (const target::Target& target : target::all_targets()) print(target);
+  std::printf("%-16s %-52s %-8s %s\n", "target", "what it is", "kernels", "runs on QEMU's");
+  for (const target::Part& part : *parts) print_row(part);
   return 0;
 }
 

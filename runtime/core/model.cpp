@@ -7,6 +7,7 @@
 
 #include "abi/native_params.h"
 #include "runtime/exec/decode.h"
+#include "runtime/exec/delegates.h"
 #include "runtime/exec/load.h"
 #include "runtime/include/thimble.h"
 
@@ -36,15 +37,26 @@ const kernels::KernelTable& table(const thimble_kernels* kernels) {
 
 /// How much memory the file asks for, and where in it the arrays of exec/model.h start.
 struct Layout {
+  size_t arena_bytes = 0;  // with the scratch of delegates that the file has not planned
   size_t kernels_at = 0;
   size_t inputs_at = 0;  // 0 if every input is planned
   size_t end = 0;
   bool has_inputs = false;  // inputs_at may be 0: a program without calls and arena
 };
-Layout layout_of(const Image& image) {
-  Layout layout;
-  layout.kernels_at = (image.arena_bytes + sizeof(void*) - 1) / sizeof(void*) * sizeof(void*);
-  layout.end = layout.kernels_at + image.operators.count() * sizeof(void*);
+Status lay_out(Checked& access, const Image& image, const kernels::KernelTable& kernels,
+               Layout& layout) {
+  layout.arena_bytes = image.arena_bytes;
+  size_t slot_bytes = 0;
+  if (access.has_delegate_calls) {
+    if (kernels.delegates == nullptr) return Status::kUnsupported;
+    DelegateNeeds needs;
+    const Status status = kernels.delegates->measure(access, image, *kernels.delegates, needs);
+    if (status != Status::kOk) return status;
+    layout.arena_bytes = needs.arena_bytes;
+    slot_bytes = needs.count * sizeof(DelegateSlot);
+  }
+  layout.kernels_at = (layout.arena_bytes + sizeof(void*) - 1) / sizeof(void*) * sizeof(void*);
+  layout.end = layout.kernels_at + image.operators.count() * sizeof(void*) + slot_bytes;
   for (uint32_t i = 0; i < image.inputs.count(); ++i) {
     if (is_planned(image, image.inputs.index(i))) continue;
     layout.inputs_at = layout.end;
@@ -52,7 +64,7 @@ Layout layout_of(const Image& image) {
     layout.end += image.inputs.count() * sizeof(void*);
     break;
   }
-  return layout;
+  return Status::kOk;
 }
 
 /// Forgets the callers' buffers. Planned and empty inputs have no need of one; for them the entry
@@ -103,7 +115,9 @@ Status load_model(Model& model, const void* file, size_t file_bytes,
   Status status = open_image(file, file_bytes, access, model.image);
   if (status == Status::kOk) status = check_interface(access, model);
   if (status != Status::kOk) return status;
-  const Layout layout = layout_of(model.image);
+  Layout layout;
+  status = lay_out(access, model.image, kernels, layout);
+  if (status != Status::kOk) return status;
   if (layout.end > memory_bytes) return Status::kArenaTooSmall;
 
   model.arena = static_cast<uint8_t*>(memory);
@@ -149,6 +163,25 @@ Status set_input(Model& model, uint32_t index, const void* data, size_t bytes) {
   return Status::kOk;
 }
 
+/// The row of a delegate, in the memory of the model.
+const DelegateSlot& slot_of(const Model& model, const Instruction& instruction) {
+  return slots_of(model)[instruction.op_index];
+}
+
+THIMBLE_OUT_OF_LINE Status run_delegate(const Model& model, const Instruction& instruction,
+                                        [[maybe_unused]] uint32_t index) {
+  const DelegateSlot& slot = slot_of(model, instruction);
+#if THIMBLE_TRACE
+  const thimble_trace_hook hook = model.trace_hook;
+  if (hook != nullptr) hook(model.trace_user, index, slot.delegate->id, 0);
+#endif
+  const Status status = slot.delegate->run(slot, {model, instruction.args});
+#if THIMBLE_TRACE
+  if (hook != nullptr) hook(model.trace_user, index, slot.delegate->id, 1);
+#endif
+  return status;
+}
+
 Status run(const Model& model) {
   const Image& image = model.image;
   for (uint32_t i = 0; model.input_data != nullptr && i < image.inputs.count(); ++i) {
@@ -159,6 +192,11 @@ Status run(const Model& model) {
   const uint32_t count = image.instructions.count();
   for (uint32_t i = 0; i < count; ++i) {
     const Instruction instruction = instruction_at(image, i);
+    if (instruction.is_delegate) {
+      const Status status = run_delegate(model, instruction, i);
+      if (status != Status::kOk) return status;
+      continue;
+    }
     const kernels::Kernel& kernel = *model.resolved[instruction.op_index];
 #if THIMBLE_TRACE
     const thimble_trace_hook hook = model.trace_hook;
@@ -186,11 +224,13 @@ thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_ker
   Model model;
   Checked access;
   Status status = open_image(pte, pte_bytes, access, model.image);
+  Layout layout;
   if (status == Status::kOk) status = check_interface(access, model);
+  if (status == Status::kOk) status = lay_out(access, model.image, table(kernels), layout);
   if (status == Status::kOk) status = check_instructions(access, model, table(kernels));
   if (status != Status::kOk) return code(status);
-  needs->arena_bytes = model.image.arena_bytes;
-  needs->state_bytes = layout_of(model.image).end - model.image.arena_bytes;
+  needs->arena_bytes = layout.arena_bytes;
+  needs->state_bytes = layout.end - layout.arena_bytes;
   needs->saved_bytes = kept_bytes(model.image);
   return 0;
 }
@@ -298,7 +338,8 @@ uint32_t thimble_instruction_count(const thimble_model* model) {
 const char* thimble_instruction_op(const thimble_model* model, uint32_t instruction) {
   const Model* inside = loaded(model);
   if (inside == nullptr || instruction >= inside->image.instructions.count()) return nullptr;
-  return inside->resolved[instruction_at(inside->image, instruction).op_index]->name;
+  const Instruction at = instruction_at(inside->image, instruction);
+  return at.is_delegate ? slot_of(*inside, at).delegate->id : inside->resolved[at.op_index]->name;
 }
 
 }  // extern "C"

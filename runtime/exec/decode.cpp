@@ -463,8 +463,9 @@ template Status decode_call(Trusted&, const Model&, Vector, const kernels::Kerne
 Instruction instruction_at(const Image& image, uint32_t index) {
   const Position instruction = image.instructions.target(index);
   const Position call = follow(field(instruction, pte::instruction::kInstrArgs));
-  return {scalar<uint32_t>(call, pte::kernel_call::kOpIndex),
-          vector(call, pte::kernel_call::kArgs)};
+  return {scalar<uint32_t>(call, pte::kernel_call::kOpIndex), vector(call, pte::kernel_call::kArgs),
+          scalar<uint8_t>(instruction, pte::instruction::kInstrArgsType) ==
+              pte::instruction_tag::kDelegateCall};
 }
 
 }  // namespace thimble::runtime

@@ -48,10 +48,11 @@ inline uint32_t element_bytes(uint32_t scalar_type) {
   return scalar_type < sizeof kBytes ? kBytes[scalar_type] : 0;
 }
 
-/// Of a verified instruction: its row in the operator table, and its arguments.
+/// Of a verified instruction: its row in the table of operators (or delegates), its arguments.
 struct Instruction {
   uint32_t op_index;
   Vector args;
+  bool is_delegate;
 };
 Instruction instruction_at(const Image& image, uint32_t index);
 

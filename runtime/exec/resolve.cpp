@@ -2,6 +2,7 @@
 // prefixes, so names are told apart by their lengths before they are compared, a word at a time.
 
 #include "runtime/exec/decode.h"
+#include "runtime/exec/delegates.h"
 #include "runtime/exec/load.h"
 
 namespace thimble::runtime {
@@ -74,6 +75,7 @@ const kernels::Kernel* find_kernel(const Image& image, uint32_t op_index,
 bool all_have(const Image& image, uint32_t op_index, uint32_t count) {
   for (uint32_t i = 0; i < image.instructions.count(); ++i) {
     const Instruction instruction = instruction_at(image, i);
+    if (instruction.is_delegate) continue;
     if (instruction.op_index == op_index && instruction.args.count() != count) return false;
   }
   return true;
@@ -116,6 +118,12 @@ Status check_instructions(Checked& access, const Model& model,
   const uint32_t count = image.instructions.count();
   for (uint32_t i = 0; i < count; ++i) {
     const Instruction instruction = instruction_at(image, i);
+    if (instruction.is_delegate) {
+      const Status status =
+          kernels.delegates->check(access, model, *kernels.delegates, instruction);
+      if (status != Status::kOk) return status;
+      continue;
+    }
     const kernels::Kernel* kernel =
         model.resolved != nullptr ? model.resolved[instruction.op_index]
                                   : find_kernel(image, instruction.op_index, kernels, kAnyCount);

@@ -61,6 +61,11 @@ class Checked {
 
   Verifier verifier;
   uint32_t constant_bytes = 0;  // of the constant segment
+  Position program = nullptr;   // where those who read what the core does not need begin
+  Position plan = nullptr;
+  Region segments;                  // all of them
+  Region delegates;                 // the entry abi::kDelegatesKey; null if there is none
+  bool has_delegate_calls = false;  // not verified yet, but for the shape of their tables
   Memo memo;
 
  private:

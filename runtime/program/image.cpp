@@ -32,11 +32,6 @@ constexpr uint32_t aligned(uint32_t bytes) {
   return (bytes + abi::kArenaAlignment - 1) & ~(abi::kArenaAlignment - 1);
 }
 
-struct Region {
-  Position data = nullptr;
-  uint32_t bytes = 0;
-};
-
 /// The flatbuffer, and what follows it: empty if there is no extended header.
 Status split_file(Position file, uint32_t bytes, Region& program, Region& segments) {
   if (bytes < pte::kHeaderOffset) return Status::kTruncated;
@@ -63,21 +58,9 @@ Status split_file(Position file, uint32_t bytes, Region& program, Region& segmen
   return Status::kOk;
 }
 
-Status find_segment(Verifier& verifier, Vector table, uint32_t index, Region all, Region& found) {
-  if (index >= table.count()) return Status::kCorrupt;
-  TableKind kind(kSegmentFields);
-  const Position segment = verifier.table(table.item(index, 4), kind);
-  if (segment == nullptr) return Status::kCorrupt;
-  const uint64_t offset = scalar<uint64_t>(segment, pte::data_segment::kOffset);
-  const uint64_t bytes = scalar<uint64_t>(segment, pte::data_segment::kSize);
-  if (offset > all.bytes || bytes > all.bytes - offset) return Status::kCorrupt;
-  found = {all.data + offset, static_cast<uint32_t>(bytes)};
-  return Status::kOk;
-}
-
-Status find_constants(Checked& access, Position program, Vector segment_table, Region segments,
-                      Image& image) {
+Status find_constants(Checked& access, Image& image) {
   Verifier& verifier = access.verifier;
+  const Position program = access.program;
   TableKind kind(kSubsegmentFields);
   const Position in_segment = verifier.child(program, pte::program::kConstantSegment, kind);
   if (in_segment != nullptr) {
@@ -87,7 +70,7 @@ Status find_constants(Checked& access, Position program, Vector segment_table, R
     if (image.constants.count() > 1) {
       const auto index = scalar<uint32_t>(in_segment, pte::subsegment_offsets::kSegmentIndex);
       Region found;
-      const Status status = find_segment(verifier, segment_table, index, segments, found);
+      const Status status = find_segment(access, index, found);
       if (status != Status::kOk) return status;
       image.constant_data = found.data;
       access.constant_bytes = found.bytes;
@@ -134,9 +117,9 @@ THIMBLE_OUT_OF_LINE Status find_state(Region found, Image& image) {
 }
 
 /// Our own entries of the named data; a file of another compiler has none.
-Status check_entries(Verifier& verifier, Position program, Vector segment_table, Region segments,
-                     Image& image) {
-  const Vector named = verifier.vector(program, pte::program::kNamedData, 2);
+Status check_entries(Checked& access, Image& image) {
+  Verifier& verifier = access.verifier;
+  const Vector named = verifier.vector(access.program, pte::program::kNamedData, 2);
   TableKind kind(kNamedDataFields);
   for (uint32_t i = 0; i < named.count(); ++i) {
     const Position data = verifier.table(named.item(i, 4), kind);
@@ -144,17 +127,24 @@ Status check_entries(Verifier& verifier, Position program, Vector segment_table,
     const Vector key = verifier.vector(data, pte::named_data::kKey, 0);
     constexpr uint32_t kEntryBytes = sizeof abi::kEntryKey - 1;
     constexpr uint32_t kStateBytes = sizeof abi::kStateKey - 1;
+    constexpr uint32_t kDelegatesBytes = sizeof abi::kDelegatesKey - 1;
     const uint32_t length = key.count();
-    if (length != kEntryBytes && length != kStateBytes) continue;
-    const char* const wanted = length == kEntryBytes ? abi::kEntryKey : abi::kStateKey;
-    if (std::memcmp(key.item(0, 1), wanted, length) != 0) continue;
+    const char* const wanted = length == kEntryBytes       ? abi::kEntryKey
+                               : length == kStateBytes     ? abi::kStateKey
+                               : length == kDelegatesBytes ? abi::kDelegatesKey
+                                                           : nullptr;
+    if (wanted == nullptr || std::memcmp(key.item(0, 1), wanted, length) != 0) continue;
 
     const auto index = scalar<uint32_t>(data, pte::named_data::kSegmentIndex);
     Region found;
-    Status status = find_segment(verifier, segment_table, index, segments, found);
-    if (status != Status::kOk) return status;
-    status =
-        length == kEntryBytes ? check_entry(found, image.arena_bytes) : find_state(found, image);
+    Status status = find_segment(access, index, found);
+    if (status == Status::kOk && length == kEntryBytes) {
+      status = check_entry(found, image.arena_bytes);
+    } else if (status == Status::kOk && length == kStateBytes) {
+      status = find_state(found, image);
+    } else {
+      access.delegates = found;
+    }
     if (status != Status::kOk) return status;
   }
   return verifier.failed() ? Status::kCorrupt : Status::kOk;
@@ -192,7 +182,9 @@ Status find_arena_size(Verifier& verifier, Position plan, Image& image) {
 }
 
 /// Kernel calls of rows of the operator table; what their arguments are is decode_call's question.
-Status verify_instructions(Verifier& verifier, const Image& image) {
+/// A delegate call's table has the same fields; its row is delegates.cpp's question.
+Status verify_instructions(Checked& access, const Image& image) {
+  Verifier& verifier = access.verifier;
   const uint32_t operators = image.operators.count();
   const uint32_t count = image.instructions.count();
   TableKind instructions(kInstructionFields), calls(kKernelCallFields);
@@ -200,21 +192,33 @@ Status verify_instructions(Verifier& verifier, const Image& image) {
     const CheckedTable instruction = verifier.table_at(image.instructions.item(i, 4), instructions);
     if (instruction.at == nullptr) return Status::kCorrupt;
     const auto tag = number_in<uint8_t>(instruction, pte::instruction::kInstrArgsType);
-    if (tag > pte::instruction_tag::kKernelCall && tag <= pte::instruction_tag::kFreeCall) {
+    if (tag > pte::instruction_tag::kDelegateCall && tag <= pte::instruction_tag::kFreeCall) {
       return Status::kUnsupported;
     }
     const Position call_at = instruction.field(pte::instruction::kInstrArgs);
-    if (tag != pte::instruction_tag::kKernelCall || call_at == nullptr) return Status::kCorrupt;
+    const bool is_delegate = tag == pte::instruction_tag::kDelegateCall;
+    if ((tag != pte::instruction_tag::kKernelCall && !is_delegate) || call_at == nullptr) {
+      return Status::kCorrupt;
+    }
     const CheckedTable call = verifier.table_at(call_at, calls);
     if (call.at == nullptr) return Status::kCorrupt;
     const auto op_index = number_in<uint32_t>(call, pte::kernel_call::kOpIndex);
-    if (op_index >= operators) return Status::kCorrupt;
+    if (is_delegate) {
+      access.has_delegate_calls = true;
+    } else if (op_index >= operators) {
+      return Status::kCorrupt;
+    }
     verifier.vector_at(call.field(pte::kernel_call::kArgs), 2);
   }
   return verifier.failed() ? Status::kCorrupt : Status::kOk;
 }
 
-Status verify_plan(Verifier& verifier, Position plan, Image& image) {
+static_assert(pte::kernel_call::kOpIndex == pte::delegate_call::kDelegateIndex &&
+              pte::kernel_call::kArgs == pte::delegate_call::kArgs);
+
+Status verify_plan(Checked& access, Image& image) {
+  Verifier& verifier = access.verifier;
+  const Position plan = access.plan;
   image.values = verifier.vector(plan, pte::execution_plan::kValues, 2);
   image.inputs = verifier.vector(plan, pte::execution_plan::kInputs, 2);
   image.outputs = verifier.vector(plan, pte::execution_plan::kOutputs, 2);
@@ -234,10 +238,25 @@ Status verify_plan(Verifier& verifier, Position plan, Image& image) {
     verifier.vector_at(op.field(pte::op::kName), 0);
     verifier.vector_at(op.field(pte::op::kOverload), 0);
   }
-  return verifier.failed() ? Status::kCorrupt : verify_instructions(verifier, image);
+  return verifier.failed() ? Status::kCorrupt : verify_instructions(access, image);
 }
 
 }  // namespace
+
+Status find_segment(Checked& access, uint32_t index, Region& found) {
+  Verifier& verifier = access.verifier;
+  const Vector table = verifier.vector(access.program, pte::program::kSegments, 2);
+  if (index >= table.count()) return Status::kCorrupt;
+  TableKind kind(kSegmentFields);
+  const Position segment = verifier.table(table.item(index, 4), kind);
+  if (segment == nullptr) return Status::kCorrupt;
+  const uint64_t offset = scalar<uint64_t>(segment, pte::data_segment::kOffset);
+  const uint64_t bytes = scalar<uint64_t>(segment, pte::data_segment::kSize);
+  const Region all = access.segments;
+  if (offset > all.bytes || bytes > all.bytes - offset) return Status::kCorrupt;
+  found = {all.data + offset, static_cast<uint32_t>(bytes)};
+  return Status::kOk;
+}
 
 uint32_t start_of(const Image& image, uint32_t memory_id) {
   uint32_t start = 0;
@@ -251,9 +270,9 @@ Status open_image(const void* file, size_t file_bytes, Checked& access, Image& i
   if (file_bytes > kFileBytesMax) return Status::kUnsupported;
 
   image = {};
-  Region program_bytes, segments;
+  Region program_bytes;
   Status status = split_file(static_cast<Position>(file), static_cast<uint32_t>(file_bytes),
-                             program_bytes, segments);
+                             program_bytes, access.segments);
   if (status != Status::kOk) return status;
 
   Verifier& verifier = access.verifier;
@@ -262,17 +281,18 @@ Status open_image(const void* file, size_t file_bytes, Checked& access, Image& i
   const Position program = verifier.table(program_bytes.data, kind);
   if (program == nullptr) return Status::kCorrupt;
   if (scalar<uint32_t>(program, pte::program::kVersion) != 0) return Status::kUnsupported;
-  const Vector segment_table = verifier.vector(program, pte::program::kSegments, 2);
-  status = find_constants(access, program, segment_table, segments, image);
+  access.program = program;
+  status = find_constants(access, image);
   if (status != Status::kOk) return status;
 
   const Position plan = find_plan(verifier, program);
   if (plan == nullptr) return Status::kCorrupt;
+  access.plan = plan;
   status = find_arena_size(verifier, plan, image);
   if (status != Status::kOk) return status;
-  status = check_entries(verifier, program, segment_table, segments, image);
+  status = check_entries(access, image);
   if (status != Status::kOk) return status;
-  return verify_plan(verifier, plan, image);
+  return verify_plan(access, image);
 }
 
 }  // namespace thimble::runtime

@@ -10,12 +10,17 @@ namespace thimble::runtime {
 
 using abi::Status;
 
+struct Region {
+  Position data = nullptr;
+  uint32_t bytes = 0;
+};
+
 struct Image {
   Vector values;        // [EValue]; verified where one is used
   Vector inputs;        // [i32], value indices of tensors
   Vector outputs;       // [i32], value indices of tensors
   Vector operators;     // [Operator]
-  Vector instructions;  // [Instruction], KernelCalls all
+  Vector instructions;  // [Instruction], calls of kernels and of delegates
   Vector constants;     // [u64] offsets from constant_data; or [Buffer] if that is null
   Position constant_data = nullptr;
   Vector memories;           // [u64] bytes of each planned memory; [0] is reserved
@@ -27,6 +32,10 @@ struct Image {
 uint32_t start_of(const Image& image, uint32_t memory_id);
 
 class Checked;
+class Verifier;
+
+/// The bytes of a segment of the file.
+Status find_segment(Checked& access, uint32_t index, Region& found);
 
 /// Verifies header, segments and all tables but the values, and sets `access` up for those.
 Status open_image(const void* file, size_t file_bytes, Checked& access, Image& image);

@@ -9,7 +9,9 @@
 #include "abi/pte_ops.h"
 #include "abi/state.h"
 #include "driver/data.h"
+#include "driver/engines.h"
 #include "driver/fates.h"
+#include "driver/op_rows.h"
 #include "emit/emit.h"
 #include "emit/lift.h"
 #include "emit/schedule.h"
@@ -18,8 +20,10 @@
 #include "import/import.h"
 #include "ir/dce.h"
 #include "ir/print.h"
+#include "ir/work.h"
 #include "passes/pipeline.h"
 #include "quant/pins.h"
+#include "target/part.h"
 
 namespace thimble::driver {
 namespace {
@@ -92,32 +96,6 @@ int64_t count_parameters(const ir::Graph& graph) {
   return count;
 }
 
-int64_t macs_of(const ir::Graph& graph, const ir::Op& op) {
-  using ir::OpKind;
-  const auto is = [&op](std::initializer_list<OpKind> kinds) {
-    return std::ranges::find(kinds, op.kind) != kinds.end();
-  };
-  if (is({OpKind::matmul, OpKind::qmatmul, OpKind::qmatmul16})) {
-    return graph.type(op.output).elements() * graph.type(op.inputs[0]).shape.back();
-  }
-  if (is({OpKind::conv_transpose2d, OpKind::qconv_transpose2d, OpKind::qconv_transpose2d16})) {
-    const ir::Type& weights = graph.type(op.inputs[1]);
-    return graph.type(op.inputs[0]).elements() * (weights.elements() / weights.shape[0]);
-  }
-  if (is({OpKind::qgru, OpKind::qlstm, OpKind::qrnn})) {
-    const size_t w_ih = op.kind == OpKind::qlstm ? 3 : 2;
-    const ir::Type& y = graph.type(op.output);
-    return y.elements() / y.shape.back() *
-           (graph.type(op.inputs[w_ih]).elements() + graph.type(op.inputs[w_ih + 1]).elements());
-  }
-  if (!is({OpKind::conv2d, OpKind::qconv2d, OpKind::qconv2d16, OpKind::linear, OpKind::qlinear,
-           OpKind::qlinear16})) {
-    return 0;
-  }
-  const ir::Type& weights = graph.type(op.inputs[1]);
-  return graph.type(op.output).elements() * (weights.elements() / weights.shape[0]);
-}
-
 /// Operators on float values, but for the edges of the graph.
 int64_t count_float_ops(const ir::Graph& graph) {
   return std::count_if(graph.ops().begin(), graph.ops().end(), [&](const ir::Op& op) {
@@ -126,81 +104,31 @@ int64_t count_float_ops(const ir::Graph& graph) {
   });
 }
 
-int64_t live_bytes(const emit::Schedule& schedule, size_t step) {
-  int64_t live = 0;
-  for (const emit::Storage& storage : schedule.storages) {
-    const plan::Buffer& b = storage.buffer;
-    if (b.first <= static_cast<int>(step) && static_cast<int>(step) <= b.last) live += b.bytes;
+/// The SRAM holds the arena, unless an engine keeps that in a DRAM beside a fast scratch.
+void list_memories(const std::vector<target::Delegate>& delegates, CompileReport* report) {
+  const int64_t arena = report->arena_bytes + report->state_bytes;
+  int64_t fast = -1;
+  for (const target::Delegate& delegate : delegates) {
+    if (delegate.memory_mode == abi::MemoryMode::kDedicatedSram) {
+      fast = std::max(fast, delegate.fast_scratch_bytes);
+    }
   }
-  return live;
-}
-
-Peak find_peak(const target::Lowered& lowered, const emit::Schedule& schedule) {
-  Peak peak;
-  for (size_t step = 0; step < lowered.calls.size(); ++step) {
-    const int64_t live = live_bytes(schedule, step);
-    if (live <= peak.bytes) continue;
-    const target::KernelCall& call = lowered.calls[step];
-    peak.bytes = live;
-    peak.op = abi::info(call.op).name;
-    peak.source = lowered.graph.ops()[static_cast<size_t>(call.ir_op)].source;
-  }
-  return peak;
-}
-
-int64_t constant_bytes(const target::KernelCall& call) {
-  int64_t bytes = 0;
-  for (const target::Argument& argument : call.arguments) {
-    const auto* constant = std::get_if<target::Constant>(&argument);
-    if (constant != nullptr) bytes += static_cast<int64_t>(constant->bytes->size());
-  }
-  return bytes;
-}
-
-void report_ops(const target::Lowered& lowered, const emit::Schedule& schedule,
-                const target::Target& target, CompileReport* report) {
-  for (size_t step = 0; step < lowered.calls.size(); ++step) {
-    const target::KernelCall& call = lowered.calls[step];
-    const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
-    const ir::Value& out = lowered.graph.value(call.out);
-    const target::Cost cost = target.cost(lowered, call, target);
-    OpReport row;
-    row.name = out.name;
-    row.op = abi::info(call.op).name;
-    row.types = target::call_types(lowered, call);
-    row.engine = std::string(target.engine);
-    row.source = op.source;
-    row.macs = macs_of(lowered.graph, op);
-    row.steps = cost.steps;
-    row.elements_out = out.type.elements();
-    row.bytes_out = static_cast<int64_t>(out.type.bytes());
-    row.constant_bytes = constant_bytes(call);
-    row.live_bytes = live_bytes(schedule, step);
-    row.instructions = cost.instructions;
-    report->ops.push_back(std::move(row));
+  if (fast < 0) {
+    report->memories = {{"sram", arena, 0}, {"flash", report->pte_bytes, 0}};
+  } else {
+    report->memories = {{"sram", fast, 0}, {"dram", arena, 0}, {"flash", report->pte_bytes, 0}};
   }
 }
 
-void report_buffers(const target::Lowered& lowered, const emit::Schedule& schedule,
-                    CompileReport* report) {
-  for (size_t i = 0; i < schedule.storages.size(); ++i) {
-    const emit::Storage& storage = schedule.storages[i];
-    if (storage.buffer.bytes == 0) continue;
-    const bool scratch = storage.value == ir::kNoValue;
-    report->buffers.push_back({scratch ? "" : lowered.graph.value(storage.value).name,
-                               schedule.placement.offsets[i], storage.buffer.bytes,
-                               storage.buffer.first, storage.buffer.last});
-  }
-}
-
-Status check_memories(const CompileOptions& options, CompileReport* report) {
-  report->memories = {{"sram", report->arena_bytes + report->state_bytes, 0},
-                      {"flash", report->pte_bytes, 0}};
-  for (const auto& [name, bytes] : options.memory) {
+/// Sizes are the user's, or else the part's.
+Status check_memories(const std::map<std::string, int64_t>& sizes, CompileReport* report) {
+  for (const auto& [name, bytes] : sizes) {
     const auto memory = std::ranges::find(report->memories, name, &MemoryUse::name);
     if (memory == report->memories.end()) {
-      return bad_input("--memory {}: target {} has the memories sram and flash", name,
-                       report->target);
+      std::vector<std::string> names;
+      for (const MemoryUse& known : report->memories) names.push_back(known.name);
+      return bad_input("--memory {}: target {} has the memories {}", name, report->target,
+                       fmt::join(names, " and "));
     }
     memory->bytes_size = bytes;
   }
@@ -219,14 +147,23 @@ Status check_memories(const CompileOptions& options, CompileReport* report) {
   return ok();
 }
 
+std::map<std::string, int64_t> memory_sizes(const CompileOptions& options,
+                                            const target::Part& part) {
+  std::map<std::string, int64_t> sizes = options.memory;
+  for (const target::Memory& memory : part.memories) {
+    if (memory.bytes > 0) sizes.try_emplace(memory.name, memory.bytes);
+  }
+  return sizes;
+}
+
 int64_t state_bytes(const formats::pte::ExecutionPlan& plan) {
   const bool all_planned = std::ranges::all_of(plan.inputs, [&](int32_t index) {
     const auto* tensor =
         std::get_if<formats::pte::Tensor>(&plan.values[static_cast<size_t>(index)]);
     return tensor != nullptr && tensor->allocation.has_value();
   });
-  return static_cast<int64_t>(
-      abi::state_bytes(plan.operators.size(), plan.inputs.size(), all_planned));
+  return static_cast<int64_t>(abi::state_bytes(plan.operators.size(), plan.inputs.size(),
+                                               all_planned, plan.delegates.size()));
 }
 
 Result<import_pt2::ImportedModel> import_model(const fs::path& model,
@@ -282,7 +219,7 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   // The report's SQNR is an estimate; a large network's must not cost more than its calibration.
   constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
   int64_t macs = 0;
-  for (const ir::Op& op : graph.ops()) macs += macs_of(graph, op);
+  for (const ir::Op& op : graph.ops()) macs += ir::macs_of(graph, op);
   if (macs > kLargeMacs) quantize_options.quality_samples = kSamplesOfLarge;
   return quant::quantize(graph, samples.data, spec, quantize_options);
 }
@@ -314,20 +251,30 @@ Result<ir::Graph> run_passes(const ir::Graph& imported, Stages* stages, Fates* f
   return current;
 }
 
-/// Operators that --engine-off names: a target without an engine runs them where it runs all.
-Status note_engine_off(const ir::Graph& imported, const CompileOptions& options,
-                       CompileReport* report) {
-  for (const std::string& pattern : options.engine_off) {
-    THIMBLE_TRY(const std::vector<size_t> chosen, select_ops(imported, pattern, "--engine-off"));
-    for (const size_t index : chosen) {
-      for (SourceOpReport& row : report->source_ops) {
-        if (row.source.node != imported.ops()[index].source.node || row.calls.empty()) continue;
-        row.reason =
-            fmt::format("--engine-off {}: on the CPU, as all of {}", pattern, report->target);
-      }
-    }
+/// What each region is, and the payload it became.
+Status save_regions(Stages* stages, const Compiled& compiled) {
+  for (size_t i = 0; stages->wanted() && i < compiled.regions.size(); ++i) {
+    const std::string name = fmt::format("partition-{}-{}", compiled.regions[i].engine->name, i);
+    THIMBLE_CHECK(stages->save(name + ".ir", ir::print(compiled.regions[i].graph)));
+    const std::vector<std::byte>& payload = compiled.lowered.delegates[i].payload;
+    const auto* bytes = reinterpret_cast<const char*>(payload.data());
+    THIMBLE_CHECK(stages->save(name + ".bin", std::string(bytes, payload.size())));
   }
   return ok();
+}
+
+void fill_report(const Compiled& compiled, const emit::Schedule& schedule,
+                 const emit::Emitted& emitted, CompileReport* report) {
+  report->pte_bytes = static_cast<int64_t>(emitted.bytes.size());
+  report->weights_bytes = emitted.constant_bytes;
+  report->arena_bytes = schedule.placement.peak_bytes;
+  report->arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
+  report->kept_bytes = schedule.kept_bytes;
+  report->state_bytes = state_bytes(emitted.program.plans[0]);
+  report->npu_cycles = sum_cycles(compiled.lowered.delegates);
+  report->float_ops = count_float_ops(compiled.lowered.graph);
+  report->peak = find_peak(compiled.lowered, schedule);
+  list_memories(compiled.lowered.delegates, report);
 }
 
 /// What the one partition, the CPU's, became: the file, and the graph that it says.
@@ -340,6 +287,44 @@ Status save_partition(Stages* stages, std::string_view engine, const emit::Emitt
                       std::string(bytes, emitted.bytes.size()));
 }
 
+struct Placed {
+  std::vector<std::string> reasons;  // partition::Partition::reasons
+  emit::Schedule schedule;
+};
+
+/// Cuts the integer graph into regions of the part's engines; what is left takes the CPU's forms,
+/// with memory orders and kernel calls, then all of it addresses.
+Result<Placed> lower_and_place(const CompileOptions& options,
+                               const std::map<std::string, int64_t>& sizes, const OffNodes& off,
+                               Compiled* compiled, Stages* stages) {
+  const target::Part& part = *compiled->part;
+  THIMBLE_TRY(partition::Partition split, cut(compiled->integer_graph, part, off));
+  compiled->regions = std::move(split.regions);
+  if (stages->wanted() && !compiled->regions.empty()) {
+    THIMBLE_CHECK(stages->save("partitioned.ir", ir::print(split.graph)));
+  }
+  target::Options target_options;
+  target_options.dialect = options.dialect;
+  THIMBLE_TRY(compiled->lowered, part.cpu->lower(split.graph, *part.cpu, target_options));
+  target::EngineOptions engine_options;
+  if (const auto sram = sizes.find("sram"); sram != sizes.end()) {
+    engine_options.sram_bytes = sram->second;
+  }
+  engine_options.smallest = options.smallest;
+  if (options.pareto) {
+    THIMBLE_TRY(compiled->report.pareto, pareto_of(compiled->regions));
+  }
+  Placed placed;
+  placed.reasons = std::move(split.reasons);
+  THIMBLE_TRY(placed.schedule,
+              compile_regions(compiled->regions, engine_options, &compiled->lowered));
+  THIMBLE_CHECK(save_regions(stages, *compiled));
+  if (stages->wanted()) {
+    THIMBLE_CHECK(stages->save("lowered.ir", ir::print(compiled->lowered.graph)));
+  }
+  return placed;
+}
+
 }  // namespace
 
 Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
@@ -347,9 +332,12 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   Stages stages(options.save_stages);
   Compiled compiled;
   CompileReport& report = compiled.report;
-  THIMBLE_TRY(const target::Target* target, target::find_target(options.target));
+  THIMBLE_TRY(target::Part found, target::find_part(options.target));
+  compiled.part = std::make_shared<const target::Part>(std::move(found));
+  const target::Part& part = *compiled.part;
+  const target::Target* const target = part.cpu;
   report.model = model.filename().string();
-  report.target = std::string(target->name);
+  report.target = part.name;
 
   // The user's graph, in float.
   THIMBLE_TRY(import_pt2::ImportedModel read, import_model(model, options.shapes));
@@ -357,11 +345,8 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   Fates fates(std::move(read.nodes));
   fates.begin(imported);
   THIMBLE_CHECK(check_widths(options, *target));
-  THIMBLE_CHECK(check_choices(imported, options.quant, target->name, has_int16(options)));
-  // Everything runs on the CPU of a target without an engine; the patterns must fit all the same.
-  for (const std::string& pattern : options.engine_off) {
-    THIMBLE_CHECK(select_ops(imported, pattern, "--engine-off"));
-  }
+  THIMBLE_CHECK(check_choices(imported, options.quant, part.name, has_int16(options)));
+  THIMBLE_TRY(const OffNodes off, engine_off(imported, options));
   if (stages.wanted()) THIMBLE_CHECK(stages.save("imported.ir", ir::print(imported)));
   THIMBLE_TRY(ir::Graph graph, run_passes(imported, &stages, &fates));
   if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&graph));
@@ -380,32 +365,24 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.outputs =
       report_io(compiled.integer_graph, compiled.integer_graph.outputs(), graph.outputs(), graph);
 
-  // In the target's forms, with memory orders and kernel calls, then with addresses, then as a
-  // file.
-  target::Options target_options;
-  target_options.dialect = options.dialect;
-  THIMBLE_TRY(compiled.lowered, target->lower(compiled.integer_graph, *target, target_options));
-  if (stages.wanted()) THIMBLE_CHECK(stages.save("lowered.ir", ir::print(compiled.lowered.graph)));
-  const emit::Schedule schedule = emit::make_schedule(compiled.lowered);
-  THIMBLE_TRY(emit::Emitted emitted,
-              emit::emit(compiled.lowered, schedule, *target, {options.dialect, options.names}));
+  const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
+  THIMBLE_TRY(const Placed placed, lower_and_place(options, sizes, off, &compiled, &stages));
+  THIMBLE_TRY(emit::Emitted emitted, emit::emit(compiled.lowered, placed.schedule, *target,
+                                                {options.dialect, options.names}));
   if (stages.wanted())
     THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
-  THIMBLE_CHECK(save_partition(&stages, target->engine, emitted));
+  if (compiled.regions.empty()) {
+    THIMBLE_CHECK(save_partition(&stages, target->engine, emitted));
+  }
 
-  report.pte_bytes = static_cast<int64_t>(emitted.bytes.size());
-  report.weights_bytes = emitted.constant_bytes;
-  report.arena_bytes = schedule.placement.peak_bytes;
-  report.arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
-  report.kept_bytes = schedule.kept_bytes;
-  report.state_bytes = state_bytes(emitted.program.plans[0]);
-  report.float_ops = count_float_ops(compiled.lowered.graph);
-  report.peak = find_peak(compiled.lowered, schedule);
-  report_ops(compiled.lowered, schedule, *target, &report);
-  report_buffers(compiled.lowered, schedule, &report);
-  fates.lowered(compiled.integer_graph, compiled.lowered, &report);
-  THIMBLE_CHECK(note_engine_off(imported, options, &report));
-  THIMBLE_CHECK(check_memories(options, &report));
+  fill_report(compiled, placed.schedule, emitted, &report);
+  const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.regions);
+  report_ops(compiled.lowered, placed.schedule, *target, rows, &report);
+  note_engines(compiled.integer_graph, placed.reasons, rows, &report);
+  THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
+  fates.lowered(compiled.integer_graph, whole, rows, &report);
+  if (part.engines.empty()) note_engine_off(off, &report);
+  THIMBLE_CHECK(check_memories(sizes, &report));
   compiled.pte = std::move(emitted.bytes);
   report.compile_seconds = clock.seconds();
   return compiled;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,7 +14,9 @@
 #include "base/result.h"
 #include "driver/steering.h"
 #include "ir/graph.h"
+#include "partition/partition.h"
 #include "quant/quantize.h"
+#include "target/part.h"
 #include "target/target.h"
 
 namespace thimble::driver {
@@ -23,6 +26,8 @@ struct CompileOptions {
   std::filesystem::path calibration;  // empty: none given
   quant::Io io = quant::Io::kFloat;
   quant::Observer observer = quant::kDefaultObserver;
+  bool pareto = false;                  // report->pareto
+  bool smallest = false;                // memory before speed, where an engine has the choice
   bool equalize = false, tune = false;  // quant::QuantizeOptions
   target::Dialect dialect = target::Dialect::kNative;
   bool names = false;                       // the file says which value each call makes
@@ -49,6 +54,7 @@ struct OpReport {
   int64_t constant_bytes = 0;           // weights and parameters of this call
   int64_t live_bytes = 0;               // in the arena while it runs
   std::optional<int64_t> instructions;  // an estimate
+  std::optional<int64_t> cycles;        // an estimate, of an engine's operators
   std::string reason;  // why it is not where the user might expect it; empty = nothing to say
 };
 
@@ -62,6 +68,12 @@ struct SourceOpReport {
   int64_t macs = 0;
   std::optional<int64_t> instructions;  // an estimate
   std::string reason;  // why it has no calls, or not the user's engine; empty = nothing to say
+};
+
+/// An operator that is not on the part's first engine.
+struct Fallback {
+  std::string op;  // where the user wrote it, or the value's name
+  std::string reason;
 };
 
 struct MemoryUse {
@@ -106,6 +118,9 @@ struct CompileReport {
   std::vector<OpReport> ops;
   std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;
+  std::vector<Fallback> fallbacks;
+  std::optional<int64_t> npu_cycles;        // an estimate, of all regions
+  std::vector<target::ParetoPoint> pareto;  // what the regions can do with how much SRAM
   Peak peak;
   std::vector<Buffer> buffers;
   quant::QuantReport quant;
@@ -117,6 +132,8 @@ struct Compiled {
   Bytes pte;
   ir::Graph integer_graph;  // what the program means, before lowering
   target::Lowered lowered;
+  std::shared_ptr<const target::Part> part;
+  std::vector<partition::Region> regions;  // which the lowered graph's delegates are
   CompileReport report;
 };
 

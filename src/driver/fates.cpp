@@ -218,16 +218,18 @@ void Fates::quantized(const ir::Graph& before, const ir::Graph& after) {
   }
 }
 
-void Fates::lowered(const ir::Graph& integer, const target::Lowered& lowered,
+void Fates::lowered(const ir::Graph& integer, const ir::Graph& whole, std::span<const RowOp> rows,
                     CompileReport* report) {
-  step(integer, lowered.graph, "only changes the order in memory, which the compiler chooses");
+  step(integer, whole, "only changes the order in memory, which the compiler chooses");
   const auto known = makers(integer);
   std::map<std::string, std::vector<size_t>> calls;
-  for (size_t i = 0; i < lowered.calls.size(); ++i) {
-    const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(lowered.calls[i].ir_op)];
-    const bool meant = known.contains(lowered.graph.value(op.output).name);
-    report->ops[i].reason =
-        meant ? call_reason(lowered.graph, op) : inserted_reason(lowered.graph, op);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const ir::Op& op = *rows[i].op;
+    const bool meant = known.contains(rows[i].graph->value(op.output).name);
+    if (report->ops[i].reason.empty()) {
+      report->ops[i].reason =
+          meant ? call_reason(*rows[i].graph, op) : inserted_reason(*rows[i].graph, op);
+    }
     calls[op.source.node].push_back(i);
   }
   for (const import_pt2::ImportedNode& node : nodes_) {

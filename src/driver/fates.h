@@ -14,11 +14,13 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "driver/compile.h"
+#include "driver/op_rows.h"
 #include "import/import.h"
 #include "ir/graph.h"
 #include "target/target.h"
@@ -34,8 +36,10 @@ class Fates {
   /// name follows.
   void step(const ir::Graph& before, const ir::Graph& after, std::string_view gone);
   void quantized(const ir::Graph& before, const ir::Graph& after);
-  /// Also gives the calls of report->ops, one per call of `lowered`, their reasons.
-  void lowered(const ir::Graph& integer, const target::Lowered& lowered, CompileReport* report);
+  /// `whole` is the lowered graph with its regions in place. Also gives the rows of report->ops,
+  /// one per entry of `rows`, their reasons.
+  void lowered(const ir::Graph& integer, const ir::Graph& whole, std::span<const RowOp> rows,
+               CompileReport* report);
 
  private:
   void lose(const std::string& node, std::string reason);

@@ -75,7 +75,7 @@ class Emitter {
     }
     for (const ir::State& state : graph_.states()) add_state(state);
     for (size_t i = 0; i < calls_.size(); ++i) {
-      plan.chains[0].instructions.emplace_back(instruction(static_cast<int>(i)));
+      plan.chains[0].instructions.push_back(instruction(static_cast<int>(i)));
     }
     for (const ValueId output : graph_.outputs()) plan.outputs.push_back(value(output));
     plan.operators = std::move(operators_);
@@ -145,7 +145,23 @@ class Emitter {
     return values_.null();
   }
 
-  pte::KernelCall instruction(int index) {
+  pte::Instruction instruction(int index) {
+    if (calls_[static_cast<size_t>(index)].delegate >= 0) return delegate_call(index);
+    return kernel_call(index);
+  }
+
+  pte::DelegateCall delegate_call(int index) {
+    const target::KernelCall& call = calls_[static_cast<size_t>(index)];
+    pte::DelegateCall instruction;
+    instruction.delegate_index = call.delegate;
+    for (const target::Argument& item : call.arguments)
+      instruction.args.push_back(argument(item, index));
+    instruction.args.push_back(value(call.out));
+    for (const ValueId more : call.more_out) instruction.args.push_back(value(more));
+    return instruction;
+  }
+
+  pte::KernelCall kernel_call(int index) {
     const target::KernelCall& call = calls_[static_cast<size_t>(index)];
     pte::KernelCall instruction;
     instruction.op_index = operator_index(abi::info(call.op).name);
@@ -245,15 +261,59 @@ std::optional<pte::NamedData> io_quant(const ir::Graph& graph) {
   return data;
 }
 
+void add_delegates(const std::vector<target::Delegate>& delegates, Emitted* emitted) {
+  pte::Program& program = emitted->program;
+  for (const target::Delegate& delegate : delegates) {
+    pte::BackendDelegate entry;
+    entry.id = delegate.id;
+    entry.blob = static_cast<uint32_t>(program.delegate_blobs.size());
+    for (const auto& [key, value] : delegate.specs) {
+      const auto* bytes = reinterpret_cast<const std::byte*>(value.data());
+      entry.compile_specs.push_back({key, Bytes(bytes, bytes + value.size())});
+    }
+    program.plans[0].delegates.push_back(std::move(entry));
+    pte::DelegateBlob blob;
+    blob.bytes = delegate.payload;
+    program.delegate_blobs.push_back(std::move(blob));
+    emitted->constant_bytes += delegate.constant_bytes;
+  }
+}
+
+/// Where each delegate's memory lies in the arena.
+std::optional<pte::NamedData> delegates_entry(const target::Lowered& lowered,
+                                              const Schedule& schedule) {
+  if (lowered.delegates.empty()) return std::nullopt;
+  pte::NamedData data;
+  data.key = abi::kDelegatesKey;
+  data.bytes.resize(lowered.delegates.size() * sizeof(abi::DelegateRecord));
+  for (size_t step = 0; step < lowered.calls.size(); ++step) {
+    if (lowered.calls[step].delegate < 0) continue;
+    const auto index = static_cast<size_t>(lowered.calls[step].delegate);
+    const target::Delegate& delegate = lowered.delegates[index];
+    const auto scratch = static_cast<size_t>(schedule.scratch_of_call[step]);
+    abi::DelegateRecord record = {};
+    record.scratch_offset = static_cast<uint32_t>(schedule.placement.offsets[scratch]);
+    record.fast_bytes = static_cast<uint32_t>(delegate.fast_scratch_bytes);
+    record.fast_offset = abi::kFastOutside;
+    record.memory_mode = delegate.memory_mode;
+    std::memcpy(data.bytes.data() + index * sizeof(record), &record, sizeof(record));
+  }
+  return data;
+}
+
 }  // namespace
 
 Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
                      const target::Target& target, const EmitOptions& options) {
   Emitted emitted;
   emitted.program = Emitter(lowered, schedule, options.dialect).run();
+  add_delegates(lowered.delegates, &emitted);
   emitted.program.named_data.push_back(entry(target, options.dialect, schedule));
   if (auto state = state_entry(lowered.graph, schedule)) {
     emitted.program.named_data.push_back(std::move(*state));
+  }
+  if (auto delegates = delegates_entry(lowered, schedule)) {
+    emitted.program.named_data.push_back(std::move(*delegates));
   }
   if (auto io = io_quant(lowered.graph)) emitted.program.named_data.push_back(std::move(*io));
   if (options.names) emitted.program.named_data.push_back(layers_data(lowered));

@@ -13,7 +13,10 @@ using ir::ValueId;
 class Scheduler {
  public:
   explicit Scheduler(const target::Lowered& lowered)
-      : graph_(lowered.graph), calls_(lowered.calls), last_read_(graph_.value_count(), -1) {}
+      : graph_(lowered.graph),
+        calls_(lowered.calls),
+        delegates_(lowered.delegates),
+        last_read_(graph_.value_count(), -1) {}
 
   Schedule run() {
     schedule_.storage_of_value.assign(graph_.value_count(), -1);
@@ -27,10 +30,17 @@ class Scheduler {
       schedule_.storage_of_value[value] =
           schedule_.storage_of_value[static_cast<size_t>(schedule_.source_of[value])];
     }
+    share_with_delegates();
     std::vector<plan::Buffer> buffers;
     for (const Storage& storage : schedule_.storages) buffers.push_back(storage.buffer);
     schedule_.placement = plan::place(buffers, abi::kArenaAlignment);
     assert(plan::is_valid(buffers, schedule_.placement));
+    for (size_t i = 0; i < schedule_.storages.size(); ++i) {
+      const Storage& storage = schedule_.storages[i];
+      if (storage.inside < 0) continue;
+      schedule_.placement.offsets[i] =
+          schedule_.placement.offsets[static_cast<size_t>(storage.inside)] + storage.inside_offset;
+    }
     return std::move(schedule_);
   }
 
@@ -100,12 +110,24 @@ class Scheduler {
     const target::KernelCall& call = calls_[static_cast<size_t>(step)];
     for (const target::Argument& argument : call.arguments) {
       const auto* scratch = std::get_if<target::Scratch>(&argument);
-      if (scratch == nullptr) continue;
-      schedule_.scratch_of_call[static_cast<size_t>(step)] =
-          static_cast<int>(schedule_.storages.size());
-      schedule_.storages.push_back({{scratch->bytes, step, step}, ir::kNoValue});
+      if (scratch != nullptr) place_scratch(scratch->bytes, step);
     }
-    const auto out = static_cast<size_t>(call.out);
+    if (call.delegate >= 0) {
+      const target::Delegate& delegate = delegates_[static_cast<size_t>(call.delegate)];
+      place_scratch(delegate.scratch_bytes, step);
+      for (const ValueId more : call.more_out) place_result(call, more, step);
+    }
+    place_result(call, call.out, step);
+  }
+
+  void place_scratch(int64_t bytes, int step) {
+    schedule_.scratch_of_call[static_cast<size_t>(step)] =
+        static_cast<int>(schedule_.storages.size());
+    schedule_.storages.push_back({{bytes, step, step}, ir::kNoValue});
+  }
+
+  void place_result(const target::KernelCall& call, ValueId value, int step) {
+    const auto out = static_cast<size_t>(value);
     if (schedule_.storage_of_value[out] >= 0) return;  // a state's
     const int last = std::max(step, last_read_[out]);
     const int reused = storage_to_reuse(call, step);
@@ -116,7 +138,7 @@ class Scheduler {
     }
     schedule_.storage_of_value[out] = static_cast<int>(schedule_.storages.size());
     schedule_.storages.push_back(
-        {{static_cast<int64_t>(graph_.type(call.out).bytes()), step, last}, call.out});
+        {{static_cast<int64_t>(graph_.type(value).bytes()), step, last}, value});
   }
 
   /// The operand's storage, if the call may overwrite it and nobody reads it afterwards.
@@ -134,8 +156,67 @@ class Scheduler {
     return buffer.last == step && same_size && !is_input ? storage : -1;
   }
 
+  void share_with_delegates() {
+    for (size_t step = 0; step < calls_.size(); ++step) {
+      const target::KernelCall& call = calls_[step];
+      if (call.delegate < 0) continue;
+      const target::Delegate& delegate = delegates_[static_cast<size_t>(call.delegate)];
+      const int scratch = schedule_.scratch_of_call[step];
+      for (size_t i = 0; i < delegate.inputs.size(); ++i) {
+        const ValueId value = std::get<target::ValueRef>(call.arguments[i]).id;
+        share(value, delegate.inputs[i], scratch, static_cast<int>(step), /*is_input=*/true);
+      }
+      for (size_t i = 0; i < delegate.outputs.size(); ++i) {
+        const ValueId value = i == 0 ? call.out : call.more_out[i - 1];
+        share(value, delegate.outputs[i], scratch, static_cast<int>(step), /*is_input=*/false);
+      }
+    }
+  }
+
+  /// An input must die in the call, which may overwrite it, and an output begin there.
+  void share(ValueId value, const target::DelegateIo& io, int scratch, int step, bool is_input) {
+    const int index = schedule_.storage_of_value[static_cast<size_t>(value)];
+    if (index < 0 || graph_.is_input(source(value)) || graph_.is_state(source(value))) return;
+    Storage& storage = schedule_.storages[static_cast<size_t>(index)];
+    const bool fits = storage.inside < 0 && storage.buffer.bytes == io.bytes &&
+                      io.offset % abi::kArenaAlignment == 0 &&
+                      (is_input ? storage.buffer.last == step : storage.buffer.first == step);
+    if (!fits || is_state_storage(index)) return;
+    const int64_t before = live_peak();
+    Storage& host = schedule_.storages[static_cast<size_t>(scratch)];
+    const Storage old_storage = storage, old_host = host;
+    host.buffer.first = std::min(host.buffer.first, storage.buffer.first);
+    host.buffer.last = std::max(host.buffer.last, storage.buffer.last);
+    storage.buffer.bytes = 0;
+    storage.inside = scratch;
+    storage.inside_offset = io.offset;
+    if (live_peak() <= before) return;
+    storage = old_storage;
+    host = old_host;
+  }
+
+  bool is_state_storage(int index) const {
+    return std::ranges::any_of(graph_.states(), [&](const ir::State& state) {
+      return schedule_.storage_of_value[static_cast<size_t>(state.value)] == index;
+    });
+  }
+
+  int64_t live_peak() const {
+    std::vector<int64_t> change(calls_.size() + 2, 0);
+    for (const Storage& storage : schedule_.storages) {
+      const int64_t bytes =
+          (storage.buffer.bytes + abi::kArenaAlignment - 1) & ~int64_t{abi::kArenaAlignment - 1};
+      change[static_cast<size_t>(storage.buffer.first)] += bytes;
+      change[static_cast<size_t>(storage.buffer.last) + 1] -= bytes;
+    }
+    int64_t live = 0, peak = 0;
+    for (const int64_t step : change) peak = std::max(peak, live += step);
+    return peak;
+  }
+
   const ir::Graph& graph_;
   const std::vector<target::KernelCall>& calls_;
+  const std::vector<target::Delegate>& delegates_;
   std::vector<int> last_read_;  // by source value
   Schedule schedule_;
 };

@@ -6,6 +6,8 @@
 // which dies there. Step i is call i; outputs live until after the last call. Constants have no
 // storage, the file holds them; nor have graph inputs, which the runtime reads from the caller's
 // buffer, unless a value renames one: then it needs an address in the plan, and is copied there.
+// An input or output of a delegate may lie where the delegate wants it in its scratch, which then
+// lives as long as they do: nothing is copied. Done where the arena does not grow by it.
 // A state has a storage that lives throughout, in which the call that makes its next content
 // writes (target/state.h).
 
@@ -18,8 +20,10 @@
 namespace thimble::emit {
 
 struct Storage {
-  plan::Buffer buffer;
+  plan::Buffer buffer;               // of 0 bytes if it lies inside another one
   ir::ValueId value = ir::kNoValue;  // first value that lives here; kNoValue for scratch
+  int inside = -1;                   // the storage of a delegate's scratch that it is a piece of
+  int64_t inside_offset = 0;
 };
 
 struct Schedule {

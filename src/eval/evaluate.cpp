@@ -37,6 +37,16 @@ Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
   return ok();
 }
 
+/// What a delegate computes is in a graph of its own, which the evaluator has not.
+Status check_whole(const Graph& graph) {
+  for (const Op& op : graph.ops()) {
+    if (op.kind != ir::OpKind::delegate) continue;
+    return unsupported("%{} is made by region {} of another engine; evaluate the integer graph",
+                       graph.value(op.output).name, op.integer("region"));
+  }
+  return ok();
+}
+
 /// How many operators, outputs and states still read each value.
 std::vector<int> count_uses(const Graph& graph) {
   std::vector<int> uses(graph.value_count(), 0);
@@ -50,6 +60,10 @@ std::vector<int> count_uses(const Graph& graph) {
 }
 
 }  // namespace
+
+void eval_delegate(const Call& /*call*/) {
+  assert(false && "evaluate() lets no delegate through");
+}
 
 Steps broadcast_steps(const ir::Shape& from, const ir::Shape& to) {
   const std::vector<int64_t> own = ir::strides(from, {});
@@ -75,6 +89,7 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor>
 
 Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor> inputs,
                                      StateTensors& state, const OnResult& on_result) {
+  THIMBLE_CHECK(check_whole(graph));
   THIMBLE_CHECK(check_inputs(graph, inputs));
   assert(state.size() == graph.states().size());
   std::vector<int> uses = count_uses(graph);

@@ -37,6 +37,11 @@ Result<const Target*> find_target(std::string_view name) {
   return bad_input("target {}: not known; one of {} was expected", name, known);
 }
 
+std::string call_name(const Lowered& lowered, const KernelCall& call) {
+  if (call.delegate < 0) return abi::info(call.op).name;
+  return lowered.delegates[static_cast<size_t>(call.delegate)].id;
+}
+
 std::string call_types(const Lowered& lowered, const KernelCall& call) {
   const ir::DType result = lowered.graph.type(call.out).dtype;
   std::vector<ir::DType> operands;

@@ -6,11 +6,13 @@
 // The lowered graph is still IR: the evaluator runs it, so every step of lowering is judged.
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -53,15 +55,47 @@ struct KernelCall {
   std::vector<Argument> arguments;  // without the out tensor
   ir::ValueId out = ir::kNoValue;
   int ir_op = -1;  // index into the lowered graph's operators
+  /// Of a region's call: which one, and its further results; `op` means nothing then.
+  int delegate = -1;
+  ValueList more_out;
   /// Index of the argument whose memory the result may take over when that value dies here; -1 =
   /// none.
   int in_place = -1;
+};
+
+/// Where a delegate wants an input or output in its scratch memory.
+struct DelegateIo {
+  int64_t offset = 0;
+  int64_t bytes = 0;
+};
+
+/// What one operator of a region became on its engine.
+struct DelegateRow {
+  int ir_op = -1;                 // of the region's graph
+  std::string what;               // "CONV 3x3 s1"
+  std::optional<int64_t> cycles;  // an estimate
+  std::string reason;             // what the user may want to know
+};
+
+/// A region as its engine takes it.
+struct Delegate {
+  std::string engine;  // "ethos-u55-128"
+  std::string id;      // "EthosUBackend": how the file names who runs it
+  std::vector<std::byte> payload;
+  abi::MemoryMode memory_mode = abi::MemoryMode::kUnknown;
+  std::vector<std::pair<std::string, std::string>> specs;  // of the file's compile specs
+  int64_t constant_bytes = 0;                              // weights in the payload
+  int64_t scratch_bytes = 0, fast_scratch_bytes = 0;
+  std::vector<DelegateIo> inputs, outputs;
+  std::vector<DelegateRow> rows;
+  std::optional<int64_t> cycles;  // an estimate
 };
 
 /// The graph's states are settled (target/state.h): each becomes itself, or what one call makes.
 struct Lowered {
   ir::Graph graph;
   std::vector<KernelCall> calls;  // in execution order; operators without a call only rename memory
+  std::vector<Delegate> delegates;  // what KernelCall::delegate counts; empty until compiled
 };
 
 struct Memory {
@@ -87,6 +121,60 @@ struct Target {
   Cost (*cost)(const Lowered& lowered, const KernelCall& call, const Target& target) = nullptr;
 };
 
+/// Yes, or a reason that can be printed behind the operator.
+struct Verdict {
+  bool legal = false;
+  std::string reason;
+};
+
+/// A number of a part's file, by its dotted name: "axi0.read_latency".
+using Settings = std::map<std::string, double, std::less<>>;
+
+struct Engine;
+
+/// An engine as a part has it.
+struct EngineUse {
+  const Engine* engine = nullptr;
+  std::string name;         // "ethos-u55-128"
+  std::string memory_mode;  // "Shared_Sram"; empty: the engine's usual one
+  std::string system;       // a system around it that the engine knows by name; empty: the usual
+  Settings settings;        // numbers that differ from that system's
+};
+
+struct EngineOptions {
+  std::optional<int64_t> sram_bytes;  // the region's scratch may take this much
+  bool smallest = false;              // memory before speed
+};
+
+/// A schedule of a region: none of a list is worse than another in both numbers.
+struct ParetoPoint {
+  int64_t sram_bytes = 0;
+  int64_t cycles = 0;
+};
+
+/// A unit beside the CPU that runs regions of the integer graph.
+struct Engine {
+  std::string_view kind;  // "ethos-u"
+  /// What a part's file says of the engine makes sense; null: nothing can be wrong.
+  Status (*check)(const EngineUse& use) = nullptr;
+  Verdict (*legal)(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) = nullptr;
+  /// Images of a region's inputs and outputs lie channels last.
+  bool channels_last = true;
+  Result<Delegate> (*compile)(const ir::Graph& region, const EngineUse& use,
+                              const EngineOptions& options) = nullptr;
+  /// From least SRAM to most; null: the engine has one schedule only.
+  Result<std::vector<ParetoPoint>> (*pareto)(const ir::Graph& region,
+                                             const EngineUse& use) = nullptr;
+};
+
+/// A row per engine and configuration: "ethos-u55-128".
+struct EngineName {
+  std::string name;
+  const Engine* engine = nullptr;
+};
+[[nodiscard]] const std::vector<EngineName>& all_engines();
+[[nodiscard]] Result<const Engine*> find_engine(std::string_view name);
+
 /// Every target, sorted by name. The one list of concrete targets.
 [[nodiscard]] std::span<const Target> all_targets();
 /// Also accepts ExecuTorch's spelling with a `+int8` suffix. Unknown names are bad input, with the
@@ -96,6 +184,8 @@ struct Target {
 /// True if the operator's result has exactly the bytes of its first operand: it needs no call.
 [[nodiscard]] bool is_alias(const ir::Graph& graph, const ir::Op& op);
 
+/// "cortex_m::quantized_add.out", or the backend of a delegate.
+[[nodiscard]] std::string call_name(const Lowered& lowered, const KernelCall& call);
 /// Element types that a call works on: "i8", or "f32->i8" where no operand has the result's.
 [[nodiscard]] std::string call_types(const Lowered& lowered, const KernelCall& call);
 

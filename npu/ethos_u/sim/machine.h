@@ -12,36 +12,11 @@
 #include <stdint.h>
 
 #include "npu/ethos_u/isa/config.h"
+#include "npu/ethos_u/sim/fault.h"
+#include "npu/ethos_u/sim/memory.h"
 #include "npu/ethos_u/sim/operation.h"
 
 namespace thimble::ethos_u::sim {
-
-struct Region {
-  uint8_t* data = nullptr;
-  uint64_t bytes = 0;
-};
-
-enum class FaultKind : uint8_t {
-  kNone,
-  kUnknownCommand,  // no such command in this generation, or reserved bits set
-  kTruncated,       // the stream ends inside a command or without STOP
-  kOutOfRange,      // an access outside its region
-  kMisaligned,
-  kBadRegister,  // a value that the hardware has no meaning for
-  kBadWeights,   // a weight or scale stream that does not decode
-  kWorkspace,    // the workspace is too small
-  kEndless,      // more branches than Job::max_branches
-  kHazard,       // only with a hazard checker: `word` met `other_word`
-};
-
-struct Fault {
-  FaultKind kind = FaultKind::kNone;
-  uint32_t word = 0;        // offset of the command in the stream, in words
-  uint32_t other_word = 0;  // of the command it collides with
-  const char* detail = "";  // one fixed sentence
-  uint64_t address = 0;     // where that makes sense
-  uint8_t region = 0;
-};
 
 /// Called for each operation in the order of issue, before it runs. Null = not wanted.
 struct Observer {
@@ -55,11 +30,13 @@ struct Job {
   const Config* config = nullptr;
   const uint32_t* words = nullptr;
   uint32_t word_count = 0;
-  Region regions[8];
+  Region regions[kRegions];
   uint8_t* workspace = nullptr;
   size_t workspace_bytes = 0;
   uint32_t max_branches = 1U << 20;
+  uint64_t max_work = uint64_t{1} << 44;  // products and bytes, of all operations together
   const Observer* observer = nullptr;
+  bool slow = false;  // only the general paths, which judge the fast ones
 };
 
 [[nodiscard]] Fault run(const Job& job);

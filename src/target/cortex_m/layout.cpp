@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "ir/work.h"
+
 namespace thimble::target::cortex_m {
 namespace {
 
@@ -37,25 +39,6 @@ DimOrder inverse(const DimOrder& order) {
   return result;
 }
 
-/// Operators whose kernels read and write images as NHWC.
-bool is_window(OpKind kind) {
-  switch (kind) {
-    case OpKind::adaptive_max_pool2d:
-    case OpKind::max_pool2d16:
-    case OpKind::max_pool2d:
-    case OpKind::qadaptive_avg_pool2d:
-    case OpKind::qavg_pool2d16:
-    case OpKind::qavg_pool2d:
-    case OpKind::qconv2d16:
-    case OpKind::qconv2d:
-    case OpKind::qconv_transpose2d16:
-    case OpKind::qconv_transpose2d:
-    case OpKind::qresize_bilinear:
-      return true;
-    default:
-      return false;
-  }
-}
 bool is_table(OpKind kind) {
   return kind == OpKind::lut || kind == OpKind::lut16;
 }
@@ -174,6 +157,11 @@ class Assigner {
   /// A gather by one row of positions: its result has the operand's dimensions.
   bool keeps_rank(const Op& op) { return from_.type(op.inputs[1]).shape.size() == 1; }
 
+  /// A region whose images lie channels last.
+  static bool reads_images(const Op& op) {
+    return op.kind == OpKind::delegate && op.integer("nhwc") != 0;
+  }
+
   /// True if some reader, through operators that keep the order, is a window.
   bool wants_channels_last(ValueId old_value) {
     std::vector<ValueId> work = {old_value};
@@ -184,7 +172,7 @@ class Assigner {
       if (from_.type(at).shape.size() != 4 || !seen.insert(at).second) continue;
       for (const int consumer : consumers_[static_cast<size_t>(at)]) {
         const Op& op = from_.ops()[static_cast<size_t>(consumer)];
-        if (is_window(op.kind)) return true;
+        if (ir::is_window(op.kind) || reads_images(op)) return true;
         const bool moves_rows = op.kind == OpKind::gather && keeps_rank(op);
         if (follows_operand(op.kind) || moves_rows) work.push_back(op.output);
       }
@@ -206,13 +194,15 @@ class Assigner {
   }
 
   Result<ValueId> convert(const Op& op) {
-    if (is_window(op.kind)) return convert_window(op);
+    if (ir::is_window(op.kind)) return convert_window(op);
     if (is_table(op.kind)) {
       const std::vector<ValueId> inputs = rewriter_.map(op.inputs);
       return add(op.kind, inputs, op.attrs, op, order(inputs[0]), op.output);
     }
     if (is_elementwise(op.kind)) return convert_elementwise(op);
     switch (op.kind) {
+      case OpKind::delegate:
+        return convert_delegate(op);
       case OpKind::copy:
         return rewriter_.map(op.inputs[0]);  // orders are decided here, not by the user's clone()
       case OpKind::quantize:
@@ -287,6 +277,19 @@ class Assigner {
       THIMBLE_TRY(inputs[1], to_order(inputs[1], {1, 2, 3, 0}, op.source));
     }
     return add(op.kind, std::move(inputs), op.attrs, op, ir::channels_last_order(), op.output);
+  }
+
+  Result<ValueId> convert_delegate(const Op& op) {
+    const auto border = [&](ValueId value) {
+      return reads_images(op) && rank(value) == 4 ? ir::channels_last_order() : DimOrder{};
+    };
+    std::vector<ValueId> inputs = rewriter_.map(op.inputs);
+    for (ValueId& input : inputs) {
+      THIMBLE_TRY(input, to_order(input, border(input), op.source));
+    }
+    const bool image = reads_images(op) && from_.type(op.output).shape.size() == 4;
+    return add(op.kind, std::move(inputs), op.attrs, op,
+               image ? ir::channels_last_order() : DimOrder{}, op.output);
   }
 
   /// Channels-last if any operand that is not a constant is, else the first one's order.

@@ -118,6 +118,7 @@ class Legalizer {
       case OpKind::qsoftmax:
         if (from_.type(op.output).dtype == ir::DType::kF32) break;
         return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
+      case OpKind::delegate:
       case OpKind::quantize:
       case OpKind::dequantize:
         return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);

@@ -38,6 +38,10 @@ class Selector {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
       const Op& op = graph_.ops()[i];
       if (is_alias(graph_, op)) continue;
+      if (op.kind == OpKind::delegate) {
+        add_delegate(op, static_cast<int>(i));
+        continue;
+      }
       THIMBLE_TRY(KernelCall call, select(op));
       assert(call.arguments.size() + 1 == std::string_view(abi::info(call.op).arguments).size());
       call.out = op.output;
@@ -49,6 +53,21 @@ class Selector {
 
  private:
   using Arguments = std::vector<Argument>;
+
+  /// One call makes all results of a region; its operators stand side by side.
+  void add_delegate(const Op& op, int index) {
+    const auto region = static_cast<int>(op.integer("region"));
+    if (!calls_->empty() && calls_->back().delegate == region) {
+      calls_->back().more_out.push_back(op.output);
+      return;
+    }
+    KernelCall call;
+    for (const ValueId input : op.inputs) call.arguments.emplace_back(ValueRef{input});
+    call.delegate = region;
+    call.out = op.output;
+    call.ir_op = index;
+    calls_->push_back(std::move(call));
+  }
 
   Result<KernelCall> select(const Op& op) {
     switch (op.kind) {

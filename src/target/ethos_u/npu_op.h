@@ -54,8 +54,10 @@ struct NpuTensor {
   std::vector<std::byte> content;  // constants, NHWC
 };
 
-/// A view: where in the tensor the operand begins and how it walks. Strides in elements of the
-/// NHWC tensor (NHCWB16 only where the view is the whole tensor or a slice along h, w, or a
+/// A view: where in the tensor the operand begins and how it walks. Offset and strides count
+/// elements of the operand's own width, which may be another than the tensor's (`linear` then: a
+/// copy of 32-bit elements moves bytes). Steps of 0 along h and w repeat an IFM; ifm2 has size 1
+/// along what it is repeated over. (NHCWB16 only where the view is the whole tensor or a slice along h, w, or a
 /// multiple of 16 along c, with natural strides).
 struct Operand {
   int tensor = -1;
@@ -79,14 +81,18 @@ struct Requantize {
     kSymmetric,
     kTruncate
   } rounding = Rounding::kDouble;
-  bool global = false;  // OFM_SCALE for all channels (pooling, elementwise)
+  /// OFM_SCALE for all channels (pooling, elementwise, dynamic weights); no entries: (1, 0).
+  /// False for PoolMode::kAverage: the hardware divides by the positions inside the IFM.
+  bool global = false;
 };
 
-/// An operand's own scale in ADD and SUB; on U55 and U65 one of the two at most is general.
+/// An operand's own scale in ADD and SUB. On U55 and U65 one of the two is general; the other has
+/// shift 0 and is scaled by 2^19 (int16: 2^14), as the hardware implies.
 struct InputScale {
   uint32_t multiplier = 1;
   uint8_t shift = 0;
   uint8_t double_round = 0;
+  bool natural = false;  // single rounding (U85)
 };
 
 struct Window {
@@ -123,7 +129,8 @@ struct NpuOp {
   ElementwiseMode elementwise = ElementwiseMode::kAdd;
   ResizeMode resize = ResizeMode::kNearest;
   Operand ifm, ofm;
-  std::optional<Operand> ifm2;    // also dynamic weights of kConv (U85)
+  /// Also dynamic weights of kConv (U85): w = output channels, c = input channels.
+  std::optional<Operand> ifm2;
   std::optional<int32_t> scalar;  // in the place of ifm2
   bool ifm2_first = false;        // SUB: scalar or ifm2 is the minuend
   Window window;

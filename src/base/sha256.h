@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 
-namespace thimble::tools {
+namespace thimble {
 /// 64 lower-case hexadecimal digits.
 [[nodiscard]] std::string sha256(ByteView bytes);
-}  // namespace thimble::tools
+}  // namespace thimble

@@ -1,11 +1,11 @@
-#include "tools/sha256.h"
+#include "base/sha256.h"
 
 #include <array>
 #include <bit>
 
 #include <fmt/format.h>
 
-namespace thimble::tools {
+namespace thimble {
 namespace {
 
 using State = std::array<uint32_t, 8>;
@@ -61,4 +61,4 @@ std::string sha256(ByteView bytes) {
   return text;
 }
 
-}  // namespace thimble::tools
+}  // namespace thimble

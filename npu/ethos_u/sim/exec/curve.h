@@ -1,0 +1,84 @@
+#pragma once
+// TANH and SIGMOID of 16 bits: the hardware's own curve, sigmoid(i / 24) for i in 0..255 with 16
+// fractional bits, or the same curve from the table memory (U85). Arguments have 12288 = 3 * 4096
+// units to one and are not clamped before. docs/ethos-u.md has how this was found.
+
+#include <stdint.h>
+#include <string.h>
+
+namespace thimble::ethos_u::sim {
+
+/// e^-x for x >= 0: a series on x / 2^k, squared k times.
+consteval double exp_minus(double x) {
+  double scaled = x;
+  int halvings = 0;
+  for (; scaled > 0.0625; scaled /= 2) ++halvings;
+  double sum = 1, term = 1;
+  for (int i = 1; i < 12; ++i) {
+    term *= -scaled / i;
+    sum += term;
+  }
+  for (; halvings > 0; --halvings) sum *= sum;
+  return sum;
+}
+
+struct SigmoidCurve {
+  uint16_t at[256];
+};
+/// Entries that are one larger than the rounded sigmoid; the curve was once made less precisely.
+inline constexpr uint32_t kLarger[8] = {0xFA7BD110, 0xC0467BAE, 0x20440005, 0x00110090,
+                                        0x00000080, 0x00000000, 0x00000000, 0x80000000};
+consteval SigmoidCurve make_sigmoid_curve() {
+  SigmoidCurve curve{};
+  for (unsigned i = 0; i < 256; ++i) {
+    const double value = 65536.0 / (1.0 + exp_minus(i / 24.0)) + 0.5;
+    curve.at[i] =
+        static_cast<uint16_t>(static_cast<uint32_t>(value) + (kLarger[i / 32] >> i % 32 & 1));
+  }
+  return curve;
+}
+inline constexpr SigmoidCurve kSigmoidCurve = make_sigmoid_curve();
+
+/// Entry i of the curve, of the positive side; both give the sigmoid's 16 bits.
+struct BuiltInCurve {
+  [[nodiscard]] int32_t operator()(uint32_t i) const { return kSigmoidCurve.at[i]; }
+};
+struct TableCurve {
+  const uint8_t* table;
+  [[nodiscard]] int32_t operator()(uint32_t i) const {
+    int16_t base;
+    memcpy(&base, table + 4 * (256 + i), 2);
+    return base + 0x8000;
+  }
+};
+
+template <typename Curve>
+int64_t sigmoid_of(int64_t value, const Curve& curve) {
+  const auto size = static_cast<uint64_t>(value < 0 ? -value : value);
+  const uint64_t index = size >> 9;
+  int64_t result = 0x7FFF << 10;
+  if (index < 255) {
+    const auto i = static_cast<uint32_t>(index);
+    result =
+        (int64_t{curve(i)} << 9) + static_cast<int64_t>(size & 0x1FF) * (curve(i + 1) - curve(i));
+  }
+  result = value >= 0 ? result + 512 : (int64_t{1} << 25) - result + 511;
+  return result >> 10;
+}
+
+template <typename Curve>
+int64_t tanh_of(int64_t value, const Curve& curve) {
+  const auto size = static_cast<uint64_t>(value < 0 ? -value : value);
+  const uint64_t index = size >> 8;
+  int64_t result = 0xFFFF << 8;
+  if (index < 255) {
+    const auto i = static_cast<uint32_t>(index);
+    result =
+        (int64_t{curve(i)} << 8) + static_cast<int64_t>(size & 0xFF) * (curve(i + 1) - curve(i));
+  }
+  constexpr int64_t kOne = int64_t{1} << 23;
+  result = value >= 0 ? result - kOne + 128 : -result + kOne + 127;
+  return result >> 8;
+}
+
+}  // namespace thimble::ethos_u::sim

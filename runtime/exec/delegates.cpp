@@ -1,0 +1,178 @@
+// See delegates.h. Positions are found again from the root of the file, each step verified, so that
+// a file without delegates pays for nothing but two pointers while it is loaded.
+
+#include "runtime/exec/delegates.h"
+
+#include "abi/limits.h"
+#include "runtime/exec/decode.h"
+
+namespace thimble::runtime {
+namespace {
+
+namespace pte = abi::pte;
+
+constexpr char kDelegateFields[] = "\4\4\4";
+constexpr char kReferenceFields[] = "\1\4";
+constexpr char kInlineFields[] = "\4";
+constexpr char kNamedDataFields[] = "\4\4";
+
+constexpr uint32_t aligned(uint32_t bytes) {
+  return (bytes + abi::kArenaAlignment - 1) & ~(abi::kArenaAlignment - 1);
+}
+
+/// The bytes that a delegate's reference leads to.
+Status find_payload(Checked& access, Position delegate, Region& payload) {
+  Verifier& verifier = access.verifier;
+  TableKind kind(kReferenceFields);
+  const Position reference = verifier.child(delegate, pte::backend_delegate::kProcessed, kind);
+  if (reference == nullptr) return Status::kCorrupt;
+  const auto location = scalar<int8_t>(reference, pte::delegate_data_reference::kLocation);
+  const auto index = scalar<uint32_t>(reference, pte::delegate_data_reference::kIndex);
+  if (location == pte::blob_location::kSegment) return find_segment(access, index, payload);
+  if (location != pte::blob_location::kInline) return Status::kCorrupt;
+  const Vector inlined = verifier.vector(access.program, pte::program::kBackendDelegateData, 2);
+  if (index >= inlined.count()) return Status::kCorrupt;
+  TableKind inline_kind(kInlineFields);
+  const Position data = verifier.table(inlined.item(index, 4), inline_kind);
+  if (data == nullptr) return Status::kCorrupt;
+  const Vector bytes = verifier.vector(data, pte::inline_data::kData, 0);
+  payload = {bytes.item(0, 1), bytes.count()};
+  return verifier.failed() ? Status::kCorrupt : Status::kOk;
+}
+
+bool same_name(Vector name, const char* text) {
+  const uint32_t count = name.count();
+  for (uint32_t i = 0; i < count; ++i) {
+    if (text[i] == 0 || static_cast<uint8_t>(text[i]) != *name.item(i, 1)) return false;
+  }
+  return text[count] == 0;
+}
+
+/// Opens row `index` of the plan's delegates.
+Status open_row(Checked& access, const Delegates& delegates, uint32_t index, DelegateSlot& slot,
+                uint32_t& scratch_bytes) {
+  Verifier& verifier = access.verifier;
+  const Vector rows = verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
+  if (index >= rows.count()) return Status::kCorrupt;
+  TableKind kind(kDelegateFields);
+  const Position row = verifier.table(rows.item(index, 4), kind);
+  if (row == nullptr) return Status::kCorrupt;
+  const Vector id = verifier.vector(row, pte::backend_delegate::kId, 0);
+  const Delegate* delegate = delegates.rows;
+  const Delegate* const end = delegate + delegates.count;
+  while (delegate != end && !same_name(id, delegate->id)) ++delegate;
+  if (delegate == end) return verifier.failed() ? Status::kCorrupt : Status::kMissingDelegate;
+
+  DelegateSource source = {access, {}};
+  const Status status = find_payload(access, row, source.payload);
+  if (status != Status::kOk) return status;
+  slot.delegate = delegate;
+  return delegate->open(*delegate, source, slot, scratch_bytes);
+}
+
+/// Whether a piece of the arena is one that a delegate may have.
+bool is_piece(const Image& image, uint32_t offset, uint32_t bytes) {
+  return offset % abi::kArenaAlignment == 0 && offset <= image.arena_bytes &&
+         bytes <= image.arena_bytes - offset;
+}
+
+/// Where the row's memory is: as the file has planned it, or behind the arena.
+Status place(const Checked& access, const Model& model, uint32_t index, uint32_t scratch_bytes,
+             DelegateMemory& memory) {
+  const Image& image = model.image;
+  if (access.delegates.data == nullptr) {
+    memory.scratch_offset = aligned(image.arena_bytes);
+  } else {
+    abi::DelegateRecord record;  // measure_delegates() has seen that there is one
+    std::memcpy(&record, access.delegates.data + index * sizeof record, sizeof record);
+    if (!is_piece(image, record.scratch_offset, scratch_bytes)) return Status::kCorrupt;
+    memory.scratch_offset = record.scratch_offset;
+    memory.mode = record.memory_mode;
+    memory.fast_bytes = record.fast_bytes;
+    if (record.fast_bytes != 0 && record.fast_offset != abi::kFastOutside) {
+      if (!is_piece(image, record.fast_offset, record.fast_bytes)) return Status::kCorrupt;
+      memory.fast_offset = record.fast_offset;
+      if (model.arena != nullptr) memory.fast = model.arena + record.fast_offset;
+    }
+    memory.fast_planned = memory.fast_bytes != 0 && record.fast_offset != abi::kFastOutside;
+  }
+  if (model.arena != nullptr) memory.scratch = model.arena + memory.scratch_offset;
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status DelegateSource::find_data(const uint8_t* key, uint32_t key_bytes, Region& found) const {
+  Verifier& verifier = access.verifier;
+  const Vector named = verifier.vector(access.program, pte::program::kNamedData, 2);
+  TableKind kind(kNamedDataFields);
+  for (uint32_t i = 0; i < named.count(); ++i) {
+    const Position data = verifier.table(named.item(i, 4), kind);
+    if (data == nullptr) return Status::kCorrupt;
+    const Vector name = verifier.vector(data, pte::named_data::kKey, 0);
+    if (name.count() != key_bytes || std::memcmp(name.item(0, 1), key, key_bytes) != 0) continue;
+    return find_segment(access, scalar<uint32_t>(data, pte::named_data::kSegmentIndex), found);
+  }
+  return Status::kMissingData;
+}
+
+kernels::Tensor DelegateArgs::tensor(uint32_t i) const {
+  return tensor_of(model, indices.index(i));
+}
+
+uint32_t DelegateArgs::offset(uint32_t i) const {
+  const Position tensor = payload_of(model.image.values.target(indices.index(i)));
+  const Position at = field(tensor, pte::tensor::kAllocationInfo);
+  if (at == nullptr) return kNotPlanned;
+  const Position allocation = follow(at);
+  const auto memory_id = scalar<uint32_t>(allocation, pte::allocation_details::kMemoryId);
+  return start_of(model.image, memory_id) +
+         scalar<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
+}
+
+Status measure_delegates(Checked& access, const Image& image, const Delegates& delegates,
+                         DelegateNeeds& needs) {
+  const Vector rows = access.verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
+  needs.count = rows.count();
+  needs.arena_bytes = image.arena_bytes;
+  const bool planned = access.delegates.data != nullptr;
+  if (planned && access.delegates.bytes != needs.count * sizeof(abi::DelegateRecord)) {
+    return Status::kCorrupt;
+  }
+  for (uint32_t i = 0; i < needs.count; ++i) {
+    DelegateSlot slot;
+    uint32_t scratch_bytes = 0;
+    const Status status = open_row(access, delegates, i, slot, scratch_bytes);
+    if (status != Status::kOk) return status;
+    if (planned) continue;
+    // One call runs at a time, so all may have the same scratch.
+    const uint32_t start = aligned(image.arena_bytes);
+    if (scratch_bytes > 0x7FFFFFFF - start) return Status::kBadPayload;
+    if (start + scratch_bytes > needs.arena_bytes) needs.arena_bytes = start + scratch_bytes;
+  }
+  return access.failed() ? Status::kCorrupt : Status::kOk;
+}
+
+Status check_delegate_call(Checked& access, const Model& model, const Delegates& delegates,
+                           const Instruction& instruction) {
+  kernels::Tensor tensor;
+  for (uint32_t i = 0; i < instruction.args.count(); ++i) {
+    const Status status = decode_tensor(access, model, instruction.args.index(i), tensor);
+    if (status != Status::kOk) return status;
+  }
+  if (access.failed()) return Status::kCorrupt;
+  const uint32_t index = instruction.op_index;
+  DelegateSlot local;
+  uint32_t scratch_bytes = 0;
+  Status status = open_row(access, delegates, index, local, scratch_bytes);
+  if (status != Status::kOk) return status;
+  DelegateMemory memory;
+  status = place(access, model, index, scratch_bytes, memory);
+  if (status == Status::kOk) {
+    status = local.delegate->check(local, memory, {model, instruction.args});
+  }
+  if (status == Status::kOk && model.resolved != nullptr) slots_of(model)[index] = local;
+  return status;
+}
+
+}  // namespace thimble::runtime

@@ -1,0 +1,99 @@
+#pragma once
+// Delegate calls: instructions that hand tensors to something that is no kernel, with a payload of
+// its own in the file. Everything about them is reached through the table below, which a product
+// names only if its files have such calls: the others link none of it.
+//
+// A delegate is opened twice: to learn what memory it wants, then with each of its calls, where it
+// fills its slot. A slot lies behind the kernel pointers in the memory of the model, one per row of
+// the plan's delegates.
+
+#include "abi/native_params.h"
+#include "abi/state.h"
+#include "runtime/exec/model.h"
+#include "runtime/program/access.h"
+
+namespace thimble::runtime {
+
+struct Delegate;
+struct Instruction;
+
+/// What the file has for a delegate.
+struct DelegateSource {
+  Checked& access;
+  Region payload;
+  /// Bytes that stand in the file's named data under a key.
+  [[nodiscard]] Status find_data(const uint8_t* key, uint32_t key_bytes, Region& found) const;
+};
+
+/// What a call of a delegate is about, found once when the model is loaded.
+struct DelegateSlot {
+  const Delegate* delegate = nullptr;
+  alignas(uintptr_t) unsigned char own[abi::kDelegateWords * sizeof(uintptr_t)];
+};
+static_assert(sizeof(DelegateSlot) == (abi::kDelegateWords + 1) * sizeof(uintptr_t));
+
+/// Where the memory of a delegate is. Addresses are null while there is no memory yet.
+struct DelegateMemory {
+  uint8_t* scratch = nullptr;
+  uint32_t scratch_offset = 0;  // in the arena
+  bool fast_planned = false;    // in the arena; else the device has it
+  uint8_t* fast = nullptr;
+  uint32_t fast_offset = 0;
+  uint32_t fast_bytes = 0;
+  abi::MemoryMode mode = abi::MemoryMode::kUnknown;
+};
+
+inline constexpr uint32_t kNotPlanned = 0xFFFFFFFF;
+
+/// Arguments of a call that load has verified: tensors all.
+struct DelegateArgs {
+  const Model& model;
+  Vector indices;
+  [[nodiscard]] uint32_t count() const { return indices.count(); }
+  [[nodiscard]] kernels::Tensor tensor(uint32_t i) const;
+  /// Where in the arena the tensor starts, or kNotPlanned.
+  [[nodiscard]] uint32_t offset(uint32_t i) const;
+};
+
+/// One kind of delegate, by the name that files have for it.
+struct Delegate {
+  const char* id;      // "EthosUBackend"
+  const void* device;  // what it drives
+  /// Reads the payload into the slot and answers how much scratch its calls want.
+  Status (*open)(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+                 uint32_t& scratch_bytes);
+  /// Proves that run() with these arguments touches only them and its memory.
+  Status (*check)(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
+  Status (*run)(const DelegateSlot& slot, const DelegateArgs& args);
+};
+
+struct DelegateNeeds {
+  uint32_t count = 0;  // rows of the plan's delegates
+  uint32_t arena_bytes = 0;
+};
+
+/// A table of kernels points to one of these.
+struct Delegates {
+  const Delegate* rows;
+  uint32_t count;
+  Status (*measure)(Checked& access, const Image& image, const Delegates& delegates,
+                    DelegateNeeds& needs);
+  Status (*check)(Checked& access, const Model& model, const Delegates& delegates,
+                  const Instruction& instruction);
+};
+
+Status measure_delegates(Checked& access, const Image& image, const Delegates& delegates,
+                         DelegateNeeds& needs);
+Status check_delegate_call(Checked& access, const Model& model, const Delegates& delegates,
+                           const Instruction& instruction);
+
+constexpr Delegates delegates_of(const Delegate* rows, uint32_t count) {
+  return {rows, count, measure_delegates, check_delegate_call};
+}
+
+/// The slots of a loaded model.
+inline DelegateSlot* slots_of(const Model& model) {
+  return reinterpret_cast<DelegateSlot*>(model.resolved + model.image.operators.count());
+}
+
+}  // namespace thimble::runtime

@@ -1,0 +1,137 @@
+#include "driver/engines.h"
+
+#include <algorithm>
+#include <set>
+
+#include "driver/steering.h"
+
+namespace thimble::driver {
+namespace {
+
+/// What the rest of the program keeps in RAM beside the arena, at most.
+constexpr int64_t kStateReserve = 1024;
+constexpr int kBudgetAttempts = 4;
+
+Status compile_all(std::span<const partition::Region> regions, const target::EngineOptions& options,
+                   target::Lowered* lowered) {
+  lowered->delegates.clear();
+  for (const partition::Region& region : regions) {
+    const target::EngineUse& use = *region.engine;
+    THIMBLE_TRY(target::Delegate delegate, use.engine->compile(region.graph, use, options));
+    lowered->delegates.push_back(std::move(delegate));
+  }
+  return ok();
+}
+
+}  // namespace
+
+Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options) {
+  OffNodes off;
+  for (const std::string& pattern : options.engine_off) {
+    THIMBLE_TRY(const std::vector<size_t> chosen, select_ops(imported, pattern, "--engine-off"));
+    for (const size_t index : chosen) {
+      off.try_emplace(imported.ops()[index].source.node, "--engine-off " + pattern);
+    }
+  }
+  return off;
+}
+
+void note_engine_off(const OffNodes& off, CompileReport* report) {
+  for (SourceOpReport& row : report->source_ops) {
+    const auto found = off.find(row.source.node);
+    if (found == off.end() || row.calls.empty()) continue;
+    row.reason = fmt::format("{}: on the CPU, as all of {}", found->second, report->target);
+  }
+}
+
+Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& part,
+                                 const OffNodes& off) {
+  if (part.engines.empty()) {
+    partition::Partition whole;
+    whole.graph = graph;
+    return whole;
+  }
+  std::vector<std::string> keep_off;
+  for (const ir::Op& op : graph.ops()) {
+    const auto found = off.find(op.source.node);
+    keep_off.push_back(found == off.end() ? "" : found->second);
+  }
+  return partition::partition(graph, part.engines, keep_off);
+}
+
+Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
+                                       target::EngineOptions options, target::Lowered* lowered) {
+  const std::optional<int64_t> sram_bytes = options.sram_bytes;
+  for (int attempt = 1;; ++attempt) {
+    THIMBLE_CHECK(compile_all(regions, options, lowered));
+    emit::Schedule schedule = emit::make_schedule(*lowered);
+    const bool beside_dram =
+        std::ranges::any_of(lowered->delegates, [](const target::Delegate& delegate) {
+          return delegate.memory_mode == abi::MemoryMode::kDedicatedSram;
+        });
+    if (!sram_bytes || regions.empty() || beside_dram || attempt == kBudgetAttempts) {
+      return schedule;
+    }
+    // The budget was the whole SRAM's; what lies beside the regions' scratch comes off.
+    const int64_t excess = schedule.placement.peak_bytes + kStateReserve - *sram_bytes;
+    if (excess <= 0) return schedule;
+    *options.sram_bytes -= excess;
+  }
+}
+
+Result<std::vector<target::ParetoPoint>> pareto_of(std::span<const partition::Region> regions) {
+  std::vector<std::vector<target::ParetoPoint>> all;
+  std::set<int64_t> sizes;
+  for (const partition::Region& region : regions) {
+    const target::EngineUse& use = *region.engine;
+    if (use.engine->pareto == nullptr) continue;
+    THIMBLE_TRY(std::vector<target::ParetoPoint> points, use.engine->pareto(region.graph, use));
+    for (const target::ParetoPoint& point : points) sizes.insert(point.sram_bytes);
+    all.push_back(std::move(points));
+  }
+  std::vector<target::ParetoPoint> result;
+  for (const int64_t size : sizes) {
+    target::ParetoPoint together{size, 0};
+    bool fits = true;
+    for (const auto& points : all) {  // from least SRAM to most, so the last that fits is fastest
+      const target::ParetoPoint* best = nullptr;
+      for (const target::ParetoPoint& point : points) {
+        if (point.sram_bytes <= size) best = &point;
+      }
+      fits = fits && best != nullptr;
+      together.cycles += best == nullptr ? 0 : best->cycles;
+    }
+    const bool better = fits && (result.empty() || together.cycles < result.back().cycles);
+    if (better) result.push_back(together);
+  }
+  return result;
+}
+
+void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
+                  std::span<const RowOp> rows, CompileReport* report) {
+  std::map<std::string, std::string> reasons;  // by the value that the operator makes
+  for (size_t i = 0; i < why_not.size(); ++i) {
+    reasons[integer.value(integer.ops()[i].output).name] = why_not[i];
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const std::string& name = rows[i].graph->value(rows[i].op->output).name;
+    const auto found = reasons.find(name);
+    if (found == reasons.end() || found->second.empty()) continue;
+    report->ops[i].reason = found->second;
+    const ir::OpKind kind = rows[i].op->kind;
+    if (kind == ir::OpKind::quantize || kind == ir::OpKind::dequantize) continue;
+    const ir::Source& source = rows[i].op->source;
+    report->fallbacks.push_back({source.node.empty() ? name : source.node, found->second});
+  }
+}
+
+std::optional<int64_t> sum_cycles(const std::vector<target::Delegate>& delegates) {
+  std::optional<int64_t> sum;
+  for (const target::Delegate& delegate : delegates) {
+    if (!delegate.cycles) return std::nullopt;
+    sum = sum.value_or(0) + *delegate.cycles;
+  }
+  return sum;
+}
+
+}  // namespace thimble::driver

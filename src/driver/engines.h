@@ -1,0 +1,46 @@
+#pragma once
+// The part's engines in the pipeline: what the user keeps off them, the cut, and the regions'
+// programs under a budget of memory.
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "driver/compile.h"
+#include "driver/op_rows.h"
+#include "emit/schedule.h"
+#include "partition/partition.h"
+#include "target/part.h"
+
+namespace thimble::driver {
+
+/// Nodes of the export that --engine-off names, with the pattern.
+using OffNodes = std::map<std::string, std::string>;
+[[nodiscard]] Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options);
+/// A target without an engine runs them where it runs all.
+void note_engine_off(const OffNodes& off, CompileReport* report);
+
+/// `part` must outlive the regions.
+[[nodiscard]] Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& part,
+                                               const OffNodes& off);
+
+/// Fills lowered->delegates and plans the arena: in options.sram_bytes if they are given and the
+/// regions can be made small enough.
+[[nodiscard]] Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
+                                                     target::EngineOptions options,
+                                                     target::Lowered* lowered);
+
+/// What the regions together, one after the other, can do with how much SRAM.
+[[nodiscard]] Result<std::vector<target::ParetoPoint>> pareto_of(
+    std::span<const partition::Region> regions);
+
+/// `why_not` of each operator of the integer graph: why it is not on the part's first engine; empty
+/// if it is.
+void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
+                  std::span<const RowOp> rows, CompileReport* report);
+
+[[nodiscard]] std::optional<int64_t> sum_cycles(const std::vector<target::Delegate>& delegates);
+
+}  // namespace thimble::driver

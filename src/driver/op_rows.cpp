@@ -1,0 +1,142 @@
+#include "driver/op_rows.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ir/work.h"
+
+namespace thimble::driver {
+namespace {
+
+int64_t live_bytes(const emit::Schedule& schedule, size_t step) {
+  int64_t live = 0;
+  for (const emit::Storage& storage : schedule.storages) {
+    const plan::Buffer& b = storage.buffer;
+    if (b.first <= static_cast<int>(step) && static_cast<int>(step) <= b.last) live += b.bytes;
+  }
+  return live;
+}
+
+int64_t constant_bytes(const target::KernelCall& call) {
+  int64_t bytes = 0;
+  for (const target::Argument& argument : call.arguments) {
+    const auto* constant = std::get_if<target::Constant>(&argument);
+    if (constant != nullptr) bytes += static_cast<int64_t>(constant->bytes->size());
+  }
+  return bytes;
+}
+
+/// Constants that only this operator of a region reads.
+int64_t constant_bytes(const RowOp& row) {
+  int64_t bytes = 0;
+  for (const ir::ValueId input : row.op->inputs) {
+    if (input == ir::kNoValue || !row.graph->value(input).constant) continue;
+    bytes += static_cast<int64_t>(row.graph->type(input).bytes());
+  }
+  return bytes;
+}
+
+OpReport region_row(const target::Delegate& delegate, const RowOp& row) {
+  const ir::Type& type = row.graph->type(row.op->output);
+  OpReport report;
+  report.name = row.graph->value(row.op->output).name;
+  report.op = fmt::format("{}::{}", delegate.id,
+                          row.delegate_row != nullptr ? row.delegate_row->what : "view");
+  report.types = std::string(ir::dtype_name(type.dtype));
+  report.engine = delegate.engine;
+  report.constant_bytes = constant_bytes(row);
+  if (row.delegate_row != nullptr) {
+    report.cycles = row.delegate_row->cycles;
+    report.reason = row.delegate_row->reason;
+  }
+  return report;
+}
+
+OpReport call_row(const target::Lowered& lowered, const target::KernelCall& call,
+                  const target::Target& target) {
+  const target::Cost cost = target.cost(lowered, call, target);
+  OpReport report;
+  report.name = lowered.graph.value(call.out).name;
+  report.op = target::call_name(lowered, call);
+  report.types = target::call_types(lowered, call);
+  report.engine = std::string(target.engine);
+  report.steps = cost.steps;
+  report.constant_bytes = constant_bytes(call);
+  report.instructions = cost.instructions;
+  return report;
+}
+
+void report_buffers(const target::Lowered& lowered, const emit::Schedule& schedule,
+                    std::span<const RowOp> rows, CompileReport* report) {
+  std::vector<int> first(lowered.calls.size() + 1, static_cast<int>(rows.size()));
+  std::vector<int> last(lowered.calls.size() + 1, static_cast<int>(rows.size()));
+  for (size_t i = rows.size(); i-- > 0;) first[rows[i].call] = static_cast<int>(i);
+  for (size_t i = 0; i < rows.size(); ++i) last[rows[i].call] = static_cast<int>(i);
+  for (size_t i = 0; i < schedule.storages.size(); ++i) {
+    const emit::Storage& storage = schedule.storages[i];
+    if (storage.buffer.bytes == 0) continue;
+    const bool scratch = storage.value == ir::kNoValue;
+    report->buffers.push_back({scratch ? "" : lowered.graph.value(storage.value).name,
+                               schedule.placement.offsets[i], storage.buffer.bytes,
+                               first[static_cast<size_t>(storage.buffer.first)],
+                               last[static_cast<size_t>(storage.buffer.last)]});
+  }
+}
+
+}  // namespace
+
+std::vector<RowOp> row_ops(const target::Lowered& lowered,
+                           std::span<const partition::Region> regions) {
+  std::vector<RowOp> rows;
+  for (size_t call = 0; call < lowered.calls.size(); ++call) {
+    const target::KernelCall& kernel = lowered.calls[call];
+    if (kernel.delegate < 0) {
+      rows.push_back(
+          {&lowered.graph, &lowered.graph.ops()[static_cast<size_t>(kernel.ir_op)], call, nullptr});
+      continue;
+    }
+    const target::Delegate& delegate = lowered.delegates[static_cast<size_t>(kernel.delegate)];
+    std::map<int, const target::DelegateRow*> known;
+    for (const target::DelegateRow& row : delegate.rows) known[row.ir_op] = &row;
+    const ir::Graph& region = regions[static_cast<size_t>(kernel.delegate)].graph;
+    for (size_t i = 0; i < region.ops().size(); ++i) {
+      const auto found = known.find(static_cast<int>(i));
+      rows.push_back(
+          {&region, &region.ops()[i], call, found == known.end() ? nullptr : found->second});
+    }
+  }
+  return rows;
+}
+
+void report_ops(const target::Lowered& lowered, const emit::Schedule& schedule,
+                const target::Target& target, std::span<const RowOp> rows, CompileReport* report) {
+  for (const RowOp& row : rows) {
+    const target::KernelCall& call = lowered.calls[row.call];
+    OpReport entry = call.delegate < 0
+                         ? call_row(lowered, call, target)
+                         : region_row(lowered.delegates[static_cast<size_t>(call.delegate)], row);
+    const ir::Type& type = row.graph->type(row.op->output);
+    entry.source = row.op->source;
+    entry.macs = ir::macs_of(*row.graph, *row.op);
+    entry.elements_out = type.elements();
+    entry.bytes_out = static_cast<int64_t>(type.bytes());
+    entry.live_bytes = live_bytes(schedule, row.call);
+    report->ops.push_back(std::move(entry));
+  }
+  report_buffers(lowered, schedule, rows, report);
+}
+
+Peak find_peak(const target::Lowered& lowered, const emit::Schedule& schedule) {
+  Peak peak;
+  for (size_t step = 0; step < lowered.calls.size(); ++step) {
+    const int64_t live = live_bytes(schedule, step);
+    if (live <= peak.bytes) continue;
+    const target::KernelCall& call = lowered.calls[step];
+    peak.bytes = live;
+    peak.op = target::call_name(lowered, call);
+    peak.source = lowered.graph.ops()[static_cast<size_t>(call.ir_op)].source;
+  }
+  return peak;
+}
+
+}  // namespace thimble::driver

@@ -1,0 +1,30 @@
+#pragma once
+// The report's rows: one per kernel call, or one per operator of a region that an engine runs.
+
+#include <span>
+#include <vector>
+
+#include "driver/compile.h"
+#include "emit/schedule.h"
+#include "partition/partition.h"
+#include "target/target.h"
+
+namespace thimble::driver {
+
+/// What a row is about.
+struct RowOp {
+  const ir::Graph* graph = nullptr;  // the lowered one, or the region's
+  const ir::Op* op = nullptr;
+  size_t call = 0;
+  const target::DelegateRow* delegate_row = nullptr;  // of a region's operator
+};
+[[nodiscard]] std::vector<RowOp> row_ops(const target::Lowered& lowered,
+                                         std::span<const partition::Region> regions);
+
+/// Fills report->ops, a row per entry of `rows`, and report->buffers, which count rows.
+void report_ops(const target::Lowered& lowered, const emit::Schedule& schedule,
+                const target::Target& target, std::span<const RowOp> rows, CompileReport* report);
+
+[[nodiscard]] Peak find_peak(const target::Lowered& lowered, const emit::Schedule& schedule);
+
+}  // namespace thimble::driver

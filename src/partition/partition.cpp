@@ -1,0 +1,338 @@
+#include "partition/partition.h"
+
+#include <algorithm>
+#include <map>
+#include <queue>
+#include <set>
+
+#include "ir/work.h"
+
+namespace thimble::partition {
+namespace {
+
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+
+constexpr int kCpu = -1;
+/// What a call of an engine costs the CPU: copies, cache maintenance, registers, an interrupt. In
+/// steps of a kernel's innermost loop, of which a call must save more.
+constexpr int64_t kDispatchSteps = 2000;
+
+bool is_float_edge(const Op& op) {
+  return op.kind == OpKind::quantize || op.kind == OpKind::dequantize;
+}
+
+class Cutter {
+ public:
+  Cutter(const ir::Graph& graph, std::span<const target::EngineUse> engines)
+      : graph_(graph),
+        engines_(engines),
+        producers_(graph.producers()),
+        engine_(graph.ops().size(), kCpu),
+        reasons_(graph.ops().size()) {}
+
+  void ask(std::span<const std::string> keep_off) {
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      const Op& op = graph_.ops()[i];
+      if (is_float_edge(op)) {
+        reasons_[i] = "between float and integer: the CPU's";
+        continue;
+      }
+      if (reads_constants_only(op)) {
+        reasons_[i] = "reads constants only";
+        continue;
+      }
+      if (!keep_off.empty() && !keep_off[i].empty()) {
+        reasons_[i] = keep_off[i];
+        continue;
+      }
+      for (size_t e = 0; e < engines_.size() && engine_[i] == kCpu; ++e) {
+        const target::Verdict verdict = engines_[e].engine->legal(graph_, op, engines_[e]);
+        if (verdict.legal) {
+          engine_[i] = static_cast<int>(e);
+        } else {
+          reasons_[i] += fmt::format("{}{}: {}", reasons_[i].empty() ? "" : "; ", engines_[e].name,
+                                     verdict.reason);
+        }
+      }
+    }
+  }
+
+  bool reads_constants_only(const Op& op) const {
+    return std::ranges::all_of(op.inputs, [&](ValueId input) {
+      return input == ir::kNoValue || graph_.value(input).constant != nullptr;
+    });
+  }
+
+  /// Gives back regions that do not pay, until none is left that does not.
+  void settle() {
+    for (;;) {
+      find_regions();
+      bool changed = false;
+      for (const auto& [key, ops] : regions_) {
+        const std::string reason = why_not(ops);
+        if (reason.empty()) continue;
+        changed = true;
+        for (const int op : ops) {
+          engine_[static_cast<size_t>(op)] = kCpu;
+          reasons_[static_cast<size_t>(op)] = reason;
+        }
+      }
+      if (!changed) return;
+    }
+  }
+
+  Result<Partition> cut() {
+    Partition result;
+    result.reasons = std::move(reasons_);
+    result.region_of.assign(graph_.ops().size(), -1);
+    ir::Rewriter rewriter(graph_);
+    for (const std::vector<int>& unit : units()) {
+      const int engine = engine_[static_cast<size_t>(unit[0])];
+      if (engine == kCpu) {
+        THIMBLE_CHECK(rewriter.copy(graph_.ops()[static_cast<size_t>(unit[0])]));
+        continue;
+      }
+      const auto index = static_cast<int>(result.regions.size());
+      for (const int op : unit) result.region_of[static_cast<size_t>(op)] = index;
+      THIMBLE_TRY(Region region,
+                  build(unit, engines_[static_cast<size_t>(engine)], index, &rewriter));
+      result.regions.push_back(std::move(region));
+    }
+    result.graph = rewriter.finish();
+    return result;
+  }
+
+ private:
+  using Key = std::pair<int, int>;  // level, engine
+
+  void find_regions() {
+    regions_.clear();
+    std::vector<int> level(graph_.ops().size(), 0);
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      for (const ValueId input : graph_.ops()[i].inputs) {
+        const int producer = input == ir::kNoValue ? -1 : producers_[static_cast<size_t>(input)];
+        if (producer < 0) continue;
+        const auto p = static_cast<size_t>(producer);
+        level[i] = std::max(level[i], level[p] + (engine_[p] != engine_[i] ? 1 : 0));
+      }
+      if (engine_[i] != kCpu) regions_[{level[i], engine_[i]}].push_back(static_cast<int>(i));
+    }
+  }
+
+  std::string why_not(const std::vector<int>& ops) const {
+    int64_t steps = 0;
+    bool computes = false;
+    for (const int index : ops) {
+      const Op& op = graph_.ops()[static_cast<size_t>(index)];
+      computes = computes || !ir::only_moves(op.kind);
+      steps += ir::work_of(graph_, op);
+    }
+    if (!computes) return "the region would only move data: cheaper on the CPU";
+    if (steps >= kDispatchSteps || all_there_is(ops)) return "";
+    return fmt::format("the region does {} steps, a dispatch costs {}: cheaper on the CPU", steps,
+                       kDispatchSteps);
+  }
+  /// True if no other operator works on integers.
+  bool all_there_is(const std::vector<int>& ops) const {
+    const auto edges = static_cast<size_t>(std::ranges::count_if(graph_.ops(), is_float_edge));
+    return ops.size() + edges == graph_.ops().size();
+  }
+
+  /// Single operators of the CPU and whole regions, in an order that respects every use and follows
+  /// the graph's as far as it can.
+  std::vector<std::vector<int>> units() const {
+    std::vector<std::vector<int>> units;
+    std::vector<int> unit_of(graph_.ops().size(), -1);
+    for (const auto& [key, ops] : regions_) {
+      for (const int op : ops) unit_of[static_cast<size_t>(op)] = static_cast<int>(units.size());
+      units.push_back(ops);
+    }
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      if (unit_of[i] >= 0) continue;
+      unit_of[i] = static_cast<int>(units.size());
+      units.push_back({static_cast<int>(i)});
+    }
+    std::vector<std::set<int>> readers(units.size());
+    std::vector<int> missing(units.size(), 0);
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      for (const ValueId input : graph_.ops()[i].inputs) {
+        const int producer = input == ir::kNoValue ? -1 : producers_[static_cast<size_t>(input)];
+        if (producer < 0) continue;
+        const int from = unit_of[static_cast<size_t>(producer)];
+        const bool fresh =
+            from != unit_of[i] && readers[static_cast<size_t>(from)].insert(unit_of[i]).second;
+        if (fresh) ++missing[static_cast<size_t>(unit_of[i])];
+      }
+    }
+    using Entry = std::pair<int, int>;  // first operator, unit
+    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    for (size_t u = 0; u < units.size(); ++u) {
+      if (missing[u] == 0) ready.emplace(units[u][0], static_cast<int>(u));
+    }
+    std::vector<std::vector<int>> order;
+    while (!ready.empty()) {
+      const auto unit = static_cast<size_t>(ready.top().second);
+      ready.pop();
+      order.push_back(units[unit]);
+      for (const int reader : readers[unit]) {
+        const auto r = static_cast<size_t>(reader);
+        if (--missing[r] == 0) ready.emplace(units[r][0], reader);
+      }
+    }
+    assert(order.size() == units.size());
+    return order;
+  }
+
+  Result<Region> build(const std::vector<int>& ops, const target::EngineUse& engine, int index,
+                       ir::Rewriter* outside);
+  bool read_outside(ValueId value, const std::set<int>& inside) const;
+
+  const ir::Graph& graph_;
+  std::span<const target::EngineUse> engines_;
+  std::vector<int> producers_;
+  std::vector<int> engine_;
+  std::vector<std::string> reasons_;
+  std::map<Key, std::vector<int>> regions_;
+};
+
+bool has_window(const ir::Graph& graph, const std::vector<int>& ops) {
+  return std::ranges::any_of(
+      ops, [&](int op) { return ir::is_window(graph.ops()[static_cast<size_t>(op)].kind); });
+}
+
+/// The order in which an image crosses a region's border.
+ir::DimOrder border_order(const ir::Type& type, bool channels_last) {
+  if (channels_last && type.shape.size() == 4) return ir::channels_last_order();
+  return {};
+}
+
+bool Cutter::read_outside(ValueId value, const std::set<int>& inside) const {
+  for (const ValueId result : graph_.results()) {
+    if (result == value) return true;
+  }
+  for (size_t i = 0; i < graph_.ops().size(); ++i) {
+    if (inside.contains(static_cast<int>(i))) continue;
+    if (std::ranges::find(graph_.ops()[i].inputs, value) != graph_.ops()[i].inputs.end())
+      return true;
+  }
+  return false;
+}
+
+Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUse& engine,
+                             int index, ir::Rewriter* outside) {
+  const bool channels_last = engine.engine->channels_last && has_window(graph_, ops);
+  const std::set<int> inside(ops.begin(), ops.end());
+  Region region;
+  region.engine = &engine;
+  region.ops = ops;
+  region.graph.name = fmt::format("{}_{}", graph_.name, index);
+  std::map<ValueId, ValueId> mapped;
+  std::vector<ValueId> border;
+  for (const int number : ops) {
+    const Op& op = graph_.ops()[static_cast<size_t>(number)];
+    std::vector<ValueId> inputs;
+    for (const ValueId input : op.inputs) {
+      if (input != ir::kNoValue && !mapped.contains(input)) {
+        const ir::Value& value = graph_.value(input);
+        if (value.constant) {
+          mapped[input] = region.graph.add_constant(value.name, value.constant, value.type.quant);
+        } else {
+          ir::Type type = value.type;
+          type.dim_order = border_order(type, channels_last);
+          mapped[input] = region.graph.add_input(value.name, type);
+          border.push_back(input);
+        }
+      }
+      inputs.push_back(input == ir::kNoValue ? input : mapped[input]);
+    }
+    const ir::Value& result = graph_.value(op.output);
+    const bool leaves = read_outside(op.output, inside);
+    const ir::DimOrder order = leaves ? border_order(result.type, channels_last) : ir::DimOrder{};
+    THIMBLE_TRY(mapped[op.output], region.graph.add(op.kind, inputs, op.attrs, op.source,
+                                                    {result.name, order, result.type.quant}));
+    if (leaves) region.graph.add_output(mapped[op.output]);
+  }
+  int output = 0;
+  for (const int number : ops) {
+    const Op& op = graph_.ops()[static_cast<size_t>(number)];
+    if (!read_outside(op.output, inside)) continue;
+    const ir::Value& result = graph_.value(op.output);
+    const ir::Attrs attrs = {{"region", int64_t{index}},
+                             {"output", int64_t{output++}},
+                             {"type", static_cast<int64_t>(result.type.dtype)},
+                             {"shape", result.type.shape},
+                             {"nhwc", int64_t{channels_last ? 1 : 0}}};
+    THIMBLE_TRY(const ValueId made,
+                outside->to().add(
+                    OpKind::delegate, outside->map(border), attrs, op.source,
+                    {result.name, border_order(result.type, channels_last), result.type.quant}));
+    outside->set(op.output, made);
+  }
+  return region;
+}
+
+}  // namespace
+
+Result<Partition> partition(const ir::Graph& graph, std::span<const target::EngineUse> engines,
+                            std::span<const std::string> keep_off) {
+  assert(keep_off.empty() || keep_off.size() == graph.ops().size());
+  Cutter cutter(graph, engines);
+  cutter.ask(keep_off);
+  cutter.settle();
+  return cutter.cut();
+}
+
+namespace {
+
+/// Copies a region into the graph around it; gives its outputs there.
+Result<std::vector<ValueId>> inlined(const ir::Graph& region, std::vector<ValueId> inputs,
+                                     ir::Graph* to) {
+  std::vector<ValueId> mapped(region.value_count(), ir::kNoValue);
+  for (size_t i = 0; i < region.inputs().size(); ++i) {
+    mapped[static_cast<size_t>(region.inputs()[i])] = inputs[i];
+  }
+  for (const Op& op : region.ops()) {
+    std::vector<ValueId> operands;
+    for (const ValueId input : op.inputs) {
+      if (input != ir::kNoValue && mapped[static_cast<size_t>(input)] == ir::kNoValue) {
+        const ir::Value& constant = region.value(input);
+        mapped[static_cast<size_t>(input)] =
+            to->add_constant(constant.name, constant.constant, constant.type.quant);
+      }
+      operands.push_back(input == ir::kNoValue ? input : mapped[static_cast<size_t>(input)]);
+    }
+    const ir::Value& result = region.value(op.output);
+    THIMBLE_TRY(mapped[static_cast<size_t>(op.output)],
+                to->add(op.kind, std::move(operands), op.attrs, op.source,
+                        {result.name, {}, result.type.quant}));
+  }
+  std::vector<ValueId> outputs;
+  for (const ValueId output : region.outputs()) {
+    outputs.push_back(mapped[static_cast<size_t>(output)]);
+  }
+  return outputs;
+}
+
+}  // namespace
+
+Result<ir::Graph> joined(const ir::Graph& graph, std::span<const Region> regions) {
+  ir::Rewriter rewriter(graph);
+  std::map<int64_t, std::vector<ValueId>> outputs;  // by region
+  for (const Op& op : graph.ops()) {
+    if (op.kind != OpKind::delegate) {
+      THIMBLE_CHECK(rewriter.copy(op));
+      continue;
+    }
+    const int64_t index = op.integer("region");
+    if (!outputs.contains(index)) {
+      const ir::Graph& region = regions[static_cast<size_t>(index)].graph;
+      THIMBLE_TRY(outputs[index], inlined(region, rewriter.map(op.inputs), &rewriter.to()));
+    }
+    rewriter.set(op.output, outputs[index][static_cast<size_t>(op.integer("output"))]);
+  }
+  return rewriter.finish();
+}
+
+}  // namespace thimble::partition

@@ -1,0 +1,45 @@
+#pragma once
+// The integer graph cut into regions, each for one engine, and what stays on the CPU.
+//
+// Every operator asks the engines in the part's order; the first that can run it gets it. An
+// operator's level counts how often the road to it changes engine; the operators of one engine and
+// one level are a region. Regions are convex by that: a road that leaves one comes back at a higher
+// level at the earliest, so running a region in one piece never waits for itself.
+//
+// A region that only moves data, or does less than its dispatch costs, goes back to the CPU, unless
+// it is all there is. Each operator that is not on the part's first engine has a reason. Tested by
+// tests/unit/partition_test.cpp.
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "ir/graph.h"
+#include "target/target.h"
+
+namespace thimble::partition {
+
+struct Region {
+  const target::EngineUse* engine = nullptr;
+  ir::Graph graph;       // inputs and outputs as its `delegate` operators list them
+  std::vector<int> ops;  // of the whole graph, by operator of `graph`
+};
+
+struct Partition {
+  ir::Graph graph;  // with a `delegate` operator per result of a region
+  std::vector<Region> regions;
+  std::vector<int> region_of;        // by operator of the whole graph; -1: the CPU's
+  std::vector<std::string> reasons;  // likewise; empty: on the first engine
+};
+
+/// `keep_off` says for each operator of `graph`, if it is not empty, why no engine may have it.
+[[nodiscard]] Result<Partition> partition(const ir::Graph& graph,
+                                          std::span<const target::EngineUse> engines,
+                                          std::span<const std::string> keep_off = {});
+
+/// The whole graph again, with each `delegate` of `graph` in the words of its region: what the
+/// evaluator can judge.
+[[nodiscard]] Result<ir::Graph> joined(const ir::Graph& graph, std::span<const Region> regions);
+
+}  // namespace thimble::partition

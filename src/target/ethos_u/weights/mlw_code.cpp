@@ -1,0 +1,79 @@
+#include "target/ethos_u/weights/mlw_code.h"
+
+namespace thimble::target::ethos_u::mlw {
+
+int Palette::width() const {
+  if (size == 0) return bits;
+  int width = 0;
+  while (1 << width < size) ++width;
+  return width;
+}
+
+std::array<int16_t, kFolded> Palette::indices() const {
+  std::array<int16_t, kFolded> index;
+  for (int folded = 0; folded < kFolded; ++folded) {
+    const int at = folded - direct + size;
+    index[static_cast<size_t>(folded)] =
+        static_cast<int16_t>(folded >= direct && at < kFolded ? at : -1);
+  }
+  for (int i = size - 1; i >= 0; --i) {
+    index[entries[static_cast<size_t>(i)]] = static_cast<int16_t>(i);
+  }
+  return index;
+}
+
+void Histogram::add(const Histogram& other) {
+  for (size_t i = 0; i < folded.size(); ++i) folded[i] += other.folded[i];
+  for (size_t i = 0; i < run_place.size(); ++i) run_place[i] += other.run_place[i];
+  count += other.count;
+}
+
+std::vector<Symbol> symbols_of(const int16_t* weights, size_t count) {
+  std::vector<Symbol> symbols(count);
+  uint32_t run = 0;
+  for (size_t i = 0; i < count; ++i) {
+    run = weights[i] == 0 ? run + 1 : 0;
+    symbols[i] = static_cast<Symbol>(run == 0 ? fold(weights[i]) : kFolded + run % 8);
+  }
+  return symbols;
+}
+
+void count_symbols(const Symbol* symbols, size_t count, Histogram* histogram) {
+  for (size_t i = 0; i < count; ++i) {
+    const Symbol symbol = symbols[i];
+    if (symbol < kFolded) {
+      ++histogram->folded[symbol];
+    } else {
+      ++histogram->run_place[symbol - kFolded];
+      ++histogram->folded[0];
+    }
+  }
+  histogram->count += static_cast<uint32_t>(count);
+}
+
+std::array<uint16_t, kSymbols> symbol_bits(const Palette& palette, const Mode& mode) {
+  const std::array<int16_t, kFolded> index = palette.indices();
+  const int width = palette.width();
+  const int end_of_run = palette.zero_runs ? 1 + mode.zero_divisor : 0;
+  std::array<uint16_t, kSymbols> bits;
+  for (size_t i = 0; i < kFolded; ++i) {
+    bits[i] = static_cast<uint16_t>(index_bits(mode, width, index[i]) + end_of_run);
+  }
+  for (size_t place = 0; place < 8; ++place) {
+    const bool step = place % (size_t{1} << mode.zero_divisor) == 0;
+    bits[kFolded + place] = palette.zero_runs ? (step ? 1 : 0) : bits[0];
+  }
+  return bits;
+}
+
+int64_t zero_run_bits(const Histogram& histogram, int divisor, bool new_palette) {
+  const int64_t runs = int64_t{histogram.used()} + (new_palette ? 1 : 0);
+  int64_t unary = runs;
+  for (size_t place = 0; place < 8; ++place) {
+    if (place % (size_t{1} << divisor) == 0) unary += histogram.run_place[place];
+  }
+  const int64_t chunk = zero_unary_bits({.zero_divisor = static_cast<uint8_t>(divisor)});
+  return (unary + chunk - 1) / chunk * chunk + runs * divisor;
+}
+
+}  // namespace thimble::target::ethos_u::mlw

@@ -1,0 +1,181 @@
+// Command streams as text: text and words are one to one, also for words the table does not know.
+
+#include "npu/ethos_u/text/text.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "npu/ethos_u/text/payload.h"
+
+namespace thimble::ethos_u::text {
+namespace {
+
+using Words = std::vector<uint32_t>;
+constexpr Generation kGenerations[] = {Generation::kU55, Generation::kU65, Generation::kU85};
+
+std::string error_of(std::string_view text, Generation generation = Generation::kU55) {
+  const Result<Words> words = assemble(text, generation, "s.txt");
+  return words.ok() ? "no error" : words.error().message;
+}
+
+TEST(Text, commands_have_the_words_of_their_names) {
+  const Words words = {
+      word0(0x105, 1U << 6 | 1U << 8 | 2U << 14 | 1U),
+      word1(0x00, 0x12),
+      0x345678,
+      word1(0x04, 0xFFFF),
+      0xFFFFFFF0,
+      word0(0x109, 0xFF80),
+      word1(0x24, 37),
+      1518500250,
+      word0(0x05, 1),
+      word0(0x02, 0),
+      word0(0x12, 0),
+      word0(0x00, 0xFFFF),
+  };
+  EXPECT_EQ(disassemble(words, Generation::kU55),
+            "IFM_PRECISION signed=1 precision=0 format=NHCWB16 scale_mode=OPA_32 round=NATURAL\n"
+            "IFM_BASE0 0x1200345678\n"
+            "IFM_STRIDE_X -16\n"
+            "IFM_ZERO_POINT -128\n"
+            "OFM_SCALE shift=37 multiplier=1518500250\n"
+            "POOL AVERAGE\n"
+            "CONV\n"
+            "KERNEL_WAIT 0\n"
+            "STOP 65535\n");
+}
+
+TEST(Text, a_code_belongs_to_its_generation) {
+  const Words words = {word0(0x07, 2), word1(0x100, 0), 64, word1(0x96, 3U << 4 | 1), 7U << 16 | 5};
+  EXPECT_EQ(disassemble(words, Generation::kU85),
+            "RESIZE NEAREST\nBRANCH ALWAYS 0x40\n"
+            "RESIZE_X one_step=1 block_step=3 one_step_mod=5 block_step_mod=7\n");
+  EXPECT_EQ(disassemble(words, Generation::kU55),
+            ".word 0x00020007\n.word 0x00004100 0x00000040\n.word 0x00314096 0x00070005\n");
+}
+
+TEST(Text, what_the_table_cannot_say_is_a_word) {
+  const Words words = {word0(0x100, 0x80), word0(0x12, 0) | 0x400, word1(0x21, 1), 5, 0x8002,
+                       word1(0x00, 0)};
+  EXPECT_EQ(disassemble(words, Generation::kU65),
+            ".word 0x00800100\n.word 0x00000412\n.word 0x00014021 0x00000005\n"
+            ".word 0x00008002\n.word 0x00004000\n");
+}
+
+TEST(Text, any_words_round_trip) {
+  std::mt19937 random(20261121);
+  for (const Generation generation : kGenerations) {
+    for (int round = 0; round < 200; ++round) {
+      Words words(random() % 60);
+      for (uint32_t& word : words) {
+        const CommandRow& row = kCommands[random() % std::size(kCommands)];
+        const auto parameter = static_cast<uint32_t>(random() >> (random() % 32));
+        word = row.payload ? word1(row.code, parameter) : word0(row.code, parameter);
+        if (random() % 4 == 0) word = static_cast<uint32_t>(random());
+      }
+      for (const bool offsets : {false, true}) {
+        const std::string text = disassemble(words, generation, {offsets});
+        const Result<Words> again = assemble(text, generation, "text");
+        ASSERT_TRUE(again.ok()) << again.error().message << "\n" << text;
+        ASSERT_EQ(*again, words) << text;
+      }
+    }
+  }
+}
+
+TEST(Text, every_row_of_the_table_has_a_line) {
+  for (const Generation generation : kGenerations) {
+    for (const CommandRow& row : kCommands) {
+      if (!has(row.generations, generation)) continue;
+      Words words = {row.payload ? word1(row.code, 0) : word0(row.code, 0)};
+      if (row.payload) words.push_back(1);
+      EXPECT_TRUE(disassemble(words, generation).starts_with(row.name)) << row.name;
+    }
+  }
+}
+
+TEST(Text, a_field_takes_its_word_or_its_number) {
+  const Result<Words> words =
+      assemble("POOL 1\nPOOL AVERAGE # mean\n\n  # nothing\n", Generation::kU55, "text");
+  ASSERT_TRUE(words.ok());
+  EXPECT_EQ(*words, Words({word0(5, 1), word0(5, 1)}));
+}
+
+TEST(Text, errors_name_the_line) {
+  EXPECT_EQ(error_of("STOP 0\nSTOPP 0"), "s.txt:2: no command STOPP on this generation");
+  EXPECT_EQ(error_of("RESIZE 0"), "s.txt:1: no command RESIZE on this generation");
+  EXPECT_EQ(error_of("IFM_PAD_TOP 128"), "s.txt:1: 128 does not fit into 7 bits");
+  EXPECT_EQ(error_of("IFM_PAD_TOP -1"), "s.txt:1: -1 does not fit into 7 bits");
+  EXPECT_EQ(error_of("IFM_ZERO_POINT -32769"), "s.txt:1: -32769 does not fit into 16 bits");
+  EXPECT_EQ(error_of("POOL MEAN"), "s.txt:1: 'MEAN' is no value of POOL");
+  EXPECT_EQ(error_of("POOL"), "s.txt:1: POOL ends before its number");
+  EXPECT_EQ(error_of("POOL MAX MAX"), "s.txt:1: unexpected 'MAX' after POOL");
+  EXPECT_EQ(error_of("OFM_SCALE multiplier=1 shift=2"),
+            "s.txt:1: shift= expected, 'multiplier=1' found");
+  EXPECT_EQ(error_of("OFM_SCALE shift=2"), "s.txt:1: OFM_SCALE ends before multiplier");
+  EXPECT_EQ(error_of(".word"), "s.txt:1: .word without a number");
+  EXPECT_EQ(error_of(".word 0x100000000"), "s.txt:1: '0x100000000' is not a 32-bit word");
+  EXPECT_EQ(error_of("IFM_BASE0 0x"), "s.txt:1: '0x' is no value of IFM_BASE0");
+}
+
+Bytes bytes_of(const Words& words) {
+  Bytes bytes;
+  for (const uint32_t word : words) append_le(bytes, word);
+  return bytes;
+}
+
+// As Vela 5.1.0 begins its payloads of ethos-u55-128 and ethos-u85-256.
+const Words kCop1 = {0x31504F43, 0x00100001, 0x00001807,   0x10066001,  5,
+                     5,          5,          2U << 16 | 2, word0(5, 1), word0(0, 0xFFFF)};
+const Words kCop2 = {0x32504F43, 1,          56, 0,   1,           48,
+                     0x24,       0x4D554556, 1,  20,  0x20000118,  0x20007000,
+                     1,          0x20A20,    0,  ~0U, word0(7, 2), word0(0, 0xFFFF)};
+
+TEST(Payload, first_form) {
+  const Result<Payload> payload = read_payload(bytes_of(kCop1), "p");
+  ASSERT_TRUE(payload.ok()) << payload.error().message;
+  EXPECT_EQ(payload->form, 1);
+  EXPECT_EQ(payload->stream, Words({word0(5, 1), word0(0, 0xFFFF)}));
+  EXPECT_EQ(payload->stream_offset, 32U);
+  ASSERT_NE(payload->hardware(), nullptr);
+  EXPECT_STREQ(payload->hardware()->name, "ethos-u55-128");
+  EXPECT_EQ(payload->config.shram_kib, 24U);
+  EXPECT_EQ(print(*payload),
+            "# COP1, 2 words from byte 32\n"
+            "# config 0x00001807: ethos-u55-128, 128 MACs, stream version 0, SHRAM 24 KiB\n"
+            "# id 0x10066001: architecture 1.0.6\n" +
+                disassemble(payload->stream, Generation::kU55, {.offsets = true}));
+}
+
+TEST(Payload, second_form) {
+  const Result<Payload> payload = read_payload(bytes_of(kCop2), "p");
+  ASSERT_TRUE(payload.ok()) << payload.error().message;
+  EXPECT_EQ(payload->form, 2);
+  EXPECT_EQ(payload->stream, Words({word0(7, 2), word0(0, 0xFFFF)}));
+  EXPECT_EQ(payload->staging_bytes, 0x20A20U);
+  ASSERT_NE(payload->hardware(), nullptr);
+  EXPECT_STREQ(payload->hardware()->name, "ethos-u85-256");
+}
+
+TEST(Payload, each_cut_is_an_error_and_each_flip_is_an_answer) {
+  for (const Words& words : {kCop1, kCop2}) {
+    const Bytes whole = bytes_of(words);
+    EXPECT_TRUE(is_payload(whole));
+    for (size_t size = 0; size < whole.size(); ++size) {
+      const Result<Payload> cut = read_payload(ByteView(whole).first(size), "p");
+      ASSERT_FALSE(cut.ok()) << size;
+      EXPECT_TRUE(cut.error().message.starts_with("p: byte ")) << cut.error().message;
+    }
+    std::mt19937 random(7);
+    for (int i = 0; i < 2000; ++i) {
+      Bytes flipped = whole;
+      flipped[random() % flipped.size()] ^= static_cast<std::byte>(1U << random() % 8);
+      const Result<Payload> answer = read_payload(flipped, "p");
+      EXPECT_TRUE(!answer.ok() || answer->stream.size() <= words.size());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thimble::ethos_u::text
