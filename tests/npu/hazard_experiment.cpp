@@ -103,9 +103,8 @@ class Experiment {
   /// Whether a mode sees another result than the stream as it was.
   bool changes(const Stream& stream, sim::Adversary mode) {
     const Run run(case_, stream);
-    const sim::Fault fault =
-        sim::run_adversary(run.job(workspace_), mode, reinterpret_cast<uint8_t*>(memory_.data()),
-                           memory_.size() * 8);
+    const sim::Fault fault = sim::run_adversary(
+        run.job(workspace_), mode, reinterpret_cast<uint8_t*>(memory_.data()), memory_.size() * 8);
     return !fault.none() || run.outputs() != expected_;
   }
 

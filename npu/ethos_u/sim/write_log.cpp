@@ -20,17 +20,18 @@ WriteLog::Entry WriteLog::entry_at(size_t offset) const {
   return entry;
 }
 
-bool WriteLog::append(uint8_t region, uint64_t address, const uint8_t* data, uint64_t bytes) {
-  if (bytes > UINT32_MAX / 2 || capacity_ > UINT32_MAX) return false;
+bool WriteLog::append(uint8_t region, uint64_t address, const uint8_t* data, uint64_t length) {
+  const auto bytes = static_cast<size_t>(length);
+  if (length > UINT32_MAX / 2 || capacity_ > UINT32_MAX) return false;
   if (size_ != 0) {  // as one with the entry before, where they touch
     Entry newest = entry_at(newest_);
     const size_t end = newest_ + sizeof newest + newest.bytes;
     if (newest.region == region && newest.address + newest.bytes == address &&
         newest.bytes < UINT32_MAX / 2 && padded(end + bytes) <= capacity_) {
-      memcpy(data_ + end, data, static_cast<size_t>(bytes));
+      memcpy(data_ + end, data, bytes);
       newest.bytes += static_cast<uint32_t>(bytes);
       memcpy(data_ + newest_, &newest, sizeof newest);
-      size_ = padded(end + static_cast<size_t>(bytes));
+      size_ = padded(end + bytes);
       return true;
     }
   }
@@ -43,8 +44,8 @@ bool WriteLog::append(uint8_t region, uint64_t address, const uint8_t* data, uin
   entry.region = region;
   newest_ = size_;
   memcpy(data_ + size_, &entry, sizeof entry);
-  memcpy(data_ + size_ + sizeof entry, data, static_cast<size_t>(bytes));
-  size_ += sizeof entry + padded(static_cast<size_t>(bytes));
+  memcpy(data_ + size_ + sizeof entry, data, bytes);
+  size_ += sizeof entry + padded(bytes);
   return true;
 }
 

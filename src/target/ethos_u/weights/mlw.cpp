@@ -1,6 +1,7 @@
 #include "target/ethos_u/weights/mlw.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "target/ethos_u/weights/mlw_plan.h"
 #include "target/ethos_u/weights/mlw_writer.h"
