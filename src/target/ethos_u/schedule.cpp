@@ -231,10 +231,12 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   for (int attempt = 0; attempt < 6 && budget >= 0; ++attempt) {
     const auto point = size ? scheduler.smallest() : scheduler.best(budget);
     if (!point || point->bytes > limit) break;
-    THIMBLE_TRY(std::optional<Scheduled> found,
-                scheduler.finish(*point, size ? limit : budget));
+    // By true sizes of weights a little more may be needed, if that is allowed.
+    const int64_t allowed =
+        size ? std::min(limit, point->bytes + point->bytes * attempt / 200) : budget;
+    THIMBLE_TRY(std::optional<Scheduled> found, scheduler.finish(*point, allowed));
     if (found) return std::move(*found);
-    budget = point->bytes - 16;
+    if (!size) budget = point->bytes - 16;
   }
   const auto least = scheduler.smallest();
   if (!least) return unsupported("no schedule of this program was found");
