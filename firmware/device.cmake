@@ -67,6 +67,13 @@ function(thimble_device_archive name)
     DEPENDS ${ARGN} VERBATIM COMMENT "Archiving ${name}")
 endfunction()
 
+# The simulated Ethos-U for one core, as an archive.
+function(thimble_device_npu core)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/npu/ethos_u/sim/*.cpp)
+  thimble_device_objects(objects ${core} ${core} OPTIONS -O2 SOURCES ${sources})
+  thimble_device_archive(${CMAKE_CURRENT_BINARY_DIR}/${core}/libnpu.a ${objects})
+endfunction()
+
 # The runtime (with and without the trace hook) and the kernels of one core, as archives.
 function(thimble_device_core core)
   file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/*.cpp)
@@ -88,9 +95,10 @@ function(thimble_device_core core)
 endfunction()
 
 # Links APP for each of CORES. KERNELS: with every kernel; PRODUCT: with the runtime of a product;
-# LINK: more linker flags.
+# NPU: with the simulated NPU; SOURCES: files besides those of the application's folder; LINK: more
+# linker flags.
 function(thimble_firmware app)
-  cmake_parse_arguments(arg "KERNELS;PRODUCT" "" "CORES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "KERNELS;PRODUCT;NPU" "" "CORES;LINK;SOURCES" ${ARGN})
   file(GLOB app_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/${app}/*.cpp)
   file(GLOB common CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/common/*.cpp)
   foreach(core ${arg_CORES})
@@ -100,13 +108,16 @@ function(thimble_firmware app)
     get_property(flags GLOBAL PROPERTY thimble_core_${built_as}_flags)
     set(directory ${built_as}/${board})
     thimble_device_objects(objects ${built_as} ${directory} OPTIONS -Os ${defines}
-                           SOURCES ${app_sources} ${common})
+                           SOURCES ${app_sources} ${arg_SOURCES} ${common})
     set(archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libruntime.a)
     if(arg_PRODUCT)
       set(archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libruntime_product.a)
     endif()
     if(arg_KERNELS)
       list(APPEND archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libkernels.a)
+    endif()
+    if(arg_NPU)
+      list(APPEND archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libnpu.a)
     endif()
     set(image ${CMAKE_CURRENT_BINARY_DIR}/${app}-${core}.elf)
     set(script ${CMAKE_CURRENT_BINARY_DIR}/${board}.ld)

@@ -47,6 +47,8 @@ struct Arguments {
   bool keep_float = false;
   bool equalize = false;
   bool tune = false;
+  bool pareto = false;
+  std::string optimize = "speed";
   bool names = false;
   bool json = false;
 
@@ -108,6 +110,8 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   }
   options.equalize = arguments.equalize;
   options.tune = arguments.tune;
+  options.pareto = arguments.pareto;
+  options.smallest = arguments.optimize == "size";
   if (!arguments.compat.empty()) options.dialect = target::Dialect::kStock;
   for (const quant::Observer observer : kObservers) {
     if (arguments.observer == quant::observer_name(observer)) options.observer = observer;
@@ -144,8 +148,7 @@ Status write_outputs(const Arguments& arguments, const driver::Compiled& compile
   const std::string label = path.filename().string();
   if (arguments.emits("pte")) THIMBLE_CHECK(files.add(path, compiled.pte));
   if (arguments.emits("ir")) {
-    THIMBLE_TRY(const ir::Graph whole,
-                partition::joined(compiled.lowered.graph, compiled.regions));
+    THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
     THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(whole)));
   }
   if (!arguments.kernels.empty()) {
@@ -233,6 +236,10 @@ void add_compile(CLI::App& app, int* exit_code) {
   verb->add_option("--observer", a.observer, "How int8 ranges are chosen")
       ->check(CLI::IsMember(observers));
   verb->add_flag("--equalize", a.equalize, "Bring channels of one value to the same magnitude");
+  verb->add_flag("--pareto", a.pareto, "Also print what the NPU can do with how much SRAM");
+  verb->add_option("--optimize", a.optimize,
+                   "speed: fewest cycles of the NPU; size: least SRAM, then fewest cycles")
+      ->check(CLI::IsMember({"speed", "size"}));
   verb->add_flag("--tune", a.tune,
                  "Try equalization and observers by value, keep what raises the SQNR");
   verb->add_option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");

@@ -47,12 +47,9 @@ std::vector<std::string> engines_of(const target::Part& part) {
 }
 
 Json to_json(const target::Part& part) {
-  Json json = {{"name", part.name},
-               {"engine", engines_of(part).front()},
-               {"engines", engines_of(part)},
-               {"cpu", part.cpu->name},
-               {"summary", part.summary},
-               {"isa", isa_text(part.cpu->isa)},
+  Json json = {{"name", part.name},           {"engine", engines_of(part).front()},
+               {"engines", engines_of(part)}, {"cpu", part.cpu->name},
+               {"summary", part.summary},     {"isa", isa_text(part.cpu->isa)},
                {"qemu_board", board_of(part)}};
   json["memories"] = Json::array();
   for (const target::Memory& memory : part.memories) {

@@ -162,9 +162,8 @@ int64_t state_bytes(const formats::pte::ExecutionPlan& plan) {
         std::get_if<formats::pte::Tensor>(&plan.values[static_cast<size_t>(index)]);
     return tensor != nullptr && tensor->allocation.has_value();
   });
-  return static_cast<int64_t>(
-      abi::state_bytes(plan.operators.size(), plan.inputs.size(), all_planned,
-                       plan.delegates.size()));
+  return static_cast<int64_t>(abi::state_bytes(plan.operators.size(), plan.inputs.size(),
+                                               all_planned, plan.delegates.size()));
 }
 
 Result<import_pt2::ImportedModel> import_model(const fs::path& model,
@@ -288,6 +287,44 @@ Status save_partition(Stages* stages, std::string_view engine, const emit::Emitt
                       std::string(bytes, emitted.bytes.size()));
 }
 
+struct Placed {
+  std::vector<std::string> reasons;  // partition::Partition::reasons
+  emit::Schedule schedule;
+};
+
+/// Cuts the integer graph into regions of the part's engines; what is left takes the CPU's forms,
+/// with memory orders and kernel calls, then all of it addresses.
+Result<Placed> lower_and_place(const CompileOptions& options,
+                               const std::map<std::string, int64_t>& sizes, const OffNodes& off,
+                               Compiled* compiled, Stages* stages) {
+  const target::Part& part = *compiled->part;
+  THIMBLE_TRY(partition::Partition split, cut(compiled->integer_graph, part, off));
+  compiled->regions = std::move(split.regions);
+  if (stages->wanted() && !compiled->regions.empty()) {
+    THIMBLE_CHECK(stages->save("partitioned.ir", ir::print(split.graph)));
+  }
+  target::Options target_options;
+  target_options.dialect = options.dialect;
+  THIMBLE_TRY(compiled->lowered, part.cpu->lower(split.graph, *part.cpu, target_options));
+  target::EngineOptions engine_options;
+  if (const auto sram = sizes.find("sram"); sram != sizes.end()) {
+    engine_options.sram_bytes = sram->second;
+  }
+  engine_options.smallest = options.smallest;
+  if (options.pareto) {
+    THIMBLE_TRY(compiled->report.pareto, pareto_of(compiled->regions));
+  }
+  Placed placed;
+  placed.reasons = std::move(split.reasons);
+  THIMBLE_TRY(placed.schedule,
+              compile_regions(compiled->regions, engine_options, &compiled->lowered));
+  THIMBLE_CHECK(save_regions(stages, *compiled));
+  if (stages->wanted()) {
+    THIMBLE_CHECK(stages->save("lowered.ir", ir::print(compiled->lowered.graph)));
+  }
+  return placed;
+}
+
 }  // namespace
 
 Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
@@ -328,36 +365,20 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.outputs =
       report_io(compiled.integer_graph, compiled.integer_graph.outputs(), graph.outputs(), graph);
 
-  // Cut into regions of the part's engines; what is left in the CPU's forms, with memory orders and
-  // kernel calls, then with addresses, then as a file.
-  THIMBLE_TRY(partition::Partition split, cut(compiled.integer_graph, part, off));
-  compiled.regions = std::move(split.regions);
-  if (stages.wanted() && !compiled.regions.empty()) {
-    THIMBLE_CHECK(stages.save("partitioned.ir", ir::print(split.graph)));
-  }
-  target::Options target_options;
-  target_options.dialect = options.dialect;
-  THIMBLE_TRY(compiled.lowered, target->lower(split.graph, *target, target_options));
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
-  const auto sram = sizes.find("sram");
-  THIMBLE_TRY(const emit::Schedule schedule,
-              compile_regions(compiled.regions,
-                              sram == sizes.end() ? std::nullopt : std::optional(sram->second),
-                              &compiled.lowered));
-  THIMBLE_CHECK(save_regions(&stages, compiled));
-  if (stages.wanted()) THIMBLE_CHECK(stages.save("lowered.ir", ir::print(compiled.lowered.graph)));
-  THIMBLE_TRY(emit::Emitted emitted,
-              emit::emit(compiled.lowered, schedule, *target, {options.dialect, options.names}));
+  THIMBLE_TRY(const Placed placed, lower_and_place(options, sizes, off, &compiled, &stages));
+  THIMBLE_TRY(emit::Emitted emitted, emit::emit(compiled.lowered, placed.schedule, *target,
+                                                {options.dialect, options.names}));
   if (stages.wanted())
     THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
   if (compiled.regions.empty()) {
     THIMBLE_CHECK(save_partition(&stages, target->engine, emitted));
   }
 
-  fill_report(compiled, schedule, emitted, &report);
+  fill_report(compiled, placed.schedule, emitted, &report);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.regions);
-  report_ops(compiled.lowered, schedule, *target, rows, &report);
-  note_engines(compiled.integer_graph, split, rows, &report);
+  report_ops(compiled.lowered, placed.schedule, *target, rows, &report);
+  note_engines(compiled.integer_graph, placed.reasons, rows, &report);
   THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
   fates.lowered(compiled.integer_graph, whole, rows, &report);
   if (part.engines.empty()) note_engine_off(off, &report);

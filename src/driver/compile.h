@@ -26,6 +26,8 @@ struct CompileOptions {
   std::filesystem::path calibration;  // empty: none given
   quant::Io io = quant::Io::kFloat;
   quant::Observer observer = quant::kDefaultObserver;
+  bool pareto = false;                  // report->pareto
+  bool smallest = false;                // memory before speed, where an engine has the choice
   bool equalize = false, tune = false;  // quant::QuantizeOptions
   target::Dialect dialect = target::Dialect::kNative;
   bool names = false;                       // the file says which value each call makes
@@ -117,7 +119,8 @@ struct CompileReport {
   std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;
   std::vector<Fallback> fallbacks;
-  std::optional<int64_t> npu_cycles;  // an estimate, of all regions
+  std::optional<int64_t> npu_cycles;        // an estimate, of all regions
+  std::vector<target::ParetoPoint> pareto;  // what the regions can do with how much SRAM
   Peak peak;
   std::vector<Buffer> buffers;
   quant::QuantReport quant;

@@ -1,6 +1,7 @@
 #include "driver/engines.h"
 
 #include <algorithm>
+#include <set>
 
 #include "driver/steering.h"
 
@@ -11,8 +12,8 @@ namespace {
 constexpr int64_t kStateReserve = 1024;
 constexpr int kBudgetAttempts = 4;
 
-Status compile_all(std::span<const partition::Region> regions,
-                   const target::EngineOptions& options, target::Lowered* lowered) {
+Status compile_all(std::span<const partition::Region> regions, const target::EngineOptions& options,
+                   target::Lowered* lowered) {
   lowered->delegates.clear();
   for (const partition::Region& region : regions) {
     const target::EngineUse& use = *region.engine;
@@ -59,10 +60,8 @@ Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& par
 }
 
 Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
-                                       std::optional<int64_t> sram_bytes,
-                                       target::Lowered* lowered) {
-  target::EngineOptions options;
-  options.sram_bytes = sram_bytes;
+                                       target::EngineOptions options, target::Lowered* lowered) {
+  const std::optional<int64_t> sram_bytes = options.sram_bytes;
   for (int attempt = 1;; ++attempt) {
     THIMBLE_CHECK(compile_all(regions, options, lowered));
     emit::Schedule schedule = emit::make_schedule(*lowered);
@@ -80,11 +79,39 @@ Result<emit::Schedule> compile_regions(std::span<const partition::Region> region
   }
 }
 
-void note_engines(const ir::Graph& integer, const partition::Partition& split,
+Result<std::vector<target::ParetoPoint>> pareto_of(std::span<const partition::Region> regions) {
+  std::vector<std::vector<target::ParetoPoint>> all;
+  std::set<int64_t> sizes;
+  for (const partition::Region& region : regions) {
+    const target::EngineUse& use = *region.engine;
+    if (use.engine->pareto == nullptr) continue;
+    THIMBLE_TRY(std::vector<target::ParetoPoint> points, use.engine->pareto(region.graph, use));
+    for (const target::ParetoPoint& point : points) sizes.insert(point.sram_bytes);
+    all.push_back(std::move(points));
+  }
+  std::vector<target::ParetoPoint> result;
+  for (const int64_t size : sizes) {
+    target::ParetoPoint together{size, 0};
+    bool fits = true;
+    for (const auto& points : all) {  // from least SRAM to most, so the last that fits is fastest
+      const target::ParetoPoint* best = nullptr;
+      for (const target::ParetoPoint& point : points) {
+        if (point.sram_bytes <= size) best = &point;
+      }
+      fits = fits && best != nullptr;
+      together.cycles += best == nullptr ? 0 : best->cycles;
+    }
+    const bool better = fits && (result.empty() || together.cycles < result.back().cycles);
+    if (better) result.push_back(together);
+  }
+  return result;
+}
+
+void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
                   std::span<const RowOp> rows, CompileReport* report) {
   std::map<std::string, std::string> reasons;  // by the value that the operator makes
-  for (size_t i = 0; i < split.reasons.size(); ++i) {
-    reasons[integer.value(integer.ops()[i].output).name] = split.reasons[i];
+  for (size_t i = 0; i < why_not.size(); ++i) {
+    reasons[integer.value(integer.ops()[i].output).name] = why_not[i];
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string& name = rows[i].graph->value(rows[i].op->output).name;

@@ -26,14 +26,19 @@ void note_engine_off(const OffNodes& off, CompileReport* report);
 [[nodiscard]] Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& part,
                                                const OffNodes& off);
 
-/// Fills lowered->delegates and plans the arena: in `sram_bytes` if they are given and the regions
-/// can be made small enough.
+/// Fills lowered->delegates and plans the arena: in options.sram_bytes if they are given and the
+/// regions can be made small enough.
 [[nodiscard]] Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
-                                                     std::optional<int64_t> sram_bytes,
+                                                     target::EngineOptions options,
                                                      target::Lowered* lowered);
 
-/// Why operators that are not on the part's first engine are not.
-void note_engines(const ir::Graph& integer, const partition::Partition& split,
+/// What the regions together, one after the other, can do with how much SRAM.
+[[nodiscard]] Result<std::vector<target::ParetoPoint>> pareto_of(
+    std::span<const partition::Region> regions);
+
+/// `why_not` of each operator of the integer graph: why it is not on the part's first engine; empty
+/// if it is.
+void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
                   std::span<const RowOp> rows, CompileReport* report);
 
 [[nodiscard]] std::optional<int64_t> sum_cycles(const std::vector<target::Delegate>& delegates);

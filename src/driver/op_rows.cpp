@@ -101,8 +101,8 @@ std::vector<RowOp> row_ops(const target::Lowered& lowered,
     const ir::Graph& region = regions[static_cast<size_t>(kernel.delegate)].graph;
     for (size_t i = 0; i < region.ops().size(); ++i) {
       const auto found = known.find(static_cast<int>(i));
-      rows.push_back({&region, &region.ops()[i], call,
-                      found == known.end() ? nullptr : found->second});
+      rows.push_back(
+          {&region, &region.ops()[i], call, found == known.end() ? nullptr : found->second});
     }
   }
   return rows;

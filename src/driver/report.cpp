@@ -170,6 +170,36 @@ std::string escape_html(const std::string& text) {
   return result;
 }
 
+Json ops(const CompileReport& report) {
+  Json rows = Json::array();
+  for (const OpReport& op : report.ops) {
+    rows.push_back({{"name", op.name},
+                    {"op", op.op},
+                    {"types", op.types},
+                    {"engine", op.engine},
+                    {"node", op.source.node},
+                    {"source", op.source.where()},
+                    {"source_text", op.source.text},
+                    {"module", op.source.module},
+                    {"macs", op.macs},
+                    {"steps", op.steps},
+                    {"elements_out", op.elements_out},
+                    {"bytes_out", op.bytes_out},
+                    {"constant_bytes", op.constant_bytes},
+                    {"arena_live_bytes", op.live_bytes},
+                    {"instructions", op.instructions ? Json(*op.instructions) : Json(nullptr)},
+                    {"cycles", op.cycles ? Json(*op.cycles) : Json(nullptr)},
+                    {"reason", op.reason}});
+  }
+  return rows;
+}
+
+std::map<std::string, int64_t> engine_counts(const CompileReport& report) {
+  std::map<std::string, int64_t> counts;
+  for (const OpReport& op : report.ops) counts[op.engine] += 1;
+  return counts;
+}
+
 }  // namespace
 
 std::string with_commas(int64_t value) {
@@ -201,6 +231,10 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   }
   if (report.npu_cycles) {
     text += fmt::format("  {} cycles of the NPU, an estimate\n", with_commas(*report.npu_cycles));
+  }
+  for (const target::ParetoPoint& point : report.pareto) {
+    text += fmt::format("  {:>13} B of SRAM: {:>15} cycles\n", with_commas(point.sram_bytes),
+                        with_commas(point.cycles));
   }
   for (const Fallback& fallback : report.fallbacks) {
     text += fmt::format("  on the CPU: {:<20} {}\n", fallback.op, fallback.reason);
@@ -290,31 +324,9 @@ std::string json_report(const CompileReport& report) {
          {"bytes_used", memory.bytes_used},
          {"bytes_size", memory.bytes_size == 0 ? Json(nullptr) : Json(memory.bytes_size)}});
   }
-  json["ops"] = Json::array();
-  std::map<std::string, int64_t> engines;
-  for (const OpReport& op : report.ops) {
-    engines[op.engine] += 1;
-    json["ops"].push_back(
-        {{"name", op.name},
-         {"op", op.op},
-         {"types", op.types},
-         {"engine", op.engine},
-         {"node", op.source.node},
-         {"source", op.source.where()},
-         {"source_text", op.source.text},
-         {"module", op.source.module},
-         {"macs", op.macs},
-         {"steps", op.steps},
-         {"elements_out", op.elements_out},
-         {"bytes_out", op.bytes_out},
-         {"constant_bytes", op.constant_bytes},
-         {"arena_live_bytes", op.live_bytes},
-         {"instructions", op.instructions ? Json(*op.instructions) : Json(nullptr)},
-         {"cycles", op.cycles ? Json(*op.cycles) : Json(nullptr)},
-         {"reason", op.reason}});
-  }
+  json["ops"] = ops(report);
   json["source_ops"] = source_ops(report);
-  json["engines"] = engines;
+  json["engines"] = engine_counts(report);
   json["float_ops"] = report.float_ops;
   json["arena"] = Json::array();
   for (const Buffer& buffer : report.buffers) {
@@ -327,6 +339,10 @@ std::string json_report(const CompileReport& report) {
   json["fallbacks"] = Json::array();
   for (const Fallback& fallback : report.fallbacks) {
     json["fallbacks"].push_back({{"op", fallback.op}, {"reason", fallback.reason}});
+  }
+  json["pareto"] = Json::array();
+  for (const target::ParetoPoint& point : report.pareto) {
+    json["pareto"].push_back({{"sram_bytes", point.sram_bytes}, {"cycles", point.cycles}});
   }
   json["npu_cycles"] = report.npu_cycles ? Json(*report.npu_cycles) : Json(nullptr);
   json["parameters"] = report.parameters;

@@ -4,7 +4,9 @@
 #include <cstring>
 #include <set>
 
+#include "abi/ethos_u_payload.h"
 #include "formats/pte/read.h"
+#include "hostrun/npu.h"
 #include "kernels/kernels.h"
 #include "thimble.h"
 
@@ -39,7 +41,10 @@ std::string joined(const std::set<std::string>& names) {
 /// Which kernels the file calls and this build does not have.
 std::string missing_kernels(const Interface& interface) {
   const kernels::KernelTable table = kernels::all_kernels();
-  std::set<std::string> missing(interface.ops.begin(), interface.ops.end());
+  std::set<std::string> missing;
+  for (const std::string& op : interface.ops) {
+    if (!op.starts_with('(')) missing.insert(op);
+  }
   for (uint32_t i = 0; i < table.count; ++i) missing.erase(table.kernels[i]->name);
   return joined(missing);
 }
@@ -65,14 +70,16 @@ Error failure(thimble_status status, std::string_view label, const Interface& in
   std::string message = fmt::format("{}: {}", label, thimble_status_text(status));
   const std::string forms = unknown_forms(interface);
   if (code == abi::Status::kMissingKernel) message += ": " + missing_kernels(interface);
-  if (code == abi::Status::kUnsupported && !interface.foreign.empty()) {
-    message += ": " + joined({interface.foreign.begin(), interface.foreign.end()});
-  }
+  std::set<std::string> foreign(interface.foreign.begin(), interface.foreign.end());
+  foreign.erase(fmt::format("delegate {}", abi::ethos_u::kDelegateId));
+  const bool lacks_delegate =
+      code == abi::Status::kUnsupported || code == abi::Status::kMissingDelegate;
+  if (lacks_delegate && !foreign.empty()) message += ": " + joined(foreign);
   if (code == abi::Status::kCorrupt && !forms.empty()) {
     return unsupported("{}: calls {}: no kernel takes so many", label, forms);
   }
-  const bool lacking = code == abi::Status::kMissingKernel || code == abi::Status::kUnsupported ||
-                       code == abi::Status::kLayoutVersion;
+  const bool lacking =
+      code == abi::Status::kMissingKernel || lacks_delegate || code == abi::Status::kLayoutVersion;
   return {lacking ? ErrorKind::kUnsupported : ErrorKind::kBadInput, std::move(message)};
 }
 
@@ -84,6 +91,7 @@ struct HostModel::State {
   std::string label;
   Interface interface;
   AlignedBytes file;
+  std::unique_ptr<HostNpu> npu;  // null if the file calls none
   AlignedBytes memory{0};
   std::vector<AlignedBytes> inputs;
   thimble_needs needs = {};
@@ -91,7 +99,11 @@ struct HostModel::State {
 
   [[nodiscard]] Status check(thimble_status status) const {
     if (status == 0) return ok();
-    return failure(status, label, interface);
+    Error error = failure(status, label, interface);
+    const bool stopped = status == static_cast<thimble_status>(abi::Status::kNpuFault) ||
+                         status == static_cast<thimble_status>(abi::Status::kNpuTimeout);
+    if (stopped && npu != nullptr) error.message += ": " + npu->fault_text();
+    return error;
   }
 };
 
@@ -112,9 +124,19 @@ Result<HostModel> HostModel::load(ByteView pte, std::string label) {
   auto state = std::make_unique<State>(pte, std::move(label));
   THIMBLE_TRY(state->interface, read_interface(program, state->label));
   const thimble_kernels* kernels = thimble_all_kernels();
+  THIMBLE_TRY(const std::optional<NpuNeeds> npu, read_npu_needs(program, state->label));
+  if (npu) {
+    state->npu = std::make_unique<HostNpu>(*npu);
+    kernels = reinterpret_cast<const thimble_kernels*>(&state->npu->kernels());
+  }
   void* file = state->file.data();
   THIMBLE_CHECK(state->check(thimble_size(file, state->file.size(), kernels, &state->needs)));
   state->memory = AlignedBytes(state->needs.arena_bytes + state->needs.state_bytes);
+  if (state->npu != nullptr) {
+    state->npu->connect(file, state->file.size(), true);
+    // The runtime's own words behind the arena are no business of the NPU's.
+    state->npu->connect(state->memory.data(), state->needs.arena_bytes, false);
+  }
   THIMBLE_CHECK(state->check(thimble_init(&state->model, file, state->file.size(), kernels,
                                           state->memory.data(), state->memory.size())));
   for (const Port& port : state->interface.inputs) state->inputs.emplace_back(port.bytes());

@@ -117,7 +117,8 @@ class Boot {
       : folder_(folder), label_(label), interface_(interface), options_(options) {}
 
   Status run(bool profile) {
-    const fs::path image = firmware_folder() / fmt::format("runner-{}.elf", options_.target);
+    const std::string_view app = options_.npu ? "runner-ethos-u" : "runner";
+    const fs::path image = firmware_folder() / fmt::format("{}-{}.elf", app, options_.target);
     const fs::path plugin = firmware_folder() / "insn_count.so";
     if (!fs::exists(image)) {
       return bad_input("{}: not found; building Thimble with arm-none-eabi-g++ installed makes it",
@@ -125,6 +126,10 @@ class Boot {
     }
     THIMBLE_TRY(const std::string machine, qemu_board(options_.target));
     std::string firmware = "enable=on,target=native,arg=runner";
+    if (options_.npu) {
+      firmware += fmt::format(",arg=-n,arg={},arg={},arg={}", options_.npu->config->name,
+                              options_.npu->workspace_bytes, options_.npu->fast_bytes);
+    }
     if (profile) firmware += ",arg=-p";
     firmware += ",arg=model.pte";
     for (size_t i = 0; i < interface_.inputs.size(); ++i) firmware += fmt::format(",arg=in_{}", i);

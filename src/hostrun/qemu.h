@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "hostrun/interface.h"
+#include "hostrun/npu.h"
 #include "ir/tensor.h"
 
 namespace thimble::hostrun {
@@ -23,6 +25,7 @@ struct QemuOptions {
   bool count_instructions = true;
   bool profile = false;  // count by operator too, in a run of its own
   std::chrono::seconds time_limit{300};
+  std::optional<NpuNeeds> npu;  // of the file, see npu.h
 };
 
 struct OpInstructions {

@@ -39,6 +39,10 @@ class Cutter {
         reasons_[i] = "between float and integer: the CPU's";
         continue;
       }
+      if (reads_constants_only(op)) {
+        reasons_[i] = "reads constants only";
+        continue;
+      }
       if (!keep_off.empty() && !keep_off[i].empty()) {
         reasons_[i] = keep_off[i];
         continue;
@@ -53,6 +57,12 @@ class Cutter {
         }
       }
     }
+  }
+
+  bool reads_constants_only(const Op& op) const {
+    return std::ranges::all_of(op.inputs, [&](ValueId input) {
+      return input == ir::kNoValue || graph_.value(input).constant != nullptr;
+    });
   }
 
   /// Gives back regions that do not pay, until none is left that does not.
@@ -86,8 +96,8 @@ class Cutter {
       }
       const auto index = static_cast<int>(result.regions.size());
       for (const int op : unit) result.region_of[static_cast<size_t>(op)] = index;
-      THIMBLE_TRY(Region region, build(unit, engines_[static_cast<size_t>(engine)], index,
-                                       &rewriter));
+      THIMBLE_TRY(Region region,
+                  build(unit, engines_[static_cast<size_t>(engine)], index, &rewriter));
       result.regions.push_back(std::move(region));
     }
     result.graph = rewriter.finish();
@@ -151,8 +161,8 @@ class Cutter {
         const int producer = input == ir::kNoValue ? -1 : producers_[static_cast<size_t>(input)];
         if (producer < 0) continue;
         const int from = unit_of[static_cast<size_t>(producer)];
-        const bool fresh = from != unit_of[i] &&
-                           readers[static_cast<size_t>(from)].insert(unit_of[i]).second;
+        const bool fresh =
+            from != unit_of[i] && readers[static_cast<size_t>(from)].insert(unit_of[i]).second;
         if (fresh) ++missing[static_cast<size_t>(unit_of[i])];
       }
     }
@@ -188,9 +198,8 @@ class Cutter {
 };
 
 bool has_window(const ir::Graph& graph, const std::vector<int>& ops) {
-  return std::ranges::any_of(ops, [&](int op) {
-    return ir::is_window(graph.ops()[static_cast<size_t>(op)].kind);
-  });
+  return std::ranges::any_of(
+      ops, [&](int op) { return ir::is_window(graph.ops()[static_cast<size_t>(op)].kind); });
 }
 
 /// The order in which an image crosses a region's border.
@@ -228,8 +237,7 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUs
       if (input != ir::kNoValue && !mapped.contains(input)) {
         const ir::Value& value = graph_.value(input);
         if (value.constant) {
-          mapped[input] =
-              region.graph.add_constant(value.name, value.constant, value.type.quant);
+          mapped[input] = region.graph.add_constant(value.name, value.constant, value.type.quant);
         } else {
           ir::Type type = value.type;
           type.dim_order = border_order(type, channels_last);
@@ -242,9 +250,8 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUs
     const ir::Value& result = graph_.value(op.output);
     const bool leaves = read_outside(op.output, inside);
     const ir::DimOrder order = leaves ? border_order(result.type, channels_last) : ir::DimOrder{};
-    THIMBLE_TRY(mapped[op.output],
-                region.graph.add(op.kind, inputs, op.attrs, op.source,
-                                 {result.name, order, result.type.quant}));
+    THIMBLE_TRY(mapped[op.output], region.graph.add(op.kind, inputs, op.attrs, op.source,
+                                                    {result.name, order, result.type.quant}));
     if (leaves) region.graph.add_output(mapped[op.output]);
   }
   int output = 0;
@@ -258,9 +265,9 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUs
                              {"shape", result.type.shape},
                              {"nhwc", int64_t{channels_last ? 1 : 0}}};
     THIMBLE_TRY(const ValueId made,
-                outside->to().add(OpKind::delegate, outside->map(border), attrs, op.source,
-                                  {result.name, border_order(result.type, channels_last),
-                                   result.type.quant}));
+                outside->to().add(
+                    OpKind::delegate, outside->map(border), attrs, op.source,
+                    {result.name, border_order(result.type, channels_last), result.type.quant}));
     outside->set(op.output, made);
   }
   return region;

@@ -22,7 +22,7 @@ namespace thimble::partition {
 
 struct Region {
   const target::EngineUse* engine = nullptr;
-  ir::Graph graph;  // inputs and outputs as its `delegate` operators list them
+  ir::Graph graph;       // inputs and outputs as its `delegate` operators list them
   std::vector<int> ops;  // of the whole graph, by operator of `graph`
 };
 

@@ -100,7 +100,9 @@ Result<EngineUse> parse_engine(const Table& table, std::string_view part) {
   THIMBLE_TRY(use.name, reader.text("name"));
   THIMBLE_TRY(use.memory_mode, reader.text("memory_mode"));
   THIMBLE_TRY(use.system, reader.text("system"));
-  THIMBLE_TRY(use.engine, find_engine(use.name));
+  const auto engine = find_engine(use.name);
+  if (!engine) return bad_input("{}: {}", part, engine.error().message);
+  use.engine = *engine;
   if (const Table* own = reader.find("settings")) {
     if (!own->is_table()) return bad_input("{}: settings is not a table", part);
     THIMBLE_CHECK(add_settings(*own, "", part, &use.settings));
@@ -152,7 +154,9 @@ Result<Part> parse_part(std::string_view text, std::string_view name) {
   THIMBLE_TRY(part.summary, reader.text("summary"));
   THIMBLE_TRY(const std::string cpu, reader.text("cpu"));
   if (cpu.empty()) return bad_input("{}: has no cpu, such as \"cortex-m55\"", name);
-  THIMBLE_TRY(part.cpu, find_target(cpu));
+  const auto core = find_target(cpu);
+  if (!core) return bad_input("{}: cpu: {}", name, core.error().message);
+  part.cpu = *core;
   THIMBLE_TRY(const std::vector<Table> engines, reader.tables("engine"));
   for (const Table& engine : engines) {
     THIMBLE_TRY(EngineUse use, parse_engine(engine, name));

@@ -146,6 +146,12 @@ struct EngineOptions {
   bool smallest = false;              // memory before speed
 };
 
+/// A schedule of a region: none of a list is worse than another in both numbers.
+struct ParetoPoint {
+  int64_t sram_bytes = 0;
+  int64_t cycles = 0;
+};
+
 /// A unit beside the CPU that runs regions of the integer graph.
 struct Engine {
   std::string_view kind;  // "ethos-u"
@@ -156,6 +162,9 @@ struct Engine {
   bool channels_last = true;
   Result<Delegate> (*compile)(const ir::Graph& region, const EngineUse& use,
                               const EngineOptions& options) = nullptr;
+  /// From least SRAM to most; null: the engine has one schedule only.
+  Result<std::vector<ParetoPoint>> (*pareto)(const ir::Graph& region,
+                                             const EngineUse& use) = nullptr;
 };
 
 /// A row per engine and configuration: "ethos-u55-128".

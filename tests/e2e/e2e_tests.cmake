@@ -24,6 +24,17 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/patches_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
   add_test(NAME e2e_report
            COMMAND python3 ${here}/report_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  # Parts with an Ethos-U: the NPU's simulator on this machine and in the firmware.
+  foreach(model hello_sin digits_cnn ad_autoencoder dscnn_kws resnet8 mobilenet_v1_vww unet_small
+          yolo_nano_like mobilenet_v3_tiny efficientnet_lite_like shufflenet_v2_like tcn
+          conv_tasnet_like decoder_step deit_tiny_like streaming_conv)
+    add_test(NAME e2e_ethos_u_${model}
+             COMMAND python3 ${here}/ethos_u_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
+    list(APPEND e2e_tests e2e_ethos_u_${model})
+  endforeach()
+  add_test(NAME e2e_ethos_u_quantized
+           COMMAND python3 ${here}/ethos_u_quantized_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
+  list(APPEND e2e_tests e2e_ethos_u_quantized)
   list(APPEND e2e_tests e2e_executorch e2e_corpus e2e_cli e2e_patches e2e_report)
   set_tests_properties(${e2e_tests} PROPERTIES LABELS e2e TIMEOUT 600)
 endif()

@@ -58,6 +58,12 @@ def main():
         with tempfile.TemporaryDirectory() as work:
             check(thimble, pte, work)
         print(f"{pte.stem}: ok", flush=True)
+    files = sorted((folder / "ethos_u").glob("*.pte"))
+    assert len(files) >= 6, folder
+    for pte in files:
+        with tempfile.TemporaryDirectory() as work:
+            check(thimble, pte, work)
+        print(f"{pte.stem}: ok", flush=True)
     check_delegate(thimble, folder / "delegates" / "demo.pte")
     return 0
 

@@ -1,6 +1,6 @@
 # Images under QEMU. Each program is one ctest entry; a case takes a fraction of a second.
 if(TARGET firmware AND QEMU_ARM)
-  set(firmware_tests disassembly faults runner size)
+  set(firmware_tests disassembly faults npu runner size)
   if(TARGET thimble)
     list(APPEND firmware_tests load)
   endif()
@@ -17,6 +17,9 @@ if(TARGET firmware AND QEMU_ARM)
       add_dependencies(firmware_${name}_test firmware insn_count)
     endif()
   endforeach()
+  if(TARGET firmware_npu_test)
+    target_link_libraries(firmware_npu_test PRIVATE thimble_hostrun)
+  endif()
   if(TARGET firmware_load_test)
     target_compile_definitions(firmware_load_test PRIVATE
                                THIMBLE_PROGRAM="$<TARGET_FILE:thimble>")

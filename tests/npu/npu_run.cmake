@@ -1,2 +1,6 @@
-add_executable(npu_run ${CMAKE_CURRENT_LIST_DIR}/npu_run.cpp)
-target_link_libraries(npu_run PRIVATE thimble_options thimble_ethos_u_sim)
+if(THIMBLE_TESTS)
+  add_library(thimble_npu_case STATIC ${CMAKE_CURRENT_LIST_DIR}/case.cpp)
+  target_link_libraries(thimble_npu_case PUBLIC thimble_options thimble_ethos_u_sim)
+  add_executable(npu_run ${CMAKE_CURRENT_LIST_DIR}/npu_run.cpp)
+  target_link_libraries(npu_run PRIVATE thimble_npu_case)
+endif()

@@ -64,6 +64,10 @@ TEST(Partition, RandomGraphsJoinToWhatTheyWere) {
     const auto split = partition(graph, engines);
     ASSERT_TRUE(split.ok()) << split.error().message;
     ASSERT_TRUE(ir::verify(split->graph).ok());
+    const std::string text = ir::print(split->graph);
+    const auto read = ir::parse(text, "text");
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    ASSERT_EQ(ir::print(*read), text);
     for (size_t i = 0; i < graph.ops().size(); ++i) {
       const int region = split->region_of[i];
       const bool first = region >= 0 && split->regions[static_cast<size_t>(region)].engine->name ==
@@ -130,7 +134,8 @@ TEST(Partition, RegionsThatDoNotPayGoBackToTheCpu) {
   %a: i8[1,16] quant(0.1, 0) = maximum(%x, %x)
   %b: i8[1,16] quant(0.1, 0) = lut(%a, %t)
   output %b
-})"), engines);
+})"),
+                               engines);
   ASSERT_TRUE(small.ok());
   EXPECT_TRUE(small->regions.empty());
   EXPECT_EQ(small->reasons[0],
@@ -141,7 +146,8 @@ TEST(Partition, RegionsThatDoNotPayGoBackToTheCpu) {
   %a: i8[1,64,64] quant(0.1, 0) = permute(%x) {dims=[0,2,1]}
   %b: i8[1,64,64] quant(0.1, 0) = lut(%a, %t)
   output %b
-})"), engines);
+})"),
+                               engines);
   ASSERT_TRUE(moves.ok());
   EXPECT_EQ(moves->reasons[0], "the region would only move data: cheaper on the CPU");
 }
@@ -152,7 +158,8 @@ TEST(Partition, ATinyNetworkOfTheEngineAloneStaysWhole) {
   input %x: i8[1,16] quant(0.1, 0)
   %a: i8[1,16] quant(0.1, 0) = maximum(%x, %x)
   output %a
-})"), engines);
+})"),
+                               engines);
   ASSERT_TRUE(split.ok());
   EXPECT_EQ(split->regions.size(), 1U);
 }

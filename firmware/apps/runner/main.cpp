@@ -19,6 +19,7 @@
 #include <cstring>
 
 #include "abi/status.h"
+#include "firmware/apps/runner/kernels.h"
 #include "firmware/common/exit_codes.h"
 #include "firmware/common/marks.h"
 #include "firmware/common/semihosting.h"
@@ -34,7 +35,7 @@ namespace {
 using namespace thimble::firmware;
 
 constexpr uint32_t kTensorsMax = 16;  // of each direction
-constexpr uint32_t kWordsMax = kTensorsMax + 4;
+constexpr uint32_t kWordsMax = kTensorsMax + 8;
 
 struct Tensor {
   HostFile file;
@@ -137,11 +138,16 @@ void load_model(Report& report, const char* name) {
   if (!host_read(file, pte, bytes)) usage_error("cannot read", name);
   host_close(file);
 
-  const thimble_kernels* kernels = thimble_all_kernels();
+  // What an NPU needs comes behind the file.
+  const BigMemory big = {&report, [](void* user, size_t more) {
+                           return allocate(*static_cast<Report*>(user), more);
+                         }};
+  const thimble_kernels* kernels = kernels_for(pte, bytes, big);
   thimble_needs needs;
   require(report, thimble_size(pte, bytes, kernels, &needs));
   const size_t memory_bytes = needs.arena_bytes + needs.state_bytes;
   uint8_t* memory = allocate(report, memory_bytes);
+  memory_is(memory, needs.arena_bytes);
   mark_load();
   const thimble_status status =
       thimble_init(&model, pte, bytes, kernels, memory, memory_bytes);
@@ -225,8 +231,9 @@ void trace(void*, uint32_t, const char*, int after) {
 int main() {
   stack_paint();
   const uint32_t count = split_command_line();
-  const bool profile = count > 1 && std::strcmp(words[1], "-p") == 0;
-  const uint32_t first = profile ? 2 : 1;
+  const uint32_t taken = count > 1 ? take_words(words + 1, count - 1) : 0;
+  const bool profile = count > taken + 1 && std::strcmp(words[taken + 1], "-p") == 0;
+  const uint32_t first = taken + (profile ? 2 : 1);
   if (count < first + 2) usage_error("usage:", "runner [-p] MODEL.pte INPUT.bin... OUTPUT_PREFIX");
   const char* prefix = words[count - 1];
   Report report(prefix);

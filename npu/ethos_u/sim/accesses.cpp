@@ -114,7 +114,9 @@ void accesses_of(const Config& config, const DmaOperation& dma, Accesses* access
                 {dma.destination_stride0, rows}, &writes);
   }
   if (dma.gather || dma.scatter) {
-    add_strided(dma.index_region, dma.index, 4 * rows, {dma.index_skip, dma.size1}, {}, &reads);
+    const auto row_bytes = static_cast<int64_t>(4 * rows);
+    add_strided(dma.index_region, dma.index, 4 * rows, {row_bytes + dma.index_skip, planes}, {},
+                &reads);
   }
 }
 

@@ -53,9 +53,15 @@ Fault Decoder::operation(Operation code, uint32_t payload, Step* step) {
     return decode_kernel(config_, registers_, code, step->parameter, &step->kernel);
   }
   switch (code) {
-    case Operation::STOP: step->kind = StepKind::kStop; break;
-    case Operation::IRQ: step->kind = StepKind::kIrq; break;
-    case Operation::PMU_MASK: step->kind = StepKind::kPmu; break;
+    case Operation::STOP:
+      step->kind = StepKind::kStop;
+      break;
+    case Operation::IRQ:
+      step->kind = StepKind::kIrq;
+      break;
+    case Operation::PMU_MASK:
+      step->kind = StepKind::kPmu;
+      break;
     case Operation::DMA_START:
       step->kind = StepKind::kDma;
       return decode_dma(config_, registers_, &step->dma);
@@ -83,7 +89,8 @@ Fault Decoder::operation(Operation code, uint32_t payload, Step* step) {
         return fault_of(FaultKind::kOutOfRange, "a branch out of the stream");
       }
       break;
-    default: return fault_of(FaultKind::kUnknownCommand, "a word that is no command");
+    default:
+      return fault_of(FaultKind::kUnknownCommand, "a word that is no command");
   }
   return {};
 }

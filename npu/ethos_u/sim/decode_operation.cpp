@@ -6,8 +6,12 @@
 namespace thimble::ethos_u::sim {
 namespace {
 
-Fault bad(const char* detail) { return fault_of(FaultKind::kBadRegister, detail); }
-Fault misaligned(const char* detail) { return fault_of(FaultKind::kMisaligned, detail); }
+Fault bad(const char* detail) {
+  return fault_of(FaultKind::kBadRegister, detail);
+}
+Fault misaligned(const char* detail) {
+  return fault_of(FaultKind::kMisaligned, detail);
+}
 
 /// Zero points and limits are 16 bits: unsigned only of an unsigned 16-bit map.
 int32_t narrow_value(uint16_t value, const FeatureMap& map) {
@@ -19,17 +23,17 @@ struct MapRegisters {
   Reg0 precision, region, zero_point, width0, height0, height1;
   Reg1 base, stride_x, stride_y, stride_c;
 };
-constexpr MapRegisters kIfm = {Reg0::IFM_PRECISION,  Reg0::IFM_REGION,     Reg0::IFM_ZERO_POINT,
-                               Reg0::IFM_WIDTH0_M1,  Reg0::IFM_HEIGHT0_M1, Reg0::IFM_HEIGHT1_M1,
-                               Reg1::IFM_BASE0,      Reg1::IFM_STRIDE_X,   Reg1::IFM_STRIDE_Y,
+constexpr MapRegisters kIfm = {Reg0::IFM_PRECISION, Reg0::IFM_REGION,     Reg0::IFM_ZERO_POINT,
+                               Reg0::IFM_WIDTH0_M1, Reg0::IFM_HEIGHT0_M1, Reg0::IFM_HEIGHT1_M1,
+                               Reg1::IFM_BASE0,     Reg1::IFM_STRIDE_X,   Reg1::IFM_STRIDE_Y,
                                Reg1::IFM_STRIDE_C};
 constexpr MapRegisters kIfm2 = {Reg0::IFM2_PRECISION, Reg0::IFM2_REGION,     Reg0::IFM2_ZERO_POINT,
                                 Reg0::IFM2_WIDTH0_M1, Reg0::IFM2_HEIGHT0_M1, Reg0::IFM2_HEIGHT1_M1,
                                 Reg1::IFM2_BASE0,     Reg1::IFM2_STRIDE_X,   Reg1::IFM2_STRIDE_Y,
                                 Reg1::IFM2_STRIDE_C};
-constexpr MapRegisters kOfm = {Reg0::OFM_PRECISION,  Reg0::OFM_REGION,     Reg0::OFM_ZERO_POINT,
-                               Reg0::OFM_WIDTH0_M1,  Reg0::OFM_HEIGHT0_M1, Reg0::OFM_HEIGHT1_M1,
-                               Reg1::OFM_BASE0,      Reg1::OFM_STRIDE_X,   Reg1::OFM_STRIDE_Y,
+constexpr MapRegisters kOfm = {Reg0::OFM_PRECISION, Reg0::OFM_REGION,     Reg0::OFM_ZERO_POINT,
+                               Reg0::OFM_WIDTH0_M1, Reg0::OFM_HEIGHT0_M1, Reg0::OFM_HEIGHT1_M1,
+                               Reg1::OFM_BASE0,     Reg1::OFM_STRIDE_X,   Reg1::OFM_STRIDE_Y,
                                Reg1::OFM_STRIDE_C};
 
 struct PrecisionPlaces {
@@ -59,8 +63,7 @@ Fault decode_map(const Registers& registers, const MapRegisters& codes,
   map->height1 = registers.get(codes.height1) + 1U;
   map->zero_point = narrow_value(registers.get(codes.zero_point), *map);
   for (uint16_t i = 0; i < 4; ++i) {
-    map->base[i] =
-        registers.address(static_cast<Reg1>(static_cast<uint16_t>(codes.base) + i));
+    map->base[i] = registers.address(static_cast<Reg1>(static_cast<uint16_t>(codes.base) + i));
   }
   map->stride_x = registers.stride(codes.stride_x);
   map->stride_y = registers.stride(codes.stride_y);
@@ -156,9 +159,17 @@ Range range_of(const Registers& registers, Reg0 region, Reg1 base, Reg1 length) 
   return range;
 }
 
-Fault decode_weights(const Config& config, const Registers& registers,
-                     KernelOperation* operation) {
-  const bool u85 = config.generation == Generation::kU85;
+/// Streams of weights (U65: and of scales) that are read at the same time.
+Fault decode_cores(const Config& config, const Registers& registers, KernelOperation* operation) {
+  operation->cores = config.generation == Generation::kU85 ? config.cores : 1;
+  if (config.generation == Generation::kU65 && registers.get(Reg0::PARALLEL_MODE) != 0) {
+    if (config.cores < 2) return bad("parallel cores on a part that has one");
+    operation->cores = 2;
+  }
+  return {};
+}
+
+Fault decode_weights(const Registers& registers, KernelOperation* operation) {
   constexpr Reg1 kBases[4] = {Reg1::WEIGHT_BASE, Reg1::WEIGHT1_BASE, Reg1::WEIGHT2_BASE,
                               Reg1::WEIGHT3_BASE};
   constexpr Reg1 kLengths[4] = {Reg1::WEIGHT_LENGTH, Reg1::WEIGHT1_LENGTH, Reg1::WEIGHT2_LENGTH,
@@ -167,11 +178,6 @@ Fault decode_weights(const Config& config, const Registers& registers,
   constexpr Place kSparse = place("WEIGHT_FORMAT", "sparse");
   operation->fast_weights = registers.get(Reg0::WEIGHT_FORMAT, kFast) != 0;
   operation->sparse = registers.get(Reg0::WEIGHT_FORMAT, kSparse) != 0;
-  operation->cores = u85 ? config.cores : 1;
-  if (config.generation == Generation::kU65 && registers.get(Reg0::PARALLEL_MODE) != 0) {
-    if (config.cores < 2) return bad("parallel cores on a part that has one");
-    operation->cores = 2;
-  }
   for (uint32_t i = 0; i < operation->cores; ++i) {
     operation->weights[i] = range_of(registers, Reg0::WEIGHT_REGION, kBases[i], kLengths[i]);
     if (operation->weights[i].length == 0) continue;
@@ -206,8 +212,8 @@ Fault decode_output(const Registers& registers, KernelOperation* operation) {
   operation->ofm_scale =
       decode_scale(registers, Reg1::OFM_SCALE, place("OFM_SCALE", "shift"),
                    place("OFM_SCALE", "double_round"), place("OFM_SCALE", "round"));
-  if (!u85) operation->ofm_scale.round =
-      static_cast<uint8_t>(registers.get(Reg0::OFM_PRECISION, kRound));
+  if (!u85)
+    operation->ofm_scale.round = static_cast<uint8_t>(registers.get(Reg0::OFM_PRECISION, kRound));
   if (operation->ofm_scale.round > (u85 ? 5 : 2)) return bad("an unknown rounding");
   operation->reverse = static_cast<Reverse>(registers.get(Reg0::OFM_PRECISION, kReverse));
   const uint32_t transpose = registers.get(Reg0::OFM_PRECISION, kTranspose);
@@ -216,6 +222,8 @@ Fault decode_output(const Registers& registers, KernelOperation* operation) {
   operation->activation = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kFunction));
   operation->clip = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kClip));
   operation->table = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kTable));
+  constexpr uint32_t kClips556 = 1U << 0 | 1U << 2 | 1U << 3 | 1U << 5;
+  if (!u85 && (kClips556 >> operation->clip & 1) == 0) return bad("an unknown clip range");
   operation->minimum = narrow_value(registers.get(Reg0::ACTIVATION_MIN), operation->ofm);
   operation->maximum = narrow_value(registers.get(Reg0::ACTIVATION_MAX), operation->ofm);
   return {};
@@ -372,8 +380,7 @@ Fault check_operation(const KernelOperation& operation, Generation generation) {
   return {};
 }
 
-Fault decode_dma_shape(const Config& config, const Registers& registers,
-                       DmaOperation* operation) {
+Fault decode_dma_shape(const Config& config, const Registers& registers, DmaOperation* operation) {
   const bool u85 = config.generation == Generation::kU85;
   const bool indexed = operation->gather || operation->scatter;
   if (operation->dimensions > 1 || (u85 && indexed)) {
@@ -435,9 +442,10 @@ Fault decode_kernel(const Config& config, const Registers& registers, Operation 
   if (fault.none()) fault = decode_second(registers, operation);
   if (fault.none()) fault = size_ifm(registers, operation);
   if (fault.none()) fault = decode_output(registers, operation);
+  if (fault.none()) fault = decode_cores(config, registers, operation);
   if (fault.none() && (code == Operation::CONV || code == Operation::DEPTHWISE) &&
       !(code == Operation::CONV && parameter == 1)) {
-    fault = decode_weights(config, registers, operation);
+    fault = decode_weights(registers, operation);
   }
   if (fault.none() && !operation->global_scale && code != Operation::ELEMENTWISE) {
     fault = decode_scales(registers, operation);
@@ -454,13 +462,11 @@ Fault decode_kernel(const Config& config, const Registers& registers, Operation 
   } else {
     constexpr Place kMode = place("IFM_PRECISION", "scale_mode");
     constexpr Place kRound = place("IFM_PRECISION", "round");
-    operation->ifm_scale = decode_scale(registers, Reg1::OPA_SCALE, place("OPA_SCALE", "shift"),
-                                        Place{}, Place{});
-    operation->ifm_scale.round =
-        static_cast<uint8_t>(registers.get(Reg0::IFM_PRECISION, kRound));
+    operation->ifm_scale =
+        decode_scale(registers, Reg1::OPA_SCALE, place("OPA_SCALE", "shift"), Place{}, Place{});
+    operation->ifm_scale.round = static_cast<uint8_t>(registers.get(Reg0::IFM_PRECISION, kRound));
     operation->ifm2_scale.multiplier = registers.word(Reg1::OPB_SCALE) & 0xFFFF;
-    operation->ifm_scale_mode =
-        static_cast<uint8_t>(registers.get(Reg0::IFM_PRECISION, kMode));
+    operation->ifm_scale_mode = static_cast<uint8_t>(registers.get(Reg0::IFM_PRECISION, kMode));
     if (operation->ifm_scale.round > 2 || operation->ifm_scale_mode > 2) {
       return bad("an unknown scaling of an input");
     }

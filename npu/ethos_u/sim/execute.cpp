@@ -38,13 +38,15 @@ Fault prepare(const KernelOperation& operation, Memory& memory, Workspace& works
     for (ChainSlot& slot : memory.chain) slot = {};
   }
   if (operation.ofm.storage == Storage::kChained) {
-    ChainSlot& slot = memory.chain[operation.ofm.region % kChainSlots];
-    slot = {};
-    slot.data = static_cast<int32_t*>(keep(workspace, elements_of(operation.ofm), 4));
-    if (slot.data == nullptr) return no_room();
-    slot.height = operation.ofm.height;
-    slot.width = operation.ofm.width;
-    slot.depth = operation.ofm.depth;
+    const FeatureMap& ofm = operation.ofm;
+    ChainSlot& slot = memory.chain[ofm.region % kChainSlots];
+    // The same slot may be read and written, position by position.
+    if (slot.data == nullptr || slot.height != ofm.height || slot.width != ofm.width ||
+        slot.depth != ofm.depth) {
+      slot = {static_cast<int32_t*>(keep(workspace, elements_of(ofm), 4)), ofm.height, ofm.width,
+              ofm.depth};
+      if (slot.data == nullptr) return no_room();
+    }
   }
   const uint64_t count = elements_of(operation.ofm);
   if (keeps && (workspace.accumulators == nullptr || workspace.accumulator_count != count)) {
@@ -77,11 +79,16 @@ Fault execute(const Config& config, const KernelOperation& operation, Memory& me
   switch (operation.code) {
     case Operation::CONV:
       return operation.mode == 0 ? execute_conv(context) : execute_matmul(context);
-    case Operation::DEPTHWISE: return execute_depthwise(context);
-    case Operation::POOL: return execute_pool(context);
-    case Operation::ELEMENTWISE: return execute_elementwise(context);
-    case Operation::RESIZE: return execute_resize(context);
-    default: return fault_of(FaultKind::kUnknownCommand, "an operation that is no kernel");
+    case Operation::DEPTHWISE:
+      return execute_depthwise(context);
+    case Operation::POOL:
+      return execute_pool(context);
+    case Operation::ELEMENTWISE:
+      return execute_elementwise(context);
+    case Operation::RESIZE:
+      return execute_resize(context);
+    default:
+      return fault_of(FaultKind::kUnknownCommand, "an operation that is no kernel");
   }
 }
 
@@ -94,6 +101,31 @@ size_t workspace_of(const Config& config, const KernelOperation& operation, size
   if (!operation.accumulator_output) kept += scratch_bytes(elements_of(operation.ofm), 8) + 16;
   *keeps = static_cast<size_t>(kept > kMost ? kMost : kept);
   return is_conv(operation) ? conv_scratch(operation) + 16 : 0;
+}
+
+namespace {
+
+uint64_t times(uint64_t a, uint64_t b) {
+  return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
+}
+
+}  // namespace
+
+uint64_t work_of(const KernelOperation& operation) {
+  const FeatureMap& ofm = operation.ofm;
+  const uint64_t results = times(times(ofm.height, ofm.width), ofm.depth);
+  if (operation.code == Operation::ELEMENTWISE || operation.code == Operation::RESIZE) {
+    return times(results, 4);
+  }
+  const bool all_channels = operation.code == Operation::CONV ||
+                            (operation.code == Operation::POOL &&
+                             operation.mode == static_cast<uint16_t>(PoolMode::kReduceSum));
+  const uint64_t taps = uint64_t{operation.kernel.height} * operation.kernel.width;
+  return times(times(results, taps), all_channels ? operation.ifm.depth : 1);
+}
+
+uint64_t work_of(const DmaOperation& operation) {
+  return times(times(operation.length, operation.size0), operation.size1);
 }
 
 }  // namespace thimble::ethos_u::sim

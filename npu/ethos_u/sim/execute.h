@@ -23,6 +23,11 @@ namespace thimble::ethos_u::sim {
 [[nodiscard]] size_t workspace_of(const Config& config, const KernelOperation& operation,
                                   size_t* keeps);
 
+/// Products, reads or bytes that the operation costs here, about; so that streams that nobody made
+/// can be given a limit. Saturates.
+[[nodiscard]] uint64_t work_of(const KernelOperation& operation);
+[[nodiscard]] uint64_t work_of(const DmaOperation& operation);
+
 /// Whether the operation can want what operations before it kept; else all of that is given back.
 [[nodiscard]] bool continues_chain(const KernelOperation& operation);
 

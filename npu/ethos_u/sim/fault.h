@@ -14,7 +14,7 @@ enum class FaultKind : uint8_t {
   kBadRegister,  // a value that the hardware has no meaning for
   kBadWeights,   // a weight or scale stream that does not decode
   kWorkspace,    // the workspace is too small
-  kEndless,      // more branches than Job::max_branches
+  kEndless,      // more branches or more work than the job allows
   kHazard,       // only with a hazard checker: `word` met `other_word`
 };
 

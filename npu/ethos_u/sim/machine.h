@@ -34,6 +34,7 @@ struct Job {
   uint8_t* workspace = nullptr;
   size_t workspace_bytes = 0;
   uint32_t max_branches = 1U << 20;
+  uint64_t max_work = uint64_t{1} << 44;  // products and bytes, of all operations together
   const Observer* observer = nullptr;
   bool slow = false;  // only the general paths, which judge the fast ones
 };

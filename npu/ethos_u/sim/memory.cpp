@@ -68,6 +68,8 @@ const uint8_t* Memory::table(uint32_t address, uint32_t bytes) {
   return table_ + address;
 }
 
-void Memory::lose_tables() { memset(table_valid_, 0, sizeof table_valid_); }
+void Memory::lose_tables() {
+  memset(table_valid_, 0, sizeof table_valid_);
+}
 
 }  // namespace thimble::ethos_u::sim

@@ -22,6 +22,11 @@ void observe(const Observer* observer, const Step& step) {
   }
 }
 
+uint64_t work_of(const Step& step) {
+  if (step.kind == StepKind::kKernel) return work_of(step.kernel);
+  return step.kind == StepKind::kDma ? work_of(step.dma) : 0;
+}
+
 }  // namespace
 
 Fault run(const Job& job) {
@@ -34,14 +39,25 @@ Fault run(const Job& job) {
   workspace.slow = job.slow;
   Decoder decoder(config, job.words, job.word_count);
   Step step;
+  uint64_t work_left = job.max_work;
   for (uint32_t branches = 0;;) {
     if (const Fault fault = decoder.next(&step); !fault.none()) return fault;
     observe(job.observer, step);
+    if (const uint64_t work = work_of(step); work > work_left) {
+      return at(fault_of(FaultKind::kEndless, "more work than the job allows"), step.word);
+    } else {
+      work_left -= work;
+    }
     Fault fault;
     switch (step.kind) {
-      case StepKind::kStop: return {};
-      case StepKind::kKernel: fault = execute(config, step.kernel, memory, workspace); break;
-      case StepKind::kDma: fault = execute(config, step.dma, memory); break;
+      case StepKind::kStop:
+        return {};
+      case StepKind::kKernel:
+        fault = execute(config, step.kernel, memory, workspace);
+        break;
+      case StepKind::kDma:
+        fault = execute(config, step.dma, memory);
+        break;
       case StepKind::kBranch:
         if (++branches > job.max_branches) {
           return at(fault_of(FaultKind::kEndless, "more branches than the job allows"), step.word);
@@ -51,7 +67,8 @@ Fault run(const Job& job) {
       case StepKind::kKernelWait:
       case StepKind::kDmaWait:
       case StepKind::kIrq:
-      case StepKind::kPmu: break;
+      case StepKind::kPmu:
+        break;
     }
     if (!fault.none()) return at(fault, step.word);
   }

@@ -148,21 +148,41 @@ std::vector<DelegateRow> rows_of(const NpuProgram& program, const NpuBlob& blob)
   return result;
 }
 
+/// A region ready to be scheduled.
+struct Task {
+  Surroundings around;
+  NpuProgram program;
+  ScheduleOptions schedule;  // without the system, which is in `around`
+};
+
+Result<Task> prepare(const ir::Graph& region, const EngineUse& use, const EngineOptions& options) {
+  Task task;
+  THIMBLE_TRY(task.around, surroundings_of(use));
+  THIMBLE_TRY(task.program, lower(region, config_of(use)));
+  task.schedule.mode = task.around.mode.mode;
+  task.schedule.sram_bytes = options.sram_bytes;
+  task.schedule.optimise = options.smallest ? Optimise::kSize : Optimise::kPerformance;
+  if (task.schedule.mode == MemoryMode::kDedicatedSram && task.around.cache_bytes > 0) {
+    const auto cache = static_cast<int64_t>(task.around.cache_bytes);
+    task.schedule.sram_bytes = std::min(task.schedule.sram_bytes.value_or(cache), cache);
+  }
+  return task;
+}
+
+Result<std::vector<target::ParetoPoint>> pareto_of(const ir::Graph& region, const EngineUse& use) {
+  THIMBLE_TRY(Task task, prepare(region, use, {}));
+  task.schedule.system = &task.around.system;
+  THIMBLE_TRY(const auto points, pareto(task.program, task.schedule));
+  std::vector<target::ParetoPoint> result;
+  for (const ParetoPoint& point : points) result.push_back({point.sram_bytes, point.cycles});
+  return result;
+}
+
 Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
                                 const EngineOptions& options) {
-  const Config& config = config_of(use);
-  THIMBLE_TRY(const Surroundings around, surroundings_of(use));
-  THIMBLE_TRY(const NpuProgram program, lower(region, config));
-  ScheduleOptions schedule;
-  schedule.mode = around.mode.mode;
-  schedule.system = &around.system;
-  schedule.sram_bytes = options.sram_bytes;
-  schedule.optimise = options.smallest ? Optimise::kSize : Optimise::kPerformance;
-  if (around.mode.mode == MemoryMode::kDedicatedSram && around.cache_bytes > 0) {
-    const auto cache = static_cast<int64_t>(around.cache_bytes);
-    schedule.sram_bytes = std::min(schedule.sram_bytes.value_or(cache), cache);
-  }
-  THIMBLE_TRY(const NpuBlob blob, compile(program, schedule));
+  THIMBLE_TRY(Task task, prepare(region, use, options));
+  task.schedule.system = &task.around.system;
+  THIMBLE_TRY(const NpuBlob blob, compile(task.program, task.schedule));
   formats::ethos_u::EthosUPayload payload;
   payload.commands = blob.commands;
   payload.weights = blob.weights;
@@ -173,19 +193,19 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
   delegate.engine = use.name;
   delegate.id = "EthosUBackend";
   THIMBLE_TRY(delegate.payload, formats::ethos_u::write_payload(payload));
-  delegate.memory_mode = around.mode.in_file;
+  delegate.memory_mode = task.around.mode.in_file;
   delegate.constant_bytes = static_cast<int64_t>(blob.weights.size());
   delegate.scratch_bytes = blob.scratch_bytes;
   delegate.fast_scratch_bytes = blob.fast_scratch_bytes;
   delegate.inputs = places(blob.inputs);
   delegate.outputs = places(blob.outputs);
-  delegate.rows = rows_of(program, blob);
+  delegate.rows = rows_of(task.program, blob);
   delegate.cycles = blob.cycles;
   return delegate;
 }
 
 }  // namespace
 
-const Engine kEngine = {"ethos-u", check, legal_on, true, compile_region};
+const Engine kEngine = {"ethos-u", check, legal_on, true, compile_region, pareto_of};
 
 }  // namespace thimble::target::ethos_u

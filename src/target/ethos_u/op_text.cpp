@@ -16,8 +16,8 @@ std::string window_text(const Window& window) {
 }
 
 std::string_view pool_text(PoolMode mode) {
-  constexpr std::string_view kNames[] = {"MAX", "AVERAGE", "REDUCE_SUM", "SUM",
-                                         "NONE", "MIN", "ARGMAX_X", "ARGMAX_Y"};
+  constexpr std::string_view kNames[] = {"MAX",  "AVERAGE", "REDUCE_SUM", "SUM",
+                                         "NONE", "MIN",     "ARGMAX_X",   "ARGMAX_Y"};
   return kNames[static_cast<size_t>(mode)];
 }
 

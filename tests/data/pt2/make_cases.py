@@ -976,8 +976,9 @@ for quantizer in ['xnnpack', 'xnnpack_per_tensor', 'cortex_m', 'tosa', 'tosa_uin
     case(f'q_{quantizer}_mixed', q_mixed_net().to(memory_format=layout), (2, 3, 15, 15), quantizer=quantizer, fmt=layout)
     case(f'q_{quantizer}_rows', q_rows_net(), (24, 20), quantizer=quantizer)
 case('q_tosa_per_tensor_image', q_image_net(), (2, 3, 12, 12), quantizer='tosa_per_tensor')
+case('q_ethos_u_per_tensor_image', q_image_net(), (2, 3, 12, 12), quantizer='ethos_u_per_tensor')
 case('q_vgf_snorm_image', q_image_net(), (2, 3, 12, 12), quantizer='vgf_snorm')
-for quantizer in ['xnnpack', 'x86', 'tosa']:
+for quantizer in ['xnnpack', 'x86', 'tosa', 'ethos_u']:
     case(f'q_{quantizer}_qat_image', q_image_net(), (2, 3, 12, 12), quantizer=quantizer, qat=True)
 case('q_linear_bn', q_batch_norm(lambda s, x, w: F.linear(x, w, s.b), fixed_w=codes(5, 6), b=par(5), bn=nn.BatchNorm1d(5)), (24, 6),
      quantizer='written out')

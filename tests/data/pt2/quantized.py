@@ -65,6 +65,7 @@ QUANTIZERS = {
     'tosa_uint8': arm(tosa('TOSA-1.0+INT'), uint8_io=True),
     'tosa_int16': arm(tosa('TOSA-1.0+INT+int16'), 'get_symmetric_a16w8_quantization_config'),
     'ethos_u': arm(ethos_u),
+    'ethos_u_per_tensor': arm(ethos_u, is_per_channel=False),
     'vgf': arm(vgf),
     'vgf_snorm': arm(vgf, 'get_vgf_snorm_quantization_config'),
     'x86': inductor('x86_inductor_quantizer', 'X86InductorQuantizer', 'get_default_x86_inductor_quantization_config'),

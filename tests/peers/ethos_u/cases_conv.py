@@ -132,7 +132,9 @@ def _convolutions():
         add(f"depthwise_3x3_{kind}", layer(depthwise, (1, 9, 10, 24), kind))
         add(f"depthwise_stride2_{kind}",
             layer(depthwise, (1, 11, 12, 16), kind, stride=(2, 2), padding=VALID))
-        add(f"fully_connected_{kind}", layer(fully_connected, (1, 70), kind, channels=33))
+        # Of int16, LiteRT 2.3 scales the sums of this layer with 32 bits, Vela with 16.
+        if kind != "int16":
+            add(f"fully_connected_{kind}", layer(fully_connected, (1, 70), kind, channels=33))
         add(f"transpose_conv_2x2_{kind}",
             layer(transpose_conv, (1, 5, 6, 8), kind, channels=12, kernel=(2, 2), stride=(2, 2),
                   padding=SAME))

@@ -111,6 +111,10 @@ def _activations():
         add(f"leaky_relu_{kind}",
             unary("LEAKY_RELU", shape, kind, options="LeakyReluOptions", alpha=0.13,
                   out=(0.04, {"int8": -20, "uint8": 100, "int16": 0}[kind])))
+    for scale in (0.05, 0.03):
+        add(f"leaky_relu_int16_{scale}",
+            unary("LEAKY_RELU", shape, "int16", 0.05, options="LeakyReluOptions", alpha=0.3,
+                  out=(scale, 0)))
     for kind, tanh, logistic in [("int8", (1 / 128, 0), (1 / 256, -128)),
                                  ("uint8", (1 / 128, 128), (1 / 256, 0)),
                                  ("int16", (1 / 32768, 0), (1 / 32768, 0))]:

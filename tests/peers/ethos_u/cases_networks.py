@@ -136,3 +136,5 @@ for _name, _build in [
     ("mlperf_ad", anomaly_detection), ("segmentation", segmentation),
 ]:
     add(_name, calibrated(_build), group="network", distinct=2)
+    add(_name + "_size", calibrated(_build), group="network", distinct=2,
+        options=("--optimise", "Size"))

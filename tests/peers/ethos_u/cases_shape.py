@@ -121,10 +121,10 @@ def unpacked(shape, axis):
     return build
 
 
-def argmax(shape, kind="int8", axis=-1, out="int32"):
+def argmax(shape, kind="int8", axis=-1, out="int32", values=(None, None)):
     def build(seed):
         net = Net(seed)
-        x = net.input(shape, kind)
+        x = net.input(shape, kind, 0.05, None, *values)
         rest = [size for i, size in enumerate(shape) if i != axis % len(shape)]
         y = net.value(rest, out)
         number = {"int32": 2, "int64": 4}[out]
@@ -176,6 +176,7 @@ def _reductions():
             name = "".join("nhwc"[axis] for axis in axes)
             add(f"{op.lower()}_{name}", layer(reduce, (1, 5, 3, 9), op=op, axes=axes))
     add("argmax_int8", argmax((1, 6, 7, 21)))
+    add("argmax_ties", argmax((1, 6, 7, 9), values=(-2, 2)), distinct=5)
     add("argmax_uint8", argmax((1, 6, 7, 21), "uint8"))
     add("argmax_row", argmax((1, 100)), distinct=1)
     add("argmax_int64", argmax((1, 5, 5, 12), out="int64"))
@@ -187,16 +188,16 @@ def _reductions():
 def _softmaxes():
     for kind in ("int8", "uint8", "int16"):
         scale = 0.0004 if kind == "int16" else 0.05
-        add(f"softmax_{kind}", _softmax((1, 40), kind, scale))
-        add(f"softmax_rows_{kind}", _softmax((1, 9, 12), kind, scale))
-    add("softmax_map", _softmax((1, 5, 6, 21), "int8", 0.08))
-    add("softmax_sharp", _softmax((1, 4, 30), "int8", 0.5), distinct=4)
-    add("softmax_beta", _softmax((1, 4, 30), "int8", 0.05, beta=0.4), distinct=4)
-    add("softmax_1000", _softmax((1, 1000), "int8", 0.02), distinct=3)
-    add("softmax_two", _softmax((1, 60, 2), "int8", 0.03))
+        add(f"softmax_{kind}", softmax_case((1, 40), kind, scale))
+        add(f"softmax_rows_{kind}", softmax_case((1, 9, 12), kind, scale))
+    add("softmax_map", softmax_case((1, 5, 6, 21), "int8", 0.08))
+    add("softmax_sharp", softmax_case((1, 4, 30), "int8", 0.5), distinct=4)
+    add("softmax_beta", softmax_case((1, 4, 30), "int8", 0.05, beta=0.4), distinct=4)
+    add("softmax_1000", softmax_case((1, 1000), "int8", 0.1), distinct=5)
+    add("softmax_two", softmax_case((1, 60, 2), "int8", 0.03))
 
 
-def _softmax(shape, kind, scale, beta=1.0):
+def softmax_case(shape, kind, scale, beta=1.0):
     def build(seed):
         net = Net(seed)
         net.output(softmax(net, net.input(shape, kind, scale), beta))
@@ -226,8 +227,9 @@ def _resizes():
     add("resize_nearest_3x",
         layer(resize, (1, 4, 5, 8), op="RESIZE_NEAREST_NEIGHBOR", size=(12, 15)),
         generations=U85)
+    # With half pixels: without them Vela 5.1.0 takes the same elements, LiteRT others.
     add("resize_nearest_down",
-        layer(resize, (1, 12, 15, 8), op="RESIZE_NEAREST_NEIGHBOR", size=(4, 5)),
+        layer(resize, (1, 12, 15, 8), op="RESIZE_NEAREST_NEIGHBOR", size=(4, 5), half=True),
         generations=U85)
     add("resize_bilinear_down",
         layer(resize, (1, 12, 16, 8), op="RESIZE_BILINEAR", size=(6, 8)), generations=U85)

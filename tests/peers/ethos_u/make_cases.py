@@ -20,6 +20,7 @@ try:
     import cases_elementwise  # noqa: F401
     import cases_shape  # noqa: F401
     import cases_networks  # noqa: F401
+    import cases_small  # noqa: F401
     import cases_tosa  # noqa: F401
     import cases_u85  # noqa: F401
     import judge
@@ -93,7 +94,7 @@ def make(root, case, configs, ledger):
         folder = root / config / case.name
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            made = vela_run.run(config, network, scratch / "out")
+            made = vela_run.run(config, network, scratch / "out", case.options)
             folder.mkdir(parents=True)
             write(folder, case, config, net, made, data)
             shutil.copy(network, folder)

@@ -15,6 +15,7 @@ class Case:
     reference: bool = True  # see judge.litert
     distinct: int = 8  # an output with fewer values than this would say nothing
     group: str = "op"  # or "network"
+    options: tuple = ()  # of Vela
 
     @property
     def seed(self):

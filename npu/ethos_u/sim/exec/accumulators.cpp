@@ -8,9 +8,8 @@ Grid grid_of(const KernelOperation& operation) {
   return {int64_t{ofm.height - 1} * kernel.stride_y +
               int64_t{kernel.height - 1} * kernel.dilation_y + 1 -
               int64_t{kernel.pad_top + kernel.pad_bottom},
-          int64_t{ofm.width - 1} * kernel.stride_x +
-              int64_t{kernel.width - 1} * kernel.dilation_x + 1 -
-              int64_t{kernel.pad_left + kernel.pad_right}};
+          int64_t{ofm.width - 1} * kernel.stride_x + int64_t{kernel.width - 1} * kernel.dilation_x +
+              1 - int64_t{kernel.pad_left + kernel.pad_right}};
 }
 
 Fault streams_of(Memory& memory, const Range* ranges, uint32_t count, Bytes* streams) {
@@ -34,8 +33,7 @@ Accumulators::Accumulators(const Context& context)
 Fault Accumulators::begin() {
   const KernelOperation& operation = context_.operation;
   Workspace& workspace = context_.workspace;
-  const uint64_t count =
-      uint64_t{operation.ofm.height} * operation.ofm.width * operation.ofm.depth;
+  const uint64_t count = uint64_t{operation.ofm.height} * operation.ofm.width * operation.ofm.depth;
   if (operation.accumulator_input == AccumulatorInput::kKeep &&
       (workspace.accumulators == nullptr || workspace.accumulator_count != count)) {
     return fault_of(FaultKind::kBadRegister, "accumulators that no operation before has kept");
@@ -55,9 +53,9 @@ bool Accumulators::add_initial(uint32_t y, uint32_t x, uint32_t c, uint32_t n, i
   int64_t initial[kRow];
   if (!second_.row64(y, x, c, n, initial)) return false;
   for (uint32_t i = 0; i < n; ++i) {
-    values[i] = static_cast<int64_t>(static_cast<uint64_t>(values[i]) +
-                                     static_cast<uint64_t>(initial[i]) -
-                                     static_cast<uint64_t>(int64_t{operation.ifm2.zero_point}));
+    values[i] =
+        static_cast<int64_t>(static_cast<uint64_t>(values[i]) + static_cast<uint64_t>(initial[i]) -
+                             static_cast<uint64_t>(int64_t{operation.ifm2.zero_point}));
   }
   return true;
 }

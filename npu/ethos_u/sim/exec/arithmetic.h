@@ -24,7 +24,9 @@ enum class Rounding : uint8_t {
   return mode == static_cast<uint8_t>(Round556::kNatural) ? Rounding::kNatural : Rounding::kDouble;
 }
 /// Round85 has the order of Rounding.
-[[nodiscard]] inline Rounding rounding85(uint8_t mode) { return static_cast<Rounding>(mode); }
+[[nodiscard]] inline Rounding rounding85(uint8_t mode) {
+  return static_cast<Rounding>(mode);
+}
 
 /// What is added before the arithmetic shift right.
 [[nodiscard]] inline int64_t rounding_term(bool negative, uint32_t shift, Rounding mode,

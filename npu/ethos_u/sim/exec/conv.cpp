@@ -33,8 +33,10 @@ template <typename Element>
 class Window {
  public:
   Window(const Context& context, Element* at)
-      : operation_(context.operation), reader_(operation_.ifm, context.memory),
-        grid_(grid_of(operation_)), at_(at),
+      : operation_(context.operation),
+        reader_(operation_.ifm, context.memory),
+        grid_(grid_of(operation_)),
+        at_(at),
         bytes_(sizeof(Element) == 2 && reader_.contiguous_bytes() && !context.workspace.slow) {}
 
   bool gather(uint32_t y, uint32_t x) {
@@ -42,8 +44,8 @@ class Window {
     const uint32_t depth = operation_.ifm.depth;
     Element* to = at_;
     for (uint32_t ky = 0; ky < kernel.height; ++ky) {
-      const int64_t from_y = int64_t{y} * kernel.stride_y + int64_t{ky} * kernel.dilation_y -
-                             int64_t{kernel.pad_top};
+      const int64_t from_y =
+          int64_t{y} * kernel.stride_y + int64_t{ky} * kernel.dilation_y - int64_t{kernel.pad_top};
       for (uint32_t kx = 0; kx < kernel.width; ++kx, to += depth) {
         const int64_t from_x = int64_t{x} * kernel.stride_x + int64_t{kx} * kernel.dilation_x -
                                int64_t{kernel.pad_left};
@@ -299,8 +301,7 @@ Fault execute_depthwise(const Context& context) {
 }
 
 size_t conv_scratch(const KernelOperation& operation) {
-  const uint64_t window =
-      operation.code == Operation::DEPTHWISE ? 0 : window_elements(operation);
+  const uint64_t window = operation.code == Operation::DEPTHWISE ? 0 : window_elements(operation);
   const size_t parts[] = {scratch_bytes(window, sizeof(int32_t)),
                           scratch_bytes(1, sizeof(WeightDecoder)),
                           scratch_bytes(block_elements(operation), sizeof(int16_t)),

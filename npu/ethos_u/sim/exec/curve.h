@@ -32,8 +32,8 @@ consteval SigmoidCurve make_sigmoid_curve() {
   SigmoidCurve curve{};
   for (unsigned i = 0; i < 256; ++i) {
     const double value = 65536.0 / (1.0 + exp_minus(i / 24.0)) + 0.5;
-    curve.at[i] = static_cast<uint16_t>(static_cast<uint32_t>(value) +
-                                        (kLarger[i / 32] >> i % 32 & 1));
+    curve.at[i] =
+        static_cast<uint16_t>(static_cast<uint32_t>(value) + (kLarger[i / 32] >> i % 32 & 1));
   }
   return curve;
 }
@@ -59,7 +59,8 @@ int64_t sigmoid_of(int64_t value, const Curve& curve) {
   int64_t result = 0x7FFF << 10;
   if (index < 255) {
     const auto i = static_cast<uint32_t>(index);
-    result = (int64_t{curve(i)} << 9) + static_cast<int64_t>(size & 0x1FF) * (curve(i + 1) - curve(i));
+    result =
+        (int64_t{curve(i)} << 9) + static_cast<int64_t>(size & 0x1FF) * (curve(i + 1) - curve(i));
   }
   result = value >= 0 ? result + 512 : (int64_t{1} << 25) - result + 511;
   return result >> 10;
@@ -72,7 +73,8 @@ int64_t tanh_of(int64_t value, const Curve& curve) {
   int64_t result = 0xFFFF << 8;
   if (index < 255) {
     const auto i = static_cast<uint32_t>(index);
-    result = (int64_t{curve(i)} << 8) + static_cast<int64_t>(size & 0xFF) * (curve(i + 1) - curve(i));
+    result =
+        (int64_t{curve(i)} << 8) + static_cast<int64_t>(size & 0xFF) * (curve(i + 1) - curve(i));
   }
   constexpr int64_t kOne = int64_t{1} << 23;
   result = value >= 0 ? result - kOne + 128 : -result + kOne + 127;

@@ -40,9 +40,8 @@ bool copy_row(Memory& memory, const Side& from, const Side& to, uint64_t bytes) 
 
 Fault index_at(const DmaOperation& operation, Memory& memory, uint32_t plane, uint32_t row,
                uint32_t* index) {
-  const uint64_t offset =
-      uint64_t{plane} * (uint64_t{operation.size0} * 4) + uint64_t{row} * 4 +
-      static_cast<uint64_t>(int64_t{plane} * operation.index_skip);
+  const uint64_t offset = uint64_t{plane} * (uint64_t{operation.size0} * 4) + uint64_t{row} * 4 +
+                          static_cast<uint64_t>(int64_t{plane} * operation.index_skip);
   const uint8_t* const data = memory.read(operation.index_region, operation.index + offset, 4);
   if (data == nullptr) return memory.fault();
   memcpy(index, data, 4);

@@ -65,7 +65,8 @@ bool scales_inputs(Mode mode) {
 class Elementwise {
  public:
   explicit Elementwise(const Context& context)
-      : operation_(context.operation), memory_(context.memory),
+      : operation_(context.operation),
+        memory_(context.memory),
         mode_(static_cast<Mode>(operation_.mode)),
         u85_(context.config.generation == Generation::kU85),
         output_(context.config, operation_, memory_),
@@ -108,8 +109,8 @@ class Elementwise {
       }
       return output_.row(y, x, c, n, result);
     }
-    const bool scaled = operation_.global_scale && !(mode_ == Mode::kLrelu && !u85_) &&
-                        mode_ != Mode::kShr;
+    const bool scaled =
+        operation_.global_scale && !(mode_ == Mode::kLrelu && !u85_) && mode_ != Mode::kShr;
     return scaled ? output_.global_row(y, x, c, n, result) : output_.row(y, x, c, n, result);
   }
 
@@ -157,30 +158,50 @@ class Elementwise {
 
   int64_t combine(int64_t a, int64_t b) const {
     switch (mode_) {
-      case Mode::kMul: return low_product(a, b);
-      case Mode::kAdd: return a + b;
-      case Mode::kSub: return a - b;
-      case Mode::kMin: return a < b ? a : b;
-      case Mode::kMax: return a > b ? a : b;
-      case Mode::kLrelu: return a;
-      case Mode::kAbs: return a < 0 ? -a : a;
-      case Mode::kClz: return leading_zeros(a);
-      case Mode::kShr: return shift_right(a, b, output_.rounding());
-      case Mode::kShl: return wrap(low_product(a, int64_t{1} << (distance(b) & 31)), 32);
+      case Mode::kMul:
+        return low_product(a, b);
+      case Mode::kAdd:
+        return a + b;
+      case Mode::kSub:
+        return a - b;
+      case Mode::kMin:
+        return a < b ? a : b;
+      case Mode::kMax:
+        return a > b ? a : b;
+      case Mode::kLrelu:
+        return a;
+      case Mode::kAbs:
+        return a < 0 ? -a : a;
+      case Mode::kClz:
+        return leading_zeros(a);
+      case Mode::kShr:
+        return shift_right(a, b, output_.rounding());
+      case Mode::kShl:
+        return wrap(low_product(a, int64_t{1} << (distance(b) & 31)), 32);
       case Mode::kLsr: {
         const uint64_t mask = (uint64_t{1} << operation_.ifm.bits) - 1;
         return static_cast<int64_t>((static_cast<uint64_t>(a) & mask) >> distance(b));
       }
-      case Mode::kDiv: return b == 0 ? 0 : a / b;
-      case Mode::kCmpEq: return a == b ? -1 : 0;  // a mask
-      case Mode::kCmpNe: return a != b ? -1 : 0;
-      case Mode::kCmpGe: return a >= b ? -1 : 0;
-      case Mode::kCmpGt: return a > b ? -1 : 0;
-      case Mode::kAnd: return a & b;
-      case Mode::kOr: return a | b;
-      case Mode::kXor: return a ^ b;
-      case Mode::kNot: return ~a;
-      case Mode::kAndNot: return a & ~b;
+      case Mode::kDiv:
+        return b == 0 ? 0 : a / b;
+      case Mode::kCmpEq:
+        return a == b ? -1 : 0;  // a mask
+      case Mode::kCmpNe:
+        return a != b ? -1 : 0;
+      case Mode::kCmpGe:
+        return a >= b ? -1 : 0;
+      case Mode::kCmpGt:
+        return a > b ? -1 : 0;
+      case Mode::kAnd:
+        return a & b;
+      case Mode::kOr:
+        return a | b;
+      case Mode::kXor:
+        return a ^ b;
+      case Mode::kNot:
+        return ~a;
+      case Mode::kAndNot:
+        return a & ~b;
     }
     return 0;
   }
@@ -196,6 +217,8 @@ class Elementwise {
 
 }  // namespace
 
-Fault execute_elementwise(const Context& context) { return Elementwise(context).run(); }
+Fault execute_elementwise(const Context& context) {
+  return Elementwise(context).run();
+}
 
 }  // namespace thimble::ethos_u::sim

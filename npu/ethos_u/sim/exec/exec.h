@@ -1,9 +1,9 @@
 #pragma once
 // The operations, one file each. Each returns a fault of its own or the memory's.
 
-#include "npu/ethos_u/sim/execute.h"
 #include "npu/ethos_u/sim/exec/output.h"
 #include "npu/ethos_u/sim/exec/scratch.h"
+#include "npu/ethos_u/sim/execute.h"
 
 namespace thimble::ethos_u::sim {
 
@@ -15,9 +15,9 @@ struct Context {
   Workspace& workspace;
 };
 
-[[nodiscard]] Fault execute_conv(const Context& context);       // CONV, static weights
+[[nodiscard]] Fault execute_conv(const Context& context);  // CONV, static weights
 [[nodiscard]] Fault execute_depthwise(const Context& context);
-[[nodiscard]] Fault execute_matmul(const Context& context);     // CONV, weights are IFM2
+[[nodiscard]] Fault execute_matmul(const Context& context);  // CONV, weights are IFM2
 [[nodiscard]] Fault execute_pool(const Context& context);
 [[nodiscard]] Fault execute_elementwise(const Context& context);
 [[nodiscard]] Fault execute_resize(const Context& context);
@@ -44,8 +44,7 @@ class Accumulators {
 };
 
 /// Resolves ranges in their regions; a length of 0 is an empty stream.
-[[nodiscard]] Fault streams_of(Memory& memory, const Range* ranges, uint32_t count,
-                               Bytes* streams);
+[[nodiscard]] Fault streams_of(Memory& memory, const Range* ranges, uint32_t count, Bytes* streams);
 [[nodiscard]] inline Fault bad_weights(WeightStatus status) {
   return fault_of(FaultKind::kBadWeights, to_text(status));
 }

@@ -100,12 +100,23 @@ bool Writer::element(uint32_t y, uint32_t x, uint32_t c, int64_t value) {
   const uint32_t at[3] = {y, x, c};
   uint32_t row = y, column = x, channel = c;
   switch (operation_.transpose) {
-    case Transpose::kHwc: break;
-    case Transpose::kWhc: row = at[1], column = at[0]; break;
-    case Transpose::kHcw: column = at[2], channel = at[1]; break;
-    case Transpose::kWch: row = at[1], column = at[2], channel = at[0]; break;
-    case Transpose::kChw: row = at[2], column = at[0], channel = at[1]; break;
-    case Transpose::kCwh: row = at[2], channel = at[0]; break;
+    case Transpose::kHwc:
+      break;
+    case Transpose::kWhc:
+      row = at[1], column = at[0];
+      break;
+    case Transpose::kHcw:
+      column = at[2], channel = at[1];
+      break;
+    case Transpose::kWch:
+      row = at[1], column = at[2], channel = at[0];
+      break;
+    case Transpose::kChw:
+      row = at[2], column = at[0], channel = at[1];
+      break;
+    case Transpose::kCwh:
+      row = at[2], channel = at[0];
+      break;
   }
   const uint32_t elem = map_.bits / 8U;
   uint64_t address = pixel_address(map_, row, column);
@@ -131,8 +142,7 @@ bool Writer::row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* 
   if (operation_.reverse == Reverse::kW) x = map_.width - 1 - x;
   if (operation_.transpose != Transpose::kHwc || operation_.reverse == Reverse::kC) {
     for (uint32_t i = 0; i < n; ++i) {
-      const uint32_t channel =
-          operation_.reverse == Reverse::kC ? map_.depth - 1 - c - i : c + i;
+      const uint32_t channel = operation_.reverse == Reverse::kC ? map_.depth - 1 - c - i : c + i;
       if (!element(y, x, channel, values[i])) return false;
     }
     return true;
@@ -154,7 +164,19 @@ bool Writer::row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* 
     }
     i += run;
   }
-  return true;
+  return c + n < map_.depth || map_.depth % 16 == 0 || fill_brick(pixel);
+}
+
+/// The hardware writes whole bricks. What it writes behind the last channel is not known; it is
+/// this here, so that a stream that lets two maps share a brick is seen to be wrong.
+bool Writer::fill_brick(uint64_t pixel) {
+  const uint32_t elem = map_.bits / 8U;
+  const uint32_t used = map_.depth % 16;
+  const uint64_t brick = pixel + static_cast<uint64_t>(int64_t{map_.depth / 16} * map_.stride_c);
+  uint8_t bytes[16 * 8];
+  memset(bytes, kBeyond, sizeof bytes);
+  return memory_.write(map_.region, brick + uint64_t{used} * elem, bytes,
+                       uint64_t{16 - used} * elem);
 }
 
 }  // namespace thimble::ethos_u::sim

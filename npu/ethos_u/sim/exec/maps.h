@@ -62,6 +62,7 @@ class Writer {
   bool row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* values);
 
  private:
+  bool fill_brick(uint64_t pixel);
   bool element(uint32_t y, uint32_t x, uint32_t c, int64_t value);
 
   const KernelOperation& operation_;
@@ -69,6 +70,9 @@ class Writer {
   Memory& memory_;
   ChainSlot* slot_ = nullptr;
 };
+
+/// Bytes of a brick behind the last channel.
+inline constexpr uint8_t kBeyond = 0x5A;
 
 /// Channels that are computed at a time where that is not a matter of weights.
 inline constexpr uint32_t kRow = 64;

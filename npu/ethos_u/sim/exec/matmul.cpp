@@ -33,9 +33,8 @@ Fault execute_matmul(const Context& context) {
   const FeatureMap& ofm = operation.ofm;
   const Kernel& kernel = operation.kernel;
   if (kernel.height != 1 || kernel.width != 1 || kernel.stride_x != 1 || kernel.stride_y != 1 ||
-      operation.upscale != Upscale::kNone || operation.ifm.bits > 16 ||
-      operation.ifm2.bits > 16 || !operation.global_scale ||
-      operation.accumulator_input == AccumulatorInput::kIfm2 ||
+      operation.upscale != Upscale::kNone || operation.ifm.bits > 16 || operation.ifm2.bits > 16 ||
+      !operation.global_scale || operation.accumulator_input == AccumulatorInput::kIfm2 ||
       (kernel.pad_top | kernel.pad_left | kernel.pad_bottom | kernel.pad_right) != 0) {
     return fault_of(FaultKind::kBadRegister, "a product of feature maps that is more than that");
   }

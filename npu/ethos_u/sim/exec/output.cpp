@@ -67,8 +67,10 @@ void Output::choose85() {
   const auto function = static_cast<Activation85>(operation_.activation);
   signed_index_ = function != Activation85::kU8ToU8;
   if (function == Activation85::kNone) return;
-  if (function == Activation85::kU8ToU8 && bits == 8) return load(Function::k8To8, table * 256, 256);
-  if (function == Activation85::kI8ToI8 && bits == 8) return load(Function::k8To8, table * 256, 256);
+  if (function == Activation85::kU8ToU8 && bits == 8)
+    return load(Function::k8To8, table * 256, 256);
+  if (function == Activation85::kI8ToI8 && bits == 8)
+    return load(Function::k8To8, table * 256, 256);
   if (function == Activation85::kI8ToI16 && bits == 16) {
     return load(Function::k8To16, table * 512, 512);
   }
@@ -105,8 +107,10 @@ int64_t Output::curve(int64_t value) const {
 int64_t Output::activate(int64_t value) const {
   const uint32_t index = static_cast<uint32_t>(value + (signed_index_ ? 128 : 0)) & 255;
   switch (function_) {
-    case Function::kNone: return value;
-    case Function::k8To8: return table_[index];
+    case Function::kNone:
+      return value;
+    case Function::k8To8:
+      return table_[index];
     case Function::k8To16: {
       int16_t entry;
       memcpy(&entry, table_ + size_t{2} * index, 2);
@@ -118,11 +122,16 @@ int64_t Output::activate(int64_t value) const {
       return entry;
     }
     case Function::k16To16:
-    case Function::k16To32: return curve(value);
-    case Function::kTanh: return tanh_of(value, TableCurve{table_});
-    case Function::kSigmoid: return sigmoid_of(value, TableCurve{table_});
-    case Function::kTanhOwn: return tanh_of(value, BuiltInCurve{});
-    case Function::kSigmoidOwn: return sigmoid_of(value, BuiltInCurve{});
+    case Function::k16To32:
+      return curve(value);
+    case Function::kTanh:
+      return tanh_of(value, TableCurve{table_});
+    case Function::kSigmoid:
+      return sigmoid_of(value, TableCurve{table_});
+    case Function::kTanhOwn:
+      return tanh_of(value, BuiltInCurve{});
+    case Function::kSigmoidOwn:
+      return sigmoid_of(value, BuiltInCurve{});
   }
   return value;
 }

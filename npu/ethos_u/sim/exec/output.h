@@ -31,7 +31,7 @@ class Output {
     k8To32,
     k16To16,
     k16To32,
-    kTanh,     // the table memory holds the curve
+    kTanh,  // the table memory holds the curve
     kSigmoid,
     kTanhOwn,  // the hardware does
     kSigmoidOwn,

@@ -12,7 +12,9 @@ struct Pool {
   PoolMode mode;
 };
 
-bool selects(PoolMode mode) { return mode == PoolMode::kMax || mode == PoolMode::kMin; }
+bool selects(PoolMode mode) {
+  return mode == PoolMode::kMax || mode == PoolMode::kMin;
+}
 
 /// Half away from zero, as a division by the number of values that are no padding.
 int64_t divide(int64_t sum, int64_t count) {
@@ -39,11 +41,11 @@ bool window_row(Pool& pool, uint32_t y, uint32_t x, uint32_t c, uint32_t n, int6
   uint32_t count = 0;
   for (uint32_t i = 0; i < n; ++i) result[i] = 0;
   for (uint32_t ky = 0; ky < kernel.height; ++ky) {
-    const int64_t from_y = int64_t{y} * kernel.stride_y + int64_t{ky} * kernel.dilation_y -
-                           int64_t{kernel.pad_top};
+    const int64_t from_y =
+        int64_t{y} * kernel.stride_y + int64_t{ky} * kernel.dilation_y - int64_t{kernel.pad_top};
     for (uint32_t kx = 0; kx < kernel.width; ++kx) {
-      const int64_t from_x = int64_t{x} * kernel.stride_x + int64_t{kx} * kernel.dilation_x -
-                             int64_t{kernel.pad_left};
+      const int64_t from_x =
+          int64_t{x} * kernel.stride_x + int64_t{kx} * kernel.dilation_x - int64_t{kernel.pad_left};
       uint32_t map_y = 0, map_x = 0;
       if (!in_map(operation, pool.grid, from_y, from_x, &map_y, &map_x)) continue;
       int32_t values[kRow];
@@ -146,8 +148,7 @@ Fault execute_pool(const Context& context) {
       for (uint32_t c = 0; c < operation.ofm.depth; c += kRow) {
         const uint32_t n = operation.ofm.depth - c < kRow ? operation.ofm.depth - c : kRow;
         int64_t values[kRow];
-        if (!pool_row(pool, y, x, c, n, values) ||
-            !accumulators.add_initial(y, x, c, n, values)) {
+        if (!pool_row(pool, y, x, c, n, values) || !accumulators.add_initial(y, x, c, n, values)) {
           return context.memory.fault();
         }
         for (uint32_t i = 0; i < n; ++i) values[i] = wrap(values[i], accumulators.bits());

@@ -1,0 +1,86 @@
+// The runner with a simulated Ethos-U behind the registers that the runtime's driver writes. Three
+// words more at the start of the command line say what the host has read from the file:
+//
+//   runner-ethos-u -n CONFIGURATION WORKSPACE_BYTES FAST_BYTES [-p] MODEL.pte ...
+
+#include <cstring>
+#include <new>
+
+#include "firmware/apps/runner/kernels.h"
+#include "firmware/common/exit_codes.h"
+#include "firmware/common/semihosting.h"
+#include "kernels/kernels.h"
+#include "npu/ethos_u/sim/device.h"
+#include "runtime/delegates/ethos_u/backend.h"
+
+namespace thimble::firmware {
+namespace {
+
+using ethos_u::sim::Device;
+
+const ethos_u::Config* config;
+uint32_t workspace_bytes, fast_bytes;
+alignas(Device) unsigned char device_memory[sizeof(Device)];
+Device* device;
+thimble_ethos_u npu;
+runtime::Delegate row;
+runtime::Delegates delegates;
+kernels::KernelTable table;
+
+uint32_t number_of(const char* word) {
+  uint32_t number = 0;
+  for (; *word >= '0' && *word <= '9'; ++word) {
+    number = number * 10 + static_cast<uint32_t>(*word - '0');
+  }
+  return number;
+}
+
+uint32_t read_register(void*, uint32_t offset) {
+  return device->read(offset);
+}
+void write_register(void*, uint32_t offset, uint32_t value) {
+  device->write(offset, value);
+}
+
+}  // namespace
+
+uint32_t take_words(const char** words, uint32_t count) {
+  constexpr uint32_t kWords = 4;
+  if (count < kWords || std::strcmp(words[0], "-n") != 0) return 0;
+  config = ethos_u::find_config(words[1]);
+  if (config == nullptr) {
+    host_print("error: no such NPU: ");
+    host_print(words[1]);
+    host_print("\n");
+    host_exit(kExitUsage);
+  }
+  workspace_bytes = number_of(words[2]);
+  fast_bytes = number_of(words[3]);
+  return kWords;
+}
+
+const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes,
+                                   const BigMemory& memory) {
+  if (config == nullptr) return thimble_all_kernels();
+  uint8_t* const workspace = memory.take(memory.user, workspace_bytes);
+  uint8_t* const fast = memory.take(memory.user, fast_bytes);
+  device = new (device_memory) Device(*config, workspace, workspace_bytes);
+  (void)device->connect({const_cast<uint8_t*>(file), file_bytes, true});
+  (void)device->connect({fast, fast_bytes});
+  npu.read = read_register;
+  npu.write = write_register;
+  npu.fast_memory = fast;
+  npu.fast_bytes = fast_bytes;
+  npu.polls = 1;  // a stream has ended when its start returns
+  row = runtime::ethos_u::backend(&npu);
+  delegates = runtime::delegates_of(&row, 1);
+  table = kernels::all_kernels();
+  table.delegates = &delegates;
+  return reinterpret_cast<const thimble_kernels*>(&table);
+}
+
+void memory_is(uint8_t* memory, size_t arena_bytes) {
+  if (device != nullptr) (void)device->connect({memory, arena_bytes});
+}
+
+}  // namespace thimble::firmware

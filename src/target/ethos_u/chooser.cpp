@@ -1,0 +1,79 @@
+#include "target/ethos_u/chooser.h"
+
+#include <algorithm>
+
+namespace thimble::target::ethos_u {
+
+Placement Chooser::placement(int op, const OpMemories& memories) const {
+  const NpuOp& from = network_.op(op);
+  Placement placement;
+  placement.ifm = memories.ifm;
+  placement.ifm2 = memories.ifm2;
+  placement.ofm = memories.ofm;
+  placement.weights = memories.weights;
+  placement.ifm_format = network_.use(from.ifm.tensor).format;
+  placement.ofm_format = network_.use(from.ofm.tensor).format;
+  if (from.ifm2) placement.ifm2_format = network_.use(from.ifm2->tensor).format;
+  return placement;
+}
+
+OpShape Chooser::part(int op, Span rows, int64_t channels) const {
+  OpShape shape = network_.shapes[static_cast<size_t>(op)];
+  const NpuOp& from = network_.op(op);
+  shape.ofm.h = rows.size();
+  shape.ofm.c = channels;
+  shape.ifm.h = input_rows(from, rows).rows.size();
+  if (from.kind == NpuOpKind::kDepthwise) shape.ifm.c = std::min(shape.ifm.c, channels);
+  if (from.ifm2) shape.ifm2.h = second_input_rows(from, rows).size();
+  return shape;
+}
+
+int64_t Chooser::rough_bytes(int op) const {
+  const NpuOp& from = network_.op(op);
+  if (!from.weights) return 0;
+  return static_cast<int64_t>(from.weights->values.size()) * 7 / 8 + from.ofm.shape.c * 10;
+}
+
+const OpDraft* Chooser::draft(int op, int64_t rows, const OpMemories& memories,
+                              int64_t depth_limit) {
+  const auto key = std::tuple{op, rows, memories, depth_limit};
+  const auto found = drafts_.find(key);
+  if (found != drafts_.end()) return found->second ? &*found->second : nullptr;
+  std::optional<OpDraft>& result = drafts_[key];
+  const NpuOp& from = network_.op(op);
+  const OpShape shape = part(op, {0, rows}, from.ofm.shape.c);
+  Placement where = placement(op, memories);
+  where.weight_bytes = rough_bytes(op);
+  const auto choice = choose_block(config(), system(), shape, where, depth_limit);
+  if (!choice) return nullptr;
+  result.emplace();
+  result->block = choice->block;
+  if (from.weights) result->starts = {0};
+  return &*result;
+}
+
+double Chooser::cycles(int op, const OpDraft& draft, Span rows, int64_t channels,
+                       const OpMemories& memories) const {
+  const NpuOp& from = network_.op(op);
+  Placement where = placement(op, memories);
+  where.weight_bytes = rough_bytes(op) * channels / from.ofm.shape.c;
+  if (from.weights) {
+    const auto at = bytes_.find({op, weight_options(*network_.program, op, draft)});
+    if (at != bytes_.end()) where.weight_bytes = at->second * channels / from.ofm.shape.c;
+  }
+  return kernel_cost(config(), system(), part(op, rows, channels), draft.block, where).cycles();
+}
+
+int64_t Chooser::weight_bytes(int op, const OpDraft& draft) {
+  const NpuOp& from = network_.op(op);
+  if (!from.weights) return 0;
+  const WeightOptions options = weight_options(*network_.program, op, draft);
+  const auto [at, added] = bytes_.try_emplace({op, options}, 0);
+  if (added) {
+    const auto slice = encoders_.of(op)->estimate(options, 0, from.weights->out);
+    at->second = slice.ok() ? (slice->all.length + 15) / 16 * 16 : rough_bytes(op);
+  }
+  return at->second;
+}
+
+}  // namespace thimble::target::ethos_u

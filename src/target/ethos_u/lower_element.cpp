@@ -1,0 +1,181 @@
+// What works element by element: operations on views of any steps, and copies.
+
+#include <numeric>
+
+#include "target/ethos_u/lowering.h"
+
+namespace thimble::target::ethos_u {
+
+Requantize unit_scale() {
+  Requantize result;
+  result.multiplier = {1};
+  result.shift = {0};
+  result.rounding = Requantize::Rounding::kNatural;
+  result.global = true;
+  return result;
+}
+
+Requantize global_scale(int64_t mult, int64_t shift, bool single) {
+  Requantize result;
+  result.multiplier = {static_cast<int32_t>(mult)};
+  result.shift = {static_cast<int32_t>(31 - shift)};
+  result.rounding = single ? Requantize::Rounding::kNatural : Requantize::Rounding::kDouble;
+  result.global = true;
+  return result;
+}
+
+namespace {
+
+Operand operand_of(const View& view, size_t index, const Block3& block,
+                   const std::vector<int64_t>& offsets, bool repeats) {
+  const Axis &h = block.rows.h, &w = block.rows.w, &c = block.c;
+  const auto size = [&](const Axis& axis) {
+    return repeats && axis.steps[index] == 0 ? int64_t{1} : axis.size;
+  };
+  Operand operand;
+  operand.tensor = view.tensor;
+  operand.element = view.element;
+  operand.zero_point = view.zero_point;
+  operand.offset = view.offset + offsets[index];
+  operand.shape = {size(h), size(w), size(c)};
+  operand.stride_w = operand.shape.w > 1 ? w.steps[index] : operand.shape.c;
+  operand.stride_h =
+      operand.shape.h > 1 ? h.steps[index] : operand.shape.w * operand.stride_w;
+  return operand;
+}
+
+/// Nothing of it lies along the depth, so that it cannot be an IFM.
+bool repeats_inner(const View& y, const View& a) {
+  size_t inner = 0;
+  bool found = false;
+  for (size_t i = 0; i < y.rank(); ++i) {
+    if (y.shape[i] == 1 || (found && y.steps[i] >= y.steps[inner])) continue;
+    inner = i;
+    found = true;
+  }
+  return found && a.steps[inner] == 0;
+}
+
+}  // namespace
+
+Status Lowering::each(NpuOp op, const View& y, View a, const View* b) {
+  View second;
+  if (b != nullptr) {
+    second = *b;
+    if (repeats_inner(y, a) && !repeats_inner(y, second)) {
+      std::swap(a, second);
+      std::swap(op.ifm_scale, op.ifm2_scale);
+      op.ifm2_first = !op.ifm2_first;
+    }
+  }
+  std::vector<const View*> views = {&y, &a};
+  if (b != nullptr) views.push_back(&second);
+  std::vector<size_t> dims(y.rank());
+  std::iota(dims.begin(), dims.end(), size_t{0});
+  const Shape4 wanted = program_.tensors[static_cast<size_t>(y.tensor)].shape;
+  THIMBLE_TRY(const Block3 block,
+              arrange_depth(common_axes(views, dims), wanted, views.size()));
+  return for_each_loop(block.rows.loops, views.size(), [&](const std::vector<int64_t>& offsets) {
+    NpuOp one = op;
+    one.ofm = operand_of(y, 0, block, offsets, false);
+    one.ifm = operand_of(a, 1, block, offsets, false);
+    if (b != nullptr) one.ifm2 = operand_of(second, 2, block, offsets, true);
+    push(std::move(one));
+    return ok();
+  });
+}
+
+Status Lowering::copy(const View& to, const View& from) {
+  NpuOp op = op_of(NpuOpKind::kPool);
+  op.pool = PoolMode::kAverage;
+  if (to.element.bits == 32) return each(op, bytes_view(to), bytes_view(from));
+  return each(op, to.with_zero_point(0), from.with_zero_point(0));
+}
+
+Status Lowering::fill(const View& to, int64_t code) {
+  if (to.element.bits == 32) return unsupported("a fill of 32-bit elements");
+  // As many equal elements as the innermost dimension has, read again and again.
+  int64_t inner = 1;
+  size_t inner_dim = 0;
+  for (size_t i = 0; i < to.rank(); ++i) {
+    if (to.steps[i] == 1 && to.shape[i] > inner) inner = to.shape[i], inner_dim = i;
+  }
+  std::vector<std::byte> content;
+  for (int64_t i = 0; i < inner; ++i) {
+    for (int byte = 0; byte < to.element.bits / 8; ++byte) {
+      content.push_back(static_cast<std::byte>(code >> (8 * byte) & 0xFF));
+    }
+  }
+  View row = constant(to.element, {inner}, std::move(content));
+  View from = to;
+  from.tensor = row.tensor;
+  from.offset = 0;
+  from.zero_point = 0;
+  from.steps.assign(to.rank(), 0);
+  if (inner > 1) from.steps[inner_dim] = 1;
+  return copy(to, from);
+}
+
+ir::DimOrder Lowering::inner_order(size_t rank, size_t dim) {
+  ir::DimOrder order;
+  for (const uint8_t d : default_order(rank)) {
+    if (d != dim) order.push_back(d);
+  }
+  order.push_back(static_cast<uint8_t>(dim));
+  return order;
+}
+
+Result<View> Lowering::with_inner(const View& view, size_t dim) {
+  if (view.steps[dim] == 1 || view.shape[dim] == 1) return view;
+  View inner = new_view(view.element, view.shape, inner_order(view.rank(), dim));
+  THIMBLE_CHECK(copy(inner, view));
+  inner.zero_point = view.zero_point;
+  return inner;
+}
+
+Status Lowering::table_each(const View& y, const View& x, Table table, Element clip) {
+  NpuOp op = op_of(NpuOpKind::kPool);
+  op.pool = PoolMode::kAverage;
+  op.minimum = clip.bits == 8 ? INT8_MIN : INT16_MIN;
+  op.maximum = clip.bits == 8 ? INT8_MAX : INT16_MAX;
+  op.table = std::move(table);
+  return each(op, y, x.with_zero_point(0));
+}
+
+Status Lowering::unary(ElementwiseMode mode, const View& y, const View& a) {
+  NpuOp op = op_of(NpuOpKind::kElementwise);
+  op.elementwise = mode;
+  return each(op, y, a);
+}
+
+Status Lowering::binary(ElementwiseMode mode, const View& y, const View& a, const View& b,
+                        Requantize requantize) {
+  NpuOp op = op_of(NpuOpKind::kElementwise);
+  op.elementwise = mode;
+  op.requantize = std::move(requantize);
+  const View second = broadcast_view(b, y.shape);
+  return each(op, y, broadcast_view(a, y.shape), &second);
+}
+
+Status Lowering::with_scalar(ElementwiseMode mode, const View& y, const View& a, int32_t scalar,
+                             Requantize requantize, bool scalar_first) {
+  NpuOp op = op_of(NpuOpKind::kElementwise);
+  op.elementwise = mode;
+  op.requantize = std::move(requantize);
+  op.scalar = scalar;
+  op.ifm2_first = scalar_first;
+  return each(op, y, a);
+}
+
+Status Lowering::requantize_each(const View& y, const View& x, Requantize requantize, int64_t low,
+                                 int64_t high) {
+  NpuOp op = op_of(NpuOpKind::kElementwise);
+  op.elementwise = ElementwiseMode::kMul;
+  op.requantize = std::move(requantize);
+  op.scalar = 1;
+  op.minimum = static_cast<int32_t>(low);
+  op.maximum = static_cast<int32_t>(high);
+  return each(op, y, x);
+}
+
+}  // namespace thimble::target::ethos_u

@@ -1,0 +1,165 @@
+// Movement: views where steps allow, copies where they do not.
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "target/ethos_u/limits.h"
+#include "target/ethos_u/lowering.h"
+
+namespace thimble::target::ethos_u {
+
+using ir::OpKind;
+
+namespace {
+
+bool same_place(const View& a, const View& b) {
+  if (a.tensor != b.tensor || a.offset != b.offset || a.shape != b.shape) return false;
+  for (size_t i = 0; i < a.rank(); ++i) {
+    if (a.shape[i] > 1 && a.steps[i] != b.steps[i]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<View> Lowering::copied(const ir::Op& op) {
+  return read(op.inputs[0]);
+}
+
+Result<View> Lowering::permute(const ir::Op& op) {
+  THIMBLE_TRY(const View x, read(op.inputs[0]));
+  return permuted_view(x, op.integers("dims"));
+}
+
+Result<View> Lowering::expand(const ir::Op& op) {
+  THIMBLE_TRY(const View x, read(op.inputs[0]));
+  return broadcast_view(x, type(op.output).shape);
+}
+
+Result<View> Lowering::slice(const ir::Op& op) {
+  THIMBLE_TRY(const View x, read(op.inputs[0]));
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  return sliced_view(x, dim, op.integer("start"), type(op.output).shape[dim], op.integer("step"));
+}
+
+/// An image flattened for linear layers alone stays as it lies: the weights' columns move instead.
+Result<View> Lowering::reshape(const ir::Op& op) {
+  THIMBLE_TRY(const View x, read(op.inputs[0]));
+  const ir::Shape& shape = type(op.output).shape;
+  if (const auto view = reshaped_view(x, shape)) return *view;
+  const auto& users = consumers_[static_cast<size_t>(op.output)];
+  const auto& outputs = graph_.outputs();
+  bool columns = shape.size() == 2 && x.rank() == 4 && shape[0] == x.shape[0] && !users.empty() &&
+                 std::find(outputs.begin(), outputs.end(), op.output) == outputs.end();
+  for (const int user : users) {
+    const ir::Op& reader = graph_.ops()[static_cast<size_t>(user)];
+    columns = columns && (reader.kind == OpKind::qlinear || reader.kind == OpKind::qlinear16);
+  }
+  const int64_t order[] = {0, 2, 3, 1};
+  const auto lying = columns ? reshaped_view(permuted_view(x, order), shape) : std::nullopt;
+  if (lying && lying->steps[1] == 1) {
+    std::vector<int64_t>& moved = columns_[op.output];
+    const int64_t channels = x.shape[1], pixels = x.shape[2] * x.shape[3];
+    for (int64_t i = 0; i < shape[1]; ++i) {
+      moved.push_back(i % channels * pixels + i / channels);
+    }
+    return *lying;
+  }
+  THIMBLE_TRY(View y, result(op));
+  // Whichever of the two shapes can be seen in the other's memory.
+  if (const auto target = reshaped_view(y, x.shape)) {
+    THIMBLE_CHECK(copy(*target, x));
+    return y;
+  }
+  ir::DimOrder plain(x.rank());
+  std::iota(plain.begin(), plain.end(), uint8_t{0});
+  const View dense = new_view(x.element, x.shape, plain);
+  THIMBLE_CHECK(copy(dense, x));
+  THIMBLE_CHECK(copy(y, *reshaped_view(dense, shape)));
+  return y;
+}
+
+Result<View> Lowering::concat(const ir::Op& op) {
+  THIMBLE_TRY(View y, result(op));
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  int64_t start = 0;
+  for (const ir::ValueId part : op.inputs) {
+    THIMBLE_TRY(const View x, read(part));
+    const View there = sliced_view(y, dim, start, x.shape[dim]);
+    if (!same_place(there, x)) THIMBLE_CHECK(copy(there, x));
+    start += x.shape[dim];
+  }
+  return y;
+}
+
+Result<View> Lowering::pad(const ir::Op& op) {
+  THIMBLE_TRY(const View x, read(op.inputs[0]));
+  THIMBLE_TRY(View y, result(op, &x));
+  const auto before = op.integers("before"), after = op.integers("after");
+  const auto value = static_cast<int64_t>(op.number("value"));
+  View inside = y;
+  for (size_t i = 0; i < before.size(); ++i) {
+    const int64_t size = x.shape[i];
+    if (before[i] > 0) THIMBLE_CHECK(fill(sliced_view(inside, i, 0, before[i]), value));
+    if (after[i] > 0) {
+      THIMBLE_CHECK(fill(sliced_view(inside, i, before[i] + size, after[i]), value));
+    }
+    inside = sliced_view(inside, i, before[i], size);
+  }
+  if (!same_place(inside, x)) THIMBLE_CHECK(copy(inside, x));
+  return y;
+}
+
+Result<View> Lowering::gather(const ir::Op& op) {
+  const ir::Tensor* index = constant_of(op.inputs[1]);
+  if (index == nullptr) return unsupported("its index is not a constant");
+  if (index->shape.size() > 1) {
+    return unsupported("its index has {} dimensions, the limit is 1", index->shape.size());
+  }
+  THIMBLE_TRY(const View x, read(op.inputs[0]));
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const int64_t size = x.shape[dim];
+  std::vector<int64_t> at;
+  for (int64_t i = 0; i < ir::element_count(index->shape); ++i) {
+    int64_t position = index->dtype == ir::DType::kI32
+                           ? index->data<int32_t>()[static_cast<size_t>(i)]
+                           : index->data<int64_t>()[static_cast<size_t>(i)];
+    if (position < 0) position += size;
+    at.push_back(std::clamp<int64_t>(position, 0, size - 1));
+  }
+  if (index->shape.empty()) {
+    View one = sliced_view(x, dim, at[0], 1);
+    one.shape.erase(one.shape.begin() + static_cast<std::ptrdiff_t>(dim));
+    one.steps.erase(one.steps.begin() + static_cast<std::ptrdiff_t>(dim));
+    return one;
+  }
+  struct Run {
+    int64_t from, start, count, step;
+  };
+  std::vector<Run> runs;
+  for (size_t i = 0; i < at.size(); ++i) {
+    if (!runs.empty()) {
+      Run& last = runs.back();
+      const int64_t step = at[i] - (last.start + (last.count - 1) * last.step);
+      if (step > 0 && (last.count == 1 || step == last.step)) {
+        last.step = step;
+        ++last.count;
+        continue;
+      }
+    }
+    runs.push_back({static_cast<int64_t>(i), at[i], 1, 1});
+  }
+  if (runs.size() == 1) return sliced_view(x, dim, at[0], runs[0].count, runs[0].step);
+  if (runs.size() > static_cast<size_t>(kPartsMax)) {
+    return unsupported("its index is {} stretches, the limit is {}", runs.size(), kPartsMax);
+  }
+  THIMBLE_TRY(View y, result(op, &x));
+  for (const Run& run : runs) {
+    THIMBLE_CHECK(copy(sliced_view(y, dim, run.from, run.count),
+                       sliced_view(x, dim, run.start, run.count, run.step)));
+  }
+  return y;
+}
+
+}  // namespace thimble::target::ethos_u

@@ -1,0 +1,166 @@
+// Files that ExecuTorch's own Ethos-U flow made (tests/peers/executorch_ethos_u.py; Vela compiled
+// their command streams), in our runtime with its driver and the simulated NPU behind it. Judge:
+// the TOSA reference model on the graphs that Vela compiled; every bit. THIMBLE_ETHOS_U_FILES names
+// another folder of such files.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "abi/ethos_u_payload.h"
+#include "driver/data.h"
+#include "formats/ethos_u/payload.h"
+#include "formats/npy/npy.h"
+#include "formats/pte/read.h"
+#include "formats/pte/write.h"
+#include "hostrun/host.h"
+
+namespace thimble {
+namespace {
+
+namespace fs = std::filesystem;
+namespace npy = formats::npy;
+namespace pte = formats::pte;
+
+fs::path folder() {
+  const char* const other = std::getenv("THIMBLE_ETHOS_U_FILES");
+  return other != nullptr ? fs::path(other)
+                          : fs::path(THIMBLE_SOURCE_DIR "/tests/data/executorch/ethos_u");
+}
+
+Bytes read_bytes(const fs::path& path) {
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  EXPECT_NE(file, nullptr) << path;
+  Bytes bytes(fs::file_size(path));
+  EXPECT_EQ(std::fread(bytes.data(), 1, bytes.size(), file), bytes.size());
+  std::fclose(file);
+  return bytes;
+}
+
+/// Entry `call` of an array whose first axis counts calls.
+ir::Tensor one(const ir::Tensor& all, size_t call) {
+  ir::Tensor tensor;
+  tensor.dtype = all.dtype;
+  tensor.shape.assign(all.shape.begin() + 1, all.shape.end());
+  const size_t bytes = all.bytes.size() / static_cast<size_t>(all.shape[0]);
+  tensor.bytes.assign(all.bytes.begin() + static_cast<std::ptrdiff_t>(call * bytes),
+                      all.bytes.begin() + static_cast<std::ptrdiff_t>((call + 1) * bytes));
+  return tensor;
+}
+
+struct Case {
+  std::string name;
+  Bytes bytes;
+  std::vector<std::vector<ir::Tensor>> inputs, outputs;  // [call][port]
+};
+
+Case read_case(const fs::path& path) {
+  Case c{path.stem().string(), read_bytes(path), {}, {}};
+  const auto arrays = npy::read_npz(fs::path(path).replace_extension(".npz"));
+  EXPECT_TRUE(arrays.ok()) << path;
+  if (!arrays.ok()) return c;
+  for (const auto& [name, array] : *arrays) {
+    const auto tensor = driver::to_tensor(array, name);
+    EXPECT_TRUE(tensor.ok()) << name;
+    if (!tensor.ok()) continue;
+    auto& calls = name.starts_with("input") ? c.inputs : c.outputs;
+    calls.resize(static_cast<size_t>(tensor->shape[0]));
+    for (size_t call = 0; call < calls.size(); ++call) calls[call].push_back(one(*tensor, call));
+  }
+  return c;
+}
+
+std::vector<Case> cases() {
+  std::set<fs::path> paths;
+  for (const auto& entry : fs::directory_iterator(folder())) {
+    if (entry.path().extension() == ".pte") paths.insert(entry.path());
+  }
+  std::vector<Case> all;
+  for (const fs::path& path : paths) all.push_back(read_case(path));
+  return all;
+}
+
+void expect_outputs(hostrun::HostModel& model, const Case& c) {
+  ASSERT_FALSE(c.inputs.empty());
+  for (size_t call = 0; call < c.inputs.size(); ++call) {
+    const auto outputs = model.run(c.inputs[call]);
+    ASSERT_TRUE(outputs.ok()) << outputs.error().message;
+    ASSERT_EQ(outputs->size(), c.outputs[call].size());
+    for (size_t i = 0; i < outputs->size(); ++i) {
+      EXPECT_EQ((*outputs)[i].shape, c.outputs[call][i].shape) << call << " " << i;
+      EXPECT_TRUE((*outputs)[i].bytes == c.outputs[call][i].bytes) << call << " " << i;
+    }
+  }
+}
+
+TEST(ExecuTorchEthosU, FilesRunAsTheTosaReferenceModelDoes) {
+  const std::vector<Case> all = cases();
+  EXPECT_GE(all.size(), 6U);
+  for (const Case& c : all) {
+    SCOPED_TRACE(c.name);
+    auto model = hostrun::HostModel::load(c.bytes, c.name);
+    ASSERT_TRUE(model.ok()) << model.error().message;
+    expect_outputs(*model, c);
+  }
+}
+
+/// Our writer, from what our reader found, gives ExecuTorch's bytes again.
+TEST(ExecuTorchEthosU, PayloadsAreWrittenAgainAsTheyWere) {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.name);
+    const auto program = pte::read(c.bytes, c.name);
+    ASSERT_TRUE(program.ok()) << program.error().message;
+    ASSERT_FALSE(program->delegate_blobs.empty());
+    for (const pte::DelegateBlob& blob : program->delegate_blobs) {
+      const auto payload = formats::ethos_u::read_payload(blob.bytes);
+      ASSERT_TRUE(payload.ok()) << payload.error().message;
+      const auto again = formats::ethos_u::write_payload(*payload);
+      ASSERT_TRUE(again.ok()) << again.error().message;
+      EXPECT_TRUE(*again == blob.bytes);
+    }
+  }
+}
+
+/// The same file with commands and constants as named data, as the format's other form has them.
+Bytes external(const Case& c) {
+  auto program = pte::read(c.bytes, c.name);
+  EXPECT_TRUE(program.ok());
+  for (pte::DelegateBlob& blob : program->delegate_blobs) {
+    auto payload = formats::ethos_u::read_payload(blob.bytes);
+    EXPECT_TRUE(payload.ok());
+    payload->commands_key = formats::ethos_u::external_key("flash", payload->commands);
+    payload->weights_key = formats::ethos_u::external_key("flash", payload->weights);
+    program->named_data.push_back({*payload->commands_key, 16, payload->commands});
+    program->named_data.push_back({*payload->weights_key, 16, payload->weights});
+    auto bytes = formats::ethos_u::write_payload(*payload);
+    EXPECT_TRUE(bytes.ok());
+    blob.bytes = std::move(*bytes);
+  }
+  auto bytes = pte::write(*program);
+  EXPECT_TRUE(bytes.ok());
+  return std::move(*bytes);
+}
+
+TEST(ExecuTorchEthosU, DataOutsideThePayloadIsFoundByItsKey) {
+  const Case c = read_case(folder() / "image_u55_128.pte");
+  auto model = hostrun::HostModel::load(external(c), c.name);
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  expect_outputs(*model, c);
+}
+
+TEST(ExecuTorchEthosU, MissingDataIsNamed) {
+  const Case c = read_case(folder() / "image_u55_128.pte");
+  auto program = pte::read(external(c), c.name);
+  ASSERT_TRUE(program.ok());
+  program->named_data.pop_back();
+  const auto bytes = pte::write(*program);
+  ASSERT_TRUE(bytes.ok());
+  const auto model = hostrun::HostModel::load(*bytes, c.name);
+  ASSERT_FALSE(model.ok());
+  EXPECT_NE(model.error().message.find("named data"), std::string::npos) << model.error().message;
+}
+
+}  // namespace
+}  // namespace thimble

@@ -1,0 +1,143 @@
+// Files with calls of an NPU on the emulated board: the firmware's driver writes the registers of
+// the simulated NPU, and every output byte is the one of this machine.
+
+#include <cstring>
+#include <random>
+#include <set>
+
+#include "abi/status.h"
+#include "formats/ethos_u/payload.h"
+#include "formats/pte/read.h"
+#include "formats/pte/write.h"
+#include "hostrun/host.h"
+#include "hostrun/npu.h"
+#include "support.h"
+
+namespace thimble::firmware_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Core kM55 = {"cortex-m55", "mps3-an547", Isa::kMve};
+constexpr size_t kCalls = 2;
+
+std::vector<fs::path> files() {
+  std::set<fs::path> paths;
+  const fs::path folder(THIMBLE_SOURCE_DIR "/tests/data/executorch/ethos_u");
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".pte") paths.insert(entry.path());
+  }
+  return {paths.begin(), paths.end()};
+}
+
+Bytes bytes_of(const fs::path& path) {
+  std::FILE* const file = std::fopen(path.c_str(), "rb");
+  EXPECT_NE(file, nullptr) << path;
+  Bytes bytes(fs::file_size(path));
+  EXPECT_EQ(std::fread(bytes.data(), 1, bytes.size(), file), bytes.size());
+  std::fclose(file);
+  return bytes;
+}
+
+ir::Tensor random_tensor(const hostrun::Port& port, std::mt19937& random) {
+  ir::Tensor tensor;
+  tensor.dtype = port.dtype;
+  tensor.shape = port.shape;
+  tensor.bytes.resize(port.bytes());
+  std::normal_distribution<float> normal;
+  for (size_t at = 0; at + 4 <= tensor.bytes.size(); at += 4) {
+    const float number = normal(random);
+    std::memcpy(tensor.bytes.data() + at, &number, 4);
+  }
+  return tensor;
+}
+
+/// The words of the command line in front of the model's name.
+std::vector<std::string> npu_words(const Bytes& file, const std::string& name) {
+  const auto program = formats::pte::read(file, name);
+  EXPECT_TRUE(program.ok()) << name;
+  const auto needs = hostrun::read_npu_needs(*program, name);
+  EXPECT_TRUE(needs.ok() && needs->has_value()) << name;
+  const hostrun::NpuNeeds& npu = **needs;
+  return {"runner", "-n", npu.config->name, std::to_string(npu.workspace_bytes),
+          std::to_string(npu.fast_bytes)};
+}
+
+base::ProcessResult run_file(const Bytes& file, const std::string& name, size_t inputs) {
+  write_file("model.pte", file);
+  std::vector<std::string> words = npu_words(file, name);
+  words.push_back("model.pte");
+  for (size_t i = 0; i < inputs; ++i) words.push_back("x" + std::to_string(i));
+  words.push_back("y");
+  return run({image("runner-ethos-u", kM55), kM55.machine, std::move(words), ""});
+}
+
+TEST(Npu, OutputsAreThoseOfThisMachine) {
+  std::mt19937 random(5);
+  for (const fs::path& path : files()) {
+    const std::string name = path.stem().string();
+    SCOPED_TRACE(name);
+    const Bytes file = bytes_of(path);
+    auto host = hostrun::HostModel::load(file, name);
+    ASSERT_TRUE(host.ok()) << host.error().message;
+    const hostrun::Interface& interface = host->interface();
+    std::vector<Bytes> inputs(interface.inputs.size()), outputs(interface.outputs.size());
+    for (size_t call = 0; call < kCalls; ++call) {
+      std::vector<ir::Tensor> tensors;
+      for (const hostrun::Port& port : interface.inputs) {
+        tensors.push_back(random_tensor(port, random));
+        append(inputs[tensors.size() - 1], ir::to_memory(tensors.back(), port.dim_order));
+      }
+      const auto answers = host->run(tensors);
+      ASSERT_TRUE(answers.ok()) << answers.error().message;
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        append(outputs[i], ir::to_memory((*answers)[i], interface.outputs[i].dim_order));
+      }
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) write_file("x" + std::to_string(i), inputs[i]);
+    const auto result = run_file(file, name, inputs.size());
+    ASSERT_EQ(result.exit_code, 0) << result.output;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const std::string got = read_file("y_" + std::to_string(i) + ".bin");
+      EXPECT_TRUE(got == as_text(outputs[i])) << i;
+    }
+    const std::string report = read_file("y.txt");
+    EXPECT_NE(report.find(" EthosUBackend\n"), std::string::npos) << report;
+  }
+}
+
+/// Its results would lie where no memory is.
+TEST(Npu, AFaultIsAStatus) {
+  const fs::path path = files().front();
+  auto program = formats::pte::read(bytes_of(path), "broken");
+  ASSERT_TRUE(program.ok());
+  auto payload = formats::ethos_u::read_payload(program->delegate_blobs[0].bytes);
+  ASSERT_TRUE(payload.ok());
+  // OFM_BASE0, a command with a payload: 0x4010.
+  size_t found = 0;
+  for (size_t at = 32; at + 8 <= payload->commands.size(); at += 4) {
+    if (load_le<uint32_t>(payload->commands, at) != 0x00004010) continue;
+    payload->commands[at + 7] = std::byte{0x7F};
+    ++found;
+  }
+  ASSERT_GT(found, 0U);
+  auto blob = formats::ethos_u::write_payload(*payload);
+  ASSERT_TRUE(blob.ok());
+  program->delegate_blobs[0].bytes = std::move(*blob);
+  const auto file = formats::pte::write(*program);
+  ASSERT_TRUE(file.ok());
+  const auto host = hostrun::HostModel::load(*file, "broken");
+  ASSERT_TRUE(host.ok()) << host.error().message;
+  const auto& inputs = host->interface().inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    write_file("x" + std::to_string(i), Bytes(inputs[i].bytes()));
+  }
+  const auto result = run_file(*file, "broken", inputs.size());
+  EXPECT_EQ(result.exit_code, 1) << result.output;
+  const std::string status = std::to_string(static_cast<int>(abi::Status::kNpuFault));
+  EXPECT_NE(read_file("y.txt").find("status " + status + " "), std::string::npos)
+      << read_file("y.txt");
+}
+
+}  // namespace
+}  // namespace thimble::firmware_test

@@ -1,0 +1,232 @@
+// hazard_experiment [--verbose] CASEDIR...: is the hazard checker right about streams that somebody
+// else made?
+//
+// Of each case, every KERNEL_WAIT and DMA_WAIT is deleted and the BLOCKDEP of every kernel raised
+// by one, one change at a time. The checker judges the changed stream, and the adversarial modes
+// run it (sim/adversary.h). Where a mode gives another output byte, or a fault, the checker must
+// have named a hazard; of the unchanged stream, no mode may change a byte and the checker must name
+// none. Prints a ledger, a row per stream; exit code 1 if the checker missed something.
+//
+// A hazard that changes no byte is not a mistake: the data happened to be the same, or the bytes
+// that were read too early do not reach an output.
+
+#include <cstdio>
+#include <cstring>
+
+#include "npu/ethos_u/sim/adversary.h"
+#include "npu/ethos_u/sim/decode.h"
+#include "npu/ethos_u/sim/hazard.h"
+#include "npu_case.h"
+
+namespace {
+
+namespace ethos_u = thimble::ethos_u;
+namespace sim = thimble::ethos_u::sim;
+using thimble::npu_test::Case;
+using thimble::npu_test::Run;
+using Stream = std::vector<uint32_t>;
+
+enum class Kind { kKernelWait, kDmaWait, kBlockDependency };
+constexpr const char* kKindNames[] = {"KERNEL_WAIT", "DMA_WAIT", "BLOCKDEP"};
+
+struct Change {
+  Kind kind;
+  uint32_t word;  // the wait, or the kernel
+  Stream stream;
+};
+
+struct Verdict {
+  bool hazard = false;
+  sim::Fault first;
+};
+
+uint32_t block_dependency_most(const Case& c) {
+  return ethos_u::find_field("BLOCKDEP", "_", c.config->generation).of(~0U);
+}
+
+/// One change at a time. False: the stream has branches, whose offsets a change would move.
+bool changes_of(const Case& c, std::vector<Change>* changes) {
+  sim::Decoder decoder(*c.config, c.stream.data(), static_cast<uint32_t>(c.stream.size()));
+  constexpr auto kBlockdep = static_cast<uint16_t>(ethos_u::Reg0::BLOCKDEP);
+  sim::Step step;
+  while (decoder.next(&step).none() && step.kind != sim::StepKind::kStop) {
+    const auto at = c.stream.begin() + step.word;
+    Stream stream(c.stream.begin(), at);
+    if (step.kind == sim::StepKind::kBranch) return false;
+    if (step.kind == sim::StepKind::kKernelWait || step.kind == sim::StepKind::kDmaWait) {
+      stream.insert(stream.end(), at + 1, c.stream.end());
+      const bool kernels = step.kind == sim::StepKind::kKernelWait;
+      changes->push_back(
+          {kernels ? Kind::kKernelWait : Kind::kDmaWait, step.word, std::move(stream)});
+    } else if (step.kind == sim::StepKind::kKernel &&
+               step.kernel.blockdep < block_dependency_most(c)) {
+      stream.push_back(ethos_u::word0(kBlockdep, step.kernel.blockdep + 1U));
+      stream.push_back(*at);
+      stream.push_back(ethos_u::word0(kBlockdep, step.kernel.blockdep));
+      stream.insert(stream.end(), at + 1, c.stream.end());
+      changes->push_back({Kind::kBlockDependency, step.word, std::move(stream)});
+    }
+  }
+  return true;
+}
+
+Verdict check(const Case& c, const Stream& stream) {
+  sim::HazardChecker checker(*c.config);
+  sim::Decoder decoder(*c.config, stream.data(), static_cast<uint32_t>(stream.size()));
+  sim::Step step;
+  while (decoder.next(&step).none() && step.kind != sim::StepKind::kStop) {
+    if (step.kind == sim::StepKind::kKernel) (void)checker.kernel(step.word, step.kernel);
+    if (step.kind == sim::StepKind::kDma) (void)checker.dma(step.word, step.dma);
+    if (step.kind == sim::StepKind::kKernelWait) checker.wait(true, step.parameter);
+    if (step.kind == sim::StepKind::kDmaWait) checker.wait(false, step.parameter);
+  }
+  return {checker.count() != 0, checker.first()};
+}
+
+class Experiment {
+ public:
+  explicit Experiment(const Case& c) : case_(c) {
+    size_t bytes = 0;
+    const auto words = static_cast<uint32_t>(c.stream.size());
+    fault_ = sim::workspace_bytes(*c.config, c.stream.data(), words, &bytes);
+    workspace_.resize(bytes / 8 + 1);
+    if (!fault_.none()) return;
+    const Run run(c, c.stream);
+    const sim::Job job = run.job(workspace_);
+    fault_ = sim::adversary_bytes(job, &bytes);
+    memory_.resize(bytes / 8 + 1);
+    if (fault_.none()) fault_ = sim::run(job);
+    expected_ = run.outputs();
+  }
+  [[nodiscard]] const sim::Fault& fault() const { return fault_; }
+
+  /// Whether a mode sees another result than the stream as it was.
+  bool changes(const Stream& stream, sim::Adversary mode) {
+    const Run run(case_, stream);
+    const sim::Fault fault = sim::run_adversary(
+        run.job(workspace_), mode, reinterpret_cast<uint8_t*>(memory_.data()), memory_.size() * 8);
+    return !fault.none() || run.outputs() != expected_;
+  }
+
+ private:
+  const Case& case_;
+  std::vector<uint64_t> workspace_, memory_;
+  std::vector<uint8_t> expected_;
+  sim::Fault fault_;
+};
+
+struct Row {
+  int tried = 0, named = 0, changed = 0, missed = 0;
+  void add(const Row& other) {
+    tried += other.tried;
+    named += other.named;
+    changed += other.changed;
+    missed += other.missed;
+  }
+};
+
+constexpr sim::Adversary kModes[] = {sim::Adversary::kLateWrites, sim::Adversary::kLateKernels,
+                                     sim::Adversary::kLateDmas};
+
+/// False if the unchanged stream is not clean.
+bool clean(const Case& c, Experiment& experiment) {
+  const Verdict verdict = check(c, c.stream);
+  if (verdict.hazard) {
+    std::printf("%s: word %u against %u: %s\n", c.name.c_str(), verdict.first.word,
+                verdict.first.other_word, verdict.first.detail);
+    return false;
+  }
+  for (const sim::Adversary mode : kModes) {
+    if (!experiment.changes(c.stream, mode)) continue;
+    std::printf("%s: mode %d changes an output of the stream as it is\n", c.name.c_str(),
+                static_cast<int>(mode));
+    return false;
+  }
+  return true;
+}
+
+void judge(const Case& c, const Change& change, Experiment& experiment, bool verbose, Row* row) {
+  const Verdict verdict = check(c, change.stream);
+  bool changed[3] = {};
+  for (int i = 0; i < 3; ++i) {
+    // Only late writes know of jobs.
+    if (change.kind == Kind::kBlockDependency && i != 0) continue;
+    changed[i] = experiment.changes(change.stream, kModes[i]);
+  }
+  const bool any = changed[0] || changed[1] || changed[2];
+  const bool missed = any && !verdict.hazard;
+  row->add({1, verdict.hazard ? 1 : 0, any ? 1 : 0, missed ? 1 : 0});
+  if (!verbose && !missed) return;
+  std::printf("  %s %-11s word %-6u %s%s%s", missed ? "MISSED" : "      ",
+              kKindNames[static_cast<int>(change.kind)], change.word, changed[0] ? "W" : "-",
+              changed[1] ? "K" : "-", changed[2] ? "D" : "-");
+  if (verdict.hazard) {
+    std::printf("  word %u against %u: %s", verdict.first.word, verdict.first.other_word,
+                verdict.first.detail);
+  }
+  std::printf("\n");
+}
+
+/// False if the checker was wrong.
+bool examine(const Case& c, bool verbose, Row total[3]) {
+  std::vector<Change> changes;
+  if (!changes_of(c, &changes)) {
+    std::printf("%-44s has branches, left out\n", c.name.c_str());
+    return true;
+  }
+  Experiment experiment(c);
+  if (!experiment.fault().none()) {
+    std::printf("%s: word %u: %s\n", c.name.c_str(), experiment.fault().word,
+                experiment.fault().detail);
+    return false;
+  }
+  bool good = clean(c, experiment);
+  Row rows[3];
+  for (const Change& change : changes) {
+    judge(c, change, experiment, verbose, &rows[static_cast<int>(change.kind)]);
+  }
+  std::printf("%-44s", c.name.c_str());
+  for (int i = 0; i < 3; ++i) {
+    std::printf("  %4d %4d %4d %4d |", rows[i].tried, rows[i].named, rows[i].changed,
+                rows[i].missed);
+    total[i].add(rows[i]);
+    good = good && rows[i].missed == 0;
+  }
+  std::printf("%s\n", good ? "" : " WRONG");
+  std::fflush(stdout);
+  return good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  bool verbose = false, good = true;
+  int cases = 0;
+  Row total[3];
+  std::printf("%-44s  %-20s|  %-20s|  %-20s|\n", "", "KERNEL_WAIT deleted", "DMA_WAIT deleted",
+              "BLOCKDEP + 1");
+  std::printf("%-44s", "stream");
+  for (int i = 0; i < 3; ++i) std::printf("  try  name chng miss |");
+  std::printf("\n");
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--verbose") == 0) {
+      verbose = true;
+      continue;
+    }
+    std::string error;
+    const Case c = thimble::npu_test::read_case(argv[i], &error);
+    if (!error.empty()) {
+      std::printf("%s: %s\n", argv[i], error.c_str());
+      good = false;
+      continue;
+    }
+    good = examine(c, verbose, total) && good;
+    ++cases;
+  }
+  std::printf("%-44s", (std::to_string(cases) + " streams").c_str());
+  for (const Row& row : total) {
+    std::printf("  %4d %4d %4d %4d |", row.tried, row.named, row.changed, row.missed);
+  }
+  std::printf("\n");
+  return cases != 0 && good ? 0 : 1;
+}

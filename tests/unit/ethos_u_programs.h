@@ -1,0 +1,66 @@
+#pragma once
+// Programs for the NPU made by hand, what they must give, and what the simulator gives.
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "target/ethos_u/compile.h"
+#include "target/ethos_u/npu_op.h"
+
+namespace thimble::test {
+
+using namespace thimble::target::ethos_u;  // NOLINT: the words of the tests
+using Config = thimble::ethos_u::Config;
+
+/// Builds a program tensor by tensor; int8 throughout.
+class ProgramBuilder {
+ public:
+  ProgramBuilder(const Config& config, uint64_t seed) : random_(seed) { program_.config = &config; }
+
+  int input(Shape4 shape);
+  void output(int tensor);
+  int conv(int from, int64_t channels, int64_t kernel, int64_t stride, bool same = true);
+  int depthwise(int from, int64_t kernel, int64_t stride, int64_t dilation = 1);
+  int max_pool(int from, int64_t kernel, int64_t stride);
+  int average(int from);  // over height and width
+  int add(int a, int b);
+  int table(int from);
+  int upsampled_conv(int from, int64_t channels);
+  int concat(int a, int b);  // along the channels, by a copy of each
+  NpuProgram take() { return std::move(program_); }
+  [[nodiscard]] Shape4 shape(int tensor) const {
+    return program_.tensors[static_cast<size_t>(tensor)].shape;
+  }
+
+ private:
+  int tensor(Shape4 shape, TensorRole role = TensorRole::kIntermediate);
+  Operand whole(int tensor) const;
+  NpuOp start(NpuOpKind kind, int from, int to) const;
+  void weigh(NpuOp* op, int64_t out, int64_t kernel, int64_t in);
+  int64_t pick(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random_);
+  }
+  NpuProgram program_;
+  std::mt19937_64 random_;
+};
+
+using Bytes = std::vector<uint8_t>;
+
+/// Inputs of a program, from a seed.
+std::vector<Bytes> random_inputs(const NpuProgram& program, uint64_t seed);
+/// What the operations say, one after the other, in wide integers.
+std::vector<Bytes> interpret(const NpuProgram& program, const std::vector<Bytes>& inputs);
+
+struct Simulated {
+  std::string error;  // a fault, or a hazard
+  std::vector<Bytes> outputs;
+};
+Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
+                   const std::vector<Bytes>& inputs);
+
+/// A network of the shape of MobileNetV2 for images of `size`, with weights from a seed.
+NpuProgram mobilenet(const Config& config, int64_t size);
+
+}  // namespace thimble::test

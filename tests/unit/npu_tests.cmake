@@ -1,0 +1,10 @@
+# The driver alone: the program has platform functions of its own.
+thimble_test(npu_driver_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/npu_driver_test.cpp
+  DEPS thimble_runtime thimble_base)
+thimble_test(delegates_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/delegates_mutation_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/delegates_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
+  DEPS thimble_hostrun)

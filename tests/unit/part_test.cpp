@@ -1,0 +1,93 @@
+// Parts are files: what they say is read, what they say wrongly is an error that names the entry.
+
+#include "target/part.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace thimble::target {
+namespace {
+
+constexpr std::string_view kGood = R"(
+summary = "a board"
+cpu = "cortex-m55"
+
+[[engine]]
+name = "ethos-u55-64"
+memory_mode = "Sram_Only"
+system = "Ethos_U55_Deep_Embedded"
+settings = { clock_mhz = 400, sram = { read_latency = 20 } }
+
+[[memory]]
+name = "sram"
+bytes = 65536
+)";
+
+std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
+  std::string result(text);
+  const size_t at = result.find(from);
+  EXPECT_NE(at, std::string::npos) << from;
+  return result.replace(at, from.size(), to);
+}
+
+void expect_error(const std::string& text, std::string_view saying) {
+  const auto part = parse_part(text, "board");
+  ASSERT_FALSE(part.ok()) << saying;
+  EXPECT_EQ(part.error().kind, ErrorKind::kBadInput);
+  EXPECT_TRUE(part.error().message.starts_with("board")) << part.error().message;
+  EXPECT_NE(part.error().message.find(saying), std::string::npos) << part.error().message;
+}
+
+TEST(Part, ReadsWhatAFileSays) {
+  const auto part = parse_part(kGood, "board");
+  ASSERT_TRUE(part.ok()) << part.error().message;
+  EXPECT_EQ(part->cpu->name, "cortex-m55");
+  ASSERT_EQ(part->engines.size(), 1U);
+  EXPECT_EQ(part->engines[0].name, "ethos-u55-64");
+  EXPECT_EQ(part->engines[0].memory_mode, "Sram_Only");
+  EXPECT_EQ(part->engines[0].settings.at("clock_mhz"), 400);
+  EXPECT_EQ(part->engines[0].settings.at("sram.read_latency"), 20);
+  ASSERT_EQ(part->memories.size(), 1U);
+  EXPECT_EQ(part->memories[0].bytes, 65536);
+}
+
+TEST(Part, SaysWhatIsWrong) {
+  expect_error(replaced(kGood, "cortex-m55", "z80"), "z80");
+  expect_error(replaced(kGood, "cpu = \"cortex-m55\"", ""), "has no cpu");
+  expect_error(replaced(kGood, "ethos-u55-64", "ethos-u99"), "ethos-u99");
+  expect_error(replaced(kGood, "Sram_Only", "Somewhere"), "Somewhere");
+  expect_error(replaced(kGood, "Ethos_U55_Deep_Embedded", "Deep"), "Deep");
+  expect_error(replaced(kGood, "clock_mhz", "clock_khz"), "clock_khz");
+  expect_error(replaced(kGood, "bytes = 65536", "bytes = -1"), "number of bytes");
+  expect_error(replaced(kGood, "name = \"sram\"", "name = \"tape\""), "tape");
+  expect_error(replaced(kGood, "summary", "sumary"), "sumary");
+  expect_error(replaced(kGood, "\"a board\"", "\"a board"), "board");
+  expect_error(replaced(kGood, "[[engine]]", "[engine]"), "not a list of tables");
+}
+
+TEST(Part, EveryNamedPartLoads) {
+  const std::vector<std::string> names = part_names();
+  EXPECT_TRUE(std::ranges::is_sorted(names));
+  for (const std::string& name : names) {
+    const auto part = find_part(name);
+    ASSERT_TRUE(part.ok()) << part.error().message;
+    EXPECT_EQ(part->name, name);
+    EXPECT_FALSE(part->summary.empty());
+    EXPECT_NE(part->cpu, nullptr);
+  }
+  for (const char* name : {"corstone-300", "corstone-310", "corstone-320", "alif-e7", "alif-e8",
+                           "stm32n6", "ethos-u55-32", "ethos-u85-2048", "cortex-m4"}) {
+    EXPECT_TRUE(std::ranges::binary_search(names, name)) << name;
+  }
+  EXPECT_FALSE(find_part("ethos-u55").ok());  // a family is no part
+}
+
+TEST(Part, ExecuTorchsSpellingOfACore) {
+  const auto part = find_part("cortex-m55+int8");
+  ASSERT_TRUE(part.ok());
+  EXPECT_EQ(part->name, "cortex-m55");
+}
+
+}  // namespace
+}  // namespace thimble::target
