@@ -18,7 +18,7 @@ class Assembler {
  public:
   Assembler(const NpuProgram& program, const ScheduleOptions& options, const Draft& draft,
             Encoders* encoders)
-      : program_(program), options_(options), draft_(draft), encoders_(*encoders) {}
+      : program_(program), options_(options), draft_(draft), encoders_(encoders) {}
 
   Result<Schedule> run() {
     schedule_.steps = draft_.steps;
@@ -49,8 +49,17 @@ class Assembler {
     plan.cascade = draft.cascade;
     if (!op.table.content.empty()) plan.table_offset = lay(op.table.content);
     if (!op.weights) return ok();
+    if (encoders_ == nullptr) {
+      for (const int64_t bytes : draft.slice_bytes) {
+        SlicePlan piece;
+        piece.bytes = bytes;
+        plan.weights.slices.push_back(piece);
+      }
+      plan.weights.address.assign(plan.weights.slices.size(), -1);
+      return ok();
+    }
     THIMBLE_TRY(const EncodedWeights encoded,
-                encoders_.of(static_cast<int>(index))
+                encoders_->of(static_cast<int>(index))
                     ->encode(weight_options(program_, static_cast<int>(index), draft),
                              draft.starts));
     const int64_t offset = lay(encoded.bytes);
@@ -186,7 +195,7 @@ class Assembler {
   const NpuProgram& program_;
   const ScheduleOptions& options_;
   const Draft& draft_;
-  Encoders& encoders_;
+  Encoders* encoders_;
   Schedule schedule_;
   std::map<std::vector<std::byte>, int64_t> laid_;
   std::vector<plan::Buffer> lives_;  // per tensor

@@ -23,6 +23,7 @@ struct OpDraft {
   Block block;
   bool fast_weights = false, sparse = false;
   std::vector<int64_t> starts;  // first channels of the slices; empty: no weights
+  std::vector<int64_t> slice_bytes;  // estimated
   bool buffered = false;        // slices are copied to the SRAM, by steps of kWeightDma
   int cascade = -1;
 };
@@ -45,6 +46,8 @@ class Encoders {
 };
 [[nodiscard]] WeightOptions weight_options(const NpuProgram& program, int op, const OpDraft& draft);
 
+/// Without encoders the weights are not encoded: places and sizes are right as far as the estimated
+/// sizes are.
 [[nodiscard]] Result<Schedule> assemble(const NpuProgram& program, const ScheduleOptions& options,
                                         const Draft& draft, Encoders* encoders);
 

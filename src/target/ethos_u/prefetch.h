@@ -2,9 +2,10 @@
 // Weights on their way: where in the order of kernels each copy to the SRAM begins, and what the
 // whole takes.
 //
-// A copy runs beside the kernels. It should end when its kernel begins, and not begin sooner than
-// needed, because its buffer is memory until then: copies are laid from the last to the first, each
-// as late as possible without being late, or later where there is no room.
+// A copy runs beside the kernels; its buffer is memory from the kernel behind which it is issued to
+// the last that reads it. Copies go in the order of their use, each as soon as the engine is free
+// and there is room until its use. Under a budget this is the most that can be hidden; where less
+// memory is wanted the budget is made smaller.
 
 #include <vector>
 
@@ -29,8 +30,8 @@ struct Kernels {
 };
 
 /// Steps of kernels and copies. -1, or an operation of which a slice has no room beside its kernel.
-[[nodiscard]] int insert_copies(Kernels kernels, const std::vector<Copying>& copies,
-                                std::vector<Step>* steps);
+[[nodiscard]] int insert_copies(const Config& config, Kernels kernels,
+                                const std::vector<Copying>& copies, std::vector<Step>* steps);
 
 /// Cycles until the last kernel ends. `cycles` of kernels and copies by step.
 [[nodiscard]] double timeline(const Config& config, const std::vector<Step>& steps,

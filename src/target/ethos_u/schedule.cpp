@@ -57,16 +57,33 @@ class Scheduler {
   int64_t smallest() { return dedicated() ? 0 : search(true).smallest(); }
   int64_t whole() { return search(false).whole(); }
 
-  /// A schedule of at most `budget` bytes in fact, not only by estimate; nothing if none is found.
+  /// The best draft whose plan, by estimated sizes, needs at most `budget` bytes.
+  std::optional<Search::Found> planned(int64_t budget) {
+    int64_t aim = budget;
+    for (int attempt = 0; attempt < 12 && aim >= 0; ++attempt) {
+      auto found = best(aim);
+      if (!found) break;
+      found->peak = planned_bytes(*found);
+      if (found->peak <= budget) return found;
+      aim -= std::max<int64_t>((found->peak - budget) / 2, budget / 200 + 16);
+    }
+    return std::nullopt;
+  }
+  int64_t planned_bytes(const Search::Found& found) {
+    const auto schedule = assemble(program_, options_, found.draft, nullptr);
+    return schedule.ok() ? budgeted_bytes(*schedule, options_.mode) : kUnlimited;
+  }
+
+  /// The same in fact; nothing if none is found.
   Result<std::optional<Scheduled>> within(int64_t budget) {
     int64_t aim = budget;
-    for (int attempt = 0; attempt < 10 && aim >= 0; ++attempt) {
-      const auto found = best(aim);
-      if (!found) return std::optional<Scheduled>();
+    for (int attempt = 0; attempt < 6 && aim >= 0; ++attempt) {
+      const auto found = planned(aim);
+      if (!found) break;
       THIMBLE_TRY(Scheduled scheduled, finish(*found));
       const int64_t over = budgeted_bytes(scheduled.schedule, options_.mode) - budget;
       if (over <= 0) return std::optional<Scheduled>(std::move(scheduled));
-      aim -= std::max<int64_t>(over, budget / 200 + 16);
+      aim -= over + 16;
     }
     return std::optional<Scheduled>();
   }
@@ -226,10 +243,8 @@ Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
   THIMBLE_CHECK(scheduler.check());
   std::vector<ParetoPoint> points;
   for (const int64_t budget : scheduler.budgets(true)) {
-    THIMBLE_TRY(const std::optional<Scheduled> found, scheduler.within(budget));
-    if (!found) continue;
-    const ParetoPoint point{budgeted_bytes(found->schedule, options.mode), found->cycles};
-    points.push_back(point);
+    const auto found = scheduler.planned(budget);
+    if (found) points.push_back({found->peak, static_cast<int64_t>(std::ceil(found->cycles))});
   }
   std::sort(points.begin(), points.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
     return a.sram_bytes != b.sram_bytes ? a.sram_bytes < b.sram_bytes : a.cycles < b.cycles;

@@ -6,7 +6,9 @@
 namespace thimble::target::ethos_u {
 namespace {
 
-constexpr int kLongest = 14;  // operations of a cascade
+constexpr int kLongest = 14;        // operations of a cascade
+constexpr double kExposed = 0.5;    // share of a copy that nothing hides
+constexpr double kKernelStart = 60;  // cycles that a further kernel of an operation costs
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -118,7 +120,7 @@ void Search::add_piece(int first, int end, int64_t stripe, const Stripes* stripe
         double cycles = 0;
         for (const auto& [rows, kind] : kernels) {
           cycles += static_cast<double>(kind.first) *
-                    chooser_.cycles(i, *draft, kind.second, op.ofm.shape.c, where);
+                    (chooser_.cycles(i, *draft, kind.second, op.ofm.shape.c, where) + kKernelStart);
         }
         (near ? part.near : part.far) = draft;
         (near ? part.near_cycles : part.far_cycles) = cycles;
@@ -150,15 +152,18 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     result.cycles = kNever;
     return result;
   }
-  double kernels = 0, copies = 0;
   std::vector<size_t> order;
   for (size_t i = 0; i < piece.parts.size(); ++i) {
-    kernels += piece.parts[i].far_cycles;
+    result.cycles += piece.parts[i].far_cycles;
     if (piece.parts[i].weight_bytes > 0 && may_buffer()) order.push_back(i);
   }
+  // Copies run beside kernels; of what is longer than its own kernel, others hide about half.
+  const auto near_cycles = [&](const Part& part) {
+    return part.near_cycles + kExposed * std::max(0.0, copy(part.weight_bytes) - part.near_cycles);
+  };
   const auto gain = [&](size_t i) {
     const Part& part = piece.parts[i];
-    return (part.far_cycles - part.near_cycles) / static_cast<double>(part.weight_bytes);
+    return (part.far_cycles - near_cycles(part)) / static_cast<double>(part.weight_bytes);
   };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gain(a) > gain(b); });
   for (const size_t i : order) {
@@ -172,10 +177,8 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     if (least > room) continue;
     room -= least;
     result.buffered[i] = true;
-    kernels += part.near_cycles - part.far_cycles;
-    copies += copy(part.weight_bytes);
+    result.cycles += near_cycles(part) - part.far_cycles;
   }
-  result.cycles = std::max(kernels, copies);
   return result;
 }
 
@@ -252,13 +255,24 @@ std::vector<double> Search::step_cycles(const Draft& draft,
       channels = end - one.starts[at];
     }
     if (step.kind == Step::Kind::kWeightDma) {
-      cycles.push_back(copy(chooser_.weight_bytes(step.op, one) * channels / op.ofm.shape.c));
+      cycles.push_back(copy(one.slice_bytes[static_cast<size_t>(step.slice)]));
       continue;
     }
     const OpMemories where = memories(step.op, piece.first, piece.end, one.buffered);
     cycles.push_back(chooser_.cycles(step.op, one, step.rows, channels, where));
   }
   return cycles;
+}
+
+void Search::estimate_slices(int op, OpDraft* draft) {
+  draft->slice_bytes.clear();
+  const int64_t bytes = chooser_.weight_bytes(op, *draft);
+  const int64_t channels = network_.op(op).ofm.shape.c;
+  for (size_t s = 0; s < draft->starts.size(); ++s) {
+    const int64_t end = s + 1 < draft->starts.size() ? draft->starts[s + 1] : channels;
+    const int64_t slice = bytes * (end - draft->starts[s]) / channels;
+    draft->slice_bytes.push_back((slice + (draft->starts.size() > 1 ? 63 : 15)) / 16 * 16);
+  }
 }
 
 /// Copies of weights between the kernels; what finds no room is read where it lies.
@@ -274,17 +288,12 @@ void Search::bring_weights(const std::vector<const Piece*>& piece_of,
     std::vector<Copying> copies;
     for (int i = 0; i < network_.op_count(); ++i) {
       const OpDraft& one = draft->ops[static_cast<size_t>(i)];
-      if (!one.buffered) continue;
-      const int64_t bytes = chooser_.weight_bytes(i, one);
-      const int64_t channels = network_.op(i).ofm.shape.c;
-      for (size_t s = 0; s < one.starts.size(); ++s) {
-        const int64_t end = s + 1 < one.starts.size() ? one.starts[s + 1] : channels;
-        const int64_t slice = (bytes * (end - one.starts[s]) / channels + 63) / 16 * 16;
-        copies.push_back({i, static_cast<int>(s), slice, copy(slice)});
+      for (size_t s = 0; s < one.slice_bytes.size() && one.buffered; ++s) {
+        copies.push_back({i, static_cast<int>(s), one.slice_bytes[s], copy(one.slice_bytes[s])});
       }
     }
     std::vector<Step> steps;
-    const int failed = insert_copies(std::move(kernels), copies, &steps);
+    const int failed = insert_copies(chooser_.config(), std::move(kernels), copies, &steps);
     if (failed < 0) {
       draft->steps = steps;
       return;
@@ -294,6 +303,7 @@ void Search::bring_weights(const std::vector<const Piece*>& piece_of,
     const int cascade = one.cascade;
     one = *piece.parts[static_cast<size_t>(failed - piece.first)].far;
     one.cascade = cascade;
+    estimate_slices(failed, &one);
     std::erase_if(draft->steps,
                   [&](const Step& step) { return step.op == failed && step.slice > 0; });
   }
@@ -326,6 +336,7 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       one.buffered = costed.buffered[at];
       if (one.buffered && piece->stripe == 0) cut_weights(i, *piece, budget - piece->held, &one);
       if (piece->stripe > 0) one.cascade = cascade;
+      estimate_slices(i, &one);
     }
     if (piece->stripe > 0) {
       ++cascade;

@@ -66,6 +66,7 @@ class Search {
   [[nodiscard]] Found build(const std::vector<const Piece*>& path, int64_t budget);
   void bring_weights(const std::vector<const Piece*>& piece_of, const std::vector<bool>& counted,
                      int64_t budget, Draft* draft);
+  void estimate_slices(int op, OpDraft* draft);
   void cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft);
   [[nodiscard]] std::vector<double> step_cycles(const Draft& draft,
                                                 const std::vector<const Piece*>& piece_of) const;
