@@ -127,6 +127,7 @@ Json to_json(const Ran& ran) {
   if (ran.outcome.arena_bytes_used) json["arena_bytes_used"] = *ran.outcome.arena_bytes_used;
   if (const auto& qemu = ran.outcome.qemu) {
     json["instructions"] = qemu->instructions;
+    json["instructions_include_npu"] = ran.outcome.npu_simulated;
     json["instructions_init"] = qemu->instructions_init;
     json["instructions_total"] = qemu->instructions_total;
     json["state_bytes"] = qemu->state_bytes;
@@ -166,7 +167,7 @@ std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
   return text + (values.size() > kShown ? ", ...]" : "]");
 }
 
-void print_instructions(const hostrun::QemuFacts& facts, int64_t calls) {
+void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu_simulated) {
   const auto row = [](const std::string& what, const std::string& count) {
     std::printf("  %-50s %15s\n", what.c_str(), count.c_str());
   };
@@ -174,14 +175,16 @@ void print_instructions(const hostrun::QemuFacts& facts, int64_t calls) {
   for (const hostrun::OpInstructions& op : facts.ops) {
     row(op.op, with_commas(op.instructions / calls));
   }
-  row("inference", with_commas(facts.instructions / calls));
+  row(npu_simulated ? "inference, with the simulation of the NPU" : "inference",
+      with_commas(facts.instructions / calls));
   row("init, once", with_commas(facts.instructions_init));
 }
 
 void print_facts(const Ran& ran) {
   const Outcome& outcome = ran.outcome;
   if (outcome.qemu) {
-    print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()));
+    print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()),
+                       outcome.npu_simulated);
   }
   print_profiles(outcome.npu);
   if (!outcome.arena_bytes_used) return;
