@@ -69,8 +69,8 @@ class Search {
   [[nodiscard]] double copy(int64_t bytes) const;
   [[nodiscard]] Costed cost(const Piece& piece, int64_t budget) const;
   [[nodiscard]] Found build(const std::vector<const Piece*>& path, int64_t budget) const;
-  void bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
-                     Draft* draft) const;
+  double bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
+                       Draft* draft) const;
   void count(Found* found) const;
   void estimate_slices(int op, OpDraft* draft) const;
   void cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;
