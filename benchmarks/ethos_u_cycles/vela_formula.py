@@ -243,7 +243,10 @@ class Formula:
         if not moved("OFM", layer.ofm.bits):
             return False
         if k.name == "DEPTHWISE":
-            return moved("IFM", layer.ifm.bits)
+            brick = k.fields("IFM_PRECISION").get("format") == "NHCWB16"
+            inside = brick or (depth + k["IFM_DEPTH_M1"] + 1) * layer.ifm.bits // 8 <= \
+                k["IFM_STRIDE_X"]
+            return inside and moved("IFM", layer.ifm.bits)
         return k["IFM_BASE0"] == first["IFM_BASE0"] and k["IFM_DEPTH_M1"] == first["IFM_DEPTH_M1"]
 
     def weights_key(self, k, copies):
@@ -255,21 +258,32 @@ class Formula:
                 return (dma.source_region, dma.source + base - dma.target)
         return (region, base)
 
+    @staticmethod
+    def next_rows(layer, k):
+        """Whether every map of k begins where the layer's ends."""
+        rows = layer.ofm.shape[0]
+        maps = ["IFM", "OFM"]
+        if layer.ifm2 is not None and not layer.ifm2.scalar:
+            maps.append("IFM2")
+        return rows > 1 and all(
+            k[f"{m}_BASE0"] - layer.kernel[f"{m}_BASE0"] == rows * k[f"{m}_STRIDE_Y"] for m in maps)
+
     def stripe_of(self, layers, k):
         """The layer whose rows k continues: with its weights, or in its cascade."""
         weights = self.weight_bytes(k)[0]
         key = self.weights_key(k, self.copies)
-        for back, layer in enumerate(reversed(layers[-24:])):
+        for layer in reversed(layers[-24:]):
             if not self.same_setup(layer.kernel, k, "OFM_DEPTH_M1", "IFM_DEPTH_M1", "OFM_SCALE"):
                 continue
             if weights and (key not in layer.weights_seen or len(layer.slices) > 1):
                 continue
-            if not weights and not (back and layers[-1 - back + 1:] and self.cascaded):
+            if not weights and not self.cascaded and \
+                    not self.next_rows(layer, k):
                 continue
             if not weights and layer.kernel["OFM_BASE0"] == k["OFM_BASE0"] and \
                     layer.kernel["IFM_BASE0"] == k["IFM_BASE0"]:
                 continue
-            self.cascaded = True
+            self.cascaded = self.cascaded or bool(weights)
             return layer
         return None
 
@@ -306,7 +320,7 @@ class Formula:
                 extra = (k["OFM_HEIGHT_M1"] + 1) * self.stride(k)[0]
                 stripe.ifm.shape = (ih + extra, iw, idepth)
                 continue
-            self.cascaded = self.cascaded and bool(self.weight_bytes(k)[0])
+            self.cascaded = False
             layers.append(self.layer_of(k))
         return layers
 
@@ -372,7 +386,7 @@ class Formula:
         return (size[0], size[1], depth)
 
     def transfer(self, m, memory, read, block, elements):
-        """Bytes that move, with what bursts waste; an element counts as one, whatever its bits."""
+        """What moves, with what bursts waste. `elements` may be bytes: only runs ask for bits."""
         bits = m.bits
         if m.brick:
             run = 16 * bits * block[1] * (1 if read or self.u85 else self.cores)
@@ -392,7 +406,7 @@ class Formula:
     def block_cycles(self, layer, m, read, block):
         memory = self.memory(m)
         shape = [min(a, b) for a, b in zip(m.shape, block)]
-        moved = self.transfer(m, memory, read, block, math.prod(shape))
+        moved = self.transfer(m, memory, read, block, math.prod(shape) * m.bits // 8)
         return (memory.read if read else memory.write) + int(moved / memory.rate)
 
     def output_rate_of(self, k, ifm, ofm, chained):
@@ -493,9 +507,8 @@ class Formula:
             return 0
         rate = self.output_rate(layer)
         ofm = Map(ofm_shape, layer.ofm.bits, layer.ofm.brick, layer.ofm.region, layer.ofm.chained)
-        for c in layer.chain:  # what leaves the chain is what is written
-            ofm.region, ofm.bits = c["OFM_REGION"], bits_of(c, "OFM_PRECISION")
-            ofm.brick = c.fields("OFM_PRECISION").get("format") == "NHCWB16"
+        if layer.ofm.chained:  # counted as if it lay in the arena
+            ofm.region = 1
         ifm_block = self.ifm_block(layer)
         reads = [layer.ifm] + ([layer.ifm2] if layer.ifm2 else [])
         ifm_cycles = max(self.block_cycles(layer, m, True, ifm_block) for m in reads)
@@ -549,13 +562,7 @@ class Formula:
         """Elements of each input, blocks that overlap counted again; weights are read so often."""
         k = layer.kernel
         if k.name in ("ELEMENTWISE", "RESIZE"):
-            # On the U85 each input counts as it is stored, on the others as much as the output.
-            def stored(m):
-                if m.scalar:
-                    return 0 if m.bits == 8 or self.u85 else 1
-                return m.stored() if self.u85 else layer.ofm.elements() if not layer.ifm.brick \
-                    else Map(layer.ofm.shape, 8, True, 0).stored()
-            return [stored(layer.ifm)] + ([stored(layer.ifm2)] if layer.ifm2 else []), 0
+            return self.elementwise_reads(layer), 0
         ifm_block = [min(a, b) for a, b in zip(layer.ifm.shape, self.ifm_block(layer))]
         ofm_block = [min(a, b) for a, b in zip(layer.ofm.shape, layer.ofm_block)]
         blocks = [up(a, b) for a, b in zip(layer.ofm.shape, ofm_block)]
@@ -568,6 +575,21 @@ class Formula:
         if layer.ifm2:
             reads.append(0)
         return reads, blocks[0] * blocks[1]
+
+    def elementwise_reads(self, layer):
+        """An element counts as one access, whatever its bits: so Vela 5.1.0 counts."""
+        first, second, ofm = layer.ifm, layer.ifm2, layer.ofm
+        if self.u85:
+            return [0 if m.elements() == 1 else m.stored() for m in (first, second) if m]
+        whole = Map(ofm.shape, ofm.bits, first.brick, 0).stored()
+        swapped = second is not None and second.scalar and \
+            layer.kernel.fields("IFM2_BROADCAST").get("operand_order", 0) == 1
+        if swapped:  # the scalar is the first operand, and the other is not counted
+            return [0, 1 if second.bits > 8 else 0]
+        if first.elements() == 1:
+            return [1, 0] if first.bits > 8 else [0, whole]
+        one = 1 if second is not None and second.bits > 8 else 0
+        return [whole] + ([whole if second.elements() > 1 else one] if second else [])
 
     def access_cycles(self, layer, first_bytes):
         """Cycles of the SRAM and of the other memory."""
