@@ -182,7 +182,7 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
   return result;
 }
 
-std::optional<Search::Found> Search::solve(int64_t budget) {
+std::optional<Search::Found> Search::solve(int64_t budget) const {
   std::vector<double> least(pieces_.size() + 1, kNever);
   std::vector<const Piece*> from(pieces_.size() + 1, nullptr);
   least[0] = 0;
@@ -205,7 +205,7 @@ std::optional<Search::Found> Search::solve(int64_t budget) {
 
 /// Cuts the weights of a single operation into slices: some, so that one is computed with while
 /// the next ones come, and as many as the room asks for.
-void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) {
+void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const {
   const Part& part = piece.parts[static_cast<size_t>(op - piece.first)];
   const NpuOp& from = network_.op(op);
   const int64_t channels = from.ofm.shape.c;
@@ -264,7 +264,7 @@ std::vector<double> Search::step_cycles(const Draft& draft,
   return cycles;
 }
 
-void Search::estimate_slices(int op, OpDraft* draft) {
+void Search::estimate_slices(int op, OpDraft* draft) const {
   draft->slice_bytes.clear();
   const int64_t bytes = chooser_.weight_bytes(op, *draft);
   const int64_t channels = network_.op(op).ofm.shape.c;
@@ -275,16 +275,12 @@ void Search::estimate_slices(int op, OpDraft* draft) {
   }
 }
 
-/// Copies of weights between the kernels; what finds no room is read where it lies.
-void Search::bring_weights(const std::vector<const Piece*>& piece_of,
-                           const std::vector<bool>& counted, int64_t budget, Draft* draft) {
+/// Addresses, and copies of weights between the kernels; what finds no room is read where it lies.
+void Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
+                           Draft* draft) const {
+  const bool dedicated = options_.mode == MemoryMode::kDedicatedSram;
   while (true) {
-    Kernels kernels;
-    kernels.steps = draft->steps;
-    kernels.cycles = step_cycles(*draft, piece_of);
-    for (const int64_t live : live_bytes(network_, *draft, counted)) {
-      kernels.room.push_back(budget - live);
-    }
+    const Arena arena = place_tensors(network_, options_.mode, budget, draft);
     std::vector<Copying> copies;
     for (int i = 0; i < network_.op_count(); ++i) {
       const OpDraft& one = draft->ops[static_cast<size_t>(i)];
@@ -293,9 +289,19 @@ void Search::bring_weights(const std::vector<const Piece*>& piece_of,
       }
     }
     std::vector<Step> steps;
-    const int failed = insert_copies(chooser_.config(), std::move(kernels), copies, &steps);
+    int64_t peak = 0;
+    const int failed =
+        insert_copies(chooser_.config(), {draft->steps, step_cycles(*draft, piece_of)}, arena,
+                      &copies, &steps, &peak);
     if (failed < 0) {
       draft->steps = steps;
+      for (const Copying& copy : copies) {
+        std::vector<int64_t>& at = draft->ops[static_cast<size_t>(copy.op)].slice_address;
+        at.resize(draft->ops[static_cast<size_t>(copy.op)].starts.size(), -1);
+        at[static_cast<size_t>(copy.slice)] = copy.address;
+      }
+      int64_t& bytes = dedicated ? draft->fast_bytes : draft->arena_bytes;
+      bytes = std::max(bytes, peak);
       return;
     }
     const Piece& piece = *piece_of[static_cast<size_t>(failed)];
@@ -309,22 +315,40 @@ void Search::bring_weights(const std::vector<const Piece*>& piece_of,
   }
 }
 
-Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budget) {
+/// Memory for slices that came out longer than estimated.
+void Search::settle(Found* found, int64_t budget) const {
+  Draft& draft = found->draft;
+  std::erase_if(draft.steps,
+                [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
+  bring_weights(found->piece_of, budget, &draft);
+  count(found);
+}
+
+void Search::count(Found* found) const {
+  const std::vector<double> cycles = step_cycles(found->draft, found->piece_of);
+  found->cycles = timeline(chooser_.config(), found->draft.steps, cycles);
+  found->op_cycles.assign(pieces_.size(), 0);
+  for (size_t i = 0; i < cycles.size(); ++i) {
+    if (found->draft.steps[i].kind == Step::Kind::kWeightDma) continue;
+    found->op_cycles[static_cast<size_t>(found->draft.steps[i].op)] += cycles[i];
+  }
+}
+
+Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budget) const {
   Found found;
   Draft& draft = found.draft;
   draft.tensors.resize(network_.tensors.size());
   draft.ops.resize(pieces_.size());
-  std::vector<const Piece*> piece_of(pieces_.size(), nullptr);
+  std::vector<const Piece*>& piece_of = found.piece_of;
+  piece_of.assign(pieces_.size(), nullptr);
   for (size_t t = 0; t < network_.tensors.size(); ++t) {
     draft.tensors[t].format = network_.tensors[t].format;
     draft.tensors[t].rows = network_.program->tensors[t].shape.h;
     draft.tensors[t].fast =
         options_.mode == MemoryMode::kDedicatedSram && counted_[t];
   }
-  std::vector<bool> counted = counted_;
   int cascade = 0;
   for (const Piece* piece : path) {
-    found.peak = std::max(found.peak, piece->held);
     const Costed costed = cost(*piece, budget);
     for (int i = piece->first; i < piece->end; ++i) {
       const auto at = static_cast<size_t>(i - piece->first);
@@ -345,14 +369,14 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
         draft.tensors[static_cast<size_t>(tensor)].rows = rows;
         draft.tensors[static_cast<size_t>(tensor)].fast =
             options_.mode == MemoryMode::kDedicatedSram;
-        counted[static_cast<size_t>(tensor)] = true;
       }
       draft.steps.insert(draft.steps.end(), stripes->steps.begin(), stripes->steps.end());
       continue;
     }
     const NpuOp& op = network_.op(piece->first);
     const int over = network_.in_place[static_cast<size_t>(piece->first)];
-    if (over >= 0 && counted[static_cast<size_t>(over)] == counted[static_cast<size_t>(op.ofm.tensor)]) {
+    if (over >= 0 && counted_[static_cast<size_t>(over)] ==
+                         counted_[static_cast<size_t>(op.ofm.tensor)]) {
       draft.tensors[static_cast<size_t>(op.ofm.tensor)].same_place = over;
     }
     const size_t slices = std::max<size_t>(1, draft.ops[static_cast<size_t>(piece->first)].starts.size());
@@ -365,14 +389,8 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       draft.steps.push_back(step);
     }
   }
-  bring_weights(piece_of, counted, budget, &draft);
-  const std::vector<double> cycles = step_cycles(draft, piece_of);
-  found.cycles = timeline(chooser_.config(), draft.steps, cycles);
-  found.op_cycles.assign(pieces_.size(), 0);
-  for (size_t i = 0; i < cycles.size(); ++i) {
-    if (draft.steps[i].kind == Step::Kind::kWeightDma) continue;
-    found.op_cycles[static_cast<size_t>(draft.steps[i].op)] += cycles[i];
-  }
+  bring_weights(piece_of, budget, &draft);
+  count(&found);
   return found;
 }
 
