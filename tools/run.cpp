@@ -1,6 +1,7 @@
 // thimble run: a model on the host runtime, an emulated board or the evaluator.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -66,8 +67,8 @@ Status write_outputs(const fs::path& folder, const std::vector<ir::Tensor>& outp
 }
 
 Result<Ran> run_model(const Arguments& arguments) {
-  if (arguments.profile && arguments.on != "qemu") {
-    return bad_input("--profile: instructions are counted on an emulated board: add --on qemu");
+  if (arguments.profile && arguments.on == "eval") {
+    return bad_input("--profile: the evaluator counts nothing: --on qemu, or --on host for an NPU");
   }
   OpenOptions options;
   options.on = arguments.on;
@@ -87,6 +88,28 @@ Result<Ran> run_model(const Arguments& arguments) {
   }
   THIMBLE_CHECK(write_outputs(arguments.output, ran.outputs));
   return ran;
+}
+
+Json to_json(const std::vector<hostrun::NpuProfile>& profiles) {
+  Json list = Json::array();
+  for (const hostrun::NpuProfile& profile : profiles) {
+    Json ops = Json::array();
+    for (const hostrun::NpuOperation& op : profile.operations) {
+      ops.push_back({{"name", op.name},
+                     {"word", op.word},
+                     {"start", op.start},
+                     {"cycles", op.end - op.start},
+                     {"bound", op.bound},
+                     {"macs", op.macs}});
+    }
+    list.push_back({{"npu", profile.npu},
+                    {"system", profile.system},
+                    {"cycles", profile.cycles},
+                    {"bytes_sram", profile.bytes_sram},
+                    {"bytes_external", profile.bytes_external},
+                    {"ops", ops}});
+  }
+  return list;
 }
 
 Json to_json(const Ran& ran) {
@@ -113,7 +136,23 @@ Json to_json(const Ran& ran) {
       json["ops"].push_back({{"name", op.op}, {"instructions", op.instructions}});
     }
   }
+  if (!ran.outcome.npu.empty()) json["npu"] = to_json(ran.outcome.npu);
   return json;
+}
+
+void print_profiles(const std::vector<hostrun::NpuProfile>& profiles) {
+  for (const hostrun::NpuProfile& profile : profiles) {
+    std::printf("  %s in %s: %s cycles, an estimate\n", profile.npu.c_str(), profile.system.c_str(),
+                with_commas(std::llround(profile.cycles)).c_str());
+    std::printf("  %-8s %-34s %12s %10s %12s  %s\n", "word", "operation", "start", "cycles", "MACs",
+                "bound by");
+    for (const hostrun::NpuOperation& op : profile.operations) {
+      std::printf("  %-8u %-34s %12s %10s %12s  %s\n", op.word, op.name.c_str(),
+                  with_commas(std::llround(op.start)).c_str(),
+                  with_commas(std::llround(op.end - op.start)).c_str(),
+                  with_commas(static_cast<int64_t>(op.macs)).c_str(), op.bound.c_str());
+    }
+  }
 }
 
 /// `y = [0.98, 0.01, ...]`, as many as a line takes.
@@ -144,6 +183,7 @@ void print_facts(const Ran& ran) {
   if (outcome.qemu) {
     print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()));
   }
+  print_profiles(outcome.npu);
   if (!outcome.arena_bytes_used) return;
   std::string line = fmt::format("  arena used {} B", with_commas(*outcome.arena_bytes_used));
   if (const auto& qemu = outcome.qemu) {
@@ -183,7 +223,8 @@ void add_run(CLI::App& app, int* exit_code) {
   verb->add_option("--target", a.target, "Target of a .pte that names none");
   verb->add_option("--shape", a.shapes, "NAME=N: an open size of a .pt2")->take_all();
   verb->add_flag("--steps", a.steps, "The first axis of each input is a series of calls");
-  verb->add_flag("--profile", a.profile, "Instructions of each operator (--on qemu)");
+  verb->add_flag("--profile", a.profile,
+                 "Instructions of each operator (--on qemu); on the host, cycles of the NPU");
   verb->add_flag("--json", a.json, "The answer as one JSON object");
   verb->callback([arguments, exit_code] { *exit_code = run(*arguments); });
 }

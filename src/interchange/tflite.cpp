@@ -1,4 +1,373 @@
 #include "interchange/tflite.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "formats/tflite/write.h"
+#include "interchange/tflite_lowering.h"
+
 namespace thimble::interchange {
-Result<Bytes> to_tflite(const ir::Graph&) { return unsupported("no"); }
+
+using formats::tflite::Activation;
+using formats::tflite::DType;
+using formats::tflite::Op;
+using ir::DimOrder;
+using ir::OpKind;
+using ir::Shape;
+using ir::ValueId;
+
+namespace {
+
+std::optional<DType> tflite_type(ir::DType dtype) {
+  switch (dtype) {
+    case ir::DType::kI8:
+      return DType::kInt8;
+    case ir::DType::kI16:
+      return DType::kInt16;
+    case ir::DType::kI32:
+      return DType::kInt32;
+    case ir::DType::kI64:
+      return DType::kInt64;
+    case ir::DType::kBool:
+      return DType::kBool;
+    default:
+      return std::nullopt;
+  }
 }
+
+std::vector<int32_t> narrow(const Shape& shape) {
+  return {shape.begin(), shape.end()};
+}
+
+}  // namespace
+
+numerics::Multiplier litert_multiplier(double real) {
+  return numerics::quantize_multiplier(real);
+}
+
+Result<Bytes> to_tflite(const ir::Graph& graph) {
+  THIMBLE_TRY(const Core core, integer_core(graph));
+  return TfliteLowering(core).run();
+}
+
+Result<Bytes> TfliteLowering::run() {
+  model_.name = graph_.name;
+  for (const ValueId input : graph_.inputs()) {
+    const ir::Value& value = graph_.value(input);
+    const auto type = tflite_type(value.type.dtype);
+    if (!type) {
+      return unsupported("input {}: {} cannot be said in LiteRT's integer operators", value.name,
+                         ir::dtype_name(value.type.dtype));
+    }
+    const size_t rank = value.type.shape.size();
+    DimOrder order = value.type.dim_order.empty() ? Layouts::logical(rank) : value.type.dim_order;
+    const int tensor = make(Layouts::in_order(value.type.shape, order), *type);
+    at(tensor).name = value.name;
+    if (value.type.quant && value.type.quant->axis < 0) {
+      at(tensor).scale = {static_cast<float>(value.type.quant->scale[0])};
+      at(tensor).zero_point = {value.type.quant->zero_point[0]};
+    }
+    model_.inputs.push_back(tensor);
+    layouts_.put(input, std::move(order), tensor);
+  }
+  for (const ir::Op& op : graph_.ops()) {
+    op_ = &op;
+    THIMBLE_CHECK(lower());
+  }
+  for (size_t i = 0; i < graph_.outputs().size(); ++i) {
+    int tensor = layouts_.get(graph_.outputs()[i], core_.output_order[i]);
+    const auto& inputs = model_.inputs;
+    const bool input = std::find(inputs.begin(), inputs.end(), tensor) != inputs.end();
+    const auto& outputs = model_.outputs;
+    const bool twice = std::find(outputs.begin(), outputs.end(), tensor) != outputs.end();
+    if (input || twice || !at(tensor).data.empty()) {
+      const auto& old = at(tensor).shape;
+      tensor = reshaped(tensor, Shape(old.begin(), old.end()));
+    }
+    model_.outputs.push_back(tensor);
+  }
+  return formats::tflite::write(model_);
+}
+
+Status TfliteLowering::lower() {
+  switch (op_->kind) {
+    case OpKind::qconv2d:
+    case OpKind::qconv2d16:
+      return convolution();
+    case OpKind::qconv_transpose2d:
+    case OpKind::qconv_transpose2d16:
+      return transposed_convolution();
+    case OpKind::qlinear:
+    case OpKind::qlinear16:
+      return linear();
+    case OpKind::qmatmul:
+      return matmul();
+    case OpKind::qadd:
+    case OpKind::qadd16:
+    case OpKind::qsub:
+    case OpKind::qsub16:
+      return add_or_subtract();
+    case OpKind::qmul:
+      return multiply();
+    case OpKind::lut:
+      return table();
+    case OpKind::maximum:
+    case OpKind::minimum:
+      return extreme_of_two();
+    case OpKind::compare:
+      return compare();
+    case OpKind::logical_and:
+    case OpKind::logical_or:
+    case OpKind::logical_not:
+      return logical();
+    case OpKind::where:
+      return where();
+    case OpKind::rescale:
+      return rescale_codes();
+    default:
+      return lower_movement();
+  }
+}
+
+Status TfliteLowering::lower_movement() {
+  switch (op_->kind) {
+    case OpKind::copy:
+      layouts_.alias(operand(0), op_->output);
+      return ok();
+    case OpKind::reshape:
+      return reshape();
+    case OpKind::permute:
+      layouts_.alias_permuted(operand(0), op_->output, integers("dims"));
+      return ok();
+    case OpKind::slice:
+      return slice();
+    case OpKind::concat:
+      return concat();
+    case OpKind::pad:
+      return pad();
+    case OpKind::expand:
+      return expand();
+    case OpKind::gather:
+      return gather();
+    default:
+      return lower_rest();
+  }
+}
+
+Status TfliteLowering::lower_rest() {
+  switch (op_->kind) {
+    case OpKind::qavg_pool2d:
+    case OpKind::qavg_pool2d16:
+    case OpKind::max_pool2d:
+    case OpKind::max_pool2d16:
+      return pool();
+    case OpKind::qmean:
+      return mean();
+    case OpKind::amax:
+    case OpKind::amin:
+      return extreme();
+    case OpKind::argmax:
+      return position_of_extreme();
+    case OpKind::qsoftmax:
+    case OpKind::qsoftmax16:
+      return softmax();
+    case OpKind::qgru:
+    case OpKind::qlstm:
+    case OpKind::qrnn:
+      return refuse("LiteRT's recurrent layers compute by other formulas");
+    case OpKind::qlayer_norm:
+    case OpKind::qgroup_norm:
+    case OpKind::qrms_norm:
+    case OpKind::qvariance:
+      return refuse("LiteRT has no integer operator that normalizes");
+    default:
+      return refuse("no integer operator of LiteRT computes it bit for bit");
+  }
+}
+
+// --- of the operator at hand -------------------------------------------------------------------
+
+Result<float> TfliteLowering::operand_scale(size_t i, std::string_view zero_point) {
+  const ir::Value& value = graph_.value(operand(i));
+  if (!value.type.quant || value.type.quant->axis >= 0) {
+    return refuse(fmt::format("operand {} has no scale of its own", value.name));
+  }
+  const int64_t wanted = ir::op_info(op_->kind).attr(zero_point) ? integer(zero_point) : 0;
+  if (value.type.quant->zero_point[0] != wanted) {
+    return refuse(fmt::format("{} is {}, the zero point of {} is {}", zero_point, wanted,
+                              value.name, value.type.quant->zero_point[0]));
+  }
+  return static_cast<float>(value.type.quant->scale[0]);
+}
+
+int32_t TfliteLowering::y_zero_point() const {
+  return ir::op_info(op_->kind).attr("y_zp") ? static_cast<int32_t>(integer("y_zp")) : 0;
+}
+
+Result<float> TfliteLowering::result_scale() {
+  const ir::Value& value = graph_.value(op_->output);
+  if (!value.type.quant || value.type.quant->axis >= 0) return refuse("its result has no scale");
+  if (value.type.quant->zero_point[0] != y_zero_point()) {
+    return refuse(fmt::format("y_zp is {}, the zero point of its result {}", y_zero_point(),
+                              value.type.quant->zero_point[0]));
+  }
+  return static_cast<float>(value.type.quant->scale[0]);
+}
+
+Status TfliteLowering::constant_operand(size_t i) const {
+  const ir::Value& value = graph_.value(operand(i));
+  if (value.constant) return ok();
+  return refuse(fmt::format("operand {} is not a constant", value.name));
+}
+
+numerics::Multiplier TfliteLowering::multiplier(const std::string& name) const {
+  return {static_cast<int32_t>(integer(name + "mult")),
+          static_cast<int32_t>(integer(name + "shift"))};
+}
+
+bool TfliteLowering::single_rounding() const {
+  return ir::op_info(op_->kind).attr("rounding") && integer("rounding") == 1;
+}
+
+Bounds TfliteLowering::bounds() const {
+  const bool to_wide = graph_.type(op_->output).dtype == ir::DType::kI16;
+  Bounds b{y_zero_point(), to_wide ? -32768 : -128, to_wide ? 32767 : 127};
+  if (ir::op_info(op_->kind).attr("min")) {
+    b.min = static_cast<int32_t>(integer("min"));
+    b.max = static_cast<int32_t>(integer("max"));
+  }
+  return b;
+}
+
+DimOrder TfliteLowering::common_order() const {
+  const size_t rank = result_shape().size();
+  DimOrder found;
+  for (const ValueId input : op_->inputs) {
+    if (input == ir::kNoValue || graph_.value(input).constant) continue;
+    if (graph_.type(input).shape.size() != rank) continue;
+    const DimOrder order = layouts_.existing(input);
+    if (found.empty() || order == Layouts::image()) found = order;
+  }
+  return found.empty() ? Layouts::logical(rank) : found;
+}
+
+/// LiteRT aligns shapes at the end, as the graph does: only another order needs the same rank.
+int TfliteLowering::broadcastable(size_t i, const DimOrder& order) {
+  const size_t rank = result_shape().size();
+  if (shape(i).size() == rank) return layouts_.get(operand(i), order);
+  if (order == Layouts::logical(rank) || ir::element_count(shape(i)) == 1) return logical(i);
+  Shape padded(rank - shape(i).size(), 1);
+  padded.insert(padded.end(), shape(i).begin(), shape(i).end());
+  const Shape wanted = Layouts::in_order(padded, order);
+  if (ir::same_memory(padded, {}, order)) return reshaped(logical(i), wanted);
+  return transposed(reshaped(logical(i), padded), {order.begin(), order.end()}, wanted);
+}
+
+// --- tensors and operators ---------------------------------------------------------------------
+
+int TfliteLowering::make(const Shape& shape, DType type, const std::string& suffix) {
+  const std::string name = op_ ? graph_.value(op_->output).name : "";
+  model_.tensors.push_back({name + suffix, narrow(shape), type, {}, {}, 0, {}});
+  return static_cast<int>(model_.tensors.size()) - 1;
+}
+
+int TfliteLowering::make_like(int like, const Shape& shape) {
+  const int made = make(shape, at(like).type);
+  at(made).scale = at(like).scale;
+  at(made).zero_point = at(like).zero_point;
+  return made;
+}
+
+int TfliteLowering::make_result(const Shape& shape) {
+  const ir::Type& type = graph_.type(op_->output);
+  const int made = make(shape, tflite_type(type.dtype).value_or(DType::kInt8));
+  if (type.quant && type.quant->axis < 0) {
+    at(made).scale = {static_cast<float>(type.quant->scale[0])};
+    at(made).zero_point = {type.quant->zero_point[0]};
+  }
+  return made;
+}
+
+int TfliteLowering::constants(const Shape& shape, const std::vector<int32_t>& values) {
+  const auto [place, added] = shared_.emplace(std::pair(shape, values), 0);
+  if (!added) return place->second;
+  const int made = make(shape, DType::kInt32, ".of");
+  for (const int32_t value : values) append_le(at(made).data, static_cast<uint32_t>(value));
+  place->second = made;
+  return made;
+}
+
+int TfliteLowering::code_like(int like, int64_t value) {
+  const int made = make_like(like, {});
+  at(made).name += ".code";
+  if (at(like).type == DType::kInt8) append_le(at(made).data, static_cast<uint8_t>(value));
+  if (at(like).type == DType::kInt16) append_le(at(made).data, static_cast<uint16_t>(value));
+  if (at(like).type == DType::kInt32) append_le(at(made).data, static_cast<uint32_t>(value));
+  if (at(like).type == DType::kInt64) append_le(at(made).data, static_cast<uint64_t>(value));
+  if (at(like).type == DType::kBool) append_le(at(made).data, static_cast<uint8_t>(value));
+  return made;
+}
+
+int TfliteLowering::emit(Op op, Options options, std::vector<int> inputs, int output) {
+  model_.operators.push_back({op, std::move(options), std::move(inputs), {output}});
+  return output;
+}
+
+int TfliteLowering::reshaped(int tensor, const Shape& shape) {
+  const std::vector<int32_t> sizes = narrow(shape);
+  const int list = constants({static_cast<int64_t>(sizes.size())}, sizes);
+  return emit(Op::kReshape, formats::tflite::ReshapeOptions{sizes}, {tensor, list},
+              make_like(tensor, shape));
+}
+
+int TfliteLowering::transposed(int tensor, const std::vector<int>& perms, const Shape& shape) {
+  const int list = constants({static_cast<int64_t>(perms.size())}, {perms.begin(), perms.end()});
+  return emit(Op::kTranspose, {}, {tensor, list}, make_like(tensor, shape));
+}
+
+int TfliteLowering::constant(const ir::Value& value, const DimOrder& order) {
+  const int made = make(Layouts::in_order(value.type.shape, order),
+                        tflite_type(value.type.dtype).value_or(DType::kInt8));
+  at(made).name = value.name;
+  at(made).data = ir::to_memory(*value.constant, order);
+  if (value.type.quant && value.type.quant->axis < 0) {
+    at(made).scale = {static_cast<float>(value.type.quant->scale[0])};
+    at(made).zero_point = {value.type.quant->zero_point[0]};
+  }
+  return made;
+}
+
+/// LiteRT's limits: zero, six, or one to either side of it, in codes.
+std::optional<Activation> TfliteLowering::activation(float scale) const {
+  const Bounds b = bounds();
+  const bool to_wide = graph_.type(op_->output).dtype == ir::DType::kI16;
+  const int32_t lowest = to_wide ? -32768 : -128, highest = to_wide ? 32767 : 127;
+  if (b.min <= lowest && b.max >= highest) return Activation::kNone;
+  const auto code = [&](float real) {
+    return b.zero_point + static_cast<int32_t>(std::round(real / scale));
+  };
+  const bool from_zero = b.min == std::max(lowest, code(0));
+  if (from_zero && b.max >= highest) return Activation::kRelu;
+  if (from_zero && b.max == std::min(highest, code(6))) return Activation::kRelu6;
+  if (b.min == std::max(lowest, code(-1)) && b.max == std::min(highest, code(1))) {
+    return Activation::kReluN1To1;
+  }
+  return std::nullopt;
+}
+
+TfliteLowering::Target TfliteLowering::target(float scale) const {
+  const auto found = activation(scale);
+  return {found.value_or(Activation::kNone), !found};
+}
+
+int TfliteLowering::limited(int y) {
+  const Bounds b = bounds();
+  const auto& s = at(y).shape;
+  const Shape shape(s.begin(), s.end());
+  const int low = code_like(y, b.min);
+  const int above = emit(Op::kMaximum, {}, {y, low}, make_like(y, shape));
+  const int high = code_like(y, b.max);
+  return emit(Op::kMinimum, {}, {above, high}, make_like(y, shape));
+}
+
+}  // namespace thimble::interchange

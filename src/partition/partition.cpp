@@ -39,6 +39,10 @@ class Cutter {
         reasons_[i] = "between float and integer: the CPU's";
         continue;
       }
+      if (reads_constants_only(op)) {
+        reasons_[i] = "reads constants only";
+        continue;
+      }
       if (!keep_off.empty() && !keep_off[i].empty()) {
         reasons_[i] = keep_off[i];
         continue;
@@ -53,6 +57,12 @@ class Cutter {
         }
       }
     }
+  }
+
+  bool reads_constants_only(const Op& op) const {
+    return std::ranges::all_of(op.inputs, [&](ValueId input) {
+      return input == ir::kNoValue || graph_.value(input).constant != nullptr;
+    });
   }
 
   /// Gives back regions that do not pay, until none is left that does not.

@@ -26,6 +26,24 @@ struct ChannelAffine {
   }
 };
 
+std::optional<std::vector<double>> by_channel(const ir::Value& value, const ir::Shape& result,
+                                              size_t dim);
+
+/// A product or quotient by channel that only a batch_norm reads: what quantization-aware training
+/// leaves of a convolution and its batch_norm when it has put codes between them.
+bool leads_to_batch_norm(const Graph& graph, const Uses& uses, const Op& op) {
+  if (op.kind != OpKind::div && op.kind != OpKind::mul) return false;
+  const ir::Shape& shape = graph.type(op.output).shape;
+  if (shape.size() < 2) return false;
+  const Op* reader = uses.only_reader(op.output);
+  const auto numbers = by_channel(graph.value(op.inputs[1]), shape, 1);
+  return reader != nullptr && reader->kind == OpKind::batch_norm &&
+         graph.value(reader->inputs[1]).constant != nullptr &&
+         graph.value(reader->inputs[2]).constant != nullptr &&
+         graph.type(op.inputs[0]).shape == shape && numbers &&
+         std::ranges::find(*numbers, 0.0) == numbers->end();
+}
+
 /// Dimension of the result that counts the output channels, if `op` can take a fold.
 std::optional<size_t> channel_dim(const Graph& graph, const Uses& uses, const Op& op) {
   if (op.kind == OpKind::batch_norm) {
@@ -33,6 +51,7 @@ std::optional<size_t> channel_dim(const Graph& graph, const Uses& uses, const Op
                           graph.value(op.inputs[2]).constant != nullptr;
     return constant ? std::optional<size_t>(1) : std::nullopt;
   }
+  if (leads_to_batch_norm(graph, uses, op)) return 1;
   const bool linear = op.kind == OpKind::linear;
   const bool transposed = op.kind == OpKind::conv_transpose2d;
   if (!linear && !transposed && op.kind != OpKind::conv2d) return std::nullopt;
@@ -74,13 +93,19 @@ bool append(const Graph& graph, const Op& op, ValueId x, size_t dim, ChannelAffi
     for (size_t c = 0; c < channels; ++c) affine.then((*scale)[c], (*shift)[c], c);
     return true;
   }
-  if (op.kind != OpKind::mul && op.kind != OpKind::add && op.kind != OpKind::sub) return false;
   const bool first = op.inputs[0] == x;
+  if (op.kind == OpKind::div && !first) return false;
+  if (op.kind != OpKind::mul && op.kind != OpKind::add && op.kind != OpKind::sub &&
+      op.kind != OpKind::div) {
+    return false;
+  }
   const auto constant = by_channel(graph.value(op.inputs[first ? 1 : 0]), shape, dim);
   if (!constant) return false;
+  if (op.kind == OpKind::div && std::ranges::find(*constant, 0.0) != constant->end()) return false;
   for (size_t c = 0; c < channels; ++c) {
     const double number = (*constant)[c];
     if (op.kind == OpKind::mul) affine.then(number, 0, c);
+    if (op.kind == OpKind::div) affine.then(1 / number, 0, c);
     if (op.kind == OpKind::add) affine.then(1, number, c);
     if (op.kind == OpKind::sub && first) affine.then(1, -number, c);
     if (op.kind == OpKind::sub && !first) affine.then(-1, number, c);
@@ -164,15 +189,17 @@ ir::Attrs one_tap(int64_t channels) {
 Status emit_depthwise(ir::Rewriter& rewriter, const Op& op, const ChannelAffine& affine,
                       ValueId last) {
   const Graph& graph = rewriter.from();
-  const auto constant = [&](ValueId old_value, const std::vector<double>& numbers,
+  const auto constant = [&](const std::string& name, const std::vector<double>& numbers,
                             const ir::Shape& shape) {
     ir::Tensor tensor = ir::zeros(ir::DType::kF32, shape);
     std::ranges::transform(numbers, tensor.data<float>().begin(),
                            [](double number) { return static_cast<float>(number); });
-    return rewriter.to().add_constant(graph.value(old_value).name,
-                                      std::make_shared<ir::Tensor>(std::move(tensor)));
+    return rewriter.to().add_constant(name, std::make_shared<ir::Tensor>(std::move(tensor)));
   };
   const ir::Value& result = graph.value(last);
+  const std::string& scale_name = graph.value(op.inputs[1]).name;
+  const std::string shift_name =
+      op.inputs.size() > 2 ? graph.value(op.inputs[2]).name : scale_name + ".shift";
   const ir::Shape& shape = result.type.shape;
   const ir::Shape image = image_shape(shape);
   const Graph::ResultHint hint{result.name, result.type.dim_order, {}};
@@ -180,8 +207,8 @@ Status emit_depthwise(ir::Rewriter& rewriter, const Op& op, const ChannelAffine&
   if (image != shape) {
     THIMBLE_TRY(x, rewriter.to().add(OpKind::reshape, {x}, {{"shape", image}}, op.source));
   }
-  const ValueId w = constant(op.inputs[1], affine.scale, {shape[1], 1, 1, 1});
-  const ValueId b = constant(op.inputs[2], affine.shift, {shape[1]});
+  const ValueId w = constant(scale_name, affine.scale, {shape[1], 1, 1, 1});
+  const ValueId b = constant(shift_name, affine.shift, {shape[1]});
   THIMBLE_TRY(ValueId y, rewriter.to().add(OpKind::conv2d, {x, w, b}, one_tap(shape[1]), op.source,
                                            image == shape ? hint : Graph::ResultHint{}));
   if (image != shape) {
@@ -250,7 +277,8 @@ Result<Graph> fold_batch_norm(const Graph& graph) {
       continue;
     }
     Chain chain{ChannelAffine(static_cast<size_t>(graph.type(op.output).shape[*dim])), {}};
-    const bool alone = append(graph, op, op.inputs[0], *dim, chain.affine);  // a batch_norm
+    // A batch_norm, or what leads to one.
+    const bool alone = append(graph, op, op.inputs[0], *dim, chain.affine);
     follow(graph, uses, op, *dim, chain);
     for (const ValueId id : chain.results) folded[static_cast<size_t>(id)] = true;
     const ValueId last = chain.results.empty() ? op.output : chain.results.back();

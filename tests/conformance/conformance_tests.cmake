@@ -41,3 +41,12 @@ if(TARGET firmware AND QEMU_ARM)
     add_dependencies(operators_test firmware)
   endif()
 endif()
+thimble_test(ethos_u_ops_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/ethos_u_ops_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/ethos_u_cases.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/random_move_graph.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../unit/ethos_u_programs.cpp
+    ${conformance_graphs}
+  DEPS thimble_target thimble_emit thimble_eval thimble_runtime thimble_ethos_u_sim
+  LABELS conformance)

@@ -352,7 +352,7 @@ Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
   }
   for (const NpuBlob::Io& io : blob.outputs) {
     const uint8_t* begin = job.regions[io.region].data + io.offset;
-    const int64_t size = io.shape[1] * io.shape[2] * io.shape[3];
+    const int64_t size = io.shape[1] * io.shape[2] * io.shape[3] * io.elem_bytes;
     result.outputs.emplace_back(begin, begin + size);
   }
   return result;

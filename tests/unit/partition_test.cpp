@@ -64,6 +64,10 @@ TEST(Partition, RandomGraphsJoinToWhatTheyWere) {
     const auto split = partition(graph, engines);
     ASSERT_TRUE(split.ok()) << split.error().message;
     ASSERT_TRUE(ir::verify(split->graph).ok());
+    const std::string text = ir::print(split->graph);
+    const auto read = ir::parse(text, "text");
+    ASSERT_TRUE(read.ok()) << read.error().message;
+    ASSERT_EQ(ir::print(*read), text);
     for (size_t i = 0; i < graph.ops().size(); ++i) {
       const int region = split->region_of[i];
       const bool first = region >= 0 && split->regions[static_cast<size_t>(region)].engine->name ==

@@ -51,7 +51,6 @@ const std::map<std::string, Refusal>& refusals() {
       {"q_example_image", {{"zero point"}, false}},
       {"q_example_mixed", {{kLeft}, false}},
       {"q_example_rows", {{"zero point"}, false}},
-      {"q_tosa_qat_image", {{kLeft, "aten.div.Tensor"}, true}},
       {"q_x86_image", {{kLeft}, true}},
       {"q_x86_mixed", {{kLeft}, true}},
       {"q_x86_rows", {{kLeft}, true}},

@@ -222,6 +222,8 @@ Fault decode_output(const Registers& registers, KernelOperation* operation) {
   operation->activation = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kFunction));
   operation->clip = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kClip));
   operation->table = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kTable));
+  constexpr uint32_t kClips556 = 1U << 0 | 1U << 2 | 1U << 3 | 1U << 5;
+  if (!u85 && (kClips556 >> operation->clip & 1) == 0) return bad("an unknown clip range");
   operation->minimum = narrow_value(registers.get(Reg0::ACTIVATION_MIN), operation->ofm);
   operation->maximum = narrow_value(registers.get(Reg0::ACTIVATION_MAX), operation->ofm);
   return {};

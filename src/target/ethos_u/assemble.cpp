@@ -117,7 +117,8 @@ class Assembler {
       const Step& step = draft_.steps[static_cast<size_t>(i)];
       const std::pair<int, int> slice{step.op, step.slice};
       if (step.kind == Step::Kind::kWeightDma) {
-        slices_[slice] = {0, last_kernel, last_kernel};
+        const int first = step.late ? i : last_kernel;
+        slices_[slice] = {0, first, first};
         continue;
       }
       last_kernel = i;

@@ -34,8 +34,9 @@ int64_t Chooser::rough_bytes(int op) const {
   return static_cast<int64_t>(from.weights->values.size()) * 7 / 8 + from.ofm.shape.c * 10;
 }
 
-const OpDraft* Chooser::draft(int op, int64_t rows, const OpMemories& memories) {
-  const auto key = std::tuple{op, rows, memories};
+const OpDraft* Chooser::draft(int op, int64_t rows, const OpMemories& memories,
+                              int64_t depth_limit) {
+  const auto key = std::tuple{op, rows, memories, depth_limit};
   const auto found = drafts_.find(key);
   if (found != drafts_.end()) return found->second ? &*found->second : nullptr;
   std::optional<OpDraft>& result = drafts_[key];
@@ -43,7 +44,7 @@ const OpDraft* Chooser::draft(int op, int64_t rows, const OpMemories& memories) 
   const OpShape shape = part(op, {0, rows}, from.ofm.shape.c);
   Placement where = placement(op, memories);
   where.weight_bytes = rough_bytes(op);
-  const auto choice = choose_block(config(), system(), shape, where);
+  const auto choice = choose_block(config(), system(), shape, where, depth_limit);
   if (!choice) return nullptr;
   result.emplace();
   result->block = choice->block;

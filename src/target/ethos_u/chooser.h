@@ -23,8 +23,9 @@ class Chooser {
   Chooser(const Network& network, const ScheduleOptions& options, Encoders* encoders)
       : network_(network), options_(options), encoders_(*encoders) {}
 
-  /// The block for `rows` of the OFM; null if none is legal.
-  [[nodiscard]] const OpDraft* draft(int op, int64_t rows, const OpMemories& memories);
+  /// The block for `rows` of the OFM, not deeper than `depth_limit`; null if none is legal.
+  [[nodiscard]] const OpDraft* draft(int op, int64_t rows, const OpMemories& memories,
+                                     int64_t depth_limit = 1 << 20);
   /// Cycles of one kernel with that block: rows and channels of the OFM, and the bytes of the
   /// weights that go with them.
   [[nodiscard]] double cycles(int op, const OpDraft& draft, Span rows, int64_t channels,
@@ -43,7 +44,7 @@ class Chooser {
   const Network& network_;
   const ScheduleOptions& options_;
   Encoders& encoders_;
-  std::map<std::tuple<int, int64_t, OpMemories>, std::optional<OpDraft>> drafts_;
+  std::map<std::tuple<int, int64_t, OpMemories, int64_t>, std::optional<OpDraft>> drafts_;
   std::map<std::pair<int, WeightOptions>, int64_t> bytes_;
 };
 

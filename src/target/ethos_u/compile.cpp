@@ -43,15 +43,25 @@ std::vector<OpReport> report_of(const NpuProgram& program, const Scheduled& sche
   return rows;
 }
 
+ScheduleOptions settle(const NpuProgram& program, ScheduleOptions options) {
+  if (options.system == nullptr) {
+    options.system = thimble::ethos_u::default_system(program.config->generation);
+  }
+  return options;
+}
+
 }  // namespace
 
-Result<NpuBlob> compile(const NpuProgram& program, const ScheduleOptions& options) {
-  ScheduleOptions settled = options;
-  if (settled.system == nullptr) {
-    settled.system = thimble::ethos_u::default_system(program.config->generation);
-  }
+Result<std::vector<ParetoPoint>> pareto(const NpuProgram& program,
+                                        const ScheduleOptions& options) {
   Encoders encoders(program);
-  THIMBLE_TRY(const Scheduled scheduled, schedule_simply(program, settled, &encoders));
+  return schedule_curve(program, settle(program, options), &encoders);
+}
+
+Result<NpuBlob> compile(const NpuProgram& program, const ScheduleOptions& options) {
+  const ScheduleOptions settled = settle(program, options);
+  Encoders encoders(program);
+  THIMBLE_TRY(const Scheduled scheduled, make_schedule(program, settled, &encoders));
   const Schedule& schedule = scheduled.schedule;
   NpuBlob blob;
   THIMBLE_TRY(const std::vector<uint32_t> words, emit(program, schedule));

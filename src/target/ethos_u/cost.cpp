@@ -287,14 +287,14 @@ double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes) 
 
 std::optional<Choice> choose_block(const Config& config, const System& system,
                                    const OpShape& shape, const Placement& placement,
-                                   std::optional<bool> order, int64_t depth_multiple) {
+                                   int64_t depth_limit) {
   std::optional<Choice> best;
   double best_cycles = 0, best_sum = 0;
+  int64_t best_size = 0;
   for (const BlockFamily& family : block_families(config, shape)) {
-    if (order && family.part_kernel_first != *order) continue;
     const BlockSizes sizes = block_sizes(config, shape, family);
     for (const int64_t d : sizes.depths) {
-      if (depth_multiple != 0 && d != depth_multiple) continue;
+      if (d > depth_limit && d != sizes.depths.front()) continue;
       for (const int64_t h : sizes.heights) {
         for (const int64_t w : sizes.widths) {
           Block block;
@@ -302,11 +302,14 @@ std::optional<Choice> choose_block(const Config& config, const System& system,
           if (!fit_block(config, shape, family, &block)) break;
           const KernelCost cost = kernel_cost(config, system, shape, block, placement);
           const double cycles = cost.cycles();
-          // Among equals, the one that leaves the memories alone.
+          // Among equals, the one that leaves the memories alone, then the largest.
           const double sum = cost.compute + cost.sram + cost.external;
-          if (!best || cycles < best_cycles || (cycles == best_cycles && sum < best_sum)) {
+          const int64_t size = h * w * d;
+          if (!best || cycles < best_cycles ||
+              (cycles == best_cycles &&
+               (sum < best_sum || (sum == best_sum && size > best_size)))) {
             best = Choice{block, cost};
-            best_cycles = cycles, best_sum = sum;
+            best_cycles = cycles, best_sum = sum, best_size = size;
           }
         }
       }

@@ -44,15 +44,13 @@ struct KernelCost {
 /// Cycles of a copy that nothing hides.
 [[nodiscard]] double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes);
 
-/// The block of least cost; nothing if none is legal. `order`: only part-kernel-first, or only the
-/// other one.
+/// The block of least cost, not deeper than `depth_limit` if that can be; nothing if none is legal.
 struct Choice {
   Block block;
   KernelCost cost;
 };
 [[nodiscard]] std::optional<Choice> choose_block(const Config& config, const System& system,
                                                  const OpShape& shape, const Placement& placement,
-                                                 std::optional<bool> order = std::nullopt,
-                                                 int64_t depth_multiple = 0);
+                                                 int64_t depth_limit = 1 << 20);
 
 }  // namespace thimble::target::ethos_u

@@ -169,6 +169,15 @@ Result<Task> prepare(const ir::Graph& region, const EngineUse& use, const Engine
   return task;
 }
 
+Result<std::vector<target::ParetoPoint>> pareto_of(const ir::Graph& region, const EngineUse& use) {
+  THIMBLE_TRY(Task task, prepare(region, use, {}));
+  task.schedule.system = &task.around.system;
+  THIMBLE_TRY(const auto points, pareto(task.program, task.schedule));
+  std::vector<target::ParetoPoint> result;
+  for (const ParetoPoint& point : points) result.push_back({point.sram_bytes, point.cycles});
+  return result;
+}
+
 Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
                                 const EngineOptions& options) {
   THIMBLE_TRY(Task task, prepare(region, use, options));
@@ -197,6 +206,6 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
 
 }  // namespace
 
-const Engine kEngine = {"ethos-u", check, legal_on, true, compile_region};
+const Engine kEngine = {"ethos-u", check, legal_on, true, compile_region, pareto_of};
 
 }  // namespace thimble::target::ethos_u

@@ -69,6 +69,8 @@ struct Step {
   int op = -1;
   Span rows;      // of the OFM
   int slice = 0;  // of the weights; also which channels of the OFM
+  /// kWeightDma: the buffer may lie where the kernel before still works, and waits for it.
+  bool late = false;
 };
 
 struct Schedule {

@@ -13,9 +13,14 @@ struct Scheduled {
   std::vector<int64_t> op_cycles;
 };
 
-/// Every operation after the other as a whole, weights read where they lie.
-[[nodiscard]] Result<Scheduled> schedule_simply(const NpuProgram& program,
-                                                const ScheduleOptions& options,
-                                                Encoders* encoders);
+/// The best schedule by the options. A budget that nothing fits is refused with the smallest that
+/// something fits. `options.system` is set.
+[[nodiscard]] Result<Scheduled> make_schedule(const NpuProgram& program,
+                                              const ScheduleOptions& options, Encoders* encoders);
+
+/// Schedules over the budgets that make a difference, without those that others beat.
+[[nodiscard]] Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
+                                                              const ScheduleOptions& options,
+                                                              Encoders* encoders);
 
 }  // namespace thimble::target::ethos_u

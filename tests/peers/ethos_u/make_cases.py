@@ -20,6 +20,7 @@ try:
     import cases_elementwise  # noqa: F401
     import cases_shape  # noqa: F401
     import cases_networks  # noqa: F401
+    import cases_small  # noqa: F401
     import cases_tosa  # noqa: F401
     import cases_u85  # noqa: F401
     import judge

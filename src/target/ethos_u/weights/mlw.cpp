@@ -138,20 +138,6 @@ void write_plan(const Plan& plan, const int16_t* weights, BitWriter* bits) {
   }
 }
 
-const Plan& shortest(const std::vector<Plan>& plans, const int16_t* weights) {
-  const Plan* best = &plans[0];
-  if (plans.size() == 1) return *best;
-  size_t bits = std::numeric_limits<size_t>::max();
-  for (const Plan& plan : plans) {
-    BitWriter trial;
-    write_plan(plan, weights, &trial);
-    if (trial.size() >= bits) continue;
-    bits = trial.size();
-    best = &plan;
-  }
-  return *best;
-}
-
 }  // namespace
 
 std::vector<std::byte> encode_mlw(std::span<const int16_t> weights) {
@@ -160,8 +146,7 @@ std::vector<std::byte> encode_mlw(std::span<const int16_t> weights) {
     const size_t count = std::min(kStretch, weights.size() - begin);
     const int16_t* stretch = weights.data() + begin;
     const std::vector<Symbol> symbols = symbols_of(stretch, count);
-    const std::vector<Plan> plans = make_plans(symbols.data(), count);
-    write_plan(shortest(plans, stretch), stretch, &bits);
+    write_plan(make_plan(symbols.data(), count), stretch, &bits);
   }
   write_end(&bits);
   return bits.finish(kAlign, std::byte{0xFF});

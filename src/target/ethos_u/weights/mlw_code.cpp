@@ -66,12 +66,14 @@ std::array<uint16_t, kSymbols> symbol_bits(const Palette& palette, const Mode& m
   return bits;
 }
 
-int64_t zero_run_bits(const Histogram& histogram, int divisor) {
-  int64_t bits = int64_t{histogram.used()} * (1 + divisor);
+int64_t zero_run_bits(const Histogram& histogram, int divisor, bool new_palette) {
+  const int64_t runs = int64_t{histogram.used()} + (new_palette ? 1 : 0);
+  int64_t unary = runs;
   for (size_t place = 0; place < 8; ++place) {
-    if (place % (size_t{1} << divisor) == 0) bits += histogram.run_place[place];
+    if (place % (size_t{1} << divisor) == 0) unary += histogram.run_place[place];
   }
-  return bits;
+  const int64_t chunk = zero_unary_bits({.zero_divisor = static_cast<uint8_t>(divisor)});
+  return (unary + chunk - 1) / chunk * chunk + runs * divisor;
 }
 
 }  // namespace thimble::target::ethos_u::mlw

@@ -96,10 +96,10 @@ void count_symbols(const Symbol* symbols, size_t count, Histogram* histogram);
 /// Bits of every symbol; with zero runs a weight brings the end of the run behind it.
 [[nodiscard]] std::array<uint16_t, kSymbols> symbol_bits(const Palette& palette, const Mode& mode);
 
-/// Bits of the runs of zeros of a histogram.
-[[nodiscard]] int64_t zero_run_bits(const Histogram& histogram, int divisor);
+/// Bits of the runs of zeros of a histogram, with the unused end of the last chunk.
+[[nodiscard]] int64_t zero_run_bits(const Histogram& histogram, int divisor, bool new_palette);
 
-/// A palette and the mode that goes with it best, and the bits without headers and chunk ends.
+/// A palette and the mode that goes with it best, and the bits without headers.
 struct Choice {
   Palette palette;
   Mode mode;

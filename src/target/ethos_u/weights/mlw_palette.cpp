@@ -58,30 +58,26 @@ class Search {
       if (count > 0) by_value_.push_back({folded, count});
     }
     by_count_ = by_value_;
-    std::stable_sort(by_count_.begin(), by_count_.end(),
-                     [](const Value& a, const Value& b) { return a.count > b.count; });
+    std::sort(by_count_.begin(), by_count_.end(), [](const Value& a, const Value& b) {
+      return a.count > b.count || (a.count == b.count && a.folded < b.folded);
+    });
   }
 
   Choice run() {
-    constexpr std::array<int, 17> kSizes = {0,  2,  3,  4,  6,  8,  10, 12, 16,
-                                            20, 24, 27, 28, 29, 30, 31, 32};
-    for (const int size : kSizes) {
-      if (size > static_cast<int>(by_value_.size())) break;
-      attempt(size, by_count_);
-      if (size >= 4) attempt(size, by_value_);
-    }
-    if (!by_value_.empty() && by_value_.size() < kMaxPalette) {
-      attempt(static_cast<int>(by_value_.size()), by_count_);
-    }
+    for (const int size : {0, 2, 3, 4, 6, 8, 12, 16, 24, 32}) attempt(size, by_count_);
+    for (const int size : {8, 16, 24, 30, 31}) attempt(size, by_value_);
+    if (by_value_.size() < kMaxPalette) attempt(static_cast<int>(by_value_.size()), by_count_);
     return best_;
   }
 
  private:
   /// A palette of the first `size` values of `order`.
   void attempt(int size, const std::vector<Value>& order) {
+    if (size > static_cast<int>(order.size())) return;
     std::vector<Value> inside(order.begin(), order.begin() + size);
-    std::stable_sort(inside.begin(), inside.end(),
-                     [](const Value& a, const Value& b) { return a.count > b.count; });
+    std::sort(inside.begin(), inside.end(), [](const Value& a, const Value& b) {
+      return a.count > b.count || (a.count == b.count && a.folded < b.folded);
+    });
     std::array<bool, kFolded> taken = {};
     Palette palette;
     palette.zero_runs = best_.palette.zero_runs;
@@ -130,7 +126,7 @@ Choice best_choice(const Histogram& histogram, bool zero_runs) {
   if (!zero_runs) return choice;
   int64_t runs = std::numeric_limits<int64_t>::max();
   for (uint8_t divisor = 0; divisor < 4; ++divisor) {
-    const int64_t bits = zero_run_bits(histogram, divisor);
+    const int64_t bits = zero_run_bits(histogram, divisor, true);
     if (bits < runs) {
       runs = bits;
       choice.mode.zero_divisor = divisor;

@@ -10,10 +10,11 @@ namespace thimble::target::ethos_u::mlw {
 namespace {
 
 constexpr int kTurns = 2;
-constexpr size_t kMostPalettes = 6;
-constexpr size_t kMostExamined = 48;  // segments whose own palettes are looked for, per turn
-constexpr int64_t kWorthwhile = 24;   // bits that a candidate must save
-constexpr size_t kFew = 8192;         // weights: where the ends of chunks are worth counting
+constexpr size_t kMostPalettes = 6;     // to choose from
+constexpr size_t kMostKept = 4;         // of these, from the turn before
+constexpr size_t kMostExamined = 48;    // segments whose own palettes are looked for, per turn
+constexpr int64_t kWorthwhile = 24;     // bits that a candidate must save
+constexpr int64_t kWorthLooking = 300;  // bits of a segment whose own palette may save them
 
 /// Neighbours that share a palette.
 struct Group {
@@ -36,6 +37,14 @@ Palette plain(const Histogram& histogram) {
   return palette;
 }
 
+/// A plan, counted.
+struct Draft {
+  Plan plan;
+  std::vector<Histogram> histograms;  // of the segments
+  std::vector<Group> groups;
+  int64_t bits = 0;
+};
+
 class Planner {
  public:
   Planner(const Symbol* symbols, size_t count) : symbols_(symbols), count_(count) {
@@ -43,32 +52,26 @@ class Planner {
   }
 
   Plan run() {
+    const bool zeros = all_.folded[0] > 0;
+    Draft best = whole(false);
+    if (zeros) best = shorter(std::move(best), whole(true));
     std::vector<Palette> palettes = {plain(all_)};
     add_new(best_choice(all_, false).palette, &palettes);
-    if (all_.folded[0] > 0) add_new(best_choice(all_, true).palette, &palettes);
-    Plan plan = path(palettes);
-    int64_t bits = cost(plan);
-    for (int turn = 0; turn < kTurns; ++turn) {
-      Plan next = path(more_palettes(plan));
-      improve_palettes(&next);
-      const int64_t next_bits = cost(next);
-      if (next_bits >= bits) break;
-      plan = std::move(next);
-      bits = next_bits;
+    if (zeros) add_new(best_choice(all_, true).palette, &palettes);
+    for (int turn = 0; turn <= kTurns; ++turn) {
+      Draft draft = counted(path(palettes));
+      improve_palettes(&draft);
+      if (turn < kTurns) palettes = more_palettes(draft);
+      const int64_t before = best.bits;
+      best = shorter(std::move(best), settled(std::move(draft)));
+      if (turn > 0 && best.bits == before) break;
     }
-    improve_palettes(&plan);
-    move_cuts(&plan);
-    settle_cuts(&plan);
-    return plan;
-  }
-
-  /// One slice, or as many as its length needs.
-  Plan whole(bool zero_runs) const {
-    const Choice choice = best_choice(all_, zero_runs);
-    return {{choice.palette}, {{0, count_, 0, choice.mode}}};
+    return std::move(best.plan);
   }
 
  private:
+  static Draft shorter(Draft a, Draft b) { return b.bits < a.bits ? std::move(b) : std::move(a); }
+
   static void add_new(const Palette& palette, std::vector<Palette>* palettes) {
     if (std::find(palettes->begin(), palettes->end(), palette) == palettes->end()) {
       palettes->push_back(palette);
@@ -82,85 +85,82 @@ class Planner {
     return plan;
   }
 
-  Histogram histogram_of(const Segment& segment) const {
-    Histogram histogram;
-    count_symbols(symbols_ + segment.begin, segment.end - segment.begin, &histogram);
-    return histogram;
+  /// One slice, or as many as its length needs.
+  Draft whole(bool zero_runs) const {
+    const Choice choice = best_choice(all_, zero_runs);
+    return counted({{choice.palette}, {{0, count_, 0, choice.mode}}});
   }
 
-  static int64_t bits_of(const Histogram& histogram, const Palette& palette) {
-    Mode mode;
-    const int64_t bits = best_mode(histogram, palette, &mode);
-    return bits + end_bits(palette, mode);
+  Draft settled(Draft draft) const {
+    move_cuts(&draft.plan);
+    settle_cuts(&draft.plan);
+    return counted(std::move(draft.plan));
   }
 
-  std::vector<Group> groups_of(const Plan& plan) const {
-    std::vector<Group> groups;
+  /// Counts a plan and gives every segment the mode that is best for it.
+  Draft counted(Plan plan) const {
+    Draft draft;
     for (size_t i = 0; i < plan.segments.size(); ++i) {
-      const Segment& segment = plan.segments[i];
-      const Palette& palette = plan.palettes[static_cast<size_t>(segment.palette)];
+      Segment& segment = plan.segments[i];
       const bool joins = i > 0 && plan.segments[i - 1].palette == segment.palette;
-      if (!joins) groups.emplace_back();
-      Group& group = groups.back();
-      if (!joins) {
-        group.first = i;
-        group.bits = palette.header_bits();
-      }
-      const Histogram histogram = histogram_of(segment);
+      if (!joins) draft.groups.emplace_back().first = i;
+      Group& group = draft.groups.back();
       group.last = i;
+      Histogram& histogram = draft.histograms.emplace_back();
+      count_symbols(symbols_ + segment.begin, segment.end - segment.begin, &histogram);
       group.histogram.add(histogram);
-      group.bits += bits_of(histogram, palette) + (joins ? kHeaderBits : 0);
+      group.bits += best_mode(histogram, plan.palettes[static_cast<size_t>(segment.palette)],
+                              !joins, &segment.mode);
     }
-    return groups;
-  }
-
-  int64_t cost(const Plan& plan) const {
-    int64_t bits = 0;
-    for (const Group& group : groups_of(plan)) bits += group.bits;
-    return bits;
+    for (const Group& group : draft.groups) draft.bits += group.bits;
+    draft.plan = std::move(plan);
+    return draft;
   }
 
   /// Bits of a group's segments with another palette.
-  int64_t bits_with(const Plan& plan, const Group& group, const Palette& palette) const {
-    int64_t bits =
-        palette.header_bits() + kHeaderBits * static_cast<int64_t>(group.last - group.first);
+  static int64_t bits_with(const Draft& draft, const Group& group, const Palette& palette) {
+    int64_t bits = 0;
+    Mode mode;
     for (size_t i = group.first; i <= group.last; ++i) {
-      bits += bits_of(histogram_of(plan.segments[i]), palette);
+      bits += best_mode(draft.histograms[i], palette, i == group.first, &mode);
     }
     return bits;
   }
 
-  void consider(const Histogram& histogram, int64_t bits,
-                std::vector<Candidate>* candidates) const {
+  static void consider(const Histogram& histogram, int64_t bits,
+                       std::vector<Candidate>* candidates) {
+    if (bits < kWorthLooking) return;
     for (const bool zero_runs : {false, true}) {
       if (zero_runs && histogram.folded[0] == 0) continue;
       const Choice choice = best_choice(histogram, zero_runs);
-      const int64_t own =
-          choice.bits + choice.palette.header_bits() + end_bits(choice.palette, choice.mode);
+      Mode mode;
+      const int64_t own = best_mode(histogram, choice.palette, true, &mode);
       if (bits - own > kWorthwhile) candidates->push_back({choice.palette, bits - own});
     }
   }
 
   /// The palettes that a plan uses, and the most promising of its segments' own.
-  std::vector<Palette> more_palettes(const Plan& plan) const {
+  std::vector<Palette> more_palettes(const Draft& draft) const {
     std::vector<Candidate> candidates;
     std::vector<Palette> palettes = {plain(all_)};
-    std::vector<Group> groups = groups_of(plan);
-    for (const Segment& segment : plan.segments) {
-      add_new(plan.palettes[static_cast<size_t>(segment.palette)], &palettes);
-    }
+    const auto used = [&draft](size_t segment) -> const Palette& {
+      return draft.plan.palettes[static_cast<size_t>(draft.plan.segments[segment].palette)];
+    };
+    std::vector<Group> groups = draft.groups;
     std::stable_sort(groups.begin(), groups.end(),
                      [](const Group& a, const Group& b) { return a.bits > b.bits; });
+    for (const Group& group : groups) {
+      if (palettes.size() < kMostKept) add_new(used(group.first), &palettes);
+    }
     size_t examined = 0;
     for (const Group& group : groups) {
       if (examined++ >= kMostExamined) break;
       consider(group.histogram, group.bits, &candidates);
       if (group.first == group.last) continue;
       for (size_t i = group.first; i <= group.last && examined < kMostExamined; ++i, ++examined) {
-        const Segment& segment = plan.segments[i];
-        const Histogram histogram = histogram_of(segment);
-        const Palette& palette = plan.palettes[static_cast<size_t>(segment.palette)];
-        consider(histogram, bits_of(histogram, palette) + kHeaderBits, &candidates);
+        Mode mode;
+        const Histogram& histogram = draft.histograms[i];
+        consider(histogram, best_mode(histogram, used(i), false, &mode), &candidates);
       }
     }
     std::stable_sort(candidates.begin(), candidates.end(),
@@ -173,25 +173,26 @@ class Planner {
   }
 
   /// Every group gets the palette that is best for all of it, if that is cheaper.
-  void improve_palettes(Plan* plan) const {
-    for (const Group& group : groups_of(*plan)) {
+  static void improve_palettes(Draft* draft) {
+    for (Group& group : draft->groups) {
       Palette best;
-      int64_t bits = group.bits;
+      const int64_t before = group.bits;
       for (const bool zero_runs : {false, true}) {
         if (zero_runs && group.histogram.folded[0] == 0) continue;
         const Choice choice = best_choice(group.histogram, zero_runs);
-        const int64_t own = bits_with(*plan, group, choice.palette);
-        if (own < bits) {
-          bits = own;
+        const int64_t own = bits_with(*draft, group, choice.palette);
+        if (own < group.bits) {
+          group.bits = own;
           best = choice.palette;
         }
       }
-      if (bits == group.bits) continue;
-      plan->palettes.push_back(best);
+      if (group.bits == before) continue;
+      draft->bits += group.bits - before;
+      draft->plan.palettes.push_back(best);
       for (size_t i = group.first; i <= group.last; ++i) {
-        Segment& segment = plan->segments[i];
-        segment.palette = static_cast<int>(plan->palettes.size() - 1);
-        (void)best_mode(histogram_of(segment), best, &segment.mode);
+        Segment& segment = draft->plan.segments[i];
+        segment.palette = static_cast<int>(draft->plan.palettes.size() - 1);
+        (void)best_mode(draft->histograms[i], best, i == group.first, &segment.mode);
       }
     }
   }
@@ -253,14 +254,8 @@ class Planner {
 
 }  // namespace
 
-std::vector<Plan> make_plans(const Symbol* symbols, size_t count) {
-  Planner planner(symbols, count);
-  std::vector<Plan> plans = {planner.run()};
-  if (count <= kFew) {
-    plans.push_back(planner.whole(false));
-    plans.push_back(planner.whole(true));
-  }
-  return plans;
+Plan make_plan(const Symbol* symbols, size_t count) {
+  return Planner(symbols, count).run();
 }
 
 }  // namespace thimble::target::ethos_u::mlw

@@ -12,7 +12,6 @@ struct Plan {
   std::vector<Segment> segments;  // cover the stretch; slices share a palette where indices equal
 };
 
-/// Plans of which one is the best; to tell which, count their bits.
-[[nodiscard]] std::vector<Plan> make_plans(const Symbol* symbols, size_t count);
+[[nodiscard]] Plan make_plan(const Symbol* symbols, size_t count);
 
 }  // namespace thimble::target::ethos_u::mlw

@@ -179,33 +179,46 @@ int end_bits(const Palette& palette, const Mode& mode) {
 std::array<int64_t, kWeightModes> mode_bits(const Histogram& histogram, const Palette& palette) {
   const auto index = palette.indices();
   const int width = palette.width();
-  std::array<int64_t, kWeightModes> bits = {};
+  std::array<int64_t, kWeightModes> bits = {}, unary = {};
   for (size_t folded = palette.zero_runs ? 1 : 0; folded < kFolded; ++folded) {
     const int64_t count = histogram.folded[folded];
     if (count == 0) continue;
     for (int i = 0; i < kWeightModes; ++i) {
-      const int one = index_bits(weight_mode(i), width, index[folded]);
-      bits[static_cast<size_t>(i)] += one >= kUncodable ? kNeverBits : one * count;
+      const Mode mode = weight_mode(i);
+      const int one = index_bits(mode, width, index[folded]);
+      const auto at = static_cast<size_t>(i);
+      bits[at] += one >= kUncodable ? kNeverBits : one * count;
+      if (!mode.uncompressed) {
+        unary[at] += count * (mode.truncated ? 1 : (index[folded] >> mode.divisor) / 2 + 1);
+      }
     }
   }
-  for (int64_t& one : bits) one = std::min(one, kNeverBits);
+  for (size_t i = 0; i < bits.size(); ++i) {
+    const int64_t over = unary[i] % kUnaryBits;
+    bits[i] = std::min(bits[i] + (over == 0 ? 0 : kUnaryBits - over), kNeverBits);
+  }
   return bits;
 }
 
-int64_t best_mode(const Histogram& histogram, const Palette& palette, Mode* mode) {
-  const auto bits = mode_bits(histogram, palette);
-  const auto best = std::min_element(bits.begin(), bits.end());
-  *mode = weight_mode(static_cast<int>(best - bits.begin()));
-  if (!palette.zero_runs) return *best;
+int64_t best_mode(const Histogram& histogram, const Palette& palette, bool new_palette,
+                  Mode* mode) {
+  const auto all = mode_bits(histogram, palette);
+  const auto best = std::min_element(all.begin(), all.end());
+  *mode = weight_mode(static_cast<int>(best - all.begin()));
+  const int64_t coded = palette.zero_runs ? histogram.used() : histogram.count;
+  const int64_t slices = std::max<int64_t>(1, (coded + kMaxSlice - 1) / kMaxSlice);
+  const int64_t headers = (new_palette ? palette.header_bits() : kHeaderBits) +
+                          (slices - 1) * (kHeaderBits + end_bits(palette, *mode));
+  if (!palette.zero_runs) return *best + headers;
   int64_t runs = kNeverBits;
   for (int divisor = 0; divisor < 4; ++divisor) {
-    const int64_t one = zero_run_bits(histogram, divisor);
+    const int64_t one = zero_run_bits(histogram, divisor, new_palette);
     if (one < runs) {
       runs = one;
       mode->zero_divisor = static_cast<uint8_t>(divisor);
     }
   }
-  return *best + runs;
+  return *best + headers + runs;
 }
 
 }  // namespace thimble::target::ethos_u::mlw

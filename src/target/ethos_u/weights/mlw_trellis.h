@@ -27,11 +27,13 @@ inline constexpr size_t kCell = 16;
                                                  const Histogram& histogram,
                                                  const std::vector<Palette>& palettes);
 
-/// Bits of a histogram in each of the weight modes, zero runs apart; kNeverBits if it cannot be.
+/// Bits of a histogram in each of the weight modes, zero runs apart, with the unused end of the
+/// last chunk; kNeverBits if it cannot be.
 inline constexpr int64_t kNeverBits = int64_t{1} << 50;
 [[nodiscard]] std::array<int64_t, kWeightModes> mode_bits(const Histogram& histogram,
                                                           const Palette& palette);
-/// The cheapest mode and its bits, without headers.
-[[nodiscard]] int64_t best_mode(const Histogram& histogram, const Palette& palette, Mode* mode);
+/// The cheapest mode of slices for a histogram, and their bits, headers included.
+[[nodiscard]] int64_t best_mode(const Histogram& histogram, const Palette& palette,
+                                bool new_palette, Mode* mode);
 
 }  // namespace thimble::target::ethos_u::mlw

@@ -14,10 +14,6 @@ namespace thimble::target::ethos_u::mlw {
 class BitWriter {
  public:
   void put(uint32_t value, int count);
-  /// Bits so far.
-  [[nodiscard]] size_t size() const {
-    return bytes_.size() * 8 + static_cast<size_t>(pending_bits_);
-  }
   /// Everything so far, filled up to a multiple of `bytes`.
   [[nodiscard]] std::vector<std::byte> finish(size_t bytes, std::byte fill);
 

@@ -1,0 +1,178 @@
+// Arithmetic element by element.
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "interchange/tflite_lowering.h"
+
+namespace thimble::interchange {
+
+using formats::tflite::ActivationOptions;
+using formats::tflite::DType;
+using formats::tflite::Op;
+using ir::DimOrder;
+using ir::OpKind;
+using ir::Shape;
+
+Status TfliteLowering::add_or_subtract() {
+  const bool subtracts = op_->kind == OpKind::qsub || op_->kind == OpKind::qsub16;
+  THIMBLE_TRY(const float a_scale, operand_scale(0, "a_zp"));
+  THIMBLE_TRY(const float b_scale, operand_scale(1, "b_zp"));
+  THIMBLE_TRY(const float y_scale, result_scale());
+  const auto joint = static_cast<double>(2 * std::max(a_scale, b_scale));
+  const int spare = wide() ? 15 : 20;
+  const auto a = litert_multiplier(static_cast<double>(a_scale) / joint);
+  const auto b = litert_multiplier(static_cast<double>(b_scale) / joint);
+  const auto y =
+      litert_multiplier(joint / std::ldexp(static_cast<double>(y_scale), spare));
+  if (a != multiplier("a_") || b != multiplier("b_") || y != multiplier("y_") ||
+      single_rounding()) {
+    return refuse("the multipliers are not those that the scales give");
+  }
+  if (subtracts) {
+    // LiteRT rounds b and takes it away; we round its negative. They differ on exact halves.
+    const int64_t zero = ir::op_info(op_->kind).attr("b_zp") ? integer("b_zp") : 0;
+    for (int64_t code = wide() ? -32768 : -128; code <= (wide() ? 32767 : 127); ++code) {
+      const auto up = static_cast<int32_t>((code - zero) * (int64_t{1} << spare));
+      if (numerics::requantize(-up, b.mult, b.shift) != -numerics::requantize(up, b.mult, b.shift)) {
+        return refuse("SUB rounds a half of the second operand the other way");
+      }
+    }
+  }
+  const DimOrder order = common_order();
+  const Target t = target(y_scale);
+  const int made = emit(subtracts ? Op::kSub : Op::kAdd, ActivationOptions{t.activation},
+                        {broadcastable(0, order), broadcastable(1, order)},
+                        make_result(Layouts::in_order(result_shape(), order)));
+  put(t.limit ? limited(made) : made, order);
+  return ok();
+}
+
+/// LiteRT computes this multiplier in float: where that gives other codes, the product has a scale
+/// some floats beside its own, and a QUANTIZE that changes no code brings the right one back.
+Status TfliteLowering::multiply() {
+  THIMBLE_TRY(const float a_scale, operand_scale(0, "a_zp"));
+  THIMBLE_TRY(const float b_scale, operand_scale(1, "b_zp"));
+  THIMBLE_TRY(const float y_scale, result_scale());
+  const int64_t a_zp = integer("a_zp"), b_zp = integer("b_zp");
+  std::set<int32_t> products;
+  for (int64_t a = -128 - a_zp; a <= 127 - a_zp; ++a) {
+    for (int64_t b = -128 - b_zp; b <= 127 - b_zp; ++b) {
+      products.insert(static_cast<int32_t>(a * b));
+    }
+  }
+  const Step ours = to_code(multiplier(), bounds(), single_rounding());
+  constexpr int kTries = 16;
+  std::optional<float> found;
+  for (int i = 0; i < kTries && !found; ++i) {
+    float scale = y_scale;
+    for (int k = 0; k < (i + 1) / 2; ++k) {
+      scale = std::nextafter(scale, i % 2 == 0 ? 0.0F : INFINITY);
+    }
+    const auto theirs = litert_multiplier(static_cast<double>(a_scale * b_scale / scale));
+    const Step step = to_code(theirs, bounds());
+    const bool same = numerics::shift_in_range(theirs.shift) &&
+                      std::all_of(products.begin(), products.end(),
+                                  [&](int32_t p) { return ours(p) == step(p); });
+    if (same) found = scale;
+  }
+  if (!found) return refuse("MUL's multiplier, from the scales, gives other codes");
+  const DimOrder order = common_order();
+  const Shape out = Layouts::in_order(result_shape(), order);
+  const Target t = target(*found);
+  int made = make_result(out);
+  if (*found != y_scale) at(made).scale = {*found};
+  emit(Op::kMul, ActivationOptions{t.activation}, {broadcastable(0, order), broadcastable(1, order)},
+       made);
+  if (t.limit) made = limited(made);
+  if (*found != y_scale) made = emit(Op::kQuantize, {}, {made}, make_result(out));
+  put(made, order);
+  return ok();
+}
+
+/// Element code + 128 of the table: LiteRT's activations round in ways of their own.
+Status TfliteLowering::table() {
+  THIMBLE_CHECK(constant_operand(1));
+  const DimOrder order = common_order();
+  const Shape out = Layouts::in_order(result_shape(), order);
+  const int x = layouts_.get(operand(0), order);
+  const int whole = emit(Op::kCast, formats::tflite::CastOptions{DType::kInt8, DType::kInt32}, {x},
+                         make(out, DType::kInt32, ".code"));
+  const int place = emit(Op::kAdd, ActivationOptions{}, {whole, constants({1}, {128})},
+                         make(out, DType::kInt32, ".place"));
+  const int entries = make_result({256});
+  at(entries).name += ".table";
+  at(entries).data = graph_.value(operand(1)).constant->bytes;
+  put(emit(Op::kGather, formats::tflite::AxisOptions{0}, {entries, place}, make_result(out)), order);
+  return ok();
+}
+
+Status TfliteLowering::extreme_of_two() {
+  const DimOrder order = common_order();
+  put(emit(op_->kind == OpKind::maximum ? Op::kMaximum : Op::kMinimum, {},
+           {broadcastable(0, order), broadcastable(1, order)},
+           make_result(Layouts::in_order(result_shape(), order))),
+      order);
+  return ok();
+}
+
+/// Of the codes as whole numbers: on int8, LiteRT's comparisons scale and round first.
+Status TfliteLowering::compare() {
+  if (dtype(0) == ir::DType::kBool) return refuse("it compares truth values");
+  const DimOrder order = common_order();
+  const auto whole = [&](size_t i) {
+    const int x = broadcastable(i, order);
+    if (at(x).type == DType::kInt32 || at(x).type == DType::kInt64) return x;
+    const Shape s(at(x).shape.begin(), at(x).shape.end());
+    return emit(Op::kCast, formats::tflite::CastOptions{at(x).type, DType::kInt32}, {x},
+                make(s, DType::kInt32, ".code"));
+  };
+  constexpr Op kOps[] = {Op::kEqual,     Op::kNotEqual, Op::kLess,
+                         Op::kLessEqual, Op::kGreater,  Op::kGreaterEqual};
+  const Op kind = kOps[static_cast<size_t>(integer("relation"))];
+  put(emit(kind, {}, {whole(0), whole(1)}, make_result(Layouts::in_order(result_shape(), order))),
+      order);
+  return ok();
+}
+
+Status TfliteLowering::logical() {
+  const DimOrder order = common_order();
+  std::vector<int> operands = {broadcastable(0, order)};
+  Op kind = Op::kLogicalNot;
+  if (op_->kind != OpKind::logical_not) {
+    kind = op_->kind == OpKind::logical_and ? Op::kLogicalAnd : Op::kLogicalOr;
+    operands.push_back(broadcastable(1, order));
+  }
+  put(emit(kind, {}, operands, make_result(Layouts::in_order(result_shape(), order))), order);
+  return ok();
+}
+
+Status TfliteLowering::where() {
+  const DimOrder order = common_order();
+  put(emit(Op::kSelectV2, {},
+           {broadcastable(0, order), broadcastable(1, order), broadcastable(2, order)},
+           make_result(Layouts::in_order(result_shape(), order))),
+      order);
+  return ok();
+}
+
+Status TfliteLowering::rescale_codes() {
+  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
+  THIMBLE_TRY(const float y_scale, result_scale());
+  const auto theirs =
+      litert_multiplier(static_cast<double>(x_scale) / static_cast<double>(y_scale));
+  const int64_t zero = integer("x_zp");
+  const int64_t low = (wide() ? -32768 : -128) - zero, high = (wide() ? 32767 : 127) - zero;
+  if (!numerics::shift_in_range(theirs.shift) ||
+      !same_steps(to_code(multiplier(), bounds()), to_code(theirs, bounds()), low, high)) {
+    return refuse("QUANTIZE's multiplier, from the scales, gives other codes");
+  }
+  const DimOrder order = common_order();
+  put(emit(Op::kQuantize, {}, {layouts_.get(operand(0), order)},
+           make_result(Layouts::in_order(result_shape(), order))),
+      order);
+  return ok();
+}
+
+}  // namespace thimble::interchange

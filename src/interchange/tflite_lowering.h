@@ -1,0 +1,146 @@
+#pragma once
+// Integer graph to LiteRT, operator by operator: one function per kind of operator, in files by
+// family (tflite_*.cpp).
+//
+// LiteRT derives an operator's multipliers from the scales of its tensors. What is written is
+// therefore compared with what LiteRT will make of it; where that is not the same code for every
+// sum, the operator gets another form, or is refused.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "formats/tflite/model.h"
+#include "interchange/core.h"
+#include "interchange/layouts.h"
+#include "interchange/same.h"
+
+namespace thimble::interchange {
+
+class TfliteLowering : public TensorMaker {
+ public:
+  explicit TfliteLowering(const Core& core)
+      : core_(core), graph_(core.graph), layouts_(core.graph, *this) {}
+
+  Result<Bytes> run();
+
+  int transposed(int tensor, const std::vector<int>& perms, const ir::Shape& shape) override;
+  int reshaped(int tensor, const ir::Shape& shape) override;
+  int constant(const ir::Value& value, const ir::DimOrder& order) override;
+
+ private:
+  using DType = formats::tflite::DType;
+  using Op = formats::tflite::Op;
+  using Options = formats::tflite::Options;
+  using Activation = formats::tflite::Activation;
+
+  Status lower();
+  Status lower_movement();
+  Status lower_rest();
+
+  // tflite_weighted.cpp
+  struct Sums;  // what an operator adds up per output channel
+  Status convolution();
+  Status transposed_convolution();
+  Status linear();
+  Status matmul();
+  Result<std::vector<float>> weight_scales(const Sums& sums, bool matrix);
+  Sums sums_of(int64_t outs, const std::function<size_t(int64_t, int64_t)>& place);
+  int weights(const ir::Shape& shape, Bytes bytes, const std::vector<float>& scales, int axis);
+  int bias(const std::vector<float>& scales);
+  Result<int> padded(int x, const ir::Shape& kernel, formats::tflite::Padding* padding);
+
+  // tflite_elementwise.cpp
+  Status add_or_subtract();
+  Status multiply();
+  Status table();
+  Status extreme_of_two();
+  Status compare();
+  Status logical();
+  Status where();
+  Status rescale_codes();
+
+  // tflite_movement.cpp
+  Status reshape();
+  Status slice();
+  Status concat();
+  Status pad();
+  Status expand();
+  Status gather();
+
+  // tflite_pool.cpp
+  Status pool();
+  Status mean();
+  Status mean_of(int x, const ir::Shape& out, int y);
+  Status extreme();
+  Status position_of_extreme();
+  Status softmax();
+
+  // Of the operator at hand.
+  [[nodiscard]] int64_t integer(std::string_view name) const { return op_->integer(name); }
+  [[nodiscard]] std::vector<int64_t> integers(std::string_view name) const {
+    return op_->integers(name);
+  }
+  [[nodiscard]] bool has(size_t i) const {
+    return i < op_->inputs.size() && op_->inputs[i] != ir::kNoValue;
+  }
+  [[nodiscard]] ir::ValueId operand(size_t i) const { return op_->inputs[i]; }
+  [[nodiscard]] const ir::Shape& shape(size_t i) const { return graph_.type(operand(i)).shape; }
+  [[nodiscard]] ir::DType dtype(size_t i) const { return graph_.type(operand(i)).dtype; }
+  [[nodiscard]] const ir::Shape& result_shape() const { return graph_.type(op_->output).shape; }
+  [[nodiscard]] bool wide() const { return dtype(0) == ir::DType::kI16; }
+  int logical(size_t i) { return layouts_.get(operand(i), {}); }
+  int broadcastable(size_t i, const ir::DimOrder& order);
+  [[nodiscard]] ir::DimOrder common_order() const;
+  [[nodiscard]] Error refuse(const std::string& reason) const {
+    return refusal(*op_, "LiteRT", reason);
+  }
+  void put(int tensor, ir::DimOrder order = {}) {
+    layouts_.put(op_->output, std::move(order), tensor);
+  }
+  /// The operand's quantization, which must have the zero point that the attribute says.
+  Result<float> operand_scale(size_t i, std::string_view zero_point);
+  /// The result's, likewise.
+  Result<float> result_scale();
+  Status constant_operand(size_t i) const;
+  [[nodiscard]] numerics::Multiplier multiplier(const std::string& name = "") const;
+  [[nodiscard]] bool single_rounding() const;
+  [[nodiscard]] int32_t y_zero_point() const;
+  [[nodiscard]] Bounds bounds() const;
+
+  // Tensors and operators.
+  [[nodiscard]] formats::tflite::Tensor& at(int tensor) {
+    return model_.tensors[static_cast<size_t>(tensor)];
+  }
+  int make(const ir::Shape& shape, DType type, const std::string& suffix = "");
+  /// As `like`: its type and quantization.
+  int make_like(int like, const ir::Shape& shape);
+  /// With the type and quantization of the operator's result.
+  int make_result(const ir::Shape& shape);
+  int constants(const ir::Shape& shape, const std::vector<int32_t>& values);
+  int code_like(int like, int64_t value);
+  int emit(Op op, Options options, std::vector<int> inputs, int output);
+  /// What min and max are as an activation of a tensor with this scale; none: no activation says it.
+  [[nodiscard]] std::optional<Activation> activation(float scale) const;
+  /// y, limited to min and max by operators of their own.
+  int limited(int y);
+  /// A tensor for an operator that writes `y` and says `activation`, or needs limited() behind it.
+  struct Target {
+    Activation activation = Activation::kNone;
+    bool limit = false;
+  };
+  [[nodiscard]] Target target(float scale) const;
+
+  const Core& core_;
+  const ir::Graph& graph_;
+  formats::tflite::Model model_;
+  Layouts layouts_;
+  std::map<std::pair<ir::Shape, std::vector<int32_t>>, int> shared_;
+  const ir::Op* op_ = nullptr;
+};
+
+/// LiteRT's QuantizeMultiplier of what it computes in double.
+[[nodiscard]] numerics::Multiplier litert_multiplier(double real);
+
+}  // namespace thimble::interchange

@@ -1,0 +1,147 @@
+// Operators that move elements.
+
+#include <algorithm>
+
+#include "interchange/tflite_lowering.h"
+
+namespace thimble::interchange {
+
+using formats::tflite::DType;
+using formats::tflite::Op;
+using ir::DimOrder;
+using ir::Shape;
+
+namespace {
+
+std::vector<int32_t> narrow(const std::vector<int64_t>& values) {
+  return {values.begin(), values.end()};
+}
+
+Shape longer_than_one(const Shape& s) {
+  Shape kept;
+  for (const int64_t size : s) {
+    if (size != 1) kept.push_back(size);
+  }
+  return kept;
+}
+
+}  // namespace
+
+/// A row of elements is the same in any order; else the order must be logical.
+Status TfliteLowering::reshape() {
+  const Shape& to = result_shape();
+  const DimOrder from = layouts_.existing(operand(0));
+  if (to.size() == 4 && longer_than_one(to).size() <= 1 &&
+      longer_than_one(shape(0)).size() <= 1 && !graph_.value(operand(0)).constant) {
+    const Shape image = Layouts::in_order(to, Layouts::image());
+    put(reshaped(layouts_.get(operand(0), from), image), Layouts::image());
+    return ok();
+  }
+  put(reshaped(logical(0), to));
+  return ok();
+}
+
+Status TfliteLowering::slice() {
+  const DimOrder order = layouts_.existing(operand(0));
+  const auto axis = static_cast<size_t>(Layouts::position(order, integer("dim")));
+  const Shape out = Layouts::in_order(result_shape(), order);
+  const int x = layouts_.get(operand(0), order);
+  const auto rank = static_cast<int64_t>(out.size());
+  std::vector<int64_t> begin(out.size(), 0);
+  begin[axis] = integer("start");
+  if (integer("step") == 1) {
+    put(emit(Op::kSlice, {}, {x, constants({rank}, narrow(begin)), constants({rank}, narrow(out))},
+             make_result(out)),
+        order);
+    return ok();
+  }
+  std::vector<int64_t> end = out, step(out.size(), 1);
+  end[axis] = begin[axis] + (out[axis] - 1) * integer("step") + 1;
+  step[axis] = integer("step");
+  put(emit(Op::kStridedSlice, {},
+           {x, constants({rank}, narrow(begin)), constants({rank}, narrow(end)),
+            constants({rank}, narrow(step))},
+           make_result(out)),
+      order);
+  return ok();
+}
+
+Status TfliteLowering::concat() {
+  const DimOrder order = common_order();
+  std::vector<int> parts;
+  const auto& quant = graph_.type(op_->output).quant;
+  for (size_t i = 0; i < op_->inputs.size(); ++i) {
+    if (graph_.type(operand(i)).quant != quant && !graph_.value(operand(i)).constant) {
+      return refuse("CONCATENATION wants one scale in all operands");
+    }
+    parts.push_back(layouts_.get(operand(i), order));
+    at(parts.back()).scale = quant ? std::vector<float>{static_cast<float>(quant->scale[0])}
+                                   : std::vector<float>{};
+    if (quant) at(parts.back()).zero_point = {quant->zero_point[0]};
+  }
+  const int axis = Layouts::position(order, integer("dim"));
+  put(emit(Op::kConcatenation, formats::tflite::AxisOptions{axis}, parts,
+           make_result(Layouts::in_order(result_shape(), order))),
+      order);
+  return ok();
+}
+
+/// PAD writes the zero point, PADV2 any code.
+Status TfliteLowering::pad() {
+  const DimOrder order = layouts_.existing(operand(0));
+  const int x = layouts_.get(operand(0), order);
+  const Shape before = Layouts::in_order(integers("before"), order);
+  const Shape after = Layouts::in_order(integers("after"), order);
+  std::vector<int32_t> pairs;
+  for (size_t i = 0; i < before.size(); ++i) {
+    pairs.push_back(static_cast<int32_t>(before[i]));
+    pairs.push_back(static_cast<int32_t>(after[i]));
+  }
+  if (order.size() > 4) return refuse("PAD takes at most 4 dimensions");
+  const int list = constants({static_cast<int64_t>(order.size()), 2}, pairs);
+  const auto value = static_cast<int64_t>(op_->number("value"));
+  const int made = make_result(Layouts::in_order(result_shape(), order));
+  const bool zero = at(made).zero_point.empty() ? value == 0 : value == at(made).zero_point[0];
+  if (zero) {
+    emit(Op::kPad, {}, {x, list}, made);
+  } else {
+    emit(Op::kPadV2, {}, {x, list, code_like(made, value)}, made);
+  }
+  put(made, order);
+  return ok();
+}
+
+Status TfliteLowering::expand() {
+  const DimOrder order = common_order();
+  const Shape out = Layouts::in_order(result_shape(), order);
+  const int sizes = constants({static_cast<int64_t>(out.size())}, narrow(out));
+  put(emit(Op::kBroadcastTo, {}, {broadcastable(0, order), sizes}, make_result(out)), order);
+  return ok();
+}
+
+/// LiteRT counts from 0 only: constant positions are written so, and of others it reports an error.
+Status TfliteLowering::gather() {
+  const ir::Value& index = graph_.value(operand(1));
+  const auto axis = static_cast<int32_t>(integer("dim"));
+  int places = -1;
+  if (index.constant) {
+    const int64_t size = shape(0)[static_cast<size_t>(axis)];
+    std::vector<int32_t> values;
+    const size_t each = ir::dtype_bytes(index.type.dtype);
+    const ByteView bytes = index.constant->bytes;
+    for (size_t i = 0; i < bytes.size(); i += each) {
+      const int64_t raw = each == 8 ? static_cast<int64_t>(load_le<uint64_t>(bytes, i))
+                                    : static_cast<int32_t>(load_le<uint32_t>(bytes, i));
+      values.push_back(
+          static_cast<int32_t>(std::clamp<int64_t>(raw < 0 ? raw + size : raw, 0, size - 1)));
+    }
+    places = constants(index.type.shape, values);
+  } else {
+    places = logical(1);
+  }
+  put(emit(Op::kGather, formats::tflite::AxisOptions{axis}, {logical(0), places},
+           make_result(result_shape())));
+  return ok();
+}
+
+}  // namespace thimble::interchange

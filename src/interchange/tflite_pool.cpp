@@ -1,0 +1,214 @@
+// Pools, reductions and softmax.
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "interchange/tflite_lowering.h"
+
+namespace thimble::interchange {
+
+using formats::tflite::DType;
+using formats::tflite::Op;
+using formats::tflite::Padding;
+using ir::DimOrder;
+using ir::OpKind;
+using ir::Shape;
+
+Status TfliteLowering::pool() {
+  const bool is_mean = op_->kind == OpKind::qavg_pool2d || op_->kind == OpKind::qavg_pool2d16;
+  if (!is_mean && integers("dilation") != std::vector<int64_t>{1, 1}) {
+    return refuse("MAX_POOL_2D has no dilation");
+  }
+  const auto kernel = integers("kernel"), stride = integers("stride");
+  formats::tflite::PoolOptions options;
+  options.height = static_cast<int32_t>(kernel[0]);
+  options.width = static_cast<int32_t>(kernel[1]);
+  options.stride_h = static_cast<int32_t>(stride[0]);
+  options.stride_w = static_cast<int32_t>(stride[1]);
+  const int unpadded = layouts_.get(operand(0), Layouts::image());
+  const size_t transposed = model_.operators.size();
+  THIMBLE_TRY(const int x, padded(unpadded, kernel, &options.padding));
+  if (is_mean && model_.operators.size() != transposed) {
+    return refuse("AVERAGE_POOL_2D counts no padding but that of SAME");
+  }
+  Target t;
+  if (is_mean) {
+    const auto& quant = graph_.type(op_->output).quant;
+    const bool free = bounds().min <= (wide() ? -32768 : -128) &&
+                      bounds().max >= (wide() ? 32767 : 127);
+    if (!free && !quant) return refuse("its result has no scale");
+    t.limit = !free;
+  }
+  const int made = emit(is_mean ? Op::kAveragePool2d : Op::kMaxPool2d, options, {x},
+                        make_like(x, Layouts::in_order(result_shape(), Layouts::image())));
+  put(t.limit ? limited(made) : made, Layouts::image());
+  return ok();
+}
+
+namespace {
+
+/// What LiteRT's MEAN makes of the ratio of scales and the count: it divides the multiplier.
+numerics::Multiplier mean_multiplier(double ratio, int64_t count) {
+  numerics::Multiplier m = litert_multiplier(ratio);
+  int shift = 63 - std::countl_zero(static_cast<uint64_t>(count));
+  shift = std::min({shift, 32, 31 + m.shift});
+  m.mult = static_cast<int32_t>((int64_t{m.mult} << shift) / count);
+  m.shift -= shift;
+  return m;
+}
+
+}  // namespace
+
+/// Of a block of dimensions: [before, n, behind] as an image with n rows.
+Status TfliteLowering::mean() {
+  THIMBLE_CHECK(operand_scale(0, "x_zp"));
+  THIMBLE_CHECK(result_scale());
+  auto dims = integers("dims");
+  std::sort(dims.begin(), dims.end());
+  const Shape& s = shape(0);
+  if (s.size() == 4 && dims == std::vector<int64_t>{2, 3}) {
+    const Shape out = {s[0], 1, 1, s[1]};
+    const int y = make_result(out);
+    THIMBLE_CHECK(mean_of(layouts_.get(operand(0), Layouts::image()), out, y));
+    return ok();
+  }
+  for (size_t i = 1; i < dims.size(); ++i) {
+    if (dims[i] != dims[i - 1] + 1) return refuse("a mean over dimensions that are not neighbours");
+  }
+  const auto first = s.begin() + dims.front(), last = s.begin() + dims.back() + 1;
+  const Shape image = {ir::element_count(Shape(s.begin(), first)),
+                       ir::element_count(Shape(first, last)), 1,
+                       ir::element_count(Shape(last, s.end()))};
+  const Shape out = {image[0], 1, 1, image[3]};
+  const int y = make_result(out);
+  return mean_of(reshaped(logical(0), image), out, y);
+}
+
+/// MEAN where its multiplier gives our codes; else a depthwise convolution with ones, whose scale
+/// is about 1 / n.
+Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
+  const auto& s = at(x).shape;
+  const int64_t n = int64_t{s[1]} * s[2], channels = s[3];
+  const float x_scale = at(x).scale[0], y_scale = at(y).scale[0];
+  const int64_t zero = integer("x_zp");
+  const Step ours = to_code(multiplier(), bounds(), single_rounding());
+  const int64_t low = n * (-128 - zero), high = n * (127 - zero);
+  const double ratio = static_cast<double>(x_scale) / static_cast<double>(y_scale);
+  const auto finish = [&](int made) {
+    if (activation(y_scale) != formats::tflite::Activation::kNone) made = limited(made);
+    if (result_shape().size() == 4 && shape(0).size() == 4 && result_shape()[2] == 1 &&
+        result_shape()[3] == 1 && result_shape()[1] == out[3]) {
+      put(made, Layouts::image());
+    } else {
+      put(reshaped(made, result_shape()));
+    }
+    return ok();
+  };
+  const auto theirs = mean_multiplier(ratio, n);
+  if (numerics::shift_in_range(theirs.shift) &&
+      same_steps(ours, to_code(theirs, bounds()), low, high)) {
+    return finish(emit(Op::kMean, formats::tflite::ReducerOptions{}, {x, constants({2}, {1, 2})}, y));
+  }
+  float w = static_cast<float>(1.0 / static_cast<double>(n));
+  // A sum, not a mean, has n times the multiplier.
+  const double real = std::ldexp(static_cast<double>(multiplier().mult), multiplier().shift - 31);
+  w = static_cast<float>(real / ratio);
+  constexpr int kTries = 16;
+  for (int i = 0; i < kTries; ++i) {
+    const float scale = i % 2 == 0 ? w : std::nextafter(w, INFINITY);
+    const auto conv = litert_multiplier(static_cast<double>(x_scale) * static_cast<double>(scale) /
+                                        static_cast<double>(y_scale));
+    if (same_steps(ours, to_code(conv, bounds()), low, high)) {
+      const int ones = make({1, s[1], s[2], channels}, DType::kInt8, ".ones");
+      at(ones).data = Bytes(static_cast<size_t>(n * channels), std::byte(1));
+      at(ones).scale = {scale};
+      at(ones).zero_point = {0};
+      const int none = make({channels}, DType::kInt32, ".bias");
+      at(none).data = Bytes(static_cast<size_t>(channels) * 4);
+      at(none).scale = {x_scale * scale};
+      at(none).zero_point = {0};
+      return finish(emit(Op::kDepthwiseConv2d, formats::tflite::ConvOptions{}, {x, ones, none}, y));
+    }
+    if (i % 2 != 0) w = std::nextafter(w, 0.0F);
+  }
+  return refuse("neither MEAN's multiplier nor that of a convolution gives the same codes");
+}
+
+Status TfliteLowering::extreme() {
+  const DimOrder order = layouts_.existing(operand(0));
+  const int x = layouts_.get(operand(0), order);
+  std::vector<int32_t> axes;
+  Shape kept = shape(0);
+  for (const int64_t dim : integers("dims")) {
+    axes.push_back(Layouts::position(order, dim));
+    kept[static_cast<size_t>(dim)] = 1;
+  }
+  if (at(x).scale.empty() && at(x).type != DType::kInt32) return refuse("its operand has no scale");
+  const int list = constants({static_cast<int64_t>(axes.size())}, axes);
+  const Shape there = Layouts::in_order(kept, order);
+  int made = emit(op_->kind == OpKind::amax ? Op::kReduceMax : Op::kReduceMin,
+                  formats::tflite::ReducerOptions{}, {x, list}, make_like(x, there));
+  if (result_shape() == kept) {
+    put(made, order);
+    return ok();
+  }
+  if (!ir::same_memory(kept, order, {})) {
+    std::vector<int> perms;
+    for (size_t i = 0; i < kept.size(); ++i) {
+      perms.push_back(Layouts::position(order, static_cast<int64_t>(i)));
+    }
+    made = transposed(made, perms, kept);
+  }
+  put(reshaped(made, result_shape()));
+  return ok();
+}
+
+Status TfliteLowering::position_of_extreme() {
+  const int x = logical(0);
+  if (at(x).type != DType::kInt8) return refuse("ARG_MAX reads int8");
+  Shape out = shape(0);
+  const auto dim = static_cast<int32_t>(integer("dim"));
+  out.erase(out.begin() + dim);
+  const int axis = make({}, DType::kInt32, ".axis");
+  append_le(at(axis).data, static_cast<uint32_t>(dim));
+  const int made = emit(integer("smallest") != 0 ? Op::kArgMin : Op::kArgMax,
+                        formats::tflite::ArgOptions{}, {x, axis}, make(out, DType::kInt64));
+  put(out == result_shape() ? made : reshaped(made, result_shape()));
+  return ok();
+}
+
+/// LiteRT's softmax works on the last dimension, with a fixed scale of its result.
+Status TfliteLowering::softmax() {
+  const ir::Value& x_value = graph_.value(operand(0));
+  if (wide()) return refuse("SOFTMAX of int16 reads a table of its own");
+  if (!x_value.type.quant) return refuse("its operand has no scale");
+  const auto x_scale = static_cast<float>(x_value.type.quant->scale[0]);
+  const auto theirs = litert_multiplier(
+      std::min(static_cast<double>(x_scale) * 0x1p26, 0x1p31 - 1));
+  if (theirs != multiplier()) return refuse("the multiplier is not that of its operand's scale");
+  const ir::Type& type = graph_.type(op_->output);
+  if (type.dtype == ir::DType::kI16) {
+    return refuse("SOFTMAX from int8 to int16 has the scale 1/65536 and the zero point -32768");
+  }
+  if (type.quant != ir::per_tensor(0x1p-8, -128)) {
+    return refuse("SOFTMAX has a fixed scale of its result, and it another");
+  }
+  DimOrder order;
+  const auto rank = shape(0).size();
+  for (size_t i = 0; i < rank; ++i) {
+    if (static_cast<int64_t>(i) != integer("dim")) order.push_back(static_cast<uint8_t>(i));
+  }
+  order.push_back(static_cast<uint8_t>(integer("dim")));
+  const Shape there = Layouts::in_order(shape(0), order);
+  const Shape rows = {ir::element_count(there) / there.back(), there.back()};
+  int x = layouts_.get(operand(0), order);
+  if (rank > 4) x = reshaped(x, rows);
+  int made = emit(Op::kSoftmax, formats::tflite::SoftmaxOptions{}, {x},
+                  make_result(rank > 4 ? rows : there));
+  if (rank > 4) made = reshaped(made, there);
+  put(made, order);
+  return ok();
+}
+
+}  // namespace thimble::interchange

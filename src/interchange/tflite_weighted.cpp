@@ -1,0 +1,361 @@
+// Convolutions, linear layers and matrix products. LiteRT computes a channel's multiplier as scale
+// of x * scale of the weights / scale of y: the weights' scales are chosen so that it gives our
+// codes.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "interchange/tflite_lowering.h"
+
+namespace thimble::interchange {
+
+using formats::tflite::ConvOptions;
+using formats::tflite::DType;
+using formats::tflite::Op;
+using formats::tflite::Padding;
+using ir::Shape;
+
+/// Per output channel: bounds of the sum, and our multiplier.
+struct TfliteLowering::Sums {
+  std::vector<int64_t> low, high;
+  std::vector<numerics::Multiplier> scales;
+  std::vector<double> weight_scale;  // as the graph says; 0: it does not
+  float x_scale = 0, y_scale = 0;
+};
+
+namespace {
+
+/// How LiteRT comes to a multiplier from three scales.
+using Formula = double (*)(float x, float w, float y);
+
+double each_channel(float x, float w, float y) {
+  return static_cast<double>(x) * static_cast<double>(w) / static_cast<double>(y);
+}
+double one_for_all(float x, float w, float y) {
+  return static_cast<double>(x * w) / static_cast<double>(y);
+}
+
+constexpr int kNeighbours = 4;
+
+/// The number `steps` floats above, or below.
+float neighbour(float value, int steps) {
+  for (int i = 0; i < std::abs(steps); ++i) {
+    value = std::nextafter(value, steps > 0 ? INFINITY : 0.0F);
+  }
+  return value;
+}
+
+/// 0, 1, -1, 2, -2, ...
+int alternate(int i) {
+  return i % 2 == 0 ? -i / 2 : (i + 1) / 2;
+}
+
+}  // namespace
+
+/// `place(channel, i)` is the index of a channel's i-th weight; there are as many as fit.
+TfliteLowering::Sums TfliteLowering::sums_of(
+    int64_t outs, const std::function<size_t(int64_t, int64_t)>& place) {
+  const ir::Value& w = graph_.value(operand(1));
+  const auto codes = w.constant->data<int8_t>();
+  const auto mult = graph_.value(operand(3)).constant->data<int32_t>();
+  const auto shift = graph_.value(operand(4)).constant->data<int32_t>();
+  const int64_t zero = ir::op_info(op_->kind).attr("x_zp") ? integer("x_zp") : 0;
+  const int64_t least = (wide() ? -32768 : -128) - zero, most = (wide() ? 32767 : 127) - zero;
+  const int64_t each = static_cast<int64_t>(codes.size()) / outs;
+  Sums sums;
+  for (int64_t o = 0; o < outs; ++o) {
+    int64_t low = 0;
+    if (has(2)) {
+      const ir::Tensor& bias = *graph_.value(operand(2)).constant;
+      const auto at = static_cast<size_t>(o);
+      low = bias.dtype == ir::DType::kI64 ? bias.data<int64_t>()[at] : bias.data<int32_t>()[at];
+    }
+    int64_t high = low;
+    for (int64_t i = 0; i < each; ++i) {
+      const int64_t code = codes[place(o, i)];
+      low += std::min(code * least, code * most);
+      high += std::max(code * least, code * most);
+    }
+    sums.low.push_back(low);
+    sums.high.push_back(high);
+    const size_t entry = mult.size() > 1 ? static_cast<size_t>(o) : 0;
+    sums.scales.push_back({mult[entry], shift[entry]});
+    double scale = 0;
+    if (w.type.quant) {
+      const auto& all = w.type.quant->scale;
+      scale = all.size() > 1 ? all[static_cast<size_t>(o) % all.size()] : all[0];
+    }
+    sums.weight_scale.push_back(scale);
+  }
+  return sums;
+}
+
+/// A scale per channel, or one in all where that gives the same. `matrix`: FULLY_CONNECTED's way.
+Result<std::vector<float>> TfliteLowering::weight_scales(const Sums& sums, bool matrix) {
+  const auto fits = [&](size_t o, double real) {
+    const numerics::Multiplier theirs = litert_multiplier(real);
+    if (theirs == sums.scales[o] && single_rounding() == matrix) return true;
+    if (wide()) return false;  // 64-bit sums: only the same multiplier is taken
+    return numerics::shift_in_range(theirs.shift) && sums.low[o] >= INT32_MIN &&
+           sums.high[o] <= INT32_MAX &&
+           same_steps(to_code(sums.scales[o], bounds(), single_rounding()),
+                      to_code(theirs, bounds(), matrix), sums.low[o], sums.high[o]);
+  };
+  const auto search = [&](size_t o, Formula formula) -> std::optional<float> {
+    const numerics::Multiplier& m = sums.scales[o];
+    const double derived = std::ldexp(static_cast<double>(m.mult), m.shift - 31) *
+                           static_cast<double>(sums.y_scale) / static_cast<double>(sums.x_scale);
+    for (const double start : {sums.weight_scale[o], derived}) {
+      if (!(start > 0)) continue;
+      for (int i = 0; i <= 2 * kNeighbours; ++i) {
+        const float w = neighbour(static_cast<float>(start), alternate(i));
+        if (fits(o, formula(sums.x_scale, w, sums.y_scale))) return w;
+      }
+    }
+    // A channel of nothing but its bias may have the multiplier 0.
+    if (m.mult == 0 && fits(o, 0x1p-100)) return 0x1p-100F;
+    return std::nullopt;
+  };
+  if (std::all_of(sums.scales.begin(), sums.scales.end(),
+                  [&](const auto& m) { return m == sums.scales[0]; })) {
+    const Formula formula = matrix ? one_for_all : each_channel;
+    const auto w = search(0, formula);
+    bool all = w.has_value();
+    for (size_t o = 0; all && o < sums.scales.size(); ++o) {
+      all = fits(o, formula(sums.x_scale, *w, sums.y_scale));
+    }
+    if (all) return std::vector<float>{*w};
+  }
+  std::vector<float> scales;
+  for (size_t o = 0; o < sums.scales.size(); ++o) {
+    const auto w = search(o, each_channel);
+    if (!w || (matrix && sums.scales.size() == 1)) {
+      return refuse(fmt::format("no scale of the weights of channel {} gives the multiplier {}", o,
+                                std::ldexp(static_cast<double>(sums.scales[o].mult),
+                                           sums.scales[o].shift - 31)));
+    }
+    scales.push_back(*w);
+  }
+  return scales;
+}
+
+int TfliteLowering::weights(const Shape& shape, Bytes bytes, const std::vector<float>& scales,
+                            int axis) {
+  const int made = make(shape, DType::kInt8);
+  at(made).name = graph_.value(operand(1)).name;
+  at(made).data = std::move(bytes);
+  at(made).scale = scales;
+  at(made).zero_point.assign(scales.size(), 0);
+  at(made).axis = scales.size() > 1 ? axis : 0;
+  return made;
+}
+
+/// int32, or int64 beside int16 activations; zeros where there is none.
+int TfliteLowering::bias(const std::vector<float>& scales) {
+  const auto& mult = graph_.value(operand(3)).type.shape;
+  int64_t outs = mult[0];
+  if (has(2)) outs = shape(2)[0];
+  if (!has(2)) {
+    outs = op_->kind == ir::OpKind::qlinear || op_->kind == ir::OpKind::qlinear16
+               ? shape(1)[0]
+               : result_shape()[1];
+  }
+  const int made = make({outs}, wide() ? DType::kInt64 : DType::kInt32);
+  at(made).name = has(2) ? graph_.value(operand(2)).name : at(made).name + ".bias";
+  at(made).data = has(2) ? Bytes(graph_.value(operand(2)).constant->bytes)
+                         : Bytes(static_cast<size_t>(outs) * (wide() ? 8 : 4));
+  const float x = static_cast<float>(graph_.type(operand(0)).quant->scale[0]);
+  for (const float w : scales) at(made).scale.push_back(x * w);
+  at(made).zero_point.assign(scales.size(), 0);
+  return made;
+}
+
+namespace {
+
+/// One dimension of a window: how much LiteRT's SAME would pad, and what there is.
+struct Side {
+  int64_t before = 0, after = 0;  // as far as windows read
+  bool same = false, valid = false;
+};
+
+Side side_of(int64_t size, int64_t before, int64_t after, int64_t window, int64_t stride) {
+  const int64_t out = (size + before + after - window) / stride + 1;
+  const int64_t needed = (out - 1) * stride + window - size;  // of padding, for so many windows
+  Side side;
+  side.before = before;
+  side.after = std::max<int64_t>(needed - before, 0);
+  const int64_t total = std::max<int64_t>(needed, 0);
+  side.same = out == (size + stride - 1) / stride && before == total / 2;
+  side.valid = before == 0 && needed <= 0;
+  return side;
+}
+
+}  // namespace
+
+/// x [N, H, W, C], padded with its zero point where LiteRT's two kinds of padding do not say it.
+Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding) {
+  const auto stride = integers("stride"), pads = integers("padding");
+  const auto& s = at(x).shape;
+  const Side rows = side_of(s[1], pads[0], pads[2], kernel[0], stride[0]);
+  const Side columns = side_of(s[2], pads[1], pads[3], kernel[1], stride[1]);
+  if (rows.valid && columns.valid) return x;
+  if (rows.same && columns.same) {
+    *padding = Padding::kSame;
+    return x;
+  }
+  const auto pad = [](int64_t n) { return static_cast<int32_t>(n); };
+  const int list = constants({4, 2}, {0, 0, pad(rows.before), pad(rows.after), pad(columns.before),
+                                      pad(columns.after), 0, 0});
+  const Shape out = {s[0], s[1] + rows.before + rows.after, s[2] + columns.before + columns.after,
+                     s[3]};
+  const bool largest = op_->kind == ir::OpKind::max_pool2d || op_->kind == ir::OpKind::max_pool2d16;
+  if (largest) {
+    const int lowest = code_like(x, wide() ? -32768 : -128);
+    return emit(Op::kPadV2, {}, {x, list, lowest}, make_like(x, out));
+  }
+  return emit(Op::kPad, {}, {x, list}, make_like(x, out));
+}
+
+Status TfliteLowering::convolution() {
+  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_operand(i));
+  if (has(2)) THIMBLE_CHECK(constant_operand(2));
+  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
+  THIMBLE_TRY(const float y_scale, result_scale());
+  const ir::Tensor& w = *graph_.value(operand(1)).constant;
+  const int64_t outs = w.shape[0], channels = shape(0)[1];
+  const int64_t each = ir::element_count(w.shape) / outs;
+  Sums sums = sums_of(outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * each + i); });
+  sums.x_scale = x_scale;
+  sums.y_scale = y_scale;
+  THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
+  const auto stride = integers("stride"), dilation = integers("dilation");
+  ConvOptions options;
+  options.stride_h = static_cast<int32_t>(stride[0]);
+  options.stride_w = static_cast<int32_t>(stride[1]);
+  options.dilation_h = static_cast<int32_t>(dilation[0]);
+  options.dilation_w = static_cast<int32_t>(dilation[1]);
+  options.wide_bias = wide();
+  const Shape window = {(w.shape[2] - 1) * dilation[0] + 1, (w.shape[3] - 1) * dilation[1] + 1};
+  THIMBLE_TRY(const int x,
+              padded(layouts_.get(operand(0), Layouts::image()), window, &options.padding));
+  const bool depthwise = integer("groups") == channels && w.shape[1] == 1 && channels > 1;
+  int kernel = -1;
+  if (depthwise) {
+    options.depth_multiplier = static_cast<int32_t>(outs / channels);
+    kernel = weights({1, w.shape[2], w.shape[3], outs}, ir::to_memory(w, {1, 2, 3, 0}), scales, 3);
+  } else {
+    kernel = weights({outs, w.shape[2], w.shape[3], w.shape[1]}, ir::to_memory(w, {0, 2, 3, 1}),
+                     scales, 0);
+  }
+  const Target t = target(y_scale);
+  options.activation = t.activation;
+  const int made = emit(depthwise ? Op::kDepthwiseConv2d : Op::kConv2d, options,
+                        {x, kernel, bias(scales)},
+                        make_result(Layouts::in_order(result_shape(), Layouts::image())));
+  put(t.limit ? limited(made) : made, Layouts::image());
+  return ok();
+}
+
+/// Without padding, and what is too much cut off behind it.
+Status TfliteLowering::transposed_convolution() {
+  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_operand(i));
+  if (has(2)) THIMBLE_CHECK(constant_operand(2));
+  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
+  THIMBLE_TRY(const float y_scale, result_scale());
+  if (integer("groups") != 1) return refuse("TRANSPOSE_CONV has no groups");
+  if (integers("dilation") != std::vector<int64_t>{1, 1}) {
+    return refuse("TRANSPOSE_CONV has no dilation");
+  }
+  const ir::Tensor& w = *graph_.value(operand(1)).constant;
+  const int64_t outs = w.shape[1], taps = w.shape[2] * w.shape[3];
+  Sums sums = sums_of(outs, [&](int64_t o, int64_t i) {
+    return static_cast<size_t>((i / taps * outs + o) * taps + i % taps);
+  });
+  sums.x_scale = x_scale;
+  sums.y_scale = y_scale;
+  THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
+  const auto stride = integers("stride"), pads = integers("padding");
+  ConvOptions options;
+  options.stride_h = static_cast<int32_t>(stride[0]);
+  options.stride_w = static_cast<int32_t>(stride[1]);
+  const Shape& y = result_shape();
+  const Shape full = {y[0], y[2] + pads[0] + pads[2], y[3] + pads[1] + pads[3], y[1]};
+  const Target t = target(y_scale);
+  options.activation = t.activation;
+  const int sizes = constants({4}, {full.begin(), full.end()});
+  const int kernel = weights({outs, w.shape[2], w.shape[3], w.shape[0]},
+                             ir::to_memory(w, {1, 2, 3, 0}), scales, 0);
+  int made = emit(Op::kTransposeConv, options,
+                  {sizes, kernel, layouts_.get(operand(0), Layouts::image()), bias(scales)},
+                  make_result(full));
+  if (t.limit) made = limited(made);
+  const Shape kept = {y[0], y[2], y[3], y[1]};
+  if (kept != full) {
+    const int begin = constants({4}, {0, static_cast<int32_t>(pads[0]),
+                                      static_cast<int32_t>(pads[1]), 0});
+    const int size = constants({4}, {kept.begin(), kept.end()});
+    made = emit(Op::kSlice, {}, {made, begin, size}, make_like(made, kept));
+  }
+  put(made, Layouts::image());
+  return ok();
+}
+
+/// LiteRT's FULLY_CONNECTED rounds once; rounding twice, a linear layer is a convolution of an image
+/// with one column.
+Status TfliteLowering::linear() {
+  for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_operand(i));
+  if (has(2)) THIMBLE_CHECK(constant_operand(2));
+  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
+  THIMBLE_TRY(const float y_scale, result_scale());
+  const ir::Tensor& w = *graph_.value(operand(1)).constant;
+  const int64_t outs = w.shape[0], ins = w.shape[1];
+  Sums sums = sums_of(outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * ins + i); });
+  sums.x_scale = x_scale;
+  sums.y_scale = y_scale;
+  const bool matrix = single_rounding();
+  THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, matrix));
+  const int64_t rows = ir::element_count(shape(0)) / ins;
+  const Shape from = matrix ? Shape{rows, ins} : Shape{1, rows, 1, ins};
+  const Shape to = matrix ? Shape{rows, outs} : Shape{1, rows, 1, outs};
+  const Shape kernel_shape = matrix ? w.shape : Shape{outs, 1, 1, ins};
+  int x = logical(0);
+  if (shape(0) != from) x = reshaped(x, from);
+  const Target t = target(y_scale);
+  const int kernel = weights(kernel_shape, Bytes(w.bytes), scales, 0);
+  const int y = make_result(to);
+  if (matrix) {
+    emit(Op::kFullyConnected, formats::tflite::ActivationOptions{t.activation},
+         {x, kernel, bias(scales)}, y);
+  } else {
+    ConvOptions options;
+    options.activation = t.activation;
+    options.wide_bias = wide();
+    emit(Op::kConv2d, options, {x, kernel, bias(scales)}, y);
+  }
+  int made = t.limit ? limited(y) : y;
+  if (result_shape() != to) made = reshaped(made, result_shape());
+  put(made);
+  return ok();
+}
+
+Status TfliteLowering::matmul() {
+  THIMBLE_TRY(const float a_scale, operand_scale(0, "a_zp"));
+  THIMBLE_TRY(const float b_scale, operand_scale(1, "b_zp"));
+  THIMBLE_TRY(const float y_scale, result_scale());
+  if (shape(0).size() < 2 || shape(1).size() < 2) return refuse("an operand of one dimension");
+  const int64_t terms = shape(0).back();
+  const auto theirs = litert_multiplier(one_for_all(a_scale, b_scale, y_scale));
+  const int64_t far = terms * 255 * 255;
+  if (far > INT32_MAX || !same_steps(to_code(multiplier(), bounds(), single_rounding()),
+                                     to_code(theirs, bounds()), -far, far)) {
+    return refuse("BATCH_MATMUL's multiplier, from the scales, gives other codes");
+  }
+  const bool transpose = integer("transpose_b") != 0;
+  const int made = emit(Op::kBatchMatMul, formats::tflite::MatMulOptions{transpose},
+                        {logical(0), logical(1)}, make_result(result_shape()));
+  put(activation(y_scale) == formats::tflite::Activation::kNone ? made : limited(made));
+  return ok();
+}
+
+}  // namespace thimble::interchange

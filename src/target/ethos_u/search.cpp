@@ -1,0 +1,368 @@
+#include "target/ethos_u/search.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace thimble::target::ethos_u {
+namespace {
+
+constexpr int kLongest = 14;  // operations of a cascade
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Search::Search(const Network& network, const ScheduleOptions& options, Chooser* chooser,
+               std::vector<bool> counted, bool cascades)
+    : network_(network), options_(options), chooser_(*chooser), counted_(std::move(counted)) {
+  pieces_.resize(static_cast<size_t>(network.op_count()));
+  for (int i = 0; i < network.op_count(); ++i) {
+    add_piece(i, i + 1, 0, nullptr);
+    if (!pieces_[static_cast<size_t>(i)].empty()) {
+      whole_ = std::max(whole_, pieces_[static_cast<size_t>(i)].front().held);
+    }
+    if (cascades) add_pieces(i);
+  }
+}
+
+void Search::add_pieces(int first) {
+  static constexpr int64_t kStripes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
+  const int end = std::min(first + kLongest, network_.op_count());
+  for (int last = first + 1; last < end; ++last) {
+    if (!goes_by_rows(network_.op(last)) || !goes_by_rows(network_.op(first))) return;
+    const int64_t height = network_.op(last).ofm.shape.h;
+    for (const int64_t rows : kStripes) {
+      if (rows * 2 > height + 1) break;
+      const auto stripes = make_stripes(network_, first, last + 1, rows);
+      if (stripes && !stripes->rings.empty()) add_piece(first, last + 1, rows, &*stripes);
+    }
+  }
+}
+
+Memory Search::memory_of(int tensor, int first, int end) const {
+  if (network_.program->tensors[static_cast<size_t>(tensor)].role == TensorRole::kConstant) {
+    return may_buffer() ? Memory::kExternal : Memory::kSram;
+  }
+  const bool ring = end - first > 1 && is_internal(network_, tensor, first, end);
+  return ring || options_.mode != MemoryMode::kDedicatedSram ||
+                 counted_[static_cast<size_t>(tensor)]
+             ? Memory::kSram
+             : Memory::kExternal;
+}
+
+OpMemories Search::memories(int op, int first, int end, bool near) const {
+  const NpuOp& from = network_.op(op);
+  OpMemories result;
+  result.ifm = memory_of(from.ifm.tensor, first, end);
+  result.ofm = memory_of(from.ofm.tensor, first, end);
+  if (from.ifm2) result.ifm2 = memory_of(from.ifm2->tensor, first, end);
+  result.weights = near || !may_buffer() ? Memory::kSram : Memory::kExternal;
+  return result;
+}
+
+double Search::copy(int64_t bytes) const {
+  return copy_cycles(chooser_.system(), Memory::kExternal, Memory::kSram, bytes);
+}
+
+int64_t Search::held(int first, int end, const Stripes* stripes) const {
+  int64_t bytes = 0;
+  for (size_t t = 0; t < network_.tensors.size(); ++t) {
+    const TensorUse& use = network_.tensors[t];
+    if (!use.used() || use.first >= end || use.last < first) continue;
+    const int tensor = static_cast<int>(t);
+    const auto ring = stripes != nullptr ? stripes->rings.find(tensor) : decltype(stripes->rings.end()){};
+    if (stripes != nullptr && ring != stripes->rings.end()) {
+      bytes += network_.ring_bytes(tensor, ring->second);
+    } else if (counted_[t]) {
+      bytes += use.bytes;
+    }
+  }
+  const int over = end - first == 1 ? network_.in_place[static_cast<size_t>(first)] : -1;
+  if (over >= 0 && counted_[static_cast<size_t>(over)] &&
+      counted_[static_cast<size_t>(network_.op(first).ofm.tensor)]) {
+    bytes -= network_.use(over).bytes;
+  }
+  return bytes;
+}
+
+void Search::add_piece(int first, int end, int64_t stripe, const Stripes* stripes) {
+  Piece piece;
+  piece.first = first;
+  piece.end = end;
+  piece.stripe = stripe;
+  piece.held = held(first, end, stripes);
+  for (int i = first; i < end; ++i) {
+    const NpuOp& op = network_.op(i);
+    Part part;
+    if (op.kind != NpuOpKind::kDma) {
+      std::map<int64_t, std::pair<int64_t, Span>> kernels;  // by rows: how many, the last one
+      int64_t most = op.ofm.shape.h;
+      if (stripes != nullptr) {
+        most = 0;
+        for (const Step& step : stripes->steps) {
+          if (step.op != i) continue;
+          auto& [count, rows] = kernels[step.rows.size()];
+          ++count, rows = step.rows;
+        }
+        int64_t often = 0;
+        for (const auto& [rows, kind] : kernels) {
+          if (kind.first > often) often = kind.first, most = rows;
+        }
+      } else {
+        kernels[most] = {1, {0, most}};
+      }
+      for (const bool near : {true, false}) {
+        const OpMemories where = memories(i, first, end, near);
+        const OpDraft* draft = chooser_.draft(i, most, where);
+        if (draft == nullptr) return;
+        if (near) part.weight_bytes = chooser_.weight_bytes(i, *draft);
+        double cycles = 0;
+        for (const auto& [rows, kind] : kernels) {
+          cycles += static_cast<double>(kind.first) *
+                    chooser_.cycles(i, *draft, kind.second, op.ofm.shape.c, where);
+        }
+        (near ? part.near : part.far) = draft;
+        (near ? part.near_cycles : part.far_cycles) = cycles;
+      }
+    }
+    piece.parts.push_back(part);
+  }
+  pieces_[static_cast<size_t>(first)].push_back(std::move(piece));
+}
+
+int64_t Search::smallest() const {
+  // The lowest ceiling under which a path leads through.
+  std::vector<int64_t> ceiling(pieces_.size() + 1, std::numeric_limits<int64_t>::max());
+  ceiling[0] = 0;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    for (const Piece& piece : pieces_[i]) {
+      int64_t& at = ceiling[static_cast<size_t>(piece.end)];
+      at = std::min(at, std::max(ceiling[i], piece.held));
+    }
+  }
+  return ceiling.back();
+}
+
+Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
+  Costed result;
+  result.buffered.assign(piece.parts.size(), false);
+  int64_t room = budget - piece.held;
+  if (room < 0) {
+    result.cycles = kNever;
+    return result;
+  }
+  double kernels = 0, copies = 0;
+  std::vector<size_t> order;
+  for (size_t i = 0; i < piece.parts.size(); ++i) {
+    kernels += piece.parts[i].far_cycles;
+    if (piece.parts[i].weight_bytes > 0 && may_buffer()) order.push_back(i);
+  }
+  const auto gain = [&](size_t i) {
+    const Part& part = piece.parts[i];
+    return (part.far_cycles - part.near_cycles) / static_cast<double>(part.weight_bytes);
+  };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gain(a) > gain(b); });
+  for (const size_t i : order) {
+    const Part& part = piece.parts[i];
+    if (gain(i) <= 0) continue;
+    // A single operation brings its weights in slices, two of which are there at a time.
+    const int64_t channels = network_.op(piece.first + static_cast<int>(i)).ofm.shape.c;
+    const int64_t least = piece.stripe == 0 ? std::min(part.weight_bytes, part.weight_bytes * 32 /
+                                                           std::max<int64_t>(32, channels) + 512)
+                                            : part.weight_bytes;
+    if (least > room) continue;
+    room -= least;
+    result.buffered[i] = true;
+    kernels += part.near_cycles - part.far_cycles;
+    copies += copy(part.weight_bytes);
+  }
+  result.cycles = std::max(kernels, copies);
+  return result;
+}
+
+std::optional<Search::Found> Search::solve(int64_t budget) {
+  std::vector<double> least(pieces_.size() + 1, kNever);
+  std::vector<const Piece*> from(pieces_.size() + 1, nullptr);
+  least[0] = 0;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (least[i] == kNever) continue;
+    for (const Piece& piece : pieces_[i]) {
+      const double cycles = least[i] + cost(piece, budget).cycles;
+      double& at = least[static_cast<size_t>(piece.end)];
+      if (cycles < at) at = cycles, from[static_cast<size_t>(piece.end)] = &piece;
+    }
+  }
+  if (least.back() == kNever) return std::nullopt;
+  std::vector<const Piece*> path;
+  for (size_t at = pieces_.size(); at > 0; at = static_cast<size_t>(from[at]->first)) {
+    path.push_back(from[at]);
+  }
+  std::reverse(path.begin(), path.end());
+  return build(path, budget);
+}
+
+/// Cuts the weights of a single operation into slices: some, so that one is computed with while
+/// the next ones come, and as many as the room asks for.
+void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) {
+  const Part& part = piece.parts[static_cast<size_t>(op - piece.first)];
+  const NpuOp& from = network_.op(op);
+  const int64_t channels = from.ofm.shape.c;
+  int64_t wanted = std::clamp<int64_t>(part.weight_bytes / 6144, 1, 6);
+  const OpMemories where = memories(op, piece.first, piece.end, true);
+  const Span rows{0, from.ofm.shape.h};
+  for (;; ++wanted) {
+    const int64_t most = (channels + wanted - 1) / wanted;
+    const OpDraft* shallow = chooser_.draft(op, rows.end, where, std::max<int64_t>(most, 1));
+    if (shallow == nullptr) return;
+    const int64_t unit = shallow->block.d;
+    const int64_t step = std::max(unit, most / unit * unit);
+    const int64_t slice = part.weight_bytes * std::min(step, channels) / channels + 64;
+    const bool last = step == unit && unit <= 16;
+    const bool needed = slice * 2 > room && part.weight_bytes > room;
+    if (needed && !last && wanted < 64) continue;
+    double cycles = 0;
+    std::vector<int64_t> starts;
+    for (int64_t c = 0; c < channels; c += step) {
+      starts.push_back(c);
+      cycles += chooser_.cycles(op, *shallow, rows, std::min(step, channels - c), where);
+    }
+    // Slices that cost more than they hide are none.
+    const bool hides = cycles < part.near_cycles + copy(part.weight_bytes);
+    if (!hides && part.weight_bytes <= room) return;
+    draft->block = shallow->block;
+    draft->starts = starts;
+    return;
+  }
+}
+
+std::vector<double> Search::step_cycles(const Draft& draft,
+                                        const std::vector<const Piece*>& piece_of) const {
+  std::vector<double> cycles;
+  for (const Step& step : draft.steps) {
+    const NpuOp& op = network_.op(step.op);
+    const OpDraft& one = draft.ops[static_cast<size_t>(step.op)];
+    const Piece& piece = *piece_of[static_cast<size_t>(step.op)];
+    if (step.kind == Step::Kind::kOpDma) {
+      cycles.push_back(copy(network_.use(op.ofm.tensor).bytes));
+      continue;
+    }
+    int64_t channels = op.ofm.shape.c;
+    if (!one.starts.empty()) {
+      const auto at = static_cast<size_t>(step.slice);
+      const int64_t end = at + 1 < one.starts.size() ? one.starts[at + 1] : op.ofm.shape.c;
+      channels = end - one.starts[at];
+    }
+    if (step.kind == Step::Kind::kWeightDma) {
+      cycles.push_back(copy(chooser_.weight_bytes(step.op, one) * channels / op.ofm.shape.c));
+      continue;
+    }
+    const OpMemories where = memories(step.op, piece.first, piece.end, one.buffered);
+    cycles.push_back(chooser_.cycles(step.op, one, step.rows, channels, where));
+  }
+  return cycles;
+}
+
+/// Copies of weights between the kernels; what finds no room is read where it lies.
+void Search::bring_weights(const std::vector<const Piece*>& piece_of,
+                           const std::vector<bool>& counted, int64_t budget, Draft* draft) {
+  while (true) {
+    Kernels kernels;
+    kernels.steps = draft->steps;
+    kernels.cycles = step_cycles(*draft, piece_of);
+    for (const int64_t live : live_bytes(network_, *draft, counted)) {
+      kernels.room.push_back(budget - live);
+    }
+    std::vector<Copying> copies;
+    for (int i = 0; i < network_.op_count(); ++i) {
+      const OpDraft& one = draft->ops[static_cast<size_t>(i)];
+      if (!one.buffered) continue;
+      const int64_t bytes = chooser_.weight_bytes(i, one);
+      const int64_t channels = network_.op(i).ofm.shape.c;
+      for (size_t s = 0; s < one.starts.size(); ++s) {
+        const int64_t end = s + 1 < one.starts.size() ? one.starts[s + 1] : channels;
+        const int64_t slice = (bytes * (end - one.starts[s]) / channels + 63) / 16 * 16;
+        copies.push_back({i, static_cast<int>(s), slice, copy(slice)});
+      }
+    }
+    std::vector<Step> steps;
+    const int failed = insert_copies(std::move(kernels), copies, &steps);
+    if (failed < 0) {
+      draft->steps = steps;
+      return;
+    }
+    const Piece& piece = *piece_of[static_cast<size_t>(failed)];
+    OpDraft& one = draft->ops[static_cast<size_t>(failed)];
+    const int cascade = one.cascade;
+    one = *piece.parts[static_cast<size_t>(failed - piece.first)].far;
+    one.cascade = cascade;
+    std::erase_if(draft->steps,
+                  [&](const Step& step) { return step.op == failed && step.slice > 0; });
+  }
+}
+
+Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budget) {
+  Found found;
+  Draft& draft = found.draft;
+  draft.tensors.resize(network_.tensors.size());
+  draft.ops.resize(pieces_.size());
+  std::vector<const Piece*> piece_of(pieces_.size(), nullptr);
+  for (size_t t = 0; t < network_.tensors.size(); ++t) {
+    draft.tensors[t].format = network_.tensors[t].format;
+    draft.tensors[t].rows = network_.program->tensors[t].shape.h;
+    draft.tensors[t].fast =
+        options_.mode == MemoryMode::kDedicatedSram && counted_[t];
+  }
+  std::vector<bool> counted = counted_;
+  int cascade = 0;
+  for (const Piece* piece : path) {
+    found.peak = std::max(found.peak, piece->held);
+    const Costed costed = cost(*piece, budget);
+    for (int i = piece->first; i < piece->end; ++i) {
+      const auto at = static_cast<size_t>(i - piece->first);
+      const Part& part = piece->parts[at];
+      piece_of[static_cast<size_t>(i)] = piece;
+      OpDraft& one = draft.ops[static_cast<size_t>(i)];
+      const OpDraft* from = costed.buffered[at] ? part.near : part.far;
+      if (from != nullptr) one = *from;
+      one.buffered = costed.buffered[at];
+      if (one.buffered && piece->stripe == 0) cut_weights(i, *piece, budget - piece->held, &one);
+      if (piece->stripe > 0) one.cascade = cascade;
+    }
+    if (piece->stripe > 0) {
+      ++cascade;
+      const auto stripes = make_stripes(network_, piece->first, piece->end, piece->stripe);
+      for (const auto& [tensor, rows] : stripes->rings) {
+        draft.tensors[static_cast<size_t>(tensor)].rows = rows;
+        draft.tensors[static_cast<size_t>(tensor)].fast =
+            options_.mode == MemoryMode::kDedicatedSram;
+        counted[static_cast<size_t>(tensor)] = true;
+      }
+      draft.steps.insert(draft.steps.end(), stripes->steps.begin(), stripes->steps.end());
+      continue;
+    }
+    const NpuOp& op = network_.op(piece->first);
+    const int over = network_.in_place[static_cast<size_t>(piece->first)];
+    if (over >= 0 && counted[static_cast<size_t>(over)] == counted[static_cast<size_t>(op.ofm.tensor)]) {
+      draft.tensors[static_cast<size_t>(op.ofm.tensor)].same_place = over;
+    }
+    const size_t slices = std::max<size_t>(1, draft.ops[static_cast<size_t>(piece->first)].starts.size());
+    for (size_t slice = 0; slice < slices; ++slice) {
+      Step step;
+      step.kind = op.kind == NpuOpKind::kDma ? Step::Kind::kOpDma : Step::Kind::kKernel;
+      step.op = piece->first;
+      step.rows = {0, op.ofm.shape.h};
+      step.slice = static_cast<int>(slice);
+      draft.steps.push_back(step);
+    }
+  }
+  bring_weights(piece_of, counted, budget, &draft);
+  const std::vector<double> cycles = step_cycles(draft, piece_of);
+  found.cycles = timeline(chooser_.config(), draft.steps, cycles);
+  found.op_cycles.assign(pieces_.size(), 0);
+  for (size_t i = 0; i < cycles.size(); ++i) {
+    if (draft.steps[i].kind == Step::Kind::kWeightDma) continue;
+    found.op_cycles[static_cast<size_t>(draft.steps[i].op)] += cycles[i];
+  }
+  return found;
+}
+
+}  // namespace thimble::target::ethos_u

@@ -1,0 +1,81 @@
+#pragma once
+// The search for cascades under a budget of memory.
+//
+// A program is cut into pieces of neighbouring operations: single ones, or cascades of some stripe
+// height. What a piece needs is its rings and whatever else lives while it runs, which does not
+// depend on how the rest is cut; so the best cut under a budget is a shortest path over the
+// positions (a few thousand edges, each costed once).
+
+#include <optional>
+#include <vector>
+
+#include "target/ethos_u/chooser.h"
+#include "target/ethos_u/prefetch.h"
+#include "target/ethos_u/stripes.h"
+
+namespace thimble::target::ethos_u {
+
+class Search {
+ public:
+  /// `counted`: tensors in the memory that the budget is of, where they are no rings; `cascades`:
+  /// false looks at single operations alone.
+  Search(const Network& network, const ScheduleOptions& options, Chooser* chooser,
+         std::vector<bool> counted, bool cascades);
+
+  struct Found {
+    Draft draft;
+    double cycles = 0;
+    std::vector<double> op_cycles;
+    /// Of tensors, as estimated: what the memory must hold at least.
+    int64_t peak = 0;
+  };
+  /// The fastest schedule that holds at most `budget` bytes at a time; nothing if there is none.
+  [[nodiscard]] std::optional<Found> solve(int64_t budget);
+  /// No budget below this one has a schedule.
+  [[nodiscard]] int64_t smallest() const;
+  /// What the largest piece holds if nothing is cascaded, without weights.
+  [[nodiscard]] int64_t whole() const { return whole_; }
+
+ private:
+  /// One operation of a piece: its kernels' cycles with weights in the SRAM, or where they lie.
+  struct Part {
+    const OpDraft* near = nullptr;
+    const OpDraft* far = nullptr;
+    double near_cycles = 0, far_cycles = 0;
+    int64_t weight_bytes = 0;  // of near
+  };
+  struct Piece {
+    int first = 0, end = 0;
+    int64_t stripe = 0;  // 0: a single operation as a whole
+    int64_t held = 0;    // rings and whatever else lives
+    std::vector<Part> parts;
+  };
+  struct Costed {
+    double cycles = 0;
+    std::vector<bool> buffered;
+  };
+
+  void add_pieces(int first);
+  void add_piece(int first, int end, int64_t stripe, const Stripes* stripes);
+  [[nodiscard]] int64_t held(int first, int end, const Stripes* stripes) const;
+  [[nodiscard]] OpMemories memories(int op, int first, int end, bool near) const;
+  [[nodiscard]] Memory memory_of(int tensor, int first, int end) const;
+  [[nodiscard]] bool may_buffer() const { return options_.mode != MemoryMode::kSramOnly; }
+  [[nodiscard]] double copy(int64_t bytes) const;
+  [[nodiscard]] Costed cost(const Piece& piece, int64_t budget) const;
+  [[nodiscard]] Found build(const std::vector<const Piece*>& path, int64_t budget);
+  void bring_weights(const std::vector<const Piece*>& piece_of, const std::vector<bool>& counted,
+                     int64_t budget, Draft* draft);
+  void cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft);
+  [[nodiscard]] std::vector<double> step_cycles(const Draft& draft,
+                                                const std::vector<const Piece*>& piece_of) const;
+
+  const Network& network_;
+  const ScheduleOptions& options_;
+  Chooser& chooser_;
+  std::vector<bool> counted_;
+  std::vector<std::vector<Piece>> pieces_;  // by their first operation
+  int64_t whole_ = 0;
+};
+
+}  // namespace thimble::target::ethos_u

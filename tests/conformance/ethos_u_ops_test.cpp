@@ -1,0 +1,127 @@
+// Every operator that the Ethos-U runs, on every configuration: random regions are lowered,
+// scheduled, emitted and simulated; all bytes equal the evaluator's, and no hazard is seen.
+//
+//   THIMBLE_ETHOS_U_CASE="qconv2d int8 17" ethos_u_ops_test --gtest_filter='*u55_128'
+//
+// repeats one case; THIMBLE_ETHOS_U_EACH is how many of each operator (and of whole regions, "region")
+// a configuration gets.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+#include "ethos_u_cases.h"
+#include "ir/print.h"
+#include "random_integer_graph.h"
+#include "random_move_graph.h"
+#include "random_wide_graph.h"
+#include "target/ethos_u/legal.h"
+
+namespace thimble {
+namespace {
+
+using thimble::ethos_u::Config;
+using thimble::ethos_u::kConfigs;
+
+std::vector<ir::OpKind> table_operators() {
+  return {
+#define ETHOS_U_LOWER(op, generations, function) ir::OpKind::op,
+#include "target/ethos_u/ops.def"
+  };
+}
+
+ir::Graph random_source(const std::string& source, uint64_t seed) {
+  if (source == "int8") return test::random_integer_graph(seed, {4, false});
+  if (source == "int16") return test::random_wide_graph(seed, 4);
+  constexpr ir::DType kTypes[] = {ir::DType::kBool, ir::DType::kU8, ir::DType::kI8,
+                                  ir::DType::kI16, ir::DType::kI32};
+  auto moved = test::random_move_graph(seed, kTypes[seed % std::size(kTypes)]);
+  return moved.ok() ? std::move(*moved) : ir::Graph();
+}
+
+class EthosUOps : public testing::TestWithParam<Config> {
+ protected:
+  void SetUp() override {
+    if (const char* text = std::getenv("THIMBLE_ETHOS_U_CASE")) {
+      std::istringstream(text) >> wanted_op_ >> wanted_source_ >> wanted_seed_;
+    }
+    if (const char* text = std::getenv("THIMBLE_ETHOS_U_EACH")) each_ = std::atoi(text);
+  }
+
+  void offer(const std::string& name, const std::string& source, uint64_t seed,
+             const ir::Graph& region) {
+    if (region.outputs().empty()) return;
+    if (!wanted_op_.empty() &&
+        (name != wanted_op_ || source != wanted_source_ || seed != wanted_seed_)) {
+      return;
+    }
+    if (wanted_op_.empty() && ran_[name] >= each_) return;
+    const test::Outcome outcome = test::run_region(region, GetParam(), seed);
+    if (outcome.refused) {
+      ++refused_[name];
+      reasons_[name] = outcome.message;
+      return;
+    }
+    ++ran_[name];
+    if (outcome.message.empty()) return;
+    ++failed_[name];
+    constexpr int kShown = 2;
+    if (failed_[name] > kShown && wanted_op_.empty()) return;
+    ADD_FAILURE() << "THIMBLE_ETHOS_U_CASE=\"" << name << " " << source << " " << seed
+                  << "\" ethos_u_ops_test --gtest_filter='*"
+                  << testing::UnitTest::GetInstance()->current_test_info()->name()
+                  << "'\n" << outcome.message << "\n" << ir::print(region);
+  }
+
+  void all(const std::string& source, uint64_t seed) {
+    const ir::Graph graph = random_source(source, seed);
+    for (const ir::Graph& one : test::single_operators(graph, seed)) {
+      if (one.ops().size() != 1) continue;
+      const ir::Op& op = one.ops()[0];
+      const auto known = table_operators();
+      if (std::find(known.begin(), known.end(), op.kind) == known.end()) continue;
+      offer(std::string(ir::op_name(op.kind)), source, seed, one);
+    }
+    if (source == "moved") return;
+    std::vector<bool> inside;
+    for (const ir::Op& op : graph.ops()) {
+      inside.push_back(target::ethos_u::legal(graph, op, GetParam()).legal);
+    }
+    offer("region", source, seed, test::region_of(graph, inside, seed));
+  }
+
+  std::string wanted_op_, wanted_source_;
+  uint64_t wanted_seed_ = 0;
+  int each_ = 6;
+  std::map<std::string, int> ran_, refused_, failed_;
+  std::map<std::string, std::string> reasons_;
+};
+
+TEST_P(EthosUOps, SimulatorEqualsEvaluator) {
+  if (!wanted_op_.empty()) return all(wanted_source_, wanted_seed_);
+  constexpr uint64_t kSeeds = 400;
+  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+    for (const char* source : {"int8", "int16", "moved"}) all(source, seed);
+  }
+  for (const ir::OpKind kind : table_operators()) {
+    const std::string name(ir::op_name(kind));
+    std::cout << name << ": " << ran_[name] << " ran, " << failed_[name] << " failed, "
+              << refused_[name] << " refused " << reasons_[name] << "\n";
+    EXPECT_GT(ran_[name], 0) << name << ": " << reasons_[name];
+  }
+  std::cout << "region: " << ran_["region"] << " ran, " << failed_["region"] << " failed, "
+            << refused_["region"] << " refused " << reasons_["region"] << "\n";
+}
+
+std::string test_name(const testing::TestParamInfo<Config>& info) {
+  std::string name = std::string(info.param.name).substr(6);
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+INSTANTIATE_TEST_SUITE_P(Each, EthosUOps, testing::ValuesIn(kConfigs), test_name);
+
+}  // namespace
+}  // namespace thimble
