@@ -298,6 +298,14 @@ class Run(Cli):
         self.assertTrue(any(op["name"].startswith("CONV") for op in profile[0]["ops"]))
         self.assertGreater(sum(op["macs"] for op in profile[0]["ops"]), 0)
         self.assertIn("\nCONV", self.thimble("inspect", npu, "--commands")[0])
+
+    def test_npu_weights_as_named_data(self):
+        answers = []
+        for place in ("payload", "named"):
+            pte = self.path / f"{place}.pte"
+            self.thimble("compile", MODEL, "--target", "ethos-u55-128", *DATA, "-o", pte, "--npu-weights", place)
+            answers.append([row["sha256"] for row in self.outputs(pte, "--input", self.x)["outputs"]])
+        self.assertEqual(answers[0], answers[1])
         self.fails(2, "run", MODEL, "--input", self.x, "--on", "host", saying="eval")
         wrong = self.path / "x_wrong.npy"
         write_npy(wrong, "<f4", (1, 8, 8), bytes(256))
