@@ -27,7 +27,8 @@ std::vector<hostrun::Port> ports_of(const ir::Graph& graph, const std::vector<ir
   return ports;
 }
 
-Result<Model> host_model(ByteView bytes, const std::string& label) {
+Result<Model> host_model(ByteView bytes, const std::string& label,
+                         std::vector<hostrun::NpuProfile> npu) {
   THIMBLE_TRY(hostrun::HostModel loaded, hostrun::HostModel::load(bytes, label));
   auto host = std::make_shared<hostrun::HostModel>(std::move(loaded));
   Model model;
@@ -35,8 +36,9 @@ Result<Model> host_model(ByteView bytes, const std::string& label) {
   model.where = "host";
   model.inputs = host->interface().inputs;
   model.outputs = host->interface().outputs;
-  model.run = [host](CallSpan calls) -> Result<Outcome> {
+  model.run = [host, npu = std::move(npu)](CallSpan calls) -> Result<Outcome> {
     Outcome outcome;
+    outcome.npu = npu;
     outcome.arena_bytes_used = host->arena_bytes();
     THIMBLE_CHECK(host->reset());
     for (const std::vector<ir::Tensor>& inputs : calls) {
@@ -68,12 +70,14 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   model.where = fmt::format("{} (QEMU {})", target->name, board);
   model.inputs = interface.inputs;
   model.outputs = interface.outputs;
+  const bool simulated = !interface.foreign.empty();
   model.run = [=, bytes = std::move(bytes)](CallSpan calls) -> Result<Outcome> {
     THIMBLE_TRY(hostrun::QemuRun run, hostrun::run_on_qemu(bytes, label, interface, calls, qemu));
     Outcome outcome;
     outcome.outputs = std::move(run.outputs);
     outcome.arena_bytes_used = run.facts.arena_bytes;
     outcome.qemu = std::move(run.facts);
+    outcome.npu_simulated = simulated;
     return outcome;
   };
   return model;
@@ -95,7 +99,19 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
     model.outputs = interface.outputs;
     return model;
   }
-  if (options.on != "qemu") return host_model(bytes, label);
+  if (options.on != "qemu") {
+    std::vector<hostrun::NpuProfile> npu;
+    if (options.profile) {
+      THIMBLE_TRY(npu, hostrun::npu_profiles(program, label));
+      if (npu.empty()) {
+        return bad_input(
+            "{}: --profile on the host is for files with an NPU's delegates: for "
+            "instructions of the CPU add --on qemu",
+            label);
+      }
+    }
+    return host_model(bytes, label, std::move(npu));
+  }
   return qemu_model(std::move(bytes), label, interface, options);
 }
 

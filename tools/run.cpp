@@ -1,6 +1,7 @@
 // thimble run: a model on the host runtime, an emulated board or the evaluator.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -66,8 +67,8 @@ Status write_outputs(const fs::path& folder, const std::vector<ir::Tensor>& outp
 }
 
 Result<Ran> run_model(const Arguments& arguments) {
-  if (arguments.profile && arguments.on != "qemu") {
-    return bad_input("--profile: instructions are counted on an emulated board: add --on qemu");
+  if (arguments.profile && arguments.on == "eval") {
+    return bad_input("--profile: the evaluator counts nothing: --on qemu, or --on host for an NPU");
   }
   OpenOptions options;
   options.on = arguments.on;
@@ -89,6 +90,28 @@ Result<Ran> run_model(const Arguments& arguments) {
   return ran;
 }
 
+Json to_json(const std::vector<hostrun::NpuProfile>& profiles) {
+  Json list = Json::array();
+  for (const hostrun::NpuProfile& profile : profiles) {
+    Json ops = Json::array();
+    for (const hostrun::NpuOperation& op : profile.operations) {
+      ops.push_back({{"name", op.name},
+                     {"word", op.word},
+                     {"start", op.start},
+                     {"cycles", op.end - op.start},
+                     {"bound", op.bound},
+                     {"macs", op.macs}});
+    }
+    list.push_back({{"npu", profile.npu},
+                    {"system", profile.system},
+                    {"cycles", profile.cycles},
+                    {"bytes_sram", profile.bytes_sram},
+                    {"bytes_external", profile.bytes_external},
+                    {"ops", ops}});
+  }
+  return list;
+}
+
 Json to_json(const Ran& ran) {
   Json json;
   json["outputs"] = Json::array();
@@ -104,6 +127,7 @@ Json to_json(const Ran& ran) {
   if (ran.outcome.arena_bytes_used) json["arena_bytes_used"] = *ran.outcome.arena_bytes_used;
   if (const auto& qemu = ran.outcome.qemu) {
     json["instructions"] = qemu->instructions;
+    json["instructions_include_npu"] = ran.outcome.npu_simulated;
     json["instructions_init"] = qemu->instructions_init;
     json["instructions_total"] = qemu->instructions_total;
     json["state_bytes"] = qemu->state_bytes;
@@ -113,7 +137,23 @@ Json to_json(const Ran& ran) {
       json["ops"].push_back({{"name", op.op}, {"instructions", op.instructions}});
     }
   }
+  if (!ran.outcome.npu.empty()) json["npu"] = to_json(ran.outcome.npu);
   return json;
+}
+
+void print_profiles(const std::vector<hostrun::NpuProfile>& profiles) {
+  for (const hostrun::NpuProfile& profile : profiles) {
+    std::printf("  %s in %s: %s cycles, an estimate\n", profile.npu.c_str(), profile.system.c_str(),
+                with_commas(std::llround(profile.cycles)).c_str());
+    std::printf("  %-8s %-34s %12s %10s %12s  %s\n", "word", "operation", "start", "cycles", "MACs",
+                "bound by");
+    for (const hostrun::NpuOperation& op : profile.operations) {
+      std::printf("  %-8u %-34s %12s %10s %12s  %s\n", op.word, op.name.c_str(),
+                  with_commas(std::llround(op.start)).c_str(),
+                  with_commas(std::llround(op.end - op.start)).c_str(),
+                  with_commas(static_cast<int64_t>(op.macs)).c_str(), op.bound.c_str());
+    }
+  }
 }
 
 /// `y = [0.98, 0.01, ...]`, as many as a line takes.
@@ -127,7 +167,7 @@ std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
   return text + (values.size() > kShown ? ", ...]" : "]");
 }
 
-void print_instructions(const hostrun::QemuFacts& facts, int64_t calls) {
+void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu_simulated) {
   const auto row = [](const std::string& what, const std::string& count) {
     std::printf("  %-50s %15s\n", what.c_str(), count.c_str());
   };
@@ -135,15 +175,18 @@ void print_instructions(const hostrun::QemuFacts& facts, int64_t calls) {
   for (const hostrun::OpInstructions& op : facts.ops) {
     row(op.op, with_commas(op.instructions / calls));
   }
-  row("inference", with_commas(facts.instructions / calls));
+  row(npu_simulated ? "inference, with the simulation of the NPU" : "inference",
+      with_commas(facts.instructions / calls));
   row("init, once", with_commas(facts.instructions_init));
 }
 
 void print_facts(const Ran& ran) {
   const Outcome& outcome = ran.outcome;
   if (outcome.qemu) {
-    print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()));
+    print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()),
+                       outcome.npu_simulated);
   }
+  print_profiles(outcome.npu);
   if (!outcome.arena_bytes_used) return;
   std::string line = fmt::format("  arena used {} B", with_commas(*outcome.arena_bytes_used));
   if (const auto& qemu = outcome.qemu) {
@@ -183,7 +226,8 @@ void add_run(CLI::App& app, int* exit_code) {
   verb->add_option("--target", a.target, "Target of a .pte that names none");
   verb->add_option("--shape", a.shapes, "NAME=N: an open size of a .pt2")->take_all();
   verb->add_flag("--steps", a.steps, "The first axis of each input is a series of calls");
-  verb->add_flag("--profile", a.profile, "Instructions of each operator (--on qemu)");
+  verb->add_flag("--profile", a.profile,
+                 "Instructions of each operator (--on qemu); on the host, cycles of the NPU");
   verb->add_flag("--json", a.json, "The answer as one JSON object");
   verb->callback([arguments, exit_code] { *exit_code = run(*arguments); });
 }

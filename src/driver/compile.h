@@ -33,6 +33,7 @@ struct CompileOptions {
   bool names = false;                       // the file says which value each call makes
   bool io_channels_last = false;            // declare 4-D inputs and outputs as NHWC
   bool wide_activations = false;            // int16 wherever there is a kernel
+  bool narrow_softmax = false;              // int8 even for a softmax at the end
   std::optional<quant::AccuracyGoal> goal;  // labels are those of the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators
   std::vector<std::string> engine_off;      // operators that stay on the CPU: patterns

@@ -23,6 +23,10 @@ struct NpuNeeds {
   size_t fast_bytes = 0;       // fast scratch that is not in the arena
 };
 
+/// The driver payload of a delegate, wherever the file keeps it; none if the file is broken there.
+[[nodiscard]] std::optional<Bytes> npu_commands(const formats::pte::Program& program,
+                                                const formats::pte::BackendDelegate& row);
+
 /// None if the program calls no EthosUBackend. Payloads that do not read are left to the runtime,
 /// which has a status for each way to be broken.
 [[nodiscard]] Result<std::optional<NpuNeeds>> read_npu_needs(const formats::pte::Program& program,

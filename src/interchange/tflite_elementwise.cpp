@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "interchange/tflite_lowering.h"
 
@@ -55,26 +56,26 @@ Status TfliteLowering::multiply() {
   THIMBLE_TRY(const float b_scale, operand_scale(1, "b_zp"));
   THIMBLE_TRY(const float y_scale, result_scale());
   const int64_t a_zp = integer("a_zp"), b_zp = integer("b_zp");
-  int64_t low = 0, high = 0;
-  for (const int64_t a : {-128 - a_zp, 127 - a_zp}) {
-    for (const int64_t b : {-128 - b_zp, 127 - b_zp}) {
-      low = std::min(low, a * b);
-      high = std::max(high, a * b);
+  std::set<int32_t> products;
+  for (int64_t a = -128 - a_zp; a <= 127 - a_zp; ++a) {
+    for (int64_t b = -128 - b_zp; b <= 127 - b_zp; ++b) {
+      products.insert(static_cast<int32_t>(a * b));
     }
   }
   const Step ours = to_code(multiplier(), bounds(), single_rounding());
-  constexpr int kTries = 64;
+  constexpr int kTries = 16;
   std::optional<float> found;
   for (int i = 0; i < kTries && !found; ++i) {
     float scale = y_scale;
-    for (int step = 0; step < (i + 1) / 2; ++step) {
+    for (int k = 0; k < (i + 1) / 2; ++k) {
       scale = std::nextafter(scale, i % 2 == 0 ? 0.0F : INFINITY);
     }
     const auto theirs = litert_multiplier(static_cast<double>(a_scale * b_scale / scale));
-    if (numerics::shift_in_range(theirs.shift) &&
-        same_steps(ours, to_code(theirs, bounds()), low, high)) {
-      found = scale;
-    }
+    const Step step = to_code(theirs, bounds());
+    const bool same = numerics::shift_in_range(theirs.shift) &&
+                      std::all_of(products.begin(), products.end(),
+                                  [&](int32_t p) { return ours(p) == step(p); });
+    if (same) found = scale;
   }
   if (!found) return refuse("MUL's multiplier, from the scales, gives other codes");
   const DimOrder order = common_order();

@@ -45,7 +45,7 @@ class TfliteLowering : public TensorMaker {
   Status transposed_convolution();
   Status linear();
   Status matmul();
-  Result<std::vector<float>> weight_scales(const Sums& sums);
+  Result<std::vector<float>> weight_scales(const Sums& sums, bool matrix);
   Sums sums_of(int64_t outs, const std::function<size_t(int64_t, int64_t)>& place);
   int weights(const ir::Shape& shape, Bytes bytes, const std::vector<float>& scales, int axis);
   int bias(const std::vector<float>& scales);

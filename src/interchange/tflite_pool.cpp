@@ -26,14 +26,12 @@ Status TfliteLowering::pool() {
   options.width = static_cast<int32_t>(kernel[1]);
   options.stride_h = static_cast<int32_t>(stride[0]);
   options.stride_w = static_cast<int32_t>(stride[1]);
-  const size_t before = model_.operators.size();
   const int unpadded = layouts_.get(operand(0), Layouts::image());
   const size_t transposed = model_.operators.size();
   THIMBLE_TRY(const int x, padded(unpadded, kernel, &options.padding));
   if (is_mean && model_.operators.size() != transposed) {
     return refuse("AVERAGE_POOL_2D counts no padding but that of SAME");
   }
-  static_cast<void>(before);
   Target t;
   if (is_mean) {
     const auto& quant = graph_.type(op_->output).quant;
@@ -190,10 +188,12 @@ Status TfliteLowering::softmax() {
       std::min(static_cast<double>(x_scale) * 0x1p26, 0x1p31 - 1));
   if (theirs != multiplier()) return refuse("the multiplier is not that of its operand's scale");
   const ir::Type& type = graph_.type(op_->output);
-  const bool to_wide = type.dtype == ir::DType::kI16;
-  const ir::Quant fixed =
-      to_wide ? ir::per_tensor(0x1p-15, 0) : ir::per_tensor(0x1p-8, -128);
-  if (type.quant != fixed) return refuse("SOFTMAX has a fixed scale of its result, and it another");
+  if (type.dtype == ir::DType::kI16) {
+    return refuse("SOFTMAX from int8 to int16 has the scale 1/65536 and the zero point -32768");
+  }
+  if (type.quant != ir::per_tensor(0x1p-8, -128)) {
+    return refuse("SOFTMAX has a fixed scale of its result, and it another");
+  }
   DimOrder order;
   const auto rank = shape(0).size();
   for (size_t i = 0; i < rank; ++i) {

@@ -91,16 +91,16 @@ TfliteLowering::Sums TfliteLowering::sums_of(
   return sums;
 }
 
-/// A scale per channel, or one in all where that gives the same.
-Result<std::vector<float>> TfliteLowering::weight_scales(const Sums& sums) {
+/// A scale per channel, or one in all where that gives the same. `matrix`: FULLY_CONNECTED's way.
+Result<std::vector<float>> TfliteLowering::weight_scales(const Sums& sums, bool matrix) {
   const auto fits = [&](size_t o, double real) {
     const numerics::Multiplier theirs = litert_multiplier(real);
-    if (theirs == sums.scales[o] && !single_rounding()) return true;
+    if (theirs == sums.scales[o] && single_rounding() == matrix) return true;
     if (wide()) return false;  // 64-bit sums: only the same multiplier is taken
     return numerics::shift_in_range(theirs.shift) && sums.low[o] >= INT32_MIN &&
            sums.high[o] <= INT32_MAX &&
            same_steps(to_code(sums.scales[o], bounds(), single_rounding()),
-                      to_code(theirs, bounds()), sums.low[o], sums.high[o]);
+                      to_code(theirs, bounds(), matrix), sums.low[o], sums.high[o]);
   };
   const auto search = [&](size_t o, Formula formula) -> std::optional<float> {
     const numerics::Multiplier& m = sums.scales[o];
@@ -117,14 +117,12 @@ Result<std::vector<float>> TfliteLowering::weight_scales(const Sums& sums) {
     if (m.mult == 0 && fits(o, 0x1p-100)) return 0x1p-100F;
     return std::nullopt;
   };
-  const bool one = std::all_of(sums.scales.begin(), sums.scales.end(),
-                               [&](const auto& m) { return m == sums.scales[0]; });
-  const bool matrix = op_->kind == ir::OpKind::qlinear || op_->kind == ir::OpKind::qlinear16;
-  if (one) {
-    const auto w = search(0, matrix ? one_for_all : each_channel);
+  if (std::all_of(sums.scales.begin(), sums.scales.end(),
+                  [&](const auto& m) { return m == sums.scales[0]; })) {
+    const Formula formula = matrix ? one_for_all : each_channel;
+    const auto w = search(0, formula);
     bool all = w.has_value();
     for (size_t o = 0; all && o < sums.scales.size(); ++o) {
-      const Formula formula = matrix ? one_for_all : each_channel;
       all = fits(o, formula(sums.x_scale, *w, sums.y_scale));
     }
     if (all) return std::vector<float>{*w};
@@ -230,7 +228,7 @@ Status TfliteLowering::convolution() {
   Sums sums = sums_of(outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * each + i); });
   sums.x_scale = x_scale;
   sums.y_scale = y_scale;
-  THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums));
+  THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
   const auto stride = integers("stride"), dilation = integers("dilation");
   ConvOptions options;
   options.stride_h = static_cast<int32_t>(stride[0]);
@@ -270,14 +268,13 @@ Status TfliteLowering::transposed_convolution() {
     return refuse("TRANSPOSE_CONV has no dilation");
   }
   const ir::Tensor& w = *graph_.value(operand(1)).constant;
-  const int64_t ins = w.shape[0], outs = w.shape[1], taps = w.shape[2] * w.shape[3];
+  const int64_t outs = w.shape[1], taps = w.shape[2] * w.shape[3];
   Sums sums = sums_of(outs, [&](int64_t o, int64_t i) {
     return static_cast<size_t>((i / taps * outs + o) * taps + i % taps);
   });
-  static_cast<void>(ins);
   sums.x_scale = x_scale;
   sums.y_scale = y_scale;
-  THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums));
+  THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
   const auto stride = integers("stride"), pads = integers("padding");
   ConvOptions options;
   options.stride_h = static_cast<int32_t>(stride[0]);
@@ -304,6 +301,8 @@ Status TfliteLowering::transposed_convolution() {
   return ok();
 }
 
+/// LiteRT's FULLY_CONNECTED rounds once; rounding twice, a linear layer is a convolution of an image
+/// with one column.
 Status TfliteLowering::linear() {
   for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_operand(i));
   if (has(2)) THIMBLE_CHECK(constant_operand(2));
@@ -314,16 +313,28 @@ Status TfliteLowering::linear() {
   Sums sums = sums_of(outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * ins + i); });
   sums.x_scale = x_scale;
   sums.y_scale = y_scale;
-  THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums));
-  int x = logical(0);
+  const bool matrix = single_rounding();
+  THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, matrix));
   const int64_t rows = ir::element_count(shape(0)) / ins;
-  if (shape(0) != Shape{rows, ins}) x = reshaped(x, {rows, ins});
+  const Shape from = matrix ? Shape{rows, ins} : Shape{1, rows, 1, ins};
+  const Shape to = matrix ? Shape{rows, outs} : Shape{1, rows, 1, outs};
+  const Shape kernel_shape = matrix ? w.shape : Shape{outs, 1, 1, ins};
+  int x = logical(0);
+  if (shape(0) != from) x = reshaped(x, from);
   const Target t = target(y_scale);
-  const int kernel = weights(w.shape, Bytes(w.bytes), scales, 0);
-  int made = emit(Op::kFullyConnected, formats::tflite::ActivationOptions{t.activation},
-                  {x, kernel, bias(scales)}, make_result({rows, outs}));
-  if (t.limit) made = limited(made);
-  if (result_shape() != Shape{rows, outs}) made = reshaped(made, result_shape());
+  const int kernel = weights(kernel_shape, Bytes(w.bytes), scales, 0);
+  const int y = make_result(to);
+  if (matrix) {
+    emit(Op::kFullyConnected, formats::tflite::ActivationOptions{t.activation},
+         {x, kernel, bias(scales)}, y);
+  } else {
+    ConvOptions options;
+    options.activation = t.activation;
+    options.wide_bias = wide();
+    emit(Op::kConv2d, options, {x, kernel, bias(scales)}, y);
+  }
+  int made = t.limit ? limited(y) : y;
+  if (result_shape() != to) made = reshaped(made, result_shape());
   put(made);
   return ok();
 }

@@ -291,6 +291,13 @@ class Run(Cli):
         self.fails(2, "run", "none.pte", "--input", self.x, saying="none.pte")
         self.fails(2, "run", pte, "--input", self.x, "--target", "z80", saying="z80")
         self.fails(2, "run", pte, "--input", self.x, "--profile", saying="--on qemu")
+        npu = self.path / "npu.pte"
+        self.thimble("compile", MODEL, "--target", "ethos-u55-128", *DATA, "-o", npu)
+        profile = self.outputs(npu, "--input", self.x, "--profile")["npu"]
+        self.assertEqual([row["npu"] for row in profile], ["ethos-u55-128"])
+        self.assertTrue(any(op["name"].startswith("CONV") for op in profile[0]["ops"]))
+        self.assertGreater(sum(op["macs"] for op in profile[0]["ops"]), 0)
+        self.assertIn("\nCONV", self.thimble("inspect", npu, "--commands")[0])
         self.fails(2, "run", MODEL, "--input", self.x, "--on", "host", saying="eval")
         wrong = self.path / "x_wrong.npy"
         write_npy(wrong, "<f4", (1, 8, 8), bytes(256))

@@ -6,7 +6,9 @@
 namespace thimble::target::ethos_u {
 namespace {
 
-constexpr int kLongest = 14;  // operations of a cascade
+constexpr int kLongest = 14;        // operations of a cascade
+constexpr double kExposed = 0.5;    // share of a copy that nothing hides
+constexpr double kKernelStart = 60;  // cycles that a further kernel of an operation costs
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -118,7 +120,7 @@ void Search::add_piece(int first, int end, int64_t stripe, const Stripes* stripe
         double cycles = 0;
         for (const auto& [rows, kind] : kernels) {
           cycles += static_cast<double>(kind.first) *
-                    chooser_.cycles(i, *draft, kind.second, op.ofm.shape.c, where);
+                    (chooser_.cycles(i, *draft, kind.second, op.ofm.shape.c, where) + kKernelStart);
         }
         (near ? part.near : part.far) = draft;
         (near ? part.near_cycles : part.far_cycles) = cycles;
@@ -150,15 +152,18 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     result.cycles = kNever;
     return result;
   }
-  double kernels = 0, copies = 0;
   std::vector<size_t> order;
   for (size_t i = 0; i < piece.parts.size(); ++i) {
-    kernels += piece.parts[i].far_cycles;
+    result.cycles += piece.parts[i].far_cycles;
     if (piece.parts[i].weight_bytes > 0 && may_buffer()) order.push_back(i);
   }
+  // Copies run beside kernels; of what is longer than its own kernel, others hide about half.
+  const auto near_cycles = [&](const Part& part) {
+    return part.near_cycles + kExposed * std::max(0.0, copy(part.weight_bytes) - part.near_cycles);
+  };
   const auto gain = [&](size_t i) {
     const Part& part = piece.parts[i];
-    return (part.far_cycles - part.near_cycles) / static_cast<double>(part.weight_bytes);
+    return (part.far_cycles - near_cycles(part)) / static_cast<double>(part.weight_bytes);
   };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gain(a) > gain(b); });
   for (const size_t i : order) {
@@ -172,14 +177,12 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     if (least > room) continue;
     room -= least;
     result.buffered[i] = true;
-    kernels += part.near_cycles - part.far_cycles;
-    copies += copy(part.weight_bytes);
+    result.cycles += near_cycles(part) - part.far_cycles;
   }
-  result.cycles = std::max(kernels, copies);
   return result;
 }
 
-std::optional<Search::Found> Search::solve(int64_t budget) {
+std::optional<Search::Found> Search::solve(int64_t budget) const {
   std::vector<double> least(pieces_.size() + 1, kNever);
   std::vector<const Piece*> from(pieces_.size() + 1, nullptr);
   least[0] = 0;
@@ -202,7 +205,7 @@ std::optional<Search::Found> Search::solve(int64_t budget) {
 
 /// Cuts the weights of a single operation into slices: some, so that one is computed with while
 /// the next ones come, and as many as the room asks for.
-void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) {
+void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const {
   const Part& part = piece.parts[static_cast<size_t>(op - piece.first)];
   const NpuOp& from = network_.op(op);
   const int64_t channels = from.ofm.shape.c;
@@ -252,7 +255,7 @@ std::vector<double> Search::step_cycles(const Draft& draft,
       channels = end - one.starts[at];
     }
     if (step.kind == Step::Kind::kWeightDma) {
-      cycles.push_back(copy(chooser_.weight_bytes(step.op, one) * channels / op.ofm.shape.c));
+      cycles.push_back(copy(one.slice_bytes[static_cast<size_t>(step.slice)]));
       continue;
     }
     const OpMemories where = memories(step.op, piece.first, piece.end, one.buffered);
@@ -261,32 +264,44 @@ std::vector<double> Search::step_cycles(const Draft& draft,
   return cycles;
 }
 
-/// Copies of weights between the kernels; what finds no room is read where it lies.
-void Search::bring_weights(const std::vector<const Piece*>& piece_of,
-                           const std::vector<bool>& counted, int64_t budget, Draft* draft) {
+void Search::estimate_slices(int op, OpDraft* draft) const {
+  draft->slice_bytes.clear();
+  const int64_t bytes = chooser_.weight_bytes(op, *draft);
+  const int64_t channels = network_.op(op).ofm.shape.c;
+  for (size_t s = 0; s < draft->starts.size(); ++s) {
+    const int64_t end = s + 1 < draft->starts.size() ? draft->starts[s + 1] : channels;
+    const int64_t slice = bytes * (end - draft->starts[s]) / channels;
+    draft->slice_bytes.push_back((slice + (draft->starts.size() > 1 ? 63 : 15)) / 16 * 16);
+  }
+}
+
+/// Addresses, and copies of weights between the kernels; what finds no room is read where it lies.
+void Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
+                           Draft* draft) const {
+  const bool dedicated = options_.mode == MemoryMode::kDedicatedSram;
   while (true) {
-    Kernels kernels;
-    kernels.steps = draft->steps;
-    kernels.cycles = step_cycles(*draft, piece_of);
-    for (const int64_t live : live_bytes(network_, *draft, counted)) {
-      kernels.room.push_back(budget - live);
-    }
+    const Arena arena = place_tensors(network_, options_.mode, budget, draft);
     std::vector<Copying> copies;
     for (int i = 0; i < network_.op_count(); ++i) {
       const OpDraft& one = draft->ops[static_cast<size_t>(i)];
-      if (!one.buffered) continue;
-      const int64_t bytes = chooser_.weight_bytes(i, one);
-      const int64_t channels = network_.op(i).ofm.shape.c;
-      for (size_t s = 0; s < one.starts.size(); ++s) {
-        const int64_t end = s + 1 < one.starts.size() ? one.starts[s + 1] : channels;
-        const int64_t slice = (bytes * (end - one.starts[s]) / channels + 63) / 16 * 16;
-        copies.push_back({i, static_cast<int>(s), slice, copy(slice)});
+      for (size_t s = 0; s < one.slice_bytes.size() && one.buffered; ++s) {
+        copies.push_back({i, static_cast<int>(s), one.slice_bytes[s], copy(one.slice_bytes[s])});
       }
     }
     std::vector<Step> steps;
-    const int failed = insert_copies(std::move(kernels), copies, &steps);
+    int64_t peak = 0;
+    const int failed =
+        insert_copies(chooser_.config(), {draft->steps, step_cycles(*draft, piece_of)}, arena,
+                      &copies, &steps, &peak);
     if (failed < 0) {
       draft->steps = steps;
+      for (const Copying& copy : copies) {
+        std::vector<int64_t>& at = draft->ops[static_cast<size_t>(copy.op)].slice_address;
+        at.resize(draft->ops[static_cast<size_t>(copy.op)].starts.size(), -1);
+        at[static_cast<size_t>(copy.slice)] = copy.address;
+      }
+      int64_t& bytes = dedicated ? draft->fast_bytes : draft->arena_bytes;
+      bytes = std::max(bytes, peak);
       return;
     }
     const Piece& piece = *piece_of[static_cast<size_t>(failed)];
@@ -294,27 +309,46 @@ void Search::bring_weights(const std::vector<const Piece*>& piece_of,
     const int cascade = one.cascade;
     one = *piece.parts[static_cast<size_t>(failed - piece.first)].far;
     one.cascade = cascade;
+    estimate_slices(failed, &one);
     std::erase_if(draft->steps,
                   [&](const Step& step) { return step.op == failed && step.slice > 0; });
   }
 }
 
-Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budget) {
+/// Memory for slices that came out longer than estimated.
+void Search::settle(Found* found, int64_t budget) const {
+  Draft& draft = found->draft;
+  std::erase_if(draft.steps,
+                [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
+  bring_weights(found->piece_of, budget, &draft);
+  count(found);
+}
+
+void Search::count(Found* found) const {
+  const std::vector<double> cycles = step_cycles(found->draft, found->piece_of);
+  found->cycles = timeline(chooser_.config(), found->draft.steps, cycles);
+  found->op_cycles.assign(pieces_.size(), 0);
+  for (size_t i = 0; i < cycles.size(); ++i) {
+    if (found->draft.steps[i].kind == Step::Kind::kWeightDma) continue;
+    found->op_cycles[static_cast<size_t>(found->draft.steps[i].op)] += cycles[i];
+  }
+}
+
+Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budget) const {
   Found found;
   Draft& draft = found.draft;
   draft.tensors.resize(network_.tensors.size());
   draft.ops.resize(pieces_.size());
-  std::vector<const Piece*> piece_of(pieces_.size(), nullptr);
+  std::vector<const Piece*>& piece_of = found.piece_of;
+  piece_of.assign(pieces_.size(), nullptr);
   for (size_t t = 0; t < network_.tensors.size(); ++t) {
     draft.tensors[t].format = network_.tensors[t].format;
     draft.tensors[t].rows = network_.program->tensors[t].shape.h;
     draft.tensors[t].fast =
         options_.mode == MemoryMode::kDedicatedSram && counted_[t];
   }
-  std::vector<bool> counted = counted_;
   int cascade = 0;
   for (const Piece* piece : path) {
-    found.peak = std::max(found.peak, piece->held);
     const Costed costed = cost(*piece, budget);
     for (int i = piece->first; i < piece->end; ++i) {
       const auto at = static_cast<size_t>(i - piece->first);
@@ -326,6 +360,7 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       one.buffered = costed.buffered[at];
       if (one.buffered && piece->stripe == 0) cut_weights(i, *piece, budget - piece->held, &one);
       if (piece->stripe > 0) one.cascade = cascade;
+      estimate_slices(i, &one);
     }
     if (piece->stripe > 0) {
       ++cascade;
@@ -334,14 +369,14 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
         draft.tensors[static_cast<size_t>(tensor)].rows = rows;
         draft.tensors[static_cast<size_t>(tensor)].fast =
             options_.mode == MemoryMode::kDedicatedSram;
-        counted[static_cast<size_t>(tensor)] = true;
       }
       draft.steps.insert(draft.steps.end(), stripes->steps.begin(), stripes->steps.end());
       continue;
     }
     const NpuOp& op = network_.op(piece->first);
     const int over = network_.in_place[static_cast<size_t>(piece->first)];
-    if (over >= 0 && counted[static_cast<size_t>(over)] == counted[static_cast<size_t>(op.ofm.tensor)]) {
+    if (over >= 0 && counted_[static_cast<size_t>(over)] ==
+                         counted_[static_cast<size_t>(op.ofm.tensor)]) {
       draft.tensors[static_cast<size_t>(op.ofm.tensor)].same_place = over;
     }
     const size_t slices = std::max<size_t>(1, draft.ops[static_cast<size_t>(piece->first)].starts.size());
@@ -354,14 +389,8 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       draft.steps.push_back(step);
     }
   }
-  bring_weights(piece_of, counted, budget, &draft);
-  const std::vector<double> cycles = step_cycles(draft, piece_of);
-  found.cycles = timeline(chooser_.config(), draft.steps, cycles);
-  found.op_cycles.assign(pieces_.size(), 0);
-  for (size_t i = 0; i < cycles.size(); ++i) {
-    if (draft.steps[i].kind == Step::Kind::kWeightDma) continue;
-    found.op_cycles[static_cast<size_t>(draft.steps[i].op)] += cycles[i];
-  }
+  bring_weights(piece_of, budget, &draft);
+  count(&found);
   return found;
 }
 

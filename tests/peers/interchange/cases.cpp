@@ -2,15 +2,18 @@
 // interchange_peer.py to run in LiteRT and in the TOSA reference model.
 //
 //   interchange_cases FOLDER random|wide FIRST COUNT OPS
-//   interchange_cases FOLDER ir FILE.ir...
+//   interchange_cases FOLDER ir FILE.ir...     a case per file
+//   interchange_cases FOLDER ops FILE.ir...    a case per operator of each file, alone
 //
 // Of case NAME: NAME.tosa, NAME.tflite (or NAME.tosa.why, NAME.tflite.why with the refusal),
 // NAME.in0.npy ..., NAME.out0.npy ..., all in the memory order of the interface.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <string>
 
@@ -103,7 +106,44 @@ int write_case(const fs::path& folder, const std::string& name, const ir::Graph&
   return 0;
 }
 
-int write_ir(const fs::path& folder, const fs::path& path) {
+/// The operator with its operands as inputs of the graph.
+ir::Graph alone(const ir::Graph& from, const ir::Op& op) {
+  ir::Graph graph;
+  std::map<ir::ValueId, ir::ValueId> made = {{ir::kNoValue, ir::kNoValue}};
+  std::vector<ir::ValueId> inputs;
+  for (const ir::ValueId input : op.inputs) {
+    if (!made.contains(input)) {
+      const ir::Value& value = from.value(input);
+      made[input] = value.constant
+                        ? graph.add_constant(value.name, value.constant, value.type.quant)
+                        : graph.add_input(value.name, value.type);
+    }
+    inputs.push_back(made[input]);
+  }
+  const ir::Value& y = from.value(op.output);
+  graph.add_output(*graph.add(op.kind, inputs, op.attrs, op.source,
+                              {y.name, y.type.dim_order, y.type.quant}));
+  return graph;
+}
+
+int write_ops(const fs::path& folder, const std::string& name, const ir::Graph& graph) {
+  const Result<interchange::Core> core = interchange::integer_core(graph);
+  if (!core.ok()) return 0;
+  int failures = 0;
+  uint64_t number = 0;
+  for (const ir::Op& op : core->graph.ops()) {
+    const bool constant = std::all_of(op.inputs.begin(), op.inputs.end(), [&](ir::ValueId input) {
+      return input == ir::kNoValue || core->graph.value(input).constant;
+    });
+    if (constant) continue;
+    failures += write_case(folder, fmt::format("{}_{}_{}", name, number, ir::op_name(op.kind)),
+                           alone(core->graph, op), number);
+    ++number;
+  }
+  return failures;
+}
+
+int write_ir(const fs::path& folder, const fs::path& path, bool ops) {
   std::ifstream in(path);
   std::stringstream text;
   text << in.rdbuf();
@@ -112,7 +152,8 @@ int write_ir(const fs::path& folder, const fs::path& path) {
     std::fprintf(stderr, "%s\n", graph.error().message.c_str());
     return 1;
   }
-  return write_case(folder, path.stem().string(), *graph, 1);
+  const std::string name = path.stem().string();
+  return ops ? write_ops(folder, name, *graph) : write_case(folder, name, *graph, 1);
 }
 
 int run(int argc, char** argv) {
@@ -124,8 +165,8 @@ int run(int argc, char** argv) {
   const std::string kind = argv[2];
   fs::create_directories(folder);
   int failures = 0;
-  if (kind == "ir") {
-    for (int i = 3; i < argc; ++i) failures += write_ir(folder, argv[i]);
+  if (kind == "ir" || kind == "ops") {
+    for (int i = 3; i < argc; ++i) failures += write_ir(folder, argv[i], kind == "ops");
     return failures == 0 ? 0 : 1;
   }
   if (argc < 6) return 2;

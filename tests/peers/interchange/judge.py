@@ -8,6 +8,7 @@ LiteRT's reference kernels, on NAME.in*.npy. Prints a line per file that differs
 """
 
 import argparse
+import contextlib
 import os
 import subprocess
 import sys
@@ -15,6 +16,20 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+
+
+@contextlib.contextmanager
+def silence():
+    """Tools in C++ write to file descriptors, not to Python's streams."""
+    sys.stdout.flush()
+    kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nothing)
 
 
 def numbered(folder, name, kind):
@@ -30,7 +45,8 @@ def run_tosa(path, inputs):
     import tosa_reference_model
 
     fed = [x.astype(np.int32) if x.dtype == np.int64 else x for x in inputs]
-    outputs, status = tosa_reference_model.run(path.read_bytes(), fed, tosa_level="EIGHTK")
+    with silence():
+        outputs, status = tosa_reference_model.run(path.read_bytes(), fed, tosa_level="EIGHTK")
     if status != tosa_reference_model.GraphStatus.TOSA_VALID:
         raise RuntimeError(f"the reference model says {status}")
     return outputs
