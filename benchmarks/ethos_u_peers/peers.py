@@ -14,6 +14,7 @@ more than 1.10 times Vela's cycles, by either measure, or more SRAM.
 
 import argparse
 import json
+import re
 import struct
 import subprocess
 import sys
@@ -126,11 +127,21 @@ def row(name, config, point, a, b, left, held):
 
 
 def held_to(options, folder, config, beside, b):
-    """Cycles of ours in no more SRAM than Vela took: both ratios, or why there are none."""
-    try:
-        a, _, _ = ours(options, folder, config, "performance", b.sram + beside)
-    except vela_run.Refused as reason:
-        return str(reason).removeprefix("ours: ")
+    """Cycles of ours in no more SRAM than Vela took: both ratios, or why there are none. The limit
+    counts what the CPU keeps too, so it is raised until the NPU has what Vela had."""
+    budget = b.sram + beside
+    for _ in range(2):
+        try:
+            a, _, _ = ours(options, folder, config, "performance", budget)
+            break
+        except vela_run.Refused as reason:
+            words = str(reason).removeprefix("ours: ")
+            left = re.search(r"(-?\d+) bytes of SRAM hold no schedule", words)
+            if not left or int(left[1]) >= b.sram:
+                return words
+            budget += b.sram - int(left[1])
+    else:
+        return words
     mark = "" if max(a.timeline / b.timeline, a.formula / b.formula) <= LIMIT else " !"
     return f"{ratio(a.timeline, b.timeline)}, {ratio(a.formula, b.formula)}{mark}"
 
