@@ -70,12 +70,14 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   model.where = fmt::format("{} (QEMU {})", target->name, board);
   model.inputs = interface.inputs;
   model.outputs = interface.outputs;
+  const bool simulated = !interface.foreign.empty();
   model.run = [=, bytes = std::move(bytes)](CallSpan calls) -> Result<Outcome> {
     THIMBLE_TRY(hostrun::QemuRun run, hostrun::run_on_qemu(bytes, label, interface, calls, qemu));
     Outcome outcome;
     outcome.outputs = std::move(run.outputs);
     outcome.arena_bytes_used = run.facts.arena_bytes;
     outcome.qemu = std::move(run.facts);
+    outcome.npu_simulated = simulated;
     return outcome;
   };
   return model;

@@ -25,6 +25,7 @@ struct Outcome {
   Calls outputs;
   std::optional<int64_t> arena_bytes_used;
   std::optional<hostrun::QemuFacts> qemu;
+  bool npu_simulated = false;            // on QEMU: the CPU's instructions are also the simulator's
   std::vector<hostrun::NpuProfile> npu;  // with OpenOptions::profile, of a file with delegates
 };
 

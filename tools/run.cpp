@@ -107,6 +107,7 @@ Json to_json(const std::vector<hostrun::NpuProfile>& profiles) {
                     {"cycles", profile.cycles},
                     {"bytes_sram", profile.bytes_sram},
                     {"bytes_external", profile.bytes_external},
+                    {"hazards", profile.hazards},
                     {"ops", ops}});
   }
   return list;
@@ -127,6 +128,7 @@ Json to_json(const Ran& ran) {
   if (ran.outcome.arena_bytes_used) json["arena_bytes_used"] = *ran.outcome.arena_bytes_used;
   if (const auto& qemu = ran.outcome.qemu) {
     json["instructions"] = qemu->instructions;
+    json["instructions_include_npu"] = ran.outcome.npu_simulated;
     json["instructions_init"] = qemu->instructions_init;
     json["instructions_total"] = qemu->instructions_total;
     json["state_bytes"] = qemu->state_bytes;
@@ -144,6 +146,9 @@ void print_profiles(const std::vector<hostrun::NpuProfile>& profiles) {
   for (const hostrun::NpuProfile& profile : profiles) {
     std::printf("  %s in %s: %s cycles, an estimate\n", profile.npu.c_str(), profile.system.c_str(),
                 with_commas(std::llround(profile.cycles)).c_str());
+    for (const std::string& hazard : profile.hazards) {
+      std::printf("  hazard: %s\n", hazard.c_str());
+    }
     std::printf("  %-8s %-34s %12s %10s %12s  %s\n", "word", "operation", "start", "cycles", "MACs",
                 "bound by");
     for (const hostrun::NpuOperation& op : profile.operations) {
@@ -166,7 +171,7 @@ std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
   return text + (values.size() > kShown ? ", ...]" : "]");
 }
 
-void print_instructions(const hostrun::QemuFacts& facts, int64_t calls) {
+void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu_simulated) {
   const auto row = [](const std::string& what, const std::string& count) {
     std::printf("  %-50s %15s\n", what.c_str(), count.c_str());
   };
@@ -174,14 +179,16 @@ void print_instructions(const hostrun::QemuFacts& facts, int64_t calls) {
   for (const hostrun::OpInstructions& op : facts.ops) {
     row(op.op, with_commas(op.instructions / calls));
   }
-  row("inference", with_commas(facts.instructions / calls));
+  row(npu_simulated ? "inference, with the simulation of the NPU" : "inference",
+      with_commas(facts.instructions / calls));
   row("init, once", with_commas(facts.instructions_init));
 }
 
 void print_facts(const Ran& ran) {
   const Outcome& outcome = ran.outcome;
   if (outcome.qemu) {
-    print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()));
+    print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()),
+                       outcome.npu_simulated);
   }
   print_profiles(outcome.npu);
   if (!outcome.arena_bytes_used) return;

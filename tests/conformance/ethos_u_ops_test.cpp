@@ -35,6 +35,7 @@ std::vector<ir::OpKind> table_operators() {
 
 ir::Graph random_source(const std::string& source, uint64_t seed) {
   if (source == "int8") return test::random_integer_graph(seed, {4, false});
+  if (source == "shaped") return test::shaped_operator(seed);
   if (source == "int16") return test::random_wide_graph(seed, 4);
   constexpr ir::DType kTypes[] = {ir::DType::kBool, ir::DType::kU8, ir::DType::kI8,
                                   ir::DType::kI16, ir::DType::kI32};
@@ -85,7 +86,7 @@ class EthosUOps : public testing::TestWithParam<Config> {
       if (std::find(known.begin(), known.end(), op.kind) == known.end()) continue;
       offer(std::string(ir::op_name(op.kind)), source, seed, one);
     }
-    if (source == "moved") return;
+    if (source == "moved" || source == "shaped") return;
     std::vector<bool> inside;
     for (const ir::Op& op : graph.ops()) {
       inside.push_back(target::ethos_u::legal(graph, op, GetParam()).legal);
@@ -104,7 +105,7 @@ TEST_P(EthosUOps, SimulatorEqualsEvaluator) {
   if (!wanted_op_.empty()) return all(wanted_source_, wanted_seed_);
   constexpr uint64_t kSeeds = 400;
   for (uint64_t seed = 0; seed < kSeeds; ++seed) {
-    for (const char* source : {"int8", "int16", "moved"}) all(source, seed);
+    for (const char* source : {"shaped", "int8", "int16", "moved"}) all(source, seed);
   }
   for (const ir::OpKind kind : table_operators()) {
     const std::string name(ir::op_name(kind));

@@ -66,7 +66,9 @@ std::vector<uint8_t> encode(const Values& order) {
   return bits.bytes;
 }
 
-uint32_t round_up(uint32_t value, uint32_t to) { return (value + to - 1) / to * to; }
+uint32_t round_up(uint32_t value, uint32_t to) {
+  return (value + to - 1) / to * to;
+}
 
 /// The order of U55 and U65 for one core of `cores`.
 Values order556(const Layer& layer, const Weights& weights, uint32_t core, uint32_t cores) {
@@ -140,8 +142,7 @@ Weights random_weights(const Layer& layer, std::mt19937& random) {
   }
   for (uint32_t o = 0; o < layer.out.c; ++o) {
     weights.bias.push_back(static_cast<int64_t>(random() % 20001) - 10000);
-    weights.multiplier.push_back(layer.wide ? 20000 + below(10000)
-                                            : (1U << 30) + below(1U << 30));
+    weights.multiplier.push_back(layer.wide ? 20000 + below(10000) : (1U << 30) + below(1U << 30));
     weights.shift.push_back((layer.wide ? 22 : 39) + below(2));
   }
   return weights;
@@ -168,8 +169,8 @@ int64_t expected(const Layer& layer, const Weights& weights, const Values& input
       if (fy < 0 || fx < 0 || fy >= layer.in.h * factor || fx >= layer.in.w * factor) continue;
       if (layer.upscale == 2 && (fy % 2 != 0 || fx % 2 != 0)) continue;
       for (uint32_t c = 0; c < depth; ++c) {
-        const int64_t at = ((fy / factor) * layer.in.w + fx / factor) * layer.in.c +
-                           (layer.depthwise ? o : c);
+        const int64_t at =
+            ((fy / factor) * layer.in.w + fx / factor) * layer.in.c + (layer.depthwise ? o : c);
         sum += (input[static_cast<size_t>(at)] - layer.in.zero) *
                weights.values[((o * layer.kernel_h + ky) * layer.kernel_w + kx) * depth + c];
       }
@@ -185,8 +186,7 @@ Stream stream_of(const Layer& layer, const std::array<uint32_t, 4>& lengths) {
   s.ifm(layer.in).ofm(layer.out, layer.wide ? 2U << 14 : 0);
   const uint32_t bit = layer.stride - 1;
   s.window((layer.kernel_h - 1) * layer.dilation + 1, (layer.kernel_w - 1) * layer.dilation + 1,
-           bit | bit << 1 | (layer.part_kernel ? 4U : 0U) |
-               (layer.dilation == 2 ? 3U << 3 : 0U));
+           bit | bit << 1 | (layer.part_kernel ? 4U : 0U) | (layer.dilation == 2 ? 3U << 3 : 0U));
   const uint32_t factor = layer.upscale == 0 ? 1 : 2;
   const auto after = [&](uint32_t size, uint32_t from, uint32_t kernel) {
     return (size - 1) * layer.stride + (kernel - 1) * layer.dilation + 1 - layer.pad -
@@ -214,8 +214,7 @@ void check(const Layer& layer) {
   std::array<uint32_t, 4> lengths = {};
   for (uint32_t core = 0; core < layer.config->cores; ++core) {
     const std::vector<uint8_t> scale = records(layer, weights, core, layer.config->cores);
-    const std::vector<uint8_t> coded =
-        encode(order556(layer, weights, core, layer.config->cores));
+    const std::vector<uint8_t> coded = encode(order556(layer, weights, core, layer.config->cores));
     ASSERT_LE(scale.size(), 2048U);
     ASSERT_LE(coded.size(), 65536U);
     std::copy(scale.begin(), scale.end(), machine.constants.begin() + core * 2048);
@@ -245,20 +244,53 @@ TEST(SimConv, LayersOfU55AndU65) {
   const Config* parts[] = {&config("ethos-u55-32"), &u55(), &config("ethos-u65-256"), &u65()};
   for (const Config* part : parts) {
     check({.name = "1x1", .config = part, .in = map(3, 4, 37, -3), .out = map(3, 4, 21, 5, 8192)});
-    check({.name = "3x3", .config = part, .in = map(5, 6, 9, -128), .out = map(5, 6, 40, 0, 8192),
-           .kernel_h = 3, .kernel_w = 3, .pad = 1, .block_depth = 24});
-    check({.name = "part-kernel, stride 2", .config = part, .in = map(7, 8, 3, 4),
-           .out = map(4, 4, 18, -9, 8192), .kernel_h = 3, .kernel_w = 3, .stride = 2, .pad = 1,
+    check({.name = "3x3",
+           .config = part,
+           .in = map(5, 6, 9, -128),
+           .out = map(5, 6, 40, 0, 8192),
+           .kernel_h = 3,
+           .kernel_w = 3,
+           .pad = 1,
+           .block_depth = 24});
+    check({.name = "part-kernel, stride 2",
+           .config = part,
+           .in = map(7, 8, 3, 4),
+           .out = map(4, 4, 18, -9, 8192),
+           .kernel_h = 3,
+           .kernel_w = 3,
+           .stride = 2,
+           .pad = 1,
            .part_kernel = true});
-    check({.name = "dilated", .config = part, .in = map(7, 7, 5, 0), .out = map(7, 7, 9, 0, 8192),
-           .kernel_h = 3, .kernel_w = 3, .dilation = 2, .pad = 2});
-    check({.name = "9x1", .config = part, .in = map(12, 3, 4, 1), .out = map(4, 3, 8, 0, 8192),
-           .kernel_h = 9, .part_kernel = true});
-    check({.name = "depthwise", .config = part, .in = map(6, 5, 37, 7),
-           .out = map(6, 5, 37, -7, 8192), .kernel_h = 3, .kernel_w = 3, .pad = 1,
+    check({.name = "dilated",
+           .config = part,
+           .in = map(7, 7, 5, 0),
+           .out = map(7, 7, 9, 0, 8192),
+           .kernel_h = 3,
+           .kernel_w = 3,
+           .dilation = 2,
+           .pad = 2});
+    check({.name = "9x1",
+           .config = part,
+           .in = map(12, 3, 4, 1),
+           .out = map(4, 3, 8, 0, 8192),
+           .kernel_h = 9,
+           .part_kernel = true});
+    check({.name = "depthwise",
+           .config = part,
+           .in = map(6, 5, 37, 7),
+           .out = map(6, 5, 37, -7, 8192),
+           .kernel_h = 3,
+           .kernel_w = 3,
+           .pad = 1,
            .depthwise = true});
-    check({.name = "transposed", .config = part, .in = map(3, 3, 6, 2),
-           .out = map(6, 6, 7, 0, 8192), .kernel_h = 3, .kernel_w = 3, .pad = 1, .upscale = 2});
+    check({.name = "transposed",
+           .config = part,
+           .in = map(3, 3, 6, 2),
+           .out = map(6, 6, 7, 0, 8192),
+           .kernel_h = 3,
+           .kernel_w = 3,
+           .pad = 1,
+           .upscale = 2});
   }
 }
 
@@ -266,8 +298,14 @@ TEST(SimConv, SixteenBitsWithWideAccumulators) {
   Map in = map(4, 4, 20, 0), out = map(4, 4, 12, 0, 8192);
   in.bits = out.bits = 16;
   for (const Config* part : {&u55(), &u65()}) {
-    check({.name = "int16", .config = part, .in = in, .out = out, .kernel_h = 3, .kernel_w = 3,
-           .pad = 1, .wide = true});
+    check({.name = "int16",
+           .config = part,
+           .in = in,
+           .out = out,
+           .kernel_h = 3,
+           .kernel_w = 3,
+           .pad = 1,
+           .wide = true});
   }
 }
 
@@ -276,12 +314,18 @@ TEST(SimConv, UnsignedAndBricks) {
   in.is_signed = out.is_signed = false;
   check({.name = "uint8", .config = &u55(), .in = in, .out = out});
   in.bricks = out.bricks = true;
-  check({.name = "bricks", .config = &u55(), .in = in, .out = out, .kernel_h = 3, .kernel_w = 3,
+  check({.name = "bricks",
+         .config = &u55(),
+         .in = in,
+         .out = out,
+         .kernel_h = 3,
+         .kernel_w = 3,
          .pad = 1});
 }
 
 TEST(SimConv, FeatureMapsAsWeights) {
-  const Map in{.h = 1, .w = 3, .c = 70, .zero = 2}, rows{.h = 1, .w = 9, .c = 70, .base = 512, .zero = -4};
+  const Map in{.h = 1, .w = 3, .c = 70, .zero = 2},
+      rows{.h = 1, .w = 9, .c = 70, .base = 512, .zero = -4};
   const Map out{.h = 1, .w = 3, .c = 9, .bits = 32, .base = 2048};
   Machine machine(u85());
   const Values a = machine.values(in), b = machine.values(rows);

@@ -37,49 +37,74 @@ Stream base(const Map& a, const Map& b, const Map& out, const Config& config) {
   return s;
 }
 
-int64_t low32(int64_t value) { return static_cast<int32_t>(static_cast<uint64_t>(value)); }
+int64_t low32(int64_t value) {
+  return static_cast<int32_t>(static_cast<uint64_t>(value));
+}
 
 int64_t defined(Mode mode, int64_t a, int64_t b) {
   const auto bits = [](int64_t v) { return static_cast<uint32_t>(v); };
   switch (mode) {
-    case Mode::kMul: return a * b;
-    case Mode::kAdd: return a + b;
-    case Mode::kSub: return a - b;
-    case Mode::kMin: return std::min(a, b);
-    case Mode::kMax: return std::max(a, b);
-    case Mode::kAbs: return std::abs(a);
+    case Mode::kMul:
+      return a * b;
+    case Mode::kAdd:
+      return a + b;
+    case Mode::kSub:
+      return a - b;
+    case Mode::kMin:
+      return std::min(a, b);
+    case Mode::kMax:
+      return std::max(a, b);
+    case Mode::kAbs:
+      return std::abs(a);
     case Mode::kClz: {
       int64_t n = 0;
       while (n < 32 && (bits(a) >> (31 - n) & 1) == 0) ++n;
       return n;
     }
-    case Mode::kShr: return b == 0 ? a : (a + (int64_t{1} << (b - 1))) >> b;
-    case Mode::kShl: return low32(static_cast<int64_t>(static_cast<uint64_t>(a) << b));
-    case Mode::kLsr: return low32(bits(a) >> b);
-    case Mode::kDiv: return b == 0 ? 0 : a / b;
-    case Mode::kCmpEq: return a == b ? -1 : 0;
-    case Mode::kCmpNe: return a != b ? -1 : 0;
-    case Mode::kCmpGe: return a >= b ? -1 : 0;
-    case Mode::kCmpGt: return a > b ? -1 : 0;
-    case Mode::kAnd: return a & b;
-    case Mode::kOr: return a | b;
-    case Mode::kXor: return a ^ b;
-    case Mode::kNot: return ~a;
-    case Mode::kAndNot: return a & ~b;
-    case Mode::kLrelu: return a;
+    case Mode::kShr:
+      return b == 0 ? a : (a + (int64_t{1} << (b - 1))) >> b;
+    case Mode::kShl:
+      return low32(static_cast<int64_t>(static_cast<uint64_t>(a) << b));
+    case Mode::kLsr:
+      return low32(bits(a) >> b);
+    case Mode::kDiv:
+      return b == 0 ? 0 : a / b;
+    case Mode::kCmpEq:
+      return a == b ? -1 : 0;
+    case Mode::kCmpNe:
+      return a != b ? -1 : 0;
+    case Mode::kCmpGe:
+      return a >= b ? -1 : 0;
+    case Mode::kCmpGt:
+      return a > b ? -1 : 0;
+    case Mode::kAnd:
+      return a & b;
+    case Mode::kOr:
+      return a | b;
+    case Mode::kXor:
+      return a ^ b;
+    case Mode::kNot:
+      return ~a;
+    case Mode::kAndNot:
+      return a & ~b;
+    case Mode::kLrelu:
+      return a;
   }
   return 0;
 }
 
-bool only85(Mode mode) { return mode >= Mode::kLsr; }
+bool only85(Mode mode) {
+  return mode >= Mode::kLsr;
+}
 
 TEST(SimElementwise, EveryModeOfThirtyTwoBits) {
-  const Map a{.h = 2, .w = 3, .c = 5, .bits = 32}, b{.h = 2, .w = 3, .c = 5, .bits = 32, .base = 512};
+  const Map a{.h = 2, .w = 3, .c = 5, .bits = 32},
+      b{.h = 2, .w = 3, .c = 5, .bits = 32, .base = 512};
   const Map out{.h = 2, .w = 3, .c = 5, .bits = 32, .base = 1024};
   const std::array<Mode, 20> modes = {
-      Mode::kMul,   Mode::kAdd,   Mode::kSub,   Mode::kMin,   Mode::kMax,   Mode::kAbs,  Mode::kClz,
-      Mode::kShr,   Mode::kShl,   Mode::kLsr,   Mode::kDiv,   Mode::kCmpEq, Mode::kCmpNe,
-      Mode::kCmpGe, Mode::kCmpGt, Mode::kAnd,   Mode::kOr,    Mode::kXor,   Mode::kNot, Mode::kAndNot};
+      Mode::kMul,   Mode::kAdd, Mode::kSub, Mode::kMin, Mode::kMax,   Mode::kAbs,   Mode::kClz,
+      Mode::kShr,   Mode::kShl, Mode::kLsr, Mode::kDiv, Mode::kCmpEq, Mode::kCmpNe, Mode::kCmpGe,
+      Mode::kCmpGt, Mode::kAnd, Mode::kOr,  Mode::kXor, Mode::kNot,   Mode::kAndNot};
   for (const Config* config : {&u55(), &u85()}) {
     const bool new_one = config->generation == Generation::kU85;
     for (const Mode mode : modes) {
@@ -111,14 +136,16 @@ TEST(SimElementwise, EveryModeOfThirtyTwoBits) {
 }
 
 TEST(SimElementwise, AProductOfThirtyTwoBitsIsOnlyShifted) {
-  const Map a{.h = 1, .w = 1, .c = 4, .bits = 32}, b{.h = 1, .w = 1, .c = 4, .bits = 32, .base = 64};
+  const Map a{.h = 1, .w = 1, .c = 4, .bits = 32},
+      b{.h = 1, .w = 1, .c = 4, .bits = 32, .base = 64};
   const Map out{.h = 1, .w = 1, .c = 4, .bits = 32, .base = 128};
   Machine machine(u55());
   const Values first = {1 << 30, -(1 << 30), 123456789, -123456789};
   const Values second = {(1LL << 31) - 1, 1 << 30, 987654321, 987654321};
   machine.fill(a, first);
   machine.fill(b, second);
-  machine.run_well(base(a, b, out, u55()).scale(1U << 30, 31).op(Operation::ELEMENTWISE, Mode::kMul).stop());
+  machine.run_well(
+      base(a, b, out, u55()).scale(1U << 30, 31).op(Operation::ELEMENTWISE, Mode::kMul).stop());
   for (uint32_t i = 0; i < 4; ++i) {
     EXPECT_EQ(machine.get(out, 0, 0, i), by_multiplier(first[i], second[i], 0));
   }
@@ -126,12 +153,13 @@ TEST(SimElementwise, AProductOfThirtyTwoBitsIsOnlyShifted) {
 
 TEST(SimElementwise, SumsOfThe55WithOneScaledOperand) {
   // What a compiler writes for scales 0.02 and 0.05: the smaller one relative to twice the larger.
-  const Map a{.h = 2, .w = 8, .c = 16, .zero = -3}, b{.h = 2, .w = 8, .c = 16, .base = 512, .zero = 7};
+  const Map a{.h = 2, .w = 8, .c = 16, .zero = -3},
+      b{.h = 2, .w = 8, .c = 16, .base = 512, .zero = 7};
   const Map out{.h = 2, .w = 8, .c = 16, .base = 1024, .zero = 4};
   const int64_t small = 1717986918;  // 0.8 * 2^31; 0.02 / (2 * 0.05) = 0.8 / 4
   const int64_t of_output = 1503238554;
   for (const bool sub : {false, true}) {
-    for (const uint32_t mode : {1U, 2U}) {   // operand A or operand B is scaled
+    for (const uint32_t mode : {1U, 2U}) {  // operand A or operand B is scaled
       for (const bool second_first : {false, true}) {
         Machine machine(u55());
         const Values x = machine.values(a), y = machine.values(b);
@@ -171,7 +199,8 @@ TEST(SimElementwise, SumsOfThe55WithPlainScales) {
 }
 
 TEST(SimElementwise, SumsOfThe85WithTwoScales) {
-  const Map a{.h = 2, .w = 8, .c = 16, .zero = -3}, b{.h = 2, .w = 8, .c = 16, .base = 512, .zero = 7};
+  const Map a{.h = 2, .w = 8, .c = 16, .zero = -3},
+      b{.h = 2, .w = 8, .c = 16, .base = 512, .zero = 7};
   const Map out{.h = 2, .w = 8, .c = 16, .base = 1024, .zero = 4};
   const int64_t first_scale = 1717986918, second_scale = 1 << 30;
   Machine machine(u85());
@@ -215,8 +244,10 @@ TEST(SimElementwise, Broadcasts) {
     const bool new_one = config->generation == Generation::kU85;
     for (uint32_t axes = 0; axes < 8; ++axes) {
       const Map a{.h = 2, .w = 3, .c = 70};
-      const Map b{.h = (axes & 1) != 0 ? 1U : 2U, .w = (axes & 2) != 0 ? 1U : 3U,
-                  .c = (axes & 4) != 0 ? 1U : 70U, .base = 512};
+      const Map b{.h = (axes & 1) != 0 ? 1U : 2U,
+                  .w = (axes & 2) != 0 ? 1U : 3U,
+                  .c = (axes & 4) != 0 ? 1U : 70U,
+                  .base = 512};
       const Map out{.h = 2, .w = 3, .c = 70, .bits = 16, .base = 1024};
       for (const bool swapped : {false, true}) {
         if (swapped && !new_one) continue;
@@ -238,11 +269,13 @@ TEST(SimElementwise, Broadcasts) {
 }
 
 TEST(SimElementwise, Scalars) {
-  const Map a{.h = 1, .w = 2, .c = 8, .zero = 1}, out{.h = 1, .w = 2, .c = 8, .bits = 16, .base = 512};
+  const Map a{.h = 1, .w = 2, .c = 8, .zero = 1},
+      out{.h = 1, .w = 2, .c = 8, .bits = 16, .base = 512};
   Machine machine(u55());
   const Values x = machine.values(a);
   Stream old = base(a, Map{.zero = 3}, out, u55());
-  old.set(Reg0::IFM2_BROADCAST, 1U << 7 | 1U << 6).set(Reg0::IFM2_SCALAR, static_cast<uint32_t>(-20) & 0xFFFF);
+  old.set(Reg0::IFM2_BROADCAST, 1U << 7 | 1U << 6)
+      .set(Reg0::IFM2_SCALAR, static_cast<uint32_t>(-20) & 0xFFFF);
   machine.run_well(old.op(Operation::ELEMENTWISE, Mode::kSub).stop());
   Machine newer(u85());
   Stream s = base(a, a, out, u85());

@@ -55,10 +55,18 @@ void damage(std::mt19937& random, Stream& stream, std::vector<uint8_t>& constant
   for (size_t i = 0; i < 1 + below(3); ++i) {
     uint32_t& word = stream.words[below(stream.words.size())];
     switch (below(4)) {
-      case 0: word ^= 1U << below(32); break;
-      case 1: word = (word & 0xFFFF) | static_cast<uint32_t>(below(65536)) << 16; break;
-      case 2: word = static_cast<uint32_t>(random()); break;
-      default: constants[below(constants.size())] ^= static_cast<uint8_t>(1U << below(8)); break;
+      case 0:
+        word ^= 1U << below(32);
+        break;
+      case 1:
+        word = (word & 0xFFFF) | static_cast<uint32_t>(below(65536)) << 16;
+        break;
+      case 2:
+        word = static_cast<uint32_t>(random());
+        break;
+      default:
+        constants[below(constants.size())] ^= static_cast<uint8_t>(1U << below(8));
+        break;
     }
   }
   if (below(20) == 0) stream.words.resize(below(stream.words.size()));

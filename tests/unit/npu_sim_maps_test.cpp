@@ -133,8 +133,7 @@ TEST(SimMaps, ReversalOfTheOutput) {
   for (uint32_t axis = 1; axis <= 3; ++axis) {
     Machine machine(u85());
     const Values before = machine.values(in);
-    machine.run_well(
-        copy(in, out, 1U << 8 | axis << 9).op(Operation::POOL, PoolMode::kSum).stop());
+    machine.run_well(copy(in, out, 1U << 8 | axis << 9).op(Operation::POOL, PoolMode::kSum).stop());
     for (uint32_t i = 0; i < 24; ++i) {
       const uint32_t y = axis == 1 ? 1 - i / 12 : i / 12;
       const uint32_t x = axis == 2 ? 2 - i / 4 % 3 : i / 4 % 3;
@@ -151,8 +150,7 @@ TEST(SimMaps, Upscaling) {
     Machine machine(u55());
     const Values before = machine.values(in);
     Stream s = copy(in, out);
-    machine.run_well(
-        s.set(Reg0::IFM_UPSCALE, mode).op(Operation::POOL, PoolMode::kAverage).stop());
+    machine.run_well(s.set(Reg0::IFM_UPSCALE, mode).op(Operation::POOL, PoolMode::kAverage).stop());
     for (uint32_t y = 0; y < 4; ++y) {
       for (uint32_t x = 0; x < 6; ++x) {
         const bool zero = mode == 2 && (y % 2 != 0 || x % 2 != 0);

@@ -50,8 +50,7 @@ TEST(SimPool, WindowsWithPadding) {
                              : row.mode == PoolMode::kMin ? least
                              : row.mode == PoolMode::kSum ? sum
                                                           : divide(sum, count);
-        EXPECT_EQ(machine.get(out, static_cast<uint32_t>(y), static_cast<uint32_t>(x), 2),
-                  want - 7)
+        EXPECT_EQ(machine.get(out, static_cast<uint32_t>(y), static_cast<uint32_t>(x), 2), want - 7)
             << row.config->name << " mode " << static_cast<int>(row.mode);
       }
     }
@@ -153,15 +152,16 @@ Stream resize_stream(const Map& in, const Map& out, uint32_t shift) {
   return s;
 }
 
-int64_t floor_div(int64_t a, int64_t b) { return (a - ((a % b) + b) % b) / b; }
+int64_t floor_div(int64_t a, int64_t b) {
+  return (a - ((a % b) + b) % b) / b;
+}
 
 TEST(SimResize, Positions) {
   const Map in{.h = 4, .w = 3, .c = 2}, out{.h = 3, .w = 5, .c = 2, .base = 512};
   for (uint32_t mode = 0; mode < 3; ++mode) {
     Machine machine(u85());
     const Values values = machine.values(in);
-    machine.run_well(
-        resize_stream(in, out, mode == 0 ? 5 : 0).op(Operation::RESIZE, mode).stop());
+    machine.run_well(resize_stream(in, out, mode == 0 ? 5 : 0).op(Operation::RESIZE, mode).stop());
     const auto at = [&](int64_t y, int64_t x) {
       y = std::clamp<int64_t>(y, 0, 3), x = std::clamp<int64_t>(x, 0, 2);
       return values[static_cast<size_t>((y * 3 + x) * 2 + 1)];
@@ -211,7 +211,8 @@ TEST(SimTables, EightBits) {
     s.set(Reg0::ACTIVATION, has_codes ? 4 | 3U << 5 : 16 + 3);  // table 3 of 256 bytes
     s.op(Operation::POOL, has_codes ? PoolMode::kSum : PoolMode::kAverage);
     s.ofm(wide).set(Reg0::ACTIVATION, has_codes ? 7 | 1U << 5 : (16 + 4) | 3U << 12);
-    s.set(Reg0::ACTIVATION_MIN, static_cast<uint32_t>(-128) & 0xFFFF).set(Reg0::ACTIVATION_MAX, 127);
+    s.set(Reg0::ACTIVATION_MIN, static_cast<uint32_t>(-128) & 0xFFFF)
+        .set(Reg0::ACTIVATION_MAX, 127);
     machine.run_well(s.op(Operation::POOL, has_codes ? PoolMode::kSum : PoolMode::kAverage).stop());
     for (uint32_t i = 0; i < 64; ++i) {
       const auto index = static_cast<size_t>(values[i] + 128);
@@ -225,7 +226,8 @@ TEST(SimTables, EightBits) {
 }
 
 TEST(SimTables, SlopesOfSixteenBits) {
-  const Map in{.h = 1, .w = 8, .c = 16, .bits = 16}, out{.h = 1, .w = 8, .c = 16, .bits = 16, .base = 512};
+  const Map in{.h = 1, .w = 8, .c = 16, .bits = 16},
+      out{.h = 1, .w = 8, .c = 16, .bits = 16, .base = 512};
   const Map wide{.h = 1, .w = 8, .c = 16, .bits = 32, .base = 1024};
   for (const Config* config : {&u55(), &u85()}) {
     const bool has_codes = config->generation == Generation::kU85;

@@ -230,13 +230,17 @@ Result<View> Lowering::product(const ir::Op& op) {
   const View& like = a.elements() >= b.elements() ? a : b;
   THIMBLE_TRY(View y, result(op, &like));
   const bool codes = std::abs(a_zp) <= 127 && std::abs(b_zp) <= 127;
-  if (codes) {
-    a = a.with_zero_point(a_zp);
-    b = b.with_zero_point(b_zp);
-  } else {  // zero points that are no codes
+  if (!codes) {
     THIMBLE_TRY(a, widened(a, [&](int64_t code) { return code - a_zp; }));
     THIMBLE_TRY(b, widened(b, [&](int64_t code) { return code - b_zp; }));
+    const View both = new_view(kInt32, y.shape, order_of(y));
+    THIMBLE_CHECK(binary(ElementwiseMode::kMul, both, a, b));
+    THIMBLE_CHECK(requantize_each(y.with_zero_point(y_zp), both,
+                                  global_scale(mult, shift, single), low, high));
+    return y;
   }
+  a = a.with_zero_point(a_zp);
+  b = b.with_zero_point(b_zp);
   NpuOp mul = op_of(NpuOpKind::kElementwise);
   mul.elementwise = ElementwiseMode::kMul;
   mul.requantize = global_scale(mult, shift, single);
@@ -310,8 +314,14 @@ Result<View> Lowering::prelu(const ir::Op& op) {
     THIMBLE_TRY(slopes, widened(w, [&](int64_t code) { return code - w_zp; }));
   }
   View falling = new_view(kInt32, x.shape, order_of(x));
-  THIMBLE_CHECK(binary(ElementwiseMode::kMul, falling, below, slopes,
-                       global_scale(w_mult, w_shift, single)));
+  const Requantize slope_scale = global_scale(w_mult, w_shift, single);
+  if (wide) {
+    THIMBLE_CHECK(binary(ElementwiseMode::kMul, falling, below, slopes, slope_scale));
+  } else {
+    const View both = new_view(kInt32, x.shape, order_of(x));
+    THIMBLE_CHECK(binary(ElementwiseMode::kMul, both, below, slopes));
+    THIMBLE_CHECK(requantize_each(falling, both, slope_scale, INT32_MIN, INT32_MAX));
+  }
   View total = new_view(kInt32, x.shape, order_of(x));
   THIMBLE_CHECK(binary(ElementwiseMode::kAdd, total, rising, falling));
   THIMBLE_CHECK(requantize_each(y.with_zero_point(y_zp), total, unit_scale(), low, high));

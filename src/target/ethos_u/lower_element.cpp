@@ -167,15 +167,22 @@ Status Lowering::with_scalar(ElementwiseMode mode, const View& y, const View& a,
   return each(op, y, a);
 }
 
+/// The product of two 32-bit operands is only shifted: the multiplier is an operand.
 Status Lowering::requantize_each(const View& y, const View& x, Requantize requantize, int64_t low,
                                  int64_t high) {
   NpuOp op = op_of(NpuOpKind::kElementwise);
   op.elementwise = ElementwiseMode::kMul;
-  op.requantize = std::move(requantize);
-  op.scalar = 1;
   op.minimum = static_cast<int32_t>(low);
   op.maximum = static_cast<int32_t>(high);
-  return each(op, y, x);
+  op.requantize = std::move(requantize);
+  int32_t& multiplier = op.requantize.multiplier[0];
+  if (x.element.bits < 32 || multiplier == 1) {
+    op.scalar = 1;
+    return each(op, y, x);
+  }
+  const View factor = broadcast_view(constant_i32(multiplier), y.shape);
+  multiplier = 1;
+  return each(op, y, x, &factor);
 }
 
 }  // namespace thimble::target::ethos_u

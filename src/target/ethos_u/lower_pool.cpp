@@ -94,13 +94,14 @@ Status Lowering::pool_whole(const PoolJob& job) {
   if (job.mode == PoolMode::kAverage) {
     const bool counted =
         window.pad_top + window.pad_left + window.pad_bottom + window.pad_right > 0;
-    if (counted) {
-      op.requantize.global = false;
-    } else {
+    // With padding (U85: always) the hardware itself divides by the positions inside, as the graph
+    // does.
+    const bool small =
+        window.kernel_h <= kCountedKernelMax && window.kernel_w <= kCountedKernelMax;
+    if (!counted && !(is_u85() && small)) {
       THIMBLE_TRY(op.requantize,
                   divided_by(window.kernel_h * window.kernel_w, job.x.element.bits));
-      const bool large = window.kernel_h > kCountedKernelMax || window.kernel_w > kCountedKernelMax;
-      if (is_u85() && large) op.pool = PoolMode::kSum;
+      if (is_u85()) op.pool = PoolMode::kSum;
     }
   }
   for (int64_t n = 0; n < job.x.shape[0]; ++n) {

@@ -86,9 +86,10 @@ Fault execute_resize(const Context& context) {
       for (uint32_t c = 0; c < ofm.depth; c += kRow) {
         const uint32_t n = ofm.depth - c < kRow ? ofm.depth - c : kRow;
         int64_t values[kRow];
-        const bool read = mode == ResizeMode::kBilinear
-                              ? bilinear(reader, row, column, c, n, ifm.zero_point, values)
-                              : one_row(reader, row, column, c, n, mode == ResizeMode::kNearest, values);
+        const bool read =
+            mode == ResizeMode::kBilinear
+                ? bilinear(reader, row, column, c, n, ifm.zero_point, values)
+                : one_row(reader, row, column, c, n, mode == ResizeMode::kNearest, values);
         if (!read) return context.memory.fault();
         // The scale counts from bit 16.
         for (uint32_t i = 0; i < n; ++i) values[i] *= 0x10000;

@@ -14,6 +14,7 @@ constexpr size_t kMostPalettes = 6;     // to choose from
 constexpr size_t kMostKept = 4;         // of these, from the turn before
 constexpr size_t kMostExamined = 48;    // segments whose own palettes are looked for, per turn
 constexpr int64_t kWorthwhile = 24;     // bits that a candidate must save
+constexpr size_t kTooShort = 64;        // weights: a cut costs more than it can save
 constexpr int64_t kWorthLooking = 300;  // bits of a segment whose own palette may save them
 
 /// Neighbours that share a palette.
@@ -55,6 +56,7 @@ class Planner {
     const bool zeros = all_.folded[0] > 0;
     Draft best = whole(false);
     if (zeros) best = shorter(std::move(best), whole(true));
+    if (count_ <= kTooShort) return std::move(best.plan);
     std::vector<Palette> palettes = {plain(all_)};
     add_new(best_choice(all_, false).palette, &palettes);
     if (zeros) add_new(best_choice(all_, true).palette, &palettes);
