@@ -224,7 +224,12 @@ class Formula:
                  "KERNEL_HEIGHT_M1", "KERNEL_WIDTH_M1", "KERNEL_STRIDE", "OFM_WIDTH_M1",
                  "IFM_REGION", "OFM_REGION", "IFM_STRIDE_Y", "OFM_STRIDE_X", "ACTIVATION",
                  "IFM_UPSCALE", *extra)
-        return a.name == b.name and a.mode == b.mode and all(a[n] == b[n] for n in names)
+        # Not read: windows by elementwise operations, where it lies by a chained output.
+        unread = ("KERNEL", "IFM_PAD", "IFM_UPSCALE") if a.name == "ELEMENTWISE" else ()
+        if a.fields("OFM_PRECISION").get("storage") == "CHAINED":
+            unread += ("OFM_REGION", "OFM_STRIDE")
+        return a.name == b.name and a.mode == b.mode and all(
+            a[n] == b[n] for n in names if not n.startswith(unread))
 
     def next_slice(self, layer, k):
         """Whether k makes the channels after those of the layer."""
@@ -234,6 +239,10 @@ class Formula:
         if not self.same_setup(first, k, "OFM_HEIGHT_M1", "IFM_PAD_TOP", "OFM_STRIDE_Y"):
             return False
         depth = layer.ofm.shape[2]
+        if layer.ofm.chained:  # where the chain ends is not known yet
+            return k.name == "CONV" and k["IFM_BASE0"] == first["IFM_BASE0"] and \
+                k["IFM_DEPTH_M1"] == first["IFM_DEPTH_M1"] and \
+                self.weights_key(k, self.copies) not in layer.weights_seen
 
         def moved(name, bits):
             brick = k.fields(f"{name}_PRECISION").get("format") == "NHCWB16"
@@ -243,7 +252,10 @@ class Formula:
         if not moved("OFM", layer.ofm.bits):
             return False
         if k.name == "DEPTHWISE":
-            return moved("IFM", layer.ifm.bits)
+            brick = k.fields("IFM_PRECISION").get("format") == "NHCWB16"
+            inside = brick or (depth + k["IFM_DEPTH_M1"] + 1) * layer.ifm.bits // 8 <= \
+                k["IFM_STRIDE_X"]
+            return inside and moved("IFM", layer.ifm.bits)
         return k["IFM_BASE0"] == first["IFM_BASE0"] and k["IFM_DEPTH_M1"] == first["IFM_DEPTH_M1"]
 
     def weights_key(self, k, copies):
@@ -255,21 +267,32 @@ class Formula:
                 return (dma.source_region, dma.source + base - dma.target)
         return (region, base)
 
+    @staticmethod
+    def next_rows(layer, k):
+        """Whether every input of k begins where the layer's ends; its output may go round."""
+        rows = layer.ofm.shape[0]
+        maps = ["IFM"]
+        if layer.ifm2 is not None and not layer.ifm2.scalar:
+            maps.append("IFM2")
+        return rows > 1 and all(
+            k[f"{m}_BASE0"] - layer.kernel[f"{m}_BASE0"] == rows * k[f"{m}_STRIDE_Y"] for m in maps)
+
     def stripe_of(self, layers, k):
         """The layer whose rows k continues: with its weights, or in its cascade."""
         weights = self.weight_bytes(k)[0]
         key = self.weights_key(k, self.copies)
-        for back, layer in enumerate(reversed(layers[-24:])):
+        for layer in reversed(layers[-24:]):
             if not self.same_setup(layer.kernel, k, "OFM_DEPTH_M1", "IFM_DEPTH_M1", "OFM_SCALE"):
                 continue
             if weights and (key not in layer.weights_seen or len(layer.slices) > 1):
                 continue
-            if not weights and not (back and layers[-1 - back + 1:] and self.cascaded):
+            if not weights and not self.cascaded and \
+                    not self.next_rows(layer, k):
                 continue
             if not weights and layer.kernel["OFM_BASE0"] == k["OFM_BASE0"] and \
                     layer.kernel["IFM_BASE0"] == k["IFM_BASE0"]:
                 continue
-            self.cascaded = True
+            self.cascaded = self.cascaded or bool(weights)
             return layer
         return None
 
@@ -285,7 +308,8 @@ class Formula:
                        self.second(k) is not None or
                        k.fields("ACC_FORMAT").get("input") in ("KEEP", "IFM2"))
             if chained and layers:
-                layers[-1].chain.append(k)
+                if len(layers[-1].slices) < 2:
+                    layers[-1].chain.append(k)
                 continue
             if layers and self.next_slice(layers[-1], k):
                 layer = layers[-1]
@@ -303,10 +327,11 @@ class Formula:
                 h, w, d = stripe.ofm.shape
                 stripe.ofm.shape = (h + k["OFM_HEIGHT_M1"] + 1, w, d)
                 ih, iw, idepth = stripe.ifm.shape
-                extra = (k["OFM_HEIGHT_M1"] + 1) * self.stride(k)[0]
+                step = 1 if k.name == "ELEMENTWISE" else self.stride(k)[0]
+                extra = (k["OFM_HEIGHT_M1"] + 1) * step
                 stripe.ifm.shape = (ih + extra, iw, idepth)
                 continue
-            self.cascaded = self.cascaded and bool(self.weight_bytes(k)[0])
+            self.cascaded = False
             layers.append(self.layer_of(k))
         return layers
 
@@ -372,7 +397,7 @@ class Formula:
         return (size[0], size[1], depth)
 
     def transfer(self, m, memory, read, block, elements):
-        """Bytes that move, with what bursts waste; an element counts as one, whatever its bits."""
+        """What moves, with what bursts waste. `elements` may be bytes: only runs ask for bits."""
         bits = m.bits
         if m.brick:
             run = 16 * bits * block[1] * (1 if read or self.u85 else self.cores)
@@ -392,7 +417,7 @@ class Formula:
     def block_cycles(self, layer, m, read, block):
         memory = self.memory(m)
         shape = [min(a, b) for a, b in zip(m.shape, block)]
-        moved = self.transfer(m, memory, read, block, math.prod(shape))
+        moved = self.transfer(m, memory, read, block, math.prod(shape) * m.bits // 8)
         return (memory.read if read else memory.write) + int(moved / memory.rate)
 
     def output_rate_of(self, k, ifm, ofm, chained):
@@ -493,9 +518,8 @@ class Formula:
             return 0
         rate = self.output_rate(layer)
         ofm = Map(ofm_shape, layer.ofm.bits, layer.ofm.brick, layer.ofm.region, layer.ofm.chained)
-        for c in layer.chain:  # what leaves the chain is what is written
-            ofm.region, ofm.bits = c["OFM_REGION"], bits_of(c, "OFM_PRECISION")
-            ofm.brick = c.fields("OFM_PRECISION").get("format") == "NHCWB16"
+        if layer.ofm.chained:  # counted as if it lay in the arena
+            ofm.region = 1
         ifm_block = self.ifm_block(layer)
         reads = [layer.ifm] + ([layer.ifm2] if layer.ifm2 else [])
         ifm_cycles = max(self.block_cycles(layer, m, True, ifm_block) for m in reads)
@@ -549,13 +573,7 @@ class Formula:
         """Elements of each input, blocks that overlap counted again; weights are read so often."""
         k = layer.kernel
         if k.name in ("ELEMENTWISE", "RESIZE"):
-            # On the U85 each input counts as it is stored, on the others as much as the output.
-            def stored(m):
-                if m.scalar:
-                    return 0 if m.bits == 8 or self.u85 else 1
-                return m.stored() if self.u85 else layer.ofm.elements() if not layer.ifm.brick \
-                    else Map(layer.ofm.shape, 8, True, 0).stored()
-            return [stored(layer.ifm)] + ([stored(layer.ifm2)] if layer.ifm2 else []), 0
+            return self.elementwise_reads(layer), 0
         ifm_block = [min(a, b) for a, b in zip(layer.ifm.shape, self.ifm_block(layer))]
         ofm_block = [min(a, b) for a, b in zip(layer.ofm.shape, layer.ofm_block)]
         blocks = [up(a, b) for a, b in zip(layer.ofm.shape, ofm_block)]
@@ -568,6 +586,21 @@ class Formula:
         if layer.ifm2:
             reads.append(0)
         return reads, blocks[0] * blocks[1]
+
+    def elementwise_reads(self, layer):
+        """An element counts as one access, whatever its bits: so Vela 5.1.0 counts."""
+        first, second, ofm = layer.ifm, layer.ifm2, layer.ofm
+        if self.u85:
+            return [0 if m.elements() == 1 else m.stored() for m in (first, second) if m]
+        whole = Map(ofm.shape, ofm.bits, first.brick, 0).stored()
+        swapped = second is not None and second.scalar and \
+            layer.kernel.fields("IFM2_BROADCAST").get("operand_order", 0) == 1
+        if swapped:  # the scalar is the first operand, and the other is not counted
+            return [0, 1 if second.bits > 8 else 0]
+        if first.elements() == 1:
+            return [1, 0] if first.bits > 8 else [0, whole]
+        one = 1 if second is not None and second.bits > 8 else 0
+        return [whole] + ([whole if second.elements() > 1 else one] if second else [])
 
     def access_cycles(self, layer, first_bytes):
         """Cycles of the SRAM and of the other memory."""
@@ -612,13 +645,20 @@ class Formula:
 
     def add_chained(self, layer, k, add):
         second = self.second(k)
-        maps = [(self.map_of(k, "IFM", self.ofm_shape(k)), True)]
+        shape = self.ofm_shape(k)
+        if shape[:2] == layer.ofm.shape[:2]:
+            shape = layer.ofm.shape
+            if second is not None and second.shape == self.ofm_shape(k):
+                second.shape = shape
+        maps = [(self.map_of(k, "IFM", shape), True)]
         if second is not None and not second.scalar:
             maps.append((second, True))
-        maps.append((self.map_of(k, "OFM", self.ofm_shape(k)), False))
-        for m, read in maps:
-            if m.chained:
-                continue
+        maps.append((self.map_of(k, "OFM", shape), False))
+        maps = [pair for pair in maps if not pair[0].chained]
+        # Of an operation in a chain one map is counted; what follows it is one of its own.
+        followed = k["ACTIVATION_MIN"] >= k["OFM_ZERO_POINT"] or \
+            k.fields("ACTIVATION").get("function", "NONE") != "NONE"
+        for m, read in maps if followed else maps[:1]:
             memory = self.memory(m)
             block = self.ifm_block(layer) if read else layer.ofm_block
             add(memory, self.map_channel(k, False) if read else WRITE,
