@@ -289,11 +289,12 @@ double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes) 
 
 std::optional<Choice> choose_block(const Config& config, const System& system,
                                    const OpShape& shape, const Placement& placement,
-                                   int64_t depth_limit) {
+                                   int64_t depth_limit, std::optional<bool> order) {
   std::optional<Choice> best;
   double best_cycles = 0, best_sum = 0;
   int64_t best_size = 0;
   for (const BlockFamily& family : block_families(config, shape)) {
+    if (order && family.part_kernel_first != *order) continue;
     const BlockSizes sizes = block_sizes(config, shape, family);
     for (const int64_t d : sizes.depths) {
       if (d > depth_limit && d != sizes.depths.front()) continue;

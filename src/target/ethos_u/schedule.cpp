@@ -70,9 +70,9 @@ class Scheduler {
   /// The least memory that a schedule was found for, and the fastest of that.
   std::optional<Point> smallest() { return leanest(kUnlimited, 1e9); }
 
-  /// The fastest within what the tensors need if nothing is cascaded (that memory is there for
-  /// weights as well), or where there is less, the least memory that is within a hundredth of the
-  /// fastest.
+  /// The fastest within what the tensors need if nothing is cascaded, with weights beside them that
+  /// would be read more than once; or where there is less, the least memory that is within a
+  /// hundredth of the fastest.
   std::optional<Point> comfortable(int64_t memory) {
     const int64_t whole = whole_bytes();
     if (whole <= memory) return best(std::max<int64_t>(whole, 64));
@@ -119,7 +119,9 @@ class Scheduler {
     std::erase_if(draft.steps,
                   [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
     (void)place_tensors(network_, options_.mode, kUnlimited, &draft);
-    return draft.budgeted(options_.mode);
+    const int64_t some = dedicated() ? 2560 : 0;  // what hides the latency of a DRAM
+    const int64_t weights = searches(kUnlimited).front()->with_weights(some);
+    return std::max(draft.budgeted(options_.mode), (weights + 15) / 16 * 16);
   }
 
   std::optional<Point> plan(const Search& search, int64_t budget) {

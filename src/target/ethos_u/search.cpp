@@ -145,6 +145,23 @@ int64_t Search::smallest() const {
   return ceiling.back();
 }
 
+int64_t Search::with_weights(int64_t some) const {
+  int64_t bytes = 0;
+  for (const std::vector<Piece>& pieces : pieces_) {
+    if (pieces.empty()) continue;
+    const Piece& single = pieces.front();
+    const Part& part = single.parts.front();
+    int64_t weights = 0;
+    if (part.near != nullptr && may_buffer()) {
+      const Shape4& ofm = network_.op(single.first).ofm.shape;
+      const bool once = ofm.h <= part.near->block.h && ofm.w <= part.near->block.w;
+      weights = once ? std::min(part.weight_bytes, some) : part.weight_bytes;
+    }
+    bytes = std::max(bytes, single.held + weights);
+  }
+  return bytes;
+}
+
 Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
   Costed result;
   result.buffered.assign(piece.parts.size(), false);

@@ -37,6 +37,9 @@ class Search {
   [[nodiscard]] int64_t smallest() const;
   /// What the largest piece holds if nothing is cascaded, without weights.
   [[nodiscard]] int64_t whole() const { return whole_; }
+  /// The same with the weights of operations that would read theirs more than once, and of others
+  /// up to `some` bytes.
+  [[nodiscard]] int64_t with_weights(int64_t some) const;
 
  private:
   /// One operation of a piece: its kernels' cycles with weights in the SRAM, or where they lie.
