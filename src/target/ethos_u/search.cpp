@@ -9,6 +9,7 @@ namespace {
 constexpr int kLongest = 14;        // operations of a cascade
 constexpr double kExposed = 0.5;    // share of a copy that nothing hides
 constexpr double kKernelStart = 60;  // cycles of writing registers and starting
+constexpr double kTraffic = 2;       // what a cycle of a busy DRAM is worth, if it delays nothing
 constexpr int64_t kSliceBytes = 24576;  // of weights, where it makes no difference
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -60,6 +61,10 @@ OpMemories Search::memories(int op, int first, int end, bool near) const {
   if (from.ifm2) result.ifm2 = memory_of(from.ifm2->tensor, first, end);
   result.weights = near || !may_buffer() ? Memory::kSram : Memory::kExternal;
   return result;
+}
+
+double Search::traffic(const KernelCost& cost) const {
+  return options_.mode == MemoryMode::kDedicatedSram ? kTraffic * cost.external : 0;
 }
 
 double Search::copy(int64_t bytes) const {
@@ -120,8 +125,10 @@ void Search::add_piece(int first, int end, int64_t stripe, const Stripes* stripe
         if (near) part.weight_bytes = chooser_.weight_bytes(i, *draft);
         double cycles = 0;
         for (const auto& [rows, kind] : kernels) {
+          const KernelCost cost =
+              chooser_.cost(i, *draft, kind.second, op.ofm.shape.c, where);
           cycles += static_cast<double>(kind.first) *
-                    (chooser_.cycles(i, *draft, kind.second, op.ofm.shape.c, where) + kKernelStart);
+                    (cost.cycles() + kKernelStart + traffic(cost));
         }
         (near ? part.near : part.far) = draft;
         (near ? part.near_cycles : part.far_cycles) = cycles;
@@ -237,7 +244,7 @@ void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draf
       const int64_t end = s + 1 < draft->starts.size() ? draft->starts[s + 1] : channels;
       cycles += chooser_.cycles(op, *draft, rows, end - draft->starts[s], where) + kKernelStart;
     }
-    if (cycles <= part.near_cycles * 1.03 + 2 * kKernelStart) break;
+    if (cycles <= part.near_cycles * 1.05 + 2 * kKernelStart) break;
   }
   const auto fits = [&] {
     const auto count = static_cast<int64_t>(draft->starts.size());
@@ -261,8 +268,10 @@ bool Search::cut(int op, const OpMemories& where, Span rows, int64_t depth,
 }
 
 std::vector<double> Search::step_cycles(const Draft& draft,
-                                        const std::vector<const Piece*>& piece_of) const {
+                                        const std::vector<const Piece*>& piece_of,
+                                        double* traffic_cycles) const {
   std::vector<double> cycles;
+  *traffic_cycles = 0;
   for (const Step& step : draft.steps) {
     const NpuOp& op = network_.op(step.op);
     const OpDraft& one = draft.ops[static_cast<size_t>(step.op)];
@@ -282,7 +291,9 @@ std::vector<double> Search::step_cycles(const Draft& draft,
       continue;
     }
     const OpMemories where = memories(step.op, piece.first, piece.end, one.buffered);
-    cycles.push_back(chooser_.cycles(step.op, one, step.rows, channels, where) + kKernelStart);
+    const KernelCost cost = chooser_.cost(step.op, one, step.rows, channels, where);
+    cycles.push_back(cost.cycles() + kKernelStart);
+    *traffic_cycles += traffic(cost);
   }
   return cycles;
 }
@@ -311,8 +322,9 @@ double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t 
         copies.push_back({i, static_cast<int>(s), one.slice_bytes[s], copy(one.slice_bytes[s])});
       }
     }
+    double unused = 0;
     const Inserted inserted = insert_copies(
-        chooser_.config(), {draft->steps, step_cycles(*draft, piece_of)}, arena, &copies);
+        chooser_.config(), {draft->steps, step_cycles(*draft, piece_of, &unused)}, arena, &copies);
     const int failed = inserted.failed;
     if (failed < 0) {
       draft->steps = inserted.steps;
@@ -346,7 +358,10 @@ void Search::settle(Found* found, int64_t budget) const {
 }
 
 void Search::count(Found* found) const {
-  const std::vector<double> cycles = step_cycles(found->draft, found->piece_of);
+  double traffic_cycles = 0;
+  const std::vector<double> cycles =
+      step_cycles(found->draft, found->piece_of, &traffic_cycles);
+  found->score = found->cycles + traffic_cycles;
   found->op_cycles.assign(pieces_.size(), 0);
   for (size_t i = 0; i < cycles.size(); ++i) {
     if (found->draft.steps[i].kind == Step::Kind::kWeightDma) continue;
