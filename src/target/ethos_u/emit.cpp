@@ -69,7 +69,8 @@ class TableMemory {
       }
       if (used(i, slots) < used(best, slots)) best = i;
     }
-    for (size_t i = best; i < best + slots; ++i) pieces_[i] = {i == best ? offset : -1, bytes, time_};
+    for (size_t i = best; i < best + slots; ++i)
+      pieces_[i] = {i == best ? offset : -1, bytes, time_};
     return static_cast<int>(best);
   }
   void forget() { pieces_.fill({}); }
@@ -102,9 +103,15 @@ class Emitter {
     }
     for (const Step& step : schedule_.steps) {
       switch (step.kind) {
-        case Step::Kind::kKernel: THIMBLE_CHECK(kernel(step)); break;
-        case Step::Kind::kWeightDma: weight_dma(step); break;
-        case Step::Kind::kOpDma: THIMBLE_CHECK(op_dma(step)); break;
+        case Step::Kind::kKernel:
+          THIMBLE_CHECK(kernel(step));
+          break;
+        case Step::Kind::kWeightDma:
+          weight_dma(step);
+          break;
+        case Step::Kind::kOpDma:
+          THIMBLE_CHECK(op_dma(step));
+          break;
       }
     }
     stream_.run(Operation::STOP, 0xFFFF);

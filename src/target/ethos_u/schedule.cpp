@@ -161,8 +161,7 @@ class Scheduler {
     return result;
   }
   const Search* add_search(const std::vector<bool>& counted, bool cascades) {
-    owned_.push_back(
-        std::make_unique<Search>(network_, options_, &chooser_, counted, cascades));
+    owned_.push_back(std::make_unique<Search>(network_, options_, &chooser_, counted, cascades));
     return owned_.back().get();
   }
   [[nodiscard]] std::vector<bool> every_tensor() const {
@@ -189,8 +188,8 @@ class Scheduler {
                                   searches(kUnlimited).front()->whole() + weights + 4096);
     std::vector<int64_t> all;
     double step = first;
-    for (auto at = static_cast<double>(std::max<int64_t>(least, 64)); at < static_cast<double>(most);
-         at *= step, step = std::min(1.25, step * growth)) {
+    for (auto at = static_cast<double>(std::max<int64_t>(least, 64));
+         at < static_cast<double>(most); at *= step, step = std::min(1.25, step * growth)) {
       all.push_back((static_cast<int64_t>(at) + 15) / 16 * 16);
     }
     if (dedicated()) all.push_back(most / 16 * 16 - most / 640 * 16);

@@ -56,6 +56,7 @@ class Search {
     double cycles = 0;
     std::vector<bool> buffered;
   };
+
  public:
   struct Piece {
     int first = 0, end = 0;
@@ -65,7 +66,6 @@ class Search {
   };
 
  private:
-
   void add_pieces(int first);
   void add_piece(int first, int end, int64_t stripe, const Stripes* stripes);
   [[nodiscard]] int64_t held(int first, int end, const Stripes* stripes) const;
