@@ -204,15 +204,16 @@ class Planner {
     for (size_t i = 0; i + 1 < plan->segments.size(); ++i) {
       Segment& a = plan->segments[i];
       Segment& b = plan->segments[i + 1];
-      const auto bits_a = symbol_bits(plan->palettes[static_cast<size_t>(a.palette)], a.mode);
-      const auto bits_b = symbol_bits(plan->palettes[static_cast<size_t>(b.palette)], b.mode);
+      const Palette& palette_a = plan->palettes[static_cast<size_t>(a.palette)];
+      const Palette& palette_b = plan->palettes[static_cast<size_t>(b.palette)];
       const size_t low = std::max(a.begin + 1, b.begin - std::min(b.begin, kCell));
       const size_t high = std::min(b.end - 1, b.begin + kCell);
       int difference = 0;  // a cut at `at` instead of at `low`
       int best = 0;
       size_t cut = low;
       for (size_t at = low; at < high; ++at) {
-        difference += bits_a[symbols_[at]] - bits_b[symbols_[at]];
+        difference += SymbolCost(palette_a, symbols_[at]).bits(a.mode) -
+                      SymbolCost(palette_b, symbols_[at]).bits(b.mode);
         if (difference < best) {
           best = difference;
           cut = at + 1;
@@ -239,11 +240,10 @@ class Planner {
         a.end = b.begin = high;
         continue;
       }
-      const auto bits_a = symbol_bits(palette, a.mode);
-      const auto bits_b = symbol_bits(palette, b.mode);
+      const SymbolCost weight(palette, symbols_[low - 1]);
       const auto run = static_cast<int>(high - low);
-      const int forward = bits_a[symbols_[low - 1]] + (run >> a.mode.zero_divisor);
-      const int backward = bits_b[symbols_[low - 1]] + (run >> b.mode.zero_divisor);
+      const int forward = weight.bits(a.mode) + (run >> a.mode.zero_divisor);
+      const int backward = weight.bits(b.mode) + (run >> b.mode.zero_divisor);
       a.end = b.begin = forward <= backward ? high : low - 1;
     }
     std::erase_if(plan->segments, [](const Segment& one) { return one.begin == one.end; });
