@@ -12,7 +12,7 @@ namespace {
 constexpr int kTurns = 2;
 constexpr size_t kMostPalettes = 6;     // to choose from
 constexpr size_t kMostKept = 4;         // of these, from the turn before
-constexpr size_t kMostExamined = 48;    // segments whose own palettes are looked for, per turn
+constexpr size_t kMostExamined = 24;    // segments whose own palettes are looked for, per turn
 constexpr int64_t kWorthwhile = 24;     // bits that a candidate must save
 constexpr size_t kTooShort = 64;        // weights: a cut costs more than it can save
 constexpr int64_t kWorthLooking = 300;  // bits of a segment whose own palette may save them
@@ -28,6 +28,11 @@ struct Candidate {
   Palette palette;
   int64_t saving = 0;
 };
+
+/// Runs cost a bit for every weight, and save at most nine for a zero.
+bool runs_may_pay(const Histogram& histogram) {
+  return uint64_t{histogram.folded[0]} * 9 > histogram.used();
+}
 
 Palette plain(const Histogram& histogram) {
   Palette palette;
@@ -53,7 +58,7 @@ class Planner {
   }
 
   Plan run() {
-    const bool zeros = all_.folded[0] > 0;
+    const bool zeros = runs_may_pay(all_);
     Draft best = whole(false);
     if (zeros) best = shorter(std::move(best), whole(true));
     if (count_ <= kTooShort) return std::move(best.plan);
@@ -133,7 +138,7 @@ class Planner {
                        std::vector<Candidate>* candidates) {
     if (bits < kWorthLooking) return;
     for (const bool zero_runs : {false, true}) {
-      if (zero_runs && histogram.folded[0] == 0) continue;
+      if (zero_runs && !runs_may_pay(histogram)) continue;
       const Choice choice = best_choice(histogram, zero_runs);
       Mode mode;
       const int64_t own = best_mode(histogram, choice.palette, true, &mode);
@@ -180,7 +185,7 @@ class Planner {
       Palette best;
       const int64_t before = group.bits;
       for (const bool zero_runs : {false, true}) {
-        if (zero_runs && group.histogram.folded[0] == 0) continue;
+        if (zero_runs && !runs_may_pay(group.histogram)) continue;
         const Choice choice = best_choice(group.histogram, zero_runs);
         const int64_t own = bits_with(*draft, group, choice.palette);
         if (own < group.bits) {
