@@ -9,6 +9,7 @@ namespace {
 constexpr int kLongest = 14;        // operations of a cascade
 constexpr double kExposed = 0.5;    // share of a copy that nothing hides
 constexpr double kKernelStart = 60;  // cycles that a further kernel of an operation costs
+constexpr int64_t kSliceBytes = 24576;  // of weights, where it makes no difference
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -168,7 +169,7 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gain(a) > gain(b); });
   for (const size_t i : order) {
     const Part& part = piece.parts[i];
-    if (gain(i) <= 0) continue;
+    if (gain(i) < 0) continue;
     // A single operation brings its weights in slices, two of which are there at a time.
     const int64_t channels = network_.op(piece.first + static_cast<int>(i)).ofm.shape.c;
     const int64_t least = piece.stripe == 0 ? std::min(part.weight_bytes, part.weight_bytes * 32 /
@@ -203,38 +204,43 @@ std::optional<Search::Found> Search::solve(int64_t budget) const {
   return build(path, budget);
 }
 
-/// Cuts the weights of a single operation into slices: some, so that one is computed with while
-/// the next ones come, and as many as the room asks for.
+/// Cuts the weights of a single operation into slices: small ones, so that they come one after the
+/// other into what room there is, but no smaller than costs nothing; if they do not fit, smaller.
 void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const {
   const Part& part = piece.parts[static_cast<size_t>(op - piece.first)];
   const NpuOp& from = network_.op(op);
   const int64_t channels = from.ofm.shape.c;
-  int64_t wanted = std::clamp<int64_t>(part.weight_bytes / 6144, 1, 6);
   const OpMemories where = memories(op, piece.first, piece.end, true);
   const Span rows{0, from.ofm.shape.h};
-  for (;; ++wanted) {
-    const int64_t most = (channels + wanted - 1) / wanted;
-    const OpDraft* shallow = chooser_.draft(op, rows.end, where, std::max<int64_t>(most, 1));
-    if (shallow == nullptr) return;
-    const int64_t unit = shallow->block.d;
-    const int64_t step = std::max(unit, most / unit * unit);
-    const int64_t slice = part.weight_bytes * std::min(step, channels) / channels + 64;
-    const bool last = step == unit && unit <= 16;
-    const bool needed = slice * 2 > room && part.weight_bytes > room;
-    if (needed && !last && wanted < 64) continue;
+  for (int64_t wanted = std::clamp<int64_t>(part.weight_bytes / kSliceBytes, 1, 32); wanted > 0;
+       wanted = wanted * 3 / 4) {
+    if (!cut(op, where, rows, (channels + wanted - 1) / wanted, draft)) return;
     double cycles = 0;
-    std::vector<int64_t> starts;
-    for (int64_t c = 0; c < channels; c += step) {
-      starts.push_back(c);
-      cycles += chooser_.cycles(op, *shallow, rows, std::min(step, channels - c), where);
+    for (size_t s = 0; s < draft->starts.size(); ++s) {
+      const int64_t end = s + 1 < draft->starts.size() ? draft->starts[s + 1] : channels;
+      cycles += chooser_.cycles(op, *draft, rows, end - draft->starts[s], where) + kKernelStart;
     }
-    // Slices that cost more than they hide are none.
-    const bool hides = cycles < part.near_cycles + copy(part.weight_bytes);
-    if (!hides && part.weight_bytes <= room) return;
-    draft->block = shallow->block;
-    draft->starts = starts;
-    return;
+    if (cycles <= part.near_cycles * 1.03 + 2 * kKernelStart) break;
   }
+  const auto fits = [&] {
+    const auto count = static_cast<int64_t>(draft->starts.size());
+    return part.weight_bytes * std::min<int64_t>(2, count) / count + 128 <= room;
+  };
+  for (int64_t depth = channels / 2; !fits() && depth >= 8; depth /= 2) {
+    if (!cut(op, where, rows, depth, draft)) return;
+  }
+}
+
+bool Search::cut(int op, const OpMemories& where, Span rows, int64_t depth,
+                 OpDraft* draft) const {
+  const int64_t channels = network_.op(op).ofm.shape.c;
+  const OpDraft* shallow = chooser_.draft(op, rows.end, where, std::max<int64_t>(depth, 1));
+  if (shallow == nullptr) return false;
+  const int64_t step = std::max(shallow->block.d, depth / shallow->block.d * shallow->block.d);
+  draft->block = shallow->block;
+  draft->starts.clear();
+  for (int64_t c = 0; c < channels; c += step) draft->starts.push_back(c);
+  return true;
 }
 
 std::vector<double> Search::step_cycles(const Draft& draft,

@@ -74,6 +74,8 @@ class Search {
   void count(Found* found) const;
   void estimate_slices(int op, OpDraft* draft) const;
   void cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;
+  /// Slices of at most `depth` channels, or of one block. False if there is no block.
+  bool cut(int op, const OpMemories& where, Span rows, int64_t depth, OpDraft* draft) const;
   [[nodiscard]] std::vector<double> step_cycles(const Draft& draft,
                                                 const std::vector<const Piece*>& piece_of) const;
 
