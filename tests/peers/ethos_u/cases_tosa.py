@@ -133,7 +133,8 @@ def rescale(source, target, scale, rounding="SINGLE_ROUND", zero_in=0, zero_out=
     def make(net):
         x = net.input(shape, source, low, high)
         shift = int(np.floor(30 - np.log2(scale)))
-        return net.rescale(x, target, int(scale * 2.0 ** shift), shift, zero_in, zero_out, rounding)
+        return net.rescale(x, target, int(scale * 2.0 ** shift), shift, zero_in, zero_out,
+                           rounding)
     return make
 
 

@@ -71,6 +71,16 @@ def judged(case, net, model):
     return inputs, outputs
 
 
+def own_regions(made, data):
+    """Regions that hold inputs or outputs and nothing else, with their sizes."""
+    sizes = {}
+    for places, arrays in zip((made.inputs, made.outputs), data):
+        for (region, offset), array in zip(places, arrays):
+            if region not in (made.weight_region, made.scratch_region, made.fast_region):
+                sizes[region] = max(sizes.get(region, 0), offset + array.nbytes)
+    return sizes
+
+
 def write(folder, case, config, net, made, data):
     """The files of one case; see README of the folder for their meaning."""
     inputs, outputs = data
@@ -87,6 +97,7 @@ def write(folder, case, config, net, made, data):
         lines.append(f"region {made.scratch_region} zero {made.scratch_size}")
     if made.fast_size:
         lines.append(f"region {made.fast_region} zero {made.fast_size}")
+    lines += [f"region {region} zero {size}" for region, size in own_regions(made, data).items()]
     for number, ((region, offset), array) in enumerate(zip(made.inputs, inputs)):
         (folder / f"input{number}.bin").write_bytes(array.tobytes())
         lines.append(f"input {region} {offset} input{number}.bin")
