@@ -5,11 +5,11 @@
              [--config NAME]... [--point performance|size]... [--check] MODEL_FOLDER...
 
 A MODEL_FOLDER holds NAME.pt2 and calibrate.npz. Our compiler makes the .pte and, of the same
-integer graph, a .tflite that Vela compiles, or a .tosa if it refuses that. Of both streams: cycles on our timeline, cycles by
-Vela's published formula read from the stream, SRAM, bytes of constants, seconds to compile (ours
-without calibration). Then ours again, held to the SRAM that Vela took.
-Run by a Python that has Vela (tests/peers/ethos_u). `--check`: exit 1 if a stream of ours takes
-more than 1.10 times Vela's cycles, by either measure, or more SRAM.
+integer graph, a .tflite that Vela compiles, or a .tosa if Vela refuses that. Of both streams:
+cycles on our timeline, cycles by Vela's published formula read from the stream, SRAM, bytes of
+constants, seconds to compile (ours without calibration). Then ours again, held to the SRAM that
+Vela took. Run by a Python that has Vela (tests/peers/ethos_u). `--check`: exit 1 if a stream of
+ours takes more than 1.10 times Vela's cycles, by either measure, or more SRAM.
 """
 
 import argparse
