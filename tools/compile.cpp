@@ -14,6 +14,8 @@
 #include "driver/report.h"
 #include "formats/pte/read.h"
 #include "hostrun/kernel_source.h"
+#include "interchange/tflite.h"
+#include "interchange/tosa.h"
 #include "ir/print.h"
 #include "tools/commands.h"
 #include "tools/output.h"
@@ -48,6 +50,7 @@ struct Arguments {
   bool equalize = false;
   bool tune = false;
   bool pareto = false;
+  std::string npu_weights = "payload";
   std::string optimize = "speed";
   bool names = false;
   bool json = false;
@@ -66,8 +69,8 @@ Status check_supported(const Arguments& arguments) {
     return bad_input("--accuracy chooses what has 16 bits: not with --activations int16");
   }
   for (const std::string& kind : arguments.emit) {
-    if (kind == "pte" || kind == "ir") continue;
-    return bad_input("--emit {}: not in this version, which writes pte and ir", kind);
+    if (kind != "c") continue;
+    return bad_input("--emit c: not in this version, which writes pte, ir, tflite and tosa");
   }
   if (arguments.keep_float) {
     return bad_input(
@@ -105,12 +108,15 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.save_stages = arguments.save_stages;
   options.names = arguments.names;
   options.wide_activations = arguments.activations == "int16";
+  // LiteRT has no softmax to 16 bits of our form, and all files of a run hold the same network.
+  options.narrow_softmax = arguments.emits("tflite");
   if (!arguments.accuracy.empty()) {
     THIMBLE_TRY(options.goal, parse_goal(arguments.accuracy));
   }
   options.equalize = arguments.equalize;
   options.tune = arguments.tune;
   options.pareto = arguments.pareto;
+  options.weights_apart = arguments.npu_weights == "named";
   options.smallest = arguments.optimize == "size";
   if (!arguments.compat.empty()) options.dialect = target::Dialect::kStock;
   for (const quant::Observer observer : kObservers) {
@@ -147,6 +153,14 @@ Status write_outputs(const Arguments& arguments, const driver::Compiled& compile
   fs::path path = pte_path(arguments);
   const std::string label = path.filename().string();
   if (arguments.emits("pte")) THIMBLE_CHECK(files.add(path, compiled.pte));
+  if (arguments.emits("tflite")) {
+    THIMBLE_TRY(const Bytes model, interchange::to_tflite(compiled.integer_graph));
+    THIMBLE_CHECK(files.add(path.replace_extension(".tflite"), model));
+  }
+  if (arguments.emits("tosa")) {
+    THIMBLE_TRY(const Bytes model, interchange::to_tosa(compiled.integer_graph));
+    THIMBLE_CHECK(files.add(path.replace_extension(".tosa"), model));
+  }
   if (arguments.emits("ir")) {
     THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
     THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(whole)));
@@ -211,7 +225,7 @@ void add_compile(CLI::App& app, int* exit_code) {
   verb->add_option("--target", a.target, "One of `thimble targets`")->required();
   verb->add_option("--calibrate", a.calibrate, "Samples (.npz) to choose int8 ranges from");
   verb->add_option("-o,--output", a.output, "The .pte; default: the model's name, here");
-  verb->add_option("--emit", a.emit, "What to write: pte, ir")
+  verb->add_option("--emit", a.emit, "What to write: pte, ir, tflite, tosa")
       ->delimiter(',')
       ->check(CLI::IsMember({"pte", "c", "ir", "tosa", "tflite"}));
   verb->add_option("--out-dir", a.out_dir, "Folder for what is written, if there is no -o");
@@ -237,6 +251,9 @@ void add_compile(CLI::App& app, int* exit_code) {
       ->check(CLI::IsMember(observers));
   verb->add_flag("--equalize", a.equalize, "Bring channels of one value to the same magnitude");
   verb->add_flag("--pareto", a.pareto, "Also print what the NPU can do with how much SRAM");
+  verb->add_option("--npu-weights", a.npu_weights,
+                   "payload: in the delegate; named: as named data that the delegate asks for")
+      ->check(CLI::IsMember({"payload", "named"}));
   verb->add_option("--optimize", a.optimize,
                    "speed: fewest cycles of the NPU; size: least SRAM, then fewest cycles")
       ->check(CLI::IsMember({"speed", "size"}));

@@ -200,7 +200,7 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   const bool stock = options.dialect == target::Dialect::kStock;
   spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
   spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
-  spec.wide_softmax = !stock;
+  spec.wide_softmax = !stock && !options.narrow_softmax;
   spec.own_means = !stock;  // ExecuTorch has no mean
   quant::QuantizeOptions quantize_options;
   quantize_options.io = options.io;
@@ -311,6 +311,7 @@ Result<Placed> lower_and_place(const CompileOptions& options,
     engine_options.sram_bytes = sram->second;
   }
   engine_options.smallest = options.smallest;
+  engine_options.weights_apart = options.weights_apart;
   if (options.pareto) {
     THIMBLE_TRY(compiled->report.pareto, pareto_of(compiled->regions));
   }

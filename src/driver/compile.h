@@ -28,11 +28,13 @@ struct CompileOptions {
   quant::Observer observer = quant::kDefaultObserver;
   bool pareto = false;                  // report->pareto
   bool smallest = false;                // memory before speed, where an engine has the choice
+  bool weights_apart = false;           // an engine\'s constants as named data of the file
   bool equalize = false, tune = false;  // quant::QuantizeOptions
   target::Dialect dialect = target::Dialect::kNative;
   bool names = false;                       // the file says which value each call makes
   bool io_channels_last = false;            // declare 4-D inputs and outputs as NHWC
   bool wide_activations = false;            // int16 wherever there is a kernel
+  bool narrow_softmax = false;              // int8 even for a softmax at the end
   std::optional<quant::AccuracyGoal> goal;  // labels are those of the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators
   std::vector<std::string> engine_off;      // operators that stay on the CPU: patterns

@@ -98,6 +98,7 @@ struct HostNpu::State {
       : workspace(needs.workspace_bytes / sizeof(Block) + 1),
         fast(needs.fast_bytes / sizeof(Block) + 1),
         device(*needs.config, workspace.data()->bytes, workspace.size() * sizeof(Block)) {
+    device.set_max_work(needs.max_work);
     npu.read = [](void* user, uint32_t offset) {
       return static_cast<const sim::Device*>(user)->read(offset);
     };

@@ -32,6 +32,16 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
              COMMAND python3 ${here}/ethos_u_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
     list(APPEND e2e_tests e2e_ethos_u_${model})
   endforeach()
+  # MobileNetV2 where its export.py was run; networks of the tree in any case.
+  foreach(folder ${CMAKE_SOURCE_DIR}/models/digits_cnn ${CMAKE_SOURCE_DIR}/models/mobilenet_v1_vww
+          ${CMAKE_SOURCE_DIR}/build-models/mobilenet_v2)
+    get_filename_component(model ${folder} NAME)
+    if(EXISTS ${folder}/${model}.pt2)
+      add_test(NAME e2e_payload_${model}
+               COMMAND python3 ${here}/payload_test.py $<TARGET_FILE:thimble> ${folder})
+      list(APPEND e2e_tests e2e_payload_${model})
+    endif()
+  endforeach()
   add_test(NAME e2e_ethos_u_quantized
            COMMAND python3 ${here}/ethos_u_quantized_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
   list(APPEND e2e_tests e2e_ethos_u_quantized)

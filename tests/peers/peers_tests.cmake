@@ -7,3 +7,13 @@ if(TARGET executorch_files_test AND THIMBLE_TORCH_PYTHON)
                    $<TARGET_FILE:executorch_files_test> ${CMAKE_CURRENT_BINARY_DIR}/executorch_files)
   set_tests_properties(peers_executorch PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77)
 endif()
+
+# Vela, LiteRT and the TOSA reference model, where that Python has them: thousands of streams that
+# the simulator must run as those judges do.
+if(TARGET npu_run AND THIMBLE_TORCH_PYTHON)
+  add_test(NAME peers_ethos_u_streams
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/ethos_u/streams_peer.py
+                   $<TARGET_FILE:npu_run> ${CMAKE_CURRENT_BINARY_DIR}/ethos_u_cases)
+  set_tests_properties(peers_ethos_u_streams PROPERTIES LABELS peers TIMEOUT 3600
+                                                        SKIP_RETURN_CODE 77)
+endif()

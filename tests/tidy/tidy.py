@@ -37,7 +37,7 @@ MAY_INCLUDE = {
                "plan", "target/part.h", "target/target.h", "partition", "emit", "interchange"],
     "interchange": ["ir", "formats", "base", "numerics"],
     "hostrun": ["runtime", "kernels", "abi", "base", "formats", "ir", "npu/isa", "npu/sim"],
-    "tools": ["driver", "hostrun", "base", "formats", "ir", "eval", "emit/layers.h",
+    "tools": ["driver", "hostrun", "interchange/tflite.h", "interchange/tosa.h", "base", "formats", "ir", "eval", "emit/layers.h",
               "emit/lift.h", "import/import.h", "npu/isa", "npu/text",
               "partition/partition.h", "target/part.h", "passes/pipeline.h", "quant/fast_float.h",
               "quant/simulate.h", "target/target.h"],

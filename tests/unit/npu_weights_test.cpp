@@ -18,7 +18,7 @@ namespace {
 class Bits {
  public:
   Bits& put(uint32_t value, int count) {
-    for (int i = 0; i < count; ++i) bits_ += (value >> i & 1U) != 0 ? '1' : '0';
+    for (int i = 0; i < count; ++i) bits_ += (uint64_t{value} >> i & 1U) != 0 ? '1' : '0';
     return *this;
   }
   Bits& text(const std::string& bits) {

@@ -210,9 +210,7 @@ class Model {
   }
 
   double elementwise() {
-    Shape4 ofm = shape_.ofm;
-    if (placement_.ofm_format == Format::kNhcwb16) ofm.c = round_up(ofm.c, 16);
-    const auto elements = static_cast<double>(ofm.elements());
+    const auto elements = static_cast<double>(shape_.ofm.elements());
     const double output = output_per_element();
     const double block = std::max(write_block(), read_block());
     const auto whole = static_cast<double>(block_.h * block_.w * block_.d);

@@ -27,18 +27,23 @@ double back(const std::vector<double>& ends, size_t count) {
 /// Goes through the kernels in time and issues copies behind them while the engine would be idle.
 class Inserter {
  public:
-  Inserter(const Config& config, Kernels kernels, const std::vector<Copying>& copies)
-      : limit_(dma_limit(config)), kernels_(std::move(kernels)), uses_(uses_of(kernels_.steps)) {
-    queue_ = copies;
+  Inserter(const Config& config, Kernels kernels, Arena arena, std::vector<Copying>* copies)
+      : limit_(dma_limit(config)),
+        kernels_(std::move(kernels)),
+        arena_(std::move(arena)),
+        uses_(uses_of(kernels_.steps)),
+        queue_(*copies) {
     std::stable_sort(queue_.begin(), queue_.end(), [&](const Copying& a, const Copying& b) {
       return use(a).begin < use(b).begin;
     });
   }
+  [[nodiscard]] int64_t peak() const { return arena_.peak(); }
 
   int run(std::vector<Step>* steps) {
     // Every slice needs room beside its own kernels.
-    for (const Copying& copy : queue_) {
-      if (!take(use(copy).begin, use(copy).end + 1, copy.bytes)) return copy.op;
+    for (Copying& copy : queue_) {
+      copy.address = arena_.take(use(copy), copy.bytes);
+      if (copy.address < 0) return copy.op;
     }
     steps_ = steps;
     steps_->clear();
@@ -52,11 +57,16 @@ class Inserter {
  private:
   [[nodiscard]] Span use(const Copying& copy) const { return uses_.at({copy.op, copy.slice}); }
 
-  bool take(int64_t begin, int64_t end, int64_t bytes) {
-    for (int64_t i = begin; i < end; ++i) {
-      if (kernels_.room[static_cast<size_t>(i)] < bytes) return false;
+  /// Moves a copy's buffer so that it is free from kernel `begin` on.
+  bool extend(Copying* copy, int64_t begin) {
+    const Span before = use(*copy);
+    arena_.release(before, copy->address);
+    const int64_t address = arena_.take({begin, before.end}, copy->bytes);
+    if (address < 0) {
+      arena_.put(before, copy->address, copy->bytes);
+      return false;
     }
-    for (int64_t i = begin; i < end; ++i) kernels_.room[static_cast<size_t>(i)] -= bytes;
+    copy->address = address;
     return true;
   }
 
@@ -87,13 +97,13 @@ class Inserter {
   /// not hold the kernels up.
   void behind(int64_t k) {
     while (next_ < queue_.size()) {
-      const Copying& copy = queue_[next_];
+      Copying& copy = queue_[next_];
       const Span span = use(copy);
       const bool must = span.begin == k + 1;
       const double free = std::max(now_, back(dma_ends_, limit_));
       const bool idle = free < back(kernel_ends_, 1) || k < 0;
       if (!must && (!idle || (k < 0 && !dma_ends_.empty()))) return;
-      const bool room = take(std::max<int64_t>(0, k), span.begin, copy.bytes);
+      const bool room = k < 0 && must ? true : extend(&copy, std::max<int64_t>(0, k));
       if (!must && !room) return;
       issue(!room && k >= 0);
     }
@@ -101,8 +111,9 @@ class Inserter {
 
   size_t limit_;
   Kernels kernels_;
+  Arena arena_;
   std::map<std::pair<int, int>, Span> uses_;
-  std::vector<Copying> queue_;
+  std::vector<Copying>& queue_;
   size_t next_ = 0;
   double now_ = 0;
   std::vector<double> kernel_ends_, dma_ends_;
@@ -112,9 +123,12 @@ class Inserter {
 
 }  // namespace
 
-int insert_copies(const Config& config, Kernels kernels, const std::vector<Copying>& copies,
-                  std::vector<Step>* steps) {
-  return Inserter(config, std::move(kernels), copies).run(steps);
+int insert_copies(const Config& config, Kernels kernels, Arena arena,
+                  std::vector<Copying>* copies, std::vector<Step>* steps, int64_t* peak) {
+  Inserter inserter(config, std::move(kernels), std::move(arena), copies);
+  const int failed = inserter.run(steps);
+  *peak = inserter.peak();
+  return failed;
 }
 
 double timeline(const Config& config, const std::vector<Step>& steps,
@@ -141,39 +155,6 @@ double timeline(const Config& config, const std::vector<Step>& steps,
     if (step.kind == Step::Kind::kOpDma) issue = dma_ends.back();
   }
   return std::max(back(kernel_ends, 1), back(dma_ends, 1));
-}
-
-std::vector<int64_t> live_bytes(const Network& network, const Draft& draft,
-                                const std::vector<bool>& counted) {
-  const size_t count = draft.steps.size();
-  std::vector<Span> lives(network.tensors.size(), Span{static_cast<int64_t>(count), -1});
-  const auto root = [&](int tensor) {
-    while (draft.tensors[static_cast<size_t>(tensor)].same_place >= 0) {
-      tensor = draft.tensors[static_cast<size_t>(tensor)].same_place;
-    }
-    return static_cast<size_t>(tensor);
-  };
-  const auto use = [&](int tensor, int64_t at) {
-    Span& life = lives[root(tensor)];
-    life.begin = std::min(life.begin, at);
-    life.end = std::max(life.end, at);
-  };
-  for (size_t i = 0; i < count; ++i) {
-    const NpuOp& op = network.op(draft.steps[i].op);
-    const auto at = static_cast<int64_t>(i);
-    use(op.ifm.tensor, at);
-    use(op.ofm.tensor, at);
-    if (op.ifm2) use(op.ifm2->tensor, at);
-  }
-  for (const int tensor : network.program->inputs) use(tensor, 0);
-  for (const int tensor : network.program->outputs) use(tensor, static_cast<int64_t>(count) - 1);
-  std::vector<int64_t> bytes(count, 0);
-  for (size_t t = 0; t < lives.size(); ++t) {
-    if (!counted[t]) continue;
-    const int64_t size = network.ring_bytes(static_cast<int>(t), draft.tensors[t].rows);
-    for (int64_t i = lives[t].begin; i <= lives[t].end; ++i) bytes[static_cast<size_t>(i)] += size;
-  }
-  return bytes;
 }
 
 }  // namespace thimble::target::ethos_u

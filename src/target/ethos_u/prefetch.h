@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "target/ethos_u/arena.h"
 #include "target/ethos_u/cost.h"
 #include "target/ethos_u/draft.h"
 #include "target/ethos_u/network.h"
@@ -20,25 +21,22 @@ struct Copying {
   int op = -1, slice = 0;
   int64_t bytes = 0;
   double cycles = 0;
+  int64_t address = -1;  // given by insert_copies()
 };
 
-/// Kernels in their order, what each takes, and the memory that is left beside the tensors.
+/// Kernels in their order and what each takes.
 struct Kernels {
   std::vector<Step> steps;
   std::vector<double> cycles;
-  std::vector<int64_t> room;
 };
 
 /// Steps of kernels and copies. -1, or an operation of which a slice has no room beside its kernel.
 [[nodiscard]] int insert_copies(const Config& config, Kernels kernels,
-                                const std::vector<Copying>& copies, std::vector<Step>* steps);
+                                Arena arena, std::vector<Copying>* copies,
+                                std::vector<Step>* steps, int64_t* peak);
 
 /// Cycles until the last kernel ends. `cycles` of kernels and copies by step.
 [[nodiscard]] double timeline(const Config& config, const std::vector<Step>& steps,
                               const std::vector<double>& cycles);
-
-/// Bytes of tensors that live at each step, of those that count against the budget.
-[[nodiscard]] std::vector<int64_t> live_bytes(const Network& network, const Draft& draft,
-                                              const std::vector<bool>& counted);
 
 }  // namespace thimble::target::ethos_u

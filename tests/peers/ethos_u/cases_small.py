@@ -4,7 +4,7 @@ from cases_conv import conv2d, depthwise, fully_connected, layer, transpose_conv
 from cases_elementwise import binary, unary
 from cases_shape import argmax, concat, moved, pool, reduce, resize, softmax_case
 from cases_tosa import add_rescaled, binary32, case, pool as tosa_pool, reduce as tosa_reduce
-from cases_tosa import rescale, unary32
+from cases_tosa import rescale, table16, unary32
 from cases_u85 import cast, chain_of, int32_arithmetic
 from registry import add
 from tflite_net import SAME
@@ -82,6 +82,7 @@ def _tosa():
     case("small_logical_right_shift",
          binary32("LOGICAL_RIGHT_SHIFT", low=-2**31, high=2**31 - 1, second=(0, 31), shape=shape),
          generations=U85)
+    case("small_table_int16", lambda net: table16(net, shape), generations=U85)
     case("small_reduce_sum", tosa_reduce("REDUCE_SUM", "int32", 3, -2**20, 2**20, (1, 3, 3, 6)))
     case("small_avg_pool2d", tosa_pool("AVG_POOL2D", "int8", (3, 3), (2, 2), (1, 1, 1, 1),
                                        (5, 5, 6)))

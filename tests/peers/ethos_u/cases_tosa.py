@@ -150,8 +150,8 @@ def table8(net):
     return net.op("TABLE", [x, table], x.shape, "int8")
 
 
-def table16(net):
-    x = net.input((1, 6, 7, 20), "int16")
+def table16(net, shape=(1, 6, 7, 20)):
+    x = net.input(shape, "int16")
     curve = 30000 * np.sin(np.arange(513) / 40.0) + net.random.integers(-200, 200, 513)
     table = net.constant(curve.astype(np.int64), "int16")
     return net.op("TABLE", [x, table], x.shape, "int32")

@@ -81,7 +81,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("output", type=Path)
-    parser.add_argument("--bytes", type=int, default=196_000)
+    parser.add_argument("--bytes", type=int, default=199_500)
     options = parser.parse_args()
     chosen, left = choose(options.folder, options.bytes)
     options.output.mkdir(parents=True, exist_ok=True)
