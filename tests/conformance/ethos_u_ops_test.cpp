@@ -4,7 +4,7 @@
 //   THIMBLE_ETHOS_U_CASE="qconv2d int8 17" ethos_u_ops_test --gtest_filter='*u55_128'
 //
 // repeats one case; THIMBLE_ETHOS_U_EACH is how many of each operator (and of whole regions,
-// "region") a configuration gets.
+// "region") a configuration gets, of as many as THIMBLE_ETHOS_U_SEEDS seeds have.
 
 #include <gtest/gtest.h>
 
@@ -50,6 +50,7 @@ class EthosUOps : public testing::TestWithParam<Config> {
       std::istringstream(text) >> wanted_op_ >> wanted_source_ >> wanted_seed_;
     }
     if (const char* text = std::getenv("THIMBLE_ETHOS_U_EACH")) each_ = std::atoi(text);
+    if (const char* text = std::getenv("THIMBLE_ETHOS_U_SEEDS")) seeds_ = std::stoul(text);
   }
 
   void offer(const std::string& name, const std::string& source, uint64_t seed,
@@ -97,15 +98,15 @@ class EthosUOps : public testing::TestWithParam<Config> {
 
   std::string wanted_op_, wanted_source_;
   uint64_t wanted_seed_ = 0;
-  int each_ = 6;
+  int each_ = 20;
+  uint64_t seeds_ = 400;
   std::map<std::string, int> ran_, refused_, failed_;
   std::map<std::string, std::string> reasons_;
 };
 
 TEST_P(EthosUOps, SimulatorEqualsEvaluator) {
   if (!wanted_op_.empty()) return all(wanted_source_, wanted_seed_);
-  constexpr uint64_t kSeeds = 400;
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < seeds_; ++seed) {
     for (const char* source : {"shaped", "int8", "int16", "moved"}) all(source, seed);
   }
   for (const ir::OpKind kind : table_operators()) {
