@@ -32,7 +32,8 @@ TEST(InterchangeSame, AgreesWithTryingEverySum) {
     const Bounds bounds{static_cast<int32_t>(next(-128, 127)), -128, 127};
     const bool single = next(0, 3) == 0;
     const Step a = to_code(ours, bounds), b = to_code(theirs, bounds, single);
-    const auto low = static_cast<int32_t>(next(-3000, 0)), high = static_cast<int32_t>(next(1, 3000));
+    const auto low = static_cast<int32_t>(next(-3000, 0)),
+               high = static_cast<int32_t>(next(1, 3000));
     const bool same = same_steps(a, b, low, high);
     ASSERT_EQ(same, same_everywhere(a, b, low, high)) << i;
     ++(same ? equal : different);
@@ -45,8 +46,8 @@ TEST(InterchangeSame, SeesOneSumThatRoundsTwice) {
   // 3 * 0.5^2 * (1 - tiny): rounded twice it is 1, once 1 too; 2^-2 of 2 is an exact half.
   const numerics::Multiplier quarter{1 << 30, -1};
   const Bounds bounds{};
-  EXPECT_EQ(to_code(quarter, bounds)(-2), -1);        // halves away from zero
-  EXPECT_EQ(to_code(quarter, bounds, true)(-2), 0);   // halves up
+  EXPECT_EQ(to_code(quarter, bounds)(-2), -1);       // halves away from zero
+  EXPECT_EQ(to_code(quarter, bounds, true)(-2), 0);  // halves up
   EXPECT_TRUE(same_steps(to_code(quarter, bounds), to_code(quarter, bounds, true), 0, 500));
   EXPECT_FALSE(same_steps(to_code(quarter, bounds), to_code(quarter, bounds, true), -500, 500));
 }
