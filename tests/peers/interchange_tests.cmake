@@ -15,3 +15,10 @@ if(THIMBLE_TESTS)
   target_link_libraries(interchange_cases PRIVATE thimble_options thimble_interchange thimble_eval
                                                   thimble_formats)
 endif()
+if(TARGET interchange_cases AND TARGET thimble AND THIMBLE_TORCH_PYTHON)
+  add_test(NAME peers_interchange
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/interchange/networks.py
+                   $<TARGET_FILE:thimble> ${CMAKE_CURRENT_BINARY_DIR}/interchange_cases
+                   ${CMAKE_CURRENT_BINARY_DIR}/interchange)
+  set_tests_properties(peers_interchange PROPERTIES LABELS peers TIMEOUT 3600 SKIP_RETURN_CODE 77)
+endif()

@@ -150,7 +150,8 @@ class Buffers {
   std::map<Bytes, uint32_t> known_;
 };
 
-Offset<fb::Tensor> write_tensor(FlatBufferBuilder& builder, const Tensor& tensor, Buffers& buffers) {
+Offset<fb::Tensor> write_tensor(FlatBufferBuilder& builder, const Tensor& tensor,
+                                Buffers& buffers) {
   const uint32_t buffer = buffers.add(tensor.data);
   const auto shape = builder.CreateVector(tensor.shape);
   const auto name = builder.CreateString(tensor.name);

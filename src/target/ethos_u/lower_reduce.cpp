@@ -11,9 +11,9 @@ namespace thimble::target::ethos_u {
 using ir::OpKind;
 
 struct Lowering::Reduction {
-  NpuOp op;                 // without operands and window
-  bool convolves = false;   // sums: kernels of convolutions, and the depth can be summed
-  Requantize per_channel;   // of one channel
+  NpuOp op;                // without operands and window
+  bool convolves = false;  // sums: kernels of convolutions, and the depth can be summed
+  Requantize per_channel;  // of one channel
 };
 
 namespace {
@@ -59,16 +59,17 @@ Status Lowering::reduce(const View& y, const View& x, const std::vector<int64_t>
   const int64_t kernel_w = gone.empty() ? 1 : gone.back().size;
   if (gone.size() > 2 || kernel_h > h_max || kernel_h * kernel_w > area_max ||
       depth.size > kSizeMax) {
-    return unsupported("a reduction over {} x {} x {} elements, the limits are {} rows and {} "
-                       "elements at a time",
-                       kernel_h, kernel_w, depth.size, h_max, area_max);
+    return unsupported(
+        "a reduction over {} x {} x {} elements, the limits are {} rows and {} "
+        "elements at a time",
+        kernel_h, kernel_w, depth.size, h_max, area_max);
   }
   Grid grid;
   const Axis unit = {1, {0, 0}};
   if (gone.empty()) {
     const Shape4 wanted = program_.tensors[static_cast<size_t>(y.tensor)].shape;
-    THIMBLE_TRY(grid, arrange(rows, in_depth ? Shape4{wanted.h * wanted.w, wanted.c, 1} : wanted,
-                              2));
+    THIMBLE_TRY(grid,
+                arrange(rows, in_depth ? Shape4{wanted.h * wanted.w, wanted.c, 1} : wanted, 2));
   } else {
     grid = {unit, unit, {}};
     if (gone.size() == 1 && !rows.empty()) {  // the height is free
@@ -285,8 +286,8 @@ Result<View> Lowering::cumsum(const ir::Op& op) {
   job.y.zero_point = static_cast<int32_t>(op.integer("y_zp"));
   job.minimum = op.integer("min");
   job.maximum = op.integer("max");
-  job.requantize = global_scale(op.integer("mult"), op.integer("shift"),
-                                op.integer("rounding") != 0);
+  job.requantize =
+      global_scale(op.integer("mult"), op.integer("shift"), op.integer("rounding") != 0);
   job.requantize.global = false;
   job.requantize.multiplier.resize(static_cast<size_t>(size), job.requantize.multiplier[0]);
   job.requantize.shift.resize(static_cast<size_t>(size), job.requantize.shift[0]);

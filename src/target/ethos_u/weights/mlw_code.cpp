@@ -1,5 +1,7 @@
 #include "target/ethos_u/weights/mlw_code.h"
 
+#include <algorithm>
+
 namespace thimble::target::ethos_u::mlw {
 
 int Palette::width() const {
@@ -20,6 +22,30 @@ std::array<int16_t, kFolded> Palette::indices() const {
     index[entries[static_cast<size_t>(i)]] = static_cast<int16_t>(i);
   }
   return index;
+}
+
+void IndexCount::add(int index, int64_t times) {
+  never_ = never_ || index < 0;
+  if (index < 0) return;
+  for (size_t d = 0; d < kDivisors; ++d) {
+    const int64_t quotient = index >> d;
+    quotients_[d] += times * quotient;
+    twos_[d] += times * (quotient >> 1);
+    above_[d] += quotient != 0 ? times : 0;
+  }
+  count_ += times;
+  largest_ = std::max(largest_, index);
+}
+
+int64_t IndexCount::bits(const Mode& mode, int width) const {
+  if (never_) return kNeverBits;
+  if (mode.uncompressed) return largest_ >> width == 0 ? count_ * width : kNeverBits;
+  const size_t d = mode.divisor;
+  const int quotient = largest_ >> d;
+  if (quotient > (mode.truncated ? 2 : 31)) return kNeverBits;
+  const int64_t unary = count_ + (mode.truncated ? 0 : twos_[d]);
+  const int64_t rest = mode.truncated ? above_[d] : quotients_[d] - twos_[d];
+  return (unary + kUnaryBits - 1) / kUnaryBits * kUnaryBits + rest + count_ * mode.divisor;
 }
 
 void Histogram::add(const Histogram& other) {

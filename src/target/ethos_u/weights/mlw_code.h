@@ -71,6 +71,27 @@ inline constexpr int kWeightModes = 13;
   return quotient > 31 ? kUncodable : mode.divisor + quotient + 1;
 }
 
+inline constexpr int64_t kNeverBits = int64_t{1} << 50;
+
+/// Indices, counted: their bits in any mode.
+class IndexCount {
+ public:
+  /// Index -1: there is none, so no mode can be used.
+  void add(int index, int64_t times);
+  /// With the unused end of the last chunk; kNeverBits if an index has no code.
+  [[nodiscard]] int64_t bits(const Mode& mode, int width) const;
+  [[nodiscard]] int largest() const { return largest_; }
+
+ private:
+  static constexpr size_t kDivisors = 6;
+  std::array<int64_t, kDivisors> quotients_ = {};  // sum of index >> divisor
+  std::array<int64_t, kDivisors> twos_ = {};       // steps of two in these
+  std::array<int64_t, kDivisors> above_ = {};      // indices with a quotient that is not 0
+  int64_t count_ = 0;
+  int largest_ = 0;
+  bool never_ = false;
+};
+
 /// Bits of the unary codes in a chunk of zero runs.
 [[nodiscard]] constexpr int zero_unary_bits(const Mode& mode) {
   return mode.zero_divisor == 3 ? 8 : kUnaryBits;

@@ -178,24 +178,14 @@ int end_bits(const Palette& palette, const Mode& mode) {
 
 std::array<int64_t, kWeightModes> mode_bits(const Histogram& histogram, const Palette& palette) {
   const auto index = palette.indices();
-  const int width = palette.width();
-  std::array<int64_t, kWeightModes> bits = {}, unary = {};
+  IndexCount indices;
   for (size_t folded = palette.zero_runs ? 1 : 0; folded < kFolded; ++folded) {
-    const int64_t count = histogram.folded[folded];
-    if (count == 0) continue;
-    for (int i = 0; i < kWeightModes; ++i) {
-      const Mode mode = weight_mode(i);
-      const int one = index_bits(mode, width, index[folded]);
-      const auto at = static_cast<size_t>(i);
-      bits[at] += one >= kUncodable ? kNeverBits : one * count;
-      if (!mode.uncompressed) {
-        unary[at] += count * (mode.truncated ? 1 : (index[folded] >> mode.divisor) / 2 + 1);
-      }
-    }
+    if (histogram.folded[folded] > 0) indices.add(index[folded], histogram.folded[folded]);
   }
-  for (size_t i = 0; i < bits.size(); ++i) {
-    const int64_t over = unary[i] % kUnaryBits;
-    bits[i] = std::min(bits[i] + (over == 0 ? 0 : kUnaryBits - over), kNeverBits);
+  const int width = palette.width();
+  std::array<int64_t, kWeightModes> bits;
+  for (int i = 0; i < kWeightModes; ++i) {
+    bits[static_cast<size_t>(i)] = indices.bits(weight_mode(i), width);
   }
   return bits;
 }
