@@ -50,6 +50,7 @@ struct Arguments {
   bool equalize = false;
   bool tune = false;
   bool pareto = false;
+  std::string npu_weights = "payload";
   std::string optimize = "speed";
   bool names = false;
   bool json = false;
@@ -115,6 +116,7 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.equalize = arguments.equalize;
   options.tune = arguments.tune;
   options.pareto = arguments.pareto;
+  options.weights_apart = arguments.npu_weights == "named";
   options.smallest = arguments.optimize == "size";
   if (!arguments.compat.empty()) options.dialect = target::Dialect::kStock;
   for (const quant::Observer observer : kObservers) {
@@ -249,6 +251,9 @@ void add_compile(CLI::App& app, int* exit_code) {
       ->check(CLI::IsMember(observers));
   verb->add_flag("--equalize", a.equalize, "Bring channels of one value to the same magnitude");
   verb->add_flag("--pareto", a.pareto, "Also print what the NPU can do with how much SRAM");
+  verb->add_option("--npu-weights", a.npu_weights,
+                   "payload: in the delegate; named: as named data that the delegate asks for")
+      ->check(CLI::IsMember({"payload", "named"}));
   verb->add_option("--optimize", a.optimize,
                    "speed: fewest cycles of the NPU; size: least SRAM, then fewest cycles")
       ->check(CLI::IsMember({"speed", "size"}));

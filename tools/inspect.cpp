@@ -12,6 +12,7 @@
 #include "formats/pte/print.h"
 #include "formats/pte/read.h"
 #include "hostrun/interface.h"
+#include "hostrun/npu.h"
 #include "ir/dtype_text.h"
 #include "ir/op.h"
 #include "ir/print.h"
@@ -29,6 +30,7 @@ namespace pt2 = formats::pt2;
 
 struct Arguments {
   fs::path file;
+  bool commands = false;
   bool json = false;
 };
 
@@ -58,7 +60,24 @@ std::string describe(const std::vector<hostrun::Port>& ports) {
   return text;
 }
 
-Result<Report> inspect_pte(const fs::path& path) {
+/// The command streams of a program's NPU delegates.
+Status add_commands(const formats::pte::Program& program, const std::string& label,
+                    Report* report) {
+  namespace text = thimble::ethos_u::text;
+  report->json["streams"] = Json::array();
+  for (const formats::pte::ExecutionPlan& plan : program.plans) {
+    for (const formats::pte::BackendDelegate& row : plan.delegates) {
+      const std::optional<Bytes> commands = hostrun::npu_commands(program, row);
+      if (!commands) continue;
+      THIMBLE_TRY(const text::Payload payload, text::read_payload(*commands, label));
+      report->text += "\n" + text::print(payload);
+      report->json["streams"].push_back(text::print(payload));
+    }
+  }
+  return ok();
+}
+
+Result<Report> inspect_pte(const fs::path& path, bool commands) {
   const std::string label = path.filename().string();
   THIMBLE_TRY(const Bytes bytes, read_file(path));
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
@@ -85,6 +104,7 @@ Result<Report> inspect_pte(const fs::path& path) {
                  {"ops", interface.ops},
                  {"methods", explanation.methods},
                  {"program", Json::parse(formats::pte::print_json(program))}};
+  if (commands) THIMBLE_CHECK(add_commands(program, label, &report));
   return report;
 }
 
@@ -195,19 +215,19 @@ Result<Report> inspect_payload(const Bytes& bytes, const std::string& label) {
   Report report;
   report.text = text::print(payload);
   report.json = {{"file", label},
-                 {"format", fmt::format("cop{}", payload.form)},
+                 {"format", fmt::format("cop{}", payload.header.form)},
                  {"configuration", hardware == nullptr ? Json(nullptr) : Json(hardware->name)},
-                 {"config", payload.config.word},
-                 {"id", payload.id},
-                 {"stream_offset", payload.stream_offset},
+                 {"config", payload.header.config},
+                 {"id", payload.header.id},
+                 {"stream_offset", payload.header.stream_offset},
                  {"stream_words", payload.stream.size()},
-                 {"stream", text::disassemble(payload.stream, payload.config.generation)}};
+                 {"stream", text::disassemble(payload.stream, payload.generation)}};
   return report;
 }
 
-Result<Report> inspect_file(const fs::path& path) {
+Result<Report> inspect_file(const fs::path& path, bool commands) {
   const std::string kind = extension(path);
-  if (kind == ".pte") return inspect_pte(path);
+  if (kind == ".pte") return inspect_pte(path, commands);
   if (kind == ".pt2") return inspect_pt2(path);
   if (kind == ".npz") return inspect_npz(path);
   if (kind == ".ir") return inspect_ir(path);
@@ -218,7 +238,7 @@ Result<Report> inspect_file(const fs::path& path) {
 }
 
 int inspect(const Arguments& arguments) {
-  const Result<Report> report = inspect_file(arguments.file);
+  const Result<Report> report = inspect_file(arguments.file, arguments.commands);
   if (!report) return fail(report.error(), arguments.json);
   if (arguments.json) {
     print_json(report->json);
@@ -235,6 +255,7 @@ void add_inspect(CLI::App& app, int* exit_code) {
       app.add_subcommand("inspect", "Show what a .pt2, .pte, .npz, .ir or Ethos-U payload holds");
   auto arguments = std::make_shared<Arguments>();
   verb->add_option("file", arguments->file, "The file")->required();
+  verb->add_flag("--commands", arguments->commands, "Of a .pte: also its NPU's command streams");
   verb->add_flag("--json", arguments->json, "As one JSON object");
   verb->callback([arguments, exit_code] { *exit_code = inspect(*arguments); });
 }

@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "hostrun/interface.h"
+#include "hostrun/npu_profile.h"
 #include "hostrun/qemu.h"
 #include "ir/graph.h"
 
@@ -24,6 +25,8 @@ struct Outcome {
   Calls outputs;
   std::optional<int64_t> arena_bytes_used;
   std::optional<hostrun::QemuFacts> qemu;
+  bool npu_simulated = false;            // on QEMU: the CPU's instructions are also the simulator's
+  std::vector<hostrun::NpuProfile> npu;  // with OpenOptions::profile, of a file with delegates
 };
 
 struct Model {
@@ -36,10 +39,12 @@ struct Model {
 };
 
 struct OpenOptions {
-  std::string on;                         // "host", "qemu", "eval"; empty: host for .pte, else eval
-  std::string target;                     // for files that name none
+  std::string on;             // "host", "qemu", "fvp", "eval"; empty: host for .pte, else eval
+  std::filesystem::path fvp;  // the program of "fvp"; empty: what THIMBLE_FVP names
+  int time_limit = 300;       // seconds, of qemu and fvp
+  std::string target;         // for files that name none
   bool count_instructions = false;        // on QEMU
-  bool profile = false;                   // the same by operator
+  bool profile = false;                   // the same by operator; of an NPU its operations
   std::map<std::string, int64_t> shapes;  // open sizes of a .pt2
 };
 

@@ -1,6 +1,7 @@
 // thimble run: a model on the host runtime, an emulated board or the evaluator.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -29,6 +30,8 @@ struct Arguments {
   std::vector<fs::path> inputs;
   fs::path output;
   std::string on;
+  fs::path fvp;
+  int time_limit = 300;
   std::string target;
   std::vector<std::string> shapes;
   bool steps = false;
@@ -66,11 +69,13 @@ Status write_outputs(const fs::path& folder, const std::vector<ir::Tensor>& outp
 }
 
 Result<Ran> run_model(const Arguments& arguments) {
-  if (arguments.profile && arguments.on != "qemu") {
-    return bad_input("--profile: instructions are counted on an emulated board: add --on qemu");
+  if (arguments.profile && arguments.on == "eval") {
+    return bad_input("--profile: the evaluator counts nothing: --on qemu, or --on host for an NPU");
   }
   OpenOptions options;
   options.on = arguments.on;
+  options.fvp = arguments.fvp;
+  options.time_limit = arguments.time_limit;
   options.target = arguments.target;
   options.count_instructions = true;
   options.profile = arguments.profile;
@@ -89,6 +94,29 @@ Result<Ran> run_model(const Arguments& arguments) {
   return ran;
 }
 
+Json to_json(const std::vector<hostrun::NpuProfile>& profiles) {
+  Json list = Json::array();
+  for (const hostrun::NpuProfile& profile : profiles) {
+    Json ops = Json::array();
+    for (const hostrun::NpuOperation& op : profile.operations) {
+      ops.push_back({{"name", op.name},
+                     {"word", op.word},
+                     {"start", op.start},
+                     {"cycles", op.end - op.start},
+                     {"bound", op.bound},
+                     {"macs", op.macs}});
+    }
+    list.push_back({{"npu", profile.npu},
+                    {"system", profile.system},
+                    {"cycles", profile.cycles},
+                    {"bytes_sram", profile.bytes_sram},
+                    {"bytes_external", profile.bytes_external},
+                    {"hazards", profile.hazards},
+                    {"ops", ops}});
+  }
+  return list;
+}
+
 Json to_json(const Ran& ran) {
   Json json;
   json["outputs"] = Json::array();
@@ -104,6 +132,7 @@ Json to_json(const Ran& ran) {
   if (ran.outcome.arena_bytes_used) json["arena_bytes_used"] = *ran.outcome.arena_bytes_used;
   if (const auto& qemu = ran.outcome.qemu) {
     json["instructions"] = qemu->instructions;
+    json["instructions_include_npu"] = ran.outcome.npu_simulated;
     json["instructions_init"] = qemu->instructions_init;
     json["instructions_total"] = qemu->instructions_total;
     json["state_bytes"] = qemu->state_bytes;
@@ -113,7 +142,26 @@ Json to_json(const Ran& ran) {
       json["ops"].push_back({{"name", op.op}, {"instructions", op.instructions}});
     }
   }
+  if (!ran.outcome.npu.empty()) json["npu"] = to_json(ran.outcome.npu);
   return json;
+}
+
+void print_profiles(const std::vector<hostrun::NpuProfile>& profiles) {
+  for (const hostrun::NpuProfile& profile : profiles) {
+    std::printf("  %s in %s: %s cycles, an estimate\n", profile.npu.c_str(), profile.system.c_str(),
+                with_commas(std::llround(profile.cycles)).c_str());
+    for (const std::string& hazard : profile.hazards) {
+      std::printf("  hazard: %s\n", hazard.c_str());
+    }
+    std::printf("  %-8s %-34s %12s %10s %12s  %s\n", "word", "operation", "start", "cycles", "MACs",
+                "bound by");
+    for (const hostrun::NpuOperation& op : profile.operations) {
+      std::printf("  %-8u %-34s %12s %10s %12s  %s\n", op.word, op.name.c_str(),
+                  with_commas(std::llround(op.start)).c_str(),
+                  with_commas(std::llround(op.end - op.start)).c_str(),
+                  with_commas(static_cast<int64_t>(op.macs)).c_str(), op.bound.c_str());
+    }
+  }
 }
 
 /// `y = [0.98, 0.01, ...]`, as many as a line takes.
@@ -127,7 +175,7 @@ std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
   return text + (values.size() > kShown ? ", ...]" : "]");
 }
 
-void print_instructions(const hostrun::QemuFacts& facts, int64_t calls) {
+void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu_simulated) {
   const auto row = [](const std::string& what, const std::string& count) {
     std::printf("  %-50s %15s\n", what.c_str(), count.c_str());
   };
@@ -135,15 +183,18 @@ void print_instructions(const hostrun::QemuFacts& facts, int64_t calls) {
   for (const hostrun::OpInstructions& op : facts.ops) {
     row(op.op, with_commas(op.instructions / calls));
   }
-  row("inference", with_commas(facts.instructions / calls));
+  row(npu_simulated ? "inference, with the simulation of the NPU" : "inference",
+      with_commas(facts.instructions / calls));
   row("init, once", with_commas(facts.instructions_init));
 }
 
 void print_facts(const Ran& ran) {
   const Outcome& outcome = ran.outcome;
   if (outcome.qemu) {
-    print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()));
+    print_instructions(*outcome.qemu, static_cast<int64_t>(outcome.outputs.size()),
+                       outcome.npu_simulated);
   }
+  print_profiles(outcome.npu);
   if (!outcome.arena_bytes_used) return;
   std::string line = fmt::format("  arena used {} B", with_commas(*outcome.arena_bytes_used));
   if (const auto& qemu = outcome.qemu) {
@@ -179,11 +230,15 @@ void add_run(CLI::App& app, int* exit_code) {
   verb->add_option("--input", a.inputs, "One .npy per input, in order")->take_all();
   verb->add_option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");
   verb->add_option("--on", a.on, "Where; default: host for a .pte, eval for the others")
-      ->check(CLI::IsMember({"host", "qemu", "eval"}));
+      ->check(CLI::IsMember({"host", "qemu", "fvp", "eval"}));
+  verb->add_option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
+  verb->add_option("--time-limit", a.time_limit, "Seconds that a board may take")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--target", a.target, "Target of a .pte that names none");
   verb->add_option("--shape", a.shapes, "NAME=N: an open size of a .pt2")->take_all();
   verb->add_flag("--steps", a.steps, "The first axis of each input is a series of calls");
-  verb->add_flag("--profile", a.profile, "Instructions of each operator (--on qemu)");
+  verb->add_flag("--profile", a.profile,
+                 "Instructions of each operator (--on qemu); on the host, cycles of the NPU");
   verb->add_flag("--json", a.json, "The answer as one JSON object");
   verb->callback([arguments, exit_code] { *exit_code = run(*arguments); });
 }

@@ -311,6 +311,7 @@ Result<Placed> lower_and_place(const CompileOptions& options,
     engine_options.sram_bytes = sram->second;
   }
   engine_options.smallest = options.smallest;
+  engine_options.weights_apart = options.weights_apart;
   if (options.pareto) {
     THIMBLE_TRY(compiled->report.pareto, pareto_of(compiled->regions));
   }

@@ -28,6 +28,7 @@ struct CompileOptions {
   quant::Observer observer = quant::kDefaultObserver;
   bool pareto = false;                  // report->pareto
   bool smallest = false;                // memory before speed, where an engine has the choice
+  bool weights_apart = false;           // an engine\'s constants as named data of the file
   bool equalize = false, tune = false;  // quant::QuantizeOptions
   target::Dialect dialect = target::Dialect::kNative;
   bool names = false;                       // the file says which value each call makes

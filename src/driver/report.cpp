@@ -212,6 +212,29 @@ std::string with_commas(int64_t value) {
   return result;
 }
 
+namespace {
+
+/// What lies in a memory. The arena is in the SRAM, or in a DRAM beside an NPU's own.
+std::string memory_detail(const CompileReport& report, std::string_view memory) {
+  if (memory == "flash") {
+    return fmt::format("weights {}, program {}", with_commas(report.weights_bytes),
+                       with_commas(report.pte_bytes - report.weights_bytes));
+  }
+  const bool has_dram =
+      std::ranges::any_of(report.memories, [](const MemoryUse& use) { return use.name == "dram"; });
+  if (has_dram && memory == "sram") return "fast scratch of the NPU";
+  const int64_t gap = report.arena_bytes - report.arena_lower_bound_bytes;
+  const std::string kept = report.kept_bytes == 0 ? ""
+                                                  : fmt::format(" ({} kept between runs)",
+                                                                with_commas(report.kept_bytes));
+  return fmt::format(
+      "arena {}{}, state {}; {}", with_commas(report.arena_bytes), kept,
+      with_commas(report.state_bytes),
+      gap == 0 ? "proven minimal" : fmt::format("at most {} B above minimal", with_commas(gap)));
+}
+
+}  // namespace
+
 std::string text_report(const CompileReport& report, const std::filesystem::path& output) {
   const int64_t macs = total_macs(report);
   std::string text = fmt::format("{:<14} {} parameters, {:.2f} MMAC, {} -> {}\n", report.model,
@@ -240,20 +263,9 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
     text += fmt::format("  on the CPU: {:<20} {}\n", fallback.op, fallback.reason);
   }
   text += fmt::format("\n  {:<8} {:>15} {:>15}\n", "memory", "used", "of");
-  const std::string kept = report.kept_bytes == 0 ? ""
-                                                  : fmt::format(" ({} kept between runs)",
-                                                                with_commas(report.kept_bytes));
   for (const MemoryUse& memory : report.memories) {
     const std::string size = memory.bytes_size == 0 ? "" : with_commas(memory.bytes_size) + " B";
-    const int64_t gap = report.arena_bytes - report.arena_lower_bound_bytes;
-    const std::string detail =
-        memory.name == "sram"
-            ? fmt::format("arena {}{}, state {}; {}", with_commas(report.arena_bytes), kept,
-                          with_commas(report.state_bytes),
-                          gap == 0 ? "proven minimal"
-                                   : fmt::format("at most {} B above minimal", with_commas(gap)))
-            : fmt::format("weights {}, program {}", with_commas(report.weights_bytes),
-                          with_commas(report.pte_bytes - report.weights_bytes));
+    const std::string detail = memory_detail(report, memory.name);
     text += fmt::format("  {:<8} {:>13} B {:>15}   {}\n", memory.name,
                         with_commas(memory.bytes_used), size, detail);
   }

@@ -275,6 +275,13 @@ void add_delegates(const std::vector<target::Delegate>& delegates, Emitted* emit
     pte::DelegateBlob blob;
     blob.bytes = delegate.payload;
     program.delegate_blobs.push_back(std::move(blob));
+    for (const auto& [key, bytes] : delegate.named) {
+      if (formats::pte::find_named_data(program, key) != nullptr) continue;
+      pte::NamedData data;
+      data.key = key;
+      data.bytes = bytes;
+      program.named_data.push_back(std::move(data));
+    }
     emitted->constant_bytes += delegate.constant_bytes;
   }
 }

@@ -22,16 +22,6 @@ constexpr size_t kWorkspaceMost = size_t{1} << 30;
 /// For files that do not say: the largest of Arm's memory modes.
 constexpr size_t kFastBytesDefault = size_t{512} << 10;
 
-/// The driver payload of a delegate; none if the file is broken there.
-std::optional<Bytes> commands_of(const pte::Program& program, const pte::BackendDelegate& row) {
-  const auto payload = formats::ethos_u::read_payload(program.delegate_blobs[row.blob].bytes);
-  if (!payload.ok()) return std::nullopt;
-  if (!payload->commands_key) return payload->commands;
-  const pte::NamedData* const data = pte::find_named_data(program, *payload->commands_key);
-  if (data == nullptr) return std::nullopt;
-  return data->bytes;
-}
-
 /// Bytes of fast scratch that are nowhere in the arena.
 size_t fast_bytes_of(const pte::Program& program) {
   const pte::NamedData* const data = pte::find_named_data(program, abi::kDelegatesKey);
@@ -58,6 +48,15 @@ size_t workspace_for(const Bytes& commands, const ethos_u::DriverPayload& header
 
 }  // namespace
 
+std::optional<Bytes> npu_commands(const pte::Program& program, const pte::BackendDelegate& row) {
+  const auto payload = formats::ethos_u::read_payload(program.delegate_blobs[row.blob].bytes);
+  if (!payload.ok()) return std::nullopt;
+  if (!payload->commands_key) return payload->commands;
+  const pte::NamedData* const data = pte::find_named_data(program, *payload->commands_key);
+  if (data == nullptr) return std::nullopt;
+  return data->bytes;
+}
+
 Result<std::optional<NpuNeeds>> read_npu_needs(const pte::Program& program,
                                                std::string_view label) {
   std::optional<NpuNeeds> needs;
@@ -65,7 +64,7 @@ Result<std::optional<NpuNeeds>> read_npu_needs(const pte::Program& program,
     for (const pte::BackendDelegate& row : plan.delegates) {
       if (row.id != abi::ethos_u::kDelegateId) continue;
       if (!needs) needs.emplace();
-      const std::optional<Bytes> commands = commands_of(program, row);
+      const std::optional<Bytes> commands = npu_commands(program, row);
       ethos_u::DriverPayload header;
       if (!commands ||
           !ethos_u::read_driver_payload(reinterpret_cast<const uint8_t*>(commands->data()),
@@ -99,6 +98,7 @@ struct HostNpu::State {
       : workspace(needs.workspace_bytes / sizeof(Block) + 1),
         fast(needs.fast_bytes / sizeof(Block) + 1),
         device(*needs.config, workspace.data()->bytes, workspace.size() * sizeof(Block)) {
+    device.set_max_work(needs.max_work);
     npu.read = [](void* user, uint32_t offset) {
       return static_cast<const sim::Device*>(user)->read(offset);
     };

@@ -19,9 +19,14 @@ namespace thimble::hostrun {
 
 struct NpuNeeds {
   const ethos_u::Config* config = nullptr;
-  size_t workspace_bytes = 0;  // of the simulator
-  size_t fast_bytes = 0;       // fast scratch that is not in the arena
+  size_t workspace_bytes = 0;             // of the simulator
+  size_t fast_bytes = 0;                  // fast scratch that is not in the arena
+  uint64_t max_work = uint64_t{1} << 44;  // of one stream; one that does more is endless
 };
+
+/// The driver payload of a delegate, wherever the file keeps it; none if the file is broken there.
+[[nodiscard]] std::optional<Bytes> npu_commands(const formats::pte::Program& program,
+                                                const formats::pte::BackendDelegate& row);
 
 /// None if the program calls no EthosUBackend. Payloads that do not read are left to the runtime,
 /// which has a status for each way to be broken.

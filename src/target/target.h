@@ -83,8 +83,9 @@ struct Delegate {
   std::string id;      // "EthosUBackend": how the file names who runs it
   std::vector<std::byte> payload;
   abi::MemoryMode memory_mode = abi::MemoryMode::kUnknown;
-  std::vector<std::pair<std::string, std::string>> specs;  // of the file's compile specs
-  int64_t constant_bytes = 0;                              // weights in the payload
+  std::vector<std::pair<std::string, std::vector<std::byte>>> named;  // what the payload names
+  std::vector<std::pair<std::string, std::string>> specs;             // of the file's compile specs
+  int64_t constant_bytes = 0;                                         // weights in the payload
   int64_t scratch_bytes = 0, fast_scratch_bytes = 0;
   std::vector<DelegateIo> inputs, outputs;
   std::vector<DelegateRow> rows;
@@ -144,6 +145,7 @@ struct EngineUse {
 struct EngineOptions {
   std::optional<int64_t> sram_bytes;  // the region's scratch may take this much
   bool smallest = false;              // memory before speed
+  bool weights_apart = false;         // constants as data of the file that the payload names
 };
 
 /// A schedule of a region: none of a list is worse than another in both numbers.

@@ -45,6 +45,7 @@ thimble_test(ethos_u_ops_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_ops_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_cases.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/ethos_u_shapes.cpp
     ${CMAKE_CURRENT_LIST_DIR}/random_move_graph.cpp
     ${CMAKE_CURRENT_LIST_DIR}/../unit/ethos_u_programs.cpp
     ${conformance_graphs}

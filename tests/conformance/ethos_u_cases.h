@@ -10,24 +10,20 @@
 
 namespace thimble::test {
 
-/// One region, and how its seed is named.
-struct RegionCase {
-  ir::Graph graph;
-  std::string source;  // "int8", "int16", "moved", "shaped"
-  uint64_t seed = 0;
-  size_t op = 0;  // of the random graph; of whole regions that of their first operator
-};
+/// One operator, of sizes and numbers that the NPU's limits and blocks meet: channels beyond a
+/// brick, large windows, sums as LiteRT scales them.
+[[nodiscard]] ir::Graph shaped_operator(uint64_t seed);
 
-/// The operators of these kinds that `keep` accepts, with inputs where others stood: operands and
-/// results in any memory order. Nothing if none is left.
+/// Each operator by itself, and those that are `inside`: with inputs where others stood, and
+/// operands and results in any memory order.
 [[nodiscard]] std::vector<ir::Graph> single_operators(const ir::Graph& graph, uint64_t seed);
 [[nodiscard]] ir::Graph region_of(const ir::Graph& graph, const std::vector<bool>& inside,
                                   uint64_t seed);
 
-/// "" if the simulator gives what the evaluator does, else what is different.
+/// What the simulator gives against what the evaluator does.
 struct Outcome {
   bool refused = false;
-  std::string message;  // why it was refused, or what is wrong
+  std::string message;  // why it was refused, or what is wrong; empty: all bytes are equal
 };
 [[nodiscard]] Outcome run_region(const ir::Graph& region, const thimble::ethos_u::Config& config,
                                  uint64_t seed);

@@ -193,6 +193,12 @@ class Compile(Cli):
             (self.path / "x_cut.pt2").write_bytes(whole[:kept])
             self.fails(2, "compile", "x_cut.pt2", *M55, *DATA, saying="x_cut.pt2")
 
+    def test_emit_for_other_tools(self):
+        self.thimble("compile", MODEL, *M55, *DATA, "--emit", "pte,ir,tflite,tosa", "-o", "all.pte")
+        self.assertEqual((self.path / "all.tflite").read_bytes()[4:8], b"TFL3")
+        self.assertEqual((self.path / "all.tosa").read_bytes()[4:8], b"TOSA")
+        self.assertTrue((self.path / "all.ir").read_text().startswith("graph"))
+
     def test_not_in_this_version(self):
         compile_ = ["compile", MODEL, *M55, *DATA]
         for kind in ("c", "pte,c"):
@@ -302,6 +308,23 @@ class Run(Cli):
         self.fails(2, "run", "none.pte", "--input", self.x, saying="none.pte")
         self.fails(2, "run", pte, "--input", self.x, "--target", "z80", saying="z80")
         self.fails(2, "run", pte, "--input", self.x, "--profile", saying="--on qemu")
+
+    def test_profile_of_an_npu(self):
+        npu = self.path / "npu.pte"
+        self.thimble("compile", MODEL, "--target", "ethos-u55-128", *DATA, "-o", npu)
+        profile = self.outputs(npu, "--input", self.x, "--profile")["npu"]
+        self.assertEqual([row["npu"] for row in profile], ["ethos-u55-128"])
+        self.assertTrue(any(op["name"].startswith("CONV") for op in profile[0]["ops"]))
+        self.assertGreater(sum(op["macs"] for op in profile[0]["ops"]), 0)
+        self.assertIn("\nCONV", self.thimble("inspect", npu, "--commands")[0])
+
+    def test_npu_weights_as_named_data(self):
+        answers = []
+        for place in ("payload", "named"):
+            pte = self.path / f"{place}.pte"
+            self.thimble("compile", MODEL, "--target", "ethos-u55-128", *DATA, "-o", pte, "--npu-weights", place)
+            answers.append([row["sha256"] for row in self.outputs(pte, "--input", self.x)["outputs"]])
+        self.assertEqual(answers[0], answers[1])
         self.fails(2, "run", MODEL, "--input", self.x, "--on", "host", saying="eval")
         wrong = self.path / "x_wrong.npy"
         write_npy(wrong, "<f4", (1, 8, 8), bytes(256))

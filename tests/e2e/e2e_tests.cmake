@@ -32,9 +32,23 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
              COMMAND python3 ${here}/ethos_u_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
     list(APPEND e2e_tests e2e_ethos_u_${model})
   endforeach()
+  # MobileNetV2 where its export.py was run; networks of the tree in any case.
+  foreach(folder ${CMAKE_SOURCE_DIR}/models/digits_cnn ${CMAKE_SOURCE_DIR}/models/mobilenet_v1_vww
+          ${CMAKE_SOURCE_DIR}/build-models/mobilenet_v2)
+    get_filename_component(model ${folder} NAME)
+    if(EXISTS ${folder}/${model}.pt2)
+      add_test(NAME e2e_payload_${model}
+               COMMAND python3 ${here}/payload_test.py $<TARGET_FILE:thimble> ${folder})
+      list(APPEND e2e_tests e2e_payload_${model})
+    endif()
+  endforeach()
   add_test(NAME e2e_ethos_u_quantized
            COMMAND python3 ${here}/ethos_u_quantized_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
   list(APPEND e2e_tests e2e_ethos_u_quantized)
+  # A stand-in for the FVP of a Corstone-300.
+  add_test(NAME e2e_fvp
+           COMMAND python3 ${here}/fvp_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/hello_sin)
+  list(APPEND e2e_tests e2e_fvp)
   list(APPEND e2e_tests e2e_executorch e2e_corpus e2e_cli e2e_patches e2e_report)
   set_tests_properties(${e2e_tests} PROPERTIES LABELS e2e TIMEOUT 600)
 endif()

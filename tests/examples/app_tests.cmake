@@ -6,3 +6,9 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
     set_tests_properties(example_app_${core} PROPERTIES LABELS e2e TIMEOUT 300)
   endforeach()
 endif()
+# What examples/ethos_u/README.md tells, command by command.
+if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
+  add_test(NAME example_ethos_u
+           COMMAND sh ${CMAKE_SOURCE_DIR}/examples/ethos_u/walk.sh $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR}/ethos_u_walk)
+  set_tests_properties(example_ethos_u PROPERTIES LABELS e2e TIMEOUT 300)
+endif()

@@ -7,6 +7,8 @@
 #include <sstream>
 
 #include "npu/ethos_u/isa/driver_payload.h"
+#include "npu/ethos_u/sim/hazard.h"
+#include "npu/ethos_u/text/text.h"
 
 namespace thimble::ethos_u::testing {
 namespace {
@@ -194,15 +196,28 @@ std::string run_case(const Case& c, const Options& options, double* milliseconds
   std::vector<uint64_t> workspace(bytes / 8 + 1);
   job.workspace = reinterpret_cast<uint8_t*>(workspace.data());
   job.workspace_bytes = bytes;
+  sim::HazardChecker checker(*c.config);
+  const sim::Observer observer = checker.observer();
+  if (options.hazards) job.observer = &observer;
   const auto start = std::chrono::steady_clock::now();
   if (fault.none()) fault = sim::run(job);
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   if (milliseconds != nullptr) *milliseconds = took.count();
-  if (!fault.none()) {
-    return "fault at word " + std::to_string(fault.word) + ": " + fault.detail + " (region " +
-           std::to_string(fault.region) + ", address " + std::to_string(fault.address) + ")";
-  }
-  return compare(c, memories);
+  if (fault.none() && options.hazards) fault = checker.first();
+  if (fault.none()) return compare(c, memories);
+  return "fault at word " + std::to_string(fault.word) + " (other " +
+         std::to_string(fault.other_word) + "): " + fault.detail + " (region " +
+         std::to_string(fault.region) + ", address " + std::to_string(fault.address) + ")";
+}
+
+std::string round_trip(const Case& c) {
+  const std::string text = text::disassemble(c.words, c.config->generation);
+  const auto words = text::assemble(text, c.config->generation, "stream");
+  if (!words.ok()) return words.error().message;
+  if (*words == c.words) return {};
+  size_t at = 0;
+  while (at < words->size() && at < c.words.size() && (*words)[at] == c.words[at]) ++at;
+  return "the stream read back from its text differs at word " + std::to_string(at);
 }
 
 }  // namespace thimble::ethos_u::testing

@@ -48,10 +48,13 @@ std::map<std::string, Files> read_archive(const std::filesystem::path& path, std
 Case read_case(const Files& files);
 
 struct Options {
-  bool slow = false;  // only the general paths
+  bool slow = false;     // only the general paths
+  bool hazards = false;  // a hazard is a difference too
 };
 
 /// Empty if every byte is as expected.
 std::string run_case(const Case& c, const Options& options, double* milliseconds = nullptr);
+/// Empty if the stream as text is the same stream again.
+std::string round_trip(const Case& c);
 
 }  // namespace thimble::ethos_u::testing

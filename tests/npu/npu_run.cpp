@@ -1,7 +1,9 @@
-// npu_run [--slow] [--time] [--quiet] CASE...: runs the command streams of cases (folders, or
-// archives of many) and compares what must be there after them (case.h). One line for each case;
-// with --quiet only those that differ. --slow: the general paths alone. --time: milliseconds.
-// Exit code 1 if a case differs or cannot be run, or if there is none.
+// npu_run [--slow] [--hazards] [--text] [--time] [--quiet] CASE...: runs the command streams of
+// cases (folders, or archives of many) and compares what must be there after them (case.h). One
+// line for each case; with --quiet only those that differ. --slow: the general paths alone.
+// --hazards: a hazard is a difference. --text: each stream must be the same after disassembly and
+// assembly. --time: milliseconds. Exit code 1 if a case differs or cannot be run, or if there is
+// none.
 
 #include <cstdio>
 #include <string>
@@ -15,7 +17,7 @@ namespace testing = thimble::ethos_u::testing;
 
 struct Run {
   testing::Options options;
-  bool time = false, quiet = false;
+  bool text = false, time = false, quiet = false;
   size_t cases = 0, failed = 0;
 
   void one(const std::string& name, const Files& files) {
@@ -51,6 +53,10 @@ int main(int argc, char** argv) {
     const std::string argument = argv[i];
     if (argument == "--slow") {
       run.options.slow = true;
+    } else if (argument == "--hazards") {
+      run.options.hazards = true;
+    } else if (argument == "--text") {
+      run.text = true;
     } else if (argument == "--time") {
       run.time = true;
     } else if (argument == "--quiet") {

@@ -13,7 +13,8 @@
 namespace thimble::runtime_test {
 namespace {
 
-constexpr size_t kMemoryMost = size_t{1} << 20;  // more is only slower
+constexpr size_t kMemoryMost = size_t{1} << 20;   // more is only slower
+constexpr uint64_t kMaxWork = uint64_t{1} << 26;  // a kernel of 65,536 rows would take minutes
 constexpr size_t kFastBytes = size_t{16} << 10;
 constexpr uint8_t kUntouched = 0xC3;
 constexpr size_t kGuard = 256;
@@ -58,6 +59,7 @@ bool load_and_run(const Bytes& bytes, const hostrun::NpuNeeds& needs) {
 hostrun::NpuNeeds needs_of(const pte::Program& program, const std::string& name) {
   auto needs = hostrun::read_npu_needs(program, name);
   EXPECT_TRUE(needs.ok() && needs->has_value());
+  (*needs)->max_work = kMaxWork;
   (*needs)->fast_bytes = std::min((*needs)->fast_bytes, kFastBytes);
   return **needs;
 }

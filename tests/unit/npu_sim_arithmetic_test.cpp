@@ -12,7 +12,9 @@ namespace {
 
 using Wide = __int128;
 
-Wide floor_shift(Wide value, unsigned shift) { return value >> shift; }
+Wide floor_shift(Wide value, unsigned shift) {
+  return value >> shift;
+}
 
 /// Rounds a product in the way each mode is defined, without adding terms beforehand.
 Wide expected(Wide product, unsigned shift, Rounding mode, unsigned double_round) {
@@ -21,14 +23,18 @@ Wide expected(Wide product, unsigned shift, Rounding mode, unsigned double_round
   const Wide rest = product - (low << shift);
   const Wide half = Wide{1} << (shift - 1);
   switch (mode) {
-    case Rounding::kDown: return low;
-    case Rounding::kToZero: return product < 0 && rest != 0 ? low + 1 : low;
-    case Rounding::kNatural: return rest >= half ? low + 1 : low;
+    case Rounding::kDown:
+      return low;
+    case Rounding::kToZero:
+      return product < 0 && rest != 0 ? low + 1 : low;
+    case Rounding::kNatural:
+      return rest >= half ? low + 1 : low;
     case Rounding::kSymmetric:
       if (product < 0) return rest > half ? low + 1 : low;
       return rest >= half ? low + 1 : low;
     case Rounding::kDouble:
-    case Rounding::kDoubleAsymmetric: break;
+    case Rounding::kDoubleAsymmetric:
+      break;
   }
   const unsigned first = 31 - double_round;
   if (shift <= first) return rest >= half ? low + 1 : low;

@@ -28,7 +28,8 @@ struct Case {
 void expect_fault(const Case& c) {
   Machine machine(*c.config);
   const sim::Fault fault = machine.run(c.stream);
-  EXPECT_EQ(static_cast<int>(fault.kind), static_cast<int>(c.kind)) << c.name << ": " << fault.detail;
+  EXPECT_EQ(static_cast<int>(fault.kind), static_cast<int>(c.kind))
+      << c.name << ": " << fault.detail;
   const auto expected = static_cast<uint32_t>(static_cast<int64_t>(c.stream.words.size()) + c.word);
   EXPECT_EQ(fault.word, expected) << c.name;
   EXPECT_GT(std::string(fault.detail).size(), 8U) << c.name;
@@ -43,16 +44,16 @@ Stream raw(std::vector<uint32_t> words) {
 TEST(SimFault, WordsThatAreNoCommands) {
   expect_fault({"no such code", &u55(), raw({word0(0x3F, 0)}), FaultKind::kUnknownCommand});
   expect_fault({"only the U85 resizes", &u55(), raw({word0(0x07, 0)}), FaultKind::kUnknownCommand});
-  expect_fault({"only the U65 has cores", &u55(), raw({word0(0x123, 0)}),
-                FaultKind::kUnknownCommand});
+  expect_fault(
+      {"only the U65 has cores", &u55(), raw({word0(0x123, 0)}), FaultKind::kUnknownCommand});
   expect_fault({"the U85 lost IB_END", &u85(), raw({word0(0x10D, 4)}), FaultKind::kUnknownCommand});
   expect_fault({"reserved bits", &u55(), raw({0x00000400U | 0x104}), FaultKind::kUnknownCommand});
   expect_fault({"control 2", &u55(), raw({0x00008000U | 0x104}), FaultKind::kUnknownCommand});
-  expect_fault({"a bit that no field has", &u55(), raw({word0(0x105, 2)}),
-                FaultKind::kUnknownCommand});
+  expect_fault(
+      {"a bit that no field has", &u55(), raw({word0(0x105, 2)}), FaultKind::kUnknownCommand});
   expect_fault({"pad of 8 bits", &u55(), raw({word0(0x100, 128)}), FaultKind::kUnknownCommand});
-  expect_fault({"address of 41 bits", &u55(), raw({word1(0x00, 0x100), 0}),
-                FaultKind::kUnknownCommand, -2});
+  expect_fault(
+      {"address of 41 bits", &u55(), raw({word1(0x00, 0x100), 0}), FaultKind::kUnknownCommand, -2});
 }
 
 TEST(SimFault, StreamsThatEnd) {
@@ -118,8 +119,8 @@ TEST(SimFault, AddressesOffTheirGrid) {
   Stream weights = copy(in, out);
   weights.set(Reg1::WEIGHT_BASE, 8).set(Reg1::WEIGHT_LENGTH, 16);
   expect_fault({"weights", &u55(), weights.op(Operation::CONV).stop(), FaultKind::kMisaligned, -2});
-  expect_fault({"a branch into a word", &u85(), raw({word1(0x100, 0), 2}), FaultKind::kMisaligned,
-                -2});
+  expect_fault(
+      {"a branch into a word", &u85(), raw({word1(0x100, 0), 2}), FaultKind::kMisaligned, -2});
 }
 
 TEST(SimFault, ValuesWithoutAMeaning) {
@@ -132,15 +133,17 @@ TEST(SimFault, ValuesWithoutAMeaning) {
   bad("a pool of the U85", u55(), base().op(Operation::POOL, 3).stop());
   bad("an elementwise mode", u85(), base().op(Operation::ELEMENTWISE, 12).stop());
   bad("upscaling 3", u55(), base().set(Reg0::IFM_UPSCALE, 3).op(Operation::POOL, pool).stop());
-  bad("format 2", u55(),
-      base().set(Reg0::IFM_PRECISION, 2U << 6).op(Operation::POOL, pool).stop());
+  bad("format 2", u55(), base().set(Reg0::IFM_PRECISION, 2U << 6).op(Operation::POOL, pool).stop());
   bad("rounding 3", u55(),
       base().set(Reg0::OFM_PRECISION, 3U << 14).op(Operation::POOL, pool).stop());
   bad("rounding 6", u85(), base().scale(1, 0, 6U << 13).op(Operation::POOL, pool).stop());
   bad("transposition 4", u85(),
       base().set(Reg0::OFM_PRECISION, 4U << 11).op(Operation::POOL, pool).stop());
   bad("chain slot 6", u85(),
-      base().set(Reg0::IFM_PRECISION, 2U << 14).set(Reg0::IFM_REGION, 6).op(Operation::POOL, pool)
+      base()
+          .set(Reg0::IFM_PRECISION, 2U << 14)
+          .set(Reg0::IFM_REGION, 6)
+          .op(Operation::POOL, pool)
           .stop());
   bad("a chain slot that nobody wrote", u85(),
       base().set(Reg0::IFM_PRECISION, 2U << 14).op(Operation::POOL, pool).stop());
@@ -149,8 +152,7 @@ TEST(SimFault, ValuesWithoutAMeaning) {
   bad("a table that nobody loaded", u55(),
       base().set(Reg0::ACTIVATION, 16).op(Operation::POOL, pool).stop());
   bad("only padding", u55(), base().pads(1, 0, 1, 0).op(Operation::POOL, pool).stop());
-  bad("a deeper output", u55(),
-      base().set(Reg0::IFM_DEPTH_M1, 7).op(Operation::POOL, pool).stop());
+  bad("a deeper output", u55(), base().set(Reg0::IFM_DEPTH_M1, 7).op(Operation::POOL, pool).stop());
   bad("a wait for five DMAs", u85(), base().op(Operation::DMA_WAIT, 4).stop());
   bad("a wait for two kernels", u85(), base().op(Operation::KERNEL_WAIT, 2).stop());
 }

@@ -17,9 +17,15 @@ inline const Config& config(const char* name) {
   EXPECT_NE(found, nullptr) << name;
   return *found;
 }
-inline const Config& u55() { return config("ethos-u55-128"); }
-inline const Config& u65() { return config("ethos-u65-512"); }
-inline const Config& u85() { return config("ethos-u85-256"); }
+inline const Config& u55() {
+  return config("ethos-u55-128");
+}
+inline const Config& u65() {
+  return config("ethos-u65-512");
+}
+inline const Config& u85() {
+  return config("ethos-u85-256");
+}
 
 /// A feature map as a test sees it. Strides of 0 become the natural ones.
 struct Map {
@@ -64,8 +70,7 @@ class Stream {
     return *this;
   }
   Stream& set(Reg1 code, int64_t value) {
-    words.push_back(
-        word1(static_cast<uint16_t>(code), static_cast<uint32_t>(value >> 32 & 0xFF)));
+    words.push_back(word1(static_cast<uint16_t>(code), static_cast<uint32_t>(value >> 32 & 0xFF)));
     words.push_back(static_cast<uint32_t>(value));
     return *this;
   }
@@ -112,8 +117,9 @@ class Stream {
         .set(Reg0::ACTIVATION_MAX, static_cast<uint32_t>(high) & 0xFFFF);
   }
   Stream& ofm_size(uint32_t h, uint32_t w, uint32_t c) {
-    return set(Reg0::OFM_HEIGHT_M1, h - 1).set(Reg0::OFM_WIDTH_M1, w - 1).set(Reg0::OFM_DEPTH_M1,
-                                                                              c - 1);
+    return set(Reg0::OFM_HEIGHT_M1, h - 1)
+        .set(Reg0::OFM_WIDTH_M1, w - 1)
+        .set(Reg0::OFM_DEPTH_M1, c - 1);
   }
   Stream& scale(uint32_t multiplier, uint32_t shift, uint32_t more = 0) {
     return pair(Reg1::OFM_SCALE, shift | more, multiplier);
@@ -172,8 +178,7 @@ class Machine {
     job.regions[0] = {guarded[0].data() + kGuard, constants.size(), true};
     job.regions[1] = {guarded[1].data() + kGuard, arena.size(), false};
     size_t bytes = 0;
-    sim::Fault fault =
-        sim::workspace_bytes(*config, job.words, job.word_count, &bytes);
+    sim::Fault fault = sim::workspace_bytes(*config, job.words, job.word_count, &bytes);
     if (!fault.none()) return fault;
     if (bytes > workspace_limit) bytes = workspace_limit;
     std::vector<uint8_t> workspace(bytes);

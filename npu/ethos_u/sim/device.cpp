@@ -111,6 +111,7 @@ Fault Device::run_stream() {
   job.workspace = workspace_;
   job.workspace_bytes = workspace_bytes_;
   job.observer = observer_;
+  job.max_work = max_work_;
   return run(job);
 }
 

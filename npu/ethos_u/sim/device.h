@@ -34,6 +34,8 @@ class Device {
   [[nodiscard]] const Fault& fault() const { return fault_; }
   [[nodiscard]] uint32_t runs() const { return runs_; }
   void set_observer(const Observer* observer) { observer_ = observer; }
+  /// See Job::max_work: a stream that does more never ends.
+  void set_max_work(uint64_t work) { max_work_ = work; }
 
  private:
   static constexpr uint32_t kWords = 0xC0 / 4;
@@ -55,6 +57,7 @@ class Device {
   uint32_t memory_count_ = 0;
   uint32_t words_[kWords] = {};
   const Observer* observer_ = nullptr;
+  uint64_t max_work_ = Job().max_work;
   Fault fault_;
   uint32_t runs_ = 0;
 };

@@ -1,8 +1,8 @@
 #pragma once
-// What the scheduler decides; assemble() makes the schedule of it: encodes weights, gives
-// addresses.
+// What the scheduler decides; assemble() makes the schedule of it: encodes weights, lays constants.
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -16,13 +16,16 @@ struct TensorDraft {
   Format format = Format::kNhwc;
   int64_t rows = 0;    // held at a time; the height: all
   bool fast = false;   // Dedicated_Sram: in the fast scratch
-  int same_place = -1; // lies where that tensor lies (an elementwise operation in place)
+  int same_place = -1;  // lies where that tensor lies (an elementwise operation in place)
+  int64_t address = 0;
 };
 
 struct OpDraft {
   Block block;
   bool fast_weights = false, sparse = false;
   std::vector<int64_t> starts;  // first channels of the slices; empty: no weights
+  std::vector<int64_t> slice_bytes;    // estimated, what is kept for them
+  std::vector<int64_t> slice_address;  // of those that are copied
   bool buffered = false;        // slices are copied to the SRAM, by steps of kWeightDma
   int cascade = -1;
 };
@@ -31,6 +34,10 @@ struct Draft {
   std::vector<TensorDraft> tensors;
   std::vector<OpDraft> ops;
   std::vector<Step> steps;
+  int64_t arena_bytes = 0, fast_bytes = 0;
+  [[nodiscard]] int64_t budgeted(MemoryMode mode) const {
+    return mode == MemoryMode::kDedicatedSram ? fast_bytes : arena_bytes;
+  }
 };
 
 /// The encoders of a program's operations; what they encoded once is there for the next draft.
@@ -45,10 +52,8 @@ class Encoders {
 };
 [[nodiscard]] WeightOptions weight_options(const NpuProgram& program, int op, const OpDraft& draft);
 
-[[nodiscard]] Result<Schedule> assemble(const NpuProgram& program, const ScheduleOptions& options,
-                                        const Draft& draft, Encoders* encoders);
-
-/// Bytes of the memory that counts against the budget.
-[[nodiscard]] int64_t budgeted_bytes(const Schedule& schedule, MemoryMode mode);
+/// Nothing if a slice came out longer than what is kept for it: `draft` then has the true lengths.
+[[nodiscard]] Result<std::optional<Schedule>> assemble(const NpuProgram& program, Draft* draft,
+                                                       Encoders* encoders);
 
 }  // namespace thimble::target::ethos_u

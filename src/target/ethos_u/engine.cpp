@@ -16,6 +16,9 @@ namespace {
 using thimble::ethos_u::Config;
 using thimble::ethos_u::MemoryTiming;
 
+/// Begins the key of data that a payload keeps outside; ExecuTorch would name its file so.
+constexpr std::string_view kExternalTag = "thimble";
+
 const Config& config_of(const EngineUse& use) {
   const Config* config = thimble::ethos_u::find_config(use.name.c_str());
   assert(config != nullptr && "the registry names configurations only");
@@ -164,7 +167,7 @@ Result<Task> prepare(const ir::Graph& region, const EngineUse& use, const Engine
   task.schedule.optimise = options.smallest ? Optimise::kSize : Optimise::kPerformance;
   if (task.schedule.mode == MemoryMode::kDedicatedSram && task.around.cache_bytes > 0) {
     const auto cache = static_cast<int64_t>(task.around.cache_bytes);
-    task.schedule.sram_bytes = std::min(task.schedule.sram_bytes.value_or(cache), cache);
+    task.schedule.memory_bytes = cache;
   }
   return task;
 }
@@ -185,11 +188,16 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
   THIMBLE_TRY(const NpuBlob blob, compile(task.program, task.schedule));
   formats::ethos_u::EthosUPayload payload;
   payload.commands = blob.commands;
-  payload.weights = blob.weights;
+  Delegate delegate;
+  if (options.weights_apart && !blob.weights.empty()) {
+    payload.weights_key = formats::ethos_u::external_key(kExternalTag, blob.weights);
+    delegate.named.emplace_back(*payload.weights_key, blob.weights);
+  } else {
+    payload.weights = blob.weights;
+  }
   payload.scratch_bytes = blob.scratch_bytes;
   payload.inputs = table(blob.inputs);
   payload.outputs = table(blob.outputs);
-  Delegate delegate;
   delegate.engine = use.name;
   delegate.id = "EthosUBackend";
   THIMBLE_TRY(delegate.payload, formats::ethos_u::write_payload(payload));

@@ -34,7 +34,6 @@ Operand plane_of(const View& view, int64_t offset, const Shape4& shape, int64_t 
 Result<View> Lowering::matmul(const ir::Op& op) {
   THIMBLE_TRY(View a, read(op.inputs[0]));
   THIMBLE_TRY(View b, read(op.inputs[1]));
-  THIMBLE_TRY(View y, result(op));
   Product product;
   product.requantize =
       global_scale(op.integer("mult"), op.integer("shift"), op.integer("rounding") != 0);
@@ -46,16 +45,17 @@ Result<View> Lowering::matmul(const ir::Op& op) {
     std::swap(dims[dims.size() - 1], dims[dims.size() - 2]);
     b = permuted_view(b, dims);
   }
-  const size_t last = y.rank() - 1;
   THIMBLE_TRY(a, with_inner(a, a.rank() - 1));
   THIMBLE_TRY(b, with_inner(b, b.rank() - 1));
+  THIMBLE_TRY(View y, result(op, &a));
+  const size_t last = y.rank() - 1;
   ir::Shape lead = y.shape;
   lead[last] = a.shape[a.rank() - 1];
   product.a = broadcast_view(a, lead).with_zero_point(op.integer("a_zp"));
   lead[last - 1] = y.shape[last];
   product.b = broadcast_view(b, lead).with_zero_point(op.integer("b_zp"));
   const bool aside = y.steps[last] != 1 && y.shape[last] > 1;
-  product.y = aside ? new_view(y.element, y.shape, inner_order(y.rank(), last)) : y;
+  product.y = aside ? new_view(y.element, y.shape, inner_order(y, last)) : y;
   product.y.zero_point = static_cast<int32_t>(op.integer("y_zp"));
   THIMBLE_CHECK(is_u85() ? matmul_native(product) : matmul_by_products(product));
   if (aside) THIMBLE_CHECK(copy(y, product.y));
@@ -106,10 +106,9 @@ Status Lowering::matmul_by_products(const Product& product) {
   }
   std::vector<size_t> batch(last - 1);
   for (size_t i = 0; i < batch.size(); ++i) batch[i] = i;
-  const View sums = scratch(kInt32, y.shape);
+  const View sums = new_view(kInt32, y.shape, inner_order(y, last));
   const View* views[] = {&sums, &a, &b};
-  const int64_t together =
-      std::clamp<int64_t>(kProductsTogether / (rows * depth), 1, columns);
+  const int64_t together = std::clamp<int64_t>(kProductsTogether / (rows * depth), 1, columns);
   const auto loops = common_axes(views, batch);
   int64_t count = (columns + together - 1) / together;
   for (const Axis& loop : loops) count *= loop.size;
@@ -138,7 +137,8 @@ Status Lowering::matmul_by_products(const Product& product) {
       NpuOp add = op_of(NpuOpKind::kPool);
       add.pool = PoolMode::kReduceSum;
       add.ifm = plane_of(products, 0, {part, rows, depth}, rows * depth, depth);
-      add.ofm = plane_of(sums, offsets[0] + n, {part, rows, 1}, 1, columns);
+      add.ofm =
+          plane_of(sums, offsets[0] + n, {part, rows, 1}, sums.steps[last], sums.steps[last - 1]);
       push(std::move(add));
     }
     return ok();

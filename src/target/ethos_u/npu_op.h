@@ -82,7 +82,8 @@ struct Requantize {
     kTruncate
   } rounding = Rounding::kDouble;
   /// OFM_SCALE for all channels (pooling, elementwise, dynamic weights); no entries: (1, 0).
-  /// False for PoolMode::kAverage: the hardware divides by the positions inside the IFM.
+  /// PoolMode::kAverage divides by the positions inside the IFM where there is padding (U85:
+  /// always) before it is scaled. ElementwiseMode::kMul of 32-bit operands only shifts.
   bool global = false;
 };
 

@@ -17,127 +17,123 @@ std::map<std::pair<int, int>, Span> uses_of(const std::vector<Step>& steps) {
   return uses;
 }
 
-struct Issue {
-  int64_t after;  // the kernel that it is issued behind; -1: before all
-  Copying copy;
-  bool late;
+size_t dma_limit(const Config& config) {
+  return config.generation == Generation::kU55 ? 1 : config.generation == Generation::kU65 ? 2 : 4;
+}
+double back(const std::vector<double>& ends, size_t count) {
+  return ends.size() >= count ? ends[ends.size() - count] : 0;
+}
+
+/// Goes through the kernels in time and issues copies behind them while the engine would be idle.
+class Inserter {
+ public:
+  Inserter(const Config& config, Kernels kernels, Arena arena, std::vector<Copying>* copies)
+      : limit_(dma_limit(config)),
+        kernels_(std::move(kernels)),
+        arena_(std::move(arena)),
+        uses_(uses_of(kernels_.steps)),
+        queue_(*copies) {
+    std::stable_sort(queue_.begin(), queue_.end(), [&](const Copying& a, const Copying& b) {
+      return use(a).begin < use(b).begin;
+    });
+  }
+
+  Inserted run() {
+    // Every slice needs room beside its own kernels.
+    for (Copying& copy : queue_) {
+      copy.address = arena_.take(use(copy), copy.bytes);
+      if (copy.address < 0) {
+        result_.failed = copy.op;
+        return std::move(result_);
+      }
+    }
+    for (int64_t k = -1; k < static_cast<int64_t>(kernels_.steps.size()); ++k) {
+      if (k >= 0) kernel(k);
+      behind(k);
+    }
+    result_.cycles = std::max(back(kernel_ends_, 1), back(dma_ends_, 1));
+    result_.peak = arena_.peak();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] Span use(const Copying& copy) const { return uses_.at({copy.op, copy.slice}); }
+
+  /// Moves a copy's buffer so that it is free from kernel `begin` on.
+  bool extend(Copying* copy, int64_t begin) {
+    const Span before = use(*copy);
+    arena_.release(before, copy->address);
+    const int64_t address = arena_.take({begin, before.end}, copy->bytes);
+    if (address < 0) {
+      arena_.put(before, copy->address, copy->bytes);
+      return false;
+    }
+    copy->address = address;
+    return true;
+  }
+
+  void issue(int64_t k, bool late) {
+    const Copying& copy = queue_[next_++];
+    const Span whole{late ? k + 1 : std::max<int64_t>(0, k), use(copy).end};
+    if (late) now_ = std::max(now_, back(kernel_ends_, 1));
+    // What the kernel before the running one still uses is waited for.
+    if (k > 0 && arena_.busy(k - 1, copy.address, copy.bytes, whole)) {
+      now_ = std::max(now_, back(kernel_ends_, 2));
+    }
+    now_ = std::max(now_, back(dma_ends_, limit_));
+    dma_ends_.push_back(std::max(now_, back(dma_ends_, 1)) + copy.cycles);
+    ready_[{copy.op, copy.slice}] = dma_ends_.back();
+    Step step;
+    step.kind = Step::Kind::kWeightDma;
+    step.op = copy.op;
+    step.slice = copy.slice;
+    step.late = late;
+    result_.steps.push_back(step);
+  }
+
+  void kernel(int64_t k) {
+    const Step& step = kernels_.steps[static_cast<size_t>(k)];
+    if (step.kind == Step::Kind::kOpDma) now_ = std::max(now_, back(kernel_ends_, 1));
+    const auto at = ready_.find({step.op, step.slice});
+    now_ = std::max({now_, back(kernel_ends_, 2), at == ready_.end() ? 0 : at->second});
+    kernel_ends_.push_back(std::max(now_, back(kernel_ends_, 1)) +
+                           kernels_.cycles[static_cast<size_t>(k)]);
+    result_.steps.push_back(step);
+  }
+
+  /// Copies behind kernel `k` (-1: before all): those of the next kernel, and more while that does
+  /// not hold the kernels up.
+  void behind(int64_t k) {
+    while (next_ < queue_.size()) {
+      Copying& copy = queue_[next_];
+      const Span span = use(copy);
+      const bool must = span.begin == k + 1;
+      const double free = std::max(now_, back(dma_ends_, limit_));
+      const bool idle = free < back(kernel_ends_, 1) || k < 0;
+      if (!must && (!idle || (k < 0 && !dma_ends_.empty()))) return;
+      const bool room = k < 0 && must ? true : extend(&copy, std::max<int64_t>(0, k));
+      if (!must && !room) return;
+      issue(k, !room && k >= 0);
+    }
+  }
+
+  size_t limit_;
+  Kernels kernels_;
+  Arena arena_;
+  std::map<std::pair<int, int>, Span> uses_;
+  std::vector<Copying>& queue_;
+  size_t next_ = 0;
+  double now_ = 0;
+  std::vector<double> kernel_ends_, dma_ends_;
+  std::map<std::pair<int, int>, double> ready_;
+  Inserted result_;
 };
 
 }  // namespace
 
-int insert_copies(Kernels kernels, const std::vector<Copying>& copies, std::vector<Step>* steps) {
-  const auto uses = uses_of(kernels.steps);
-  std::vector<double> start(kernels.steps.size() + 1, 0);
-  for (size_t i = 0; i < kernels.steps.size(); ++i) start[i + 1] = start[i] + kernels.cycles[i];
-  std::vector<Copying> order = copies;
-  std::stable_sort(order.begin(), order.end(), [&](const Copying& a, const Copying& b) {
-    return uses.at({a.op, a.slice}).begin < uses.at({b.op, b.slice}).begin;
-  });
-  std::vector<Issue> issues;
-  double next = start.back();
-  int64_t next_after = static_cast<int64_t>(kernels.steps.size());
-  for (auto copy = order.rbegin(); copy != order.rend(); ++copy) {
-    const Span use = uses.at({copy->op, copy->slice});
-    const double end = std::min(start[static_cast<size_t>(use.begin)], next);
-    const double begin = end - copy->cycles * 1.05;
-    next = begin;
-    // The kernel that runs then; its memory cannot be the buffer's.
-    const auto running = std::upper_bound(start.begin(), start.end() - 1, begin) - start.begin() - 1;
-    int64_t after = std::min<int64_t>({running, use.begin - 1, next_after});
-    int64_t low = use.end;
-    while (low >= 0 && low >= after && kernels.room[static_cast<size_t>(low)] >= copy->bytes) --low;
-    const int64_t first_free = low + 1;  // kernels from here on leave room
-    if (first_free > use.begin) return copy->op;
-    const bool late = first_free == use.begin && use.begin > 0;
-    after = late ? use.begin - 1 : std::max(after, first_free);
-    after = std::min(after, use.begin - 1);
-    const int64_t from = late ? use.begin : std::max<int64_t>(0, after);
-    for (int64_t i = from; i <= use.end; ++i) kernels.room[static_cast<size_t>(i)] -= copy->bytes;
-    next_after = std::min(next_after, after);
-    issues.push_back({after, *copy, late});
-  }
-  std::reverse(issues.begin(), issues.end());
-  // Copies stay in the order of their use.
-  int64_t after = -1;
-  for (Issue& issue : issues) after = issue.after = std::max(after, issue.after);
-  steps->clear();
-  size_t at = 0;
-  for (int64_t i = -1; i < static_cast<int64_t>(kernels.steps.size()); ++i) {
-    if (i >= 0) steps->push_back(kernels.steps[static_cast<size_t>(i)]);
-    for (; at < issues.size() && issues[at].after == i; ++at) {
-      Step step;
-      step.kind = Step::Kind::kWeightDma;
-      step.op = issues[at].copy.op;
-      step.slice = issues[at].copy.slice;
-      step.late = issues[at].late;
-      steps->push_back(step);
-    }
-  }
-  return -1;
-}
-
-double timeline(const Config& config, const std::vector<Step>& steps,
-                const std::vector<double>& cycles) {
-  const size_t limit = config.generation == Generation::kU55   ? 1
-                       : config.generation == Generation::kU65 ? 2
-                                                               : 4;
-  std::map<std::pair<int, int>, double> ready;
-  std::vector<double> kernel_ends, dma_ends;
-  double issue = 0;
-  const auto last = [](const std::vector<double>& ends, size_t back) {
-    return ends.size() >= back ? ends[ends.size() - back] : 0;
-  };
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
-    const std::pair<int, int> slice{step.op, step.slice};
-    if (step.kind == Step::Kind::kKernel) {
-      const auto at = ready.find(slice);
-      issue = std::max({issue, last(kernel_ends, 2), at == ready.end() ? 0 : at->second});
-      kernel_ends.push_back(std::max(issue, last(kernel_ends, 1)) + cycles[i]);
-      continue;
-    }
-    if (step.late || step.kind == Step::Kind::kOpDma) {
-      issue = std::max(issue, last(kernel_ends, 1));
-    }
-    issue = std::max(issue, last(dma_ends, limit));
-    dma_ends.push_back(std::max(issue, last(dma_ends, 1)) + cycles[i]);
-    ready[slice] = dma_ends.back();
-    if (step.kind == Step::Kind::kOpDma) issue = dma_ends.back();
-  }
-  return std::max(last(kernel_ends, 1), last(dma_ends, 1));
-}
-
-std::vector<int64_t> live_bytes(const Network& network, const Draft& draft,
-                                const std::vector<bool>& counted) {
-  const size_t count = draft.steps.size();
-  std::vector<Span> lives(network.tensors.size(), Span{static_cast<int64_t>(count), -1});
-  const auto root = [&](int tensor) {
-    while (draft.tensors[static_cast<size_t>(tensor)].same_place >= 0) {
-      tensor = draft.tensors[static_cast<size_t>(tensor)].same_place;
-    }
-    return static_cast<size_t>(tensor);
-  };
-  const auto use = [&](int tensor, int64_t at) {
-    Span& life = lives[root(tensor)];
-    life.begin = std::min(life.begin, at);
-    life.end = std::max(life.end, at);
-  };
-  for (size_t i = 0; i < count; ++i) {
-    const NpuOp& op = network.op(draft.steps[i].op);
-    const auto at = static_cast<int64_t>(i);
-    use(op.ifm.tensor, at);
-    use(op.ofm.tensor, at);
-    if (op.ifm2) use(op.ifm2->tensor, at);
-  }
-  for (const int tensor : network.program->inputs) use(tensor, 0);
-  for (const int tensor : network.program->outputs) use(tensor, static_cast<int64_t>(count) - 1);
-  std::vector<int64_t> bytes(count, 0);
-  for (size_t t = 0; t < lives.size(); ++t) {
-    if (!counted[t]) continue;
-    const int64_t size = network.ring_bytes(static_cast<int>(t), draft.tensors[t].rows);
-    for (int64_t i = lives[t].begin; i <= lives[t].end; ++i) bytes[static_cast<size_t>(i)] += size;
-  }
-  return bytes;
+Inserted insert_copies(const Config& config, Kernels kernels, Arena arena,
+                       std::vector<Copying>* copies) {
+  return Inserter(config, std::move(kernels), std::move(arena), copies).run();
 }
 
 }  // namespace thimble::target::ethos_u

@@ -2,12 +2,14 @@
 // Weights on their way: where in the order of kernels each copy to the SRAM begins, and what the
 // whole takes.
 //
-// A copy runs beside the kernels. It should end when its kernel begins, and not begin sooner than
-// needed, because its buffer is memory until then: copies are laid from the last to the first, each
-// as late as possible without being late, or later where there is no room.
+// A copy runs beside the kernels; its buffer is memory from the kernel behind which it is issued to
+// the last that reads it. Copies go in the order of their use, each as soon as the engine is free
+// and there is room until its use. Under a budget this is the most that can be hidden; where less
+// memory is wanted the budget is made smaller.
 
 #include <vector>
 
+#include "target/ethos_u/arena.h"
 #include "target/ethos_u/cost.h"
 #include "target/ethos_u/draft.h"
 #include "target/ethos_u/network.h"
@@ -19,25 +21,23 @@ struct Copying {
   int op = -1, slice = 0;
   int64_t bytes = 0;
   double cycles = 0;
+  int64_t address = -1;  // given by insert_copies()
 };
 
-/// Kernels in their order, what each takes, and the memory that is left beside the tensors.
+/// Kernels in their order and what each takes.
 struct Kernels {
   std::vector<Step> steps;
   std::vector<double> cycles;
-  std::vector<int64_t> room;
 };
 
-/// Steps of kernels and copies. -1, or an operation of which a slice has no room beside its kernel.
-[[nodiscard]] int insert_copies(Kernels kernels, const std::vector<Copying>& copies,
-                                std::vector<Step>* steps);
-
-/// Cycles until the last kernel ends. `cycles` of kernels and copies by step.
-[[nodiscard]] double timeline(const Config& config, const std::vector<Step>& steps,
-                              const std::vector<double>& cycles);
-
-/// Bytes of tensors that live at each step, of those that count against the budget.
-[[nodiscard]] std::vector<int64_t> live_bytes(const Network& network, const Draft& draft,
-                                              const std::vector<bool>& counted);
+struct Inserted {
+  int failed = -1;  // an operation of which a slice has no room beside its kernel
+  std::vector<Step> steps;
+  int64_t peak = 0;   // bytes
+  double cycles = 0;  // until the last kernel ends
+};
+/// Steps of kernels and copies; addresses of the copies.
+[[nodiscard]] Inserted insert_copies(const Config& config, Kernels kernels, Arena arena,
+                                     std::vector<Copying>* copies);
 
 }  // namespace thimble::target::ethos_u

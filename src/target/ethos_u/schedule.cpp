@@ -11,6 +11,16 @@ namespace {
 
 constexpr int64_t kUnlimited = int64_t{1} << 40;
 
+/// A schedule with its addresses, by estimated sizes of weights.
+struct Point {
+  Search::Found found;
+  const Search* search = nullptr;
+  int64_t bytes = 0;
+};
+bool better(const Point& a, const Point& b) {
+  return a.found.cycles != b.found.cycles ? a.found.cycles < b.found.cycles : a.bytes < b.bytes;
+}
+
 /// Searches one program under budgets, in the memory mode of the options.
 class Scheduler {
  public:
@@ -32,80 +42,128 @@ class Scheduler {
     return ok();
   }
 
-  [[nodiscard]] bool dedicated() const { return options_.mode == MemoryMode::kDedicatedSram; }
-
-  /// The fastest of what the searches find under a budget.
-  std::optional<Search::Found> best(int64_t budget) {
-    std::optional<Search::Found> result;
-    const auto take = [&](std::optional<Search::Found> found) {
-      if (found && (!result || found->cycles < result->cycles)) result = std::move(found);
+  /// The fastest schedule of at most `budget` bytes; nothing if there is none. What the curve has
+  /// under the budget is looked at too, so that more memory is never worse.
+  std::optional<Point> best(int64_t budget) {
+    std::optional<Point> result;
+    const auto take = [&](const Point& point) {
+      if (point.bytes <= budget && (!result || better(point, *result))) result = point;
     };
-    if (!dedicated()) {
-      take(search(budget < whole()).solve(budget));
-      return result;
-    }
-    for (const double share : {1.0, 0.75, 0.5, 0.0}) {
-      const auto limit = static_cast<int64_t>(static_cast<double>(budget) * share);
-      for (const bool cascades : {false, true}) {
-        take(Search(network_, options_, &chooser_, fast_tensors(limit), cascades).solve(budget));
-        if (share == 1.0 && !cascades && fits_all(budget)) return result;
-      }
+    for (const Point& point : curve()) take(point);
+    for (const Search* search : searches(budget)) {
+      if (auto point = plan(*search, budget)) take(*point);
     }
     return result;
   }
 
-  int64_t smallest() { return dedicated() ? 0 : search(true).smallest(); }
-  int64_t whole() { return search(false).whole(); }
+  /// Schedules over budgets that rise by some per cent.
+  const std::vector<Point>& curve() {
+    if (!curve_.empty()) return curve_;
+    for (const int64_t budget : budgets()) {
+      for (const Search* search : searches(budget)) {
+        if (auto point = plan(*search, budget)) curve_.push_back(std::move(*point));
+      }
+    }
+    return curve_;
+  }
 
-  /// A schedule of at most `budget` bytes in fact, not only by estimate; nothing if none is found.
-  Result<std::optional<Scheduled>> within(int64_t budget) {
-    int64_t aim = budget;
-    for (int attempt = 0; attempt < 10 && aim >= 0; ++attempt) {
-      const auto found = best(aim);
-      if (!found) return std::optional<Scheduled>();
-      THIMBLE_TRY(Scheduled scheduled, finish(*found));
-      const int64_t over = budgeted_bytes(scheduled.schedule, options_.mode) - budget;
-      if (over <= 0) return std::optional<Scheduled>(std::move(scheduled));
-      aim -= std::max<int64_t>(over, budget / 200 + 16);
+  /// The least memory that a schedule was found for, and the fastest of that.
+  std::optional<Point> smallest() { return leanest(kUnlimited, 1e9); }
+
+  /// The fastest within what the tensors need if nothing is cascaded, with weights beside them that
+  /// would be read more than once; or where there is less, the least memory that is within a
+  /// hundredth of the fastest.
+  std::optional<Point> comfortable(int64_t memory) {
+    const int64_t whole = whole_bytes();
+    if (whole <= memory) return best(std::max<int64_t>(whole, 64));
+    return leanest(memory, 1.01);
+  }
+
+  /// The least memory that costs at most `slower` times the cycles of the best under `limit`.
+  std::optional<Point> leanest(int64_t limit, double slower) {
+    std::optional<Point> result = best(limit);
+    if (!result) return result;
+    const double most = result->found.cycles * slower;
+    for (const Point& point : curve()) {
+      if (point.bytes < result->bytes && point.found.cycles <= most) result = point;
+    }
+    return result;
+  }
+
+  Result<std::optional<Scheduled>> finish(Point point, int64_t budget) {
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      THIMBLE_TRY(std::optional<Schedule> schedule,
+                  assemble(program_, &point.found.draft, &encoders_));
+      if (schedule && point.found.draft.budgeted(options_.mode) <= budget) {
+        Scheduled scheduled;
+        scheduled.schedule = std::move(*schedule);
+        scheduled.cycles = static_cast<int64_t>(std::ceil(point.found.cycles));
+        for (const double cycles : point.found.op_cycles) {
+          scheduled.op_cycles.push_back(static_cast<int64_t>(std::ceil(cycles)));
+        }
+        return std::optional<Scheduled>(std::move(scheduled));
+      }
+      point.search->settle(&point.found, budget);
     }
     return std::optional<Scheduled>();
   }
 
-  Result<Scheduled> finish(const Search::Found& found) {
-    Scheduled scheduled;
-    THIMBLE_TRY(scheduled.schedule, assemble(program_, options_, found.draft, &encoders_));
-    scheduled.cycles = static_cast<int64_t>(std::ceil(found.cycles));
-    for (const double cycles : found.op_cycles) {
-      scheduled.op_cycles.push_back(static_cast<int64_t>(std::ceil(cycles)));
-    }
-    return scheduled;
-  }
-
-  /// Budgets worth a look, rising.
-  std::vector<int64_t> budgets(bool cascades) {
-    std::vector<int64_t> all;
-    const int64_t low = cascades ? smallest() : whole(), high = whole();
-    int64_t weights = 0;
-    for (int i = 0; i < network_.op_count(); ++i) {
-      const NpuOp& op = network_.op(i);
-      if (op.kind == NpuOpKind::kDma) continue;
-      weights += chooser_.weight_bytes(i, *chooser_.draft(i, op.ofm.shape.h, OpMemories{}));
-    }
-    for (double at = static_cast<double>(std::max<int64_t>(low, 256));
-         at < static_cast<double>(high + weights); at *= 1.08) {
-      all.push_back(static_cast<int64_t>(at) / 16 * 16 + 16);
-    }
-    all.push_back(high + weights + 4096);
-    return all;
-  }
+  [[nodiscard]] bool dedicated() const { return options_.mode == MemoryMode::kDedicatedSram; }
 
  private:
-  Search& search(bool cascades) {
-    std::unique_ptr<Search>& at = cascades ? cascading_ : plain_;
-    if (!at) {
-      at = std::make_unique<Search>(network_, options_, &chooser_, every_tensor(), cascades);
+  /// What the tensors of this memory need if nothing is cascaded.
+  int64_t whole_bytes() {
+    const auto found = searches(kUnlimited).front()->solve(kUnlimited);
+    if (!found) return kUnlimited;
+    Draft draft = found->draft;
+    std::erase_if(draft.steps,
+                  [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
+    (void)place_tensors(network_, options_.mode, kUnlimited, &draft);
+    const int64_t some = dedicated() ? 2560 : 0;  // what hides the latency of a DRAM
+    const int64_t weights = searches(kUnlimited).front()->with_weights(some);
+    return std::max(draft.budgeted(options_.mode), (weights + 15) / 16 * 16);
+  }
+
+  std::optional<Point> plan(const Search& search, int64_t budget) {
+    int64_t aim = budget;
+    for (int attempt = 0; attempt < 4 && aim >= 0; ++attempt) {
+      auto found = search.solve(aim);
+      if (!found) break;
+      const int64_t bytes = found->draft.budgeted(options_.mode);
+      if (bytes <= budget) return Point{std::move(*found), &search, bytes};
+      aim -= std::max<int64_t>(bytes - budget, budget / 100 + 16);
     }
-    return *at;
+    return std::nullopt;
+  }
+
+  /// The searches that are worth a try under a budget.
+  std::vector<const Search*> searches(int64_t budget) {
+    std::vector<const Search*> result;
+    if (!dedicated()) {
+      if (plain_ == nullptr) plain_ = add_search(every_tensor(), false);
+      result.push_back(plain_);
+      if (budget >= plain_->whole()) return result;
+      if (cascading_ == nullptr) cascading_ = add_search(every_tensor(), true);
+      result.push_back(cascading_);
+      return result;
+    }
+    const auto add = [&](int64_t limit) {
+      const std::vector<bool> fast = fast_tensors(limit);
+      for (const bool cascades : {false, true}) {
+        const Search*& known = dedicated_[{fast, cascades}];
+        if (known == nullptr) known = add_search(fast, cascades);
+        result.push_back(known);
+      }
+    };
+    add(budget);
+    add(budget / 2);
+    add(0);
+    return result;
+  }
+  const Search* add_search(const std::vector<bool>& counted, bool cascades) {
+    owned_.push_back(
+        std::make_unique<Search>(network_, options_, &chooser_, counted, cascades));
+    return owned_.back().get();
   }
   [[nodiscard]] std::vector<bool> every_tensor() const {
     std::vector<bool> counted;
@@ -115,20 +173,32 @@ class Scheduler {
     return counted;
   }
 
-  /// Whether all tensors but inputs and outputs fit into the fast scratch together.
-  bool fits_all(int64_t budget) {
-    const std::vector<bool> fast = fast_tensors(budget);
-    for (size_t t = 0; t < fast.size(); ++t) {
-      const NpuTensor& tensor = program_.tensors[t];
-      if (tensor.role == TensorRole::kIntermediate && network_.tensors[t].used() && !fast[t]) {
-        return false;
-      }
+  /// Budgets worth a look, rising.
+  std::vector<int64_t> budgets() {
+    // Of the fast scratch any size will do, and each takes several searches.
+    const double first = dedicated() ? 1.2 : 1.02, growth = 1.03;
+    int64_t weights = 0;
+    for (int i = 0; i < network_.op_count(); ++i) {
+      const NpuOp& op = network_.op(i);
+      if (op.kind == NpuOpKind::kDma) continue;
+      weights += chooser_.weight_bytes(i, *chooser_.draft(i, op.ofm.shape.h, OpMemories{}));
     }
-    return true;
+    const auto least = dedicated() ? int64_t{16384} : searches(0).back()->smallest();
+    // Nothing beyond the memory there is.
+    const int64_t most = std::min(options_.memory_bytes.value_or(kUnlimited),
+                                  searches(kUnlimited).front()->whole() + weights + 4096);
+    std::vector<int64_t> all;
+    double step = first;
+    for (auto at = static_cast<double>(std::max<int64_t>(least, 64)); at < static_cast<double>(most);
+         at *= step, step = std::min(1.25, step * growth)) {
+      all.push_back((static_cast<int64_t>(at) + 15) / 16 * 16);
+    }
+    all.push_back(most);
+    return all;
   }
 
-  /// Dedicated_Sram: the tensors most often used for their bytes and the time they live, as many
-  /// as `limit` holds at a time.
+  /// Dedicated_Sram: the tensors most often used for the time they live, as many as `limit` holds
+  /// at a time.
   [[nodiscard]] std::vector<bool> fast_tensors(int64_t limit) const {
     std::vector<std::pair<double, size_t>> order;
     for (size_t t = 0; t < network_.tensors.size(); ++t) {
@@ -158,39 +228,12 @@ class Scheduler {
   Encoders& encoders_;
   Network network_;
   Chooser chooser_;
-  std::unique_ptr<Search> plain_, cascading_;
+  std::vector<std::unique_ptr<Search>> owned_;
+  const Search* plain_ = nullptr;
+  const Search* cascading_ = nullptr;
+  std::map<std::pair<std::vector<bool>, bool>, const Search*> dedicated_;
+  std::vector<Point> curve_;
 };
-
-/// The least memory of which the cycles are within a hundredth of the best.
-int64_t comfortable_budget(Scheduler* scheduler) {
-  std::vector<std::pair<int64_t, double>> points;
-  double least = 0;
-  for (const int64_t budget : scheduler->budgets(false)) {
-    const auto found = scheduler->best(budget);
-    if (!found) continue;
-    points.emplace_back(budget, found->cycles);
-    if (points.size() == 1 || found->cycles < least) least = found->cycles;
-  }
-  for (const auto& [budget, cycles] : points) {
-    if (cycles <= least * 1.01) return budget;
-  }
-  return kUnlimited;
-}
-
-/// The smallest memory that a schedule was found for.
-Result<std::optional<Scheduled>> smallest_schedule(Scheduler* scheduler, MemoryMode mode) {
-  std::optional<Scheduled> best;
-  const int64_t low = scheduler->smallest();
-  for (const double more : {1.0, 1.01, 1.02, 1.04, 1.08}) {
-    const auto found = scheduler->best(static_cast<int64_t>(static_cast<double>(low) * more) + 16);
-    if (!found) continue;
-    THIMBLE_TRY(Scheduled scheduled, scheduler->finish(*found));
-    const int64_t bytes = budgeted_bytes(scheduled.schedule, mode);
-    if (!best || bytes < budgeted_bytes(best->schedule, mode)) best = std::move(scheduled);
-    if (bytes <= static_cast<int64_t>(static_cast<double>(low) * more) + 16) break;
-  }
-  return best;
-}
 
 }  // namespace
 
@@ -198,25 +241,27 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
                                 Encoders* encoders) {
   Scheduler scheduler(program, options, encoders);
   THIMBLE_CHECK(scheduler.check());
-  if (options.optimise == Optimise::kSize) {
-    THIMBLE_TRY(std::optional<Scheduled> least, smallest_schedule(&scheduler, options.mode));
-    const bool fits = least && (!options.sram_bytes || budgeted_bytes(least->schedule, options.mode) <=
-                                                           *options.sram_bytes);
-    if (fits) return std::move(*least);
-  } else {
-    const int64_t budget =
-        options.sram_bytes ? *options.sram_bytes : comfortable_budget(&scheduler);
-    THIMBLE_TRY(std::optional<Scheduled> found, scheduler.within(budget));
+  const bool size = options.optimise == Optimise::kSize;
+  const int64_t memory = options.memory_bytes.value_or(kUnlimited);
+  const int64_t limit = std::min(memory, options.sram_bytes.value_or(kUnlimited));
+  int64_t budget = limit;
+  for (int attempt = 0; attempt < 6 && budget >= 0; ++attempt) {
+    const auto point = size ? scheduler.leanest(budget, scheduler.dedicated() ? 1.1 : 1.5)
+                       : options.sram_bytes ? scheduler.best(budget)
+                                            : scheduler.comfortable(budget);
+    if (!point || point->bytes > limit) break;
+    // By true sizes of weights a little more may be needed, if that is allowed.
+    const int64_t allowed = size || !options.sram_bytes
+                                ? std::min(limit, point->bytes + point->bytes * attempt / 200)
+                                : limit;
+    THIMBLE_TRY(std::optional<Scheduled> found, scheduler.finish(*point, allowed));
     if (found) return std::move(*found);
-    if (!options.sram_bytes) {
-      THIMBLE_TRY(found, scheduler.within(kUnlimited));
-      if (found) return std::move(*found);
-    }
+    if (options.sram_bytes && !size) budget = point->bytes - 16;
   }
-  THIMBLE_TRY(const std::optional<Scheduled> least, smallest_schedule(&scheduler, options.mode));
+  const auto least = scheduler.smallest();
   if (!least) return unsupported("no schedule of this program was found");
   return unsupported("{} bytes of SRAM hold no schedule, the smallest needs {}",
-                     options.sram_bytes.value_or(0), budgeted_bytes(least->schedule, options.mode));
+                     options.sram_bytes.value_or(0), least->bytes);
 }
 
 Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
@@ -225,11 +270,8 @@ Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
   Scheduler scheduler(program, options, encoders);
   THIMBLE_CHECK(scheduler.check());
   std::vector<ParetoPoint> points;
-  for (const int64_t budget : scheduler.budgets(true)) {
-    THIMBLE_TRY(const std::optional<Scheduled> found, scheduler.within(budget));
-    if (!found) continue;
-    const ParetoPoint point{budgeted_bytes(found->schedule, options.mode), found->cycles};
-    points.push_back(point);
+  for (const Point& point : scheduler.curve()) {
+    points.push_back({point.bytes, static_cast<int64_t>(std::ceil(point.found.cycles))});
   }
   std::sort(points.begin(), points.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
     return a.sram_bytes != b.sram_bytes ? a.sram_bytes < b.sram_bytes : a.cycles < b.cycles;

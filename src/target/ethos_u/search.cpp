@@ -6,7 +6,10 @@
 namespace thimble::target::ethos_u {
 namespace {
 
-constexpr int kLongest = 14;  // operations of a cascade
+constexpr int kLongest = 14;        // operations of a cascade
+constexpr double kExposed = 0.5;    // share of a copy that nothing hides
+constexpr double kKernelStart = 60;  // cycles of writing registers and starting
+constexpr int64_t kSliceBytes = 24576;  // of weights, where it makes no difference
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -118,7 +121,7 @@ void Search::add_piece(int first, int end, int64_t stripe, const Stripes* stripe
         double cycles = 0;
         for (const auto& [rows, kind] : kernels) {
           cycles += static_cast<double>(kind.first) *
-                    chooser_.cycles(i, *draft, kind.second, op.ofm.shape.c, where);
+                    (chooser_.cycles(i, *draft, kind.second, op.ofm.shape.c, where) + kKernelStart);
         }
         (near ? part.near : part.far) = draft;
         (near ? part.near_cycles : part.far_cycles) = cycles;
@@ -142,6 +145,23 @@ int64_t Search::smallest() const {
   return ceiling.back();
 }
 
+int64_t Search::with_weights(int64_t some) const {
+  int64_t bytes = 0;
+  for (const std::vector<Piece>& pieces : pieces_) {
+    if (pieces.empty()) continue;
+    const Piece& single = pieces.front();
+    const Part& part = single.parts.front();
+    int64_t weights = 0;
+    if (part.near != nullptr && may_buffer()) {
+      const Shape4& ofm = network_.op(single.first).ofm.shape;
+      const bool once = ofm.h <= part.near->block.h && ofm.w <= part.near->block.w;
+      weights = once ? std::min(part.weight_bytes, some) : part.weight_bytes;
+    }
+    bytes = std::max(bytes, single.held + weights);
+  }
+  return bytes;
+}
+
 Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
   Costed result;
   result.buffered.assign(piece.parts.size(), false);
@@ -150,20 +170,23 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     result.cycles = kNever;
     return result;
   }
-  double kernels = 0, copies = 0;
   std::vector<size_t> order;
   for (size_t i = 0; i < piece.parts.size(); ++i) {
-    kernels += piece.parts[i].far_cycles;
+    result.cycles += piece.parts[i].far_cycles;
     if (piece.parts[i].weight_bytes > 0 && may_buffer()) order.push_back(i);
   }
+  // Copies run beside kernels; of what is longer than its own kernel, others hide about half.
+  const auto near_cycles = [&](const Part& part) {
+    return part.near_cycles + kExposed * std::max(0.0, copy(part.weight_bytes) - part.near_cycles);
+  };
   const auto gain = [&](size_t i) {
     const Part& part = piece.parts[i];
-    return (part.far_cycles - part.near_cycles) / static_cast<double>(part.weight_bytes);
+    return (part.far_cycles - near_cycles(part)) / static_cast<double>(part.weight_bytes);
   };
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gain(a) > gain(b); });
   for (const size_t i : order) {
     const Part& part = piece.parts[i];
-    if (gain(i) <= 0) continue;
+    if (gain(i) < 0) continue;
     // A single operation brings its weights in slices, two of which are there at a time.
     const int64_t channels = network_.op(piece.first + static_cast<int>(i)).ofm.shape.c;
     const int64_t least = piece.stripe == 0 ? std::min(part.weight_bytes, part.weight_bytes * 32 /
@@ -172,14 +195,12 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     if (least > room) continue;
     room -= least;
     result.buffered[i] = true;
-    kernels += part.near_cycles - part.far_cycles;
-    copies += copy(part.weight_bytes);
+    result.cycles += near_cycles(part) - part.far_cycles;
   }
-  result.cycles = std::max(kernels, copies);
   return result;
 }
 
-std::optional<Search::Found> Search::solve(int64_t budget) {
+std::optional<Search::Found> Search::solve(int64_t budget) const {
   std::vector<double> least(pieces_.size() + 1, kNever);
   std::vector<const Piece*> from(pieces_.size() + 1, nullptr);
   least[0] = 0;
@@ -200,38 +221,43 @@ std::optional<Search::Found> Search::solve(int64_t budget) {
   return build(path, budget);
 }
 
-/// Cuts the weights of a single operation into slices: some, so that one is computed with while
-/// the next ones come, and as many as the room asks for.
-void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) {
+/// Cuts the weights of a single operation into slices: small ones, so that they come one after the
+/// other into what room there is, but no smaller than costs nothing; if they do not fit, smaller.
+void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const {
   const Part& part = piece.parts[static_cast<size_t>(op - piece.first)];
   const NpuOp& from = network_.op(op);
   const int64_t channels = from.ofm.shape.c;
-  int64_t wanted = std::clamp<int64_t>(part.weight_bytes / 6144, 1, 6);
   const OpMemories where = memories(op, piece.first, piece.end, true);
   const Span rows{0, from.ofm.shape.h};
-  for (;; ++wanted) {
-    const int64_t most = (channels + wanted - 1) / wanted;
-    const OpDraft* shallow = chooser_.draft(op, rows.end, where, std::max<int64_t>(most, 1));
-    if (shallow == nullptr) return;
-    const int64_t unit = shallow->block.d;
-    const int64_t step = std::max(unit, most / unit * unit);
-    const int64_t slice = part.weight_bytes * std::min(step, channels) / channels + 64;
-    const bool last = step == unit && unit <= 16;
-    const bool needed = slice * 2 > room && part.weight_bytes > room;
-    if (needed && !last && wanted < 64) continue;
+  for (int64_t wanted = std::clamp<int64_t>(part.weight_bytes / kSliceBytes, 1, 32); wanted > 0;
+       wanted = wanted * 3 / 4) {
+    if (!cut(op, where, rows, (channels + wanted - 1) / wanted, draft)) return;
     double cycles = 0;
-    std::vector<int64_t> starts;
-    for (int64_t c = 0; c < channels; c += step) {
-      starts.push_back(c);
-      cycles += chooser_.cycles(op, *shallow, rows, std::min(step, channels - c), where);
+    for (size_t s = 0; s < draft->starts.size(); ++s) {
+      const int64_t end = s + 1 < draft->starts.size() ? draft->starts[s + 1] : channels;
+      cycles += chooser_.cycles(op, *draft, rows, end - draft->starts[s], where) + kKernelStart;
     }
-    // Slices that cost more than they hide are none.
-    const bool hides = cycles < part.near_cycles + copy(part.weight_bytes);
-    if (!hides && part.weight_bytes <= room) return;
-    draft->block = shallow->block;
-    draft->starts = starts;
-    return;
+    if (cycles <= part.near_cycles * 1.03 + 2 * kKernelStart) break;
   }
+  const auto fits = [&] {
+    const auto count = static_cast<int64_t>(draft->starts.size());
+    return part.weight_bytes * std::min<int64_t>(2, count) / count + 128 <= room;
+  };
+  for (int64_t depth = channels / 2; !fits() && depth >= 8; depth /= 2) {
+    if (!cut(op, where, rows, depth, draft)) return;
+  }
+}
+
+bool Search::cut(int op, const OpMemories& where, Span rows, int64_t depth,
+                 OpDraft* draft) const {
+  const int64_t channels = network_.op(op).ofm.shape.c;
+  const OpDraft* shallow = chooser_.draft(op, rows.end, where, std::max<int64_t>(depth, 1));
+  if (shallow == nullptr) return false;
+  const int64_t step = std::max(shallow->block.d, depth / shallow->block.d * shallow->block.d);
+  draft->block = shallow->block;
+  draft->starts.clear();
+  for (int64_t c = 0; c < channels; c += step) draft->starts.push_back(c);
+  return true;
 }
 
 std::vector<double> Search::step_cycles(const Draft& draft,
@@ -252,69 +278,97 @@ std::vector<double> Search::step_cycles(const Draft& draft,
       channels = end - one.starts[at];
     }
     if (step.kind == Step::Kind::kWeightDma) {
-      cycles.push_back(copy(chooser_.weight_bytes(step.op, one) * channels / op.ofm.shape.c));
+      cycles.push_back(copy(one.slice_bytes[static_cast<size_t>(step.slice)]));
       continue;
     }
     const OpMemories where = memories(step.op, piece.first, piece.end, one.buffered);
-    cycles.push_back(chooser_.cycles(step.op, one, step.rows, channels, where));
+    cycles.push_back(chooser_.cycles(step.op, one, step.rows, channels, where) + kKernelStart);
   }
   return cycles;
 }
 
-/// Copies of weights between the kernels; what finds no room is read where it lies.
-void Search::bring_weights(const std::vector<const Piece*>& piece_of,
-                           const std::vector<bool>& counted, int64_t budget, Draft* draft) {
+void Search::estimate_slices(int op, OpDraft* draft) const {
+  draft->slice_bytes.clear();
+  const int64_t bytes = chooser_.weight_bytes(op, *draft);
+  const int64_t channels = network_.op(op).ofm.shape.c;
+  for (size_t s = 0; s < draft->starts.size(); ++s) {
+    const int64_t end = s + 1 < draft->starts.size() ? draft->starts[s + 1] : channels;
+    const int64_t slice = bytes * (end - draft->starts[s]) / channels;
+    draft->slice_bytes.push_back((slice + (draft->starts.size() > 1 ? 63 : 15)) / 16 * 16);
+  }
+}
+
+/// Addresses, and copies of weights between the kernels; what finds no room is read where it lies.
+double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
+                             Draft* draft) const {
+  const bool dedicated = options_.mode == MemoryMode::kDedicatedSram;
   while (true) {
-    Kernels kernels;
-    kernels.steps = draft->steps;
-    kernels.cycles = step_cycles(*draft, piece_of);
-    for (const int64_t live : live_bytes(network_, *draft, counted)) {
-      kernels.room.push_back(budget - live);
-    }
+    const Arena arena = place_tensors(network_, options_.mode, budget, draft);
     std::vector<Copying> copies;
     for (int i = 0; i < network_.op_count(); ++i) {
       const OpDraft& one = draft->ops[static_cast<size_t>(i)];
-      if (!one.buffered) continue;
-      const int64_t bytes = chooser_.weight_bytes(i, one);
-      const int64_t channels = network_.op(i).ofm.shape.c;
-      for (size_t s = 0; s < one.starts.size(); ++s) {
-        const int64_t end = s + 1 < one.starts.size() ? one.starts[s + 1] : channels;
-        const int64_t slice = (bytes * (end - one.starts[s]) / channels + 63) / 16 * 16;
-        copies.push_back({i, static_cast<int>(s), slice, copy(slice)});
+      for (size_t s = 0; s < one.slice_bytes.size() && one.buffered; ++s) {
+        copies.push_back({i, static_cast<int>(s), one.slice_bytes[s], copy(one.slice_bytes[s])});
       }
     }
-    std::vector<Step> steps;
-    const int failed = insert_copies(std::move(kernels), copies, &steps);
+    const Inserted inserted = insert_copies(
+        chooser_.config(), {draft->steps, step_cycles(*draft, piece_of)}, arena, &copies);
+    const int failed = inserted.failed;
     if (failed < 0) {
-      draft->steps = steps;
-      return;
+      draft->steps = inserted.steps;
+      for (const Copying& copy : copies) {
+        std::vector<int64_t>& at = draft->ops[static_cast<size_t>(copy.op)].slice_address;
+        at.resize(draft->ops[static_cast<size_t>(copy.op)].starts.size(), -1);
+        at[static_cast<size_t>(copy.slice)] = copy.address;
+      }
+      int64_t& bytes = dedicated ? draft->fast_bytes : draft->arena_bytes;
+      bytes = std::max(bytes, inserted.peak);
+      return inserted.cycles;
     }
     const Piece& piece = *piece_of[static_cast<size_t>(failed)];
     OpDraft& one = draft->ops[static_cast<size_t>(failed)];
     const int cascade = one.cascade;
     one = *piece.parts[static_cast<size_t>(failed - piece.first)].far;
     one.cascade = cascade;
+    estimate_slices(failed, &one);
     std::erase_if(draft->steps,
                   [&](const Step& step) { return step.op == failed && step.slice > 0; });
   }
 }
 
-Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budget) {
+/// Memory for slices that came out longer than estimated.
+void Search::settle(Found* found, int64_t budget) const {
+  Draft& draft = found->draft;
+  std::erase_if(draft.steps,
+                [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
+  found->cycles = bring_weights(found->piece_of, budget, &draft);
+  count(found);
+}
+
+void Search::count(Found* found) const {
+  const std::vector<double> cycles = step_cycles(found->draft, found->piece_of);
+  found->op_cycles.assign(pieces_.size(), 0);
+  for (size_t i = 0; i < cycles.size(); ++i) {
+    if (found->draft.steps[i].kind == Step::Kind::kWeightDma) continue;
+    found->op_cycles[static_cast<size_t>(found->draft.steps[i].op)] += cycles[i];
+  }
+}
+
+Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budget) const {
   Found found;
   Draft& draft = found.draft;
   draft.tensors.resize(network_.tensors.size());
   draft.ops.resize(pieces_.size());
-  std::vector<const Piece*> piece_of(pieces_.size(), nullptr);
+  std::vector<const Piece*>& piece_of = found.piece_of;
+  piece_of.assign(pieces_.size(), nullptr);
   for (size_t t = 0; t < network_.tensors.size(); ++t) {
     draft.tensors[t].format = network_.tensors[t].format;
     draft.tensors[t].rows = network_.program->tensors[t].shape.h;
     draft.tensors[t].fast =
         options_.mode == MemoryMode::kDedicatedSram && counted_[t];
   }
-  std::vector<bool> counted = counted_;
   int cascade = 0;
   for (const Piece* piece : path) {
-    found.peak = std::max(found.peak, piece->held);
     const Costed costed = cost(*piece, budget);
     for (int i = piece->first; i < piece->end; ++i) {
       const auto at = static_cast<size_t>(i - piece->first);
@@ -326,6 +380,7 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       one.buffered = costed.buffered[at];
       if (one.buffered && piece->stripe == 0) cut_weights(i, *piece, budget - piece->held, &one);
       if (piece->stripe > 0) one.cascade = cascade;
+      estimate_slices(i, &one);
     }
     if (piece->stripe > 0) {
       ++cascade;
@@ -334,14 +389,14 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
         draft.tensors[static_cast<size_t>(tensor)].rows = rows;
         draft.tensors[static_cast<size_t>(tensor)].fast =
             options_.mode == MemoryMode::kDedicatedSram;
-        counted[static_cast<size_t>(tensor)] = true;
       }
       draft.steps.insert(draft.steps.end(), stripes->steps.begin(), stripes->steps.end());
       continue;
     }
     const NpuOp& op = network_.op(piece->first);
     const int over = network_.in_place[static_cast<size_t>(piece->first)];
-    if (over >= 0 && counted[static_cast<size_t>(over)] == counted[static_cast<size_t>(op.ofm.tensor)]) {
+    if (over >= 0 && counted_[static_cast<size_t>(over)] ==
+                         counted_[static_cast<size_t>(op.ofm.tensor)]) {
       draft.tensors[static_cast<size_t>(op.ofm.tensor)].same_place = over;
     }
     const size_t slices = std::max<size_t>(1, draft.ops[static_cast<size_t>(piece->first)].starts.size());
@@ -354,14 +409,8 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       draft.steps.push_back(step);
     }
   }
-  bring_weights(piece_of, counted, budget, &draft);
-  const std::vector<double> cycles = step_cycles(draft, piece_of);
-  found.cycles = timeline(chooser_.config(), draft.steps, cycles);
-  found.op_cycles.assign(pieces_.size(), 0);
-  for (size_t i = 0; i < cycles.size(); ++i) {
-    if (draft.steps[i].kind == Step::Kind::kWeightDma) continue;
-    found.op_cycles[static_cast<size_t>(draft.steps[i].op)] += cycles[i];
-  }
+  found.cycles = bring_weights(piece_of, budget, &draft);
+  count(&found);
   return found;
 }
 

@@ -22,19 +22,24 @@ class Search {
   Search(const Network& network, const ScheduleOptions& options, Chooser* chooser,
          std::vector<bool> counted, bool cascades);
 
+  struct Piece;
   struct Found {
     Draft draft;
     double cycles = 0;
     std::vector<double> op_cycles;
-    /// Of tensors, as estimated: what the memory must hold at least.
-    int64_t peak = 0;
+    std::vector<const Piece*> piece_of;  // per operation
   };
   /// The fastest schedule that holds at most `budget` bytes at a time; nothing if there is none.
-  [[nodiscard]] std::optional<Found> solve(int64_t budget);
+  [[nodiscard]] std::optional<Found> solve(int64_t budget) const;
+  /// Plans the memory of a schedule again, after sizes of slices have changed.
+  void settle(Found* found, int64_t budget) const;
   /// No budget below this one has a schedule.
   [[nodiscard]] int64_t smallest() const;
   /// What the largest piece holds if nothing is cascaded, without weights.
   [[nodiscard]] int64_t whole() const { return whole_; }
+  /// The same with the weights of operations that would read theirs more than once, and of others
+  /// up to `some` bytes.
+  [[nodiscard]] int64_t with_weights(int64_t some) const;
 
  private:
   /// One operation of a piece: its kernels' cycles with weights in the SRAM, or where they lie.
@@ -44,16 +49,19 @@ class Search {
     double near_cycles = 0, far_cycles = 0;
     int64_t weight_bytes = 0;  // of near
   };
+  struct Costed {
+    double cycles = 0;
+    std::vector<bool> buffered;
+  };
+ public:
   struct Piece {
     int first = 0, end = 0;
     int64_t stripe = 0;  // 0: a single operation as a whole
     int64_t held = 0;    // rings and whatever else lives
     std::vector<Part> parts;
   };
-  struct Costed {
-    double cycles = 0;
-    std::vector<bool> buffered;
-  };
+
+ private:
 
   void add_pieces(int first);
   void add_piece(int first, int end, int64_t stripe, const Stripes* stripes);
@@ -63,10 +71,14 @@ class Search {
   [[nodiscard]] bool may_buffer() const { return options_.mode != MemoryMode::kSramOnly; }
   [[nodiscard]] double copy(int64_t bytes) const;
   [[nodiscard]] Costed cost(const Piece& piece, int64_t budget) const;
-  [[nodiscard]] Found build(const std::vector<const Piece*>& path, int64_t budget);
-  void bring_weights(const std::vector<const Piece*>& piece_of, const std::vector<bool>& counted,
-                     int64_t budget, Draft* draft);
-  void cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft);
+  [[nodiscard]] Found build(const std::vector<const Piece*>& path, int64_t budget) const;
+  double bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
+                       Draft* draft) const;
+  void count(Found* found) const;
+  void estimate_slices(int op, OpDraft* draft) const;
+  void cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;
+  /// Slices of at most `depth` channels, or of one block. False if there is no block.
+  bool cut(int op, const OpMemories& where, Span rows, int64_t depth, OpDraft* draft) const;
   [[nodiscard]] std::vector<double> step_cycles(const Draft& draft,
                                                 const std::vector<const Piece*>& piece_of) const;
 

@@ -188,16 +188,16 @@ def _reductions():
 def _softmaxes():
     for kind in ("int8", "uint8", "int16"):
         scale = 0.0004 if kind == "int16" else 0.05
-        add(f"softmax_{kind}", _softmax((1, 40), kind, scale))
-        add(f"softmax_rows_{kind}", _softmax((1, 9, 12), kind, scale))
-    add("softmax_map", _softmax((1, 5, 6, 21), "int8", 0.08))
-    add("softmax_sharp", _softmax((1, 4, 30), "int8", 0.5), distinct=4)
-    add("softmax_beta", _softmax((1, 4, 30), "int8", 0.05, beta=0.4), distinct=4)
-    add("softmax_1000", _softmax((1, 1000), "int8", 0.1), distinct=5)
-    add("softmax_two", _softmax((1, 60, 2), "int8", 0.03))
+        add(f"softmax_{kind}", softmax_case((1, 40), kind, scale))
+        add(f"softmax_rows_{kind}", softmax_case((1, 9, 12), kind, scale))
+    add("softmax_map", softmax_case((1, 5, 6, 21), "int8", 0.08))
+    add("softmax_sharp", softmax_case((1, 4, 30), "int8", 0.5), distinct=4)
+    add("softmax_beta", softmax_case((1, 4, 30), "int8", 0.05, beta=0.4), distinct=4)
+    add("softmax_1000", softmax_case((1, 1000), "int8", 0.1), distinct=5)
+    add("softmax_two", softmax_case((1, 60, 2), "int8", 0.03))
 
 
-def _softmax(shape, kind, scale, beta=1.0):
+def softmax_case(shape, kind, scale, beta=1.0):
     def build(seed):
         net = Net(seed)
         net.output(softmax(net, net.input(shape, kind, scale), beta))

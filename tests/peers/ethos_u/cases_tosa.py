@@ -93,26 +93,25 @@ def matmul(kind, a, b):
 
 
 def binary32(op, fields=(), low=-2**30, high=2**30, second=None, shape2=None, kind="int32",
-             attribute=None):
+             attribute=None, shape=(1, 5, 7, 12)):
     """Two int32 inputs; `second`: the range of the second."""
     def make(net):
-        shape = (1, 5, 7, 12)
         a = net.input(shape, kind, low, high)
         b = net.input(shape2 or shape, kind, *(second or (low, high)))
         return net.op(op, [a, b], shape, kind, *fields, attribute=attribute)
     return make
 
 
-def unary32(op, fields=(), kind="int32", low=None, high=None):
+def unary32(op, fields=(), kind="int32", low=None, high=None, shape=(1, 5, 7, 12)):
     def make(net):
-        x = net.input((1, 5, 7, 12), kind, low, high)
+        x = net.input(shape, kind, low, high)
         return net.op(op, [x], x.shape, kind, *fields)
     return make
 
 
-def add_rescaled(rounding):
+def add_rescaled(rounding, shape=(1, 6, 7, 20)):
     def make(net):
-        a, b = net.input((1, 6, 7, 20)), net.input((1, 6, 1, 20))
+        a, b = net.input(shape), net.input((*shape[:2], 1, shape[3]))
         x = net.rescale(a, "int32", 1 << 30, 11, 3, 0, rounding)
         y = net.rescale(b, "int32", 1610612736, 12, -5, 0, rounding)
         total = net.op("ADD", [x, y], x.shape, "int32")
@@ -130,11 +129,12 @@ def mul(kind, shift=0):
 
 
 def rescale(source, target, scale, rounding="SINGLE_ROUND", zero_in=0, zero_out=0, low=None,
-            high=None):
+            high=None, shape=(1, 6, 7, 20)):
     def make(net):
-        x = net.input((1, 6, 7, 20), source, low, high)
+        x = net.input(shape, source, low, high)
         shift = int(np.floor(30 - np.log2(scale)))
-        return net.rescale(x, target, int(scale * 2.0 ** shift), shift, zero_in, zero_out, rounding)
+        return net.rescale(x, target, int(scale * 2.0 ** shift), shift, zero_in, zero_out,
+                           rounding)
     return make
 
 
@@ -151,33 +151,33 @@ def table8(net):
     return net.op("TABLE", [x, table], x.shape, "int8")
 
 
-def table16(net):
-    x = net.input((1, 6, 7, 20), "int16")
+def table16(net, shape=(1, 6, 7, 20)):
+    x = net.input(shape, "int16")
     curve = 30000 * np.sin(np.arange(513) / 40.0) + net.random.integers(-200, 200, 513)
     table = net.constant(curve.astype(np.int64), "int16")
     return net.op("TABLE", [x, table], x.shape, "int32")
 
 
-def pool(op, kind, kernel, stride, pad):
+def pool(op, kind, kernel, stride, pad, shape=(9, 11, 18)):
     def make(net):
-        x = net.input((1, 9, 11, 18), kind)
+        x = net.input((1, *shape), kind)
         size = [(extent + sum(pads) - k) // step + 1 for extent, pads, k, step in
-                zip((9, 11), (pad[:2], pad[2:]), kernel, stride)]
+                zip(shape, (pad[:2], pad[2:]), kernel, stride)]
         if op == "MAX_POOL2D":
-            return net.op(op, [x], (1, *size, 18), kind, list(kernel), list(stride), list(pad),
-                          PROPAGATE, attribute="MaxPool2dAttribute")
+            return net.op(op, [x], (1, *size, shape[2]), kind, list(kernel), list(stride),
+                          list(pad), PROPAGATE, attribute="MaxPool2dAttribute")
         zeros = [net.constant([0], kind) for _ in range(2)]
-        return net.op(op, [x, *zeros], (1, *size, 18), kind, list(kernel), list(stride),
+        return net.op(op, [x, *zeros], (1, *size, shape[2]), kind, list(kernel), list(stride),
                       list(pad), I32, attribute="AvgPool2dAttribute")
     return make
 
 
-def reduce(op, kind, axis, low=None, high=None):
+def reduce(op, kind, axis, low=None, high=None, shape=(1, 6, 5, 14)):
     def make(net):
-        x = net.input((1, 6, 5, 14), kind, low, high)
-        shape = [1 if i == axis else size for i, size in enumerate(x.shape)]
-        fields = (axis,) if op in ("REDUCE_SUM", "REDUCE_ALL", "REDUCE_ANY") else (axis, PROPAGATE)
-        return net.op(op, [x], shape, kind, *fields)
+        x = net.input(shape, kind, low, high)
+        reduced = [1 if i == axis else size for i, size in enumerate(x.shape)]
+        fields = (axis,) if op == "REDUCE_SUM" else (axis, PROPAGATE)
+        return net.op(op, [x], reduced, kind, *fields)
     return make
 
 
@@ -311,8 +311,9 @@ def _arithmetic():
     case("logical_right_shift",
          binary32("LOGICAL_RIGHT_SHIFT", low=-2**31, high=2**31 - 1, second=(0, 31)),
          generations=U85)
-    case("intdiv", binary32("INTDIV", second=(1, 5000), attribute="IntDivAttribute"), generations=U85)
-    case("intdiv_negative", binary32("INTDIV", second=(-5000, -1), attribute="IntDivAttribute"), generations=U85)
+    for name, divisors in (("intdiv", (1, 5000)), ("intdiv_negative", (-5000, -1))):
+        case(name, binary32("INTDIV", second=divisors, attribute="IntDivAttribute"),
+             generations=U85)
     case("clz", unary32("CLZ"))
     case("abs_int32", unary32("ABS", low=-2**31 + 1))
     for kind in ("int8", "int16", "int32"):

@@ -94,16 +94,17 @@ def cast(source, target):
     return build
 
 
-def chain(seed):
+def chain_of(shape):
     """Elementwise operators one after the other, which the U85 keeps in its chaining buffer."""
-    net = Net(seed)
-    shape = (1, 8, 9, 24)
-    a, b, c = (net.input(shape, "int8", scale) for scale in (0.03, 0.05, 0.02))
-    first = binary_op(net, "ADD", a, b)
-    second = binary_op(net, "MUL", first, c)
-    third = binary_op(net, "SUB", second, a)
-    net.output(binary_op(net, "MAXIMUM", third, third, third.scale, zero=third.zero))
-    return net
+    def build(seed):
+        net = Net(seed)
+        a, b, c = (net.input(shape, "int8", scale) for scale in (0.03, 0.05, 0.02))
+        first = binary_op(net, "ADD", a, b)
+        second = binary_op(net, "MUL", first, c)
+        third = binary_op(net, "SUB", second, a)
+        net.output(binary_op(net, "MAXIMUM", third, third, third.scale, zero=third.zero))
+        return net
+    return build
 
 
 def chain_after_conv(seed):
@@ -125,10 +126,9 @@ def chain_fork(seed):
     return net
 
 
-def int32_arithmetic(op, divisor=(-30000, 30000)):
+def int32_arithmetic(op, divisor=(-30000, 30000), shape=(1, 5, 6, 20)):
     def build(seed):
         net = Net(seed)
-        shape = (1, 5, 6, 20)
         a = net.input(shape, "int32", 1.0, 0, -30000, 30000)
         b = net.input(shape, "int32", 1.0, 0, *divisor)
         net.output(binary_op(net, op, a, b, 1.0))
@@ -161,7 +161,7 @@ for _pair in (("int8", "int32"), ("int16", "int32"), ("int8", "int16"), ("int32"
 # the shift alone, as Vela's own constraint of the U85 says.
 for _op in ("ADD", "SUB"):
     add(f"{_op.lower()}_int32", int32_arithmetic(_op))
-add("div_int32", int32_arithmetic("DIV", divisor=(1, 90)), generations=U85)
-add("chain_elementwise", chain)
+add("div_int32", int32_arithmetic("DIV", (1, 90)), generations=U85)
+add("chain_elementwise", chain_of((1, 8, 9, 24)))
 add("chain_after_conv", chain_after_conv)
 add("chain_fork", chain_fork)

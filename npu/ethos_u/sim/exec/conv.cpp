@@ -10,22 +10,42 @@ uint64_t window_elements(const KernelOperation& operation) {
   return uint64_t{operation.kernel.height} * operation.kernel.width * operation.ifm.depth;
 }
 
-/// Sum of products; a piece of 128 products of 16 by 9 bits cannot overflow 32.
-int64_t dot(const int16_t* a, const int16_t* b, uint32_t n) {
-  int64_t sum = 0;
-  while (n > 0) {
-    const uint32_t piece = n < 128 ? n : 128;
-    int32_t part = 0;
-    for (uint32_t i = 0; i < piece; ++i) part += int32_t{a[i]} * b[i];
-    sum += part;
-    a += piece, b += piece, n -= piece;
+/// The window times the weights of `n` channels, which lie `elements` apart.
+void products(const int32_t* window, const int16_t* weights, uint32_t elements, uint32_t n,
+              int64_t* sums) {
+  for (uint32_t k = 0; k < n; ++k, weights += elements) {
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < elements; ++i) sum += int64_t{window[i]} * weights[i];
+    sums[k] = sum;
   }
-  return sum;
 }
-int64_t dot(const int32_t* a, const int16_t* b, uint32_t n) {
-  int64_t sum = 0;
-  for (uint32_t i = 0; i < n; ++i) sum += int64_t{a[i]} * b[i];
-  return sum;
+
+/// The same of 16 bits: four channels at a time, so that the window is read once for them, in
+/// pieces of 128 products of 16 by 9 bits, which cannot overflow 32.
+void products(const int16_t* window, const int16_t* weights, uint32_t elements, uint32_t n,
+              int64_t* sums) {
+  for (uint32_t k = 0; k < n; k += 4) {
+    // Channels that are not there repeat the last one that is.
+    const int16_t* at[4];
+    for (uint32_t j = 0; j < 4; ++j) {
+      at[j] = weights + uint64_t{k + j < n ? k + j : n - 1} * elements;
+    }
+    int64_t sum[4] = {};
+    for (uint32_t done = 0; done < elements; done += 128) {
+      const uint32_t piece = elements - done < 128 ? elements - done : 128;
+      const int16_t* const from = window + done;
+      int32_t part[4] = {};
+      for (uint32_t i = 0; i < piece; ++i) {
+        const int32_t value = from[i];
+        part[0] += value * at[0][i];
+        part[1] += value * at[1][i];
+        part[2] += value * at[2][i];
+        part[3] += value * at[3][i];
+      }
+      for (uint32_t j = 0; j < 4; ++j) sum[j] += part[j], at[j] += piece;
+    }
+    for (uint32_t j = 0; j < 4 && k + j < n; ++j) sums[k + j] = sum[j];
+  }
 }
 
 /// The window of one position as Element, zero point taken off, padding 0.
@@ -109,6 +129,18 @@ struct Block {
   const ScaleRecord* records = nullptr;
 };
 
+/// Sums of channels [c, c + n) of the block at one position: initial values, scales, memory.
+bool finish_row(const Context& context, const Block& block, uint32_t y, uint32_t x, uint32_t c,
+                uint32_t n, int64_t* sums, Output& output, Accumulators& accumulators) {
+  const uint32_t channel = block.first + c;
+  if (!accumulators.add_initial(y, x, channel, n, sums)) return false;
+  for (uint32_t i = 0; i < n; ++i) sums[i] = wrap(sums[i], accumulators.bits());
+  if (accumulators.keeps(y, x, channel, n, sums)) return true;
+  return context.operation.global_scale
+             ? output.global_row(y, x, channel, n, sums)
+             : output.record_row(y, x, channel, n, sums, block.records + c);
+}
+
 template <typename Element>
 Fault run_block(const Context& context, const Block& block, Element* window_at, Output& output,
                 Accumulators& accumulators) {
@@ -121,17 +153,10 @@ Fault run_block(const Context& context, const Block& block, Element* window_at, 
       for (uint32_t c = 0; c < block.channels; c += kRow) {
         const uint32_t n = block.channels - c < kRow ? block.channels - c : kRow;
         int64_t values[kRow];
-        for (uint32_t i = 0; i < n; ++i) {
-          values[i] = dot(window_at, block.dense + uint64_t{c + i} * elements, elements);
+        products(window_at, block.dense + uint64_t{c} * elements, elements, n, values);
+        if (!finish_row(context, block, y, x, c, n, values, output, accumulators)) {
+          return context.memory.fault();
         }
-        const uint32_t channel = block.first + c;
-        if (!accumulators.add_initial(y, x, channel, n, values)) return context.memory.fault();
-        for (uint32_t i = 0; i < n; ++i) values[i] = wrap(values[i], accumulators.bits());
-        if (accumulators.keeps(y, x, channel, n, values)) continue;
-        const bool done = operation.global_scale
-                              ? output.global_row(y, x, channel, n, values)
-                              : output.record_row(y, x, channel, n, values, block.records + c);
-        if (!done) return context.memory.fault();
       }
     }
   }
@@ -263,18 +288,11 @@ Fault depthwise_block(const Context& context, const Block& block, Output& output
     for (uint32_t x = 0; x < operation.ofm.width; ++x) {
       for (uint32_t c = 0; c < block.channels; c += kRow) {
         const uint32_t n = block.channels - c < kRow ? block.channels - c : kRow;
-        const uint32_t channel = block.first + c;
         int64_t sums[kRow];
         if (!depthwise_sums(context, reader, grid, block, y, x, c, n, sums) ||
-            !accumulators.add_initial(y, x, channel, n, sums)) {
+            !finish_row(context, block, y, x, c, n, sums, output, accumulators)) {
           return context.memory.fault();
         }
-        for (uint32_t i = 0; i < n; ++i) sums[i] = wrap(sums[i], accumulators.bits());
-        if (accumulators.keeps(y, x, channel, n, sums)) continue;
-        const bool done = operation.global_scale
-                              ? output.global_row(y, x, channel, n, sums)
-                              : output.record_row(y, x, channel, n, sums, block.records + c);
-        if (!done) return context.memory.fault();
       }
     }
   }

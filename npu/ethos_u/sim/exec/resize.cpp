@@ -30,8 +30,9 @@ Position position_of(uint32_t out, uint32_t step, uint32_t step_mod, uint32_t n,
   return position;
 }
 
-uint32_t nearest(const Position& position) {
-  return position.fraction >= position.n / 2 ? position.high : position.low;
+/// NEAREST rounds to a neighbour; REPLICATE takes the one before, whatever lies between.
+uint32_t pick(const Position& position, bool rounds) {
+  return rounds && position.fraction >= position.n / 2 ? position.high : position.low;
 }
 
 bool bilinear(Reader& reader, const Position& y, const Position& x, uint32_t c, uint32_t n,
@@ -52,10 +53,11 @@ bool bilinear(Reader& reader, const Position& y, const Position& x, uint32_t c, 
   return true;
 }
 
-bool nearest_row(Reader& reader, const Position& y, const Position& x, uint32_t c, uint32_t n,
-                 int64_t zero, int64_t* result) {
+bool one_row(Reader& reader, const Position& y, const Position& x, uint32_t c, uint32_t n,
+             bool rounds, int64_t* result) {
   int32_t values[kRow];
-  if (!reader.row(nearest(y), nearest(x), c, n, values)) return false;
+  if (!reader.row(pick(y, rounds), pick(x, rounds), c, n, values)) return false;
+  const int64_t zero = reader.map().zero_point;
   for (uint32_t i = 0; i < n; ++i) result[i] = values[i] - zero;
   return true;
 }
@@ -84,9 +86,10 @@ Fault execute_resize(const Context& context) {
       for (uint32_t c = 0; c < ofm.depth; c += kRow) {
         const uint32_t n = ofm.depth - c < kRow ? ofm.depth - c : kRow;
         int64_t values[kRow];
-        const bool read = mode == ResizeMode::kBilinear
-                              ? bilinear(reader, row, column, c, n, ifm.zero_point, values)
-                              : nearest_row(reader, row, column, c, n, ifm.zero_point, values);
+        const bool read =
+            mode == ResizeMode::kBilinear
+                ? bilinear(reader, row, column, c, n, ifm.zero_point, values)
+                : one_row(reader, row, column, c, n, mode == ResizeMode::kNearest, values);
         if (!read) return context.memory.fault();
         // The scale counts from bit 16.
         for (uint32_t i = 0; i < n; ++i) values[i] *= 0x10000;

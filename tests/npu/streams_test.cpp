@@ -1,0 +1,105 @@
+// Streams that another compiler made, with outputs that another judge computed: the archives of
+// tests/data/ethos_u, which tests/peers/ethos_u chose from many. Every byte must be equal, by the
+// simulator's fast paths and by its general ones; no stream may have a hazard; its text must give
+// it back.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "tests/npu/case.h"
+
+namespace {
+
+using namespace thimble::ethos_u::testing;
+using thimble::ethos_u::Generation;
+
+struct Named {
+  std::string name;
+  Case c;
+};
+
+std::vector<Named> golden() {
+  std::vector<Named> cases;
+  const std::filesystem::path folder =
+      std::filesystem::path(THIMBLE_SOURCE_DIR) / "tests/data/ethos_u";
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.path().extension() != ".cases") continue;
+    std::string error;
+    for (const auto& [name, files] : read_archive(entry.path(), &error)) {
+      cases.push_back({entry.path().stem().string() + "/" + name, read_case(files)});
+    }
+    EXPECT_EQ(error, "") << entry.path();
+  }
+  std::sort(cases.begin(), cases.end(),
+            [](const Named& a, const Named& b) { return a.name < b.name; });
+  return cases;
+}
+
+TEST(NpuStreams, EveryGenerationIsThere) {
+  size_t count[3] = {};
+  for (const Named& named : golden()) {
+    ASSERT_EQ(named.c.error, "") << named.name;
+    ++count[static_cast<size_t>(named.c.config->generation)];
+  }
+  for (const size_t cases : count) EXPECT_GE(cases, 15U);
+}
+
+TEST(NpuStreams, OutputsAreEqual) {
+  for (const Named& named : golden()) {
+    ASSERT_EQ(named.c.error, "") << named.name;
+    EXPECT_EQ(run_case(named.c, {}), "") << named.name;
+    Options slow;
+    slow.slow = true;
+    EXPECT_EQ(run_case(named.c, slow), "") << named.name << " on the general paths";
+  }
+}
+
+TEST(NpuStreams, NoneHasAHazard) {
+  for (const Named& named : golden()) {
+    ASSERT_EQ(named.c.error, "") << named.name;
+    Options options;
+    options.hazards = true;
+    EXPECT_EQ(run_case(named.c, options), "") << named.name;
+  }
+}
+
+TEST(NpuStreams, TextGivesThemBack) {
+  for (const Named& named : golden()) {
+    ASSERT_EQ(named.c.error, "") << named.name;
+    EXPECT_EQ(round_trip(named.c), "") << named.name;
+  }
+}
+
+/// One byte of what is expected, of the inputs or of the constants changes: each is noticed.
+TEST(NpuStreams, AChangeIsNoticed) {
+  for (const Named& named : golden()) {
+    ASSERT_EQ(named.c.error, "") << named.name;
+    Case expected = named.c;
+    Bytes& bytes = expected.outputs.back().bytes;
+    bytes[bytes.size() / 2] ^= 1;
+    EXPECT_NE(run_case(expected, {}), "") << named.name;
+    if (named.name.find("/small_conv") == std::string::npos) continue;
+    Case constants = named.c;
+    for (size_t i = 0; i < 5; ++i) constants.regions[0][i] ^= 0x55;  // a bias
+    EXPECT_NE(run_case(constants, {}), "") << named.name;
+  }
+}
+
+TEST(NpuStreams, DamagedArchivesAndCasesSayWhatIsWrong) {
+  std::string error;
+  EXPECT_TRUE(read_archive("/no such file", &error).empty());
+  EXPECT_NE(error, "");
+  EXPECT_NE(read_case({}).error, "");
+  const std::string meta = "config ethos-u55-128\nregion 1 zero 16\noutput 1 8 9 output0.bin\n";
+  Files files = {{"meta.txt", Bytes(meta.begin(), meta.end())},
+                 {"cmd.bin", Bytes(16)},
+                 {"output0.bin", Bytes(9)}};
+  EXPECT_EQ(read_case(files).error, "output0.bin does not fit into its region");
+  const std::string good = "config ethos-u55-128\nregion 1 zero 17\noutput 1 8 9 output0.bin\n";
+  files["meta.txt"] = Bytes(good.begin(), good.end());
+  EXPECT_EQ(read_case(files).error, "cmd.bin is no driver payload");
+}
+
+}  // namespace
