@@ -1,6 +1,8 @@
 // CONV: a window of the IFM is gathered once per position, minus its zero point, and then
 // multiplied with each output channel's weights, which lie dense in the workspace.
 
+#include <new>
+
 #include "npu/ethos_u/sim/exec/exec.h"
 
 namespace thimble::ethos_u::sim {
@@ -171,11 +173,11 @@ class Blocks {
   Fault begin(Scratch& scratch) {
     const KernelOperation& operation = context_.operation;
     capacity_ = block_elements(operation);
-    decoder_ = scratch.take<WeightDecoder>(1);
+    auto* const decoder = scratch.take<WeightDecoder>(1);
     dense_ = scratch.take<int16_t>(capacity_);
     records_ = scratch.take<ScaleRecord>(channels_of_block());
-    if (decoder_ == nullptr || dense_ == nullptr || records_ == nullptr) return no_room();
-    new_decoder();
+    if (decoder == nullptr || dense_ == nullptr || records_ == nullptr) return no_room();
+    decoder_ = new (decoder) WeightDecoder;
     Fault fault = streams_of(context_.memory, operation.weights, operation.cores, weights_);
     if (fault.none()) fault = streams_of(context_.memory, operation.scales, 2, scales_);
     if (!fault.none()) return fault;
@@ -211,7 +213,6 @@ class Blocks {
 
  private:
   [[nodiscard]] uint64_t channels_of_block() const { return channels_of_block(context_.operation); }
-  void new_decoder() { *decoder_ = WeightDecoder(); }
 
   const Context& context_;
   WeightDecoder* decoder_ = nullptr;
@@ -253,13 +254,14 @@ Fault execute_conv(const Context& context) {
 namespace {
 
 /// Sums of one position over the window, for n channels from c on, of a block.
+template <typename Sum>
 bool depthwise_sums(const Context& context, Reader& reader, const Grid& grid, const Block& block,
-                    uint32_t y, uint32_t x, uint32_t c, uint32_t n, int64_t* sums) {
+                    uint32_t y, uint32_t x, uint32_t c, uint32_t n, int64_t* result) {
   const KernelOperation& operation = context.operation;
   const Kernel& kernel = operation.kernel;
   const uint32_t taps = kernel.height * kernel.width;
-  const int64_t zero = operation.ifm.zero_point;
-  for (uint32_t i = 0; i < n; ++i) sums[i] = 0;
+  const Sum zero = operation.ifm.zero_point;
+  Sum sums[kRow] = {};
   for (uint32_t tap = 0; tap < taps; ++tap) {
     const int64_t from_y = int64_t{y} * kernel.stride_y +
                            int64_t{tap / kernel.width} * kernel.dilation_y -
@@ -276,6 +278,7 @@ bool depthwise_sums(const Context& context, Reader& reader, const Grid& grid, co
       sums[i] += (values[i] - zero) * weights[uint64_t{i} * taps];
     }
   }
+  for (uint32_t i = 0; i < n; ++i) result[i] = sums[i];
   return true;
 }
 
@@ -284,12 +287,16 @@ Fault depthwise_block(const Context& context, const Block& block, Output& output
   const KernelOperation& operation = context.operation;
   Reader reader(operation.ifm, context.memory);
   const Grid grid = grid_of(operation);
+  // 128 products of 16 by 9 bits cannot overflow 32.
+  const bool small = narrow(operation.ifm) && !context.workspace.slow &&
+                     operation.kernel.height * operation.kernel.width <= 128;
+  const auto depthwise_row = small ? depthwise_sums<int32_t> : depthwise_sums<int64_t>;
   for (uint32_t y = 0; y < operation.ofm.height; ++y) {
     for (uint32_t x = 0; x < operation.ofm.width; ++x) {
       for (uint32_t c = 0; c < block.channels; c += kRow) {
         const uint32_t n = block.channels - c < kRow ? block.channels - c : kRow;
         int64_t sums[kRow];
-        if (!depthwise_sums(context, reader, grid, block, y, x, c, n, sums) ||
+        if (!depthwise_row(context, reader, grid, block, y, x, c, n, sums) ||
             !finish_row(context, block, y, x, c, n, sums, output, accumulators)) {
           return context.memory.fault();
         }
