@@ -22,28 +22,42 @@ void products(const int32_t* window, const int16_t* weights, uint32_t elements, 
   }
 }
 
-/// The same of 16 bits: four channels at a time, so that the window is read once for them, in
-/// pieces of 128 products of 16 by 9 bits, which cannot overflow 32.
+/// Sums of up to 128 products of 16 by 9 bits, which cannot overflow 32, for four channels, so
+/// that the window is read once for them. A function of its own: all of it fits in registers.
+#if defined(__arm__) && defined(__GNUC__) && !defined(__clang__)
+// GCC would gather the four weights into a vector, by way of memory.
+[[gnu::optimize("no-tree-slp-vectorize")]]
+#endif
+[[gnu::noinline]] void
+four_sums(const int16_t* window, const int16_t* const* weights, uint32_t n, int32_t* sums) {
+  const int16_t* const w0 = weights[0];
+  const int16_t* const w1 = weights[1];
+  const int16_t* const w2 = weights[2];
+  const int16_t* const w3 = weights[3];
+  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+  for (uint32_t i = 0; i < n; ++i) {
+    const int32_t value = window[i];
+    sum0 += value * w0[i];
+    sum1 += value * w1[i];
+    sum2 += value * w2[i];
+    sum3 += value * w3[i];
+  }
+  sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
+}
+
 void products(const int16_t* window, const int16_t* weights, uint32_t elements, uint32_t n,
               int64_t* sums) {
   for (uint32_t k = 0; k < n; k += 4) {
-    // Channels that are not there repeat the last one that is.
+    // A channel that is not there repeats the last one that is.
     const int16_t* at[4];
     for (uint32_t j = 0; j < 4; ++j) {
-      at[j] = weights + uint64_t{k + j < n ? k + j : n - 1} * elements;
+      at[j] = weights + size_t{k + j < n ? k + j : n - 1} * elements;
     }
     int64_t sum[4] = {};
     for (uint32_t done = 0; done < elements; done += 128) {
       const uint32_t piece = elements - done < 128 ? elements - done : 128;
-      const int16_t* const from = window + done;
-      int32_t part[4] = {};
-      for (uint32_t i = 0; i < piece; ++i) {
-        const int32_t value = from[i];
-        part[0] += value * at[0][i];
-        part[1] += value * at[1][i];
-        part[2] += value * at[2][i];
-        part[3] += value * at[3][i];
-      }
+      int32_t part[4];
+      four_sums(window + done, at, piece, part);
       for (uint32_t j = 0; j < 4; ++j) sum[j] += part[j], at[j] += piece;
     }
     for (uint32_t j = 0; j < 4 && k + j < n; ++j) sums[k + j] = sum[j];
