@@ -111,6 +111,7 @@ Json to_json(const std::vector<hostrun::NpuProfile>& profiles) {
                     {"cycles", profile.cycles},
                     {"bytes_sram", profile.bytes_sram},
                     {"bytes_external", profile.bytes_external},
+                    {"hazards", profile.hazards},
                     {"ops", ops}});
   }
   return list;
@@ -149,6 +150,9 @@ void print_profiles(const std::vector<hostrun::NpuProfile>& profiles) {
   for (const hostrun::NpuProfile& profile : profiles) {
     std::printf("  %s in %s: %s cycles, an estimate\n", profile.npu.c_str(), profile.system.c_str(),
                 with_commas(std::llround(profile.cycles)).c_str());
+    for (const std::string& hazard : profile.hazards) {
+      std::printf("  hazard: %s\n", hazard.c_str());
+    }
     std::printf("  %-8s %-34s %12s %10s %12s  %s\n", "word", "operation", "start", "cycles", "MACs",
                 "bound by");
     for (const hostrun::NpuOperation& op : profile.operations) {

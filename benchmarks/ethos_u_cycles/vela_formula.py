@@ -224,7 +224,12 @@ class Formula:
                  "KERNEL_HEIGHT_M1", "KERNEL_WIDTH_M1", "KERNEL_STRIDE", "OFM_WIDTH_M1",
                  "IFM_REGION", "OFM_REGION", "IFM_STRIDE_Y", "OFM_STRIDE_X", "ACTIVATION",
                  "IFM_UPSCALE", *extra)
-        return a.name == b.name and a.mode == b.mode and all(a[n] == b[n] for n in names)
+        # Not read: windows by elementwise operations, where it lies by a chained output.
+        unread = ("KERNEL", "IFM_PAD", "IFM_UPSCALE") if a.name == "ELEMENTWISE" else ()
+        if a.fields("OFM_PRECISION").get("storage") == "CHAINED":
+            unread += ("OFM_REGION", "OFM_STRIDE")
+        return a.name == b.name and a.mode == b.mode and all(
+            a[n] == b[n] for n in names if not n.startswith(unread))
 
     def next_slice(self, layer, k):
         """Whether k makes the channels after those of the layer."""
@@ -234,6 +239,10 @@ class Formula:
         if not self.same_setup(first, k, "OFM_HEIGHT_M1", "IFM_PAD_TOP", "OFM_STRIDE_Y"):
             return False
         depth = layer.ofm.shape[2]
+        if layer.ofm.chained:  # where the chain ends is not known yet
+            return k.name == "CONV" and k["IFM_BASE0"] == first["IFM_BASE0"] and \
+                k["IFM_DEPTH_M1"] == first["IFM_DEPTH_M1"] and \
+                self.weights_key(k, self.copies) not in layer.weights_seen
 
         def moved(name, bits):
             brick = k.fields(f"{name}_PRECISION").get("format") == "NHCWB16"
@@ -260,9 +269,9 @@ class Formula:
 
     @staticmethod
     def next_rows(layer, k):
-        """Whether every map of k begins where the layer's ends."""
+        """Whether every input of k begins where the layer's ends; its output may go round."""
         rows = layer.ofm.shape[0]
-        maps = ["IFM", "OFM"]
+        maps = ["IFM"]
         if layer.ifm2 is not None and not layer.ifm2.scalar:
             maps.append("IFM2")
         return rows > 1 and all(
@@ -299,7 +308,8 @@ class Formula:
                        self.second(k) is not None or
                        k.fields("ACC_FORMAT").get("input") in ("KEEP", "IFM2"))
             if chained and layers:
-                layers[-1].chain.append(k)
+                if len(layers[-1].slices) < 2:
+                    layers[-1].chain.append(k)
                 continue
             if layers and self.next_slice(layers[-1], k):
                 layer = layers[-1]
@@ -317,7 +327,8 @@ class Formula:
                 h, w, d = stripe.ofm.shape
                 stripe.ofm.shape = (h + k["OFM_HEIGHT_M1"] + 1, w, d)
                 ih, iw, idepth = stripe.ifm.shape
-                extra = (k["OFM_HEIGHT_M1"] + 1) * self.stride(k)[0]
+                step = 1 if k.name == "ELEMENTWISE" else self.stride(k)[0]
+                extra = (k["OFM_HEIGHT_M1"] + 1) * step
                 stripe.ifm.shape = (ih + extra, iw, idepth)
                 continue
             self.cascaded = False
@@ -634,13 +645,20 @@ class Formula:
 
     def add_chained(self, layer, k, add):
         second = self.second(k)
-        maps = [(self.map_of(k, "IFM", self.ofm_shape(k)), True)]
+        shape = self.ofm_shape(k)
+        if shape[:2] == layer.ofm.shape[:2]:
+            shape = layer.ofm.shape
+            if second is not None and second.shape == self.ofm_shape(k):
+                second.shape = shape
+        maps = [(self.map_of(k, "IFM", shape), True)]
         if second is not None and not second.scalar:
             maps.append((second, True))
-        maps.append((self.map_of(k, "OFM", self.ofm_shape(k)), False))
-        for m, read in maps:
-            if m.chained:
-                continue
+        maps.append((self.map_of(k, "OFM", shape), False))
+        maps = [pair for pair in maps if not pair[0].chained]
+        # Of an operation in a chain one map is counted; what follows it is one of its own.
+        followed = k["ACTIVATION_MIN"] >= k["OFM_ZERO_POINT"] or \
+            k.fields("ACTIVATION").get("function", "NONE") != "NONE"
+        for m, read in maps if followed else maps[:1]:
             memory = self.memory(m)
             block = self.ifm_block(layer) if read else layer.ofm_block
             add(memory, self.map_channel(k, False) if read else WRITE,

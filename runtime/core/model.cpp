@@ -192,7 +192,7 @@ Status run(const Model& model) {
   const uint32_t count = image.instructions.count();
   for (uint32_t i = 0; i < count; ++i) {
     const Instruction instruction = instruction_at(image, i);
-    if (instruction.is_delegate) {
+    if (is_delegate_call(image, i)) {
       const Status status = run_delegate(model, instruction, i);
       if (status != Status::kOk) return status;
       continue;
@@ -339,7 +339,8 @@ const char* thimble_instruction_op(const thimble_model* model, uint32_t instruct
   const Model* inside = loaded(model);
   if (inside == nullptr || instruction >= inside->image.instructions.count()) return nullptr;
   const Instruction at = instruction_at(inside->image, instruction);
-  return at.is_delegate ? slot_of(*inside, at).delegate->id : inside->resolved[at.op_index]->name;
+  return is_delegate_call(inside->image, instruction) ? slot_of(*inside, at).delegate->id
+                                                      : inside->resolved[at.op_index]->name;
 }
 
 }  // extern "C"

@@ -460,12 +460,17 @@ template Status decode_tensor(Trusted&, const Model&, uint32_t, kernels::Tensor&
 template Status decode_call(Checked&, const Model&, Vector, const kernels::Kernel&, Frame&);
 template Status decode_call(Trusted&, const Model&, Vector, const kernels::Kernel&, Frame&);
 
+bool is_delegate_call(const Image& image, uint32_t index) {
+  const Position instruction = image.instructions.target(index);
+  return scalar<uint8_t>(instruction, pte::instruction::kInstrArgsType) ==
+         pte::instruction_tag::kDelegateCall;
+}
+
 Instruction instruction_at(const Image& image, uint32_t index) {
   const Position instruction = image.instructions.target(index);
   const Position call = follow(field(instruction, pte::instruction::kInstrArgs));
-  return {scalar<uint32_t>(call, pte::kernel_call::kOpIndex), vector(call, pte::kernel_call::kArgs),
-          scalar<uint8_t>(instruction, pte::instruction::kInstrArgsType) ==
-              pte::instruction_tag::kDelegateCall};
+  return {scalar<uint32_t>(call, pte::kernel_call::kOpIndex),
+          vector(call, pte::kernel_call::kArgs)};
 }
 
 }  // namespace thimble::runtime

@@ -52,8 +52,10 @@ inline uint32_t element_bytes(uint32_t scalar_type) {
 struct Instruction {
   uint32_t op_index;
   Vector args;
-  bool is_delegate;
 };
 Instruction instruction_at(const Image& image, uint32_t index);
+
+/// Whether it calls a delegate and not a kernel.
+bool is_delegate_call(const Image& image, uint32_t index);
 
 }  // namespace thimble::runtime

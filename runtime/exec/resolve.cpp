@@ -74,8 +74,8 @@ const kernels::Kernel* find_kernel(const Image& image, uint32_t op_index,
 /// Whether every instruction that names this row of the operator table has so many arguments.
 bool all_have(const Image& image, uint32_t op_index, uint32_t count) {
   for (uint32_t i = 0; i < image.instructions.count(); ++i) {
+    if (is_delegate_call(image, i)) continue;
     const Instruction instruction = instruction_at(image, i);
-    if (instruction.is_delegate) continue;
     if (instruction.op_index == op_index && instruction.args.count() != count) return false;
   }
   return true;
@@ -118,7 +118,7 @@ Status check_instructions(Checked& access, const Model& model,
   const uint32_t count = image.instructions.count();
   for (uint32_t i = 0; i < count; ++i) {
     const Instruction instruction = instruction_at(image, i);
-    if (instruction.is_delegate) {
+    if (access.has_delegate_calls && is_delegate_call(image, i)) {
       const Status status =
           kernels.delegates->check(access, model, *kernels.delegates, instruction);
       if (status != Status::kOk) return status;

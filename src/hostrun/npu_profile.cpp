@@ -10,6 +10,7 @@
 #include "npu/ethos_u/isa/driver_payload.h"
 #include "npu/ethos_u/isa/system.h"
 #include "npu/ethos_u/sim/decode.h"
+#include "npu/ethos_u/sim/hazard.h"
 #include "npu/ethos_u/sim/timeline.h"
 
 namespace thimble::hostrun {
@@ -64,16 +65,26 @@ std::string name_of(const sim::Step& step) {
   }
 }
 
-/// Names of kernels and DMAs by their word.
-std::map<uint32_t, std::string> names_of(const ethos_u::Config& config,
-                                         const std::vector<uint32_t>& words) {
+/// Follows the stream: names of kernels and DMAs by their word, and what nothing orders.
+std::map<uint32_t, std::string> read_stream(const ethos_u::Config& config,
+                                            const std::vector<uint32_t>& words,
+                                            NpuProfile* profile) {
   std::map<uint32_t, std::string> names;
   sim::Decoder decoder(config, words.data(), static_cast<uint32_t>(words.size()));
+  sim::HazardChecker checker(config);
   sim::Step step;
   while (decoder.next(&step).none() && step.kind != sim::StepKind::kStop) {
+    sim::Fault hazard;
+    if (step.kind == sim::StepKind::kKernel) hazard = checker.kernel(step.word, step.kernel);
+    if (step.kind == sim::StepKind::kDma) hazard = checker.dma(step.word, step.dma);
+    if (step.kind == sim::StepKind::kKernelWait) checker.wait(true, step.parameter);
+    if (step.kind == sim::StepKind::kDmaWait) checker.wait(false, step.parameter);
     if (step.kind == sim::StepKind::kKernel || step.kind == sim::StepKind::kDma) {
       names[step.word] = name_of(step);
     }
+    if (hazard.none()) continue;
+    profile->hazards.push_back(
+        fmt::format("word {} meets word {}: {}", hazard.word, hazard.other_word, hazard.detail));
   }
   return names;
 }
@@ -91,7 +102,8 @@ Result<NpuProfile> profile_of(const pte::Program& program, size_t index, std::st
   }
   std::vector<uint32_t> words(header.stream_words);
   std::memcpy(words.data(), commands->data() + header.stream_offset, words.size() * 4);
-  const auto names = names_of(*config, words);
+  NpuProfile profile;
+  const auto names = read_stream(*config, words, &profile);
   std::vector<sim::OperationTime> times(names.size());
   sim::TimelineJob job;
   job.config = config;
@@ -107,7 +119,9 @@ Result<NpuProfile> profile_of(const pte::Program& program, size_t index, std::st
     return bad_input("{}: delegate {}: command at word {}: {}", label, index, fault.word,
                      fault.detail);
   }
-  NpuProfile profile{config->name, job.system->name, timeline.cycles, 0, 0, {}};
+  profile.npu = config->name;
+  profile.system = job.system->name;
+  profile.cycles = timeline.cycles;
   profile.bytes_sram = timeline.read.of[0] + timeline.written.of[0];
   profile.bytes_external = timeline.read.of[1] + timeline.written.of[1];
   for (size_t i = 0; i < std::min<size_t>(times.size(), timeline.operation_count); ++i) {

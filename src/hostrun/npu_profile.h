@@ -26,6 +26,7 @@ struct NpuProfile {
   double cycles = 0;
   double bytes_sram = 0, bytes_external = 0;  // read and written
   std::vector<NpuOperation> operations;
+  std::vector<std::string> hazards;  // reads and writes of the stream that nothing orders
 };
 
 /// One per delegate of the first plan; empty if it has none for an Ethos-U. The system around the

@@ -28,8 +28,8 @@ class Extraction {
   Result<Core> run() {
     for (const ValueId input : from_.inputs()) THIMBLE_CHECK(add_input(input));
     for (const ir::State& state : from_.states()) {
-      set(state.value, core_.graph.add_input(from_.value(state.value).name,
-                                             from_.type(state.value)));
+      set(state.value,
+          core_.graph.add_input(from_.value(state.value).name, from_.type(state.value)));
     }
     for (const ir::Op& op : from_.ops()) THIMBLE_CHECK(add_op(op));
     for (const ValueId output : from_.outputs()) THIMBLE_CHECK(add_output(output));
@@ -98,8 +98,8 @@ class Extraction {
     for (const ValueId input : op.inputs) inputs.push_back(map(input));
     const ir::Value& value = from_.value(op.output);
     ir::Graph::ResultHint hint{value.name, value.type.dim_order, value.type.quant};
-    THIMBLE_TRY(const ValueId made, core_.graph.add(op.kind, std::move(inputs), op.attrs,
-                                                    op.source, std::move(hint)));
+    THIMBLE_TRY(const ValueId made,
+                core_.graph.add(op.kind, std::move(inputs), op.attrs, op.source, std::move(hint)));
     set(op.output, made);
     return ok();
   }

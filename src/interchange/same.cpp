@@ -32,9 +32,9 @@ bool same_steps(const Step& ours, const Step& theirs, int64_t low, int64_t high)
 
 Step to_code(const numerics::Multiplier& multiplier, const Bounds& bounds, bool single) {
   return [=](int32_t sum) {
-    const int32_t scaled =
-        single ? numerics::requantize_single(sum, multiplier.mult, multiplier.shift)
-               : numerics::requantize(sum, multiplier.mult, multiplier.shift);
+    const int32_t scaled = single
+                               ? numerics::requantize_single(sum, multiplier.mult, multiplier.shift)
+                               : numerics::requantize(sum, multiplier.mult, multiplier.shift);
     return numerics::clamp(numerics::wrap_add(scaled, bounds.zero_point), bounds.min, bounds.max);
   };
 }

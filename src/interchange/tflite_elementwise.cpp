@@ -24,8 +24,7 @@ Status TfliteLowering::add_or_subtract() {
   const int spare = wide() ? 15 : 20;
   const auto a = litert_multiplier(static_cast<double>(a_scale) / joint);
   const auto b = litert_multiplier(static_cast<double>(b_scale) / joint);
-  const auto y =
-      litert_multiplier(joint / std::ldexp(static_cast<double>(y_scale), spare));
+  const auto y = litert_multiplier(joint / std::ldexp(static_cast<double>(y_scale), spare));
   if (a != multiplier("a_") || b != multiplier("b_") || y != multiplier("y_") ||
       single_rounding()) {
     return refuse("the multipliers are not those that the scales give");
@@ -35,7 +34,8 @@ Status TfliteLowering::add_or_subtract() {
     const int64_t zero = ir::op_info(op_->kind).attr("b_zp") ? integer("b_zp") : 0;
     for (int64_t code = wide() ? -32768 : -128; code <= (wide() ? 32767 : 127); ++code) {
       const auto up = static_cast<int32_t>((code - zero) * (int64_t{1} << spare));
-      if (numerics::requantize(-up, b.mult, b.shift) != -numerics::requantize(up, b.mult, b.shift)) {
+      if (numerics::requantize(-up, b.mult, b.shift) !=
+          -numerics::requantize(up, b.mult, b.shift)) {
         return refuse("SUB rounds a half of the second operand the other way");
       }
     }
@@ -83,8 +83,8 @@ Status TfliteLowering::multiply() {
   const Target t = target(*found);
   int made = make_result(out);
   if (*found != y_scale) at(made).scale = {*found};
-  emit(Op::kMul, ActivationOptions{t.activation}, {broadcastable(0, order), broadcastable(1, order)},
-       made);
+  emit(Op::kMul, ActivationOptions{t.activation},
+       {broadcastable(0, order), broadcastable(1, order)}, made);
   if (t.limit) made = limited(made);
   if (*found != y_scale) made = emit(Op::kQuantize, {}, {made}, make_result(out));
   put(made, order);
@@ -99,12 +99,13 @@ Status TfliteLowering::table() {
   const int x = layouts_.get(operand(0), order);
   const int whole = emit(Op::kCast, formats::tflite::CastOptions{DType::kInt8, DType::kInt32}, {x},
                          make(out, DType::kInt32, ".code"));
-  const int place = emit(Op::kAdd, ActivationOptions{}, {whole, constants({1}, {128})},
+  const int place = emit(Op::kAdd, ActivationOptions{}, {whole, constants({}, {128})},
                          make(out, DType::kInt32, ".place"));
   const int entries = make_result({256});
   at(entries).name += ".table";
   at(entries).data = graph_.value(operand(1)).constant->bytes;
-  put(emit(Op::kGather, formats::tflite::AxisOptions{0}, {entries, place}, make_result(out)), order);
+  put(emit(Op::kGather, formats::tflite::AxisOptions{0}, {entries, place}, make_result(out)),
+      order);
   return ok();
 }
 

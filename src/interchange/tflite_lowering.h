@@ -121,7 +121,8 @@ class TfliteLowering : public TensorMaker {
   int constants(const ir::Shape& shape, const std::vector<int32_t>& values);
   int code_like(int like, int64_t value);
   int emit(Op op, Options options, std::vector<int> inputs, int output);
-  /// What min and max are as an activation of a tensor with this scale; none: no activation says it.
+  /// What min and max are as an activation of a tensor with this scale; none: no activation says
+  /// it.
   [[nodiscard]] std::optional<Activation> activation(float scale) const;
   /// y, limited to min and max by operators of their own.
   int limited(int y);

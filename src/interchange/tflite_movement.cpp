@@ -31,8 +31,8 @@ Shape longer_than_one(const Shape& s) {
 Status TfliteLowering::reshape() {
   const Shape& to = result_shape();
   const DimOrder from = layouts_.existing(operand(0));
-  if (to.size() == 4 && longer_than_one(to).size() <= 1 &&
-      longer_than_one(shape(0)).size() <= 1 && !graph_.value(operand(0)).constant) {
+  if (to.size() == 4 && longer_than_one(to).size() <= 1 && longer_than_one(shape(0)).size() <= 1 &&
+      !graph_.value(operand(0)).constant) {
     const Shape image = Layouts::in_order(to, Layouts::image());
     put(reshaped(layouts_.get(operand(0), from), image), Layouts::image());
     return ok();
@@ -75,8 +75,8 @@ Status TfliteLowering::concat() {
       return refuse("CONCATENATION wants one scale in all operands");
     }
     parts.push_back(layouts_.get(operand(i), order));
-    at(parts.back()).scale = quant ? std::vector<float>{static_cast<float>(quant->scale[0])}
-                                   : std::vector<float>{};
+    at(parts.back()).scale =
+        quant ? std::vector<float>{static_cast<float>(quant->scale[0])} : std::vector<float>{};
     if (quant) at(parts.back()).zero_point = {quant->zero_point[0]};
   }
   const int axis = Layouts::position(order, integer("dim"));

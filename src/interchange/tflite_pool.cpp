@@ -35,8 +35,8 @@ Status TfliteLowering::pool() {
   Target t;
   if (is_mean) {
     const auto& quant = graph_.type(op_->output).quant;
-    const bool free = bounds().min <= (wide() ? -32768 : -128) &&
-                      bounds().max >= (wide() ? 32767 : 127);
+    const bool free =
+        bounds().min <= (wide() ? -32768 : -128) && bounds().max >= (wide() ? 32767 : 127);
     if (!free && !quant) return refuse("its result has no scale");
     t.limit = !free;
   }
@@ -108,7 +108,8 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
   const auto theirs = mean_multiplier(ratio, n);
   if (numerics::shift_in_range(theirs.shift) &&
       same_steps(ours, to_code(theirs, bounds()), low, high)) {
-    return finish(emit(Op::kMean, formats::tflite::ReducerOptions{}, {x, constants({2}, {1, 2})}, y));
+    return finish(
+        emit(Op::kMean, formats::tflite::ReducerOptions{}, {x, constants({2}, {1, 2})}, y));
   }
   float w = static_cast<float>(1.0 / static_cast<double>(n));
   // A sum, not a mean, has n times the multiplier.
@@ -144,7 +145,6 @@ Status TfliteLowering::extreme() {
     axes.push_back(Layouts::position(order, dim));
     kept[static_cast<size_t>(dim)] = 1;
   }
-  if (at(x).scale.empty() && at(x).type != DType::kInt32) return refuse("its operand has no scale");
   const int list = constants({static_cast<int64_t>(axes.size())}, axes);
   const Shape there = Layouts::in_order(kept, order);
   int made = emit(op_->kind == OpKind::amax ? Op::kReduceMax : Op::kReduceMin,
@@ -184,8 +184,8 @@ Status TfliteLowering::softmax() {
   if (wide()) return refuse("SOFTMAX of int16 reads a table of its own");
   if (!x_value.type.quant) return refuse("its operand has no scale");
   const auto x_scale = static_cast<float>(x_value.type.quant->scale[0]);
-  const auto theirs = litert_multiplier(
-      std::min(static_cast<double>(x_scale) * 0x1p26, 0x1p31 - 1));
+  const auto theirs =
+      litert_multiplier(std::min(static_cast<double>(x_scale) * 0x1p26, 0x1p31 - 1));
   if (theirs != multiplier()) return refuse("the multiplier is not that of its operand's scale");
   const ir::Type& type = graph_.type(op_->output);
   if (type.dtype == ir::DType::kI16) {

@@ -54,8 +54,8 @@ int alternate(int i) {
 }  // namespace
 
 /// `place(channel, i)` is the index of a channel's i-th weight; there are as many as fit.
-TfliteLowering::Sums TfliteLowering::sums_of(
-    int64_t outs, const std::function<size_t(int64_t, int64_t)>& place) {
+TfliteLowering::Sums TfliteLowering::sums_of(int64_t outs,
+                                             const std::function<size_t(int64_t, int64_t)>& place) {
   const ir::Value& w = graph_.value(operand(1));
   const auto codes = w.constant->data<int8_t>();
   const auto mult = graph_.value(operand(3)).constant->data<int32_t>();
@@ -131,9 +131,9 @@ Result<std::vector<float>> TfliteLowering::weight_scales(const Sums& sums, bool 
   for (size_t o = 0; o < sums.scales.size(); ++o) {
     const auto w = search(o, each_channel);
     if (!w || (matrix && sums.scales.size() == 1)) {
-      return refuse(fmt::format("no scale of the weights of channel {} gives the multiplier {}", o,
-                                std::ldexp(static_cast<double>(sums.scales[o].mult),
-                                           sums.scales[o].shift - 31)));
+      return refuse(fmt::format(
+          "no scale of the weights of channel {} gives the multiplier {}", o,
+          std::ldexp(static_cast<double>(sums.scales[o].mult), sums.scales[o].shift - 31)));
     }
     scales.push_back(*w);
   }
@@ -225,7 +225,8 @@ Status TfliteLowering::convolution() {
   const ir::Tensor& w = *graph_.value(operand(1)).constant;
   const int64_t outs = w.shape[0], channels = shape(0)[1];
   const int64_t each = ir::element_count(w.shape) / outs;
-  Sums sums = sums_of(outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * each + i); });
+  Sums sums =
+      sums_of(outs, [&](int64_t o, int64_t i) { return static_cast<size_t>(o * each + i); });
   sums.x_scale = x_scale;
   sums.y_scale = y_scale;
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, false));
@@ -250,9 +251,9 @@ Status TfliteLowering::convolution() {
   }
   const Target t = target(y_scale);
   options.activation = t.activation;
-  const int made = emit(depthwise ? Op::kDepthwiseConv2d : Op::kConv2d, options,
-                        {x, kernel, bias(scales)},
-                        make_result(Layouts::in_order(result_shape(), Layouts::image())));
+  const int made =
+      emit(depthwise ? Op::kDepthwiseConv2d : Op::kConv2d, options, {x, kernel, bias(scales)},
+           make_result(Layouts::in_order(result_shape(), Layouts::image())));
   put(t.limit ? limited(made) : made, Layouts::image());
   return ok();
 }
@@ -280,7 +281,9 @@ Status TfliteLowering::transposed_convolution() {
   options.stride_h = static_cast<int32_t>(stride[0]);
   options.stride_w = static_cast<int32_t>(stride[1]);
   const Shape& y = result_shape();
-  const Shape full = {y[0], y[2] + pads[0] + pads[2], y[3] + pads[1] + pads[3], y[1]};
+  const Shape& s = shape(0);
+  const Shape full = {y[0], std::max((s[2] - 1) * stride[0] + w.shape[2], pads[0] + y[2]),
+                      std::max((s[3] - 1) * stride[1] + w.shape[3], pads[1] + y[3]), y[1]};
   const Target t = target(y_scale);
   options.activation = t.activation;
   const int sizes = constants({4}, {full.begin(), full.end()});
@@ -292,8 +295,8 @@ Status TfliteLowering::transposed_convolution() {
   if (t.limit) made = limited(made);
   const Shape kept = {y[0], y[2], y[3], y[1]};
   if (kept != full) {
-    const int begin = constants({4}, {0, static_cast<int32_t>(pads[0]),
-                                      static_cast<int32_t>(pads[1]), 0});
+    const int begin =
+        constants({4}, {0, static_cast<int32_t>(pads[0]), static_cast<int32_t>(pads[1]), 0});
     const int size = constants({4}, {kept.begin(), kept.end()});
     made = emit(Op::kSlice, {}, {made, begin, size}, make_like(made, kept));
   }
@@ -301,8 +304,8 @@ Status TfliteLowering::transposed_convolution() {
   return ok();
 }
 
-/// LiteRT's FULLY_CONNECTED rounds once; rounding twice, a linear layer is a convolution of an image
-/// with one column.
+/// LiteRT's FULLY_CONNECTED rounds once; rounding twice, a linear layer is a convolution of an
+/// image with one column.
 Status TfliteLowering::linear() {
   for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_operand(i));
   if (has(2)) THIMBLE_CHECK(constant_operand(2));

@@ -224,8 +224,8 @@ int TosaLowering::scaled(int x, Scale scale, formats::tosa::Rounding rounding) {
 }
 
 int TosaLowering::codes(int sums, const std::vector<Scale>& scales, bool narrow) {
-  Rescaling r{scales, 0, static_cast<int32_t>(zero_point("y_zp")), result_type(), rounding(),
-              narrow};
+  Rescaling r{scales,        0,          static_cast<int32_t>(zero_point("y_zp")),
+              result_type(), rounding(), narrow};
   if (narrow) r.rounding = formats::tosa::Rounding::kSingle;
   const int y = b_.rescale(sums, r);
   return ir::op_info(op_->kind).attr("min") ? b_.clamp(y, integer("min"), integer("max")) : y;

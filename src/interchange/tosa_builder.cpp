@@ -106,8 +106,7 @@ int TosaBuilder::list(const Shape& values) {
   return made;
 }
 
-int TosaBuilder::emit(Op op, Attr attr, std::vector<int> operands, DType type,
-                      const Shape& shape) {
+int TosaBuilder::emit(Op op, Attr attr, std::vector<int> operands, DType type, const Shape& shape) {
   Known known{{}, type, shape, {}, false, {}, false};
   const int made = add_tensor(std::move(known));
   steps_.push_back({op, std::move(attr), std::move(operands), made, location_});
@@ -144,7 +143,8 @@ constexpr Scale kOne = {1 << 30, 1};
 }  // namespace
 
 int TosaBuilder::widen(int x, int64_t zero_point) {
-  if (type(x) == DType::kInt32) return zero_point == 0 ? x : plus(x, static_cast<int32_t>(-zero_point));
+  if (type(x) == DType::kInt32)
+    return zero_point == 0 ? x : plus(x, static_cast<int32_t>(-zero_point));
   const bool fits = type(x) == DType::kInt8 && zero_point >= -128 && zero_point <= 127;
   const int wide = rescale(x, {{kOne}, fits ? static_cast<int32_t>(zero_point) : 0});
   return fits || zero_point == 0 ? wide : plus(wide, static_cast<int32_t>(-zero_point));

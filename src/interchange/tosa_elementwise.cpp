@@ -15,11 +15,11 @@ using ir::OpKind;
 Status TosaLowering::add_or_subtract() {
   const bool subtracts = op_->kind == OpKind::qsub || op_->kind == OpKind::qsub16;
   const DimOrder order = common_order();
-  const int spare = wide() ? 15 : 20;
   const auto term = [&](size_t i, const std::string& name, bool negate) {
     const auto zp = static_cast<int32_t>(zero_point(name + "zp"));
     int x = broadcastable(i, order);
-    x = b_.rescale(x, {{{1 << 30, spare + 1}}, wide() ? 0 : zp});
+    // RESCALE takes numbers below 2^(shift-1): those of int16 are shifted by an operator.
+    x = wide() ? b_.up(b_.widen(x), 15) : b_.rescale(x, {{{1 << 30, 21}}, zp});
     if (negate) x = b_.sub(b_.same_rank(x, 0), x);
     return scaled(x, scale(name), rounding());
   };
@@ -62,8 +62,8 @@ Status TosaLowering::divide() {
   const auto limit = [&](const char* name) {
     return b_.same_rank(y, static_cast<int32_t>(integer(name)));
   };
-  const auto y_zp = static_cast<int32_t>(
-      std::clamp(zero_point("y_zp"), integer("min"), integer("max")));
+  const auto y_zp =
+      static_cast<int32_t>(std::clamp(zero_point("y_zp"), integer("min"), integer("max")));
   int alone = b_.select(b_.greater(a, zero), limit("max"), b_.same_rank(y, y_zp));
   alone = b_.select(b_.greater(zero, a), limit("min"), alone);
   put(b_.narrow(b_.select(by_zero, alone, y), result_type()), order);
@@ -95,6 +95,13 @@ Status TosaLowering::table() {
 Status TosaLowering::table16() {
   const DimOrder order = common_order();
   const int x = layouts_.get(operand(0), order);
+  THIMBLE_TRY(const ir::Tensor* points, known(1));
+  const auto entries = points->data<int16_t>();
+  for (size_t i = 1; i < entries.size(); ++i) {
+    const int slope = entries[i] - entries[i - 1];
+    if (slope < -32768 || slope > 32767)
+      return refuse("two neighbours of its table differ by more than TABLE allows");
+  }
   const int line = b_.emit(Op::kTable, {}, {x, logical(1)}, DType::kInt32, b_.shape(x));
   put(b_.narrow(b_.down(line, 7, true), DType::kInt16), order);
   return ok();

@@ -35,7 +35,7 @@ class TosaLowering {
   Status matmul();
   int one_convolution(int x, const std::vector<int>& weights, int bias, bool depthwise);
   int bias_part(int64_t start, int64_t count);
-  Status finish_sums(int acc, ir::DimOrder order);
+  Result<int> channel_codes(int acc, int64_t start, int64_t count);
 
   // tosa_elementwise.cpp
   Status add_or_subtract();
@@ -66,6 +66,7 @@ class TosaLowering {
   Status pool();
   Status adaptive_pool();
   Status mean();
+  void put_reduced(int y, const ir::DimOrder& order);
   Status extreme();
   Status position_of_extreme();
   Status running_sum();

@@ -87,8 +87,8 @@ Result<int> TosaLowering::positions(size_t i, int64_t size) {
     const ByteView bytes = value.constant->bytes;
     const int64_t raw = each == 8 ? static_cast<int64_t>(load_le<uint64_t>(bytes, at))
                                   : static_cast<int32_t>(load_le<uint32_t>(bytes, at));
-    found.push_back(static_cast<int32_t>(std::clamp<int64_t>(raw < 0 ? raw + size : raw, 0,
-                                                             size - 1)));
+    found.push_back(
+        static_cast<int32_t>(std::clamp<int64_t>(raw < 0 ? raw + size : raw, 0, size - 1)));
   }
   return b_.constants32(value.type.shape, found);
 }

@@ -93,8 +93,8 @@ Root inverse_sqrt(TosaBuilder& b, const Wide& r) {
   const int twice = b.add(e, e);
   const auto shift = [&](int by) { return b.at_most(b.at_least(by, 0), 31); };
   const int minus = b.sub(zero, twice);
-  const int high = b.unsigned_right(b.shift_left(r.high, shift(b.plus(minus, 28))),
-                                    shift(b.plus(twice, -28)));
+  const int high =
+      b.unsigned_right(b.shift_left(r.high, shift(b.plus(minus, 28))), shift(b.plus(twice, -28)));
   const int low = b.unsigned_right(b.shift_left(r.low, shift(minus)), shift(twice));
   const int m = b.binary(Op::kBitwiseOr, high, low);
   // t has 16 bits, the first one set: five more at a time, by counting which candidates fit.

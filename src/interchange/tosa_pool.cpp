@@ -124,13 +124,23 @@ Status TosaLowering::mean() {
   for (const int64_t dim : integers("dims")) {
     sum = b_.reduce(Op::kReduceSum, sum, Layouts::position(order, dim));
   }
-  const int y = codes(sum, {scale()}, wide());
-  if (result_shape().size() == order.size()) {
-    put(y, order);
-  } else {
-    put(b_.reshape(y, result_shape()));
-  }
+  put_reduced(codes(sum, {scale()}, wide()), order);
   return ok();
+}
+
+/// A result of reductions in this order: whose dimensions of 1 go away if the graph says so.
+void TosaLowering::put_reduced(int y, const DimOrder& order) {
+  Shape kept = shape(0);
+  for (const int64_t dim : integers("dims")) kept[static_cast<size_t>(dim)] = 1;
+  if (result_shape() == kept) return put(y, order);
+  if (!ir::same_memory(kept, order, {})) {
+    std::vector<int> perms;
+    for (size_t i = 0; i < kept.size(); ++i) {
+      perms.push_back(Layouts::position(order, static_cast<int64_t>(i)));
+    }
+    y = b_.transpose(y, perms);
+  }
+  put(b_.reshape(y, result_shape()));
 }
 
 Status TosaLowering::extreme() {
@@ -141,22 +151,7 @@ Status TosaLowering::extreme() {
   for (const int64_t dim : integers("dims")) {
     x = b_.reduce(kind, x, Layouts::position(order, dim));
   }
-  if (result_shape().size() == order.size()) {
-    put(x, order);
-    return ok();
-  }
-  // Without the reduced dimensions: what is left keeps its order only in logical order.
-  Shape kept = shape(0);
-  for (const int64_t dim : integers("dims")) kept[static_cast<size_t>(dim)] = 1;
-  const Shape there = Layouts::in_order(kept, order);
-  if (!ir::same_memory(kept, order, {})) {
-    std::vector<int> perms;
-    for (size_t i = 0; i < kept.size(); ++i) {
-      perms.push_back(Layouts::position(order, static_cast<int64_t>(i)));
-    }
-    x = b_.transpose(b_.reshape(x, there), perms);
-  }
-  put(b_.reshape(x, result_shape()));
+  put_reduced(x, order);
   return ok();
 }
 
@@ -196,9 +191,9 @@ Status TosaLowering::running_sum() {
   const int x = b_.reshape(layouts_.get(operand(0), last), {1, rows, n});
   if (b_.type(x) != DType::kInt8) return refuse("16-bit codes");
   const int zero = b_.constants8({1}, {static_cast<int32_t>(zero_point("x_zp"))});
-  const int acc = b_.emit(Op::kMatMul, {},
-                          {x, b_.constants8({1, n, n}, ones), zero, b_.constants8({1}, {0})},
-                          DType::kInt32, {1, rows, n});
+  const int acc =
+      b_.emit(Op::kMatMul, {}, {x, b_.constants8({1, n, n}, ones), zero, b_.constants8({1}, {0})},
+              DType::kInt32, {1, rows, n});
   put(b_.reshape(codes(acc, {scale()}), there), last);
   return ok();
 }

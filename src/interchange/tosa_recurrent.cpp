@@ -35,10 +35,10 @@ class Cell {
     const int kernel = b_.constant(DType::kInt8, {rows_, 1, 1, in}, w.bytes);
     const int bias = b_.constants32({rows_}, std::vector<int32_t>(static_cast<size_t>(rows_)));
     const int zero = b_.constants8({1}, {static_cast<int32_t>(zero_point)});
-    const int acc = b_.emit(Op::kConv2d, ConvAttr{{0, 0, 0, 0}, {1, 1}, {1, 1}},
-                            {b_.reshape(x, {count, 1, 1, in}), kernel, bias, zero,
-                             b_.constants8({1}, {0})},
-                            DType::kInt32, {count, 1, 1, rows_});
+    const int acc =
+        b_.emit(Op::kConv2d, ConvAttr{{0, 0, 0, 0}, {1, 1}, {1, 1}},
+                {b_.reshape(x, {count, 1, 1, in}), kernel, bias, zero, b_.constants8({1}, {0})},
+                DType::kInt32, {count, 1, 1, rows_});
     const Rescaling r{scales(side), 0, 0, DType::kInt32, Rounding::kDouble};
     return b_.reshape(b_.rescale(acc, r), {count, rows_});
   }
@@ -52,8 +52,8 @@ class Cell {
   int limited(int x) { return b_.at_most(b_.at_least(x, -32768), 32767); }
   /// Of limited numbers.
   int tanh(int x) {
-    const int line = b_.emit(Op::kTable, {}, {b_.narrow(x, DType::kInt16), table_}, DType::kInt32,
-                             b_.shape(x));
+    const int line =
+        b_.emit(Op::kTable, {}, {b_.narrow(x, DType::kInt16), table_}, DType::kInt32, b_.shape(x));
     return b_.down(line, 7, true);
   }
   int sigmoid(int x) { return b_.down(b_.plus(tanh(b_.down(x, 1)), 32768), 1); }
@@ -115,8 +115,8 @@ Status TosaLowering::recurrent() {
     if (b_.type(kept) == DType::kInt16) {
       kept = b_.widen(kept);
     } else {
-      kept = cell.limited(scaled(b_.widen(kept, zero_point("c0_zp")), scale("c0_"),
-                                 Rounding::kDouble));
+      kept = cell.limited(
+          scaled(b_.widen(kept, zero_point("c0_zp")), scale("c0_"), Rounding::kDouble));
     }
   } else if (gru) {
     kept = cell.limited(scaled(b_.widen(h, zero_point("h_zp")), scale("h0_"), Rounding::kDouble));
@@ -144,10 +144,8 @@ Status TosaLowering::recurrent() {
       const int h_biased = b_.add(h_sums, cell.bias(1));
       const int all = cell.limited(b_.add(x_biased, h_biased));
       const int reset = cell.sigmoid(gate(all, 0)), keep = cell.sigmoid(gate(all, 1));
-      const int scaled_h =
-          cell.half_up(b_.mul(reset, cell.limited(gate(h_biased, 2))), 15);
-      const int fresh =
-          cell.tanh(cell.limited(b_.add(cell.limited(gate(x_biased, 2)), scaled_h)));
+      const int scaled_h = cell.half_up(b_.mul(reset, cell.limited(gate(h_biased, 2))), 15);
+      const int fresh = cell.tanh(cell.limited(b_.add(cell.limited(gate(x_biased, 2)), scaled_h)));
       const int rest = b_.sub(b_.same_rank(keep, 32768), keep);
       kept = cell.blend(keep, kept, b_.mul(rest, fresh), integer("h_bits"));
       h = cell.leaving(kept, "h");

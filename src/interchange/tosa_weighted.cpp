@@ -36,18 +36,18 @@ int TosaLowering::bias_part(int64_t start, int64_t count) {
   return b_.constant(wide() ? DType::kInt48 : DType::kInt32, {count}, std::move(bytes));
 }
 
-/// Sums to codes, with a multiplier per channel, which is the last dimension.
-Status TosaLowering::finish_sums(int acc, DimOrder order) {
+/// Sums of channels start .. start + count, the last dimension, to codes.
+Result<int> TosaLowering::channel_codes(int acc, int64_t start, int64_t count) {
   THIMBLE_TRY(const ir::Tensor* mults, known(3));
   THIMBLE_TRY(const ir::Tensor* shifts, known(4));
+  const auto mult = mults->data<int32_t>(), shift = shifts->data<int32_t>();
   std::vector<Scale> scales;
-  for (size_t i = 0; i < mults->data<int32_t>().size(); ++i) {
-    scales.push_back({mults->data<int32_t>()[i], shifts->data<int32_t>()[i]});
+  for (int64_t o = start; o < start + count; ++o) {
+    const size_t entry = mult.size() > 1 ? static_cast<size_t>(o) : 0;
+    scales.push_back({mult[entry], shift[entry]});
+    if (mult.size() == 1) break;
   }
-  int y = codes(acc, scales, wide());
-  if (order.empty()) y = b_.reshape(y, result_shape());
-  put(y, std::move(order));
-  return ok();
+  return codes(acc, scales, wide());
 }
 
 namespace {
@@ -77,10 +77,10 @@ Status TosaLowering::convolution() {
   const auto stride = integers("stride");
   const auto dilation = integers("dilation");
   const int64_t groups = integer("groups");
-  const Extent rows = exact_extent(shape(0)[2], padding[0], padding[2],
-                                   (w[2] - 1) * dilation[0] + 1, stride[0]);
-  const Extent columns = exact_extent(shape(0)[3], padding[1], padding[3],
-                                      (w[3] - 1) * dilation[1] + 1, stride[1]);
+  const Extent rows =
+      exact_extent(shape(0)[2], padding[0], padding[2], (w[2] - 1) * dilation[0] + 1, stride[0]);
+  const Extent columns =
+      exact_extent(shape(0)[3], padding[1], padding[3], (w[3] - 1) * dilation[1] + 1, stride[1]);
   const int64_t batch = shape(0)[0], channels = shape(0)[1];
   int x = layouts_.get(operand(0), Layouts::image());
   x = b_.slice(x, {0, 0, 0, 0}, {batch, rows.size, columns.size, channels});
@@ -98,9 +98,11 @@ Status TosaLowering::convolution() {
                            ir::to_memory(*weights, {2, 3, 0, 1}));
     }
     const Op kind = depthwise ? Op::kDepthwiseConv2d : Op::kConv2d;
-    return finish_sums(b_.emit(kind, attr, {x, kernel, bias_part(0, w[0]), x_zero, w_zero},
-                               attr.accumulator, out),
-                       Layouts::image());
+    const int acc =
+        b_.emit(kind, attr, {x, kernel, bias_part(0, w[0]), x_zero, w_zero}, attr.accumulator, out);
+    THIMBLE_TRY(const int y, channel_codes(acc, 0, w[0]));
+    put(y, Layouts::image());
+    return ok();
   }
   const int64_t in_each = channels / groups, out_each = w[0] / groups;
   out[3] = out_each;
@@ -109,11 +111,14 @@ Status TosaLowering::convolution() {
   for (int64_t g = 0; g < groups; ++g) {
     const int part = b_.part(x, 3, g * in_each, in_each);
     const int kernel = b_.part(all, 0, g * out_each, out_each);
-    parts.push_back(b_.emit(Op::kConv2d, attr,
+    const int acc = b_.emit(Op::kConv2d, attr,
                             {part, kernel, bias_part(g * out_each, out_each), x_zero, w_zero},
-                            attr.accumulator, out));
+                            attr.accumulator, out);
+    THIMBLE_TRY(const int y, channel_codes(acc, g * out_each, out_each));
+    parts.push_back(y);
   }
-  return finish_sums(b_.concat(parts, 3), Layouts::image());
+  put(b_.concat(parts, 3), Layouts::image());
+  return ok();
 }
 
 namespace {
@@ -170,13 +175,16 @@ Status TosaLowering::transposed_convolution() {
     const int taps =
         b_.constant(DType::kInt8, kernel,
                     spread_weights(*weights, g * in_each, in_each, dilation[0], dilation[1]));
-    parts.push_back(b_.emit(Op::kTransposeConv2d, attr,
-                            {part, taps, bias_part(g * w[1], w[1]), x_zero, w_zero},
-                            attr.accumulator, full));
+    const int acc =
+        b_.emit(Op::kTransposeConv2d, attr, {part, taps, bias_part(g * w[1], w[1]), x_zero, w_zero},
+                attr.accumulator, full);
+    THIMBLE_TRY(const int y_part, channel_codes(acc, g * w[1], w[1]));
+    parts.push_back(y_part);
   }
   const int all = b_.slice(b_.concat(parts, 3), {0, padding[0] - top, padding[1] - left, 0},
                            {y[0], y[2], y[3], y[1]});
-  return finish_sums(all, Layouts::image());
+  put(all, Layouts::image());
+  return ok();
 }
 
 Status TosaLowering::linear() {
@@ -192,7 +200,9 @@ Status TosaLowering::linear() {
   const int acc =
       b_.emit(Op::kConv2d, attr, {x, kernel, bias_part(0, out), x_zero, b_.constants8({1}, {0})},
               attr.accumulator, {rows, 1, 1, out});
-  return finish_sums(acc, {});
+  THIMBLE_TRY(const int y, channel_codes(acc, 0, out));
+  put(b_.reshape(y, result_shape()));
+  return ok();
 }
 
 Status TosaLowering::matmul() {
@@ -219,9 +229,9 @@ Status TosaLowering::matmul() {
     return wide() ? b_.constants16({1}, {0})
                   : b_.constants8({1}, {static_cast<int32_t>(zero_point(name))});
   };
-  const int acc = b_.emit(Op::kMatMul, {}, {a, b, zero("a_zp"), zero("b_zp")},
-                          wide() ? DType::kInt48 : DType::kInt32,
-                          {count, b_.shape(a)[1], b_.shape(b)[2]});
+  const int acc =
+      b_.emit(Op::kMatMul, {}, {a, b, zero("a_zp"), zero("b_zp")},
+              wide() ? DType::kInt48 : DType::kInt32, {count, b_.shape(a)[1], b_.shape(b)[2]});
   put(b_.reshape(codes(acc, {scale()}, wide()), y));
   return ok();
 }

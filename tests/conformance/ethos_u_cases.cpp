@@ -23,7 +23,8 @@ ir::DimOrder random_order(Random& random, size_t rank) {
   if (rank == 4 && random.chance(60)) return ir::channels_last_order();
   if (random.chance(70)) return {};
   for (size_t i = rank; i > 1; --i) {
-    std::swap(order[i - 1], order[static_cast<size_t>(random.between(0, static_cast<int64_t>(i) - 1))]);
+    std::swap(order[i - 1],
+              order[static_cast<size_t>(random.between(0, static_cast<int64_t>(i) - 1))]);
   }
   return order;
 }
@@ -126,8 +127,7 @@ std::vector<ir::Tensor> inputs_of(const ir::Graph& region, uint64_t seed) {
 
 }  // namespace
 
-Outcome run_region(const ir::Graph& region, const thimble::ethos_u::Config& config,
-                   uint64_t seed) {
+Outcome run_region(const ir::Graph& region, const thimble::ethos_u::Config& config, uint64_t seed) {
   auto program = target::ethos_u::lower(region, config);
   if (!program.ok()) return {true, program.error().message};
   const std::vector<ir::Tensor> inputs = inputs_of(region, seed);

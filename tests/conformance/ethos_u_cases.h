@@ -10,8 +10,8 @@
 
 namespace thimble::test {
 
-/// One operator, of sizes and numbers that the NPU's limits and blocks meet: channels beyond a brick,
-/// large windows, sums as LiteRT scales them.
+/// One operator, of sizes and numbers that the NPU's limits and blocks meet: channels beyond a
+/// brick, large windows, sums as LiteRT scales them.
 [[nodiscard]] ir::Graph shaped_operator(uint64_t seed);
 
 /// Each operator by itself, and those that are `inside`: with inputs where others stood, and

@@ -24,12 +24,13 @@ class Shaper {
 
   ir::Graph run() {
     using Maker = void (Shaper::*)();
-    static constexpr Maker kMakers[] = {
-        &Shaper::conv,    &Shaper::conv,      &Shaper::grouped,  &Shaper::transposed,
-        &Shaper::linear,  &Shaper::sum,       &Shaper::sum,      &Shaper::wide_sum,
-        &Shaper::product, &Shaper::pool,      &Shaper::pool,     &Shaper::adaptive,
-        &Shaper::mean,    &Shaper::softmax,   &Shaper::resize,   &Shaper::matmul,
-        &Shaper::table16, &Shaper::reduction, &Shaper::movement, &Shaper::cumsum};
+    static constexpr Maker kMakers[] = {&Shaper::conv,       &Shaper::conv,     &Shaper::grouped,
+                                        &Shaper::transposed, &Shaper::linear,   &Shaper::sum,
+                                        &Shaper::sum,        &Shaper::wide_sum, &Shaper::product,
+                                        &Shaper::pool,       &Shaper::pool,     &Shaper::adaptive,
+                                        &Shaper::mean,       &Shaper::softmax,  &Shaper::resize,
+                                        &Shaper::matmul,     &Shaper::table16,  &Shaper::reduction,
+                                        &Shaper::movement,   &Shaper::cumsum,   &Shaper::upsample};
     (this->*kMakers[between(0, static_cast<int64_t>(std::size(kMakers)) - 1)])();
     return std::move(graph_);
   }
@@ -60,7 +61,8 @@ class Shaper {
   }
   ValueId bias(int64_t count) {
     std::vector<int32_t> values;
-    for (int64_t i = 0; i < count; ++i) values.push_back(static_cast<int32_t>(between(-9000, 9000)));
+    for (int64_t i = 0; i < count; ++i)
+      values.push_back(static_cast<int32_t>(between(-9000, 9000)));
     return constant(ir::make_i32({count}, values));
   }
   void scale(Attrs* attrs, const char* name, double real) {
@@ -138,7 +140,8 @@ class Shaper {
   }
   /// As LiteRT scales sums: one operand by exactly 1/2.
   Attrs sum_scales(int spare) {
-    const double a = random_.real(0.001, 0.2), b = random_.chance(20) ? a : random_.real(0.001, 0.2);
+    const double a = random_.real(0.001, 0.2),
+                 b = random_.chance(20) ? a : random_.real(0.001, 0.2);
     const double both = 2 * std::max(a, b);
     Attrs attrs;
     scale(&attrs, "a", a / both);
@@ -291,6 +294,25 @@ class Shaper {
     attrs.set("y_zp", code());
     scale(&attrs, "", random_.real(0.001, 0.1));
     keep(OpKind::qcumsum, {input(shape)}, attrs);
+  }
+  /// As nearest upsampling is imported: rows and columns gathered several times.
+  void upsample() {
+    const Shape shape = {between(1, 2), between(1, 40), between(1, 9), between(1, 9)};
+    ValueId x = input(shape, random_.chance(30) ? DType::kI16 : DType::kI8);
+    const int64_t times = random_.chance(60) ? 2 : 3;
+    const int64_t first = between(2, 3);
+    for (const int64_t dim : {first, 5 - first}) {
+      std::vector<int32_t> index;
+      for (int64_t i = 0; i < shape[static_cast<size_t>(dim)] * times; ++i) {
+        index.push_back(static_cast<int32_t>(i / times));
+      }
+      const auto size = static_cast<int64_t>(index.size());
+      auto y =
+          graph_.add(OpKind::gather, {x, constant(ir::make_i32({size}, index))}, {{"dim", dim}});
+      if (!y.ok()) return;
+      x = *y;
+    }
+    graph_.add_output(x);
   }
   void movement() {
     const Shape shape = {1, between(1, 40), between(1, 12), between(1, 12)};

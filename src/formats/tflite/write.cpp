@@ -40,6 +40,8 @@ int32_t version_of(const Model& model, const Operator& op) {
   if (op.op == Op::kSoftmax && is_wide(op.outputs[0])) return 3;
   if (op.inputs.empty() || !is_wide(op.inputs[0])) return version;
   switch (op.op) {
+    case Op::kReshape:
+      return version;
     case Op::kConv2d:
     case Op::kTransposeConv:
       return 4;
@@ -150,7 +152,8 @@ class Buffers {
   std::map<Bytes, uint32_t> known_;
 };
 
-Offset<fb::Tensor> write_tensor(FlatBufferBuilder& builder, const Tensor& tensor, Buffers& buffers) {
+Offset<fb::Tensor> write_tensor(FlatBufferBuilder& builder, const Tensor& tensor,
+                                Buffers& buffers) {
   const uint32_t buffer = buffers.add(tensor.data);
   const auto shape = builder.CreateVector(tensor.shape);
   const auto name = builder.CreateString(tensor.name);

@@ -20,51 +20,51 @@ enum class DType : uint32_t {
 };
 
 /// THIMBLE_TOSA_OP(enumerator, number, name in the format)
-#define THIMBLE_TOSA_OPS(ROW)                         \
-  ROW(kArgMax, 1, "ARGMAX")                           \
-  ROW(kAvgPool2d, 2, "AVG_POOL2D")                    \
-  ROW(kConv2d, 3, "CONV2D")                           \
-  ROW(kDepthwiseConv2d, 5, "DEPTHWISE_CONV2D")        \
-  ROW(kMatMul, 7, "MATMUL")                           \
-  ROW(kMaxPool2d, 8, "MAX_POOL2D")                    \
-  ROW(kTransposeConv2d, 10, "TRANSPOSE_CONV2D")       \
-  ROW(kClamp, 11, "CLAMP")                            \
-  ROW(kAdd, 15, "ADD")                                \
+#define THIMBLE_TOSA_OPS(ROW)                              \
+  ROW(kArgMax, 1, "ARGMAX")                                \
+  ROW(kAvgPool2d, 2, "AVG_POOL2D")                         \
+  ROW(kConv2d, 3, "CONV2D")                                \
+  ROW(kDepthwiseConv2d, 5, "DEPTHWISE_CONV2D")             \
+  ROW(kMatMul, 7, "MATMUL")                                \
+  ROW(kMaxPool2d, 8, "MAX_POOL2D")                         \
+  ROW(kTransposeConv2d, 10, "TRANSPOSE_CONV2D")            \
+  ROW(kClamp, 11, "CLAMP")                                 \
+  ROW(kAdd, 15, "ADD")                                     \
   ROW(kArithmeticRightShift, 16, "ARITHMETIC_RIGHT_SHIFT") \
-  ROW(kBitwiseAnd, 17, "BITWISE_AND")                 \
-  ROW(kBitwiseOr, 18, "BITWISE_OR")                   \
-  ROW(kIntDiv, 20, "INTDIV")                          \
-  ROW(kLogicalAnd, 21, "LOGICAL_AND")                 \
-  ROW(kLogicalLeftShift, 22, "LOGICAL_LEFT_SHIFT")    \
-  ROW(kLogicalRightShift, 23, "LOGICAL_RIGHT_SHIFT")  \
-  ROW(kLogicalOr, 24, "LOGICAL_OR")                   \
-  ROW(kMaximum, 26, "MAXIMUM")                        \
-  ROW(kMinimum, 27, "MINIMUM")                        \
-  ROW(kMul, 28, "MUL")                                \
-  ROW(kSub, 30, "SUB")                                \
-  ROW(kTable, 31, "TABLE")                            \
-  ROW(kAbs, 32, "ABS")                                \
-  ROW(kBitwiseNot, 33, "BITWISE_NOT")                 \
-  ROW(kClz, 35, "CLZ")                                \
-  ROW(kLogicalNot, 40, "LOGICAL_NOT")                 \
-  ROW(kSelect, 45, "SELECT")                          \
-  ROW(kEqual, 46, "EQUAL")                            \
-  ROW(kGreater, 47, "GREATER")                        \
-  ROW(kGreaterEqual, 48, "GREATER_EQUAL")             \
-  ROW(kReduceMax, 51, "REDUCE_MAX")                   \
-  ROW(kReduceMin, 52, "REDUCE_MIN")                   \
-  ROW(kReduceSum, 54, "REDUCE_SUM")                   \
-  ROW(kConcat, 55, "CONCAT")                          \
-  ROW(kPad, 56, "PAD")                                \
-  ROW(kReshape, 57, "RESHAPE")                        \
-  ROW(kSlice, 59, "SLICE")                            \
-  ROW(kTile, 60, "TILE")                              \
-  ROW(kTranspose, 61, "TRANSPOSE")                    \
-  ROW(kGather, 62, "GATHER")                          \
-  ROW(kCast, 65, "CAST")                              \
-  ROW(kRescale, 66, "RESCALE")                        \
-  ROW(kConst, 67, "CONST")                            \
-  ROW(kIdentity, 68, "IDENTITY")                      \
+  ROW(kBitwiseAnd, 17, "BITWISE_AND")                      \
+  ROW(kBitwiseOr, 18, "BITWISE_OR")                        \
+  ROW(kIntDiv, 20, "INTDIV")                               \
+  ROW(kLogicalAnd, 21, "LOGICAL_AND")                      \
+  ROW(kLogicalLeftShift, 22, "LOGICAL_LEFT_SHIFT")         \
+  ROW(kLogicalRightShift, 23, "LOGICAL_RIGHT_SHIFT")       \
+  ROW(kLogicalOr, 24, "LOGICAL_OR")                        \
+  ROW(kMaximum, 26, "MAXIMUM")                             \
+  ROW(kMinimum, 27, "MINIMUM")                             \
+  ROW(kMul, 28, "MUL")                                     \
+  ROW(kSub, 30, "SUB")                                     \
+  ROW(kTable, 31, "TABLE")                                 \
+  ROW(kAbs, 32, "ABS")                                     \
+  ROW(kBitwiseNot, 33, "BITWISE_NOT")                      \
+  ROW(kClz, 35, "CLZ")                                     \
+  ROW(kLogicalNot, 40, "LOGICAL_NOT")                      \
+  ROW(kSelect, 45, "SELECT")                               \
+  ROW(kEqual, 46, "EQUAL")                                 \
+  ROW(kGreater, 47, "GREATER")                             \
+  ROW(kGreaterEqual, 48, "GREATER_EQUAL")                  \
+  ROW(kReduceMax, 51, "REDUCE_MAX")                        \
+  ROW(kReduceMin, 52, "REDUCE_MIN")                        \
+  ROW(kReduceSum, 54, "REDUCE_SUM")                        \
+  ROW(kConcat, 55, "CONCAT")                               \
+  ROW(kPad, 56, "PAD")                                     \
+  ROW(kReshape, 57, "RESHAPE")                             \
+  ROW(kSlice, 59, "SLICE")                                 \
+  ROW(kTile, 60, "TILE")                                   \
+  ROW(kTranspose, 61, "TRANSPOSE")                         \
+  ROW(kGather, 62, "GATHER")                               \
+  ROW(kCast, 65, "CAST")                                   \
+  ROW(kRescale, 66, "RESCALE")                             \
+  ROW(kConst, 67, "CONST")                                 \
+  ROW(kIdentity, 68, "IDENTITY")                           \
   ROW(kConstShape, 75, "CONST_SHAPE")
 
 enum class Op : uint8_t {

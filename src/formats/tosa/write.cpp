@@ -165,13 +165,12 @@ Result<Bytes> write(const Program& program) {
   const auto inputs = builder.CreateVectorOfStrings(program.inputs);
   const auto outputs = builder.CreateVectorOfStrings(program.outputs);
   const auto shapes_at = builder.CreateVector(shapes);
-  const std::vector<Offset<fb::BasicBlock>> blocks = {fb::CreateBasicBlock(
-      builder, name, operators_at, tensors_at, inputs, outputs, shapes_at)};
+  const std::vector<Offset<fb::BasicBlock>> blocks = {
+      fb::CreateBasicBlock(builder, name, operators_at, tensors_at, inputs, outputs, shapes_at)};
   const std::vector<Offset<fb::Region>> regions = {
       fb::CreateRegion(builder, name, builder.CreateVector(blocks))};
   const auto version = fb::CreateVersion(builder, kMajor, kMinor, kPatch, false);
-  fb::FinishGraphBuffer(builder,
-                        fb::CreateGraph(builder, version, builder.CreateVector(regions)));
+  fb::FinishGraphBuffer(builder, fb::CreateGraph(builder, version, builder.CreateVector(regions)));
   const auto* begin = reinterpret_cast<const std::byte*>(builder.GetBufferPointer());
   return Bytes(begin, begin + builder.GetSize());
 }

@@ -161,8 +161,8 @@ Status Lowering::add_inputs() {
     // Memory that is both is an image's.
     const ir::DimOrder usual = default_order(order.size());
     if (ir::same_memory(value.type.shape, order, usual)) order = usual;
-    const int tensor = new_tensor(value.name, *element, tensor_shape(value.type.shape, order),
-                                  TensorRole::kInput);
+    const int tensor =
+        new_tensor(value.name, *element, tensor_shape(value.type.shape, order), TensorRole::kInput);
     program_.tensors.back().io_index = static_cast<int>(i);
     program_.inputs.push_back(tensor);
     views_[static_cast<size_t>(id)] = dense_view(tensor, *element, value.type.shape, order);
@@ -298,8 +298,9 @@ Status Lowering::lower_op(const ir::Op& op) {
   pushed_.clear();
   THIMBLE_TRY(View view, (this->*handler)(op));
   const std::optional<View>& place = places_[static_cast<size_t>(op.output)];
-  const bool there = !place || (place->tensor == view.tensor && place->offset == view.offset &&
-                                place->steps == view.steps);
+  const bool there =
+      !place || doubled_.contains(op.output) ||
+      (place->tensor == view.tensor && place->offset == view.offset && place->steps == view.steps);
   std::vector<size_t>& writers = writers_[static_cast<size_t>(op.output)];
   for (const size_t i : pushed_) {
     if (program_.ops[i].ofm.tensor == view.tensor) writers.push_back(i);

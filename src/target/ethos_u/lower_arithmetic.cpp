@@ -159,18 +159,25 @@ Result<View> Lowering::sum(const ir::Op& op) {
   const bool subtract = op.kind == OpKind::qsub || op.kind == OpKind::qsub16;
   const bool single = !wide && op.integer("rounding") != 0;
   const int64_t spare = wide ? 15 : 20;
-  const SumTerm a = {wide ? 0 : op.integer("a_zp"), op.integer("a_mult"), op.integer("a_shift"),
-                     spare, false, single};
-  const SumTerm b = {wide ? 0 : op.integer("b_zp"), op.integer("b_mult"), op.integer("b_shift"),
-                     spare, subtract, single};
+  const SumTerm a = {wide ? 0 : op.integer("a_zp"),
+                     op.integer("a_mult"),
+                     op.integer("a_shift"),
+                     spare,
+                     false,
+                     single};
+  const SumTerm b = {wide ? 0 : op.integer("b_zp"),
+                     op.integer("b_mult"),
+                     op.integer("b_shift"),
+                     spare,
+                     subtract,
+                     single};
   const int64_t y_mult = op.integer("y_mult"), y_shift = op.integer("y_shift");
   const int64_t y_zp = wide ? 0 : op.integer("y_zp");
   const int64_t low = op.integer("min"), high = op.integer("max");
   if (!wide) {
     THIMBLE_TRY(const auto y, as_table(op, [&](int64_t x, int64_t z) {
-                  const int64_t both =
-                      numerics::wrap_add(static_cast<int32_t>(a.value(x)),
-                                         static_cast<int32_t>(b.value(z)));
+                  const int64_t both = numerics::wrap_add(static_cast<int32_t>(a.value(x)),
+                                                          static_cast<int32_t>(b.value(z)));
                   return std::clamp(requantized(both, y_mult, y_shift, single) + y_zp, low, high);
                 }));
     if (y) return *y;
@@ -220,8 +227,7 @@ Result<View> Lowering::product(const ir::Op& op) {
                 }));
     if (y) return *y;
   }
-  const int64_t largest = wide ? int64_t{1} << 30
-                               : (128 + std::abs(a_zp)) * (128 + std::abs(b_zp));
+  const int64_t largest = wide ? int64_t{1} << 30 : (128 + std::abs(a_zp)) * (128 + std::abs(b_zp));
   if ((largest << std::max<int64_t>(shift, 0)) > INT32_MAX) {
     return unsupported("its product may reach {}, times 2^{} beyond 32 bits", largest, shift);
   }
@@ -229,14 +235,15 @@ Result<View> Lowering::product(const ir::Op& op) {
   THIMBLE_TRY(View b, read(op.inputs[1]));
   const View& like = a.elements() >= b.elements() ? a : b;
   THIMBLE_TRY(View y, result(op, &like));
-  const bool codes = std::abs(a_zp) <= 127 && std::abs(b_zp) <= 127;
+  const auto is_code = [](int64_t zero_point) { return zero_point >= -128 && zero_point <= 127; };
+  const bool codes = is_code(a_zp) && is_code(b_zp);
   if (!codes) {
     THIMBLE_TRY(a, widened(a, [&](int64_t code) { return code - a_zp; }));
     THIMBLE_TRY(b, widened(b, [&](int64_t code) { return code - b_zp; }));
     const View both = new_view(kInt32, y.shape, order_of(y));
     THIMBLE_CHECK(binary(ElementwiseMode::kMul, both, a, b));
-    THIMBLE_CHECK(requantize_each(y.with_zero_point(y_zp), both,
-                                  global_scale(mult, shift, single), low, high));
+    THIMBLE_CHECK(requantize_each(y.with_zero_point(y_zp), both, global_scale(mult, shift, single),
+                                  low, high));
     return y;
   }
   a = a.with_zero_point(a_zp);
@@ -280,9 +287,9 @@ Result<View> Lowering::prelu(const ir::Op& op) {
   if (!wide) {
     THIMBLE_TRY(const auto y, as_table(op, [&](int64_t x, int64_t w) {
                   const int64_t d = x - x_zp;
-                  const int64_t scaled =
-                      d >= 0 ? requantized(d, mult, shift, single)
-                             : requantized(d * (w - w_zp), w_mult, w_shift, single);
+                  const int64_t scaled = d >= 0
+                                             ? requantized(d, mult, shift, single)
+                                             : requantized(d * (w - w_zp), w_mult, w_shift, single);
                   return std::clamp(scaled + y_zp, low, high);
                 }));
     if (y) return *y;
@@ -301,16 +308,15 @@ Result<View> Lowering::prelu(const ir::Op& op) {
     View part = new_view(kInt16, x.shape, order_of(x));
     THIMBLE_CHECK(with_scalar(ElementwiseMode::kMax, part, x, 0));
     rising = new_view(kInt32, x.shape, order_of(x));
-    THIMBLE_CHECK(requantize_each(rising, part, global_scale(mult, shift, single), INT32_MIN,
-                                  INT32_MAX));
+    THIMBLE_CHECK(
+        requantize_each(rising, part, global_scale(mult, shift, single), INT32_MIN, INT32_MAX));
     below = new_view(kInt16, x.shape, order_of(x));
     THIMBLE_CHECK(with_scalar(ElementwiseMode::kMin, below, x, 0));
   } else {
     THIMBLE_TRY(rising, widened(x, [&](int64_t code) {
                   return requantized(std::max<int64_t>(code - x_zp, 0), mult, shift, single);
                 }));
-    THIMBLE_TRY(below,
-                widened(x, [&](int64_t code) { return std::min<int64_t>(code - x_zp, 0); }));
+    THIMBLE_TRY(below, widened(x, [&](int64_t code) { return std::min<int64_t>(code - x_zp, 0); }));
     THIMBLE_TRY(slopes, widened(w, [&](int64_t code) { return code - w_zp; }));
   }
   View falling = new_view(kInt32, x.shape, order_of(x));

@@ -76,12 +76,18 @@ Result<ConvJob> Lowering::job_of(const ir::Op& op, int64_t channels) {
     }
   }
   THIMBLE_TRY(job.x, read(op.inputs[0]));
-  THIMBLE_TRY(job.y, result(op));
+  const bool rows = op.kind == OpKind::qlinear || op.kind == OpKind::qlinear16;
+  if (rows) {
+    THIMBLE_TRY(job.x, with_inner(job.x, job.x.rank() - 1));
+    THIMBLE_TRY(job.y, result(op, &job.x));
+  } else {
+    THIMBLE_TRY(job.y, result(op));
+  }
   if (!wide) {
     job.x.zero_point = static_cast<int32_t>(op.integer("x_zp"));
     job.y.zero_point = static_cast<int32_t>(op.integer("y_zp"));
   }
-  if (op.kind == OpKind::qlinear || op.kind == OpKind::qlinear16) return job;
+  if (rows) return job;
   const auto stride = op.integers("stride"), padding = op.integers("padding");
   const auto dilation = op.integers("dilation");
   const ir::Shape& w = type(op.inputs[1]).shape;
@@ -111,8 +117,7 @@ Result<View> Lowering::linear(const ir::Op& op) {
   job.weights.in = shape[1];
   for (int64_t o = 0; o < shape[0]; ++o) {
     for (int64_t i = 0; i < shape[1]; ++i) {
-      const int64_t column =
-          moved == columns_.end() ? i : moved->second[static_cast<size_t>(i)];
+      const int64_t column = moved == columns_.end() ? i : moved->second[static_cast<size_t>(i)];
       job.weights.values.push_back(values[static_cast<size_t>(o * shape[1] + column)]);
     }
   }
@@ -165,7 +170,7 @@ Status Lowering::emit_conv(ConvJob job) {
   const View place = job.y;
   const bool aside = place.steps[job.channel] != 1 && place.shape[job.channel] > 1;
   if (aside) {
-    job.y = new_view(place.element, place.shape, inner_order(place.rank(), job.channel));
+    job.y = new_view(place.element, place.shape, inner_order(place, job.channel));
     job.y.zero_point = place.zero_point;
   }
   if (job.channel == 1 && job.x.rank() == 4) {
@@ -222,8 +227,7 @@ Status Lowering::fitted_conv(ConvJob job) {
     return folded_conv(original);
   }
   if (step_h * step_w > 1) {
-    job.weights =
-        spread_weights(job.weights, window.kernel_h, window.kernel_w, step_h, step_w);
+    job.weights = spread_weights(job.weights, window.kernel_h, window.kernel_w, step_h, step_w);
   }
   if (std::max(window.pad_top, window.pad_bottom) >= height ||
       std::max(window.pad_left, window.pad_right) >= width ||
@@ -237,18 +241,6 @@ Status Lowering::fitted_conv(ConvJob job) {
 }
 
 namespace {
-
-Operand image_of(const View& view, int64_t n) {
-  Operand operand;
-  operand.tensor = view.tensor;
-  operand.element = view.element;
-  operand.zero_point = view.zero_point;
-  operand.offset = view.offset + n * view.steps[0];
-  operand.shape = {view.shape[2], view.shape[3], view.shape[1]};
-  operand.stride_w = operand.shape.w > 1 ? view.steps[3] : operand.shape.c;
-  operand.stride_h = operand.shape.h > 1 ? view.steps[2] : operand.shape.w * operand.stride_w;
-  return operand;
-}
 
 Operand rows_of(const View& view, size_t index, const Grid& grid, int64_t depth,
                 const std::vector<int64_t>& offsets) {
@@ -330,9 +322,9 @@ Status Lowering::folded_conv(ConvJob job) {
   if (window.pad_top + window.pad_left + window.pad_bottom + window.pad_right > 0) {
     THIMBLE_TRY(job.x, padded(job.x, &window, job.x.zero_point));
   }
-  if (job.depthwise) return unsupported("a depthwise kernel of {} x {}, dilated by {} and {}",
-                                        window.kernel_h, window.kernel_w, window.dilation_h,
-                                        window.dilation_w);
+  if (job.depthwise)
+    return unsupported("a depthwise kernel of {} x {}, dilated by {} and {}", window.kernel_h,
+                       window.kernel_w, window.dilation_h, window.dilation_w);
   const int64_t channels = job.x.shape[1];
   const bool row = window.dilation_w == 1 && job.x.steps[3] == channels;
   const int64_t taps = window.kernel_h * (row ? 1 : window.kernel_w);
@@ -347,7 +339,8 @@ Status Lowering::folded_conv(ConvJob job) {
   for (int64_t tap = 0; tap < taps; ++tap) {
     const int64_t ky = row ? tap : tap / window.kernel_w, kx = row ? 0 : tap % window.kernel_w;
     View from = job.x;
-    from.offset += ky * window.dilation_h * job.x.steps[2] + kx * window.dilation_w * job.x.steps[3];
+    from.offset +=
+        ky * window.dilation_h * job.x.steps[2] + kx * window.dilation_w * job.x.steps[3];
     from.shape = {shape[0], depth, shape[2], shape[3]};
     from.steps[1] = 1;
     from.steps[2] *= window.stride_h;
@@ -426,13 +419,21 @@ Status Lowering::transposed_phase(const ConvJob& job, int64_t phase_h, int64_t p
   part.x = sliced_view(part.x, 3, left, job.x.shape[3] - left);
   const auto rows_n = static_cast<int64_t>(rows.kernel.size());
   const auto columns_n = static_cast<int64_t>(columns.kernel.size());
-  part.window = {rows_n, columns_n, 1, 1, rows.dilation, columns.dilation, top - rows.lowest,
-                 left - columns.lowest, 0, 0};
+  part.window = {rows_n,
+                 columns_n,
+                 1,
+                 1,
+                 rows.dilation,
+                 columns.dilation,
+                 top - rows.lowest,
+                 left - columns.lowest,
+                 0,
+                 0};
   const auto below = [](int64_t count, int64_t extent, int64_t size, int64_t before) {
     return std::max<int64_t>(0, count - 1 + extent - size - before);
   };
-  part.window.pad_bottom = below(rows.count, (rows_n - 1) * rows.dilation + 1, part.x.shape[2],
-                                 part.window.pad_top);
+  part.window.pad_bottom =
+      below(rows.count, (rows_n - 1) * rows.dilation + 1, part.x.shape[2], part.window.pad_top);
   part.window.pad_right = below(columns.count, (columns_n - 1) * columns.dilation + 1,
                                 part.x.shape[3], part.window.pad_left);
   part.weights.kernel_h = rows_n;

@@ -24,6 +24,18 @@ Requantize global_scale(int64_t mult, int64_t shift, bool single) {
   return result;
 }
 
+Operand image_of(const View& view, int64_t n) {
+  Operand operand;
+  operand.tensor = view.tensor;
+  operand.element = view.element;
+  operand.zero_point = view.zero_point;
+  operand.offset = view.offset + n * view.steps[0];
+  operand.shape = {view.shape[2], view.shape[3], view.shape[1]};
+  operand.stride_w = operand.shape.w > 1 ? view.steps[3] : operand.shape.c;
+  operand.stride_h = operand.shape.h > 1 ? view.steps[2] : operand.shape.w * operand.stride_w;
+  return operand;
+}
+
 namespace {
 
 Operand operand_of(const View& view, size_t index, const Block3& block,
@@ -39,8 +51,7 @@ Operand operand_of(const View& view, size_t index, const Block3& block,
   operand.offset = view.offset + offsets[index];
   operand.shape = {size(h), size(w), size(c)};
   operand.stride_w = operand.shape.w > 1 ? w.steps[index] : operand.shape.c;
-  operand.stride_h =
-      operand.shape.h > 1 ? h.steps[index] : operand.shape.w * operand.stride_w;
+  operand.stride_h = operand.shape.h > 1 ? h.steps[index] : operand.shape.w * operand.stride_w;
   return operand;
 }
 
@@ -73,8 +84,7 @@ Status Lowering::each(NpuOp op, const View& y, View a, const View* b) {
   std::vector<size_t> dims(y.rank());
   std::iota(dims.begin(), dims.end(), size_t{0});
   const Shape4 wanted = program_.tensors[static_cast<size_t>(y.tensor)].shape;
-  THIMBLE_TRY(const Block3 block,
-              arrange_depth(common_axes(views, dims), wanted, views.size()));
+  THIMBLE_TRY(const Block3 block, arrange_depth(common_axes(views, dims), wanted, views.size()));
   return for_each_loop(block.rows.loops, views.size(), [&](const std::vector<int64_t>& offsets) {
     NpuOp one = op;
     one.ofm = operand_of(y, 0, block, offsets, false);
@@ -116,9 +126,9 @@ Status Lowering::fill(const View& to, int64_t code) {
   return copy(to, from);
 }
 
-ir::DimOrder Lowering::inner_order(size_t rank, size_t dim) {
+ir::DimOrder Lowering::inner_order(const View& view, size_t dim) {
   ir::DimOrder order;
-  for (const uint8_t d : default_order(rank)) {
+  for (const uint8_t d : order_of(view)) {
     if (d != dim) order.push_back(d);
   }
   order.push_back(static_cast<uint8_t>(dim));
@@ -127,7 +137,7 @@ ir::DimOrder Lowering::inner_order(size_t rank, size_t dim) {
 
 Result<View> Lowering::with_inner(const View& view, size_t dim) {
   if (view.steps[dim] == 1 || view.shape[dim] == 1) return view;
-  View inner = new_view(view.element, view.shape, inner_order(view.rank(), dim));
+  View inner = new_view(view.element, view.shape, inner_order(view, dim));
   THIMBLE_CHECK(copy(inner, view));
   inner.zero_point = view.zero_point;
   return inner;

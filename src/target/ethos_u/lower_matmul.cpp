@@ -55,7 +55,7 @@ Result<View> Lowering::matmul(const ir::Op& op) {
   lead[last - 1] = y.shape[last];
   product.b = broadcast_view(b, lead).with_zero_point(op.integer("b_zp"));
   const bool aside = y.steps[last] != 1 && y.shape[last] > 1;
-  product.y = aside ? new_view(y.element, y.shape, inner_order(y.rank(), last)) : y;
+  product.y = aside ? new_view(y.element, y.shape, inner_order(y, last)) : y;
   product.y.zero_point = static_cast<int32_t>(op.integer("y_zp"));
   THIMBLE_CHECK(is_u85() ? matmul_native(product) : matmul_by_products(product));
   if (aside) THIMBLE_CHECK(copy(y, product.y));
@@ -106,10 +106,9 @@ Status Lowering::matmul_by_products(const Product& product) {
   }
   std::vector<size_t> batch(last - 1);
   for (size_t i = 0; i < batch.size(); ++i) batch[i] = i;
-  const View sums = new_view(kInt32, y.shape, inner_order(y.rank(), last));
+  const View sums = new_view(kInt32, y.shape, inner_order(y, last));
   const View* views[] = {&sums, &a, &b};
-  const int64_t together =
-      std::clamp<int64_t>(kProductsTogether / (rows * depth), 1, columns);
+  const int64_t together = std::clamp<int64_t>(kProductsTogether / (rows * depth), 1, columns);
   const auto loops = common_axes(views, batch);
   int64_t count = (columns + together - 1) / together;
   for (const Axis& loop : loops) count *= loop.size;
@@ -138,8 +137,8 @@ Status Lowering::matmul_by_products(const Product& product) {
       NpuOp add = op_of(NpuOpKind::kPool);
       add.pool = PoolMode::kReduceSum;
       add.ifm = plane_of(products, 0, {part, rows, depth}, rows * depth, depth);
-      add.ofm = plane_of(sums, offsets[0] + n, {part, rows, 1}, sums.steps[last],
-                         sums.steps[last - 1]);
+      add.ofm =
+          plane_of(sums, offsets[0] + n, {part, rows, 1}, sums.steps[last], sums.steps[last - 1]);
       push(std::move(add));
     }
     return ok();

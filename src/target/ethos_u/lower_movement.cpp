@@ -111,28 +111,105 @@ Result<View> Lowering::pad(const ir::Op& op) {
   return y;
 }
 
+namespace {
+
+/// The positions that an index means in a dimension of this size.
+std::vector<int64_t> positions_of(const ir::Tensor& index, int64_t size) {
+  std::vector<int64_t> at;
+  for (int64_t i = 0; i < ir::element_count(index.shape); ++i) {
+    int64_t position = index.dtype == ir::DType::kI32
+                           ? index.data<int32_t>()[static_cast<size_t>(i)]
+                           : index.data<int64_t>()[static_cast<size_t>(i)];
+    if (position < 0) position += size;
+    at.push_back(std::clamp<int64_t>(position, 0, size - 1));
+  }
+  return at;
+}
+
+}  // namespace
+
+/// Each row (column) of an image twice.
+bool Lowering::doubles(const ir::Op& op) const {
+  const ir::Tensor* index = op.kind == OpKind::gather ? constant_of(op.inputs[1]) : nullptr;
+  const int64_t dim = index != nullptr ? op.integer("dim") : 0;
+  const ir::Shape& shape = type(op.inputs[0]).shape;
+  if (index == nullptr || index->shape.size() != 1 || shape.size() != 4 || dim < 2) return false;
+  const auto element = element_of(type(op.output).dtype);
+  const int64_t size = shape[static_cast<size_t>(dim)];
+  if (index->shape[0] != 2 * size || !element || element->bits > 16) return false;
+  const auto at = positions_of(*index, size);
+  for (size_t i = 0; i < at.size(); ++i) {
+    if (at[i] != static_cast<int64_t>(i / 2)) return false;
+  }
+  return true;
+}
+
+/// Rows and columns of an image twice: as the hardware reads it. Rows alone, or columns, wait for
+/// the operator behind them.
+Result<View> Lowering::doubled(const ir::Op& op) {
+  const auto before = doubled_.find(op.inputs[0]);
+  if (before == doubled_.end()) {
+    THIMBLE_TRY(const View x, read(op.inputs[0]));
+    doubled_[op.output] = x;
+    return x;
+  }
+  THIMBLE_TRY(const View x, with_inner(before->second, 1));
+  THIMBLE_TRY(const View place, result(op));
+  const bool aside = place.steps[1] != 1 && place.shape[1] > 1;
+  const View y = aside ? new_view(place.element, place.shape, ir::channels_last_order()) : place;
+  for (int64_t n = 0; n < x.shape[0]; ++n) {
+    NpuOp pool = op_of(NpuOpKind::kPool);
+    pool.pool = PoolMode::kAverage;
+    pool.upscale = Upscale::kNearest;
+    pool.ifm = image_of(x, n);
+    pool.ofm = image_of(y, n);
+    push(std::move(pool));
+  }
+  if (aside) THIMBLE_CHECK(copy(place, y));
+  return place;
+}
+
 Result<View> Lowering::gather(const ir::Op& op) {
   const ir::Tensor* index = constant_of(op.inputs[1]);
   if (index == nullptr) return unsupported("its index is not a constant");
   if (index->shape.size() > 1) {
     return unsupported("its index has {} dimensions, the limit is 1", index->shape.size());
   }
+  if (doubles(op)) {
+    if (doubled_.contains(op.inputs[0])) return doubled(op);
+    const auto& users = consumers_[static_cast<size_t>(op.output)];
+    const auto& outputs = graph_.outputs();
+    const bool waits =
+        users.size() == 1 && std::find(outputs.begin(), outputs.end(), op.output) == outputs.end();
+    const ir::Op* next = waits ? &graph_.ops()[static_cast<size_t>(users[0])] : nullptr;
+    if (next != nullptr && doubles(*next) && next->inputs[0] == op.output &&
+        next->integer("dim") != op.integer("dim")) {
+      return doubled(op);
+    }
+  }
   THIMBLE_TRY(const View x, read(op.inputs[0]));
   const auto dim = static_cast<size_t>(op.integer("dim"));
-  const int64_t size = x.shape[dim];
-  std::vector<int64_t> at;
-  for (int64_t i = 0; i < ir::element_count(index->shape); ++i) {
-    int64_t position = index->dtype == ir::DType::kI32
-                           ? index->data<int32_t>()[static_cast<size_t>(i)]
-                           : index->data<int64_t>()[static_cast<size_t>(i)];
-    if (position < 0) position += size;
-    at.push_back(std::clamp<int64_t>(position, 0, size - 1));
-  }
+  const std::vector<int64_t> at = positions_of(*index, x.shape[dim]);
   if (index->shape.empty()) {
     View one = sliced_view(x, dim, at[0], 1);
     one.shape.erase(one.shape.begin() + static_cast<std::ptrdiff_t>(dim));
     one.steps.erase(one.steps.begin() + static_cast<std::ptrdiff_t>(dim));
     return one;
+  }
+  // Each position so many times: one copy per repetition.
+  int64_t times = 1;
+  while (times < static_cast<int64_t>(at.size()) && at[static_cast<size_t>(times)] == at[0])
+    ++times;
+  bool repeated = times > 1 && static_cast<int64_t>(at.size()) == times * x.shape[dim];
+  for (size_t i = 0; repeated && i < at.size(); ++i) {
+    repeated = at[i] == static_cast<int64_t>(i) / times;
+  }
+  if (repeated) {
+    THIMBLE_TRY(View y, result(op, &x));
+    for (int64_t i = 0; i < times; ++i) {
+      THIMBLE_CHECK(copy(sliced_view(y, dim, i, x.shape[dim], times), x));
+    }
+    return y;
   }
   struct Run {
     int64_t from, start, count, step;

@@ -71,17 +71,6 @@ std::vector<Stretch> window_stretches(int64_t out, int64_t in, int64_t kernel, i
   return stretches_of(seen);
 }
 
-Operand image_of(const View& view, int64_t n) {
-  Operand operand;
-  operand.tensor = view.tensor;
-  operand.element = view.element;
-  operand.offset = view.offset + n * view.steps[0];
-  operand.shape = {view.shape[2], view.shape[3], view.shape[1]};
-  operand.stride_w = operand.shape.w > 1 ? view.steps[3] : operand.shape.c;
-  operand.stride_h = operand.shape.h > 1 ? view.steps[2] : operand.shape.w * operand.stride_w;
-  return operand;
-}
-
 }  // namespace
 
 Status Lowering::pool_whole(const PoolJob& job) {
@@ -96,11 +85,9 @@ Status Lowering::pool_whole(const PoolJob& job) {
         window.pad_top + window.pad_left + window.pad_bottom + window.pad_right > 0;
     // With padding (U85: always) the hardware itself divides by the positions inside, as the graph
     // does.
-    const bool small =
-        window.kernel_h <= kCountedKernelMax && window.kernel_w <= kCountedKernelMax;
+    const bool small = window.kernel_h <= kCountedKernelMax && window.kernel_w <= kCountedKernelMax;
     if (!counted && !(is_u85() && small)) {
-      THIMBLE_TRY(op.requantize,
-                  divided_by(window.kernel_h * window.kernel_w, job.x.element.bits));
+      THIMBLE_TRY(op.requantize, divided_by(window.kernel_h * window.kernel_w, job.x.element.bits));
       if (is_u85()) op.pool = PoolMode::kSum;
     }
   }
@@ -115,8 +102,8 @@ Status Lowering::pool_whole(const PoolJob& job) {
 Status Lowering::pool_parts(const PoolJob& job, const std::vector<Stretch>& rows,
                             const std::vector<Stretch>& columns) {
   if (rows.size() * columns.size() > static_cast<size_t>(kPartsMax)) {
-    return unsupported("its windows are of {} kinds, the limit is {}",
-                       rows.size() * columns.size(), kPartsMax);
+    return unsupported("its windows are of {} kinds, the limit is {}", rows.size() * columns.size(),
+                       kPartsMax);
   }
   for (const Stretch& h : rows) {
     for (const Stretch& w : columns) {
@@ -171,10 +158,18 @@ Status Lowering::emit_pool(PoolJob job) {
   Window& window = job.window;
   if (job.y.shape[2] == 1) window.stride_h = 1;
   if (job.y.shape[3] == 1) window.stride_w = 1;
-  const bool padded =
-      window.pad_top + window.pad_left + window.pad_bottom + window.pad_right > 0;
-  const bool small =
-      window.kernel_h <= kCountedKernelMax && window.kernel_w <= kCountedKernelMax;
+  // Only padding that a window reaches.
+  const auto reached = [](int64_t out, int64_t stride, int64_t extent, int64_t before, int64_t in) {
+    return std::max<int64_t>(0, (out - 1) * stride + extent - before - in);
+  };
+  window.pad_bottom =
+      reached(job.y.shape[2], window.stride_h, (window.kernel_h - 1) * window.dilation_h + 1,
+              window.pad_top, job.x.shape[2]);
+  window.pad_right =
+      reached(job.y.shape[3], window.stride_w, (window.kernel_w - 1) * window.dilation_w + 1,
+              window.pad_left, job.x.shape[3]);
+  const bool padded = window.pad_top + window.pad_left + window.pad_bottom + window.pad_right > 0;
+  const bool small = window.kernel_h <= kCountedKernelMax && window.kernel_w <= kCountedKernelMax;
   const bool whole = window.stride_h <= kStrideMax && window.stride_w <= kStrideMax &&
                      window.kernel_h <= kPoolHeightMax &&
                      window.kernel_h * window.kernel_w <= kPoolAreaMax &&

@@ -53,10 +53,10 @@ Result<View> Lowering::resize(const ir::Op& op) {
   for (size_t i = 1; i < 5; ++i) {
     if (constant_of(op.inputs[i]) == nullptr) return unsupported("its positions are not constant");
   }
-  const auto rows = resize_stretches(*constant_of(op.inputs[1]), *constant_of(op.inputs[2]),
-                                     x.shape[2]);
-  const auto columns = resize_stretches(*constant_of(op.inputs[3]), *constant_of(op.inputs[4]),
-                                        x.shape[3]);
+  const auto rows =
+      resize_stretches(*constant_of(op.inputs[1]), *constant_of(op.inputs[2]), x.shape[2]);
+  const auto columns =
+      resize_stretches(*constant_of(op.inputs[3]), *constant_of(op.inputs[4]), x.shape[3]);
   if (rows.size() * columns.size() > static_cast<size_t>(kPartsMax)) {
     return unsupported("its positions are of {} kinds, the limit is {}",
                        rows.size() * columns.size(), kPartsMax);

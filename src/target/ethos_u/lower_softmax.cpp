@@ -147,7 +147,7 @@ Result<View> Lowering::softmax(const ir::Op& op) {
   THIMBLE_TRY(x, with_inner(x, dim));
   THIMBLE_TRY(View y, result(op, &x));
   const bool aside = y.steps[dim] != 1 && y.shape[dim] > 1;
-  const View made = aside ? new_view(y.element, y.shape, inner_order(y.rank(), dim)) : y;
+  const View made = aside ? new_view(y.element, y.shape, inner_order(y, dim)) : y;
 
   SoftmaxRows rows;
   rows.masked = op.kind == OpKind::qmasked_softmax;
@@ -177,7 +177,8 @@ Result<View> Lowering::softmax(const ir::Op& op) {
   THIMBLE_TRY(const Grid grid, arrange(common_axes(views, others), wanted, 2));
   int64_t count = 1;
   for (const Axis& loop : grid.loops) count *= loop.size;
-  if (count > kRowsMax) return unsupported("rows repeated {} times, the limit is {}", count, kRowsMax);
+  if (count > kRowsMax)
+    return unsupported("rows repeated {} times, the limit is {}", count, kRowsMax);
   THIMBLE_CHECK(for_each_loop(grid.loops, 2, [&](const std::vector<int64_t>& offsets) {
     const auto plane = [&](const View& view, size_t index) {
       View result = view;

@@ -25,6 +25,9 @@ inline constexpr Element kInt32 = {32, true};
 /// The value itself.
 [[nodiscard]] Requantize unit_scale();
 
+/// Image n of [N,C,H,W], whose channels lie side by side.
+[[nodiscard]] Operand image_of(const View& view, int64_t n);
+
 /// A convolution or a depthwise one, on images [N,C,H,W], before it is fitted to the hardware.
 struct ConvJob {
   View x, y;
@@ -92,7 +95,8 @@ class Lowering {
   Status fill(const View& to, int64_t code);
   /// `view` itself if dimension `dim` lies element by element, else a copy in which it does.
   Result<View> with_inner(const View& view, size_t dim);
-  [[nodiscard]] static ir::DimOrder inner_order(size_t rank, size_t dim);
+  /// The view's order with `dim` moved to the inside.
+  [[nodiscard]] static ir::DimOrder inner_order(const View& view, size_t dim);
   /// An int8 (int16) value through a table of the op's own making.
   Status table_each(const View& y, const View& x, Table table, Element clip);
   Status unary(ElementwiseMode mode, const View& y, const View& a);
@@ -113,16 +117,18 @@ class Lowering {
   Result<View> concat(const ir::Op& op);
   Result<View> pad(const ir::Op& op);
   Result<View> gather(const ir::Op& op);
+  Result<View> doubled(const ir::Op& op);
+  [[nodiscard]] bool doubles(const ir::Op& op) const;
 
   Result<View> lut(const ir::Op& op);
   Result<View> lut16(const ir::Op& op);
-  Result<View> sum(const ir::Op& op);        // qadd, qsub
-  Result<View> wide_sum(const ir::Op& op);   // qadd16, qsub16
-  Result<View> product(const ir::Op& op);    // qmul
+  Result<View> sum(const ir::Op& op);       // qadd, qsub
+  Result<View> wide_sum(const ir::Op& op);  // qadd16, qsub16
+  Result<View> product(const ir::Op& op);   // qmul
   Result<View> wide_product(const ir::Op& op);
   Result<View> quotient(const ir::Op& op);
   Result<View> prelu(const ir::Op& op);
-  Result<View> extreme(const ir::Op& op);    // maximum, minimum
+  Result<View> extreme(const ir::Op& op);  // maximum, minimum
   Result<View> compare(const ir::Op& op);
   Result<View> where(const ir::Op& op);
   Result<View> logical(const ir::Op& op);
@@ -161,6 +167,7 @@ class Lowering {
   Result<View> padded(const View& x, Window* window, int64_t code);
   /// Each channel of y to what its bias alone gives.
   Status fill_bias(const ConvJob& job);
+  /// The operator without its weights; of linear layers the rows lie as those of x.
   Result<ConvJob> job_of(const ir::Op& op, int64_t channels);
 
   struct PoolJob;
@@ -200,13 +207,15 @@ class Lowering {
   NpuProgram program_;
   std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;
-  std::vector<std::optional<View>> views_;   // by value, once lowered
-  std::vector<std::optional<View>> places_;  // by value, where it shall lie
+  std::vector<std::optional<View>> views_;    // by value, once lowered
+  std::vector<std::optional<View>> places_;   // by value, where it shall lie
   std::vector<std::vector<size_t>> writers_;  // by value: operations that make its elements
   std::vector<size_t> pushed_;                // by the operator at hand
   /// A flattened image that stays in the order of its memory: by value, which logical column each
   /// column is.
   std::map<ir::ValueId, std::vector<int64_t>> columns_;
+  /// Images that a gathering makes twice as high (wide), which the one behind it makes as well.
+  std::map<ir::ValueId, View> doubled_;
   std::vector<int> constants_;
   int ir_op_ = -1;
 };

@@ -139,9 +139,8 @@ std::vector<Axis> common_axes(std::span<const View* const> views, std::span<cons
   for (const size_t dim : dims) {
     if (views[0]->shape[dim] != 1) order.push_back(dim);
   }
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return views[0]->steps[a] > views[0]->steps[b];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return views[0]->steps[a] > views[0]->steps[b]; });
   std::vector<Axis> axes;
   for (const size_t dim : order) {
     Axis axis = {views[0]->shape[dim], {}};

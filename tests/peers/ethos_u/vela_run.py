@@ -79,16 +79,19 @@ def run(config, network, folder, extra=(), seconds=300):
         "--output-format", "raw", "--output-dir", str(folder), *extra,
     ]
     log = folder / "vela.log"
-    status = _in_child(arguments, log, seconds)
+    status, spent = _in_child(arguments, log, seconds)
     made = sorted(folder.glob("*.npz"))
     if status != 0 or not made:
         raise Refused(_reason(log.read_text(errors="replace"), status))
     if len(made) != 1:
         raise Refused(f"{len(made)} parts instead of one")
-    return Compiled(made[0])
+    compiled = Compiled(made[0])
+    compiled.seconds = spent
+    return compiled
 
 
 def _in_child(arguments, log, seconds):
+    """Exit status, and seconds of the processor that the compilation alone took."""
     from ethosu.vela import vela
 
     child = os.fork()
@@ -113,7 +116,8 @@ def _wait(child, seconds):
     try:
         if not select.select([pidfd], [], [], seconds)[0]:
             os.kill(child, signal.SIGKILL)
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        _, status, usage = os.wait4(child, 0)
+        return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime
     finally:
         os.close(pidfd)
 

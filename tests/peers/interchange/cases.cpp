@@ -35,7 +35,8 @@ using namespace thimble;
 
 void write_file(const fs::path& path, ByteView bytes) {
   std::ofstream out(path, std::ios::binary);
-  out.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  out.write(reinterpret_cast<const char*>(bytes.data()),
+            static_cast<std::streamsize>(bytes.size()));
 }
 
 void write_format(const fs::path& path, const Result<Bytes>& made) {
@@ -121,8 +122,8 @@ ir::Graph alone(const ir::Graph& from, const ir::Op& op) {
     inputs.push_back(made[input]);
   }
   const ir::Value& y = from.value(op.output);
-  graph.add_output(*graph.add(op.kind, inputs, op.attrs, op.source,
-                              {y.name, y.type.dim_order, y.type.quant}));
+  graph.add_output(
+      *graph.add(op.kind, inputs, op.attrs, op.source, {y.name, y.type.dim_order, y.type.quant}));
   return graph;
 }
 

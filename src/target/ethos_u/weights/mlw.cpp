@@ -108,7 +108,7 @@ class GroupWriter {
       slice.palette = &palette_;
       slice.new_palette = first && done == 0;
       slice.mode = mode;
-      const size_t count = std::min<size_t>(coded_.size() - done, kMaxSlice);
+      const size_t count = slice_length(mode, done);
       slice.indices = std::span(coded_).subspan(done, count);
       if (palette_.zero_runs) {
         const size_t before = first && done > 0 ? 1 : 0;
@@ -117,6 +117,23 @@ class GroupWriter {
       write_slice(slice, bits_);
       done += count;
     }
+  }
+
+  /// All that is left, or nearly as much as a slice holds: as much as fills its last chunk best.
+  [[nodiscard]] size_t slice_length(const Mode& mode, size_t done) const {
+    const size_t left = coded_.size() - done;
+    if (left <= kMaxSlice) return left;
+    if (mode.uncompressed) return kMaxSlice;
+    size_t best = kMaxSlice;
+    int unused = kUnaryBits, unary = 0;
+    for (size_t i = 1; i <= kMaxSlice; ++i) {
+      unary += mode.truncated ? 1 : (coded_[done + i - 1] >> mode.divisor) / 2 + 1;
+      const int now = (kUnaryBits - unary % kUnaryBits) % kUnaryBits;
+      if (i + kUnaryBits < kMaxSlice || now >= unused) continue;
+      unused = now;
+      best = i;
+    }
+    return best;
   }
 
   const int16_t* weights_;

@@ -41,6 +41,8 @@ struct Palette {
   [[nodiscard]] int width() const;
   /// Index of each folded weight; -1 if there is none of at most nine bits.
   [[nodiscard]] std::array<int16_t, kFolded> indices() const;
+  /// One of them.
+  [[nodiscard]] int index(int folded) const;
 };
 
 /// How a slice codes indices and zero runs.
@@ -71,6 +73,27 @@ inline constexpr int kWeightModes = 13;
   return quotient > 31 ? kUncodable : mode.divisor + quotient + 1;
 }
 
+inline constexpr int64_t kNeverBits = int64_t{1} << 50;
+
+/// Indices, counted: their bits in any mode.
+class IndexCount {
+ public:
+  /// Index -1: there is none, so no mode can be used.
+  void add(int index, int64_t times);
+  /// With the unused end of the last chunk; kNeverBits if an index has no code.
+  [[nodiscard]] int64_t bits(const Mode& mode, int width) const;
+  [[nodiscard]] int largest() const { return largest_; }
+
+ private:
+  static constexpr size_t kDivisors = 6;
+  std::array<int64_t, kDivisors> quotients_ = {};  // sum of index >> divisor
+  std::array<int64_t, kDivisors> twos_ = {};       // steps of two in these
+  std::array<int64_t, kDivisors> above_ = {};      // indices with a quotient that is not 0
+  int64_t count_ = 0;
+  int largest_ = 0;
+  bool never_ = false;
+};
+
 /// Bits of the unary codes in a chunk of zero runs.
 [[nodiscard]] constexpr int zero_unary_bits(const Mode& mode) {
   return mode.zero_divisor == 3 ? 8 : kUnaryBits;
@@ -93,8 +116,18 @@ inline constexpr int kSymbols = kFolded + 8;
 [[nodiscard]] std::vector<Symbol> symbols_of(const int16_t* weights, size_t count);
 void count_symbols(const Symbol* symbols, size_t count, Histogram* histogram);
 
-/// Bits of every symbol; with zero runs a weight brings the end of the run behind it.
-[[nodiscard]] std::array<uint16_t, kSymbols> symbol_bits(const Palette& palette, const Mode& mode);
+/// Bits of one symbol; with zero runs a weight brings the end of the run behind it.
+class SymbolCost {
+ public:
+  SymbolCost(const Palette& palette, Symbol symbol);
+  /// At most kUncodable.
+  [[nodiscard]] uint16_t bits(const Mode& mode) const;
+
+ private:
+  bool zero_runs_;
+  int place_;  // in a run of zeros, modulo 8; -1 for a weight
+  int index_, width_;
+};
 
 /// Bits of the runs of zeros of a histogram, with the unused end of the last chunk.
 [[nodiscard]] int64_t zero_run_bits(const Histogram& histogram, int divisor, bool new_palette);

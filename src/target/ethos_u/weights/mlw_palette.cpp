@@ -20,35 +20,6 @@ int bits_for(int value) {
   return bits;
 }
 
-/// Bits of a histogram of indices in all modes.
-struct Cost {
-  std::array<int64_t, 6> quotients = {};  // sum of index >> divisor
-  std::array<int64_t, 6> long_ones = {};  // indices with a quotient above 0
-  int64_t count = 0;
-  int largest = 0;
-
-  void add(int index, int64_t times) {
-    for (size_t d = 0; d < 6; ++d) {
-      const int quotient = index >> d;
-      quotients[d] += times * quotient;
-      long_ones[d] += quotient != 0 ? times : 0;
-    }
-    count += times;
-    largest = std::max(largest, index);
-  }
-
-  [[nodiscard]] int64_t bits(const Mode& mode, int width) const {
-    constexpr int64_t kNever = int64_t{1} << 60;
-    if (mode.uncompressed) return largest >> width == 0 ? count * width : kNever;
-    const size_t d = mode.divisor;
-    const int quotient = largest >> d;
-    if (mode.truncated) {
-      return quotient > 2 ? kNever : count * (mode.divisor + 1) + long_ones[d];
-    }
-    return quotient > 31 ? kNever : count * (mode.divisor + 1) + quotients[d];
-  }
-};
-
 class Search {
  public:
   Search(const Histogram& histogram, bool zero_runs) {
@@ -82,7 +53,7 @@ class Search {
     Palette palette;
     palette.zero_runs = best_.palette.zero_runs;
     int widest = 0;
-    Cost cost;
+    IndexCount cost;
     for (const Value& value : inside) {
       taken[static_cast<size_t>(value.folded)] = true;
       widest = std::max(widest, value.folded);
@@ -99,11 +70,11 @@ class Search {
       if (index >= kFolded) return;
       cost.add(index, value.count);
     }
-    palette.bits = bits_for(palette.size == 0 ? cost.largest : widest);
+    palette.bits = bits_for(palette.size == 0 ? cost.largest() : widest);
     consider(palette, cost);
   }
 
-  void consider(const Palette& palette, const Cost& cost) {
+  void consider(const Palette& palette, const IndexCount& cost) {
     const int width = palette.width();
     for (int i = 0; i < kWeightModes; ++i) {
       const Mode mode = weight_mode(i);

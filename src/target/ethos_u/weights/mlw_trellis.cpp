@@ -52,17 +52,21 @@ Group group_of(const Histogram& histogram, const Palette& palette) {
   return group;
 }
 
-/// Bits of all symbols in all states, a row per symbol.
-std::vector<uint16_t> table_of(const std::vector<Palette>& palettes,
+/// Bits of all symbols of the histogram in all states, a row per symbol.
+std::vector<uint16_t> table_of(const Histogram& histogram, const std::vector<Palette>& palettes,
                                const std::vector<Group>& groups) {
   const size_t states = palettes.size() * kLanes;
   std::vector<uint16_t> table(kSymbols * states, kUncodable);
-  for (size_t state = 0; state < states; ++state) {
-    const Group& group = groups[state / kLanes];
-    if (!group.used[state % kLanes]) continue;
-    const auto bits = symbol_bits(palettes[state / kLanes], group.modes[state % kLanes]);
-    for (size_t symbol = 0; symbol < kSymbols; ++symbol) {
-      table[symbol * states + state] = std::min<uint16_t>(bits[symbol], kUncodable);
+  for (size_t symbol = 0; symbol < kSymbols; ++symbol) {
+    const bool zero = symbol == 0 || symbol >= kFolded;
+    if (histogram.folded[zero ? 0 : symbol] == 0) continue;
+    uint16_t* row = table.data() + symbol * states;
+    for (size_t group = 0; group < groups.size(); ++group) {
+      const SymbolCost cost(palettes[group], static_cast<Symbol>(symbol));
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        const size_t state = group * kLanes + lane;
+        if (groups[group].used[lane]) row[state] = cost.bits(groups[group].modes[lane]);
+      }
     }
   }
   return table;
@@ -72,7 +76,7 @@ class Trellis {
  public:
   Trellis(const Histogram& histogram, const std::vector<Palette>& palettes) {
     for (const Palette& palette : palettes) groups_.push_back(group_of(histogram, palette));
-    table_ = table_of(palettes, groups_);
+    table_ = table_of(histogram, palettes, groups_);
     states_ = palettes.size() * kLanes;
     path_.assign(states_, kFar);
     cell_.assign(states_, 0);
@@ -178,24 +182,14 @@ int end_bits(const Palette& palette, const Mode& mode) {
 
 std::array<int64_t, kWeightModes> mode_bits(const Histogram& histogram, const Palette& palette) {
   const auto index = palette.indices();
-  const int width = palette.width();
-  std::array<int64_t, kWeightModes> bits = {}, unary = {};
+  IndexCount indices;
   for (size_t folded = palette.zero_runs ? 1 : 0; folded < kFolded; ++folded) {
-    const int64_t count = histogram.folded[folded];
-    if (count == 0) continue;
-    for (int i = 0; i < kWeightModes; ++i) {
-      const Mode mode = weight_mode(i);
-      const int one = index_bits(mode, width, index[folded]);
-      const auto at = static_cast<size_t>(i);
-      bits[at] += one >= kUncodable ? kNeverBits : one * count;
-      if (!mode.uncompressed) {
-        unary[at] += count * (mode.truncated ? 1 : (index[folded] >> mode.divisor) / 2 + 1);
-      }
-    }
+    if (histogram.folded[folded] > 0) indices.add(index[folded], histogram.folded[folded]);
   }
-  for (size_t i = 0; i < bits.size(); ++i) {
-    const int64_t over = unary[i] % kUnaryBits;
-    bits[i] = std::min(bits[i] + (over == 0 ? 0 : kUnaryBits - over), kNeverBits);
+  const int width = palette.width();
+  std::array<int64_t, kWeightModes> bits;
+  for (int i = 0; i < kWeightModes; ++i) {
+    bits[static_cast<size_t>(i)] = indices.bits(weight_mode(i), width);
   }
   return bits;
 }

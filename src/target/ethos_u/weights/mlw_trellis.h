@@ -29,7 +29,6 @@ inline constexpr size_t kCell = 16;
 
 /// Bits of a histogram in each of the weight modes, zero runs apart, with the unused end of the
 /// last chunk; kNeverBits if it cannot be.
-inline constexpr int64_t kNeverBits = int64_t{1} << 50;
 [[nodiscard]] std::array<int64_t, kWeightModes> mode_bits(const Histogram& histogram,
                                                           const Palette& palette);
 /// The cheapest mode of slices for a histogram, and their bits, headers included.
