@@ -231,6 +231,52 @@ bool Lowering::fusable(const ir::Op& lut) const {
   }
 }
 
+/// The value that `count` operands from `first` on are all the slices of, in their order.
+ValueId Lowering::split_value(const ir::Op& concat, size_t first, size_t* count) const {
+  const auto dim = static_cast<size_t>(concat.integer("dim"));
+  ValueId whole = ir::kNoValue;
+  int64_t end = 0;
+  for (*count = 0; first + *count < concat.inputs.size(); ++*count) {
+    const int producer = producers_[static_cast<size_t>(concat.inputs[first + *count])];
+    if (producer < 0) return ir::kNoValue;
+    const ir::Op& slice = graph_.ops()[static_cast<size_t>(producer)];
+    if (slice.kind != OpKind::slice || slice.integer("dim") != concat.integer("dim") ||
+        slice.integer("step") != 1 || slice.integer("start") != end ||
+        (whole != ir::kNoValue && slice.inputs[0] != whole)) {
+      return ir::kNoValue;
+    }
+    whole = slice.inputs[0];
+    end += type(slice.output).shape[dim];
+    if (end == type(whole).shape[dim]) {
+      ++*count;
+      return whole;
+    }
+  }
+  return ir::kNoValue;
+}
+
+void Lowering::place_parts(const ir::Op& op, const View& place) {
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  int64_t start = 0;
+  for (size_t i = 0; i < op.inputs.size();) {
+    size_t parts = 0;
+    const ValueId whole = split_value(op, i, &parts);
+    if (whole != ir::kNoValue && may_be_placed(whole, false)) {
+      const int64_t count = type(whole).shape[dim];
+      places_[static_cast<size_t>(whole)] = sliced_view(place, dim, start, count);
+      start += count;
+      i += parts;
+      continue;
+    }
+    const ValueId part = op.inputs[i++];
+    const int64_t count = type(part).shape[dim];
+    if (may_be_placed(part, false)) {
+      places_[static_cast<size_t>(part)] = sliced_view(place, dim, start, count);
+    }
+    start += count;
+  }
+}
+
 void Lowering::place_operands(const ir::Op& op) {
   std::optional<View>& place = places_[static_cast<size_t>(op.output)];
   const ValueId x = op.inputs[0];
@@ -239,15 +285,7 @@ void Lowering::place_operands(const ir::Op& op) {
     const auto element = element_of(whole.dtype);
     if (!element) return;
     if (!place) place = new_view(*element, whole.shape, default_order(whole.shape.size()));
-    const auto dim = static_cast<size_t>(op.integer("dim"));
-    int64_t start = 0;
-    for (const ValueId part : op.inputs) {
-      const int64_t count = type(part).shape[dim];
-      if (may_be_placed(part, false)) {
-        places_[static_cast<size_t>(part)] = sliced_view(*place, dim, start, count);
-      }
-      start += count;
-    }
+    place_parts(op, *place);
     return;
   }
   if (op.kind == OpKind::pad) {
