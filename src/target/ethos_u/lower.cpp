@@ -255,6 +255,22 @@ ValueId Lowering::split_value(const ir::Op& concat, size_t first, size_t* count)
   return ir::kNoValue;
 }
 
+/// Rows [N,C,L] that a convolution reads as an image lie with their channels inside.
+ir::DimOrder Lowering::wanted_order(ValueId value) const {
+  const ir::Shape& shape = type(value).shape;
+  if (shape.size() != 3) return default_order(shape.size());
+  for (const int user : consumers_[static_cast<size_t>(value)]) {
+    const ir::Op& reader = graph_.ops()[static_cast<size_t>(user)];
+    const ir::Shape& seen = type(reader.output).shape;
+    if (reader.kind != OpKind::reshape || seen.size() != 4 || seen[1] != shape[1]) continue;
+    for (const int next : consumers_[static_cast<size_t>(reader.output)]) {
+      const OpKind kind = graph_.ops()[static_cast<size_t>(next)].kind;
+      if (kind == OpKind::qconv2d || kind == OpKind::qconv2d16) return {0, 2, 1};
+    }
+  }
+  return default_order(shape.size());
+}
+
 void Lowering::place_parts(const ir::Op& op, const View& place) {
   const auto dim = static_cast<size_t>(op.integer("dim"));
   int64_t start = 0;
@@ -284,15 +300,14 @@ void Lowering::place_operands(const ir::Op& op) {
     const ir::Type& whole = type(op.output);
     const auto element = element_of(whole.dtype);
     if (!element) return;
-    if (!place) place = new_view(*element, whole.shape, default_order(whole.shape.size()));
+    if (!place) place = new_view(*element, whole.shape, wanted_order(op.output));
     place_parts(op, *place);
     return;
   }
   if (op.kind == OpKind::pad) {
     const auto element = element_of(type(op.output).dtype);
     if (!place && element) {
-      const ir::Shape& shape = type(op.output).shape;
-      place = new_view(*element, shape, default_order(shape.size()));
+      place = new_view(*element, type(op.output).shape, wanted_order(op.output));
     }
     if (place && may_be_placed(x, true)) {
       View inside = *place;

@@ -67,6 +67,7 @@ class Lowering {
   /// Where results shall lie: outputs, parts of concatenations, and what leads to them.
   Status choose_places();
   void place_operands(const ir::Op& op);
+  [[nodiscard]] ir::DimOrder wanted_order(ir::ValueId value) const;
   void place_parts(const ir::Op& concat, const View& place);
   ir::ValueId split_value(const ir::Op& concat, size_t first, size_t* count) const;
   bool may_be_placed(ir::ValueId value, bool alone) const;
