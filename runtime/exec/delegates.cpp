@@ -14,11 +14,6 @@ namespace pte = abi::pte;
 constexpr char kDelegateFields[] = "\4\4\4";
 constexpr char kReferenceFields[] = "\1\4";
 constexpr char kInlineFields[] = "\4";
-constexpr char kNamedDataFields[] = "\4\4";
-
-constexpr uint32_t aligned(uint32_t bytes) {
-  return (bytes + abi::kArenaAlignment - 1) & ~(abi::kArenaAlignment - 1);
-}
 
 /// The bytes that a delegate's reference leads to.
 Status find_payload(Checked& access, Position delegate, Region& payload) {
@@ -103,17 +98,14 @@ Status place(const Checked& access, const Model& model, uint32_t index, uint32_t
 }  // namespace
 
 Status DelegateSource::find_data(const uint8_t* key, uint32_t key_bytes, Region& found) const {
-  Verifier& verifier = access.verifier;
-  const Vector named = verifier.vector(access.program, pte::program::kNamedData, 2);
-  TableKind kind(kNamedDataFields);
-  for (uint32_t i = 0; i < named.count(); ++i) {
-    const Position data = verifier.table(named.item(i, 4), kind);
-    if (data == nullptr) return Status::kCorrupt;
-    const Vector name = verifier.vector(data, pte::named_data::kKey, 0);
+  NamedDataWalk walk(access);
+  Vector name;
+  uint32_t segment;
+  while (walk.next(name, segment)) {
     if (name.count() != key_bytes || std::memcmp(name.item(0, 1), key, key_bytes) != 0) continue;
-    return find_segment(access, scalar<uint32_t>(data, pte::named_data::kSegmentIndex), found);
+    return find_segment(access, segment, found);
   }
-  return Status::kMissingData;
+  return access.failed() ? Status::kCorrupt : Status::kMissingData;
 }
 
 kernels::Tensor DelegateArgs::tensor(uint32_t i) const {

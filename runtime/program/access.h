@@ -77,6 +77,29 @@ class Checked {
   TableKind allocation_{"\4\4\4"};
 };
 
+/// The named data of the file, one after the other.
+class NamedDataWalk {
+ public:
+  THIMBLE_INLINE explicit NamedDataWalk(Checked& access)
+      : access_(access),
+        named_(access.verifier.vector(access.program, abi::pte::program::kNamedData, 2)) {}
+  /// False behind the last one, or where the file is broken: access.failed() tells which.
+  THIMBLE_INLINE bool next(Vector& key, uint32_t& segment) {
+    if (at_ == named_.count()) return false;
+    const Position data = access_.verifier.table(named_.item(at_++, 4), kind_);
+    if (data == nullptr) return false;
+    key = access_.verifier.vector(data, abi::pte::named_data::kKey, 0);
+    segment = scalar<uint32_t>(data, abi::pte::named_data::kSegmentIndex);
+    return true;
+  }
+
+ private:
+  Checked& access_;
+  Vector named_;
+  uint32_t at_ = 0;
+  TableKind kind_{"\4\4"};
+};
+
 /// A Tensor with storage_offset, shape_dynamism or extra_tensor_info: writers leave out what is 0,
 /// so nearly none has one of them.
 inline bool is_unusual(const CheckedTable& tensor) {

@@ -23,14 +23,9 @@ constexpr char kPlanFields[] = "\4\4\4\4\4\4\4\4\4\4";
 constexpr char kChainFields[] = "\4\4\4\4";
 constexpr char kSegmentFields[] = "\10\10";
 constexpr char kSubsegmentFields[] = "\4\4";
-constexpr char kNamedDataFields[] = "\4\4";
 constexpr char kOperatorFields[] = "\4\4";
 constexpr char kInstructionFields[] = "\1\4";
 constexpr char kKernelCallFields[] = "\4\4";
-
-constexpr uint32_t aligned(uint32_t bytes) {
-  return (bytes + abi::kArenaAlignment - 1) & ~(abi::kArenaAlignment - 1);
-}
 
 /// The flatbuffer, and what follows it: empty if there is no extended header.
 Status split_file(Position file, uint32_t bytes, Region& program, Region& segments) {
@@ -118,13 +113,10 @@ THIMBLE_OUT_OF_LINE Status find_state(Region found, Image& image) {
 
 /// Our own entries of the named data; a file of another compiler has none.
 Status check_entries(Checked& access, Image& image) {
-  Verifier& verifier = access.verifier;
-  const Vector named = verifier.vector(access.program, pte::program::kNamedData, 2);
-  TableKind kind(kNamedDataFields);
-  for (uint32_t i = 0; i < named.count(); ++i) {
-    const Position data = verifier.table(named.item(i, 4), kind);
-    if (data == nullptr) return Status::kCorrupt;
-    const Vector key = verifier.vector(data, pte::named_data::kKey, 0);
+  NamedDataWalk walk(access);
+  Vector key;
+  uint32_t segment;
+  while (walk.next(key, segment)) {
     constexpr uint32_t kEntryBytes = sizeof abi::kEntryKey - 1;
     constexpr uint32_t kStateBytes = sizeof abi::kStateKey - 1;
     constexpr uint32_t kDelegatesBytes = sizeof abi::kDelegatesKey - 1;
@@ -135,9 +127,8 @@ Status check_entries(Checked& access, Image& image) {
                                                            : nullptr;
     if (wanted == nullptr || std::memcmp(key.item(0, 1), wanted, length) != 0) continue;
 
-    const auto index = scalar<uint32_t>(data, pte::named_data::kSegmentIndex);
     Region found;
-    Status status = find_segment(access, index, found);
+    Status status = find_segment(access, segment, found);
     if (status == Status::kOk && length == kEntryBytes) {
       status = check_entry(found, image.arena_bytes);
     } else if (status == Status::kOk && length == kStateBytes) {
@@ -147,7 +138,7 @@ Status check_entries(Checked& access, Image& image) {
     }
     if (status != Status::kOk) return status;
   }
-  return verifier.failed() ? Status::kCorrupt : Status::kOk;
+  return access.failed() ? Status::kCorrupt : Status::kOk;
 }
 
 /// "forward", or else the first plan.

@@ -3,6 +3,7 @@
 // tensors, scalars and instructions are decoded from the file each time they are needed, which
 // costs some 30 instructions per argument and no RAM.
 
+#include "abi/limits.h"
 #include "abi/status.h"
 #include "runtime/program/flatbuffer.h"
 
@@ -36,6 +37,10 @@ class Verifier;
 
 /// The bytes of a segment of the file.
 Status find_segment(Checked& access, uint32_t index, Region& found);
+
+constexpr uint32_t aligned(uint32_t bytes) {
+  return (bytes + abi::kArenaAlignment - 1) & ~(abi::kArenaAlignment - 1);
+}
 
 /// Verifies header, segments and all tables but the values, and sets `access` up for those.
 Status open_image(const void* file, size_t file_bytes, Checked& access, Image& image);

@@ -7,21 +7,18 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <set>
 
 #include "abi/ethos_u_payload.h"
-#include "driver/data.h"
 #include "formats/ethos_u/payload.h"
-#include "formats/npy/npy.h"
 #include "formats/pte/read.h"
 #include "formats/pte/write.h"
 #include "hostrun/host.h"
+#include "recorded.h"
 
 namespace thimble {
 namespace {
 
 namespace fs = std::filesystem;
-namespace npy = formats::npy;
 namespace pte = formats::pte;
 
 fs::path folder() {
@@ -30,56 +27,10 @@ fs::path folder() {
                           : fs::path(THIMBLE_SOURCE_DIR "/tests/data/executorch/ethos_u");
 }
 
-Bytes read_bytes(const fs::path& path) {
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
-  EXPECT_NE(file, nullptr) << path;
-  Bytes bytes(fs::file_size(path));
-  EXPECT_EQ(std::fread(bytes.data(), 1, bytes.size(), file), bytes.size());
-  std::fclose(file);
-  return bytes;
-}
-
-/// Entry `call` of an array whose first axis counts calls.
-ir::Tensor one(const ir::Tensor& all, size_t call) {
-  ir::Tensor tensor;
-  tensor.dtype = all.dtype;
-  tensor.shape.assign(all.shape.begin() + 1, all.shape.end());
-  const size_t bytes = all.bytes.size() / static_cast<size_t>(all.shape[0]);
-  tensor.bytes.assign(all.bytes.begin() + static_cast<std::ptrdiff_t>(call * bytes),
-                      all.bytes.begin() + static_cast<std::ptrdiff_t>((call + 1) * bytes));
-  return tensor;
-}
-
-struct Case {
-  std::string name;
-  Bytes bytes;
-  std::vector<std::vector<ir::Tensor>> inputs, outputs;  // [call][port]
-};
-
-Case read_case(const fs::path& path) {
-  Case c{path.stem().string(), read_bytes(path), {}, {}};
-  const auto arrays = npy::read_npz(fs::path(path).replace_extension(".npz"));
-  EXPECT_TRUE(arrays.ok()) << path;
-  if (!arrays.ok()) return c;
-  for (const auto& [name, array] : *arrays) {
-    const auto tensor = driver::to_tensor(array, name);
-    EXPECT_TRUE(tensor.ok()) << name;
-    if (!tensor.ok()) continue;
-    auto& calls = name.starts_with("input") ? c.inputs : c.outputs;
-    calls.resize(static_cast<size_t>(tensor->shape[0]));
-    for (size_t call = 0; call < calls.size(); ++call) calls[call].push_back(one(*tensor, call));
-  }
-  return c;
-}
+using Case = test::RecordedFile;
 
 std::vector<Case> cases() {
-  std::set<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(folder())) {
-    if (entry.path().extension() == ".pte") paths.insert(entry.path());
-  }
-  std::vector<Case> all;
-  for (const fs::path& path : paths) all.push_back(read_case(path));
-  return all;
+  return test::recorded_files_in(folder());
 }
 
 void expect_outputs(hostrun::HostModel& model, const Case& c) {
@@ -144,14 +95,14 @@ Bytes external(const Case& c) {
 }
 
 TEST(ExecuTorchEthosU, DataOutsideThePayloadIsFoundByItsKey) {
-  const Case c = read_case(folder() / "image_u55_128.pte");
+  const Case c = test::read_recorded(folder() / "image_u55_128.pte");
   auto model = hostrun::HostModel::load(external(c), c.name);
   ASSERT_TRUE(model.ok()) << model.error().message;
   expect_outputs(*model, c);
 }
 
 TEST(ExecuTorchEthosU, MissingDataIsNamed) {
-  const Case c = read_case(folder() / "image_u55_128.pte");
+  const Case c = test::read_recorded(folder() / "image_u55_128.pte");
   auto program = pte::read(external(c), c.name);
   ASSERT_TRUE(program.ok());
   program->named_data.pop_back();

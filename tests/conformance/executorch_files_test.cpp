@@ -14,20 +14,18 @@
 #include <tuple>
 
 #include "abi/pte_ops.h"
-#include "driver/data.h"
 #include "emit/lift.h"
 #include "emit/stock.h"
 #include "eval/evaluate.h"
-#include "formats/npy/npy.h"
 #include "formats/pte/read.h"
 #include "formats/pte/write.h"
 #include "hostrun/host.h"
+#include "recorded.h"
 
 namespace thimble {
 namespace {
 
 namespace fs = std::filesystem;
-namespace npy = formats::npy;
 
 /// How far the Python reference may be from the C++ kernels of ExecuTorch, whose semantics ours
 /// have, in steps of the output's scale; and how many outputs may differ.
@@ -52,55 +50,10 @@ fs::path folder() {
   return other != nullptr ? fs::path(other) : fs::path(THIMBLE_SOURCE_DIR "/tests/data/executorch");
 }
 
-/// A file with its recorded calls.
-struct Case {
-  std::string name;
-  Bytes bytes;
-  std::vector<std::vector<ir::Tensor>> inputs, outputs;  // [call][port]
-};
-
-Bytes read_bytes(const fs::path& path) {
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
-  EXPECT_NE(file, nullptr) << path;
-  Bytes bytes(fs::file_size(path));
-  EXPECT_EQ(std::fread(bytes.data(), 1, bytes.size(), file), bytes.size());
-  std::fclose(file);
-  return bytes;
-}
-
-/// Entry `call` of an array whose first axis counts calls.
-ir::Tensor one(const ir::Tensor& all, size_t call) {
-  ir::Tensor tensor;
-  tensor.dtype = all.dtype;
-  tensor.shape.assign(all.shape.begin() + 1, all.shape.end());
-  const size_t bytes = all.bytes.size() / static_cast<size_t>(all.shape[0]);
-  tensor.bytes.assign(all.bytes.begin() + static_cast<std::ptrdiff_t>(call * bytes),
-                      all.bytes.begin() + static_cast<std::ptrdiff_t>((call + 1) * bytes));
-  return tensor;
-}
+using Case = test::RecordedFile;
 
 std::vector<Case> cases() {
-  std::vector<Case> all;
-  std::set<fs::path> paths;
-  for (const auto& entry : fs::directory_iterator(folder())) {
-    if (entry.path().extension() == ".pte") paths.insert(entry.path());
-  }
-  for (const fs::path& path : paths) {
-    Case one_case{path.stem().string(), read_bytes(path), {}, {}};
-    const auto arrays = npy::read_npz(fs::path(path).replace_extension(".npz"));
-    EXPECT_TRUE(arrays.ok()) << path;
-    if (!arrays.ok()) continue;
-    for (const auto& [name, array] : *arrays) {
-      const auto tensor = driver::to_tensor(array, name);
-      EXPECT_TRUE(tensor.ok()) << name;
-      if (!tensor.ok()) continue;
-      auto& calls = name.starts_with("input") ? one_case.inputs : one_case.outputs;
-      calls.resize(static_cast<size_t>(tensor->shape[0]));
-      for (size_t call = 0; call < calls.size(); ++call) calls[call].push_back(one(*tensor, call));
-    }
-    all.push_back(std::move(one_case));
-  }
-  return all;
+  return test::recorded_files_in(folder());
 }
 
 void expect_near(const ir::Tensor& got, const ir::Tensor& expected, const Allowance& allowance) {

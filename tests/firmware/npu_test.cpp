@@ -3,8 +3,8 @@
 
 #include <cstring>
 #include <random>
-#include <set>
 
+#include "../unit/test_files.h"
 #include "abi/status.h"
 #include "formats/ethos_u/payload.h"
 #include "formats/pte/read.h"
@@ -22,21 +22,7 @@ constexpr Core kM55 = {"cortex-m55", "mps3-an547", Isa::kMve};
 constexpr size_t kCalls = 2;
 
 std::vector<fs::path> files() {
-  std::set<fs::path> paths;
-  const fs::path folder(THIMBLE_SOURCE_DIR "/tests/data/executorch/ethos_u");
-  for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".pte") paths.insert(entry.path());
-  }
-  return {paths.begin(), paths.end()};
-}
-
-Bytes bytes_of(const fs::path& path) {
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
-  EXPECT_NE(file, nullptr) << path;
-  Bytes bytes(fs::file_size(path));
-  EXPECT_EQ(std::fread(bytes.data(), 1, bytes.size(), file), bytes.size());
-  std::fclose(file);
-  return bytes;
+  return test::pte_files_in(THIMBLE_SOURCE_DIR "/tests/data/executorch/ethos_u");
 }
 
 ir::Tensor random_tensor(const hostrun::Port& port, std::mt19937& random) {
@@ -77,7 +63,7 @@ TEST(Npu, OutputsAreThoseOfThisMachine) {
   for (const fs::path& path : files()) {
     const std::string name = path.stem().string();
     SCOPED_TRACE(name);
-    const Bytes file = bytes_of(path);
+    const Bytes file = test::read_bytes(path);
     auto host = hostrun::HostModel::load(file, name);
     ASSERT_TRUE(host.ok()) << host.error().message;
     const hostrun::Interface& interface = host->interface();
@@ -109,7 +95,7 @@ TEST(Npu, OutputsAreThoseOfThisMachine) {
 /// Its results would lie where no memory is.
 TEST(Npu, AFaultIsAStatus) {
   const fs::path path = files().front();
-  auto program = formats::pte::read(bytes_of(path), "broken");
+  auto program = formats::pte::read(test::read_bytes(path), "broken");
   ASSERT_TRUE(program.ok());
   auto payload = formats::ethos_u::read_payload(program->delegate_blobs[0].bytes);
   ASSERT_TRUE(payload.ok());

@@ -9,10 +9,12 @@ that of the vendor's ahead-of-time compiler: EthosUQuantizer, convert, EthosUPar
 Exit 0 if all are made, 77 if ExecuTorch, Vela or the TOSA reference model is not installed.
 """
 
-import argparse
-import json
 import sys
+from functools import partial
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import executorch_make
 
 
 def networks():
@@ -21,14 +23,7 @@ def networks():
     from torch import nn
 
     F = nn.functional
-
-    def fresh(module, *shapes, count=6):
-        def make():
-            torch.manual_seed(11)
-            net = module().eval()
-            return net, [tuple(torch.randn(s) for s in shapes) for _ in range(count)]
-
-        return make
+    fresh = partial(executorch_make.fresh, seed=11, count=6)
 
     class Image(nn.Module):
         """Convolution, depthwise, residual add, pool, linear."""
@@ -168,19 +163,14 @@ def lower(judge, module, samples, npu, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("out", type=Path)
-    parser.add_argument("names", nargs="*")
-    args = parser.parse_args()
+    args = executorch_make.arguments(__doc__)
     try:
         import executorch.backends.arm.ethosu  # noqa: F401
-        import numpy as np
         import tosa_reference_model  # noqa: F401
         from ethosu.vela import vela  # noqa: F401
     except ImportError as error:
         print(f"skipped: {error}", file=sys.stderr)
         return 77
-    args.out.mkdir(parents=True, exist_ok=True)
     judge = Judge()
     judge.watch()
     table = networks()
@@ -188,14 +178,7 @@ def main():
         make, npu, options = table[name]
         module, samples = make()
         answers, pte = lower(judge, module, samples, npu, options)
-        arrays = {}
-        for i in range(len(samples[0])):
-            arrays[f"input_{i}"] = np.stack([sample[i].contiguous().numpy() for sample in samples[:3]])
-        for i in range(len(answers[0])):
-            arrays[f"output_{i}"] = np.stack([one[i].contiguous().numpy() for one in answers])
-        (args.out / f"{name}.pte").write_bytes(pte)
-        np.savez_compressed(args.out / f"{name}.npz", **arrays)
-        print(json.dumps({"name": name, "npu": npu, "bytes": len(pte)}), flush=True)
+        executorch_make.write_case(args.out, name, samples[:3], answers, pte, npu)
     return 0
 
 

@@ -35,14 +35,6 @@ def networks():
 
         return make
 
-    def fresh(module, *shapes, count=8, scale=1.0):
-        def make():
-            torch.manual_seed(7)
-            net = module().eval()
-            return net, [tuple(scale * torch.randn(s) for s in shapes) for _ in range(count)]
-
-        return make
-
     class Separable(nn.Module):
         """Depthwise with multiplier 1 and 2, pointwise, average pool."""
 
@@ -381,18 +373,48 @@ def run(module, samples):
     return results
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def arguments(description):
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
     parser.add_argument("out", type=Path)
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
+    args.out.mkdir(parents=True, exist_ok=True)
+    return args
+
+
+def write_case(out, name, samples, judge, pte, core):
+    """The file and its recorded calls; a line that says so."""
+    import numpy as np
+
+    arrays = {}
+    for kind, calls in (("input", samples), ("output", judge)):
+        for i in range(len(calls[0])):
+            arrays[f"{kind}_{i}"] = np.stack([call[i].contiguous().numpy() for call in calls])
+    (out / f"{name}.pte").write_bytes(pte)
+    np.savez_compressed(out / f"{name}.npz", **arrays)
+    print(json.dumps({"name": name, "core": core, "bytes": len(pte)}), flush=True)
+
+
+def fresh(module, *shapes, seed=7, count=8, scale=1.0):
+    """An untrained network, and calibration inputs."""
+
+    def make():
+        import torch
+
+        torch.manual_seed(seed)
+        net = module().eval()
+        return net, [tuple(scale * torch.randn(s) for s in shapes) for _ in range(count)]
+
+    return make
+
+
+def main():
+    args = arguments(__doc__)
     try:
         import executorch.backends.cortex_m.quantizer.quantizer  # noqa: F401
-        import numpy as np
     except ImportError as error:
         print(f"skipped: {error}", file=sys.stderr)
         return 77
-    args.out.mkdir(parents=True, exist_ok=True)
     table = networks()
     if not args.names:
         make_delegate(args.out / "delegates" / "demo.pte")
@@ -400,14 +422,7 @@ def main():
         make, core, explicit = table[name]
         module, samples = make()
         samples, judge, pte = lower(module, samples, core, explicit)
-        arrays = {}
-        for i in range(len(samples[0])):
-            arrays[f"input_{i}"] = np.stack([sample[i].contiguous().numpy() for sample in samples])
-        for i in range(len(judge[0])):
-            arrays[f"output_{i}"] = np.stack([one[i].contiguous().numpy() for one in judge])
-        (args.out / f"{name}.pte").write_bytes(pte)
-        np.savez_compressed(args.out / f"{name}.npz", **arrays)
-        print(json.dumps({"name": name, "core": core or "float32", "bytes": len(pte)}), flush=True)
+        write_case(args.out, name, samples, judge, pte, core or "float32")
     return 0
 
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Makes every network of executorch_make.py and runs executorch_files_test on the files.
+"""Makes every network of a script beside this one and runs a test on the files.
 
-    executorch_peer.py TEST_PROGRAM FOLDER
+    executorch_peer.py SCRIPT TEST_PROGRAM FOLDER VARIABLE
+
+VARIABLE is the environment's that tells the test where the files are.
 
 Exit 77 if ExecuTorch is not installed, else that of the test.
 """
@@ -13,13 +15,12 @@ from pathlib import Path
 
 
 def main():
-    program, folder = sys.argv[1:]
-    maker = Path(__file__).resolve().parent / "executorch_make.py"
+    script, program, folder, variable = sys.argv[1:]
+    maker = Path(__file__).resolve().parent / script
     made = subprocess.run([sys.executable, str(maker), folder])
     if made.returncode != 0:
         return made.returncode
-    environment = dict(os.environ, THIMBLE_EXECUTORCH_FILES=folder)
-    return subprocess.run([program], env=environment).returncode
+    return subprocess.run([program], env={**os.environ, variable: folder}).returncode
 
 
 if __name__ == "__main__":

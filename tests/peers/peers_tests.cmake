@@ -3,9 +3,15 @@
 set(THIMBLE_TORCH_PYTHON "" CACHE STRING "A Python with torch and executorch, for tests of peers")
 if(TARGET executorch_files_test AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_executorch
-           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_peer.py
-                   $<TARGET_FILE:executorch_files_test> ${CMAKE_CURRENT_BINARY_DIR}/executorch_files)
-  set_tests_properties(peers_executorch PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77)
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_peer.py executorch_make.py
+                   $<TARGET_FILE:executorch_files_test> ${CMAKE_CURRENT_BINARY_DIR}/executorch_files
+                   THIMBLE_EXECUTORCH_FILES)
+  add_test(NAME peers_executorch_ethos_u
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/executorch_peer.py executorch_ethos_u.py
+                   $<TARGET_FILE:executorch_ethos_u_test> ${CMAKE_CURRENT_BINARY_DIR}/executorch_ethos_u_files
+                   THIMBLE_ETHOS_U_FILES)
+  set_tests_properties(peers_executorch peers_executorch_ethos_u
+                       PROPERTIES LABELS peers TIMEOUT 1800 SKIP_RETURN_CODE 77)
 endif()
 
 # Vela, LiteRT and the TOSA reference model, where that Python has them: thousands of streams that

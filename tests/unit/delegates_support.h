@@ -4,24 +4,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdio>
-#include <filesystem>
-
 #include "formats/ethos_u/payload.h"
 #include "formats/pte/read.h"
 #include "hostrun/npu.h"
 #include "runtime_support.h"
+#include "test_files.h"
 
 namespace thimble::runtime_test {
 
 inline Bytes read_test_file(const std::string& name) {
-  const std::string path = THIMBLE_SOURCE_DIR "/tests/data/executorch/ethos_u/" + name;
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
-  EXPECT_NE(file, nullptr) << path;
-  Bytes bytes(std::filesystem::file_size(path));
-  EXPECT_EQ(std::fread(bytes.data(), 1, bytes.size(), file), bytes.size());
-  std::fclose(file);
-  return bytes;
+  return test::read_bytes(THIMBLE_SOURCE_DIR "/tests/data/executorch/ethos_u/" + name);
 }
 
 inline pte::Program read_test_program(const std::string& name) {
