@@ -215,13 +215,13 @@ Result<Report> inspect_payload(const Bytes& bytes, const std::string& label) {
   Report report;
   report.text = text::print(payload);
   report.json = {{"file", label},
-                 {"format", fmt::format("cop{}", payload.form)},
+                 {"format", fmt::format("cop{}", payload.header.form)},
                  {"configuration", hardware == nullptr ? Json(nullptr) : Json(hardware->name)},
-                 {"config", payload.config.word},
-                 {"id", payload.id},
-                 {"stream_offset", payload.stream_offset},
+                 {"config", payload.header.config},
+                 {"id", payload.header.id},
+                 {"stream_offset", payload.header.stream_offset},
                  {"stream_words", payload.stream.size()},
-                 {"stream", text::disassemble(payload.stream, payload.config.generation)}};
+                 {"stream", text::disassemble(payload.stream, payload.generation)}};
   return report;
 }
 

@@ -1,5 +1,6 @@
 #include "tools/model.h"
 
+#include <cstdlib>
 #include <utility>
 
 #include "driver/compile.h"
@@ -50,6 +51,15 @@ Result<Model> host_model(ByteView bytes, const std::string& label,
   return model;
 }
 
+/// The user's model of a board.
+Result<fs::path> fvp_program(const OpenOptions& options) {
+  if (options.profile) return bad_input("--profile: nothing that an FVP counts is read here");
+  const char* const named = std::getenv("THIMBLE_FVP");
+  if (!options.fvp.empty()) return options.fvp;
+  if (named != nullptr && *named != 0) return fs::path(named);
+  return bad_input("--on fvp: --fvp PROGRAM or the environment's THIMBLE_FVP names the model");
+}
+
 Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::Interface& interface,
                          const OpenOptions& options) {
   const std::string& named = options.target.empty() ? interface.target : options.target;
@@ -62,12 +72,20 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   qemu.target = std::string(target->name);
   qemu.count_instructions = options.count_instructions;
   qemu.profile = options.profile;
+  qemu.time_limit = std::chrono::seconds(options.time_limit);
+  if (options.on == "fvp") {
+    THIMBLE_TRY(qemu.fvp, fvp_program(options));
+  }
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
   THIMBLE_TRY(qemu.npu, hostrun::read_npu_needs(program, label));
-  THIMBLE_TRY(const std::string board, hostrun::qemu_board(qemu.target));
   Model model;
   model.label = label;
-  model.where = fmt::format("{} (QEMU {})", target->name, board);
+  if (qemu.fvp.empty()) {
+    THIMBLE_TRY(const std::string board, hostrun::qemu_board(qemu.target));
+    model.where = fmt::format("{} (QEMU {})", target->name, board);
+  } else {
+    model.where = fmt::format("{} ({})", target->name, qemu.fvp.filename().string());
+  }
   model.inputs = interface.inputs;
   model.outputs = interface.outputs;
   const bool simulated = !interface.foreign.empty();
@@ -76,7 +94,7 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
     Outcome outcome;
     outcome.outputs = std::move(run.outputs);
     outcome.arena_bytes_used = run.facts.arena_bytes;
-    outcome.qemu = std::move(run.facts);
+    if (qemu.fvp.empty()) outcome.qemu = std::move(run.facts);
     outcome.npu_simulated = simulated;
     return outcome;
   };
@@ -99,7 +117,7 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
     model.outputs = interface.outputs;
     return model;
   }
-  if (options.on != "qemu") {
+  if (options.on != "qemu" && options.on != "fvp") {
     std::vector<hostrun::NpuProfile> npu;
     if (options.profile) {
       THIMBLE_TRY(npu, hostrun::npu_profiles(program, label));
@@ -152,7 +170,7 @@ Result<Model> open_model(const fs::path& path, const OpenOptions& options) {
     return bad_input("{}: a .pte, .pt2 or .ir expected", label);
   }
   if (!options.on.empty() && options.on != "eval") {
-    return bad_input("{}: runs on eval only; host and qemu take a .pte", label);
+    return bad_input("{}: runs on eval only; host, qemu and fvp take a .pte", label);
   }
   THIMBLE_TRY(ir::Graph graph, read_graph(path, options));
   return evaluator_model(std::move(graph), label);

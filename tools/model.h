@@ -39,8 +39,10 @@ struct Model {
 };
 
 struct OpenOptions {
-  std::string on;                         // "host", "qemu", "eval"; empty: host for .pte, else eval
-  std::string target;                     // for files that name none
+  std::string on;             // "host", "qemu", "fvp", "eval"; empty: host for .pte, else eval
+  std::filesystem::path fvp;  // the program of "fvp"; empty: what THIMBLE_FVP names
+  int time_limit = 300;       // seconds, of qemu and fvp
+  std::string target;         // for files that name none
   bool count_instructions = false;        // on QEMU
   bool profile = false;                   // the same by operator; of an NPU its operations
   std::map<std::string, int64_t> shapes;  // open sizes of a .pt2

@@ -30,6 +30,8 @@ struct Arguments {
   std::vector<fs::path> inputs;
   fs::path output;
   std::string on;
+  fs::path fvp;
+  int time_limit = 300;
   std::string target;
   std::vector<std::string> shapes;
   bool steps = false;
@@ -72,6 +74,8 @@ Result<Ran> run_model(const Arguments& arguments) {
   }
   OpenOptions options;
   options.on = arguments.on;
+  options.fvp = arguments.fvp;
+  options.time_limit = arguments.time_limit;
   options.target = arguments.target;
   options.count_instructions = true;
   options.profile = arguments.profile;
@@ -226,7 +230,10 @@ void add_run(CLI::App& app, int* exit_code) {
   verb->add_option("--input", a.inputs, "One .npy per input, in order")->take_all();
   verb->add_option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");
   verb->add_option("--on", a.on, "Where; default: host for a .pte, eval for the others")
-      ->check(CLI::IsMember({"host", "qemu", "eval"}));
+      ->check(CLI::IsMember({"host", "qemu", "fvp", "eval"}));
+  verb->add_option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
+  verb->add_option("--time-limit", a.time_limit, "Seconds that a board may take")
+      ->check(CLI::PositiveNumber);
   verb->add_option("--target", a.target, "Target of a .pte that names none");
   verb->add_option("--shape", a.shapes, "NAME=N: an open size of a .pt2")->take_all();
   verb->add_flag("--steps", a.steps, "The first axis of each input is a series of calls");

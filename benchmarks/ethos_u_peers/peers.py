@@ -5,11 +5,11 @@
              [--config NAME]... [--point performance|size]... [--check] MODEL_FOLDER...
 
 A MODEL_FOLDER holds NAME.pt2 and calibrate.npz. Our compiler makes the .pte and, of the same
-integer graph, a .tflite that Vela compiles. Of both streams: cycles on our timeline, cycles by
-Vela's published formula read from the stream, SRAM, bytes of constants, seconds to compile (ours
-without calibration). Then ours again, held to the SRAM that Vela took.
-Run by a Python that has Vela (tests/peers/ethos_u). `--check`: exit 1 if a stream of ours takes
-more than 1.10 times Vela's cycles, by either measure, or more SRAM.
+integer graph, a .tflite that Vela compiles, or a .tosa if Vela refuses that. Of both streams:
+cycles on our timeline, cycles by Vela's published formula read from the stream, SRAM, bytes of
+constants, seconds to compile (ours without calibration). Then ours again, held to the SRAM that
+Vela took. Run by a Python that has Vela (tests/peers/ethos_u). `--check`: exit 1 if a stream of
+ours takes more than 1.10 times Vela's cycles, by either measure, or more SRAM.
 """
 
 import argparse
@@ -74,7 +74,7 @@ def ours(options, folder, config, point, budget=None):
     out.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
         [options.thimble, "compile", str(folder / f"{name}.pt2"), "--target", config,
-         "--calibrate", str(folder / "calibrate.npz"), "--emit", "pte,tflite", "--out-dir",
+         "--calibrate", str(folder / "calibrate.npz"), "--emit", "pte,tflite,tosa", "--out-dir",
          str(out), "--optimize", POINTS[point][0], "--io", "int8", "--json",
          *(["--memory", f"sram={budget}"] if budget is not None else [])],
         capture_output=True, text=True)
@@ -96,19 +96,27 @@ def ours(options, folder, config, point, budget=None):
     figures.seconds = report["compile_seconds"] - report["calibrate_seconds"]
     left = [op for op in report["ops"]
             if op["engine"] != config and "quantize" not in op["op"]]
-    return figures, out / f"{name}.tflite", len(left)
+    return figures, out / name, len(left)
 
 
 def theirs(options, network, config, point):
-    made = vela_run.run(config, network, options.work / "vela",
-                        ("--optimise", POINTS[point][1]))
+    extra = ("--optimise", POINTS[point][1])
+    try:
+        made = vela_run.run(config, f"{network}.tflite", options.work / "vela", extra)
+        form = ""
+    except vela_run.Refused as first:
+        try:
+            made = vela_run.run(config, f"{network}.tosa", options.work / "vela", extra)
+        except vela_run.Refused as second:
+            raise vela_run.Refused(f"TFLite: {str(first)[:110]} TOSA: {str(second)[:110]}")
+        form = " (TOSA)"
     figures = Figures()
     figures.add_stream(options, made.commands, config)
     dedicated = vela_run.SYSTEMS[config.split("-")[1]][1].startswith("Dedicated")
     figures.sram = made.fast_size if dedicated else made.scratch_size
     figures.constants = len(made.weights)
     figures.seconds = made.seconds
-    return figures
+    return figures, form
 
 
 def ratio(a, b):
@@ -166,12 +174,12 @@ def main():
             for point in options.point or POINTS:
                 try:
                     a, network, left = ours(options, folder, config, point)
-                    b = theirs(options, network, config, point)
+                    b, form = theirs(options, network, config, point)
                 except vela_run.Refused as reason:
-                    print(f"| {folder.name} | {config} | {point} | {str(reason)[:160]} |")
+                    print(f"| {folder.name} | {config} | {point} | {str(reason)[:240]} |")
                     continue
                 held = held_to(options, folder, config, a.beside, b)
-                good = row(folder.name, config, point, a, b, left, held) and good
+                good = row(folder.name + form, config, point, a, b, left, held) and good
     return 1 if options.check and not good else 0
 
 

@@ -3,9 +3,9 @@
 //
 //   ethos_u_weights [--each] FOLDER...
 
-#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -73,7 +73,7 @@ Result<Weights> decode(const ethos_u::Config& config, const Convolution& convolu
 }
 
 Result<Requantize> scales(const ethos_u::Config& config, const Convolution& convolution,
-                          Weights* weights) {
+                          Weights* weights, bool* comparable) {
   Requantize requantize;
   const std::vector<sim::Bytes> streams = views(convolution.scales);
   for (uint32_t channel = 0; channel < convolution.operation.ofm.depth; ++channel) {
@@ -84,7 +84,8 @@ Result<Requantize> scales(const ethos_u::Config& config, const Convolution& conv
       return bad_input("word {}, channel {}: {}", convolution.word, channel, sim::to_text(status));
     }
     weights->bias.push_back(record.bias);
-    requantize.multiplier.push_back(static_cast<int32_t>(record.multiplier));
+    if (record.multiplier > INT32_MAX) *comparable = false;  // 2^31 and more is not the compiler's
+    requantize.multiplier.push_back(static_cast<int32_t>(record.multiplier & INT32_MAX));
     requantize.shift.push_back(record.shift);
   }
   return requantize;
@@ -114,16 +115,17 @@ WeightOptions options_of(const ethos_u::Config& config, const sim::KernelOperati
 /// Scale streams must be equal in every byte, weights must not be longer.
 Result<Sum> compare(const ethos_u::Config& config, const Convolution& convolution) {
   THIMBLE_TRY(Weights weights, decode(config, convolution));
-  THIMBLE_TRY(const Requantize requantize, scales(config, convolution, &weights));
+  bool comparable = true;
+  THIMBLE_TRY(const Requantize requantize, scales(config, convolution, &weights, &comparable));
   const WeightOptions options = options_of(config, convolution.operation);
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   THIMBLE_TRY(const EncodedWeights encoded, encode(weights, requantize, options));
-  const auto end = std::chrono::steady_clock::now();
+  const std::clock_t end = std::clock();
   target::ethos_u::WeightEncoder encoder(weights, requantize);
   THIMBLE_TRY(const auto estimate, encoder.estimate(options, 0, weights.out));
   Sum sum;
   sum.weights = static_cast<int64_t>(weights.values.size());
-  sum.seconds = std::chrono::duration<double>(end - begin).count();
+  sum.seconds = static_cast<double>(end - begin) / CLOCKS_PER_SEC;
   const auto& slice = encoded.slices[0];
   for (size_t core = 0; core < convolution.weights.size(); ++core) {
     const int64_t theirs = static_cast<int64_t>(convolution.weights[core].size());
@@ -134,7 +136,7 @@ Result<Sum> compare(const ethos_u::Config& config, const Convolution& convolutio
     sum.larger += ours > theirs ? 1 : 0;
     ++sum.streams;
   }
-  for (size_t core = 0; core < convolution.scales.size(); ++core) {
+  for (size_t core = 0; comparable && core < convolution.scales.size(); ++core) {
     const auto& range = slice.scales[core];
     const auto& theirs = convolution.scales[core];
     if (static_cast<size_t>(range.length) > theirs.size() ||

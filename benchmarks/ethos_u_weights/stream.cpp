@@ -8,6 +8,7 @@
 #include <set>
 #include <sstream>
 
+#include "npu/ethos_u/isa/driver_payload.h"
 #include "npu/ethos_u/isa/isa.h"
 
 namespace thimble::ethos_u_weights {
@@ -23,26 +24,18 @@ Result<Bytes> read_file(const std::string& path) {
   return Bytes(std::istreambuf_iterator<char>(file), {});
 }
 
-/// Words between the payload's header and its end: the tag with id 2 has their count.
 Result<std::vector<uint32_t>> stream_words(const Bytes& payload) {
-  std::vector<uint32_t> words(payload.size() / 4);
+  DriverPayload found;
+  if (!read_driver_payload(payload.data(), static_cast<uint32_t>(payload.size()), found)) {
+    return bad_input("the payload cannot be read");
+  }
+  std::vector<uint32_t> words(found.stream_words);
   for (size_t i = 0; i < words.size(); ++i) {
     for (size_t byte = 0; byte < 4; ++byte) {
-      words[i] |= uint32_t{payload[i * 4 + byte]} << (8 * byte);
+      words[i] |= uint32_t{payload[found.stream_offset + i * 4 + byte]} << (8 * byte);
     }
   }
-  constexpr uint32_t kCop1 = 0x31504F43;
-  if (words.empty() || words[0] != kCop1) return bad_input("the payload is not COP1");
-  for (size_t i = 1; i < words.size(); ++i) {
-    const uint32_t id = words[i] & 0xFF;
-    if (id == 1) i += 2;
-    if (id != 2) continue;
-    const size_t count = (words[i] >> 16) | (words[i] & 0xFF00) << 8;
-    if (i + 1 + count > words.size()) return bad_input("the payload ends in its stream");
-    return std::vector<uint32_t>(words.begin() + static_cast<ptrdiff_t>(i + 1),
-                                 words.begin() + static_cast<ptrdiff_t>(i + 1 + count));
-  }
-  return bad_input("the payload has no stream");
+  return words;
 }
 
 /// Registers, constants and the DMAs that bring constants to other regions.

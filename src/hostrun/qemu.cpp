@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/process.h"
+#include "hostrun/fvp.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -124,46 +125,79 @@ class Boot {
       return bad_input("{}: not found; building Thimble with arm-none-eabi-g++ installed makes it",
                        image.string());
     }
-    THIMBLE_TRY(const std::string machine, qemu_board(options_.target));
-    std::string firmware = "enable=on,target=native,arg=runner";
-    if (options_.npu) {
-      firmware += fmt::format(",arg=-n,arg={},arg={},arg={}", options_.npu->config->name,
-                              options_.npu->workspace_bytes, options_.npu->fast_bytes);
+    const std::vector<std::string> words = firmware_words(profile);
+    if (!options_.fvp.empty()) {
+      THIMBLE_CHECK(launch(fvp_command(options_.fvp, image, folder_, words, options_.npu)));
+    } else {
+      THIMBLE_TRY(std::vector<std::string> command, qemu_command(image, words));
+      if (counts(profile, plugin)) {
+        command.insert(command.end(), {"-plugin", plugin.string() + ",out=counts", "-d", "plugin"});
+      }
+      THIMBLE_CHECK(launch(command));
+      counts_ = counts(profile, plugin) ? parse_lines(read_text(folder_ / "counts")) : Lines();
     }
-    if (profile) firmware += ",arg=-p";
-    firmware += ",arg=model.pte";
-    for (size_t i = 0; i < interface_.inputs.size(); ++i) firmware += fmt::format(",arg=in_{}", i);
-    firmware += ",arg=out";
-    std::vector<std::string> command = {"qemu-system-arm", "-M",       machine,
-                                        "-nographic",      "-monitor", "none",
-                                        "-serial",         "none",     "-semihosting-config",
-                                        firmware,          "-kernel",  image.string()};
-    const bool count = (options_.count_instructions || profile) && fs::exists(plugin);
-    if (count) {
-      command.insert(command.end(), {"-plugin", plugin.string() + ",out=counts", "-d", "plugin"});
-    }
-    THIMBLE_CHECK(launch(command));
     report_ = parse_lines(read_text(folder_ / "out.txt"));
-    counts_ = count ? parse_lines(read_text(folder_ / "counts")) : Lines();
-    return ok();
+    return ended_well();
   }
 
   [[nodiscard]] const Lines& report() const { return report_; }
   [[nodiscard]] const Lines& counts() const { return counts_; }
 
  private:
+  [[nodiscard]] bool counts(bool profile, const fs::path& plugin) const {
+    return (options_.count_instructions || profile) && fs::exists(plugin);
+  }
+
+  /// The firmware's own command line.
+  [[nodiscard]] std::vector<std::string> firmware_words(bool profile) const {
+    std::vector<std::string> words = {"runner"};
+    if (options_.npu) {
+      const bool simulated = options_.fvp.empty();
+      words.insert(words.end(), {simulated ? "-n" : "-m", options_.npu->config->name});
+      if (simulated) words.push_back(std::to_string(options_.npu->workspace_bytes));
+      words.push_back(std::to_string(options_.npu->fast_bytes));
+    }
+    if (profile) words.emplace_back("-p");
+    words.emplace_back("model.pte");
+    for (size_t i = 0; i < interface_.inputs.size(); ++i) words.push_back(fmt::format("in_{}", i));
+    words.emplace_back("out");
+    return words;
+  }
+
+  [[nodiscard]] Result<std::vector<std::string>> qemu_command(
+      const fs::path& image, const std::vector<std::string>& words) const {
+    THIMBLE_TRY(const std::string machine, qemu_board(options_.target));
+    std::string firmware = "enable=on,target=native";
+    for (const std::string& word : words) firmware += ",arg=" + word;
+    return std::vector<std::string>{"qemu-system-arm", "-M",       machine,
+                                    "-nographic",      "-monitor", "none",
+                                    "-serial",         "none",     "-semihosting-config",
+                                    firmware,          "-kernel",  image.string()};
+  }
+
+  /// Emulators differ in what they exit with; the report's last line does not.
+  [[nodiscard]] Status ended_well() const {
+    const auto status = report_.find("status");
+    if (status != report_.end() && !status->second.empty() && status->second[0] == "0") return ok();
+    return bad_input("{}: {} {}: it ended without a result", label_, options_.target, under());
+  }
+
+  [[nodiscard]] std::string under() const {
+    return options_.fvp.empty() ? "under QEMU" : "in " + options_.fvp.filename().string();
+  }
+
   Status launch(const std::vector<std::string>& command) {
     base::ProcessOptions process;
     process.folder = folder_;
     process.time_limit = options_.time_limit;
     THIMBLE_TRY(const base::ProcessResult result, base::run_process(command, process));
     if (result.timed_out) {
-      return bad_input("{}: {} under QEMU: not finished after {} s", label_, options_.target,
+      return bad_input("{}: {} {}: not finished after {} s", label_, options_.target, under(),
                        options_.time_limit.count());
     }
     if (result.exit_code == 0) return ok();
     const std::string said = result.output.substr(0, result.output.find('\n'));
-    return bad_input("{}: {} under QEMU: exit code {}: {}", label_, options_.target,
+    return bad_input("{}: {} {}: exit code {}: {}", label_, options_.target, under(),
                      result.exit_code, said);
   }
 
@@ -236,6 +270,7 @@ Result<std::string> qemu_board(std::string_view target) {
 Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label, const Interface& interface,
                             std::span<const std::vector<ir::Tensor>> calls,
                             const QemuOptions& options) {
+  if (!options.fvp.empty()) THIMBLE_CHECK(check_fvp(options.target, options.npu));
   THIMBLE_TRY(const TemporaryFolder folder, TemporaryFolder::make());
   THIMBLE_CHECK(write_file(folder.path() / "model.pte", pte));
   THIMBLE_CHECK(write_inputs(folder.path(), label, interface, calls));

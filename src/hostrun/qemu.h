@@ -1,11 +1,13 @@
 #pragma once
 // A `.pte` on an emulated Cortex-M: the firmware image of the target's board (firmware/apps/runner)
-// under qemu-system-arm, with instructions counted by our plugin. Inputs and outputs travel as
+// under qemu-system-arm, with instructions counted by our plugin, or in a model of Arm's that the
+// user names (fvp.h). Inputs and outputs travel as
 // files of a temporary folder, which is always removed. The images lie in `firmware/` beside the
 // program.
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
@@ -25,6 +27,7 @@ struct QemuOptions {
   bool count_instructions = true;
   bool profile = false;  // count by operator too, in a run of its own
   std::chrono::seconds time_limit{300};
+  std::filesystem::path fvp;    // in the place of QEMU; it counts nothing
   std::optional<NpuNeeds> npu;  // of the file, see npu.h
 };
 

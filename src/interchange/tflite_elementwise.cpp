@@ -99,7 +99,7 @@ Status TfliteLowering::table() {
   const int x = layouts_.get(operand(0), order);
   const int whole = emit(Op::kCast, formats::tflite::CastOptions{DType::kInt8, DType::kInt32}, {x},
                          make(out, DType::kInt32, ".code"));
-  const int place = emit(Op::kAdd, ActivationOptions{}, {whole, constants({1}, {128})},
+  const int place = emit(Op::kAdd, ActivationOptions{}, {whole, constants({}, {128})},
                          make(out, DType::kInt32, ".place"));
   const int entries = make_result({256});
   at(entries).name += ".table";

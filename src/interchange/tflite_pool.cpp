@@ -145,7 +145,6 @@ Status TfliteLowering::extreme() {
     axes.push_back(Layouts::position(order, dim));
     kept[static_cast<size_t>(dim)] = 1;
   }
-  if (at(x).scale.empty() && at(x).type != DType::kInt32) return refuse("its operand has no scale");
   const int list = constants({static_cast<int64_t>(axes.size())}, axes);
   const Shape there = Layouts::in_order(kept, order);
   int made = emit(op_->kind == OpKind::amax ? Op::kReduceMax : Op::kReduceMin,

@@ -4,7 +4,7 @@
 //   THIMBLE_ETHOS_U_CASE="qconv2d int8 17" ethos_u_ops_test --gtest_filter='*u55_128'
 //
 // repeats one case; THIMBLE_ETHOS_U_EACH is how many of each operator (and of whole regions,
-// "region") a configuration gets.
+// "region") a configuration gets, of as many as THIMBLE_ETHOS_U_SEEDS seeds have.
 
 #include <gtest/gtest.h>
 
@@ -50,6 +50,7 @@ class EthosUOps : public testing::TestWithParam<Config> {
       std::istringstream(text) >> wanted_op_ >> wanted_source_ >> wanted_seed_;
     }
     if (const char* text = std::getenv("THIMBLE_ETHOS_U_EACH")) each_ = std::atoi(text);
+    if (const char* text = std::getenv("THIMBLE_ETHOS_U_SEEDS")) seeds_ = std::stoul(text);
   }
 
   void offer(const std::string& name, const std::string& source, uint64_t seed,
@@ -97,15 +98,15 @@ class EthosUOps : public testing::TestWithParam<Config> {
 
   std::string wanted_op_, wanted_source_;
   uint64_t wanted_seed_ = 0;
-  int each_ = 6;
+  int each_ = 20;
+  uint64_t seeds_ = 400;
   std::map<std::string, int> ran_, refused_, failed_;
   std::map<std::string, std::string> reasons_;
 };
 
 TEST_P(EthosUOps, SimulatorEqualsEvaluator) {
   if (!wanted_op_.empty()) return all(wanted_source_, wanted_seed_);
-  constexpr uint64_t kSeeds = 400;
-  for (uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (uint64_t seed = 0; seed < seeds_; ++seed) {
     for (const char* source : {"shaped", "int8", "int16", "moved"}) all(source, seed);
   }
   for (const ir::OpKind kind : table_operators()) {
@@ -116,6 +117,45 @@ TEST_P(EthosUOps, SimulatorEqualsEvaluator) {
   }
   std::cout << "region: " << ran_["region"] << " ran, " << failed_["region"] << " failed, "
             << refused_["region"] << " refused " << reasons_["region"] << "\n";
+}
+
+/// A refusal names the operator, the NPU, the value and the limit.
+TEST_P(EthosUOps, RefusalsSayWhy) {
+  struct Refused {
+    const char* graph;
+    std::vector<const char*> words;
+    bool on_u85 = true;
+  };
+  const Refused kCases[] = {
+      {"graph @forward { input %x: i8[1,5000] %y = qsoftmax(%x) {dim=1, mult=1073741824, shift=20, "
+       "diff_min=-1984} output %y }",
+       {"qsoftmax", "row_elements", "5000", "4095"}},
+      {"graph @forward { input %x: i8[4,4] %y = argmax(%x) {dim=1} output %y }", {"argmax", "i64"}},
+      {"graph @forward { input %a: i8[300,200] input %b: i8[200,300] %y = qmatmul(%a, %b) {a_zp=0, "
+       "b_zp=0, y_zp=0, mult=1073741824, shift=-8} output %y }",
+       {"qmatmul", "products", "18000000", "1048576"},
+       false},
+      {"graph @forward { input %a: i16[1,8] input %b: i16[1,8] %y = qadd16(%a, %b) "
+       "{a_mult=1610612737, "
+       "a_shift=0, b_mult=1610612739, b_shift=0, y_mult=1073741824, y_shift=-14} output %y }",
+       {"qadd16", "1610612737", "1610612739", "one must be 1/2"},
+       false},
+      {"graph @forward { input %x: i8[2,16] %y = qlayer_norm(%x, _, _) {dims=1, eps=1, y_zp=0, "
+       "mult=1073741824, shift=-8} output %y }",
+       {"qlayer_norm", "64 bits"}},
+  };
+  const bool u85 = GetParam().generation == thimble::ethos_u::Generation::kU85;
+  for (const Refused& one : kCases) {
+    const auto graph = ir::parse(one.graph, "case");
+    ASSERT_TRUE(graph.ok()) << graph.error().message;
+    const auto verdict = target::ethos_u::legal(*graph, graph->ops()[0], GetParam());
+    EXPECT_EQ(verdict.legal, u85 && !one.on_u85) << one.graph << verdict.reason;
+    if (verdict.legal) continue;
+    EXPECT_NE(verdict.reason.find(GetParam().name), std::string::npos) << verdict.reason;
+    for (const char* word : one.words) {
+      EXPECT_NE(verdict.reason.find(word), std::string::npos) << word << " in " << verdict.reason;
+    }
+  }
 }
 
 std::string test_name(const testing::TestParamInfo<Config>& info) {

@@ -45,6 +45,10 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME e2e_ethos_u_quantized
            COMMAND python3 ${here}/ethos_u_quantized_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
   list(APPEND e2e_tests e2e_ethos_u_quantized)
+  # A stand-in for the FVP of a Corstone-300.
+  add_test(NAME e2e_fvp
+           COMMAND python3 ${here}/fvp_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/hello_sin)
+  list(APPEND e2e_tests e2e_fvp)
   list(APPEND e2e_tests e2e_executorch e2e_corpus e2e_cli e2e_patches e2e_report)
   set_tests_properties(${e2e_tests} PROPERTIES LABELS e2e TIMEOUT 600)
 endif()

@@ -1,3 +1,8 @@
-add_executable(hazard_experiment ${CMAKE_CURRENT_LIST_DIR}/hazard_experiment.cpp
-                                 ${CMAKE_CURRENT_LIST_DIR}/npu_case.cpp)
-target_link_libraries(hazard_experiment PRIVATE thimble_options thimble_ethos_u_sim)
+# Waits and block dependencies taken out of streams that another compiler made (tests/data/ethos_u).
+if(THIMBLE_TESTS)
+  add_executable(hazard_experiment ${CMAKE_CURRENT_LIST_DIR}/hazard_experiment.cpp)
+  target_link_libraries(hazard_experiment PRIVATE thimble_npu_case)
+  add_test(NAME npu_hazard_experiment
+           COMMAND hazard_experiment ${CMAKE_SOURCE_DIR}/tests/data/ethos_u)
+  set_tests_properties(npu_hazard_experiment PROPERTIES LABELS unit TIMEOUT 600)
+endif()

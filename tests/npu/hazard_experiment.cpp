@@ -1,7 +1,8 @@
-// hazard_experiment [--verbose] CASEDIR...: is the hazard checker right about streams that somebody
+// hazard_experiment [--verbose] FOLDER...: is the hazard checker right about streams that somebody
 // else made?
 //
-// Of each case, every KERNEL_WAIT and DMA_WAIT is deleted and the BLOCKDEP of every kernel raised
+// A folder is a case (case.h), or holds archives of cases; those that wait for both engines count.
+// Of each, every KERNEL_WAIT and DMA_WAIT is deleted and the BLOCKDEP of every kernel raised
 // by one, one change at a time. The checker judges the changed stream, and the adversarial modes
 // run it (sim/adversary.h). Where a mode gives another output byte, or a fault, the checker must
 // have named a hazard; of the unchanged stream, no mode may change a byte and the checker must name
@@ -10,21 +11,65 @@
 // A hazard that changes no byte is not a mistake: the data happened to be the same, or the bytes
 // that were read too early do not reach an output.
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
+#include "case.h"
 #include "npu/ethos_u/sim/adversary.h"
 #include "npu/ethos_u/sim/decode.h"
 #include "npu/ethos_u/sim/hazard.h"
-#include "npu_case.h"
 
 namespace {
 
 namespace ethos_u = thimble::ethos_u;
 namespace sim = thimble::ethos_u::sim;
-using thimble::npu_test::Case;
-using thimble::npu_test::Run;
+namespace testing = thimble::ethos_u::testing;
+using Bytes = testing::Bytes;
 using Stream = std::vector<uint32_t>;
+
+struct Case : testing::Case {
+  std::string name;
+};
+
+/// Memory of its own for one run, aligned as the driver aligns it.
+class Run {
+ public:
+  Run(const Case& c, const Stream& stream) : case_(c), stream_(stream), regions_(sim::kRegions) {
+    for (uint32_t i = 0; i < sim::kRegions; ++i) {
+      regions_[i].resize(c.regions[i].size() / 8 + 2);
+      std::memcpy(regions_[i].data(), c.regions[i].data(), c.regions[i].size());
+    }
+  }
+  sim::Job job(std::vector<uint64_t>& workspace) {
+    sim::Job job;
+    job.config = case_.config;
+    job.words = stream_.data();
+    job.word_count = static_cast<uint32_t>(stream_.size());
+    for (uint32_t i = 0; i < sim::kRegions; ++i) {
+      job.regions[i] = {reinterpret_cast<uint8_t*>(regions_[i].data()), case_.regions[i].size(),
+                        case_.read_only[i]};
+    }
+    job.workspace = reinterpret_cast<uint8_t*>(workspace.data());
+    job.workspace_bytes = workspace.size() * 8;
+    return job;
+  }
+  /// Bytes of all outputs.
+  [[nodiscard]] Bytes outputs() const {
+    Bytes bytes;
+    for (const testing::Expected& output : case_.outputs) {
+      const auto* data = reinterpret_cast<const uint8_t*>(regions_[output.region].data());
+      bytes.insert(bytes.end(), data + output.offset, data + output.offset + output.bytes.size());
+    }
+    return bytes;
+  }
+
+ private:
+  const Case& case_;
+  const Stream& stream_;
+  std::vector<std::vector<uint64_t>> regions_;
+};
 
 enum class Kind { kKernelWait, kDmaWait, kBlockDependency };
 constexpr const char* kKindNames[] = {"KERNEL_WAIT", "DMA_WAIT", "BLOCKDEP"};
@@ -46,15 +91,15 @@ uint32_t block_dependency_most(const Case& c) {
 
 /// One change at a time. False: the stream has branches, whose offsets a change would move.
 bool changes_of(const Case& c, std::vector<Change>* changes) {
-  sim::Decoder decoder(*c.config, c.stream.data(), static_cast<uint32_t>(c.stream.size()));
+  sim::Decoder decoder(*c.config, c.words.data(), static_cast<uint32_t>(c.words.size()));
   constexpr auto kBlockdep = static_cast<uint16_t>(ethos_u::Reg0::BLOCKDEP);
   sim::Step step;
   while (decoder.next(&step).none() && step.kind != sim::StepKind::kStop) {
-    const auto at = c.stream.begin() + step.word;
-    Stream stream(c.stream.begin(), at);
+    const auto at = c.words.begin() + step.word;
+    Stream stream(c.words.begin(), at);
     if (step.kind == sim::StepKind::kBranch) return false;
     if (step.kind == sim::StepKind::kKernelWait || step.kind == sim::StepKind::kDmaWait) {
-      stream.insert(stream.end(), at + 1, c.stream.end());
+      stream.insert(stream.end(), at + 1, c.words.end());
       const bool kernels = step.kind == sim::StepKind::kKernelWait;
       changes->push_back(
           {kernels ? Kind::kKernelWait : Kind::kDmaWait, step.word, std::move(stream)});
@@ -63,7 +108,7 @@ bool changes_of(const Case& c, std::vector<Change>* changes) {
       stream.push_back(ethos_u::word0(kBlockdep, step.kernel.blockdep + 1U));
       stream.push_back(*at);
       stream.push_back(ethos_u::word0(kBlockdep, step.kernel.blockdep));
-      stream.insert(stream.end(), at + 1, c.stream.end());
+      stream.insert(stream.end(), at + 1, c.words.end());
       changes->push_back({Kind::kBlockDependency, step.word, std::move(stream)});
     }
   }
@@ -87,11 +132,11 @@ class Experiment {
  public:
   explicit Experiment(const Case& c) : case_(c) {
     size_t bytes = 0;
-    const auto words = static_cast<uint32_t>(c.stream.size());
-    fault_ = sim::workspace_bytes(*c.config, c.stream.data(), words, &bytes);
+    const auto words = static_cast<uint32_t>(c.words.size());
+    fault_ = sim::workspace_bytes(*c.config, c.words.data(), words, &bytes);
     workspace_.resize(bytes / 8 + 1);
     if (!fault_.none()) return;
-    const Run run(c, c.stream);
+    Run run(c, c.words);
     const sim::Job job = run.job(workspace_);
     fault_ = sim::adversary_bytes(job, &bytes);
     memory_.resize(bytes / 8 + 1);
@@ -102,7 +147,7 @@ class Experiment {
 
   /// Whether a mode sees another result than the stream as it was.
   bool changes(const Stream& stream, sim::Adversary mode) {
-    const Run run(case_, stream);
+    Run run(case_, stream);
     const sim::Fault fault = sim::run_adversary(
         run.job(workspace_), mode, reinterpret_cast<uint8_t*>(memory_.data()), memory_.size() * 8);
     return !fault.none() || run.outputs() != expected_;
@@ -130,14 +175,14 @@ constexpr sim::Adversary kModes[] = {sim::Adversary::kLateWrites, sim::Adversary
 
 /// False if the unchanged stream is not clean.
 bool clean(const Case& c, Experiment& experiment) {
-  const Verdict verdict = check(c, c.stream);
+  const Verdict verdict = check(c, c.words);
   if (verdict.hazard) {
     std::printf("%s: word %u against %u: %s\n", c.name.c_str(), verdict.first.word,
                 verdict.first.other_word, verdict.first.detail);
     return false;
   }
   for (const sim::Adversary mode : kModes) {
-    if (!experiment.changes(c.stream, mode)) continue;
+    if (!experiment.changes(c.words, mode)) continue;
     std::printf("%s: mode %d changes an output of the stream as it is\n", c.name.c_str(),
                 static_cast<int>(mode));
     return false;
@@ -197,36 +242,74 @@ bool examine(const Case& c, bool verbose, Row total[3]) {
   return good;
 }
 
+/// Cases of a folder: itself one, or of the archives in it.
+std::vector<Case> cases_of(const std::filesystem::path& folder) {
+  std::vector<Case> cases;
+  const std::string name = folder.parent_path().filename().string();
+  if (std::filesystem::exists(folder / "meta.txt")) {
+    cases.push_back({testing::read_case(testing::read_folder(folder)),
+                     name + "/" + folder.filename().string()});
+    return cases;
+  }
+  std::vector<std::filesystem::path> archives;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    if (entry.is_regular_file() && entry.path().extension() == ".cases") {
+      archives.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(archives);
+  for (const std::filesystem::path& path : archives) {
+    std::string error;
+    for (const auto& [key, files] : testing::read_archive(path, &error)) {
+      cases.push_back({testing::read_case(files), path.stem().string() + "/" + key});
+    }
+    if (!error.empty()) cases.emplace_back().error = path.filename().string() + ": " + error;
+  }
+  return cases;
+}
+
+/// Only of streams that wait for both engines is there something to take out.
+bool waits_for_both(const Case& c) {
+  sim::Decoder decoder(*c.config, c.words.data(), static_cast<uint32_t>(c.words.size()));
+  sim::Step step;
+  bool kernels = false, dmas = false;
+  while (decoder.next(&step).none() && step.kind != sim::StepKind::kStop) {
+    kernels = kernels || step.kind == sim::StepKind::kKernelWait;
+    dmas = dmas || step.kind == sim::StepKind::kDmaWait;
+  }
+  return kernels && dmas;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   bool verbose = false, good = true;
-  int cases = 0;
+  int streams = 0;
   Row total[3];
   std::printf("%-44s  %-20s|  %-20s|  %-20s|\n", "", "KERNEL_WAIT deleted", "DMA_WAIT deleted",
               "BLOCKDEP + 1");
   std::printf("%-44s", "stream");
-  for (int i = 0; i < 3; ++i) std::printf("  try  name chng miss |");
+  for (int i = 0; i < 3; ++i) std::printf("   try name chng miss |");
   std::printf("\n");
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--verbose") == 0) {
       verbose = true;
       continue;
     }
-    std::string error;
-    const Case c = thimble::npu_test::read_case(argv[i], &error);
-    if (!error.empty()) {
-      std::printf("%s: %s\n", argv[i], error.c_str());
-      good = false;
-      continue;
+    for (const Case& c : cases_of(argv[i])) {
+      if (!c.error.empty()) {
+        std::printf("%s %s: %s\n", argv[i], c.name.c_str(), c.error.c_str());
+        good = false;
+      } else if (waits_for_both(c)) {
+        good = examine(c, verbose, total) && good;
+        ++streams;
+      }
     }
-    good = examine(c, verbose, total) && good;
-    ++cases;
   }
-  std::printf("%-44s", (std::to_string(cases) + " streams").c_str());
+  std::printf("%-44s", (std::to_string(streams) + " streams").c_str());
   for (const Row& row : total) {
     std::printf("  %4d %4d %4d %4d |", row.tried, row.named, row.changed, row.missed);
   }
   std::printf("\n");
-  return cases != 0 && good ? 0 : 1;
+  return streams != 0 && good ? 0 : 1;
 }

@@ -2,7 +2,7 @@
 # Vela. They are not part of the default run: only where THIMBLE_TORCH_PYTHON names a Python.
 if(THIMBLE_TESTS)
   set(conformance ${CMAKE_CURRENT_LIST_DIR}/../conformance)
-  add_executable(interchange_cases EXCLUDE_FROM_ALL
+  add_executable(interchange_cases
     ${CMAKE_CURRENT_LIST_DIR}/interchange/cases.cpp
     ${conformance}/random_integer_elementwise.cpp
     ${conformance}/random_integer_graph.cpp
@@ -14,6 +14,9 @@ if(THIMBLE_TESTS)
     ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp)
   target_link_libraries(interchange_cases PRIVATE thimble_options thimble_interchange thimble_eval
                                                   thimble_formats)
+endif()
+if(NOT THIMBLE_TORCH_PYTHON AND TARGET interchange_cases)
+  set_target_properties(interchange_cases PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 if(TARGET interchange_cases AND TARGET thimble AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_interchange

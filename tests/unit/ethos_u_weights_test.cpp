@@ -278,7 +278,7 @@ TEST_P(EveryMicroblock, StridesAndDilations) {
 
 TEST_P(EveryMicroblock, BlocksAndSlices) {
   Layer layer = this->layer();
-  layer.in = 70;
+  layer.in = 40;
   for (const Kind kind : {Kind::kDepthFirst, Kind::kPartKernel}) {
     for (const int64_t block : {16, 32, 48, 128}) {
       layer.kind = kind;
@@ -303,8 +303,8 @@ TEST_P(EveryMicroblock, FastAndSparse) {
     layer.fast = variant % 3 != 1;
     layer.kind = variant / 3 % 2 == 0 ? Kind::kDepthFirst : Kind::kPartKernel;
     layer.ifm_bits = variant / 6 % 2 == 0 ? 8 : 16;
-    layer.out = 70;
-    layer.in = 150;
+    layer.out = 40;
+    layer.in = 140;
     layer.kernel_h = variant / 12 == 2 ? 3 : 1;
     layer.kernel_w = variant / 12 == 1 ? 3 : 1;
     round_trip(layer, Fill::kSmall, &random_);
@@ -316,17 +316,17 @@ TEST_P(EveryMicroblock, FastAndSparse) {
 
 TEST_P(EveryMicroblock, LargeLayersBySeed) {
   Layer layer = this->layer();
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < 3; ++i) {
     const auto pick = [this](int64_t low, int64_t high) {
       return low + static_cast<int64_t>(random_() % static_cast<uint64_t>(high - low + 1));
     };
     layer.kind = static_cast<Kind>(i % 3);
-    layer.out = pick(100, 300);
-    layer.in = layer.kind == Kind::kDepthwise ? 1 : pick(30, 300);
+    layer.out = pick(60, 200);
+    layer.in = layer.kind == Kind::kDepthwise ? 1 : pick(30, 200);
     layer.kernel_h = pick(1, 3);
     layer.kernel_w = pick(1, 3);
     layer.block = 16 * pick(1, 8);
-    round_trip(layer, static_cast<Fill>(i % 4), &random_);
+    round_trip(layer, static_cast<Fill>((i + GetParam()) % 4), &random_);
   }
 }
 

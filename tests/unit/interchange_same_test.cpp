@@ -32,7 +32,8 @@ TEST(InterchangeSame, AgreesWithTryingEverySum) {
     const Bounds bounds{static_cast<int32_t>(next(-128, 127)), -128, 127};
     const bool single = next(0, 3) == 0;
     const Step a = to_code(ours, bounds), b = to_code(theirs, bounds, single);
-    const auto low = static_cast<int32_t>(next(-3000, 0)), high = static_cast<int32_t>(next(1, 3000));
+    const auto low = static_cast<int32_t>(next(-3000, 0)),
+               high = static_cast<int32_t>(next(1, 3000));
     const bool same = same_steps(a, b, low, high);
     ASSERT_EQ(same, same_everywhere(a, b, low, high)) << i;
     ++(same ? equal : different);
@@ -41,14 +42,18 @@ TEST(InterchangeSame, AgreesWithTryingEverySum) {
   EXPECT_GT(different, 20);
 }
 
-TEST(InterchangeSame, SeesOneSumThatRoundsTwice) {
-  // 3 * 0.5^2 * (1 - tiny): rounded twice it is 1, once 1 too; 2^-2 of 2 is an exact half.
+TEST(InterchangeSame, SeesWhereRoundingTwiceDiffers) {
   const numerics::Multiplier quarter{1 << 30, -1};
   const Bounds bounds{};
-  EXPECT_EQ(to_code(quarter, bounds)(-2), -1);        // halves away from zero
-  EXPECT_EQ(to_code(quarter, bounds, true)(-2), 0);   // halves up
-  EXPECT_TRUE(same_steps(to_code(quarter, bounds), to_code(quarter, bounds, true), 0, 500));
-  EXPECT_FALSE(same_steps(to_code(quarter, bounds), to_code(quarter, bounds, true), -500, 500));
+  const Step twice = to_code(quarter, bounds), once = to_code(quarter, bounds, true);
+  EXPECT_EQ(twice(1), 1);  // 1/4 is 1/2 of the first rounding, and that is 1
+  EXPECT_EQ(once(1), 0);
+  EXPECT_EQ(twice(-2), -1);  // halves away from zero
+  EXPECT_EQ(once(-2), 0);    // halves up
+  EXPECT_TRUE(same_steps(twice, twice, -500, 500));
+  EXPECT_FALSE(same_steps(twice, once, 0, 500));
+  EXPECT_FALSE(same_steps(twice, once, -2, 0));
+  EXPECT_TRUE(same_steps(twice, once, 2, 4));
 }
 
 }  // namespace

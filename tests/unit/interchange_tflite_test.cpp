@@ -66,7 +66,8 @@ std::string conv(const std::string& padding, const std::string& more) {
     const %b: i32[1] = 0x07000000
     const %m: i32[1] = 0x00000040
     const %s: i32[1] = 0xfeffffff
-    %y: i8[)" + more + R"(] quant(1, -3) = qconv2d(%x, %w, %b, %m, %s) {stride=[1,1], padding=)" +
+    %y: i8[)" +
+         more + R"(] quant(1, -3) = qconv2d(%x, %w, %b, %m, %s) {stride=[1,1], padding=)" +
          padding + R"(, dilation=[1,1], x_zp=5, y_zp=-3, min=-128, max=127}
     output %y
   })";
@@ -126,7 +127,8 @@ TEST(InterchangeTflite, BoundsWithoutAnActivationAreOperators) {
   const std::string text = R"(graph @g {
     input %a: i8[1,4] quant(0.5, 0)
     input %b: i8[1,4] quant(0.5, 0)
-    %y: i8[1,4] quant(1, 0) = qadd(%a, %b) {a_zp=0, a_mult=1073741824, a_shift=0, b_zp=0, b_mult=1073741824, b_shift=0, y_zp=0, y_mult=1073741824, y_shift=-19, min=-7, max=9}
+    %y: i8[1,4] quant(1, 0) = qadd(%a, %b) {a_zp=0, a_mult=1073741824, a_shift=0, b_zp=0,
+        b_mult=1073741824, b_shift=0, y_zp=0, y_mult=1073741824, y_shift=-19, min=-7, max=9}
     output %y
   })";
   const Made made = make(text);
@@ -143,7 +145,8 @@ TEST(InterchangeTflite, ReluAndRelu6AreFused) {
     return make(R"(graph @g {
       input %a: i8[1,4] quant(0.5, 0)
       input %b: i8[1,4] quant(0.5, 0)
-      %y: i8[1,4] quant(1, -20) = qadd(%a, %b) {a_zp=0, a_mult=1073741824, a_shift=0, b_zp=0, b_mult=1073741824, b_shift=0, y_zp=-20, y_mult=1073741824, y_shift=-19, )" +
+      %y: i8[1,4] quant(1, -20) = qadd(%a, %b) {a_zp=0, a_mult=1073741824, a_shift=0, b_zp=0,
+          b_mult=1073741824, b_shift=0, y_zp=-20, y_mult=1073741824, y_shift=-19, )" +
                 limits + R"(}
       output %y
     })");
@@ -165,7 +168,8 @@ TEST(InterchangeTflite, ATableIsGathered) {
   for (int i = 0; i < 256; ++i) table += fmt::format("{:02x}", 255 - i);
   const Made made = make(R"(graph @g {
     input %x: i8[2,3] quant(0.5, 0)
-    const %t: i8[256] = 0x)" + table + R"(
+    const %t: i8[256] = 0x)" +
+                         table + R"(
     %y: i8[2,3] quant(0.25, 1) = lut(%x, %t)
     output %y
   })");
@@ -184,7 +188,8 @@ TEST(InterchangeTflite, PadWritesTheZeroPointPadV2AnyCode) {
       input %x: i8[2,3] quant(0.5, 7)
       %y: i8[2,5] quant(0.5, 7) = pad(%x) {{before=[0,1], after=[0,1], value={}}}
       output %y
-    }})", value));
+    }})",
+                            value));
   };
   EXPECT_EQ(with(7).codes(), (std::vector<int>{kPad}));
   EXPECT_EQ(with(0).codes(), (std::vector<int>{kPadV2}));
@@ -193,7 +198,8 @@ TEST(InterchangeTflite, PadWritesTheZeroPointPadV2AnyCode) {
 TEST(InterchangeTflite, OperatorsWithoutAFormAreNamed) {
   const auto made = emitted(R"(graph @g {
     input %x: i8[1,4] quant(0.5, 0)
-    %y: i8[1,4] quant(0.5, 0) = qlayer_norm(%x, _, _) {dims=1, eps=1, y_zp=0, mult=1073741824, shift=-10}
+    %y: i8[1,4] quant(0.5, 0) = qlayer_norm(%x, _, _) {dims=1, eps=1, y_zp=0, mult=1073741824,
+        shift=-10}
     output %y
   })");
   ASSERT_FALSE(made.ok());

@@ -63,7 +63,8 @@ std::string add(const std::string& more) {
   return R"(graph @g {
     input %a: i8[1,4] quant(0.5, 2)
     input %b: i8[1,4] quant(0.5, -3)
-    %y: i8[1,4] quant(1, 1) = qadd(%a, %b) {a_zp=2, a_mult=1073741824, a_shift=0, b_zp=-3, b_mult=1500000000, b_shift=-1, y_zp=1, y_mult=1073741824, y_shift=-19, min=-128, max=127)" +
+    %y: i8[1,4] quant(1, 1) = qadd(%a, %b) {a_zp=2, a_mult=1073741824, a_shift=0, b_zp=-3,
+        b_mult=1500000000, b_shift=-1, y_zp=1, y_mult=1073741824, y_shift=-19, min=-128, max=127)" +
          more + R"(}
     output %y
   })";
@@ -108,11 +109,9 @@ TEST(InterchangeTosa, SumsAreRescaledWithTheExactMultipliers) {
     scales.emplace_back(value, made.tensor(op->inputs()->Get(2))->data()->Get(0));
   }
   // Codes times 2^20, then a multiplier of the form mult * 2^-(31 - shift).
-  EXPECT_EQ(scales, (std::vector<std::pair<int32_t, int>>{{1 << 30, 10},
-                                                          {1 << 30, 31},
-                                                          {1 << 30, 10},
-                                                          {1500000000, 32},
-                                                          {1 << 30, 50}}));
+  EXPECT_EQ(scales,
+            (std::vector<std::pair<int32_t, int>>{
+                {1 << 30, 10}, {1 << 30, 31}, {1 << 30, 10}, {1500000000, 32}, {1 << 30, 50}}));
 }
 
 TEST(InterchangeTosa, RoundingIsTheOperators) {
@@ -123,8 +122,8 @@ TEST(InterchangeTosa, RoundingIsTheOperators) {
     }
     return mode;
   };
-  EXPECT_EQ(last(make(add(""))), 3U);               // DOUBLE_ROUND
-  EXPECT_EQ(last(make(add(", rounding=1"))), 1U);   // SINGLE_ROUND
+  EXPECT_EQ(last(make(add(""))), 3U);              // DOUBLE_ROUND
+  EXPECT_EQ(last(make(add(", rounding=1"))), 1U);  // SINGLE_ROUND
 }
 
 TEST(InterchangeTosa, WindowsEndWhereThePaddingDoes) {
@@ -146,9 +145,11 @@ TEST(InterchangeTosa, WindowsEndWhereThePaddingDoes) {
 TEST(InterchangeTosa, SoftmaxOfLongRowsIsRefused) {
   const auto graph = ir::parse(R"(graph @g {
     input %x: i8[1,5000] quant(0.5, 0)
-    %y: i8[1,5000] quant(0.00390625, -128) = qsoftmax(%x) {dim=1, mult=1073741824, shift=26, diff_min=-31}
+    %y: i8[1,5000] quant(0.00390625, -128) = qsoftmax(%x) {dim=1, mult=1073741824, shift=26,
+        diff_min=-31}
     output %y
-  })", "test.ir");
+  })",
+                               "test.ir");
   ASSERT_TRUE(graph.ok()) << graph.error().message;
   const auto made = to_tosa(*graph);
   ASSERT_FALSE(made.ok());
@@ -158,8 +159,10 @@ TEST(InterchangeTosa, SoftmaxOfLongRowsIsRefused) {
 TEST(InterchangeTosa, OnlyPublishedOperatorsOfVersionOne) {
   const Made made = make(R"(graph @g {
     input %x: i8[2,40] quant(0.5, 0)
-    %n: i8[2,40] quant(0.5, 0) = qlayer_norm(%x, _, _) {dims=1, eps=1, y_zp=0, mult=1073741824, shift=-10}
-    %s: i8[2,40] quant(0.00390625, -128) = qsoftmax(%n) {dim=1, mult=1073741824, shift=26, diff_min=-31}
+    %n: i8[2,40] quant(0.5, 0) = qlayer_norm(%x, _, _) {dims=1, eps=1, y_zp=0, mult=1073741824,
+        shift=-10}
+    %s: i8[2,40] quant(0.00390625, -128) = qsoftmax(%n) {dim=1, mult=1073741824, shift=26,
+        diff_min=-31}
     output %s
   })");
   ASSERT_NE(made.block, nullptr);

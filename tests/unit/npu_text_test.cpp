@@ -135,12 +135,11 @@ const Words kCop2 = {0x32504F43, 1,          56, 0,   1,           48,
 TEST(Payload, first_form) {
   const Result<Payload> payload = read_payload(bytes_of(kCop1), "p");
   ASSERT_TRUE(payload.ok()) << payload.error().message;
-  EXPECT_EQ(payload->form, 1);
+  EXPECT_EQ(payload->header.form, 1);
   EXPECT_EQ(payload->stream, Words({word0(5, 1), word0(0, 0xFFFF)}));
-  EXPECT_EQ(payload->stream_offset, 32U);
+  EXPECT_EQ(payload->header.stream_offset, 32U);
   ASSERT_NE(payload->hardware(), nullptr);
   EXPECT_STREQ(payload->hardware()->name, "ethos-u55-128");
-  EXPECT_EQ(payload->config.shram_kib, 24U);
   EXPECT_EQ(print(*payload),
             "# COP1, 2 words from byte 32\n"
             "# config 0x00001807: ethos-u55-128, 128 MACs, stream version 0, SHRAM 24 KiB\n"
@@ -151,9 +150,9 @@ TEST(Payload, first_form) {
 TEST(Payload, second_form) {
   const Result<Payload> payload = read_payload(bytes_of(kCop2), "p");
   ASSERT_TRUE(payload.ok()) << payload.error().message;
-  EXPECT_EQ(payload->form, 2);
+  EXPECT_EQ(payload->header.form, 2);
   EXPECT_EQ(payload->stream, Words({word0(7, 2), word0(0, 0xFFFF)}));
-  EXPECT_EQ(payload->staging_bytes, 0x20A20U);
+  EXPECT_EQ(payload->header.staging_bytes, 0x20A20U);
   ASSERT_NE(payload->hardware(), nullptr);
   EXPECT_STREQ(payload->hardware()->name, "ethos-u85-256");
 }

@@ -1,7 +1,11 @@
-// The runner with a simulated Ethos-U behind the registers that the runtime's driver writes. Three
-// words more at the start of the command line say what the host has read from the file:
+// The runner with an Ethos-U: a simulated one behind the registers that the runtime's driver
+// writes, or the board's own. Words more at the start of the command line say which, and what the
+// host has read from the file:
 //
 //   runner-ethos-u -n CONFIGURATION WORKSPACE_BYTES FAST_BYTES [-p] MODEL.pte ...
+//   runner-ethos-u -m CONFIGURATION FAST_BYTES [-p] MODEL.pte ...
+//
+// -m is for models of Corstone-300 that have an NPU at its address; QEMU's board has none.
 
 #include <cstring>
 #include <new>
@@ -18,7 +22,11 @@ namespace {
 
 using ethos_u::sim::Device;
 
+/// Registers of the NPU beside a Cortex-M55 in Corstone-300.
+constexpr uintptr_t kBoardNpu = 0x48102000;
+
 const ethos_u::Config* config;
+bool simulated;
 uint32_t workspace_bytes, fast_bytes;
 alignas(Device) unsigned char device_memory[sizeof(Device)];
 Device* device;
@@ -45,8 +53,11 @@ void write_register(void*, uint32_t offset, uint32_t value) {
 }  // namespace
 
 uint32_t take_words(const char** words, uint32_t count) {
-  constexpr uint32_t kWords = 4;
-  if (count < kWords || std::strcmp(words[0], "-n") != 0) return 0;
+  if (count == 0) return 0;
+  simulated = std::strcmp(words[0], "-n") == 0;
+  if (!simulated && std::strcmp(words[0], "-m") != 0) return 0;
+  const uint32_t taken = simulated ? 4 : 3;
+  if (count < taken) return 0;
   config = ethos_u::find_config(words[1]);
   if (config == nullptr) {
     host_print("error: no such NPU: ");
@@ -54,9 +65,9 @@ uint32_t take_words(const char** words, uint32_t count) {
     host_print("\n");
     host_exit(kExitUsage);
   }
-  workspace_bytes = number_of(words[2]);
-  fast_bytes = number_of(words[3]);
-  return kWords;
+  if (simulated) workspace_bytes = number_of(words[2]);
+  fast_bytes = number_of(words[taken - 1]);
+  return taken;
 }
 
 const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes,
@@ -64,14 +75,17 @@ const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes,
   if (config == nullptr) return thimble_all_kernels();
   uint8_t* const workspace = memory.take(memory.user, workspace_bytes);
   uint8_t* const fast = memory.take(memory.user, fast_bytes);
-  device = new (device_memory) Device(*config, workspace, workspace_bytes);
-  (void)device->connect({const_cast<uint8_t*>(file), file_bytes, true});
-  (void)device->connect({fast, fast_bytes});
-  npu.read = read_register;
-  npu.write = write_register;
+  npu.base = kBoardNpu;
   npu.fast_memory = fast;
   npu.fast_bytes = fast_bytes;
-  npu.polls = 1;  // a stream has ended when its start returns
+  if (simulated) {
+    device = new (device_memory) Device(*config, workspace, workspace_bytes);
+    (void)device->connect({const_cast<uint8_t*>(file), file_bytes, true});
+    (void)device->connect({fast, fast_bytes});
+    npu.read = read_register;
+    npu.write = write_register;
+    npu.polls = 1;  // a stream has ended when its start returns
+  }
   row = runtime::ethos_u::backend(&npu);
   delegates = runtime::delegates_of(&row, 1);
   table = kernels::all_kernels();

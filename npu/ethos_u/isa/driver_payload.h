@@ -96,8 +96,11 @@ constexpr const Config* config_of(uint32_t word) {
 }
 
 struct DriverPayload {
+  uint8_t form = 1;  // COP1, COP2
   uint32_t config = 0;
   uint32_t id = 0;
+  uint32_t addressing = 0;     // COP2
+  uint64_t staging_bytes = 0;  // COP2
   uint32_t stream_offset = 0;  // bytes from the start
   uint32_t stream_words = 0;
 };
@@ -152,6 +155,7 @@ inline bool read_cop1(Words& words, DriverPayload& payload) {
 }
 
 inline bool read_cop2(Words& words, DriverPayload& payload) {
+  payload.form = 2;
   const uint32_t version = words.next();
   const uint32_t length = words.next();
   if (words.next() != 0 || (version & 0xFFFF) != 1 || length != words.left()) return false;
@@ -168,6 +172,9 @@ inline bool read_cop2(Words& words, DriverPayload& payload) {
   }
   payload.config = words.next();
   payload.id = words.next();
+  payload.addressing = words.next();
+  payload.staging_bytes = words.next();
+  payload.staging_bytes |= uint64_t{words.next()} << 32;
   if (words.ended || size > words.bytes - start) return false;
   const uint32_t stream = (start + size + kStreamAlignment - 1) & ~(kStreamAlignment - 1);
   if (stream > words.bytes) return false;
@@ -177,13 +184,17 @@ inline bool read_cop2(Words& words, DriverPayload& payload) {
 
 }  // namespace driver_payload_detail
 
-/// Whether the bytes are a payload; its stream lies inside them then.
+/// Whether the bytes are a payload; its stream lies inside them then. If not, `*stopped` is where
+/// reading ended: behind the word that is wrong, or at the end of the bytes.
 [[nodiscard]] inline bool read_driver_payload(const uint8_t* data, uint32_t bytes,
-                                              DriverPayload& payload) {
+                                              DriverPayload& payload, uint32_t* stopped = nullptr) {
   driver_payload_detail::Words words = {data, bytes};
   const uint32_t magic = words.next();
-  if (magic == kCop1) return driver_payload_detail::read_cop1(words, payload);
-  return magic == kCop2 && driver_payload_detail::read_cop2(words, payload);
+  const bool good = magic == kCop1
+                        ? driver_payload_detail::read_cop1(words, payload)
+                        : magic == kCop2 && driver_payload_detail::read_cop2(words, payload);
+  if (stopped != nullptr) *stopped = words.at;
+  return good;
 }
 
 }  // namespace thimble::ethos_u

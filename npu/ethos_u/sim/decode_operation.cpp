@@ -1,98 +1,10 @@
 // Registers to operations: every field is read here once, checked for values without a meaning,
 // and never looked at again.
 
-#include "npu/ethos_u/sim/decode.h"
+#include "npu/ethos_u/sim/decode_parts.h"
 
 namespace thimble::ethos_u::sim {
 namespace {
-
-Fault bad(const char* detail) {
-  return fault_of(FaultKind::kBadRegister, detail);
-}
-Fault misaligned(const char* detail) {
-  return fault_of(FaultKind::kMisaligned, detail);
-}
-
-/// Zero points and limits are 16 bits: unsigned only of an unsigned 16-bit map.
-int32_t narrow_value(uint16_t value, const FeatureMap& map) {
-  if (map.bits == 16 && !map.is_signed) return value;
-  return static_cast<int16_t>(value);
-}
-
-struct MapRegisters {
-  Reg0 precision, region, zero_point, width0, height0, height1;
-  Reg1 base, stride_x, stride_y, stride_c;
-};
-constexpr MapRegisters kIfm = {Reg0::IFM_PRECISION, Reg0::IFM_REGION,     Reg0::IFM_ZERO_POINT,
-                               Reg0::IFM_WIDTH0_M1, Reg0::IFM_HEIGHT0_M1, Reg0::IFM_HEIGHT1_M1,
-                               Reg1::IFM_BASE0,     Reg1::IFM_STRIDE_X,   Reg1::IFM_STRIDE_Y,
-                               Reg1::IFM_STRIDE_C};
-constexpr MapRegisters kIfm2 = {Reg0::IFM2_PRECISION, Reg0::IFM2_REGION,     Reg0::IFM2_ZERO_POINT,
-                                Reg0::IFM2_WIDTH0_M1, Reg0::IFM2_HEIGHT0_M1, Reg0::IFM2_HEIGHT1_M1,
-                                Reg1::IFM2_BASE0,     Reg1::IFM2_STRIDE_X,   Reg1::IFM2_STRIDE_Y,
-                                Reg1::IFM2_STRIDE_C};
-constexpr MapRegisters kOfm = {Reg0::OFM_PRECISION, Reg0::OFM_REGION,     Reg0::OFM_ZERO_POINT,
-                               Reg0::OFM_WIDTH0_M1, Reg0::OFM_HEIGHT0_M1, Reg0::OFM_HEIGHT1_M1,
-                               Reg1::OFM_BASE0,     Reg1::OFM_STRIDE_X,   Reg1::OFM_STRIDE_Y,
-                               Reg1::OFM_STRIDE_C};
-
-struct PrecisionPlaces {
-  Place is_signed, precision, format, storage;
-};
-constexpr PrecisionPlaces kIfmPrecision = {
-    place("IFM_PRECISION", "signed"), place("IFM_PRECISION", "precision"),
-    place("IFM_PRECISION", "format"), place("IFM_PRECISION", "storage")};
-constexpr PrecisionPlaces kIfm2Precision = {
-    place("IFM2_PRECISION", "signed"), place("IFM2_PRECISION", "precision"),
-    place("IFM2_PRECISION", "format"), place("IFM2_PRECISION", "storage")};
-constexpr PrecisionPlaces kOfmPrecision = {
-    place("OFM_PRECISION", "signed"), place("OFM_PRECISION", "precision"),
-    place("OFM_PRECISION", "format"), place("OFM_PRECISION", "storage")};
-
-Fault decode_map(const Registers& registers, const MapRegisters& codes,
-                 const PrecisionPlaces& places, FeatureMap* map) {
-  map->region = static_cast<uint8_t>(registers.get(codes.region));
-  map->bits = static_cast<uint8_t>(8U << registers.get(codes.precision, places.precision));
-  map->is_signed = registers.get(codes.precision, places.is_signed) != 0;
-  const uint32_t format = registers.get(codes.precision, places.format);
-  if (format > 1) return bad("a feature map of an unknown format");
-  map->format = static_cast<Format>(format);
-  map->storage = static_cast<Storage>(registers.get(codes.precision, places.storage));
-  map->width0 = registers.get(codes.width0) + 1U;
-  map->height0 = registers.get(codes.height0) + 1U;
-  map->height1 = registers.get(codes.height1) + 1U;
-  map->zero_point = narrow_value(registers.get(codes.zero_point), *map);
-  for (uint16_t i = 0; i < 4; ++i) {
-    map->base[i] = registers.address(static_cast<Reg1>(static_cast<uint16_t>(codes.base) + i));
-  }
-  map->stride_x = registers.stride(codes.stride_x);
-  map->stride_y = registers.stride(codes.stride_y);
-  map->stride_c = registers.stride(codes.stride_c);
-  return {};
-}
-
-/// After the sizes are known: bases that are used, and strides, on their grid.
-Fault check_map(const FeatureMap& map) {
-  if (map.storage == Storage::kChained) {
-    if (map.region >= 6) return bad("a chaining buffer that does not exist");
-    return {};
-  }
-  if (map.storage == Storage::kNone) return {};
-  const uint32_t grid = map.format == Format::kNhcwb16 ? 16 : map.bits / 8U;
-  const bool used[4] = {true, map.width > map.width0, map.height > map.height0,
-                        map.width > map.width0 && map.height > map.height1};
-  for (int i = 0; i < 4; ++i) {
-    if (used[i] && map.base[i] % grid != 0) return misaligned("the base of a feature map");
-  }
-  if (map.stride_y % static_cast<int64_t>(grid) != 0 ||
-      map.stride_x % static_cast<int64_t>(grid) != 0) {
-    return misaligned("a stride of a feature map");
-  }
-  if (map.format == Format::kNhcwb16 && map.stride_c % 16 != 0) {
-    return misaligned("the channel stride of a feature map in bricks");
-  }
-  return {};
-}
 
 Scale decode_scale(const Registers& registers, Reg1 code, const Place& shift,
                    const Place& double_round, const Place& round) {
@@ -319,8 +231,7 @@ Fault decode_second(const Registers& registers, KernelOperation* operation) {
   operation->has_ifm2 = binary || (operation->code == Operation::CONV && operation->mode == 1) ||
                         operation->accumulator_input == AccumulatorInput::kIfm2;
   if (!operation->has_ifm2) return {};
-  if (const Fault fault = decode_map(registers, kIfm2, kIfm2Precision, &operation->ifm2);
-      !fault.none()) {
+  if (const Fault fault = decode_map(registers, MapName::kIfm2, &operation->ifm2); !fault.none()) {
     return fault;
   }
   FeatureMap& ifm2 = operation->ifm2;
@@ -350,20 +261,31 @@ Fault decode_second(const Registers& registers, KernelOperation* operation) {
   return {};
 }
 
+Fault check_output(const KernelOperation& operation) {
+  const FeatureMap& ofm = operation.ofm;
+  const uint32_t sizes[3] = {ofm.height, ofm.width, ofm.depth};
+  // Axes of the operation that are rows and columns of memory, by Transpose.
+  constexpr uint8_t kRows[8] = {0, 1, 0, 1, 0, 0, 2, 2};
+  constexpr uint8_t kColumns[8] = {1, 0, 2, 2, 0, 0, 0, 1};
+  const auto transpose = static_cast<unsigned>(operation.transpose);
+  return check_map(ofm, sizes[kRows[transpose]], sizes[kColumns[transpose]]);
+}
+
 /// Combinations that no execution could give a meaning to.
 Fault check_operation(const KernelOperation& operation, Generation generation) {
   const FeatureMap& ifm = operation.ifm;
+  const FeatureMap& ifm2 = operation.ifm2;
   const FeatureMap& ofm = operation.ofm;
   const bool reads_ifm = operation.broadcast != 8;
   if (reads_ifm) {
-    if (const Fault fault = check_map(ifm); !fault.none()) return fault;
+    if (const Fault fault = check_map(ifm, ifm.height, ifm.width); !fault.none()) return fault;
     if (ifm.storage == Storage::kNone) return bad("an input that is nowhere");
   }
   if (operation.has_ifm2 && !operation.ifm2_scalar) {
-    if (const Fault fault = check_map(operation.ifm2); !fault.none()) return fault;
-    if (operation.ifm2.storage == Storage::kNone) return bad("an input that is nowhere");
+    if (const Fault fault = check_map(ifm2, ifm2.height, ifm2.width); !fault.none()) return fault;
+    if (ifm2.storage == Storage::kNone) return bad("an input that is nowhere");
   }
-  if (const Fault fault = check_map(ofm); !fault.none()) return fault;
+  if (const Fault fault = check_output(operation); !fault.none()) return fault;
   if (ifm.bits == 64) return bad("an input of 64 bits that is not for accumulators");
   if (ifm.bits == 32 && !ifm.is_signed) return bad("a feature map of unsigned 32 bits");
   if (operation.code == Operation::DEPTHWISE && ifm.depth != ofm.depth) {
@@ -380,39 +302,6 @@ Fault check_operation(const KernelOperation& operation, Generation generation) {
   return {};
 }
 
-Fault decode_dma_shape(const Config& config, const Registers& registers, DmaOperation* operation) {
-  const bool u85 = config.generation == Generation::kU85;
-  const bool indexed = operation->gather || operation->scatter;
-  if (operation->dimensions > 1 || (u85 && indexed)) {
-    operation->size0 = registers.get(Reg0::DMA0_SIZE0);
-  }
-  if (operation->dimensions > 2) operation->size1 = registers.get(Reg0::DMA0_SIZE1);
-  if (operation->size0 == 0 || operation->size1 == 0) return bad("a DMA of no rows");
-  const auto length = static_cast<int64_t>(operation->length);
-  if (!u85) {
-    operation->source_stride0 = length;
-    operation->source_stride1 = length * operation->size0;
-    if (operation->dimensions > 1) {
-      operation->destination_stride0 = length + registers.stride(Reg1::DMA0_SKIP0);
-    }
-    if (operation->dimensions > 2) {
-      operation->destination_stride1 =
-          length * operation->size0 + registers.stride(Reg1::DMA0_SKIP1);
-    }
-    return {};
-  }
-  operation->source_stride0 = registers.stride(Reg1::DMA0_SRC_STRIDE0);
-  operation->destination_stride0 = registers.stride(Reg1::DMA0_DST_STRIDE0);
-  operation->source_stride1 = registers.stride(Reg1::DMA0_SRC_STRIDE1);
-  operation->destination_stride1 = registers.stride(Reg1::DMA0_DST_STRIDE1);
-  if (!indexed) return {};
-  operation->index_region = static_cast<uint8_t>(registers.get(Reg0::DMA0_IDX_REGION));
-  operation->index = registers.address(Reg1::DMA0_IDX);
-  operation->index_maximum = registers.word(Reg1::DMA0_IDX_MAX);
-  operation->index_skip = registers.stride(Reg1::DMA0_IDX_SKIP1);
-  return operation->index % 4 == 0 ? Fault{} : misaligned("the indices of a DMA");
-}
-
 }  // namespace
 
 Fault decode_kernel(const Config& config, const Registers& registers, Operation code,
@@ -422,8 +311,8 @@ Fault decode_kernel(const Config& config, const Registers& registers, Operation 
   operation->mode = parameter;
   const bool u85 = config.generation == Generation::kU85;
   Fault fault = check_mode(code, parameter, config.generation);
-  if (fault.none()) fault = decode_map(registers, kIfm, kIfmPrecision, &operation->ifm);
-  if (fault.none()) fault = decode_map(registers, kOfm, kOfmPrecision, &operation->ofm);
+  if (fault.none()) fault = decode_map(registers, MapName::kIfm, &operation->ifm);
+  if (fault.none()) fault = decode_map(registers, MapName::kOfm, &operation->ofm);
   if (!fault.none()) return fault;
   operation->ofm.height = registers.get(Reg0::OFM_HEIGHT_M1) + 1U;
   operation->ofm.width = registers.get(Reg0::OFM_WIDTH_M1) + 1U;
@@ -475,49 +364,6 @@ Fault decode_kernel(const Config& config, const Registers& registers, Operation 
     operation->ab_start = registers.get(Reg0::AB_START);
   }
   return check_operation(*operation, config.generation);
-}
-
-Fault decode_dma(const Config& config, const Registers& registers, DmaOperation* operation) {
-  *operation = {};
-  constexpr Place kSrc = place("DMA0_SRC_REGION", "region");
-  constexpr Place kSrcInternal = place("DMA0_SRC_REGION", "internal");
-  constexpr Place kSrcMode = place("DMA0_SRC_REGION", "stride_mode");
-  constexpr Place kGather = place("DMA0_SRC_REGION", "indexed");
-  constexpr Place kDst = place("DMA0_DST_REGION", "region");
-  constexpr Place kDstInternal = place("DMA0_DST_REGION", "internal");
-  constexpr Place kDstMode = place("DMA0_DST_REGION", "stride_mode");
-  constexpr Place kScatter = place("DMA0_DST_REGION", "indexed");
-  const auto src = [&](const Place& at) { return registers.get(Reg0::DMA0_SRC_REGION, at); };
-  const auto dst = [&](const Place& at) { return registers.get(Reg0::DMA0_DST_REGION, at); };
-  operation->source_region = static_cast<uint8_t>(src(kSrc));
-  operation->destination_region = static_cast<uint8_t>(dst(kDst));
-  operation->source_internal = src(kSrcInternal) != 0;
-  operation->destination_internal = dst(kDstInternal) != 0;
-  operation->gather = src(kGather) != 0;
-  operation->scatter = dst(kScatter) != 0;
-  operation->source = registers.address(Reg1::DMA0_SRC);
-  operation->destination = registers.address(Reg1::DMA0_DST);
-  operation->length = registers.address(Reg1::DMA0_LEN);
-  const uint32_t mode = config.generation == Generation::kU65 ? dst(kDstMode) : src(kSrcMode);
-  if (mode > 2 || (config.generation == Generation::kU55 && (mode != 0 || dst(kDstMode) != 0)) ||
-      (config.generation == Generation::kU65 && src(kSrcMode) != 0)) {
-    return bad("a DMA of an unknown mode");
-  }
-  operation->dimensions = static_cast<uint8_t>(1 + mode);
-  if (operation->gather && operation->scatter) return bad("a DMA that gathers and scatters");
-  if (operation->length == 0) return bad("a DMA of no bytes");
-  if (config.generation == Generation::kU55 &&
-      (operation->source % 16 != 0 || operation->destination % 16 != 0 ||
-       operation->length % 16 != 0)) {
-    return misaligned("a DMA that is not on 16 bytes");
-  }
-  if ((operation->destination_internal && operation->destination % 16 != 0) ||
-      (operation->source_internal && operation->source % 16 != 0) ||
-      ((operation->source_internal || operation->destination_internal) &&
-       operation->length % 16 != 0)) {
-    return misaligned("a DMA of tables that is not on 16 bytes");
-  }
-  return decode_dma_shape(config, registers, operation);
 }
 
 }  // namespace thimble::ethos_u::sim

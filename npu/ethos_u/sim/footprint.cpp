@@ -82,7 +82,7 @@ bool meet(const Span& a, const Span& b) {
 }
 
 void Footprint::add(const Span& span) {
-  if (span.run <= 0 || count_ == kSpans) return;
+  if (span.run <= 0 || count_ == kSpans) return;  // kSpans are enough for every caller
   Span positive = span;
   for (SpanAxis& axis : positive.axis) {
     if (axis.count == 0) return;

@@ -28,10 +28,11 @@ struct Span {
 [[nodiscard]] bool meet(const Span& a, const Span& b);
 inline constexpr uint32_t kSpanSteps = 1U << 22;
 
-/// Bytes of a few spans.
+/// Bytes of a few spans. The most that is asked for: two maps of four tiles, each of whole bricks
+/// and parts of a brick at both ends, and weights and scales.
 class Footprint {
  public:
-  static constexpr unsigned kSpans = 24;
+  static constexpr unsigned kSpans = 2 * 4 * 3 + 4 + 2 + 2;
   void clear() { count_ = 0; }
   void add(const Span& span);
   void add_range(const Range& range);

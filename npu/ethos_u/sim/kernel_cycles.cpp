@@ -220,8 +220,9 @@ uint32_t run_of(const FeatureMap& map, const Walk& walk) {
 
 /// What bursts move for each byte that is wanted.
 double burst_waste(const FeatureMap& map, const MemoryTiming& memory, const Walk& walk) {
-  const uint32_t run = run_of(map, walk);
-  return run >= memory.burst || run == 0 ? 1.0 : double(memory.burst) / run;
+  const uint32_t whole = run_of(map, walk);
+  const uint32_t run = whole < kBeat ? static_cast<uint32_t>(kBeat) : whole;
+  return run >= memory.burst ? 1.0 : double(memory.burst) / run;
 }
 
 /// Elements of the IFM that all blocks of an axis look at, overlaps counted again.

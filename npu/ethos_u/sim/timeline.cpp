@@ -17,7 +17,9 @@ struct Active {
   bool overlaps = false;  // may begin while the kernel before it drains
   double alone = 0;       // cycles from there to the end if nothing else ran
   double drain = 0;       // of which the next kernel need not wait
-  double left = 1;        // part of `alone` that is still to be done
+  double block = 0;       // of one of its blocks
+  uint8_t blockdep = 0;
+  double left = 1;  // part of `alone` that is still to be done
   double bytes[kPorts] = {};
   bool begun = false;
 };
@@ -29,6 +31,7 @@ struct Engine {
   uint32_t count = 0;
   double free_at = 0;  // end of the last that is done
   double overlap = 0;  // its drain
+  double early = 0;    // and what the next one's input may come in before that
 
   [[nodiscard]] Active* running() { return count == 0 ? nullptr : &items[0]; }
   void pop() {
@@ -49,7 +52,7 @@ class Clock {
   void wait_for_dmas(uint32_t most);
   /// Lets time pass until the running kernel, or the running DMA, is done.
   void pass();
-  void begin(Active& active, double free_at, double overlap);
+  void begin(Active& active, double free_at, double overlap, double early);
   double rate_of(const Active& active, const Active* other) const;
   void finish(Active& active, double end);
   void add(const Bytes& read, const Bytes& written, Active* active);
@@ -109,12 +112,14 @@ void Clock::issue_kernel(uint32_t word, const KernelOperation& operation) {
   active.time.macs = cycles.macs;
   active.ready = front_;
   active.overlaps = operation.blockdep != 0;
+  active.blockdep = operation.blockdep;
   active.fixed = cycles.fill;
   add(cycles.read, cycles.written, &active);
   active.alone =
       longest(*job_.system, cycles.compute(), bound_of(cycles), active.bytes, &active.time.bound) +
       cycles.drain;
   active.drain = cycles.drain;
+  active.block = smaller(1, 1 / cycles.blocks) * (active.alone - cycles.drain);
   result_.macs += cycles.macs;
   ++kernels_.count;
 }
@@ -150,10 +155,13 @@ double Clock::rate_of(const Active& active, const Active* other) const {
 
 /// `free_at`: when the operation before it was done. Under its drain, the next one's input comes in
 /// and its first blocks are multiplied.
-void Clock::begin(Active& active, double free_at, double overlap) {
+void Clock::begin(Active& active, double free_at, double overlap, double early) {
   if (active.begun) return;
   active.begun = true;
   active.time.start = larger(active.ready, free_at - overlap);
+  // The first block's input may have come in while the kernel before it still multiplied.
+  const double fetched = larger(active.ready, free_at - overlap - early) + active.fixed;
+  active.fixed = larger(0, fetched - active.time.start);
   if (active.time.start + active.fixed >= now_ || active.alone <= 0) return;
   active.left = larger(0, 1 - (now_ - active.time.start - active.fixed) / active.alone);
 }
@@ -170,8 +178,8 @@ void Clock::finish(Active& active, double end) {
 void Clock::pass() {
   Active* kernel = kernels_.running();
   Active* dma = dmas_.running();
-  if (kernel != nullptr) begin(*kernel, kernels_.free_at, kernels_.overlap);
-  if (dma != nullptr) begin(*dma, dmas_.free_at, 0);
+  if (kernel != nullptr) begin(*kernel, kernels_.free_at, kernels_.overlap, kernels_.early);
+  if (dma != nullptr) begin(*dma, dmas_.free_at, 0, 0);
   // Each is before its first byte, moving, or not there.
   const auto moves_from = [](const Active& active) { return active.time.start + active.fixed; };
   double step = -1;
@@ -198,6 +206,7 @@ void Clock::pass() {
     kernels_.free_at = now_;
     const bool overlaps = kernels_.count > 1 && kernels_.items[1].overlaps;
     kernels_.overlap = overlaps ? kernel->drain : 0;
+    kernels_.early = overlaps ? kernel->block * (kernels_.items[1].blockdep - 1) : 0;
     finish(*kernel, now_);
     kernels_.pop();
   }

@@ -40,6 +40,8 @@ int32_t version_of(const Model& model, const Operator& op) {
   if (op.op == Op::kSoftmax && is_wide(op.outputs[0])) return 3;
   if (op.inputs.empty() || !is_wide(op.inputs[0])) return version;
   switch (op.op) {
+    case Op::kReshape:
+      return version;
     case Op::kConv2d:
     case Op::kTransposeConv:
       return 4;

@@ -62,6 +62,14 @@ void Arena::release(Span kernels, int64_t address) {
   if (at != taken_.rend()) taken_.erase(std::next(at).base());
 }
 
+bool Arena::busy(int64_t kernel, int64_t address, int64_t bytes, Span own) const {
+  return std::any_of(taken_.begin(), taken_.end(), [&](const Taken& taken) {
+    const bool self = taken.address == address && taken.bytes == bytes && taken.kernels == own;
+    return !self && taken.kernels.begin <= kernel && kernel <= taken.kernels.end &&
+           taken.address < address + bytes && address < taken.address + taken.bytes;
+  });
+}
+
 int64_t Arena::peak() const {
   int64_t peak = 0;
   for (const Taken& taken : taken_) peak = std::max(peak, taken.address + taken.bytes);

@@ -21,6 +21,8 @@ class Arena {
   int64_t take(Span kernels, int64_t bytes);
   /// Undoes the take() that gave this address over these kernels.
   void release(Span kernels, int64_t address);
+  /// True if something else than `own` lies there during a kernel.
+  [[nodiscard]] bool busy(int64_t kernel, int64_t address, int64_t bytes, Span own) const;
   [[nodiscard]] int64_t peak() const;
 
  private:

@@ -23,14 +23,19 @@ using thimble::ethos_u::MemoryMode;
 using thimble::ethos_u::System;
 
 enum class Optimise : uint8_t {
-  kPerformance,  // fewest cycles under the budget
-  kSize,         // least SRAM, then fewest cycles
+  /// Fewest cycles under the budget. Without one: with as much SRAM as the feature maps need.
+  kPerformance,
+  /// Least SRAM that does not cost too much: the arena at most half as slow again as the fastest
+  /// schedule, the fast scratch of Dedicated_Sram, of which any size will do, a tenth.
+  kSize,
 };
 
 struct ScheduleOptions {
   MemoryMode mode = MemoryMode::kSharedSram;
-  /// Bytes of SRAM: of the arena, or of the fast scratch in Dedicated_Sram. None: as much as helps.
+  /// Bytes of SRAM that may be used: of the arena, or of the fast scratch in Dedicated_Sram.
   std::optional<int64_t> sram_bytes;
+  /// Bytes of SRAM that there are; none: not known.
+  std::optional<int64_t> memory_bytes;
   Optimise optimise = Optimise::kPerformance;
   const System* system = nullptr;  // null: default_system()
 };

@@ -25,6 +25,9 @@ bool is_plain_pool(const OpShape& shape) {
   return shape.kind == NpuOpKind::kPool && !is_reduce_sum(shape);
 }
 
+/// Share of a kernel's first read and last write that no neighbouring kernel hides.
+constexpr double kOpen = 0.7;
+
 class Model {
  public:
   Model(const Config& config, const System& system, const OpShape& shape, const Block& block,
@@ -206,7 +209,8 @@ class Model {
     const double issue = (between + multiply_cycles + output) / 4;
     multiply_cycles = std::max(multiply_cycles, issue);
     output = std::max(output, issue);
-    return multiply_cycles > output ? multiply_cycles * count : output * count + multiply_cycles;
+    const double whole = std::max(multiply_cycles, output) * count;
+    return whole + kOpen * (read_block() + write_block() + std::min(multiply_cycles, output));
   }
 
   double elementwise() {
@@ -215,7 +219,7 @@ class Model {
     const double block = std::max(write_block(), read_block());
     const auto whole = static_cast<double>(block_.h * block_.w * block_.d);
     const double issue = (block / whole + output) / 4;
-    return std::ceil(std::max(issue, output) * elements);
+    return std::ceil(std::max(issue, output) * elements) + kOpen * (read_block() + write_block());
   }
 
   void memory(KernelCost* cost) {
@@ -285,11 +289,12 @@ double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes) 
 
 std::optional<Choice> choose_block(const Config& config, const System& system,
                                    const OpShape& shape, const Placement& placement,
-                                   int64_t depth_limit) {
+                                   int64_t depth_limit, std::optional<bool> order) {
   std::optional<Choice> best;
   double best_cycles = 0, best_sum = 0;
   int64_t best_size = 0;
   for (const BlockFamily& family : block_families(config, shape)) {
+    if (order && family.part_kernel_first != *order) continue;
     const BlockSizes sizes = block_sizes(config, shape, family);
     for (const int64_t d : sizes.depths) {
       if (d > depth_limit && d != sizes.depths.front()) continue;

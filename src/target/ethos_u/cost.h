@@ -45,12 +45,14 @@ struct KernelCost {
 [[nodiscard]] double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes);
 
 /// The block of least cost, not deeper than `depth_limit` if that can be; nothing if none is legal.
+/// `order`: only part-kernel-first, or only the other one.
 struct Choice {
   Block block;
   KernelCost cost;
 };
 [[nodiscard]] std::optional<Choice> choose_block(const Config& config, const System& system,
                                                  const OpShape& shape, const Placement& placement,
-                                                 int64_t depth_limit = 1 << 20);
+                                                 int64_t depth_limit = 1 << 20,
+                                                 std::optional<bool> order = std::nullopt);
 
 }  // namespace thimble::target::ethos_u

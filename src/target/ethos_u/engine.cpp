@@ -167,7 +167,7 @@ Result<Task> prepare(const ir::Graph& region, const EngineUse& use, const Engine
   task.schedule.optimise = options.smallest ? Optimise::kSize : Optimise::kPerformance;
   if (task.schedule.mode == MemoryMode::kDedicatedSram && task.around.cache_bytes > 0) {
     const auto cache = static_cast<int64_t>(task.around.cache_bytes);
-    task.schedule.sram_bytes = std::min(task.schedule.sram_bytes.value_or(cache), cache);
+    task.schedule.memory_bytes = cache;
   }
   return task;
 }

@@ -18,15 +18,42 @@ struct Lowering::Reduction {
 
 namespace {
 
-struct Slot {
-  Axis axis;
-  bool reduced = false;
+/// What is left (rows, and the depth if that is left), and what goes: as kernel, or as depth.
+struct ReductionPlan {
+  std::vector<Axis> rows, gone;  // steps of y, of x; in `gone` both are of x
+  Axis depth = {1, {1, 1}};
+  bool summed_depth = false;
+  Grid grid;
+
+  [[nodiscard]] int64_t kernel_h() const { return gone.size() == 2 ? gone[0].size : 1; }
+  [[nodiscard]] int64_t kernel_w() const { return gone.empty() ? 1 : gone.back().size; }
+
+  [[nodiscard]] Operand operand(const View& view, size_t index, int64_t offset) const {
+    const bool input = index == 1;
+    Operand result;
+    result.tensor = view.tensor;
+    result.element = view.element;
+    result.zero_point = view.zero_point;
+    result.offset = view.offset + offset;
+    result.shape = {grid.h.size, grid.w.size, !input && summed_depth ? 1 : depth.size};
+    result.stride_h = grid.h.steps[index];
+    result.stride_w = grid.w.steps[index];
+    if (input && gone.size() == 2) {
+      result.shape.h = kernel_h();
+      result.stride_h = gone[0].steps[1];
+    }
+    if (input && !gone.empty()) {
+      result.shape.w = kernel_w();
+      result.stride_w = gone.back().steps[1];
+    }
+    if (result.shape.w == 1) result.stride_w = result.shape.c;
+    if (result.shape.h == 1) result.stride_h = result.shape.w * result.stride_w;
+    return result;
+  }
 };
 
-}  // namespace
-
-Status Lowering::reduce(const View& y, const View& x, const std::vector<int64_t>& dims,
-                        bool in_depth, const Reduction& how) {
+ReductionPlan axes_of(const View& y, const View& x, const std::vector<int64_t>& dims, bool in_depth,
+                      const Shape4& whole) {
   std::vector<size_t> kept, reduced;
   for (size_t i = 0; i < x.rank(); ++i) {
     const bool gone = std::find(dims.begin(), dims.end(), static_cast<int64_t>(i)) != dims.end();
@@ -34,86 +61,84 @@ Status Lowering::reduce(const View& y, const View& x, const std::vector<int64_t>
   }
   const View* both[] = {&y, &x};
   const View* from[] = {&x, &x};
-  std::vector<Axis> rows = common_axes(both, kept), gone = common_axes(from, reduced);
-  Axis depth = {1, {1, 1}};
+  ReductionPlan plan;
+  plan.rows = common_axes(both, kept);
+  plan.gone = common_axes(from, reduced);
+  std::vector<Axis>&rows = plan.rows, &gone = plan.gone;
   if (in_depth && !gone.empty() && gone.back().steps[1] == 1) {
-    depth = gone.back();
+    plan.depth = gone.back();
     gone.pop_back();
   } else if (!in_depth && !rows.empty() && rows.back().steps[0] == 1 && rows.back().steps[1] == 1) {
-    depth = rows.back();
+    plan.depth = rows.back();
     rows.pop_back();
   }
-  if (gone.size() == 1) {  // an image's rows and columns, as its tensor has them
-    const Shape4& whole = program_.tensors[static_cast<size_t>(x.tensor)].shape;
-    Axis& one = gone[0];
-    if (one.size == whole.h * whole.w && whole.h > 1 && whole.w > 1) {
-      Axis inner = {whole.w, one.steps};
-      one.size = whole.h;
-      for (int64_t& step : one.steps) step *= whole.w;
-      gone.push_back(inner);
-    }
+  // An image's rows and columns, as its tensor has them.
+  if (gone.size() == 1 && gone[0].size == whole.h * whole.w && whole.h > 1 && whole.w > 1) {
+    const Axis inner = {whole.w, gone[0].steps};
+    gone[0].size = whole.h;
+    for (int64_t& step : gone[0].steps) step *= whole.w;
+    gone.push_back(inner);
   }
-  const int64_t h_max = how.convolves ? kKernelHeightMax : kPoolHeightMax;
-  const int64_t area_max = how.convolves ? kKernelAreaMax : kPoolAreaMax;
-  const int64_t kernel_h = gone.size() == 2 ? gone[0].size : 1;
-  const int64_t kernel_w = gone.empty() ? 1 : gone.back().size;
-  if (gone.size() > 2 || kernel_h > h_max || kernel_h * kernel_w > area_max ||
-      depth.size > kSizeMax) {
-    return unsupported(
-        "a reduction over {} x {} x {} elements, the limits are {} rows and {} "
-        "elements at a time",
-        kernel_h, kernel_w, depth.size, h_max, area_max);
-  }
-  Grid grid;
-  const Axis unit = {1, {0, 0}};
-  if (gone.empty()) {
-    const Shape4 wanted = program_.tensors[static_cast<size_t>(y.tensor)].shape;
-    THIMBLE_TRY(grid,
-                arrange(rows, in_depth ? Shape4{wanted.h * wanted.w, wanted.c, 1} : wanted, 2));
+  return plan;
+}
+
+/// The rows that are left become height and width where no kernel lies.
+Status place_rows(ReductionPlan* plan, Shape4 wanted) {
+  if (plan->gone.empty()) {
+    THIMBLE_TRY(plan->grid, arrange(plan->rows, wanted, 2));
   } else {
-    grid = {unit, unit, {}};
-    if (gone.size() == 1 && !rows.empty()) {  // the height is free
+    const Axis unit = {1, {0, 0}};
+    std::vector<Axis> rows = plan->rows;
+    plan->grid = {unit, unit, {}};
+    if (plan->gone.size() == 1 && !rows.empty()) {
       const auto largest = std::max_element(
           rows.begin(), rows.end(), [](const Axis& a, const Axis& b) { return a.size < b.size; });
       if (largest->size <= kSizeMax) {
-        grid.h = *largest;
+        plan->grid.h = *largest;
         rows.erase(largest);
       }
     }
-    grid.loops = rows;
+    plan->grid.loops = rows;
   }
   int64_t count = 1;
-  for (const Axis& axis : grid.loops) count *= axis.size;
-  if (count > kCopiesMax) return unsupported("a reduction repeated {} times", count);
-  const bool summed_depth = in_depth && how.convolves;
-  return for_each_loop(grid.loops, 2, [&](const std::vector<int64_t>& offsets) {
+  for (const Axis& axis : plan->grid.loops) count *= axis.size;
+  return count > kCopiesMax
+             ? unsupported("a reduction repeated {} times, the limit is {}", count, kCopiesMax)
+             : ok();
+}
+
+}  // namespace
+
+Status Lowering::reduce(const View& y, const View& x, const std::vector<int64_t>& dims,
+                        bool in_depth, const Reduction& how) {
+  const auto shape = [&](const View& view) {
+    return program_.tensors[static_cast<size_t>(view.tensor)].shape;
+  };
+  ReductionPlan plan = axes_of(y, x, dims, in_depth, shape(x));
+  plan.summed_depth = in_depth && how.convolves;
+  const int64_t h_max = how.convolves ? kKernelHeightMax : kPoolHeightMax;
+  const int64_t area_max = how.convolves ? kKernelAreaMax : kPoolAreaMax;
+  const int64_t kernel_h = plan.kernel_h(), kernel_w = plan.kernel_w();
+  if (plan.gone.size() > 2 || kernel_h > h_max || kernel_h * kernel_w > area_max ||
+      plan.depth.size > kSizeMax) {
+    return unsupported(
+        "a reduction over {} x {} x {} elements, the limits are {} rows and {} "
+        "elements at a time",
+        kernel_h, kernel_w, plan.depth.size, h_max, area_max);
+  }
+  Shape4 wanted = shape(y);
+  if (in_depth) wanted = {wanted.h * wanted.w, wanted.c, 1};
+  THIMBLE_CHECK(place_rows(&plan, wanted));
+  const int64_t out = plan.summed_depth ? 1 : plan.depth.size;
+  const int64_t in = plan.summed_depth ? plan.depth.size : 1;
+  return for_each_loop(plan.grid.loops, 2, [&](const std::vector<int64_t>& offsets) {
     NpuOp op = how.op;
-    const auto operand = [&](const View& view, size_t index, bool input) {
-      Operand result;
-      result.tensor = view.tensor;
-      result.element = view.element;
-      result.zero_point = view.zero_point;
-      result.offset = view.offset + offsets[index];
-      result.shape = {grid.h.size, grid.w.size, depth.size};
-      result.stride_h = grid.h.steps[index];
-      result.stride_w = grid.w.steps[index];
-      if (input && gone.size() == 2) result.shape.h = kernel_h, result.stride_h = gone[0].steps[1];
-      if (input && !gone.empty()) {
-        result.shape.w = kernel_w;
-        result.stride_w = gone.back().steps[1];
-      }
-      if (!input && summed_depth) result.shape.c = 1;
-      if (result.shape.w == 1) result.stride_w = result.shape.c;
-      if (result.shape.h == 1) result.stride_h = result.shape.w * result.stride_w;
-      return result;
-    };
-    op.ofm = operand(y, 0, false);
-    op.ifm = operand(x, 1, true);
+    op.ofm = plan.operand(y, 0, offsets[0]);
+    op.ifm = plan.operand(x, 1, offsets[1]);
     op.window.kernel_h = kernel_h;
     op.window.kernel_w = kernel_w;
     if (how.convolves) {
-      op.kind = summed_depth ? NpuOpKind::kConv : NpuOpKind::kDepthwise;
-      const int64_t out = summed_depth ? 1 : depth.size, in = summed_depth ? depth.size : 1;
+      op.kind = plan.summed_depth ? NpuOpKind::kConv : NpuOpKind::kDepthwise;
       Weights ones = {out, kernel_h, kernel_w, in, {}, {}};
       ones.values.assign(static_cast<size_t>(out * kernel_h * kernel_w * in), 1);
       ones.bias.assign(static_cast<size_t>(out), 0);

@@ -37,21 +37,23 @@ class Inserter {
       return use(a).begin < use(b).begin;
     });
   }
-  [[nodiscard]] int64_t peak() const { return arena_.peak(); }
 
-  int run(std::vector<Step>* steps) {
+  Inserted run() {
     // Every slice needs room beside its own kernels.
     for (Copying& copy : queue_) {
       copy.address = arena_.take(use(copy), copy.bytes);
-      if (copy.address < 0) return copy.op;
+      if (copy.address < 0) {
+        result_.failed = copy.op;
+        return std::move(result_);
+      }
     }
-    steps_ = steps;
-    steps_->clear();
     for (int64_t k = -1; k < static_cast<int64_t>(kernels_.steps.size()); ++k) {
       if (k >= 0) kernel(k);
       behind(k);
     }
-    return -1;
+    result_.cycles = std::max(back(kernel_ends_, 1), back(dma_ends_, 1));
+    result_.peak = arena_.peak();
+    return std::move(result_);
   }
 
  private:
@@ -70,9 +72,14 @@ class Inserter {
     return true;
   }
 
-  void issue(bool late) {
+  void issue(int64_t k, bool late) {
     const Copying& copy = queue_[next_++];
+    const Span whole{late ? k + 1 : std::max<int64_t>(0, k), use(copy).end};
     if (late) now_ = std::max(now_, back(kernel_ends_, 1));
+    // What the kernel before the running one still uses is waited for.
+    if (k > 0 && arena_.busy(k - 1, copy.address, copy.bytes, whole)) {
+      now_ = std::max(now_, back(kernel_ends_, 2));
+    }
     now_ = std::max(now_, back(dma_ends_, limit_));
     dma_ends_.push_back(std::max(now_, back(dma_ends_, 1)) + copy.cycles);
     ready_[{copy.op, copy.slice}] = dma_ends_.back();
@@ -81,16 +88,17 @@ class Inserter {
     step.op = copy.op;
     step.slice = copy.slice;
     step.late = late;
-    steps_->push_back(step);
+    result_.steps.push_back(step);
   }
 
   void kernel(int64_t k) {
     const Step& step = kernels_.steps[static_cast<size_t>(k)];
+    if (step.kind == Step::Kind::kOpDma) now_ = std::max(now_, back(kernel_ends_, 1));
     const auto at = ready_.find({step.op, step.slice});
     now_ = std::max({now_, back(kernel_ends_, 2), at == ready_.end() ? 0 : at->second});
     kernel_ends_.push_back(std::max(now_, back(kernel_ends_, 1)) +
                            kernels_.cycles[static_cast<size_t>(k)]);
-    steps_->push_back(step);
+    result_.steps.push_back(step);
   }
 
   /// Copies behind kernel `k` (-1: before all): those of the next kernel, and more while that does
@@ -105,7 +113,7 @@ class Inserter {
       if (!must && (!idle || (k < 0 && !dma_ends_.empty()))) return;
       const bool room = k < 0 && must ? true : extend(&copy, std::max<int64_t>(0, k));
       if (!must && !room) return;
-      issue(!room && k >= 0);
+      issue(k, !room && k >= 0);
     }
   }
 
@@ -118,43 +126,14 @@ class Inserter {
   double now_ = 0;
   std::vector<double> kernel_ends_, dma_ends_;
   std::map<std::pair<int, int>, double> ready_;
-  std::vector<Step>* steps_ = nullptr;
+  Inserted result_;
 };
 
 }  // namespace
 
-int insert_copies(const Config& config, Kernels kernels, Arena arena,
-                  std::vector<Copying>* copies, std::vector<Step>* steps, int64_t* peak) {
-  Inserter inserter(config, std::move(kernels), std::move(arena), copies);
-  const int failed = inserter.run(steps);
-  *peak = inserter.peak();
-  return failed;
-}
-
-double timeline(const Config& config, const std::vector<Step>& steps,
-                const std::vector<double>& cycles) {
-  const size_t limit = dma_limit(config);
-  std::map<std::pair<int, int>, double> ready;
-  std::vector<double> kernel_ends, dma_ends;
-  double issue = 0;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    const Step& step = steps[i];
-    const std::pair<int, int> slice{step.op, step.slice};
-    if (step.kind == Step::Kind::kKernel) {
-      const auto at = ready.find(slice);
-      issue = std::max({issue, back(kernel_ends, 2), at == ready.end() ? 0 : at->second});
-      kernel_ends.push_back(std::max(issue, back(kernel_ends, 1)) + cycles[i]);
-      continue;
-    }
-    if (step.late || step.kind == Step::Kind::kOpDma) {
-      issue = std::max(issue, back(kernel_ends, 1));
-    }
-    issue = std::max(issue, back(dma_ends, limit));
-    dma_ends.push_back(std::max(issue, back(dma_ends, 1)) + cycles[i]);
-    ready[slice] = dma_ends.back();
-    if (step.kind == Step::Kind::kOpDma) issue = dma_ends.back();
-  }
-  return std::max(back(kernel_ends, 1), back(dma_ends, 1));
+Inserted insert_copies(const Config& config, Kernels kernels, Arena arena,
+                       std::vector<Copying>* copies) {
+  return Inserter(config, std::move(kernels), std::move(arena), copies).run();
 }
 
 }  // namespace thimble::target::ethos_u

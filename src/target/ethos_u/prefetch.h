@@ -30,13 +30,14 @@ struct Kernels {
   std::vector<double> cycles;
 };
 
-/// Steps of kernels and copies. -1, or an operation of which a slice has no room beside its kernel.
-[[nodiscard]] int insert_copies(const Config& config, Kernels kernels,
-                                Arena arena, std::vector<Copying>* copies,
-                                std::vector<Step>* steps, int64_t* peak);
-
-/// Cycles until the last kernel ends. `cycles` of kernels and copies by step.
-[[nodiscard]] double timeline(const Config& config, const std::vector<Step>& steps,
-                              const std::vector<double>& cycles);
+struct Inserted {
+  int failed = -1;  // an operation of which a slice has no room beside its kernel
+  std::vector<Step> steps;
+  int64_t peak = 0;   // bytes
+  double cycles = 0;  // until the last kernel ends
+};
+/// Steps of kernels and copies; addresses of the copies.
+[[nodiscard]] Inserted insert_copies(const Config& config, Kernels kernels, Arena arena,
+                                     std::vector<Copying>* copies);
 
 }  // namespace thimble::target::ethos_u

@@ -68,27 +68,26 @@ class Scheduler {
   }
 
   /// The least memory that a schedule was found for, and the fastest of that.
-  std::optional<Point> smallest() {
-    std::optional<Point> result;
-    for (const Point& point : curve()) {
-      if (!result || point.bytes < result->bytes ||
-          (point.bytes == result->bytes && better(point, *result))) {
-        result = point;
-      }
-    }
-    return result;
+  std::optional<Point> smallest() { return leanest(kUnlimited, 1e9); }
+
+  /// The fastest within what the tensors need if nothing is cascaded, with weights beside them that
+  /// would be read more than once; or where there is less, the least memory that is within a
+  /// hundredth of the fastest.
+  std::optional<Point> comfortable(int64_t memory) {
+    const int64_t whole = whole_bytes();
+    if (whole <= memory) return best(std::max<int64_t>(whole, 64));
+    return leanest(memory, 1.01);
   }
 
-  /// What the tensors need if nothing is cascaded: memory that is there for weights as well.
-  int64_t whole() {
-    if (dedicated()) return kUnlimited;
-    const auto found = searches(kUnlimited).front()->solve(kUnlimited);
-    if (!found) return kUnlimited;
-    Draft draft = found->draft;
-    std::erase_if(draft.steps,
-                  [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
-    (void)place_tensors(network_, options_.mode, kUnlimited, &draft);
-    return draft.budgeted(options_.mode);
+  /// The least memory that costs at most `slower` times the cycles of the best under `limit`.
+  std::optional<Point> leanest(int64_t limit, double slower) {
+    std::optional<Point> result = best(limit);
+    if (!result) return result;
+    const double most = result->found.cycles * slower;
+    for (const Point& point : curve()) {
+      if (point.bytes < result->bytes && point.found.cycles <= most) result = point;
+    }
+    return result;
   }
 
   Result<std::optional<Scheduled>> finish(Point point, int64_t budget) {
@@ -109,8 +108,21 @@ class Scheduler {
     return std::optional<Scheduled>();
   }
 
- private:
   [[nodiscard]] bool dedicated() const { return options_.mode == MemoryMode::kDedicatedSram; }
+
+ private:
+  /// What the tensors of this memory need if nothing is cascaded.
+  int64_t whole_bytes() {
+    const auto found = searches(kUnlimited).front()->solve(kUnlimited);
+    if (!found) return kUnlimited;
+    Draft draft = found->draft;
+    std::erase_if(draft.steps,
+                  [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
+    (void)place_tensors(network_, options_.mode, kUnlimited, &draft);
+    const int64_t some = dedicated() ? 2560 : 0;  // what hides the latency of a DRAM
+    const int64_t weights = searches(kUnlimited).front()->with_weights(some);
+    return std::max(draft.budgeted(options_.mode), (weights + 15) / 16 * 16);
+  }
 
   std::optional<Point> plan(const Search& search, int64_t budget) {
     int64_t aim = budget;
@@ -163,6 +175,8 @@ class Scheduler {
 
   /// Budgets worth a look, rising.
   std::vector<int64_t> budgets() {
+    // Of the fast scratch any size will do, and each takes several searches.
+    const double first = dedicated() ? 1.2 : 1.02, growth = 1.03;
     int64_t weights = 0;
     for (int i = 0; i < network_.op_count(); ++i) {
       const NpuOp& op = network_.op(i);
@@ -170,11 +184,13 @@ class Scheduler {
       weights += chooser_.weight_bytes(i, *chooser_.draft(i, op.ofm.shape.h, OpMemories{}));
     }
     const auto least = dedicated() ? int64_t{16384} : searches(0).back()->smallest();
-    const int64_t most = searches(kUnlimited).front()->whole() + weights + 4096;
+    // Nothing beyond the memory there is.
+    const int64_t most = std::min(options_.memory_bytes.value_or(kUnlimited),
+                                  searches(kUnlimited).front()->whole() + weights + 4096);
     std::vector<int64_t> all;
-    double step = 1.02;
+    double step = first;
     for (auto at = static_cast<double>(std::max<int64_t>(least, 64)); at < static_cast<double>(most);
-         at *= step, step = std::min(1.2, step * 1.03)) {
+         at *= step, step = std::min(1.25, step * growth)) {
       all.push_back((static_cast<int64_t>(at) + 15) / 16 * 16);
     }
     all.push_back(most);
@@ -226,17 +242,21 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   Scheduler scheduler(program, options, encoders);
   THIMBLE_CHECK(scheduler.check());
   const bool size = options.optimise == Optimise::kSize;
-  const int64_t limit = options.sram_bytes.value_or(kUnlimited);
-  int64_t budget = !size && !options.sram_bytes ? scheduler.whole() : limit;
+  const int64_t memory = options.memory_bytes.value_or(kUnlimited);
+  const int64_t limit = std::min(memory, options.sram_bytes.value_or(kUnlimited));
+  int64_t budget = limit;
   for (int attempt = 0; attempt < 6 && budget >= 0; ++attempt) {
-    const auto point = size ? scheduler.smallest() : scheduler.best(budget);
+    const auto point = size ? scheduler.leanest(budget, scheduler.dedicated() ? 1.1 : 1.5)
+                       : options.sram_bytes ? scheduler.best(budget)
+                                            : scheduler.comfortable(budget);
     if (!point || point->bytes > limit) break;
     // By true sizes of weights a little more may be needed, if that is allowed.
-    const int64_t allowed =
-        size ? std::min(limit, point->bytes + point->bytes * attempt / 200) : budget;
+    const int64_t allowed = size || !options.sram_bytes
+                                ? std::min(limit, point->bytes + point->bytes * attempt / 200)
+                                : limit;
     THIMBLE_TRY(std::optional<Scheduled> found, scheduler.finish(*point, allowed));
     if (found) return std::move(*found);
-    if (!size) budget = point->bytes - 16;
+    if (options.sram_bytes && !size) budget = point->bytes - 16;
   }
   const auto least = scheduler.smallest();
   if (!least) return unsupported("no schedule of this program was found");

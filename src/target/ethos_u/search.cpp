@@ -8,7 +8,7 @@ namespace {
 
 constexpr int kLongest = 14;        // operations of a cascade
 constexpr double kExposed = 0.5;    // share of a copy that nothing hides
-constexpr double kKernelStart = 60;  // cycles that a further kernel of an operation costs
+constexpr double kKernelStart = 60;  // cycles of writing registers and starting
 constexpr int64_t kSliceBytes = 24576;  // of weights, where it makes no difference
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -145,6 +145,23 @@ int64_t Search::smallest() const {
   return ceiling.back();
 }
 
+int64_t Search::with_weights(int64_t some) const {
+  int64_t bytes = 0;
+  for (const std::vector<Piece>& pieces : pieces_) {
+    if (pieces.empty()) continue;
+    const Piece& single = pieces.front();
+    const Part& part = single.parts.front();
+    int64_t weights = 0;
+    if (part.near != nullptr && may_buffer()) {
+      const Shape4& ofm = network_.op(single.first).ofm.shape;
+      const bool once = ofm.h <= part.near->block.h && ofm.w <= part.near->block.w;
+      weights = once ? std::min(part.weight_bytes, some) : part.weight_bytes;
+    }
+    bytes = std::max(bytes, single.held + weights);
+  }
+  return bytes;
+}
+
 Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
   Costed result;
   result.buffered.assign(piece.parts.size(), false);
@@ -265,7 +282,7 @@ std::vector<double> Search::step_cycles(const Draft& draft,
       continue;
     }
     const OpMemories where = memories(step.op, piece.first, piece.end, one.buffered);
-    cycles.push_back(chooser_.cycles(step.op, one, step.rows, channels, where));
+    cycles.push_back(chooser_.cycles(step.op, one, step.rows, channels, where) + kKernelStart);
   }
   return cycles;
 }
@@ -282,8 +299,8 @@ void Search::estimate_slices(int op, OpDraft* draft) const {
 }
 
 /// Addresses, and copies of weights between the kernels; what finds no room is read where it lies.
-void Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
-                           Draft* draft) const {
+double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
+                             Draft* draft) const {
   const bool dedicated = options_.mode == MemoryMode::kDedicatedSram;
   while (true) {
     const Arena arena = place_tensors(network_, options_.mode, budget, draft);
@@ -294,21 +311,19 @@ void Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t bu
         copies.push_back({i, static_cast<int>(s), one.slice_bytes[s], copy(one.slice_bytes[s])});
       }
     }
-    std::vector<Step> steps;
-    int64_t peak = 0;
-    const int failed =
-        insert_copies(chooser_.config(), {draft->steps, step_cycles(*draft, piece_of)}, arena,
-                      &copies, &steps, &peak);
+    const Inserted inserted = insert_copies(
+        chooser_.config(), {draft->steps, step_cycles(*draft, piece_of)}, arena, &copies);
+    const int failed = inserted.failed;
     if (failed < 0) {
-      draft->steps = steps;
+      draft->steps = inserted.steps;
       for (const Copying& copy : copies) {
         std::vector<int64_t>& at = draft->ops[static_cast<size_t>(copy.op)].slice_address;
         at.resize(draft->ops[static_cast<size_t>(copy.op)].starts.size(), -1);
         at[static_cast<size_t>(copy.slice)] = copy.address;
       }
       int64_t& bytes = dedicated ? draft->fast_bytes : draft->arena_bytes;
-      bytes = std::max(bytes, peak);
-      return;
+      bytes = std::max(bytes, inserted.peak);
+      return inserted.cycles;
     }
     const Piece& piece = *piece_of[static_cast<size_t>(failed)];
     OpDraft& one = draft->ops[static_cast<size_t>(failed)];
@@ -326,13 +341,12 @@ void Search::settle(Found* found, int64_t budget) const {
   Draft& draft = found->draft;
   std::erase_if(draft.steps,
                 [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
-  bring_weights(found->piece_of, budget, &draft);
+  found->cycles = bring_weights(found->piece_of, budget, &draft);
   count(found);
 }
 
 void Search::count(Found* found) const {
   const std::vector<double> cycles = step_cycles(found->draft, found->piece_of);
-  found->cycles = timeline(chooser_.config(), found->draft.steps, cycles);
   found->op_cycles.assign(pieces_.size(), 0);
   for (size_t i = 0; i < cycles.size(); ++i) {
     if (found->draft.steps[i].kind == Step::Kind::kWeightDma) continue;
@@ -395,7 +409,7 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       draft.steps.push_back(step);
     }
   }
-  bring_weights(piece_of, budget, &draft);
+  found.cycles = bring_weights(piece_of, budget, &draft);
   count(&found);
   return found;
 }

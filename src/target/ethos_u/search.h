@@ -37,6 +37,9 @@ class Search {
   [[nodiscard]] int64_t smallest() const;
   /// What the largest piece holds if nothing is cascaded, without weights.
   [[nodiscard]] int64_t whole() const { return whole_; }
+  /// The same with the weights of operations that would read theirs more than once, and of others
+  /// up to `some` bytes.
+  [[nodiscard]] int64_t with_weights(int64_t some) const;
 
  private:
   /// One operation of a piece: its kernels' cycles with weights in the SRAM, or where they lie.
@@ -69,8 +72,8 @@ class Search {
   [[nodiscard]] double copy(int64_t bytes) const;
   [[nodiscard]] Costed cost(const Piece& piece, int64_t budget) const;
   [[nodiscard]] Found build(const std::vector<const Piece*>& path, int64_t budget) const;
-  void bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
-                     Draft* draft) const;
+  double bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
+                       Draft* draft) const;
   void count(Found* found) const;
   void estimate_slices(int op, OpDraft* draft) const;
   void cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;

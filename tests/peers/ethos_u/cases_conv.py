@@ -182,6 +182,11 @@ def _depthwise():
 
 
 def _others():
+    for name, options in [("cop2", ("--cop-format", "COP2")),
+                          ("own_regions", ("--cop-format", "COP2", "--separate-io-regions"))]:
+        add(f"conv_{name}", layer(conv2d, (1, 6, 7, 8), channels=10), options=options)
+        add(f"fully_connected_{name}", layer(fully_connected, (1, 48), channels=20),
+            options=options)
     add("fully_connected_per_channel",
         layer(fully_connected, (1, 64), channels=40, per_channel=True))
     add("fully_connected_batch", layer(fully_connected, (6, 48), channels=20, activation="relu"))

@@ -133,7 +133,8 @@ def rescale(source, target, scale, rounding="SINGLE_ROUND", zero_in=0, zero_out=
     def make(net):
         x = net.input(shape, source, low, high)
         shift = int(np.floor(30 - np.log2(scale)))
-        return net.rescale(x, target, int(scale * 2.0 ** shift), shift, zero_in, zero_out, rounding)
+        return net.rescale(x, target, int(scale * 2.0 ** shift), shift, zero_in, zero_out,
+                           rounding)
     return make
 
 
@@ -163,8 +164,8 @@ def pool(op, kind, kernel, stride, pad, shape=(9, 11, 18)):
         size = [(extent + sum(pads) - k) // step + 1 for extent, pads, k, step in
                 zip(shape, (pad[:2], pad[2:]), kernel, stride)]
         if op == "MAX_POOL2D":
-            return net.op(op, [x], (1, *size, shape[2]), kind, list(kernel), list(stride), list(pad),
-                          PROPAGATE, attribute="MaxPool2dAttribute")
+            return net.op(op, [x], (1, *size, shape[2]), kind, list(kernel), list(stride),
+                          list(pad), PROPAGATE, attribute="MaxPool2dAttribute")
         zeros = [net.constant([0], kind) for _ in range(2)]
         return net.op(op, [x, *zeros], (1, *size, shape[2]), kind, list(kernel), list(stride),
                       list(pad), I32, attribute="AvgPool2dAttribute")
@@ -310,8 +311,9 @@ def _arithmetic():
     case("logical_right_shift",
          binary32("LOGICAL_RIGHT_SHIFT", low=-2**31, high=2**31 - 1, second=(0, 31)),
          generations=U85)
-    case("intdiv", binary32("INTDIV", second=(1, 5000), attribute="IntDivAttribute"), generations=U85)
-    case("intdiv_negative", binary32("INTDIV", second=(-5000, -1), attribute="IntDivAttribute"), generations=U85)
+    for name, divisors in (("intdiv", (1, 5000)), ("intdiv_negative", (-5000, -1))):
+        case(name, binary32("INTDIV", second=divisors, attribute="IntDivAttribute"),
+             generations=U85)
     case("clz", unary32("CLZ"))
     case("abs_int32", unary32("ABS", low=-2**31 + 1))
     for kind in ("int8", "int16", "int32"):

@@ -50,12 +50,15 @@ def table(bit):
 
 
 def stream(payload):
-    """(has payload, code, parameter) of each command of a COP1 payload."""
+    """(has payload, code, parameter) of each command of a COP1 or COP2 payload."""
     words = struct.unpack(f"<{len(payload) // 4}I", payload)
     at = 1
-    while words[at] & 0xFF != 2:
-        at += 3 if words[at] & 0xFF == 1 else 1
-    at += 1
+    if payload[:4] == b"COP2":
+        at = (24 + words[6] + 15) // 16 * 4  # behind the header, an entry and its metadata
+    else:
+        while words[at] & 0xFF != 2:
+            at += 3 if words[at] & 0xFF == 1 else 1
+        at += 1
     while at < len(words):
         word = words[at]
         has_payload = word & 0xC000 == 0x4000

@@ -22,6 +22,12 @@ def litert(model, inputs, reference=True):
             for detail in interpreter.get_output_details()]
 
 
+def litert_inputs(model):
+    """Shape and type of each input."""
+    interpreter = Interpreter(model_content=model)
+    return [(detail["shape"], detail["dtype"]) for detail in interpreter.get_input_details()]
+
+
 def litert_values(model, inputs, indices):
     """Values inside a network, by the index of their tensor."""
     interpreter = Interpreter(

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Makes cases for the simulator: networks, streams of Vela, outputs of a judge.
 
-    make_cases.py FOLDER [--config NAME]... [--case GLOB]... [--group op|network]
+    make_cases.py FOLDER [--config NAME]... [--case GLOB]... [--group op|network] [--file TFLITE]...
 
+`--file`: networks that are there already, and no others; their inputs are random.
 Writes FOLDER/<config>/<case>/ and FOLDER/ledger.txt, which lists what was made and what Vela or
 the judge refused, each with its reason. Exit 77 where Vela or a judge is not installed.
 """
 
 import argparse
 import fnmatch
+import functools
 import shutil
 import sys
 from pathlib import Path
@@ -26,7 +28,7 @@ try:
     import judge
     import vela_run
     from ethosu.vela import vela  # noqa: F401  (once, before the children)
-    from registry import CASES
+    from registry import CASES, Case
 except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
@@ -34,6 +36,26 @@ except ImportError as missing:
 
 class Useless(Exception):
     """The case says too little to be kept."""
+
+
+class FileNet:
+    """A .tflite file in the place of a network of ours."""
+
+    judge, suffix = "litert", "tflite"
+
+    def __init__(self, path, seed):
+        self.path, self.random = path, np.random.default_rng(seed)
+
+    def bytes(self):
+        return self.path.read_bytes()
+
+    def test_inputs(self):
+        arrays = []
+        for shape, dtype in judge.litert_inputs(self.bytes()):
+            info = np.iinfo(dtype)
+            arrays.append(self.random.integers(info.min, info.max, shape, dtype=dtype,
+                                               endpoint=True))
+        return arrays
 
 
 def judged(case, net, model):
@@ -47,6 +69,16 @@ def judged(case, net, model):
         if distinct < min(case.distinct, (output.size + 1) // 2):
             raise Useless(f"an output has only {distinct} values")
     return inputs, outputs
+
+
+def own_regions(made, data):
+    """Regions that hold inputs or outputs and nothing else, with their sizes."""
+    sizes = {}
+    for places, arrays in zip((made.inputs, made.outputs), data):
+        for (region, offset), array in zip(places, arrays):
+            if region not in (made.weight_region, made.scratch_region, made.fast_region):
+                sizes[region] = max(sizes.get(region, 0), offset + array.nbytes)
+    return sizes
 
 
 def write(folder, case, config, net, made, data):
@@ -65,6 +97,7 @@ def write(folder, case, config, net, made, data):
         lines.append(f"region {made.scratch_region} zero {made.scratch_size}")
     if made.fast_size:
         lines.append(f"region {made.fast_region} zero {made.fast_size}")
+    lines += [f"region {region} zero {size}" for region, size in own_regions(made, data).items()]
     for number, ((region, offset), array) in enumerate(zip(made.inputs, inputs)):
         (folder / f"input{number}.bin").write_bytes(array.tobytes())
         lines.append(f"input {region} {offset} input{number}.bin")
@@ -125,11 +158,15 @@ def main():
     parser.add_argument("--config", action="append", choices=vela_run.CONFIGS)
     parser.add_argument("--case", action="append", default=[])
     parser.add_argument("--group", default="op")
+    parser.add_argument("--file", action="append", type=Path, default=[])
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     configs = options.config or vela_run.CONFIGS
     ledger = []
-    for case in CASES.values():
+    for path in options.file:
+        build = functools.partial(FileNet, path)
+        make(options.folder, Case(path.stem, build, distinct=2), configs, ledger)
+    for case in CASES.values() if not options.file else ():
         wanted = not options.case or any(fnmatch.fnmatch(case.name, glob) for glob in options.case)
         if wanted and case.group == options.group:
             make(options.folder, case, configs, ledger)

@@ -19,7 +19,8 @@ HERE = Path(__file__).resolve().parent
 
 def make(options):
     for group in ("op", "network"):
-        command = [sys.executable, str(HERE / "make_cases.py"), str(options.folder), "--group", group]
+        command = [sys.executable, str(HERE / "make_cases.py"), str(options.folder),
+                   "--group", group]
         for config in options.config:
             command += ["--config", config]
         made = subprocess.run(command, stderr=subprocess.DEVNULL)

@@ -136,7 +136,7 @@ def main():
                 print(f"{kind} {name}: {verdict} {why}")
         bad += counts["different"] + counts["failed"]
         print(f"{kind}: " + ", ".join(f"{n} {v}" for v, n in counts.most_common()))
-        for reason, n in reasons.most_common():
+        for reason, n in reasons.most_common(12):
             print(f"  refused {n}: {reason}")
     return 1 if bad or not names else 0
 

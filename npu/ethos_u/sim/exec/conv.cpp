@@ -129,6 +129,18 @@ struct Block {
   const ScaleRecord* records = nullptr;
 };
 
+/// Sums of channels [c, c + n) of the block at one position: initial values, scales, memory.
+bool finish_row(const Context& context, const Block& block, uint32_t y, uint32_t x, uint32_t c,
+                uint32_t n, int64_t* sums, Output& output, Accumulators& accumulators) {
+  const uint32_t channel = block.first + c;
+  if (!accumulators.add_initial(y, x, channel, n, sums)) return false;
+  for (uint32_t i = 0; i < n; ++i) sums[i] = wrap(sums[i], accumulators.bits());
+  if (accumulators.keeps(y, x, channel, n, sums)) return true;
+  return context.operation.global_scale
+             ? output.global_row(y, x, channel, n, sums)
+             : output.record_row(y, x, channel, n, sums, block.records + c);
+}
+
 template <typename Element>
 Fault run_block(const Context& context, const Block& block, Element* window_at, Output& output,
                 Accumulators& accumulators) {
@@ -142,14 +154,9 @@ Fault run_block(const Context& context, const Block& block, Element* window_at, 
         const uint32_t n = block.channels - c < kRow ? block.channels - c : kRow;
         int64_t values[kRow];
         products(window_at, block.dense + uint64_t{c} * elements, elements, n, values);
-        const uint32_t channel = block.first + c;
-        if (!accumulators.add_initial(y, x, channel, n, values)) return context.memory.fault();
-        for (uint32_t i = 0; i < n; ++i) values[i] = wrap(values[i], accumulators.bits());
-        if (accumulators.keeps(y, x, channel, n, values)) continue;
-        const bool done = operation.global_scale
-                              ? output.global_row(y, x, channel, n, values)
-                              : output.record_row(y, x, channel, n, values, block.records + c);
-        if (!done) return context.memory.fault();
+        if (!finish_row(context, block, y, x, c, n, values, output, accumulators)) {
+          return context.memory.fault();
+        }
       }
     }
   }
@@ -281,18 +288,11 @@ Fault depthwise_block(const Context& context, const Block& block, Output& output
     for (uint32_t x = 0; x < operation.ofm.width; ++x) {
       for (uint32_t c = 0; c < block.channels; c += kRow) {
         const uint32_t n = block.channels - c < kRow ? block.channels - c : kRow;
-        const uint32_t channel = block.first + c;
         int64_t sums[kRow];
         if (!depthwise_sums(context, reader, grid, block, y, x, c, n, sums) ||
-            !accumulators.add_initial(y, x, channel, n, sums)) {
+            !finish_row(context, block, y, x, c, n, sums, output, accumulators)) {
           return context.memory.fault();
         }
-        for (uint32_t i = 0; i < n; ++i) sums[i] = wrap(sums[i], accumulators.bits());
-        if (accumulators.keeps(y, x, channel, n, sums)) continue;
-        const bool done = operation.global_scale
-                              ? output.global_row(y, x, channel, n, sums)
-                              : output.record_row(y, x, channel, n, sums, block.records + c);
-        if (!done) return context.memory.fault();
       }
     }
   }

@@ -11,6 +11,14 @@ int Palette::width() const {
   return width;
 }
 
+int Palette::index(int folded) const {
+  for (int i = 0; i < size; ++i) {
+    if (entries[static_cast<size_t>(i)] == folded) return i;
+  }
+  const int at = folded - direct + size;
+  return folded >= direct && at < kFolded ? at : -1;
+}
+
 std::array<int16_t, kFolded> Palette::indices() const {
   std::array<int16_t, kFolded> index;
   for (int folded = 0; folded < kFolded; ++folded) {
@@ -77,19 +85,16 @@ void count_symbols(const Symbol* symbols, size_t count, Histogram* histogram) {
   histogram->count += static_cast<uint32_t>(count);
 }
 
-std::array<uint16_t, kSymbols> symbol_bits(const Palette& palette, const Mode& mode) {
-  const std::array<int16_t, kFolded> index = palette.indices();
-  const int width = palette.width();
-  const int end_of_run = palette.zero_runs ? 1 + mode.zero_divisor : 0;
-  std::array<uint16_t, kSymbols> bits;
-  for (size_t i = 0; i < kFolded; ++i) {
-    bits[i] = static_cast<uint16_t>(index_bits(mode, width, index[i]) + end_of_run);
-  }
-  for (size_t place = 0; place < 8; ++place) {
-    const bool step = place % (size_t{1} << mode.zero_divisor) == 0;
-    bits[kFolded + place] = palette.zero_runs ? (step ? 1 : 0) : bits[0];
-  }
-  return bits;
+SymbolCost::SymbolCost(const Palette& palette, Symbol symbol)
+    : zero_runs_(palette.zero_runs),
+      place_(symbol < kFolded ? -1 : symbol - kFolded),
+      index_(palette.index(symbol < kFolded ? symbol : 0)),
+      width_(palette.width()) {}
+
+uint16_t SymbolCost::bits(const Mode& mode) const {
+  if (zero_runs_ && place_ >= 0) return place_ % (1 << mode.zero_divisor) == 0 ? 1 : 0;
+  const int end_of_run = zero_runs_ ? 1 + mode.zero_divisor : 0;
+  return static_cast<uint16_t>(std::min(index_bits(mode, width_, index_) + end_of_run, kUncodable));
 }
 
 int64_t zero_run_bits(const Histogram& histogram, int divisor, bool new_palette) {

@@ -41,6 +41,8 @@ struct Palette {
   [[nodiscard]] int width() const;
   /// Index of each folded weight; -1 if there is none of at most nine bits.
   [[nodiscard]] std::array<int16_t, kFolded> indices() const;
+  /// One of them.
+  [[nodiscard]] int index(int folded) const;
 };
 
 /// How a slice codes indices and zero runs.
@@ -114,8 +116,18 @@ inline constexpr int kSymbols = kFolded + 8;
 [[nodiscard]] std::vector<Symbol> symbols_of(const int16_t* weights, size_t count);
 void count_symbols(const Symbol* symbols, size_t count, Histogram* histogram);
 
-/// Bits of every symbol; with zero runs a weight brings the end of the run behind it.
-[[nodiscard]] std::array<uint16_t, kSymbols> symbol_bits(const Palette& palette, const Mode& mode);
+/// Bits of one symbol; with zero runs a weight brings the end of the run behind it.
+class SymbolCost {
+ public:
+  SymbolCost(const Palette& palette, Symbol symbol);
+  /// At most kUncodable.
+  [[nodiscard]] uint16_t bits(const Mode& mode) const;
+
+ private:
+  bool zero_runs_;
+  int place_;  // in a run of zeros, modulo 8; -1 for a weight
+  int index_, width_;
+};
 
 /// Bits of the runs of zeros of a histogram, with the unused end of the last chunk.
 [[nodiscard]] int64_t zero_run_bits(const Histogram& histogram, int divisor, bool new_palette);

@@ -12,7 +12,7 @@ namespace {
 constexpr int kTurns = 2;
 constexpr size_t kMostPalettes = 6;     // to choose from
 constexpr size_t kMostKept = 4;         // of these, from the turn before
-constexpr size_t kMostExamined = 48;    // segments whose own palettes are looked for, per turn
+constexpr size_t kMostExamined = 24;    // segments whose own palettes are looked for, per turn
 constexpr int64_t kWorthwhile = 24;     // bits that a candidate must save
 constexpr size_t kTooShort = 64;        // weights: a cut costs more than it can save
 constexpr int64_t kWorthLooking = 300;  // bits of a segment whose own palette may save them
@@ -28,6 +28,11 @@ struct Candidate {
   Palette palette;
   int64_t saving = 0;
 };
+
+/// Runs cost a bit for every weight, and save at most nine for a zero.
+bool runs_may_pay(const Histogram& histogram) {
+  return uint64_t{histogram.folded[0]} * 9 > histogram.used();
+}
 
 Palette plain(const Histogram& histogram) {
   Palette palette;
@@ -53,7 +58,7 @@ class Planner {
   }
 
   Plan run() {
-    const bool zeros = all_.folded[0] > 0;
+    const bool zeros = runs_may_pay(all_);
     Draft best = whole(false);
     if (zeros) best = shorter(std::move(best), whole(true));
     if (count_ <= kTooShort) return std::move(best.plan);
@@ -133,7 +138,7 @@ class Planner {
                        std::vector<Candidate>* candidates) {
     if (bits < kWorthLooking) return;
     for (const bool zero_runs : {false, true}) {
-      if (zero_runs && histogram.folded[0] == 0) continue;
+      if (zero_runs && !runs_may_pay(histogram)) continue;
       const Choice choice = best_choice(histogram, zero_runs);
       Mode mode;
       const int64_t own = best_mode(histogram, choice.palette, true, &mode);
@@ -180,7 +185,7 @@ class Planner {
       Palette best;
       const int64_t before = group.bits;
       for (const bool zero_runs : {false, true}) {
-        if (zero_runs && group.histogram.folded[0] == 0) continue;
+        if (zero_runs && !runs_may_pay(group.histogram)) continue;
         const Choice choice = best_choice(group.histogram, zero_runs);
         const int64_t own = bits_with(*draft, group, choice.palette);
         if (own < group.bits) {
@@ -204,15 +209,16 @@ class Planner {
     for (size_t i = 0; i + 1 < plan->segments.size(); ++i) {
       Segment& a = plan->segments[i];
       Segment& b = plan->segments[i + 1];
-      const auto bits_a = symbol_bits(plan->palettes[static_cast<size_t>(a.palette)], a.mode);
-      const auto bits_b = symbol_bits(plan->palettes[static_cast<size_t>(b.palette)], b.mode);
+      const Palette& palette_a = plan->palettes[static_cast<size_t>(a.palette)];
+      const Palette& palette_b = plan->palettes[static_cast<size_t>(b.palette)];
       const size_t low = std::max(a.begin + 1, b.begin - std::min(b.begin, kCell));
       const size_t high = std::min(b.end - 1, b.begin + kCell);
       int difference = 0;  // a cut at `at` instead of at `low`
       int best = 0;
       size_t cut = low;
       for (size_t at = low; at < high; ++at) {
-        difference += bits_a[symbols_[at]] - bits_b[symbols_[at]];
+        difference += SymbolCost(palette_a, symbols_[at]).bits(a.mode) -
+                      SymbolCost(palette_b, symbols_[at]).bits(b.mode);
         if (difference < best) {
           best = difference;
           cut = at + 1;
@@ -239,11 +245,10 @@ class Planner {
         a.end = b.begin = high;
         continue;
       }
-      const auto bits_a = symbol_bits(palette, a.mode);
-      const auto bits_b = symbol_bits(palette, b.mode);
+      const SymbolCost weight(palette, symbols_[low - 1]);
       const auto run = static_cast<int>(high - low);
-      const int forward = bits_a[symbols_[low - 1]] + (run >> a.mode.zero_divisor);
-      const int backward = bits_b[symbols_[low - 1]] + (run >> b.mode.zero_divisor);
+      const int forward = weight.bits(a.mode) + (run >> a.mode.zero_divisor);
+      const int backward = weight.bits(b.mode) + (run >> b.mode.zero_divisor);
       a.end = b.begin = forward <= backward ? high : low - 1;
     }
     std::erase_if(plan->segments, [](const Segment& one) { return one.begin == one.end; });

@@ -52,17 +52,21 @@ Group group_of(const Histogram& histogram, const Palette& palette) {
   return group;
 }
 
-/// Bits of all symbols in all states, a row per symbol.
-std::vector<uint16_t> table_of(const std::vector<Palette>& palettes,
+/// Bits of all symbols of the histogram in all states, a row per symbol.
+std::vector<uint16_t> table_of(const Histogram& histogram, const std::vector<Palette>& palettes,
                                const std::vector<Group>& groups) {
   const size_t states = palettes.size() * kLanes;
   std::vector<uint16_t> table(kSymbols * states, kUncodable);
-  for (size_t state = 0; state < states; ++state) {
-    const Group& group = groups[state / kLanes];
-    if (!group.used[state % kLanes]) continue;
-    const auto bits = symbol_bits(palettes[state / kLanes], group.modes[state % kLanes]);
-    for (size_t symbol = 0; symbol < kSymbols; ++symbol) {
-      table[symbol * states + state] = std::min<uint16_t>(bits[symbol], kUncodable);
+  for (size_t symbol = 0; symbol < kSymbols; ++symbol) {
+    const bool zero = symbol == 0 || symbol >= kFolded;
+    if (histogram.folded[zero ? 0 : symbol] == 0) continue;
+    uint16_t* row = table.data() + symbol * states;
+    for (size_t group = 0; group < groups.size(); ++group) {
+      const SymbolCost cost(palettes[group], static_cast<Symbol>(symbol));
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        const size_t state = group * kLanes + lane;
+        if (groups[group].used[lane]) row[state] = cost.bits(groups[group].modes[lane]);
+      }
     }
   }
   return table;
@@ -72,7 +76,7 @@ class Trellis {
  public:
   Trellis(const Histogram& histogram, const std::vector<Palette>& palettes) {
     for (const Palette& palette : palettes) groups_.push_back(group_of(histogram, palette));
-    table_ = table_of(palettes, groups_);
+    table_ = table_of(histogram, palettes, groups_);
     states_ = palettes.size() * kLanes;
     path_.assign(states_, kFar);
     cell_.assign(states_, 0);
