@@ -7,6 +7,7 @@
 #include "npu/ethos_u/isa/driver_payload.h"
 #include "npu/ethos_u/sim/hazard.h"
 #include "npu/ethos_u/sim/machine.h"
+#include "npu/ethos_u/sim/timeline.h"
 
 namespace thimble::test {
 
@@ -191,8 +192,7 @@ std::vector<Bytes> random_inputs(const NpuProgram& program, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<Bytes> inputs;
   for (const int tensor : program.inputs) {
-    Bytes bytes(
-        static_cast<size_t>(program.tensors[static_cast<size_t>(tensor)].shape.elements()));
+    Bytes bytes(static_cast<size_t>(program.tensors[static_cast<size_t>(tensor)].shape.elements()));
     for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
     inputs.push_back(std::move(bytes));
   }
@@ -208,13 +208,11 @@ int64_t scale(int64_t value, const Requantize& how, size_t channel) {
   const int shift = how.shift[i];
   if (shift == 0) return value * how.multiplier[i];
   __extension__ using Wide = __int128;
-  Wide product = Wide{value} * how.multiplier[i];
+  const Wide product = Wide{value} * how.multiplier[i];
   Wide round = Wide{1} << (shift - 1);
   if (how.rounding == Requantize::Rounding::kDouble && shift > 31) {
     round += value < 0 ? -(Wide{1} << 30) : Wide{1} << 30;
   }
-  // The second of the two roundings takes halves away from zero.
-  if (how.rounding == Requantize::Rounding::kDouble && shift > 31 && product < 0) product -= 0;
   return static_cast<int64_t>((product + round) >> shift);
 }
 
@@ -304,30 +302,42 @@ std::vector<Bytes> interpret(const NpuProgram& program, const std::vector<Bytes>
   return Interpreter(program, inputs).run();
 }
 
-Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
-                   const std::vector<Bytes>& inputs) {
-  Simulated result;
+namespace {
+
+std::vector<uint32_t> words_of(const NpuBlob& blob) {
   thimble::ethos_u::DriverPayload payload;
-  if (!thimble::ethos_u::read_driver_payload(
-          reinterpret_cast<const uint8_t*>(blob.commands.data()),
-          static_cast<uint32_t>(blob.commands.size()), payload)) {
-    result.error = "no driver payload";
-    return result;
+  if (!thimble::ethos_u::read_driver_payload(reinterpret_cast<const uint8_t*>(blob.commands.data()),
+                                             static_cast<uint32_t>(blob.commands.size()),
+                                             payload)) {
+    return {};
   }
   std::vector<uint32_t> words(payload.stream_words);
   std::memcpy(words.data(), blob.commands.data() + payload.stream_offset, words.size() * 4);
+  return words;
+}
+
+}  // namespace
+
+Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
+                   const std::vector<Bytes>& inputs) {
+  Simulated result;
+  const std::vector<uint32_t> words = words_of(blob);
+  if (words.empty()) {
+    result.error = "no driver payload";
+    return result;
+  }
   // Memory in units of 8 bytes, so that it is aligned; what is not written is no zero.
-  const std::vector<int64_t> sizes = {static_cast<int64_t>(blob.weights.size()),
-                                      blob.scratch_bytes, blob.fast_scratch_bytes};
+  const std::vector<int64_t> sizes = {static_cast<int64_t>(blob.weights.size()), blob.scratch_bytes,
+                                      blob.fast_scratch_bytes};
   std::vector<std::vector<uint64_t>> memory;
   sim::Job job;
   job.config = program.config;
   job.words = words.data();
-  job.word_count = payload.stream_words;
+  job.word_count = static_cast<uint32_t>(words.size());
   for (size_t i = 0; i < sizes.size(); ++i) {
     memory.emplace_back(static_cast<size_t>(sizes[i]) / 8 + 4, 0xA5A5A5A5A5A5A5A5U);
-    job.regions[i] = {reinterpret_cast<uint8_t*>(memory[i].data()),
-                      static_cast<uint64_t>(sizes[i]), i == 0};
+    job.regions[i] = {reinterpret_cast<uint8_t*>(memory[i].data()), static_cast<uint64_t>(sizes[i]),
+                      i == 0};
   }
   std::memcpy(job.regions[0].data, blob.weights.data(), blob.weights.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -335,8 +345,7 @@ Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
     std::memcpy(job.regions[io.region].data + io.offset, inputs[i].data(), inputs[i].size());
   }
   size_t bytes = 0;
-  sim::Fault fault =
-      sim::workspace_bytes(*program.config, words.data(), job.word_count, &bytes);
+  sim::Fault fault = sim::workspace_bytes(*program.config, words.data(), job.word_count, &bytes);
   std::vector<uint64_t> workspace(bytes / 8 + 1);
   job.workspace = reinterpret_cast<uint8_t*>(workspace.data());
   job.workspace_bytes = bytes;
@@ -346,8 +355,8 @@ Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
   if (fault.none()) fault = sim::run(job);
   if (fault.none()) fault = checker.first();
   if (!fault.none()) {
-    result.error = "word " + std::to_string(fault.word) + " (" +
-                   std::to_string(fault.other_word) + "): " + fault.detail;
+    result.error = "word " + std::to_string(fault.word) + " (" + std::to_string(fault.other_word) +
+                   "): " + fault.detail;
     return result;
   }
   for (const NpuBlob::Io& io : blob.outputs) {
@@ -356,6 +365,47 @@ Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
     result.outputs.emplace_back(begin, begin + size);
   }
   return result;
+}
+
+NpuProgram chain(const Config& config) {
+  ProgramBuilder b(config, 2);
+  int at = b.conv(b.input({19, 23, 3}), 24, 3, 2);
+  at = b.depthwise(at, 3, 1);
+  at = b.conv(at, 40, 1, 1);
+  at = b.depthwise(at, 5, 2, 1);
+  at = b.conv(at, 17, 3, 1, false);
+  b.output(at);
+  return b.take();
+}
+NpuProgram residual(const Config& config) {
+  ProgramBuilder b(config, 3);
+  const int x = b.conv(b.input({16, 12, 8}), 32, 3, 1);
+  const int y = b.conv(b.depthwise(b.conv(x, 48, 1, 1), 3, 1, 2), 32, 1, 1);
+  b.output(b.average(b.add(x, y)));
+  return b.take();
+}
+NpuProgram branches(const Config& config) {
+  ProgramBuilder b(config, 4);
+  const int x = b.conv(b.input({14, 14, 16}), 16, 3, 1);
+  const int p = b.max_pool(x, 2, 2);
+  const int up = b.upsampled_conv(p, 32);
+  const int t = b.table(b.conv(x, 16, 1, 1));
+  const int both = b.concat(up, t);
+  b.output(b.table(b.conv(both, 33, 3, 2)));
+  b.output(b.table(b.conv(p, 8, 1, 1)));
+  return b.take();
+}
+
+double timeline_cycles(const NpuProgram& program, const NpuBlob& blob, MemoryMode mode) {
+  const std::vector<uint32_t> words = words_of(blob);
+  sim::TimelineJob job;
+  job.config = program.config;
+  job.system = thimble::ethos_u::default_system(program.config->generation);
+  job.mode = mode;
+  job.words = words.data();
+  job.word_count = static_cast<uint32_t>(words.size());
+  sim::Timeline timeline;
+  return sim::make_timeline(job, &timeline).none() ? timeline.cycles : -1;
 }
 
 NpuProgram mobilenet(const Config& config, int64_t size) {

@@ -60,6 +60,15 @@ struct Simulated {
 Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
                    const std::vector<Bytes>& inputs);
 
+/// Small networks: a chain of convolutions, a residual block, branches with tables, an upscale and
+/// a concatenation.
+NpuProgram chain(const Config& config);
+NpuProgram residual(const Config& config);
+NpuProgram branches(const Config& config);
+
+/// Cycles of the blob's stream on the simulator's timeline.
+double timeline_cycles(const NpuProgram& program, const NpuBlob& blob, MemoryMode mode);
+
 /// A network of the shape of MobileNetV2 for images of `size`, with weights from a seed.
 NpuProgram mobilenet(const Config& config, int64_t size);
 

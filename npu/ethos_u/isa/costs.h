@@ -12,7 +12,8 @@ struct Granules {
   uint8_t ifm8, ifm16, elementwise8, elementwise16, wide32, accumulator32, accumulator40;
 };
 inline constexpr Granules kGranules[] = {
-#define ETHOS_U_GRANULES(name, i8, i16, e8, e16, w32, a32, a40) {name, i8, i16, e8, e16, w32, a32, a40},
+#define ETHOS_U_GRANULES(name, i8, i16, e8, e16, w32, a32, a40) \
+  {name, i8, i16, e8, e16, w32, a32, a40},
 #include "npu/ethos_u/isa/costs.def"
 };
 

@@ -10,15 +10,15 @@ struct MemoryTiming {
   double bytes_per_cycle;  // of the core's clock, all ports together
   uint16_t read_latency;   // cycles
   uint16_t write_latency;
-  uint16_t burst;          // bytes of the longest burst
+  uint16_t burst;  // bytes of the longest burst
 };
 
 struct System {
-  const char* name;        // "Ethos_U55_High_End_Embedded"
-  uint8_t generations;     // Generations
+  const char* name;     // "Ethos_U55_High_End_Embedded"
+  uint8_t generations;  // Generations
   uint32_t clock_mhz;
   MemoryTiming sram;
-  MemoryTiming external;   // flash or DRAM
+  MemoryTiming external;  // flash or DRAM
 };
 
 inline constexpr System kSystems[] = {

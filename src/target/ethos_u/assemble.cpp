@@ -8,7 +8,9 @@
 namespace thimble::target::ethos_u {
 namespace {
 
-int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+int64_t round_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 class Assembler {
  public:
@@ -46,10 +48,10 @@ class Assembler {
     plan.cascade = draft.cascade;
     if (!op.table.content.empty()) plan.table_offset = lay(op.table.content);
     if (!op.weights) return ok();
-    THIMBLE_TRY(const EncodedWeights encoded,
-                encoders_.of(static_cast<int>(index))
-                    ->encode(weight_options(program_, static_cast<int>(index), draft),
-                             draft.starts));
+    THIMBLE_TRY(
+        const EncodedWeights encoded,
+        encoders_.of(static_cast<int>(index))
+            ->encode(weight_options(program_, static_cast<int>(index), draft), draft.starts));
     const int64_t offset = lay(encoded.bytes);
     plan.weights.fast = draft.fast_weights;
     plan.weights.sparse = draft.sparse;

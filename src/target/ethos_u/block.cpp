@@ -13,12 +13,16 @@ using thimble::ethos_u::kMicroblockUses;
 constexpr int64_t kBank = 1024;
 constexpr int64_t kOutputBanks = 2;
 constexpr int64_t kTableBanks = 2;
-constexpr int64_t kBrick = 16;           // channels that lie together; also where depth may be cut
-constexpr int64_t kSubKernel = 8;        // largest piece of a kernel
-constexpr int64_t kChainingSlots = 6;    // U85
+constexpr int64_t kBrick = 16;         // channels that lie together; also where depth may be cut
+constexpr int64_t kSubKernel = 8;      // largest piece of a kernel
+constexpr int64_t kChainingSlots = 6;  // U85
 
-int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
-int64_t divide_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit; }
+int64_t round_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+int64_t divide_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit;
+}
 
 bool is_reduce_sum(const OpShape& shape) {
   return shape.kind == NpuOpKind::kPool && shape.pool == PoolMode::kReduceSum;
@@ -36,11 +40,16 @@ BlockUser user_of(const OpShape& shape, bool part_kernel_first) {
       const bool one = shape.window.kernel_h == 1 && shape.window.kernel_w == 1;
       return one && !part_kernel_first ? kUseConv1x1 : kUseConv;
     }
-    case NpuOpKind::kDepthwise: return kUseDepthwise;
-    case NpuOpKind::kPool: return is_reduce_sum(shape) ? kUseReduceSum : kUsePool;
-    case NpuOpKind::kElementwise: return kUseElementwise;
-    case NpuOpKind::kResize: return kUseResize;
-    case NpuOpKind::kDma: break;
+    case NpuOpKind::kDepthwise:
+      return kUseDepthwise;
+    case NpuOpKind::kPool:
+      return is_reduce_sum(shape) ? kUseReduceSum : kUsePool;
+    case NpuOpKind::kElementwise:
+      return kUseElementwise;
+    case NpuOpKind::kResize:
+      return kUseResize;
+    case NpuOpKind::kDma:
+      break;
   }
   return kUseElementwise;
 }
@@ -55,10 +64,12 @@ Unit ifm_unit(const Config& config, const Microblocks& microblock, int64_t depth
   const bool flat = microblock.height == 1 && microblock.width == 4;
   Unit unit{};
   switch (config.macs) {
-    case 128: unit = level == 0 ? Unit{1, 2, 1} : Unit{1, 1, 2}; break;
+    case 128:
+      unit = level == 0 ? Unit{1, 2, 1} : Unit{1, 1, 2};
+      break;
     case 256:
     case 512:
-      unit = level == 0 ? (flat ? Unit{1, 4, 1} : Unit{2, 2, 1})
+      unit = level == 0   ? (flat ? Unit{1, 4, 1} : Unit{2, 2, 1})
              : level == 1 ? Unit{1, 2, 2}
                           : Unit{1, 1, 4};
       break;
@@ -90,7 +101,8 @@ bool fit_elementwise_85(const Config& config, const OpShape& shape, const BlockF
   const int64_t bytes = shape.ifm_bits / 8;
   const int64_t bricks = config.chaining_buffer / kChainingSlots / (kBrick * bytes);
   const auto less = [&](int64_t Shape4::*axis) {
-    return shape.binary && (shape.ifm.*axis < shape.ofm.*axis || shape.ifm2.*axis < shape.ofm.*axis);
+    return shape.binary &&
+           (shape.ifm.*axis < shape.ofm.*axis || shape.ifm2.*axis < shape.ofm.*axis);
   };
   if (less(&Shape4::c)) {
     return block.h <= family.microblock.height && block.w <= bricks / family.microblock.height;
@@ -106,8 +118,10 @@ bool fit_85(const Config& config, const OpShape& shape, const BlockFamily& famil
   const Window& window = shape.window;
   const int64_t dilated_h = (window.kernel_h - 1) * window.dilation_h + 1;
   const int64_t dilated_w = (window.kernel_w - 1) * window.dilation_w + 1;
-  block->ifm_h = input_size(block->h, window.stride_h, std::min(dilated_h, kSubKernel), shape.upscale);
-  block->ifm_w = input_size(block->w, window.stride_w, std::min(dilated_w, kSubKernel), shape.upscale);
+  block->ifm_h =
+      input_size(block->h, window.stride_h, std::min(dilated_h, kSubKernel), shape.upscale);
+  block->ifm_w =
+      input_size(block->w, window.stride_w, std::min(dilated_w, kSubKernel), shape.upscale);
   if (shape.kind == NpuOpKind::kElementwise) {
     return fit_elementwise_85(config, shape, family, *block);
   }

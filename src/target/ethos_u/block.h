@@ -37,11 +37,11 @@ struct OpShape {
 [[nodiscard]] OpShape shape_of(const NpuOp& op);
 
 struct Block {
-  int64_t h = 1, w = 1, d = 1;      // of the OFM
+  int64_t h = 1, w = 1, d = 1;  // of the OFM
   int64_t ifm_h = 1, ifm_w = 1, ifm_d = 1;
   Microblocks microblock{};
   bool part_kernel_first = false;
-  bool double_buffered = true;  // U85: two blocks fit; always so on the others
+  bool double_buffered = true;                      // U85: two blocks fit; always so on the others
   uint8_t ib_end = 0, ib2_start = 0, ab_start = 0;  // banks, U55 and U65
 };
 

@@ -10,10 +10,16 @@ namespace {
 struct Box {
   Span h, w, c;
 };
-bool meet(const Span& a, const Span& b) { return a.begin < b.end && b.begin < a.end; }
-bool meet(const Box& a, const Box& b) { return meet(a.h, b.h) && meet(a.w, b.w) && meet(a.c, b.c); }
+bool meet(const Span& a, const Span& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+bool meet(const Box& a, const Box& b) {
+  return meet(a.h, b.h) && meet(a.w, b.w) && meet(a.c, b.c);
+}
 
-int64_t divide_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit; }
+int64_t divide_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit;
+}
 
 /// How blocks follow one another: depth first, then columns, then rows.
 struct Grid {

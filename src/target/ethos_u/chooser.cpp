@@ -65,8 +65,8 @@ const OpDraft* Chooser::draft(int op, int64_t rows, const OpMemories& memories,
   return result ? &*result : nullptr;
 }
 
-double Chooser::cycles(int op, const OpDraft& draft, Span rows, int64_t channels,
-                       const OpMemories& memories) const {
+KernelCost Chooser::cost(int op, const OpDraft& draft, Span rows, int64_t channels,
+                         const OpMemories& memories) const {
   const NpuOp& from = network_.op(op);
   Placement where = placement(op, memories);
   where.weight_bytes = rough_bytes(op) * channels / from.ofm.shape.c;
@@ -74,7 +74,7 @@ double Chooser::cycles(int op, const OpDraft& draft, Span rows, int64_t channels
     const auto at = bytes_.find({op, weight_options(*network_.program, op, draft)});
     if (at != bytes_.end()) where.weight_bytes = at->second * channels / from.ofm.shape.c;
   }
-  return kernel_cost(config(), system(), part(op, rows, channels), draft.block, where).cycles();
+  return kernel_cost(config(), system(), part(op, rows, channels), draft.block, where);
 }
 
 int64_t Chooser::weight_bytes(int op, const OpDraft& draft) {

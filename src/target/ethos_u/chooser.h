@@ -28,8 +28,12 @@ class Chooser {
                                      int64_t depth_limit = 1 << 20);
   /// Cycles of one kernel with that block: rows and channels of the OFM, and the bytes of the
   /// weights that go with them.
+  [[nodiscard]] KernelCost cost(int op, const OpDraft& draft, Span rows, int64_t channels,
+                                const OpMemories& memories) const;
   [[nodiscard]] double cycles(int op, const OpDraft& draft, Span rows, int64_t channels,
-                              const OpMemories& memories) const;
+                              const OpMemories& memories) const {
+    return cost(op, draft, rows, channels, memories).cycles();
+  }
   /// Encoded bytes, estimated; scales included.
   [[nodiscard]] int64_t weight_bytes(int op, const OpDraft& draft);
   [[nodiscard]] const Network& network() const { return network_; }

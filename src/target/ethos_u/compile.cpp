@@ -52,8 +52,7 @@ ScheduleOptions settle(const NpuProgram& program, ScheduleOptions options) {
 
 }  // namespace
 
-Result<std::vector<ParetoPoint>> pareto(const NpuProgram& program,
-                                        const ScheduleOptions& options) {
+Result<std::vector<ParetoPoint>> pareto(const NpuProgram& program, const ScheduleOptions& options) {
   Encoders encoders(program);
   return schedule_curve(program, settle(program, options), &encoders);
 }

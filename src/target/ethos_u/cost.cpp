@@ -11,8 +11,12 @@ using thimble::ethos_u::kOutputCycles556;
 using thimble::ethos_u::kOutputCycles85;
 using thimble::ethos_u::MemoryTiming;
 
-int64_t divide_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit; }
-int64_t round_up(int64_t value, int64_t unit) { return divide_up(value, unit) * unit; }
+int64_t divide_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit;
+}
+int64_t round_up(int64_t value, int64_t unit) {
+  return divide_up(value, unit) * unit;
+}
 
 const MemoryTiming& timing(const System& system, Memory memory) {
   return memory == Memory::kSram ? system.sram : system.external;
@@ -200,8 +204,8 @@ class Model {
                          static_cast<double>(units(h_, w_, d_));
     double output = std::ceil(output_per_element() * static_cast<double>(ofm_block().elements()));
     if (shape_.kind == NpuOpKind::kConv || shape_.kind == NpuOpKind::kDepthwise) {
-      const double bias = 10.0 * static_cast<double>(d_) *
-                          timing(system_, placement_.weights).read_latency / 256;
+      const double bias =
+          10.0 * static_cast<double>(d_) * timing(system_, placement_.weights).read_latency / 256;
       output = std::max(output, bias);
     }
     double multiply_cycles = multiply();
@@ -245,9 +249,8 @@ class Model {
       const bool every_depth = shape_.kind == NpuOpKind::kConv || is_reduce_sum(shape_);
       const int64_t elements = ifm_h_ * ifm_w_ * depth(placement_.ifm_format, shape_.ifm.c) *
                                pieces * across * (every_depth ? deep : 1);
-      add(placement_.ifm,
-          transfer(true, placement_.ifm, placement_.ifm_format, shape_.ifm_bits, ifm_block(),
-                   shape_.ifm, static_cast<double>(elements)));
+      add(placement_.ifm, transfer(true, placement_.ifm, placement_.ifm_format, shape_.ifm_bits,
+                                   ifm_block(), shape_.ifm, static_cast<double>(elements)));
       if (shape_.dynamic_weights) {
         const int64_t all = shape_.ifm2.elements() * across;
         add(placement_.ifm2, static_cast<double>(all * shape_.ifm_bits / 8));
@@ -272,7 +275,9 @@ class Model {
 
 }  // namespace
 
-double KernelCost::cycles() const { return std::max({compute, sram, external}); }
+double KernelCost::cycles() const {
+  return std::max({compute, sram, external});
+}
 
 KernelCost kernel_cost(const Config& config, const System& system, const OpShape& shape,
                        const Block& block, const Placement& placement) {
@@ -287,9 +292,9 @@ double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes) 
                   size / destination.bytes_per_cycle + destination.write_latency);
 }
 
-std::optional<Choice> choose_block(const Config& config, const System& system,
-                                   const OpShape& shape, const Placement& placement,
-                                   int64_t depth_limit, std::optional<bool> order) {
+std::optional<Choice> choose_block(const Config& config, const System& system, const OpShape& shape,
+                                   const Placement& placement, int64_t depth_limit,
+                                   std::optional<bool> order) {
   std::optional<Choice> best;
   double best_cycles = 0, best_sum = 0;
   int64_t best_size = 0;

@@ -84,11 +84,10 @@ void write_copy(const Config& config, const Copy& copy, CommandStream* stream) {
     return find_field(reg, name, generation).put(value);
   };
   const uint32_t walked = copy.counts[1] > 1 ? 2 : copy.counts[0] > 1 ? 1 : 0;
-  stream->set(Reg0::DMA0_SRC_REGION,
-              field("DMA0_SRC_REGION", "region", copy.source_region) |
-                  field("DMA0_SRC_REGION", "stride_mode",
-                        generation == Generation::kU85 ? walked : 0) |
-                  field("DMA0_SRC_REGION", "indexed", copy.indexed ? 1 : 0));
+  stream->set(Reg0::DMA0_SRC_REGION, field("DMA0_SRC_REGION", "region", copy.source_region) |
+                                         field("DMA0_SRC_REGION", "stride_mode",
+                                               generation == Generation::kU85 ? walked : 0) |
+                                         field("DMA0_SRC_REGION", "indexed", copy.indexed ? 1 : 0));
   stream->set(Reg0::DMA0_DST_REGION,
               field("DMA0_DST_REGION", "region", copy.destination_region) |
                   field("DMA0_DST_REGION", "internal", copy.internal ? 1 : 0));

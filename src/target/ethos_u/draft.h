@@ -14,8 +14,8 @@ namespace thimble::target::ethos_u {
 
 struct TensorDraft {
   Format format = Format::kNhwc;
-  int64_t rows = 0;    // held at a time; the height: all
-  bool fast = false;   // Dedicated_Sram: in the fast scratch
+  int64_t rows = 0;     // held at a time; the height: all
+  bool fast = false;    // Dedicated_Sram: in the fast scratch
   int same_place = -1;  // lies where that tensor lies (an elementwise operation in place)
   int64_t address = 0;
 };
@@ -23,10 +23,10 @@ struct TensorDraft {
 struct OpDraft {
   Block block;
   bool fast_weights = false, sparse = false;
-  std::vector<int64_t> starts;  // first channels of the slices; empty: no weights
+  std::vector<int64_t> starts;         // first channels of the slices; empty: no weights
   std::vector<int64_t> slice_bytes;    // estimated, what is kept for them
   std::vector<int64_t> slice_address;  // of those that are copied
-  bool buffered = false;        // slices are copied to the SRAM, by steps of kWeightDma
+  bool buffered = false;               // slices are copied to the SRAM, by steps of kWeightDma
   int cascade = -1;
 };
 

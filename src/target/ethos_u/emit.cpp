@@ -69,7 +69,8 @@ class TableMemory {
       }
       if (used(i, slots) < used(best, slots)) best = i;
     }
-    for (size_t i = best; i < best + slots; ++i) pieces_[i] = {i == best ? offset : -1, bytes, time_};
+    for (size_t i = best; i < best + slots; ++i)
+      pieces_[i] = {i == best ? offset : -1, bytes, time_};
     return static_cast<int>(best);
   }
   void forget() { pieces_.fill({}); }
@@ -100,11 +101,19 @@ class Emitter {
     if (program_.config->generation == Generation::kU65) {
       stream_.set(Reg0::PARALLEL_MODE, program_.config->cores > 1 ? 1 : 0);
     }
-    for (const Step& step : schedule_.steps) {
+    for (size_t i = 0; i < schedule_.steps.size(); ++i) {
+      const Step& step = schedule_.steps[i];
       switch (step.kind) {
-        case Step::Kind::kKernel: THIMBLE_CHECK(kernel(step)); break;
-        case Step::Kind::kWeightDma: weight_dma(step); break;
-        case Step::Kind::kOpDma: THIMBLE_CHECK(op_dma(step)); break;
+        case Step::Kind::kKernel:
+          look_ahead(i);
+          THIMBLE_CHECK(kernel(step));
+          break;
+        case Step::Kind::kWeightDma:
+          weight_dma(step);
+          break;
+        case Step::Kind::kOpDma:
+          THIMBLE_CHECK(op_dma(step));
+          break;
       }
     }
     stream_.run(Operation::STOP, 0xFFFF);
@@ -148,6 +157,27 @@ class Emitter {
     return ok();
   }
 
+  [[nodiscard]] bool tables_stay() const {
+    return program_.config->generation == Generation::kU85 || program_.config->banks > 16;
+  }
+
+  /// Small tables of the next kernels come while earlier ones still run; not on the U55, where a
+  /// second copy would hold the kernels up.
+  void look_ahead(size_t at) {
+    constexpr size_t kAhead = 5;
+    if (program_.config->generation == Generation::kU55) return;
+    for (size_t i = at, seen = 0; i < schedule_.steps.size() && seen < kAhead; ++i) {
+      const Step& step = schedule_.steps[i];
+      if (step.kind == Step::Kind::kOpDma) return;
+      if (step.kind != Step::Kind::kKernel) continue;
+      ++seen;
+      const NpuOp& op = program_.ops[static_cast<size_t>(step.op)];
+      if (op.table.content.empty()) continue;
+      if (table_bytes(op.table) != 256) return;
+      (void)load_table(op, schedule_.ops[static_cast<size_t>(step.op)]);
+    }
+  }
+
   int load_table(const NpuOp& op, const OpPlan& plan) {
     bool load = false;
     const int slot = tables_.slot_of(plan.table_offset, table_bytes(op.table), &load);
@@ -165,11 +195,9 @@ class Emitter {
 
   Status kernel(const Step& step) {
     Kernel kernel = kernel_of(program_, schedule_, step);
-    const bool shared_banks =
-        program_.config->generation != Generation::kU85 && program_.config->banks <= 16;
     if (!kernel.op->table.content.empty()) {
       kernel.table_slot = load_table(*kernel.op, *kernel.plan);
-    } else if (shared_banks) {
+    } else if (!tables_stay()) {
       tables_.forget();
     }
     THIMBLE_CHECK(write_registers(kernel, &stream_));

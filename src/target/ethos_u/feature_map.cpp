@@ -13,8 +13,8 @@ bool is_natural(const NpuTensor& tensor, const Operand& operand) {
   const bool inside = operand.shape.w + operand.offset / shape.c % shape.w <= shape.w &&
                       operand.shape.c + first_channel <= shape.c;
   const bool last = first_channel + operand.shape.c == shape.c;
-  return steps && inside && operand.element.bits == tensor.element.bits && first_channel % 16 == 0 &&
-         (last || operand.shape.c % 16 == 0);
+  return steps && inside && operand.element.bits == tensor.element.bits &&
+         first_channel % 16 == 0 && (last || operand.shape.c % 16 == 0);
 }
 
 FeatureMap map_operand(const NpuProgram& program, const Schedule& schedule, const Operand& operand,
@@ -70,8 +70,8 @@ void add_piece(const FeatureMap& map, int64_t base, int64_t height, int bytes, b
   const auto [y0, y1] = reach(height, map.stride_y);
   const auto [x0, x1] = reach(map.width, map.stride_x);
   const bool bricks = map.format == Format::kNhcwb16;
-  const auto [c0, c1] = bricks ? reach((map.depth + 15) / 16, map.stride_c)
-                               : reach(map.depth, map.stride_c);
+  const auto [c0, c1] =
+      bricks ? reach((map.depth + 15) / 16, map.stride_c) : reach(map.depth, map.stride_c);
   const int64_t last = bricks ? 16 * bytes : bytes;
   accesses->push_back({map.region, false, write, base + y0 + x0 + c0, base + y1 + x1 + c1 + last});
 }

@@ -13,7 +13,7 @@ struct FeatureMap {
   uint8_t region = 0;
   Format format = Format::kNhwc;
   int64_t height = 0, width = 0, depth = 0;
-  int64_t height0 = 0;              // rows before the ring begins again
+  int64_t height0 = 0;  // rows before the ring begins again
   std::array<int64_t, 4> base{};
   int64_t stride_y = 0, stride_x = 0, stride_c = 0;  // bytes
 };

@@ -7,7 +7,9 @@
 namespace thimble::target::ethos_u {
 namespace {
 
-int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
+int64_t round_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
 
 /// Calls back for every operand of the operation.
 template <typename Visit>
@@ -107,7 +109,9 @@ int64_t Network::ring_bytes(int tensor, int64_t rows) const {
   return round_up(place_bytes(from, use(tensor).format, rows), kAlignment);
 }
 
-Network analyse(const NpuProgram& program) { return Analysis(program).run(); }
+Network analyse(const NpuProgram& program) {
+  return Analysis(program).run();
+}
 
 bool goes_by_rows(const NpuOp& op) {
   const bool kind = op.kind == NpuOpKind::kConv || op.kind == NpuOpKind::kDepthwise ||

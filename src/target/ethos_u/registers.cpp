@@ -7,13 +7,14 @@ namespace {
 
 using namespace thimble::ethos_u;  // NOLINT: names of registers and their values
 
-uint32_t precision_of(int bits) { return bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3; }
+uint32_t precision_of(int bits) {
+  return bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3;
+}
 
 /// Bits of a register's fields, by name.
 class Fields {
  public:
-  Fields(const char* command, Generation generation)
-      : command_(command), generation_(generation) {}
+  Fields(const char* command, Generation generation) : command_(command), generation_(generation) {}
   Fields& put(const char* name, uint32_t value) {
     bits_ |= find_field(command_, name, generation_).put(value);
     return *this;
@@ -30,18 +31,18 @@ struct OperandRegisters {
   Reg0 region, zero_point, width0, height0, height1;
   Reg1 base0, base1, base2, base3, stride_x, stride_y, stride_c;
 };
-constexpr OperandRegisters kIfm = {
-    Reg0::IFM_REGION,   Reg0::IFM_ZERO_POINT, Reg0::IFM_WIDTH0_M1, Reg0::IFM_HEIGHT0_M1,
-    Reg0::IFM_HEIGHT1_M1, Reg1::IFM_BASE0,    Reg1::IFM_BASE1,     Reg1::IFM_BASE2,
-    Reg1::IFM_BASE3,    Reg1::IFM_STRIDE_X,   Reg1::IFM_STRIDE_Y,  Reg1::IFM_STRIDE_C};
+constexpr OperandRegisters kIfm = {Reg0::IFM_REGION,     Reg0::IFM_ZERO_POINT, Reg0::IFM_WIDTH0_M1,
+                                   Reg0::IFM_HEIGHT0_M1, Reg0::IFM_HEIGHT1_M1, Reg1::IFM_BASE0,
+                                   Reg1::IFM_BASE1,      Reg1::IFM_BASE2,      Reg1::IFM_BASE3,
+                                   Reg1::IFM_STRIDE_X,   Reg1::IFM_STRIDE_Y,   Reg1::IFM_STRIDE_C};
 constexpr OperandRegisters kIfm2 = {
-    Reg0::IFM2_REGION,   Reg0::IFM2_ZERO_POINT, Reg0::IFM2_WIDTH0_M1, Reg0::IFM2_HEIGHT0_M1,
-    Reg0::IFM2_HEIGHT1_M1, Reg1::IFM2_BASE0,    Reg1::IFM2_BASE1,     Reg1::IFM2_BASE2,
-    Reg1::IFM2_BASE3,    Reg1::IFM2_STRIDE_X,   Reg1::IFM2_STRIDE_Y,  Reg1::IFM2_STRIDE_C};
-constexpr OperandRegisters kOfm = {
-    Reg0::OFM_REGION,   Reg0::OFM_ZERO_POINT, Reg0::OFM_WIDTH0_M1, Reg0::OFM_HEIGHT0_M1,
-    Reg0::OFM_HEIGHT1_M1, Reg1::OFM_BASE0,    Reg1::OFM_BASE1,     Reg1::OFM_BASE2,
-    Reg1::OFM_BASE3,    Reg1::OFM_STRIDE_X,   Reg1::OFM_STRIDE_Y,  Reg1::OFM_STRIDE_C};
+    Reg0::IFM2_REGION,     Reg0::IFM2_ZERO_POINT, Reg0::IFM2_WIDTH0_M1, Reg0::IFM2_HEIGHT0_M1,
+    Reg0::IFM2_HEIGHT1_M1, Reg1::IFM2_BASE0,      Reg1::IFM2_BASE1,     Reg1::IFM2_BASE2,
+    Reg1::IFM2_BASE3,      Reg1::IFM2_STRIDE_X,   Reg1::IFM2_STRIDE_Y,  Reg1::IFM2_STRIDE_C};
+constexpr OperandRegisters kOfm = {Reg0::OFM_REGION,     Reg0::OFM_ZERO_POINT, Reg0::OFM_WIDTH0_M1,
+                                   Reg0::OFM_HEIGHT0_M1, Reg0::OFM_HEIGHT1_M1, Reg1::OFM_BASE0,
+                                   Reg1::OFM_BASE1,      Reg1::OFM_BASE2,      Reg1::OFM_BASE3,
+                                   Reg1::OFM_STRIDE_X,   Reg1::OFM_STRIDE_Y,   Reg1::OFM_STRIDE_C};
 
 void write_map(const OperandRegisters& at, const FeatureMap& map, CommandStream* stream) {
   stream->set(at.region, map.region);
@@ -214,19 +215,27 @@ class Writer {
 
   Result<uint32_t> round_556() const {
     switch (op_.requantize.rounding) {
-      case Requantize::Rounding::kDouble: return static_cast<uint32_t>(Round556::kDouble);
-      case Requantize::Rounding::kNatural: return static_cast<uint32_t>(Round556::kNatural);
-      case Requantize::Rounding::kTruncate: return static_cast<uint32_t>(Round556::kTruncate);
-      case Requantize::Rounding::kSymmetric: break;
+      case Requantize::Rounding::kDouble:
+        return static_cast<uint32_t>(Round556::kDouble);
+      case Requantize::Rounding::kNatural:
+        return static_cast<uint32_t>(Round556::kNatural);
+      case Requantize::Rounding::kTruncate:
+        return static_cast<uint32_t>(Round556::kTruncate);
+      case Requantize::Rounding::kSymmetric:
+        break;
     }
     return unsupported("{} does not round symmetrically", config_.name);
   }
   [[nodiscard]] uint32_t round_85() const {
     switch (op_.requantize.rounding) {
-      case Requantize::Rounding::kDouble: break;
-      case Requantize::Rounding::kNatural: return static_cast<uint32_t>(Round85::kNatural);
-      case Requantize::Rounding::kSymmetric: return static_cast<uint32_t>(Round85::kSymmetric);
-      case Requantize::Rounding::kTruncate: return static_cast<uint32_t>(Round85::kTruncateToZero);
+      case Requantize::Rounding::kDouble:
+        break;
+      case Requantize::Rounding::kNatural:
+        return static_cast<uint32_t>(Round85::kNatural);
+      case Requantize::Rounding::kSymmetric:
+        return static_cast<uint32_t>(Round85::kSymmetric);
+      case Requantize::Rounding::kTruncate:
+        return static_cast<uint32_t>(Round85::kTruncateToZero);
     }
     return static_cast<uint32_t>(Round85::kDoubleSymmetric);
   }
@@ -307,11 +316,14 @@ class Writer {
     switch (op_.table.kind) {
       case Table::Kind::k8To8:
       case Table::Kind::k8To16:
-      case Table::Kind::k8To32: return {8, op_.ifm.element.is_signed};
+      case Table::Kind::k8To32:
+        return {8, op_.ifm.element.is_signed};
       case Table::Kind::k16:
       case Table::Kind::kTanh:
-      case Table::Kind::kSigmoid: return {16, true};
-      case Table::Kind::kNone: break;
+      case Table::Kind::kSigmoid:
+        return {16, true};
+      case Table::Kind::kNone:
+        break;
     }
     return op_.ofm.element;
   }
@@ -319,16 +331,21 @@ class Writer {
   Result<uint32_t> function_85() const {
     const bool sign = op_.ifm.element.is_signed;
     switch (op_.table.kind) {
-      case Table::Kind::kNone: return static_cast<uint32_t>(Activation85::kNone);
+      case Table::Kind::kNone:
+        return static_cast<uint32_t>(Activation85::kNone);
       case Table::Kind::k8To8:
         return static_cast<uint32_t>(sign ? Activation85::kI8ToI8 : Activation85::kU8ToU8);
-      case Table::Kind::k8To16: return static_cast<uint32_t>(Activation85::kI8ToI16);
-      case Table::Kind::k8To32: return static_cast<uint32_t>(Activation85::kI8ToI32);
+      case Table::Kind::k8To16:
+        return static_cast<uint32_t>(Activation85::kI8ToI16);
+      case Table::Kind::k8To32:
+        return static_cast<uint32_t>(Activation85::kI8ToI32);
       case Table::Kind::k16:
         return static_cast<uint32_t>(op_.ofm.element.bits == 32 ? Activation85::kI16ToI32
                                                                 : Activation85::kI16ToI16);
-      case Table::Kind::kTanh: return static_cast<uint32_t>(Activation85::kTanh);
-      case Table::Kind::kSigmoid: return static_cast<uint32_t>(Activation85::kSigmoid);
+      case Table::Kind::kTanh:
+        return static_cast<uint32_t>(Activation85::kTanh);
+      case Table::Kind::kSigmoid:
+        return static_cast<uint32_t>(Activation85::kSigmoid);
     }
     return unsupported("a table the hardware does not have");
   }
@@ -345,14 +362,14 @@ class Writer {
       THIMBLE_TRY(const uint32_t function, function_85());
       activation.put("function", function).put("clip", element.bits > 16 ? 1 : 0);
       if (!op_.table.content.empty()) {
-        activation.put("table", static_cast<uint32_t>(k_.table_slot * 256 /
-                                                      table_bytes(op_.table)));
+        activation.put("table",
+                       static_cast<uint32_t>(k_.table_slot * 256 / table_bytes(op_.table)));
       }
     } else {
       uint32_t function = static_cast<uint32_t>(Activation556::kNone);
       if (!op_.table.content.empty()) {
-        function = static_cast<uint32_t>(Activation556::kTable0) +
-                   static_cast<uint32_t>(k_.table_slot);
+        function =
+            static_cast<uint32_t>(Activation556::kTable0) + static_cast<uint32_t>(k_.table_slot);
       } else if (op_.table.kind == Table::Kind::kTanh) {
         function = static_cast<uint32_t>(Activation556::kTanh);
       } else if (op_.table.kind == Table::Kind::kSigmoid) {
@@ -431,9 +448,9 @@ class Writer {
     Fields accumulator = fields("ACC_FORMAT");
     accumulator.put("format", op_.wide_accumulator ? 1 : 0);
     if (u85_) {
-      accumulator.put("input", static_cast<uint32_t>(through_accumulator()
-                                                         ? AccumulatorInput::kIfm2
-                                                         : AccumulatorInput::kReset));
+      accumulator.put("input",
+                      static_cast<uint32_t>(through_accumulator() ? AccumulatorInput::kIfm2
+                                                                  : AccumulatorInput::kReset));
       accumulator.put("microblock", static_cast<uint32_t>(microblock()));
     } else {
       stream_.set(Reg0::IFM_IB_END, block.ib_end);
@@ -445,7 +462,9 @@ class Writer {
   [[nodiscard]] Microblock microblock() const {
     const Microblocks& unit = k_.plan->block.microblock;
     if (unit.height == 1) {
-      return unit.width == 1 ? Microblock::k1x1 : unit.width == 2 ? Microblock::k1x2 : Microblock::k1x4;
+      return unit.width == 1   ? Microblock::k1x1
+             : unit.width == 2 ? Microblock::k1x2
+                               : Microblock::k1x4;
     }
     if (unit.height == 4) return Microblock::k4x4;
     return unit.width == 2 ? Microblock::k2x2 : Microblock::k2x4;
@@ -540,7 +559,9 @@ SlicePlace slice_place(const WeightPlan& weights, int slice) {
   return {weights.region, weights.address[index]};
 }
 
-int64_t table_bytes(const Table& table) { return static_cast<int64_t>(table.content.size()); }
+int64_t table_bytes(const Table& table) {
+  return static_cast<int64_t>(table.content.size());
+}
 
 int64_t table_address(const Config& config, int slot) {
   const int64_t begin = config.generation == Generation::kU85

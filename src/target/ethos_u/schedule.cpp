@@ -18,7 +18,7 @@ struct Point {
   int64_t bytes = 0;
 };
 bool better(const Point& a, const Point& b) {
-  return a.found.cycles != b.found.cycles ? a.found.cycles < b.found.cycles : a.bytes < b.bytes;
+  return a.found.score != b.found.score ? a.found.score < b.found.score : a.bytes < b.bytes;
 }
 
 /// Searches one program under budgets, in the memory mode of the options.
@@ -83,9 +83,9 @@ class Scheduler {
   std::optional<Point> leanest(int64_t limit, double slower) {
     std::optional<Point> result = best(limit);
     if (!result) return result;
-    const double most = result->found.cycles * slower;
+    const double most = result->found.score * slower;
     for (const Point& point : curve()) {
-      if (point.bytes < result->bytes && point.found.cycles <= most) result = point;
+      if (point.bytes < result->bytes && point.found.score <= most) result = point;
     }
     return result;
   }
@@ -161,8 +161,7 @@ class Scheduler {
     return result;
   }
   const Search* add_search(const std::vector<bool>& counted, bool cascades) {
-    owned_.push_back(
-        std::make_unique<Search>(network_, options_, &chooser_, counted, cascades));
+    owned_.push_back(std::make_unique<Search>(network_, options_, &chooser_, counted, cascades));
     return owned_.back().get();
   }
   [[nodiscard]] std::vector<bool> every_tensor() const {
@@ -189,10 +188,11 @@ class Scheduler {
                                   searches(kUnlimited).front()->whole() + weights + 4096);
     std::vector<int64_t> all;
     double step = first;
-    for (auto at = static_cast<double>(std::max<int64_t>(least, 64)); at < static_cast<double>(most);
-         at *= step, step = std::min(1.25, step * growth)) {
+    for (auto at = static_cast<double>(std::max<int64_t>(least, 64));
+         at < static_cast<double>(most); at *= step, step = std::min(1.25, step * growth)) {
       all.push_back((static_cast<int64_t>(at) + 15) / 16 * 16);
     }
+    if (dedicated()) all.push_back(most / 16 * 16 - most / 640 * 16);
     all.push_back(most);
     return all;
   }
@@ -269,16 +269,17 @@ Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
                                                 Encoders* encoders) {
   Scheduler scheduler(program, options, encoders);
   THIMBLE_CHECK(scheduler.check());
-  std::vector<ParetoPoint> points;
-  for (const Point& point : scheduler.curve()) {
-    points.push_back({point.bytes, static_cast<int64_t>(std::ceil(point.found.cycles))});
-  }
-  std::sort(points.begin(), points.end(), [](const ParetoPoint& a, const ParetoPoint& b) {
-    return a.sram_bytes != b.sram_bytes ? a.sram_bytes < b.sram_bytes : a.cycles < b.cycles;
+  std::vector<const Point*> points;
+  for (const Point& point : scheduler.curve()) points.push_back(&point);
+  std::sort(points.begin(), points.end(), [](const Point* a, const Point* b) {
+    return a->bytes != b->bytes ? a->bytes < b->bytes : better(*a, *b);
   });
   std::vector<ParetoPoint> front;
-  for (const ParetoPoint& point : points) {
-    if (front.empty() || point.cycles < front.back().cycles) front.push_back(point);
+  double least = 0;
+  for (const Point* point : points) {
+    if (!front.empty() && point->found.score >= least) continue;
+    least = point->found.score;
+    front.push_back({point->bytes, static_cast<int64_t>(std::ceil(point->found.cycles))});
   }
   return front;
 }

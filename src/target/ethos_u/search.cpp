@@ -6,9 +6,10 @@
 namespace thimble::target::ethos_u {
 namespace {
 
-constexpr int kLongest = 14;        // operations of a cascade
-constexpr double kExposed = 0.5;    // share of a copy that nothing hides
+constexpr int kLongest = 14;         // operations of a cascade
+constexpr double kExposed = 0.5;     // share of a copy that nothing hides
 constexpr double kKernelStart = 60;  // cycles of writing registers and starting
+constexpr double kTraffic = 2;       // what a cycle of a busy DRAM is worth, if it delays nothing
 constexpr int64_t kSliceBytes = 24576;  // of weights, where it makes no difference
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -62,6 +63,10 @@ OpMemories Search::memories(int op, int first, int end, bool near) const {
   return result;
 }
 
+double Search::traffic(const KernelCost& cost) const {
+  return options_.mode == MemoryMode::kDedicatedSram ? kTraffic * cost.external : 0;
+}
+
 double Search::copy(int64_t bytes) const {
   return copy_cycles(chooser_.system(), Memory::kExternal, Memory::kSram, bytes);
 }
@@ -72,7 +77,8 @@ int64_t Search::held(int first, int end, const Stripes* stripes) const {
     const TensorUse& use = network_.tensors[t];
     if (!use.used() || use.first >= end || use.last < first) continue;
     const int tensor = static_cast<int>(t);
-    const auto ring = stripes != nullptr ? stripes->rings.find(tensor) : decltype(stripes->rings.end()){};
+    const auto ring =
+        stripes != nullptr ? stripes->rings.find(tensor) : decltype(stripes->rings.end()){};
     if (stripes != nullptr && ring != stripes->rings.end()) {
       bytes += network_.ring_bytes(tensor, ring->second);
     } else if (counted_[t]) {
@@ -120,8 +126,9 @@ void Search::add_piece(int first, int end, int64_t stripe, const Stripes* stripe
         if (near) part.weight_bytes = chooser_.weight_bytes(i, *draft);
         double cycles = 0;
         for (const auto& [rows, kind] : kernels) {
-          cycles += static_cast<double>(kind.first) *
-                    (chooser_.cycles(i, *draft, kind.second, op.ofm.shape.c, where) + kKernelStart);
+          const KernelCost cost = chooser_.cost(i, *draft, kind.second, op.ofm.shape.c, where);
+          cycles +=
+              static_cast<double>(kind.first) * (cost.cycles() + kKernelStart + traffic(cost));
         }
         (near ? part.near : part.far) = draft;
         (near ? part.near_cycles : part.far_cycles) = cycles;
@@ -183,15 +190,17 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     const Part& part = piece.parts[i];
     return (part.far_cycles - near_cycles(part)) / static_cast<double>(part.weight_bytes);
   };
-  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return gain(a) > gain(b); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return gain(a) > gain(b); });
   for (const size_t i : order) {
     const Part& part = piece.parts[i];
     if (gain(i) < 0) continue;
     // A single operation brings its weights in slices, two of which are there at a time.
     const int64_t channels = network_.op(piece.first + static_cast<int>(i)).ofm.shape.c;
-    const int64_t least = piece.stripe == 0 ? std::min(part.weight_bytes, part.weight_bytes * 32 /
-                                                           std::max<int64_t>(32, channels) + 512)
-                                            : part.weight_bytes;
+    const int64_t least =
+        piece.stripe == 0 ? std::min(part.weight_bytes,
+                                     part.weight_bytes * 32 / std::max<int64_t>(32, channels) + 512)
+                          : part.weight_bytes;
     if (least > room) continue;
     room -= least;
     result.buffered[i] = true;
@@ -237,7 +246,7 @@ void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draf
       const int64_t end = s + 1 < draft->starts.size() ? draft->starts[s + 1] : channels;
       cycles += chooser_.cycles(op, *draft, rows, end - draft->starts[s], where) + kKernelStart;
     }
-    if (cycles <= part.near_cycles * 1.03 + 2 * kKernelStart) break;
+    if (cycles <= part.near_cycles * 1.05 + 2 * kKernelStart) break;
   }
   const auto fits = [&] {
     const auto count = static_cast<int64_t>(draft->starts.size());
@@ -248,8 +257,7 @@ void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draf
   }
 }
 
-bool Search::cut(int op, const OpMemories& where, Span rows, int64_t depth,
-                 OpDraft* draft) const {
+bool Search::cut(int op, const OpMemories& where, Span rows, int64_t depth, OpDraft* draft) const {
   const int64_t channels = network_.op(op).ofm.shape.c;
   const OpDraft* shallow = chooser_.draft(op, rows.end, where, std::max<int64_t>(depth, 1));
   if (shallow == nullptr) return false;
@@ -261,8 +269,10 @@ bool Search::cut(int op, const OpMemories& where, Span rows, int64_t depth,
 }
 
 std::vector<double> Search::step_cycles(const Draft& draft,
-                                        const std::vector<const Piece*>& piece_of) const {
+                                        const std::vector<const Piece*>& piece_of,
+                                        double* traffic_cycles) const {
   std::vector<double> cycles;
+  *traffic_cycles = 0;
   for (const Step& step : draft.steps) {
     const NpuOp& op = network_.op(step.op);
     const OpDraft& one = draft.ops[static_cast<size_t>(step.op)];
@@ -282,7 +292,9 @@ std::vector<double> Search::step_cycles(const Draft& draft,
       continue;
     }
     const OpMemories where = memories(step.op, piece.first, piece.end, one.buffered);
-    cycles.push_back(chooser_.cycles(step.op, one, step.rows, channels, where) + kKernelStart);
+    const KernelCost cost = chooser_.cost(step.op, one, step.rows, channels, where);
+    cycles.push_back(cost.cycles() + kKernelStart);
+    *traffic_cycles += traffic(cost);
   }
   return cycles;
 }
@@ -311,8 +323,9 @@ double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t 
         copies.push_back({i, static_cast<int>(s), one.slice_bytes[s], copy(one.slice_bytes[s])});
       }
     }
+    double unused = 0;
     const Inserted inserted = insert_copies(
-        chooser_.config(), {draft->steps, step_cycles(*draft, piece_of)}, arena, &copies);
+        chooser_.config(), {draft->steps, step_cycles(*draft, piece_of, &unused)}, arena, &copies);
     const int failed = inserted.failed;
     if (failed < 0) {
       draft->steps = inserted.steps;
@@ -339,14 +352,15 @@ double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t 
 /// Memory for slices that came out longer than estimated.
 void Search::settle(Found* found, int64_t budget) const {
   Draft& draft = found->draft;
-  std::erase_if(draft.steps,
-                [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
+  std::erase_if(draft.steps, [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
   found->cycles = bring_weights(found->piece_of, budget, &draft);
   count(found);
 }
 
 void Search::count(Found* found) const {
-  const std::vector<double> cycles = step_cycles(found->draft, found->piece_of);
+  double traffic_cycles = 0;
+  const std::vector<double> cycles = step_cycles(found->draft, found->piece_of, &traffic_cycles);
+  found->score = found->cycles + traffic_cycles;
   found->op_cycles.assign(pieces_.size(), 0);
   for (size_t i = 0; i < cycles.size(); ++i) {
     if (found->draft.steps[i].kind == Step::Kind::kWeightDma) continue;
@@ -364,8 +378,7 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
   for (size_t t = 0; t < network_.tensors.size(); ++t) {
     draft.tensors[t].format = network_.tensors[t].format;
     draft.tensors[t].rows = network_.program->tensors[t].shape.h;
-    draft.tensors[t].fast =
-        options_.mode == MemoryMode::kDedicatedSram && counted_[t];
+    draft.tensors[t].fast = options_.mode == MemoryMode::kDedicatedSram && counted_[t];
   }
   int cascade = 0;
   for (const Piece* piece : path) {
@@ -395,11 +408,12 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
     }
     const NpuOp& op = network_.op(piece->first);
     const int over = network_.in_place[static_cast<size_t>(piece->first)];
-    if (over >= 0 && counted_[static_cast<size_t>(over)] ==
-                         counted_[static_cast<size_t>(op.ofm.tensor)]) {
+    if (over >= 0 &&
+        counted_[static_cast<size_t>(over)] == counted_[static_cast<size_t>(op.ofm.tensor)]) {
       draft.tensors[static_cast<size_t>(op.ofm.tensor)].same_place = over;
     }
-    const size_t slices = std::max<size_t>(1, draft.ops[static_cast<size_t>(piece->first)].starts.size());
+    const size_t slices =
+        std::max<size_t>(1, draft.ops[static_cast<size_t>(piece->first)].starts.size());
     for (size_t slice = 0; slice < slices; ++slice) {
       Step step;
       step.kind = op.kind == NpuOpKind::kDma ? Step::Kind::kOpDma : Step::Kind::kKernel;

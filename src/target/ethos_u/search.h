@@ -26,6 +26,9 @@ class Search {
   struct Found {
     Draft draft;
     double cycles = 0;
+    /// Cycles, and some of those that the external memory is busy: of schedules as fast the one
+    /// that leaves it alone.
+    double score = 0;
     std::vector<double> op_cycles;
     std::vector<const Piece*> piece_of;  // per operation
   };
@@ -53,6 +56,7 @@ class Search {
     double cycles = 0;
     std::vector<bool> buffered;
   };
+
  public:
   struct Piece {
     int first = 0, end = 0;
@@ -62,7 +66,6 @@ class Search {
   };
 
  private:
-
   void add_pieces(int first);
   void add_piece(int first, int end, int64_t stripe, const Stripes* stripes);
   [[nodiscard]] int64_t held(int first, int end, const Stripes* stripes) const;
@@ -79,8 +82,11 @@ class Search {
   void cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;
   /// Slices of at most `depth` channels, or of one block. False if there is no block.
   bool cut(int op, const OpMemories& where, Span rows, int64_t depth, OpDraft* draft) const;
+  [[nodiscard]] double traffic(const KernelCost& cost) const;
+  /// Cycles of each step; what traffic() says of all of them.
   [[nodiscard]] std::vector<double> step_cycles(const Draft& draft,
-                                                const std::vector<const Piece*>& piece_of) const;
+                                                const std::vector<const Piece*>& piece_of,
+                                                double* traffic) const;
 
   const Network& network_;
   const ScheduleOptions& options_;

@@ -18,8 +18,8 @@ using thimble::ethos_u::Reg1;
 class CommandStream {
  public:
   void set(Reg0 reg, int64_t value) {
-    const uint32_t word = thimble::ethos_u::word0(static_cast<uint16_t>(reg),
-                                                  static_cast<uint32_t>(value) & 0xFFFFU);
+    const uint32_t word =
+        thimble::ethos_u::word0(static_cast<uint16_t>(reg), static_cast<uint32_t>(value) & 0xFFFFU);
     if (changes(word & 0xFFFFU, word)) words_.push_back(word);
   }
   /// A payload of 32 bits and what the parameter says beside it.

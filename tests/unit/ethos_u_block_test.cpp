@@ -1,0 +1,121 @@
+// Blocks: what is called legal leaves room for everything that must lie in the internal memory, and
+// the choice is the best of all legal ones.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "ethos_u_programs.h"
+#include "target/ethos_u/cost.h"
+
+namespace thimble::test {
+namespace {
+
+std::vector<OpShape> shapes() {
+  std::vector<OpShape> result;
+  for (const NpuOpKind kind :
+       {NpuOpKind::kConv, NpuOpKind::kDepthwise, NpuOpKind::kPool, NpuOpKind::kElementwise}) {
+    for (const int bits : {8, 16}) {
+      for (const int64_t size : {1, 7, 30, 112}) {
+        for (const int64_t channels : {1, 16, 40, 320}) {
+          OpShape shape;
+          shape.kind = kind;
+          shape.ifm = shape.ofm = {size, size, channels};
+          shape.ifm_bits = shape.ofm_bits = bits;
+          shape.wide_accumulator = bits == 16 && kind != NpuOpKind::kPool;
+          if (kind == NpuOpKind::kElementwise) {
+            shape.binary = true, shape.ifm2 = shape.ifm;
+            shape.wide_accumulator = false;
+          } else if (size > 3) {
+            shape.window.kernel_h = shape.window.kernel_w = 3;
+          }
+          result.push_back(shape);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+TEST(EthosUBlock, every_shape_has_a_block_on_every_configuration) {
+  for (const Config& config : thimble::ethos_u::kConfigs) {
+    const System& system = *thimble::ethos_u::default_system(config.generation);
+    for (const OpShape& shape : shapes()) {
+      EXPECT_TRUE(choose_block(config, system, shape, {}).has_value()) << config.name;
+    }
+  }
+}
+
+TEST(EthosUBlock, buffers_fit_into_the_banks) {
+  for (const Config& config : thimble::ethos_u::kConfigs) {
+    if (config.generation == thimble::ethos_u::Generation::kU85) continue;
+    const System& system = *thimble::ethos_u::default_system(config.generation);
+    for (OpShape shape : shapes()) {
+      for (const bool table : {false, true}) {
+        shape.table = table;
+        const auto choice = choose_block(config, system, shape, {});
+        ASSERT_TRUE(choice.has_value());
+        const Block& block = choice->block;
+        const int64_t top = config.banks - (config.banks > 16 || table ? 2 : 0);
+        const int64_t ifm = 2 * (block.ifm_h * block.ifm_w * block.ifm_d * shape.ifm_bits / 8);
+        const bool elementwise = shape.kind == NpuOpKind::kElementwise;
+        const int64_t accumulators =
+            2 * block.h * block.w * block.d * (shape.wide_accumulator ? 5 : 4);
+        EXPECT_LE(block.ab_start, top);
+        EXPECT_LE(2 * 1024 + ifm, (elementwise ? block.ib2_start : block.ib_end) * 1024);
+        if (!elementwise) {
+          EXPECT_LE(accumulators, (top - block.ab_start) * 1024);
+        }
+        EXPECT_LE(block.ib_end, block.ab_start);
+        EXPECT_TRUE(block.d >= shape.ofm.c || block.d % 16 == 0);
+        EXPECT_EQ(block.h % block.microblock.height, 0);
+        EXPECT_EQ(block.w % block.microblock.width, 0);
+      }
+    }
+  }
+}
+
+TEST(EthosUBlock, buffers_fit_into_the_rams) {
+  for (const Config& config : thimble::ethos_u::kConfigs) {
+    if (config.generation != thimble::ethos_u::Generation::kU85) continue;
+    const System& system = *thimble::ethos_u::default_system(config.generation);
+    for (const OpShape& shape : shapes()) {
+      if (shape.kind == NpuOpKind::kElementwise) continue;
+      const auto choice = choose_block(config, system, shape, {});
+      ASSERT_TRUE(choice.has_value());
+      const Block& block = choice->block;
+      const int64_t depth = std::min(block.ifm_d, std::max<int64_t>(shape.ifm.c, 1));
+      EXPECT_LE(block.ifm_h * block.ifm_w * depth * shape.ifm_bits / 8, config.ifm_ram);
+      EXPECT_LE(block.h * block.w * block.d * (shape.wide_accumulator ? 8 : 4),
+                config.accumulator_ram);
+    }
+  }
+}
+
+TEST(EthosUBlock, the_choice_is_the_best_of_the_legal_ones) {
+  const Config& config = *thimble::ethos_u::find_config("ethos-u55-64");
+  const System& system = *thimble::ethos_u::default_system(config.generation);
+  for (const OpShape& shape : shapes()) {
+    if (shape.ofm.h > 30) continue;
+    const Placement placement{.weight_bytes = 1000};
+    const double chosen = choose_block(config, system, shape, placement)->cost.cycles();
+    for (const BlockFamily& family : block_families(config, shape)) {
+      for (int64_t h = 1; h <= std::min<int64_t>(32, shape.ofm.h); ++h) {
+        for (int64_t w = 1; w <= std::min<int64_t>(64, shape.ofm.w); ++w) {
+          for (const int64_t d : {16, 32, 64, 128}) {
+            Block block;
+            block.h = h, block.w = w, block.d = d;
+            if (d > (shape.ofm.c + 15) / 16 * 16) continue;
+            if (!fit_block(config, shape, family, &block)) continue;
+            // Sizes between those that are tried have no fewer blocks than the next smaller one.
+            const double other = kernel_cost(config, system, shape, block, placement).cycles();
+            EXPECT_LE(chosen, other * 1.05) << h << "x" << w << "x" << d;
+          }
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thimble::test

@@ -1,0 +1,148 @@
+// Schedules: every budget gives the same bytes, is kept, and more memory is never worse; what fits
+// nothing is refused with what would fit.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "ethos_u_programs.h"
+
+namespace thimble::test {
+namespace {
+
+using Make = NpuProgram (*)(const Config&);
+constexpr const char* kNames[] = {"ethos-u55-32",  "ethos-u55-128", "ethos-u65-512",
+                                  "ethos-u85-128", "ethos-u85-256", "ethos-u85-1024"};
+
+NpuProgram small_mobilenet(const Config& config) {
+  return mobilenet(config, 32);
+}
+
+TEST(EthosUSchedule, every_budget_gives_the_same_bytes) {
+  for (const char* name : kNames) {
+    const Config& config = *thimble::ethos_u::find_config(name);
+    for (const Make make : {chain, residual, branches}) {
+      const NpuProgram program = make(config);
+      const std::vector<Bytes> inputs = random_inputs(program, 7);
+      const std::vector<Bytes> expected = interpret(program, inputs);
+      for (const MemoryMode mode : {MemoryMode::kSharedSram, MemoryMode::kDedicatedSram}) {
+        ScheduleOptions options;
+        options.mode = mode;
+        const auto points = pareto(program, options);
+        ASSERT_TRUE(points.ok());
+        for (const ParetoPoint& point : *points) {
+          options.sram_bytes = point.sram_bytes;
+          const auto blob = compile(program, options);
+          if (!blob.ok()) continue;  // true sizes of weights need a little more
+          EXPECT_LE(blob->sram_bytes(mode), point.sram_bytes);
+          const Simulated got = simulate(program, *blob, inputs);
+          ASSERT_EQ(got.error, "") << name << " " << point.sram_bytes;
+          ASSERT_EQ(got.outputs, expected) << name << " " << point.sram_bytes;
+        }
+      }
+    }
+  }
+}
+
+TEST(EthosUSchedule, cascades_of_a_network_change_nothing) {
+  for (const char* name : {"ethos-u55-128", "ethos-u85-256"}) {
+    const NpuProgram program = small_mobilenet(*thimble::ethos_u::find_config(name));
+    const std::vector<Bytes> inputs = random_inputs(program, 7);
+    std::vector<Bytes> expected;
+    for (const Optimise optimise : {Optimise::kPerformance, Optimise::kSize}) {
+      ScheduleOptions options;
+      options.optimise = optimise;
+      const auto blob = compile(program, options);
+      ASSERT_TRUE(blob.ok());
+      const Simulated got = simulate(program, *blob, inputs);
+      ASSERT_EQ(got.error, "") << name;
+      if (expected.empty()) expected = interpret(program, inputs);
+      EXPECT_EQ(got.outputs, expected) << name;
+    }
+  }
+}
+
+TEST(EthosUSchedule, more_memory_is_never_worse) {
+  const NpuProgram program = mobilenet(*thimble::ethos_u::find_config("ethos-u55-128"), 96);
+  const auto points = pareto(program, {});
+  ASSERT_TRUE(points.ok());
+  ASSERT_GE(points->size(), 5U);
+  for (size_t i = 1; i < points->size(); ++i) {
+    EXPECT_LT((*points)[i - 1].sram_bytes, (*points)[i].sram_bytes);
+    EXPECT_GT((*points)[i - 1].cycles, (*points)[i].cycles);
+  }
+  int64_t before = int64_t{1} << 50;
+  for (size_t i = 1; i < points->size(); i += 3) {
+    ScheduleOptions options;
+    options.sram_bytes = (*points)[i].sram_bytes + 1024;
+    const auto blob = compile(program, options);
+    ASSERT_TRUE(blob.ok()) << blob.error().message;
+    // By true sizes of weights, a few cycles besides.
+    EXPECT_LE(blob->cycles, (*points)[i].cycles * 101 / 100);
+    EXPECT_LE(blob->cycles, before / 100 * 101);
+    EXPECT_LE(blob->scratch_bytes, *options.sram_bytes);
+    before = blob->cycles;
+  }
+}
+
+TEST(EthosUSchedule, a_budget_that_holds_nothing_names_the_smallest) {
+  const NpuProgram program = mobilenet(*thimble::ethos_u::find_config("ethos-u55-128"), 96);
+  ScheduleOptions options;
+  options.sram_bytes = 4096;
+  const auto refused = compile(program, options);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUnsupported);
+  const std::string& message = refused.error().message;
+  options.sram_bytes = std::stoll(message.substr(message.rfind(' ') + 1));
+  EXPECT_GT(*options.sram_bytes, 4096);
+  const auto blob = compile(program, options);
+  ASSERT_TRUE(blob.ok()) << blob.error().message;
+  EXPECT_LE(blob->scratch_bytes, *options.sram_bytes);
+}
+
+TEST(EthosUSchedule, the_same_input_gives_the_same_bytes) {
+  const NpuProgram program = branches(*thimble::ethos_u::find_config("ethos-u65-512"));
+  ScheduleOptions options;
+  options.mode = MemoryMode::kDedicatedSram;
+  const auto first = compile(program, options), second = compile(program, options);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(first->commands, second->commands);
+  EXPECT_EQ(first->weights, second->weights);
+}
+
+TEST(EthosUSchedule, the_estimate_is_near_the_timeline) {
+  struct Case {
+    const char* name;
+    MemoryMode mode;
+  };
+  for (const Case& c : {Case{"ethos-u55-128", MemoryMode::kSharedSram},
+                        Case{"ethos-u55-32", MemoryMode::kSharedSram},
+                        Case{"ethos-u65-512", MemoryMode::kDedicatedSram},
+                        Case{"ethos-u85-256", MemoryMode::kDedicatedSram}}) {
+    const NpuProgram program = mobilenet(*thimble::ethos_u::find_config(c.name), 224);
+    ScheduleOptions options;
+    options.mode = c.mode;
+    options.memory_bytes = 2 << 20;
+    if (c.mode == MemoryMode::kDedicatedSram) options.memory_bytes = 384 << 10;
+    const auto blob = compile(program, options);
+    ASSERT_TRUE(blob.ok());
+    const double cycles = timeline_cycles(program, *blob, c.mode);
+    EXPECT_NEAR(static_cast<double>(blob->cycles), cycles, cycles * 0.05) << c.name;
+  }
+}
+
+TEST(EthosUSchedule, a_network_fits_into_what_its_peer_needs) {
+  const NpuProgram program = mobilenet(*thimble::ethos_u::find_config("ethos-u55-128"), 224);
+  ScheduleOptions options;
+  options.sram_bytes = 361984;  // Vela's at its Size point
+  const auto tight = compile(program, options);
+  ASSERT_TRUE(tight.ok()) << tight.error().message;
+  options.sram_bytes = 384 << 10;
+  const auto blob = compile(program, options);
+  ASSERT_TRUE(blob.ok()) << blob.error().message;
+  EXPECT_LE(blob->cycles, tight->cycles);
+}
+
+}  // namespace
+}  // namespace thimble::test
