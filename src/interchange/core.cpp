@@ -13,6 +13,23 @@ Error refusal(const ir::Op& op, std::string_view format, const std::string& reas
                      ir::op_name(op.kind), format, reason);
 }
 
+int64_t repetitions(const ir::Graph& graph, const ir::Op& op) {
+  const ir::Value& index = graph.value(op.inputs[1]);
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const int64_t size = graph.type(op.inputs[0]).shape[dim];
+  if (!index.constant || index.type.shape.size() != 1) return 0;
+  const int64_t count = index.type.shape[0];
+  if (count % size != 0) return 0;
+  const int64_t times = count / size;
+  for (int64_t i = 0; i < count; ++i) {
+    const auto at = static_cast<size_t>(i);
+    const int64_t place = index.type.dtype == ir::DType::kI64 ? index.constant->data<int64_t>()[at]
+                                                              : index.constant->data<int32_t>()[at];
+    if (place != i / times) return 0;
+  }
+  return times;
+}
+
 namespace {
 
 class Extraction {

@@ -22,6 +22,10 @@ struct Core {
 /// What computes in float is refused, with the operator's place.
 [[nodiscard]] Result<Core> integer_core(const ir::Graph& graph);
 
+/// How often a gather takes each element along its dimension, one after the other, as upsampling to
+/// the nearest does; 0 if it is no such gather, or its index no constant.
+[[nodiscard]] int64_t repetitions(const ir::Graph& graph, const ir::Op& op);
+
 /// An error about an operator: its name, and where the user wrote it.
 [[nodiscard]] Error refusal(const ir::Op& op, std::string_view format, const std::string& reason);
 

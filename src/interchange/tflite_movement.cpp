@@ -119,10 +119,24 @@ Status TfliteLowering::expand() {
   return ok();
 }
 
-/// LiteRT counts from 0 only: constant positions are written so, and of others it reports an error.
+/// Each element several times in a row is a concatenation with itself. Else a gather: LiteRT counts
+/// from 0 only: constant positions are written so, and of others it reports an error.
 Status TfliteLowering::gather() {
   const ir::Value& index = graph_.value(operand(1));
   const auto axis = static_cast<int32_t>(integer("dim"));
+  if (const int64_t times = repetitions(graph_, *op_); times > 0) {
+    const DimOrder order = layouts_.existing(operand(0));
+    const Shape from = Layouts::in_order(shape(0), order);
+    const auto place = from.begin() + Layouts::position(order, axis);
+    const Shape rows = {1, ir::element_count(Shape(from.begin(), place + 1)), 1,
+                        ir::element_count(Shape(place + 1, from.end()))};
+    const int once = reshaped(layouts_.get(operand(0), order), rows);
+    const std::vector<int> parts(static_cast<size_t>(times), once);
+    const int all = emit(Op::kConcatenation, formats::tflite::AxisOptions{2}, parts,
+                         make_like(once, {1, rows[1], times, rows[3]}));
+    put(reshaped(all, Layouts::in_order(result_shape(), order)), order);
+    return ok();
+  }
   int places = -1;
   if (index.constant) {
     const int64_t size = shape(0)[static_cast<size_t>(axis)];

@@ -93,10 +93,22 @@ Result<int> TosaLowering::positions(size_t i, int64_t size) {
   return b_.constants32(value.type.shape, found);
 }
 
+/// Each element several times in a row is a concatenation with itself.
 Status TosaLowering::gather() {
   const Shape& x = shape(0);
   const int64_t dim = integer("dim");
   const int64_t size = x[static_cast<size_t>(dim)];
+  if (const int64_t times = repetitions(graph_, *op_); times > 0) {
+    const DimOrder order = layouts_.existing(operand(0));
+    const Shape from = Layouts::in_order(x, order);
+    const auto place = from.begin() + Layouts::position(order, dim);
+    const Shape rows = {1, ir::element_count(Shape(from.begin(), place + 1)), 1,
+                        ir::element_count(Shape(place + 1, from.end()))};
+    const int once = b_.reshape(layouts_.get(operand(0), order), rows);
+    const int all = b_.concat(std::vector<int>(static_cast<size_t>(times), once), 2);
+    put(b_.reshape(all, Layouts::in_order(result_shape(), order)), order);
+    return ok();
+  }
   if (dtype(0) == ir::DType::kBool) return refuse("it gathers truth values");
   const int64_t before = ir::element_count(Shape(x.begin(), x.begin() + dim));
   const int64_t behind = ir::element_count(Shape(x.begin() + dim + 1, x.end()));

@@ -24,13 +24,13 @@ class Shaper {
 
   ir::Graph run() {
     using Maker = void (Shaper::*)();
-    static constexpr Maker kMakers[] = {&Shaper::conv,       &Shaper::conv,     &Shaper::grouped,
-                                        &Shaper::transposed, &Shaper::linear,   &Shaper::sum,
-                                        &Shaper::sum,        &Shaper::wide_sum, &Shaper::product,
-                                        &Shaper::pool,       &Shaper::pool,     &Shaper::adaptive,
-                                        &Shaper::mean,       &Shaper::softmax,  &Shaper::resize,
-                                        &Shaper::matmul,     &Shaper::table16,  &Shaper::reduction,
-                                        &Shaper::movement,   &Shaper::cumsum,   &Shaper::upsample};
+    static constexpr Maker kMakers[] = {
+        &Shaper::conv,     &Shaper::conv,      &Shaper::grouped,  &Shaper::transposed,
+        &Shaper::linear,   &Shaper::sum,       &Shaper::sum,      &Shaper::wide_sum,
+        &Shaper::product,  &Shaper::pool,      &Shaper::pool,     &Shaper::adaptive,
+        &Shaper::mean,     &Shaper::softmax,   &Shaper::resize,   &Shaper::matmul,
+        &Shaper::table16,  &Shaper::reduction, &Shaper::movement, &Shaper::cumsum,
+        &Shaper::upsample, &Shaper::shuffle,   &Shaper::rejoin};
     (this->*kMakers[between(0, static_cast<int64_t>(std::size(kMakers)) - 1)])();
     return std::move(graph_);
   }
@@ -313,6 +313,34 @@ class Shaper {
       x = *y;
     }
     graph_.add_output(x);
+  }
+  /// Channels of groups take turns.
+  void shuffle() {
+    const int64_t groups = between(2, 5), each = between(2, 12), h = between(2, 9);
+    const int64_t w = between(8, 12);
+    const ValueId x =
+        input({1, groups * each, h, w}, random_.chance(30) ? DType::kI16 : DType::kI8);
+    auto split =
+        graph_.add(OpKind::reshape, {x}, {{"shape", std::vector<int64_t>{1, groups, each, h, w}}});
+    auto turned =
+        graph_.add(OpKind::permute, {*split}, {{"dims", std::vector<int64_t>{0, 2, 1, 3, 4}}});
+    keep(OpKind::reshape, {*turned}, {{"shape", std::vector<int64_t>{1, groups * each, h, w}}});
+  }
+  /// A value in parts, and the parts with one more behind them.
+  void rejoin() {
+    const Shape shape = {1, between(2, 40), between(1, 9), between(1, 9)};
+    const ValueId x = input(shape), y = input(shape);
+    Attrs sum = sum_scales(20);
+    for (const char* name : {"a_zp", "b_zp", "y_zp"}) sum.set(name, code());
+    clamps(&sum);
+    const ValueId whole = *graph_.add(OpKind::qadd, {x, y}, sum);
+    const int64_t cut = between(1, shape[1] - 1);
+    const ValueId low = *graph_.add(OpKind::slice, {whole},
+                                    {{"dim", int64_t{1}}, {"start", int64_t{0}}, {"end", cut}});
+    const ValueId high = *graph_.add(OpKind::slice, {whole},
+                                     {{"dim", int64_t{1}}, {"start", cut}, {"end", shape[1]}});
+    const ValueId more = *graph_.add(OpKind::maximum, {high, high}, {});
+    keep(OpKind::concat, {low, high, more}, {{"dim", int64_t{1}}});
   }
   void movement() {
     const Shape shape = {1, between(1, 40), between(1, 12), between(1, 12)};

@@ -93,16 +93,27 @@ class Compile(Cli):
             self.assertEqual(set(memory), {"name", "bytes_used", "bytes_size"})
 
     def test_everything_it_can_write(self):
-        self.thimble("compile", MODEL, *M55, *DATA, "--out-dir", "out", "--emit", "pte,ir",
-                     "--save-stages", "stages", "--kernels", "out/kernels.cpp",
+        self.thimble("compile", MODEL, *M55, *DATA, "--out-dir", "out", "--emit",
+                     "pte,ir,tflite,tosa", "--save-stages", "stages", "--kernels", "out/kernels.cpp",
                      "--report", "out/report.html")
         self.assertLessEqual({"out/digits_cnn.pte", "out/digits_cnn.ir", "out/kernels.cpp",
+                              "out/digits_cnn.tflite", "out/digits_cnn.tosa",
                               "out/report.html"}, self.files())
         self.assertGreater(len(list((self.path / "stages").iterdir())), 3)
         kernels = (self.path / "out/kernels.cpp").read_text()
         self.assertIn("thimble_conv2d", kernels)
         self.assertNotIn("softmax", kernels)
         self.assertIn("<!doctype html", (self.path / "out/report.html").read_text())
+
+    def test_formats_of_other_tools(self):
+        self.thimble("compile", MODEL, *M55, *DATA, "--out-dir", "a", "--emit", "tflite,tosa")
+        self.assertEqual(self.files(), {"a/digits_cnn.tflite", "a/digits_cnn.tosa"})
+        self.assertEqual((self.path / "a/digits_cnn.tflite").read_bytes()[4:8], b"TFL3")
+        self.assertEqual((self.path / "a/digits_cnn.tosa").read_bytes()[4:8], b"TOSA")
+        lstm = SOURCE / "models/lstm_classifier"
+        self.fails(1, "compile", lstm / "lstm_classifier.pt2", *M55, "--calibrate",
+                   lstm / "calibrate.npz", "--emit", "pte,tflite,tosa", "-o", "lstm.pte",
+                   saying="qlstm cannot be said in LiteRT")
 
     def test_equal_input_gives_equal_bytes(self):
         first = self.compile(output="a.pte").read_bytes()

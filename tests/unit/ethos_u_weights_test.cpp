@@ -326,7 +326,7 @@ TEST_P(EveryMicroblock, LargeLayersBySeed) {
     layer.kernel_h = pick(1, 3);
     layer.kernel_w = pick(1, 3);
     layer.block = 16 * pick(1, 8);
-    round_trip(layer, static_cast<Fill>((i + GetParam()) % 4), &random_);
+    round_trip(layer, static_cast<Fill>((static_cast<size_t>(i) + GetParam()) % 4), &random_);
   }
 }
 

@@ -60,8 +60,8 @@ TEST(InterchangeCore, FloatArithmeticIsRefusedWithItsPlace) {
     output %y
   })ir"));
   ASSERT_FALSE(core.ok());
-EXPECT_EQ(core.error().kind, ErrorKind::kUnsupported);
-EXPECT_NE(core.error().message.find("in float"), std::string::npos) << core.error().message;
+  EXPECT_EQ(core.error().kind, ErrorKind::kUnsupported);
+  EXPECT_NE(core.error().message.find("in float"), std::string::npos) << core.error().message;
 }
 
 /// Counts what it is asked for.

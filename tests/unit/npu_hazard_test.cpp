@@ -501,6 +501,31 @@ TEST(Hazard, weights_scales_and_chains) {
   EXPECT_EQ(checker.kernel(8, second).kind, FaultKind::kHazard);
 }
 
+TEST(Hazard, a_chain_is_one_kernel) {
+  const Config& config = *find_config("ethos-u85-256");
+  KernelOperation head = with_table(0), tail = with_table(0), next = with_table(0);
+  head.activation = tail.activation = next.activation = 0;
+  head.ifm.base[0] = 1024;
+  head.ofm.storage = tail.ifm.storage = Storage::kChained;
+  DmaOperation over_head;
+  over_head.destination = 1024;
+  over_head.length = 16;
+  over_head.source = 4096;
+  HazardChecker checker(config);
+  EXPECT_TRUE(checker.kernel(1, head).none());
+  EXPECT_TRUE(checker.kernel(2, tail).none());
+  EXPECT_TRUE(checker.kernel(3, next).none());
+  EXPECT_EQ(checker.dma(4, over_head).other_word, 1U);
+  checker.stop();
+  EXPECT_TRUE(checker.kernel(5, head).none());
+  EXPECT_TRUE(checker.kernel(6, tail).none());
+  EXPECT_TRUE(checker.kernel(7, next).none());
+  checker.wait(true, 1);
+  EXPECT_TRUE(checker.dma(8, over_head).none());
+  EXPECT_TRUE(checker.kernel(9, next).none());
+  EXPECT_TRUE(checker.kernel(10, next).none());
+}
+
 TEST(Hazard, a_run_can_be_observed) {
   const Config& config = *find_config("ethos-u65-256");
   HazardChecker checker(config);

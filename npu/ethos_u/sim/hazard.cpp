@@ -1,5 +1,6 @@
 #include "npu/ethos_u/sim/hazard.h"
 
+#include "npu/ethos_u/sim/execute.h"
 #include "npu/ethos_u/sim/jobs.h"
 
 namespace thimble::ethos_u::sim {
@@ -75,9 +76,11 @@ Fault HazardChecker::check_block_dependency(uint32_t word, const KernelOperation
 
 Fault HazardChecker::kernel(uint32_t word, const KernelOperation& operation) {
   const Fault block = check_block_dependency(word, operation);
-  kernels_.retire(kKernelsOutstanding - 1);
-  Outstanding& item = kernels_.items[kernels_.count++];
+  const bool continues = kernels_.count != 0 && continues_chain(operation);
+  if (!continues) kernels_.retire(kKernelsOutstanding - 1);
+  Outstanding& item = kernels_.add();
   item.word = word;
+  item.continues = continues;
   accesses_of(config_, operation, &item.accesses);
   previous_ = operation;
   const Fault other = check(word, item.accesses, dmas_);
@@ -86,7 +89,7 @@ Fault HazardChecker::kernel(uint32_t word, const KernelOperation& operation) {
 
 Fault HazardChecker::dma(uint32_t word, const DmaOperation& operation) {
   dmas_.retire(dmas_outstanding(config_.generation) - 1);
-  Outstanding& item = dmas_.items[dmas_.count++];
+  Outstanding& item = dmas_.add();
   item.word = word;
   accesses_of(config_, operation, &item.accesses);
   return check(word, item.accesses, kernels_);

@@ -21,8 +21,10 @@
 
 namespace thimble::ethos_u::sim {
 
-/// How many operations of an engine may be outstanding.
+/// How many operations of an engine may be outstanding. A chain counts as one kernel, so that
+/// none of its operations is done before the last.
 inline constexpr uint32_t kKernelsOutstanding = 2;
+inline constexpr uint32_t kChainMost = 4;  // operations of a chain
 inline constexpr uint32_t kDmasOutstandingMost = 4;
 [[nodiscard]] constexpr uint32_t dmas_outstanding(Generation generation) {
   return generation == Generation::kU55 ? 1 : generation == Generation::kU65 ? 2 : 4;
@@ -48,17 +50,29 @@ class HazardChecker {
  private:
   struct Outstanding {
     uint32_t word = 0;
+    bool continues = false;  // the chain of the one before it
     Accesses accesses;
   };
   template <uint32_t kMost>
   struct Queue {
-    Outstanding items[kMost + 1];
+    Outstanding items[kMost];
     uint32_t count = 0;
+    void drop(uint32_t oldest) {
+      for (uint32_t i = oldest; i < count; ++i) items[i - oldest] = items[i];
+      count -= oldest;
+    }
     /// Leaves the newest `most`.
     void retire(uint32_t most) {
-      if (count <= most) return;
-      for (uint32_t i = 0; i < most; ++i) items[i] = items[count - most + i];
-      count = most;
+      uint32_t kept = count;
+      for (; most > 0 && kept > 0; --most) {
+        --kept;
+        while (kept > 0 && items[kept].continues) --kept;
+      }
+      drop(kept);
+    }
+    Outstanding& add() {
+      if (count == kMost) drop(1);  // a chain that is longer than any can be
+      return items[count++];
     }
   };
 
@@ -68,7 +82,7 @@ class HazardChecker {
   Fault found(uint32_t word, uint32_t other_word, const char* detail);
 
   const Config& config_;
-  Queue<kKernelsOutstanding> kernels_;
+  Queue<kKernelsOutstanding * kChainMost> kernels_;
   Queue<kDmasOutstandingMost> dmas_;
   KernelOperation previous_;  // the newest of kernels_
   Fault first_;

@@ -23,6 +23,8 @@ inline constexpr int64_t kCopiesMax = 1024;
 inline constexpr int64_t kPartsMax = 256;
 /// Times that a softmax, of some thirty operations, is made.
 inline constexpr int64_t kRowsMax = 16;
+/// Channels that a convolution with one weight each puts in another order.
+inline constexpr int64_t kPermutedChannelsMax = 512;
 /// 32-bit products that a matrix product of U55 and U65 holds at a time.
 inline constexpr int64_t kProductsTogether = 16384;
 

@@ -231,6 +231,68 @@ bool Lowering::fusable(const ir::Op& lut) const {
   }
 }
 
+/// The value that `count` operands from `first` on are all the slices of, in their order.
+ValueId Lowering::split_value(const ir::Op& concat, size_t first, size_t* count) const {
+  const auto dim = static_cast<size_t>(concat.integer("dim"));
+  ValueId whole = ir::kNoValue;
+  int64_t end = 0;
+  for (*count = 0; first + *count < concat.inputs.size(); ++*count) {
+    const int producer = producers_[static_cast<size_t>(concat.inputs[first + *count])];
+    if (producer < 0) return ir::kNoValue;
+    const ir::Op& slice = graph_.ops()[static_cast<size_t>(producer)];
+    if (slice.kind != OpKind::slice || slice.integer("dim") != concat.integer("dim") ||
+        slice.integer("step") != 1 || slice.integer("start") != end ||
+        (whole != ir::kNoValue && slice.inputs[0] != whole)) {
+      return ir::kNoValue;
+    }
+    whole = slice.inputs[0];
+    end += type(slice.output).shape[dim];
+    if (end == type(whole).shape[dim]) {
+      ++*count;
+      return whole;
+    }
+  }
+  return ir::kNoValue;
+}
+
+/// Rows [N,C,L] that a convolution reads as an image lie with their channels inside.
+ir::DimOrder Lowering::wanted_order(ValueId value) const {
+  const ir::Shape& shape = type(value).shape;
+  if (shape.size() != 3) return default_order(shape.size());
+  for (const int user : consumers_[static_cast<size_t>(value)]) {
+    const ir::Op& reader = graph_.ops()[static_cast<size_t>(user)];
+    const ir::Shape& seen = type(reader.output).shape;
+    if (reader.kind != OpKind::reshape || seen.size() != 4 || seen[1] != shape[1]) continue;
+    for (const int next : consumers_[static_cast<size_t>(reader.output)]) {
+      const OpKind kind = graph_.ops()[static_cast<size_t>(next)].kind;
+      if (kind == OpKind::qconv2d || kind == OpKind::qconv2d16) return {0, 2, 1};
+    }
+  }
+  return default_order(shape.size());
+}
+
+void Lowering::place_parts(const ir::Op& op, const View& place) {
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  int64_t start = 0;
+  for (size_t i = 0; i < op.inputs.size();) {
+    size_t parts = 0;
+    const ValueId whole = split_value(op, i, &parts);
+    if (whole != ir::kNoValue && may_be_placed(whole, false)) {
+      const int64_t count = type(whole).shape[dim];
+      places_[static_cast<size_t>(whole)] = sliced_view(place, dim, start, count);
+      start += count;
+      i += parts;
+      continue;
+    }
+    const ValueId part = op.inputs[i++];
+    const int64_t count = type(part).shape[dim];
+    if (may_be_placed(part, false)) {
+      places_[static_cast<size_t>(part)] = sliced_view(place, dim, start, count);
+    }
+    start += count;
+  }
+}
+
 void Lowering::place_operands(const ir::Op& op) {
   std::optional<View>& place = places_[static_cast<size_t>(op.output)];
   const ValueId x = op.inputs[0];
@@ -238,23 +300,14 @@ void Lowering::place_operands(const ir::Op& op) {
     const ir::Type& whole = type(op.output);
     const auto element = element_of(whole.dtype);
     if (!element) return;
-    if (!place) place = new_view(*element, whole.shape, default_order(whole.shape.size()));
-    const auto dim = static_cast<size_t>(op.integer("dim"));
-    int64_t start = 0;
-    for (const ValueId part : op.inputs) {
-      const int64_t count = type(part).shape[dim];
-      if (may_be_placed(part, false)) {
-        places_[static_cast<size_t>(part)] = sliced_view(*place, dim, start, count);
-      }
-      start += count;
-    }
+    if (!place) place = new_view(*element, whole.shape, wanted_order(op.output));
+    place_parts(op, *place);
     return;
   }
   if (op.kind == OpKind::pad) {
     const auto element = element_of(type(op.output).dtype);
     if (!place && element) {
-      const ir::Shape& shape = type(op.output).shape;
-      place = new_view(*element, shape, default_order(shape.size()));
+      place = new_view(*element, type(op.output).shape, wanted_order(op.output));
     }
     if (place && may_be_placed(x, true)) {
       View inside = *place;

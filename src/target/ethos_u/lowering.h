@@ -67,6 +67,9 @@ class Lowering {
   /// Where results shall lie: outputs, parts of concatenations, and what leads to them.
   Status choose_places();
   void place_operands(const ir::Op& op);
+  [[nodiscard]] ir::DimOrder wanted_order(ir::ValueId value) const;
+  void place_parts(const ir::Op& concat, const View& place);
+  ir::ValueId split_value(const ir::Op& concat, size_t first, size_t* count) const;
   bool may_be_placed(ir::ValueId value, bool alone) const;
   bool fusable(const ir::Op& lut) const;
   Status lower_op(const ir::Op& op);
@@ -92,6 +95,8 @@ class Lowering {
   /// `op` on every element; views of one shape, of which a and b may repeat elements.
   Status each(NpuOp op, const View& y, View a, const View* b = nullptr);
   Status copy(const View& to, const View& from);
+  Status copy_channels(const View& to, const View& from, const std::vector<Axis>& axes,
+                       const std::vector<Axis>& rows);
   Status fill(const View& to, int64_t code);
   /// `view` itself if dimension `dim` lies element by element, else a copy in which it does.
   Result<View> with_inner(const View& view, size_t dim);

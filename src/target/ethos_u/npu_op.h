@@ -57,8 +57,8 @@ struct NpuTensor {
 /// A view: where in the tensor the operand begins and how it walks. Offset and strides count
 /// elements of the operand's own width, which may be another than the tensor's (`linear` then: a
 /// copy of 32-bit elements moves bytes). Steps of 0 along h and w repeat an IFM; ifm2 has size 1
-/// along what it is repeated over. (NHCWB16 only where the view is the whole tensor or a slice along h, w, or a
-/// multiple of 16 along c, with natural strides).
+/// along what it is repeated over. (NHCWB16 only where the view is the whole tensor or a slice
+/// along h, w, or a multiple of 16 along c, with natural strides.)
 struct Operand {
   int tensor = -1;
   Element element;

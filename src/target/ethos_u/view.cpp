@@ -45,6 +45,8 @@ ir::DimOrder order_of(const View& view) {
 Shape4 tensor_shape(const ir::Shape& shape, const ir::DimOrder& order) {
   if (shape.empty()) return {};
   const bool image = order == ir::channels_last_order();
+  // Rows of an image of one row stay one row; those of a matrix become height and width.
+  const bool plain = std::is_sorted(order.begin(), order.end());
   std::vector<int64_t> rows;
   for (size_t i = 0; i + 1 < order.size(); ++i) {
     if (shape[order[i]] != 1) rows.push_back(shape[order[i]]);
@@ -53,6 +55,8 @@ Shape4 tensor_shape(const ir::Shape& shape, const ir::DimOrder& order) {
   if (image) {
     result.h = shape[0] * shape[2];
     result.w = shape[3];
+  } else if (rows.size() == 1 && !plain) {
+    result.w = rows[0];
   } else if (rows.size() == 1) {
     for (int64_t h = 1; h * h <= rows[0]; ++h) {
       if (rows[0] % h == 0) result.h = h;

@@ -1,6 +1,8 @@
 // CONV: a window of the IFM is gathered once per position, minus its zero point, and then
 // multiplied with each output channel's weights, which lie dense in the workspace.
 
+#include <new>
+
 #include "npu/ethos_u/sim/exec/exec.h"
 
 namespace thimble::ethos_u::sim {
@@ -20,28 +22,42 @@ void products(const int32_t* window, const int16_t* weights, uint32_t elements, 
   }
 }
 
-/// The same of 16 bits: four channels at a time, so that the window is read once for them, in
-/// pieces of 128 products of 16 by 9 bits, which cannot overflow 32.
+/// Sums of up to 128 products of 16 by 9 bits, which cannot overflow 32, for four channels, so
+/// that the window is read once for them. A function of its own: all of it fits in registers.
+#if defined(__arm__) && defined(__GNUC__) && !defined(__clang__)
+// GCC would gather the four weights into a vector, by way of memory.
+[[gnu::optimize("no-tree-slp-vectorize")]]
+#endif
+[[gnu::noinline]] void
+four_sums(const int16_t* window, const int16_t* const* weights, uint32_t n, int32_t* sums) {
+  const int16_t* const w0 = weights[0];
+  const int16_t* const w1 = weights[1];
+  const int16_t* const w2 = weights[2];
+  const int16_t* const w3 = weights[3];
+  int32_t sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
+  for (uint32_t i = 0; i < n; ++i) {
+    const int32_t value = window[i];
+    sum0 += value * w0[i];
+    sum1 += value * w1[i];
+    sum2 += value * w2[i];
+    sum3 += value * w3[i];
+  }
+  sums[0] = sum0, sums[1] = sum1, sums[2] = sum2, sums[3] = sum3;
+}
+
 void products(const int16_t* window, const int16_t* weights, uint32_t elements, uint32_t n,
               int64_t* sums) {
   for (uint32_t k = 0; k < n; k += 4) {
-    // Channels that are not there repeat the last one that is.
+    // A channel that is not there repeats the last one that is.
     const int16_t* at[4];
     for (uint32_t j = 0; j < 4; ++j) {
-      at[j] = weights + uint64_t{k + j < n ? k + j : n - 1} * elements;
+      at[j] = weights + size_t{k + j < n ? k + j : n - 1} * elements;
     }
     int64_t sum[4] = {};
     for (uint32_t done = 0; done < elements; done += 128) {
       const uint32_t piece = elements - done < 128 ? elements - done : 128;
-      const int16_t* const from = window + done;
-      int32_t part[4] = {};
-      for (uint32_t i = 0; i < piece; ++i) {
-        const int32_t value = from[i];
-        part[0] += value * at[0][i];
-        part[1] += value * at[1][i];
-        part[2] += value * at[2][i];
-        part[3] += value * at[3][i];
-      }
+      int32_t part[4];
+      four_sums(window + done, at, piece, part);
       for (uint32_t j = 0; j < 4; ++j) sum[j] += part[j], at[j] += piece;
     }
     for (uint32_t j = 0; j < 4 && k + j < n; ++j) sums[k + j] = sum[j];
@@ -171,11 +187,11 @@ class Blocks {
   Fault begin(Scratch& scratch) {
     const KernelOperation& operation = context_.operation;
     capacity_ = block_elements(operation);
-    decoder_ = scratch.take<WeightDecoder>(1);
+    auto* const decoder = scratch.take<WeightDecoder>(1);
     dense_ = scratch.take<int16_t>(capacity_);
     records_ = scratch.take<ScaleRecord>(channels_of_block());
-    if (decoder_ == nullptr || dense_ == nullptr || records_ == nullptr) return no_room();
-    new_decoder();
+    if (decoder == nullptr || dense_ == nullptr || records_ == nullptr) return no_room();
+    decoder_ = new (decoder) WeightDecoder;
     Fault fault = streams_of(context_.memory, operation.weights, operation.cores, weights_);
     if (fault.none()) fault = streams_of(context_.memory, operation.scales, 2, scales_);
     if (!fault.none()) return fault;
@@ -211,7 +227,6 @@ class Blocks {
 
  private:
   [[nodiscard]] uint64_t channels_of_block() const { return channels_of_block(context_.operation); }
-  void new_decoder() { *decoder_ = WeightDecoder(); }
 
   const Context& context_;
   WeightDecoder* decoder_ = nullptr;
@@ -253,13 +268,14 @@ Fault execute_conv(const Context& context) {
 namespace {
 
 /// Sums of one position over the window, for n channels from c on, of a block.
+template <typename Sum>
 bool depthwise_sums(const Context& context, Reader& reader, const Grid& grid, const Block& block,
-                    uint32_t y, uint32_t x, uint32_t c, uint32_t n, int64_t* sums) {
+                    uint32_t y, uint32_t x, uint32_t c, uint32_t n, int64_t* result) {
   const KernelOperation& operation = context.operation;
   const Kernel& kernel = operation.kernel;
   const uint32_t taps = kernel.height * kernel.width;
-  const int64_t zero = operation.ifm.zero_point;
-  for (uint32_t i = 0; i < n; ++i) sums[i] = 0;
+  const Sum zero = operation.ifm.zero_point;
+  Sum sums[kRow] = {};
   for (uint32_t tap = 0; tap < taps; ++tap) {
     const int64_t from_y = int64_t{y} * kernel.stride_y +
                            int64_t{tap / kernel.width} * kernel.dilation_y -
@@ -276,6 +292,7 @@ bool depthwise_sums(const Context& context, Reader& reader, const Grid& grid, co
       sums[i] += (values[i] - zero) * weights[uint64_t{i} * taps];
     }
   }
+  for (uint32_t i = 0; i < n; ++i) result[i] = sums[i];
   return true;
 }
 
@@ -284,12 +301,16 @@ Fault depthwise_block(const Context& context, const Block& block, Output& output
   const KernelOperation& operation = context.operation;
   Reader reader(operation.ifm, context.memory);
   const Grid grid = grid_of(operation);
+  // 128 products of 16 by 9 bits cannot overflow 32.
+  const bool small = narrow(operation.ifm) && !context.workspace.slow &&
+                     operation.kernel.height * operation.kernel.width <= 128;
+  const auto depthwise_row = small ? depthwise_sums<int32_t> : depthwise_sums<int64_t>;
   for (uint32_t y = 0; y < operation.ofm.height; ++y) {
     for (uint32_t x = 0; x < operation.ofm.width; ++x) {
       for (uint32_t c = 0; c < block.channels; c += kRow) {
         const uint32_t n = block.channels - c < kRow ? block.channels - c : kRow;
         int64_t sums[kRow];
-        if (!depthwise_sums(context, reader, grid, block, y, x, c, n, sums) ||
+        if (!depthwise_row(context, reader, grid, block, y, x, c, n, sums) ||
             !finish_row(context, block, y, x, c, n, sums, output, accumulators)) {
           return context.memory.fault();
         }

@@ -75,6 +75,6 @@ class Writer {
 inline constexpr uint8_t kBeyond = 0x5A;
 
 /// Channels that are computed at a time where that is not a matter of weights.
-inline constexpr uint32_t kRow = 64;
+inline constexpr uint32_t kRow = 32;
 
 }  // namespace thimble::ethos_u::sim

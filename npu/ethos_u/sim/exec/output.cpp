@@ -7,7 +7,7 @@
 namespace thimble::ethos_u::sim {
 
 Output::Output(const Config& config, const KernelOperation& operation, Memory& memory)
-    : config_(config), operation_(operation), memory_(memory), writer_(operation, memory) {
+    : operation_(operation), memory_(memory), writer_(operation, memory) {
   const bool u85 = config.generation == Generation::kU85;
   rounding_ = u85 ? rounding85(operation.ofm_scale.round) : rounding556(operation.ofm_scale.round);
   if (u85) {

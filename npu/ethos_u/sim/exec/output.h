@@ -42,7 +42,6 @@ class Output {
   [[nodiscard]] int64_t activate(int64_t value) const;
   [[nodiscard]] int64_t curve(int64_t value) const;
 
-  const Config& config_;
   const KernelOperation& operation_;
   Memory& memory_;
   Writer writer_;
