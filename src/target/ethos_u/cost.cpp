@@ -31,6 +31,8 @@ bool is_plain_pool(const OpShape& shape) {
 
 /// Share of a kernel's first read and last write that no neighbouring kernel hides.
 constexpr double kOpen = 0.7;
+/// How much of what only Vela's estimate charges decides between blocks.
+constexpr double kRecords = 0.5;
 
 class Model {
  public:
@@ -288,6 +290,21 @@ KernelCost kernel_cost(const Config& config, const System& system, const OpShape
   return Model(config, system, shape, block, placement).cost();
 }
 
+namespace {
+
+/// U85: cycles that Vela's estimate takes for the scale records, which it has read from the
+/// external memory for every block of a plane, two at a time. Blocks that few planes are made of
+/// cost next to nothing, so this decides between them.
+double record_cycles(const System& system, const OpShape& shape, const Block& block) {
+  if (shape.kind != NpuOpKind::kConv && shape.kind != NpuOpKind::kDepthwise) return 0;
+  const MemoryTiming& memory = system.external;
+  const int64_t across = divide_up(shape.ofm.h, block.h) * divide_up(shape.ofm.w, block.w);
+  const double rate = std::min(memory.bytes_per_cycle, 1.6 * memory.burst / memory.read_latency);
+  return static_cast<double>(across * 10 * round_up(shape.ofm.c, 16)) / rate;
+}
+
+}  // namespace
+
 double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes) {
   const MemoryTiming& source = timing(system, from);
   const MemoryTiming& destination = timing(system, to);
@@ -313,7 +330,10 @@ std::optional<Choice> choose_block(const Config& config, const System& system, c
           block.h = h, block.w = w, block.d = d;
           if (!fit_block(config, shape, family, &block)) break;
           const KernelCost cost = kernel_cost(config, system, shape, block, placement);
-          const double cycles = cost.cycles();
+          double cycles = cost.cycles();
+          if (config.generation == Generation::kU85) {
+            cycles = std::max(cycles, kRecords * record_cycles(system, shape, block));
+          }
           // Among equals, the one that leaves the memories alone, then the largest.
           const double sum = cost.compute + cost.sram + cost.external;
           const int64_t size = h * w * d;
