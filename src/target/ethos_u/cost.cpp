@@ -214,7 +214,11 @@ class Model {
     multiply_cycles = std::max(multiply_cycles, issue);
     output = std::max(output, issue);
     const double whole = std::max(multiply_cycles, output) * count;
-    return whole + kOpen * (read_block() + write_block() + std::min(multiply_cycles, output));
+    double first = read_block();
+    if (shape_.kind == NpuOpKind::kConv || shape_.kind == NpuOpKind::kDepthwise) {
+      first = std::max(first, 0.5 * timing(system_, placement_.weights).read_latency);
+    }
+    return whole + kOpen * (first + write_block() + std::min(multiply_cycles, output));
   }
 
   double elementwise() {

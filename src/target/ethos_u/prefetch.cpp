@@ -91,9 +91,24 @@ class Inserter {
     result_.steps.push_back(step);
   }
 
+  /// Tables of kernel `k`, and of some after it where several copies may be under way.
+  void tables(int64_t k) {
+    const auto until = static_cast<size_t>(k + (limit_ > 1 ? 5 : 1));
+    table_ready_.resize(kernels_.tables.size(), 0);
+    for (; next_table_ < std::min(until, kernels_.tables.size()); ++next_table_) {
+      const double table = kernels_.tables[next_table_];
+      if (table <= 0) continue;
+      now_ = std::max(now_, back(dma_ends_, limit_));
+      dma_ends_.push_back(std::max(now_, back(dma_ends_, 1)) + table);
+      table_ready_[next_table_] = dma_ends_.back();
+    }
+  }
+
   void kernel(int64_t k) {
     const Step& step = kernels_.steps[static_cast<size_t>(k)];
     if (step.kind == Step::Kind::kOpDma) now_ = std::max(now_, back(kernel_ends_, 1));
+    tables(k);
+    now_ = std::max(now_, table_ready_[static_cast<size_t>(k)]);
     const auto at = ready_.find({step.op, step.slice});
     now_ = std::max({now_, back(kernel_ends_, 2), at == ready_.end() ? 0 : at->second});
     kernel_ends_.push_back(std::max(now_, back(kernel_ends_, 1)) +
@@ -124,7 +139,8 @@ class Inserter {
   std::vector<Copying>& queue_;
   size_t next_ = 0;
   double now_ = 0;
-  std::vector<double> kernel_ends_, dma_ends_;
+  std::vector<double> kernel_ends_, dma_ends_, table_ready_;
+  size_t next_table_ = 0;
   std::map<std::pair<int, int>, double> ready_;
   Inserted result_;
 };

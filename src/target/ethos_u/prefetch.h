@@ -28,6 +28,7 @@ struct Copying {
 struct Kernels {
   std::vector<Step> steps;
   std::vector<double> cycles;
+  std::vector<double> tables;  // cycles of the copy of a table that must come first, or 0
 };
 
 struct Inserted {

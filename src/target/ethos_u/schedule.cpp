@@ -68,26 +68,32 @@ class Scheduler {
   }
 
   /// The least memory that a schedule was found for, and the fastest of that.
-  std::optional<Point> smallest() { return leanest(kUnlimited, 1e9); }
+  std::optional<Point> smallest() { return leanest(best(kUnlimited), 1e9); }
 
-  /// The fastest within what the tensors need if nothing is cascaded, with weights beside them that
-  /// would be read more than once; or where there is less, the least memory that is within a
-  /// hundredth of the fastest.
+  /// The fastest within what the tensors need if nothing is cascaded. Weights beside them are worth
+  /// memory if they gain much, and in the fast scratch, where little of them hides the latency of
+  /// the DRAM. Where there is less memory, the least that is within a hundredth of the fastest.
   std::optional<Point> comfortable(int64_t memory) {
-    const int64_t whole = whole_bytes();
-    if (whole <= memory) return best(std::max<int64_t>(whole, 64));
-    return leanest(memory, 1.01);
+    const int64_t tensors = tensor_bytes();
+    if (tensors > memory) return leanest(best(memory), 1.01);
+    const int64_t weights = searches(kUnlimited).front()->with_weights(dedicated() ? 2560 : 0);
+    int64_t more = std::max({tensors, (weights + 15) / 16 * 16, int64_t{64}});
+    if (dedicated()) more = std::max(more, tensors + std::min<int64_t>(all_weights(), 544));
+    const std::optional<Point> without = best(std::max<int64_t>(tensors, 64));
+    const std::optional<Point> with = best(std::min(more, memory));
+    if (!without || !with) return without ? without : with;
+    const bool gains = with->found.score * 1.15 < without->found.score;
+    return dedicated() || gains ? with : without;
   }
 
-  /// The least memory that costs at most `slower` times the cycles of the best under `limit`.
-  std::optional<Point> leanest(int64_t limit, double slower) {
-    std::optional<Point> result = best(limit);
-    if (!result) return result;
-    const double most = result->found.score * slower;
-    for (const Point& point : curve()) {
-      if (point.bytes < result->bytes && point.found.score <= most) result = point;
+  /// The least memory that costs at most `slower` times the cycles of `point`.
+  std::optional<Point> leanest(std::optional<Point> point, double slower) {
+    if (!point) return point;
+    const double most = point->found.score * slower;
+    for (const Point& other : curve()) {
+      if (other.bytes < point->bytes && other.found.score <= most) point = other;
     }
-    return result;
+    return point;
   }
 
   Result<std::optional<Scheduled>> finish(Point point, int64_t budget) {
@@ -112,16 +118,25 @@ class Scheduler {
 
  private:
   /// What the tensors of this memory need if nothing is cascaded.
-  int64_t whole_bytes() {
+  int64_t tensor_bytes() {
     const auto found = searches(kUnlimited).front()->solve(kUnlimited);
     if (!found) return kUnlimited;
     Draft draft = found->draft;
     std::erase_if(draft.steps,
                   [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
     (void)place_tensors(network_, options_.mode, kUnlimited, &draft);
-    const int64_t some = dedicated() ? 2560 : 0;  // what hides the latency of a DRAM
-    const int64_t weights = searches(kUnlimited).front()->with_weights(some);
-    return std::max(draft.budgeted(options_.mode), (weights + 15) / 16 * 16);
+    return draft.budgeted(options_.mode);
+  }
+
+  /// Encoded weights of all operations.
+  int64_t all_weights() {
+    int64_t bytes = 0;
+    for (int i = 0; i < network_.op_count(); ++i) {
+      const NpuOp& op = network_.op(i);
+      if (op.kind == NpuOpKind::kDma) continue;
+      bytes += chooser_.weight_bytes(i, *chooser_.draft(i, op.ofm.shape.h, OpMemories{}));
+    }
+    return bytes;
   }
 
   std::optional<Point> plan(const Search& search, int64_t budget) {
@@ -176,16 +191,10 @@ class Scheduler {
   std::vector<int64_t> budgets() {
     // Of the fast scratch any size will do, and each takes several searches.
     const double first = dedicated() ? 1.2 : 1.02, growth = 1.03;
-    int64_t weights = 0;
-    for (int i = 0; i < network_.op_count(); ++i) {
-      const NpuOp& op = network_.op(i);
-      if (op.kind == NpuOpKind::kDma) continue;
-      weights += chooser_.weight_bytes(i, *chooser_.draft(i, op.ofm.shape.h, OpMemories{}));
-    }
     const auto least = dedicated() ? int64_t{16384} : searches(0).back()->smallest();
     // Nothing beyond the memory there is.
     const int64_t most = std::min(options_.memory_bytes.value_or(kUnlimited),
-                                  searches(kUnlimited).front()->whole() + weights + 4096);
+                                  searches(kUnlimited).front()->whole() + all_weights() + 4096);
     std::vector<int64_t> all;
     double step = first;
     for (auto at = static_cast<double>(std::max<int64_t>(least, 64));
@@ -246,9 +255,9 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
   const int64_t limit = std::min(memory, options.sram_bytes.value_or(kUnlimited));
   int64_t budget = limit;
   for (int attempt = 0; attempt < 6 && budget >= 0; ++attempt) {
-    const auto point = size ? scheduler.leanest(budget, scheduler.dedicated() ? 1.1 : 1.5)
-                       : options.sram_bytes ? scheduler.best(budget)
-                                            : scheduler.comfortable(budget);
+    std::optional<Point> point =
+        options.sram_bytes ? scheduler.best(budget) : scheduler.comfortable(budget);
+    if (size) point = scheduler.leanest(point, scheduler.dedicated() ? 1.1 : 1.5);
     if (!point || point->bytes > limit) break;
     // By true sizes of weights a little more may be needed, if that is allowed.
     const int64_t allowed = size || !options.sram_bytes

@@ -63,6 +63,31 @@ OpMemories Search::memories(int op, int first, int end, bool near) const {
   return result;
 }
 
+std::vector<double> Search::table_cycles(const std::vector<Step>& steps) const {
+  std::vector<double> cycles(steps.size(), 0);
+  std::vector<const std::vector<std::byte>*> held;  // the newest last
+  const Config& config = chooser_.config();
+  const bool stay = config.generation == Generation::kU85 || config.banks > 16;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const std::vector<std::byte>& table = network_.op(steps[i].op).table.content;
+    if (table.empty()) {
+      if (!stay) held.clear();
+      continue;
+    }
+    const auto known =
+        std::find_if(held.begin(), held.end(), [&](const auto* other) { return *other == table; });
+    if (known != held.end()) {
+      held.erase(known);
+    } else {
+      cycles[i] = copy(static_cast<int64_t>(table.size()));
+      const size_t most = std::max<size_t>(1, thimble::ethos_u::kLutBytes / table.size());
+      while (held.size() >= most) held.erase(held.begin());
+    }
+    held.push_back(&table);
+  }
+  return cycles;
+}
+
 double Search::traffic(const KernelCost& cost) const {
   return options_.mode == MemoryMode::kDedicatedSram ? kTraffic * cost.external : 0;
 }
@@ -324,8 +349,9 @@ double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t 
       }
     }
     double unused = 0;
-    const Inserted inserted = insert_copies(
-        chooser_.config(), {draft->steps, step_cycles(*draft, piece_of, &unused)}, arena, &copies);
+    Kernels kernels{draft->steps, step_cycles(*draft, piece_of, &unused),
+                    table_cycles(draft->steps)};
+    const Inserted inserted = insert_copies(chooser_.config(), std::move(kernels), arena, &copies);
     const int failed = inserted.failed;
     if (failed < 0) {
       draft->steps = inserted.steps;

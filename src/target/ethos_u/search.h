@@ -82,6 +82,8 @@ class Search {
   void cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;
   /// Slices of at most `depth` channels, or of one block. False if there is no block.
   bool cut(int op, const OpMemories& where, Span rows, int64_t depth, OpDraft* draft) const;
+  /// Of each step, cycles of the copy of its table; 0 if there is none, or if it is there still.
+  [[nodiscard]] std::vector<double> table_cycles(const std::vector<Step>& steps) const;
   [[nodiscard]] double traffic(const KernelCost& cost) const;
   /// Cycles of each step; what traffic() says of all of them.
   [[nodiscard]] std::vector<double> step_cycles(const Draft& draft,
