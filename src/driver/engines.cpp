@@ -3,14 +3,27 @@
 #include <algorithm>
 #include <set>
 
+#include "abi/state.h"
 #include "driver/steering.h"
 
 namespace thimble::driver {
 namespace {
 
-/// What the rest of the program keeps in RAM beside the arena, at most.
-constexpr int64_t kStateReserve = 1024;
 constexpr int kBudgetAttempts = 4;
+
+/// What the runtime keeps beside the arena: known before the program is written.
+int64_t state_bytes(const target::Lowered& lowered, const emit::Schedule& schedule) {
+  std::set<abi::PteOp> operators;
+  for (const target::KernelCall& call : lowered.calls) {
+    if (call.delegate < 0) operators.insert(call.op);
+  }
+  const std::vector<ir::ValueId>& inputs = lowered.graph.inputs();
+  const bool all_planned = std::ranges::all_of(inputs, [&](ir::ValueId input) {
+    return schedule.storage_of_value[static_cast<size_t>(input)] >= 0;
+  });
+  return static_cast<int64_t>(
+      abi::state_bytes(operators.size(), inputs.size(), all_planned, lowered.delegates.size()));
+}
 
 Status compile_all(std::span<const partition::Region> regions, const target::EngineOptions& options,
                    target::Lowered* lowered) {
@@ -21,6 +34,35 @@ Status compile_all(std::span<const partition::Region> regions, const target::Eng
     lowered->delegates.push_back(std::move(delegate));
   }
   return ok();
+}
+
+bool beside_dram(const target::Lowered& lowered) {
+  return std::ranges::any_of(lowered.delegates, [](const target::Delegate& delegate) {
+    return delegate.memory_mode == abi::MemoryMode::kDedicatedSram;
+  });
+}
+
+/// The regions as small as they go: what an SRAM must have at least, if that is more than it has.
+Result<emit::Schedule> smallest(std::span<const partition::Region> regions, int64_t sram_bytes,
+                                const Error& refusal, target::EngineOptions options,
+                                target::Lowered* lowered) {
+  int64_t scratch = 0;
+  for (const partition::Region& region : regions) {
+    const target::EngineUse& use = *region.engine;
+    if (use.engine->pareto == nullptr) return refusal;
+    THIMBLE_TRY(const auto points, use.engine->pareto(region.graph, use));
+    if (points.empty()) return refusal;
+    scratch = std::max(scratch, points.front().sram_bytes);
+  }
+  options.sram_bytes = scratch;
+  THIMBLE_CHECK(compile_all(regions, options, lowered));
+  if (beside_dram(*lowered)) return refusal;
+  emit::Schedule schedule = emit::make_schedule(*lowered);
+  const int64_t needed = schedule.placement.peak_bytes + state_bytes(*lowered, schedule);
+  if (needed <= sram_bytes) return schedule;
+  return unsupported(
+      "does not fit: sram needs at least {} B ({} B of them for the NPU), {} B allowed", needed,
+      scratch, sram_bytes);
 }
 
 }  // namespace
@@ -63,19 +105,23 @@ Result<emit::Schedule> compile_regions(std::span<const partition::Region> region
                                        target::EngineOptions options, target::Lowered* lowered) {
   const std::optional<int64_t> sram_bytes = options.sram_bytes;
   for (int attempt = 1;; ++attempt) {
-    THIMBLE_CHECK(compile_all(regions, options, lowered));
+    const Status compiled = compile_all(regions, options, lowered);
+    if (!compiled) {
+      if (!sram_bytes || compiled.error().kind != ErrorKind::kUnsupported) return compiled.error();
+      return smallest(regions, *sram_bytes, compiled.error(), options, lowered);
+    }
     emit::Schedule schedule = emit::make_schedule(*lowered);
-    const bool beside_dram =
-        std::ranges::any_of(lowered->delegates, [](const target::Delegate& delegate) {
-          return delegate.memory_mode == abi::MemoryMode::kDedicatedSram;
-        });
-    if (!sram_bytes || regions.empty() || beside_dram || attempt == kBudgetAttempts) {
+    if (!sram_bytes || regions.empty() || beside_dram(*lowered) || attempt == kBudgetAttempts) {
       return schedule;
     }
+    const int64_t used = schedule.placement.peak_bytes + state_bytes(*lowered, schedule);
+    if (used <= *sram_bytes) return schedule;
     // The budget was the whole SRAM's; what lies beside the regions' scratch comes off.
-    const int64_t excess = schedule.placement.peak_bytes + kStateReserve - *sram_bytes;
-    if (excess <= 0) return schedule;
-    *options.sram_bytes -= excess;
+    int64_t scratch = 0;
+    for (const target::Delegate& delegate : lowered->delegates) {
+      scratch = std::max(scratch, delegate.scratch_bytes);
+    }
+    options.sram_bytes = std::max<int64_t>(0, *sram_bytes - (used - scratch));
   }
 }
 

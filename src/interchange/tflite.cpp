@@ -239,18 +239,6 @@ Bounds TfliteLowering::bounds() const {
   return b;
 }
 
-DimOrder TfliteLowering::common_order() const {
-  const size_t rank = result_shape().size();
-  DimOrder found;
-  for (const ValueId input : op_->inputs) {
-    if (input == ir::kNoValue || graph_.value(input).constant) continue;
-    if (graph_.type(input).shape.size() != rank) continue;
-    const DimOrder order = layouts_.existing(input);
-    if (found.empty() || order == Layouts::image()) found = order;
-  }
-  return found.empty() ? Layouts::logical(rank) : found;
-}
-
 /// LiteRT aligns shapes at the end, as the graph does: only another order needs the same rank.
 int TfliteLowering::broadcastable(size_t i, const DimOrder& order) {
   const size_t rank = result_shape().size();

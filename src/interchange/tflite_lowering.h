@@ -12,16 +12,14 @@
 #include <vector>
 
 #include "formats/tflite/model.h"
-#include "interchange/core.h"
-#include "interchange/layouts.h"
+#include "interchange/at_operator.h"
 #include "interchange/same.h"
 
 namespace thimble::interchange {
 
-class TfliteLowering : public TensorMaker {
+class TfliteLowering : public TensorMaker, private AtOperator {
  public:
-  explicit TfliteLowering(const Core& core)
-      : core_(core), graph_(core.graph), layouts_(core.graph, *this) {}
+  explicit TfliteLowering(const Core& core) : AtOperator(core, *this, "LiteRT") {}
 
   Result<Bytes> run();
 
@@ -77,28 +75,9 @@ class TfliteLowering : public TensorMaker {
   Status position_of_extreme();
   Status softmax();
 
-  // Of the operator at hand.
-  [[nodiscard]] int64_t integer(std::string_view name) const { return op_->integer(name); }
-  [[nodiscard]] std::vector<int64_t> integers(std::string_view name) const {
-    return op_->integers(name);
-  }
-  [[nodiscard]] bool has(size_t i) const {
-    return i < op_->inputs.size() && op_->inputs[i] != ir::kNoValue;
-  }
-  [[nodiscard]] ir::ValueId operand(size_t i) const { return op_->inputs[i]; }
-  [[nodiscard]] const ir::Shape& shape(size_t i) const { return graph_.type(operand(i)).shape; }
-  [[nodiscard]] ir::DType dtype(size_t i) const { return graph_.type(operand(i)).dtype; }
-  [[nodiscard]] const ir::Shape& result_shape() const { return graph_.type(op_->output).shape; }
-  [[nodiscard]] bool wide() const { return dtype(0) == ir::DType::kI16; }
-  int logical(size_t i) { return layouts_.get(operand(i), {}); }
+  // Of the operator at hand, beside what AtOperator knows.
+  using AtOperator::logical;
   int broadcastable(size_t i, const ir::DimOrder& order);
-  [[nodiscard]] ir::DimOrder common_order() const;
-  [[nodiscard]] Error refuse(const std::string& reason) const {
-    return refusal(*op_, "LiteRT", reason);
-  }
-  void put(int tensor, ir::DimOrder order = {}) {
-    layouts_.put(op_->output, std::move(order), tensor);
-  }
   /// The operand's quantization, which must have the zero point that the attribute says.
   Result<float> operand_scale(size_t i, std::string_view zero_point);
   /// The result's, likewise.
@@ -133,12 +112,8 @@ class TfliteLowering : public TensorMaker {
   };
   [[nodiscard]] Target target(float scale) const;
 
-  const Core& core_;
-  const ir::Graph& graph_;
   formats::tflite::Model model_;
-  Layouts layouts_;
   std::map<std::pair<ir::Shape, std::vector<int32_t>>, int> shared_;
-  const ir::Op* op_ = nullptr;
 };
 
 /// LiteRT's QuantizeMultiplier of what it computes in double.

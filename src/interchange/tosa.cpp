@@ -180,18 +180,6 @@ Result<const ir::Tensor*> TosaLowering::known(size_t i) const {
   return refuse(fmt::format("operand {} is not a constant", value.name));
 }
 
-DimOrder TosaLowering::common_order() const {
-  const size_t rank = result_shape().size();
-  DimOrder found;
-  for (const ValueId input : op_->inputs) {
-    if (input == ir::kNoValue || graph_.value(input).constant) continue;
-    if (graph_.type(input).shape.size() != rank) continue;
-    const DimOrder order = layouts_.existing(input);
-    if (found.empty() || order == Layouts::image()) found = order;
-  }
-  return found.empty() ? Layouts::logical(rank) : found;
-}
-
 int TosaLowering::broadcastable(size_t i, const DimOrder& order) {
   const size_t rank = result_shape().size();
   if (shape(i).size() == rank) return layouts_.get(operand(i), order);

@@ -6,16 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "interchange/core.h"
-#include "interchange/layouts.h"
+#include "interchange/at_operator.h"
 #include "interchange/tosa_builder.h"
 
 namespace thimble::interchange {
 
-class TosaLowering {
+class TosaLowering : private AtOperator {
  public:
-  explicit TosaLowering(const Core& core)
-      : core_(core), graph_(core.graph), layouts_(core.graph, b_) {}
+  explicit TosaLowering(const Core& core) : AtOperator(core, b_, "TOSA") {}
 
   Result<Bytes> run();
 
@@ -86,30 +84,13 @@ class TosaLowering {
   // tosa_recurrent.cpp
   Status recurrent();
 
-  // Of the operator at hand.
-  [[nodiscard]] int64_t integer(std::string_view name) const { return op_->integer(name); }
-  [[nodiscard]] std::vector<int64_t> integers(std::string_view name) const {
-    return op_->integers(name);
-  }
-  [[nodiscard]] bool has(size_t i) const {
-    return i < op_->inputs.size() && op_->inputs[i] != ir::kNoValue;
-  }
-  [[nodiscard]] ir::ValueId operand(size_t i) const { return op_->inputs[i]; }
-  [[nodiscard]] const ir::Shape& shape(size_t i) const { return graph_.type(operand(i)).shape; }
-  [[nodiscard]] ir::DType dtype(size_t i) const { return graph_.type(operand(i)).dtype; }
-  [[nodiscard]] const ir::Shape& result_shape() const { return graph_.type(op_->output).shape; }
+  // Of the operator at hand, beside what AtOperator knows.
+  using AtOperator::logical;
   [[nodiscard]] DType result_type() const { return tosa_type(graph_.type(op_->output).dtype); }
-  [[nodiscard]] bool wide() const { return dtype(0) == ir::DType::kI16; }
-  int logical(size_t i) { return layouts_.get(operand(i), {}); }
   /// With the rank of the result, in an order of the result's dimensions.
   int broadcastable(size_t i, const ir::DimOrder& order);
-  /// The order that the operands of an elementwise operator mostly have.
-  [[nodiscard]] ir::DimOrder common_order() const;
   /// A constant operand's content.
   Result<const ir::Tensor*> known(size_t i) const;
-  void put(int tensor, ir::DimOrder order = {}) {
-    layouts_.put(op_->output, std::move(order), tensor);
-  }
   /// `name_mult` and `name_shift`.
   [[nodiscard]] Scale scale(const std::string& name = "") const;
   [[nodiscard]] formats::tosa::Rounding rounding() const;
@@ -117,15 +98,8 @@ class TosaLowering {
   /// 32-bit sums to codes of the result, within min and max.
   int codes(int sums, const std::vector<Scale>& scales, bool narrow = false);
   int scaled(int x, Scale scale, formats::tosa::Rounding rounding);
-  [[nodiscard]] Error refuse(const std::string& reason) const {
-    return refusal(*op_, "TOSA", reason);
-  }
 
-  const Core& core_;
-  const ir::Graph& graph_;
   TosaBuilder b_;
-  Layouts layouts_;
-  const ir::Op* op_ = nullptr;
 };
 
 }  // namespace thimble::interchange

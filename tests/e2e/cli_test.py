@@ -5,6 +5,7 @@ usage: cli_test.py THIMBLE SOURCE_DIR [unittest options]
 
 import json
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -317,6 +318,18 @@ class Run(Cli):
         self.assertTrue(any(op["name"].startswith("CONV") for op in profile[0]["ops"]))
         self.assertGreater(sum(op["macs"] for op in profile[0]["ops"]), 0)
         self.assertIn("\nCONV", self.thimble("inspect", npu, "--commands")[0])
+
+    def test_budget_of_an_npu(self):
+        words = ["compile", MODEL, "--target", "ethos-u55-128", *DATA, "-o", "npu.pte", "--memory"]
+        _, refusal = self.thimble(*words, "sram=100", code=1)
+        least = int(re.search(r"sram needs at least (\d+) B", refusal).group(1))
+        cycles = []
+        for more in (0, 400, 1500, 1100000):
+            report = json.loads(self.thimble(*words, f"sram={least + more}", "--json")[0])
+            self.assertLessEqual(report["arena_bytes"] + report["state_bytes"], least + more)
+            cycles.append(report["npu_cycles"])
+        self.assertEqual(cycles, sorted(cycles, reverse=True), "more memory is never slower")
+        self.fails(1, *words, f"sram={least - 1}", saying=f"at least {least} B")
 
     def test_npu_weights_as_named_data(self):
         answers = []

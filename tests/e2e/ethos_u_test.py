@@ -4,7 +4,8 @@ usage: ethos_u_test.py THIMBLE MODEL_DIR [TARGET...]
 
 Compiles MODEL_DIR/<name>.pt2 for each target, prints which integer operators are not on the NPU and why (each must
 have a reason), and runs a few calls in a row: the evaluator on the graph the compiler says it compiled, the host, and
-the emulated board with the simulator in the firmware. All outputs agree by SHA-256, and the streams have no hazard.
+the emulated board with the simulator in the firmware. All outputs agree by SHA-256, the streams have no
+hazard, and the compiler's estimate of cycles is near the simulator's timeline.
 """
 
 import json
@@ -17,6 +18,8 @@ from network_test import thimble, write_inputs
 
 TARGETS = ("ethos-u55-128", "ethos-u85-256")
 EDGES = ("quantize", "dequantize")
+# The compiler's estimate beside the simulator's timeline. Networks of microseconds are the worst.
+ESTIMATE_WITHIN = 0.30
 
 
 def check(program, folder, target, scratch):
@@ -40,6 +43,9 @@ def check(program, folder, target, scratch):
         for npu in ran.get("npu", []):
             if npu["hazards"]:
                 sys.exit(f"{target}: {npu['hazards']}")
+        timeline = sum(npu["cycles"] for npu in ran.get("npu", []))
+        if timeline and abs(report["npu_cycles"] / timeline - 1) > ESTIMATE_WITHIN:
+            sys.exit(f"{target}: estimated {report['npu_cycles']} cycles, the timeline has {timeline:.0f}")
         hashes[place] = [output["sha256"] for output in ran["outputs"]]
         if place == "qemu" and ran["arena_bytes_used"] != report["arena_bytes"]:
             sys.exit(f"{target}: arena {ran['arena_bytes_used']}, planned {report['arena_bytes']}")
