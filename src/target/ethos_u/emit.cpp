@@ -109,7 +109,7 @@ class Emitter {
           THIMBLE_CHECK(kernel(step));
           break;
         case Step::Kind::kWeightDma:
-          weight_dma(step);
+          i = weight_dma(i);
           break;
         case Step::Kind::kOpDma:
           THIMBLE_CHECK(op_dma(step));
@@ -137,7 +137,7 @@ class Emitter {
     dmas_.add(std::move(accesses));
   }
 
-  void weight_dma(const Step& step) {
+  [[nodiscard]] Copy copy_of(const Step& step) const {
     const WeightPlan& weights = schedule_.ops[static_cast<size_t>(step.op)].weights;
     const SlicePlan& slice = weights.slices[static_cast<size_t>(step.slice)];
     const SlicePlace place = slice_place(weights, step.slice);
@@ -147,7 +147,26 @@ class Emitter {
     copy.destination_region = place.region;
     copy.destination = place.address;
     copy.bytes = slice.bytes;
+    return copy;
+  }
+
+  /// Copies the weights of step `at`, and in the same go small ones that follow it both where they
+  /// come from and where they go. The last step that this did.
+  size_t weight_dma(size_t at) {
+    constexpr int64_t kTogether = 2048;
+    Copy copy = copy_of(schedule_.steps[at]);
+    for (; at + 1 < schedule_.steps.size(); ++at) {
+      const Step& next = schedule_.steps[at + 1];
+      if (next.kind != Step::Kind::kWeightDma) break;
+      const Copy more = copy_of(next);
+      const bool follows = more.source == copy.source + copy.bytes &&
+                           more.destination == copy.destination + copy.bytes &&
+                           more.destination_region == copy.destination_region;
+      if (!follows || copy.bytes + more.bytes > kTogether) break;
+      copy.bytes += more.bytes;
+    }
     dma(copy);
+    return at;
   }
 
   Status op_dma(const Step& step) {
