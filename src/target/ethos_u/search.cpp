@@ -207,13 +207,20 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     result.cycles += piece.parts[i].far_cycles;
     if (piece.parts[i].weight_bytes > 0 && may_buffer()) order.push_back(i);
   }
-  // Copies run beside kernels; of what is longer than its own kernel, others hide about half.
-  const auto near_cycles = [&](const Part& part) {
-    return part.near_cycles + kExposed * std::max(0.0, copy(part.weight_bytes) - part.near_cycles);
+  // Copies run beside kernels; of what is longer than its own kernel, others hide about half. Of
+  // the first operation nothing hides the first slice.
+  const auto near_cycles = [&](size_t i) {
+    const Part& part = piece.parts[i];
+    double cycles =
+        part.near_cycles + kExposed * std::max(0.0, copy(part.weight_bytes) - part.near_cycles);
+    if (piece.first + static_cast<int>(i) == 0) {
+      cycles += copy(std::min(part.weight_bytes, kSliceBytes));
+    }
+    return cycles;
   };
   const auto gain = [&](size_t i) {
     const Part& part = piece.parts[i];
-    return (part.far_cycles - near_cycles(part)) / static_cast<double>(part.weight_bytes);
+    return (part.far_cycles - near_cycles(i)) / static_cast<double>(part.weight_bytes);
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return gain(a) > gain(b); });
@@ -229,7 +236,7 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     if (least > room) continue;
     room -= least;
     result.buffered[i] = true;
-    result.cycles += near_cycles(part) - part.far_cycles;
+    result.cycles += near_cycles(i) - part.far_cycles;
   }
   return result;
 }
