@@ -22,7 +22,8 @@ say "run: the same file on an emulated Cortex-M55 with the NPU"
 "$thimble" run "$out/digits.pte" --input "$here/examples/ethos_u/digit.npy" --on qemu
 
 say "inspect: the command stream"
-"$thimble" inspect "$out/digits.pte" --commands | sed -n '/^PMU\|^IFM\|^CONV\|^DMA\|^KERNEL_WAIT\|^POOL\|^STOP/p' | head -20
+"$thimble" inspect "$out/digits.pte" --commands |
+    sed -n '/^WEIGHT_BASE\|^OFM_BASE0\|^BLOCKDEP\|^CONV\|^DMA_START\|_WAIT\|^POOL\|^STOP/p'
 
 say "keep one operator on the CPU: two delegates, and why"
 "$thimble" compile "$model/digits_cnn.pt2" --target corstone-300 --calibrate "$model/calibrate.npz" \

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "interchange/layouts.h"
+
 namespace thimble::interchange {
 
 using ir::OpKind;
@@ -52,7 +54,7 @@ class Extraction {
     for (const ValueId output : from_.outputs()) THIMBLE_CHECK(add_output(output));
     for (const ir::State& state : from_.states()) {
       core_.graph.add_output(map(state.next));
-      core_.output_order.push_back(from_.type(state.value).dim_order);
+      core_.output_order.push_back(Layouts::at_border(from_.type(state.value)));
     }
     core_.states = from_.states().size();
     return std::move(core_);
@@ -126,7 +128,7 @@ class Extraction {
   }
 
   Status add_output(ValueId output) {
-    core_.output_order.push_back(from_.type(output).dim_order);
+    core_.output_order.push_back(Layouts::at_border(from_.type(output)));
     const int producer = producers_[static_cast<size_t>(output)];
     const ir::Op* op = producer < 0 ? nullptr : &from_.ops()[static_cast<size_t>(producer)];
     if (!op || op->kind != OpKind::dequantize) {

@@ -15,7 +15,7 @@ namespace thimble::interchange {
 
 struct Core {
   ir::Graph graph;                         // no float, no state
-  std::vector<ir::DimOrder> output_order;  // how the outputs lie in memory; inputs: their types
+  std::vector<ir::DimOrder> output_order;  // how the outputs lie, Layouts::at_border
   size_t states = 0;                       // how many inputs and outputs, the last ones, are states
 };
 

@@ -14,6 +14,10 @@ DimOrder Layouts::logical(size_t rank) {
   return order;
 }
 
+DimOrder Layouts::at_border(const ir::Type& type) {
+  return type.dim_order == image() ? image() : logical(type.shape.size());
+}
+
 Shape Layouts::in_order(const Shape& shape, const DimOrder& order) {
   Shape result;
   for (const uint8_t dim : order) result.push_back(shape[dim]);

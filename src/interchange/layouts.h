@@ -39,6 +39,9 @@ class Layouts {
   void alias(ir::ValueId from, ir::ValueId to);
 
   /// 0, 1, 2, ... and 0, 2, 3, 1.
+  /// How an input or output of this type lies in a format that has no memory orders: channels last
+  /// if the graph says so, else as its dimensions stand.
+  [[nodiscard]] static ir::DimOrder at_border(const ir::Type& type);
   [[nodiscard]] static ir::DimOrder logical(size_t rank);
   [[nodiscard]] static ir::DimOrder image() { return {0, 2, 3, 1}; }
   [[nodiscard]] static ir::Shape in_order(const ir::Shape& shape, const ir::DimOrder& order);

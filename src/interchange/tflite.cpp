@@ -59,8 +59,7 @@ Result<Bytes> TfliteLowering::run() {
       return unsupported("input {}: {} cannot be said in LiteRT's integer operators", value.name,
                          ir::dtype_name(value.type.dtype));
     }
-    const size_t rank = value.type.shape.size();
-    DimOrder order = value.type.dim_order.empty() ? Layouts::logical(rank) : value.type.dim_order;
+    DimOrder order = Layouts::at_border(value.type);
     const int tensor = make(Layouts::in_order(value.type.shape, order), *type);
     at(tensor).name = value.name;
     if (value.type.quant && value.type.quant->axis < 0) {

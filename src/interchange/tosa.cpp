@@ -24,11 +24,10 @@ Result<Bytes> to_tosa(const ir::Graph& graph) {
 Result<Bytes> TosaLowering::run() {
   for (const ValueId input : graph_.inputs()) {
     const ir::Value& value = graph_.value(input);
-    const size_t rank = value.type.shape.size();
     if (value.type.dtype == ir::DType::kU8) {
       return unsupported("input {}: uint8 cannot be said in TOSA's integer operators", value.name);
     }
-    DimOrder order = value.type.dim_order.empty() ? Layouts::logical(rank) : value.type.dim_order;
+    DimOrder order = Layouts::at_border(value.type);
     const int tensor = b_.input(value.name, tosa_type(value.type.dtype),
                                 Layouts::in_order(value.type.shape, order));
     layouts_.put(input, std::move(order), tensor);

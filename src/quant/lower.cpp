@@ -268,6 +268,27 @@ Result<ValueId> Lowering::add_wide_table(const Op& op, const OpPlan& plan,
   return to_.add(OpKind::lut16, {x, points}, {}, op.source, hint);
 }
 
+/// [I, O/groups, kh, kw], with a scale for all or one per output channel.
+Result<IntegerWeights> given_transposed(const WeightRequest& request, const ConstantCodes& weights,
+                                        const ConstantCodes* bias, int64_t groups) {
+  const ir::Shape& shape = weights.codes->shape;
+  ConstantCodes filters = weights;
+  filters.codes = std::make_shared<const ir::Tensor>(ir::swapped_filters(*weights.codes, groups));
+  const bool per_output = (weights.axis == 1 && groups == 1) ||
+                          (weights.axis == 0 && shape[0] == groups && shape[1] == 1);
+  if (per_output) {
+    filters.axis = 0;
+  } else if (weights.axis >= 0) {
+    return unsupported(
+        "its weights have a scale per index of dimension {}, which is no output "
+        "channel with {} groups",
+        weights.axis, groups);
+  }
+  THIMBLE_TRY(IntegerWeights result, given_weights(request, filters, bias));
+  result.w = ir::swapped_filters(result.w, groups);
+  return result;
+}
+
 Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId result,
                                   const Plan& plan, const Decisions& decisions, bool per_channel) {
   WeightRequest request;
@@ -280,12 +301,10 @@ Result<IntegerWeights> weights_of(const Graph& graph, const Op& op, ValueId resu
   request.per_channel = per_channel;
   const auto pinned = plan.pins.constants.find(op.inputs[1]);
   if (pinned != plan.pins.constants.end()) {
-    if (op.kind == OpKind::conv_transpose2d) {
-      return unsupported("its weights are quantized already, which only other layers take");
-    }
-    const auto bias = plan.pins.constants.find(op.inputs[2]);
-    return given_weights(request, pinned->second,
-                         bias == plan.pins.constants.end() ? nullptr : &bias->second);
+    const auto found = plan.pins.constants.find(op.inputs[2]);
+    const ConstantCodes* bias = found == plan.pins.constants.end() ? nullptr : &found->second;
+    if (op.kind != OpKind::conv_transpose2d) return given_weights(request, pinned->second, bias);
+    return given_transposed(request, pinned->second, bias, op.integer("groups"));
   }
   if (op.kind != OpKind::conv_transpose2d) return quantize_weights(request);
   const ir::Tensor filters = ir::swapped_filters(*request.w, op.integer("groups"));

@@ -59,6 +59,10 @@ TEST(Part, SaysWhatIsWrong) {
   expect_error(replaced(kGood, "Sram_Only", "Somewhere"), "Somewhere");
   expect_error(replaced(kGood, "Ethos_U55_Deep_Embedded", "Deep"), "Deep");
   expect_error(replaced(kGood, "clock_mhz", "clock_khz"), "clock_khz");
+  expect_error(replaced(kGood, "clock_mhz = 400", "clock_mhz = 0"), "clock_mhz is 0");
+  expect_error(replaced(kGood, "read_latency = 20", "read_latency = 70000"), "sram.read_latency");
+  expect_error(replaced(kGood, "Sram_Only", "Dedicated_Sram"), "Dedicated_Sram");
+  expect_error(replaced(kGood, "Ethos_U55_Deep_Embedded", "Ethos_U65_Mid_End"), "generation");
   expect_error(replaced(kGood, "bytes = 65536", "bytes = -1"), "number of bytes");
   expect_error(replaced(kGood, "name = \"sram\"", "name = \"tape\""), "tape");
   expect_error(replaced(kGood, "summary", "sumary"), "sumary");

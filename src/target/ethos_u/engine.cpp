@@ -49,19 +49,29 @@ class Overrides {
  public:
   explicit Overrides(const Settings& settings) : settings_(settings) {}
 
+  /// A number from `least` to `most`.
   template <typename T>
-  void apply(std::string_view key, T* value) {
+  void apply(std::string_view key, double least, double most, T* value) {
     const auto found = settings_.find(key);
     known_.emplace_back(key);
-    if (found != settings_.end()) *value = static_cast<T>(found->second);
+    if (found == settings_.end()) return;
+    if (!(found->second >= least && found->second <= most)) {
+      if (wrong_.empty()) {
+        wrong_ =
+            fmt::format("setting {} is {}, expected {} to {}", key, found->second, least, most);
+      }
+      return;
+    }
+    *value = static_cast<T>(found->second);
   }
   void apply(const std::string& memory, MemoryTiming* timing) {
-    apply(memory + ".bytes_per_cycle", &timing->bytes_per_cycle);
-    apply(memory + ".read_latency", &timing->read_latency);
-    apply(memory + ".write_latency", &timing->write_latency);
-    apply(memory + ".burst", &timing->burst);
+    apply(memory + ".bytes_per_cycle", 0.001, 1024, &timing->bytes_per_cycle);
+    apply(memory + ".read_latency", 0, 65535, &timing->read_latency);
+    apply(memory + ".write_latency", 0, 65535, &timing->write_latency);
+    apply(memory + ".burst", 1, 65535, &timing->burst);
   }
   Status done(std::string_view engine) const {
+    if (!wrong_.empty()) return bad_input("{}: {}", engine, wrong_);
     for (const auto& [key, value] : settings_) {
       if (std::ranges::find(known_, key) != known_.end()) continue;
       return bad_input("{}: setting {} is not known; one of {} was expected", engine, key,
@@ -73,6 +83,7 @@ class Overrides {
  private:
   const Settings& settings_;
   std::vector<std::string> known_;
+  std::string wrong_;
 };
 
 struct Surroundings {
@@ -92,11 +103,19 @@ Result<Surroundings> surroundings_of(const EngineUse& use) {
     return bad_input("{}: system {} is not known; one of {} was expected", use.name, use.system,
                      fmt::join(names, ", "));
   }
+  const thimble::ethos_u::Generation generation = config_of(use).generation;
+  if (!thimble::ethos_u::has(system->generations, generation)) {
+    return bad_input("{}: system {} is of another generation", use.name, system->name);
+  }
   result.system = *system;
   THIMBLE_TRY(result.mode, mode_of(use));
+  if (result.mode.mode == MemoryMode::kDedicatedSram &&
+      generation == thimble::ethos_u::Generation::kU55) {
+    return bad_input("{}: Dedicated_Sram: the U55 writes to one of its ports only", use.name);
+  }
   Overrides overrides(use.settings);
-  overrides.apply("clock_mhz", &result.system.clock_mhz);
-  overrides.apply("cache_bytes", &result.cache_bytes);
+  overrides.apply("clock_mhz", 1, 10000, &result.system.clock_mhz);
+  overrides.apply("cache_bytes", 0, 0x1p40, &result.cache_bytes);
   overrides.apply("sram", &result.system.sram);
   overrides.apply("external", &result.system.external);
   THIMBLE_CHECK(overrides.done(use.name));
