@@ -16,7 +16,8 @@ import zipfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from network_test import thimble
 
-CASES = ("q_ethos_u_image", "q_ethos_u_mixed", "q_ethos_u_rows", "q_ethos_u_per_tensor_image", "q_ethos_u_qat_image")
+CASES = ("q_ethos_u_image", "q_ethos_u_mixed", "q_ethos_u_rows", "q_ethos_u_per_tensor_image", "q_ethos_u_qat_image",
+         "q_ethos_u_upscaled")
 TARGETS = ("ethos-u55-128", "ethos-u65-512", "ethos-u85-256")
 
 

@@ -977,6 +977,8 @@ for quantizer in ['xnnpack', 'xnnpack_per_tensor', 'cortex_m', 'tosa', 'tosa_uin
     case(f'q_{quantizer}_rows', q_rows_net(), (24, 20), quantizer=quantizer)
 case('q_tosa_per_tensor_image', q_image_net(), (2, 3, 12, 12), quantizer='tosa_per_tensor')
 case('q_ethos_u_per_tensor_image', q_image_net(), (2, 3, 12, 12), quantizer='ethos_u_per_tensor')
+case('q_ethos_u_upscaled', Net(lambda s, x: s.b(F.relu(s.t(F.relu(s.a(x))))), a=nn.Conv2d(3, 8, 3, padding=1), t=nn.ConvTranspose2d(8, 6, 2, stride=2),
+                               b=nn.Conv2d(6, 5, 1)), (1, 3, 8, 8), quantizer='ethos_u')
 case('q_vgf_snorm_image', q_image_net(), (2, 3, 12, 12), quantizer='vgf_snorm')
 for quantizer in ['xnnpack', 'x86', 'tosa', 'ethos_u']:
     case(f'q_{quantizer}_qat_image', q_image_net(), (2, 3, 12, 12), quantizer=quantizer, qat=True)
