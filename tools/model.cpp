@@ -117,7 +117,10 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
     model.outputs = interface.outputs;
     return model;
   }
-  if (options.on != "qemu" && options.on != "fvp") {
+  const bool on_host = options.on != "qemu" && options.on != "fvp";
+  const bool lists_hazards = on_host && options.profile;
+  if (!lists_hazards) THIMBLE_CHECK(hostrun::check_npu_hazards(program, label));
+  if (on_host) {
     std::vector<hostrun::NpuProfile> npu;
     if (options.profile) {
       THIMBLE_TRY(npu, hostrun::npu_profiles(program, label));

@@ -68,7 +68,7 @@ std::string name_of(const sim::Step& step) {
 /// Follows the stream: names of kernels and DMAs by their word, and what nothing orders.
 std::map<uint32_t, std::string> read_stream(const ethos_u::Config& config,
                                             const std::vector<uint32_t>& words,
-                                            NpuProfile* profile) {
+                                            std::vector<std::string>* hazards) {
   std::map<uint32_t, std::string> names;
   sim::Decoder decoder(config, words.data(), static_cast<uint32_t>(words.size()));
   sim::HazardChecker checker(config);
@@ -83,34 +83,57 @@ std::map<uint32_t, std::string> read_stream(const ethos_u::Config& config,
       names[step.word] = name_of(step);
     }
     if (hazard.none()) continue;
-    profile->hazards.push_back(
+    hazards->push_back(
         fmt::format("word {} meets word {}: {}", hazard.word, hazard.other_word, hazard.detail));
   }
   return names;
 }
 
-Result<NpuProfile> profile_of(const pte::Program& program, size_t index, std::string_view label) {
+/// The command stream of an Ethos-U delegate and the NPU that it is for.
+struct Stream {
+  const ethos_u::Config* config = nullptr;
+  std::vector<uint32_t> words;
+};
+
+Result<Stream> stream_of(const pte::Program& program, size_t index, std::string_view label) {
   const std::optional<Bytes> commands = npu_commands(program, program.plans[0].delegates[index]);
   ethos_u::DriverPayload header;
   if (!commands || !ethos_u::read_driver_payload(reinterpret_cast<const uint8_t*>(commands->data()),
                                                  static_cast<uint32_t>(commands->size()), header)) {
     return bad_input("{}: delegate {} has no command stream that can be read", label, index);
   }
-  const ethos_u::Config* const config = ethos_u::config_of(header.config);
-  if (config == nullptr) {
+  Stream stream;
+  stream.config = ethos_u::config_of(header.config);
+  if (stream.config == nullptr) {
     return unsupported("{}: delegate {} is for an NPU that is not known", label, index);
   }
-  std::vector<uint32_t> words(header.stream_words);
-  std::memcpy(words.data(), commands->data() + header.stream_offset, words.size() * 4);
+  stream.words.resize(header.stream_words);
+  std::memcpy(stream.words.data(), commands->data() + header.stream_offset,
+              stream.words.size() * sizeof(uint32_t));
+  return stream;
+}
+
+/// The Ethos-U delegates of the first plan.
+std::vector<size_t> delegates_of(const pte::Program& program) {
+  std::vector<size_t> indices;
+  for (size_t i = 0; i < program.plans[0].delegates.size(); ++i) {
+    if (program.plans[0].delegates[i].id == abi::ethos_u::kDelegateId) indices.push_back(i);
+  }
+  return indices;
+}
+
+Result<NpuProfile> profile_of(const pte::Program& program, size_t index, std::string_view label) {
+  THIMBLE_TRY(const Stream stream, stream_of(program, index, label));
+  const auto& [config, words] = stream;
   NpuProfile profile;
-  const auto names = read_stream(*config, words, &profile);
+  const auto names = read_stream(*config, words, &profile.hazards);
   std::vector<sim::OperationTime> times(names.size());
   sim::TimelineJob job;
   job.config = config;
   job.system = ethos_u::default_system(config->generation);
   job.mode = mode_of(program, index, config->generation);
   job.words = words.data();
-  job.word_count = header.stream_words;
+  job.word_count = static_cast<uint32_t>(words.size());
   job.operations = times.data();
   job.operation_capacity = static_cast<uint32_t>(times.size());
   sim::Timeline timeline;
@@ -138,12 +161,26 @@ Result<NpuProfile> profile_of(const pte::Program& program, size_t index, std::st
 
 Result<std::vector<NpuProfile>> npu_profiles(const pte::Program& program, std::string_view label) {
   std::vector<NpuProfile> profiles;
-  for (size_t i = 0; i < program.plans[0].delegates.size(); ++i) {
-    if (program.plans[0].delegates[i].id != abi::ethos_u::kDelegateId) continue;
-    THIMBLE_TRY(NpuProfile profile, profile_of(program, i, label));
+  for (const size_t index : delegates_of(program)) {
+    THIMBLE_TRY(NpuProfile profile, profile_of(program, index, label));
     profiles.push_back(std::move(profile));
   }
   return profiles;
+}
+
+Status check_npu_hazards(const pte::Program& program, std::string_view label) {
+  for (const size_t index : delegates_of(program)) {
+    const Result<Stream> stream = stream_of(program, index, label);
+    if (!stream) continue;
+    std::vector<std::string> hazards;
+    read_stream(*stream->config, stream->words, &hazards);
+    if (hazards.empty()) continue;
+    return bad_input(
+        "{}: delegate {}: commands race, so that outputs depend on timing: {} ({} in all; --on host "
+        "--profile runs it nonetheless and lists them)",
+        label, index, hazards[0], hazards.size());
+  }
+  return ok();
 }
 
 }  // namespace thimble::hostrun

@@ -14,11 +14,15 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from network_test import write_inputs
+
 TARGETS = {  # name: CONFIG, ID of the command stream's header
     "ethos-u55-128": (0x00001807, 0x10066001),
     "ethos-u65-256": (0x10003008, 0x10066001),
     "ethos-u85-256": (0x20000118, 0x20007000),
 }
+DMA_WAIT, KERNEL_WAIT, PMU_MASK = 0x11, 0x12, 0x13
 ORDER = ["vela_bin_stream", "cmd_data", "weight_data", "scratch_size", "inputs", "outputs", "vela_end_stream"]
 
 
@@ -74,14 +78,36 @@ def check_commands(content, config, identity):
     stream = words[at + 1:]
     assert (tag >> 8 & 0xFF) << 16 | tag >> 16 == len(stream), "as many words as its tag says"
     assert (at + 1) * 4 % 16 == 0, "the stream starts at a multiple of 16 bytes"
-    i, last = 0, None
+    i, last, waits = 0, None, []
     while i < len(stream):
         control = stream[i] >> 14 & 3
         assert control in (0, 1) and stream[i] >> 10 & 15 == 0, f"word {i}: {stream[i]:#x}"
         last = stream[i] & 0xFFFF
+        if last in (DMA_WAIT, KERNEL_WAIT):
+            waits.append((at + 1 + i) * 4)
         i += 1 + control
     assert i == len(stream) and last == 0, "ends with STOP"
-    return len(stream)
+    return len(stream), waits
+
+
+def check_races(thimble, data, payloads, inputs, work):
+    """Without its waits a stream's outputs depend on timing: refused by name, and listed by --profile."""
+    raced, count = bytearray(data), 0
+    for blocks, end in payloads:
+        content = dict(blocks)["cmd_data"]
+        start = data.rindex(content, 0, end)
+        for wait in check_commands(content, *struct.unpack_from("<II", content, 8))[1]:
+            raced[start + wait:start + wait + 4] = struct.pack("<I", PMU_MASK)
+            count += 1
+    file = work / "raced.pte"
+    file.write_bytes(raced)
+    words = [thimble, "run", file, *inputs, "--steps"]
+    for place in ("host", "qemu"):
+        refused = subprocess.run([*words, "--on", place], capture_output=True, text=True)
+        assert refused.returncode == 2 and "meets word" in refused.stderr, (place, refused)
+    (npu, *_) = run(thimble, *words[1:], "--profile")["npu"]
+    assert npu["hazards"], "none listed"
+    print(f"  without {count} waits: {len(npu['hazards'])} hazards, {refused.stderr.strip()}", flush=True)
 
 
 def check(thimble, model, target, work):
@@ -101,7 +127,7 @@ def check(thimble, model, target, work):
         assert [name for name, _ in blocks] == ORDER, blocks
         content = dict(blocks)
         assert content["vela_bin_stream"] == b"" == content["vela_end_stream"]
-        words = check_commands(content["cmd_data"], config, identity)
+        words, _ = check_commands(content["cmd_data"], config, identity)
         (scratch,) = struct.unpack("<I", content["scratch_size"])
         inputs, outputs = table(content["inputs"]), table(content["outputs"])
         assert inputs and outputs
@@ -112,6 +138,7 @@ def check(thimble, model, target, work):
         print(f"{model.name} {target}: {words} words, {len(content['weight_data'])} B of constants, {scratch} B of scratch, "
               f"{len(inputs)} in, {len(outputs)} out", flush=True)
     check_interface(shown, payloads)
+    check_races(thimble, data, payloads, write_inputs(model, report["inputs"], work), work)
 
 
 def check_interface(shown, payloads):
