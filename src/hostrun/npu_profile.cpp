@@ -176,8 +176,8 @@ Status check_npu_hazards(const pte::Program& program, std::string_view label) {
     read_stream(*stream->config, stream->words, &hazards);
     if (hazards.empty()) continue;
     return bad_input(
-        "{}: delegate {}: commands race, so that outputs depend on timing: {} ({} in all; --on host "
-        "--profile runs it nonetheless and lists them)",
+        "{}: delegate {}: commands race, so that outputs depend on timing: {} ({} in all; "
+        "--on host --profile runs it nonetheless and lists them)",
         label, index, hazards[0], hazards.size());
   }
   return ok();

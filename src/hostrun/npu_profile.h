@@ -34,8 +34,8 @@ struct NpuProfile {
 [[nodiscard]] Result<std::vector<NpuProfile>> npu_profiles(const formats::pte::Program& program,
                                                            std::string_view label);
 
-/// Bad input if two commands of an Ethos-U delegate read and write the same bytes and nothing orders
-/// them. What cannot be read as a stream is left to the runtime, which refuses it at load.
+/// Bad input if two commands of an Ethos-U delegate touch the same bytes, one writes, and nothing
+/// orders them. What cannot be read as a stream is left to the runtime, which refuses it at load.
 [[nodiscard]] Status check_npu_hazards(const formats::pte::Program& program,
                                        std::string_view label);
 
