@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 
+#include "base/parallel.h"
 #include "quant/fast_float.h"
 #include "quant/masked.h"
 #include "quant/parallel.h"
@@ -309,7 +310,7 @@ Result<Observations> calibrate(const Graph& graph, const Samples& samples,
   }
   std::vector<Means> means(static_cast<size_t>(std::min(samples.count(), kMeanSamples)),
                            Means(graph.value_count()));
-  for_each_sample(samples.count(), used, [&](int64_t sample, int thread) {
+  for_each_index(samples.count(), used, [&](int64_t sample, int thread) {
     Means none;
     const bool wanted = sample < static_cast<int64_t>(means.size());
     parts[static_cast<size_t>(thread)]->run(sample, samples.sample(sample),

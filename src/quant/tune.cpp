@@ -8,6 +8,7 @@
 #include <memory>
 #include <numeric>
 
+#include "base/parallel.h"
 #include "passes/uses.h"
 #include "quant/assign.h"
 #include "quant/calibrate.h"
@@ -195,7 +196,7 @@ Result<std::vector<std::vector<double>>> channel_extents(const Graph& graph,
   std::vector<std::unique_ptr<Engine>> engines;
   for (int i = 0; i < used; ++i)
     engines.push_back(std::make_unique<Engine>(graph, float_kernels()));
-  for_each_sample(samples.count(), used, [&](int64_t sample, int thread) {
+  for_each_index(samples.count(), used, [&](int64_t sample, int thread) {
     Extents& part = parts[static_cast<size_t>(thread)];
     engines[static_cast<size_t>(thread)]->run(
         samples.sample(sample), [&](const Op& op, const ir::Tensor& result) {

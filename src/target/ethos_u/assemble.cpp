@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/parallel.h"
 #include "target/ethos_u/draft.h"
 
 namespace thimble::target::ethos_u {
@@ -20,6 +21,7 @@ class Assembler {
   Result<std::optional<Schedule>> run() {
     schedule_.steps = draft_.steps;
     schedule_.ops.resize(program_.ops.size());
+    encode_weights();
     for (size_t i = 0; i < program_.ops.size(); ++i) THIMBLE_CHECK(constants_of(i));
     if (!fits_) return std::optional<Schedule>();
     place_tensors();
@@ -40,6 +42,21 @@ class Assembler {
     return at->second;
   }
 
+  /// Every operation has an encoder of its own, so that they do not wait for each other.
+  void encode_weights() {
+    encoded_.resize(program_.ops.size());
+    const auto count = static_cast<int64_t>(program_.ops.size());
+    const int threads = static_cast<int>(std::min<int64_t>(machine_threads(), count));
+    for_each_index(count, threads, [this](int64_t at, int) {
+      const int op = static_cast<int>(at);
+      const OpDraft& draft = draft_.ops[static_cast<size_t>(at)];
+      WeightEncoder* const encoder = encoders_.of(op);
+      if (encoder == nullptr) return;
+      encoded_[static_cast<size_t>(at)] =
+          encoder->encode(weight_options(program_, op, draft), draft.starts);
+    });
+  }
+
   Status constants_of(size_t index) {
     const NpuOp& op = program_.ops[index];
     OpDraft& draft = draft_.ops[index];
@@ -48,10 +65,7 @@ class Assembler {
     plan.cascade = draft.cascade;
     if (!op.table.content.empty()) plan.table_offset = lay(op.table.content);
     if (!op.weights) return ok();
-    THIMBLE_TRY(
-        const EncodedWeights encoded,
-        encoders_.of(static_cast<int>(index))
-            ->encode(weight_options(program_, static_cast<int>(index), draft), draft.starts));
+    THIMBLE_TRY(const EncodedWeights encoded, std::move(*encoded_[index]));
     const int64_t offset = lay(encoded.bytes);
     plan.weights.fast = draft.fast_weights;
     plan.weights.sparse = draft.sparse;
@@ -101,6 +115,7 @@ class Assembler {
   Draft& draft_;
   Encoders& encoders_;
   Schedule schedule_;
+  std::vector<std::optional<Result<EncodedWeights>>> encoded_;
   bool fits_ = true;
   std::map<std::vector<std::byte>, int64_t> laid_;
 };

@@ -1,0 +1,25 @@
+#include "base/parallel.h"
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+#include <vector>
+
+namespace thimble {
+
+int machine_threads() {
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+void for_each_index(int64_t count, int threads, const std::function<void(int64_t, int)>& body) {
+  std::atomic<int64_t> next = 0;
+  const auto work = [&](int thread) {
+    for (int64_t index = next++; index < count; index = next++) body(index, thread);
+  };
+  std::vector<std::thread> others;
+  for (int thread = 1; thread < threads; ++thread) others.emplace_back(work, thread);
+  work(0);
+  for (std::thread& other : others) other.join();
+}
+
+}  // namespace thimble
