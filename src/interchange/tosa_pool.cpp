@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "interchange/tosa_extent.h"
 #include "interchange/tosa_lowering.h"
 
 namespace thimble::interchange {
@@ -13,22 +14,6 @@ using ir::OpKind;
 using ir::Shape;
 
 namespace {
-
-/// As of convolutions: TOSA wants the last window to end at the padded end. What no window reads is
-/// cut off, padding first.
-struct Windows {
-  int64_t before = 0, after = 0, size = 0, out = 0;
-};
-
-Windows exact_windows(int64_t size, int64_t before, int64_t after, int64_t kernel, int64_t stride) {
-  const int64_t rest = (size + before + after - kernel) % stride;
-  Windows w{before, after - rest, size, (size + before + after - kernel) / stride + 1};
-  if (w.after < 0) {
-    w.size += w.after;
-    w.after = 0;
-  }
-  return w;
-}
 
 formats::tosa::Ints ints(const std::vector<int64_t>& values) {
   return {values.begin(), values.end()};
@@ -48,8 +33,8 @@ Status TosaLowering::pool() {
     put(dilated_max(x, result_shape()[2], result_shape()[3]), Layouts::image());
     return ok();
   }
-  const Windows rows = exact_windows(s[2], padding[0], padding[2], kernel[0], stride[0]);
-  const Windows columns = exact_windows(s[3], padding[1], padding[3], kernel[1], stride[1]);
+  const Extent rows = exact_extent(s[2], padding[0], padding[2], kernel[0], stride[0]);
+  const Extent columns = exact_extent(s[3], padding[1], padding[3], kernel[1], stride[1]);
   x = b_.slice(x, {0, 0, 0, 0}, {s[0], rows.size, columns.size, s[1]});
   const formats::tosa::PoolAttr attr{
       ints(kernel), ints(stride), ints({rows.before, rows.after, columns.before, columns.after})};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "interchange/tosa_extent.h"
 #include "interchange/tosa_lowering.h"
 
 namespace thimble::interchange {
@@ -49,25 +50,6 @@ Result<int> TosaLowering::channel_codes(int acc, int64_t start, int64_t count) {
   }
   return codes(acc, scales, wide());
 }
-
-namespace {
-
-/// What a window reads of one dimension: TOSA wants its steps to end exactly at the padded end.
-struct Extent {
-  int64_t before = 0, after = 0, size = 0, out = 0;
-};
-
-Extent exact_extent(int64_t size, int64_t before, int64_t after, int64_t window, int64_t stride) {
-  const int64_t rest = (size + before + after - window) % stride;
-  Extent e{before, after - rest, size, (size + before + after - window) / stride + 1};
-  if (e.after < 0) {
-    e.size += e.after;
-    e.after = 0;
-  }
-  return e;
-}
-
-}  // namespace
 
 Status TosaLowering::convolution() {
   THIMBLE_TRY(const ir::Tensor* weights, known(1));

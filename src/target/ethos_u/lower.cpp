@@ -153,14 +153,7 @@ Status Lowering::add_inputs() {
       return unsupported("input %{} is {}, which the NPU does not read", value.name,
                          ir::dtype_name(value.type.dtype));
     }
-    ir::DimOrder order = value.type.dim_order;
-    if (order.empty()) {
-      order.resize(value.type.shape.size());
-      std::iota(order.begin(), order.end(), uint8_t{0});
-    }
-    // Memory that is both is an image's.
-    const ir::DimOrder usual = default_order(order.size());
-    if (ir::same_memory(value.type.shape, order, usual)) order = usual;
+    const ir::DimOrder order = order_of(value.type);
     const int tensor =
         new_tensor(value.name, *element, tensor_shape(value.type.shape, order), TensorRole::kInput);
     program_.tensors.back().io_index = static_cast<int>(i);
@@ -180,13 +173,7 @@ Status Lowering::add_outputs() {
       return unsupported("output %{} is {}, which the NPU does not write", value.name,
                          ir::dtype_name(value.type.dtype));
     }
-    ir::DimOrder order = value.type.dim_order;
-    if (order.empty()) {
-      order.resize(value.type.shape.size());
-      std::iota(order.begin(), order.end(), uint8_t{0});
-    }
-    const ir::DimOrder usual = default_order(order.size());
-    if (ir::same_memory(value.type.shape, order, usual)) order = usual;
+    const ir::DimOrder order = order_of(value.type);
     const int tensor = new_tensor(value.name, *element, tensor_shape(value.type.shape, order),
                                   TensorRole::kOutput);
     program_.tensors.back().io_index = static_cast<int>(i);

@@ -42,6 +42,15 @@ ir::DimOrder order_of(const View& view) {
   return order;
 }
 
+ir::DimOrder order_of(const ir::Type& type) {
+  const ir::DimOrder usual = default_order(type.shape.size());
+  if (ir::same_memory(type.shape, type.dim_order, usual)) return usual;
+  if (!type.dim_order.empty()) return type.dim_order;
+  ir::DimOrder contiguous(type.shape.size());
+  std::iota(contiguous.begin(), contiguous.end(), uint8_t{0});
+  return contiguous;
+}
+
 Shape4 tensor_shape(const ir::Shape& shape, const ir::DimOrder& order) {
   if (shape.empty()) return {};
   const bool image = order == ir::channels_last_order();

@@ -33,6 +33,8 @@ struct View {
 [[nodiscard]] ir::DimOrder default_order(size_t rank);
 /// An order in which the view's steps fall; the default one if it is one.
 [[nodiscard]] ir::DimOrder order_of(const View& view);
+/// The order that the type's memory has; the default one if the memory is the same.
+[[nodiscard]] ir::DimOrder order_of(const ir::Type& type);
 /// Height, width and depth of a dense tensor whose dimensions lie in this order.
 [[nodiscard]] Shape4 tensor_shape(const ir::Shape& shape, const ir::DimOrder& order);
 [[nodiscard]] View dense_view(int tensor, Element element, const ir::Shape& shape,

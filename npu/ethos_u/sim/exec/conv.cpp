@@ -236,13 +236,9 @@ class Blocks {
   Bytes weights_[4], scales_[2];
 };
 
-template <typename Element>
-Fault run_conv(const Context& context) {
-  const uint64_t elements = window_elements(context.operation);
-  if (elements > UINT32_MAX) return no_room();
-  Scratch scratch(context.workspace);
-  auto* const window = scratch.take<Element>(elements);
-  if (window == nullptr) return no_room();
+/// run(block, output, accumulators) for every block of the operation.
+template <typename Run>
+Fault each_block(const Context& context, Scratch& scratch, const Run& run) {
   Blocks blocks(context);
   Accumulators accumulators(context);
   Output output(context.config, context.operation, context.memory);
@@ -253,9 +249,22 @@ Fault run_conv(const Context& context) {
     Block block;
     fault = blocks.next(&block);
     if (!fault.none() || block.channels == 0) break;
-    fault = run_block(context, block, window, output, accumulators);
+    fault = run(block, output, accumulators);
   }
   return fault;
+}
+
+template <typename Element>
+Fault run_conv(const Context& context) {
+  const uint64_t elements = window_elements(context.operation);
+  if (elements > UINT32_MAX) return no_room();
+  Scratch scratch(context.workspace);
+  auto* const window = scratch.take<Element>(elements);
+  if (window == nullptr) return no_room();
+  const auto run = [&](const Block& block, Output& output, Accumulators& accumulators) {
+    return run_block(context, block, window, output, accumulators);
+  };
+  return each_block(context, scratch, run);
 }
 
 }  // namespace
@@ -324,19 +333,10 @@ Fault depthwise_block(const Context& context, const Block& block, Output& output
 
 Fault execute_depthwise(const Context& context) {
   Scratch scratch(context.workspace);
-  Blocks blocks(context);
-  Accumulators accumulators(context);
-  Output output(context.config, context.operation, context.memory);
-  if (!output.ready()) return context.memory.fault();
-  Fault fault = accumulators.begin();
-  if (fault.none()) fault = blocks.begin(scratch);
-  while (fault.none()) {
-    Block block;
-    fault = blocks.next(&block);
-    if (!fault.none() || block.channels == 0) break;
-    fault = depthwise_block(context, block, output, accumulators);
-  }
-  return fault;
+  const auto run = [&](const Block& block, Output& output, Accumulators& accumulators) {
+    return depthwise_block(context, block, output, accumulators);
+  };
+  return each_block(context, scratch, run);
 }
 
 size_t conv_scratch(const KernelOperation& operation) {

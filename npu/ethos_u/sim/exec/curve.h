@@ -52,30 +52,27 @@ struct TableCurve {
   }
 };
 
+/// The curve at |value| between its entries, 2^bits apart; `beyond` where the entries end.
+template <typename Curve>
+int64_t interpolated(int64_t value, int bits, int64_t beyond, const Curve& curve) {
+  const auto size = static_cast<uint64_t>(value < 0 ? -value : value);
+  const uint64_t index = size >> bits;
+  if (index >= 255) return beyond;
+  const auto i = static_cast<uint32_t>(index);
+  const uint64_t rest = size & ((uint64_t{1} << bits) - 1);
+  return (int64_t{curve(i)} << bits) + static_cast<int64_t>(rest) * (curve(i + 1) - curve(i));
+}
+
 template <typename Curve>
 int64_t sigmoid_of(int64_t value, const Curve& curve) {
-  const auto size = static_cast<uint64_t>(value < 0 ? -value : value);
-  const uint64_t index = size >> 9;
-  int64_t result = 0x7FFF << 10;
-  if (index < 255) {
-    const auto i = static_cast<uint32_t>(index);
-    result =
-        (int64_t{curve(i)} << 9) + static_cast<int64_t>(size & 0x1FF) * (curve(i + 1) - curve(i));
-  }
+  int64_t result = interpolated(value, 9, 0x7FFF << 10, curve);
   result = value >= 0 ? result + 512 : (int64_t{1} << 25) - result + 511;
   return result >> 10;
 }
 
 template <typename Curve>
 int64_t tanh_of(int64_t value, const Curve& curve) {
-  const auto size = static_cast<uint64_t>(value < 0 ? -value : value);
-  const uint64_t index = size >> 8;
-  int64_t result = 0xFFFF << 8;
-  if (index < 255) {
-    const auto i = static_cast<uint32_t>(index);
-    result =
-        (int64_t{curve(i)} << 8) + static_cast<int64_t>(size & 0xFF) * (curve(i + 1) - curve(i));
-  }
+  int64_t result = interpolated(value, 8, 0xFFFF << 8, curve);
   constexpr int64_t kOne = int64_t{1} << 23;
   result = value >= 0 ? result - kOne + 128 : -result + kOne + 127;
   return result >> 8;
