@@ -32,7 +32,7 @@ bool is_plain_pool(const OpShape& shape) {
 /// Share of a kernel's first read and last write that no neighbouring kernel hides.
 constexpr double kOpen = 0.7;
 /// How much of what only Vela's estimate charges decides between blocks.
-constexpr double kRecords = 0.5;
+constexpr double kRecords = 1;
 
 class Model {
  public:
