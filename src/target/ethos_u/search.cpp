@@ -89,7 +89,8 @@ std::vector<double> Search::table_cycles(const std::vector<Step>& steps) const {
 }
 
 double Search::traffic(const KernelCost& cost) const {
-  return options_.mode == MemoryMode::kDedicatedSram ? kTraffic * cost.external : 0;
+  if (options_.mode != MemoryMode::kDedicatedSram) return 0;
+  return kTraffic * cost.external + std::max(0.0, cost.charged - cost.cycles());
 }
 
 double Search::copy(int64_t bytes) const {
@@ -158,6 +159,8 @@ void Search::add_piece(int first, int end, int64_t stripe, const Stripes* stripe
         (near ? part.near : part.far) = draft;
         (near ? part.near_cycles : part.far_cycles) = cycles;
       }
+    } else if (!left_out(op)) {
+      part.near_cycles = part.far_cycles = copy(network_.use(op.ofm.tensor).bytes);
     }
     piece.parts.push_back(part);
   }
@@ -440,6 +443,10 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       continue;
     }
     const NpuOp& op = network_.op(piece->first);
+    if (left_out(op)) {
+      draft.tensors[static_cast<size_t>(op.ofm.tensor)].same_place = op.ifm.tensor;
+      continue;
+    }
     const int over = network_.in_place[static_cast<size_t>(piece->first)];
     if (over >= 0 &&
         counted_[static_cast<size_t>(over)] == counted_[static_cast<size_t>(op.ofm.tensor)]) {

@@ -71,6 +71,10 @@ class Search {
   [[nodiscard]] int64_t held(int first, int end, const Stripes* stripes) const;
   [[nodiscard]] OpMemories memories(int op, int first, int end, bool near) const;
   [[nodiscard]] Memory memory_of(int tensor, int first, int end) const;
+  /// A copy of an input to where there was no room for it: what reads it reads the input.
+  [[nodiscard]] bool left_out(const NpuOp& op) const {
+    return op.stages_input && !counted_[static_cast<size_t>(op.ofm.tensor)];
+  }
   [[nodiscard]] bool may_buffer() const { return options_.mode != MemoryMode::kSramOnly; }
   [[nodiscard]] double copy(int64_t bytes) const;
   [[nodiscard]] Costed cost(const Piece& piece, int64_t budget) const;
