@@ -42,7 +42,7 @@ enum class Operation : uint8_t {
   kMaxPool = 5,
   kAdd = 6,
   kChannelPad = 7,
-  kVariableRead = 8,  // nothing to do: the output lies where the variable is
+  kVariableRead = 8,  // a copy; nothing to do if the output lies where the variable is
   kConcat = 9,
   kStridedSlice = 10,
   kMultiply = 11,
@@ -193,6 +193,10 @@ enum class Status : uint8_t {
   kBadOverlap,    // a layer writes over what it reads
   kBadOperation,  // none that this version knows
 };
+
+/// Sections, inputs, outputs and variables alone: all that someone touches who does not execute
+/// layers. `data` is 16-byte aligned.
+[[nodiscard]] Status check_interface(const uint8_t* data, uint32_t bytes);
 
 /// Proves that every access of a run lies inside the memories that the header announces, the
 /// container's constants and the inputs. `data` is 16-byte aligned.
