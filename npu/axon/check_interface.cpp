@@ -62,15 +62,26 @@ Status check_variables(const Container& container, const Header& header) {
     const bool one = variable.element_bytes == 1;
     const bool fits = one ? variable.initial == static_cast<int8_t>(variable.initial)
                           : variable.initial == static_cast<int16_t>(variable.initial);
-    if (!(one || variable.element_bytes == 2) || !fits || variable.offset % kRowAlignment != 0 ||
-        variable.offset < free_from || variable.offset > header.persistent_bytes ||
-        variable.bytes == 0 || variable.bytes > header.persistent_bytes - variable.offset ||
-        variable.reserved[0] != 0 || variable.reserved[1] != 0 || variable.reserved[2] != 0) {
+    if (!(one || variable.element_bytes == 2) || !fits || !is_bound(container, header, i) ||
+        variable.offset % kRowAlignment != 0 || variable.offset < free_from ||
+        variable.offset > header.persistent_bytes || variable.bytes == 0 ||
+        variable.bytes > header.persistent_bytes - variable.offset || variable.reserved[0] != 0 ||
+        variable.reserved[1] != 0 || variable.reserved[2] != 0) {
       return Status::kBadVariable;
     }
     free_from = variable.offset + variable.bytes;
   }
   return Status::kOk;
+}
+
+/// Whether variable `index` comes in by one input and goes out by one output: nobody else keeps it.
+bool is_bound(const Container& container, const Header& header, uint32_t index) {
+  uint32_t uses[2] = {};
+  for (uint32_t i = 0; i < uint32_t{header.input_count} + header.output_count; ++i) {
+    const IoRecord io = container.input(i);
+    if (io.source == Source::kPersistent && io.index == index) ++uses[i < header.input_count];
+  }
+  return uses[0] == 1 && uses[1] == 1;
 }
 
 /// `dense_end` is where the dense form of the tensors so far ends.

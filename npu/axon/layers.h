@@ -69,7 +69,7 @@ enum class Source : uint8_t {
   kNone = 0,
   kExternal = 1,    // the caller's input number `index`: dense, read only
   kInterlayer = 2,  // memory that is the partition's during a run
-  kPersistent = 3,  // memory whose content lasts from run to run
+  kPersistent = 3,  // variables, whose content the caller keeps from run to run
   kConstant = 4,    // the container's constants
 };
 
@@ -100,9 +100,9 @@ struct Header {
 };
 static_assert(sizeof(Header) == 128 && offsetof(Header, content_hash) == 56);
 
-/// An input or output. An input of Source::kPersistent is the variable's content before the run, an
-/// output of it the content after: so the caller keeps the state, as the model's other states. An
-/// input of Source::kExternal is read where the caller has it.
+/// An input or output. An input of Source::kPersistent is a variable's content before the run, an
+/// output of it the content after: each variable has one of both, and so the caller keeps it, as
+/// the model's other states. An input of Source::kExternal is read where the caller has it.
 struct IoRecord {
   uint8_t element_bytes;  // 1, 2 or 4; signed integers
   Source source;          // inputs: kExternal, kPersistent; outputs: kInterlayer, kPersistent

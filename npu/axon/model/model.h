@@ -19,7 +19,4 @@ struct Job {
 /// out. An output that is dense and at its place in a memory is not moved.
 void run(const Job& job);
 
-/// Gives each variable its first content.
-void reset(const Container& container, uint8_t* persistent);
-
 }  // namespace thimble::axon

@@ -119,14 +119,4 @@ void run(const Job& job) {
   bring_out(job, header);
 }
 
-void reset(const Container& container, uint8_t* persistent) {
-  for (uint32_t i = 0; i < container.header().variable_count; ++i) {
-    const VariableRecord variable = container.variable(i);
-    for (uint32_t at = 0; at + variable.element_bytes <= variable.bytes;
-         at += variable.element_bytes) {
-      model::store(persistent + variable.offset + at, variable.element_bytes, variable.initial);
-    }
-  }
-}
-
 }  // namespace thimble::axon
