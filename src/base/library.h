@@ -4,10 +4,18 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
 namespace thimble::base {
+
+/// This machine as folders and files of other people's libraries name it, and what a shared library
+/// is called here: "Linux", "amd64", "lib" and ".so".
+struct Host {
+  std::string_view system, machine, library_prefix, library_suffix;
+};
+[[nodiscard]] Host host();
 
 /// Stays loaded until the process ends: libraries may leave threads and exit handlers behind.
 class Library {

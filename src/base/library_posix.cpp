@@ -5,6 +5,19 @@
 
 namespace thimble::base {
 
+Host host() {
+#ifdef __aarch64__
+  constexpr std::string_view kMachine = "arm64";
+#else
+  constexpr std::string_view kMachine = "amd64";
+#endif
+#ifdef __APPLE__
+  return {"Darwin", kMachine, "lib", ".dylib"};
+#else
+  return {"Linux", kMachine, "lib", ".so"};
+#endif
+}
+
 Result<Library> Library::open(const std::filesystem::path& path) {
   void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle != nullptr) return Library(handle);

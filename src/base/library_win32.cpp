@@ -6,6 +6,14 @@
 
 namespace thimble::base {
 
+Host host() {
+#ifdef _M_ARM64
+  return {"Windows", "arm64", "", ".dll"};
+#else
+  return {"Windows", "amd64", "", ".dll"};
+#endif
+}
+
 Result<Library> Library::open(const std::filesystem::path& path) {
   const HMODULE module = LoadLibraryW(path.c_str());
   if (module != nullptr) return Library(module);

@@ -50,8 +50,9 @@ class Converter {
   Result<IrOfLayers> convert() {
     number_layers();
     THIMBLE_CHECK(add_variables());
+    if (copy_ >= 0) THIMBLE_CHECK(add_copy_of_input());
     for (uint32_t i = 0; i < header_.layer_count; ++i) {
-      if (index_.at(i) < static_cast<int>(header_.variable_count)) continue;
+      if (index_.at(i) < first_layer()) continue;
       THIMBLE_CHECK(add_layer(i));
     }
     prepare_extensions();
@@ -60,9 +61,53 @@ class Converter {
   }
 
  private:
+  [[nodiscard]] int first_layer() const { return header_.variable_count + (copy_ >= 0 ? 1 : 0); }
+
+  /// How many operands are the network's input.
+  [[nodiscard]] int external_readers() const {
+    int readers = 0;
+    for (uint32_t i = 0; i < header_.layer_count; ++i) {
+      const isa::LayerRecord layer = container_.layer(i);
+      for (uint32_t input = 0; input < layer.input_count; ++input) {
+        if (layer.inputs[input].source == Source::kExternal) ++readers;
+      }
+    }
+    return readers;
+  }
+
+  /// Only the first layer that reads the network's input finds it there (docs/nordic-axon.md, D8):
+  /// with several readers, they read a copy.
+  Status add_copy_of_input() {
+    isa::IoRecord input{};
+    for (uint32_t i = 0; i < header_.layer_count; ++i) {
+      const isa::LayerRecord reader = container_.layer(i);
+      for (uint32_t k = 0; k < reader.input_count; ++k) {
+        if (reader.inputs[k].source != Source::kExternal) continue;
+        THIMBLE_TRY([[maybe_unused]] const int16_t copy, producer(reader.inputs[k], i));
+        input = container_.input(reader.inputs[k].index);
+      }
+    }
+    IrLayer layer;
+    layer.operation = static_cast<uint32_t>(Operation::kStridedSlice);
+    layer.inputs = {formats::axon::kIrExternal};
+    layer.output = {input.h, input.w, input.c, input.element_bytes, input.n};
+    layer.input_dimensions[0] = layer.output;
+    layer.filter.byte_width = 4;
+    layer.stride_x = layer.stride_y = layer.dilation_x = layer.dilation_y = 1;
+    layer.input_zero_point = layer.output_zero_point = static_cast<int8_t>(input.zero_point);
+    for (const uint32_t number : {0U, 0U, 0U, uint32_t{input.c}, uint32_t{input.h},
+                                  uint32_t{input.w}, 1U, 1U, 1U}) {
+      append_le(layer.weights, number);
+    }
+    set_scale(layer, {1, 0});
+    result_.file.layers.push_back(std::move(layer));
+    return ok();
+  }
+
   /// Variables are the first layers; reading one is the variable itself.
   void number_layers() {
-    int next = header_.variable_count;
+    copy_ = external_readers() > 1 ? header_.variable_count : -1;
+    int next = first_layer();
     for (uint32_t i = 0; i < header_.layer_count; ++i) {
       const isa::LayerRecord layer = container_.layer(i);
       if (layer.operation == Operation::kVariableRead) {
@@ -86,7 +131,7 @@ class Converter {
         return refusal(layer, "a second input of the network; the vendor's compiler takes one");
       }
       external_ = operand.index;
-      return formats::axon::kIrExternal;
+      return copy_ >= 0 ? static_cast<int16_t>(copy_) : formats::axon::kIrExternal;
     }
     if (operand.source == Source::kPersistent && operand.producer == isa::kNoProducer) {
       return static_cast<int16_t>(operand.index);
@@ -366,6 +411,7 @@ class Converter {
   const isa::Header header_;
   std::map<uint32_t, int> index_;  // from the container's layers to the IR's; -1: none
   std::optional<uint16_t> external_;
+  int copy_ = -1;  // the layer that copies the network's input, if there is one
   IrOfLayers result_;
 };
 
