@@ -42,7 +42,7 @@ enum class Operation : uint8_t {
   kMaxPool = 5,
   kAdd = 6,
   kChannelPad = 7,
-  kVariableRead = 8,  // nothing to do: the output lies where the variable is
+  kVariableRead = 8,  // a copy; nothing to do if the output lies where the variable is
   kConcat = 9,
   kStridedSlice = 10,
   kMultiply = 11,
@@ -69,7 +69,7 @@ enum class Source : uint8_t {
   kNone = 0,
   kExternal = 1,    // the caller's input number `index`: dense, read only
   kInterlayer = 2,  // memory that is the partition's during a run
-  kPersistent = 3,  // memory whose content lasts from run to run
+  kPersistent = 3,  // variables, whose content the caller keeps from run to run
   kConstant = 4,    // the container's constants
 };
 
@@ -100,9 +100,9 @@ struct Header {
 };
 static_assert(sizeof(Header) == 128 && offsetof(Header, content_hash) == 56);
 
-/// An input or output. An input of Source::kPersistent is the variable's content before the run, an
-/// output of it the content after: so the caller keeps the state, as the model's other states. An
-/// input of Source::kExternal is read where the caller has it.
+/// An input or output. An input of Source::kPersistent is a variable's content before the run, an
+/// output of it the content after: each variable has one of both, and so the caller keeps it, as
+/// the model's other states. An input of Source::kExternal is read where the caller has it.
 struct IoRecord {
   uint8_t element_bytes;  // 1, 2 or 4; signed integers
   Source source;          // inputs: kExternal, kPersistent; outputs: kInterlayer, kPersistent
@@ -193,6 +193,10 @@ enum class Status : uint8_t {
   kBadOverlap,    // a layer writes over what it reads
   kBadOperation,  // none that this version knows
 };
+
+/// Sections, inputs, outputs and variables alone: all that someone touches who does not execute
+/// layers. `data` is 16-byte aligned.
+[[nodiscard]] Status check_interface(const uint8_t* data, uint32_t bytes);
 
 /// Proves that every access of a run lies inside the memories that the header announces, the
 /// container's constants and the inputs. `data` is 16-byte aligned.
