@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from shared.judges import limit  # noqa: E402
 from shared.training import main  # noqa: E402, also makes models/ importable
 from shared.vibration import features  # noqa: E402
 from common.export import save  # noqa: E402
@@ -49,9 +50,8 @@ def build(out: Path):
                 peak_rate=1e-2)
     x, labels = features(100, 3102)
     x, faulty = torch.from_numpy(x), labels != 0
-    limit = torch.quantile(scores(model, train), 0.98).item()
-    found = (scores(model, x) > limit).numpy()
-    print(f"  score above {limit:.4f}: {found[faulty].mean():.1%} of new faults, {found[~faulty].mean():.1%} of new well motors")
+    found = (scores(model, x) > limit("anomaly")).numpy()
+    print(f"  score above {limit('anomaly')}: {found[faulty].mean():.1%} of new faults, {found[~faulty].mean():.1%} of new well motors")
     # Faults belong to what the network meets, so to its ranges too: they may not saturate into something well.
     calibrate = np.concatenate([train[:96].numpy(), features(11, 3103)[0][11:]])
     save("anomaly", model, out, calibrate=(torch.from_numpy(calibrate), None), test=(x, torch.from_numpy(faulty.astype(np.int64))))

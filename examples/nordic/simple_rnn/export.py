@@ -16,7 +16,7 @@ from torch import nn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from shared.training import main  # noqa: E402, also makes models/ importable
-from common.export import save  # noqa: E402
+from common.export import save, save_arrays  # noqa: E402
 from common.train import fit, seed_everything  # noqa: E402
 
 SEED = 21
@@ -98,6 +98,7 @@ def build(out: Path):
     test, wanted = shafts(1, 2103, 128)
     with torch.no_grad():
         print(f"  test.npz: {error(model(test), wanted):.1f} degrees")
+    save_arrays(out / "truth.npz", y=wanted[0])
     save("simple_rnn", net, out, calibrate=(calibrate, None), test=({"x": test[0]}, None))
 
 
