@@ -21,11 +21,6 @@ from shared.program import NORDIC, ROOT, TARGET, Compiled, Failed  # noqa: E402
 ON_BOARD = 8  # samples that the emulated board runs
 
 
-def first(x: arrays.Array, count: int) -> arrays.Array:
-    count = min(count, x.shape[0])
-    return arrays.Array(x.descr, (count, *x.shape[1:]), x.data[: count * len(x.data) // x.shape[0]])
-
-
 def outside(report: dict, target: str) -> list:
     """What the NPU does not do, with the reason; nothing where there is no NPU."""
     engines = {name: count for name, count in report["engines"].items()}
@@ -50,10 +45,8 @@ def check(name: str, variant: str, thimble: Path, target: str, out: Path) -> lis
     if not judged.good:
         wrong.append("not good enough")
 
-    few = first(x, ON_BOARD)
-    runs = {on: compiled.run(few, on, profile=on == "qemu") for on in ("eval", "host", "qemu")}
-    if len({tuple(run.hashes) for run in runs.values()}) != 1:
-        wrong.append(f"evaluator, host and board differ: {[run.hashes for run in runs.values()]}")
+    few = x.first(ON_BOARD)
+    runs = compiled.everywhere(few)
     print(f"  evaluator, host and emulated Cortex-M33 agree on {few.shape[0]} calls: sha256 {runs['host'].hashes[0][:16]}...")
 
     took = estimate(compiled.report, runs["qemu"].answer)

@@ -23,6 +23,10 @@ class Array:
         size = prod(self.shape[1:])
         return [self.data[i : i + size] for i in range(0, len(self.data), size)]
 
+    def first(self, count):
+        count = min(count, self.shape[0])
+        return Array(self.descr, (count, *self.shape[1:]), self.data[: count * prod(self.shape[1:])])
+
 
 def floats(values, shape) -> Array:
     return Array("<f4", tuple(shape), array("f", values))

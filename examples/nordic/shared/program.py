@@ -13,7 +13,7 @@ TARGET = "cortex-m33"
 
 
 class Failed(Exception):
-    """What thimble said when it did not do what was asked."""
+    """What thimble said when it did not do what was asked, or what it did wrong."""
 
 
 def command(thimble, *words, json_answer=True):
@@ -75,3 +75,10 @@ class Compiled:
                          out, *(["--profile"] if profile else []))
         outputs = [decoded(arrays.load(out / f"output_{i}.npy"), port) for i, port in enumerate(self.report["outputs"])]
         return Run(outputs, [output["sha256"] for output in answer["outputs"]], answer)
+
+    def everywhere(self, x: arrays.Array) -> dict:
+        """The runs of the evaluator, this machine and an emulated Cortex-M33, which counts instructions."""
+        runs = {on: self.run(x, on, profile=on == "qemu") for on in ("eval", "host", "qemu")}
+        if len({tuple(run.hashes) for run in runs.values()}) != 1:
+            raise Failed(f"{self.pte}: outputs differ: " + ", ".join(f"{on} {run.hashes}" for on, run in runs.items()))
+        return runs
