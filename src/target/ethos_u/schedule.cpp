@@ -29,7 +29,8 @@ class Scheduler {
         options_(options),
         encoders_(*encoders),
         network_(analyse(program)),
-        chooser_(network_, options_, encoders) {}
+        chooser_(network_, options_, encoders),
+        pieces_(network_, options_, &chooser_) {}
 
   Status check() {
     for (int i = 0; i < network_.op_count(); ++i) {
@@ -182,7 +183,8 @@ class Scheduler {
     return result;
   }
   const Search* add_search(const std::vector<bool>& counted, bool cascades) {
-    owned_.push_back(std::make_unique<Search>(network_, options_, &chooser_, counted, cascades));
+    owned_.push_back(
+        std::make_unique<Search>(network_, options_, &chooser_, &pieces_, counted, cascades));
     return owned_.back().get();
   }
   [[nodiscard]] std::vector<bool> every_tensor() const {
@@ -243,6 +245,7 @@ class Scheduler {
   Encoders& encoders_;
   Network network_;
   Chooser chooser_;
+  Pieces pieces_;
   std::vector<std::unique_ptr<Search>> owned_;
   const Search* plain_ = nullptr;
   const Search* cascading_ = nullptr;
