@@ -51,6 +51,11 @@ struct thimble_axon {
 
 extern const thimble_axon thimble_axon_npu;
 
+/* The integer model of npu/axon/model as a driver: on any core, with the results of the NPU and not
+ * its speed. */
+int32_t thimble_axon_model_run(const thimble_axon* npu, thimble_axon_job* job);
+int32_t thimble_axon_model_load(const thimble_axon* npu, const void* container, uint32_t bytes);
+
 /* Sums over all rows. */
 thimble_axon_counter thimble_axon_total(const thimble_axon* npu);
 /* The row of a list, or null. */

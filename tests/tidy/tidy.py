@@ -49,7 +49,7 @@ HOST_FOLDERS = {"base", "formats", "ir", "eval", "import", "passes", "quant", "p
                 "partition", "emit", "driver", "hostrun", "interchange", "npu/text"}
 DEVICE_FOLDERS = {"abi", "numerics", "npu/isa", "npu/model", "npu/sim", "kernels", "runtime",
                   "firmware"}
-PUBLIC_HEADERS = {"thimble.h", "thimble_ethos_u.h", "thimble_trace.h"}  # of runtime/include, included by bare name
+PUBLIC_HEADERS = {"thimble.h", "thimble_axon.h", "thimble_ethos_u.h", "thimble_trace.h"}  # of runtime/include, included by bare name
 GENERATED_HEADERS = {"program_generated.h": "formats", "tflite_generated.h": "formats",
                      "tosa_generated.h": "formats"}
 FUNCTIONS_FROM_HERE = {"kernels/kernels.def": "hostrun"}  # a table, read for its names only
@@ -163,7 +163,8 @@ def may_include(path, target):
     if "/" not in target:
         if target in GENERATED_HEADERS:
             return folder == GENERATED_HEADERS[target]
-        return target in PUBLIC_HEADERS and folder in ("hostrun", "runtime", "firmware")
+        return target in PUBLIC_HEADERS and folder in ("hostrun", "runtime", "firmware",
+                                                     "npu/model")
     first = folder_of(target) if target.startswith("npu/") else target.split("/")[0]
     if first == folder:
         return inside_target(path, target)
