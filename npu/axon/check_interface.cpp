@@ -55,14 +55,15 @@ Status check_header(const uint8_t* data, uint32_t bytes, Header& header) {
              : Status::kBadHeader;
 }
 
-/// Whether variable `index` comes in by one input and goes out by one output: nobody else keeps it.
+/// Whether variable `index` comes in by one input, and goes out by one output at most: nobody else
+/// keeps it.
 bool is_bound(const Container& container, const Header& header, uint32_t index) {
   uint32_t uses[2] = {};
   for (uint32_t i = 0; i < uint32_t{header.input_count} + header.output_count; ++i) {
     const IoRecord io = container.input(i);
     if (io.source == Source::kPersistent && io.index == index) ++uses[i < header.input_count];
   }
-  return uses[0] == 1 && uses[1] == 1;
+  return uses[1] == 1 && uses[0] <= 1;
 }
 
 Status check_variables(const Container& container, const Header& header) {

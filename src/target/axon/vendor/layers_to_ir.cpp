@@ -56,6 +56,7 @@ class Converter {
       THIMBLE_CHECK(add_layer(i));
     }
     prepare_extensions();
+    keep_inputs();
     THIMBLE_CHECK(describe_interface());
     return std::move(result_);
   }
@@ -87,21 +88,45 @@ class Converter {
         input = container_.input(reader.inputs[k].index);
       }
     }
+    const IrDimensions all = {input.h, input.w, input.c, input.element_bytes, input.n};
+    add_copy(formats::axon::kIrExternal, all, static_cast<int8_t>(input.zero_point));
+    return ok();
+  }
+
+  /// A slice of everything; its index.
+  int16_t add_copy(int16_t from, const IrDimensions& all, int8_t zero_point) {
     IrLayer layer;
     layer.operation = static_cast<uint32_t>(Operation::kStridedSlice);
-    layer.inputs = {formats::axon::kIrExternal};
-    layer.output = {input.h, input.w, input.c, input.element_bytes, input.n};
-    layer.input_dimensions[0] = layer.output;
+    layer.inputs = {from};
+    layer.input_dimensions[0] = layer.output = all;
     layer.filter.byte_width = 4;
     layer.stride_x = layer.stride_y = layer.dilation_x = layer.dilation_y = 1;
-    layer.input_zero_point = layer.output_zero_point = static_cast<int8_t>(input.zero_point);
-    for (const uint32_t number : {0U, 0U, 0U, uint32_t{input.c}, uint32_t{input.h},
-                                  uint32_t{input.w}, 1U, 1U, 1U}) {
+    layer.input_zero_point = layer.output_zero_point = zero_point;
+    for (const uint32_t number : {0U, 0U, 0U, uint32_t{all.channels}, uint32_t{all.height},
+                                  uint32_t{all.width}, 1U, 1U, 1U}) {
       append_le(layer.weights, number);
     }
     set_scale(layer, {1, 0});
     result_.file.layers.push_back(std::move(layer));
-    return ok();
+    return static_cast<int16_t>(result_.file.layers.size() - 1);
+  }
+
+  /// A variable that the caller fills and no layer writes is written back by a copy of itself: the
+  /// vendor's compiler wants a writer.
+  void keep_inputs() {
+    for (uint32_t v = 0; v < header_.variable_count; ++v) {
+      if (result_.file.layers[v].inputs[0] >= 0) continue;
+      const IrLayer variable = result_.file.layers[v];
+      const int16_t copy =
+          add_copy(static_cast<int16_t>(v), variable.output, variable.output_zero_point);
+      result_.file.layers[v].inputs[0] = copy;
+    }
+  }
+
+  [[nodiscard]] bool has_reader(int layer) const {
+    return std::ranges::any_of(result_.file.layers, [&](const IrLayer& reader) {
+      return std::ranges::find(reader.inputs, layer) != reader.inputs.end();
+    });
   }
 
   /// Variables are the first layers; reading one is the variable itself.
@@ -144,7 +169,7 @@ class Converter {
     return static_cast<int16_t>(found->second);
   }
 
-  /// Who writes a variable: the layer that assigns it, or one whose output lies there.
+  /// Who writes a variable: the layer that assigns it, or one whose output lies there; -1: nobody.
   Result<int16_t> writer_of(uint32_t variable) {
     for (uint32_t i = 0; i < header_.layer_count; ++i) {
       const isa::LayerRecord layer = container_.layer(i);
@@ -153,7 +178,7 @@ class Converter {
       if (layer.operation == Operation::kVariableAssign) return producer(layer.inputs[0], i);
       return static_cast<int16_t>(index_.at(i));
     }
-    return unsupported("AXON variable {} of {}: no layer writes it", variable, header_.name);
+    return int16_t{-1};
   }
 
   /// What a variable looks like to those who read it.
@@ -391,7 +416,12 @@ class Converter {
                               ? Scale{output.multiplier, output.shift}
                               : finest(output.scale, output.zero_point, 30);
       const bool variable = output.source == Source::kPersistent;
-      const int maker = variable ? output.index : index_.at(static_cast<uint32_t>(output.producer));
+      int maker = variable ? output.index : index_.at(static_cast<uint32_t>(output.producer));
+      // The compiler takes as outputs what nobody reads.
+      if (!variable && has_reader(maker)) {
+        const IrLayer& made = result_.file.layers[static_cast<size_t>(maker)];
+        maker = add_copy(static_cast<int16_t>(maker), made.output, made.output_zero_point);
+      }
       result_.outputs.push_back(maker);
       IrLayer& layer = file.layers[static_cast<size_t>(maker)];
       if (layer.output_multiplier == 0) {
