@@ -31,6 +31,9 @@ Status compile_all(std::span<const partition::Region> regions, const target::Eng
   for (const partition::Region& region : regions) {
     const target::EngineUse& use = *region.engine;
     THIMBLE_TRY(target::Delegate delegate, use.engine->compile(region.graph, use, options));
+    if (use.engine->finish != nullptr) {
+      THIMBLE_CHECK(use.engine->finish(options.vendor, delegate));
+    }
     lowered->delegates.push_back(std::move(delegate));
   }
   return ok();
