@@ -120,7 +120,6 @@ TEST(AxonDelegate, WithoutAPlan) {
 TEST(AxonDelegate, AnOutputAtItsPlace) {
   List made = sample_list();
   const uint32_t place = made.outputs[2].offset;
-  made.outputs[2].row_stride = 4;
   const std::vector<uint8_t> list = made.build();
   pte::Program program = axon_program(list);
   tensor_of(program, kSmall).allocation->offset = kScratchOffset + place;
@@ -134,7 +133,7 @@ TEST(AxonDelegate, AnOutputAtItsPlace) {
 /// Two lists, one of them called twice.
 pte::Program two_lists() {
   List other = sample_list();
-  std::strcpy(other.header.name, "other_1");
+  std::strncpy(other.header.name, "other_1", sizeof other.header.name);
   other.layers[0].cycles = 1000;
   pte::Program program = axon_program(sample_list().build());
   pte::ExecutionPlan& plan = plan_of(program);
@@ -292,7 +291,7 @@ const Case kCases[] = {
        tensor_of(p, kShares).dim_order = {0, 2, 3, 1};
      }},
     {"an output that begins before scratch ends", Status::kCorrupt,
-     [](auto& p, auto&) { tensor_of(p, kShares).allocation->offset = kScratchOffset + 1024; }},
+     [](auto& p, auto&) { tensor_of(p, kShares).allocation->offset = kScratchOffset + 704; }},
     {"an output that reaches into scratch", Status::kCorrupt,
      [](auto& p, auto&) { tensor_of(p, kSmall).allocation->offset = kScratchOffset - 16; }},
     {"an input in scratch", Status::kCorrupt,
@@ -323,7 +322,8 @@ TEST(AxonDelegate, EachRuleHasItsStatus) {
     Npu npu;
     each.change(program, npu);
     const Loaded loaded(written(program), npu.kernels());
-    EXPECT_EQ(loaded.status, static_cast<int32_t>(each.expected)) << each.name;
+    EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
+    EXPECT_EQ(loaded.status != 0, loaded.size_status != 0) << each.name;
   }
 }
 
