@@ -22,7 +22,9 @@ function(thimble_device_libraries)
   # Variants for other instruction sets do not compile for this core; without one the portable kernels are all.
   list(FILTER kernels EXCLUDE REGEX "/kernels/(dsp|mve)/")
   list(FILTER runtime EXCLUDE REGEX "/all_kernels\\.cpp$")
-  add_library(thimble_device STATIC ${runtime} ${kernels})
+  # Layer lists of the AXON: their check, and the model that runs them where there is no driver for silicon.
+  file(GLOB_RECURSE axon ${THIMBLE_DEVICE_DIR}/npu/axon/*.cpp)
+  add_library(thimble_device STATIC ${runtime} ${kernels} ${axon})
   target_include_directories(thimble_device PUBLIC ${THIMBLE_DEVICE_DIR} ${THIMBLE_DEVICE_DIR}/runtime/include)
   target_compile_features(thimble_device PUBLIC cxx_std_20)
   target_compile_definitions(thimble_device PRIVATE THIMBLE_TRACE=0)

@@ -6,8 +6,10 @@
 
 #include "abi/ethos_u_payload.h"
 #include "formats/pte/read.h"
+#include "hostrun/axon.h"
 #include "hostrun/npu.h"
 #include "kernels/kernels.h"
+#include "npu/axon/layers.h"
 #include "thimble.h"
 
 namespace thimble::hostrun {
@@ -72,6 +74,7 @@ Error failure(thimble_status status, std::string_view label, const Interface& in
   if (code == abi::Status::kMissingKernel) message += ": " + missing_kernels(interface);
   std::set<std::string> foreign(interface.foreign.begin(), interface.foreign.end());
   foreign.erase(fmt::format("delegate {}", abi::ethos_u::kDelegateId));
+  foreign.erase(fmt::format("delegate {}", axon::kDelegateId));
   const bool lacks_delegate =
       code == abi::Status::kUnsupported || code == abi::Status::kMissingDelegate;
   if (lacks_delegate && !foreign.empty()) message += ": " + joined(foreign);
@@ -123,7 +126,10 @@ Result<HostModel> HostModel::load(ByteView pte, std::string label) {
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(pte, label));
   auto state = std::make_unique<State>(pte, std::move(label));
   THIMBLE_TRY(state->interface, read_interface(program, state->label));
-  const thimble_kernels* kernels = thimble_all_kernels();
+  THIMBLE_CHECK(check_axon_lists(program, state->label));
+  const thimble_kernels* kernels =
+      calls_axon(program) ? reinterpret_cast<const thimble_kernels*>(&kernels_with_axon())
+                          : thimble_all_kernels();
   THIMBLE_TRY(const std::optional<NpuNeeds> npu, read_npu_needs(program, state->label));
   if (npu) {
     state->npu = std::make_unique<HostNpu>(*npu);

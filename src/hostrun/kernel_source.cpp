@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <vector>
 
 #include "abi/ethos_u_payload.h"
 #include "abi/pte_ops.h"
+#include "npu/axon/layers.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -23,12 +25,39 @@ constexpr Row kRows[] = {
 #undef THIMBLE_KERNEL
 };
 
-/// Lines of a table whose file has calls of EthosUBackend; the product says where its NPU is.
-constexpr std::string_view kDelegates =
-    "static const runtime::Delegate kModelNpu = {\n"
-    "    \"EthosUBackend\", &thimble_npu, runtime::ethos_u::open, runtime::ethos_u::check,\n"
-    "    runtime::ethos_u::run};\n"
-    "static const runtime::Delegates kModelDelegates = runtime::delegates_of(&kModelNpu, 1);\n";
+/// A delegate that a table can name; the product says where its device is.
+struct Device {
+  std::string_view id;
+  std::string_view folder;  // of runtime/delegates, and its namespace
+  std::string_view object;  // of the product
+};
+constexpr Device kDevices[] = {
+    {abi::ethos_u::kDelegateId, "ethos_u", "thimble_npu"},
+    {axon::kDelegateId, "axon", "thimble_axon_npu"},
+};
+
+/// Lines of a table whose file has delegate calls.
+struct DelegateLines {
+  std::string includes, rows;
+};
+
+DelegateLines delegate_lines(const std::vector<Device>& devices) {
+  DelegateLines lines;
+  for (const Device& device : devices) {
+    lines.includes += fmt::format("#include \"runtime/delegates/{}/backend.h\"\n", device.folder);
+    lines.rows += fmt::format(
+        "    {{\"{0}\", &{1}, runtime::{2}::open, runtime::{2}::check,\n"
+        "     runtime::{2}::run}},\n",
+        device.id, device.object, device.folder);
+  }
+  if (devices.empty()) return lines;
+  lines.rows = fmt::format(
+      "static const runtime::Delegate kModelNpus[] = {{\n{}}};\n"
+      "static const runtime::Delegates kModelDelegates =\n"
+      "    runtime::delegates_of(kModelNpus, {});\n",
+      lines.rows, devices.size());
+  return lines;
+}
 
 bool runs_on(std::string_view variant, abi::Isa isa) {
   if (variant == "mve") return isa == abi::Isa::kMve;
@@ -62,10 +91,16 @@ Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,
   std::string list;
   size_t count = 0;
   std::set<Form> forms;
-  const std::string ethos_u = fmt::format("delegate {}", abi::ethos_u::kDelegateId);
-  const bool calls_npu = std::ranges::count(interface.foreign, ethos_u) != 0;
+  std::vector<Device> devices;
+  std::set<std::string> device_calls;
+  for (const Device& device : kDevices) {
+    const std::string call = fmt::format("delegate {}", device.id);
+    if (std::ranges::count(interface.foreign, call) == 0) continue;
+    devices.push_back(device);
+    device_calls.insert("(" + call + ")");
+  }
   for (size_t i = 0; i < interface.ops.size(); ++i) {
-    if (interface.ops[i] == "(" + ethos_u + ")") continue;
+    if (device_calls.contains(interface.ops[i])) continue;
     forms.emplace(interface.ops[i], interface.arguments[i]);
   }
   for (const Form& form : forms) {
@@ -79,6 +114,7 @@ Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,
   const std::string kernels =
       count == 0 ? ""
                  : fmt::format("static const Kernel* const kModelKernels[] = {{\n{}}};\n", list);
+  const DelegateLines delegates = delegate_lines(devices);
   return fmt::format(
       "// Written by `thimble compile --kernels` for {}: the kernels it calls and no others.\n"
       "// Pass thimble_model_kernels() to thimble_size and thimble_init.\n\n"
@@ -92,9 +128,8 @@ Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,
       "extern \"C\" const thimble_kernels* thimble_model_kernels(void) {{\n"
       "  return reinterpret_cast<const thimble_kernels*>(&thimble::kernels::kModelTable);\n"
       "}}\n",
-      label, calls_npu ? "#include \"runtime/delegates/ethos_u/backend.h\"\n" : "", kernels,
-      calls_npu ? kDelegates : "", count != 0 ? "kModelKernels" : "nullptr", count,
-      calls_npu ? "&kModelDelegates" : "nullptr");
+      label, delegates.includes, kernels, delegates.rows, count != 0 ? "kModelKernels" : "nullptr",
+      count, devices.empty() ? "nullptr" : "&kModelDelegates");
 }
 
 }  // namespace thimble::hostrun

@@ -118,7 +118,9 @@ class Boot {
       : folder_(folder), label_(label), interface_(interface), options_(options) {}
 
   Status run(bool profile) {
-    const std::string_view app = options_.npu ? "runner-ethos-u" : "runner";
+    const std::string_view app = options_.npu    ? "runner-ethos-u"
+                                 : options_.axon ? "runner-axon"
+                                                 : "runner";
     const fs::path image = firmware_folder() / fmt::format("{}-{}.elf", app, options_.target);
     const fs::path plugin = firmware_folder() / "insn_count.so";
     if (!fs::exists(image)) {

@@ -29,6 +29,7 @@ struct QemuOptions {
   std::chrono::seconds time_limit{300};
   std::filesystem::path fvp;    // in the place of QEMU; it counts nothing
   std::optional<NpuNeeds> npu;  // of the file, see npu.h
+  bool axon = false;            // the file calls the AXON: an image with its model
 };
 
 struct OpInstructions {

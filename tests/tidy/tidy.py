@@ -17,10 +17,11 @@ MAY_INCLUDE = {
     "numerics": ["abi"],
     "kernels": ["abi", "numerics"],
     "npu/isa": ["abi"],
+    "npu/model": ["abi", "npu/isa"],
     "npu/sim": ["abi", "npu/isa"],
     "npu/text": ["base", "npu/isa"],
     "runtime": ["abi", "kernels/kernels.h", "npu/isa"],
-    "firmware": ["abi", "runtime", "kernels", "npu/isa", "npu/sim"],
+    "firmware": ["abi", "runtime", "kernels", "npu/isa", "npu/model", "npu/sim"],
     "base": [],
     "formats": ["base", "abi"],
     "ir": ["base", "numerics"],
@@ -36,7 +37,8 @@ MAY_INCLUDE = {
     "driver": ["abi", "base", "numerics", "formats", "ir", "eval", "import", "passes", "quant",
                "plan", "target/part.h", "target/target.h", "partition", "emit", "interchange"],
     "interchange": ["ir", "formats", "base", "numerics"],
-    "hostrun": ["runtime", "kernels", "abi", "base", "formats", "ir", "npu/isa", "npu/sim"],
+    "hostrun": ["runtime", "kernels", "abi", "base", "formats", "ir", "npu/isa", "npu/model",
+                "npu/sim"],
     "tools": ["driver", "hostrun", "interchange/tflite.h", "interchange/tosa.h", "base", "formats", "ir", "eval", "emit/layers.h",
               "emit/lift.h", "import/import.h", "npu/isa", "npu/text",
               "partition/partition.h", "target/part.h", "passes/pipeline.h", "quant/fast_float.h",
@@ -45,8 +47,9 @@ MAY_INCLUDE = {
 ANYTHING = {"tests", "benchmarks"}
 HOST_FOLDERS = {"base", "formats", "ir", "eval", "import", "passes", "quant", "plan", "target",
                 "partition", "emit", "driver", "hostrun", "interchange", "npu/text"}
-DEVICE_FOLDERS = {"abi", "numerics", "npu/isa", "npu/sim", "kernels", "runtime", "firmware"}
-PUBLIC_HEADERS = {"thimble.h", "thimble_ethos_u.h", "thimble_trace.h"}  # of runtime/include, included by bare name
+DEVICE_FOLDERS = {"abi", "numerics", "npu/isa", "npu/model", "npu/sim", "kernels", "runtime",
+                  "firmware"}
+PUBLIC_HEADERS = {"thimble.h", "thimble_axon.h", "thimble_ethos_u.h", "thimble_trace.h"}  # of runtime/include, included by bare name
 GENERATED_HEADERS = {"program_generated.h": "formats", "tflite_generated.h": "formats",
                      "tosa_generated.h": "formats"}
 FUNCTIONS_FROM_HERE = {"kernels/kernels.def": "hostrun"}  # a table, read for its names only
@@ -93,6 +96,8 @@ def folder_of(path):
     parts = path.split("/")
     if parts[0] == "npu" and len(parts) > 3:  # npu/ethos_u/sim/...: who may include whom is by part
         return f"npu/{parts[2]}"
+    if parts[0] == "npu" and len(parts) == 3:  # npu/axon/layers.h: a format, as an isa is
+        return "npu/isa"
     return parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
 
 
@@ -158,7 +163,8 @@ def may_include(path, target):
     if "/" not in target:
         if target in GENERATED_HEADERS:
             return folder == GENERATED_HEADERS[target]
-        return target in PUBLIC_HEADERS and folder in ("hostrun", "runtime", "firmware")
+        return target in PUBLIC_HEADERS and folder in ("hostrun", "runtime", "firmware",
+                                                     "npu/model")
     first = folder_of(target) if target.startswith("npu/") else target.split("/")[0]
     if first == folder:
         return inside_target(path, target)

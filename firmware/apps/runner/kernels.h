@@ -24,4 +24,7 @@ const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes, const
 /// The memory that the model got; before its first run.
 void memory_is(uint8_t* memory, size_t arena_bytes);
 
+/// Writes to the report what the image has to say when all runs are over.
+void add_lines(void* report, void (*write)(void* report, const char* text));
+
 }  // namespace thimble::firmware

@@ -61,9 +61,7 @@ uint8_t* free_memory = big_start;
 /// A line into the report, a piece at a time so that no line needs a buffer of its own size.
 class Report {
  public:
-  explicit Report(const char* prefix) {
-    file_ = open_output(prefix, ".txt");
-  }
+  explicit Report(const char* prefix) { file_ = open_output(prefix, ".txt"); }
   static HostFile open_output(const char* prefix, const char* suffix) {
     char name[512];
     Text text(name, sizeof name);
@@ -139,9 +137,8 @@ void load_model(Report& report, const char* name) {
   host_close(file);
 
   // What an NPU needs comes behind the file.
-  const BigMemory big = {&report, [](void* user, size_t more) {
-                           return allocate(*static_cast<Report*>(user), more);
-                         }};
+  const BigMemory big = {
+      &report, [](void* user, size_t more) { return allocate(*static_cast<Report*>(user), more); }};
   const thimble_kernels* kernels = kernels_for(pte, bytes, big);
   thimble_needs needs;
   require(report, thimble_size(pte, bytes, kernels, &needs));
@@ -149,8 +146,7 @@ void load_model(Report& report, const char* name) {
   uint8_t* memory = allocate(report, memory_bytes);
   memory_is(memory, needs.arena_bytes);
   mark_load();
-  const thimble_status status =
-      thimble_init(&model, pte, bytes, kernels, memory, memory_bytes);
+  const thimble_status status = thimble_init(&model, pte, bytes, kernels, memory, memory_bytes);
   mark_end();
   require(report, status);
   report << "arena_bytes " << static_cast<uint32_t>(needs.arena_bytes) << "\n";
@@ -165,8 +161,7 @@ uint32_t open_inputs(Report& report, const char** names, uint32_t count) {
     require(report, thimble_input(&model, i, &view));
     size_t length = 0;
     inputs[i] = {open_input(names[i], length), allocate(report, view.bytes), view.bytes};
-    const uint32_t here =
-        view.bytes == 0 ? runs : static_cast<uint32_t>(length / view.bytes);
+    const uint32_t here = view.bytes == 0 ? runs : static_cast<uint32_t>(length / view.bytes);
     if (i == 0) runs = here;
     if (here != runs || runs == 0 || length != here * view.bytes) {
       usage_error("wrong number of bytes in", names[i]);
@@ -257,6 +252,7 @@ int main() {
 
   report << "runs " << runs << "\n";
   report << "stack_bytes " << stack_high_water() << "\n";
+  add_lines(&report, [](void* to, const char* text) { *static_cast<Report*>(to) << text; });
   report << "status 0 ok\n";
   return kExitOk;
 }

@@ -1,0 +1,11 @@
+# Layer lists of the AXON: their check, and the integer model.
+thimble_test(axon_list_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/axon_check_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_list.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_model_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_mutation_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_reference.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_sample.cpp
+  DEPS thimble_axon_model thimble_base
+  LABELS unit)

@@ -1,0 +1,210 @@
+// Lists whose bytes are not what they were: ten thousand random changes and cuts. What is asked is
+// a status, or a run that writes nothing outside its memories; under the address sanitizer, that
+// reads nothing outside either. And lists whose layers work in place.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <random>
+
+#include "axon_reference.h"
+#include "axon_sample.h"
+#include "npu/axon/model/model.h"
+
+namespace thimble::axon_test {
+namespace {
+
+constexpr size_t kMemoryMost = size_t{1} << 20;  // more is only slower
+constexpr uint8_t kUntouched = 0xC3;
+constexpr size_t kGuard = 64;
+
+/// Memory of exactly `bytes`, which a sanitizer watches, or with a guard behind it that we look at.
+class Guarded {
+ public:
+  explicit Guarded(size_t bytes, uint8_t fill)
+      : bytes_(bytes), memory_(bytes + (kWatched ? 0 : kGuard)) {
+    std::memset(memory_.data(), kUntouched, memory_.size());
+    std::memset(memory_.data(), fill, bytes);
+  }
+  [[nodiscard]] uint8_t* data() const { return memory_.data(); }
+  [[nodiscard]] bool intact() const {
+    return std::all_of(memory_.data() + bytes_, memory_.data() + memory_.size(),
+                       [](uint8_t byte) { return byte == kUntouched; });
+  }
+
+ private:
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr bool kWatched = true;
+#else
+  static constexpr bool kWatched = false;
+#endif
+  size_t bytes_;
+  AlignedBytes memory_;
+};
+
+uint32_t dense_bytes(const axon::IoRecord& io) {
+  return uint32_t{io.n} * io.c * io.h * io.w * io.element_bytes;
+}
+
+/// All outputs behind each other; empty if check() refuses.
+std::vector<uint8_t> run_bytes(const std::vector<uint8_t>& bytes, uint8_t rubbish,
+                               axon::Status& status) {
+  const AlignedBytes data{ByteView(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size())};
+  status = axon::check(data.data(), static_cast<uint32_t>(data.size()));
+  if (status != axon::Status::kOk) return {};
+  const axon::Container container(data.data());
+  const axon::Header header = container.header();
+  if (header.interlayer_bytes + header.persistent_bytes > kMemoryMost) return {};
+  std::vector<Guarded> inputs, outputs;
+  std::vector<const uint8_t*> in;
+  std::vector<uint8_t*> out;
+  for (uint32_t i = 0; i < header.input_count; ++i) {
+    const uint32_t size = dense_bytes(container.input(i));
+    if (size > kMemoryMost) return {};
+    inputs.emplace_back(size, 0x31);
+    in.push_back(inputs.back().data());
+  }
+  for (uint32_t i = 0; i < header.output_count; ++i) {
+    outputs.emplace_back(dense_bytes(container.output(i)), rubbish);
+    out.push_back(outputs.back().data());
+  }
+  const Guarded interlayer(header.interlayer_bytes, rubbish);
+  const Guarded persistent(header.persistent_bytes, rubbish);
+  axon::run({container, in.data(), out.data(), interlayer.data(), persistent.data()});
+  EXPECT_TRUE(interlayer.intact() && persistent.intact());
+  EXPECT_TRUE(std::all_of(inputs.begin(), inputs.end(), [](const auto& m) { return m.intact(); }));
+  EXPECT_EQ(std::memcmp(bytes.data(), data.data(), bytes.size()), 0) << "the list was written to";
+  std::vector<uint8_t> all;
+  for (uint32_t i = 0; i < header.output_count; ++i) {
+    EXPECT_TRUE(outputs[i].intact());
+    all.insert(all.end(), out[i], out[i] + dense_bytes(container.output(i)));
+  }
+  return all;
+}
+
+/// No byte of a result was rubbish in a memory.
+TEST(AxonMutation, ResultsDoNotDependOnWhatMemoriesHeld) {
+  const std::vector<uint8_t> bytes = sample_list().build();
+  axon::Status status;
+  const std::vector<uint8_t> first = run_bytes(bytes, 0x00, status);
+  EXPECT_EQ(status, axon::Status::kOk);
+  EXPECT_EQ(first.size(), 5U + 4U + 24U);
+  EXPECT_EQ(run_bytes(bytes, 0xA7, status), first);
+}
+
+TEST(AxonMutation, TenThousandChanges) {
+  constexpr int kChanges = 10000;
+  const std::vector<uint8_t> good = sample_list().build();
+  axon::Header header;
+  std::memcpy(&header, good.data(), sizeof header);
+  std::mt19937 random(20261122);
+  std::map<axon::Status, int> seen;
+  for (int i = 0; i < kChanges; ++i) {
+    std::vector<uint8_t> bytes = good;
+    if (random() % 20 == 0) bytes.resize(random() % bytes.size());
+    // Most of them where layers are described; weights may have any value.
+    const size_t end =
+        std::min<size_t>(bytes.size(), random() % 10 == 0 ? bytes.size() : header.constants_offset);
+    const auto changes = 1 + random() % 3;
+    for (unsigned change = 0; change < changes && end != 0; ++change) {
+      uint8_t& byte = bytes[random() % end];
+      byte = random() % 2 == 0 ? static_cast<uint8_t>(byte ^ (1U << random() % 8))
+                               : static_cast<uint8_t>(random());
+    }
+    axon::Status status;
+    run_bytes(bytes, 0x77, status);
+    ++seen[status];
+    ASSERT_FALSE(testing::Test::HasFailure()) << "change " << i;
+  }
+  for (const auto& [status, count] : seen) {
+    std::printf("%5d %s\n", count, axon::status_text(status));
+  }
+  EXPECT_GT(seen[axon::Status::kOk], kChanges / 50);
+  EXPECT_LT(seen[axon::Status::kOk], kChanges * 9 / 10);
+  // Every kind of refusal but that of a misaligned start.
+  EXPECT_GE(seen.size(), 11U);
+}
+
+Tensor counted(const Shape& shape, int32_t from) {
+  Tensor tensor = {shape, 1, 0, {}};
+  for (uint32_t i = 0; i < shape.elements(); ++i) {
+    tensor.values.push_back((from + static_cast<int32_t>(i) * 7) % 120);
+  }
+  return tensor;
+}
+
+/// Two layers write the halves of one buffer, the concat finds them there; a split is two views.
+TEST(AxonInPlace, ConcatAndSplitByAddress) {
+  const Tensor a = counted({1, 2, 3, 5}, 1), b = counted({1, 1, 3, 5}, 60);
+  List list;
+  const Operand whole = list.interlayer({1, 3, 3, 5}, 1, 0);
+  Operand first = whole, second = whole;
+  first.c = 2;
+  second.c = 1;
+  second.offset += 6 * whole.row_stride;
+  list.layer(Operation::kReshape, {list.external(a.shape, 1, 0)}, first);
+  list.layer(Operation::kReshape, {list.external(b.shape, 1, 0)}, second);
+  list.layer(Operation::kConcat, {first, second}, whole);
+  list.output(whole);
+  Operand middle = whole;
+  middle.c = 2;
+  middle.offset += 3 * whole.row_stride;
+  LayerRecord& split = list.layer(Operation::kStridedSlice, {whole}, middle);
+  split.attributes = list.ints({1, 0, 0, 3, 3, 5, 1, 1, 1});
+  split.attribute_count = 9;
+  list.output(middle);
+  const std::vector<uint8_t> bytes = list.build();
+  ASSERT_EQ(check_bytes(bytes), axon::Status::kOk);
+  const auto results = execute(bytes, {a, b});
+  Tensor expected = {{1, 3, 3, 5}, 1, 0, {}};
+  reference_concat({a, b}, axon::Axis::kChannel, expected);
+  EXPECT_EQ(results[0].values, expected.values);
+  Tensor piece = {{1, 2, 3, 5}, 1, 0, {}};
+  reference_slice(expected, {1, 0, 0}, {1, 1, 1}, piece);
+  EXPECT_EQ(results[1].values, piece.values);
+}
+
+TEST(AxonInPlace, AddTwice) {
+  const Tensor a = counted({1, 2, 3, 5}, 1);
+  List list;
+  const Operand place = list.interlayer(a.shape, 1, 0);
+  list.layer(Operation::kReshape, {list.external(a.shape, 1, 0)}, place);
+  // Both operands are the result's bytes.
+  LayerRecord& add = list.layer(Operation::kAdd, {place, place}, place);
+  scale(list, add, {3, 2}, {3});
+  list.output(place);
+  const std::vector<uint8_t> bytes = list.build();
+  ASSERT_EQ(check_bytes(bytes), axon::Status::kOk);
+  Tensor expected = {a.shape, 1, 0, {}};
+  reference_add(a, a, 0, {{3, 2}, {3}}, expected);
+  EXPECT_EQ(execute(bytes, {a})[0].values, expected.values);
+}
+
+/// A state that a layer adds to, over a hundred runs: what comes out goes in again.
+TEST(AxonState, AHundredSteps) {
+  List list;
+  const Operand state = list.variable({1, 1, 1, 6}, 2, 0);
+  const Operand sum = list.interlayer({1, 1, 1, 6}, 2, 0);
+  LayerRecord& add = list.layer(Operation::kAdd, {list.external({1, 1, 1, 6}, 1, -2), state}, sum);
+  scale(list, add, {64, 31}, {5});
+  list.layer(Operation::kVariableAssign, {sum}, state);
+  const std::vector<uint8_t> bytes = list.build();
+  ASSERT_EQ(check_bytes(bytes), axon::Status::kOk);
+  Tensor kept = {{1, 1, 1, 6}, 2, 0, std::vector<int32_t>(6)};
+  Tensor expected = kept;
+  for (int32_t step = 0; step < 100; ++step) {
+    Tensor in = counted({1, 1, 1, 6}, 5 * step);
+    Tensor next = {kept.shape, 2, 0, {}};
+    reference_add(in, expected, 0, {{64, 31}, {5}}, next);
+    expected = next;
+    // Inputs in the order of the list: the variable was made first.
+    kept = execute(bytes, {kept, in})[0];
+    ASSERT_EQ(kept.values, expected.values) << step;
+  }
+  EXPECT_NE(kept.values, std::vector<int32_t>(6));
+}
+
+}  // namespace
+}  // namespace thimble::axon_test
