@@ -90,6 +90,9 @@ struct Delegate {
   std::vector<DelegateIo> inputs, outputs;
   std::vector<DelegateRow> rows;
   std::optional<int64_t> cycles;  // an estimate
+  double call_us = 0;             // what one call costs beside them, if that is known
+  double clock_mhz = 0;           // of the engine; 0: not known
+  std::string note;               // what everybody who compiles for it has to know
 };
 
 /// The graph's states are settled (target/state.h): each becomes itself, or what one call makes.
@@ -146,6 +149,14 @@ struct EngineOptions {
   std::optional<int64_t> sram_bytes;  // the region's scratch may take this much
   bool smallest = false;              // memory before speed
   bool weights_apart = false;         // constants as data of the file that the payload names
+  /// The region's inputs that hold a state, each with the output that it becomes.
+  std::vector<std::pair<size_t, size_t>> states;
+};
+
+/// How an engine would have the float graph quantized.
+struct QuantWishes {
+  bool linear_per_tensor = false;  // one scale for all weights of a linear
+  bool narrow_softmax = false;     // int8 even at the end
 };
 
 /// A schedule of a region: none of a list is worse than another in both numbers.
@@ -167,6 +178,14 @@ struct Engine {
   /// From least SRAM to most; null: the engine has one schedule only.
   Result<std::vector<ParetoPoint>> (*pareto)(const ir::Graph& region,
                                              const EngineUse& use) = nullptr;
+  /// The region in the engine's own arithmetic, with the same inputs and outputs: what the
+  /// evaluator then judges. Null: the integer graph's is the engine's.
+  Result<ir::Graph> (*adapt)(const ir::Graph& region, const EngineUse& use) = nullptr;
+  /// Why the region is not worth a call, or cannot be one; empty: it is. Null: the partition
+  /// judges.
+  std::string (*declines)(const ir::Graph& region, const EngineUse& use,
+                          bool whatever_it_costs) = nullptr;
+  const QuantWishes* wishes = nullptr;  // null: none
 };
 
 /// A row per engine and configuration: "ethos-u55-128".
