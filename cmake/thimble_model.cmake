@@ -12,8 +12,6 @@
 # Needs GCC or Clang for the device, and C++20 for the runtime; the application itself may be C.
 include_guard(GLOBAL)
 
-set(THIMBLE_MODEL_TEMPLATES ${CMAKE_CURRENT_LIST_DIR})
-
 # The runtime without kernels, and every kernel, each a static library from which the linker takes what is called.
 function(thimble_device_libraries)
   if(TARGET thimble_device)
@@ -49,6 +47,7 @@ function(thimble_add_model target model)
   endif()
   thimble_device_libraries()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/${target})
+  set(templates ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
   file(MAKE_DIRECTORY ${folder})
   set(pte ${folder}/${name}.pte)
   set(calibrate)
@@ -64,8 +63,8 @@ function(thimble_add_model target model)
     DEPENDS ${inputs} ${THIMBLE_PROGRAM} VERBATIM COMMENT "Compiling ${name} for ${arg_TARGET}")
   add_custom_command(OUTPUT ${folder}/${name}.h ${folder}/${name}_model.cpp
     COMMAND ${CMAKE_COMMAND} -DNAME=${name} -DPTE=${pte} -DREPORT=${folder}/${name}.json
-            -DKERNELS=${folder}/${name}_kernels.cpp -DTEMPLATES=${THIMBLE_MODEL_TEMPLATES} -DFOLDER=${folder}
-            -P ${THIMBLE_MODEL_TEMPLATES}/thimble_model_sources.cmake
+            -DKERNELS=${folder}/${name}_kernels.cpp -DTEMPLATES=${templates} -DFOLDER=${folder}
+            -P ${templates}/thimble_model_sources.cmake
     DEPENDS ${pte} ${folder}/${name}_kernels.cpp ${folder}/${name}.json VERBATIM)
   add_library(${target}_${name} OBJECT ${folder}/${name}_model.cpp ${folder}/${name}.h)
   target_link_libraries(${target}_${name} PRIVATE thimble_device)

@@ -40,7 +40,7 @@ constexpr int64_t multiply_q31(int64_t a, int64_t b) {
   return floor_divide(a * b + pow2(30), pow2(31));
 }
 
-enum class Rounding : int64_t { kDouble = 0, kSingle = 1 };
+enum class Rounding : int64_t { kDouble = 0, kSingle = 1, kEven = 2 };
 
 /// accumulator * mult * 2^(shift - 31), to 32 bits.
 constexpr int64_t requantize(int64_t accumulator, int64_t mult, int64_t shift, Rounding rounding) {
@@ -52,6 +52,17 @@ constexpr int64_t requantize(int64_t accumulator, int64_t mult, int64_t shift, R
   const int64_t right = shift < 0 ? -shift : 0;
   const int64_t shifted = wrap32(accumulator * pow2(left));
   return divide_half_away(multiply_q31(shifted, mult), pow2(right));
+}
+
+/// (accumulator * mult + zero_point * 2^shift) / 2^shift to nearest, halves to the even number.
+constexpr int64_t requantize_even(int64_t accumulator, int64_t mult, int64_t shift,
+                                  int64_t zero_point) {
+  const int64_t divisor = pow2(shift);
+  const int64_t sum = accumulator * mult + zero_point * divisor;
+  const int64_t below = floor_divide(sum, divisor);
+  const int64_t twice_rest = 2 * (sum - below * divisor);
+  const bool up = twice_rest > divisor || (twice_rest == divisor && below % 2 != 0);
+  return up ? below + 1 : below;
 }
 
 /// a * mult * 2^(shift - 31) with a multiplier of 15 bits.

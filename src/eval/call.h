@@ -40,6 +40,27 @@ struct Call {
   return static_cast<int16_t>(clamp(value, call.integer("min"), call.integer("max")));
 }
 
+/// Element `index` of an integer result as wide as its type: clamped to `min` and `max`.
+inline void store(const Call& call, size_t index, int64_t value) {
+  const int64_t code = clamp(value, call.integer("min"), call.integer("max"));
+  switch (call.output.dtype) {
+    case ir::DType::kI16:
+      call.result<int16_t>()[index] = static_cast<int16_t>(code);
+      break;
+    case ir::DType::kI32:
+      call.result<int32_t>()[index] = static_cast<int32_t>(code);
+      break;
+    default:
+      call.result<int8_t>()[index] = static_cast<int8_t>(code);
+      break;
+  }
+}
+
+/// Does the operator round halves to even, with the zero point inside?
+[[nodiscard]] inline bool is_even(const Call& call) {
+  return call.integer("rounding") == static_cast<int64_t>(Rounding::kEven);
+}
+
 /// An array dimension seen from one operand: its steps in elements along the result's dimensions.
 using Steps = std::vector<int64_t>;
 

@@ -21,6 +21,20 @@ auto requantizing(const Call& call) {
   };
 }
 
+/// The same with halves to even; where it is leaky, the sign of acc chooses the multiplier.
+auto requantizing_even(const Call& call) {
+  const auto mult = call.input<int32_t>(3);
+  const auto shift = call.input<int32_t>(4);
+  const int64_t y_zp = call.integer("y_zp");
+  const bool leaky = call.integer("leaky") != 0;
+  return [=, &call](int64_t o, size_t index, int64_t sum) {
+    const int64_t acc = wrap32(sum);
+    const size_t channel = shift.size() == 1 ? 0 : static_cast<size_t>(o);
+    const size_t entry = leaky ? 2 * channel + (acc < 0 ? 0 : 1) : channel;
+    store(call, index, requantize_even(acc, mult[entry], shift[channel], y_zp));
+  };
+}
+
 auto storing(const Call& call) {
   return [&call](int64_t, size_t index, double sum) {
     call.result<float>()[index] = static_cast<float>(sum);
@@ -37,9 +51,17 @@ void eval_linear(const Call& call) {
 }
 
 void eval_qconv2d(const Call& call) {
-  convolve<int64_t, int8_t, int8_t, int32_t>(call, call.integer("x_zp"), requantizing(call));
+  const int64_t x_zp = call.integer("x_zp");
+  if (is_even(call)) {
+    return convolve<int64_t, int8_t, int8_t, int32_t>(call, x_zp, requantizing_even(call));
+  }
+  convolve<int64_t, int8_t, int8_t, int32_t>(call, x_zp, requantizing(call));
 }
 void eval_qlinear(const Call& call) {
+  const int64_t x_zp = call.integer("x_zp");
+  if (is_even(call)) {
+    return multiply<int64_t, int8_t, int8_t, int32_t>(call, x_zp, requantizing_even(call));
+  }
   multiply<int64_t, int8_t, int8_t, int32_t>(call, call.integer("x_zp"), requantizing(call));
 }
 

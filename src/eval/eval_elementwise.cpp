@@ -22,6 +22,20 @@ void binary(const Call& call, F f) {
               });
 }
 
+/// Stores f(a, b) as wide as the result is.
+template <typename F>
+void binary_even(const Call& call, F f) {
+  const auto a = call.input<int8_t>(0);
+  const auto b = call.input<int8_t>(1);
+  const ir::Shape& shape = call.output.shape;
+  for_each<2>(shape, {broadcast_steps(call.shape(0), shape), broadcast_steps(call.shape(1), shape)},
+              [&](size_t i, const std::array<int64_t, 2>& offset) {
+                store(call, i,
+                      f(int64_t{a[static_cast<size_t>(offset[0])]},
+                        int64_t{b[static_cast<size_t>(offset[1])]}));
+              });
+}
+
 template <typename From, typename To, typename F>
 void unary(const Call& call, F f) {
   const auto x = call.input<From>(0);
@@ -105,6 +119,17 @@ void eval_lut(const Call& call) {
 }
 
 void eval_qadd(const Call& call) {
+  if (is_even(call)) {
+    const int64_t a_zp = call.integer("a_zp");
+    const int64_t a_mult = call.integer("a_mult");
+    const int64_t b_zp = call.integer("b_zp");
+    const int64_t b_mult = call.integer("b_mult");
+    const int64_t shift = call.integer("y_shift");
+    const int64_t y_zp = call.integer("y_zp");
+    return binary_even(call, [=](int64_t a, int64_t b) {
+      return requantize_even((a - a_zp) * a_mult + (b - b_zp) * b_mult, 1, shift, y_zp);
+    });
+  }
   scaled_sum(call, 1);
 }
 void eval_qsub(const Call& call) {
@@ -120,6 +145,11 @@ void eval_qmul(const Call& call) {
   const int64_t shift = call.integer("shift");
   const int64_t low = call.integer("min");
   const int64_t high = call.integer("max");
+  if (is_even(call)) {
+    return binary_even(call, [=](int64_t a, int64_t b) {
+      return requantize_even((a - a_zp) * (b - b_zp), mult, shift, y_zp);
+    });
+  }
   binary<int8_t>(call, [=](int8_t a, int8_t b) {
     const int64_t product = requantize((a - a_zp) * (b - b_zp), mult, shift, rounding);
     return static_cast<int8_t>(clamp(wrap32(product + y_zp), low, high));

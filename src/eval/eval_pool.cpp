@@ -96,10 +96,19 @@ void eval_max_pool2d16(const Call& call) {
 }
 
 void eval_qavg_pool2d(const Call& call) {
+  const bool even = is_even(call);
+  const int64_t x_zp = call.integer("x_zp");
+  const int64_t y_zp = call.integer("y_zp");
+  const int64_t mult = call.integer("mult");
+  const int64_t shift = call.integer("shift");
   for_each_window<int8_t>(call, [&](size_t index, const std::vector<int8_t>& elements) {
     const int64_t n = static_cast<int64_t>(elements.size());
     int64_t sum = 0;
     for (const int8_t value : elements) sum += value;
+    if (even) {
+      store(call, index, requantize_even(sum - n * x_zp, mult, shift, y_zp));
+      return;
+    }
     const int64_t mean = (sum + (sum >= 0 ? n / 2 : -(n / 2))) / n;
     call.result<int8_t>()[index] = to_code(call, mean);
   });
@@ -133,11 +142,18 @@ void eval_qmean(const Call& call) {
   const auto x = call.input<int8_t>(0);
   const int64_t x_zp = call.integer("x_zp");
   const auto rounding = static_cast<Rounding>(call.integer("rounding"));
-  std::vector<int64_t> sums(call.result<int8_t>().size(), 0);
+  std::vector<int64_t> sums(static_cast<size_t>(ir::element_count(call.output.shape)), 0);
   for_each<1>(call.shape(0), {reduced_steps(call)},
               [&](size_t i, const std::array<int64_t, 1>& to) {
                 sums[static_cast<size_t>(to[0])] += x[i] - x_zp;
               });
+  if (rounding == Rounding::kEven) {
+    for (size_t i = 0; i < sums.size(); ++i) {
+      store(call, i, requantize_even(sums[i], call.integer("mult"), call.integer("shift"),
+                                     call.integer("y_zp")));
+    }
+    return;
+  }
   for (size_t i = 0; i < sums.size(); ++i) {
     const int64_t mean = requantize(sums[i], call.integer("mult"), call.integer("shift"), rounding);
     call.result<int8_t>()[i] = to_code(call, wrap32(mean + call.integer("y_zp")));

@@ -113,6 +113,10 @@ class Extraction {
       is_float = is_float || (input != ir::kNoValue && from_.type(input).dtype == ir::DType::kF32);
     }
     if (is_float) return refusal(op, "integers", "it computes in float");
+    const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
+    if (rounds && op.integer("rounding") == 2) {
+      return refusal(op, "LiteRT and TOSA", "it rounds halves to even");
+    }
     std::vector<ValueId> inputs;
     for (const ValueId input : op.inputs) inputs.push_back(map(input));
     const ir::Value& value = from_.value(op.output);

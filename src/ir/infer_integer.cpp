@@ -70,11 +70,17 @@ int64_t filter_magnitude(const Candidate& c, std::span<const int8_t> w, int64_t 
 }  // namespace
 
 Status check_weighted(const Candidate& c, int64_t channels, int64_t terms, Magnitude magnitude_of) {
-  THIMBLE_CHECK(check_channel_multipliers(c, channels));
+  const bool may_be_even = op_info(c.op().kind).attr("bytes") != nullptr;
+  if (may_be_even) {
+    THIMBLE_CHECK(check_even_or_not(c));
+  } else {
+    THIMBLE_CHECK(check_rounding(c));
+  }
+  THIMBLE_CHECK(may_be_even && is_even(c) ? check_even_channels(c, channels)
+                                          : check_channel_multipliers(c, channels));
   THIMBLE_CHECK(check_zero_point(c, "x_zp"));
   THIMBLE_CHECK(check_zero_point(c, "y_zp"));
-  THIMBLE_CHECK(check_clamp(c));
-  THIMBLE_CHECK(check_rounding(c));
+  if (!may_be_even) THIMBLE_CHECK(check_clamp(c));
   const auto& weights = c.value(1).constant;
   for (int64_t channel = 0; channel < channels; ++channel) {
     int64_t bias = 0;
@@ -104,20 +110,20 @@ Result<Type> weighted_result(const Candidate& c, Result<Shape> (*rule)(const Can
   THIMBLE_TRY(Shape shape, rule(c));
   const int64_t channels = c.shape(1)[0];
   THIMBLE_CHECK(check_weighted(c, channels, c.type(1).elements() / channels, filter_magnitude));
-  return int8_result(std::move(shape));
+  return even_result(c, std::move(shape));
 }
 
 Result<Shape> int8_broadcast(const Candidate& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
   for (const auto name : {"a_zp", "b_zp", "y_zp"}) THIMBLE_CHECK(check_zero_point(c, name));
-  THIMBLE_CHECK(check_clamp(c));
-  THIMBLE_CHECK(check_rounding(c));
   return broadcast_rule(c);
 }
 
 Result<Type> scaled_sum(const Candidate& c) {
   THIMBLE_TRY(Shape shape, int8_broadcast(c));
+  THIMBLE_CHECK(check_clamp(c));
+  THIMBLE_CHECK(check_rounding(c));
   THIMBLE_CHECK(check_multiplier(c, "a_mult", "a_shift"));
   THIMBLE_CHECK(check_multiplier(c, "b_mult", "b_shift"));
   THIMBLE_CHECK(check_multiplier(c, "y_mult", "y_shift"));
@@ -139,7 +145,16 @@ Result<Type> infer_lut(const Candidate& c) {
 }
 
 Result<Type> infer_qadd(const Candidate& c) {
-  return scaled_sum(c);
+  THIMBLE_CHECK(check_even_or_not(c));
+  if (!is_even(c)) return scaled_sum(c);
+  // One shift, that of the result; the multipliers are applied to the codes as they are.
+  constexpr int64_t kMultMax = INT16_MAX;
+  THIMBLE_TRY(Shape shape, int8_broadcast(c));
+  for (const auto name : {"a_mult", "b_mult"}) THIMBLE_CHECK(c.expect_range(name, 0, kMultMax));
+  for (const auto name : {"a_shift", "b_shift"}) THIMBLE_CHECK(c.expect_range(name, 0, 0));
+  THIMBLE_CHECK(c.expect_range("y_mult", 1, 1));
+  THIMBLE_CHECK(check_even_multiplier(c, "y_mult", "y_shift"));
+  return even_result(c, std::move(shape));
 }
 Result<Type> infer_qsub(const Candidate& c) {
   return scaled_sum(c);
@@ -150,12 +165,11 @@ Result<Type> infer_qmul(const Candidate& c) {
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
   // Beyond codes: an operand may be a sum with a constant. Products still fit 32 bits.
   for (const auto name : {"a_zp", "b_zp"}) THIMBLE_CHECK(c.expect_range(name, -32767, 32767));
-  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
-  THIMBLE_CHECK(check_clamp(c));
-  THIMBLE_CHECK(check_rounding(c));
+  THIMBLE_CHECK(check_even_or_not(c));
   THIMBLE_TRY(Shape shape, broadcast_rule(c));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
-  return int8_result(std::move(shape));
+  THIMBLE_CHECK(is_even(c) ? check_even_multiplier(c, "mult", "shift")
+                           : check_multiplier(c, "mult", "shift"));
+  return even_result(c, std::move(shape));
 }
 
 Result<Type> infer_qconv2d(const Candidate& c) {
@@ -168,11 +182,19 @@ Result<Type> infer_qlinear(const Candidate& c) {
 Result<Type> infer_qavg_pool2d(const Candidate& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_TRY(const Window window, pool_window(c));
-  THIMBLE_CHECK(check_clamp(c));
+  THIMBLE_CHECK(check_even_or_not(c));
+  if (is_even(c)) {
+    THIMBLE_CHECK(check_zero_point(c, "x_zp"));
+    THIMBLE_CHECK(check_even_multiplier(c, "mult", "shift"));
+  } else {
+    for (const auto name : {"x_zp", "y_zp", "mult", "shift"}) {
+      if (c.integer(name) != 0) return bad_input("{} is set, which needs rounding 2", name);
+    }
+  }
   const int64_t taps = window.kernel[0] * window.kernel[1];
-  if (taps * 128 > INT32_MAX) return unsupported("a window of {} elements overflows 32 bits", taps);
-  Type type = int8_result({c.shape(0)[0], c.shape(0)[1], window.output[0], window.output[1]});
-  if (c.type(0).quant && c.type(0).quant->axis == -1) type.quant = c.type(0).quant;
+  if (taps * 255 > INT32_MAX) return unsupported("a window of {} elements overflows 32 bits", taps);
+  Type type = even_result(c, {c.shape(0)[0], c.shape(0)[1], window.output[0], window.output[1]});
+  if (!is_even(c) && c.type(0).quant && c.type(0).quant->axis == -1) type.quant = c.type(0).quant;
   return type;
 }
 
@@ -195,15 +217,14 @@ Result<Type> infer_qmean(const Candidate& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_TRY(Shape shape, mean_rule(c));
   THIMBLE_CHECK(check_zero_point(c, "x_zp"));
-  THIMBLE_CHECK(check_zero_point(c, "y_zp"));
-  THIMBLE_CHECK(check_multiplier(c, "mult", "shift"));
-  THIMBLE_CHECK(check_clamp(c));
-  THIMBLE_CHECK(check_rounding(c));
+  THIMBLE_CHECK(check_even_or_not(c));
+  THIMBLE_CHECK(is_even(c) ? check_even_multiplier(c, "mult", "shift")
+                           : check_multiplier(c, "mult", "shift"));
   const int64_t terms = c.type(0).elements() / element_count(shape);
   if (terms * kCodeMax > INT32_MAX) {
     return unsupported("a mean of {} elements overflows 32 bits", terms);
   }
-  return int8_result(std::move(shape));
+  return even_result(c, std::move(shape));
 }
 
 Result<Type> infer_qmasked_softmax(const Candidate& c) {

@@ -72,6 +72,15 @@ struct Window {
 [[nodiscard]] Status check_multiplier(const Candidate& c, std::string_view mult,
                                       std::string_view shift);
 [[nodiscard]] Status check_rounding(const Candidate& c);
+/// Operators that may round halves to even (infer_even.cpp): what `rounding` 2 asks of the numbers,
+/// or that attributes which go with it are not set.
+[[nodiscard]] bool is_even(const Candidate& c);
+[[nodiscard]] Status check_even_or_not(const Candidate& c);
+/// `mult` by 2^-shift, and y_zp * 2^shift in 32 bits.
+[[nodiscard]] Status check_even_multiplier(const Candidate& c, std::string_view mult,
+                                           std::string_view shift);
+[[nodiscard]] Status check_even_channels(const Candidate& c, int64_t channels);
+[[nodiscard]] Type even_result(const Candidate& c, Shape shape);  // as wide as `bytes` says
 /// Operands `mult` and `shift`, numbers 3 and 4: one entry, or one per output channel.
 [[nodiscard]] Status check_channel_multipliers(const Candidate& c, int64_t channels);
 /// sum |w| of one output channel.

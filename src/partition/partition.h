@@ -23,7 +23,9 @@ namespace thimble::partition {
 struct Region {
   const target::EngineUse* engine = nullptr;
   ir::Graph graph;       // inputs and outputs as its `delegate` operators list them
-  std::vector<int> ops;  // of the whole graph, by operator of `graph`
+  std::vector<int> ops;  // of the whole graph; `graph` may say them in the engine's own arithmetic
+  /// Inputs that are states of the whole graph, with the output that each becomes.
+  std::vector<std::pair<size_t, size_t>> states;
 };
 
 struct Partition {
@@ -33,10 +35,13 @@ struct Partition {
   std::vector<std::string> reasons;  // likewise; empty: on the first engine
 };
 
-/// `keep_off` says for each operator of `graph`, if it is not empty, why no engine may have it.
+struct Choices {
+  std::vector<std::string> keep_off;  // by operator, if not empty: why no engine may have it
+  bool keep_small = false;            // regions that do not pay stay on their engine
+};
 [[nodiscard]] Result<Partition> partition(const ir::Graph& graph,
                                           std::span<const target::EngineUse> engines,
-                                          std::span<const std::string> keep_off = {});
+                                          const Choices& choices = {});
 
 /// The whole graph again, with each `delegate` of `graph` in the words of its region: what the
 /// evaluator can judge.

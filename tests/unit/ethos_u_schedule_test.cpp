@@ -7,6 +7,7 @@
 #include <string>
 
 #include "ethos_u_programs.h"
+#include "npu/ethos_u/text/payload.h"
 
 namespace thimble::test {
 namespace {
@@ -129,6 +130,69 @@ TEST(EthosUSchedule, the_estimate_is_near_the_timeline) {
     ASSERT_TRUE(blob.ok());
     const double cycles = timeline_cycles(program, *blob, c.mode);
     EXPECT_NEAR(static_cast<double>(blob->cycles), cycles, cycles * 0.05) << c.name;
+  }
+}
+
+std::string text_of(const NpuBlob& blob) {
+  const auto payload = thimble::ethos_u::text::read_payload(blob.commands, "stream");
+  return payload.ok() ? thimble::ethos_u::text::print(*payload) : "";
+}
+bool says(const NpuBlob& blob, const char* what) {
+  return text_of(blob).find(what) != std::string::npos;
+}
+
+TEST(EthosUSchedule, weights_of_the_u85_take_the_form_that_is_faster) {
+  for (const char* name : {"ethos-u85-128", "ethos-u85-256", "ethos-u85-2048"}) {
+    const Config& config = *thimble::ethos_u::find_config(name);
+    // One input channel: of every four weights along the depth three are padding.
+    ProgramBuilder narrow(config, 3);
+    narrow.output(narrow.conv(narrow.input({20, 20, 1}), 32, 5, 1));
+    // Many weights for a single position, in the memory that is fast enough for them.
+    ProgramBuilder dense(config, 4);
+    dense.output(dense.conv(dense.input({1, 1, 512}), 256, 1, 1));
+    const NpuProgram programs[] = {narrow.take(), dense.take()};
+    for (const NpuProgram& program : programs) {
+      const bool one = program.tensors[0].shape.c == 1;
+      ScheduleOptions options;
+      options.mode = MemoryMode::kSramOnly;
+      const auto blob = compile(program, options);
+      ASSERT_TRUE(blob.ok());
+      EXPECT_EQ(says(*blob, "sparse=1"), one) << name;
+      // Four decoders of the standard form are as fast as the fast one; bound by them only here.
+      EXPECT_EQ(says(*blob, "fast=1"), !one && config.cores < 4) << name;
+      const std::vector<Bytes> inputs = random_inputs(program, 7);
+      const Simulated got = simulate(program, *blob, inputs);
+      ASSERT_EQ(got.error, "") << name;
+      EXPECT_EQ(got.outputs, interpret(program, inputs)) << name;
+    }
+  }
+}
+
+TEST(EthosUSchedule, an_input_read_in_overlapping_blocks_is_copied_if_there_is_room) {
+  for (const char* name : {"ethos-u65-256", "ethos-u85-256"}) {
+    ProgramBuilder builder(*thimble::ethos_u::find_config(name), 5);
+    const int first = builder.conv(builder.input({96, 96, 3}), 8, 3, 2);
+    builder.output(builder.depthwise(first, 3, 1));
+    const NpuProgram program = builder.take();
+    const std::vector<Bytes> inputs = random_inputs(program, 7);
+    const std::vector<Bytes> expected = interpret(program, inputs);
+    std::vector<std::string> streams;
+    for (const int64_t bytes : {int64_t{128} << 10, int64_t{24} << 10}) {
+      ScheduleOptions options;
+      options.mode = MemoryMode::kDedicatedSram;
+      options.sram_bytes = bytes;
+      const auto blob = compile(program, options);
+      ASSERT_TRUE(blob.ok());
+      EXPECT_EQ(blob->report.size(), program.ops.size());
+      const Simulated got = simulate(program, *blob, inputs);
+      ASSERT_EQ(got.error, "") << name << " " << bytes;
+      ASSERT_EQ(got.outputs, expected) << name << " " << bytes;
+      streams.push_back(text_of(*blob));
+    }
+    // The first kernel reads the fast scratch, or where there is no room for a copy, the arena.
+    EXPECT_NE(streams[0].find("IFM_REGION 2"), std::string::npos) << name;
+    EXPECT_NE(streams[0].find("DMA0_LEN 0x6c00"), std::string::npos) << name;
+    EXPECT_EQ(streams[1].find("DMA0_LEN 0x6c00"), std::string::npos) << name;
   }
 }
 

@@ -237,6 +237,29 @@ class Maker {
     return source;
   }
 
+  /// Attributes that belong to one kind of rounding.
+  void settle_rounding(const ir::OpInfo& info, ir::Attrs& attrs) {
+    if (info.attr("bytes") == nullptr) return;
+    attrs.set("bytes", int64_t{1});
+    if (info.attr("leaky") != nullptr) attrs.set("leaky", int64_t{0});
+    const bool sums = info.attr("a_mult") != nullptr;
+    const bool own_numbers = sums || info.attr("mult") != nullptr;
+    const bool even = own_numbers && random_.chance(30);
+    if (info.name == "qavg_pool2d" && !even) {
+      for (const auto name : {"x_zp", "y_zp", "mult", "shift"}) attrs.set(name, int64_t{0});
+    }
+    if (!even) {
+      attrs.set("rounding", random_.between(0, 1));
+      return;
+    }
+    attrs.set("rounding", int64_t{2});
+    attrs.set(sums ? "y_shift" : "shift", random_.between(0, 23));
+    if (!sums) return;
+    for (const auto name : {"a_mult", "b_mult"}) attrs.set(name, random_.between(0, INT16_MAX));
+    for (const auto name : {"a_shift", "b_shift"}) attrs.set(name, int64_t{0});
+    attrs.set("y_mult", int64_t{1});
+  }
+
   void try_add(OpKind kind) {
     const ir::OpInfo& info = ir::op_info(kind);
     // Sides of one type are rare among all pairs, and few operators take others.
@@ -272,6 +295,7 @@ class Maker {
     for (const ir::AttrInfo& attr : info.attrs) {
       if (!attr.default_value || random_.chance(50)) attrs.set(attr.name, attribute(attr, x));
     }
+    settle_rounding(info, attrs);
     Graph::ResultHint hint;
     if (random_.chance(30)) hint.name = "v";
     if (random_.chance(30)) hint.dim_order = ir::channels_last_order();

@@ -8,6 +8,7 @@
 // Softmax wants exp(-d) for d >= 0 with 12 fractional bits: a product of three table entries (whole
 // part, 64ths, 4096ths), 31 bits each. From 16 on it is zero, below 2^-23.
 
+#include "npu/axon/model/functions.h"
 #include "npu/axon/model/layer.h"
 #include "npu/axon/model/tables.h"
 
@@ -43,7 +44,8 @@ uint32_t below(int32_t most, int32_t value) {
   return static_cast<uint32_t>(most) - static_cast<uint32_t>(value);
 }
 
-/// One line of `count` elements.
+}  // namespace
+
 void soften(const uint8_t* from, uint32_t from_step, uint8_t* to, uint32_t to_step,
             uint32_t count) {
   int32_t most = INT32_MIN;
@@ -60,15 +62,16 @@ void soften(const uint8_t* from, uint32_t from_step, uint8_t* to, uint32_t to_st
   }
 }
 
-}  // namespace
+int32_t curve_at(int32_t value, bool tanh) {
+  const auto size = static_cast<uint32_t>(value < 0 ? -value : value);
+  const int32_t height = steps_below(tanh ? 2 * size : size);
+  return saturate(value < 0 ? -height : height, 1);
+}
 
 void curve(const Layer& layer) {
   const bool tanh = layer.record.operation == Operation::kTanh;
   for_each(layer.out.extents, [&](uint32_t n, uint32_t c, uint32_t h, uint32_t w) {
-    const int32_t value = layer.in[0].value(n, c, h, w);
-    const auto size = static_cast<uint32_t>(value < 0 ? -value : value);
-    const int32_t height = steps_below(tanh ? 2 * size : size);
-    layer.put(n, c, h, w, saturate(value < 0 ? -height : height, 1));
+    layer.put(n, c, h, w, curve_at(layer.in[0].value(n, c, h, w), tanh));
   });
 }
 

@@ -92,6 +92,7 @@ int64_t ifm_block_depth_85(const Config& config, const OpShape& shape, const Blo
                            int64_t ofm_depth) {
   if (is_equal_depth(shape)) return ofm_depth;
   if (family.part_kernel_first) return 16;
+  if (shape.sparse) return shape.ifm_bits == 8 ? 128 : 64;
   const bool small = config.macs <= 256 && family.microblock.depth == 16;
   return shape.ifm_bits == 32 || small ? 32 : 64;
 }

@@ -20,8 +20,7 @@ struct OpMemories {
 
 class Chooser {
  public:
-  Chooser(const Network& network, const ScheduleOptions& options, Encoders* encoders)
-      : network_(network), options_(options), encoders_(*encoders) {}
+  Chooser(const Network& network, const ScheduleOptions& options, Encoders* encoders);
 
   /// The block for `rows` of the OFM, not deeper than `depth_limit`; null if none is legal.
   [[nodiscard]] const OpDraft* draft(int op, int64_t rows, const OpMemories& memories,
@@ -42,14 +41,25 @@ class Chooser {
 
  private:
   [[nodiscard]] Placement placement(int op, const OpMemories& memories) const;
-  [[nodiscard]] OpShape part(int op, Span rows, int64_t channels) const;
+  /// What tells estimates apart: the depth of blocks moves the length by less than they err.
+  using Key = std::pair<int, WeightOptions>;
+  [[nodiscard]] Key key_of(int op, const OpDraft& draft) const;
+  /// What the weights of an operation can be beside the standard form (U85).
+  struct Forms {
+    bool sparse = false;
+    int fast_rate = 0;  // weights a cycle, 0 if the fast format does not hold them
+  };
+  /// Takes the fast format if the decoder of the standard one is what the kernel waits for.
+  void try_fast(int op, int64_t rows, const OpMemories& memories, OpDraft* draft);
+  [[nodiscard]] OpShape part(int op, const OpDraft& draft, Span rows, int64_t channels) const;
   [[nodiscard]] int64_t rough_bytes(int op) const;
 
   const Network& network_;
   const ScheduleOptions& options_;
   Encoders& encoders_;
+  std::vector<Forms> forms_;  // by operation
   std::map<std::tuple<int, int64_t, OpMemories, int64_t>, std::optional<OpDraft>> drafts_;
-  std::map<std::pair<int, WeightOptions>, int64_t> bytes_;
+  std::map<Key, int64_t> bytes_;
 };
 
 }  // namespace thimble::target::ethos_u

@@ -3,6 +3,7 @@
 #include "target/ethos_u/emit.h"
 #include "target/ethos_u/payload.h"
 #include "target/ethos_u/schedule.h"
+#include "target/ethos_u/stage.h"
 
 namespace thimble::target::ethos_u {
 namespace {
@@ -18,12 +19,23 @@ NpuBlob::Io io_of(const NpuProgram& program, const Schedule& schedule, int tenso
   return io;
 }
 
+/// Rows of the operations that were asked for; what copies an input counts with its first reader.
 std::vector<OpReport> report_of(const NpuProgram& program, const Scheduled& scheduled) {
-  std::vector<OpReport> rows(program.ops.size());
-  for (size_t i = 0; i < rows.size(); ++i) {
-    OpReport& row = rows[i];
+  std::vector<int64_t> stripes(program.ops.size(), 0);
+  for (const Step& step : scheduled.schedule.steps) {
+    const bool runs = step.kind != Step::Kind::kWeightDma && step.slice == 0;
+    if (runs) ++stripes[static_cast<size_t>(step.op)];
+  }
+  std::vector<OpReport> rows;
+  int64_t staging = 0;
+  for (size_t i = 0; i < program.ops.size(); ++i) {
+    if (program.ops[i].stages_input) {
+      staging += scheduled.op_cycles[i];
+      continue;
+    }
     const OpPlan& plan = scheduled.schedule.ops[i];
-    row.op = static_cast<int>(i);
+    OpReport row;
+    row.op = static_cast<int>(rows.size());
     row.ir_op = program.ops[i].ir_op;
     row.block_height = plan.block.h;
     row.block_width = plan.block.w;
@@ -33,14 +45,16 @@ std::vector<OpReport> report_of(const NpuProgram& program, const Scheduled& sche
     row.slices = std::max<int64_t>(1, static_cast<int64_t>(plan.weights.slices.size()));
     for (const SlicePlan& slice : plan.weights.slices) row.weight_bytes += slice.bytes;
     row.weights_buffered = !plan.weights.address.empty() && plan.weights.address[0] >= 0;
-    row.cycles = scheduled.op_cycles[i];
-    row.stripes = 0;
-  }
-  for (const Step& step : scheduled.schedule.steps) {
-    const bool runs = step.kind != Step::Kind::kWeightDma && step.slice == 0;
-    if (runs) ++rows[static_cast<size_t>(step.op)].stripes;
+    row.cycles = scheduled.op_cycles[i] + staging;
+    row.stripes = stripes[i];
+    staging = 0;
+    rows.push_back(row);
   }
   return rows;
+}
+
+NpuProgram prepared(const NpuProgram& program, const ScheduleOptions& options) {
+  return options.mode == MemoryMode::kDedicatedSram ? stage_inputs(program) : program;
 }
 
 ScheduleOptions settle(const NpuProgram& program, ScheduleOptions options) {
@@ -52,12 +66,14 @@ ScheduleOptions settle(const NpuProgram& program, ScheduleOptions options) {
 
 }  // namespace
 
-Result<std::vector<ParetoPoint>> pareto(const NpuProgram& program, const ScheduleOptions& options) {
+Result<std::vector<ParetoPoint>> pareto(const NpuProgram& given, const ScheduleOptions& options) {
+  const NpuProgram program = prepared(given, options);
   Encoders encoders(program);
   return schedule_curve(program, settle(program, options), &encoders);
 }
 
-Result<NpuBlob> compile(const NpuProgram& program, const ScheduleOptions& options) {
+Result<NpuBlob> compile(const NpuProgram& given, const ScheduleOptions& options) {
+  const NpuProgram program = prepared(given, options);
   const ScheduleOptions settled = settle(program, options);
   Encoders encoders(program);
   THIMBLE_TRY(const Scheduled scheduled, make_schedule(program, settled, &encoders));

@@ -31,8 +31,9 @@ bool is_plain_pool(const OpShape& shape) {
 
 /// Share of a kernel's first read and last write that no neighbouring kernel hides.
 constexpr double kOpen = 0.7;
-/// How much of what only Vela's estimate charges decides between blocks.
-constexpr double kRecords = 0.5;
+/// U85: bursts under way, and of those the share that is used, by Vela's estimate.
+constexpr double kRecordBursts = 2, kMapBursts = 16, kManyMapBursts = 32, kBurstShare = 0.8;
+constexpr int64_t kRecordBytes = 10;
 
 class Model {
  public:
@@ -59,6 +60,7 @@ class Model {
     KernelCost result;
     result.compute = shape_.kind == NpuOpKind::kElementwise ? elementwise() : blocks();
     memory(&result);
+    if (u85_) result.charged = charged();
     return result;
   }
 
@@ -68,7 +70,9 @@ class Model {
     const int64_t across = divide_up(h_, unit_.height) * divide_up(w_, unit_.width);
     const int64_t deep = divide_up(d_, unit_.depth);
     const int64_t bytes = shape_.ifm_bits / 8;
-    const auto decode = static_cast<int64_t>(32 * unit_.depth / (8 * (u85_ ? config_.cores : 1)));
+    const int64_t rate = shape_.fast_rate > 0 ? shape_.fast_rate : 8 * (u85_ ? config_.cores : 1);
+    const int64_t decode = 32 * unit_.depth / rate;
+    const int64_t half = shape_.sparse ? 2 : 1;
     int64_t steps = 1, cycles = 0;
     if (is_plain_pool(shape_)) {
       cycles = std::max<int64_t>(4, elements) * across * deep;
@@ -78,10 +82,10 @@ class Model {
       cycles = std::max(decode, 4 * across * bytes) * steps * deep;
     } else if (block_.part_kernel_first) {
       steps = divide_up(elements, shape_.ifm_bits == 16 ? 2 : 4);
-      cycles = std::max(decode, 4 * across) * steps * deep * divide_up(ifm_d_, 8);
+      cycles = std::max(decode, 4 * across) * steps * deep / half * divide_up(ifm_d_, 8);
     } else if (u85_) {
       steps = elements;
-      cycles = std::max(decode, ifm_d_ / 8 * across) * steps * deep * bytes;
+      cycles = std::max(decode, ifm_d_ / 8 * across) * steps * deep * bytes / half;
     } else {
       steps = elements;
       cycles = std::max(decode, 4 * across) * steps * deep;
@@ -232,6 +236,34 @@ class Model {
     return std::ceil(std::max(issue, output) * elements) + kOpen * (read_block() + write_block());
   }
 
+  /// Cycles for bytes of the external memory, so many bursts of which are under way at a time.
+  [[nodiscard]] double waited(double bytes, double bursts) const {
+    const MemoryTiming& memory = system_.external;
+    return bytes / std::min(memory.bytes_per_cycle,
+                            kBurstShare * bursts * memory.burst / memory.read_latency);
+  }
+
+  [[nodiscard]] double charged() const {
+    const bool elementwise = shape_.kind == NpuOpKind::kElementwise;
+    if (elementwise || shape_.kind == NpuOpKind::kResize) return 0;
+    const int64_t across = divide_up(shape_.ofm.h, h_) * divide_up(shape_.ofm.w, w_);
+    double cycles = 0;
+    if (shape_.kind == NpuOpKind::kConv || shape_.kind == NpuOpKind::kDepthwise) {
+      const int64_t records = across * kRecordBytes * round_up(shape_.ofm.c, 16);
+      cycles += waited(static_cast<double>(records), kRecordBursts);
+    }
+    if (placement_.ifm == Memory::kExternal && placement_.ifm_format == Format::kNhwc) {
+      const bool every_depth = shape_.kind == NpuOpKind::kConv || is_reduce_sum(shape_);
+      const int64_t deep = every_depth ? divide_up(shape_.ofm.c, d_) : 1;
+      const int64_t bytes = ifm_h_ * ifm_w_ * shape_.ifm.c * across * deep * shape_.ifm_bits / 8;
+      const int64_t burst = system_.external.burst;
+      const int64_t run = std::clamp<int64_t>(block_.ifm_d * shape_.ifm_bits / 8, 1, burst);
+      cycles += waited(static_cast<double>(bytes * burst / run),
+                       config_.macs >= 1024 ? kManyMapBursts : kMapBursts);
+    }
+    return cycles;
+  }
+
   void memory(KernelCost* cost) {
     const auto add = [&](Memory memory, double bytes) {
       double& cycles = memory == Memory::kSram ? cost->sram : cost->external;
@@ -290,21 +322,6 @@ KernelCost kernel_cost(const Config& config, const System& system, const OpShape
   return Model(config, system, shape, block, placement).cost();
 }
 
-namespace {
-
-/// U85: cycles that Vela's estimate takes for the scale records, which it has read from the
-/// external memory for every block of a plane, two at a time. Blocks that few planes are made of
-/// cost next to nothing, so this decides between them.
-double record_cycles(const System& system, const OpShape& shape, const Block& block) {
-  if (shape.kind != NpuOpKind::kConv && shape.kind != NpuOpKind::kDepthwise) return 0;
-  const MemoryTiming& memory = system.external;
-  const int64_t across = divide_up(shape.ofm.h, block.h) * divide_up(shape.ofm.w, block.w);
-  const double rate = std::min(memory.bytes_per_cycle, 1.6 * memory.burst / memory.read_latency);
-  return static_cast<double>(across * 10 * round_up(shape.ofm.c, 16)) / rate;
-}
-
-}  // namespace
-
 double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes) {
   const MemoryTiming& source = timing(system, from);
   const MemoryTiming& destination = timing(system, to);
@@ -330,10 +347,7 @@ std::optional<Choice> choose_block(const Config& config, const System& system, c
           block.h = h, block.w = w, block.d = d;
           if (!fit_block(config, shape, family, &block)) break;
           const KernelCost cost = kernel_cost(config, system, shape, block, placement);
-          double cycles = cost.cycles();
-          if (config.generation == Generation::kU85) {
-            cycles = std::max(cycles, kRecords * record_cycles(system, shape, block));
-          }
+          const double cycles = std::max(cost.cycles(), cost.charged);
           // Among equals, the one that leaves the memories alone, then the largest.
           const double sum = cost.compute + cost.sram + cost.external;
           const int64_t size = h * w * d;

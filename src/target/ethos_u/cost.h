@@ -34,6 +34,10 @@ struct KernelCost {
   double compute = 0;   // cycles if the memories cost nothing
   double sram = 0;      // cycles that the SRAM is busy
   double external = 0;  // cycles that the external memory is busy
+  /// U85: what Vela's estimate takes for reads of the external memory that wait for its latency: of
+  /// maps, narrow rows and overlaps counted, and of scale records for every plane of blocks.
+  /// Decides between blocks and schedules, is not in cycles().
+  double charged = 0;
   [[nodiscard]] double cycles() const;
 };
 

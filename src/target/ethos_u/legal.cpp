@@ -118,6 +118,8 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const Config& config) {
     return r.op == op.kind && has(r.generations, config.generation);
   });
   if (!known) return refuse("it is no integer operator");
+  const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
+  if (rounds && op.integer("rounding") == 2) return refuse("it rounds halves to even");
   for (const LimitRow& row : kLimits) {
     if (row.op != op.kind || !has(row.generations, config.generation)) continue;
     const int64_t value = row.quantity({graph, op});

@@ -149,6 +149,8 @@ struct NpuOp {
     int64_t n_h = 1, d_h = 1, offset_h = 0, n_w = 1, d_w = 1, offset_w = 0;
   };
   std::optional<ResizeSteps> resize_steps;
+  /// kDma: brings an input to where it is read faster; left out where there is no room for that.
+  bool stages_input = false;
   int ir_op = -1;  // of the partition's graph: who asked for it
 };
 

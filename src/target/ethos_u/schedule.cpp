@@ -29,7 +29,8 @@ class Scheduler {
         options_(options),
         encoders_(*encoders),
         network_(analyse(program)),
-        chooser_(network_, options_, encoders) {}
+        chooser_(network_, options_, encoders),
+        pieces_(network_, options_, &chooser_) {}
 
   Status check() {
     for (int i = 0; i < network_.op_count(); ++i) {
@@ -78,12 +79,18 @@ class Scheduler {
     if (tensors > memory) return leanest(best(memory), 1.01);
     const int64_t weights = searches(kUnlimited).front()->with_weights(dedicated() ? 2560 : 0);
     int64_t more = std::max({tensors, (weights + 15) / 16 * 16, int64_t{64}});
-    if (dedicated()) more = std::max(more, tensors + std::min<int64_t>(all_weights(), 544));
+    if (dedicated()) more = std::max(more, tensors + std::min<int64_t>(all_weights(), 608));
     const std::optional<Point> without = best(std::max<int64_t>(tensors, 64));
     const std::optional<Point> with = best(std::min(more, memory));
     if (!without || !with) return without ? without : with;
+    if (dedicated()) {
+      // A little less often costs no cycle: some tensors lie outside then, or go by rows.
+      const std::optional<Point> less = best(std::min(more, memory) * 15 / 16);
+      const bool free = less && less->found.cycles <= with->found.cycles;
+      return free ? less : with;
+    }
     const bool gains = with->found.score * 1.15 < without->found.score;
-    return dedicated() || gains ? with : without;
+    return gains ? with : without;
   }
 
   /// The least memory that costs at most `slower` times the cycles of `point`.
@@ -176,7 +183,8 @@ class Scheduler {
     return result;
   }
   const Search* add_search(const std::vector<bool>& counted, bool cascades) {
-    owned_.push_back(std::make_unique<Search>(network_, options_, &chooser_, counted, cascades));
+    owned_.push_back(
+        std::make_unique<Search>(network_, options_, &chooser_, &pieces_, counted, cascades));
     return owned_.back().get();
   }
   [[nodiscard]] std::vector<bool> every_tensor() const {
@@ -237,6 +245,7 @@ class Scheduler {
   Encoders& encoders_;
   Network network_;
   Chooser chooser_;
+  Pieces pieces_;
   std::vector<std::unique_ptr<Search>> owned_;
   const Search* plain_ = nullptr;
   const Search* cascading_ = nullptr;

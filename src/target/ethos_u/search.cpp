@@ -6,21 +6,23 @@
 namespace thimble::target::ethos_u {
 namespace {
 
-constexpr int kLongest = 14;         // operations of a cascade
-constexpr double kExposed = 0.5;     // share of a copy that nothing hides
-constexpr double kKernelStart = 60;  // cycles of writing registers and starting
-constexpr double kTraffic = 2;       // what a cycle of a busy DRAM is worth, if it delays nothing
+constexpr int kLongest = 14;            // operations of a cascade
+constexpr double kExposed = 0.5;        // share of a copy that nothing hides
 constexpr int64_t kSliceBytes = 24576;  // of weights, where it makes no difference
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
 Search::Search(const Network& network, const ScheduleOptions& options, Chooser* chooser,
-               std::vector<bool> counted, bool cascades)
-    : network_(network), options_(options), chooser_(*chooser), counted_(std::move(counted)) {
+               Pieces* costs, std::vector<bool> counted, bool cascades)
+    : network_(network),
+      options_(options),
+      chooser_(*chooser),
+      costs_(*costs),
+      counted_(std::move(counted)) {
   pieces_.resize(static_cast<size_t>(network.op_count()));
   for (int i = 0; i < network.op_count(); ++i) {
-    add_piece(i, i + 1, 0, nullptr);
+    add_piece(i, i + 1, 0);
     if (!pieces_[static_cast<size_t>(i)].empty()) {
       whole_ = std::max(whole_, pieces_[static_cast<size_t>(i)].front().held);
     }
@@ -36,8 +38,7 @@ void Search::add_pieces(int first) {
     const int64_t height = network_.op(last).ofm.shape.h;
     for (const int64_t rows : kStripes) {
       if (rows * 2 > height + 1) break;
-      const auto stripes = make_stripes(network_, first, last + 1, rows);
-      if (stripes && !stripes->rings.empty()) add_piece(first, last + 1, rows, &*stripes);
+      add_piece(first, last + 1, rows);
     }
   }
 }
@@ -88,10 +89,6 @@ std::vector<double> Search::table_cycles(const std::vector<Step>& steps) const {
   return cycles;
 }
 
-double Search::traffic(const KernelCost& cost) const {
-  return options_.mode == MemoryMode::kDedicatedSram ? kTraffic * cost.external : 0;
-}
-
 double Search::copy(int64_t bytes) const {
   return copy_cycles(chooser_.system(), Memory::kExternal, Memory::kSram, bytes);
 }
@@ -118,46 +115,23 @@ int64_t Search::held(int first, int end, const Stripes* stripes) const {
   return bytes;
 }
 
-void Search::add_piece(int first, int end, int64_t stripe, const Stripes* stripes) {
+void Search::add_piece(int first, int end, int64_t stripe) {
+  Pieces::Piece* const known = costs_.find(first, end, stripe);
+  if (known == nullptr) return;
   Piece piece;
   piece.first = first;
   piece.end = end;
   piece.stripe = stripe;
-  piece.held = held(first, end, stripes);
+  piece.stripes = known->stripes();
+  piece.held = held(first, end, piece.stripes);
   for (int i = first; i < end; ++i) {
     const NpuOp& op = network_.op(i);
-    Part part;
+    PartCost part;
     if (op.kind != NpuOpKind::kDma) {
-      std::map<int64_t, std::pair<int64_t, Span>> kernels;  // by rows: how many, the last one
-      int64_t most = op.ofm.shape.h;
-      if (stripes != nullptr) {
-        most = 0;
-        for (const Step& step : stripes->steps) {
-          if (step.op != i) continue;
-          auto& [count, rows] = kernels[step.rows.size()];
-          ++count, rows = step.rows;
-        }
-        int64_t often = 0;
-        for (const auto& [rows, kind] : kernels) {
-          if (kind.first > often) often = kind.first, most = rows;
-        }
-      } else {
-        kernels[most] = {1, {0, most}};
-      }
-      for (const bool near : {true, false}) {
-        const OpMemories where = memories(i, first, end, near);
-        const OpDraft* draft = chooser_.draft(i, most, where);
-        if (draft == nullptr) return;
-        if (near) part.weight_bytes = chooser_.weight_bytes(i, *draft);
-        double cycles = 0;
-        for (const auto& [rows, kind] : kernels) {
-          const KernelCost cost = chooser_.cost(i, *draft, kind.second, op.ofm.shape.c, where);
-          cycles +=
-              static_cast<double>(kind.first) * (cost.cycles() + kKernelStart + traffic(cost));
-        }
-        (near ? part.near : part.far) = draft;
-        (near ? part.near_cycles : part.far_cycles) = cycles;
-      }
+      part = costs_.cost(known, first, i, memories(i, first, end, true));
+      if (part.near == nullptr) return;
+    } else if (!left_out(op)) {
+      part.near_cycles = part.far_cycles = copy(network_.use(op.ofm.tensor).bytes);
     }
     piece.parts.push_back(part);
   }
@@ -182,7 +156,7 @@ int64_t Search::with_weights(int64_t some) const {
   for (const std::vector<Piece>& pieces : pieces_) {
     if (pieces.empty()) continue;
     const Piece& single = pieces.front();
-    const Part& part = single.parts.front();
+    const PartCost& part = single.parts.front();
     int64_t weights = 0;
     if (part.near != nullptr && may_buffer()) {
       const Shape4& ofm = network_.op(single.first).ofm.shape;
@@ -210,7 +184,7 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
   // Copies run beside kernels; of what is longer than its own kernel, others hide about half. Of
   // the first operation nothing hides the first slice.
   const auto near_cycles = [&](size_t i) {
-    const Part& part = piece.parts[i];
+    const PartCost& part = piece.parts[i];
     double cycles =
         part.near_cycles + kExposed * std::max(0.0, copy(part.weight_bytes) - part.near_cycles);
     if (piece.first + static_cast<int>(i) == 0) {
@@ -219,13 +193,13 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     return cycles;
   };
   const auto gain = [&](size_t i) {
-    const Part& part = piece.parts[i];
+    const PartCost& part = piece.parts[i];
     return (part.far_cycles - near_cycles(i)) / static_cast<double>(part.weight_bytes);
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return gain(a) > gain(b); });
   for (const size_t i : order) {
-    const Part& part = piece.parts[i];
+    const PartCost& part = piece.parts[i];
     if (gain(i) < 0) continue;
     // A single operation brings its weights in slices, two of which are there at a time.
     const int64_t channels = network_.op(piece.first + static_cast<int>(i)).ofm.shape.c;
@@ -265,7 +239,7 @@ std::optional<Search::Found> Search::solve(int64_t budget) const {
 /// Cuts the weights of a single operation into slices: small ones, so that they come one after the
 /// other into what room there is, but no smaller than costs nothing; if they do not fit, smaller.
 void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const {
-  const Part& part = piece.parts[static_cast<size_t>(op - piece.first)];
+  const PartCost& part = piece.parts[static_cast<size_t>(op - piece.first)];
   const NpuOp& from = network_.op(op);
   const int64_t channels = from.ofm.shape.c;
   const OpMemories where = memories(op, piece.first, piece.end, true);
@@ -326,7 +300,7 @@ std::vector<double> Search::step_cycles(const Draft& draft,
     const OpMemories where = memories(step.op, piece.first, piece.end, one.buffered);
     const KernelCost cost = chooser_.cost(step.op, one, step.rows, channels, where);
     cycles.push_back(cost.cycles() + kKernelStart);
-    *traffic_cycles += traffic(cost);
+    *traffic_cycles += costs_.traffic(cost);
   }
   return cycles;
 }
@@ -418,7 +392,7 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
     const Costed costed = cost(*piece, budget);
     for (int i = piece->first; i < piece->end; ++i) {
       const auto at = static_cast<size_t>(i - piece->first);
-      const Part& part = piece->parts[at];
+      const PartCost& part = piece->parts[at];
       piece_of[static_cast<size_t>(i)] = piece;
       OpDraft& one = draft.ops[static_cast<size_t>(i)];
       const OpDraft* from = costed.buffered[at] ? part.near : part.far;
@@ -430,7 +404,7 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
     }
     if (piece->stripe > 0) {
       ++cascade;
-      const auto stripes = make_stripes(network_, piece->first, piece->end, piece->stripe);
+      const Stripes* const stripes = piece->stripes;
       for (const auto& [tensor, rows] : stripes->rings) {
         draft.tensors[static_cast<size_t>(tensor)].rows = rows;
         draft.tensors[static_cast<size_t>(tensor)].fast =
@@ -440,6 +414,10 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
       continue;
     }
     const NpuOp& op = network_.op(piece->first);
+    if (left_out(op)) {
+      draft.tensors[static_cast<size_t>(op.ofm.tensor)].same_place = op.ifm.tensor;
+      continue;
+    }
     const int over = network_.in_place[static_cast<size_t>(piece->first)];
     if (over >= 0 &&
         counted_[static_cast<size_t>(over)] == counted_[static_cast<size_t>(op.ofm.tensor)]) {

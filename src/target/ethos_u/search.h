@@ -9,9 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "target/ethos_u/chooser.h"
+#include "target/ethos_u/pieces.h"
 #include "target/ethos_u/prefetch.h"
-#include "target/ethos_u/stripes.h"
 
 namespace thimble::target::ethos_u {
 
@@ -19,7 +18,7 @@ class Search {
  public:
   /// `counted`: tensors in the memory that the budget is of, where they are no rings; `cascades`:
   /// false looks at single operations alone.
-  Search(const Network& network, const ScheduleOptions& options, Chooser* chooser,
+  Search(const Network& network, const ScheduleOptions& options, Chooser* chooser, Pieces* costs,
          std::vector<bool> counted, bool cascades);
 
   struct Piece;
@@ -45,13 +44,6 @@ class Search {
   [[nodiscard]] int64_t with_weights(int64_t some) const;
 
  private:
-  /// One operation of a piece: its kernels' cycles with weights in the SRAM, or where they lie.
-  struct Part {
-    const OpDraft* near = nullptr;
-    const OpDraft* far = nullptr;
-    double near_cycles = 0, far_cycles = 0;
-    int64_t weight_bytes = 0;  // of near
-  };
   struct Costed {
     double cycles = 0;
     std::vector<bool> buffered;
@@ -62,15 +54,20 @@ class Search {
     int first = 0, end = 0;
     int64_t stripe = 0;  // 0: a single operation as a whole
     int64_t held = 0;    // rings and whatever else lives
-    std::vector<Part> parts;
+    const Stripes* stripes = nullptr;
+    std::vector<PartCost> parts;
   };
 
  private:
   void add_pieces(int first);
-  void add_piece(int first, int end, int64_t stripe, const Stripes* stripes);
+  void add_piece(int first, int end, int64_t stripe);
   [[nodiscard]] int64_t held(int first, int end, const Stripes* stripes) const;
   [[nodiscard]] OpMemories memories(int op, int first, int end, bool near) const;
   [[nodiscard]] Memory memory_of(int tensor, int first, int end) const;
+  /// A copy of an input to where there was no room for it: what reads it reads the input.
+  [[nodiscard]] bool left_out(const NpuOp& op) const {
+    return op.stages_input && !counted_[static_cast<size_t>(op.ofm.tensor)];
+  }
   [[nodiscard]] bool may_buffer() const { return options_.mode != MemoryMode::kSramOnly; }
   [[nodiscard]] double copy(int64_t bytes) const;
   [[nodiscard]] Costed cost(const Piece& piece, int64_t budget) const;
@@ -84,7 +81,6 @@ class Search {
   bool cut(int op, const OpMemories& where, Span rows, int64_t depth, OpDraft* draft) const;
   /// Of each step, cycles of the copy of its table; 0 if there is none, or if it is there still.
   [[nodiscard]] std::vector<double> table_cycles(const std::vector<Step>& steps) const;
-  [[nodiscard]] double traffic(const KernelCost& cost) const;
   /// Cycles of each step; what traffic() says of all of them.
   [[nodiscard]] std::vector<double> step_cycles(const Draft& draft,
                                                 const std::vector<const Piece*>& piece_of,
@@ -93,6 +89,7 @@ class Search {
   const Network& network_;
   const ScheduleOptions& options_;
   Chooser& chooser_;
+  Pieces& costs_;
   std::vector<bool> counted_;
   std::vector<std::vector<Piece>> pieces_;  // by their first operation
   int64_t whole_ = 0;

@@ -15,6 +15,7 @@ namespace {
 using thimble::ethos_u::Generation;
 
 constexpr size_t kAlign = 16;
+constexpr int kFewValues = 16, kFastRate = 64, kFastRawRate = 32;
 
 bool u85(const WeightOptions& options) {
   return options.config->generation == Generation::kU85;
@@ -180,7 +181,7 @@ bool is_sparse(const Weights& weights) {
   return true;
 }
 
-bool fits_fast(const Weights& weights) {
+int fast_rate(const Weights& weights) {
   int low = 0, high = 0;
   std::bitset<512> values;
   values.set(256);  // padding
@@ -189,14 +190,15 @@ bool fits_fast(const Weights& weights) {
     high = std::max<int>(high, weight);
     values.set(static_cast<size_t>(weight + 256));
   }
-  return values.count() <= 16 || high - low < 256;
+  if (values.count() < kFewValues) return kFastRate;
+  return values.count() <= 16 || high - low < 256 ? kFastRawRate : 0;
 }
 
 double decode_cycles(const WeightOptions& options, int64_t symbols, int64_t zeros,
                      int64_t distinct) {
   if (symbols == 0) return 0;
   const auto count = static_cast<double>(symbols);
-  if (options.fast) return count / (distinct < 16 ? 64 : 32);
+  if (options.fast) return count / (distinct < kFewValues ? kFastRate : kFastRawRate);
   const double rate = std::clamp(static_cast<double>(zeros) / count, 0.5, 0.9);
   const double per_core = std::floor(8 + (rate - 0.5) * (32 - 8) / 0.4);
   return count / (per_core * order_cores(options));

@@ -106,9 +106,10 @@ class WeightEncoder {
 /// so that WeightOptions::sparse is allowed (U85, not depthwise).
 [[nodiscard]] bool is_sparse(const Weights& weights);
 
-/// True if fast weights can say these: at most 16 values, or a range of 256 with the zero that
+/// Weights that the fast decoder makes in a cycle, 64 if there are fewer than 16 values, else 32; 0
+/// if the fast format cannot say these: it holds 16 values, or a range of 256 with the zero that
 /// padding needs.
-[[nodiscard]] bool fits_fast(const Weights& weights);
+[[nodiscard]] int fast_rate(const Weights& weights);
 
 /// Cycles that the decoders of one slice need, by the published model: fast weights 64 a cycle
 /// with fewer than 16 values, else 32; otherwise 8 per core and cycle if half of them are zero or

@@ -1,0 +1,22 @@
+# nordic_example(NAME [SAMPLES n] [OPTIONS ...]): what an application of this folder consists of. Its network becomes a `.pte`
+# in flash when the application is built (OPTIONS go to `thimble compile`), and the first n samples of test.npz become inputs.h.
+set(NORDIC_TARGET nrf54lm20b CACHE STRING "What the network is compiled for: one of `thimble targets`")
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+function(nordic_example name)
+  cmake_parse_arguments(arg "" "SAMPLES" "OPTIONS" ${ARGN})
+  set(here ${CMAKE_CURRENT_SOURCE_DIR})
+  set(shared ${CMAKE_CURRENT_FUNCTION_LIST_DIR})
+  target_sources(app PRIVATE ${here}/src/main.c ${shared}/app/app.c)
+  target_include_directories(app PRIVATE ${shared}/app ${here}/src)
+  thimble_add_model(app ${here}/${name}.pt2 TARGET ${NORDIC_TARGET} CALIBRATE ${here}/calibrate.npz NAME ${name}
+                    OPTIONS ${arg_OPTIONS})
+  if(arg_SAMPLES)
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/app) # where thimble_add_model writes
+    add_custom_command(OUTPUT ${folder}/inputs.h
+      COMMAND ${Python3_EXECUTABLE} ${shared}/inputs.py ${here}/test.npz ${folder}/${name}.json --samples ${arg_SAMPLES}
+              -o ${folder}/inputs.h
+      DEPENDS ${here}/test.npz ${folder}/${name}.json ${shared}/inputs.py VERBATIM)
+    target_sources(app PRIVATE ${folder}/inputs.h)
+  endif()
+endfunction()

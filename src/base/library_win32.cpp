@@ -1,0 +1,29 @@
+#ifdef _WIN32
+#define NOMINMAX
+#include <windows.h>
+
+#include "base/library.h"
+
+namespace thimble::base {
+
+Host host() {
+#ifdef _M_ARM64
+  return {"Windows", "arm64", "", ".dll"};
+#else
+  return {"Windows", "amd64", "", ".dll"};
+#endif
+}
+
+Result<Library> Library::open(const std::filesystem::path& path) {
+  const HMODULE module = LoadLibraryW(path.c_str());
+  if (module != nullptr) return Library(module);
+  return bad_input("{}: cannot be loaded: error {}", path.string(),
+                   static_cast<unsigned long>(GetLastError()));
+}
+
+void* Library::symbol(const std::string& name) const {
+  return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(handle_), name.c_str()));
+}
+
+}  // namespace thimble::base
+#endif

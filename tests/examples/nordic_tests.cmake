@@ -1,0 +1,10 @@
+# The examples for the Nordic AXON: network, notebook and application of each.
+if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
+  foreach(example hello_axon multi_layer simple_rnn anomaly image_cnn keywords)
+    add_test(NAME example_nordic_${example}
+             COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/nordic_test.py ${CMAKE_SOURCE_DIR} $<TARGET_FILE:thimble> ${example})
+    set_tests_properties(example_nordic_${example} PROPERTIES LABELS e2e TIMEOUT 300)
+  endforeach()
+endif()
+add_test(NAME example_nordic_dockerfile COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/dockerfile_test.py ${CMAKE_SOURCE_DIR})
+set_tests_properties(example_nordic_dockerfile PROPERTIES LABELS unit)

@@ -1,0 +1,4 @@
+#ifndef ZEPHYR_STANDIN_PRINTK_H
+#define ZEPHYR_STANDIN_PRINTK_H
+void printk(const char* format, ...) __attribute__((format(printf, 1, 2)));
+#endif
