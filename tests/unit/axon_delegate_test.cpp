@@ -130,6 +130,23 @@ TEST(AxonDelegate, AnOutputAtItsPlace) {
   EXPECT_EQ(output(loaded, 1), expected(list, picture(3), first_state())[1].values);
 }
 
+/// A row of five bytes, though rows would be eight apart: the variable's place is the state's.
+TEST(AxonDelegate, AStateAtItsPlace) {
+  const std::vector<uint8_t> list = sample_list().build();
+  pte::Program program = axon_program(list);
+  axon::Header header;
+  std::memcpy(&header, list.data(), sizeof header);
+  const uint32_t place = kScratchOffset + header.interlayer_bytes;
+  tensor_of(program, kState).allocation->offset = place;
+  const size_t record = sizeof(abi::StateHeader) + offsetof(abi::StateRecord, arena_offset);
+  std::memcpy(&program.named_data[1].bytes[record], &place, sizeof place);
+  const Npu npu;
+  Loaded loaded(written(program), npu.kernels());
+  ASSERT_EQ(loaded.status, 0);
+  ASSERT_EQ(run(loaded, picture(3)), 0);
+  EXPECT_EQ(output(loaded, 2), expected(list, picture(3), first_state())[2].values);
+}
+
 /// Two lists, one of them called twice.
 pte::Program two_lists() {
   List other = sample_list();
