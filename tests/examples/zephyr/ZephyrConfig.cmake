@@ -28,7 +28,7 @@ target_link_libraries(zephyr_elf PRIVATE -Wl,--whole-archive app -Wl,--no-whole-
 target_link_options(zephyr_elf PRIVATE -T ${BOARD_DIR}/board.ld -Wl,--defsym=CODE_ORIGIN=${BOARD_CODE}
                     -Wl,--defsym=DATA_ORIGIN=${BOARD_DATA} -nostartfiles -Wl,--gc-sections -Wl,--no-warn-rwx-segments)
 
-foreach(module ${ZEPHYR_EXTRA_MODULES})
+foreach(module ${EXTRA_ZEPHYR_MODULES})
   get_filename_component(name ${module} ABSOLUTE)
   file(STRINGS ${module}/zephyr/module.yml cmake REGEX "^ *cmake: ")
   string(REGEX REPLACE "^ *cmake: *" "" cmake "${cmake}")
