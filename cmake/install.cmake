@@ -1,7 +1,7 @@
 # `cmake --install build --prefix DIR`: the program with its emulator images, the device sources, the CMake package.
 include(GNUInstallDirs)
 if(TARGET thimble)
-  install(TARGETS thimble RUNTIME DESTINATION bin)
+  install(TARGETS thimble thimble-axon-sdk RUNTIME DESTINATION bin)
 endif()
 install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")

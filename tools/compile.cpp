@@ -17,6 +17,7 @@
 #include "interchange/tflite.h"
 #include "interchange/tosa.h"
 #include "ir/print.h"
+#include "tools/axon_files.h"
 #include "tools/commands.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
@@ -52,6 +53,8 @@ struct Arguments {
   bool tune = false;
   bool pareto = false;
   std::string npu_weights = "payload";
+  std::string axon = "layers";
+  fs::path axon_sdk, axon_dir;
   std::string optimize = "speed";
   bool names = false;
   bool json = false;
@@ -119,6 +122,7 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.pareto = arguments.pareto;
   options.weights_apart = arguments.npu_weights == "named";
   options.smallest = arguments.optimize == "size";
+  options.vendor = axon_tools(arguments.axon, arguments.axon_sdk, arguments.model);
   if (!arguments.compat.empty()) options.dialect = target::Dialect::kStock;
   for (const quant::Observer observer : kObservers) {
     if (arguments.observer == quant::observer_name(observer)) options.observer = observer;
@@ -167,6 +171,8 @@ Status write_outputs(const Arguments& arguments, const driver::Compiled& compile
     THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
     THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(whole)));
   }
+  const fs::path headers = arguments.axon_dir.empty() ? path.parent_path() : arguments.axon_dir;
+  THIMBLE_CHECK(add_axon_files(compiled.lowered.delegates, headers, &files));
   if (!arguments.kernels.empty()) {
     THIMBLE_TRY(const std::string source, kernels_of(compiled, label));
     THIMBLE_CHECK(files.add(arguments.kernels, source));
@@ -249,6 +255,12 @@ void add_compile(CLI::App& app, int* exit_code) {
   verb->add_option("--shape", a.shapes, "NAME=N: an open size of the export")->take_all();
   verb->add_option("--memory", a.memories, "NAME=BYTES: limit of sram or flash; K, M")->take_all();
   verb->add_option("--report", a.report, "The report as a file: .json or .html");
+  verb->add_option("--axon", a.axon,
+                   "AXON regions as a layer list, or by Nordic's compiler: as a program in the "
+                   "file, or as headers for the firmware")
+      ->check(CLI::IsMember({"layers", "program", "header"}));
+  verb->add_option("--axon-sdk", a.axon_sdk, "Nordic's sdk-edge-ai; default: SDK_EDGE_AI_PATH");
+  verb->add_option("--axon-dir", a.axon_dir, "Folder for --axon header; default: the .pte's");
   verb->add_option("--observer", a.observer, "How int8 ranges are chosen")
       ->check(CLI::IsMember(observers));
   verb->add_flag("--equalize", a.equalize, "Bring channels of one value to the same magnitude");

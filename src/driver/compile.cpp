@@ -339,6 +339,7 @@ Result<Placed> lower_and_place(const CompileOptions& options,
   }
   engine_options.smallest = options.smallest;
   engine_options.weights_apart = options.weights_apart;
+  engine_options.vendor = options.vendor;
   if (options.pareto) {
     THIMBLE_TRY(compiled->report.pareto, pareto_of(compiled->regions));
   }

@@ -29,6 +29,7 @@ struct CompileOptions {
   bool pareto = false;                  // report->pareto
   bool smallest = false;                // memory before speed, where an engine has the choice
   bool weights_apart = false;           // an engine\'s constants as named data of the file
+  target::VendorTools vendor;           // that make regions what silicon runs; the model's name too
   bool equalize = false, tune = false;  // quant::QuantizeOptions
   target::Dialect dialect = target::Dialect::kNative;
   bool names = false;                       // the file says which value each call makes

@@ -33,6 +33,9 @@ Status compile_all(std::span<const partition::Region> regions, const target::Eng
     target::EngineOptions own = options;
     own.states = region.states;
     THIMBLE_TRY(target::Delegate delegate, use.engine->compile(region.graph, use, own));
+    if (use.engine->finish != nullptr) {
+      THIMBLE_CHECK(use.engine->finish(options.vendor, delegate));
+    }
     lowered->delegates.push_back(std::move(delegate));
   }
   return ok();

@@ -302,6 +302,12 @@ std::optional<pte::NamedData> delegates_entry(const target::Lowered& lowered,
     record.scratch_offset = static_cast<uint32_t>(schedule.placement.offsets[scratch]);
     record.fast_bytes = static_cast<uint32_t>(delegate.fast_scratch_bytes);
     record.fast_offset = abi::kFastOutside;
+    const int kept = schedule.kept_of_delegate[index];
+    if (kept >= 0) {
+      record.fast_bytes = static_cast<uint32_t>(delegate.kept_bytes);
+      record.fast_offset =
+          static_cast<uint32_t>(schedule.placement.offsets[static_cast<size_t>(kept)]);
+    }
     record.memory_mode = delegate.memory_mode;
     std::memcpy(data.bytes.data() + index * sizeof(record), &record, sizeof(record));
   }

@@ -24,6 +24,7 @@ class Scheduler {
     find_sources();
     find_last_reads();
     place_states();
+    place_kept();
     place_renamed_inputs();
     for (size_t step = 0; step < calls_.size(); ++step) place_call(static_cast<int>(step));
     for (size_t value = 0; value < graph_.value_count(); ++value) {
@@ -87,6 +88,17 @@ class Scheduler {
       schedule_.storage_of_value[static_cast<size_t>(state.value)] = storage;
       schedule_.storage_of_value[static_cast<size_t>(source(state.next))] = storage;
       schedule_.kept_bytes += bytes;
+    }
+  }
+
+  /// Memory of a delegate that it fills when the model is loaded.
+  void place_kept() {
+    for (const target::Delegate& delegate : delegates_) {
+      const bool kept = delegate.kept_bytes > 0;
+      const int storage = static_cast<int>(schedule_.storages.size());
+      schedule_.kept_of_delegate.push_back(kept ? storage : -1);
+      const int end = static_cast<int>(calls_.size());
+      if (kept) schedule_.storages.push_back({{delegate.kept_bytes, 0, end}, ir::kNoValue});
     }
   }
 

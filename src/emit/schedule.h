@@ -32,7 +32,8 @@ struct Schedule {
   std::vector<ir::ValueId>
       source_of;  // by ValueId: the value whose bytes it renames (itself if none)
   std::vector<int> scratch_of_call;  // by call; -1 = none
-  int64_t kept_bytes = 0;            // of the states
+  std::vector<int> kept_of_delegate;  // by delegate; -1 = none
+  int64_t kept_bytes = 0;             // of the states
   plan::Placement placement;
 };
 

@@ -5,6 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "abi/axon_marker.h"
+#include "abi/axon_program.h"
 #include "abi/ethos_u_payload.h"
 #include "abi/pte_ops.h"
 #include "npu/axon/layers.h"
@@ -28,12 +30,15 @@ constexpr Row kRows[] = {
 /// A delegate that a table can name; the product says where its device is.
 struct Device {
   std::string_view id;
-  std::string_view folder;  // of runtime/delegates, and its namespace
+  std::string_view folder;  // of runtime/delegates
+  std::string_view space;   // namespace in runtime
   std::string_view object;  // of the product
 };
 constexpr Device kDevices[] = {
-    {abi::ethos_u::kDelegateId, "ethos_u", "thimble_npu"},
-    {axon::kDelegateId, "axon", "thimble_axon_npu"},
+    {abi::ethos_u::kDelegateId, "ethos_u", "ethos_u", "thimble_npu"},
+    {axon::kDelegateId, "axon", "axon", "thimble_axon_npu"},
+    {abi::axon::kProgramId, "axon_vendor", "axon_vendor::program", "thimble_axon_chip"},
+    {abi::axon::kMarkerId, "axon_vendor", "axon_vendor::marker", "thimble_axon_chip"},
 };
 
 /// Lines of a table whose file has delegate calls.
@@ -44,11 +49,13 @@ struct DelegateLines {
 DelegateLines delegate_lines(const std::vector<Device>& devices) {
   DelegateLines lines;
   for (const Device& device : devices) {
-    lines.includes += fmt::format("#include \"runtime/delegates/{}/backend.h\"\n", device.folder);
+    const std::string include =
+        fmt::format("#include \"runtime/delegates/{}/backend.h\"\n", device.folder);
+    if (lines.includes.find(include) == std::string::npos) lines.includes += include;
     lines.rows += fmt::format(
         "    {{\"{0}\", &{1}, runtime::{2}::open, runtime::{2}::check,\n"
         "     runtime::{2}::run}},\n",
-        device.id, device.object, device.folder);
+        device.id, device.object, device.space);
   }
   if (devices.empty()) return lines;
   lines.rows = fmt::format(

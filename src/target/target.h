@@ -5,7 +5,9 @@
 // forms, memory orders chosen, copies written out) and one KernelCall per operator that does work.
 // The lowered graph is still IR: the evaluator runs it, so every step of lowering is judged.
 
+#include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <optional>
@@ -77,6 +79,12 @@ struct DelegateRow {
   std::string reason;             // what the user may want to know
 };
 
+/// A file that belongs to a compiled model beside the `.pte`.
+struct GeneratedFile {
+  std::string name;
+  std::string text;
+};
+
 /// A region as its engine takes it.
 struct Delegate {
   std::string engine;  // "ethos-u55-128"
@@ -87,6 +95,8 @@ struct Delegate {
   std::vector<std::pair<std::string, std::string>> specs;             // of the file's compile specs
   int64_t constant_bytes = 0;                                         // weights in the payload
   int64_t scratch_bytes = 0, fast_scratch_bytes = 0;
+  int64_t kept_bytes = 0;            // memory of its own in the arena, from the start to the end
+  std::vector<GeneratedFile> files;  // for the firmware's build
   std::vector<DelegateIo> inputs, outputs;
   std::vector<DelegateRow> rows;
   std::optional<int64_t> cycles;  // an estimate
@@ -145,10 +155,20 @@ struct EngineUse {
   Settings settings;        // numbers that differ from that system's
 };
 
+/// Tools of an engine's vendor that the user has, and what they shall make.
+struct VendorTools {
+  std::string form;              // "program", "header"; empty: nothing
+  std::filesystem::path folder;  // of the tools; empty: not given
+  std::filesystem::path helper;  // the program of ours that calls them
+  std::chrono::seconds time_limit{300};
+  std::string model;  // what the user calls the model
+};
+
 struct EngineOptions {
   std::optional<int64_t> sram_bytes;  // the region's scratch may take this much
   bool smallest = false;              // memory before speed
   bool weights_apart = false;         // constants as data of the file that the payload names
+  VendorTools vendor;
   /// The region's inputs that hold a state, each with the output that it becomes.
   std::vector<std::pair<size_t, size_t>> states;
 };
@@ -186,6 +206,8 @@ struct Engine {
   std::string (*declines)(const ir::Graph& region, const EngineUse& use,
                           bool whatever_it_costs) = nullptr;
   const QuantWishes* wishes = nullptr;  // null: none
+  /// What the vendor's tools make of a compiled region, in its place; null: there are none.
+  Status (*finish)(const VendorTools& tools, Delegate& delegate) = nullptr;
 };
 
 /// A row per engine and configuration: "ethos-u55-128".

@@ -7,7 +7,7 @@
 #include "runtime/delegates/axon_vendor/backend.h"
 #include "runtime/delegates/axon_vendor/job.h"
 
-namespace thimble::runtime::axon_vendor {
+namespace thimble::runtime::axon_vendor::marker {
 namespace {
 
 namespace format = abi::axon;
@@ -51,6 +51,8 @@ Status find(const thimble_axon_silicon& chip, const format::Marker& marker,
   }
   return stale ? Status::kStaleProgram : Status::kUnknownProgram;
 }
+
+}  // namespace
 
 Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
@@ -99,10 +101,4 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
       [&](uint32_t index) -> const thimble_axon_tensor& { return subgraph.tensors[index]; });
 }
 
-}  // namespace
-
-Delegate marker_backend(const thimble_axon_silicon* chip) {
-  return {format::kMarkerId, chip, open, check, run};
-}
-
-}  // namespace thimble::runtime::axon_vendor
+}  // namespace thimble::runtime::axon_vendor::marker

@@ -8,7 +8,7 @@
 #include "runtime/delegates/axon_vendor/backend.h"
 #include "runtime/delegates/axon_vendor/job.h"
 
-namespace thimble::runtime::axon_vendor {
+namespace thimble::runtime::axon_vendor::program {
 namespace {
 
 namespace format = abi::axon;
@@ -118,6 +118,20 @@ Status status_of(ProgramStatus status) {
   }
 }
 
+/// The tensor is apart from the memory that the run writes.
+bool is_apart(const ProgramHeader& header, const DelegateMemory& memory, const DelegateArgs& args,
+              uint32_t index) {
+  const uint32_t offset = args.offset(index);
+  if (offset == kNotPlanned) return true;
+  const uint32_t end = offset + args.tensor(index).bytes;
+  const uint32_t scratch_end = memory.scratch_offset + scratch_of(header);
+  const uint32_t kept_end = memory.fast_offset + memory.fast_bytes;
+  return (end <= memory.scratch_offset || scratch_end <= offset) &&
+         (end <= memory.fast_offset || kept_end <= offset);
+}
+
+}  // namespace
+
 Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
             uint32_t& scratch_bytes) {
   const auto* const chip = static_cast<const thimble_axon_silicon*>(self.device);
@@ -138,18 +152,6 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
   work.program = payload.data;
   scratch_bytes = scratch_of(header);
   return Status::kOk;
-}
-
-/// The tensor is apart from the memory that the run writes.
-bool is_apart(const ProgramHeader& header, const DelegateMemory& memory, const DelegateArgs& args,
-              uint32_t index) {
-  const uint32_t offset = args.offset(index);
-  if (offset == kNotPlanned) return true;
-  const uint32_t end = offset + args.tensor(index).bytes;
-  const uint32_t scratch_end = memory.scratch_offset + scratch_of(header);
-  const uint32_t kept_end = memory.fast_offset + memory.fast_bytes;
-  return (end <= memory.scratch_offset || scratch_end <= offset) &&
-         (end <= memory.fast_offset || kept_end <= offset);
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
@@ -185,10 +187,4 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
                  [&](uint32_t index) { return place_of(view, work.scratch, index); });
 }
 
-}  // namespace
-
-Delegate program_backend(const thimble_axon_silicon* chip) {
-  return {format::kProgramId, chip, open, check, run};
-}
-
-}  // namespace thimble::runtime::axon_vendor
+}  // namespace thimble::runtime::axon_vendor::program

@@ -9,6 +9,7 @@
 #include "target/axon/cost.h"
 #include "target/axon/form.h"
 #include "target/axon/lower.h"
+#include "target/axon/vendor/finish.h"
 #include "target/axon/write.h"
 
 namespace thimble::target::axon {
@@ -184,7 +185,7 @@ constexpr QuantWishes kWishes{.linear_per_tensor = true, .narrow_softmax = true}
 }  // namespace
 
 const Engine kEngine = {
-    "axon", check, legal, false, compile_region, nullptr, adapt, declines, &kWishes,
+    "axon", check, legal, false, compile_region, nullptr, adapt, declines, &kWishes, finish,
 };
 
 }  // namespace thimble::target::axon

@@ -1,0 +1,24 @@
+#pragma once
+// `thimble compile --axon`: where the vendor's SDK is, and the generated headers of a folder.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "target/target.h"
+#include "tools/output.h"
+
+namespace thimble::tools {
+
+/// `form`: layers, program or header. An empty `sdk` is SDK_EDGE_AI_PATH's.
+[[nodiscard]] target::VendorTools axon_tools(const std::string& form,
+                                             const std::filesystem::path& sdk,
+                                             const std::filesystem::path& model);
+
+/// Headers of the networks, and the table of all networks in the folder: other models' headers stay
+/// in it, older ones of this model do not. Two models of one identifier are an error.
+Status add_axon_files(const std::vector<target::Delegate>& delegates,
+                      const std::filesystem::path& folder, OutputFiles* files);
+
+}  // namespace thimble::tools
