@@ -55,7 +55,7 @@ def check_application(folder, variant, options):
     anywhere = {**os.environ, "CCACHE_NOHASHDIR": "1"}  # the runtime is the same in every application
     run("cmake", "-S", EXAMPLE, "-B", build, "-G", "Ninja", f"-DZephyr_DIR={SOURCE}/tests/examples/zephyr", "-DCORE=cortex-m33",
         f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/examples/app/arm-none-eabi.cmake", f"-DTHIMBLE_PROGRAM={THIMBLE}",
-        f"-DNORDIC_TARGET={TARGET}", *launcher, *options, stdout=subprocess.DEVNULL)
+        f"-DNORDIC_TARGET={TARGET}", "-DSTANDIN_CONFIG=CONFIG_THIMBLE_NORDIC_AXON_MODEL=y", *launcher, *options, stdout=subprocess.DEVNULL)
     run("cmake", "--build", build, stdout=subprocess.DEVNULL, env=anywhere)
     printed = serial_output("mps2-an505", build / "zephyr.elf")
     wanted = expected_output(variant) + "END ok\n"

@@ -1,5 +1,6 @@
 # nordic_example(NAME [SAMPLES n] [OPTIONS ...]): what an application of this folder consists of. Its network becomes a `.pte`
 # in flash when the application is built (OPTIONS go to `thimble compile`), and the first n samples of test.npz become inputs.h.
+# Small networks are told to stay on the NPU, although the core alone would be quicker with them.
 set(NORDIC_TARGET nrf54lm20b CACHE STRING "What the network is compiled for: one of `thimble targets`")
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
@@ -10,7 +11,7 @@ function(nordic_example name)
   target_sources(app PRIVATE ${here}/src/main.c ${shared}/app/app.c)
   target_include_directories(app PRIVATE ${shared}/app ${here}/src)
   thimble_add_model(app ${here}/${name}.pt2 TARGET ${NORDIC_TARGET} CALIBRATE ${here}/calibrate.npz NAME ${name}
-                    OPTIONS ${arg_OPTIONS})
+                    OPTIONS --npu-small ${arg_OPTIONS})
   if(arg_SAMPLES)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/app) # where thimble_add_model writes
     add_custom_command(OUTPUT ${folder}/inputs.h

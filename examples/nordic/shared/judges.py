@@ -95,6 +95,6 @@ EXAMPLES = {
     "multi_layer": Example(classes, 210, 110, with_quantized("multi_layer")),
     "simple_rnn": Example(angle, 690, 180, {"": Form(), "split at tanh": Form(2, (*ON_NPU, "--engine-off", "tanh"))}),
     "anomaly": Example(alarm, 230, 100),
-    "image_cnn": Example(classes, 680, 230, with_quantized("image_cnn")),
+    "image_cnn": Example(classes, 680, 230, with_quantized("image_cnn"), io="int8"),
     "keywords": Example(classes, 1600, 1250, io="int8"),
 }
