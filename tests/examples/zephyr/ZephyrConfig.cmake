@@ -7,17 +7,8 @@ project(Zephyr C CXX ASM)
 set(STANDIN_DIR ${CMAKE_CURRENT_LIST_DIR})
 get_filename_component(BOARD_DIR ${STANDIN_DIR}/../../../examples/app ABSOLUTE)
 
-# The configuration, as CMake variables and as autoconf.h, which every file is compiled with.
-set(PYTHON_WITH_KCONFIG)
-foreach(python python3 /usr/bin/python3)
-  execute_process(COMMAND ${python} -c "import kconfiglib" RESULT_VARIABLE missing OUTPUT_QUIET ERROR_QUIET)
-  if(missing EQUAL 0)
-    set(PYTHON_WITH_KCONFIG ${python})
-  endif()
-endforeach()
-if(NOT PYTHON_WITH_KCONFIG)
-  message(FATAL_ERROR "no Python here has kconfiglib: install Debian's python3-kconfiglib")
-endif()
+# The configuration, as CMake variables and as definitions that every file is compiled with.
+set(PYTHON_WITH_KCONFIG python3 CACHE STRING "A Python that has kconfiglib")
 execute_process(COMMAND ${PYTHON_WITH_KCONFIG} ${STANDIN_DIR}/configure.py ${CMAKE_CURRENT_SOURCE_DIR}/prj.conf
                         ${CMAKE_CURRENT_BINARY_DIR} --modules ${EXTRA_ZEPHYR_MODULES} --settings ${STANDIN_CONFIG}
                 COMMAND_ERROR_IS_FATAL ANY)
@@ -25,7 +16,7 @@ include(${CMAKE_CURRENT_BINARY_DIR}/config.cmake)
 
 add_library(zephyr_interface INTERFACE)
 target_include_directories(zephyr_interface INTERFACE ${STANDIN_DIR}/include)
-target_compile_options(zephyr_interface INTERFACE -imacros ${CMAKE_CURRENT_BINARY_DIR}/autoconf.h)
+target_compile_definitions(zephyr_interface INTERFACE ${CONFIG_DEFINITIONS})
 
 add_library(app STATIC ${STANDIN_DIR}/kernel.c)
 target_include_directories(app PRIVATE ${BOARD_DIR})

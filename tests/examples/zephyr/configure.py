@@ -3,7 +3,7 @@
 
 usage: configure.py PRJ_CONF OUT_DIR --modules MODULE... --settings CONFIG_NAME=VALUE...
 
-Writes autoconf.h and config.cmake. Needs kconfiglib, Debian's python3-kconfiglib.
+Writes config.cmake: the symbols as variables, and all of them as CONFIG_DEFINITIONS. Needs kconfiglib, Debian's python3-kconfiglib.
 """
 import argparse
 import sys
@@ -46,16 +46,19 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
         config = tree(options.modules, folder)
-        config.load_config(str(options.prj_conf))
         (folder / "settings.conf").write_text("".join(setting + "\n" for setting in options.settings))
+        config.warn_assign_undef = True
+        config.load_config(str(options.prj_conf))
+        config.warn_assign_override = False
         config.load_config(str(folder / "settings.conf"), replace=False)
         wrong = config.warnings + without_effect(config)
         if wrong:
             sys.exit("\n".join(wrong))
-        config.write_autoconf(str(options.out / "autoconf.h"))
     rows = [symbol.config_string.rstrip() for symbol in config.unique_defined_syms]
     pairs = [row.split("=", 1) for row in rows if row.startswith("CONFIG_")]
-    (options.out / "config.cmake").write_text("".join(f"set({name} {value})\n" for name, value in pairs))
+    definitions = [f"{name}={1 if value == 'y' else value}" for name, value in pairs]
+    lines = [f"set({name} {value})" for name, value in pairs] + [f"set(CONFIG_DEFINITIONS {' '.join(definitions)})"]
+    (options.out / "config.cmake").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":
