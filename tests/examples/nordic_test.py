@@ -61,7 +61,8 @@ def without_times(text):
 
 def check_application(folder, variant, options):
     image = build(SOURCE, THIMBLE, EXAMPLE, folder / f"app{variant}",
-                  [f"-DNORDIC_TARGET={TARGET}", "-DSTANDIN_CONFIG=CONFIG_THIMBLE_NORDIC_AXON_MODEL=y", *options])
+                  [f"-DNORDIC_TARGET={TARGET}", "-DNORDIC_AXON=layers", "-DSTANDIN_CONFIG=CONFIG_THIMBLE_NORDIC_AXON_MODEL=y",
+                   *options])
     printed = serial_output("mps2-an505", image)
     wanted = expected_output(variant) + "END ok\n"
     assert without_times(printed) == without_times(wanted), f"printed:\n{printed}\nthe README says:\n{wanted}"

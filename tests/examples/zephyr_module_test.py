@@ -3,12 +3,13 @@
 
 usage: zephyr_module_test.py SOURCE_DIR THIMBLE
 """
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 
-from nordic_application import build, python_with_kconfig
+from nordic_application import build, configure, python_with_kconfig
 from app_test import serial_output
 
 SOURCE, THIMBLE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
@@ -34,9 +35,17 @@ def check_refusals(folder):
         print(f"{setting}: {done.stderr.strip()}")
 
 
+def check_without_sdk(folder):
+    """Nobody who could make a program for the NPU, and a board that does not compute layer lists itself."""
+    done = subprocess.run(configure(SOURCE, THIMBLE, EXAMPLE, folder / "no_sdk", []), capture_output=True, text=True,
+                          env={name: value for name, value in os.environ.items() if name != "SDK_EDGE_AI_PATH"})
+    assert done.returncode == 1 and "SDK_EDGE_AI_PATH is not set" in done.stderr, done.stderr
+    print(done.stderr)
+
+
 def check_without_program(folder):
-    """A file without a program for the NPU, and a board that does not compute layer lists itself."""
-    printed = serial_output("mps2-an505", build(SOURCE, THIMBLE, EXAMPLE, folder / "build", []))
+    """The same, but for who insists."""
+    printed = serial_output("mps2-an505", build(SOURCE, THIMBLE, EXAMPLE, folder / "build", ["-DNORDIC_AXON=layers"]))
     assert printed == "init: a delegate that the model calls is not linked\nEND failed\n", printed
     print(printed)
 
@@ -44,6 +53,7 @@ def check_without_program(folder):
 def main():
     with tempfile.TemporaryDirectory() as folder:
         check_refusals(pathlib.Path(folder))
+        check_without_sdk(pathlib.Path(folder))
         check_without_program(pathlib.Path(folder))
 
 
