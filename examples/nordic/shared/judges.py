@@ -92,7 +92,7 @@ def with_quantized(name: str) -> dict:
 
 EXAMPLES = {
     "hello_axon": Example(sine, 163, 100, {"": Form(options=(*ON_NPU, "--observer", "min-max"))}),
-    "multi_layer": Example(classes, 210, 110, with_quantized("multi_layer")),
+    "multi_layer": Example(classes, 210, 110, with_quantized("multi_layer"), io="int8"),
     "simple_rnn": Example(angle, 690, 180, {"": Form(), "split at tanh": Form(2, (*ON_NPU, "--engine-off", "tanh"))}),
     "anomaly": Example(alarm, 230, 100),
     "image_cnn": Example(classes, 680, 230, with_quantized("image_cnn"), io="int8"),
