@@ -43,6 +43,7 @@ struct Arguments {
   std::string observer;
   std::vector<std::string> quant;
   std::vector<std::string> engine_off;
+  bool npu_small = false;
   std::vector<std::string> shapes;
   std::vector<std::string> memories;
   fs::path report;
@@ -131,6 +132,7 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
     options.quant.push_back(std::move(choice));
   }
   options.engine_off = arguments.engine_off;
+  options.keep_small = arguments.npu_small;
   THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
   THIMBLE_CHECK(parse_pairs(arguments.memories, "--memory", &options.memory));
   return options;
@@ -263,6 +265,8 @@ void add_compile(CLI::App& app, int* exit_code) {
       ->check(CLI::IsMember(observers));
   verb->add_flag("--equalize", a.equalize, "Bring channels of one value to the same magnitude");
   verb->add_flag("--pareto", a.pareto, "Also print what the NPU can do with how much SRAM");
+  verb->add_flag("--npu-small", a.npu_small,
+                 "Leave regions on the NPU that the CPU would run faster");
   verb->add_option("--npu-weights", a.npu_weights,
                    "payload: in the delegate; named: as named data that the delegate asks for")
       ->check(CLI::IsMember({"payload", "named"}));

@@ -2,7 +2,7 @@
 """Compiles an example, runs it on this machine and on an emulated Cortex-M33, and judges what it computes.
 
     python3 examples/nordic/check.py hello_axon [--thimble build/thimble] [--target nrf54lm20b] [--out DIR]
-    python3 examples/nordic/check.py all
+    python3 examples/nordic/check.py all [--table]
 
 Needs nothing but Python. Ends with 1 if a figure is worse than it may be, or if one bit differs between the evaluator,
 this machine and the board.
@@ -10,6 +10,7 @@ this machine and the board.
 import argparse
 import sys
 import tempfile
+from dataclasses import dataclass, field
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -21,43 +22,57 @@ from shared.program import NORDIC, ROOT, TARGET, Compiled, Failed  # noqa: E402
 ON_BOARD = 8  # samples that the emulated board runs
 
 
-def outside(report: dict, target: str) -> list:
-    """What the NPU does not do, with the reason; nothing where there is no NPU."""
-    engines = {name: count for name, count in report["engines"].items()}
-    lines = [f"{name}: {count} operators" for name, count in engines.items()]
-    if len(engines) > 1:
-        lines += [f"  {op['op']} of {op['node']}: {op['reason']}" for op in report["ops"] if op["engine"].startswith("cortex-m")]
+CORE = "cortex-m33"
+HEAD = """| example | delegates | int8 on data held back | NPU cycles | M33 instructions | estimated | wanted | request | M33 alone |
+|---|--:|---|--:|--:|--:|--:|--:|--:|"""
+
+
+def outside(report: dict) -> list:
+    """How many operators are where, and why some are not the NPU's."""
+    lines = [f"{name}: {count} operators" for name, count in report["engines"].items()]
+    if list(report["engines"]) != [CORE]:
+        lines += [f"  {op['op']} of {op['node']}: {op['reason']}" for op in report["ops"] if op["engine"] == CORE]
     return lines
 
 
-def check(name: str, variant: str, thimble: Path, target: str, out: Path) -> list:
-    """Prints what there is to say; answers what is wrong."""
-    example, wrong = EXAMPLES[name], []
-    print(f"== {name}{', ' if variant else ''}{variant}")
+@dataclass
+class Checked:
+    """An example in one of its forms: what to say, what is wrong, and a row of the table."""
+
+    lines: list = field(default_factory=list)
+    wrong: list = field(default_factory=list)
+    row: str = ""
+
+
+def check(name: str, what: str, thimble: Path, target: str, out: Path) -> Checked:
+    example, found = EXAMPLES[name], Checked()
+    form = example.forms[what]
     x = arrays.load_all(NORDIC / name / "test.npz")["x"]
-    compiled = Compiled(thimble, name, out, target, example.io, example.variants[variant])
-    for line in outside(compiled.report, target):
-        print("  " + line)
+    few = x.first(ON_BOARD)
+    compiled = Compiled(thimble, name, out, target, example.io, form.options, form.model)
+    found.lines += outside(compiled.report)
 
     judged = example.judge(name, x, compiled.run(x).outputs[0])
-    for line in judged.lines:
-        print("  " + line)
+    found.lines += judged.lines
     if not judged.good:
-        wrong.append("not good enough")
+        found.wrong.append("not good enough")
 
-    few = x.first(ON_BOARD)
     runs = compiled.everywhere(few)
-    print(f"  evaluator, host and emulated Cortex-M33 agree on {few.shape[0]} calls: sha256 {runs['host'].hashes[0][:16]}...")
-
+    digest = runs["host"].hashes[0][:16]
+    found.lines.append(f"evaluator, host and emulated Cortex-M33 agree on {few.shape[0]} calls: sha256 {digest}...")
     took = estimate(compiled.report, runs["qemu"].answer)
-    print(f"  estimate {took}")
-    print(f"  at most {example.wanted_us} us are wanted; the pull request measured {example.request_us}")
-    if target != "cortex-m33":
+    core = Compiled(thimble, name, out, CORE, example.io, (), form.model)
+    alone = estimate(core.report, core.run(few, "qemu", profile=True).answer)
+    found.lines += [f"estimate {took}", f"the Cortex-M33 alone: {alone.us:.0f} us",
+                    f"wanted: at most {example.wanted_us} us; the pull request measured {example.request_us} us"]
+    found.row = (f"| {name}{what and ', ' + what} | {took.calls} | {judged.lines[0]} | {took.npu_cycles:,} | "
+                 f"{took.instructions:,} | {took.us:.0f} us | {example.wanted_us} | {example.request_us} | {alone.us:,.0f} us |")
+    if target != CORE:
         if took.us > example.wanted_us:
-            wrong.append(f"{took.us:.0f} us, {example.wanted_us} wanted")
-        if took.calls != example.delegates[variant]:
-            wrong.append(f"{took.calls} delegates, {example.delegates[variant]} expected")
-    return [f"{name} {variant}: {line}" for line in wrong]
+            found.wrong.append(f"{took.us:.0f} us, {example.wanted_us} wanted")
+        if took.calls != form.delegates:
+            found.wrong.append(f"{took.calls} delegates, {form.delegates} expected")
+    return found
 
 
 def main():
@@ -66,16 +81,24 @@ def main():
     parser.add_argument("--thimble", type=Path, default=ROOT / "build" / "thimble")
     parser.add_argument("--target", default=TARGET)
     parser.add_argument("--out", type=Path, help="where the .pte go; default: nowhere")
+    parser.add_argument("--table", action="store_true", help="also as a table in Markdown")
     options = parser.parse_args()
-    wrong = []
+    wrong, rows = [], []
     with tempfile.TemporaryDirectory() as scratch:
         out = options.out or Path(scratch)
         for name in EXAMPLES if options.example == "all" else [options.example]:
-            for variant in EXAMPLES[name].variants:
+            for what in EXAMPLES[name].forms:
+                print(f"== {name}{what and ', ' + what}", flush=True)
                 try:
-                    wrong += check(name, variant, options.thimble, options.target, out)
+                    found = check(name, what, options.thimble, options.target, out)
                 except Failed as failed:
                     wrong.append(f"{name}: {failed}")
+                    continue
+                print("\n".join("  " + line for line in found.lines))
+                rows.append(found.row)
+                wrong += [f"{name}{what and ', ' + what}: {line}" for line in found.wrong]
+    if options.table:
+        print("\n".join([HEAD, *rows]))
     for line in wrong:
         print("WRONG", line)
     return 1 if wrong else 0

@@ -23,7 +23,7 @@ def _portable_name(path: str) -> str:
         return Path(path).name
 
 
-def _tidy_source_names(program: torch.export.ExportedProgram) -> None:
+def tidy_source_names(program: torch.export.ExportedProgram) -> None:
     for node in program.graph.nodes:
         trace = node.meta.get("stack_trace")
         if trace:
@@ -74,7 +74,7 @@ def save(name: str, model: nn.Module, out: Path, *, calibrate, test) -> None:
     (calibrate, calibrate_labels), (test, test_labels) = [(named(inputs), labels) for inputs, labels in (calibrate, test)]
     example = tuple(value[:1].clone().contiguous() for value in calibrate.values())
     program = torch.export.export(model, example, strict=False)
-    _tidy_source_names(program)
+    tidy_source_names(program)
     torch.export.save(program, str(out / f"{name}.pt2"))
 
     save_arrays(out / "calibrate.npz", **calibrate, labels=calibrate_labels)

@@ -185,8 +185,19 @@ Status check_widths(const CompileOptions& options, const target::Target& target)
                      "--compat executorch", target.name);
 }
 
+/// What the part's engines would have of quantization.
+void grant_wishes(const target::Part& part, quant::QuantSpec* spec) {
+  for (const target::EngineUse& use : part.engines) {
+    const target::QuantWishes* wishes = use.engine->wishes;
+    if (wishes == nullptr) continue;
+    if (wishes->linear_per_tensor) spec->linear_weights = quant::LinearWeights::kPerTensor;
+    if (wishes->narrow_softmax) spec->wide_softmax = false;
+  }
+}
+
 Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Graph& graph,
-                                             const CompileOptions& options) {
+                                             const CompileOptions& options,
+                                             const target::Part& part) {
   Samples samples;
   if (!options.calibration.empty()) {
     THIMBLE_TRY(samples, read_samples(options.calibration, graph));
@@ -202,6 +213,7 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
   spec.wide_softmax = !stock && !options.narrow_softmax;
   spec.own_means = !stock;  // ExecuTorch has no mean
+  grant_wishes(part, &spec);
   quant::QuantizeOptions quantize_options;
   quantize_options.io = options.io;
   quantize_options.observer = options.observer;
@@ -287,6 +299,19 @@ Status save_partition(Stages* stages, std::string_view engine, const emit::Emitt
                       std::string(bytes, emitted.bytes.size()));
 }
 
+/// The integer graph in the arithmetic of the engines that run its regions.
+Status adapt(const partition::Partition& split, Compiled* compiled, Stages* stages) {
+  const bool adapts = std::ranges::any_of(split.regions, [](const partition::Region& region) {
+    return region.engine->engine->adapt != nullptr;
+  });
+  if (!adapts) return ok();
+  THIMBLE_TRY(compiled->integer_graph, partition::joined(split.graph, split.regions));
+  if (stages->wanted()) {
+    THIMBLE_CHECK(stages->save("adapted.ir", ir::print(compiled->integer_graph)));
+  }
+  return ok();
+}
+
 struct Placed {
   std::vector<std::string> reasons;  // partition::Partition::reasons
   emit::Schedule schedule;
@@ -298,7 +323,9 @@ Result<Placed> lower_and_place(const CompileOptions& options,
                                const std::map<std::string, int64_t>& sizes, const OffNodes& off,
                                Compiled* compiled, Stages* stages) {
   const target::Part& part = *compiled->part;
-  THIMBLE_TRY(partition::Partition split, cut(compiled->integer_graph, part, off));
+  THIMBLE_TRY(partition::Partition split,
+              cut(compiled->integer_graph, part, off, options.keep_small));
+  THIMBLE_CHECK(adapt(split, compiled, stages));
   compiled->regions = std::move(split.regions);
   if (stages->wanted() && !compiled->regions.empty()) {
     THIMBLE_CHECK(stages->save("partitioned.ir", ir::print(split.graph)));
@@ -356,12 +383,12 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   report.parameters = count_parameters(graph);
 
   // The same in integers.
-  THIMBLE_TRY(quant::QuantizedModel quantized, quantize_model(model, graph, options));
+  THIMBLE_TRY(quant::QuantizedModel quantized, quantize_model(model, graph, options, part));
   report.quant = quantized.report;
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;
   if (stages.wanted()) THIMBLE_CHECK(stages.save("integer.ir", ir::print(quantized.graph)));
   fates.quantized(graph, quantized.graph);
-  compiled.integer_graph = std::move(quantized.graph);
+  compiled.integer_graph = quantized.graph;
   report.inputs =
       report_io(compiled.integer_graph, compiled.integer_graph.inputs(), graph.inputs(), graph);
   report.outputs =
@@ -380,10 +407,11 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   fill_report(compiled, placed.schedule, emitted, &report);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.regions);
   report_ops(compiled.lowered, placed.schedule, *target, rows, &report);
-  note_engines(compiled.integer_graph, placed.reasons, rows, &report);
+  note_engines(quantized.graph, placed.reasons, rows, &report);
   THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
-  fates.lowered(compiled.integer_graph, whole, rows, &report);
+  fates.lowered(quantized.graph, whole, rows, &report);
   if (part.engines.empty()) note_engine_off(off, &report);
+  note_delegates(compiled.lowered.delegates, &report);
   THIMBLE_CHECK(check_memories(sizes, &report));
   compiled.pte = std::move(emitted.bytes);
   report.compile_seconds = clock.seconds();

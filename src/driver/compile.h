@@ -39,6 +39,7 @@ struct CompileOptions {
   std::optional<quant::AccuracyGoal> goal;  // labels are those of the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators
   std::vector<std::string> engine_off;      // operators that stay on the CPU: patterns
+  bool keep_small = false;                  // regions that the CPU would run faster stay on the NPU
   std::map<std::string, int64_t> shapes;    // open sizes
   std::map<std::string, int64_t> memory;    // bytes allowed, by memory name: "sram", "flash"
   std::filesystem::path save_stages;        // empty: do not
@@ -122,7 +123,10 @@ struct CompileReport {
   std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;
   std::vector<Fallback> fallbacks;
-  std::optional<int64_t> npu_cycles;        // an estimate, of all regions
+  std::optional<int64_t> npu_cycles;  // an estimate, of all regions
+  int64_t npu_calls = 0;
+  std::optional<double> time_us;   // an estimate, where clocks and the cost of a call are known
+  std::vector<std::string> notes;  // of the engines, on what the file needs to run
   std::vector<target::ParetoPoint> pareto;  // what the regions can do with how much SRAM
   Peak peak;
   std::vector<Buffer> buffers;
@@ -133,7 +137,7 @@ struct CompileReport {
 
 struct Compiled {
   Bytes pte;
-  ir::Graph integer_graph;  // what the program means, before lowering
+  ir::Graph integer_graph;  // what the program means, in its engines' arithmetic, before lowering
   target::Lowered lowered;
   std::shared_ptr<const target::Part> part;
   std::vector<partition::Region> regions;  // which the lowered graph's delegates are

@@ -30,7 +30,9 @@ Status compile_all(std::span<const partition::Region> regions, const target::Eng
   lowered->delegates.clear();
   for (const partition::Region& region : regions) {
     const target::EngineUse& use = *region.engine;
-    THIMBLE_TRY(target::Delegate delegate, use.engine->compile(region.graph, use, options));
+    target::EngineOptions own = options;
+    own.states = region.states;
+    THIMBLE_TRY(target::Delegate delegate, use.engine->compile(region.graph, use, own));
     if (use.engine->finish != nullptr) {
       THIMBLE_CHECK(use.engine->finish(options.vendor, delegate));
     }
@@ -68,6 +70,10 @@ Result<emit::Schedule> smallest(std::span<const partition::Region> regions, int6
       scratch, sram_bytes);
 }
 
+std::string_view delegates_engine(const std::vector<target::Delegate>& delegates) {
+  return delegates.empty() ? std::string_view() : delegates[0].engine;
+}
+
 }  // namespace
 
 Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options) {
@@ -90,18 +96,19 @@ void note_engine_off(const OffNodes& off, CompileReport* report) {
 }
 
 Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& part,
-                                 const OffNodes& off) {
+                                 const OffNodes& off, bool keep_small) {
   if (part.engines.empty()) {
     partition::Partition whole;
     whole.graph = graph;
     return whole;
   }
-  std::vector<std::string> keep_off;
+  partition::Choices choices;
+  choices.keep_small = keep_small;
   for (const ir::Op& op : graph.ops()) {
     const auto found = off.find(op.source.node);
-    keep_off.push_back(found == off.end() ? "" : found->second);
+    choices.keep_off.push_back(found == off.end() ? "" : found->second);
   }
-  return partition::partition(graph, part.engines, keep_off);
+  return partition::partition(graph, part.engines, choices);
 }
 
 Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
@@ -181,6 +188,27 @@ std::optional<int64_t> sum_cycles(const std::vector<target::Delegate>& delegates
     sum = sum.value_or(0) + *delegate.cycles;
   }
   return sum;
+}
+
+void note_delegates(const std::vector<target::Delegate>& delegates, CompileReport* report) {
+  report->npu_calls = static_cast<int64_t>(delegates.size());
+  double time_us = 0, core_mhz = 0;
+  bool known = !delegates.empty();
+  for (const target::Delegate& delegate : delegates) {
+    known = known && delegate.clock_mhz > 0 && delegate.cycles.has_value();
+    if (known) {
+      time_us += delegate.call_us + static_cast<double>(*delegate.cycles) / delegate.clock_mhz;
+    }
+    core_mhz = delegate.clock_mhz;  // of one part, whose core has the same clock
+    const bool said = std::ranges::find(report->notes, delegate.note) != report->notes.end();
+    if (!delegate.note.empty() && !said) report->notes.push_back(delegate.note);
+  }
+  for (const OpReport& op : report->ops) {
+    if (op.cycles || op.engine == delegates_engine(delegates)) continue;
+    known = known && op.instructions.has_value();
+    if (known) time_us += static_cast<double>(*op.instructions) / core_mhz;
+  }
+  if (known) report->time_us = time_us;
 }
 
 }  // namespace thimble::driver

@@ -24,7 +24,7 @@ void note_engine_off(const OffNodes& off, CompileReport* report);
 
 /// `part` must outlive the regions.
 [[nodiscard]] Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& part,
-                                               const OffNodes& off);
+                                               const OffNodes& off, bool keep_small);
 
 /// Fills lowered->delegates and plans the arena: in options.sram_bytes if they are given and the
 /// regions can be made small enough.
@@ -42,5 +42,9 @@ void note_engines(const ir::Graph& integer, std::span<const std::string> why_not
                   std::span<const RowOp> rows, CompileReport* report);
 
 [[nodiscard]] std::optional<int64_t> sum_cycles(const std::vector<target::Delegate>& delegates);
+
+/// What the regions' engines have to say, and an estimate of the time of a run, from the rows of
+/// the operators.
+void note_delegates(const std::vector<target::Delegate>& delegates, CompileReport* report);
 
 }  // namespace thimble::driver

@@ -255,6 +255,13 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   if (report.npu_cycles) {
     text += fmt::format("  {} cycles of the NPU, an estimate\n", with_commas(*report.npu_cycles));
   }
+  if (report.time_us) {
+    text += fmt::format(
+        "  {:.0f} us a run, an estimate: cycles of the NPU, {} call{} of it, one "
+        "instruction of the core a cycle\n",
+        *report.time_us, report.npu_calls, report.npu_calls == 1 ? "" : "s");
+  }
+  for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", note);
   for (const target::ParetoPoint& point : report.pareto) {
     text += fmt::format("  {:>13} B of SRAM: {:>15} cycles\n", with_commas(point.sram_bytes),
                         with_commas(point.cycles));
@@ -357,6 +364,9 @@ std::string json_report(const CompileReport& report) {
     json["pareto"].push_back({{"sram_bytes", point.sram_bytes}, {"cycles", point.cycles}});
   }
   json["npu_cycles"] = report.npu_cycles ? Json(*report.npu_cycles) : Json(nullptr);
+  json["npu_calls"] = report.npu_calls;
+  json["time_us"] = report.time_us ? Json(*report.time_us) : Json(nullptr);
+  json["notes"] = report.notes;
   json["parameters"] = report.parameters;
   json["inputs"] = to_json(report.inputs);
   json["outputs"] = to_json(report.outputs);

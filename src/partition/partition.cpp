@@ -1,6 +1,7 @@
 #include "partition/partition.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <queue>
 #include <set>
@@ -25,12 +26,16 @@ bool is_float_edge(const Op& op) {
 
 class Cutter {
  public:
-  Cutter(const ir::Graph& graph, std::span<const target::EngineUse> engines)
+  Cutter(const ir::Graph& graph, std::span<const target::EngineUse> engines, bool keep_small)
       : graph_(graph),
         engines_(engines),
+        keep_small_(keep_small),
         producers_(graph.producers()),
         engine_(graph.ops().size(), kCpu),
-        reasons_(graph.ops().size()) {}
+        reasons_(graph.ops().size()) {
+    const auto consumers = graph.consumers();
+    for (const Op& op : graph.ops()) readers_.push_back(consumers[static_cast<size_t>(op.output)]);
+  }
 
   void ask(std::span<const std::string> keep_off) {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
@@ -71,7 +76,7 @@ class Cutter {
       find_regions();
       bool changed = false;
       for (const auto& [key, ops] : regions_) {
-        const std::string reason = why_not(ops);
+        const std::string reason = why_not(ops, engines_[static_cast<size_t>(key.second)]);
         if (reason.empty()) continue;
         changed = true;
         for (const int op : ops) {
@@ -117,11 +122,28 @@ class Cutter {
         const auto p = static_cast<size_t>(producer);
         level[i] = std::max(level[i], level[p] + (engine_[p] != engine_[i] ? 1 : 0));
       }
+    }
+    raise(&level);
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
       if (engine_[i] != kCpu) regions_[{level[i], engine_[i]}].push_back(static_cast<int>(i));
     }
   }
 
-  std::string why_not(const std::vector<int>& ops) const {
+  /// An operator of an engine that nobody reads before a later level belongs to that: what reads a
+  /// state or an input of its own stands with those who read the result.
+  void raise(std::vector<int>* level) const {
+    for (size_t i = graph_.ops().size(); i-- > 0;) {
+      if (engine_[i] == kCpu || readers_[i].empty()) continue;
+      int latest = std::numeric_limits<int>::max();
+      for (const int reader : readers_[i]) {
+        const auto r = static_cast<size_t>(reader);
+        latest = std::min(latest, (*level)[r] - (engine_[r] == engine_[i] ? 0 : 1));
+      }
+      (*level)[i] = std::max((*level)[i], latest);
+    }
+  }
+
+  std::string why_not(const std::vector<int>& ops, const target::EngineUse& engine) const {
     int64_t steps = 0;
     bool computes = false;
     for (const int index : ops) {
@@ -130,7 +152,14 @@ class Cutter {
       steps += ir::work_of(graph_, op);
     }
     if (!computes) return "the region would only move data: cheaper on the CPU";
-    if (steps >= kDispatchSteps || all_there_is(ops)) return "";
+    const bool whatever_it_costs = keep_small_ || all_there_is(ops);
+    if (engine.engine->declines != nullptr) {
+      auto region = content(ops, engine);
+      if (!region.ok()) return region.error().message;
+      return engine.engine->declines(region->graph, engine, whatever_it_costs);
+    }
+    if (whatever_it_costs) return "";
+    if (steps >= kDispatchSteps) return "";
     return fmt::format("the region does {} steps, a dispatch costs {}: cheaper on the CPU", steps,
                        kDispatchSteps);
   }
@@ -185,13 +214,23 @@ class Cutter {
     return order;
   }
 
+  /// A region with the values of the whole graph that it reads.
+  struct Content {
+    ir::Graph graph;
+    std::vector<ValueId> border;
+  };
+  Result<Content> content(const std::vector<int>& ops, const target::EngineUse& engine) const;
+  [[nodiscard]] std::vector<std::pair<size_t, size_t>> states_of(
+      const std::vector<ValueId>& border, const std::vector<ValueId>& results) const;
   Result<Region> build(const std::vector<int>& ops, const target::EngineUse& engine, int index,
                        ir::Rewriter* outside);
   bool read_outside(ValueId value, const std::set<int>& inside) const;
 
   const ir::Graph& graph_;
   std::span<const target::EngineUse> engines_;
+  bool keep_small_;
   std::vector<int> producers_;
+  std::vector<std::vector<int>> readers_;  // by operator
   std::vector<int> engine_;
   std::vector<std::string> reasons_;
   std::map<Key, std::vector<int>> regions_;
@@ -220,16 +259,12 @@ bool Cutter::read_outside(ValueId value, const std::set<int>& inside) const {
   return false;
 }
 
-Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUse& engine,
-                             int index, ir::Rewriter* outside) {
+Result<Cutter::Content> Cutter::content(const std::vector<int>& ops,
+                                        const target::EngineUse& engine) const {
   const bool channels_last = engine.engine->channels_last && has_window(graph_, ops);
   const std::set<int> inside(ops.begin(), ops.end());
-  Region region;
-  region.engine = &engine;
-  region.ops = ops;
-  region.graph.name = fmt::format("{}_{}", graph_.name, index);
+  Content region;
   std::map<ValueId, ValueId> mapped;
-  std::vector<ValueId> border;
   for (const int number : ops) {
     const Op& op = graph_.ops()[static_cast<size_t>(number)];
     std::vector<ValueId> inputs;
@@ -242,7 +277,7 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUs
           ir::Type type = value.type;
           type.dim_order = border_order(type, channels_last);
           mapped[input] = region.graph.add_input(value.name, type);
-          border.push_back(input);
+          region.border.push_back(input);
         }
       }
       inputs.push_back(input == ir::kNoValue ? input : mapped[input]);
@@ -254,6 +289,36 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUs
                                                     {result.name, order, result.type.quant}));
     if (leaves) region.graph.add_output(mapped[op.output]);
   }
+  return region;
+}
+
+std::vector<std::pair<size_t, size_t>> Cutter::states_of(
+    const std::vector<ValueId>& border, const std::vector<ValueId>& results) const {
+  std::vector<std::pair<size_t, size_t>> pairs;
+  for (const ir::State& state : graph_.states()) {
+    const auto input = std::ranges::find(border, state.value);
+    const auto output = std::ranges::find(results, state.next);
+    if (input == border.end() || output == results.end()) continue;
+    pairs.emplace_back(input - border.begin(), output - results.begin());
+  }
+  return pairs;
+}
+
+Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUse& engine,
+                             int index, ir::Rewriter* outside) {
+  const bool channels_last = engine.engine->channels_last && has_window(graph_, ops);
+  const std::set<int> inside(ops.begin(), ops.end());
+  THIMBLE_TRY(Content made, content(ops, engine));
+  const std::vector<ValueId>& border = made.border;
+  Region region;
+  region.engine = &engine;
+  region.ops = ops;
+  region.graph = std::move(made.graph);
+  region.graph.name = fmt::format("{}_{}", graph_.name, index);
+  if (engine.engine->adapt != nullptr) {
+    THIMBLE_TRY(region.graph, engine.engine->adapt(region.graph, engine));
+  }
+  std::vector<ValueId> results;
   int output = 0;
   for (const int number : ops) {
     const Op& op = graph_.ops()[static_cast<size_t>(number)];
@@ -264,22 +329,24 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUs
                              {"type", static_cast<int64_t>(result.type.dtype)},
                              {"shape", result.type.shape},
                              {"nhwc", int64_t{channels_last ? 1 : 0}}};
-    THIMBLE_TRY(const ValueId made,
+    THIMBLE_TRY(const ValueId call,
                 outside->to().add(
                     OpKind::delegate, outside->map(border), attrs, op.source,
                     {result.name, border_order(result.type, channels_last), result.type.quant}));
-    outside->set(op.output, made);
+    outside->set(op.output, call);
+    results.push_back(op.output);
   }
+  region.states = states_of(border, results);
   return region;
 }
 
 }  // namespace
 
 Result<Partition> partition(const ir::Graph& graph, std::span<const target::EngineUse> engines,
-                            std::span<const std::string> keep_off) {
-  assert(keep_off.empty() || keep_off.size() == graph.ops().size());
-  Cutter cutter(graph, engines);
-  cutter.ask(keep_off);
+                            const Choices& choices) {
+  assert(choices.keep_off.empty() || choices.keep_off.size() == graph.ops().size());
+  Cutter cutter(graph, engines, choices.keep_small);
+  cutter.ask(choices.keep_off);
   cutter.settle();
   return cutter.cut();
 }

@@ -4,7 +4,8 @@
 // Every operator asks the engines in the part's order; the first that can run it gets it. An
 // operator's level counts how often the road to it changes engine; the operators of one engine and
 // one level are a region. Regions are convex by that: a road that leaves one comes back at a higher
-// level at the earliest, so running a region in one piece never waits for itself.
+// level at the earliest, so running a region in one piece never waits for itself. An operator whose
+// readers all have a later level of its engine takes that one.
 //
 // A region that only moves data, or does less than its dispatch costs, goes back to the CPU, unless
 // it is all there is. Each operator that is not on the part's first engine has a reason. Tested by
@@ -23,7 +24,9 @@ namespace thimble::partition {
 struct Region {
   const target::EngineUse* engine = nullptr;
   ir::Graph graph;       // inputs and outputs as its `delegate` operators list them
-  std::vector<int> ops;  // of the whole graph, by operator of `graph`
+  std::vector<int> ops;  // of the whole graph; `graph` may say them in the engine's own arithmetic
+  /// Inputs that are states of the whole graph, with the output that each becomes.
+  std::vector<std::pair<size_t, size_t>> states;
 };
 
 struct Partition {
@@ -33,10 +36,13 @@ struct Partition {
   std::vector<std::string> reasons;  // likewise; empty: on the first engine
 };
 
-/// `keep_off` says for each operator of `graph`, if it is not empty, why no engine may have it.
+struct Choices {
+  std::vector<std::string> keep_off;  // by operator, if not empty: why no engine may have it
+  bool keep_small = false;            // regions that do not pay stay on their engine
+};
 [[nodiscard]] Result<Partition> partition(const ir::Graph& graph,
                                           std::span<const target::EngineUse> engines,
-                                          std::span<const std::string> keep_off = {});
+                                          const Choices& choices = {});
 
 /// The whole graph again, with each `delegate` of `graph` in the words of its region: what the
 /// evaluator can judge.

@@ -145,11 +145,25 @@ class Quantizer {
 
   /// Linears whose weights may have one scale get it.
   Status simplify(Variant& trial, QuantReport& report) const {
+    if (spec_.linear_weights == LinearWeights::kPerTensor) return simplify_all(trial, report);
     if (!samples_ || spec_.linear_weights != LinearWeights::kPerTensorIfClose) return ok();
     THIMBLE_TRY(
         trial.decisions.per_tensor,
         close_per_tensor_linears(graph_, trial.plan, trial.decisions, *samples_, options_.io,
                                  options_.threads, spec_.per_tensor_tolerance_db));
+    report.per_tensor_linears = static_cast<int>(trial.decisions.per_tensor.size());
+    if (trial.decisions.per_tensor.empty()) return ok();
+    THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
+    return ok();
+  }
+
+  Status simplify_all(Variant& trial, QuantReport& report) const {
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
+      const Op& op = graph_.ops()[i];
+      const bool own =
+          op.kind == ir::OpKind::linear && !roles_.pins.constants.contains(op.inputs[1]);
+      if (own) trial.decisions.per_tensor.insert(i);
+    }
     report.per_tensor_linears = static_cast<int>(trial.decisions.per_tensor.size());
     if (trial.decisions.per_tensor.empty()) return ok();
     THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));

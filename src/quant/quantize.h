@@ -29,8 +29,9 @@
 namespace thimble::quant {
 
 /// How the weights of linear may be held. Some kernels have one multiplier for all channels:
-/// with kPerTensorIfClose such weights are used wherever they cost little accuracy.
-enum class LinearWeights : uint8_t { kPerChannel, kPerTensorIfClose };
+/// with kPerTensorIfClose such weights are used wherever they cost little accuracy. On an NPU for
+/// which single multipliers cost a multiple, kPerTensor. What PyTorch quantized stays as it is.
+enum class LinearWeights : uint8_t { kPerChannel, kPerTensorIfClose, kPerTensor };
 
 /// What the target asks for.
 struct QuantSpec {

@@ -1,6 +1,7 @@
 // The explicit lists of targets and engines: no registration by static initialisation.
 
 #include "npu/ethos_u/isa/config.h"
+#include "target/axon/engine.h"
 #include "target/cortex_m/cortex_m.h"
 #include "target/ethos_u/engine.h"
 #include "target/target.h"
@@ -17,6 +18,7 @@ const std::vector<EngineName>& all_engines() {
     for (const thimble::ethos_u::Config& config : thimble::ethos_u::kConfigs) {
       engines.push_back({config.name, &ethos_u::kEngine});
     }
+    engines.push_back({"axon", &axon::kEngine});
     return engines;
   }();
   return kEngines;

@@ -100,6 +100,9 @@ struct Delegate {
   std::vector<DelegateIo> inputs, outputs;
   std::vector<DelegateRow> rows;
   std::optional<int64_t> cycles;  // an estimate
+  double call_us = 0;             // what one call costs beside them, if that is known
+  double clock_mhz = 0;           // of the engine; 0: not known
+  std::string note;               // what everybody who compiles for it has to know
 };
 
 /// The graph's states are settled (target/state.h): each becomes itself, or what one call makes.
@@ -154,11 +157,11 @@ struct EngineUse {
 
 /// Tools of an engine's vendor that the user has, and what they shall make.
 struct VendorTools {
-  std::string form;                  // "program", "header"; empty: nothing
-  std::filesystem::path folder;      // of the tools; empty: not given
-  std::filesystem::path helper;      // the program of ours that calls them
+  std::string form;              // "program", "header"; empty: nothing
+  std::filesystem::path folder;  // of the tools; empty: not given
+  std::filesystem::path helper;  // the program of ours that calls them
   std::chrono::seconds time_limit{300};
-  std::string model;                 // what the user calls the model
+  std::string model;  // what the user calls the model
 };
 
 struct EngineOptions {
@@ -166,6 +169,14 @@ struct EngineOptions {
   bool smallest = false;              // memory before speed
   bool weights_apart = false;         // constants as data of the file that the payload names
   VendorTools vendor;
+  /// The region's inputs that hold a state, each with the output that it becomes.
+  std::vector<std::pair<size_t, size_t>> states;
+};
+
+/// How an engine would have the float graph quantized.
+struct QuantWishes {
+  bool linear_per_tensor = false;  // one scale for all weights of a linear
+  bool narrow_softmax = false;     // int8 even at the end
 };
 
 /// A schedule of a region: none of a list is worse than another in both numbers.
@@ -187,6 +198,14 @@ struct Engine {
   /// From least SRAM to most; null: the engine has one schedule only.
   Result<std::vector<ParetoPoint>> (*pareto)(const ir::Graph& region,
                                              const EngineUse& use) = nullptr;
+  /// The region in the engine's own arithmetic, with the same inputs and outputs: what the
+  /// evaluator then judges. Null: the integer graph's is the engine's.
+  Result<ir::Graph> (*adapt)(const ir::Graph& region, const EngineUse& use) = nullptr;
+  /// Why the region is not worth a call, or cannot be one; empty: it is. Null: the partition
+  /// judges.
+  std::string (*declines)(const ir::Graph& region, const EngineUse& use,
+                          bool whatever_it_costs) = nullptr;
+  const QuantWishes* wishes = nullptr;  // null: none
   /// What the vendor's tools make of a compiled region, in its place; null: there are none.
   Status (*finish)(const VendorTools& tools, Delegate& delegate) = nullptr;
 };

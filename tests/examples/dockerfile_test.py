@@ -25,7 +25,8 @@ def main():
             wrong += [f"COPY {word}: no such file" for word in words[:-1] if not (source / word).exists()]
             wrong += [f"COPY {word}: the SDK is mounted" for word in words if "sdk" in word.lower()]
         if name == "RUN":
-            wrong += [f"RUN names {word}, which is in cmake/packages.txt" for word in words if word in listed]
+            installs = " ".join(re.findall(r"apt-get install ([^&;]*)", rest)).split()
+            wrong += [f"RUN installs {word}, which is in cmake/packages.txt" for word in installs if word in listed]
     runs = [rest for name, rest in found if name == "RUN"]
     if not any(run.endswith("cmake/install-packages.sh") for run in runs):
         wrong.append("nothing runs cmake/install-packages.sh")

@@ -9,3 +9,12 @@ thimble_test(axon_list_test
     ${CMAKE_CURRENT_LIST_DIR}/axon_sample.cpp
   DEPS thimble_axon_model thimble_base
   LABELS unit)
+# The delegate that runs them, in whole files.
+thimble_test(axon_delegate_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/axon_delegate_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_list.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_sample.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
+  DEPS thimble_hostrun
+  LABELS unit)

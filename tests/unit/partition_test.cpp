@@ -120,7 +120,7 @@ TEST(Partition, ARegionNeverWaitsForItself) {
 TEST(Partition, WhatTheUserKeepsOffStaysOff) {
   const std::vector<target::EngineUse> engines = {{&kTableless, "npu", "", "", {}}};
   const std::vector<std::string> keep_off = {"", "", "", "--engine-off qmul"};
-  const auto split = partition(diamond(), engines, keep_off);
+  const auto split = partition(diamond(), engines, {keep_off, false});
   ASSERT_TRUE(split.ok());
   EXPECT_EQ(split->region_of, (std::vector<int>{0, -1, 0, -1}));
   EXPECT_EQ(split->reasons[3], "--engine-off qmul");

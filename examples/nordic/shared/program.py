@@ -9,7 +9,7 @@ from . import arrays
 
 ROOT = Path(__file__).resolve().parents[3]
 NORDIC = ROOT / "examples" / "nordic"
-TARGET = "cortex-m33"
+TARGET = "nrf54lm20b"
 
 
 class Failed(Exception):
@@ -48,7 +48,7 @@ class Run:
 
 @dataclass
 class Compiled:
-    """A network of this folder, compiled."""
+    """A network of this folder, compiled; `model` is one that PyTorch quantized and that needs no calibration data."""
 
     thimble: Path
     name: str
@@ -56,22 +56,24 @@ class Compiled:
     target: str
     io: str = "float"
     options: tuple = ()
+    model: str = ""
     report: dict = field(init=False)
     pte: Path = field(init=False)
 
     def __post_init__(self):
         self.folder.mkdir(parents=True, exist_ok=True)
-        model = NORDIC / self.name
-        stem = "-".join([self.name, self.target, *(word.strip("-") for word in self.options)])
-        self.pte = self.folder / f"{stem}.pte"
-        self.report = command(self.thimble, "compile", model / f"{self.name}.pt2", "--target", self.target, "--calibrate",
-                              model / "calibrate.npz", "--io", self.io, *self.options, "-o", self.pte)
+        source, model = NORDIC / self.name, self.model or self.name
+        self.pte = self.folder / f"{'-'.join([model, self.target, *(word.strip('-') for word in self.options)])}.pte"
+        calibrate = [] if self.model else ["--calibrate", source / "calibrate.npz"]
+        self.report = command(self.thimble, "compile", source / f"{model}.pt2", "--target", self.target, *calibrate, "--io",
+                              self.io, *self.options, "--emit", "pte,ir", "-o", self.pte)
 
     def run(self, x: arrays.Array, on: str = "host", profile: bool = False) -> Run:
-        """A call with each sample of `x`, one after the other."""
+        """A call with each sample of `x`, one after the other. The evaluator runs the integer graph, all others the file."""
         arrays.save(self.folder / "x.npy", encoded(x, self.report["inputs"][0]))
         out = self.folder / f"out-{on}"
-        answer = command(self.thimble, "run", self.pte, "--input", self.folder / "x.npy", "--steps", "--on", on, "--output",
+        program = self.pte.with_suffix(".ir") if on == "eval" else self.pte
+        answer = command(self.thimble, "run", program, "--input", self.folder / "x.npy", "--steps", "--on", on, "--output",
                          out, *(["--profile"] if profile else []))
         outputs = [decoded(arrays.load(out / f"output_{i}.npy"), port) for i, port in enumerate(self.report["outputs"])]
         return Run(outputs, [output["sha256"] for output in answer["outputs"]], answer)

@@ -1,12 +1,25 @@
 /* Which of four states a motor is in, and how long the NPU took for it. */
+#include <zephyr/kernel.h>
+#include <zephyr/sys/printk.h>
+
 #include "app.h"
 #include "inputs.h"
 #include "multi_layer.h"
+#include "thimble_axon.h"
 
 static const char* const names[] = {"healthy", "unbalance", "looseness", "bearing"};
 
 static unsigned char memory[multi_layer_MEMORY_BYTES] __attribute__((aligned(16)));
 static thimble_model model;
+
+/* One delegate of the model. Its name ends in a hash of its content, its cycles are those of all
+ * calls. */
+static void print_row(void* user, const thimble_axon_counter* counter) {
+  (void)user;
+  uint32_t calls = counter->calls != 0 ? counter->calls : 1;
+  printk("%s: %u calls, %u cycles each\n", counter->name, (unsigned)counter->calls,
+         (unsigned)(counter->cycles / calls));
+}
 
 int main(void) {
   if (app_failed("init", thimble_init(&model, multi_layer_pte, multi_layer_pte_bytes,
@@ -14,5 +27,9 @@ int main(void) {
     return 1;
   }
   const app_samples samples = {inputs, sizeof inputs[0], labels, INPUT_COUNT};
-  return app_classify(&model, &samples, names);
+  if (app_classify(&model, &samples, names)) return 1;
+  thimble_axon_dump(&thimble_axon_npu, print_row, NULL);
+  thimble_axon_reset(&thimble_axon_npu, NULL);
+  printk("after reset: %u calls\n", (unsigned)thimble_axon_total(&thimble_axon_npu).calls);
+  return 0;
 }

@@ -1,0 +1,19 @@
+#pragma once
+// What layers cost on the NPU, in its cycles: laws fitted to single layers that the vendor's
+// performance model ran (docs/nordic-axon.md, "Costs"). Extensions run on the core and count
+// nothing here.
+
+#include <cstdint>
+
+#include "target/axon/network.h"
+
+namespace thimble::target::axon {
+
+inline constexpr double kClockMhz = 128;  // of NPU and core
+inline constexpr double kDispatchUs =
+    72;  // of one call: driver, lock, queue, power (65 to 72 measured)
+
+/// Not of layers whose result lies where its operand is.
+[[nodiscard]] int64_t cycles_of(const Layer& layer);
+
+}  // namespace thimble::target::axon

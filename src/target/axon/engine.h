@@ -1,0 +1,10 @@
+#pragma once
+// The Nordic AXON NPU as an engine of a part: form.h, lower.h, place.h, write.h in one call.
+
+#include "target/target.h"
+
+namespace thimble::target::axon {
+
+extern const Engine kEngine;
+
+}  // namespace thimble::target::axon
