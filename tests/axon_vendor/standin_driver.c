@@ -23,12 +23,14 @@ int nrf_axon_init_command_buffer_info(command_buffer *buffer, const word *words,
   return length >= 2 && words[0] == 0x5d000001 && words[1] == length ? 0 : -17;
 }
 
+#ifndef AXON_STANDIN_WITHOUT_PLATFORM
 bool nrf_axon_platform_reserve_for_user(void) {
   ++axon_standin.reserved;
   return true;
 }
 
 void nrf_axon_platform_free_reservation_from_user(void) { ++axon_standin.freed; }
+#endif
 
 /* The instruction at `at`; its length, or 0. */
 static uint32_t step(const word *at) {
