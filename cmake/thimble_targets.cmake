@@ -1,6 +1,6 @@
-# With THIMBLE_FAST_BUILD: the standard and third-party headers that most host sources include are parsed
-# once for the libraries, and once more, with GoogleTest, for the tests. No header of ours is among
-# them. Device code is compiled as it is everywhere.
+# With THIMBLE_FAST_BUILD: the standard and third-party headers that most host sources include are
+# parsed once for the libraries, and once more, with GoogleTest, for the tests. No header of ours is
+# among them. Device code is compiled as it is everywhere.
 if(THIMBLE_FAST_BUILD)
   find_package(fmt REQUIRED)
   find_package(GTest REQUIRED)
@@ -17,13 +17,13 @@ if(THIMBLE_FAST_BUILD)
   target_precompile_headers(thimble_precompiled_tests PRIVATE ${precompiled_headers} <gtest/gtest.h>)
 endif()
 
-# The precompiled headers of OWNER, which were compiled with {fmt}'s options.
+# The precompiled headers of OWNER, which were compiled with {fmt}'s options; not for device code.
 function(thimble_precompiled name owner)
-  if(THIMBLE_FAST_BUILD)
+  if(THIMBLE_FAST_BUILD AND NOT device_code)
     target_link_libraries(${name} PRIVATE fmt::fmt)
     target_precompile_headers(${name} REUSE_FROM ${owner})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-      # ccache asks for the first; without the second, other macros would end the build, not slow it.
+      # ccache asks for the first; without the second, other macros would end the build.
       target_compile_options(${name} PRIVATE -fpch-preprocess -Wno-error=invalid-pch)
     endif()
   endif()
@@ -45,13 +45,10 @@ endfunction()
 
 # thimble_device_library(NAME DEPS...): as above, with the rules of device code.
 function(thimble_device_library name)
+  set(device_code ON)
   thimble_library(${name} ${ARGN})
   get_target_property(type ${name} TYPE)
-  if(type STREQUAL "INTERFACE_LIBRARY")
-    return()
-  endif()
-  set_target_properties(${name} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
-  if(NOT MSVC)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY" AND NOT MSVC)
     target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti)
   endif()
 endfunction()
