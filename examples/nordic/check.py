@@ -61,7 +61,7 @@ def check(name: str, what: str, thimble: Path, target: str, out: Path) -> Checke
     digest = runs["host"].hashes[0][:16]
     found.lines.append(f"evaluator, host and emulated Cortex-M33 agree on {few.shape[0]} calls: sha256 {digest}...")
     took = estimate(compiled.report, runs["qemu"].answer)
-    core = Compiled(thimble, name, out, CORE, example.io, model=form.model)
+    core = Compiled(thimble, name, out, CORE, example.io, (), form.model)
     alone = estimate(core.report, core.run(few, "qemu", profile=True).answer)
     found.lines += [f"estimate {took}", f"the Cortex-M33 alone: {alone.us:.0f} us",
                     f"wanted: at most {example.wanted_us} us; the pull request measured {example.request_us} us"]

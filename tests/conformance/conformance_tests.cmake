@@ -45,3 +45,10 @@ thimble_test(ethos_u_ops_test
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_shapes.cpp
   DEPS test_runs test_ethos_u_programs thimble_target thimble_emit thimble_eval thimble_runtime thimble_ethos_u_sim
   LABELS conformance)
+thimble_test(axon_ops_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/axon_ops_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_cases.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
+  DEPS thimble_target thimble_eval thimble_axon_model
+  LABELS conformance)

@@ -4,20 +4,21 @@
 usage: nordic_test.py SOURCE_DIR THIMBLE NAME
 
 1. the float graph computes what PyTorch did (golden.npz)
-2. check.py: compiled, run by the evaluator, this machine and the emulated Cortex-M33, judged, timed
-3. the notebook runs from end to end
-4. the Zephyr application, built with a stand-in for Zephyr (tests/examples/zephyr), prints on the emulated board what
+2. the `thimble` commands of the README work as they stand there
+3. check.py: compiled, run by the evaluator, this machine and the emulated Cortex-M33, judged, timed
+4. the notebook runs from end to end
+5. the Zephyr application, built with a stand-in for Zephyr (tests/examples/zephyr), prints on the emulated board what
    the README says; only microseconds may differ
 """
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
 from app_test import run, serial_output
+from nordic_application import build
 
 SOURCE, THIMBLE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 NAME = sys.argv[3]
@@ -39,6 +40,15 @@ def check_golden(folder):
     assert difference < GOLDEN_DIFFERENCE_MAX, f"{difference} from what PyTorch computed"
 
 
+def check_commands(folder):
+    (folder / "examples").symlink_to(SOURCE / "examples")
+    text = (EXAMPLE / "README.md").read_text().replace("\\\n", " ")
+    commands = re.findall(r"^    thimble (.*)$", text, re.M)
+    assert commands, "the README tells no command"
+    for command in commands:
+        run(THIMBLE, *command.split(), cwd=folder, stdout=subprocess.DEVNULL)
+
+
 def expected_output(variant):
     """What the README says that the board prints: the fenced blocks behind `Expected output`."""
     blocks = re.findall(r"^Expected output[^\n]*\n+```\n(.*?)^```$", (EXAMPLE / "README.md").read_text(), re.M | re.S)
@@ -50,14 +60,10 @@ def without_times(text):
 
 
 def check_application(folder, variant, options):
-    build = folder / f"app{variant}"
-    launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")] if shutil.which("ccache") else []
-    anywhere = {**os.environ, "CCACHE_NOHASHDIR": "1"}  # the runtime is the same in every application
-    run("cmake", "-S", EXAMPLE, "-B", build, "-G", "Ninja", f"-DZephyr_DIR={SOURCE}/tests/examples/zephyr", "-DCORE=cortex-m33",
-        f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/examples/app/arm-none-eabi.cmake", f"-DTHIMBLE_PROGRAM={THIMBLE}",
-        f"-DNORDIC_TARGET={TARGET}", *launcher, *options, stdout=subprocess.DEVNULL)
-    run("cmake", "--build", build, stdout=subprocess.DEVNULL, env=anywhere)
-    printed = serial_output("mps2-an505", build / "zephyr.elf")
+    image = build(SOURCE, THIMBLE, EXAMPLE, folder / f"app{variant}",
+                  [f"-DNORDIC_TARGET={TARGET}", "-DNORDIC_AXON=layers", "-DSTANDIN_CONFIG=CONFIG_THIMBLE_NORDIC_AXON_MODEL=y",
+                   *options])
+    printed = serial_output("mps2-an505", image)
     wanted = expected_output(variant) + "END ok\n"
     assert without_times(printed) == without_times(wanted), f"printed:\n{printed}\nthe README says:\n{wanted}"
     print(printed)
@@ -67,6 +73,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         check_golden(folder)
+        check_commands(folder)
         run(sys.executable, NORDIC / "check.py", NAME, "--thimble", THIMBLE, "--out", folder)
         run(sys.executable, NORDIC / "shared/notebook.py", EXAMPLE / "walkthrough.ipynb", env={**os.environ, "THIMBLE": str(THIMBLE)},
             stdout=subprocess.DEVNULL)
