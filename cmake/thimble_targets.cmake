@@ -4,7 +4,8 @@
 if(THIMBLE_FAST_BUILD)
   find_package(fmt REQUIRED)
   find_package(GTest REQUIRED)
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/precompiled.cpp CONTENT "// No source of its own.\n")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/precompiled.cpp
+       CONTENT "// No source of its own.\n")
   set(precompiled_headers <algorithm> <array> <cmath> <cstdint> <cstring> <filesystem> <functional>
       <limits> <map> <memory> <numeric> <optional> <set> <span> <string> <string_view> <tuple>
       <unordered_map> <utility> <variant> <vector> <fmt/format.h>)
@@ -13,8 +14,10 @@ if(THIMBLE_FAST_BUILD)
   target_precompile_headers(thimble_precompiled PRIVATE ${precompiled_headers})
   # An executable, like those that use it: position independence is compiled in.
   add_executable(thimble_precompiled_tests ${CMAKE_BINARY_DIR}/generated/precompiled.cpp)
-  target_link_libraries(thimble_precompiled_tests PRIVATE thimble_options fmt::fmt GTest::gtest_main)
-  target_precompile_headers(thimble_precompiled_tests PRIVATE ${precompiled_headers} <gtest/gtest.h>)
+  target_link_libraries(thimble_precompiled_tests PRIVATE thimble_options fmt::fmt
+                                                          GTest::gtest_main)
+  target_precompile_headers(thimble_precompiled_tests PRIVATE ${precompiled_headers}
+                             <gtest/gtest.h>)
 endif()
 
 # The precompiled headers of OWNER, which were compiled with {fmt}'s options; not for device code.
