@@ -13,9 +13,6 @@ string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
 option(THIMBLE_TESTS "Build the tests" ON)
-# Precompiled headers for host code, and tests at -O1. Off by default: ccache keeps such objects only
-# with CCACHE_SLOPPINESS=pch_defines,time_macros.
-option(THIMBLE_FAST_BUILD "Build from nothing in less time" OFF)
 option(THIMBLE_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
 add_library(thimble_options INTERFACE)

@@ -1,9 +1,8 @@
 """Every header compiles by itself, so that the order of includes never matters.
 
-usage: headers.py --compiler CXX [--include DIR]... [--cache FILE] [--precompiled]
+usage: headers.py --compiler CXX [--include DIR]... [--cache FILE]
 
-A header that some source includes first has been compiled by itself already, with that source; with
---precompiled, only if that source is device code, as host code had precompiled headers before it. The
+A header that some source includes first has been compiled by itself already, with that source. The
 others are compiled here. The cache holds one line per header that compiled: a hash of its text and of all of ours that it
 includes. Kernels for other instruction sets need the cross compiler and are left to its build.
 """
@@ -21,7 +20,6 @@ from tidy import ROOT, tracked_files
 
 INCLUDE_FOLDERS = ["", "src", "runtime/include", "tests/unit", "tests/conformance", "tests/kernels"]
 LEFT_OUT = re.compile(r"^(examples/|kernels/(dsp|mve)/|benchmarks/)")
-DEVICE = re.compile(r"^(numerics|kernels|runtime|npu/[^/]+/sim|npu/axon)/")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.M)
 
 
@@ -32,11 +30,11 @@ def find(name, beside):
     return None
 
 
-def first_includes(files, sources):
-    """Headers that begin a source whose name matches."""
+def first_includes(files):
+    """Headers that begin a source."""
     first = set()
     for name in files:
-        if name.endswith(".cpp") and sources.match(name) and not LEFT_OUT.match(name):
+        if name.endswith(".cpp") and not LEFT_OUT.match(name):
             path = ROOT / name
             match = INCLUDE.search(path.read_text())
             header = match and find(match.group(1), path.parent)
@@ -72,14 +70,13 @@ def main():
     parser.add_argument("--compiler", default="c++")
     parser.add_argument("--include", action="append", default=[])
     parser.add_argument("--cache", type=pathlib.Path)
-    parser.add_argument("--precompiled", action="store_true")
     options = parser.parse_args()
 
     cached = set()
     if options.cache and options.cache.exists():
         cached = set(options.cache.read_text().split())
     files = tracked_files()
-    proved = first_includes(files, DEVICE if options.precompiled else re.compile(""))
+    proved = first_includes(files)
     headers = [p for p in files
                if p.endswith(".h") and p not in proved and not LEFT_OUT.match(p)]
     hashes = {header: content_hash(header, options.compiler) for header in headers}
