@@ -1,6 +1,7 @@
 #include "partition/partition.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <queue>
 #include <set>
@@ -31,7 +32,10 @@ class Cutter {
         keep_small_(keep_small),
         producers_(graph.producers()),
         engine_(graph.ops().size(), kCpu),
-        reasons_(graph.ops().size()) {}
+        reasons_(graph.ops().size()) {
+    const auto consumers = graph.consumers();
+    for (const Op& op : graph.ops()) readers_.push_back(consumers[static_cast<size_t>(op.output)]);
+  }
 
   void ask(std::span<const std::string> keep_off) {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
@@ -118,7 +122,24 @@ class Cutter {
         const auto p = static_cast<size_t>(producer);
         level[i] = std::max(level[i], level[p] + (engine_[p] != engine_[i] ? 1 : 0));
       }
+    }
+    raise(&level);
+    for (size_t i = 0; i < graph_.ops().size(); ++i) {
       if (engine_[i] != kCpu) regions_[{level[i], engine_[i]}].push_back(static_cast<int>(i));
+    }
+  }
+
+  /// An operator of an engine that nobody reads before a later level belongs to that: what reads a
+  /// state or an input of its own stands with those who read the result.
+  void raise(std::vector<int>* level) const {
+    for (size_t i = graph_.ops().size(); i-- > 0;) {
+      if (engine_[i] == kCpu || readers_[i].empty()) continue;
+      int latest = std::numeric_limits<int>::max();
+      for (const int reader : readers_[i]) {
+        const auto r = static_cast<size_t>(reader);
+        latest = std::min(latest, (*level)[r] - (engine_[r] == engine_[i] ? 0 : 1));
+      }
+      (*level)[i] = std::max((*level)[i], latest);
     }
   }
 
@@ -209,6 +230,7 @@ class Cutter {
   std::span<const target::EngineUse> engines_;
   bool keep_small_;
   std::vector<int> producers_;
+  std::vector<std::vector<int>> readers_;  // by operator
   std::vector<int> engine_;
   std::vector<std::string> reasons_;
   std::map<Key, std::vector<int>> regions_;

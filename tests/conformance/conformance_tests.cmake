@@ -51,3 +51,10 @@ thimble_test(ethos_u_ops_test
     ${conformance_graphs}
   DEPS thimble_target thimble_emit thimble_eval thimble_runtime thimble_ethos_u_sim
   LABELS conformance)
+thimble_test(axon_ops_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/axon_ops_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_cases.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
+  DEPS thimble_target thimble_eval thimble_axon_model
+  LABELS conformance)

@@ -77,10 +77,10 @@ class Line {
     double low = -1e9, high = 1e9;
     for (int code = -128; code < std::min(x_zp_, 128); ++code) {
       const double found = at(code);
-      if (found <= min_ && found < y_zp_) continue;  // may be more than saturated
-      const double run = ratio_ * (x_zp_ - code);    // found = y_zp - slope * run
+      const double run = ratio_ * (x_zp_ - code);  // found = y_zp - slope * run
       low = std::max(low, (y_zp_ - found - kHalf) / run);
-      high = std::min(high, (y_zp_ - found + kHalf) / run);
+      // The lowest code may be a bound, and the line below it.
+      if (found > min_ || found >= y_zp_) high = std::min(high, (y_zp_ - found + kHalf) / run);
     }
     if (low > high) return std::nullopt;
     if (low <= 1 && high >= 1) return 1;

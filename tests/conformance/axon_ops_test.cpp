@@ -1,0 +1,447 @@
+// What the AXON takes and what it refuses, and that its layer lists compute what the evaluator
+// does, bit for bit.
+//
+//   THIMBLE_AXON_SEED=17 axon_ops_test --gtest_filter='*Random*'   repeats one network
+//   THIMBLE_AXON_SEEDS=5000                                        as many networks instead of 400
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <iostream>
+
+#include "axon_cases.h"
+#include "ir/print.h"
+
+namespace thimble {
+namespace {
+
+using ir::ValueId;
+using test::AxonNet;
+using Make = std::function<ValueId(AxonNet&)>;
+using Ints = std::vector<int64_t>;
+
+test::AxonOutcome outcome_of(const Make& make, uint64_t seed) {
+  AxonNet net(seed);
+  const ValueId y = make(net);
+  if (y == ir::kNoValue) return {false, "the case is no graph", 0, {}};
+  net.graph.add_output(y);
+  test::AxonOutcome outcome = test::run_axon(net.graph, seed);
+  if (!outcome.message.empty() && !outcome.refused) outcome.message += "\n" + ir::print(net.graph);
+  return outcome;
+}
+
+struct Limit {
+  std::string name;
+  Make accepted;
+  Make refused;
+  std::vector<std::string> words;  // of the refusal
+};
+
+void PrintTo(const Limit& limit, std::ostream* out) {
+  *out << limit.name;
+}
+
+Make linear(int64_t inputs, int64_t outputs) {
+  return [=](AxonNet& n) { return n.linear(n.input({1, inputs}), outputs); };
+}
+Make flattened(ir::Shape x, int64_t outputs) {
+  return [=](AxonNet& n) {
+    return n.linear(n.reshape(n.input(x), {1, ir::element_count(x)}), outputs);
+  };
+}
+Make conv(ir::Shape x, int64_t channels, Ints kernel, Ints stride = {1, 1},
+          Ints dilation = {1, 1}) {
+  return [=](AxonNet& n) {
+    return n.conv(n.input(x), channels, kernel, stride, {0, 0, 0, 0}, dilation);
+  };
+}
+Make depthwise(ir::Shape x, Ints kernel, Ints stride = {1, 1}, int64_t multiplier = 1) {
+  return [=](AxonNet& n) {
+    return n.depthwise(n.input(x), kernel, stride, {0, 0, 0, 0}, multiplier);
+  };
+}
+Make average(ir::Shape x, Ints kernel, Ints stride, Ints padding = {0, 0, 0, 0}) {
+  return [=](AxonNet& n) { return n.average_pool(n.input(x), kernel, stride, padding); };
+}
+Make maximum(ir::Shape x, Ints kernel, Ints stride, Ints padding = {0, 0, 0, 0}) {
+  return [=](AxonNet& n) { return n.max_pool(n.input(x), kernel, stride, padding); };
+}
+Make sum(ir::Shape a, ir::Shape b) {
+  return [=](AxonNet& n) {
+    const ValueId x = n.input(a);
+    return n.add(x, n.input(b));
+  };
+}
+Make product(ir::Shape a, ir::Shape b) {
+  return [=](AxonNet& n) {
+    const ValueId x = n.input(a);
+    return n.mul(x, n.input(b));
+  };
+}
+Make mean(ir::Shape x, Ints dims) {
+  return [=](AxonNet& n) { return n.mean(n.input(x), dims); };
+}
+Make slice(ir::Shape x, int64_t dim, int64_t step) {
+  return [=](AxonNet& n) { return n.slice(n.input(x), dim, 0, x[static_cast<size_t>(dim)], step); };
+}
+Make padded(ir::Shape x, Ints before, Ints after) {
+  return [=](AxonNet& n) {
+    const ValueId id = n.input(x);
+    return n.pad(id, before, after, static_cast<double>(n.zero_point(id)));
+  };
+}
+/// A padding that a convolution takes in, or would have to be another value.
+Make padded_conv(int64_t off) {
+  return [=](AxonNet& n) {
+    const ValueId id = n.input({1, 3, 5, 6});
+    const double value =
+        static_cast<double>(n.zero_point(id) + (n.zero_point(id) > 0 ? -off : off));
+    return n.conv(n.pad(id, {0, 0, 1, 0}, {0, 0, 2, 1}, value), 4, {3, 3});
+  };
+}
+Make concat(int64_t dim, bool alike) {
+  return [=](AxonNet& n) {
+    const ValueId a = n.input({1, 4, 5, 6});
+    ValueId b = n.input({1, 4, 5, 6});
+    while (!alike && n.zero_point(b) == n.zero_point(a)) b = n.input({1, 4, 5, 6});
+    return n.concat({a, alike ? n.max_pool(a, {1, 1}, {1, 1}) : b}, dim);
+  };
+}
+Make many_inputs(int count) {
+  return [=](AxonNet& n) {
+    ValueId y = n.input({1, 8});
+    for (int i = 1; i < count; ++i) y = n.add(y, n.input({1, 8}));
+    return y;
+  };
+}
+Make bounded(int64_t max) {
+  return [=](AxonNet& n) {
+    n.max = max;
+    return n.linear(n.input({1, 8}), 4);
+  };
+}
+Make rows(int64_t count) {
+  return [=](AxonNet& n) { return n.linear(n.input({count, 8}), 4); };
+}
+
+std::vector<Limit> limits() {
+  const std::string h = "height", w = "width", k = "kernel", s = "stride";
+  return {
+      {"Height",
+       conv({1, 1, 1024, 2}, 2, {3, 1}),
+       conv({1, 1, 1025, 2}, 2, {3, 1}),
+       {h, "1025", "1024"}},
+      {"Width",
+       conv({1, 1, 2, 1024}, 2, {1, 3}),
+       conv({1, 1, 2, 1025}, 2, {1, 3}),
+       {w, "1025", "1024"}},
+      {"Channels",
+       conv({1, 1024, 2, 2}, 2, {2, 1}),
+       conv({1, 1025, 2, 2}, 2, {2, 1}),
+       {"channels", "1025"}},
+      {"ConvOutputs",
+       conv({1, 2, 2, 2}, 1024, {2, 1}),
+       conv({1, 2, 2, 2}, 1025, {2, 1}),
+       {"channels", "1025"}},
+      {"LinearInputs", linear(2048, 3), linear(2049, 3), {"2049", "2048"}},
+      {"LinearOutputs", linear(3, 2048), linear(3, 2049), {"2049", "2048"}},
+      {"FlattenedInputs",
+       flattened({1, 2, 16, 64}, 3),
+       flattened({1, 3, 1, 683}, 3),
+       {"inputs", "2049"}},
+      {"LinearRows", rows(1), rows(2), {"2 rows"}},
+      {"ConvKernelHeight",
+       conv({1, 1, 20, 20}, 2, {16, 3}),
+       conv({1, 1, 20, 20}, 2, {17, 3}),
+       {k, h, "17"}},
+      {"ConvKernelWidth",
+       conv({1, 1, 20, 20}, 2, {3, 16}),
+       conv({1, 1, 20, 20}, 2, {3, 17}),
+       {k, w, "17"}},
+      {"Conv1dWidth",
+       conv({1, 2, 1, 40}, 2, {1, 32}),
+       conv({1, 2, 1, 40}, 2, {1, 33}),
+       {k, w, "33"}},
+      {"Conv1dHeight",
+       conv({1, 2, 40, 1}, 2, {16, 1}),
+       conv({1, 2, 40, 1}, 2, {17, 1}),
+       {k, h, "17"}},
+      {"ConvStrideHeight",
+       conv({1, 1, 40, 4}, 2, {2, 1}, {31, 1}),
+       conv({1, 1, 40, 4}, 2, {2, 1}, {32, 1}),
+       {s, h, "32"}},
+      {"ConvStrideWidth",
+       conv({1, 1, 4, 40}, 2, {2, 1}, {1, 31}),
+       conv({1, 1, 4, 40}, 2, {2, 1}, {1, 32}),
+       {s, w, "32"}},
+      {"Dilation",
+       conv({1, 2, 40, 1}, 2, {3, 1}, {1, 1}, {8, 1}),
+       conv({1, 2, 40, 8}, 2, {3, 1}, {1, 1}, {8, 1}),
+       {"dilation", "8"}},
+      {"DilationHeight",
+       conv({1, 2, 70, 1}, 2, {3, 1}, {1, 1}, {31, 1}),
+       conv({1, 2, 70, 1}, 2, {3, 1}, {1, 1}, {32, 1}),
+       {"dilation", "32"}},
+      {"DepthwiseKernel",
+       depthwise({1, 3, 20, 20}, {16, 16}),
+       depthwise({1, 3, 20, 20}, {16, 17}),
+       {k, w, "17"}},
+      {"DepthwiseStride",
+       depthwise({1, 3, 40, 4}, {2, 2}, {31, 1}),
+       depthwise({1, 3, 40, 4}, {2, 2}, {32, 1}),
+       {s, "32"}},
+      {"DepthwiseChannels",
+       depthwise({1, 512, 2, 2}, {2, 1}),
+       depthwise({1, 513, 2, 2}, {2, 1}),
+       {"channels", "513"}},
+      {"DepthwiseMultiplier",
+       depthwise({1, 3, 4, 4}, {2, 2}),
+       depthwise({1, 3, 4, 4}, {2, 2}, {1, 1}, 2),
+       {"groups"}},
+      {"AveragePoolKernel",
+       average({1, 2, 40, 40}, {32, 32}, {2, 2}),
+       average({1, 2, 40, 40}, {33, 2}, {2, 2}),
+       {k, "33"}},
+      {"AveragePoolStride",
+       average({1, 2, 40, 4}, {2, 2}, {31, 1}),
+       average({1, 2, 40, 4}, {2, 2}, {32, 1}),
+       {s, "32"}},
+      {"AveragePoolPadding",
+       average({1, 2, 8, 8}, {3, 3}, {2, 2}),
+       average({1, 2, 8, 8}, {3, 3}, {2, 2}, {1, 1, 1, 1}),
+       {"pads"}},
+      {"MaxPoolKernel",
+       maximum({1, 2, 40, 40}, {32, 32}, {2, 2}),
+       maximum({1, 2, 40, 40}, {2, 33}, {2, 2}),
+       {k, "33"}},
+      {"MaxPoolStride",
+       maximum({1, 2, 4, 40}, {2, 2}, {1, 31}),
+       maximum({1, 2, 4, 40}, {2, 2}, {1, 32}),
+       {s, "32"}},
+      {"MaxPoolPadding",
+       maximum({1, 2, 8, 8}, {3, 3}, {2, 2}),
+       maximum({1, 2, 8, 8}, {3, 3}, {2, 2}, {1, 1, 1, 1}),
+       {"padding"}},
+      {"MeanDims", mean({1, 3, 5, 6}, {2, 3}), mean({1, 3, 5, 6}, {1}), {"dimension 1"}},
+      {"AddRepeats",
+       sum({1, 3, 4, 5}, {1, 3, 1, 5}),
+       sum({1, 3, 4, 5}, {1, 1, 4, 5}),
+       {"repeated"}},
+      {"MultiplyRepeats",
+       product({1, 3, 4, 5}, {1, 3, 4, 1}),
+       product({1, 3, 4, 5}, {1, 1, 4, 5}),
+       {"repeated"}},
+      {"MultiplyWidth", product({1, 2048}, {1, 2048}), product({1, 2049}, {1, 2049}), {w, "2049"}},
+      {"SliceStride", slice({1, 1, 2, 64}, 3, 31), slice({1, 1, 2, 64}, 3, 32), {s, "32"}},
+      {"Pad",
+       padded({1, 3, 4, 5}, {0, 2, 0, 0}, {0, 1, 0, 0}),
+       padded({1, 3, 4, 5}, {0, 0, 1, 0}, {0, 0, 0, 0}),
+       {"pads"}},
+      {"PadBeforeConv", padded_conv(0), padded_conv(1), {"pads"}},
+      {"Concat", concat(2, true), concat(2, false), {"zero points"}},
+      {"Inputs", many_inputs(8), many_inputs(9), {"9 inputs"}},
+      {"UpperBound", bounded(127), bounded(90), {"90", "127"}},
+  };
+}
+
+bool has_words(const std::string& text, const std::vector<std::string>& words) {
+  return std::ranges::all_of(
+      words, [&](const std::string& word) { return text.find(word) != std::string::npos; });
+}
+
+class AxonLimit : public testing::TestWithParam<Limit> {};
+
+TEST_P(AxonLimit, OneIsTakenAndTheNextIsRefused) {
+  for (uint64_t seed = 0; seed < 3; ++seed) {
+    const test::AxonOutcome taken = outcome_of(GetParam().accepted, seed);
+    EXPECT_FALSE(taken.refused) << taken.message;
+    EXPECT_EQ(taken.message, "");
+    const test::AxonOutcome refused = outcome_of(GetParam().refused, seed);
+    EXPECT_TRUE(refused.refused);
+    EXPECT_TRUE(has_words(refused.message, GetParam().words)) << refused.message;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Each, AxonLimit, testing::ValuesIn(limits()),
+                         [](const auto& info) { return info.param.name; });
+
+// --- single layers ------------------------------------------------------------------------------
+
+struct Single {
+  std::string name;
+  Make make;
+  std::string layers;  // of the report
+};
+
+void PrintTo(const Single& single, std::ostream* out) {
+  *out << single.name;
+}
+
+std::vector<Single> singles() {
+  const ir::Shape x = {1, 5, 7, 6};
+  const auto on = [=](auto f) { return [=](AxonNet& n) { return f(n, n.input(x)); }; };
+  const auto behind_conv = [=](auto f) {
+    return [=](AxonNet& n) { return f(n, n.conv(n.input(x), 4, {3, 3})); };
+  };
+  const auto behind_sum = [=](auto f) {
+    return [=](AxonNet& n) {
+      const ValueId a = n.input({1, 9});
+      return f(n, n.add(a, n.linear(a, 9)));
+    };
+  };
+  return {
+      {"Linear", linear(13, 7), "FC"},
+      {"LinearPerChannel",
+       [](AxonNet& n) {
+         return n.linear(n.input({1, 13}), 7, true);
+       },
+       "FC per channel"},
+      {"Conv", conv(x, 6, {3, 2}), "CONV 3x2"},
+      {"ConvOneMultiplier",
+       [=](AxonNet& n) {
+         return n.conv(n.input(x), 6, {3, 3}, {2, 1}, {1, 2, 0, 1}, {1, 1}, false);
+       },
+       "CONV 3x3 s2x1"},
+      {"Conv1d", conv({1, 3, 1, 20}, 4, {1, 5}), "CONV 1x5"},
+      {"Pointwise", conv({1, 5, 7, 8}, 6, {1, 1}), "POINTWISE 1x1"},
+      {"PointwiseOnPackedRows", conv(x, 6, {1, 1}), "SLICE+POINTWISE 1x1"},
+      {"PointwiseOnOnePosition", conv({1, 9, 1, 1}, 6, {1, 1}), "FC per channel"},
+      {"PointwiseOfManyChannels", conv({1, 513, 1, 4}, 2, {1, 1}), "CONV 1x1"},
+      {"Depthwise", depthwise(x, {3, 3}), "DEPTHWISE 3x3"},
+      {"AveragePool", average(x, {2, 3}, {2, 1}), "AVGPOOL 2x3 s2x1"},
+      {"AveragePoolOfAll", average(x, {7, 6}, {1, 1}), "MEAN"},
+      {"MaxPool", maximum(x, {2, 2}, {2, 2}), "MAXPOOL 2x2 s2"},
+      {"MeanOfRows", mean(x, {3}), "MEAN"},
+      {"Add", sum(x, x), "ADD"},
+      {"AddRelu",
+       [=](AxonNet& n) {
+         const ValueId a = n.input(x), b = n.input(x);
+         n.relu = true;
+         return n.add(a, b);
+       },
+       ""},
+      {"Multiply", product(x, x), "MULTIPLY"},
+      {"MultiplyByConstant", on([](AxonNet& n, ValueId a) {
+         return n.mul(a, n.constant({1, 5, 1, 1}));
+       }),
+       "MULTIPLY"},
+      {"AddConstantFirst", on([](AxonNet& n, ValueId a) {
+         return n.add(n.constant({1, 5, 7, 1}), a);
+       }),
+       "ADD"},
+      {"Sigmoid", on([](AxonNet& n, ValueId a) { return n.sigmoid(a); }), ""},
+      {"Tanh", on([](AxonNet& n, ValueId a) { return n.tanh(a); }), ""},
+      {"SigmoidBehindConv", behind_conv([](AxonNet& n, ValueId a) { return n.sigmoid(a); }), ""},
+      {"TanhBehindSum", behind_sum([](AxonNet& n, ValueId a) { return n.tanh(a); }), ""},
+      {"Softmax", on([](AxonNet& n, ValueId a) { return n.softmax(a, 1); }), ""},
+      {"SoftmaxBehindLinear",
+       behind_sum([](AxonNet& n, ValueId a) { return n.softmax(n.linear(a, 6), 1); }), ""},
+      {"LeakyBehindConv", behind_conv([](AxonNet& n, ValueId a) { return n.leaky(a, 0.1); }), ""},
+      {"LeakyAlone", on([](AxonNet& n, ValueId a) { return n.leaky(a, 0.2); }), ""},
+      {"LeakyVector",
+       [](AxonNet& n) {
+         return n.leaky(n.input({1, 11}), 0.2);
+       },
+       ""},
+      {"PReluBehindConv", behind_conv([](AxonNet& n, ValueId a) { return n.prelu(a); }), ""},
+      {"ReluAlone", on([](AxonNet& n, ValueId a) { return n.leaky(a, 0); }), ""},
+      {"ChangeOfScale", on([](AxonNet& n, ValueId a) { return n.leaky(a, 1); }), "MULTIPLY"},
+      {"ConcatChannels", behind_conv([](AxonNet& n, ValueId a) {
+         return n.concat({a, n.max_pool(a, {1, 1}, {1, 1})}, 1);
+       }),
+       "CONCAT"},
+      {"ConcatOfThree", behind_conv([](AxonNet& n, ValueId a) {
+         return n.concat({a, n.max_pool(a, {1, 1}, {1, 1}), a}, 3);
+       }),
+       "CONCAT"},
+      {"SliceOfRows", on([](AxonNet& n, ValueId a) { return n.slice(a, 2, 1, 6, 2); }), "SLICE"},
+      {"Split", behind_conv([](AxonNet& n, ValueId a) {
+         return n.add(n.slice(a, 1, 0, 2), n.slice(a, 1, 2, 4));
+       }),
+       "ADD"},
+      {"ChannelPad", padded(x, {0, 1, 0, 0}, {0, 2, 0, 0}), "CHANNELPAD"},
+      {"Flatten", behind_conv([](AxonNet& n, ValueId a) {
+         return n.linear(n.reshape(a, {1, 80}), 5);
+       }),
+       "FC"},
+      {"Reshape", behind_conv([](AxonNet& n, ValueId a) {
+         return n.max_pool(n.reshape(a, {1, 2, 8, 5}), {2, 2}, {1, 1});
+       }),
+       "RESHAPE+MAXPOOL 2x2"},
+  };
+}
+
+class AxonLayer : public testing::TestWithParam<Single> {};
+
+TEST_P(AxonLayer, ModelEqualsEvaluator) {
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    const test::AxonOutcome outcome = outcome_of(GetParam().make, seed);
+    ASSERT_FALSE(outcome.refused) << seed << ": " << outcome.message;
+    ASSERT_EQ(outcome.message, "") << "seed " << seed;
+    const std::string& wanted = GetParam().layers;
+    const bool found =
+        wanted.empty() || std::ranges::find(outcome.layers, wanted) != outcome.layers.end();
+    EXPECT_TRUE(found) << wanted << " in " << fmt::format("{}", fmt::join(outcome.layers, ", "));
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Each, AxonLayer, testing::ValuesIn(singles()),
+                         [](const auto& info) { return info.param.name; });
+
+// --- networks -----------------------------------------------------------------------------------
+
+TEST(AxonRandom, NetworksEqualTheEvaluator) {
+  const char* one = std::getenv("THIMBLE_AXON_SEED");
+  const char* many = std::getenv("THIMBLE_AXON_SEEDS");
+  const uint64_t first = one == nullptr ? 0 : std::stoul(one);
+  const uint64_t count = one != nullptr ? 1 : many == nullptr ? 400 : std::stoul(many);
+  uint64_t refused = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    const ir::Graph graph = test::random_axon_network(seed, 1 + static_cast<int>(seed % 9));
+    const test::AxonOutcome outcome = test::run_axon(graph, seed);
+    if (outcome.refused) {
+      ++refused;
+      if (one != nullptr) std::cout << outcome.message << "\n";
+      continue;
+    }
+    ASSERT_EQ(outcome.message, "") << "THIMBLE_AXON_SEED=" << seed << "\n" << ir::print(graph);
+  }
+  std::cout << count - refused << " of " << count << " networks ran\n";
+  EXPECT_LE(refused * 5, count) << "more than a fifth is refused: the maker makes too much of it";
+}
+
+TEST(AxonDefects, LinearLayersOfManyInputsAreSplit) {
+  const auto layers = [](int64_t inputs, int64_t outputs, bool per_channel) {
+    const auto outcome = outcome_of(
+        [=](AxonNet& n) {
+          return n.linear(n.input({1, inputs}), outputs, per_channel);
+        },
+        1);
+    EXPECT_FALSE(outcome.refused) << outcome.message;
+    EXPECT_EQ(outcome.message, "");
+    return outcome.layers.empty() ? "" : outcome.layers[0];
+  };
+  EXPECT_EQ(layers(1024, 600, false), "FC+CONCAT");
+  EXPECT_EQ(layers(1024, 1500, false), "FC+CONCAT+FC+CONCAT");
+  EXPECT_EQ(layers(1023, 600, false), "FC");
+  EXPECT_EQ(layers(1024, 512, false), "FC");
+  EXPECT_EQ(layers(1024, 600, true), "FC per channel");
+}
+
+TEST(AxonStates, AStateIsAVariable) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    AxonNet net(seed);
+    const ValueId x = net.input({1, 6});
+    const ValueId h =
+        net.graph.add_input("h", {ir::DType::kI8, {1, 9}, {}, ir::per_tensor(1.0 / 128, 0)});
+    const ValueId next = net.tanh(net.add(net.linear(x, 9), net.linear(h, 9)));
+    net.graph.add_output(net.linear(next, 3));
+    net.graph.add_output(next);
+    const test::AxonOutcome outcome = test::run_axon(net.graph, seed, {{1, 1}});
+    ASSERT_FALSE(outcome.refused) << outcome.message;
+    ASSERT_EQ(outcome.message, "") << "seed " << seed << "\n" << ir::print(net.graph);
+  }
+}
+
+}  // namespace
+}  // namespace thimble
