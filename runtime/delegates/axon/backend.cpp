@@ -130,7 +130,7 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
   const void* inputs[npu::kInputsMax];
   void* outputs[npu::kOutputsMax];
   for (uint32_t i = 0; i < args.count(); ++i) {
-    void* const data = args.tensor(i).data;
+    void* const data = args.data(i);
     if (i < header.input_count) {
       inputs[i] = data;
     } else {
