@@ -54,7 +54,9 @@ static uint32_t step(const word *at) {
     if (function((uint16_t)at[2], (word *)at + 3) != 0) return 0;
     signed char *const add_to = (signed char *)at[9];
     const signed char *const from = (const signed char *)at[4];
-    for (int i = 0; i < 4; ++i) add_to[i] = (signed char)(unsigned char)((add_to[i] + from[i]) & 255);
+    for (int i = 0; i < 4; ++i) {
+      add_to[i] = (signed char)(unsigned char)((add_to[i] + from[i]) & 255);
+    }
     return 10;
   }
   return 0;

@@ -12,7 +12,7 @@ typedef struct {
 } nrf_axon_standin_dimensions;
 
 typedef struct {
-  int8_t *ptr;
+  int8_t* ptr;
   nrf_axon_standin_dimensions dimensions;
   uint32_t quant_mult;
   uint16_t stride;
@@ -22,14 +22,14 @@ typedef struct {
 } nrf_axon_standin_input;
 
 typedef struct {
-  int8_t *buf_ptr;
+  int8_t* buf_ptr;
   uint32_t buf_size;
   int32_t initial_value;
   uint8_t byte_width;
 } nrf_axon_nn_model_persistent_var_s;
 
 typedef struct {
-  int8_t *ptr;
+  int8_t* ptr;
   nrf_axon_standin_dimensions dimensions;
   uint32_t dequant_mult;
   uint8_t dequant_round;
@@ -39,20 +39,20 @@ typedef struct {
 
 typedef struct {
   uint32_t compiler_version;
-  const char *model_name;
-  const char **labels;
+  const char* model_name;
+  const char** labels;
   nrf_axon_standin_input inputs[2];
   uint8_t input_cnt;
   int8_t external_input_ndx;
   int8_t *output_ptr, *packed_output_buf;
   uint32_t interlayer_buffer_needed, psum_buffer_needed;
-  const NRF_AXON_PLATFORM_BITWIDTH_UNSIGNED_TYPE *cmd_buffer_ptr;
-  const void *model_const_ptr;
+  const NRF_AXON_PLATFORM_BITWIDTH_UNSIGNED_TYPE* cmd_buffer_ptr;
+  const void* model_const_ptr;
   uint32_t model_const_size, cmd_buffer_len;
   struct {
-    int8_t *buf_ptr;
+    int8_t* buf_ptr;
     uint32_t buf_size;
-    const nrf_axon_nn_model_persistent_var_s *vars;
+    const nrf_axon_nn_model_persistent_var_s* vars;
     uint16_t count;
   } persistent_vars;
   nrf_axon_standin_dimensions output_dimensions;
@@ -62,6 +62,6 @@ typedef struct {
   uint16_t output_stride;
   bool is_layer_model;
   uint16_t extra_output_cnt;
-  const nrf_axon_compiled_model_output_s *extra_outputs;
+  const nrf_axon_compiled_model_output_s* extra_outputs;
   uint32_t min_driver_version_required;
 } nrf_axon_nn_compiled_model_s;
