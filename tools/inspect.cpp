@@ -259,15 +259,14 @@ int inspect(const Arguments& arguments) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app, int* exit_code) {
-  CLI::App* verb =
-      app.add_subcommand("inspect", "Show what a .pt2, .pte, .npz, .ir or Ethos-U payload holds");
+void add_inspect(CommandLine& line, int* exit_code) {
+  Verb verb(line, "inspect", "Show what a .pt2, .pte, .npz, .ir or Ethos-U payload holds");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("file", arguments->file, "The file")->required();
-  verb->add_flag("--commands", arguments->commands,
-                 "Of a .pte: also its NPU's command streams or layer lists");
-  verb->add_flag("--json", arguments->json, "As one JSON object");
-  verb->callback([arguments, exit_code] { *exit_code = inspect(*arguments); });
+  verb.option("file", arguments->file, "The file").required();
+  verb.flag("--commands", arguments->commands,
+            "Of a .pte: also its NPU's command streams or layer lists");
+  verb.flag("--json", arguments->json, "As one JSON object");
+  verb.callback([arguments, exit_code] { *exit_code = inspect(*arguments); });
 }
 
 }  // namespace thimble::tools

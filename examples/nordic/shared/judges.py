@@ -84,6 +84,7 @@ class Example:
     wanted_us: int  # what we allow ourselves
     forms: dict = field(default_factory=lambda: {"": Form()})
     io: str = "float"
+    compared: int = 8  # calls in a row that evaluator, host and board make
 
 
 def with_quantized(name: str) -> dict:
@@ -93,7 +94,8 @@ def with_quantized(name: str) -> dict:
 EXAMPLES = {
     "hello_axon": Example(sine, 163, 100, {"": Form(options=(*ON_NPU, "--observer", "min-max"))}),
     "multi_layer": Example(classes, 210, 110, with_quantized("multi_layer"), io="int8"),
-    "simple_rnn": Example(angle, 690, 180, {"": Form(), "split at tanh": Form(2, (*ON_NPU, "--engine-off", "tanh"))}),
+    "simple_rnn": Example(angle, 690, 180, {"": Form(), "split at tanh": Form(2, (*ON_NPU, "--engine-off", "tanh"))},
+                          compared=100),
     "anomaly": Example(alarm, 230, 100),
     "image_cnn": Example(classes, 680, 230, with_quantized("image_cnn"), io="int8"),
     "keywords": Example(classes, 1600, 1250, io="int8"),
