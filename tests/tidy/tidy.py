@@ -20,7 +20,7 @@ MAY_INCLUDE = {
     "npu/model": ["abi", "npu/isa"],
     "npu/sim": ["abi", "npu/isa"],
     "npu/text": ["base", "npu/isa"],
-    "runtime": ["abi", "kernels/kernels.h", "npu/isa"],
+    "runtime": ["abi", "kernels/kernels.h", "npu/isa", "npu/axon/model/functions.h"],
     "firmware": ["abi", "runtime", "kernels", "npu/isa", "npu/model", "npu/sim"],
     "base": [],
     "formats": ["base", "abi"],
@@ -49,7 +49,7 @@ HOST_FOLDERS = {"base", "formats", "ir", "eval", "import", "passes", "quant", "p
                 "partition", "emit", "driver", "hostrun", "interchange", "npu/text"}
 DEVICE_FOLDERS = {"abi", "numerics", "npu/isa", "npu/model", "npu/sim", "kernels", "runtime",
                   "firmware"}
-PUBLIC_HEADERS = {"thimble.h", "thimble_axon.h", "thimble_ethos_u.h", "thimble_trace.h"}  # of runtime/include, included by bare name
+PUBLIC_HEADERS = {"thimble.h", "thimble_axon.h", "thimble_axon_vendor.h", "thimble_ethos_u.h", "thimble_trace.h"}  # of runtime/include, included by bare name
 GENERATED_HEADERS = {"program_generated.h": "formats", "tflite_generated.h": "formats",
                      "tosa_generated.h": "formats"}
 FUNCTIONS_FROM_HERE = {"kernels/kernels.def": "hostrun"}  # a table, read for its names only
