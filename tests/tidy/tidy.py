@@ -31,6 +31,7 @@ MAY_INCLUDE = {
     "quant": ["ir", "passes", "eval", "base", "numerics"],
     "plan": ["ir", "base", "numerics"],
     "target": ["ir", "passes", "plan", "base", "numerics", "abi", "npu/isa",
+               "formats/axon/compiled_header.h", "formats/axon/ir_file.h", "formats/axon/program.h",
                "formats/ethos_u/payload.h"],
     "partition": ["ir", "base", "target/target.h"],
     "emit": ["ir", "plan", "formats", "abi", "base", "target/target.h", "kernels/kernels.h"],
@@ -41,6 +42,7 @@ MAY_INCLUDE = {
                 "npu/sim"],
     "tools": ["driver", "hostrun", "interchange/tflite.h", "interchange/tosa.h", "base", "formats", "ir", "eval", "emit/layers.h",
               "emit/lift.h", "import/import.h", "npu/isa", "npu/text",
+              "abi/axon_marker.h", "target/axon/vendor/subgraph_text.h",
               "partition/partition.h", "target/part.h", "passes/pipeline.h", "quant/fast_float.h",
               "quant/simulate.h", "target/target.h"],
 }
