@@ -1,5 +1,5 @@
-// Type rules of requantization that rounds halves to even (docs/numerics.md, "Halves to even") and of
-// the functions of numbers with 12 fractional bits.
+// Type rules of requantization that rounds halves to even (docs/numerics.md, "Halves to even") and
+// of the functions of numbers with 12 fractional bits.
 
 #include "ir/infer_rules.h"
 
