@@ -45,6 +45,19 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME e2e_ethos_u_quantized
            COMMAND python3 ${here}/ethos_u_quantized_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
   list(APPEND e2e_tests e2e_ethos_u_quantized)
+  # The nRF54LM20B: layer lists of the AXON on the integer model, on this machine and in the firmware.
+  foreach(model hello_sin digits_cnn ad_autoencoder dscnn_kws resnet8 mobilenet_v1_vww unet_small
+          yolo_nano_like mobilenet_v3_tiny efficientnet_lite_like shufflenet_v2_like tcn mnasnet_like
+          conv_tasnet_like decoder_step deit_tiny_like streaming_conv streaming_conv_buffer rnn_step
+          squeezenet_like gru_classifier lstm_classifier)
+    add_test(NAME e2e_axon_${model}
+             COMMAND python3 ${here}/axon_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
+    list(APPEND e2e_tests e2e_axon_${model})
+  endforeach()
+  add_test(NAME e2e_axon_quantized
+           COMMAND python3 ${here}/axon_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2
+                   q_tosa_image q_tosa_mixed q_tosa_rows q_tosa_per_tensor_image q_tosa_qat_image)
+  list(APPEND e2e_tests e2e_axon_quantized)
   # A stand-in for the FVP of a Corstone-300.
   add_test(NAME e2e_fvp
            COMMAND python3 ${here}/fvp_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/hello_sin)

@@ -130,7 +130,8 @@ std::vector<DelegateIo> places(const Network& network) {
   std::vector<DelegateIo> result;
   for (const Edge& edge : network.outputs) {
     const Buffer& buffer = network.buffers[static_cast<size_t>(edge.map.buffer)];
-    const bool direct = buffer.source == Source::kInterlayer && edge.map.dense();
+    const bool direct =
+        buffer.source == Source::kInterlayer && edge.map.row_stride == edge.map.row_bytes();
     const int64_t bytes = edge.map.dims.elements() * edge.map.element_bytes;
     result.push_back({buffer.offset + edge.map.offset, direct ? bytes : -1});
   }
