@@ -218,7 +218,8 @@ static void write_words(FILE *out, const struct network *network, const struct p
             plan->interlayer - 64);
     fprintf(out, WORD "((uint8_t*)(nrf_axon_interlayer_buffer)+0x%" PRIx32 "),",
             plan->interlayer - 32);
-    fprintf(out, "0x40000000,0x00040001,0x80160001,0x00000001,0x%" PRIx32 ",\n",
+    fprintf(out, "0x40000000,0x00040001,0x80160001,0x00000001," WORD
+                 "((uint8_t*)(nrf_axon_interlayer_buffer)+0x%" PRIx32 "),\n",
             plan->output_at[0]);
   }
   fprintf(out, "};\n");

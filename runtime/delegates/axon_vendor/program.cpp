@@ -25,17 +25,6 @@ struct Work {
   const Word* words;
   thimble_axon_counter* counter;
 };
-static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
-
-Work& work_in(DelegateSlot& slot) {
-  return *reinterpret_cast<Work*>(slot.own);
-}
-const Work& work_in(const DelegateSlot& slot) {
-  return *reinterpret_cast<const Work*>(slot.own);
-}
-const thimble_axon_silicon& chip_of(const DelegateSlot& slot) {
-  return *static_cast<const thimble_axon_silicon*>(slot.delegate->device);
-}
 
 uint32_t scratch_of(const ProgramHeader& header) {
   return header.interlayer_bytes + header.partial_sum_bytes + header.variable_bytes;
@@ -155,7 +144,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  Work& work = work_in(slot);
+  Work& work = work_in<Work>(slot);
   const ProgramView view(work.program);
   const ProgramHeader& header = view.header();
   if (args.count() != view.io_count()) return Status::kBadPayload;
@@ -180,7 +169,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const Work& work = work_in(slot);
+  const Work& work = work_in<Work>(slot);
   const ProgramView view(work.program);
   const Job job = {work.words, view.header().word_count, view.header().cycles, work.counter};
   return run_job(chip_of(slot), job, args, view.header().input_count,

@@ -99,11 +99,21 @@ uint64_t weight_bytes(const IrLayer& layer) {
   }
 }
 
-/// Leaky ReLU has two multipliers, an addition one per operand; a bias is per channel.
+/// Leaky ReLU has two multipliers for one, an addition one per operand, a convolution one per channel
+/// even if there is one shift for all.
 uint64_t multiplier_count(const IrLayer& layer, uint64_t shifts) {
-  constexpr uint32_t kLeakyRelu = 3, kAdd = 6;
+  constexpr uint32_t kLeakyRelu = 3, kConv = 1, kPointwise = 3, kAdd = 6;
   if (layer.operation == kAdd) return 2;
-  return layer.activation == kLeakyRelu ? 2 * shifts : shifts;
+  const bool convolution = layer.operation >= kConv && layer.operation <= kPointwise;
+  const uint64_t scales = convolution && shifts != 0 ? layer.output.channels : shifts;
+  return layer.activation == kLeakyRelu ? 2 * scales : scales;
+}
+
+/// Layers with weights have a bias per output, the others one.
+uint64_t bias_count(const IrLayer& layer) {
+  constexpr uint32_t kPointwise = 3;
+  if (layer.operation > kPointwise) return 1;
+  return layer.operation == 0 ? layer.filter.height : layer.output.channels;
 }
 
 Result<IrLayer> read_layer(ByteView record, const IrLayerLayout& layout, const Section& constants,
@@ -149,7 +159,7 @@ Result<IrLayer> read_layer(ByteView record, const IrLayerLayout& layout, const S
               read_constants<std::byte>(constants, offset(layout.weights), weight_bytes(layer),
                                         "weights", index));
   THIMBLE_TRY(layer.bias, read_constants<int32_t>(constants, offset(layout.bias),
-                                                  layer.output.channels, "bias", index));
+                                                  bias_count(layer), "bias", index));
   THIMBLE_TRY(layer.multipliers,
               read_constants<int32_t>(constants, offset(layout.multipliers),
                                       multiplier_count(layer, shifts), "multipliers", index));
