@@ -81,9 +81,10 @@ Status add_axon_files(const std::vector<target::Delegate>& delegates, const fs::
     if (own == models.end()) {
       names.insert(note.name);
     } else if (own->second != note.model) {
-      return bad_input("{}: the networks of {} there have the names that those of {} would get: "
-                       "rename one of the models, or use another --axon-dir",
-                       folder.string(), note.model, own->second);
+      return bad_input(
+          "{}: the networks of {} there have the names that those of {} would get: "
+          "rename one of the models, or use another --axon-dir",
+          folder.string(), note.model, own->second);
     }
   }
   std::error_code error;

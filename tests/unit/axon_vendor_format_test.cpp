@@ -1,5 +1,5 @@
-// The vendor's IR file, and the C that its compiler writes, as structs: round trips, what is refused
-// and where.
+// The vendor's IR file, and the C that its compiler writes, as structs: round trips, what is
+// refused and where.
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,8 @@ TEST(IrFileTest, LayersThatHaveNoRoom) {
 
 TEST(LayersToIr, SampleHasItsProducers) {
   const IrFile file = sample_ir();
-  // The state is the first layer, fed by the add; then the copy of the input, which two layers read.
+  // The state is the first layer, fed by the add; then the copy of the input, which two layers
+  // read.
   EXPECT_EQ(file.layers[0].operation, 8U);
   EXPECT_EQ(file.layers[1].operation, 10U);
   EXPECT_EQ(file.layers[1].inputs, std::vector<int16_t>{kIrExternal});
@@ -155,13 +156,13 @@ TEST(CompiledHeaderTest, EachFormOfAWord) {
                  "(NRF_AXON_PLATFORM_BITWIDTH_UNSIGNED_TYPE)nrf_axon_psum_buffer,\n"),
       "n_.h");
   ASSERT_TRUE(header.ok()) << header.error().message;
-  EXPECT_EQ(header->words, (std::vector<uint32_t>{0x1fff0021, 7, 0xFFFFFFFF, 0, 0, 0, 0, 0, 0, 0,
-                                                  0, 0}));
+  EXPECT_EQ(header->words,
+            (std::vector<uint32_t>{0x1fff0021, 7, 0xFFFFFFFF, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
   const std::vector<Relocation> expected = {
-      {3, {AddressSpace::kInterlayer, 0, 0}},      {4, {AddressSpace::kInterlayer, 0, 0x12A0}},
-      {5, {AddressSpace::kConstants, 0, 4}},       {6, {AddressSpace::kConstants, 0, 2}},
-      {7, {AddressSpace::kConstants, 0, 8}},       {8, {AddressSpace::kVariables, 0, 8}},
-      {9, {AddressSpace::kSymbol, 0, 0}},          {11, {AddressSpace::kPartialSums, 0, 0}}};
+      {3, {AddressSpace::kInterlayer, 0, 0}}, {4, {AddressSpace::kInterlayer, 0, 0x12A0}},
+      {5, {AddressSpace::kConstants, 0, 4}},  {6, {AddressSpace::kConstants, 0, 2}},
+      {7, {AddressSpace::kConstants, 0, 8}},  {8, {AddressSpace::kVariables, 0, 8}},
+      {9, {AddressSpace::kSymbol, 0, 0}},     {11, {AddressSpace::kPartialSums, 0, 0}}};
   EXPECT_EQ(header->relocations, expected);
   EXPECT_EQ(header->symbols, std::vector<std::string>{"axonpro_int8_packing_filter"});
   // Members at multiples of their elements, all of it of four.
@@ -225,11 +226,11 @@ TEST(SubgraphText, IdentifiersAndNotes) {
   ProgramInterface interface;
   interface.inputs.push_back({{AddressSpace::kInterlayer, 0, 0}, 1, 1, 2, 3, 1, 3});
   interface.outputs.push_back({{AddressSpace::kVariables, 0, 8}, 1, 1, 1, 2, 4, 8});
-  const auto text = target::axon::subgraph_header(
-      *header, interface,
-      "extern int nrf_axon_nn_op_extension_tanh_v2(void*);\n"
-      "x = nrf_axon_nn_op_extension_tanh_v2_wide;\n",
-      "My of Model");
+  const auto text =
+      target::axon::subgraph_header(*header, interface,
+                                    "extern int nrf_axon_nn_op_extension_tanh_v2(void*);\n"
+                                    "x = nrf_axon_nn_op_extension_tanh_v2_wide;\n",
+                                    "My of Model");
   ASSERT_TRUE(text.ok());
   EXPECT_NE(text->find("extern int thimble_axon_ext_tanh(void*);"), std::string::npos);
   EXPECT_NE(text->find("x = nrf_axon_nn_op_extension_tanh_v2_wide;"), std::string::npos);

@@ -118,9 +118,8 @@ TEST(AxonProgram, WaitsForTheInterruptIfAsked) {
 
 TEST(AxonProgram, SeveralOutputsAndRowsWithGaps) {
   List list = small_list(8, 6);
-  auto& pool = list.layer(axon::Operation::kMaxPool, {list.inputs.empty()
-                                                          ? list.last()
-                                                          : list.layers[0].inputs[0]},
+  auto& pool = list.layer(axon::Operation::kMaxPool,
+                          {list.inputs.empty() ? list.last() : list.layers[0].inputs[0]},
                           list.interlayer({1, 1, 1, 7}, 1, -4));
   pool.kernel_w = 2;
   list.output(list.last());
@@ -256,18 +255,12 @@ thimble_axon_tensor marker_tensors[2];
 /// A subgraph of this name that the stand-in driver can run.
 thimble_axon_subgraph subgraph(const char* name) {
   static const int8_t constant[] = {10, 20, 30};
-  const uintptr_t words[12] = {0x5d000001,
-                               12,
-                               0x5d000010,
-                               reinterpret_cast<uintptr_t>(interlayer),
-                               8,
-                               reinterpret_cast<uintptr_t>(constant),
-                               3,
-                               reinterpret_cast<uintptr_t>(interlayer + 8),
-                               1,
-                               6,
-                               8,
-                               0};
+  const uintptr_t words[12] = {0x5d000001, 12,
+                               0x5d000010, reinterpret_cast<uintptr_t>(interlayer),
+                               8,          reinterpret_cast<uintptr_t>(constant),
+                               3,          reinterpret_cast<uintptr_t>(interlayer + 8),
+                               1,          6,
+                               8,          0};
   std::copy(std::begin(words), std::end(words), marker_words);
   marker_tensors[0] = {interlayer, 8, 1, 1, 1, 8, 1};
   marker_tensors[1] = {interlayer + 8, 8, 1, 1, 1, 6, 1};

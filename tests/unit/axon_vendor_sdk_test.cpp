@@ -1,5 +1,5 @@
-// Calls of a compiler library that may do anything: answers, each of its codes, a crash, no end, half
-// a file. The stand-in plays them; it reads the IR with structs of its own.
+// Calls of a compiler library that may do anything: answers, each of its codes, a crash, no end,
+// half a file. The stand-in plays them; it reads the IR with structs of its own.
 
 #include "axon_vendor_support.h"
 
@@ -90,9 +90,9 @@ TEST(Sdk, EachFailureIsAMessage) {
 }
 
 TEST(Sdk, EveryPublishedCodeHasAName) {
-  for (const int code : {-243, -242, -241, -240, -239, -238, -236, -235, -234, -232, -228,
-                         -227, -226, -225, -224, -223, -222, -221, -220, -219, -218, -217,
-                         -216, -215, -214, -212, -208, -207, -1}) {
+  for (const int code :
+       {-243, -242, -241, -240, -239, -238, -236, -235, -234, -232, -228, -227, -226, -225, -224,
+        -223, -222, -221, -220, -219, -218, -217, -216, -215, -214, -212, -208, -207, -1}) {
     const std::string text = target::axon::explain_sdk_code(code);
     EXPECT_TRUE(text.starts_with(std::to_string(code) + " ")) << text;
     EXPECT_EQ(text.find("published"), std::string::npos) << text;
@@ -153,8 +153,8 @@ TEST(Sdk, LayersThatItCannotTakeAreUnsupported) {
   const StandinSdk sdk;
   List list = small_list(8, 6);
   const auto second = list.external({1, 1, 1, 6}, 1, 0);
-  auto& add = list.layer(axon::Operation::kAdd, {list.last(), second},
-                         list.interlayer({1, 1, 1, 6}, 1, 0));
+  auto& add =
+      list.layer(axon::Operation::kAdd, {list.last(), second}, list.interlayer({1, 1, 1, 6}, 1, 0));
   add.bias = list.ints({0});
   axon_test::scale(list, add, {1, 1}, {1});
   list.output(list.last());

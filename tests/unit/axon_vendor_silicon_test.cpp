@@ -98,17 +98,21 @@ struct Case {
 
 std::vector<Case> weighted_cases() {
   std::vector<Case> cases;
-  for (const auto& [in, out] : {std::pair{1, 1}, {8, 4}, {16, 16}, {65, 3}, {256, 10}, {1023, 600}}) {
+  for (const auto& [in, out] :
+       {std::pair{1, 1}, {8, 4}, {16, 16}, {65, 3}, {256, 10}, {1023, 600}}) {
     for (const bool per_channel : {false, true}) {
       if (per_channel && in == 1023) continue;
-      cases.push_back({fmt::format("fc {}->{} {}", in, out, per_channel),
-                       [=, i = static_cast<uint32_t>(in), o = static_cast<uint32_t>(out)](
-                           Maker& m) { m.dense(m.input({1, 1, 1, i}), o, 1, per_channel); }});
+      cases.push_back(
+          {fmt::format("fc {}->{} {}", in, out, per_channel),
+           [=, i = static_cast<uint32_t>(in), o = static_cast<uint32_t>(out)](Maker& m) {
+             m.dense(m.input({1, 1, 1, i}), o, 1, per_channel);
+           }});
     }
   }
   for (const uint32_t bytes : {2U, 4U}) {
-    cases.push_back({fmt::format("fc of {} bytes", bytes),
-                     [=](Maker& m) { m.dense(m.input({1, 1, 1, 20}), 7, bytes); }});
+    cases.push_back({fmt::format("fc of {} bytes", bytes), [=](Maker& m) {
+                       m.dense(m.input({1, 1, 1, 20}), 7, bytes);
+                     }});
   }
   for (const Activation activation : {Activation::kRelu, Activation::kLeakyRelu}) {
     cases.push_back({fmt::format("fc activation {}", static_cast<int>(activation)), [=](Maker& m) {
@@ -122,29 +126,30 @@ std::vector<Case> weighted_cases() {
       if (h < kernel) continue;
       for (const bool per_channel : {false, true}) {
         const auto make = [=](Maker& m) {
-          m.conv(Operation::kConv2d, m.input({1, 3, h, w}),
-                 {1, 5, h - kernel + 1, w - kernel + 1}, kernel, kernel, per_channel);
+          m.conv(Operation::kConv2d, m.input({1, 3, h, w}), {1, 5, h - kernel + 1, w - kernel + 1},
+                 kernel, kernel, per_channel);
         };
         cases.push_back({fmt::format("conv {}x{} {} {}", h, w, kernel, per_channel), make});
       }
     }
   }
-  cases.push_back({"conv 3x3 padded stride 2", [](Maker& m) {
-                     LayerRecord& layer = m.conv(Operation::kConv2d, m.input({1, 2, 9, 8}),
-                                                 {1, 4, 5, 4}, 3, 3);
-                     layer.stride_y = layer.stride_x = 2;
-                     layer.pad_top = layer.pad_left = layer.pad_bottom = 1;
-                   }});
-  cases.push_back({"conv 1x5 relu", [](Maker& m) {
-                     m.conv(Operation::kConv2d, m.input({1, 6, 1, 20}), {1, 8, 1, 16}, 1, 5)
-                         .activation = Activation::kRelu;
-                   }});
-  cases.push_back({"conv leaky per channel", [](Maker& m) {
-                     LayerRecord& layer = m.conv(Operation::kConv2d, m.input({1, 2, 6, 8}),
-                                                 {1, 3, 4, 6}, 3, 3);
-                     layer.activation = Activation::kLeakyRelu;
-                     m.scales(layer, 3, 18);
-                   }});
+  cases.push_back(
+      {"conv 3x3 padded stride 2", [](Maker& m) {
+         LayerRecord& layer = m.conv(Operation::kConv2d, m.input({1, 2, 9, 8}), {1, 4, 5, 4}, 3, 3);
+         layer.stride_y = layer.stride_x = 2;
+         layer.pad_top = layer.pad_left = layer.pad_bottom = 1;
+       }});
+  cases.push_back(
+      {"conv 1x5 relu", [](Maker& m) {
+         m.conv(Operation::kConv2d, m.input({1, 6, 1, 20}), {1, 8, 1, 16}, 1, 5).activation =
+             Activation::kRelu;
+       }});
+  cases.push_back(
+      {"conv leaky per channel", [](Maker& m) {
+         LayerRecord& layer = m.conv(Operation::kConv2d, m.input({1, 2, 6, 8}), {1, 3, 4, 6}, 3, 3);
+         layer.activation = Activation::kLeakyRelu;
+         m.scales(layer, 3, 18);
+       }});
   cases.push_back({"conv then fc", [](Maker& m) {
                      m.conv(Operation::kConv2d, m.input({1, 2, 5, 5}), {1, 3, 3, 3}, 3, 3);
                      m.dense(m.list.last(), 4);
@@ -157,11 +162,11 @@ std::vector<Case> weighted_cases() {
                        layer.pad_top = layer.pad_left = layer.pad_bottom = layer.pad_right = 1;
                      }});
   }
-  cases.push_back({"depthwise then pointwise", [](Maker& m) {
-                     m.conv(Operation::kDepthwise, m.input({1, 8, 9, 8}), {1, 8, 4, 6}, 3, 3)
-                         .stride_y = 2;
-                     m.conv(Operation::kPointwise, m.list.last(), {1, 12, 4, 6}, 1, 1);
-                   }});
+  cases.push_back(
+      {"depthwise then pointwise", [](Maker& m) {
+         m.conv(Operation::kDepthwise, m.input({1, 8, 9, 8}), {1, 8, 4, 6}, 3, 3).stride_y = 2;
+         m.conv(Operation::kPointwise, m.list.last(), {1, 12, 4, 6}, 1, 1);
+       }});
   cases.push_back({"pointwise of even rows", [](Maker& m) {
                      m.conv(Operation::kPointwise, m.input({1, 8, 4, 8}), {1, 16, 4, 8}, 1, 1);
                    }});
@@ -181,9 +186,9 @@ std::vector<Case> pool_cases() {
       cases.push_back({fmt::format("pool {}x{} average {}", h, w, average), [=](Maker& m) {
                          const Operand in = before(m, {1, 3, h, w});
                          const Shape out = {1, 3, (h - 2) / 2 + 1, (w - 2) / 2 + 1};
-                         LayerRecord& layer = m.list.layer(
-                             average ? Operation::kAveragePool : Operation::kMaxPool, {in},
-                             m.place(out, 1, average ? 2 : in.zero_point));
+                         LayerRecord& layer =
+                             m.list.layer(average ? Operation::kAveragePool : Operation::kMaxPool,
+                                          {in}, m.place(out, 1, average ? 2 : in.zero_point));
                          layer.kernel_h = layer.kernel_w = layer.stride_y = layer.stride_x = 2;
                          if (!average) return;
                          layer.bias = m.list.ints({-4 * in.zero_point});
@@ -192,16 +197,16 @@ std::vector<Case> pool_cases() {
     }
   }
   for (const auto& [h, w] : {std::pair{1U, 6U}, {5U, 1U}, {1U, 1U}}) {
-    cases.push_back({fmt::format("mean to {}x{}", h, w), [=](Maker& m) {
-                       const Operand in = before(m, {1, 4, 5, 6});
-                       LayerRecord& layer =
-                           m.list.layer(Operation::kMean, {in}, m.place({1, 4, h, w}, 1, -7));
-                       const auto area = static_cast<int32_t>(30 / (h * w));
-                       layer.kernel_h = static_cast<uint16_t>(5 / h);
-                       layer.kernel_w = static_cast<uint16_t>(6 / w);
-                       layer.bias = m.list.ints({-area * in.zero_point});
-                       axon_test::scale(m.list, layer, {(1 << 20) / area}, {20});
-                     }});
+    cases.push_back(
+        {fmt::format("mean to {}x{}", h, w), [=](Maker& m) {
+           const Operand in = before(m, {1, 4, 5, 6});
+           LayerRecord& layer = m.list.layer(Operation::kMean, {in}, m.place({1, 4, h, w}, 1, -7));
+           const auto area = static_cast<int32_t>(30 / (h * w));
+           layer.kernel_h = static_cast<uint16_t>(5 / h);
+           layer.kernel_w = static_cast<uint16_t>(6 / w);
+           layer.bias = m.list.ints({-area * in.zero_point});
+           axon_test::scale(m.list, layer, {(1 << 20) / area}, {20});
+         }});
   }
   return cases;
 }
@@ -223,9 +228,8 @@ std::vector<Case> element_cases() {
     cases.push_back({fmt::format("multiply {}x{}", h, w), [=](Maker& m) {
                        const Operand a = before(m, {1, 3, h, w});
                        m.conv(Operation::kConv2d, a, {1, 3, h, w}, 1, 1);
-                       LayerRecord& layer =
-                           m.list.layer(Operation::kMultiply, {a, m.list.last()},
-                                        m.place({1, 3, h, w}, 1, -2));
+                       LayerRecord& layer = m.list.layer(Operation::kMultiply, {a, m.list.last()},
+                                                         m.place({1, 3, h, w}, 1, -2));
                        axon_test::scale(m.list, layer, {9999}, {20});
                      }});
   }
@@ -254,24 +258,24 @@ std::vector<Case> element_cases() {
 std::vector<Case> move_cases() {
   std::vector<Case> cases;
   for (const axon::Axis axis : {axon::Axis::kChannel, axon::Axis::kHeight, axon::Axis::kWidth}) {
-    cases.push_back({fmt::format("concat {}", static_cast<int>(axis)), [=](Maker& m) {
-                       const Operand a = before(m, {1, 2, 3, 4});
-                       m.conv(Operation::kConv2d, a, {1, 2, 3, 4}, 1, 1);
-                       Shape out = {1, 2, 3, 4};
-                       (axis == axon::Axis::kChannel  ? out.c
-                        : axis == axon::Axis::kHeight ? out.h
-                                                      : out.w) *= 2;
-                       m.list.layer(Operation::kConcat, {a, m.list.last()}, m.place(out)).axis =
-                           axis;
-                     }});
+    cases.push_back(
+        {fmt::format("concat {}", static_cast<int>(axis)), [=](Maker& m) {
+           const Operand a = before(m, {1, 2, 3, 4});
+           m.conv(Operation::kConv2d, a, {1, 2, 3, 4}, 1, 1);
+           Shape out = {1, 2, 3, 4};
+           (axis == axon::Axis::kChannel  ? out.c
+            : axis == axon::Axis::kHeight ? out.h
+                                          : out.w) *= 2;
+           m.list.layer(Operation::kConcat, {a, m.list.last()}, m.place(out)).axis = axis;
+         }});
   }
-  cases.push_back({"strided slice", [](Maker& m) {
-                     const Operand a = before(m, {1, 4, 6, 8});
-                     LayerRecord& layer =
-                         m.list.layer(Operation::kStridedSlice, {a}, m.place({1, 2, 3, 3}));
-                     layer.attributes = m.list.ints({1, 0, 1, 4, 6, 7, 2, 2, 2});
-                     layer.attribute_count = 9;
-                   }});
+  cases.push_back(
+      {"strided slice", [](Maker& m) {
+         const Operand a = before(m, {1, 4, 6, 8});
+         LayerRecord& layer = m.list.layer(Operation::kStridedSlice, {a}, m.place({1, 2, 3, 3}));
+         layer.attributes = m.list.ints({1, 0, 1, 4, 6, 7, 2, 2, 2});
+         layer.attribute_count = 9;
+       }});
   for (const auto& [front, behind] : {std::pair{0U, 3U}, {3U, 0U}, {1U, 2U}, {0U, 2U}, {2U, 2U}}) {
     cases.push_back({fmt::format("channel pad {} {}", front, behind), [=](Maker& m) {
                        const Operand a = before(m, {1, 2, 3, 4});
@@ -298,14 +302,13 @@ std::vector<Case> move_cases() {
                    }});
   for (const Operation operation : {Operation::kSigmoid, Operation::kTanh}) {
     for (const uint32_t width : {4U, 7U}) {
-      cases.push_back({fmt::format("curve {} {}", static_cast<int>(operation), width),
-                       [=](Maker& m) {
-                         LayerRecord& layer = m.dense(m.input({1, 1, 1, 9}), width, 2);
-                         m.scales(layer, 1, 9);
-                         const int32_t zero = operation == Operation::kSigmoid ? -128 : 0;
-                         m.list.layer(operation, {m.list.last()},
-                                      m.place({1, 1, 1, width}, 1, zero));
-                       }});
+      cases.push_back(
+          {fmt::format("curve {} {}", static_cast<int>(operation), width), [=](Maker& m) {
+             LayerRecord& layer = m.dense(m.input({1, 1, 1, 9}), width, 2);
+             m.scales(layer, 1, 9);
+             const int32_t zero = operation == Operation::kSigmoid ? -128 : 0;
+             m.list.layer(operation, {m.list.last()}, m.place({1, 1, 1, width}, 1, zero));
+           }});
     }
   }
   return cases;
@@ -365,8 +368,9 @@ void compare(const Case& each, uint32_t seed, uint32_t* cycles) {
 class Silicon : public testing::Test {
  protected:
   void SetUp() override {
-    if (!has_sdk()) GTEST_SKIP() << "SDK_EDGE_AI_PATH is not set: skipped, the vendor's compiler "
-                                    "and simulator are in Nordic's sdk-edge-ai";
+    if (!has_sdk())
+      GTEST_SKIP() << "SDK_EDGE_AI_PATH is not set: skipped, the vendor's compiler "
+                      "and simulator are in Nordic's sdk-edge-ai";
   }
   void compare_all(const std::vector<Case>& cases) {
     uint32_t seed = 1;
@@ -379,10 +383,18 @@ class Silicon : public testing::Test {
   }
 };
 
-TEST_F(Silicon, WeightedLayersAreBitEqual) { compare_all(weighted_cases()); }
-TEST_F(Silicon, PoolsAreBitEqual) { compare_all(pool_cases()); }
-TEST_F(Silicon, ElementwiseLayersAreBitEqual) { compare_all(element_cases()); }
-TEST_F(Silicon, MovesAndCurvesAreBitEqual) { compare_all(move_cases()); }
+TEST_F(Silicon, WeightedLayersAreBitEqual) {
+  compare_all(weighted_cases());
+}
+TEST_F(Silicon, PoolsAreBitEqual) {
+  compare_all(pool_cases());
+}
+TEST_F(Silicon, ElementwiseLayersAreBitEqual) {
+  compare_all(element_cases());
+}
+TEST_F(Silicon, MovesAndCurvesAreBitEqual) {
+  compare_all(move_cases());
+}
 
 }  // namespace
 }  // namespace thimble::axon_vendor_test

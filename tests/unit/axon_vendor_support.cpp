@@ -45,8 +45,8 @@ target::Delegate delegate_of(const std::vector<uint8_t>& container) {
 List small_list(uint32_t inputs, uint32_t outputs) {
   List list;
   const auto in = list.external({1, 1, 1, inputs}, 1, -4);
-  auto& layer = list.layer(axon::Operation::kFullyConnected, {in},
-                           list.interlayer({1, 1, 1, outputs}, 1, 3));
+  auto& layer =
+      list.layer(axon::Operation::kFullyConnected, {in}, list.interlayer({1, 1, 1, outputs}, 1, 3));
   std::vector<uint8_t> weights;
   for (uint32_t i = 0; i < inputs * outputs; ++i) weights.push_back(static_cast<uint8_t>(i * 29));
   layer.weights = list.bytes(weights);

@@ -377,6 +377,16 @@ NpuProgram chain(const Config& config) {
   b.output(at);
   return b.take();
 }
+NpuProgram skipping(const Config& config) {
+  ProgramBuilder b(config, 5);
+  int at = b.conv(b.input({40, 12, 8}), 16, 3, 1);
+  at = b.conv(at, 24, 1, 3);
+  at = b.conv(at, 16, 3, 1);
+  at = b.depthwise(at, 1, 4);
+  b.output(b.conv(at, 8, 1, 1));
+  return b.take();
+}
+
 NpuProgram residual(const Config& config) {
   ProgramBuilder b(config, 3);
   const int x = b.conv(b.input({16, 12, 8}), 32, 3, 1);

@@ -65,6 +65,8 @@ Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
 NpuProgram chain(const Config& config);
 NpuProgram residual(const Config& config);
 NpuProgram branches(const Config& config);
+/// Convolutions whose windows leave rows out: more rows are made than are ever read.
+NpuProgram skipping(const Config& config);
 
 /// Cycles of the blob's stream on the simulator's timeline.
 double timeline_cycles(const NpuProgram& program, const NpuBlob& blob, MemoryMode mode);

@@ -23,7 +23,7 @@ NpuProgram small_mobilenet(const Config& config) {
 TEST(EthosUSchedule, every_budget_gives_the_same_bytes) {
   for (const char* name : kNames) {
     const Config& config = *thimble::ethos_u::find_config(name);
-    for (const Make make : {chain, residual, branches}) {
+    for (const Make make : {chain, residual, branches, skipping}) {
       const NpuProgram program = make(config);
       const std::vector<Bytes> inputs = random_inputs(program, 7);
       const std::vector<Bytes> expected = interpret(program, inputs);

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-int nrf_axon_driver_init(void *base);
+int nrf_axon_driver_init(void* base);
 int nrf_axon_driver_power_on(void);
 int nrf_axon_handle_interrupt(void);
 int nrf_axon_process_driver_event(void);
@@ -19,7 +19,7 @@ void nrf_axon_platform_free_reservation_from_driver(void);
 void nrf_axon_platform_generate_driver_event(void);
 void nrf_axon_platform_generate_user_event(void);
 void nrf_axon_platform_wait_for_user_event(void);
-void nrf_axon_platform_printf(const char *format, ...);
+void nrf_axon_platform_printf(const char* format, ...);
 
 void AXON_IRQHandler(void);
 

@@ -1,6 +1,7 @@
-// ThimbleAxonProgram. The words lie in the file; while the model is loaded they are copied to memory
-// that lasts (the plan's fast memory of this delegate), addresses put in: from then on a run costs
-// what the driver costs. Interlayer memory, partial sums and variables are scratch of the call.
+// ThimbleAxonProgram. The words lie in the file; while the model is loaded they are copied to
+// memory that lasts (the plan's fast memory of this delegate), addresses put in: from then on a run
+// costs what the driver costs. Interlayer memory, partial sums and variables are scratch of the
+// call.
 
 #include <new>
 
@@ -89,9 +90,9 @@ void bind(const thimble_axon_silicon& chip, const ProgramView& view, uint8_t* sc
     const uint32_t space = word >> format::kSpaceShift;
     constexpr auto kFirst = static_cast<uint32_t>(Space::kSymbols);
     const void* const address =
-        space >= kFirst ? symbol_of(chip, view, space - kFirst)
-                        : base_of(view, scratch, static_cast<Space>(space)) +
-                              (word & format::kOffsetMask);
+        space >= kFirst
+            ? symbol_of(chip, view, space - kFirst)
+            : base_of(view, scratch, static_cast<Space>(space)) + (word & format::kOffsetMask);
     words[i] = reinterpret_cast<Word>(address);
   }
 }

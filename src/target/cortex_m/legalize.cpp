@@ -173,7 +173,8 @@ class Legalizer {
   bool rounds_double(const Op& op) { return op.integer("rounding") == 0; }
 
   Result<ValueId> convert_conv(const Op& op) {
-    if (!rounds_double(op)) return refuse(op, "asks for another rounding; the kernels round double");
+    if (!rounds_double(op))
+      return refuse(op, "asks for another rounding; the kernels round double");
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     Attrs attrs = op.attrs;
     const std::vector<int64_t> padding = op.integers("padding");
@@ -206,7 +207,8 @@ class Legalizer {
   }
 
   Result<ValueId> convert_linear(const Op& op) {
-    if (!rounds_double(op)) return refuse(op, "asks for another rounding; the kernels round double");
+    if (!rounds_double(op))
+      return refuse(op, "asks for another rounding; the kernels round double");
     if (!from_.value(op.inputs[1]).constant) return refuse(op, "has weights that are not constant");
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     if (!stock_ || type(inputs[3]).shape[0] == 1)
@@ -322,7 +324,8 @@ class Legalizer {
   }
 
   Result<ValueId> convert_binary(const Op& op) {
-    if (!rounds_double(op)) return refuse(op, "asks for another rounding; the kernels round double");
+    if (!rounds_double(op))
+      return refuse(op, "asks for another rounding; the kernels round double");
     const bool negate = stock_ && op.kind == OpKind::qsub;
     THIMBLE_TRY(const ValueId a, operand(op, 0, false));
     THIMBLE_TRY(const ValueId b, operand(op, 1, negate));
@@ -390,7 +393,8 @@ class Legalizer {
   }
 
   Result<ValueId> convert_avg_pool(const Op& op) {
-    if (!rounds_double(op)) return refuse(op, "asks for another rounding; the kernels round double");
+    if (!rounds_double(op))
+      return refuse(op, "asks for another rounding; the kernels round double");
     const ValueId x = rewriter_.map(op.inputs[0]);
     if (!stock_) return add(op.kind, {x}, op.attrs, op);
     if (!symmetric(op, x) && !ceils(op, x)) {
@@ -443,7 +447,8 @@ class Legalizer {
   /// A mean is a linear with weights of one: the reduced dimensions go last, the multiplier holds
   /// the division. Every number is the operator's own, so the result is the same bit for bit.
   Result<ValueId> convert_mean(const Op& op) {
-    if (!rounds_double(op)) return refuse(op, "asks for another rounding; the kernels round double");
+    if (!rounds_double(op))
+      return refuse(op, "asks for another rounding; the kernels round double");
     const ValueId x = rewriter_.map(op.inputs[0]);
     const std::vector<int64_t> reduced = op.integers("dims");
     const Shape shape = type(x).shape;

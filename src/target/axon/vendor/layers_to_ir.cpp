@@ -143,8 +143,8 @@ class Converter {
     for (uint32_t i = 0; i < header_.layer_count; ++i) {
       const isa::LayerRecord layer = container_.layer(i);
       if (layer.operation == Operation::kVariableRead) {
-        index_[i] = layer.output.source == Source::kPersistent ? layer.output.index
-                                                               : layer.inputs[0].index;
+        index_[i] =
+            layer.output.source == Source::kPersistent ? layer.output.index : layer.inputs[0].index;
       } else if (layer.operation == Operation::kVariableAssign) {
         index_[i] = -1;
       } else {
@@ -177,8 +177,8 @@ class Converter {
     }
     const auto found = index_.find(static_cast<uint32_t>(operand.producer));
     if (operand.producer < 0 || found == index_.end() || found->second < 0) {
-      return refusal(layer, fmt::format("what makes its input is not said (layer {})",
-                                        operand.producer));
+      return refusal(layer,
+                     fmt::format("what makes its input is not said (layer {})", operand.producer));
     }
     return static_cast<int16_t>(found->second);
   }
@@ -290,9 +290,8 @@ class Converter {
     switch (record.operation) {
       case Operation::kFullyConnected: {
         const auto wide = static_cast<uint16_t>(uint32_t{in.c} * in.h * in.w);
-        const auto outputs =
-            static_cast<uint16_t>(uint32_t{layer.output.channels} * layer.output.height *
-                                  layer.output.width);
+        const auto outputs = static_cast<uint16_t>(uint32_t{layer.output.channels} *
+                                                   layer.output.height * layer.output.width);
         layer.input_dimensions[0] = {1, wide, 1, in.element_bytes, in.n};
         layer.output = {1, outputs, 1, layer.output.byte_width, layer.output.batches};
         layer.filter = {outputs, wide, 1, 1, 1};
@@ -332,8 +331,7 @@ class Converter {
     const bool leaky = record.activation == isa::Activation::kLeakyRelu;
     const bool add = record.operation == Operation::kAdd;
     layer.shifts = constants<int8_t>(record.shifts, count);
-    layer.multipliers =
-        constants<int32_t>(record.multipliers, add ? 2 : leaky ? 2 * count : count);
+    layer.multipliers = constants<int32_t>(record.multipliers, add ? 2 : leaky ? 2 * count : count);
     // Convolutions have a multiplier per channel in the IR, even with one shift for all.
     const bool convolution = record.operation == Operation::kConv2d ||
                              record.operation == Operation::kDepthwise ||
@@ -344,9 +342,8 @@ class Converter {
         layer.multipliers.insert(layer.multipliers.end(), one.begin(), one.end());
       }
     }
-    const uint64_t outputs = record.operation == Operation::kFullyConnected
-                                 ? layer.output.width
-                                 : layer.output.channels;
+    const uint64_t outputs =
+        record.operation == Operation::kFullyConnected ? layer.output.width : layer.output.channels;
     const bool weighted = record.operation <= Operation::kPointwise;
     layer.bias = constants<int32_t>(record.bias, weighted ? outputs : 1);
     // Every layer with weights has a bias in the IR.

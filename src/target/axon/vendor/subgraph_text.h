@@ -21,10 +21,10 @@ inline constexpr char kTableFileName[] = "axon_subgraphs_table.h";
 
 /// `model` is what the user calls it: a header says so, and another model of the same identifier is
 /// a collision.
-[[nodiscard]] Result<std::string> subgraph_header(
-    const formats::axon::CompiledHeader& network,
-    const formats::axon::ProgramInterface& interface, std::string_view vendor_text,
-    std::string_view model);
+[[nodiscard]] Result<std::string> subgraph_header(const formats::axon::CompiledHeader& network,
+                                                  const formats::axon::ProgramInterface& interface,
+                                                  std::string_view vendor_text,
+                                                  std::string_view model);
 
 /// What a generated header says of itself in its first lines.
 struct SubgraphNote {
