@@ -164,9 +164,12 @@ def test_bare_metal(work, sdk):
                    check=True)
     build = work / "bare_metal"
     environment = dict(os.environ, SDK_EDGE_AI_PATH=str(sdk), AXON_STANDIN="")
+    cache = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")
+             if shutil.which("ccache")]
     for command in (["cmake", "-S", ROOT / "examples/nordic/bare_metal", "-B", build,
                      f"-DCMAKE_TOOLCHAIN_FILE={ROOT}/examples/app/arm-none-eabi.cmake",
-                     "-DCORE=cortex-m33", "-DAXON_BASE=0x40056000", f"-DTHIMBLE_PROGRAM={THIMBLE}"],
+                     "-DCORE=cortex-m33", "-DAXON_BASE=0x40056000", f"-DTHIMBLE_PROGRAM={THIMBLE}",
+                     *cache],
                     ["cmake", "--build", build, "-j2"]):
         done = subprocess.run([str(word) for word in command], env=environment, text=True,
                               capture_output=True, check=False)
