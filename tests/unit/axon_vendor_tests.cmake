@@ -1,5 +1,8 @@
 # What touches Nordic's SDK: with stand-ins of our own, and, if SDK_EDGE_AI_PATH is set when the
 # tests run, with the SDK itself.
+if(NOT THIMBLE_TESTS)
+  return()
+endif()
 set(standins ${CMAKE_CURRENT_LIST_DIR}/../axon_vendor)
 
 # A compiler library of ours, where the SDK has Nordic's, and a driver.
