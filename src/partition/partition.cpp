@@ -1,7 +1,6 @@
 #include "partition/partition.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <queue>
 #include <set>
@@ -129,18 +128,55 @@ class Cutter {
     }
   }
 
-  /// An operator of an engine that nobody reads before a later level belongs to that: what reads a
-  /// state or an input of its own stands with those who read the result.
+  /// Operators of one engine and level that hang together, and that nobody outside reads before a
+  /// later level, belong to that: what only reads a state stands with those who read the result.
   void raise(std::vector<int>* level) const {
-    for (size_t i = graph_.ops().size(); i-- > 0;) {
-      if (engine_[i] == kCpu || readers_[i].empty()) continue;
-      int latest = std::numeric_limits<int>::max();
+    int highest = 0;
+    for (const int each : *level) highest = std::max(highest, each);
+    for (int at = highest - 1; at >= 0; --at) {
+      std::vector<bool> done(graph_.ops().size(), false);
+      for (size_t i = 0; i < graph_.ops().size(); ++i) {
+        if (done[i] || engine_[i] == kCpu || (*level)[i] != at) continue;
+        const std::vector<size_t> piece = piece_around(i, *level, &done);
+        const int latest = latest_level(piece, *level);
+        for (const size_t member : piece) (*level)[member] = std::max(at, latest);
+      }
+    }
+  }
+
+  /// All that is reached from an operator without leaving its engine and level.
+  std::vector<size_t> piece_around(size_t start, const std::vector<int>& level,
+                                   std::vector<bool>* done) const {
+    std::vector<size_t> piece = {start};
+    (*done)[start] = true;
+    for (size_t next = 0; next < piece.size(); ++next) {
+      const size_t i = piece[next];
+      std::vector<int> neighbours = readers_[i];
+      for (const ValueId input : graph_.ops()[i].inputs) {
+        if (input != ir::kNoValue) neighbours.push_back(producers_[static_cast<size_t>(input)]);
+      }
+      for (const int neighbour : neighbours) {
+        if (neighbour < 0) continue;
+        const auto n = static_cast<size_t>(neighbour);
+        if ((*done)[n] || engine_[n] != engine_[start] || level[n] != level[start]) continue;
+        (*done)[n] = true;
+        piece.push_back(n);
+      }
+    }
+    return piece;
+  }
+
+  int latest_level(const std::vector<size_t>& piece, const std::vector<int>& level) const {
+    int latest = -1;
+    for (const size_t i : piece) {
       for (const int reader : readers_[i]) {
         const auto r = static_cast<size_t>(reader);
-        latest = std::min(latest, (*level)[r] - (engine_[r] == engine_[i] ? 0 : 1));
+        if (std::ranges::find(piece, r) != piece.end()) continue;
+        const int allowed = level[r] - (engine_[r] == engine_[i] ? 0 : 1);
+        latest = latest < 0 ? allowed : std::min(latest, allowed);
       }
-      (*level)[i] = std::max((*level)[i], latest);
     }
+    return latest;
   }
 
   std::string why_not(const std::vector<int>& ops, const target::EngineUse& engine) const {

@@ -4,8 +4,8 @@
 // Every operator asks the engines in the part's order; the first that can run it gets it. An
 // operator's level counts how often the road to it changes engine; the operators of one engine and
 // one level are a region. Regions are convex by that: a road that leaves one comes back at a higher
-// level at the earliest, so running a region in one piece never waits for itself. An operator whose
-// readers all have a later level of its engine takes that one.
+// level at the earliest, so running a region in one piece never waits for itself. Operators that
+// hang together and whose readers all have a later level of their engine take that one.
 //
 // A region that only moves data, or does less than its dispatch costs, goes back to the CPU, unless
 // it is all there is. Each operator that is not on the part's first engine has a reason. Tested by

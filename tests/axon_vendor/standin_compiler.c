@@ -1,4 +1,4 @@
-/* A compiler library of our own with the vendor's two functions, for tests without the vendor's SDK.
+/* A compiler library of our own with the vendor's two functions, for tests without the SDK.
  *
  * It reads the IR file with structs as a C compiler lays them out, which knows nothing of the
  * writer's table of offsets, and writes a C header in the published shape. Its words are made up:
@@ -287,7 +287,8 @@ static void write_model(FILE *out, const struct network *network, const struct p
                "#endif\n\n", name);
   fprintf(out, "    .interlayer_buffer_needed = NRF_AXON_MODEL_%s_MAX_IL_BUFFER_USED,\n"
                "    .psum_buffer_needed = NRF_AXON_MODEL_%s_MAX_PSUM_BUFFER_USED,\n"
-               "    .cmd_buffer_ptr = cmd_buffer_%s,\n    .model_const_ptr = &axon_model_const_%s,\n"
+               "    .cmd_buffer_ptr = cmd_buffer_%s,\n"
+               "    .model_const_ptr = &axon_model_const_%s,\n"
                "    .model_const_size = sizeof(axon_model_const_%s),\n"
                "    .cmd_buffer_len = %" PRIu32 ",\n    .persistent_vars = {\n",
           plan->upper, plan->upper, name, name, name, plan->words);

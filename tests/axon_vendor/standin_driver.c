@@ -23,12 +23,14 @@ int nrf_axon_init_command_buffer_info(command_buffer *buffer, const word *words,
   return length >= 2 && words[0] == 0x5d000001 && words[1] == length ? 0 : -17;
 }
 
+#ifndef AXON_STANDIN_WITHOUT_PLATFORM
 bool nrf_axon_platform_reserve_for_user(void) {
   ++axon_standin.reserved;
   return true;
 }
 
 void nrf_axon_platform_free_reservation_from_user(void) { ++axon_standin.freed; }
+#endif
 
 /* The instruction at `at`; its length, or 0. */
 static uint32_t step(const word *at) {
@@ -52,7 +54,9 @@ static uint32_t step(const word *at) {
     if (function((uint16_t)at[2], (word *)at + 3) != 0) return 0;
     signed char *const add_to = (signed char *)at[9];
     const signed char *const from = (const signed char *)at[4];
-    for (int i = 0; i < 4; ++i) add_to[i] = (signed char)(unsigned char)((add_to[i] + from[i]) & 255);
+    for (int i = 0; i < 4; ++i) {
+      add_to[i] = (signed char)(unsigned char)((add_to[i] + from[i]) & 255);
+    }
     return 10;
   }
   return 0;

@@ -56,7 +56,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   endforeach()
   add_test(NAME e2e_axon_quantized
            COMMAND python3 ${here}/axon_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2
-                   q_tosa_image q_tosa_mixed q_tosa_rows q_tosa_per_tensor_image q_tosa_qat_image)
+                   q_axon_image q_axon_qat_image q_axon_curves)
   list(APPEND e2e_tests e2e_axon_quantized)
   # A stand-in for the FVP of a Corstone-300.
   add_test(NAME e2e_fvp

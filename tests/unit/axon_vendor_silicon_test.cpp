@@ -8,9 +8,12 @@
 #include <map>
 
 #include "axon_sample.h"
+#include "base/process.h"
 #include "formats/axon/compiled_header.h"
+#include "formats/pte/read.h"
 #include "target/axon/vendor/finish.h"
 #include "target/axon/vendor/layers_to_ir.h"
+#include "test_files.h"
 
 namespace thimble::axon_vendor_test {
 namespace {
@@ -96,7 +99,7 @@ struct Case {
   std::function<void(Maker&)> make;
 };
 
-std::vector<Case> weighted_cases() {
+std::vector<Case> linear_cases() {
   std::vector<Case> cases;
   for (const auto& [in, out] :
        {std::pair{1, 1}, {8, 4}, {16, 16}, {65, 3}, {256, 10}, {1023, 600}}) {
@@ -121,6 +124,11 @@ std::vector<Case> weighted_cases() {
                        m.scales(layer, 1, 20);
                      }});
   }
+  return cases;
+}
+
+std::vector<Case> conv_cases() {
+  std::vector<Case> cases;
   for (const auto& [h, w] : {std::pair{5U, 5U}, {8U, 9U}, {1U, 16U}, {12U, 4U}}) {
     for (const uint32_t kernel : {1U, 3U}) {
       if (h < kernel) continue;
@@ -332,37 +340,83 @@ bool has_sdk() {
   return path != nullptr && *path != 0;
 }
 
-/// Three inputs through the vendor's simulator and our model; the cycles, if all bytes agree.
-void compare(const Case& each, uint32_t seed, uint32_t* cycles) {
-  Maker maker(seed);
-  each.make(maker);
-  maker.list.output(maker.list.last());
-  const std::vector<uint8_t> bytes = maker.list.build();
-  ASSERT_EQ(axon_test::check_bytes(bytes), axon::Status::kOk) << each.name;
+/// Our model's outputs for one input, in the order of the layers that make them, as the simulator
+/// answers them. States go on from call to call.
+class OurModel {
+ public:
+  OurModel(const std::vector<uint8_t>& bytes, const axon::Container& container,
+           const std::vector<int>& makers)
+      : bytes_(bytes), container_(container), makers_(makers) {
+    for (uint32_t i = 0; i < container.header().variable_count; ++i) {
+      const axon::VariableRecord variable = container.variable(i);
+      states_.push_back(std::vector<int32_t>(variable.bytes, variable.initial));
+    }
+  }
+  std::vector<int32_t> operator()(const std::vector<int32_t>& input) {
+    const axon::Header header = container_.header();
+    std::vector<Tensor> inputs;
+    for (uint32_t i = 0; i < header.input_count; ++i) {
+      const axon::IoRecord io = container_.input(i);
+      Tensor tensor = {{io.n, io.c, io.h, io.w}, io.element_bytes, io.zero_point, input};
+      if (io.source == axon::Source::kPersistent) {
+        tensor.values = states_[io.index];
+        tensor.values.resize(tensor.shape.elements());
+      }
+      inputs.push_back(tensor);
+    }
+    std::map<int, std::vector<int32_t>> by_maker;
+    const std::vector<Tensor> outputs = axon_test::execute(bytes_, inputs);
+    for (uint32_t i = 0; i < outputs.size(); ++i) {
+      const axon::IoRecord io = container_.output(i);
+      if (io.source == axon::Source::kPersistent) {
+        states_[io.index] = outputs[i].values;
+      } else {
+        by_maker[makers_[i]] = outputs[i].values;
+      }
+    }
+    std::vector<int32_t> all;
+    for (const auto& [maker, values] : by_maker)
+      all.insert(all.end(), values.begin(), values.end());
+    return all;
+  }
+
+ private:
+  const std::vector<uint8_t>& bytes_;
+  const axon::Container& container_;
+  const std::vector<int>& makers_;
+  std::vector<std::vector<int32_t>> states_;
+};
+
+axon::IoRecord external_of(const axon::Container& container) {
+  for (uint32_t i = 0; i < container.header().input_count; ++i) {
+    if (container.input(i).source == axon::Source::kExternal) return container.input(i);
+  }
+  return {};
+}
+
+/// Inputs through the vendor's simulator and our model; the simulator's cycles of one run.
+uint32_t compare(const std::string& name, const std::vector<uint8_t>& bytes, uint32_t seed,
+                 uint32_t count) {
+  EXPECT_EQ(axon_test::check_bytes(bytes), axon::Status::kOk) << name;
   const runtime_test::AlignedBytes data{
       ByteView(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size())};
   const axon::Container container(data.data());
   const auto ir = target::axon::layers_to_ir(container, "op_case");
-  ASSERT_TRUE(ir.ok()) << each.name << ": " << ir.error().message;
+  EXPECT_TRUE(ir.ok()) << name << ": " << ir.error().message;
+  if (!ir.ok()) return 0;
   std::vector<std::vector<int32_t>> inputs;
-  for (uint32_t i = 0; i < 3; ++i) inputs.push_back(some_input(container.input(0), seed + i));
-  const auto answer = target::axon::infer_with_sdk(ir->file, inputs, user_sdk());
-  ASSERT_TRUE(answer.ok()) << each.name << ": " << answer.error().message;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const axon::IoRecord io = container.input(0);
-    const Tensor tensor = {{io.n, io.c, io.h, io.w}, 1, io.zero_point, inputs[i]};
-    // The simulator answers outputs in the order of the layers that make them.
-    const std::vector<Tensor> outputs = axon_test::execute(bytes, {tensor});
-    std::map<int, std::vector<int32_t>> by_maker;
-    for (size_t k = 0; k < outputs.size(); ++k) by_maker[ir->outputs[k]] = outputs[k].values;
-    std::vector<int32_t> ours;
-    for (const auto& [maker, values] : by_maker) {
-      ours.insert(ours.end(), values.begin(), values.end());
-    }
-    EXPECT_EQ(ours, answer->results[i]) << each.name << ", input " << i;
+  for (uint32_t i = 0; i < count; ++i) {
+    inputs.push_back(some_input(external_of(container), seed + i));
   }
-  EXPECT_TRUE(formats::axon::read_compiled_header(answer->program.header, each.name).ok());
-  *cycles = answer->cycles;
+  const auto answer = target::axon::infer_with_sdk(ir->file, inputs, user_sdk());
+  EXPECT_TRUE(answer.ok()) << name << ": " << answer.error().message;
+  if (!answer.ok()) return 0;
+  OurModel model(bytes, container, ir->outputs);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    EXPECT_EQ(model(inputs[i]), answer->results[i]) << name << ", input " << i;
+  }
+  EXPECT_TRUE(formats::axon::read_compiled_header(answer->program.header, name).ok());
+  return answer->cycles;
 }
 
 class Silicon : public testing::Test {
@@ -375,16 +429,21 @@ class Silicon : public testing::Test {
   void compare_all(const std::vector<Case>& cases) {
     uint32_t seed = 1;
     for (const Case& each : cases) {
-      uint32_t cycles = 0;
-      compare(each, seed += 10, &cycles);
+      Maker maker(seed += 10);
+      each.make(maker);
+      maker.list.output(maker.list.last());
+      const uint32_t cycles = compare(each.name, maker.list.build(), seed, 3);
       fmt::print("  {:40} {:8} cycles\n", each.name, cycles);
     }
     fmt::print("  {} cases\n", cases.size());
   }
 };
 
-TEST_F(Silicon, WeightedLayersAreBitEqual) {
-  compare_all(weighted_cases());
+TEST_F(Silicon, LinearLayersAreBitEqual) {
+  compare_all(linear_cases());
+}
+TEST_F(Silicon, ConvolutionsAreBitEqual) {
+  compare_all(conv_cases());
 }
 TEST_F(Silicon, PoolsAreBitEqual) {
   compare_all(pool_cases());
@@ -394,6 +453,36 @@ TEST_F(Silicon, ElementwiseLayersAreBitEqual) {
 }
 TEST_F(Silicon, MovesAndCurvesAreBitEqual) {
   compare_all(move_cases());
+}
+
+/// The networks of examples/nordic as `thimble compile` cuts them, 20 inputs (steps) each.
+TEST_F(Silicon, ExampleNetworksAreBitEqual) {
+  const fs::path program = fs::path(THIMBLE_BINARY_DIR) / "thimble";
+  if (!fs::exists(program)) GTEST_SKIP() << program << " is not built";
+  const Folder folder;
+  for (const std::string name :
+       {"hello_axon", "multi_layer", "simple_rnn", "anomaly", "image_cnn", "keywords"}) {
+    const fs::path model = fs::path(THIMBLE_SOURCE_DIR) / "examples/nordic" / name;
+    const fs::path pte = folder.path() / (name + ".pte");
+    const auto done = base::run_process(
+        {program.string(), "compile", (model / (name + ".pt2")).string(), "--target", "nrf54lm20b",
+         "--npu-small", "--calibrate", (model / "calibrate.npz").string(), "-o", pte.string()},
+        {});
+    ASSERT_TRUE(done.ok() && done->exit_code == 0) << name << ": " << done->output;
+    const auto file = formats::pte::read(test::read_bytes(pte.string()), name);
+    ASSERT_TRUE(file.ok()) << file.error().message;
+    ASSERT_FALSE(file->delegate_blobs.empty()) << name;
+    uint32_t cycles = 0, estimate = 0;
+    for (const auto& blob : file->delegate_blobs) {
+      const auto* const data = reinterpret_cast<const uint8_t*>(blob.bytes.data());
+      const std::vector<uint8_t> bytes(data, data + blob.bytes.size());
+      axon::Header header;
+      std::memcpy(&header, data, sizeof header);
+      estimate += header.cycles;
+      cycles += compare(name, bytes, 7, 20);
+    }
+    fmt::print("  {:40} {:8} cycles, our estimate {}\n", name, cycles, estimate);
+  }
 }
 
 }  // namespace

@@ -43,6 +43,31 @@ long double requantize_by_the_page(int64_t a, int64_t mult, int64_t shift, Round
   return std::round(std::ldexp(c, -static_cast<int>(std::max<int64_t>(-shift, 0))));
 }
 
+/// docs/numerics.md, "Halves to even": ties by the code, zero point and all.
+TEST(RequantizeEven, EqualsThePage) {
+  for (const int64_t zero_point : {-128, -3, 0, 5, 127}) {
+    for (int64_t shift = 0; shift <= 23; ++shift) {
+      for (const int64_t mult : kMults) {
+        for (int64_t a = -300; a <= 300; ++a) {
+          const long double divisor = std::ldexp(1.0L, static_cast<int>(shift));
+          const long double exact = (static_cast<long double>(a) * static_cast<long double>(mult) +
+                                     static_cast<long double>(zero_point) * divisor) /
+                                    divisor;
+          // The default rounding mode is to even.
+          ASSERT_EQ(requantize_even(a, mult, shift, zero_point),
+                    static_cast<int64_t>(std::nearbyint(exact)))
+              << a << " * " << mult << " >> " << shift << " + " << zero_point;
+        }
+      }
+    }
+  }
+  // 2.5 is a tie between 2 and 3; with an odd zero point the even code is the other number's.
+  EXPECT_EQ(requantize_even(5, 1, 1, 0), 2);
+  EXPECT_EQ(requantize_even(5, 1, 1, 1), 4);
+  EXPECT_EQ(requantize_even(-5, 1, 1, 0), -2);
+  EXPECT_EQ(requantize_even(-5, 1, 1, 1), -2);
+}
+
 TEST(Requantize, EqualsThePageForAllSmallAccumulators) {
   static_assert(LDBL_MANT_DIG >= 64, "the reference needs products of 63 bits");
   for (const Rounding rounding : {Rounding::kDouble, Rounding::kSingle}) {

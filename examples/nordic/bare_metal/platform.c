@@ -1,6 +1,6 @@
-/* The ten functions of the platform that Nordic's AXON driver wants, without an operating system: the
- * core polls, one program runs at a time, and nothing is queued. Names and signatures are those of
- * the published header axon/nrf_axon_platform.h; docs/nordic-axon.md says what each is for.
+/* The ten functions of the platform that Nordic's AXON driver wants, without an operating system:
+ * the core polls, one program runs at a time, and nothing is queued. Names and signatures are those
+ * of the published header axon/nrf_axon_platform.h; docs/nordic-axon.md lists them.
  *
  * Before the first inference the application powers the NPU and calls nrf_axon_driver_init with its
  * address, nrf_axon_driver_power_on after that. */

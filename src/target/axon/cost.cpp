@@ -40,6 +40,10 @@ double pointwise(const Layer& layer) {
 
 }  // namespace
 
+int64_t cycles_of_copy(const Dims& dims) {
+  return static_cast<int64_t>(std::nearbyint(kCall + number(dims.elements())));
+}
+
 int64_t cycles_of(const Layer& layer) {
   const Dims& out = layer.output.dims;
   const double elements = number(out.elements());
@@ -65,7 +69,7 @@ int64_t cycles_of(const Layer& layer) {
     case Operation::kConcat:
     case Operation::kChannelPad: {
       const bool in_place = layer.output.buffer == layer.inputs[0].buffer;
-      return in_place ? 0 : rounded(kCall + elements);
+      return in_place ? 0 : cycles_of_copy(out);
     }
     default:
       return 0;

@@ -16,4 +16,7 @@ inline constexpr double kDispatchUs =
 /// Not of layers whose result lies where its operand is.
 [[nodiscard]] int64_t cycles_of(const Layer& layer);
 
+/// Of a copy that makes a tensor of this size.
+[[nodiscard]] int64_t cycles_of_copy(const Dims& dims);
+
 }  // namespace thimble::target::axon

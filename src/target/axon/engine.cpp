@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "ir/work.h"
 #include "target/axon/alone.h"
@@ -17,10 +18,8 @@ namespace {
 
 constexpr std::string_view kSilicon =
     "the layer list runs on this machine and on an emulated core; silicon needs command buffers "
-    "that "
-    "only the vendor's compiler library makes: set SDK_EDGE_AI_PATH to a copy of "
-    "nrfconnect/sdk-edge-ai "
-    "and compile again (docs/nordic-axon.md)";
+    "that only the vendor's compiler library makes: set SDK_EDGE_AI_PATH to a copy of "
+    "nrfconnect/sdk-edge-ai and compile with --axon program (docs/nordic-axon.md)";
 
 struct Setting {
   std::string_view name;
@@ -125,13 +124,16 @@ std::vector<DelegateRow> rows_of(const Network& network) {
   return result;
 }
 
-/// Outputs whose rows touch may lie in the caller's arena where the layers write them.
+/// Outputs whose rows touch may lie in the caller's arena where the layers write them: one of those
+/// in a buffer, since what reads it may overwrite it.
 std::vector<DelegateIo> places(const Network& network) {
   std::vector<DelegateIo> result;
+  std::set<int> taken;
   for (const Edge& edge : network.outputs) {
     const Buffer& buffer = network.buffers[static_cast<size_t>(edge.map.buffer)];
-    const bool direct =
-        buffer.source == Source::kInterlayer && edge.map.row_stride == edge.map.row_bytes();
+    const bool direct = buffer.source == Source::kInterlayer &&
+                        edge.map.row_stride == edge.map.row_bytes() &&
+                        taken.insert(edge.map.buffer).second;
     const int64_t bytes = edge.map.dims.elements() * edge.map.element_bytes;
     result.push_back({buffer.offset + edge.map.offset, direct ? bytes : -1});
   }

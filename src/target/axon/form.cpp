@@ -160,8 +160,16 @@ Result<ValueId> Former::add_curve(const Function& function, ValueId x, const Op&
     return rewriter_.to().add(OpKind::qsoftmax12, {x}, {{"dim", function.dim}}, op.source, hint);
   }
   const bool sigmoid = function.kind == Function::Kind::kSigmoid;
-  return rewriter_.to().add(sigmoid ? OpKind::qsigmoid12 : OpKind::qtanh12, {x}, {}, op.source,
-                            hint);
+  const OpKind kind = sigmoid ? OpKind::qsigmoid12 : OpKind::qtanh12;
+  if (!function.rescaled) return rewriter_.to().add(kind, {x}, {}, op.source, hint);
+  // The curve has one scale; the graph asks for another.
+  const ir::Quant own = sigmoid ? ir::per_tensor(1.0 / 256, -128) : ir::per_tensor(1.0 / 128, 0);
+  THIMBLE_TRY(const ValueId curve,
+              rewriter_.to().add(kind, {x}, {}, op.source, {hint.name + "_curve", {}, own}));
+  Ask ask;
+  ask.ratio = function.ratio;
+  ask.zero_point = function.zero_point;
+  return times_one(curve, ask, op, hint);
 }
 
 /// A function of what no layer makes, or of what others read as well.

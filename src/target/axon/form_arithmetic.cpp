@@ -105,7 +105,12 @@ Result<ValueId> Former::emit_product(const Op& op, const Ask& ask,
 
 Result<ValueId> Former::requantized(const Op& op, const Ask& ask,
                                     const ir::Graph::ResultHint& hint) {
-  const ir::Type& type = from_.type(op.inputs[0]);
+  return times_one(rewriter_.map(op.inputs[0]), ask, op, hint);
+}
+
+Result<ValueId> Former::times_one(ValueId x, const Ask& ask, const Op& op,
+                                  const ir::Graph::ResultHint& hint) {
+  const ir::Type type = rewriter_.to().type(x);
   if (!type.quant) return unsupported("its operand has no scale of its own");
   const ir::Shape one(type.shape.size(), 1);
   const ValueId unit =
@@ -118,8 +123,7 @@ Result<ValueId> Former::requantized(const Op& op, const Ask& ask,
                      {"mult", int64_t{scale->mult}},
                      {"shift", int64_t{scale->shift}}};
   set_ask(ask, &attrs);
-  return rewriter_.to().add(OpKind::qmul, {rewriter_.map(op.inputs[0]), unit}, std::move(attrs),
-                            op.source, hint);
+  return rewriter_.to().add(OpKind::qmul, {x, unit}, std::move(attrs), op.source, hint);
 }
 
 Result<ValueId> Former::emit_mean(const Op& op, const Ask& ask, const ir::Graph::ResultHint& hint) {

@@ -67,6 +67,10 @@ class Former {
   Result<ir::ValueId> requantized(const ir::Op& op, const Ask& ask,
                                   const ir::Graph::ResultHint& hint);
 
+  /// The same of a value of the new graph.
+  Result<ir::ValueId> times_one(ir::ValueId x, const Ask& ask, const ir::Op& op,
+                                const ir::Graph::ResultHint& hint);
+
   Status with_tail(const ir::Op& op, Emit emit, Ask own);
   [[nodiscard]] std::optional<Tail> tail_of(const ir::Op& op) const;
   /// What the function's layer wants; nothing if a layer of two slopes would need bounds as well.

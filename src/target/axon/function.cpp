@@ -61,7 +61,13 @@ class Line {
           std::clamp(exact, static_cast<double>(min_), static_cast<double>(max_));
       if (std::abs(found - bounded) > kHalf) return std::nullopt;
     }
-    return Function{Function::Kind::kLine, ratio_, {*slope}, y_zp_, lowest(*slope), highest(), 0};
+    Function f;
+    f.ratio = ratio_;
+    f.slopes = {*slope};
+    f.zero_point = y_zp_;
+    f.min = lowest(*slope);
+    f.max = highest();
+    return f;
   }
 
  private:
@@ -112,8 +118,11 @@ Result<Function> function_of_prelu(const ir::Graph& graph, const ir::Op& op) {
   const double above = real_of(op.integer("mult"), op.integer("shift"));
   const double unit = real_of(op.integer("w_mult"), op.integer("w_shift"));
   if (!(above > 0)) return unsupported("its multiplier is 0");
-  Function f{Function::Kind::kLine, above, {}, op.integer("y_zp"), op.integer("min"),
-             op.integer("max"),     0};
+  Function f;
+  f.ratio = above;
+  f.zero_point = op.integer("y_zp");
+  f.min = op.integer("min");
+  f.max = op.integer("max");
   for (const int8_t code : w.constant->data<int8_t>()) {
     const double slope = static_cast<double>(code - op.integer("w_zp")) * unit / above;
     if (slope < 0) return unsupported("a slope is {:.3g}, expected 0 or more", slope);
@@ -132,29 +141,21 @@ Result<Function> function_of_table(std::span<const int8_t> table, const ir::Quan
                                    const ir::Quant& y) {
   const auto sigmoid = [](double real) { return 1 / (1 + std::exp(-real)); };
   const auto tanh = [](double real) { return std::tanh(real); };
-  const bool unit = y.zero_point[0] == 0 && y.scale[0] == 1.0 / 128;
-  const bool share = y.zero_point[0] == -128 && y.scale[0] == 1.0 / 256;
   // A line first: near 0 a curve is one as well, and cheaper so.
   if (auto line = Line(table, x, y).find()) return *std::move(line);
   Function f;
-  if (share && is_curve(table, x, 256, -128, sigmoid)) {
-    f.kind = Function::Kind::kSigmoid;
-    return f;
-  }
-  if (unit && is_curve(table, x, 128, 0, tanh)) {
-    f.kind = Function::Kind::kTanh;
-    return f;
-  }
+  f.zero_point = y.zero_point[0];
   if (is_curve(table, x, 1 / y.scale[0], y.zero_point[0], sigmoid)) {
-    return unsupported(
-        "a sigmoid with scale {:.6g} and zero point {}: its result has scale 1/256 and zero point "
-        "-128",
-        y.scale[0], y.zero_point[0]);
+    f.kind = Function::Kind::kSigmoid;
+    f.ratio = 1.0 / 256 / y.scale[0];
+    f.rescaled = f.ratio != 1 || f.zero_point != -128;
+    return f;
   }
   if (is_curve(table, x, 1 / y.scale[0], y.zero_point[0], tanh)) {
-    return unsupported(
-        "a tanh with scale {:.6g} and zero point {}: its result has scale 1/128 and zero point 0",
-        y.scale[0], y.zero_point[0]);
+    f.kind = Function::Kind::kTanh;
+    f.ratio = 1.0 / 128 / y.scale[0];
+    f.rescaled = f.ratio != 1 || f.zero_point != 0;
+    return f;
   }
   return unsupported(
       "a table that is no relu, leaky relu, sigmoid, tanh or change of scale: the NPU has no other "

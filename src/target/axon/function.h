@@ -23,7 +23,8 @@ struct Function {
   } kind = Kind::kLine;
   double ratio = 1;            // kLine: scale of x by scale of the result
   std::vector<double> slopes;  // kLine: of negative x, one or one per channel; 1 and 0 too
-  int64_t zero_point = 0;      // kLine: of the result
+  int64_t zero_point = 0;      // of the result
+  bool rescaled = false;       // sigmoid, tanh: the result has not the curve's own scale
   int64_t min = -128, max = 127;
   int64_t dim = 0;  // kSoftmax
 };

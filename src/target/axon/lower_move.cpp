@@ -28,12 +28,17 @@ Layer slice_layer(const Map& from, const Dims& begin, const Dims& end, const Dim
 
 }  // namespace
 
-/// The same with rows as the NPU writes them.
-Result<Map> Lowering::copied(const Map& from) {
-  Layer layer = slice_layer(from, {0, 0, 0}, from.dims, {1, 1, 1});
-  layer.output = new_map(from.dims, from.element_bytes, from.zero_point);
+Result<Map> Lowering::sliced(const Map& from, const Dims& begin, const Dims& end, const Dims& step,
+                             const Dims& dims) {
+  Layer layer = slice_layer(from, begin, end, step);
+  layer.output = new_map(dims, from.element_bytes, from.zero_point);
   THIMBLE_CHECK(append(std::move(layer)));
   return net_.layers.back().output;
+}
+
+/// The same with rows as the NPU writes them.
+Result<Map> Lowering::copied(const Map& from) {
+  return sliced(from, {0, 0, 0}, from.dims, {1, 1, 1}, from.dims);
 }
 
 /// Everything in the piece's buffer goes to `offset` of another one, if the buffer is the piece.

@@ -131,6 +131,44 @@ Result<Layer> Lowering::window_layer(const Op& op, Operation operation) {
   return layer;
 }
 
+std::vector<Lowering::Choice> Lowering::choices(const Layer& window) {
+  const Dims& in = window.inputs[0].dims;
+  const Dims& out = window.output.dims;
+  std::vector<Choice> all = {{window, false}};
+  const bool pads = window.pad_top + window.pad_bottom + window.pad_left + window.pad_right != 0;
+  if (pads || window.operation == Operation::kDepthwise) return all;
+  const bool one = window.kernel_h == 1 && window.kernel_w == 1;
+  const bool steps = window.stride_y != 1 || window.stride_x != 1;
+  // A pointwise layer on one position reads wrong rows (D2), and is a linear layer anyway.
+  if (one && out.h * out.w > 1) {
+    all.push_back({window, steps});
+    Layer& layer = all.back().layer;
+    layer.operation = Operation::kPointwise;
+    layer.stride_y = layer.stride_x = 1;
+    layer.inputs[0].dims = {in.c, out.h, out.w};
+  }
+  if (window.kernel_h == in.h && window.kernel_w == in.w && out.h == 1 && out.w == 1) {
+    all.push_back({window, false});
+    Layer& layer = all.back().layer;
+    layer.operation = Operation::kFullyConnected;
+    layer.output.dims = {1, 1, out.c};
+  }
+  return all;
+}
+
+/// A pointwise layer has no stride, and misreads rows of a packed input where it works in stripes
+/// (D2): a slice comes before it.
+Result<Map> Lowering::pointwise_input(const Map& input, const Choice& choice, const Op& op) {
+  const Source source = net_.buffers[static_cast<size_t>(input.buffer)].source;
+  const bool packed =
+      source != Source::kInterlayer && input.row_stride % container::kRowAlignment != 0;
+  if (!choice.sliced && !packed) return input;
+  const auto stride = op.integers("stride");
+  const Dims& wanted = choice.layer.inputs[0].dims;
+  const Dims end = {input.dims.c, (wanted.h - 1) * stride[0] + 1, (wanted.w - 1) * stride[1] + 1};
+  return sliced(input, {0, 0, 0}, end, {1, stride[0], stride[1]}, wanted);
+}
+
 Status Lowering::convolution(const Op& op) {
   const int64_t groups = op.integer("groups");
   THIMBLE_TRY(const Dims in, dims_of(op.inputs[0]));
@@ -144,47 +182,25 @@ Status Lowering::convolution(const Op& op) {
   }
   THIMBLE_TRY(const Layer window,
               window_layer(op, depthwise ? Operation::kDepthwise : Operation::kConv2d));
-  const bool pads = window.pad_top + window.pad_bottom + window.pad_left + window.pad_right != 0;
-  const bool covers =
-      !pads && window.kernel_h == in.h && window.kernel_w == in.w && out.h == 1 && out.w == 1;
-  const bool one = window.kernel_h == 1 && window.kernel_w == 1 && !pads && window.stride_y == 1 &&
-                   window.stride_x == 1;
-  std::vector<Layer> choices = {window};
-  if (one && !depthwise) {
-    choices.push_back(window);
-    choices.back().operation = Operation::kPointwise;
-  }
-  if (covers && !depthwise) {
-    choices.push_back(window);
-    choices.back().operation = Operation::kFullyConnected;
-    choices.back().output.dims = {1, 1, out.c};
-  }
-  const Layer* best = nullptr;
+  const std::vector<Choice> all = choices(window);
+  const Choice* best = nullptr;
   int64_t least = std::numeric_limits<int64_t>::max();
-  for (const Layer& choice : choices) {
-    // A pointwise layer on one position reads wrong rows (D2), and is a linear layer anyway.
-    if (choice.operation == Operation::kPointwise && in.h * in.w == 1) continue;
-    const int64_t cycles = cycles_of(choice);
-    if (!check_limits(choice).ok() || cycles >= least) continue;
+  for (const Choice& choice : all) {
+    const int64_t slice = choice.sliced ? cycles_of_copy(choice.layer.inputs[0].dims) : 0;
+    const int64_t cycles = cycles_of(choice.layer) + slice;
+    if (!check_limits(choice.layer).ok() || cycles >= least) continue;
     best = &choice;
     least = cycles;
   }
   if (best == nullptr) return check_limits(window);
-  if (best->operation == Operation::kFullyConnected) {
-    Layer layer = *best;
+  Layer layer = best->layer;
+  if (layer.operation == Operation::kFullyConnected) {
     layer.kernel_h = layer.kernel_w = 0;
     return full(op, layer);
   }
-  Layer layer = *best;
-  const Map& input = layer.inputs[0];
-  const Source source = net_.buffers[static_cast<size_t>(input.buffer)].source;
-  const bool packed =
-      source != Source::kInterlayer && input.row_stride % container::kRowAlignment != 0;
-  if (layer.operation == Operation::kPointwise && packed) {
-    // Rows of a packed input are misread by a pointwise layer with stripes (D2): aligned first.
-    THIMBLE_TRY(Map aligned, copied(input));
-    aligned.zero_point = input.zero_point;
-    layer.inputs = {aligned};
+  if (layer.operation == Operation::kPointwise) {
+    THIMBLE_TRY(layer.inputs[0], pointwise_input(window.inputs[0], *best, op));
+    layer.inputs[0].zero_point = window.inputs[0].zero_point;
   }
   layer.output = result_of(op, out);
   THIMBLE_CHECK(append(std::move(layer)));

@@ -54,6 +54,13 @@ class Lowering {
   Status convolution(const ir::Op& op);
   Result<Layer> weighted_layer(const ir::Op& op, Operation operation);
   Result<Layer> window_layer(const ir::Op& op, Operation operation);
+  /// A layer that a convolution may be; `sliced`: behind a slice that takes the steps.
+  struct Choice {
+    Layer layer;
+    bool sliced = false;
+  };
+  static std::vector<Choice> choices(const Layer& window);
+  Result<Map> pointwise_input(const Map& input, const Choice& choice, const ir::Op& op);
   Status full(const ir::Op& op, const Layer& whole);
   Status full_in_parts(const ir::Op& op, const Layer& whole);
 
@@ -70,6 +77,8 @@ class Lowering {
   Status pad(const ir::Op& op);
   Result<Map> joined(const Map& a, const Map& b, Axis axis);
   Result<Map> copied(const Map& from);
+  Result<Map> sliced(const Map& from, const Dims& begin, const Dims& end, const Dims& step,
+                     const Dims& dims);
   bool move_into(Map* piece, int buffer, int64_t offset);
 
   const ir::Graph& graph_;

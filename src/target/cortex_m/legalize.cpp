@@ -140,7 +140,7 @@ class Legalizer {
     }
     const bool rounds = ir::op_info(op.kind).attr("rounding") != nullptr;
     if (rounds && !rounds_double(op)) {
-      return refuse(op, "asks for another rounding; the kernels round double");
+      return refuse(op, "asks for another rounding than the kernels have");
     }
     const bool broadcasts = is_elementwise(op.kind) && op.kind != OpKind::lut16;
     if (!broadcasts) return add(op.kind, rewriter_.map(op.inputs), op.attrs, op);
@@ -173,8 +173,7 @@ class Legalizer {
   bool rounds_double(const Op& op) { return op.integer("rounding") == 0; }
 
   Result<ValueId> convert_conv(const Op& op) {
-    if (!rounds_double(op))
-      return refuse(op, "asks for another rounding; the kernels round double");
+    if (!rounds_double(op)) return refuse(op, "asks for another rounding than the kernels have");
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     Attrs attrs = op.attrs;
     const std::vector<int64_t> padding = op.integers("padding");
@@ -207,8 +206,7 @@ class Legalizer {
   }
 
   Result<ValueId> convert_linear(const Op& op) {
-    if (!rounds_double(op))
-      return refuse(op, "asks for another rounding; the kernels round double");
+    if (!rounds_double(op)) return refuse(op, "asks for another rounding than the kernels have");
     if (!from_.value(op.inputs[1]).constant) return refuse(op, "has weights that are not constant");
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     if (!stock_ || type(inputs[3]).shape[0] == 1)
@@ -324,8 +322,7 @@ class Legalizer {
   }
 
   Result<ValueId> convert_binary(const Op& op) {
-    if (!rounds_double(op))
-      return refuse(op, "asks for another rounding; the kernels round double");
+    if (!rounds_double(op)) return refuse(op, "asks for another rounding than the kernels have");
     const bool negate = stock_ && op.kind == OpKind::qsub;
     THIMBLE_TRY(const ValueId a, operand(op, 0, false));
     THIMBLE_TRY(const ValueId b, operand(op, 1, negate));
@@ -393,8 +390,7 @@ class Legalizer {
   }
 
   Result<ValueId> convert_avg_pool(const Op& op) {
-    if (!rounds_double(op))
-      return refuse(op, "asks for another rounding; the kernels round double");
+    if (!rounds_double(op)) return refuse(op, "asks for another rounding than the kernels have");
     const ValueId x = rewriter_.map(op.inputs[0]);
     if (!stock_) return add(op.kind, {x}, op.attrs, op);
     if (!symmetric(op, x) && !ceils(op, x)) {
@@ -447,8 +443,7 @@ class Legalizer {
   /// A mean is a linear with weights of one: the reduced dimensions go last, the multiplier holds
   /// the division. Every number is the operator's own, so the result is the same bit for bit.
   Result<ValueId> convert_mean(const Op& op) {
-    if (!rounds_double(op))
-      return refuse(op, "asks for another rounding; the kernels round double");
+    if (!rounds_double(op)) return refuse(op, "asks for another rounding than the kernels have");
     const ValueId x = rewriter_.map(op.inputs[0]);
     const std::vector<int64_t> reduced = op.integers("dims");
     const Shape shape = type(x).shape;

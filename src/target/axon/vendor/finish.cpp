@@ -184,6 +184,8 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   // Scratch of the call is planned anew, so nothing of the model's lies inside it.
   delegate.inputs.clear();
   delegate.outputs.clear();
+  delegate.note = fmt::format("the NPU's program is from the vendor's compiler {}",
+                              formats::axon::ir_version_text(header.compiler_version));
   if (tools.form == kFormProgram) return put_program(header, interface, delegate);
   if (tools.form == kFormHeader) {
     return put_marker(header, interface, program.header, tools.model, delegate);

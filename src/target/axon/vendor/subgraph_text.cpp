@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "abi/axon_marker.h"
+
 namespace thimble::target::axon {
 namespace {
 
@@ -91,6 +93,11 @@ std::string identifier_of(std::string_view model) {
   if (name.empty() || std::isdigit(static_cast<unsigned char>(name[0])) != 0) name = "m" + name;
   constexpr size_t kLengthMax = 40;
   return name.substr(0, kLengthMax);
+}
+
+std::string identifier_in(std::string_view name) {
+  constexpr size_t kTail = abi::axon::kMarkerHashDigits + 1;
+  return std::string(name.size() > kTail ? name.substr(0, name.size() - kTail) : name);
 }
 
 std::string subgraph_file_name(std::string_view name) {

@@ -15,6 +15,9 @@ namespace thimble::target::axon {
 /// "my-model.v2" as a C identifier in lower case: "my_model_v2".
 [[nodiscard]] std::string identifier_of(std::string_view model);
 
+/// A network's name without its hash: one for all versions of it.
+[[nodiscard]] std::string identifier_in(std::string_view name);
+
 /// "axon_subgraph_NAME.h".
 [[nodiscard]] std::string subgraph_file_name(std::string_view name);
 inline constexpr char kTableFileName[] = "axon_subgraphs_table.h";
