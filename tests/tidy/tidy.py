@@ -31,13 +31,8 @@ MAY_INCLUDE = {
     "quant": ["ir", "passes", "eval", "base", "numerics"],
     "plan": ["ir", "base", "numerics"],
     "target": ["ir", "passes", "plan", "base", "numerics", "abi", "npu/isa",
-<<<<<<< HEAD
-               "formats/ethos_u/payload.h", "formats/axon/compiled_header.h",
-               "formats/axon/ir_file.h", "formats/axon/program.h"],
-=======
                "formats/axon/compiled_header.h", "formats/axon/ir_file.h", "formats/axon/program.h",
                "formats/ethos_u/payload.h"],
->>>>>>> main
     "partition": ["ir", "base", "target/target.h"],
     "emit": ["ir", "plan", "formats", "abi", "base", "target/target.h", "kernels/kernels.h"],
     "driver": ["abi", "base", "numerics", "formats", "ir", "eval", "import", "passes", "quant",
