@@ -1,8 +1,8 @@
 #pragma once
 // The marker of a network that is compiled into the firmware: the payload of the delegate
-// AxonBackend. "AXNG", the version, the bytes of the name, the name, zeros up to a multiple of four;
-// all numbers little-endian. The name is what the generated header calls the network: that of the
-// model and twelve hexadecimal digits of a hash of its content.
+// AxonBackend. "AXNG", the version, the bytes of the name, the name, zeros up to a multiple of
+// four; all numbers little-endian. The name is what the generated header calls the network: that of
+// the model and twelve hexadecimal digits of a hash of its content.
 
 #include <stddef.h>
 #include <stdint.h>

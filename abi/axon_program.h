@@ -1,12 +1,12 @@
 #pragma once
-// A network for the AXON as its vendor's compiler has made it, in a form that needs no linker: words,
-// where they hold addresses, constants, the interface. The payload of the delegate
+// A network for the AXON as its vendor's compiler has made it, in a form that needs no linker:
+// words, where they hold addresses, constants, the interface. The payload of the delegate
 // ThimbleAxonProgram. docs/nordic-axon.md, "Program", has each byte.
 //
-// Words are opaque. A marked word holds an address: the memory in its upper 8 bits, the offset there
-// in the others. All numbers are little-endian, sections start at multiples of 16, in this order:
-// header, inputs and outputs, words, marks (one bit each, the first in bit 0 of byte 0), names of
-// symbols (each with its zero), constants.
+// Words are opaque. A marked word holds an address: the memory in its upper 8 bits, the offset
+// there in the others. All numbers are little-endian, sections start at multiples of 16, in this
+// order: header, inputs and outputs, words, marks (one bit each, the first in bit 0 of byte 0),
+// names of symbols (each with its zero), constants.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -44,7 +44,7 @@ struct ProgramHeader {
   uint8_t output_count;
   uint16_t symbol_count;
   uint32_t word_count;
-  uint32_t interlayer_bytes;   // the next three: multiples of 16
+  uint32_t interlayer_bytes;  // the next three: multiples of 16
   uint32_t partial_sum_bytes;
   uint32_t variable_bytes;
   uint32_t constant_bytes;

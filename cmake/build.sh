@@ -24,6 +24,8 @@ if [ ! -f "$folder/build.ninja" ]; then
   "$cmake" -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_MAKE_PROGRAM="$(command -v "$ninja")" --log-level=WARNING
 fi
+# What is not in ccache is not preprocessed first: the compiler says what it read.
+export CCACHE_DEPEND=1
 # Progress is for people; a log gets what goes wrong.
 quiet=--quiet
 if [ -t 1 ]; then quiet=; fi

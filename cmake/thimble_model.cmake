@@ -24,6 +24,7 @@ function(thimble_device_libraries)
   list(FILTER runtime EXCLUDE REGEX "/all_kernels\\.cpp$")
   # Layer lists of the AXON: their check, and the model that runs them where there is no driver for silicon.
   file(GLOB_RECURSE axon ${THIMBLE_DEVICE_DIR}/npu/axon/*.cpp)
+  list(FILTER axon EXCLUDE REGEX "/npu/axon/text/") # the host's
   add_library(thimble_device STATIC ${runtime} ${kernels} ${axon})
   target_include_directories(thimble_device PUBLIC ${THIMBLE_DEVICE_DIR} ${THIMBLE_DEVICE_DIR}/runtime/include)
   target_compile_features(thimble_device PUBLIC cxx_std_20)

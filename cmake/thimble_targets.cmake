@@ -20,6 +20,17 @@ function(thimble_device_library name)
   endif()
 endfunction()
 
+# thimble_test_library(NAME SOURCES... DEPS deps...): what several tests share, compiled once.
+function(thimble_test_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPS" ${ARGN})
+  if(NOT THIMBLE_TESTS)
+    return()
+  endif()
+  find_package(GTest REQUIRED)
+  add_library(${name} STATIC EXCLUDE_FROM_ALL ${arg_SOURCES})
+  target_link_libraries(${name} PUBLIC thimble_options ${arg_DEPS} GTest::gtest)
+endfunction()
+
 # thimble_test(NAME SOURCES... DEPS deps...): a GoogleTest program under one ctest entry.
 # Its working data is found through THIMBLE_SOURCE_DIR and THIMBLE_BINARY_DIR.
 function(thimble_test name)

@@ -6,7 +6,6 @@
 #include <map>
 #include <set>
 
-#include "abi/axon_marker.h"
 #include "base/library.h"
 #include "target/axon/vendor/subgraph_text.h"
 
@@ -19,12 +18,6 @@ using target::axon::SubgraphNote;
 fs::path program_folder() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).parent_path();
-}
-
-/// "kws_0123456789ab" without the hash.
-std::string base_of(const std::string& name) {
-  constexpr size_t kTail = abi::axon::kMarkerHashDigits + 1;
-  return name.size() > kTail ? name.substr(0, name.size() - kTail) : name;
 }
 
 /// The first line of a generated header in the folder.
@@ -71,19 +64,20 @@ Status add_axon_files(const std::vector<target::Delegate>& delegates, const fs::
       }
       for (const SubgraphNote& note : target::axon::read_subgraph_note(file.text)) {
         names.insert(note.name);
-        models[base_of(note.name)] = note.model;
+        models[target::axon::identifier_in(note.name)] = note.model;
       }
     }
   }
   if (texts.empty()) return ok();
   for (const SubgraphNote& note : notes_in(folder)) {
-    const auto own = models.find(base_of(note.name));
+    const auto own = models.find(target::axon::identifier_in(note.name));
     if (own == models.end()) {
       names.insert(note.name);
     } else if (own->second != note.model) {
-      return bad_input("{}: the networks of {} there have the names that those of {} would get: "
-                       "rename one of the models, or use another --axon-dir",
-                       folder.string(), note.model, own->second);
+      return bad_input(
+          "{}: the networks of {} there have the names that those of {} would get: "
+          "rename one of the models, or use another --axon-dir",
+          folder.string(), note.model, own->second);
     }
   }
   std::error_code error;

@@ -229,22 +229,20 @@ int compare(const Arguments& arguments) {
 
 }  // namespace
 
-void add_compare(CLI::App& app, int* exit_code) {
-  CLI::App* verb =
-      app.add_subcommand("compare", "Compare a compiled model with its float original");
+void add_compare(CommandLine& line, int* exit_code) {
+  Verb verb(line, "compare", "Compare a compiled model with its float original");
   auto arguments = std::make_shared<Arguments>();
   Arguments& a = *arguments;
-  verb->add_option("float_model", a.float_model, "The .pt2")->required();
-  verb->add_option("model", a.model, "The .pte")->required();
-  verb->add_option("--data", a.data, "Samples (.npz), with `labels` if there are classes")
-      ->required();
-  verb->add_option("--on", a.on, "Where the .pte runs")->check(CLI::IsMember({"host", "qemu"}));
-  verb->add_option("--target", a.target, "Target of a .pte that names none");
-  verb->add_option("--shape", a.shapes, "NAME=N: an open size of the .pt2")->take_all();
-  verb->add_flag("--per-layer", a.per_layer,
-                 "Also each value against its float original (needs compile --names)");
-  verb->add_flag("--json", a.json, "The answer as one JSON object");
-  verb->callback([arguments, exit_code] { *exit_code = compare(*arguments); });
+  verb.option("float_model", a.float_model, "The .pt2").required();
+  verb.option("model", a.model, "The .pte").required();
+  verb.option("--data", a.data, "Samples (.npz), with `labels` if there are classes").required();
+  verb.option("--on", a.on, "Where the .pte runs").one_of({"host", "qemu"});
+  verb.option("--target", a.target, "Target of a .pte that names none");
+  verb.option("--shape", a.shapes, "NAME=N: an open size of the .pt2").take_all();
+  verb.flag("--per-layer", a.per_layer,
+            "Also each value against its float original (needs compile --names)");
+  verb.flag("--json", a.json, "The answer as one JSON object");
+  verb.callback([arguments, exit_code] { *exit_code = compare(*arguments); });
 }
 
 }  // namespace thimble::tools

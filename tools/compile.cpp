@@ -221,66 +221,61 @@ int compile(const Arguments& arguments) {
 
 }  // namespace
 
-void add_compile(CLI::App& app, int* exit_code) {
-  CLI::App* verb = app.add_subcommand("compile", "Compile a .pt2 into a .pte for a target");
+void add_compile(CommandLine& line, int* exit_code) {
+  Verb verb(line, "compile", "Compile a .pt2 into a .pte for a target");
   auto arguments = std::make_shared<Arguments>();
   Arguments& a = *arguments;
   std::vector<std::string> observers;
   for (const quant::Observer observer : kObservers) {
     observers.emplace_back(quant::observer_name(observer));
   }
-  verb->add_option("model", a.model, "What torch.export.save wrote")->required();
-  verb->add_option("--target", a.target, "One of `thimble targets`")->required();
-  verb->add_option("--calibrate", a.calibrate, "Samples (.npz) to choose int8 ranges from");
-  verb->add_option("-o,--output", a.output, "The .pte; default: the model's name, here");
-  verb->add_option("--emit", a.emit, "What to write: pte, ir, tflite, tosa")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"pte", "c", "ir", "tosa", "tflite"}));
-  verb->add_option("--out-dir", a.out_dir, "Folder for what is written, if there is no -o");
-  verb->add_option("--save-stages", a.save_stages, "Folder for the text of every stage");
-  verb->add_option("--io", a.io, "Type of the model's inputs and outputs")
-      ->check(CLI::IsMember({"int8", "float"}));
-  verb->add_option("--activations", a.activations, "Type of values between operators")
-      ->check(CLI::IsMember({"int8", "int16"}));
-  verb->add_option("--accuracy", a.accuracy,
-                   "sqnr|top1|agreement>=X on the calibration data: int16 where it takes it");
-  verb->add_option("--compat", a.compat, "Only what ExecuTorch's own runtime has")
-      ->check(CLI::IsMember({"executorch"}));
-  verb->add_option("--io-layout", a.io_layout, "Memory order of images in inputs and outputs")
-      ->check(CLI::IsMember({"nchw", "nhwc"}));
-  verb->add_option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
-      ->take_all();
-  verb->add_option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU")
-      ->take_all();
-  verb->add_option("--shape", a.shapes, "NAME=N: an open size of the export")->take_all();
-  verb->add_option("--memory", a.memories, "NAME=BYTES: limit of sram or flash; K, M")->take_all();
-  verb->add_option("--report", a.report, "The report as a file: .json or .html");
-  verb->add_option("--axon", a.axon,
-                   "AXON regions as a layer list, or by Nordic's compiler: as a program in the "
-                   "file, or as headers for the firmware")
-      ->check(CLI::IsMember({"layers", "program", "header"}));
-  verb->add_option("--axon-sdk", a.axon_sdk, "Nordic's sdk-edge-ai; default: SDK_EDGE_AI_PATH");
-  verb->add_option("--axon-dir", a.axon_dir, "Folder for --axon header; default: the .pte's");
-  verb->add_option("--observer", a.observer, "How int8 ranges are chosen")
-      ->check(CLI::IsMember(observers));
-  verb->add_flag("--equalize", a.equalize, "Bring channels of one value to the same magnitude");
-  verb->add_flag("--pareto", a.pareto, "Also print what the NPU can do with how much SRAM");
-  verb->add_flag("--npu-small", a.npu_small,
-                 "Leave regions on the NPU that the CPU would run faster");
-  verb->add_option("--npu-weights", a.npu_weights,
-                   "payload: in the delegate; named: as named data that the delegate asks for")
-      ->check(CLI::IsMember({"payload", "named"}));
-  verb->add_option("--optimize", a.optimize,
-                   "speed: fewest cycles of the NPU; size: least SRAM, then fewest cycles")
-      ->check(CLI::IsMember({"speed", "size"}));
-  verb->add_flag("--tune", a.tune,
-                 "Try equalization and observers by value, keep what raises the SQNR");
-  verb->add_option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");
-  verb->add_flag("--names", a.names,
-                 "Say in the .pte which value each call makes (compare --per-layer)");
-  verb->add_flag("--float", a.keep_float, "Keep the model in float");
-  verb->add_flag("--json", a.json, "The report as one JSON object");
-  verb->callback([arguments, exit_code] { *exit_code = compile(*arguments); });
+  verb.option("model", a.model, "What torch.export.save wrote").required();
+  verb.option("--target", a.target, "One of `thimble targets`").required();
+  verb.option("--calibrate", a.calibrate, "Samples (.npz) to choose int8 ranges from");
+  verb.option("-o,--output", a.output, "The .pte; default: the model's name, here");
+  verb.option("--emit", a.emit, "What to write: pte, ir, tflite, tosa")
+      .delimiter(',')
+      .one_of({"pte", "c", "ir", "tosa", "tflite"});
+  verb.option("--out-dir", a.out_dir, "Folder for what is written, if there is no -o");
+  verb.option("--save-stages", a.save_stages, "Folder for the text of every stage");
+  verb.option("--io", a.io, "Type of the model's inputs and outputs").one_of({"int8", "float"});
+  verb.option("--activations", a.activations, "Type of values between operators")
+      .one_of({"int8", "int16"});
+  verb.option("--accuracy", a.accuracy,
+              "sqnr|top1|agreement>=X on the calibration data: int16 where it takes it");
+  verb.option("--compat", a.compat, "Only what ExecuTorch's own runtime has")
+      .one_of({"executorch"});
+  verb.option("--io-layout", a.io_layout, "Memory order of images in inputs and outputs")
+      .one_of({"nchw", "nhwc"});
+  verb.option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
+      .take_all();
+  verb.option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU").take_all();
+  verb.option("--shape", a.shapes, "NAME=N: an open size of the export").take_all();
+  verb.option("--memory", a.memories, "NAME=BYTES: limit of sram or flash; K, M").take_all();
+  verb.option("--report", a.report, "The report as a file: .json or .html");
+  verb.option("--axon", a.axon,
+              "AXON regions as a layer list, or by Nordic's compiler: as a program in the "
+              "file, or as headers for the firmware")
+      .one_of({"layers", "program", "header"});
+  verb.option("--axon-sdk", a.axon_sdk, "Nordic's sdk-edge-ai; default: SDK_EDGE_AI_PATH");
+  verb.option("--axon-dir", a.axon_dir, "Folder for --axon header; default: the .pte's");
+  verb.option("--observer", a.observer, "How int8 ranges are chosen").one_of(observers);
+  verb.flag("--equalize", a.equalize, "Bring channels of one value to the same magnitude");
+  verb.flag("--pareto", a.pareto, "Also print what the NPU can do with how much SRAM");
+  verb.flag("--npu-small", a.npu_small, "Leave regions on the NPU that the CPU would run faster");
+  verb.option("--npu-weights", a.npu_weights,
+              "payload: in the delegate; named: as named data that the delegate asks for")
+      .one_of({"payload", "named"});
+  verb.option("--optimize", a.optimize,
+              "speed: fewest cycles of the NPU; size: least SRAM, then fewest cycles")
+      .one_of({"speed", "size"});
+  verb.flag("--tune", a.tune, "Try equalization and observers by value, keep what raises the SQNR");
+  verb.option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");
+  verb.flag("--names", a.names,
+            "Say in the .pte which value each call makes (compare --per-layer)");
+  verb.flag("--float", a.keep_float, "Keep the model in float");
+  verb.flag("--json", a.json, "The report as one JSON object");
+  verb.callback([arguments, exit_code] { *exit_code = compile(*arguments); });
 }
 
 }  // namespace thimble::tools

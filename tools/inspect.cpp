@@ -16,6 +16,8 @@
 #include "ir/dtype_text.h"
 #include "ir/op.h"
 #include "ir/print.h"
+#include "npu/axon/layers.h"
+#include "npu/axon/text/text.h"
 #include "npu/ethos_u/text/payload.h"
 #include "npu/ethos_u/text/text.h"
 #include "tools/commands.h"
@@ -60,13 +62,20 @@ std::string describe(const std::vector<hostrun::Port>& ports) {
   return text;
 }
 
-/// The command streams of a program's NPU delegates.
+/// The command streams and layer lists of a program's NPU delegates.
 Status add_commands(const formats::pte::Program& program, const std::string& label,
                     Report* report) {
   namespace text = thimble::ethos_u::text;
   report->json["streams"] = Json::array();
   for (const formats::pte::ExecutionPlan& plan : program.plans) {
     for (const formats::pte::BackendDelegate& row : plan.delegates) {
+      if (row.id == thimble::axon::kDelegateId) {
+        const Bytes& list = program.delegate_blobs[row.blob].bytes;
+        THIMBLE_TRY(const std::string printed, thimble::axon::text::print(list, label));
+        report->text += "\n" + printed;
+        report->json["streams"].push_back(printed);
+        continue;
+      }
       const std::optional<Bytes> commands = hostrun::npu_commands(program, row);
       if (!commands) continue;
       THIMBLE_TRY(const text::Payload payload, text::read_payload(*commands, label));
@@ -250,14 +259,14 @@ int inspect(const Arguments& arguments) {
 
 }  // namespace
 
-void add_inspect(CLI::App& app, int* exit_code) {
-  CLI::App* verb =
-      app.add_subcommand("inspect", "Show what a .pt2, .pte, .npz, .ir or Ethos-U payload holds");
+void add_inspect(CommandLine& line, int* exit_code) {
+  Verb verb(line, "inspect", "Show what a .pt2, .pte, .npz, .ir or Ethos-U payload holds");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("file", arguments->file, "The file")->required();
-  verb->add_flag("--commands", arguments->commands, "Of a .pte: also its NPU's command streams");
-  verb->add_flag("--json", arguments->json, "As one JSON object");
-  verb->callback([arguments, exit_code] { *exit_code = inspect(*arguments); });
+  verb.option("file", arguments->file, "The file").required();
+  verb.flag("--commands", arguments->commands,
+            "Of a .pte: also its NPU's command streams or layer lists");
+  verb.flag("--json", arguments->json, "As one JSON object");
+  verb.callback([arguments, exit_code] { *exit_code = inspect(*arguments); });
 }
 
 }  // namespace thimble::tools

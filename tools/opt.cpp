@@ -81,16 +81,16 @@ int opt(const Arguments& arguments) {
 
 }  // namespace
 
-void add_opt(CLI::App& app, int* exit_code) {
-  CLI::App* verb = app.add_subcommand("opt", "Run float passes on the text of a graph");
+void add_opt(CommandLine& line, int* exit_code) {
+  Verb verb(line, "opt", "Run float passes on the text of a graph");
   auto arguments = std::make_shared<Arguments>();
   Arguments& a = *arguments;
-  verb->add_option("graph", a.graph, "A .ir, as --save-stages and --emit ir write it");
-  auto* only = verb->add_option("--pass", a.only, "Run this pass; again for more, in this order");
-  verb->add_option("--skip", a.skip, "Run the pipeline without this pass")->excludes(only);
-  verb->add_option("-o,--output", a.output, "The result; default: printed");
-  verb->add_flag("--list", a.list, "The pipeline, a pass a line");
-  verb->callback([arguments, exit_code] { *exit_code = opt(*arguments); });
+  verb.option("graph", a.graph, "A .ir, as --save-stages and --emit ir write it");
+  const Option only = verb.option("--pass", a.only, "Run this pass; again for more, in this order");
+  verb.option("--skip", a.skip, "Run the pipeline without this pass").excludes(only);
+  verb.option("-o,--output", a.output, "The result; default: printed");
+  verb.flag("--list", a.list, "The pipeline, a pass a line");
+  verb.callback([arguments, exit_code] { *exit_code = opt(*arguments); });
 }
 
 }  // namespace thimble::tools

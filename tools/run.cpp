@@ -222,25 +222,24 @@ int run(const Arguments& arguments) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int* exit_code) {
-  CLI::App* verb = app.add_subcommand("run", "Run a .pte, .pt2 or .ir and show its outputs");
+void add_run(CommandLine& line, int* exit_code) {
+  Verb verb(line, "run", "Run a .pte, .pt2 or .ir and show its outputs");
   auto arguments = std::make_shared<Arguments>();
   Arguments& a = *arguments;
-  verb->add_option("model", a.model, "A .pte, a .pt2 (its float graph) or a .ir")->required();
-  verb->add_option("--input", a.inputs, "One .npy per input, in order")->take_all();
-  verb->add_option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");
-  verb->add_option("--on", a.on, "Where; default: host for a .pte, eval for the others")
-      ->check(CLI::IsMember({"host", "qemu", "fvp", "eval"}));
-  verb->add_option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
-  verb->add_option("--time-limit", a.time_limit, "Seconds that a board may take")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--target", a.target, "Target of a .pte that names none");
-  verb->add_option("--shape", a.shapes, "NAME=N: an open size of a .pt2")->take_all();
-  verb->add_flag("--steps", a.steps, "The first axis of each input is a series of calls");
-  verb->add_flag("--profile", a.profile,
-                 "Instructions of each operator (--on qemu); on the host, cycles of the NPU");
-  verb->add_flag("--json", a.json, "The answer as one JSON object");
-  verb->callback([arguments, exit_code] { *exit_code = run(*arguments); });
+  verb.option("model", a.model, "A .pte, a .pt2 (its float graph) or a .ir").required();
+  verb.option("--input", a.inputs, "One .npy per input, in order").take_all();
+  verb.option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");
+  verb.option("--on", a.on, "Where; default: host for a .pte, eval for the others")
+      .one_of({"host", "qemu", "fvp", "eval"});
+  verb.option("--fvp", a.fvp, "The FVP of a Corstone-300 for --on fvp; default: THIMBLE_FVP");
+  verb.option("--time-limit", a.time_limit, "Seconds that a board may take").positive();
+  verb.option("--target", a.target, "Target of a .pte that names none");
+  verb.option("--shape", a.shapes, "NAME=N: an open size of a .pt2").take_all();
+  verb.flag("--steps", a.steps, "The first axis of each input is a series of calls");
+  verb.flag("--profile", a.profile,
+            "Instructions of each operator (--on qemu); on the host, cycles of the NPU");
+  verb.flag("--json", a.json, "The answer as one JSON object");
+  verb.callback([arguments, exit_code] { *exit_code = run(*arguments); });
 }
 
 }  // namespace thimble::tools

@@ -129,13 +129,13 @@ int targets(const Arguments& arguments) {
 
 }  // namespace
 
-void add_targets(CLI::App& app, int* exit_code) {
-  CLI::App* verb = app.add_subcommand("targets", "List what can be compiled for");
+void add_targets(CommandLine& line, int* exit_code) {
+  Verb verb(line, "targets", "List what can be compiled for");
   auto arguments = std::make_shared<Arguments>();
-  verb->add_option("name", arguments->name, "Only this one");
-  verb->add_flag("--ops", arguments->ops, "List the ATen operators that can be imported");
-  verb->add_flag("--json", arguments->json, "As one JSON object");
-  verb->callback([arguments, exit_code] { *exit_code = targets(*arguments); });
+  verb.option("name", arguments->name, "Only this one");
+  verb.flag("--ops", arguments->ops, "List the ATen operators that can be imported");
+  verb.flag("--json", arguments->json, "As one JSON object");
+  verb.callback([arguments, exit_code] { *exit_code = targets(*arguments); });
 }
 
 }  // namespace thimble::tools

@@ -19,9 +19,6 @@ from shared.estimate import estimate  # noqa: E402
 from shared.judges import EXAMPLES  # noqa: E402
 from shared.program import NORDIC, ROOT, TARGET, Compiled, Failed  # noqa: E402
 
-ON_BOARD = 8  # samples that the emulated board runs
-
-
 CORE = "cortex-m33"
 HEAD = """| example | delegates | int8 on data held back | NPU cycles | M33 instructions | estimated | wanted | request | M33 alone |
 |---|--:|---|--:|--:|--:|--:|--:|--:|"""
@@ -48,7 +45,7 @@ def check(name: str, what: str, thimble: Path, target: str, out: Path) -> Checke
     example, found = EXAMPLES[name], Checked()
     form = example.forms[what]
     x = arrays.load_all(NORDIC / name / "test.npz")["x"]
-    few = x.first(ON_BOARD)
+    few = x.first(example.compared)
     compiled = Compiled(thimble, name, out, target, example.io, form.options, form.model)
     found.lines += outside(compiled.report)
 
@@ -61,7 +58,7 @@ def check(name: str, what: str, thimble: Path, target: str, out: Path) -> Checke
     digest = runs["host"].hashes[0][:16]
     found.lines.append(f"evaluator, host and emulated Cortex-M33 agree on {few.shape[0]} calls: sha256 {digest}...")
     took = estimate(compiled.report, runs["qemu"].answer)
-    core = Compiled(thimble, name, out, CORE, example.io, model=form.model)
+    core = Compiled(thimble, name, out, CORE, example.io, (), form.model)
     alone = estimate(core.report, core.run(few, "qemu", profile=True).answer)
     found.lines += [f"estimate {took}", f"the Cortex-M33 alone: {alone.us:.0f} us",
                     f"wanted: at most {example.wanted_us} us; the pull request measured {example.request_us} us"]

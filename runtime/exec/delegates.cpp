@@ -112,6 +112,11 @@ kernels::Tensor DelegateArgs::tensor(uint32_t i) const {
   return tensor_of(model, indices.index(i));
 }
 
+void* DelegateArgs::data(uint32_t i) const {
+  const uint32_t at = offset(i);
+  return at != kNotPlanned ? model.arena + at : tensor(i).data;
+}
+
 uint32_t DelegateArgs::offset(uint32_t i) const {
   const Position tensor = payload_of(model.image.values.target(indices.index(i)));
   const Position at = field(tensor, pte::tensor::kAllocationInfo);

@@ -51,6 +51,8 @@ struct DelegateArgs {
   Vector indices;
   [[nodiscard]] uint32_t count() const { return indices.count(); }
   [[nodiscard]] kernels::Tensor tensor(uint32_t i) const;
+  /// tensor(i).data, without the rest.
+  [[nodiscard]] void* data(uint32_t i) const;
   /// Where in the arena the tensor starts, or kNotPlanned.
   [[nodiscard]] uint32_t offset(uint32_t i) const;
 };

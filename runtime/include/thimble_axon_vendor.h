@@ -1,8 +1,8 @@
 #ifndef THIMBLE_AXON_VENDOR_H
 #define THIMBLE_AXON_VENDOR_H
-/* The AXON of a product with silicon, for files with programs of the vendor's compiler: calls of the
- * delegates ThimbleAxonProgram (the file holds the program) and AxonBackend (the firmware does; the
- * file has its name). Both go through the vendor's driver, which the product links.
+/* The AXON of a product with silicon, for files with programs of the vendor's compiler: calls of
+ * the delegates ThimbleAxonProgram (the file holds the program) and AxonBackend (the firmware does;
+ * the file has its name). Both go through the vendor's driver, which the product links.
  *
  *   const thimble_axon_silicon thimble_axon_chip = {.driver_version = NRF_AXON_VERSION};
  *

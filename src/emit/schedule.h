@@ -31,7 +31,7 @@ struct Schedule {
   std::vector<int> storage_of_value;  // by ValueId; -1 = none
   std::vector<ir::ValueId>
       source_of;  // by ValueId: the value whose bytes it renames (itself if none)
-  std::vector<int> scratch_of_call;  // by call; -1 = none
+  std::vector<int> scratch_of_call;   // by call; -1 = none
   std::vector<int> kept_of_delegate;  // by delegate; -1 = none
   int64_t kept_bytes = 0;             // of the states
   plan::Placement placement;

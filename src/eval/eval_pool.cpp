@@ -149,8 +149,9 @@ void eval_qmean(const Call& call) {
               });
   if (rounding == Rounding::kEven) {
     for (size_t i = 0; i < sums.size(); ++i) {
-      store(call, i, requantize_even(sums[i], call.integer("mult"), call.integer("shift"),
-                                     call.integer("y_zp")));
+      store(call, i,
+            requantize_even(sums[i], call.integer("mult"), call.integer("shift"),
+                            call.integer("y_zp")));
     }
     return;
   }

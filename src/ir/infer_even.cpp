@@ -90,8 +90,8 @@ Status check_even_channels(const Candidate& c, int64_t channels) {
       return bad_input("mult (%{}) holds {}, expected 0 or more", c.value(3).name, mult);
   }
   for (const int32_t shift : c.value(4).constant->data<int32_t>()) {
-    THIMBLE_CHECK(check_zero_point_product(c, fmt::format("an entry of %{}", c.value(4).name),
-                                           shift));
+    THIMBLE_CHECK(
+        check_zero_point_product(c, fmt::format("an entry of %{}", c.value(4).name), shift));
   }
   return ok();
 }

@@ -1,4 +1,4 @@
-/* A compiler library of our own with the vendor's two functions, for tests without the vendor's SDK.
+/* A compiler library of our own with the vendor's two functions, for tests without the SDK.
  *
  * It reads the IR file with structs as a C compiler lays them out, which knows nothing of the
  * writer's table of offsets, and writes a C header in the published shape. Its words are made up:
@@ -218,7 +218,8 @@ static void write_words(FILE *out, const struct network *network, const struct p
             plan->interlayer - 64);
     fprintf(out, WORD "((uint8_t*)(nrf_axon_interlayer_buffer)+0x%" PRIx32 "),",
             plan->interlayer - 32);
-    fprintf(out, "0x40000000,0x00040001,0x80160001,0x00000001,0x%" PRIx32 ",\n",
+    fprintf(out, "0x40000000,0x00040001,0x80160001,0x00000001," WORD
+                 "((uint8_t*)(nrf_axon_interlayer_buffer)+0x%" PRIx32 "),\n",
             plan->output_at[0]);
   }
   fprintf(out, "};\n");
@@ -286,7 +287,8 @@ static void write_model(FILE *out, const struct network *network, const struct p
                "#endif\n\n", name);
   fprintf(out, "    .interlayer_buffer_needed = NRF_AXON_MODEL_%s_MAX_IL_BUFFER_USED,\n"
                "    .psum_buffer_needed = NRF_AXON_MODEL_%s_MAX_PSUM_BUFFER_USED,\n"
-               "    .cmd_buffer_ptr = cmd_buffer_%s,\n    .model_const_ptr = &axon_model_const_%s,\n"
+               "    .cmd_buffer_ptr = cmd_buffer_%s,\n"
+               "    .model_const_ptr = &axon_model_const_%s,\n"
                "    .model_const_size = sizeof(axon_model_const_%s),\n"
                "    .cmd_buffer_len = %" PRIu32 ",\n    .persistent_vars = {\n",
           plan->upper, plan->upper, name, name, name, plan->words);

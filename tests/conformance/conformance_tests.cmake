@@ -1,17 +1,18 @@
-set(conformance_graphs
-    ${CMAKE_CURRENT_LIST_DIR}/random_integer_elementwise.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/random_integer_graph.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/random_integer_image.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/random_integer_move.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/random_integer_product.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/random_integer_reduce.cpp
+# What makes graphs at random, and what runs them everywhere: shared with tests of other folders.
+thimble_test_library(test_graphs
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/random_move_graph.cpp
     ${CMAKE_CURRENT_LIST_DIR}/random_wide_graph.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/runs.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/../matrix/ledger.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp)
+    ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
+  DEPS thimble_ir)
+file(GLOB integer_graphs CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/random_integer_*.cpp)
+thimble_test_library(test_integer_graphs SOURCES ${integer_graphs} DEPS test_graphs thimble_eval)
+thimble_test_library(test_runs
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/runs.cpp ${CMAKE_CURRENT_LIST_DIR}/../matrix/ledger.cpp
+  DEPS test_integer_graphs thimble_emit thimble_eval thimble_runtime)
 thimble_test(cortex_m_conformance_test
-  SOURCES ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conformance_test.cpp ${conformance_graphs}
-  DEPS thimble_target thimble_emit thimble_eval thimble_runtime
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conformance_test.cpp
+  DEPS test_runs thimble_target thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
 thimble_test(executorch_files_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/executorch_files_test.cpp
@@ -22,19 +23,15 @@ thimble_test(executorch_ethos_u_test
   DEPS thimble_hostrun thimble_driver
   LABELS conformance)
 thimble_test(state_test
-  SOURCES
-    ${CMAKE_CURRENT_LIST_DIR}/state_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
-  DEPS thimble_target thimble_emit thimble_eval thimble_quant thimble_passes thimble_hostrun
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/state_test.cpp
+  DEPS test_graphs thimble_target thimble_emit thimble_eval thimble_quant thimble_passes thimble_hostrun
   LABELS conformance)
 if(TARGET firmware AND QEMU_ARM)
   thimble_test(operators_test
     SOURCES
       ${CMAKE_CURRENT_LIST_DIR}/operators_test.cpp
-      ${CMAKE_CURRENT_LIST_DIR}/random_move_graph.cpp
       ${CMAKE_CURRENT_LIST_DIR}/../firmware/support.cpp
-      ${conformance_graphs}
-    DEPS thimble_target thimble_emit thimble_eval thimble_runtime
+    DEPS test_runs thimble_target thimble_emit thimble_eval thimble_runtime
     LABELS conformance)
   if(TARGET operators_test)
     target_compile_definitions(operators_test PRIVATE THIMBLE_TEST="operators")
@@ -46,10 +43,7 @@ thimble_test(ethos_u_ops_test
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_ops_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_cases.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_shapes.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/random_move_graph.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/../unit/ethos_u_programs.cpp
-    ${conformance_graphs}
-  DEPS thimble_target thimble_emit thimble_eval thimble_runtime thimble_ethos_u_sim
+  DEPS test_runs test_ethos_u_programs thimble_target thimble_emit thimble_eval thimble_runtime thimble_ethos_u_sim
   LABELS conformance)
 thimble_test(axon_ops_test
   SOURCES

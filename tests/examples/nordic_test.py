@@ -1,26 +1,30 @@
 #!/usr/bin/env python3
 """An example of examples/nordic, as its README tells it.
 
-usage: nordic_test.py SOURCE_DIR THIMBLE NAME
+usage: nordic_test.py SOURCE_DIR THIMBLE NAME [--bless]
 
 1. the float graph computes what PyTorch did (golden.npz)
-2. check.py: compiled, run by the evaluator, this machine and the emulated Cortex-M33, judged, timed
-3. the notebook runs from end to end
-4. the Zephyr application, built with a stand-in for Zephyr (tests/examples/zephyr), prints on the emulated board what
+2. the `thimble` commands of the README work as they stand there
+3. check.py: compiled, run by the evaluator, this machine and the emulated Cortex-M33, judged, timed; it prints what
+   the README says, but for hashes and the estimate of time
+4. the notebook runs from end to end
+5. the Zephyr application, built with a stand-in for Zephyr (tests/examples/zephyr), prints on the emulated board what
    the README says; only microseconds may differ
+
+--bless writes what is printed into the README, and the example's rows into the folder's table.
 """
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 
 from app_test import run, serial_output
+from nordic_application import build
 
 SOURCE, THIMBLE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
-NAME = sys.argv[3]
+NAME, BLESS = sys.argv[3], "--bless" in sys.argv
 NORDIC = SOURCE / "examples/nordic"
 EXAMPLE = NORDIC / NAME
 sys.path.insert(0, str(NORDIC))
@@ -39,27 +43,66 @@ def check_golden(folder):
     assert difference < GOLDEN_DIFFERENCE_MAX, f"{difference} from what PyTorch computed"
 
 
-def expected_output(variant):
-    """What the README says that the board prints: the fenced blocks behind `Expected output`."""
-    blocks = re.findall(r"^Expected output[^\n]*\n+```\n(.*?)^```$", (EXAMPLE / "README.md").read_text(), re.M | re.S)
-    return blocks[variant]
+def check_commands(folder):
+    (folder / "examples").symlink_to(SOURCE / "examples")
+    text = (EXAMPLE / "README.md").read_text().replace("\\\n", " ")
+    commands = re.findall(r"^    thimble (.*)$", text, re.M)
+    assert commands, "the README tells no command"
+    for command in commands:
+        run(THIMBLE, *command.split(), cwd=folder, stdout=subprocess.DEVNULL)
+
+
+def blocks(what):
+    """Fenced blocks behind lines that begin with `what`: their lines before, content, end."""
+    return re.compile(rf"(^{what}[^\n]*\n+```\n)(.*?)(^```$)", re.M | re.S)
+
+
+def check_told(what, index, printed, normal):
+    """The README's block says what was printed, as far as `normal` leaves it."""
+    readme = EXAMPLE / "README.md"
+    found = list(blocks(what).finditer(readme.read_text()))
+    assert index < len(found), f"{readme}: {len(found)} blocks behind `{what}`"
+    if BLESS and normal(printed) != normal(found[index][2]):
+        text, (start, end) = readme.read_text(), found[index].span(2)
+        readme.write_text(text[:start] + printed + text[end:])
+        return
+    assert normal(printed) == normal(found[index][2]), f"printed:\n{printed}\n{readme}:\n{found[index][2]}"
+
+
+def bless_rows(rows):
+    """The example's rows of the table in the folder's README; it must have as many already."""
+    readme = NORDIC / "README.md"
+    lines, rest = readme.read_text().splitlines(), list(rows)
+    lines = [rest.pop(0) if re.match(rf"\| {NAME}[ ,]", line) else line for line in lines]
+    assert not rest, f"{readme}: no place for {rest}"
+    readme.write_text("\n".join(lines) + "\n")
 
 
 def without_times(text):
     return re.sub(r"\b\d+ us\b", "N us", text)
 
 
+def without_estimate(text):
+    return re.sub(r"(sha256|estimate|M33 alone:) .*", r"\1 ...", text)
+
+
+def check_report(folder):
+    done = run(sys.executable, NORDIC / "check.py", NAME, "--table", "--thimble", THIMBLE, "--out", folder, capture_output=True,
+               text=True)
+    print(done.stdout)
+    lines = done.stdout.splitlines(keepends=True)
+    check_told("It prints", 0, "".join(line for line in lines if not line.startswith("|")), without_estimate)
+    if BLESS:
+        bless_rows(line.rstrip("\n") for line in lines if re.match(rf"\| {NAME}[ ,]", line))
+
+
 def check_application(folder, variant, options):
-    build = folder / f"app{variant}"
-    launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")] if shutil.which("ccache") else []
-    anywhere = {**os.environ, "CCACHE_NOHASHDIR": "1"}  # the runtime is the same in every application
-    run("cmake", "-S", EXAMPLE, "-B", build, "-G", "Ninja", f"-DZephyr_DIR={SOURCE}/tests/examples/zephyr", "-DCORE=cortex-m33",
-        f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/examples/app/arm-none-eabi.cmake", f"-DTHIMBLE_PROGRAM={THIMBLE}",
-        f"-DNORDIC_TARGET={TARGET}", *launcher, *options, stdout=subprocess.DEVNULL)
-    run("cmake", "--build", build, stdout=subprocess.DEVNULL, env=anywhere)
-    printed = serial_output("mps2-an505", build / "zephyr.elf")
-    wanted = expected_output(variant) + "END ok\n"
-    assert without_times(printed) == without_times(wanted), f"printed:\n{printed}\nthe README says:\n{wanted}"
+    image = build(SOURCE, THIMBLE, EXAMPLE, folder / f"app{variant}",
+                  [f"-DNORDIC_TARGET={TARGET}", "-DNORDIC_AXON=layers", "-DSTANDIN_CONFIG=CONFIG_THIMBLE_NORDIC_AXON_MODEL=y",
+                   *options])
+    printed = serial_output("mps2-an505", image)
+    assert printed.endswith("END ok\n"), printed
+    check_told("Expected output", variant, without_times(printed.removesuffix("END ok\n")), without_times)
     print(printed)
 
 
@@ -67,7 +110,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         check_golden(folder)
-        run(sys.executable, NORDIC / "check.py", NAME, "--thimble", THIMBLE, "--out", folder)
+        check_commands(folder)
+        check_report(folder)
         run(sys.executable, NORDIC / "shared/notebook.py", EXAMPLE / "walkthrough.ipynb", env={**os.environ, "THIMBLE": str(THIMBLE)},
             stdout=subprocess.DEVNULL)
         check_application(folder, 0, [])

@@ -1,18 +1,8 @@
 # Our .tflite and .tosa in the tools that define what they mean: LiteRT, the TOSA reference model,
 # Vela. They are not part of the default run: only where THIMBLE_TORCH_PYTHON names a Python.
 if(THIMBLE_TESTS)
-  set(conformance ${CMAKE_CURRENT_LIST_DIR}/../conformance)
-  add_executable(interchange_cases
-    ${CMAKE_CURRENT_LIST_DIR}/interchange/cases.cpp
-    ${conformance}/random_integer_elementwise.cpp
-    ${conformance}/random_integer_graph.cpp
-    ${conformance}/random_integer_image.cpp
-    ${conformance}/random_integer_move.cpp
-    ${conformance}/random_integer_product.cpp
-    ${conformance}/random_integer_reduce.cpp
-    ${conformance}/random_wide_graph.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp)
-  target_link_libraries(interchange_cases PRIVATE thimble_options thimble_interchange thimble_eval
+  add_executable(interchange_cases ${CMAKE_CURRENT_LIST_DIR}/interchange/cases.cpp)
+  target_link_libraries(interchange_cases PRIVATE test_integer_graphs thimble_interchange thimble_eval
                                                   thimble_formats)
 endif()
 if(NOT THIMBLE_TORCH_PYTHON AND TARGET interchange_cases)

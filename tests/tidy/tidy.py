@@ -20,7 +20,7 @@ MAY_INCLUDE = {
     "npu/model": ["abi", "npu/isa"],
     "npu/sim": ["abi", "npu/isa"],
     "npu/text": ["base", "npu/isa"],
-    "runtime": ["abi", "kernels/kernels.h", "npu/isa"],
+    "runtime": ["abi", "kernels/kernels.h", "npu/isa", "npu/axon/model/functions.h"],
     "firmware": ["abi", "runtime", "kernels", "npu/isa", "npu/model", "npu/sim"],
     "base": [],
     "formats": ["base", "abi"],
@@ -31,6 +31,7 @@ MAY_INCLUDE = {
     "quant": ["ir", "passes", "eval", "base", "numerics"],
     "plan": ["ir", "base", "numerics"],
     "target": ["ir", "passes", "plan", "base", "numerics", "abi", "npu/isa",
+               "formats/axon/compiled_header.h", "formats/axon/ir_file.h", "formats/axon/program.h",
                "formats/ethos_u/payload.h"],
     "partition": ["ir", "base", "target/target.h"],
     "emit": ["ir", "plan", "formats", "abi", "base", "target/target.h", "kernels/kernels.h"],
@@ -41,6 +42,7 @@ MAY_INCLUDE = {
                 "npu/sim"],
     "tools": ["driver", "hostrun", "interchange/tflite.h", "interchange/tosa.h", "base", "formats", "ir", "eval", "emit/layers.h",
               "emit/lift.h", "import/import.h", "npu/isa", "npu/text",
+              "abi/axon_marker.h", "target/axon/vendor/subgraph_text.h",
               "partition/partition.h", "target/part.h", "passes/pipeline.h", "quant/fast_float.h",
               "quant/simulate.h", "target/target.h"],
 }
@@ -49,7 +51,8 @@ HOST_FOLDERS = {"base", "formats", "ir", "eval", "import", "passes", "quant", "p
                 "partition", "emit", "driver", "hostrun", "interchange", "npu/text"}
 DEVICE_FOLDERS = {"abi", "numerics", "npu/isa", "npu/model", "npu/sim", "kernels", "runtime",
                   "firmware"}
-PUBLIC_HEADERS = {"thimble.h", "thimble_axon.h", "thimble_ethos_u.h", "thimble_trace.h"}  # of runtime/include, included by bare name
+PUBLIC_HEADERS = {"thimble.h", "thimble_axon.h", "thimble_axon_vendor.h",
+                  "thimble_ethos_u.h", "thimble_trace.h"}  # of runtime/include, included by bare name
 GENERATED_HEADERS = {"program_generated.h": "formats", "tflite_generated.h": "formats",
                      "tosa_generated.h": "formats"}
 FUNCTIONS_FROM_HERE = {"kernels/kernels.def": "hostrun"}  # a table, read for its names only

@@ -18,3 +18,10 @@ thimble_test(axon_delegate_test
     ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
   DEPS thimble_hostrun
   LABELS unit)
+thimble_test(axon_text_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/axon_list.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_sample.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_text_test.cpp
+  DEPS thimble_axon_text thimble_axon_model
+  LABELS unit)

@@ -10,6 +10,7 @@
 #include <random>
 
 #include "axon_reference.h"
+#include "npu/axon/model/arithmetic.h"
 
 namespace thimble::axon_test {
 namespace {
@@ -479,6 +480,53 @@ TEST(AxonModel, Softmax) {
     reference_softmax(in, axis, out);
     world.expect(out, "softmax");
   });
+}
+
+/// Each value by each shift, ties and their neighbours among them.
+TEST(AxonModel, HalvesGoToEven) {
+  for (uint32_t shift = 0; shift <= 12; ++shift) {
+    for (int64_t value = -10000; value <= 10000; ++value) {
+      const long double exact =
+          std::ldexp(static_cast<long double>(value), -static_cast<int>(shift));
+      ASSERT_EQ(axon::model::shift_half_even(value, shift),
+                static_cast<int64_t>(std::nearbyint(exact)))
+          << value << " / 2^" << shift;
+    }
+  }
+  // The largest that an accumulator and a multiplier make.
+  const int64_t most = int64_t{0x7FFFFFFF} * 0x7FFFFFFF;
+  EXPECT_EQ(axon::model::shift_half_even(most, 30), int64_t{0xFFFFFFFC});
+  EXPECT_EQ(axon::model::shift_half_even(-most, 30), -int64_t{0xFFFFFFFC});
+}
+
+/// Every pair of int8 values, with zero points and scales that make ties.
+TEST(AxonModel, AllPairs) {
+  Tensor a = {{1, 1, 256, 256}, 1, -7, {}};
+  Tensor b = {{1, 1, 1, 256}, 1, 19, {}};
+  for (int32_t h = 0; h < 256; ++h) {
+    for (int32_t w = 0; w < 256; ++w) a.values.push_back(h - 128);
+    b.values.push_back(h - 128);
+  }
+  for (const int32_t zero_point : {-128, -1, 0, 5, 127}) {
+    for (const bool sum : {false, true}) {
+      Tensor out = {a.shape, 1, zero_point, {}};
+      List list;
+      LayerRecord& layer = list.layer(sum ? Operation::kAdd : Operation::kMultiply,
+                                      {list.external(a.shape, 1, -7), list.constant(b)},
+                                      list.interlayer(out.shape, 1, zero_point));
+      if (sum) {
+        scale(list, layer, {3, 5}, {3});
+        reference_add(a, b, 0, {{3, 5}, {3}}, out);
+      } else {
+        scale(list, layer, {3}, {8});
+        reference_multiply(a, b, {{3}, {8}}, out);
+      }
+      list.output(list.last());
+      const std::vector<uint8_t> bytes = list.build();
+      ASSERT_EQ(check_bytes(bytes), axon::Status::kOk);
+      EXPECT_EQ(execute(bytes, {a})[0].values, out.values) << zero_point << sum;
+    }
+  }
 }
 
 /// All inputs that there are, in one layer each.

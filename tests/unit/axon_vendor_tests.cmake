@@ -2,24 +2,31 @@
 # tests run, with the SDK itself.
 set(standins ${CMAKE_CURRENT_LIST_DIR}/../axon_vendor)
 
-# A compiler library of ours, where the SDK has Nordic's.
-include(CMakePackageConfigHelpers)
-set(standin_sdk ${CMAKE_BINARY_DIR}/tests/axon_standin_sdk)
+# A compiler library of ours, where the SDK has Nordic's, and a driver.
 add_library(axon_standin_compiler MODULE ${standins}/standin_compiler.c)
 target_compile_options(axon_standin_compiler PRIVATE -Wall -Wextra)
-set_target_properties(axon_standin_compiler PROPERTIES
-  PREFIX "" SUFFIX "" OUTPUT_NAME standin_compiler
-  LIBRARY_OUTPUT_DIRECTORY ${standin_sdk})
+set_target_properties(axon_standin_compiler PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY
+                                                       ${CMAKE_CURRENT_BINARY_DIR})
+add_library(axon_standin_driver STATIC ${standins}/standin_driver.c)
+target_compile_options(axon_standin_driver PRIVATE -Wall -Wextra)
 
-foreach(part)  # format sdk program header: with their sources
+add_library(axon_vendor_support STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/axon_list.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/axon_sample.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/axon_vendor_support.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp)
+find_package(GTest REQUIRED)
+target_link_libraries(axon_vendor_support PUBLIC thimble_emit thimble_target thimble_runtime
+                                                 thimble_axon_model GTest::gtest)
+target_include_directories(axon_vendor_support PUBLIC ${CMAKE_SOURCE_DIR}/tests)
+target_compile_definitions(axon_vendor_support PUBLIC
+  THIMBLE_AXON_HELPER="$<TARGET_FILE:thimble-axon-sdk>"
+  THIMBLE_AXON_STANDIN="$<TARGET_FILE:axon_standin_compiler>")
+add_dependencies(axon_vendor_support thimble-axon-sdk axon_standin_compiler)
+
+foreach(part format program sdk silicon)
   thimble_test(axon_vendor_${part}_test
     SOURCES ${CMAKE_CURRENT_LIST_DIR}/axon_vendor_${part}_test.cpp
-    DEPS thimble_target thimble_formats thimble_axon thimble_axon_model thimble_runtime
+    DEPS axon_vendor_support axon_standin_driver
     LABELS unit)
-  target_include_directories(axon_vendor_${part}_test PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  target_compile_definitions(axon_vendor_${part}_test PRIVATE
-    THIMBLE_AXON_HELPER="$<TARGET_FILE:thimble-axon-sdk>"
-    THIMBLE_AXON_STANDIN="$<TARGET_FILE:axon_standin_compiler>"
-    THIMBLE_AXON_SOURCES="${CMAKE_SOURCE_DIR}")
-  add_dependencies(axon_vendor_${part}_test thimble-axon-sdk axon_standin_compiler)
 endforeach()

@@ -89,6 +89,38 @@ int ProgramBuilder::conv(int from, int64_t channels, int64_t kernel, int64_t str
   return op.ofm.tensor;
 }
 
+int ProgramBuilder::any_window(int from) {
+  const Shape4 in = shape(from);
+  const int64_t kind = pick(0, 2);
+  Window window;
+  window.kernel_h = pick(1, std::min<int64_t>({5, in.h, in.w}));
+  window.kernel_w = kind == 2 ? pick(1, std::min<int64_t>(5, in.w)) : window.kernel_h;
+  window.stride_h = pick(1, 3);
+  window.stride_w = pick(1, 3);
+  if (kind < 2) {
+    window.pad_top = pick(0, window.kernel_h / 2);
+    window.pad_left = pick(0, window.kernel_w / 2);
+  }
+  const auto out = [](int64_t size, int64_t kernel, int64_t stride, int64_t pad) {
+    return (size + 2 * pad - kernel) / stride + 1;
+  };
+  const int64_t channels = kind == 0 ? pick(1, 40) : in.c;
+  const Shape4 made{out(in.h, window.kernel_h, window.stride_h, window.pad_top),
+                    out(in.w, window.kernel_w, window.stride_w, window.pad_left), channels};
+  constexpr NpuOpKind kKinds[] = {NpuOpKind::kConv, NpuOpKind::kDepthwise, NpuOpKind::kPool};
+  NpuOp op = start(kKinds[kind], from, tensor(made));
+  op.window = window;
+  if (kind < 2) {
+    weigh(&op, channels, window.kernel_h, kind == 0 ? in.c : 1);
+  } else {
+    op.pool = PoolMode::kMax;
+    op.ofm.zero_point = op.ifm.zero_point = 0;
+    op.requantize.global = true;
+  }
+  program_.ops.push_back(op);
+  return op.ofm.tensor;
+}
+
 int ProgramBuilder::upsampled_conv(int from, int64_t channels) {
   const Shape4 in = shape(from);
   NpuOp op = start(NpuOpKind::kConv, from, tensor({in.h * 2, in.w * 2, channels}));
@@ -377,6 +409,28 @@ NpuProgram chain(const Config& config) {
   b.output(at);
   return b.take();
 }
+NpuProgram random_chain(const Config& config, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto pick = [&random](int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  };
+  ProgramBuilder b(config, seed);
+  int at = b.input({pick(20, 90), pick(4, 30), pick(1, 20)});
+  for (int64_t left = pick(3, 6); left > 0; --left) at = b.any_window(at);
+  b.output(at);
+  return b.take();
+}
+
+NpuProgram skipping(const Config& config) {
+  ProgramBuilder b(config, 5);
+  int at = b.conv(b.input({40, 12, 8}), 16, 3, 1);
+  at = b.conv(at, 24, 1, 3);
+  at = b.conv(at, 16, 3, 1);
+  at = b.depthwise(at, 1, 4);
+  b.output(b.conv(at, 8, 1, 1));
+  return b.take();
+}
+
 NpuProgram residual(const Config& config) {
   ProgramBuilder b(config, 3);
   const int x = b.conv(b.input({16, 12, 8}), 32, 3, 1);

@@ -25,6 +25,9 @@ class ProgramBuilder {
   int depthwise(int from, int64_t kernel, int64_t stride, int64_t dilation = 1);
   int max_pool(int from, int64_t kernel, int64_t stride);
   int average(int from);  // over height and width
+  /// A convolution, a depthwise one or a maximum pool with a window of any sides, steps and padding
+  /// that fit, from the seed.
+  int any_window(int from);
   int add(int a, int b);
   int table(int from);
   int upsampled_conv(int from, int64_t channels);
@@ -65,6 +68,10 @@ Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
 NpuProgram chain(const Config& config);
 NpuProgram residual(const Config& config);
 NpuProgram branches(const Config& config);
+/// Convolutions whose windows leave rows out: more rows are made than are ever read.
+NpuProgram skipping(const Config& config);
+/// Three to six of any_window() in a row.
+NpuProgram random_chain(const Config& config, uint64_t seed);
 
 /// Cycles of the blob's stream on the simulator's timeline.
 double timeline_cycles(const NpuProgram& program, const NpuBlob& blob, MemoryMode mode);

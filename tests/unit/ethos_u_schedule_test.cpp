@@ -23,7 +23,7 @@ NpuProgram small_mobilenet(const Config& config) {
 TEST(EthosUSchedule, every_budget_gives_the_same_bytes) {
   for (const char* name : kNames) {
     const Config& config = *thimble::ethos_u::find_config(name);
-    for (const Make make : {chain, residual, branches}) {
+    for (const Make make : {chain, residual, branches, skipping}) {
       const NpuProgram program = make(config);
       const std::vector<Bytes> inputs = random_inputs(program, 7);
       const std::vector<Bytes> expected = interpret(program, inputs);
@@ -44,6 +44,33 @@ TEST(EthosUSchedule, every_budget_gives_the_same_bytes) {
       }
     }
   }
+}
+
+TEST(EthosUSchedule, random_chains_under_random_budgets_give_the_same_bytes) {
+  int cascades = 0;
+  for (uint64_t seed = 0; seed < 800; ++seed) {
+    std::mt19937_64 random(seed);
+    const char* name = kNames[random() % std::size(kNames)];
+    const Config& config = *thimble::ethos_u::find_config(name);
+    const NpuProgram program = random_chain(config, seed);
+    const std::vector<Bytes> inputs = random_inputs(program, seed);
+    ScheduleOptions options;
+    const bool u55 = config.generation == thimble::ethos_u::Generation::kU55;
+    if (!u55 && random() % 2 == 0) options.mode = MemoryMode::kDedicatedSram;
+    if (random() % 2 == 0) options.optimise = Optimise::kSize;
+    if (random() % 3 != 0) options.sram_bytes = 256 << random() % 9;
+    const auto blob = compile(program, options);
+    if (!blob.ok()) {
+      EXPECT_NE(blob.error().message.find("the smallest needs"), std::string::npos)
+          << "seed " << seed << ": " << blob.error().message;
+      continue;
+    }
+    for (const OpReport& row : blob->report) cascades += row.cascade >= 0 ? 1 : 0;
+    const Simulated got = simulate(program, *blob, inputs);
+    EXPECT_EQ(got.error, "") << name << " seed " << seed;
+    EXPECT_EQ(got.outputs, interpret(program, inputs)) << name << " seed " << seed;
+  }
+  EXPECT_GT(cascades, 100);
 }
 
 TEST(EthosUSchedule, cascades_of_a_network_change_nothing) {

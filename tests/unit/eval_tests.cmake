@@ -9,5 +9,4 @@ thimble_test(eval_test
     ${CMAKE_CURRENT_LIST_DIR}/eval_reduce_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_softmax_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/eval_support.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/ir_random_graph.cpp
-  DEPS thimble_eval)
+  DEPS test_graphs thimble_eval)

@@ -526,6 +526,29 @@ TEST(Hazard, a_chain_is_one_kernel) {
   EXPECT_TRUE(checker.kernel(10, next).none());
 }
 
+TEST(Hazard, kernels_that_keep_sums_are_kernels_of_their_own) {
+  const Config& config = *find_config("ethos-u85-256");
+  KernelOperation first = with_table(0);
+  first.code = Operation::CONV;
+  first.activation = 0;
+  first.weights[0] = {2, 0, 64};
+  KernelOperation second = first;
+  second.weights[0] = {2, 64, 64};
+  second.accumulator_input = AccumulatorInput::kKeep;
+  DmaOperation over_first;
+  over_first.destination_region = 2;
+  over_first.length = 64;
+  HazardChecker checker(config);
+  EXPECT_TRUE(checker.kernel(1, first).none());
+  EXPECT_TRUE(checker.kernel(2, second).none());
+  EXPECT_EQ(checker.dma(3, over_first).other_word, 1U);
+  checker.stop();
+  EXPECT_TRUE(checker.kernel(4, first).none());
+  EXPECT_TRUE(checker.kernel(5, second).none());
+  checker.wait(true, 1);
+  EXPECT_TRUE(checker.dma(6, over_first).none());
+}
+
 TEST(Hazard, a_run_can_be_observed) {
   const Config& config = *find_config("ethos-u65-256");
   HazardChecker checker(config);

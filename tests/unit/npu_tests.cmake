@@ -6,5 +6,4 @@ thimble_test(delegates_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/delegates_mutation_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/delegates_test.cpp
-    ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp
-  DEPS thimble_hostrun)
+  DEPS test_runtime_files thimble_hostrun)

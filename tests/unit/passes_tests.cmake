@@ -1,9 +1,8 @@
 thimble_test(passes_test
   SOURCES
-    ${CMAKE_CURRENT_LIST_DIR}/ir_random_graph.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_fold_batch_norm_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_fold_matmul_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_fuse_norm_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_random_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/passes_simplify_test.cpp
-  DEPS thimble_passes)
+  DEPS test_graphs thimble_passes)

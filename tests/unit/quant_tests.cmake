@@ -13,7 +13,6 @@ target_link_libraries(thimble_observers PRIVATE quant_models)
 find_package(nlohmann_json REQUIRED)
 thimble_test(quant_test
   SOURCES
-    ${CMAKE_CURRENT_LIST_DIR}/ir_random_graph.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_choice_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_engine_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_equalize_test.cpp
@@ -25,4 +24,4 @@ thimble_test(quant_test
     ${CMAKE_CURRENT_LIST_DIR}/quant_random_network.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_rules_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/quant_wide_test.cpp
-  DEPS quant_models nlohmann_json::nlohmann_json)
+  DEPS test_graphs quant_models nlohmann_json::nlohmann_json)

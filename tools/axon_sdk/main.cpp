@@ -1,5 +1,6 @@
 // thimble-axon-sdk: calls the functions of Nordic's AXON compiler library in a process of its own,
-// so that nothing the library does can take the compiler down. `thimble compile` starts it; by hand:
+// so that nothing the library does can take the compiler down. `thimble compile` starts it; by
+// hand:
 //
 //   thimble-axon-sdk RESULT LIBRARY compile|infer ARGUMENT...
 //
@@ -73,8 +74,8 @@ int main(int count, char** words) {
   std::vector<char*> arguments(words + 4, words + count);
   arguments.push_back(nullptr);
   const auto library = thimble::base::Library::open(words[2]);
-  const std::string result = library ? call(*library, last, arguments)
-                                     : "error " + library.error().message + "\n";
+  const std::string result =
+      library ? call(*library, last, arguments) : "error " + library.error().message + "\n";
   std::FILE* const file = std::fopen(words[1], "wb");
   if (file == nullptr) return 2;
   const bool written = std::fwrite(result.data(), 1, result.size(), file) == result.size();

@@ -31,10 +31,13 @@ class Keywords(nn.Module):
         self.pool = nn.MaxPool2d(2)
         self.last = nn.Linear(960, len(LABELS))
 
-    def forward(self, x):
+    def seen(self, x):
         x = self.pool(torch.relu(self.conv1(x)))
         x = self.pool(torch.relu(self.conv2(x)))
-        return self.last(torch.flatten(x, 1))
+        return torch.flatten(x, 1)
+
+    def forward(self, x):
+        return self.last(self.seen(x))
 
 
 class Regularized(nn.Module):
@@ -45,9 +48,7 @@ class Regularized(nn.Module):
         self.net = net
 
     def forward(self, x):
-        x = self.net.pool(torch.relu(self.net.conv1(x)))
-        x = self.net.pool(torch.relu(self.net.conv2(x)))
-        return self.net.last(nn.functional.dropout(torch.flatten(x, 1), 0.3, self.training))
+        return self.net.last(nn.functional.dropout(self.net.seen(x), 0.3, self.training))
 
 
 def tensors(rng, said, copies):

@@ -9,7 +9,7 @@ from . import arrays
 
 ROOT = Path(__file__).resolve().parents[3]
 NORDIC = ROOT / "examples" / "nordic"
-TARGET = "cortex-m33"
+TARGET = "nrf54lm20b"
 
 
 class Failed(Exception):
@@ -66,13 +66,14 @@ class Compiled:
         self.pte = self.folder / f"{'-'.join([model, self.target, *(word.strip('-') for word in self.options)])}.pte"
         calibrate = [] if self.model else ["--calibrate", source / "calibrate.npz"]
         self.report = command(self.thimble, "compile", source / f"{model}.pt2", "--target", self.target, *calibrate, "--io",
-                              self.io, *self.options, "-o", self.pte)
+                              self.io, *self.options, "--emit", "pte,ir", "-o", self.pte)
 
     def run(self, x: arrays.Array, on: str = "host", profile: bool = False) -> Run:
-        """A call with each sample of `x`, one after the other."""
+        """A call with each sample of `x`, one after the other. The evaluator runs the integer graph, all others the file."""
         arrays.save(self.folder / "x.npy", encoded(x, self.report["inputs"][0]))
         out = self.folder / f"out-{on}"
-        answer = command(self.thimble, "run", self.pte, "--input", self.folder / "x.npy", "--steps", "--on", on, "--output",
+        program = self.pte.with_suffix(".ir") if on == "eval" else self.pte
+        answer = command(self.thimble, "run", program, "--input", self.folder / "x.npy", "--steps", "--on", on, "--output",
                          out, *(["--profile"] if profile else []))
         outputs = [decoded(arrays.load(out / f"output_{i}.npy"), port) for i, port in enumerate(self.report["outputs"])]
         return Run(outputs, [output["sha256"] for output in answer["outputs"]], answer)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import arrays
 from .estimate import estimate
+from .judges import ON_NPU
 from .program import NORDIC, ROOT, TARGET, Compiled
 
 THIMBLE = Path(os.environ.get("THIMBLE", ROOT / "build" / "thimble"))
@@ -45,7 +46,7 @@ def test_set(name: str) -> dict:
     return arrays.load_all(NORDIC / name / "test.npz")
 
 
-def compiled(name: str, io: str = "float", options: tuple = (), target: str = CHOSEN) -> Compiled:
+def compiled(name: str, io: str = "float", options: tuple = ON_NPU, target: str = CHOSEN) -> Compiled:
     program = Compiled(THIMBLE, name, SCRATCH, target, io, options)
     report = program.report
     print(f"{program.pte.name}: {report['pte_bytes']:,} B of flash, {report['arena_bytes'] + report['state_bytes']:,} B of RAM, "

@@ -8,7 +8,7 @@
 // Softmax wants exp(-d) for d >= 0 with 12 fractional bits: a product of three table entries (whole
 // part, 64ths, 4096ths), 31 bits each. From 16 on it is zero, below 2^-23.
 
-#include "npu/axon/model/functions.h"
+#include "npu/axon/functions.h"
 #include "npu/axon/model/layer.h"
 #include "npu/axon/model/tables.h"
 

@@ -14,6 +14,14 @@ constexpr const char* kTableLost =
     "BLOCKDEP lets its accumulators overwrite a table that may still be in use";
 constexpr const char* kChain = "BLOCKDEP inside a chain";
 
+/// Part of a chain, which counts as one kernel. Sums that are kept in the accumulators alone do not
+/// make one: what the kernel before read, it has read (docs/ethos-u.md, "Order and outstanding
+/// operations").
+bool in_chain(const KernelOperation& operation) {
+  return operation.ifm.storage == Storage::kChained ||
+         (operation.has_ifm2 && operation.ifm2.storage == Storage::kChained);
+}
+
 bool chained_to(const KernelOperation& operation, const KernelOperation& previous) {
   if (previous.ofm.storage != Storage::kChained) return false;
   const auto reads = [&](const FeatureMap& map) {
@@ -76,7 +84,7 @@ Fault HazardChecker::check_block_dependency(uint32_t word, const KernelOperation
 
 Fault HazardChecker::kernel(uint32_t word, const KernelOperation& operation) {
   const Fault block = check_block_dependency(word, operation);
-  const bool continues = kernels_.count != 0 && continues_chain(operation);
+  const bool continues = kernels_.count != 0 && in_chain(operation);
   if (!continues) kernels_.retire(kKernelsOutstanding - 1);
   Outstanding& item = kernels_.add();
   item.word = word;

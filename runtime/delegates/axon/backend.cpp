@@ -46,9 +46,9 @@ uint32_t dense_bytes(const IoRecord& io) {
 /// read first.
 bool is_place(const Header& header, const IoRecord& io, const DelegateMemory& memory,
               uint32_t offset) {
-  if (io.source == Source::kExternal || io.row_stride != uint32_t{io.w} * io.element_bytes) {
-    return false;
-  }
+  const bool dense =
+      io.row_stride == uint32_t{io.w} * io.element_bytes || uint32_t{io.n} * io.c * io.h == 1;
+  if (io.source == Source::kExternal || !dense) return false;
   const uint32_t base = io.source == Source::kPersistent ? header.interlayer_bytes : 0;
   return offset == memory.scratch_offset + base + io.offset;
 }
@@ -130,7 +130,7 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args) {
   const void* inputs[npu::kInputsMax];
   void* outputs[npu::kOutputsMax];
   for (uint32_t i = 0; i < args.count(); ++i) {
-    void* const data = args.tensor(i).data;
+    void* const data = args.data(i);
     if (i < header.input_count) {
       inputs[i] = data;
     } else {

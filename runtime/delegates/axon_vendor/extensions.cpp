@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "npu/axon/model/functions.h"
+#include "npu/axon/functions.h"
 
 namespace thimble::runtime::axon_vendor {
 namespace {

@@ -7,6 +7,20 @@
 
 namespace thimble::runtime::axon_vendor {
 
+/// What a slot keeps for its delegate.
+template <typename Work>
+Work& work_in(DelegateSlot& slot) {
+  static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
+  return *reinterpret_cast<Work*>(slot.own);
+}
+template <typename Work>
+const Work& work_in(const DelegateSlot& slot) {
+  return *reinterpret_cast<const Work*>(slot.own);
+}
+inline const thimble_axon_silicon& chip_of(const DelegateSlot& slot) {
+  return *static_cast<const thimble_axon_silicon*>(slot.delegate->device);
+}
+
 /// A program that is ready, and its memory.
 struct Job {
   const Word* words = nullptr;

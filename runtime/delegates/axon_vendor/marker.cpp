@@ -16,17 +16,6 @@ struct Work {
   const thimble_axon_subgraph* subgraph;
   thimble_axon_counter* counter;
 };
-static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
-
-Work& work_in(DelegateSlot& slot) {
-  return *reinterpret_cast<Work*>(slot.own);
-}
-const Work& work_in(const DelegateSlot& slot) {
-  return *reinterpret_cast<const Work*>(slot.own);
-}
-const thimble_axon_silicon& chip_of(const DelegateSlot& slot) {
-  return *static_cast<const thimble_axon_silicon*>(slot.delegate->device);
-}
 
 uint32_t length_of(const char* text) {
   uint32_t length = 0;
@@ -78,7 +67,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  Work& work = work_in(slot);
+  Work& work = work_in<Work>(slot);
   const thimble_axon_subgraph& subgraph = *work.subgraph;
   if (args.count() != uint32_t{subgraph.input_count} + subgraph.output_count) {
     return Status::kBadPayload;
@@ -92,7 +81,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const Work& work = work_in(slot);
+  const Work& work = work_in<Work>(slot);
   const thimble_axon_subgraph& subgraph = *work.subgraph;
   const Job job = {static_cast<const Word*>(subgraph.words), subgraph.word_count, subgraph.cycles,
                    work.counter};

@@ -1,6 +1,7 @@
-// ThimbleAxonProgram. The words lie in the file; while the model is loaded they are copied to memory
-// that lasts (the plan's fast memory of this delegate), addresses put in: from then on a run costs
-// what the driver costs. Interlayer memory, partial sums and variables are scratch of the call.
+// ThimbleAxonProgram. The words lie in the file; while the model is loaded they are copied to
+// memory that lasts (the plan's fast memory of this delegate), addresses put in: from then on a run
+// costs what the driver costs. Interlayer memory, partial sums and variables are scratch of the
+// call.
 
 #include <new>
 
@@ -25,17 +26,6 @@ struct Work {
   const Word* words;
   thimble_axon_counter* counter;
 };
-static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
-
-Work& work_in(DelegateSlot& slot) {
-  return *reinterpret_cast<Work*>(slot.own);
-}
-const Work& work_in(const DelegateSlot& slot) {
-  return *reinterpret_cast<const Work*>(slot.own);
-}
-const thimble_axon_silicon& chip_of(const DelegateSlot& slot) {
-  return *static_cast<const thimble_axon_silicon*>(slot.delegate->device);
-}
 
 uint32_t scratch_of(const ProgramHeader& header) {
   return header.interlayer_bytes + header.partial_sum_bytes + header.variable_bytes;
@@ -100,9 +90,9 @@ void bind(const thimble_axon_silicon& chip, const ProgramView& view, uint8_t* sc
     const uint32_t space = word >> format::kSpaceShift;
     constexpr auto kFirst = static_cast<uint32_t>(Space::kSymbols);
     const void* const address =
-        space >= kFirst ? symbol_of(chip, view, space - kFirst)
-                        : base_of(view, scratch, static_cast<Space>(space)) +
-                              (word & format::kOffsetMask);
+        space >= kFirst
+            ? symbol_of(chip, view, space - kFirst)
+            : base_of(view, scratch, static_cast<Space>(space)) + (word & format::kOffsetMask);
     words[i] = reinterpret_cast<Word>(address);
   }
 }
@@ -155,7 +145,7 @@ Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& sl
 }
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
-  Work& work = work_in(slot);
+  Work& work = work_in<Work>(slot);
   const ProgramView view(work.program);
   const ProgramHeader& header = view.header();
   if (args.count() != view.io_count()) return Status::kBadPayload;
@@ -180,7 +170,7 @@ Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArg
 }
 
 Status run(const DelegateSlot& slot, const DelegateArgs& args) {
-  const Work& work = work_in(slot);
+  const Work& work = work_in<Work>(slot);
   const ProgramView view(work.program);
   const Job job = {work.words, view.header().word_count, view.header().cycles, work.counter};
   return run_job(chip_of(slot), job, args, view.header().input_count,

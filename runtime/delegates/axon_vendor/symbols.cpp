@@ -11,12 +11,12 @@ extern "C" {
 THIMBLE_WEAK extern const signed char axonpro_int8_packing_filter[];
 THIMBLE_WEAK int nrf_axon_nn_op_extension_reshape(uint16_t count, uintptr_t* words);
 THIMBLE_WEAK int nrf_axon_nn_op_extension_reshape_from_axon(uint16_t count, uintptr_t* words);
-THIMBLE_WEAK int nrf_axon_nn_op_extension_resize_nearest_neighbor(uint16_t count,
-                                                                  uintptr_t* words);
+THIMBLE_WEAK int nrf_axon_nn_op_extension_resize_nearest_neighbor(uint16_t count, uintptr_t* words);
 THIMBLE_WEAK int nrf_axon_nn_op_extension_space_to_batch(uint16_t count, uintptr_t* words);
 THIMBLE_WEAK int nrf_axon_nn_op_extension_batch_to_space(uint16_t count, uintptr_t* words);
 
-#define THIMBLE_FUNCTION(name, function) {name, reinterpret_cast<const void*>(&(function))}
+#define THIMBLE_FUNCTION(name, function) \
+  { name, reinterpret_cast<const void*>(&(function)) }
 #define THIMBLE_OF_VENDOR(function) THIMBLE_FUNCTION(#function, function)
 
 const thimble_axon_symbol thimble_axon_symbols[] = {

@@ -251,8 +251,8 @@ class Parser {
 std::optional<int64_t> c_number(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == 'u' || text.back() == 'U' || text.back() == 'l' ||
-                           text.back() == 'L')) {
+  while (!text.empty() &&
+         (text.back() == 'u' || text.back() == 'U' || text.back() == 'l' || text.back() == 'L')) {
     text.remove_suffix(1);
   }
   const bool hexadecimal = text.starts_with("0x") || text.starts_with("0X");

@@ -211,8 +211,8 @@ class HeaderReader {
     if (at >= words.size() || depth == kDepthMax) return not_understood(value, at);
     if (words[at].is("&")) return read_term(value, ++at, depth + 1);
     if (!words[at].is("(")) return read_name(value, at);
-    const bool cast = at + 1 < words.size() && (words[at + 1].is(kWordType) ||
-                                                size_of(words[at + 1].text).has_value());
+    const bool cast = at + 1 < words.size() &&
+                      (words[at + 1].is(kWordType) || size_of(words[at + 1].text).has_value());
     if (!cast) {
       THIMBLE_TRY(const Pointer pointer, read_sum(value, ++at, depth + 1));
       if (at >= words.size() || !words[at].is(")")) return not_understood(value, at);

@@ -64,7 +64,7 @@ struct IrQuantization {
 };
 
 struct IrFile {
-  std::string name;    // of the network: names of the library's files and symbols have it
+  std::string name;  // of the network: names of the library's files and symbols have it
   std::vector<std::string> labels;  // of classes; may be empty
   std::vector<IrLayer> layers;
   IrQuantization input, output;

@@ -1,6 +1,6 @@
 #pragma once
-// Where each field of the IR file's records is, by version of the file. A new version of the vendor's
-// tools is a new row; nothing else of reader or writer knows an offset.
+// Where each field of the IR file's records is, by version of the file. A new version of the
+// vendor's tools is a new row; nothing else of reader or writer knows an offset.
 
 #include <cstdint>
 #include <string_view>

@@ -42,9 +42,10 @@ Result<std::vector<T>> read_constants(const Section& constants, uint64_t offset,
   if (offset == kIrAbsent) return values;
   const uint64_t room = constants.bytes.size();
   if (offset > room || count > (room - offset) / sizeof(T)) {
-    return bad_input("AXON IR file: layer {}: {} at {} of the constants, {} of {} bytes: there are "
-                     "{} bytes",
-                     layer, what, offset, count, sizeof(T), room);
+    return bad_input(
+        "AXON IR file: layer {}: {} at {} of the constants, {} of {} bytes: there are "
+        "{} bytes",
+        layer, what, offset, count, sizeof(T), room);
   }
   for (uint64_t i = 0; i < count; ++i) {
     const size_t at = static_cast<size_t>(offset + i * sizeof(T));
@@ -72,8 +73,7 @@ IrDimensions read_dimensions(ByteView record, uint32_t at, const IrDimensionsLay
   return dimensions;
 }
 
-IrQuantization read_quantization(ByteView record, uint32_t at,
-                                 const IrQuantizationLayout& layout) {
+IrQuantization read_quantization(ByteView record, uint32_t at, const IrQuantizationLayout& layout) {
   return {load<uint32_t>(record, at + layout.multiplier), load<uint8_t>(record, at + layout.shift),
           load<int8_t>(record, at + layout.zero_point)};
 }
@@ -99,11 +99,21 @@ uint64_t weight_bytes(const IrLayer& layer) {
   }
 }
 
-/// Leaky ReLU has two multipliers, an addition one per operand; a bias is per channel.
+/// Leaky ReLU has two multipliers for one, an addition one per operand, a convolution one per
+/// channel even if there is one shift for all.
 uint64_t multiplier_count(const IrLayer& layer, uint64_t shifts) {
-  constexpr uint32_t kLeakyRelu = 3, kAdd = 6;
+  constexpr uint32_t kLeakyRelu = 3, kConv = 1, kPointwise = 3, kAdd = 6;
   if (layer.operation == kAdd) return 2;
-  return layer.activation == kLeakyRelu ? 2 * shifts : shifts;
+  const bool convolution = layer.operation >= kConv && layer.operation <= kPointwise;
+  const uint64_t scales = convolution && shifts != 0 ? layer.output.channels : shifts;
+  return layer.activation == kLeakyRelu ? 2 * scales : scales;
+}
+
+/// Layers with weights have a bias per output, the others one.
+uint64_t bias_count(const IrLayer& layer) {
+  constexpr uint32_t kPointwise = 3;
+  if (layer.operation > kPointwise) return 1;
+  return layer.operation == 0 ? layer.filter.height : layer.output.channels;
 }
 
 Result<IrLayer> read_layer(ByteView record, const IrLayerLayout& layout, const Section& constants,
@@ -145,16 +155,15 @@ Result<IrLayer> read_layer(ByteView record, const IrLayerLayout& layout, const S
   const auto shifts = load<uint16_t>(record, layout.shift_count);
   const auto attributes = load<uint32_t>(record, layout.attribute_count);
   const auto offset = [&](uint32_t field) { return load<uint64_t>(record, field); };
-  THIMBLE_TRY(layer.weights,
-              read_constants<std::byte>(constants, offset(layout.weights), weight_bytes(layer),
-                                        "weights", index));
-  THIMBLE_TRY(layer.bias, read_constants<int32_t>(constants, offset(layout.bias),
-                                                  layer.output.channels, "bias", index));
+  THIMBLE_TRY(layer.weights, read_constants<std::byte>(constants, offset(layout.weights),
+                                                       weight_bytes(layer), "weights", index));
+  THIMBLE_TRY(layer.bias, read_constants<int32_t>(constants, offset(layout.bias), bias_count(layer),
+                                                  "bias", index));
   THIMBLE_TRY(layer.multipliers,
               read_constants<int32_t>(constants, offset(layout.multipliers),
                                       multiplier_count(layer, shifts), "multipliers", index));
-  THIMBLE_TRY(layer.shifts, read_constants<int8_t>(constants, offset(layout.shifts), shifts,
-                                                   "shifts", index));
+  THIMBLE_TRY(layer.shifts,
+              read_constants<int8_t>(constants, offset(layout.shifts), shifts, "shifts", index));
   THIMBLE_TRY(layer.attributes, read_constants<int32_t>(constants, offset(layout.attributes),
                                                         attributes, "attributes", index));
   return layer;
@@ -185,8 +194,7 @@ Result<IrFile> read_meta(ByteView bytes, const Section& meta, const IrMetaLayout
 Result<const IrLayout*> find_layout(ByteView bytes) {
   const IrHeaderLayout& header = find_ir_layout(ir_versions().front())->header;
   if (bytes.size() < header.bytes) {
-    return bad_input("AXON IR file: {} bytes; a header of {} expected", bytes.size(),
-                     header.bytes);
+    return bad_input("AXON IR file: {} bytes; a header of {} expected", bytes.size(), header.bytes);
   }
   THIMBLE_TRY(const Section title, find_section(bytes, header.title, "the title"));
   if (text_of(title.bytes) != kIrTitle) {

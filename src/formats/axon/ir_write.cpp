@@ -72,8 +72,8 @@ void put_operands(Record& record, const IrLayerLayout& layout, const IrLayer& la
     record.put(layout.inputs + 2 * i, layer.inputs[i]);
   }
   for (uint32_t i = 0; i < kIrInputsMax; ++i) {
-    put_dimensions(record, layout.input_dimensions + i * layout.dimensions.bytes,
-                   layout.dimensions, layer.input_dimensions[i]);
+    put_dimensions(record, layout.input_dimensions + i * layout.dimensions.bytes, layout.dimensions,
+                   layer.input_dimensions[i]);
     const uint32_t split = layout.input_splits + i * layout.split_bytes;
     record.put(split + layout.split_axis, layer.input_splits[i].axis);
     record.put(split + layout.split_offset, layer.input_splits[i].offset);

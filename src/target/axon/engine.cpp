@@ -19,10 +19,8 @@ namespace {
 
 constexpr std::string_view kSilicon =
     "the layer list runs on this machine and on an emulated core; silicon needs command buffers "
-    "that "
-    "only the vendor's compiler library makes: set SDK_EDGE_AI_PATH to a copy of "
-    "nrfconnect/sdk-edge-ai "
-    "and compile again (docs/nordic-axon.md)";
+    "that only the vendor's compiler library makes: set SDK_EDGE_AI_PATH to a copy of "
+    "nrfconnect/sdk-edge-ai and compile with --axon program (docs/nordic-axon.md)";
 
 struct Setting {
   std::string_view name;

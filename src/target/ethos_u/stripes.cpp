@@ -85,11 +85,14 @@ class Maker {
     for (int i = first_; i < end_; ++i) {
       const int tensor = net_.op(i).ofm.tensor;
       if (!is_internal(net_, tensor, first_, end_)) continue;
-      // From the end: the lowest row that is still to be read.
+      // From the end: the lowest row that is still to be read. What a step writes has room too, the
+      // rows that no window looks at included.
       int64_t lowest = net_.op(i).ofm.shape.h, held = 1;
       for (auto step = stripes_.steps.rbegin(); step != stripes_.steps.rend(); ++step) {
         const NpuOp& op = net_.op(step->op);
-        if (step->op == i) held = std::max(held, step->rows.end - lowest);
+        if (step->op == i) {
+          held = std::max(held, step->rows.end - std::min(lowest, step->rows.begin));
+        }
         if (op.ifm.tensor == tensor) {
           lowest = std::min(lowest, input_rows(op, step->rows).rows.begin);
         }

@@ -1,20 +1,22 @@
-# Stands in for Zephyr, so that its applications run on an emulated Cortex-M33: reads prj.conf as Kconfig would end up with
-# it, makes the library `app`, adds the modules, and links all of it with the start-up code of examples/app.
+# Stands in for Zephyr, so that its applications run on an emulated Cortex-M33: configures by prj.conf and the modules'
+# Kconfig, makes the library `app`, adds the modules, and links all of it with the start-up code of examples/app.
 #
 #   cmake -S examples/nordic/hello_axon -DZephyr_DIR=tests/examples/zephyr -DCORE=cortex-m33
-#         -DCMAKE_TOOLCHAIN_FILE=examples/app/arm-none-eabi.cmake
+#         -DCMAKE_TOOLCHAIN_FILE=examples/app/arm-none-eabi.cmake -DSTANDIN_CONFIG=CONFIG_THIMBLE_NORDIC_AXON_MODEL=y
 project(Zephyr C CXX ASM)
 set(STANDIN_DIR ${CMAKE_CURRENT_LIST_DIR})
 get_filename_component(BOARD_DIR ${STANDIN_DIR}/../../../examples/app ABSOLUTE)
 
-file(STRINGS ${CMAKE_CURRENT_SOURCE_DIR}/prj.conf rows REGEX "^CONFIG_[A-Z0-9_]+=")
-foreach(row ${rows})
-  string(REGEX MATCH "^(CONFIG_[A-Z0-9_]+)=(.*)$" row "${row}")
-  set(${CMAKE_MATCH_1} ${CMAKE_MATCH_2})
-endforeach()
+# The configuration, as CMake variables and as definitions that every file is compiled with.
+set(PYTHON_WITH_KCONFIG python3 CACHE STRING "A Python that has kconfiglib")
+execute_process(COMMAND ${PYTHON_WITH_KCONFIG} ${STANDIN_DIR}/configure.py ${CMAKE_CURRENT_SOURCE_DIR}/prj.conf
+                        ${CMAKE_CURRENT_BINARY_DIR} --modules ${EXTRA_ZEPHYR_MODULES} --settings ${STANDIN_CONFIG}
+                COMMAND_ERROR_IS_FATAL ANY)
+include(${CMAKE_CURRENT_BINARY_DIR}/config.cmake)
 
 add_library(zephyr_interface INTERFACE)
 target_include_directories(zephyr_interface INTERFACE ${STANDIN_DIR}/include)
+target_compile_definitions(zephyr_interface INTERFACE ${CONFIG_DEFINITIONS})
 
 add_library(app STATIC ${STANDIN_DIR}/kernel.c)
 target_include_directories(app PRIVATE ${BOARD_DIR})
@@ -29,8 +31,9 @@ target_link_options(zephyr_elf PRIVATE -T ${BOARD_DIR}/board.ld -Wl,--defsym=COD
                     -Wl,--defsym=DATA_ORIGIN=${BOARD_DATA} -nostartfiles -Wl,--gc-sections -Wl,--no-warn-rwx-segments)
 
 foreach(module ${EXTRA_ZEPHYR_MODULES})
-  get_filename_component(name ${module} ABSOLUTE)
-  file(STRINGS ${module}/zephyr/module.yml cmake REGEX "^ *cmake: ")
-  string(REGEX REPLACE "^ *cmake: *" "" cmake "${cmake}")
-  add_subdirectory(${module}/${cmake} module_${cmake})
+  get_filename_component(module ${module} ABSOLUTE)
+  file(STRINGS ${module}/zephyr/module.yml folder REGEX "^ *cmake: ")
+  string(REGEX REPLACE "^ *cmake: *" "" folder "${folder}")
+  get_filename_component(name ${module} NAME)
+  add_subdirectory(${module}/${folder} modules/${name})
 endforeach()

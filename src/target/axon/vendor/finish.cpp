@@ -72,9 +72,10 @@ class Interface {
 
  private:
   [[nodiscard]] Error unlike(std::string_view what, const isa::IoRecord& io) const {
-    return bad_input("the vendor's compiler has made {} with another {} than {}x{}x{} elements of "
-                     "{} bytes",
-                     network_.name, what, io.c, io.h, io.w, io.element_bytes);
+    return bad_input(
+        "the vendor's compiler has made {} with another {} than {}x{}x{} elements of "
+        "{} bytes",
+        network_.name, what, io.c, io.h, io.w, io.element_bytes);
   }
 
   /// A tensor as the program has it holds what the list has: the shape may be flattened.
@@ -83,10 +84,9 @@ class Interface {
     const uint32_t elements = uint32_t{tensor.height} * tensor.width * tensor.channels;
     const uint32_t expected = uint32_t{io.n} * io.c * io.h * io.w;
     if (elements != expected || tensor.byte_width != io.element_bytes) return unlike(what, io);
-    return ProgramTensor{tensor.address, 1,
-                         tensor.channels, tensor.height,
-                         tensor.width,    tensor.byte_width,
-                         tensor.row_stride};
+    return ProgramTensor{
+        tensor.address,   1, tensor.channels, tensor.height, tensor.width, tensor.byte_width,
+        tensor.row_stride};
   }
 
   /// Rows of a variable begin at multiples of four.
@@ -180,11 +180,12 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   THIMBLE_TRY(const SdkProgram program, compile_with_sdk(network, options));
   THIMBLE_TRY(const CompiledHeader header,
               formats::axon::read_compiled_header(program.header, network.name + "_.h"));
-  THIMBLE_TRY(const ProgramInterface interface,
-              Interface(container, header, ir.outputs).read());
+  THIMBLE_TRY(const ProgramInterface interface, Interface(container, header, ir.outputs).read());
   // Scratch of the call is planned anew, so nothing of the model's lies inside it.
   delegate.inputs.clear();
   delegate.outputs.clear();
+  delegate.note = fmt::format("the NPU's program is from the vendor's compiler {}",
+                              formats::axon::ir_version_text(header.compiler_version));
   if (tools.form == kFormProgram) return put_program(header, interface, delegate);
   if (tools.form == kFormHeader) {
     return put_marker(header, interface, program.header, tools.model, delegate);

@@ -95,15 +95,22 @@ class Converter {
 
   /// A slice of everything; its index.
   int16_t add_copy(int16_t from, const IrDimensions& all, int8_t zero_point) {
+    return add_slice(from, all, 0, all, zero_point);
+  }
+
+  /// `to` of `from`, some channels in; its index.
+  int16_t add_slice(int16_t producer, const IrDimensions& from, uint32_t channel,
+                    const IrDimensions& to, int8_t zero_point) {
     IrLayer layer;
     layer.operation = static_cast<uint32_t>(Operation::kStridedSlice);
-    layer.inputs = {from};
-    layer.input_dimensions[0] = layer.output = all;
+    layer.inputs = {producer};
+    layer.input_dimensions[0] = from;
+    layer.output = to;
     layer.filter.byte_width = 4;
     layer.stride_x = layer.stride_y = layer.dilation_x = layer.dilation_y = 1;
     layer.input_zero_point = layer.output_zero_point = zero_point;
-    for (const uint32_t number : {0U, 0U, 0U, uint32_t{all.channels}, uint32_t{all.height},
-                                  uint32_t{all.width}, 1U, 1U, 1U}) {
+    for (const uint32_t number : {channel, 0U, 0U, channel + to.channels, uint32_t{to.height},
+                                  uint32_t{to.width}, 1U, 1U, 1U}) {
       append_le(layer.weights, number);
     }
     set_scale(layer, {1, 0});
@@ -136,14 +143,21 @@ class Converter {
     for (uint32_t i = 0; i < header_.layer_count; ++i) {
       const isa::LayerRecord layer = container_.layer(i);
       if (layer.operation == Operation::kVariableRead) {
-        index_[i] = layer.output.source == Source::kPersistent ? layer.output.index
-                                                               : layer.inputs[0].index;
+        index_[i] =
+            layer.output.source == Source::kPersistent ? layer.output.index : layer.inputs[0].index;
       } else if (layer.operation == Operation::kVariableAssign) {
         index_[i] = -1;
       } else {
+        next += pads_only_behind(layer) ? 1 : 0;
         index_[i] = next++;
       }
     }
+  }
+
+  /// Channels behind and none in front: the vendor's compiler loses the first channel then
+  /// (docs/nordic-axon.md, D9). One is put in front, and cut off by a slice.
+  static bool pads_only_behind(const isa::LayerRecord& layer) {
+    return layer.operation == Operation::kChannelPad && layer.pad_top == 0;
   }
 
   [[nodiscard]] Error refusal(uint32_t layer, const std::string& why) const {
@@ -163,8 +177,8 @@ class Converter {
     }
     const auto found = index_.find(static_cast<uint32_t>(operand.producer));
     if (operand.producer < 0 || found == index_.end() || found->second < 0) {
-      return refusal(layer, fmt::format("what makes its input is not said (layer {})",
-                                        operand.producer));
+      return refusal(layer,
+                     fmt::format("what makes its input is not said (layer {})", operand.producer));
     }
     return static_cast<int16_t>(found->second);
   }
@@ -276,9 +290,8 @@ class Converter {
     switch (record.operation) {
       case Operation::kFullyConnected: {
         const auto wide = static_cast<uint16_t>(uint32_t{in.c} * in.h * in.w);
-        const auto outputs =
-            static_cast<uint16_t>(uint32_t{layer.output.channels} * layer.output.height *
-                                  layer.output.width);
+        const auto outputs = static_cast<uint16_t>(uint32_t{layer.output.channels} *
+                                                   layer.output.height * layer.output.width);
         layer.input_dimensions[0] = {1, wide, 1, in.element_bytes, in.n};
         layer.output = {1, outputs, 1, layer.output.byte_width, layer.output.batches};
         layer.filter = {outputs, wide, 1, 1, 1};
@@ -318,11 +331,19 @@ class Converter {
     const bool leaky = record.activation == isa::Activation::kLeakyRelu;
     const bool add = record.operation == Operation::kAdd;
     layer.shifts = constants<int8_t>(record.shifts, count);
-    layer.multipliers =
-        constants<int32_t>(record.multipliers, add ? 2 : leaky ? 2 * count : count);
-    const uint64_t outputs = record.operation == Operation::kFullyConnected
-                                 ? layer.output.width
-                                 : layer.output.channels;
+    layer.multipliers = constants<int32_t>(record.multipliers, add ? 2 : leaky ? 2 * count : count);
+    // Convolutions have a multiplier per channel in the IR, even with one shift for all.
+    const bool convolution = record.operation == Operation::kConv2d ||
+                             record.operation == Operation::kDepthwise ||
+                             record.operation == Operation::kPointwise;
+    if (convolution && count == 1) {
+      const std::vector<int32_t> one = layer.multipliers;
+      for (uint32_t c = 1; c < record.output.c; ++c) {
+        layer.multipliers.insert(layer.multipliers.end(), one.begin(), one.end());
+      }
+    }
+    const uint64_t outputs =
+        record.operation == Operation::kFullyConnected ? layer.output.width : layer.output.channels;
     const bool weighted = record.operation <= Operation::kPointwise;
     layer.bias = constants<int32_t>(record.bias, weighted ? outputs : 1);
     // Every layer with weights has a bias in the IR.
@@ -377,7 +398,16 @@ class Converter {
     add_fixed_scales(record.operation, layer);
     add_constant_operand(record, layer);
     if (record.operation == Operation::kResizeNearest) layer.attributes = {0, 0};
+    const IrDimensions wanted = layer.output;
+    const bool behind = pads_only_behind(record);
+    if (behind) layer.pad_top = 1, ++layer.output.channels;
+    const IrDimensions made = layer.output;
+    const int8_t zero_point = layer.output_zero_point;
     result_.file.layers.push_back(std::move(layer));
+    if (behind) {
+      const auto pad = static_cast<int16_t>(result_.file.layers.size() - 1);
+      add_slice(pad, made, 1, wanted, zero_point);
+    }
     return ok();
   }
 

@@ -137,10 +137,16 @@ class Session {
     THIMBLE_TRY(const Bytes ir, formats::axon::write_ir(network_, version));
     THIMBLE_CHECK(write_file(folder_.file("network.bin"), ir));
     // Relative names: the library works in the folder.
-    std::vector<std::string> command = {
-        options_.helper.string(), "reply",     library_.string(), function,
-        "-c" + library_.string(), "-bnetwork.bin", "-fprogram",   "-player",
-        "-ssimulator",            "-lresults.csv"};
+    std::vector<std::string> command = {options_.helper.string(),
+                                        "reply",
+                                        library_.string(),
+                                        function,
+                                        "-c" + library_.string(),
+                                        "-bnetwork.bin",
+                                        "-fprogram",
+                                        "-player",
+                                        "-ssimulator",
+                                        "-lresults.csv"};
     command.insert(command.end(), more.begin(), more.end());
     std::error_code ignored;
     fs::remove(folder_.file("reply"), ignored);
@@ -286,9 +292,10 @@ Result<std::vector<std::vector<int32_t>>> parse_results(const std::string& text,
 
 Result<fs::path> find_sdk_library(const SdkOptions& options) {
   if (options.root.empty()) {
-    return bad_input("{} is not set: it names the folder of Nordic's sdk-edge-ai, whose compiler "
-                     "library makes the NPU's program",
-                     kSdkVariable);
+    return bad_input(
+        "{} is not set: it names the folder of Nordic's sdk-edge-ai, whose compiler "
+        "library makes the NPU's program",
+        kSdkVariable);
   }
   const std::string root = options.root.string();
   std::error_code error;

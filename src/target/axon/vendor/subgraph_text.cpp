@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
+#include "abi/axon_marker.h"
+
 namespace thimble::target::axon {
 namespace {
 
@@ -50,9 +52,8 @@ std::string rename(std::string_view text) {
 
 std::string upper(std::string_view text) {
   std::string result(text);
-  std::ranges::transform(result, result.begin(), [](unsigned char c) {
-    return static_cast<char>(std::toupper(c));
-  });
+  std::ranges::transform(result, result.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return result;
 }
 
@@ -94,6 +95,11 @@ std::string identifier_of(std::string_view model) {
   return name.substr(0, kLengthMax);
 }
 
+std::string identifier_in(std::string_view name) {
+  constexpr size_t kTail = abi::axon::kMarkerHashDigits + 1;
+  return std::string(name.size() > kTail ? name.substr(0, name.size() - kTail) : name);
+}
+
 std::string subgraph_file_name(std::string_view name) {
   return fmt::format("axon_subgraph_{}.h", name);
 }
@@ -112,7 +118,8 @@ Result<std::string> subgraph_header(const CompiledHeader& network,
       "{text}\n\n"
       "static const thimble_axon_tensor thimble_axon_{name}_tensors[] = {{\n{rows}}};\n"
       "#define THIMBLE_AXON_ROW_{name} \\\n"
-      "  {{\"{name}\", cmd_buffer_{name}, {words}, {driver:#x}, {cycles}, {interlayer}, {sums}, \\\n"
+      "  {{\"{name}\", cmd_buffer_{name}, {words}, {driver:#x}, {cycles}, {interlayer}, {sums}, "
+      "\\\n"
       "   thimble_axon_{name}_tensors, {inputs}, {outputs}}}\n\n"
       "#endif\n",
       fmt::arg("note", kNote), fmt::arg("name", network.name), fmt::arg("model", model),
@@ -144,7 +151,8 @@ std::string subgraph_table(const std::vector<std::string>& names) {
     rows += fmt::format("    THIMBLE_AXON_ROW_{},\n", name);
   }
   return fmt::format(
-      "/* Written by `thimble compile`: the networks of this folder, for one C file of the firmware,\n"
+      "/* Written by `thimble compile`: the networks of this folder, for one C file of the "
+      "firmware,\n"
       " * which has the vendor's headers on its path:\n"
       " *\n"
       " *   #include \"{}\"\n"

@@ -15,16 +15,19 @@ namespace thimble::target::axon {
 /// "my-model.v2" as a C identifier in lower case: "my_model_v2".
 [[nodiscard]] std::string identifier_of(std::string_view model);
 
+/// A network's name without its hash: one for all versions of it.
+[[nodiscard]] std::string identifier_in(std::string_view name);
+
 /// "axon_subgraph_NAME.h".
 [[nodiscard]] std::string subgraph_file_name(std::string_view name);
 inline constexpr char kTableFileName[] = "axon_subgraphs_table.h";
 
 /// `model` is what the user calls it: a header says so, and another model of the same identifier is
 /// a collision.
-[[nodiscard]] Result<std::string> subgraph_header(
-    const formats::axon::CompiledHeader& network,
-    const formats::axon::ProgramInterface& interface, std::string_view vendor_text,
-    std::string_view model);
+[[nodiscard]] Result<std::string> subgraph_header(const formats::axon::CompiledHeader& network,
+                                                  const formats::axon::ProgramInterface& interface,
+                                                  std::string_view vendor_text,
+                                                  std::string_view model);
 
 /// What a generated header says of itself in its first lines.
 struct SubgraphNote {

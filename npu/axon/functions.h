@@ -10,7 +10,6 @@ namespace thimble::axon::model {
 int32_t curve_at(int32_t value, bool tanh);
 
 /// Softmax of one line of `count` int32 with 12 fractional bits to int8; steps in bytes.
-void soften(const uint8_t* from, uint32_t from_step, uint8_t* to, uint32_t to_step,
-            uint32_t count);
+void soften(const uint8_t* from, uint32_t from_step, uint8_t* to, uint32_t to_step, uint32_t count);
 
 }  // namespace thimble::axon::model

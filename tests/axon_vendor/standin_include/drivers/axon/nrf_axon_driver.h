@@ -1,0 +1,7 @@
+#pragma once
+/* The names that generated headers use of this one, for tests without the vendor's. */
+#include <stdint.h>
+
+#define NRF_AXON_VERSION 0x010400
+typedef uintptr_t NRF_AXON_PLATFORM_BITWIDTH_UNSIGNED_TYPE;
+typedef int nrf_axon_result_e;

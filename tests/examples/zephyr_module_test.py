@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""The Zephyr module refuses what cannot work, when the application is configured and when a model is loaded.
+
+usage: zephyr_module_test.py SOURCE_DIR THIMBLE
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from nordic_application import build, configure, python_with_kconfig
+from app_test import serial_output
+
+SOURCE, THIMBLE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+EXAMPLE = SOURCE / "examples/nordic/hello_axon"
+
+# Settings behind those of prj.conf, and what the message must name.
+REFUSED = {
+    "CONFIG_NRF_AXON=n": "CONFIG_THIMBLE_NORDIC_AXON was set to y and is n; it depends on NRF_AXON && THIMBLE",
+    "CONFIG_CPP=n": "CONFIG_THIMBLE was set to y and is n",
+    "CONFIG_STD_CPP11=y": "CONFIG_THIMBLE was set to y and is n",
+    "CONFIG_THIMBLE=n": "CONFIG_THIMBLE_NORDIC_AXON was set to y and is n",
+    "CONFIG_THIMBLE_NORDIC_AXON_COUNTERS=0": "THIMBLE_NORDIC_AXON_COUNTERS",
+    "CONFIG_THIMBLE_NORDIC_AXON_COUNTERS=65": "THIMBLE_NORDIC_AXON_COUNTERS",
+    "CONFIG_THIMBLE_NORDIC_AXON_MODELS=y": "THIMBLE_NORDIC_AXON_MODELS",
+}
+
+
+def check_refusals(folder):
+    for setting, message in REFUSED.items():
+        done = subprocess.run([python_with_kconfig(), SOURCE / "tests/examples/zephyr/configure.py", EXAMPLE / "prj.conf", folder,
+                               "--modules", SOURCE, "--settings", setting], capture_output=True, text=True)
+        assert done.returncode == 1 and message in done.stderr, f"{setting}: exit {done.returncode}\n{done.stderr}"
+        print(f"{setting}: {done.stderr.strip()}")
+
+
+def check_without_sdk(folder):
+    """Nobody who could make a program for the NPU, and a board that does not compute layer lists itself."""
+    done = subprocess.run(configure(SOURCE, THIMBLE, EXAMPLE, folder / "no_sdk", []), capture_output=True, text=True,
+                          env={name: value for name, value in os.environ.items() if name != "SDK_EDGE_AI_PATH"})
+    assert done.returncode == 1 and "SDK_EDGE_AI_PATH is not set" in done.stderr, done.stderr
+    print(done.stderr)
+
+
+def check_without_program(folder):
+    """The same, but for who insists."""
+    printed = serial_output("mps2-an505", build(SOURCE, THIMBLE, EXAMPLE, folder / "build", ["-DNORDIC_AXON=layers"]))
+    assert printed == "init: a delegate that the model calls is not linked\nEND failed\n", printed
+    print(printed)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        check_refusals(pathlib.Path(folder))
+        check_without_sdk(pathlib.Path(folder))
+        check_without_program(pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,111 @@
+// With the user's SDK: whole networks. The vendor's compiler takes what `compile` makes of the
+// examples and of networks like MLPerf Tiny's, and its simulator computes the bytes of our integer
+// model. Prints the simulator's cycles beside our estimate. Without SDK_EDGE_AI_PATH skipped.
+
+#include <cstdlib>
+#include <map>
+
+#include "axon_vendor_support.h"
+#include "driver/compile.h"
+#include "target/axon/vendor/layers_to_ir.h"
+#include "target/axon/vendor/sdk.h"
+
+namespace thimble::axon_vendor_test {
+namespace {
+
+using axon::IoRecord;
+using axon_test::Tensor;
+
+struct Network {
+  const char* folder;
+  const char* name;
+  int delegates;
+  bool state = false;  // its vectors are not independent: one is compared
+};
+constexpr Network kNetworks[] = {
+    {"examples/nordic", "anomaly", 1},     {"examples/nordic", "hello_axon", 1},
+    {"examples/nordic", "image_cnn", 1},   {"examples/nordic", "keywords", 1},
+    {"examples/nordic", "multi_layer", 1}, {"examples/nordic", "simple_rnn", 1, true},
+    {"models", "ad_autoencoder", 1},       {"models", "dscnn_kws", 1},
+    {"models", "mobilenet_v1_vww", 1},     {"models", "resnet8", 1},
+};
+
+std::vector<target::Delegate> delegates_of(const Network& network) {
+  const std::filesystem::path folder =
+      std::filesystem::path(THIMBLE_SOURCE_DIR) / network.folder / network.name;
+  driver::CompileOptions options;
+  options.target = "nrf54lm20b";
+  options.calibration = folder / "calibrate.npz";
+  options.keep_small = true;
+  auto compiled = driver::compile(folder / fmt::format("{}.pt2", network.name), options);
+  EXPECT_TRUE(compiled.ok()) << compiled.error().message;
+  if (!compiled.ok()) return {};
+  return compiled->lowered.delegates;
+}
+
+/// Values of an input, the same in each run: those of a variable are as it begins.
+Tensor some_tensor(const IoRecord& io, uint32_t seed) {
+  Tensor tensor = {{io.n, io.c, io.h, io.w}, io.element_bytes, io.zero_point, {}};
+  for (uint32_t i = 0; i < tensor.shape.elements(); ++i) {
+    seed = seed * 1664525 + 1013904223;
+    const auto value = static_cast<int32_t>(seed >> 24) - 128;
+    tensor.values.push_back(io.source == axon::Source::kPersistent ? io.zero_point : value);
+  }
+  return tensor;
+}
+
+/// What our model makes of it, in the order in which the simulator answers: that of the layers.
+std::vector<int32_t> ours(const std::vector<uint8_t>& bytes, const std::vector<Tensor>& inputs,
+                          const target::axon::IrOfLayers& ir, const axon::Container& container) {
+  const std::vector<Tensor> outputs = axon_test::execute(bytes, inputs);
+  std::map<int, std::vector<int32_t>> by_maker;
+  for (uint32_t i = 0; i < outputs.size(); ++i) {
+    if (container.output(i).source == axon::Source::kPersistent) continue;
+    by_maker[ir.outputs[i]] = outputs[i].values;
+  }
+  std::vector<int32_t> all;
+  for (const auto& [maker, values] : by_maker) all.insert(all.end(), values.begin(), values.end());
+  return all;
+}
+
+class Networks : public testing::TestWithParam<Network> {};
+
+TEST_P(Networks, AreWhatTheSimulatorComputes) {
+  const char* const sdk = std::getenv("SDK_EDGE_AI_PATH");
+  if (sdk == nullptr || *sdk == 0) {
+    GTEST_SKIP() << "SDK_EDGE_AI_PATH is not set: skipped, the vendor's compiler and simulator are "
+                    "in Nordic's sdk-edge-ai";
+  }
+  const Network& network = GetParam();
+  const std::vector<target::Delegate> delegates = delegates_of(network);
+  ASSERT_EQ(delegates.size(), static_cast<size_t>(network.delegates));
+  for (const target::Delegate& delegate : delegates) {
+    const runtime_test::AlignedBytes data{ByteView(delegate.payload)};
+    const std::vector<uint8_t> bytes(data.data(), data.data() + delegate.payload.size());
+    const axon::Container container(data.data());
+    const auto ir = target::axon::layers_to_ir(container, "network");
+    ASSERT_TRUE(ir.ok()) << ir.error().message;
+    std::vector<std::vector<int32_t>> vectors, wanted;
+    for (uint32_t seed = 1; seed <= (network.state ? 1U : 3U); ++seed) {
+      std::vector<Tensor> inputs;
+      for (uint32_t i = 0; i < container.header().input_count; ++i) {
+        inputs.push_back(some_tensor(container.input(i), seed));
+        const bool external = container.input(i).source != axon::Source::kPersistent;
+        if (external) vectors.push_back(inputs.back().values);
+      }
+      wanted.push_back(ours(bytes, inputs, *ir, container));
+    }
+    const auto answer = target::axon::infer_with_sdk(
+        ir->file, vectors, {sdk, THIMBLE_AXON_HELPER, std::chrono::seconds(300)});
+    ASSERT_TRUE(answer.ok()) << answer.error().message;
+    EXPECT_EQ(answer->results, wanted) << network.name;
+    fmt::print("  {:20} {:9} cycles by the vendor's model, {:9} by ours\n", network.name,
+               answer->cycles, delegate.cycles.value_or(0));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Each, Networks, testing::ValuesIn(kNetworks),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace thimble::axon_vendor_test

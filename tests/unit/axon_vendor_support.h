@@ -1,0 +1,66 @@
+#pragma once
+// An SDK folder with the stand-in's library, delegates from layer lists, and files with one call.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "axon_list.h"
+#include "target/axon/vendor/sdk.h"
+#include "target/target.h"
+
+namespace thimble::axon_vendor_test {
+
+namespace fs = std::filesystem;
+using axon_test::List;
+using axon_test::Tensor;
+
+/// A folder that goes with the test.
+class Folder {
+ public:
+  Folder() {
+    std::random_device random;
+    path_ = fs::temp_directory_path() / ("thimble-test-" + std::to_string(random()));
+    fs::create_directories(path_);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// Where an SDK has its library.
+fs::path library_in(const fs::path& sdk);
+/// The stand-in as an SDK. `mode` is what AXON_STANDIN says while this lives.
+class StandinSdk {
+ public:
+  explicit StandinSdk(const std::string& mode = "");
+  ~StandinSdk() { ::unsetenv("AXON_STANDIN"); }
+  [[nodiscard]] target::VendorTools tools(const std::string& form) const;
+  [[nodiscard]] target::axon::SdkOptions options() const;
+
+ private:
+  Folder folder_;
+};
+
+/// A layer list as its engine would hand it on.
+target::Delegate delegate_of(const std::vector<uint8_t>& container);
+
+/// int8 [1,1,1,inputs] through a fully connected layer of the outputs.
+List small_list(uint32_t inputs, uint32_t outputs);
+
+/// A file whose one call is the delegate's: one input and outputs of these shapes, all int8.
+Bytes file_with(const target::Delegate& delegate, const std::vector<int64_t>& input,
+                const std::vector<std::vector<int64_t>>& outputs);
+
+}  // namespace thimble::axon_vendor_test

@@ -1,0 +1,75 @@
+#include "tools/command_line.h"
+
+#include <utility>
+
+#include <CLI/CLI.hpp>
+
+namespace thimble::tools {
+
+namespace fs = std::filesystem;
+
+Option& Option::required() {
+  option_->required();
+  return *this;
+}
+Option& Option::one_of(std::vector<std::string> words) {
+  option_->check(CLI::IsMember(std::move(words)));
+  return *this;
+}
+Option& Option::positive() {
+  option_->check(CLI::PositiveNumber);
+  return *this;
+}
+Option& Option::take_all() {
+  option_->take_all();
+  return *this;
+}
+Option& Option::delimiter(char character) {
+  option_->delimiter(character);
+  return *this;
+}
+Option& Option::excludes(const Option& other) {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+CommandLine::CommandLine(const char* help, const char* program)
+    : app_(std::make_unique<CLI::App>(help, program)) {
+  app_->require_subcommand(1);
+}
+CommandLine::~CommandLine() = default;
+
+void CommandLine::parse(int argc, char** argv, int* exit_code) {
+  try {
+    app_->parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    *exit_code = app_->exit(error) == 0 ? 0 : 2;
+  }
+}
+
+Verb::Verb(CommandLine& line, const char* name, const char* help)
+    : app_(line.app_->add_subcommand(name, help)) {}
+
+Option Verb::option(const char* names, std::string& value, const char* help) {
+  return Option(app_->add_option(names, value, help));
+}
+Option Verb::option(const char* names, fs::path& value, const char* help) {
+  return Option(app_->add_option(names, value, help));
+}
+Option Verb::option(const char* names, int& value, const char* help) {
+  return Option(app_->add_option(names, value, help));
+}
+Option Verb::option(const char* names, std::vector<std::string>& values, const char* help) {
+  return Option(app_->add_option(names, values, help));
+}
+Option Verb::option(const char* names, std::vector<fs::path>& values, const char* help) {
+  return Option(app_->add_option(names, values, help));
+}
+Option Verb::flag(const char* names, bool& value, const char* help) {
+  return Option(app_->add_flag(names, value, help));
+}
+void Verb::callback(std::function<void()> run) {
+  app_->callback(std::move(run));
+}
+
+}  // namespace thimble::tools

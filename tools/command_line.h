@@ -1,0 +1,63 @@
+#pragma once
+// The command line: its verbs, and what each takes. A cover of CLI11, whose header alone costs a
+// compiler longer than any of our files: only command_line.cpp includes it.
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace thimble::tools {
+
+/// An option, or an argument by its place; what is said of it can be chained.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+  Option& required();
+  Option& one_of(std::vector<std::string> words);
+  Option& positive();
+  Option& take_all();  // values until the next option
+  Option& delimiter(char character);
+  Option& excludes(const Option& other);
+
+ private:
+  CLI::Option* option_;
+};
+
+class CommandLine {
+ public:
+  CommandLine(const char* help, const char* program);
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+  /// Runs the verb that the words name. `exit_code` is set if they are wrong or only ask for help.
+  void parse(int argc, char** argv, int* exit_code);
+
+ private:
+  friend class Verb;
+  std::unique_ptr<CLI::App> app_;
+};
+
+/// Variables given to option() and flag() must live until the line is parsed: `run` owns them.
+class Verb {
+ public:
+  Verb(CommandLine& line, const char* name, const char* help);
+  Option option(const char* names, std::string& value, const char* help);
+  Option option(const char* names, std::filesystem::path& value, const char* help);
+  Option option(const char* names, int& value, const char* help);
+  Option option(const char* names, std::vector<std::string>& values, const char* help);
+  Option option(const char* names, std::vector<std::filesystem::path>& values, const char* help);
+  Option flag(const char* names, bool& value, const char* help);
+  void callback(std::function<void()> run);
+
+ private:
+  CLI::App* app_;
+};
+
+}  // namespace thimble::tools
