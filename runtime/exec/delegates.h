@@ -57,6 +57,18 @@ struct DelegateArgs {
   [[nodiscard]] uint32_t offset(uint32_t i) const;
 };
 
+/// Whether the tensor lies in the order of its dimensions, but for those of one element.
+inline bool is_in_order(const kernels::Tensor& tensor) {
+  uint32_t last = 0;
+  for (uint32_t i = 0; i < tensor.rank; ++i) {
+    const uint32_t dimension = tensor.dim_order[i];
+    if (tensor.sizes[dimension] == 1) continue;
+    if (dimension < last) return false;
+    last = dimension;
+  }
+  return true;
+}
+
 /// One kind of delegate, by the name that files have for it.
 struct Delegate {
   const char* id;      // "EthosUBackend"

@@ -53,18 +53,6 @@ bool is_place(const Header& header, const IoRecord& io, const DelegateMemory& me
   return offset == memory.scratch_offset + base + io.offset;
 }
 
-/// Whether the tensor lies in the order of its dimensions, but for those of one element.
-bool is_in_order(const kernels::Tensor& tensor) {
-  uint32_t last = 0;
-  for (uint32_t i = 0; i < tensor.rank; ++i) {
-    const uint32_t dimension = tensor.dim_order[i];
-    if (tensor.sizes[dimension] == 1) continue;
-    if (dimension < last) return false;
-    last = dimension;
-  }
-  return true;
-}
-
 /// A tensor is what the list says, and outside of scratch or at its place there.
 Status check_tensor(const Header& header, const IoRecord& io, const DelegateMemory& memory,
                     const DelegateArgs& args, uint32_t index) {

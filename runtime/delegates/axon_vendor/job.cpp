@@ -14,18 +14,6 @@ uint32_t row_bytes_of(const thimble_axon_tensor& place) {
   return uint32_t{place.w} * place.element_bytes;
 }
 
-/// Whether the tensor lies in the order of its dimensions, but for those of one element.
-bool is_in_order(const kernels::Tensor& tensor) {
-  uint32_t last = 0;
-  for (uint32_t i = 0; i < tensor.rank; ++i) {
-    const uint32_t dimension = tensor.dim_order[i];
-    if (tensor.sizes[dimension] == 1) continue;
-    if (dimension < last) return false;
-    last = dimension;
-  }
-  return true;
-}
-
 }  // namespace
 
 Status check_tensor(const thimble_axon_tensor& place, const DelegateArgs& args, uint32_t index,

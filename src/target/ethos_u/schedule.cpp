@@ -169,18 +169,31 @@ class Scheduler {
       result.push_back(cascading_);
       return result;
     }
-    const auto add = [&](int64_t limit) {
-      const std::vector<bool> fast = fast_tensors(limit);
+    const auto add_fast = [&](const std::vector<bool>& fast) {
       for (const bool cascades : {false, true}) {
         const Search*& known = dedicated_[{fast, cascades}];
         if (known == nullptr) known = add_search(fast, cascades);
         result.push_back(known);
       }
     };
+    // Copies of inputs are made where there is room, or not at all: what they gain is not their own
+    // cycles, so both are looked at.
+    const auto add = [&](int64_t limit) {
+      const std::vector<bool> fast = fast_tensors(limit);
+      add_fast(fast);
+      const std::vector<bool> bare = without_copies(fast);
+      if (bare != fast) add_fast(bare);
+    };
     add(budget);
     add(budget / 2);
     add(0);
     return result;
+  }
+  [[nodiscard]] std::vector<bool> without_copies(std::vector<bool> fast) const {
+    for (const NpuOp& op : program_.ops) {
+      if (op.stages_input) fast[static_cast<size_t>(op.ofm.tensor)] = false;
+    }
+    return fast;
   }
   const Search* add_search(const std::vector<bool>& counted, bool cascades) {
     owned_.push_back(

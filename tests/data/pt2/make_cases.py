@@ -980,15 +980,11 @@ case('q_ethos_u_per_tensor_image', q_image_net(), (2, 3, 12, 12), quantizer='eth
 case('q_ethos_u_upscaled', Net(lambda s, x: s.b(F.relu(s.t(F.relu(s.a(x))))), a=nn.Conv2d(3, 8, 3, padding=1), t=nn.ConvTranspose2d(8, 6, 2, stride=2),
                                b=nn.Conv2d(6, 5, 1)), (1, 3, 8, 8), quantizer='ethos_u')
 case('q_vgf_snorm_image', q_image_net(), (2, 3, 12, 12), quantizer='vgf_snorm')
-for quantizer in ['xnnpack', 'x86', 'tosa', 'ethos_u']:
-    case(f'q_{quantizer}_qat_image', q_image_net(), (2, 3, 12, 12), quantizer=quantizer, qat=True)
-# As ExecuTorch's AxonQuantizer of pull request 18863 sets the TOSA quantizer up: symmetric int8; one picture at a time.
-case('q_axon_image', q_image_net(), (1, 3, 12, 12), quantizer='tosa')
-case('q_axon_qat_image', q_image_net(), (1, 3, 12, 12), quantizer='tosa', qat=True)
-case('q_axon_curves', Net(lambda s, x: s.c(torch.tanh(s.a(x)) + torch.sigmoid(s.b(x))).softmax(-1), a=nn.Linear(10, 12), b=nn.Linear(10, 12),
-                          c=nn.Linear(12, 5)), (1, 10), quantizer='tosa')
-case('q_linear_bn', q_batch_norm(lambda s, x, w: F.linear(x, w, s.b), fixed_w=codes(5, 6), b=par(5), bn=nn.BatchNorm1d(5)), (24, 6),
-     quantizer='written out')
+for quantizer in ['xnnpack', 'x86', 'tosa', 'ethos_u']: case(f'q_{quantizer}_qat_image', q_image_net(), (2, 3, 12, 12), quantizer=quantizer, qat=True)
+# One picture at a time, and symmetric int8, as the AXON's quantizer sets TOSA's up.
+for qat in ['', 'qat_']: case(f'q_axon_{qat}image', q_image_net(), (1, 3, 12, 12), quantizer='tosa', qat=bool(qat))
+case('q_axon_curves', Net(lambda s, x: s.c(torch.tanh(s.a(x)) + torch.sigmoid(s.b(x))).softmax(-1), a=nn.Linear(10, 12), b=nn.Linear(10, 12), c=nn.Linear(12, 5)), (1, 10), quantizer='tosa')
+case('q_linear_bn', q_batch_norm(lambda s, x, w: F.linear(x, w, s.b), fixed_w=codes(5, 6), b=par(5), bn=nn.BatchNorm1d(5)), (24, 6), quantizer='written out')
 case('q_linear_bn_no_bias', q_batch_norm(lambda s, x, w: F.linear(x, w), fixed_w=codes(5, 6), bn=nn.BatchNorm1d(5)), (24, 6),
      quantizer='written out')
 case('q_conv_bn_no_bias', q_batch_norm(lambda s, x, w: F.conv2d(x, w), fixed_w=codes(5, 3, 3, 3), bn=nn.BatchNorm2d(5)), X,

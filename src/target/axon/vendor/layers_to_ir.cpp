@@ -391,7 +391,10 @@ class Converter {
     layer.pad_bottom = record.pad_bottom;
     layer.input_zero_point = static_cast<int8_t>(record.inputs[0].zero_point);
     layer.output_zero_point = static_cast<int8_t>(record.output.zero_point);
-    layer.activation = static_cast<uint32_t>(record.activation);
+    // The library's own preparation of a softmax clamps products to 32 bits before it shifts them
+    // (docs/nordic-axon.md, D10); the layer has the right numbers without it.
+    const bool prepares = record.activation == isa::Activation::kPrepareSoftmax;
+    layer.activation = prepares ? 0 : static_cast<uint32_t>(record.activation);
     THIMBLE_CHECK(add_operands(record, index, layer));
     add_weights(record, layer);
     add_scales(record, layer);
@@ -425,7 +428,6 @@ class Converter {
       const Scale scale = softmax ? kForSoftmax : kTwelveFractionalBits;
       before.output_multiplier = scale.multiplier;
       before.output_shift = scale.shift;
-      if (softmax) before.activation = static_cast<uint32_t>(isa::Activation::kPrepareSoftmax);
     }
   }
 
