@@ -314,6 +314,7 @@ Status adapt(const partition::Partition& split, Compiled* compiled, Stages* stag
 
 struct Placed {
   std::vector<std::string> reasons;  // partition::Partition::reasons
+  std::vector<std::pair<std::string, std::string>> added;
   emit::Schedule schedule;
 };
 
@@ -345,6 +346,7 @@ Result<Placed> lower_and_place(const CompileOptions& options,
   }
   Placed placed;
   placed.reasons = std::move(split.reasons);
+  placed.added = std::move(split.added);
   THIMBLE_TRY(placed.schedule,
               compile_regions(compiled->regions, engine_options, &compiled->lowered));
   THIMBLE_CHECK(save_regions(stages, *compiled));
@@ -407,7 +409,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   fill_report(compiled, placed.schedule, emitted, &report);
   const std::vector<RowOp> rows = row_ops(compiled.lowered, compiled.regions);
   report_ops(compiled.lowered, placed.schedule, *target, rows, &report);
-  note_engines(quantized.graph, placed.reasons, rows, &report);
+  note_engines(quantized.graph, placed.reasons, placed.added, rows, &report);
   THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
   fates.lowered(quantized.graph, whole, rows, &report);
   if (part.engines.empty()) note_engine_off(off, &report);

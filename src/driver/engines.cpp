@@ -164,11 +164,13 @@ Result<std::vector<target::ParetoPoint>> pareto_of(std::span<const partition::Re
 }
 
 void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
+                  std::span<const std::pair<std::string, std::string>> added,
                   std::span<const RowOp> rows, CompileReport* report) {
   std::map<std::string, std::string> reasons;  // by the value that the operator makes
   for (size_t i = 0; i < why_not.size(); ++i) {
     reasons[integer.value(integer.ops()[i].output).name] = why_not[i];
   }
+  for (const auto& [name, reason] : added) reasons[name] = reason;
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string& name = rows[i].graph->value(rows[i].op->output).name;
     const auto found = reasons.find(name);

@@ -39,6 +39,7 @@ void note_engine_off(const OffNodes& off, CompileReport* report);
 /// `why_not` of each operator of the integer graph: why it is not on the part's first engine; empty
 /// if it is.
 void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
+                  std::span<const std::pair<std::string, std::string>> added,
                   std::span<const RowOp> rows, CompileReport* report);
 
 [[nodiscard]] std::optional<int64_t> sum_cycles(const std::vector<target::Delegate>& delegates);

@@ -105,6 +105,7 @@ class Cutter {
       result.regions.push_back(std::move(region));
     }
     result.graph = rewriter.finish();
+    result.added = std::move(added_);
     return result;
   }
 
@@ -261,6 +262,7 @@ class Cutter {
   Result<Region> build(const std::vector<int>& ops, const target::EngineUse& engine, int index,
                        ir::Rewriter* outside);
   bool read_outside(ValueId value, const std::set<int>& inside) const;
+  Result<ValueId> exchanged(ValueId id, const std::string& name, ir::Graph* graph);
 
   const ir::Graph& graph_;
   std::span<const target::EngineUse> engines_;
@@ -270,6 +272,7 @@ class Cutter {
   std::vector<int> engine_;
   std::vector<std::string> reasons_;
   std::map<Key, std::vector<int>> regions_;
+  std::vector<std::pair<std::string, std::string>> added_;
 };
 
 bool has_window(const ir::Graph& graph, const std::vector<int>& ops) {
@@ -281,6 +284,25 @@ bool has_window(const ir::Graph& graph, const std::vector<int>& ops) {
 ir::DimOrder border_order(const ir::Type& type, bool channels_last) {
   if (channels_last && type.shape.size() == 4) return ir::channels_last_order();
   return {};
+}
+
+ir::Shape exchanged(ir::Shape shape) {
+  std::swap(shape[2], shape[3]);
+  return shape;
+}
+
+/// A picture with height and width exchanged.
+Result<ValueId> Cutter::exchanged(ValueId id, const std::string& name, ir::Graph* graph) {
+  const ir::Type type = graph->type(id);
+  if (type.shape.size() != 4) return id;
+  const bool line = type.shape[2] == 1 || type.shape[3] == 1;
+  if (!line) added_.emplace_back(name, "height and width exchanged: the NPU saves more than that");
+  const ir::Graph::ResultHint hint{name, {}, type.quant};
+  if (line) {
+    return graph->add(OpKind::reshape, {id}, {{"shape", partition::exchanged(type.shape)}}, {},
+                      hint);
+  }
+  return graph->add(OpKind::permute, {id}, {{"dims", std::vector<int64_t>{0, 1, 3, 2}}}, {}, hint);
 }
 
 bool Cutter::read_outside(ValueId value, const std::set<int>& inside) const {
@@ -355,20 +377,37 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUs
     THIMBLE_TRY(region.graph, engine.engine->adapt(region.graph, engine));
   }
   std::vector<ValueId> results;
+  std::vector<ValueId> arguments = outside->map(border);
+  bool turned = false;
+  if (engine.engine->turned != nullptr) {
+    if (auto other = engine.engine->turned(region.graph, engine)) {
+      region.graph = *std::move(other);
+      turned = true;
+      for (ValueId& argument : arguments) {
+        const std::string name = outside->to().value(argument).name + "_turned";
+        THIMBLE_TRY(argument, exchanged(argument, name, &outside->to()));
+      }
+    }
+  }
   int output = 0;
   for (const int number : ops) {
     const Op& op = graph_.ops()[static_cast<size_t>(number)];
     if (!read_outside(op.output, inside)) continue;
     const ir::Value& result = graph_.value(op.output);
-    const ir::Attrs attrs = {{"region", int64_t{index}},
-                             {"output", int64_t{output++}},
-                             {"type", static_cast<int64_t>(result.type.dtype)},
-                             {"shape", result.type.shape},
-                             {"nhwc", int64_t{channels_last ? 1 : 0}}};
-    THIMBLE_TRY(const ValueId call,
-                outside->to().add(
-                    OpKind::delegate, outside->map(border), attrs, op.source,
-                    {result.name, border_order(result.type, channels_last), result.type.quant}));
+    const bool turns = turned && result.type.shape.size() == 4;
+    const ir::Attrs attrs = {
+        {"region", int64_t{index}},
+        {"output", int64_t{output++}},
+        {"type", static_cast<int64_t>(result.type.dtype)},
+        {"shape", turns ? partition::exchanged(result.type.shape) : result.type.shape},
+        {"nhwc", int64_t{channels_last ? 1 : 0}}};
+    const ir::DimOrder order = border_order(result.type, channels_last);
+    THIMBLE_TRY(ValueId call, outside->to().add(OpKind::delegate, arguments, attrs, op.source,
+                                                {result.name + (turns ? "_turned" : ""), order,
+                                                 result.type.quant}));
+    if (turns) {
+      THIMBLE_TRY(call, exchanged(call, result.name, &outside->to()));
+    }
     outside->set(op.output, call);
     results.push_back(op.output);
   }

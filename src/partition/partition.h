@@ -34,6 +34,8 @@ struct Partition {
   std::vector<Region> regions;
   std::vector<int> region_of;        // by operator of the whole graph; -1: the CPU's
   std::vector<std::string> reasons;  // likewise; empty: on the first engine
+  /// Operators of the CPU that the whole graph has not, by the value they make, with the reason.
+  std::vector<std::pair<std::string, std::string>> added;
 };
 
 struct Choices {

@@ -206,6 +206,9 @@ struct Engine {
   std::string (*declines)(const ir::Graph& region, const EngineUse& use,
                           bool whatever_it_costs) = nullptr;
   const QuantWishes* wishes = nullptr;  // null: none
+  /// The adapted region with height and width of its pictures exchanged, inputs and outputs
+  /// included, if that saves more than exchanging those outside costs. Null: never.
+  std::optional<ir::Graph> (*turned)(const ir::Graph& region, const EngineUse& use) = nullptr;
   /// What the vendor's tools make of a compiled region, in its place; null: there are none.
   Status (*finish)(const VendorTools& tools, Delegate& delegate) = nullptr;
 };

@@ -9,6 +9,7 @@
 #include "npu/axon/model/model.h"
 #include "numerics/multiplier.h"
 #include "target/axon/engine.h"
+#include "target/axon/turn.h"
 
 namespace thimble::test {
 namespace {
@@ -82,24 +83,44 @@ std::string difference(const std::vector<ir::Tensor>& expected,
   return "";
 }
 
+std::vector<ir::Tensor> exchanged(std::vector<ir::Tensor> tensors) {
+  constexpr int64_t kExchanged[] = {0, 1, 3, 2};
+  for (ir::Tensor& tensor : tensors) {
+    if (tensor.shape.size() == 4) tensor = ir::permuted(tensor, kExchanged);
+  }
+  return tensors;
+}
+
+/// With height and width exchanged, inside and out, the same comes out; empty: it does, or the
+/// region cannot be exchanged.
+std::string turned_difference(const ir::Graph& adapted, const std::vector<ir::Tensor>& inputs,
+                              const std::vector<ir::Tensor>& expected) {
+  const auto other = target::axon::turned(adapted);
+  if (!other) return "";
+  const auto got = eval::evaluate(*other, exchanged(inputs));
+  if (!got.ok()) return got.error().message;
+  const std::string text = difference(exchanged(expected), *got);
+  return text.empty() ? "" : "turned: " + text;
+}
+
 }  // namespace
 
 AxonOutcome run_axon(const ir::Graph& region, uint64_t seed,
                      const std::vector<std::pair<size_t, size_t>>& states) {
   const target::Engine& engine = target::axon::kEngine;
   const auto adapted = engine.adapt(region, axon_use());
-  if (!adapted.ok()) return {true, adapted.error().message, 0, {}};
+  if (!adapted.ok()) return {true, adapted.error().message, 0, {}, false};
   for (size_t i = 0; i < region.outputs().size(); ++i) {
     const ir::Type& before = region.type(region.outputs()[i]);
     const ir::Type& after = adapted->type(adapted->outputs()[i]);
     if (before.dtype != after.dtype || before.shape != after.shape || before.quant != after.quant) {
-      return {false, "an output has another type", 0, {}};
+      return {false, "an output has another type", 0, {}, false};
     }
   }
   target::EngineOptions options;
   options.states = states;
   const auto delegate = engine.compile(*adapted, axon_use(), options);
-  if (!delegate.ok()) return {true, delegate.error().message, 0, {}};
+  if (!delegate.ok()) return {true, delegate.error().message, 0, {}, false};
   AxonOutcome outcome;
   outcome.cycles = delegate->cycles.value_or(0);
   for (const target::DelegateRow& row : delegate->rows) outcome.layers.push_back(row.what);
@@ -110,6 +131,8 @@ AxonOutcome run_axon(const ir::Graph& region, uint64_t seed,
     return outcome;
   }
   outcome.message = difference(*expected, run_model(delegate->payload, *adapted, inputs));
+  outcome.turned = target::axon::turned(*adapted).has_value();
+  if (outcome.message.empty()) outcome.message = turned_difference(*adapted, inputs, *expected);
   return outcome;
 }
 

@@ -17,6 +17,7 @@ struct AxonOutcome {
   std::string message;  // why, or what differs; empty: equal
   int64_t cycles = 0;
   std::vector<std::string> layers;
+  bool turned = false;  // height and width can be exchanged; the evaluator says it is the same
 };
 
 /// Forms, lowers and writes the region, proves the container, runs it on the model with random

@@ -1,6 +1,7 @@
 // With the user's SDK: whole networks. The vendor's compiler takes what `compile` makes of the
 // examples and of networks like MLPerf Tiny's, and its simulator computes the bytes of our integer
-// model. Prints the simulator's cycles beside our estimate. Without SDK_EDGE_AI_PATH skipped.
+// model. Prints the simulator's cycles beside our estimate. A softmax at the end stays out: the
+// library has float arithmetic of its own for it. Without SDK_EDGE_AI_PATH skipped.
 
 #include <cstdlib>
 #include <map>
@@ -20,14 +21,15 @@ struct Network {
   const char* folder;
   const char* name;
   int delegates;
-  bool state = false;  // its vectors are not independent: one is compared
+  bool state = false;    // its vectors are not independent: one is compared
+  bool softmax = false;  // ends in one
 };
 constexpr Network kNetworks[] = {
     {"examples/nordic", "anomaly", 1},     {"examples/nordic", "hello_axon", 1},
     {"examples/nordic", "image_cnn", 1},   {"examples/nordic", "keywords", 1},
     {"examples/nordic", "multi_layer", 1}, {"examples/nordic", "simple_rnn", 1, true},
-    {"models", "ad_autoencoder", 1},       {"models", "dscnn_kws", 1},
-    {"models", "mobilenet_v1_vww", 1},     {"models", "resnet8", 1},
+    {"models", "ad_autoencoder", 1},       {"models", "dscnn_kws", 1, false, true},
+    {"models", "mobilenet_v1_vww", 1},     {"models", "resnet8", 1, false, true},
 };
 
 std::vector<target::Delegate> delegates_of(const Network& network) {
@@ -37,6 +39,7 @@ std::vector<target::Delegate> delegates_of(const Network& network) {
   options.target = "nrf54lm20b";
   options.calibration = folder / "calibrate.npz";
   options.keep_small = true;
+  if (network.softmax) options.engine_off = {"softmax"};
   auto compiled = driver::compile(folder / fmt::format("{}.pt2", network.name), options);
   EXPECT_TRUE(compiled.ok()) << compiled.error().message;
   if (!compiled.ok()) return {};

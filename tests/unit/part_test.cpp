@@ -52,6 +52,21 @@ TEST(Part, ReadsWhatAFileSays) {
   EXPECT_EQ(part->memories[0].bytes, 65536);
 }
 
+TEST(Part, TheNrf54lm20bHasAnAxon) {
+  const auto part = find_part("nrf54lm20b");
+  ASSERT_TRUE(part.ok()) << part.error().message;
+  EXPECT_EQ(part->cpu->name, "cortex-m33");
+  ASSERT_EQ(part->engines.size(), 1U);
+  EXPECT_EQ(part->engines[0].name, "axon");
+  EXPECT_EQ(part->engines[0].settings.at("dispatch_us"), 72);
+  constexpr std::string_view kAxon =
+      "cpu = \"cortex-m33\"\n[[engine]]\nname = \"axon\"\nsettings = { dispatch_us = 5 }\n";
+  EXPECT_TRUE(parse_part(kAxon, "board").ok());
+  expect_error(replaced(kAxon, "dispatch_us", "speed"), "clock_mhz or dispatch_us");
+  expect_error(replaced(kAxon, "dispatch_us = 5", "dispatch_us = -1"), "expected 0 to 10000");
+  expect_error(replaced(kAxon, "settings", "memory_mode = \"Sram_Only\"\nsettings"), "memory_mode");
+}
+
 TEST(Part, SaysWhatIsWrong) {
   expect_error(replaced(kGood, "cortex-m55", "z80"), "z80");
   expect_error(replaced(kGood, "cpu = \"cortex-m55\"", ""), "has no cpu");

@@ -10,6 +10,7 @@
 #include "target/axon/cost.h"
 #include "target/axon/form.h"
 #include "target/axon/lower.h"
+#include "target/axon/turn.h"
 #include "target/axon/vendor/finish.h"
 #include "target/axon/write.h"
 
@@ -183,12 +184,36 @@ Result<ir::Graph> adapt(const ir::Graph& region, const EngineUse& /*use*/) {
   return form(region);
 }
 
+/// What the core needs to exchange height and width of a picture.
+double exchange_cycles(const ir::Type& type) {
+  constexpr double kCall = 900, kElement = 5;
+  const bool moves = type.shape.size() == 4 && type.shape[2] > 1 && type.shape[3] > 1;
+  return moves ? kCall + kElement * static_cast<double>(type.elements()) : 0;
+}
+
+/// Wide pictures cost less than tall ones.
+std::optional<ir::Graph> turned_if_cheaper(const ir::Graph& region, const EngineUse& /*use*/) {
+  auto other = turned(region);
+  if (!other) return std::nullopt;
+  const auto as_it_is = network_of(region, {});
+  const auto exchanged = network_of(*other, {});
+  if (!as_it_is.ok() || !exchanged.ok()) return std::nullopt;
+  double outside = 0;
+  for (const ir::ValueId id : region.inputs()) outside += exchange_cycles(region.type(id));
+  for (const ir::ValueId id : region.outputs()) outside += exchange_cycles(region.type(id));
+  const double saved = static_cast<double>(as_it_is->cycles() - exchanged->cycles());
+  if (saved <= outside) return std::nullopt;
+  return other;
+}
+
 constexpr QuantWishes kWishes{.linear_per_tensor = true, .narrow_softmax = true};
 
 }  // namespace
 
 const Engine kEngine = {
-    "axon", check, legal, false, compile_region, nullptr, adapt, declines, &kWishes, finish,
+    "axon",  check, legal,    false,    compile_region,
+    nullptr, adapt, declines, &kWishes, turned_if_cheaper,
+    finish,
 };
 
 }  // namespace thimble::target::axon
