@@ -124,10 +124,17 @@ Result<Layer> Lowering::window_layer(const Op& op, Operation operation) {
   layer.dilation_x = dilation[1];
   layer.pad_top = padding[0];
   layer.pad_left = padding[1];
-  layer.pad_bottom = padding[2];
-  layer.pad_right = padding[3];
   THIMBLE_TRY(const Dims dims, dims_of(op.output));
   layer.output.dims = dims;
+  // Padding behind the last window costs the NPU cycles and changes nothing.
+  const auto read = [](int64_t out, int64_t step, int64_t kernel, int64_t apart) {
+    return (out - 1) * step + (kernel - 1) * apart + 1;
+  };
+  const Dims& in = input.dims;
+  layer.pad_bottom = std::clamp<int64_t>(
+      read(dims.h, stride[0], w[2], dilation[0]) - in.h - padding[0], 0, padding[2]);
+  layer.pad_right = std::clamp<int64_t>(
+      read(dims.w, stride[1], w[3], dilation[1]) - in.w - padding[1], 0, padding[3]);
   return layer;
 }
 
