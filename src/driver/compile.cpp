@@ -342,6 +342,12 @@ Result<Placed> lower_and_place(const CompileOptions& options,
   engine_options.weights_apart = options.weights_apart;
   engine_options.vendor = options.vendor;
   if (options.pareto) {
+    const auto choosable = [](const target::EngineUse& use) {
+      return use.engine->pareto != nullptr;
+    };
+    if (std::ranges::none_of(part.engines, choosable)) {
+      return bad_input("--pareto: {} has no NPU with more than one schedule", part.name);
+    }
     THIMBLE_TRY(compiled->report.pareto, pareto_of(compiled->regions));
   }
   Placed placed;
