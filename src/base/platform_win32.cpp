@@ -81,5 +81,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   return result;
 }
 
+void end_with_parent() {}
+
 }  // namespace thimble::base
 #endif

@@ -27,4 +27,8 @@ struct ProcessResult {
 [[nodiscard]] Result<ProcessResult> run_process(const std::vector<std::string>& command,
                                                 const ProcessOptions& options);
 
+/// From now on this program ends when the one that started it does. Only Linux can do that;
+/// elsewhere the time limit of run_process has to.
+void end_with_parent();
+
 }  // namespace thimble::base

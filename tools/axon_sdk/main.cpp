@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/library.h"
+#include "base/process.h"
 
 namespace {
 
@@ -71,6 +72,7 @@ int main(int count, char** words) {
     std::fprintf(stderr, "usage: thimble-axon-sdk RESULT LIBRARY compile|infer ARGUMENT...\n");
     return 2;
   }
+  thimble::base::end_with_parent();
   std::vector<char*> arguments(words + 4, words + count);
   arguments.push_back(nullptr);
   const auto library = thimble::base::Library::open(words[2]);

@@ -184,9 +184,9 @@ Result<ir::Graph> adapt(const ir::Graph& region, const EngineUse& /*use*/) {
   return form(region);
 }
 
-/// What the core needs to exchange height and width of a picture.
+/// What the core needs to exchange height and width of a picture: counted under QEMU.
 double exchange_cycles(const ir::Type& type) {
-  constexpr double kCall = 900, kElement = 5;
+  constexpr double kCall = 900, kElement = 14;
   const bool moves = type.shape.size() == 4 && type.shape[2] > 1 && type.shape[3] > 1;
   return moves ? kCall + kElement * static_cast<double>(type.elements()) : 0;
 }
