@@ -133,6 +133,14 @@ Result<Former::Ask> Former::ask_of(const Function& function, double scale) {
 
 // --- layers with what follows them -------------------------------------------------------------
 
+Former::Ask Former::own_ask(const Op& op, int64_t zero_point) {
+  Ask own;
+  own.zero_point = zero_point;
+  own.min = op.integer("min");
+  own.max = op.integer("max");
+  return own;
+}
+
 Status Former::with_tail(const Op& op, Emit emit, Ask own) {
   if (const auto tail = tail_of(op)) {
     const auto ask = ask_of(tail->function, from_.type(op.output).quant->scale[0]);

@@ -12,38 +12,22 @@ using ir::OpKind;
 using ir::ValueId;
 
 Status Former::sum(const Op& op) {
-  Ask own;
-  own.zero_point = op.integer("y_zp");
-  own.min = op.integer("min");
-  own.max = op.integer("max");
-  return with_tail(op, &Former::emit_sum, own);
+  return with_tail(op, &Former::emit_sum, own_ask(op, op.integer("y_zp")));
 }
 
 Status Former::product(const Op& op) {
-  Ask own;
-  own.zero_point = op.integer("y_zp");
-  own.min = op.integer("min");
-  own.max = op.integer("max");
-  return with_tail(op, &Former::emit_product, own);
+  return with_tail(op, &Former::emit_product, own_ask(op, op.integer("y_zp")));
 }
 
 Status Former::mean(const Op& op) {
-  Ask own;
-  own.zero_point = op.integer("y_zp");
-  own.min = op.integer("min");
-  own.max = op.integer("max");
-  return with_tail(op, &Former::emit_mean, own);
+  return with_tail(op, &Former::emit_mean, own_ask(op, op.integer("y_zp")));
 }
 
 /// A pool has the scale and zero point of what it reads.
 Status Former::average_pool(const Op& op) {
   const std::optional<ir::Quant>& quant = from_.type(op.inputs[0]).quant;
   if (!quant || quant->axis >= 0) return unsupported("its operand has no scale of its own");
-  Ask own;
-  own.zero_point = quant->zero_point[0];
-  own.min = op.integer("min");
-  own.max = op.integer("max");
-  return with_tail(op, &Former::emit_pool, own);
+  return with_tail(op, &Former::emit_pool, own_ask(op, quant->zero_point[0]));
 }
 
 Status Former::adaptive_pool(const Op& op) {

@@ -52,11 +52,7 @@ Status append(double real, const double* slope, int64_t zero_point, double reach
 }  // namespace
 
 Status Former::weighted(const Op& op) {
-  Ask own;
-  own.zero_point = op.integer("y_zp");
-  own.min = op.integer("min");
-  own.max = op.integer("max");
-  return with_tail(op, &Former::emit_weighted, own);
+  return with_tail(op, &Former::emit_weighted, own_ask(op, op.integer("y_zp")));
 }
 
 Result<ValueId> Former::emit_weighted(const Op& op, const Ask& ask,

@@ -72,6 +72,8 @@ class Former {
                                 const ir::Graph::ResultHint& hint);
 
   Status with_tail(const ir::Op& op, Emit emit, Ask own);
+  /// What an operator asks for without one behind it: its own bounds.
+  static Ask own_ask(const ir::Op& op, int64_t zero_point);
   [[nodiscard]] std::optional<Tail> tail_of(const ir::Op& op) const;
   /// What the function's layer wants; nothing if a layer of two slopes would need bounds as well.
   [[nodiscard]] static Result<Ask> ask_of(const Function& function, double scale);
