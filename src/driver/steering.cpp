@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/nearest.h"
+
 namespace thimble::driver {
 namespace {
 
@@ -58,45 +60,17 @@ std::vector<std::string_view> names_of(const ir::Graph& graph, const ir::Op& op)
   return names;
 }
 
-/// Insertions, deletions and replacements from one to the other.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
 std::string suggestions(const ir::Graph& graph, std::string_view pattern) {
-  std::set<std::string_view> names;
+  std::set<std::string> names;
   for (const ir::Op& op : graph.ops()) {
-    for (const std::string_view name : names_of(graph, op)) names.insert(name);
+    for (const std::string_view name : names_of(graph, op)) names.emplace(name);
   }
-  const size_t close = std::max<size_t>(2, pattern.size() / 3);
-  std::vector<std::pair<size_t, std::string_view>> ranked;
-  for (const std::string_view name : names) {
-    const bool inside = pattern.size() > 1 && (name.find(pattern) != std::string_view::npos ||
-                                               pattern.find(name) != std::string_view::npos);
-    const size_t away = distance(pattern, name);
-    if (inside || away <= close) ranked.emplace_back(away, name);
-  }
-  const bool near = !ranked.empty();
-  for (const std::string_view name : names) {
-    if (!near) ranked.emplace_back(0, name);
-  }
-  std::sort(ranked.begin(), ranked.end());
-  if (ranked.size() > kSuggestionsMax) ranked.resize(kSuggestionsMax);
-  std::string text;
-  for (const auto& [away, name] : ranked)
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
-  return fmt::format("{} {}", near ? "close to it:" : "there are, for example,", text);
+  const std::vector<std::string> known(names.begin(), names.end());
+  const std::vector<std::string> near = nearest(pattern, known, kSuggestionsMax);
+  if (!near.empty()) return fmt::format("close to it: {}", fmt::join(near, ", "));
+  const size_t shown = std::min(known.size(), kSuggestionsMax);
+  return fmt::format("there are, for example, {}",
+                     fmt::join(known.begin(), known.begin() + static_cast<ptrdiff_t>(shown), ", "));
 }
 
 std::string line_of(const ir::Op& op, std::string_view reason) {

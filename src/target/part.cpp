@@ -5,6 +5,7 @@
 #include <sstream>
 #include <toml.hpp>
 
+#include "base/nearest.h"
 #include "target/parts_text.h"
 
 namespace thimble::target {
@@ -135,11 +136,20 @@ const PartText* find_text(std::string_view name) {
   return nullptr;
 }
 
+/// The file that says what an engine alone means as a target: of "neutron-n3-64" that of
+/// "neutron-n3", or of "neutron". Null: it means nothing, only parts have the engine.
+const PartText* family_of(std::string_view engine) {
+  for (size_t end = engine.size(); end != 0 && end != engine.npos;
+       end = engine.rfind('-', end - 1)) {
+    const PartText* const file = find_text(engine.substr(0, end));
+    if (file != nullptr && file->text.find(kNameMark) != engine.npos) return file;
+  }
+  return nullptr;
+}
+
 /// An engine without a part around it: what the file of its family puts beside it.
-Result<Part> engine_alone(const EngineName& engine) {
-  const PartText* family = find_text(engine.name.substr(0, engine.name.rfind('-')));
-  assert(family != nullptr && "an engine without a file of its family in targets/");
-  std::string text(family->text);
+Result<Part> engine_alone(const EngineName& engine, const PartText& family) {
+  std::string text(family.text);
   text.replace(text.find(kNameMark), kNameMark.size(), engine.name);
   return parse_part(text, engine.name);
 }
@@ -175,7 +185,9 @@ Result<Part> parse_part(std::string_view text, std::string_view name) {
 std::vector<std::string> part_names() {
   std::vector<std::string> names;
   for (const Target& target : all_targets()) names.emplace_back(target.name);
-  for (const EngineName& engine : all_engines()) names.push_back(engine.name);
+  for (const EngineName& engine : all_engines()) {
+    if (family_of(engine.name) != nullptr) names.push_back(engine.name);
+  }
   for (const PartText& part : parts_text()) {
     const bool family = part.text.find(kNameMark) != std::string_view::npos;
     if (!family) names.emplace_back(part.name);
@@ -193,7 +205,8 @@ Result<Part> find_part(std::string_view name) {
     return parse_part(text.str(), std::filesystem::path(name).stem().string());
   }
   for (const EngineName& engine : all_engines()) {
-    if (engine.name == name) return engine_alone(engine);
+    const PartText* const family = engine.name == name ? family_of(name) : nullptr;
+    if (family != nullptr) return engine_alone(engine, *family);
   }
   const std::vector<std::string> names = part_names();
   if (const PartText* text = find_text(name);
@@ -207,8 +220,8 @@ Result<Part> find_part(std::string_view name) {
     part.cpu = *target;
     return part;
   }
-  return bad_input("target {}: not known; one of {} was expected, or a .toml file", name,
-                   fmt::join(names, ", "));
+  return bad_input("target {}: not known{}; one of {} was expected, or a .toml file", name,
+                   close_to_it(name, names), fmt::join(names, ", "));
 }
 
 }  // namespace thimble::target

@@ -1,10 +1,9 @@
-// The explicit lists of targets and engines: no registration by static initialisation.
+// The lists of targets and engines, and how a name finds its row.
 
-#include "npu/ethos_u/isa/config.h"
-#include "target/axon/engine.h"
+#include "target/registry.h"
+
+#include "base/nearest.h"
 #include "target/cortex_m/cortex_m.h"
-#include "target/ethos_u/engine.h"
-#include "target/target.h"
 
 namespace thimble::target {
 
@@ -15,22 +14,22 @@ std::span<const Target> all_targets() {
 const std::vector<EngineName>& all_engines() {
   static const std::vector<EngineName> kEngines = [] {
     std::vector<EngineName> engines;
-    for (const thimble::ethos_u::Config& config : thimble::ethos_u::kConfigs) {
-      engines.push_back({config.name, &ethos_u::kEngine});
+    for (EngineList* const row : engine_rows()) {
+      for (EngineName& engine : row()) engines.push_back(std::move(engine));
     }
-    engines.push_back({"axon", &axon::kEngine});
     return engines;
   }();
   return kEngines;
 }
 
 Result<const Engine*> find_engine(std::string_view name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const EngineName& engine : all_engines()) {
     if (engine.name == name) return engine.engine;
-    known += (known.empty() ? "" : ", ") + engine.name;
+    known.push_back(engine.name);
   }
-  return bad_input("engine {}: not known; one of {} was expected", name, known);
+  return bad_input("engine {}: not known{}; one of {} was expected", name, close_to_it(name, known),
+                   fmt::join(known, ", "));
 }
 
 }  // namespace thimble::target

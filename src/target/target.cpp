@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
+
 namespace thimble::target {
 
 bool is_alias(const ir::Graph& graph, const ir::Op& op) {
@@ -29,12 +31,13 @@ Result<const Target*> find_target(std::string_view name) {
   constexpr std::string_view kSuffix = "+int8";
   std::string_view wanted = name;
   if (wanted.ends_with(kSuffix)) wanted.remove_suffix(kSuffix.size());
-  std::string known;
+  std::vector<std::string> known;
   for (const Target& target : all_targets()) {
     if (target.name == wanted) return &target;
-    known += (known.empty() ? "" : ", ") + std::string(target.name);
+    known.emplace_back(target.name);
   }
-  return bad_input("target {}: not known; one of {} was expected", name, known);
+  return bad_input("target {}: not known{}; one of {} was expected", name,
+                   close_to_it(wanted, known), fmt::join(known, ", "));
 }
 
 std::string call_name(const Lowered& lowered, const KernelCall& call) {

@@ -102,6 +102,32 @@ TEST(Part, EveryNamedPartLoads) {
   EXPECT_FALSE(find_part("ethos-u55").ok());  // a family is no part
 }
 
+TEST(Part, AMisspeltNameGetsTheNearest) {
+  for (const auto& [name, meant] : {std::pair{"corstone300", "corstone-300"},
+                                    {"corstone-300.", "corstone-300"},
+                                    {"ethos-u55", "ethos-u55-128"},
+                                    {"cortexm4", "cortex-m4"},
+                                    {"nrf54lm20", "nrf54lm20b"}}) {
+    const auto part = find_part(name);
+    ASSERT_FALSE(part.ok()) << name;
+    EXPECT_EQ(part.error().kind, ErrorKind::kBadInput);
+    EXPECT_NE(part.error().message.find(std::string("; close to it: ") + meant), std::string::npos)
+        << part.error().message;
+  }
+  const auto engine = find_engine("axom");
+  ASSERT_FALSE(engine.ok());
+  EXPECT_NE(engine.error().message.find("close to it: axon;"), std::string::npos);
+  EXPECT_EQ(find_part("qqqqqqqqqq").error().message.find("close to it"), std::string::npos);
+}
+
+TEST(Part, NoEngineHasTwoRows) {
+  std::vector<std::string> names;
+  for (const EngineName& engine : all_engines()) names.push_back(engine.name);
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+  EXPECT_TRUE(std::ranges::binary_search(names, "axon"));
+}
+
 TEST(Part, ExecuTorchsSpellingOfACore) {
   const auto part = find_part("cortex-m55+int8");
   ASSERT_TRUE(part.ok());

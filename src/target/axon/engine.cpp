@@ -216,4 +216,8 @@ const Engine kEngine = {
     finish,
 };
 
+std::vector<EngineName> engines() {
+  return {{"axon", &kEngine}};
+}
+
 }  // namespace thimble::target::axon

@@ -7,4 +7,6 @@ namespace thimble::target::axon {
 
 extern const Engine kEngine;
 
+[[nodiscard]] std::vector<EngineName> engines();
+
 }  // namespace thimble::target::axon

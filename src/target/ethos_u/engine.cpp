@@ -4,6 +4,7 @@
 #include <map>
 
 #include "formats/ethos_u/payload.h"
+#include "npu/ethos_u/isa/config.h"
 #include "npu/ethos_u/isa/system.h"
 #include "target/ethos_u/compile.h"
 #include "target/ethos_u/legal.h"
@@ -234,5 +235,13 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
 }  // namespace
 
 const Engine kEngine = {"ethos-u", check, legal_on, true, compile_region, pareto_of};
+
+std::vector<EngineName> engines() {
+  std::vector<EngineName> names;
+  for (const thimble::ethos_u::Config& config : thimble::ethos_u::kConfigs) {
+    names.push_back({config.name, &kEngine});
+  }
+  return names;
+}
 
 }  // namespace thimble::target::ethos_u

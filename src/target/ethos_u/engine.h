@@ -7,4 +7,7 @@ namespace thimble::target::ethos_u {
 
 extern const Engine kEngine;
 
+/// One per configuration.
+[[nodiscard]] std::vector<EngineName> engines();
+
 }  // namespace thimble::target::ethos_u

@@ -1,0 +1,1 @@
+thimble_engine(axon HEADER target/axon/engine.h)
