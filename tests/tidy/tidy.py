@@ -32,7 +32,7 @@ MAY_INCLUDE = {
     "plan": ["ir", "base", "numerics"],
     "target": ["ir", "passes", "plan", "base", "numerics", "abi", "npu/isa",
                "formats/axon/compiled_header.h", "formats/axon/ir_file.h", "formats/axon/program.h",
-               "formats/ethos_u/payload.h"],
+               "formats/ethos_u/payload.h", "formats/neutron/payload.h"],
     "partition": ["ir", "base", "target/target.h"],
     "emit": ["ir", "plan", "formats", "abi", "base", "target/target.h", "kernels/kernels.h"],
     "driver": ["abi", "base", "numerics", "formats", "ir", "eval", "import", "passes", "quant",
@@ -52,7 +52,7 @@ HOST_FOLDERS = {"base", "formats", "ir", "eval", "import", "passes", "quant", "p
 DEVICE_FOLDERS = {"abi", "numerics", "npu/isa", "npu/model", "npu/sim", "kernels", "runtime",
                   "firmware"}
 PUBLIC_HEADERS = {"thimble.h", "thimble_axon.h", "thimble_axon_vendor.h",
-                  "thimble_ethos_u.h", "thimble_trace.h"}  # of runtime/include, included by bare name
+                  "thimble_ethos_u.h", "thimble_neutron.h", "thimble_trace.h"}  # of runtime/include, included by bare name
 GENERATED_HEADERS = {"program_generated.h": "formats", "tflite_generated.h": "formats",
                      "tosa_generated.h": "formats"}
 FUNCTIONS_FROM_HERE = {"kernels/kernels.def": "hostrun"}  # a table, read for its names only
