@@ -7,7 +7,7 @@
 #include "emit/lift.h"
 #include "eval/evaluate.h"
 #include "formats/pte/read.h"
-#include "hostrun/axon.h"
+#include "hostrun/device.h"
 #include "hostrun/host.h"
 #include "ir/print.h"
 #include "target/part.h"
@@ -79,8 +79,7 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   }
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
   THIMBLE_TRY(qemu.npu, hostrun::read_npu_needs(program, label));
-  THIMBLE_CHECK(hostrun::check_axon_lists(program, label));
-  qemu.axon = hostrun::calls_axon(program);
+  THIMBLE_TRY(qemu.image, hostrun::image_of(program, label));
   Model model;
   model.label = label;
   if (qemu.fvp.empty()) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "abi/axon_marker.h"
+#include "abi/axon_program.h"
 #include "npu/axon/layers.h"
 #include "runtime/delegates/axon/backend.h"
 
@@ -40,15 +42,29 @@ Status check_list(const Bytes& bytes, std::string_view label, size_t row) {
                    row, axon::kDelegateId, header.name, hash, header.content_hash);
 }
 
-struct Model {
-  thimble_axon npu = axon_model();
-  runtime::Delegate row = runtime::axon::backend(&npu);
-  runtime::Delegates delegates = runtime::delegates_of(&row, 1);
-  kernels::KernelTable table = kernels::all_kernels();
-  Model() { table.delegates = &delegates; }
-  Model(const Model&) = delete;
-  Model& operator=(const Model&) = delete;
+Status check_lists(const pte::Program& program, std::string_view label) {
+  for (const pte::ExecutionPlan& plan : program.plans) {
+    for (size_t i = 0; i < plan.delegates.size(); ++i) {
+      const pte::BackendDelegate& row = plan.delegates[i];
+      if (row.id != axon::kDelegateId) continue;
+      THIMBLE_CHECK(check_list(program.delegate_blobs[row.blob].bytes, label, i));
+    }
+  }
+  return ok();
+}
+
+class AxonDevice : public Device {
+ public:
+  [[nodiscard]] runtime::Delegate row() const override { return runtime::axon::backend(&npu_); }
+
+ private:
+  thimble_axon npu_ = axon_model();
 };
+
+Result<std::unique_ptr<Device>> open_device(const pte::Program& /*program*/,
+                                            std::string_view /*label*/) {
+  return std::unique_ptr<Device>(std::make_unique<AxonDevice>());
+}
 
 }  // namespace
 
@@ -59,29 +75,14 @@ thimble_axon axon_model() {
   return npu;
 }
 
-const kernels::KernelTable& kernels_with_axon() {
-  static const Model model;  // constant once made
-  return model.table;
-}
-
-bool calls_axon(const pte::Program& program) {
-  for (const pte::ExecutionPlan& plan : program.plans) {
-    for (const pte::BackendDelegate& row : plan.delegates) {
-      if (row.id == axon::kDelegateId) return true;
-    }
-  }
-  return false;
-}
-
-Status check_axon_lists(const pte::Program& program, std::string_view label) {
-  for (const pte::ExecutionPlan& plan : program.plans) {
-    for (size_t i = 0; i < plan.delegates.size(); ++i) {
-      const pte::BackendDelegate& row = plan.delegates[i];
-      if (row.id != axon::kDelegateId) continue;
-      THIMBLE_CHECK(check_list(program.delegate_blobs[row.blob].bytes, label, i));
-    }
-  }
-  return ok();
+std::vector<DeviceKind> axon_devices() {
+  constexpr std::string_view kChip = "thimble_axon_chip";
+  return {
+      {axon::kDelegateId, check_lists, open_device, "runner-axon", "axon", "axon",
+       "thimble_axon_npu"},
+      {abi::axon::kProgramId, nullptr, nullptr, "", "axon_vendor", "axon_vendor::program", kChip},
+      {abi::axon::kMarkerId, nullptr, nullptr, "", "axon_vendor", "axon_vendor::marker", kChip},
+  };
 }
 
 }  // namespace thimble::hostrun

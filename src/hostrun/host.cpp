@@ -4,12 +4,9 @@
 #include <cstring>
 #include <set>
 
-#include "abi/ethos_u_payload.h"
 #include "formats/pte/read.h"
-#include "hostrun/axon.h"
-#include "hostrun/npu.h"
+#include "hostrun/device.h"
 #include "kernels/kernels.h"
-#include "npu/axon/layers.h"
 #include "thimble.h"
 
 namespace thimble::hostrun {
@@ -73,8 +70,9 @@ Error failure(thimble_status status, std::string_view label, const Interface& in
   const std::string forms = unknown_forms(interface);
   if (code == abi::Status::kMissingKernel) message += ": " + missing_kernels(interface);
   std::set<std::string> foreign(interface.foreign.begin(), interface.foreign.end());
-  foreign.erase(fmt::format("delegate {}", abi::ethos_u::kDelegateId));
-  foreign.erase(fmt::format("delegate {}", axon::kDelegateId));
+  for (const DeviceKind& kind : device_kinds()) {
+    if (kind.open != nullptr) foreign.erase(fmt::format("delegate {}", kind.id));
+  }
   const bool lacks_delegate =
       code == abi::Status::kUnsupported || code == abi::Status::kMissingDelegate;
   if (lacks_delegate && !foreign.empty()) message += ": " + joined(foreign);
@@ -94,7 +92,10 @@ struct HostModel::State {
   std::string label;
   Interface interface;
   AlignedBytes file;
-  std::unique_ptr<HostNpu> npu;  // null if the file calls none
+  std::vector<std::unique_ptr<Device>> devices;  // of the delegates that the file calls
+  std::vector<runtime::Delegate> rows;           // one per device
+  runtime::Delegates delegates = {};
+  kernels::KernelTable table = kernels::all_kernels();
   AlignedBytes memory{0};
   std::vector<AlignedBytes> inputs;
   thimble_needs needs = {};
@@ -105,8 +106,29 @@ struct HostModel::State {
     Error error = failure(status, label, interface);
     const bool stopped = status == static_cast<thimble_status>(abi::Status::kNpuFault) ||
                          status == static_cast<thimble_status>(abi::Status::kNpuTimeout);
-    if (stopped && npu != nullptr) error.message += ": " + npu->fault_text();
+    for (const auto& device : devices) {
+      const std::string fault = stopped ? device->fault_text() : "";
+      if (!fault.empty()) error.message += ": " + fault;
+    }
     return error;
+  }
+
+  /// Models of the NPUs that the program calls.
+  Status open_devices(const formats::pte::Program& program) {
+    THIMBLE_TRY(const std::vector<DeviceKind> kinds, kinds_of(program, label));
+    for (const DeviceKind& kind : kinds) {
+      if (kind.open == nullptr) continue;
+      THIMBLE_TRY(std::unique_ptr<Device> device, kind.open(program, label));
+      rows.push_back(device->row());
+      devices.push_back(std::move(device));
+    }
+    if (rows.empty()) return ok();
+    delegates = runtime::delegates_of(rows.data(), static_cast<uint32_t>(rows.size()));
+    table.delegates = &delegates;
+    return ok();
+  }
+  void connect(const void* data, size_t bytes, bool read_only) {
+    for (const auto& device : devices) device->connect(data, bytes, read_only);
   }
 };
 
@@ -126,23 +148,14 @@ Result<HostModel> HostModel::load(ByteView pte, std::string label) {
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(pte, label));
   auto state = std::make_unique<State>(pte, std::move(label));
   THIMBLE_TRY(state->interface, read_interface(program, state->label));
-  THIMBLE_CHECK(check_axon_lists(program, state->label));
-  const thimble_kernels* kernels =
-      calls_axon(program) ? reinterpret_cast<const thimble_kernels*>(&kernels_with_axon())
-                          : thimble_all_kernels();
-  THIMBLE_TRY(const std::optional<NpuNeeds> npu, read_npu_needs(program, state->label));
-  if (npu) {
-    state->npu = std::make_unique<HostNpu>(*npu);
-    kernels = reinterpret_cast<const thimble_kernels*>(&state->npu->kernels());
-  }
+  THIMBLE_CHECK(state->open_devices(program));
+  const auto* const kernels = reinterpret_cast<const thimble_kernels*>(&state->table);
   void* file = state->file.data();
   THIMBLE_CHECK(state->check(thimble_size(file, state->file.size(), kernels, &state->needs)));
   state->memory = AlignedBytes(state->needs.arena_bytes + state->needs.state_bytes);
-  if (state->npu != nullptr) {
-    state->npu->connect(file, state->file.size(), true);
-    // The runtime's own words behind the arena are no business of the NPU's.
-    state->npu->connect(state->memory.data(), state->needs.arena_bytes, false);
-  }
+  state->connect(file, state->file.size(), true);
+  // The runtime's own words behind the arena are no business of the NPU's.
+  state->connect(state->memory.data(), state->needs.arena_bytes, false);
   THIMBLE_CHECK(state->check(thimble_init(&state->model, file, state->file.size(), kernels,
                                           state->memory.data(), state->memory.size())));
   for (const Port& port : state->interface.inputs) state->inputs.emplace_back(port.bytes());

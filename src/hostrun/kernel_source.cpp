@@ -5,11 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "abi/axon_marker.h"
-#include "abi/axon_program.h"
-#include "abi/ethos_u_payload.h"
 #include "abi/pte_ops.h"
-#include "npu/axon/layers.h"
+#include "hostrun/device.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -27,28 +24,14 @@ constexpr Row kRows[] = {
 #undef THIMBLE_KERNEL
 };
 
-/// A delegate that a table can name; the product says where its device is.
-struct Device {
-  std::string_view id;
-  std::string_view folder;  // of runtime/delegates
-  std::string_view space;   // namespace in runtime
-  std::string_view object;  // of the product
-};
-constexpr Device kDevices[] = {
-    {abi::ethos_u::kDelegateId, "ethos_u", "ethos_u", "thimble_npu"},
-    {axon::kDelegateId, "axon", "axon", "thimble_axon_npu"},
-    {abi::axon::kProgramId, "axon_vendor", "axon_vendor::program", "thimble_axon_chip"},
-    {abi::axon::kMarkerId, "axon_vendor", "axon_vendor::marker", "thimble_axon_chip"},
-};
-
 /// Lines of a table whose file has delegate calls.
 struct DelegateLines {
   std::string includes, rows;
 };
 
-DelegateLines delegate_lines(const std::vector<Device>& devices) {
+DelegateLines delegate_lines(const std::vector<DeviceKind>& devices) {
   DelegateLines lines;
-  for (const Device& device : devices) {
+  for (const DeviceKind& device : devices) {
     const std::string include =
         fmt::format("#include \"runtime/delegates/{}/backend.h\"\n", device.folder);
     if (lines.includes.find(include) == std::string::npos) lines.includes += include;
@@ -98,9 +81,9 @@ Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,
   std::string list;
   size_t count = 0;
   std::set<Form> forms;
-  std::vector<Device> devices;
+  std::vector<DeviceKind> devices;
   std::set<std::string> device_calls;
-  for (const Device& device : kDevices) {
+  for (const DeviceKind& device : device_kinds()) {
     const std::string call = fmt::format("delegate {}", device.id);
     if (std::ranges::count(interface.foreign, call) == 0) continue;
     devices.push_back(device);

@@ -46,6 +46,12 @@ size_t workspace_for(const Bytes& commands, const ethos_u::DriverPayload& header
   return fault.none() ? bytes : 0;
 }
 
+Result<std::unique_ptr<Device>> open_device(const pte::Program& program, std::string_view label) {
+  THIMBLE_TRY(const std::optional<NpuNeeds> needs, read_npu_needs(program, label));
+  assert(needs && "asked of a program that calls the delegate");
+  return std::unique_ptr<Device>(std::make_unique<HostNpu>(*needs));
+}
+
 }  // namespace
 
 std::optional<Bytes> npu_commands(const pte::Program& program, const pte::BackendDelegate& row) {
@@ -131,6 +137,10 @@ const kernels::KernelTable& HostNpu::kernels() const {
   return state_->table;
 }
 
+runtime::Delegate HostNpu::row() const {
+  return state_->row;
+}
+
 void HostNpu::connect(const void* data, size_t bytes, bool read_only) {
   // The device never writes to what is read-only.
   auto* const memory = static_cast<uint8_t*>(const_cast<void*>(data));
@@ -143,6 +153,11 @@ std::string HostNpu::fault_text() const {
   if (fault.none()) return "";
   return fmt::format("{}, command at word {} of the stream: {}", state_->device.config().name,
                      fault.word, fault.detail);
+}
+
+std::vector<DeviceKind> ethos_u_devices() {
+  return {{abi::ethos_u::kDelegateId, nullptr, open_device, "runner-ethos-u", "ethos_u", "ethos_u",
+           "thimble_npu"}};
 }
 
 }  // namespace thimble::hostrun

@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "formats/pte/program.h"
+#include "hostrun/device.h"
 #include "kernels/kernels.h"
 #include "npu/ethos_u/isa/config.h"
 
@@ -34,22 +35,22 @@ struct NpuNeeds {
                                                              std::string_view label);
 
 /// Every kernel of this build, and the NPU. It outlives the models that use its table.
-class HostNpu {
+class HostNpu : public Device {
  public:
   explicit HostNpu(const NpuNeeds& needs);
-  HostNpu(const HostNpu&) = delete;
-  HostNpu& operator=(const HostNpu&) = delete;
-  ~HostNpu();
+  ~HostNpu() override;
 
   [[nodiscard]] const kernels::KernelTable& kernels() const;
-  /// A memory that the NPU reaches.
-  void connect(const void* data, size_t bytes, bool read_only);
-  /// What went wrong in the last stream: "command at word 12: ...".
-  [[nodiscard]] std::string fault_text() const;
+  [[nodiscard]] runtime::Delegate row() const override;
+  void connect(const void* data, size_t bytes, bool read_only) override;
+  /// Of the last stream: "command at word 12: ...".
+  [[nodiscard]] std::string fault_text() const override;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
+
+[[nodiscard]] std::vector<DeviceKind> ethos_u_devices();
 
 }  // namespace thimble::hostrun

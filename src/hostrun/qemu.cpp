@@ -118,10 +118,8 @@ class Boot {
       : folder_(folder), label_(label), interface_(interface), options_(options) {}
 
   Status run(bool profile) {
-    const std::string_view app = options_.npu    ? "runner-ethos-u"
-                                 : options_.axon ? "runner-axon"
-                                                 : "runner";
-    const fs::path image = firmware_folder() / fmt::format("{}-{}.elf", app, options_.target);
+    const fs::path image =
+        firmware_folder() / fmt::format("{}-{}.elf", options_.image, options_.target);
     const fs::path plugin = firmware_folder() / "insn_count.so";
     if (!fs::exists(image)) {
       return bad_input("{}: not found; building Thimble with arm-none-eabi-g++ installed makes it",

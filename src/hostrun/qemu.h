@@ -27,9 +27,9 @@ struct QemuOptions {
   bool count_instructions = true;
   bool profile = false;  // count by operator too, in a run of its own
   std::chrono::seconds time_limit{300};
-  std::filesystem::path fvp;    // in the place of QEMU; it counts nothing
-  std::optional<NpuNeeds> npu;  // of the file, see npu.h
-  bool axon = false;            // the file calls the AXON: an image with its model
+  std::filesystem::path fvp;     // in the place of QEMU; it counts nothing
+  std::string image = "runner";  // what image_of() says of the file
+  std::optional<NpuNeeds> npu;   // of the file, see npu.h
 };
 
 struct OpInstructions {

@@ -1,1 +1,1 @@
-thimble_engine(axon HEADER target/axon/engine.h)
+thimble_engine(axon HEADER target/axon/engine.h DEVICES hostrun/axon.h)

@@ -1,0 +1,52 @@
+#include "hostrun/device.h"
+
+namespace thimble::hostrun {
+
+namespace pte = formats::pte;
+
+const std::vector<DeviceKind>& device_kinds() {
+  static const std::vector<DeviceKind> kKinds = [] {
+    std::vector<DeviceKind> kinds;
+    for (DeviceList* const row : device_rows()) {
+      for (const DeviceKind& kind : row()) kinds.push_back(kind);
+    }
+    return kinds;
+  }();
+  return kKinds;
+}
+
+bool calls(const pte::Program& program, std::string_view id) {
+  for (const pte::ExecutionPlan& plan : program.plans) {
+    for (const pte::BackendDelegate& row : plan.delegates) {
+      if (row.id == id) return true;
+    }
+  }
+  return false;
+}
+
+Result<std::vector<DeviceKind>> kinds_of(const pte::Program& program, std::string_view label) {
+  std::vector<DeviceKind> kinds;
+  for (const DeviceKind& kind : device_kinds()) {
+    if (!calls(program, kind.id)) continue;
+    if (kind.check != nullptr) THIMBLE_CHECK(kind.check(program, label));
+    kinds.push_back(kind);
+  }
+  return kinds;
+}
+
+Result<std::string> image_of(const pte::Program& program, std::string_view label) {
+  THIMBLE_TRY(const std::vector<DeviceKind> kinds, kinds_of(program, label));
+  std::string image = "runner";
+  std::string_view of;
+  for (const DeviceKind& kind : kinds) {
+    if (kind.image.empty() || kind.image == image) continue;
+    if (!of.empty()) {
+      return unsupported("{}: calls {} and {}: no image of a board has both", label, of, kind.id);
+    }
+    image = kind.image;
+    of = kind.id;
+  }
+  return image;
+}
+
+}  // namespace thimble::hostrun

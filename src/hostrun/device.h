@@ -1,0 +1,62 @@
+#pragma once
+// What runs the delegate calls of a `.pte`: a row per name that files have for a delegate. The
+// build collects the rows of the engines' target.cmake, of this tree and of THIMBLE_EXTRA_TARGETS
+// (cmake/registry.cmake), so nothing else of hostrun and tools knows which NPUs there are.
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/pte/program.h"
+#include "runtime/exec/delegates.h"
+
+namespace thimble::hostrun {
+
+/// A model of the NPU on this machine, behind the runtime's delegate; for one loaded file.
+class Device {
+ public:
+  Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  virtual ~Device() = default;
+
+  /// Points to this object, which outlives the models that use the row.
+  [[nodiscard]] virtual runtime::Delegate row() const = 0;
+  /// A memory that the NPU reaches by addresses.
+  virtual void connect(const void* /*data*/, size_t /*bytes*/, bool /*read_only*/) {}
+  /// What went wrong in the last call; empty: nothing.
+  [[nodiscard]] virtual std::string fault_text() const { return ""; }
+};
+
+struct DeviceKind {
+  std::string_view id;  // "EthosUBackend"
+  /// Refuses payloads that the runtime would refuse, in more words than a status has; null: none.
+  Status (*check)(const formats::pte::Program& program, std::string_view label) = nullptr;
+  /// For a file that calls the delegate; null: nothing on this machine runs it.
+  Result<std::unique_ptr<Device>> (*open)(const formats::pte::Program& program,
+                                          std::string_view label) = nullptr;
+  /// Of the emulated boards' images the one with a model of the NPU: "runner-axon". Empty: none.
+  std::string_view image;
+  // How the table of a product names it (kernel_source.h):
+  std::string_view folder;  // of runtime/delegates
+  std::string_view space;   // the functions' namespace in thimble::runtime
+  std::string_view object;  // the device, which the product defines
+};
+
+/// What the header of a row declares as NAME_devices().
+using DeviceList = std::vector<DeviceKind>();
+[[nodiscard]] std::span<DeviceList* const> device_rows();
+[[nodiscard]] const std::vector<DeviceKind>& device_kinds();
+
+[[nodiscard]] bool calls(const formats::pte::Program& program, std::string_view id);
+/// The kinds that the program calls, each checked.
+[[nodiscard]] Result<std::vector<DeviceKind>> kinds_of(const formats::pte::Program& program,
+                                                       std::string_view label);
+/// The image of the emulated boards for the program: "runner" if it calls no delegate.
+[[nodiscard]] Result<std::string> image_of(const formats::pte::Program& program,
+                                           std::string_view label);
+
+}  // namespace thimble::hostrun
