@@ -1,0 +1,61 @@
+#pragma once
+// Sums of products, the loop that nearly all of a network's time goes to.
+
+#include <stdint.h>
+
+namespace thimble::neutron::model {
+
+/// So many output channels are summed up at once: each input element is loaded once for all.
+inline constexpr uint32_t kLanes = 4;
+
+/// Adds (x - zero_point) * w over `count` elements to each lane's sum. Weights of one lane lie side
+/// by side, those of the next `lane_step` further.
+template <uint32_t kCount>
+inline void add_products(const int8_t* x, const int8_t* w, uint32_t lane_step, uint32_t count,
+                         int32_t zero_point, uint32_t (&sums)[kLanes]) {
+  uint32_t local[kCount];
+  for (uint32_t lane = 0; lane < kCount; ++lane) local[lane] = sums[lane];
+  for (uint32_t i = 0; i < count; ++i) {
+    const int32_t value = x[i] - zero_point;
+    for (uint32_t lane = 0; lane < kCount; ++lane) {
+      local[lane] += static_cast<uint32_t>(value * w[lane * lane_step + i]);
+    }
+  }
+  for (uint32_t lane = 0; lane < kCount; ++lane) sums[lane] = local[lane];
+}
+
+/// The same where input elements lie `x_step` apart.
+template <uint32_t kCount>
+inline void add_products_strided(const int8_t* x, int32_t x_step, const int8_t* w,
+                                 uint32_t lane_step, uint32_t count, int32_t zero_point,
+                                 uint32_t (&sums)[kLanes]) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const int32_t value = x[static_cast<int32_t>(i) * x_step] - zero_point;
+    for (uint32_t lane = 0; lane < kCount; ++lane) {
+      sums[lane] += static_cast<uint32_t>(value * w[lane * lane_step + i]);
+    }
+  }
+}
+
+/// Whichever fits; `lanes` of them.
+inline void dot(const int8_t* x, int32_t x_step, const int8_t* w, uint32_t lane_step,
+                uint32_t count, int32_t zero_point, uint32_t lanes, uint32_t (&sums)[kLanes]) {
+  if (x_step == 1 && lanes == kLanes) {
+    return add_products<kLanes>(x, w, lane_step, count, zero_point, sums);
+  }
+  if (lanes == kLanes) {
+    return add_products_strided<kLanes>(x, x_step, w, lane_step, count, zero_point, sums);
+  }
+  for (uint32_t lane = 0; lane < lanes; ++lane) {
+    uint32_t one[kLanes] = {sums[lane]};
+    const int8_t* const of_lane = w + lane * lane_step;
+    if (x_step == 1) {
+      add_products<1>(x, of_lane, 0, count, zero_point, one);
+    } else {
+      add_products_strided<1>(x, x_step, of_lane, 0, count, zero_point, one);
+    }
+    sums[lane] = one[0];
+  }
+}
+
+}  // namespace thimble::neutron::model
