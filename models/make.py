@@ -38,6 +38,10 @@ COMMITTED = [
     "decoder_step",
     "streaming_conv",
     "streaming_conv_buffer",
+    "cifarnet",
+    "se_classifier",
+    "face_embedding",
+    "vocoder",
 ]
 ON_DEMAND = ["mobilenet_v2", "mobilenet_v3_small"]
 

@@ -66,16 +66,19 @@ def call_each(model, inputs) -> list[torch.Tensor]:
     return [torch.cat(parts) for parts in zip(*calls)]
 
 
+def save_program(name: str, model: nn.Module, out: Path, example: tuple) -> None:
+    """NAME.pt2 alone."""
+    program = torch.export.export(model.eval(), example, strict=False)
+    tidy_source_names(program)
+    torch.export.save(program, str(out / f"{name}.pt2"))
+
+
 def save(name: str, model: nn.Module, out: Path, *, calibrate, test) -> None:
     """`calibrate` and `test` are (inputs, labels or None). Inputs are x or a dict of arrays by the name of forward's
     argument, in its order; the first axis counts samples. Where the model keeps a state, samples are calls in a row."""
     out.mkdir(parents=True, exist_ok=True)
-    model = model.eval()
     (calibrate, calibrate_labels), (test, test_labels) = [(named(inputs), labels) for inputs, labels in (calibrate, test)]
-    example = tuple(value[:1].clone().contiguous() for value in calibrate.values())
-    program = torch.export.export(model, example, strict=False)
-    tidy_source_names(program)
-    torch.export.save(program, str(out / f"{name}.pt2"))
+    save_program(name, model, out, tuple(value[:1].clone().contiguous() for value in calibrate.values()))
 
     save_arrays(out / "calibrate.npz", **calibrate, labels=calibrate_labels)
     save_arrays(out / "test.npz", **test, labels=test_labels)

@@ -92,3 +92,24 @@ def two_sources(count: int, seed: int, length: int = 512):
     gate = np.clip(4 * np.sin(draw(0, 2 * np.pi) + draw(0.01, 0.04) * time) + 2, 0, 1)
     warble = draw(0.15, 0.45) * gate * np.sin(draw(0, 2 * np.pi) + draw(0.9, 1.6) * time + bend)
     return (np.round(np.stack([hum, warble], 1) * 128) / 128).astype(np.float32)
+
+
+def partials_and_wave(count: int, seed: int, frames: int, partials: int, hop: int = 16):
+    """Sine and cosine, times loudness, of each partial of a tone at the beginning and in the middle of every frame,
+    [count, 4 * partials, frames]; and the tone, [count, 1, frames * hop]; both float32 on the grid k/128."""
+    rng = np.random.default_rng(seed)
+    length = frames * hop
+    time = np.arange(length)[None, None]
+
+    def draw(low, high, *shape):
+        return rng.uniform(low, high, (count, *shape, 1))
+
+    bend = 1 + draw(0, 0.15, 1) * np.sin(draw(0, 2 * np.pi, 1) + draw(0.005, 0.02, 1) * time)
+    pitch = np.cumsum(draw(0.06, 0.16, 1) * bend, axis=2)
+    phase = draw(0, 2 * np.pi, partials) + np.arange(1, partials + 1)[None, :, None] * pitch
+    swell = 0.5 + 0.5 * np.sin(draw(0, 2 * np.pi, partials) + draw(0.004, 0.02, partials) * time)
+    loudness = draw(0.1, 0.8, partials) / partials * swell
+    parts = np.stack([np.sin(phase), np.cos(phase)], 1) * loudness[:, None]
+    told = np.stack([parts[..., ::hop], parts[..., hop // 2 :: hop]], 1).reshape(count, 4 * partials, frames)
+    wave = parts[:, 0].sum(1, keepdims=True)
+    return tuple((np.round(values * 128) / 128).astype(np.float32) for values in (told, wave))
