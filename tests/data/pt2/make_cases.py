@@ -995,5 +995,26 @@ case('q_torchao_affine', Net(q_torchao, fixed_x=Buffer(torch.tensor([0.03])), fi
 case('q_xnnpack_not_folded', q_rows_net(), (24, 20), quantizer='xnnpack', fold=False, note='weights are float, quantize operators behind them')
 case('q_xnnpack_softmax', Net(lambda s, x: s.fc(x).softmax(-1), fc=nn.Linear(6, 5)), (24, 6), quantizer='xnnpack', note='the softmax stays float')
 
+# NXP's own quantizer: per-tensor linear weights, shared parameters around pools and shapes, fixed ones for softmax and the factors of a product.
+def q_faces(s, x):
+    y = F.prelu(s.n(s.c(x)), s.slopes)
+    return s.b(s.l(y.mean((2, 3)))).softmax(-1)
+
+
+def q_faces_net():
+    return Net(q_faces, c=nn.Conv2d(3, 8, 3, padding=1, bias=False), n=nn.BatchNorm2d(8), slopes=par(8), l=nn.Linear(8, 5, bias=False),
+               b=nn.BatchNorm1d(5))
+
+
+case('q_neutron_image', q_image_net(), (1, 3, 12, 12), quantizer='neutron')
+case('q_neutron_mixed', q_mixed_net(), (1, 3, 15, 15), quantizer='neutron')
+case('q_neutron_rows', q_rows_net(), (24, 20), quantizer='neutron')
+case('q_neutron_faces', q_faces_net(), (2, 3, 8, 8), quantizer='neutron', note='batch norms behind a convolution and a linear layer without bias')
+case('q_neutron_mul_min', Net(lambda s, x, y: torch.minimum(x * y, y)), (1, 4, 6, 8), (1, 4, 6, 8), quantizer='neutron')
+case('q_neutron_add_min_max', Net(lambda s, x, y: torch.maximum(torch.minimum(x + y, y), x)), (1, 4, 6, 8), (1, 4, 6, 8), quantizer='neutron')
+case('q_neutron_qat_image', q_image_net(), (1, 3, 12, 12), quantizer='neutron', qat=True)
+case('q_neutron_qat_faces', q_faces_net(), (2, 3, 8, 8), quantizer='neutron', qat=True,
+     note='batch norms behind a convolution and a linear layer without bias; the bias that the linear layer gets stays float')
+
 if __name__ == '__main__':
     sys.exit(main(sys.argv[1:]))
