@@ -981,9 +981,6 @@ case('q_ethos_u_upscaled', Net(lambda s, x: s.b(F.relu(s.t(F.relu(s.a(x))))), a=
                                b=nn.Conv2d(6, 5, 1)), (1, 3, 8, 8), quantizer='ethos_u')
 case('q_vgf_snorm_image', q_image_net(), (2, 3, 12, 12), quantizer='vgf_snorm')
 for quantizer in ['xnnpack', 'x86', 'tosa', 'ethos_u']: case(f'q_{quantizer}_qat_image', q_image_net(), (2, 3, 12, 12), quantizer=quantizer, qat=True)
-# One picture at a time, and symmetric int8, as the AXON's quantizer sets TOSA's up.
-for qat in ['', 'qat_']: case(f'q_axon_{qat}image', q_image_net(), (1, 3, 12, 12), quantizer='tosa', qat=bool(qat))
-case('q_axon_curves', Net(lambda s, x: s.c(torch.tanh(s.a(x)) + torch.sigmoid(s.b(x))).softmax(-1), a=nn.Linear(10, 12), b=nn.Linear(10, 12), c=nn.Linear(12, 5)), (1, 10), quantizer='tosa')
 case('q_linear_bn', q_batch_norm(lambda s, x, w: F.linear(x, w, s.b), fixed_w=codes(5, 6), b=par(5), bn=nn.BatchNorm1d(5)), (24, 6), quantizer='written out')
 case('q_linear_bn_no_bias', q_batch_norm(lambda s, x, w: F.linear(x, w), fixed_w=codes(5, 6), bn=nn.BatchNorm1d(5)), (24, 6),
      quantizer='written out')
@@ -995,26 +992,6 @@ case('q_torchao_affine', Net(q_torchao, fixed_x=Buffer(torch.tensor([0.03])), fi
 case('q_xnnpack_not_folded', q_rows_net(), (24, 20), quantizer='xnnpack', fold=False, note='weights are float, quantize operators behind them')
 case('q_xnnpack_softmax', Net(lambda s, x: s.fc(x).softmax(-1), fc=nn.Linear(6, 5)), (24, 6), quantizer='xnnpack', note='the softmax stays float')
 
-# NXP's own quantizer: per-tensor linear weights, shared parameters around pools and shapes, fixed ones for softmax and the factors of a product.
-def q_faces(s, x):
-    y = F.prelu(s.n(s.c(x)), s.slopes)
-    return s.b(s.l(y.mean((2, 3)))).softmax(-1)
-
-
-def q_faces_net():
-    return Net(q_faces, c=nn.Conv2d(3, 8, 3, padding=1, bias=False), n=nn.BatchNorm2d(8), slopes=par(8), l=nn.Linear(8, 5, bias=False),
-               b=nn.BatchNorm1d(5))
-
-
-case('q_neutron_image', q_image_net(), (1, 3, 12, 12), quantizer='neutron')
-case('q_neutron_mixed', q_mixed_net(), (1, 3, 15, 15), quantizer='neutron')
-case('q_neutron_rows', q_rows_net(), (24, 20), quantizer='neutron')
-case('q_neutron_faces', q_faces_net(), (2, 3, 8, 8), quantizer='neutron', note='batch norms behind a convolution and a linear layer without bias')
-case('q_neutron_mul_min', Net(lambda s, x, y: torch.minimum(x * y, y)), (1, 4, 6, 8), (1, 4, 6, 8), quantizer='neutron')
-case('q_neutron_add_min_max', Net(lambda s, x, y: torch.maximum(torch.minimum(x + y, y), x)), (1, 4, 6, 8), (1, 4, 6, 8), quantizer='neutron')
-case('q_neutron_qat_image', q_image_net(), (1, 3, 12, 12), quantizer='neutron', qat=True)
-case('q_neutron_qat_faces', q_faces_net(), (2, 3, 8, 8), quantizer='neutron', qat=True,
-     note='batch norms behind a convolution and a linear layer without bias; the bias that the linear layer gets stays float')
-
 if __name__ == '__main__':
+    __import__('vendor_cases').add(sys.modules[__name__])
     sys.exit(main(sys.argv[1:]))

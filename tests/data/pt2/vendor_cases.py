@@ -1,0 +1,48 @@
+"""Cases as the quantizers of NPU vendors set them up: rows of make_cases.py, which calls add()."""
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+def curves(s, x):
+    return s.c(torch.tanh(s.a(x)) + torch.sigmoid(s.b(x))).softmax(-1)
+
+
+def faces(s, x):
+    y = F.prelu(s.n(s.c(x)), s.slopes)
+    return s.b(s.l(y.mean((2, 3)))).softmax(-1)
+
+
+def mul_min(s, x, y):
+    return torch.minimum(x * y, y)
+
+
+def add_min_max(s, x, y):
+    return torch.maximum(torch.minimum(x + y, y), x)
+
+
+def add(rows):
+    case, Net = rows.case, rows.Net
+
+    # One picture at a time, and symmetric int8, as the AXON's quantizer sets TOSA's up.
+    for qat in ['', 'qat_']:
+        case(f'q_axon_{qat}image', rows.q_image_net(), (1, 3, 12, 12), quantizer='tosa', qat=bool(qat))
+    case('q_axon_curves', Net(curves, a=nn.Linear(10, 12), b=nn.Linear(10, 12), c=nn.Linear(12, 5)), (1, 10), quantizer='tosa')
+
+    # NXP's own quantizer: per-tensor linear weights, shared parameters around pools and shapes, fixed ones for softmax and for
+    # the factors of a product.
+    def faces_net():
+        return Net(faces, c=nn.Conv2d(3, 8, 3, padding=1, bias=False), n=nn.BatchNorm2d(8), slopes=rows.par(8),
+                   l=nn.Linear(8, 5, bias=False), b=nn.BatchNorm1d(5))
+
+    pair = ((1, 4, 6, 8), (1, 4, 6, 8))
+    case('q_neutron_image', rows.q_image_net(), (1, 3, 12, 12), quantizer='neutron')
+    case('q_neutron_nhwc_image', rows.q_image_net().to(memory_format=rows.CL), (1, 3, 12, 12), quantizer='neutron', fmt=rows.CL)
+    case('q_neutron_mixed', rows.q_mixed_net(), (1, 3, 15, 15), quantizer='neutron')
+    case('q_neutron_rows', rows.q_rows_net(), (24, 20), quantizer='neutron')
+    case('q_neutron_faces', faces_net(), (2, 3, 8, 8), quantizer='neutron', note='batch norms behind weights without bias')
+    case('q_neutron_mul_min', Net(mul_min), *pair, quantizer='neutron')
+    case('q_neutron_add_min_max', Net(add_min_max), *pair, quantizer='neutron')
+    case('q_neutron_qat_image', rows.q_image_net(), (1, 3, 12, 12), quantizer='neutron', qat=True)
+    case('q_neutron_qat_faces', faces_net(), (2, 3, 8, 8), quantizer='neutron', qat=True,
+         note='batch norms behind weights without bias; the bias that the linear layer gets stays float')
