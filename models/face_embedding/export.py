@@ -90,4 +90,4 @@ def build(out: Path):
     fresh, labels = data(1000, 8001, 81)
     print(f"  nearest of 1000 pictures is of the same new face: {pairs_told(predict(model.embedding, fresh), labels):.4f}")
     calibrate, test = data(32, 8002, 80), data(64, 8003, 81)
-    save("face_embedding", model.embedding, out, calibrate=(calibrate[0], None), test=(test[0], test[1]))
+    save("face_embedding", model.embedding, out, calibrate=(calibrate[0], None), test=(test[0], None))
