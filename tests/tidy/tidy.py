@@ -30,7 +30,7 @@ MAY_INCLUDE = {
     "passes": ["ir", "eval", "base", "numerics"],
     "quant": ["ir", "passes", "eval", "base", "numerics"],
     "plan": ["ir", "base", "numerics"],
-    "target": ["ir", "passes", "plan", "base", "numerics", "abi", "npu/isa",
+    "target": ["ir", "passes", "plan", "interchange", "base", "numerics", "abi", "npu/isa",
                "formats/axon/compiled_header.h", "formats/axon/ir_file.h", "formats/axon/program.h",
                "formats/ethos_u/payload.h", "formats/neutron/payload.h"],
     "partition": ["ir", "base", "target/target.h"],

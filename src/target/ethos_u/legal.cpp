@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "target/alone.h"
 #include "target/ethos_u/lowering.h"
 
 namespace thimble::target::ethos_u {
 
 using ir::OpKind;
-using ir::ValueId;
 using thimble::ethos_u::Config;
 using namespace thimble::ethos_u;  // names of sets of generations in the rows
 
@@ -65,34 +65,6 @@ constexpr LowerRow kLowered[] = {
 #define ETHOS_U_LOWER(op, generations, function) {OpKind::op, generations},
 #include "target/ethos_u/ops.def"
 };
-
-/// The operator by itself: its operands are inputs, but for constants.
-Result<ir::Graph> alone(const ir::Graph& graph, const ir::Op& op) {
-  ir::Graph one;
-  std::vector<ValueId> inputs, known;
-  for (const ValueId id : op.inputs) {
-    if (id == ir::kNoValue) {
-      inputs.push_back(id);
-      continue;
-    }
-    const auto before = std::find(op.inputs.begin(), op.inputs.end(), id) - op.inputs.begin();
-    if (before < static_cast<std::ptrdiff_t>(inputs.size())) {
-      inputs.push_back(inputs[static_cast<size_t>(before)]);
-      continue;
-    }
-    const ir::Value& value = graph.value(id);
-    if (value.constant != nullptr) {
-      inputs.push_back(one.add_constant(value.name, value.constant, value.type.quant));
-    } else {
-      inputs.push_back(one.add_input(value.name, value.type));
-    }
-  }
-  ir::Graph::ResultHint hint = {graph.value(op.output).name, graph.type(op.output).dim_order,
-                                graph.type(op.output).quant};
-  THIMBLE_TRY(const ValueId y, one.add(op.kind, std::move(inputs), op.attrs, {}, hint));
-  one.add_output(y);
-  return one;
-}
 
 }  // namespace
 

@@ -1,0 +1,215 @@
+#include "target/neutron/form.h"
+
+#include "interchange/function.h"
+#include "target/neutron/former.h"
+#include "target/neutron/line.h"
+#include "target/neutron/positions.h"
+
+namespace thimble::target::neutron {
+
+using interchange::Function;
+using ir::Op;
+using ir::OpKind;
+using ir::Shape;
+using ir::ValueId;
+
+Result<ir::Graph> Former::run() {
+  for (const Op& op : from_.ops()) {
+    const Status added = add(op);
+    if (added.ok()) continue;
+    return Error{added.error().kind,
+                 fmt::format("{}: {}", ir::op_name(op.kind), added.error().message)};
+  }
+  return rewriter_.finish();
+}
+
+Status Former::add(const Op& op) {
+  switch (op.kind) {
+    case OpKind::adaptive_max_pool2d:
+    case OpKind::qadaptive_avg_pool2d:
+      return adaptive_pool(op);
+    case OpKind::expand:
+      return expand(op);
+    case OpKind::gather:
+      return gather(op);
+    case OpKind::lut:
+      return table(op);
+    case OpKind::qconv2d:
+      return convolution(op);
+    case OpKind::qconv_transpose2d:
+      return transposed_convolution(op);
+    case OpKind::qlinear:
+      return linear(op);
+    case OpKind::qmatmul:
+      return matmul(op);
+    case OpKind::rescale:
+      return straight(op);
+    case OpKind::slice:
+      return slice(op);
+    default:
+      return rewriter_.copy(op);
+  }
+}
+
+/// What an operator of LiteRT computes stays a table; of the others, lines are convolutions.
+Status Former::table(const Op& op) {
+  const auto function = interchange::function_of_table(from_, op);
+  if (function && function->kind == Function::Kind::kNeg) return negated(op);
+  if (function && function->kind != Function::Kind::kRescale) return rewriter_.copy(op);
+  return straight(op);
+}
+
+// --- pools -------------------------------------------------------------------------------------
+
+Status Former::adaptive_pool(const Op& op) {
+  const Shape &from = type(op, 0).shape, &to = from_.type(op.output).shape;
+  std::vector<int64_t> window;
+  for (const size_t dim : {size_t{2}, size_t{3}}) {
+    if (from[dim] % to[dim] != 0) {
+      return unsupported("{} rows or columns in {} windows, which differ in size", from[dim],
+                         to[dim]);
+    }
+    window.push_back(from[dim] / to[dim]);
+  }
+  ir::Attrs attrs = {
+      {"kernel", window}, {"stride", window}, {"padding", std::vector<int64_t>{0, 0, 0, 0}}};
+  if (op.kind == OpKind::adaptive_max_pool2d) {
+    attrs.set("dilation", std::vector<int64_t>{1, 1});
+    return finish(op, OpKind::max_pool2d, {rewriter_.map(op.inputs[0])}, attrs);
+  }
+  attrs.set("min", op.integer("min"));
+  attrs.set("max", op.integer("max"));
+  return finish(op, OpKind::qavg_pool2d, {rewriter_.map(op.inputs[0])}, attrs);
+}
+
+// --- movement ----------------------------------------------------------------------------------
+
+/// One dimension after the other, the innermost first, while there is least to repeat.
+Status Former::expand(const Op& op) {
+  const Shape& to = from_.type(op.output).shape;
+  Shape now = type(op, 0).shape;
+  ValueId x = rewriter_.map(op.inputs[0]);
+  now.insert(now.begin(), to.size() - now.size(), 1);
+  if (now != type(op, 0).shape) {
+    if (now == to) return finish(op, OpKind::reshape, {x}, {{"shape", to}});
+    THIMBLE_TRY(x, reshaped(op, x, now, "_dims", type(op, 0)));
+  }
+  if (now == to) return rewriter_.copy(op);
+  for (size_t dim = to.size(); dim-- > 0;) {
+    if (now[dim] == to[dim]) continue;
+    const std::vector<ValueId> parts(static_cast<size_t>(to[dim]), x);
+    now[dim] = to[dim];
+    const ir::Attrs attrs = {{"dim", static_cast<int64_t>(dim)}};
+    if (now == to) return finish(op, OpKind::concat, parts, attrs);
+    THIMBLE_TRY(x, add_inner(op, OpKind::concat, parts, attrs, "_repeated", type(op, 0)));
+  }
+  return ok();
+}
+
+/// [n] is [n / step, step], of which one column is wanted.
+Status Former::slice(const Op& op) {
+  const int64_t step = op.integer("step"), start = op.integer("start");
+  if (step == 1) return rewriter_.copy(op);
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const Shape &from = type(op, 0).shape, &to = from_.type(op.output).shape;
+  if (from[dim] % step != 0) {
+    return unsupported("{} elements in steps of {}", from[dim], step);
+  }
+  Shape split = from;
+  split[dim] = from[dim] / step;
+  split.insert(split.begin() + static_cast<std::ptrdiff_t>(dim) + 1, step);
+  THIMBLE_TRY(ValueId x, reshaped(op, rewriter_.map(op.inputs[0]), split, "_steps", type(op, 0)));
+  const auto cut = [&](int64_t along, int64_t first, int64_t count, std::string_view ending) {
+    const ir::Attrs attrs = {{"dim", along}, {"start", first}, {"end", first + count}};
+    return add_inner(op, OpKind::slice, {x}, attrs, ending, type(op, 0));
+  };
+  const auto at = static_cast<int64_t>(dim);
+  THIMBLE_TRY(x, cut(at + 1, start % step, 1, "_column"));
+  if (to[dim] != split[dim]) {
+    THIMBLE_TRY(x, cut(at, start / step, to[dim], "_rows"));
+  }
+  return finish(op, OpKind::reshape, {x}, {{"shape", to}});
+}
+
+Status Former::gather(const Op& op) {
+  const auto positions = positions_of(from_, op);
+  if (!positions) return unsupported("its positions are computed");
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const ValueId x = rewriter_.map(op.inputs[0]);
+  const Shape &from = type(op, 0).shape, &to = from_.type(op.output).shape;
+  switch (positions->kind) {
+    case Positions::Kind::kNearest:
+    case Positions::Kind::kReflection:
+      return rewriter_.copy(op);
+    case Positions::Kind::kRepeated: {
+      const auto place = from.begin() + static_cast<std::ptrdiff_t>(dim) + 1;
+      const Shape once = {ir::element_count(Shape(from.begin(), place)), 1,
+                          ir::element_count(Shape(place, from.end()))};
+      THIMBLE_TRY(const ValueId rows, reshaped(op, x, once, "_rows", type(op, 0)));
+      const std::vector<ValueId> parts(static_cast<size_t>(positions->times), rows);
+      THIMBLE_TRY(const ValueId all, add_inner(op, OpKind::concat, parts, {{"dim", int64_t{1}}},
+                                               "_repeated", type(op, 0)));
+      return finish(op, OpKind::reshape, {all}, {{"shape", to}});
+    }
+    case Positions::Kind::kRuns:
+      break;
+  }
+  std::vector<ValueId> parts;
+  for (const Positions::Run& run : positions->runs) {
+    const ir::Attrs attrs = {{"dim", op.integer("dim")}, {"start", run.start}, {"end", run.end}};
+    if (positions->runs.size() == 1) return finish(op, OpKind::slice, {x}, attrs);
+    const bool whole = run.start == 0 && run.end == from[dim];
+    parts.push_back(x);
+    if (whole) continue;
+    THIMBLE_TRY(parts.back(), add_inner(op, OpKind::slice, {x}, attrs, "_part", type(op, 0)));
+  }
+  return finish(op, OpKind::concat, parts, {{"dim", op.integer("dim")}});
+}
+
+// --- small parts -------------------------------------------------------------------------------
+
+const ir::Tensor* Former::tensor(const Op& op, size_t i) const {
+  return op.inputs[i] == ir::kNoValue ? nullptr : from_.value(op.inputs[i]).constant.get();
+}
+
+ir::Graph::ResultHint Former::hint_of(const Op& op) const {
+  const ir::Value& value = from_.value(op.output);
+  return {value.name, value.type.dim_order, value.type.quant};
+}
+
+ir::Graph::ResultHint Former::inner_hint(const Op& op, std::string_view ending,
+                                         const ir::Type& like) const {
+  return {from_.value(op.output).name + std::string(ending), {}, like.quant};
+}
+
+Result<ValueId> Former::add_inner(const Op& op, OpKind kind, std::vector<ValueId> inputs,
+                                  ir::Attrs attrs, std::string_view ending, const ir::Type& like) {
+  return rewriter_.to().add(kind, std::move(inputs), std::move(attrs), op.source,
+                            inner_hint(op, ending, like));
+}
+
+Status Former::finish(const Op& op, OpKind kind, std::vector<ValueId> inputs, ir::Attrs attrs) {
+  THIMBLE_TRY(const ValueId made, rewriter_.to().add(kind, std::move(inputs), std::move(attrs),
+                                                     op.source, hint_of(op)));
+  rewriter_.set(op.output, made);
+  return ok();
+}
+
+Result<ValueId> Former::reshaped(const Op& op, ValueId x, const Shape& shape,
+                                 std::string_view ending, const ir::Type& like) {
+  if (shape_of(x) == shape) return x;
+  return add_inner(op, OpKind::reshape, {x}, {{"shape", shape}}, ending, like);
+}
+
+ValueId Former::constant(const Op& op, std::string_view ending, ir::Tensor tensor,
+                         std::optional<ir::Quant> quant) {
+  return rewriter_.to().add_constant(from_.value(op.output).name + std::string(ending),
+                                     std::make_shared<ir::Tensor>(std::move(tensor)),
+                                     std::move(quant));
+}
+
+Result<ir::Graph> form(const ir::Graph& region) {
+  return Former(region).run();
+}
+
+}  // namespace thimble::target::neutron
