@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "formats/tflite/write.h"
 #include "interchange/tflite_lowering.h"
@@ -45,9 +46,9 @@ numerics::Multiplier litert_multiplier(double real) {
   return numerics::quantize_multiplier(real);
 }
 
-Result<Bytes> to_tflite(const ir::Graph& graph) {
+Result<Bytes> to_tflite(const ir::Graph& graph, const TfliteProfile& profile) {
   THIMBLE_TRY(const Core core, integer_core(graph));
-  return TfliteLowering(core).run();
+  return TfliteLowering(core, profile).run();
 }
 
 Result<Bytes> TfliteLowering::run() {
@@ -85,7 +86,28 @@ Result<Bytes> TfliteLowering::run() {
     }
     model_.outputs.push_back(tensor);
   }
+  name_tensors();
   return formats::tflite::write(model_);
+}
+
+/// Inputs and outputs have the graph's names, whatever operator was the last to make them; no two
+/// tensors have one name.
+void TfliteLowering::name_tensors() {
+  for (size_t i = 0; i < model_.outputs.size(); ++i) {
+    at(model_.outputs[i]).name = graph_.value(graph_.outputs()[i]).name;
+  }
+  std::set<std::string> taken;
+  std::vector<int32_t> order = model_.inputs;
+  order.insert(order.end(), model_.outputs.begin(), model_.outputs.end());
+  for (size_t i = 0; i < model_.tensors.size(); ++i) order.push_back(static_cast<int32_t>(i));
+  std::set<int32_t> named;
+  for (const int32_t tensor : order) {
+    if (!named.insert(tensor).second) continue;
+    const std::string name = at(tensor).name;
+    for (int number = 1; !taken.insert(at(tensor).name).second; ++number) {
+      at(tensor).name = fmt::format("{}_{}", name, number);
+    }
+  }
 }
 
 Status TfliteLowering::lower() {
@@ -109,7 +131,9 @@ Status TfliteLowering::lower() {
     case OpKind::qmul:
       return multiply();
     case OpKind::lut:
-      return table();
+      return table_or_function();
+    case OpKind::qprelu:
+      return prelu();
     case OpKind::maximum:
     case OpKind::minimum:
       return extreme_of_two();
@@ -167,6 +191,9 @@ Status TfliteLowering::lower_rest() {
       return extreme();
     case OpKind::argmax:
       return position_of_extreme();
+    case OpKind::qresize_bilinear:
+      if (profile_.images) return resize_bilinear();
+      return refuse("RESIZE_BILINEAR rounds halves away from 0");
     case OpKind::qsoftmax:
     case OpKind::qsoftmax16:
       return softmax();

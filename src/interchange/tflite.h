@@ -9,7 +9,19 @@
 
 namespace thimble::interchange {
 
+/// Whom a file is for. Without any of these: LiteRT's reference kernels, which give the same bits.
+struct TfliteProfile {
+  /// A table whose function LiteRT has an operator for is that operator, sums and prelu are their
+  /// own, though kernels of LiteRT round some of them in ways of their own.
+  bool functions = false;
+  bool images = false;            // RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, MIRROR_PAD
+  bool explicit_padding = false;  // operators of their own, never SAME
+  bool keeps_dims = false;        // FULLY_CONNECTED has its operand's dimensions
+};
+/// What the converter of NXP's eIQ Neutron SDK reads: operators that it has kernels for.
+inline constexpr TfliteProfile kNeutronConverter{true, true, true, true};
+
 /// What LiteRT's operators compute otherwise is refused, with the operator's place.
-[[nodiscard]] Result<Bytes> to_tflite(const ir::Graph& graph);
+[[nodiscard]] Result<Bytes> to_tflite(const ir::Graph& graph, const TfliteProfile& profile = {});
 
 }  // namespace thimble::interchange

@@ -13,13 +13,16 @@
 
 #include "formats/tflite/model.h"
 #include "interchange/at_operator.h"
+#include "interchange/function.h"
 #include "interchange/same.h"
+#include "interchange/tflite.h"
 
 namespace thimble::interchange {
 
 class TfliteLowering : public TensorMaker, private AtOperator {
  public:
-  explicit TfliteLowering(const Core& core) : AtOperator(core, *this, "LiteRT") {}
+  TfliteLowering(const Core& core, const TfliteProfile& profile)
+      : AtOperator(core, *this, "LiteRT"), profile_(profile) {}
 
   Result<Bytes> run();
 
@@ -58,6 +61,23 @@ class TfliteLowering : public TensorMaker, private AtOperator {
   Status logical();
   Status where();
   Status rescale_codes();
+
+  // tflite_function.cpp
+  Status table_or_function();
+  Status function(const Function& f);
+  Status clamped_by_function(int x, const Function& f, const ir::DimOrder& order);
+  Status prelu();
+
+  // tflite_image.cpp
+  struct Picking {
+    bool mirrors = false, half_pixel_centers = false;
+    std::vector<int64_t> dims, before, after;
+    ir::ValueId source = ir::kNoValue;
+  };
+  Status resize_bilinear();
+  [[nodiscard]] std::optional<Picking> picking(const ir::Op& gather) const;
+  bool waits(const Picking& picking);
+  bool pick();
 
   // tflite_movement.cpp
   Status reshape();
@@ -112,6 +132,11 @@ class TfliteLowering : public TensorMaker, private AtOperator {
   };
   [[nodiscard]] Target target(float scale) const;
 
+  void name_tensors();
+
+  TfliteProfile profile_;
+  std::vector<std::vector<int>> readers_;   // of each value, once they were asked for
+  std::map<ir::ValueId, Picking> waiting_;  // said by the gather that reads it
   formats::tflite::Model model_;
   std::map<std::pair<ir::Shape, std::vector<int32_t>>, int> shared_;
 };

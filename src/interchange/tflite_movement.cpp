@@ -122,6 +122,7 @@ Status TfliteLowering::expand() {
 /// Each element several times in a row is a concatenation with itself. Else a gather: LiteRT counts
 /// from 0 only: constant positions are written so, and of others it reports an error.
 Status TfliteLowering::gather() {
+  if (profile_.images && pick()) return ok();
   const ir::Value& index = graph_.value(operand(1));
   const auto axis = static_cast<int32_t>(integer("dim"));
   if (const int64_t times = repetitions(graph_, *op_); times > 0) {

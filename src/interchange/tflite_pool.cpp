@@ -58,6 +58,12 @@ numerics::Multiplier mean_multiplier(double ratio, int64_t count) {
   return m;
 }
 
+/// A sum has n times the multiplier of a mean.
+bool is_sum(const numerics::Multiplier& m, double ratio, int64_t n) {
+  const double real = std::ldexp(static_cast<double>(m.mult), m.shift - 31);
+  return n > 1 && real > ratio / std::sqrt(static_cast<double>(n));
+}
+
 }  // namespace
 
 /// Of a block of dimensions: [before, n, behind] as an image with n rows.
@@ -105,6 +111,10 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
     }
     return ok();
   };
+  if (profile_.functions && is_sum(multiplier(), ratio, n)) {
+    return finish(
+        emit(Op::kSum, formats::tflite::ReducerOptions{}, {x, constants({2}, {1, 2})}, y));
+  }
   const auto theirs = mean_multiplier(ratio, n);
   if (numerics::shift_in_range(theirs.shift) &&
       same_steps(ours, to_code(theirs, bounds()), low, high)) {

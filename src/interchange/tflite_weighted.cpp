@@ -200,7 +200,10 @@ Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding)
   const Side rows = side_of(s[1], pads[0], pads[2], kernel[0], stride[0]);
   const Side columns = side_of(s[2], pads[1], pads[3], kernel[1], stride[1]);
   if (rows.valid && columns.valid) return x;
-  if (rows.same && columns.same) {
+  const ir::OpKind kind = op_->kind;
+  // Only SAME leaves padding out of an average.
+  const bool average = kind == ir::OpKind::qavg_pool2d || kind == ir::OpKind::qavg_pool2d16;
+  if (rows.same && columns.same && (average || !profile_.explicit_padding)) {
     *padding = Padding::kSame;
     return x;
   }
@@ -209,7 +212,7 @@ Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding)
                                       pad(columns.after), 0, 0});
   const Shape out = {s[0], s[1] + rows.before + rows.after, s[2] + columns.before + columns.after,
                      s[3]};
-  const bool largest = op_->kind == ir::OpKind::max_pool2d || op_->kind == ir::OpKind::max_pool2d16;
+  const bool largest = kind == ir::OpKind::max_pool2d || kind == ir::OpKind::max_pool2d16;
   if (largest) {
     const int lowest = code_like(x, wide() ? -32768 : -128);
     return emit(Op::kPadV2, {}, {x, list, lowest}, make_like(x, out));
@@ -319,8 +322,9 @@ Status TfliteLowering::linear() {
   const bool matrix = single_rounding();
   THIMBLE_TRY(const std::vector<float> scales, weight_scales(sums, matrix));
   const int64_t rows = ir::element_count(shape(0)) / ins;
-  const Shape from = matrix ? Shape{rows, ins} : Shape{1, rows, 1, ins};
-  const Shape to = matrix ? Shape{rows, outs} : Shape{1, rows, 1, outs};
+  const bool keeps = matrix && profile_.keeps_dims && shape(0).size() > 2;
+  const Shape from = keeps ? shape(0) : matrix ? Shape{rows, ins} : Shape{1, rows, 1, ins};
+  const Shape to = keeps ? result_shape() : matrix ? Shape{rows, outs} : Shape{1, rows, 1, outs};
   const Shape kernel_shape = matrix ? w.shape : Shape{outs, 1, 1, ins};
   int x = logical(0);
   if (shape(0) != from) x = reshaped(x, from);
@@ -328,7 +332,7 @@ Status TfliteLowering::linear() {
   const int kernel = weights(kernel_shape, Bytes(w.bytes), scales, 0);
   const int y = make_result(to);
   if (matrix) {
-    emit(Op::kFullyConnected, formats::tflite::ActivationOptions{t.activation},
+    emit(Op::kFullyConnected, formats::tflite::FullyConnectedOptions{t.activation, keeps},
          {x, kernel, bias(scales)}, y);
   } else {
     ConvOptions options;

@@ -1,7 +1,8 @@
 # Our .tflite and .tosa in the tools that define what they mean: LiteRT, the TOSA reference model,
 # Vela. They are not part of the default run: only where THIMBLE_TORCH_PYTHON names a Python.
 if(THIMBLE_TESTS)
-  add_executable(interchange_cases ${CMAKE_CURRENT_LIST_DIR}/interchange/cases.cpp)
+  add_executable(interchange_cases ${CMAKE_CURRENT_LIST_DIR}/interchange/cases.cpp
+                                   ${CMAKE_CURRENT_LIST_DIR}/../unit/function_tables.cpp)
   target_link_libraries(interchange_cases PRIVATE test_integer_graphs thimble_interchange thimble_eval
                                                   thimble_formats)
 endif()

@@ -7,78 +7,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+#include <limits>
 
-#include "ir_random_graph.h"
+#include "function_tables.h"
 
 namespace thimble::interchange {
 namespace {
 
 using Kind = Function::Kind;
-using Entries = std::vector<int8_t>;
-using Formula = std::function<double(double)>;
+using test::Codes;
+using test::Entries;
+using test::float_scale;
+using test::Formula;
+using test::formula_of;
+using test::table_of;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-struct Codes {
-  ir::Quant x, y;
-};
-
-Entries table_of(const Codes& codes, const Formula& f, bool single) {
-  Entries entries;
-  const double from = codes.x.scale[0], to = codes.y.scale[0];
-  const int zero = codes.y.zero_point[0];
-  for (int code = -128; code < 128; ++code) {
-    const int away = code - codes.x.zero_point[0];
-    double y = f(from * away) / to;
-    if (single) {
-      const float x = static_cast<float>(away) * static_cast<float>(from);
-      y = static_cast<double>(static_cast<float>(f(static_cast<double>(x))) *
-                              (1.0F / static_cast<float>(to)));
-    }
-    const double rounded = std::isnan(y) ? zero : std::nearbyint(y) + zero;
-    entries.push_back(static_cast<int8_t>(std::clamp(rounded, -128.0, 127.0)));
-  }
-  return entries;
-}
-
-Formula formula_of(const Function& f) {
-  switch (f.kind) {
-    case Kind::kAbs:
-      return [](double x) { return std::abs(x); };
-    case Kind::kClamp:
-      return [f](double x) { return std::clamp(x, f.min, f.max); };
-    case Kind::kExp:
-      return [](double x) { return std::exp(x); };
-    case Kind::kHardSwish:
-      return [](double x) { return x * std::clamp(x / 6 + 0.5, 0.0, 1.0); };
-    case Kind::kLeakyRelu:
-      return [f](double x) { return std::max(x, 0.0) + f.alpha * std::min(x, 0.0); };
-    case Kind::kLog:
-      return [](double x) { return std::log(x); };
-    case Kind::kLogistic:
-      return [](double x) { return 0.5 + 0.5 * std::tanh(x / 2); };
-    case Kind::kNeg:
-      return [](double x) { return -x; };
-    case Kind::kRescale:
-      return [](double x) { return x; };
-    case Kind::kRsqrt:
-      return [](double x) { return std::pow(x, -0.5); };
-    case Kind::kTanh:
-      return [](double x) { return std::tanh(x); };
-  }
-  return {};
-}
-
 std::optional<Function> found_in(const Codes& codes, const Entries& entries) {
-  ir::Graph graph;
-  ir::Type type{ir::DType::kI8, {4}, {}, codes.x};
-  const ir::ValueId x = graph.add_input("x", type);
-  ir::Tensor table = ir::zeros(ir::DType::kI8, {256});
-  std::ranges::copy(entries, table.data<int8_t>().begin());
-  const ir::ValueId list = graph.add_constant("t", std::make_shared<ir::Tensor>(std::move(table)));
-  const auto y = graph.add(ir::OpKind::lut, {x, list}, {}, {}, {"y", {}, codes.y});
-  EXPECT_TRUE(y.ok());
+  const ir::Graph graph = test::graph_of_table(codes, entries);
   return function_of_table(graph, graph.ops().back());
 }
 
@@ -96,11 +43,6 @@ int wrong_entries(const Codes& codes, const Entries& entries, const Function& fo
     wrong += entries[i] != in_double[i] && entries[i] != in_single[i] ? 1 : 0;
   }
   return wrong;
-}
-
-double float_scale(test::Random& random, double low, double high) {
-  return static_cast<double>(
-      static_cast<float>(std::exp(random.real(std::log(low), std::log(high)))));
 }
 
 Codes random_codes(test::Random& random) {

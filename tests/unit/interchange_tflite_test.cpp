@@ -4,56 +4,10 @@
 
 #include <cmath>
 
-#include "interchange/tflite.h"
-#include "ir/print.h"
-#include "tflite_generated.h"
+#include "interchange_tflite_made.h"
 
 namespace thimble::interchange {
 namespace {
-
-namespace fb = formats::tflite::fb;
-
-struct Made {
-  Bytes bytes;
-  const fb::Model* model = nullptr;
-  const fb::SubGraph* graph = nullptr;
-
-  [[nodiscard]] int code(unsigned op) const {
-    const auto index = graph->operators()->Get(op)->opcode_index();
-    return model->operator_codes()->Get(index)->builtin_code();
-  }
-  [[nodiscard]] std::vector<int> codes() const {
-    std::vector<int> all;
-    for (unsigned i = 0; i < graph->operators()->size(); ++i) all.push_back(code(i));
-    return all;
-  }
-  [[nodiscard]] const fb::Tensor* operand(unsigned op, unsigned i) const {
-    return graph->tensors()->Get(
-        static_cast<unsigned>(graph->operators()->Get(op)->inputs()->Get(i)));
-  }
-  [[nodiscard]] std::vector<int> shape(const fb::Tensor* tensor) const {
-    return {tensor->shape()->begin(), tensor->shape()->end()};
-  }
-};
-
-Result<Bytes> emitted(const std::string& text) {
-  THIMBLE_TRY(const ir::Graph graph, ir::parse(text, "test.ir"));
-  return to_tflite(graph);
-}
-
-Made make(const std::string& text) {
-  Made made;
-  auto bytes = emitted(text);
-  EXPECT_TRUE(bytes.ok()) << (bytes.ok() ? "" : bytes.error().message);
-  if (!bytes.ok()) return made;
-  made.bytes = *bytes;
-  const auto* data = reinterpret_cast<const uint8_t*>(made.bytes.data());
-  flatbuffers::Verifier verifier(data, made.bytes.size());
-  EXPECT_TRUE(fb::VerifyModelBuffer(verifier));
-  made.model = fb::GetModel(data);
-  made.graph = made.model->subgraphs()->Get(0);
-  return made;
-}
 
 constexpr int kAdd = 0, kConv = 3, kReshape = 22, kPad = 34, kGather = 36, kCast = 53, kPadV2 = 60,
               kMaximum = 55, kMinimum = 57, kTranspose = 39;

@@ -13,49 +13,63 @@ namespace thimble::formats::tflite {
 enum class DType : int8_t { kInt32 = 2, kInt64 = 4, kBool = 6, kInt16 = 7, kInt8 = 9 };
 
 /// ROW(enumerator, number of the operator, number of its options, version for our types)
-#define THIMBLE_TFLITE_OPS(ROW)  \
-  ROW(kAdd, 0, 11, 2)            \
-  ROW(kAveragePool2d, 1, 5, 2)   \
-  ROW(kConcatenation, 2, 10, 2)  \
-  ROW(kConv2d, 3, 1, 3)          \
-  ROW(kDepthwiseConv2d, 4, 2, 3) \
-  ROW(kFullyConnected, 9, 8, 4)  \
-  ROW(kLogistic, 14, 0, 2)       \
-  ROW(kMaxPool2d, 17, 5, 2)      \
-  ROW(kMul, 18, 21, 2)           \
-  ROW(kReshape, 22, 17, 1)       \
-  ROW(kSoftmax, 25, 9, 2)        \
-  ROW(kTanh, 28, 0, 2)           \
-  ROW(kPad, 34, 22, 2)           \
-  ROW(kGather, 36, 23, 2)        \
-  ROW(kTranspose, 39, 26, 2)     \
-  ROW(kMean, 40, 27, 2)          \
-  ROW(kSub, 41, 28, 2)           \
-  ROW(kStridedSlice, 45, 32, 2)  \
-  ROW(kCast, 53, 37, 1)          \
-  ROW(kMaximum, 55, 39, 2)       \
-  ROW(kArgMax, 56, 40, 2)        \
-  ROW(kMinimum, 57, 39, 2)       \
-  ROW(kLess, 58, 42, 2)          \
-  ROW(kPadV2, 60, 43, 2)         \
-  ROW(kGreater, 61, 44, 2)       \
-  ROW(kGreaterEqual, 62, 45, 2)  \
-  ROW(kLessEqual, 63, 46, 2)     \
-  ROW(kSlice, 65, 48, 2)         \
-  ROW(kTransposeConv, 67, 49, 3) \
-  ROW(kEqual, 71, 53, 2)         \
-  ROW(kNotEqual, 72, 54, 2)      \
-  ROW(kArgMin, 79, 57, 2)        \
-  ROW(kReduceMax, 82, 27, 2)     \
-  ROW(kLogicalOr, 84, 60, 1)     \
-  ROW(kLogicalAnd, 86, 61, 1)    \
-  ROW(kLogicalNot, 87, 63, 1)    \
-  ROW(kReduceMin, 89, 27, 2)     \
-  ROW(kQuantize, 114, 89, 2)     \
-  ROW(kHardSwish, 117, 91, 1)    \
-  ROW(kSelectV2, 123, 98, 1)     \
-  ROW(kBatchMatMul, 126, 101, 2) \
-  ROW(kBroadcastTo, 130, 104, 3)
+#define THIMBLE_TFLITE_OPS(ROW)   \
+  ROW(kAdd, 0, 11, 2)             \
+  ROW(kAveragePool2d, 1, 5, 2)    \
+  ROW(kConcatenation, 2, 10, 2)   \
+  ROW(kConv2d, 3, 1, 3)           \
+  ROW(kDepthwiseConv2d, 4, 2, 3)  \
+  ROW(kFullyConnected, 9, 8, 4)   \
+  ROW(kLogistic, 14, 0, 2)        \
+  ROW(kMaxPool2d, 17, 5, 2)       \
+  ROW(kMul, 18, 21, 2)            \
+  ROW(kRelu, 19, 0, 2)            \
+  ROW(kReluN1To1, 20, 0, 1)       \
+  ROW(kRelu6, 21, 0, 2)           \
+  ROW(kReshape, 22, 17, 1)        \
+  ROW(kResizeBilinear, 23, 15, 3) \
+  ROW(kSoftmax, 25, 9, 2)         \
+  ROW(kTanh, 28, 0, 2)            \
+  ROW(kPad, 34, 22, 2)            \
+  ROW(kGather, 36, 23, 2)         \
+  ROW(kTranspose, 39, 26, 2)      \
+  ROW(kMean, 40, 27, 2)           \
+  ROW(kSub, 41, 28, 2)            \
+  ROW(kStridedSlice, 45, 32, 2)   \
+  ROW(kExp, 47, 33, 2)            \
+  ROW(kCast, 53, 37, 1)           \
+  ROW(kPrelu, 54, 0, 1)           \
+  ROW(kMaximum, 55, 39, 2)        \
+  ROW(kArgMax, 56, 40, 2)         \
+  ROW(kMinimum, 57, 39, 2)        \
+  ROW(kLess, 58, 41, 2)           \
+  ROW(kPadV2, 60, 43, 2)          \
+  ROW(kGreater, 61, 44, 2)        \
+  ROW(kGreaterEqual, 62, 45, 2)   \
+  ROW(kLessEqual, 63, 46, 2)      \
+  ROW(kSlice, 65, 48, 2)          \
+  ROW(kTransposeConv, 67, 49, 3)  \
+  ROW(kEqual, 71, 53, 2)          \
+  ROW(kNotEqual, 72, 54, 2)       \
+  ROW(kLog, 73, 0, 2)             \
+  ROW(kSum, 74, 27, 2)            \
+  ROW(kRsqrt, 76, 0, 2)           \
+  ROW(kArgMin, 79, 57, 2)         \
+  ROW(kReduceMax, 82, 27, 2)      \
+  ROW(kLogicalOr, 84, 60, 1)      \
+  ROW(kLogicalAnd, 86, 62, 1)     \
+  ROW(kLogicalNot, 87, 63, 1)     \
+  ROW(kReduceMin, 89, 27, 2)      \
+  ROW(kResizeNearest, 97, 74, 3)  \
+  ROW(kLeakyRelu, 98, 75, 2)      \
+  ROW(kMirrorPad, 100, 77, 2)     \
+  ROW(kAbs, 101, 78, 2)           \
+  ROW(kQuantize, 114, 89, 2)      \
+  ROW(kHardSwish, 117, 91, 1)     \
+  ROW(kSelectV2, 123, 98, 1)      \
+  ROW(kBatchMatMul, 126, 101, 2)  \
+  ROW(kBroadcastTo, 130, 104, 3)  \
+  ROW(kRelu0To1, 152, 0, 1)
 
 enum class Op : int32_t {
 #define THIMBLE_TFLITE_ROW(enumerator, number, options, version) enumerator = number,
@@ -79,9 +93,13 @@ struct PoolOptions {
   int32_t stride_h = 1, stride_w = 1, height = 1, width = 1;
   Activation activation = Activation::kNone;
 };
-/// Of kAdd, kSub, kMul and kFullyConnected.
+/// Of kAdd, kSub and kMul.
 struct ActivationOptions {
   Activation activation = Activation::kNone;
+};
+struct FullyConnectedOptions {
+  Activation activation = Activation::kNone;
+  bool keep_dims = false;
 };
 struct SoftmaxOptions {
   float beta = 1;
@@ -104,9 +122,18 @@ struct CastOptions {
 struct ArgOptions {
   DType type = DType::kInt64;
 };
-using Options = std::variant<std::monostate, ConvOptions, PoolOptions, ActivationOptions,
-                             SoftmaxOptions, AxisOptions, ReshapeOptions, ReducerOptions,
-                             MatMulOptions, CastOptions, ArgOptions>;
+/// Of kResizeBilinear and kResizeNearest: where the elements of the two images stand.
+struct ResizeOptions {
+  bool align_corners = false, half_pixel_centers = false;
+};
+struct LeakyReluOptions {
+  float alpha = 0;
+};
+struct MirrorPadOptions {};  // without the element at the border
+using Options =
+    std::variant<std::monostate, ConvOptions, PoolOptions, ActivationOptions, FullyConnectedOptions,
+                 SoftmaxOptions, AxisOptions, ReshapeOptions, ReducerOptions, MatMulOptions,
+                 CastOptions, ArgOptions, ResizeOptions, LeakyReluOptions, MirrorPadOptions>;
 
 struct Tensor {
   std::string name;

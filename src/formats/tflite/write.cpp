@@ -93,8 +93,11 @@ class OptionsWriter {
   Offset<void> operator()(const ActivationOptions& o) {
     const auto activation = static_cast<int8_t>(o.activation);
     if (op_ == Op::kMul) return fb::CreateMul(builder_, activation).Union();
-    if (op_ == Op::kFullyConnected) return fb::CreateFullyConnected(builder_, activation).Union();
     return fb::CreateSum(builder_, activation, /*pot_scale_int16=*/false).Union();
+  }
+  Offset<void> operator()(const FullyConnectedOptions& o) {
+    const auto activation = static_cast<int8_t>(o.activation);
+    return fb::CreateFullyConnected(builder_, activation, 0, o.keep_dims).Union();
   }
   Offset<void> operator()(const SoftmaxOptions& o) {
     return fb::CreateSoftmax(builder_, o.beta).Union();
@@ -118,6 +121,16 @@ class OptionsWriter {
   Offset<void> operator()(const ArgOptions& o) {
     return fb::CreateArgMax(builder_, static_cast<int8_t>(o.type)).Union();
   }
+  Offset<void> operator()(const ResizeOptions& o) {
+    if (op_ == Op::kResizeNearest) {
+      return fb::CreateResizeNearest(builder_, o.align_corners, o.half_pixel_centers).Union();
+    }
+    return fb::CreateResizeBilinear(builder_, o.align_corners, o.half_pixel_centers).Union();
+  }
+  Offset<void> operator()(const LeakyReluOptions& o) {
+    return fb::CreateLeakyRelu(builder_, o.alpha).Union();
+  }
+  Offset<void> operator()(const MirrorPadOptions&) { return fb::CreateMirrorPad(builder_).Union(); }
 
  private:
   FlatBufferBuilder& builder_;

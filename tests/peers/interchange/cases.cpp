@@ -4,11 +4,15 @@
 //   interchange_cases FOLDER random|wide FIRST COUNT OPS
 //   interchange_cases FOLDER ir FILE.ir...     a case per file
 //   interchange_cases FOLDER ops FILE.ir...    a case per operator of each file, alone
+//   interchange_cases FOLDER neutron FILE.ir...      as ir, but in the form that NXP's converter
+//   reads, interchange_cases FOLDER neutron-ops FILE.ir...  and no .tosa interchange_cases FOLDER
+//   functions FIRST COUNT   tables of functions in that form: all 256 codes
 //
 // Of case NAME: NAME.tosa, NAME.tflite (or NAME.tosa.why, NAME.tflite.why with the refusal),
 // NAME.in0.npy ..., NAME.out0.npy ..., all in the memory order of the interface.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -19,6 +23,7 @@
 
 #include "../../conformance/random_integer_graph.h"
 #include "../../conformance/random_wide_graph.h"
+#include "../../unit/function_tables.h"
 #include "../../unit/ir_random_graph.h"
 #include "eval/evaluate.h"
 #include "formats/npy/npy.h"
@@ -32,6 +37,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace thimble;
+
+/// Of the files for NXP's converter; else both formats as --emit writes them.
+bool for_neutron = false;
 
 void write_file(const fs::path& path, ByteView bytes) {
   std::ofstream out(path, std::ios::binary);
@@ -82,16 +90,29 @@ ir::Tensor random_input(test::Random& random, const ir::Type& type) {
   return tensor;
 }
 
+/// Every code in turn where there is room.
+ir::Tensor all_codes(const ir::Type& type) {
+  ir::Tensor tensor = ir::zeros(type.dtype, type.shape);
+  for (size_t i = 0; i < tensor.bytes.size(); ++i) tensor.bytes[i] = static_cast<std::byte>(i);
+  return tensor;
+}
+
 int write_case(const fs::path& folder, const std::string& name, const ir::Graph& graph,
-               uint64_t seed) {
-  write_format(folder / (name + ".tosa"), interchange::to_tosa(graph));
-  write_format(folder / (name + ".tflite"), interchange::to_tflite(graph));
+               uint64_t seed, bool in_turn = false) {
+  if (for_neutron) {
+    write_format(folder / (name + ".tflite"),
+                 interchange::to_tflite(graph, interchange::kNeutronConverter));
+  } else {
+    write_format(folder / (name + ".tosa"), interchange::to_tosa(graph));
+    write_format(folder / (name + ".tflite"), interchange::to_tflite(graph));
+  }
   const Result<interchange::Core> core = interchange::integer_core(graph);
   if (!core.ok()) return 0;
   test::Random random(seed);
   std::vector<ir::Tensor> inputs;
   for (const ir::ValueId input : core->graph.inputs()) {
-    inputs.push_back(random_input(random, core->graph.type(input)));
+    const ir::Type& type = core->graph.type(input);
+    inputs.push_back(in_turn ? all_codes(type) : random_input(random, type));
     write_tensor(folder / fmt::format("{}.in{}.npy", name, inputs.size() - 1), inputs.back(),
                  core->graph.type(input).dim_order);
   }
@@ -157,15 +178,87 @@ int write_ir(const fs::path& folder, const fs::path& path, bool ops) {
   return ops ? write_ops(folder, name, *graph) : write_case(folder, name, *graph, 1);
 }
 
+struct NamedFunction {
+  const char* name;
+  interchange::Function function;
+  double low, high;  // of the operand
+};
+
+/// A table as a network has it: the operand's codes reach over a range, the result's over what the
+/// function makes of it, or as LiteRT wants it.
+ir::Graph graph_of_function(const NamedFunction& named, test::Random& random) {
+  using Kind = interchange::Function::Kind;
+  const test::Formula f = test::formula_of(named.function);
+  const double reach = random.real(0.3, 1);
+  const double low = named.low * reach, high = named.high * reach;
+  const auto codes_for = [](double from, double to) {
+    from = std::min(from, 0.0);
+    to = std::max(to, 0.0);
+    const auto scale = static_cast<double>(static_cast<float>((to - from) / 255));
+    return ir::per_tensor(scale, static_cast<int32_t>(std::lround(-128 - from / scale)));
+  };
+  test::Codes codes{codes_for(low, high), {}};
+  double least = INFINITY, most = -INFINITY;
+  for (double x = std::max(low, -1e9); x <= high; x += (high - low) / 999) {
+    if (!std::isfinite(f(x))) continue;
+    least = std::min(least, f(x));
+    most = std::max(most, f(x));
+  }
+  const double more = random.chance(50) ? 1 : random.real(0.8, 1.3);  // what was calibrated
+  codes.y = codes_for(std::max(least, -20.0) * more, std::min(most, 20.0) * more);
+  if (named.function.kind == Kind::kLogistic) codes.y = ir::per_tensor(0x1p-8, -128);
+  if (named.function.kind == Kind::kTanh) codes.y = ir::per_tensor(0x1p-7, 0);
+  return test::graph_of_table(codes, test::table_of(codes, f, false));
+}
+
+int write_functions(const fs::path& folder, uint64_t first, uint64_t count) {
+  using Kind = interchange::Function::Kind;
+  const NamedFunction all[] = {
+      {"ABS", {Kind::kAbs, 0, 0, 0}, -6, 5},
+      {"EXP", {Kind::kExp, 0, 0, 0}, -4, 3},
+      {"HARD_SWISH", {Kind::kHardSwish, 0, 0, 0}, -8, 8},
+      {"LEAKY_RELU", {Kind::kLeakyRelu, 0.1, 0, 0}, -6, 6},
+      {"LOGISTIC", {Kind::kLogistic, 0, 0, 0}, -9, 8},
+      {"LOG", {Kind::kLog, 0, 0, 0}, 0, 12},
+      {"MINIMUM", {Kind::kClamp, 0, -0.7, 2.3}, -6, 6},
+      {"QUANTIZE", {Kind::kRescale, 0, 0, 0}, -6, 5},
+      {"RELU", {Kind::kClamp, 0, 0, INFINITY}, -6, 6},
+      {"RELU6", {Kind::kClamp, 0, 0, 6}, -20, 25},
+      {"RELU_0_TO_1", {Kind::kClamp, 0, 0, 1}, -6, 6},
+      {"RELU_N1_TO_1", {Kind::kClamp, 0, -1, 1}, -6, 6},
+      {"RSQRT", {Kind::kRsqrt, 0, 0, 0}, 0, 12},
+      {"SUB", {Kind::kNeg, 0, 0, 0}, -6, 5},
+      {"TANH", {Kind::kTanh, 0, 0, 0}, -4, 5},
+  };
+  int failures = 0;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    test::Random random(seed);
+    for (const NamedFunction& each : all) {
+      failures += write_case(folder, fmt::format("{}.{}", each.name, seed),
+                             graph_of_function(each, random), seed, true);
+    }
+  }
+  return failures;
+}
+
 int run(int argc, char** argv) {
   if (argc < 4) {
     std::fprintf(stderr, "interchange_cases FOLDER random|wide FIRST COUNT OPS | ir FILE...\n");
     return 2;
   }
   const fs::path folder = argv[1];
-  const std::string kind = argv[2];
+  std::string kind = argv[2];
   fs::create_directories(folder);
   int failures = 0;
+  if (kind == "functions" && argc == 5) {
+    for_neutron = true;
+    return write_functions(folder, static_cast<uint64_t>(std::atoll(argv[3])),
+                           static_cast<uint64_t>(std::atoll(argv[4])));
+  }
+  if (kind.starts_with("neutron")) {
+    for_neutron = true;
+    kind = kind == "neutron" ? "ir" : kind.substr(std::string("neutron-").size());
+  }
   if (kind == "ir" || kind == "ops") {
     for (int i = 3; i < argc; ++i) failures += write_ir(folder, argv[i], kind == "ops");
     return failures == 0 ? 0 : 1;

@@ -1,0 +1,164 @@
+// Functions of one value as LiteRT's own operators. Where its kernel gives another code than the
+// table, it is one beside it: docs/interchange.md has the numbers.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "interchange/tflite_lowering.h"
+
+namespace thimble::interchange {
+
+using formats::tflite::LeakyReluOptions;
+using formats::tflite::Op;
+using formats::tflite::Options;
+using ir::DimOrder;
+using ir::Shape;
+using Kind = Function::Kind;
+
+namespace {
+
+/// The result that an operator of LiteRT always has.
+struct FixedResult {
+  float scale;
+  int64_t zero_point;
+};
+std::optional<FixedResult> fixed_result(Kind kind) {
+  if (kind == Kind::kLogistic) return FixedResult{0x1p-8F, -128};
+  if (kind == Kind::kTanh) return FixedResult{0x1p-7F, 0};
+  return std::nullopt;
+}
+
+std::optional<Op> operator_of(Kind kind) {
+  switch (kind) {
+    case Kind::kAbs:
+      return Op::kAbs;
+    case Kind::kExp:
+      return Op::kExp;
+    case Kind::kHardSwish:
+      return Op::kHardSwish;
+    case Kind::kLeakyRelu:
+      return Op::kLeakyRelu;
+    case Kind::kLog:
+      return Op::kLog;
+    case Kind::kLogistic:
+      return Op::kLogistic;
+    case Kind::kRescale:
+      return Op::kQuantize;
+    case Kind::kRsqrt:
+      return Op::kRsqrt;
+    case Kind::kTanh:
+      return Op::kTanh;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// RELU and its kin, which say their bounds by name.
+std::optional<Op> named_clamp(const Function& f) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (f.min == 0 && f.max == kInfinity) return Op::kRelu;
+  if (f.min == 0 && f.max == 6) return Op::kRelu6;
+  if (f.min == 0 && f.max == 1) return Op::kRelu0To1;
+  if (f.min == -1 && f.max == 1) return Op::kReluN1To1;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Status TfliteLowering::table_or_function() {
+  if (profile_.functions) {
+    if (const auto f = function_of_table(graph_, *op_)) return function(*f);
+  }
+  return table();
+}
+
+Status TfliteLowering::function(const Function& f) {
+  const DimOrder order = common_order();
+  const int x = layouts_.get(operand(0), order);
+  const Shape out = Layouts::in_order(result_shape(), order);
+  const auto& from = graph_.type(operand(0)).quant;
+  const auto& to = graph_.type(op_->output).quant;
+  if (f.kind == Kind::kRescale && from == to) {
+    layouts_.alias(operand(0), op_->output);
+    return ok();
+  }
+  if (f.kind == Kind::kClamp) return clamped_by_function(x, f, order);
+  if (f.kind == Kind::kNeg) {
+    const int zero = code_like(x, from->zero_point[0]);
+    put(emit(Op::kSub, formats::tflite::ActivationOptions{}, {zero, x}, make_result(out)), order);
+    return ok();
+  }
+  Options options;
+  if (f.kind == Kind::kLeakyRelu) options = LeakyReluOptions{static_cast<float>(f.alpha)};
+  int made = make_result(out);
+  const auto fixed = fixed_result(f.kind);
+  const bool rescaled =
+      fixed && (at(made).scale[0] != fixed->scale || at(made).zero_point[0] != fixed->zero_point);
+  if (rescaled) {
+    at(made).scale = {fixed->scale};
+    at(made).zero_point = {fixed->zero_point};
+  }
+  emit(*operator_of(f.kind), options, {x}, made);
+  if (rescaled) made = emit(Op::kQuantize, {}, {made}, make_result(out));
+  put(made, order);
+  return ok();
+}
+
+/// Other bounds than those with a name are two operators, which want the result's scale.
+Status TfliteLowering::clamped_by_function(int x, const Function& f, const DimOrder& order) {
+  const Shape out = Layouts::in_order(result_shape(), order);
+  if (const auto named = named_clamp(f)) {
+    put(emit(*named, {}, {x}, make_result(out)), order);
+    return ok();
+  }
+  const ir::Quant& quant = *graph_.type(op_->output).quant;
+  int made = x;
+  if (graph_.type(operand(0)).quant != quant) made = emit(Op::kQuantize, {}, {x}, make_result(out));
+  const auto code = [&](double bound) {
+    const double nearest = std::nearbyint(bound / quant.scale[0]) + quant.zero_point[0];
+    return static_cast<int64_t>(std::clamp(nearest, -128.0, 127.0));
+  };
+  if (std::isfinite(f.min)) {
+    const int low = code_like(made, code(f.min));
+    made = emit(Op::kMaximum, {}, {made, low}, make_result(out));
+  }
+  if (std::isfinite(f.max)) {
+    const int high = code_like(made, code(f.max));
+    made = emit(Op::kMinimum, {}, {made, high}, make_result(out));
+  }
+  put(made, order);
+  return ok();
+}
+
+/// LiteRT computes both multipliers in float32.
+Status TfliteLowering::prelu() {
+  THIMBLE_CHECK(constant_operand(1));
+  THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
+  THIMBLE_TRY(const float w_scale, operand_scale(1, "w_zp"));
+  THIMBLE_TRY(const float y_scale, result_scale());
+  const auto above = litert_multiplier(static_cast<double>(x_scale / y_scale));
+  const auto below = litert_multiplier(static_cast<double>(x_scale * w_scale / y_scale));
+  const int64_t x_zp = integer("x_zp"), w_zp = integer("w_zp");
+  int64_t far = 0;
+  for (const int64_t x : {-128 - x_zp, 127 - x_zp}) {
+    for (const int64_t w : {-128 - w_zp, 127 - w_zp}) far = std::max(far, std::abs(x * w));
+  }
+  const bool same = numerics::shift_in_range(above.shift) &&
+                    numerics::shift_in_range(below.shift) &&
+                    same_steps(to_code(multiplier(), bounds(), single_rounding()),
+                               to_code(above, bounds()), 0, 127 - x_zp) &&
+                    same_steps(to_code(multiplier("w_"), bounds(), single_rounding()),
+                               to_code(below, bounds()), -far, far);
+  if (!same && !profile_.functions) {
+    return refuse("PRELU's multipliers, from the scales, give other codes");
+  }
+  const DimOrder order = common_order();
+  const int made = emit(Op::kPrelu, {}, {layouts_.get(operand(0), order), broadcastable(1, order)},
+                        make_result(Layouts::in_order(result_shape(), order)));
+  const Bounds b = bounds();
+  put(b.min > -128 || b.max < 127 ? limited(made) : made, order);
+  return ok();
+}
+
+}  // namespace thimble::interchange

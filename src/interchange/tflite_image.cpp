@@ -1,0 +1,166 @@
+// Images that are resized or mirrored: operators of LiteRT where the graph has index tables.
+
+#include <algorithm>
+#include <cmath>
+
+#include "interchange/tflite_lowering.h"
+
+namespace thimble::interchange {
+
+using formats::tflite::Op;
+using formats::tflite::ResizeOptions;
+using ir::DimOrder;
+using ir::Shape;
+
+namespace {
+
+std::optional<std::vector<int64_t>> index_of(const ir::Graph& graph, const ir::Op& gather) {
+  const ir::Value& index = graph.value(gather.inputs[1]);
+  if (!index.constant || index.type.shape.size() != 1) return std::nullopt;
+  std::vector<int64_t> list;
+  for (int64_t i = 0; i < index.type.shape[0]; ++i) {
+    const auto at = static_cast<size_t>(i);
+    list.push_back(index.type.dtype == ir::DType::kI64 ? index.constant->data<int64_t>()[at]
+                                                       : index.constant->data<int32_t>()[at]);
+  }
+  return list;
+}
+
+/// As LiteRT's kernel finds it, in float32.
+int64_t nearest(int64_t i, int64_t in, int64_t out, bool half_pixel_centers) {
+  const float scale = static_cast<float>(in) / static_cast<float>(out);
+  const float offset = half_pixel_centers ? 0.5F : 0.0F;
+  const auto at = static_cast<int64_t>(std::floor((static_cast<float>(i) + offset) * scale));
+  return std::clamp<int64_t>(at, 0, in - 1);
+}
+
+int64_t mirrored(int64_t at, int64_t size) {
+  return at < 0 ? -at : at >= size ? 2 * (size - 1) - at : at;
+}
+
+/// Positions of an image's row as docs/numerics.md, "Bilinear resizing", has them.
+bool is_bilinear(const ir::Tensor& low, const ir::Tensor& weight, int64_t in,
+                 const ResizeOptions& options) {
+  constexpr double kOne = 2048;
+  const int64_t out = low.shape[0];
+  const double step = !options.align_corners ? static_cast<double>(in) / static_cast<double>(out)
+                      : out > 1 ? static_cast<double>(in - 1) / static_cast<double>(out - 1)
+                                : 0;
+  const double centre = options.half_pixel_centers ? 0.5 : 0;
+  for (int64_t i = 0; i < out; ++i) {
+    const double source = std::max((static_cast<double>(i) + centre) * step - centre, 0.0);
+    const double first = std::min(std::floor(source), static_cast<double>(in - 1));
+    const double part = std::floor(std::min(source - first, 1.0) * kOne + 0.5);
+    const auto at = static_cast<size_t>(i);
+    if (low.data<int32_t>()[at] != first || weight.data<int32_t>()[at] != part) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+/// A gather along one side of an image, or along any dimension where it mirrors.
+std::optional<TfliteLowering::Picking> TfliteLowering::picking(const ir::Op& gather) const {
+  const Shape& from = graph_.type(gather.inputs[0]).shape;
+  const int64_t dim = gather.integer("dim"), in = from[static_cast<size_t>(dim)];
+  const auto list = index_of(graph_, gather);
+  if (!list || from.size() > 4 || graph_.value(gather.inputs[0]).constant) return std::nullopt;
+  const auto count = static_cast<int64_t>(list->size());
+  const auto is = [&](auto rule) {
+    for (int64_t i = 0; i < count; ++i) {
+      if ((*list)[static_cast<size_t>(i)] != rule(i)) return false;
+    }
+    return true;
+  };
+  Picking found;
+  found.dims = {dim};
+  if (from.size() == 4 && dim >= 2) {
+    for (const bool half : {false, true}) {
+      found.half_pixel_centers = half;
+      if (is([&](int64_t i) { return nearest(i, in, count, half); })) return found;
+    }
+  }
+  const int64_t before = list->front(), after = count - in - before;
+  if (before < 0 || after < 0 || before >= in || after >= in) return std::nullopt;
+  found.mirrors = true;
+  found.before = {before};
+  found.after = {after};
+  if (is([&](int64_t i) { return mirrored(i - before, in); })) return found;
+  return std::nullopt;
+}
+
+/// A gather that another one of its kind continues along another dimension is said with that one.
+bool TfliteLowering::waits(const Picking& picking) {
+  if (readers_.empty()) readers_ = graph_.consumers();
+  const ir::ValueId y = op_->output;
+  const std::vector<int>& readers = readers_[static_cast<size_t>(y)];
+  const auto& outputs = graph_.outputs();
+  if (readers.size() != 1 || std::ranges::find(outputs, y) != outputs.end()) return false;
+  const ir::Op& next = graph_.ops()[static_cast<size_t>(readers[0])];
+  if (next.kind != ir::OpKind::gather || next.inputs[0] != y) return false;
+  const auto other = this->picking(next);
+  return other && other->mirrors == picking.mirrors && other->dims[0] != picking.dims[0] &&
+         other->half_pixel_centers == picking.half_pixel_centers;
+}
+
+/// RESIZE_NEAREST_NEIGHBOR or MIRROR_PAD, if the operator is one or part of one.
+bool TfliteLowering::pick() {
+  auto found = picking(*op_);
+  if (!found) return false;
+  ir::ValueId source = operand(0);
+  if (const auto before = waiting_.find(source); before != waiting_.end()) {
+    const Picking& first = before->second;
+    source = first.source;
+    found->dims.insert(found->dims.end(), first.dims.begin(), first.dims.end());
+    found->before.insert(found->before.end(), first.before.begin(), first.before.end());
+    found->after.insert(found->after.end(), first.after.begin(), first.after.end());
+  }
+  found->source = source;
+  if (waits(*found)) {
+    waiting_.emplace(op_->output, *found);
+    return true;
+  }
+  if (!found->mirrors) {
+    const Shape out = Layouts::in_order(result_shape(), Layouts::image());
+    const int size = constants({2}, {static_cast<int32_t>(out[1]), static_cast<int32_t>(out[2])});
+    put(emit(Op::kResizeNearest, ResizeOptions{false, found->half_pixel_centers},
+             {layouts_.get(source, Layouts::image()), size}, make_result(out)),
+        Layouts::image());
+    return true;
+  }
+  const DimOrder order = layouts_.existing(source);
+  std::vector<int32_t> pairs(2 * order.size(), 0);
+  for (size_t i = 0; i < found->dims.size(); ++i) {
+    const auto at = static_cast<size_t>(2 * Layouts::position(order, found->dims[i]));
+    pairs[at] = static_cast<int32_t>(found->before[i]);
+    pairs[at + 1] = static_cast<int32_t>(found->after[i]);
+  }
+  put(emit(Op::kMirrorPad, formats::tflite::MirrorPadOptions{},
+           {layouts_.get(source, order), constants({static_cast<int64_t>(order.size()), 2}, pairs)},
+           make_result(Layouts::in_order(result_shape(), order))),
+      order);
+  return true;
+}
+
+/// LiteRT has 10 bits of a position where the graph has 11, and rounds halves away from 0: equal
+/// but for halves below code 0 where both sides grow by powers of two.
+Status TfliteLowering::resize_bilinear() {
+  for (const size_t i : {1, 2, 3, 4}) THIMBLE_CHECK(constant_operand(i));
+  const auto table = [&](size_t i) -> const ir::Tensor& {
+    return *graph_.value(operand(i)).constant;
+  };
+  const Shape out = Layouts::in_order(result_shape(), Layouts::image());
+  for (const auto& [align, half] : {std::pair(false, true), {true, false}, {false, false}}) {
+    const ResizeOptions options{align, half};
+    if (!is_bilinear(table(1), table(2), shape(0)[2], options)) continue;
+    if (!is_bilinear(table(3), table(4), shape(0)[3], options)) continue;
+    const int size = constants({2}, {static_cast<int32_t>(out[1]), static_cast<int32_t>(out[2])});
+    put(emit(Op::kResizeBilinear, options, {layouts_.get(operand(0), Layouts::image()), size},
+             make_result(out)),
+        Layouts::image());
+    return ok();
+  }
+  return refuse("RESIZE_BILINEAR takes its positions from the sizes alone");
+}
+
+}  // namespace thimble::interchange

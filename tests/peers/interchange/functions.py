@@ -1,0 +1,77 @@
+"""Tables as LiteRT's operators for them: in how many of the 256 codes its kernels differ from ours.
+
+    functions.py CASES FOLDER [--seeds N]
+
+CASES is interchange_cases. Prints a line per operator: how many tables are equal in every code, and
+the most codes in which one differs, with the distance. Exit 1 if one differs in more codes, or
+further, than MEASURED says.
+"""
+
+import argparse
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import judge  # noqa: E402
+
+# Operator: codes of one table that differ at most, and by how much. docs/interchange.md says why.
+MEASURED = {
+    "ABS": (42, 1),
+    "HARD_SWISH": (4, 1),
+    "LEAKY_RELU": (23, 1),
+    "RELU": (1, 1),
+    "RELU6": (1, 1),
+    "RSQRT": (1, 1),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("cases", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--seeds", type=int, default=400)
+    arguments = parser.parse_args()
+    try:
+        import ai_edge_litert  # noqa: F401
+    except ImportError as missing:
+        print(f"skipped: {missing}")
+        return 77
+    for old in arguments.folder.glob("*.*"):
+        old.unlink()
+    subprocess.run([str(arguments.cases), str(arguments.folder), "functions", "1",
+                    str(arguments.seeds)], check=True)
+    most, far = defaultdict(int), defaultdict(int)
+    equal, tables, failed = defaultdict(int), defaultdict(int), {}
+    for path in sorted(arguments.folder.glob("*.tflite")):
+        operator = path.name.split(".")[0]
+        base = path.name[:-len(".tflite")]
+        tables[operator] += 1
+        try:
+            got = judge.run_tflite(path, judge.numbered(arguments.folder, base, "in"))[0]
+        except Exception as error:  # what the tool raises is its own affair
+            failed[operator] = str(error).strip().split("\n")[0]
+            continue
+        wanted = judge.numbered(arguments.folder, base, "out")[0]
+        away = np.abs(got.astype(np.int64) - wanted.astype(np.int64))
+        equal[operator] += int(away.max() == 0)
+        most[operator] = max(most[operator], int((away != 0).sum()))
+        far[operator] = max(far[operator], int(away.max()))
+    good = bool(tables)
+    for operator in sorted(tables):
+        codes, distance = MEASURED.get(operator, (0, 0))
+        fits = operator not in failed and most[operator] <= codes and far[operator] <= distance
+        good = good and fits
+        print(f"{operator:14} {equal[operator]:4} of {tables[operator]} equal, at most "
+              f"{most[operator]:3} codes, by {far[operator]}{'' if fits else '   TOO FAR'}"
+              f" {failed.get(operator, '')}")
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,28 @@
+#pragma once
+// Tables of functions by formulas of the tests' own, in double and in float32.
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "interchange/function.h"
+#include "ir_random_graph.h"
+
+namespace thimble::test {
+
+using Entries = std::vector<int8_t>;
+using Formula = std::function<double(double)>;
+
+struct Codes {
+  ir::Quant x, y;
+};
+
+[[nodiscard]] Formula formula_of(const interchange::Function& function);
+[[nodiscard]] Entries table_of(const Codes& codes, const Formula& f, bool single);
+/// One lut of an input of 256 elements.
+[[nodiscard]] ir::Graph graph_of_table(const Codes& codes, const Entries& entries);
+
+/// A float32 number, as likely in each octave.
+[[nodiscard]] double float_scale(Random& random, double low, double high);
+
+}  // namespace thimble::test
