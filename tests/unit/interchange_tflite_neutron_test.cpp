@@ -140,9 +140,9 @@ std::string gathers(const std::string& columns, const std::string& rows, const s
          columns + R"(
     const %r: i64[)" +
          rows + R"(
-    %w: i8[1,1,3,4] = gather(%x, %c) {dim=3}
+    %w: i8[1,1,3,4] quant(0.5, 5) = gather(%x, %c) {dim=3}
     %y: i8[1,1,)" +
-         more + R"(,4] = gather(%w, %r) {dim=2}
+         more + R"(,4] quant(0.5, 5) = gather(%w, %r) {dim=2}
     output %y
   })";
 }
@@ -194,7 +194,7 @@ TEST(InterchangeTfliteNeutron, BilinearSaysWhereCornersAre) {
     const %hw: i32[4] = 0x00000000000200000006000000020000
     const %wl: i32[1] = 0x00000000
     const %ww: i32[1] = 0x00000000
-    %y: i8[1,1,4,1] = qresize_bilinear(%x, %hl, %hw, %wl, %ww)
+    %y: i8[1,1,4,1] quant(0.5, 5) = qresize_bilinear(%x, %hl, %hw, %wl, %ww)
     output %y
   })";
   const Made made = for_neutron(text);
