@@ -52,6 +52,20 @@ TEST(Part, ReadsWhatAFileSays) {
   EXPECT_EQ(part->memories[0].bytes, 65536);
 }
 
+TEST(Part, TheRt700HasANeutronUnderBothNames) {
+  for (const std::string_view name : {"imxrt700", "imxrt700cm"}) {
+    const auto part = find_part(name);
+    ASSERT_TRUE(part.ok()) << part.error().message;
+    EXPECT_EQ(part->cpu->name, "cortex-m33");
+    ASSERT_EQ(part->engines.size(), 1U);
+    EXPECT_EQ(part->engines[0].name, "neutron-n3-64");
+    EXPECT_EQ(part->engines[0].settings.at("clock_mhz"), 325);
+    ASSERT_EQ(part->memories.size(), 1U);
+    EXPECT_EQ(part->memories[0].bytes, 7864320);
+  }
+  EXPECT_EQ(find_part("neutron-n3-64")->cpu->name, "cortex-m33");
+}
+
 TEST(Part, TheNrf54lm20bHasAnAxon) {
   const auto part = find_part("nrf54lm20b");
   ASSERT_TRUE(part.ok()) << part.error().message;

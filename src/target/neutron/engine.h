@@ -1,0 +1,12 @@
+#pragma once
+// NXP's Neutron NPU as an engine of a part: form.h, lower.h, place.h, write.h in one call.
+
+#include "target/target.h"
+
+namespace thimble::target::neutron {
+
+extern const Engine kEngine;
+
+[[nodiscard]] std::vector<EngineName> engines();
+
+}  // namespace thimble::target::neutron

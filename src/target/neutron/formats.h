@@ -1,0 +1,20 @@
+#pragma once
+// formats(): in which memory order each value of a region shall lie, before any kernel is made.
+//
+// Operators that see images, and PReLU with a slope per channel, force channels last on their
+// images. What is forced spreads both ways, to a fixpoint, through operators that take any order
+// (elementwise, concat, slice, pad, reductions that keep their dimensions) and, turned, through
+// permute. A reshape is a boundary: what lies behind it follows from the bytes in front. Values
+// that nothing forces lie as their first full-sized operand does, and rows first where there is
+// none.
+
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace thimble::target::neutron {
+
+/// By value; empty: rows first.
+[[nodiscard]] std::vector<ir::DimOrder> formats(const ir::Graph& region);
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,233 @@
+#include "target/neutron/lower.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "ir/work.h"
+#include "target/neutron/cost.h"
+#include "target/neutron/lowering.h"
+
+namespace thimble::target::neutron {
+
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+
+namespace {
+
+size_t at(ValueId id) {
+  return static_cast<size_t>(id);
+}
+
+bool only_renames(const Op& op) {
+  return op.kind == OpKind::reshape || op.kind == OpKind::permute || op.kind == OpKind::copy;
+}
+
+}  // namespace
+
+Lowering::Lowering(const ir::Graph& graph, const Costs& costs)
+    : graph_(graph),
+      costs_(costs),
+      producers_(graph.producers()),
+      consumers_(graph.consumers()),
+      orders_(formats(graph)),
+      fusions_(find_fusions(graph)),
+      places_(graph.value_count()),
+      homes_(graph.value_count()),
+      at_home_(graph.value_count(), false) {}
+
+Result<Network> Lowering::run() {
+  THIMBLE_CHECK(add_edges());
+  give_homes();
+  for (size_t i = 0; i < graph_.ops().size(); ++i) {
+    const Op& op = graph_.ops()[i];
+    if (fusions_[i].absorbed) continue;
+    op_ = static_cast<int>(i);
+    const Status added = add_op(op);
+    if (added.ok()) continue;
+    return Error{added.error().kind,
+                 fmt::format("{}: {}", ir::op_name(op.kind), added.error().message)};
+  }
+  THIMBLE_CHECK(add_outputs());
+  if (net_.kernels.size() > container::kKernelsMax) {
+    return unsupported("{} kernels, expected at most {}", net_.kernels.size(),
+                       container::kKernelsMax);
+  }
+  return std::move(net_);
+}
+
+Status Lowering::add_edges() {
+  const auto add = [&](const std::vector<ValueId>& values, Memory memory,
+                       std::vector<Edge>& edges) -> Status {
+    if (values.size() > container::kIoMax) {
+      return unsupported("{} {}, expected at most {}", values.size(),
+                         memory == Memory::kInput ? "inputs" : "outputs", container::kIoMax);
+    }
+    for (const ValueId id : values) {
+      const ir::Type& type = graph_.type(id);
+      if (type.dtype != ir::DType::kI8) {
+        return unsupported("%{} is {}, expected i8", graph_.value(id).name,
+                           ir::dtype_name(type.dtype));
+      }
+      if (type.shape.size() > container::kRankMax) {
+        return unsupported("%{} has {} dimensions, expected at most {}", graph_.value(id).name,
+                           type.shape.size(), container::kRankMax);
+      }
+      edges.push_back({static_cast<int>(net_.buffers.size()), type});
+      Buffer buffer;
+      buffer.memory = memory;
+      buffer.index = static_cast<int>(edges.size()) - 1;
+      buffer.bytes = type.elements();
+      net_.buffers.push_back(std::move(buffer));
+    }
+    return ok();
+  };
+  THIMBLE_CHECK(add(graph_.inputs(), Memory::kInput, net_.inputs));
+  THIMBLE_CHECK(add(graph_.outputs(), Memory::kOutput, net_.outputs));
+  for (size_t i = 0; i < net_.inputs.size(); ++i) {
+    const ir::Type& type = net_.inputs[i].type;
+    places_[at(graph_.inputs()[i])] = dense(net_.inputs[i].buffer, type.shape, type.dim_order);
+  }
+  return ok();
+}
+
+// --- homes -------------------------------------------------------------------------------------
+
+bool Lowering::is_made_by_kernel(ValueId id) const {
+  return producers_[at(id)] >= 0;
+}
+
+void Lowering::give_home(ValueId id, const Strided& place) {
+  if (is_made_by_kernel(id) && !homes_[at(id)]) homes_[at(id)] = place;
+}
+
+void Lowering::give_homes() {
+  for (size_t i = 0; i < net_.outputs.size(); ++i) {
+    const ir::Type& type = net_.outputs[i].type;
+    give_home(graph_.outputs()[i], dense(net_.outputs[i].buffer, type.shape, type.dim_order));
+  }
+  for (size_t i = graph_.ops().size(); i-- > 0;) give_homes_of(graph_.ops()[i]);
+}
+
+void Lowering::give_homes_of(const Op& op) {
+  if (op.kind == OpKind::concat) {
+    if (!homes_[at(op.output)]) homes_[at(op.output)] = fresh(op.output, orders_[at(op.output)]);
+    int64_t start = 0;
+    const auto dim = static_cast<size_t>(op.integer("dim"));
+    for (const ValueId id : op.inputs) {
+      const auto piece = sliced(*homes_[at(op.output)], dim, start, shape(id)[dim]);
+      if (piece) give_home(id, *piece);
+      start += shape(id)[dim];
+    }
+    return;
+  }
+  if (!only_renames(op)) return;
+  if (!homes_[at(op.output)]) give_turned_home(op);
+  const auto& home = homes_[at(op.output)];
+  if (!home) return;
+  if (op.kind == OpKind::permute) {
+    give_home(op.inputs[0], unpermuted(*home, op.integers("dims")));
+  } else if (const auto turned = reshaped(*home, shape(op.inputs[0]))) {
+    give_home(op.inputs[0], *turned);
+  }
+}
+
+/// Rows of a linear layer that become an image channels last: the layer's weights can be in that
+/// order as well, so its result is at home there.
+void Lowering::give_turned_home(const Op& op) {
+  if (op.kind != OpKind::reshape || orders_[at(op.output)].empty()) return;
+  const int producer = producers_[at(op.inputs[0])];
+  if (producer < 0 || consumers_[at(op.inputs[0])].size() != 1) return;
+  const Fusion& fusion = fusions_[static_cast<size_t>(producer)];
+  const bool linear = graph_.ops()[static_cast<size_t>(producer)].kind == OpKind::qlinear;
+  const bool alone = linear || fusion.absorbed;
+  if (!alone) return;
+  homes_[at(op.output)] = fresh(op.output, orders_[at(op.output)]);
+}
+
+// --- operators ---------------------------------------------------------------------------------
+
+Status Lowering::add_op(const Op& op) {
+  if (graph_.type(op.output).dtype != ir::DType::kI8) {
+    return unsupported("the result is {}, expected i8",
+                       ir::dtype_name(graph_.type(op.output).dtype));
+  }
+  switch (op.kind) {
+    case OpKind::qconv2d:
+      return convolution(op);
+    case OpKind::qconv_transpose2d:
+      return transposed(op);
+    case OpKind::qlinear:
+      return linear(op);
+    case OpKind::qmatmul:
+      return matmul(op);
+    case OpKind::qadd:
+    case OpKind::qsub:
+    case OpKind::qmul:
+    case OpKind::maximum:
+    case OpKind::minimum:
+      return pair(op);
+    case OpKind::lut:
+    case OpKind::rescale:
+      return table(op);
+    case OpKind::qprelu:
+      return prelu(op);
+    case OpKind::qmean:
+    case OpKind::amax:
+    case OpKind::amin:
+      return reduction(op);
+    case OpKind::max_pool2d:
+    case OpKind::qavg_pool2d:
+      return pool(op);
+    case OpKind::qadaptive_avg_pool2d:
+      return adaptive_pool(op);
+    case OpKind::qsoftmax:
+      return softmax(op);
+    case OpKind::copy:
+    case OpKind::permute:
+    case OpKind::reshape:
+      return rename(op);
+    case OpKind::concat:
+      return concat(op);
+    case OpKind::slice:
+      return slice(op);
+    case OpKind::expand:
+      return expand(op);
+    case OpKind::pad:
+      return pad(op);
+    case OpKind::gather:
+      return gather(op);
+    case OpKind::qresize_bilinear:
+      return resize_bilinear(op);
+    default:
+      return unsupported("the NPU has no kernel for it");
+  }
+}
+
+Status Lowering::add_outputs() {
+  for (size_t i = 0; i < net_.outputs.size(); ++i) {
+    const ValueId id = graph_.outputs()[i];
+    const ir::Type& type = net_.outputs[i].type;
+    const Strided wanted = dense(net_.outputs[i].buffer, type.shape, type.dim_order);
+    const bool there = at_home_[at(id)] && same_place(*homes_[at(id)], wanted);
+    if (!there) THIMBLE_CHECK(copy(place(id), wanted, Kernel::kCopy));
+  }
+  return ok();
+}
+
+Status Lowering::append(KernelOp kernel) {
+  kernel.ir_op = op_;
+  kernel.cycles = cycles_of(kernel, costs_);
+  net_.kernels.push_back(std::move(kernel));
+  return ok();
+}
+
+void Lowering::set_table(KernelOp* kernel) const {
+  if (const auto& table = fusion().table) kernel->table.assign(table->begin(), table->end());
+}
+
+Result<Network> lower(const ir::Graph& region, const Costs& costs) {
+  return Lowering(region, costs).run();
+}
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,21 @@
+#pragma once
+// place(): addresses of the scratch memory.
+//
+// Inputs and outputs are planned in the scratch too, where the arena may have them (DelegateIo): an
+// input's bytes are free behind its last reader. An elementwise kernel whose operand dies there
+// writes over it.
+
+#include <vector>
+
+#include "target/neutron/network.h"
+#include "target/target.h"
+
+namespace thimble::target::neutron {
+
+struct Places {
+  std::vector<DelegateIo> inputs, outputs;
+};
+
+[[nodiscard]] Places place(Network* network);
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,1 @@
+thimble_engine(neutron HEADER target/neutron/engine.h)
