@@ -43,17 +43,18 @@ struct Layout {
   size_t end = 0;
   bool has_inputs = false;  // inputs_at may be 0: a program without calls and arena
 };
-Status lay_out(Checked& access, const Image& image, const kernels::KernelTable& kernels,
+Status lay_out(Checked& access, const Model& model, const kernels::KernelTable& kernels,
                Layout& layout) {
+  const Image& image = model.image;
   layout.arena_bytes = image.arena_bytes;
   size_t slot_bytes = 0;
   if (access.has_delegate_calls) {
     if (kernels.delegates == nullptr) return Status::kUnsupported;
     DelegateNeeds needs;
-    const Status status = kernels.delegates->measure(access, image, *kernels.delegates, needs);
+    const Status status = kernels.delegates->measure(access, model, *kernels.delegates, needs);
     if (status != Status::kOk) return status;
     layout.arena_bytes = needs.arena_bytes;
-    slot_bytes = needs.count * sizeof(DelegateSlot);
+    slot_bytes = needs.count * sizeof(DelegateSlot) + needs.kept_bytes;
   }
   layout.kernels_at = (layout.arena_bytes + sizeof(void*) - 1) / sizeof(void*) * sizeof(void*);
   layout.end = layout.kernels_at + image.operators.count() * sizeof(void*) + slot_bytes;
@@ -116,7 +117,7 @@ Status load_model(Model& model, const void* file, size_t file_bytes,
   if (status == Status::kOk) status = check_interface(access, model);
   if (status != Status::kOk) return status;
   Layout layout;
-  status = lay_out(access, model.image, kernels, layout);
+  status = lay_out(access, model, kernels, layout);
   if (status != Status::kOk) return status;
   if (layout.end > memory_bytes) return Status::kArenaTooSmall;
 
@@ -226,7 +227,7 @@ thimble_status thimble_size(const void* pte, size_t pte_bytes, const thimble_ker
   Status status = open_image(pte, pte_bytes, access, model.image);
   Layout layout;
   if (status == Status::kOk) status = check_interface(access, model);
-  if (status == Status::kOk) status = lay_out(access, model.image, table(kernels), layout);
+  if (status == Status::kOk) status = lay_out(access, model, table(kernels), layout);
   if (status == Status::kOk) status = check_instructions(access, model, table(kernels));
   if (status != Status::kOk) return code(status);
   needs->arena_bytes = layout.arena_bytes;

@@ -3,7 +3,6 @@
 
 #include "runtime/exec/delegates.h"
 
-#include "abi/limits.h"
 #include "runtime/exec/decode.h"
 
 namespace thimble::runtime {
@@ -65,10 +64,51 @@ Status open_row(Checked& access, const Delegates& delegates, uint32_t index, Del
   return delegate->open(*delegate, source, slot, scratch_bytes);
 }
 
+constexpr uint32_t kScratchMax = 0x7FFFFFFF;
+
 /// Whether a piece of the arena is one that a delegate may have.
 bool is_piece(const Image& image, uint32_t offset, uint32_t bytes) {
   return offset % abi::kArenaAlignment == 0 && offset <= image.arena_bytes &&
          bytes <= image.arena_bytes - offset;
+}
+
+/// Of the delegate in the table that keeps most: rows have places of one size.
+uint32_t most_kept(const Delegates& delegates) {
+  uint32_t most = 0;
+  for (uint32_t i = 0; i < delegates.count; ++i) {
+    const Delegate& delegate = delegates.rows[i];
+    if (delegate.kept_bytes == nullptr) continue;
+    const uint32_t bytes = aligned(delegate.kept_bytes(delegate));
+    if (bytes > most) most = bytes;
+  }
+  return most;
+}
+
+/// The row's place behind the slots.
+uint8_t* kept_by(const Checked& access, const Model& model, uint32_t index, uint32_t row_bytes) {
+  const Vector rows = vector(access.plan, pte::execution_plan::kDelegates);
+  auto* const end = reinterpret_cast<uint8_t*>(slots_of(model) + rows.count());
+  const auto past = static_cast<uint32_t>(end - model.arena);
+  return model.arena + aligned(past) + index * row_bytes;
+}
+
+/// The tensors of a call, verified.
+Status verify_args(Checked& access, const Model& model, Vector args) {
+  kernels::Tensor tensor;
+  for (uint32_t i = 0; i < args.count(); ++i) {
+    const Status status = decode_tensor(access, model, args.index(i), tensor);
+    if (status != Status::kOk) return status;
+  }
+  return access.failed() ? Status::kCorrupt : Status::kOk;
+}
+
+/// Adds to `bytes` what the call wants besides.
+Status add_call_scratch(const DelegateSlot& slot, const DelegateArgs& args, uint32_t& bytes) {
+  if (slot.delegate->call_scratch == nullptr) return Status::kOk;
+  const uint32_t more = slot.delegate->call_scratch(slot, args);
+  if (more > kScratchMax - bytes) return Status::kBadPayload;
+  bytes += more;
+  return Status::kOk;
 }
 
 /// Where the row's memory is: as the file has planned it, or behind the arena.
@@ -92,6 +132,34 @@ Status place(const Checked& access, const Model& model, uint32_t index, uint32_t
     memory.fast_planned = memory.fast_bytes != 0 && record.fast_offset != abi::kFastOutside;
   }
   if (model.arena != nullptr) memory.scratch = model.arena + memory.scratch_offset;
+  return Status::kOk;
+}
+
+/// Scratch behind the arena, which the file has not planned: one call runs at a time, so all may
+/// have the same.
+Status grow(const Image& image, uint32_t scratch_bytes, DelegateNeeds& needs) {
+  const uint32_t start = aligned(image.arena_bytes);
+  if (scratch_bytes > kScratchMax - start) return Status::kBadPayload;
+  if (start + scratch_bytes > needs.arena_bytes) needs.arena_bytes = start + scratch_bytes;
+  return Status::kOk;
+}
+
+/// What calls want of scratch for their tensors, in files that plan none.
+Status measure_calls(Checked& access, const Model& model, const Delegates& delegates,
+                     DelegateNeeds& needs) {
+  const Image& image = model.image;
+  for (uint32_t i = 0; i < image.instructions.count(); ++i) {
+    if (!is_delegate_call(image, i)) continue;
+    const Instruction call = instruction_at(image, i);
+    DelegateSlot slot;
+    uint32_t bytes = 0;
+    Status status = open_row(access, delegates, call.op_index, slot, bytes);
+    if (status == Status::kOk && slot.delegate->call_scratch == nullptr) continue;
+    if (status == Status::kOk) status = verify_args(access, model, call.args);
+    if (status == Status::kOk) status = add_call_scratch(slot, {model, call.args}, bytes);
+    if (status == Status::kOk) status = grow(image, bytes, needs);
+    if (status != Status::kOk) return status;
+  }
   return Status::kOk;
 }
 
@@ -127,11 +195,14 @@ uint32_t DelegateArgs::offset(uint32_t i) const {
          scalar<uint32_t>(allocation, pte::allocation_details::kMemoryOffsetLow);
 }
 
-Status measure_delegates(Checked& access, const Image& image, const Delegates& delegates,
+Status measure_delegates(Checked& access, const Model& model, const Delegates& delegates,
                          DelegateNeeds& needs) {
+  const Image& image = model.image;
   const Vector rows = access.verifier.vector(access.plan, pte::execution_plan::kDelegates, 2);
   needs.count = rows.count();
   needs.arena_bytes = image.arena_bytes;
+  const uint32_t kept = most_kept(delegates);
+  if (kept != 0) needs.kept_bytes = needs.count * kept + abi::kArenaAlignment;
   const bool planned = access.delegates.data != nullptr;
   if (planned && access.delegates.bytes != needs.count * sizeof(abi::DelegateRecord)) {
     return Status::kCorrupt;
@@ -139,37 +210,34 @@ Status measure_delegates(Checked& access, const Image& image, const Delegates& d
   for (uint32_t i = 0; i < needs.count; ++i) {
     DelegateSlot slot;
     uint32_t scratch_bytes = 0;
-    const Status status = open_row(access, delegates, i, slot, scratch_bytes);
+    Status status = open_row(access, delegates, i, slot, scratch_bytes);
+    if (status == Status::kOk && !planned) status = grow(image, scratch_bytes, needs);
     if (status != Status::kOk) return status;
-    if (planned) continue;
-    // One call runs at a time, so all may have the same scratch.
-    const uint32_t start = aligned(image.arena_bytes);
-    if (scratch_bytes > 0x7FFFFFFF - start) return Status::kBadPayload;
-    if (start + scratch_bytes > needs.arena_bytes) needs.arena_bytes = start + scratch_bytes;
   }
-  return access.failed() ? Status::kCorrupt : Status::kOk;
+  if (access.failed()) return Status::kCorrupt;
+  return planned ? Status::kOk : measure_calls(access, model, delegates, needs);
 }
 
 Status check_delegate_call(Checked& access, const Model& model, const Delegates& delegates,
                            const Instruction& instruction) {
-  kernels::Tensor tensor;
-  for (uint32_t i = 0; i < instruction.args.count(); ++i) {
-    const Status status = decode_tensor(access, model, instruction.args.index(i), tensor);
-    if (status != Status::kOk) return status;
-  }
-  if (access.failed()) return Status::kCorrupt;
+  Status status = verify_args(access, model, instruction.args);
+  if (status != Status::kOk) return status;
   const uint32_t index = instruction.op_index;
-  DelegateSlot local;
+  const bool loading = model.resolved != nullptr;
+  const DelegateArgs args = {model, instruction.args};
+  DelegateSlot measured;
+  // What a delegate says of its slot to a driver has to stay true.
+  DelegateSlot& slot = loading ? slots_of(model)[index] : measured;
   uint32_t scratch_bytes = 0;
-  Status status = open_row(access, delegates, index, local, scratch_bytes);
+  status = open_row(access, delegates, index, slot, scratch_bytes);
+  if (status == Status::kOk) status = add_call_scratch(slot, args, scratch_bytes);
   if (status != Status::kOk) return status;
   DelegateMemory memory;
   status = place(access, model, index, scratch_bytes, memory);
-  if (status == Status::kOk) {
-    status = local.delegate->check(local, memory, {model, instruction.args});
-  }
-  if (status == Status::kOk && model.resolved != nullptr) slots_of(model)[index] = local;
-  return status;
+  if (status != Status::kOk) return status;
+  const uint32_t kept = most_kept(delegates);
+  if (loading && kept != 0) memory.kept = kept_by(access, model, index, kept);
+  return slot.delegate->check(slot, memory, args);
 }
 
 }  // namespace thimble::runtime

@@ -5,8 +5,9 @@
 //
 // A delegate is opened twice: to learn what memory it wants, then with each of its calls, where it
 // fills its slot. A slot lies behind the kernel pointers in the memory of the model, one per row of
-// the plan's delegates.
+// the plan's delegates, and behind the slots what their delegates keep of their own.
 
+#include "abi/limits.h"
 #include "abi/native_params.h"
 #include "abi/state.h"
 #include "runtime/exec/model.h"
@@ -40,6 +41,7 @@ struct DelegateMemory {
   uint8_t* fast = nullptr;
   uint32_t fast_offset = 0;
   uint32_t fast_bytes = 0;
+  uint8_t* kept = nullptr;  // Delegate::kept_bytes of it, at a multiple of 16
   abi::MemoryMode mode = abi::MemoryMode::kUnknown;
 };
 
@@ -57,14 +59,16 @@ struct DelegateArgs {
   [[nodiscard]] uint32_t offset(uint32_t i) const;
 };
 
-/// Whether the tensor lies in the order of its dimensions, but for those of one element.
-inline bool is_in_order(const kernels::Tensor& tensor) {
+/// Whether the tensor lies in the order of its dimensions, but for those of one element. With
+/// `innermost`, that dimension lies behind all others.
+inline bool is_in_order(const kernels::Tensor& tensor, uint32_t innermost = abi::kMaxRank) {
   uint32_t last = 0;
   for (uint32_t i = 0; i < tensor.rank; ++i) {
     const uint32_t dimension = tensor.dim_order[i];
     if (tensor.sizes[dimension] == 1) continue;
-    if (dimension < last) return false;
-    last = dimension;
+    const uint32_t place = dimension == innermost ? abi::kMaxRank : dimension;
+    if (place < last) return false;
+    last = place;
   }
   return true;
 }
@@ -79,24 +83,29 @@ struct Delegate {
   /// Proves that run() with these arguments touches only them and its memory.
   Status (*check)(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
   Status (*run)(const DelegateSlot& slot, const DelegateArgs& args);
+  /// How much more scratch a call wants for its tensors, which are verified. Null: none.
+  uint32_t (*call_scratch)(const DelegateSlot& slot, const DelegateArgs& args) = nullptr;
+  /// Memory that each row has for itself for as long as the model is loaded. Null: none.
+  uint32_t (*kept_bytes)(const Delegate& self) = nullptr;
 };
 
 struct DelegateNeeds {
   uint32_t count = 0;  // rows of the plan's delegates
   uint32_t arena_bytes = 0;
+  uint32_t kept_bytes = 0;  // behind the slots
 };
 
 /// A table of kernels points to one of these.
 struct Delegates {
   const Delegate* rows;
   uint32_t count;
-  Status (*measure)(Checked& access, const Image& image, const Delegates& delegates,
+  Status (*measure)(Checked& access, const Model& model, const Delegates& delegates,
                     DelegateNeeds& needs);
   Status (*check)(Checked& access, const Model& model, const Delegates& delegates,
                   const Instruction& instruction);
 };
 
-Status measure_delegates(Checked& access, const Image& image, const Delegates& delegates,
+Status measure_delegates(Checked& access, const Model& model, const Delegates& delegates,
                          DelegateNeeds& needs);
 Status check_delegate_call(Checked& access, const Model& model, const Delegates& delegates,
                            const Instruction& instruction);
