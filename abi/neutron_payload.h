@@ -97,10 +97,44 @@ inline uint32_t call_bytes(const PayloadView& view) {
 
 namespace payload_detail {
 
-/// Reads and remembers the first thing that is wrong.
-class Reader {
+inline uint32_t word_at(const uint8_t* program, uint32_t index) {
+  uint32_t word;
+  std::memcpy(&word, program + 4 * index, sizeof word);
+  return word;
+}
+
+/// Counts, and where what depends on them lies; answers how long the header is.
+inline uint32_t find_header(const uint8_t* data, PayloadView& view) {
+  view.input_count = data[0];
+  view.output_count = data[1];
+  view.arg_count = data[2];
+  view.input_formats = data + kFirstFormat;
+  view.output_formats = view.input_formats + view.input_count;
+  view.input_map = view.output_formats + view.output_count;
+  view.output_map = view.input_map + view.input_count;
+  return kFirstFormat + 2 * (view.input_count + view.output_count) + 1;
+}
+
+/// The first of the words whose place the version decides: behind the scratch.
+inline uint32_t prefetch_word(uint32_t version) {
+  return version == 0 ? 10 : 12;
+}
+
+inline void read_words(PayloadView& view) {
+  view.program_bytes = word_at(view.program, kProgramBytesWord);
+  view.weight_bytes = word_at(view.program, kWeightBytesWord);
+  view.scratch_bytes = word_at(view.program, kScratchWord);
+  if (view.version != 0) {
+    view.profile_bytes = word_at(view.program, kScratchWord + 1) & kProfileMask;
+    view.debug_bytes = word_at(view.program, kScratchWord + 2);
+  }
+  view.prefetch_bytes = word_at(view.program, prefetch_word(view.version));
+}
+
+/// Remembers the first thing that is wrong.
+class Checker {
  public:
-  Reader(const uint8_t* data, uint32_t bytes, PayloadProblem& problem)
+  Checker(const uint8_t* data, uint32_t bytes, PayloadProblem& problem)
       : data_(data), bytes_(bytes), problem_(problem) {}
 
   bool fail(PayloadFault fault, uint32_t at, uint32_t found, uint32_t expected) {
@@ -111,85 +145,66 @@ class Reader {
     return bytes <= bytes_ || fail(PayloadFault::kTruncated, bytes_, bytes_, bytes);
   }
   /// Each of the bytes is below the limit.
-  bool below(PayloadFault fault, uint32_t at, uint32_t count, uint32_t limit) {
-    for (uint32_t i = at; i < at + count; ++i) {
-      if (data_[i] >= limit) return fail(fault, i, data_[i], limit);
+  bool below(PayloadFault fault, const uint8_t* from, uint32_t count, uint32_t limit) {
+    for (const uint8_t* at = from; at != from + count; ++at) {
+      if (*at >= limit) return fail(fault, offset(at), *at, limit);
     }
     return true;
   }
-  bool distinct(uint32_t at, uint32_t count) {
-    for (uint32_t i = at; i < at + count; ++i) {
-      if (memchr_before(at, i)) return fail(PayloadFault::kOutputTwice, i, data_[i], 0);
+  bool distinct(const uint8_t* from, uint32_t count) {
+    for (const uint8_t* at = from; at != from + count; ++at) {
+      for (const uint8_t* before = from; before != at; ++before) {
+        if (*before == *at) return fail(PayloadFault::kOutputTwice, offset(at), *at, 0);
+      }
     }
     return true;
   }
-  [[nodiscard]] uint32_t word(uint32_t index) const {
-    uint32_t word;
-    std::memcpy(&word, data_ + program_at_ + 4 * index, sizeof word);
-    return word;
+  /// A word of the program that is a size.
+  bool size(PayloadFault fault, const PayloadView& view, uint32_t word, uint32_t value) {
+    const uint32_t at = offset(view.program) + 4 * word;
+    return value <= kBlockMax || fail(fault, at, value, kBlockMax);
   }
-  bool size(PayloadFault fault, uint32_t index, uint32_t mask, uint32_t& value) {
-    value = word(index) & mask;
-    return value <= kBlockMax || fail(fault, program_at_ + 4 * index, value, kBlockMax);
+  bool count(PayloadFault fault, const PayloadView& view, uint32_t word, uint32_t expected) {
+    const uint32_t found = word_at(view.program, word);
+    const uint32_t at = offset(view.program) + 4 * word;
+    return found == expected || fail(fault, at, found, expected);
   }
-  bool count(PayloadFault fault, uint32_t index, uint32_t expected) {
-    const uint32_t found = word(index);
-    return found == expected || fail(fault, program_at_ + 4 * index, found, expected);
-  }
-  void program_is_at(uint32_t at) { program_at_ = at; }
 
  private:
-  [[nodiscard]] bool memchr_before(uint32_t from, uint32_t index) const {
-    while (from != index && data_[from] != data_[index]) ++from;
-    return from != index;
+  [[nodiscard]] uint32_t offset(const uint8_t* at) const {
+    return static_cast<uint32_t>(at - data_);
   }
   const uint8_t* data_;
   uint32_t bytes_;
   PayloadProblem& problem_;
-  uint32_t program_at_ = 0;
 };
 
-inline bool read_header(Reader& reader, const uint8_t* data, PayloadView& view,
-                        uint32_t& header_bytes) {
-  if (!reader.has(kFirstFormat)) return false;
-  const uint32_t inputs = view.input_count = data[0];
-  const uint32_t outputs = view.output_count = data[1];
-  view.arg_count = data[2];
-  const uint32_t output_formats = kFirstFormat + inputs;
-  const uint32_t input_map = output_formats + outputs;
-  const uint32_t output_map = input_map + inputs;
-  const uint32_t version = output_map + outputs;
-  header_bytes = version + 1;
-  if (!reader.has(header_bytes)) return false;
-  view.input_formats = data + kFirstFormat;
-  view.output_formats = data + output_formats;
-  view.input_map = data + input_map;
-  view.output_map = data + output_map;
-  view.version = data[version];
-  return reader.below(PayloadFault::kVersion, version, 1, kPayloadVersionMax + 1) &&
-         reader.below(PayloadFault::kInputFormat, kFirstFormat, inputs, 2) &&
-         reader.below(PayloadFault::kOutputFormat, output_formats, outputs, 2) &&
-         reader.below(PayloadFault::kInputMap, input_map, inputs, view.arg_count) &&
-         reader.below(PayloadFault::kOutputMap, output_map, outputs, outputs) &&
-         reader.distinct(output_map, outputs);
+inline bool check_header(Checker& checker, const uint8_t* data, PayloadView& view,
+                         uint32_t& header_bytes) {
+  if (!checker.has(kFirstFormat)) return false;
+  header_bytes = find_header(data, view);
+  if (!checker.has(header_bytes)) return false;
+  view.version = data[header_bytes - 1];
+  return checker.below(PayloadFault::kVersion, data + header_bytes - 1, 1,
+                       kPayloadVersionMax + 1) &&
+         checker.below(PayloadFault::kInputFormat, view.input_formats, view.input_count, 2) &&
+         checker.below(PayloadFault::kOutputFormat, view.output_formats, view.output_count, 2) &&
+         checker.below(PayloadFault::kInputMap, view.input_map, view.input_count, view.arg_count) &&
+         checker.below(PayloadFault::kOutputMap, view.output_map, view.output_count,
+                       view.output_count) &&
+         checker.distinct(view.output_map, view.output_count);
 }
 
-inline bool read_sizes(Reader& reader, PayloadView& view) {
-  constexpr uint32_t kAll = 0xFFFFFFFF;
-  if (!reader.size(PayloadFault::kProgramBytes, kProgramBytesWord, kAll, view.program_bytes) ||
-      !reader.size(PayloadFault::kWeightBytes, kWeightBytesWord, kAll, view.weight_bytes) ||
-      !reader.size(PayloadFault::kMemory, kScratchWord, kAll, view.scratch_bytes)) {
-    return false;
-  }
-  uint32_t next = kScratchWord + 1;
-  if (view.version != 0 &&
-      (!reader.size(PayloadFault::kMemory, next++, kProfileMask, view.profile_bytes) ||
-       !reader.size(PayloadFault::kMemory, next++, kAll, view.debug_bytes))) {
-    return false;
-  }
-  return reader.size(PayloadFault::kMemory, next, kAll, view.prefetch_bytes) &&
-         reader.count(PayloadFault::kInputCount, next + 1, view.input_count) &&
-         reader.count(PayloadFault::kOutputCount, next + 2, view.output_count);
+inline bool check_words(Checker& checker, const PayloadView& view) {
+  const uint32_t prefetch = prefetch_word(view.version);
+  return checker.size(PayloadFault::kProgramBytes, view, kProgramBytesWord, view.program_bytes) &&
+         checker.size(PayloadFault::kWeightBytes, view, kWeightBytesWord, view.weight_bytes) &&
+         checker.size(PayloadFault::kMemory, view, kScratchWord, view.scratch_bytes) &&
+         checker.size(PayloadFault::kMemory, view, kScratchWord + 1, view.profile_bytes) &&
+         checker.size(PayloadFault::kMemory, view, kScratchWord + 2, view.debug_bytes) &&
+         checker.size(PayloadFault::kMemory, view, prefetch, view.prefetch_bytes) &&
+         checker.count(PayloadFault::kInputCount, view, prefetch + 1, view.input_count) &&
+         checker.count(PayloadFault::kOutputCount, view, prefetch + 2, view.output_count);
 }
 
 }  // namespace payload_detail
@@ -198,38 +213,48 @@ inline bool read_sizes(Reader& reader, PayloadView& view) {
 [[nodiscard]] inline bool read_payload(const uint8_t* data, uint32_t bytes, PayloadView& view,
                                        PayloadProblem& problem) {
   view = {};
-  payload_detail::Reader reader(data, bytes, problem);
+  payload_detail::Checker checker(data, bytes, problem);
   if (reinterpret_cast<uintptr_t>(data) % kPayloadAlignment != 0) {
-    return reader.fail(PayloadFault::kMisaligned, 0, 0, kPayloadAlignment);
+    return checker.fail(PayloadFault::kMisaligned, 0, 0, kPayloadAlignment);
   }
   uint32_t header_bytes;
-  if (!payload_detail::read_header(reader, data, view, header_bytes)) return false;
+  if (!payload_detail::check_header(checker, data, view, header_bytes)) return false;
   const uint32_t program_at = padded(header_bytes);
-  if (!reader.has(program_at + 4)) return false;
-  reader.program_is_at(program_at);
+  if (!checker.has(program_at + 4)) return false;
   view.program = data + program_at;
-  view.magic = reader.word(kMagicWord);
+  view.magic = payload_detail::word_at(view.program, kMagicWord);
   const bool ours = view.magic == kKernelListMagic;
   if (!ours && view.magic != kMicrocodeMagic) {
-    return reader.fail(PayloadFault::kMagic, program_at, view.magic, kMicrocodeMagic);
+    return checker.fail(PayloadFault::kMagic, program_at, view.magic, kMicrocodeMagic);
   }
   if (ours && view.version == 0) {
-    return reader.fail(PayloadFault::kVersion, header_bytes - 1, 0, 1);
+    return checker.fail(PayloadFault::kVersion, header_bytes - 1, 0, 1);
   }
-  const uint32_t words = program_words(view.version);
-  if (!reader.has(program_at + 4 * words) || !payload_detail::read_sizes(reader, view))
-    return false;
-  if (view.program_bytes < 4 * words) {
-    return reader.fail(PayloadFault::kProgramBytes, program_at + 4 * kProgramBytesWord,
-                       view.program_bytes, 4 * words);
+  const uint32_t least = 4 * program_words(view.version);
+  if (!checker.has(program_at + least)) return false;
+  payload_detail::read_words(view);
+  if (!payload_detail::check_words(checker, view)) return false;
+  if (view.program_bytes < least) {
+    return checker.fail(PayloadFault::kProgramBytes, program_at + 4 * kProgramBytesWord,
+                        view.program_bytes, least);
   }
   const uint32_t weights_at = program_at + padded(view.program_bytes);
   const uint32_t kernels_at = weights_at + padded(view.weight_bytes);
-  if (!reader.has(kernels_at)) return false;
+  if (!checker.has(kernels_at)) return false;
   view.weights = data + weights_at;
   view.kernels = data + kernels_at;
   view.kernel_bytes = bytes - kernels_at;
   return true;
+}
+
+/// The same of bytes that read_payload() has accepted; without the blocks behind the program.
+[[nodiscard]] inline PayloadView trusted_payload(const uint8_t* data) {
+  PayloadView view;
+  const uint32_t header_bytes = payload_detail::find_header(data, view);
+  view.version = data[header_bytes - 1];
+  view.program = data + padded(header_bytes);
+  payload_detail::read_words(view);
+  return view;
 }
 
 }  // namespace thimble::abi::neutron

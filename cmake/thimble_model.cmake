@@ -25,12 +25,19 @@ function(thimble_device_libraries)
   # Layer lists of the AXON: their check, and the model that runs them where there is no driver for silicon.
   file(GLOB_RECURSE axon ${THIMBLE_DEVICE_DIR}/npu/axon/*.cpp)
   list(FILTER axon EXCLUDE REGEX "/npu/axon/text/") # the host's
-  add_library(thimble_device STATIC ${runtime} ${kernels} ${axon})
+  # Lists of kernels of the Neutron: their check. What runs them is a library of its own, since a product with the
+  # NPU links the vendor's driver in its place.
+  file(GLOB neutron ${THIMBLE_DEVICE_DIR}/npu/neutron/*.cpp)
+  file(GLOB neutron_model ${THIMBLE_DEVICE_DIR}/npu/neutron/model/*.cpp)
+  add_library(thimble_device STATIC ${runtime} ${kernels} ${axon} ${neutron})
   target_include_directories(thimble_device PUBLIC ${THIMBLE_DEVICE_DIR} ${THIMBLE_DEVICE_DIR}/runtime/include)
   target_compile_features(thimble_device PUBLIC cxx_std_20)
   target_compile_definitions(thimble_device PRIVATE THIMBLE_TRACE=0)
   target_compile_options(thimble_device PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
                                                 -ffunction-sections -fdata-sections)
+  add_library(thimble_neutron_model STATIC EXCLUDE_FROM_ALL ${neutron_model})
+  target_link_libraries(thimble_neutron_model PUBLIC thimble_device)
+  target_compile_options(thimble_neutron_model PRIVATE -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections)
 endfunction()
 
 function(thimble_add_model target model)
