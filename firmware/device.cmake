@@ -81,11 +81,20 @@ function(thimble_device_axon core)
   thimble_device_archive(${CMAKE_CURRENT_BINARY_DIR}/${core}/libaxon.a ${objects})
 endfunction()
 
+# The integer model of the Neutron for one core, as an archive.
+function(thimble_device_neutron core)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/npu/neutron/model/*.cpp)
+  thimble_device_objects(objects ${core} ${core} OPTIONS -O2 SOURCES ${sources})
+  thimble_device_archive(${CMAKE_CURRENT_BINARY_DIR}/${core}/libneutron.a ${objects})
+endfunction()
+
 # The runtime (with and without the trace hook) and the kernels of one core, as archives.
 function(thimble_device_core core)
   file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/*.cpp)
-  file(GLOB axon CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/npu/axon/*.cpp)  # of layer lists: their check
-  list(APPEND runtime ${axon})
+  # Of layer lists and lists of kernels: their checks.
+  file(GLOB lists CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/npu/axon/*.cpp
+                                    ${CMAKE_SOURCE_DIR}/npu/neutron/*.cpp)
+  list(APPEND runtime ${lists})
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/*.cpp)
   get_property(isa GLOBAL PROPERTY thimble_core_${core}_isa)
   foreach(extension dsp mve)
@@ -104,10 +113,10 @@ function(thimble_device_core core)
 endfunction()
 
 # Links APP for each of CORES. KERNELS: with every kernel; PRODUCT: with the runtime of a product;
-# NPU, AXON: with the simulated NPU; SOURCES: files besides those of the application's folder; LINK: more
+# NPU, AXON, NEUTRON: with the simulated NPU; SOURCES: files besides those of the application's folder; LINK: more
 # linker flags.
 function(thimble_firmware app)
-  cmake_parse_arguments(arg "KERNELS;PRODUCT;NPU;AXON" "" "CORES;LINK;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "KERNELS;PRODUCT;NPU;AXON;NEUTRON" "" "CORES;LINK;SOURCES" ${ARGN})
   file(GLOB app_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/${app}/*.cpp)
   file(GLOB common CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/common/*.cpp)
   foreach(core ${arg_CORES})
@@ -130,6 +139,9 @@ function(thimble_firmware app)
     endif()
     if(arg_AXON)
       list(APPEND archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libaxon.a)
+    endif()
+    if(arg_NEUTRON)
+      list(APPEND archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libneutron.a)
     endif()
     set(image ${CMAKE_CURRENT_BINARY_DIR}/${app}-${core}.elf)
     set(script ${CMAKE_CURRENT_BINARY_DIR}/${board}.ld)

@@ -44,6 +44,8 @@ struct DeviceKind {
   std::string_view folder;  // of runtime/delegates
   std::string_view space;   // the functions' namespace in thimble::runtime
   std::string_view object;  // the device, which the product defines
+  bool has_memory =
+      false;  // the namespace has call_scratch and kept_bytes (runtime/exec/delegates.h)
 };
 
 /// What the header of a row declares as NAME_devices().

@@ -35,10 +35,14 @@ DelegateLines delegate_lines(const std::vector<DeviceKind>& devices) {
     const std::string include =
         fmt::format("#include \"runtime/delegates/{}/backend.h\"\n", device.folder);
     if (lines.includes.find(include) == std::string::npos) lines.includes += include;
+    const std::string more =
+        device.has_memory
+            ? fmt::format(", runtime::{0}::call_scratch, runtime::{0}::kept_bytes", device.space)
+            : "";
     lines.rows += fmt::format(
         "    {{\"{0}\", &{1}, runtime::{2}::open, runtime::{2}::check,\n"
-        "     runtime::{2}::run}},\n",
-        device.id, device.object, device.space);
+        "     runtime::{2}::run{3}}},\n",
+        device.id, device.object, device.space, more);
   }
   if (devices.empty()) return lines;
   lines.rows = fmt::format(

@@ -1,1 +1,1 @@
-thimble_engine(neutron HEADER target/neutron/engine.h)
+thimble_engine(neutron HEADER target/neutron/engine.h DEVICES hostrun/neutron.h)

@@ -1,0 +1,97 @@
+#include "hostrun/neutron.h"
+
+#include <cstring>
+
+#include "formats/neutron/payload.h"
+#include "npu/neutron/driver.h"
+#include "npu/neutron/program.h"
+#include "runtime/delegates/neutron/backend.h"
+
+namespace thimble::hostrun {
+namespace {
+
+namespace pte = formats::pte;
+
+/// The bytes at a multiple of 16, as the runtime has them.
+struct alignas(16) Block {
+  uint8_t bytes[16];
+};
+std::vector<Block> aligned_copy(const Bytes& bytes) {
+  std::vector<Block> blocks(bytes.size() / sizeof(Block) + 1);
+  if (!bytes.empty()) std::memcpy(blocks.data(), bytes.data(), bytes.size());
+  return blocks;
+}
+
+Status check_list(const formats::neutron::Payload& payload, const std::string& where) {
+  const std::vector<Block> program = aligned_copy(payload.program);
+  const std::vector<Block> weights = aligned_copy(payload.weights);
+  uint32_t kernel = neutron::kAbsent;
+  const neutron::Status status =
+      neutron::check(program.data()->bytes, static_cast<uint32_t>(payload.program.size()),
+                     weights.data()->bytes, static_cast<uint32_t>(payload.weights.size()), kernel);
+  if (status == neutron::Status::kOk) return ok();
+  const bool located = kernel != neutron::kAbsent && kernel < neutron::kKernelsMax;
+  return bad_input("{}: {}{}", where, located ? fmt::format("kernel {}: ", kernel) : "",
+                   neutron::status_text(status));
+}
+
+Status check_payload(const Bytes& bytes, const std::string& where) {
+  const auto payload = formats::neutron::read_payload(bytes);
+  if (!payload.ok()) return bad_input("{}: {}", where, payload.error().message);
+  if (load_le<uint32_t>(payload->program, 0) == neutron::kMagic) {
+    return check_list(*payload, where);
+  }
+  return unsupported(
+      "{}: microcode of NXP's converter, which the NPU alone executes; without the option that"
+      " calls the converter Thimble writes {}, which runs here too",
+      where, neutron::kDelegateId);
+}
+
+Status check_payloads(const pte::Program& program, std::string_view label) {
+  for (const pte::ExecutionPlan& plan : program.plans) {
+    for (size_t i = 0; i < plan.delegates.size(); ++i) {
+      const pte::BackendDelegate& row = plan.delegates[i];
+      if (row.id != neutron::kDelegateId && row.id != neutron::kVendorDelegateId) continue;
+      const Bytes& bytes = program.delegate_blobs[row.blob].bytes;
+      THIMBLE_CHECK(check_payload(bytes, fmt::format("{}: delegate {}, {}", label, i, row.id)));
+    }
+  }
+  return ok();
+}
+
+class NeutronDevice : public Device {
+ public:
+  explicit NeutronDevice(bool vendor) : vendor_(vendor) {
+    npu_.error = &error_;
+    (void)neutronInit();  // it cannot fail
+  }
+  [[nodiscard]] runtime::Delegate row() const override {
+    return vendor_ ? runtime::neutron::vendor_backend(&npu_) : runtime::neutron::backend(&npu_);
+  }
+
+ private:
+  bool vendor_;
+  int32_t error_ = 0;
+  thimble_neutron npu_ = {};
+};
+
+template <bool kVendor>
+Result<std::unique_ptr<Device>> open_device(const pte::Program& /*program*/,
+                                            std::string_view /*label*/) {
+  return std::unique_ptr<Device>(std::make_unique<NeutronDevice>(kVendor));
+}
+
+}  // namespace
+
+std::vector<DeviceKind> neutron_devices() {
+  constexpr std::string_view kImage = "runner-neutron";
+  constexpr std::string_view kChip = "thimble_neutron_npu";
+  return {
+      {neutron::kDelegateId, check_payloads, open_device<false>, kImage, "neutron", "neutron",
+       kChip, true},
+      {neutron::kVendorDelegateId, check_payloads, open_device<true>, kImage, "neutron", "neutron",
+       kChip, true},
+  };
+}
+
+}  // namespace thimble::hostrun
