@@ -1,0 +1,525 @@
+// Every kernel of a Neutron list against formulas of the test's own, on random shapes, strides,
+// memories and numbers. A failure names its seed: `--gtest_filter` and the loop's count repeat it.
+
+#include <cmath>
+
+#include "neutron_world.h"
+
+namespace thimble::neutron_test {
+namespace {
+
+constexpr uint32_t kWorlds = 300;
+
+/// A random image, and a window that fits it with the output that it makes.
+struct Image {
+  Dims in, out;
+  Window window;
+};
+
+enum class Shape { kWindow, kPool, kPoint, kSpread };
+
+Image image(World& world, Shape shape) {
+  Image image;
+  // Seldom more channels than the model computes at once.
+  const uint32_t most = world.chance(6) ? 70 : 9;
+  image.in = {world.pick(1, 2), world.pick(1, 7), world.pick(1, 7), world.pick(1, most)};
+  image.out = {image.in[0], 0, 0, world.pick(1, world.chance(6) ? 20 : 9)};
+  for (uint32_t side = 0; side < 2; ++side) {
+    Window& w = image.window;
+    const uint32_t size = image.in[1 + side];
+    w.stride[side] = world.pick(1, 3);
+    if (shape != Shape::kPoint) {
+      w.kernel[side] = world.pick(1, 4);
+      if (world.chance(3)) w.dilation[side] = world.pick(1, 3);
+    }
+    const uint32_t span = (w.kernel[side] - 1) * w.dilation[side] + 1;
+    if (shape == Shape::kPoint) {
+      image.out[1 + side] = (size - 1) / w.stride[side] + 1;
+      continue;
+    }
+    if (shape == Shape::kSpread) {
+      w.pad[side] = world.pick(0, span - 1);
+      const uint32_t all = (size - 1) * w.stride[side] + span;
+      image.out[1 + side] = world.pick(1, all > w.pad[side] ? all - w.pad[side] : 1);
+      if (all <= w.pad[side]) w.pad[side] = 0;
+      continue;
+    }
+    // The first window, and the last, meet the image at least with one tap of a pool.
+    w.pad[side] = shape == Shape::kPool ? world.pick(0, w.kernel[side] - 1) : world.pick(0, span);
+    if (shape == Shape::kPool) w.dilation[side] = 1;
+    const uint32_t last = shape == Shape::kPool ? size - 1 + w.pad[side] : size + w.pad[side];
+    image.out[1 + side] = world.pick(0, last / w.stride[side]) + 1;
+  }
+  return image;
+}
+
+TEST(NeutronModel, Convolution) {
+  for_worlds("convolution", kWorlds, [](World& world) {
+    const bool point = world.chance(4);
+    const Image shape = image(world, point ? Shape::kPoint : Shape::kWindow);
+    const Dense x = world.tensor(shape.in);
+    const uint32_t depth = shape.window.kernel[0] * shape.window.kernel[1] * shape.in[3];
+    const Weighted w = world.weighted(size_t{depth} * shape.out[3], shape.out[3], depth);
+    const Ending ending = world.ending();
+    const View from = world.place(x);
+    KernelRecord& record =
+        world.list.kernel(point ? Kernel::kConv2DPointwise : Kernel::kConv2DStandard, {from},
+                          world.result(shape.out));
+    world.use(record, shape.window);
+    world.use(record, w);
+    world.use(record, ending);
+    world.expect(reference_convolution(x, w, shape.window, shape.out, ending), "convolution");
+  });
+}
+
+TEST(NeutronModel, Depthwise) {
+  for_worlds("depthwise", kWorlds, [](World& world) {
+    Image shape = image(world, Shape::kWindow);
+    shape.out[3] = shape.in[3];
+    const Dense x = world.tensor(shape.in);
+    const uint32_t taps = shape.window.kernel[0] * shape.window.kernel[1];
+    const Weighted w = world.weighted(size_t{taps} * shape.out[3], shape.out[3], taps);
+    const Ending ending = world.ending();
+    const View from = world.place(x);
+    KernelRecord& record =
+        world.list.kernel(Kernel::kConv2DDepthwise, {from}, world.result(shape.out));
+    world.use(record, shape.window);
+    world.use(record, w);
+    world.use(record, ending);
+    world.expect(reference_depthwise(x, w, shape.window, shape.out, ending), "depthwise");
+  });
+}
+
+TEST(NeutronModel, TransposedConvolution) {
+  for_worlds("transposed", kWorlds, [](World& world) {
+    const Image shape = image(world, Shape::kSpread);
+    const Dense x = world.tensor(shape.in);
+    const uint32_t depth = shape.window.kernel[0] * shape.window.kernel[1] * shape.in[3];
+    const Weighted w = world.weighted(size_t{depth} * shape.out[3], shape.out[3], depth);
+    const Ending ending = world.ending();
+    const View from = world.place(x);
+    KernelRecord& record =
+        world.list.kernel(Kernel::kTransposeConv2D, {from}, world.result(shape.out));
+    world.use(record, shape.window);
+    world.use(record, w);
+    world.use(record, ending);
+    world.expect(reference_transposed(x, w, shape.window, shape.out, ending), "transposed");
+  });
+}
+
+TEST(NeutronModel, FullyConnected) {
+  for_worlds("fully connected", kWorlds, [](World& world) {
+    const Dense x = world.tensor({world.pick(1, 4), world.pick(1, 40)});
+    const uint32_t channels = world.pick(1, 13);
+    const Weighted w = world.weighted(size_t{x.dims[1]} * channels, channels, x.dims[1]);
+    const Ending ending = world.ending();
+    const View from = world.place(x);
+    KernelRecord& record =
+        world.list.kernel(Kernel::kFullyConnected, {from}, world.result({x.dims[0], channels}));
+    world.use(record, w);
+    world.use(record, ending);
+    world.expect(reference_fully_connected(x, w, channels, ending), "fully connected");
+  });
+}
+
+/// A tensor and a view of it in which some dimensions repeat one element.
+struct Operand {
+  Dense tensor;
+  View view;
+};
+
+Operand operand(World& world, const Dims& dims, bool may_repeat) {
+  Dims own = dims;
+  for (uint32_t& dim : own) dim = may_repeat && world.chance(4) ? 1 : dim;
+  const Dense small = world.tensor(own);
+  Operand result = {{dims, {}}, world.place(small)};
+  for (size_t k = 0; k < dims.size(); ++k) {
+    if (own[k] == dims[k]) continue;
+    result.view.dims[k] = dims[k];
+    result.view.strides[k] = 0;
+  }
+  for_each_index(dims, [&](const Dims& index) {
+    Dims at = index;
+    for (size_t k = 0; k < dims.size(); ++k) at[k] = own[k] == 1 ? 0 : at[k];
+    result.tensor.values.push_back(small.at(at));
+  });
+  return result;
+}
+
+TEST(NeutronModel, BatchMatMul) {
+  for_worlds("matmul", kWorlds, [](World& world) {
+    const Dims n = world.dims(4, 7);
+    const Operand a = operand(world, {n[0], n[1], n[2]}, true);
+    const Operand b = operand(world, {n[0], n[2], n[3]}, true);
+    const Factor factor = world.factor(6000 * std::sqrt(n[2]));
+    const Ending ending = world.ending();
+    KernelRecord& record =
+        world.list.kernel(Kernel::kBatchMatMul, {a.view, b.view}, world.result({n[0], n[1], n[3]}));
+    record.a_zero_point = world.zero_point();
+    record.b_zero_point = world.zero_point();
+    World::use(record, 2, factor);
+    world.use(record, ending);
+    world.expect(reference_matmul(a.tensor, b.tensor, record.a_zero_point, record.b_zero_point,
+                                  factor, ending),
+                 "matmul");
+  });
+}
+
+/// The formula of a kernel of two operands.
+int8_t of_two(const KernelRecord& r, const Ending& ending, int64_t a, int64_t b) {
+  const auto scale = [&](int64_t value, uint32_t which) {
+    return requantized(value, {r.multiplier[which], r.shift[which]}, ending.single);
+  };
+  const auto wrap = [](int64_t value) {
+    return int64_t{static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(value)))};
+  };
+  const int64_t x = a - r.a_zero_point;
+  const int64_t w = b - r.b_zero_point;
+  constexpr int64_t kSpare = 1 << 20;
+  switch (r.kernel) {
+    case Kernel::kAdd:
+      return ending.of(scale(wrap(scale(x * kSpare, 0) + scale(w * kSpare, 1)), 2));
+    case Kernel::kSub:
+      return ending.of(scale(wrap(scale(x * kSpare, 0) + scale(-w * kSpare, 1)), 2));
+    case Kernel::kMul:
+      return ending.of(scale(x * w, 2));
+    case Kernel::kPRelu:
+      return ending.of(x >= 0 ? scale(x, 2) : scale(x * w, 1));
+    case Kernel::kMaximum:
+      return ending.code(std::max(a, b));
+    default:
+      return ending.code(std::min(a, b));
+  }
+}
+
+constexpr Kernel kBinaries[] = {Kernel::kAdd,     Kernel::kSub,     Kernel::kMul,
+                                Kernel::kMaximum, Kernel::kMinimum, Kernel::kPRelu};
+
+TEST(NeutronModel, TwoOperands) {
+  for_worlds("two operands", 6 * kWorlds, [](World& world) {
+    const Kernel kernel = kBinaries[world.pick(0, 5)];
+    const Dims dims = world.dims(world.pick(1, neutron::kRankMax), 5);
+    const Operand a = operand(world, dims, world.chance(2));
+    const Operand b = operand(world, dims, world.chance(2));
+    const Ending ending = world.ending();
+    KernelRecord& record = world.list.kernel(kernel, {a.view, b.view}, world.result(dims));
+    const int32_t most = kernel == Kernel::kMul ? 32767 : 1919;
+    record.a_zero_point = world.chance(9) ? world.pick_signed(-most, most) : world.zero_point();
+    record.b_zero_point = world.chance(9) ? world.pick_signed(-most, most) : world.zero_point();
+    const bool sum = kernel <= Kernel::kSub;
+    World::use(record, 0, world.factor(256));
+    World::use(record, 1, world.factor(sum ? 256 : 12000));
+    World::use(record, 2, world.factor(sum ? 128 << 20 : kernel == Kernel::kMul ? 12000 : 128));
+    world.use(record, ending);
+    Dense expected = {dims, {}};
+    for (size_t i = 0; i < a.tensor.values.size(); ++i) {
+      expected.values.push_back(of_two(record, ending, a.tensor.values[i], b.tensor.values[i]));
+    }
+    world.expect(expected, neutron::kernel_name(kernel));
+  });
+}
+
+TEST(NeutronModel, OneOperand) {
+  for_worlds("one operand", 2 * kWorlds, [](World& world) {
+    const bool table = world.chance(2);
+    const Dims dims = world.dims(world.pick(1, neutron::kRankMax), 5);
+    const Operand x = operand(world, dims, world.chance(2));
+    Ending ending = world.ending();
+    if (table) ending = {0, -128, 127, world.codes(256), false};
+    KernelRecord& record =
+        world.list.kernel(table ? Kernel::kTable : Kernel::kRescale, {x.view}, world.result(dims));
+    if (!table) {
+      World::use(record, 2, world.factor(128));
+      record.a_zero_point = world.zero_point();
+    }
+    world.use(record, ending);
+    Dense expected = {dims, {}};
+    for (const int8_t code : x.tensor.values) {
+      const int64_t value = code - record.a_zero_point;
+      expected.values.push_back(
+          table ? ending.code(code)
+                : ending.of(
+                      requantized(value, {record.multiplier[2], record.shift[2]}, ending.single)));
+    }
+    world.expect(expected, neutron::kernel_name(record.kernel));
+  });
+}
+
+/// Elementwise kernels and softmax may write where they read.
+TEST(NeutronModel, InPlace) {
+  for_worlds("in place", 2 * kWorlds, [](World& world) {
+    const Dims dims = world.dims(world.pick(1, 4), 5);
+    const Dense x = world.tensor(dims);
+    const Dense other = world.tensor(dims);
+    const Kernel kernel = world.chance(7) ? Kernel::kSoftmax : kBinaries[world.pick(0, 5)];
+    const bool second = world.chance(2) && kernel != Kernel::kSoftmax;
+    const View from = world.place(other);
+    const View start = world.place(x);
+    const View place = world.result(dims);
+    world.list.kernel(Kernel::kCopy, {start}, place);
+    const Ending ending = kernel == Kernel::kSoftmax ? Ending{} : world.ending();
+    std::vector<View> operands = {second ? from : place, second ? place : from};
+    if (kernel == Kernel::kSoftmax) operands = {place};
+    KernelRecord& record = world.list.kernel(kernel, operands, place);
+    World::use(record, 0, world.factor(256));
+    World::use(record, 1, world.factor(256));
+    World::use(record, 2, world.factor(12000));
+    Dense expected = {dims, {}};
+    if (kernel == Kernel::kSoftmax) {
+      World::use(record, 2, {1431655765, 22});
+      record.fill = -496;
+      expected = reference_softmax(x, {1431655765, 22}, -496);
+    } else {
+      world.use(record, ending);
+      for (size_t i = 0; i < x.values.size(); ++i) {
+        const Dense& a = second ? other : x;
+        const Dense& b = second ? x : other;
+        expected.values.push_back(of_two(record, ending, a.values[i], b.values[i]));
+      }
+    }
+    world.expect(expected, neutron::kernel_name(kernel));
+  });
+}
+
+TEST(NeutronModel, Pools) {
+  for_worlds("pool", 2 * kWorlds, [](World& world) {
+    Image shape = image(world, Shape::kPool);
+    shape.out[3] = shape.in[3];
+    const bool mean = world.chance(2);
+    const Dense x = world.tensor(shape.in);
+    Ending ending = world.ending();
+    ending.zero_point = 0;
+    const View from = world.place(x);
+    KernelRecord& record = world.list.kernel(mean ? Kernel::kAvgPool : Kernel::kMaxPool, {from},
+                                             world.result(shape.out));
+    world.use(record, shape.window);
+    world.use(record, ending);
+    world.expect(reference_pool(x, shape.window, shape.out, mean, ending), "pool");
+  });
+}
+
+TEST(NeutronModel, Reductions) {
+  constexpr Kernel kKernels[] = {Kernel::kGlobalAvgPool, Kernel::kReduceMean, Kernel::kReduceMax,
+                                 Kernel::kReduceMin};
+  for_worlds("reduction", 3 * kWorlds, [&](World& world) {
+    const Kernel kernel = kKernels[world.pick(0, 3)];
+    const bool global = kernel == Kernel::kGlobalAvgPool;
+    const uint32_t rank = global ? 4 : world.pick(1, neutron::kRankMax);
+    const Dims dims = world.dims(rank, 5);
+    const uint32_t count = global ? 2 : world.pick(1, rank);
+    const Operand x = operand(world, dims, world.chance(4));
+    const Ending ending = world.ending();
+    Dims kept(dims.begin(), dims.end() - count);
+    if (kept.empty()) kept = {1};
+    KernelRecord& record = world.list.kernel(kernel, {x.view}, world.result(kept));
+    record.reduced = static_cast<uint8_t>(count);
+    record.a_zero_point = world.zero_point();
+    const Factor factor = world.factor(128.0 * std::pow(3.0, count));
+    World::use(record, 2, factor);
+    world.use(record, ending);
+    const int how = kernel == Kernel::kReduceMax ? 1 : kernel == Kernel::kReduceMin ? -1 : 0;
+    world.expect(reference_reduction(x.tensor, count, how, record.a_zero_point, factor, ending),
+                 neutron::kernel_name(kernel));
+  });
+}
+
+/// Factor and least difference of softmax over codes of this scale, as docs/numerics.md has them.
+struct SoftmaxScale {
+  Factor factor;
+  int32_t least;
+};
+SoftmaxScale softmax_scale(double scale) {
+  int exponent = 0;
+  const double fraction = std::frexp(std::min(scale * (1 << 26), 2147483647.0), &exponent);
+  auto multiplier = static_cast<int64_t>(std::round(fraction * 2147483648.0));
+  if (multiplier == int64_t{1} << 31) {
+    multiplier /= 2;
+    ++exponent;
+  }
+  return {{static_cast<int32_t>(multiplier), exponent},
+          -static_cast<int32_t>(std::floor(31.0 * (1 << 26) / std::ldexp(1.0, exponent)))};
+}
+
+TEST(NeutronModel, Softmax) {
+  for_worlds("softmax", kWorlds, [](World& world) {
+    Dims dims = world.dims(world.pick(1, 4), 4);
+    dims.back() = world.pick(1, world.chance(5) ? 700 : 20);
+    Operand x = operand(world, dims, world.chance(4));
+    const double scale = std::ldexp(world.pick(1, 1000), -static_cast<int>(world.pick(8, 18)));
+    const SoftmaxScale numbers = softmax_scale(scale);
+    KernelRecord& record = world.list.kernel(Kernel::kSoftmax, {x.view}, world.result(dims));
+    World::use(record, 2, numbers.factor);
+    record.fill = numbers.least;
+    const Dense expected = reference_softmax(x.tensor, numbers.factor, numbers.least);
+    world.expect(expected, "softmax");
+    // The formulas mean what they should: probabilities, to one step and a half of theirs.
+    for (size_t row = 0; row < expected.values.size(); row += dims.back()) {
+      double sum = 0;
+      int most = -128;
+      for (size_t i = 0; i < dims.back(); ++i) most = std::max<int>(most, x.tensor.values[row + i]);
+      for (size_t i = 0; i < dims.back(); ++i) {
+        sum += std::exp((x.tensor.values[row + i] - most) * scale);
+      }
+      for (size_t i = 0; i < dims.back(); ++i) {
+        const double real =
+            std::min(256 * std::exp((x.tensor.values[row + i] - most) * scale) / sum, 255.0);
+        if (sum < 500) {
+          ASSERT_NEAR(expected.values[row + i] + 128, real, 1.5);
+        }
+      }
+    }
+  });
+}
+
+/// Equal elements whose sum nearly, exactly and more than reaches its limit of 2^31; and where the
+/// last division is by 2^32 and more.
+TEST(NeutronModel, SoftmaxOfManyEqualElements) {
+  for (const uint32_t count : {511U, 512U, 4095U, 4096U, 4097U, 8300U}) {
+    World world(count);
+    Dense x = {{1, count}, std::vector<int8_t>(count, 17)};
+    x.values.back() = -5;
+    const SoftmaxScale numbers = softmax_scale(0.01);
+    const View from = world.place(x);
+    KernelRecord& record = world.list.kernel(Kernel::kSoftmax, {from}, world.result(x.dims));
+    World::use(record, 2, numbers.factor);
+    record.fill = numbers.least;
+    world.expect(reference_softmax(x, numbers.factor, numbers.least), "softmax");
+  }
+}
+
+TEST(NeutronModel, Copies) {
+  constexpr Kernel kKernels[] = {Kernel::kTranspose, Kernel::kSlice, Kernel::kConcat,
+                                 Kernel::kCopy};
+  for_worlds("copy", kWorlds, [&](World& world) {
+    const Dims dims = world.dims(world.pick(1, neutron::kRankMax), 5);
+    const Operand x = operand(world, dims, world.chance(4));
+    world.list.kernel(kKernels[world.pick(0, 3)], {x.view}, world.result(dims));
+    world.expect(x.tensor, "copy");
+  });
+}
+
+/// Pieces side by side along one dimension, some of them read back in reverse.
+TEST(NeutronModel, ConcatenationOfPieces) {
+  for_worlds("concat", kWorlds, [](World& world) {
+    const uint32_t rank = world.pick(1, 4);
+    const uint32_t along = world.pick(0, rank - 1);
+    Dims dims = world.dims(rank, 4);
+    std::vector<Dense> pieces;
+    dims[along] = 0;
+    for (uint32_t i = 0, count = world.pick(1, 4); i < count; ++i) {
+      Dims own = dims;
+      own[along] = world.pick(1, 4);
+      pieces.push_back(world.tensor(own));
+    }
+    for (const Dense& piece : pieces) dims[along] += piece.dims[along];
+    std::vector<View> from;
+    for (const Dense& piece : pieces) from.push_back(world.place(piece));
+    const View whole = world.result(dims);
+    Dense expected = {dims, std::vector<int8_t>(elements(dims))};
+    uint32_t start = 0;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      View part = whole;
+      part.dims[along] = pieces[i].dims[along];
+      part.offset =
+          static_cast<uint32_t>(int64_t{part.offset} + int64_t{part.strides[along]} * start);
+      world.list.kernel(Kernel::kConcat, {from[i]}, part);
+      for_each_index(pieces[i].dims, [&](const Dims& index) {
+        Dims at = index;
+        at[along] += start;
+        expected.at(at) = pieces[i].at(index);
+      });
+      start += pieces[i].dims[along];
+    }
+    // The whole again, so that the last kernel has it.
+    const View copy = world.result(dims);
+    world.list.kernel(Kernel::kCopy, {whole}, copy);
+    world.expect(expected, "concat");
+  });
+}
+
+TEST(NeutronModel, Pad) {
+  for_worlds("pad", kWorlds, [](World& world) {
+    const uint32_t rank = world.pick(1, neutron::kRankMax);
+    const Dense x = world.tensor(world.dims(rank, 4));
+    Dims dims = x.dims, before(rank);
+    for (uint32_t k = 0; k < rank; ++k) {
+      before[k] = world.pick(0, 2);
+      dims[k] += before[k] + world.pick(0, 2);
+    }
+    const View from = world.place(x);
+    const View outside = world.result(dims);
+    View inner = outside;
+    int64_t offset = outside.offset;
+    for (uint32_t k = 0; k < rank; ++k) {
+      inner.dims[k] = x.dims[k];
+      offset += int64_t{before[k]} * outside.strides[k];
+    }
+    inner.offset = static_cast<uint32_t>(offset);
+    KernelRecord& record = world.list.kernel(Kernel::kPad, {from}, inner);
+    record.fill = world.pick_signed(-128, 127);
+    record.outside = outside;
+    const auto code = static_cast<int8_t>(record.fill);
+    world.list.kernel(Kernel::kCopy, {outside}, world.result(dims));
+    Dense expected = {dims, std::vector<int8_t>(elements(dims), code)};
+    for_each_index(x.dims, [&](const Dims& index) {
+      Dims at = index;
+      for (uint32_t k = 0; k < rank; ++k) at[k] += before[k];
+      expected.at(at) = x.at(index);
+    });
+    world.expect(expected, "pad");
+  });
+}
+
+TEST(NeutronModel, MirrorPad) {
+  for_worlds("mirror pad", kWorlds, [](World& world) {
+    const uint32_t rank = world.pick(1, neutron::kRankMax);
+    const Dense x = world.tensor(world.dims(rank, 4));
+    Dims dims = x.dims;
+    std::vector<int32_t> before(rank);
+    for (uint32_t k = 0; k < rank; ++k) {
+      before[k] = world.pick_signed(0, static_cast<int32_t>(x.dims[k]) - 1);
+      dims[k] += static_cast<uint32_t>(before[k]) + world.pick(0, x.dims[k] - 1);
+    }
+    const View from = world.place(x);
+    const uint32_t table = world.list.ints(before);
+    world.list.kernel(Kernel::kMirrorPad, {from}, world.result(dims)).data = table;
+    Dense expected = {dims, {}};
+    for_each_index(dims, [&](const Dims& index) {
+      Dims at = index;
+      for (uint32_t k = 0; k < rank; ++k) {
+        const int32_t last = static_cast<int32_t>(x.dims[k]) - 1;
+        const int32_t inner = std::abs(static_cast<int32_t>(index[k]) - before[k]);
+        at[k] = static_cast<uint32_t>(last - std::abs(last - inner));
+      }
+      expected.values.push_back(x.at(at));
+    });
+    world.expect(expected, "mirror pad");
+  });
+}
+
+TEST(NeutronModel, Resize) {
+  for_worlds("resize", kWorlds, [](World& world) {
+    const bool bilinear = world.chance(2);
+    const Dense x =
+        world.tensor({world.pick(1, 2), world.pick(1, 5), world.pick(1, 5), world.pick(1, 6)});
+    const Dims out = {x.dims[0], world.pick(1, 9), world.pick(1, 9), x.dims[3]};
+    std::vector<int32_t> tables;
+    for (uint32_t side = 1; side <= 2; ++side) {
+      const auto last = static_cast<int32_t>(x.dims[side] - 1);
+      for (uint32_t i = 0; i < out[side]; ++i) tables.push_back(world.pick_signed(0, last));
+      for (uint32_t i = 0; bilinear && i < out[side]; ++i) {
+        tables.push_back(world.chance(4) ? 2048 : world.pick_signed(0, 2048));
+      }
+    }
+    const View from = world.place(x);
+    const uint32_t data = world.list.ints(tables);
+    world.list
+        .kernel(bilinear ? Kernel::kResizeBilinear : Kernel::kResizeNearest, {from},
+                world.result(out))
+        .data = data;
+    world.expect(reference_resize(x, out, tables, bilinear), bilinear ? "bilinear" : "nearest");
+  });
+}
+
+}  // namespace
+}  // namespace thimble::neutron_test

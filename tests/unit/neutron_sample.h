@@ -1,0 +1,48 @@
+#pragma once
+// One list with every kernel, dense and small, for tests of the check and of the text.
+
+#include "neutron_list.h"
+
+namespace thimble::neutron_test {
+
+/// The kernels of `sample_list`, in order, by what they are there for.
+namespace sample {
+enum : uint32_t {
+  kConvolution,  // [1,4,4,3] to [1,4,4,8], per channel, prefetched
+  kPointwise,
+  kDepthwise,
+  kTransposed,
+  kFullyConnected,
+  kMatMul,
+  kAdd,
+  kSub,
+  kMul,
+  kMaximum,
+  kMinimum,
+  kPRelu,
+  kTable,
+  kRescale,
+  kMaxPool,
+  kAvgPool,
+  kGlobalAvgPool,
+  kReduceMean,
+  kReduceMax,
+  kReduceMin,
+  kSoftmax,
+  kTranspose,
+  kSlice,
+  kConcat,
+  kCopy,
+  kPad,
+  kMirrorPad,
+  kNearest,
+  kBilinear,
+  kKernels
+};
+}  // namespace sample
+
+List sample_list();
+/// Something to run it with.
+std::vector<Bytes> sample_inputs(const List& list);
+
+}  // namespace thimble::neutron_test
