@@ -74,7 +74,7 @@ class AxonNet {
   ir::ValueId must(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs,
                    const ir::Quant& quant);
 
- private:
+ protected:
   ir::Quant result(double scale);
   void bounds(ir::Attrs* attrs, const ir::Quant& quant) const;
   ir::ValueId weighted(ir::OpKind kind, ir::ValueId x, const ir::Shape& weights, ir::Attrs attrs,

@@ -52,3 +52,11 @@ thimble_test(axon_ops_test
     ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
   DEPS thimble_target thimble_eval thimble_axon_model
   LABELS conformance)
+thimble_test(neutron_ops_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_ops_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_cases.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_random_network.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/axon_cases.cpp
+  DEPS test_integer_graphs thimble_partition thimble_target thimble_eval thimble_axon_model thimble_neutron_model
+  LABELS conformance)

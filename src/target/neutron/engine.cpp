@@ -172,9 +172,10 @@ Status prove(const Written& written) {
                      container::status_text(status), static_cast<int32_t>(kernel));
 }
 
+/// Of a region that adapt() has made.
 Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
                                 const EngineOptions& /*options*/) {
-  THIMBLE_TRY(Network network, network_of(region, use));
+  THIMBLE_TRY(Network network, lower(region, costs_of(use)));
   Places places = place(&network);
   THIMBLE_TRY(const Written written, write(network, setting(use, "prefetch") != 0));
   THIMBLE_CHECK(prove(written));

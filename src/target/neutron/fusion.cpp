@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "numerics/fixed_point.h"
+#include "target/neutron/positions.h"
 
 namespace thimble::target::neutron {
 namespace {
@@ -34,10 +35,7 @@ bool computes(const Op& op) {
 class Finder {
  public:
   explicit Finder(const ir::Graph& graph)
-      : graph_(graph),
-        producers_(graph.producers()),
-        consumers_(graph.consumers()),
-        result_(graph.ops().size()) {}
+      : graph_(graph), consumers_(graph.consumers()), result_(graph.ops().size()) {}
 
   std::vector<Fusion> run() {
     for (size_t i = 0; i < result_.size(); ++i) {
@@ -50,6 +48,7 @@ class Finder {
     }
     for (size_t i = 0; i < result_.size(); ++i) {
       if (graph_.ops()[i].kind == OpKind::pad) fold(i);
+      if (graph_.ops()[i].kind == OpKind::gather) join(i);
     }
     return std::move(result_);
   }
@@ -110,8 +109,24 @@ class Finder {
     result_[index].absorbed = true;
   }
 
+  /// With the gather of the same kind along another dimension that is its only reader.
+  void join(size_t index) {
+    const Op& first = graph_.ops()[index];
+    const int reader = only_reader(first.output);
+    if (reader < 0 || result_[index].front >= 0) return;
+    const Op& second = graph_.ops()[static_cast<size_t>(reader)];
+    if (second.kind != OpKind::gather || second.inputs[0] != first.output) return;
+    const auto a = positions_of(graph_, first), b = positions_of(graph_, second);
+    const bool known = a && b && a->kind == b->kind;
+    const bool alike =
+        known && (a->kind == Positions::Kind::kReflection || a->kind == Positions::Kind::kNearest);
+    if (!alike || first.integer("dim") == second.integer("dim")) return;
+    result_[static_cast<size_t>(reader)].front = static_cast<int>(index);
+    result_[static_cast<size_t>(reader)].input = first.inputs[0];
+    result_[index].absorbed = true;
+  }
+
   const ir::Graph& graph_;
-  std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;
   std::vector<Fusion> result_;
 };

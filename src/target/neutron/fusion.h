@@ -3,7 +3,8 @@
 //
 // A table (`lut`, `rescale` of int8) that is the only reader of a result is applied to that result
 // before it is written; a table behind a table becomes one. A padding with the zero point that only
-// convolutions read is their own padding. All of it keeps every bit.
+// convolutions read is their own padding. Borders mirrored, or an image resized to the nearest,
+// along two dimensions are one kernel. All of it keeps every bit.
 
 #include <array>
 #include <optional>
@@ -20,7 +21,8 @@ struct Fusion {
   std::optional<Table> table;         // behind the result
   ir::ValueId result = ir::kNoValue;  // what the kernel makes then
   std::vector<int64_t> padding;       // in front: top, left, bottom, right
-  ir::ValueId input = ir::kNoValue;   // in front of the padding
+  ir::ValueId input = ir::kNoValue;   // in front of the padding, or of `front`
+  int front = -1;                     // an operator whose work this kernel does first
   int table_op = -1;                  // if one operator alone is the table
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "target/neutron/lowering.h"
+#include "target/neutron/positions.h"
 
 namespace thimble::target::neutron {
 
@@ -14,39 +15,6 @@ namespace {
 
 size_t at(ValueId id) {
   return static_cast<size_t>(id);
-}
-
-/// Positions of a constant index along a dimension; nothing if it comes from outside.
-std::optional<std::vector<int32_t>> positions(const ir::Graph& graph, const Op& op) {
-  const auto& constant = graph.value(op.inputs[1]).constant;
-  if (constant == nullptr || constant->shape.size() != 1) return std::nullopt;
-  const int64_t size = graph.type(op.inputs[0]).shape[static_cast<size_t>(op.integer("dim"))];
-  std::vector<int32_t> result;
-  const auto add = [&](int64_t index) {
-    const int64_t from_start = index < 0 ? index + size : index;
-    result.push_back(static_cast<int32_t>(std::clamp<int64_t>(from_start, 0, size - 1)));
-  };
-  if (constant->dtype == ir::DType::kI32) {
-    for (const int32_t index : constant->data<int32_t>()) add(index);
-  } else {
-    for (const int64_t index : constant->data<int64_t>()) add(index);
-  }
-  return result;
-}
-
-/// How many elements stand mirrored in front, if the positions are those of a reflecting padding.
-std::optional<int64_t> mirrored_before(const std::vector<int32_t>& index, int64_t size) {
-  const auto zero = std::ranges::find(index, 0);
-  if (zero == index.end()) return std::nullopt;
-  const int64_t before = zero - index.begin();
-  const auto count = static_cast<int64_t>(index.size());
-  if (before >= size || count - before - size >= size || count < before + size) return std::nullopt;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t from = i - before;
-    const int64_t wanted = from < 0 ? -from : from >= size ? 2 * (size - 1) - from : from;
-    if (index[static_cast<size_t>(i)] != wanted) return std::nullopt;
-  }
-  return before;
 }
 
 }  // namespace
@@ -133,45 +101,55 @@ Status Lowering::pad(const Op& op) {
   return made(op.output, y);
 }
 
-/// A constant index that mirrors or repeats: paddings by reflection, resizing to the nearest.
+/// A constant index that mirrors or repeats, along one dimension or, with the one in front, two.
 Status Lowering::gather(const Op& op) {
-  const auto index = positions(graph_, op);
-  if (!index) return unsupported("its index is computed at run time");
-  const auto dim = static_cast<size_t>(op.integer("dim"));
-  if (const auto before = mirrored_before(*index, shape(op.inputs[0])[dim])) {
-    return mirror(op, *before);
+  const auto positions = positions_of(graph_, op);
+  if (!positions) return unsupported("its index is computed at run time");
+  switch (positions->kind) {
+    case Positions::Kind::kReflection:
+      return mirror(op);
+    case Positions::Kind::kNearest:
+      return resize_nearest(op);
+    default:
+      return unsupported(
+          "no kernel picks elements in any order: a mirrored border, or rows and columns of an "
+          "image that repeat, are the nearest");
   }
-  const bool along_image = shape(op.output).size() == 4 && (dim == 2 || dim == 3);
-  if (along_image && std::ranges::is_sorted(*index)) return resize_nearest(op, *index);
-  return unsupported(
-      "no kernel picks elements in any order: a mirrored border, or rows and columns of an image "
-      "that repeat, are the nearest");
 }
 
-Status Lowering::mirror(const Op& op, int64_t before) {
-  THIMBLE_TRY(const Strided x, simple(op.inputs[0]));
+std::vector<const Op*> Lowering::gathers(const Op& op) const {
+  std::vector<const Op*> all = {&op};
+  if (fusion().front >= 0) all.push_back(&graph_.ops()[static_cast<size_t>(fusion().front)]);
+  return all;
+}
+
+Status Lowering::mirror(const Op& op) {
+  THIMBLE_TRY(const Strided x, simple(fusion().input));
   const size_t rank = x.dims.size();
   if (rank > container::kRankMax) return unsupported("it has {} dimensions", rank);
-  const Strided y = target(op.output, {x}, false, [](const Strided& to) { return is_simple(to); });
+  const Strided y = target(op.output, {x}, false, is_simple);
   KernelOp kernel;
   kernel.kernel = Kernel::kMirrorPad;
   kernel.data.assign(rank, 0);
-  kernel.data[static_cast<size_t>(op.integer("dim"))] = static_cast<int32_t>(before);
+  for (const Op* each : gathers(op)) {
+    kernel.data[static_cast<size_t>(each->integer("dim"))] =
+        static_cast<int32_t>(positions_of(graph_, *each)->before);
+  }
   kernel.operands = {view_of(x, all_dims(x))};
   kernel.output = view_of(y, all_dims(y));
   THIMBLE_CHECK(append(std::move(kernel)));
   return made(op.output, y);
 }
 
-Status Lowering::resize_nearest(const Op& op, const std::vector<int32_t>& index) {
-  THIMBLE_TRY(const Strided x, image(op.inputs[0]));
+Status Lowering::resize_nearest(const Op& op) {
+  THIMBLE_TRY(const Strided x, image(fusion().input));
   const Strided y = target(op.output, {x}, false, has_channels_together);
   KernelOp kernel;
   kernel.kernel = Kernel::kResizeNearest;
-  const ir::Shape& size = shape(op.output);
-  for (const int64_t side : {2, 3}) {
-    for (int32_t i = 0; i < size[static_cast<size_t>(side)]; ++i) {
-      kernel.data.push_back(side == op.integer("dim") ? index[static_cast<size_t>(i)] : i);
+  for (const size_t side : {size_t{2}, size_t{3}}) {
+    const int64_t times = shape(op.output)[side] / shape(fusion().input)[side];
+    for (int64_t i = 0; i < shape(op.output)[side]; ++i) {
+      kernel.data.push_back(static_cast<int32_t>(i / times));
     }
   }
   kernel.operands = {image_view(x)};

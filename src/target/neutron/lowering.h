@@ -91,8 +91,9 @@ class Lowering {
   Status pad(const ir::Op& op);
   Status gather(const ir::Op& op);
   Status resize_bilinear(const ir::Op& op);
-  Status resize_nearest(const ir::Op& op, const std::vector<int32_t>& index);
-  Status mirror(const ir::Op& op, int64_t before);
+  Status resize_nearest(const ir::Op& op);
+  Status mirror(const ir::Op& op);
+  std::vector<const ir::Op*> gathers(const ir::Op& op) const;
   std::optional<Strided> rename_view(const ir::Op& op, const Strided& from) const;
 
   const ir::Graph& graph_;
