@@ -146,6 +146,9 @@ std::vector<DelegateRow> rows_of(const Network& network) {
     row.cycles = row.cycles.value_or(0) + kernel.cycles;
     const std::string what = kernel_text(kernel);
     if (!row.what.ends_with(what)) row.what += (row.what.empty() ? "" : "+") + what;
+    for (const int other : kernel.others) {
+      rows[other] = {other, fmt::format("in {}", container::kernel_name(kernel.kernel)), 0, ""};
+    }
   }
   std::vector<DelegateRow> result;
   for (auto& [op, row] : rows) result.push_back(std::move(row));

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "ir/work.h"
+#include "target/neutron/strided.h"
 
 namespace thimble::target::neutron {
 namespace {
@@ -94,6 +95,7 @@ class Inference {
 
   bool spread(const Op& op) {
     if (op.kind == OpKind::permute) return through_permute(op);
+    if (op.kind == OpKind::reshape) return through_reshape(op);
     if (!takes_any(op)) return false;
     const DimOrder* known = nullptr;
     const auto look = [&](ValueId id) {
@@ -119,6 +121,34 @@ class Inference {
     DimOrder order;
     for (const uint8_t dim : *to) order.push_back(static_cast<uint8_t>(dims[dim]));
     return set(op.inputs[0], order);
+  }
+
+  bool through_reshape(const Op& op) {
+    const auto spread_to = [&](ValueId from, ValueId to) {
+      const auto& order = at(forced_, from);
+      if (!order || at(forced_, to)) return false;
+      const auto through = seen_as(graph_.type(from).shape, *order, graph_.type(to).shape);
+      return through && set(to, *through);
+    };
+    return spread_to(op.inputs[0], op.output) || spread_to(op.output, op.inputs[0]);
+  }
+
+  /// The order of the same bytes in another shape, if there is one.
+  static std::optional<DimOrder> seen_as(const ir::Shape& shape, const DimOrder& order,
+                                         const ir::Shape& to) {
+    const auto place = reshaped(dense(0, shape, order), to);
+    if (!place) return std::nullopt;
+    std::vector<std::pair<int64_t, uint8_t>> dims;  // stride, dimension
+    for (size_t i = 0; i < to.size(); ++i) {
+      const auto factor = place->one(i);
+      if (!factor) return std::nullopt;
+      // One element lies where it does no harm: as the outermost.
+      dims.emplace_back(factor->size == 1 ? INT64_MAX : factor->stride, static_cast<uint8_t>(i));
+    }
+    std::ranges::stable_sort(dims, [](const auto& a, const auto& b) { return a.first > b.first; });
+    DimOrder result;
+    for (const auto& [stride, dim] : dims) result.push_back(dim);
+    return result;
   }
 
   /// The same bytes, seen through a permute.

@@ -3,10 +3,9 @@
 //
 // Operators that see images, and PReLU with a slope per channel, force channels last on their
 // images. What is forced spreads both ways, to a fixpoint, through operators that take any order
-// (elementwise, concat, slice, pad, reductions that keep their dimensions) and, turned, through
-// permute. A reshape is a boundary: what lies behind it follows from the bytes in front. Values
-// that nothing forces lie as their first full-sized operand does, and rows first where there is
-// none.
+// (elementwise, concat, slice, pad, reductions that keep their dimensions), turned through permute,
+// and through a reshape where the same bytes have an order in both shapes. Values that nothing
+// forces lie as their first full-sized operand does, and rows first where there is none.
 
 #include <vector>
 

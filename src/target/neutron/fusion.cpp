@@ -12,16 +12,19 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-bool computes(const Op& op) {
+/// Kernels that apply a table to what they compute.
+bool takes_table(const Op& op) {
   switch (op.kind) {
     case OpKind::lut:
     case OpKind::maximum:
     case OpKind::minimum:
     case OpKind::qadd:
+    case OpKind::qavg_pool2d:
     case OpKind::qconv2d:
     case OpKind::qconv_transpose2d:
     case OpKind::qlinear:
     case OpKind::qmatmul:
+    case OpKind::qmean:
     case OpKind::qmul:
     case OpKind::qprelu:
     case OpKind::qsub:
@@ -32,6 +35,20 @@ bool computes(const Op& op) {
   }
 }
 
+/// For each dimension of `from`, the one of `to` that it is, if `to` only has more of size 1.
+std::optional<std::vector<size_t>> with_more_ones(const ir::Shape& from, const ir::Shape& to) {
+  std::vector<size_t> places;
+  for (size_t i = 0; i < to.size(); ++i) {
+    if (places.size() < from.size() && from[places.size()] == to[i]) {
+      places.push_back(i);
+    } else if (to[i] != 1) {
+      return std::nullopt;
+    }
+  }
+  if (places.size() != from.size()) return std::nullopt;
+  return places;
+}
+
 class Finder {
  public:
   explicit Finder(const ir::Graph& graph)
@@ -40,11 +57,12 @@ class Finder {
   std::vector<Fusion> run() {
     for (size_t i = 0; i < result_.size(); ++i) {
       const Op& op = graph_.ops()[i];
-      result_[i].result = op.output;
-      if (!op.inputs.empty()) result_[i].input = op.inputs[0];
+      if (op.inputs.empty()) continue;
+      result_[i].input = op.inputs[0];
+      result_[i].input_shape = graph_.type(op.inputs[0]).shape;
     }
     for (size_t i = 0; i < result_.size(); ++i) {
-      if (computes(graph_.ops()[i]) && !result_[i].absorbed) follow(i);
+      if (takes_table(graph_.ops()[i]) && !result_[i].renames) follow(i);
     }
     for (size_t i = 0; i < result_.size(); ++i) {
       if (graph_.ops()[i].kind == OpKind::pad) fold(i);
@@ -54,6 +72,9 @@ class Finder {
   }
 
  private:
+  const Op& op(int index) const { return graph_.ops()[static_cast<size_t>(index)]; }
+  Fusion& at(int index) { return result_[static_cast<size_t>(index)]; }
+
   bool leaves(ValueId id) const {
     const auto results = graph_.results();
     return std::ranges::find(results, id) != results.end();
@@ -65,20 +86,24 @@ class Finder {
     return readers.size() == 1 && !leaves(id) ? readers[0] : -1;
   }
 
+  /// Tables behind the operator, with nothing but new names between.
   void follow(size_t index) {
     Fusion& fusion = result_[index];
     fusion.table = table_of(graph_, graph_.ops()[index]);
-    const bool own = fusion.table.has_value();
-    for (int count = 0;; ++count) {
-      const int reader = only_reader(fusion.result);
+    if (fusion.table) fusion.table_op = static_cast<int>(index);
+    ValueId value = graph_.ops()[index].output;
+    for (;;) {
+      const int reader = only_reader(value);
       if (reader < 0) return;
-      const Op& next = graph_.ops()[static_cast<size_t>(reader)];
+      const Op& next = op(reader);
+      value = next.output;
+      if (only_renames(next)) continue;
       const auto table = table_of(graph_, next);
-      if (!table || next.inputs[0] != fusion.result) return;
+      if (!table) return;
+      fusion.table_op = fusion.table ? -1 : reader;
       fusion.table = fusion.table ? behind(*fusion.table, *table) : *table;
-      fusion.table_op = count == 0 && !own ? reader : -1;
-      fusion.result = next.output;
-      result_[static_cast<size_t>(reader)].absorbed = true;
+      fusion.others.push_back(reader);
+      at(reader).renames = true;
     }
   }
 
@@ -88,24 +113,52 @@ class Finder {
     return both;
   }
 
+  /// Convolutions that read a value, through reshapes that add dimensions of 1; nothing if
+  /// something else reads it too.
+  bool convolutions(ValueId id, std::vector<int>& found, std::vector<int>& between) const {
+    const auto& readers = consumers_[static_cast<size_t>(id)];
+    if (leaves(id) || readers.empty()) return false;
+    return std::ranges::all_of(readers, [&](int reader) {
+      const Op& next = op(reader);
+      if (next.kind == OpKind::qconv2d && next.inputs[0] == id) {
+        found.push_back(reader);
+        return true;
+      }
+      const bool wider = next.kind == OpKind::reshape &&
+                         with_more_ones(graph_.type(id).shape, graph_.type(next.output).shape);
+      if (!wider) return false;
+      between.push_back(reader);
+      return convolutions(next.output, found, between);
+    });
+  }
+
   void fold(size_t index) {
     const Op& pad = graph_.ops()[index];
-    const auto before = pad.integers("before");
-    const auto after = pad.integers("after");
-    const bool image = before.size() == 4 && before[0] + before[1] + after[0] + after[1] == 0;
-    const auto& readers = consumers_[static_cast<size_t>(pad.output)];
-    if (!image || leaves(pad.output) || readers.empty()) return;
-    const auto fits = [&](int reader) {
-      const Op& op = graph_.ops()[static_cast<size_t>(reader)];
-      return op.kind == OpKind::qconv2d && op.inputs[0] == pad.output &&
-             static_cast<double>(op.integer("x_zp")) == pad.number("value");
-    };
-    if (!std::ranges::all_of(readers, fits)) return;
+    std::vector<int> readers, between;
+    if (!convolutions(pad.output, readers, between)) return;
+    const auto before = pad.integers("before"), after = pad.integers("after");
+    std::vector<Fusion> folded;
     for (const int reader : readers) {
-      Fusion& fusion = result_[static_cast<size_t>(reader)];
-      fusion.padding = {before[2], before[3], after[2], after[3]};
+      const ir::Shape& image = graph_.type(op(reader).inputs[0]).shape;
+      const auto places = with_more_ones(graph_.type(pad.output).shape, image);
+      if (!places || static_cast<double>(op(reader).integer("x_zp")) != pad.number("value")) return;
+      Fusion fusion = at(reader);
+      fusion.padding = {0, 0, 0, 0};
       fusion.input = pad.inputs[0];
+      fusion.input_shape = image;
+      for (size_t dim = 0; dim < places->size(); ++dim) {
+        if (before[dim] + after[dim] == 0) continue;
+        const size_t side = (*places)[dim];
+        if (side < 2) return;
+        fusion.padding[side - 2] = before[dim];
+        fusion.padding[side] = after[dim];
+        fusion.input_shape[side] -= before[dim] + after[dim];
+      }
+      fusion.others.push_back(static_cast<int>(index));
+      folded.push_back(std::move(fusion));
     }
+    for (size_t i = 0; i < readers.size(); ++i) at(readers[i]) = std::move(folded[i]);
+    for (const int reshape : between) at(reshape).absorbed = true;
     result_[index].absorbed = true;
   }
 
@@ -113,16 +166,17 @@ class Finder {
   void join(size_t index) {
     const Op& first = graph_.ops()[index];
     const int reader = only_reader(first.output);
-    if (reader < 0 || result_[index].front >= 0) return;
-    const Op& second = graph_.ops()[static_cast<size_t>(reader)];
+    if (reader < 0 || !result_[index].others.empty()) return;
+    const Op& second = op(reader);
     if (second.kind != OpKind::gather || second.inputs[0] != first.output) return;
     const auto a = positions_of(graph_, first), b = positions_of(graph_, second);
     const bool known = a && b && a->kind == b->kind;
     const bool alike =
         known && (a->kind == Positions::Kind::kReflection || a->kind == Positions::Kind::kNearest);
     if (!alike || first.integer("dim") == second.integer("dim")) return;
-    result_[static_cast<size_t>(reader)].front = static_cast<int>(index);
-    result_[static_cast<size_t>(reader)].input = first.inputs[0];
+    at(reader).others.push_back(static_cast<int>(index));
+    at(reader).input = first.inputs[0];
+    at(reader).input_shape = graph_.type(first.inputs[0]).shape;
     result_[index].absorbed = true;
   }
 
@@ -137,8 +191,13 @@ int8_t clamped(int64_t value) {
 
 }  // namespace
 
+bool only_renames(const Op& op) {
+  return op.kind == OpKind::reshape || op.kind == OpKind::permute || op.kind == OpKind::copy;
+}
+
 std::optional<Table> table_of(const ir::Graph& region, const Op& op) {
-  if (region.type(op.inputs[0]).dtype != ir::DType::kI8 ||
+  const bool known = op.kind == OpKind::lut || op.kind == OpKind::rescale;
+  if (!known || region.type(op.inputs[0]).dtype != ir::DType::kI8 ||
       region.type(op.output).dtype != ir::DType::kI8) {
     return std::nullopt;
   }
@@ -149,7 +208,6 @@ std::optional<Table> table_of(const ir::Graph& region, const Op& op) {
     std::ranges::copy(codes->data<int8_t>(), table.begin());
     return table;
   }
-  if (op.kind != OpKind::rescale) return std::nullopt;
   for (int code = -128; code < 128; ++code) {
     const auto scaled = numerics::requantize(static_cast<int32_t>(code - op.integer("x_zp")),
                                              static_cast<int32_t>(op.integer("mult")),

@@ -2,9 +2,10 @@
 // Which operators of a region another one's kernel computes along with its own.
 //
 // A table (`lut`, `rescale` of int8) that is the only reader of a result is applied to that result
-// before it is written; a table behind a table becomes one. A padding with the zero point that only
-// convolutions read is their own padding. Borders mirrored, or an image resized to the nearest,
-// along two dimensions are one kernel. All of it keeps every bit.
+// before it is written, through reshapes and permutes in between; a table behind a table becomes
+// one. A padding with the zero point that only convolutions read is their own padding. Borders
+// mirrored, or an image resized to the nearest, along two dimensions are one kernel. All of it
+// keeps every bit.
 
 #include <array>
 #include <optional>
@@ -17,13 +18,16 @@ namespace thimble::target::neutron {
 using Table = std::array<int8_t, 256>;
 
 struct Fusion {
-  bool absorbed = false;              // another operator's kernel does it
-  std::optional<Table> table;         // behind the result
-  ir::ValueId result = ir::kNoValue;  // what the kernel makes then
-  std::vector<int64_t> padding;       // in front: top, left, bottom, right
-  ir::ValueId input = ir::kNoValue;   // in front of the padding, or of `front`
-  int front = -1;                     // an operator whose work this kernel does first
-  int table_op = -1;                  // if one operator alone is the table
+  /// Another operator's kernel does it: a later one, which reads what stood in front of this one.
+  bool absorbed = false;
+  /// An earlier one does it: what is left is a new name for the operand.
+  bool renames = false;
+  std::optional<Table> table;        // behind the result; of a table: what it is with those behind
+  int table_op = -1;                 // the operator that is the table, if it is one alone
+  std::vector<int64_t> padding;      // in front: top, left, bottom, right
+  ir::ValueId input = ir::kNoValue;  // in front of what is absorbed
+  ir::Shape input_shape;             // of `input`, as this operator reads it
+  std::vector<int> others;           // operators that this one's kernel does as well
 };
 
 /// By operator.
@@ -31,5 +35,8 @@ struct Fusion {
 
 /// What an operator of one operand does to each code, if nothing else counts.
 [[nodiscard]] std::optional<Table> table_of(const ir::Graph& region, const ir::Op& op);
+
+/// Operators that only give bytes another name or shape.
+[[nodiscard]] bool only_renames(const ir::Op& op);
 
 }  // namespace thimble::target::neutron

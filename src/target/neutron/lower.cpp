@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
+#include "interchange/function.h"
 #include "ir/work.h"
 #include "target/neutron/cost.h"
 #include "target/neutron/lowering.h"
@@ -19,8 +21,33 @@ size_t at(ValueId id) {
   return static_cast<size_t>(id);
 }
 
-bool only_renames(const Op& op) {
-  return op.kind == OpKind::reshape || op.kind == OpKind::permute || op.kind == OpKind::copy;
+Function container_function(const interchange::Function& function) {
+  using Kind = interchange::Function::Kind;
+  switch (function.kind) {
+    case Kind::kAbs:
+      return Function::kAbs;
+    case Kind::kClamp:
+      return function.min == 0 && std::isinf(function.max) ? Function::kRelu : Function::kClamp;
+    case Kind::kExp:
+      return Function::kExp;
+    case Kind::kHardSwish:
+      return Function::kHardSwish;
+    case Kind::kLeakyRelu:
+      return Function::kLeakyRelu;
+    case Kind::kLog:
+      return Function::kLog;
+    case Kind::kLogistic:
+      return Function::kLogistic;
+    case Kind::kNeg:
+      return Function::kNeg;
+    case Kind::kRescale:
+      return Function::kRescale;
+    case Kind::kRsqrt:
+      return Function::kRsqrt;
+    case Kind::kTanh:
+      return Function::kTanh;
+  }
+  return Function::kNone;
 }
 
 }  // namespace
@@ -121,7 +148,8 @@ void Lowering::give_homes_of(const Op& op) {
     }
     return;
   }
-  if (!only_renames(op)) return;
+  const auto index = static_cast<size_t>(&op - graph_.ops().data());
+  if (fusions_[index].absorbed || (!only_renames(op) && !fusions_[index].renames)) return;
   if (!homes_[at(op.output)]) give_turned_home(op);
   const auto& home = homes_[at(op.output)];
   if (!home) return;
@@ -138,10 +166,9 @@ void Lowering::give_turned_home(const Op& op) {
   if (op.kind != OpKind::reshape || orders_[at(op.output)].empty()) return;
   const int producer = producers_[at(op.inputs[0])];
   if (producer < 0 || consumers_[at(op.inputs[0])].size() != 1) return;
-  const Fusion& fusion = fusions_[static_cast<size_t>(producer)];
+  const bool table = fusions_[static_cast<size_t>(producer)].renames;
   const bool linear = graph_.ops()[static_cast<size_t>(producer)].kind == OpKind::qlinear;
-  const bool alone = linear || fusion.absorbed;
-  if (!alone) return;
+  if (!linear && !table) return;
   homes_[at(op.output)] = fresh(op.output, orders_[at(op.output)]);
 }
 
@@ -152,6 +179,7 @@ Status Lowering::add_op(const Op& op) {
     return unsupported("the result is {}, expected i8",
                        ir::dtype_name(graph_.type(op.output).dtype));
   }
+  if (fusion().renames) return rename(op);
   switch (op.kind) {
     case OpKind::qconv2d:
       return convolution(op);
@@ -217,13 +245,23 @@ Status Lowering::add_outputs() {
 
 Status Lowering::append(KernelOp kernel) {
   kernel.ir_op = op_;
+  const bool copies = kernel.kernel >= Kernel::kTranspose && kernel.kernel <= Kernel::kCopy;
+  if (!copies) kernel.others = fusion().others;
   kernel.cycles = cycles_of(kernel, costs_);
   net_.kernels.push_back(std::move(kernel));
   return ok();
 }
 
 void Lowering::set_table(KernelOp* kernel) const {
-  if (const auto& table = fusion().table) kernel->table.assign(table->begin(), table->end());
+  const Fusion& own = fusion();
+  if (!own.table) return;
+  kernel->table.assign(own.table->begin(), own.table->end());
+  if (own.table_op < 0) return;
+  const Op& table = graph_.ops()[static_cast<size_t>(own.table_op)];
+  if (table.kind == OpKind::rescale) kernel->function = Function::kRescale;
+  if (table.kind != OpKind::lut) return;
+  const auto function = interchange::function_of_table(graph_, table);
+  if (function) kernel->function = container_function(*function);
 }
 
 Result<Network> lower(const ir::Graph& region, const Costs& costs) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "interchange/function.h"
 #include "target/neutron/lowering.h"
 
 namespace thimble::target::neutron {
@@ -47,7 +46,7 @@ Status Lowering::elementwise(KernelOp kernel, ValueId result,
   Strided y = target(result, places, true, fits);
   if (!fits(y)) {
     for (size_t i = 0; i < operands.size(); ++i) {
-      THIMBLE_TRY(const Strided rows_first, moved(operands[i], {}, Kernel::kTranspose));
+      THIMBLE_TRY(const Strided rows_first, moved(operands[i], {}));
       places[i] = broadcast(rows_first, shape(result));
     }
     y = fresh(result, {});
@@ -86,7 +85,7 @@ Status Lowering::pair(const Op& op) {
     kernel.multiplier[2] = op.integer("mult");
     kernel.shift[2] = op.integer("shift");
   }
-  return elementwise(std::move(kernel), fusion().result, {op.inputs[0], op.inputs[1]});
+  return elementwise(std::move(kernel), op.output, {op.inputs[0], op.inputs[1]});
 }
 
 /// Tables that follow each other are one.
@@ -95,7 +94,7 @@ Status Lowering::table(const Op& op) {
   KernelOp kernel;
   kernel.kernel = Kernel::kTable;
   set_table(&kernel);
-  return elementwise(std::move(kernel), fusion().result, {op.inputs[0]});
+  return elementwise(std::move(kernel), op.output, {op.inputs[0]});
 }
 
 /// Slopes per channel stand beside images whose channels lie together.
@@ -111,7 +110,7 @@ Status Lowering::prelu(const Op& op) {
   kernel.shift = {0, op.integer("w_shift"), op.integer("shift")};
   kernel.min = op.integer("min");
   kernel.max = op.integer("max");
-  return elementwise(std::move(kernel), fusion().result, {op.inputs[0], op.inputs[1]});
+  return elementwise(std::move(kernel), op.output, {op.inputs[0], op.inputs[1]});
 }
 
 }  // namespace thimble::target::neutron

@@ -30,7 +30,7 @@ Status Lowering::rename(const Op& op) {
   auto view = rename_view(op, place(from));
   if (!view) {
     // A factor does not divide: rows first always do.
-    THIMBLE_TRY(const Strided rows_first, moved(from, {}, Kernel::kTranspose));
+    THIMBLE_TRY(const Strided rows_first, moved(from, {}));
     view = rename_view(op, rows_first);
   }
   const auto& home = homes_[at(op.output)];
@@ -65,7 +65,7 @@ Status Lowering::slice(const Op& op) {
   };
   auto view = cut(place(op.inputs[0]));
   if (!view) {
-    THIMBLE_TRY(const Strided from, moved(op.inputs[0], {}, Kernel::kTranspose));
+    THIMBLE_TRY(const Strided from, moved(op.inputs[0], {}));
     view = cut(from);
   }
   return made(op.output, *view, Kernel::kSlice);
@@ -119,7 +119,7 @@ Status Lowering::gather(const Op& op) {
 
 std::vector<const Op*> Lowering::gathers(const Op& op) const {
   std::vector<const Op*> all = {&op};
-  if (fusion().front >= 0) all.push_back(&graph_.ops()[static_cast<size_t>(fusion().front)]);
+  for (const int other : fusion().others) all.push_back(&graph_.ops()[static_cast<size_t>(other)]);
   return all;
 }
 
@@ -142,12 +142,12 @@ Status Lowering::mirror(const Op& op) {
 }
 
 Status Lowering::resize_nearest(const Op& op) {
-  THIMBLE_TRY(const Strided x, image(fusion().input));
+  THIMBLE_TRY(const Strided x, image(fusion().input, fusion().input_shape));
   const Strided y = target(op.output, {x}, false, has_channels_together);
   KernelOp kernel;
   kernel.kernel = Kernel::kResizeNearest;
   for (const size_t side : {size_t{2}, size_t{3}}) {
-    const int64_t times = shape(op.output)[side] / shape(fusion().input)[side];
+    const int64_t times = shape(op.output)[side] / fusion().input_shape[side];
     for (int64_t i = 0; i < shape(op.output)[side]; ++i) {
       kernel.data.push_back(static_cast<int32_t>(i / times));
     }

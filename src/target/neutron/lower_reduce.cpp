@@ -60,6 +60,7 @@ Status Lowering::reduction(const Op& op) {
   std::vector<Loop> inside = *common_loops(std::vector<const Strided*>{&x}, reduced);
   KernelOp kernel;
   kernel.kernel = kernel_of(graph_, op);
+  set_table(&kernel);
   // A pool over an image has two dimensions, whatever their sizes.
   if (kernel.kernel == Kernel::kGlobalAvgPool && is_simple(x)) {
     inside = {{shape(op.inputs[0])[2], {x.one(2)->stride}},
@@ -105,6 +106,7 @@ Status Lowering::pool(const Op& op) {
   KernelOp kernel;
   const bool average = op.kind == OpKind::qavg_pool2d;
   kernel.kernel = average ? Kernel::kAvgPool : Kernel::kMaxPool;
+  set_table(&kernel);
   const auto size = op.integers("kernel"), stride = op.integers("stride");
   kernel.kernel_h = size[0];
   kernel.kernel_w = size[1];

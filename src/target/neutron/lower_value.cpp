@@ -125,30 +125,44 @@ const Strided& Lowering::place(ValueId id) {
   return *place;
 }
 
-Result<Strided> Lowering::moved(ValueId id, const ir::DimOrder& order, Kernel kernel) {
-  const auto known = moved_.find(id);
-  if (known != moved_.end()) return known->second;
-  const Strided to = fresh(id, order);
-  THIMBLE_CHECK(copy(place(id), to, kernel));
-  moved_.emplace(id, to);
-  return to;
+Result<Strided> Lowering::moved(const Strided& from, Strided wanted) {
+  for (const auto& [before, after] : moved_) {
+    wanted.buffer = after.buffer;
+    if (same_place(before, from) && same_place(after, wanted)) return after;
+  }
+  wanted.buffer = scratch(from.elements());
+  THIMBLE_CHECK(copy(from, wanted, Kernel::kTranspose));
+  moved_.emplace_back(from, wanted);
+  return wanted;
+}
+
+Result<Strided> Lowering::moved(ValueId id, const ir::DimOrder& order) {
+  return moved(place(id), dense(-1, shape(id), order));
 }
 
 Result<Strided> Lowering::simple(ValueId id) {
   if (is_simple(place(id))) return place(id);
-  return moved(id, orders_[at(id)], Kernel::kTranspose);
+  return moved(id, orders_[at(id)]);
 }
 
 Result<Strided> Lowering::image(ValueId id) {
-  if (has_channels_together(place(id))) return place(id);
-  return moved(id, ir::channels_last_order(), Kernel::kTranspose);
+  return image(id, shape(id));
+}
+
+Result<Strided> Lowering::image(ValueId id, const ir::Shape& as) {
+  const Strided wanted = dense(-1, as, ir::channels_last_order());
+  const auto seen = reshaped(place(id), as);
+  if (seen && has_channels_together(*seen)) return *seen;
+  if (seen) return moved(*seen, wanted);
+  THIMBLE_TRY(const Strided rows_first, moved(id, {}));
+  return moved(*reshaped(rows_first, as), wanted);
 }
 
 Result<Strided> Lowering::rows(ValueId id) {
   const Strided& now = place(id);
   const auto last = now.one(now.dims.size() - 1);
   if (is_simple(now) && (last->size == 1 || last->stride == 1)) return now;
-  return moved(id, {}, Kernel::kTranspose);
+  return moved(id, {});
 }
 
 bool Lowering::in_the_way(const Strided& to, const std::vector<Strided>& operands, bool in_place) {

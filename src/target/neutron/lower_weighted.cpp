@@ -120,8 +120,8 @@ Status Lowering::convolution(const Op& op) {
   if (op.inputs[2] != ir::kNoValue) {
     THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
   }
-  THIMBLE_TRY(const Strided x, image(fusion().input));
-  const Strided y = target(fusion().result, {x}, false, has_channels_together);
+  THIMBLE_TRY(const Strided x, image(fusion().input, fusion().input_shape));
+  const Strided y = target(op.output, {x}, false, has_channels_together);
   KernelOp kernel;
   set_scales(op, &kernel);
   const auto stride = op.integers("stride"), dilation = op.integers("dilation");
@@ -143,7 +143,7 @@ Status Lowering::convolution(const Op& op) {
   kernel.kernel = point ? Kernel::kConv2DPointwise : Kernel::kConv2DStandard;
   if (op.integer("groups") > 1) return grouped(op, kernel, x, y);
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(fusion().result, y, Kernel::kTranspose);
+  return made(op.output, y, Kernel::kTranspose);
 }
 
 /// A kernel per group on its channels of both images; with one input channel per group a depthwise
@@ -179,7 +179,7 @@ Status Lowering::grouped(const Op& op, const KernelOp& whole, const Strided& x, 
     }
     THIMBLE_CHECK(append(std::move(kernel)));
   }
-  return made(fusion().result, y, Kernel::kTranspose);
+  return made(op.output, y, Kernel::kTranspose);
 }
 
 Status Lowering::transposed(const Op& op) {
@@ -191,7 +191,7 @@ Status Lowering::transposed(const Op& op) {
     THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
   }
   THIMBLE_TRY(const Strided x, image(op.inputs[0]));
-  const Strided y = target(fusion().result, {x}, false, has_channels_together);
+  const Strided y = target(op.output, {x}, false, has_channels_together);
   KernelOp kernel;
   kernel.kernel = Kernel::kTransposeConv2D;
   set_scales(op, &kernel);
@@ -208,7 +208,7 @@ Status Lowering::transposed(const Op& op) {
   kernel.operands = {image_view(x)};
   kernel.output = image_view(y);
   THIMBLE_CHECK(append(std::move(kernel)));
-  return made(fusion().result, y, Kernel::kTranspose);
+  return made(op.output, y, Kernel::kTranspose);
 }
 
 /// Bytes that lie in another order than the dimension has them (a flattened image channels last)
@@ -221,13 +221,13 @@ Status Lowering::linear(const Op& op) {
   if (op.inputs[2] != ir::kNoValue) {
     THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
   }
-  const ValueId result = fusion().result;
+  const ValueId result = op.output;
   const int64_t inputs = weights->shape[1], outputs = weights->shape[0];
   Strided x = place(op.inputs[0]);
   if (x.dims.empty()) return unsupported("its input has no dimension");
   auto columns = memory_order(x.dims.back());
   if (!columns) {
-    THIMBLE_TRY(x, moved(op.inputs[0], {}, Kernel::kTranspose));
+    THIMBLE_TRY(x, moved(op.inputs[0], {}));
     columns = memory_order(x.dims.back());
   }
   const auto fits = [&](const Strided& to) {
@@ -235,7 +235,7 @@ Status Lowering::linear(const Op& op) {
   };
   Strided y = target(result, {x}, false, fits);
   if (!fits(y)) {
-    THIMBLE_TRY(x, moved(op.inputs[0], {}, Kernel::kTranspose));
+    THIMBLE_TRY(x, moved(op.inputs[0], {}));
     columns = memory_order(x.dims.back());
     y = fresh(result, {});
   }
@@ -261,7 +261,7 @@ Status Lowering::linear(const Op& op) {
 
 /// Leading dimensions become one, or a kernel for each index of those that do not join.
 Status Lowering::matmul(const Op& op) {
-  const ValueId result = fusion().result;
+  const ValueId result = op.output;
   THIMBLE_TRY(Strided a, simple(op.inputs[0]));
   THIMBLE_TRY(Strided b, simple(op.inputs[1]));
   const Strided y = target(result, {a, b}, false, is_simple);

@@ -5,8 +5,8 @@
 // Homes are given from the end of the region to its start, through reshapes and permutes. A kernel
 // writes its result at home if it can; else it writes memory of its own and a copy brings it home.
 
-#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "target/neutron/formats.h"
@@ -36,11 +36,14 @@ class Lowering {
   const Strided& place(ir::ValueId id);
   /// The same with one factor in each dimension, moved if it has not.
   Result<Strided> simple(ir::ValueId id);
-  /// An image [N, C, H, W], one factor in each dimension, channels next to each other.
+  /// As an image [N, C, H, W], one factor in each dimension, channels next to each other.
   Result<Strided> image(ir::ValueId id);
+  Result<Strided> image(ir::ValueId id, const ir::Shape& shape);
   /// With the last dimension next to each other.
   Result<Strided> rows(ir::ValueId id);
-  Result<Strided> moved(ir::ValueId id, const ir::DimOrder& order, Kernel kernel);
+  Result<Strided> moved(ir::ValueId id, const ir::DimOrder& order);
+  /// In memory of its own as `wanted` says, whose buffer means nothing.
+  Result<Strided> moved(const Strided& from, Strided wanted);
   int scratch(int64_t bytes);
   Strided fresh(ir::ValueId id, const ir::DimOrder& order);
   /// Where a kernel writes the value: at home if `fits` says yes and no operand is in the way.
@@ -104,7 +107,7 @@ class Lowering {
   std::vector<Fusion> fusions_;
   std::vector<std::optional<Strided>> places_, homes_;  // by value
   std::vector<bool> at_home_;                           // by value: its home holds it
-  std::map<ir::ValueId, Strided> moved_;                // as kernels could read them
+  std::vector<std::pair<Strided, Strided>> moved_;      // as kernels could not and could read them
   Network net_;
   int op_ = -1;  // at hand
 };

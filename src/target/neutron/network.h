@@ -52,7 +52,8 @@ struct KernelOp {
   View output;
   std::optional<View> outside;
   int64_t macs = 0, cycles = 0;
-  int ir_op = -1;  // of the region in the NPU's arithmetic
+  int ir_op = -1;           // of the region in the NPU's arithmetic
+  std::vector<int> others;  // operators there that it computes as well
 
   /// Bytes that only this kernel reads from the weights block.
   [[nodiscard]] int64_t constant_bytes() const;
