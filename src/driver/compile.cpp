@@ -192,6 +192,16 @@ void grant_wishes(const target::Part& part, quant::QuantSpec* spec) {
     if (wishes == nullptr) continue;
     if (wishes->linear_per_tensor) spec->linear_weights = quant::LinearWeights::kPerTensor;
     if (wishes->narrow_softmax) spec->wide_softmax = false;
+    if (wishes->symmetric_products) spec->symmetric_products = true;
+    // What all can run: a table that one of them cannot is no table for anybody.
+    if (wishes->tables.empty()) continue;
+    const auto given = spec->tables;
+    spec->tables.clear();
+    for (const std::string_view name : wishes->tables) {
+      if (given.empty() || std::ranges::find(given, name) != given.end()) {
+        spec->tables.push_back(name);
+      }
+    }
   }
 }
 

@@ -154,6 +154,7 @@ Classes::Classes(const Graph& graph, const Plan& plan)
       plan_(plan),
       parent_(graph.value_count()),
       source_(graph.value_count(), false),
+      symmetric_(graph.value_count(), false),
       fixed_(graph.value_count()) {
   std::iota(parent_.begin(), parent_.end(), size_t{0});
   for (const ValueId id : graph.inputs()) source_[static_cast<size_t>(id)] = is_float(id);
@@ -161,6 +162,9 @@ Classes::Classes(const Graph& graph, const Plan& plan)
     const Op& op = graph.ops()[i];
     const OpPlan& op_plan = plan.ops[i];
     if (op_plan.role == Role::kAbsorbed) continue;
+    for (const ValueId id : op.inputs) {
+      if (op_plan.symmetric && id != ir::kNoValue) symmetric_[static_cast<size_t>(id)] = true;
+    }
     const size_t result = static_cast<size_t>(op_plan.result);
     // The operator that makes the result, not a clamp that it takes over, fixes parameters.
     if (const auto fixed = is_wide(op_plan.result) ? fixed_wide_params(op) : fixed_params(op)) {
@@ -234,7 +238,8 @@ std::vector<ValueId> Classes::observed(bool all) const {
   for (size_t i = 0; i < source_.size(); ++i) {
     const ValueId id = static_cast<ValueId>(i);
     const bool other_widths = all && plan_.has_codes[i] && is_float(id);
-    if ((source_[i] && !fixed_[find(id)]) || other_widths) result.push_back(id);
+    const bool own = source_[i] && !fixed_[find(id)];
+    if (own || other_widths || (symmetric_[i] && is_float(id))) result.push_back(id);
   }
   return result;
 }
@@ -337,11 +342,19 @@ bool Classes::is_pure_mask(size_t root, Observer observer) const {
   return range.low == 0 && range.high == 0;
 }
 
+bool Classes::is_symmetric(size_t root) const {
+  for (size_t i = 0; i < symmetric_.size(); ++i) {
+    if (symmetric_[i] && find(static_cast<ValueId>(i)) == root) return true;
+  }
+  return false;
+}
+
 Params Classes::params_of_class(size_t root, Observer observer) const {
   if (fixed_[root]) return *fixed_[root];
   if (is_pure_mask(root, observer)) return kPureMask;
   const Range range = choose_range(seen_[root], observer);
   if (is_wide(static_cast<ValueId>(root))) return wide_params_for(range);
+  if (is_symmetric(root) && !seen_[root].masked()) return symmetric_params_for(range);
   return params_for(range, seen_[root].masked());
 }
 
@@ -440,6 +453,21 @@ void Classes::raise_small_scales(Assigned& assigned) const {
   }
 }
 
+/// Steps as fine as the value's own, if what was seen of it needs no longer ones: then it is the
+/// same codes, moved.
+std::map<ValueId, Params> Classes::symmetric_reads(const std::vector<Params>& params,
+                                                   const std::vector<Histogram>& seen,
+                                                   Observer observer) const {
+  std::map<ValueId, Params> reads;
+  for (size_t i = 0; i < symmetric_.size(); ++i) {
+    const Params& own = params[i];
+    if (!symmetric_[i] || own.wide || own.zero_point == 0) continue;
+    const Params wanted = symmetric_params_for(choose_range(seen[i], observer));
+    reads[static_cast<ValueId>(i)] = with_scale_at_least(wanted, own.scale);
+  }
+  return reads;
+}
+
 Classes::Assigned Classes::assign(const std::vector<Histogram>& seen, Observer observer) {
   seen_ = std::vector<Histogram>(graph_.value_count());
   const std::vector<bool> before_softmax = values_before_softmax(graph_);
@@ -474,6 +502,7 @@ Classes::Assigned Classes::assign(const std::vector<Histogram>& seen, Observer o
   }
   raise_small_scales(assigned);
   widen_masks(assigned.params, observer);
+  assigned.symmetric = symmetric_reads(assigned.params, seen, observer);
   return assigned;
 }
 

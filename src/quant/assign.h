@@ -8,6 +8,7 @@
 // fixed numbers, if one of them is a softmax, sigmoid or tanh, or if
 // PyTorch chose them.
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -35,6 +36,8 @@ class Classes {
   struct Assigned {
     std::vector<Params> params;
     std::vector<Params> narrow;  // int8 parameters, for those who read a 16-bit value in 8 bits
+    /// For those who read a value without a zero point that has one, because a softmax fixes it.
+    std::map<ir::ValueId, Params> symmetric;
   };
   [[nodiscard]] Assigned assign(const std::vector<Histogram>& seen, Observer observer);
 
@@ -53,17 +56,22 @@ class Classes {
   void include_constant(ir::ValueId id, const ir::Tensor& constant, bool before_softmax);
   [[nodiscard]] bool is_pure_mask(size_t root, Observer observer) const;
   [[nodiscard]] Params params_of_class(size_t root, Observer observer) const;
+  [[nodiscard]] bool is_symmetric(size_t root) const;
   [[nodiscard]] Params narrow_of_class(size_t root, const Params& own, Observer observer) const;
   void include_first_states(Observer observer);
   void join_scores(Observer observer);
   void widen_masks(std::vector<Params>& params, Observer observer) const;
   void raise_small_scales(Assigned& assigned) const;
+  [[nodiscard]] std::map<ir::ValueId, Params> symmetric_reads(const std::vector<Params>& params,
+                                                              const std::vector<Histogram>& seen,
+                                                              Observer observer) const;
 
   const ir::Graph& graph_;
   const passes::Uses uses_;
   const Plan& plan_;
   mutable std::vector<size_t> parent_;
   std::vector<bool> source_;                  // by value
+  std::vector<bool> symmetric_;               // by value: somebody reads it with zero point 0
   std::vector<std::optional<Params>> fixed_;  // by class root
   std::vector<Histogram> seen_;               // by class root
 };

@@ -2,6 +2,7 @@
 // lower(): the integer graph, once roles and parameters are decided. One function per operator,
 // each the formula of docs/numerics.md with real scales turned into integers.
 
+#include <map>
 #include <set>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct Decisions {
   std::vector<std::vector<double>> channel_means;  // see Observations
   std::set<size_t> per_tensor;  // operator indices of linears whose weights get one scale
   int64_t rounding = 0;         // of operators that have the attribute
+  std::map<ir::ValueId, Params> symmetric{};  // see Classes::Assigned
 
   /// The parameters under which an operator of this width reads the value.
   [[nodiscard]] Params read(ir::ValueId id, bool wide) const {

@@ -5,6 +5,7 @@
 
 #include "passes/uses.h"
 #include "quant/rules/rules.h"
+#include "quant/split_table.h"
 
 namespace thimble::quant {
 namespace {
@@ -82,8 +83,8 @@ Status check_all(const Graph& graph) {
 
 class Planner {
  public:
-  Planner(const Graph& graph, Pins pins, bool wide_softmax)
-      : graph_(graph), uses_(graph), wide_softmax_(wide_softmax) {
+  Planner(const Graph& graph, Pins pins, const PlanWishes& wishes)
+      : graph_(graph), uses_(graph), wishes_(wishes) {
     plan_.pins = std::move(pins);
     plan_.ops.resize(graph.ops().size());
     plan_.has_codes.resize(graph.value_count(), false);
@@ -94,6 +95,7 @@ class Planner {
   Plan run() {
     for (size_t i = 0; i < plan_.ops.size(); ++i) decide(i);
     for (size_t i = plan_.ops.size(); i-- > 0;) drop_inner_table(i);
+    if (!wishes_.tables.empty()) split_tables(graph_, wishes_.tables, plan_);
     for (const ValueId id : graph_.inputs()) plan_.has_codes[static_cast<size_t>(id)] = true;
     for (const ir::State& state : graph_.states()) {
       plan_.has_codes[static_cast<size_t>(state.value)] = true;
@@ -126,7 +128,9 @@ class Planner {
       plan.table_source = source;
       return;
     }
-    plan.wide = wide_softmax_ && op.kind == OpKind::softmax && uses_.is_output(op.output) &&
+    // What PyTorch quantized stays as it is.
+    plan.symmetric = wishes_.symmetric_products && op.kind == OpKind::matmul && plan_.pins.empty();
+    plan.wide = wishes_.wide_softmax && op.kind == OpKind::softmax && uses_.is_output(op.output) &&
                 uses_.readers(op.output).empty();
     if (!has_trait(op.kind, trait::kClamp)) return;
     for (const Op* next = uses_.only_reader(plan.result);
@@ -188,7 +192,7 @@ class Planner {
 
   const Graph& graph_;
   const Uses uses_;
-  const bool wide_softmax_;
+  const PlanWishes& wishes_;
   Plan plan_;
   std::vector<ValueId> source_;  // by value: its table's source
   std::vector<bool> fused_;      // by value: result of a clamp that went into its producer
@@ -206,9 +210,13 @@ bool chooses(OpKind kind) {
   return has_trait(kind, trait::kChooses);
 }
 
-Result<Plan> plan(const Graph& graph, Pins pins, bool wide_softmax) {
+PlanWishes wishes_of(const QuantSpec& spec, const QuantizeOptions& options) {
+  return {spec.wide_softmax && options.io == Io::kFloat, spec.symmetric_products, spec.tables};
+}
+
+Result<Plan> plan(const Graph& graph, Pins pins, const PlanWishes& wishes) {
   THIMBLE_CHECK(check_all(graph));
-  return Planner(graph, std::move(pins), wide_softmax).run();
+  return Planner(graph, std::move(pins), wishes).run();
 }
 
 }  // namespace thimble::quant

@@ -8,11 +8,14 @@
 // - kObserved: nobody reads the result; calibration looks at its range (expose.h).
 
 #include <limits>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "ir/graph.h"
 #include "quant/pins.h"
+#include "quant/quantize.h"
 
 namespace thimble::quant {
 
@@ -24,6 +27,7 @@ struct OpPlan {
   double clamp_min = -std::numeric_limits<double>::infinity();
   double clamp_max = std::numeric_limits<double>::infinity();
   bool wide = false;                        // 16 bits are wanted, later: the result has them
+  bool symmetric = false;                   // reads codes whose zero point is 0
   ir::ValueId table_source = ir::kNoValue;  // kTable: what the table is a function of
 };
 
@@ -34,10 +38,18 @@ struct Plan {
   Pins pins;                    // of a graph that PyTorch quantized
 };
 
+struct PlanWishes {
+  /// A softmax that is an output of the graph and nothing else gets 16 bits: what it says next to
+  /// certainty does not end at 255/256.
+  bool wide_softmax = false;
+  bool symmetric_products = false;           // of two activations
+  std::span<const std::string_view> tables;  // what they may hold (split_table.h); empty: anything
+};
 /// Not supported: every operator without an integer form, with its source line.
-/// With `wide_softmax`, a softmax that is an output of the graph and nothing else gets 16 bits:
-/// what it says next to certainty does not end at 255/256.
-[[nodiscard]] Result<Plan> plan(const ir::Graph& graph, Pins pins = {}, bool wide_softmax = false);
+[[nodiscard]] Result<Plan> plan(const ir::Graph& graph, Pins pins = {},
+                                const PlanWishes& wishes = {});
+
+[[nodiscard]] PlanWishes wishes_of(const QuantSpec& spec, const QuantizeOptions& options);
 
 /// Operators whose result has the scale and zero point of their operand.
 [[nodiscard]] bool shares_params(ir::OpKind kind);

@@ -134,11 +134,9 @@ class Quantizer {
     assign_widths(graph_, request(wide_ops), trial.plan);
     Classes classes(graph_, trial.plan);
     Classes::Assigned assigned = classes.assign(seen_.histograms, options_.observer);
-    trial.decisions = {std::move(assigned.params),
-                       std::move(assigned.narrow),
-                       seen_.channel_means,
-                       {},
-                       options_.single_rounding ? 1 : 0};
+    trial.decisions = {
+        std::move(assigned.params),       std::move(assigned.narrow),   seen_.channel_means, {},
+        options_.single_rounding ? 1 : 0, std::move(assigned.symmetric)};
     THIMBLE_TRY(trial.lowered, lower(graph_, trial.plan, trial.decisions, options_.io));
     return trial;
   }
@@ -259,8 +257,8 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
     THIMBLE_CHECK(prepare_channels(pinned.graph, data, spec, options, observers, report.trials));
   }
   const ir::Graph& float_graph = pinned.graph;
-  THIMBLE_TRY(const Plan roles, plan(float_graph, std::move(pinned.pins),
-                                     spec.wide_softmax && options.io == Io::kFloat));
+  THIMBLE_TRY(const Plan roles,
+              plan(float_graph, std::move(pinned.pins), wishes_of(spec, options)));
   std::optional<Samples> samples;
   if (!data.inputs.empty() || !is_prequantized(prepared)) {
     THIMBLE_TRY(samples, Samples::check(float_graph, data));

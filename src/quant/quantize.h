@@ -39,6 +39,9 @@ struct QuantSpec {
   double per_tensor_tolerance_db = 0.3;  // SQNR that the outputs may lose by one of them
   bool wide_softmax = false;             // 16 bits for a softmax at the end, if io is float
   bool own_means = false;                // an average over a whole image has its own scale
+  bool symmetric_products = false;       // operands of a product of activations: zero points 0
+  /// What tables may hold, by the names of named_function.h; empty: anything.
+  std::vector<std::string_view> tables;
 };
 
 /// Type of the graph's own inputs and outputs. kInt8: their scale and zero point are on the Type.

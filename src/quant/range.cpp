@@ -184,6 +184,14 @@ Params params_for(const Range& range, bool masked) {
   return params;
 }
 
+Params symmetric_params_for(const Range& range) {
+  Params params;
+  const double reach = std::max(-range.low, range.high);
+  if (!(reach > 0)) return params;
+  params.scale = static_cast<double>(static_cast<float>(std::max(reach / 127, kScaleMin)));
+  return params;
+}
+
 Params wide_params(double scale) {
   Params params;
   params.scale = scale;
@@ -218,6 +226,11 @@ Params narrowed(const Params& wide) {
 Params with_scale_at_least(const Params& params, double scale) {
   if (params.scale >= scale) return params;
   if (params.wide) {
+    Params raised = params;
+    raised.scale = static_cast<double>(static_cast<float>(scale));
+    return raised;
+  }
+  if (params.zero_point == 0 && params.min == -128 && params.max == 127 && !params.masked) {
     Params raised = params;
     raised.scale = static_cast<double>(static_cast<float>(scale));
     return raised;

@@ -51,6 +51,8 @@ struct Range {
 /// Both ends of the range have codes: 256 codes over the range, or 255 if one is left for masked
 /// elements; scale 1 for an empty one.
 [[nodiscard]] Params params_for(const Range& range, bool masked = false);
+/// The codes -127 to 127, with the zero point 0; scale 1 for an empty range.
+[[nodiscard]] Params symmetric_params_for(const Range& range);
 /// 16 bits of this scale.
 [[nodiscard]] Params wide_params(double scale);
 /// 16 bits, twice as far to either side of 0 as the range reaches; scale 1 for an empty one.

@@ -112,8 +112,7 @@ class Judge {
                                              const QuantSpec& spec,
                                              const QuantizeOptions& options) {
     auto judge = std::unique_ptr<Judge>(new Judge(std::move(graph), options));
-    THIMBLE_TRY(judge->plan_,
-                plan(judge->graph_, {}, spec.wide_softmax && options.io == Io::kFloat));
+    THIMBLE_TRY(judge->plan_, plan(judge->graph_, {}, wishes_of(spec, options)));
     const WidthRequest widths{asked_for(judge->graph_, options), {}, options.io == Io::kInt8};
     assign_widths(judge->graph_, widths, judge->plan_);
     judge->observed_ = Classes(judge->graph_, judge->plan_).observed();
@@ -149,11 +148,9 @@ class Judge {
         histograms[static_cast<size_t>(id)].choose(observer);
       }
       Classes::Assigned assigned = Classes(graph_, plan_).assign(histograms, options_.observer);
-      Decisions decisions{std::move(assigned.params),
-                          std::move(assigned.narrow),
-                          seen_[half].channel_means,
-                          {},
-                          options_.single_rounding ? 1 : 0};
+      Decisions decisions{std::move(assigned.params),       std::move(assigned.narrow),
+                          seen_[half].channel_means,        {},
+                          options_.single_rounding ? 1 : 0, std::move(assigned.symmetric)};
       THIMBLE_TRY(const LoweredGraph lowered, lower(graph_, plan_, decisions, options_.io));
       scores[half] =
           measure_quality(graph_, lowered, samples_[1 - half], {judged(1 - half), options_.threads})

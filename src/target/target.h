@@ -175,8 +175,12 @@ struct EngineOptions {
 
 /// How an engine would have the float graph quantized.
 struct QuantWishes {
-  bool linear_per_tensor = false;  // one scale for all weights of a linear
-  bool narrow_softmax = false;     // int8 even at the end
+  bool linear_per_tensor = false;   // one scale for all weights of a linear
+  bool narrow_softmax = false;      // int8 even at the end
+  bool symmetric_products = false;  // operands of a product of activations: zero points 0
+  /// What a table may hold where a few operators do as well: names of quant/named_function.h.
+  /// Empty: anything.
+  std::span<const std::string_view> tables{};
 };
 
 /// A schedule of a region: none of a list is worse than another in both numbers.

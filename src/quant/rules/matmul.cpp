@@ -8,9 +8,21 @@ using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 
+namespace {
+
+/// An operand as the operator reads it.
+Params operand_of(const RuleCall& call, size_t i) {
+  const auto found = call.decisions().symmetric.find(call.op().inputs[i]);
+  const bool other =
+      call.plan().symmetric && !call.wide() && found != call.decisions().symmetric.end();
+  return other ? found->second : call.params(i);
+}
+
+}  // namespace
+
 Result<ValueId> matmul_rule(RuleCall& call) {
-  const Params a = call.params(0);
-  const Params b = call.params(1);
+  const Params a = operand_of(call, 0);
+  const Params b = operand_of(call, 1);
   const Params& y = call.result();
   const double scale = call.op().number("scale");
   if (!(scale >= 0)) {
@@ -27,8 +39,8 @@ Result<ValueId> matmul_rule(RuleCall& call) {
     THIMBLE_CHECK(call.set_multiplier(attrs, "", real));
   }
   call.set_clamp(attrs);
-  THIMBLE_TRY(const ValueId a_id, call.codes(0));
-  THIMBLE_TRY(const ValueId b_id, call.codes(1));
+  THIMBLE_TRY(const ValueId a_id, call.codes(0, a));
+  THIMBLE_TRY(const ValueId b_id, call.codes(1, b));
   return call.add(call.wide() ? OpKind::qmatmul16 : OpKind::qmatmul, {a_id, b_id}, attrs);
 }
 

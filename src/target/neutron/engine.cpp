@@ -13,6 +13,7 @@
 #include "target/neutron/limits.h"
 #include "target/neutron/lower.h"
 #include "target/neutron/place.h"
+#include "target/neutron/wishes.h"
 #include "target/neutron/write.h"
 
 namespace thimble::target::neutron {
@@ -221,6 +222,7 @@ const Engine kEngine = {
     .compile = compile_region,
     .adapt = adapt,
     .declines = declines,
+    .wishes = &kWishes,
 };
 
 std::vector<EngineName> engines() {
