@@ -21,6 +21,7 @@ COMMITTED = [
     "dscnn_kws",
     "resnet8",
     "mobilenet_v1_vww",
+    "mobilenet_v2_tiny",
     "mobilenet_v3_tiny",
     "mnasnet_like",
     "efficientnet_lite_like",

@@ -51,11 +51,11 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
           conv_tasnet_like decoder_step deit_tiny_like streaming_conv streaming_conv_buffer rnn_step
           squeezenet_like gru_classifier lstm_classifier)
     add_test(NAME e2e_axon_${model}
-             COMMAND python3 ${here}/axon_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
+             COMMAND python3 ${here}/npu_test.py nrf54lm20b $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
     list(APPEND e2e_tests e2e_axon_${model})
   endforeach()
   add_test(NAME e2e_axon_quantized
-           COMMAND python3 ${here}/axon_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2
+           COMMAND python3 ${here}/npu_test.py nrf54lm20b $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2
                    q_axon_image q_axon_qat_image q_axon_curves)
   list(APPEND e2e_tests e2e_axon_quantized)
   # A stand-in for the FVP of a Corstone-300.

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes a few samples of test.npz as a C header: `inputs`, and `labels` if there are some.
 
-    python3 inputs.py test.npz report.json --samples 4 -o inputs.h
+    python3 inputs.py test.npz report.json --samples 4 [--nhwc] -o inputs.h
 
 Of samples with labels the first of each class is taken, then the second, until there are enough; else the first ones. A
-program whose input is int8 (report.json says so) gets them in its scale.
+program whose input is int8 (report.json says so) gets them in its scale. --nhwc: pictures with their channels last.
 """
 import argparse
 import json
@@ -23,10 +23,15 @@ def chosen(labels, count: int) -> list:
     return [by_class[kind][turn] for turn, kind in sorted(order)[:count]]
 
 
-def header(source: Path, report: dict, count: int) -> str:
+def channels_last(row, shape) -> list:
+    pixels = len(row) // shape[0]
+    return [value for pixel in range(pixels) for value in row[pixel::pixels]]
+
+
+def header(source: Path, report: dict, count: int, nhwc: bool) -> str:
     found = arrays.load_all(source)
     x = encoded(found["x"], report["inputs"][0])
-    rows = x.rows()
+    rows = [channels_last(row, x.shape[1:]) for row in x.rows()] if nhwc else x.rows()
     labels = found["labels"].data if "labels" in found else None
     indices = chosen(labels, count) if labels else range(count)
     kind, form = ("int8_t", "{}") if x.descr == "|i1" else ("float", "{!r}f")
@@ -44,9 +49,10 @@ def main():
     parser.add_argument("samples_file", type=Path)
     parser.add_argument("report", type=Path, help="what compile --report wrote")
     parser.add_argument("--samples", type=int, default=4)
+    parser.add_argument("--nhwc", action="store_true")
     parser.add_argument("-o", dest="out", type=Path, required=True)
     options = parser.parse_args()
-    options.out.write_text(header(options.samples_file, json.loads(options.report.read_text()), options.samples))
+    options.out.write_text(header(options.samples_file, json.loads(options.report.read_text()), options.samples, options.nhwc))
 
 
 if __name__ == "__main__":

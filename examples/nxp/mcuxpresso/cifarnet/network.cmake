@@ -1,0 +1,27 @@
+# The network and pictures to show it, compiled with the application.
+set(THIMBLE_ROOT ${CMAKE_CURRENT_LIST_DIR}/../../../.. CACHE PATH "Thimble's source tree")
+set(NEUTRON "" CACHE STRING "What the NPU gets: program (the vendor's converter makes it) or model (Thimble's, on the core)")
+set(SAMPLES 10 CACHE STRING "How many pictures")
+include(${THIMBLE_ROOT}/cmake/subproject.cmake)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+if(NOT NEUTRON)
+  set(NEUTRON model)
+  if(DEFINED ENV{EIQ_NEUTRON_SDK_PATH})
+    set(NEUTRON program)
+  endif()
+endif()
+set(model ${THIMBLE_ROOT}/models/cifarnet)
+thimble_add_model(${MCUX_SDK_PROJECT_NAME} ${model}/cifarnet.pt2 TARGET imxrt700cm CALIBRATE ${model}/calibrate.npz
+                  NAME cifarnet OPTIONS --io int8 --io-layout nhwc)
+if(NEUTRON STREQUAL "model")
+  target_link_libraries(${MCUX_SDK_PROJECT_NAME} PRIVATE thimble_neutron_model)
+endif()
+
+set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/${MCUX_SDK_PROJECT_NAME}) # where thimble_add_model writes
+set(header ${THIMBLE_ROOT}/examples/nordic/shared/inputs.py)
+add_custom_command(OUTPUT ${folder}/inputs.h
+  COMMAND ${Python3_EXECUTABLE} ${header} ${model}/test.npz ${folder}/cifarnet.json --samples ${SAMPLES} --nhwc
+          -o ${folder}/inputs.h
+  DEPENDS ${model}/test.npz ${folder}/cifarnet.json ${header} VERBATIM)
+target_sources(${MCUX_SDK_PROJECT_NAME} PRIVATE ${folder}/inputs.h)

@@ -1,0 +1,4 @@
+#ifndef BOARD_INIT_H
+#define BOARD_INIT_H
+void BOARD_Init(void);
+#endif

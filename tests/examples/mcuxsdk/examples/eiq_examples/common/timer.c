@@ -1,0 +1,28 @@
+/* SysTick counts down 24 bits at the emulated board's 20 MHz; wraps are counted as they are seen.
+ */
+#include "timer.h"
+
+#include <stdint.h>
+
+enum { kCyclesPerMicrosecond = 20, kTop = 0xFFFFFF, kWrapped = 1 << 16 };
+
+static int64_t wraps;
+
+static volatile uint32_t* systick(uint32_t offset) {
+  return (volatile uint32_t*)(uintptr_t)(0xE000E010u + offset);
+}
+
+void TIMER_Init(void) {
+  *systick(4) = kTop;
+  *systick(8) = 0;
+  *systick(0) = 5;
+}
+
+int TIMER_GetTimeInUS(void) {
+  uint32_t now = kTop - *systick(8);
+  if ((*systick(0) & kWrapped) != 0) {
+    ++wraps;
+    now = kTop - *systick(8);
+  }
+  return (int)((wraps * (kTop + 1LL) + now) / kCyclesPerMicrosecond);
+}
