@@ -36,6 +36,8 @@ def add(rows):
                    l=nn.Linear(8, 5, bias=False), b=nn.BatchNorm1d(5))
 
     pair = ((1, 4, 6, 8), (1, 4, 6, 8))
+    case('mul_min', Net(mul_min), *pair)
+    case('add_min_max', Net(add_min_max), *pair)
     case('q_neutron_image', rows.q_image_net(), (1, 3, 12, 12), quantizer='neutron')
     case('q_neutron_nhwc_image', rows.q_image_net().to(memory_format=rows.CL), (1, 3, 12, 12), quantizer='neutron', fmt=rows.CL)
     case('q_neutron_mixed', rows.q_mixed_net(), (1, 3, 15, 15), quantizer='neutron')

@@ -1,0 +1,148 @@
+"""The networks of ExecuTorch's pull request for the i.MX RT700 pair, each with the calls in the order that it shows, and
+run: the evaluator, this machine and the emulated M33 agree in every bit.
+
+usage: neutron_seeds_test.py THIMBLE SOURCE_DIR [MOBILENET_V2_DIR]
+
+CifarNet is one call of the NPU, and with its softmax forced off two things in a row. MobileNetV2 with one `add` forced off
+is two calls around it; that add is `cortex_m::quantized_add` if the file is for ExecuTorch's own runtime. add-min-max and
+mul-min are one call, without a dequantize or quantize between anything, and none comes in when the minimum goes to the M33.
+"""
+
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from network_test import thimble, write_inputs
+from npu_test import agree
+from npy import write_npy
+
+TARGET = "imxrt700cm"
+NPU = "NPU"
+# For ExecuTorch's own runtime, whose quantize does not change the order in memory: pictures come channels last.
+EXECUTORCH = ("--compat", "executorch", "--io-layout", "nhwc")
+PROGRAM, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+MODELS = SOURCE / "models"
+
+
+def calls(pte):
+    """The program's calls in their order; each of a delegate is NPU."""
+    text = subprocess.run([PROGRAM, "inspect", pte], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^instruction \d+ (?:call|delegate) \d+ .*# (\S+?)\(", text, re.M)
+    return [NPU if name.endswith(("NeutronModel", "NeutronBackend")) else name for name in found]
+
+
+def checked(title, model, calibrate, inputs, expected, *options):
+    """Compiles, compares the calls, runs everywhere. A name of `expected` without a namespace stands for the operator in
+    whichever namespace and width."""
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = pathlib.Path(scratch)
+        pte = scratch / "model.pte"
+        report = thimble(PROGRAM, "compile", model, "--target", TARGET, "--calibrate", calibrate, "--emit", "pte,ir",
+                         "-o", pte, "--npu-small", *options)
+        got = calls(pte)
+        short = [name if name == NPU or "::" in want else re.sub(r"^.*::|(16)?\.out$", "", name)
+                 for name, want in zip(got, expected)]
+        print(f"-- {title}: {', '.join(got)}")
+        if len(got) != len(expected) or short != expected:
+            sys.exit(f"{title}: {got}, expected {expected}")
+        for op in report["ops"]:
+            if not op["engine"] or (op["engine"] == "cortex-m33" and not op["reason"]):
+                sys.exit(f"{title}: {op['op']} has no engine or no reason")
+        agree(PROGRAM, pte, inputs(report, scratch), ["--steps"])
+
+
+def of_folder(folder):
+    return lambda report, scratch: write_inputs(folder, report["inputs"], scratch)
+
+
+def cifarnet():
+    folder = MODELS / "cifarnet"
+    data, inputs = folder / "calibrate.npz", of_folder(folder)
+    checked("CifarNet", folder / "cifarnet.pt2", data, inputs, ["quantize", NPU, "dequantize"])
+    checked("CifarNet without softmax", folder / "cifarnet_logits.pt2", data, inputs, ["quantize", NPU, "dequantize"])
+    checked("CifarNet, softmax off", folder / "cifarnet.pt2", data, inputs, ["quantize", NPU, "softmax", "dequantize"],
+            "--engine-off", "softmax")
+    checked("CifarNet for ExecuTorch, softmax off", folder / "cifarnet.pt2", data, inputs,
+            ["cortex_m::quantize_per_tensor.out", NPU, "cortex_m::softmax.out", "cortex_m::dequantize_per_tensor.out"],
+            "--engine-off", "softmax", *EXECUTORCH)
+    checked("CifarNet with pictures channels last, int8", folder / "cifarnet.pt2", data,
+            lambda report, scratch: bytes_inputs(report, scratch), [NPU], "--io", "int8", "--io-layout", "nhwc")
+
+
+def mobilenet(folder):
+    model, data, inputs = folder / f"{folder.name}.pt2", folder / "calibrate.npz", of_folder(folder)
+    checked(folder.name, model, data, inputs, ["quantize", NPU, "dequantize"])
+    checked(f"{folder.name}, add_2 off", model, data, inputs, ["quantize", NPU, "add", NPU, "dequantize"],
+            "--engine-off", "add_2")
+    checked(f"{folder.name} for ExecuTorch, add_2 off", model, data, inputs,
+            ["cortex_m::quantize_per_tensor.out", NPU, "cortex_m::quantized_add.out", NPU,
+             "cortex_m::dequantize_per_tensor.out"], "--engine-off", "add_2", *EXECUTORCH)
+
+
+def floats(seed, count):
+    """`count` float32 in -1..1 that only depend on the seed."""
+    state, values = seed, []
+    for _ in range(count):
+        state = (1103515245 * state + 12345) % 2**31
+        values.append(state / 2**30 - 1)
+    return struct.pack(f"<{count}f", *values)
+
+
+def element_count(shape):
+    count = 1
+    for size in shape:
+        count *= size
+    return count
+
+
+def bytes_inputs(report, scratch):
+    """Three samples of int8 for each input."""
+    words = []
+    for index, port in enumerate(report["inputs"]):
+        path, count = scratch / f"input_{index}.npy", 3 * element_count(port["shape"])
+        write_npy(path, "|i1", (3, *port["shape"]), bytes((97 * i * i + 13 * i + index) % 256 for i in range(count)))
+        words += ["--input", path]
+    return words
+
+
+def pairs(name, with_npu, without):
+    """A network of two inputs, x and y, from tests/data/pt2."""
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        shape = (1, 4, 6, 8)
+        samples = {}
+        for index, port in enumerate("xy"):
+            samples[port] = folder / f"{port}.npy"
+            write_npy(samples[port], "<f4", (3, *shape), floats(index + 1, 3 * element_count(shape)))
+        data = folder / "data.npz"
+        with zipfile.ZipFile(data, "w") as archive:
+            for port, path in samples.items():
+                archive.write(path, f"{port}.npy")
+        def inputs(report, scratch):
+            return [word for port in report["inputs"] for word in ("--input", samples[port["name"]])]
+        model = SOURCE / f"tests/data/pt2/{name}.pt2"
+        checked(name, model, data, inputs, with_npu)
+        for node, order in without:
+            checked(f"{name}, {node} off", model, data, inputs, order, "--engine-off", node)
+
+
+def main():
+    cifarnet()
+    mobilenet(MODELS / "mobilenet_v2_tiny")
+    for folder in sys.argv[3:]:
+        mobilenet(pathlib.Path(folder).resolve())
+    edges = ["quantize", "quantize", NPU, "dequantize"]
+    pairs("add_min_max", edges, [("maximum", ["quantize", "quantize", NPU, "maximum", "dequantize"]),
+                                 ("minimum", ["quantize", "quantize", NPU, "minimum", NPU, "dequantize"])])
+    pairs("mul_min", edges, [("minimum", ["quantize", "quantize", NPU, "minimum", "dequantize"]),
+                             ("mul", ["quantize", "quantize", "mul", NPU, "dequantize"])])
+
+
+if __name__ == "__main__":
+    main()
