@@ -68,6 +68,7 @@ def call_each(model, inputs) -> list[torch.Tensor]:
 
 def save_program(name: str, model: nn.Module, out: Path, example: tuple) -> None:
     """NAME.pt2 alone."""
+    example = tuple(value.clone().contiguous() for value in example)  # a view would bring all of its storage along
     program = torch.export.export(model.eval(), example, strict=False)
     tidy_source_names(program)
     torch.export.save(program, str(out / f"{name}.pt2"))
@@ -78,7 +79,7 @@ def save(name: str, model: nn.Module, out: Path, *, calibrate, test) -> None:
     argument, in its order; the first axis counts samples. Where the model keeps a state, samples are calls in a row."""
     out.mkdir(parents=True, exist_ok=True)
     (calibrate, calibrate_labels), (test, test_labels) = [(named(inputs), labels) for inputs, labels in (calibrate, test)]
-    save_program(name, model, out, tuple(value[:1].clone().contiguous() for value in calibrate.values()))
+    save_program(name, model, out, tuple(value[:1] for value in calibrate.values()))
 
     save_arrays(out / "calibrate.npz", **calibrate, labels=calibrate_labels)
     save_arrays(out / "test.npz", **test, labels=test_labels)
