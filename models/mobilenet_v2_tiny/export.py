@@ -1,4 +1,4 @@
-"""mobilenet_v2_tiny: MobileNetV2 at a quarter of its width (64x64x3, 9 classes), on one synthetic shape in each picture."""
+"""mobilenet_v2_tiny: MobileNetV2 at a quarter of its width (96x96x3, 9 classes), on one synthetic shape in each picture."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from common.shapes import shape_classes
 
 
 def data(count, seed):
-    images, labels = shape_classes(count, seed, 64)
+    images, labels = shape_classes(count, seed, 96)
     return torch.from_numpy(on_grid(images)), torch.from_numpy(labels)
 
 
@@ -19,4 +19,4 @@ def build(out: Path):
     def network():
         return MobileNetV2(classes=9, width=0.25, last=160)
 
-    train_and_save("mobilenet_v2_tiny", network, out, data, seed=83, steps=500, peak_rate=4e-3, samples=1024)
+    train_and_save("mobilenet_v2_tiny", network, out, data, seed=83, steps=600, peak_rate=4e-3, samples=1024)
