@@ -58,6 +58,22 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/npu_test.py nrf54lm20b $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2
                    q_axon_image q_axon_qat_image q_axon_curves)
   list(APPEND e2e_tests e2e_axon_quantized)
+  # The i.MX RT700: kernel lists of the Neutron on the integer model, on this machine and in the firmware.
+  foreach(model ad_autoencoder cifarnet conv_tasnet_like convnext_femto_like decoder_step deit_tiny_like digits_cnn
+          dscnn_kws efficientnet_lite_like face_embedding gru_classifier hello_sin lstm_classifier mnasnet_like
+          mobilenet_v1_vww mobilenet_v2_tiny mobilenet_v3_tiny resnet8 rnn_step se_classifier shufflenet_v2_like
+          squeezenet_like streaming_conv streaming_conv_buffer tcn unet_small vocoder yolo_nano_like)
+    add_test(NAME e2e_nxp_${model}
+             COMMAND python3 ${here}/npu_test.py imxrt700cm $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
+    list(APPEND e2e_tests e2e_nxp_${model})
+  endforeach()
+  add_test(NAME e2e_nxp_quantized
+           COMMAND python3 ${here}/npu_test.py imxrt700 $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2
+                   q_neutron_image q_neutron_nhwc_image q_neutron_mixed q_neutron_rows q_neutron_faces q_neutron_mul_min
+                   q_neutron_add_min_max q_neutron_qat_image q_neutron_qat_faces)
+  add_test(NAME e2e_nxp_seeds
+           COMMAND python3 ${here}/neutron_seeds_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  list(APPEND e2e_tests e2e_nxp_quantized e2e_nxp_seeds)
   # A stand-in for the FVP of a Corstone-300.
   add_test(NAME e2e_fvp
            COMMAND python3 ${here}/fvp_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/hello_sin)

@@ -21,7 +21,7 @@ from network_test import thimble, write_inputs
 # By part: its NPU's engine, and what a note of the report must name, for silicon needs it.
 PARTS = {"nrf54lm20b": ("axon", "SDK_EDGE_AI_PATH"), "imxrt700": ("neutron-n3-64", "EIQ_NEUTRON_SDK_PATH"),
          "imxrt700cm": ("neutron-n3-64", "EIQ_NEUTRON_SDK_PATH")}
-EDGE = re.compile(r"^\w+::(de)?quantize(_per_tensor)?\.")
+EDGE = re.compile(r"^\w+::(de)?quantize(16)?(_per_tensor)?\.")
 
 
 def compiled(part, program, model, scratch, *options):
