@@ -181,7 +181,6 @@ class Checker {
 
 inline bool check_header(Checker& checker, const uint8_t* data, PayloadView& view,
                          uint32_t& header_bytes) {
-  if (!checker.has(kFirstFormat)) return false;
   header_bytes = find_header(data, view);
   if (!checker.has(header_bytes)) return false;
   view.version = data[header_bytes - 1];
@@ -214,6 +213,7 @@ inline bool check_words(Checker& checker, const PayloadView& view) {
                                        PayloadProblem& problem) {
   view = {};
   payload_detail::Checker checker(data, bytes, problem);
+  if (!checker.has(kFirstFormat)) return false;
   if (reinterpret_cast<uintptr_t>(data) % kPayloadAlignment != 0) {
     return checker.fail(PayloadFault::kMisaligned, 0, 0, kPayloadAlignment);
   }

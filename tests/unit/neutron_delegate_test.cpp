@@ -1,0 +1,620 @@
+// The delegates of the Neutron with a driver of the test's own: who is called when, with which
+// memory, in which order of bytes, and what is refused when a file is loaded.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "abi/status.h"
+#include "neutron_double.h"
+#include "neutron_program.h"
+#include "runtime/delegates/neutron/backend.h"
+#include "runtime_support.h"
+
+namespace thimble::neutron_test {
+namespace {
+
+using abi::Status;
+using formats::neutron::Format;
+using formats::neutron::Payload;
+using runtime_test::Loaded;
+using runtime_test::plan_of;
+using runtime_test::tensor_of;
+using runtime_test::written;
+using Data = std::vector<uint8_t>;
+
+/// A product's NPU and its table.
+struct Npu {
+  Npu() {
+    driver() = {};
+    npu.error = &error;
+    npu.networks = networks.data();
+    npu.network_count = 2;
+    table.delegates = &delegates;
+  }
+  Npu(const Npu&) = delete;
+  [[nodiscard]] const thimble_kernels* kernels() const {
+    return reinterpret_cast<const thimble_kernels*>(&table);
+  }
+  int32_t error = 0;
+  std::array<thimble_neutron_network, 2> networks = {};
+  thimble_neutron npu = {};
+  std::array<runtime::Delegate, 2> rows = {runtime::neutron::backend(&npu),
+                                           runtime::neutron::vendor_backend(&npu)};
+  runtime::Delegates delegates = runtime::delegates_of(rows.data(), 2);
+  kernels::KernelTable table = kernels::all_kernels();
+};
+
+constexpr uint32_t kWeightBytes = 20;
+
+/// One image in, one vector out, version 1.
+CallFile simple_file() {
+  CallFile file;
+  file.inputs = {{{1, 3, 4, 5}}};
+  file.outputs = {{{1, 7}}};
+  file.payload.input_formats = {Format::kAsDimensions};
+  file.payload.output_formats = {Format::kAsDimensions};
+  file.payload.input_map = {0};
+  file.payload.output_map = {0};
+  file.payload.arg_count = 1;
+  file.payload.program = microcode(1, 1, 1, kWeightBytes);
+  file.payload.weights = Bytes(kWeightBytes, std::byte{0x77});
+  file.payload.kernels = Bytes(16, std::byte{0x88});
+  return file;
+}
+
+/// The double reads no microcode: it is told what is in there.
+void tell_driver(const CallFile& file, const MicrocodeWords& words = {}) {
+  Double& me = driver();
+  me.input_bytes.clear();
+  me.output_bytes.clear();
+  for (const uint8_t argument : file.payload.input_map) {
+    me.input_bytes.push_back(file.inputs[argument].bytes());
+  }
+  for (const uint8_t output : file.payload.output_map) {
+    me.output_bytes.push_back(file.outputs[output].bytes());
+  }
+  me.scratch_bytes = words.scratch;
+  me.profile_bytes = words.profile;
+  me.debug_bytes = words.debug;
+  me.prefetch_bytes = words.prefetch;
+}
+
+Data random_data(size_t bytes, std::mt19937& random) {
+  Data data(bytes);
+  for (uint8_t& byte : data) byte = static_cast<uint8_t>(random());
+  return data;
+}
+
+/// The other order of a tensor's bytes, slowly: channels from dimension 1 to the end, or back.
+Data reordered(const Data& from, const std::vector<int32_t>& sizes, bool to_last) {
+  const size_t images = static_cast<size_t>(sizes[0]);
+  const size_t channels = static_cast<size_t>(sizes[1]);
+  const size_t pixels = from.size() / images / channels;
+  Data to(from.size());
+  for (size_t n = 0; n < images; ++n) {
+    for (size_t c = 0; c < channels; ++c) {
+      for (size_t p = 0; p < pixels; ++p) {
+        const size_t first = (n * channels + c) * pixels + p;
+        const size_t last = (n * pixels + p) * channels + c;
+        to[to_last ? last : first] = from[to_last ? first : last];
+      }
+    }
+  }
+  return to;
+}
+
+/// Runs the loaded file on these bytes, each input as the file has it.
+thimble_status run(Loaded& loaded, const std::vector<Data>& inputs) {
+  for (uint32_t i = 0; i < inputs.size(); ++i) {
+    const auto status = thimble_set_input(&loaded.model, i, inputs[i].data(), inputs[i].size());
+    if (status != 0) return status;
+  }
+  return thimble_run(&loaded.model);
+}
+Data output(const Loaded& loaded, uint32_t index) {
+  thimble_view view = {};
+  EXPECT_EQ(thimble_output(&loaded.model, index, &view), 0);
+  const auto* const data = static_cast<const uint8_t*>(view.data);
+  return {data, data + view.bytes};
+}
+
+/// What a run of the file must answer.
+std::vector<Data> expected(const CallFile& file, const std::vector<Data>& inputs) {
+  std::vector<Data> seen;
+  for (size_t i = 0; i < file.payload.input_map.size(); ++i) {
+    const uint8_t argument = file.payload.input_map[i];
+    const Port& port = file.inputs[argument];
+    const bool turn = file.payload.input_formats[i] == Format::kChannelsLast && !port.last;
+    seen.push_back(turn ? reordered(inputs[argument], port.sizes, true) : inputs[argument]);
+  }
+  std::vector<Data> outputs(file.outputs.size());
+  for (uint32_t i = 0; i < file.payload.output_map.size(); ++i) {
+    const uint8_t argument = file.payload.output_map[i];
+    const Port& port = file.outputs[argument];
+    Data data(port.bytes());
+    for (size_t k = 0; k < data.size(); ++k) data[k] = made(i, k, seen);
+    const bool turn = file.payload.output_formats[i] == Format::kChannelsLast && !port.last;
+    outputs[argument] = turn ? reordered(data, port.sizes, false) : data;
+  }
+  return outputs;
+}
+
+TEST(NeutronDelegate, TheOrderOfCalls) {
+  Npu npu;
+  npu.npu.memory = {thimble_neutron_copy, thimble_neutron_wait};
+  const CallFile file = simple_file();
+  tell_driver(file);
+  std::mt19937 random(1);
+  const Data x = random_data(60, random);
+  {
+    Loaded loaded(written(file.program()), npu.kernels());
+    ASSERT_EQ(loaded.status, 0);
+    EXPECT_EQ(driver().log, "prepare config ");
+    ASSERT_EQ(run(loaded, {x}), 0);
+    ASSERT_EQ(run(loaded, {x}), 0);
+    EXPECT_EQ(driver().log, "prepare config run run ");
+    EXPECT_EQ(output(loaded, 0), expected(file, {x})[0]);
+    EXPECT_EQ(npu.networks[0].calls, 2U);
+    EXPECT_EQ(npu.networks[0].cycles, 0U) << "microcode says nothing of cycles";
+    EXPECT_EQ(npu.networks[0].handle, driver().contexts[0]);
+    thimble_neutron_forget(&npu.npu);
+    EXPECT_EQ(driver().log, "prepare config run run unprepare ");
+    EXPECT_EQ(npu.networks[0].program, nullptr);
+  }
+  npu.npu.gates_clock = 1;
+  npu.npu.memory = {};
+  driver().log.clear();
+  Loaded loaded(written(file.program()), npu.kernels());
+  ASSERT_EQ(loaded.status, 0);
+  ASSERT_EQ(run(loaded, {x}), 0);
+  EXPECT_EQ(driver().log, "prepare resume run suspend ");
+  EXPECT_EQ(npu.error, 0);
+}
+
+/// The hooks that the driver gets are the product's, in the order of the vendor's structure.
+TEST(NeutronDelegate, TheHooksAreTheProducts) {
+  Npu npu;
+  npu.npu.memory = {[](void* to, void* from, uint32_t bytes, uint32_t channel) {
+                      EXPECT_EQ(channel, 1U);
+                      std::memcpy(to, from, bytes);
+                    },
+                    [](uint32_t channel) { EXPECT_EQ(channel, 5U); }};
+  tell_driver(simple_file());
+  Loaded loaded(written(simple_file().program()), npu.kernels());
+  ASSERT_EQ(loaded.status, 0);
+  ASSERT_NE(driver().hooks, nullptr);
+  std::array<uint8_t, 3> from = {1, 2, 3}, to = {};
+  driver().hooks->copy(to.data(), from.data(), 3, 1);
+  driver().hooks->wait(5);
+  EXPECT_EQ(from, to);
+}
+
+/// Blocks of the payload where they lie in the file, in both versions and both places.
+TEST(NeutronDelegate, BlocksStayInTheFile) {
+  for (const uint8_t version : {uint8_t{0}, uint8_t{1}}) {
+    for (const auto location : {pte::BlobLocation::kInline, pte::BlobLocation::kSegment}) {
+      Npu npu;
+      CallFile file = simple_file();
+      file.payload.version = version;
+      file.payload.program = microcode(version, 1, 1, kWeightBytes);
+      file.location = location;
+      tell_driver(file);
+      Loaded loaded(written(file.program()), npu.kernels());
+      ASSERT_EQ(loaded.status, 0);
+      const auto* const begin = loaded.file.data();
+      const NeutronModelConfig& config = driver().model;
+      const auto* const code = static_cast<const uint8_t*>(config.microcode);
+      ASSERT_TRUE(code > begin && code < begin + loaded.file.size());
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(code) % 16, 0U);
+      EXPECT_EQ(std::memcmp(code, file.payload.program.data(), file.payload.program.size()), 0);
+      EXPECT_EQ(static_cast<const uint8_t*>(config.weights) - code, 80) << "72, padded";
+      EXPECT_EQ(static_cast<const uint8_t*>(config.weights)[19], 0x77);
+      EXPECT_EQ(static_cast<const uint8_t*>(config.kernels) - code, 80 + 32);
+      EXPECT_EQ(static_cast<const uint8_t*>(config.kernels)[15], 0x88);
+      EXPECT_EQ(config.timeoutSeconds, 60U);
+      EXPECT_EQ(config.subgraphName, nullptr);
+    }
+  }
+  Npu npu;
+  npu.npu.timeout_seconds = 5;
+  tell_driver(simple_file());
+  const Loaded loaded(written(simple_file().program()), npu.kernels());
+  EXPECT_EQ(driver().model.timeoutSeconds, 5U);
+}
+
+/// All memories of a run are apart, and in the arena.
+TEST(NeutronDelegate, MemoriesOfACall) {
+  for (const bool planned : {false, true}) {
+    Npu npu;
+    CallFile file = simple_file();
+    const MicrocodeWords words = {100, 33, 17, 65};
+    file.payload.program = microcode(1, 1, 1, kWeightBytes, words);
+    file.planned = planned;
+    file.scratch_bytes = 48 + 112 + 48 + 32 + 80;  // 5 addresses of 8, each memory padded
+    tell_driver(file, words);
+    Loaded loaded(written(file.program()), npu.kernels());
+    ASSERT_EQ(loaded.status, 0);
+    EXPECT_EQ(loaded.needs.arena_bytes, 16U + file.scratch_bytes);
+    std::mt19937 random(2);
+    const Data x = random_data(60, random);
+    ASSERT_EQ(run(loaded, {x}), 0);
+    EXPECT_EQ(output(loaded, 0), expected(file, {x})[0]) << "no memory lies on the output";
+    std::vector<std::pair<const uint8_t*, uint32_t>> pieces;
+    const auto add = [&](const void* at, uint32_t bytes) {
+      pieces.emplace_back(static_cast<const uint8_t*>(at), bytes);
+    };
+    const Double& me = driver();
+    add(me.outputs[0], 7);
+    add(me.outputs[1], words.scratch);
+    add(me.outputs[2], words.profile);
+    add(me.outputs[3], words.debug);
+    add(me.data.scratchWeights, words.prefetch);
+    add(me.data.inputs, sizeof(void*));
+    add(me.data.outputs, 4 * sizeof(void*));
+    std::sort(pieces.begin(), pieces.end());
+    const uint8_t* end = loaded.memory->data();
+    for (const auto& [at, bytes] : pieces) {
+      EXPECT_GE(at, end);
+      end = at + bytes;
+    }
+    EXPECT_LE(end, loaded.memory->data() + loaded.needs.arena_bytes);
+  }
+}
+
+/// Small contexts have room in the slot, others in the model's state; each network has its own, for
+/// as long as the model is loaded.
+TEST(NeutronDelegate, ContextsLast) {
+  const size_t slot = sizeof(runtime::DelegateSlot);
+  const CallFile file = simple_file();
+  pte::Program program = file.program();
+  program.delegate_blobs.push_back(program.delegate_blobs[0]);
+  pte::ExecutionPlan& plan = plan_of(program);
+  plan.delegates.push_back({"NeutronBackend", 1, {}});
+  const auto args = std::get<pte::DelegateCall>(plan.chains[0].instructions[0]).args;
+  plan.chains[0].instructions.push_back(pte::DelegateCall{1, args});
+  for (const size_t context_bytes : {1U, 40U, 64U, 100U, 200U, 4000U}) {
+    Npu npu;
+    driver().context_bytes = context_bytes;
+    tell_driver(file);
+    Loaded loaded(written(program), npu.kernels());
+    ASSERT_EQ(loaded.status, 0) << context_bytes;
+    const size_t padded = (context_bytes + 15) / 16 * 16;
+    const size_t inputs = sizeof(void*);
+    if (context_bytes <= 40) {
+      EXPECT_EQ(loaded.needs.state_bytes, 2 * slot + inputs) << context_bytes;
+    } else {
+      EXPECT_GE(loaded.needs.state_bytes, 2 * (slot + padded) + inputs) << context_bytes;
+      EXPECT_LE(loaded.needs.state_bytes, 2 * (slot + padded) + inputs + 32) << context_bytes;
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(driver().contexts[0]) % 16, 0U);
+    }
+    ASSERT_EQ(driver().contexts.size(), 2U);
+    for (const uint8_t* context : driver().contexts) {
+      EXPECT_GE(context, loaded.memory->data() + loaded.needs.arena_bytes);
+      EXPECT_LE(context + context_bytes, loaded.memory->data() + loaded.memory->size());
+    }
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(run(loaded, {Data(60, 9)}), 0);
+    EXPECT_TRUE(driver().intact) << context_bytes;
+  }
+}
+
+/// Arguments of the call that the program takes in another order, or not at all.
+TEST(NeutronDelegate, Maps) {
+  Npu npu;
+  CallFile file = simple_file();
+  file.inputs = {{{1, 5}}, {{1, 6}}, {{1, 7}}};
+  file.outputs = {{{1, 3}}, {{1, 4}}};
+  file.payload.input_formats.assign(2, Format::kAsDimensions);
+  file.payload.output_formats.assign(2, Format::kAsDimensions);
+  file.payload.input_map = {2, 0};
+  file.payload.output_map = {1, 0};
+  file.payload.arg_count = 3;
+  file.payload.program = microcode(1, 2, 2, kWeightBytes);
+  tell_driver(file);
+  Loaded loaded(written(file.program()), npu.kernels());
+  ASSERT_EQ(loaded.status, 0);
+  std::mt19937 random(3);
+  const std::vector<Data> inputs = {random_data(5, random), random_data(6, random),
+                                    random_data(7, random)};
+  ASSERT_EQ(run(loaded, inputs), 0);
+  EXPECT_EQ(driver().inputs[0], inputs[2].data());
+  EXPECT_EQ(driver().inputs[1], inputs[0].data());
+  for (uint32_t i = 0; i < 2; ++i) EXPECT_EQ(output(loaded, i), expected(file, inputs)[i]) << i;
+}
+
+/// What lies as the network wants it is handed over as it is.
+TEST(NeutronDelegate, ImagesThatPass) {
+  Npu npu;
+  CallFile file = simple_file();
+  file.inputs = {{{2, 3, 4, 5}, true}};
+  file.outputs = {{{2, 6, 2, 3}, true}};
+  file.payload.input_formats = file.payload.output_formats = {Format::kChannelsLast};
+  tell_driver(file);
+  Loaded loaded(written(file.program()), npu.kernels());
+  ASSERT_EQ(loaded.status, 0);
+  EXPECT_EQ(loaded.needs.arena_bytes, 80U + 48 + 48) << "no memory for another order";
+  std::mt19937 random(4);
+  const std::vector<Data> inputs = {random_data(120, random)};
+  ASSERT_EQ(run(loaded, inputs), 0);
+  EXPECT_EQ(driver().inputs[0], inputs[0].data());
+  thimble_view view = {};
+  ASSERT_EQ(thimble_output(&loaded.model, 0, &view), 0);
+  EXPECT_EQ(driver().outputs[0], view.data);
+  EXPECT_EQ(output(loaded, 0), expected(file, inputs)[0]);
+}
+
+Port random_port(std::mt19937& random) {
+  Port port;
+  const size_t rank = 3 + random() % 3;
+  for (size_t i = 0; i < rank; ++i) {
+    const bool one = random() % 4 == 0;
+    port.sizes.push_back(one ? 1 : 1 + static_cast<int32_t>(random() % 11));
+  }
+  port.last = random() % 3 == 0;
+  return port;
+}
+
+/// Every image in both orders, on both sides, by a slow formula.
+TEST(NeutronDelegate, ImagesInAnotherOrder) {
+  const char* const given = std::getenv("THIMBLE_SEED");
+  const uint32_t first =
+      given != nullptr ? static_cast<uint32_t>(std::strtoul(given, nullptr, 0)) : 0;
+  const uint32_t last = given != nullptr ? first + 1 : 400;
+  for (uint32_t seed = first; seed < last; ++seed) {
+    std::mt19937 random(seed);
+    Npu npu;
+    CallFile file = simple_file();
+    file.inputs = {random_port(random), random_port(random)};
+    file.outputs = {random_port(random), random_port(random)};
+    file.payload.input_formats.assign(2, Format::kChannelsLast);
+    file.payload.output_formats.assign(2, Format::kChannelsLast);
+    file.payload.input_map = {1, 0};
+    file.payload.output_map = {1, 0};
+    file.payload.arg_count = 2;
+    file.payload.program = microcode(1, 2, 2, kWeightBytes);
+    tell_driver(file);
+    Loaded loaded(written(file.program()), npu.kernels());
+    ASSERT_EQ(loaded.status, 0) << "THIMBLE_SEED=" << seed;
+    const std::vector<Data> inputs = {random_data(file.inputs[0].bytes(), random),
+                                      random_data(file.inputs[1].bytes(), random)};
+    ASSERT_EQ(run(loaded, inputs), 0);
+    const auto wanted = expected(file, inputs);
+    for (uint32_t i = 0; i < 2; ++i) {
+      ASSERT_EQ(output(loaded, i), wanted[i]) << "THIMBLE_SEED=" << seed;
+    }
+  }
+}
+
+TEST(NeutronDelegate, TheDriversErrors) {
+  const CallFile file = simple_file();
+  const auto refused = static_cast<int32_t>(Status::kDriverError);
+  for (const char* call : {"prepare", "config"}) {
+    Npu npu;
+    npu.npu.memory = {thimble_neutron_copy, thimble_neutron_wait};
+    driver().failing = call;
+    tell_driver(file);
+    const Loaded loaded(written(file.program()), npu.kernels());
+    EXPECT_EQ(loaded.size_status, 0) << "nobody is asked before there is memory";
+    EXPECT_EQ(loaded.status, refused) << call;
+    EXPECT_EQ(npu.error, 0x0001230B) << call;
+    EXPECT_EQ(NEUTRON_ERROR_COMPONENT(npu.error), uint32_t{NEUTRON_OF_DRIVER});
+    EXPECT_EQ(NEUTRON_ERROR_CATEGORY(npu.error), 1U);
+    EXPECT_EQ(NEUTRON_ERROR_CODE(npu.error), 0x123U);
+  }
+  for (const char* call : {"run", "resume", "suspend"}) {
+    Npu npu;
+    npu.npu.gates_clock = 1;
+    tell_driver(file);
+    Loaded loaded(written(file.program()), npu.kernels());
+    ASSERT_EQ(loaded.status, 0);
+    driver().log.clear();
+    driver().failing = call;
+    EXPECT_EQ(run(loaded, {Data(60)}), refused) << call;
+    EXPECT_EQ(npu.error, 0x0001230B) << call;
+    const bool started = std::string(call) != "resume";
+    EXPECT_EQ(driver().log, started ? "resume run suspend " : "resume ") << call;
+    EXPECT_EQ(npu.networks[0].calls, 0U) << call;
+    // The next run is a new one.
+    driver().failing.clear();
+    npu.error = 0;
+    EXPECT_EQ(run(loaded, {Data(60)}), 0) << call;
+    EXPECT_EQ(npu.error, 0);
+  }
+}
+
+TEST(NeutronDelegate, RecordsOfAProfile) {
+  Npu npu;
+  CallFile file = simple_file();
+  const MicrocodeWords words = {48, 32, 0, 0};
+  file.payload.program = microcode(1, 1, 1, kWeightBytes, words);
+  tell_driver(file, words);
+  static uint32_t seen;
+  seen = 0;
+  npu.npu.profiled = [](const thimble_neutron*, const void* program, const void* records,
+                        uint32_t bytes) {
+    EXPECT_EQ(program, driver().model.microcode);
+    EXPECT_EQ(records, driver().outputs[2]);
+    seen = bytes;
+  };
+  Loaded loaded(written(file.program()), npu.kernels());
+  ASSERT_EQ(loaded.status, 0);
+  ASSERT_EQ(run(loaded, {Data(60)}), 0);
+  EXPECT_EQ(seen, 32U);
+}
+
+struct Case {
+  const char* name;
+  Status expected;
+  std::function<void(CallFile&, Npu&)> change;  // before the file is made
+  std::function<void(pte::Program&)> edit = [](pte::Program&) {};
+};
+
+std::byte& blob_byte(pte::Program& program, size_t at) {
+  return program.delegate_blobs[0].bytes[at];
+}
+constexpr auto kAsItIs = [](CallFile&, Npu&) {};
+
+const Case kCases[] = {
+    {"nothing", Status::kOk, kAsItIs},
+    {"a delegate without a device", Status::kMissingDelegate,
+     [](CallFile&, Npu& npu) { npu.rows[1].device = nullptr; }},
+    {"another delegate's name", Status::kMissingDelegate,
+     [](CallFile& file, Npu&) { file.id = "NeutronBackend2"; }},
+    {"the other delegate's name: the magic decides", Status::kOk,
+     [](CallFile& file, Npu&) { file.id = "ThimbleNeutronModel"; }},
+    {"no payload", Status::kBadPayload, kAsItIs,
+     [](pte::Program& p) { p.delegate_blobs[0].bytes.clear(); }},
+    {"half a payload", Status::kBadPayload, kAsItIs,
+     [](pte::Program& p) { p.delegate_blobs[0].bytes.resize(100); }},
+    {"another magic", Status::kBadMagic, kAsItIs,
+     [](pte::Program& p) { blob_byte(p, 16) = std::byte{'N'}; }},
+    {"a version of later", Status::kPayloadVersion, kAsItIs,
+     [](pte::Program& p) { blob_byte(p, 7) = std::byte{2}; }},
+    {"the words of another version", Status::kBadPayload, kAsItIs,
+     [](pte::Program& p) { blob_byte(p, 7) = std::byte{0}; }},
+    {"a program of more inputs", Status::kPayloadCounts, kAsItIs,
+     [](pte::Program& p) { blob_byte(p, 16 + 52) = std::byte{2}; }},
+    {"a program of fewer outputs", Status::kPayloadCounts, kAsItIs,
+     [](pte::Program& p) { blob_byte(p, 16 + 56) = std::byte{0}; }},
+    {"an input that is no argument", Status::kPayloadCounts, kAsItIs,
+     [](pte::Program& p) { blob_byte(p, 5) = std::byte{1}; }},
+    {"an output that is no argument", Status::kPayloadCounts, kAsItIs,
+     [](pte::Program& p) { blob_byte(p, 6) = std::byte{1}; }},
+    {"a format that is none", Status::kBadPayload, kAsItIs,
+     [](pte::Program& p) { blob_byte(p, 3) = std::byte{2}; }},
+    {"weights that leave the payload", Status::kBadPayload, kAsItIs,
+     [](pte::Program& p) { blob_byte(p, 16 + 28) = std::byte{255}; }},
+    {"an argument less", Status::kPayloadCounts, kAsItIs,
+     [](pte::Program& p) {
+       std::get<pte::DelegateCall>(plan_of(p).chains[0].instructions[0]).args.pop_back();
+     }},
+    {"an argument more", Status::kPayloadCounts, kAsItIs,
+     [](pte::Program& p) {
+       std::get<pte::DelegateCall>(plan_of(p).chains[0].instructions[0]).args.push_back(0);
+     }},
+    {"bytes without a sign", Status::kOk, kAsItIs,
+     [](pte::Program& p) { tensor_of(p, 0).scalar_type = pte::ScalarType::kByte; }},
+    {"floats", Status::kBadDType, kAsItIs,
+     [](pte::Program& p) { tensor_of(p, 0).scalar_type = pte::ScalarType::kFloat; }},
+    {"channels last, and the network takes them first", Status::kBadLayout, kAsItIs,
+     [](pte::Program& p) {
+       tensor_of(p, 0).dim_order = {0, 2, 3, 1};
+     }},
+    {"the same with one channel", Status::kOk,
+     [](CallFile& file, Npu&) {
+       file.inputs[0] = {{1, 1, 4, 5}, true};
+     }},
+    {"an order that is neither", Status::kBadLayout,
+     [](CallFile& file, Npu&) { file.payload.input_formats[0] = Format::kChannelsLast; },
+     [](pte::Program& p) {
+       tensor_of(p, 0).dim_order = {0, 1, 3, 2};
+     }},
+    {"channels last of a vector", Status::kBadLayout,
+     [](CallFile& file, Npu&) { file.payload.output_formats[0] = Format::kChannelsLast; }},
+    {"an output that is the caller's", Status::kCorrupt, kAsItIs,
+     [](pte::Program& p) {
+       std::get<pte::DelegateCall>(plan_of(p).chains[0].instructions[0]).args[1] = 0;
+     }},
+    {"an output that is a constant", Status::kCorrupt, kAsItIs,
+     [](pte::Program& p) {
+       p.constants.emplace_back(7);
+       tensor_of(p, 1).allocation.reset();
+       tensor_of(p, 1).data_buffer_idx = 1;
+     }},
+    {"an output in scratch", Status::kCorrupt,
+     [](CallFile& file, Npu&) {
+       file.planned = true;
+       file.scratch_bytes = 96;
+     },
+     [](pte::Program& p) { tensor_of(p, 1).allocation->offset = 16 + 64; }},
+    {"scratch past the arena", Status::kCorrupt,
+     [](CallFile& file, Npu&) {
+       file.planned = true;
+       file.scratch_bytes = 95;
+     }},
+    {"another order that has no room in the plan", Status::kCorrupt,
+     [](CallFile& file, Npu&) {
+       file.payload.input_formats[0] = Format::kChannelsLast;
+       file.planned = true;
+       file.scratch_bytes = 96 + 63;
+     }},
+    {"the same with room", Status::kOk,
+     [](CallFile& file, Npu&) {
+       file.payload.input_formats[0] = Format::kChannelsLast;
+       file.planned = true;
+       file.scratch_bytes = 96 + 64;
+     }},
+};
+
+TEST(NeutronDelegate, EachRuleHasItsStatus) {
+  for (const Case& each : kCases) {
+    Npu npu;
+    CallFile file = simple_file();
+    each.change(file, npu);
+    tell_driver(file);
+    pte::Program program = file.program();
+    each.edit(program);
+    const Loaded loaded(written(program), npu.kernels());
+    EXPECT_EQ(loaded.size_status, static_cast<int32_t>(each.expected)) << each.name;
+    EXPECT_EQ(loaded.status != 0, loaded.size_status != 0) << each.name;
+  }
+}
+
+TEST(NeutronDelegate, MoreNetworksThanRows) {
+  Npu npu;
+  npu.npu.network_count = 0;
+  tell_driver(simple_file());
+  const Bytes file = written(simple_file().program());
+  const Loaded refused(file, npu.kernels());
+  EXPECT_EQ(refused.status, static_cast<int32_t>(Status::kBadArgument));
+  npu.npu.networks = nullptr;
+  Loaded loaded(file, npu.kernels());
+  ASSERT_EQ(loaded.status, 0);
+  EXPECT_EQ(run(loaded, {Data(60)}), 0);
+}
+
+/// Whether a model of the file would have a memory that is worth a test's time.
+bool is_small(const Bytes& bytes, const thimble_kernels* kernels) {
+  const runtime_test::AlignedBytes file(bytes);
+  thimble_needs needs = {};
+  const auto status = thimble_size(file.data(), file.size(), kernels, &needs);
+  return status != 0 || needs.arena_bytes < size_t{1} << 20;
+}
+
+/// Payloads changed at random: a status, or a run that leaves all else alone.
+TEST(NeutronDelegate, FourThousandChangedFiles) {
+  constexpr int kChanges = 4000;
+  CallFile file = simple_file();
+  file.payload.input_formats[0] = Format::kChannelsLast;
+  const Bytes good = written(file.program());
+  const auto payload = formats::neutron::write_payload(file.payload);
+  ASSERT_TRUE(payload.ok());
+  const auto at = std::search(good.begin(), good.end(), payload->begin(), payload->end());
+  ASSERT_NE(at, good.end());
+  std::mt19937 random(11);
+  int ran = 0;
+  for (int i = 0; i < kChanges; ++i) {
+    Bytes bytes = good;
+    const size_t change = random() % 8 == 0
+                              ? random() % good.size()
+                              : static_cast<size_t>(at - good.begin()) + random() % 76;
+    bytes[change] ^= static_cast<std::byte>(1U << random() % 8);
+    const Npu npu;
+    tell_driver(file, {0, 0, 0, 0});
+    driver().knows_prefetch = false;
+    if (!is_small(bytes, npu.kernels())) continue;
+    Loaded loaded(bytes, npu.kernels());
+    if (loaded.status != 0) continue;
+    ran += runtime_test::run_with_any_inputs(loaded) == 0 ? 1 : 0;
+    EXPECT_EQ(std::memcmp(bytes.data(), loaded.file.data(), bytes.size()), 0) << i;
+  }
+  EXPECT_GT(ran, kChanges / 100);
+  EXPECT_LT(ran, kChanges);
+}
+
+}  // namespace
+}  // namespace thimble::neutron_test
