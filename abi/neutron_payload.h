@@ -73,19 +73,20 @@ struct PayloadProblem {
   uint32_t expected = 0;
 };
 
+/// read_payload() fills all of it.
 struct PayloadView {
-  uint32_t input_count = 0, output_count = 0, arg_count = 0;
-  uint32_t version = 0;
-  uint32_t magic = 0;
-  const uint8_t* input_formats = nullptr;
-  const uint8_t* output_formats = nullptr;
-  const uint8_t* input_map = nullptr;
-  const uint8_t* output_map = nullptr;
-  const uint8_t* program = nullptr;  // 16-byte aligned, as are the next two
-  const uint8_t* weights = nullptr;
-  const uint8_t* kernels = nullptr;
-  uint32_t program_bytes = 0, weight_bytes = 0, kernel_bytes = 0;  // the last with its padding
-  uint32_t scratch_bytes = 0, profile_bytes = 0, debug_bytes = 0, prefetch_bytes = 0;
+  uint32_t input_count, output_count, arg_count;
+  uint32_t version;
+  uint32_t magic;
+  const uint8_t* input_formats;
+  const uint8_t* output_formats;
+  const uint8_t* input_map;
+  const uint8_t* output_map;
+  const uint8_t* program;  // 16-byte aligned, as are the next two
+  const uint8_t* weights;
+  const uint8_t* kernels;
+  uint32_t program_bytes, weight_bytes, kernel_bytes;  // the last with its padding
+  uint32_t scratch_bytes, profile_bytes, debug_bytes, prefetch_bytes;
 };
 
 /// Memory that a call wants besides its tensors: what the program says, each at a multiple of 16,
@@ -124,10 +125,9 @@ inline void read_words(PayloadView& view) {
   view.program_bytes = word_at(view.program, kProgramBytesWord);
   view.weight_bytes = word_at(view.program, kWeightBytesWord);
   view.scratch_bytes = word_at(view.program, kScratchWord);
-  if (view.version != 0) {
-    view.profile_bytes = word_at(view.program, kScratchWord + 1) & kProfileMask;
-    view.debug_bytes = word_at(view.program, kScratchWord + 2);
-  }
+  const bool has_profile = view.version != 0;
+  view.profile_bytes = has_profile ? word_at(view.program, kScratchWord + 1) & kProfileMask : 0;
+  view.debug_bytes = has_profile ? word_at(view.program, kScratchWord + 2) : 0;
   view.prefetch_bytes = word_at(view.program, prefetch_word(view.version));
 }
 
@@ -249,10 +249,11 @@ inline bool check_words(Checker& checker, const PayloadView& view) {
 
 /// The same of bytes that read_payload() has accepted; without the blocks behind the program.
 [[nodiscard]] inline PayloadView trusted_payload(const uint8_t* data) {
-  PayloadView view;
+  PayloadView view;  // nothing is cleared: this is part of each call
   const uint32_t header_bytes = payload_detail::find_header(data, view);
   view.version = data[header_bytes - 1];
   view.program = data + padded(header_bytes);
+  view.magic = payload_detail::word_at(view.program, kMagicWord);
   payload_detail::read_words(view);
   return view;
 }

@@ -182,7 +182,13 @@ kernels::Tensor DelegateArgs::tensor(uint32_t i) const {
 
 void* DelegateArgs::data(uint32_t i) const {
   const uint32_t at = offset(i);
-  return at != kNotPlanned ? model.arena + at : tensor(i).data;
+  if (at != kNotPlanned) return model.arena + at;
+  const uint32_t value_index = indices.index(i);
+  const Vector inputs = model.image.inputs;
+  for (uint32_t k = 0; k < inputs.count() && model.input_data != nullptr; ++k) {
+    if (inputs.index(k) == value_index) return const_cast<void*>(model.input_data[k]);
+  }
+  return tensor(i).data;
 }
 
 uint32_t DelegateArgs::offset(uint32_t i) const {

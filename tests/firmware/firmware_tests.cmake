@@ -1,6 +1,6 @@
 # Images under QEMU. Each program is one ctest entry; a case takes a fraction of a second.
 if(TARGET firmware AND QEMU_ARM)
-  set(firmware_tests axon disassembly faults npu runner size)
+  set(firmware_tests axon disassembly faults neutron npu runner size)
   if(TARGET thimble)
     list(APPEND firmware_tests load)
   endif()
@@ -21,6 +21,11 @@ if(TARGET firmware AND QEMU_ARM)
     target_sources(firmware_axon_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/axon_list.cpp
                                               ${CMAKE_SOURCE_DIR}/tests/unit/axon_sample.cpp)
     target_link_libraries(firmware_axon_test PRIVATE thimble_hostrun)
+  endif()
+  if(TARGET firmware_neutron_test)
+    target_sources(firmware_neutron_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/unit/neutron_list.cpp
+                                                 ${CMAKE_SOURCE_DIR}/tests/unit/neutron_sample.cpp)
+    target_link_libraries(firmware_neutron_test PRIVATE thimble_hostrun)
   endif()
   if(TARGET firmware_npu_test)
     target_link_libraries(firmware_npu_test PRIVATE thimble_hostrun)

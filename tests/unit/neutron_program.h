@@ -68,11 +68,11 @@ struct CallFile {
     plan.memory_sizes = {0, offset + (planned ? scratch_bytes : 0)};
     program.plans = {plan};
     auto bytes = formats::neutron::write_payload(payload);
-    program.delegate_blobs = {{location, 16, bytes.ok() ? *bytes : Bytes()}};
+    program.delegate_blobs = {{location, 16, bytes.ok() ? *bytes : thimble::Bytes()}};
     if (planned) {
       abi::DelegateRecord record = {};
       record.scratch_offset = offset;
-      Bytes entry(sizeof record);
+      thimble::Bytes entry(sizeof record);
       std::memcpy(entry.data(), &record, sizeof record);
       program.named_data.push_back({abi::kDelegatesKey, 16, std::move(entry)});
     }
@@ -84,8 +84,8 @@ struct CallFile {
 struct MicrocodeWords {
   uint32_t scratch = 48, profile = 0, debug = 0, prefetch = 0;
 };
-inline Bytes microcode(uint32_t version, uint32_t inputs, uint32_t outputs, uint32_t weight_bytes,
-                       const MicrocodeWords& words = {}) {
+inline thimble::Bytes microcode(uint32_t version, uint32_t inputs, uint32_t outputs,
+                                uint32_t weight_bytes, const MicrocodeWords& words = {}) {
   constexpr uint32_t kBytes = 72;
   std::array<uint32_t, kBytes / 4> all = {};
   for (uint32_t i = 0; i < all.size(); ++i) all[i] = 0xA5A50000 + i;
@@ -101,7 +101,7 @@ inline Bytes microcode(uint32_t version, uint32_t inputs, uint32_t outputs, uint
   all[next++] = words.prefetch;
   all[next++] = inputs;
   all[next] = outputs;
-  Bytes bytes;
+  thimble::Bytes bytes;
   for (const uint32_t word : all) append_le(bytes, word);
   return bytes;
 }

@@ -308,8 +308,7 @@ uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args) {
 
 Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
   Work& work = work_in(slot);
-  PayloadView view = format::trusted_payload(work.payload);
-  view.magic = format::payload_detail::word_at(view.program, format::kMagicWord);
+  const PayloadView view = format::trusted_payload(work.payload);
   if (args.count() != view.arg_count + view.output_count) return Status::kPayloadCounts;
   const uint32_t spare = call_scratch(slot, args);
   const Scratch scratch = {memory.scratch_offset, address_bytes(view),

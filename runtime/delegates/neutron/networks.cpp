@@ -20,12 +20,14 @@ thimble_neutron_network* take_network(const thimble_neutron& npu, const void* pr
 }
 
 void count_call(thimble_neutron_network& network) {
+  using thimble::neutron::Header;
   ++network.calls;
-  thimble::neutron::Header header;
-  std::memcpy(&header, network.program, sizeof header.magic);
-  if (header.magic != thimble::neutron::kMagic) return;
-  std::memcpy(&header, network.program, sizeof header);
-  network.cycles += header.cycles;
+  const auto* const program = static_cast<const uint8_t*>(network.program);
+  uint32_t magic, cycles;
+  std::memcpy(&magic, program + offsetof(Header, magic), sizeof magic);
+  if (magic != thimble::neutron::kMagic) return;
+  std::memcpy(&cycles, program + offsetof(Header, cycles), sizeof cycles);
+  network.cycles += cycles;
 }
 
 }  // namespace thimble::runtime::neutron
