@@ -281,6 +281,10 @@ Status save_regions(Stages* stages, const Compiled& compiled) {
     const std::vector<std::byte>& payload = compiled.lowered.delegates[i].payload;
     const auto* bytes = reinterpret_cast<const char*>(payload.data());
     THIMBLE_CHECK(stages->save(name + ".bin", std::string(bytes, payload.size())));
+    const std::vector<std::byte>& exchange = compiled.lowered.delegates[i].exchange;
+    if (exchange.empty()) continue;
+    const auto* model = reinterpret_cast<const char*>(exchange.data());
+    THIMBLE_CHECK(stages->save(name + ".tflite", std::string(model, exchange.size())));
   }
   return ok();
 }

@@ -11,8 +11,8 @@ namespace thimble::interchange {
 
 /// Whom a file is for. Without any of these: LiteRT's reference kernels, which give the same bits.
 struct TfliteProfile {
-  /// A table whose function LiteRT has an operator for is that operator, sums and prelu are their
-  /// own, though kernels of LiteRT round some of them in ways of their own.
+  /// A table whose function LiteRT has an operator for is that operator, sums, products and prelu
+  /// are theirs alone, though kernels of LiteRT round some of them in ways of their own.
   bool functions = false;
   bool images = false;            // RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, MIRROR_PAD
   bool explicit_padding = false;  // operators of their own, never SAME

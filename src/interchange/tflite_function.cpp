@@ -18,6 +18,18 @@ using Kind = Function::Kind;
 
 namespace {
 
+/// The nearest of a scale's neighbours among floats that fits, itself first.
+template <typename Fits>
+std::optional<float> beside(float scale, Fits fits) {
+  constexpr int kTries = 16;
+  for (int i = 0; i < kTries; ++i) {
+    float near = scale;
+    for (int k = 0; k < (i + 1) / 2; ++k) near = std::nextafter(near, i % 2 == 0 ? 0.0F : INFINITY);
+    if (fits(near)) return near;
+  }
+  return std::nullopt;
+}
+
 /// The result that an operator of LiteRT always has.
 struct FixedResult {
   float scale;
@@ -131,33 +143,47 @@ Status TfliteLowering::clamped_by_function(int x, const Function& f, const DimOr
   return ok();
 }
 
-/// LiteRT computes both multipliers in float32.
+/// LiteRT computes both multipliers in float32. Scales some floats beside those of the slopes and
+/// the result give our codes; a QUANTIZE, which changes no code, brings the result's back.
 Status TfliteLowering::prelu() {
   THIMBLE_CHECK(constant_operand(1));
   THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
   THIMBLE_TRY(const float w_scale, operand_scale(1, "w_zp"));
   THIMBLE_TRY(const float y_scale, result_scale());
-  const auto above = litert_multiplier(static_cast<double>(x_scale / y_scale));
-  const auto below = litert_multiplier(static_cast<double>(x_scale * w_scale / y_scale));
-  const int64_t x_zp = integer("x_zp"), w_zp = integer("w_zp");
+  const int64_t x_zp = integer("x_zp");
   int64_t far = 0;
-  for (const int64_t x : {-128 - x_zp, 127 - x_zp}) {
-    for (const int64_t w : {-128 - w_zp, 127 - w_zp}) far = std::max(far, std::abs(x * w));
+  for (const int8_t w : graph_.value(operand(1)).constant->data<int8_t>()) {
+    far = std::max(far, std::abs((-128 - x_zp) * (w - integer("w_zp"))));
   }
-  const bool same = numerics::shift_in_range(above.shift) &&
-                    numerics::shift_in_range(below.shift) &&
-                    same_steps(to_code(multiplier(), bounds(), single_rounding()),
-                               to_code(above, bounds()), 0, 127 - x_zp) &&
-                    same_steps(to_code(multiplier("w_"), bounds(), single_rounding()),
-                               to_code(below, bounds()), -far, far);
-  if (!same && !profile_.functions) {
+  const auto same = [&](const std::string& which, double real, int64_t low, int64_t high) {
+    const auto theirs = litert_multiplier(real);
+    return numerics::shift_in_range(theirs.shift) &&
+           same_steps(to_code(multiplier(which), bounds(), single_rounding()),
+                      to_code(theirs, bounds()), low, high);
+  };
+  const auto y = beside(y_scale, [&](float scale) {
+    return same("", static_cast<double>(x_scale / scale), 0, 127 - x_zp);
+  });
+  const auto w = beside(w_scale, [&](float scale) {
+    const float product = x_scale * scale / (profile_.functions ? y_scale : y.value_or(y_scale));
+    return same("w_", static_cast<double>(product), -far, far);
+  });
+  if ((!y || !w) && !profile_.functions) {
     return refuse("PRELU's multipliers, from the scales, give other codes");
   }
   const DimOrder order = common_order();
-  const int made = emit(Op::kPrelu, {}, {layouts_.get(operand(0), order), broadcastable(1, order)},
-                        make_result(Layouts::in_order(result_shape(), order)));
+  const Shape out = Layouts::in_order(result_shape(), order);
+  const formats::tflite::Tensor shared = at(broadcastable(1, order));
+  model_.tensors.push_back(shared);  // another reader may want another scale of it
+  const int slopes = static_cast<int>(model_.tensors.size()) - 1;
+  at(slopes).scale = {w.value_or(w_scale)};
+  int made = make_result(out);
+  if (!profile_.functions) at(made).scale = {*y};
+  emit(Op::kPrelu, {}, {layouts_.get(operand(0), order), slopes}, made);
   const Bounds b = bounds();
-  put(b.min > -128 || b.max < 127 ? limited(made) : made, order);
+  if (b.min > -128 || b.max < 127) made = limited(made);
+  if (at(made).scale[0] != y_scale) made = emit(Op::kQuantize, {}, {made}, make_result(out));
+  put(made, order);
   return ok();
 }
 

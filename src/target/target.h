@@ -97,6 +97,8 @@ struct Delegate {
   int64_t scratch_bytes = 0, fast_scratch_bytes = 0;
   int64_t kept_bytes = 0;            // memory of its own in the arena, from the start to the end
   std::vector<GeneratedFile> files;  // for the firmware's build
+  std::vector<std::byte> exchange;   // the region in the form the vendor's tools read: LiteRT
+  std::string no_exchange;           // why there is none, where the engine's vendor has tools
   std::vector<DelegateIo> inputs, outputs;
   std::vector<DelegateRow> rows;
   std::optional<int64_t> cycles;  // an estimate
@@ -157,11 +159,14 @@ struct EngineUse {
 
 /// Tools of an engine's vendor that the user has, and what they shall make.
 struct VendorTools {
-  std::string form;              // "program", "header"; empty: nothing
+  std::string form;              // "program", "header", "sdk"; empty: nothing
   std::filesystem::path folder;  // of the tools; empty: not given
   std::filesystem::path helper;  // the program of ours that calls them
   std::chrono::seconds time_limit{300};
-  std::string model;  // what the user calls the model
+  std::string model;              // what the user calls the model
+  std::string flags;              // more options of the vendor's tool, as they are
+  bool prefetch = false;          // constants are fetched to SRAM while the engine runs
+  bool kernel_selection = false;  // a list of the firmware's kernels that the model needs
 };
 
 struct EngineOptions {

@@ -14,5 +14,14 @@ if(TARGET interchange_cases AND TARGET thimble AND THIMBLE_TORCH_PYTHON)
            COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/interchange/networks.py
                    $<TARGET_FILE:thimble> ${CMAKE_CURRENT_BINARY_DIR}/interchange_cases
                    ${CMAKE_CURRENT_BINARY_DIR}/interchange)
-  set_tests_properties(peers_interchange PROPERTIES LABELS peers TIMEOUT 3600 SKIP_RETURN_CODE 77)
+  add_test(NAME peers_functions
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/interchange/functions.py
+                   ${CMAKE_CURRENT_BINARY_DIR}/interchange_cases
+                   ${CMAKE_CURRENT_BINARY_DIR}/interchange_functions)
+  add_test(NAME peers_partitions
+           COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/interchange/partitions.py
+                   $<TARGET_FILE:thimble> ${CMAKE_CURRENT_BINARY_DIR}/interchange_cases
+                   ${CMAKE_CURRENT_BINARY_DIR}/interchange_partitions)
+  set_tests_properties(peers_interchange peers_functions peers_partitions
+                       PROPERTIES LABELS peers TIMEOUT 3600 SKIP_RETURN_CODE 77)
 endif()

@@ -13,6 +13,7 @@
 #include "target/neutron/limits.h"
 #include "target/neutron/lower.h"
 #include "target/neutron/place.h"
+#include "target/neutron/vendor/finish.h"
 #include "target/neutron/wishes.h"
 #include "target/neutron/write.h"
 
@@ -205,6 +206,8 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
   delegate.call_us = setting(use, "dispatch_us");
   delegate.clock_mhz = setting(use, "clock_mhz");
   delegate.note = kSilicon;
+  THIMBLE_TRY(const ir::Graph formed, form(region));
+  add_exchange(formed, delegate);
   return delegate;
 }
 
@@ -223,6 +226,7 @@ const Engine kEngine = {
     .adapt = adapt,
     .declines = declines,
     .wishes = &kWishes,
+    .finish = finish,
 };
 
 std::vector<EngineName> engines() {

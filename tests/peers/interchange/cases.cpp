@@ -38,8 +38,9 @@ namespace {
 namespace fs = std::filesystem;
 using namespace thimble;
 
-/// Of the files for NXP's converter; else both formats as --emit writes them.
+/// The files for NXP's converter; else both formats as --emit writes them.
 bool for_neutron = false;
+interchange::TfliteProfile profile = interchange::kNeutronConverter;
 
 void write_file(const fs::path& path, ByteView bytes) {
   std::ofstream out(path, std::ios::binary);
@@ -100,8 +101,7 @@ ir::Tensor all_codes(const ir::Type& type) {
 int write_case(const fs::path& folder, const std::string& name, const ir::Graph& graph,
                uint64_t seed, bool in_turn = false) {
   if (for_neutron) {
-    write_format(folder / (name + ".tflite"),
-                 interchange::to_tflite(graph, interchange::kNeutronConverter));
+    write_format(folder / (name + ".tflite"), interchange::to_tflite(graph, profile));
   } else {
     write_format(folder / (name + ".tosa"), interchange::to_tosa(graph));
     write_format(folder / (name + ".tflite"), interchange::to_tflite(graph));
@@ -257,7 +257,9 @@ int run(int argc, char** argv) {
   }
   if (kind.starts_with("neutron")) {
     for_neutron = true;
-    kind = kind == "neutron" ? "ir" : kind.substr(std::string("neutron-").size());
+    profile.functions = kind != "neutron-tables";
+    const bool whole = kind == "neutron" || !profile.functions;
+    kind = whole ? "ir" : kind.substr(std::string("neutron-").size());
   }
   if (kind == "ir" || kind == "ops") {
     for (int i = 3; i < argc; ++i) failures += write_ir(folder, argv[i], kind == "ops");

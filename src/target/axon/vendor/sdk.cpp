@@ -1,82 +1,22 @@
 #include "target/axon/vendor/sdk.h"
 
 #include <charconv>
-#include <fstream>
 #include <map>
 #include <optional>
-#include <random>
 #include <sstream>
 #include <string_view>
 
 #include "base/library.h"
 #include "base/process.h"
+#include "base/work_folder.h"
 
 namespace thimble::target::axon {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// A new folder, gone with everything in it at the end.
-class WorkFolder {
- public:
-  static Result<WorkFolder> create() {
-    std::error_code error;
-    const fs::path base = fs::temp_directory_path(error);
-    if (error) return bad_input("no folder for temporary files: {}", error.message());
-    std::random_device random;
-    for (int attempt = 0; attempt < 8; ++attempt) {
-      const fs::path path = base / fmt::format("thimble-axon-{:08x}{:08x}", random(), random());
-      if (fs::create_directory(path, error)) return WorkFolder(path);
-    }
-    return bad_input("{}: no folder can be made in it: {}", base.string(), error.message());
-  }
-  WorkFolder(WorkFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
-  WorkFolder& operator=(WorkFolder&&) = delete;
-  ~WorkFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] fs::path file(std::string_view name) const { return path_ / name; }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  explicit WorkFolder(fs::path path) : path_(std::move(path)) {}
-  fs::path path_;
-};
-
-Status write_file(const fs::path& path, ByteView bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (file.good()) return ok();
-  return bad_input("{}: cannot be written", path.string());
-}
-
-std::optional<std::string> read_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return std::nullopt;
-  std::ostringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
-}
-
-/// The last words of the library, for a message.
-std::string last_lines(std::string_view text) {
-  constexpr size_t kCharactersMax = 400;
-  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.remove_suffix(1);
-  if (text.size() > kCharactersMax) {
-    text.remove_prefix(text.size() - kCharactersMax);
-    text.remove_prefix(std::min(text.find('\n') + 1, text.size()));
-  }
-  std::string lines;
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    if (end > at) lines += "\n  | " + std::string(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
+using base::last_lines;
+using base::WorkFolder;
 
 /// What the helper has written: numbers behind a word.
 struct Reply {
@@ -135,7 +75,7 @@ class Session {
   Status run(const std::string& function, uint32_t version, std::vector<std::string> more) {
     THIMBLE_TRY(library_, find_sdk_library(options_));
     THIMBLE_TRY(const Bytes ir, formats::axon::write_ir(network_, version));
-    THIMBLE_CHECK(write_file(folder_.file("network.bin"), ir));
+    THIMBLE_CHECK(folder_.write("network.bin", ir));
     // Relative names: the library works in the folder.
     std::vector<std::string> command = {options_.helper.string(),
                                         "reply",
@@ -164,7 +104,7 @@ class Session {
 
   Result<SdkProgram> program() const {
     SdkProgram program;
-    const auto header = read_text(folder_.file("program_.h"));
+    const auto header = folder_.read("program_.h");
     if (!header || header->empty()) {
       return bad_input("{}: it says that {} is compiled, but wrote no program", library_.string(),
                        network_.name);
@@ -207,7 +147,7 @@ class Session {
   Status check_reply(uint32_t version) {
     constexpr int kInvalidFile = -219;
     constexpr size_t kSizes = 5;
-    reply_ = parse_reply(read_text(folder_.file("reply")).value_or(""));
+    reply_ = parse_reply(folder_.read("reply").value_or(""));
     if (!reply_.error.empty()) return failure(reply_.error);
     for (const char* const function : {"compile", "infer"}) {
       const auto found = reply_.numbers.find(function);
@@ -243,9 +183,9 @@ class Session {
 Result<Session> run_session(const formats::axon::IrFile& network, const SdkOptions& options,
                             const std::string& function, const std::vector<std::string>& more,
                             std::string_view vectors) {
-  THIMBLE_TRY(WorkFolder folder, WorkFolder::create());
+  THIMBLE_TRY(WorkFolder folder, WorkFolder::create("axon"));
   if (!vectors.empty()) {
-    THIMBLE_CHECK(write_file(folder.file("vectors.csv"), as_byte_view(vectors)));
+    THIMBLE_CHECK(folder.write("vectors.csv", as_byte_view(vectors)));
   }
   Session session(options, network, std::move(folder));
   const uint32_t newest = formats::axon::ir_versions().front();
@@ -332,7 +272,7 @@ Result<SdkInference> infer_with_sdk(const formats::axon::IrFile& network,
   SdkInference inference;
   THIMBLE_TRY(inference.program, session.program());
   inference.cycles = session.cycles();
-  const auto text = read_text(session.folder().file("results.csv"));
+  const auto text = session.folder().read("results.csv");
   THIMBLE_TRY(inference.results, parse_results(text.value_or(""), inputs.size()));
   return inference;
 }

@@ -1,0 +1,66 @@
+#include "base/work_folder.h"
+
+#include <algorithm>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+namespace thimble::base {
+
+namespace fs = std::filesystem;
+
+Result<WorkFolder> WorkFolder::create(std::string_view name) {
+  std::error_code error;
+  const fs::path base = fs::temp_directory_path(error);
+  if (error) return bad_input("no folder for temporary files: {}", error.message());
+  std::random_device random;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    const fs::path path = base / fmt::format("thimble-{}-{:08x}{:08x}", name, random(), random());
+    if (fs::create_directory(path, error)) return WorkFolder(path);
+  }
+  return bad_input("{}: no folder can be made in it: {}", base.string(), error.message());
+}
+
+WorkFolder::WorkFolder(WorkFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+
+WorkFolder::~WorkFolder() {
+  std::error_code ignored;
+  if (!path_.empty()) fs::remove_all(path_, ignored);
+}
+
+Status WorkFolder::write(std::string_view name, ByteView bytes) const {
+  std::ofstream stream(file(name), std::ios::binary);
+  stream.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  stream.close();
+  if (stream.good()) return ok();
+  return bad_input("{}: cannot be written", file(name).string());
+}
+
+std::optional<std::string> WorkFolder::read(std::string_view name) const {
+  std::ifstream stream(file(name), std::ios::binary);
+  if (!stream) return std::nullopt;
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return std::move(text).str();
+}
+
+std::string last_lines(std::string_view output) {
+  constexpr size_t kCharactersMax = 400;
+  while (!output.empty() && (output.back() == '\n' || output.back() == ' ')) {
+    output.remove_suffix(1);
+  }
+  if (output.size() > kCharactersMax) {
+    output.remove_prefix(output.size() - kCharactersMax);
+    output.remove_prefix(std::min(output.find('\n') + 1, output.size()));
+  }
+  std::string lines;
+  for (size_t at = 0; at < output.size();) {
+    const size_t end = std::min(output.find('\n', at), output.size());
+    if (end > at) lines += "\n  | " + std::string(output.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace thimble::base

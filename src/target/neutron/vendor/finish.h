@@ -1,0 +1,23 @@
+#pragma once
+// finish(): a region by NXP's converter, in place of our own list of kernels.
+
+#include <string_view>
+
+#include "base/result.h"
+#include "ir/graph.h"
+#include "target/target.h"
+
+namespace thimble::target::neutron {
+
+inline constexpr std::string_view kFormSdk = "sdk";
+
+/// The region as the converter reads it, a LiteRT model, or why it cannot be said so. `region` is
+/// in the engine's arithmetic.
+void add_exchange(const ir::Graph& region, Delegate& delegate);
+
+/// With tools.form "sdk", the converter's microcode becomes the payload and "NeutronBackend" runs
+/// it; `delegate` is as compile() made it. Whatever goes wrong is a message of what the converter
+/// did, and nothing of its answer is used that has not been checked.
+[[nodiscard]] Status finish(const VendorTools& tools, Delegate& delegate);
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,151 @@
+"""The LiteRT files of all partitions of networks for the Neutron, in LiteRT's kernels.
+
+    partitions.py THIMBLE CASES FOLDER [MODEL_FOLDER...]
+
+CASES is interchange_cases. Compiles each network for imxrt700cm and runs every partition's file on
+random codes, in LiteRT and in our evaluator. They give the same bytes unless an operator is in it
+that LiteRT's kernel rounds in a way of its own (functions.py, docs/interchange.md); then the same
+partition with tables in place of functions has to. Each operator runs alone too, and differs by
+one code at most, only where it is one of those. Exit 1 if anything else differs, 77 if LiteRT is
+not installed.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+sys.path.insert(0, str(HERE))
+
+import judge  # noqa: E402
+
+# Operators whose kernel in LiteRT rounds otherwise than the graph in some codes.
+OWN_ROUNDING = {"ABS", "HARD_SWISH", "LEAKY_RELU", "MUL", "PRELU", "RELU", "RELU6", "RSQRT", "SUM"}
+# Partitions of these are equal as they are.
+MUST_BE_EQUAL = {"resnet8", "dscnn_kws", "mobilenet_v1_vww", "ad_autoencoder", "unet_small", "tcn",
+                 "yolo_nano_like", "efficientnet_lite_like", "squeezenet_like", "cifarnet",
+                 "shufflenet_v2_like", "mnasnet_like", "deit_tiny_like", "gru_classifier"}
+OTHERS = {"mobilenet_v3_tiny", "se_classifier", "face_embedding", "vocoder", "conv_tasnet_like",
+          "decoder_step"}
+
+
+def operators(path):
+    from ai_edge_litert.interpreter import Interpreter, OpResolverType
+
+    interpreter = Interpreter(model_path=str(path),
+                              experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
+    return {op["op_name"] for op in interpreter._get_ops_details()}
+
+
+def compare(folder, name):
+    """Codes that differ, and by how much at most."""
+    got = judge.run_tflite(folder / f"{name}.tflite", judge.numbered(folder, name, "in"))
+    wanted = judge.numbered(folder, name, "out")
+    assert len(got) == len(wanted), name
+    count, far = 0, 0
+    for g, w in zip(got, wanted):
+        assert g.shape == w.shape and g.dtype == w.dtype, (name, g.shape, w.shape)
+        away = np.abs(g.astype(np.int64) - w.astype(np.int64))
+        count += int((away != 0).sum())
+        far = max(far, int(away.max(initial=0)))
+    return count, far
+
+
+def partitions(thimble, model, folder):
+    """The graphs and files that the compiler saved: pairs of paths."""
+    stages = folder / "stages"
+    command = [str(thimble), "compile", str(model / f"{model.name}.pt2"), "--target", "imxrt700cm",
+               "--out-dir", str(folder), "--save-stages", str(stages)]
+    if (model / "calibrate.npz").exists():
+        command += ["--calibrate", str(model / "calibrate.npz")]
+    subprocess.run(command, check=True, capture_output=True)
+    found = []
+    for graph in sorted(stages.glob("*-partition-neutron-*.ir")):
+        number, name = re.match(r"(\d+)-(.*)", graph.stem).groups()
+        file = list(stages.glob(f"*-{name}.tflite"))
+        found.append((name, graph, file[0] if file else None))
+    return found
+
+
+def cases(program, where, kind, graphs):
+    where.mkdir(parents=True)
+    subprocess.run([str(program), str(where), kind, *map(str, graphs)], check=True)
+    return sorted(p.name[:-len(".tflite")] for p in where.glob("*.tflite"))
+
+
+def check(arguments, model):
+    folder = arguments.folder / model.name
+    shutil.rmtree(folder, ignore_errors=True)
+    (folder / "graphs").mkdir(parents=True)
+    found = partitions(arguments.thimble, model, folder)
+    graphs, missing = [], []
+    for name, graph, file in found:
+        graphs.append(folder / "graphs" / f"{name}.ir")
+        graphs[-1].write_text(graph.read_text())
+        if file is None:
+            missing.append(name)
+    whole, tables, alone = folder / "whole", folder / "tables", folder / "alone"
+    cases(arguments.cases, whole, "neutron", graphs)
+    table_names = cases(arguments.cases, tables, "neutron-tables", graphs)
+    alone_names = cases(arguments.cases, alone, "neutron-ops", graphs)
+    equal, own, wrong = 0, Counter(), [f"{name}: no file" for name in missing]
+    for name, _, file in found:
+        if file is None:
+            continue
+        (whole / f"{name}.tflite").write_bytes(file.read_bytes())
+        count, far = compare(whole, name)
+        equal += count == 0
+        theirs = operators(file) & OWN_ROUNDING
+        if count and (not theirs or model.name in MUST_BE_EQUAL):
+            wrong.append(f"{name}: {count} codes differ, by up to {far}")
+    for name, _, _ in found:
+        if name not in table_names:
+            why = (tables / f"{name}.tflite.why").read_text()
+            wrong.append(f"{name}, with tables: {why}")
+    for name in table_names:
+        count, far = compare(tables, name)
+        if count:
+            wrong.append(f"{name}, with tables: {count} codes differ, by up to {far}")
+    for name in alone_names:
+        count, far = compare(alone, name)
+        theirs = operators(alone / f"{name}.tflite") & OWN_ROUNDING
+        if count and far <= 1 and len(theirs) == 1:
+            own[theirs.pop()] += 1
+        elif count:
+            wrong.append(f"{name}, alone: {count} codes differ, by up to {far}")
+    kinds = ", ".join(f"{kind} {n}" for kind, n in sorted(own.items()))
+    print(f"{model.name:24} {equal:3} of {len(found):3} partitions equal; {len(alone_names):4} "
+          f"operators alone{', by one code in some: ' + kinds if kinds else ', all equal'}",
+          flush=True)
+    for line in wrong:
+        print(f"  {line}")
+    return not wrong and bool(found)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("thimble", type=Path)
+    parser.add_argument("cases", type=Path)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("models", type=Path, nargs="*")
+    arguments = parser.parse_args()
+    try:
+        import ai_edge_litert  # noqa: F401
+    except ImportError as missing:
+        print(f"skipped: {missing}")
+        return 77
+    models = arguments.models or [ROOT / "models" / name
+                                  for name in sorted(MUST_BE_EQUAL | OTHERS)]
+    good = [check(arguments, model) for model in models]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
