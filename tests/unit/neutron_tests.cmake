@@ -1,6 +1,7 @@
 # Kernel lists of the Neutron: their check, and the integer model.
 thimble_test(neutron_list_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_check_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_list.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_model_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_mutation_test.cpp

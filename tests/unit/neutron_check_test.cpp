@@ -1,0 +1,732 @@
+// Each reason for which a kernel list is refused, beside the nearest that is not.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "neutron_sample.h"
+#include "npu/neutron/view.h"
+
+namespace thimble::neutron_test {
+namespace {
+
+constexpr uint32_t kNowhere = neutron::kAbsent;
+
+/// A change of the sample list, what check() says of it, and which kernel it names.
+struct Case {
+  const char* what;
+  Status status;
+  uint32_t kernel;
+  std::function<void(List&)> change;
+};
+
+void expect(const Case& c) {
+  List list = sample_list();
+  c.change(list);
+  uint32_t kernel = 0;
+  const Status status = check_bytes(list.program(), list.weights, &kernel);
+  EXPECT_EQ(status, c.status) << c.what << ": " << neutron::status_text(status) << ", kernel "
+                              << static_cast<int32_t>(kernel);
+  EXPECT_EQ(kernel, c.kernel) << c.what;
+}
+
+/// A change of one kernel that is accepted, or refused with its number.
+using OfKernel = std::function<void(KernelRecord&)>;
+void expect(const char* what, Status status, uint32_t kernel, const OfKernel& change) {
+  expect({what, status, status == Status::kOk ? kNowhere : kernel,
+          [&](List& list) { change(list.kernels[kernel]); }});
+}
+void accepts(const char* what, uint32_t kernel, const OfKernel& change) {
+  expect(what, Status::kOk, kernel, change);
+}
+
+void put(Bytes& bytes, size_t at, uint32_t value) {
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+TEST(NeutronCheck, TheSampleIsAccepted) {
+  expect({"nothing", Status::kOk, kNowhere, [](List&) {}});
+}
+
+TEST(NeutronCheck, BytesOfTheWhole) {
+  const List list = sample_list();
+  const Bytes program = list.program();
+  const auto bytes = static_cast<uint32_t>(program.size());
+  const auto weight_bytes = static_cast<uint32_t>(list.weights.size());
+  const auto at = [](const Bytes& content, size_t shift) {
+    AlignedBytes memory(content.size() + 16);
+    std::memcpy(memory.data() + shift, content.data(), content.size());
+    return memory;
+  };
+  const auto check = [&](const uint8_t* p, uint32_t size, const uint8_t* w, uint32_t weights) {
+    uint32_t kernel = 7;
+    const Status status = neutron::check(p, size, w, weights, kernel);
+    EXPECT_EQ(kernel, kNowhere);
+    return status;
+  };
+  const AlignedBytes p = at(program, 0);
+  const AlignedBytes w = at(list.weights, 0);
+  EXPECT_EQ(check(p.data(), bytes, w.data(), weight_bytes), Status::kOk);
+  EXPECT_EQ(check(p.data(), bytes + 16, w.data(), weight_bytes + 3), Status::kOk);
+  EXPECT_EQ(check(at(program, 8).data() + 8, bytes, w.data(), weight_bytes), Status::kMisaligned);
+  EXPECT_EQ(check(p.data(), bytes, at(list.weights, 4).data() + 4, weight_bytes),
+            Status::kMisaligned);
+  const uint32_t own = neutron::Program(p.data()).header().program_bytes;
+  EXPECT_EQ(check(p.data(), own, w.data(), weight_bytes), Status::kOk);
+  EXPECT_EQ(check(p.data(), own - 1, w.data(), weight_bytes), Status::kTruncated);
+  EXPECT_EQ(check(p.data(), 63, w.data(), weight_bytes), Status::kTruncated);
+  EXPECT_EQ(check(p.data(), 0, w.data(), weight_bytes), Status::kTruncated);
+  EXPECT_EQ(check(p.data(), bytes, w.data(), weight_bytes - 1), Status::kTruncated);
+}
+
+TEST(NeutronCheck, EveryByteIsHashedButTheHash) {
+  const List list = sample_list();
+  const Bytes program = list.program();
+  neutron::Header header;
+  std::memcpy(&header, program.data(), sizeof header);
+  for (const size_t byte : {size_t{20}, size_t{70}, size_t{header.program_bytes - 1}}) {
+    Bytes changed = program;  // cycles; a dimension's byte; the end
+    changed[byte] ^= 0x10;
+    const Status status = check_bytes(changed, list.weights);
+    EXPECT_TRUE(status == Status::kBadHash || status == Status::kBadIo) << byte;
+  }
+  Bytes changed = list.weights;
+  changed.back() ^= 1;
+  EXPECT_EQ(check_bytes(program, changed), Status::kBadHash);
+  Bytes hash = program;
+  hash[offsetof(neutron::Header, content_hash)] ^= 1;
+  EXPECT_EQ(check_bytes(hash, list.weights), Status::kBadHash);
+}
+
+/// FNV-1a of "a", of nothing, and of two parts: published values.
+TEST(NeutronCheck, HashIsFnv) {
+  Bytes program(64);
+  const auto reference = [&](const Bytes& weights) {
+    uint32_t hash = 2166136261U;
+    for (const uint8_t byte : program) hash = (hash ^ byte) * 16777619U;
+    for (const uint8_t byte : weights) hash = (hash ^ byte) * 16777619U;
+    return hash;
+  };
+  for (const Bytes& weights : {Bytes{}, Bytes{'a'}, Bytes{1, 2, 3}}) {
+    EXPECT_EQ(neutron::content_hash(program.data(), 64, weights.data(),
+                                    static_cast<uint32_t>(weights.size())),
+              reference(weights));
+  }
+}
+
+TEST(NeutronCheck, Header) {
+  const List list = sample_list();
+  const Bytes good = list.program();
+  const auto count = static_cast<uint32_t>(list.kernels.size());
+  struct Word {
+    const char* what;
+    size_t offset;
+    uint32_t value;
+    Status status;
+  };
+  using neutron::Header;
+  const Word words[] = {
+      {"magic of the vendor", 0, neutron::kVendorMagic, Status::kNoProgram},
+      {"later version", 4, 2, Status::kBadVersion},
+      {"no kernels", 8, 0, Status::kBadHeader},
+      {"more kernels", 8, count + 1, Status::kBadHeader},
+      {"inputs elsewhere", offsetof(Header, io_offset), 80, Status::kBadHeader},
+      {"kernels elsewhere", offsetof(Header, kernels_offset), 64, Status::kBadHeader},
+      {"other size", offsetof(Header, program_bytes), 64, Status::kBadHeader},
+      {"scratch of 8", offsetof(Header, scratch_bytes), 8, Status::kBadHeader},
+      {"prefetch of 8", offsetof(Header, prefetch_bytes), 8, Status::kBadHeader},
+      {"huge scratch", offsetof(Header, scratch_bytes), (1U << 28) + 16, Status::kBadHeader},
+      {"huge prefetch", offsetof(Header, prefetch_bytes), (1U << 28) + 16, Status::kBadHeader},
+      {"huge weights", offsetof(Header, weight_bytes), (1U << 28) + 1, Status::kBadHeader},
+      {"profile of one kernel less", offsetof(Header, profile_bytes), 16 * count,
+       Status::kBadHeader},
+      {"no profile", offsetof(Header, profile_bytes), 0, Status::kOk},
+      {"debug", offsetof(Header, debug_bytes), 16, Status::kBadHeader},
+      {"no outputs", offsetof(Header, output_count), 0, Status::kBadHeader},
+      {"128 inputs", offsetof(Header, input_count), 128, Status::kBadHeader},
+      {"128 outputs", offsetof(Header, output_count), 128, Status::kBadHeader},
+      {"reserved", offsetof(Header, reserved), 1, Status::kBadHeader},
+      {"other cycles", offsetof(Header, cycles), 1, Status::kOk},
+  };
+  for (const Word& word : words) {
+    Bytes program = good;
+    put(program, word.offset, word.value);
+    rehash(program, list.weights);
+    EXPECT_EQ(check_bytes(program, list.weights), word.status) << word.what;
+  }
+}
+
+/// More kernels than may be.
+TEST(NeutronCheck, KernelCount) {
+  List list = sample_list();
+  list.header.profile_bytes = 0;
+  const KernelRecord more = list.kernels[sample::kAdd];
+  list.kernels.resize(neutron::kKernelsMax, more);
+  EXPECT_EQ(check_list(list), Status::kOk);
+  list.kernels.push_back(more);
+  EXPECT_EQ(check_list(list), Status::kBadHeader);
+}
+
+TEST(NeutronCheck, InputsAndOutputs) {
+  const auto io = [](const char* what, Status status,
+                     const std::function<void(IoRecord&)>& change) {
+    expect({what, status, kNowhere, [&](List& list) { change(list.inputs[0]); }});
+  };
+  const auto refuses = [&](const char* what, const std::function<void(IoRecord&)>& change) {
+    io(what, Status::kBadIo, change);
+  };
+  refuses("rank 0", [](IoRecord& r) { r.rank = 0; });
+  refuses("rank 7", [](IoRecord& r) { r.rank = 7; });
+  refuses("an empty dimension", [](IoRecord& r) { r.dims[0] = 0; });
+  refuses("a dimension behind the rank", [](IoRecord& r) { r.dims[1] = 2; });
+  refuses("other bytes", [](IoRecord& r) { r.bytes = 47; });
+  refuses("2^32 elements", [](IoRecord& r) {
+    r.rank = 4;
+    r.dims[0] = r.dims[1] = r.dims[2] = r.dims[3] = 256;
+    r.bytes = 0;
+  });
+  refuses("channels last of rank 1", [](IoRecord& r) { r.channels_last = 1; });
+  refuses("another order", [](IoRecord& r) { r.channels_last = 2; });
+  refuses("reserved", [](IoRecord& r) { r.reserved = 1; });
+  refuses("negative scale", [](IoRecord& r) { r.scale = -0.5F; });
+  refuses("infinite scale", [](IoRecord& r) { r.scale = HUGE_VALF; });
+  refuses("no number", [](IoRecord& r) { r.scale = NAN; });
+  refuses("zero point of no code", [](IoRecord& r) { r.zero_point = 128; });
+  io("an image", Status::kOk, [](IoRecord& r) {
+    r.rank = 4;
+    r.channels_last = 1;
+    const uint32_t dims[] = {1, 3, 4, 4};
+    std::copy_n(dims, 4, r.dims);
+    r.scale = 0;
+    r.zero_point = -128;
+  });
+  expect({"an output that a kernel fills half", Status::kBadIo, kNowhere,
+          [](List& list) { list.outputs[1].dims[0] = list.outputs[1].bytes = 193; }});
+}
+
+/// A view of 128 bytes, dense, that kernel `kTable` reads.
+void views(const char* what, Status status, const std::function<void(View&)>& change) {
+  expect(what, status, sample::kTable, [&](KernelRecord& r) { change(r.operands[0]); });
+}
+
+TEST(NeutronCheck, ViewsStayInside) {
+  const auto refuses = [](const char* what, const std::function<void(View&)>& change) {
+    views(what, Status::kBadView, change);
+  };
+  refuses("no memory", [](View& v) { v.memory = Memory::kNone; });
+  refuses("unknown memory", [](View& v) { v.memory = static_cast<Memory>(5); });
+  refuses("an index of scratch", [](View& v) { v.index = 1; });
+  refuses("an input too many", [](View& v) {
+    v.memory = Memory::kInput;
+    v.index = 2;
+  });
+  refuses("an input too short", [](View& v) {
+    v.memory = Memory::kInput;
+    v.offset = 0;
+  });
+  refuses("rank 0", [](View& v) { v.rank = 0; });
+  refuses("rank 7", [](View& v) { v.rank = 7; });
+  refuses("an empty dimension", [](View& v) { v.dims[1] = 0; });
+  refuses("a stride behind the rank", [](View& v) { v.strides[4] = 1; });
+  refuses("a dimension behind the rank", [](View& v) { v.dims[5] = 2; });
+  refuses("2^31 elements of one", [](View& v) {
+    v.dims[0] = 1U << 28;
+    v.strides[0] = 0;
+  });
+  refuses("behind", [](View& v) { v.offset = 0xFFFFFFF0; });
+  refuses("before", [](View& v) {
+    v.offset = 0;
+    v.strides[3] = -1;
+  });
+  refuses("far behind by its strides", [](View& v) { v.strides[1] = 0x7FFFFFFF; });
+  refuses("far before by its strides", [](View& v) { v.strides[1] = INT32_MIN; });
+  views("backward", Status::kOk, [](View& v) {
+    v.offset += 7;
+    v.strides[3] = -1;
+  });
+  views("of an unused stride", Status::kOk, [](View& v) { v.strides[0] = INT32_MIN; });
+  // To the last byte, and one beyond.
+  const List list = sample_list();
+  const uint32_t scratch = list.header.scratch_bytes;
+  views("to the end", Status::kOk, [&](View& v) { v.offset = scratch - 128; });
+  refuses("over the end", [&](View& v) { v.offset = scratch - 127; });
+  const auto weights = static_cast<uint32_t>(list.weights.size());
+  views("to the end of the weights", Status::kOk, [&](View& v) {
+    v.memory = Memory::kWeights;
+    v.offset = weights - 128;
+  });
+  refuses("over the end of the weights", [&](View& v) {
+    v.memory = Memory::kWeights;
+    v.offset = weights - 127;
+  });
+}
+
+TEST(NeutronCheck, ResultsMayBeWritten) {
+  const auto refuses = [](const char* what, const std::function<void(View&)>& change) {
+    expect(what, Status::kBadView, sample::kRescale, [&](KernelRecord& r) { change(r.output); });
+  };
+  refuses("into an input", [](View& v) { v.memory = Memory::kInput; });
+  refuses("into the weights", [](View& v) {
+    v.memory = Memory::kWeights;
+    v.offset = 0;
+  });
+  refuses("twice to a byte", [](View& v) { v.strides[1] = 0; });
+  refuses("rows that cross", [](View& v) { v.strides[1] = 31; });
+  refuses("rows that cross backward", [](View& v) {
+    v.strides[1] = -31;
+    v.offset += 93;
+  });
+}
+
+TEST(NeutronCheck, ShapesAreTheKernels) {
+  using namespace sample;
+  const auto refuses = [](uint32_t kernel, const OfKernel& change) {
+    expect(neutron::kernel_name(sample_list().kernels[kernel].kernel), Status::kBadView, kernel,
+           change);
+  };
+  const auto narrower = [](View& view, uint32_t k) { --view.dims[k]; };
+  for (const uint32_t kernel : {kConvolution, kPointwise, kDepthwise, kTransposed, kMaxPool,
+                                kAvgPool, kNearest, kBilinear}) {
+    refuses(kernel, [](KernelRecord& r) { r.operands[0].rank = 3; });  // dims[3] is not 1
+    refuses(kernel, [](KernelRecord& r) {
+      for (View* view : {&r.operands[0], &r.output}) {
+        view->rank = 5;
+      }
+    });
+    refuses(kernel, [](KernelRecord& r) {
+      r.operands[0].dims[0] = 2;
+      r.operands[0].strides[0] = 0;
+    });
+  }
+  for (const uint32_t kernel :
+       {kDepthwise, kMaxPool, kAvgPool, kNearest, kBilinear, kMatMul, kAdd, kMul, kMaximum, kPRelu,
+        kTable, kRescale, kSoftmax, kTranspose, kSlice, kConcat, kCopy, kPad}) {
+    refuses(kernel, [&](KernelRecord& r) { narrower(r.output, r.output.rank - 1U); });
+  }
+  for (const uint32_t kernel : {kGlobalAvgPool, kReduceMean}) {
+    refuses(kernel, [&](KernelRecord& r) { narrower(r.output, r.output.rank - 1U); });
+    refuses(kernel, [&](KernelRecord& r) { ++r.output.rank; });
+  }
+  refuses(kFullyConnected, [&](KernelRecord& r) { narrower(r.operands[0], 0); });
+  refuses(kFullyConnected, [&](KernelRecord& r) { r.operands[0].rank = 3; });
+  refuses(kMatMul, [&](KernelRecord& r) { narrower(r.operands[0], 2); });
+  refuses(kMatMul, [&](KernelRecord& r) { narrower(r.operands[1], 0); });
+  refuses(kMatMul, [&](KernelRecord& r) { narrower(r.operands[1], 2); });
+  refuses(kMatMul, [&](KernelRecord& r) { narrower(r.operands[0], 1); });
+  refuses(kAdd, [&](KernelRecord& r) { narrower(r.operands[1], 3); });
+  refuses(kMirrorPad, [](KernelRecord& r) { r.output.rank = 5; });
+  refuses(kPad, [](KernelRecord& r) { r.outside.memory = Memory::kWeights; });
+  refuses(kPad, [](KernelRecord& r) { r.outside.strides[1] = 0; });
+  refuses(kPad, [](KernelRecord& r) { r.outside.offset = 1U << 27; });
+}
+
+TEST(NeutronCheck, NumbersOfEveryKernel) {
+  const auto refuses = [](const char* what, const OfKernel& change) {
+    expect(what, Status::kBadKernel, sample::kAdd, change);
+  };
+  refuses("kernel 0", [](KernelRecord& r) { r.kernel = static_cast<Kernel>(0); });
+  refuses("kernel 18", [](KernelRecord& r) { r.kernel = static_cast<Kernel>(18); });
+  refuses("kernel 255", [](KernelRecord& r) { r.kernel = static_cast<Kernel>(255); });
+  refuses("one operand of two", [](KernelRecord& r) { r.operand_count = 1; });
+  refuses("no operand", [](KernelRecord& r) { r.operand_count = 0; });
+  refuses("three operands", [](KernelRecord& r) { r.operand_count = 3; });
+  refuses("rounding 2", [](KernelRecord& r) { r.rounding = 2; });
+  accepts("rounding 1", sample::kAdd, [](KernelRecord& r) { r.rounding = 1; });
+  refuses("a function without its table",
+          [](KernelRecord& r) { r.function = neutron::Function::kTanh; });
+  refuses("a function too many",
+          [](KernelRecord& r) { r.function = static_cast<neutron::Function>(13); });
+  refuses("min above max", [](KernelRecord& r) { r.min = 4, r.max = 3; });
+  accepts("min at max", sample::kAdd, [](KernelRecord& r) { r.min = r.max = 3; });
+  refuses("min below int8", [](KernelRecord& r) { r.min = -129; });
+  refuses("max above int8", [](KernelRecord& r) { r.max = 128; });
+  refuses("reserved", [](KernelRecord& r) { r.reserved0[2] = 1; });
+  refuses("reserved", [](KernelRecord& r) { r.reserved1 = 1; });
+  for (const int32_t sign : {-1, 1}) {
+    accepts("zero points", sample::kAdd, [&](KernelRecord& r) {
+      r.a_zero_point = r.b_zero_point = r.y_zero_point = 1919 * sign;
+    });
+    refuses("zero point", [&](KernelRecord& r) { r.a_zero_point = 1920 * sign; });
+    refuses("zero point", [&](KernelRecord& r) { r.b_zero_point = 1920 * sign; });
+    refuses("zero point", [&](KernelRecord& r) { r.y_zero_point = 1920 * sign; });
+    accepts("of a product", sample::kMul,
+            [&](KernelRecord& r) { r.a_zero_point = r.b_zero_point = 32767 * sign; });
+    expect("of a product", Status::kBadKernel, sample::kMul,
+           [&](KernelRecord& r) { r.b_zero_point = 32768 * sign; });
+  }
+  expect("two operands of one", Status::kBadKernel, sample::kTable,
+         [](KernelRecord& r) { r.operand_count = 2; });
+}
+
+TEST(NeutronCheck, Tables) {
+  const auto end = static_cast<uint32_t>(sample_list().weights.size());
+  const auto with = [](uint32_t table) {
+    return [table](KernelRecord& r) {
+      r.table = table;
+      r.function = neutron::Function::kNone;
+    };
+  };
+  using namespace sample;
+  expect("kTable without one", Status::kBadKernel, kTable, with(kNowhere));
+  for (const uint32_t kernel : {kTable, kConvolution, kAdd, kMaxPool, kReduceMin}) {
+    // The convolution's would be half prefetched nowhere: its slot ends before.
+    accepts("table at the end", kernel, with(end - 256));
+    expect("table over the end", Status::kBadKernel, kernel, with(end - 255));
+  }
+  for (const uint32_t kernel : {kSoftmax, kTranspose, kPad, kMirrorPad, kNearest}) {
+    expect("table of what moves codes", Status::kBadKernel, kernel, with(0));
+  }
+}
+
+TEST(NeutronCheck, Windows) {
+  using namespace sample;
+  for (const uint32_t kernel : {kConvolution, kDepthwise, kTransposed, kMaxPool, kAvgPool}) {
+    const auto refuses = [&](const char* what, const OfKernel& change) {
+      expect(what, Status::kBadKernel, kernel, change);
+    };
+    refuses("no rows", [](KernelRecord& r) { r.kernel_h = 0; });
+    refuses("no columns", [](KernelRecord& r) { r.kernel_w = 0; });
+    refuses("no step", [](KernelRecord& r) { r.stride_h = 0; });
+    refuses("no step", [](KernelRecord& r) { r.stride_w = 0; });
+    refuses("no dilation", [](KernelRecord& r) { r.dilation_h = 0; });
+    refuses("no dilation", [](KernelRecord& r) { r.dilation_w = 0; });
+    refuses("huge", [](KernelRecord& r) { r.kernel_h = r.dilation_h = 65535; });
+  }
+  expect("a pointwise window", Status::kBadKernel, kPointwise,
+         [](KernelRecord& r) { r.kernel_h = 2; });
+  expect("a pointwise padding", Status::kBadKernel, kPointwise,
+         [](KernelRecord& r) { r.pad_left = 1; });
+  // The last window may begin as far behind the image as there can be padding.
+  accepts("far behind", kDepthwise, [](KernelRecord& r) { r.stride_h = 21845; });
+  expect("too far behind", Status::kBadKernel, kDepthwise,
+         [](KernelRecord& r) { r.stride_h = 21848; });
+  // Pools need an element in each window.
+  for (const uint32_t kernel : {kMaxPool, kAvgPool}) {
+    expect("windows in the padding", Status::kBadKernel, kernel,
+           [](KernelRecord& r) { r.pad_top = r.kernel_h; });
+    expect("windows in the padding", Status::kBadKernel, kernel,
+           [](KernelRecord& r) { r.stride_w = 6; });
+  }
+  const OfKernel dilated = [](KernelRecord& r) { r.dilation_h = 2; };
+  accepts("a dilated maximum", kMaxPool, dilated);
+  expect("a dilated mean", Status::kBadKernel, kAvgPool, dilated);
+  // [1,4,4,8] by 2 x 2 steps of 2 gives 8 rows, 9 with an output_padding.
+  const auto rows = [](uint32_t count) {
+    return [count](KernelRecord& r) {
+      r.output.dims[1] = count;
+      r.output.offset = 0;
+    };
+  };
+  expect("rows that nothing reaches", Status::kBadKernel, kTransposed, rows(10));
+  List list = sample_list();
+  rows(9)(list.kernels[kTransposed]);
+  list.kernels[kTransposed].output.offset = list.scratch(9 * 8 * 2);
+  EXPECT_EQ(check_list(list), Status::kOk);
+}
+
+TEST(NeutronCheck, Constants) {
+  using namespace sample;
+  const auto end = static_cast<uint32_t>(sample_list().weights.size());
+  const auto nothing = [](KernelRecord& r) { r.prefetch_bytes = 0; };
+  const auto at_end = [&](uint32_t kernel, uint32_t bytes, uint32_t KernelRecord::*field,
+                          Status status = Status::kBadKernel) {
+    const uint32_t aligned = (end - bytes) & ~3U;
+    accepts("constants at the end", kernel, [&](KernelRecord& r) {
+      nothing(r);
+      r.*field = aligned;
+    });
+    for (const uint32_t bad : {end - bytes + 4, end + 4, 0xFFFFFFF0U}) {
+      expect("constants over the end", status, kernel, [&](KernelRecord& r) {
+        nothing(r);
+        r.*field = bad & ~3U;
+      });
+    }
+  };
+  at_end(kConvolution, 216, &KernelRecord::weights);
+  at_end(kPointwise, 64, &KernelRecord::weights);
+  at_end(kDepthwise, 72, &KernelRecord::weights);
+  at_end(kTransposed, 64, &KernelRecord::weights);
+  at_end(kFullyConnected, 160, &KernelRecord::weights);
+  at_end(kConvolution, 32, &KernelRecord::bias);
+  expect("a bias between numbers", Status::kBadKernel, kConvolution,
+         [](KernelRecord& r) { r.bias += 2; });
+  accepts("no bias", kConvolution, [](KernelRecord& r) { r.bias = kNowhere; });
+  for (const auto field : {&KernelRecord::multipliers, &KernelRecord::shifts}) {
+    expect("scales over the end", Status::kBadScale, kConvolution,
+           [&](KernelRecord& r) { r.*field = (end - 28) & ~3U; });
+    expect("scales between numbers", Status::kBadScale, kConvolution,
+           [&](KernelRecord& r) { r.*field += 1; });
+  }
+  for (const uint32_t kernel : {kMirrorPad, kNearest, kBilinear}) {
+    const auto refuses = [&](uint32_t data) {
+      expect("data", Status::kBadKernel, kernel, [&](KernelRecord& r) { r.data = data; });
+    };
+    refuses(kNowhere);
+    refuses((end - 12) & ~3U);
+    refuses(sample_list().kernels[kernel].data + 2);
+  }
+}
+
+/// Numbers in the weights block.
+TEST(NeutronCheck, ContentOfConstants) {
+  using namespace sample;
+  const auto content = [](const char* what, Status status, uint32_t kernel,
+                          uint32_t KernelRecord::*field, uint32_t index, int32_t value) {
+    expect({what, status, status == Status::kOk ? kNowhere : kernel, [&](List& list) {
+              put(list.weights, list.kernels[kernel].*field + 4 * index,
+                  static_cast<uint32_t>(value));
+            }});
+  };
+  constexpr auto kBad = Status::kBadKernel;
+  const auto data = &KernelRecord::data;
+  content("multiplier", Status::kBadScale, kConvolution, &KernelRecord::multipliers, 7, -1);
+  content("multiplier", Status::kOk, kConvolution, &KernelRecord::multipliers, 7, 0x7FFFFFFF);
+  content("shift", Status::kBadScale, kConvolution, &KernelRecord::shifts, 7, 31);
+  content("shift", Status::kBadScale, kConvolution, &KernelRecord::shifts, 0, -32);
+  content("shift", Status::kOk, kConvolution, &KernelRecord::shifts, 0, -31);
+  content("shift", Status::kOk, kConvolution, &KernelRecord::shifts, 0, 30);
+  content("mirror", kBad, kMirrorPad, data, 1, -1);
+  content("mirror: too much before", kBad, kMirrorPad, data, 1, 6);
+  content("mirror: more than there is", kBad, kMirrorPad, data, 0, 1);
+  content("mirror: nothing behind", Status::kOk, kMirrorPad, data, 2, 2);
+  content("mirror: less than nothing behind", kBad, kMirrorPad, data, 2, 3);
+  content("row", kBad, kNearest, data, 7, 4);
+  content("row", kBad, kNearest, data, 0, -1);
+  content("column", kBad, kNearest, data, 15, 4);
+  content("column", Status::kOk, kNearest, data, 8, 3);
+  for (const uint32_t table : {0U, 16U}) {
+    content("position", kBad, kBilinear, data, table + 7, 4);
+    content("position", kBad, kBilinear, data, table, -1);
+    content("weight", kBad, kBilinear, data, table + 8, -1);
+    content("weight", kBad, kBilinear, data, table + 15, 2049);
+    content("weight", Status::kOk, kBilinear, data, table + 15, 2048);
+  }
+}
+
+TEST(NeutronCheck, Factors) {
+  using namespace sample;
+  const auto wrong = [](uint32_t kernel, std::initializer_list<uint32_t> used) {
+    for (uint32_t which = 0; which < 3; ++which) {
+      const bool is_used = std::find(used.begin(), used.end(), which) != used.end();
+      const Status status = is_used ? Status::kBadScale : Status::kOk;
+      const char* const name = neutron::kernel_name(sample_list().kernels[kernel].kernel);
+      expect(name, status, kernel, [&](KernelRecord& r) { r.multiplier[which] = -1; });
+      expect(name, status, kernel, [&](KernelRecord& r) { r.shift[which] = -32; });
+      expect(name, status, kernel, [&](KernelRecord& r) { r.shift[which] = 32; });
+    }
+  };
+  for (const uint32_t kernel : {kPointwise, kDepthwise, kTransposed, kFullyConnected, kMatMul, kMul,
+                                kRescale, kGlobalAvgPool, kReduceMean, kSoftmax}) {
+    wrong(kernel, {2});
+  }
+  wrong(kAdd, {0, 1, 2});
+  wrong(kSub, {0, 1, 2});
+  wrong(kPRelu, {1, 2});
+  for (const uint32_t kernel : {kConvolution, kMaximum, kMinimum, kTable, kMaxPool, kAvgPool,
+                                kReduceMax, kReduceMin, kCopy}) {
+    wrong(kernel, {});
+  }
+  expect("shift 31", Status::kBadScale, kAdd, [](KernelRecord& r) { r.shift[2] = 31; });
+  accepts("shift 30", kAdd, [](KernelRecord& r) { r.shift[2] = 30; });
+  expect("scales of some channels", Status::kBadScale, kConvolution,
+         [](KernelRecord& r) { r.scale_count = 7; });
+  accepts("a scale of all", kConvolution, [](KernelRecord& r) { r.scale_count = 1; });
+}
+
+TEST(NeutronCheck, Softmax) {
+  using sample::kSoftmax;
+  accepts("the least difference", kSoftmax, [](KernelRecord& r) { r.fill = -496; });
+  expect("5 integer bits and more", Status::kBadKernel, kSoftmax,
+         [](KernelRecord& r) { r.fill = -497; });
+  expect("a positive difference", Status::kBadKernel, kSoftmax,
+         [](KernelRecord& r) { r.fill = 1; });
+  expect("the least number", Status::kBadKernel, kSoftmax,
+         [](KernelRecord& r) { r.fill = INT32_MIN; });
+  expect("a right shift", Status::kBadScale, kSoftmax, [](KernelRecord& r) { r.shift[2] = -1; });
+  accepts("shift 31", kSoftmax, [](KernelRecord& r) { r.shift[2] = 31, r.fill = 0; });
+}
+
+TEST(NeutronCheck, ReducedDimensions) {
+  using namespace sample;
+  const auto refuses = [](uint32_t kernel, uint8_t reduced) {
+    expect("reduced", Status::kBadKernel, kernel, [&](KernelRecord& r) { r.reduced = reduced; });
+  };
+  refuses(kReduceMean, 0);
+  refuses(kReduceMean, 5);
+  refuses(kGlobalAvgPool, 3);
+  expect("a fill of no code", Status::kBadKernel, kPad, [](KernelRecord& r) { r.fill = 128; });
+  expect("a fill of no code", Status::kBadKernel, kPad, [](KernelRecord& r) { r.fill = -129; });
+}
+
+TEST(NeutronCheck, Overlap) {
+  using namespace sample;
+  const auto onto_itself = [](KernelRecord& r) { r.output = r.operands[0]; };
+  const auto backward = [](KernelRecord& r) {
+    r.output = r.operands[0];
+    r.output.offset += 7;
+    r.output.strides[3] = -1;
+  };
+  for (const uint32_t kernel :
+       {kAdd, kSub, kMul, kMaximum, kMinimum, kPRelu, kTable, kRescale, kSoftmax}) {
+    accepts("in place", kernel, onto_itself);
+    expect("in place, backward", Status::kBadOverlap, kernel, backward);
+  }
+  const auto both = [](bool second) {
+    return [second](KernelRecord& r) {
+      r.operands[0] = r.operands[1] = r.output;
+      r.operands[second ? 1 : 0].offset += 7;
+      r.operands[second ? 1 : 0].strides[3] = -1;
+    };
+  };
+  expect("the first operand, backward", Status::kBadOverlap, kMaximum, both(false));
+  expect("the second operand, backward", Status::kBadOverlap, kMaximum, both(true));
+  for (const uint32_t kernel : {kDepthwise, kCopy, kTransposed}) {
+    expect("in place", Status::kBadOverlap, kernel, [](KernelRecord& r) {
+      r.output.memory = r.operands[0].memory;
+      r.output.offset = r.operands[0].offset;
+    });
+  }
+  expect("a frame over what is framed", Status::kBadOverlap, kPad, [](KernelRecord& r) {
+    r.outside.dims[0] = r.outside.dims[1] = r.outside.dims[2] = r.outside.dims[3] = 1;
+    r.outside.offset = r.operands[0].offset + 47;
+  });
+  // The last byte of one, the first of the other.
+  expect("by a byte", Status::kBadOverlap, kPointwise,
+         [](KernelRecord& r) { r.output.offset = r.operands[0].offset + 127; });
+  accepts("side by side", kPointwise, [](KernelRecord& r) {
+    r.operands[0].offset = 0;
+    r.output.offset = 128;
+  });
+}
+
+TEST(NeutronCheck, PrefetchedWeights) {
+  using namespace sample;
+  const auto refuses = [](const char* what, const OfKernel& change) {
+    expect(what, Status::kBadPrefetch, kConvolution, change);
+  };
+  refuses("from between blocks", [](KernelRecord& r) { r.prefetch_from = 8; });
+  refuses("to between blocks", [](KernelRecord& r) { r.prefetch_to = 8; });
+  refuses("over the end of the memory", [](KernelRecord& r) { r.prefetch_to = 512; });
+  refuses("far over it", [](KernelRecord& r) { r.prefetch_to = 0xFFFFFFF0; });
+  refuses("over the end of the weights", [](KernelRecord& r) { r.prefetch_from = 0xFFFFFFF0; });
+  refuses("less than is read", [](KernelRecord& r) { --r.prefetch_bytes; });
+  refuses("less of the multipliers", [](KernelRecord& r) { r.prefetch_bytes = 48; });
+  accepts("none of it", kConvolution, [](KernelRecord& r) {
+    r.prefetch_from = 512;
+    r.prefetch_bytes = 32;
+  });
+  expect("half of an operand", Status::kBadPrefetch, kMul, [](KernelRecord& r) {
+    r.prefetch_from = r.operands[1].offset / 16 * 16;
+    r.prefetch_bytes = r.operands[1].offset % 16 + 4;
+  });
+  // Two kernels after each other.
+  const auto second = [](const char* what, Status status, uint32_t to) {
+    expect(what, status, kPointwise, [&](KernelRecord& r) {
+      r.prefetch_from = r.weights / 16 * 16;
+      r.prefetch_bytes = r.weights % 16 + 64;
+      r.prefetch_to = to;
+    });
+  };
+  const uint32_t behind = neutron::aligned(sample_list().kernels[kConvolution].prefetch_bytes);
+  second("side by side", Status::kOk, behind);
+  second("over what the kernel before reads", Status::kBadPrefetch, behind - 16);
+  expect("over what two before read", Status::kOk, kDepthwise, [](KernelRecord& r) {
+    r.prefetch_from = r.weights / 16 * 16;
+    r.prefetch_bytes = r.weights % 16 + 72;
+    r.prefetch_to = 0;
+  });
+}
+
+TEST(NeutronCheck, EveryStatusAndKernelHasAName) {
+  std::set<std::string> names;
+  for (int i = 0; i <= static_cast<int>(Status::kBadHash); ++i) {
+    names.insert(neutron::status_text(static_cast<Status>(i)));
+  }
+  EXPECT_EQ(names.size(), size_t{13});
+  EXPECT_FALSE(names.contains("unknown status"));
+  names.clear();
+  for (const KernelRecord& record : sample_list().kernels) {
+    names.insert(neutron::kernel_name(record.kernel));
+  }
+  EXPECT_EQ(names.size(), size_t{sample::kKernels});
+  EXPECT_FALSE(names.contains("?"));
+  names.clear();
+  for (int i = 0; i <= 12; ++i) {
+    names.insert(neutron::function_name(static_cast<neutron::Function>(i)));
+  }
+  EXPECT_EQ(names.size(), size_t{13});
+}
+
+// --- Views -------------------------------------------------------------------------------------
+
+std::set<size_t> bytes_met(const View& view) {
+  std::set<size_t> bytes;
+  for_each_index(dims_of(view), [&](const Dims& index) { bytes.insert(byte_of(view, index)); });
+  return bytes;
+}
+
+View random_view(std::mt19937& random) {
+  Dims dims(1 + random() % 3);
+  for (uint32_t& dim : dims) dim = 1 + static_cast<uint32_t>(random() % 4);
+  View view = dense_view(Memory::kScratch, 0, 200 + static_cast<uint32_t>(random() % 30), dims);
+  for (size_t k = 0; k < dims.size(); ++k) {
+    view.strides[k] = static_cast<int32_t>(random() % 50) - 25;
+  }
+  return view;
+}
+
+/// What is proven is true, of random views; and most of what is true is proven.
+TEST(NeutronCheck, ProofsOfViews) {
+  std::mt19937 random(5);
+  int injective = 0, proven = 0, disjoint = 0, apart = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const View a = random_view(random);
+    const View b = random_view(random);
+    const std::set<size_t> of_a = bytes_met(a);
+    const std::set<size_t> of_b = bytes_met(b);
+    const neutron::Extent extent = neutron::extent_of(a);
+    ASSERT_EQ(extent.first, static_cast<int64_t>(*of_a.begin()));
+    ASSERT_EQ(extent.end, static_cast<int64_t>(*of_a.rbegin()) + 1);
+    const bool once = of_a.size() == elements(dims_of(a));
+    ASSERT_TRUE(once || !neutron::is_injective(a)) << "seed 5, view " << i;
+    injective += once;
+    proven += neutron::is_injective(a);
+    const bool meet =
+        std::any_of(of_a.begin(), of_a.end(), [&](size_t byte) { return of_b.contains(byte); });
+    ASSERT_TRUE(!meet || !neutron::are_disjoint(a, b)) << "seed 5, views " << i;
+    disjoint += !meet;
+    apart += neutron::are_disjoint(a, b);
+  }
+  EXPECT_GT(proven, injective / 2);
+  EXPECT_GT(apart, disjoint / 2);
+}
+
+/// Pieces of one tensor side by side along any dimension are apart, in any order of memory.
+TEST(NeutronCheck, PiecesOfATensorAreApart) {
+  for (uint32_t along = 0; along < 4; ++along) {
+    for (const bool turned : {false, true}) {
+      View whole = dense_view(Memory::kScratch, 0, 100, {4, 6, 8, 10});
+      if (turned) {
+        std::swap(whole.strides[1], whole.strides[3]);
+        std::swap(whole.dims[1], whole.dims[3]);
+      }
+      for (uint32_t cut = 1; cut < whole.dims[along]; ++cut) {
+        View first = whole, second = whole;
+        first.dims[along] = cut;
+        second.dims[along] -= cut;
+        second.offset += cut * static_cast<uint32_t>(whole.strides[along]);
+        EXPECT_TRUE(neutron::are_disjoint(first, second)) << along << " at " << cut;
+        ++first.dims[along];
+        EXPECT_FALSE(neutron::are_disjoint(first, second)) << along << " at " << cut;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thimble::neutron_test
