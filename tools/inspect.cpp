@@ -7,6 +7,7 @@
 #include <string>
 
 #include "driver/report.h"
+#include "formats/neutron/payload.h"
 #include "formats/npy/npy.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
@@ -20,6 +21,8 @@
 #include "npu/axon/text/text.h"
 #include "npu/ethos_u/text/payload.h"
 #include "npu/ethos_u/text/text.h"
+#include "npu/neutron/program.h"
+#include "npu/neutron/text/text.h"
 #include "tools/commands.h"
 #include "tools/explain.h"
 #include "tools/output.h"
@@ -62,7 +65,13 @@ std::string describe(const std::vector<hostrun::Port>& ports) {
   return text;
 }
 
-/// The command streams and layer lists of a program's NPU delegates.
+Result<std::string> print_kernels(ByteView blob, const std::string& label) {
+  const auto payload = formats::neutron::read_payload(blob);
+  if (!payload.ok()) return bad_input("{}: {}", label, payload.error().message);
+  return thimble::neutron::text::print(payload->program, payload->weights, label);
+}
+
+/// The command streams, layer lists and kernel lists of a program's NPU delegates.
 Status add_commands(const formats::pte::Program& program, const std::string& label,
                     Report* report) {
   namespace text = thimble::ethos_u::text;
@@ -72,6 +81,13 @@ Status add_commands(const formats::pte::Program& program, const std::string& lab
       if (row.id == thimble::axon::kDelegateId) {
         const Bytes& list = program.delegate_blobs[row.blob].bytes;
         THIMBLE_TRY(const std::string printed, thimble::axon::text::print(list, label));
+        report->text += "\n" + printed;
+        report->json["streams"].push_back(printed);
+        continue;
+      }
+      if (row.id == thimble::neutron::kDelegateId) {
+        const Bytes& blob = program.delegate_blobs[row.blob].bytes;
+        THIMBLE_TRY(const std::string printed, print_kernels(blob, label));
         report->text += "\n" + printed;
         report->json["streams"].push_back(printed);
         continue;

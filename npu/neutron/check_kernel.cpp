@@ -78,6 +78,12 @@ bool is_inside(const Place& at, const View& view) {
   return extent.first >= 0 && extent.end <= int64_t{room_of(at, view)};
 }
 
+/// Records say one thing in one way only.
+bool is_unused(const View& view) {
+  static constexpr View kUnused = {};
+  return memcmp(&view, &kUnused, sizeof view) == 0;
+}
+
 bool is_read(Place& at, const View& view) {
   if (!is_inside(at, view)) return false;
   if (view.memory == Memory::kWeights) {
@@ -441,6 +447,10 @@ Status check_kernel(const Program& program, const Header& header, const uint8_t*
     return Status::kBadKernel;
   }
   if (!is_read(at, at.a()) || (operands == 2 && !is_read(at, at.b())) || !is_written(at, at.y())) {
+    return Status::kBadView;
+  }
+  if ((operands == 1 && !is_unused(at.b())) ||
+      (record.kernel != Kernel::kPad && !is_unused(record.outside))) {
     return Status::kBadView;
   }
   if (!has_table(at)) return Status::kBadKernel;

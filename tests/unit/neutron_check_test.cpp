@@ -320,6 +320,8 @@ TEST(NeutronCheck, ShapesAreTheKernels) {
   refuses(kMatMul, [&](KernelRecord& r) { narrower(r.operands[0], 1); });
   refuses(kAdd, [&](KernelRecord& r) { narrower(r.operands[1], 3); });
   refuses(kMirrorPad, [](KernelRecord& r) { r.output.rank = 5; });
+  refuses(kCopy, [](KernelRecord& r) { r.operands[1].rank = 1; });
+  refuses(kAdd, [](KernelRecord& r) { r.outside = r.output; });
   refuses(kPad, [](KernelRecord& r) { r.outside.memory = Memory::kWeights; });
   refuses(kPad, [](KernelRecord& r) { r.outside.strides[1] = 0; });
   refuses(kPad, [](KernelRecord& r) { r.outside.offset = 1U << 27; });

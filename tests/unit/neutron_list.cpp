@@ -97,7 +97,7 @@ View dense_view(Memory memory, uint32_t index, uint32_t offset, const Dims& dims
   int32_t step = 1;
   for (size_t k = dims.size(); k-- > 0;) {
     view.dims[k] = dims[k];
-    view.strides[k] = step;
+    view.strides[k] = dims[k] == 1 ? 0 : step;
     step *= static_cast<int32_t>(dims[k]);
   }
   return view;
@@ -152,7 +152,7 @@ KernelRecord& List::kernel(Kernel kernel, const std::vector<View>& operands, con
   KernelRecord record = {};
   record.kernel = kernel;
   record.operand_count = static_cast<uint8_t>(operands.size());
-  record.kernel_h = record.kernel_w = record.stride_h = record.stride_w = 1;
+  record.stride_h = record.stride_w = 1;
   record.dilation_h = record.dilation_w = 1;
   record.min = -128;
   record.max = 127;
@@ -224,7 +224,7 @@ Status check_list(const List& list) {
 }
 
 Outcome run_bytes(const Bytes& program, const Bytes& weights, const std::vector<Bytes>& inputs,
-              Prefetch prefetch, uint8_t rubbish) {
+                  Prefetch prefetch, uint8_t rubbish) {
   const Guarded at(program);
   const Guarded constants(weights);
   const neutron::Program list(at.data());

@@ -11,3 +11,12 @@ thimble_test(neutron_list_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_world.cpp
   DEPS thimble_neutron_model thimble_base
   LABELS unit)
+thimble_test(neutron_text_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_list.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_reference.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_sample.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_text_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_world.cpp
+  DEPS thimble_neutron_text thimble_neutron_model
+  LABELS unit)
