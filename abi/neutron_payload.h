@@ -73,20 +73,19 @@ struct PayloadProblem {
   uint32_t expected = 0;
 };
 
-/// read_payload() fills all of it.
 struct PayloadView {
-  uint32_t input_count, output_count, arg_count;
-  uint32_t version;
-  uint32_t magic;
-  const uint8_t* input_formats;
-  const uint8_t* output_formats;
-  const uint8_t* input_map;
-  const uint8_t* output_map;
-  const uint8_t* program;  // 16-byte aligned, as are the next two
-  const uint8_t* weights;
-  const uint8_t* kernels;
-  uint32_t program_bytes, weight_bytes, kernel_bytes;  // the last with its padding
-  uint32_t scratch_bytes, profile_bytes, debug_bytes, prefetch_bytes;
+  uint32_t input_count = 0, output_count = 0, arg_count = 0;
+  uint32_t version = 0;
+  uint32_t magic = 0;
+  const uint8_t* input_formats = nullptr;
+  const uint8_t* output_formats = nullptr;
+  const uint8_t* input_map = nullptr;
+  const uint8_t* output_map = nullptr;
+  const uint8_t* program = nullptr;  // 16-byte aligned, as are the next two
+  const uint8_t* weights = nullptr;
+  const uint8_t* kernels = nullptr;
+  uint32_t program_bytes = 0, weight_bytes = 0, kernel_bytes = 0;  // the last with its padding
+  uint32_t scratch_bytes = 0, profile_bytes = 0, debug_bytes = 0, prefetch_bytes = 0;
 };
 
 /// Memory that a call wants besides its tensors: what the program says, each at a multiple of 16,
@@ -249,13 +248,34 @@ inline bool check_words(Checker& checker, const PayloadView& view) {
 
 /// The same of bytes that read_payload() has accepted; without the blocks behind the program.
 [[nodiscard]] inline PayloadView trusted_payload(const uint8_t* data) {
-  PayloadView view;  // nothing is cleared: this is part of each call
-  const uint32_t header_bytes = payload_detail::find_header(data, view);
-  view.version = data[header_bytes - 1];
-  view.program = data + padded(header_bytes);
-  view.magic = payload_detail::word_at(view.program, kMagicWord);
-  payload_detail::read_words(view);
-  return view;
+  // Part of each call, so nothing is set twice.
+  const uint32_t inputs = data[0], outputs = data[1];
+  const uint32_t version_at = kFirstFormat + 2 * (inputs + outputs);
+  const uint8_t* const program = data + padded(version_at + 1);
+  const uint8_t* const scratch = program + 4 * kScratchWord;
+  const bool later = data[version_at] != 0;
+  using payload_detail::word_at;
+  return {
+      .input_count = inputs,
+      .output_count = outputs,
+      .arg_count = data[2],
+      .version = data[version_at],
+      .magic = word_at(program, kMagicWord),
+      .input_formats = data + kFirstFormat,
+      .output_formats = data + kFirstFormat + inputs,
+      .input_map = data + kFirstFormat + inputs + outputs,
+      .output_map = data + kFirstFormat + 2 * inputs + outputs,
+      .program = program,
+      .weights = nullptr,
+      .kernels = nullptr,
+      .program_bytes = word_at(program, kProgramBytesWord),
+      .weight_bytes = word_at(program, kWeightBytesWord),
+      .kernel_bytes = 0,
+      .scratch_bytes = word_at(scratch, 0),
+      .profile_bytes = later ? word_at(scratch, 1) & kProfileMask : 0,
+      .debug_bytes = later ? word_at(scratch, 2) : 0,
+      .prefetch_bytes = word_at(program, payload_detail::prefetch_word(data[version_at])),
+  };
 }
 
 }  // namespace thimble::abi::neutron

@@ -151,6 +151,37 @@ TEST(NeutronPayload, WordsOfTheProgram) {
   EXPECT_EQ(abi::neutron::call_bytes(view), 80U + 0x30 + 0x20 + 0x10 + 0x50);
 }
 
+/// What a call reads without asking is what was asked when the file was loaded.
+TEST(NeutronPayload, TheTrustedReaderSeesTheSame) {
+  for (const std::string_view hex : {kGolden0, kGolden1}) {
+    alignas(16) std::array<uint8_t, 112> data = {};
+    const Bytes bytes = bytes_of_hex(hex);
+    std::memcpy(data.data(), bytes.data(), bytes.size());
+    abi::neutron::PayloadView a;
+    abi::neutron::PayloadProblem problem;
+    ASSERT_TRUE(
+        abi::neutron::read_payload(data.data(), static_cast<uint32_t>(bytes.size()), a, problem));
+    const abi::neutron::PayloadView b = abi::neutron::trusted_payload(data.data());
+    EXPECT_EQ(a.input_count, b.input_count);
+    EXPECT_EQ(a.output_count, b.output_count);
+    EXPECT_EQ(a.arg_count, b.arg_count);
+    EXPECT_EQ(a.version, b.version);
+    EXPECT_EQ(a.magic, b.magic);
+    EXPECT_EQ(a.input_formats, b.input_formats);
+    EXPECT_EQ(a.output_formats, b.output_formats);
+    EXPECT_EQ(a.input_map, b.input_map);
+    EXPECT_EQ(a.output_map, b.output_map);
+    EXPECT_EQ(a.program, b.program);
+    EXPECT_EQ(a.program_bytes, b.program_bytes);
+    EXPECT_EQ(a.weight_bytes, b.weight_bytes);
+    EXPECT_EQ(abi::neutron::call_bytes(a), abi::neutron::call_bytes(b));
+    EXPECT_EQ(a.scratch_bytes, b.scratch_bytes);
+    EXPECT_EQ(a.profile_bytes, b.profile_bytes);
+    EXPECT_EQ(a.debug_bytes, b.debug_bytes);
+    EXPECT_EQ(a.prefetch_bytes, b.prefetch_bytes);
+  }
+}
+
 /// One byte of golden bytes is another.
 struct Case {
   std::string_view golden;

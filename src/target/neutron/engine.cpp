@@ -189,7 +189,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
   delegate.id = container::kDelegateId;
   THIMBLE_TRY(delegate.payload, payload_of(network, written));
   delegate.constant_bytes = static_cast<int64_t>(written.weights.size());
-  abi::neutron::PayloadView view = {};
+  abi::neutron::PayloadView view;
   view.input_count = static_cast<uint32_t>(network.inputs.size());
   view.output_count = static_cast<uint32_t>(network.outputs.size());
   // In front of the scratch lie the addresses of tensors.
