@@ -45,6 +45,12 @@ thimble_test(ethos_u_ops_test
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_shapes.cpp
   DEPS test_runs test_ethos_u_programs thimble_target thimble_emit thimble_eval thimble_runtime thimble_ethos_u_sim
   LABELS conformance)
+thimble_test(neutron_rules_test
+  SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_rules_test.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/../text/text_runner.cpp
+  DEPS thimble_target thimble_eval
+  LABELS conformance)
 thimble_test(axon_ops_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/axon_ops_test.cpp

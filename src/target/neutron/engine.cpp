@@ -104,7 +104,7 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) {
     // The operator's own name comes first, once.
     const std::string prefix = fmt::format("{}: ", ir::op_name(op.kind));
     if (message.starts_with(prefix)) message.erase(0, prefix.size());
-    return Verdict{false, fmt::format("{} on {}: {}", ir::op_name(op.kind), use.name, message)};
+    return Verdict{false, prefix + message};
   };
   auto one = alone(graph, op);
   if (!one.ok()) return refuse(one.error().message);

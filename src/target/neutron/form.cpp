@@ -94,7 +94,7 @@ Status Former::expand(const Op& op) {
     if (now == to) return finish(op, OpKind::reshape, {x}, {{"shape", to}});
     THIMBLE_TRY(x, reshaped(op, x, now, "_dims", type(op, 0)));
   }
-  if (now == to) return rewriter_.copy(op);
+  if (now == to) return finish(op, OpKind::copy, {x}, {});
   for (size_t dim = to.size(); dim-- > 0;) {
     if (now[dim] == to[dim]) continue;
     const std::vector<ValueId> parts(static_cast<size_t>(to[dim]), x);
@@ -131,39 +131,50 @@ Status Former::slice(const Op& op) {
   return finish(op, OpKind::reshape, {x}, {{"shape", to}});
 }
 
+/// The positions of an index of another rank than 1 are taken as a list.
 Status Former::gather(const Op& op) {
   const auto positions = positions_of(from_, op);
   if (!positions) return unsupported("its positions are computed");
-  const auto dim = static_cast<size_t>(op.integer("dim"));
   const ValueId x = rewriter_.map(op.inputs[0]);
   const Shape &from = type(op, 0).shape, &to = from_.type(op.output).shape;
-  switch (positions->kind) {
-    case Positions::Kind::kNearest:
-    case Positions::Kind::kReflection:
-      return rewriter_.copy(op);
-    case Positions::Kind::kRepeated: {
-      const auto place = from.begin() + static_cast<std::ptrdiff_t>(dim) + 1;
-      const Shape once = {ir::element_count(Shape(from.begin(), place)), 1,
-                          ir::element_count(Shape(place, from.end()))};
-      THIMBLE_TRY(const ValueId rows, reshaped(op, x, once, "_rows", type(op, 0)));
-      const std::vector<ValueId> parts(static_cast<size_t>(positions->times), rows);
-      THIMBLE_TRY(const ValueId all, add_inner(op, OpKind::concat, parts, {{"dim", int64_t{1}}},
-                                               "_repeated", type(op, 0)));
-      return finish(op, OpKind::reshape, {all}, {{"shape", to}});
-    }
-    case Positions::Kind::kRuns:
-      break;
-  }
+  if (positions->kind == Positions::Kind::kRuns) return runs(op, positions->runs);
+  if (positions->kind != Positions::Kind::kRepeated) return rewriter_.copy(op);
+  const auto place = from.begin() + op.integer("dim") + 1;
+  const Shape once = {ir::element_count(Shape(from.begin(), place)), 1,
+                      ir::element_count(Shape(place, from.end()))};
+  THIMBLE_TRY(const ValueId rows, reshaped(op, x, once, "_rows", type(op, 0)));
+  const std::vector<ValueId> parts(static_cast<size_t>(positions->times), rows);
+  THIMBLE_TRY(const ValueId all, add_inner(op, OpKind::concat, parts, {{"dim", int64_t{1}}},
+                                           "_repeated", type(op, 0)));
+  return finish(op, OpKind::reshape, {all}, {{"shape", to}});
+}
+
+Status Former::runs(const Op& op, std::span<const Positions::Run> runs) {
+  const ValueId x = rewriter_.map(op.inputs[0]);
+  const Shape& from = type(op, 0).shape;
+  const int64_t dim = op.integer("dim");
   std::vector<ValueId> parts;
-  for (const Positions::Run& run : positions->runs) {
-    const ir::Attrs attrs = {{"dim", op.integer("dim")}, {"start", run.start}, {"end", run.end}};
-    if (positions->runs.size() == 1) return finish(op, OpKind::slice, {x}, attrs);
-    const bool whole = run.start == 0 && run.end == from[dim];
+  for (const Positions::Run& run : runs) {
     parts.push_back(x);
-    if (whole) continue;
+    if (run.start == 0 && run.end == from[static_cast<size_t>(dim)]) continue;
+    const ir::Attrs attrs = {{"dim", dim}, {"start", run.start}, {"end", run.end}};
+    if (runs.size() == 1 && is_list(op)) return finish(op, OpKind::slice, {x}, attrs);
     THIMBLE_TRY(parts.back(), add_inner(op, OpKind::slice, {x}, attrs, "_part", type(op, 0)));
   }
-  return finish(op, OpKind::concat, parts, {{"dim", op.integer("dim")}});
+  const ir::Attrs along = {{"dim", dim}};
+  if (is_list(op)) {
+    if (parts.size() == 1) return finish(op, OpKind::copy, parts, {});
+    return finish(op, OpKind::concat, parts, along);
+  }
+  ValueId all = parts[0];
+  if (parts.size() > 1) {
+    THIMBLE_TRY(all, add_inner(op, OpKind::concat, parts, along, "_list", type(op, 0)));
+  }
+  return finish(op, OpKind::reshape, {all}, {{"shape", from_.type(op.output).shape}});
+}
+
+bool Former::is_list(const Op& gather) const {
+  return type(gather, 1).shape.size() == 1;
 }
 
 // --- small parts -------------------------------------------------------------------------------

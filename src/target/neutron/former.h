@@ -1,13 +1,14 @@
 #pragma once
 // What form.h promises, operator by operator.
 
-#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "ir/graph.h"
+#include "target/neutron/positions.h"
 
 namespace thimble::target::neutron {
 
@@ -31,6 +32,8 @@ class Former {
   Status expand(const ir::Op& op);
   Status slice(const ir::Op& op);
   Status gather(const ir::Op& op);
+  Status runs(const ir::Op& op, std::span<const Positions::Run> runs);
+  [[nodiscard]] bool is_list(const ir::Op& gather) const;
 
   /// Convolutions of `merged` groups each, with zeros where groups do not meet.
   struct Groups;

@@ -82,6 +82,11 @@ int64_t kernel_less_padding(const Call& c) {
   return std::min(c.shape(1)[2] - high, c.shape(1)[3] - wide);
 }
 
+int64_t output_padding_beyond_padding(const Call& c) {
+  const auto padding = c.op.integers("padding"), extra = c.op.integers("output_padding");
+  return std::max<int64_t>({extra[0] - padding[2], extra[1] - padding[3], 0});
+}
+
 /// Of one element of the result, channels filled up to 8. Groups become convolutions of their own
 /// (form.h): what those have is asked of them.
 int64_t products_per_element(const Call& c) {
@@ -274,6 +279,17 @@ constexpr LimitRow kLimits[] = {
 #include "target/neutron/ops.def"
 };
 
+struct WantRow {
+  std::string_view op;
+  uint8_t variants;
+  std::string_view words;
+  int64_t (*quantity)(const Call&);
+};
+constexpr WantRow kWants[] = {
+#define NEUTRON_WANTS(op, variants, quantity, words, source) {#op, variants, words, quantity},
+#include "target/neutron/ops.def"
+};
+
 struct ChoiceRow {
   std::string_view op;
   uint8_t variants;
@@ -290,11 +306,11 @@ const ChoiceRow kChoices[] = {
 struct FunctionRow {
   Function::Kind kind;
   uint8_t variants;
-  std::string_view name, builtin;
+  std::string_view builtin, names;
 };
 constexpr FunctionRow kFunctions[] = {
-#define NEUTRON_FUNCTION(function, variants, builtin) \
-  {Function::Kind::function, variants, #function, builtin},
+#define NEUTRON_FUNCTION(function, variants, builtin, names) \
+  {Function::Kind::function, variants, builtin, names},
 #include "target/neutron/ops.def"
 };
 
@@ -325,6 +341,12 @@ std::string expected(int64_t lowest, int64_t highest) {
 /// The first limit that the operator passes; empty: none.
 std::string past_limit(const Call& call, Variant variant) {
   const std::string_view name = ir::op_name(call.op.kind);
+  for (const WantRow& row : kWants) {
+    const bool asked = row.op == name || row.op == "any";
+    if (asked && has(row.variants, variant) && row.quantity(call) != 0) {
+      return std::string(row.words);
+    }
+  }
   for (const LimitRow& row : kLimits) {
     if ((row.op != name && row.op != "any") || !has(row.variants, variant)) continue;
     const int64_t value = row.quantity(call);
@@ -342,12 +364,14 @@ std::string past_limit(const Call& call, Variant variant) {
   return "";
 }
 
+/// "abs, clamp, hardtanh, relu, ..."
 std::string functions_text(Variant variant) {
-  std::vector<std::string_view> names;
+  std::string text;
   for (const FunctionRow& row : kFunctions) {
-    if (has(row.variants, variant)) names.push_back(row.builtin);
+    if (!has(row.variants, variant) || row.names.empty()) continue;
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", row.names);
   }
-  return fmt::format("{}", fmt::join(names, ", "));
+  return text;
 }
 
 /// Of a `lut`: why no operator computes its table.
@@ -357,7 +381,7 @@ std::string no_function(const Call& call, Variant variant) {
   const auto* row = function ? std::ranges::find(kFunctions, function->kind, &FunctionRow::kind)
                              : std::end(kFunctions);
   if (row == std::end(kFunctions) || !has(row->variants, variant)) {
-    return fmt::format("its table is no function of the NPU's: {}, or a line with bounds",
+    return fmt::format("its function is no line with bounds and none of {}",
                        functions_text(variant));
   }
   const auto* fixed = std::ranges::find(kFixed, function->kind, &FixedRow::kind);
@@ -398,8 +422,7 @@ std::string_view variant_name(Variant variant) {
 
 Verdict rules_allow(const ir::Graph& graph, const ir::Op& op, Variant variant) {
   const auto refuse = [&](std::string_view reason) {
-    return Verdict{
-        false, fmt::format("{} on {}: {}", ir::op_name(op.kind), variant_name(variant), reason)};
+    return Verdict{false, fmt::format("{}: {}", ir::op_name(op.kind), reason)};
   };
   if (const std::string reason = why_not({graph, op}, variant); !reason.empty()) {
     return refuse(reason);

@@ -14,7 +14,7 @@ enum class Variant : uint8_t { kN3_64 = 1, kN1_16 = 2, kImx95 = 4 };
 [[nodiscard]] std::string_view variant_name(Variant variant);  // "neutron-n3-64"
 
 /// The operator by itself, in the words of the integer graph or of form.h. A refusal names the
-/// operator, the NPU, and the quantity with its value and limit.
+/// operator, and the quantity with its value and limit or what the NPU wants.
 [[nodiscard]] Verdict rules_allow(const ir::Graph& graph, const ir::Op& op, Variant variant);
 
 }  // namespace thimble::target::neutron

@@ -58,7 +58,11 @@ std::optional<Line> line_through(Entries entries, int32_t x_zero, int32_t y_zero
   if (least == most) return std::nullopt;
   const double slope = best_slope(entries, least, most);
   const Room room = room_at(slope, entries, least, most);
-  if (!(room.width() > 0) || !std::isfinite(room.width()) || slope == 0) return std::nullopt;
+  // Halves go to even codes in a table: no line is on the right side of all of them.
+  constexpr double kHalves = 0x1p-20;
+  if (!(room.width() > -kHalves) || !std::isfinite(room.width()) || slope == 0) {
+    return std::nullopt;
+  }
   const double start = (room.low + room.high) / 2;
   const double unit = std::abs(slope) / kWeight;
   const double bias = (slope * x_zero + start - y_zero) / unit;

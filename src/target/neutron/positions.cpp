@@ -61,13 +61,15 @@ int64_t Positions::pieces() const {
 
 std::optional<Positions> positions_of(const ir::Graph& graph, const ir::Op& gather) {
   const ir::Value& index = graph.value(gather.inputs[1]);
-  if (index.constant == nullptr || index.type.shape.size() != 1) return std::nullopt;
+  if (index.constant == nullptr) return std::nullopt;
   const ir::Shape& shape = graph.type(gather.inputs[0]).shape;
   const int64_t dim = gather.integer("dim");
   const int64_t size = shape[static_cast<size_t>(dim)];
   const std::vector<int64_t> positions = read(*index.constant, size);
   const auto count = static_cast<int64_t>(positions.size());
   Positions result;
+  result.runs = runs_of(positions);
+  if (index.type.shape.size() != 1) return result;
   if (count > size && count % size == 0 && repeats(positions, size, count / size)) {
     result.times = count / size;
     const bool known = result.times == 2 || result.times == 4 || result.times == 8;
@@ -82,9 +84,7 @@ std::optional<Positions> positions_of(const ir::Graph& graph, const ir::Op& gath
     result.kind = Positions::Kind::kReflection;
     result.before = before;
     result.after = after;
-    return result;
   }
-  result.runs = runs_of(positions);
   return result;
 }
 

@@ -20,13 +20,13 @@ struct Positions {
   struct Run {
     int64_t start = 0, end = 0;  // elements of the operand that follow each other
   };
-  std::vector<Run> runs;
+  std::vector<Run> runs;  // kRuns: all of them
 
   /// How many operands a concatenation of its pieces has.
   [[nodiscard]] int64_t pieces() const;
 };
 
-/// Nothing if data gives the positions, or they are no list.
+/// Nothing if data gives the positions.
 [[nodiscard]] std::optional<Positions> positions_of(const ir::Graph& graph, const ir::Op& gather);
 
 }  // namespace thimble::target::neutron
