@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <fstream>
+#include <sstream>
 
 #include "neutron_sample.h"
 #include "neutron_world.h"
@@ -207,6 +211,61 @@ TEST(NeutronText, AnyTextIsReadOrRefused) {
   }
   EXPECT_GT(refused, 1000);
   EXPECT_LT(refused, 4900);
+}
+
+/// The list of docs/neutron.md: tanh of three numbers.
+List example() {
+  List list;
+  std::vector<int8_t> table(256);
+  for (int x = -128; x < 128; ++x) {
+    const double y = std::nearbyint(128 * std::tanh(x / 32.0));
+    table[static_cast<size_t>(x + 128)] = static_cast<int8_t>(std::clamp(y, -128.0, 127.0));
+  }
+  const View from = dense_view(Memory::kInput, list.input(3), 0, {3});
+  KernelRecord& record =
+      list.kernel(Kernel::kTable, {from}, dense_view(Memory::kOutput, list.output(3), 0, {3}));
+  record.table = list.codes(table);
+  record.function = neutron::Function::kTanh;
+  record.cycles = 161;
+  list.header.cycles = 161;
+  list.inputs[0].scale = 1.0F / 32;
+  list.outputs[0].scale = 1.0F / 128;
+  list.inputs[0].zero_point = list.outputs[0].zero_point = 0;
+  return list;
+}
+
+std::string page() {
+  std::ifstream file(THIMBLE_SOURCE_DIR "/docs/neutron.md");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Lines `    140  01 02 ...` of the page; a star stands for lines of zeros.
+TEST(NeutronText, TheDumpOfThePage) {
+  const Bytes bytes = example().program();
+  std::string expected;
+  bool star = false;
+  for (size_t at = 0; at < bytes.size(); at += 16) {
+    std::string line;
+    bool zero = true;
+    for (size_t i = 0; i < 16; ++i) {
+      line += fmt::format(" {:02x}", bytes[at + i]);
+      zero = zero && bytes[at + i] == 0;
+    }
+    if (!zero) expected += fmt::format("    {:03x} {}\n", at, line);
+    if (zero && !star) expected += "    *\n";
+    star = zero;
+  }
+  EXPECT_NE(page().find(expected), std::string::npos) << expected;
+}
+
+TEST(NeutronText, TheTextOfThePage) {
+  const List list = example();
+  std::istringstream lines(printed(list.program(), list.weights));
+  std::string expected;
+  for (std::string line; std::getline(lines, line);) expected += "    " + line + "\n";
+  EXPECT_NE(page().find(expected), std::string::npos) << expected;
 }
 
 }  // namespace
