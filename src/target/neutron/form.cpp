@@ -1,5 +1,7 @@
 #include "target/neutron/form.h"
 
+#include <algorithm>
+
 #include "interchange/function.h"
 #include "target/neutron/former.h"
 #include "target/neutron/line.h"
@@ -65,10 +67,7 @@ Status Former::adaptive_pool(const Op& op) {
   const Shape &from = type(op, 0).shape, &to = from_.type(op.output).shape;
   std::vector<int64_t> window;
   for (const size_t dim : {size_t{2}, size_t{3}}) {
-    if (from[dim] % to[dim] != 0) {
-      return unsupported("{} rows or columns in {} windows, which differ in size", from[dim],
-                         to[dim]);
-    }
+    if (from[dim] % to[dim] != 0) return rewriter_.copy(op);
     window.push_back(from[dim] / to[dim]);
   }
   ir::Attrs attrs = {
@@ -106,35 +105,44 @@ Status Former::expand(const Op& op) {
   return ok();
 }
 
-/// [n] is [n / step, step], of which one column is wanted.
+/// Rows of `step` elements, of which one column is wanted: [n * step] is [n, step]. The last
+/// element may stand in a row that is not whole: then it is taken by itself.
 Status Former::slice(const Op& op) {
-  const int64_t step = op.integer("step"), start = op.integer("start");
+  const int64_t step = op.integer("step"), start = op.integer("start"), dim = op.integer("dim");
   if (step == 1) return rewriter_.copy(op);
-  const auto dim = static_cast<size_t>(op.integer("dim"));
-  const Shape &from = type(op, 0).shape, &to = from_.type(op.output).shape;
-  if (from[dim] % step != 0) {
-    return unsupported("{} elements in steps of {}", from[dim], step);
-  }
-  Shape split = from;
-  split[dim] = from[dim] / step;
-  split.insert(split.begin() + static_cast<std::ptrdiff_t>(dim) + 1, step);
-  THIMBLE_TRY(ValueId x, reshaped(op, rewriter_.map(op.inputs[0]), split, "_steps", type(op, 0)));
-  const auto cut = [&](int64_t along, int64_t first, int64_t count, std::string_view ending) {
-    const ir::Attrs attrs = {{"dim", along}, {"start", first}, {"end", first + count}};
-    return add_inner(op, OpKind::slice, {x}, attrs, ending, type(op, 0));
+  const ValueId x = rewriter_.map(op.inputs[0]);
+  const int64_t size = type(op, 0).shape[static_cast<size_t>(dim)];
+  const int64_t count = from_.type(op.output).shape[static_cast<size_t>(dim)];
+  const auto cut = [&](int64_t first, int64_t length) -> ir::Attrs {
+    return {{"dim", dim}, {"start", first}, {"end", first + length}};
   };
-  const auto at = static_cast<int64_t>(dim);
-  THIMBLE_TRY(x, cut(at + 1, start % step, 1, "_column"));
-  if (to[dim] != split[dim]) {
-    THIMBLE_TRY(x, cut(at, start / step, to[dim], "_rows"));
+  if (count == 1) return finish(op, OpKind::slice, {x}, cut(start, 1));
+  const bool whole = count * step <= size;
+  const int64_t rows = whole ? count : count - 1;
+  const int64_t first = std::min(start, size - rows * step);
+  ValueId column = x;
+  if (rows * step < size) {
+    THIMBLE_TRY(column,
+                add_inner(op, OpKind::slice, {x}, cut(first, rows * step), "_rows", type(op, 0)));
   }
-  return finish(op, OpKind::reshape, {x}, {{"shape", to}});
+  Shape split = shape_of(column);
+  split[static_cast<size_t>(dim)] = rows;
+  split.insert(split.begin() + dim + 1, step);
+  THIMBLE_TRY(column, reshaped(op, column, split, "_steps", type(op, 0)));
+  const ir::Attrs one = {{"dim", dim + 1}, {"start", start - first}, {"end", start - first + 1}};
+  THIMBLE_TRY(column, add_inner(op, OpKind::slice, {column}, one, "_column", type(op, 0)));
+  split.erase(split.begin() + dim + 1);
+  if (whole) return finish(op, OpKind::reshape, {column}, {{"shape", split}});
+  THIMBLE_TRY(column, reshaped(op, column, split, "_taken", type(op, 0)));
+  THIMBLE_TRY(const ValueId last,
+              add_inner(op, OpKind::slice, {x}, cut(start + rows * step, 1), "_last", type(op, 0)));
+  return finish(op, OpKind::concat, {column, last}, {{"dim", dim}});
 }
 
 /// The positions of an index of another rank than 1 are taken as a list.
 Status Former::gather(const Op& op) {
   const auto positions = positions_of(from_, op);
-  if (!positions) return unsupported("its positions are computed");
+  if (!positions) return rewriter_.copy(op);
   const ValueId x = rewriter_.map(op.inputs[0]);
   const Shape &from = type(op, 0).shape, &to = from_.type(op.output).shape;
   if (positions->kind == Positions::Kind::kRuns) return runs(op, positions->runs);

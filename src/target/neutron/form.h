@@ -10,7 +10,7 @@
 //   qmatmul                     of three dimensions
 //   adaptive pools              pools, where windows are equal
 //   expand                      concat of one value with itself
-//   slice with a step           reshape, slices
+//   slice with a step           slices, reshape, concat
 //   gather of known positions   stays where it is a nearest upsampling or a reflection; else
 //   reshape
 //                               and concat where it repeats elements, slices and concat where it
@@ -18,7 +18,7 @@
 //   rescale, lut of a line      a depthwise convolution of one tap
 //   lut of neg                  qsub from zero
 //
-// Not supported: what has no such form, with the reason. Tested by
+// What the rules (limits.h) refuse stays as it is. Tested by
 // tests/conformance/neutron_rules_test.cpp.
 
 #include "base/result.h"

@@ -223,11 +223,6 @@ int64_t runs_of_positions(const Call& c) {
   const auto positions = positions_of(c.graph, c.op);
   return positions ? positions->pieces() : 0;
 }
-/// Steps are taken by reshape, so they have to fill the dimension.
-int64_t elements_beside_steps(const Call& c) {
-  return c.x().shape[static_cast<size_t>(c.op.integer("dim"))] % c.op.integer("step");
-}
-
 /// Operands that data gives, and the result.
 int64_t values_beyond_int8(const Call& c) {
   int64_t count = c.y().dtype == ir::DType::kI8 ? 0 : 1;
