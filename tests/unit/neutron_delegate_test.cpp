@@ -10,10 +10,12 @@
 #include <random>
 
 #include "abi/status.h"
+#include "formats/pte/read.h"
 #include "neutron_double.h"
 #include "neutron_program.h"
 #include "runtime/delegates/neutron/backend.h"
 #include "runtime_support.h"
+#include "test_files.h"
 
 namespace thimble::neutron_test {
 namespace {
@@ -386,6 +388,53 @@ TEST(NeutronDelegate, ImagesInAnotherOrder) {
     for (uint32_t i = 0; i < 2; ++i) {
       ASSERT_EQ(output(loaded, i), wanted[i]) << "THIMBLE_SEED=" << seed;
     }
+  }
+}
+
+/// What a file of one call is, for `expected`.
+CallFile call_in(const pte::Program& program) {
+  CallFile file;
+  auto payload = formats::neutron::read_payload(program.delegate_blobs[0].bytes);
+  EXPECT_TRUE(payload.ok());
+  file.payload = *payload;
+  for (size_t i = 0; i < 2; ++i) {
+    const auto& plan = program.plans[0];
+    for (const int32_t value : i == 0 ? plan.inputs : plan.outputs) {
+      const auto& tensor = std::get<pte::Tensor>(plan.values[static_cast<size_t>(value)]);
+      (i == 0 ? file.inputs : file.outputs).push_back({tensor.sizes, tensor.dim_order[1] != 1});
+    }
+  }
+  return file;
+}
+
+/// Files that ExecuTorch's writer and the NXP backend's packer made (tests/peers/neutron/files.py).
+TEST(NeutronDelegate, FilesOfExecuTorch) {
+  const char* const given = std::getenv("THIMBLE_NEUTRON_FILES");
+  const std::string folder =
+      given != nullptr ? given : THIMBLE_SOURCE_DIR "/tests/data/executorch/neutron";
+  for (const char* name : {"formatless_v0", "first_v1", "last_v1", "mapped_v1"}) {
+    const Bytes bytes = test::read_bytes(folder + "/" + name + ".pte");
+    const auto program = pte::read(bytes, name);
+    ASSERT_TRUE(program.ok()) << program.error().message;
+    EXPECT_EQ(program->delegate_blobs[0].location, pte::BlobLocation::kInline);
+    EXPECT_TRUE(formats::neutron::verify_payload(program->delegate_blobs[0].bytes).ok()) << name;
+    const CallFile file = call_in(*program);
+    Npu npu;
+    MicrocodeWords words = {48, 0, 0, 64};
+    if (file.payload.version == 1) words = {48, 32, 16, 64};
+    tell_driver(file, words);
+    Loaded loaded(bytes, npu.kernels());
+    ASSERT_EQ(loaded.status, 0) << name;
+    std::mt19937 random(5);
+    std::vector<Data> inputs;
+    for (const Port& port : file.inputs) inputs.push_back(random_data(port.bytes(), random));
+    ASSERT_EQ(run(loaded, inputs), 0) << name;
+    const auto wanted = expected(file, inputs);
+    for (uint32_t i = 0; i < wanted.size(); ++i) EXPECT_EQ(output(loaded, i), wanted[i]) << name;
+    const bool turned = std::string(name) == "first_v1" || std::string(name) == "mapped_v1";
+    thimble_view view = {};
+    ASSERT_EQ(thimble_input(&loaded.model, file.payload.input_map[0], &view), 0);
+    EXPECT_EQ(driver().inputs[0] != view.data, turned) << name;
   }
 }
 
