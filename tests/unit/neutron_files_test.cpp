@@ -141,6 +141,7 @@ List chain() {
   for (uint32_t i = 0; i < kStages; ++i) {
     View to = dense_view(Memory::kOutput, list.output(32), 0, image);
     KernelRecord& record = list.kernel(Kernel::kConv2DDepthwise, {from}, to);
+    record.kernel_h = record.kernel_w = 1;
     record.multiplier[2] = 1 << 30;
     record.shift[2] = 1;  // 1
     while (list.weights.size() % 16 != 0) list.weights.push_back(0);
