@@ -58,6 +58,7 @@ Status add_axon_files(const std::vector<target::Delegate>& delegates, const fs::
   std::set<std::string> names;
   for (const target::Delegate& delegate : delegates) {
     for (const target::GeneratedFile& file : delegate.files) {
+      if (!file.name.starts_with("axon_")) continue;
       const auto [known, is_new] = texts.emplace(file.name, &file.text);
       if (!is_new && *known->second != file.text) {
         return bad_input("{}: two different networks of this name: rename the model", file.name);

@@ -19,6 +19,7 @@
 #include "ir/print.h"
 #include "tools/axon_files.h"
 #include "tools/commands.h"
+#include "tools/neutron_files.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
 
@@ -55,6 +56,7 @@ struct Arguments {
   std::string npu_weights = "payload";
   std::string axon = "layers";
   fs::path axon_sdk, axon_dir;
+  NeutronArguments neutron;
   std::string optimize = "speed";
   bool names = false;
   bool json = false;
@@ -123,6 +125,8 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.weights_apart = arguments.npu_weights == "named";
   options.smallest = arguments.optimize == "size";
   options.vendor = axon_tools(arguments.axon, arguments.axon_sdk, arguments.model);
+  THIMBLE_CHECK(
+      add_neutron_tools(arguments.neutron, arguments.target, arguments.model, &options.vendor));
   if (!arguments.compat.empty()) options.dialect = target::Dialect::kStock;
   for (const quant::Observer observer : kObservers) {
     if (arguments.observer == quant::observer_name(observer)) options.observer = observer;
@@ -149,7 +153,8 @@ Result<std::string> kernels_of(const driver::Compiled& compiled, const std::stri
   return hostrun::kernel_source(interface, compiled.part->cpu->isa, label);
 }
 
-Status write_outputs(const Arguments& arguments, const driver::Compiled& compiled) {
+Status write_outputs(const Arguments& arguments, const target::VendorTools& vendor,
+                     driver::Compiled& compiled) {
   std::error_code error;
   if (!arguments.out_dir.empty()) fs::create_directories(arguments.out_dir, error);
   if (error) return bad_input("{}: {}", arguments.out_dir.string(), error.message());
@@ -173,6 +178,8 @@ Status write_outputs(const Arguments& arguments, const driver::Compiled& compile
   }
   const fs::path headers = arguments.axon_dir.empty() ? path.parent_path() : arguments.axon_dir;
   THIMBLE_CHECK(add_axon_files(compiled.lowered.delegates, headers, &files));
+  THIMBLE_CHECK(add_neutron_files(compiled.lowered.delegates, vendor, path.parent_path(), &files,
+                                  &compiled.report.notes));
   if (!arguments.kernels.empty()) {
     THIMBLE_TRY(const std::string source, kernels_of(compiled, label));
     THIMBLE_CHECK(files.add(arguments.kernels, source));
@@ -189,7 +196,7 @@ Result<driver::Compiled> compile_and_write(const Arguments& arguments) {
   THIMBLE_TRY(const driver::CompileOptions options, compile_options(arguments));
   const Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
   THIMBLE_TRY(driver::Compiled compiled, driver::compile(arguments.model, options));
-  THIMBLE_CHECK(write_outputs(arguments, compiled));
+  THIMBLE_CHECK(write_outputs(arguments, options.vendor, compiled));
   return compiled;
 }
 
@@ -259,6 +266,16 @@ void add_compile(CommandLine& line, int* exit_code) {
       .one_of({"layers", "program", "header"});
   verb.option("--axon-sdk", a.axon_sdk, "Nordic's sdk-edge-ai; default: SDK_EDGE_AI_PATH");
   verb.option("--axon-dir", a.axon_dir, "Folder for --axon header; default: the .pte's");
+  verb.option("--neutron", a.neutron.form,
+              "Neutron regions as a list of Thimble's kernels, or as microcode of NXP's converter")
+      .one_of({"model", "sdk"});
+  verb.option("--neutron-sdk", a.neutron.sdk, "The eIQ Neutron SDK; default: EIQ_NEUTRON_SDK_PATH");
+  verb.option("--neutron-flags", a.neutron.flags, "More options of NXP's converter, as they are");
+  verb.option("--neutron-time-limit", a.neutron.time_limit, "Seconds that a call of it may take");
+  verb.flag("--neutron-kernels", a.neutron.kernels,
+            "Also list the kernels of NXP's firmware that the model needs, as C");
+  verb.flag("--neutron-prefetch", a.neutron.prefetch,
+            "Weights come to SRAM while the kernel before runs");
   verb.option("--observer", a.observer, "How int8 ranges are chosen").one_of(observers);
   verb.flag("--equalize", a.equalize, "Bring channels of one value to the same magnitude");
   verb.flag("--pareto", a.pareto, "Also print what the NPU can do with how much SRAM");

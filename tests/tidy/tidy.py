@@ -44,6 +44,7 @@ MAY_INCLUDE = {
     "tools": ["driver", "hostrun", "interchange/tflite.h", "interchange/tosa.h", "base", "formats", "ir", "eval", "emit/layers.h",
               "emit/lift.h", "import/import.h", "npu/isa", "npu/text",
               "abi/axon_marker.h", "target/axon/vendor/subgraph_text.h",
+              "target/neutron/vendor/sdk.h",
               "partition/partition.h", "target/part.h", "passes/pipeline.h", "quant/fast_float.h",
               "quant/simulate.h", "target/target.h"],
 }

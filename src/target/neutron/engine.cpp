@@ -22,8 +22,7 @@ namespace {
 
 constexpr std::string_view kSilicon =
     "the kernel list runs on this machine and on an emulated core; silicon needs microcode that "
-    "only the vendor's converter makes: set EIQ_NEUTRON_SDK_PATH to the eIQ Neutron SDK "
-    "(docs/neutron.md)";
+    "only NXP's converter makes: --neutron sdk, with EIQ_NEUTRON_SDK_PATH (docs/neutron.md)";
 
 constexpr double kClockMhz = 325;   // of NPU and core
 constexpr double kDispatchUs = 20;  // of one call: driver, firmware's start, interrupt
@@ -179,10 +178,11 @@ Status prove(const Written& written) {
 
 /// Of a region that adapt() has made.
 Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
-                                const EngineOptions& /*options*/) {
+                                const EngineOptions& options) {
   THIMBLE_TRY(Network network, lower(region, costs_of(use)));
   Places places = place(&network);
-  THIMBLE_TRY(const Written written, write(network, setting(use, "prefetch") != 0));
+  const bool prefetch = options.vendor.prefetch || setting(use, "prefetch") != 0;
+  THIMBLE_TRY(const Written written, write(network, prefetch));
   THIMBLE_CHECK(prove(written));
   Delegate delegate;
   delegate.engine = use.name;
@@ -206,8 +206,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
   delegate.call_us = setting(use, "dispatch_us");
   delegate.clock_mhz = setting(use, "clock_mhz");
   delegate.note = kSilicon;
-  THIMBLE_TRY(const ir::Graph formed, form(region));
-  add_exchange(formed, delegate);
+  add_exchange(region, delegate);
   return delegate;
 }
 

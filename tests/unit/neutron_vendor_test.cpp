@@ -1,0 +1,366 @@
+// Calls of a converter that may do anything: answers of both versions, in any order, each way of
+// failing. The stand-in plays them; nothing of an answer is used before all of it was checked.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+
+#include "formats/neutron/payload.h"
+#include "formats/tflite/read.h"
+#include "ir/print.h"
+#include "target/neutron/vendor/finish.h"
+#include "target/neutron/vendor/sdk.h"
+#include "target/target.h"
+
+namespace thimble::neutron_vendor_test {
+namespace {
+
+namespace fs = std::filesystem;
+using formats::neutron::Format;
+using target::Delegate;
+using target::neutron::finish;
+
+class Folder {
+ public:
+  Folder() {
+    std::random_device random;
+    path_ = fs::temp_directory_path() / ("thimble-test-" + std::to_string(random()));
+    fs::create_directories(path_);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// The stand-in as an SDK, and what it plays while this lives.
+class StandinSdk {
+ public:
+  explicit StandinSdk(const std::string& mode = "", bool merges = true) {
+    fs::create_directories(folder_.path() / "bin");
+    fs::copy_file(THIMBLE_NEUTRON_STANDIN, folder_.path() / "bin" / "neutron-converter");
+    if (merges) {
+      fs::copy_file(THIMBLE_NEUTRON_STANDIN,
+                    folder_.path() / "bin" / "merge_kernel_selection_code");
+    }
+    ::setenv("NEUTRON_STANDIN", mode.c_str(), 1);
+    ::setenv("NEUTRON_STANDIN_LOG", log().c_str(), 1);
+  }
+  ~StandinSdk() {
+    ::unsetenv("NEUTRON_STANDIN");
+    ::unsetenv("NEUTRON_STANDIN_LOG");
+  }
+  [[nodiscard]] target::VendorTools tools() const {
+    target::VendorTools tools;
+    tools.form = "sdk";
+    tools.folder = folder_.path();
+    tools.time_limit = std::chrono::seconds(20);
+    tools.model = "net";
+    return tools;
+  }
+  [[nodiscard]] std::string log() const { return (folder_.path() / "log").string(); }
+  [[nodiscard]] std::string commands() const {
+    std::ifstream file(log());
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  Folder folder_;
+};
+
+/// Two inputs, one of them an image, and two outputs, all of different shapes.
+const char* const kRegion = R"(graph @g {
+    input %a: i8[1,2,4,4] order(0,2,3,1) quant(0.5, 0)
+    input %b: i8[1,6] quant(0.5, 3)
+    %m: i8[1,2,2,2] order(0,2,3,1) quant(0.5, 0) = max_pool2d(%a)
+      {kernel=[2,2], stride=[2,2], padding=[0,0,0,0], dilation=[1,1]}
+    %s: i8[1,4] quant(0.5, 3) = slice(%b) {dim=1, start=1, end=5}
+    output %m
+    output %s
+  })";
+
+Delegate delegate_of(const std::string& text = kRegion) {
+  const auto engine = target::find_engine("neutron-n3-64");
+  const auto graph = ir::parse(text, "region.ir");
+  EXPECT_TRUE(engine.ok() && graph.ok()) << (graph.ok() ? "" : graph.error().message);
+  if (!engine.ok() || !graph.ok()) return {};
+  target::EngineUse use;
+  use.engine = *engine;
+  use.name = "neutron-n3-64";
+  const auto region = use.engine->adapt(*graph, use);
+  EXPECT_TRUE(region.ok()) << (region.ok() ? "" : region.error().message);
+  auto delegate = use.engine->compile(*region, use, {});
+  EXPECT_TRUE(delegate.ok()) << (delegate.ok() ? "" : delegate.error().message);
+  return delegate.ok() ? *std::move(delegate) : Delegate();
+}
+
+formats::neutron::Payload payload_in(const Delegate& delegate) {
+  const auto payload = formats::neutron::read_payload(delegate.payload);
+  EXPECT_TRUE(payload.ok()) << (payload.ok() ? "" : payload.error().message);
+  return payload.ok() ? *payload : formats::neutron::Payload();
+}
+
+Delegate finished(const target::VendorTools& tools) {
+  Delegate delegate = delegate_of();
+  const Status status = finish(tools, delegate);
+  EXPECT_TRUE(status.ok()) << (status.ok() ? "" : status.error().message);
+  return delegate;
+}
+
+size_t work_folders() {
+  size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(fs::temp_directory_path())) {
+    count += entry.path().filename().string().starts_with("thimble-neutron-") ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(NeutronVendor, WithoutTheSdkTheListStays) {
+  Delegate delegate = delegate_of();
+  const auto payload = delegate.payload;
+  EXPECT_FALSE(delegate.exchange.empty());
+  ASSERT_TRUE(finish({}, delegate).ok());
+  EXPECT_EQ(delegate.payload, payload);
+  EXPECT_EQ(delegate.id, "ThimbleNeutronModel");
+}
+
+TEST(NeutronVendor, AnAnswerBecomesThePayload) {
+  const StandinSdk sdk;
+  const Delegate delegate = finished(sdk.tools());
+  EXPECT_EQ(delegate.id, "NeutronBackend");
+  const auto payload = payload_in(delegate);
+  EXPECT_EQ(payload.version, 1);
+  EXPECT_EQ(payload.arg_count, 2);
+  EXPECT_EQ(payload.input_map, (std::vector<uint8_t>{0, 1}));
+  EXPECT_EQ(payload.output_map, (std::vector<uint8_t>{0, 1}));
+  const std::vector<Format> formats = {Format::kChannelsLast, Format::kAsDimensions};
+  EXPECT_EQ(payload.input_formats, formats);
+  EXPECT_EQ(payload.output_formats, formats);
+  EXPECT_EQ(payload.weights, Bytes(40, std::byte{0x57}));
+  EXPECT_EQ(payload.kernels, Bytes(16, std::byte{0x4B}));
+  EXPECT_EQ(delegate.constant_bytes, 40);
+  EXPECT_GE(delegate.scratch_bytes, 1000);
+  ASSERT_EQ(delegate.specs.size(), 9U);
+  EXPECT_EQ(delegate.specs[0], (std::pair<std::string, std::string>("output_format", "tflite")));
+  EXPECT_EQ(delegate.specs[2], (std::pair<std::string, std::string>("target", "imxrt700")));
+  EXPECT_NE(delegate.note.find("version 9.9.9"), std::string::npos) << delegate.note;
+  EXPECT_EQ(sdk.commands(), "--input network.tflite --output converted.tflite --target imxrt700\n");
+}
+
+TEST(NeutronVendor, TheOlderVersionHasScratchAlone) {
+  const StandinSdk sdk("v0");
+  EXPECT_EQ(payload_in(finished(sdk.tools())).version, 0);
+}
+
+TEST(NeutronVendor, OrdersOfTheNodeAreMaps) {
+  const StandinSdk sdk("reordered");
+  const auto payload = payload_in(finished(sdk.tools()));
+  EXPECT_EQ(payload.input_map, (std::vector<uint8_t>{1, 0}));
+  EXPECT_EQ(payload.output_map, (std::vector<uint8_t>{1, 0}));
+  EXPECT_EQ(payload.input_formats[1], Format::kChannelsLast);
+}
+
+/// The model itself may come back in another order: names tell.
+TEST(NeutronVendor, OrdersOfTheModelAreMaps) {
+  const StandinSdk sdk("ports");
+  const auto payload = payload_in(finished(sdk.tools()));
+  EXPECT_EQ(payload.input_map, (std::vector<uint8_t>{1, 0}));
+  EXPECT_EQ(payload.output_map, (std::vector<uint8_t>{1, 0}));
+}
+
+TEST(NeutronVendor, OptionsReachTheConverter) {
+  const StandinSdk sdk;
+  target::VendorTools tools = sdk.tools();
+  tools.prefetch = true;
+  tools.kernel_selection = true;
+  tools.flags = "--verbose  --optimization-level OFast";
+  const Delegate delegate = finished(tools);
+  EXPECT_EQ(sdk.commands(),
+            "--input network.tflite --output converted.tflite --target imxrt700 "
+            "--fetch-constants-to-sram --dump-kernel-selection-code --verbose "
+            "--optimization-level OFast\n");
+  ASSERT_EQ(delegate.files.size(), 1U);
+  EXPECT_TRUE(delegate.files[0].name.starts_with("net_kernel_selection_"));
+  EXPECT_NE(delegate.files[0].text.find("standin_kernel_selection"), std::string::npos);
+  EXPECT_EQ(delegate.specs[1].second, tools.flags);
+  EXPECT_EQ(delegate.specs[6].second, "True");
+}
+
+struct ModeCase {
+  const char* mode;
+  std::vector<std::string> words;
+};
+
+const ModeCase kModes[] = {
+    {"builtin", {"1 operator in it (builtin operator 3), expected one CUSTOM NeutronGraph"}},
+    {"crash", {"it crashed (signal 11)", "| Converting, target imxrt700"}},
+    {"empty", {"it says that all is well, but wrote no model"}},
+    {"exit:1", {"it ended with code 1", "| error: operator 0 is not supported"}},
+    {"exit:77", {"it ended with code 77"}},
+    {"float", {"microcode of NeutronGraph is float32[", "expected uint8"}},
+    {"garbage", {"36 bytes that are no LiteRT model: TFL3 expected at byte 4"}},
+    {"none", {"no operator in it, expected one CUSTOM NeutronGraph"}},
+    {"other", {"1 operator in it (CUSTOM NeutronGraphS)"}},
+    {"schema", {"version 4 of the LiteRT format, expected 3"}},
+    {"shape", {"output 0 is int8[1,2,2,2,1], expected int8[1,2,2,2] (m)"}},
+    {"silent", {"it says that all is well, but wrote no model"}},
+    {"skew:inputs", {"microcode is not known (version 9.9.9)", "3 inputs, the header has 2"}},
+    {"skew:magic", {"microcode is not known (version 9.9.9)", "magic 0x65434d6e"}},
+    {"skew:results", {"4 results for 2 outputs", "a converter of a version that is not known"}},
+    {"skew:size", {"microcode is not known (version 9.9.9)"}},
+    {"stray", {"input 0 of NeutronGraph is no input of the model"}},
+    {"truncated", {"a damaged LiteRT model"}},
+    {"two", {"2 operators in it (CUSTOM NeutronGraph, builtin operator 22)", "left part of"}},
+};
+
+TEST(NeutronVendor, EachFailureIsAMessage) {
+  const size_t before = work_folders();
+  const Delegate made = delegate_of();
+  for (const ModeCase& each : kModes) {
+    SCOPED_TRACE(each.mode);
+    const StandinSdk sdk(each.mode);
+    Delegate delegate = made;
+    const Status status = finish(sdk.tools(), delegate);
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.error().kind, ErrorKind::kBadInput);
+    for (const std::string& word : each.words) {
+      EXPECT_NE(status.error().message.find(word), std::string::npos)
+          << word << " in " << status.error().message;
+    }
+    EXPECT_EQ(delegate.payload, made.payload);  // as it was
+    EXPECT_EQ(delegate.id, made.id);
+    EXPECT_TRUE(delegate.files.empty());
+  }
+  EXPECT_EQ(work_folders(), before);
+}
+
+TEST(NeutronVendor, AHangIsStopped) {
+  const StandinSdk sdk("hang");
+  target::VendorTools tools = sdk.tools();
+  tools.time_limit = std::chrono::seconds(1);
+  Delegate delegate = delegate_of();
+  const Status status = finish(tools, delegate);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message.find("did not end within 1 s and was stopped"),
+            std::string::npos)
+      << status.error().message;
+}
+
+TEST(NeutronVendor, ANeededListThatIsMissing) {
+  const StandinSdk sdk("no selection");
+  target::VendorTools tools = sdk.tools();
+  tools.kernel_selection = true;
+  Delegate delegate = delegate_of();
+  const Status status = finish(tools, delegate);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message.find("it wrote no list of kernels"), std::string::npos);
+}
+
+TEST(NeutronVendor, PlacesThatAreNone) {
+  const auto message = [](const fs::path& root) {
+    const auto found = target::neutron::find_converter(root);
+    EXPECT_FALSE(found.ok());
+    return found.ok() ? std::string() : found.error().message;
+  };
+  EXPECT_NE(message("").find("EIQ_NEUTRON_SDK_PATH is not set"), std::string::npos);
+  EXPECT_NE(message("/nowhere/sdk").find("/nowhere/sdk: no such folder"), std::string::npos);
+  const Folder empty;
+  EXPECT_NE(message(empty.path()).find("no neutron-converter in it"), std::string::npos);
+}
+
+TEST(NeutronVendor, PlacesWhereItIs) {
+  const Folder folder;
+  const auto put = [&](const fs::path& where) {
+    fs::create_directories((folder.path() / where).parent_path());
+    std::ofstream(folder.path() / where) << "x";
+    const auto found = target::neutron::find_converter(folder.path());
+    EXPECT_TRUE(found.ok());
+    return found.ok() ? fs::relative(*found, folder.path()) : fs::path();
+  };
+  const fs::path older = "bin/neutron-converter/MCU_SDK_2.15.000/neutron-converter";
+  const fs::path newer = "bin/neutron-converter/MCU_SDK_2.16.000/neutron-converter";
+  EXPECT_EQ(put(older), older);
+  EXPECT_EQ(put(newer), newer);
+  EXPECT_EQ(put("neutron-converter"), "neutron-converter");
+  const auto itself = target::neutron::find_converter(folder.path() / newer);
+  ASSERT_TRUE(itself.ok());
+  EXPECT_EQ(fs::relative(*itself, folder.path()), newer);
+}
+
+TEST(NeutronVendor, AFileThatIsNoProgram) {
+  const Folder folder;
+  std::ofstream(folder.path() / "neutron-converter") << "not a program";
+  target::VendorTools tools;
+  tools.form = "sdk";
+  tools.folder = folder.path();
+  Delegate delegate = delegate_of();
+  const Status status = finish(tools, delegate);
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.error().message.find("neutron-converter"), std::string::npos)
+      << status.error().message;
+}
+
+TEST(NeutronVendor, ARegionThatLiteRtCannotSayIsUnsupported) {
+  const StandinSdk sdk;
+  Delegate delegate = delegate_of();
+  delegate.exchange.clear();
+  delegate.no_exchange = "qdiv cannot be said in LiteRT";
+  const Status status = finish(sdk.tools(), delegate);
+  ASSERT_FALSE(status.ok());
+  EXPECT_EQ(status.error().kind, ErrorKind::kUnsupported);
+  EXPECT_NE(status.error().message.find("qdiv cannot be said"), std::string::npos);
+}
+
+TEST(NeutronVendor, ListsAreJoinedByTheSdk) {
+  const std::vector<target::GeneratedFile> files = {{"a.c", "first\n"}, {"b.c", "second\n"}};
+  const auto merge = [&](const StandinSdk& sdk) {
+    target::neutron::SdkOptions options;
+    options.root = sdk.tools().folder;
+    options.time_limit = std::chrono::seconds(20);
+    return target::neutron::merge_selections(files, options);
+  };
+  const StandinSdk sdk;
+  const auto merged = merge(sdk);
+  ASSERT_TRUE(merged.ok() && *merged);
+  EXPECT_EQ(**merged, "first\nsecond\n");
+  EXPECT_EQ(sdk.commands(), "-input-files a.c b.c -output-file merged.c\n");
+  const auto without = merge(StandinSdk("", false));
+  ASSERT_TRUE(without.ok());
+  EXPECT_FALSE(without->has_value());
+  const auto fails = merge(StandinSdk("merge:fails"));
+  ASSERT_FALSE(fails.ok());
+  EXPECT_NE(fails.error().message.find("merging 2 lists of kernels: it ended with code 1"),
+            std::string::npos)
+      << fails.error().message;
+}
+
+/// Whatever single byte of an answer is damaged, it is refused or a payload that reads back.
+TEST(NeutronVendor, DamagedModelsAreRefusedOrRead) {
+  const Delegate delegate = delegate_of();
+  const Bytes& model = delegate.exchange;
+  for (uint64_t seed = 0; seed < 3000; ++seed) {
+    std::mt19937_64 random(seed);
+    Bytes damaged = model;
+    for (int i = 0; i < 3; ++i) damaged[random() % damaged.size()] = std::byte(random());
+    if (seed % 5 == 0) damaged.resize(random() % damaged.size());
+    const auto read = formats::tflite::read(damaged, "damaged");
+    if (!read.ok()) continue;
+    const auto count = static_cast<int32_t>(read->tensors.size());
+    for (const auto& op : read->operators) {
+      for (const int32_t tensor : op.inputs) ASSERT_LT(tensor, count) << "seed " << seed;
+      for (const int32_t tensor : op.outputs) ASSERT_GE(tensor, 0) << "seed " << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace thimble::neutron_vendor_test

@@ -1,0 +1,22 @@
+# NXP's eIQ Neutron SDK, played by a stand-in of our own.
+if(NOT THIMBLE_TESTS)
+  return()
+endif()
+add_executable(neutron_standin_converter
+               ${CMAKE_CURRENT_LIST_DIR}/../neutron_vendor/standin_converter.cpp)
+target_link_libraries(neutron_standin_converter PRIVATE thimble_tflite_schema)
+thimble_test(neutron_vendor_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/neutron_vendor_test.cpp
+  DEPS thimble_target thimble_formats
+  LABELS unit)
+target_compile_definitions(neutron_vendor_test PRIVATE
+  THIMBLE_NEUTRON_STANDIN="$<TARGET_FILE:neutron_standin_converter>")
+add_dependencies(neutron_vendor_test neutron_standin_converter)
+# And in the command line.
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME neutron_vendor_cli_test
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/../neutron_vendor/cli_test.py
+            $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} $<TARGET_FILE:neutron_standin_converter>)
+  set_tests_properties(neutron_vendor_cli_test PROPERTIES LABELS "unit" TIMEOUT 300)
+endif()

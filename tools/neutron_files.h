@@ -1,0 +1,36 @@
+#pragma once
+// `thimble compile --neutron`: where NXP's SDK is, and the lists of kernels that its converter has
+// left.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "target/target.h"
+#include "tools/output.h"
+
+namespace thimble::tools {
+
+struct NeutronArguments {
+  std::string form = "model";  // or "sdk"
+  std::filesystem::path sdk;   // empty: EIQ_NEUTRON_SDK_PATH
+  std::string flags;           // of the converter
+  bool prefetch = false, kernels = false;
+  int time_limit = 300;  // seconds
+};
+
+/// Adds to `tools` what the arguments say. A part without the engine is bad input where they ask
+/// for the SDK.
+[[nodiscard]] Status add_neutron_tools(const NeutronArguments& arguments, const std::string& part,
+                                       const std::filesystem::path& model,
+                                       target::VendorTools* tools);
+
+/// MODEL_kernel_selection.c in the folder, joined by the SDK's tool if there are several regions.
+/// Without that tool there is a file per region, which the firmware's build has to join: `notes`
+/// says so.
+Status add_neutron_files(const std::vector<target::Delegate>& delegates,
+                         const target::VendorTools& tools, const std::filesystem::path& folder,
+                         OutputFiles* files, std::vector<std::string>* notes);
+
+}  // namespace thimble::tools
