@@ -125,7 +125,7 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
   if (on_host) {
     std::vector<hostrun::NpuProfile> npu;
     if (options.profile) {
-      THIMBLE_TRY(npu, hostrun::npu_profiles(program, label));
+      THIMBLE_TRY(npu, hostrun::profiles_of(program, label));
       if (npu.empty()) {
         return bad_input(
             "{}: --profile on the host is for files with an NPU's delegates: for "

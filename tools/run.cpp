@@ -109,10 +109,11 @@ Json to_json(const std::vector<hostrun::NpuProfile>& profiles) {
     list.push_back({{"npu", profile.npu},
                     {"system", profile.system},
                     {"cycles", profile.cycles},
-                    {"bytes_sram", profile.bytes_sram},
-                    {"bytes_external", profile.bytes_external},
                     {"hazards", profile.hazards},
                     {"ops", ops}});
+    if (profile.bytes_sram + profile.bytes_external == 0) continue;
+    list.back()["bytes_sram"] = profile.bytes_sram;
+    list.back()["bytes_external"] = profile.bytes_external;
   }
   return list;
 }

@@ -1,5 +1,7 @@
 #include "hostrun/device.h"
 
+#include "hostrun/npu_profile.h"
+
 namespace thimble::hostrun {
 
 namespace pte = formats::pte;
@@ -32,6 +34,16 @@ Result<std::vector<DeviceKind>> kinds_of(const pte::Program& program, std::strin
     kinds.push_back(kind);
   }
   return kinds;
+}
+
+Result<std::vector<NpuProfile>> profiles_of(const pte::Program& program, std::string_view label) {
+  std::vector<NpuProfile> all;
+  for (const DeviceKind& kind : device_kinds()) {
+    if (kind.profile == nullptr || !calls(program, kind.id)) continue;
+    THIMBLE_TRY(const std::vector<NpuProfile> profiles, kind.profile(program, label));
+    all.insert(all.end(), profiles.begin(), profiles.end());
+  }
+  return all;
 }
 
 Result<std::string> image_of(const pte::Program& program, std::string_view label) {

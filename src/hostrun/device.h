@@ -15,6 +15,8 @@
 
 namespace thimble::hostrun {
 
+struct NpuProfile;  // npu_profile.h
+
 /// A model of the NPU on this machine, behind the runtime's delegate; for one loaded file.
 class Device {
  public:
@@ -46,6 +48,9 @@ struct DeviceKind {
   std::string_view object;  // the device, which the product defines
   bool has_memory =
       false;  // the namespace has call_scratch and kept_bytes (runtime/exec/delegates.h)
+  /// What the NPU would do, operation by operation; null: not known.
+  Result<std::vector<NpuProfile>> (*profile)(const formats::pte::Program& program,
+                                             std::string_view label) = nullptr;
 };
 
 /// What the header of a row declares as NAME_devices().

@@ -105,7 +105,8 @@ struct HostModel::State {
     if (status == 0) return ok();
     Error error = failure(status, label, interface);
     const bool stopped = status == static_cast<thimble_status>(abi::Status::kNpuFault) ||
-                         status == static_cast<thimble_status>(abi::Status::kNpuTimeout);
+                         status == static_cast<thimble_status>(abi::Status::kNpuTimeout) ||
+                         status == static_cast<thimble_status>(abi::Status::kDriverError);
     for (const auto& device : devices) {
       const std::string fault = stopped ? device->fault_text() : "";
       if (!fault.empty()) error.message += ": " + fault;

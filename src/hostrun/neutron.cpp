@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "formats/neutron/payload.h"
+#include "hostrun/npu_profile.h"
 #include "npu/neutron/driver.h"
 #include "npu/neutron/program.h"
 #include "runtime/delegates/neutron/backend.h"
@@ -59,6 +60,52 @@ Status check_payloads(const pte::Program& program, std::string_view label) {
   return ok();
 }
 
+std::string operation_name(const neutron::KernelRecord& record) {
+  std::string name = neutron::kernel_name(record.kernel);
+  if (record.kernel == neutron::Kernel::kTable) {
+    name += fmt::format(" {}", neutron::function_name(record.function));
+  }
+  const neutron::View& output = record.output;
+  for (uint32_t k = 0; k < output.rank; ++k) {
+    name += fmt::format("{}{}", k == 0 ? " " : "x", output.dims[k]);
+  }
+  return name;
+}
+
+NpuProfile profile_of(const Bytes& bytes) {
+  const std::vector<Block> copy = aligned_copy(bytes);
+  const neutron::Program program(copy.data()->bytes);
+  const neutron::Header header = program.header();
+  NpuProfile profile;
+  profile.npu = "Neutron";
+  profile.system = fmt::format("kernel list {:08x}", header.content_hash);
+  profile.cycles = header.cycles;
+  double at = 0;
+  for (uint32_t i = 0; i < header.kernel_count; ++i) {
+    const neutron::KernelRecord record = program.kernel(i);
+    NpuOperation operation;
+    operation.name = operation_name(record);
+    operation.word = (header.kernels_offset + i * uint32_t{sizeof record}) / 4;
+    operation.start = at;
+    operation.end = at += record.cycles;
+    operation.macs = record.macs;
+    profile.operations.push_back(operation);
+  }
+  return profile;
+}
+
+Result<std::vector<NpuProfile>> profiles(const pte::Program& program, std::string_view label) {
+  THIMBLE_CHECK(check_payloads(program, label));
+  std::vector<NpuProfile> profiles;
+  for (const pte::BackendDelegate& row : program.plans[0].delegates) {
+    if (row.id != neutron::kDelegateId) continue;
+    const Bytes& bytes = program.delegate_blobs[row.blob].bytes;
+    THIMBLE_TRY(const formats::neutron::Payload payload, formats::neutron::read_payload(bytes));
+    profiles.push_back(profile_of(payload.program));
+  }
+  return profiles;
+}
+
 class NeutronDevice : public Device {
  public:
   explicit NeutronDevice(bool vendor) : vendor_(vendor) {
@@ -67,6 +114,12 @@ class NeutronDevice : public Device {
   }
   [[nodiscard]] runtime::Delegate row() const override {
     return vendor_ ? runtime::neutron::vendor_backend(&npu_) : runtime::neutron::backend(&npu_);
+  }
+
+  [[nodiscard]] std::string fault_text() const override {
+    if (error_ == NEUTRON_NO_ERROR) return "";
+    return fmt::format("category {}, code {}", NEUTRON_ERROR_CATEGORY(error_),
+                       NEUTRON_ERROR_CODE(error_));
   }
 
  private:
@@ -88,7 +141,7 @@ std::vector<DeviceKind> neutron_devices() {
   constexpr std::string_view kChip = "thimble_neutron_npu";
   return {
       {neutron::kDelegateId, check_payloads, open_device<false>, kImage, "neutron", "neutron",
-       kChip, true},
+       kChip, true, profiles},
       {neutron::kVendorDelegateId, check_payloads, open_device<true>, kImage, "neutron", "neutron",
        kChip, true},
   };

@@ -7,6 +7,7 @@
 #include "abi/ethos_u_payload.h"
 #include "abi/native_params.h"
 #include "formats/ethos_u/payload.h"
+#include "hostrun/npu_profile.h"
 #include "npu/ethos_u/isa/driver_payload.h"
 #include "npu/ethos_u/sim/device.h"
 #include "runtime/delegates/ethos_u/backend.h"
@@ -157,7 +158,7 @@ std::string HostNpu::fault_text() const {
 
 std::vector<DeviceKind> ethos_u_devices() {
   return {{abi::ethos_u::kDelegateId, nullptr, open_device, "runner-ethos-u", "ethos_u", "ethos_u",
-           "thimble_npu"}};
+           "thimble_npu", false, npu_profiles}};
 }
 
 }  // namespace thimble::hostrun

@@ -1,6 +1,7 @@
 #pragma once
-// What an NPU would do with the delegates of a `.pte`, operation by operation, from the
-// simulator's timeline (npu/ethos_u/sim/timeline.h): an estimate, and the same on every machine.
+// What an NPU would do with the delegates of a `.pte`, operation by operation: an estimate, and the
+// same on every machine. Of an Ethos-U it is from the simulator's timeline
+// (npu/ethos_u/sim/timeline.h), of a Neutron from the kernel list, as its compiler estimated it.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +15,7 @@ namespace thimble::hostrun {
 
 struct NpuOperation {
   std::string name;   // "CONV", "POOL MAX", "DMA"
-  uint32_t word = 0;  // offset in the command stream
+  uint32_t word = 0;  // offset in the command stream, or of the kernel's record in its list
   double start = 0, end = 0;
   std::string bound;  // what it waited for most: "multiply", "SRAM port", ...
   uint64_t macs = 0;
@@ -24,10 +25,14 @@ struct NpuProfile {
   std::string npu;     // "ethos-u55-128"
   std::string system;  // "Ethos_U55_High_End_Embedded"
   double cycles = 0;
-  double bytes_sram = 0, bytes_external = 0;  // read and written
+  double bytes_sram = 0, bytes_external = 0;  // read and written; 0: not known
   std::vector<NpuOperation> operations;
   std::vector<std::string> hazards;  // reads and writes of the stream that nothing orders
 };
+
+/// Of all NPUs that the program calls and this build can say it of.
+[[nodiscard]] Result<std::vector<NpuProfile>> profiles_of(const formats::pte::Program& program,
+                                                          std::string_view label);
 
 /// One per delegate of the first plan; empty if it has none for an Ethos-U. The system around the
 /// NPU is the usual one of its generation, the memory mode what the file says.

@@ -12,6 +12,7 @@
 #include "hostrun/host.h"
 #include "hostrun/kernel_source.h"
 #include "hostrun/neutron.h"
+#include "hostrun/npu_profile.h"
 #include "neutron_list_file.h"
 #include "neutron_sample.h"
 #include "npu/neutron/driver.h"
@@ -375,6 +376,24 @@ TEST(NeutronFiles, TheHostsWords) {
   vendor.payload.program = microcode(1, 1, 1, 0);
   EXPECT_EQ(message(vendor.program()).substr(0, 73),
             "m.pte: delegate 0, NeutronBackend: microcode of NXP's converter, which th");
+}
+
+TEST(NeutronFiles, WhatTheNpuWouldDo) {
+  const auto profiles = hostrun::profiles_of(file_of(sample_list()).program(), "m.pte");
+  ASSERT_TRUE(profiles.ok()) << profiles.error().message;
+  ASSERT_EQ(profiles->size(), 1U);
+  const hostrun::NpuProfile& profile = (*profiles)[0];
+  EXPECT_EQ(profile.cycles, 4321);
+  ASSERT_EQ(profile.operations.size(), size_t{sample::kKernels});
+  EXPECT_EQ(profile.operations[0].name, "Conv2DStandard 1x4x4x8");
+  EXPECT_EQ(profile.operations[0].macs, 3456U);
+  EXPECT_EQ(profile.operations[sample::kTable].name, "Table LOGISTIC 1x4x4x8");
+  double at = 0;
+  for (const hostrun::NpuOperation& operation : profile.operations) {
+    EXPECT_EQ(operation.start, at);
+    at = operation.end;
+  }
+  EXPECT_EQ(at, 100 * 29 + 28 * 29 / 2) << "each kernel's own estimate";
 }
 
 TEST(NeutronFiles, TheTableOfKernelsNamesIt) {
