@@ -32,6 +32,7 @@ bool idle;
 
 uint32_t take_words(const char** words, uint32_t count) {
   npu = {};
+  npu.memory = {thimble_neutron_copy, thimble_neutron_wait};
   npu.networks = networks;
   npu.network_count = kNetworksMax;
   if (count == 0 || std::strcmp(words[0], "-0") != 0) return 0;
