@@ -501,6 +501,11 @@ TEST(NeutronCheck, ContentOfConstants) {
   content("row", kBad, kNearest, data, 0, -1);
   content("column", kBad, kNearest, data, 15, 4);
   content("column", Status::kOk, kNearest, data, 8, 3);
+  const auto mirrored_of = [](uint32_t rows) {
+    return [rows](KernelRecord& r) { r.operands[0].dims[1] = rows; };
+  };
+  accepts("mirror: all but one behind", kMirrorPad, mirrored_of(4));
+  expect("mirror: all behind", kBad, kMirrorPad, mirrored_of(3));
   for (const uint32_t table : {0U, 16U}) {
     content("position", kBad, kBilinear, data, table + 7, 4);
     content("position", kBad, kBilinear, data, table, -1);
@@ -637,6 +642,13 @@ TEST(NeutronCheck, PrefetchedWeights) {
   const uint32_t behind = neutron::aligned(sample_list().kernels[kConvolution].prefetch_bytes);
   second("side by side", Status::kOk, behind);
   second("over what the kernel before reads", Status::kBadPrefetch, behind - 16);
+  expect({"over where nothing was brought", Status::kOk, kNowhere, [](List& list) {
+            list.kernels[kConvolution].prefetch_bytes = 0;
+            list.kernels[kConvolution].prefetch_to = 32;
+            KernelRecord& r = list.kernels[kPointwise];
+            r.prefetch_from = r.weights / 16 * 16;
+            r.prefetch_bytes = r.weights % 16 + 64;
+          }});
   expect("over what two before read", Status::kOk, kDepthwise, [](KernelRecord& r) {
     r.prefetch_from = r.weights / 16 * 16;
     r.prefetch_bytes = r.weights % 16 + 72;
