@@ -7,7 +7,8 @@ install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
 install(DIRECTORY npu/ethos_u/isa DESTINATION share/thimble/device/npu/ethos_u
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-install(DIRECTORY npu/axon npu/neutron DESTINATION share/thimble/device/npu FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp")
+install(DIRECTORY npu/axon npu/neutron DESTINATION share/thimble/device/npu
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
 install(FILES runtime/include/thimble.h runtime/include/thimble_axon.h runtime/include/thimble_axon_vendor.h runtime/include/thimble_ethos_u.h
               runtime/include/thimble_neutron.h
         DESTINATION include)

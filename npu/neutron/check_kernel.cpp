@@ -4,6 +4,8 @@
 
 #include "npu/neutron/check_kernel.h"
 
+#include <initializer_list>
+
 #include "npu/neutron/view.h"
 #include "npu/neutron/window.h"
 
@@ -247,14 +249,28 @@ Status check_matmul(Place& at) {
   return has_scale(at.record, 2) ? Status::kOk : Status::kBadScale;
 }
 
-/// Element by element. Factors: which of a, b, y there are.
-Status check_elementwise(Place& at, bool a, bool b, bool y) {
+/// Element by element.
+Status check_choice(Place& at) {
   const bool two = at.record.operand_count == 2;
-  if (!same_dims(at.a(), at.y()) || (two && !same_dims(at.b(), at.y()))) return Status::kBadView;
-  const KernelRecord& record = at.record;
-  const bool scales =
-      (!a || has_scale(record, 0)) && (!b || has_scale(record, 1)) && (!y || has_scale(record, 2));
-  return scales ? Status::kOk : Status::kBadScale;
+  const bool shape = same_dims(at.a(), at.y()) && (!two || same_dims(at.b(), at.y()));
+  return shape ? Status::kOk : Status::kBadView;
+}
+
+/// The same with the factors of some of a, b, y.
+Status check_scaled(Place& at, std::initializer_list<uint32_t> factors) {
+  for (const uint32_t which : factors) {
+    if (!has_scale(at.record, which)) return Status::kBadScale;
+  }
+  return check_choice(at);
+}
+Status check_sum(Place& at) {
+  return check_scaled(at, {0, 1, 2});
+}
+Status check_prelu(Place& at) {
+  return check_scaled(at, {1, 2});
+}
+Status check_product(Place& at) {
+  return check_scaled(at, {2});
 }
 
 Status check_pool(Place& at) {
@@ -346,59 +362,25 @@ Status check_resize(Place& at) {
 
 Status check_shape(Place& at) {
   switch (at.record.kernel) {
-    case Kernel::kConv2DStandard:
-    case Kernel::kConv2DPointwise:
-    case Kernel::kConv2DDepthwise:
-    case Kernel::kTransposeConv2D:
-      return check_convolution(at);
-    case Kernel::kFullyConnected:
-      return check_fully_connected(at);
-    case Kernel::kBatchMatMul:
-      return check_matmul(at);
-    case Kernel::kAdd:
-    case Kernel::kSub:
-      return check_elementwise(at, true, true, true);
-    case Kernel::kMul:
-    case Kernel::kRescale:
-      return check_elementwise(at, false, false, true);
-    case Kernel::kPRelu:
-      return check_elementwise(at, false, true, true);
-    case Kernel::kMaximum:
-    case Kernel::kMinimum:
-    case Kernel::kTable:
-      return check_elementwise(at, false, false, false);
-    case Kernel::kMaxPool:
-    case Kernel::kAvgPool:
-      return check_pool(at);
-    case Kernel::kGlobalAvgPool:
-    case Kernel::kReduceMean:
-    case Kernel::kReduceMax:
-    case Kernel::kReduceMin:
-      return check_reduction(at);
-    case Kernel::kSoftmax:
-      return check_softmax(at);
-    case Kernel::kTranspose:
-    case Kernel::kSlice:
-    case Kernel::kConcat:
-    case Kernel::kCopy:
-      return check_copy(at);
-    case Kernel::kPad:
-      return check_pad(at);
-    case Kernel::kMirrorPad:
-      return check_mirror(at);
-    case Kernel::kResizeNearest:
-    case Kernel::kResizeBilinear:
-      return check_resize(at);
+#define NEUTRON_KERNEL(name, number, operands, shape, run) \
+  case Kernel::k##name:                                    \
+    return shape(at);
+#include "npu/neutron/kernels.def"
+#undef NEUTRON_KERNEL
   }
   return Status::kBadKernel;
 }
 
 /// 0: a kernel that is not known.
 uint32_t operands_of(Kernel kernel) {
-  if (kernel == Kernel::kBatchMatMul || (kernel >= Kernel::kAdd && kernel <= Kernel::kPRelu)) {
-    return 2;
+  switch (kernel) {
+#define NEUTRON_KERNEL(name, number, operands, shape, run) \
+  case Kernel::k##name:                                    \
+    return operands;
+#include "npu/neutron/kernels.def"
+#undef NEUTRON_KERNEL
   }
-  return kernel_name(kernel)[0] == '?' ? 0 : 1;
+  return 0;
 }
 
 // --- Memory over time --------------------------------------------------------------------------

@@ -6,39 +6,11 @@ namespace thimble::neutron {
 
 const char* kernel_name(Kernel kernel) {
   switch (kernel) {
-#define NEUTRON_NAME(name) \
-  case Kernel::k##name:    \
+#define NEUTRON_KERNEL(name, number, operands, shape, run) \
+  case Kernel::k##name:                                    \
     return #name;
-    NEUTRON_NAME(Conv2DStandard)
-    NEUTRON_NAME(Conv2DPointwise)
-    NEUTRON_NAME(Conv2DDepthwise)
-    NEUTRON_NAME(FullyConnected)
-    NEUTRON_NAME(TransposeConv2D)
-    NEUTRON_NAME(BatchMatMul)
-    NEUTRON_NAME(Add)
-    NEUTRON_NAME(Sub)
-    NEUTRON_NAME(Mul)
-    NEUTRON_NAME(Maximum)
-    NEUTRON_NAME(Minimum)
-    NEUTRON_NAME(PRelu)
-    NEUTRON_NAME(Table)
-    NEUTRON_NAME(Rescale)
-    NEUTRON_NAME(MaxPool)
-    NEUTRON_NAME(AvgPool)
-    NEUTRON_NAME(GlobalAvgPool)
-    NEUTRON_NAME(ReduceMean)
-    NEUTRON_NAME(ReduceMax)
-    NEUTRON_NAME(ReduceMin)
-    NEUTRON_NAME(Softmax)
-    NEUTRON_NAME(Transpose)
-    NEUTRON_NAME(Slice)
-    NEUTRON_NAME(Concat)
-    NEUTRON_NAME(Copy)
-    NEUTRON_NAME(Pad)
-    NEUTRON_NAME(MirrorPad)
-    NEUTRON_NAME(ResizeNearest)
-    NEUTRON_NAME(ResizeBilinear)
-#undef NEUTRON_NAME
+#include "npu/neutron/kernels.def"
+#undef NEUTRON_KERNEL
   }
   return "?";
 }

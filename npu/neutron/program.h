@@ -30,37 +30,11 @@ inline constexpr uint32_t kOperandsMax = 2;
 inline constexpr uint32_t kBytesMax = 1U << 28;  // of any block and any memory
 inline constexpr uint32_t kAbsent = 0xFFFFFFFF;  // an offset that leads nowhere
 
-/// What a kernel computes. Names are those that the vendor's profiler prints where it has one.
+/// What a kernel computes: a row of kernels.def each.
 enum class Kernel : uint8_t {
-  kConv2DStandard = 1,   // weights [OC][KH][KW][IC]
-  kConv2DPointwise = 2,  // the same with a 1 x 1 kernel and no padding
-  kConv2DDepthwise = 3,  // weights [KH][KW][OC]; output channel c reads input channel c
-  kFullyConnected = 4,   // operands [rows, IC] and [rows, OC]; weights [OC][IC]
-  kTransposeConv2D = 5,  // weights [OC][KH][KW][IC]; pads as conv_transpose2d has them
-  kBatchMatMul = 6,      // a [B, M, K], b [B, K, N] (b transposed by its strides)
-  kAdd = 10,
-  kSub = 11,
-  kMul = 12,
-  kMaximum = 13,
-  kMinimum = 14,
-  kPRelu = 15,    // a: x, b: slopes
-  kTable = 16,    // y = table[x + 128]: what function it is, `function` says
-  kRescale = 17,  // codes of another scale
-  kMaxPool = 20,
-  kAvgPool = 21,
-  kGlobalAvgPool = 22,  // kReduceMean over height and width
-  kReduceMean = 23,     // and sum: the multiplier holds the count. The last `reduced` dimensions of
-  kReduceMax = 24,      // the operand's view are gone in the output's
-  kReduceMin = 25,
-  kSoftmax = 26,  // over the last dimension
-  kTranspose = 30,
-  kSlice = 31,
-  kConcat = 32,  // one piece of it
-  kCopy = 33,    // 30 to 33 all copy view to view; the name says why
-  kPad = 34,     // fills `outside` with a code, then copies to the output's view
-  kMirrorPad = 35,
-  kResizeNearest = 36,
-  kResizeBilinear = 37,
+#define NEUTRON_KERNEL(name, number, operands, shape, run) k##name = (number),
+#include "npu/neutron/kernels.def"
+#undef NEUTRON_KERNEL
 };
 
 /// What a table computes; it changes nothing in the model.

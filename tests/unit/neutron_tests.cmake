@@ -1,6 +1,7 @@
 # Kernel lists of the Neutron: their check, and the integer model.
 thimble_test(neutron_list_test
   SOURCES
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_check_kernel_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_check_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_list.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_model_test.cpp
@@ -8,6 +9,7 @@ thimble_test(neutron_list_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_reference.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_run_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_sample.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/neutron_view_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_world.cpp
   DEPS thimble_neutron_model thimble_base
   LABELS unit)

@@ -32,39 +32,11 @@ int8_t* written(const Job& job, const View& view) {
 
 void execute(const Work& work) {
   switch (work.record.kernel) {
-#define NEUTRON_RUN(name, function) \
-  case Kernel::name:                \
-    return model::function(work);
-    NEUTRON_RUN(kConv2DStandard, convolution)
-    NEUTRON_RUN(kConv2DPointwise, convolution)
-    NEUTRON_RUN(kConv2DDepthwise, depthwise)
-    NEUTRON_RUN(kFullyConnected, fully_connected)
-    NEUTRON_RUN(kTransposeConv2D, transposed_convolution)
-    NEUTRON_RUN(kBatchMatMul, batch_matmul)
-    NEUTRON_RUN(kAdd, add)
-    NEUTRON_RUN(kSub, add)
-    NEUTRON_RUN(kMul, multiply)
-    NEUTRON_RUN(kMaximum, maximum)
-    NEUTRON_RUN(kMinimum, maximum)
-    NEUTRON_RUN(kPRelu, prelu)
-    NEUTRON_RUN(kTable, table)
-    NEUTRON_RUN(kRescale, rescale)
-    NEUTRON_RUN(kMaxPool, max_pool)
-    NEUTRON_RUN(kAvgPool, average_pool)
-    NEUTRON_RUN(kGlobalAvgPool, mean)
-    NEUTRON_RUN(kReduceMean, mean)
-    NEUTRON_RUN(kReduceMax, extreme)
-    NEUTRON_RUN(kReduceMin, extreme)
-    NEUTRON_RUN(kSoftmax, softmax)
-    NEUTRON_RUN(kTranspose, copy)
-    NEUTRON_RUN(kSlice, copy)
-    NEUTRON_RUN(kConcat, copy)
-    NEUTRON_RUN(kCopy, copy)
-    NEUTRON_RUN(kPad, pad)
-    NEUTRON_RUN(kMirrorPad, mirror_pad)
-    NEUTRON_RUN(kResizeNearest, resize_nearest)
-    NEUTRON_RUN(kResizeBilinear, resize_bilinear)
-#undef NEUTRON_RUN
+#define NEUTRON_KERNEL(name, number, operands, shape, run) \
+  case Kernel::k##name:                                    \
+    return model::run(work);
+#include "npu/neutron/kernels.def"
+#undef NEUTRON_KERNEL
   }
 }
 
