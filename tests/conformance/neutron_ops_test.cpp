@@ -176,6 +176,33 @@ const std::vector<Single> kSingles = {
     {"TableInProduct",
      pair_of([](NeutronNet& n, ValueId a, ValueId b) { return n.tanh(n.mul(a, b)); }), "Mul+", 1,
      true},
+    {"NumbersInConv", behind_conv([](NeutronNet& n, ValueId x) {
+       const ir::Shape one(4, 1);
+       const ValueId scaled =
+           n.random.chance(50) ? n.mul(n.constant(one), x) : n.mul(x, n.constant(one));
+       const ValueId shifted =
+           n.random.chance(50) ? n.add(scaled, n.constant(one)) : n.sub(n.constant(one), scaled);
+       const ValueId bound = n.constant(one);
+       n.graph.value(bound).type.quant = n.graph.type(shifted).quant;
+       return n.choose(n.random.chance(50) ? OpKind::maximum : OpKind::minimum, shifted, bound);
+     }),
+     "Conv2D", 1},
+    {"RescaleInConv", behind_conv([](NeutronNet& n, ValueId x) { return n.rescale(x); }), "Conv2D",
+     1},
+    {"FunctionBehindReshape", behind_conv([](NeutronNet& n, ValueId x) {
+       const ir::Shape s = n.shape(x);
+       const ValueId rows = n.reshape(x, {s[0], s[1], s[2] * s[3]});
+       return n.permute(n.tanh(n.permute(rows, {2, 0, 1})), {1, 2, 0});
+     }),
+     "Conv2D"},
+    {"PadOfALineInConv",
+     [](NeutronNet& n) {
+       const ValueId x = n.input({1, n.random.between(2, 9), 12});
+       const auto zero = static_cast<double>(n.zero_point(x));
+       const ValueId padded = n.pad(x, {0, 0, 3}, {0, 0, 1}, zero);
+       return n.conv(n.reshape(padded, {1, n.shape(x)[1], 1, 16}), 4, {1, 3});
+     },
+     "Conv2DStandard", 2},
     {"MaxPool", on_image([](NeutronNet& n, ValueId x) {
        return n.max_pool(x, two(n.random, 2, 3), two(n.random, 1, 3), four(n.random, 1));
      }),

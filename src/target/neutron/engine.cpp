@@ -138,19 +138,34 @@ std::string declines(const ir::Graph& region, const EngineUse& use, bool whateve
       network->cycles(), dispatch, core);
 }
 
+/// "Slice + 3 Conv2DStandard 3x3": neighbours of one name are counted.
+std::string counted(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size();) {
+    size_t end = i;
+    while (end < names.size() && names[end] == names[i]) ++end;
+    if (!text.empty()) text += " + ";
+    if (end - i > 1) text += fmt::format("{} ", end - i);
+    text += names[i];
+    i = end;
+  }
+  return text;
+}
+
 /// One row per operator of the region: its kernels and the cycles of all of them.
 std::vector<DelegateRow> rows_of(const Network& network) {
   std::map<int, DelegateRow> rows;
+  std::map<int, std::vector<std::string>> kernels;
   for (const KernelOp& kernel : network.kernels) {
     DelegateRow& row = rows[kernel.ir_op];
     row.ir_op = kernel.ir_op;
     row.cycles = row.cycles.value_or(0) + kernel.cycles;
-    const std::string what = kernel_text(kernel);
-    if (!row.what.ends_with(what)) row.what += (row.what.empty() ? "" : "+") + what;
+    kernels[kernel.ir_op].push_back(kernel_text(kernel));
     for (const int other : kernel.others) {
       rows[other] = {other, fmt::format("in {}", container::kernel_name(kernel.kernel)), 0, ""};
     }
   }
+  for (const auto& [op, names] : kernels) rows[op].what = counted(names);
   std::vector<DelegateRow> result;
   for (auto& [op, row] : rows) result.push_back(std::move(row));
   return result;

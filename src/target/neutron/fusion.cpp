@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "numerics/fixed_point.h"
 #include "target/neutron/positions.h"
 
 namespace thimble::target::neutron {
@@ -98,19 +97,15 @@ class Finder {
       const Op& next = op(reader);
       value = next.output;
       if (only_renames(next)) continue;
-      const auto table = table_of(graph_, next);
-      if (!table) return;
+      const auto function = code_function(graph_, next);
+      if (!function) return;
       fusion.table_op = fusion.table ? -1 : reader;
-      fusion.table = fusion.table ? behind(*fusion.table, *table) : *table;
+      fusion.table = fusion.table ? composed(*fusion.table, function->table) : function->table;
+      // The operand is not always the first.
+      at(reader).input = function->operand;
       fusion.others.push_back(reader);
       at(reader).renames = true;
     }
-  }
-
-  static Table behind(const Table& first, const Table& second) {
-    Table both{};
-    for (size_t i = 0; i < both.size(); ++i) both[i] = second[static_cast<size_t>(first[i] + 128)];
-    return both;
   }
 
   /// Convolutions that read a value, through reshapes that add dimensions of 1; nothing if
@@ -185,36 +180,10 @@ class Finder {
   std::vector<Fusion> result_;
 };
 
-int8_t clamped(int64_t value) {
-  return static_cast<int8_t>(std::clamp<int64_t>(value, -128, 127));
-}
-
 }  // namespace
 
 bool only_renames(const Op& op) {
   return op.kind == OpKind::reshape || op.kind == OpKind::permute || op.kind == OpKind::copy;
-}
-
-std::optional<Table> table_of(const ir::Graph& region, const Op& op) {
-  const bool known = op.kind == OpKind::lut || op.kind == OpKind::rescale;
-  if (!known || region.type(op.inputs[0]).dtype != ir::DType::kI8 ||
-      region.type(op.output).dtype != ir::DType::kI8) {
-    return std::nullopt;
-  }
-  Table table{};
-  if (op.kind == OpKind::lut) {
-    const auto codes = region.value(op.inputs[1]).constant;
-    if (codes == nullptr) return std::nullopt;
-    std::ranges::copy(codes->data<int8_t>(), table.begin());
-    return table;
-  }
-  for (int code = -128; code < 128; ++code) {
-    const auto scaled = numerics::requantize(static_cast<int32_t>(code - op.integer("x_zp")),
-                                             static_cast<int32_t>(op.integer("mult")),
-                                             static_cast<int32_t>(op.integer("shift")));
-    table[static_cast<size_t>(code + 128)] = clamped(int64_t{scaled} + op.integer("y_zp"));
-  }
-  return table;
 }
 
 std::vector<Fusion> find_fusions(const ir::Graph& region) {

@@ -1,21 +1,19 @@
 #pragma once
 // Which operators of a region another one's kernel computes along with its own.
 //
-// A table (`lut`, `rescale` of int8) that is the only reader of a result is applied to that result
-// before it is written, through reshapes and permutes in between; a table behind a table becomes
-// one. A padding with the zero point that only convolutions read is their own padding. Borders
-// mirrored, or an image resized to the nearest, along two dimensions are one kernel. All of it
-// keeps every bit.
+// A function of one code (tables.h) that is the only reader of a result is applied to that result
+// before it is written, through reshapes and permutes in between; several become one table. A
+// padding with the zero point that only convolutions read is their own padding. Borders mirrored,
+// or an image resized to the nearest, along two dimensions are one kernel. All of it keeps every
+// bit.
 
-#include <array>
 #include <optional>
 #include <vector>
 
 #include "ir/graph.h"
+#include "target/neutron/tables.h"
 
 namespace thimble::target::neutron {
-
-using Table = std::array<int8_t, 256>;
 
 struct Fusion {
   /// Another operator's kernel does it: a later one, which reads what stood in front of this one.
@@ -32,9 +30,6 @@ struct Fusion {
 
 /// By operator.
 [[nodiscard]] std::vector<Fusion> find_fusions(const ir::Graph& region);
-
-/// What an operator of one operand does to each code, if nothing else counts.
-[[nodiscard]] std::optional<Table> table_of(const ir::Graph& region, const ir::Op& op);
 
 /// Operators that only give bytes another name or shape.
 [[nodiscard]] bool only_renames(const ir::Op& op);

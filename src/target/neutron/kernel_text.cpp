@@ -15,7 +15,7 @@ std::string kernel_text(const KernelOp& kernel) {
   if (kernel.table.empty()) return text;
   const bool named = kernel.function != Function::kNone;
   const std::string function = named ? container::function_name(kernel.function) : "TABLE";
-  return kernel.kernel == Kernel::kTable ? (named ? function : text) : text + " + " + function;
+  return kernel.kernel == Kernel::kTable ? (named ? function : text) : text + " with " + function;
 }
 
 }  // namespace thimble::target::neutron

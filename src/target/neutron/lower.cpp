@@ -155,8 +155,8 @@ void Lowering::give_homes_of(const Op& op) {
   if (!home) return;
   if (op.kind == OpKind::permute) {
     give_home(op.inputs[0], unpermuted(*home, op.integers("dims")));
-  } else if (const auto turned = reshaped(*home, shape(op.inputs[0]))) {
-    give_home(op.inputs[0], *turned);
+  } else if (const auto turned = reshaped(*home, shape(fusions_[index].input))) {
+    give_home(fusions_[index].input, *turned);
   }
 }
 

@@ -26,7 +26,7 @@ std::optional<Strided> Lowering::rename_view(const Op& op, const Strided& from) 
 
 /// The home of what is renamed may be the home of its new name.
 Status Lowering::rename(const Op& op) {
-  const ValueId from = op.inputs[0];
+  const ValueId from = fusion().input;
   auto view = rename_view(op, place(from));
   if (!view) {
     // A factor does not divide: rows first always do.

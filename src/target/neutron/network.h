@@ -79,7 +79,7 @@ struct Network {
   }
 };
 
-/// "Conv2DStandard 3x3 s2 + LOGISTIC", for reports.
+/// "Conv2DStandard 3x3 s2 with LOGISTIC", for reports.
 [[nodiscard]] std::string kernel_text(const KernelOp& kernel);
 
 }  // namespace thimble::target::neutron
