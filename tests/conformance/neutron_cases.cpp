@@ -179,9 +179,9 @@ NeutronOutcome run_neutron(const ir::Graph& region, const target::EngineUse& use
   const auto expected = eval::evaluate(*adapted, inputs);
   if (!expected.ok()) return {false, expected.error().message, 0, 0, {}};
   for (const bool prefetch : {false, true}) {
-    target::EngineUse with = use;
-    with.settings["prefetch"] = prefetch ? 1 : 0;
-    const auto delegate = use.engine->compile(*adapted, with, {});
+    target::EngineOptions options;
+    options.vendor.prefetch = prefetch;
+    const auto delegate = use.engine->compile(*adapted, use, options);
     if (!delegate.ok()) {
       outcome.refused = true;
       outcome.message = delegate.error().message;
@@ -199,6 +199,27 @@ NeutronOutcome run_neutron(const ir::Graph& region, const target::EngineUse& use
     }
   }
   return outcome;
+}
+
+std::optional<PrefetchSlots> prefetch_slots(const ir::Graph& region) {
+  const target::EngineUse& use = neutron_use();
+  const auto adapted = use.engine->adapt(region, use);
+  if (!adapted.ok()) return std::nullopt;
+  target::EngineOptions options;
+  options.vendor.prefetch = true;
+  const auto delegate = use.engine->compile(*adapted, use, options);
+  if (!delegate.ok()) return std::nullopt;
+  const auto payload = formats::neutron::read_payload(delegate->payload);
+  Memory program(payload->program);
+  const neutron::Program list(program.data());
+  PrefetchSlots slots{list.header().prefetch_bytes, {}};
+  for (uint32_t i = 0; i < list.header().kernel_count; ++i) {
+    const neutron::KernelRecord record = list.kernel(i);
+    if (record.prefetch_bytes == 0) continue;
+    slots.kernels.emplace_back(record.prefetch_to, record.prefetch_bytes);
+  }
+  if (slots.kernels.empty()) return std::nullopt;
+  return slots;
 }
 
 // --- one step ----------------------------------------------------------------------------------

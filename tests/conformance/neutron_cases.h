@@ -2,7 +2,9 @@
 // Regions for the Neutron: made at random, run through the compiler and the integer model of the
 // NPU, and compared with the evaluator.
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "axon_cases.h"
@@ -28,6 +30,14 @@ struct NeutronOutcome {
 /// prefetched weights.
 [[nodiscard]] NeutronOutcome run_neutron(const ir::Graph& region, const target::EngineUse& use,
                                          uint64_t seed);
+
+/// Where kernels find their prefetched constants: offset and bytes, in order.
+struct PrefetchSlots {
+  int64_t bytes = 0;
+  std::vector<std::pair<int64_t, int64_t>> kernels;
+};
+/// Nothing if the region is refused, or no kernel has any.
+[[nodiscard]] std::optional<PrefetchSlots> prefetch_slots(const ir::Graph& region);
 
 /// What more a region for this NPU may be made of.
 class NeutronNet : public AxonNet {

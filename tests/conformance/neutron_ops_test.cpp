@@ -391,5 +391,28 @@ TEST(NeutronRandom, RegionsOfAnyFormEqualTheEvaluator) {
   EXPECT_TRUE(seeds().one || regions > seeds().count);
 }
 
+// --- prefetched weights -------------------------------------------------------------------------
+
+/// Of the kernels that have constants of their own: where these come to lie.
+TEST(NeutronPrefetch, TakesWhatTheTwoLargestNeighboursNeed) {
+  int64_t lists = 0;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const ir::Graph graph = test::random_neutron_network(seed, 10, true);
+    const auto slots = test::prefetch_slots(graph);
+    if (!slots) continue;
+    ++lists;
+    int64_t largest = 0, before_from = 0, before_to = 0;
+    for (const auto& [from, bytes] : slots->kernels) {
+      EXPECT_TRUE(from >= before_to || from + bytes <= before_from) << "seed " << seed;
+      EXPECT_LE(from + bytes, slots->bytes);
+      largest = std::max(largest, before_to - before_from + bytes);
+      before_from = from;
+      before_to = from + bytes;
+    }
+    EXPECT_EQ(slots->bytes, largest) << "seed " << seed;
+  }
+  EXPECT_GT(lists, 40);
+}
+
 }  // namespace
 }  // namespace thimble

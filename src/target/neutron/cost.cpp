@@ -22,7 +22,8 @@ int64_t traffic(const View& view, int64_t bus_bytes) {
   return together || last == 0 ? elements : elements * bus_bytes;
 }
 
-int64_t compute(const KernelOp& kernel, const Machine& machine) {
+int64_t compute(const KernelOp& kernel, const Costs& costs) {
+  const Machine& machine = costs.machine;
   const std::vector<int64_t>& y = kernel.output.dims;
   const int64_t taps = kernel.kernel_h * kernel.kernel_w;
   switch (kernel.kernel) {
@@ -46,8 +47,7 @@ int64_t compute(const KernelOp& kernel, const Machine& machine) {
     case Kernel::kAvgPool:
       return parts(kernel.output.elements(), machine.pipelines) * taps;
     case Kernel::kSoftmax:
-      // The largest, the sum of exponentials, the quotients: an element at a time.
-      return 3 * kernel.output.elements();
+      return costs.softmax_cycles * kernel.output.elements();
     case Kernel::kResizeBilinear:
       return parts(4 * kernel.output.elements(), machine.pipelines);
     default:
@@ -62,7 +62,7 @@ int64_t cycles_of(const KernelOp& kernel, const Costs& costs) {
   for (const View& operand : kernel.operands) bytes += traffic(operand, costs.bus_bytes);
   if (kernel.outside) bytes += kernel.outside->elements();
   const int64_t moved = parts(bytes, costs.bus_bytes);
-  return costs.kernel_cycles + std::max(moved, compute(kernel, costs.machine));
+  return costs.kernel_cycles + std::max(moved, compute(kernel, costs));
 }
 
 int64_t bound_of(int64_t macs, const Machine& machine) {

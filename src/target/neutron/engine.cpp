@@ -24,9 +24,6 @@ constexpr std::string_view kSilicon =
     "the kernel list runs on this machine and on an emulated core; silicon needs microcode that "
     "only NXP's converter makes: --neutron sdk, with EIQ_NEUTRON_SDK_PATH (docs/neutron.md)";
 
-constexpr double kClockMhz = 325;   // of NPU and core
-constexpr double kDispatchUs = 20;  // of one call: driver, firmware's start, interrupt
-
 /// One of the family, by what its name ends in: pipelines, then products of a cycle.
 struct Configuration {
   Variant variant;
@@ -45,22 +42,10 @@ const Configuration& configuration_of(const EngineUse& use) {
   return kConfigurations[0];
 }
 
-struct Setting {
-  std::string_view name;
-  double least, most, usual;
-};
-constexpr Setting kSettings[] = {
-    {"bus_bytes", 1, 64, 8},
-    {"clock_mhz", 1, 10000, kClockMhz},
-    {"dispatch_us", 0, 10000, kDispatchUs},
-    {"kernel_cycles", 0, 1e6, 400},
-    {"prefetch", 0, 1, 0},
-};
-
 double setting(const EngineUse& use, std::string_view name) {
   const auto found = use.settings.find(name);
   if (found != use.settings.end()) return found->second;
-  return std::ranges::find(kSettings, name, &Setting::name)->usual;
+  return std::ranges::find(kParameters, name, &Parameter::name)->usual;
 }
 
 Costs costs_of(const EngineUse& use) {
@@ -68,6 +53,7 @@ Costs costs_of(const EngineUse& use) {
   costs.machine = configuration_of(use).machine;
   costs.bus_bytes = static_cast<int64_t>(setting(use, "bus_bytes"));
   costs.kernel_cycles = static_cast<int64_t>(setting(use, "kernel_cycles"));
+  costs.softmax_cycles = static_cast<int64_t>(setting(use, "softmax_cycles"));
   return costs;
 }
 
@@ -76,12 +62,12 @@ Status check(const EngineUse& use) {
     return bad_input("{}: memory_mode and system mean nothing for this engine", use.name);
   }
   for (const auto& [name, value] : use.settings) {
-    const auto* known = std::ranges::find(kSettings, name, &Setting::name);
-    if (known == std::end(kSettings)) {
-      return bad_input(
-          "{}: setting {} is not known; bus_bytes, clock_mhz, dispatch_us, kernel_cycles or "
-          "prefetch was expected",
-          use.name, name);
+    const auto* known = std::ranges::find(kParameters, name, &Parameter::name);
+    if (known == std::end(kParameters)) {
+      std::vector<std::string_view> names;
+      for (const Parameter& each : kParameters) names.push_back(each.name);
+      return bad_input("{}: setting {} is not known; one of {} was expected", use.name, name,
+                       fmt::join(names, ", "));
     }
     if (!(value >= known->least && value <= known->most)) {
       return bad_input("{}: setting {} is {}, expected {} to {}", use.name, name, value,
@@ -128,14 +114,14 @@ std::string declines(const ir::Graph& region, const EngineUse& use, bool whateve
   if (!alone_is_nothing.empty()) return alone_is_nothing;
   const auto network = network_of(region, use);
   if (!network.ok()) return fmt::format("{}: {}", use.name, network.error().message);
-  const double dispatch = setting(use, "dispatch_us") * setting(use, "clock_mhz");
-  const double npu = static_cast<double>(network->cycles()) + dispatch;
-  const double core = core_cycles(region);
-  if (whatever_it_costs || npu < core) return "";
+  const double dispatch = setting(use, "dispatch_us");
+  const double npu = static_cast<double>(network->cycles()) / setting(use, "clock_mhz");
+  const double core = core_cycles(region) / setting(use, "core_mhz");
+  if (whatever_it_costs || npu + dispatch < core) return "";
   return fmt::format(
-      "the region takes {} cycles of the NPU and {:.0f} for the call, the core about {:.0f}: "
-      "cheaper on the CPU",
-      network->cycles(), dispatch, core);
+      "the region takes {:.1f} us on the NPU ({} cycles) and {:.1f} us for the call, on the core "
+      "about {:.1f} us: cheaper on the CPU",
+      npu, network->cycles(), dispatch, core);
 }
 
 /// "Slice + 3 Conv2DStandard 3x3": neighbours of one name are counted.
