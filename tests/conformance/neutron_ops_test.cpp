@@ -187,6 +187,20 @@ const std::vector<Single> kSingles = {
        return n.choose(n.random.chance(50) ? OpKind::maximum : OpKind::minimum, shifted, bound);
      }),
      "Conv2D", 1},
+    {"SiluInConv", behind_conv([](NeutronNet& n, ValueId x) {
+       return n.random.chance(50) ? n.mul(x, n.sigmoid(x)) : n.mul(n.sigmoid(x), x);
+     }),
+     "Conv2D", 1},
+    {"SquareAndDoubleInConv", behind_conv([](NeutronNet& n, ValueId x) {
+       const ValueId square = n.mul(x, x);
+       return n.add(square, square);
+     }),
+     "Conv2D", 1},
+    {"ProductOfTwoReadersStays", behind_conv([](NeutronNet& n, ValueId x) {
+       const ValueId y = n.sigmoid(x);
+       return n.sub(n.mul(x, y), y);
+     }),
+     "Sub", 4},
     {"RescaleInConv", behind_conv([](NeutronNet& n, ValueId x) { return n.rescale(x); }), "Conv2D",
      1},
     {"FunctionBehindReshape", behind_conv([](NeutronNet& n, ValueId x) {

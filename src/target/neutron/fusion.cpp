@@ -61,7 +61,8 @@ class Finder {
       result_[i].input_shape = graph_.type(op.inputs[0]).shape;
     }
     for (size_t i = 0; i < result_.size(); ++i) {
-      if (takes_table(graph_.ops()[i]) && !result_[i].renames) follow(i);
+      const bool own = !result_[i].renames && !result_[i].absorbed;
+      if (own && takes_table(graph_.ops()[i])) follow(i);
     }
     for (size_t i = 0; i < result_.size(); ++i) {
       if (graph_.ops()[i].kind == OpKind::pad) fold(i);
@@ -85,27 +86,56 @@ class Finder {
     return readers.size() == 1 && !leaves(id) ? readers[0] : -1;
   }
 
-  /// Tables behind the operator, with nothing but new names between.
+  /// Functions behind the operator, with nothing but new names between.
   void follow(size_t index) {
     Fusion& fusion = result_[index];
     fusion.table = table_of(graph_, graph_.ops()[index]);
     if (fusion.table) fusion.table_op = static_cast<int>(index);
     ValueId value = graph_.ops()[index].output;
-    for (;;) {
-      const int reader = only_reader(value);
-      if (reader < 0) return;
-      const Op& next = op(reader);
-      value = next.output;
-      if (only_renames(next)) continue;
-      const auto function = code_function(graph_, next);
-      if (!function) return;
-      fusion.table_op = fusion.table ? -1 : reader;
-      fusion.table = fusion.table ? composed(*fusion.table, function->table) : function->table;
-      // The operand is not always the first.
-      at(reader).input = function->operand;
-      fusion.others.push_back(reader);
-      at(reader).renames = true;
+    while (value != ir::kNoValue && !leaves(value)) value = next_value(value, fusion);
+  }
+
+  /// What the one reader of a value makes of it, if the kernel can make that as well.
+  ValueId next_value(ValueId value, Fusion& fusion) {
+    std::vector<int> readers = consumers_[static_cast<size_t>(value)];
+    readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
+    if (readers.size() == 2) return joined(value, readers[0], readers[1], fusion);
+    if (readers.size() != 1) return ir::kNoValue;
+    const Op& next = op(readers[0]);
+    if (only_renames(next)) return next.output;
+    if (next.inputs.size() == 2 && next.inputs[0] == next.inputs[1]) {
+      const Table same = identity_table();
+      return taken(readers[0], value, table_of_pair(graph_, next, same, same), fusion);
     }
+    const auto function = code_function(graph_, next);
+    if (!function || function->operand != value) return ir::kNoValue;
+    return taken(readers[0], value, function->table, fusion);
+  }
+
+  /// x * sigmoid(x) and the like: a function of x, and what joins it with x.
+  ValueId joined(ValueId value, int first, int second, Fusion& fusion) {
+    const auto function = code_function(graph_, op(first));
+    const bool meets = function && function->operand == value &&
+                       only_reader(op(first).output) == second && op(second).inputs.size() == 2;
+    if (!meets) return ir::kNoValue;
+    const bool behind = op(second).inputs[0] == value;
+    const Table& own = function->table;
+    const auto table = behind ? table_of_pair(graph_, op(second), identity_table(), own)
+                              : table_of_pair(graph_, op(second), own, identity_table());
+    if (!table) return ir::kNoValue;
+    at(first).absorbed = true;
+    fusion.others.push_back(first);
+    return taken(second, value, table, fusion);
+  }
+
+  ValueId taken(int reader, ValueId from, const std::optional<Table>& table, Fusion& fusion) {
+    if (!table) return ir::kNoValue;
+    fusion.table_op = fusion.table ? -1 : reader;
+    fusion.table = fusion.table ? composed(*fusion.table, *table) : *table;
+    fusion.others.push_back(reader);
+    at(reader).renames = true;
+    at(reader).input = from;  // not always the first operand
+    return op(reader).output;
   }
 
   /// Convolutions that read a value, through reshapes that add dimensions of 1; nothing if

@@ -2,7 +2,8 @@
 // Which operators of a region another one's kernel computes along with its own.
 //
 // A function of one code (tables.h) that is the only reader of a result is applied to that result
-// before it is written, through reshapes and permutes in between; several become one table. A
+// before it is written, through reshapes and permutes in between; several become one table, also
+// where one of them meets what it was made of (x * sigmoid(x)). A
 // padding with the zero point that only convolutions read is their own padding. Borders mirrored,
 // or an image resized to the nearest, along two dimensions are one kernel. All of it keeps every
 // bit.

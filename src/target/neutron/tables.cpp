@@ -74,9 +74,21 @@ int64_t pair_of(const Op& op, int64_t a, int64_t b) {
   }
 }
 
+bool is_pair(const Op& op) {
+  switch (op.kind) {
+    case OpKind::maximum:
+    case OpKind::minimum:
+      return true;
+    case OpKind::qadd:
+    case OpKind::qmul:
+    case OpKind::qsub:
+      return op.integer("rounding") <= 1;
+    default:
+      return false;
+  }
+}
+
 std::optional<CodeFunction> pair_with_number(const ir::Graph& graph, const Op& op) {
-  const bool rounds = op.kind != OpKind::maximum && op.kind != OpKind::minimum;
-  if (rounds && op.integer("rounding") > 1) return std::nullopt;
   for (const size_t other : {size_t{0}, size_t{1}}) {
     const ValueId x = op.inputs[1 - other];
     if (graph.value(x).constant != nullptr) continue;
@@ -142,21 +154,24 @@ std::optional<CodeFunction> code_function(const ir::Graph& region, const Op& op)
       region.type(op.output).dtype != ir::DType::kI8) {
     return std::nullopt;
   }
-  switch (op.kind) {
-    case OpKind::maximum:
-    case OpKind::minimum:
-    case OpKind::qadd:
-    case OpKind::qmul:
-    case OpKind::qsub:
-      return pair_with_number(region, op);
-    case OpKind::qconv2d:
-      return one_tap(region, op);
-    default:
-      break;
-  }
+  if (is_pair(op)) return pair_with_number(region, op);
+  if (op.kind == OpKind::qconv2d) return one_tap(region, op);
   const auto table = table_of(region, op);
   if (!table) return std::nullopt;
   return CodeFunction{*table, op.inputs[0]};
+}
+
+std::optional<Table> table_of_pair(const ir::Graph& region, const Op& op, const Table& first,
+                                   const Table& second) {
+  if (!is_pair(op) || region.type(op.output).dtype != ir::DType::kI8) return std::nullopt;
+  return filled([&](int64_t code) {
+    const auto at = static_cast<size_t>(code + 128);
+    return pair_of(op, first[at], second[at]);
+  });
+}
+
+Table identity_table() {
+  return filled([](int64_t code) { return code; });
 }
 
 Table composed(const Table& first, const Table& second) {

@@ -22,6 +22,12 @@ struct CodeFunction {
 };
 [[nodiscard]] std::optional<CodeFunction> code_function(const ir::Graph& region, const ir::Op& op);
 
+/// Of a sum, product or choice whose operands are both functions of one code (identity: the code
+/// itself), what the result is for it.
+[[nodiscard]] std::optional<Table> table_of_pair(const ir::Graph& region, const ir::Op& op,
+                                                 const Table& first, const Table& second);
+[[nodiscard]] Table identity_table();
+
 /// The first table, then the second.
 [[nodiscard]] Table composed(const Table& first, const Table& second);
 
