@@ -259,6 +259,17 @@ const std::vector<Single> kSingles = {
        return n.conv(n.slice(wide, 1, 1, n.shape(x)[1] + 1), 3, {1, 1});
      }),
      "Conv2DPointwise"},
+    {"SplitAndJoin", behind_conv([](NeutronNet& n, ValueId x) {
+       const ValueId wide = n.conv(x, 8, {1, 1});
+       const ValueId a = n.slice(wide, 1, 0, 4), b = n.slice(wide, 1, 4, 8);
+       return n.conv(n.concat({a, b, n.max_pool(b, {1, 1}, {1, 1})}, 1), 3, {1, 1});
+     }),
+     "MaxPool", 4},
+    {"SplitAndCross", behind_conv([](NeutronNet& n, ValueId x) {
+       const ValueId wide = n.conv(x, 8, {1, 1});
+       return n.concat({n.slice(wide, 1, 4, 8), n.slice(wide, 1, 0, 4)}, 1);
+     }),
+     "Slice", 4},
     {"Pad", on_image([](NeutronNet& n, ValueId x) {
        return n.pad(x, {0, 1, 2, 0}, {0, 0, 1, 3},
                     static_cast<double>(n.random.between(-128, 127)));

@@ -133,7 +133,34 @@ void Lowering::give_homes() {
     const ir::Type& type = net_.outputs[i].type;
     give_home(graph_.outputs()[i], dense(net_.outputs[i].buffer, type.shape, type.dim_order));
   }
-  for (size_t i = graph_.ops().size(); i-- > 0;) give_homes_of(graph_.ops()[i]);
+  for (size_t i = graph_.ops().size(); i-- > 0;) {
+    give_home_of_slices(graph_.ops()[i].output);
+    give_homes_of(graph_.ops()[i]);
+  }
+}
+
+/// If a value's slices are all of it and their homes are next to each other as they are in it, the
+/// value is at home there.
+void Lowering::give_home_of_slices(ValueId id) {
+  if (homes_[at(id)]) return;
+  std::optional<Strided> whole;
+  int64_t covered = 0;
+  for (const int reader : consumers_[at(id)]) {
+    const Op& op = graph_.ops()[static_cast<size_t>(reader)];
+    const auto& home = homes_[at(op.output)];
+    if (op.kind != OpKind::slice || op.integer("step") != 1 || !home) continue;
+    const auto dim = static_cast<size_t>(op.integer("dim"));
+    const auto factor = home->one(dim);
+    // A slice of one element says nothing of the stride.
+    if (!factor || factor->size == 1) return;
+    Strided from = *home;
+    from.offset -= op.integer("start") * factor->stride;
+    from.dims[dim] = {{shape(id)[dim], factor->stride}};
+    if (from.offset < 0 || (whole && !same_place(*whole, from))) return;
+    whole = from;
+    covered += shape(op.output)[dim] * (graph_.type(id).elements() / shape(id)[dim]);
+  }
+  if (whole && covered == graph_.type(id).elements()) give_home(id, *whole);
 }
 
 void Lowering::give_homes_of(const Op& op) {

@@ -27,6 +27,7 @@ class Lowering {
   void give_homes();
   void give_homes_of(const ir::Op& op);
   void give_home(ir::ValueId id, const Strided& place);
+  void give_home_of_slices(ir::ValueId id);
   void give_turned_home(const ir::Op& reshape);
   Status add_op(const ir::Op& op);
   Status add_outputs();
