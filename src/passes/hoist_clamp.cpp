@@ -1,5 +1,7 @@
 #include "passes/hoist_clamp.h"
 
+#include <algorithm>
+
 #include "passes/uses.h"
 
 namespace thimble::passes {
@@ -20,10 +22,25 @@ bool can_clamp(OpKind kind) {
          kind == OpKind::avg_pool2d || kind == OpKind::adaptive_avg_pool2d || kind == OpKind::mean;
 }
 
-/// The clamp behind a chain of movements that starts at the result of `op`; null if there is none.
+/// A concat of results that can be clamped where they are made, each for it alone.
+bool joins_arithmetic(const Uses& uses, const Op& op) {
+  return op.kind == OpKind::concat && std::ranges::all_of(op.inputs, [&](ir::ValueId id) {
+           const Op* producer = uses.producer(id);
+           return producer != nullptr && can_clamp(producer->kind) &&
+                  uses.only_reader(id) != nullptr;
+         });
+}
+
+/// The clamp behind a concat, or a chain of movements, that starts at the result of `op`; null if
+/// there is none.
 const Op* clamp_behind(const Uses& uses, const Op& op) {
   const Op* next = uses.only_reader(op.output);
-  if (next == nullptr || !commutes_with_clamp(next->kind)) return nullptr;
+  if (next == nullptr) return nullptr;
+  if (joins_arithmetic(uses, *next)) {
+    next = uses.only_reader(next->output);
+  } else if (!commutes_with_clamp(next->kind)) {
+    return nullptr;
+  }
   while (next != nullptr && commutes_with_clamp(next->kind)) next = uses.only_reader(next->output);
   return next != nullptr && next->kind == OpKind::clamp ? next : nullptr;
 }

@@ -10,6 +10,7 @@
 #include "passes/fuse_norm.h"
 #include "passes/hoist_clamp.h"
 #include "passes/merge_pad.h"
+#include "passes/multiply_by_reciprocal.h"
 #include "passes/remove_noops.h"
 
 namespace thimble::passes {
@@ -24,6 +25,8 @@ constexpr Pass kFloatPasses[] = {
     {"fuse_norm", fuse_norm, "part of"},
     // the usual network has none left after this
     {"fold_batch_norm", fold_batch_norm, "in the weights and bias of"},
+    // after those who look for quotients
+    {"multiply_by_reciprocal", multiply_by_reciprocal, "in the factors of"},
     {"fold_matmul", fold_matmul, "in the operands and the scale of"},
     {"merge_pad", merge_pad, "in the padding of"},
     // activations stand behind the arithmetic that contains them

@@ -12,10 +12,11 @@ namespace {
 
 using Real = std::function<double(double)>;
 
-/// 0 and numbers to both sides of it, close together where functions bend.
+/// 0 and numbers to both sides of it, close together where functions bend. No multiples of
+/// anything: a function of rounded numbers shall be found out.
 const std::vector<double>& points() {
   static const std::vector<double> kPoints = [] {
-    constexpr double kDense = 8, kStep = 1.0 / 16, kFurthest = 1000, kGrowth = 1.07;
+    constexpr double kDense = 8, kStep = 0.0617283, kFurthest = 1000, kGrowth = 1.07;
     std::vector<double> all = {0};
     for (double x = kStep; x <= kFurthest; x = x < kDense ? x + kStep : x * kGrowth) {
       all.push_back(x);

@@ -17,6 +17,7 @@ using ir::OpKind;
 using ir::ValueId;
 
 constexpr size_t kOperatorsMax = 3;
+constexpr size_t kGivenMax = 8;  // with the parameters that PyTorch gave
 constexpr std::array<std::string_view, 1> kLine = {"line"};
 
 /// Operators of two values that are arithmetic by themselves as well.
@@ -64,7 +65,7 @@ class Splitter {
     part.result = value;
     part.table_source = source;
     parts_.emplace_back(index, part);
-    return parts_.size() <= kOperatorsMax;
+    return parts_.size() <= (plan_.pins.empty() ? kOperatorsMax : kGivenMax);
   }
 
   /// Makes the value of the source; false if that takes too much.
@@ -82,8 +83,10 @@ class Splitter {
       return all && add(value, Role::kLower, ir::kNoValue);
     }
     if (operands.size() != 1 || operands[0] == source_) return false;
-    // In between are the codes of a line, which lose nothing.
-    if (!named(operands[0], value, names_) || !named(source_, operands[0], kLine)) return false;
+    if (!named(operands[0], value, names_)) return false;
+    // In between are codes: those of a line lose nothing, others only where PyTorch rounded as
+    // well.
+    if (plan_.pins.empty() && !named(source_, operands[0], kLine)) return false;
     return reach(operands[0]) && add(value, Role::kTable, operands[0]);
   }
 

@@ -81,3 +81,10 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   list(APPEND e2e_tests e2e_executorch e2e_corpus e2e_cli e2e_patches e2e_report)
   set_tests_properties(${e2e_tests} PROPERTIES LABELS e2e TIMEOUT 600)
 endif()
+
+# What needs no emulated board.
+if(TARGET thimble)
+  add_test(NAME e2e_nxp_rewrites
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/neutron_rewrites_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  set_tests_properties(e2e_nxp_rewrites PROPERTIES LABELS e2e TIMEOUT 600)
+endif()

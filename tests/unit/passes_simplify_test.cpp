@@ -1,6 +1,7 @@
 #include "passes/fold_constants.h"
 #include "passes/hoist_clamp.h"
 #include "passes/merge_pad.h"
+#include "passes/multiply_by_reciprocal.h"
 #include "passes/remove_noops.h"
 #include "passes_support.h"
 
@@ -126,6 +127,24 @@ TEST(RemoveNoops, AnOutputKeepsItsMemoryOrder) {
   EXPECT_EQ(op_names(kept), "copy");  // an input's order is the caller's
 }
 
+TEST(MultiplyByReciprocal, OfConstantsOfSeveralNumbers) {
+  // 2, 4, and 0, 4
+  const ir::Graph graph = run_pass(multiply_by_reciprocal, graph_text(R"(
+    input %x: f32[3,2]
+    const %c: f32[2] = 0x0000004000008040
+    const %zero: f32[2] = 0x0000000000008040
+    const %one: f32[1] = 0x00000040
+    %a: f32[3,2] = div(%x, %c)
+    %b: f32[3,2] = div(%a, %zero)
+    %d: f32[3,2] = div(%a, %one)
+    %e: f32[3,2] = div(%c, %a)
+    output %b
+    output %d
+    output %e)"));
+  EXPECT_EQ(op_names(graph), "mul div div div");
+  EXPECT_EQ(graph.value(graph.ops()[0].output).name, "a");
+}
+
 TEST(HoistClamp, StandsBeforePoolsAndMovement) {
   const ir::Graph graph = run_pass(hoist_clamp, graph_text(R"(
     input %x: f32[1,1,4,4]
@@ -137,6 +156,26 @@ TEST(HoistClamp, StandsBeforePoolsAndMovement) {
     %y: f32[1,4] = clamp(%r) {min=0}
     output %y)"));
   EXPECT_EQ(op_names(graph), "conv2d clamp max_pool2d reshape");
+}
+
+/// Each branch of an inception gets the relu behind their concat, if all can have it.
+TEST(HoistClamp, StandsBeforeAConcatOfArithmetic) {
+  const std::string branches = R"(
+    input %x: f32[1,1,4,4]
+    const %w: f32[1,1,1,1] = 0x0000803f
+    %a: f32[1,1,4,4] = conv2d(%x, %w, _) {stride=[1,1], padding=[0,0,0,0], dilation=[1,1]}
+    %b: f32[1,1,4,4] = mul(%x, %x)
+    %m: f32[1,1,4,4] = copy(%x)
+    %c: f32[1,2,4,4] = concat(%a, OTHER) {dim=1}
+    %y: f32[1,2,4,4] = clamp(%c) {min=0}
+    output %y)";
+  const auto with = [&](const std::string& other) {
+    std::string text = branches;
+    return op_names(run_pass(hoist_clamp, graph_text(text.replace(text.find("OTHER"), 5, other))));
+  };
+  EXPECT_EQ(with("%b"), "conv2d clamp mul clamp concat");
+  EXPECT_EQ(with("%m"), "conv2d copy concat clamp");
+  EXPECT_EQ(with("%a"), "conv2d concat clamp");
 }
 
 TEST(HoistClamp, NotPastAnotherReader) {

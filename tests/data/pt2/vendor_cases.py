@@ -1,4 +1,5 @@
-"""Cases as the quantizers of NPU vendors set them up: rows of make_cases.py, which calls add()."""
+"""Cases for the NPUs of vendors, as their quantizers set them up or for what their compilers rewrite: rows of make_cases.py,
+which calls add()."""
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -19,6 +20,11 @@ def mul_min(s, x, y):
 
 def add_min_max(s, x, y):
     return torch.maximum(torch.minimum(x + y, y), x)
+
+
+def activations(s, x):
+    y = F.silu(s.b(F.hardsigmoid(s.a(x))))
+    return F.hardswish(s.c(s.p(y)))
 
 
 def add(rows):
@@ -48,3 +54,13 @@ def add(rows):
     case('q_neutron_qat_image', rows.q_image_net(), (1, 3, 12, 12), quantizer='neutron', qat=True)
     case('q_neutron_qat_faces', faces_net(), (2, 3, 8, 8), quantizer='neutron', qat=True,
          note='batch norms behind weights without bias; the bias that the linear layer gets stays float')
+
+    # What is rewritten for an NPU that knows one form of each layer.
+    X = (1, 3, 8, 8)
+    case('rewrite_branches', Net(lambda s, x: F.relu(torch.cat([s.a(x), s.b(x)], 1)), a=nn.Conv2d(3, 8, 1), b=nn.Conv2d(3, 8, 3, padding=1)), X)
+    case('rewrite_linear_add', Net(lambda s, x: F.relu(s.fc(x) + s.b), fc=nn.Linear(16, 8, bias=False), b=rows.buf(8)), (4, 16))
+    case('rewrite_groups', Net(lambda s, x: s.b(s.a(x)), a=nn.Conv2d(24, 24, 3, groups=3), b=nn.Conv2d(24, 48, 1, groups=12)), (1, 24, 8, 8))
+    case('rewrite_activations', Net(activations, a=nn.Conv2d(3, 8, 3), b=nn.Conv2d(8, 8, 1), p=nn.PReLU(8),
+                                    c=nn.Conv2d(8, 8, 3, padding=1, padding_mode='reflect')), X)
+    case('rewrite_rise', Net(lambda s, x: s.b(F.relu(s.a(x))), a=nn.ConvTranspose1d(8, 4, 16, stride=8, padding=4), b=nn.ConvTranspose1d(4, 2, 5, stride=3, dilation=2)),
+         (1, 8, 12))
