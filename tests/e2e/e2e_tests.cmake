@@ -73,7 +73,9 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
                    q_neutron_add_min_max q_neutron_qat_image q_neutron_qat_faces)
   add_test(NAME e2e_nxp_seeds
            COMMAND python3 ${here}/neutron_seeds_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
-  list(APPEND e2e_tests e2e_nxp_quantized e2e_nxp_seeds)
+  add_test(NAME e2e_nxp_lists
+           COMMAND python3 ${here}/neutron_lists_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  list(APPEND e2e_tests e2e_nxp_quantized e2e_nxp_seeds e2e_nxp_lists)
   # A stand-in for the FVP of a Corstone-300.
   add_test(NAME e2e_fvp
            COMMAND python3 ${here}/fvp_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/hello_sin)
