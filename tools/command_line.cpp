@@ -68,6 +68,11 @@ Option Verb::option(const char* names, std::vector<fs::path>& values, const char
 Option Verb::flag(const char* names, bool& value, const char* help) {
   return Option(app_->add_flag(names, value, help));
 }
+Option Verb::flag(const char* names, std::optional<bool>& value, const char* help) {
+  // add_flag would give a value to flags that are not there.
+  const auto said = [&value](int64_t times) { value = times > 0; };
+  return Option(app_->add_flag_function(names, said, help));
+}
 void Verb::callback(std::function<void()> run) {
   app_->callback(std::move(run));
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -54,6 +55,8 @@ class Verb {
   Option option(const char* names, std::vector<std::string>& values, const char* help);
   Option option(const char* names, std::vector<std::filesystem::path>& values, const char* help);
   Option flag(const char* names, bool& value, const char* help);
+  /// `!--no-name` among the names: false. Neither given: no value.
+  Option flag(const char* names, std::optional<bool>& value, const char* help);
   void callback(std::function<void()> run);
 
  private:

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,21 +38,20 @@ struct Arguments {
   fs::path out_dir;
   fs::path save_stages;
   std::string io = "float";
-  std::string activations = "int8";
+  std::string activations;
   std::string accuracy;
   std::string compat;
   std::string io_layout;
   std::string observer;
   std::vector<std::string> quant;
   std::vector<std::string> engine_off;
-  bool npu_small = false;
+  std::optional<bool> npu_small;
   std::vector<std::string> shapes;
   std::vector<std::string> memories;
   fs::path report;
   fs::path kernels;
   bool keep_float = false;
-  bool equalize = false;
-  bool tune = false;
+  std::optional<bool> equalize, tune;
   bool pareto = false;
   std::string npu_weights = "payload";
   std::string axon = "layers";
@@ -65,9 +65,6 @@ struct Arguments {
     return std::find(emit.begin(), emit.end(), kind) != emit.end();
   }
 };
-
-constexpr quant::Observer kObservers[] = {quant::Observer::kOutlook, quant::Observer::kMinMax,
-                                          quant::Observer::kPercentile, quant::Observer::kMse};
 
 /// What the contract names and this version does not do is said before any work.
 Status check_supported(const Arguments& arguments) {
@@ -113,7 +110,7 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.io_channels_last = arguments.io_layout == "nhwc";
   options.save_stages = arguments.save_stages;
   options.names = arguments.names;
-  options.wide_activations = arguments.activations == "int16";
+  if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
   // LiteRT has no softmax to 16 bits of our form, and all files of a run hold the same network.
   options.narrow_softmax = arguments.emits("tflite");
   if (!arguments.accuracy.empty()) {
@@ -127,8 +124,9 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.vendor = axon_tools(arguments.axon, arguments.axon_sdk, arguments.model);
   THIMBLE_CHECK(
       add_neutron_tools(arguments.neutron, arguments.target, arguments.model, &options.vendor));
-  if (!arguments.compat.empty()) options.dialect = target::Dialect::kStock;
-  for (const quant::Observer observer : kObservers) {
+  if (arguments.compat == "executorch") options.dialect = target::Dialect::kStock;
+  if (arguments.compat == "none") options.dialect = target::Dialect::kNative;
+  for (const quant::Observer observer : quant::kObservers) {
     if (arguments.observer == quant::observer_name(observer)) options.observer = observer;
   }
   for (const std::string& text : arguments.quant) {
@@ -233,7 +231,7 @@ void add_compile(CommandLine& line, int* exit_code) {
   auto arguments = std::make_shared<Arguments>();
   Arguments& a = *arguments;
   std::vector<std::string> observers;
-  for (const quant::Observer observer : kObservers) {
+  for (const quant::Observer observer : quant::kObservers) {
     observers.emplace_back(quant::observer_name(observer));
   }
   verb.option("model", a.model, "What torch.export.save wrote").required();
@@ -250,8 +248,8 @@ void add_compile(CommandLine& line, int* exit_code) {
       .one_of({"int8", "int16"});
   verb.option("--accuracy", a.accuracy,
               "sqnr|top1|agreement>=X on the calibration data: int16 where it takes it");
-  verb.option("--compat", a.compat, "Only what ExecuTorch's own runtime has")
-      .one_of({"executorch"});
+  verb.option("--compat", a.compat, "executorch: only what ExecuTorch's own runtime has")
+      .one_of({"executorch", "none"});
   verb.option("--io-layout", a.io_layout, "Memory order of images in inputs and outputs")
       .one_of({"nchw", "nhwc"});
   verb.option("--quant", a.quant, "MODULE|OP=int8|int16|float: precision of these operators")
@@ -277,16 +275,19 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.flag("--neutron-prefetch", a.neutron.prefetch,
             "Weights come to SRAM while the kernel before runs");
   verb.option("--observer", a.observer, "How int8 ranges are chosen").one_of(observers);
-  verb.flag("--equalize", a.equalize, "Bring channels of one value to the same magnitude");
+  verb.flag("--equalize,!--no-equalize", a.equalize,
+            "Bring channels of one value to the same magnitude");
   verb.flag("--pareto", a.pareto, "Also print what the NPU can do with how much SRAM");
-  verb.flag("--npu-small", a.npu_small, "Leave regions on the NPU that the CPU would run faster");
+  verb.flag("--npu-small,!--no-npu-small", a.npu_small,
+            "Leave regions on the NPU that the CPU would run faster");
   verb.option("--npu-weights", a.npu_weights,
               "payload: in the delegate; named: as named data that the delegate asks for")
       .one_of({"payload", "named"});
   verb.option("--optimize", a.optimize,
               "speed: fewest cycles of the NPU; size: least SRAM, then fewest cycles")
       .one_of({"speed", "size"});
-  verb.flag("--tune", a.tune, "Try equalization and observers by value, keep what raises the SQNR");
+  verb.flag("--tune,!--no-tune", a.tune,
+            "Try equalization and observers by value, keep what raises the SQNR");
   verb.option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");
   verb.flag("--names", a.names,
             "Say in the .pte which value each call makes (compare --per-layer)");

@@ -12,6 +12,7 @@
 #include "driver/engines.h"
 #include "driver/fates.h"
 #include "driver/op_rows.h"
+#include "driver/recipe.h"
 #include "emit/emit.h"
 #include "emit/lift.h"
 #include "emit/schedule.h"
@@ -179,14 +180,15 @@ bool has_int16(const CompileOptions& options) {
   return options.dialect == target::Dialect::kNative;
 }
 Status check_widths(const CompileOptions& options, const target::Target& target) {
-  if (has_int16(options) || (!options.wide_activations && !options.goal)) return ok();
+  if (has_int16(options) || (!*options.wide_activations && !options.goal)) return ok();
   return unsupported("{} with {}: ExecuTorch has no kernels for 16-bit activations on {}",
-                     options.wide_activations ? "--activations int16" : "--accuracy",
+                     *options.wide_activations ? "--activations int16" : "--accuracy",
                      "--compat executorch", target.name);
 }
 
 /// What the part's engines would have of quantization.
 void grant_wishes(const target::Part& part, quant::QuantSpec* spec) {
+  if (!part.recipe.wishes.value_or(true)) return;
   for (const target::EngineUse& use : part.engines) {
     const target::QuantWishes* wishes = use.engine->wishes;
     if (wishes == nullptr) continue;
@@ -226,8 +228,8 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   grant_wishes(part, &spec);
   quant::QuantizeOptions quantize_options;
   quantize_options.io = options.io;
-  quantize_options.observer = options.observer;
-  quantize_options.wide = wide_choice(options.quant, options.wide_activations);
+  quantize_options.observer = *options.observer;
+  quantize_options.wide = wide_choice(options.quant, *options.wide_activations);
   quantize_options.goal = options.goal;
   if (options.goal && options.goal->metric == quant::Metric::kTop1) {
     if (!samples.labels) {
@@ -236,8 +238,8 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
     }
     quantize_options.goal->labels = *samples.labels;
   }
-  quantize_options.equalize = options.equalize;
-  quantize_options.tune = options.tune;
+  quantize_options.equalize = *options.equalize;
+  quantize_options.tune = *options.tune;
   // The report's SQNR is an estimate; a large network's must not cost more than its calibration.
   constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
   int64_t macs = 0;
@@ -339,14 +341,14 @@ Result<Placed> lower_and_place(const CompileOptions& options,
                                Compiled* compiled, Stages* stages) {
   const target::Part& part = *compiled->part;
   THIMBLE_TRY(partition::Partition split,
-              cut(compiled->integer_graph, part, off, options.keep_small));
+              cut(compiled->integer_graph, part, off, *options.keep_small));
   THIMBLE_CHECK(adapt(split, compiled, stages));
   compiled->regions = std::move(split.regions);
   if (stages->wanted() && !compiled->regions.empty()) {
     THIMBLE_CHECK(stages->save("partitioned.ir", ir::print(split.graph)));
   }
   target::Options target_options;
-  target_options.dialect = options.dialect;
+  target_options.dialect = *options.dialect;
   THIMBLE_TRY(compiled->lowered, part.cpu->lower(split.graph, *part.cpu, target_options));
   target::EngineOptions engine_options;
   if (const auto sram = sizes.find("sram"); sram != sizes.end()) {
@@ -378,12 +380,13 @@ Result<Placed> lower_and_place(const CompileOptions& options,
 
 }  // namespace
 
-Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
+Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   const Clock clock;
-  Stages stages(options.save_stages);
+  Stages stages(asked.save_stages);
   Compiled compiled;
   CompileReport& report = compiled.report;
-  THIMBLE_TRY(target::Part found, target::find_part(options.target));
+  THIMBLE_TRY(target::Part found, target::find_part(asked.target));
+  const CompileOptions options = with_recipe(asked, found.recipe);
   compiled.part = std::make_shared<const target::Part>(std::move(found));
   const target::Part& part = *compiled.part;
   const target::Target* const target = part.cpu;
@@ -397,7 +400,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   fates.begin(imported);
   THIMBLE_CHECK(check_widths(options, *target));
   THIMBLE_CHECK(check_choices(imported, options.quant, part.name, has_int16(options)));
-  THIMBLE_TRY(const OffNodes off, engine_off(imported, options));
+  THIMBLE_TRY(const OffNodes off, engine_off(imported, options, part));
   if (stages.wanted()) THIMBLE_CHECK(stages.save("imported.ir", ir::print(imported)));
   THIMBLE_TRY(ir::Graph graph, run_passes(imported, &stages, &fates));
   if (options.io_channels_last) THIMBLE_CHECK(declare_channels_last(&graph));
@@ -419,7 +422,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
   THIMBLE_TRY(const Placed placed, lower_and_place(options, sizes, off, &compiled, &stages));
   THIMBLE_TRY(emit::Emitted emitted, emit::emit(compiled.lowered, placed.schedule, *target,
-                                                {options.dialect, options.names}));
+                                                {*options.dialect, options.names}));
   if (stages.wanted())
     THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
   if (compiled.regions.empty()) {
@@ -432,7 +435,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& options) {
   note_engines(quantized.graph, placed.reasons, placed.added, rows, &report);
   THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
   fates.lowered(quantized.graph, whole, rows, &report);
-  if (part.engines.empty()) note_engine_off(off, &report);
+  note_engine_off(off, !part.engines.empty(), &report);
   note_delegates(compiled.lowered.delegates, &report);
   THIMBLE_CHECK(check_memories(sizes, &report));
   compiled.pte = std::move(emitted.bytes);

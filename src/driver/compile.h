@@ -21,25 +21,26 @@
 
 namespace thimble::driver {
 
+/// What is not given is the part's (its recipe), or the usual.
 struct CompileOptions {
   std::string target;
   std::filesystem::path calibration;  // empty: none given
   quant::Io io = quant::Io::kFloat;
-  quant::Observer observer = quant::kDefaultObserver;
-  bool pareto = false;                  // report->pareto
-  bool smallest = false;                // memory before speed, where an engine has the choice
-  bool weights_apart = false;           // an engine\'s constants as named data of the file
-  target::VendorTools vendor;           // that make regions what silicon runs; the model's name too
-  bool equalize = false, tune = false;  // quant::QuantizeOptions
-  target::Dialect dialect = target::Dialect::kNative;
+  std::optional<quant::Observer> observer;
+  bool pareto = false;                 // report->pareto
+  bool smallest = false;               // memory before speed, where an engine has the choice
+  bool weights_apart = false;          // an engine\'s constants as named data of the file
+  target::VendorTools vendor;          // that make regions what silicon runs; the model's name too
+  std::optional<bool> equalize, tune;  // quant::QuantizeOptions
+  std::optional<target::Dialect> dialect;
   bool names = false;                       // the file says which value each call makes
   bool io_channels_last = false;            // declare 4-D inputs and outputs as NHWC
-  bool wide_activations = false;            // int16 wherever there is a kernel
+  std::optional<bool> wide_activations;     // int16 wherever there is a kernel
   bool narrow_softmax = false;              // int8 even for a softmax at the end
   std::optional<quant::AccuracyGoal> goal;  // labels are those of the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators
   std::vector<std::string> engine_off;      // operators that stay on the CPU: patterns
-  bool keep_small = false;                  // regions that the CPU would run faster stay on the NPU
+  std::optional<bool> keep_small;           // regions that the CPU would run faster stay on the NPU
   std::map<std::string, int64_t> shapes;    // open sizes
   std::map<std::string, int64_t> memory;    // bytes allowed, by memory name: "sram", "flash"
   std::filesystem::path save_stages;        // empty: do not

@@ -76,8 +76,17 @@ std::string_view delegates_engine(const std::vector<target::Delegate>& delegates
 
 }  // namespace
 
-Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options) {
+Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
+                            const target::Part& part) {
   OffNodes off;
+  if (options.engine_off.empty()) {
+    for (const std::string& pattern : part.recipe.engine_off) {
+      for (const size_t index : matches(imported, pattern)) {
+        off.try_emplace(imported.ops()[index].source.node,
+                        fmt::format("engine_off {} of {}", pattern, part.name));
+      }
+    }
+  }
   for (const std::string& pattern : options.engine_off) {
     THIMBLE_TRY(const std::vector<size_t> chosen, select_ops(imported, pattern, "--engine-off"));
     for (const size_t index : chosen) {
@@ -87,11 +96,16 @@ Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& opt
   return off;
 }
 
-void note_engine_off(const OffNodes& off, CompileReport* report) {
+void note_engine_off(const OffNodes& off, bool has_engines, CompileReport* report) {
   for (SourceOpReport& row : report->source_ops) {
     const auto found = off.find(row.source.node);
-    if (found == off.end() || row.calls.empty()) continue;
-    row.reason = fmt::format("{}: on the CPU, as all of {}", found->second, report->target);
+    if (found == off.end()) continue;
+    if (row.calls.empty()) {
+      report->notes.push_back(fmt::format("{}: {} has no call of its own to be moved: {}",
+                                          found->second, row.source.node, row.reason));
+    } else if (!has_engines) {
+      row.reason = fmt::format("{}: on the CPU, as all of {}", found->second, report->target);
+    }
   }
 }
 
@@ -104,6 +118,7 @@ Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& par
   }
   partition::Choices choices;
   choices.keep_small = keep_small;
+  choices.minimum_steps = part.recipe.minimum_steps;
   for (const ir::Op& op : graph.ops()) {
     const auto found = off.find(op.source.node);
     choices.keep_off.push_back(found == off.end() ? "" : found->second);

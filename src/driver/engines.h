@@ -16,11 +16,13 @@
 
 namespace thimble::driver {
 
-/// Nodes of the export that --engine-off names, with the pattern.
+/// Nodes of the export that --engine-off names, or else the part's recipe, with the pattern.
 using OffNodes = std::map<std::string, std::string>;
-[[nodiscard]] Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options);
-/// A target without an engine runs them where it runs all.
-void note_engine_off(const OffNodes& off, CompileReport* report);
+[[nodiscard]] Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
+                                          const target::Part& part);
+/// Where they have no effect: a target without an engine runs them where it runs all, and what is
+/// within another operator goes with it.
+void note_engine_off(const OffNodes& off, bool has_engines, CompileReport* report);
 
 /// `part` must outlive the regions.
 [[nodiscard]] Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& part,

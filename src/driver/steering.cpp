@@ -44,26 +44,28 @@ std::string_view short_name(std::string_view target) {
   return rest.substr(0, rest.find('.'));
 }
 
-/// Everything that names the operator: its node, its ATen operator, its module and those around it.
-std::vector<std::string_view> names_of(const ir::Graph& graph, const ir::Op& op) {
-  std::vector<std::string_view> names = {graph.value(op.output).name};
+/// Everything that names the operator: its node, its ATen operator, its line, its module and those
+/// around it.
+std::vector<std::string> names_of(const ir::Graph& graph, const ir::Op& op) {
+  std::vector<std::string> names = {graph.value(op.output).name};
   if (!op.source.target.empty()) {
     names.emplace_back(op.source.target);
-    names.push_back(short_name(op.source.target));
+    names.emplace_back(short_name(op.source.target));
   }
+  if (op.source.line > 0) names.push_back(op.source.where());
   const std::string_view module = op.source.module;
   for (size_t dot = module.find('.'); dot != std::string_view::npos;
        dot = module.find('.', dot + 1)) {
-    names.push_back(module.substr(0, dot));
+    names.emplace_back(module.substr(0, dot));
   }
-  if (!module.empty()) names.push_back(module);
+  if (!module.empty()) names.emplace_back(module);
   return names;
 }
 
 std::string suggestions(const ir::Graph& graph, std::string_view pattern) {
   std::set<std::string> names;
   for (const ir::Op& op : graph.ops()) {
-    for (const std::string_view name : names_of(graph, op)) names.emplace(name);
+    for (std::string& name : names_of(graph, op)) names.insert(std::move(name));
   }
   const std::vector<std::string> known(names.begin(), names.end());
   const std::vector<std::string> near = nearest(pattern, known, kSuggestionsMax);
@@ -93,8 +95,7 @@ Result<QuantChoice> parse_quant_choice(std::string_view text) {
   return bad_input("--quant {}: MODULE or OP, =, and one of int8, int16, float expected", text);
 }
 
-Result<std::vector<size_t>> select_ops(const ir::Graph& graph, std::string_view pattern,
-                                       std::string_view option) {
+std::vector<size_t> matches(const ir::Graph& graph, std::string_view pattern) {
   std::vector<size_t> found;
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     const auto names = names_of(graph, graph.ops()[i]);
@@ -102,9 +103,15 @@ Result<std::vector<size_t>> select_ops(const ir::Graph& graph, std::string_view 
       found.push_back(i);
     }
   }
+  return found;
+}
+
+Result<std::vector<size_t>> select_ops(const ir::Graph& graph, std::string_view pattern,
+                                       std::string_view option) {
+  std::vector<size_t> found = matches(graph, pattern);
   if (!found.empty()) return found;
-  return bad_input("{} {}: no operator, node or module of the model has this name; {}", option,
-                   pattern, suggestions(graph, pattern));
+  return bad_input("{} {}: no operator, node, line or module of the model has this name; {}",
+                   option, pattern, suggestions(graph, pattern));
 }
 
 Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,

@@ -1,9 +1,10 @@
 #pragma once
 // What the user decides about single operators: patterns that name them, and what they ask for.
 //
-// A pattern is an operator ("aten.add.Tensor", "add"), a node ("conv2d_1") or a module path
-// ("features.3", with all that is inside); `*` stands for anything. All are names of the imported
-// graph. A pattern that matches nothing is an error which names what comes close.
+// A pattern is an operator ("aten.add.Tensor", "add"), a node ("conv2d_1"), a line of the user's
+// ("net.py:31") or a module path ("features.3", with all that is inside); `*` stands for anything.
+// All are names of the imported graph. A pattern that matches nothing is an error which names what
+// comes close.
 
 #include <functional>
 #include <string>
@@ -25,7 +26,10 @@ struct QuantChoice {
 /// `PATTERN=int8`; bad input says what is expected.
 [[nodiscard]] Result<QuantChoice> parse_quant_choice(std::string_view text);
 
-/// Indices of the operators that the pattern names: at least one. `option` begins the message.
+/// Indices of the operators that the pattern names.
+[[nodiscard]] std::vector<size_t> matches(const ir::Graph& graph, std::string_view pattern);
+
+/// The same: at least one, or it is an error. `option` begins the message.
 [[nodiscard]] Result<std::vector<size_t>> select_ops(const ir::Graph& graph,
                                                      std::string_view pattern,
                                                      std::string_view option);

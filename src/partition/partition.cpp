@@ -25,10 +25,11 @@ bool is_float_edge(const Op& op) {
 
 class Cutter {
  public:
-  Cutter(const ir::Graph& graph, std::span<const target::EngineUse> engines, bool keep_small)
+  Cutter(const ir::Graph& graph, std::span<const target::EngineUse> engines, const Choices& choices)
       : graph_(graph),
         engines_(engines),
-        keep_small_(keep_small),
+        keep_small_(choices.keep_small),
+        minimum_steps_(choices.minimum_steps),
         producers_(graph.producers()),
         engine_(graph.ops().size(), kCpu),
         reasons_(graph.ops().size()) {
@@ -190,13 +191,17 @@ class Cutter {
     }
     if (!computes) return "the region would only move data: cheaper on the CPU";
     const bool whatever_it_costs = keep_small_ || all_there_is(ops);
+    if (minimum_steps_ && steps < *minimum_steps_ && !whatever_it_costs) {
+      return fmt::format("the region does {} steps, the part's recipe wants {}", steps,
+                         *minimum_steps_);
+    }
     if (engine.engine->declines != nullptr) {
       auto region = content(ops, engine);
       if (!region.ok()) return region.error().message;
       return engine.engine->declines(region->graph, engine, whatever_it_costs);
     }
     if (whatever_it_costs) return "";
-    if (steps >= kDispatchSteps) return "";
+    if (minimum_steps_ || steps >= kDispatchSteps) return "";
     return fmt::format("the region does {} steps, a dispatch costs {}: cheaper on the CPU", steps,
                        kDispatchSteps);
   }
@@ -267,6 +272,7 @@ class Cutter {
   const ir::Graph& graph_;
   std::span<const target::EngineUse> engines_;
   bool keep_small_;
+  std::optional<int64_t> minimum_steps_;
   std::vector<int> producers_;
   std::vector<std::vector<int>> readers_;  // by operator
   std::vector<int> engine_;
@@ -420,7 +426,7 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUs
 Result<Partition> partition(const ir::Graph& graph, std::span<const target::EngineUse> engines,
                             const Choices& choices) {
   assert(choices.keep_off.empty() || choices.keep_off.size() == graph.ops().size());
-  Cutter cutter(graph, engines, choices.keep_small);
+  Cutter cutter(graph, engines, choices);
   cutter.ask(choices.keep_off);
   cutter.settle();
   return cutter.cut();

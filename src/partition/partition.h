@@ -11,6 +11,7 @@
 // it is all there is. Each operator that is not on the part's first engine has a reason. Tested by
 // tests/unit/partition_test.cpp.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,6 +42,8 @@ struct Partition {
 struct Choices {
   std::vector<std::string> keep_off;  // by operator, if not empty: why no engine may have it
   bool keep_small = false;            // regions that do not pay stay on their engine
+  /// Regions that do less are the CPU's, if they may go.
+  std::optional<int64_t> minimum_steps = std::nullopt;
 };
 [[nodiscard]] Result<Partition> partition(const ir::Graph& graph,
                                           std::span<const target::EngineUse> engines,

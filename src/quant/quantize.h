@@ -49,6 +49,8 @@ enum class Io : uint8_t { kFloat, kInt8 };
 
 /// How a range is chosen from what calibration saw.
 enum class Observer : uint8_t { kMinMax, kPercentile, kMse, kOutlook };
+inline constexpr Observer kObservers[] = {Observer::kOutlook, Observer::kMinMax,
+                                          Observer::kPercentile, Observer::kMse};
 inline constexpr Observer kDefaultObserver = Observer::kOutlook;
 [[nodiscard]] std::string_view observer_name(Observer observer);  // "min-max", ...
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <fstream>
 #include <sstream>
-#include <toml.hpp>
 
 #include "base/nearest.h"
+#include "target/part_table.h"
 #include "target/parts_text.h"
 
 namespace thimble::target {
@@ -14,119 +14,103 @@ namespace {
 /// In the file of a family of engines: the configuration's name.
 constexpr std::string_view kNameMark = "${NAME}";
 
-using Table = toml::basic_value<toml::discard_comments>;
-
-/// One file: every entry is looked up once, and what nobody looked up is an error.
-class Reader {
- public:
-  Reader(const Table& table, std::string where) : table_(table), where_(std::move(where)) {}
-
-  Result<std::string> text(const char* key) {
-    const Table* entry = find(key);
-    if (entry == nullptr) return std::string();
-    if (!entry->is_string()) return bad_input("{}: {} is not a string", where_, key);
-    return std::string(entry->as_string().str);
-  }
-  Result<int64_t> bytes(const char* key) {
-    const Table* entry = find(key);
-    if (entry == nullptr) return int64_t{0};
-    if (!entry->is_integer() || entry->as_integer() < 0) {
-      return bad_input("{}: {} is not a number of bytes", where_, key);
-    }
-    return int64_t{entry->as_integer()};
-  }
-  /// A list of tables, as [[key]] writes them; empty if there is none.
-  Result<std::vector<Table>> tables(const char* key) {
-    const Table* entry = find(key);
-    if (entry == nullptr) return std::vector<Table>();
-    const bool good = entry->is_array() && std::ranges::all_of(entry->as_array(), [](auto& item) {
-                        return item.is_table();
-                      });
-    if (!good) return bad_input("{}: {} is not a list of tables, [[{}]]", where_, key, key);
-    return std::vector<Table>(entry->as_array().begin(), entry->as_array().end());
-  }
-  const Table* find(const char* key) {
-    asked_.push_back(key);
-    const auto& entries = table_.as_table();
-    const auto found = entries.find(key);
-    return found == entries.end() ? nullptr : &found->second;
-  }
-  Status done() const {
-    for (const auto& [key, value] : table_.as_table()) {
-      if (std::ranges::find(asked_, key) != asked_.end()) continue;
-      return bad_input("{}: {} means nothing here; known are {}", where_, key,
-                       fmt::join(asked_, ", "));
-    }
-    return ok();
-  }
-
- private:
-  const Table& table_;
-  std::string where_;
-  std::vector<std::string> asked_;
-};
-
 /// Numbers of a table, nested ones by dotted names.
-Status add_settings(const Table& table, const std::string& prefix, std::string_view where,
-                    Settings* settings) {
+Status add_settings(const Table& table, const std::string& prefix, Settings* settings) {
   for (const auto& [key, value] : table.as_table()) {
     const std::string name = prefix + key;
     if (value.is_table()) {
-      THIMBLE_CHECK(add_settings(value, name + ".", where, settings));
+      THIMBLE_CHECK(add_settings(value, name + ".", settings));
     } else if (value.is_integer()) {
       (*settings)[name] = static_cast<double>(value.as_integer());
     } else if (value.is_floating()) {
       (*settings)[name] = value.as_floating();
     } else if (key != "source") {
-      return bad_input("{}: {} is not a number", where, name);
+      return bad_input("{}: {} is not a number", place_of(value), name);
     }
   }
   return ok();
 }
 
-Result<Table> parse_toml(std::string_view text, std::string_view where) {
-  std::istringstream stream{std::string(text)};
-  try {
-    return toml::parse(stream, std::string(where));
-  } catch (const std::exception& error) {
-    std::string message = error.what();
-    std::ranges::replace(message, '\n', ' ');
-    return bad_input("{}: {}", where, message);
-  }
+Error at(const Table& table, Error error) {
+  error.message = fmt::format("{}: {}", place_of(table), error.message);
+  return error;
 }
 
-Result<EngineUse> parse_engine(const Table& table, std::string_view part) {
-  Reader reader(table, fmt::format("{}: engine", part));
+Result<EngineUse> parse_engine(const Table& table) {
+  Reader reader(table, "engine");
   EngineUse use;
   THIMBLE_TRY(use.name, reader.text("name"));
   THIMBLE_TRY(use.memory_mode, reader.text("memory_mode"));
   THIMBLE_TRY(use.system, reader.text("system"));
   const auto engine = find_engine(use.name);
-  if (!engine) return bad_input("{}: {}", part, engine.error().message);
+  if (!engine) return at(table, engine.error());
   use.engine = *engine;
-  if (const Table* own = reader.find("settings")) {
-    if (!own->is_table()) return bad_input("{}: settings is not a table", part);
-    THIMBLE_CHECK(add_settings(*own, "", part, &use.settings));
-  }
+  THIMBLE_TRY(const Table* const own, reader.table("settings"));
+  if (own != nullptr) THIMBLE_CHECK(add_settings(*own, "", &use.settings));
   THIMBLE_CHECK(reader.done());
-  if (use.engine->check != nullptr) {
-    const Status fits = use.engine->check(use);
-    if (!fits) return Error{fits.error().kind, fmt::format("{}: {}", part, fits.error().message)};
-  }
+  const Status fits = use.engine->check == nullptr ? ok() : use.engine->check(use);
+  if (!fits) return at(table, fits.error());
   return use;
 }
 
-Result<Memory> parse_memory(const Table& table, std::string_view part) {
-  Reader reader(table, fmt::format("{}: memory", part));
+Result<Memory> parse_memory(const Table& table) {
+  Reader reader(table, "memory");
   Memory memory;
-  THIMBLE_TRY(memory.name, reader.text("name"));
-  THIMBLE_TRY(memory.bytes, reader.bytes("bytes"));
+  THIMBLE_TRY(const auto name, reader.word("name", {"sram", "flash"}));
+  if (!name) return bad_input("{}: memory has no name: sram or flash", place_of(table));
+  memory.name = *name;
+  THIMBLE_TRY(const auto bytes, reader.count("bytes", "bytes"));
+  memory.bytes = bytes.value_or(0);
   THIMBLE_TRY(const std::string source, reader.text("source"));
   THIMBLE_CHECK(reader.done());
-  if (memory.name != "sram" && memory.name != "flash") {
-    return bad_input("{}: memory {}: sram or flash was expected", part, memory.name);
-  }
   return memory;
+}
+
+Status parse_quantization(const Table& table, Recipe* recipe) {
+  Reader reader(table, "quantization");
+  const auto observers = recipe_observers();
+  THIMBLE_TRY(recipe->activations, reader.word("activations", {"int8", "int16"}));
+  THIMBLE_TRY(recipe->observer, reader.word("observer", {observers.begin(), observers.end()}));
+  THIMBLE_TRY(recipe->equalize, reader.truth("equalize"));
+  THIMBLE_TRY(recipe->tune, reader.truth("tune"));
+  THIMBLE_TRY(recipe->wishes, reader.truth("wishes"));
+  return reader.done();
+}
+
+Status parse_partition(const Table& table, Recipe* recipe) {
+  Reader reader(table, "partition");
+  THIMBLE_TRY(recipe->keep_small, reader.truth("keep_small"));
+  THIMBLE_TRY(recipe->minimum_steps, reader.count("minimum_steps", "steps"));
+  THIMBLE_TRY(auto off, reader.words("engine_off"));
+  if (off) recipe->engine_off = std::move(*off);
+  return reader.done();
+}
+
+Status parse_recipe(Reader* reader, Recipe* recipe) {
+  THIMBLE_TRY(const Table* const quantization, reader->table("quantization"));
+  if (quantization != nullptr) THIMBLE_CHECK(parse_quantization(*quantization, recipe));
+  THIMBLE_TRY(const Table* const partition, reader->table("partition"));
+  if (partition != nullptr) THIMBLE_CHECK(parse_partition(*partition, recipe));
+  THIMBLE_TRY(recipe->kernels, reader->word("kernels", {"native", "executorch"}));
+  return ok();
+}
+
+/// The engines of `order` and no others, in its order.
+Status choose_engines(const Table& table, const std::vector<std::string>& order, Part* part) {
+  std::vector<EngineUse> chosen;
+  for (const std::string& name : order) {
+    const auto found = std::ranges::find(part->engines, name, &EngineUse::name);
+    if (found == part->engines.end()) {
+      std::vector<std::string> known;
+      for (const EngineUse& use : part->engines) known.push_back(use.name);
+      return bad_input("{}: engines: {} is none of the part's{}; it has {}",
+                       place_of(table.at("engines")), name, close_to_it(name, known),
+                       known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
+    }
+    chosen.push_back(*found);
+  }
+  part->engines = std::move(chosen);
+  return ok();
 }
 
 const PartText* find_text(std::string_view name) {
@@ -147,39 +131,108 @@ const PartText* family_of(std::string_view engine) {
   return nullptr;
 }
 
-/// An engine without a part around it: what the file of its family puts beside it.
-Result<Part> engine_alone(const EngineName& engine, const PartText& family) {
+/// The family's file for one of its engines.
+std::string text_for(std::string_view engine, const PartText& family) {
   std::string text(family.text);
-  text.replace(text.find(kNameMark), kNameMark.size(), engine.name);
-  return parse_part(text, engine.name);
+  return text.replace(text.find(kNameMark), kNameMark.size(), engine);
+}
+
+/// A part's text and what messages call it.
+struct Source {
+  std::string text;
+  std::string where;
+  std::filesystem::path folder;  // in which files that it names lie
+};
+
+std::optional<Source> named_source(std::string_view name) {
+  for (const EngineName& engine : all_engines()) {
+    const PartText* const family = engine.name == name ? family_of(name) : nullptr;
+    if (family != nullptr) {
+      return Source{text_for(name, *family), std::string(family->name) + ".toml", {}};
+    }
+  }
+  const PartText* const file = find_text(name);
+  if (file != nullptr && file->text.find(kNameMark) == name.npos) {
+    return Source{std::string(file->text), std::string(name) + ".toml", {}};
+  }
+  const auto core = find_target(name);
+  if (!core) return std::nullopt;
+  return Source{fmt::format("cpu = \"{}\"\nsummary = \"{}\"\n", (*core)->name, (*core)->summary),
+                std::string(name),
+                {}};
+}
+
+Result<Source> source_of(std::string_view name, const std::filesystem::path& folder) {
+  if (name.ends_with(".toml")) {
+    const std::filesystem::path path = folder / name;
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) return bad_input("{}: cannot be read", path.string());
+    return Source{text.str(), path.string(), path.parent_path()};
+  }
+  if (std::optional<Source> source = named_source(name)) return std::move(*source);
+  const std::vector<std::string> names = part_names();
+  return bad_input("target {}: not known{}; one of {} was expected, or a .toml file", name,
+                   close_to_it(name, names), fmt::join(names, ", "));
+}
+
+/// The file with all that it builds upon below it. `above` are the files that build upon it.
+Result<Table> table_of(const Source& source, std::vector<std::string> above) {
+  THIMBLE_TRY(const Table own, parse_toml(source.text, source.where));
+  const auto found = own.as_table().find("base");
+  if (found == own.as_table().end()) return own;
+  const Table& name = found->second;
+  if (!name.is_string()) return bad_input("{}: base is not a string", place_of(name));
+  const auto base = source_of(std::string(name.as_string().str), source.folder);
+  if (!base) return at(name, base.error());
+  above.push_back(source.where);
+  if (std::ranges::find(above, base->where) != above.end()) {
+    return bad_input("{}: base {} builds upon this file itself", place_of(name), base->where);
+  }
+  THIMBLE_TRY(const Table below, table_of(*base, std::move(above)));
+  return merged(below, own);
+}
+
+Result<Part> part_of(const Source& source, std::string name) {
+  THIMBLE_TRY(const Table table, table_of(source, {}));
+  Reader reader(table, "");
+  Part part;
+  part.name = std::move(name);
+  THIMBLE_TRY(const std::string base, reader.text("base"));
+  THIMBLE_TRY(part.summary, reader.text("summary"));
+  THIMBLE_TRY(const std::string cpu, reader.text("cpu"));
+  if (cpu.empty()) return bad_input("{}: has no cpu, such as \"cortex-m55\"", source.where);
+  const auto core = find_target(cpu);
+  if (!core) return at(table.at("cpu"), core.error());
+  part.cpu = *core;
+  THIMBLE_TRY(const std::vector<Table> engines, reader.tables("engine"));
+  for (const Table& engine : engines) {
+    THIMBLE_TRY(EngineUse use, parse_engine(engine));
+    part.engines.push_back(std::move(use));
+  }
+  THIMBLE_TRY(const auto order, reader.words("engines"));
+  if (order) THIMBLE_CHECK(choose_engines(table, *order, &part));
+  THIMBLE_TRY(const std::vector<Table> memories, reader.tables("memory"));
+  for (const Table& memory : memories) {
+    THIMBLE_TRY(Memory read, parse_memory(memory));
+    part.memories.push_back(std::move(read));
+  }
+  THIMBLE_CHECK(parse_recipe(&reader, &part.recipe));
+  THIMBLE_TRY(const std::string figures, reader.text("source"));
+  THIMBLE_CHECK(reader.done());
+  return part;
 }
 
 }  // namespace
 
+std::span<const std::string_view> recipe_observers() {
+  static constexpr std::string_view kNames[] = {"min-max", "percentile", "mse", "outlook"};
+  return kNames;
+}
+
 Result<Part> parse_part(std::string_view text, std::string_view name) {
-  THIMBLE_TRY(const Table table, parse_toml(text, name));
-  Reader reader(table, std::string(name));
-  Part part;
-  part.name = std::string(name);
-  THIMBLE_TRY(part.summary, reader.text("summary"));
-  THIMBLE_TRY(const std::string cpu, reader.text("cpu"));
-  if (cpu.empty()) return bad_input("{}: has no cpu, such as \"cortex-m55\"", name);
-  const auto core = find_target(cpu);
-  if (!core) return bad_input("{}: cpu: {}", name, core.error().message);
-  part.cpu = *core;
-  THIMBLE_TRY(const std::vector<Table> engines, reader.tables("engine"));
-  for (const Table& engine : engines) {
-    THIMBLE_TRY(EngineUse use, parse_engine(engine, name));
-    part.engines.push_back(std::move(use));
-  }
-  THIMBLE_TRY(const std::vector<Table> memories, reader.tables("memory"));
-  for (const Table& memory : memories) {
-    THIMBLE_TRY(Memory read, parse_memory(memory, name));
-    part.memories.push_back(std::move(read));
-  }
-  THIMBLE_TRY(const std::string source, reader.text("source"));
-  THIMBLE_CHECK(reader.done());
-  return part;
+  return part_of({std::string(text), std::string(name) + ".toml", {}}, std::string(name));
 }
 
 std::vector<std::string> part_names() {
@@ -197,31 +250,14 @@ std::vector<std::string> part_names() {
 }
 
 Result<Part> find_part(std::string_view name) {
+  THIMBLE_TRY(const Source source, source_of(name, {}));
+  std::string own(name);
   if (name.ends_with(".toml")) {
-    std::ifstream file{std::filesystem::path(name)};
-    std::ostringstream text;
-    text << file.rdbuf();
-    if (!file) return bad_input("{}: cannot be read", name);
-    return parse_part(text.str(), std::filesystem::path(name).stem().string());
+    own = std::filesystem::path(name).stem().string();
+  } else if (const auto core = find_target(name)) {
+    own = (*core)->name;  // without ExecuTorch's suffix
   }
-  for (const EngineName& engine : all_engines()) {
-    const PartText* const family = engine.name == name ? family_of(name) : nullptr;
-    if (family != nullptr) return engine_alone(engine, *family);
-  }
-  const std::vector<std::string> names = part_names();
-  if (const PartText* text = find_text(name);
-      text != nullptr && std::ranges::find(names, name) != names.end()) {
-    return parse_part(text->text, name);
-  }
-  if (const auto target = find_target(name); target.ok()) {
-    Part part;
-    part.name = std::string((*target)->name);
-    part.summary = std::string((*target)->summary);
-    part.cpu = *target;
-    return part;
-  }
-  return bad_input("target {}: not known{}; one of {} was expected, or a .toml file", name,
-                   close_to_it(name, names), fmt::join(names, ", "));
+  return part_of(source, std::move(own));
 }
 
 }  // namespace thimble::target

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "target/recipe.h"
 #include "target/target.h"
 
 namespace thimble::target {
@@ -19,6 +20,7 @@ struct Part {
   const Target* cpu = nullptr;
   std::vector<EngineUse> engines;  // the first that can run an operator gets it
   std::vector<Memory> memories;    // sizes that the part has; 0 or absent = the user says
+  Recipe recipe;
 };
 
 /// Names of all parts: the files of targets/, every core and every configuration of an engine.
@@ -29,7 +31,7 @@ struct Part {
 /// path of a `.toml`. Unknown names are bad input with the known ones.
 [[nodiscard]] Result<Part> find_part(std::string_view name);
 
-/// One part from its text; `name` is what messages call it.
+/// One part from its text, with what it builds upon; `name` is what messages call it.
 [[nodiscard]] Result<Part> parse_part(std::string_view text, std::string_view name);
 
 }  // namespace thimble::target

@@ -146,6 +146,12 @@ struct Verdict {
 /// A number of a part's file, by its dotted name: "axi0.read_latency".
 using Settings = std::map<std::string, double, std::less<>>;
 
+/// An operator that an engine takes, for a list that users read.
+struct OpSupport {
+  std::string op;      // of the integer graph: "qconv2d"
+  std::string limits;  // "int8, at most 4096 channels"
+};
+
 struct Engine;
 
 /// An engine as a part has it.
@@ -220,6 +226,8 @@ struct Engine {
   std::optional<ir::Graph> (*turned)(const ir::Graph& region, const EngineUse& use) = nullptr;
   /// What the vendor's tools make of a compiled region, in its place; null: there are none.
   Status (*finish)(const VendorTools& tools, Delegate& delegate) = nullptr;
+  /// What legal() says yes to, in words, sorted by operator. Null: not told.
+  std::vector<OpSupport> (*supported)(const EngineUse& use) = nullptr;
 };
 
 /// A row per engine and configuration: "ethos-u55-128".

@@ -4,7 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "quant/quantize.h"
 
 namespace thimble::target {
 namespace {
@@ -132,6 +138,142 @@ TEST(Part, AMisspeltNameGetsTheNearest) {
   ASSERT_FALSE(engine.ok());
   EXPECT_NE(engine.error().message.find("close to it: axon;"), std::string::npos);
   EXPECT_EQ(find_part("qqqqqqqqqq").error().message.find("close to it"), std::string::npos);
+}
+
+TEST(Part, ARecipeIsRead) {
+  const auto part = parse_part(std::string("kernels = \"executorch\"\n") + std::string(kGood) + R"(
+[quantization]
+activations = "int16"
+observer = "mse"
+equalize = true
+tune = false
+wishes = false
+
+[partition]
+keep_small = true
+minimum_steps = 5000
+engine_off = ["softmax", "aten.add*"]
+)",
+                               "board");
+  ASSERT_TRUE(part.ok()) << part.error().message;
+  const Recipe& recipe = part->recipe;
+  EXPECT_EQ(recipe.activations, "int16");
+  EXPECT_EQ(recipe.observer, "mse");
+  EXPECT_EQ(recipe.equalize, true);
+  EXPECT_EQ(recipe.tune, false);
+  EXPECT_EQ(recipe.wishes, false);
+  EXPECT_EQ(recipe.keep_small, true);
+  EXPECT_EQ(recipe.minimum_steps, 5000);
+  EXPECT_EQ(recipe.engine_off, (std::vector<std::string>{"softmax", "aten.add*"}));
+  EXPECT_EQ(recipe.kernels, "executorch");
+  const auto plain = parse_part(kGood, "board");
+  EXPECT_FALSE(plain->recipe.observer || plain->recipe.keep_small || plain->recipe.kernels);
+}
+
+TEST(Part, ARecipesErrorsSayWhereAndWhatIsKnown) {
+  const auto with = [](std::string_view more) { return std::string(kGood) + std::string(more); };
+  expect_error(with("[quantization]\nobserver = \"mes\"\n"),
+               "board.toml:15: quantization: observer mes: not known; close to it: mse; one of ");
+  expect_error(with("[quantization]\nobservr = \"mse\"\n"),
+               "board.toml:15: quantization: observr means nothing here; close to it: observer");
+  expect_error(with("[quantization]\nwishes = \"off\"\n"), "wishes is not true or false");
+  expect_error(with("[partition]\nengine_off = \"add\"\n"), "is not a list of strings");
+  expect_error(with("[partition]\nminimum_steps = -1\n"), "is not a number of steps");
+  expect_error(with("[kernels]\nset = 1\n"), "kernels is not a string");
+  expect_error("cpu = \"cortex-m55\"\npartition = 3\n", "board.toml:2: partition is not a table");
+  expect_error("cpu = \"cortex-m55\"\nbase = 3\n", "board.toml:2: base is not a string");
+}
+
+TEST(Part, RecipesKnowTheObserversThatThereAre) {
+  std::vector<std::string_view> names;
+  for (const quant::Observer each : quant::kObservers) names.push_back(quant::observer_name(each));
+  const auto known = recipe_observers();
+  EXPECT_TRUE(std::ranges::is_permutation(names, known));
+}
+
+TEST(Part, AFileBuildsUponAnother) {
+  for (const char* base : {"corstone-300", "nrf54lm20b", "ethos-u85-256", "cortex-m4"}) {
+    const auto same = parse_part(fmt::format("base = \"{}\"\n", base), "mine");
+    const auto plain = find_part(base);
+    ASSERT_TRUE(same.ok() && plain.ok()) << base << same.error().message;
+    EXPECT_EQ(same->name, "mine");
+    EXPECT_EQ(same->summary, plain->summary);
+    EXPECT_EQ(same->cpu, plain->cpu);
+    ASSERT_EQ(same->engines.size(), plain->engines.size());
+    for (size_t i = 0; i < same->engines.size(); ++i) {
+      EXPECT_EQ(same->engines[i].engine, plain->engines[i].engine);
+      EXPECT_EQ(same->engines[i].settings, plain->engines[i].settings);
+    }
+    EXPECT_EQ(same->memories.size(), plain->memories.size());
+  }
+}
+
+TEST(Part, WhatAFileSaysWinsOverItsBase) {
+  constexpr std::string_view kOwn = R"(
+base = "nrf54lm20b"
+summary = "mine"
+
+[[engine]]
+name = "axon"
+settings = { dispatch_us = 5 }
+
+[[engine]]
+name = "ethos-u55-64"
+memory_mode = "Shared_Sram"
+system = "Ethos_U55_High_End_Embedded"
+
+[[memory]]
+name = "sram"
+bytes = 1000
+)";
+  const auto part = parse_part(kOwn, "mine");
+  ASSERT_TRUE(part.ok()) << part.error().message;
+  EXPECT_EQ(part->summary, "mine");
+  EXPECT_EQ(part->cpu->name, "cortex-m33");
+  ASSERT_EQ(part->engines.size(), 2U);
+  EXPECT_EQ(part->engines[0].name, "axon");
+  EXPECT_EQ(part->engines[0].settings.at("dispatch_us"), 5);
+  EXPECT_EQ(part->engines[0].settings.at("clock_mhz"), 128);
+  EXPECT_EQ(part->engines[1].name, "ethos-u55-64");
+  ASSERT_EQ(part->memories.size(), 2U);
+  EXPECT_EQ(part->memories[0].bytes, 1000);
+  EXPECT_EQ(part->memories[1].bytes, 2084864);
+
+  const std::string turned = "engines = [\"ethos-u55-64\", \"axon\"]\n" + std::string(kOwn);
+  EXPECT_EQ(parse_part(turned, "mine")->engines[0].name, "ethos-u55-64");
+  const std::string none = "engines = []\n" + std::string(kOwn);
+  EXPECT_TRUE(parse_part(none, "mine")->engines.empty());
+  expect_error("base = \"nrf54lm20b\"\nengines = [\"axom\"]\n",
+               "board.toml:2: engines: axom is none of the part's; close to it: axon; it has axon");
+  expect_error("base = \"nrf54\"\n", "close to it: nrf54lm20b");
+  // A line of the base is named with the base's name.
+  const auto wrong = parse_part("base = \"nrf54lm20b\"\n[[memory]]\nbytes = 5\n", "board");
+  EXPECT_EQ(wrong.error().message, "board.toml:2: has no name");
+}
+
+TEST(Part, FilesBuildUponFilesBesideThem) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("thimble_part_{}", getpid());
+  std::filesystem::create_directories(folder / "sub");
+  const auto write = [&](const char* name, std::string_view text) {
+    std::ofstream(folder / name) << text;
+    return (folder / name).string();
+  };
+  write("low.toml", "base = \"corstone-300\"\n[quantization]\nobserver = \"mse\"\n");
+  const std::string high = write(
+      "sub/high.toml", "base = \"../low.toml\"\nsummary = \"high\"\n[quantization]\ntune = true\n");
+  const auto part = find_part(high);
+  ASSERT_TRUE(part.ok()) << part.error().message;
+  EXPECT_EQ(part->name, "high");
+  EXPECT_EQ(part->engines.size(), 1U);
+  EXPECT_EQ(part->recipe.observer, "mse");
+  EXPECT_EQ(part->recipe.tune, true);
+  const std::string own = write("own.toml", "base = \"own.toml\"\n");
+  EXPECT_NE(find_part(own).error().message.find("builds upon this file itself"), std::string::npos);
+  const std::string lost = write("lost.toml", "base = \"nowhere.toml\"\n");
+  EXPECT_NE(find_part(lost).error().message.find("lost.toml:1: "), std::string::npos);
+  EXPECT_NE(find_part(lost).error().message.find("cannot be read"), std::string::npos);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Part, NoEngineHasTwoRows) {

@@ -152,6 +152,22 @@ TEST(Partition, RegionsThatDoNotPayGoBackToTheCpu) {
   EXPECT_EQ(moves->reasons[0], "the region would only move data: cheaper on the CPU");
 }
 
+TEST(Partition, APartsRecipeSaysWhatIsTooSmall) {
+  const std::vector<target::EngineUse> engines = {{&kTableless, "npu", "", "", {}}};
+  const ir::Graph graph = parsed(R"(graph @g {
+  input %x: i8[1,16] quant(0.1, 0)
+  const %t: i8[256] = 0x00...
+  %a: i8[1,16] quant(0.1, 0) = maximum(%x, %x)
+  %b: i8[1,16] quant(0.1, 0) = lut(%a, %t)
+  output %b
+})");
+  EXPECT_EQ(partition(graph, engines, {{}, false, 16})->regions.size(), 1U);
+  const auto less = partition(graph, engines, {{}, false, 17});
+  EXPECT_TRUE(less->regions.empty());
+  EXPECT_EQ(less->reasons[0], "the region does 16 steps, the part's recipe wants 17");
+  EXPECT_EQ(partition(graph, engines, {{}, true, 17})->regions.size(), 1U);
+}
+
 TEST(Partition, ATinyNetworkOfTheEngineAloneStaysWhole) {
   const std::vector<target::EngineUse> engines = {{&kTableless, "npu", "", "", {}}};
   const auto split = partition(parsed(R"(graph @g {

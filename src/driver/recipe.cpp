@@ -1,0 +1,40 @@
+#include "driver/recipe.h"
+
+#include <cassert>
+
+namespace thimble::driver {
+namespace {
+
+quant::Observer observer_of(const target::Recipe& recipe) {
+  if (!recipe.observer) return quant::kDefaultObserver;
+  for (const quant::Observer each : quant::kObservers) {
+    if (quant::observer_name(each) == *recipe.observer) return each;
+  }
+  assert(false && "recipe_observers() has a name that no observer has");
+  return quant::kDefaultObserver;
+}
+
+/// `own` if it is given, else what the recipe says, else `usual`.
+template <class T>
+void settle(std::optional<T>* own, const std::optional<T>& recipe, T usual) {
+  if (!*own) *own = recipe.value_or(usual);
+}
+
+}  // namespace
+
+CompileOptions with_recipe(CompileOptions options, const target::Recipe& recipe) {
+  if (!options.observer) options.observer = observer_of(recipe);
+  if (!options.dialect) {
+    options.dialect =
+        recipe.kernels == "executorch" ? target::Dialect::kStock : target::Dialect::kNative;
+  }
+  if (!options.wide_activations) {  // a goal of accuracy chooses what has 16 bits
+    options.wide_activations = recipe.activations == "int16" && !options.goal;
+  }
+  settle(&options.equalize, recipe.equalize, false);
+  settle(&options.tune, recipe.tune, false);
+  settle(&options.keep_small, recipe.keep_small, false);
+  return options;
+}
+
+}  // namespace thimble::driver

@@ -1,0 +1,13 @@
+#pragma once
+// What the user asked for, what the part's recipe says where they did not, and the usual where
+// neither does.
+
+#include "driver/compile.h"
+#include "target/recipe.h"
+
+namespace thimble::driver {
+
+/// Every optional field that a recipe knows has a value.
+[[nodiscard]] CompileOptions with_recipe(CompileOptions options, const target::Recipe& recipe);
+
+}  // namespace thimble::driver
