@@ -4,6 +4,15 @@
 # own layout: src/target/<engine>/, targets/*.toml and so on (docs/adding-a-target.md).
 set(THIMBLE_EXTRA_TARGETS "" CACHE STRING "Folders outside the tree with further engines and parts")
 
+# An example of such a folder, brought outside of the tree for the tests.
+if(THIMBLE_TESTS)
+  set(THIMBLE_EXAMPLE_TARGET ${CMAKE_BINARY_DIR}/outside/abacus)
+  file(GLOB_RECURSE example CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/extra_target/abacus/*)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${example})
+  file(REMOVE_RECURSE ${THIMBLE_EXAMPLE_TARGET})
+  file(COPY ${CMAKE_SOURCE_DIR}/tests/extra_target/abacus DESTINATION ${CMAKE_BINARY_DIR}/outside)
+endif()
+
 # thimble_engine(NAME HEADER file [DEVICES file] [RUNNER core...]): a row.
 #   HEADER   of src/, declares std::vector<EngineName> thimble::target::NAME::engines()
 #   DEVICES  of src/, declares std::vector<DeviceKind> thimble::hostrun::NAME_devices(): what runs

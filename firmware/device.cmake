@@ -39,13 +39,16 @@ function(thimble_core name board)
   set_property(GLOBAL APPEND PROPERTY thimble_cores ${name})
 endfunction()
 
-# Compiles `sources` for one core into DIR and answers the objects.
+# Compiles `sources` of ROOT, usually the tree, for one core into DIR and answers the objects.
 function(thimble_device_objects out core directory)
-  cmake_parse_arguments(arg "" "" "OPTIONS;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "" "ROOT" "OPTIONS;SOURCES" ${ARGN})
+  if(NOT arg_ROOT)
+    set(arg_ROOT ${CMAKE_SOURCE_DIR})
+  endif()
   get_property(flags GLOBAL PROPERTY thimble_core_${core}_flags)
   set(objects)
   foreach(source ${arg_SOURCES})
-    file(RELATIVE_PATH name ${CMAKE_SOURCE_DIR} ${source})
+    file(RELATIVE_PATH name ${arg_ROOT} ${source})
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${directory}/${name}.o)
     get_filename_component(folder ${object} DIRECTORY)
     file(MAKE_DIRECTORY ${folder})
@@ -113,10 +116,13 @@ function(thimble_device_core core)
 endfunction()
 
 # Links APP for each of CORES. KERNELS: with every kernel; PRODUCT: with the runtime of a product;
-# NPU, AXON, NEUTRON: with the simulated NPU; SOURCES: files besides those of the application's folder; LINK: more
-# linker flags.
+# NPU, AXON, NEUTRON: with the simulated NPU; SOURCES: files besides those of the application's folder; OBJECTS: likewise;
+# LINK: more linker flags; OUTPUT: another folder for the image.
 function(thimble_firmware app)
-  cmake_parse_arguments(arg "KERNELS;PRODUCT;NPU;AXON;NEUTRON" "" "CORES;LINK;SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "KERNELS;PRODUCT;NPU;AXON;NEUTRON" "OUTPUT" "CORES;LINK;SOURCES;OBJECTS" ${ARGN})
+  if(NOT arg_OUTPUT)
+    set(arg_OUTPUT ${CMAKE_CURRENT_BINARY_DIR})
+  endif()
   file(GLOB app_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/${app}/*.cpp)
   file(GLOB common CONFIGURE_DEPENDS ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/common/*.cpp)
   foreach(core ${arg_CORES})
@@ -127,6 +133,7 @@ function(thimble_firmware app)
     set(directory ${built_as}/${board})
     thimble_device_objects(objects ${built_as} ${directory} OPTIONS -Os ${defines}
                            SOURCES ${app_sources} ${arg_SOURCES} ${common})
+    list(APPEND objects ${arg_OBJECTS})
     set(archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libruntime.a)
     if(arg_PRODUCT)
       set(archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libruntime_product.a)
@@ -143,7 +150,8 @@ function(thimble_firmware app)
     if(arg_NEUTRON)
       list(APPEND archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libneutron.a)
     endif()
-    set(image ${CMAKE_CURRENT_BINARY_DIR}/${app}-${core}.elf)
+    set(image ${arg_OUTPUT}/${app}-${core}.elf)
+    file(MAKE_DIRECTORY ${arg_OUTPUT})
     set(script ${CMAKE_CURRENT_BINARY_DIR}/${board}.ld)
     add_custom_command(OUTPUT ${image}
       COMMAND ${ARM_CXX} ${flags} -mthumb -nostdlib -nostartfiles -static -Wl,--gc-sections
@@ -151,5 +159,30 @@ function(thimble_firmware app)
               -Wl,--start-group ${archives} -lm -lc -lgcc -Wl,--end-group -o ${image}
       DEPENDS ${objects} ${archives} ${script} VERBATIM COMMENT "Linking ${app}-${core}.elf")
     set_property(GLOBAL APPEND PROPERTY thimble_images ${image})
+  endforeach()
+endfunction()
+
+# A runner for each engine of folders outside the tree whose row names cores (cmake/registry.cmake):
+# OUTPUT/runner-ENGINE-CORE.elf, with what the folder has in npu/ and runtime/ for the engine.
+function(thimble_outside_runners output)
+  foreach(root ${ARGN})
+    thimble_engine_rows(engines ${root})
+    string(MD5 place ${root})
+    foreach(engine ${engines})
+      get_property(cores GLOBAL PROPERTY thimble_engine_${engine}_runner)
+      file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/npu/${engine}/*.cpp
+           ${root}/runtime/delegates/${engine}/*.cpp ${root}/firmware/apps/runner-${engine}/*.cpp)
+      list(FILTER sources EXCLUDE REGEX "/npu/[^/]+/text/") # the host's
+      foreach(core ${cores})
+        get_property(built_as GLOBAL PROPERTY thimble_core_${core}_objects)
+        if(NOT built_as)
+          message(FATAL_ERROR "${root}: RUNNER ${core}: no such core in firmware/cores.cmake")
+        endif()
+        thimble_device_objects(objects ${built_as} outside/${place}/${built_as} ROOT ${root}
+                               OPTIONS -O2 -I${root} SOURCES ${sources})
+        thimble_firmware(runner-${engine} CORES ${core} KERNELS OUTPUT ${output} OBJECTS ${objects}
+                         SOURCES ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/runner/main.cpp)
+      endforeach()
+    endforeach()
   endforeach()
 endfunction()

@@ -3,7 +3,7 @@
 // neither does.
 
 #include "driver/compile.h"
-#include "target/recipe.h"
+#include "target/part.h"
 
 namespace thimble::driver {
 

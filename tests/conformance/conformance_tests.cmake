@@ -66,3 +66,7 @@ thimble_test(neutron_ops_test
     ${CMAKE_CURRENT_LIST_DIR}/axon_cases.cpp
   DEPS test_integer_graphs thimble_partition thimble_target thimble_eval thimble_axon_model thimble_neutron_model
   LABELS conformance)
+thimble_test(engines_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/engines_test.cpp
+  DEPS test_runs thimble_driver thimble_hostrun
+  LABELS conformance)

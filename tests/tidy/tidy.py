@@ -1,5 +1,6 @@
 """The house rules that a script can check. Run by ctest; `python3 tests/tidy/tidy.py` from anywhere.
 
+`tidy.py FOLDER` does the same for a folder of THIMBLE_EXTRA_TARGETS, which has the tree's layout.
 Prints one line per violation, `file:line: what is wrong`, and exits 1 if there are any.
 """
 
@@ -8,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+OUTSIDE = len(sys.argv) > 1
+ROOT = Path(sys.argv[1] if OUTSIDE else Path(__file__).parents[2]).resolve()
 
 # Who may include whom. A folder may always include itself; what is not listed is forbidden.
 # `name/file.h` allows that one file. ARCHITECTURE.md says why.
@@ -90,7 +92,7 @@ def problem(path, line, message):
 
 def tracked_files():
     listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z"], capture_output=True)
-    if listed.returncode != 0:  # an archive without its history
+    if OUTSIDE or listed.returncode != 0:  # or an archive without its history
         skip = re.compile(r"(^|/)(\.git|build[^/]*|\.cache|__pycache__)(/|$)")
         names = (str(p.relative_to(ROOT)) for p in ROOT.rglob("*") if p.is_file())
         return sorted(name for name in names if not skip.search(name))
@@ -288,6 +290,8 @@ def main():
         problem(f"src/{folder}", 1, "no row in MAY_INCLUDE of tests/tidy/tidy.py")
     for path in tracked_files():
         check_file(path)
+    if OUTSIDE and not any(p.startswith("src/target/") for p in tracked_files()):
+        problem(str(ROOT), 1, "no src/target/ in this folder")
     for line in problems:
         print(line)
     print(f"tidy: {len(problems)} problems")

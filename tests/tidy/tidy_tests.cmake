@@ -3,4 +3,9 @@ add_test(NAME tidy COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/tidy.py)
 add_test(NAME tidy_headers
          COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/headers.py --compiler ${CMAKE_CXX_COMPILER}
                  --include ${CMAKE_BINARY_DIR}/generated/pte --cache ${CMAKE_BINARY_DIR}/tidy_headers.txt)
+foreach(root ${THIMBLE_EXTRA_TARGETS} ${THIMBLE_EXAMPLE_TARGET})
+  get_filename_component(name ${root} NAME)
+  add_test(NAME tidy_outside_${name} COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/tidy.py ${root})
+  set_tests_properties(tidy_outside_${name} PROPERTIES LABELS tidy)
+endforeach()
 set_tests_properties(tidy tidy_headers PROPERTIES LABELS tidy TIMEOUT 600)

@@ -110,7 +110,9 @@ void transpose_images(const kernels::Tensor& tensor, const uint8_t* from, uint8_
 /// A list of kernels knows what its tensors are.
 Status check_record(const npu::IoRecord& io, const kernels::Tensor& tensor, bool channels_last) {
   if (tensor.dtype != kernels::DType::kI8) return Status::kBadDType;
-  if (tensor.rank != io.rank || tensor.bytes != io.bytes) return Status::kBadShape;
+  // A number alone has no dimensions; the list says one of length 1.
+  const bool number = tensor.rank == 0 && io.rank == 1;
+  if ((tensor.rank != io.rank && !number) || tensor.bytes != io.bytes) return Status::kBadShape;
   for (uint32_t i = 0; i < tensor.rank; ++i) {
     if (static_cast<uint32_t>(tensor.sizes[i]) != io.dims[i]) return Status::kBadShape;
   }

@@ -1,0 +1,227 @@
+// What every engine owes, in this tree or outside of it: single operators and random graphs through
+// partition, the engine's compiler, the file, the production runtime and the model behind it give
+// the evaluator's bytes; and `thimble targets NAME` tells of exactly those operators that it takes.
+//
+// A failure prints what repeats it: THIMBLE_ENGINE=abacus THIMBLE_SEED=17. THIMBLE_GRAPHS=n changes
+// how many graphs are tried. Without THIMBLE_ENGINE one engine of each kind is.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <set>
+
+#include "../unit/ir_random_graph.h"
+#include "driver/engines.h"
+#include "emit/emit.h"
+#include "hostrun/host.h"
+#include "ir/print.h"
+#include "random_integer_graph.h"
+#include "random_wide_graph.h"
+#include "runs.h"
+#include "target/part.h"
+
+namespace thimble {
+namespace {
+
+using test::Series;
+
+std::string from_environment(const char* name) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+/// What the engine's name means as a target; if it means nothing, the engine beside a Cortex-M55.
+target::Part part_of(const target::EngineName& engine) {
+  auto part = target::find_part(engine.name);
+  if (part.ok()) return std::move(*part);
+  target::Part beside = *target::find_part("cortex-m55");
+  beside.engines.push_back({engine.engine, engine.name, "", "", {}});
+  return beside;
+}
+
+std::vector<target::Part> parts() {
+  const std::string only = from_environment("THIMBLE_ENGINE");
+  std::vector<target::Part> parts;
+  std::set<const target::Engine*> seen;
+  for (const target::EngineName& engine : target::all_engines()) {
+    if (only.empty() ? seen.insert(engine.engine).second : engine.name == only) {
+      parts.push_back(part_of(engine));
+    }
+  }
+  EXPECT_FALSE(parts.empty()) << "no engine " << only;
+  return parts;
+}
+
+/// Operators of the integer graphs by name: how many an engine was asked for, and how many it ran.
+struct Tally {
+  std::map<std::string, int> asked, ran;
+};
+
+struct Compiled {
+  ir::Graph meaning;  // in the engines' arithmetic
+  Bytes pte;
+};
+
+std::optional<Compiled> compile(const ir::Graph& graph, const target::Part& part, Tally* tally) {
+  auto split = driver::cut(graph, part, {}, /*keep_small=*/true);
+  EXPECT_TRUE(split.ok()) << split.error().message;
+  if (!split.ok()) return {};
+  for (size_t i = 0; i < graph.ops().size(); ++i) {
+    const std::string op(ir::op_name(graph.ops()[i].kind));
+    ++tally->asked[op];
+    if (split->region_of[i] >= 0) ++tally->ran[op];
+  }
+  Compiled compiled;
+  auto meaning = partition::joined(split->graph, split->regions);
+  EXPECT_TRUE(meaning.ok()) << meaning.error().message;
+  if (!meaning.ok()) return {};
+  compiled.meaning = std::move(*meaning);
+  auto lowered = part.cpu->lower(split->graph, *part.cpu, {});
+  if (!lowered.ok()) {
+    EXPECT_EQ(lowered.error().kind, ErrorKind::kUnsupported) << lowered.error().message;
+    return {};
+  }
+  const auto schedule = driver::compile_regions(split->regions, {}, &*lowered);
+  EXPECT_TRUE(schedule.ok()) << schedule.error().message;
+  if (!schedule.ok()) return {};
+  auto emitted = emit::emit(*lowered, *schedule, *part.cpu, {});
+  EXPECT_TRUE(emitted.ok()) << emitted.error().message;
+  if (!emitted.ok()) return {};
+  compiled.pte = std::move(emitted->bytes);
+  return compiled;
+}
+
+Series inputs_of(const ir::Graph& graph, uint64_t seed) {
+  constexpr size_t kCallsWithState = 3;
+  Series inputs;
+  while (inputs.size() < (graph.states().empty() ? 1 : kCallsWithState)) {
+    inputs.push_back(test::random_inputs(graph, seed + inputs.size()));
+  }
+  return inputs;
+}
+
+/// Runs the graph everywhere.
+void check_one(const ir::Graph& graph, uint64_t seed, const target::Part& part, Tally* tally) {
+  const std::string repeat =
+      fmt::format("THIMBLE_ENGINE={} THIMBLE_SEED={}", part.engines[0].name, seed);
+  SCOPED_TRACE(repeat + "\n" + ir::print(graph));
+  const auto compiled = compile(graph, part, tally);
+  if (!compiled) return;
+  const Series inputs = inputs_of(graph, seed);
+  const auto expected = test::run_on_evaluator(compiled->meaning, inputs);
+  ASSERT_TRUE(expected.ok()) << expected.error().message;
+  auto model = hostrun::HostModel::load(compiled->pte, "test.pte");
+  ASSERT_TRUE(model.ok()) << model.error().message;
+  for (size_t call = 0; call < inputs.size(); ++call) {
+    const auto outputs = model->run(inputs[call]);
+    ASSERT_TRUE(outputs.ok()) << outputs.error().message;
+    ASSERT_TRUE(*outputs == (*expected)[call]) << "call " << call;
+  }
+}
+
+ir::Tensor random_codes(const ir::Shape& shape, std::mt19937_64& random) {
+  ir::Tensor tensor = ir::zeros(ir::DType::kI8, shape);
+  for (std::byte& byte : tensor.bytes) byte = static_cast<std::byte>(random() >> 40);
+  return tensor;
+}
+
+/// What networks have most of and the other graphs hardly any: two convolutions of 1 x 1, one with
+/// a multiplier per channel, and the maximum of both.
+ir::Graph pointwise_graph(uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto between = [&](int64_t low, int64_t high) {
+    return low + static_cast<int64_t>(random() % static_cast<uint64_t>(high - low + 1));
+  };
+  ir::Graph graph;
+  const int64_t in = between(1, 20), out = between(1, 20);
+  const ir::Quant quant = ir::per_tensor(0.05, static_cast<int32_t>(between(-20, 20)));
+  const ir::Shape image = {between(1, 2), in, between(1, 6), between(1, 6)};
+  const ir::ValueId x = graph.add_input("x", {ir::DType::kI8, image, {}, quant});
+  std::vector<ir::ValueId> results;
+  for (const bool each : {true, false}) {
+    const std::string name = each ? "each" : "all";
+    std::vector<int32_t> mult, shift, bias;
+    for (int64_t o = 0; o < (each ? out : 1); ++o) {
+      mult.push_back(static_cast<int32_t>(between(1 << 30, INT32_MAX)));
+      shift.push_back(static_cast<int32_t>(between(-12, -6)));
+    }
+    for (int64_t o = 0; o < out; ++o) bias.push_back(static_cast<int32_t>(between(-9999, 9999)));
+    const auto constant = [&](const char* what, ir::Tensor tensor) {
+      return graph.add_constant(name + what, std::make_shared<ir::Tensor>(std::move(tensor)), {});
+    };
+    const auto count = static_cast<int64_t>(mult.size());
+    results.push_back(*graph.add(ir::OpKind::qconv2d,
+                                 {x, constant("_w", random_codes({out, in, 1, 1}, random)),
+                                  each ? constant("_b", ir::make_i32({out}, bias)) : ir::kNoValue,
+                                  constant("_mult", ir::make_i32({count}, mult)),
+                                  constant("_shift", ir::make_i32({count}, shift))},
+                                 {{"stride", std::vector<int64_t>{1, 1}},
+                                  {"padding", std::vector<int64_t>{0, 0, 0, 0}},
+                                  {"dilation", std::vector<int64_t>{1, 1}},
+                                  {"x_zp", int64_t{quant.zero_point[0]}},
+                                  {"y_zp", int64_t{quant.zero_point[0]}},
+                                  {"min", between(-128, -50)},
+                                  {"max", between(50, 127)}},
+                                 {}, {name, {}, quant}));
+  }
+  graph.add_output(*graph.add(ir::OpKind::maximum, results, {}, {}, {"y", {}, quant}));
+  return graph;
+}
+
+/// Random graphs of one operator each, then of several.
+void check_many(const target::Part& part, Tally* tally) {
+  const std::string only = from_environment("THIMBLE_SEED");
+  const std::string count = from_environment("THIMBLE_GRAPHS");
+  const uint64_t graphs = count.empty() ? 1500 : std::strtoull(count.c_str(), nullptr, 10);
+  const uint64_t first = only.empty() ? 0 : std::strtoull(only.c_str(), nullptr, 10);
+  const uint64_t end = only.empty() ? graphs : first + 1;
+  for (uint64_t seed = first; seed < end && !testing::Test::HasFatalFailure(); ++seed) {
+    const int ops = seed % 3 == 0 ? static_cast<int>(2 + seed % 7) : 1;
+    check_one(test::random_integer_graph(seed, {ops, false}), seed, part, tally);
+    if (seed % 8 == 0) check_one(pointwise_graph(seed), seed, part, tally);
+    if (seed % 4 == 0) check_one(test::random_wide_graph(seed, ops), seed, part, tally);
+  }
+}
+
+TEST(Engines, GiveTheEvaluatorsBytes) {
+  for (const target::Part& part : parts()) {
+    const target::EngineUse& use = part.engines[0];
+    Tally tally;
+    check_many(part, &tally);
+    if (HasFatalFailure()) return;
+    if (!from_environment("THIMBLE_SEED").empty()) continue;
+    EXPECT_FALSE(tally.ran.empty()) << use.name << " took nothing";
+    if (use.engine->supported == nullptr) continue;
+    std::set<std::string> told;
+    for (const target::OpSupport& row : use.engine->supported(use)) told.insert(row.op);
+    for (const auto& [op, times] : tally.ran) {
+      EXPECT_TRUE(told.contains(op)) << use.name << " takes " << op << " and does not tell";
+    }
+    for (const std::string& op : told) {
+      constexpr int kOften = 50;  // that often in vain is no accident
+      EXPECT_TRUE(tally.ran[op] > 0 || tally.asked[op] < kOften)
+          << use.name << " tells of " << op << " and takes none of " << tally.asked[op];
+    }
+  }
+}
+
+TEST(Engines, RefuseWithAReason) {
+  for (const target::Part& part : parts()) {
+    const target::EngineUse& use = part.engines[0];
+    int refused = 0;
+    for (uint64_t seed = 0; seed < 300; ++seed) {
+      const ir::Graph graph = test::random_wide_graph(seed, 3);
+      for (const ir::Op& op : graph.ops()) {
+        const target::Verdict verdict = use.engine->legal(graph, op, use);
+        EXPECT_EQ(verdict.legal, verdict.reason.empty()) << use.name << ": " << verdict.reason;
+        refused += verdict.legal ? 0 : 1;
+      }
+    }
+    EXPECT_GT(refused, 0) << use.name;
+  }
+}
+
+}  // namespace
+}  // namespace thimble

@@ -1,0 +1,168 @@
+"""An engine in a folder outside the tree: compiled for, run on this machine and on an emulated
+board, listed; and what CMake says of such folders.
+
+usage: extra_target_test.py THIMBLE_WITH_ABACUS THIMBLE SOURCE_DIR CMAKE [--build]
+
+--build also makes Thimble with -DTHIMBLE_EXTRA_TARGETS in a folder of its own, and runs that.
+"""
+
+import json
+import math
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+EXTRA, PLAIN, SOURCE, CMAKE = [pathlib.Path(word).resolve() for word in sys.argv[1:5]]
+BUILD = "--build" in sys.argv
+ABACUS = SOURCE / "tests/extra_target/abacus"
+MODELS = SOURCE / "models"
+
+
+class Folder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+
+    def run_it(self, *command, code=0):
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                              cwd=self.path)
+        self.assertEqual(done.returncode, code, f"{command}\n{done.stdout}{done.stderr}")
+        return done.stdout if code == 0 else done.stderr
+
+
+sys.path.insert(0, str(SOURCE / "tests/e2e"))
+from npy import write_npy  # noqa: E402
+
+
+def write_input(test, report):
+    """x.npy: a wave for the network's one input."""
+    shape = report["inputs"][0]["shape"]
+    count = math.prod(shape)
+    write_npy(test.path / "x.npy", "<f4", tuple(shape),
+              struct.pack(f"<{count}f", *(math.sin(0.37 * i) for i in range(count))))
+
+
+def compile_and_run(test, program, model, target):
+    folder = MODELS / model
+    report = json.loads(test.run_it(
+        program, "compile", folder / f"{model}.pt2", "--target", target, "--calibrate",
+        folder / "calibrate.npz", "-o", "y.pte", "--emit", "pte,ir", "--kernels", "kernels.cpp",
+        "--json"))
+    write_input(test, report)
+    outputs = []
+    for where in (["y.ir"], ["y.pte"], ["y.pte", "--on", "qemu", "--time-limit", "600"]):
+        ran = json.loads(test.run_it(program, "run", *where, "--input", "x.npy", "--json"))
+        outputs.append([output["sha256"] for output in ran["outputs"]])
+    test.assertEqual(outputs[0], outputs[1], "evaluator and host")
+    test.assertEqual(outputs[0], outputs[2], "evaluator and the emulated board")
+    return report
+
+
+class Abacus(Folder):
+    def test_it_is_no_engine_of_the_tree(self):
+        said = self.run_it(PLAIN, "targets", "abacus-board", code=2)
+        self.assertIn("target abacus-board: not known", said)
+
+    def test_it_is_listed(self):
+        listing = self.run_it(EXTRA, "targets")
+        for part in ("abacus ", "abacus-board ", "corstone-300 ", "nrf54lm20b "):
+            self.assertIn(part, listing)
+        one = json.loads(self.run_it(EXTRA, "targets", "abacus-board", "--json"))
+        self.assertEqual(one["engines"], ["abacus", "cortex-m33"])
+        self.assertIn("close to it: abacus", self.run_it(EXTRA, "targets", "abacos", code=2))
+
+    def test_networks_give_the_evaluators_bytes(self):
+        report = compile_and_run(self, EXTRA, "resnet8", "abacus-board")
+        self.assertGreaterEqual(report["engines"]["abacus"], 3)
+        self.assertTrue(any("abacus: a window of 3 x 3" in row["reason"] for row in report["fallbacks"]))
+        kernels = (self.path / "kernels.cpp").read_text()
+        self.assertIn('#include "runtime/delegates/abacus/backend.h"', kernels)
+        self.assertIn('{"AbacusModel", &abacus_npu, runtime::abacus::open', kernels)
+        report = compile_and_run(self, EXTRA, "mobilenet_v3_tiny", "abacus")
+        self.assertGreater(report["engines"]["abacus"], 5)
+
+    def test_a_recipe_has_it_beside_another_engine(self):
+        (self.path / "both.toml").write_text(
+            'base = "nrf54lm20b"\nengines = ["abacus", "axon"]\n[[engine]]\nname = "abacus"\n')
+        report = json.loads(self.run_it(
+            EXTRA, "compile", MODELS / "resnet8/resnet8.pt2", "--target", "both.toml", "--calibrate",
+            MODELS / "resnet8/calibrate.npz", "-o", "y.pte", "--emit", "pte,ir", "--json"))
+        self.assertGreater(report["engines"]["abacus"], 0)
+        self.assertGreater(report["engines"]["axon"], 0)
+        write_input(self, report)
+        sums = [json.loads(self.run_it(EXTRA, "run", name, "--input", "x.npy", "--json"))["outputs"][0]["sha256"]
+                for name in ("y.ir", "y.pte")]
+        self.assertEqual(sums[0], sums[1], "two NPUs in one file")
+
+
+class Configure(Folder):
+    """What CMake makes of THIMBLE_EXTRA_TARGETS, and what it says of wrong folders."""
+
+    def configure(self, *folders, code=0, tests="OFF"):
+        # Without the boards' images: they cost the most of it. CMake breaks its lines anywhere.
+        said = self.run_it(CMAKE, "-S", SOURCE, "-B", self.path / "build", "-G", "Ninja",
+                           f"-DTHIMBLE_TESTS={tests}", "-DARM_CXX=ARM_CXX-NOTFOUND",
+                           "-DTHIMBLE_EXTRA_TARGETS=" + ";".join(map(str, folders)), code=code)
+        return " ".join(said.split())
+
+    def folder(self, name="mine"):
+        shutil.copytree(ABACUS, self.path / name)
+        return self.path / name
+
+    def test_the_lists_have_its_rows(self):
+        folder = self.folder()
+        self.configure(folder)
+        target = self.path / "build/src/target/thimble_target_registry"
+        rows = (target / "engine_rows.cpp").read_text()
+        for engine in ("axon", "ethos_u", "abacus"):
+            self.assertIn(f"&{engine}::engines", rows)
+        hostrun = self.path / "build/src/hostrun/thimble_hostrun_registry"
+        self.assertIn("&abacus_devices", (hostrun / "device_rows.cpp").read_text())
+        ninja = (self.path / "build/build.ninja").read_text()
+        self.assertIn(str(folder / "src/target/abacus/engine.cpp"), ninja)
+        self.assertIn(str(folder / "npu/abacus/model/model.cpp"), ninja)
+
+    def test_wrong_folders(self):
+        self.assertIn("no src/target/<engine>/target.cmake", self.configure(self.path, code=1))
+        folder = self.folder()
+        row = folder / "src/target/abacus/target.cmake"
+        row.write_text("thimble_engine(abacus HEADER target/abacus/nothing.h)\n")
+        self.assertIn("nothing.h", self.configure(folder, code=1))
+        row.write_text("thimble_engine(abacus)\n")
+        self.assertIn("expected", self.configure(folder, code=1))
+        row.write_text("thimble_engine(axon HEADER target/abacus/engine.h)\n")
+        self.assertIn("there is an engine axon already", self.configure(folder, code=1))
+        row.write_text("thimble_engine(abacus HEADER target/abacus/engine.h)\n")
+        (folder / "targets/corstone-300.toml").write_text('cpu = "cortex-m4"\n')
+        self.assertIn("there is a part corstone-300 already", self.configure(folder, code=1))
+
+    def test_the_include_rules_hold_there(self):
+        folder = self.folder()
+        tidy = SOURCE / "tests/tidy/tidy.py"
+        self.run_it("python3", tidy, folder)
+        model = folder / "npu/abacus/model/model.cpp"
+        model.write_text('#include "numerics/multiplier.h"\n' + model.read_text())
+        done = subprocess.run(["python3", str(tidy), str(folder)], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("npu/abacus/model/model.cpp:1: npu/model may not include numerics/multiplier.h",
+                      done.stdout)
+
+    @unittest.skipUnless(BUILD, "-DTHIMBLE_EXTRA_BUILD=ON")
+    def test_a_whole_build(self):
+        folder = self.folder()
+        self.run_it(CMAKE, "-S", SOURCE, "-B", self.path / "build", "-G", "Ninja",
+                    f"-DTHIMBLE_EXTRA_TARGETS={folder}")
+        self.run_it(CMAKE, "--build", self.path / "build", "--target", "thimble", "firmware",
+                    "engines_test")
+        program = self.path / "build/thimble"
+        compile_and_run(self, program, "resnet8", "abacus-board")
+        self.run_it("env", "THIMBLE_ENGINE=abacus", self.path / "build/tests/engines_test")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])

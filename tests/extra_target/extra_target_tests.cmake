@@ -1,0 +1,36 @@
+# An engine in a folder outside the tree (cmake/registry.cmake). The example's program and its
+# conformance test are linked here, with the tree's libraries and lists of their own: what
+# -DTHIMBLE_EXTRA_TARGETS=... makes in a build of its own, for the cost of a few files.
+#
+# THIMBLE_EXTRA_BUILD: such a build too, by extra_target_test.py; minutes without a compiler cache.
+option(THIMBLE_EXTRA_BUILD "Test THIMBLE_EXTRA_TARGETS by a whole build" OFF)
+if(THIMBLE_TESTS)
+  set(root ${THIMBLE_EXAMPLE_TARGET})
+  thimble_outside_device(extra_device ${root})
+  add_library(extra_lists OBJECT)
+  thimble_engine_registry(extra_lists ROOTS ${CMAKE_SOURCE_DIR} ${root})
+  thimble_device_registry(extra_lists ROOTS ${CMAKE_SOURCE_DIR} ${root})
+  thimble_outside_compiler(extra_lists ${root})
+  thimble_outside_hostrun(extra_lists ${root})
+  target_link_libraries(extra_lists PUBLIC thimble_target thimble_hostrun extra_device)
+
+  # The lists are objects, so they stand in the place of those in the libraries.
+  add_executable(thimble_extra)
+  target_link_libraries(thimble_extra PRIVATE thimble_tools extra_lists)
+  set_target_properties(thimble_extra PROPERTIES OUTPUT_NAME thimble
+                        RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/extra_target)
+  thimble_test(engines_extra_test
+    SOURCES ${CMAKE_CURRENT_LIST_DIR}/../conformance/engines_test.cpp
+    DEPS extra_lists test_runs thimble_driver thimble_hostrun
+    LABELS conformance)
+  set_tests_properties(engines_extra_test PROPERTIES ENVIRONMENT THIMBLE_ENGINE=abacus)
+
+  set(build)
+  if(THIMBLE_EXTRA_BUILD)
+    set(build --build)
+  endif()
+  add_test(NAME extra_target
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/extra_target_test.py $<TARGET_FILE:thimble_extra>
+                   $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} ${CMAKE_COMMAND} ${build})
+  set_tests_properties(extra_target PROPERTIES LABELS e2e TIMEOUT 1800)
+endif()
