@@ -409,12 +409,15 @@ Status check_prefetch(const Place& at, uint32_t index) {
                       record.prefetch_to + bytes <= at.header.prefetch_bytes &&
                       (record.prefetch_from | record.prefetch_to) % kBlockAlignment == 0;
   if (!inside || at.straddles) return Status::kBadPrefetch;
-  if (index == 0) return Status::kOk;
-  // This copy runs while the kernel before computes.
-  const KernelRecord before = at.program.kernel(index - 1);
-  const bool apart = record.prefetch_to + bytes <= before.prefetch_to ||
-                     before.prefetch_to + before.prefetch_bytes <= record.prefetch_to;
-  return apart || before.prefetch_bytes == 0 ? Status::kOk : Status::kBadPrefetch;
+  // This copy runs from the start of the kernel before that has one.
+  for (uint32_t i = index; i-- > 0;) {
+    const KernelRecord before = at.program.kernel(i);
+    if (before.prefetch_bytes == 0) continue;
+    const bool apart = record.prefetch_to + bytes <= before.prefetch_to ||
+                       before.prefetch_to + before.prefetch_bytes <= record.prefetch_to;
+    return apart ? Status::kOk : Status::kBadPrefetch;
+  }
+  return Status::kOk;
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ const char* status_text(Status status) {
     case Status::kBadOverlap:
       return "a kernel writes over what it reads";
     case Status::kBadPrefetch:
-      return "prefetched weights leave a memory, or overwrite those of the kernel before";
+      return "prefetched weights leave a memory, or overwrite those prefetched before them";
     case Status::kBadHash:
       return "content is not what was written";
   }

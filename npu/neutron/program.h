@@ -155,7 +155,7 @@ enum class Status : uint8_t {
   kBadKernel,    // shape, window or numbers do not fit the kernel
   kBadScale,     // multipliers or shifts
   kBadOverlap,   // a kernel writes over what it still reads
-  kBadPrefetch,  // leaves a memory, or overwrites what the kernel before reads
+  kBadPrefetch,  // leaves a memory, or overwrites what the one before it brought
   kBadHash,      // the content is not what was written
 };
 

@@ -373,11 +373,29 @@ TEST(NeutronCheck, PrefetchedWeights) {
             r.prefetch_from = r.weights / 16 * 16;
             r.prefetch_bytes = r.weights % 16 + 64;
           }});
-  expect("over what two before read", Status::kOk, kDepthwise, [](KernelRecord& r) {
+  // Between them one that has nothing brought.
+  const auto third = [](const char* what, Status status, uint32_t to) {
+    expect(what, status, kDepthwise, [&](KernelRecord& r) {
+      r.prefetch_from = r.weights / 16 * 16;
+      r.prefetch_bytes = r.weights % 16 + 72;
+      r.prefetch_to = to;
+    });
+  };
+  third("side by side, two later", Status::kOk, behind);
+  third("over what two before reads", Status::kBadPrefetch, behind - 16);
+  // Where the one between had its own brought, there is room again.
+  List list = sample_list();
+  const auto bring = [&](uint32_t kernel, uint32_t to) {
+    KernelRecord& r = list.kernels[kernel];
     r.prefetch_from = r.weights / 16 * 16;
-    r.prefetch_bytes = r.weights % 16 + 72;
-    r.prefetch_to = 0;
-  });
+    r.prefetch_bytes = r.weights % 16 + 64;
+    r.prefetch_to = to;
+  };
+  bring(kPointwise, behind);
+  bring(kTransposed, 0);
+  EXPECT_EQ(check_list(list), Status::kOk);
+  bring(kTransposed, behind);
+  EXPECT_EQ(check_list(list), Status::kBadPrefetch);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct Chain {
   static bool is_prefetched(uint32_t layer) { return layer != 2; }
 
   Chain() {
+    uint32_t prefetched = 0;
     View from = dense_view(Memory::kInput, world.list.input(kDepth), 0, x.dims);
     for (uint32_t i = 0; i < kLayers; ++i) {
       const bool last = i + 1 == kLayers;
@@ -37,7 +38,7 @@ struct Chain {
       if (is_prefetched(i)) {
         record.prefetch_from = record.weights;
         record.prefetch_bytes = kSlot;
-        record.prefetch_to = i % 2 * kSlot;
+        record.prefetch_to = prefetched++ % 2 * kSlot;
       }
       expected = reference_fully_connected(expected, w, kDepth, {});
       from = to;
@@ -90,17 +91,17 @@ TEST(NeutronRun, WeightsOfTheNextKernelAreOnTheirWay) {
             "copy 0 to 0 by 0\n"
             "wait 0\n"
             "copy 1 to 1 by 1\n"  // while kernel 0 computes
-            "wait 1\n"            // kernel 2 has nothing to be brought
-            "copy 3 to 1 by 1\n"  // while kernel 2 computes
             "wait 1\n"
-            "copy 4 to 0 by 0\n"
-            "wait 0\n");
+            "copy 3 to 0 by 0\n"  // while kernels 1 and 2 compute: 2 has nothing to be brought
+            "wait 0\n"
+            "copy 4 to 1 by 1\n"
+            "wait 1\n");
 }
 
 TEST(NeutronRun, ProfileHasARecordForEachKernelAndOneForAll) {
   Chain chain;
   const Outcome run = run_bytes(chain.world.list.program(), chain.world.list.weights,
-                            {Bytes(chain.x.values.begin(), chain.x.values.end())});
+                                {Bytes(chain.x.values.begin(), chain.x.values.end())});
   ASSERT_TRUE(run.intact);
   ASSERT_EQ(run.profile.size(), 16U * (Chain::kLayers + 1));
   uint32_t now = 0;
@@ -126,7 +127,7 @@ TEST(NeutronRun, NothingIsProfiledThatHasNoRoom) {
   Chain chain;
   chain.world.list.header.profile_bytes = 0;
   const Outcome run = run_bytes(chain.world.list.program(), chain.world.list.weights,
-                            {Bytes(chain.x.values.begin(), chain.x.values.end())});
+                                {Bytes(chain.x.values.begin(), chain.x.values.end())});
   EXPECT_TRUE(run.intact);
   EXPECT_EQ(run.outputs[0], Bytes(chain.expected.values.begin(), chain.expected.values.end()));
 }

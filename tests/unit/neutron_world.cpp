@@ -177,15 +177,17 @@ void World::prefetch() {
   const uint32_t slot = neutron::aligned(bytes);
   if (bytes == 0 || chance(3)) return;
   list.header.prefetch_bytes = 2 * slot;
-  for (size_t i = 0; i < list.kernels.size(); ++i) {
-    KernelRecord& record = list.kernels[i];
-    record.prefetch_to = i % 2 == 0 ? 0 : slot;
+  uint32_t prefetched = 0;
+  for (KernelRecord& record : list.kernels) {
+    record.prefetch_to = prefetched % 2 * slot;
     // Some part, if it is one that the kernel does not read beyond; else all, or nothing.
     record.prefetch_from = 16 * pick(0, bytes / 16);
     record.prefetch_bytes = pick(0, bytes - record.prefetch_from);
-    if (check_list(list) == Status::kOk && !chance(3)) continue;
-    record.prefetch_from = 0;
-    record.prefetch_bytes = chance(4) ? 0 : bytes;
+    if (check_list(list) != Status::kOk || chance(3)) {
+      record.prefetch_from = 0;
+      record.prefetch_bytes = chance(4) ? 0 : bytes;
+    }
+    prefetched += record.prefetch_bytes != 0;
   }
 }
 

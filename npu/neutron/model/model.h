@@ -29,8 +29,8 @@ struct Job {
   uint8_t* profile = nullptr;  // header().profile_bytes, or null
 };
 
-/// Executes the kernels in order. Before kernel k runs, its prefetched weights have been waited for
-/// and the copy of those of kernel k + 1 has been started, on the other channel.
+/// Executes the kernels in order. The copy of prefetched weights is started when the kernel before
+/// that has such weights begins, and waited for before its own kernel does; channels take turns.
 void run(const Job& job);
 
 inline constexpr uint8_t kEventStart = 0;

@@ -40,29 +40,47 @@ void execute(const Work& work) {
   }
 }
 
-uint32_t channel_of(uint32_t kernel) {
-  return kernel % kPrefetchChannels;
-}
-
-/// Starts to bring what kernel `index` has to be brought, if there is such a kernel.
-void start_prefetch(const Job& job, uint32_t index, uint32_t kernel_count) {
-  if (job.prefetch == nullptr || index >= kernel_count) return;
-  const KernelRecord record = job.program.kernel(index);
-  if (record.prefetch_bytes == 0) return;
-  uint8_t* const to = job.prefetch + record.prefetch_to;
-  const uint8_t* const from = job.weights + record.prefetch_from;
-  if (job.copy == nullptr) {
-    memcpy(to, from, record.prefetch_bytes);
-  } else {
-    // The vendor's signature has no const; nobody writes there.
-    job.copy(to, const_cast<uint8_t*>(from), record.prefetch_bytes, channel_of(index));
+/// Weights on their way: while a kernel that had its own brought runs, and until the next such
+/// kernel, that one's are copied.
+class Prefetcher {
+ public:
+  explicit Prefetcher(const Job& job)
+      : job_(job), kernel_count_(job.program.header().kernel_count) {
+    if (job.prefetch != nullptr) start();
   }
-}
 
-void await_prefetch(const Job& job, const KernelRecord& record, uint32_t index) {
-  if (job.prefetch == nullptr || record.prefetch_bytes == 0 || job.wait == nullptr) return;
-  job.wait(channel_of(index));
-}
+  /// Kernel `index` is about to run.
+  void arrive(uint32_t index) {
+    if (job_.prefetch == nullptr || index != next_) return;
+    if (job_.wait != nullptr) job_.wait(channel_);
+    channel_ = (channel_ + 1) % kPrefetchChannels;
+    ++next_;
+    start();
+  }
+
+ private:
+  /// Of the first kernel from `next_` on that wants it; if there is none, `next_` is the count.
+  void start() {
+    for (; next_ < kernel_count_; ++next_) {
+      const KernelRecord record = job_.program.kernel(next_);
+      if (record.prefetch_bytes == 0) continue;
+      uint8_t* const to = job_.prefetch + record.prefetch_to;
+      const uint8_t* const from = job_.weights + record.prefetch_from;
+      if (job_.copy == nullptr) {
+        memcpy(to, from, record.prefetch_bytes);
+      } else {
+        // The vendor's signature has no const; nobody writes there.
+        job_.copy(to, const_cast<uint8_t*>(from), record.prefetch_bytes, channel_);
+      }
+      return;
+    }
+  }
+
+  const Job& job_;
+  uint32_t kernel_count_;
+  uint32_t next_ = 0;  // whose weights are on their way
+  uint32_t channel_ = 0;
+};
 
 Work work_of(const Job& job, const KernelRecord& record) {
   Work work = {};
@@ -107,11 +125,10 @@ class Profile {
 void run(const Job& job) {
   const Header header = job.program.header();
   Profile profile(job.profile, header.profile_bytes != 0);
-  start_prefetch(job, 0, header.kernel_count);
+  Prefetcher prefetcher(job);
   for (uint32_t i = 0; i < header.kernel_count; ++i) {
     const KernelRecord record = job.program.kernel(i);
-    await_prefetch(job, record, i);
-    start_prefetch(job, i + 1, header.kernel_count);
+    prefetcher.arrive(i);
     execute(work_of(job, record));
     profile.kernel(i, record);
   }
