@@ -79,8 +79,22 @@ Status TfliteLowering::mean() {
     THIMBLE_CHECK(mean_of(layouts_.get(operand(0), Layouts::image()), out, y));
     return ok();
   }
-  for (size_t i = 1; i < dims.size(); ++i) {
-    if (dims[i] != dims[i - 1] + 1) return refuse("a mean over dimensions that are not neighbours");
+  const bool neighbours = dims.back() - dims.front() + 1 == static_cast<int64_t>(dims.size());
+  if (!neighbours) {  // brought to the end
+    DimOrder order;
+    for (size_t i = 0; i < s.size(); ++i) {
+      const bool stays = std::ranges::find(dims, static_cast<int64_t>(i)) == dims.end();
+      if (stays) order.push_back(static_cast<uint8_t>(i));
+    }
+    int64_t kept = 1, count = 1;
+    for (const uint8_t dim : order) kept *= s[dim];
+    for (const int64_t dim : dims) {
+      order.push_back(static_cast<uint8_t>(dim));
+      count *= s[static_cast<size_t>(dim)];
+    }
+    const int x = reshaped(layouts_.get(operand(0), order), {kept, count, 1, 1});
+    const Shape out = {kept, 1, 1, 1};
+    return mean_of(x, out, make_result(out));
   }
   const auto first = s.begin() + dims.front(), last = s.begin() + dims.back() + 1;
   const Shape image = {ir::element_count(Shape(s.begin(), first)),

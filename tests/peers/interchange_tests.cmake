@@ -5,9 +5,17 @@ if(THIMBLE_TESTS)
                                    ${CMAKE_CURRENT_LIST_DIR}/../unit/function_tables.cpp)
   target_link_libraries(interchange_cases PRIVATE test_integer_graphs thimble_interchange thimble_eval
                                                   thimble_formats)
+  set(conformance ${CMAKE_CURRENT_LIST_DIR}/../conformance)
+  find_package(GTest REQUIRED)
+  add_executable(neutron_networks
+    ${CMAKE_CURRENT_LIST_DIR}/interchange/neutron_networks.cpp ${conformance}/axon_cases.cpp
+    ${conformance}/neutron_cases.cpp ${conformance}/neutron_random_network.cpp)
+  target_link_libraries(neutron_networks PRIVATE test_integer_graphs thimble_partition thimble_target
+                                                 thimble_eval thimble_axon_model
+                                                 thimble_neutron_model GTest::gtest)
 endif()
 if(NOT THIMBLE_TORCH_PYTHON AND TARGET interchange_cases)
-  set_target_properties(interchange_cases PROPERTIES EXCLUDE_FROM_ALL ON)
+  set_target_properties(interchange_cases neutron_networks PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 if(TARGET interchange_cases AND TARGET thimble AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_interchange
@@ -21,6 +29,7 @@ if(TARGET interchange_cases AND TARGET thimble AND THIMBLE_TORCH_PYTHON)
   add_test(NAME peers_partitions
            COMMAND ${THIMBLE_TORCH_PYTHON} ${CMAKE_CURRENT_LIST_DIR}/interchange/partitions.py
                    $<TARGET_FILE:thimble> ${CMAKE_CURRENT_BINARY_DIR}/interchange_cases
+                   ${CMAKE_CURRENT_BINARY_DIR}/neutron_networks
                    ${CMAKE_CURRENT_BINARY_DIR}/interchange_partitions)
   set_tests_properties(peers_interchange peers_functions peers_partitions
                        PROPERTIES LABELS peers TIMEOUT 3600 SKIP_RETURN_CODE 77)

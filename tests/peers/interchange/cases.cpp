@@ -32,6 +32,7 @@
 #include "interchange/tflite.h"
 #include "interchange/tosa.h"
 #include "ir/print.h"
+#include "numerics/multiplier.h"
 
 namespace {
 
@@ -211,6 +212,55 @@ ir::Graph graph_of_function(const NamedFunction& named, test::Random& random) {
   return test::graph_of_table(codes, test::table_of(codes, f, false));
 }
 
+/// A sum along rows, as the graph says it: the multiplier of a mean that does not divide.
+ir::Graph graph_of_sum(test::Random& random) {
+  const int64_t terms = random.between(2, 60);
+  const double x = test::float_scale(random, 0.01, 0.2);
+  const double y = static_cast<double>(static_cast<float>(x * random.real(1, 12)));
+  const auto zero = [&] { return random.between(-128, 127); };
+  const int64_t x_zp = zero(), y_zp = zero();
+  const auto multiplier = numerics::quantize_multiplier(x / y);
+  ir::Graph graph;
+  const ir::ValueId in = graph.add_input(
+      "x", {ir::DType::kI8, {256, terms}, {}, ir::per_tensor(x, static_cast<int32_t>(x_zp))});
+  const ir::Attrs attrs = {{"dims", std::vector<int64_t>{1}},
+                           {"x_zp", x_zp},
+                           {"y_zp", y_zp},
+                           {"mult", int64_t{multiplier.mult}},
+                           {"shift", int64_t{multiplier.shift}}};
+  const ir::Quant quant = ir::per_tensor(y, static_cast<int32_t>(y_zp));
+  graph.add_output(*graph.add(ir::OpKind::qmean, {in}, attrs, {}, {"y", {}, quant}));
+  return graph;
+}
+
+/// Twice, four or eight times as large.
+ir::Graph graph_of_resize(bool align_corners, test::Random& random) {
+  constexpr int64_t kSide = 16;
+  constexpr double kOne = 2048;
+  const int64_t out = kSide << random.between(1, 3);
+  const double step = align_corners ? (kSide - 1.0) / static_cast<double>(out - 1)
+                                    : static_cast<double>(kSide) / static_cast<double>(out);
+  ir::Tensor low = ir::zeros(ir::DType::kI32, {out}), weight = low;
+  for (int64_t i = 0; i < out; ++i) {
+    const auto at = static_cast<double>(i);
+    const double source = std::max(align_corners ? at * step : (at + 0.5) * step - 0.5, 0.0);
+    const double before = std::min(std::floor(source), kSide - 1.0);
+    const auto place = static_cast<size_t>(i);
+    low.data<int32_t>()[place] = static_cast<int32_t>(before);
+    weight.data<int32_t>()[place] =
+        static_cast<int32_t>(std::floor(std::min(source - before, 1.0) * kOne + 0.5));
+  }
+  ir::Graph graph;
+  const ir::Quant quant = ir::per_tensor(0.05, static_cast<int32_t>(random.between(-128, 127)));
+  const ir::ValueId in = graph.add_input("x", {ir::DType::kI8, {1, 1, kSide, kSide}, {}, quant});
+  const ir::ValueId l = graph.add_constant("low", std::make_shared<ir::Tensor>(std::move(low)));
+  const ir::ValueId w =
+      graph.add_constant("weight", std::make_shared<ir::Tensor>(std::move(weight)));
+  graph.add_output(
+      *graph.add(ir::OpKind::qresize_bilinear, {in, l, w, l, w}, {}, {}, {"y", {}, quant}));
+  return graph;
+}
+
 int write_functions(const fs::path& folder, uint64_t first, uint64_t count) {
   using Kind = interchange::Function::Kind;
   const NamedFunction all[] = {
@@ -236,6 +286,12 @@ int write_functions(const fs::path& folder, uint64_t first, uint64_t count) {
     for (const NamedFunction& each : all) {
       failures += write_case(folder, fmt::format("{}.{}", each.name, seed),
                              graph_of_function(each, random), seed, true);
+    }
+    failures += write_case(folder, fmt::format("SUM.{}", seed), graph_of_sum(random), seed);
+    for (const bool corners : {false, true}) {
+      const char* const name = corners ? "RESIZE_CORNERS" : "RESIZE_CENTRES";
+      failures += write_case(folder, fmt::format("{}.{}", name, seed),
+                             graph_of_resize(corners, random), seed);
     }
   }
   return failures;

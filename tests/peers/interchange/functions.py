@@ -1,4 +1,5 @@
-"""Tables as LiteRT's operators for them: in how many of the 256 codes its kernels differ from ours.
+"""LiteRT's own operators for tables, sums and resizing: in how many codes its kernels differ from
+ours, of the 256 that a table has.
 
     functions.py CASES FOLDER [--seeds N]
 
@@ -27,7 +28,10 @@ MEASURED = {
     "LEAKY_RELU": (23, 1),
     "RELU": (1, 1),
     "RELU6": (1, 1),
+    "RESIZE_CENTRES": (226, 1),  # of up to 16,384
+    "RESIZE_CORNERS": (6310, 6),
     "RSQRT": (1, 1),
+    "SUM": (67, 1),
 }
 
 
