@@ -34,6 +34,11 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
              COMMAND python3 ${here}/ethos_u_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/${model})
     list(APPEND e2e_tests e2e_ethos_u_${model})
   endforeach()
+  set(models ${CMAKE_SOURCE_DIR}/models)
+  add_test(NAME e2e_payload_neutron
+           COMMAND python3 ${here}/neutron_payload_test.py $<TARGET_FILE:thimble> ${models}/digits_cnn ${models}/resnet8
+                   ${models}/unet_small ${models}/ad_autoencoder ${models}/tcn)
+  list(APPEND e2e_tests e2e_payload_neutron)
   # MobileNetV2 where its export.py was run; networks of the tree in any case.
   foreach(folder ${CMAKE_SOURCE_DIR}/models/digits_cnn ${CMAKE_SOURCE_DIR}/models/mobilenet_v1_vww
           ${CMAKE_SOURCE_DIR}/build-models/mobilenet_v2)
