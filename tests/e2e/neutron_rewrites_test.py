@@ -18,7 +18,7 @@ from corpus_test import write_calibration
 # A kernel that only renames memory, or that is part of the one before, is left out of the lists.
 ROWS = {
     # a signal is a picture of one row; what follows it is folded into its weights and bounds
-    "conv1d_bn_relu": ["Transpose+Conv2DStandard 1x3 s1x2", "Conv2DDepthwise 1x1+Transpose"],
+    "conv1d_bn_relu": ["Transpose + Conv2DStandard 1x3 s1x2", "Conv2DDepthwise 1x1 + Transpose"],
     "conv_bn_relu": ["Conv2DStandard 3x3"],
     "linear_bn": ["FullyConnected"],
     "linear_relu_linear": ["FullyConnected", "FullyConnected"],
@@ -36,6 +36,8 @@ ROWS = {
     "conv_groups2": ["Conv2DStandard 3x3"],
     "conv_depthwise_mult2": ["Conv2DStandard 3x3"],
     "rewrite_groups": ["Conv2DStandard 3x3"] * 3 + ["Conv2DPointwise 1x1"] * 3,
+    # phases of a transposed convolution are channels of another one; of a signal, they are in place already
+    "rewrite_rise": ["Transpose + Conv2DStandard 1x3", "Conv2DStandard 1x3 + Transpose"],
     # zeros around a picture are padding of the convolution; other numbers are not
     "pad_tf_same": ["Conv2DStandard 3x3", "Conv2DStandard 3x3 s2"],
     "pad_value_conv": ["Conv2DPointwise 1x1", "Pad", "Conv2DStandard 3x3"],
@@ -46,7 +48,7 @@ ROWS = {
     "prelu_one": ["LEAKY_RELU"],
     # quantized by NXP's own quantizer: what it puts between quantize and dequantize for factors is a convolution of one
     # tap here, and splits nothing
-    "q_neutron_mul_min": ["Transpose+Conv2DDepthwise 1x1", "Transpose+Conv2DDepthwise 1x1", "Mul", "Minimum"],
+    "q_neutron_mul_min": ["Transpose + Conv2DDepthwise 1x1", "Transpose + Conv2DDepthwise 1x1", "Mul", "Minimum"],
 }
 LOSS_MAX = 0.3  # dB
 

@@ -4,6 +4,7 @@
 
 #include "interchange/function.h"
 #include "target/neutron/former.h"
+#include "target/neutron/limits.h"
 #include "target/neutron/line.h"
 #include "target/neutron/positions.h"
 
@@ -25,7 +26,13 @@ Result<ir::Graph> Former::run() {
   return rewriter_.finish();
 }
 
+/// Rows that hold for every NPU of the family; one with narrower ones refuses the form.
+bool Former::is_within_limits(const Op& op) const {
+  return past_limit(from_, op, Variant::kN3_64).empty();
+}
+
 Status Former::add(const Op& op) {
+  if (op.kind != OpKind::qconv_transpose2d && !is_within_limits(op)) return rewriter_.copy(op);
   switch (op.kind) {
     case OpKind::adaptive_max_pool2d:
     case OpKind::qadaptive_avg_pool2d:
@@ -67,7 +74,6 @@ Status Former::adaptive_pool(const Op& op) {
   const Shape &from = type(op, 0).shape, &to = from_.type(op.output).shape;
   std::vector<int64_t> window;
   for (const size_t dim : {size_t{2}, size_t{3}}) {
-    if (from[dim] % to[dim] != 0) return rewriter_.copy(op);
     window.push_back(from[dim] / to[dim]);
   }
   ir::Attrs attrs = {

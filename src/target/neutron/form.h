@@ -6,7 +6,9 @@
 //
 //   qlinear                     rounds once, as FULLY_CONNECTED does
 //   qconv2d with groups         slices, convolutions of as many groups as fill the NPU, concat
-//   qconv_transpose2d           the same; output_padding is padding less at the end
+//   qconv_transpose2d           the same; output_padding is padding less at the end. Beyond the
+//   limits
+//                               of LiteRT's operator a convolution of all phases, and movement
 //   qmatmul                     of three dimensions
 //   adaptive pools              pools, where windows are equal
 //   expand                      concat of one value with itself

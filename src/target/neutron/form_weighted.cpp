@@ -144,20 +144,17 @@ Status Former::convolution(const Op& op) {
 
 /// LiteRT's operator has no output_padding: the rows are those that padding would cut off.
 Status Former::transposed_convolution(const Op& op) {
+  const Tensor* w = tensor(op, 1);
+  if (w == nullptr) return rewriter_.copy(op);
+  if (!is_within_limits(op)) return phases(op);
   const auto extra = op.integers("output_padding");
   auto padding = op.integers("padding");
+  for (const size_t side : {size_t{0}, size_t{1}}) padding[2 + side] -= extra[side];
   ir::Attrs attrs = op.attrs;
-  for (const size_t side : {size_t{0}, size_t{1}}) {
-    if (extra[side] > padding[2 + side]) return rewriter_.copy(op);
-    padding[2 + side] -= extra[side];
-  }
   attrs.set("padding", padding);
   attrs.set("output_padding", std::vector<int64_t>{0, 0});
   const int64_t count = op.integer("groups");
-  const Tensor* w = tensor(op, 1);
-  if (count == 1 || w == nullptr) {
-    return finish(op, op.kind, rewriter_.map(op.inputs), attrs);
-  }
+  if (count == 1) return finish(op, op.kind, rewriter_.map(op.inputs), attrs);
   Groups groups{ir::swapped_filters(*w, count), count, 1};
   groups.merged = groups_to_merge(count, groups.in(), groups.out(), groups.taps());
   return add_groups(op, groups, attrs);
@@ -180,7 +177,6 @@ Status Former::matmul(const Op& op) {
   Shape a = as_three(type(op, 0).shape);
   const Shape b = as_three(type(op, 1).shape);
   Shape y = as_three(from_.type(op.output).shape);
-  if (a[0] != y[0] || (b[0] != y[0] && b[0] != 1)) return rewriter_.copy(op);
   if (b[0] == 1) {
     a = {1, a[0] * a[1], a[2]};
     y = {1, y[0] * y[1], y[2]};

@@ -19,6 +19,7 @@ class Former {
 
  private:
   Status add(const ir::Op& op);
+  [[nodiscard]] bool is_within_limits(const ir::Op& op) const;
   // form_weighted.cpp
   Status linear(const ir::Op& op);
   Status convolution(const ir::Op& op);
@@ -26,6 +27,10 @@ class Former {
   Status matmul(const ir::Op& op);
   Status straight(const ir::Op& op);
   Status negated(const ir::Op& op);
+  // form_phases.cpp
+  Status phases(const ir::Op& op);
+  struct Phases;
+  Result<std::vector<ir::ValueId>> phase_operands(const ir::Op& op, const Phases& phases);
   // form.cpp
   Status table(const ir::Op& op);
   Status adaptive_pool(const ir::Op& op);

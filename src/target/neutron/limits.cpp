@@ -333,8 +333,7 @@ std::string expected(int64_t lowest, int64_t highest) {
   return fmt::format("{} to {}", lowest, highest);
 }
 
-/// The first limit that the operator passes; empty: none.
-std::string past_limit(const Call& call, Variant variant) {
+std::string past_rows(const Call& call, Variant variant) {
   const std::string_view name = ir::op_name(call.op.kind);
   for (const WantRow& row : kWants) {
     const bool asked = row.op == name || row.op == "any";
@@ -387,16 +386,21 @@ std::string no_function(const Call& call, Variant variant) {
                      given.scale[0], given.zero_point[0], fixed->scale, fixed->zero_point);
 }
 
-/// Of one operator in the form it has; empty: allowed.
-std::string why_not(const Call& call, Variant variant) {
+/// Why there is no operator at all; empty: there is one.
+std::string unknown(const Call& call, Variant variant) {
   for (const RefusalRow& row : kRefusals) {
     if (row.op == call.op.kind && has(row.variants, variant)) return std::string(row.reason);
   }
   const auto* runs = std::ranges::find(kRuns, call.op.kind, &RunRow::op);
   if (runs == std::end(kRuns) || !has(runs->variants, variant)) return "it is no integer operator";
   const bool rounds = ir::op_info(call.op.kind).attr("rounding") != nullptr;
-  if (rounds && call.op.integer("rounding") == 2) return "it rounds halves to even";
-  std::string reason = past_limit(call, variant);
+  return rounds && call.op.integer("rounding") == 2 ? "it rounds halves to even" : "";
+}
+
+/// Of one operator in the form it has; empty: allowed.
+std::string why_not(const Call& call, Variant variant) {
+  std::string reason = unknown(call, variant);
+  if (reason.empty()) reason = past_rows(call, variant);
   if (reason.empty() && call.op.kind == OpKind::lut) reason = no_function(call, variant);
   return reason;
 }
@@ -415,11 +419,15 @@ std::string_view variant_name(Variant variant) {
   return "";
 }
 
+std::string past_limit(const ir::Graph& graph, const ir::Op& op, Variant variant) {
+  return past_rows({graph, op}, variant);
+}
+
 Verdict rules_allow(const ir::Graph& graph, const ir::Op& op, Variant variant) {
   const auto refuse = [&](std::string_view reason) {
     return Verdict{false, fmt::format("{}: {}", ir::op_name(op.kind), reason)};
   };
-  if (const std::string reason = why_not({graph, op}, variant); !reason.empty()) {
+  if (const std::string reason = unknown({graph, op}, variant); !reason.empty()) {
     return refuse(reason);
   }
   const auto one = alone(graph, op);
