@@ -42,9 +42,10 @@ ROWS = {
     "pad_tf_same": ["Conv2DStandard 3x3", "Conv2DStandard 3x3 s2"],
     "pad_value_conv": ["Conv2DPointwise 1x1", "Pad", "Conv2DStandard 3x3"],
     "conv_reflect": ["MirrorPad", "Conv2DStandard 3x3"],
-    # PRelu and hardswish stay what they are, a line with bounds is a convolution, silu two operators of LiteRT
-    "rewrite_activations": ["Conv2DStandard 3x3", "Conv2DDepthwise 1x1", "Conv2DPointwise 1x1", "LOGISTIC", "Mul",
-                            "PRelu", "MirrorPad", "Conv2DStandard 3x3 + HARD_SWISH"],
+    # PRelu, hardswish and the reflection stay what they are; hardsigmoid, a convolution of one tap in LiteRT, and silu,
+    # LOGISTIC and MUL there, depend on one code each: tables of the convolutions before them
+    "rewrite_activations": ["Conv2DStandard 3x3 with TABLE", "Conv2DPointwise 1x1 with TABLE", "PRelu", "MirrorPad",
+                            "Conv2DStandard 3x3 with HARD_SWISH"],
     "prelu_one": ["LEAKY_RELU"],
     # quantized by NXP's own quantizer: what it puts between quantize and dequantize for factors is a convolution of one
     # tap here, and splits nothing
