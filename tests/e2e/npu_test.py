@@ -11,16 +11,20 @@ a row, so that state counts.
 import json
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from network_test import thimble, write_inputs
+from npy import read_floats
 
 # By part: its NPU's engine, and what a note of the report must name, for silicon needs it.
 PARTS = {"nrf54lm20b": ("axon", "SDK_EDGE_AI_PATH"), "imxrt700": ("neutron-n3-64", "EIQ_NEUTRON_SDK_PATH"),
          "imxrt700cm": ("neutron-n3-64", "EIQ_NEUTRON_SDK_PATH")}
+# Of the output's scale between our integers and PyTorch's quantized graph, which computes in float: roundings add up.
+STEPS_MOST = 3.01
 EDGE = re.compile(r"^\w+::(de)?quantize(16)?(_per_tensor)?\.")
 
 
@@ -60,6 +64,20 @@ def check_float(part, program, folder, scratch):
     agree(program, pte, write_inputs(folder, report["inputs"], scratch), ["--steps"])
 
 
+def check_parameters(program, pte, inputs, archive, scratch):
+    """What PyTorch recorded lies on the grid of the file's own scale, and what the file computes is a step away at most."""
+    text = subprocess.run([program, "inspect", pte], capture_output=True, text=True, check=True).stdout
+    scale = float(re.findall(r"# \S+dequantize\S+\(v\d+:\S+\[[\d, ]*\], ([\d.e-]+),", text)[-1])
+    thimble(program, "run", pte, *inputs, "--output", scratch)
+    archive.extract("out0.npy", scratch)
+    recorded, got = (read_floats(scratch / name) for name in ("out0.npy", "output_0.npy"))
+    off_grid = max(abs(value / scale - round(value / scale)) for value in recorded)
+    steps = max(abs(a - b) / scale for a, b in zip(recorded, got, strict=True))
+    print(f"  at most {steps:.0f} steps of {scale} from what PyTorch computed")
+    if off_grid > 0.01 or steps > STEPS_MOST:
+        sys.exit(f"{steps} steps of {scale} apart, the grid is {off_grid} off")
+
+
 def check_quantized(part, program, data, case, scratch):
     print(f"-- {case}")
     pte, _ = compiled(part, program, data / f"{case}.pt2", scratch, "--npu-small")
@@ -68,6 +86,8 @@ def check_quantized(part, program, data, case, scratch):
         for name in sorted(name for name in archive.namelist() if name.startswith("in")):
             archive.extract(name, scratch)
             inputs += ["--input", scratch / name]
+        if part != "nrf54lm20b":  # whose arithmetic is its own
+            check_parameters(program, pte, inputs, archive, scratch)
     agree(program, pte, inputs, [])
 
 

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""What examples/nxp/README.md tells.
+
+usage: nxp_test.py SOURCE_DIR THIMBLE cifarnet|resnet8|dscnn_kws|mobilenet_v2_tiny|mobilenet_v2|--beyond|application [--bless]
+
+A network: check.py prints the README's block, where it has one, and the network's rows of the table. --beyond: the other
+table. application: mcuxpresso/cifarnet, built with a stand-in for the SDK, prints what the
+README says and takes every picture for what this machine takes it for. Hashes and times may differ.
+
+--bless writes what is printed into the README.
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from app_test import run, serial_output
+
+SOURCE, THIMBLE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+WHAT, BLESS = sys.argv[3], "--bless" in sys.argv
+NXP = SOURCE / "examples/nxp"
+README = NXP / "README.md"
+BLOCKS = {"cifarnet": 0, "mobilenet_v2_tiny": 1, "application": 2}
+TABLES = {"check": "| network | calls | kernels | on the M33 |", "--beyond": "| network | calls | kernels | cycles, estimated |"}
+
+
+def told(text):
+    """Without what may differ: hashes, and times, which hang on the cross compiler's version."""
+    text = re.sub(r"sha256 \S+", "sha256 ...", text)
+    text = re.sub(r"[\d,]+ us\b", "N us", text)
+    return re.sub(r"\d+ bytes of program", "N bytes of program", text)
+
+
+def check_block(index, printed):
+    text = README.read_text()
+    found = list(re.finditer(r"^```\n(.*?)^```$", text, re.M | re.S))[index]
+    if told(printed) == told(found[1]):
+        return
+    assert BLESS, f"printed:\n{printed}\n{README} says:\n{found[1]}"
+    README.write_text(text[:found.start(1)] + printed + text[found.end(1):])
+
+
+def rows_of(table, lines):
+    """Indices of the rows under the head that begins so."""
+    head = next(i for i, line in enumerate(lines) if line.startswith(table))
+    rows = []
+    for i in range(head + 2, len(lines)):
+        if not lines[i].startswith("|"):
+            break
+        rows.append(i)
+    return head, rows
+
+
+def check_rows(table, printed):
+    lines = README.read_text().splitlines()
+    fresh = printed.splitlines()
+    head, indices = rows_of(table, lines)
+    new = [fresh[i] for i in rows_of(table, fresh)[1]]
+    assert new, f"no table in:\n{printed}"
+    for row in new:
+        name = row.split("|")[1]
+        old = [i for i in indices if lines[i].split("|")[1] == name]
+        if old and told(lines[old[0]]) == told(row):
+            continue
+        assert BLESS, f"printed:\n{row}\n{README} says:\n{lines[old[0]] if old else 'nothing of it'}"
+        if old:
+            lines[old[0]] = row
+        else:
+            lines.insert(head + 2 + len(indices), row)
+            indices.append(head + 2 + len(indices))
+    if BLESS:
+        README.write_text("\n".join(lines) + "\n")
+
+
+def check_network():
+    done = run(sys.executable, NXP / "check.py", WHAT, "--table", "--thimble", THIMBLE, capture_output=True, text=True)
+    print(done.stdout)
+    printed = done.stdout.split("\n\n")[0] + "\n"
+    if WHAT in BLOCKS:
+        check_block(BLOCKS[WHAT], printed)
+    check_rows(TABLES["check"], done.stdout)
+
+
+def check_beyond():
+    done = run(sys.executable, NXP / "check.py", "--beyond", "--thimble", THIMBLE, capture_output=True, text=True)
+    print(done.stdout)
+    check_rows(TABLES["--beyond"], done.stdout)
+
+
+def build(folder):
+    launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")] if shutil.which("ccache") else []
+    run("cmake", "-S", NXP / "mcuxpresso/cifarnet", "-B", folder, "-G", "Ninja",
+        f"-DSdkRootDirPath={SOURCE}/tests/examples/mcuxsdk", "-Dboard=mimxrt700evk", "-Dcore_id=cm33_core0",
+        "-DCMAKE_BUILD_TYPE=flash_release", "-DCORE=cortex-m33", "-DNEUTRON=model",
+        f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/examples/app/arm-none-eabi.cmake", f"-DTHIMBLE_PROGRAM={THIMBLE}", *launcher,
+        stdout=subprocess.DEVNULL)
+    run("cmake", "--build", folder, stdout=subprocess.DEVNULL)
+    assert (folder / "thimble_cifarnet_cm33_core0.bin").stat().st_size > 0
+    return folder / "thimble_cifarnet_cm33_core0.elf"
+
+
+def classes_here(folder):
+    """What this machine takes the pictures of inputs.h for."""
+    text = (folder / "inputs.h").read_text()
+    pictures = [list(map(int, row.split(","))) for row in re.findall(r"^  \{([-\d, ]+)\},$", text, re.M)]
+    sys.path.insert(0, str(SOURCE / "examples/nordic"))
+    from shared import arrays
+    # The header has channels last, `thimble run` takes a picture by its logical order.
+    planes = [value for picture in pictures for channel in range(3) for value in picture[channel::3]]
+    arrays.save(folder / "x.npy", arrays.bytes_of(planes, (len(pictures), 3, 32, 32)))
+    run(THIMBLE, "run", folder / "cifarnet.pte", "--input", folder / "x.npy", "--steps", "--output", folder, "--json",
+        stdout=subprocess.DEVNULL)
+    rows = arrays.load(folder / "output_0.npy").rows()
+    return [max(range(len(row)), key=row.__getitem__) for row in rows]
+
+
+def check_application():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        printed = serial_output("mps2-an505", build(folder))
+        assert printed.endswith("END ok\n"), printed
+        printed = printed.replace("\r\n", "\n").removesuffix("END ok\n")
+        print(printed)
+        on_board = [int(word) for word in re.findall(r"^\d+: class (\d+)", printed, re.M)]
+        here = classes_here(folder / "thimble/thimble_cifarnet_cm33_core0")
+        assert on_board == here and len(here) == 10, f"board {on_board}, this machine {here}"
+        report = json.loads((folder / "thimble/thimble_cifarnet_cm33_core0/cifarnet.json").read_text())
+        assert list(report["engines"]) == ["neutron-n3-64"], report["engines"]
+        check_block(BLOCKS["application"], printed)
+
+
+def main():
+    {"--beyond": check_beyond, "application": check_application}.get(WHAT, check_network)()
+
+
+if __name__ == "__main__":
+    main()

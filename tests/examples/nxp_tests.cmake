@@ -1,0 +1,13 @@
+# examples/nxp: its networks, its tables, its application. MobileNetV2 where its export.py was run.
+if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
+  set(nxp application cifarnet resnet8 dscnn_kws mobilenet_v2_tiny --beyond)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/build/models/mobilenet_v2/mobilenet_v2.pt2)
+    list(APPEND nxp mobilenet_v2)
+  endif()
+  foreach(what ${nxp})
+    string(REPLACE "--" "" name ${what})
+    add_test(NAME example_nxp_${name}
+             COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/nxp_test.py ${CMAKE_SOURCE_DIR} $<TARGET_FILE:thimble> ${what})
+    set_tests_properties(example_nxp_${name} PROPERTIES LABELS e2e TIMEOUT 600)
+  endforeach()
+endif()
