@@ -46,6 +46,7 @@ class TfliteLowering : public TensorMaker, private AtOperator {
   Status transposed_convolution();
   Status linear();
   Status matmul();
+  int scaled(int x, float scale);
   Result<std::vector<float>> weight_scales(const Sums& sums, bool matrix);
   Sums sums_of(int64_t outs, const std::function<size_t(int64_t, int64_t)>& place);
   int weights(const ir::Shape& shape, Bytes bytes, const std::vector<float>& scales, int axis);

@@ -346,21 +346,49 @@ Status TfliteLowering::linear() {
   return ok();
 }
 
+/// x times a number that brings its scale to `scale`: its codes stay.
+int TfliteLowering::scaled(int x, float scale) {
+  const float own = at(x).scale[0];
+  const Shape shape(at(x).shape.begin(), at(x).shape.end());
+  const int factor = make({}, DType::kInt8, ".factor");
+  at(factor).data = Bytes(1, std::byte(1));
+  at(factor).scale = {scale / own};
+  at(factor).zero_point = {0};
+  const int made = make_like(x, shape);
+  at(made).name += ".scaled";
+  at(made).scale = {scale};
+  return emit(Op::kMul, formats::tflite::ActivationOptions{}, {x, factor}, made);
+}
+
+/// The graph's product may have a factor of its own: then that is a MUL of one operand.
 Status TfliteLowering::matmul() {
   THIMBLE_TRY(const float a_scale, operand_scale(0, "a_zp"));
   THIMBLE_TRY(const float b_scale, operand_scale(1, "b_zp"));
   THIMBLE_TRY(const float y_scale, result_scale());
   if (shape(0).size() < 2 || shape(1).size() < 2) return refuse("an operand of one dimension");
-  const int64_t terms = shape(0).back();
-  const auto theirs = litert_multiplier(one_for_all(a_scale, b_scale, y_scale));
-  const int64_t far = terms * 255 * 255;
-  if (far > INT32_MAX || !same_steps(to_code(multiplier(), bounds(), single_rounding()),
-                                     to_code(theirs, bounds()), -far, far)) {
-    return refuse("BATCH_MATMUL's multiplier, from the scales, gives other codes");
+  const int64_t far = shape(0).back() * 255 * 255;
+  const Step ours = to_code(multiplier(), bounds(), single_rounding());
+  const auto same = [&](float scale) {
+    const auto theirs = litert_multiplier(one_for_all(scale, b_scale, y_scale));
+    return far <= INT32_MAX && numerics::shift_in_range(theirs.shift) &&
+           same_steps(ours, to_code(theirs, bounds()), -far, far);
+  };
+  int a = logical(0);
+  if (!same(a_scale)) {
+    const double real = std::ldexp(static_cast<double>(multiplier().mult), multiplier().shift - 31);
+    const auto wanted =
+        static_cast<float>(real * static_cast<double>(y_scale) / static_cast<double>(b_scale));
+    std::optional<float> found;
+    for (int i = 0; wanted > 0 && !found && i <= 2 * kNeighbours; ++i) {
+      const float near = neighbour(wanted, alternate(i));
+      if (same(near)) found = near;
+    }
+    if (!found) return refuse("BATCH_MATMUL's multiplier, from the scales, gives other codes");
+    a = scaled(a, *found);
   }
   const bool transpose = integer("transpose_b") != 0;
   const int made = emit(Op::kBatchMatMul, formats::tflite::MatMulOptions{transpose},
-                        {logical(0), logical(1)}, make_result(result_shape()));
+                        {a, logical(1)}, make_result(result_shape()));
   put(activation(y_scale) == formats::tflite::Activation::kNone ? made : limited(made));
   return ok();
 }

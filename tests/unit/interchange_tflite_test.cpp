@@ -161,5 +161,30 @@ TEST(InterchangeTflite, OperatorsWithoutAFormAreNamed) {
       << made.error().message;
 }
 
+/// 0.5 * 0.25 / 1 is 1/8; half of that, as attention has it, is a factor of one operand.
+TEST(InterchangeTflite, AFactorOfAMatrixProductIsAnOperator) {
+  const auto product = [](const std::string& shift) {
+    return make(R"(graph @g {
+    input %a: i8[1,2,3] quant(0.5, 5)
+    input %b: i8[1,3,4] quant(0.25, 0)
+    %y: i8[1,2,4] quant(1, -3) = qmatmul(%a, %b)
+      {a_zp=5, b_zp=0, y_zp=-3, mult=1073741824, shift=)" +
+                shift + R"(}
+    output %y
+  })");
+  };
+  constexpr int kMul = 18, kBatchMatMul = 126;
+  const Made plain = product("-2");
+  ASSERT_NE(plain.model, nullptr);
+  EXPECT_EQ(plain.codes(), (std::vector<int>{kBatchMatMul}));
+  const Made half = product("-3");
+  ASSERT_NE(half.model, nullptr);
+  ASSERT_EQ(half.codes(), (std::vector<int>{kMul, kBatchMatMul}));
+  EXPECT_EQ(half.operand(0, 1)->quantization()->scale()->Get(0), 0.5F);
+  EXPECT_EQ(half.model->buffers()->Get(half.operand(0, 1)->buffer())->data()->Get(0), 1);
+  EXPECT_EQ(half.operand(1, 0)->quantization()->scale()->Get(0), 0.25F);
+  EXPECT_EQ(half.operand(1, 0)->quantization()->zero_point()->Get(0), 5);
+}
+
 }  // namespace
 }  // namespace thimble::interchange
