@@ -613,6 +613,24 @@ TEST(NeutronDelegate, EachRuleHasItsStatus) {
   }
 }
 
+/// Eight images of 512 MiB that would have to be turned: their sum is 0 in 32 bits.
+TEST(NeutronDelegate, MoreOfAnotherOrderThanThereIs) {
+  constexpr int32_t kSide = 1 << 14;
+  CallFile file = simple_file();
+  file.inputs.assign(8, {{1, 2, kSide, kSide}});
+  file.payload.input_formats.assign(8, Format::kChannelsLast);
+  file.payload.input_map = {0, 1, 2, 3, 4, 5, 6, 7};
+  file.payload.arg_count = 8;
+  file.payload.program = microcode(1, 8, 1, kWeightBytes);
+  for (const bool planned : {false, true}) {
+    file.planned = planned;
+    file.scratch_bytes = 256;
+    const Npu npu;
+    const Loaded refused(written(file.program()), npu.kernels());
+    EXPECT_EQ(refused.size_status, static_cast<int32_t>(Status::kBadPayload));
+  }
+}
+
 TEST(NeutronDelegate, MoreNetworksThanRows) {
   Npu npu;
   npu.npu.network_count = 0;

@@ -24,6 +24,7 @@ static_assert(sizeof(thimble_neutron_memory) == sizeof(NeutronConfig) &&
 
 constexpr uint32_t kTimeoutSeconds = 60;
 constexpr uint32_t kChannels = 1;  // the dimension
+constexpr uint32_t kTooMuch = 0xFFFFFFFF;
 
 /// What a slot keeps. A driver with a small context has it here.
 struct Work {
@@ -303,7 +304,9 @@ uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args) {
     const Io io = io_of(view, i);
     if (io.argument >= args.count()) continue;  // check() refuses it
     const kernels::Tensor tensor = args.tensor(io.argument);
-    if (is_transposed(tensor, io.channels_last)) bytes += format::padded(tensor.bytes);
+    if (!is_transposed(tensor, io.channels_last)) continue;
+    bytes += format::padded(tensor.bytes);
+    if (bytes > kernels::kMaxTensorBytes) return kTooMuch;  // before the sum leaves 32 bits
   }
   return bytes;
 }
