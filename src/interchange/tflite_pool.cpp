@@ -108,7 +108,7 @@ Status TfliteLowering::mean() {
 /// MEAN where its multiplier gives our codes; else a depthwise convolution with ones, whose scale
 /// is about 1 / n.
 Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
-  const auto& s = at(x).shape;
+  const auto s = at(x).shape;  // tensors are added below
   const int64_t n = int64_t{s[1]} * s[2], channels = s[3];
   const float x_scale = at(x).scale[0], y_scale = at(y).scale[0];
   const int64_t zero = integer("x_zp");

@@ -196,7 +196,7 @@ Side side_of(int64_t size, int64_t before, int64_t after, int64_t window, int64_
 /// x [N, H, W, C], padded with its zero point where LiteRT's two kinds of padding do not say it.
 Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding) {
   const auto stride = integers("stride"), pads = integers("padding");
-  const auto& s = at(x).shape;
+  const auto s = at(x).shape;  // tensors are added below
   const Side rows = side_of(s[1], pads[0], pads[2], kernel[0], stride[0]);
   const Side columns = side_of(s[2], pads[1], pads[3], kernel[1], stride[1]);
   if (rows.valid && columns.valid) return x;

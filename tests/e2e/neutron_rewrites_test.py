@@ -38,6 +38,9 @@ ROWS = {
     "rewrite_groups": ["Conv2DStandard 3x3"] * 3 + ["Conv2DPointwise 1x1"] * 3,
     # phases of a transposed convolution are channels of another one; of a signal, they are in place already
     "rewrite_rise": ["Transpose + Conv2DStandard 1x3", "Conv2DStandard 1x3 + Transpose"],
+    # one that LiteRT's operator can say, strides of 3, dilation, four groups, rows beyond what inputs reach
+    "conv_transpose_2d": ["TransposeConv2D 3x3 s2", "Conv2DStandard 1x3", "Transpose + Slice", "Conv2DStandard 5x7",
+                          "TransposeConv2D 4x4 s2", "Conv2DStandard 1x1", "Transpose + Slice"],
     # zeros around a picture are padding of the convolution; other numbers are not
     "pad_tf_same": ["Conv2DStandard 3x3", "Conv2DStandard 3x3 s2"],
     "pad_value_conv": ["Conv2DPointwise 1x1", "Pad", "Conv2DStandard 3x3"],
