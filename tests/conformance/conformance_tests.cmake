@@ -49,7 +49,7 @@ thimble_test(neutron_rules_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/neutron_rules_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/../text/text_runner.cpp
-  DEPS thimble_target thimble_eval
+  DEPS test_integer_graphs thimble_target thimble_eval
   LABELS conformance)
 thimble_test(axon_ops_test
   SOURCES

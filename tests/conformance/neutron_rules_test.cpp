@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <iostream>
 #include <iterator>
 #include <random>
 #include <set>
@@ -17,6 +19,8 @@
 #include "eval/evaluate.h"
 #include "ir/print.h"
 #include "ir/verify.h"
+#include "random_integer_graph.h"
+#include "target/alone.h"
 #include "target/neutron/context.h"
 #include "target/neutron/form.h"
 #include "target/neutron/limits.h"
@@ -175,6 +179,32 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
   return name.substr(0, name.find('.'));
 }
 INSTANTIATE_TEST_SUITE_P(Rows, NeutronRules, testing::ValuesIn(text_files("neutron")), test_name);
+
+/// Every operator of graphs that know nothing of the NPU: a form is the same operator.
+TEST(NeutronForms, OfRandomOperators) {
+  const char* one = std::getenv("THIMBLE_NEUTRON_SEED");
+  const uint64_t first = one == nullptr ? 1 : std::strtoull(one, nullptr, 10);
+  const uint64_t count = one == nullptr ? 400 : 1;
+  int legal = 0, changed = 0;
+  for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
+    const ir::Graph graph = random_integer_graph(seed, {10, false});
+    for (const ir::Op& op : graph.ops()) {
+      if (!target::neutron::rules_allow(graph, op, Variant::kN3_64).legal) continue;
+      const auto alone = target::alone(graph, op);
+      ASSERT_TRUE(alone.ok());
+      const auto formed = target::neutron::form(*alone);
+      ASSERT_TRUE(formed.ok());
+      SCOPED_TRACE(fmt::format("THIMBLE_NEUTRON_SEED={}\n{}", seed, ir::print(*alone)));
+      // One rounding for two, and halves of lines.
+      const bool near = op.kind == OpKind::qlinear || op.kind == OpKind::lut;
+      expect_form(*alone, *formed, near ? 1 : 0);
+      ++legal;
+      changed += kinds_text(*formed) == kinds_text(*alone) ? 0 : 1;
+    }
+  }
+  std::cout << legal << " operators, " << changed << " in a form of others\n";
+  EXPECT_TRUE(one != nullptr || (legal > 500 && changed > 20));
+}
 
 // --- is there a case for each row? --------------------------------------------------------------
 

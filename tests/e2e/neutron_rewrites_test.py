@@ -52,6 +52,8 @@ ROWS = {
     "prelu_one": ["LEAKY_RELU"],
     # quantized by NXP's own quantizer: what it puts between quantize and dequantize for factors is a convolution of one
     # tap here, and splits nothing
+    "q_neutron_mixed": ["Conv2DStandard 3x3 s2 with CLAMP", "Conv2DDepthwise 1x1", "Table", "Mul", "Conv2DPointwise 1x1",
+                        "Table", "Sub", "AvgPool 2x2 s2", "Conv2DStandard 3x3", "AvgPool 1x1"],
     "q_neutron_mul_min": ["Transpose + Conv2DDepthwise 1x1", "Transpose + Conv2DDepthwise 1x1", "Mul", "Minimum"],
 }
 LOSS_MAX = 0.3  # dB
