@@ -2,10 +2,12 @@
 """What examples/nxp/README.md tells.
 
 usage: nxp_test.py SOURCE_DIR THIMBLE cifarnet|resnet8|dscnn_kws|mobilenet_v2_tiny|mobilenet_v2|--beyond|application [--bless]
+       nxp_test.py SOURCE_DIR THIMBLE converter STANDIN_CONVERTER
 
 A network: check.py prints the README's block, where it has one, and the network's rows of the table. --beyond: the other
 table. application: mcuxpresso/cifarnet, built with a stand-in for the SDK, prints what the
-README says and takes every picture for what this machine takes it for. Hashes and times may differ.
+README says and takes every picture for what this machine takes it for. converter: the same with a stand-in for NXP's converter;
+all that the image lacks is the driver's published functions. Hashes and times may differ.
 
 --bless writes what is printed into the README.
 """
@@ -90,16 +92,16 @@ def check_beyond():
     check_rows(TABLES["--beyond"], done.stdout)
 
 
-def build(folder):
+def build(folder, *options):
     launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")] if shutil.which("ccache") else []
     run("cmake", "-S", NXP / "mcuxpresso/cifarnet", "-B", folder, "-G", "Ninja",
         f"-DSdkRootDirPath={SOURCE}/tests/examples/mcuxsdk", "-Dboard=mimxrt700evk", "-Dcore_id=cm33_core0",
-        "-DCMAKE_BUILD_TYPE=flash_release", "-DCORE=cortex-m33", "-DNEUTRON=model",
+        "-DCMAKE_BUILD_TYPE=flash_release", "-DCORE=cortex-m33", *options,
         f"-DCMAKE_TOOLCHAIN_FILE={SOURCE}/examples/app/arm-none-eabi.cmake", f"-DTHIMBLE_PROGRAM={THIMBLE}", *launcher,
         stdout=subprocess.DEVNULL)
-    run("cmake", "--build", folder, stdout=subprocess.DEVNULL)
+    done = run("cmake", "--build", folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert (folder / "thimble_cifarnet_cm33_core0.bin").stat().st_size > 0
-    return folder / "thimble_cifarnet_cm33_core0.elf"
+    return folder / "thimble_cifarnet_cm33_core0.elf", done.stdout
 
 
 def classes_here(folder):
@@ -120,7 +122,8 @@ def classes_here(folder):
 def check_application():
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        printed = serial_output("mps2-an505", build(folder))
+        image, _ = build(folder, "-DNEUTRON=model")
+        printed = serial_output("mps2-an505", image)
         assert printed.endswith("END ok\n"), printed
         printed = printed.replace("\r\n", "\n").removesuffix("END ok\n")
         print(printed)
@@ -132,8 +135,23 @@ def check_application():
         check_block(BLOCKS["application"], printed)
 
 
+def check_converter():
+    """Published functions of npu/neutron/driver.h are all that is missing."""
+    published = set(re.findall(r"\b(neutron[A-Z]\w+)\(", (SOURCE / "npu/neutron/driver.h").read_text()))
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        _, said = build(folder, f"-DEIQ_NEUTRON_SDK_PATH={pathlib.Path(sys.argv[4]).resolve()}",
+                        "-DCMAKE_EXE_LINKER_FLAGS=--specs=nano.specs --specs=nosys.specs -Wl,--warn-unresolved-symbols")
+        missing = set(re.findall(r"undefined reference to `(\w+)'", said))
+        print("missing:", ", ".join(sorted(missing)))
+        assert {"neutronInit", "neutronModelPrepare", "neutronRunBlocking"} <= missing <= published, said
+        pte = folder / "thimble/thimble_cifarnet_cm33_core0/cifarnet.pte"
+        text = run(THIMBLE, "inspect", pte, stdout=subprocess.PIPE, text=True).stdout
+        assert re.search(r"^instruction 0 delegate 0 .*# NeutronBackend\(", text, re.M), text
+
+
 def main():
-    {"--beyond": check_beyond, "application": check_application}.get(WHAT, check_network)()
+    {"--beyond": check_beyond, "application": check_application, "converter": check_converter}.get(WHAT, check_network)()
 
 
 if __name__ == "__main__":
