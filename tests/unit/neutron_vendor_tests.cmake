@@ -20,3 +20,18 @@ if(Python3_FOUND)
             $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} $<TARGET_FILE:neutron_standin_converter>)
   set_tests_properties(neutron_vendor_cli_test PROPERTIES LABELS "unit" TIMEOUT 300)
 endif()
+# What was made with it, in the runtime: the loader has a driver of its own behind the delegate.
+find_package(GTest REQUIRED)
+add_executable(neutron_microcode_loader
+               ${CMAKE_CURRENT_LIST_DIR}/../neutron_vendor/load_test.cpp
+               ${CMAKE_CURRENT_LIST_DIR}/neutron_double.cpp
+               ${CMAKE_CURRENT_LIST_DIR}/runtime_support.cpp)
+target_link_libraries(neutron_microcode_loader PRIVATE thimble_options thimble_runtime thimble_formats
+                                                       GTest::gtest_main)
+if(Python3_FOUND)
+  add_test(NAME neutron_vendor_load_test
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/../neutron_vendor/load_test.py
+            $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR} $<TARGET_FILE:neutron_standin_converter>
+            $<TARGET_FILE:neutron_microcode_loader>)
+  set_tests_properties(neutron_vendor_load_test PROPERTIES LABELS "unit" TIMEOUT 300)
+endif()
