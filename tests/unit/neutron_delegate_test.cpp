@@ -639,9 +639,12 @@ TEST(NeutronDelegate, MoreNetworksThanRows) {
   const Loaded refused(file, npu.kernels());
   EXPECT_EQ(refused.status, static_cast<int32_t>(Status::kBadArgument));
   npu.npu.networks = nullptr;
+  npu.npu.network_count = 2;
   Loaded loaded(file, npu.kernels());
   ASSERT_EQ(loaded.status, 0);
   EXPECT_EQ(run(loaded, {Data(60)}), 0);
+  thimble_neutron_forget(&npu.npu);
+  EXPECT_EQ(driver().log.find("unprepare"), std::string::npos) << "nothing was counted";
 }
 
 /// Whether a model of the file would have a memory that is worth a test's time.

@@ -40,6 +40,7 @@ void thimble_neutron_copy(void* to, void* from, uint32_t bytes, uint32_t) {
 void thimble_neutron_wait(uint32_t) {}
 
 void thimble_neutron_forget(const thimble_neutron* npu) {
+  if (npu->networks == nullptr) return;
   for (uint32_t i = 0; i < npu->network_count; ++i) {
     thimble_neutron_network& row = npu->networks[i];
     // There is nothing to be done about a driver that does not want it back.
