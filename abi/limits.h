@@ -10,5 +10,7 @@ inline constexpr uint32_t kConstantAlignment = 16;
 inline constexpr uint32_t kArenaAlignment = 16;
 /// Accumulations longer than this could leave 32 bits: 2^31 / (255 * 128), rounded down.
 inline constexpr int64_t kMaxAccumulations = 65793;
+/// The same of two activations: 2^31 / (255 * 255), rounded down.
+inline constexpr int32_t kMaxMatmulDepth = 33025;
 inline constexpr int32_t kMaxLogSoftmaxRow = 2047;
 }  // namespace thimble::abi

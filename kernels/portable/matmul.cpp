@@ -14,9 +14,6 @@
 namespace thimble::kernels {
 namespace {
 
-/// Products of two codes' distances from their zero points: 2^31 / 255^2, rounded down.
-constexpr int32_t kDepthMax = 33025;
-
 struct Attributes {
   int32_t transpose_b, a_zp, b_zp, y_zp, mult, shift, min, max, rounding;
 };
@@ -38,7 +35,7 @@ Status check(const Call& call) {
   const Attributes& a = attributes_of(call);
   if (const Status s = check_attribute_values(a); s != Status::kOk) return s;
   return check_matmul(tensor(call, 0), tensor(call, 1), tensor(call, 3), DType::kI8,
-                      a.transpose_b != 0, kDepthMax);
+                      a.transpose_b != 0, abi::kMaxMatmulDepth);
 }
 
 constexpr uint32_t product(int32_t a, int32_t b) {

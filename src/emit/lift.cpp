@@ -138,8 +138,12 @@ class Lifter {
     if (plan_.chains.empty()) return bad_input("plan {} has no chain", plan_.name);
     for (const pte::Instruction& instruction : plan_.chains[0].instructions) {
       const auto* call = std::get_if<pte::KernelCall>(&instruction);
-      if (call == nullptr)
-        return unsupported("plan {}: only kernel calls can be lifted", plan_.name);
+      if (call == nullptr) {
+        return bad_input(
+            "plan {}: the evaluator reads calls of kernels, and this file has calls of an NPU: "
+            "compile with --emit pte,ir and give it the .ir",
+            plan_.name);
+      }
       THIMBLE_CHECK(lift_call(*call));
     }
     for (const int32_t output : plan_.outputs) {

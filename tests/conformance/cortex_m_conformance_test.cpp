@@ -6,8 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <string>
 
 #include "../unit/ir_random_graph.h"
+#include "abi/limits.h"
 #include "emit/emit.h"
 #include "emit/lift.h"
 #include "formats/pte/read.h"
@@ -124,6 +126,32 @@ TEST(CortexMConformance, stock_dsp) {
 }
 TEST(CortexMConformance, stock_scalar) {
   check_many("cortex-m3", Dialect::kStock);
+}
+
+/// A sum of `products`, for a core: refused, or made into a file that the runtime takes.
+Result<target::Lowered> lower_sum(int64_t products) {
+  const std::string text = fmt::format(
+      "graph @long_sum {{\n"
+      "input %x: i8[1,{0}] quant(0.5, 3)\n"
+      "const %w: i8[2,{0}] = 0x05f0...\n"
+      "const %m: i32[1] = 0x00000040\n"
+      "const %s: i32[1] = 0xf0ffffff\n"
+      "%y: i8[1,2] quant(0.5, 3) = qlinear(%x, %w, _, %m, %s) {{x_zp=3, y_zp=3, min=-128, "
+      "max=127}}\n"
+      "output %y\n}}\n",
+      products);
+  THIMBLE_TRY(const ir::Graph graph, ir::parse(text, "long_sum"));
+  THIMBLE_TRY(const target::Target* core, target::find_target("cortex-m4"));
+  return core->lower(graph, *core, {});
+}
+
+TEST(CortexMConformance, SumsBeyond32BitsAreRefused) {
+  EXPECT_TRUE(lower_sum(abi::kMaxAccumulations).ok());
+  const auto refused = lower_sum(abi::kMaxAccumulations + 1);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kUnsupported);
+  EXPECT_NE(refused.error().message.find("sums 65794 products"), std::string::npos)
+      << refused.error().message;
 }
 
 }  // namespace

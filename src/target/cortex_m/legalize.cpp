@@ -16,6 +16,31 @@ using ir::OpKind;
 using ir::Shape;
 using ir::ValueId;
 
+/// How many products one code of an operator's result sums up in 32 bits, and how many it may.
+struct Sum {
+  int64_t products = 0, most = abi::kMaxAccumulations;
+};
+Sum sum_of(const ir::Graph& graph, const Op& op) {
+  const auto shape = [&](size_t i) -> const Shape& { return graph.type(op.inputs[i]).shape; };
+  switch (op.kind) {
+    case OpKind::qconv2d:
+      return {shape(1)[1] * shape(1)[2] * shape(1)[3]};
+    case OpKind::qconv_transpose2d:
+      return {shape(1)[0] / op.integer("groups") * shape(1)[2] * shape(1)[3]};
+    case OpKind::qlinear:
+      return {shape(0).back()};
+    case OpKind::qmatmul:
+      return {shape(0).back(), abi::kMaxMatmulDepth};
+    case OpKind::qgru:
+    case OpKind::qrnn:
+      return {std::max(shape(2)[1], shape(3)[1])};
+    case OpKind::qlstm:
+      return {std::max(shape(3)[1], shape(4)[1])};
+    default:
+      return {};
+  }
+}
+
 /// cortex_m::pad and cortex_m::transpose take at most four dimensions.
 constexpr size_t kStockRank = 4;
 constexpr std::string_view kStillFloat =
@@ -79,6 +104,10 @@ class Legalizer {
     }
     if (from_.type(op.output).shape.size() > abi::kMaxRank) {
       return refuse(op, fmt::format("makes a tensor of more than {} dimensions", abi::kMaxRank));
+    }
+    if (const Sum sum = sum_of(from_, op); sum.products > sum.most) {
+      return refuse(op, fmt::format("sums {} products for each of its results; 32 bits hold {}",
+                                    sum.products, sum.most));
     }
     switch (op.kind) {
       case OpKind::qconv2d:
