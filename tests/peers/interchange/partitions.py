@@ -34,9 +34,9 @@ MAY_BE_REFUSED = "multiplier|counts no padding but that of SAME|wants one scale 
 # Partitions of these are equal as they are.
 MUST_BE_EQUAL = {"resnet8", "dscnn_kws", "mobilenet_v1_vww", "ad_autoencoder", "unet_small", "tcn",
                  "yolo_nano_like", "efficientnet_lite_like", "squeezenet_like", "cifarnet",
-                 "shufflenet_v2_like", "mnasnet_like", "deit_tiny_like", "gru_classifier"}
-OTHERS = {"mobilenet_v3_tiny", "se_classifier", "face_embedding", "vocoder", "conv_tasnet_like",
-          "decoder_step"}
+                 "shufflenet_v2_like", "mnasnet_like", "deit_tiny_like", "gru_classifier",
+                 "decoder_step"}
+OTHERS = {"mobilenet_v3_tiny", "se_classifier", "face_embedding", "vocoder", "conv_tasnet_like"}
 
 
 def operators(path):
