@@ -25,6 +25,34 @@ int64_t state_bytes(const target::Lowered& lowered, const emit::Schedule& schedu
       abi::state_bytes(operators.size(), inputs.size(), all_planned, lowered.delegates.size()));
 }
 
+/// The value whose bytes this one renames.
+ir::ValueId source_of(const ir::Graph& graph, ir::ValueId id) {
+  const std::vector<int> producers = graph.producers();
+  for (;;) {
+    const int producer = producers[static_cast<size_t>(id)];
+    if (producer < 0) return id;
+    const ir::Op& op = graph.ops()[static_cast<size_t>(producer)];
+    if (!target::is_alias(graph, op)) return id;
+    id = op.inputs[0];
+  }
+}
+
+/// Arguments of the call that runs a region which are inputs or states of the whole graph.
+std::vector<size_t> kept_inputs(const target::Lowered& lowered, int delegate) {
+  std::vector<size_t> kept;
+  for (const target::KernelCall& call : lowered.calls) {
+    if (call.delegate != delegate) continue;
+    for (size_t i = 0; i < call.arguments.size(); ++i) {
+      const auto* value = std::get_if<target::ValueRef>(&call.arguments[i]);
+      if (value == nullptr) continue;
+      const ir::ValueId source = source_of(lowered.graph, value->id);
+      if (lowered.graph.is_input(source) || lowered.graph.is_state(source)) kept.push_back(i);
+    }
+    break;
+  }
+  return kept;
+}
+
 Status compile_all(std::span<const partition::Region> regions, const target::EngineOptions& options,
                    target::Lowered* lowered) {
   lowered->delegates.clear();
@@ -32,6 +60,7 @@ Status compile_all(std::span<const partition::Region> regions, const target::Eng
     const target::EngineUse& use = *region.engine;
     target::EngineOptions own = options;
     own.states = region.states;
+    own.kept_inputs = kept_inputs(*lowered, static_cast<int>(lowered->delegates.size()));
     THIMBLE_TRY(target::Delegate delegate, use.engine->compile(region.graph, use, own));
     if (use.engine->finish != nullptr) {
       THIMBLE_CHECK(use.engine->finish(options.vendor, delegate));

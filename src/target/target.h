@@ -180,6 +180,8 @@ struct EngineOptions {
   bool smallest = false;              // memory before speed
   bool weights_apart = false;         // constants as data of the file that the payload names
   VendorTools vendor;
+  /// The region's inputs whose memory no call may overwrite: the caller's, and states.
+  std::vector<size_t> kept_inputs;
   /// The region's inputs that hold a state, each with the output that it becomes.
   std::vector<std::pair<size_t, size_t>> states;
 };

@@ -181,6 +181,7 @@ NeutronOutcome run_neutron(const ir::Graph& region, const target::EngineUse& use
   for (const bool prefetch : {false, true}) {
     target::EngineOptions options;
     options.vendor.prefetch = prefetch;
+    if (prefetch && !inputs.empty()) options.kept_inputs = {inputs.size() - 1};
     const auto delegate = use.engine->compile(*adapted, use, options);
     if (!delegate.ok()) {
       outcome.refused = true;

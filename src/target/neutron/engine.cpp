@@ -181,7 +181,7 @@ Status prove(const Written& written) {
 Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
                                 const EngineOptions& options) {
   THIMBLE_TRY(Network network, lower(region, costs_of(use)));
-  Places places = place(&network);
+  Places places = place(&network, options.kept_inputs);
   const bool prefetch = options.vendor.prefetch || setting(use, "prefetch") != 0;
   THIMBLE_TRY(const Written written, write(network, prefetch));
   THIMBLE_CHECK(prove(written));

@@ -27,7 +27,12 @@ bool goes_in_place(Kernel kernel) {
 
 class Placing {
  public:
-  explicit Placing(Network* network) : net_(*network) {}
+  Placing(Network* network, std::span<const size_t> kept_inputs)
+      : net_(*network), elsewhere_(network->buffers.size(), false) {
+    for (const size_t input : kept_inputs) {
+      elsewhere_[static_cast<size_t>(net_.inputs[input].buffer)] = true;
+    }
+  }
 
   Places run() {
     touch();
@@ -83,7 +88,7 @@ class Placing {
     std::vector<int> which;
     for (size_t i = 0; i < net_.buffers.size(); ++i) {
       const Buffer& each = net_.buffers[i];
-      if (each.memory == Memory::kWeights || each.first < 0) continue;
+      if (each.memory == Memory::kWeights || each.first < 0 || elsewhere_[i]) continue;
       const int first = each.memory == Memory::kInput ? 0 : each.first;
       const int last = each.memory == Memory::kOutput ? end : each.last;
       lives.push_back({aligned(each.bytes), first, last});
@@ -97,20 +102,22 @@ class Placing {
     for (const Edge& edge : net_.outputs) places_.outputs.push_back(io(edge));
   }
 
-  /// No kernel reads it: it has no place.
+  /// What no kernel reads, or the caller keeps, has no place.
   DelegateIo io(const Edge& edge) {
     const Buffer& its = buffer(edge.buffer);
-    return {its.offset, its.first < 0 ? -1 : its.bytes};
+    const bool planned = its.first >= 0 && !elsewhere_[static_cast<size_t>(edge.buffer)];
+    return {its.offset, planned ? its.bytes : -1};
   }
 
   Network& net_;
+  std::vector<bool> elsewhere_;  // by buffer
   Places places_;
 };
 
 }  // namespace
 
-Places place(Network* network) {
-  return Placing(network).run();
+Places place(Network* network, std::span<const size_t> kept_inputs) {
+  return Placing(network, kept_inputs).run();
 }
 
 }  // namespace thimble::target::neutron

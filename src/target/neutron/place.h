@@ -5,6 +5,7 @@
 // input's bytes are free behind its last reader. An elementwise kernel whose operand dies there
 // writes over it.
 
+#include <span>
 #include <vector>
 
 #include "target/neutron/network.h"
@@ -16,6 +17,7 @@ struct Places {
   std::vector<DelegateIo> inputs, outputs;
 };
 
-[[nodiscard]] Places place(Network* network);
+/// `kept_inputs` stay where the caller has them.
+[[nodiscard]] Places place(Network* network, std::span<const size_t> kept_inputs = {});
 
 }  // namespace thimble::target::neutron
