@@ -51,6 +51,17 @@ target::VendorTools axon_tools(const std::string& form, const fs::path& sdk,
   return tools;
 }
 
+Status check_axon_options(const std::string& form, const fs::path& sdk, const fs::path& folder) {
+  if (!sdk.empty() && form == "layers") {
+    return bad_input(
+        "--axon-sdk is for Nordic's compiler: --axon program or --axon header expected beside it");
+  }
+  if (!folder.empty() && form != "header") {
+    return bad_input("--axon-dir is for headers: --axon header expected beside it, not {}", form);
+  }
+  return ok();
+}
+
 Status add_axon_files(const std::vector<target::Delegate>& delegates, const fs::path& folder,
                       OutputFiles* files) {
   std::map<std::string, const std::string*> texts;  // by file name

@@ -16,6 +16,10 @@ namespace thimble::tools {
                                              const std::filesystem::path& sdk,
                                              const std::filesystem::path& model);
 
+/// Options that the form would ignore are bad input.
+[[nodiscard]] Status check_axon_options(const std::string& form, const std::filesystem::path& sdk,
+                                        const std::filesystem::path& folder);
+
 /// Headers of the networks, and the table of all networks in the folder: other models' headers stay
 /// in it, older ones of this model do not. Two models of one identifier are an error.
 Status add_axon_files(const std::vector<target::Delegate>& delegates,

@@ -49,7 +49,7 @@ struct Arguments {
   std::vector<std::string> shapes;
   std::vector<std::string> memories;
   fs::path report;
-  fs::path kernels;
+  fs::path kernels, kernels_dir;
   bool keep_float = false;
   std::optional<bool> equalize, tune;
   bool pareto = false;
@@ -103,6 +103,7 @@ Result<quant::AccuracyGoal> parse_goal(const std::string& text) {
 
 Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   THIMBLE_CHECK(check_supported(arguments));
+  THIMBLE_CHECK(check_axon_options(arguments.axon, arguments.axon_sdk, arguments.axon_dir));
   driver::CompileOptions options;
   options.target = arguments.target;
   options.calibration = arguments.calibrate;
@@ -145,17 +146,38 @@ fs::path pte_path(const Arguments& arguments) {
   return arguments.out_dir / arguments.model.filename().replace_extension(".pte");
 }
 
-Result<std::string> kernels_of(const driver::Compiled& compiled, const std::string& label) {
+/// --kernels and --kernels-dir: what a firmware links for the file.
+Status add_kernels(const Arguments& arguments, const driver::Compiled& compiled,
+                   const std::string& label, OutputFiles* files) {
+  if (arguments.kernels.empty() && arguments.kernels_dir.empty()) return ok();
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(compiled.pte, label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
-  return hostrun::kernel_source(interface, compiled.part->cpu->isa, label);
+  THIMBLE_TRY(const hostrun::UsedKernels used,
+              hostrun::used_kernels(interface, compiled.part->cpu->isa, label));
+  const std::string source = hostrun::kernel_source(used, label);
+  if (!arguments.kernels.empty()) THIMBLE_CHECK(files->add(arguments.kernels, source));
+  if (arguments.kernels_dir.empty()) return ok();
+  std::vector<std::string> sources = {"kernels_used.cpp"};
+  // Lists of a vendor's own kernels, which its compiler has made for the regions.
+  for (const std::string& name : files->names_in(arguments.kernels_dir)) {
+    if (extension(name) == ".c") sources.push_back(name);
+  }
+  THIMBLE_CHECK(files->add(arguments.kernels_dir / "kernels_used.cpp", source));
+  return files->add(arguments.kernels_dir / "kernels_used.cmake",
+                    hostrun::kernel_cmake(used, label, sources));
+}
+
+Status make_folder(const fs::path& folder) {
+  std::error_code error;
+  if (!folder.empty()) fs::create_directories(folder, error);
+  if (error) return bad_input("{}: {}", folder.string(), error.message());
+  return ok();
 }
 
 Status write_outputs(const Arguments& arguments, const target::VendorTools& vendor,
                      driver::Compiled& compiled) {
-  std::error_code error;
-  if (!arguments.out_dir.empty()) fs::create_directories(arguments.out_dir, error);
-  if (error) return bad_input("{}: {}", arguments.out_dir.string(), error.message());
+  THIMBLE_CHECK(make_folder(arguments.out_dir));
+  THIMBLE_CHECK(make_folder(arguments.kernels_dir));
   OutputFiles files;
   files.protect(arguments.model);
   files.protect(arguments.calibrate);
@@ -176,12 +198,10 @@ Status write_outputs(const Arguments& arguments, const target::VendorTools& vend
   }
   const fs::path headers = arguments.axon_dir.empty() ? path.parent_path() : arguments.axon_dir;
   THIMBLE_CHECK(add_axon_files(compiled.lowered.delegates, headers, &files));
-  THIMBLE_CHECK(add_neutron_files(compiled.lowered.delegates, vendor, path.parent_path(), &files,
-                                  &compiled.report.notes));
-  if (!arguments.kernels.empty()) {
-    THIMBLE_TRY(const std::string source, kernels_of(compiled, label));
-    THIMBLE_CHECK(files.add(arguments.kernels, source));
-  }
+  const fs::path lists = arguments.kernels_dir.empty() ? path.parent_path() : arguments.kernels_dir;
+  THIMBLE_CHECK(
+      add_neutron_files(compiled.lowered.delegates, vendor, lists, &files, &compiled.report.notes));
+  THIMBLE_CHECK(add_kernels(arguments, compiled, label, &files));
   if (!arguments.report.empty()) {
     const bool html = extension(arguments.report) == ".html";
     THIMBLE_CHECK(files.add(arguments.report, html ? driver::html_report(compiled.report)
@@ -224,6 +244,27 @@ int compile(const Arguments& arguments) {
   return 0;
 }
 
+/// What vendors' own tools make of their engines' regions.
+void add_vendor_options(Verb& verb, Arguments* a) {
+  verb.option("--axon", a->axon,
+              "AXON regions as a layer list, or by Nordic's compiler: as a program in the "
+              "file, or as headers for the firmware")
+      .one_of({"layers", "program", "header"});
+  verb.option("--axon-sdk", a->axon_sdk, "Nordic's sdk-edge-ai; default: SDK_EDGE_AI_PATH");
+  verb.option("--axon-dir", a->axon_dir, "Folder for --axon header; default: the .pte's");
+  verb.option("--neutron", a->neutron.form,
+              "Neutron regions as a list of Thimble's kernels, or as microcode of NXP's converter")
+      .one_of({"model", "sdk"});
+  verb.option("--neutron-sdk", a->neutron.sdk,
+              "The eIQ Neutron SDK; default: EIQ_NEUTRON_SDK_PATH");
+  verb.option("--neutron-flags", a->neutron.flags, "More options of NXP's converter, as they are");
+  verb.option("--neutron-time-limit", a->neutron.time_limit, "Seconds that a call of it may take");
+  verb.flag("--neutron-kernels", a->neutron.kernels,
+            "Also list the kernels of NXP's firmware that the model needs, as C");
+  verb.flag("--neutron-prefetch", a->neutron.prefetch,
+            "Weights come to SRAM while the kernel before runs");
+}
+
 }  // namespace
 
 void add_compile(CommandLine& line, int* exit_code) {
@@ -258,22 +299,7 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("--shape", a.shapes, "NAME=N: an open size of the export").take_all();
   verb.option("--memory", a.memories, "NAME=BYTES: limit of sram or flash; K, M").take_all();
   verb.option("--report", a.report, "The report as a file: .json or .html");
-  verb.option("--axon", a.axon,
-              "AXON regions as a layer list, or by Nordic's compiler: as a program in the "
-              "file, or as headers for the firmware")
-      .one_of({"layers", "program", "header"});
-  verb.option("--axon-sdk", a.axon_sdk, "Nordic's sdk-edge-ai; default: SDK_EDGE_AI_PATH");
-  verb.option("--axon-dir", a.axon_dir, "Folder for --axon header; default: the .pte's");
-  verb.option("--neutron", a.neutron.form,
-              "Neutron regions as a list of Thimble's kernels, or as microcode of NXP's converter")
-      .one_of({"model", "sdk"});
-  verb.option("--neutron-sdk", a.neutron.sdk, "The eIQ Neutron SDK; default: EIQ_NEUTRON_SDK_PATH");
-  verb.option("--neutron-flags", a.neutron.flags, "More options of NXP's converter, as they are");
-  verb.option("--neutron-time-limit", a.neutron.time_limit, "Seconds that a call of it may take");
-  verb.flag("--neutron-kernels", a.neutron.kernels,
-            "Also list the kernels of NXP's firmware that the model needs, as C");
-  verb.flag("--neutron-prefetch", a.neutron.prefetch,
-            "Weights come to SRAM while the kernel before runs");
+  add_vendor_options(verb, &a);
   verb.option("--observer", a.observer, "How int8 ranges are chosen").one_of(observers);
   verb.flag("--equalize,!--no-equalize", a.equalize,
             "Bring channels of one value to the same magnitude");
@@ -289,6 +315,8 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.flag("--tune,!--no-tune", a.tune,
             "Try equalization and observers by value, keep what raises the SQNR");
   verb.option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");
+  verb.option("--kernels-dir", a.kernels_dir,
+              "Folder for kernels_used.cpp and kernels_used.cmake: what a firmware links");
   verb.flag("--names", a.names,
             "Say in the .pte which value each call makes (compare --per-layer)");
   verb.flag("--float", a.keep_float, "Keep the model in float");

@@ -104,6 +104,17 @@ Status OutputFiles::add(const fs::path& given, ByteView bytes) {
   return ok();
 }
 
+std::vector<std::string> OutputFiles::names_in(const fs::path& folder) const {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (const File& file : files_) {
+    if (fs::equivalent(file.path.parent_path(), folder, error)) {
+      names.push_back(file.path.filename().string());
+    }
+  }
+  return names;
+}
+
 Status OutputFiles::add(const fs::path& path, std::string_view text) {
   return add(path, as_byte_view(text));
 }

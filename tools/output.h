@@ -40,6 +40,8 @@ class OutputFiles {
   Status add(const std::filesystem::path& path, ByteView bytes);
   Status add(const std::filesystem::path& path, std::string_view text);
   Status commit();
+  /// Names of what was added in the folder.
+  [[nodiscard]] std::vector<std::string> names_in(const std::filesystem::path& folder) const;
 
  private:
   struct File {

@@ -40,6 +40,7 @@ struct Arguments {
 };
 
 struct Ran {
+  bool zeros = false;  // the inputs: --profile without any
   Model model;
   Outcome outcome;
   std::vector<ir::Tensor> outputs;  // with --steps: all calls, behind one more axis
@@ -53,6 +54,13 @@ ir::Tensor stacked(const Calls& outputs, size_t index) {
     append(all.bytes, outputs[call][index].bytes);
   }
   return all;
+}
+
+/// What a profile takes if nobody gives an input.
+std::vector<ir::Tensor> zeros(const std::vector<hostrun::Port>& ports) {
+  std::vector<ir::Tensor> inputs;
+  for (const hostrun::Port& port : ports) inputs.push_back(ir::zeros(port.dtype, port.shape));
+  return inputs;
 }
 
 Status write_outputs(const fs::path& folder, const std::vector<ir::Tensor>& outputs) {
@@ -82,8 +90,12 @@ Result<Ran> run_model(const Arguments& arguments) {
   THIMBLE_CHECK(parse_pairs(arguments.shapes, "--shape", &options.shapes));
   Ran ran;
   THIMBLE_TRY(ran.model, open_model(arguments.model, options));
-  THIMBLE_TRY(const Calls calls,
-              read_inputs(arguments.inputs, ran.model.inputs, arguments.steps, ran.model.label));
+  ran.zeros = arguments.profile && arguments.inputs.empty() && !arguments.steps;
+  Calls calls = {zeros(ran.model.inputs)};
+  if (!ran.zeros) {
+    THIMBLE_TRY(calls,
+                read_inputs(arguments.inputs, ran.model.inputs, arguments.steps, ran.model.label));
+  }
   const Progress progress(fmt::format("running {} on {}", ran.model.label, ran.model.where));
   THIMBLE_TRY(ran.outcome, ran.model.run(calls));
   for (size_t i = 0; i < ran.model.outputs.size(); ++i) {
@@ -130,6 +142,7 @@ Json to_json(const Ran& ran) {
                                {"sha256", sha256(ran.outputs[i].bytes)}});
   }
   json["calls"] = ran.outcome.outputs.size();
+  json["inputs_are_zeros"] = ran.zeros;
   if (ran.outcome.arena_bytes_used) json["arena_bytes_used"] = *ran.outcome.arena_bytes_used;
   if (const auto& qemu = ran.outcome.qemu) {
     json["instructions"] = qemu->instructions;
@@ -213,6 +226,7 @@ int run(const Arguments& arguments) {
     return 0;
   }
   std::printf("%s on %s\n", ran->model.label.c_str(), ran->model.where.c_str());
+  if (ran->zeros) std::printf("  no --input: all inputs are zeros\n");
   for (size_t i = 0; i < ran->outputs.size(); ++i) {
     std::printf("  %s\n", values_text(ran->model.outputs[i], ran->outputs[i]).c_str());
   }

@@ -1,5 +1,6 @@
 // thimble targets: what can be compiled for.
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -11,6 +12,7 @@
 #include "target/part.h"
 #include "tools/commands.h"
 #include "tools/output.h"
+#include "tools/supported.h"
 
 namespace thimble::tools {
 namespace {
@@ -46,6 +48,24 @@ std::vector<std::string> engines_of(const target::Part& part) {
   return engines;
 }
 
+/// What the part's file decides; the rest is the usual, or the command line's.
+Json recipe_json(const target::Recipe& recipe) {
+  Json json = Json::object();
+  const auto add = [&](const char* key, const auto& value) {
+    if (value) json[key] = *value;
+  };
+  add("activations", recipe.activations);
+  add("observer", recipe.observer);
+  add("equalize", recipe.equalize);
+  add("tune", recipe.tune);
+  add("wishes", recipe.wishes);
+  add("keep_small", recipe.keep_small);
+  add("minimum_steps", recipe.minimum_steps);
+  add("kernels", recipe.kernels);
+  if (!recipe.engine_off.empty()) json["engine_off"] = recipe.engine_off;
+  return json;
+}
+
 Json to_json(const target::Part& part) {
   Json json = {{"name", part.name},           {"engine", engines_of(part).front()},
                {"engines", engines_of(part)}, {"cpu", part.cpu->name},
@@ -57,28 +77,89 @@ Json to_json(const target::Part& part) {
   }
   json["npus"] = Json::array();
   for (const target::EngineUse& use : part.engines) {
-    json["npus"].push_back(
-        {{"name", use.name}, {"system", use.system}, {"memory_mode", use.memory_mode}});
+    Json npu = {{"name", use.name}, {"system", use.system}, {"memory_mode", use.memory_mode}};
+    npu["settings"] = use.settings;
+    npu["supported"] = Json::array();
+    for (const target::OpSupport& row : supported_by(use)) {
+      npu["supported"].push_back(
+          {{"op", row.op}, {"pytorch", pytorch_names(row.op)}, {"limits", row.limits}});
+    }
+    json["npus"].push_back(std::move(npu));
   }
+  json["recipe"] = recipe_json(part.recipe);
   return json;
 }
 
+std::string memory_text(const target::Part& part, std::string_view name) {
+  const auto memory = std::ranges::find(part.memories, name, &target::Memory::name);
+  if (memory == part.memories.end() || memory->bytes == 0) return "-";
+  constexpr int64_t kKiB = 1024;
+  return memory->bytes % kKiB == 0 ? fmt::format("{} KiB", memory->bytes / kKiB)
+                                   : fmt::format("{} B", memory->bytes);
+}
+
+constexpr const char* kRow = "%-23s %-15s %-14s %9s %9s  %-7s %-12s %s\n";
+
 void print_row(const target::Part& part) {
-  std::printf("%-16s %-52s %-8s %s\n", part.name.c_str(), part.summary.c_str(),
-              std::string(isa_text(part.cpu->isa)).c_str(), board_of(part).c_str());
+  std::string engines;
+  for (const target::EngineUse& use : part.engines) {
+    engines += (engines.empty() ? "" : ", ") + use.name;
+  }
+  std::printf(kRow, part.name.c_str(), std::string(part.cpu->name).c_str(),
+              engines.empty() ? "-" : engines.c_str(), memory_text(part, "sram").c_str(),
+              memory_text(part, "flash").c_str(), std::string(isa_text(part.cpu->isa)).c_str(),
+              board_of(part).c_str(), part.summary.c_str());
+}
+
+/// Text in lines of a readable width, each after `indent`.
+void print_wrapped(const std::string& text, const std::string& indent) {
+  constexpr size_t kWidth = 96;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.size(), at + kWidth);
+    const size_t space = text.rfind(' ', end);
+    if (end < text.size() && space != std::string::npos && space > at) end = space;
+    std::printf("%s%s\n", indent.c_str(), text.substr(at, end - at).c_str());
+    at = text.find_first_not_of(' ', end);
+  }
+}
+
+void print_supported(const target::EngineUse& use) {
+  const std::vector<target::OpSupport> rows = supported_by(use);
+  if (rows.empty()) return;
+  std::printf("\n  %s takes, of the integer graph (PyTorch's names behind):\n", use.name.c_str());
+  for (const target::OpSupport& row : rows) {
+    const std::vector<std::string> names = pytorch_names(row.op);
+    std::printf("    %-22s %s\n", row.op.c_str(),
+                fmt::format("{}", fmt::join(names, ", ")).c_str());
+    print_wrapped(row.limits, "        ");
+  }
 }
 
 void print_details(const target::Part& part) {
-  print_row(part);
+  std::printf("%s: %s\n", part.name.c_str(), part.summary.c_str());
   for (const target::EngineUse& use : part.engines) {
-    std::printf("  npu     %-16s %s, %s\n", use.name.c_str(), use.memory_mode.c_str(),
-                use.system.c_str());
+    std::string about;
+    for (const std::string& word : {use.memory_mode, use.system}) {
+      if (!word.empty()) about += (about.empty() ? "" : ", ") + word;
+    }
+    for (const auto& [name, value] : use.settings) {
+      about += fmt::format("{}{} = {}", about.empty() ? "" : ", ", name, value);
+    }
+    std::printf("  npu     %-16s %s\n", use.name.c_str(), about.c_str());
   }
-  if (!part.engines.empty()) std::printf("  cpu     %s\n", std::string(part.cpu->name).c_str());
+  std::printf("  cpu     %-16s kernels: %s, QEMU: %s\n", std::string(part.cpu->name).c_str(),
+              std::string(isa_text(part.cpu->isa)).c_str(), board_of(part).c_str());
   for (const target::Memory& memory : part.memories) {
     std::printf("  memory  %-16s %lld B\n", memory.name.c_str(),
                 static_cast<long long>(memory.bytes));
   }
+  const Json recipe = recipe_json(part.recipe);
+  for (const auto& [key, value] : recipe.items()) {
+    std::printf("  recipe  %-16s %s\n", key.c_str(), value.dump().c_str());
+  }
+  for (const target::EngineUse& use : part.engines) print_supported(use);
+  std::printf("\n  %s takes all that `thimble targets --ops` lists\n",
+              std::string(part.cpu->name).c_str());
 }
 
 Result<std::vector<target::Part>> all_parts() {
@@ -122,7 +203,8 @@ int targets(const Arguments& arguments) {
     print_json(json);
     return 0;
   }
-  std::printf("%-16s %-52s %-8s %s\n", "target", "what it is", "kernels", "runs on QEMU's");
+  std::printf(kRow, "target", "cpu", "engines", "sram", "flash", "kernels", "QEMU's board",
+              "what it is");
   for (const target::Part& part : *parts) print_row(part);
   return 0;
 }

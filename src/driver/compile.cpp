@@ -275,6 +275,15 @@ Result<ir::Graph> run_passes(const ir::Graph& imported, Stages* stages, Fates* f
   return current;
 }
 
+/// What the export calls inputs and outputs.
+std::optional<formats::pte::IoNames> io_names(bool wanted, const CompileReport& report) {
+  if (!wanted) return std::nullopt;
+  formats::pte::IoNames names;
+  for (const IoReport& input : report.inputs) names.inputs.push_back(input.name);
+  for (const IoReport& output : report.outputs) names.outputs.push_back(output.name);
+  return names;
+}
+
 /// What each region is, and the payload it became.
 Status save_regions(Stages* stages, const Compiled& compiled) {
   for (size_t i = 0; stages->wanted() && i < compiled.regions.size(); ++i) {
@@ -421,8 +430,9 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
 
   const std::map<std::string, int64_t> sizes = memory_sizes(options, part);
   THIMBLE_TRY(const Placed placed, lower_and_place(options, sizes, off, &compiled, &stages));
-  THIMBLE_TRY(emit::Emitted emitted, emit::emit(compiled.lowered, placed.schedule, *target,
-                                                {*options.dialect, options.names}));
+  THIMBLE_TRY(emit::Emitted emitted,
+              emit::emit(compiled.lowered, placed.schedule, *target,
+                         {*options.dialect, options.names, io_names(options.names, report)}));
   if (stages.wanted())
     THIMBLE_CHECK(stages.save("program.txt", formats::pte::print(emitted.program, {false})));
   if (compiled.regions.empty()) {

@@ -330,6 +330,7 @@ Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
   }
   if (auto io = io_quant(lowered.graph)) emitted.program.named_data.push_back(std::move(*io));
   if (options.names) emitted.program.named_data.push_back(layers_data(lowered));
+  if (options.io_names) emitted.program.named_data.push_back(names_data(*options.io_names));
   for (const Bytes& constant : emitted.program.constants) {
     emitted.constant_bytes += static_cast<int64_t>(constant.size());
   }

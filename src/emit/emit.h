@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "emit/schedule.h"
+#include "formats/pte/io_names.h"
 #include "formats/pte/program.h"
 #include "target/target.h"
 
@@ -23,7 +24,8 @@ struct Emitted {
 
 struct EmitOptions {
   target::Dialect dialect = target::Dialect::kNative;
-  bool names = false;  // with the entry of layers.h
+  bool names = false;                                            // with the entry of layers.h
+  std::optional<formats::pte::IoNames> io_names = std::nullopt;  // with the entry of io_names.h
 };
 
 [[nodiscard]] Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,

@@ -6,6 +6,7 @@
 
 #include "abi/limits.h"
 #include "abi/native_params.h"
+#include "formats/pte/io_names.h"
 #include "ir/dtype_text.h"
 
 namespace thimble::hostrun {
@@ -130,13 +131,16 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
   if (program.plans.empty()) return bad_input("{}: the program has no execution plan", label);
   const pte::ExecutionPlan& plan = forward_plan(program);
   Interface interface;
+  THIMBLE_TRY(const std::optional<pte::IoNames> names, pte::read_names(program, plan));
   for (const int32_t index : plan.inputs) {
-    const std::string name = fmt::format("input_{}", interface.inputs.size());
+    const size_t i = interface.inputs.size();
+    const std::string name = names ? names->inputs[i] : fmt::format("input_{}", i);
     THIMBLE_TRY(Port port, read_port(plan, index, name, label));
     interface.inputs.push_back(std::move(port));
   }
   for (const int32_t index : plan.outputs) {
-    const std::string name = fmt::format("output_{}", interface.outputs.size());
+    const size_t i = interface.outputs.size();
+    const std::string name = names ? names->outputs[i] : fmt::format("output_{}", i);
     THIMBLE_TRY(Port port, read_port(plan, index, name, label));
     interface.outputs.push_back(std::move(port));
   }

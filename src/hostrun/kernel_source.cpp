@@ -80,17 +80,14 @@ bool has_kernel(std::string_view op) {
                      [&](const Row& row) { return op == abi::info(row.op).name; });
 }
 
-Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,
-                                  std::string_view label) {
-  std::string list;
-  size_t count = 0;
+Result<UsedKernels> used_kernels(const Interface& interface, abi::Isa isa, std::string_view label) {
+  UsedKernels used;
   std::set<Form> forms;
-  std::vector<DeviceKind> devices;
   std::set<std::string> device_calls;
   for (const DeviceKind& device : device_kinds()) {
     const std::string call = fmt::format("delegate {}", device.id);
     if (std::ranges::count(interface.foreign, call) == 0) continue;
-    devices.push_back(device);
+    used.devices.push_back(device);
     device_calls.insert("(" + call + ")");
   }
   for (size_t i = 0; i < interface.ops.size(); ++i) {
@@ -102,15 +99,20 @@ Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,
     if (row == nullptr) {
       return unsupported("{}: no kernel for {} with {} arguments", label, form.first, form.second);
     }
-    list += fmt::format("    &{},\n", row->id);
-    ++count;
+    used.kernels.push_back({form.first, std::string(row->id)});
   }
+  return used;
+}
+
+std::string kernel_source(const UsedKernels& used, std::string_view label) {
+  std::string list;
+  for (const UsedKernels::Kernel& kernel : used.kernels) list += "    &" + kernel.symbol + ",\n";
   const std::string kernels =
-      count == 0 ? ""
-                 : fmt::format("static const Kernel* const kModelKernels[] = {{\n{}}};\n", list);
-  const DelegateLines delegates = delegate_lines(devices);
+      list.empty() ? ""
+                   : fmt::format("static const Kernel* const kModelKernels[] = {{\n{}}};\n", list);
+  const DelegateLines delegates = delegate_lines(used.devices);
   return fmt::format(
-      "// Written by `thimble compile --kernels` for {}: the kernels it calls and no others.\n"
+      "// Written by `thimble compile` for {}: the kernels it calls and no others.\n"
       "// Pass thimble_model_kernels() to thimble_size and thimble_init.\n\n"
       "#include \"kernels/kernels.h\"\n"
       "{}"
@@ -122,8 +124,59 @@ Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,
       "extern \"C\" const thimble_kernels* thimble_model_kernels(void) {{\n"
       "  return reinterpret_cast<const thimble_kernels*>(&thimble::kernels::kModelTable);\n"
       "}}\n",
-      label, delegates.includes, kernels, delegates.rows, count != 0 ? "kModelKernels" : "nullptr",
-      count, devices.empty() ? "nullptr" : "&kModelDelegates");
+      label, delegates.includes, kernels, delegates.rows,
+      used.kernels.empty() ? "nullptr" : "kModelKernels", used.kernels.size(),
+      used.devices.empty() ? "nullptr" : "&kModelDelegates");
+}
+
+Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,
+                                  std::string_view label) {
+  THIMBLE_TRY(const UsedKernels used, used_kernels(interface, isa, label));
+  return kernel_source(used, label);
+}
+
+std::string kernel_cmake(const UsedKernels& used, std::string_view label,
+                         const std::vector<std::string>& sources) {
+  std::string ops, symbols, delegates, devices, files;
+  for (const UsedKernels::Kernel& kernel : used.kernels) {
+    ops += "\n    " + kernel.op;
+    symbols += "\n    " + kernel.symbol;
+  }
+  for (const DeviceKind& device : used.devices) {
+    delegates += fmt::format("\n    {}", device.id);
+    devices += fmt::format("\n    {}", device.object);
+  }
+  for (const std::string& source : sources) {
+    files += fmt::format("\n    ${{CMAKE_CURRENT_LIST_DIR}}/{}", source);
+  }
+  return fmt::format(
+      "# Written by `thimble compile --kernels-dir` for {}: what a firmware links for it, and no "
+      "more.\n"
+      "#\n"
+      "#   find_package(thimble)              # or add_subdirectory(<thimble>): the device's "
+      "sources\n"
+      "#   include(<this file>)\n"
+      "#   thimble_link_kernels_used(firmware)\n"
+      "#\n"
+      "# The firmware passes thimble_model_kernels() to thimble_size and thimble_init, and defines "
+      "the objects of\n"
+      "# THIMBLE_DEVICES_USED, which say where each NPU is.\n"
+      "set(THIMBLE_KERNELS_USED{})\n"
+      "set(THIMBLE_KERNELS_USED_SYMBOLS{})\n"
+      "set(THIMBLE_DELEGATES_USED{})\n"
+      "set(THIMBLE_DEVICES_USED{})\n"
+      "set(THIMBLE_KERNELS_USED_SOURCES{})\n\n"
+      "function(thimble_link_kernels_used target)\n"
+      "  if(NOT COMMAND thimble_device_libraries)\n"
+      "    message(FATAL_ERROR \"find_package(thimble) or add_subdirectory(<thimble>) comes before "
+      "thimble_link_kernels_used\")\n"
+      "  endif()\n"
+      "  thimble_device_libraries()\n"
+      "  target_sources(${{target}} PRIVATE ${{THIMBLE_KERNELS_USED_SOURCES}})\n"
+      "  target_link_libraries(${{target}} PRIVATE thimble_device)\n"
+      "  target_link_options(${{target}} PRIVATE -Wl,--gc-sections)\n"
+      "endfunction()\n",
+      label, ops, symbols, delegates, devices, files);
 }
 
 }  // namespace thimble::hostrun

@@ -228,7 +228,7 @@ struct Engine {
   std::optional<ir::Graph> (*turned)(const ir::Graph& region, const EngineUse& use) = nullptr;
   /// What the vendor's tools make of a compiled region, in its place; null: there are none.
   Status (*finish)(const VendorTools& tools, Delegate& delegate) = nullptr;
-  /// What legal() says yes to, in words, sorted by operator. Null: not told.
+  /// What legal() says yes to, in words; in brackets what holds for all operators. Null: not told.
   std::vector<OpSupport> (*supported)(const EngineUse& use) = nullptr;
 };
 

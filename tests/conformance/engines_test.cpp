@@ -200,6 +200,8 @@ TEST(Engines, GiveTheEvaluatorsBytes) {
       EXPECT_TRUE(told.contains(op)) << use.name << " takes " << op << " and does not tell";
     }
     for (const std::string& op : told) {
+      // Operators with numbers of its own an engine takes with those that networks have.
+      if (use.engine->adapt != nullptr) continue;
       constexpr int kOften = 50;  // that often in vain is no accident
       EXPECT_TRUE(tally.ran[op] > 0 || tally.asked[op] < kOften)
           << use.name << " tells of " << op << " and takes none of " << tally.asked[op];

@@ -153,6 +153,21 @@ class Compile(Cli):
         self.fails(2, "compile", MODEL, *M55, *DATA, "-o", "no/such/y.pte", saying="y.pte")
         self.fails(2, "compile", MODEL, *M55, *DATA, "-o", ".", saying=".")
 
+    def test_options_that_would_do_nothing(self):
+        compile_ = ["compile", MODEL, "--target", "nrf54lm20b", *DATA, "-o", "y.pte"]
+        self.fails(2, *compile_, "--axon-sdk", ".", saying="--axon program or --axon header")
+        self.fails(2, *compile_, "--axon-dir", ".", saying="--axon header")
+        self.fails(2, *compile_, "--axon", "program", "--axon-dir", ".", saying="not program")
+
+    def test_kernels_dir(self):
+        self.compile("--kernels", "table.cpp", "--kernels-dir", "build/used")
+        folder = self.path / "build/used"
+        self.assertEqual({p.name for p in folder.iterdir()}, {"kernels_used.cpp", "kernels_used.cmake"})
+        self.assertEqual((folder / "kernels_used.cpp").read_text(), (self.path / "table.cpp").read_text())
+        cmake = (folder / "kernels_used.cmake").read_text()
+        for word in ("thimble::conv2d.out", "portable_thimble_conv2d", "${CMAKE_CURRENT_LIST_DIR}/kernels_used.cpp"):
+            self.assertIn(word, cmake)
+
     def test_steering(self):
         compile_ = ["compile", MODEL, *M55, *DATA, "-o", "y.pte"]
         for option in ("--quant", "--engine-off"):
@@ -297,6 +312,30 @@ class Run(Cli):
         self.assertGreater(1.05 * sum(counts), answer["instructions"])
         again = self.outputs("digits.pte", "--input", self.x, "--on", "qemu")
         self.assertEqual(again["instructions"], answer["instructions"])
+        self.assertFalse(again["inputs_are_zeros"])
+
+    def test_a_profile_needs_no_input(self):
+        pte = self.compile()
+        zeros = self.path / "x_zeros.npy"
+        write_npy(zeros, "<f4", (1, 1, 8, 8), bytes(256))
+        with_zeros = self.outputs(pte, "--input", zeros, "--on", "qemu", "--profile")
+        without = self.outputs(pte, "--on", "qemu", "--profile")
+        self.assertTrue(without.pop("inputs_are_zeros"))
+        self.assertFalse(with_zeros.pop("inputs_are_zeros"))
+        self.assertEqual(without, with_zeros)
+        self.assertIn("no --input: all inputs are zeros",
+                      self.thimble("run", pte, "--on", "qemu", "--profile")[0])
+
+    def test_names_of_the_export(self):
+        for io in ("float", "int8"):
+            pte = self.compile("--names", "--io", io, output=f"{io}.pte")
+            answer = self.thimble("run", pte, code=2)[1]
+            self.assertIn("expected 1: x ", answer)
+            if io == "float":
+                ran = self.outputs(pte, "--input", self.x)
+                self.assertEqual([output["name"] for output in ran["outputs"]], ["linear"])
+        plain = self.thimble("run", self.compile(), code=2)[1]
+        self.assertIn("expected 1: input_0 ", plain)
 
     def test_float_graph(self):
         output, = self.outputs(MODEL, "--input", self.x)["outputs"]
@@ -310,6 +349,7 @@ class Run(Cli):
         self.fails(2, "run", "none.pte", "--input", self.x, saying="none.pte")
         self.fails(2, "run", pte, "--input", self.x, "--target", "z80", saying="z80")
         self.fails(2, "run", pte, "--input", self.x, "--profile", saying="--on qemu")
+        self.fails(2, "run", pte, "--steps", "--profile", "--on", "qemu", saying="0 --input")
 
     def test_profile_of_an_npu(self):
         npu = self.path / "npu.pte"
@@ -436,6 +476,26 @@ class InspectAndTargets(Cli):
         self.fails(2, "opt", imported, "--pass", "nothing", saying="opt --list")
         self.fails(2, "opt", "none.ir", saying="none.ir")
 
+    def test_what_engines_take(self):
+        known = {name.split(".")[1] for name in self.thimble("targets", "--ops")[0].split()}
+        for target, engine, op, limit in (("corstone-300", "ethos-u55-128", "qsoftmax", "row_elements 1 to 4095"),
+                                          ("nrf54lm20b", "axon", "qlinear", "inputs 1 to 2048"),
+                                          ("imxrt700", "neutron-n3-64", "qsoftmax", "channels 1 to 2040")):
+            one = json.loads(self.thimble("targets", target, "--json")[0])
+            npu, = one["npus"]
+            self.assertEqual(npu["name"], engine)
+            rows = {row["op"]: row for row in npu["supported"]}
+            self.assertIn(limit, rows[op]["limits"])
+            self.assertIn("conv1d", rows["qconv2d"]["pytorch"])
+            self.assertGreater(len(rows), 15)
+            for row in npu["supported"]:
+                self.assertLessEqual(set(row["pytorch"]), known, row)
+            text = self.thimble("targets", target)[0]
+            self.assertIn(f"{engine} takes", text)
+            self.assertIn(limit.split()[0], text)
+            for memory in one["memories"]:
+                self.assertIn(f"{memory['bytes']} B", text)
+
     def test_targets(self):
         listed = json.loads(self.thimble("targets", "--json")[0])["targets"]
         names = [row["name"] for row in listed]
@@ -444,6 +504,12 @@ class InspectAndTargets(Cli):
         one = json.loads(self.thimble("targets", "cortex-m4", "--json")[0])
         self.assertEqual(one["qemu_board"], "mps2-an386")
         self.fails(2, "targets", "z80", saying="cortex-m4")
+        self.fails(2, "targets", "corstone300", saying="close to it: corstone-300")
+        lines = self.thimble("targets")[0].splitlines()
+        board = next(line for line in lines if line.startswith("corstone-300 "))
+        for word in ("cortex-m55", "ethos-u55-128", "2048 KiB", "mps3-an547"):
+            self.assertIn(word, board)
+        self.assertEqual([row["name"] for row in listed], [line.split()[0] for line in lines[1:]])
 
 
 if __name__ == "__main__":

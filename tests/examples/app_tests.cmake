@@ -6,6 +6,14 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
     set_tests_properties(example_app_${core} PROPERTIES LABELS e2e TIMEOUT 300)
   endforeach()
 endif()
+# The same for a build that takes kernels_used.cmake; the vendor's converter is a stand-in.
+if(TARGET neutron_standin_converter AND TARGET thimble AND ARM_CXX)
+  string(REGEX REPLACE "g\\+\\+$" "" arm_prefix ${ARM_CXX})
+  add_test(NAME kernels_used
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/kernels_used_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}
+                   ${CMAKE_COMMAND} ${arm_prefix} $<TARGET_FILE:neutron_standin_converter>)
+  set_tests_properties(kernels_used PROPERTIES LABELS e2e TIMEOUT 600)
+endif()
 # What examples/ethos_u/README.md tells, command by command.
 if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME example_ethos_u

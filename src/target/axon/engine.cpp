@@ -211,9 +211,17 @@ constexpr QuantWishes kWishes{.linear_per_tensor = true, .narrow_softmax = true}
 }  // namespace
 
 const Engine kEngine = {
-    "axon",  check, legal,    false,    compile_region,
-    nullptr, adapt, declines, &kWishes, turned_if_cheaper,
-    finish,
+    .kind = "axon",
+    .check = check,
+    .legal = legal,
+    .channels_last = false,
+    .compile = compile_region,
+    .adapt = adapt,
+    .declines = declines,
+    .wishes = &kWishes,
+    .turned = turned_if_cheaper,
+    .finish = finish,
+    .supported = supported,
 };
 
 std::vector<EngineName> engines() {

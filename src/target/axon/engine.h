@@ -9,4 +9,7 @@ extern const Engine kEngine;
 
 [[nodiscard]] std::vector<EngineName> engines();
 
+/// For `thimble targets NAME`, in the order of ops.def.
+[[nodiscard]] std::vector<OpSupport> supported(const EngineUse& use);
+
 }  // namespace thimble::target::axon

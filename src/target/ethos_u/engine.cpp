@@ -234,7 +234,15 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
 
 }  // namespace
 
-const Engine kEngine = {"ethos-u", check, legal_on, true, compile_region, pareto_of};
+const Engine kEngine = {
+    .kind = "ethos-u",
+    .check = check,
+    .legal = legal_on,
+    .channels_last = true,
+    .compile = compile_region,
+    .pareto = pareto_of,
+    .supported = supported,
+};
 
 std::vector<EngineName> engines() {
   std::vector<EngineName> names;

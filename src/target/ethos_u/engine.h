@@ -10,4 +10,7 @@ extern const Engine kEngine;
 /// One per configuration.
 [[nodiscard]] std::vector<EngineName> engines();
 
+/// For `thimble targets NAME`, in the order of ops.def.
+[[nodiscard]] std::vector<OpSupport> supported(const EngineUse& use);
+
 }  // namespace thimble::target::ethos_u

@@ -227,6 +227,7 @@ const Engine kEngine = {
     .declines = declines,
     .wishes = &kWishes,
     .finish = finish,
+    .supported = supported,
 };
 
 std::vector<EngineName> engines() {
