@@ -14,7 +14,6 @@ struct OtherNames {
   std::vector<std::string_view> names;
 };
 const std::vector<OtherNames>& other_names() {
-  // keep-sorted
   static const std::vector<OtherNames> kNames = {
       {"compare", {"eq", "ge", "gt", "le", "lt", "ne"}},
       {"concat", {"cat", "stack"}},
