@@ -7,6 +7,7 @@
 #include "quant/assign.h"
 #include "quant/calibrate.h"
 #include "quant/expose.h"
+#include "quant/fused_activation.h"
 #include "quant/global_mean.h"
 #include "quant/lower.h"
 #include "quant/masked.h"
@@ -246,6 +247,7 @@ Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData
                                 const QuantSpec& spec, const QuantizeOptions& options) {
   // Roles first: an operator without an integer form is reported before any time is spent.
   THIMBLE_TRY(PinnedGraph pinned, pinned_graph(prepared, spec));
+  if (is_prequantized(prepared) && data.inputs.empty()) pin_before_activations(pinned);
   QuantReport report;
   std::map<ir::ValueId, Observer> observers;
   if (options.tune || options.equalize) {

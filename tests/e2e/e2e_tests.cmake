@@ -77,7 +77,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME e2e_nxp_quantized
            COMMAND python3 ${here}/npu_test.py imxrt700 $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2
                    q_neutron_image q_neutron_nhwc_image q_neutron_mixed q_neutron_rows q_neutron_faces q_neutron_mul_min
-                   q_neutron_add_min_max q_neutron_qat_image q_neutron_qat_faces)
+                   q_neutron_add_min_max q_neutron_gated q_neutron_qat_image q_neutron_qat_faces)
   set(mobilenet_v2 ${CMAKE_SOURCE_DIR}/build/models/mobilenet_v2) # where its export.py was run
   if(NOT EXISTS ${mobilenet_v2}/mobilenet_v2.pt2)
     set(mobilenet_v2)

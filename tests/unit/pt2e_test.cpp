@@ -268,8 +268,10 @@ class Pt2e : public ::testing::TestWithParam<std::string> {
     Agreement rounded_twice, rounded_once;
     report("double", compare_each(twice->graph, c.inputs, wanted), &rounded_twice);
     report("single", compare_each(once->graph, c.inputs, wanted), &rounded_once);
-    EXPECT_LE(rounded_twice.largest, 1);
-    EXPECT_LE(rounded_once.largest, 1);
+    // A sigmoid or tanh reads codes here and what PyTorch did not round (quant/fused_activation.h).
+    const int most = GetParam().find("gated") != std::string::npos ? 2 : 1;
+    EXPECT_LE(rounded_twice.largest, most);
+    EXPECT_LE(rounded_once.largest, most);
   }
 
   void expect_close_network(const Case& c, const Graph& prepared, const CalibrationData& data) {

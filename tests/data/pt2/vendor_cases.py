@@ -14,6 +14,12 @@ def faces(s, x):
     return s.b(s.l(y.mean((2, 3)))).softmax(-1)
 
 
+def gated(s, x):
+    y = s.c(x)
+    y = y * torch.sigmoid(s.l(y.mean((2, 3))))[:, :, None, None]
+    return torch.tanh(s.d(y.flatten(2))).mean(1)
+
+
 def mul_min(s, x, y):
     return torch.minimum(x * y, y)
 
@@ -49,6 +55,8 @@ def add(rows):
     case('q_neutron_mixed', rows.q_mixed_net(), (1, 3, 15, 15), quantizer='neutron')
     case('q_neutron_rows', rows.q_rows_net(), (24, 20), quantizer='neutron')
     case('q_neutron_faces', faces_net(), (2, 3, 8, 8), quantizer='neutron', note='batch norms behind weights without bias')
+    case('q_neutron_gated', Net(gated, c=nn.Conv2d(3, 8, 3, padding=1), l=nn.Linear(8, 8), d=nn.Conv1d(8, 4, 3)), (1, 3, 8, 8),
+         quantizer='neutron', note='sigmoid and tanh are parts of what is before them, which has no parameters')
     case('q_neutron_mul_min', Net(mul_min), *pair, quantizer='neutron')
     case('q_neutron_add_min_max', Net(add_min_max), *pair, quantizer='neutron')
     case('q_neutron_qat_image', rows.q_image_net(), (1, 3, 12, 12), quantizer='neutron', qat=True)

@@ -1,0 +1,56 @@
+#include "quant/fused_activation.h"
+
+#include "passes/uses.h"
+
+namespace thimble::quant {
+namespace {
+
+using ir::Op;
+using ir::OpKind;
+
+/// sigmoid(6) is 0.63 of 1/256 below 1, tanh(3) 0.63 of 1/128.
+std::optional<Range> steep_range(OpKind kind) {
+  if (kind == OpKind::sigmoid) return Range{-6, 6};
+  if (kind == OpKind::tanh) return Range{-3, 3};
+  return std::nullopt;
+}
+
+bool is_weighted(OpKind kind) {
+  return kind == OpKind::linear || kind == OpKind::conv2d || kind == OpKind::conv_transpose2d;
+}
+
+bool moves_only(OpKind kind) {
+  return kind == OpKind::reshape || kind == OpKind::permute;
+}
+
+/// What a weighted operator made for `activation` alone, with nothing but other shapes between
+/// them, if PyTorch quantized none of it.
+std::optional<ir::ValueId> unpinned_operand(const Op& activation, const passes::Uses& uses,
+                                            const Pins& pins) {
+  ir::ValueId id = activation.inputs[0];
+  while (true) {
+    const Op* const producer = uses.producer(id);
+    if (producer == nullptr || pins.find(id) != nullptr) return std::nullopt;
+    if (uses.only_reader(id) == nullptr) return std::nullopt;
+    if (is_weighted(producer->kind)) return id;
+    if (!moves_only(producer->kind)) return std::nullopt;
+    id = producer->inputs[0];
+  }
+}
+
+}  // namespace
+
+void pin_before_activations(PinnedGraph& pinned) {
+  const passes::Uses uses(pinned.graph);
+  pinned.pins.params.resize(pinned.graph.value_count());
+  for (const Op& op : pinned.graph.ops()) {
+    const auto range = steep_range(op.kind);
+    if (!range) continue;
+    const auto id = unpinned_operand(op, uses, pinned.pins);
+    if (!id) continue;
+    pinned.pins.params[static_cast<size_t>(*id)] = params_for(*range);
+    pinned.pins.quantized.insert(*id);
+  }
+}
+
+}  // namespace thimble::quant
