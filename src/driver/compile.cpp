@@ -195,14 +195,9 @@ void grant_wishes(const target::Part& part, quant::QuantSpec* spec) {
     if (wishes->linear_per_tensor) spec->linear_weights = quant::LinearWeights::kPerTensor;
     if (wishes->narrow_softmax) spec->wide_softmax = false;
     if (wishes->symmetric_products) spec->symmetric_products = true;
-    // What all can run: a table that one of them cannot is no table for anybody.
-    if (wishes->tables.empty()) continue;
-    const auto given = spec->tables;
-    spec->tables.clear();
-    for (const std::string_view name : wishes->tables) {
-      if (given.empty() || std::ranges::find(given, name) != given.end()) {
-        spec->tables.push_back(name);
-      }
+    // The first engine that asks has first choice of operators: its names count.
+    if (spec->tables.empty()) {
+      spec->tables.assign(wishes->tables.begin(), wishes->tables.end());
     }
   }
 }
