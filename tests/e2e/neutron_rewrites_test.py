@@ -50,11 +50,11 @@ ROWS = {
     "rewrite_activations": ["Conv2DStandard 3x3 with TABLE", "Conv2DPointwise 1x1 with TABLE", "PRelu", "MirrorPad",
                             "Conv2DStandard 3x3 with HARD_SWISH"],
     "prelu_one": ["LEAKY_RELU"],
-    # quantized by NXP's own quantizer: what it puts between quantize and dequantize for factors is a convolution of one
-    # tap here, and splits nothing
-    "q_neutron_mixed": ["Conv2DStandard 3x3 s2 with CLAMP", "Conv2DDepthwise 1x1", "Table", "Mul", "Conv2DPointwise 1x1",
+    # quantized by NXP's own quantizer: what it puts between quantize and dequantize for factors is a table
+    # here (in LiteRT a convolution of one tap), and splits nothing
+    "q_neutron_mixed": ["Conv2DStandard 3x3 s2 with CLAMP", "Table", "Table", "Mul", "Conv2DPointwise 1x1",
                         "Table", "Sub", "AvgPool 2x2 s2", "Conv2DStandard 3x3", "AvgPool 1x1"],
-    "q_neutron_mul_min": ["Transpose + Conv2DDepthwise 1x1", "Transpose + Conv2DDepthwise 1x1", "Mul", "Minimum"],
+    "q_neutron_mul_min": ["Table", "Table", "Mul", "Minimum"],
 }
 LOSS_MAX = 0.3  # dB
 

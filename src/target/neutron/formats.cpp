@@ -5,6 +5,7 @@
 
 #include "ir/work.h"
 #include "target/neutron/strided.h"
+#include "target/neutron/tables.h"
 
 namespace thimble::target::neutron {
 namespace {
@@ -68,6 +69,11 @@ class Inference {
   }
   size_t rank(ValueId id) const { return graph_.type(id).shape.size(); }
 
+  /// A convolution that does one thing to each code sees no image.
+  bool is_line(const Op& op) const {
+    return op.kind == OpKind::qconv2d && code_function(graph_, op).has_value();
+  }
+
   bool set(ValueId id, const DimOrder& order) {
     auto& known = at(forced_, id);
     if (known || order.size() != rank(id) || rank(id) < 3) return false;
@@ -81,7 +87,7 @@ class Inference {
     };
     for (const Op& op : graph_.ops()) {
       const bool slopes = op.kind == OpKind::qprelu && graph_.type(op.inputs[1]).elements() > 1;
-      if (!slopes && !ir::is_window(op.kind)) continue;
+      if (!slopes && (!ir::is_window(op.kind) || is_line(op))) continue;
       image(op.inputs[0]);
       image(op.output);
     }
@@ -96,7 +102,7 @@ class Inference {
   bool spread(const Op& op) {
     if (op.kind == OpKind::permute) return through_permute(op);
     if (op.kind == OpKind::reshape) return through_reshape(op);
-    if (!takes_any(op)) return false;
+    if (!takes_any(op) && !is_line(op)) return false;
     const DimOrder* known = nullptr;
     const auto look = [&](ValueId id) {
       if (id == ir::kNoValue || rank(id) != rank(op.output)) return;
@@ -174,7 +180,7 @@ class Inference {
       order = turned(from, op.integers("dims"));
       return;
     }
-    if (!takes_any(op)) return;
+    if (!takes_any(op) && !is_line(op)) return;
     for (const ValueId id : op.inputs) {
       if (id == ir::kNoValue || rank(id) != rank(op.output)) continue;
       if (graph_.value(id).constant) continue;

@@ -90,6 +90,12 @@ class Finder {
   void follow(size_t index) {
     Fusion& fusion = result_[index];
     fusion.table = table_of(graph_, graph_.ops()[index]);
+    // A line wants no image: the bytes may lie in any order.
+    const bool line = graph_.ops()[index].kind == OpKind::qconv2d;
+    if (const auto function = code_function(graph_, graph_.ops()[index]); line && function) {
+      fusion.table = function->table;
+    }
+    fusion.is_table = fusion.table.has_value();
     if (fusion.table) fusion.table_op = static_cast<int>(index);
     ValueId value = graph_.ops()[index].output;
     while (value != ir::kNoValue && !leaves(value)) value = next_value(value, fusion);
@@ -145,7 +151,9 @@ class Finder {
     if (leaves(id) || readers.empty()) return false;
     return std::ranges::all_of(readers, [&](int reader) {
       const Op& next = op(reader);
-      if (next.kind == OpKind::qconv2d && next.inputs[0] == id) {
+      const bool windowed =
+          next.kind == OpKind::qconv2d && !result_[static_cast<size_t>(reader)].is_table;
+      if (windowed && next.inputs[0] == id) {
         found.push_back(reader);
         return true;
       }

@@ -22,6 +22,7 @@ struct Fusion {
   /// An earlier one does it: what is left is a new name for the operand.
   bool renames = false;
   std::optional<Table> table;        // behind the result; of a table: what it is with those behind
+  bool is_table = false;             // the operator itself is a function of one code
   int table_op = -1;                 // the operator that is the table, if it is one alone
   std::vector<int64_t> padding;      // in front: top, left, bottom, right
   ir::ValueId input = ir::kNoValue;  // in front of what is absorbed

@@ -207,6 +207,7 @@ Status Lowering::add_op(const Op& op) {
                        ir::dtype_name(graph_.type(op.output).dtype));
   }
   if (fusion().renames) return rename(op);
+  if (fusion().is_table) return table(op);
   switch (op.kind) {
     case OpKind::qconv2d:
       return convolution(op);
@@ -224,7 +225,7 @@ Status Lowering::add_op(const Op& op) {
       return pair(op);
     case OpKind::lut:
     case OpKind::rescale:
-      return table(op);
+      return unsupported("its table is computed at run time");
     case OpKind::qprelu:
       return prelu(op);
     case OpKind::qmean:

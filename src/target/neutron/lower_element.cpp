@@ -90,7 +90,6 @@ Status Lowering::pair(const Op& op) {
 
 /// Tables that follow each other are one.
 Status Lowering::table(const Op& op) {
-  if (!fusion().table) return unsupported("its table is computed at run time");
   KernelOp kernel;
   kernel.kernel = Kernel::kTable;
   set_table(&kernel);
