@@ -38,6 +38,9 @@ Status WorkFolder::write(std::string_view name, ByteView bytes) const {
 }
 
 std::optional<std::string> WorkFolder::read(std::string_view name) const {
+  // A program may leave a pipe or a link to a device there, which have no end.
+  std::error_code error;
+  if (fs::symlink_status(file(name), error).type() != fs::file_type::regular) return std::nullopt;
   std::ifstream stream(file(name), std::ios::binary);
   if (!stream) return std::nullopt;
   std::ostringstream text;
@@ -54,10 +57,17 @@ std::string last_lines(std::string_view output) {
     output.remove_prefix(output.size() - kCharactersMax);
     output.remove_prefix(std::min(output.find('\n') + 1, output.size()));
   }
+  const auto shown = [](std::string_view line) {
+    std::string text(line);
+    for (char& letter : text) {  // the terminal's own language stays out of messages
+      if (static_cast<unsigned char>(letter) < ' ' || letter == 0x7f) letter = '?';
+    }
+    return text;
+  };
   std::string lines;
   for (size_t at = 0; at < output.size();) {
     const size_t end = std::min(output.find('\n', at), output.size());
-    if (end > at) lines += "\n  | " + std::string(output.substr(at, end - at));
+    if (end > at) lines += "\n  | " + shown(output.substr(at, end - at));
     at = end + 1;
   }
   return lines;

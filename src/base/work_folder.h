@@ -22,7 +22,7 @@ class WorkFolder {
   [[nodiscard]] std::filesystem::path file(std::string_view name) const { return path_ / name; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   Status write(std::string_view name, ByteView bytes) const;
-  /// Nothing if there is no such file.
+  /// Nothing if there is no such file; links, folders and devices are none.
   [[nodiscard]] std::optional<std::string> read(std::string_view name) const;
 
  private:
@@ -30,7 +30,8 @@ class WorkFolder {
   std::filesystem::path path_;
 };
 
-/// The last words of a program that failed, for a message: a line each, behind "\n  | ".
+/// The last words of a program that failed, for a message: a line each, behind "\n  | ",
+/// without control characters.
 [[nodiscard]] std::string last_lines(std::string_view output);
 
 }  // namespace thimble::base

@@ -5,6 +5,7 @@
 // NEUTRON_STANDIN says what it plays (below, plays()), NEUTRON_STANDIN_LOG a file for its command
 // line.
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -92,8 +93,9 @@ void put(std::vector<uint8_t>& bytes, size_t word, uint32_t value) {
 
 std::vector<uint8_t> fake_microcode(size_t inputs, size_t outputs, bool v0, bool prefetch) {
   const std::string sentence = "STAND-IN: THESE ARE NO INSTRUCTIONS OF ANY MACHINE. ";
-  std::vector<uint8_t> bytes(64);
-  bytes.insert(bytes.end(), sentence.begin(), sentence.end());
+  constexpr size_t kHeaderBytes = 64;
+  std::vector<uint8_t> bytes(kHeaderBytes + sentence.size());
+  std::memcpy(bytes.data() + kHeaderBytes, sentence.data(), sentence.size());
   put(bytes, 0, plays("skew:magic") ? 0x65434D6EU : 0x64434D6EU);
   put(bytes, 6, static_cast<uint32_t>(bytes.size()) + (plays("skew:size") ? 4096U : 0U));
   put(bytes, 7, kWeightBytes);
@@ -222,6 +224,14 @@ int convert(const Arguments& arguments) {
     write_file(arguments.output, "", 0);
     return 0;
   }
+  if (plays("pipe")) return mkfifo(arguments.output.c_str(), 0600);
+  if (plays("link")) return symlink("/dev/zero", arguments.output.c_str());
+  if (plays("huge")) {  // nothing of it is on the disk
+    write_file(arguments.output, "", 0);
+    return truncate(arguments.output.c_str(), off_t{60} << 30);
+  }
+  if (plays("escape")) std::fprintf(stderr, "\x1b[31mred\x1b[0m\n");
+  if (plays("escape")) return 1;
   if (plays("garbage")) {
     const std::string text = "<html>503 Service Unavailable</html>";
     write_file(arguments.output, text.data(), text.size());

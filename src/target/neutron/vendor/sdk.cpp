@@ -17,6 +17,8 @@ using base::WorkFolder;
 
 constexpr std::string_view kConverter = "neutron-converter";
 constexpr std::string_view kMerger = "merge_kernel_selection_code";
+/// Blocks of a payload are smaller: microcode, weights and kernels.
+constexpr uint64_t kModelBytesMax = uint64_t{3} << 28;
 constexpr std::string_view kInput = "network.tflite", kOutput = "converted.tflite";
 
 std::string program_name(std::string_view name) {
@@ -49,6 +51,21 @@ std::string ended_badly(const base::ProcessResult& result, const SdkOptions& opt
   }
   if (result.exit_code != 0) return fmt::format("it ended with code {}", result.exit_code);
   return "";
+}
+
+/// What is wrong with the file that it says it wrote, before anything of it is read.
+std::string no_model(const WorkFolder& folder) {
+  const fs::path path = folder.file(kOutput);
+  std::error_code error;
+  const fs::file_type type = fs::symlink_status(path, error).type();
+  if (type == fs::file_type::not_found) return "it says that all is well, but wrote no model";
+  if (type != fs::file_type::regular) {
+    return "it says that all is well, but its output is a folder, a link or a device";
+  }
+  const auto bytes = fs::file_size(path, error);
+  if (error || bytes == 0) return "it says that all is well, but wrote no model";
+  if (bytes <= kModelBytesMax) return "";
+  return fmt::format("it wrote {} bytes, a model has at most {}", bytes, kModelBytesMax);
 }
 
 /// The first number behind a word "version": "Converter version 3.2.0".
@@ -145,10 +162,9 @@ Result<Converted> convert(ByteView model, std::string_view label, const SdkOptio
   if (const std::string badly = ended_badly(result, options); !badly.empty()) {
     return failure(badly);
   }
+  if (const std::string none = no_model(folder); !none.empty()) return failure(none);
   const auto written = folder.read(kOutput);
-  if (!written || written->empty()) {
-    return failure("it says that all is well, but wrote no model");
-  }
+  if (!written) return failure("it says that all is well, but its model cannot be read");
   Converted converted;
   const ByteView bytes = as_byte_view(*written);
   converted.model.assign(bytes.begin(), bytes.end());
