@@ -3,6 +3,11 @@
 # configured, of this tree and of the folders of THIMBLE_EXTRA_TARGETS, each of which has the tree's
 # own layout: src/target/<engine>/, targets/*.toml and so on (docs/adding-a-target.md).
 set(THIMBLE_EXTRA_TARGETS "" CACHE STRING "Folders outside the tree with further engines and parts")
+foreach(root ${THIMBLE_EXTRA_TARGETS})
+  if(NOT IS_ABSOLUTE ${root} OR NOT IS_DIRECTORY ${root})
+    message(FATAL_ERROR "THIMBLE_EXTRA_TARGETS: ${root}: the absolute path of a folder expected")
+  endif()
+endforeach()
 
 # An example of such a folder, brought outside of the tree for the tests.
 if(THIMBLE_TESTS)

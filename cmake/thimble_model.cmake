@@ -29,8 +29,16 @@ function(thimble_device_libraries)
   # NPU links the vendor's driver in its place.
   file(GLOB neutron ${THIMBLE_DEVICE_DIR}/npu/neutron/*.cpp)
   file(GLOB neutron_model ${THIMBLE_DEVICE_DIR}/npu/neutron/model/*.cpp)
-  add_library(thimble_device STATIC ${runtime} ${kernels} ${axon} ${neutron})
-  target_include_directories(thimble_device PUBLIC ${THIMBLE_DEVICE_DIR} ${THIMBLE_DEVICE_DIR}/runtime/include)
+  # Engines of folders outside the tree (docs/adding-a-target.md), as the program has been built with them.
+  set(outside)
+  foreach(root ${THIMBLE_EXTRA_TARGETS})
+    file(GLOB_RECURSE sources ${root}/npu/*.cpp ${root}/runtime/*.cpp)
+    list(APPEND outside ${sources})
+  endforeach()
+  list(FILTER outside EXCLUDE REGEX "/npu/[^/]+/text/")
+  add_library(thimble_device STATIC ${runtime} ${kernels} ${axon} ${neutron} ${outside})
+  target_include_directories(thimble_device PUBLIC ${THIMBLE_DEVICE_DIR} ${THIMBLE_DEVICE_DIR}/runtime/include
+                                                   ${THIMBLE_EXTRA_TARGETS})
   target_compile_features(thimble_device PUBLIC cxx_std_20)
   target_compile_definitions(thimble_device PRIVATE THIMBLE_TRACE=0)
   target_compile_options(thimble_device PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off

@@ -318,7 +318,7 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("--kernels-dir", a.kernels_dir,
               "Folder for kernels_used.cpp and kernels_used.cmake: what a firmware links");
   verb.flag("--names", a.names,
-            "Say in the .pte which value each call makes (compare --per-layer)");
+            "Say in the .pte what inputs, outputs and each call's value are called");
   verb.flag("--float", a.keep_float, "Keep the model in float");
   verb.flag("--json", a.json, "The report as one JSON object");
   verb.callback([arguments, exit_code] { *exit_code = compile(*arguments); });

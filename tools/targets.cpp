@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -162,6 +163,31 @@ void print_details(const target::Part& part) {
               std::string(part.cpu->name).c_str());
 }
 
+/// What each engine of the parts takes, those with the same operators together.
+void print_engines(const std::vector<target::Part>& parts) {
+  std::map<std::string, std::vector<std::string>> engines_of;  // by the list of their operators
+  for (const target::Part& part : parts) {
+    for (const target::EngineUse& use : part.engines) {
+      std::string ops;
+      for (const target::OpSupport& row : supported_by(use)) {
+        if (!row.op.starts_with('(')) ops += (ops.empty() ? "" : ", ") + row.op;
+      }
+      std::vector<std::string>& engines = engines_of[ops];
+      const bool known = std::ranges::find(engines, use.name) != engines.end();
+      if (!known && !ops.empty()) engines.push_back(use.name);
+    }
+  }
+  for (auto& [ops, engines] : engines_of) {
+    if (engines.empty()) continue;
+    std::ranges::sort(engines);
+    std::printf("\n");
+    print_wrapped(fmt::format("{} takes, of the integer graph:", fmt::join(engines, ", ")), "");
+    print_wrapped(ops, "  ");
+  }
+  std::printf(
+      "\nthe CPUs take what `thimble targets --ops` lists; limits: `thimble targets NAME`\n");
+}
+
 Result<std::vector<target::Part>> all_parts() {
   std::vector<target::Part> parts;
   for (const std::string& name : target::part_names()) {
@@ -206,6 +232,7 @@ int targets(const Arguments& arguments) {
   std::printf(kRow, "target", "cpu", "engines", "sram", "flash", "kernels", "QEMU's board",
               "what it is");
   for (const target::Part& part : *parts) print_row(part);
+  print_engines(*parts);
   return 0;
 }
 

@@ -509,7 +509,11 @@ class InspectAndTargets(Cli):
         board = next(line for line in lines if line.startswith("corstone-300 "))
         for word in ("cortex-m55", "ethos-u55-128", "2048 KiB", "mps3-an547"):
             self.assertIn(word, board)
-        self.assertEqual([row["name"] for row in listed], [line.split()[0] for line in lines[1:]])
+        end = lines.index("")
+        self.assertEqual([row["name"] for row in listed], [line.split()[0] for line in lines[1:end]])
+        below = " ".join("\n".join(lines[end:]).split())
+        self.assertIn("axon takes, of the integer graph: concat, copy, lut,", below)
+        self.assertIn("neutron-n3-64 takes, of the integer graph: ", below)
 
 
 if __name__ == "__main__":

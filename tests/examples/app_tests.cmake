@@ -7,11 +7,12 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   endforeach()
 endif()
 # The same for a build that takes kernels_used.cmake; the vendor's converter is a stand-in.
-if(TARGET neutron_standin_converter AND TARGET thimble AND ARM_CXX)
+if(THIMBLE_TESTS AND TARGET thimble AND ARM_CXX)
   string(REGEX REPLACE "g\\+\\+$" "" arm_prefix ${ARM_CXX})
   add_test(NAME kernels_used
            COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/kernels_used_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}
-                   ${CMAKE_COMMAND} ${arm_prefix} $<TARGET_FILE:neutron_standin_converter>)
+                   ${CMAKE_COMMAND} ${arm_prefix} $<TARGET_FILE:neutron_standin_converter>
+                   ${CMAKE_BINARY_DIR}/tests/extra_target/thimble)
   set_tests_properties(kernels_used PROPERTIES LABELS e2e TIMEOUT 600)
 endif()
 # What examples/ethos_u/README.md tells, command by command.

@@ -1,7 +1,7 @@
 """What `thimble compile --kernels-dir` writes, in a firmware's build: the image has the kernels and
 delegates that the model calls, the vendor's list of kernels, and no others.
 
-usage: kernels_used_test.py THIMBLE SOURCE_DIR CMAKE CORE_COMPILER_PREFIX STANDIN_CONVERTER
+usage: kernels_used_test.py THIMBLE SOURCE_DIR CMAKE CORE_COMPILER_PREFIX STANDIN_CONVERTER THIMBLE_WITH_ABACUS
 """
 
 import os
@@ -15,7 +15,8 @@ import unittest
 
 THIMBLE, SOURCE, CMAKE = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 PREFIX = sys.argv[4]
-STANDIN = pathlib.Path(sys.argv[5]).resolve()
+STANDIN, EXTRA = (pathlib.Path(word).resolve() for word in sys.argv[5:7])
+ABACUS = SOURCE / "tests/extra_target/abacus"
 
 PROJECT = """
 cmake_minimum_required(VERSION 3.25)
@@ -31,6 +32,8 @@ endforeach()
 """
 
 MAIN = """
+#include "npu/abacus/model/model.h"
+#include "runtime/delegates/abacus/backend.h"
 #include "thimble.h"
 #include "thimble_ethos_u.h"
 #include "thimble_neutron.h"
@@ -38,6 +41,7 @@ MAIN = """
 extern "C" const thimble_kernels* thimble_model_kernels(void);
 extern "C" const thimble_neutron thimble_neutron_npu = {};
 extern "C" const thimble_ethos_u thimble_npu = {};
+const thimble::runtime::abacus::Driver abacus_npu = {thimble::abacus::run};
 extern "C" void _start(void) {
   static thimble_model model;
   static unsigned char memory[1024];
@@ -59,9 +63,9 @@ class KernelsUsed(unittest.TestCase):
         self.assertEqual(done.returncode, code, f"{command}\n{done.stdout}{done.stderr}")
         return done.stdout
 
-    def compile(self, name, model, target, *more, **environment):
+    def compile(self, name, model, target, *more, program=THIMBLE, **environment):
         folder = SOURCE / "models" / model
-        self.run_it(THIMBLE, "compile", folder / f"{model}.pt2", "--target", target, "--calibrate",
+        self.run_it(program, "compile", folder / f"{model}.pt2", "--target", target, "--calibrate",
                     folder / "calibrate.npz", "-o", f"{name}.pte", "--kernels-dir", name, *more,
                     **environment)
         text = (self.path / name / "kernels_used.cmake").read_text()
@@ -86,6 +90,7 @@ class KernelsUsed(unittest.TestCase):
             "vendor": self.compile("vendor", "dscnn_kws", "imxrt700cm", "--neutron", "sdk",
                                    "--neutron-kernels", "--engine-off", "linear",
                                    EIQ_NEUTRON_SDK_PATH=str(sdk)),
+            "outside": self.compile("outside", "resnet8", "abacus-board", program=EXTRA),
         }
         self.assertEqual(used["plain"]["THIMBLE_DELEGATES_USED"], [])
         self.assertIn("thimble::conv2d.out", used["plain"]["THIMBLE_KERNELS_USED"])
@@ -95,6 +100,7 @@ class KernelsUsed(unittest.TestCase):
         self.assertNotIn("thimble::conv2d.out", used["npu"]["THIMBLE_KERNELS_USED"])
         self.assertEqual(used["arm"]["THIMBLE_DELEGATES_USED"], ["EthosUBackend"])
         self.assertEqual(used["vendor"]["THIMBLE_DELEGATES_USED"], ["NeutronBackend"])
+        self.assertEqual(used["outside"]["THIMBLE_DEVICES_USED"], ["abacus_npu"])
         lists = [name for name in used["vendor"]["THIMBLE_KERNELS_USED_SOURCES"] if name.endswith(".c")]
         self.assertEqual(lists, ["${CMAKE_CURRENT_LIST_DIR}/dscnn_kws_kernel_selection.c"])
 
@@ -102,9 +108,11 @@ class KernelsUsed(unittest.TestCase):
         (self.path / "main.cpp").write_text(MAIN)
         toolchain = SOURCE / "examples/app/arm-none-eabi.cmake"
         self.run_it(CMAKE, "-S", ".", "-B", "build", "-G", "Ninja", "-DCORE=cortex-m33",
-                    f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DTHIMBLE_PROGRAM={THIMBLE}")
+                    f"-DCMAKE_TOOLCHAIN_FILE={toolchain}", f"-DTHIMBLE_PROGRAM={THIMBLE}",
+                    f"-DTHIMBLE_EXTRA_TARGETS={ABACUS}")
         self.run_it(CMAKE, "--build", "build")
-        delegates = {"plain": set(), "npu": {"neutron"}, "arm": {"ethos_u"}, "vendor": {"neutron"}}
+        delegates = {"plain": set(), "npu": {"neutron"}, "arm": {"ethos_u"}, "vendor": {"neutron"},
+                     "outside": {"abacus"}}
         for name, said in used.items():
             symbols = self.symbols(name)
             kernels = {symbol.removeprefix("thimble::kernels::") for symbol in symbols

@@ -1,5 +1,5 @@
 # examples/nxp: its networks, its tables, its application. MobileNetV2 where its export.py was run.
-if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
+if(THIMBLE_TESTS AND TARGET thimble AND ARM_CXX AND QEMU_ARM)
   set(nxp application cifarnet resnet8 dscnn_kws mobilenet_v2_tiny --beyond)
   if(EXISTS ${CMAKE_SOURCE_DIR}/build/models/mobilenet_v2/mobilenet_v2.pt2)
     list(APPEND nxp mobilenet_v2)

@@ -104,9 +104,9 @@ class Configure(Folder):
     """What CMake makes of THIMBLE_EXTRA_TARGETS, and what it says of wrong folders."""
 
     def configure(self, *folders, code=0, tests="OFF"):
-        # Without the boards' images: they cost the most of it. CMake breaks its lines anywhere.
+        # CMake breaks the lines of its messages anywhere.
         said = self.run_it(CMAKE, "-S", SOURCE, "-B", self.path / "build", "-G", "Ninja",
-                           f"-DTHIMBLE_TESTS={tests}", "-DARM_CXX=ARM_CXX-NOTFOUND",
+                           f"-DTHIMBLE_TESTS={tests}",
                            "-DTHIMBLE_EXTRA_TARGETS=" + ";".join(map(str, folders)), code=code)
         return " ".join(said.split())
 
@@ -129,6 +129,8 @@ class Configure(Folder):
 
     def test_wrong_folders(self):
         self.assertIn("no src/target/<engine>/target.cmake", self.configure(self.path, code=1))
+        for folder in ("mine", self.path / "nowhere"):
+            self.assertIn("the absolute path of a folder expected", self.configure(folder, code=1))
         folder = self.folder()
         row = folder / "src/target/abacus/target.cmake"
         row.write_text("thimble_engine(abacus HEADER target/abacus/nothing.h)\n")

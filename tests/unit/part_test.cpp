@@ -192,7 +192,8 @@ TEST(Part, RecipesKnowTheObserversThatThereAre) {
 }
 
 TEST(Part, AFileBuildsUponAnother) {
-  for (const char* base : {"corstone-300", "nrf54lm20b", "ethos-u85-256", "cortex-m4"}) {
+  for (const char* base :
+       {"corstone-300", "nrf54lm20b", "imxrt700cm", "ethos-u85-256", "cortex-m4"}) {
     const auto same = parse_part(fmt::format("base = \"{}\"\n", base), "mine");
     const auto plain = find_part(base);
     ASSERT_TRUE(same.ok() && plain.ok()) << base << same.error().message;
