@@ -116,7 +116,9 @@ class Configure(Folder):
 
     def test_the_lists_have_its_rows(self):
         folder = self.folder()
-        self.configure(folder)
+        self.configure(folder, tests="ON")
+        tests = (self.path / "build/tests/CTestTestfile.cmake").read_text()
+        self.assertIn(f'tidy.py" "{folder}"', tests)
         target = self.path / "build/src/target/thimble_target_registry"
         rows = (target / "engine_rows.cpp").read_text()
         for engine in ("axon", "ethos_u", "abacus"):
