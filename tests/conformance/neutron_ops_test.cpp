@@ -416,6 +416,20 @@ TEST(NeutronRandom, RegionsOfAnyFormEqualTheEvaluator) {
   EXPECT_TRUE(seeds().one || regions > seeds().count);
 }
 
+/// The memory of an operand is taken over only if no other operand is a piece of it.
+TEST(NeutronPlace, AnOperandWithAPieceThatIsReadToo) {
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    NeutronNet net(seed);
+    const ValueId x = net.input({1, 6});
+    const ValueId row = net.sigmoid(x);
+    const ValueId rows = net.concat({row, net.leaky(x, 1), row}, 0);
+    net.graph.add_output(net.softmax(net.mul(rows, row), 0));
+    const NeutronOutcome outcome = test::run_neutron(net.graph, test::bare_neutron_use(), seed);
+    ASSERT_FALSE(outcome.refused) << outcome.message;
+    ASSERT_EQ(outcome.message, "") << "seed " << seed << "\n" << ir::print(net.graph);
+  }
+}
+
 // --- prefetched weights -------------------------------------------------------------------------
 
 /// Of the kernels that have constants of their own: where these come to lie.

@@ -164,17 +164,7 @@ void Lowering::give_home_of_slices(ValueId id) {
 }
 
 void Lowering::give_homes_of(const Op& op) {
-  if (op.kind == OpKind::concat) {
-    if (!homes_[at(op.output)]) homes_[at(op.output)] = fresh(op.output, orders_[at(op.output)]);
-    int64_t start = 0;
-    const auto dim = static_cast<size_t>(op.integer("dim"));
-    for (const ValueId id : op.inputs) {
-      const auto piece = sliced(*homes_[at(op.output)], dim, start, shape(id)[dim]);
-      if (piece) give_home(id, *piece);
-      start += shape(id)[dim];
-    }
-    return;
-  }
+  if (op.kind == OpKind::concat) return give_homes_of_pieces(op);
   const auto index = static_cast<size_t>(&op - graph_.ops().data());
   if (fusions_[index].absorbed || (!only_renames(op) && !fusions_[index].renames)) return;
   if (!homes_[at(op.output)]) give_turned_home(op);
@@ -185,6 +175,30 @@ void Lowering::give_homes_of(const Op& op) {
   } else if (const auto turned = reshaped(*home, shape(fusions_[index].input))) {
     give_home(fusions_[index].input, *turned);
   }
+}
+
+/// The whole lies at its home if its pieces can be written there one by one.
+void Lowering::give_homes_of_pieces(const Op& op) {
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto pieces_of = [&](const Strided& whole) {
+    std::vector<Strided> pieces;
+    int64_t start = 0;
+    for (const ValueId id : op.inputs) {
+      const auto piece = sliced(whole, dim, start, shape(id)[dim]);
+      if (piece) pieces.push_back(*piece);
+      start += shape(id)[dim];
+    }
+    return pieces;
+  };
+  auto& home = homes_[at(op.output)];
+  Strided whole = home ? *home : fresh(op.output, orders_[at(op.output)]);
+  if (home && pieces_of(whole).size() != op.inputs.size()) {
+    whole = fresh(op.output, orders_[at(op.output)]);
+  }
+  if (!home) home = whole;
+  joints_[op.output] = whole;
+  const std::vector<Strided> pieces = pieces_of(whole);
+  for (size_t i = 0; i < pieces.size(); ++i) give_home(op.inputs[i], pieces[i]);
 }
 
 /// Rows of a linear layer that become an image channels last: the layer's weights can be in that

@@ -42,7 +42,7 @@ Status Lowering::rename(const Op& op) {
 }
 
 Status Lowering::concat(const Op& op) {
-  const Strided home = *homes_[at(op.output)];
+  const Strided home = joints_.at(op.output);
   const auto dim = static_cast<size_t>(op.integer("dim"));
   int64_t start = 0;
   for (const ValueId id : op.inputs) {
@@ -55,7 +55,7 @@ Status Lowering::concat(const Op& op) {
     if (!done) THIMBLE_CHECK(copy(place(id), *piece, Kernel::kConcat));
     start += shape(id)[dim];
   }
-  return made(op.output, home);
+  return made(op.output, home, Kernel::kTranspose);
 }
 
 Status Lowering::slice(const Op& op) {

@@ -5,6 +5,7 @@
 // Homes are given from the end of the region to its start, through reshapes and permutes. A kernel
 // writes its result at home if it can; else it writes memory of its own and a copy brings it home.
 
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ class Lowering {
   void give_homes();
   void give_homes_of(const ir::Op& op);
   void give_home(ir::ValueId id, const Strided& place);
+  void give_homes_of_pieces(const ir::Op& concat);
   void give_home_of_slices(ir::ValueId id);
   void give_turned_home(const ir::Op& reshape);
   Status add_op(const ir::Op& op);
@@ -108,6 +110,7 @@ class Lowering {
   std::vector<Fusion> fusions_;
   std::vector<std::optional<Strided>> places_, homes_;  // by value
   std::vector<bool> at_home_;                           // by value: its home holds it
+  std::map<ir::ValueId, Strided> joints_;               // where pieces of a concat are written
   std::vector<std::pair<Strided, Strided>> moved_;      // as kernels could not and could read them
   Network net_;
   int op_ = -1;  // at hand

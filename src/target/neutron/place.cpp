@@ -68,8 +68,13 @@ class Placing {
                          operand.dims == kernel.output.dims &&
                          operand.strides == kernel.output.strides;
       const bool scratch = from.memory == Memory::kScratch && to.memory == Memory::kScratch;
-      const bool fits = scratch && alike && operand.buffer != kernel.output.buffer &&
-                        from.last == index && to.first == index && from.bytes >= to.bytes;
+      // Another operand may be a piece of the same memory.
+      const bool others_apart = std::ranges::all_of(kernel.operands, [&](const View& other) {
+        return other.buffer != operand.buffer || other == operand;
+      });
+      const bool fits = scratch && alike && others_apart &&
+                        operand.buffer != kernel.output.buffer && from.last == index &&
+                        to.first == index && from.bytes >= to.bytes;
       if (!fits) continue;
       const int gone = kernel.output.buffer, stays = operand.buffer;
       for (KernelOp& other : net_.kernels) {
