@@ -138,6 +138,27 @@ void note_engine_off(const OffNodes& off, bool has_engines, CompileReport* repor
   }
 }
 
+namespace {
+
+/// By operator. What was put in behind an operator, to bring its result to another scale, has no
+/// node of the export: it goes where that operator goes.
+std::vector<std::string> keep_off(const ir::Graph& graph, const OffNodes& off) {
+  const std::vector<int> producers = graph.producers();
+  std::vector<std::string> why;
+  for (const ir::Op& op : graph.ops()) {
+    const auto found = off.find(op.source.node);
+    std::string reason = found == off.end() ? "" : found->second;
+    if (op.source.node.empty() && !op.inputs.empty()) {
+      const int producer = producers[static_cast<size_t>(op.inputs[0])];
+      if (producer >= 0) reason = why[static_cast<size_t>(producer)];
+    }
+    why.push_back(std::move(reason));
+  }
+  return why;
+}
+
+}  // namespace
+
 Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& part,
                                  const OffNodes& off, bool keep_small) {
   if (part.engines.empty()) {
@@ -148,10 +169,7 @@ Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& par
   partition::Choices choices;
   choices.keep_small = keep_small;
   choices.minimum_steps = part.recipe.minimum_steps;
-  for (const ir::Op& op : graph.ops()) {
-    const auto found = off.find(op.source.node);
-    choices.keep_off.push_back(found == off.end() ? "" : found->second);
-  }
+  choices.keep_off = keep_off(graph, off);
   return partition::partition(graph, part.engines, choices);
 }
 
@@ -251,6 +269,10 @@ void note_delegates(const std::vector<target::Delegate>& delegates, CompileRepor
   }
   for (const OpReport& op : report->ops) {
     if (op.cycles || op.engine == delegates_engine(delegates)) continue;
+    if (known && !op.instructions) {
+      report->notes.push_back(fmt::format(
+          "no estimate of the time of a run: what {} costs the core was not measured", op.op));
+    }
     known = known && op.instructions.has_value();
     if (known) time_us += static_cast<double>(*op.instructions) / core_mhz;
   }

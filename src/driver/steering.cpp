@@ -70,6 +70,7 @@ std::string suggestions(const ir::Graph& graph, std::string_view pattern) {
   const std::vector<std::string> known(names.begin(), names.end());
   const std::vector<std::string> near = nearest(pattern, known, kSuggestionsMax);
   if (!near.empty()) return fmt::format("close to it: {}", fmt::join(near, ", "));
+  if (known.empty()) return "it has no operators";
   const size_t shown = std::min(known.size(), kSuggestionsMax);
   return fmt::format("there are, for example, {}",
                      fmt::join(known.begin(), known.begin() + static_cast<ptrdiff_t>(shown), ", "));

@@ -69,7 +69,9 @@ Status check_known(const Graph& graph, const std::vector<ir::ValueId>& unknown) 
       continue;
     }
     const ir::Op& op = graph.ops()[static_cast<size_t>(producer)];
-    lines += fmt::format("\n  {:<14} {}", op.source.where(), op.source.text);
+    // What convert_pt2e made new has no line of the user's: its name then says which it is.
+    const std::string place = op.source.line > 0 ? op.source.where() : graph.value(id).name;
+    lines += fmt::format("\n  {:<14} {}", place, op.source.text);
     if (!op.source.module.empty()) lines += fmt::format("   in module {}", op.source.module);
     lines += fmt::format(": {}", op.source.target.empty() ? ir::op_name(op.kind)
                                                           : std::string_view(op.source.target));

@@ -66,6 +66,11 @@ Result<Memory> parse_memory(const Table& table) {
   return memory;
 }
 
+template <typename Row>
+bool has_name(const std::vector<Row>& rows, std::string_view name) {
+  return std::ranges::find(rows, name, &Row::name) != rows.end();
+}
+
 Status parse_quantization(const Table& table, Recipe* recipe) {
   Reader reader(table, "quantization");
   const auto observers = recipe_observers();
@@ -209,6 +214,9 @@ Result<Part> part_of(const Source& source, std::string name) {
   THIMBLE_TRY(const std::vector<Table> engines, reader.tables("engine"));
   for (const Table& engine : engines) {
     THIMBLE_TRY(EngineUse use, parse_engine(engine));
+    if (has_name(part.engines, use.name)) {
+      return bad_input("{}: engine {} is there twice", place_of(engine), use.name);
+    }
     part.engines.push_back(std::move(use));
   }
   THIMBLE_TRY(const auto order, reader.words("engines"));
@@ -216,6 +224,9 @@ Result<Part> part_of(const Source& source, std::string name) {
   THIMBLE_TRY(const std::vector<Table> memories, reader.tables("memory"));
   for (const Table& memory : memories) {
     THIMBLE_TRY(Memory read, parse_memory(memory));
+    if (has_name(part.memories, read.name)) {
+      return bad_input("{}: memory {} is there twice", place_of(memory), read.name);
+    }
     part.memories.push_back(std::move(read));
   }
   THIMBLE_CHECK(parse_recipe(&reader, &part.recipe));

@@ -51,9 +51,32 @@ Status lay_over_list(Table* base, const Table& own) {
   return ok();
 }
 
+/// The line in which brackets, or the names of a dotted key, are nested deeper than any part needs;
+/// 0: none. The library reads nested values by recursion, so this is asked first. Strings count as
+/// well: none of a part's has so many.
+size_t line_too_deep(std::string_view text) {
+  constexpr int kDeepest = 64;
+  size_t line = 1;
+  int depth = 0, dots = 0;
+  for (const char letter : text) {
+    if (letter == '\n') {
+      ++line;
+      dots = 0;
+    }
+    if (letter == '[' || letter == '{') ++depth;
+    if (letter == ']' || letter == '}') depth = std::max(depth - 1, 0);
+    if (letter == '.') ++dots;
+    if (depth > kDeepest || dots > kDeepest) return line;
+  }
+  return 0;
+}
+
 }  // namespace
 
 Result<Table> parse_toml(std::string_view text, std::string_view where) {
+  if (const size_t line = line_too_deep(text); line != 0) {
+    return bad_input("{}:{}: nested deeper than a part's file can be", where, line);
+  }
   std::istringstream stream{std::string(text)};
   try {
     return toml::parse(stream, std::string(where));

@@ -41,7 +41,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   list(APPEND e2e_tests e2e_payload_neutron)
   # MobileNetV2 where its export.py was run; networks of the tree in any case.
   foreach(folder ${CMAKE_SOURCE_DIR}/models/digits_cnn ${CMAKE_SOURCE_DIR}/models/mobilenet_v1_vww
-          ${CMAKE_SOURCE_DIR}/build-models/mobilenet_v2)
+          ${CMAKE_SOURCE_DIR}/build/models/mobilenet_v2)
     get_filename_component(model ${folder} NAME)
     if(EXISTS ${folder}/${model}.pt2)
       add_test(NAME e2e_payload_${model}

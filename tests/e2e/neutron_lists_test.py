@@ -4,7 +4,7 @@ usage: neutron_lists_test.py THIMBLE SOURCE_DIR           compares with the tabl
        neutron_lists_test.py THIMBLE SOURCE_DIR --bless   writes it anew
 
 Images go in as NHWC, and the region ends in logits: a softmax at the end is left to the core. MobileNetV2 is too large
-for this tree: its row is judged where build-models/ has it.
+for this tree: its row is judged where build/models/ has it.
 """
 
 import pathlib
@@ -24,7 +24,7 @@ NETWORKS = (
     ("dscnn_kws", "models", 11, "12"),
     ("mobilenet_v1_vww", "models", 29, "29"),
     ("resnet8", "models", 14, "17"),
-    ("mobilenet_v2", "build-models", 65, "-"),
+    ("mobilenet_v2", "build/models", 65, "-"),
 )
 ENDS_IN_SOFTMAX = ("dscnn_kws", "resnet8")
 BEGIN, END = "<!-- kernel lists: written by tests/e2e/neutron_lists_test.py -->", "<!-- end of kernel lists -->"

@@ -277,6 +277,26 @@ TEST(Part, FilesBuildUponFilesBesideThem) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Part, NothingIsThereTwice) {
+  const std::string cpu = "cpu = \"cortex-m33\"\n";
+  expect_error(cpu + "[[memory]]\nname = \"sram\"\n[[memory]]\nname = \"sram\"\n",
+               "board.toml:4: memory sram is there twice");
+  expect_error(cpu + "[[engine]]\nname = \"axon\"\n[[engine]]\nname = \"axon\"\n",
+               "board.toml:4: engine axon is there twice");
+}
+
+TEST(Part, NestingHasAnEnd) {
+  std::string brackets, braces, dots;
+  for (int i = 0; i < 20000; ++i) {
+    brackets += '[';
+    braces += "{a = ";
+    dots += "a.";
+  }
+  for (const std::string& deep : {"x = " + brackets, "x = " + braces, dots + "a = 1"}) {
+    expect_error("cpu = \"cortex-m33\"\n" + deep + "\n", "board.toml:2: nested deeper");
+  }
+}
+
 TEST(Part, NoEngineHasTwoRows) {
   std::vector<std::string> names;
   for (const EngineName& engine : all_engines()) names.push_back(engine.name);
