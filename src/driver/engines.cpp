@@ -140,11 +140,12 @@ void note_engine_off(const OffNodes& off, bool has_engines, CompileReport* repor
 
 namespace {
 
-/// By operator. What was put in behind an operator, to bring its result to another scale, has no
-/// node of the export: it goes where that operator goes.
+/// By operator. What was put in to bring a value to the scale of its readers has no node of the
+/// export: it is kept off if all around it is, so that it is no region of its own.
 std::vector<std::string> keep_off(const ir::Graph& graph, const OffNodes& off) {
   const std::vector<int> producers = graph.producers();
   std::vector<std::string> why;
+  std::vector<bool> read_on(graph.value_count(), false);  // by something that is not kept off
   for (const ir::Op& op : graph.ops()) {
     const auto found = off.find(op.source.node);
     std::string reason = found == off.end() ? "" : found->second;
@@ -153,6 +154,14 @@ std::vector<std::string> keep_off(const ir::Graph& graph, const OffNodes& off) {
       if (producer >= 0) reason = why[static_cast<size_t>(producer)];
     }
     why.push_back(std::move(reason));
+  }
+  for (size_t i = why.size(); i-- > 0;) {
+    const ir::Op& op = graph.ops()[i];
+    if (op.source.node.empty() && read_on[static_cast<size_t>(op.output)]) why[i].clear();
+    if (!why[i].empty()) continue;
+    for (const ir::ValueId id : op.inputs) {
+      if (id != ir::kNoValue) read_on[static_cast<size_t>(id)] = true;
+    }
   }
   return why;
 }
