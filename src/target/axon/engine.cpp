@@ -5,7 +5,6 @@
 #include <map>
 #include <set>
 
-#include "ir/work.h"
 #include "target/axon/alone.h"
 #include "target/axon/cost.h"
 #include "target/axon/form.h"
@@ -13,6 +12,7 @@
 #include "target/axon/turn.h"
 #include "target/axon/vendor/finish.h"
 #include "target/axon/write.h"
+#include "target/core_cycles.h"
 
 namespace thimble::target::axon {
 namespace {
@@ -76,18 +76,6 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) {
   };
   const auto network = network_of(*one, {});
   return network.ok() ? Verdict{true, ""} : refuse(without_name(network.error()));
-}
-
-/// What the core's kernels need for the region, about: counted under QEMU for larger ones.
-double core_cycles(const ir::Graph& region) {
-  constexpr double kCall = 900, kElement = 60, kMac = 3, kMoved = 2;
-  double cycles = 0;
-  for (const ir::Op& op : region.ops()) {
-    const auto elements = static_cast<double>(region.type(op.output).elements());
-    cycles += kCall + (ir::only_moves(op.kind) ? kMoved : kElement) * elements +
-              kMac * static_cast<double>(ir::macs_of(region, op));
-  }
-  return cycles;
 }
 
 std::string declines(const ir::Graph& region, const EngineUse& use, bool whatever_it_costs) {

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "abi/neutron_payload.h"
-#include "ir/work.h"
 #include "target/alone.h"
+#include "target/core_cycles.h"
 #include "target/neutron/context.h"
 #include "target/neutron/cost.h"
 #include "target/neutron/form.h"
@@ -95,18 +95,6 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) {
   if (!one.ok()) return refuse(one.error().message);
   const auto network = network_of(*one, use);
   return network.ok() ? Verdict{true, ""} : refuse(network.error().message);
-}
-
-/// What the core's kernels need for the region, about: counted under QEMU for larger ones.
-double core_cycles(const ir::Graph& region) {
-  constexpr double kCall = 900, kElement = 60, kMac = 3, kMoved = 2;
-  double cycles = 0;
-  for (const ir::Op& op : region.ops()) {
-    const auto elements = static_cast<double>(region.type(op.output).elements());
-    cycles += kCall + (ir::only_moves(op.kind) ? kMoved : kElement) * elements +
-              kMac * static_cast<double>(ir::macs_of(region, op));
-  }
-  return cycles;
 }
 
 std::string declines(const ir::Graph& region, const EngineUse& use, bool whatever_it_costs) {
