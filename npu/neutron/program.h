@@ -14,21 +14,23 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "abi/neutron_payload.h"
+
 namespace thimble::neutron {
 
 inline constexpr char kDelegateId[] = "ThimbleNeutronModel";
 inline constexpr char kVendorDelegateId[] = "NeutronBackend";
 
-inline constexpr uint32_t kMagic = 0x75654E54;        // "TNeu"
-inline constexpr uint32_t kVendorMagic = 0x64434D6E;  // of microcode that the vendor's tools made
+inline constexpr uint32_t kMagic = abi::neutron::kKernelListMagic;
+inline constexpr uint32_t kVendorMagic = abi::neutron::kMicrocodeMagic;
 inline constexpr uint32_t kVersion = 1;
-inline constexpr uint32_t kBlockAlignment = 16;
+inline constexpr uint32_t kBlockAlignment = abi::neutron::kPayloadAlignment;
 inline constexpr uint32_t kRankMax = 6;
 inline constexpr uint32_t kIoMax = 127;  // inputs, and outputs: the payload counts in bytes
 inline constexpr uint32_t kKernelsMax = 4096;
 inline constexpr uint32_t kOperandsMax = 2;
-inline constexpr uint32_t kBytesMax = 1U << 28;  // of any block and any memory
-inline constexpr uint32_t kAbsent = 0xFFFFFFFF;  // an offset that leads nowhere
+inline constexpr uint32_t kBytesMax = abi::neutron::kBlockMax;  // of any block and any memory
+inline constexpr uint32_t kAbsent = 0xFFFFFFFF;                 // an offset that leads nowhere
 
 /// What a kernel computes: a row of kernels.def each.
 enum class Kernel : uint8_t {
