@@ -5,11 +5,11 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "axon_list.h"
+#include "folder.h"
 #include "target/axon/vendor/sdk.h"
 #include "target/target.h"
 
@@ -18,26 +18,7 @@ namespace thimble::axon_vendor_test {
 namespace fs = std::filesystem;
 using axon_test::List;
 using axon_test::Tensor;
-
-/// A folder that goes with the test.
-class Folder {
- public:
-  Folder() {
-    std::random_device random;
-    path_ = fs::temp_directory_path() / ("thimble-test-" + std::to_string(random()));
-    fs::create_directories(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+using test::Folder;
 
 /// Where an SDK has its library.
 fs::path library_in(const fs::path& sdk);

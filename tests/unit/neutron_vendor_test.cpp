@@ -8,6 +8,7 @@
 #include <fstream>
 #include <random>
 
+#include "folder.h"
 #include "formats/neutron/payload.h"
 #include "formats/tflite/read.h"
 #include "ir/print.h"
@@ -22,25 +23,7 @@ namespace fs = std::filesystem;
 using formats::neutron::Format;
 using target::Delegate;
 using target::neutron::finish;
-
-class Folder {
- public:
-  Folder() {
-    std::random_device random;
-    path_ = fs::temp_directory_path() / ("thimble-test-" + std::to_string(random()));
-    fs::create_directories(path_);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  ~Folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+using test::Folder;
 
 /// The stand-in as an SDK, and what it plays while this lives.
 class StandinSdk {
