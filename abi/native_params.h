@@ -27,6 +27,21 @@ struct ConvParams {
   int32_t min, max;
 };
 
+/// What a packed convolution or pool does, for operators that get no more than the places of their
+/// operands: 36 bytes, a constant of its own so that pieces of one layer share its weights.
+/// Activations are NHWC, of one image.
+struct WindowGeometry {
+  uint16_t in_h, in_w, in_c;
+  uint16_t out_h, out_w, out_c;
+  uint8_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w;
+  uint8_t pad_top, pad_left;  // bottom and right follow from the output's shape
+  uint8_t reserved[2];
+  int16_t x_zero_point, y_zero_point;
+  int16_t min, max;
+  uint16_t reserved2[3];
+};
+static_assert(sizeof(WindowGeometry) == 36);
+
 /// linear: x is [rows, in_features] (all leading dimensions are rows), weights
 /// [out_features][in_features]. Then: int32 bias[out_features], int32 mult[scales], int8
 /// shift[scales] (padded to 4), weights.
@@ -83,7 +98,8 @@ constexpr int64_t recurrent_scratch_bytes(int64_t lanes, int64_t hidden, int64_t
 inline constexpr char kEntryKey[] = "thimble";
 inline constexpr uint32_t kEntryMagic = 0x424D4854;  // "THMB" little-endian
 inline constexpr uint16_t kEntryVersion = 1;
-enum class Isa : uint8_t { kScalar = 0, kDsp = 1, kMve = 2 };
+/// kScalar: Thumb-2 without DSP (M3); kThumb1: M0, M0+, M23.
+enum class Isa : uint8_t { kScalar = 0, kDsp = 1, kMve = 2, kThumb1 = 3 };
 struct Entry {
   uint32_t magic;
   uint16_t entry_version;

@@ -19,8 +19,6 @@ function(thimble_device_libraries)
   endif()
   file(GLOB_RECURSE runtime ${THIMBLE_DEVICE_DIR}/runtime/*.cpp)
   file(GLOB_RECURSE kernels ${THIMBLE_DEVICE_DIR}/kernels/*.cpp)
-  # Variants for other instruction sets do not compile for this core; without one the portable kernels are all.
-  list(FILTER kernels EXCLUDE REGEX "/kernels/(dsp|mve)/")
   list(FILTER runtime EXCLUDE REGEX "/all_kernels\\.cpp$")
   # Layer lists of the AXON: their check, and the model that runs them where there is no driver for silicon.
   file(GLOB_RECURSE axon ${THIMBLE_DEVICE_DIR}/npu/axon/*.cpp)

@@ -11,6 +11,7 @@
 
 #include "abi/limits.h"
 #include "abi/status.h"
+#include "kernels/isa.h"
 
 namespace thimble::runtime {
 struct Delegates;
@@ -118,7 +119,11 @@ struct Kernel {
   const char* arguments;  // letters of abi/pte_ops.def
   Status (*check)(const Call& call);
   void (*run)(const Call& call);
-  Settle* settle = nullptr;                                      // null if there is no open letter
+  Settle* settle = nullptr;  // null if there is no open letter
+  /// Of an operator whose arguments are tensors only: run() needs no more of them than where they
+  /// are, in the order of the letters (null: an absent one). check() has seen to the rest, and the
+  /// packed constants say all that run() has to know. Null: run() needs sizes or scalars.
+  void (*run_bare)(void* const* operands) = nullptr;
   uint16_t name_bytes = static_cast<uint16_t>(length_of(name));  // names are told apart by it first
   uint8_t count_in_file = static_cast<uint8_t>(length_of(arguments) + 1);  // with the return value
 
@@ -142,7 +147,7 @@ struct KernelTable {
 };
 inline constexpr uint32_t kNameBytesMax = 63;
 
-#define THIMBLE_KERNEL(variant, op) extern const Kernel variant##_##op;
+#define THIMBLE_KERNEL(variant, op) THIMBLE_IF_##variant(extern const Kernel variant##_##op;)
 #include "kernels/kernels.def"
 #undef THIMBLE_KERNEL
 

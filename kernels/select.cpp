@@ -8,7 +8,7 @@ namespace thimble::kernels {
 namespace {
 
 constexpr const Kernel* kRows[] = {
-#define THIMBLE_KERNEL(variant, op) &variant##_##op,
+#define THIMBLE_KERNEL(variant, op) THIMBLE_IF_##variant(&variant##_##op, )
 #include "kernels/kernels.def"
 #undef THIMBLE_KERNEL
 };
@@ -21,7 +21,7 @@ struct Sorted {
 
 consteval Sorted sort_rows() {
   constexpr abi::PteOp kOps[] = {
-#define THIMBLE_KERNEL(variant, op) abi::PteOp::op,
+#define THIMBLE_KERNEL(variant, op) THIMBLE_IF_##variant(abi::PteOp::op, )
 #include "kernels/kernels.def"
 #undef THIMBLE_KERNEL
   };

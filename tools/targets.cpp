@@ -26,6 +26,7 @@ struct Arguments {
 
 std::string_view isa_text(abi::Isa isa) {
   switch (isa) {
+    case abi::Isa::kThumb1:
     case abi::Isa::kScalar:
       return "scalar";
     case abi::Isa::kDsp:

@@ -56,6 +56,8 @@ DelegateLines delegate_lines(const std::vector<DeviceKind>& devices) {
 bool runs_on(std::string_view variant, abi::Isa isa) {
   if (variant == "mve") return isa == abi::Isa::kMve;
   if (variant == "dsp") return isa == abi::Isa::kDsp || isa == abi::Isa::kMve;
+  if (variant == "v7m") return isa != abi::Isa::kThumb1;
+  if (variant == "v6m") return isa == abi::Isa::kThumb1;
   return true;
 }
 

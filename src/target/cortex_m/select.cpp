@@ -2,6 +2,7 @@
 
 #include "numerics/multiplier.h"
 #include "target/cortex_m/direct.h"
+#include "target/cortex_m/fast.h"
 #include "target/cortex_m/layout.h"
 #include "target/cortex_m/pack.h"
 #include "target/cortex_m/scratch.h"
@@ -70,6 +71,11 @@ class Selector {
   }
 
   Result<KernelCall> select(const Op& op) {
+    if (!stock_) {
+      if (std::optional<KernelCall> packed = fast_call(graph_, op, isa_)) {
+        return std::move(*packed);
+      }
+    }
     switch (op.kind) {
       case OpKind::quantize:
       case OpKind::dequantize:

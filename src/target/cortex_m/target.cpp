@@ -28,9 +28,9 @@ using abi::Isa;
 // Sorted by name. The instruction set follows from the core (ExecuTorch's target_config.py groups
 // them alike).
 constexpr Target kTargets[] = {
-    {"cortex-m0", "cortex-m0", "Armv6-M", Isa::kScalar, lower, cost},
-    {"cortex-m0plus", "cortex-m0plus", "Armv6-M", Isa::kScalar, lower, cost},
-    {"cortex-m23", "cortex-m23", "Armv8-M Baseline", Isa::kScalar, lower, cost},
+    {"cortex-m0", "cortex-m0", "Armv6-M", Isa::kThumb1, lower, cost},
+    {"cortex-m0plus", "cortex-m0plus", "Armv6-M", Isa::kThumb1, lower, cost},
+    {"cortex-m23", "cortex-m23", "Armv8-M Baseline", Isa::kThumb1, lower, cost},
     {"cortex-m3", "cortex-m3", "Armv7-M", Isa::kScalar, lower, cost},
     {"cortex-m33", "cortex-m33", "Armv8-M Mainline with DSP", Isa::kDsp, lower, cost},
     {"cortex-m35p", "cortex-m35p", "Armv8-M Mainline with DSP", Isa::kDsp, lower, cost},

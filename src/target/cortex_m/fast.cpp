@@ -1,0 +1,30 @@
+#include "target/cortex_m/fast.h"
+
+namespace thimble::target::cortex_m {
+namespace {
+
+struct Row {
+  abi::Isa isa;
+  ir::OpKind kind;
+  FastForm* form;
+};
+
+// The last row ends the table, which may have no other.
+constexpr Row kRows[] = {
+#define THIMBLE_FAST(isa, kind, function) {abi::Isa::isa, ir::OpKind::kind, function},
+#include "target/cortex_m/fast.def"
+#undef THIMBLE_FAST
+    {abi::Isa::kScalar, ir::OpKind::copy, nullptr},
+};
+
+}  // namespace
+
+std::optional<KernelCall> fast_call(const ir::Graph& graph, const ir::Op& op, abi::Isa isa) {
+  for (const Row& row : kRows) {
+    if (row.form == nullptr || row.isa != isa || row.kind != op.kind) continue;
+    if (std::optional<KernelCall> call = row.form(graph, op)) return call;
+  }
+  return {};
+}
+
+}  // namespace thimble::target::cortex_m

@@ -1,0 +1,28 @@
+#pragma once
+// Packed calls: operators whose constants the compiler has laid out for one instruction set.
+//
+// A packing is an operator of its own in abi/pte_ops.def ("thimble::conv2d_mve.out"), so that a
+// runtime without a kernel for it refuses the file; its bytes are described in
+// abi/native_params.h, and a portable kernel reads the same bytes on every other machine. fast.def
+// has a row per packing: which instruction set, which operator of the IR, which function makes the
+// call. The first row that has a call for the operator's shape is taken; where none has,
+// select.cpp's general form is.
+
+#include <optional>
+
+#include "ir/graph.h"
+#include "target/target.h"
+
+namespace thimble::target::cortex_m {
+
+/// The call, without result and index, or nothing where the packing does not take this shape.
+using FastForm = std::optional<KernelCall>(const ir::Graph& graph, const ir::Op& op);
+
+#define THIMBLE_FAST(isa, kind, function) FastForm function;
+#include "target/cortex_m/fast.def"
+#undef THIMBLE_FAST
+
+[[nodiscard]] std::optional<KernelCall> fast_call(const ir::Graph& graph, const ir::Op& op,
+                                                  abi::Isa isa);
+
+}  // namespace thimble::target::cortex_m
