@@ -26,8 +26,6 @@
 #endif
 
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 2 && defined(__ARM_ARCH_PROFILE) && \
-    __ARM_ARCH_PROFILE == 'M' && (__ARM_ARCH != 8 || defined(__ARM_ARCH_8M_MAIN__) || defined(__ARM_ARCH_8_1M_MAIN__))
-#define THIMBLE_HAS_V7M 1
 #define THIMBLE_IF_v7m(...) __VA_ARGS__
 #else
 #define THIMBLE_HAS_V7M 0

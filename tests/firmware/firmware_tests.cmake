@@ -1,6 +1,6 @@
 # Images under QEMU. Each program is one ctest entry; a case takes a fraction of a second.
 if(TARGET firmware AND QEMU_ARM)
-  set(firmware_tests axon disassembly faults neutron npu runner size)
+  set(firmware_tests axon disassembly faults neutron npu runner size variants)
   if(TARGET thimble)
     list(APPEND firmware_tests load)
   endif()

@@ -1,0 +1,86 @@
+#pragma once
+// Fast variants of kernels beside the portable one, in one image.
+//
+// A family is one packed operator: a file of this folder makes its cases, a row of families.def
+// names it. The harness runs both kernels on the same operands and compares the results, the bytes
+// around them and the operands; what lies behind an operand is other rubbish in the second run, so
+// that a result which depends on it differs.
+//
+//   void make(uint32_t index, Case& c) {
+//     const int32_t channels = c.uniform(1, 20);
+//     int8_t* x = c.input<int8_t>(channels);   // filled with random bytes, change them as you like
+//     c.scratch(64);
+//     c.output(channels);
+//     c.text() << "channels " << channels;     // of the message when it fails
+//   }
+
+#include <cstddef>
+#include <cstdint>
+
+#include "firmware/common/text.h"
+#include "kernels/kernels.h"
+
+namespace thimble::firmware {
+
+inline constexpr uint32_t kOperandsMax = 8;
+inline constexpr uint32_t kGuardBytes = 32;
+
+class Case {
+ public:
+  explicit Case(uint32_t seed)
+      : state_(seed * 2654435761U + 88172645U), text_(note_, sizeof note_) {}
+
+  uint32_t next() {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 17;
+    state_ ^= state_ << 5;
+    return state_;
+  }
+  /// low to high, both included.
+  int32_t uniform(int32_t low, int32_t high) {
+    const uint32_t count = static_cast<uint32_t>(high - low) + 1;
+    return low + static_cast<int32_t>((next() >> 3) % count);
+  }
+  template <size_t kCount>
+  int32_t one_of(const int32_t (&values)[kCount]) {
+    return values[uniform(0, static_cast<int32_t>(kCount) - 1)];
+  }
+
+  /// The next operand, in the operator's order: `count` elements of random bytes, aligned to 16.
+  template <class T>
+  T* input(int32_t count) {
+    return static_cast<T*>(operand(static_cast<uint32_t>(count) * sizeof(T), Role::kInput));
+  }
+  void scratch(int32_t bytes) { operand(static_cast<uint32_t>(bytes), Role::kScratch); }
+  void output(int32_t bytes) { operand(static_cast<uint32_t>(bytes), Role::kOutput); }
+  /// An absent operand.
+  void null() { roles_[count_++] = Role::kNull; }
+  Text& text() { return text_; }
+
+ private:
+  friend class Trial;
+  enum class Role : uint8_t { kInput, kScratch, kOutput, kNull };
+  void* operand(uint32_t bytes, Role role);
+
+  uint32_t state_;
+  char note_[160] = {};
+  Text text_;
+  uint32_t count_ = 0;
+  Role roles_[kOperandsMax] = {};
+  uint8_t* data_[kOperandsMax] = {};
+  uint32_t bytes_[kOperandsMax] = {};
+};
+
+struct Family {
+  const char* name;  // of its row: "conv2d_mve"
+  const kernels::Kernel* fast;
+  const kernels::Kernel* portable;
+  uint32_t count;  // of cases, each from its index alone
+  void (*make)(uint32_t index, Case& c);
+};
+
+#define THIMBLE_FAMILY(variant, name) THIMBLE_IF_##variant(extern const Family variant##_##name;)
+#include "firmware/apps/variants/families.def"
+#undef THIMBLE_FAMILY
+
+}  // namespace thimble::firmware

@@ -1,0 +1,236 @@
+// Semihosting command line: `variants [FAMILY|all [FIRST [COUNT]]]`. Prints a line per family and
+// ends with 1 at the first difference, after the line that repeats it.
+
+#include <cstring>
+
+#include "firmware/apps/variants/case.h"
+#include "firmware/common/exit_codes.h"
+#include "firmware/common/semihosting.h"
+
+extern "C" uint8_t big_start[], big_end[];
+
+namespace thimble::firmware {
+
+namespace {
+
+constexpr uint8_t kGuard = 0xA5;
+uint8_t* next_free = big_start;
+
+uint8_t* take(uint32_t bytes) {
+  uint8_t* const memory = next_free;
+  next_free += (bytes + 15) & ~15U;
+  if (next_free > big_end) {
+    host_print("error: a case does not fit\n");
+    host_exit(kExitUsage);
+  }
+  return memory;
+}
+
+uint32_t hash(const uint8_t* data, uint32_t bytes) {
+  uint32_t value = 2166136261U;
+  for (uint32_t i = 0; i < bytes; ++i) value = (value ^ data[i]) * 16777619U;
+  return value;
+}
+
+bool is_guard(const uint8_t* data) {
+  for (uint32_t i = 0; i < kGuardBytes; ++i) {
+    if (data[i] != kGuard) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void* Case::operand(uint32_t bytes, Role role) {
+  uint8_t* const memory = take(bytes + 2 * kGuardBytes) + kGuardBytes;
+  roles_[count_] = role;
+  bytes_[count_] = bytes;
+  data_[count_++] = memory;
+  if (role == Role::kInput) {
+    for (uint32_t i = 0; i < bytes + kGuardBytes; ++i)
+      memory[i] = static_cast<uint8_t>(next() >> 11);
+  }
+  return memory;
+}
+
+/// One kernel on one case: what it wrote, and what is wrong with how it did.
+class Trial {
+ public:
+  explicit Trial(Case& c) : case_(c) {}
+
+  const char* run(const kernels::Kernel& kernel, uint32_t rubbish) {
+    void* operands[kOperandsMax] = {};
+    uint32_t before[kOperandsMax] = {};
+    for (uint32_t i = 0; i < case_.count_; ++i) {
+      operands[i] = case_.data_[i];
+      prepare(i, rubbish);
+      if (case_.roles_[i] == Case::Role::kInput) before[i] = hash(case_.data_[i], case_.bytes_[i]);
+    }
+    kernel.run_bare(operands);
+    for (uint32_t i = 0; i < case_.count_; ++i) {
+      uint8_t* const data = case_.data_[i];
+      const uint32_t bytes = case_.bytes_[i];
+      switch (case_.roles_[i]) {
+        case Case::Role::kInput:
+          if (hash(data, bytes) != before[i]) return "an input was written";
+          break;
+        case Case::Role::kScratch:
+        case Case::Role::kOutput:
+          if (!is_guard(data - kGuardBytes)) return "bytes in front were written";
+          if (!is_guard(data + bytes)) return "bytes behind were written";
+          break;
+        case Case::Role::kNull:
+          break;
+      }
+    }
+    return nullptr;
+  }
+
+  /// Puts the results aside, or compares with what was put aside; -1 if they are equal.
+  void keep() {
+    for (uint32_t i = 0; i < case_.count_; ++i) {
+      if (case_.roles_[i] != Case::Role::kOutput) continue;
+      kept_[i] = take(case_.bytes_[i]);
+      std::memcpy(kept_[i], case_.data_[i], case_.bytes_[i]);
+    }
+  }
+  int32_t first_difference() const {
+    for (uint32_t i = 0; i < case_.count_; ++i) {
+      if (case_.roles_[i] != Case::Role::kOutput) continue;
+      for (uint32_t k = 0; k < case_.bytes_[i]; ++k) {
+        if (kept_[i][k] != case_.data_[i][k]) return static_cast<int32_t>(k);
+      }
+    }
+    return -1;
+  }
+  bool has_output() const {
+    for (uint32_t i = 0; i < case_.count_; ++i) {
+      if (case_.roles_[i] == Case::Role::kOutput && case_.bytes_[i] != 0) return true;
+    }
+    return false;
+  }
+
+ private:
+  void prepare(uint32_t i, uint32_t rubbish) {
+    uint8_t* const data = case_.data_[i];
+    const uint32_t bytes = case_.bytes_[i];
+    switch (case_.roles_[i]) {
+      case Case::Role::kInput:
+        for (uint32_t k = 0; k < kGuardBytes; ++k)
+          data[bytes + k] ^= static_cast<uint8_t>(rubbish + k);
+        break;
+      case Case::Role::kScratch:
+      case Case::Role::kOutput:
+        std::memset(data - kGuardBytes, kGuard, kGuardBytes);
+        std::memset(data, static_cast<int>(rubbish & 255), bytes);
+        std::memset(data + bytes, kGuard, kGuardBytes);
+        break;
+      case Case::Role::kNull:
+        break;
+    }
+  }
+
+  Case& case_;
+  uint8_t* kept_[kOperandsMax] = {};
+};
+
+namespace {
+
+constexpr const Family* kFamilies[] = {
+#define THIMBLE_FAMILY(variant, name) THIMBLE_IF_##variant(&variant##_##name, )
+#include "firmware/apps/variants/families.def"
+#undef THIMBLE_FAMILY
+    nullptr};
+
+void print(const char* what, const Family& family, uint32_t index, const char* note) {
+  char line[320];
+  Text text(line, sizeof line);
+  text << "error: " << family.fast->name << ": " << what << "; repeat: variants " << family.name
+       << " " << index << " 1 (" << note << ")\n";
+  host_print(line);
+}
+
+bool equal(const Family& family, uint32_t index) {
+  next_free = big_start;
+  Case c(index + 1);
+  family.make(index, c);
+  Trial trial(c);
+  const char* note = c.text().text();
+  if (!trial.has_output()) {
+    print("the case has no output", family, index, note);
+    return false;
+  }
+  const char* wrong = trial.run(*family.portable, 0x5A);
+  if (wrong != nullptr) {
+    print("portable: ", family, index, wrong);
+    return false;
+  }
+  trial.keep();
+  wrong = trial.run(*family.fast, 0x3C);
+  if (wrong != nullptr) {
+    print(wrong, family, index, note);
+    return false;
+  }
+  const int32_t at = trial.first_difference();
+  if (at < 0) return true;
+  c.text() << " at byte " << static_cast<uint32_t>(at);
+  print("differs", family, index, note);
+  return false;
+}
+
+bool run_family(const Family& family, uint32_t first, uint32_t count) {
+  for (uint32_t i = first; i < first + count; ++i) {
+    if (!equal(family, i)) return false;
+  }
+  char line[128];
+  Text text(line, sizeof line);
+  text << family.name << " " << count << " cases equal\n";
+  host_print(line);
+  return true;
+}
+
+uint32_t number(const char*& text) {
+  uint32_t value = 0;
+  while (*text == ' ') ++text;
+  for (; *text >= '0' && *text <= '9'; ++text)
+    value = value * 10 + static_cast<uint32_t>(*text - '0');
+  return value;
+}
+
+/// The second word, cut out; what follows it.
+const char* second_word(char* line, const char*& rest) {
+  char* at = line;
+  while (*at != 0 && *at != ' ') ++at;
+  while (*at == ' ') ++at;
+  const char* const word = at;
+  while (*at != 0 && *at != ' ') ++at;
+  if (*at != 0) *at++ = 0;
+  rest = at;
+  return word;
+}
+
+char command_line[256];
+
+int start() {
+  if (!host_command_line(command_line, sizeof command_line)) return kExitUsage;
+  const char* rest = nullptr;
+  const char* const wanted = second_word(command_line, rest);
+  const uint32_t first = number(rest);
+  const uint32_t count = number(rest);
+  bool found = false;
+  for (const Family* const* family = kFamilies; *family != nullptr; ++family) {
+    const bool all = *wanted == 0 || std::strcmp(wanted, "all") == 0;
+    if (!all && std::strcmp(wanted, (*family)->name) != 0) continue;
+    found = true;
+    if (!run_family(**family, first, count != 0 ? count : (*family)->count)) return kExitStatus;
+  }
+  if (!found) host_print("error: no such family on this core\n");
+  return static_cast<int>(found ? kExitOk : kExitUsage);
+}
+
+}  // namespace
+}  // namespace thimble::firmware
+
+int main() {
+  return thimble::firmware::start();
+}
