@@ -26,6 +26,8 @@
 #endif
 
 #if defined(__ARM_ARCH_ISA_THUMB) && __ARM_ARCH_ISA_THUMB == 2 && defined(__ARM_ARCH_PROFILE) && \
+    __ARM_ARCH_PROFILE == 'M' && !defined(__ARM_ARCH_8M_BASE__)
+#define THIMBLE_HAS_V7M 1
 #define THIMBLE_IF_v7m(...) __VA_ARGS__
 #else
 #define THIMBLE_HAS_V7M 0
