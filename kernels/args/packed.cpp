@@ -1,0 +1,61 @@
+#include "kernels/args/packed.h"
+
+namespace thimble::kernels {
+namespace {
+
+/// Beyond this, a column or row times a dilation of up to 255 could leave 31 bits.
+constexpr uint32_t kMaxDilatedBytes = 1U << 23;
+
+bool is_image_of(const Tensor& t, uint32_t height, uint32_t width, uint32_t channels) {
+  const auto size = [&t](uint32_t d) { return static_cast<uint32_t>(t.sizes[d]); };
+  return size(0) == 1 && size(1) == channels && size(2) == height && size(3) == width;
+}
+
+struct Axis {
+  int32_t in, out, kernel, stride, dilation, pad;
+};
+
+/// Padding before and after is smaller than the window, and no window that fits is missing.
+bool axis_fits(const Axis& axis) {
+  if (axis.kernel == 0 || axis.stride == 0 || axis.dilation == 0) return false;
+  const int32_t reach = (axis.kernel - 1) * axis.dilation;  // from the first tap to the last
+  const int32_t after = (axis.out - 1) * axis.stride + reach + 1 - axis.pad - axis.in;
+  return axis.pad <= reach && after <= reach && after > -axis.stride;
+}
+
+}  // namespace
+
+Status check_window(const Tensor& x, const Tensor& geometry, const Tensor& y) {
+  if (const Status s = check_image(x, StockForm::kCurrent); s != Status::kOk) return s;
+  if (const Status s = check_image(y, StockForm::kCurrent); s != Status::kOk) return s;
+  const Status blob = check_packed(geometry, sizeof(abi::WindowGeometry));
+  if (blob != Status::kOk) return blob;
+  const abi::WindowGeometry& g = window_geometry(geometry);
+  if (!is_image_of(x, g.in_h, g.in_w, g.in_c)) return Status::kBadShape;
+  if (!is_image_of(y, g.out_h, g.out_w, g.out_c)) return Status::kBadShape;
+  if (!axis_fits({g.in_h, g.out_h, g.kernel_h, g.stride_h, g.dilation_h, g.pad_top})) {
+    return Status::kBadParameter;
+  }
+  if (!axis_fits({g.in_w, g.out_w, g.kernel_w, g.stride_w, g.dilation_w, g.pad_left})) {
+    return Status::kBadParameter;
+  }
+  if ((g.dilation_h | g.dilation_w) != 1 && x.bytes > kMaxDilatedBytes) return Status::kBadShape;
+  const bool codes = is_code(g.x_zero_point) && is_code(g.y_zero_point);
+  return codes && are_bounds(g.min, g.max) ? Status::kOk : Status::kBadParameter;
+}
+
+Status check_depthwise_window(const Tensor& x, const Tensor& geometry, const Tensor& y) {
+  if (const Status s = check_window(x, geometry, y); s != Status::kOk) return s;
+  const abi::WindowGeometry& g = window_geometry(geometry);
+  return g.out_c % g.in_c == 0 ? Status::kOk : Status::kBadShape;
+}
+
+Status check_scratch(const Tensor& scratch, int64_t bytes, uint32_t alignment) {
+  if (scratch.is_null || scratch.is_constant) return Status::kBadParameter;
+  if ((reinterpret_cast<uintptr_t>(scratch.data) & (alignment - 1)) != 0) {
+    return Status::kMisaligned;
+  }
+  return scratch.bytes >= bytes ? Status::kOk : Status::kScratchTooSmall;
+}
+
+}  // namespace thimble::kernels
