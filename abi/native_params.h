@@ -52,6 +52,15 @@ struct LinearParams {
   int32_t min, max;
 };
 
+/// What a packed linear does: 20 bytes, a constant of its own. x is [rows][in_features], y
+/// [rows][out_features].
+struct LinearGeometry {
+  uint32_t rows, in_features, out_features;
+  int16_t x_zero_point, y_zero_point;
+  int16_t min, max;
+};
+static_assert(sizeof(LinearGeometry) == 20);
+
 /// add; with b_negate = 1 the code of b counts as its negative (subtraction). Broadcasting by
 /// logical shape.
 struct AddParams {

@@ -50,6 +50,19 @@ Status check_depthwise_window(const Tensor& x, const Tensor& geometry, const Ten
   return g.out_c % g.in_c == 0 ? Status::kOk : Status::kBadShape;
 }
 
+Status check_linear_geometry(const Tensor& x, const Tensor& geometry, const Tensor& y) {
+  if (const Status s = check_tensor(x, DType::kI8); s != Status::kOk) return s;
+  if (const Status s = check_tensor(y, DType::kI8); s != Status::kOk) return s;
+  if (!is_contiguous(x) || !is_contiguous(y)) return Status::kBadLayout;
+  const Status blob = check_packed(geometry, sizeof(abi::LinearGeometry));
+  if (blob != Status::kOk) return blob;
+  const abi::LinearGeometry& g = linear_geometry(geometry.data);
+  if (uint64_t{g.rows} * g.in_features != x.bytes) return Status::kBadShape;
+  if (uint64_t{g.rows} * g.out_features != y.bytes) return Status::kBadShape;
+  const bool codes = is_code(g.x_zero_point) && is_code(g.y_zero_point);
+  return codes && are_bounds(g.min, g.max) ? Status::kOk : Status::kBadParameter;
+}
+
 Status check_scratch(const Tensor& scratch, int64_t bytes, uint32_t alignment) {
   if (scratch.is_null || scratch.is_constant) return Status::kBadParameter;
   if ((reinterpret_cast<uintptr_t>(scratch.data) & (alignment - 1)) != 0) {

@@ -29,6 +29,13 @@ Status check_window(const Tensor& x, const Tensor& geometry, const Tensor& y);
 /// As check_window(), and channel o of y is made of channel o / (out_c / in_c) of x alone.
 Status check_depthwise_window(const Tensor& x, const Tensor& geometry, const Tensor& y);
 
+inline const abi::LinearGeometry& linear_geometry(const void* constant) {
+  return *static_cast<const abi::LinearGeometry*>(constant);
+}
+/// x and y are contiguous int8 rows of just the lengths that the geometry says, as many as it says;
+/// zero points and bounds are codes.
+Status check_linear_geometry(const Tensor& x, const Tensor& geometry, const Tensor& y);
+
 /// Memory of the call's own: at least `bytes` long, at an address that `alignment` divides.
 Status check_scratch(const Tensor& scratch, int64_t bytes, uint32_t alignment = 4);
 
