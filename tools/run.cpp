@@ -149,11 +149,14 @@ Json to_json(const Ran& ran) {
     json["instructions_include_npu"] = ran.outcome.npu_simulated;
     json["instructions_init"] = qemu->instructions_init;
     json["instructions_total"] = qemu->instructions_total;
+    json["instruction_classes"] = qemu->classes;
+    if (qemu->cycles_estimate) json["cycles_estimate"] = *qemu->cycles_estimate;
     json["state_bytes"] = qemu->state_bytes;
     json["stack_bytes"] = qemu->stack_bytes;
     if (!qemu->ops.empty()) json["ops"] = Json::array();
     for (const hostrun::OpInstructions& op : qemu->ops) {
       json["ops"].push_back({{"name", op.op}, {"instructions", op.instructions}});
+      if (op.cycles_estimate) json["ops"].back()["cycles_estimate"] = *op.cycles_estimate;
     }
   }
   if (!ran.outcome.npu.empty()) json["npu"] = to_json(ran.outcome.npu);
@@ -199,6 +202,10 @@ void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu
   }
   row(npu_simulated ? "inference, with the simulation of the NPU" : "inference",
       with_commas(facts.instructions / calls));
+  if (facts.cycles_estimate && !npu_simulated) {
+    row("cycles on a real core, an estimate by classes",
+        with_commas(*facts.cycles_estimate / calls));
+  }
   row("init, once", with_commas(facts.instructions_init));
 }
 

@@ -9,10 +9,11 @@
  * not counted. At the end FILE holds one line per kind of region, and for `op` per position within
  * the run:
  *
- *   total 0 1 5012345        kind, index, times entered, instructions inside, all times summed
- *   load 0 1 30123
- *   run 0 4 7200000
- *   op 0 4 8032
+ *   classes simple load ...  names of the columns behind the sum
+ *   total 0 1 5012345 ...    kind, index, times entered, instructions inside, all times summed,
+ *   load 0 1 30123 ...       and how many of them are of each class (insn_class.h)
+ *   run 0 4 7200000 ...
+ *   op 0 4 8032 ...
  *
  * An instruction that an IT block skips counts as executed, as on the trace port of a real core. */
 
@@ -21,6 +22,8 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "insn_class.h"
 
 /* The part of QEMU's plugin interface that is used here, as its documentation describes it. */
 typedef uint64_t qemu_plugin_id_t;
@@ -60,24 +63,25 @@ static const char *const kind_names[] = {"", "load", "set_input", "run", "op", "
 enum { OPS_MAX = 4096, DEPTH_MAX = 16 };
 
 struct total {
-  uint64_t times, instructions;
+  uint64_t times;
+  uint64_t instructions[CLASSES];
 };
 
 static char output_name[4096];
-static uint64_t executed;
+static uint64_t executed[CLASSES];
 static struct total totals[KIND_END];
 static struct total ops[OPS_MAX];
 static uint32_t op_index, op_count;
 static struct {
   enum kind kind;
-  uint64_t start;
+  uint64_t start[CLASSES];
 } open_regions[DEPTH_MAX];
 static int depth;
 static bool unbalanced;
 
-static void add(struct total *total, uint64_t instructions) {
+static void add(struct total *total, const uint64_t *start) {
   total->times++;
-  total->instructions += instructions;
+  for (int i = 0; i < CLASSES; i++) total->instructions[i] += executed[i] - start[i];
 }
 
 static void open_region(enum kind kind) {
@@ -87,7 +91,7 @@ static void open_region(enum kind kind) {
   }
   if (kind == KIND_RUN) op_index = 0;
   open_regions[depth].kind = kind;
-  open_regions[depth].start = executed;
+  memcpy(open_regions[depth].start, executed, sizeof executed);
   depth++;
 }
 
@@ -97,11 +101,11 @@ static void close_region(void) {
     return;
   }
   depth--;
-  const uint64_t inside = executed - open_regions[depth].start;
+  const uint64_t *start = open_regions[depth].start;
   if (open_regions[depth].kind != KIND_OP) {
-    add(&totals[open_regions[depth].kind], inside);
+    add(&totals[open_regions[depth].kind], start);
   } else if (op_index < OPS_MAX) {
-    add(&ops[op_index++], inside);
+    add(&ops[op_index++], start);
     if (op_index > op_count) op_count = op_index;
   }
 }
@@ -116,11 +120,17 @@ static void marked(unsigned int cpu, void *user) {
   }
 }
 
+/* The halfword at a position of an instruction; 0 behind its end. */
+static unsigned int halfword(const struct qemu_plugin_insn *insn, size_t at) {
+  if (qemu_plugin_insn_size(insn) < at + 2) return 0;
+  const unsigned char *bytes = qemu_plugin_insn_data(insn);
+  return bytes[at] | (unsigned int)bytes[at + 1] << 8;
+}
+
 /* `mov rN, rN` is 0x4600 + 9 * N for the low registers. */
 static enum kind kind_of(const struct qemu_plugin_insn *insn) {
   if (qemu_plugin_insn_size(insn) != 2) return KIND_NONE;
-  const unsigned char *bytes = qemu_plugin_insn_data(insn);
-  const unsigned int code = bytes[0] | (unsigned int)bytes[1] << 8;
+  const unsigned int code = halfword(insn, 0);
   for (int kind = KIND_LOAD; kind <= KIND_END; kind++) {
     if (code == 0x4600u + 9u * (unsigned int)kind) return (enum kind)kind;
   }
@@ -134,7 +144,10 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
     struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(block, i);
     const enum kind kind = kind_of(insn);
     if (kind == KIND_NONE) {
-      qemu_plugin_register_vcpu_insn_exec_inline(insn, PLUGIN_INLINE_ADD_U64, &executed, 1);
+      const enum insn_class class = qemu_plugin_insn_size(insn) == 2
+                                        ? class_of_narrow(halfword(insn, 0))
+                                        : class_of_wide(halfword(insn, 0), halfword(insn, 2));
+      qemu_plugin_register_vcpu_insn_exec_inline(insn, PLUGIN_INLINE_ADD_U64, &executed[class], 1);
     } else {
       qemu_plugin_register_vcpu_insn_exec_cb(insn, marked, PLUGIN_NO_REGISTERS,
                                              (void *)(uintptr_t)kind);
@@ -143,8 +156,11 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
 }
 
 static void print(FILE *file, const char *name, uint32_t index, const struct total *total) {
-  fprintf(file, "%s %" PRIu32 " %" PRIu64 " %" PRIu64 "\n", name, index, total->times,
-          total->instructions);
+  uint64_t sum = 0;
+  for (int i = 0; i < CLASSES; i++) sum += total->instructions[i];
+  fprintf(file, "%s %" PRIu32 " %" PRIu64 " %" PRIu64, name, index, total->times, sum);
+  for (int i = 0; i < CLASSES; i++) fprintf(file, " %" PRIu64, total->instructions[i]);
+  fprintf(file, "\n");
 }
 
 static void finish(qemu_plugin_id_t id, void *user) {
@@ -155,7 +171,11 @@ static void finish(qemu_plugin_id_t id, void *user) {
     fprintf(stderr, "insn_count: cannot write %s\n", output_name);
     return;
   }
-  const struct total all = {1, executed};
+  fprintf(file, "classes");
+  for (int i = 0; i < CLASSES; i++) fprintf(file, " %s", class_names[i]);
+  fprintf(file, "\n");
+  struct total all = {1, {0}};
+  memcpy(all.instructions, executed, sizeof executed);
   print(file, "total", 0, &all);
   for (int kind = KIND_LOAD; kind < KIND_END; kind++) {
     if (totals[kind].times != 0) print(file, kind_names[kind], 0, &totals[kind]);

@@ -107,7 +107,18 @@ int64_t number(const Lines& lines, const std::string& key, size_t index = 0) {
   return std::strtoll(line->second[index].c_str(), nullptr, 10);
 }
 
-constexpr size_t kInstructions = 2;  // of the counter's lines: index, times, instructions
+constexpr size_t kInstructions = 2;  // of the counter's lines: index, times, instructions, classes
+
+/// The columns behind the sum, by their names in the counter's first line.
+InstructionClasses classes_of(const Lines& counts, const std::vector<std::string>& words) {
+  InstructionClasses classes;
+  const auto names = counts.find("classes");
+  if (names == counts.end()) return classes;
+  for (size_t i = 0; i < names->second.size() && kInstructions + 1 + i < words.size(); ++i) {
+    classes[names->second[i]] = std::strtoll(words[kInstructions + 1 + i].c_str(), nullptr, 10);
+  }
+  return classes;
+}
 
 /// One boot of the board. Names are relative to the folder, so that no character of a path matters
 /// to the emulator's option syntax or to the firmware, which splits words at spaces.
@@ -245,15 +256,17 @@ Result<std::vector<std::vector<ir::Tensor>>> read_outputs(const fs::path& folder
   return outputs;
 }
 
-std::vector<OpInstructions> op_counts(const Interface& interface, const Lines& counts) {
+std::vector<OpInstructions> op_counts(const Interface& interface, const Lines& counts,
+                                      std::string_view target) {
   std::vector<OpInstructions> ops;
-  for (const std::string& op : interface.ops) ops.push_back({op, 0});
+  for (const std::string& op : interface.ops) ops.push_back({op, 0, {}});
   const auto [first, last] = counts.equal_range("op");
   for (auto line = first; line != last; ++line) {
     if (line->second.size() <= kInstructions) continue;
     const auto index = static_cast<size_t>(std::strtoll(line->second[0].c_str(), nullptr, 10));
     if (index >= ops.size()) continue;
     ops[index].instructions = std::strtoll(line->second[kInstructions].c_str(), nullptr, 10);
+    ops[index].cycles_estimate = estimated_cycles(target, classes_of(counts, line->second));
   }
   return ops;
 }
@@ -279,7 +292,7 @@ Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label, const Interfac
   if (options.profile) {
     // The hook around each operator costs instructions, so the sum is counted in another boot.
     THIMBLE_CHECK(boot.run(true));
-    run.facts.ops = op_counts(interface, boot.counts());
+    run.facts.ops = op_counts(interface, boot.counts(), options.target);
   }
   THIMBLE_CHECK(boot.run(false));
   run.facts.arena_bytes = number(boot.report(), "arena_bytes");
@@ -288,6 +301,11 @@ Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label, const Interfac
   run.facts.instructions = number(boot.counts(), "run", kInstructions);
   run.facts.instructions_init = number(boot.counts(), "load", kInstructions);
   run.facts.instructions_total = number(boot.counts(), "total", kInstructions);
+  const auto inside = boot.counts().find("run");
+  if (inside != boot.counts().end()) {
+    run.facts.classes = classes_of(boot.counts(), inside->second);
+    run.facts.cycles_estimate = estimated_cycles(options.target, run.facts.classes);
+  }
   THIMBLE_TRY(run.outputs, read_outputs(folder.path(), label, interface, calls.size()));
   return run;
 }

@@ -16,6 +16,7 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
+#include "hostrun/cycles.h"
 #include "hostrun/interface.h"
 #include "hostrun/npu.h"
 #include "ir/tensor.h"
@@ -35,15 +36,18 @@ struct QemuOptions {
 struct OpInstructions {
   std::string op;            // "cortex_m::quantized_add.out"
   int64_t instructions = 0;  // of all calls
+  std::optional<int64_t> cycles_estimate;
 };
 
 struct QemuFacts {
   int64_t arena_bytes = 0;
   int64_t state_bytes = 0;
-  int64_t stack_bytes = 0;          // high-water mark of the whole firmware
-  int64_t instructions = 0;         // inside thimble_run, all calls; 0 if not counted
-  int64_t instructions_init = 0;    // inside thimble_init
-  int64_t instructions_total = 0;   // from reset to exit
+  int64_t stack_bytes = 0;         // high-water mark of the whole firmware
+  int64_t instructions = 0;        // inside thimble_run, all calls; 0 if not counted
+  int64_t instructions_init = 0;   // inside thimble_init
+  int64_t instructions_total = 0;  // from reset to exit
+  InstructionClasses classes;      // of those inside thimble_run
+  std::optional<int64_t> cycles_estimate;
   std::vector<OpInstructions> ops;  // with `profile`: in execution order
 };
 

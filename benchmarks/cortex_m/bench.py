@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Networks on Cortex-M cores under QEMU: instructions, memory, flash, time to compile; beside CMSIS-NN.
+
+usage: bench.py [--program build/thimble] [--networks A,B] [--cores M4,M55] [--layers] [--json FILE] [--html FILE]
+                [--peers PYTHON] [--option WORD]...
+
+Instructions are exact: the same compiler gives the same numbers. `layers`: of the layers that CMSIS-NN has too, ours by
+its best build on that core (cmsis_nn.json says how it was measured). PYTHON is one with ExecuTorch 1.5.1: what its flow for
+Cortex-M makes of the same networks then stands in the same table.
+"""
+
+import argparse
+import json
+import pathlib
+import sys
+
+import peers
+import rival
+from measure import Failed, measure
+from page import html_page
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+NETWORKS = ["resnet8", "dscnn_kws", "mobilenet_v1_vww", "ad_autoencoder", "mobilenet_v2"]
+CORES = ["cortex-m55", "cortex-m33", "cortex-m7", "cortex-m4", "cortex-m3", "cortex-m0plus"]
+HEAD = ("network", "core", "M instr", "instr/MAC", "by CMSIS-NN", "arena", "state", "flash over weights", "compile s")
+
+
+def folder_of(network):
+    """Networks that are too large to commit are made in build/models."""
+    for parent in (ROOT / "models", ROOT / "build/models"):
+        if (parent / network / f"{network}.pt2").exists():
+            return parent / network
+    return None
+
+
+def line(row, networks):
+    both = rival.totals(row, networks)
+    ratio = f"{both[0] / both[1]:.2f}" if both else "-"
+    return (row["network"], row["core"], f"{row['instructions'] / 1e6:.3f}",
+            f"{row['instructions'] / max(1, row['macs']):.2f}", ratio, str(row["arena_bytes"]),
+            str(row["state_bytes"]), str(row["pte_bytes"] - row["weights_bytes"]),
+            f"{row['compile_seconds']:.2f}")
+
+
+def print_table(rows):
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        cells = [cell.ljust(width) if i < 2 else cell.rjust(width)
+                 for i, (cell, width) in enumerate(zip(row, widths))]
+        print("  ".join(cells).rstrip())
+
+
+def print_layers(row, networks):
+    found, alone = rival.pairs(row, networks)
+    for layer, _, ours, theirs in found:
+        mark = "  SLOWER" if ours > theirs else ""
+        print(f"  {layer:44} {ours:12} {theirs:12} {ours / theirs:6.2f}{mark}")
+    for name in alone:
+        print(f"  {name}: no partner")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/thimble")
+    parser.add_argument("--networks", default=",".join(NETWORKS))
+    parser.add_argument("--cores", default=",".join(CORES))
+    parser.add_argument("--layers", action="store_true")
+    parser.add_argument("--json", type=pathlib.Path)
+    parser.add_argument("--html", type=pathlib.Path)
+    parser.add_argument("--peers")
+    parser.add_argument("--option", action="append", default=[], help="more of `thimble compile`")
+    arguments = parser.parse_args()
+    networks = rival.load()
+    rows, left_out = [], []
+    for network in arguments.networks.split(","):
+        folder = folder_of(network)
+        if folder is None:
+            left_out.append(f"{network}: make it with models/make.py {network}")
+            continue
+        for core in arguments.cores.split(","):
+            try:
+                rows.append(measure(arguments.program, folder, core, arguments.option))
+            except Failed as failure:
+                left_out.append(f"{network} on {core}: {failure}")
+                continue
+            if arguments.layers:
+                print(f"{network} on {core}")
+                print_layers(rows[-1], networks)
+    table = [HEAD, *(line(row, networks) for row in rows)]
+    print_table(table)
+    found_peers = peers.executorch(arguments.peers, [folder_of(n) for n in arguments.networks.split(",")])
+    for peer in found_peers:
+        print(peers.line(peer))
+    for reason in left_out:
+        print(f"left out: {reason}", file=sys.stderr)
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"rows": rows, "peers": found_peers}, indent=1) + "\n")
+    if arguments.html:
+        arguments.html.write_text(html_page(table, rows, networks, found_peers))
+    return 1 if left_out else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""One network on one core: compiled, run once under QEMU, counted."""
+
+import json
+import pathlib
+import subprocess
+import tempfile
+import time
+
+import numpy
+
+
+class Failed(Exception):
+    """A command of ours that did not succeed; the text is what it said."""
+
+
+def thimble(program, *arguments):
+    done = subprocess.run([str(program), *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        said = (done.stderr.strip().splitlines() or ["nothing said"])[0]
+        raise Failed(f"thimble {' '.join(map(str, arguments))}: {said}")
+    return json.loads(done.stdout)
+
+
+def first_inputs(folder, report, scratch):
+    """The first calibration sample of each input as a .npy, in the element type that the file wants."""
+    data = numpy.load(folder / "calibrate.npz")
+    names = [name for name in data.files if name != "labels"]
+    paths = []
+    for index, port in enumerate(report["inputs"]):
+        array = data[port["name"]] if port["name"] in names else data[names[index]]
+        shape = port["shape"]
+        sample = array[: shape[0]] if list(array.shape[1:]) == shape[1:] else array[0]
+        sample = numpy.ascontiguousarray(sample.reshape(shape))
+        if port.get("dtype") == "i8" or port.get("dtype") == "int8":
+            codes = numpy.rint(sample / port["scale"]) + port["zero_point"]
+            sample = numpy.clip(codes, -128, 127).astype(numpy.int8)
+        paths.append(scratch / f"input_{index}.npy")
+        numpy.save(paths[-1], sample)
+    return paths
+
+
+def measure(program, folder, core, options=()):
+    """-> what a row of the table needs: instructions in all and per call, bytes, seconds."""
+    with tempfile.TemporaryDirectory() as temporary:
+        scratch = pathlib.Path(temporary)
+        pte = scratch / "model.pte"
+        start = time.monotonic()
+        report = thimble(
+            program, "compile", folder / f"{folder.name}.pt2", "--target", core,
+            "--calibrate", folder / "calibrate.npz", "--io", "int8", "-o", pte, "--json", *options)
+        seconds = time.monotonic() - start
+        inputs = [word for path in first_inputs(folder, report, scratch)
+                  for word in ("--input", path)]
+        ran = thimble(program, "run", pte, *inputs, "--on", "qemu", "--profile", "--json")
+    calls = [
+        {"name": op["name"], "op": count["name"], "macs": op["macs"], "outputs": op["elements_out"],
+         "instructions": count["instructions"]}
+        for op, count in zip(report["ops"], ran["ops"], strict=True)]
+    return {
+        "network": folder.name,
+        "core": core,
+        "instructions": ran["instructions"],
+        "macs": sum(call["macs"] for call in calls),
+        "arena_bytes": report["arena_bytes"],
+        "state_bytes": report["state_bytes"],
+        "pte_bytes": report["pte_bytes"],
+        "weights_bytes": report["weights_bytes"],
+        "compile_seconds": report["compile_seconds"],
+        "command_seconds": seconds,
+        "outputs": [output["sha256"] for output in ran["outputs"]],
+        "calls": calls,
+    }
