@@ -106,7 +106,8 @@ constexpr int64_t recurrent_scratch_bytes(int64_t lanes, int64_t hidden, int64_t
 /// The `named_data` entry "thimble": what ET12 has no field for. The stock runtime ignores it.
 inline constexpr char kEntryKey[] = "thimble";
 inline constexpr uint32_t kEntryMagic = 0x424D4854;  // "THMB" little-endian
-inline constexpr uint16_t kEntryVersion = 1;
+inline constexpr uint16_t kEntryVersion = 1;         // the header alone
+inline constexpr uint16_t kEntryRecordsVersion = 2;  // with records (abi/records.h) behind it
 /// kScalar: Thumb-2 without DSP (M3); kThumb1: M0, M0+, M23.
 enum class Isa : uint8_t { kScalar = 0, kDsp = 1, kMve = 2, kThumb1 = 3 };
 struct Entry {

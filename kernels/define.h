@@ -5,12 +5,22 @@
 #include "abi/pte_ops.h"
 #include "kernels/kernels.h"
 
-#define THIMBLE_DEFINE_KERNEL(variant, op, check, run)                                      \
-  constinit const Kernel variant##_##op = {abi::info(abi::PteOp::op).name,                  \
-                                           abi::info(abi::PteOp::op).arguments, check, run, \
-                                           settle_for(abi::info(abi::PteOp::op).arguments)}
-
 namespace thimble::kernels {
+
+consteval bool has_list(const char* letters) {
+  for (; *letters != 0; ++letters) {
+    if (*letters == 'R' || *letters == 'w') return true;
+  }
+  return false;
+}
+
+/// Call::list_item where the context is an array of lists, by argument.
+Tensor list_item_of_c(const Call& call, uint32_t arg, uint32_t index);
+
+template <bool kHasList>
+Call call_of_c(const Arg* args, const Tensor* const* lists) {
+  return {args, lists, kHasList ? list_item_of_c : nullptr};
+}
 
 /// run() of a kernel that has run_bare(): hands over the places of the operands.
 template <auto kRunBare, uint32_t kCount>
@@ -22,16 +32,28 @@ void run_with_places(const Call& call) {
 
 }  // namespace thimble::kernels
 
+/// Models that are C link the kernel by name, without its check: thimble_call_<variant>_<op>
+/// (kernels/c_call.h).
+#define THIMBLE_DEFINE_KERNEL(variant, op, check, run)                                         \
+  extern "C" void thimble_call_##variant##_##op(const Arg* args, const Tensor* const* lists) { \
+    run(call_of_c<has_list(abi::info(abi::PteOp::op).arguments)>(args, lists));                \
+  }                                                                                            \
+  constinit const Kernel variant##_##op = {abi::info(abi::PteOp::op).name,                     \
+                                           abi::info(abi::PteOp::op).arguments, check, run,    \
+                                           settle_for(abi::info(abi::PteOp::op).arguments)}
+
 /// As above, for a kernel that needs no more than the places of its operands; `bare` is
 /// void(void* const*). It is also linked by name, without its check, by models that are C:
 /// thimble_run_<variant>_<op>.
-#define THIMBLE_DEFINE_BARE_KERNEL(variant, op, check, bare)                                   \
-  extern "C" void thimble_run_##variant##_##op(void* const* operands) { bare(operands); }      \
-  constinit const Kernel variant##_##op = {                                                    \
-      abi::info(abi::PteOp::op).name,                                                          \
-      abi::info(abi::PteOp::op).arguments,                                                     \
-      check,                                                                                   \
-      run_with_places<thimble_run_##variant##_##op,                                            \
-                      length_of(abi::info(abi::PteOp::op).arguments)>,                         \
-      nullptr,                                                                                 \
+#define THIMBLE_DEFINE_BARE_KERNEL(variant, op, check, bare)            \
+  extern "C" void thimble_run_##variant##_##op(void* const* operands) { \
+    bare(operands);                                                     \
+  }                                                                     \
+  constinit const Kernel variant##_##op = {                             \
+      abi::info(abi::PteOp::op).name,                                   \
+      abi::info(abi::PteOp::op).arguments,                              \
+      check,                                                            \
+      run_with_places<thimble_run_##variant##_##op,                     \
+                      length_of(abi::info(abi::PteOp::op).arguments)>,  \
+      nullptr,                                                          \
       thimble_run_##variant##_##op}

@@ -10,12 +10,14 @@
 #include <cstdint>
 
 #include "abi/limits.h"
+#include "abi/records.h"
 #include "abi/status.h"
 #include "kernels/isa.h"
 
 namespace thimble::runtime {
 struct Delegates;
-}
+struct Reader;
+}  // namespace thimble::runtime
 
 namespace thimble::kernels {
 
@@ -126,6 +128,7 @@ struct Kernel {
   void (*run_bare)(void* const* operands) = nullptr;
   uint16_t name_bytes = static_cast<uint16_t>(length_of(name));  // names are told apart by it first
   uint8_t count_in_file = static_cast<uint8_t>(length_of(arguments) + 1);  // with the return value
+  uint32_t hash = abi::hash_of(name, arguments);  // what records call it by
 
   /// Several outputs, which have a list of them as the return value.
   constexpr bool returns_list() const {
@@ -144,6 +147,10 @@ struct KernelTable {
   const uint16_t* shorter = nullptr;
   /// What runs delegate calls (runtime/exec/delegates.h); null if the files have none.
   const runtime::Delegates* delegates = nullptr;
+  /// The kernels in the order of their hashes, as a large table should have them. Else null.
+  const Kernel* const* by_hash = nullptr;
+  /// What reads files without records (runtime/exec/reader.h); null if there are none.
+  const runtime::Reader* stock = nullptr;
 };
 inline constexpr uint32_t kNameBytesMax = 63;
 

@@ -23,7 +23,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "insn_class.h"
+#include "firmware/qemu_plugin/insn_class.h"
 
 /* The part of QEMU's plugin interface that is used here, as its documentation describes it. */
 typedef uint64_t qemu_plugin_id_t;

@@ -66,5 +66,13 @@ Result<ir::ValueId> lift_aten(abi::PteOp op, LiftCall* call);
 /// Operators that write a list of tensors: pieces of one tensor along a dimension.
 Status lift_split(LiftCall* call);
 Result<ir::ValueId> lift_native(abi::PteOp op, LiftCall* call);
+/// Native operators packed for Helium, for the DSP extension, for cores without it.
+Result<ir::ValueId> lift_mve(abi::PteOp op, LiftCall* call);
+Result<ir::ValueId> lift_depthwise_mve(LiftCall* call);
+Result<ir::ValueId> lift_dsp(abi::PteOp op, LiftCall* call);
+Result<ir::ValueId> lift_scalar(abi::PteOp op, LiftCall* call);
+/// Those packed for all cores: abi/packed_rows.h (kNoValue for others) and abi/add_flat.h.
+Result<ir::ValueId> lift_rows(abi::PteOp op, LiftCall* call);
+Result<ir::ValueId> lift_add_flat(LiftCall* call);
 
 }  // namespace thimble::emit

@@ -63,6 +63,9 @@ struct KernelCall {
   /// Index of the argument whose memory the result may take over when that value dies here; -1 =
   /// none.
   int in_place = -1;
+  /// The result may lie over argument 0, which then dies here, if it begins at least so many bytes
+  /// before it; none: it may not.
+  std::optional<int64_t> lead;
 };
 
 /// Where a delegate wants an input or output in its scratch memory.

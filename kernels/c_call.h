@@ -1,0 +1,41 @@
+#ifndef THIMBLE_C_CALL_H
+#define THIMBLE_C_CALL_H
+/* Arguments of a kernel as constant data of C11: what `thimble compile --emit c` writes for kernels
+ * that need more than the places of their operands. Laid out as kernels/kernels.h has them, which
+ * kernels/c_call.cpp proves. Such a kernel is called by name, without its check:
+ *
+ *   void thimble_call_<variant>_<operator>(const thimble_arg* args,
+ *                                          const thimble_tensor* const* lists);
+ *
+ * lists[i] are the tensors of argument i if that is a list; null if no argument is. */
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct thimble_tensor {
+  void* data;
+  const int32_t* sizes;     /* logical, `rank` entries */
+  const uint8_t* dim_order; /* `rank` entries, outermost first */
+  uint32_t bytes;
+  uint8_t rank;
+  uint8_t dtype; /* 0 uint8, 1 int8, 2 int16, 3 int32, 4 int64, 6 float, 11 bool */
+  bool is_constant;
+  bool is_null; /* an absent optional operand */
+  bool is_sound;
+} thimble_tensor;
+
+typedef struct thimble_int_list {
+  uint32_t count;
+  int32_t items[8];
+} thimble_int_list;
+
+/* Which member is valid follows from the operator's argument letters (abi/pte_ops.def). */
+typedef union thimble_arg {
+  thimble_tensor tensor;
+  int64_t integer;
+  double number;
+  thimble_int_list ints;
+  uint32_t list; /* number of tensors */
+} thimble_arg;
+
+#endif /* THIMBLE_C_CALL_H */
