@@ -3,7 +3,7 @@
 #include <cstring>
 
 #include "abi/native_params.h"
-#include "emit/lift_call.h"
+#include "emit/lift_packed.h"
 #include "ir/attr_words.h"
 
 namespace thimble::emit {
@@ -14,40 +14,6 @@ using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 
-/// Header and arrays of one packed constant, read front to back with bounds.
-class Packed {
- public:
-  explicit Packed(const Bytes& bytes) : bytes_(bytes) {}
-
-  template <typename T>
-  Result<T> header() {
-    T value;
-    if (sizeof(T) > bytes_.size()) return bad_input("its parameters have {} bytes", bytes_.size());
-    std::memcpy(&value, bytes_.data(), sizeof(T));
-    at_ = sizeof(T);
-    return value;
-  }
-  template <typename T>
-  Result<std::vector<T>> array(int64_t count) {
-    if (count < 0 || static_cast<uint64_t>(count) > (bytes_.size() - at_) / sizeof(T)) {
-      return bad_input("its parameters end too early");
-    }
-    std::vector<T> values(static_cast<size_t>(count));
-    if (count != 0) std::memcpy(values.data(), bytes_.data() + at_, values.size() * sizeof(T));
-    at_ = std::min(bytes_.size(), (at_ + values.size() * sizeof(T) + 3) / 4 * 4);
-    return values;
-  }
-
- private:
-  const Bytes& bytes_;
-  size_t at_ = 0;
-};
-
-ValueId constant(LiftCall* call, std::string name, ir::Tensor tensor) {
-  return call->graph().add_constant(std::move(name),
-                                    std::make_shared<const ir::Tensor>(std::move(tensor)));
-}
-
 struct Channels {
   ValueId bias, mult, shift;
 };
@@ -56,9 +22,9 @@ Result<Channels> read_channels(LiftCall* call, Packed* packed, int64_t count, in
   THIMBLE_TRY(const std::vector<int32_t> mult, packed->array<int32_t>(scales));
   THIMBLE_TRY(const std::vector<int8_t> shift, packed->array<int8_t>(scales));
   const std::vector<int32_t> wide(shift.begin(), shift.end());
-  return Channels{constant(call, "bias", ir::make_i32({count}, bias)),
-                  constant(call, "mult", ir::make_i32({scales}, mult)),
-                  constant(call, "shift", ir::make_i32({scales}, wide))};
+  return Channels{add_constant(call, "bias", ir::make_i32({count}, bias)),
+                  add_constant(call, "mult", ir::make_i32({scales}, mult)),
+                  add_constant(call, "shift", ir::make_i32({scales}, wide))};
 }
 
 Result<ValueId> conv(LiftCall* call, bool depthwise) {
@@ -95,17 +61,17 @@ Result<ValueId> conv(LiftCall* call, bool depthwise) {
   THIMBLE_TRY(const std::vector<int64_t> pad,
               window_padding(result.shape, image, {p.pad_top, p.pad_left}, {p.kernel_h, p.kernel_w},
                              stride, dilation));
-  return call->graph().add(
-      OpKind::qconv2d,
-      {x, constant(call, "w", std::move(weights)), channels.bias, channels.mult, channels.shift},
-      {{"stride", stride},
-       {"padding", pad},
-       {"dilation", dilation},
-       {"groups", int64_t{p.groups}},
-       {"x_zp", int64_t{-p.x_offset}},
-       {"y_zp", int64_t{p.y_offset}},
-       {"min", int64_t{p.min}},
-       {"max", int64_t{p.max}}});
+  return call->graph().add(OpKind::qconv2d,
+                           {x, add_constant(call, "w", std::move(weights)), channels.bias,
+                            channels.mult, channels.shift},
+                           {{"stride", stride},
+                            {"padding", pad},
+                            {"dilation", dilation},
+                            {"groups", int64_t{p.groups}},
+                            {"x_zp", int64_t{-p.x_offset}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
 }
 
 Result<ValueId> linear(LiftCall* call) {
@@ -120,7 +86,7 @@ Result<ValueId> linear(LiftCall* call) {
   const ir::Shape shape = {p.out_features, p.in_features};
   THIMBLE_TRY(const std::vector<int8_t> codes, packed.array<int8_t>(ir::element_count(shape)));
   return call->graph().add(OpKind::qlinear,
-                           {x, constant(call, "w", ir::make_i8(shape, codes)), channels.bias,
+                           {x, add_constant(call, "w", ir::make_i8(shape, codes)), channels.bias,
                             channels.mult, channels.shift},
                            {{"x_zp", int64_t{-p.x_offset}},
                             {"y_zp", int64_t{p.y_offset}},
@@ -213,7 +179,7 @@ Result<ValueId> log_softmax(LiftCall* call) {
   THIMBLE_TRY(const std::vector<int32_t> table, packed.array<int32_t>(256));
   const auto rank = static_cast<int64_t>(call->graph().type(x).shape.size());
   return call->graph().add(OpKind::qlog_softmax,
-                           {x, constant(call, "exp_table", ir::make_i32({256}, table))},
+                           {x, add_constant(call, "exp_table", ir::make_i32({256}, table))},
                            {{"dim", rank - 1},
                             {"scale_mult", int64_t{p.scale_mult}},
                             {"scale_shift", int64_t{p.scale_shift}},

@@ -1,0 +1,105 @@
+#include "emit/lift_packed.h"
+
+namespace thimble::emit {
+
+using ir::ValueId;
+
+Result<abi::WindowGeometry> read_geometry(LiftCall* call, size_t i) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  THIMBLE_TRY(const Bytes* bytes, call->constant(i));
+  THIMBLE_TRY(const abi::WindowGeometry g, Packed(*bytes).header<abi::WindowGeometry>());
+  const ir::Shape& image = call->graph().type(x).shape;
+  if (image != ir::Shape{1, g.in_c, g.in_h, g.in_w} ||
+      out.shape != ir::Shape{1, g.out_c, g.out_h, g.out_w}) {
+    return bad_input("its geometry has other sizes than its operands");
+  }
+  if (g.kernel_h == 0 || g.kernel_w == 0) return bad_input("its window is empty");
+  return g;
+}
+
+Result<abi::LinearGeometry> read_linear_geometry(LiftCall* call, size_t i) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  THIMBLE_TRY(const Bytes* bytes, call->constant(i));
+  THIMBLE_TRY(const abi::LinearGeometry g, Packed(*bytes).header<abi::LinearGeometry>());
+  const ir::Type& rows = call->graph().type(x);
+  const bool features = !rows.shape.empty() && !out.shape.empty() &&
+                        rows.shape.back() == g.in_features && out.shape.back() == g.out_features;
+  if (!features || rows.elements() != int64_t{g.rows} * g.in_features) {
+    return bad_input("its geometry has other sizes than its operands");
+  }
+  return g;
+}
+
+namespace {
+
+/// Biases of numerics.md: without the zero point of x, of the first `count` filters.
+std::vector<int32_t> plain_biases(const LiftedFilters& filters, size_t count, size_t depth,
+                                  int64_t x_zero_point) {
+  std::vector<int32_t> biases;
+  for (size_t o = 0; o < count; ++o) {
+    int64_t bias = filters.bias[o];
+    for (size_t k = 0; k < depth; ++k) bias += x_zero_point * filters.weights[o * depth + k];
+    biases.push_back(static_cast<int32_t>(bias));
+  }
+  return biases;
+}
+
+}  // namespace
+
+Result<ValueId> add_linear(LiftCall* call, const abi::LinearGeometry& g, LiftedFilters filters) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  const size_t count = g.out_features;
+  const size_t depth = g.in_features;
+  filters.weights.resize(count * depth);
+  filters.mult.resize(count);
+  filters.shift.resize(count);
+  const ir::Shape shape = {g.out_features, g.in_features};
+  const ir::Shape channels = {g.out_features};
+  const std::vector<int32_t> bias = plain_biases(filters, count, depth, g.x_zero_point);
+  return call->graph().add(ir::OpKind::qlinear,
+                           {x, add_constant(call, "w", ir::make_i8(shape, filters.weights)),
+                            add_constant(call, "bias", ir::make_i32(channels, bias)),
+                            add_constant(call, "mult", ir::make_i32(channels, filters.mult)),
+                            add_constant(call, "shift", ir::make_i32(channels, filters.shift))},
+                           {{"x_zp", int64_t{g.x_zero_point}},
+                            {"y_zp", int64_t{g.y_zero_point}},
+                            {"min", int64_t{g.min}},
+                            {"max", int64_t{g.max}}});
+}
+
+Result<ValueId> add_conv(LiftCall* call, const abi::WindowGeometry& g, int64_t groups,
+                         const LiftedFilters& filters) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const ir::Shape& image = call->graph().type(x).shape;
+  if (groups < 1 || g.in_c % groups != 0) return bad_input("its channels are not in groups");
+  const ir::Shape shape = {g.out_c, g.kernel_h, g.kernel_w, g.in_c / groups};
+  const size_t depth = static_cast<size_t>(ir::element_count(shape) / shape[0]);
+  const std::vector<int32_t> bias =
+      plain_biases(filters, filters.bias.size(), depth, g.x_zero_point);
+  const std::vector<int64_t> stride = {g.stride_h, g.stride_w};
+  const std::vector<int64_t> dilation = {g.dilation_h, g.dilation_w};
+  THIMBLE_TRY(const std::vector<int64_t> pad,
+              window_padding(out.shape, image, {g.pad_top, g.pad_left}, {g.kernel_h, g.kernel_w},
+                             stride, dilation));
+  const std::vector<int64_t> order = {0, 3, 1, 2};
+  const ir::Shape channels = {g.out_c};
+  return call->graph().add(
+      ir::OpKind::qconv2d,
+      {x, add_constant(call, "w", ir::permuted(ir::make_i8(shape, filters.weights), order)),
+       add_constant(call, "bias", ir::make_i32(channels, bias)),
+       add_constant(call, "mult", ir::make_i32(channels, filters.mult)),
+       add_constant(call, "shift", ir::make_i32(channels, filters.shift))},
+      {{"stride", stride},
+       {"padding", pad},
+       {"dilation", dilation},
+       {"groups", groups},
+       {"x_zp", int64_t{g.x_zero_point}},
+       {"y_zp", int64_t{g.y_zero_point}},
+       {"min", int64_t{g.min}},
+       {"max", int64_t{g.max}}});
+}
+
+}  // namespace thimble::emit
