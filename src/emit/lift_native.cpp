@@ -267,6 +267,9 @@ Result<ValueId> lift_native(PteOp op, LiftCall* call) {
       return mul(call);
     case PteOp::thimble_quantize:
       return edge(call, OpKind::quantize);
+    case PteOp::thimble_conv2d_mve:
+    case PteOp::thimble_linear_mve:
+      return lift_mve(op, call);
     default:
       return direct(op, call);
   }

@@ -6,6 +6,7 @@
 
 #include "abi/native_params.h"
 #include "tests/kernels/conv_case.h"
+#include "tests/kernels/matmul_mve_case.h"
 
 namespace thimble::kernels::test {
 namespace {
@@ -481,6 +482,9 @@ Invocation sample(PteOp op, Random& random) {
       return rows(op, random);
     case PteOp::thimble_mean:
       return mean(random);
+    case PteOp::thimble_conv2d_mve:
+    case PteOp::thimble_linear_mve:
+      return mve_sample(op, random);
     case PteOp::cortex_m_quantized_activation:
       return activation(random);
     case PteOp::aten_cat:

@@ -1,0 +1,118 @@
+// conv2d_mve and linear_mve: every kind of window, rest of pixels, channels and depth; in place.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_MVE
+#include <cstring>
+
+#include "abi/matmul_mve.h"
+#include "abi/native_params.h"
+#include "firmware/apps/variants/case.h"
+
+namespace thimble::firmware {
+namespace {
+
+void pack(Case& c, uint32_t channels, uint32_t depth) {
+  const int64_t bytes = abi::matmul_bytes(channels, depth);
+  auto* const packed = c.input<int8_t>(static_cast<int32_t>(bytes));
+  auto* const quads = reinterpret_cast<abi::MatmulQuad*>(packed);
+  const uint32_t count = abi::matmul_quads(channels);
+  int32_t least = 5;  // so that results are neither all 0 nor all at the bounds
+  for (uint32_t n = depth; n > 4; n /= 4) ++least;
+  for (uint32_t q = 0; q < count; ++q) {
+    for (uint32_t lane = 0; lane < 4; ++lane) {
+      quads[q].bias[lane] >>= 16;
+      quads[q].mult[lane] = static_cast<int32_t>(c.next() >> 2 | 1U << 30);
+      const int32_t low = c.uniform(0, 9) == 0 ? 1 : least;
+      quads[q].shift[lane] = static_cast<int8_t>(-c.uniform(low, least + 4));
+    }
+  }
+  int8_t* const weights = packed + abi::matmul_head_bytes(count);
+  std::memset(weights, 0, static_cast<size_t>(packed + bytes - weights));
+  for (uint32_t channel = 0; channel < channels; ++channel) {
+    for (uint32_t k = 0; k < depth; ++k) {
+      weights[abi::matmul_place(channel, k, depth)] = static_cast<int8_t>(c.next() >> 9);
+    }
+  }
+}
+
+template <class Geometry>
+void set_bounds(Case& c, Geometry& g) {
+  g.x_zero_point = static_cast<int16_t>(c.uniform(-128, 127));
+  g.y_zero_point = static_cast<int16_t>(c.uniform(-128, 127));
+  g.min = static_cast<int16_t>(c.uniform(0, 1) == 0 ? g.y_zero_point : c.uniform(-128, -100));
+  g.max = static_cast<int16_t>(c.uniform(0, 1) == 0 ? 127 : c.uniform(g.min, 127));
+}
+
+struct Axis {
+  uint16_t in, out;
+  uint8_t kernel, stride, dilation, pad;
+};
+
+Axis axis(Case& c, int32_t kernel, int32_t stride, int32_t in_max) {
+  const int32_t dilation = c.uniform(0, 5) == 0 ? c.uniform(1, 3) : 1;
+  const int32_t reach = (kernel - 1) * dilation;
+  const int32_t before = c.uniform(0, reach);
+  const int32_t after = c.uniform(0, reach);
+  int32_t in = c.uniform(1, in_max);
+  if (in + before + after <= reach) in = reach + 1 - before;
+  if (in < 1) in = 1;
+  const int32_t out = (in + before + after - reach - 1) / stride + 1;
+  return {static_cast<uint16_t>(in),      static_cast<uint16_t>(out),
+          static_cast<uint8_t>(kernel),   static_cast<uint8_t>(stride),
+          static_cast<uint8_t>(dilation), static_cast<uint8_t>(before)};
+}
+
+void make_conv(uint32_t index, Case& c) {
+  // Kernels of one pixel are the ones with most ways through the code.
+  const int32_t kernel_h = index % 2 == 0 ? 1 : c.uniform(1, 4);
+  const int32_t kernel_w = index % 2 == 0 ? 1 : c.uniform(1, 4);
+  const int32_t stride = index % 4 < 2 ? 1 : c.uniform(1, 3);
+  const Axis h = axis(c, kernel_h, stride, 7);
+  const Axis w = axis(c, kernel_w, stride, 9);
+  const int32_t in_c = c.uniform(0, 2) == 0 ? 16 * c.uniform(1, 4) : c.uniform(1, 40);
+  const int32_t out_c = c.uniform(0, 1) == 0 ? 4 * c.uniform(1, 6) : c.uniform(1, 21);
+  abi::WindowGeometry g = {};
+  g.in_h = h.in, g.in_w = w.in, g.in_c = static_cast<uint16_t>(in_c);
+  g.out_h = h.out, g.out_w = w.out, g.out_c = static_cast<uint16_t>(out_c);
+  g.kernel_h = h.kernel, g.kernel_w = w.kernel, g.stride_h = h.stride, g.stride_w = w.stride;
+  g.dilation_h = h.dilation, g.dilation_w = w.dilation, g.pad_top = h.pad, g.pad_left = w.pad;
+  set_bounds(c, g);
+  c.input<int8_t>(g.in_h * g.in_w * in_c);
+  std::memcpy(c.input<abi::WindowGeometry>(1), &g, sizeof g);
+  const auto depth = static_cast<uint32_t>(kernel_h * kernel_w * in_c);
+  pack(c, g.out_c, depth);
+  c.scratch(static_cast<int32_t>(abi::conv2d_mve_scratch_bytes(depth)));
+  c.output(g.out_h * g.out_w * out_c);
+  c.text() << g.in_h << "x" << g.in_w << "x" << in_c << " to " << g.out_h << "x" << g.out_w << "x"
+           << out_c << ", kernel " << kernel_h << "x" << kernel_w << ", stride " << stride
+           << ", dilation " << g.dilation_h << "x" << g.dilation_w << ", pad " << g.pad_top << "x"
+           << g.pad_left;
+}
+
+void make_linear(uint32_t index, Case& c) {
+  const int32_t rows = index % 2 == 0 ? 1 : c.uniform(1, 9);
+  const int32_t depth = c.uniform(0, 1) == 0 ? 16 * c.uniform(1, 12) : c.uniform(1, 150);
+  const int32_t channels = c.uniform(0, 1) == 0 ? 8 * c.uniform(1, 4) : c.uniform(1, 40);
+  abi::LinearGeometry g = {};
+  g.rows = static_cast<uint32_t>(rows);
+  g.in_features = static_cast<uint32_t>(depth);
+  g.out_features = static_cast<uint32_t>(channels);
+  set_bounds(c, g);
+  c.input<int8_t>(rows * depth);
+  std::memcpy(c.input<abi::LinearGeometry>(1), &g, sizeof g);
+  pack(c, g.out_features, g.in_features);
+  c.output(rows * channels);
+  c.text() << rows << " rows, " << depth << " to " << channels;
+}
+
+}  // namespace
+
+constinit const Family mve_linear_mve = {"linear_mve", &kernels::mve_thimble_linear_mve,
+                                         &kernels::portable_thimble_linear_mve, 1000, make_linear};
+
+constinit const Family mve_conv2d_mve = {"conv2d_mve", &kernels::mve_thimble_conv2d_mve,
+                                         &kernels::portable_thimble_conv2d_mve, 2000, make_conv};
+
+}  // namespace thimble::firmware
+#endif

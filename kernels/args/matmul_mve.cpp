@@ -1,0 +1,32 @@
+#include "kernels/args/matmul_mve.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check_weights(const Tensor& packed, uint32_t channels, int64_t depth) {
+  if (depth > kMaxTensorBytes) return Status::kBadShape;
+  return check_packed(packed, abi::matmul_bytes(channels, static_cast<uint32_t>(depth)));
+}
+
+}  // namespace
+
+Status check_conv2d_mve(const Call& call) {
+  const Tensor& geometry = tensor(call, 1);
+  const Status window = check_window(tensor(call, 0), geometry, tensor(call, 4));
+  if (window != Status::kOk) return window;
+  const abi::WindowGeometry& g = window_geometry(geometry);
+  const int64_t depth = window_bytes(g);
+  if (const Status s = check_weights(tensor(call, 2), g.out_c, depth); s != Status::kOk) return s;
+  return check_scratch(tensor(call, 3),
+                       abi::conv2d_mve_scratch_bytes(static_cast<uint32_t>(depth)));
+}
+
+Status check_linear_mve(const Call& call) {
+  const Tensor& geometry = tensor(call, 1);
+  const Status rows = check_linear_geometry(tensor(call, 0), geometry, tensor(call, 3));
+  if (rows != Status::kOk) return rows;
+  const abi::LinearGeometry& g = linear_geometry(geometry.data);
+  return check_weights(tensor(call, 2), g.out_features, g.in_features);
+}
+
+}  // namespace thimble::kernels

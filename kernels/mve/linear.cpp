@@ -1,0 +1,31 @@
+// linear_mve: three rows by four channels as a convolution has them, which loads each weight once
+// for three rows; what is left, or a single row, eight channels at a time.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_MVE
+#include "kernels/args/matmul_mve.h"
+#include "kernels/define.h"
+#include "kernels/mve/matmul_layer.h"
+
+namespace thimble::kernels {
+namespace {
+
+void run(void* const* operands) {
+  const abi::LinearGeometry& g = linear_geometry(operands[1]);
+  const auto* const x = static_cast<const int8_t*>(operands[0]);
+  auto* const y = static_cast<int8_t*>(operands[3]);
+  mve::MatmulLayer layer(operands[2], g.out_features, g.in_features,
+                         {g.y_zero_point, g.min, g.max});
+  uint32_t row = g.rows < mve::kBlockPixels ? 0 : layer.multiply_many(x, y, g.rows);
+  for (; row < g.rows; ++row) {
+    layer.multiply_one(x + row * g.in_features, y + row * g.out_features);
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_linear_mve, check_linear_mve, run);
+
+}  // namespace thimble::kernels
+#endif

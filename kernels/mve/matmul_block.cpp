@@ -1,0 +1,125 @@
+// Three pixels by two channels are six sums, which is every even register that vmladava can add to
+// but one; two passes over the pixels' bytes make four channels, one vector for each pixel. Of 12
+// instructions for 96 products 5 load and 6 multiply, one after the other.
+//
+// What is not multiplication costs 37 instructions for 12 results: the first 16 products set the
+// sums instead of adding to them, biases are added to four sums at once, pointers lie in the block
+// so that one instruction loads all of them, and the weights are read from front to back.
+//
+//   r0 r2 r4   sums of the first channel of a pair     r6 r8 r10  of the second
+//   r1 r3 r5   pixels      r7 quads      r9 weights     r11 block      r12 its y      lr loop
+//   q3 q4 q5   four sums of each pixel     q6 q7 bounds
+//
+// All of it in assembly: GCC 12 makes no tail-predicated loop with six sums, nor keeps them where
+// they are.
+
+#include "kernels/mve/matmul_block.h"
+
+#if THIMBLE_HAS_MVE
+#include <cstddef>
+
+// Two channels of three pixels, 16 deep; `a` to add to the sums.
+#define THIMBLE_STEP(a)     \
+  "vldrb.8 q0, [r9], #16\n" \
+  "vldrb.8 q2, [r1], #16\n" \
+  "vmladav" a               \
+  ".s8 r0, q0, q2\n"        \
+  "vldrb.8 q1, [r9], #16\n" \
+  "vmladav" a               \
+  ".s8 r6, q1, q2\n"        \
+  "vldrb.8 q2, [r3], #16\n" \
+  "vmladav" a               \
+  ".s8 r2, q0, q2\n"        \
+  "vmladav" a               \
+  ".s8 r8, q1, q2\n"        \
+  "vldrb.8 q2, [r5], #16\n" \
+  "vmladav" a               \
+  ".s8 r4, q0, q2\n"        \
+  "vmladav" a ".s8 r10, q1, q2\n"
+
+// Two channels of three pixels; the sums go to lanes `high` and `low`.
+#define THIMBLE_PAIR(high, low) \
+  "ldm r11, {r1, r3, r5, lr}\n"                    \
+  THIMBLE_STEP("")                                 \
+  "wlstp.8 lr, lr, 2f\n"                           \
+  "1:\n"                                           \
+  THIMBLE_STEP("a")                                \
+  "letp lr, 1b\n"                                  \
+  "2:\n"                                           \
+  "vmov q3[" high "], q3[" low "], r0, r6\n"       \
+  "vmov q4[" high "], q4[" low "], r2, r8\n"       \
+  "vmov q5[" high "], q5[" low "], r4, r10\n"
+
+#define THIMBLE_THREE(instruction, operand)                                             \
+  instruction " q3, q3, " operand "\n" instruction " q4, q4, " operand "\n" instruction \
+              " q5, q5, " operand "\n"
+
+namespace thimble::kernels::mve {
+
+static_assert(offsetof(PixelBlocks, y) == 16);
+static_assert(offsetof(PixelBlocks, weights) == 40);
+static_assert(offsetof(PixelBlocks, blocks) == 48);
+static_assert(offsetof(PixelBlocks, x_step) == 52);
+static_assert(offsetof(PixelBlocks, min) == 60);
+
+[[gnu::naked]] void multiply_pixels(PixelBlocks*) {
+  __asm__(
+      "push {r4-r11, lr}\n"
+      "vpush {d8-d15}\n"
+      "mov r11, r0\n"
+      "add r12, r0, #16\n"
+      "ldrd r1, r2, [r11, #60]\n"
+      "vdup.32 q6, r1\n"
+      "vdup.32 q7, r2\n"
+
+      "3:\n"  // three pixels
+      "ldrd r9, r7, [r11, #40]\n"
+
+      "4:\n"  // four channels
+      THIMBLE_PAIR("2", "0")
+      THIMBLE_PAIR("3", "1")
+      "ldm r12, {r0, r1, r2, r3, r4, r5}\n"
+      "vldrw.32 q0, [r7], #16\n"
+      THIMBLE_THREE("vadd.i32", "q0")
+      "vldrw.32 q0, [r7], #16\n"
+      THIMBLE_THREE("vqrdmulh.s32", "q0")
+      "vldrb.s32 q0, [r7], #4\n"
+      "cbz r4, 5f\n"
+      "vqdmlah.s32 q3, q3, r4\n"  // negative ones less one (mve/requant.h)
+      "vqdmlah.s32 q4, q4, r4\n"
+      "vqdmlah.s32 q5, q5, r4\n"
+      "5:\n"
+      THIMBLE_THREE("vrshl.s32", "q0")
+      THIMBLE_THREE("vadd.i32", "r3")
+      THIMBLE_THREE("vmax.s32", "q6")
+      THIMBLE_THREE("vmin.s32", "q7")
+      "vstrb.32 q3, [r0], #4\n"
+      "vstrb.32 q4, [r1], #4\n"
+      "vstrb.32 q5, [r2], #4\n"
+      "stm r12, {r0, r1, r2}\n"
+      "cmp r7, r5\n"
+      "bne 4b\n"
+
+      "ldrd r6, r7, [r11, #48]\n"  // blocks, x_step
+      "subs r6, #1\n"
+      "beq 6f\n"
+      "ldr r8, [r11, #56]\n"  // y_step
+      "ldm r11, {r3, r4, r5}\n"
+      "add r3, r7\n"
+      "add r4, r7\n"
+      "add r5, r7\n"
+      "stm r11, {r3, r4, r5}\n"
+      "add r0, r8\n"
+      "add r1, r8\n"
+      "add r2, r8\n"
+      "stm r12, {r0, r1, r2}\n"
+      "str r6, [r11, #48]\n"
+      "b 3b\n"
+
+      "6:\n"
+      "vpop {d8-d15}\n"
+      "pop {r4-r11, pc}\n");
+}
+
+}  // namespace thimble::kernels::mve
+#endif

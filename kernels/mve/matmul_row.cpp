@@ -1,0 +1,131 @@
+// One row by eight channels: every even register is a sum, the odd ones point to x and to four
+// pairs of channels. The loop register is a sum too, so that r11 counts: 36 instructions for 256
+// products, of which 18 load and 16 multiply. The first 16 products set the sums instead of adding
+// to them.
+//
+//   r0 r2   r4 r6   r8 r10   r12 lr   sums of channels 0 2, 1 3, 4 6, 5 7
+//   r3      r5      r7       r9       their weights           r1 x      r11 counts, then the block
+
+#include "kernels/mve/matmul_row.h"
+
+#if THIMBLE_HAS_MVE
+#include <cstddef>
+
+#define THIMBLE_TWO(a, weights, first, second) \
+  "vldrb.8 q1, [" weights                      \
+  "], #16\n"                                   \
+  "vmladav" a ".s8 " first                     \
+  ", q0, q1\n"                                 \
+  "vldrb.8 q2, [" weights                      \
+  "], #16\n"                                   \
+  "vmladav" a ".s8 " second ", q0, q2\n"
+
+// Eight channels, 16 deep, of x in q0; `a` to add to the sums.
+#define THIMBLE_EIGHT(a)            \
+  THIMBLE_TWO(a, "r3", "r0", "r2")  \
+  THIMBLE_TWO(a, "r5", "r4", "r6")  \
+  THIMBLE_TWO(a, "r7", "r8", "r10") \
+  THIMBLE_TWO(a, "r9", "r12", "lr")
+
+#define THIMBLE_LOAD "vldrb.8 q0, [r1], #16\n"
+
+#define THIMBLE_QUAD(sums)       \
+  "vldrw.32 q2, [r3], #16\n"     \
+  "vadd.i32 " sums ", " sums     \
+  ", q2\n"                       \
+  "vldrw.32 q2, [r3], #16\n"     \
+  "vqrdmulh.s32 " sums ", " sums \
+  ", q2\n"                       \
+  "vldrb.s32 q2, [r3], #4\n"     \
+  "vqdmlah.s32 " sums ", " sums  \
+  ", r6\n"                       \
+  "vrshl.s32 " sums ", " sums    \
+  ", q2\n"                       \
+  "vadd.i32 " sums ", " sums     \
+  ", r5\n"                       \
+  "vmax.s32 " sums ", " sums     \
+  ", q6\n"                       \
+  "vmin.s32 " sums ", " sums     \
+  ", q7\n"                       \
+  "vstrb.32 " sums ", [r4], #4\n"
+
+namespace thimble::kernels::mve {
+
+static_assert(offsetof(RowBlocks, x) == 24);
+static_assert(offsetof(RowBlocks, part) == 32);
+static_assert(offsetof(RowBlocks, weights) == 36);
+static_assert(offsetof(RowBlocks, min) == 40);
+
+[[gnu::naked]] void multiply_row(RowBlocks*) {
+  __asm__(
+      "push {r4-r11, lr}\n"
+      "vpush {d8-d15}\n"
+      "mov r11, r0\n"
+      "ldrd r1, r2, [r0, #40]\n"
+      "vdup.32 q6, r1\n"
+      "vdup.32 q7, r2\n"
+      "ldrd r1, r9, [r0, #32]\n"
+      "vctp.8 r1\n"  // for the part
+      "ldr r10, [r0, #20]\n"
+      "push {r0, r1}\n"
+
+      "1:\n"  // eight channels; their weights begin at r9, r10 bytes a pair
+      "mov r3, r9\n"
+      "add r5, r3, r10\n"
+      "add r7, r5, r10\n"
+      "add r9, r7, r10\n"
+      "ldrd r1, r11, [r11, #24]\n"
+      "subs r11, #1\n"
+      "bmi 7f\n"
+      THIMBLE_LOAD
+      THIMBLE_EIGHT("")
+      "lsrs r11, r11, #1\n"  // by twos; an odd one first
+      "bcs 3f\n"
+      "subs r11, #1\n"
+      "bmi 4f\n"
+      "2:\n"
+      THIMBLE_LOAD
+      THIMBLE_EIGHT("a")
+      "3:\n"
+      THIMBLE_LOAD
+      THIMBLE_EIGHT("a")
+      "subs r11, #1\n"
+      "bpl 2b\n"
+      "4:\n"
+      "ldr r11, [sp, #4]\n"
+      "cmp r11, #0\n"
+      "beq 6f\n"
+      "5:\n"
+      "vpst\n"
+      "vldrbt.8 q0, [r1]\n"
+      THIMBLE_EIGHT("a")
+      "6:\n"
+      "ldr r11, [sp]\n"
+      "vmov q3[2], q3[0], r0, r2\n"
+      "vmov q3[3], q3[1], r4, r6\n"
+      "vmov q4[2], q4[0], r8, r10\n"
+      "vmov q4[3], q4[1], r12, lr\n"
+      "ldm r11, {r3, r4, r5, r6, r8, r10}\n"
+      THIMBLE_QUAD("q3")
+      THIMBLE_QUAD("q4")
+      "strd r3, r4, [r11]\n"
+      "cmp r3, r8\n"
+      "bne 1b\n"
+      "add sp, #8\n"
+      "vpop {d8-d15}\n"
+      "pop {r4-r11, pc}\n"
+
+      "7:\n"  // no group of 16
+      "mov r0, #0\n"
+      "mov r2, r0\n"
+      "mov r4, r0\n"
+      "mov r6, r0\n"
+      "mov r8, r0\n"
+      "mov r10, r0\n"
+      "mov r12, r0\n"
+      "mov lr, r0\n"
+      "b 5b\n");
+}
+
+}  // namespace thimble::kernels::mve
+#endif

@@ -1,0 +1,36 @@
+#pragma once
+// The weights of abi/matmul_mve.h one by one, for kernels without Helium.
+
+#include "kernels/args/matmul_mve.h"
+
+namespace thimble::kernels {
+
+class MatmulWeights {
+ public:
+  MatmulWeights(const void* packed, uint32_t channels, uint32_t depth)
+      : quads_(matmul_quads_of(packed)),
+        weights_(matmul_weights_of(packed, abi::matmul_quads(channels))),
+        depth_(depth) {}
+
+  /// Of one channel, from `depth` codes. Sums wrap.
+  int8_t code(uint32_t channel, const int8_t* x, int32_t y_zero_point, int32_t min,
+              int32_t max) const {
+    const abi::MatmulQuad& quad = quads_[channel / 4];
+    const uint32_t lane = channel % 4;
+    auto sum = static_cast<uint32_t>(quad.bias[lane]);
+    for (uint32_t k = 0; k < depth_; ++k) {
+      sum += static_cast<uint32_t>(x[k] * weights_[abi::matmul_place(channel, k, depth_)]);
+    }
+    const int32_t high = numerics::high_mult(static_cast<int32_t>(sum), quad.mult[lane]);
+    const int32_t scaled = numerics::rounding_divide_by_pow2(high, -quad.shift[lane] & 31);
+    const int32_t code = numerics::wrap_add(scaled, y_zero_point);
+    return static_cast<int8_t>(numerics::clamp(code, min, max));
+  }
+
+ private:
+  const abi::MatmulQuad* quads_;
+  const int8_t* weights_;
+  uint32_t depth_;
+};
+
+}  // namespace thimble::kernels

@@ -1,0 +1,65 @@
+// Operators packed for Helium -> IR (abi/matmul_mve.h).
+
+#include "abi/matmul_mve.h"
+#include "emit/lift_packed.h"
+
+namespace thimble::emit {
+namespace {
+
+using abi::PteOp;
+using ir::ValueId;
+
+Result<LiftedFilters> read_quads(const Bytes& bytes, int64_t channels, int64_t depth) {
+  const auto count = static_cast<uint32_t>(channels);
+  const auto deep = static_cast<uint32_t>(depth);
+  if (channels < 1 || depth < 1 || depth > static_cast<int64_t>(bytes.size()) ||
+      channels > static_cast<int64_t>(bytes.size()) ||
+      static_cast<int64_t>(bytes.size()) < abi::matmul_bytes(count, deep)) {
+    return bad_input("its weights end too early");
+  }
+  const std::byte* const weights =
+      bytes.data() + abi::matmul_head_bytes(abi::matmul_quads(count));
+  LiftedFilters filters;
+  for (uint32_t channel = 0; channel < count; ++channel) {
+    abi::MatmulQuad quad;
+    std::memcpy(&quad, bytes.data() + channel / 4 * sizeof quad, sizeof quad);
+    filters.bias.push_back(quad.bias[channel % 4]);
+    filters.mult.push_back(quad.mult[channel % 4]);
+    filters.shift.push_back(quad.shift[channel % 4]);
+    for (uint32_t k = 0; k < deep; ++k) {
+      filters.weights.push_back(
+          static_cast<int8_t>(weights[abi::matmul_place(channel, k, deep)]));
+    }
+  }
+  return filters;
+}
+
+Result<ValueId> conv(LiftCall* call) {
+  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  const int64_t depth = int64_t{g.kernel_h * g.kernel_w} * g.in_c;
+  THIMBLE_TRY(const LiftedFilters filters, read_quads(*bytes, g.out_c, depth));
+  return add_conv(call, g, 1, filters);
+}
+
+Result<ValueId> linear(LiftCall* call) {
+  THIMBLE_TRY(const abi::LinearGeometry g, read_linear_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  THIMBLE_TRY(const LiftedFilters filters, read_quads(*bytes, g.out_features, g.in_features));
+  return add_linear(call, g, filters);
+}
+
+}  // namespace
+
+Result<ValueId> lift_mve(PteOp op, LiftCall* call) {
+  switch (op) {
+    case PteOp::thimble_conv2d_mve:
+      return conv(call);
+    case PteOp::thimble_linear_mve:
+      return linear(call);
+    default:
+      return unsupported("is not packed for Helium");
+  }
+}
+
+}  // namespace thimble::emit
