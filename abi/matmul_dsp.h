@@ -1,5 +1,6 @@
 #pragma once
-// Constants of convolutions and linears packed for the DSP extension; rules as in abi/native_params.h.
+// Constants of convolutions and linears packed for the DSP extension; rules as in
+// abi/native_params.h.
 
 #include <cstdint>
 
@@ -16,8 +17,8 @@ namespace thimble::abi {
 /// The bias holds -zero_point of x times the sum of the filter. scale = 2^(32-right), right >= 2
 /// the shift to the right. Sums of a and of the half words begin with the bias of a, wrap and
 /// give s: of a, twice the first; of b, the bias plus (second - first) / 128. Then
-/// c = (s * mult + 2^31) / 2^32, and the code is ((c - (c < 0)) * scale + 2^31) / 2^32 plus the zero
-/// point, all rounded down and wrapping at 32 bits, then saturated and clamped.
+/// c = (s * mult + 2^31) / 2^32, and the code is ((c - (c < 0)) * scale + 2^31) / 2^32 plus the
+/// zero point, all rounded down and wrapping at 32 bits, then saturated and clamped.
 constexpr int64_t dsp_conv_depth(const WindowGeometry& g) {
   return (int64_t{g.kernel_h * g.kernel_w} * g.in_c + 3) / 4 * 4;
 }
@@ -48,12 +49,12 @@ constexpr int64_t dsp_depthwise_scratch_bytes(const WindowGeometry& g) {
 }
 
 /// linear_dsp: x, LinearGeometry, weights, y; in_features a multiple of 4. Weights, for each four
-/// outputs a, b, c, d, where missing ones are zeros: int32 bias of a and of c; for each four of the
+/// outputs a, b, c, d, where a missing d is zeros: int32 bias of a and of c; for each four of the
 /// depth the half words 256 * b + a and 256 * d + c of conv2d_dsp, as words ab of (0, 2), cd of
-/// (0, 2), ab of (1, 3), cd of (1, 3); then for a and b, for c and d, the five words that end a pair
-/// of conv2d_dsp.
+/// (0, 2), ab of (1, 3), cd of (1, 3); then for a and b, for c and d, the five words that end a
+/// pair of conv2d_dsp. One or two outputs that are left are a pair of conv2d_dsp.
 constexpr int64_t dsp_linear_weights_bytes(const LinearGeometry& g) {
-  return (g.out_features + int64_t{3}) / 4 * (48 + 4 * int64_t{g.in_features});
+  return (g.out_features + int64_t{1}) / 2 * (24 + 2 * int64_t{g.in_features});
 }
 
 }  // namespace thimble::abi

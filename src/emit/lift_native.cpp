@@ -248,6 +248,10 @@ Result<ValueId> lift_native(PteOp op, LiftCall* call) {
       return pool(call, OpKind::qavg_pool2d);
     case PteOp::thimble_conv2d:
       return conv(call, false);
+    case PteOp::thimble_conv2d_dsp:
+    case PteOp::thimble_depthwise_dsp:
+    case PteOp::thimble_linear_dsp:
+      return lift_dsp(op, call);
     case PteOp::thimble_depthwise_conv2d:
       return conv(call, true);
     case PteOp::thimble_dequantize16:

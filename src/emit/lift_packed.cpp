@@ -34,11 +34,19 @@ Result<abi::LinearGeometry> read_linear_geometry(LiftCall* call, size_t i) {
 
 namespace {
 
-/// Biases of numerics.md: without the zero point of x, of the first `count` filters.
-std::vector<int32_t> plain_biases(const LiftedFilters& filters, size_t count, size_t depth,
+/// Leaves the first `count` filters of `depth` codes.
+void cut(size_t count, size_t depth, LiftedFilters* filters) {
+  filters->weights.resize(count * depth);
+  filters->bias.resize(count);
+  filters->mult.resize(count);
+  filters->shift.resize(count);
+}
+
+/// Biases of numerics.md: without the zero point of x.
+std::vector<int32_t> plain_biases(const LiftedFilters& filters, size_t depth,
                                   int64_t x_zero_point) {
   std::vector<int32_t> biases;
-  for (size_t o = 0; o < count; ++o) {
+  for (size_t o = 0; o < filters.bias.size(); ++o) {
     int64_t bias = filters.bias[o];
     for (size_t k = 0; k < depth; ++k) bias += x_zero_point * filters.weights[o * depth + k];
     biases.push_back(static_cast<int32_t>(bias));
@@ -50,14 +58,10 @@ std::vector<int32_t> plain_biases(const LiftedFilters& filters, size_t count, si
 
 Result<ValueId> add_linear(LiftCall* call, const abi::LinearGeometry& g, LiftedFilters filters) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
-  const size_t count = g.out_features;
-  const size_t depth = g.in_features;
-  filters.weights.resize(count * depth);
-  filters.mult.resize(count);
-  filters.shift.resize(count);
   const ir::Shape shape = {g.out_features, g.in_features};
   const ir::Shape channels = {g.out_features};
-  const std::vector<int32_t> bias = plain_biases(filters, count, depth, g.x_zero_point);
+  cut(g.out_features, g.in_features, &filters);
+  const std::vector<int32_t> bias = plain_biases(filters, g.in_features, g.x_zero_point);
   return call->graph().add(ir::OpKind::qlinear,
                            {x, add_constant(call, "w", ir::make_i8(shape, filters.weights)),
                             add_constant(call, "bias", ir::make_i32(channels, bias)),
@@ -70,15 +74,15 @@ Result<ValueId> add_linear(LiftCall* call, const abi::LinearGeometry& g, LiftedF
 }
 
 Result<ValueId> add_conv(LiftCall* call, const abi::WindowGeometry& g, int64_t groups,
-                         const LiftedFilters& filters) {
+                         LiftedFilters filters) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const ir::Type out, call->out_type());
   const ir::Shape& image = call->graph().type(x).shape;
   if (groups < 1 || g.in_c % groups != 0) return bad_input("its channels are not in groups");
   const ir::Shape shape = {g.out_c, g.kernel_h, g.kernel_w, g.in_c / groups};
   const size_t depth = static_cast<size_t>(ir::element_count(shape) / shape[0]);
-  const std::vector<int32_t> bias =
-      plain_biases(filters, filters.bias.size(), depth, g.x_zero_point);
+  cut(g.out_c, depth, &filters);
+  const std::vector<int32_t> bias = plain_biases(filters, depth, g.x_zero_point);
   const std::vector<int64_t> stride = {g.stride_h, g.stride_w};
   const std::vector<int64_t> dilation = {g.dilation_h, g.dilation_w};
   THIMBLE_TRY(const std::vector<int64_t> pad,

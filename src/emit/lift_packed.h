@@ -56,9 +56,9 @@ struct LiftedFilters {
   std::vector<int64_t> bias;    // with the zero point of x folded in
   std::vector<int32_t> mult, shift;
 };
-/// The qconv2d that they are of.
+/// The qconv2d that the first out_c of them are of.
 Result<ir::ValueId> add_conv(LiftCall* call, const abi::WindowGeometry& geometry, int64_t groups,
-                             const LiftedFilters& filters);
+                             LiftedFilters filters);
 /// The qlinear that the first out_features of them are of.
 Result<ir::ValueId> add_linear(LiftCall* call, const abi::LinearGeometry& geometry,
                                LiftedFilters filters);

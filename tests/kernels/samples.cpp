@@ -6,6 +6,7 @@
 
 #include "abi/native_params.h"
 #include "tests/kernels/conv_case.h"
+#include "tests/kernels/dsp_case.h"
 #include "tests/kernels/matmul_mve_case.h"
 
 namespace thimble::kernels::test {
@@ -421,6 +422,10 @@ Invocation direct_sample(PteOp op, Random& random) {
     case PteOp::thimble_permute:
     case PteOp::thimble_resize_bilinear:
       return image_sample(op, random);
+    case PteOp::thimble_conv2d_dsp:
+    case PteOp::thimble_depthwise_dsp:
+    case PteOp::thimble_linear_dsp:
+      return dsp_sample(op, random);
     case PteOp::thimble_add16:
     case PteOp::thimble_avg_pool2d16:
     case PteOp::thimble_conv2d16:

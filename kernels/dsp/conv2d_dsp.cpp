@@ -1,0 +1,226 @@
+// conv2d_dsp on the DSP extension; operands: kernels/args/conv_dsp.h, inner loops: conv_blocks.h.
+//
+// Three pixels at a time, across the ends of rows: their windows are widened to columns, all of
+// them before the first of the block's results is written, and every output channel is made of
+// the columns. The last one or two pixels are made one by one.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_DSP
+
+#include "kernels/args/conv_dsp.h"
+#include "kernels/define.h"
+#include "kernels/dsp/clamp.h"
+#include "kernels/dsp/conv_blocks.h"
+
+namespace thimble::kernels {
+namespace {
+
+using abi::WindowGeometry;
+using dsp::ConvBlock;
+
+constexpr int kPixels = 3;
+
+/// First row and column under the window of an output pixel; they may be in the padding.
+struct Place {
+  int32_t row, column;
+};
+
+struct Conv {
+  const WindowGeometry& g;
+  const int8_t* x;
+  const void* weights;
+  uint32_t depth;
+  uint32_t* columns;
+  int8_t* codes;  // behind the columns: abi::dsp_conv_scratch_bytes()
+};
+
+bool is_inside(int32_t at, uint32_t size) {
+  return static_cast<uint32_t>(at) < size;
+}
+
+/// From the first code of the image; it means nothing in the padding.
+int32_t offset(const Conv& conv, int32_t row, int32_t column) {
+  return (row * conv.g.in_w + column) * conv.g.in_c;
+}
+
+// A row of taps of all three pixels; `to` is returned behind it.
+uint32_t* widen_row(const Conv& conv, const Place (&places)[kPixels], int32_t ky, bool whole,
+                    uint32_t* to) {
+  const WindowGeometry& g = conv.g;
+  bool rows[kPixels];
+  int32_t first[kPixels];
+  for (int p = 0; p < kPixels; ++p) {
+    const int32_t row = places[p].row + ky * g.dilation_h;
+    rows[p] = is_inside(row, g.in_h);
+    whole = whole && rows[p];
+    first[p] = offset(conv, row, places[p].column);
+  }
+  const uint32_t in_c = g.in_c;
+  const int8_t* const x = conv.x;
+  if (whole) {
+    return thimble_dsp_widen3(x + first[0], x + first[1], x + first[2], to, g.kernel_w * in_c);
+  }
+  for (int32_t kx = 0; kx < g.kernel_w; ++kx) {
+    const int32_t across = kx * g.dilation_w;
+    const int8_t* tap[kPixels];
+    for (int p = 0; p < kPixels; ++p) {
+      const bool inside = rows[p] && is_inside(places[p].column + across, g.in_w);
+      tap[p] = inside ? x + first[p] + across * static_cast<int32_t>(in_c) : conv.codes;
+    }
+    to = thimble_dsp_widen3(tap[0], tap[1], tap[2], to, in_c);
+  }
+  return to;
+}
+
+void widen_taps(const Conv& conv, const Place (&places)[kPixels]) {
+  const WindowGeometry& g = conv.g;
+  bool whole = g.dilation_w == 1;
+  for (const Place& place : places) {
+    whole = whole && place.column >= 0 && place.column + g.kernel_w <= g.in_w;
+  }
+  uint32_t* to = conv.columns;
+  for (int32_t ky = 0; ky < g.kernel_h; ++ky) to = widen_row(conv, places, ky, whole, to);
+}
+
+int8_t* copy(const int8_t* from, uint32_t bytes, int8_t* to) {
+  for (; bytes >= 4; bytes -= 4, from += 4, to += 4) {
+    uint32_t word;
+    memcpy(&word, from, sizeof word);
+    memcpy(to, &word, sizeof word);
+    __asm__("" : "+r"(to));  // runs are short: no call of memcpy
+  }
+  for (; bytes != 0; --bytes) {
+    *to++ = *from++;
+    __asm__("" : "+r"(to));
+  }
+  return to;
+}
+
+// The codes under a window side by side, where those of a tap are not whole words.
+void copy_window(const Conv& conv, const Place& place, int8_t* to) {
+  const WindowGeometry& g = conv.g;
+  const int32_t column = place.column;
+  const bool whole = g.dilation_w == 1 && column >= 0 && column + g.kernel_w <= g.in_w;
+  for (int32_t ky = 0; ky < g.kernel_h; ++ky) {
+    const int32_t row = place.row + ky * g.dilation_h;
+    const bool inside = is_inside(row, g.in_h);
+    if (whole && inside) {
+      to = copy(conv.x + offset(conv, row, column), uint32_t{g.kernel_w} * g.in_c, to);
+      continue;
+    }
+    for (int32_t kx = 0; kx < g.kernel_w; ++kx) {
+      const int32_t at = column + kx * g.dilation_w;
+      if (inside && is_inside(at, g.in_w)) {
+        to = copy(conv.x + offset(conv, row, at), g.in_c, to);
+      } else {
+        for (int32_t c = 0; c < g.in_c; ++c) *to++ = static_cast<int8_t>(g.x_zero_point);
+      }
+    }
+  }
+}
+
+void widen(const Conv& conv, const Place (&places)[kPixels]) {
+  if (conv.g.in_c % 4 == 0) return widen_taps(conv, places);
+  int8_t* codes = conv.codes;
+  for (const Place& place : places) {
+    copy_window(conv, place, codes);
+    codes += conv.depth;
+  }
+  thimble_dsp_widen3(conv.codes, conv.codes + conv.depth, conv.codes + 2 * conv.depth, conv.columns,
+                     conv.depth);
+}
+
+template <auto kBlock>
+void channels(const Conv& conv, ConvBlock& block, int8_t* y, int pixels) {
+  const uint32_t out_c = conv.g.out_c;
+  const void* weights = conv.weights;
+  block.y = y;
+  block.y_end = y + (out_c & ~1U);
+  block.out_c = out_c;
+  if (out_c > 1) weights = kBlock(&block, weights);
+  if (out_c % 2 == 0) return;
+  int8_t last[2 * kPixels];  // the pair's second channel is none
+  block.y = last;
+  block.y_end = last + 2;
+  block.out_c = 2;
+  kBlock(&block, weights);
+  for (int p = 0; p < pixels; ++p) {
+    y[out_c - 1] = last[2 * p];
+    y += out_c;
+  }
+}
+
+void make(const Conv& conv, int32_t pixels, int8_t* y) {
+  ConvBlock block = {};
+  block.zero_point = conv.g.y_zero_point;
+  block.columns = conv.columns;
+  block.columns_end = conv.columns + conv.depth / 4 * 6;
+  block.skip = (0U - conv.depth / 4) % 4;
+  if (pixels == kPixels) return channels<thimble_dsp_conv_block3>(conv, block, y, kPixels);
+  for (int32_t p = 0; p < pixels; ++p) {
+    channels<thimble_dsp_conv_block1>(conv, block, y + p * conv.g.out_c, 1);
+    ++block.columns;
+    ++block.columns_end;
+  }
+}
+
+// One long row of pixels, each of which is the window of one result.
+void run_pointwise(const Conv& conv, int8_t* y) {
+  const uint32_t in_c = conv.g.in_c;
+  const int8_t* x = conv.x;
+  for (int32_t left = conv.g.out_h * conv.g.out_w; left > 0; left -= kPixels) {
+    const int32_t pixels = left < kPixels ? left : kPixels;
+    const int8_t* const second = pixels > 1 ? x + in_c : x;
+    const int8_t* const third = pixels > 2 ? second + in_c : x;
+    thimble_dsp_widen3(x, second, third, conv.columns, in_c);
+    make(conv, pixels, y);
+    x += kPixels * in_c;
+    y += kPixels * conv.g.out_c;
+  }
+}
+
+void run_windows(const Conv& conv, int8_t* y) {
+  const WindowGeometry& g = conv.g;
+  const int32_t end = g.out_w * g.stride_w - g.pad_left;
+  Place next = {-g.pad_top, -g.pad_left};
+  for (int32_t left = g.out_h * g.out_w; left > 0; left -= kPixels) {
+    const int32_t pixels = left < kPixels ? left : kPixels;
+    Place places[kPixels];
+    for (int32_t p = 0; p < kPixels; ++p) {
+      places[p] = p < pixels ? next : places[0];
+      next.column += g.stride_w;
+      if (next.column != end) continue;
+      next.column = -g.pad_left;
+      next.row += g.stride_h;
+    }
+    widen(conv, places);
+    make(conv, pixels, y);
+    y += kPixels * g.out_c;
+  }
+}
+
+void run(void* const* operands) {
+  const WindowGeometry& g = window_geometry(operands[1]);
+  const auto depth = static_cast<uint32_t>(abi::dsp_conv_depth(g));
+  auto* const columns = static_cast<uint32_t*>(operands[3]);
+  const Conv conv = {g,       static_cast<const int8_t*>(operands[0]),           operands[2], depth,
+                     columns, reinterpret_cast<int8_t*>(columns + depth / 4 * 6)};
+  auto* const y = static_cast<int8_t*>(operands[4]);
+  const bool one_tap = g.kernel_h * g.kernel_w == 1;
+  if (one_tap && g.stride_h * g.stride_w == 1 && g.in_c % 4 == 0) {
+    run_pointwise(conv, y);
+  } else {
+    if (g.in_c % 4 == 0 && !one_tap) memset(conv.codes, g.x_zero_point, g.in_c);
+    run_windows(conv, y);
+  }
+  dsp::clamp_codes(y, uint32_t{g.out_h} * g.out_w * g.out_c, g.min, g.max);
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(dsp, thimble_conv2d_dsp, check_conv2d_dsp, run);
+
+}  // namespace thimble::kernels
+
+#endif  // THIMBLE_HAS_DSP

@@ -1,0 +1,103 @@
+// Inner loop of depthwise convolutions (depthwise_block.h). Sums are twice what they stand for, see
+// conv_blocks.cpp for how they become codes.
+//
+// Loop: r0: taps, r1: weights, r2: index, r3, lr: weights, r4-r7: sums, r8-r11: codes, r12:
+// taps_end. Stack: taps, y - index, index of the pixel's end, zero point, weights, pixels, step,
+// channels.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_DSP
+
+#include "kernels/dsp/depthwise_block.h"
+
+__asm__(R"(
+  .pushsection .text.thimble_dsp_depthwise_run, "ax", %progbits
+  .syntax unified
+  .thumb
+  .p2align 2
+  .global thimble_dsp_depthwise_run
+  .type thimble_dsp_depthwise_run, %function
+  .thumb_func
+  .macro thimble_tap tap
+  ldr \tap, [\tap, r2]
+  ldrd r3, lr, [r1], #8
+  sxtb16 r11, \tap, ror #8
+  sxtb16 \tap, \tap
+  smlabb r4, \tap, r3, r4
+  smlatt r6, \tap, r3, r6
+  smlabb r5, r11, lr, r5
+  smlatt r7, r11, lr, r7
+  .endm
+thimble_dsp_depthwise_run:
+  push {r4-r11, lr}
+  sub sp, sp, #36
+  ldmia r0, {r2-r9}
+  mov r12, r3
+  subs r4, r4, r5
+  adds r3, r5, r6
+  strd r2, r4, [sp]
+  strd r3, r9, [sp, #8]
+  strd r1, r7, [sp, #16]
+  strd r8, r6, [sp, #24]
+  mov r2, r5
+1:
+  ldmia r1!, {r4-r7}
+  ldr r0, [sp]
+2:
+  ldmia r0!, {r8, r9, r10}
+  thimble_tap r8
+  thimble_tap r9
+  thimble_tap r10
+  cmp r0, r12
+  bne 2b
+  ldmia r1!, {r8-r11}
+  ldr r3, [sp, #12]
+  ldr lr, [sp, #4]
+  smmulr r4, r4, r8
+  smmulr r5, r5, r9
+  smmulr r6, r6, r10
+  smmulr r7, r7, r11
+  ldmia r1!, {r8-r11}
+  add r4, r4, r4, asr #31
+  add r5, r5, r5, asr #31
+  add r6, r6, r6, asr #31
+  add r7, r7, r7, asr #31
+  smmlar r4, r4, r8, r3
+  smmlar r5, r5, r9, r3
+  smmlar r6, r6, r10, r3
+  smmlar r7, r7, r11, r3
+  ssat r4, #8, r4
+  ssat r5, #8, r5
+  ssat r6, #8, r6
+  ssat r7, #8, r7
+  bfi r4, r5, #8, #8
+  bfi r4, r6, #16, #8
+  bfi r4, r7, #24, #8
+  str r4, [lr, r2]
+  ldr lr, [sp, #8]
+  adds r2, r2, #4
+  cmp r2, lr
+  bne 1b
+  ldr r3, [sp, #20]
+  subs r3, r3, #1
+  beq 3f
+  str r3, [sp, #20]
+  ldrd r4, r5, [sp, #24]
+  ldr r6, [sp, #4]
+  subs r6, r6, r4
+  str r6, [sp, #4]
+  add r2, r2, r4
+  add lr, r2, r5
+  str lr, [sp, #8]
+  ldr r1, [sp, #16]
+  b 1b
+3:
+  add sp, sp, #36
+  pop {r4-r11, pc}
+  .size thimble_dsp_depthwise_run, . - thimble_dsp_depthwise_run
+  .purgem thimble_tap
+  .popsection
+)");
+
+#endif  // THIMBLE_HAS_DSP

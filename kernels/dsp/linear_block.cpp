@@ -1,0 +1,143 @@
+// Inner loop of linear (linear_block.h); how sums become codes: conv_blocks.cpp.
+//
+// r0: x, r1: weights, r2, r4: sums of a and c, r3, r5: sums of half words, r6-r9: weights, r10,
+// r11: codes, r12: x_end, lr: weights of a or c. On the stack the fields of LinearRow, `skip`
+// turned into the place where the loop is entered.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_DSP
+
+#include "kernels/dsp/linear_block.h"
+
+__asm__(R"(
+  .pushsection .text.thimble_dsp_linear_row, "ax", %progbits
+  .syntax unified
+  .thumb
+  .p2align 2
+  .global thimble_dsp_linear_row
+  .type thimble_dsp_linear_row, %function
+  .thumb_func
+  .macro thimble_pair weights, codes, a, both
+  sxtb16 lr, \weights
+  smlad \a, \codes, lr, \a
+  smlad \both, \codes, \weights, \both
+  .endm
+  .macro thimble_four
+  ldr r10, [r0], #4
+  ldmia.w r1!, {r6-r9}
+  sxtb16 r11, r10
+  sxtb16 r10, r10, ror #8
+  thimble_pair r6, r11, r2, r3
+  thimble_pair r7, r11, r4, r5
+  thimble_pair r8, r10, r2, r3
+  thimble_pair r9, r10, r4, r5
+  .endm
+  .macro thimble_finish a, b
+  ldmia r1!, {r6-r10}
+  subs \b, \b, \a
+  add \b, r6, \b, asr #7
+  lsls \a, \a, #1
+  smmulr \a, \a, r7
+  smmulr \b, \b, r9
+  add \a, \a, \a, asr #31
+  add \b, \b, \b, asr #31
+  smmlar \a, \a, r8, lr
+  smmlar \b, \b, r10, lr
+  ssat \a, #8, \a
+  ssat \b, #8, \b
+  .endm
+thimble_dsp_linear_row:
+  push {r4-r11, lr}
+  ldmia r0, {r2-r7}
+  adr r8, 2f
+  add r8, r8, r7, lsl #6
+  orr r7, r8, #1
+  mov r12, r3
+  sub sp, sp, #4
+  push {r2-r7}
+1:
+  ldrd r2, r4, [r1], #8
+  ldr r0, [sp]
+  mov r3, r2
+  mov r5, r4
+  ldr pc, [sp, #20]
+  .p2align 2
+2:
+  thimble_four
+  thimble_four
+  thimble_four
+  thimble_four
+  cmp r0, r12
+  bne 2b
+  ldr lr, [sp, #16]
+  thimble_finish r2, r3
+  thimble_finish r4, r5
+  ldrd r0, lr, [sp, #8]
+  bfi r2, r3, #8, #8
+  bfi r2, r4, #16, #8
+  bfi r2, r5, #24, #8
+  str r2, [r0], #4
+  str r0, [sp, #8]
+  cmp r0, lr
+  bne 1b
+  mov r0, r1
+  add sp, sp, #28
+  pop {r4-r11, pc}
+  .size thimble_dsp_linear_row, . - thimble_dsp_linear_row
+  .purgem thimble_pair
+  .purgem thimble_four
+  .purgem thimble_finish
+  .popsection
+)");
+
+// r0: x, r1: weights, r2: sum of a, r3: of half words, r4, r5: weights, r6, r7: codes, r8: weights
+// of a, r9: x_end, r10: y, r12: zero point.
+__asm__(R"(
+  .pushsection .text.thimble_dsp_linear_pair, "ax", %progbits
+  .syntax unified
+  .thumb
+  .p2align 2
+  .global thimble_dsp_linear_pair
+  .type thimble_dsp_linear_pair, %function
+  .thumb_func
+thimble_dsp_linear_pair:
+  push {r4-r10, lr}
+  ldr r12, [r0, #16]
+  ldrd r9, r10, [r0, #4]
+  ldr r0, [r0]
+  ldr r2, [r1], #4
+  mov r3, r2
+1:
+  ldr r7, [r0], #4
+  ldrd r4, r5, [r1], #8
+  sxtb16 r6, r7
+  sxtb16 r7, r7, ror #8
+  sxtb16 r8, r4
+  smlad r2, r6, r8, r2
+  smlad r3, r6, r4, r3
+  sxtb16 r8, r5
+  smlad r2, r7, r8, r2
+  smlad r3, r7, r5, r3
+  cmp r0, r9
+  bne 1b
+  ldmia r1!, {r4-r8}
+  subs r3, r3, r2
+  add r3, r4, r3, asr #7
+  lsls r2, r2, #1
+  smmulr r2, r2, r5
+  smmulr r3, r3, r7
+  add r2, r2, r2, asr #31
+  add r3, r3, r3, asr #31
+  smmlar r2, r2, r6, r12
+  smmlar r3, r3, r8, r12
+  ssat r2, #8, r2
+  ssat r3, #8, r3
+  strb r2, [r10]
+  strb r3, [r10, #1]
+  pop {r4-r10, pc}
+  .size thimble_dsp_linear_pair, . - thimble_dsp_linear_pair
+  .popsection
+)");
+
+#endif  // THIMBLE_HAS_DSP

@@ -1,0 +1,29 @@
+#pragma once
+// What the DSP extension's instructions compute, for the portable kernels of its packings.
+
+#include <cstdint>
+#include <cstring>
+
+#include "numerics/fixed_point.h"
+
+namespace thimble::kernels {
+
+/// The high word of a * b + add * 2^32, to nearest, halves up: SMMULR and SMMLAR.
+constexpr int32_t high_word(int32_t a, int32_t b, int32_t add) {
+  const int64_t product = (int64_t{a} * b + (int64_t{1} << 31)) >> 32;
+  return numerics::wrap_add(static_cast<int32_t>(product), add);
+}
+
+/// From twice a sum to a code before it is clamped.
+constexpr int32_t finish_dsp(int32_t twice, int32_t mult, int32_t scale, int32_t zero_point) {
+  const int32_t scaled = high_word(twice, mult, 0);
+  return high_word(numerics::wrap_add(scaled, scaled < 0 ? -1 : 0), scale, zero_point);
+}
+
+inline int32_t word_at(const uint8_t* bytes) {
+  int32_t word;
+  memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+}  // namespace thimble::kernels

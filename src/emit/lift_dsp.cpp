@@ -1,0 +1,129 @@
+// Operators packed for the DSP extension -> IR (abi/matmul_dsp.h).
+
+#include <bit>
+
+#include "abi/matmul_dsp.h"
+#include "emit/lift_packed.h"
+
+namespace thimble::emit {
+namespace {
+
+using abi::PteOp;
+using ir::ValueId;
+
+/// SXTB16 takes four codes apart: code k lies in the half word of this place.
+constexpr size_t kOrder[4] = {0, 2, 1, 3};
+
+/// The scale is 2^(32-right).
+void add_scale(int32_t mult, int32_t scale, LiftedFilters* filters) {
+  filters->mult.push_back(mult);
+  const int bits = std::countr_zero(static_cast<uint32_t>(scale));
+  filters->shift.push_back(std::clamp(bits, 1, 30) - 32);
+}
+
+/// The a (0) or b (1) channel of a pair's half words, `depth` of them.
+void add_codes(const std::vector<int16_t>& halves, int which, int64_t depth,
+               LiftedFilters* filters) {
+  for (size_t k = 0; k < static_cast<size_t>(depth); ++k) {
+    const int16_t half = halves[k / 4 * 4 + kOrder[k % 4]];
+    const auto a = static_cast<int8_t>(half);
+    filters->weights.push_back(which == 0 ? a : static_cast<int8_t>((half - a) / 256));
+  }
+}
+
+/// Two filters of `depth` codes from their half words and the five words that end a pair.
+void add_pair(int32_t bias, const std::vector<int16_t>& halves, const int32_t* ends, int64_t depth,
+              LiftedFilters* filters) {
+  filters->bias.push_back(bias);
+  filters->bias.push_back(ends[0] / 2);
+  for (const int which : {0, 1}) {
+    add_codes(halves, which, depth, filters);
+    add_scale(ends[1 + 2 * which], ends[2 + 2 * which], filters);
+  }
+}
+
+/// Until there are `count` filters.
+Status read_pairs(Packed* packed, int64_t count, int64_t depth, LiftedFilters* filters) {
+  while (static_cast<int64_t>(filters->bias.size()) < count) {
+    THIMBLE_TRY(const std::vector<int32_t> bias, packed->array<int32_t>(1));
+    THIMBLE_TRY(const std::vector<int16_t> halves, packed->array<int16_t>((depth + 3) / 4 * 4));
+    THIMBLE_TRY(const std::vector<int32_t> ends, packed->array<int32_t>(5));
+    add_pair(bias[0], halves, ends.data(), depth, filters);
+  }
+  return ok();
+}
+
+Result<ValueId> conv(LiftCall* call) {
+  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  const int64_t depth = int64_t{g.kernel_h * g.kernel_w} * g.in_c;
+  Packed packed(*bytes);
+  LiftedFilters filters;
+  THIMBLE_CHECK(read_pairs(&packed, g.out_c, depth, &filters));
+  return add_conv(call, g, 1, std::move(filters));
+}
+
+Result<ValueId> depthwise(LiftCall* call) {
+  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  if (g.in_c != g.out_c || g.in_c % 4 != 0) return bad_input("its channels are not in fours");
+  const int64_t taps = int64_t{g.kernel_h} * g.kernel_w;
+  Packed packed(*bytes);
+  LiftedFilters filters;
+  for (int64_t first = 0; first < g.in_c; first += 4) {
+    THIMBLE_TRY(const std::vector<int32_t> bias, packed.array<int32_t>(4));
+    THIMBLE_TRY(const std::vector<int16_t> twice,
+                packed.array<int16_t>(4 * abi::dsp_depthwise_taps(g)));
+    THIMBLE_TRY(const std::vector<int32_t> scales, packed.array<int32_t>(8));
+    for (size_t i = 0; i < 4; ++i) {
+      filters.bias.push_back(bias[i] / 2);
+      for (size_t k = 0; k < static_cast<size_t>(taps); ++k) {
+        filters.weights.push_back(static_cast<int8_t>(twice[4 * k + kOrder[i]] / 2));
+      }
+      add_scale(scales[i], scales[4 + i], &filters);
+    }
+  }
+  return add_conv(call, g, g.in_c, std::move(filters));
+}
+
+Result<ValueId> linear(LiftCall* call) {
+  THIMBLE_TRY(const abi::LinearGeometry g, read_linear_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  if (g.in_features % 4 != 0) return bad_input("its rows are not in fours");
+  Packed packed(*bytes);
+  LiftedFilters filters;
+  while (filters.bias.size() + 3 <= g.out_features) {
+    THIMBLE_TRY(const std::vector<int32_t> first, packed.array<int32_t>(2));
+    THIMBLE_TRY(const std::vector<int16_t> halves,
+                packed.array<int16_t>(2 * int64_t{g.in_features}));
+    THIMBLE_TRY(const std::vector<int32_t> ends, packed.array<int32_t>(10));
+    for (size_t pair = 0; pair < 2; ++pair) {
+      // Words of the two pairs alternate.
+      std::vector<int16_t> own;
+      for (size_t k = 2 * pair; k < halves.size(); k += 4) {
+        own.push_back(halves[k]);
+        own.push_back(halves[k + 1]);
+      }
+      add_pair(first[pair], own, &ends[5 * pair], g.in_features, &filters);
+    }
+  }
+  THIMBLE_CHECK(read_pairs(&packed, g.out_features, g.in_features, &filters));
+  return add_linear(call, g, std::move(filters));
+}
+
+}  // namespace
+
+Result<ValueId> lift_dsp(PteOp op, LiftCall* call) {
+  switch (op) {
+    case PteOp::thimble_conv2d_dsp:
+      return conv(call);
+    case PteOp::thimble_depthwise_dsp:
+      return depthwise(call);
+    case PteOp::thimble_linear_dsp:
+      return linear(call);
+    default:
+      return unsupported("is not packed for the DSP extension");
+  }
+}
+
+}  // namespace thimble::emit
