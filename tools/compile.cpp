@@ -19,6 +19,7 @@
 #include "interchange/tosa.h"
 #include "ir/print.h"
 #include "tools/axon_files.h"
+#include "tools/c_files.h"
 #include "tools/commands.h"
 #include "tools/neutron_files.h"
 #include "tools/output.h"
@@ -58,6 +59,7 @@ struct Arguments {
   fs::path axon_sdk, axon_dir;
   NeutronArguments neutron;
   std::string optimize = "speed";
+  std::string c_layout;
   bool names = false;
   bool json = false;
 
@@ -71,9 +73,8 @@ Status check_supported(const Arguments& arguments) {
   if (!arguments.accuracy.empty() && arguments.activations == "int16") {
     return bad_input("--accuracy chooses what has 16 bits: not with --activations int16");
   }
-  for (const std::string& kind : arguments.emit) {
-    if (kind != "c") continue;
-    return bad_input("--emit c: not in this version, which writes pte, ir, tflite and tosa");
+  if (!arguments.c_layout.empty() && !arguments.emits("c")) {
+    return bad_input("--c-layout {}: only with --emit c", arguments.c_layout);
   }
   if (arguments.keep_float) {
     return bad_input(
@@ -196,6 +197,10 @@ Status write_outputs(const Arguments& arguments, const target::VendorTools& vend
     THIMBLE_TRY(const ir::Graph whole, partition::joined(compiled.lowered.graph, compiled.regions));
     THIMBLE_CHECK(files.add(path.replace_extension(".ir"), ir::print(whole)));
   }
+  if (arguments.emits("c")) {
+    const std::string layout = arguments.c_layout.empty() ? "plain" : arguments.c_layout;
+    THIMBLE_CHECK(add_c_files(compiled, pte_path(arguments), layout, &files));
+  }
   const fs::path headers = arguments.axon_dir.empty() ? path.parent_path() : arguments.axon_dir;
   THIMBLE_CHECK(add_axon_files(compiled.lowered.delegates, headers, &files));
   const fs::path lists = arguments.kernels_dir.empty() ? path.parent_path() : arguments.kernels_dir;
@@ -279,10 +284,13 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("--target", a.target, "One of `thimble targets`").required();
   verb.option("--calibrate", a.calibrate, "Samples (.npz) to choose int8 ranges from");
   verb.option("-o,--output", a.output, "The .pte; default: the model's name, here");
-  verb.option("--emit", a.emit, "What to write: pte, ir, tflite, tosa")
+  verb.option("--emit", a.emit, "What to write: pte, c, ir, tflite, tosa")
       .delimiter(',')
       .one_of({"pte", "c", "ir", "tosa", "tflite"});
   verb.option("--out-dir", a.out_dir, "Folder for what is written, if there is no -o");
+  verb.option("--c-layout", a.c_layout,
+              "With --emit c: plain: .c, .h and .cmake; arduino, cmsis: a folder with the kernels")
+      .one_of({"plain", "arduino", "cmsis"});
   verb.option("--save-stages", a.save_stages, "Folder for the text of every stage");
   verb.option("--io", a.io, "Type of the model's inputs and outputs").one_of({"int8", "float"});
   verb.option("--activations", a.activations, "Type of values between operators")

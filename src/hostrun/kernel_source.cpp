@@ -7,6 +7,7 @@
 
 #include "abi/pte_ops.h"
 #include "hostrun/device.h"
+#include "kernels/kernels.h"
 
 namespace thimble::hostrun {
 namespace {
@@ -75,7 +76,32 @@ const Row* find_row(const Form& form, abi::Isa isa) {
   return nullptr;
 }
 
+/// All variants of an operator are called alike; this machine has the portable one.
+bool is_bare(const abi::PteOpInfo& info) {
+  const kernels::KernelTable table = kernels::all_kernels();
+  const auto* const end = table.kernels + table.count;
+  return std::any_of(table.kernels, end, [&](const kernels::Kernel* kernel) {
+    return std::string_view(kernel->name) == info.name &&
+           std::string_view(kernel->arguments) == info.arguments && kernel->run_bare != nullptr;
+  });
+}
+
 }  // namespace
+
+Result<std::vector<ChosenKernel>> chosen_kernels(const Interface& interface, abi::Isa isa,
+                                                 std::string_view label) {
+  std::vector<ChosenKernel> chosen;
+  for (size_t i = 0; i < interface.ops.size(); ++i) {
+    const Row* row = find_row({interface.ops[i], interface.arguments[i]}, isa);
+    if (row == nullptr) {
+      return unsupported("{}: no kernel for {} with {} arguments", label, interface.ops[i],
+                         interface.arguments[i]);
+    }
+    const abi::PteOpInfo& info = abi::info(row->op);
+    chosen.push_back({std::string(row->variant), info.id, info.arguments, is_bare(info)});
+  }
+  return chosen;
+}
 
 bool has_kernel(std::string_view op) {
   return std::any_of(std::begin(kRows), std::end(kRows),

@@ -26,6 +26,20 @@ struct UsedKernels {
   std::vector<DeviceKind> devices;  // of its delegate calls
 };
 
+/// The kernel that an instruction calls on a core.
+struct ChosenKernel {
+  std::string variant;    // "mve"
+  std::string op;         // id of abi/pte_ops.def
+  std::string arguments;  // letters
+  bool bare = false;      // it needs no more than the places of its operands
+};
+
+/// Of every instruction, in order. One that calls no kernel, or an operator without one, is an
+/// `unsupported` error.
+[[nodiscard]] Result<std::vector<ChosenKernel>> chosen_kernels(const Interface& interface,
+                                                               abi::Isa isa,
+                                                               std::string_view label);
+
 /// An operator without a kernel is an `unsupported` error. `label` names the model in messages and
 /// in comments of the files.
 [[nodiscard]] Result<UsedKernels> used_kernels(const Interface& interface, abi::Isa isa,

@@ -218,8 +218,6 @@ class Compile(Cli):
 
     def test_not_in_this_version(self):
         compile_ = ["compile", MODEL, *M55, *DATA]
-        for kind in ("c", "pte,c"):
-            self.fails(2, *compile_, "--emit", kind, saying="not in this version")
         self.fails(2, *compile_, "--float", saying="not in this version")
 
     def test_too_large_for_the_part(self):

@@ -1,0 +1,208 @@
+#include "emit/c/calls.h"
+
+#include <limits>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "emit/c/text.h"
+
+namespace thimble::emit::c {
+
+namespace pte = formats::pte;
+
+namespace {
+
+/// Of arguments that are data of the file itself: no program of this compiler has them.
+constexpr std::string_view kFileLetters = "cq";
+
+/// Of an argument that may be any number, or None.
+double number_of(const pte::EValue& value) {
+  if (const auto* integer = std::get_if<pte::Int>(&value)) {
+    return static_cast<double>(integer->value);
+  }
+  if (const auto* boolean = std::get_if<pte::Bool>(&value)) return boolean->value ? 1 : 0;
+  const auto* number = std::get_if<pte::Double>(&value);
+  return number != nullptr ? number->value : std::numeric_limits<double>::quiet_NaN();
+}
+
+const pte::TensorList* tensors_of(const pte::EValue& value) {
+  return std::get_if<pte::TensorList>(&value);
+}
+
+}  // namespace
+
+Status Calls::add(size_t index) {
+  const pte::Instruction& instruction = layout_.plan->chains[0].instructions[index];
+  const auto* call = std::get_if<pte::KernelCall>(&instruction);
+  if (call == nullptr) {
+    return unsupported("--emit c: operator {} is no kernel call", index);
+  }
+  const Kernel& kernel = options_.kernels[index];
+  if (kernel.arguments.find_first_of(kFileLetters) != std::string::npos) {
+    return unsupported("--emit c: {} has arguments that only a `.pte` can say", kernel.op);
+  }
+  const std::string name = printable(options_.calls[index]);
+  blocks_ += fmt::format("\n  {}_OP_HOOK({}u, \"{}\");\n  {{\n", layout_.upper, index, name);
+  if (kernel.bare) {
+    add_bare(*call, kernel);
+  } else {
+    add_call(*call, kernel);
+  }
+  blocks_ += "  }\n";
+  return ok();
+}
+
+std::string Calls::prototypes() const {
+  std::string text;
+  for (const auto& [symbol, prototype] : prototypes_) text += prototype;
+  return text;
+}
+
+bool Calls::reads_given(const pte::KernelCall& call) const {
+  for (const int32_t arg : call.args) {
+    if (layout_.is_given(arg)) return true;
+    const pte::TensorList* const list = tensors_of(layout_.plan->values[static_cast<size_t>(arg)]);
+    if (list == nullptr) continue;
+    for (const int32_t item : list->items) {
+      if (layout_.is_given(item)) return true;
+    }
+  }
+  return false;
+}
+
+/// Of the block's data: constant, unless an address comes with the run.
+std::string Calls::storage(const pte::KernelCall& call) const {
+  return reads_given(call) ? "" : layout_.upper + "_FIXED ";
+}
+
+void Calls::add_bare(const pte::KernelCall& call, const Kernel& kernel) {
+  const std::string symbol =
+      fmt::format("{}_RUN({}, {})", layout_.upper, kernel.variant, kernel.op);
+  prototypes_[symbol] = fmt::format("void {}(void *const *operands);\n", symbol);
+  blocks_ +=
+      fmt::format("    {}void *const operands[{}] = {{\n", storage(call), kernel.arguments.size());
+  for (size_t i = 0; i < kernel.arguments.size(); ++i) {
+    blocks_ += fmt::format("      {},\n", place(call.args[i]));
+  }
+  blocks_ += fmt::format("    }};\n    {}(operands);\n", symbol);
+}
+
+void Calls::add_call(const pte::KernelCall& call, const Kernel& kernel) {
+  has_calls_ = true;
+  const std::string symbol =
+      fmt::format("{}_CALL({}, {})", layout_.upper, kernel.variant, kernel.op);
+  prototypes_[symbol] = fmt::format(
+      "void {}(const thimble_arg *args, const thimble_tensor *const *lists);\n", symbol);
+  const std::string storage = this->storage(call);
+  const size_t count = kernel.arguments.size();
+  std::string lists;
+  for (size_t i = 0; i < count; ++i) {
+    const pte::TensorList* list =
+        tensors_of(layout_.plan->values[static_cast<size_t>(call.args[i])]);
+    lists += list == nullptr ? "      NULL,\n" : fmt::format("      list_{},\n", i);
+    if (list == nullptr) continue;
+    blocks_ += fmt::format("    {}const thimble_tensor list_{}[{}] = {{\n", storage, i,
+                           list->items.size());
+    for (const int32_t item : list->items) {
+      blocks_ += fmt::format("      {{{}}},\n", tensor_members(item));
+    }
+    blocks_ += "    };\n";
+  }
+  const bool has_lists = lists.find("list_") != std::string::npos;
+  if (has_lists) {
+    blocks_ += fmt::format("    {}const thimble_tensor *const lists[{}] = {{\n{}    }};\n", storage,
+                           count, lists);
+  }
+  std::string args;
+  for (size_t i = 0; i < count; ++i) {
+    args += fmt::format("      {{{}}},\n", argument(kernel.arguments[i], call.args[i]));
+  }
+  blocks_ +=
+      fmt::format("    {}const thimble_arg args[{}] = {{\n{}    }};\n", storage, count, args);
+  blocks_ += fmt::format("    {}(args, {});\n", symbol, has_lists ? "lists" : "NULL");
+}
+
+std::string Calls::argument(char letter, int32_t value) {
+  const pte::EValue& item = layout_.plan->values[static_cast<size_t>(value)];
+  if (letter == 'y' || letter == 'z') return double_member(number_of(item));
+  if (const auto* integer = std::get_if<pte::Int>(&item)) {
+    return ".integer = " + int64_literal(integer->value);
+  }
+  if (const auto* boolean = std::get_if<pte::Bool>(&item)) {
+    return fmt::format(".integer = {}", boolean->value ? 1 : 0);
+  }
+  if (const auto* number = std::get_if<pte::Double>(&item)) return double_member(number->value);
+  if (const auto* ints = std::get_if<pte::IntList>(&item)) return ".ints = " + int_list(*ints);
+  if (const auto* list = tensors_of(item)) return fmt::format(".list = {}u", list->items.size());
+  if (std::holds_alternative<pte::Null>(item)) {
+    // As kernels read what is left out (kernels/kernels.h).
+    if (letter == 'j') return ".integer = " + int64_literal(INT64_MIN);
+    if (letter == 'k') return ".ints = {.count = 0u}";
+    assert(letter == 't');
+    return ".tensor = {.is_null = true}";
+  }
+  assert(std::holds_alternative<pte::Tensor>(item) && letter != 'i');
+  return fmt::format(".tensor = {{{}}}", tensor_members(value));
+}
+
+std::string Calls::tensor_members(int32_t value) {
+  const pte::Tensor& tensor = layout_.tensor(value);
+  std::string shape;
+  if (!tensor.sizes.empty()) {
+    const size_t rank = tensor.sizes.size();
+    shape = fmt::format(
+        " .sizes = {}, .dim_order = {},", numbers("int32_t", "sizes", list(tensor.sizes), rank),
+        numbers("uint8_t", "order", fmt::format("{}", fmt::join(tensor.dim_order, ", ")), rank));
+  }
+  return fmt::format(
+      ".data = {},{} .bytes = {}u, .rank = {}u, .dtype = {}u, .is_constant = {}, "
+      ".is_sound = true",
+      place(value), shape, bytes_of(tensor), tensor.sizes.size(),
+      static_cast<int>(tensor.scalar_type),
+      tensor.data_buffer_idx != 0 && !tensor.allocation ? "true" : "false");
+}
+
+std::string Calls::int_list(const pte::IntList& list) const {
+  std::vector<int64_t> items;
+  for (const int64_t index : list.items) {
+    items.push_back(std::get<pte::Int>(layout_.plan->values[static_cast<size_t>(index)]).value);
+  }
+  if (items.empty()) return "{.count = 0u}";
+  return fmt::format("{{.count = {}u, .items = {{{}}}}}", items.size(), fmt::join(items, ", "));
+}
+
+std::string Calls::place(int32_t value) {
+  const pte::EValue& item = layout_.plan->values[static_cast<size_t>(value)];
+  if (std::holds_alternative<pte::Null>(item)) return "NULL";
+  const pte::Tensor& tensor = layout_.tensor(value);
+  if (tensor.allocation) {
+    return fmt::format("{}_AT({}u)", layout_.upper, tensor.allocation->offset);
+  }
+  if (tensor.data_buffer_idx != 0) return "(void *)" + constant(tensor.data_buffer_idx);
+  const auto given = layout_.given.find(value);
+  assert(given != layout_.given.end());
+  return "(void *)" + given->second;
+}
+
+std::string Calls::constant(uint32_t index) {
+  std::string& name = constants_[index];
+  if (!name.empty()) return name;
+  name = fmt::format("constant_{}", constants_.size() - 1);
+  const Bytes& bytes = layout_.program->constants[index];
+  data_ +=
+      fmt::format("{0}_WEIGHTS_SECTION static const {0}_ALIGNED uint32_t {1}[{2}] = {{\n{3}}};\n",
+                  layout_.upper, name, word_count(bytes.size()), words(bytes, "  "));
+  return name;
+}
+
+std::string Calls::numbers(std::string_view type, std::string_view kind, const std::string& items,
+                           size_t count) {
+  std::string& name = numbers_[fmt::format("{}:{}", kind, items)];
+  if (!name.empty()) return name;
+  name = fmt::format("{}_{}", kind, numbers_.size() - 1);
+  data_ += fmt::format("static const {} {}[{}] = {{{}}};\n", type, name, count, items);
+  return name;
+}
+
+}  // namespace thimble::emit::c

@@ -1,0 +1,51 @@
+#pragma once
+// Kernel calls as blocks of C, and the constant data that they name.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emit/c/layout.h"
+
+namespace thimble::emit::c {
+
+/// Collects calls; shapes and constants that several name are written once.
+class Calls {
+ public:
+  Calls(const Layout& layout, const Options& options) : layout_(layout), options_(options) {}
+
+  /// A block that calls the kernel of an instruction.
+  Status add(size_t index);
+
+  [[nodiscard]] const std::string& blocks() const { return blocks_; }
+  /// Constants and shapes, in the order of their first use.
+  [[nodiscard]] const std::string& data() const { return data_; }
+  /// Prototypes of the kernels.
+  [[nodiscard]] std::string prototypes() const;
+  [[nodiscard]] bool has_calls() const { return has_calls_; }
+
+  /// Where the tensor is: "(void *)input_0", "NAME_AT(16u)", "(void *)constant_3".
+  std::string place(int32_t value);
+
+ private:
+  bool reads_given(const formats::pte::KernelCall& call) const;
+  void add_bare(const formats::pte::KernelCall& call, const Kernel& kernel);
+  void add_call(const formats::pte::KernelCall& call, const Kernel& kernel);
+  [[nodiscard]] std::string storage(const formats::pte::KernelCall& call) const;
+  std::string argument(char letter, int32_t value);
+  std::string tensor_members(int32_t value);
+  std::string int_list(const formats::pte::IntList& list) const;
+  std::string constant(uint32_t index);
+  std::string numbers(std::string_view type, std::string_view kind, const std::string& items,
+                      size_t count);
+
+  const Layout& layout_;
+  const Options& options_;
+  std::string blocks_, data_;
+  std::map<uint32_t, std::string> constants_;      // by index in the program
+  std::map<std::string, std::string> numbers_;     // shapes and orders, by kind and items
+  std::map<std::string, std::string> prototypes_;  // by symbol
+  bool has_calls_ = false;
+};
+
+}  // namespace thimble::emit::c

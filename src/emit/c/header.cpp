@@ -1,0 +1,127 @@
+// The header: sizes as macros, the functions.
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "emit/c/layout.h"
+#include "emit/c/text.h"
+
+namespace thimble::emit::c {
+namespace {
+
+namespace pte = formats::pte;
+
+std::string shape_text(const pte::Tensor& tensor) {
+  return tensor.sizes.empty() ? "{1}" : fmt::format("{{{}}}", list(tensor.sizes));
+}
+
+std::string port_macros(const Layout& layout, const Port& port) {
+  const std::string begin = fmt::format("#define {}_{}_", layout.upper, port.label);
+  const pte::Tensor& tensor = *port.tensor;
+  std::string text = fmt::format("\n/* {}: {} */\n", port.name, printable(port.user));
+  text += fmt::format("{}BYTES {}u\n", begin, bytes_of(tensor));
+  text += fmt::format("{}ELEMENTS {}u\n", begin,
+                      bytes_of(tensor) / pte::size_bytes(tensor.scalar_type));
+  text += fmt::format("{}RANK {}u\n", begin, tensor.sizes.size());
+  text += fmt::format("{}SHAPE {}\n", begin, shape_text(tensor));
+  // As it lies in memory: dimensions from the outermost to the innermost.
+  if (!tensor.dim_order.empty()) {
+    text += fmt::format("{}DIM_ORDER {{{}}}\n", begin, fmt::join(tensor.dim_order, ", "));
+  }
+  if (port.scale != 0) {
+    text += fmt::format("{}SCALE {}\n", begin, float_literal(port.scale));
+    text += fmt::format("{}ZERO_POINT ({})\n", begin, port.zero_point);
+  }
+  return text;
+}
+
+std::string parameters(const Layout& layout) {
+  std::string text;
+  for (const Port& input : layout.inputs) {
+    text += fmt::format("{}const {} *{}", text.empty() ? "" : ", ",
+                        c_type(input.tensor->scalar_type), input.name);
+  }
+  return text.empty() ? "void" : text;
+}
+
+std::string functions(const Layout& layout) {
+  const std::string& name = layout.name;
+  std::string text = fmt::format(
+      "/* Once, before the first run; again: as new. */\n"
+      "#if defined({1}_ARENA_GIVEN)\n"
+      "/* `arena`: {1}_ARENA_BYTES at a multiple of 16, which the model has until the next init. "
+      "*/\n"
+      "void {0}_init(void *arena);\n"
+      "#else\n"
+      "void {0}_init(void);\n"
+      "#endif\n"
+      "\n"
+      "/* Reads the inputs, and writes nothing to them. */\n"
+      "void {0}_run({2});\n"
+      "\n"
+      "/* Valid until the next run. */\n",
+      name, layout.upper, parameters(layout));
+  for (const Port& output : layout.outputs) {
+    text += fmt::format("const {} *{}_{}(void);\n", c_type(output.tensor->scalar_type), name,
+                        output.name);
+  }
+  text += fmt::format(
+      "\n/* What the model keeps between runs gets its first content. */\n"
+      "void {}_reset(void);\n",
+      name);
+  if (layout.states.empty()) return text;
+  return text + fmt::format(
+                    "/* And goes to {1}_STATE_BYTES of the caller's, and back. */\n"
+                    "void {0}_save(uint8_t *to);\n"
+                    "void {0}_restore(const uint8_t *from);\n",
+                    name, layout.upper);
+}
+
+}  // namespace
+
+std::string header(const Layout& layout, const Options& options) {
+  std::string text = fmt::format(
+      "#ifndef {0}_H\n"
+      "#define {0}_H\n"
+      "/* {1} for {2}, written by `thimble compile --emit c`. No heap, no library beyond memcpy "
+      "and "
+      "memset.\n"
+      " *\n"
+      " *   {1}_init();\n"
+      " *   {1}_run(...);\n"
+      " *   ... {1}_output_0() ...\n"
+      " *\n"
+      " * For the header and the source alike may be defined:\n"
+      " *   {0}_ARENA_GIVEN      the caller gives the arena to init; else it is a static array\n"
+      " * and for the source:\n"
+      " *   {0}_WEIGHTS_SECTION  attribute of the constants: where they are\n"
+      " *   {0}_ARENA_SECTION    attribute of the static array\n"
+      " *   {0}_OP_HOOK(i, name) called before operator i, and after the last as operator "
+      "{0}_OP_COUNT\n"
+      " *   THIMBLE_PORTABLE     kernels that run everywhere: for tests on another machine */\n"
+      "\n"
+      "#include <stdint.h>\n"
+      "\n"
+      "#ifdef __cplusplus\n"
+      "extern \"C\" {{\n"
+      "#endif\n"
+      "\n"
+      "#define {0}_ARENA_BYTES {3}u\n"
+      "#define {0}_STATE_BYTES {4}u /* of the arena, kept between runs */\n"
+      "#define {0}_INPUT_COUNT {5}u\n"
+      "#define {0}_OUTPUT_COUNT {6}u\n"
+      "#define {0}_OP_COUNT {7}u\n",
+      layout.upper, layout.name, options.target, layout.arena_bytes, layout.state_bytes(),
+      layout.inputs.size(), layout.outputs.size(), layout.plan->chains[0].instructions.size());
+  for (const Port& input : layout.inputs) text += port_macros(layout, input);
+  for (const Port& output : layout.outputs) text += port_macros(layout, output);
+  text += "\n" + functions(layout);
+  return text + fmt::format(
+                    "\n#ifdef __cplusplus\n"
+                    "}}\n"
+                    "#endif\n"
+                    "#endif /* {}_H */\n",
+                    layout.upper);
+}
+
+}  // namespace thimble::emit::c

@@ -1,0 +1,201 @@
+// The source: constants, the arena, the functions of the header.
+
+#include "emit/c/model.h"
+
+#include <fmt/format.h>
+
+#include "emit/c/calls.h"
+#include "emit/c/layout.h"
+#include "emit/c/text.h"
+
+namespace thimble::emit::c {
+namespace {
+
+namespace pte = formats::pte;
+
+/// What is defined for each model alike.
+std::string preamble(const Layout& layout) {
+  return fmt::format(
+      "#if defined(__BYTE_ORDER__) && (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)\n"
+      "#error \"the constants are little-endian\"\n"
+      "#endif\n"
+      "#ifndef {0}_WEIGHTS_SECTION\n"
+      "#define {0}_WEIGHTS_SECTION\n"
+      "#endif\n"
+      "#ifndef {0}_ARENA_SECTION\n"
+      "#define {0}_ARENA_SECTION\n"
+      "#endif\n"
+      "#ifndef {0}_OP_HOOK\n"
+      "#define {0}_OP_HOOK(index, name) ((void)0)\n"
+      "#endif\n"
+      "#define {0}_ALIGNED _Alignas(16)\n"
+      "\n"
+      "/* Data of a call is constant where the arena's address is. */\n"
+      "#if defined({0}_ARENA_GIVEN)\n"
+      "#define {0}_FIXED\n"
+      "static uint8_t *{1}_arena;\n"
+      "#else\n"
+      "#define {0}_FIXED static\n"
+      "{0}_ARENA_SECTION static {0}_ALIGNED uint8_t {1}_arena[{2}];\n"
+      "#endif\n"
+      "#define {0}_AT(offset) ((void *)&{1}_arena[offset])\n"
+      "\n",
+      layout.upper, layout.name,
+      layout.arena_bytes > 0 ? layout.upper + "_ARENA_BYTES" : std::string("1"));
+}
+
+std::string kernel_names(const Layout& layout, const Calls& calls) {
+  return fmt::format(
+      "#if defined(THIMBLE_PORTABLE)\n"
+      "#define {0}_RUN(variant, op) thimble_run_portable_##op\n"
+      "#define {0}_CALL(variant, op) thimble_call_portable_##op\n"
+      "#else\n"
+      "#define {0}_RUN(variant, op) thimble_run_##variant##_##op\n"
+      "#define {0}_CALL(variant, op) thimble_call_##variant##_##op\n"
+      "#endif\n"
+      "{1}\n",
+      layout.upper, calls.prototypes());
+}
+
+/// First contents of states that one byte does not make.
+std::string contents(const Layout& layout) {
+  std::string text;
+  for (size_t i = 0; i < layout.states.size(); ++i) {
+    const Bytes& content = layout.states[i].content;
+    if (content.empty()) continue;
+    text += fmt::format(
+        "{0}_WEIGHTS_SECTION static const {0}_ALIGNED uint32_t state_{1}[{2}] = {{\n{3}}};\n",
+        layout.upper, i, word_count(content.size()), words(content, "  "));
+  }
+  return text;
+}
+
+std::string copies(const Layout& layout, std::string_view to, std::string_view from) {
+  std::string text;
+  uint64_t at = 0;
+  for (const State& state : layout.states) {
+    const std::string piece = fmt::format("{}_AT({}u)", layout.upper, state.offset);
+    const std::string outside = fmt::format("&{}[{}]", to.empty() ? from : to, at);
+    text += fmt::format("  (void)memcpy({}, {}, {}u);\n", to.empty() ? piece : outside,
+                        to.empty() ? outside : piece, state.bytes);
+    at += state.bytes;
+  }
+  return text;
+}
+
+std::string state_functions(const Layout& layout) {
+  std::string text = fmt::format("\nvoid {}_reset(void) {{\n", layout.name);
+  for (size_t i = 0; i < layout.states.size(); ++i) {
+    const State& state = layout.states[i];
+    const std::string piece = fmt::format("{}_AT({}u)", layout.upper, state.offset);
+    text += state.content.empty()
+                ? fmt::format("  (void)memset({}, {}, {}u);\n", piece, state.fill, state.bytes)
+                : fmt::format("  (void)memcpy({}, state_{}, {}u);\n", piece, i, state.bytes);
+  }
+  text += "}\n";
+  if (layout.states.empty()) return text;
+  return text + fmt::format(
+                    "\nvoid {0}_save(uint8_t *to) {{\n{1}}}\n"
+                    "\nvoid {0}_restore(const uint8_t *from) {{\n{2}}}\n",
+                    layout.name, copies(layout, "to", ""), copies(layout, "", "from"));
+}
+
+std::string init_function(const Layout& layout) {
+  return fmt::format(
+      "\n#if defined({0}_ARENA_GIVEN)\n"
+      "void {1}_init(void *arena) {{\n"
+      "  {1}_arena = (uint8_t *)arena;\n"
+      "  {1}_reset();\n"
+      "}}\n"
+      "#else\n"
+      "void {1}_init(void) {{\n"
+      "  {1}_reset();\n"
+      "}}\n"
+      "#endif\n",
+      layout.upper, layout.name);
+}
+
+/// Outputs that are inputs as the caller gave them: remembered by run.
+bool is_passed(const Layout& layout, const Port& output) {
+  return layout.is_given(output.value);
+}
+
+std::string output_functions(const Layout& layout, Calls* calls) {
+  std::string text;
+  for (const Port& output : layout.outputs) {
+    const std::string_view type = c_type(output.tensor->scalar_type);
+    const std::string place =
+        is_passed(layout, output) ? "passed_" + output.name : calls->place(output.value);
+    text += fmt::format("\nconst {0} *{1}_{2}(void) {{\n  return (const {0} *){3};\n}}\n", type,
+                        layout.name, output.name, place);
+  }
+  return text;
+}
+
+std::string passed_variables(const Layout& layout) {
+  std::string text;
+  for (const Port& output : layout.outputs) {
+    if (!is_passed(layout, output)) continue;
+    text += fmt::format("static const void *passed_{};\n", output.name);
+  }
+  return text;
+}
+
+std::string run_function(const Layout& layout, const Calls& calls) {
+  std::string parameters, begin;
+  for (const Port& input : layout.inputs) {
+    parameters += fmt::format("{}const {} *{}", parameters.empty() ? "" : ", ",
+                              c_type(input.tensor->scalar_type), input.name);
+    const bool given = layout.is_given(input.value);
+    if (!given) {
+      begin += fmt::format("  (void)memcpy({}_AT({}u), {}, {}u);\n", layout.upper,
+                           input.tensor->allocation->offset, input.name, bytes_of(*input.tensor));
+    } else {
+      begin += fmt::format("  (void){}; /* an operator reads it, or none */\n", input.name);
+    }
+  }
+  for (const Port& output : layout.outputs) {
+    if (!is_passed(layout, output)) continue;
+    begin += fmt::format("  passed_{} = {};\n", output.name, layout.given.at(output.value));
+  }
+  return fmt::format("\nvoid {0}_run({1}) {{\n{2}{3}\n  {4}_OP_HOOK({4}_OP_COUNT, \"end\");\n}}\n",
+                     layout.name, parameters.empty() ? "void" : parameters, begin, calls.blocks(),
+                     layout.upper);
+}
+
+}  // namespace
+
+std::string model_name(std::string_view stem) {
+  return identifier(stem);
+}
+
+Result<Model> write(const pte::Program& program, const Options& options) {
+  THIMBLE_TRY(const Layout layout, lay_out(program, options));
+  const size_t count = layout.plan->chains[0].instructions.size();
+  assert(options.kernels.size() == count && options.calls.size() == count);
+  Calls calls(layout, options);
+  for (size_t i = 0; i < count; ++i) THIMBLE_CHECK(calls.add(i));
+  const std::string outputs = output_functions(layout, &calls);
+
+  Model model;
+  model.has_calls = calls.has_calls();
+  model.header = header(layout, options);
+  model.source = fmt::format(
+      "/* {0} for {1}, written by `thimble compile --emit c`: see {0}.h. Kernels take the places "
+      "of\n"
+      " * inputs and outputs in one list, and write to outputs alone: constants lose their `const` "
+      "there. */\n"
+      "\n"
+      "#include \"{0}.h\"\n"
+      "\n"
+      "#include <stddef.h>\n"
+      "#include <string.h>\n"
+      "{2}\n",
+      layout.name, options.target, model.has_calls ? "\n#include \"kernels/c_call.h\"\n" : "");
+  model.source += preamble(layout) + kernel_names(layout, calls) + contents(layout) + calls.data() +
+                  passed_variables(layout) + state_functions(layout) + init_function(layout) +
+                  run_function(layout, calls) + outputs;
+  return model;
+}
+
+}  // namespace thimble::emit::c

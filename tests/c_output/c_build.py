@@ -1,0 +1,209 @@
+"""Builds the C of `thimble compile --emit c` with the tree's kernels: for this machine, for boards, for its size."""
+
+import ast
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+LINKED = ["-ffunction-sections", "-fdata-sections"]
+CORES = {  # flags, and the board that the firmware's build has for the core
+    "cortex-m0plus": (["-mcpu=cortex-m0plus"], "mps2-an385"),
+    "cortex-m4": (["-mcpu=cortex-m4", "-mfloat-abi=hard"], "mps2-an386"),
+    "cortex-m33": (["-mcpu=cortex-m33", "-mfloat-abi=hard"], "mps2-an505"),
+    "cortex-m55": (["-mcpu=cortex-m55", "-mfloat-abi=hard"], "mps3-an547"),
+}
+
+
+def run(*command, cwd=None, stdin=None):
+    done = subprocess.run([str(word) for word in command], cwd=cwd, input=stdin, capture_output=True, timeout=600)
+    if done.returncode != 0:
+        sys.exit(f"exit {done.returncode}: {' '.join(map(str, command))}\n{done.stdout.decode(errors='replace')[-2000:]}"
+                 f"{done.stderr.decode(errors='replace')[-4000:]}")
+    return done.stdout
+
+
+def thimble(program, *arguments):
+    return json.loads(run(program, *arguments, "--json"))
+
+
+def npy(raw):
+    """Element type, shape and data of the bytes of a .npy (format 1)."""
+    length = 10 + int.from_bytes(raw[8:10], "little")
+    header = ast.literal_eval(raw[10:length].decode().strip())
+    assert not header["fortran_order"]
+    return header["descr"], header["shape"], raw[length:]
+
+
+def write_npy(path, descr, shape, data):
+    header = str({"descr": descr, "fortran_order": False, "shape": tuple(shape)}).encode()
+    header += b" " * (-(11 + len(header)) % 64) + b"\n"
+    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data)
+
+
+def quantized(data, scale, zero_point):
+    """float32 as the int8 codes of an input."""
+    floats = memoryview(data).cast("f")
+    return bytes((max(-128, min(127, round(x / scale) + zero_point)) & 255) for x in floats)
+
+
+def inputs_of(folder, ports, calls):
+    """Per port: element type and the bytes of each call, of the network's test data."""
+    with zipfile.ZipFile(folder / "test.npz") as archive:
+        arrays = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
+    arrays.pop("labels", None)
+    series = []
+    for index, port in enumerate(ports):
+        descr, _, data = npy(arrays.get(port["name"], list(arrays.values())[index]))
+        count = 1
+        for size in port["shape"]:
+            count *= size
+        bytes_each = count * int(descr[2:])
+        samples = [data[at:at + bytes_each] for at in range(0, len(data) - bytes_each + 1, bytes_each)][:calls]
+        if port["dtype"] == "int8" and descr == "<f4":
+            samples = [quantized(sample, port["scale"], port["zero_point"]) for sample in samples]
+            descr = "|i1"
+        series.append((descr, samples))
+    return series
+
+
+MAIN = """#include "{name}.h"
+#include "model_io.h"
+
+int main(void) {{
+  unsigned call;
+{buffers}  {name}_init({arena});
+  for (call = 0; call < {calls}u; ++call) {{
+{reads}    {name}_run({arguments});
+{writes}  }}
+  return 0;
+}}
+"""
+
+
+def main_text(name, header, calls, arena_given=False):
+    """A program that runs a model `calls` times."""
+    upper = name.upper()
+    inputs = int(re.search(rf"{upper}_INPUT_COUNT (\d+)u", header)[1])
+    outputs = int(re.search(rf"{upper}_OUTPUT_COUNT (\d+)u", header)[1])
+    types = re.findall(r"const (\w+) \*input_\d+", re.search(rf"void {name}_run\((.*)\);", header)[1])
+    buffers = "".join(f"  static {types[i]} x{i}[{upper}_INPUT_{i}_ELEMENTS];\n" for i in range(inputs))
+    if arena_given:
+        buffers += f"  static _Alignas(16) unsigned char arena[{upper}_ARENA_BYTES];\n"
+    return MAIN.format(
+        name=name, buffers=buffers, calls=calls, arena="arena" if arena_given else "",
+        reads="".join(f"    read_input(x{i}, sizeof x{i});\n" for i in range(inputs)),
+        arguments=", ".join(f"x{i}" for i in range(inputs)),
+        writes="".join(f"    write_output({name}_output_{i}(), {upper}_OUTPUT_{i}_BYTES);\n" for i in range(outputs)))
+
+
+SIZE_MAIN = """#include "{name}.h"
+
+volatile unsigned char result; /* stands for what the product does with it */
+
+int main(void) {{
+{buffers}  {name}_init();
+  {name}_run({arguments});
+  result = *(const unsigned char *){name}_output_0();
+  return 0;
+}}
+"""
+
+
+def size_text(name, header):
+    """The least program that runs a model."""
+    types = re.findall(r"const (\w+) \*input_\d+", re.search(rf"void {name}_run\((.*)\);", header)[1])
+    return SIZE_MAIN.format(
+        name=name, arguments=", ".join(f"x{i}" for i in range(len(types))),
+        buffers="".join(f"  static {type_} x{i}[{name.upper()}_INPUT_{i}_ELEMENTS];\n" for i, type_ in enumerate(types)))
+
+
+class Builder:
+    """Compiles and runs what lies in a folder: NAME.c, NAME.h."""
+
+    def __init__(self, build):
+        self.build = pathlib.Path(build)
+        self.firmware = self.build / "firmware"
+        self.ccache = [shutil.which("ccache")] if shutil.which("ccache") else []
+
+    def compile_for(self, core, folder, name, *defines):
+        """The object of the C alone: it compiles without a warning."""
+        flags, _ = CORES[core]
+        out = folder / f"{name}-{core}.o"
+        run("arm-none-eabi-gcc", *flags, "-mthumb", "-Os", *WARNINGS, *LINKED, *defines, f"-I{ROOT}", "-c",
+            folder / f"{name}.c", "-o", out)
+        return out
+
+    def host_program(self, folder, name, calls, arena_given=False):
+        (folder / "main.c").write_text(main_text(name, (folder / f"{name}.h").read_text(), calls, arena_given))
+        program = folder / f"{name}-host"
+        defines = ["-DTHIMBLE_PORTABLE"] + ([f"-D{name.upper()}_ARENA_GIVEN"] if arena_given else [])
+        run("cc", "-O1", *WARNINGS, *defines, f"-I{ROOT}", f"-I{HERE}", f"-I{folder}", folder / f"{name}.c",
+            folder / "main.c", HERE / "host_io.c", "-Wl,--gc-sections", self.build / "kernels/libthimble_kernels.a",
+            "-lm", "-o", program)
+        return program
+
+    @staticmethod
+    def run_host(program, data):
+        return run(program, stdin=data)
+
+    def board_image(self, core, folder, name, calls):
+        """An image with the core's own kernels, as the firmware's build compiles them."""
+        flags, board = CORES[core]
+        (folder / "main.c").write_text(main_text(name, (folder / f"{name}.h").read_text(), calls))
+        objects = [self.compile_for(core, folder, name)]
+        run("arm-none-eabi-gcc", *flags, "-mthumb", "-Os", *WARNINGS, f"-I{HERE}", f"-I{folder}", "-c",
+            folder / "main.c", "-o", folder / "main.o")
+        objects.append(folder / "main.o")
+        for source in (HERE / "board_io.cpp", ROOT / "firmware/common/startup.cpp",
+                       ROOT / "firmware/common/semihosting.cpp"):
+            objects.append(folder / (source.stem + ".o"))
+            run(*self.ccache, "arm-none-eabi-g++", *flags, "-mthumb", "-Os", "-std=c++20", "-fno-exceptions",
+                "-fno-rtti", "-fno-threadsafe-statics", f"-I{ROOT}", f"-I{HERE}", "-c", source, "-o", objects[-1])
+        image = folder / f"{name}-{core}.elf"
+        self.link(core, board, objects, image)
+        return image
+
+    def link(self, core, board, objects, image, archive=True):
+        flags, _ = CORES[core]
+        kernels = [self.firmware / core / "libkernels.a"] if archive else []
+        run("arm-none-eabi-g++", *flags, "-mthumb", "-nostdlib", "-nostartfiles", "-static", "-Wl,--gc-sections",
+            "-Wl,--no-warn-rwx-segments", "-T", self.firmware / f"{board}.ld", *objects,
+            "-Wl,--start-group", *kernels, "-lm", "-lc", "-lgcc", "-Wl,--end-group",
+            "-o", image)
+
+    def run_board(self, core, image, data):
+        """What the image writes for these inputs."""
+        _, board = CORES[core]
+        folder = image.parent
+        (folder / "in").write_bytes(data)
+        (folder / "out").unlink(missing_ok=True)
+        run("qemu-system-arm", "-M", board, "-nographic", "-monitor", "none", "-serial", "none",
+            "-semihosting-config", "enable=on,target=native", "-kernel", image, cwd=folder)
+        return (folder / "out").read_bytes()
+
+    def sizes(self, core, folder, name, kernels=None):
+        """Bytes in flash of an application without semihosting: the model's constants, and all else.
+
+        `kernels`: objects in place of the firmware build's archive."""
+        flags, board = CORES[core]
+        header = (folder / f"{name}.h").read_text()
+        (folder / "size_main.c").write_text(size_text(name, header))
+        section = f"-D{name.upper()}_WEIGHTS_SECTION=__attribute__((section(\".weights\")))"
+        objects = [self.compile_for(core, folder, name, section)]
+        for source in (folder / "size_main.c", HERE / "size_startup.c"):
+            objects.append(folder / (source.stem + ".o"))
+            run("arm-none-eabi-gcc", *flags, "-mthumb", "-Os", *WARNINGS, *LINKED, f"-I{folder}", "-c", source,
+                "-o", objects[-1])
+        image = folder / f"{name}-{core}-size.elf"
+        self.link(core, board, objects + (kernels or []), image, archive=kernels is None)
+        listed = run("arm-none-eabi-size", "-A", image).decode()
+        size = {name: int(bytes_) for name, bytes_ in re.findall(r"^(\.[\w.]+)\s+(\d+)\s", listed, re.M)}
+        code = sum(size.get(section, 0) for section in (".text", ".data", ".ARM.exidx", ".init_array"))
+        return {"constants": size.get(".weights", 0), "code": code, "ram": size.get(".bss", 0) + size.get(".data", 0)}

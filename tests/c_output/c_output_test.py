@@ -1,0 +1,86 @@
+"""One network as C: the same bytes as its `.pte`, call after call, on this machine and on boards.
+
+usage: c_output_test.py THIMBLE BUILD MODEL_DIR [--boards]
+
+The C of three cores, with int8 and float inputs, compiles for five without a warning; with portable kernels this
+machine runs it. --boards runs it on the emulated Cortex-M4 and Cortex-M55 too, with the cores' own kernels.
+"""
+
+import hashlib
+import pathlib
+import sys
+import tempfile
+
+from c_build import Builder, inputs_of, thimble, write_npy
+
+CALLS = 3
+# Target, type of inputs and outputs, cores that the C is compiled for: a Cortex-M33 has the M4's instructions.
+BUILDS = (("cortex-m55", "int8", ("cortex-m55",)),
+          ("cortex-m4", "float", ("cortex-m4", "cortex-m33")),
+          ("cortex-m0plus", "int8", ("cortex-m0plus",)))
+ON_BOARDS = ("cortex-m4", "cortex-m55")
+
+
+def hashes_of(data, outputs, calls):
+    """SHA-256 of each output over all calls, of what a program has written call by call."""
+    sizes = [output["bytes"] for output in outputs]
+    assert len(data) == calls * sum(sizes), f"{len(data)} bytes written, {calls} x {sizes} expected"
+    digests = [hashlib.sha256() for _ in sizes]
+    at = 0
+    for _ in range(calls):
+        for digest, size in zip(digests, sizes):
+            digest.update(data[at:at + size])
+            at += size
+    return [digest.hexdigest() for digest in digests]
+
+
+def element_bytes(dtype):
+    return {"float32": 4, "int8": 1, "uint8": 1, "bool": 1, "int16": 2, "int32": 4, "int64": 8}[dtype]
+
+
+def check(program, builder, model, target, io, cores, boards, folder):
+    name, label = model.name, f"{model.name} {target} {io}"
+    report = thimble(program, "compile", model / f"{name}.pt2", "--target", target, "--calibrate",
+                     model / "calibrate.npz", "--io", io, "--emit", "pte,c", "--out-dir", folder)
+    series = inputs_of(model, report["inputs"], CALLS)
+    calls = len(series[0][1]) if series else 1
+    words = []
+    for index, (descr, samples) in enumerate(series):
+        path = folder / f"x{index}.npy"
+        write_npy(path, descr, (calls, *report["inputs"][index]["shape"]), b"".join(samples))
+        words += ["--input", path]
+    ran = thimble(program, "run", folder / f"{name}.pte", *words, "--steps")
+    wanted = [output["sha256"] for output in ran["outputs"]]
+    for output, compiled in zip(ran["outputs"], report["outputs"]):
+        output["bytes"] = element_bytes(compiled["dtype"])
+        for size in compiled["shape"]:
+            output["bytes"] *= size
+
+    for core in cores:
+        builder.compile_for(core, folder, name)
+    data = b"".join(samples[call] for call in range(calls) for _, samples in series)
+    got = {}
+    for arena_given in (False, True):
+        host = builder.host_program(folder, name, calls, arena_given)
+        got[f"this machine, arena given: {arena_given}"] = builder.run_host(host, data)
+    if boards and target in ON_BOARDS:
+        got["the board"] = builder.run_board(target, builder.board_image(target, folder, name, calls), data)
+    for place, written in got.items():
+        hashes = hashes_of(written, ran["outputs"], calls)
+        if hashes != wanted:
+            sys.exit(f"{label}: {place}: the C gives {hashes}, the .pte {wanted}")
+    print(f"{label}: {len(report['ops'])} calls, {wanted[0][:16]} in {len(got)} places")
+
+
+def main():
+    program, build, model = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+    boards = "--boards" in sys.argv
+    for target, io, cores in BUILDS:
+        if boards and target not in ON_BOARDS:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            check(program, Builder(build), model, target, io, cores, boards, pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main()

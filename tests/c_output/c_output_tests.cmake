@@ -1,0 +1,27 @@
+# `thimble compile --emit c`: every network of models/ compiled for all cores and run on this machine; the small ones on
+# emulated boards, all of them there with -DTHIMBLE_C_OUTPUT_ON_BOARDS=ON.
+option(THIMBLE_C_OUTPUT_ON_BOARDS "Run the C of every network on emulated boards, not only of the small ones" OFF)
+if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
+  set(here ${CMAKE_CURRENT_LIST_DIR})
+  set(small ad_autoencoder decoder_step digits_cnn dscnn_kws gru_classifier hello_sin rnn_step streaming_conv tcn)
+  file(GLOB models CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/models/*/*.pt2)
+  foreach(model ${models})
+    get_filename_component(folder ${model} DIRECTORY)
+    get_filename_component(name ${folder} NAME)
+    if(NOT EXISTS ${folder}/${name}.pt2 OR TEST c_output_${name})
+      continue()
+    endif()
+    add_test(NAME c_output_${name}
+             COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${folder})
+    list(APPEND c_output_tests c_output_${name})
+    if(name IN_LIST small OR THIMBLE_C_OUTPUT_ON_BOARDS)
+      add_test(NAME c_output_boards_${name}
+               COMMAND python3 ${here}/c_output_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${folder} --boards)
+      list(APPEND c_output_tests c_output_boards_${name})
+    endif()
+  endforeach()
+  add_test(NAME c_output_layouts
+           COMMAND python3 ${here}/c_layouts_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+  list(APPEND c_output_tests c_output_layouts)
+  set_tests_properties(${c_output_tests} PROPERTIES LABELS c_output TIMEOUT 600)
+endif()

@@ -1,0 +1,15 @@
+#ifndef THIMBLE_TESTS_MODEL_IO_H
+#define THIMBLE_TESTS_MODEL_IO_H
+/* Where the program of a test has inputs from and leaves outputs: on this machine, on a board. */
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+void read_input(void* data, size_t bytes);
+void write_output(const void* data, size_t bytes);
+#ifdef __cplusplus
+}
+#endif
+#endif /* THIMBLE_TESTS_MODEL_IO_H */

@@ -1,0 +1,168 @@
+#include "tools/c_files.h"
+
+#include <fmt/format.h>
+
+#include "emit/c/model.h"
+#include "formats/pte/read.h"
+#include "hostrun/device_sources.h"
+#include "hostrun/interface.h"
+#include "hostrun/kernel_source.h"
+
+namespace thimble::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A region is the NPU's, whose driver wants the `.pte`'s runtime around it.
+Status check_engines(const driver::Compiled& compiled) {
+  const std::string_view cpu = compiled.part->cpu->engine;
+  if (compiled.lowered.delegates.empty()) return ok();
+  for (const driver::OpReport& op : compiled.report.ops) {
+    if (op.engine == cpu) continue;
+    return unsupported(
+        "--emit c: {} {}: {} runs on {}, which C does not call: --target {}, or the .pte",
+        op.source.where(), op.source.text, op.name, op.engine, compiled.part->cpu->name);
+  }
+  return unsupported("--emit c: {} runs operators on an NPU, which C does not call: --target {}",
+                     compiled.report.target, compiled.part->cpu->name);
+}
+
+struct CModel {
+  std::string name;
+  emit::c::Model text;
+  std::vector<hostrun::ChosenKernel> kernels;
+};
+
+Result<CModel> write_model(const driver::Compiled& compiled, const fs::path& path) {
+  THIMBLE_CHECK(check_engines(compiled));
+  const std::string label = path.filename().string();
+  THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(compiled.pte, label));
+  THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
+  CModel model;
+  THIMBLE_TRY(model.kernels, hostrun::chosen_kernels(interface, compiled.part->cpu->isa, label));
+  emit::c::Options options;
+  options.name = emit::c::model_name(path.stem().string());
+  options.target = compiled.report.target;
+  for (const hostrun::ChosenKernel& kernel : model.kernels) {
+    options.kernels.push_back({kernel.variant, kernel.op, kernel.arguments, kernel.bare});
+  }
+  for (const target::KernelCall& call : compiled.lowered.calls) {
+    options.calls.push_back(compiled.lowered.graph.value(call.out).name);
+  }
+  options.calls.resize(model.kernels.size());
+  for (const driver::IoReport& input : compiled.report.inputs) options.inputs.push_back(input.name);
+  for (const driver::IoReport& port : compiled.report.outputs) options.outputs.push_back(port.name);
+  model.name = options.name;
+  THIMBLE_TRY(model.text, emit::c::write(program, options));
+  return model;
+}
+
+std::string cmake_text(const CModel& model) {
+  return fmt::format(
+      "# Written by `thimble compile --emit c`: links {0}.c and the kernels that it calls.\n"
+      "#\n"
+      "#   find_package(thimble)              # or add_subdirectory(<thimble>): the device's "
+      "sources\n"
+      "#   include(<this file>)\n"
+      "#   thimble_link_{0}(firmware)\n"
+      "set(THIMBLE_{0}_FOLDER ${{CMAKE_CURRENT_LIST_DIR}})\n"
+      "\n"
+      "function(thimble_link_{0} target)\n"
+      "  if(NOT COMMAND thimble_device_libraries)\n"
+      "    message(FATAL_ERROR \"find_package(thimble) or add_subdirectory(<thimble>) comes before "
+      "thimble_link_{0}\")\n"
+      "  endif()\n"
+      "  thimble_device_libraries()\n"
+      "  target_sources(${{target}} PRIVATE ${{THIMBLE_{0}_FOLDER}}/{0}.c)\n"
+      "  target_include_directories(${{target}} PRIVATE ${{THIMBLE_{0}_FOLDER}})\n"
+      "  target_link_libraries(${{target}} PRIVATE thimble_device)\n"
+      "  target_link_options(${{target}} PRIVATE -Wl,--gc-sections)\n"
+      "endfunction()\n",
+      model.name);
+}
+
+std::string arduino_properties(const CModel& model, const std::string& target) {
+  return fmt::format(
+      "name={0}\n"
+      "version=1.0.0\n"
+      "author=Thimble\n"
+      "maintainer=Thimble\n"
+      "sentence={0}, a neural network for {1} as C.\n"
+      "paragraph=Its kernels want C++20: compiler.cpp.extra_flags=-std=gnu++20 in "
+      "platform.local.txt of a core with an older default.\n"
+      "category=Data Processing\n"
+      "url=https://www.arduino.cc/reference/en/libraries/\n"
+      "architectures=*\n"
+      "includes={0}.h\n",
+      model.name, target);
+}
+
+/// A list of components: the model, its kernels.
+std::string cmsis_pack(const CModel& model, const std::vector<hostrun::DeviceFile>& device) {
+  std::string sources;
+  for (const hostrun::DeviceFile& file : device) {
+    sources += fmt::format("        <file category=\"{}\" name=\"src/{}\"/>\n",
+                           file.is_source() ? "sourceCpp" : "header", file.path);
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<package schemaVersion=\"1.7.7\" xmlns:xs=\"http://www.w3.org/2001/XMLSchema-instance\"\n"
+      "         xs:noNamespaceSchemaLocation=\"PACK.xsd\">\n"
+      "  <vendor>Thimble</vendor>\n"
+      "  <name>{0}</name>\n"
+      "  <description>{0}: a neural network as C, and its kernels</description>\n"
+      "  <url></url>\n"
+      "  <releases>\n"
+      "    <release version=\"1.0.0\">Written by thimble compile</release>\n"
+      "  </releases>\n"
+      "  <components>\n"
+      "    <component Cclass=\"Machine Learning\" Cgroup=\"Thimble\" Csub=\"{0}\" "
+      "Cversion=\"1.0.0\">\n"
+      "      <description>The model and its kernels, which want C++20</description>\n"
+      "      <files>\n"
+      "        <file category=\"include\" name=\"src/\"/>\n"
+      "        <file category=\"header\" name=\"src/{0}.h\"/>\n"
+      "        <file category=\"sourceC\" name=\"src/{0}.c\"/>\n"
+      "{1}"
+      "      </files>\n"
+      "    </component>\n"
+      "  </components>\n"
+      "</package>\n",
+      model.name, sources);
+}
+
+/// Folders of files that are added: they must be there.
+Status add(const fs::path& path, std::string_view text, OutputFiles* files) {
+  std::error_code error;
+  if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);
+  if (error) return bad_input("{}: {}", path.parent_path().string(), error.message());
+  return files->add(path, text);
+}
+
+}  // namespace
+
+Status add_c_files(const driver::Compiled& compiled, const fs::path& path,
+                   const std::string& layout, OutputFiles* files) {
+  THIMBLE_TRY(const CModel model, write_model(compiled, path));
+  const fs::path folder = path.parent_path();
+  if (layout == "plain") {
+    THIMBLE_CHECK(add(folder / (model.name + ".h"), model.text.header, files));
+    THIMBLE_CHECK(add(folder / (model.name + ".c"), model.text.source, files));
+    return add(folder / (model.name + ".cmake"), cmake_text(model), files);
+  }
+  THIMBLE_TRY(const std::vector<hostrun::DeviceFile> device,
+              hostrun::device_sources(model.kernels));
+  const fs::path root = folder / model.name, source = root / "src";
+  THIMBLE_CHECK(add(source / (model.name + ".h"), model.text.header, files));
+  THIMBLE_CHECK(add(source / (model.name + ".c"), model.text.source, files));
+  for (const hostrun::DeviceFile& file : device) {
+    THIMBLE_CHECK(add(source / file.path, file.text, files));
+  }
+  if (layout == "arduino") {
+    return add(root / "library.properties", arduino_properties(model, compiled.report.target),
+               files);
+  }
+  return add(root / ("Thimble." + model.name + ".pdsc"), cmsis_pack(model, device), files);
+}
+
+}  // namespace thimble::tools
