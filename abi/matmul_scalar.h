@@ -1,5 +1,6 @@
 #pragma once
-// Constants of convolutions and linears packed for cores without DSP; rules as in abi/native_params.h.
+// Constants of convolutions and linears packed for cores without DSP instructions; rules as in
+// abi/native_params.h.
 
 #include <cstdint>
 
@@ -25,12 +26,15 @@ inline constexpr int64_t kScalarAccLimit = int64_t{1} << 29;
 /// Then follow int8 weights. conv2d_scalar: [out_c][kernel_h][kernel_w][in_c], each channel filled
 /// with zeros to scalar_row() bytes; linear_scalar: [out_features][in_features], filled likewise;
 /// depthwise_scalar: [kernel_h][kernel_w][out_c], channel o reads input o / (out_c / in_c).
-/// Scratch, 4-byte aligned: conv2d_scalar kScalarPixels windows of scalar_row() bytes,
-/// depthwise_scalar a window of the output's channels, and one of the input's where they differ.
+/// conv2d_scalar: of a channel's weights 2k and 2k + 1 one is not -128, so that products of both
+/// with codes add up to 16 bits. Scratch, 4-byte aligned: conv2d_scalar kScalarPixels windows of
+/// scalar_row() bytes, for Armv6-M kScalarPairRows; depthwise_scalar a window of the output's
+/// channels, and one of the input's where they differ.
 constexpr int64_t scalar_row(int64_t weights) {
   return (weights + 3) / 4 * 4;
 }
 inline constexpr int64_t kScalarPixels = 3;
+inline constexpr int64_t kScalarPairRows = 5;
 constexpr int64_t scalar_depthwise_scratch(const WindowGeometry& g) {
   const int64_t taps = int64_t{g.kernel_h} * g.kernel_w;
   return taps * (g.in_c == g.out_c ? g.out_c : g.in_c + g.out_c);

@@ -252,6 +252,10 @@ Result<ValueId> lift_native(PteOp op, LiftCall* call) {
     case PteOp::thimble_depthwise_dsp:
     case PteOp::thimble_linear_dsp:
       return lift_dsp(op, call);
+    case PteOp::thimble_conv2d_scalar:
+    case PteOp::thimble_depthwise_scalar:
+    case PteOp::thimble_linear_scalar:
+      return lift_scalar(op, call);
     case PteOp::thimble_depthwise_conv2d:
       return conv(call, true);
     case PteOp::thimble_dequantize16:

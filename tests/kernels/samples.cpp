@@ -8,6 +8,7 @@
 #include "tests/kernels/conv_case.h"
 #include "tests/kernels/dsp_case.h"
 #include "tests/kernels/matmul_mve_case.h"
+#include "tests/kernels/scalar_case.h"
 
 namespace thimble::kernels::test {
 namespace {
@@ -464,6 +465,10 @@ Invocation sample(PteOp op, Random& random) {
     case PteOp::thimble_conv2d:
     case PteOp::thimble_depthwise_conv2d:
       return convolution(op, random);
+    case PteOp::thimble_conv2d_scalar:
+    case PteOp::thimble_depthwise_scalar:
+    case PteOp::thimble_linear_scalar:
+      return scalar_sample(op, random);
     case PteOp::cortex_m_quantized_avg_pool2d:
     case PteOp::cortex_m_quantized_max_pool2d:
     case PteOp::thimble_avg_pool2d:

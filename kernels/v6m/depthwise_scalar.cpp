@@ -1,0 +1,20 @@
+#include "kernels/isa.h"
+#if THIMBLE_HAS_V6M
+// depthwise_scalar: windows (kernels/args/scalar.h), products made by scalar_taps.cpp.
+
+#include "kernels/define.h"
+#include "kernels/v6m/scalar_taps.h"
+
+namespace thimble::kernels {
+namespace {
+
+void run(void* const* operands) {
+  run_depthwise_scalar(kV6mTaps, operands);
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(v6m, thimble_depthwise_scalar, check_depthwise_scalar, run);
+
+}  // namespace thimble::kernels
+#endif

@@ -1,0 +1,240 @@
+#include "kernels/isa.h"
+#if THIMBLE_HAS_V6M
+// MULS overwrites a factor, signed bytes are loaded by base and index only, and eight registers can
+// be computed with. Two pixels share a multiplication: a word holds a byte of one plus 2^16 times
+// the byte of the other, and the low half of such a word times a weight, twice added up, still fits
+// 16 bits. So 11 instructions make four products, and taking the sum apart is five of them.
+//
+// A single row has nothing to share: pointers stand at the end of their rows and share one index
+// that rises to zero, and sums live in the high registers, to which ADD reaches; 14 instructions
+// for four products of one row with four channels.
+//
+// In assembly throughout, because no compiler keeps sums in high registers on purpose.
+
+#include <cstddef>
+
+#include "kernels/v6m/scalar_dot.h"
+#include "kernels/v6m/scalar_requantize.h"
+
+namespace thimble::kernels {
+
+static_assert(offsetof(ScalarDot, w) == 8 && offsetof(ScalarDot, length) == 16);
+static_assert(offsetof(ScalarDot, channels) == 20 && offsetof(ScalarDot, count) == 32);
+
+// clang-format off
+
+// r0 words, r3 weight, r4 and r5 end of the even and odd weights, r6 index; r8 and r7 the sums. The
+// shift leaves the sign of the low half in the carry, which is what the high one lacks.
+#define PAIR                 \
+  "ldm r0!, {r1, r2}\n"      \
+  "ldrsb r3, [r4, r6]\n"     \
+  "muls r1, r3, r1\n"        \
+  "ldrsb r3, [r5, r6]\n"     \
+  "muls r2, r3, r2\n"        \
+  "adds r1, r1, r2\n"        \
+  "asrs r2, r1, #16\n"       \
+  "adcs r7, r2\n"            \
+  "sxth r1, r1\n"            \
+  "add r8, r1\n"             \
+  "adds r6, #2\n"
+
+extern "C" __attribute__((naked)) void thimble_v6m_dot_block(ScalarDot*) {
+  asm volatile(
+      THIMBLE_V6M_ENTER
+      "1:\n"
+      "ldr r7, [sp]\n"
+      "ldr r4, [r7, #8]\n"
+      "ldr r6, [r7, #16]\n"
+      "ldr r0, [r7]\n"
+      "ldr r7, [r7, #20]\n"
+      "ldr r7, [r7]\n"
+      "mov r8, r7\n"
+      "adds r4, r4, r6\n"
+      "adds r5, r4, #1\n"
+      "lsls r1, r6, #29\n"  // the sign is that of an odd number of fours
+      "rsbs r6, r6, #0\n"
+      "cmp r1, #0\n"
+      "bmi 3f\n"
+      "2:\n"
+      PAIR PAIR
+      "3:\n"
+      PAIR PAIR
+      "bne 2b\n"
+      "ldr r5, [sp]\n"
+      "ldr r6, [r5, #20]\n"
+      THIMBLE_V6M_REQUANTIZE("r8", "4")
+      "ldr r1, [r5, #24]\n"
+      "strb r0, [r1]\n"
+      THIMBLE_V6M_REQUANTIZE("r7", "5")
+      "ldr r1, [r5, #24]\n"
+      "ldr r2, [r5, #28]\n"
+      "strb r0, [r1, r2]\n"
+      "adds r1, #1\n"
+      "adds r6, #16\n"
+      "str r6, [r5, #20]\n"
+      "str r1, [r5, #24]\n"
+      "ldr r1, [r5, #8]\n"
+      "ldr r2, [r5, #12]\n"
+      "adds r1, r1, r2\n"
+      "str r1, [r5, #8]\n"
+      "ldr r1, [r5, #32]\n"
+      "subs r1, #1\n"
+      "str r1, [r5, #32]\n"
+      "beq 6f\n"
+      "b 1b\n"
+      "6:\n"
+      THIMBLE_V6M_LEAVE);
+}
+
+#define TO_WORD(word)            \
+  "ldrsb " word ", [r1, r3]\n"   \
+  "ldrsb r6, [r2, r3]\n"         \
+  "lsls r6, r6, #16\n"           \
+  "adds " word ", r6\n"          \
+  "adds r3, #1\n"
+
+extern "C" __attribute__((naked)) void thimble_v6m_interleave(void*, const int8_t*, const int8_t*,
+                                                              uint32_t) {
+  asm volatile(
+      ".syntax unified\n"
+      "push {r4-r6, lr}\n"
+      "adds r1, r1, r3\n"
+      "adds r2, r2, r3\n"
+      "rsbs r3, r3, #0\n"
+      "1:\n"
+      TO_WORD("r4") TO_WORD("r5")
+      "stm r0!, {r4, r5}\n"
+      TO_WORD("r4") TO_WORD("r5")
+      "stm r0!, {r4, r5}\n"
+      "bne 1b\n"
+      "pop {r4-r6, pc}\n");
+}
+
+// r8-r11: four channels of one row, r0 its end, r1-r4 those of the weights.
+#define PRODUCT(w, acc)     \
+  "ldrsb r7, [" w ", r5]\n" \
+  "muls r7, r6, r7\n"       \
+  "add " acc ", r7\n"
+
+#define STEP4            \
+  "ldrsb r6, [r0, r5]\n" \
+  PRODUCT("r1", "r8") PRODUCT("r2", "r9") PRODUCT("r3", "r10") PRODUCT("r4", "r11") \
+  "adds r5, #1\n"
+
+#define STEP1            \
+  "ldrsb r6, [r0, r5]\n" \
+  PRODUCT("r1", "r8")    \
+  "adds r5, #1\n"
+
+#define FINISH(acc, label)           \
+  THIMBLE_V6M_REQUANTIZE(acc, label) \
+  "strb r0, [r5]\n"                  \
+  "adds r6, #16\n"                   \
+  "adds r5, #1\n"
+
+#define BY_FOUR \
+  THIMBLE_V6M_ENTER \
+  "ldr r7, [sp]\n" \
+  "ldr r6, [r7, #32]\n" \
+  "1:\n" \
+  "subs r6, #4\n" \
+  "bhs 2f\n" \
+  "b 10f\n" \
+  "2:\n" \
+  "str r6, [r7, #32]\n" \
+  "ldr r6, [r7, #20]\n" \
+  "ldr r5, [r6]\n" \
+  "mov r8, r5\n" \
+  "ldr r5, [r6, #16]\n" \
+  "mov r9, r5\n" \
+  "ldr r5, [r6, #32]\n" \
+  "mov r10, r5\n" \
+  "ldr r5, [r6, #48]\n" \
+  "mov r11, r5\n" \
+  "ldr r0, [r7]\n" \
+  "ldr r1, [r7, #8]\n" \
+  "ldr r6, [r7, #12]\n" \
+  "ldr r5, [r7, #16]\n" \
+  "adds r0, r0, r5\n" \
+  "adds r1, r1, r5\n" \
+  "adds r2, r1, r6\n" \
+  "adds r3, r2, r6\n" \
+  "adds r4, r3, r6\n" \
+  "rsbs r5, r5, #0\n" \
+  /* Until the index is a multiple of four. */ \
+  "3:\n" \
+  "lsls r6, r5, #30\n" \
+  "beq 4f\n" \
+  STEP4 \
+  "b 3b\n" \
+  "4:\n" \
+  "cmp r5, #0\n" \
+  "beq 6f\n" \
+  "5:\n" \
+  STEP4 STEP4 STEP4 STEP4 \
+  "bne 5b\n" \
+  "6:\n" \
+  "ldr r7, [sp]\n" \
+  "ldr r1, [r7, #8]\n" \
+  "ldr r2, [r7, #12]\n" \
+  "lsls r2, r2, #2\n" \
+  "adds r1, r1, r2\n" \
+  "str r1, [r7, #8]\n" \
+  "ldr r6, [r7, #20]\n" \
+  "ldr r5, [r7, #24]\n" \
+  FINISH("r8", "7") FINISH("r9", "8") FINISH("r10", "9") FINISH("r11", "11") \
+  "str r6, [r7, #20]\n" \
+  "str r5, [r7, #24]\n" \
+  "ldr r6, [r7, #32]\n" \
+  "b 1b\n"
+
+#define BY_ONE \
+  "10:\n" \
+  "adds r6, #4\n" \
+  "12:\n" \
+  "beq 17f\n" \
+  "str r6, [r7, #32]\n" \
+  "ldr r6, [r7, #20]\n" \
+  "ldr r5, [r6]\n" \
+  "mov r8, r5\n" \
+  "ldr r0, [r7]\n" \
+  "ldr r1, [r7, #8]\n" \
+  "ldr r6, [r7, #12]\n" \
+  "ldr r5, [r7, #16]\n" \
+  "adds r6, r1, r6\n" \
+  "str r6, [r7, #8]\n" \
+  "adds r0, r0, r5\n" \
+  "adds r1, r1, r5\n" \
+  "rsbs r5, r5, #0\n" \
+  "13:\n" \
+  "lsls r6, r5, #30\n" \
+  "beq 14f\n" \
+  STEP1 \
+  "b 13b\n" \
+  "14:\n" \
+  "cmp r5, #0\n" \
+  "beq 16f\n" \
+  "15:\n" \
+  STEP1 STEP1 STEP1 STEP1 \
+  "bne 15b\n" \
+  "16:\n" \
+  "ldr r7, [sp]\n" \
+  "ldr r6, [r7, #20]\n" \
+  "ldr r5, [r7, #24]\n" \
+  FINISH("r8", "18") \
+  "str r6, [r7, #20]\n" \
+  "str r5, [r7, #24]\n" \
+  "ldr r6, [r7, #32]\n" \
+  "subs r6, #1\n" \
+  "b 12b\n" \
+  "17:\n" \
+  THIMBLE_V6M_LEAVE
+
+extern "C" __attribute__((naked)) void thimble_v6m_dot_single(ScalarDot*) {
+  asm volatile(BY_FOUR BY_ONE);
+}
+
+// clang-format on
+
+}  // namespace thimble::kernels
+#endif

@@ -1,0 +1,73 @@
+#pragma once
+// From a sum to a code without a long multiplication, as text of assembly. With
+// acc = ah * 2^15 + l / 2, 0 <= l < 2^16, l even, and mult = mh * 2^16 + ml,
+// c = floor((acc * mult + 2^30) / 2^31) is
+//   ah * mh + floor((ah * ml + l * mh + floor(l * ml / 2^16) + 2^15) / 2^16).
+// The inner sum reaches from -2^30 to 2^31 + 2^30 for |acc| < 2^29; taken 2^30 lower it fits a
+// word, and 2^14 is added afterwards.
+
+// clang-format off
+
+// r12 2^15 - 2^30, lr 2^14; r1 and r2 are lost.
+#define THIMBLE_V6M_CONSTANTS \
+  "movs r1, #1\n"        \
+  "lsls r2, r1, #14\n"   \
+  "mov lr, r2\n"         \
+  "lsls r2, r1, #15\n"   \
+  "lsls r1, r1, #30\n"   \
+  "subs r2, r2, r1\n"    \
+  "mov r12, r2\n"
+
+// acc -> r0, any register; r6 is the channel's record; r1-r4 are lost.
+#define THIMBLE_V6M_REQUANTIZE(acc, label) \
+  "mov r0, " acc "\n"    \
+  "lsls r1, r0, #17\n"   \
+  "lsrs r1, r1, #16\n"   \
+  "asrs r0, r0, #15\n"   \
+  "ldrh r3, [r6, #4]\n"  \
+  "ldrh r4, [r6, #6]\n"  \
+  "mov r2, r1\n"         \
+  "muls r2, r3, r2\n"    \
+  "lsrs r2, r2, #16\n"   \
+  "muls r1, r4, r1\n"    \
+  "adds r1, r1, r2\n"    \
+  "muls r3, r0, r3\n"    \
+  "adds r1, r1, r3\n"    \
+  "add r1, r12\n"        \
+  "asrs r1, r1, #16\n"   \
+  "asrs r2, r0, #31\n"   \
+  "muls r0, r4, r0\n"    \
+  "adds r0, r0, r1\n"    \
+  "adds r0, r0, r2\n"    \
+  "ldr r2, [r6, #8]\n"   \
+  "ldr r3, [r6, #12]\n"  \
+  "add r0, lr\n"         \
+  "adds r0, r0, r2\n"    \
+  "asrs r0, r3\n"        \
+  "sxtb r1, r0\n"        \
+  "cmp r1, r0\n"         \
+  "beq " label "f\n"     \
+  "asrs r0, r0, #31\n"   \
+  "movs r1, #127\n"      \
+  "eors r0, r1\n"        \
+  label ":\n"
+
+#define THIMBLE_V6M_ENTER \
+  ".syntax unified\n"    \
+  "push {r4-r7, lr}\n"   \
+  "mov r4, r8\n"         \
+  "mov r5, r9\n"         \
+  "mov r6, r10\n"        \
+  "mov r7, r11\n"        \
+  "push {r0, r4-r7}\n"   \
+  THIMBLE_V6M_CONSTANTS
+
+#define THIMBLE_V6M_LEAVE \
+  "pop {r0, r4-r7}\n"    \
+  "mov r8, r4\n"         \
+  "mov r9, r5\n"         \
+  "mov r10, r6\n"        \
+  "mov r11, r7\n"        \
+  "pop {r4-r7, pc}\n"
+
+// clang-format on

@@ -1,0 +1,20 @@
+#include "kernels/isa.h"
+#if THIMBLE_HAS_V7M
+// conv2d_scalar: windows are gathered (kernels/args/scalar.h), products made by scalar_dot.cpp.
+
+#include "kernels/define.h"
+#include "kernels/v7m/scalar_dot.h"
+
+namespace thimble::kernels {
+namespace {
+
+void run(void* const* operands) {
+  run_conv2d_scalar(kV7mScalar, operands);
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(v7m, thimble_conv2d_scalar, check_conv2d_scalar, run);
+
+}  // namespace thimble::kernels
+#endif

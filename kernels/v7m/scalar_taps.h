@@ -1,0 +1,12 @@
+#pragma once
+// Depthwise products for Thumb-2 cores without DSP instructions (kernels/args/scalar.h).
+
+#include "kernels/args/scalar.h"
+
+namespace thimble::kernels {
+
+extern "C" ScalarTapProducts thimble_v7m_taps_any, thimble_v7m_taps_nine;
+
+inline constexpr ScalarTapCore kV7mTaps = {thimble_v7m_taps_any, thimble_v7m_taps_nine, true};
+
+}  // namespace thimble::kernels

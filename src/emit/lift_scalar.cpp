@@ -1,0 +1,82 @@
+// Operators packed for cores without DSP instructions -> IR (abi/native_params.h, ScalarChannel).
+
+#include "abi/matmul_scalar.h"
+#include "emit/lift_packed.h"
+
+namespace thimble::emit {
+namespace {
+
+using abi::PteOp;
+using ir::ValueId;
+
+/// Records of `count` channels, then `codes` weights in the order they have.
+Result<LiftedFilters> read_channels(const Bytes& bytes, int64_t count, int64_t codes) {
+  Packed packed(bytes);
+  LiftedFilters filters;
+  THIMBLE_TRY(const std::vector<abi::ScalarChannel> channels,
+              packed.array<abi::ScalarChannel>(count));
+  for (const abi::ScalarChannel& channel : channels) {
+    filters.bias.push_back(channel.bias);
+    filters.mult.push_back(channel.mult);
+    filters.shift.push_back(-std::clamp(channel.shift, 1, abi::kScalarShiftMax));
+  }
+  THIMBLE_TRY(filters.weights, packed.array<int8_t>(codes));
+  return filters;
+}
+
+/// Filters of `depth` codes, without what fills them up.
+Result<LiftedFilters> read_rows(const Bytes& bytes, int64_t count, int64_t depth) {
+  const int64_t row = abi::scalar_row(depth);
+  THIMBLE_TRY(LiftedFilters filters, read_channels(bytes, count, count * row));
+  std::vector<int8_t> codes;
+  for (int64_t o = 0; o < count; ++o) {
+    const auto begin = filters.weights.begin() + o * row;
+    codes.insert(codes.end(), begin, begin + depth);
+  }
+  filters.weights = std::move(codes);
+  return filters;
+}
+
+Result<ValueId> conv(LiftCall* call) {
+  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  const int64_t depth = int64_t{g.kernel_h * g.kernel_w} * g.in_c;
+  THIMBLE_TRY(const LiftedFilters filters, read_rows(*bytes, g.out_c, depth));
+  return add_conv(call, g, 1, filters);
+}
+
+Result<ValueId> depthwise(LiftCall* call) {
+  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  const int64_t taps = int64_t{g.kernel_h * g.kernel_w};
+  THIMBLE_TRY(LiftedFilters filters, read_channels(*bytes, g.out_c, g.out_c * taps));
+  const ir::Tensor by_tap = ir::make_i8({taps, g.out_c}, filters.weights);
+  const ir::Tensor by_channel = ir::permuted(by_tap, std::vector<int64_t>{1, 0});
+  const std::span<const int8_t> codes = by_channel.data<int8_t>();
+  filters.weights.assign(codes.begin(), codes.end());
+  return add_conv(call, g, g.in_c, filters);
+}
+
+Result<ValueId> linear(LiftCall* call) {
+  THIMBLE_TRY(const abi::LinearGeometry g, read_linear_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  THIMBLE_TRY(const LiftedFilters filters, read_rows(*bytes, g.out_features, g.in_features));
+  return add_linear(call, g, filters);
+}
+
+}  // namespace
+
+Result<ValueId> lift_scalar(PteOp op, LiftCall* call) {
+  switch (op) {
+    case PteOp::thimble_conv2d_scalar:
+      return conv(call);
+    case PteOp::thimble_depthwise_scalar:
+      return depthwise(call);
+    case PteOp::thimble_linear_scalar:
+      return linear(call);
+    default:
+      return unsupported("is not packed for cores without DSP instructions");
+  }
+}
+
+}  // namespace thimble::emit
