@@ -7,9 +7,9 @@
 
 namespace thimble::abi {
 
-/// depthwise_mve, channel multiplier 1, channels a multiple of 4: WindowGeometry, and the weights in
-/// blocks of 16 lanes, lane l of block b for channel 16 * b + l. With 4 or 8 channels the one block
-/// repeats them, so that neighbouring pixels share a vector. A block is int32 bias[16], int8
+/// depthwise_mve, channel multiplier 1, channels a multiple of 4: WindowGeometry, and the weights
+/// in blocks of 16 lanes, lane l of block b for channel 16 * b + l. With 4 or 8 channels the one
+/// block repeats them, so that neighbouring pixels share a vector. A block is int32 bias[16], int8
 /// weights[depthwise_taps][16] (those behind the last tap are 0), int8 shift[16], int32 mult[16];
 /// bias, shift and mult in the order of depthwise_place(). The bias contains -zero_point of x times
 /// the sum of the weights; products are of codes. Shifts are -31 to -1, and of two taps in a row

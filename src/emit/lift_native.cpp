@@ -244,6 +244,8 @@ Result<ValueId> lift_native(PteOp op, LiftCall* call) {
   switch (op) {
     case PteOp::thimble_add:
       return add(call);
+    case PteOp::thimble_add_flat:
+      return lift_add_flat(call);
     case PteOp::thimble_avg_pool2d:
       return pool(call, OpKind::qavg_pool2d);
     case PteOp::thimble_conv2d:
@@ -258,6 +260,8 @@ Result<ValueId> lift_native(PteOp op, LiftCall* call) {
       return lift_scalar(op, call);
     case PteOp::thimble_depthwise_conv2d:
       return conv(call, true);
+    case PteOp::thimble_depthwise_mve:
+      return lift_depthwise_mve(call);
     case PteOp::thimble_dequantize16:
     case PteOp::thimble_dequantize:
       return edge(call, OpKind::dequantize);

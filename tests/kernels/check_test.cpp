@@ -18,7 +18,7 @@ namespace {
 using abi::PteOp;
 
 const PteOp kOps[] = {
-#define THIMBLE_KERNEL(variant, op) PteOp::op,
+#define THIMBLE_KERNEL(variant, op) THIMBLE_IF_##variant(PteOp::op, )
 #include "kernels/kernels.def"
 #undef THIMBLE_KERNEL
 };

@@ -6,6 +6,7 @@
 
 #include "abi/native_params.h"
 #include "tests/kernels/conv_case.h"
+#include "tests/kernels/depthwise_mve_case.h"
 #include "tests/kernels/dsp_case.h"
 #include "tests/kernels/matmul_mve_case.h"
 #include "tests/kernels/scalar_case.h"
@@ -495,6 +496,10 @@ Invocation sample(PteOp op, Random& random) {
     case PteOp::thimble_conv2d_mve:
     case PteOp::thimble_linear_mve:
       return mve_sample(op, random);
+    case PteOp::thimble_add_flat:
+      return add_flat_sample(random);
+    case PteOp::thimble_depthwise_mve:
+      return mve_depthwise_sample(random);
     case PteOp::cortex_m_quantized_activation:
       return activation(random);
     case PteOp::aten_cat:

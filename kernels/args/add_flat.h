@@ -1,0 +1,14 @@
+#pragma once
+// Operands of add_flat: a, b, AddFlat constant, y. y may be a or b.
+
+#include "abi/add_flat.h"
+#include "kernels/kernels.h"
+
+namespace thimble::kernels {
+
+inline const abi::AddFlat& add_flat(const void* constant) {
+  return *static_cast<const abi::AddFlat*>(constant);
+}
+Status check_add_flat(const Call& call);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,170 @@
+// Eight codes at a time: (a - a_zp) * 2^19 and (b - b_zp) * 2^20 are products of 16-bit lanes, 2^5
+// and 2^6 with the zero points in one instruction, then 2^14 into 32 bits, even lanes and odd ones
+// apart; narrowing puts them together again. Halves round away from zero by vqdmlah with 1, which
+// takes 1 from a negative number.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_MVE
+
+#include <cstddef>
+
+#include "kernels/args/add_flat.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+/// Read by assembly, so the order counts.
+struct AddRun {
+  const int8_t* a;
+  const int8_t* b;
+  int8_t* y;
+  int32_t a_start, b_start;  // -+zero point * 2^5, 2^6
+  int32_t b_mult, b_shift;
+  int32_t b_odd;  // 1: halves of b away from zero; 0 if nothing is shifted
+  int32_t y_mult, y_shift, one, y_zero_point;
+  uint32_t count;
+  int32_t a_factor, b_factor;  // +-2^5, 2^6
+  int32_t min, max;
+};
+static_assert(offsetof(AddRun, y_mult) == 32 && offsetof(AddRun, count) == 48);
+static_assert(offsetof(AddRun, a_factor) == 52 && offsetof(AddRun, min) == 60);
+
+// a to q1 (even lanes) and q0, b to q3 and q2.
+#define THIMBLE_ADD_WIDEN          \
+  "vmlas.s16 q0, q6, r3        \n" \
+  "vmlas.s16 q2, q7, r4        \n" \
+  "vmullb.s16 q1, q0, q5       \n" \
+  "vmullt.s16 q0, q0, q5       \n" \
+  "vmullb.s16 q3, q2, q5       \n" \
+  "vmullt.s16 q2, q2, q5       \n"
+
+#define THIMBLE_ADD_SHIFTED        \
+  "vqrdmulh.s32 q3, q3, r5     \n" \
+  "vqrdmulh.s32 q2, q2, r5     \n" \
+  "vqdmlah.s32 q3, q3, r7      \n" \
+  "vqdmlah.s32 q2, q2, r7      \n" \
+  "vrshl.s32 q3, r6            \n" \
+  "vrshl.s32 q2, r6            \n" \
+  "vadd.i32 q1, q1, q3         \n" \
+  "vadd.i32 q0, q0, q2         \n"
+
+#define THIMBLE_ADD_NARROW         \
+  "vqrdmulh.s32 q1, q1, r8     \n" \
+  "vqrdmulh.s32 q0, q0, r8     \n" \
+  "vqdmlah.s32 q1, q1, r10     \n" \
+  "vqdmlah.s32 q0, q0, r10     \n" \
+  "vrshl.s32 q1, r9            \n" \
+  "vrshl.s32 q0, r9            \n" \
+  "vqmovnb.s32 q4, q1          \n" \
+  "vqmovnt.s32 q4, q0          \n" \
+  "vqadd.s16 q4, q4, r11       \n"
+
+#define THIMBLE_ADD_CLAMP          \
+  "vldrw.u32 q1, [sp]          \n" \
+  "vldrw.u32 q2, [sp, #16]     \n" \
+  "vmax.s16 q4, q4, q1         \n" \
+  "vmin.s16 q4, q4, q2         \n"
+
+#define THIMBLE_ADD_ENTER          \
+  "push {r3-r11, lr}           \n" \
+  "vpush {d8-d15}              \n" \
+  "sub sp, #32                 \n" \
+  "ldrd r1, r2, [r0, #52]      \n" \
+  "vdup.16 q6, r1              \n" \
+  "vdup.16 q7, r2              \n" \
+  "ldrd r1, r2, [r0, #60]      \n" \
+  "vdup.16 q0, r1              \n" \
+  "vdup.16 q1, r2              \n" \
+  "vstrw.32 q0, [sp]           \n" \
+  "vstrw.32 q1, [sp, #16]      \n" \
+  "mov r1, #16384              \n" \
+  "vdup.16 q5, r1              \n" \
+  "ldr r12, [r0, #48]          \n" \
+  "ldm r0, {r0-r11}            \n"
+
+#define THIMBLE_ADD_LEAVE          \
+  "add sp, #32                 \n" \
+  "vpop {d8-d15}               \n" \
+  "pop {r3-r11, pc}            \n"
+
+/// Vectors of eight: b is not shifted, nothing is clamped but to a code.
+__attribute__((naked)) void add_plain(const AddRun*) {
+  __asm__ volatile(THIMBLE_ADD_ENTER
+                   "lsr r12, #3                 \n"
+                   "wls lr, r12, 2f             \n"
+                   "1:                          \n"
+                   "vldrb.s16 q0, [r0], #8      \n"
+                   "vldrb.s16 q2, [r1], #8      \n" THIMBLE_ADD_WIDEN
+                   "vqrdmlah.s32 q1, q3, r5     \n"
+                   "vqrdmlah.s32 q0, q2, r5     \n" THIMBLE_ADD_NARROW
+                   "vqmovnb.s16 q4, q4          \n"
+                   "vstrb.16 q4, [r2], #8       \n"
+                   "le lr, 1b                   \n"
+                   "2:                          \n" THIMBLE_ADD_LEAVE);
+}
+
+/// Any number of codes.
+__attribute__((naked)) void add_any(const AddRun*) {
+  __asm__ volatile(THIMBLE_ADD_ENTER
+                   "lsr lr, r12, #3             \n"
+                   "wls lr, lr, 2f              \n"
+                   "1:                          \n"
+                   "vldrb.s16 q0, [r0], #8      \n"
+                   "vldrb.s16 q2, [r1], #8      \n" THIMBLE_ADD_WIDEN THIMBLE_ADD_SHIFTED
+                       THIMBLE_ADD_NARROW THIMBLE_ADD_CLAMP
+                   "vstrb.16 q4, [r2], #8       \n"
+                   "le lr, 1b                   \n"
+                   "2:                          \n"
+                   "ands r12, #7                \n"
+                   "beq 3f                      \n"
+                   "vctp.16 r12                 \n"
+                   "vpstt                       \n"
+                   "vldrbt.s16 q0, [r0]         \n"
+                   "vldrbt.s16 q2, [r1]         \n" THIMBLE_ADD_WIDEN THIMBLE_ADD_SHIFTED
+                       THIMBLE_ADD_NARROW THIMBLE_ADD_CLAMP
+                   "vpst                        \n"
+                   "vstrbt.16 q4, [r2]          \n"
+                   "3:                          \n" THIMBLE_ADD_LEAVE);
+}
+
+void run(void* const* operands) {
+  const abi::AddFlat& p = add_flat(operands[2]);
+  AddRun run = {};
+  run.a = static_cast<const int8_t*>(operands[0]);
+  run.b = static_cast<const int8_t*>(operands[1]);
+  run.y = static_cast<int8_t*>(operands[3]);
+  run.a_factor = p.a_negate != 0 ? -32 : 32;
+  run.b_factor = p.b_negate != 0 ? -64 : 64;
+  run.a_start = -p.a_zero_point * run.a_factor;
+  run.b_start = -p.b_zero_point * run.b_factor;
+  run.b_mult = p.b_mult;
+  run.b_shift = p.b_shift;
+  run.b_odd = p.b_shift != 0 ? 1 : 0;
+  run.y_mult = p.y_mult;
+  run.y_shift = p.y_shift;
+  run.one = 1;
+  run.y_zero_point = p.y_zero_point;
+  run.min = p.min;
+  run.max = p.max;
+  run.count = p.count;
+  if (p.b_shift == 0 && p.min == -128 && p.max == 127) {
+    const uint32_t whole = p.count & ~7U;
+    add_plain(&run);
+    run.a += whole;
+    run.b += whole;
+    run.y += whole;
+    run.count -= whole;
+    if (run.count == 0) return;
+  }
+  add_any(&run);
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_add_flat, check_add_flat, run);
+
+}  // namespace thimble::kernels
+
+#endif

@@ -1,0 +1,256 @@
+// Vectors of bytes b0..b15 give two vectors of 16-bit products (bottom: even bytes, top: odd ones)
+// and four of 32-bit sums. Adding the top half of a vector of 32-bit lanes, with its sign, to sums
+// is one instruction: vqdmlah by 2^15 adds floor(lane / 2^16). So is what makes halves round away
+// from zero: vqdmlah by 1 of a number and itself takes 1 from a negative one.
+//
+// The loops are tail-predicated: lanes beyond the channels are neither read nor written.
+
+#include "kernels/mve/depthwise_loops.h"
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_MVE
+
+#include <cstddef>
+
+namespace thimble::kernels {
+
+static_assert(offsetof(DepthwiseRun, y) == 36 && offsetof(DepthwiseRun, blocks) == 40);
+static_assert(offsetof(DepthwiseRun, lanes) == 44 && offsetof(DepthwiseRun, y_step) == 48);
+static_assert(offsetof(DepthwiseRun, x_moves) == 52 && offsetof(DepthwiseRun, x_step) == 56);
+static_assert(offsetof(DepthwiseRun, pixels) == 68 && offsetof(DepthwiseRun, y_zero_point) == 72);
+static_assert(offsetof(DepthwiseRun, min) == 76 && offsetof(DepthwiseRun, offsets) == 84);
+
+// On the stack: 0 zero point of y, 16 min, 32 max, 48 blocks, 52 lanes, 56 step of y, 60 whether x
+// moves, 64 its steps, 76 pixels, 80 the run.
+#define THIMBLE_DEPTHWISE_ENTER          \
+  "push {r3-r11, lr}                \n"  \
+  "vpush {d8-d15}                   \n"  \
+  "sub sp, #88                      \n"  \
+  "ldrd r1, r2, [r0, #72]           \n"  \
+  "ldr r3, [r0, #80]                \n"  \
+  "vdup.16 q0, r1                   \n"  \
+  "vdup.8 q1, r2                    \n"  \
+  "vdup.8 q2, r3                    \n"  \
+  "vstrw.32 q0, [sp]                \n"  \
+  "vstrw.32 q1, [sp, #16]           \n"  \
+  "vstrw.32 q2, [sp, #32]           \n"  \
+  "add r1, r0, #36                  \n"  \
+  "ldm r1, {r1-r9}                  \n"  \
+  "mov r10, r1                      \n"  \
+  "add r11, sp, #52                 \n"  \
+  "stm r11, {r3-r9}                 \n"  \
+  "str r0, [sp, #80]                \n"
+
+#define THIMBLE_DEPTHWISE_LEAVE          \
+  "add sp, #88                      \n"  \
+  "vpop {d8-d15}                    \n"  \
+  "pop {r3-r11, pc}                 \n"
+
+// Sums to 32-bit codes without zero point: multiplier, half away from zero, shift.
+#define THIMBLE_DEPTHWISE_SCALE(sums, mult, shift, away) \
+  "vldrw.u32 q0, [r7, " mult "           \n"             \
+  "vqrdmulh.s32 " sums ", " sums ", q0   \n"             \
+  away(sums)                                             \
+  "vldrb.s32 q1, [r7, " shift "          \n"             \
+  "vrshl.s32 " sums ", " sums ", q1      \n"
+
+#define THIMBLE_DEPTHWISE_AWAY_R12(sums) "vqdmlah.s32 " sums ", " sums ", r12 \n"
+#define THIMBLE_DEPTHWISE_AWAY_R9(sums) "vqdmlah.s32 " sums ", " sums ", r9 \n"
+// Where all that is negative becomes -128, it does not matter how it was rounded.
+#define THIMBLE_DEPTHWISE_UP(sums)
+
+#define THIMBLE_DEPTHWISE_NARROW    \
+  "vqmovnb.s32 q0, q4          \n"  \
+  "vqmovnt.s32 q0, q5          \n"  \
+  "vqmovnb.s32 q1, q6          \n"  \
+  "vqmovnt.s32 q1, q7          \n"  \
+  "vldrw.u32 q2, [sp]          \n"  \
+  "vqadd.s16 q0, q0, q2        \n"  \
+  "vqadd.s16 q1, q1, q2        \n"  \
+  "vqmovnb.s16 q4, q0          \n"  \
+  "vqmovnt.s16 q4, q1          \n"
+
+#define THIMBLE_DEPTHWISE_CLAMP     \
+  "vldrw.u32 q2, [sp, #16]     \n"  \
+  "vldrw.u32 q3, [sp, #32]     \n"  \
+  "vmax.s8 q4, q4, q2          \n"  \
+  "vmin.s8 q4, q4, q3          \n"
+
+#define THIMBLE_DEPTHWISE_STORE "vstrb.8 q4, [r10], #16 \n"
+
+// 16-bit sums b (even lanes of the block) and t (odd ones) into the 32-bit sums q4..q7.
+#define THIMBLE_DEPTHWISE_WIDEN(b, t, half)  \
+  "vqdmlah.s32 q5, " b ", " half "      \n"  \
+  "vmovlb.s16 " b ", " b "              \n"  \
+  "vadd.i32 q4, q4, " b "               \n"  \
+  "vqdmlah.s32 q7, " t ", " half "      \n"  \
+  "vmovlb.s16 " t ", " t "              \n"  \
+  "vadd.i32 q6, q6, " t "               \n"
+
+#define THIMBLE_DEPTHWISE_PRODUCTS(x, w, b, t) \
+  "vldrb.u8 q4, [" x "], #16              \n"  \
+  "vldrw.u32 q5, [r7, " w "]              \n"  \
+  "vmullb.s8 " b ", q4, q5                \n"  \
+  "vmullt.s8 " t ", q4, q5                \n"
+
+// While the sums take four registers, a second product has no room beside both its factors: the
+// weights are read again.
+#define THIMBLE_DEPTHWISE_PAIR(x, w, next_x, next_w) \
+  "vldrb.u8 q0, [" x "], #16                    \n"  \
+  "vldrw.u32 q1, [r7, " w "]                    \n"  \
+  "vmullb.s8 q2, q0, q1                         \n"  \
+  "vmullt.s8 q3, q0, q1                         \n"  \
+  "vldrb.u8 q0, [" next_x "], #16               \n"  \
+  "vldrw.u32 q1, [r7, " next_w "]               \n"  \
+  "vmullt.s8 q1, q0, q1                         \n"  \
+  "vadd.i16 q3, q3, q1                          \n"  \
+  "vldrw.u32 q1, [r7, " next_w "]               \n"  \
+  "vmullb.s8 q0, q0, q1                         \n"  \
+  "vadd.i16 q2, q2, q0                          \n"  \
+  THIMBLE_DEPTHWISE_WIDEN("q2", "q3", "r11")
+
+// r0-r6, r8, r9: x of the taps; r7: 16 bytes in front of the block; r10: y; r11, r12: 2^15, 1.
+#define THIMBLE_DEPTHWISE_NINE(away, clamp)            \
+  THIMBLE_DEPTHWISE_ENTER                              \
+  "subs r2, #16                     \n"                \
+  "str r2, [sp, #48]                \n"                \
+  "mov r11, #32768                  \n"                \
+  "mov r12, #1                      \n"                \
+  "ldrd r8, r9, [r0, #28]           \n"                \
+  "ldm r0, {r0-r6}                  \n"                \
+  "1:                               \n"                \
+  "ldr r7, [sp, #52]                \n"                \
+  "dlstp.8 lr, r7                   \n"                \
+  "ldr r7, [sp, #48]                \n"                \
+  "2:                               \n"                \
+  THIMBLE_DEPTHWISE_PRODUCTS("r0", "#80", "q0", "q1")  \
+  THIMBLE_DEPTHWISE_PRODUCTS("r1", "#96", "q6", "q7")  \
+  "vadd.i16 q0, q0, q6              \n"                \
+  "vadd.i16 q1, q1, q7              \n"                \
+  THIMBLE_DEPTHWISE_PRODUCTS("r2", "#112", "q2", "q3") \
+  THIMBLE_DEPTHWISE_PRODUCTS("r3", "#128", "q6", "q7") \
+  "vadd.i16 q2, q2, q6              \n"                \
+  "vadd.i16 q3, q3, q7              \n"                \
+  "vldrw.u32 q4, [r7, #16]          \n"                \
+  "vldrw.u32 q5, [r7, #32]          \n"                \
+  "vldrw.u32 q6, [r7, #48]          \n"                \
+  "vldrw.u32 q7, [r7, #64]          \n"                \
+  THIMBLE_DEPTHWISE_WIDEN("q0", "q1", "r11")           \
+  THIMBLE_DEPTHWISE_WIDEN("q2", "q3", "r11")           \
+  THIMBLE_DEPTHWISE_PAIR("r4", "#144", "r5", "#160")   \
+  THIMBLE_DEPTHWISE_PAIR("r6", "#176", "r8", "#192")   \
+  "vldrb.u8 q0, [r9], #16           \n"                \
+  "vldrw.u32 q1, [r7, #208]!        \n"                \
+  "vmullb.s8 q2, q0, q1             \n"                \
+  "vmullt.s8 q3, q0, q1             \n"                \
+  THIMBLE_DEPTHWISE_WIDEN("q2", "q3", "r11")           \
+  THIMBLE_DEPTHWISE_SCALE("q4", "#32]", "#16]", away)  \
+  THIMBLE_DEPTHWISE_SCALE("q5", "#48]", "#20]", away)  \
+  THIMBLE_DEPTHWISE_SCALE("q6", "#64]", "#24]", away)  \
+  "vldrb.s32 q1, [r7, #28]          \n"                \
+  "vldrw.u32 q0, [r7, #80]!         \n"                \
+  "vqrdmulh.s32 q7, q7, q0          \n"                \
+  away("q7")                                           \
+  "vrshl.s32 q7, q7, q1             \n"                \
+  THIMBLE_DEPTHWISE_NARROW                             \
+  clamp                                                \
+  THIMBLE_DEPTHWISE_STORE                              \
+  "letp lr, 2b                      \n"                \
+  "ldrd lr, r7, [sp, #56]           \n"                \
+  "add r10, lr                      \n"                \
+  "cbz r7, 3f                       \n"                \
+  "ldr r7, [sp, #64]                \n"                \
+  "add r0, r7                       \n"                \
+  "add r1, r7                       \n"                \
+  "add r2, r7                       \n"                \
+  "ldrd r7, lr, [sp, #68]           \n"                \
+  "add r3, r7                       \n"                \
+  "add r4, r7                       \n"                \
+  "add r5, r7                       \n"                \
+  "add r6, lr                       \n"                \
+  "add r8, lr                       \n"                \
+  "add r9, lr                       \n"                \
+  "3:                               \n"                \
+  "ldr r7, [sp, #76]                \n"                \
+  "subs r7, #1                      \n"                \
+  "str r7, [sp, #76]                \n"                \
+  "bne.w 1b                         \n"                \
+  "ldr r7, [sp, #80]                \n"                \
+  "strd r8, r9, [r7, #28]           \n"                \
+  "str r10, [r7, #36]               \n"                \
+  "stm r7, {r0-r6}                  \n"                \
+  THIMBLE_DEPTHWISE_LEAVE
+
+extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine(DepthwiseRun*) {
+  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_AWAY_R12, THIMBLE_DEPTHWISE_CLAMP));
+}
+
+extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine_relu(DepthwiseRun*) {
+  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_UP, ""));
+}
+
+// r0: x; r1, r2: of two taps; r3, r4: their offsets, pairs left; r5, r6: both at the start; r7: the
+// block; r8, r9: 2^15, 1; r10: y; r11: pixels left.
+extern "C" __attribute__((naked)) void thimble_mve_depthwise_any(DepthwiseRun*) {
+  __asm__ volatile(
+      THIMBLE_DEPTHWISE_ENTER
+      "str r2, [sp, #48]                \n"
+      "mov r11, r9                      \n"
+      "mov r8, #32768                   \n"
+      "mov r9, #1                       \n"
+      "ldrd r5, r6, [r0, #84]           \n"
+      "ldr r0, [r0]                     \n"
+      "1:                               \n"
+      "ldrd r7, r1, [sp, #48]           \n"
+      "dlstp.8 lr, r1                   \n"
+      "2:                               \n"
+      "vldrw.u32 q4, [r7], #16          \n"
+      "vldrw.u32 q5, [r7], #16          \n"
+      "vldrw.u32 q6, [r7], #16          \n"
+      "vldrw.u32 q7, [r7], #16          \n"
+      "mov r3, r5                       \n"
+      "mov r4, r6                       \n"
+      "3:                               \n"
+      "ldrd r1, r2, [r3], #8            \n"
+      "add r1, r0                       \n"
+      "add r2, r0                       \n"
+      "vldrb.u8 q0, [r1]                \n"
+      "vldrw.u32 q1, [r7], #16          \n"
+      "vmullb.s8 q2, q0, q1             \n"
+      "vmullt.s8 q3, q0, q1             \n"
+      "vldrb.u8 q0, [r2]                \n"
+      "vldrw.u32 q1, [r7], #16          \n"
+      "vmullt.s8 q1, q0, q1             \n"
+      "vadd.i16 q3, q3, q1              \n"
+      "vldrw.u32 q1, [r7, #-16]         \n"
+      "vmullb.s8 q0, q0, q1             \n"
+      "vadd.i16 q2, q2, q0              \n"
+      THIMBLE_DEPTHWISE_WIDEN("q2", "q3", "r8")
+      "subs r4, #1                      \n"
+      "bne 3b                           \n"
+      "adds r0, #16                     \n"
+      THIMBLE_DEPTHWISE_SCALE("q4", "#16]", "#0]", THIMBLE_DEPTHWISE_AWAY_R9)
+      THIMBLE_DEPTHWISE_SCALE("q5", "#32]", "#4]", THIMBLE_DEPTHWISE_AWAY_R9)
+      THIMBLE_DEPTHWISE_SCALE("q6", "#48]", "#8]", THIMBLE_DEPTHWISE_AWAY_R9)
+      THIMBLE_DEPTHWISE_SCALE("q7", "#64]", "#12]", THIMBLE_DEPTHWISE_AWAY_R9)
+      "adds r7, #80                     \n"
+      THIMBLE_DEPTHWISE_NARROW
+      THIMBLE_DEPTHWISE_CLAMP
+      THIMBLE_DEPTHWISE_STORE
+      "letp lr, 2b                      \n"
+      "ldr r1, [sp, #56]                \n"
+      "ldr r2, [sp, #64]                \n"
+      "add r10, r1                      \n"
+      "add r0, r2                       \n"
+      "subs r11, #1                     \n"
+      "bne.w 1b                         \n"
+      "ldr r7, [sp, #80]                \n"
+      "str r0, [r7]                     \n"
+      "str r10, [r7, #36]               \n"
+      THIMBLE_DEPTHWISE_LEAVE);
+}
+
+}  // namespace thimble::kernels
+
+#endif
