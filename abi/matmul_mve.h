@@ -45,9 +45,9 @@ constexpr uint32_t matmul_place(uint32_t channel, uint32_t k, uint32_t depth) {
          lane / 2 * kMatmulLanes + k % kMatmulLanes;
 }
 
-/// Scratch of conv2d_mve: the windows of three pixels.
-constexpr int64_t conv2d_mve_scratch_bytes(uint32_t depth) {
-  return 3 * int64_t{matmul_padded(depth)};
+/// Scratch of conv2d_mve: the windows of three pixels, and a row of one.
+constexpr int64_t conv2d_mve_scratch_bytes(uint32_t depth, uint32_t row_bytes) {
+  return 3 * int64_t{matmul_padded(depth)} + matmul_padded(row_bytes);
 }
 
 }  // namespace thimble::abi

@@ -17,8 +17,9 @@ Status check_conv2d_mve(const Call& call) {
   const abi::WindowGeometry& g = window_geometry(geometry);
   const int64_t depth = window_bytes(g);
   if (const Status s = check_weights(tensor(call, 2), g.out_c, depth); s != Status::kOk) return s;
+  const uint32_t row = uint32_t{g.kernel_w} * g.in_c;
   return check_scratch(tensor(call, 3),
-                       abi::conv2d_mve_scratch_bytes(static_cast<uint32_t>(depth)));
+                       abi::conv2d_mve_scratch_bytes(static_cast<uint32_t>(depth), row));
 }
 
 Status check_linear_mve(const Call& call) {

@@ -1,9 +1,9 @@
 // conv2d_mve: three pixels at a time, whatever the window.
 //
-// Of a 1x1 convolution a pixel's window lies in the image in one piece; as stride 1 without padding
-// it is one call for all pixels. Other windows are first brought together in scratch, row by row,
-// with the zero point for what is padding. So are those of a 1x1 convolution where y lies over x,
-// or where 16 bytes would reach beyond the end of x.
+// 1x1: a pixel's window lies in the image in one piece; with stride 1 the whole image is one call.
+// Larger ones whose rows are multiples of 16 bytes are read where they are, row by row; rows above
+// and below the image are a row of zero points in scratch. Windows over the left or right edge, and
+// all others, are brought together in scratch first. So is everything where y lies over x.
 
 #include "kernels/isa.h"
 
@@ -11,6 +11,7 @@
 #include "kernels/args/matmul_mve.h"
 #include "kernels/define.h"
 #include "kernels/mve/copy.h"
+#include "kernels/mve/gather.h"
 #include "kernels/mve/matmul_layer.h"
 
 namespace thimble::kernels {
@@ -18,100 +19,245 @@ namespace {
 
 using mve::kBlockPixels;
 
+constexpr int32_t kLanes = abi::kMatmulLanes;
+
+/// Taps inside the image, half open.
+struct Inside {
+  int32_t first, last;
+  Inside(int32_t start, int32_t dilation, int32_t kernel, int32_t in) : first(0), last(kernel) {
+    if (start < 0) first = dilation == 1 ? -start : (dilation - 1 - start) / dilation;
+    if (start + (kernel - 1) * dilation >= in) {
+      last = dilation == 1 ? in - start : (in - 1 - start + dilation) / dilation;
+    }
+  }
+};
+
 class Convolution {
  public:
   explicit Convolution(void* const* operands)
-      : g_(window_geometry(operands[1])),
-        x_(static_cast<const int8_t*>(operands[0])),
-        scratch_(static_cast<int8_t*>(operands[3])),
-        y_(static_cast<int8_t*>(operands[4])),
-        layer_(operands[2], g_.out_c, window_depth(g_), {g_.y_zero_point, g_.min, g_.max}) {
-    const uint32_t x_bytes = uint32_t{g_.in_h} * g_.in_w * g_.in_c;
-    const bool apart = y_ + uint32_t{g_.out_h} * g_.out_w * g_.out_c <= x_ || x_ + x_bytes <= y_;
-    // A kernel of 1 allows no padding (check_window).
-    in_place_ = (g_.kernel_h | g_.kernel_w) == 1 && apart;
-    // What 16 bytes from a pixel on reach beyond the end of x: its last pixels are copied.
-    in_place_end_ = static_cast<int32_t>(x_bytes) - static_cast<int32_t>(abi::kMatmulLanes);
-    if (layer_.depth() >= abi::kMatmulLanes) in_place_end_ = static_cast<int32_t>(x_bytes);
-  }
+      : Convolution(operands, window_geometry(operands[1])) {}
 
   void run() {
-    const uint32_t pixels = uint32_t{g_.out_h} * g_.out_w;
     uint32_t pixel = 0;
-    if (in_place_ && (g_.stride_h | g_.stride_w) == 1) {
-      pixel = layer_.multiply_many(x_, y_, pixels);
+    if (form_ == Form::kPixels && (stride_h_ | stride_w_) == 1) {
+      pixel = layer_.multiply_many(x_, y_, pixels_);
     }
-    uint32_t oy = pixel / g_.out_w;
-    uint32_t ox = pixel - oy * g_.out_w;
-    const uint32_t padded = abi::matmul_padded(layer_.depth());
-    int8_t* y = y_ + pixel * g_.out_c;
-    while (pixel < pixels) {
-      const uint32_t count = pixels - pixel < kBlockPixels ? pixels - pixel : kBlockPixels;
-      const int8_t* windows[kBlockPixels];
-      int8_t* results[kBlockPixels];
-      for (uint32_t i = 0; i < count; ++i) {
-        windows[i] = window(oy, ox, scratch_ + i * padded);
-        results[i] = y;
-        y += g_.out_c;
-        if (++ox == g_.out_w) ox = 0, ++oy;
-      }
-      if (count == 1) {
-        layer_.multiply_one(windows[0], results[0]);
-      } else {
-        if (count == 2) windows[2] = windows[1], results[2] = results[1];
-        layer_.multiply_three(windows, results);
-      }
-      pixel += count;
+    const uint32_t oy = pixel / static_cast<uint32_t>(out_w_);
+    ox_ = static_cast<int32_t>(pixel) - static_cast<int32_t>(oy) * out_w_;
+    top_ = static_cast<int32_t>(oy) * stride_h_ - pad_top_;
+    left_ = ox_ * stride_w_ - pad_left_;
+    if (form_ == Form::kRows) {
+      run_rows();
+    } else {
+      run_pixels(y_ + pixel * layer_.channels(), pixels_ - pixel);
     }
   }
 
  private:
-  const int8_t* window(uint32_t oy, uint32_t ox, int8_t* to) const {
-    const int32_t top = static_cast<int32_t>(oy * g_.stride_h) - g_.pad_top;
-    const int32_t left = static_cast<int32_t>(ox * g_.stride_w) - g_.pad_left;
-    if (in_place_) {
-      const int32_t at = (top * g_.in_w + left) * g_.in_c;
-      if (at <= in_place_end_) return x_ + at;
+  enum class Form : uint8_t {
+    kPixels,  // windows of one pixel, read where they are
+    kRows,    // windows of rows that are read where they are
+    kGathered,
+  };
+
+  Convolution(void* const* operands, const abi::WindowGeometry& g)
+      : x_(static_cast<const int8_t*>(operands[0])),
+        scratch_(static_cast<int8_t*>(operands[3])),
+        y_(static_cast<int8_t*>(operands[4])),
+        in_h_(g.in_h),
+        in_w_(g.in_w),
+        in_c_(g.in_c),
+        out_w_(g.out_w),
+        kernel_h_(g.kernel_h),
+        kernel_w_(g.kernel_w),
+        stride_h_(g.stride_h),
+        stride_w_(g.stride_w),
+        dilation_h_(g.dilation_h),
+        dilation_w_(g.dilation_w),
+        pad_top_(g.pad_top),
+        pad_left_(g.pad_left),
+        zero_(g.x_zero_point),
+        row_bytes_(kernel_w_ * in_c_),
+        padded_(abi::matmul_padded(window_depth(g))),
+        pixels_(uint32_t{g.out_h} * g.out_w),
+        layer_(operands[2], g.out_c, window_depth(g), {g.y_zero_point, g.min, g.max}) {
+    const int32_t x_bytes = in_h_ * in_w_ * in_c_;
+    const bool apart = y_ + pixels_ * g.out_c <= x_ || x_ + x_bytes <= y_;
+    // A kernel of 1 has no padding (check_window). 16 bytes of a pixel may be more than it has:
+    // then the image's last ones are copied.
+    pixels_end_ = in_c_ >= kLanes ? x_bytes : x_bytes - kLanes;
+    top_inside_ = starts_inside(in_h_, kernel_h_, dilation_h_);
+    left_inside_ = starts_inside(in_w_, kernel_w_, dilation_w_);
+    if (!apart) return;
+    if ((kernel_h_ | kernel_w_) == 1) {
+      form_ = Form::kPixels;
+    } else if ((dilation_h_ | dilation_w_) == 1 && row_bytes_ % kLanes == 0 &&
+               kernel_h_ <= static_cast<int32_t>(mve::kWindowRowsMax)) {
+      form_ = Form::kRows;
+      mve::fill(zero_row(), zero_, static_cast<uint32_t>(row_bytes_));
     }
-    int8_t* end = to;
-    for (int32_t ky = 0; ky < g_.kernel_h; ++ky) {
-      end = window_row(top + ky * g_.dilation_h, left, end);
-    }
-    return to;
   }
 
-  int8_t* window_row(int32_t row, int32_t left, int8_t* to) const {
-    const uint32_t channels = g_.in_c;
-    if (row < 0 || row >= g_.in_h) return mve::fill(to, g_.x_zero_point, g_.kernel_w * channels);
-    const int8_t* const x = x_ + row * g_.in_w * g_.in_c;
-    if (g_.dilation_w == 1) {
-      const int32_t right = left + g_.kernel_w;
-      int32_t first = left;
-      if (left < 0) {
-        to = mve::fill(to, g_.x_zero_point, static_cast<uint32_t>(-left) * channels);
-        first = 0;
+  /// How many places of a window's first tap leave all of it inside.
+  static uint32_t starts_inside(int32_t in, int32_t kernel, int32_t dilation) {
+    const int32_t count = in - (kernel - 1) * dilation;
+    return count > 0 ? static_cast<uint32_t>(count) : 0;
+  }
+
+  int8_t* zero_row() const { return scratch_ + kBlockPixels * padded_; }
+  int8_t* gathered(uint32_t i) const { return scratch_ + i * padded_; }
+
+  void next_pixel() {
+    left_ += stride_w_;
+    if (++ox_ < out_w_) return;
+    ox_ = 0;
+    left_ = -pad_left_;
+    top_ += stride_h_;
+  }
+
+  /// The `pixels` that are left, whose results begin at y.
+  void run_pixels(int8_t* y, uint32_t pixels) {
+    mve::PixelBlocks block;
+    layer_.begin(&block);
+    for (; pixels > 1; pixels -= kBlockPixels) {
+      for (uint32_t i = 0; i < kBlockPixels; ++i) {
+        if (i == 2 && pixels == 2) {  // once more the one before
+          block.x[2] = block.x[1];
+          block.y[2] = y - layer_.channels();
+          layer_.multiply_block(&block);
+          return;
+        }
+        block.x[i] = window(gathered(i));
+        block.y[i] = y;
+        y += layer_.channels();
+        next_pixel();
       }
-      const int32_t last = right > g_.in_w ? g_.in_w : right;
-      to = mve::copy(to, x + first * g_.in_c, static_cast<uint32_t>(last - first) * channels);
-      if (right == last) return to;
-      return mve::fill(to, g_.x_zero_point, static_cast<uint32_t>(right - last) * channels);
+      layer_.multiply_block(&block);
     }
-    for (int32_t kx = 0; kx < g_.kernel_w; ++kx) {
-      const int32_t column = left + kx * g_.dilation_w;
-      const bool inside = column >= 0 && column < g_.in_w;
-      to = inside ? mve::copy(to, x + column * g_.in_c, channels)
-                  : mve::fill(to, g_.x_zero_point, channels);
+    if (pixels == 1) layer_.multiply_one(window(gathered(0)), y);
+  }
+
+  void run_rows() {
+    mve::WindowBlock block;
+    layer_.begin(&block);
+    const uint32_t sixteens = static_cast<uint32_t>(row_bytes_) / kLanes;
+    for (int32_t ky = 0; ky < kernel_h_; ++ky) block.rows[ky].sixteens = sixteens;
+    block.rows[0].sixteens = sixteens - 1;
+    block.rows[kernel_h_].sixteens = 0;
+    int8_t* y = y_;
+    for (uint32_t pixel = 0; pixel < pixels_; pixel += kBlockPixels) {
+      const uint32_t count = pixels_ - pixel;
+      if (count >= kBlockPixels && three_inside()) {
+        set_three_rows(&block);
+      } else {
+        for (uint32_t i = 0; i < kBlockPixels; ++i) {
+          set_rows(&block, i);
+          if (i + 1 < count) next_pixel();  // else once more the same
+        }
+      }
+      for (uint32_t i = 0; i < kBlockPixels; ++i) {
+        block.y[i] = y;
+        if (i + 1 < count) y += layer_.channels();
+      }
+      layer_.multiply_block(&block);
+    }
+  }
+
+  /// Whether three pixels from this one on stand in a row and have no padding.
+  bool three_inside() const {
+    return static_cast<uint32_t>(top_) < top_inside_ && left_ >= 0 && ox_ + 3 <= out_w_ &&
+           static_cast<uint32_t>(left_ + 2 * stride_w_) < left_inside_;
+  }
+
+  void set_three_rows(mve::WindowBlock* block) {
+    const int32_t step = in_w_ * in_c_;
+    const int32_t apart = stride_w_ * in_c_;
+    const int8_t* x = x_ + top_ * step + left_ * in_c_;
+    for (int32_t ky = 0; ky < kernel_h_; ++ky) {
+      mve::WindowRow& row = block->rows[ky];
+      row.x[0] = x;
+      row.x[1] = x + apart;
+      row.x[2] = x + 2 * apart;
+      x += step;
+    }
+    ox_ += 2;
+    left_ += 2 * stride_w_;
+    next_pixel();
+  }
+
+  void set_rows(mve::WindowBlock* block, uint32_t i) const {
+    if (left_ < 0 || left_ + kernel_w_ > in_w_) {
+      const int8_t* row = gather(gathered(i));
+      for (int32_t ky = 0; ky < kernel_h_; ++ky) {
+        block->rows[ky].x[i] = row;
+        row += row_bytes_;
+      }
+      return;
+    }
+    const int8_t* const zeros = zero_row();
+    const int32_t step = in_w_ * in_c_;
+    int32_t at = top_ * step + left_ * in_c_;
+    for (int32_t ky = 0; ky < kernel_h_; ++ky) {
+      const bool inside = static_cast<uint32_t>(top_ + ky) < static_cast<uint32_t>(in_h_);
+      block->rows[ky].x[i] = inside ? x_ + at : zeros;
+      at += step;
+    }
+  }
+
+  /// The window of the pixel whose turn it is, in one piece.
+  const int8_t* window(int8_t* to) const {
+    if (form_ == Form::kPixels) {
+      const int32_t at = (top_ * in_w_ + left_) * in_c_;
+      if (at <= pixels_end_) return x_ + at;
+    }
+    if (static_cast<uint32_t>(top_) >= top_inside_ ||
+        static_cast<uint32_t>(left_) >= left_inside_ || dilation_w_ != 1) {
+      return gather(to);
+    }
+    const auto bytes = static_cast<uint32_t>(row_bytes_);
+    const int32_t step = in_w_ * in_c_;
+    mve::gather(to, x_ + top_ * step + left_ * in_c_, static_cast<uint32_t>(kernel_h_), bytes,
+                static_cast<uint32_t>(step * dilation_h_), bytes);
+    return to;
+  }
+
+  const int8_t* gather(int8_t* to) const {
+    const Inside y(top_, dilation_h_, kernel_h_, in_h_);
+    const Inside x(left_, dilation_w_, kernel_w_, in_w_);
+    const int32_t taps = (y.last - y.first) * (x.last - x.first);
+    if (taps != kernel_h_ * kernel_w_) mve::fill(to, zero_, layer_.depth());
+    if (y.last <= y.first || x.last <= x.first) return to;  // with dilation
+    const int32_t row = top_ + y.first * dilation_h_;
+    const int32_t column = left_ + x.first * dilation_w_;
+    const int8_t* from = x_ + (row * in_w_ + column) * in_c_;
+    int8_t* at = to + y.first * row_bytes_ + x.first * in_c_;
+    // All taps of a row at once, or one after the other.
+    const int32_t pieces = dilation_w_ == 1 ? 1 : x.last - x.first;
+    const int32_t bytes = dilation_w_ == 1 ? (x.last - x.first) * in_c_ : in_c_;
+    for (int32_t i = 0; i < pieces; ++i) {
+      mve::gather(at, from, static_cast<uint32_t>(y.last - y.first), static_cast<uint32_t>(bytes),
+                  static_cast<uint32_t>(in_w_ * in_c_ * dilation_h_),
+                  static_cast<uint32_t>(row_bytes_));
+      at += in_c_;
+      from += in_c_ * dilation_w_;
     }
     return to;
   }
 
-  const abi::WindowGeometry& g_;
-  const int8_t* x_;
-  int8_t* scratch_;
-  int8_t* y_;
+  const int8_t* const x_;
+  int8_t* const scratch_;
+  int8_t* const y_;
+  const int32_t in_h_, in_w_, in_c_, out_w_;
+  const int32_t kernel_h_, kernel_w_, stride_h_, stride_w_, dilation_h_, dilation_w_;
+  const int32_t pad_top_, pad_left_, zero_;
+  const int32_t row_bytes_;  // of a window
+  const uint32_t padded_;    // bytes of a gathered window
+  const uint32_t pixels_;
+  int32_t pixels_end_ = 0;                     // last offset at which 16 bytes may be read
+  uint32_t top_inside_ = 0, left_inside_ = 0;  // windows that start before it have no padding
+  Form form_ = Form::kGathered;
+  int32_t ox_ = 0, top_ = 0, left_ = 0;  // of the pixel whose turn it is, and of its window
   mve::MatmulLayer layer_;
-  bool in_place_;         // windows are read where they are in x
-  int32_t in_place_end_;  // up to this offset
 };
 
 void run(void* const* operands) {

@@ -28,6 +28,29 @@ struct PixelBlocks {
 /// abi/matmul_mve.h.
 void multiply_pixels(PixelBlocks* blocks);
 
+/// One row of the windows of three pixels, as many bytes each.
+struct WindowRow {
+  const int8_t* x[3];
+  uint32_t sixteens;
+};
+inline constexpr uint32_t kWindowRowsMax = 7;
+
+/// What multiply_windows() works on. Of the first row `sixteens` is one less than it is; behind the
+/// last one is a row of 0.
+struct WindowBlock {
+  int8_t* y[3];
+  int32_t y_zero_point;
+  int32_t halves_down;
+  const void* quads_end;
+  const void* weights;
+  const void* quads;
+  int32_t min, max;
+  WindowRow rows[kWindowRowsMax + 1];
+};
+
+/// As multiply_pixels(), one block, where a window is several rows in the image.
+void multiply_windows(WindowBlock* block);
+
 }  // namespace thimble::kernels::mve
 
 #endif

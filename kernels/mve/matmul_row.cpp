@@ -11,43 +11,34 @@
 #if THIMBLE_HAS_MVE
 #include <cstddef>
 
+// clang-format off
 #define THIMBLE_TWO(a, weights, first, second) \
-  "vldrb.8 q1, [" weights                      \
-  "], #16\n"                                   \
-  "vmladav" a ".s8 " first                     \
-  ", q0, q1\n"                                 \
-  "vldrb.8 q2, [" weights                      \
-  "], #16\n"                                   \
+  "vldrb.8 q1, [" weights "], #16\n" \
+  "vmladav" a ".s8 " first ", q0, q1\n" \
+  "vldrb.8 q2, [" weights "], #16\n" \
   "vmladav" a ".s8 " second ", q0, q2\n"
 
 // Eight channels, 16 deep, of x in q0; `a` to add to the sums.
-#define THIMBLE_EIGHT(a)            \
-  THIMBLE_TWO(a, "r3", "r0", "r2")  \
-  THIMBLE_TWO(a, "r5", "r4", "r6")  \
+#define THIMBLE_EIGHT(a) \
+  THIMBLE_TWO(a, "r3", "r0", "r2") \
+  THIMBLE_TWO(a, "r5", "r4", "r6") \
   THIMBLE_TWO(a, "r7", "r8", "r10") \
   THIMBLE_TWO(a, "r9", "r12", "lr")
 
 #define THIMBLE_LOAD "vldrb.8 q0, [r1], #16\n"
 
-#define THIMBLE_QUAD(sums)       \
-  "vldrw.32 q2, [r3], #16\n"     \
-  "vadd.i32 " sums ", " sums     \
-  ", q2\n"                       \
-  "vldrw.32 q2, [r3], #16\n"     \
-  "vqrdmulh.s32 " sums ", " sums \
-  ", q2\n"                       \
-  "vldrb.s32 q2, [r3], #4\n"     \
-  "vqdmlah.s32 " sums ", " sums  \
-  ", r6\n"                       \
-  "vrshl.s32 " sums ", " sums    \
-  ", q2\n"                       \
-  "vadd.i32 " sums ", " sums     \
-  ", r5\n"                       \
-  "vmax.s32 " sums ", " sums     \
-  ", q6\n"                       \
-  "vmin.s32 " sums ", " sums     \
-  ", q7\n"                       \
-  "vstrb.32 " sums ", [r4], #4\n"
+// Four sums to codes: r3 quads, r5 zero point of y, r6 halves down (mve/requant.h).
+#define THIMBLE_QUAD(sums) \
+  "vldrw.32 q2, [r3], #16\n" \
+  "vadd.i32 " sums ", " sums ", q2\n" \
+  "vldrw.32 q2, [r3], #16\n" \
+  "vqrdmulh.s32 " sums ", " sums ", q2\n" \
+  "vldrb.s32 q2, [r3], #4\n" \
+  "vqdmlah.s32 " sums ", " sums ", r6\n" \
+  "vrshl.s32 " sums ", " sums ", q2\n" \
+  "vadd.i32 " sums ", " sums ", r5\n" \
+  "vmax.s32 " sums ", " sums ", q6\n" \
+  "vmin.s32 " sums ", " sums ", q7\n"
 
 namespace thimble::kernels::mve {
 
@@ -55,6 +46,8 @@ static_assert(offsetof(RowBlocks, x) == 24);
 static_assert(offsetof(RowBlocks, part) == 32);
 static_assert(offsetof(RowBlocks, weights) == 36);
 static_assert(offsetof(RowBlocks, min) == 40);
+static_assert(offsetof(RowBlocks, depth) == 48);
+static_assert(offsetof(RowBlocks, rest) == 52);
 
 [[gnu::naked]] void multiply_row(RowBlocks*) {
   __asm__(
@@ -68,6 +61,10 @@ static_assert(offsetof(RowBlocks, min) == 40);
       "vctp.8 r1\n"  // for the part
       "ldr r10, [r0, #20]\n"
       "push {r0, r1}\n"
+      "ldr r2, [r0]\n"
+      "ldr r3, [r0, #16]\n"
+      "cmp r2, r3\n"
+      "beq 8f\n"
 
       "1:\n"  // eight channels; their weights begin at r9, r10 bytes a pair
       "mov r3, r9\n"
@@ -107,10 +104,46 @@ static_assert(offsetof(RowBlocks, min) == 40);
       "vmov q4[3], q4[1], r12, lr\n"
       "ldm r11, {r3, r4, r5, r6, r8, r10}\n"
       THIMBLE_QUAD("q3")
+      "vstrb.32 q3, [r4], #4\n"
       THIMBLE_QUAD("q4")
+      "vstrb.32 q4, [r4], #4\n"
       "strd r3, r4, [r11]\n"
       "cmp r3, r8\n"
       "bne 1b\n"
+
+      "8:\n"
+      "ldr r0, [r11, #52]\n"
+      "cmp r0, #0\n"
+      "beq 10f\n"
+      "9:\n"  // up to four channels
+      "mov r3, r9\n"
+      "add r5, r3, r10\n"
+      "ldr r1, [r11, #24]\n"
+      "ldr r7, [r11, #48]\n"
+      "mov r0, #0\n"
+      "mov r2, #0\n"
+      "mov r4, #0\n"
+      "mov r6, #0\n"
+      "dlstp.8 lr, r7\n"
+      "11:\n"
+      THIMBLE_LOAD
+      THIMBLE_TWO("a", "r3", "r0", "r2")
+      THIMBLE_TWO("a", "r5", "r4", "r6")
+      "letp lr, 11b\n"
+      "mov r9, r5\n"
+      "vmov q3[2], q3[0], r0, r2\n"
+      "vmov q3[3], q3[1], r4, r6\n"
+      "ldm r11, {r3, r4, r5, r6, r8, r10}\n"
+      "ldr r0, [r11, #52]\n"
+      THIMBLE_QUAD("q3")
+      "vctp.32 r0\n"
+      "vpst\n"
+      "vstrbt.32 q3, [r4], #4\n"
+      "strd r3, r4, [r11]\n"
+      "subs r0, #4\n"
+      "str r0, [r11, #52]\n"
+      "bgt 9b\n"
+      "10:\n"
       "add sp, #8\n"
       "vpop {d8-d15}\n"
       "pop {r4-r11, pc}\n"
@@ -126,6 +159,8 @@ static_assert(offsetof(RowBlocks, min) == 40);
       "mov lr, r0\n"
       "b 5b\n");
 }
+
+// clang-format on
 
 }  // namespace thimble::kernels::mve
 #endif

@@ -17,8 +17,7 @@ Result<LiftedFilters> read_quads(const Bytes& bytes, int64_t channels, int64_t d
       static_cast<int64_t>(bytes.size()) < abi::matmul_bytes(count, deep)) {
     return bad_input("its weights end too early");
   }
-  const std::byte* const weights =
-      bytes.data() + abi::matmul_head_bytes(abi::matmul_quads(count));
+  const std::byte* const weights = bytes.data() + abi::matmul_head_bytes(abi::matmul_quads(count));
   LiftedFilters filters;
   for (uint32_t channel = 0; channel < count; ++channel) {
     abi::MatmulQuad quad;
@@ -27,8 +26,7 @@ Result<LiftedFilters> read_quads(const Bytes& bytes, int64_t channels, int64_t d
     filters.mult.push_back(quad.mult[channel % 4]);
     filters.shift.push_back(quad.shift[channel % 4]);
     for (uint32_t k = 0; k < deep; ++k) {
-      filters.weights.push_back(
-          static_cast<int8_t>(weights[abi::matmul_place(channel, k, deep)]));
+      filters.weights.push_back(static_cast<int8_t>(weights[abi::matmul_place(channel, k, deep)]));
     }
   }
   return filters;

@@ -75,7 +75,8 @@ std::vector<uint8_t> pack_matmul(const std::vector<int8_t>& weights,
 
 Invocation mve_conv(const ConvCase& c, Random& random) {
   const auto depth = static_cast<uint32_t>(c.kernel[0] * c.kernel[1] * c.in_c);
-  const auto scratch = static_cast<int32_t>(abi::conv2d_mve_scratch_bytes(depth));
+  const uint32_t row = depth / static_cast<uint32_t>(c.kernel[0]);
+  const auto scratch = static_cast<int32_t>(abi::conv2d_mve_scratch_bytes(depth, row));
   Invocation call(abi::PteOp::thimble_conv2d_mve);
   call.add(random_codes(random, {1, c.in_c, c.in[0], c.in[1]}, kNhwc));
   call.add(geometry_constant(window(c))).add(weights_of(c));

@@ -82,7 +82,7 @@ void make_conv(uint32_t index, Case& c) {
   std::memcpy(c.input<abi::WindowGeometry>(1), &g, sizeof g);
   const auto depth = static_cast<uint32_t>(kernel_h * kernel_w * in_c);
   pack(c, g.out_c, depth);
-  c.scratch(static_cast<int32_t>(abi::conv2d_mve_scratch_bytes(depth)));
+  c.scratch(static_cast<int32_t>(abi::conv2d_mve_scratch_bytes(depth, depth / h.kernel)));
   c.output(g.out_h * g.out_w * out_c);
   c.text() << g.in_h << "x" << g.in_w << "x" << in_c << " to " << g.out_h << "x" << g.out_w << "x"
            << out_c << ", kernel " << kernel_h << "x" << kernel_w << ", stride " << stride

@@ -15,8 +15,9 @@ using abi::PteOp;
 bool takes_scales(const std::vector<Filter>& all, const ir::Op& op) {
   const bool relu = op.integer("min") >= op.integer("y_zp");
   const int32_t most = relu ? 0 : -1;
-  return std::all_of(all.begin(), all.end(),
-                     [&](const Filter& filter) { return filter.mult == 0 || filter.shift <= most; });
+  return std::all_of(all.begin(), all.end(), [&](const Filter& filter) {
+    return filter.mult == 0 || filter.shift <= most;
+  });
 }
 
 Constant pack_quads(const std::vector<Filter>& all) {
@@ -55,10 +56,11 @@ std::optional<KernelCall> mve_conv2d(const ir::Graph& graph, const ir::Op& op) {
   const std::vector<Filter> all = filters(graph, op);
   if (!takes_scales(all, op)) return {};
   const auto depth = static_cast<uint32_t>(all[0].weights.size());
+  const uint32_t row = depth / geometry->kernel_h;
   KernelCall call;
   call.op = PteOp::thimble_conv2d_mve;
   call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), pack_quads(all),
-                    Scratch{abi::conv2d_mve_scratch_bytes(depth)}};
+                    Scratch{abi::conv2d_mve_scratch_bytes(depth, row)}};
   return call;
 }
 

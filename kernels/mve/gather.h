@@ -1,0 +1,50 @@
+#pragma once
+// Brings the rows of a window together.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_MVE
+#include <cstdint>
+
+namespace thimble::kernels::mve {
+
+/// `rows` pieces of `bytes` each, at least one of either, from every `from_step` to every `to_step`
+/// bytes.
+inline void gather(int8_t* to, const int8_t* from, uint32_t rows, uint32_t bytes,
+                   uint32_t from_step, uint32_t to_step) {
+  if (bytes <= 16) {
+    __asm__ volatile(
+        "vctp.8 %[bytes]\n"
+        "1:\n"
+        "vpstt\n"
+        "vldrbt.8 q0, [%[from]]\n"
+        "vstrbt.8 q0, [%[to]]\n"
+        "add %[from], %[from_step]\n"
+        "add %[to], %[to_step]\n"
+        "subs %[rows], #1\n"
+        "bne 1b\n"
+        : [to] "+r"(to), [from] "+r"(from), [rows] "+r"(rows)
+        : [bytes] "r"(bytes), [from_step] "r"(from_step), [to_step] "r"(to_step)
+        : "q0", "cc", "memory");
+    return;
+  }
+  do {
+    const int8_t* x = from;
+    int8_t* y = to;
+    __asm__ volatile(
+        "dlstp.8 lr, %[bytes]\n"
+        "1:\n"
+        "vldrb.8 q0, [%[x]], #16\n"
+        "vstrb.8 q0, [%[y]], #16\n"
+        "letp lr, 1b\n"
+        : [x] "+r"(x), [y] "+r"(y)
+        : [bytes] "r"(bytes)
+        : "lr", "q0", "memory");
+    from += from_step;
+    to += to_step;
+  } while (--rows != 0);
+}
+
+}  // namespace thimble::kernels::mve
+
+#endif
