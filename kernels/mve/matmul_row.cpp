@@ -27,6 +27,79 @@
 
 #define THIMBLE_LOAD "vldrb.8 q0, [r1], #16\n"
 
+// The weights of eight channels begin at r9, r10 bytes a pair. Sixteens by twos, an odd one first.
+#define THIMBLE_SUM_EIGHT \
+  "mov r3, r9\n" \
+  "add r5, r3, r10\n" \
+  "add r7, r5, r10\n" \
+  "add r9, r7, r10\n" \
+  "ldrd r1, r11, [r11, #24]\n" \
+  "subs r11, #1\n" \
+  "bmi 7f\n" \
+  THIMBLE_LOAD \
+  THIMBLE_EIGHT("") \
+  "lsrs r11, r11, #1\n" \
+  "bcs 3f\n" \
+  "subs r11, #1\n" \
+  "bmi 4f\n" \
+  "2:\n" \
+  THIMBLE_LOAD \
+  THIMBLE_EIGHT("a") \
+  "3:\n" \
+  THIMBLE_LOAD \
+  THIMBLE_EIGHT("a") \
+  "subs r11, #1\n" \
+  "bpl 2b\n" \
+  "4:\n" \
+  "ldr r11, [sp, #4]\n" \
+  "cmp r11, #0\n" \
+  "beq 6f\n" \
+  "5:\n" \
+  "vpst\n" \
+  "vldrbt.8 q0, [r1]\n" \
+  THIMBLE_EIGHT("a")
+
+#define THIMBLE_NO_SIXTEEN \
+  "mov r0, #0\n" \
+  "mov r2, r0\n" \
+  "mov r4, r0\n" \
+  "mov r6, r0\n" \
+  "mov r8, r0\n" \
+  "mov r10, r0\n" \
+  "mov r12, r0\n" \
+  "mov lr, r0\n"
+
+// The same of four channels, or of two; r0 is how many there are.
+#define THIMBLE_SUM_FOUR \
+  "mov r3, r9\n" \
+  "add r5, r3, r10\n" \
+  "add r9, r5, r10\n" \
+  "ldr r1, [r11, #24]\n" \
+  "ldr r7, [r11, #48]\n" \
+  "cmp r0, #2\n" \
+  "mov r0, #0\n" \
+  "mov r2, r0\n" \
+  "mov r4, r0\n" \
+  "mov r6, r0\n" \
+  "ble 12f\n" \
+  "dlstp.8 lr, r7\n" \
+  "11:\n" \
+  THIMBLE_LOAD \
+  THIMBLE_TWO("a", "r3", "r0", "r2") \
+  THIMBLE_TWO("a", "r5", "r4", "r6") \
+  "letp lr, 11b\n" \
+  "b 14f\n" \
+  "12:\n" \
+  "dlstp.8 lr, r7\n" \
+  "13:\n" \
+  THIMBLE_LOAD \
+  "vldrb.8 q1, [r3], #32\n" \
+  "vmladava.s8 r0, q0, q1\n" \
+  "vldrb.8 q2, [r5], #32\n" \
+  "vmladava.s8 r4, q0, q2\n" \
+  "letp lr, 13b\n" \
+  "14:\n"
+
 // Four sums to codes: r3 quads, r5 zero point of y, r6 halves down (mve/requant.h).
 #define THIMBLE_QUAD(sums) \
   "vldrw.32 q2, [r3], #16\n" \
@@ -66,36 +139,8 @@ static_assert(offsetof(RowBlocks, rest) == 52);
       "cmp r2, r3\n"
       "beq 8f\n"
 
-      "1:\n"  // eight channels; their weights begin at r9, r10 bytes a pair
-      "mov r3, r9\n"
-      "add r5, r3, r10\n"
-      "add r7, r5, r10\n"
-      "add r9, r7, r10\n"
-      "ldrd r1, r11, [r11, #24]\n"
-      "subs r11, #1\n"
-      "bmi 7f\n"
-      THIMBLE_LOAD
-      THIMBLE_EIGHT("")
-      "lsrs r11, r11, #1\n"  // by twos; an odd one first
-      "bcs 3f\n"
-      "subs r11, #1\n"
-      "bmi 4f\n"
-      "2:\n"
-      THIMBLE_LOAD
-      THIMBLE_EIGHT("a")
-      "3:\n"
-      THIMBLE_LOAD
-      THIMBLE_EIGHT("a")
-      "subs r11, #1\n"
-      "bpl 2b\n"
-      "4:\n"
-      "ldr r11, [sp, #4]\n"
-      "cmp r11, #0\n"
-      "beq 6f\n"
-      "5:\n"
-      "vpst\n"
-      "vldrbt.8 q0, [r1]\n"
-      THIMBLE_EIGHT("a")
+      "1:\n"
+      THIMBLE_SUM_EIGHT
       "6:\n"
       "ldr r11, [sp]\n"
       "vmov q3[2], q3[0], r0, r2\n"
@@ -116,21 +161,7 @@ static_assert(offsetof(RowBlocks, rest) == 52);
       "cmp r0, #0\n"
       "beq 10f\n"
       "9:\n"  // up to four channels
-      "mov r3, r9\n"
-      "add r5, r3, r10\n"
-      "ldr r1, [r11, #24]\n"
-      "ldr r7, [r11, #48]\n"
-      "mov r0, #0\n"
-      "mov r2, #0\n"
-      "mov r4, #0\n"
-      "mov r6, #0\n"
-      "dlstp.8 lr, r7\n"
-      "11:\n"
-      THIMBLE_LOAD
-      THIMBLE_TWO("a", "r3", "r0", "r2")
-      THIMBLE_TWO("a", "r5", "r4", "r6")
-      "letp lr, 11b\n"
-      "mov r9, r5\n"
+      THIMBLE_SUM_FOUR
       "vmov q3[2], q3[0], r0, r2\n"
       "vmov q3[3], q3[1], r4, r6\n"
       "ldm r11, {r3, r4, r5, r6, r8, r10}\n"
@@ -148,15 +179,8 @@ static_assert(offsetof(RowBlocks, rest) == 52);
       "vpop {d8-d15}\n"
       "pop {r4-r11, pc}\n"
 
-      "7:\n"  // no group of 16
-      "mov r0, #0\n"
-      "mov r2, r0\n"
-      "mov r4, r0\n"
-      "mov r6, r0\n"
-      "mov r8, r0\n"
-      "mov r10, r0\n"
-      "mov r12, r0\n"
-      "mov lr, r0\n"
+      "7:\n"
+      THIMBLE_NO_SIXTEEN
       "b 5b\n");
 }
 
