@@ -75,31 +75,51 @@ def inputs_of(folder, ports, calls):
 
 MAIN = """#include "{name}.h"
 #include "model_io.h"
-
+{includes}
 int main(void) {{
   unsigned call;
 {buffers}  {name}_init({arena});
   for (call = 0; call < {calls}u; ++call) {{
 {reads}    {name}_run({arguments});
 {writes}  }}
-  return 0;
+{more}  return 0;
 }}
+"""
+# A state that is saved and restored, or reset, makes the calls behind it come out as before.
+STATES = """  {{
+    static unsigned char first[{upper}_OUTPUT_0_BYTES], second[{upper}_OUTPUT_0_BYTES], state[{upper}_STATE_BYTES];
+    {name}_reset();
+    {name}_run({arguments});
+    (void)memcpy(first, {name}_output_0(), sizeof first);
+    {name}_save(state);
+    {name}_run({arguments});
+    (void)memcpy(second, {name}_output_0(), sizeof second);
+    {name}_restore(state);
+    {name}_run({arguments});
+    if (memcmp(second, {name}_output_0(), sizeof second) != 0) return 4;
+    {name}_reset();
+    {name}_run({arguments});
+    if (memcmp(first, {name}_output_0(), sizeof first) != 0) return 5;
+  }}
 """
 
 
 def main_text(name, header, calls, arena_given=False):
-    """A program that runs a model `calls` times."""
+    """A program that runs a model `calls` times; with an arena of its own it also tries hooks and states."""
     upper = name.upper()
-    inputs = int(re.search(rf"{upper}_INPUT_COUNT (\d+)u", header)[1])
     outputs = int(re.search(rf"{upper}_OUTPUT_COUNT (\d+)u", header)[1])
     types = re.findall(r"const (\w+) \*input_\d+", re.search(rf"void {name}_run\((.*)\);", header)[1])
-    buffers = "".join(f"  static {types[i]} x{i}[{upper}_INPUT_{i}_ELEMENTS];\n" for i in range(inputs))
+    buffers = "".join(f"  static {type_} x{i}[{upper}_INPUT_{i}_ELEMENTS];\n" for i, type_ in enumerate(types))
+    words = {"name": name, "upper": upper, "arguments": ", ".join(f"x{i}" for i in range(len(types)))}
+    more = ""
     if arena_given:
         buffers += f"  static _Alignas(16) unsigned char arena[{upper}_ARENA_BYTES];\n"
+        more = STATES.format(**words) if f"{name}_save" in header else ""
+        more += "  if (!hook_is_at_end()) return 6;\n"
     return MAIN.format(
-        name=name, buffers=buffers, calls=calls, arena="arena" if arena_given else "",
-        reads="".join(f"    read_input(x{i}, sizeof x{i});\n" for i in range(inputs)),
-        arguments=", ".join(f"x{i}" for i in range(inputs)),
+        **words, buffers=buffers, calls=calls, arena="arena" if arena_given else "", more=more,
+        includes='#include <string.h>\n#include "op_hook.h"\n' if arena_given else "",
+        reads="".join(f"    read_input(x{i}, sizeof x{i});\n" for i in range(len(types))),
         writes="".join(f"    write_output({name}_output_{i}(), {upper}_OUTPUT_{i}_BYTES);\n" for i in range(outputs)))
 
 
@@ -143,9 +163,13 @@ class Builder:
     def host_program(self, folder, name, calls, arena_given=False):
         (folder / "main.c").write_text(main_text(name, (folder / f"{name}.h").read_text(), calls, arena_given))
         program = folder / f"{name}-host"
-        defines = ["-DTHIMBLE_PORTABLE"] + ([f"-D{name.upper()}_ARENA_GIVEN"] if arena_given else [])
+        defines, hook = ["-DTHIMBLE_PORTABLE"], []
+        if arena_given:
+            upper, hook = name.upper(), [HERE / "op_hook.c"]
+            defines += [f"-D{upper}_ARENA_GIVEN", f"-D{upper}_OP_HOOK(index, name)=count_op((index), (name))",
+                        "-include", HERE / "op_hook.h"]
         run("cc", "-O1", *WARNINGS, *defines, f"-I{ROOT}", f"-I{HERE}", f"-I{folder}", folder / f"{name}.c",
-            folder / "main.c", HERE / "host_io.c", "-Wl,--gc-sections", self.build / "kernels/libthimble_kernels.a",
+            folder / "main.c", HERE / "host_io.c", *hook, "-Wl,--gc-sections", self.build / "kernels/libthimble_kernels.a",
             "-lm", "-o", program)
         return program
 

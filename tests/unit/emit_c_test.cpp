@@ -22,7 +22,9 @@ TEST(EmitC, NamesAreIdentifiersWithoutReservedForms) {
 
 TEST(EmitC, TextEndsNeitherCommentsNorStrings) {
   EXPECT_EQ(printable("a*/b"), "a_/b");
-  EXPECT_EQ(printable("\"\\n\"??/"), "__n___/");
+  EXPECT_EQ(printable("\"\\n\"?"
+                      "?/"),
+            "__n___/");
   EXPECT_EQ(printable("x.1 (y)"), "x.1 (y)");
 }
 
