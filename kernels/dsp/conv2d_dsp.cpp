@@ -83,16 +83,16 @@ void widen_taps(const Conv& conv, const Place (&places)[kPixels]) {
   for (int32_t ky = 0; ky < g.kernel_h; ++ky) to = widen_row(conv, places, ky, whole, to);
 }
 
-int8_t* copy(const int8_t* from, uint32_t bytes, int8_t* to) {
-  for (; bytes >= 4; bytes -= 4, from += 4, to += 4) {
-    uint32_t word;
-    memcpy(&word, from, sizeof word);
-    memcpy(to, &word, sizeof word);
-    __asm__("" : "+r"(to));  // runs are short: no call of memcpy
-  }
-  for (; bytes != 0; --bytes) {
-    *to++ = *from++;
-    __asm__("" : "+r"(to));
+// A row of taps in a window that is not all inside of the image.
+int8_t* copy_taps(const Conv& conv, int32_t row, int32_t column, int8_t* to) {
+  const WindowGeometry& g = conv.g;
+  for (int32_t kx = 0; kx < g.kernel_w; ++kx, column += g.dilation_w) {
+    if (is_inside(row, g.in_h) && is_inside(column, g.in_w)) {
+      const int8_t* const from = conv.x + offset(conv, row, column);
+      for (int32_t c = 0; c < g.in_c; ++c) *to++ = from[c];
+    } else {
+      for (int32_t c = 0; c < g.in_c; ++c) *to++ = static_cast<int8_t>(g.x_zero_point);
+    }
   }
   return to;
 }
@@ -100,23 +100,17 @@ int8_t* copy(const int8_t* from, uint32_t bytes, int8_t* to) {
 // The codes under a window side by side, where those of a tap are not whole words.
 void copy_window(const Conv& conv, const Place& place, int8_t* to) {
   const WindowGeometry& g = conv.g;
-  const int32_t column = place.column;
-  const bool whole = g.dilation_w == 1 && column >= 0 && column + g.kernel_w <= g.in_w;
-  for (int32_t ky = 0; ky < g.kernel_h; ++ky) {
-    const int32_t row = place.row + ky * g.dilation_h;
-    const bool inside = is_inside(row, g.in_h);
-    if (whole && inside) {
-      to = copy(conv.x + offset(conv, row, column), uint32_t{g.kernel_w} * g.in_c, to);
-      continue;
-    }
-    for (int32_t kx = 0; kx < g.kernel_w; ++kx) {
-      const int32_t at = column + kx * g.dilation_w;
-      if (inside && is_inside(at, g.in_w)) {
-        to = copy(conv.x + offset(conv, row, at), g.in_c, to);
-      } else {
-        for (int32_t c = 0; c < g.in_c; ++c) *to++ = static_cast<int8_t>(g.x_zero_point);
-      }
-    }
+  const int32_t last_row = place.row + (g.kernel_h - 1) * g.dilation_h;
+  const int32_t last_column = place.column + g.kernel_w - 1;
+  if (g.dilation_w == 1 && is_inside(place.row, g.in_h) && is_inside(last_row, g.in_h) &&
+      is_inside(place.column, g.in_w) && is_inside(last_column, g.in_w)) {
+    const uint32_t step = uint32_t{g.dilation_h} * g.in_w * g.in_c;
+    const int8_t* const from = conv.x + offset(conv, place.row, place.column);
+    thimble_dsp_copy_rows(from, to, uint32_t{g.kernel_w} * g.in_c, g.kernel_h, step);
+    return;
+  }
+  for (int32_t row = place.row; row <= last_row; row += g.dilation_h) {
+    to = copy_taps(conv, row, place.column, to);
   }
 }
 

@@ -34,6 +34,10 @@ extern "C" {
 uint32_t* thimble_dsp_widen3(const int8_t* p0, const int8_t* p1, const int8_t* p2,
                              uint32_t* columns, uint32_t bytes);
 
+/// Copies `rows` rows of `bytes` bytes, each `step` further, to where they are side by side.
+void thimble_dsp_copy_rows(const int8_t* from, int8_t* to, uint32_t bytes, uint32_t rows,
+                           uint32_t step);
+
 /// All pairs of channels of three pixels; returns where the packed weights go on.
 const void* thimble_dsp_conv_block3(const thimble::kernels::dsp::ConvBlock* block,
                                     const void* weights);
