@@ -3,7 +3,8 @@
 // 1x1: a pixel's window lies in the image in one piece; with stride 1 the whole image is one call.
 // Larger ones whose rows are multiples of 16 bytes are read where they are, row by row; rows above
 // and below the image are a row of zero points in scratch. Windows over the left or right edge, and
-// all others, are brought together in scratch first. So is everything where y lies over x.
+// all others, are brought together in scratch first. So is everything where y lies over x and not
+// far enough before it: channels of a block are written before others of the same block are read.
 
 #include "kernels/isa.h"
 
@@ -82,13 +83,12 @@ class Convolution {
         pixels_(uint32_t{g.out_h} * g.out_w),
         layer_(operands[2], g.out_c, window_depth(g), {g.y_zero_point, g.min, g.max}) {
     const int32_t x_bytes = in_h_ * in_w_ * in_c_;
-    const bool apart = y_ + pixels_ * g.out_c <= x_ || x_ + x_bytes <= y_;
     // A kernel of 1 has no padding (check_window). 16 bytes of a pixel may be more than it has:
     // then the image's last ones are copied.
     pixels_end_ = in_c_ >= kLanes ? x_bytes : x_bytes - kLanes;
     top_inside_ = starts_inside(in_h_, kernel_h_, dilation_h_);
     left_inside_ = starts_inside(in_w_, kernel_w_, dilation_w_);
-    if (!apart) return;
+    if (writes_over_unread(x_bytes, g.out_h)) return;
     if ((kernel_h_ | kernel_w_) == 1) {
       form_ = Form::kPixels;
     } else if ((dilation_h_ | dilation_w_) == 1 && row_bytes_ % kLanes == 0 &&
@@ -102,6 +102,28 @@ class Convolution {
   static uint32_t starts_inside(int32_t in, int32_t kernel, int32_t dilation) {
     const int32_t count = in - (kernel - 1) * dilation;
     return count > 0 ? static_cast<uint32_t>(count) : 0;
+  }
+
+  /// Whether a block's results, which may reach two pixels into the next row, could lie over what
+  /// is read for it or later. That is so of the first or the last pixels or rows, if at all; or of
+  /// those behind the padding.
+  bool writes_over_unread(int32_t x_bytes, int32_t out_h) const {
+    const auto pixel = static_cast<int32_t>(layer_.channels());
+    const auto y_bytes = static_cast<int32_t>(pixels_) * pixel;
+    if (y_ + y_bytes <= x_ || x_ + x_bytes <= y_) return false;
+    const auto lead = static_cast<int32_t>(x_ - y_);
+    if ((kernel_h_ | kernel_w_ | stride_h_ | stride_w_) == 1) {
+      const int32_t others = pixels_ > kBlockPixels ? static_cast<int32_t>(pixels_) - 3 : 0;
+      return lead < 3 * pixel || lead < y_bytes - others * in_c_;
+    }
+    const int32_t rows[] = {pad_top_ / stride_h_, (pad_top_ + stride_h_ - 1) / stride_h_,
+                            out_h - 1};
+    for (const int32_t row : rows) {
+      const int32_t top = row * stride_h_ - pad_top_;
+      const int32_t read = top > 0 ? top * in_w_ * in_c_ : 0;
+      if (lead < ((row + 1) * out_w_ + 2) * pixel - read) return true;
+    }
+    return false;
   }
 
   int8_t* zero_row() const { return scratch_ + kBlockPixels * padded_; }
