@@ -28,8 +28,8 @@ inline constexpr int64_t kScalarAccLimit = int64_t{1} << 29;
 /// depthwise_scalar: [kernel_h][kernel_w][out_c], channel o reads input o / (out_c / in_c).
 /// conv2d_scalar: of a channel's weights 2k and 2k + 1 one is not -128, so that products of both
 /// with codes add up to 16 bits. Scratch, 4-byte aligned: conv2d_scalar kScalarPixels windows of
-/// scalar_row() bytes, for Armv6-M kScalarPairRows; depthwise_scalar a window of the output's
-/// channels, and one of the input's where they differ.
+/// scalar_row() bytes, for Armv6-M kScalarPairRows; depthwise_scalar a window with one
+/// more column, or a window of the channels of x and one of those of y where they differ.
 constexpr int64_t scalar_row(int64_t weights) {
   return (weights + 3) / 4 * 4;
 }
@@ -37,7 +37,7 @@ inline constexpr int64_t kScalarPixels = 3;
 inline constexpr int64_t kScalarPairRows = 5;
 constexpr int64_t scalar_depthwise_scratch(const WindowGeometry& g) {
   const int64_t taps = int64_t{g.kernel_h} * g.kernel_w;
-  return taps * (g.in_c == g.out_c ? g.out_c : g.in_c + g.out_c);
+  return g.in_c == g.out_c ? (taps + g.kernel_h) * g.out_c : taps * (g.in_c + g.out_c);
 }
 
 }  // namespace thimble::abi

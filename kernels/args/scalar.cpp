@@ -91,47 +91,52 @@ class Windows {
       : g_(g),
         x_(x),
         image_row_(g.in_w * g.in_c),
-        kernel_row_(g.kernel_w * g.in_c),
         one_run_(g.dilation_w == 1),
         iy_(-g.pad_top),
         ix_(-g.pad_left),
         left_(g.out_w) {}
 
-  /// The window lies inside the image, as rows of taps that follow each other.
-  bool is_inside() const {
-    return one_run_ && g_.dilation_h == 1 && iy_ >= 0 && ix_ >= 0 && iy_ + g_.kernel_h <= g_.in_h &&
-           ix_ + g_.kernel_w <= g_.in_w;
-  }
-  /// Of such a window.
-  const int8_t* take() {
-    const int8_t* first = x_ + iy_ * image_row_ + ix_ * g_.in_c;
-    advance();
-    return first;
-  }
+  uint32_t left_in_row() const { return left_; }
   uint32_t image_row() const { return static_cast<uint32_t>(image_row_); }
+  /// The window lies inside the image, with `columns` of its rows.
+  bool is_inside(int32_t columns) const {
+    return one_run_ && g_.dilation_h == 1 && iy_ >= 0 && ix_ >= 0 && iy_ + g_.kernel_h <= g_.in_h &&
+           ix_ + columns <= g_.in_w;
+  }
+  /// The first byte of such a window.
+  const int8_t* first() const { return x_ + iy_ * image_row_ + ix_ * g_.in_c; }
 
-  void gather(int8_t* to) {
+  /// `columns` is the window's width, or without dilation any.
+  void gather(int8_t* to, int32_t columns) const {
+    const int32_t length = columns * g_.in_c;
     int32_t iy = iy_;
     int32_t row = iy * image_row_;
     for (int32_t ky = 0; ky < g_.kernel_h; ++ky) {
       if (iy < 0 || iy >= g_.in_h) {
-        memset(to, g_.x_zero_point, static_cast<uint32_t>(kernel_row_));
+        memset(to, g_.x_zero_point, static_cast<uint32_t>(length));
       } else if (one_run_) {
-        gather_run(to, row);
+        gather_run(to, row, length);
       } else {
         gather_taps(to, row);
       }
-      to += kernel_row_;
+      to += length;
       iy += g_.dilation_h;
       row += g_.dilation_h * image_row_;
     }
-    advance();
+  }
+
+  void advance() {
+    ix_ += g_.stride_w;
+    if (--left_ != 0) return;
+    left_ = g_.out_w;
+    ix_ = -g_.pad_left;
+    iy_ += g_.stride_h;
   }
 
  private:
-  void gather_run(int8_t* to, int32_t row) const {
+  void gather_run(int8_t* to, int32_t row, int32_t length) const {
     int32_t from = ix_ * g_.in_c;
-    int32_t count = kernel_row_;
+    int32_t count = length;
     if (from < 0) {
       memset(to, g_.x_zero_point, static_cast<uint32_t>(-from));
       to -= from;
@@ -159,17 +164,9 @@ class Windows {
     }
   }
 
-  void advance() {
-    ix_ += g_.stride_w;
-    if (--left_ != 0) return;
-    left_ = g_.out_w;
-    ix_ = -g_.pad_left;
-    iy_ += g_.stride_h;
-  }
-
   const WindowGeometry& g_;
   const int8_t* const x_;
-  const int32_t image_row_, kernel_row_;
+  const int32_t image_row_;
   const bool one_run_;
   int32_t iy_, ix_;  // of the window's first tap
   uint32_t left_;    // windows in this row
@@ -223,7 +220,9 @@ void run_conv2d_scalar(const ScalarCore& core, void* const* operands) {
   while (left != 0) {
     const uint32_t pixels = left >= at_once ? at_once : 1;
     if (!in_place) {
-      for (uint32_t i = 0; i < pixels; ++i) windows.gather(gathered + i * row);
+      for (uint32_t i = 0; i < pixels; ++i, windows.advance()) {
+        windows.gather(gathered + i * row, g.kernel_w);
+      }
     }
     const int8_t* rows = in_place ? x : gathered;
     const bool block = pixels == core.pixels;
@@ -251,29 +250,30 @@ void run_depthwise_scalar(const ScalarTapCore& core, void* const* operands) {
   const bool full = is_full_range(g.min, g.max);
   const bool nine = g.kernel_h == 3 && g.kernel_w == 3;
   const bool spread = g.in_c != channels;
-  const bool in_place = nine && core.in_place && !spread;
+  const bool in_place = nine && core.pair != nullptr && !spread;
+  const bool neighbours = in_place && (g.stride_w | g.dilation_w) == 1;
   Windows windows(g, static_cast<const int8_t*>(operands[0]));
-  for (uint32_t left = uint32_t{g.out_h} * g.out_w; left != 0; --left) {
-    ScalarTaps pixel = {scratch,
-                        3 * channels,
-                        scalar_weights(operands[2], channels),
-                        taps,
-                        scalar_channels(operands[2]),
-                        y,
-                        channels};
-    if (in_place && windows.is_inside()) {
-      pixel.x = windows.take();
-      pixel.x_row = windows.image_row();
-    } else if (!spread) {
-      windows.gather(scratch);
+  uint32_t left = uint32_t{g.out_h} * g.out_w;
+  while (left != 0) {
+    const uint32_t pixels = neighbours && windows.left_in_row() > 1 ? 2 : 1;
+    const uint32_t columns = g.kernel_w + pixels - 1;
+    ScalarTaps taken = {
+        scratch, columns * channels,           scalar_weights(operands[2], channels),
+        taps,    scalar_channels(operands[2]), y,
+        channels};
+    if (in_place && windows.is_inside(static_cast<int32_t>(columns))) {
+      taken.x = windows.first();
+      taken.x_row = windows.image_row();
     } else {
-      int8_t* const narrow = scratch + taps * channels;
-      windows.gather(narrow);
-      spread_channels(scratch, narrow, taps * g.in_c, channels / g.in_c);
+      int8_t* const gathered = scratch + (spread ? taps * channels : 0);
+      windows.gather(gathered, static_cast<int32_t>(columns));
+      if (spread) spread_channels(scratch, gathered, taps * g.in_c, channels / g.in_c);
     }
-    (nine ? core.nine : core.any)(&pixel);
-    if (!full) clamp_all(y, channels, g.min, g.max);
-    y += channels;
+    (pixels == 2 ? core.pair : nine ? core.nine : core.any)(&taken);
+    if (!full) clamp_all(y, pixels * channels, g.min, g.max);
+    y += pixels * channels;
+    left -= pixels;
+    for (uint32_t i = 0; i < pixels; ++i) windows.advance();
   }
 }
 

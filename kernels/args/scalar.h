@@ -66,7 +66,7 @@ struct ScalarCore {
 /// One pixel of a depthwise convolution: sums over taps of x[tap][channel] * w[tap][channel].
 struct ScalarTaps {
   const int8_t* x;
-  uint32_t x_row;  // from one row of three taps to the next
+  uint32_t x_row;  // from one row of taps to the next, where they are three
   const int8_t* w;
   uint32_t taps;
   const abi::ScalarChannel* channels;
@@ -75,12 +75,13 @@ struct ScalarTaps {
 };
 using ScalarTapProducts = void(ScalarTaps* taps);
 
-/// What a core brings for windows gathered tap by tap, and for those of 3x3 taps. `in_place`: the
-/// latter takes rows of taps apart, as they lie in the image.
+/// What a core brings for windows that are gathered tap by tap, and for those of 3x3 taps. With
+/// `pair`, which makes two pixels side by side whose windows are one column apart, these two take
+/// rows of taps from where they lie.
 struct ScalarTapCore {
   ScalarTapProducts* any;
   ScalarTapProducts* nine;
-  bool in_place;
+  ScalarTapProducts* pair;
 };
 
 void run_conv2d_scalar(const ScalarCore& core, void* const* operands);

@@ -7,6 +7,6 @@ namespace thimble::kernels {
 
 extern "C" ScalarTapProducts thimble_v6m_taps_any, thimble_v6m_taps_nine;
 
-inline constexpr ScalarTapCore kV6mTaps = {thimble_v6m_taps_any, thimble_v6m_taps_nine, false};
+inline constexpr ScalarTapCore kV6mTaps = {thimble_v6m_taps_any, thimble_v6m_taps_nine, nullptr};
 
 }  // namespace thimble::kernels

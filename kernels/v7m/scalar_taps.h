@@ -5,8 +5,9 @@
 
 namespace thimble::kernels {
 
-extern "C" ScalarTapProducts thimble_v7m_taps_any, thimble_v7m_taps_nine;
+extern "C" ScalarTapProducts thimble_v7m_taps_any, thimble_v7m_taps_nine, thimble_v7m_taps_pair;
 
-inline constexpr ScalarTapCore kV7mTaps = {thimble_v7m_taps_any, thimble_v7m_taps_nine, true};
+inline constexpr ScalarTapCore kV7mTaps = {thimble_v7m_taps_any, thimble_v7m_taps_nine,
+                                           thimble_v7m_taps_pair};
 
 }  // namespace thimble::kernels
