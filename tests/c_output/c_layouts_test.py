@@ -1,11 +1,10 @@
 """What stands around the C: its size, its folders for build systems, and what `--emit c` refuses.
 
-usage: c_layouts_test.py THIMBLE BUILD SOURCE_DIR
+usage: c_layouts_test.py THIMBLE BUILD SOURCE_DIR CMAKE
 """
 
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,6 +12,7 @@ import tempfile
 from c_build import Builder, CORES, HERE, LINKED, WARNINGS, run, size_text, thimble
 
 CODE_BYTES_MAX = 14_000  # of dscnn_kws with int8 inputs on a Cortex-M4: all of the flash but the constants
+INSTRUCTIONS_MAX = 25  # for each operator, outside of kernels
 NAME = "dscnn_kws"
 
 
@@ -27,6 +27,23 @@ def check_size(program, builder, models, folder):
     print(f"{NAME} on cortex-m4: {size}")
     if size["code"] > CODE_BYTES_MAX:
         sys.exit(f"{size['code']} bytes of code, {CODE_BYTES_MAX} allowed")
+
+
+def check_overhead(program, builder, models, folder):
+    """The function that runs the model is straight: as many instructions as it has are executed."""
+    compile_model(program, models, folder)
+    ops = int(re.search(r"_OP_COUNT (\d+)u", (folder / f"{NAME}.h").read_text())[1])
+    for core in CORES:
+        for defines in ([], [f"-D{NAME.upper()}_ARENA_GIVEN"]):
+            listing = run("arm-none-eabi-objdump", "-d", "--no-show-raw-insn",
+                          builder.compile_for(core, folder, NAME, *defines)).decode()
+            body = re.search(rf"<{NAME}_run>:\n(.*?)(\n\n|\Z)", listing, re.S)[1]
+            instructions = [line.split("\t")[1] for line in body.splitlines() if "\t" in line]
+            assert instructions.count("bl") >= ops and not [i for i in instructions if re.match(r"b(eq|ne|[lg][te])", i)]
+            each = sum(not word.startswith(".") for word in instructions) / ops
+            print(f"{NAME} on {core}, {defines or 'static arena'}: {each:.1f} instructions for each of {ops} operators")
+            if each >= INSTRUCTIONS_MAX:
+                sys.exit(f"{each:.1f} instructions for each operator, {INSTRUCTIONS_MAX} allowed")
 
 
 def check_sources(builder, root, folder):
@@ -61,11 +78,8 @@ def check_cmsis(program, models, folder):
     assert listed == there, listed ^ there
 
 
-def check_cmake(program, builder, models, folder):
+def check_cmake(program, builder, models, cmake, folder):
     """The snippet links a program of another project, given the library of the device's sources."""
-    if shutil.which("cmake") is None:
-        print("no cmake on PATH: the snippet is not tried")
-        return
     compile_model(program, models, folder)
     library = builder.build / "kernels/libthimble_kernels.a"
     (folder / "main.c").write_text(size_text(NAME, (folder / f"{NAME}.h").read_text()))
@@ -81,8 +95,8 @@ add_executable(product main.c)
 include({NAME}.cmake)
 thimble_link_{NAME}(product)
 """)
-    run("cmake", "-S", folder, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Release")
-    run("cmake", "--build", folder / "build")
+    run(cmake, "-S", folder, "-B", folder / "build", "-DCMAKE_BUILD_TYPE=Release")
+    run(cmake, "--build", folder / "build")
     run(folder / "build/product")
 
 
@@ -103,9 +117,10 @@ def main():
     program, build, source = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     builder, models = Builder(build), source / "models"
     for check in (lambda folder: check_size(program, builder, models, folder),
+                  lambda folder: check_overhead(program, builder, models, folder),
                   lambda folder: check_arduino(program, builder, models, folder),
                   lambda folder: check_cmsis(program, models, folder),
-                  lambda folder: check_cmake(program, builder, models, folder),
+                  lambda folder: check_cmake(program, builder, models, sys.argv[4], folder),
                   lambda folder: check_refusals(program, models, folder)):
         with tempfile.TemporaryDirectory() as folder:
             check(pathlib.Path(folder))

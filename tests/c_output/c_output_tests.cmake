@@ -21,7 +21,8 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
     endif()
   endforeach()
   add_test(NAME c_output_layouts
-           COMMAND python3 ${here}/c_layouts_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+           COMMAND python3 ${here}/c_layouts_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}
+                   ${CMAKE_COMMAND})
   list(APPEND c_output_tests c_output_layouts)
   set_tests_properties(${c_output_tests} PROPERTIES LABELS c_output TIMEOUT 600)
 endif()
