@@ -175,7 +175,8 @@ function(thimble_outside_runners output)
         thimble_device_objects(objects ${built_as} outside/${place}/${built_as} ROOT ${root}
                                OPTIONS -O2 -I${root} SOURCES ${sources})
         thimble_firmware(runner-${engine} CORES ${core} KERNELS OUTPUT ${output} OBJECTS ${objects}
-                         SOURCES ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/runner/main.cpp)
+                         SOURCES ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/runner/main.cpp
+                                 ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/runner/hollow.cpp)
       endforeach()
     endforeach()
   endforeach()

@@ -1,5 +1,6 @@
 // Every kernel of this build, by the length of its name; within a length those of aten last, which
-// few files call, else in the order of kernels.def.
+// few files call, else in the order of kernels.def. And once more by its hash, where variants of
+// one operator stand together in that order.
 
 #include "abi/pte_ops.h"
 #include "kernels/kernels.h"
@@ -17,6 +18,7 @@ constexpr uint32_t kCount = sizeof kRows / sizeof kRows[0];
 struct Sorted {
   const Kernel* kernels[kCount] = {};
   uint16_t shorter[kNameBytesMax + 2] = {};
+  const Kernel* by_hash[kCount] = {};
 };
 
 consteval Sorted sort_rows() {
@@ -26,7 +28,7 @@ consteval Sorted sort_rows() {
 #undef THIMBLE_KERNEL
   };
   Sorted sorted;
-  uint32_t keys[kCount] = {};
+  uint32_t keys[kCount] = {}, hashes[kCount] = {};
   for (uint32_t row = 0; row < kCount; ++row) {
     const char* const name = abi::info(kOps[row]).name;
     const uint32_t length = length_of(name);
@@ -41,9 +43,30 @@ consteval Sorted sort_rows() {
     }
     keys[place] = key;
     sorted.kernels[place] = kRows[row];
+    const uint32_t hash = abi::hash_of(name, abi::info(kOps[row]).arguments);
+    for (place = row; place > 0 && hashes[place - 1] > hash; --place) {
+      hashes[place] = hashes[place - 1];
+      sorted.by_hash[place] = sorted.by_hash[place - 1];
+    }
+    hashes[place] = hash;
+    sorted.by_hash[place] = kRows[row];
   }
   return sorted;
 }
+
+/// Files name an operator by its hash: no two may have the same.
+consteval bool hashes_differ() {
+  constexpr uint32_t kOps = static_cast<uint32_t>(abi::PteOp::kCount);
+  uint32_t hashes[kOps] = {};
+  for (uint32_t op = 0; op < kOps; ++op) {
+    hashes[op] = abi::hash_of(abi::kPteOps[op].name, abi::kPteOps[op].arguments);
+    for (uint32_t other = 0; other < op; ++other) {
+      if (hashes[other] == hashes[op]) return false;
+    }
+  }
+  return true;
+}
+static_assert(hashes_differ());
 
 constexpr Sorted kSorted = sort_rows();
 static_assert(kSorted.shorter[kNameBytesMax + 1] == kCount, "a name is longer than kNameBytesMax");
@@ -51,7 +74,7 @@ static_assert(kSorted.shorter[kNameBytesMax + 1] == kCount, "a name is longer th
 }  // namespace
 
 KernelTable all_kernels() {
-  return {kSorted.kernels, kCount, kSorted.shorter};
+  return {kSorted.kernels, kCount, kSorted.shorter, nullptr, kSorted.by_hash};
 }
 
 }  // namespace thimble::kernels

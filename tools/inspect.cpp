@@ -12,6 +12,7 @@
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
 #include "formats/pte/read.h"
+#include "formats/pte/records.h"
 #include "hostrun/interface.h"
 #include "hostrun/npu.h"
 #include "ir/dtype_text.h"
@@ -119,11 +120,13 @@ Result<Report> inspect_pte(const fs::path& path, bool commands) {
                             describe(interface.inputs), describe(interface.outputs));
   if (!runnable.ok()) report.text = fmt::format("{}\n", runnable.error().message);
   report.text += explanation.text + "\n" + formats::pte::print(program, {false});
+  if (interface.records) report.text += "\n" + formats::pte::print_records(program);
   report.json = {{"file", label},
                  {"format", "pte"},
                  {"bytes", bytes.size()},
                  {"target", interface.target.empty() ? Json(nullptr) : Json(interface.target)},
                  {"arena_bytes", interface.arena_bytes},
+                 {"records", interface.records},
                  {"inputs", to_json(interface.inputs)},
                  {"outputs", to_json(interface.outputs)},
                  {"ops", interface.ops},

@@ -149,6 +149,8 @@ Json to_json(const Ran& ran) {
     json["instructions_include_npu"] = ran.outcome.npu_simulated;
     json["instructions_init"] = qemu->instructions_init;
     json["instructions_total"] = qemu->instructions_total;
+    json["load_instructions"] = qemu->instructions_init;
+    if (qemu->instructions_overhead) json["overhead_instructions"] = *qemu->instructions_overhead;
     json["instruction_classes"] = qemu->classes;
     if (qemu->cycles_estimate) json["cycles_estimate"] = *qemu->cycles_estimate;
     json["state_bytes"] = qemu->state_bytes;
@@ -205,6 +207,9 @@ void print_instructions(const hostrun::QemuFacts& facts, int64_t calls, bool npu
   if (facts.cycles_estimate && !npu_simulated) {
     row("cycles on a real core, an estimate by classes",
         with_commas(*facts.cycles_estimate / calls));
+  }
+  if (facts.instructions_overhead) {
+    row("of one inference, outside of kernels", with_commas(*facts.instructions_overhead));
   }
   row("init, once", with_commas(facts.instructions_init));
 }

@@ -4,6 +4,7 @@
 // asking.
 
 #include "abi/limits.h"
+#include "runtime/exec/element.h"
 #include "runtime/exec/model.h"
 #include "runtime/program/access.h"
 
@@ -40,13 +41,6 @@ inline kernels::Tensor tensor_of(const Model& model, uint32_t value_index) {
 
 /// Whether the tensor of a verified value lies in the arena.
 bool is_planned(const Image& image, uint32_t value_index);
-
-/// How many bytes an element of an ET scalar type has; 0 for those that no kernel takes.
-inline uint32_t element_bytes(uint32_t scalar_type) {
-  // Unsigned 8, signed 8, 16, 32, 64, -, float, -, -, -, -, bool.
-  static constexpr uint8_t kBytes[] = {1, 1, 2, 4, 8, 0, 4, 0, 0, 0, 0, 1};
-  return scalar_type < sizeof kBytes ? kBytes[scalar_type] : 0;
-}
 
 /// Of a verified instruction: its row in the table of operators (or delegates), its arguments.
 struct Instruction {

@@ -17,6 +17,8 @@ namespace thimble::runtime {
 
 struct Delegate;
 struct Instruction;
+struct Reader;
+extern const Reader stock_reader;
 
 /// What the file has for a delegate.
 struct DelegateSource {
@@ -103,6 +105,7 @@ struct Delegates {
                     DelegateNeeds& needs);
   Status (*check)(Checked& access, const Model& model, const Delegates& delegates,
                   const Instruction& instruction);
+  const Reader* reader;  // of the files that have such calls
 };
 
 Status measure_delegates(Checked& access, const Model& model, const Delegates& delegates,
@@ -111,7 +114,7 @@ Status check_delegate_call(Checked& access, const Model& model, const Delegates&
                            const Instruction& instruction);
 
 constexpr Delegates delegates_of(const Delegate* rows, uint32_t count) {
-  return {rows, count, measure_delegates, check_delegate_call};
+  return {rows, count, measure_delegates, check_delegate_call, &stock_reader};
 }
 
 /// The slots of a loaded model.

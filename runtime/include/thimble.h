@@ -44,7 +44,7 @@ typedef struct thimble_view {
 
 /* Opaque; place it anywhere. Its contents are valid after thimble_init returned 0. */
 typedef struct thimble_model {
-  uintptr_t opaque[16];
+  uintptr_t opaque[18];
 } thimble_model;
 
 /* What init will need; also checks the whole file. */

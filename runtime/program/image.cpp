@@ -1,11 +1,11 @@
-// From bytes to an Image. The file is: flatbuffer (with an optional extended header after its
-// identifier), then segments. Sizes are settled first, so that a cut file is called truncated and
-// not corrupt; then the tables are walked from the root down, each before its fields are read.
+// From bytes to an Image. The tables are walked from the root down, each before its fields are
+// read.
 
 #include "runtime/program/image.h"
 
 #include "abi/limits.h"
 #include "abi/native_params.h"
+#include "runtime/exec/state.h"
 #include "runtime/program/access.h"
 
 namespace thimble::runtime {
@@ -14,7 +14,6 @@ namespace {
 namespace pte = abi::pte;
 
 // So that arena and bookkeeping of the largest file still add up in 32 bits.
-constexpr uint32_t kFileBytesMax = 0x3FFFFFFF;
 constexpr uint32_t kArenaBytesMax = 0x7FFFFFFF;
 
 // Bytes of each field of the tables below, see TableKind.
@@ -26,32 +25,6 @@ constexpr char kSubsegmentFields[] = "\4\4";
 constexpr char kOperatorFields[] = "\4\4";
 constexpr char kInstructionFields[] = "\1\4";
 constexpr char kKernelCallFields[] = "\4\4";
-
-/// The flatbuffer, and what follows it: empty if there is no extended header.
-Status split_file(Position file, uint32_t bytes, Region& program, Region& segments) {
-  if (bytes < pte::kHeaderOffset) return Status::kTruncated;
-  if (std::memcmp(file + pte::kIdentifierOffset, pte::kIdentifier, 4) != 0) {
-    return Status::kNotAProgram;
-  }
-  program = {file, bytes};
-  if (bytes < pte::kHeaderOffset + pte::kHeaderLength) return Status::kTruncated;
-  if (std::memcmp(file + pte::kHeaderOffset, pte::kHeaderMagic, 4) != 0) return Status::kOk;
-
-  const uint32_t length = load<uint32_t>(file + pte::kHeaderLengthOffset);
-  if (length < pte::kHeaderLengthMin) return Status::kCorrupt;
-  const uint64_t program_bytes = load<uint64_t>(file + pte::kProgramSizeOffset);
-  const uint64_t base = load<uint64_t>(file + pte::kSegmentBaseOffset);
-  if (program_bytes > bytes || base > bytes) return Status::kTruncated;
-  uint64_t data_bytes = bytes - base;
-  if (length >= pte::kHeaderLength) {
-    data_bytes = load<uint64_t>(file + pte::kSegmentDataSizeOffset);
-    if (data_bytes > bytes - base) return Status::kTruncated;
-  }
-  if (program_bytes < pte::kHeaderOffset + pte::kHeaderLengthMin) return Status::kCorrupt;
-  program.bytes = static_cast<uint32_t>(program_bytes);
-  segments = {file + base, static_cast<uint32_t>(data_bytes)};
-  return Status::kOk;
-}
 
 Status find_constants(Checked& access, Image& image) {
   Verifier& verifier = access.verifier;
@@ -81,34 +54,13 @@ Status check_entry(Region found, uint32_t arena_bytes) {
   if (found.bytes < sizeof entry) return Status::kCorrupt;
   std::memcpy(&entry, found.data, sizeof entry);
   if (entry.magic != abi::kEntryMagic) return Status::kCorrupt;
-  if (entry.entry_version != abi::kEntryVersion) return Status::kLayoutVersion;
+  const uint32_t version = entry.entry_version;
+  if (version != abi::kEntryVersion && version != abi::kEntryRecordsVersion) {
+    return Status::kLayoutVersion;
+  }
   const uint32_t layout = entry.kernel_layout_version;
   if (layout != 0 && layout != abi::kKernelLayoutVersion) return Status::kLayoutVersion;
   return entry.arena_bytes == arena_bytes ? Status::kOk : Status::kCorrupt;
-}
-
-/// Every piece lies in the arena, and its first content in the entry.
-THIMBLE_OUT_OF_LINE Status find_state(Region found, Image& image) {
-  abi::StateHeader header;
-  if (found.bytes < sizeof header) return Status::kCorrupt;
-  std::memcpy(&header, found.data, sizeof header);
-  if (header.count > (found.bytes - sizeof header) / sizeof(abi::StateRecord)) {
-    return Status::kCorrupt;
-  }
-  uint32_t rest = header.bytes;
-  for (uint32_t i = 0; i < header.count; ++i) {
-    abi::StateRecord record;
-    std::memcpy(&record, found.data + sizeof header + i * sizeof record, sizeof record);
-    const bool in_arena = record.arena_offset <= image.arena_bytes &&
-                          record.bytes <= image.arena_bytes - record.arena_offset;
-    const bool in_entry = record.content == 0 || (record.content <= found.bytes &&
-                                                  record.bytes <= found.bytes - record.content);
-    if (!in_arena || !in_entry || record.bytes > rest) return Status::kCorrupt;
-    rest -= record.bytes;
-  }
-  if (rest != 0) return Status::kCorrupt;
-  image.state = found.data;
-  return Status::kOk;
 }
 
 /// Our own entries of the named data; a file of another compiler has none.
@@ -132,7 +84,8 @@ Status check_entries(Checked& access, Image& image) {
     if (status == Status::kOk && length == kEntryBytes) {
       status = check_entry(found, image.arena_bytes);
     } else if (status == Status::kOk && length == kStateBytes) {
-      status = find_state(found, image);
+      status = check_state(found, image.arena_bytes);
+      image.state = found.data;
     } else {
       access.delegates = found;
     }
@@ -255,25 +208,17 @@ uint32_t start_of(const Image& image, uint32_t memory_id) {
   return start;
 }
 
-Status open_image(const void* file, size_t file_bytes, Checked& access, Image& image) {
-  if (file == nullptr) return Status::kBadArgument;
-  if (reinterpret_cast<uintptr_t>(file) % abi::kConstantAlignment != 0) return Status::kMisaligned;
-  if (file_bytes > kFileBytesMax) return Status::kUnsupported;
-
+Status open_image(const File& file, Checked& access, Image& image) {
   image = {};
-  Region program_bytes;
-  Status status = split_file(static_cast<Position>(file), static_cast<uint32_t>(file_bytes),
-                             program_bytes, access.segments);
-  if (status != Status::kOk) return status;
-
+  access.segments = file.segments;
   Verifier& verifier = access.verifier;
-  verifier = Verifier(program_bytes.data, program_bytes.bytes);
+  verifier = Verifier(file.program.data, file.program.bytes);
   TableKind kind(kProgramFields);
-  const Position program = verifier.table(program_bytes.data, kind);
+  const Position program = verifier.table(file.program.data, kind);
   if (program == nullptr) return Status::kCorrupt;
   if (scalar<uint32_t>(program, pte::program::kVersion) != 0) return Status::kUnsupported;
   access.program = program;
-  status = find_constants(access, image);
+  Status status = find_constants(access, image);
   if (status != Status::kOk) return status;
 
   const Position plan = find_plan(verifier, program);

@@ -5,16 +5,10 @@
 
 #include "abi/limits.h"
 #include "abi/status.h"
+#include "runtime/program/file.h"
 #include "runtime/program/flatbuffer.h"
 
 namespace thimble::runtime {
-
-using abi::Status;
-
-struct Region {
-  Position data = nullptr;
-  uint32_t bytes = 0;
-};
 
 struct Image {
   Vector values;        // [EValue]; verified where one is used
@@ -43,7 +37,7 @@ constexpr uint32_t aligned(uint32_t bytes) {
 }
 
 /// Verifies header, segments and all tables but the values, and sets `access` up for those.
-Status open_image(const void* file, size_t file_bytes, Checked& access, Image& image);
+Status open_image(const File& file, Checked& access, Image& image);
 
 /// Parts of a verified value.
 inline uint8_t tag_of(Position value) {

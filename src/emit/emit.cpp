@@ -10,6 +10,7 @@
 #include "emit/layers.h"
 #include "emit/stock.h"
 #include "emit/values.h"
+#include "formats/pte/records.h"
 #include "formats/pte/write.h"
 
 namespace thimble::emit {
@@ -331,6 +332,10 @@ Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
   if (auto io = io_quant(lowered.graph)) emitted.program.named_data.push_back(std::move(*io));
   if (options.names) emitted.program.named_data.push_back(layers_data(lowered));
   if (options.io_names) emitted.program.named_data.push_back(names_data(*options.io_names));
+  if (options.dialect == target::Dialect::kNative) {
+    // Whatever records cannot say, delegate calls above all, is run from the tables.
+    (void)formats::pte::add_records(emitted.program);
+  }
   for (const Bytes& constant : emitted.program.constants) {
     emitted.constant_bytes += static_cast<int64_t>(constant.size());
   }

@@ -5,6 +5,7 @@
 
 #include "abi/native_params.h"
 #include "emit/lift_call.h"
+#include "formats/pte/records.h"
 
 namespace thimble::emit {
 
@@ -251,6 +252,8 @@ class Lifter {
 
 Result<Lifted> lift_with_results(const pte::Program& program) {
   if (program.plans.empty()) return bad_input("the program has no plan");
+  // A runtime runs them instead of the tables that are read here.
+  THIMBLE_CHECK(pte::check_records(program, "the program"));
   const auto forward = std::ranges::find(program.plans, "forward", &pte::ExecutionPlan::name);
   return Lifter(program, forward == program.plans.end() ? program.plans[0] : *forward).run();
 }

@@ -7,6 +7,7 @@
 #include "abi/limits.h"
 #include "abi/native_params.h"
 #include "formats/pte/io_names.h"
+#include "formats/pte/records.h"
 #include "ir/dtype_text.h"
 
 namespace thimble::hostrun {
@@ -82,6 +83,7 @@ Status read_entry(const pte::Program& program, std::string_view label, Interface
     return bad_input("{}: named data {}: magic {:#x}, expected {:#x}", label, abi::kEntryKey,
                      entry.magic, abi::kEntryMagic);
   }
+  interface->records = pte::has_records(program);
   interface->target.assign(entry.target, strnlen(entry.target, sizeof(entry.target)));
   return ok();
 }

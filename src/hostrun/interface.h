@@ -39,6 +39,7 @@ struct Interface {
   std::vector<std::string> foreign;  // instructions that call no kernel: "delegate EthosUBackend"
   std::string target;                // "cortex-m55"; empty if the file does not say
   int64_t arena_bytes = 0;
+  bool records = false;  // it is run from records, not from its tables
 };
 
 /// `label` is what messages call the file.

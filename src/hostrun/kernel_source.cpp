@@ -122,6 +122,7 @@ Result<UsedKernels> used_kernels(const Interface& interface, abi::Isa isa, std::
     if (device_calls.contains(interface.ops[i])) continue;
     forms.emplace(interface.ops[i], interface.arguments[i]);
   }
+  used.stock_reader = !interface.records;
   for (const Form& form : forms) {
     const Row* row = find_row(form, isa);
     if (row == nullptr) {
@@ -139,22 +140,27 @@ std::string kernel_source(const UsedKernels& used, std::string_view label) {
       list.empty() ? ""
                    : fmt::format("static const Kernel* const kModelKernels[] = {{\n{}}};\n", list);
   const DelegateLines delegates = delegate_lines(used.devices);
+  // Delegates bring it along.
+  const bool names_reader = used.stock_reader && used.devices.empty();
   return fmt::format(
       "// Written by `thimble compile` for {}: the kernels it calls and no others.\n"
       "// Pass thimble_model_kernels() to thimble_size and thimble_init.\n\n"
       "#include \"kernels/kernels.h\"\n"
       "{}"
       "#include \"thimble.h\"\n\n"
+      "{}"
       "namespace thimble::kernels {{\n"
       "{}{}"
-      "static const KernelTable kModelTable = {{{}, {}, nullptr, {}}};\n"
+      "static const KernelTable kModelTable = {{{}, {}, nullptr, {}{}}};\n"
       "}}  // namespace thimble::kernels\n\n"
       "extern \"C\" const thimble_kernels* thimble_model_kernels(void) {{\n"
       "  return reinterpret_cast<const thimble_kernels*>(&thimble::kernels::kModelTable);\n"
       "}}\n",
-      label, delegates.includes, kernels, delegates.rows,
-      used.kernels.empty() ? "nullptr" : "kModelKernels", used.kernels.size(),
-      used.devices.empty() ? "nullptr" : "&kModelDelegates");
+      label, delegates.includes,
+      names_reader ? "namespace thimble::runtime {\nextern const Reader stock_reader;\n}\n\n" : "",
+      kernels, delegates.rows, used.kernels.empty() ? "nullptr" : "kModelKernels",
+      used.kernels.size(), used.devices.empty() ? "nullptr" : "&kModelDelegates",
+      names_reader ? ", nullptr, &runtime::stock_reader" : "");
 }
 
 Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,

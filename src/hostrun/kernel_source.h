@@ -24,6 +24,7 @@ struct UsedKernels {
   };
   std::vector<Kernel> kernels;
   std::vector<DeviceKind> devices;  // of its delegate calls
+  bool stock_reader = false;        // the file is run from its tables
 };
 
 /// The kernel that an instruction calls on a core.

@@ -293,6 +293,11 @@ Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label, const Interfac
     // The hook around each operator costs instructions, so the sum is counted in another boot.
     THIMBLE_CHECK(boot.run(true));
     run.facts.ops = op_counts(interface, boot.counts(), options.target);
+    // Each hollow kernel has one instruction.
+    if (boot.counts().contains("region")) {
+      run.facts.instructions_overhead = number(boot.counts(), "region", kInstructions) -
+                                        static_cast<int64_t>(interface.ops.size());
+    }
   }
   THIMBLE_CHECK(boot.run(false));
   run.facts.arena_bytes = number(boot.report(), "arena_bytes");

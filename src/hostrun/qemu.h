@@ -49,6 +49,8 @@ struct QemuFacts {
   InstructionClasses classes;      // of those inside thimble_run
   std::optional<int64_t> cycles_estimate;
   std::vector<OpInstructions> ops;  // with `profile`: in execution order
+  /// With `profile`: of one call, what the runtime takes outside of kernels; none with delegates.
+  std::optional<int64_t> instructions_overhead;
 };
 
 struct QemuRun {

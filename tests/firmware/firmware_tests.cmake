@@ -35,6 +35,17 @@ if(TARGET firmware AND QEMU_ARM)
                                THIMBLE_PROGRAM="$<TARGET_FILE:thimble>")
     add_dependencies(firmware_load_test thimble)
   endif()
+  add_test(NAME firmware_sizes
+           COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/sizes_test.py ${CMAKE_SOURCE_DIR}
+                   ${CMAKE_BINARY_DIR}/firmware ${ARM_CXX} ${ARM_SIZE})
+  set_tests_properties(firmware_sizes PROPERTIES LABELS firmware SKIP_RETURN_CODE 77)
+  if(TARGET thimble)
+    add_test(NAME firmware_application
+             COMMAND python3 ${CMAKE_CURRENT_LIST_DIR}/application_test.py $<TARGET_FILE:thimble>
+                     ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR}/firmware ${ARM_CXX} ${ARM_SIZE}
+                     ${QEMU_ARM})
+    set_tests_properties(firmware_application PROPERTIES LABELS "firmware;e2e" TIMEOUT 300)
+  endif()
 else()
   message(STATUS "arm-none-eabi-g++ or qemu-system-arm not found: no tests of firmware images")
 endif()

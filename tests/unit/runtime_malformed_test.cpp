@@ -258,7 +258,7 @@ TEST(RuntimeMalformed, TheThimbleEntry) {
   entry.kernel_layout_version = abi::kKernelLayoutVersion + 1;
   EXPECT_EQ(status_with(entry), Status::kLayoutVersion);
   entry = good;
-  entry.entry_version = abi::kEntryVersion + 1;
+  entry.entry_version = abi::kEntryRecordsVersion + 1;
   EXPECT_EQ(status_with(entry), Status::kLayoutVersion);
   entry = good;
   entry.magic ^= 1;

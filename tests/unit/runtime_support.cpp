@@ -6,6 +6,7 @@
 
 #include "abi/native_params.h"
 #include "formats/pte/write.h"
+#include "runtime/exec/reader.h"
 
 namespace thimble::runtime_test {
 namespace {
@@ -83,12 +84,14 @@ pte::Tensor planned_tensor(uint64_t offset) {
 }  // namespace
 
 const thimble_kernels* test_kernels() {
-  static const KernelTable table = {kRows, std::size(kRows)};
+  static const KernelTable table = {
+      .kernels = kRows, .count = std::size(kRows), .stock = &runtime::stock_reader};
   return reinterpret_cast<const thimble_kernels*>(&table);
 }
 
 const thimble_kernels* no_kernels() {
-  static const KernelTable table = {nullptr, 0};
+  static const KernelTable table = {
+      .kernels = nullptr, .count = 0, .stock = &runtime::stock_reader};
   return reinterpret_cast<const thimble_kernels*>(&table);
 }
 

@@ -9,6 +9,7 @@
 #include "firmware/common/text.h"
 #include "firmware/common/uart.h"
 #include "kernels/kernels.h"
+#include "runtime/exec/reader.h"
 #include "runtime/include/thimble.h"
 
 extern "C" uint8_t big_start[];
@@ -30,8 +31,10 @@ void run_copy(const Call& call) {
 }
 const Kernel copy_kernel = {"test::copy.out", "To", check_copy, run_copy};
 const Kernel* const copy_rows[] = {&copy_kernel};
-const KernelTable copy_table = {copy_rows, 1};
-const KernelTable empty_table = {nullptr, 0};
+const KernelTable copy_table = {
+    .kernels = copy_rows, .count = 1, .stock = &thimble::runtime::stock_reader};
+const KernelTable empty_table = {
+    .kernels = nullptr, .count = 0, .stock = &thimble::runtime::stock_reader};
 
 // Within the smallest board's big memory.
 constexpr size_t kFileBytesMax = 4096, kMemoryBytes = 512;

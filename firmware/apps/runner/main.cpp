@@ -14,11 +14,13 @@
 //   op 0 cortex_m::quantize_per_tensor.out
 //
 // The file, the arena and the inputs lie in the board's big memory, in this order. -p marks each
-// instruction for the instruction counter; without it, only load, set_input and run are marked.
+// instruction for the instruction counter, and at the end runs the model once more with kernels
+// that do nothing, as a region; without it, only load, set_input and run are marked.
 
 #include <cstring>
 
 #include "abi/status.h"
+#include "firmware/apps/runner/hollow.h"
 #include "firmware/apps/runner/kernels.h"
 #include "firmware/common/exit_codes.h"
 #include "firmware/common/marks.h"
@@ -129,7 +131,16 @@ HostFile open_input(const char* name, size_t& bytes) {
   return file;
 }
 
-void load_model(Report& report, const char* name) {
+/// What load_model gave init.
+struct Given {
+  const uint8_t* pte;
+  size_t pte_bytes;
+  const thimble_kernels* kernels;
+  uint8_t* memory;
+  size_t memory_bytes;
+};
+
+Given load_model(Report& report, const char* name) {
   size_t bytes = 0;
   const HostFile file = open_input(name, bytes);
   uint8_t* pte = allocate(report, bytes);
@@ -151,6 +162,7 @@ void load_model(Report& report, const char* name) {
   require(report, status);
   report << "arena_bytes " << static_cast<uint32_t>(needs.arena_bytes) << "\n";
   report << "state_bytes " << static_cast<uint32_t>(needs.state_bytes) << "\n";
+  return {pte, bytes, kernels, memory, memory_bytes};
 }
 
 /// Opens the input files; answers how often they say the model should run.
@@ -213,6 +225,22 @@ void run_once(Report& report, uint32_t input_count, uint32_t output_count) {
   }
 }
 
+/// A run without kernels, marked as a region, where there is memory for them.
+void run_hollow(Report& report, const Given& given, uint32_t input_count) {
+  const size_t bytes = hollow_bytes(given.kernels);
+  if (bytes == 0 || bytes > static_cast<size_t>(big_end - free_memory)) return;
+  const thimble_kernels* kernels = hollow_kernels(given.kernels, allocate(report, bytes));
+  require(report, thimble_init(&model, given.pte, given.pte_bytes, kernels, given.memory,
+                               given.memory_bytes));
+  for (uint32_t i = 0; i < input_count; ++i) {
+    require(report, thimble_set_input(&model, i, inputs[i].data, inputs[i].bytes));
+  }
+  mark_region();
+  const thimble_status status = thimble_run(&model);
+  mark_end();
+  require(report, status);
+}
+
 void trace(void*, uint32_t, const char*, int after) {
   if (after != 0) {
     mark_end();
@@ -232,7 +260,7 @@ int main() {
   if (count < first + 2) usage_error("usage:", "runner [-p] MODEL.pte INPUT.bin... OUTPUT_PREFIX");
   const char* prefix = words[count - 1];
   Report report(prefix);
-  load_model(report, words[first]);
+  const Given given = load_model(report, words[first]);
 
   const uint32_t input_count = thimble_input_count(&model);
   const uint32_t output_count = thimble_output_count(&model);
@@ -252,6 +280,7 @@ int main() {
 
   report << "runs " << runs << "\n";
   report << "stack_bytes " << stack_high_water() << "\n";
+  if (profile) run_hollow(report, given, input_count);
   add_lines(&report, [](void* to, const char* text) { *static_cast<Report*>(to) << text; });
   report << "status 0 ok\n";
   return kExitOk;

@@ -5,6 +5,8 @@
 #include <unordered_map>
 
 #include "abi/limits.h"
+#include "abi/native_params.h"
+#include "formats/pte/records.h"
 
 namespace thimble::formats::pte {
 namespace {
@@ -58,6 +60,12 @@ class BlobSegments {
 
 Segments lay_out(const Program& program) {
   Segments out;
+  BlobSegments blobs(out.all);
+  if (has_records(program)) {
+    const NamedData& entry = *find_named_data(program, abi::kEntryKey);
+    blobs.add(entry.bytes, entry.alignment);
+  }
+  out.constants.segment = static_cast<uint32_t>(out.all.size());
   if (program.constants_inline) {
     // They go into the flatbuffer, where only their order counts.
   } else if (program.constants.size() == 1) {
@@ -72,7 +80,6 @@ Segments lay_out(const Program& program) {
     offsets.segment = static_cast<uint32_t>(out.all.size());
     offsets.offsets = pack(data.buffers, 1, out.all.emplace_back());
   }
-  BlobSegments blobs(out.all);
   std::unordered_map<std::string_view, uint32_t> inline_index_of;
   for (const DelegateBlob& blob : program.delegate_blobs) {
     if (blob.location == BlobLocation::kSegment) {

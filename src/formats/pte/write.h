@@ -4,7 +4,8 @@
 // Small is the aim, because the file lies in flash: equal vectors, strings, tables and blobs are
 // stored once and pointed at from every place that has them. Segments follow the flatbuffer in the
 // order constants, mutable data, delegate blobs, named data, each at a multiple of its alignment
-// (16 for constants) from the start of the file, which is executed in place.
+// (16 for constants) from the start of the file, which is executed in place. An entry with records
+// (records.h) comes before all others.
 
 #include "base/bytes.h"
 #include "base/result.h"

@@ -1,0 +1,38 @@
+// A product with one model and nothing else: no semihosting, no printing, no file system. Its flash
+// and RAM are what Thimble costs; tests/firmware/application_test.py links it with a model, its
+// kernels and the runtime of products. Memory is as long as the linker is told.
+
+#include <cstring>
+
+#include "firmware/apps/application/application.h"
+#include "firmware/common/stack.h"
+#include "runtime/include/thimble.h"
+
+extern "C" {
+extern const uint8_t model_start[], model_end[];
+extern uint8_t model_memory[], model_memory_end[], model_input[], model_input_end[];
+const thimble_kernels* thimble_model_kernels(void);
+}
+
+namespace {
+thimble_model model;
+}
+
+// What the product does with its result.
+volatile uint32_t result;
+
+int main() {
+  thimble::firmware::stack_paint();
+  thimble_status status = thimble_init(
+      &model, model_start, static_cast<size_t>(model_end - model_start), thimble_model_kernels(),
+      model_memory, static_cast<size_t>(model_memory_end - model_memory));
+  if (status == 0) {
+    status = thimble_set_input(&model, 0, model_input,
+                               static_cast<size_t>(model_input_end - model_input));
+  }
+  if (status == 0) status = thimble_run(&model);
+  thimble_view view;
+  if (status == 0) status = thimble_output(&model, 0, &view);
+  if (status == 0) result = *static_cast<const uint8_t*>(view.data);
+  application_done(status);
+}

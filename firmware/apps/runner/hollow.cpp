@@ -1,0 +1,44 @@
+#include "firmware/apps/runner/hollow.h"
+
+#include <new>
+
+#include "kernels/kernels.h"
+
+namespace thimble::firmware {
+namespace {
+
+using kernels::Kernel;
+using kernels::KernelTable;
+
+const KernelTable& table_of(const thimble_kernels* kernels) {
+  return *reinterpret_cast<const KernelTable*>(kernels);
+}
+
+KernelTable hollow;
+
+}  // namespace
+
+size_t hollow_bytes(const thimble_kernels* kernels) {
+  const KernelTable& table = table_of(kernels);
+  if (table.delegates != nullptr || table.by_hash == nullptr) return 0;
+  return table.count * (sizeof(Kernel) + sizeof(Kernel*));
+}
+
+const thimble_kernels* hollow_kernels(const thimble_kernels* kernels, uint8_t* memory) {
+  const KernelTable& table = table_of(kernels);
+  auto* const copies = reinterpret_cast<Kernel*>(memory);
+  auto** const pointers = reinterpret_cast<const Kernel**>(copies + table.count);
+  for (uint32_t i = 0; i < table.count; ++i) {
+    Kernel& copy = *new (copies + i) Kernel(*table.by_hash[i]);
+    copy.run = [](const kernels::Call&) {};
+    if (copy.run_bare != nullptr) copy.run_bare = [](void* const*) {};
+    pointers[i] = &copy;
+  }
+  hollow = table;
+  // In the order of hashes faster variants come first too.
+  hollow.kernels = hollow.by_hash = pointers;
+  hollow.shorter = nullptr;
+  return reinterpret_cast<const thimble_kernels*>(&hollow);
+}
+
+}  // namespace thimble::firmware

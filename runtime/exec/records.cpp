@@ -1,0 +1,524 @@
+// Programs that are executed from records (abi/records.h). Load proves each record once, in the
+// order in which they stand, and asks each kernel; run adds a base to each operand's place and
+// calls. A kernel that needs more than places gets its arguments decoded, as at load.
+
+#include "abi/limits.h"
+#include "runtime/exec/element.h"
+#include "runtime/exec/reader.h"
+#include "runtime/exec/state.h"
+
+namespace thimble::runtime {
+namespace {
+
+using abi::RecordShape;
+using abi::RecordTensor;
+
+// The rest of the runtime is built for size, which takes a quarter more instructions where every
+// operand of every call comes along.
+#if defined(__GNUC__) && !defined(__clang__)
+#define THIMBLE_FAST [[gnu::optimize("O2")]]
+#else
+#define THIMBLE_FAST
+#endif
+
+constexpr uint32_t kArenaBytesMax = 0x7FFFFFFF;
+constexpr uint32_t kElementsMax = 1U << 28;  // of 8 bytes at most: a tensor has less than 2^31
+
+// --- The file ------------------------------------------------------------------------------------
+
+/// Whether a piece of the segments, which the entry starts, is there.
+bool is_inside(Region segments, uint32_t at, uint32_t bytes) {
+  return at <= segments.bytes && bytes <= segments.bytes - at;
+}
+
+Status check_entry(Region segments) {
+  const auto& entry = *reinterpret_cast<const abi::Entry*>(segments.data);
+  const auto& head = *reinterpret_cast<const abi::Records*>(segments.data + sizeof entry);
+  const bool known_layout =
+      entry.kernel_layout_version == abi::kKernelLayoutVersion || entry.kernel_layout_version == 0;
+  if (!known_layout) return Status::kLayoutVersion;
+  const uint32_t words =
+      2U * head.numbers + head.operators + 2U * head.tensors + head.shape_words + head.list_words;
+  constexpr uint32_t kHeadBytes = sizeof entry + sizeof head;
+  const uint32_t bytes = kHeadBytes + 4 * words + 2U * (head.inputs + head.outputs);
+  const bool is_whole = head.bytes <= segments.bytes && bytes <= head.bytes &&
+                        head.call_words == (head.bytes - bytes) / 2 && head.bytes % 2 == 0 &&
+                        is_inside(segments, head.constants_at, head.constants_bytes) &&
+                        head.constants_at % abi::kConstantAlignment == 0 &&
+                        is_inside(segments, head.state_at, head.state_bytes) &&
+                        head.state_at % 4 == 0 && entry.arena_bytes <= kArenaBytesMax;
+  return is_whole ? Status::kOk : Status::kCorrupt;
+}
+
+void find_parts(Position entry, RecordImage& image) {
+  const auto* const head = reinterpret_cast<const abi::Records*>(entry + sizeof(abi::Entry));
+  const auto* words = reinterpret_cast<const uint32_t*>(head + 1);
+  image.head = head;
+  words += 2 * head->numbers + head->operators;
+  image.places = words;
+  words += head->tensors;
+  image.tensors = reinterpret_cast<const RecordTensor*>(words);
+  words += head->tensors;
+  image.shapes = words;
+  words += head->shape_words;
+  image.lists = reinterpret_cast<const int32_t*>(words);
+  words += head->list_words;
+  image.inputs = reinterpret_cast<const uint16_t*>(words);
+  image.outputs = image.inputs + head->inputs;
+  image.calls = image.outputs + head->outputs;
+  image.constants = entry + head->constants_at;
+}
+
+const int64_t* numbers_of(const RecordImage& image) {
+  return reinterpret_cast<const int64_t*>(image.head + 1);
+}
+const uint32_t* operators_of(const RecordImage& image) {
+  return reinterpret_cast<const uint32_t*>(numbers_of(image) + image.head->numbers);
+}
+uint32_t arena_bytes_of(const RecordImage& image) {
+  return (reinterpret_cast<const abi::Entry*>(image.head) - 1)->arena_bytes;
+}
+
+// --- Tensors -------------------------------------------------------------------------------------
+
+/// Proves the shape at the front of so many words; answers how many are its own, 0 if it is broken.
+uint32_t check_shape(const RecordShape& shape, uint32_t words) {
+  constexpr uint32_t kHeadWords = sizeof shape / 4;
+  if (words < kHeadWords) return 0;
+  const uint32_t rank = shape.rank;
+  if (rank > abi::kMaxRank || words - kHeadWords < rank) return 0;
+  const auto* const sizes = reinterpret_cast<const uint32_t*>(&shape + 1);
+  // The extent counts an empty dimension as 1: products of any subset of the sizes fit then too.
+  uint32_t extent = 1, elements = 1, seen = 0;
+  for (uint32_t i = 0; i < rank; ++i) {
+    const uint32_t size = sizes[i];
+    const uint32_t dim = shape.dim_order[i];
+    if (dim >= rank) return 0;
+    seen |= 1U << dim;
+    if (size > kElementsMax) return 0;
+    if (size == 0) {
+      elements = 0;
+      continue;
+    }
+    const uint64_t more = uint64_t{extent} * size;
+    if (more > kElementsMax) return 0;
+    extent = static_cast<uint32_t>(more);
+  }
+  // `rank` entries that set exactly the bits below `rank` are a permutation.
+  const bool is_sound = seen == (1U << rank) - 1 && shape.elements == elements * extent;
+  return is_sound ? kHeadWords + rank : 0;
+}
+
+/// Proves that a tensor of so many bytes lies where its place says.
+THIMBLE_INLINE bool is_placed(const RecordImage& image, uint32_t arena, uint32_t index,
+                              uint32_t bytes, uint32_t element) {
+  const uint32_t place = image.places[index];
+  if (place < abi::kPlaceConstant) {
+    return place <= arena && bytes <= arena - place && (place & (element - 1)) == 0;
+  }
+  if (place < abi::kPlaceInput) {
+    const uint32_t offset = place - abi::kPlaceConstant;
+    const uint32_t all = image.head->constants_bytes;
+    return offset <= all && bytes <= all - offset && offset % abi::kConstantAlignment == 0;
+  }
+  if (place == abi::kPlaceNone) return true;
+  const uint32_t input = place - abi::kPlaceInput;
+  return input < image.head->inputs && image.inputs[input] == index;
+}
+
+/// Tensors name shapes in the order in which they stand, so that each is proved once.
+THIMBLE_FAST Status check_tensors(const RecordImage& image) {
+  const uint32_t arena = arena_bytes_of(image);
+  uint32_t shape_at = 0, next_at = 0, elements = 0;
+  const uint32_t count = image.head->tensors;
+  for (uint32_t i = 0; i < count; ++i) {
+    const RecordTensor tensor = image.tensors[i];
+    if (next_at == 0 || tensor.shape != shape_at) {
+      if (tensor.shape != next_at) return Status::kCorrupt;
+      const auto& shape = *reinterpret_cast<const RecordShape*>(image.shapes + next_at);
+      const uint32_t words = check_shape(shape, image.head->shape_words - next_at);
+      if (words == 0) return Status::kCorrupt;
+      shape_at = next_at;
+      next_at += words;
+      elements = shape.elements;
+    }
+    const uint32_t element = element_bytes(tensor.dtype);
+    if (element == 0) return Status::kUnsupported;
+    const uint32_t bytes = elements * element;
+    if (bytes > kernels::kMaxTensorBytes) return Status::kUnsupported;
+    if (!is_placed(image, arena, i, bytes, element)) return Status::kCorrupt;
+  }
+  return Status::kOk;
+}
+
+bool is_planned(const RecordImage& image, uint32_t index) {
+  return image.places[index] < abi::kPlaceConstant;
+}
+
+/// Inputs and outputs are tensors; an input is one that may be written or pointed elsewhere.
+Status check_interface(const RecordImage& image) {
+  const uint32_t inputs = image.head->inputs;
+  const uint32_t all = inputs + image.head->outputs;
+  for (uint32_t i = 0; i < all; ++i) {
+    const uint32_t index = image.inputs[i];  // outputs follow
+    if (index >= image.head->tensors) return Status::kCorrupt;
+    const uint32_t place = image.places[index];
+    if (place == abi::kPlaceNone) return Status::kCorrupt;
+    if (i >= inputs || place < abi::kPlaceConstant) continue;
+    if (place != abi::kPlaceInput + i) return Status::kCorrupt;
+  }
+  return Status::kOk;
+}
+
+THIMBLE_INLINE void* address_of(const Model& model, uint32_t place) {
+  if (place < abi::kPlaceConstant) {
+    return model.arena != nullptr ? model.arena + place : nullptr;
+  }
+  // Kernels only read these: what they write is planned.
+  if (place < abi::kPlaceInput) {
+    return const_cast<uint8_t*>(model.records.constants + (place - abi::kPlaceConstant));
+  }
+  if (place == abi::kPlaceNone || model.input_data == nullptr) return nullptr;
+  return const_cast<void*>(model.input_data[place - abi::kPlaceInput]);
+}
+
+/// Of a tensor that is proved.
+THIMBLE_FAST THIMBLE_OUT_OF_LINE void decode_tensor(const Model& model, uint32_t index,
+                                                    kernels::Tensor& tensor) {
+  const RecordImage& image = model.records;
+  const RecordTensor record = image.tensors[index];
+  const uint32_t place = image.places[index];
+  const auto& shape = *reinterpret_cast<const RecordShape*>(image.shapes + record.shape);
+  const uint32_t bytes = shape.elements * known_element_bytes(record.dtype);
+  tensor.data = address_of(model, place);
+  tensor.sizes = reinterpret_cast<const int32_t*>(&shape + 1);
+  tensor.dim_order = shape.dim_order;
+  tensor.bytes = bytes;
+  // Four fields at once.
+  const bool is_constant = place >> 30 == abi::kPlaceConstant >> 30;
+  const bool is_null = place == abi::kPlaceNone;
+  const uint32_t fields = uint32_t{shape.rank} | uint32_t{record.dtype} << 8 |
+                          uint32_t{is_constant} << 16 | uint32_t{is_null} << 24;
+  using kernels::Tensor;
+  static_assert(offsetof(Tensor, dtype) == offsetof(Tensor, rank) + 1 &&
+                offsetof(Tensor, is_constant) == offsetof(Tensor, rank) + 2 &&
+                offsetof(Tensor, is_null) == offsetof(Tensor, rank) + 3);
+  std::memcpy(reinterpret_cast<char*>(&tensor) + offsetof(Tensor, rank), &fields, sizeof fields);
+  // Aligned, whole and in order it is; kernels ask for elements besides.
+  tensor.is_sound = bytes != 0;
+}
+
+// --- Calls ---------------------------------------------------------------------------------------
+
+struct FrameHead {
+  kernels::Call call;
+  const Model* model;
+  const uint16_t* operands;
+};
+
+/// A decoded call of as many arguments as it has room for.
+template <uint32_t kArguments>
+struct RecordFrame : FrameHead {
+  alignas(kernels::Arg) unsigned char storage[kArguments * sizeof(kernels::Arg)];
+  kernels::Arg* args() { return reinterpret_cast<kernels::Arg*>(storage); }
+};
+// Few operators take more than this; their calls take more of the stack.
+constexpr uint32_t kFewArguments = 6;
+
+uint32_t arguments_of(const kernels::Kernel& kernel) {
+  return kernel.count_in_file - 1U;
+}
+
+kernels::Tensor list_item(const kernels::Call& call, uint32_t arg, uint32_t index) {
+  const auto& head = *static_cast<const FrameHead*>(call.context);
+  kernels::Tensor tensor;
+  const int32_t* const list = head.model->records.lists + head.operands[arg];
+  decode_tensor(*head.model, static_cast<uint32_t>(list[1 + index]), tensor);
+  return tensor;
+}
+
+bool is_list(char letter) {
+  return letter == 'l' || letter == 'k' || letter == 'R' || letter == 'w';
+}
+
+/// Proves what a letter that is no tensor takes.
+THIMBLE_OUT_OF_LINE Status check_other(const RecordImage& image, char letter, uint32_t operand) {
+  if (is_list(letter)) {
+    const uint32_t words = image.head->list_words;
+    if (operand >= words) return Status::kCorrupt;
+    const int32_t* const list = image.lists + operand;
+    const auto count = static_cast<uint32_t>(list[0]);
+    if (count > words - operand - 1) return Status::kCorrupt;
+    if (letter == 'l' || letter == 'k') {
+      return count <= abi::kMaxIntList ? Status::kOk : Status::kUnsupported;
+    }
+    for (uint32_t i = 1; i <= count; ++i) {
+      const auto tensor = static_cast<uint32_t>(list[i]);
+      if (tensor >= image.head->tensors) return Status::kCorrupt;
+      const uint32_t place = image.places[tensor];
+      if (place >= (letter == 'w' ? abi::kPlaceConstant : abi::kPlaceNone)) return Status::kCorrupt;
+    }
+    return Status::kOk;
+  }
+  if (letter == 'c' || letter == 'q') return Status::kUnsupported;
+  if (operand >= image.head->numbers) return Status::kCorrupt;
+  // None is a NaN to a kernel that takes any number, so that no file may have one for it.
+  constexpr uint64_t kInfinite = uint64_t{0x7FF} << 52;
+  const auto bits = static_cast<uint64_t>(numbers_of(image)[operand]);
+  return letter == 'y' && bits << 1 > kInfinite << 1 ? Status::kBadParameter : Status::kOk;
+}
+
+void decode_other(const RecordImage& image, char letter, uint32_t operand, kernels::Arg& arg) {
+  if (!is_list(letter)) {
+    const int64_t bits = numbers_of(image)[operand];
+    arg.integer = letter == 'b' ? static_cast<int64_t>(bits != 0) : bits;  // or its double
+    return;
+  }
+  const int32_t* const list = image.lists + operand;
+  const auto count = static_cast<uint32_t>(list[0]);
+  arg.list = count;
+  static_assert(offsetof(kernels::IntList, count) == 0);
+  if (letter == 'R' || letter == 'w') return;
+  for (uint32_t i = 0; i < count; ++i) arg.ints.items[i] = list[1 + i];
+}
+
+/// A call's arguments from its operands; kChecked: which nobody has proved.
+template <bool kChecked>
+THIMBLE_INLINE Status decode_call(const Model& model, const uint16_t* operands,
+                                  const kernels::Kernel& kernel, FrameHead& head,
+                                  kernels::Arg* args) {
+  const RecordImage& image = model.records;
+  head.call = {args, &head, list_item};
+  head.model = &model;
+  head.operands = operands;
+  const uint32_t tensors = image.head->tensors;
+  for (const char* letters = kernel.arguments; *letters != 0; ++letters, ++args) {
+    const char letter = *letters;
+    const uint32_t operand = *operands++;
+    if (letter == 'T' || letter == 'o' || letter == 's' || letter == 't') {
+      if constexpr (kChecked) {
+        if (operand >= tensors) return Status::kCorrupt;
+        // Only the arena is ever written: not the file, and not a caller's input.
+        const uint32_t place = image.places[operand];
+        if ((letter == 'o' || letter == 's') && place >= abi::kPlaceConstant) {
+          return Status::kCorrupt;
+        }
+        if (place == abi::kPlaceNone && letter != 't') return Status::kUnsupported;
+      }
+      decode_tensor(model, operand, args->tensor);
+      continue;
+    }
+    if constexpr (kChecked) {
+      const Status status = check_other(image, letter, operand);
+      if (status != Status::kOk) return status;
+    }
+    decode_other(image, letter, operand, *args);
+  }
+  return Status::kOk;
+}
+
+template <uint32_t kArguments>
+THIMBLE_OUT_OF_LINE Status check_call(const Model& model, const uint16_t* operands,
+                                      const kernels::Kernel& kernel) {
+  RecordFrame<kArguments> frame;
+  const Status status = decode_call<true>(model, operands, kernel, frame, frame.args());
+  return status == Status::kOk ? kernel.check(frame.call) : status;
+}
+
+const kernels::Kernel* find_kernel(const kernels::KernelTable& table, uint32_t hash) {
+  uint32_t first = 0;
+  if (table.by_hash == nullptr) {
+    for (; first < table.count; ++first) {
+      if (table.kernels[first]->hash == hash) return table.kernels[first];
+    }
+    return nullptr;
+  }
+  // The first of those that are not below.
+  for (uint32_t count = table.count; count != 0;) {
+    const uint32_t half = count / 2;
+    if (table.by_hash[first + half]->hash < hash) {
+      first += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  if (first == table.count || table.by_hash[first]->hash != hash) return nullptr;
+  return table.by_hash[first];
+}
+
+Status check_calls(const Model& model, const kernels::KernelTable& kernels) {
+  const RecordImage& image = model.records;
+  const uint32_t operators = image.head->operators;
+  const uint32_t* const hashes = operators_of(image);
+  for (uint32_t i = 0; i < operators; ++i) {
+    const kernels::Kernel* const kernel = find_kernel(kernels, hashes[i]);
+    if (kernel == nullptr) return Status::kMissingKernel;
+    if (model.resolved != nullptr) model.resolved[i] = kernel;
+  }
+  const uint16_t* at = image.calls;
+  const uint16_t* const end = at + image.head->call_words;
+  for (uint32_t left = image.head->calls; left != 0; --left) {
+    if (at == end || *at >= operators) return Status::kCorrupt;
+    const kernels::Kernel& kernel =
+        model.resolved != nullptr ? *model.resolved[*at] : *find_kernel(kernels, hashes[*at]);
+    ++at;
+    const uint32_t arguments = arguments_of(kernel);
+    if (arguments > static_cast<uint32_t>(end - at)) return Status::kCorrupt;
+    const Status status = arguments <= kFewArguments ? check_call<kFewArguments>(model, at, kernel)
+                                                     : check_call<abi::kMaxArgs>(model, at, kernel);
+    if (status != Status::kOk) return status;
+    at += arguments;
+  }
+  return at == end ? Status::kOk : Status::kCorrupt;
+}
+
+// --- The reader ----------------------------------------------------------------------------------
+
+Status load_records(Model& model, const File& file, const kernels::KernelTable& kernels,
+                    const Memory* memory, Layout& layout) {
+  const Region segments = file.segments;
+  if (segments.bytes < sizeof(abi::Entry) + sizeof(abi::Records) ||
+      reinterpret_cast<uintptr_t>(segments.data) % abi::kConstantAlignment != 0) {
+    return Status::kCorrupt;
+  }
+  Status status = check_entry(segments);
+  if (status != Status::kOk) return status;
+  RecordImage& image = model.records;
+  find_parts(segments.data, image);
+  const uint32_t arena_bytes = arena_bytes_of(image);
+  if (image.head->state_at != 0) {
+    const Region state = {segments.data + image.head->state_at, image.head->state_bytes};
+    status = check_state(state, arena_bytes);
+    model.state = state.data;
+  }
+  if (status == Status::kOk) status = check_interface(image);
+  if (status == Status::kOk) status = check_tensors(image);
+  if (status != Status::kOk) return status;
+
+  uint32_t inputs = 0;
+  for (uint32_t i = 0; i < image.head->inputs && inputs == 0; ++i) {
+    if (!is_planned(image, image.inputs[i])) inputs = image.head->inputs;
+  }
+  layout.set(arena_bytes, image.head->operators, 0, inputs);
+  if (memory != nullptr) {
+    status = place_arrays(model, *memory, layout);
+    if (status != Status::kOk) return status;
+    for (uint32_t i = 0; i < inputs; ++i) model.input_data[i] = nullptr;
+  }
+  return check_calls(model, kernels);
+}
+
+uint32_t count(const Model& model, Part part) {
+  const abi::Records& head = *model.records.head;
+  return part == Part::kInputs ? head.inputs : part == Part::kOutputs ? head.outputs : head.calls;
+}
+
+Port port(const Model& model, Part part, uint32_t index) {
+  const RecordImage& image = model.records;
+  const uint32_t tensor = (part == Part::kInputs ? image.inputs : image.outputs)[index];
+  Port found;
+  decode_tensor(model, tensor, found.tensor);
+  found.is_planned = is_planned(image, tensor);
+  return found;
+}
+
+/// A kernel's run between the two calls of a hook, if there is one.
+template <class Body>
+THIMBLE_INLINE void traced([[maybe_unused]] const Model& model,
+                           [[maybe_unused]] const kernels::Kernel& kernel,
+                           [[maybe_unused]] uint32_t index, Body body) {
+#if THIMBLE_TRACE
+  const thimble_trace_hook hook = model.trace_hook;
+  if (hook != nullptr) {
+    hook(model.trace_user, index, kernel.name, 0);
+    body();
+    hook(model.trace_user, index, kernel.name, 1);
+    return;
+  }
+#endif
+  body();
+}
+
+template <uint32_t kArguments>
+THIMBLE_OUT_OF_LINE void run_decoded(const Model& model, const uint16_t* operands,
+                                     const kernels::Kernel& kernel, uint32_t index) {
+  RecordFrame<kArguments> frame;
+  (void)decode_call<false>(model, operands, kernel, frame, frame.args());
+  traced(model, kernel, index, [&] { kernel.run(frame.call); });
+}
+
+/// The calls one after the other; kTraced: some hook wants their numbers. Eight to
+/// ten instructions for an operand and fifteen for a call: what is read again and again is in
+/// variables of its own, since the compiler must assume that operands overwrite it, and nothing is
+/// called between.
+template <bool kTraced>
+THIMBLE_FAST void run_calls(const Model& model) {
+  const RecordImage& image = model.records;
+  const kernels::Kernel* const* const resolved = model.resolved;
+  const uint32_t* const places = image.places;
+  uint8_t* const arena = model.arena;
+  const uintptr_t constants = reinterpret_cast<uintptr_t>(image.constants) - abi::kPlaceConstant;
+  const uint16_t* at = image.calls;
+  const uint16_t* const end = at + image.head->call_words;
+  uint32_t index = 0;
+  while (at != end) {
+    const kernels::Kernel& kernel = *resolved[*at++];
+    uint32_t left = arguments_of(kernel);
+    const auto run_bare = kernel.run_bare;
+    if (run_bare == nullptr) {
+      if (left <= kFewArguments) {
+        run_decoded<kFewArguments>(model, at, kernel, index);
+      } else {
+        run_decoded<abi::kMaxArgs>(model, at, kernel, index);
+      }
+      at += left;
+    } else {
+      void* operands[abi::kMaxArgs];
+      void** to = operands;
+      do {  // every operator has an argument
+        const uint32_t place = places[*at++];
+        void* address;
+        if (place < abi::kPlaceConstant) {
+          address = arena + place;
+        } else if (place < abi::kPlaceInput) {
+          address = reinterpret_cast<void*>(constants + place);
+        } else if (place != abi::kPlaceNone) {
+          address = const_cast<void*>(model.input_data[place - abi::kPlaceInput]);
+        } else {
+          address = nullptr;
+        }
+        *to++ = address;
+      } while (--left != 0);
+      if constexpr (kTraced) {
+        traced(model, kernel, index, [&] { run_bare(operands); });
+      } else {
+        run_bare(operands);
+      }
+    }
+    if constexpr (kTraced) ++index;
+  }
+}
+
+Status run(const Model& model) {
+#if THIMBLE_TRACE
+  if (model.trace_hook != nullptr) {
+    run_calls<true>(model);
+    return Status::kOk;
+  }
+#endif
+  run_calls<false>(model);
+  return Status::kOk;
+}
+
+const char* instruction_op(const Model& model, uint32_t instruction) {
+  const uint16_t* at = model.records.calls;
+  for (; instruction != 0; --instruction) at += 1 + arguments_of(*model.resolved[*at]);
+  return model.resolved[*at]->name;
+}
+
+}  // namespace
+
+constinit const Reader record_reader = {load_records, count, port, run, instruction_op};
+
+}  // namespace thimble::runtime

@@ -1,0 +1,84 @@
+#include "runtime/exec/state.h"
+
+#include "abi/native_params.h"
+
+namespace thimble::runtime {
+namespace {
+
+/// Calls visit(piece of the arena, record) for all that survives a run.
+template <class Visit>
+void for_each_piece(const Model& model, Visit visit) {
+  if (model.state == nullptr) return;
+  abi::StateHeader header;
+  std::memcpy(&header, model.state, sizeof header);
+  Position at = model.state + sizeof header;
+  for (uint32_t i = 0; i < header.count; ++i, at += sizeof(abi::StateRecord)) {
+    abi::StateRecord record;
+    std::memcpy(&record, at, sizeof record);
+    visit(model.arena + record.arena_offset, record);
+  }
+}
+
+}  // namespace
+
+Status check_state(Region entry, uint32_t arena_bytes) {
+  abi::StateHeader header;
+  if (entry.bytes < sizeof header) return Status::kCorrupt;
+  std::memcpy(&header, entry.data, sizeof header);
+  if (header.count > (entry.bytes - sizeof header) / sizeof(abi::StateRecord)) {
+    return Status::kCorrupt;
+  }
+  uint32_t rest = header.bytes;
+  for (uint32_t i = 0; i < header.count; ++i) {
+    abi::StateRecord record;
+    std::memcpy(&record, entry.data + sizeof header + i * sizeof record, sizeof record);
+    const bool in_arena =
+        record.arena_offset <= arena_bytes && record.bytes <= arena_bytes - record.arena_offset;
+    const bool in_entry = record.content == 0 || (record.content <= entry.bytes &&
+                                                  record.bytes <= entry.bytes - record.content);
+    if (!in_arena || !in_entry || record.bytes > rest) return Status::kCorrupt;
+    rest -= record.bytes;
+  }
+  return rest == 0 ? Status::kOk : Status::kCorrupt;
+}
+
+uint32_t kept_bytes(Position state) {
+  constexpr size_t kAt = offsetof(abi::StateHeader, bytes);
+  return state != nullptr ? load<uint32_t>(state + kAt) : 0;
+}
+
+void reset_state(const Model& model) {
+  for_each_piece(model, [&](uint8_t* piece, const abi::StateRecord& record) {
+    if (record.content != 0) {
+      std::memcpy(piece, model.state + record.content, record.bytes);
+    } else {
+      std::memset(piece, static_cast<int>(record.fill & 255), record.bytes);
+    }
+  });
+}
+
+Status save_state(const Model& model, void* to, size_t bytes) {
+  if (bytes != kept_bytes(model.state) || (to == nullptr && bytes != 0)) {
+    return Status::kBadArgument;
+  }
+  auto* at = static_cast<uint8_t*>(to);
+  for_each_piece(model, [&](const uint8_t* piece, const abi::StateRecord& record) {
+    std::memcpy(at, piece, record.bytes);
+    at += record.bytes;
+  });
+  return Status::kOk;
+}
+
+Status restore_state(const Model& model, const void* from, size_t bytes) {
+  if (bytes != kept_bytes(model.state) || (from == nullptr && bytes != 0)) {
+    return Status::kBadArgument;
+  }
+  auto* at = static_cast<const uint8_t*>(from);
+  for_each_piece(model, [&](uint8_t* piece, const abi::StateRecord& record) {
+    std::memcpy(piece, at, record.bytes);
+    at += record.bytes;
+  });
+  return Status::kOk;
+}
+
+}  // namespace thimble::runtime

@@ -1,0 +1,24 @@
+#pragma once
+// The outermost form of a file: flatbuffer, then segments.
+
+#include "abi/status.h"
+#include "runtime/program/flatbuffer.h"
+
+namespace thimble::runtime {
+
+using abi::Status;
+
+struct Region {
+  Position data = nullptr;
+  uint32_t bytes = 0;
+};
+
+struct File {
+  Region program;   // the flatbuffer
+  Region segments;  // empty if there is no extended header
+};
+
+/// Sizes are settled first, so that a cut file is called truncated and not corrupt.
+Status split_file(const void* data, size_t bytes, File& file);
+
+}  // namespace thimble::runtime

@@ -1,0 +1,138 @@
+"""What a whole application with one model costs: flash without the model's constants, and RAM with
+stack. The kernels are built for speed (-O2), runtime and application for size (-Os), which is how
+firmware/ builds them; there is no semihosting in the image whose flash is counted.
+
+usage: application_test.py THIMBLE SOURCE_DIR FIRMWARE_DIR ARM_CXX ARM_SIZE QEMU [--verbose]
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+THIMBLE, SOURCE, FIRMWARE = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+CXX, SIZE, QEMU = sys.argv[4:7]
+
+CORE, FLAGS = "cortex-m4", ["-mcpu=cortex-m4", "-mfloat-abi=hard"]
+BOARD, MACHINE = "mps2-an386", "mps2-an386"
+
+# Network: flash without constants, RAM; in bytes.
+LIMITS = {
+    "resnet8": (25 * 1024, 40 * 1024),
+    "dscnn_kws": (25 * 1024, 18 * 1024),
+    "mobilenet_v1_vww": (25 * 1024, 52 * 1024),
+    "ad_autoencoder": (25 * 1024, 4 * 1024),
+}
+
+DATA = """
+.section .rodata.model, "a"
+.balign 16
+.global model_start, model_end
+model_start:
+.incbin "{pte}"
+model_end:
+.section .bss.memory, "aw", %nobits
+.balign 16
+.global model_memory, model_memory_end, model_input, model_input_end
+model_memory:
+.space {memory}
+model_memory_end:
+.balign 16
+model_input:
+.space {input}
+model_input_end:
+"""
+
+
+class Application(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name)
+
+    def run_it(self, *command):
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                              cwd=self.path)
+        self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
+        return done.stdout
+
+    def compile_model(self, model):
+        folder = SOURCE / "models" / model
+        self.run_it(THIMBLE, "compile", folder / f"{model}.pt2", "--target", CORE, "--calibrate",
+                    folder / "calibrate.npz", "--io", "int8", "-o", "model.pte", "--kernels",
+                    "kernels_used.cpp", "--report", "report.json")
+        report = json.loads((self.path / "report.json").read_text())
+        shape = json.loads(self.run_it(THIMBLE, "inspect", "model.pte", "--json"))["inputs"][0]["shape"]
+        size = 1
+        for extent in shape:
+            size *= extent
+        return report, size
+
+    def link(self, name, application, *archives):
+        """Objects of the application's folder and what of FIRMWARE it needs."""
+        common = SOURCE / "firmware/common"
+        app = SOURCE / "firmware/apps/application"
+        sources = [app / "main.cpp", app / "startup.cpp", app / f"{application}.cpp",
+                   common / "stack.cpp", *archives, "kernels_used.cpp", "data.S"]
+        here = FIRMWARE / CORE
+        self.run_it(CXX, *FLAGS, "-mthumb", "-std=c++20", "-Os", "-fno-exceptions", "-fno-rtti",
+                    "-fno-unwind-tables", "-fno-asynchronous-unwind-tables",
+                    "-fno-threadsafe-statics", "-ffunction-sections", "-fdata-sections",
+                    f"-I{SOURCE}", f"-I{SOURCE / 'runtime/include'}", "-nostdlib", "-nostartfiles",
+                    "-static", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments", "-Wl,-Map,map",
+                    "-T", FIRMWARE / f"{BOARD}.ld", *sources, "-Wl,--start-group",
+                    here / "libruntime_product.a", here / "libkernels.a", "-lm", "-lc", "-lgcc",
+                    "-Wl,--end-group", "-o", name)
+
+    def sections(self, image):
+        """Bytes by section."""
+        lines = self.run_it(SIZE, "-A", image).splitlines()[2:]
+        return {line.split()[0]: int(line.split()[1]) for line in lines if line.startswith(".")}
+
+    def measure(self, model):
+        report, input_bytes = self.compile_model(model)
+        memory = report["arena_bytes"] + report["state_bytes"]
+        (self.path / "data.S").write_text(
+            DATA.format(pte=self.path / "model.pte", memory=memory, input=input_bytes))
+        self.link("product.elf", "product")
+        self.link("measured.elf", "measured", SOURCE / "firmware/common/semihosting.cpp")
+        said = self.run_it(QEMU, "-M", MACHINE, "-nographic", "-monitor", "none", "-serial", "none",
+                           "-semihosting-config", "enable=on,target=native", "-kernel",
+                           "measured.elf").split()
+        self.assertEqual(said[:2], ["status", "0"], model)
+        stack = int(said[3])
+        sections = self.sections("product.elf")
+        flash = sections[".text"] + sections.get(".data", 0) + sections.get(".ARM.exidx", 0)
+        # The caller's input is the application's, as in the figures of other runtimes; the arena
+        # and everything else that is written is counted.
+        ram = sections.get(".data", 0) + sections[".bss"] - input_bytes + stack
+        return {"flash": flash, "constants": report["weights_bytes"],
+                "code": flash - (self.path / "model.pte").stat().st_size,
+                "model": (self.path / "model.pte").stat().st_size,
+                "arena": report["arena_bytes"], "state": report["state_bytes"], "stack": stack,
+                "ram": ram}
+
+    def test_flash_and_ram(self):
+        for model, (flash_max, ram_max) in LIMITS.items():
+            with self.subTest(model):
+                found = self.measure(model)
+                rest = found["flash"] - found["constants"]
+                print(f"{model}: flash without constants {rest} (limit {flash_max}; code "
+                      f"{found['code']}, the model's tables {found['model'] - found['constants']}); "
+                      f"RAM {found['ram']} (limit {ram_max}; arena {found['arena']}, state "
+                      f"{found['state']}, stack {found['stack']})", flush=True)
+                self.assertLessEqual(rest, flash_max)
+                self.assertLessEqual(found["ram"], ram_max)
+
+    def test_the_reader_of_stock_files_is_not_linked(self):
+        self.measure("ad_autoencoder")
+        symbols = self.run_it(CXX.replace("g++", "nm"), "-C", "product.elf")
+        for name in ("stock_reader", "open_image", "Verifier", "check_delegate_call"):
+            self.assertNotIn(name, symbols)
+        self.assertIn("record_reader", symbols)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0]])

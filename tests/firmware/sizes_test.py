@@ -1,0 +1,75 @@
+"""Flash of the runtime and of each kernel on each core, against the committed snapshot: a change that
+moves them shows it in the diff. Sizes are those of one version of the compiler, which the snapshot names.
+
+usage: sizes_test.py SOURCE_DIR FIRMWARE_DIR ARM_CXX ARM_SIZE [--bless]
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+
+SOURCE, FIRMWARE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+CXX, SIZE = sys.argv[3:5]
+SNAPSHOT = SOURCE / "tests/firmware/sizes.json"
+SKIPPED = 77
+
+
+def output(*command):
+    return subprocess.run([str(word) for word in command], check=True, capture_output=True,
+                          text=True).stdout
+
+
+def sizes(objects, root):
+    """Code and constants of each object that has a source, by its source; empty ones are left out."""
+    found = {}
+    paths = [path for path in sorted(objects.rglob("*.o"))
+             if (root / path.relative_to(objects)).with_suffix("").exists()]
+    if not paths:
+        return found
+    for path, line in zip(paths, output(SIZE, *paths).splitlines()[1:]):
+        text, data = (int(word) for word in line.split()[:2])
+        if text + data:
+            found[str(path.relative_to(objects).with_suffix(""))] = text + data
+    return found
+
+
+def measured():
+    """Cores with objects of their own: with the runtime of products, and kernels."""
+    cores = {}
+    for folder in sorted(FIRMWARE.iterdir()):
+        runtime, kernels = folder / "product/runtime", folder / "kernels"
+        if not runtime.is_dir() or not kernels.is_dir():
+            continue
+        cores[folder.name] = {"runtime": sizes(runtime, SOURCE / "runtime"),
+                              "kernels": sizes(kernels, SOURCE / "kernels")}
+    return cores
+
+
+def rows(cores):
+    return {(core, part, name): size for core, parts in cores.items()
+            for part, files in parts.items() for name, size in files.items()}
+
+
+def main():
+    compiler = output(CXX, "--version").splitlines()[0]
+    cores = measured()
+    if "--bless" in sys.argv:
+        SNAPSHOT.write_text(json.dumps({"compiler": compiler, "cores": cores}, indent=1) + "\n")
+        return 0
+    snapshot = json.loads(SNAPSHOT.read_text())
+    if snapshot["compiler"] != compiler:
+        print(f"skipped: the snapshot is of {snapshot['compiler']}, this is {compiler}")
+        return SKIPPED
+    expected, found = rows(snapshot["cores"]), rows(cores)
+    changed = [key for key in sorted(expected.keys() | found.keys())
+               if expected.get(key) != found.get(key)]
+    for key in changed:
+        print(*key, f"{expected.get(key, 'none')} -> {found.get(key, 'none')}")
+    if changed:
+        print("these sizes moved; if they should have: the same command with --bless")
+    return 1 if changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
