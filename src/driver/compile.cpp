@@ -8,6 +8,7 @@
 
 #include "abi/pte_ops.h"
 #include "abi/state.h"
+#include "driver/budget.h"
 #include "driver/data.h"
 #include "driver/engines.h"
 #include "driver/fates.h"
@@ -353,11 +354,14 @@ Result<Placed> lower_and_place(const CompileOptions& options,
   }
   target::Options target_options;
   target_options.dialect = *options.dialect;
-  THIMBLE_TRY(compiled->lowered, part.cpu->lower(split.graph, *part.cpu, target_options));
   target::EngineOptions engine_options;
   if (const auto sram = sizes.find("sram"); sram != sizes.end()) {
     engine_options.sram_bytes = sram->second;
   }
+  THIMBLE_TRY(Budgeted budgeted,
+              lower_within(split.graph, *part.cpu, target_options, engine_options.sram_bytes));
+  compiled->lowered = std::move(budgeted.lowered);
+  std::ranges::move(budgeted.notes, std::back_inserter(compiled->report.notes));
   engine_options.smallest = options.smallest;
   engine_options.weights_apart = options.weights_apart;
   engine_options.vendor = options.vendor;
@@ -365,10 +369,14 @@ Result<Placed> lower_and_place(const CompileOptions& options,
     const auto choosable = [](const target::EngineUse& use) {
       return use.engine->pareto != nullptr;
     };
-    if (std::ranges::none_of(part.engines, choosable)) {
+    if (std::ranges::any_of(part.engines, choosable)) {
+      THIMBLE_TRY(compiled->report.pareto, pareto_of(compiled->regions));
+    } else if (compiled->regions.empty() && target_options.dialect == target::Dialect::kNative) {
+      THIMBLE_TRY(auto lines, pareto_lines(split.graph, *part.cpu, target_options));
+      std::ranges::move(lines, std::back_inserter(compiled->report.notes));
+    } else {
       return bad_input("--pareto: {} has no NPU with more than one schedule", part.name);
     }
-    THIMBLE_TRY(compiled->report.pareto, pareto_of(compiled->regions));
   }
   Placed placed;
   placed.reasons = std::move(split.reasons);

@@ -3,27 +3,13 @@
 #include <algorithm>
 #include <set>
 
-#include "abi/state.h"
+#include "driver/budget.h"
 #include "driver/steering.h"
 
 namespace thimble::driver {
 namespace {
 
 constexpr int kBudgetAttempts = 4;
-
-/// What the runtime keeps beside the arena: known before the program is written.
-int64_t state_bytes(const target::Lowered& lowered, const emit::Schedule& schedule) {
-  std::set<abi::PteOp> operators;
-  for (const target::KernelCall& call : lowered.calls) {
-    if (call.delegate < 0) operators.insert(call.op);
-  }
-  const std::vector<ir::ValueId>& inputs = lowered.graph.inputs();
-  const bool all_planned = std::ranges::all_of(inputs, [&](ir::ValueId input) {
-    return schedule.storage_of_value[static_cast<size_t>(input)] >= 0;
-  });
-  return static_cast<int64_t>(
-      abi::state_bytes(operators.size(), inputs.size(), all_planned, lowered.delegates.size()));
-}
 
 /// The value whose bytes this one renames.
 ir::ValueId source_of(const ir::Graph& graph, ir::ValueId id) {

@@ -89,10 +89,20 @@ Status LiftMemory::write(int32_t index, ValueId value) {
   if (!tensor->allocation) return bad_input("values[{}] is written but not planned", index);
   const uint64_t begin = place_of(*tensor->allocation);
   const uint64_t bytes = graph_->type(value).bytes();
-  // Whatever overlaps is gone.
+  const uint64_t end = begin + bytes;
+  // What it covers is gone; of others their ends may stay.
+  std::map<uint64_t, Place> left;
   std::erase_if(places_, [&](const auto& entry) {
-    return entry.first < begin + bytes && begin < entry.first + entry.second.bytes;
+    const uint64_t at = entry.first;
+    const Place& place = entry.second;
+    if (end <= at || at + place.bytes <= begin) return false;
+    if (at < begin) left[at] = {place.value, begin - at, place.from};
+    if (end < at + place.bytes) {
+      left[end] = {place.value, at + place.bytes - end, place.from + (end - at)};
+    }
+    return true;
   });
+  places_.merge(left);
   places_[begin] = {value, bytes};
   return ok();
 }
@@ -101,11 +111,17 @@ Result<ValueId> LiftMemory::read(int32_t index) {
   THIMBLE_TRY(const pte::Tensor* tensor, this->tensor(index));
   THIMBLE_TRY(const ir::Type type, this->type(index));
   if (tensor->allocation) {
-    const auto place = places_.find(place_of(*tensor->allocation));
-    if (place == places_.end() || place->second.bytes != type.bytes()) {
-      return bad_input("values[{}] is read before it is written", index);
+    const uint64_t begin = place_of(*tensor->allocation);
+    const auto place = places_.find(begin);
+    const bool whole = place != places_.end() && place->second.bytes == type.bytes() &&
+                       graph_->type(place->second.value).bytes() == type.bytes();
+    if (whole) return reinterpret(place->second.value, type);
+    Result<ValueId> gathered = gather(begin, type);
+    if (!gathered) {
+      return Error{gathered.error().kind,
+                   fmt::format("values[{}] {}", index, gathered.error().message)};
     }
-    return reinterpret(place->second.value, type);
+    return gathered;
   }
   if (const auto found = unplanned_.find(index); found != unplanned_.end()) return found->second;
   THIMBLE_TRY(const Bytes* bytes, constant(index));
@@ -119,18 +135,60 @@ Result<ValueId> LiftMemory::read(int32_t index) {
   return value;
 }
 
+Result<ValueId> LiftMemory::gather(uint64_t begin, const ir::Type& type) {
+  const uint64_t end = begin + type.bytes();
+  const auto element = static_cast<uint64_t>(ir::dtype_bytes(type.dtype));
+  std::vector<ValueId> pieces;
+  uint64_t at = begin;
+  auto place = places_.upper_bound(begin);
+  if (place != places_.begin()) --place;
+  for (; place != places_.end() && at < end; ++place) {
+    if (place->first > at || place->first + place->second.bytes <= at) break;
+    const uint64_t from = place->second.from + (at - place->first);
+    const uint64_t bytes = std::min(end, place->first + place->second.bytes) - at;
+    if (graph_->type(place->second.value).dtype != type.dtype || from % element != 0 ||
+        bytes % element != 0) {
+      return unsupported("is read as another element type than it was written");
+    }
+    THIMBLE_TRY(ValueId piece, flat(place->second.value));
+    if (bytes != graph_->type(piece).bytes()) {
+      THIMBLE_TRY(piece, graph_->add(ir::OpKind::slice, {piece},
+                                     {{"dim", int64_t{0}},
+                                      {"start", static_cast<int64_t>(from / element)},
+                                      {"end", static_cast<int64_t>((from + bytes) / element)}}));
+    }
+    pieces.push_back(piece);
+    at += bytes;
+  }
+  if (at != end) return bad_input("is read before it is written");
+  if (pieces.size() == 1) return shaped(pieces[0], type);
+  THIMBLE_TRY(const ValueId all, graph_->add(ir::OpKind::concat, pieces, {{"dim", int64_t{0}}}));
+  return shaped(all, type);
+}
+
+Result<ValueId> LiftMemory::flat(ValueId value) {
+  const ir::Type type = graph_->type(value);
+  THIMBLE_TRY(const ValueId frame,
+              graph_->add(ir::OpKind::permute, {value}, {{"dims", full_order(type)}}));
+  return graph_->add(ir::OpKind::reshape, {frame}, {{"shape", ir::Shape{type.elements()}}});
+}
+
 Result<ValueId> LiftMemory::reinterpret(ValueId value, const ir::Type& as) {
   const ir::Type is = graph_->type(value);
   if (is.shape == as.shape && is.dim_order == as.dim_order) return value;
   if (is.dtype != as.dtype)
     return unsupported("memory is read as another element type than it was written");
   // Into the frame (dimensions in memory order), to the reader's frame, and out of it.
-  const std::vector<int64_t> from = full_order(is);
+  THIMBLE_TRY(const ValueId frame,
+              graph_->add(ir::OpKind::permute, {value}, {{"dims", full_order(is)}}));
+  return shaped(frame, as);
+}
+
+Result<ValueId> LiftMemory::shaped(ValueId flat, const ir::Type& as) {
   const std::vector<int64_t> to = full_order(as);
-  THIMBLE_TRY(ValueId frame, graph_->add(ir::OpKind::permute, {value}, {{"dims", from}}));
   ir::Shape shape;
   for (const int64_t dim : to) shape.push_back(as.shape[static_cast<size_t>(dim)]);
-  THIMBLE_TRY(frame, graph_->add(ir::OpKind::reshape, {frame}, {{"shape", shape}}));
+  THIMBLE_TRY(const ValueId frame, graph_->add(ir::OpKind::reshape, {flat}, {{"shape", shape}}));
   std::vector<int64_t> inverse(to.size());
   for (size_t i = 0; i < to.size(); ++i)
     inverse[static_cast<size_t>(to[i])] = static_cast<int64_t>(i);

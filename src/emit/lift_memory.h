@@ -29,11 +29,19 @@ class LiftMemory {
   Result<const Bytes*> constant(int32_t index) const;
 
  private:
+  /// Bytes that still are a value's, from its byte `from` on.
   struct Place {
     ir::ValueId value = ir::kNoValue;
     uint64_t bytes = 0;
+    uint64_t from = 0;
   };
   Result<const formats::pte::Tensor*> tensor(int32_t index) const;
+  /// A type's bytes at a place, which may be of several values, or a part of one.
+  Result<ir::ValueId> gather(uint64_t begin, const ir::Type& type);
+  /// The elements of a value as they lie in memory, in one dimension.
+  Result<ir::ValueId> flat(ir::ValueId value);
+  /// Elements in one dimension as a value of this type.
+  Result<ir::ValueId> shaped(ir::ValueId flat, const ir::Type& as);
   /// The same bytes as a value of another shape and order.
   Result<ir::ValueId> reinterpret(ir::ValueId value, const ir::Type& as);
 

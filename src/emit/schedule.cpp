@@ -4,6 +4,7 @@
 #include <map>
 
 #include "abi/limits.h"
+#include "emit/homes.h"
 
 namespace thimble::emit {
 namespace {
@@ -12,30 +13,44 @@ using ir::ValueId;
 
 class Scheduler {
  public:
-  explicit Scheduler(const target::Lowered& lowered)
+  Scheduler(const target::Lowered& lowered, std::optional<int64_t> states_from)
       : graph_(lowered.graph),
         calls_(lowered.calls),
         delegates_(lowered.delegates),
-        last_read_(graph_.value_count(), -1) {}
+        homes_(lowered),
+        states_from_(states_from) {}
 
   Schedule run() {
+    homes_.take_over_operands();
     schedule_.storage_of_value.assign(graph_.value_count(), -1);
     schedule_.scratch_of_call.assign(calls_.size(), -1);
-    find_sources();
-    find_last_reads();
-    place_states();
-    place_kept();
-    place_renamed_inputs();
-    for (size_t step = 0; step < calls_.size(); ++step) place_call(static_cast<int>(step));
-    for (size_t value = 0; value < graph_.value_count(); ++value) {
-      schedule_.storage_of_value[value] =
-          schedule_.storage_of_value[static_cast<size_t>(schedule_.source_of[value])];
+    storage_of_home_.assign(homes_.homes().size(), -1);
+    for (size_t i = 0; i < graph_.value_count(); ++i) {
+      schedule_.source_of.push_back(homes_.source_of(static_cast<ValueId>(i)));
     }
+    for (const ir::State& state : graph_.states()) {
+      place(state.value);
+      schedule_.kept_bytes += static_cast<int64_t>(graph_.type(state.value).bytes());
+    }
+    place_kept();
+    for (const ValueId input : graph_.inputs()) place(input);
+    for (size_t step = 0; step < calls_.size(); ++step) place_call(static_cast<int>(step));
+    for (const plan::Overlap& o : homes_.overlaps()) {
+      schedule_.overlaps.push_back({storage_of_home_[static_cast<size_t>(o.operand)],
+                                    storage_of_home_[static_cast<size_t>(o.result)], o.lead});
+    }
+    place_inside();
     share_with_delegates();
     std::vector<plan::Buffer> buffers;
     for (const Storage& storage : schedule_.storages) buffers.push_back(storage.buffer);
-    schedule_.placement = plan::place(buffers, abi::kArenaAlignment);
-    assert(plan::is_valid(buffers, schedule_.placement));
+    if (states_from_) {
+      for (size_t i = 0; i < graph_.states().size(); ++i) buffers[state_storage(i)].bytes = 0;
+    }
+    schedule_.placement =
+        plan::place(buffers, abi::kArenaAlignment, schedule_.overlaps, plan::kProgramSteps);
+    assert(plan::is_valid(buffers, schedule_.placement, schedule_.overlaps));
+    if (states_from_) place_states_behind();
+    // What lies inside another comes after it, but for a delegate's scratch, which lies in nothing.
     for (size_t i = 0; i < schedule_.storages.size(); ++i) {
       const Storage& storage = schedule_.storages[i];
       if (storage.inside < 0) continue;
@@ -46,49 +61,35 @@ class Scheduler {
   }
 
  private:
-  ValueId source(ValueId value) const { return schedule_.source_of[static_cast<size_t>(value)]; }
-
-  void find_sources() {
-    for (size_t i = 0; i < graph_.value_count(); ++i)
-      schedule_.source_of.push_back(static_cast<ValueId>(i));
-    for (const ir::Op& op : graph_.ops()) {
-      if (target::is_alias(graph_, op)) {
-        schedule_.source_of[static_cast<size_t>(op.output)] = source(op.inputs[0]);
-      }
-    }
+  /// The storage of the value's home, if it has one.
+  void place(ValueId value) {
+    const int home = homes_.home_of(value);
+    if (home < 0) return;
+    int& storage = storage_of_home_[static_cast<size_t>(home)];
+    if (storage >= 0) return;
+    storage = static_cast<int>(schedule_.storages.size());
+    const Homes::Home& all = homes_.homes()[static_cast<size_t>(home)];
+    schedule_.storages.push_back({{all.bytes, all.first, all.last}, all.value});
   }
 
-  template <typename Visit>
-  static void for_each_read(const target::KernelCall& call, Visit visit) {
-    for (const target::Argument& argument : call.arguments) {
-      if (const auto* ref = std::get_if<target::ValueRef>(&argument)) visit(ref->id);
-      if (const auto* list = std::get_if<target::ValueList>(&argument)) {
-        for (const ValueId value : *list) visit(value);
-      }
-    }
+  size_t state_storage(size_t state) const {
+    const int home = homes_.home_of(graph_.states()[state].value);
+    return static_cast<size_t>(storage_of_home_[static_cast<size_t>(home)]);
   }
 
-  void find_last_reads() {
-    const auto read = [&](ValueId value, int step) {
-      int& last = last_read_[static_cast<size_t>(source(value))];
-      last = std::max(last, step);
-    };
-    for (size_t step = 0; step < calls_.size(); ++step) {
-      for_each_read(calls_[step], [&](ValueId value) { read(value, static_cast<int>(step)); });
+  void place_states_behind() {
+    plan::Placement& placement = schedule_.placement;
+    const bool proven = placement.proven_minimal();
+    placement.peak_bytes = std::max(placement.peak_bytes, aligned(*states_from_));
+    for (size_t i = 0; i < graph_.states().size(); ++i) {
+      const size_t storage = state_storage(i);
+      placement.offsets[storage] = placement.peak_bytes;
+      placement.peak_bytes += aligned(schedule_.storages[storage].buffer.bytes);
     }
-    for (const ValueId output : graph_.outputs()) read(output, static_cast<int>(calls_.size()));
+    if (proven) placement.lower_bound_bytes = placement.peak_bytes;
   }
-
-  void place_states() {
-    for (const ir::State& state : graph_.states()) {
-      const int storage = static_cast<int>(schedule_.storages.size());
-      const auto bytes = static_cast<int64_t>(graph_.type(state.value).bytes());
-      const int end = static_cast<int>(calls_.size());
-      schedule_.storages.push_back({{bytes, 0, end}, state.value});
-      schedule_.storage_of_value[static_cast<size_t>(state.value)] = storage;
-      schedule_.storage_of_value[static_cast<size_t>(source(state.next))] = storage;
-      schedule_.kept_bytes += bytes;
-    }
+  static int64_t aligned(int64_t bytes) {
+    return (bytes + abi::kArenaAlignment - 1) & ~int64_t{abi::kArenaAlignment - 1};
   }
 
   /// Memory of a delegate that it fills when the model is loaded.
@@ -102,22 +103,6 @@ class Scheduler {
     }
   }
 
-  void place_renamed_inputs() {
-    for (const ValueId input : graph_.inputs()) {
-      const auto renames = [&](size_t value) {
-        return static_cast<ValueId>(value) != input && schedule_.source_of[value] == input;
-      };
-      bool renamed = false;
-      for (size_t value = 0; value < graph_.value_count(); ++value) renamed |= renames(value);
-      if (!renamed) continue;
-      schedule_.storage_of_value[static_cast<size_t>(input)] =
-          static_cast<int>(schedule_.storages.size());
-      const int last = std::max(0, last_read_[static_cast<size_t>(input)]);
-      schedule_.storages.push_back(
-          {{static_cast<int64_t>(graph_.type(input).bytes()), 0, last}, input});
-    }
-  }
-
   void place_call(int step) {
     const target::KernelCall& call = calls_[static_cast<size_t>(step)];
     for (const target::Argument& argument : call.arguments) {
@@ -127,9 +112,9 @@ class Scheduler {
     if (call.delegate >= 0) {
       const target::Delegate& delegate = delegates_[static_cast<size_t>(call.delegate)];
       place_scratch(delegate.scratch_bytes, step);
-      for (const ValueId more : call.more_out) place_result(call, more, step);
+      for (const ValueId more : call.more_out) place(more);
     }
-    place_result(call, call.out, step);
+    place(call.out);
   }
 
   void place_scratch(int64_t bytes, int step) {
@@ -138,34 +123,19 @@ class Scheduler {
     schedule_.storages.push_back({{bytes, step, step}, ir::kNoValue});
   }
 
-  void place_result(const target::KernelCall& call, ValueId value, int step) {
-    const auto out = static_cast<size_t>(value);
-    if (schedule_.storage_of_value[out] >= 0) return;  // a state's
-    const int last = std::max(step, last_read_[out]);
-    const int reused = storage_to_reuse(call, step);
-    if (reused >= 0) {
-      schedule_.storage_of_value[out] = reused;
-      schedule_.storages[static_cast<size_t>(reused)].buffer.last = last;
-      return;
+  /// A value that does not begin where its home does gets a storage inside that one's.
+  void place_inside() {
+    for (size_t i = 0; i < graph_.value_count(); ++i) {
+      const auto value = static_cast<ValueId>(i);
+      if (homes_.home_of(value) < 0) continue;
+      const int home = storage_of_home_[static_cast<size_t>(homes_.home_of(value))];
+      const int64_t offset = homes_.offset_of(value);
+      schedule_.storage_of_value[i] = home;
+      if (offset == 0) continue;
+      schedule_.storage_of_value[i] = static_cast<int>(schedule_.storages.size());
+      const plan::Buffer& buffer = schedule_.storages[static_cast<size_t>(home)].buffer;
+      schedule_.storages.push_back({{0, buffer.first, buffer.last}, value, home, offset});
     }
-    schedule_.storage_of_value[out] = static_cast<int>(schedule_.storages.size());
-    schedule_.storages.push_back(
-        {{static_cast<int64_t>(graph_.type(value).bytes()), step, last}, value});
-  }
-
-  /// The operand's storage, if the call may overwrite it and nobody reads it afterwards.
-  int storage_to_reuse(const target::KernelCall& call, int step) const {
-    if (call.in_place < 0) return -1;
-    const auto* operand =
-        std::get_if<target::ValueRef>(&call.arguments[static_cast<size_t>(call.in_place)]);
-    if (operand == nullptr) return -1;
-    const int storage = schedule_.storage_of_value[static_cast<size_t>(source(operand->id))];
-    if (storage < 0) return -1;
-    const plan::Buffer& buffer = schedule_.storages[static_cast<size_t>(storage)].buffer;
-    const bool same_size = buffer.bytes == static_cast<int64_t>(graph_.type(call.out).bytes());
-    // An input keeps its bytes, so that a second run without a new set_input gives the same result.
-    const bool is_input = graph_.is_input(source(operand->id));
-    return buffer.last == step && same_size && !is_input ? storage : -1;
   }
 
   void share_with_delegates() {
@@ -188,7 +158,9 @@ class Scheduler {
   /// An input must die in the call, which may overwrite it, and an output begin there.
   void share(ValueId value, const target::DelegateIo& io, int scratch, int step, bool is_input) {
     const int index = schedule_.storage_of_value[static_cast<size_t>(value)];
-    if (index < 0 || graph_.is_input(source(value)) || graph_.is_state(source(value))) return;
+    if (index < 0 || graph_.is_input(homes_.source_of(value)) ||
+        graph_.is_state(homes_.source_of(value)))
+      return;
     Storage& storage = schedule_.storages[static_cast<size_t>(index)];
     const bool fits = storage.inside < 0 && storage.buffer.bytes == io.bytes &&
                       io.offset % abi::kArenaAlignment == 0 &&
@@ -229,14 +201,16 @@ class Scheduler {
   const ir::Graph& graph_;
   const std::vector<target::KernelCall>& calls_;
   const std::vector<target::Delegate>& delegates_;
-  std::vector<int> last_read_;  // by source value
+  Homes homes_;
+  const std::optional<int64_t> states_from_;
+  std::vector<int> storage_of_home_;
   Schedule schedule_;
 };
 
 }  // namespace
 
-Schedule make_schedule(const target::Lowered& lowered) {
-  return Scheduler(lowered).run();
+Schedule make_schedule(const target::Lowered& lowered, std::optional<int64_t> states_from) {
+  return Scheduler(lowered, states_from).run();
 }
 
 }  // namespace thimble::emit

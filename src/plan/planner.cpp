@@ -4,69 +4,11 @@
 #include <functional>
 #include <numeric>
 
+#include "plan/exact.h"
+#include "plan/problem.h"
+
 namespace thimble::plan {
 namespace {
-
-int64_t round_up(int64_t bytes, int64_t alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
-bool live_together(const Buffer& a, const Buffer& b) {
-  return a.first <= b.last && b.first <= a.last;
-}
-
-int64_t lower_bound(std::span<const Buffer> buffers) {
-  // Sizes change only where a buffer begins, so these steps are enough.
-  int64_t bound = 0;
-  for (const Buffer& at : buffers) {
-    int64_t sum = 0;
-    for (const Buffer& b : buffers) {
-      if (b.first <= at.first && at.first <= b.last) sum += b.bytes;
-    }
-    bound = std::max(bound, sum);
-  }
-  return bound;
-}
-
-/// The problem with rounded sizes and, per buffer, whom it conflicts with.
-struct Problem {
-  std::vector<Buffer> buffers;
-  std::vector<std::vector<int>> conflicts;
-};
-
-Problem make_problem(std::span<const Buffer> buffers, int64_t alignment) {
-  Problem problem;
-  for (const Buffer& b : buffers) {
-    problem.buffers.push_back({round_up(b.bytes, alignment), b.first, b.last});
-  }
-  problem.conflicts.resize(buffers.size());
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    for (size_t k = 0; k < buffers.size(); ++k) {
-      const bool both = problem.buffers[i].bytes > 0 && problem.buffers[k].bytes > 0;
-      if (i != k && both && live_together(problem.buffers[i], problem.buffers[k])) {
-        problem.conflicts[i].push_back(static_cast<int>(k));
-      }
-    }
-  }
-  return problem;
-}
-
-/// Lowest offset at which buffer i fits between the neighbours that are placed (offset >= 0).
-int64_t first_fit(const Problem& problem, const std::vector<int64_t>& offsets, int i) {
-  std::vector<std::pair<int64_t, int64_t>> taken;
-  for (const int k : problem.conflicts[static_cast<size_t>(i)]) {
-    const int64_t offset = offsets[static_cast<size_t>(k)];
-    if (offset >= 0)
-      taken.emplace_back(offset, offset + problem.buffers[static_cast<size_t>(k)].bytes);
-  }
-  std::sort(taken.begin(), taken.end());
-  int64_t at = 0;
-  for (const auto& [begin, end] : taken) {
-    if (at + problem.buffers[static_cast<size_t>(i)].bytes <= begin) break;
-    at = std::max(at, end);
-  }
-  return at;
-}
 
 int64_t place_in_order(const Problem& problem, const std::vector<int>& order,
                        std::vector<int64_t>* offsets) {
@@ -82,9 +24,9 @@ int64_t place_in_order(const Problem& problem, const std::vector<int>& order,
 
 /// Improves an order by moving the buffers that stick out at the top to the front, a bounded
 /// number of times: what cannot be placed low late is placed first.
-class Search {
+class Orders {
  public:
-  Search(const Problem& problem, int64_t bound) : problem_(problem), bound_(bound) {}
+  Orders(const Problem& problem, int64_t bound) : problem_(problem), bound_(bound) {}
 
   void try_order(std::vector<int> order) {
     constexpr int kRounds = 64;
@@ -117,10 +59,11 @@ class Search {
 
 }  // namespace
 
-Placement place(std::span<const Buffer> buffers, int64_t alignment) {
-  const Problem problem = make_problem(buffers, alignment);
+Placement place(std::span<const Buffer> buffers, int64_t alignment,
+                std::span<const Overlap> overlaps, int64_t search_steps) {
+  const Problem problem = make_problem(buffers, alignment, overlaps);
   Placement result;
-  result.lower_bound_bytes = lower_bound(problem.buffers);
+  result.lower_bound_bytes = live_bound(problem);
   std::vector<int> order(buffers.size());
   std::iota(order.begin(), order.end(), 0);
   const auto buffer = [&](int i) -> const Buffer& {
@@ -133,7 +76,7 @@ Placement place(std::span<const Buffer> buffers, int64_t alignment) {
     return copy;
   };
   const auto span = [](const Buffer& b) { return static_cast<int64_t>(b.last - b.first + 1); };
-  Search search(problem, result.lower_bound_bytes);
+  Orders search(problem, result.lower_bound_bytes);
   search.try_order(sorted([](const Buffer& a, const Buffer& b) { return a.bytes > b.bytes; }));
   search.try_order(sorted(
       [&](const Buffer& a, const Buffer& b) { return a.bytes * span(a) > b.bytes * span(b); }));
@@ -142,22 +85,37 @@ Placement place(std::span<const Buffer> buffers, int64_t alignment) {
   search.try_order(sorted([](const Buffer& a, const Buffer& b) { return a.last > b.last; }));
   result.offsets = search.best();
   result.offsets.resize(buffers.size(), 0);
+  result.peak_bytes = search.best_peak();
+  if (!result.proven_minimal() && search_steps > 0) improve(problem, search_steps, &result);
   for (size_t i = 0; i < buffers.size(); ++i) {
     if (problem.buffers[i].bytes == 0) result.offsets[i] = 0;
   }
-  result.peak_bytes = search.best_peak();
   return result;
 }
 
-bool is_valid(std::span<const Buffer> buffers, const Placement& placement) {
+int64_t live_bytes(std::span<const Buffer> buffers, int64_t alignment,
+                   std::span<const Overlap> overlaps) {
+  return live_bound(make_problem(buffers, alignment, overlaps));
+}
+
+bool is_valid(std::span<const Buffer> buffers, const Placement& placement,
+              std::span<const Overlap> overlaps) {
+  const auto may_share = [&](size_t operand, size_t result) {
+    return std::ranges::any_of(overlaps, [&](const Overlap& o) {
+      return static_cast<size_t>(o.operand) == operand && static_cast<size_t>(o.result) == result &&
+             o.lead > 0 && buffers[operand].last == buffers[result].first &&
+             placement.offsets[result] + o.lead <= placement.offsets[operand];
+    });
+  };
   for (size_t i = 0; i < buffers.size(); ++i) {
     const int64_t begin = placement.offsets[i];
     if (begin < 0 || begin + buffers[i].bytes > placement.peak_bytes) return false;
     for (size_t k = 0; k < i; ++k) {
       const bool both = buffers[i].bytes > 0 && buffers[k].bytes > 0;
+      const bool meet = buffers[i].first <= buffers[k].last && buffers[k].first <= buffers[i].last;
       const bool apart = begin + buffers[i].bytes <= placement.offsets[k] ||
                          placement.offsets[k] + buffers[k].bytes <= begin;
-      if (both && live_together(buffers[i], buffers[k]) && !apart) return false;
+      if (both && meet && !apart && !may_share(i, k) && !may_share(k, i)) return false;
     }
   }
   return true;

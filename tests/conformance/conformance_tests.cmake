@@ -14,6 +14,10 @@ thimble_test(cortex_m_conformance_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conformance_test.cpp
   DEPS test_runs thimble_target thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
+thimble_test(strips_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/strips_test.cpp
+  DEPS test_runs test_graphs thimble_target thimble_emit thimble_eval thimble_runtime
+  LABELS conformance)
 thimble_test(executorch_files_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/executorch_files_test.cpp
   DEPS thimble_hostrun thimble_driver thimble_emit thimble_eval

@@ -11,6 +11,7 @@
 #include "../unit/ir_random_graph.h"
 #include "abi/limits.h"
 #include "emit/emit.h"
+#include "emit/homes.h"
 #include "emit/lift.h"
 #include "formats/pte/read.h"
 #include "ir/print.h"
@@ -73,7 +74,8 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate
   if (!from_lowered.ok()) return false;
   EXPECT_EQ(*from_lowered, *expected) << ir::print(graph) << ir::print(lowered->graph);
 
-  const auto emitted = emit::emit(*lowered, emit::make_schedule(*lowered), target, {dialect});
+  const target::Lowered placed = stock ? *lowered : emit::drop_moves(*lowered);
+  const auto emitted = emit::emit(placed, emit::make_schedule(placed), target, {dialect});
   EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message)
                             << ir::print(lowered->graph);
   if (!emitted.ok()) return false;

@@ -73,7 +73,8 @@ class Usage(Cli):
         self.fails(2, "compile", MODEL, saying="--target")
         self.fails(2, "compile", MODEL, *M55, "--colour", "red", saying="--colour")
         self.fails(2, "compile", MODEL, *M55, "--io", "int4", saying="--io")
-        self.fails(2, "compile", MODEL, *M55, *DATA, "--pareto", saying="no NPU with more than one schedule")
+        self.fails(2, "compile", MODEL, *M55, *DATA, "--pareto", "--compat", "executorch",
+                   saying="no NPU with more than one schedule")
 
 
 class Compile(Cli):

@@ -4,6 +4,7 @@
 #include "target/cortex_m/direct.h"
 #include "target/cortex_m/fast.h"
 #include "target/cortex_m/layout.h"
+#include "target/cortex_m/overlap.h"
 #include "target/cortex_m/pack.h"
 #include "target/cortex_m/scratch.h"
 
@@ -47,6 +48,7 @@ class Selector {
       assert(call.arguments.size() + 1 == std::string_view(abi::info(call.op).arguments).size());
       call.out = op.output;
       call.ir_op = static_cast<int>(i);
+      if (!stock_) call.lead = overlap_lead(graph_, op);
       calls_->push_back(std::move(call));
     }
     return ok();

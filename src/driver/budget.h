@@ -1,0 +1,36 @@
+#pragma once
+// A budget of SRAM on the CPU: rows of images in strips (target/strips.h) until the arena fits.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "emit/schedule.h"
+#include "target/target.h"
+
+namespace thimble::driver {
+
+struct Budgeted {
+  target::Lowered lowered;
+  int64_t bytes = 0;               // of the arena and what the runtime keeps beside it
+  std::vector<std::string> notes;  // what was done for the budget, and what it costs
+};
+
+/// The graph as the CPU runs it: as it comes if that needs no more than `sram_bytes`, else with as
+/// many operators in strips as it takes; what needs least where nothing fits.
+[[nodiscard]] Result<Budgeted> lower_within(const ir::Graph& graph, const target::Target& cpu,
+                                            const target::Options& options,
+                                            std::optional<int64_t> sram_bytes);
+
+/// A line for each of several budgets below what the graph needs as it comes: bytes, estimated
+/// instructions, multiplications.
+[[nodiscard]] Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph,
+                                                            const target::Target& cpu,
+                                                            const target::Options& options);
+
+/// What the runtime keeps beside the arena: known before the program is written.
+[[nodiscard]] int64_t state_bytes(const target::Lowered& lowered, const emit::Schedule& schedule);
+
+}  // namespace thimble::driver

@@ -1,0 +1,100 @@
+// The order of work: valid, no worse than given, and the best of all where there are few.
+
+#include "plan/order.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "ir_random_graph.h"
+
+namespace thimble::plan {
+namespace {
+
+struct Graph {
+  std::vector<Work> work;
+  std::vector<Stuff> values;
+};
+
+/// Value i + 1 is what work i makes; value 0 is there from the start.
+Graph random_graph(uint64_t seed, int count) {
+  test::Random random(seed);
+  Graph graph;
+  graph.values.push_back({random.between(1, 20), false});
+  for (int i = 0; i < count; ++i) {
+    Work work;
+    for (int64_t reads = random.between(1, 2); reads > 0; --reads) {
+      work.reads.push_back(static_cast<int>(random.between(0, i)));
+    }
+    work.makes = {i + 1};
+    work.beside = random.chance(20) ? random.between(1, 10) : 0;
+    graph.work.push_back(work);
+    graph.values.push_back({random.between(1, 20), i + 1 == count});
+  }
+  return graph;
+}
+
+bool is_valid(const Graph& graph, const std::vector<int>& order) {
+  std::set<int> there = {0};
+  for (const int i : order) {
+    const Work& work = graph.work[static_cast<size_t>(i)];
+    for (const int value : work.reads) {
+      if (!there.contains(value)) return false;
+    }
+    there.insert(work.makes[0]);
+  }
+  return there.size() == graph.values.size();
+}
+
+TEST(Order, best_of_all_orders) {
+  int improved = 0;
+  for (uint64_t seed = 0; seed < 300; ++seed) {
+    const Graph graph = random_graph(seed, 7);
+    std::vector<int> order(graph.work.size());
+    std::iota(order.begin(), order.end(), 0);
+    const int64_t given = peak_of(graph.work, graph.values, order);
+    int64_t best = given;
+    do {
+      if (is_valid(graph, order)) best = std::min(best, peak_of(graph.work, graph.values, order));
+    } while (std::next_permutation(order.begin(), order.end()));
+    const auto found = better_order(graph.work, graph.values);
+    ASSERT_EQ(found.has_value(), best < given) << "seed " << seed;
+    if (!found) continue;
+    ++improved;
+    ASSERT_TRUE(is_valid(graph, *found)) << "seed " << seed;
+    ASSERT_EQ(peak_of(graph.work, graph.values, *found), best) << "seed " << seed;
+  }
+  EXPECT_GT(improved, 50);
+}
+
+TEST(Order, large_graphs_get_valid_orders_and_lower_peaks) {
+  int improved = 0;
+  for (uint64_t seed = 0; seed < 6; ++seed) {
+    const Graph graph = random_graph(seed, 40);
+    const auto found = better_order(graph.work, graph.values);
+    if (!found) continue;
+    ++improved;
+    ASSERT_TRUE(is_valid(graph, *found)) << "seed " << seed;
+    std::vector<int> given(graph.work.size());
+    std::iota(given.begin(), given.end(), 0);
+    ASSERT_LT(peak_of(graph.work, graph.values, *found), peak_of(graph.work, graph.values, given));
+  }
+  EXPECT_GT(improved, 3);
+}
+
+TEST(Order, a_branch_that_shrinks_goes_first) {
+  // x -> big -> small; x -> middle; both meet. The given order holds the middle one beside the big.
+  const std::vector<Stuff> values = {{10, false}, {50, false}, {100, false}, {1, false}, {1, true}};
+  const std::vector<Work> work = {
+      {{0}, {1}, 0, 0}, {{0}, {2}, 0, 0}, {{2}, {3}, 0, 0}, {{1, 3}, {4}, 0, 0}};
+  const std::vector<int> given = {0, 1, 2, 3};
+  EXPECT_EQ(peak_of(work, values, given), 151);
+  const auto found = better_order(work, values);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(peak_of(work, values, *found), 101);
+}
+
+}  // namespace
+}  // namespace thimble::plan
