@@ -46,6 +46,23 @@ def check_overhead(program, builder, models, folder):
                 sys.exit(f"{each:.1f} instructions for each operator, {INSTRUCTIONS_MAX} allowed")
 
 
+def check_symbols(builder, source):
+    """Each row of kernels.def is a function that C can call, and all variants of an operator are called alike."""
+    rows = re.findall(r"^THIMBLE_KERNEL\((\w+), (\w+)\)", (source / "kernels/kernels.def").read_text(), re.M)
+    variants = {variant for variant, _ in rows}
+    found, kinds = set(), {}
+    for core in CORES:
+        listed = run("arm-none-eabi-nm", "--defined-only", builder.firmware / core / "libkernels.a").decode()
+        for kind, name in re.findall(r" T thimble_(run|call)_(\w+)", listed):
+            variant, op = next((v, name.removeprefix(v + "_")) for v in variants if name.startswith(v + "_"))
+            found.add((variant, op))
+            kinds.setdefault(op, {})[variant] = kind
+    assert found == set(rows), found ^ set(rows)
+    mixed = {op: by_variant for op, by_variant in kinds.items() if len(set(by_variant.values())) > 1}
+    assert not mixed, mixed
+    print(f"{len(rows)} kernels of {len(kinds)} operators")
+
+
 def check_sources(builder, root, folder):
     """The folder's own sources are all that a program with the model needs."""
     flags, board = CORES["cortex-m4"]
@@ -116,6 +133,7 @@ def check_refusals(program, models, folder):
 def main():
     program, build, source = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     builder, models = Builder(build), source / "models"
+    check_symbols(builder, source)
     for check in (lambda folder: check_size(program, builder, models, folder),
                   lambda folder: check_overhead(program, builder, models, folder),
                   lambda folder: check_arduino(program, builder, models, folder),
