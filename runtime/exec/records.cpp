@@ -22,7 +22,7 @@ using abi::RecordTensor;
 #endif
 
 constexpr uint32_t kArenaBytesMax = 0x7FFFFFFF;
-constexpr uint32_t kElementsMax = 1U << 28;  // of 8 bytes at most: a tensor has less than 2^31
+constexpr uint32_t kElementsMax = kernels::kMaxTensorBytes / 8;  // of any size
 
 // --- The file ------------------------------------------------------------------------------------
 
@@ -88,6 +88,10 @@ uint32_t check_shape(const RecordShape& shape, uint32_t words) {
   const uint32_t rank = shape.rank;
   if (rank > abi::kMaxRank || words - kHeadWords < rank) return 0;
   const auto* const sizes = reinterpret_cast<const uint32_t*>(&shape + 1);
+  if (rank == 1) {  // as packed constants are
+    const bool is_sound = sizes[0] == shape.elements && sizes[0] <= kElementsMax;
+    return is_sound && shape.dim_order[0] == 0 ? kHeadWords + 1 : 0;
+  }
   // The extent counts an empty dimension as 1: products of any subset of the sizes fit then too.
   uint32_t extent = 1, elements = 1, seen = 0;
   for (uint32_t i = 0; i < rank; ++i) {
@@ -126,27 +130,85 @@ THIMBLE_INLINE bool is_placed(const RecordImage& image, uint32_t arena, uint32_t
   return input < image.head->inputs && image.inputs[input] == index;
 }
 
-/// Tensors name shapes in the order in which they stand, so that each is proved once.
-THIMBLE_FAST Status check_tensors(const RecordImage& image) {
+THIMBLE_INLINE void* address_of(const Model& model, uint32_t place) {
+  if (place < abi::kPlaceConstant) {
+    return model.arena != nullptr ? model.arena + place : nullptr;
+  }
+  // Kernels only read these: what they write is planned.
+  if (place < abi::kPlaceInput) {
+    return const_cast<uint8_t*>(model.records.constants + (place - abi::kPlaceConstant));
+  }
+  if (place == abi::kPlaceNone || model.input_data == nullptr) return nullptr;
+  return const_cast<void*>(model.input_data[place - abi::kPlaceInput]);
+}
+
+/// What a proved tensor is to a kernel.
+THIMBLE_INLINE void make_tensor(const Model& model, const RecordShape& shape, uint32_t dtype,
+                                uint32_t bytes, uint32_t place, kernels::Tensor& tensor) {
+  tensor.data = address_of(model, place);
+  tensor.sizes = reinterpret_cast<const int32_t*>(&shape + 1);
+  tensor.dim_order = shape.dim_order;
+  tensor.bytes = bytes;
+  // Four fields at once.
+  uint32_t fields = shape.rank | dtype << 8;
+  if (place >= abi::kPlaceConstant) {
+    if (place < abi::kPlaceInput) fields |= 1U << 16;  // is_constant
+    if (place == abi::kPlaceNone) fields |= 1U << 24;  // is_null
+  }
+  using kernels::Tensor;
+  static_assert(offsetof(Tensor, dtype) == offsetof(Tensor, rank) + 1 &&
+                offsetof(Tensor, is_constant) == offsetof(Tensor, rank) + 2 &&
+                offsetof(Tensor, is_null) == offsetof(Tensor, rank) + 3);
+  std::memcpy(reinterpret_cast<char*>(&tensor) + offsetof(Tensor, rank), &fields, sizeof fields);
+  // Aligned, whole and in order it is; kernels ask for elements besides.
+  tensor.is_sound = bytes != 0;
+}
+
+/// In two pieces, each small enough that no compiler makes a loop or a call of it.
+THIMBLE_INLINE void copy_tensor(const kernels::Tensor& from, kernels::Tensor& to) {
+  constexpr size_t kHalf = 16;
+  const void* const source = std::assume_aligned<alignof(kernels::Tensor)>(&from);
+  void* const target = std::assume_aligned<alignof(kernels::Tensor)>(&to);
+  std::memcpy(target, source, kHalf);
+  std::memcpy(static_cast<char*>(target) + kHalf, static_cast<const char*>(source) + kHalf,
+              sizeof to - kHalf);
+}
+
+THIMBLE_FAST THIMBLE_OUT_OF_LINE void decode_tensor(const Model& model, uint32_t index,
+                                                    kernels::Tensor& tensor) {
+  const RecordImage& image = model.records;
+  const RecordTensor record = image.tensors[index];
+  const auto& shape = *reinterpret_cast<const RecordShape*>(image.shapes + record.shape);
+  const uint32_t bytes = shape.elements * known_element_bytes(record.dtype);
+  make_tensor(model, shape, record.dtype, bytes, image.places[index], tensor);
+}
+
+/// Tensors name shapes in the order in which they stand, so that each is proved once. `made`,
+/// unless it is null, gets each tensor as kernels see it.
+THIMBLE_FAST Status check_tensors(const Model& model, kernels::Tensor* made) {
+  const RecordImage& image = model.records;
   const uint32_t arena = arena_bytes_of(image);
-  uint32_t shape_at = 0, next_at = 0, elements = 0;
+  uint32_t shape_at = ~0U, next_at = 0, elements = 0;
+  const RecordShape* shape = nullptr;
   const uint32_t count = image.head->tensors;
   for (uint32_t i = 0; i < count; ++i) {
     const RecordTensor tensor = image.tensors[i];
-    if (next_at == 0 || tensor.shape != shape_at) {
+    if (tensor.shape != shape_at) {
       if (tensor.shape != next_at) return Status::kCorrupt;
-      const auto& shape = *reinterpret_cast<const RecordShape*>(image.shapes + next_at);
-      const uint32_t words = check_shape(shape, image.head->shape_words - next_at);
+      shape = reinterpret_cast<const RecordShape*>(image.shapes + next_at);
+      const uint32_t words = check_shape(*shape, image.head->shape_words - next_at);
       if (words == 0) return Status::kCorrupt;
       shape_at = next_at;
       next_at += words;
-      elements = shape.elements;
+      elements = shape->elements;
     }
     const uint32_t element = element_bytes(tensor.dtype);
     if (element == 0) return Status::kUnsupported;
     const uint32_t bytes = elements * element;
-    if (bytes > kernels::kMaxTensorBytes) return Status::kUnsupported;
     if (!is_placed(image, arena, i, bytes, element)) return Status::kCorrupt;
+    if (made != nullptr) {
+      make_tensor(model, *shape, tensor.dtype, bytes, image.places[i], made[i]);
+    }
   }
   return Status::kOk;
 }
@@ -168,44 +230,6 @@ Status check_interface(const RecordImage& image) {
     if (place != abi::kPlaceInput + i) return Status::kCorrupt;
   }
   return Status::kOk;
-}
-
-THIMBLE_INLINE void* address_of(const Model& model, uint32_t place) {
-  if (place < abi::kPlaceConstant) {
-    return model.arena != nullptr ? model.arena + place : nullptr;
-  }
-  // Kernels only read these: what they write is planned.
-  if (place < abi::kPlaceInput) {
-    return const_cast<uint8_t*>(model.records.constants + (place - abi::kPlaceConstant));
-  }
-  if (place == abi::kPlaceNone || model.input_data == nullptr) return nullptr;
-  return const_cast<void*>(model.input_data[place - abi::kPlaceInput]);
-}
-
-/// Of a tensor that is proved.
-THIMBLE_FAST THIMBLE_OUT_OF_LINE void decode_tensor(const Model& model, uint32_t index,
-                                                    kernels::Tensor& tensor) {
-  const RecordImage& image = model.records;
-  const RecordTensor record = image.tensors[index];
-  const uint32_t place = image.places[index];
-  const auto& shape = *reinterpret_cast<const RecordShape*>(image.shapes + record.shape);
-  const uint32_t bytes = shape.elements * known_element_bytes(record.dtype);
-  tensor.data = address_of(model, place);
-  tensor.sizes = reinterpret_cast<const int32_t*>(&shape + 1);
-  tensor.dim_order = shape.dim_order;
-  tensor.bytes = bytes;
-  // Four fields at once.
-  const bool is_constant = place >> 30 == abi::kPlaceConstant >> 30;
-  const bool is_null = place == abi::kPlaceNone;
-  const uint32_t fields = uint32_t{shape.rank} | uint32_t{record.dtype} << 8 |
-                          uint32_t{is_constant} << 16 | uint32_t{is_null} << 24;
-  using kernels::Tensor;
-  static_assert(offsetof(Tensor, dtype) == offsetof(Tensor, rank) + 1 &&
-                offsetof(Tensor, is_constant) == offsetof(Tensor, rank) + 2 &&
-                offsetof(Tensor, is_null) == offsetof(Tensor, rank) + 3);
-  std::memcpy(reinterpret_cast<char*>(&tensor) + offsetof(Tensor, rank), &fields, sizeof fields);
-  // Aligned, whole and in order it is; kernels ask for elements besides.
-  tensor.is_sound = bytes != 0;
 }
 
 // --- Calls ---------------------------------------------------------------------------------------
@@ -282,11 +306,12 @@ void decode_other(const RecordImage& image, char letter, uint32_t operand, kerne
   for (uint32_t i = 0; i < count; ++i) arg.ints.items[i] = list[1 + i];
 }
 
-/// A call's arguments from its operands; kChecked: which nobody has proved.
+/// A call's arguments from its operands; kChecked: which nobody has proved. `made`: all tensors, or
+/// null.
 template <bool kChecked>
-THIMBLE_INLINE Status decode_call(const Model& model, const uint16_t* operands,
-                                  const kernels::Kernel& kernel, FrameHead& head,
-                                  kernels::Arg* args) {
+THIMBLE_INLINE Status decode_call(const Model& model, const kernels::Tensor* made,
+                                  const uint16_t* operands, const kernels::Kernel& kernel,
+                                  FrameHead& head, kernels::Arg* args) {
   const RecordImage& image = model.records;
   head.call = {args, &head, list_item};
   head.model = &model;
@@ -305,7 +330,11 @@ THIMBLE_INLINE Status decode_call(const Model& model, const uint16_t* operands,
         }
         if (place == abi::kPlaceNone && letter != 't') return Status::kUnsupported;
       }
-      decode_tensor(model, operand, args->tensor);
+      if (kChecked && made != nullptr) {
+        copy_tensor(made[operand], args->tensor);
+      } else {
+        decode_tensor(model, operand, args->tensor);
+      }
       continue;
     }
     if constexpr (kChecked) {
@@ -318,14 +347,15 @@ THIMBLE_INLINE Status decode_call(const Model& model, const uint16_t* operands,
 }
 
 template <uint32_t kArguments>
-THIMBLE_OUT_OF_LINE Status check_call(const Model& model, const uint16_t* operands,
-                                      const kernels::Kernel& kernel) {
+THIMBLE_FAST THIMBLE_OUT_OF_LINE Status check_call(const Model& model, const kernels::Tensor* made,
+                                                   const uint16_t* operands,
+                                                   const kernels::Kernel& kernel) {
   RecordFrame<kArguments> frame;
-  const Status status = decode_call<true>(model, operands, kernel, frame, frame.args());
+  const Status status = decode_call<true>(model, made, operands, kernel, frame, frame.args());
   return status == Status::kOk ? kernel.check(frame.call) : status;
 }
 
-const kernels::Kernel* find_kernel(const kernels::KernelTable& table, uint32_t hash) {
+THIMBLE_FAST const kernels::Kernel* find_kernel(const kernels::KernelTable& table, uint32_t hash) {
   uint32_t first = 0;
   if (table.by_hash == nullptr) {
     for (; first < table.count; ++first) {
@@ -333,21 +363,28 @@ const kernels::Kernel* find_kernel(const kernels::KernelTable& table, uint32_t h
     }
     return nullptr;
   }
+  // Hashes are spread evenly, so that it is mostly near where it would be if they were so exactly.
+  constexpr uint32_t kNear = 16;
+  const kernels::Kernel* const* const rows = table.by_hash;
+  const auto guess = static_cast<uint32_t>(uint64_t{hash} * table.count >> 32);
+  uint32_t last = table.count;
+  if (guess > kNear && rows[guess - kNear]->hash < hash) first = guess - kNear;
+  if (last - guess > kNear && rows[guess + kNear]->hash >= hash) last = guess + kNear;
   // The first of those that are not below.
-  for (uint32_t count = table.count; count != 0;) {
-    const uint32_t half = count / 2;
-    if (table.by_hash[first + half]->hash < hash) {
-      first += half + 1;
-      count -= half + 1;
+  while (first != last) {
+    const uint32_t middle = (first + last) / 2;
+    if (rows[middle]->hash < hash) {
+      first = middle + 1;
     } else {
-      count = half;
+      last = middle;
     }
   }
   if (first == table.count || table.by_hash[first]->hash != hash) return nullptr;
   return table.by_hash[first];
 }
 
-Status check_calls(const Model& model, const kernels::KernelTable& kernels) {
+Status check_calls(const Model& model, const kernels::Tensor* made,
+                   const kernels::KernelTable& kernels) {
   const RecordImage& image = model.records;
   const uint32_t operators = image.head->operators;
   const uint32_t* const hashes = operators_of(image);
@@ -365,8 +402,9 @@ Status check_calls(const Model& model, const kernels::KernelTable& kernels) {
     ++at;
     const uint32_t arguments = arguments_of(kernel);
     if (arguments > static_cast<uint32_t>(end - at)) return Status::kCorrupt;
-    const Status status = arguments <= kFewArguments ? check_call<kFewArguments>(model, at, kernel)
-                                                     : check_call<abi::kMaxArgs>(model, at, kernel);
+    const Status status = arguments <= kFewArguments
+                              ? check_call<kFewArguments>(model, made, at, kernel)
+                              : check_call<abi::kMaxArgs>(model, made, at, kernel);
     if (status != Status::kOk) return status;
     at += arguments;
   }
@@ -393,7 +431,6 @@ Status load_records(Model& model, const File& file, const kernels::KernelTable& 
     model.state = state.data;
   }
   if (status == Status::kOk) status = check_interface(image);
-  if (status == Status::kOk) status = check_tensors(image);
   if (status != Status::kOk) return status;
 
   uint32_t inputs = 0;
@@ -401,12 +438,17 @@ Status load_records(Model& model, const File& file, const kernels::KernelTable& 
     if (!is_planned(image, image.inputs[i])) inputs = image.head->inputs;
   }
   layout.set(arena_bytes, image.head->operators, 0, inputs);
+  kernels::Tensor* made = nullptr;
   if (memory != nullptr) {
     status = place_arrays(model, *memory, layout);
     if (status != Status::kOk) return status;
     for (uint32_t i = 0; i < inputs; ++i) model.input_data[i] = nullptr;
+    // The arena is nobody's until the first run.
+    const bool has_room = image.head->tensors * sizeof *made <= arena_bytes;
+    if (has_room) made = reinterpret_cast<kernels::Tensor*>(model.arena);
   }
-  return check_calls(model, kernels);
+  status = check_tensors(model, made);
+  return status == Status::kOk ? check_calls(model, made, kernels) : status;
 }
 
 uint32_t count(const Model& model, Part part) {
@@ -444,7 +486,7 @@ template <uint32_t kArguments>
 THIMBLE_OUT_OF_LINE void run_decoded(const Model& model, const uint16_t* operands,
                                      const kernels::Kernel& kernel, uint32_t index) {
   RecordFrame<kArguments> frame;
-  (void)decode_call<false>(model, operands, kernel, frame, frame.args());
+  (void)decode_call<false>(model, nullptr, operands, kernel, frame, frame.args());
   traced(model, kernel, index, [&] { kernel.run(frame.call); });
 }
 

@@ -61,7 +61,12 @@ def main():
     if snapshot["compiler"] != compiler:
         print(f"skipped: the snapshot is of {snapshot['compiler']}, this is {compiler}")
         return SKIPPED
-    expected, found = rows(snapshot["cores"]), rows(cores)
+    missing = sorted(snapshot["cores"].keys() - cores.keys())
+    if missing:
+        print(f"not built: {', '.join(missing)}")
+        return 1
+    expected = rows(snapshot["cores"])
+    found = rows({core: cores[core] for core in snapshot["cores"]})
     changed = [key for key in sorted(expected.keys() | found.keys())
                if expected.get(key) != found.get(key)]
     for key in changed:

@@ -153,6 +153,10 @@ class Builder {
                        tensor->shape_dynamism == ShapeDynamism::kStatic &&
                        tensor->sizes.size() <= abi::kMaxRank;
     if (!plain) return unsupported("a tensor that moves or changes");
+    // What loaders take; 8 bytes are the largest element.
+    const uint64_t elements_max = uint64_t{1} << 26;
+    const std::optional<uint64_t> bytes = data_bytes(*tensor);
+    if (!bytes || *bytes > elements_max) return unsupported("a huge tensor");
     contents_.tensors.push_back(
         {key, shape({tensor->sizes, tensor->dim_order}), 0, tensor->scalar_type});
     return ok();
