@@ -197,7 +197,6 @@ Status check_linear_scalar(const Call& call) {
   const Status s = check_linear_geometry(tensor(call, 0), geometry, tensor(call, 3));
   if (s != Status::kOk) return s;
   const abi::LinearGeometry& g = linear_geometry(geometry.data);
-  if (g.in_features == 0) return Status::kBadShape;
   return check_constant(tensor(call, 2), g.out_features, abi::scalar_row(g.in_features));
 }
 
