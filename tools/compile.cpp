@@ -13,6 +13,7 @@
 
 #include "driver/compile.h"
 #include "driver/report.h"
+#include "driver/share.h"
 #include "formats/pte/read.h"
 #include "hostrun/kernel_source.h"
 #include "interchange/tflite.h"
@@ -31,8 +32,10 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Arguments {
+  std::vector<fs::path> models;
   fs::path model;
   std::string target;
+  std::vector<fs::path> calibrations;
   fs::path calibrate;
   fs::path output;
   std::vector<std::string> emit = {"pte"};
@@ -59,6 +62,10 @@ struct Arguments {
   fs::path axon_sdk, axon_dir;
   NeutronArguments neutron;
   std::string optimize = "speed";
+  struct {
+    bool wanted = false;
+    std::optional<bool> exclusive;
+  } share;
   std::string c_layout;
   bool names = false;
   bool json = false;
@@ -249,6 +256,58 @@ int compile(const Arguments& arguments) {
   return 0;
 }
 
+/// Several models for one arena: each with its own report, then what they need together.
+Result<std::string> compile_shared(const Arguments& all) {
+  std::vector<Arguments> each;
+  for (size_t i = 0; i < all.models.size(); ++i) {
+    each.push_back(all);
+    each[i].model = all.models[i];
+    each[i].calibrate = i < all.calibrations.size() ? all.calibrations[i] : fs::path();
+  }
+  std::vector<driver::Compiled> compiled;
+  for (const Arguments& arguments : each) {
+    THIMBLE_TRY(const driver::CompileOptions options, compile_options(arguments));
+    const Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
+    THIMBLE_TRY(driver::Compiled one, driver::compile(arguments.model, options));
+    compiled.push_back(std::move(one));
+  }
+  THIMBLE_TRY(const driver::CompileOptions options, compile_options(each[0]));
+  THIMBLE_TRY(const std::string summary,
+              driver::share_arena(compiled, options, all.share.exclusive.value_or(true)));
+  std::string text;
+  for (size_t i = 0; i < each.size(); ++i) {
+    THIMBLE_CHECK(write_outputs(each[i], options.vendor, compiled[i]));
+    const driver::CompileReport& report = compiled[i].report;
+    text += all.json
+                ? driver::json_report(report)
+                : driver::text_report(report, all.emits("pte") ? pte_path(each[i]) : fs::path());
+  }
+  return text + (all.json ? "" : summary);
+}
+
+int compile_all(Arguments& arguments) {
+  const size_t models = arguments.models.size();
+  if (!arguments.share.wanted && (models != 1 || arguments.calibrations.size() > 1)) {
+    return fail(Error{ErrorKind::kBadInput, "one model expected; several need --share-arena"},
+                arguments.json);
+  }
+  if (!arguments.share.wanted) {
+    arguments.model = arguments.models[0];
+    if (!arguments.calibrations.empty()) arguments.calibrate = arguments.calibrations[0];
+    return compile(arguments);
+  }
+  if (models < 2 || !arguments.output.empty() || !arguments.report.empty()) {
+    return fail(Error{ErrorKind::kBadInput,
+                      "--share-arena: several models expected, --out-dir for their files, no -o "
+                      "and no --report"},
+                arguments.json);
+  }
+  const Result<std::string> text = compile_shared(arguments);
+  if (!text) return fail(text.error(), arguments.json);
+  std::fputs(text->c_str(), stdout);
+  return 0;
+}
+
 /// What vendors' own tools make of their engines' regions.
 void add_vendor_options(Verb& verb, Arguments* a) {
   verb.option("--axon", a->axon,
@@ -280,9 +339,14 @@ void add_compile(CommandLine& line, int* exit_code) {
   for (const quant::Observer observer : quant::kObservers) {
     observers.emplace_back(quant::observer_name(observer));
   }
-  verb.option("model", a.model, "What torch.export.save wrote").required();
+  verb.option("model", a.models, "What torch.export.save wrote; several with --share-arena")
+      .required();
   verb.option("--target", a.target, "One of `thimble targets`").required();
-  verb.option("--calibrate", a.calibrate, "Samples (.npz) to choose int8 ranges from");
+  verb.option("--calibrate", a.calibrations,
+              "Samples (.npz) to choose int8 ranges from; of several models one each, in order");
+  verb.flag("--share-arena", a.share.wanted, "One arena for several models");
+  verb.flag("--exclusive,!--concurrent", a.share.exclusive,
+            "Of models that share: one runs at a time (default), or all may at once");
   verb.option("-o,--output", a.output, "The .pte; default: the model's name, here");
   verb.option("--emit", a.emit, "What to write: pte, c, ir, tflite, tosa")
       .delimiter(',')
@@ -329,7 +393,7 @@ void add_compile(CommandLine& line, int* exit_code) {
             "Say in the .pte what inputs, outputs and each call's value are called");
   verb.flag("--float", a.keep_float, "Keep the model in float");
   verb.flag("--json", a.json, "The report as one JSON object");
-  verb.callback([arguments, exit_code] { *exit_code = compile(*arguments); });
+  verb.callback([arguments, exit_code] { *exit_code = compile_all(*arguments); });
 }
 
 }  // namespace thimble::tools

@@ -1,11 +1,10 @@
 #include "driver/budget.h"
 
 #include <algorithm>
-#include <set>
 
-#include "abi/state.h"
 #include "emit/homes.h"
 #include "emit/reorder.h"
+#include "emit/share.h"
 #include "ir/work.h"
 #include "target/strips.h"
 
@@ -169,7 +168,7 @@ Result<Budgeted> lowered(const ir::Graph& graph, const target::Target& cpu,
     result.lowered = emit::drop_moves(std::move(result.lowered));
   }
   const emit::Schedule schedule = emit::make_schedule(result.lowered);
-  result.bytes = schedule.placement.peak_bytes + state_bytes(result.lowered, schedule);
+  result.bytes = schedule.placement.peak_bytes + emit::state_bytes(result.lowered, schedule);
   return result;
 }
 
@@ -190,19 +189,6 @@ std::string note_of(const ir::Graph& graph, const Choice& choice) {
 }
 
 }  // namespace
-
-int64_t state_bytes(const target::Lowered& lowered, const emit::Schedule& schedule) {
-  std::set<abi::PteOp> operators;
-  for (const target::KernelCall& call : lowered.calls) {
-    if (call.delegate < 0) operators.insert(call.op);
-  }
-  const std::vector<ValueId>& inputs = lowered.graph.inputs();
-  const bool all_planned = std::ranges::all_of(inputs, [&](ValueId input) {
-    return schedule.storage_of_value[static_cast<size_t>(input)] >= 0;
-  });
-  return static_cast<int64_t>(
-      abi::state_bytes(operators.size(), inputs.size(), all_planned, lowered.delegates.size()));
-}
 
 Result<Budgeted> lower_within(const ir::Graph& graph, const target::Target& cpu,
                               const target::Options& options, std::optional<int64_t> sram_bytes) {
@@ -241,12 +227,15 @@ Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph, const targ
                 lower_within(graph, cpu, options, whole.bytes * part / kParts[0]));
     if (point.bytes >= smallest) continue;
     smallest = point.bytes;
-    int64_t instructions = 0;
+    int64_t instructions = 0, unknown = 0;
     for (const target::KernelCall& call : point.lowered.calls) {
-      instructions += cpu.cost(point.lowered, call, cpu).instructions.value_or(0);
+      const auto estimate = cpu.cost(point.lowered, call, cpu).instructions;
+      instructions += estimate.value_or(0);
+      unknown += estimate ? 0 : 1;
     }
-    lines.push_back(fmt::format("{} B of SRAM: {} instructions (an estimate), {} MACs", point.bytes,
-                                instructions, macs_of(point.lowered.graph)));
+    const std::string rest = unknown == 0 ? "" : fmt::format(" and {} calls not known", unknown);
+    lines.push_back(fmt::format("{} B of SRAM: {} instructions (an estimate){}, {} MACs",
+                                point.bytes, instructions, rest, macs_of(point.lowered.graph)));
   }
   return lines;
 }

@@ -30,7 +30,4 @@ struct Budgeted {
                                                             const target::Target& cpu,
                                                             const target::Options& options);
 
-/// What the runtime keeps beside the arena: known before the program is written.
-[[nodiscard]] int64_t state_bytes(const target::Lowered& lowered, const emit::Schedule& schedule);
-
 }  // namespace thimble::driver

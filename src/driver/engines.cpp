@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
-#include "driver/budget.h"
 #include "driver/steering.h"
+#include "emit/share.h"
 
 namespace thimble::driver {
 namespace {
@@ -78,7 +78,7 @@ Result<emit::Schedule> smallest(std::span<const partition::Region> regions, int6
   THIMBLE_CHECK(compile_all(regions, options, lowered));
   if (beside_dram(*lowered)) return refusal;
   emit::Schedule schedule = emit::make_schedule(*lowered);
-  const int64_t needed = schedule.placement.peak_bytes + state_bytes(*lowered, schedule);
+  const int64_t needed = schedule.placement.peak_bytes + emit::state_bytes(*lowered, schedule);
   if (needed <= sram_bytes) return schedule;
   return unsupported(
       "does not fit: sram needs at least {} B ({} B of them for the NPU), {} B allowed", needed,
@@ -181,7 +181,7 @@ Result<emit::Schedule> compile_regions(std::span<const partition::Region> region
     if (!sram_bytes || regions.empty() || beside_dram(*lowered) || attempt == kBudgetAttempts) {
       return schedule;
     }
-    const int64_t used = schedule.placement.peak_bytes + state_bytes(*lowered, schedule);
+    const int64_t used = schedule.placement.peak_bytes + emit::state_bytes(*lowered, schedule);
     if (used <= *sram_bytes) return schedule;
     // The budget was the whole SRAM's; what lies beside the regions' scratch comes off.
     int64_t scratch = 0;

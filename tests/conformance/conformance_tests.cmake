@@ -14,6 +14,10 @@ thimble_test(cortex_m_conformance_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conformance_test.cpp
   DEPS test_runs thimble_target thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
+thimble_test(share_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/share_test.cpp
+  DEPS test_integer_graphs test_graphs thimble_target thimble_emit thimble_runtime
+  LABELS conformance)
 thimble_test(strips_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/strips_test.cpp
   DEPS test_runs test_graphs thimble_target thimble_emit thimble_eval thimble_runtime

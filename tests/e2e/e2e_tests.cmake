@@ -20,6 +20,8 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/cli_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_executorch
            COMMAND python3 ${here}/executorch_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/executorch)
+  add_test(NAME e2e_memory
+           COMMAND python3 ${here}/memory_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_patches
            COMMAND python3 ${here}/patches_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
   add_test(NAME e2e_recipe

@@ -1,0 +1,95 @@
+"""Memory as users ask for it: a budget that takes strips of rows, what several budgets cost, and an
+arena for several models.
+
+usage: memory_test.py THIMBLE SOURCE_DIR [unittest options]
+"""
+
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from npy import write_npy
+
+THIMBLE = pathlib.Path(sys.argv[1]).resolve()
+SOURCE = pathlib.Path(sys.argv[2]).resolve()
+M4 = ["--target", "cortex-m4"]
+
+
+def model(name):
+    return SOURCE / "models" / name / f"{name}.pt2"
+
+
+def data(name):
+    return SOURCE / "models" / name / "calibrate.npz"
+
+
+class Memory(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = pathlib.Path(self.folder.name)
+
+    def thimble(self, *arguments, code=0):
+        done = subprocess.run([str(THIMBLE), *map(str, arguments)], capture_output=True, text=True,
+                              cwd=self.path, timeout=300)
+        self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}{done.stderr}")
+        return done.stdout if code == 0 else done.stderr
+
+    def outputs(self, pte, x):
+        folder = self.path / f"out_{pathlib.Path(pte).stem}"
+        self.thimble("run", pte, "--input", x, "--output", folder)
+        return (folder / "output_0.npy").read_bytes()
+
+    def test_a_budget_takes_strips_and_changes_no_bit(self):
+        name = "mobilenet_v1_vww"
+        values = [((7 * i) % 509) / 254.5 - 1 for i in range(3 * 96 * 96)]
+        x = self.path / "x.npy"
+        write_npy(x, "<f4", (1, 3, 96, 96), struct.pack(f"<{len(values)}f", *values))
+        compile_it = ["compile", model(name), *M4, "--calibrate", data(name), "--json"]
+        whole = json.loads(self.thimble(*compile_it, "-o", "whole.pte"))
+        self.assertEqual([n for n in whole["notes"] if n.startswith("strips")], [])
+        budget = 30 * 1024
+        self.assertGreater(whole["arena_bytes"], budget)
+        small = json.loads(self.thimble(*compile_it, "-o", "small.pte", "--memory", "sram=30K"))
+        self.assertLessEqual(small["arena_bytes"] + small["state_bytes"], budget)
+        strips = [n for n in small["notes"] if n.startswith("strips")]
+        self.assertTrue(strips)
+        self.assertIn("+0 MACs", strips[0])
+        self.assertEqual(self.outputs("small.pte", x), self.outputs("whole.pte", x))
+        self.assertIn("does not fit", self.thimble(
+            *compile_it[:-1], "-o", "none.pte", "--memory", "sram=2K", code=1))
+
+    def test_pareto_goes_down_in_bytes(self):
+        name = "mobilenet_v2_tiny"
+        out = self.thimble("compile", model(name), *M4, "--calibrate", data(name), "--pareto",
+                           "-o", "x.pte")
+        sizes = [int(n) for n in re.findall(r"note: (\d+) B of SRAM: .* instructions", out)]
+        self.assertGreater(len(sizes), 1, out)
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+
+    def test_models_share_an_arena(self):
+        names = ["digits_cnn", "gru_classifier"]
+        models = [model(name) for name in names]
+        both = ["compile", *models, *M4, "--calibrate", *[data(name) for name in names]]
+        out = self.thimble(*both, "--share-arena", "--out-dir", "shared")
+        line = re.search(r"one arena of (\d+) B for all, one at a time \((\d+) B apart\)", out)
+        self.assertTrue(line, out)
+        self.assertLess(int(line[1]), int(line[2]))
+        x = self.path / "x.npy"
+        write_npy(x, "<f4", (1, 1, 8, 8), struct.pack("<64f", *[i / 32 - 1 for i in range(64)]))
+        self.thimble("compile", models[0], *M4, "--calibrate", data(names[0]), "-o", "alone.pte")
+        self.assertEqual(self.outputs("shared/digits_cnn.pte", x), self.outputs("alone.pte", x))
+        apart = self.thimble(*both, "--share-arena", "--concurrent", "--out-dir", "apart")
+        self.assertIn(f"concurrent: {line[2]} B in all", apart)
+        self.assertIn("need --share-arena", self.thimble(*both, code=2))
+        self.assertIn("several models expected", self.thimble(
+            "compile", models[0], *M4, "--calibrate", data(names[0]), "--share-arena", code=2))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
