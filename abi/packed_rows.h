@@ -20,12 +20,15 @@ struct Nest {
 };
 static_assert(sizeof(Nest) == 60);
 
-/// softmax_rows: `rows` rows of `length` codes, one behind the other. exp[k] is the exponential of
-/// the difference -k in Q0.31, 0 where that is left out (docs/numerics.md, "Softmax").
+/// softmax_rows: `rows` rows of `length` int8 codes, one behind the other, to int8 codes or, if
+/// `wide` is 1, to int16 ones. exp[k] is the exponential of the difference -k in Q0.31, 0 where
+/// that is left out (docs/numerics.md, "Softmax"). Of rows of two codes it is their results, where
+/// k is how far they are apart: the larger one's in the low half, the other's in the upper one.
 struct SoftmaxRows {
   uint32_t rows, length;
   int32_t mult, shift, diff_min;
   uint32_t exp[256];
+  uint32_t wide;
 };
 
 /// avg_window, max_window: x, WindowGeometry, y. dilation is 1 in an average; zero points are 0.
@@ -37,12 +40,14 @@ struct MeanRun {
 };
 
 /// quantize_nest, dequantize_nest: operand 0 of the nest is y, operand 1 x. factor is the scale in
-/// float32, or of quantize_nest its inverse.
+/// float32, or of quantize_nest its inverse. dequantize_nest may be of int16: code_bytes is 2 then,
+/// else 1.
 struct EdgeNest {
   Nest nest;
   uint32_t scale[2];  // the double, low word first
   int32_t zero_point;
   float factor;
+  uint32_t code_bytes;
 };
 
 /// add_table: the result is written from its first to its last element; operand 0 of the nest is a,

@@ -27,6 +27,8 @@ class LiftMemory {
   Result<ir::Type> type(int32_t index) const;
   /// Bytes of a constant tensor.
   Result<const Bytes*> constant(int32_t index) const;
+  /// The same bytes as a value of another shape and order.
+  Result<ir::ValueId> reinterpret(ir::ValueId value, const ir::Type& as);
 
  private:
   /// Bytes that still are a value's, from its byte `from` on.
@@ -42,8 +44,6 @@ class LiftMemory {
   Result<ir::ValueId> flat(ir::ValueId value);
   /// Elements in one dimension as a value of this type.
   Result<ir::ValueId> shaped(ir::ValueId flat, const ir::Type& as);
-  /// The same bytes as a value of another shape and order.
-  Result<ir::ValueId> reinterpret(ir::ValueId value, const ir::Type& as);
 
   const formats::pte::Program& program_;
   const formats::pte::ExecutionPlan& plan_;

@@ -241,6 +241,8 @@ Result<ValueId> direct(PteOp op, LiftCall* call) {
 }  // namespace
 
 Result<ValueId> lift_native(PteOp op, LiftCall* call) {
+  THIMBLE_TRY(const ValueId packed, lift_rows(op, call));
+  if (packed != ir::kNoValue) return packed;
   switch (op) {
     case PteOp::thimble_add:
       return add(call);

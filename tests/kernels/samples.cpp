@@ -509,6 +509,20 @@ Invocation sample(PteOp op, Random& random) {
     case PteOp::cortex_m_transpose:
     case PteOp::dim_order_clone:
       return movement(op, random);
+    case PteOp::thimble_add_table:
+    case PteOp::thimble_avg_window:
+    case PteOp::thimble_concat2:
+    case PteOp::thimble_concat3:
+    case PteOp::thimble_concat4:
+    case PteOp::thimble_dequantize_nest:
+    case PteOp::thimble_lut_codes:
+    case PteOp::thimble_max_window:
+    case PteOp::thimble_mean_run:
+    case PteOp::thimble_move:
+    case PteOp::thimble_mul_nest:
+    case PteOp::thimble_quantize_nest:
+    case PteOp::thimble_softmax_rows:
+      return rows_sample(op, random);
     default:
       return is_native(op) ? direct_sample(op, random) : sample_foreign(op, random);
   }

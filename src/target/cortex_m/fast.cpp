@@ -4,7 +4,7 @@ namespace thimble::target::cortex_m {
 namespace {
 
 struct Row {
-  abi::Isa isa;
+  std::optional<abi::Isa> isa;  // none: any
   ir::OpKind kind;
   FastForm* form;
 };
@@ -12,8 +12,10 @@ struct Row {
 // The last row ends the table, which may have no other.
 constexpr Row kRows[] = {
 #define THIMBLE_FAST(isa, kind, function) {abi::Isa::isa, ir::OpKind::kind, function},
+#define THIMBLE_FAST_ANY(kind, function) {{}, ir::OpKind::kind, function},
 #include "target/cortex_m/fast.def"
 #undef THIMBLE_FAST
+#undef THIMBLE_FAST_ANY
     {abi::Isa::kScalar, ir::OpKind::copy, nullptr},
 };
 
@@ -21,7 +23,7 @@ constexpr Row kRows[] = {
 
 std::optional<KernelCall> fast_call(const ir::Graph& graph, const ir::Op& op, abi::Isa isa) {
   for (const Row& row : kRows) {
-    if (row.form == nullptr || row.isa != isa || row.kind != op.kind) continue;
+    if (row.form == nullptr || row.isa.value_or(isa) != isa || row.kind != op.kind) continue;
     if (std::optional<KernelCall> call = row.form(graph, op)) return call;
   }
   return {};

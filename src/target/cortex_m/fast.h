@@ -4,8 +4,8 @@
 // A packing is an operator of its own in abi/pte_ops.def ("thimble::conv2d_mve.out"), so that a
 // runtime without a kernel for it refuses the file; its bytes are described in
 // abi/native_params.h, and a portable kernel reads the same bytes on every other machine. fast.def
-// has a row per packing: which instruction set, which operator of the IR, which function makes the
-// call. The first row that has a call for the operator's shape is taken; where none has,
+// has a row per packing: which instruction set, or any, which operator of the IR, which function
+// makes the call. The first row that has a call for the operator's shape is taken; where none has,
 // select.cpp's general form is.
 
 #include <optional>
@@ -19,8 +19,10 @@ namespace thimble::target::cortex_m {
 using FastForm = std::optional<KernelCall>(const ir::Graph& graph, const ir::Op& op);
 
 #define THIMBLE_FAST(isa, kind, function) FastForm function;
+#define THIMBLE_FAST_ANY(kind, function) FastForm function;
 #include "target/cortex_m/fast.def"
 #undef THIMBLE_FAST
+#undef THIMBLE_FAST_ANY
 
 [[nodiscard]] std::optional<KernelCall> fast_call(const ir::Graph& graph, const ir::Op& op,
                                                   abi::Isa isa);

@@ -1,0 +1,125 @@
+// Operators of abi/packed_rows.h that have fast variants.
+
+#include "abi/packed_rows.h"
+#include "firmware/apps/variants/case.h"
+
+namespace thimble::firmware {
+
+#if THIMBLE_HAS_DSP
+namespace {
+
+abi::Nest nest_of(uint32_t rows, uint32_t row_first, uint32_t row_second, uint32_t length,
+                  uint32_t first, uint32_t second) {
+  abi::Nest nest = {};
+  for (uint32_t& extent : nest.extent) extent = 1;
+  constexpr uint32_t kRow = abi::Nest::kAxes - 1;
+  nest.extent[kRow - 1] = rows;
+  nest.step[0][kRow - 1] = row_first;
+  nest.step[1][kRow - 1] = row_second;
+  nest.extent[kRow] = length;
+  nest.step[0][kRow] = first;
+  nest.step[1][kRow] = second;
+  return nest;
+}
+
+uint32_t u(int32_t value) {
+  return static_cast<uint32_t>(value);
+}
+
+void make_add(uint32_t index, Case& c) {
+  const int32_t rows = index % 4 == 0 ? c.uniform(1, 5) : 1;
+  const int32_t length = c.uniform(1, index % 2 == 0 ? 12 : 200);
+  const bool repeats = c.uniform(0, 3) == 0;
+  const bool strides = c.uniform(0, 7) == 0;
+  const int32_t step = strides ? 2 : 1;
+  c.input<int8_t>(rows * length * step);
+  c.input<int8_t>(repeats ? length : rows * length);
+  auto& p = *c.input<abi::AddTable>(1);
+  p.nest = nest_of(u(rows), u(length * step), repeats ? 0 : u(length), u(length), u(step), 1);
+  p.add.y_mult = c.uniform(1 << 30, INT32_MAX);
+  p.add.y_shift = -c.uniform(1, 31);
+  p.add.y_offset = c.uniform(-128, 127);
+  p.add.min = c.uniform(0, 1) == 0 ? -128 : c.uniform(-128, 0);
+  p.add.max = c.uniform(0, 1) == 0 ? 127 : c.uniform(0, 127);
+  c.output(rows * length);
+  c.text() << "rows " << rows << " length " << length << " step " << step << " min " << p.add.min
+           << " max " << p.add.max << " shift " << p.add.y_shift;
+}
+
+/// Planes to pixels.
+abi::EdgeNest& make_edge(Case& c, int32_t channels, int32_t pixels, int32_t y_bytes,
+                         abi::EdgeNest& p) {
+  p.nest = nest_of(u(channels), 1, u(pixels), u(pixels), u(channels), 1);
+  p.zero_point = c.uniform(-128, 127);
+  p.factor = static_cast<float>(c.uniform(1, 2000)) / 37.0F;
+  p.code_bytes = 1;
+  c.output(y_bytes);
+  c.text() << "channels " << channels << " pixels " << pixels << " zero point " << p.zero_point;
+  return p;
+}
+
+void make_quantize(uint32_t index, Case& c) {
+  const int32_t channels = c.uniform(1, 5);
+  const int32_t pixels = c.uniform(1, 60);
+  float* const x = c.input<float>(channels * pixels);
+  auto& p = make_edge(c, channels, pixels, channels * pixels, *c.input<abi::EdgeNest>(1));
+  if (index % 3 == 0) return;  // any bits
+  for (int32_t i = 0; i < channels * pixels; ++i) {
+    // Halves and their neighbours, mostly.
+    x[i] = static_cast<float>(c.uniform(-700, 700)) * 0.5F / p.factor;
+  }
+}
+
+void make_dequantize(uint32_t index, Case& c) {
+  const int32_t channels = c.uniform(1, 5);
+  const int32_t pixels = c.uniform(1, 60);
+  const int32_t code_bytes = index % 2 == 0 ? 1 : 2;
+  c.input<int8_t>(channels * pixels * code_bytes);
+  auto& p = make_edge(c, channels, pixels, 4 * channels * pixels, *c.input<abi::EdgeNest>(1));
+  p.code_bytes = u(code_bytes);
+}
+
+}  // namespace
+
+const Family dsp_add_table = {"add_table", &kernels::dsp_thimble_add_table,
+                              &kernels::portable_thimble_add_table, 400, make_add};
+const Family dsp_dequantize_nest = {"dequantize_nest", &kernels::dsp_thimble_dequantize_nest,
+                                    &kernels::portable_thimble_dequantize_nest, 100,
+                                    make_dequantize};
+const Family dsp_quantize_nest = {"quantize_nest", &kernels::dsp_thimble_quantize_nest,
+                                  &kernels::portable_thimble_quantize_nest, 300, make_quantize};
+#endif
+
+#if THIMBLE_HAS_V6M
+namespace {
+
+void make_softmax(uint32_t index, Case& c) {
+  constexpr int32_t kLengths[] = {1, 2, 3, 10, 12, 300, 1000, 5000};
+  const int32_t length = c.one_of(kLengths);
+  const int32_t rows = c.uniform(1, length < 100 ? 9 : 1);
+  int8_t* const x = c.input<int8_t>(rows * length);
+  // Codes far apart and close together.
+  const int32_t spread = c.uniform(0, 7);
+  for (int32_t i = 0; i < rows * length; ++i) x[i] = static_cast<int8_t>(x[i] >> spread);
+  auto& p = *c.input<abi::SoftmaxRows>(1);
+  p.rows = static_cast<uint32_t>(rows);
+  p.length = static_cast<uint32_t>(length);
+  // As an exponential: falling from 1.
+  uint32_t value = INT32_MAX;
+  const auto decay = static_cast<uint32_t>(c.uniform(1, 900));
+  for (uint32_t& entry : p.exp) {
+    entry = value;
+    value -= value / 1000 * decay;
+  }
+  p.wide = index % 3 == 0 ? 1 : 0;
+  c.output((rows * length) << p.wide);
+  c.text() << "case " << static_cast<int32_t>(index) << " rows " << rows << " length " << length;
+}
+
+}  // namespace
+
+const Family v6m_softmax_rows = {"softmax_rows", &kernels::v6m_thimble_softmax_rows,
+                                 &kernels::portable_thimble_softmax_rows, 200, make_softmax};
+#endif
+
+}  // namespace thimble::firmware

@@ -1,0 +1,17 @@
+#include "kernels/args/add_table.h"
+
+#include "kernels/args/binary_nest.h"
+
+namespace thimble::kernels {
+
+Status check_add_table(const Call& call) {
+  const Status blob = check_blob(tensor(call, 2), sizeof(abi::AddTable));
+  if (blob != Status::kOk) return blob;
+  const auto& p = packed<abi::AddTable>(tensor(call, 2));
+  if (const Status s = check_binary_nest(call, p.nest); s != Status::kOk) return s;
+  const bool fine = are_bounds(p.add.min, p.add.max) && is_code(p.add.y_offset) &&
+                    p.add.y_shift >= -31 && p.add.y_shift <= -1;
+  return fine ? Status::kOk : Status::kBadParameter;
+}
+
+}  // namespace thimble::kernels

@@ -1,0 +1,49 @@
+#pragma once
+// Checks of packed constants, and the walk that abi::Nest describes.
+
+#include <cstdint>
+
+#include "abi/packed_rows.h"
+#include "kernels/args/operands.h"
+
+namespace thimble::kernels {
+
+template <class P>
+const P& packed(const Tensor& t) {
+  return *static_cast<const P*>(t.data);
+}
+template <class P>
+const P& packed(const void* t) {
+  return *static_cast<const P*>(t);
+}
+
+/// Every element that operand `which` of the nest names is one of the first `elements`; extents are
+/// not 0.
+bool stays_inside(const abi::Nest& nest, uint32_t which, uint32_t elements);
+/// As many elements as the nest walks through; 0 if that is more than any tensor has.
+uint32_t count_of(const abi::Nest& nest);
+
+/// row(offset of operand 0, offset of operand 1) for each innermost row, in order.
+template <class Row>
+void for_each_row(const abi::Nest& nest, Row row) {
+  constexpr uint32_t kOuter = abi::Nest::kAxes - 1;
+  uint32_t left[kOuter];
+  for (uint32_t a = 0; a < kOuter; ++a) left[a] = nest.extent[a];
+  uint32_t first = 0;
+  uint32_t second = 0;
+  for (;;) {
+    row(first, second);
+    uint32_t axis = kOuter;
+    for (;;) {
+      if (axis-- == 0) return;
+      first += nest.step[0][axis];
+      second += nest.step[1][axis];
+      if (--left[axis] != 0) break;
+      left[axis] = nest.extent[axis];
+      first -= nest.step[0][axis] * nest.extent[axis];
+      second -= nest.step[1][axis] * nest.extent[axis];
+    }
+  }
+}
+
+}  // namespace thimble::kernels

@@ -1,0 +1,134 @@
+#pragma once
+// softmax_rows but for how a core multiplies: Product::high(a, b) is floor((a * b + 2^30) / 2^31),
+// Product::divided(a, b, right) that of numbers that are not negative, divided by 2^right to
+// nearest, right from 4 to 31.
+
+#include <cstdint>
+
+#include "kernels/args/nest.h"
+#include "numerics/softmax.h"
+
+namespace thimble::kernels {
+
+Status check_softmax_rows(const Call& call);
+
+/// 1 / (1 + x) for x in [0, 1), Q0.31, as numerics::one_over_one_plus_x() has it, without what
+/// never happens: half of the sum is in [1/2, 1), so that the first guess and each y are in [1/2,
+/// 2], the error is below 1/8, and nothing but the last doubling leaves 32 bits.
+template <class Product>
+int32_t reciprocal(uint32_t x) {
+  const auto half = static_cast<int32_t>((x >> 1) + (1U << 30));
+  int32_t y = numerics::wrap_add(1515870810, Product::high(half, -1010580540));
+  for (int step = 0; step < 3; ++step) {
+    const int32_t error = numerics::wrap_sub(1 << 29, Product::high(half, y));
+    y = numerics::wrap_add(y, numerics::wrap_shl(Product::high(y, error), 2));
+  }
+  return y >= 1 << 30 ? INT32_MAX : numerics::wrap_shl(y, 1);
+}
+
+/// Results of 1/256 above -128, or of 1/32768.
+template <class Y>
+struct SoftmaxCode;
+template <>
+struct SoftmaxCode<int8_t> {
+  static constexpr int32_t kRight = 35, kMost = 255, kZero = -128;
+};
+template <>
+struct SoftmaxCode<int16_t> {
+  static constexpr int32_t kRight = 28, kMost = 32767, kZero = 0;
+};
+
+/// What the results of one row have in common: the maximum, and the sum of the exponentials in
+/// Q12.19, shifted left until its highest bit is set.
+struct SoftmaxSum {
+  int32_t maximum, headroom;
+  uint32_t normal;
+};
+
+inline SoftmaxSum softmax_sum(const abi::SoftmaxRows& p, const int8_t* x) {
+  constexpr uint32_t kSumMax = uint32_t{1} << 31;
+  // Of so many differences no sum leaves 32 bits on top of 2^31.
+  constexpr uint32_t kPiece = 4095;
+  const uint32_t length = p.length;
+  int32_t maximum = x[0];
+  for (uint32_t i = 1; i < length; ++i) maximum = x[i] > maximum ? x[i] : maximum;
+  uint32_t sum = 0;
+  for (uint32_t left = length; left != 0;) {
+    const uint32_t piece = left < kPiece ? left : kPiece;
+    left -= piece;
+    const int8_t* const end = x + piece;
+    do {
+      sum += (p.exp[(maximum - *x++) & 255] + 2048) >> 12;
+    } while (x != end);
+    if (sum > kSumMax) sum = kSumMax;
+  }
+  // Of a table that is none of ours it may be less.
+  if (sum < 1U << 16) sum = 1U << 16;
+  const int32_t headroom = numerics::count_leading_zeros(sum);
+  return {maximum, headroom, sum << headroom};
+}
+
+/// The same, and the reciprocal of the sum.
+struct SoftmaxRow {
+  int32_t maximum, scale, headroom;
+};
+template <class Product>
+[[gnu::noinline]] SoftmaxRow softmax_row(const abi::SoftmaxRows& p, const int8_t* x) {
+  const SoftmaxSum sum = softmax_sum(p, x);
+  return {sum.maximum, reciprocal<Product>(sum.normal ^ (1U << 31)), sum.headroom};
+}
+
+template <class Product, class Y>
+void softmax_results(const abi::SoftmaxRows& p, const SoftmaxRow& row, const int8_t* x, Y* y) {
+  using Code = SoftmaxCode<Y>;
+  const int32_t right = Code::kRight - row.headroom;
+  const Y* const end = y + p.length;
+  if (right > 31) {  // even the maximum is below 1/512
+    while (y != end) *y++ = Code::kZero;
+    return;
+  }
+  while (y != end) {
+    const uint32_t exp = p.exp[(row.maximum - *x++) & 255];
+    const uint32_t code = Product::divided(row.scale, exp, static_cast<uint32_t>(right));
+    const int32_t above =
+        code > static_cast<uint32_t>(Code::kMost) ? Code::kMost : static_cast<int32_t>(code);
+    *y++ = static_cast<Y>(above + Code::kZero);
+  }
+}
+
+/// Rows of two codes: the constant has their results.
+template <class Y>
+void softmax_pair(const abi::SoftmaxRows& p, const int8_t* x, Y* y) {
+  const int32_t apart = x[0] - x[1];
+  const uint32_t codes = p.exp[(apart < 0 ? -apart : apart) & 255];
+  const auto larger = static_cast<Y>(codes);
+  const auto other = static_cast<Y>(codes >> 16);
+  y[0] = apart < 0 ? other : larger;
+  y[1] = apart < 0 ? larger : other;
+}
+
+template <class Product, class Y>
+void softmax_of(const abi::SoftmaxRows& p, const int8_t* x, Y* y) {
+  for (uint32_t row = 0; row < p.rows; ++row) {
+    if (p.length == 2) {
+      softmax_pair(p, x, y);
+    } else {
+      softmax_results<Product>(p, softmax_row<Product>(p, x), x, y);
+    }
+    x += p.length;
+    y += p.length;
+  }
+}
+
+template <class Product>
+void softmax_rows(void* const* operands) {
+  const abi::SoftmaxRows& p = packed<abi::SoftmaxRows>(operands[1]);
+  const auto* const x = static_cast<const int8_t*>(operands[0]);
+  if (p.wide != 0) {
+    softmax_of<Product>(p, x, static_cast<int16_t*>(operands[2]));
+  } else {
+    softmax_of<Product>(p, x, static_cast<int8_t*>(operands[2]));
+  }
+}
+
+}  // namespace thimble::kernels

@@ -1,0 +1,50 @@
+// thimble::dequantize_nest where the core has floating-point registers.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_DSP
+
+#include "kernels/args/edge_nest.h"
+#include "kernels/define.h"
+#include "numerics/float_codes.h"
+
+namespace thimble::kernels {
+namespace {
+
+#if defined(__ARM_FP) && (__ARM_FP & 4)
+struct Scaled {
+  float factor;
+  explicit Scaled(float f) : factor(f) {}
+  void operator()(int32_t value, uint32_t* y) const {
+    const float real = static_cast<float>(value) * factor;
+    memcpy(y, &real, sizeof real);
+  }
+};
+#else
+struct Scaled {
+  numerics::FloatFactor factor;
+  explicit Scaled(float f) : factor(f) {}
+  void operator()(int32_t value, uint32_t* y) const {
+    *y = numerics::scaled_bits_wide(value, factor);
+  }
+};
+#endif
+
+void run(void* const* operands) {
+  const abi::EdgeNest& p = packed<abi::EdgeNest>(operands[1]);
+  auto* const y = static_cast<uint32_t*>(operands[2]);
+  const Scaled scaled(p.factor);
+  if (p.code_bytes == 2) {
+    dequantize_rows(p, static_cast<const int16_t*>(operands[0]), y, scaled);
+  } else {
+    dequantize_rows(p, static_cast<const int8_t*>(operands[0]), y, scaled);
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(dsp, thimble_dequantize_nest, check_dequantize_nest, run);
+
+}  // namespace thimble::kernels
+
+#endif

@@ -1,0 +1,57 @@
+// thimble::quantize_nest where the core has floating-point registers: VCVTR rounds to nearest,
+// halves to even, as the core does after reset, makes 0 of NaN and the nearest whole number of 32
+// bits of what has none, so that nothing is left but the zero point and the bounds of a code.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_DSP
+
+#include "kernels/args/edge_nest.h"
+#include "kernels/define.h"
+#include "numerics/float_codes.h"
+
+namespace thimble::kernels {
+namespace {
+
+#if defined(__ARM_FP) && (__ARM_FP & 4)
+struct CodeOf {
+  float factor;
+  int32_t zero_point;
+  explicit CodeOf(const abi::EdgeNest& p) : factor(p.factor), zero_point(p.zero_point) {}
+  int32_t operator()(const uint32_t* x) const {
+    float value;
+    memcpy(&value, x, sizeof value);
+    value *= factor;
+    int32_t code;
+    asm("vcvtr.s32.f32 %[v], %[v]\n"
+        "vmov %[code], %[v]\n"
+        "ssat %[code], #16, %[code]\n"
+        "add %[code], %[code], %[zero_point]\n"
+        "ssat %[code], #8, %[code]"
+        : [code] "=&r"(code), [v] "+t"(value)
+        : [zero_point] "r"(zero_point));
+    return code;
+  }
+};
+#else
+struct CodeOf {
+  numerics::FloatFactor factor;
+  int32_t zero_point;
+  explicit CodeOf(const abi::EdgeNest& p) : factor(p.factor), zero_point(p.zero_point) {}
+  int32_t operator()(const uint32_t* x) const {
+    return numerics::clamp(numerics::round_product(*x, factor) + zero_point, -128, 127);
+  }
+};
+#endif
+
+void run(void* const* operands) {
+  quantize_rows(operands, CodeOf(packed<abi::EdgeNest>(operands[1])));
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(dsp, thimble_quantize_nest, check_quantize_nest, run);
+
+}  // namespace thimble::kernels
+
+#endif

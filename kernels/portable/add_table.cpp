@@ -1,0 +1,39 @@
+// thimble::add_table: sum or difference of codes, each operand scaled by a table; formula:
+// docs/numerics.md, "Addition"; constant: abi/packed_rows.h.
+//
+// Operands: a, b, AddTable constant, y. In place: y may be a or b, where that operand has as many
+// elements as y.
+
+#include "kernels/args/add_table.h"
+
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+/// floor((a * b + 2^31) / 2^32): with a twice a number, its product as docs/numerics.md has it.
+struct LongProduct {
+  static int32_t high(int32_t a, int32_t b) {
+    const int64_t product = int64_t{a} * b;
+    return static_cast<int32_t>(static_cast<uint32_t>(product >> 32) +
+                                (static_cast<uint32_t>(product) >> 31));
+  }
+};
+
+void run(void* const* operands) {
+  const abi::AddTable& p = packed<abi::AddTable>(operands[2]);
+  const AddResult result(p.add);
+  const AddRow row(p);
+  auto* y = static_cast<int8_t*>(operands[3]);
+  for_each_row(p.nest, [&](uint32_t a_offset, uint32_t b_offset) {
+    row.add<LongProduct>(result, static_cast<const uint8_t*>(operands[0]) + a_offset,
+                         static_cast<const uint8_t*>(operands[1]) + b_offset, y, row.count);
+    y += row.count;
+  });
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_add_table, check_add_table, run);
+
+}  // namespace thimble::kernels

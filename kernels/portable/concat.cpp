@@ -1,0 +1,47 @@
+// thimble::concat2, concat3, concat4: operands one behind the other, along any dimension of which
+// each index is a run of bytes; constant: abi/packed_rows.h.
+//
+// Operands: the tensors, Concat constant, y.
+
+#include "kernels/args/move.h"
+#include "kernels/args/nest.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+template <uint32_t kCount>
+Status check(const Call& call) {
+  const Tensor& y = tensor(call, kCount + 1);
+  const Status blob = check_blob(tensor(call, kCount), sizeof(abi::Concat));
+  if (blob != Status::kOk) return blob;
+  const auto& p = packed<abi::Concat>(tensor(call, kCount));
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < kCount; ++i) {
+    const Tensor& x = tensor(call, i);
+    if (const Status s = check_pair(x, y); s != Status::kOk) return s;
+    if (uint64_t{p.outer} * p.bytes[i] != x.bytes) return Status::kBadShape;
+    bytes += x.bytes;
+  }
+  return bytes == y.bytes ? Status::kOk : Status::kBadShape;
+}
+
+template <uint32_t kCount>
+void run(void* const* operands) {
+  const abi::Concat& p = packed<abi::Concat>(operands[kCount]);
+  auto* y = static_cast<uint8_t*>(operands[kCount + 1]);
+  for (uint32_t o = 0; o < p.outer; ++o) {
+    for (uint32_t i = 0; i < kCount; ++i) {
+      copy_bytes(y, static_cast<const uint8_t*>(operands[i]) + o * p.bytes[i], p.bytes[i]);
+      y += p.bytes[i];
+    }
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_concat2, check<2>, run<2>);
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_concat3, check<3>, run<3>);
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_concat4, check<4>, run<4>);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,32 @@
+// thimble::dequantize_nest: codes to float32, in any orders of dimensions, without operations on
+// floats (numerics/float_codes.h); formula: docs/numerics.md, "Graph edges".
+//
+// Operands: x, EdgeNest constant, y.
+
+#include "kernels/args/edge_nest.h"
+#include "kernels/define.h"
+#include "numerics/float_codes.h"
+
+namespace thimble::kernels {
+namespace {
+
+void run(void* const* operands) {
+  const abi::EdgeNest& p = packed<abi::EdgeNest>(operands[1]);
+  const numerics::FloatFactor factor(p.factor);
+  auto* const y = static_cast<uint32_t*>(operands[2]);
+  if (p.code_bytes == 2) {
+    dequantize_rows(
+        p, static_cast<const int16_t*>(operands[0]), y,
+        [factor](int32_t value, uint32_t* at) { *at = numerics::scaled_bits_wide(value, factor); });
+  } else {
+    dequantize_rows(
+        p, static_cast<const int8_t*>(operands[0]), y,
+        [factor](int32_t value, uint32_t* at) { *at = numerics::scaled_bits(value, factor); });
+  }
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_dequantize_nest, check_dequantize_nest, run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,43 @@
+// thimble::lut_codes: y = table[x]; formula: docs/numerics.md, "Tables"; constant:
+// abi/packed_rows.h.
+//
+// Operands: x, LutCodes constant, y. In place: y may be x.
+
+#include "kernels/args/nest.h"
+#include "kernels/define.h"
+
+namespace thimble::kernels {
+namespace {
+
+Status check(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& y = tensor(call, 2);
+  if (const Status s = check_tensor(x, DType::kI8); s != Status::kOk) return s;
+  if (const Status s = check_tensor(y, DType::kI8); s != Status::kOk) return s;
+  const Status blob = check_blob(tensor(call, 1), sizeof(abi::LutCodes));
+  if (blob != Status::kOk) return blob;
+  const uint32_t count = packed<abi::LutCodes>(tensor(call, 1)).count;
+  return x.bytes == count && y.bytes == count ? Status::kOk : Status::kBadShape;
+}
+
+void run(void* const* operands) {
+  const abi::LutCodes& p = packed<abi::LutCodes>(operands[1]);
+  const auto* x = static_cast<const uint8_t*>(operands[0]);
+  auto* y = static_cast<int8_t*>(operands[2]);
+  uint32_t left = p.count;
+  for (; left >= 4; left -= 4) {
+    y[0] = p.table[x[0]];
+    y[1] = p.table[x[1]];
+    y[2] = p.table[x[2]];
+    y[3] = p.table[x[3]];
+    x += 4;
+    y += 4;
+  }
+  for (; left != 0; --left) *y++ = p.table[*x++];
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_lut_codes, check, run);
+
+}  // namespace thimble::kernels

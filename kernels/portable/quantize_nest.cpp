@@ -1,0 +1,25 @@
+// thimble::quantize_nest: float32 to codes, in any orders of dimensions, without operations on
+// floats (numerics/float_codes.h); formula: docs/numerics.md, "Graph edges".
+//
+// Operands: x, EdgeNest constant, y.
+
+#include "kernels/args/edge_nest.h"
+#include "kernels/define.h"
+#include "numerics/float_codes.h"
+
+namespace thimble::kernels {
+namespace {
+
+void run(void* const* operands) {
+  const abi::EdgeNest& p = packed<abi::EdgeNest>(operands[1]);
+  const numerics::FloatFactor factor(p.factor);
+  quantize_rows(operands, [&](const uint32_t* x) {
+    return numerics::clamp(numerics::round_product(*x, factor) + p.zero_point, -128, 127);
+  });
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_quantize_nest, check_quantize_nest, run);
+
+}  // namespace thimble::kernels

@@ -1,0 +1,256 @@
+// Packed operators that are neither convolution nor linear -> IR: abi/packed_rows.h read back.
+// Where run() has tables made of the operator's parameters, the parameters beside them count, so
+// that a table which does not follow from them shows as a difference between file and evaluator.
+
+#include <algorithm>
+#include <cstring>
+
+#include "abi/packed_rows.h"
+#include "emit/lift_call.h"
+
+namespace thimble::emit {
+namespace {
+
+using abi::PteOp;
+using ir::Attrs;
+using ir::OpKind;
+using ir::ValueId;
+
+template <class Header>
+Result<Header> header_of(LiftCall* call, size_t i) {
+  THIMBLE_TRY(const Bytes* bytes, call->constant(i));
+  Header header;
+  if (sizeof header > bytes->size()) {
+    return bad_input("its parameters have {} bytes", bytes->size());
+  }
+  std::memcpy(&header, bytes->data(), sizeof header);
+  return header;
+}
+
+Result<ValueId> add_table(LiftCall* call) {
+  THIMBLE_TRY(const ValueId a, call->tensor(0));
+  THIMBLE_TRY(const ValueId b, call->tensor(1));
+  THIMBLE_TRY(const abi::AddTable table, header_of<abi::AddTable>(call, 2));
+  const abi::AddParams& p = table.add;
+  return call->graph().add(p.b_negate != 0 ? OpKind::qsub : OpKind::qadd, {a, b},
+                           {{"a_zp", int64_t{-p.a_offset}},
+                            {"a_mult", int64_t{p.a_mult}},
+                            {"a_shift", int64_t{p.a_shift}},
+                            {"b_zp", int64_t{-p.b_offset}},
+                            {"b_mult", int64_t{p.b_mult}},
+                            {"b_shift", int64_t{p.b_shift}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"y_mult", int64_t{p.y_mult}},
+                            {"y_shift", int64_t{p.y_shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> mul_nest(LiftCall* call) {
+  THIMBLE_TRY(const ValueId a, call->tensor(0));
+  THIMBLE_TRY(const ValueId b, call->tensor(1));
+  THIMBLE_TRY(const abi::MulNest nest, header_of<abi::MulNest>(call, 2));
+  const abi::MulParams& p = nest.mul;
+  return call->graph().add(OpKind::qmul, {a, b},
+                           {{"a_zp", int64_t{-p.a_offset}},
+                            {"b_zp", int64_t{-p.b_offset}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"mult", int64_t{p.mult}},
+                            {"shift", int64_t{p.shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> softmax_rows(LiftCall* call) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const abi::SoftmaxRows p, header_of<abi::SoftmaxRows>(call, 1));
+  // The dimension that is innermost in memory; of those behind it each has one index.
+  const ir::Type type = call->graph().type(x);
+  const std::vector<int64_t> steps = ir::strides(type.shape, type.dim_order);
+  std::optional<int64_t> dim;
+  for (size_t d = 0; d < steps.size(); ++d) {
+    if (type.shape[d] == p.length && (steps[d] == 1 || p.length == 1)) {
+      dim = static_cast<int64_t>(d);
+    }
+  }
+  if (!dim) return bad_input("its rows of {} are none of its operand's", p.length);
+  return call->graph().add(p.wide != 0 ? OpKind::qsoftmax16 : OpKind::qsoftmax, {x},
+                           {{"dim", *dim},
+                            {"mult", int64_t{p.mult}},
+                            {"shift", int64_t{p.shift}},
+                            {"diff_min", int64_t{p.diff_min}}});
+}
+
+Result<ValueId> lut_codes(LiftCall* call) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const abi::LutCodes p, header_of<abi::LutCodes>(call, 1));
+  std::vector<int8_t> table;
+  for (int32_t code = -128; code <= 127; ++code) table.push_back(p.table[code & 255]);
+  const ValueId constant = call->graph().add_constant(
+      "table", std::make_shared<const ir::Tensor>(ir::make_i8({256}, table)));
+  return call->graph().add(OpKind::lut, {x, constant}, {});
+}
+
+Result<ValueId> window_pool(LiftCall* call, OpKind kind) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const abi::WindowGeometry g, header_of<abi::WindowGeometry>(call, 1));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const std::vector<int64_t> kernel = {g.kernel_h, g.kernel_w};
+  const std::vector<int64_t> stride = {g.stride_h, g.stride_w};
+  const std::vector<int64_t> dilation = {g.dilation_h, g.dilation_w};
+  THIMBLE_TRY(const std::vector<int64_t> pad,
+              window_padding(out.shape, call->graph().type(x).shape, {g.pad_top, g.pad_left},
+                             kernel, stride, dilation));
+  Attrs attrs = {{"kernel", kernel}, {"stride", stride}, {"padding", pad}};
+  if (kind == OpKind::max_pool2d) {
+    attrs.set("dilation", dilation);
+  } else {
+    attrs.set("min", int64_t{g.min});
+    attrs.set("max", int64_t{g.max});
+  }
+  return call->graph().add(kind, {x}, std::move(attrs));
+}
+
+Result<ValueId> mean_run(LiftCall* call) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const abi::MeanRun run, header_of<abi::MeanRun>(call, 1));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const abi::MeanParams& p = run.mean;
+  const size_t rank = call->graph().type(x).shape.size();
+  std::vector<int64_t> dims;
+  for (size_t d = 0; d < rank; ++d) {
+    if ((p.dims_mask >> d & 1) != 0) dims.push_back(static_cast<int64_t>(d));
+  }
+  return call->graph().add(OpKind::qmean, {x},
+                           {{"dims", dims},
+                            {"keepdim", int64_t{out.shape.size() == rank ? 1 : 0}},
+                            {"x_zp", int64_t{-p.x_offset}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"mult", int64_t{p.mult}},
+                            {"shift", int64_t{p.shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> edge_nest(LiftCall* call, OpKind kind) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const abi::EdgeNest p, header_of<abi::EdgeNest>(call, 1));
+  double scale = 0;
+  std::memcpy(&scale, p.scale, sizeof scale);
+  return call->graph().add(kind, {x}, {{"scale", scale}, {"zero_point", int64_t{p.zero_point}}});
+}
+
+Result<ValueId> concat(LiftCall* call, size_t count) {
+  std::vector<ValueId> parts;
+  for (size_t i = 0; i < count; ++i) {
+    THIMBLE_TRY(const ValueId part, call->tensor(i));
+    parts.push_back(part);
+  }
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const ir::Shape first = call->graph().type(parts[0]).shape;
+  for (size_t d = 0; d < out.shape.size() && first.size() == out.shape.size(); ++d) {
+    // Each of them has at least one index of the dimension.
+    if (first[d] == out.shape[d]) continue;
+    return call->graph().add(OpKind::concat, parts, {{"dim", static_cast<int64_t>(d)}});
+  }
+  return bad_input("does not say along which dimension");
+}
+
+/// Which element of x each element of y is, in memory; -1: the fill. Empty if one is neither or if
+/// one of x is none.
+std::vector<int32_t> sources(const abi::Move& p, uint64_t x_elements, uint64_t y_elements) {
+  constexpr uint32_t kAxes = abi::Nest::kAxes;
+  constexpr int32_t kUnwritten = -2;
+  std::vector<int32_t> result(y_elements, kUnwritten);
+  std::fill_n(result.begin(), std::min<uint64_t>(y_elements, p.fill_bytes / p.element_bytes), -1);
+  uint64_t count = 1;
+  for (const uint32_t extent : p.nest.extent) {
+    count *= extent;
+    // Each place of the result is written once.
+    if (count > y_elements) return {};
+  }
+  for (uint64_t i = 0; i < count; ++i) {
+    uint64_t at[2] = {p.offset[0], p.offset[1]};
+    uint64_t rest = i;
+    for (uint32_t a = kAxes; a-- > 0;) {
+      const uint64_t index = rest % p.nest.extent[a];
+      rest /= p.nest.extent[a];
+      for (uint32_t k = 0; k < 2; ++k) at[k] += index * p.nest.step[k][a];
+    }
+    for (uint64_t& bytes : at) {
+      if (bytes % p.element_bytes != 0) return {};
+      bytes /= p.element_bytes;
+    }
+    if (at[0] >= y_elements || at[1] >= x_elements) return {};
+    result[at[0]] = static_cast<int32_t>(at[1]);
+  }
+  if (std::ranges::find(result, kUnwritten) != result.end()) return {};
+  return result;
+}
+
+/// Any move is a gather of elements as they lie in memory, of x and of one more that is the fill.
+Result<ValueId> move(LiftCall* call) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const abi::Move p, header_of<abi::Move>(call, 1));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const ir::Type in = call->graph().type(x);
+  const auto x_elements = static_cast<int32_t>(in.elements());
+  if (p.element_bytes != ir::dtype_bytes(in.dtype)) return bad_input("moves no whole elements");
+  std::vector<int32_t> index =
+      sources(p, static_cast<uint64_t>(in.elements()), static_cast<uint64_t>(out.elements()));
+  if (index.empty()) return bad_input("does not move one element to each place of its result");
+  ir::Type flat = in;
+  flat.shape = {in.elements()};
+  flat.dim_order.clear();
+  THIMBLE_TRY(ValueId all, call->memory().reinterpret(x, flat));
+  if (std::ranges::find(index, -1) != index.end()) {
+    ir::Tensor fill = ir::zeros(in.dtype, {1});
+    std::memcpy(fill.bytes.data(), &p.fill, std::min(fill.bytes.size(), sizeof p.fill));
+    const ValueId constant =
+        call->graph().add_constant("fill", std::make_shared<const ir::Tensor>(std::move(fill)));
+    THIMBLE_TRY(all, call->graph().add(OpKind::concat, {all, constant}, {{"dim", int64_t{0}}}));
+    std::ranges::replace(index, -1, x_elements);
+  }
+  const ValueId places = call->graph().add_constant(
+      "places", std::make_shared<const ir::Tensor>(ir::make_i32({out.elements()}, index)));
+  THIMBLE_TRY(const ValueId moved,
+              call->graph().add(OpKind::gather, {all, places}, {{"dim", int64_t{0}}}));
+  return call->memory().reinterpret(moved, out);
+}
+
+}  // namespace
+
+Result<ValueId> lift_rows(PteOp op, LiftCall* call) {
+  switch (op) {
+    case PteOp::thimble_add_table:
+      return add_table(call);
+    case PteOp::thimble_avg_window:
+      return window_pool(call, OpKind::qavg_pool2d);
+    case PteOp::thimble_concat2:
+      return concat(call, 2);
+    case PteOp::thimble_concat3:
+      return concat(call, 3);
+    case PteOp::thimble_concat4:
+      return concat(call, 4);
+    case PteOp::thimble_dequantize_nest:
+      return edge_nest(call, OpKind::dequantize);
+    case PteOp::thimble_lut_codes:
+      return lut_codes(call);
+    case PteOp::thimble_max_window:
+      return window_pool(call, OpKind::max_pool2d);
+    case PteOp::thimble_mean_run:
+      return mean_run(call);
+    case PteOp::thimble_move:
+      return move(call);
+    case PteOp::thimble_mul_nest:
+      return mul_nest(call);
+    case PteOp::thimble_quantize_nest:
+      return edge_nest(call, OpKind::quantize);
+    case PteOp::thimble_softmax_rows:
+      return softmax_rows(call);
+    default:
+      return ir::kNoValue;
+  }
+}
+
+}  // namespace thimble::emit
