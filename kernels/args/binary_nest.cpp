@@ -13,4 +13,16 @@ Status check_binary_nest(const Call& call, const abi::Nest& nest) {
   return inside ? Status::kOk : Status::kBadShape;
 }
 
+Status check_mul_nest(const Call& call) {
+  const Status blob = check_blob(tensor(call, 2), sizeof(abi::MulNest));
+  if (blob != Status::kOk) return blob;
+  const auto& p = packed<abi::MulNest>(tensor(call, 2));
+  if (const Status s = check_binary_nest(call, p.nest); s != Status::kOk) return s;
+  const auto is_addend = [](int32_t value) { return value >= -32767 && value <= 32767; };
+  const bool fine = is_addend(p.mul.a_offset) && is_addend(p.mul.b_offset) &&
+                    is_code(p.mul.y_offset) && are_bounds(p.mul.min, p.mul.max) &&
+                    is_scale(p.mul.mult, p.mul.shift);
+  return fine ? Status::kOk : Status::kBadParameter;
+}
+
 }  // namespace thimble::kernels

@@ -6,5 +6,7 @@
 namespace thimble::kernels {
 
 Status check_binary_nest(const Call& call, const abi::Nest& nest);
+/// Of mul_nest: a, b, MulNest constant, y.
+Status check_mul_nest(const Call& call);
 
 }  // namespace thimble::kernels

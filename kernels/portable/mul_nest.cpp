@@ -10,18 +10,6 @@
 namespace thimble::kernels {
 namespace {
 
-Status check(const Call& call) {
-  const Status blob = check_blob(tensor(call, 2), sizeof(abi::MulNest));
-  if (blob != Status::kOk) return blob;
-  const auto& p = packed<abi::MulNest>(tensor(call, 2));
-  if (const Status s = check_binary_nest(call, p.nest); s != Status::kOk) return s;
-  const auto is_addend = [](int32_t value) { return value >= -32767 && value <= 32767; };
-  const bool fine = is_addend(p.mul.a_offset) && is_addend(p.mul.b_offset) &&
-                    is_code(p.mul.y_offset) && are_bounds(p.mul.min, p.mul.max) &&
-                    is_scale(p.mul.mult, p.mul.shift);
-  return fine ? Status::kOk : Status::kBadParameter;
-}
-
 /// docs/numerics.md, "Requantization", of products below 2^30 after the shift to the left, with the
 /// zero point in one sum with the half.
 struct Result {
@@ -69,6 +57,6 @@ void run(void* const* operands) {
 
 }  // namespace
 
-THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_mul_nest, check, run);
+THIMBLE_DEFINE_BARE_KERNEL(portable, thimble_mul_nest, check_mul_nest, run);
 
 }  // namespace thimble::kernels

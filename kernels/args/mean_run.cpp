@@ -1,0 +1,30 @@
+#include "kernels/args/mean_run.h"
+
+#include "kernels/args/nest.h"
+
+namespace thimble::kernels {
+namespace {
+
+/// 255 * this fits 31 bits: the sum of that many offset codes cannot overflow.
+constexpr uint32_t kMaxCount = INT32_MAX / 255;
+
+}  // namespace
+
+Status check_mean_run(const Call& call) {
+  const Tensor& x = tensor(call, 0);
+  const Tensor& y = tensor(call, 2);
+  if (const Status s = check_tensor(x, DType::kI8); s != Status::kOk) return s;
+  if (const Status s = check_tensor(y, DType::kI8); s != Status::kOk) return s;
+  const Status blob = check_blob(tensor(call, 1), sizeof(abi::MeanRun));
+  if (blob != Status::kOk) return blob;
+  const auto& p = packed<abi::MeanRun>(tensor(call, 1));
+  const bool fits = p.count != 0 && p.count <= kMaxCount &&
+                    uint64_t{p.outer} * p.inner == y.bytes &&
+                    uint64_t{y.bytes} * p.count == x.bytes;
+  if (!fits) return Status::kBadShape;
+  const bool fine = is_offset(p.mean.x_offset) && is_code(p.mean.y_offset) &&
+                    are_bounds(p.mean.min, p.mean.max) && is_scale(p.mean.mult, p.mean.shift);
+  return fine ? Status::kOk : Status::kBadParameter;
+}
+
+}  // namespace thimble::kernels

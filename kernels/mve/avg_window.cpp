@@ -1,0 +1,67 @@
+// Averages of eight channels at a time: sums in 16 bits, 255 codes at most, then in 32. A sum is
+// divided by a multiplication as in the portable kernel.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_MVE
+
+#include <arm_mve.h>
+
+#include "kernels/args/window_pool.h"
+#include "kernels/define.h"
+#include "kernels/mve/column_sums.h"
+
+namespace thimble::kernels {
+namespace {
+
+/// |sum| + n/2 is below 129 n: exact by multiplication up to n = 360.
+constexpr uint32_t kMultiplied = 360;
+
+int32x4_t quotients(uint32x4_t sizes, uint32_t count) {
+  if (count <= kMultiplied) {
+    const uint32_t multiplier = ((1U << 24) + count - 1) / count;
+    return vreinterpretq_s32_u32(vshrq_n_u32(vmulq_n_u32(sizes, multiplier), 24));
+  }
+  uint32_t lanes[4];
+  vst1q_u32(lanes, sizes);
+  for (uint32_t& lane : lanes) lane /= count;
+  return vreinterpretq_s32_u32(vld1q_u32(lanes));
+}
+
+/// sum / count, half away from zero.
+int32x4_t means(int32x4_t sums, uint32_t count) {
+  const uint32x4_t sizes =
+      vreinterpretq_u32_s32(vaddq_n_s32(vabsq_s32(sums), static_cast<int32_t>(count / 2)));
+  const int32x4_t positive = quotients(sizes, count);
+  return vnegq_m_s32(positive, positive, vcmpltq_n_s32(sums, 0));
+}
+
+void run(void* const* operands) {
+  for_each_window(operands, [](const abi::WindowGeometry& g, Window w, int8_t* y) {
+    const uint32_t count = w.rows * w.columns;
+    const int16x8_t low = vdupq_n_s16(g.min);
+    const int16x8_t high = vdupq_n_s16(g.max);
+    for (uint32_t c = 0; c < g.in_c; c += 8) {
+      const mve_pred16_t lanes = vctp16q(g.in_c - c);
+      mve::ColumnSums sums;
+      const int8_t* row = w.x + c;
+      for (uint32_t r = 0; r < w.rows; ++r) {
+        sums.add(row, w.columns, w.column_step, lanes);
+        row += w.row_step;
+      }
+      sums.flush();
+      int16x8_t codes =
+          vmovntq_s32(vreinterpretq_s16_s32(means(sums.even, count)), means(sums.odd, count));
+      codes = vminq_s16(vmaxq_s16(codes, low), high);
+      vstrbq_p_s16(y + c, codes, lanes);
+    }
+  });
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_avg_window, check_window_pool, run);
+
+}  // namespace thimble::kernels
+
+#endif

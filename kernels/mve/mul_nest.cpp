@@ -1,0 +1,59 @@
+// Four products at a time; operands whose codes lie neither side by side nor all in one place are
+// gathered.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_MVE
+
+#include "kernels/args/binary_nest.h"
+#include "kernels/define.h"
+#include "kernels/mve/nest.h"
+
+namespace thimble::kernels {
+namespace {
+
+int32x4_t four(const int8_t* x, uint32_t step, mve_pred16_t lanes) {
+  if (step == 1) return vldrbq_z_s32(x, lanes);
+  if (step == 0) return vdupq_n_s32(*x);
+  return vldrbq_gather_offset_z_s32(x, mve::steps_of(step), lanes);
+}
+
+void run(void* const* operands) {
+  const abi::MulNest& p = packed<abi::MulNest>(operands[2]);
+  auto* y = static_cast<int8_t*>(operands[3]);
+  const int32_t left_shift = p.mul.shift > 0 ? p.mul.shift : 0;
+  const int32_t right_shift = p.mul.shift > 0 ? 0 : p.mul.shift;
+  const int32_t down = right_shift != 0 ? 1 : 0;
+  const int32x4_t low = vdupq_n_s32(p.mul.min);
+  const int32x4_t high = vdupq_n_s32(p.mul.max);
+  const uint32_t a_step = p.nest.step[0][mve::kRow];
+  const uint32_t b_step = p.nest.step[1][mve::kRow];
+  const int32_t a_offset = p.mul.a_offset;
+  const int32_t b_offset = p.mul.b_offset;
+  const int32_t y_offset = p.mul.y_offset;
+  const int32_t mult = p.mul.mult;
+  for_each_row(p.nest, [&](uint32_t a_place, uint32_t b_place) {
+    const auto* a = static_cast<const int8_t*>(operands[0]) + a_place;
+    const auto* b = static_cast<const int8_t*>(operands[1]) + b_place;
+    for (uint32_t left = p.nest.extent[mve::kRow]; left != 0; left = left > 4 ? left - 4 : 0) {
+      const mve_pred16_t lanes = vctp32q(left);
+      const int32x4_t product = vmulq_s32(vaddq_n_s32(four(a, a_step, lanes), a_offset),
+                                          vaddq_n_s32(four(b, b_step, lanes), b_offset));
+      const int32x4_t scaled = vqrdmulhq_n_s32(vshlq_r_s32(product, left_shift), mult);
+      const int32x4_t whole = vrshlq_n_s32(vqdmlahq_n_s32(scaled, scaled, down), right_shift);
+      const int32x4_t code = vminq_s32(vmaxq_s32(vqaddq_n_s32(whole, y_offset), low), high);
+      vstrbq_p_s32(y, code, lanes);
+      a += 4 * a_step;
+      b += 4 * b_step;
+      y += left < 4 ? left : 4;
+    }
+  });
+}
+
+}  // namespace
+
+THIMBLE_DEFINE_BARE_KERNEL(mve, thimble_mul_nest, check_mul_nest, run);
+
+}  // namespace thimble::kernels
+
+#endif

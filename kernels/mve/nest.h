@@ -1,0 +1,37 @@
+#pragma once
+// Walks of abi::Nest in vectors: any order of the axes will do, so the longest one is the row.
+
+#include "kernels/isa.h"
+
+#if THIMBLE_HAS_MVE
+#include <arm_mve.h>
+
+#include "kernels/args/nest.h"
+
+namespace thimble::kernels::mve {
+
+inline constexpr uint32_t kRow = abi::Nest::kAxes - 1;
+
+inline abi::Nest with_longest_row(const abi::Nest& nest) {
+  abi::Nest result = nest;
+  uint32_t longest = kRow;
+  for (uint32_t a = 0; a < kRow; ++a) {
+    if (nest.extent[a] > nest.extent[longest]) longest = a;
+  }
+  result.extent[longest] = nest.extent[kRow];
+  result.extent[kRow] = nest.extent[longest];
+  for (uint32_t i = 0; i < 2; ++i) {
+    result.step[i][longest] = nest.step[i][kRow];
+    result.step[i][kRow] = nest.step[i][longest];
+  }
+  return result;
+}
+
+/// 0, step, 2 * step, 3 * step.
+inline uint32x4_t steps_of(uint32_t step) {
+  return vmulq_n_u32(vidupq_n_u32(0, 1), step);
+}
+
+}  // namespace thimble::kernels::mve
+
+#endif
