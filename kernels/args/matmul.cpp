@@ -1,6 +1,20 @@
 #include "kernels/args/matmul.h"
 
+#include "kernels/args/attributes.h"
+
 namespace thimble::kernels {
+
+Status check_matmul8(const Call& call) {
+  constexpr uint32_t kAttributes = sizeof(MatmulAttributes) / sizeof(int32_t);
+  if (const Status s = check_attributes(tensor(call, 2), kAttributes); s != Status::kOk) return s;
+  const MatmulAttributes& a = matmul_attributes(call);
+  const bool fine = (a.transpose_b & ~1) == 0 && is_code(a.a_zp) && is_code(a.b_zp) &&
+                    is_code(a.y_zp) && is_scale(a.mult, a.shift) && are_bounds(a.min, a.max) &&
+                    a.rounding == 0;
+  if (!fine) return Status::kBadParameter;
+  return check_matmul(tensor(call, 0), tensor(call, 1), tensor(call, 3), DType::kI8,
+                      a.transpose_b != 0, abi::kMaxMatmulDepth);
+}
 
 Status check_matmul(const Tensor& a, const Tensor& b, const Tensor& y, DType dtype, bool transposed,
                     int32_t depth_max) {

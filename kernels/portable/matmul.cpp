@@ -7,36 +7,12 @@
 // row of a, so that the inner loops know one offset only, like those of linear.
 
 #include "kernels/args/matmul.h"
-#include "kernels/args/attributes.h"
+
 #include "kernels/define.h"
 #include "kernels/portable/dot.h"
 
 namespace thimble::kernels {
 namespace {
-
-struct Attributes {
-  int32_t transpose_b, a_zp, b_zp, y_zp, mult, shift, min, max, rounding;
-};
-constexpr uint32_t kAttributes = sizeof(Attributes) / sizeof(int32_t);
-
-const Attributes& attributes_of(const Call& call) {
-  return *static_cast<const Attributes*>(tensor(call, 2).data);
-}
-
-Status check_attribute_values(const Attributes& a) {
-  const bool fine = (a.transpose_b & ~1) == 0 && is_code(a.a_zp) && is_code(a.b_zp) &&
-                    is_code(a.y_zp) && is_scale(a.mult, a.shift) && are_bounds(a.min, a.max) &&
-                    a.rounding == 0;
-  return fine ? Status::kOk : Status::kBadParameter;
-}
-
-Status check(const Call& call) {
-  if (const Status s = check_attributes(tensor(call, 2), kAttributes); s != Status::kOk) return s;
-  const Attributes& a = attributes_of(call);
-  if (const Status s = check_attribute_values(a); s != Status::kOk) return s;
-  return check_matmul(tensor(call, 0), tensor(call, 1), tensor(call, 3), DType::kI8,
-                      a.transpose_b != 0, abi::kMaxMatmulDepth);
-}
 
 constexpr uint32_t product(int32_t a, int32_t b) {
   return static_cast<uint32_t>(a * b);
@@ -54,11 +30,11 @@ template <int kColumns>
 }
 
 struct Product {
-  const Attributes& attributes;
+  const MatmulAttributes& attributes;
   int32_t depth, columns;
 
   int8_t finish(uint32_t sum) const {
-    const Attributes& at = attributes;
+    const MatmulAttributes& at = attributes;
     const int32_t scaled = numerics::requantize(static_cast<int32_t>(sum), at.mult, at.shift);
     return static_cast<int8_t>(
         numerics::clamp(numerics::wrap_add(scaled, at.y_zp), at.min, at.max));
@@ -91,7 +67,7 @@ void run(const Call& call) {
   const Tensor& a = tensor(call, 0);
   const Tensor& b = tensor(call, 1);
   const Tensor& y = tensor(call, 3);
-  const Product product = {attributes_of(call), size_at(a, 1), size_at(y, 1)};
+  const Product product = {matmul_attributes(call), size_at(a, 1), size_at(y, 1)};
   const int32_t rows = size_at(y, 2);
   Walk walk = matmul_batches(a, b, y);
   do {
@@ -111,6 +87,6 @@ void run(const Call& call) {
 
 }  // namespace
 
-THIMBLE_DEFINE_KERNEL(portable, thimble_matmul, check, run);
+THIMBLE_DEFINE_KERNEL(portable, thimble_matmul, check_matmul8, run);
 
 }  // namespace thimble::kernels
