@@ -158,15 +158,22 @@ class Chooser {
   const Estimate estimate_;
 };
 
+bool has_regions(const ir::Graph& graph) {
+  return std::ranges::any_of(graph.ops(),
+                             [](const ir::Op& op) { return op.kind == ir::OpKind::delegate; });
+}
+
 Result<Budgeted> lowered(const ir::Graph& graph, const target::Target& cpu,
                          const target::Options& options, bool in_strips) {
   Budgeted result;
   THIMBLE_TRY(result.lowered, cpu.lower(graph, cpu, options));
-  if (options.dialect == target::Dialect::kNative) {
+  if (options.dialect == target::Dialect::kNative && !has_regions(graph)) {
     // Strips have an order of their own, in which buffers stay in place.
     if (!in_strips) result.lowered = emit::in_better_order(std::move(result.lowered));
     result.lowered = emit::drop_moves(std::move(result.lowered));
   }
+  // The memory of an engine's regions is not known yet.
+  if (has_regions(graph)) return result;
   const emit::Schedule schedule = emit::make_schedule(result.lowered);
   result.bytes = schedule.placement.peak_bytes + emit::state_bytes(result.lowered, schedule);
   return result;
@@ -193,10 +200,8 @@ std::string note_of(const ir::Graph& graph, const Choice& choice) {
 Result<Budgeted> lower_within(const ir::Graph& graph, const target::Target& cpu,
                               const target::Options& options, std::optional<int64_t> sram_bytes) {
   THIMBLE_TRY(Budgeted best, lowered(graph, cpu, options, /*in_strips=*/false));
-  const bool has_regions = std::ranges::any_of(
-      graph.ops(), [](const ir::Op& op) { return op.kind == ir::OpKind::delegate; });
   const bool native = options.dialect == target::Dialect::kNative;
-  if (!sram_bytes || best.bytes <= *sram_bytes || has_regions || !native) return best;
+  if (!sram_bytes || best.bytes <= *sram_bytes || has_regions(graph) || !native) return best;
   const Chooser chooser(graph);
   int64_t aim = *sram_bytes - best.bytes / 256;
   for (int attempt = 0; attempt < kAttempts && aim > 0; ++attempt) {

@@ -222,7 +222,7 @@ class Compile(Cli):
         self.fails(2, *compile_, "--float", saying="not in this version")
 
     def test_too_large_for_the_part(self):
-        limit = ["--memory", "sram=2K", "--report", "y.json", "--kernels", "y.cpp"]
+        limit = ["--memory", "sram=512", "--report", "y.json", "--kernels", "y.cpp"]
         self.fails(1, "compile", MODEL, *M55, *DATA, *limit, saying="does not fit")
         self.compile("--memory", "sram=4K", "--memory", "flash=1M")
 
