@@ -109,6 +109,7 @@ std::string init_function(const Layout& layout) {
       "}}\n"
       "#else\n"
       "void {1}_init(void) {{\n"
+      "  (void){1}_arena; /* a model of constants alone has no use for it */\n"
       "  {1}_reset();\n"
       "}}\n"
       "#endif\n",
