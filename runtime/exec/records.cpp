@@ -99,7 +99,6 @@ uint32_t check_shape(const RecordShape& shape, uint32_t words) {
     const uint32_t dim = shape.dim_order[i];
     if (dim >= rank) return 0;
     seen |= 1U << dim;
-    if (size > kElementsMax) return 0;
     if (size == 0) {
       elements = 0;
       continue;
@@ -111,23 +110,6 @@ uint32_t check_shape(const RecordShape& shape, uint32_t words) {
   // `rank` entries that set exactly the bits below `rank` are a permutation.
   const bool is_sound = seen == (1U << rank) - 1 && shape.elements == elements * extent;
   return is_sound ? kHeadWords + rank : 0;
-}
-
-/// Proves that a tensor of so many bytes lies where its place says.
-THIMBLE_INLINE bool is_placed(const RecordImage& image, uint32_t arena, uint32_t index,
-                              uint32_t bytes, uint32_t element) {
-  const uint32_t place = image.places[index];
-  if (place < abi::kPlaceConstant) {
-    return place <= arena && bytes <= arena - place && (place & (element - 1)) == 0;
-  }
-  if (place < abi::kPlaceInput) {
-    const uint32_t offset = place - abi::kPlaceConstant;
-    const uint32_t all = image.head->constants_bytes;
-    return offset <= all && bytes <= all - offset && offset % abi::kConstantAlignment == 0;
-  }
-  if (place == abi::kPlaceNone) return true;
-  const uint32_t input = place - abi::kPlaceInput;
-  return input < image.head->inputs && image.inputs[input] == index;
 }
 
 THIMBLE_INLINE void* address_of(const Model& model, uint32_t place) {
@@ -142,26 +124,23 @@ THIMBLE_INLINE void* address_of(const Model& model, uint32_t place) {
   return const_cast<void*>(model.input_data[place - abi::kPlaceInput]);
 }
 
+// Of kernels::Tensor, from its field `rank` on, as one number.
+constexpr uint32_t kDTypeShift = 8, kIsConstant = 1U << 16, kIsNull = 1U << 24;
+static_assert(offsetof(kernels::Tensor, dtype) == offsetof(kernels::Tensor, rank) + 1 &&
+              offsetof(kernels::Tensor, is_constant) == offsetof(kernels::Tensor, rank) + 2 &&
+              offsetof(kernels::Tensor, is_null) == offsetof(kernels::Tensor, rank) + 3);
+
 /// What a proved tensor is to a kernel.
-THIMBLE_INLINE void make_tensor(const Model& model, const RecordShape& shape, uint32_t dtype,
-                                uint32_t bytes, uint32_t place, kernels::Tensor& tensor) {
-  tensor.data = address_of(model, place);
+THIMBLE_INLINE void make_tensor(const RecordShape& shape, uint32_t bytes, void* data,
+                                uint32_t fields, bool is_sound, kernels::Tensor& tensor) {
+  tensor.data = data;
   tensor.sizes = reinterpret_cast<const int32_t*>(&shape + 1);
   tensor.dim_order = shape.dim_order;
   tensor.bytes = bytes;
-  // Four fields at once.
-  uint32_t fields = shape.rank | dtype << 8;
-  if (place >= abi::kPlaceConstant) {
-    if (place < abi::kPlaceInput) fields |= 1U << 16;  // is_constant
-    if (place == abi::kPlaceNone) fields |= 1U << 24;  // is_null
-  }
-  using kernels::Tensor;
-  static_assert(offsetof(Tensor, dtype) == offsetof(Tensor, rank) + 1 &&
-                offsetof(Tensor, is_constant) == offsetof(Tensor, rank) + 2 &&
-                offsetof(Tensor, is_null) == offsetof(Tensor, rank) + 3);
-  std::memcpy(reinterpret_cast<char*>(&tensor) + offsetof(Tensor, rank), &fields, sizeof fields);
+  constexpr size_t kAt = offsetof(kernels::Tensor, rank);
+  std::memcpy(reinterpret_cast<char*>(&tensor) + kAt, &fields, sizeof fields);
   // Aligned, whole and in order it is; kernels ask for elements besides.
-  tensor.is_sound = bytes != 0;
+  tensor.is_sound = is_sound;
 }
 
 /// In two pieces, each small enough that no compiler makes a loop or a call of it.
@@ -178,37 +157,68 @@ THIMBLE_FAST THIMBLE_OUT_OF_LINE void decode_tensor(const Model& model, uint32_t
                                                     kernels::Tensor& tensor) {
   const RecordImage& image = model.records;
   const RecordTensor record = image.tensors[index];
+  const uint32_t place = image.places[index];
   const auto& shape = *reinterpret_cast<const RecordShape*>(image.shapes + record.shape);
   const uint32_t bytes = shape.elements * known_element_bytes(record.dtype);
-  make_tensor(model, shape, record.dtype, bytes, image.places[index], tensor);
+  uint32_t fields = shape.rank | uint32_t{record.dtype} << kDTypeShift;
+  if (place >= abi::kPlaceConstant && place < abi::kPlaceInput) fields |= kIsConstant;
+  if (place == abi::kPlaceNone) fields |= kIsNull;
+  make_tensor(shape, bytes, address_of(model, place), fields, bytes != 0, tensor);
 }
 
-/// Tensors name shapes in the order in which they stand, so that each is proved once. `made`,
-/// unless it is null, gets each tensor as kernels see it.
+/// Whether the place is that of the tensor with this index as an input, or of none.
+bool is_other_place(const RecordImage& image, uint32_t index) {
+  const uint32_t place = image.places[index];
+  if (place == abi::kPlaceNone) return true;
+  const uint32_t input = place - abi::kPlaceInput;
+  return input < image.head->inputs && image.inputs[input] == index;
+}
+
+/// Proves that each tensor lies where its place says. Tensors name shapes in the order in which
+/// they stand, so that each shape is proved once. `made`, unless it is null, gets each tensor as
+/// kernels see it.
 THIMBLE_FAST Status check_tensors(const Model& model, kernels::Tensor* made) {
   const RecordImage& image = model.records;
-  const uint32_t arena = arena_bytes_of(image);
-  uint32_t shape_at = ~0U, next_at = 0, elements = 0;
-  const RecordShape* shape = nullptr;
+  const RecordTensor* const tensors = image.tensors;
+  const uint32_t* const places = image.places;
+  const auto arena = reinterpret_cast<uintptr_t>(model.arena);
+  const uint32_t arena_bytes = arena_bytes_of(image);
   const uint32_t count = image.head->tensors;
-  for (uint32_t i = 0; i < count; ++i) {
-    const RecordTensor tensor = image.tensors[i];
-    if (tensor.shape != shape_at) {
-      if (tensor.shape != next_at) return Status::kCorrupt;
-      shape = reinterpret_cast<const RecordShape*>(image.shapes + next_at);
-      const uint32_t words = check_shape(*shape, image.head->shape_words - next_at);
-      if (words == 0) return Status::kCorrupt;
-      shape_at = next_at;
-      next_at += words;
-      elements = shape->elements;
-    }
-    const uint32_t element = element_bytes(tensor.dtype);
-    if (element == 0) return Status::kUnsupported;
-    const uint32_t bytes = elements * element;
-    if (!is_placed(image, arena, i, bytes, element)) return Status::kCorrupt;
-    if (made != nullptr) {
-      make_tensor(model, *shape, tensor.dtype, bytes, image.places[i], made[i]);
-    }
+  uint32_t shape_at = 0;
+  for (uint32_t i = 0; i != count;) {
+    if (tensors[i].shape != shape_at) return Status::kCorrupt;
+    const auto& shape = *reinterpret_cast<const RecordShape*>(image.shapes + shape_at);
+    const uint32_t words = check_shape(shape, image.head->shape_words - shape_at);
+    if (words == 0) return Status::kCorrupt;
+    const uint32_t elements = shape.elements;
+    const bool is_sound = elements != 0;
+    do {
+      const uint32_t dtype = tensors[i].dtype;
+      const uint32_t element = element_bytes(dtype);
+      if (element == 0) return Status::kUnsupported;
+      const uint32_t bytes = elements * element;
+      uint32_t fields = shape.rank | dtype << kDTypeShift;
+      const uint32_t place = places[i];
+      void* data;
+      // A place below 2^31 or an offset below 2^30 and at most 2^29 bytes do not wrap.
+      if (place < abi::kPlaceConstant) {
+        if (place + bytes > arena_bytes || (place & (element - 1)) != 0) return Status::kCorrupt;
+        data = reinterpret_cast<void*>(arena + place);
+      } else if (place < abi::kPlaceInput) {
+        const uint32_t offset = place - abi::kPlaceConstant;
+        if (offset + bytes > image.head->constants_bytes || offset % abi::kConstantAlignment != 0) {
+          return Status::kCorrupt;
+        }
+        data = const_cast<uint8_t*>(image.constants + offset);
+        fields |= kIsConstant;
+      } else {
+        if (!is_other_place(image, i)) return Status::kCorrupt;
+        data = nullptr;  // not set yet
+        if (place == abi::kPlaceNone) fields |= kIsNull;
+      }
+      if (made != nullptr) make_tensor(shape, bytes, data, fields, is_sound, made[i]);
+    } while (++i != count && tensors[i].shape == shape_at);
+    shape_at += words;
   }
   return Status::kOk;
 }
@@ -495,7 +505,7 @@ THIMBLE_OUT_OF_LINE void run_decoded(const Model& model, const uint16_t* operand
 /// variables of its own, since the compiler must assume that operands overwrite it, and nothing is
 /// called between.
 template <bool kTraced>
-THIMBLE_FAST void run_calls(const Model& model) {
+THIMBLE_FAST Status run_calls(const Model& model) {
   const RecordImage& image = model.records;
   const kernels::Kernel* const* const resolved = model.resolved;
   const uint32_t* const places = image.places;
@@ -540,17 +550,14 @@ THIMBLE_FAST void run_calls(const Model& model) {
     }
     if constexpr (kTraced) ++index;
   }
+  return Status::kOk;
 }
 
 Status run(const Model& model) {
 #if THIMBLE_TRACE
-  if (model.trace_hook != nullptr) {
-    run_calls<true>(model);
-    return Status::kOk;
-  }
+  if (model.trace_hook != nullptr) return run_calls<true>(model);
 #endif
-  run_calls<false>(model);
-  return Status::kOk;
+  return run_calls<false>(model);
 }
 
 const char* instruction_op(const Model& model, uint32_t instruction) {

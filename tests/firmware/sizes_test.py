@@ -39,10 +39,10 @@ def measured():
     cores = {}
     for folder in sorted(FIRMWARE.iterdir()):
         runtime, kernels = folder / "product/runtime", folder / "kernels"
-        if not runtime.is_dir() or not kernels.is_dir():
-            continue
-        cores[folder.name] = {"runtime": sizes(runtime, SOURCE / "runtime"),
-                              "kernels": sizes(kernels, SOURCE / "kernels")}
+        parts = {"runtime": sizes(runtime, SOURCE / "runtime"),
+                 "kernels": sizes(kernels, SOURCE / "kernels")}
+        if parts["runtime"] and parts["kernels"]:
+            cores[folder.name] = parts
     return cores
 
 
