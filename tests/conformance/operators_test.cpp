@@ -106,6 +106,52 @@ class Collector {
   std::vector<Case> cases_;
 };
 
+/// Numbers that packings of abi/packed_rows.h do not take, of operators whose shapes they all take.
+std::vector<ir::Graph> general_forms() {
+  std::vector<ir::Graph> graphs;
+  const auto codes = [](ir::Graph& graph) {
+    return graph.add_input("x", {ir::DType::kI8, {2, 7}, {}, {}});
+  };
+  const auto finish = [&](ir::Graph graph, Result<ir::ValueId> result) {
+    EXPECT_TRUE(result.ok()) << (result.ok() ? "" : result.error().message);
+    if (!result.ok()) return;
+    graph.add_output(*result);
+    graphs.push_back(std::move(graph));
+  };
+  constexpr int64_t kHalf = 1 << 30;
+  // The result is not divided.
+  ir::Graph add;
+  const ir::Attrs sum = {{"a_zp", int64_t{3}},   {"a_mult", kHalf},    {"a_shift", int64_t{-18}},
+                         {"b_zp", int64_t{-4}},  {"b_mult", kHalf},    {"b_shift", int64_t{-19}},
+                         {"y_zp", int64_t{5}},   {"y_mult", kHalf},    {"y_shift", int64_t{1}},
+                         {"min", int64_t{-128}}, {"max", int64_t{127}}};
+  const std::vector<ir::ValueId> terms = {codes(add), codes(add)};
+  auto added = add.add(ir::OpKind::qadd, terms, sum);
+  finish(std::move(add), added);
+  // The zero point leaves 32 bits before the division.
+  ir::Graph mul;
+  const ir::Attrs product = {{"a_zp", int64_t{3}}, {"b_zp", int64_t{-4}},   {"y_zp", int64_t{100}},
+                             {"mult", kHalf},      {"shift", int64_t{-30}}, {"min", int64_t{-128}},
+                             {"max", int64_t{127}}};
+  const std::vector<ir::ValueId> factors = {codes(mul), codes(mul)};
+  auto multiplied = mul.add(ir::OpKind::qmul, factors, product);
+  finish(std::move(mul), multiplied);
+  // Scales beyond 2^100 and below 2^-100.
+  ir::Graph quantize;
+  const ir::ValueId real = quantize.add_input("x", {ir::DType::kF32, {2, 7}, {}, {}});
+  auto quantized =
+      quantize.add(ir::OpKind::quantize, {real}, {{"scale", 1e-35}, {"zero_point", int64_t{3}}});
+  finish(std::move(quantize), quantized);
+  for (const ir::DType dtype : {ir::DType::kI8, ir::DType::kI16}) {
+    ir::Graph dequantize;
+    const ir::ValueId code = dequantize.add_input("x", {dtype, {2, 7}, {}, {}});
+    auto dequantized = dequantize.add(ir::OpKind::dequantize, {code},
+                                      {{"scale", 1e-35}, {"zero_point", int64_t{0}}});
+    finish(std::move(dequantize), dequantized);
+  }
+  return graphs;
+}
+
 const Collector& all_cases() {
   static const Collector collector = [] {
     Collector c;
@@ -122,6 +168,9 @@ const Collector& all_cases() {
       if (!moved.ok()) continue;
       c.offer(std::move(*moved), Dialect::kNative, seed,
               "moved " + std::string(ir::dtype_name(dtype)));
+    }
+    for (ir::Graph& graph : general_forms()) {
+      c.offer(std::move(graph), Dialect::kNative, 1, "general form");
     }
     return c;
   }();
