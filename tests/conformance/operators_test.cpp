@@ -119,15 +119,17 @@ std::vector<ir::Graph> general_forms() {
     graphs.push_back(std::move(graph));
   };
   constexpr int64_t kHalf = 1 << 30;
-  // The result is not divided.
-  ir::Graph add;
-  const ir::Attrs sum = {{"a_zp", int64_t{3}},   {"a_mult", kHalf},    {"a_shift", int64_t{-18}},
-                         {"b_zp", int64_t{-4}},  {"b_mult", kHalf},    {"b_shift", int64_t{-19}},
-                         {"y_zp", int64_t{5}},   {"y_mult", kHalf},    {"y_shift", int64_t{1}},
-                         {"min", int64_t{-128}}, {"max", int64_t{127}}};
-  const std::vector<ir::ValueId> terms = {codes(add), codes(add)};
-  auto added = add.add(ir::OpKind::qadd, terms, sum);
-  finish(std::move(add), added);
+  // The result is not divided; and as the quantizer writes it, one operand a half of its scale.
+  for (const int64_t y_shift : {1, -18}) {
+    ir::Graph add;
+    const ir::Attrs sum = {{"a_zp", int64_t{3}},   {"a_mult", kHalf},    {"a_shift", int64_t{0}},
+                           {"b_zp", int64_t{-4}},  {"b_mult", kHalf},    {"b_shift", int64_t{-1}},
+                           {"y_zp", int64_t{5}},   {"y_mult", kHalf},    {"y_shift", y_shift},
+                           {"min", int64_t{-128}}, {"max", int64_t{127}}};
+    const std::vector<ir::ValueId> terms = {codes(add), codes(add)};
+    auto added = add.add(ir::OpKind::qadd, terms, sum);
+    finish(std::move(add), added);
+  }
   // The zero point leaves 32 bits before the division.
   ir::Graph mul;
   const ir::Attrs product = {{"a_zp", int64_t{3}}, {"b_zp", int64_t{-4}},   {"y_zp", int64_t{100}},
