@@ -67,16 +67,23 @@ int64_t steps_of(const ir::Graph& graph, const ir::Op& op) {
   }
 }
 
-std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,
-                                    const Target& target) {
+std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel,
+                               const Target& target) {
   const std::string_view core = measured_core(target.name);
   const auto* const law = std::ranges::find_if(
-      kLaws, [&](const Law& row) { return row.op == call.op && row.core == core; });
+      kLaws, [&](const Law& row) { return row.op == kernel && row.core == core; });
   if (law == std::end(kLaws)) return {};
+  const auto elements = static_cast<double>(graph.type(op.output).elements());
+  const auto steps = static_cast<double>(steps_of(graph, op));
+  return law->call + law->element * elements + law->step * steps;
+}
+
+std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,
+                                    const Target& target) {
   const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
-  const auto elements = static_cast<double>(lowered.graph.type(call.out).elements());
-  const auto steps = static_cast<double>(steps_of(lowered.graph, op));
-  return static_cast<int64_t>(law->call + law->element * elements + law->step * steps);
+  const std::optional<double> counted = estimate(lowered.graph, op, call.op, target);
+  if (!counted) return {};
+  return static_cast<int64_t>(*counted);
 }
 
 }  // namespace thimble::target::cortex_m

@@ -17,7 +17,9 @@ namespace thimble::target::cortex_m {
 /// or a reduction reads, elements of the result elsewhere.
 [[nodiscard]] int64_t steps_of(const ir::Graph& graph, const ir::Op& op);
 
-/// Nothing for an operator that was never measured.
+/// Of `kernel` in the place of an operator; nothing for one that was never measured.
+[[nodiscard]] std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op,
+                                             abi::PteOp kernel, const Target& target);
 [[nodiscard]] std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,
                                                   const Target& target);
 

@@ -1,5 +1,7 @@
 #include "target/cortex_m/fast.h"
 
+#include "target/cortex_m/cost.h"
+
 namespace thimble::target::cortex_m {
 namespace {
 
@@ -21,12 +23,21 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::optional<KernelCall> fast_call(const ir::Graph& graph, const ir::Op& op, abi::Isa isa) {
+std::optional<KernelCall> fast_call(const ir::Graph& graph, const ir::Op& op,
+                                    const Target& target) {
+  std::optional<KernelCall> best;
+  std::optional<double> best_cost;
   for (const Row& row : kRows) {
-    if (row.form == nullptr || row.isa.value_or(isa) != isa || row.kind != op.kind) continue;
-    if (std::optional<KernelCall> call = row.form(graph, op)) return call;
+    const bool is_for = row.isa.value_or(target.isa) == target.isa && row.kind == op.kind;
+    if (row.form == nullptr || !is_for) continue;
+    std::optional<KernelCall> call = row.form(graph, op);
+    if (!call) continue;
+    const std::optional<double> cost = estimate(graph, op, call->op, target);
+    if (best && !(cost && best_cost && *cost < *best_cost)) continue;
+    best = std::move(call);
+    best_cost = cost;
   }
-  return {};
+  return best;
 }
 
 }  // namespace thimble::target::cortex_m

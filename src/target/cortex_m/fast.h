@@ -5,8 +5,9 @@
 // runtime without a kernel for it refuses the file; its bytes are described in
 // abi/native_params.h, and a portable kernel reads the same bytes on every other machine. fast.def
 // has a row per packing: which instruction set, or any, which operator of the IR, which function
-// makes the call. The first row that has a call for the operator's shape is taken; where none has,
-// select.cpp's general form is.
+// makes the call. Of the rows that have a call for the operator's shape the one with the fewest
+// instructions by costs.def is taken, which are counted under QEMU; where a row has not been
+// measured, the first. Where none has a call, select.cpp's general form is taken.
 
 #include <optional>
 
@@ -25,6 +26,6 @@ using FastForm = std::optional<KernelCall>(const ir::Graph& graph, const ir::Op&
 #undef THIMBLE_FAST_ANY
 
 [[nodiscard]] std::optional<KernelCall> fast_call(const ir::Graph& graph, const ir::Op& op,
-                                                  abi::Isa isa);
+                                                  const Target& target);
 
 }  // namespace thimble::target::cortex_m

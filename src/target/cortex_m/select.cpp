@@ -30,10 +30,11 @@ Constant int32_constant(const std::vector<int32_t>& values, std::vector<int64_t>
 
 class Selector {
  public:
-  Selector(Lowered* lowered, abi::Isa isa, Dialect dialect)
+  Selector(Lowered* lowered, const Target& target, Dialect dialect)
       : graph_(lowered->graph),
         calls_(&lowered->calls),
-        isa_(isa),
+        target_(target),
+        isa_(target.isa),
         stock_(dialect == Dialect::kStock) {}
 
   Status run() {
@@ -74,7 +75,7 @@ class Selector {
 
   Result<KernelCall> select(const Op& op) {
     if (!stock_) {
-      if (std::optional<KernelCall> packed = fast_call(graph_, op, isa_)) {
+      if (std::optional<KernelCall> packed = fast_call(graph_, op, target_)) {
         return std::move(*packed);
       }
     }
@@ -419,14 +420,15 @@ class Selector {
 
   const ir::Graph& graph_;
   std::vector<KernelCall>* calls_;
+  const Target& target_;
   abi::Isa isa_;
   bool stock_;
 };
 
 }  // namespace
 
-Status select_calls(Lowered* lowered, abi::Isa isa, Dialect dialect) {
-  return Selector(lowered, isa, dialect).run();
+Status select_calls(Lowered* lowered, const Target& target, Dialect dialect) {
+  return Selector(lowered, target, dialect).run();
 }
 
 }  // namespace thimble::target::cortex_m

@@ -6,5 +6,5 @@
 #include "target/target.h"
 
 namespace thimble::target::cortex_m {
-[[nodiscard]] Status select_calls(Lowered* lowered, abi::Isa isa, Dialect dialect);
+[[nodiscard]] Status select_calls(Lowered* lowered, const Target& target, Dialect dialect);
 }
