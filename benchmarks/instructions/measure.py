@@ -6,8 +6,8 @@ usage: measure.py [--program build/thimble] [NETWORK ...]
 Every network under models/ (or those named) is compiled for one core of each kind and run on its
 board once. Each operator's counts are fitted by `call + element * elements of the result + step *
 steps of the innermost loop`, none negative, least relative error. Writes
-src/target/cortex_m/costs.def and README.md beside this file; laws of operators that none of them calls stay. Counts are exact: the same compiler
-gives the same numbers.
+src/target/cortex_m/costs.def and, if all networks and dialects were asked for, README.md beside this file; laws of
+operators that none of them calls stay. Counts are exact: the same compiler gives the same numbers.
 """
 import argparse
 import itertools
@@ -119,6 +119,7 @@ def known_rows():
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--program", type=pathlib.Path, default=ROOT / "build/thimble")
+    parser.add_argument("--dialects", default=",".join(DIALECTS))
     parser.add_argument("networks", nargs="*")
     arguments = parser.parse_args()
     networks = arguments.networks or sorted(
@@ -126,8 +127,8 @@ def main():
     samples = {}
     for network in networks:
         for core in CORES:
-            for options in DIALECTS.values():
-                measure(arguments.program, ROOT / "models" / network, core, options, samples)
+            for dialect in arguments.dialects.split(","):
+                measure(arguments.program, ROOT / "models" / network, core, DIALECTS[dialect], samples)
     page = PAGE_HEADER.format(networks=len(networks))
     table = known_rows()
     for (name, core), rows in sorted(samples.items(), key=lambda item: item[0]):
@@ -138,7 +139,8 @@ def main():
         page += (f"| {name} | {core} | {len(rows)} | {law[0]:.0f} | {law[1]:.2f} | {law[2]:.2f} "
                  f"| {100 * mean:.0f} % | {100 * largest:.0f} % |\n")
     TABLE.write_text(TABLE_HEADER + "".join(table[key] for key in sorted(table)))
-    (HERE / "README.md").write_text(page)
+    if not arguments.networks and arguments.dialects == parser.get_default("dialects"):
+        (HERE / "README.md").write_text(page)
 
 
 if __name__ == "__main__":

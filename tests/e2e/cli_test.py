@@ -166,7 +166,7 @@ class Compile(Cli):
         self.assertEqual({p.name for p in folder.iterdir()}, {"kernels_used.cpp", "kernels_used.cmake"})
         self.assertEqual((folder / "kernels_used.cpp").read_text(), (self.path / "table.cpp").read_text())
         cmake = (folder / "kernels_used.cmake").read_text()
-        for word in ("thimble::conv2d.out", "portable_thimble_conv2d", "${CMAKE_CURRENT_LIST_DIR}/kernels_used.cpp"):
+        for word in ("thimble::conv2d_mve.out", "mve_thimble_conv2d_mve", "${CMAKE_CURRENT_LIST_DIR}/kernels_used.cpp"):
             self.assertIn(word, cmake)
 
     def test_steering(self):
@@ -192,8 +192,8 @@ class Compile(Cli):
         every = json.loads(self.thimble(*compile_, "--activations", "int16", "--json")[0])
         both = [row["op"] for row in some["ops"]]
         self.assertIn("thimble::conv2d16.out", both)
-        self.assertIn("thimble::conv2d.out", both)
-        self.assertNotIn("thimble::conv2d.out", [row["op"] for row in every["ops"]])
+        self.assertIn("thimble::conv2d_mve.out", both)
+        self.assertNotIn("thimble::conv2d_mve.out", [row["op"] for row in every["ops"]])
         self.assertGreater(every["sqnr_db"][0], some["sqnr_db"][0])
         self.fails(2, *compile_, "--accuracy", "sqnr>=40", "--activations", "int16", saying="chooses")
         for bad in ("sqnr", "sqnr>=", "sqnr>=x", "f1>=0.5", "top1>0.5"):
@@ -419,9 +419,9 @@ class Compare(Cli):
         report = json.loads(self.thimble(*arguments, "--json")[0])
         layers = report["layers"]
         self.assertEqual([layer["op"] for layer in layers],
-                         ["thimble::conv2d.out", "thimble::conv2d.out", "thimble::max_pool2d.out",
-                          "thimble::conv2d.out", "thimble::max_pool2d.out",
-                          "thimble::linear.out"])
+                         ["thimble::conv2d_mve.out", "thimble::conv2d_mve.out", "thimble::max_window.out",
+                          "thimble::conv2d_mve.out", "thimble::max_window.out",
+                          "thimble::linear_mve.out"])
         for layer in layers:
             self.assertGreater(layer["sqnr_db"], 20)
             self.assertIn("export.py:", layer["source"])

@@ -101,7 +101,7 @@ class Recipe(Cli):
         (self.path / stock).write_text('kernels = "executorch"\nengines = []\n' + BOARD)
         self.assertIn("cortex_m::quantized_conv2d.out", [row["op"] for row in self.compile(stock)["ops"]])
         own = [row["op"] for row in self.compile(stock, "--compat", "none")["ops"]]
-        self.assertIn("thimble::conv2d.out", own)
+        self.assertTrue(any(op.startswith("thimble::conv2d") for op in own), own)
 
     def test_the_recipe_keeps_operators_off(self):
         off = self.board('[partition]\nengine_off = ["conv2d_1", "softmax"]\n', "off.toml")

@@ -93,11 +93,11 @@ class KernelsUsed(unittest.TestCase):
             "outside": self.compile("outside", "resnet8", "abacus-board", program=EXTRA),
         }
         self.assertEqual(used["plain"]["THIMBLE_DELEGATES_USED"], [])
-        self.assertIn("thimble::conv2d.out", used["plain"]["THIMBLE_KERNELS_USED"])
+        self.assertIn("thimble::conv2d_dsp.out", used["plain"]["THIMBLE_KERNELS_USED"])
         self.assertEqual(used["npu"]["THIMBLE_DELEGATES_USED"], ["ThimbleNeutronModel"])
         self.assertEqual(used["npu"]["THIMBLE_DEVICES_USED"], ["thimble_neutron_npu"])
-        self.assertIn("thimble::linear.out", used["npu"]["THIMBLE_KERNELS_USED"])
-        self.assertNotIn("thimble::conv2d.out", used["npu"]["THIMBLE_KERNELS_USED"])
+        self.assertIn("thimble::linear_dsp.out", used["npu"]["THIMBLE_KERNELS_USED"])
+        self.assertNotIn("thimble::conv2d_dsp.out", used["npu"]["THIMBLE_KERNELS_USED"])
         self.assertEqual(used["arm"]["THIMBLE_DELEGATES_USED"], ["EthosUBackend"])
         self.assertEqual(used["vendor"]["THIMBLE_DELEGATES_USED"], ["NeutronBackend"])
         self.assertEqual(used["outside"]["THIMBLE_DEVICES_USED"], ["abacus_npu"])
@@ -116,7 +116,7 @@ class KernelsUsed(unittest.TestCase):
         for name, said in used.items():
             symbols = self.symbols(name)
             kernels = {symbol.removeprefix("thimble::kernels::") for symbol in symbols
-                       if re.fullmatch(r"thimble::kernels::(portable|dsp|mve)_\w+", symbol)}
+                       if re.fullmatch(r"thimble::kernels::(portable|dsp|mve|v6m|v7m)_\w+", symbol)}
             self.assertEqual(kernels, set(said["THIMBLE_KERNELS_USED_SYMBOLS"]), name)
             self.assertEqual(len(kernels), len(said["THIMBLE_KERNELS_USED"]), name)
             opened = {match[1] for symbol in symbols
