@@ -36,7 +36,7 @@ struct Records {
 static_assert(sizeof(Entry) + sizeof(Records) == 72, "numbers are 8-byte aligned");
 
 /// A place: an offset in the arena; from kPlaceConstant on, an offset in the constants; from
-/// kPlaceInput on, the number of the input whose data the caller has; kPlaceNone: an absent operand.
+/// kPlaceInput on, the number of the input whose data the caller has; kPlaceNone: no operand.
 inline constexpr uint32_t kPlaceConstant = 0x80000000;
 inline constexpr uint32_t kPlaceInput = 0xC0000000;
 inline constexpr uint32_t kPlaceNone = 0xFFFFFFFF;
