@@ -118,7 +118,8 @@ std::vector<ir::Graph> general_forms() {
     graph.add_output(*result);
     graphs.push_back(std::move(graph));
   };
-  constexpr int64_t kHalf = 1 << 30;
+  constexpr int32_t kHalfMult = 1 << 30;
+  constexpr int64_t kHalf = kHalfMult;
   // The result is not divided; and as the quantizer writes it, one operand a half of its scale.
   for (const int64_t y_shift : {1, -18}) {
     ir::Graph add;
@@ -138,6 +139,23 @@ std::vector<ir::Graph> general_forms() {
   const std::vector<ir::ValueId> factors = {codes(mul), codes(mul)};
   auto multiplied = mul.add(ir::OpKind::qmul, factors, product);
   finish(std::move(mul), multiplied);
+  // A scale above 1: the shift goes to the left.
+  ir::Graph linear;
+  const auto constant = [&](const char* name, ir::Tensor tensor) {
+    return linear.add_constant(name, std::make_shared<const ir::Tensor>(std::move(tensor)));
+  };
+  const std::vector<int32_t> mult = {kHalfMult}, shift = {1};
+  ir::Tensor weights;
+  weights.dtype = ir::DType::kI8;
+  weights.shape = {3, 7};
+  weights.bytes.assign(21, std::byte{0xFE});
+  const std::vector<ir::ValueId> terms = {codes(linear), constant("w", std::move(weights)),
+                                          ir::kNoValue, constant("m", ir::make_i32({1}, mult)),
+                                          constant("s", ir::make_i32({1}, shift))};
+  auto weighed = linear.add(
+      ir::OpKind::qlinear, terms,
+      {{"x_zp", int64_t{3}}, {"y_zp", int64_t{-4}}, {"min", int64_t{-128}}, {"max", int64_t{127}}});
+  finish(std::move(linear), weighed);
   // Scales beyond 2^100 and below 2^-100.
   ir::Graph quantize;
   const ir::ValueId real = quantize.add_input("x", {ir::DType::kF32, {2, 7}, {}, {}});
