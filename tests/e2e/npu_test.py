@@ -25,7 +25,7 @@ PARTS = {"nrf54lm20b": ("axon", "SDK_EDGE_AI_PATH"), "imxrt700": ("neutron-n3-64
          "imxrt700cm": ("neutron-n3-64", "EIQ_NEUTRON_SDK_PATH")}
 # Of the output's scale between our integers and PyTorch's quantized graph, which computes in float: roundings add up.
 STEPS_MOST = 3.01
-EDGE = re.compile(r"^\w+::(de)?quantize(16)?(_per_tensor)?\.")
+EDGE = re.compile(r"^\w+::(de)?quantize(16)?(_nest|_per_tensor)?\.")
 
 
 def compiled(part, program, model, scratch, *options):
@@ -64,10 +64,8 @@ def check_float(part, program, folder, scratch):
     agree(program, pte, write_inputs(folder, report["inputs"], scratch), ["--steps"])
 
 
-def check_parameters(program, pte, inputs, archive, scratch):
+def check_parameters(program, pte, scale, inputs, archive, scratch):
     """What PyTorch recorded lies on the grid of the file's own scale, and what the file computes is a step away at most."""
-    text = subprocess.run([program, "inspect", pte], capture_output=True, text=True, check=True).stdout
-    scale = float(re.findall(r"# \S+dequantize\S+\(v\d+:\S+\[[\d, ]*\], ([\d.e-]+),", text)[-1])
     thimble(program, "run", pte, *inputs, "--output", scratch)
     archive.extract("out0.npy", scratch)
     recorded, got = (read_floats(scratch / name) for name in ("out0.npy", "output_0.npy"))
@@ -80,6 +78,8 @@ def check_parameters(program, pte, inputs, archive, scratch):
 
 def check_quantized(part, program, data, case, scratch):
     print(f"-- {case}")
+    # Only a file with codes at its border says their scale.
+    scale = compiled(part, program, data / f"{case}.pt2", scratch, "--npu-small", "--io", "int8")[1]["outputs"][0].get("scale")
     pte, _ = compiled(part, program, data / f"{case}.pt2", scratch, "--npu-small")
     inputs = []
     with zipfile.ZipFile(data / f"{case}.npz") as archive:
@@ -87,7 +87,7 @@ def check_quantized(part, program, data, case, scratch):
             archive.extract(name, scratch)
             inputs += ["--input", scratch / name]
         if part != "nrf54lm20b":  # whose arithmetic is its own
-            check_parameters(program, pte, inputs, archive, scratch)
+            check_parameters(program, pte, scale, inputs, archive, scratch)
     agree(program, pte, inputs, [])
 
 
