@@ -64,7 +64,7 @@ TEST_P(Runner, CountsInstructionsTheSameEachTime) {
   EXPECT_LT(counted(counts, "load 0"), 40000);
   EXPECT_GT(counted(counts, "run 0"), 100);
   EXPECT_GT(counted(counts, "total 0"), counted(counts, "load 0") + counted(counts, "run 0"));
-  EXPECT_EQ(counts.find("op "), std::string::npos);
+  EXPECT_EQ(counts.find("\nop "), std::string::npos);
   // With a mark around each operator, the operators make up nearly all of a run.
   const std::string ops = read_file("ops.count");
   const long sum = counted(ops, "op 0") + counted(ops, "op 1");
