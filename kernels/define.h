@@ -3,6 +3,7 @@
 // abi/pte_ops.def alone.
 
 #include "abi/pte_ops.h"
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 
 namespace thimble::kernels {
@@ -38,6 +39,7 @@ void run_with_places(const Call& call) {
   extern "C" void thimble_call_##variant##_##op(const Arg* args, const Tensor* const* lists) { \
     run(call_of_c<has_list(abi::info(abi::PteOp::op).arguments)>(args, lists));                \
   }                                                                                            \
+  extern const Kernel variant##_##op;                                                          \
   constinit const Kernel variant##_##op = {abi::info(abi::PteOp::op).name,                     \
                                            abi::info(abi::PteOp::op).arguments, check, run,    \
                                            settle_for(abi::info(abi::PteOp::op).arguments)}
@@ -49,6 +51,7 @@ void run_with_places(const Call& call) {
   extern "C" void thimble_run_##variant##_##op(void* const* operands) { \
     bare(operands);                                                     \
   }                                                                     \
+  extern const Kernel variant##_##op;                                   \
   constinit const Kernel variant##_##op = {                             \
       abi::info(abi::PteOp::op).name,                                   \
       abi::info(abi::PteOp::op).arguments,                              \

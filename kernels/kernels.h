@@ -12,7 +12,6 @@
 #include "abi/limits.h"
 #include "abi/records.h"
 #include "abi/status.h"
-#include "kernels/isa.h"
 
 namespace thimble::runtime {
 struct Delegates;
@@ -153,10 +152,6 @@ struct KernelTable {
   const runtime::Reader* stock = nullptr;
 };
 inline constexpr uint32_t kNameBytesMax = 63;
-
-#define THIMBLE_KERNEL(variant, op) THIMBLE_IF_##variant(extern const Kernel variant##_##op;)
-#include "kernels/kernels.def"
-#undef THIMBLE_KERNEL
 
 /// Every kernel of this build, sorted. Products link a generated table of what their files call
 /// instead.

@@ -3,7 +3,7 @@
 // one operator stand together in that order.
 
 #include "abi/pte_ops.h"
-#include "kernels/kernels.h"
+#include "kernels/list.h"
 
 namespace thimble::kernels {
 namespace {

@@ -145,7 +145,7 @@ std::string kernel_source(const UsedKernels& used, std::string_view label) {
   return fmt::format(
       "// Written by `thimble compile` for {}: the kernels it calls and no others.\n"
       "// Pass thimble_model_kernels() to thimble_size and thimble_init.\n\n"
-      "#include \"kernels/kernels.h\"\n"
+      "#include \"kernels/list.h\"\n"
       "{}"
       "#include \"thimble.h\"\n\n"
       "{}"

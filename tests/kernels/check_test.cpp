@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kernels/isa.h"
 #include "tests/kernels/samples.h"
 
 namespace thimble::kernels::test {

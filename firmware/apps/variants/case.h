@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "firmware/common/text.h"
-#include "kernels/kernels.h"
+#include "kernels/list.h"
 
 namespace thimble::firmware {
 
