@@ -62,6 +62,7 @@ struct Arguments {
   fs::path axon_sdk, axon_dir;
   NeutronArguments neutron;
   std::string optimize = "speed";
+  std::string inputs = "caller";
   struct {
     bool wanted = false;
     std::optional<bool> exclusive;
@@ -128,6 +129,7 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.equalize = arguments.equalize;
   options.tune = arguments.tune;
   options.pareto = arguments.pareto;
+  options.owns_inputs = arguments.inputs == "arena";
   options.weights_apart = arguments.npu_weights == "named";
   options.smallest = arguments.optimize == "size";
   options.vendor = axon_tools(arguments.axon, arguments.axon_sdk, arguments.model);
@@ -381,6 +383,11 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("--npu-weights", a.npu_weights,
               "payload: in the delegate; named: as named data that the delegate asks for")
       .one_of({"payload", "named"});
+  verb.option(
+          "--inputs", a.inputs,
+          "caller: a run reads them from its caller's memory; arena: they lie in the arena, and "
+          "a run may overwrite them")
+      .one_of({"caller", "arena"});
   verb.option("--optimize", a.optimize,
               "speed: fewest cycles of the NPU; size: least SRAM, then fewest cycles")
       .one_of({"speed", "size"});

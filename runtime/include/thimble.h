@@ -62,8 +62,9 @@ uint32_t thimble_output_count(const thimble_model* model);
 thimble_status thimble_input(const thimble_model* model, uint32_t index, thimble_view* view);
 thimble_status thimble_output(const thimble_model* model, uint32_t index, thimble_view* view);
 
-/* The data is read during run, straight from this buffer (copied now if the input is planned in the
- * arena). */
+/* The data is read during run, straight from this buffer. An input that is planned in the arena
+ * (thimble_input says where before it was set) is copied there now, unless `data` is that place; a
+ * run may overwrite it, so it is set, or written there, before each. */
 thimble_status thimble_set_input(thimble_model* model, uint32_t index, const void* data,
                                  size_t bytes);
 

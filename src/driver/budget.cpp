@@ -24,7 +24,8 @@ constexpr int64_t kHeights[] = {1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 24, 28, 32};
 /// What is about in memory while each operator runs, before there are addresses.
 class Estimate {
  public:
-  explicit Estimate(const ir::Graph& graph) : graph_(graph), consumers_(graph.consumers()) {
+  Estimate(const ir::Graph& graph, bool owns_inputs)
+      : graph_(graph), consumers_(graph.consumers()) {
     const std::vector<int> producers = graph.producers();
     const auto end = static_cast<int>(graph.ops().size());
     for (size_t i = 0; i < graph.value_count(); ++i) {
@@ -33,7 +34,8 @@ class Estimate {
       for (const int reader : consumers_[i]) life.last = std::max(life.last, reader);
       if (std::ranges::count(graph.results(), value) != 0) life.last = end;
       if (graph.is_state(value)) life = {-1, end, life.bytes};
-      const bool there = producers[i] >= 0 || graph.is_state(value);
+      const bool there =
+          producers[i] >= 0 || graph.is_state(value) || (owns_inputs && graph.is_input(value));
       if (there && !graph.value(value).constant) lives_.push_back(life);
     }
   }
@@ -79,7 +81,8 @@ struct Choice {
 
 class Chooser {
  public:
-  explicit Chooser(const ir::Graph& graph) : graph_(graph), estimate_(graph) {}
+  Chooser(const ir::Graph& graph, bool owns_inputs)
+      : graph_(graph), owns_inputs_(owns_inputs), estimate_(graph, owns_inputs) {}
 
   /// Runs of operators that bring the estimate down to `bytes`, or as far as they can.
   std::vector<Choice> choose(int64_t bytes) const {
@@ -122,7 +125,7 @@ class Chooser {
       for (int last = worst; last < std::min(count, first + kLongest); ++last) {
         if (cuts(first, last, chosen)) continue;
         for (const int64_t rows : kHeights) {
-          const auto cost = target::cost_of_strips(graph_, {first, last, rows});
+          const auto cost = target::cost_of_strips(graph_, {first, last, rows}, owns_inputs_);
           if (!cost) break;
           const Choice choice = {
               {first, last, rows}, *cost, cost->live_bytes + estimate_.across(first, last)};
@@ -155,6 +158,7 @@ class Chooser {
   }
 
   const ir::Graph& graph_;
+  const bool owns_inputs_;
   const Estimate estimate_;
 };
 
@@ -167,6 +171,7 @@ Result<Budgeted> lowered(const ir::Graph& graph, const target::Target& cpu,
                          const target::Options& options, bool in_strips) {
   Budgeted result;
   THIMBLE_TRY(result.lowered, cpu.lower(graph, cpu, options));
+  result.lowered.owns_inputs = options.owns_inputs;
   if (options.dialect == target::Dialect::kNative && !has_regions(graph)) {
     // Strips have an order of their own, in which buffers stay in place.
     if (!in_strips) result.lowered = emit::in_better_order(std::move(result.lowered));
@@ -202,7 +207,7 @@ Result<Budgeted> lower_within(const ir::Graph& graph, const target::Target& cpu,
   THIMBLE_TRY(Budgeted best, lowered(graph, cpu, options, /*in_strips=*/false));
   const bool native = options.dialect == target::Dialect::kNative;
   if (!sram_bytes || best.bytes <= *sram_bytes || has_regions(graph) || !native) return best;
-  const Chooser chooser(graph);
+  const Chooser chooser(graph, options.owns_inputs);
   int64_t aim = *sram_bytes - best.bytes / 256;
   for (int attempt = 0; attempt < kAttempts && aim > 0; ++attempt) {
     const std::vector<Choice> choices = chooser.choose(aim);

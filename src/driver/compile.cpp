@@ -303,6 +303,10 @@ void fill_report(const Compiled& compiled, const emit::Schedule& schedule,
   report->arena_bytes = schedule.placement.peak_bytes;
   report->arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
   report->kept_bytes = schedule.kept_bytes;
+  report->inputs_in_arena = compiled.lowered.owns_inputs;
+  for (const IoReport& input : report->inputs) {
+    report->input_bytes += static_cast<int64_t>(input.type.bytes());
+  }
   report->state_bytes = state_bytes(emitted.program.plans[0]);
   report->npu_cycles = sum_cycles(compiled.lowered.delegates);
   report->float_ops = count_float_ops(compiled.lowered.graph);
@@ -354,6 +358,7 @@ Result<Placed> lower_and_place(const CompileOptions& options,
   }
   target::Options target_options;
   target_options.dialect = *options.dialect;
+  target_options.owns_inputs = options.owns_inputs;
   target::EngineOptions engine_options;
   if (const auto sram = sizes.find("sram"); sram != sizes.end()) {
     engine_options.sram_bytes = sram->second;

@@ -29,6 +29,7 @@ struct CompileOptions {
   std::optional<quant::Observer> observer;
   bool pareto = false;                 // report->pareto
   bool smallest = false;               // memory before speed, where an engine has the choice
+  bool owns_inputs = false;            // inputs in the arena, not the caller's
   bool weights_apart = false;          // an engine\'s constants as named data of the file
   target::VendorTools vendor;          // that make regions what silicon runs; the model's name too
   std::optional<bool> equalize, tune;  // quant::QuantizeOptions
@@ -117,7 +118,9 @@ struct CompileReport {
   int64_t weights_bytes = 0;
   int64_t arena_bytes = 0;
   int64_t arena_lower_bound_bytes = 0;
-  int64_t kept_bytes = 0;  // of the arena: state that survives a run
+  int64_t kept_bytes = 0;        // of the arena: state that survives a run
+  int64_t input_bytes = 0;       // of all inputs
+  bool inputs_in_arena = false;  // all of them
   int64_t state_bytes = 0;
   std::vector<MemoryUse> memories;
   std::vector<OpReport> ops;

@@ -214,6 +214,12 @@ std::string with_commas(int64_t value) {
 
 namespace {
 
+/// The caller's memory for inputs comes on top of the arena's.
+std::string inputs_detail(const CompileReport& report) {
+  return fmt::format("inputs ({}) {}", with_commas(report.input_bytes),
+                     report.inputs_in_arena ? "in it" : "not in it");
+}
+
 /// What lies in a memory. The arena is in the SRAM, or in a DRAM beside an NPU's own.
 std::string memory_detail(const CompileReport& report, std::string_view memory) {
   if (memory == "flash") {
@@ -228,8 +234,8 @@ std::string memory_detail(const CompileReport& report, std::string_view memory) 
                                                   : fmt::format(" ({} kept between runs)",
                                                                 with_commas(report.kept_bytes));
   return fmt::format(
-      "arena {}{}, state {}; {}", with_commas(report.arena_bytes), kept,
-      with_commas(report.state_bytes),
+      "arena {}{}, state {}, {}; {}", with_commas(report.arena_bytes), kept,
+      with_commas(report.state_bytes), inputs_detail(report),
       gap == 0 ? "proven minimal" : fmt::format("at most {} B above minimal", with_commas(gap)));
 }
 
@@ -336,6 +342,8 @@ std::string json_report(const CompileReport& report) {
   json["arena_lower_bound_bytes"] = report.arena_lower_bound_bytes;
   json["kept_bytes"] = report.kept_bytes;
   json["state_bytes"] = report.state_bytes;
+  json["input_bytes"] = report.input_bytes;
+  json["inputs_in_arena"] = report.inputs_in_arena;
   json["memories"] = Json::array();
   for (const MemoryUse& memory : report.memories) {
     json["memories"].push_back(

@@ -58,7 +58,7 @@ bool Homes::build() {
   at_.assign(graph.value_count(), 0);
   source_.clear();
   for (size_t i = 0; i < graph.value_count(); ++i) source_.push_back(static_cast<ValueId>(i));
-  for (const ir::State& state : graph.states()) make(state.value, -1);
+  for (const ir::State& state : graph.states()) make(state.value, -1, /*fixed=*/true);
   make_planned_inputs();
   for (size_t step = 0; step < lowered_->calls.size(); ++step) {
     const target::KernelCall& call = lowered_->calls[step];
@@ -84,22 +84,26 @@ bool Homes::build() {
   return true;
 }
 
-void Homes::make(ValueId value, int step) {
+void Homes::make(ValueId value, int step, bool fixed) {
   pieces_[index(value)] = {{static_cast<int>(made_.size()), 0, bytes(value), 0}};
   group_[index(value)] = static_cast<int>(tied_.size());
   tied_.push_back({static_cast<int>(made_.size())});
-  made_.push_back({value, step, {}});
+  made_.push_back({value, step, fixed, {}});
 }
 
-/// An input has an address in the plan if a value renames it.
+/// An input has an address in the plan if the program owns its inputs, or if a value renames it.
 void Homes::make_planned_inputs() {
   const ir::Graph& graph = lowered_->graph;
+  if (lowered_->owns_inputs) {
+    for (const ValueId input : graph.inputs()) make(input, -1);
+    return;
+  }
   std::vector<ValueId> names = source_;
   for (const ir::Op& op : graph.ops()) {
     if (target::is_alias(graph, op)) names[index(op.output)] = names[index(op.inputs[0])];
   }
   for (const ValueId input : graph.inputs()) {
-    if (std::ranges::count(names, input) > 1) make(input, -1);
+    if (std::ranges::count(names, input) > 1) make(input, -1, /*fixed=*/true);
   }
 }
 
@@ -162,10 +166,10 @@ void Homes::find_reads() {
   for (const ir::State& state : lowered_->graph.states()) read(state.next, end);
 }
 
-/// The memory of states and inputs is theirs.
+/// The memory is theirs from before the first call to behind the last.
 bool Homes::is_fixed(int group) const {
   return std::ranges::any_of(tied_[static_cast<size_t>(group)],
-                             [&](int made) { return made_[static_cast<size_t>(made)].step < 0; });
+                             [&](int made) { return made_[static_cast<size_t>(made)].fixed; });
 }
 
 bool Homes::tie(ValueId a, ValueId b, int64_t distance, bool free) {

@@ -1,7 +1,9 @@
 #pragma once
 // Which values share memory: homes, each with the values that lie in it and where.
 //
-// Values are made by calls, or are there from the start (states, planned inputs). Others are seen
+// Values are made by calls, or are there from the start (states, planned inputs). States are there
+// for good, and inputs that a value renames; those of a program that owns its inputs die when they
+// have been read. Others are seen
 // through them: a reshape is the same bytes, a slice some of them, a concatenation those of its
 // pieces side by side; their operators need no call. And a result may take the place of an operand
 // that dies. All this ties values together at fixed distances. Two made values that lie over each
@@ -58,7 +60,8 @@ class Homes {
   /// A value with bytes of its own.
   struct Made {
     ir::ValueId value;
-    int step;  // -1: there from the start
+    int step;    // -1: there from the start
+    bool fixed;  // and to the end
     std::vector<Read> reads;
   };
   /// Bytes of a made value, which begins `start` bytes after the value that has them.
@@ -73,7 +76,7 @@ class Homes {
     return static_cast<int64_t>(lowered_->graph.type(value).bytes());
   }
   bool build();
-  void make(ir::ValueId value, int step);
+  void make(ir::ValueId value, int step, bool fixed = false);
   void make_planned_inputs();
   bool settle(const ir::Op& op);
   bool settle_view(const ir::Op& op);

@@ -295,7 +295,7 @@ class Writer {
 
 /// What lies outside of the strips for all the time: operands in the arena, and the result unless
 /// it can take the place of an operand that it is added to.
-int64_t bytes_outside(const ir::Graph& graph, const Course& course) {
+int64_t bytes_outside(const ir::Graph& graph, const Course& course, bool owns_inputs) {
   const auto consumers = graph.consumers();
   std::set<ValueId> operands;
   bool in_place = false;
@@ -304,7 +304,7 @@ int64_t bytes_outside(const ir::Graph& graph, const Course& course) {
     const Op& op = course.op(i);
     for (const size_t k : images_of(graph, op)) {
       const ValueId input = op.inputs[k];
-      if (course.is_inner(input) || graph.is_input(input)) continue;
+      if (course.is_inner(input) || (graph.is_input(input) && !owns_inputs)) continue;
       operands.insert(input);
       const bool dies = std::ranges::all_of(consumers[static_cast<size_t>(input)], [&](int reader) {
         return reader <= static_cast<int>(course.last());
@@ -319,7 +319,8 @@ int64_t bytes_outside(const ir::Graph& graph, const Course& course) {
 
 }  // namespace
 
-std::optional<StripsCost> cost_of_strips(const ir::Graph& graph, const Strips& strips) {
+std::optional<StripsCost> cost_of_strips(const ir::Graph& graph, const Strips& strips,
+                                         bool owns_inputs) {
   Course course(graph, strips);
   if (!course.plan()) return {};
   StripsCost cost;
@@ -334,7 +335,7 @@ std::optional<StripsCost> cost_of_strips(const ir::Graph& graph, const Strips& s
       bytes = std::max(bytes, (turn.made.end - turn.kept.begin) * course.row_bytes(result));
     }
   }
-  int64_t held = bytes_outside(graph, course);
+  int64_t held = bytes_outside(graph, course, owns_inputs);
   for (const auto& [value, bytes] : widest) held += bytes;
   for (const auto& strip : course.strips()) {
     int64_t before = 0;  // what only the next operator reads
@@ -344,7 +345,7 @@ std::optional<StripsCost> cost_of_strips(const ir::Graph& graph, const Strips& s
       int64_t made = turn.made.count() * course.row_bytes(op.output);
       if (turn.op == course.last() || widest.contains(op.output)) made = 0;
       for (const size_t k : images_of(graph, op)) {
-        if (graph.is_input(op.inputs[k]))
+        if (graph.is_input(op.inputs[k]) && !owns_inputs)
           before += turn.reads.count() * course.row_bytes(op.inputs[k]);
       }
       cost.live_bytes = std::max(cost.live_bytes, held + before + made);

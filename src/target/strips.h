@@ -37,8 +37,10 @@ struct StripsCost {
 
 /// Nothing where these operators cannot be worked on in strips: only the last one's result may be
 /// read by others, all are windows over, or element by element on, one image in rows.
-[[nodiscard]] std::optional<StripsCost> cost_of_strips(const ir::Graph& graph,
-                                                       const Strips& strips);
+/// `owns_inputs`: the graph's inputs are in memory too; else the rows of them that a strip reads
+/// are copied there.
+[[nodiscard]] std::optional<StripsCost> cost_of_strips(const ir::Graph& graph, const Strips& strips,
+                                                       bool owns_inputs = false);
 
 /// `all` may be worked on in strips and do not overlap.
 [[nodiscard]] Result<ir::Graph> in_strips(const ir::Graph& graph, std::span<const Strips> all);

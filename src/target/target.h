@@ -29,6 +29,7 @@ enum class Dialect : uint8_t { kNative, kStock };
 
 struct Options {
   Dialect dialect = Dialect::kNative;
+  bool owns_inputs = false;  // Lowered::owns_inputs
 };
 
 /// A constant of the program as its bytes lie in the file.
@@ -115,6 +116,8 @@ struct Lowered {
   ir::Graph graph;
   std::vector<KernelCall> calls;  // in execution order; operators without a call only rename memory
   std::vector<Delegate> delegates;  // what KernelCall::delegate counts; empty until compiled
+  /// Inputs lie in the arena, where a run may overwrite them. Else the caller has them.
+  bool owns_inputs = false;
 };
 
 struct Memory {

@@ -79,7 +79,7 @@ MAIN = """#include "{name}.h"
 int main(void) {{
   unsigned call;
 {buffers}  {name}_init({arena});
-  for (call = 0; call < {calls}u; ++call) {{
+{places}  for (call = 0; call < {calls}u; ++call) {{
 {reads}    {name}_run({arguments});
 {writes}  }}
 {more}  return 0;
@@ -105,11 +105,16 @@ STATES = """  {{
 
 
 def main_text(name, header, calls, arena_given=False):
-    """A program that runs a model `calls` times; with an arena of its own it also tries hooks and states."""
+    """A program that runs a model `calls` times; with an arena of its own it also tries hooks and states, and inputs in the
+    arena are copied there, not written in place."""
     upper = name.upper()
     outputs = int(re.search(rf"{upper}_OUTPUT_COUNT (\d+)u", header)[1])
     types = re.findall(r"const (\w+) \*input_\d+", re.search(rf"void {name}_run\((.*)\);", header)[1])
-    buffers = "".join(f"  static {type_} x{i}[{upper}_INPUT_{i}_ELEMENTS];\n" for i, type_ in enumerate(types))
+    buffers, places = "", ""
+    for i, type_ in enumerate(types):
+        in_arena = f"{name}_input_{i}(void)" in header and not arena_given
+        buffers += (f"  {type_} *x{i};\n" if in_arena else f"  static {type_} x{i}[{upper}_INPUT_{i}_ELEMENTS];\n")
+        places += f"  x{i} = {name}_input_{i}();\n" if in_arena else ""
     words = {"name": name, "upper": upper, "arguments": ", ".join(f"x{i}" for i in range(len(types)))}
     more = ""
     if arena_given:
@@ -117,9 +122,9 @@ def main_text(name, header, calls, arena_given=False):
         more = STATES.format(**words) if f"{name}_save" in header else ""
         more += "  if (!hook_is_at_end()) return 6;\n"
     return MAIN.format(
-        **words, buffers=buffers, calls=calls, arena="arena" if arena_given else "", more=more,
+        **words, buffers=buffers, places=places, calls=calls, arena="arena" if arena_given else "", more=more,
         includes='#include <string.h>\n#include "op_hook.h"\n' if arena_given else "",
-        reads="".join(f"    read_input(x{i}, sizeof x{i});\n" for i in range(len(types))),
+        reads="".join(f"    read_input(x{i}, {upper}_INPUT_{i}_BYTES);\n" for i in range(len(types))),
         writes="".join(f"    write_output({name}_output_{i}(), {upper}_OUTPUT_{i}_BYTES);\n" for i in range(outputs)))
 
 

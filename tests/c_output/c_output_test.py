@@ -14,10 +14,11 @@ import tempfile
 from c_build import CORES, Builder, inputs_of, thimble, write_npy
 
 CALLS = 3
-# Target, type of inputs and outputs, cores that the C is compiled for: a Cortex-M33 has the M4's instructions.
-BUILDS = (("cortex-m55", "int8", ("cortex-m55",)),
-          ("cortex-m4", "float", ("cortex-m4", "cortex-m33")),
-          ("cortex-m0plus", "int8", ("cortex-m0plus",)))
+# Target, type of inputs and outputs, where inputs are, cores that the C is compiled for: a Cortex-M33 has the M4's
+# instructions.
+BUILDS = (("cortex-m55", "int8", "caller", ("cortex-m55",)),
+          ("cortex-m4", "float", "caller", ("cortex-m4", "cortex-m33")),
+          ("cortex-m0plus", "int8", "arena", ("cortex-m0plus",)))
 
 
 def hashes_of(data, outputs, calls):
@@ -37,10 +38,10 @@ def element_bytes(dtype):
     return {"float32": 4, "int8": 1, "uint8": 1, "bool": 1, "int16": 2, "int32": 4, "int64": 8}[dtype]
 
 
-def check(program, builder, model, target, io, cores, boards, folder):
+def check(program, builder, model, target, io, inputs, cores, boards, folder):
     name, label = model.name, f"{model.name} {target} {io}"
     report = thimble(program, "compile", model / f"{name}.pt2", "--target", target, "--calibrate",
-                     model / "calibrate.npz", "--io", io, "--emit", "pte,c", "--out-dir", folder)
+                     model / "calibrate.npz", "--io", io, "--inputs", inputs, "--emit", "pte,c", "--out-dir", folder)
     series = inputs_of(model, report["inputs"], CALLS)
     calls = len(series[0][1]) if series else 1
     words = []
@@ -77,11 +78,11 @@ def main():
     for word in sys.argv[4:]:
         assert word.startswith("--boards"), word
         boards = set(word.removeprefix("--boards").strip("=").split(",")) - {""} or set(CORES)
-    for target, io, cores in BUILDS:
+    for target, io, inputs, cores in BUILDS:
         if boards and not boards & set(cores):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            check(program, Builder(build), model, target, io, cores, boards, pathlib.Path(folder))
+            check(program, Builder(build), model, target, io, inputs, cores, boards, pathlib.Path(folder))
 
 
 if __name__ == "__main__":

@@ -44,6 +44,30 @@ ir::Graph wide_graph(uint64_t seed, bool) {
   return test::random_wide_graph(seed, static_cast<int>(2 + seed % 9));
 }
 
+/// The file, read back and run, says the same.
+bool check_file(const target::Lowered& lowered, const Series& inputs, const Series& expected,
+                const target::Target& target, Dialect dialect) {
+  const std::string text = ir::print(lowered.graph);
+  SCOPED_TRACE(lowered.owns_inputs ? "inputs in the arena" : "inputs of the caller");
+  const target::Lowered placed = dialect == Dialect::kStock ? lowered : emit::drop_moves(lowered);
+  const auto emitted = emit::emit(placed, emit::make_schedule(placed), target, {dialect});
+  EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message) << text;
+  if (!emitted.ok()) return false;
+  const auto program = formats::pte::read(emitted->bytes, "test.pte");
+  EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().message);
+  if (!program.ok()) return false;
+  const auto lifted = emit::lift(*program);
+  EXPECT_TRUE(lifted.ok()) << (lifted.ok() ? "" : lifted.error().message) << text;
+  if (!lifted.ok()) return false;
+  const auto from_lifted = run_on_evaluator(*lifted, inputs);
+  EXPECT_TRUE(from_lifted.ok()) << (from_lifted.ok() ? "" : from_lifted.error().message);
+  if (!from_lifted.ok()) return false;
+  EXPECT_EQ(*from_lifted, expected) << text << ir::print(*lifted);
+  const bool equal = run_on_host(lowered.graph, emitted->bytes, inputs) == expected;
+  EXPECT_TRUE(equal) << text;
+  return equal && *from_lifted == expected;
+}
+
 /// True if the target took the graph.
 bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate generate) {
   const bool stock = dialect == Dialect::kStock;
@@ -74,24 +98,10 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate
   if (!from_lowered.ok()) return false;
   EXPECT_EQ(*from_lowered, *expected) << ir::print(graph) << ir::print(lowered->graph);
 
-  const target::Lowered placed = stock ? *lowered : emit::drop_moves(*lowered);
-  const auto emitted = emit::emit(placed, emit::make_schedule(placed), target, {dialect});
-  EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message)
-                            << ir::print(lowered->graph);
-  if (!emitted.ok()) return false;
-  const auto program = formats::pte::read(emitted->bytes, "test.pte");
-  EXPECT_TRUE(program.ok()) << (program.ok() ? "" : program.error().message);
-  if (!program.ok()) return false;
-  const auto lifted = emit::lift(*program);
-  EXPECT_TRUE(lifted.ok()) << (lifted.ok() ? "" : lifted.error().message)
-                           << ir::print(lowered->graph);
-  if (!lifted.ok()) return false;
-  const auto from_lifted = run_on_evaluator(*lifted, inputs);
-  EXPECT_TRUE(from_lifted.ok()) << (from_lifted.ok() ? "" : from_lifted.error().message);
-  if (!from_lifted.ok()) return false;
-  EXPECT_EQ(*from_lifted, *from_lowered) << ir::print(lowered->graph) << ir::print(*lifted);
-  const bool equal = run_on_host(lowered->graph, emitted->bytes, inputs) == *from_lowered;
-  EXPECT_TRUE(equal) << ir::print(lowered->graph);
+  bool equal = check_file(*lowered, inputs, *from_lowered, target, dialect);
+  target::Lowered owner = *lowered;
+  owner.owns_inputs = true;
+  equal &= check_file(owner, inputs, *from_lowered, target, dialect);
   for (const target::KernelCall& call : lowered->calls) {
     test::compared(abi::info(call.op).name, target::call_types(*lowered, call), test::kHost,
                    test::Scope::kGraph, equal);

@@ -129,16 +129,17 @@ class Network {
 };
 
 struct Seen {
-  int graphs = 0, copies_saved = 0, overlaps = 0, smaller = 0;
+  int graphs = 0, copies_saved = 0, overlaps = 0, smaller = 0, free_inputs = 0;
 };
 
 /// The arena of the graph as the file has it; -1 after a failure.
 int64_t check_file(const ir::Graph& graph, const test::Series& inputs, const test::Series& expected,
-                   Seen* seen) {
+                   bool owns_inputs, Seen* seen) {
   const target::Target& target = **target::find_target("cortex-m4");
-  const auto lowered = target.lower(graph, target, {});
+  auto lowered = target.lower(graph, target, {});
   EXPECT_TRUE(lowered.ok()) << lowered.error().message;
   if (!lowered.ok()) return -1;
+  lowered->owns_inputs = owns_inputs;
   const target::Lowered placed = emit::drop_moves(*lowered);
   seen->copies_saved += static_cast<int>(lowered->calls.size() - placed.calls.size());
   const emit::Schedule schedule = emit::make_schedule(placed);
@@ -168,7 +169,10 @@ void check(uint64_t seed, Seen* seen) {
   const test::Series inputs = {test::random_inputs(graph, seed)};
   const auto expected = test::run_on_evaluator(graph, inputs);
   ASSERT_TRUE(expected.ok()) << expected.error().message;
-  const int64_t whole = check_file(graph, inputs, *expected, seen);
+  const int64_t whole = check_file(graph, inputs, *expected, /*owns_inputs=*/false, seen);
+  const int64_t with_inputs = check_file(graph, inputs, *expected, /*owns_inputs=*/true, seen);
+  ASSERT_GE(with_inputs, 0);
+  seen->free_inputs += with_inputs == whole ? 1 : 0;
   const auto count = static_cast<int>(graph.ops().size());
   for (int first = 0; first < count; ++first) {
     for (int last = first; last < count; ++last) {
@@ -182,7 +186,8 @@ void check(uint64_t seed, Seen* seen) {
         ASSERT_TRUE(answer.ok()) << answer.error().message;
         ASSERT_EQ(*answer, *expected) << ir::print(graph) << ir::print(*cut);
         ++seen->graphs;
-        const int64_t bytes = check_file(*cut, inputs, *expected, seen);
+        const int64_t bytes = check_file(*cut, inputs, *expected, /*owns_inputs=*/false, seen);
+        ASSERT_GE(check_file(*cut, inputs, *expected, /*owns_inputs=*/true, seen), 0);
         ASSERT_GE(bytes, 0);
         seen->smaller += bytes < whole ? 1 : 0;
       }
@@ -199,6 +204,7 @@ TEST(Strips, same_answers_in_less_memory) {
   EXPECT_GT(seen.copies_saved, 400);
   EXPECT_GT(seen.overlaps, 50);
   EXPECT_GT(seen.smaller, 20);
+  EXPECT_GT(seen.free_inputs, 0);
 }
 
 TEST(Strips, refuses_what_others_read) {

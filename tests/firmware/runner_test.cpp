@@ -65,11 +65,12 @@ TEST_P(Runner, CountsInstructionsTheSameEachTime) {
   EXPECT_GT(counted(counts, "run 0"), 100);
   EXPECT_GT(counted(counts, "total 0"), counted(counts, "load 0") + counted(counts, "run 0"));
   EXPECT_EQ(counts.find("\nop "), std::string::npos);
-  // With a mark around each operator, the operators make up nearly all of a run.
+  // With a mark around each operator: these two are small, and decoding a foreign file's calls is
+  // most of the rest.
   const std::string ops = read_file("ops.count");
   const long sum = counted(ops, "op 0") + counted(ops, "op 1");
   EXPECT_LT(sum, counted(ops, "run 0"));
-  EXPECT_GT(sum, counted(ops, "run 0") / 2);
+  EXPECT_GT(sum, counted(ops, "run 0") / 4);
   EXPECT_EQ(counted(ops, "load 0"), counted(counts, "load 0"));
   EXPECT_EQ(ops.find("unbalanced"), std::string::npos);
 }

@@ -10,7 +10,7 @@
 
 extern "C" {
 extern const uint8_t model_start[], model_end[];
-extern uint8_t model_memory[], model_memory_end[], model_input[], model_input_end[];
+extern uint8_t model_memory[], model_memory_end[];
 const thimble_kernels* thimble_model_kernels(void);
 }
 
@@ -26,12 +26,11 @@ int main() {
   thimble_status status = thimble_init(
       &model, model_start, static_cast<size_t>(model_end - model_start), thimble_model_kernels(),
       model_memory, static_cast<size_t>(model_memory_end - model_memory));
-  if (status == 0) {
-    status = thimble_set_input(&model, 0, model_input,
-                               static_cast<size_t>(model_input_end - model_input));
-  }
-  if (status == 0) status = thimble_run(&model);
   thimble_view view;
+  if (status == 0) status = thimble_input(&model, 0, &view);
+  // Stands for the sensor, which writes the input into the arena.
+  if (status == 0) std::memset(view.data, 1, view.bytes);
+  if (status == 0) status = thimble_run(&model);
   if (status == 0) status = thimble_output(&model, 0, &view);
   if (status == 0) result = *static_cast<const uint8_t*>(view.data);
   application_done(status);

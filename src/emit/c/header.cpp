@@ -44,8 +44,23 @@ std::string parameters(const Layout& layout) {
   return text.empty() ? "void" : text;
 }
 
+std::string planned_inputs(const Layout& layout) {
+  std::string text;
+  for (const Port& input : layout.inputs) {
+    if (layout.is_given(input.value)) continue;
+    text += fmt::format("{} *{}_{}(void);\n", c_type(input.tensor->scalar_type), layout.name,
+                        input.name);
+  }
+  if (text.empty()) return text;
+  return "\n/* In the arena: written here before each run, and given to it, an input is not "
+         "copied. "
+         "*/\n" +
+         text;
+}
+
 std::string functions(const Layout& layout) {
   const std::string& name = layout.name;
+  const std::string planned = planned_inputs(layout);
   std::string text = fmt::format(
       "/* Once, before the first run; again: as new. */\n"
       "#if defined({1}_ARENA_GIVEN)\n"
@@ -56,11 +71,12 @@ std::string functions(const Layout& layout) {
       "void {0}_init(void);\n"
       "#endif\n"
       "\n"
-      "/* Reads the inputs, and writes nothing to them. */\n"
-      "void {0}_run({2});\n"
-      "\n"
-      "/* Valid until the next run. */\n",
-      name, layout.upper, parameters(layout));
+      "/* Reads the inputs, and writes nothing to them{3}. */\n"
+      "void {0}_run({2});\n",
+      name, layout.upper, parameters(layout),
+      planned.empty() ? "" : " but to those that are in the arena");
+  text += planned;
+  text += "\n/* Valid until the next run. */\n";
   for (const Port& output : layout.outputs) {
     text += fmt::format("const {} *{}_{}(void);\n", c_type(output.tensor->scalar_type), name,
                         output.name);

@@ -133,6 +133,19 @@ std::string output_functions(const Layout& layout, Calls* calls) {
   return text;
 }
 
+/// Where the caller may write what a run reads from the arena.
+std::string input_functions(const Layout& layout) {
+  std::string text;
+  for (const Port& input : layout.inputs) {
+    if (layout.is_given(input.value)) continue;
+    const std::string_view type = c_type(input.tensor->scalar_type);
+    text +=
+        fmt::format("\n{0} *{1}_{2}(void) {{\n  return ({0} *)(void *){3}_AT({4}u);\n}}\n", type,
+                    layout.name, input.name, layout.upper, input.tensor->allocation->offset);
+  }
+  return text;
+}
+
 std::string passed_variables(const Layout& layout) {
   std::string text;
   for (const Port& output : layout.outputs) {
@@ -149,8 +162,11 @@ std::string run_function(const Layout& layout, const Calls& calls) {
                               c_type(input.tensor->scalar_type), input.name);
     const bool given = layout.is_given(input.value);
     if (!given) {
-      begin += fmt::format("  (void)memcpy({}_AT({}u), {}, {}u);\n", layout.upper,
-                           input.tensor->allocation->offset, input.name, bytes_of(*input.tensor));
+      begin += fmt::format(
+          "  if ((const void *){2} != (const void *){0}_AT({1}u)) {{\n"
+          "    (void)memcpy({0}_AT({1}u), {2}, {3}u);\n"
+          "  }}\n",
+          layout.upper, input.tensor->allocation->offset, input.name, bytes_of(*input.tensor));
     } else {
       begin += fmt::format("  (void){}; /* an operator reads it, or none */\n", input.name);
     }
@@ -195,7 +211,7 @@ Result<Model> write(const pte::Program& program, const Options& options) {
       layout.name, options.target, model.has_calls ? "\n#include \"kernels/c_call.h\"\n" : "");
   model.source += preamble(layout) + kernel_names(layout, calls) + contents(layout) + calls.data() +
                   passed_variables(layout) + state_functions(layout) + init_function(layout) +
-                  run_function(layout, calls) + outputs;
+                  run_function(layout, calls) + input_functions(layout) + outputs;
   return model;
 }
 
