@@ -45,10 +45,9 @@ TEST_P(Runner, RunsAModelAsOftenAsItHasInputs) {
             (std::vector<float>{0, 1, -1, 62, 0, 0.5F, -65.5F, 62}));
   EXPECT_EQ(read_file("y_1.bin"), std::string({3, 5, 1, 127, 3, 4, -128, 127}));
   const std::string report = read_file("y.txt");
-  for (const char* line :
-       {"arena_bytes 48\n", "state_bytes 8\n", "instructions 2\n", "runs 2\n", "status 0 ok\n",
-        "output 0 dtype 6 bytes 16 sizes 1 4 dim_order 0 1\n",
-        "op 1 cortex_m::dequantize_per_tensor.out\n"}) {
+  for (const char* line : {"arena_bytes 48\n", "state_bytes 8\n", "instructions 2\n", "runs 2\n",
+                           "status 0 ok\n", "output 0 dtype 6 bytes 16 sizes 1 4 dim_order 0 1\n",
+                           "op 1 cortex_m::dequantize_per_tensor.out\n"}) {
     EXPECT_NE(report.find(line), std::string::npos) << line << "in\n" << report;
   }
 }
