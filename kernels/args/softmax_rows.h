@@ -1,7 +1,7 @@
 #pragma once
-// softmax_rows but for how a core multiplies: Product::high(a, b) is floor((a * b + 2^30) / 2^31),
-// Product::divided(a, b, right) that of numbers that are not negative, divided by 2^right to
-// nearest, right from 4 to 31.
+// softmax_rows but for how a core multiplies: Product::high(a, b) is floor((a * b + 2^31) / 2^32),
+// Product::divided(a, b, right) the product of numbers that are not negative, divided by 2^31 and
+// then by 2^right, both to nearest, right from 4 to 31.
 
 #include <cstdint>
 
@@ -14,16 +14,18 @@ Status check_softmax_rows(const Call& call);
 
 /// 1 / (1 + x) for x in [0, 1), Q0.31, as numerics::one_over_one_plus_x() has it, without what
 /// never happens: half of the sum is in [1/2, 1), so that the first guess and each y are in [1/2,
-/// 2], the error is below 1/8, and nothing but the last doubling leaves 32 bits.
+/// 2], below 2 up to the last step, the error is below 1/8, and nothing but the last doubling
+/// leaves 32 bits. One factor of each product is doubled.
 template <class Product>
 int32_t reciprocal(uint32_t x) {
   const auto half = static_cast<int32_t>((x >> 1) + (1U << 30));
-  int32_t y = numerics::wrap_add(1515870810, Product::high(half, -1010580540));
+  int32_t y = 1515870810 + Product::high(half, 2 * -1010580540);
+#pragma GCC unroll 3
   for (int step = 0; step < 3; ++step) {
-    const int32_t error = numerics::wrap_sub(1 << 29, Product::high(half, y));
-    y = numerics::wrap_add(y, numerics::wrap_shl(Product::high(y, error), 2));
+    const int32_t twice_error = (1 << 30) - 2 * Product::high(half, 2 * y);
+    y += 4 * Product::high(y, twice_error);
   }
-  return y >= 1 << 30 ? INT32_MAX : numerics::wrap_shl(y, 1);
+  return y >= 1 << 30 ? INT32_MAX : 2 * y;
 }
 
 /// Results of 1/256 above -128, or of 1/32768.
@@ -38,14 +40,13 @@ struct SoftmaxCode<int16_t> {
   static constexpr int32_t kRight = 28, kMost = 32767, kZero = 0;
 };
 
-/// What the results of one row have in common: the maximum, and the sum of the exponentials in
-/// Q12.19, shifted left until its highest bit is set.
-struct SoftmaxSum {
-  int32_t maximum, headroom;
-  uint32_t normal;
+/// What the results of one row have in common: the maximum, the reciprocal of the sum of the
+/// exponentials, and how many bits of that, in Q12.19, are 0 in front.
+struct SoftmaxRow {
+  int32_t maximum, scale, headroom;
 };
-
-inline SoftmaxSum softmax_sum(const abi::SoftmaxRows& p, const int8_t* x) {
+template <class Product>
+SoftmaxRow softmax_row(const abi::SoftmaxRows& p, const int8_t* x) {
   constexpr uint32_t kSumMax = uint32_t{1} << 31;
   // Of so many differences no sum leaves 32 bits on top of 2^31.
   constexpr uint32_t kPiece = 4095;
@@ -58,24 +59,14 @@ inline SoftmaxSum softmax_sum(const abi::SoftmaxRows& p, const int8_t* x) {
     left -= piece;
     const int8_t* const end = x + piece;
     do {
-      sum += (p.exp[(maximum - *x++) & 255] + 2048) >> 12;
+      sum += (p.exp[maximum - *x++] + 2048) >> 12;
     } while (x != end);
     if (sum > kSumMax) sum = kSumMax;
   }
   // Of a table that is none of ours it may be less.
   if (sum < 1U << 16) sum = 1U << 16;
   const int32_t headroom = numerics::count_leading_zeros(sum);
-  return {maximum, headroom, sum << headroom};
-}
-
-/// The same, and the reciprocal of the sum.
-struct SoftmaxRow {
-  int32_t maximum, scale, headroom;
-};
-template <class Product>
-[[gnu::noinline]] SoftmaxRow softmax_row(const abi::SoftmaxRows& p, const int8_t* x) {
-  const SoftmaxSum sum = softmax_sum(p, x);
-  return {sum.maximum, reciprocal<Product>(sum.normal ^ (1U << 31)), sum.headroom};
+  return {maximum, reciprocal<Product>(sum << headroom ^ 1U << 31), headroom};
 }
 
 template <class Product, class Y>
@@ -88,6 +79,7 @@ void softmax_results(const abi::SoftmaxRows& p, const SoftmaxRow& row, const int
     return;
   }
   while (y != end) {
+    // Where y lies over x otherwise than it may, x is not what it was.
     const uint32_t exp = p.exp[(row.maximum - *x++) & 255];
     const uint32_t code = Product::divided(row.scale, exp, static_cast<uint32_t>(right));
     const int32_t above =
@@ -107,27 +99,26 @@ void softmax_pair(const abi::SoftmaxRows& p, const int8_t* x, Y* y) {
   y[1] = apart < 0 ? larger : other;
 }
 
-template <class Product, class Y>
-void softmax_of(const abi::SoftmaxRows& p, const int8_t* x, Y* y) {
-  for (uint32_t row = 0; row < p.rows; ++row) {
-    if (p.length == 2) {
-      softmax_pair(p, x, y);
-    } else {
-      softmax_results<Product>(p, softmax_row<Product>(p, x), x, y);
-    }
-    x += p.length;
-    y += p.length;
-  }
-}
-
 template <class Product>
 void softmax_rows(void* const* operands) {
   const abi::SoftmaxRows& p = packed<abi::SoftmaxRows>(operands[1]);
-  const auto* const x = static_cast<const int8_t*>(operands[0]);
-  if (p.wide != 0) {
-    softmax_of<Product>(p, x, static_cast<int16_t*>(operands[2]));
-  } else {
-    softmax_of<Product>(p, x, static_cast<int8_t*>(operands[2]));
+  const auto* x = static_cast<const int8_t*>(operands[0]);
+  auto* y = static_cast<uint8_t*>(operands[2]);
+  for (uint32_t left = p.rows; left != 0; --left) {
+    auto* const narrow = reinterpret_cast<int8_t*>(y);
+    auto* const wide = reinterpret_cast<int16_t*>(y);
+    if (p.length == 2) {
+      p.wide != 0 ? softmax_pair(p, x, wide) : softmax_pair(p, x, narrow);
+    } else {
+      const SoftmaxRow row = softmax_row<Product>(p, x);
+      if (p.wide != 0) {
+        softmax_results<Product>(p, row, x, wide);
+      } else {
+        softmax_results<Product>(p, row, x, narrow);
+      }
+    }
+    x += p.length;
+    y += p.length << p.wide;
   }
 }
 

@@ -94,7 +94,7 @@ const Family dsp_quantize_nest = {"quantize_nest", &kernels::dsp_thimble_quantiz
 namespace {
 
 void make_softmax(uint32_t index, Case& c) {
-  constexpr int32_t kLengths[] = {1, 2, 3, 10, 12, 300, 1000, 5000};
+  constexpr int32_t kLengths[] = {1, 2, 3, 4, 5, 10, 16, 17, 35, 300, 1000, 5000};
   const int32_t length = c.one_of(kLengths);
   const int32_t rows = c.uniform(1, length < 100 ? 9 : 1);
   int8_t* const x = c.input<int8_t>(rows * length);
@@ -119,7 +119,7 @@ void make_softmax(uint32_t index, Case& c) {
 }  // namespace
 
 const Family v6m_softmax_rows = {"softmax_rows", &kernels::v6m_thimble_softmax_rows,
-                                 &kernels::portable_thimble_softmax_rows, 200, make_softmax};
+                                 &kernels::portable_thimble_softmax_rows, 600, make_softmax};
 #endif
 
 }  // namespace thimble::firmware
