@@ -58,221 +58,234 @@ extern "C" constinit const SoftmaxGuesses thimble_v6m_softmax_guesses = guesses(
 
 // On the stack: 0 exponentials, 64 end of x, 68 end of y, 72 largest code, 76 sum, 80 length below
 // zero, 84 table, 88 rows left.
+#define ENTER \
+  ".syntax unified\n" \
+  "push {r4-r7, lr}\n" \
+  "sub sp, #92\n" \
+  "ldm r0!, {r3, r4, r7}\n" \
+  "ldm r4!, {r1, r2}\n" \
+  "adds r4, #12\n" \
+  "str r1, [sp, #88]\n" \
+  "rsbs r1, r2, #0\n" \
+  "str r1, [sp, #80]\n" \
+  "str r4, [sp, #84]\n"
+
+// r3, r7: the row in x and y; r1 the length below zero. r3: the largest code, in pairs, of which
+// the first may be half another.
+#define LARGEST \
+  "1:\n" \
+  "subs r0, r3, r1\n" \
+  "subs r7, r7, r1\n" \
+  "str r0, [sp, #64]\n" \
+  "str r7, [sp, #68]\n" \
+  "ldrsb r3, [r0, r1]\n" \
+  "adds r4, r0, #1\n" \
+  "adds r2, r1, #1\n" \
+  "lsrs r2, r2, #1\n" \
+  "lsls r2, r2, #1\n" \
+  "2:\n" \
+  "ldrsb r6, [r0, r2]\n" \
+  "cmp r6, r3\n" \
+  "ble 3f\n" \
+  "mov r3, r6\n" \
+  "3:\n" \
+  "ldrsb r6, [r4, r2]\n" \
+  "cmp r6, r3\n" \
+  "ble 4f\n" \
+  "mov r3, r6\n" \
+  "4:\n" \
+  "adds r2, #2\n" \
+  "bne 2b\n"
+
+// r6: the sum of the exponentials, of which bit 11 rounds.
+#define SUM \
+  "str r3, [sp, #72]\n" \
+  "mov r2, r1\n" \
+  "ldr r5, [sp, #84]\n" \
+  "movs r6, #16\n" \
+  "cmn r1, r6\n" \
+  "blt 6f\n" \
+  "movs r6, #0\n" \
+  "mov r7, sp\n" \
+  "5:\n" \
+  "ldrsb r4, [r0, r2]\n" \
+  "subs r4, r3, r4\n" \
+  "lsls r4, r4, #2\n" \
+  "ldr r4, [r5, r4]\n" \
+  "lsrs r1, r4, #15\n" \
+  "stm r7!, {r1}\n" \
+  "lsrs r4, r4, #12\n" \
+  "adcs r6, r4\n" \
+  "adds r2, #1\n" \
+  "bne 5b\n" \
+  "b 8f\n" \
+  "6:\n" \
+  "movs r6, #0\n" \
+  "7:\n" \
+  "ldrsb r4, [r0, r2]\n" \
+  "subs r4, r3, r4\n" \
+  "lsls r4, r4, #2\n" \
+  "ldr r4, [r5, r4]\n" \
+  "lsrs r4, r4, #12\n" \
+  "adcs r6, r4\n" \
+  "adds r2, #1\n" \
+  "bne 7b\n" \
+  "8:\n" \
+  "str r6, [sp, #76]\n"
+
+// r7: how far a product is shifted to the right, 23 where the sum is less than 2. From 32 on even
+// the largest result is below 1/512.
+#define SHIFT \
+  "movs r7, #23\n" \
+  "lsrs r4, r6, #20\n" \
+  "beq 10f\n" \
+  "9:\n" \
+  "adds r7, #1\n" \
+  "lsrs r4, r4, #1\n" \
+  "bne 9b\n" \
+  "10:\n" \
+  "ldr r2, [sp, #80]\n" \
+  "ldr r3, [sp, #68]\n" \
+  "cmp r7, #31\n" \
+  "bls 12f\n" \
+  "movs r4, #128\n" \
+  "11:\n" \
+  "strb r4, [r3, r2]\n" \
+  "adds r2, #1\n" \
+  "bne 11b\n" \
+  "b 40f\n"
+
+// r1: 2^47 divided by the sum, whose highest bit is bit 31; r12, lr: a half, and half of the
+// largest reciprocal with what is cut off beside it.
+#define RECIPROCAL \
+  "12:\n" \
+  "mov r4, r7\n" \
+  "subs r4, #19\n" \
+  "lsrs r6, r4\n" \
+  "ldr r4, =thimble_v6m_softmax_guesses - 128\n" \
+  "lsrs r5, r6, #8\n" \
+  "ldrb r1, [r4, r5]\n" \
+  "lsls r1, r1, #8\n" \
+  "muls r6, r1\n" \
+  "movs r4, #1\n" \
+  "lsls r5, r4, #31\n" \
+  "subs r5, r5, r6\n" \
+  "asrs r5, r5, #9\n" \
+  "muls r5, r1\n" \
+  "asrs r5, r5, #22\n" \
+  "adds r1, r1, r5\n" \
+  "subs r5, r7, #1\n" \
+  "lsls r4, r5\n" \
+  "mov r12, r4\n" \
+  "ldr r4, =0x8004\n" \
+  "mov lr, r4\n" \
+  "movs r4, #16\n" \
+  "cmn r2, r4\n" \
+  "blt 30f\n"
+
+// Results of exponentials that were put aside.
+#define SHORT \
+  "mov r0, sp\n" \
+  "20:\n" \
+  "ldm r0!, {r4}\n" \
+  BOUNDS("r1", "lsrs r6, r7\n lsrs r4, r7\n") \
+  "bne 22f\n" \
+  "cmp r6, #255\n" \
+  "bhi 23f\n" \
+  "21:\n" \
+  STORE \
+  "bne 20b\n" \
+  "b 40f\n" \
+  "22:\n" \
+  "bl 50f\n" \
+  "b 21b\n" \
+  "23:\n" \
+  "movs r6, #255\n" \
+  "b 21b\n"
+
+// Of longer rows; r8 the reciprocal, r9 the shift. Where y lies over x otherwise than it may, x is
+// not what it was.
+#define LONG \
+  "30:\n" \
+  "mov r4, r8\n" \
+  "mov r5, r9\n" \
+  "str r4, [sp]\n" \
+  "str r5, [sp, #4]\n" \
+  "mov r8, r1\n" \
+  "mov r9, r7\n" \
+  "ldr r0, [sp, #64]\n" \
+  "ldr r1, [sp, #72]\n" \
+  "ldr r7, [sp, #84]\n" \
+  "31:\n" \
+  "ldrsb r4, [r0, r2]\n" \
+  "subs r4, r1, r4\n" \
+  "uxtb r4, r4\n" \
+  "lsls r4, r4, #2\n" \
+  "ldr r4, [r7, r4]\n" \
+  "lsrs r4, r4, #15\n" \
+  "mov r6, r8\n" \
+  BOUNDS("r6", "mov r5, r9\n lsrs r6, r5\n lsrs r4, r5\n") \
+  "bne 33f\n" \
+  "cmp r6, #255\n" \
+  "bhi 34f\n" \
+  "32:\n" \
+  STORE \
+  "bne 31b\n" \
+  "ldr r4, [sp]\n" \
+  "ldr r5, [sp, #4]\n" \
+  "mov r8, r4\n" \
+  "mov r9, r5\n" \
+  "b 40f\n" \
+  "33:\n" \
+  "bl 50f\n" \
+  "b 32b\n" \
+  "34:\n" \
+  "movs r6, #255\n" \
+  "b 32b\n"
+
+#define NEXT \
+  "40:\n" \
+  "ldr r2, [sp, #88]\n" \
+  "subs r2, #1\n" \
+  "beq 41f\n" \
+  "str r2, [sp, #88]\n" \
+  "mov r7, r3\n" \
+  "ldr r3, [sp, #64]\n" \
+  "ldr r1, [sp, #80]\n" \
+  "b 1b\n" \
+  "41:\n" \
+  "add sp, #92\n" \
+  "pop {r4-r7, pc}\n"
+
+// r6: the result at r2, with all bits; the other registers of the loops stay.
+#define EXACT \
+  "50:\n" \
+  "mov r4, r12\n" \
+  "push {r0-r4, lr}\n" \
+  "ldr r0, [sp, #24 + 64]\n" \
+  "ldr r1, [sp, #24 + 72]\n" \
+  "ldrsb r0, [r0, r2]\n" \
+  "subs r0, r1, r0\n" \
+  "uxtb r0, r0\n" \
+  "lsls r0, r0, #2\n" \
+  "ldr r1, [sp, #24 + 84]\n" \
+  "ldr r0, [r1, r0]\n" \
+  "ldr r1, [sp, #24 + 76]\n" \
+  "bl thimble_v6m_softmax_exact\n" \
+  "mov r6, r0\n" \
+  "ldr r0, =0x8004\n" \
+  "mov lr, r0\n" \
+  "pop {r0-r5}\n" \
+  "mov r12, r4\n" \
+  "bx r5\n"
+
+#define END \
+  ".align 2\n" \
+  ".ltorg\n" \
+  ".syntax divided\n"
+
 extern "C" __attribute__((naked)) void thimble_v6m_softmax(void* const*) {
-  asm volatile(
-      ".syntax unified\n"
-      "push {r4-r7, lr}\n"
-      "sub sp, #92\n"
-      "ldm r0!, {r3, r4, r7}\n"
-      "ldm r4!, {r1, r2}\n"
-      "adds r4, #12\n"
-      "str r1, [sp, #88]\n"
-      "rsbs r1, r2, #0\n"
-      "str r1, [sp, #80]\n"
-      "str r4, [sp, #84]\n"
-
-      "1:\n"  // r3, r7 the row in x and y, r1 the length below zero
-      "subs r0, r3, r1\n"
-      "subs r7, r7, r1\n"
-      "str r0, [sp, #64]\n"
-      "str r7, [sp, #68]\n"
-
-      // r3: the largest, in pairs, of which the first may be half another.
-      "ldrsb r3, [r0, r1]\n"
-      "adds r4, r0, #1\n"
-      "adds r2, r1, #1\n"
-      "lsrs r2, r2, #1\n"
-      "lsls r2, r2, #1\n"
-      "2:\n"
-      "ldrsb r6, [r0, r2]\n"
-      "cmp r6, r3\n"
-      "ble 3f\n"
-      "mov r3, r6\n"
-      "3:\n"
-      "ldrsb r6, [r4, r2]\n"
-      "cmp r6, r3\n"
-      "ble 4f\n"
-      "mov r3, r6\n"
-      "4:\n"
-      "adds r2, #2\n"
-      "bne 2b\n"
-
-      // r6: the sum of the exponentials, of which bit 11 rounds.
-      "str r3, [sp, #72]\n"
-      "mov r2, r1\n"
-      "ldr r5, [sp, #84]\n"
-      "movs r6, #16\n"
-      "cmn r1, r6\n"
-      "blt 6f\n"
-      "movs r6, #0\n"
-      "mov r7, sp\n"
-      "5:\n"
-      "ldrsb r4, [r0, r2]\n"
-      "subs r4, r3, r4\n"
-      "lsls r4, r4, #2\n"
-      "ldr r4, [r5, r4]\n"
-      "lsrs r1, r4, #15\n"
-      "stm r7!, {r1}\n"
-      "lsrs r4, r4, #12\n"
-      "adcs r6, r4\n"
-      "adds r2, #1\n"
-      "bne 5b\n"
-      "b 8f\n"
-      "6:\n"
-      "movs r6, #0\n"
-      "7:\n"
-      "ldrsb r4, [r0, r2]\n"
-      "subs r4, r3, r4\n"
-      "lsls r4, r4, #2\n"
-      "ldr r4, [r5, r4]\n"
-      "lsrs r4, r4, #12\n"
-      "adcs r6, r4\n"
-      "adds r2, #1\n"
-      "bne 7b\n"
-      "8:\n"
-      "str r6, [sp, #76]\n"
-
-      // r7: how far a product is shifted to the right, 23 where the sum is less than 2.
-      "movs r7, #23\n"
-      "lsrs r4, r6, #20\n"
-      "beq 10f\n"
-      "9:\n"
-      "adds r7, #1\n"
-      "lsrs r4, r4, #1\n"
-      "bne 9b\n"
-      "10:\n"
-      "ldr r2, [sp, #80]\n"
-      "ldr r3, [sp, #68]\n"
-      "cmp r7, #31\n"
-      "bls 12f\n"
-      // Even the largest is below 1/512.
-      "movs r4, #128\n"
-      "11:\n"
-      "strb r4, [r3, r2]\n"
-      "adds r2, #1\n"
-      "bne 11b\n"
-      "b 40f\n"
-
-      // r1: 2^47 divided by the sum, whose highest bit is bit 31.
-      "12:\n"
-      "mov r4, r7\n"
-      "subs r4, #19\n"
-      "lsrs r6, r4\n"
-      "ldr r4, =thimble_v6m_softmax_guesses - 128\n"
-      "lsrs r5, r6, #8\n"
-      "ldrb r1, [r4, r5]\n"
-      "lsls r1, r1, #8\n"
-      "muls r6, r1\n"
-      "movs r4, #1\n"
-      "lsls r5, r4, #31\n"
-      "subs r5, r5, r6\n"
-      "asrs r5, r5, #9\n"
-      "muls r5, r1\n"
-      "asrs r5, r5, #22\n"
-      "adds r1, r1, r5\n"
-
-      // r12, lr: a half, and half of the largest reciprocal with what is cut off beside it.
-      "subs r5, r7, #1\n"
-      "lsls r4, r5\n"
-      "mov r12, r4\n"
-      "ldr r4, =0x8004\n"
-      "mov lr, r4\n"
-      "movs r4, #16\n"
-      "cmn r2, r4\n"
-      "blt 30f\n"
-
-      "mov r0, sp\n"
-      "20:\n"
-      "ldm r0!, {r4}\n"
-      BOUNDS("r1", "lsrs r6, r7\n lsrs r4, r7\n")
-      "bne 22f\n"
-      "cmp r6, #255\n"
-      "bhi 23f\n"
-      "21:\n"
-      STORE
-      "bne 20b\n"
-      "b 40f\n"
-      "22:\n"
-      "bl 50f\n"
-      "b 21b\n"
-      "23:\n"
-      "movs r6, #255\n"
-      "b 21b\n"
-
-      // Longer rows: r8 the reciprocal, r9 the shift.
-      "30:\n"
-      "mov r4, r8\n"
-      "mov r5, r9\n"
-      "str r4, [sp]\n"
-      "str r5, [sp, #4]\n"
-      "mov r8, r1\n"
-      "mov r9, r7\n"
-      "ldr r0, [sp, #64]\n"
-      "ldr r1, [sp, #72]\n"
-      "ldr r7, [sp, #84]\n"
-      "31:\n"
-      "ldrsb r4, [r0, r2]\n"
-      "subs r4, r1, r4\n"
-      "uxtb r4, r4\n"  // where y lies over x otherwise than it may, x is not what it was
-      "lsls r4, r4, #2\n"
-      "ldr r4, [r7, r4]\n"
-      "lsrs r4, r4, #15\n"
-      "mov r6, r8\n"
-      BOUNDS("r6", "mov r5, r9\n lsrs r6, r5\n lsrs r4, r5\n")
-      "bne 33f\n"
-      "cmp r6, #255\n"
-      "bhi 34f\n"
-      "32:\n"
-      STORE
-      "bne 31b\n"
-      "ldr r4, [sp]\n"
-      "ldr r5, [sp, #4]\n"
-      "mov r8, r4\n"
-      "mov r9, r5\n"
-      "b 40f\n"
-      "33:\n"
-      "bl 50f\n"
-      "b 32b\n"
-      "34:\n"
-      "movs r6, #255\n"
-      "b 32b\n"
-
-      "40:\n"
-      "ldr r2, [sp, #88]\n"
-      "subs r2, #1\n"
-      "beq 41f\n"
-      "str r2, [sp, #88]\n"
-      "mov r7, r3\n"
-      "ldr r3, [sp, #64]\n"
-      "ldr r1, [sp, #80]\n"
-      "b 1b\n"
-      "41:\n"
-      "add sp, #92\n"
-      "pop {r4-r7, pc}\n"
-
-      // r6: the result at r2, with all bits; the other registers of the loops stay.
-      "50:\n"
-      "mov r4, r12\n"
-      "push {r0-r4, lr}\n"
-      "ldr r0, [sp, #24 + 64]\n"
-      "ldr r1, [sp, #24 + 72]\n"
-      "ldrsb r0, [r0, r2]\n"
-      "subs r0, r1, r0\n"
-      "uxtb r0, r0\n"
-      "lsls r0, r0, #2\n"
-      "ldr r1, [sp, #24 + 84]\n"
-      "ldr r0, [r1, r0]\n"
-      "ldr r1, [sp, #24 + 76]\n"
-      "bl thimble_v6m_softmax_exact\n"
-      "mov r6, r0\n"
-      "ldr r0, =0x8004\n"
-      "mov lr, r0\n"
-      "pop {r0-r5}\n"
-      "mov r12, r4\n"
-      "bx r5\n"
-      ".align 2\n"
-      ".ltorg\n"
-      ".syntax divided\n");
+  asm volatile(ENTER LARGEST SUM SHIFT RECIPROCAL SHORT LONG NEXT EXACT END);
 }
 
 // clang-format on

@@ -79,6 +79,26 @@ void make_dequantize(uint32_t index, Case& c) {
   p.code_bytes = u(code_bytes);
 }
 
+void make_mean(uint32_t, Case& c) {
+  const int32_t outer = c.uniform(1, 3);
+  const int32_t count = c.one_of({1, 2, 5, 16, 33, 64, 255, 256, 300, 700});
+  const int32_t inner = c.one_of({1, 1, 2, 7, 8, 9, 16, 20, 28});
+  c.input<int8_t>(outer * count * inner);
+  auto* p = c.input<abi::MeanRun>(1);
+  *p = {};
+  p->outer = static_cast<uint32_t>(outer);
+  p->count = static_cast<uint32_t>(count);
+  p->inner = static_cast<uint32_t>(inner);
+  p->mean.x_offset = c.uniform(-127, 128);
+  p->mean.y_offset = c.uniform(-128, 127);
+  p->mean.mult = c.uniform(1 << 30, INT32_MAX);
+  p->mean.shift = c.one_of({2, 1, 0, -1, -3, -6, -9, -22, -23, -31});
+  p->mean.min = c.uniform(-128, 0);
+  p->mean.max = c.uniform(0, 127);
+  c.output(outer * inner);
+  c.text() << outer << " x " << count << " x " << inner << ", shift " << p->mean.shift;
+}
+
 }  // namespace
 
 const Family dsp_add_table = {"add_table", &kernels::dsp_thimble_add_table,
@@ -86,8 +106,15 @@ const Family dsp_add_table = {"add_table", &kernels::dsp_thimble_add_table,
 const Family dsp_dequantize_nest = {"dequantize_nest", &kernels::dsp_thimble_dequantize_nest,
                                     &kernels::portable_thimble_dequantize_nest, 100,
                                     make_dequantize};
+const Family dsp_mean_run = {"mean_run", &kernels::dsp_thimble_mean_run,
+                             &kernels::portable_thimble_mean_run, 1000, make_mean};
 const Family dsp_quantize_nest = {"quantize_nest", &kernels::dsp_thimble_quantize_nest,
                                   &kernels::portable_thimble_quantize_nest, 300, make_quantize};
+#endif
+
+#if THIMBLE_HAS_MVE
+constinit const Family mve_mean_run = {"mean_run", &kernels::mve_thimble_mean_run,
+                                       &kernels::portable_thimble_mean_run, 1000, make_mean};
 #endif
 
 #if THIMBLE_HAS_V6M

@@ -1,4 +1,4 @@
-// Pools, means, moves and the edges of a graph: the Helium kernels of operators that are packed
+// Pools, moves and the edges of a graph: the Helium kernels of operators that are packed
 // alike for all cores.
 
 #include "firmware/apps/variants/case.h"
@@ -59,26 +59,6 @@ void make_window(uint32_t index, Case& c) {
   g->max = static_cast<int16_t>(clamps ? c.uniform(0, 127) : 127);
   c.output(h.out * w.out * channels);
   c.text() << h.kernel << "x" << w.kernel << " x " << h.in << "x" << w.in << "x" << channels;
-}
-
-void make_mean(uint32_t, Case& c) {
-  const int32_t outer = c.uniform(1, 3);
-  const int32_t count = c.one_of({1, 2, 5, 16, 33, 64, 255, 256, 300, 700});
-  const int32_t inner = c.one_of({1, 1, 2, 7, 8, 9, 16, 20});
-  c.input<int8_t>(outer * count * inner);
-  auto* p = c.input<abi::MeanRun>(1);
-  *p = {};
-  p->outer = static_cast<uint32_t>(outer);
-  p->count = static_cast<uint32_t>(count);
-  p->inner = static_cast<uint32_t>(inner);
-  p->mean.x_offset = c.uniform(-127, 128);
-  p->mean.y_offset = c.uniform(-128, 127);
-  p->mean.mult = c.uniform(1 << 30, INT32_MAX);
-  p->mean.shift = c.one_of({2, 1, 0, -1, -3, -6, -9, -31});
-  p->mean.min = c.uniform(-128, 0);
-  p->mean.max = c.uniform(0, 127);
-  c.output(outer * inner);
-  c.text() << outer << " x " << count << " x " << inner << ", shift " << p->mean.shift;
 }
 
 /// Extents of three axes in the two orders that a permutation gives them.
@@ -210,8 +190,6 @@ constinit const Family mve_dequantize_nest = {
     &kernels::portable_thimble_dequantize_nest, 500, make_dequantize};
 constinit const Family mve_max_window = {"max_window", &kernels::mve_thimble_max_window,
                                          &kernels::portable_thimble_max_window, 1000, make_window};
-constinit const Family mve_mean_run = {"mean_run", &kernels::mve_thimble_mean_run,
-                                       &kernels::portable_thimble_mean_run, 1000, make_mean};
 constinit const Family mve_move = {"move", &kernels::mve_thimble_move,
                                    &kernels::portable_thimble_move, 1000, make_move};
 constinit const Family mve_mul_nest = {"mul_nest", &kernels::mve_thimble_mul_nest,
