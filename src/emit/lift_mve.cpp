@@ -32,29 +32,14 @@ Result<LiftedFilters> read_quads(const Bytes& bytes, int64_t channels, int64_t d
   return filters;
 }
 
-Result<ValueId> conv(LiftCall* call) {
-  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
-  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
-  const int64_t depth = int64_t{g.kernel_h * g.kernel_w} * g.in_c;
-  THIMBLE_TRY(const LiftedFilters filters, read_quads(*bytes, g.out_c, depth));
-  return add_conv(call, g, 1, filters);
-}
-
-Result<ValueId> linear(LiftCall* call) {
-  THIMBLE_TRY(const abi::LinearGeometry g, read_linear_geometry(call, 1));
-  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
-  THIMBLE_TRY(const LiftedFilters filters, read_quads(*bytes, g.out_features, g.in_features));
-  return add_linear(call, g, filters);
-}
-
 }  // namespace
 
 Result<ValueId> lift_mve(PteOp op, LiftCall* call) {
   switch (op) {
     case PteOp::thimble_conv2d_mve:
-      return conv(call);
+      return lift_packed_conv(call, read_quads);
     case PteOp::thimble_linear_mve:
-      return linear(call);
+      return lift_packed_linear(call, read_quads);
     default:
       return unsupported("is not packed for Helium");
   }

@@ -95,80 +95,26 @@ Result<ValueId> linear(LiftCall* call) {
 }
 
 Result<ValueId> add(LiftCall* call) {
-  THIMBLE_TRY(const ValueId a, call->tensor(0));
-  THIMBLE_TRY(const ValueId b, call->tensor(1));
-  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
-  THIMBLE_TRY(const abi::AddParams p, Packed(*bytes).header<abi::AddParams>());
-  return call->graph().add(p.b_negate != 0 ? OpKind::qsub : OpKind::qadd, {a, b},
-                           {{"a_zp", int64_t{-p.a_offset}},
-                            {"a_mult", int64_t{p.a_mult}},
-                            {"a_shift", int64_t{p.a_shift}},
-                            {"b_zp", int64_t{-p.b_offset}},
-                            {"b_mult", int64_t{p.b_mult}},
-                            {"b_shift", int64_t{p.b_shift}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"y_mult", int64_t{p.y_mult}},
-                            {"y_shift", int64_t{p.y_shift}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+  THIMBLE_TRY(const abi::AddParams p, header_of<abi::AddParams>(call, 2));
+  return add_sum(call, p);
 }
 
 Result<ValueId> mul(LiftCall* call) {
-  THIMBLE_TRY(const ValueId a, call->tensor(0));
-  THIMBLE_TRY(const ValueId b, call->tensor(1));
-  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
-  THIMBLE_TRY(const abi::MulParams p, Packed(*bytes).header<abi::MulParams>());
-  return call->graph().add(OpKind::qmul, {a, b},
-                           {{"a_zp", int64_t{-p.a_offset}},
-                            {"b_zp", int64_t{-p.b_offset}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"mult", int64_t{p.mult}},
-                            {"shift", int64_t{p.shift}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+  THIMBLE_TRY(const abi::MulParams p, header_of<abi::MulParams>(call, 2));
+  return add_product(call, p);
 }
 
 Result<ValueId> pool(LiftCall* call, OpKind kind) {
-  THIMBLE_TRY(const ValueId x, call->tensor(0));
-  THIMBLE_TRY(const Bytes* bytes, call->constant(1));
-  THIMBLE_TRY(const abi::PoolParams p, Packed(*bytes).header<abi::PoolParams>());
-  const std::vector<int64_t> kernel = {p.kernel_h, p.kernel_w};
-  const std::vector<int64_t> stride = {p.stride_h, p.stride_w};
-  const std::vector<int64_t> dilation = {p.dilation_h, p.dilation_w};
-  const ir::Shape image = call->graph().type(x).shape;
-  THIMBLE_TRY(const ir::Type out, call->out_type());
-  THIMBLE_TRY(const std::vector<int64_t> pad,
-              window_padding(out.shape, image, {p.pad_top, p.pad_left}, kernel, stride, dilation));
-  Attrs attrs = {{"kernel", kernel}, {"stride", stride}, {"padding", pad}};
-  if (kind == OpKind::max_pool2d) {
-    attrs.set("dilation", dilation);
-    if (p.min != -128 || p.max != 127) return unsupported("a max pool that clamps");
-  } else {
-    attrs.set("min", int64_t{p.min});
-    attrs.set("max", int64_t{p.max});
+  THIMBLE_TRY(const abi::PoolParams p, header_of<abi::PoolParams>(call, 1));
+  if (kind == OpKind::max_pool2d && (p.min != -128 || p.max != 127)) {
+    return unsupported("a max pool that clamps");
   }
-  return call->graph().add(kind, {x}, std::move(attrs));
+  return add_pool(call, kind, p);
 }
 
 Result<ValueId> mean(LiftCall* call) {
-  THIMBLE_TRY(const ValueId x, call->tensor(0));
-  THIMBLE_TRY(const Bytes* bytes, call->constant(1));
-  THIMBLE_TRY(const abi::MeanParams p, Packed(*bytes).header<abi::MeanParams>());
-  THIMBLE_TRY(const ir::Type out, call->out_type());
-  const size_t rank = call->graph().type(x).shape.size();
-  std::vector<int64_t> dims;
-  for (size_t d = 0; d < rank; ++d) {
-    if ((p.dims_mask >> d & 1) != 0) dims.push_back(static_cast<int64_t>(d));
-  }
-  return call->graph().add(OpKind::qmean, {x},
-                           {{"dims", dims},
-                            {"keepdim", int64_t{out.shape.size() == rank ? 1 : 0}},
-                            {"x_zp", int64_t{-p.x_offset}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"mult", int64_t{p.mult}},
-                            {"shift", int64_t{p.shift}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+  THIMBLE_TRY(const abi::MeanParams p, header_of<abi::MeanParams>(call, 1));
+  return add_mean(call, p);
 }
 
 Result<ValueId> log_softmax(LiftCall* call) {

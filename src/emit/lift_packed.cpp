@@ -7,8 +7,7 @@ using ir::ValueId;
 Result<abi::WindowGeometry> read_geometry(LiftCall* call, size_t i) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const ir::Type out, call->out_type());
-  THIMBLE_TRY(const Bytes* bytes, call->constant(i));
-  THIMBLE_TRY(const abi::WindowGeometry g, Packed(*bytes).header<abi::WindowGeometry>());
+  THIMBLE_TRY(const abi::WindowGeometry g, header_of<abi::WindowGeometry>(call, i));
   const ir::Shape& image = call->graph().type(x).shape;
   if (image != ir::Shape{1, g.in_c, g.in_h, g.in_w} ||
       out.shape != ir::Shape{1, g.out_c, g.out_h, g.out_w}) {
@@ -21,8 +20,7 @@ Result<abi::WindowGeometry> read_geometry(LiftCall* call, size_t i) {
 Result<abi::LinearGeometry> read_linear_geometry(LiftCall* call, size_t i) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const ir::Type out, call->out_type());
-  THIMBLE_TRY(const Bytes* bytes, call->constant(i));
-  THIMBLE_TRY(const abi::LinearGeometry g, Packed(*bytes).header<abi::LinearGeometry>());
+  THIMBLE_TRY(const abi::LinearGeometry g, header_of<abi::LinearGeometry>(call, i));
   const ir::Type& rows = call->graph().type(x);
   const bool features = !rows.shape.empty() && !out.shape.empty() &&
                         rows.shape.back() == g.in_features && out.shape.back() == g.out_features;
@@ -104,6 +102,70 @@ Result<ValueId> add_conv(LiftCall* call, const abi::WindowGeometry& g, int64_t g
        {"y_zp", int64_t{g.y_zero_point}},
        {"min", int64_t{g.min}},
        {"max", int64_t{g.max}}});
+}
+
+Result<ValueId> lift_packed_conv(LiftCall* call, ReadFilters* read) {
+  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  const int64_t depth = int64_t{g.kernel_h * g.kernel_w} * g.in_c;
+  THIMBLE_TRY(const LiftedFilters filters, read(*bytes, g.out_c, depth));
+  return add_conv(call, g, 1, filters);
+}
+
+Result<ValueId> lift_packed_linear(LiftCall* call, ReadFilters* read) {
+  THIMBLE_TRY(const abi::LinearGeometry g, read_linear_geometry(call, 1));
+  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
+  THIMBLE_TRY(const LiftedFilters filters, read(*bytes, g.out_features, g.in_features));
+  return add_linear(call, g, filters);
+}
+
+Result<ValueId> add_sum(LiftCall* call, const abi::AddParams& p) {
+  THIMBLE_TRY(const ValueId a, call->tensor(0));
+  THIMBLE_TRY(const ValueId b, call->tensor(1));
+  return call->graph().add(p.b_negate != 0 ? ir::OpKind::qsub : ir::OpKind::qadd, {a, b},
+                           {{"a_zp", int64_t{-p.a_offset}},
+                            {"a_mult", int64_t{p.a_mult}},
+                            {"a_shift", int64_t{p.a_shift}},
+                            {"b_zp", int64_t{-p.b_offset}},
+                            {"b_mult", int64_t{p.b_mult}},
+                            {"b_shift", int64_t{p.b_shift}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"y_mult", int64_t{p.y_mult}},
+                            {"y_shift", int64_t{p.y_shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> add_product(LiftCall* call, const abi::MulParams& p) {
+  THIMBLE_TRY(const ValueId a, call->tensor(0));
+  THIMBLE_TRY(const ValueId b, call->tensor(1));
+  return call->graph().add(ir::OpKind::qmul, {a, b},
+                           {{"a_zp", int64_t{-p.a_offset}},
+                            {"b_zp", int64_t{-p.b_offset}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"mult", int64_t{p.mult}},
+                            {"shift", int64_t{p.shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
+}
+
+Result<ValueId> add_mean(LiftCall* call, const abi::MeanParams& p) {
+  THIMBLE_TRY(const ValueId x, call->tensor(0));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const size_t rank = call->graph().type(x).shape.size();
+  std::vector<int64_t> dims;
+  for (size_t d = 0; d < rank; ++d) {
+    if ((p.dims_mask >> d & 1) != 0) dims.push_back(static_cast<int64_t>(d));
+  }
+  return call->graph().add(ir::OpKind::qmean, {x},
+                           {{"dims", dims},
+                            {"keepdim", int64_t{out.shape.size() == rank ? 1 : 0}},
+                            {"x_zp", int64_t{-p.x_offset}},
+                            {"y_zp", int64_t{p.y_offset}},
+                            {"mult", int64_t{p.mult}},
+                            {"shift", int64_t{p.shift}},
+                            {"min", int64_t{p.min}},
+                            {"max", int64_t{p.max}}});
 }
 
 }  // namespace thimble::emit

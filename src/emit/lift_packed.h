@@ -39,6 +39,13 @@ class Packed {
   size_t at_ = 0;
 };
 
+/// The header of constant i.
+template <typename T>
+Result<T> header_of(LiftCall* call, size_t i) {
+  THIMBLE_TRY(const Bytes* bytes, call->constant(i));
+  return Packed(*bytes).header<T>();
+}
+
 inline ir::ValueId add_constant(LiftCall* call, std::string name, ir::Tensor tensor) {
   return call->graph().add_constant(std::move(name),
                                     std::make_shared<const ir::Tensor>(std::move(tensor)));
@@ -62,5 +69,36 @@ Result<ir::ValueId> add_conv(LiftCall* call, const abi::WindowGeometry& geometry
 /// The qlinear that the first out_features of them are of.
 Result<ir::ValueId> add_linear(LiftCall* call, const abi::LinearGeometry& geometry,
                                LiftedFilters filters);
+
+/// `count` filters of `depth` codes each, out of one packing.
+using ReadFilters = Result<LiftedFilters>(const Bytes& bytes, int64_t count, int64_t depth);
+/// Calls with a geometry and filters behind x: a convolution without groups, a linear.
+Result<ir::ValueId> lift_packed_conv(LiftCall* call, ReadFilters* read);
+Result<ir::ValueId> lift_packed_linear(LiftCall* call, ReadFilters* read);
+
+// Operators whose general form and packings have the same parameters.
+Result<ir::ValueId> add_sum(LiftCall* call, const abi::AddParams& p);
+Result<ir::ValueId> add_product(LiftCall* call, const abi::MulParams& p);
+Result<ir::ValueId> add_mean(LiftCall* call, const abi::MeanParams& p);
+/// Of PoolParams or a WindowGeometry.
+template <class Window>
+Result<ir::ValueId> add_pool(LiftCall* call, ir::OpKind kind, const Window& w) {
+  THIMBLE_TRY(const ir::ValueId x, call->tensor(0));
+  THIMBLE_TRY(const ir::Type out, call->out_type());
+  const std::vector<int64_t> kernel = {w.kernel_h, w.kernel_w};
+  const std::vector<int64_t> stride = {w.stride_h, w.stride_w};
+  const std::vector<int64_t> dilation = {w.dilation_h, w.dilation_w};
+  THIMBLE_TRY(const std::vector<int64_t> pad,
+              window_padding(out.shape, call->graph().type(x).shape, {w.pad_top, w.pad_left},
+                             kernel, stride, dilation));
+  ir::Attrs attrs = {{"kernel", kernel}, {"stride", stride}, {"padding", pad}};
+  if (kind == ir::OpKind::max_pool2d) {
+    attrs.set("dilation", dilation);
+  } else {
+    attrs.set("min", int64_t{w.min});
+    attrs.set("max", int64_t{w.max});
+  }
+  return call->graph().add(kind, {x}, std::move(attrs));
+}
 
 }  // namespace thimble::emit

@@ -6,59 +6,23 @@
 #include <cstring>
 
 #include "abi/packed_rows.h"
-#include "emit/lift_call.h"
+#include "emit/lift_packed.h"
 
 namespace thimble::emit {
 namespace {
 
 using abi::PteOp;
-using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 
-template <class Header>
-Result<Header> header_of(LiftCall* call, size_t i) {
-  THIMBLE_TRY(const Bytes* bytes, call->constant(i));
-  Header header;
-  if (sizeof header > bytes->size()) {
-    return bad_input("its parameters have {} bytes", bytes->size());
-  }
-  std::memcpy(&header, bytes->data(), sizeof header);
-  return header;
-}
-
 Result<ValueId> add_table(LiftCall* call) {
-  THIMBLE_TRY(const ValueId a, call->tensor(0));
-  THIMBLE_TRY(const ValueId b, call->tensor(1));
   THIMBLE_TRY(const abi::AddTable table, header_of<abi::AddTable>(call, 2));
-  const abi::AddParams& p = table.add;
-  return call->graph().add(p.b_negate != 0 ? OpKind::qsub : OpKind::qadd, {a, b},
-                           {{"a_zp", int64_t{-p.a_offset}},
-                            {"a_mult", int64_t{p.a_mult}},
-                            {"a_shift", int64_t{p.a_shift}},
-                            {"b_zp", int64_t{-p.b_offset}},
-                            {"b_mult", int64_t{p.b_mult}},
-                            {"b_shift", int64_t{p.b_shift}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"y_mult", int64_t{p.y_mult}},
-                            {"y_shift", int64_t{p.y_shift}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+  return add_sum(call, table.add);
 }
 
 Result<ValueId> mul_nest(LiftCall* call) {
-  THIMBLE_TRY(const ValueId a, call->tensor(0));
-  THIMBLE_TRY(const ValueId b, call->tensor(1));
   THIMBLE_TRY(const abi::MulNest nest, header_of<abi::MulNest>(call, 2));
-  const abi::MulParams& p = nest.mul;
-  return call->graph().add(OpKind::qmul, {a, b},
-                           {{"a_zp", int64_t{-p.a_offset}},
-                            {"b_zp", int64_t{-p.b_offset}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"mult", int64_t{p.mult}},
-                            {"shift", int64_t{p.shift}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+  return add_product(call, nest.mul);
 }
 
 Result<ValueId> softmax_rows(LiftCall* call) {
@@ -92,44 +56,13 @@ Result<ValueId> lut_codes(LiftCall* call) {
 }
 
 Result<ValueId> window_pool(LiftCall* call, OpKind kind) {
-  THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const abi::WindowGeometry g, header_of<abi::WindowGeometry>(call, 1));
-  THIMBLE_TRY(const ir::Type out, call->out_type());
-  const std::vector<int64_t> kernel = {g.kernel_h, g.kernel_w};
-  const std::vector<int64_t> stride = {g.stride_h, g.stride_w};
-  const std::vector<int64_t> dilation = {g.dilation_h, g.dilation_w};
-  THIMBLE_TRY(const std::vector<int64_t> pad,
-              window_padding(out.shape, call->graph().type(x).shape, {g.pad_top, g.pad_left},
-                             kernel, stride, dilation));
-  Attrs attrs = {{"kernel", kernel}, {"stride", stride}, {"padding", pad}};
-  if (kind == OpKind::max_pool2d) {
-    attrs.set("dilation", dilation);
-  } else {
-    attrs.set("min", int64_t{g.min});
-    attrs.set("max", int64_t{g.max});
-  }
-  return call->graph().add(kind, {x}, std::move(attrs));
+  return add_pool(call, kind, g);
 }
 
 Result<ValueId> mean_run(LiftCall* call) {
-  THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const abi::MeanRun run, header_of<abi::MeanRun>(call, 1));
-  THIMBLE_TRY(const ir::Type out, call->out_type());
-  const abi::MeanParams& p = run.mean;
-  const size_t rank = call->graph().type(x).shape.size();
-  std::vector<int64_t> dims;
-  for (size_t d = 0; d < rank; ++d) {
-    if ((p.dims_mask >> d & 1) != 0) dims.push_back(static_cast<int64_t>(d));
-  }
-  return call->graph().add(OpKind::qmean, {x},
-                           {{"dims", dims},
-                            {"keepdim", int64_t{out.shape.size() == rank ? 1 : 0}},
-                            {"x_zp", int64_t{-p.x_offset}},
-                            {"y_zp", int64_t{p.y_offset}},
-                            {"mult", int64_t{p.mult}},
-                            {"shift", int64_t{p.shift}},
-                            {"min", int64_t{p.min}},
-                            {"max", int64_t{p.max}}});
+  return add_mean(call, run.mean);
 }
 
 Result<ValueId> edge_nest(LiftCall* call, OpKind kind) {

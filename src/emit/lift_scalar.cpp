@@ -37,14 +37,6 @@ Result<LiftedFilters> read_rows(const Bytes& bytes, int64_t count, int64_t depth
   return filters;
 }
 
-Result<ValueId> conv(LiftCall* call) {
-  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
-  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
-  const int64_t depth = int64_t{g.kernel_h * g.kernel_w} * g.in_c;
-  THIMBLE_TRY(const LiftedFilters filters, read_rows(*bytes, g.out_c, depth));
-  return add_conv(call, g, 1, filters);
-}
-
 Result<ValueId> depthwise(LiftCall* call) {
   THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
   THIMBLE_TRY(const Bytes* bytes, call->constant(2));
@@ -57,23 +49,16 @@ Result<ValueId> depthwise(LiftCall* call) {
   return add_conv(call, g, g.in_c, filters);
 }
 
-Result<ValueId> linear(LiftCall* call) {
-  THIMBLE_TRY(const abi::LinearGeometry g, read_linear_geometry(call, 1));
-  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
-  THIMBLE_TRY(const LiftedFilters filters, read_rows(*bytes, g.out_features, g.in_features));
-  return add_linear(call, g, filters);
-}
-
 }  // namespace
 
 Result<ValueId> lift_scalar(PteOp op, LiftCall* call) {
   switch (op) {
     case PteOp::thimble_conv2d_scalar:
-      return conv(call);
+      return lift_packed_conv(call, read_rows);
     case PteOp::thimble_depthwise_scalar:
       return depthwise(call);
     case PteOp::thimble_linear_scalar:
-      return linear(call);
+      return lift_packed_linear(call, read_rows);
     default:
       return unsupported("is not packed for cores without DSP instructions");
   }
