@@ -7,6 +7,7 @@
 #include "hostrun/device_sources.h"
 #include "hostrun/interface.h"
 #include "hostrun/kernel_source.h"
+#include "tools/linker_files.h"
 
 namespace thimble::tools {
 namespace {
@@ -31,6 +32,7 @@ struct CModel {
   std::string name;
   emit::c::Model text;
   std::vector<hostrun::ChosenKernel> kernels;
+  std::string linker_file;  // empty: the part has no choice of memories
 };
 
 Result<CModel> write_model(const driver::Compiled& compiled, const fs::path& path) {
@@ -53,6 +55,12 @@ Result<CModel> write_model(const driver::Compiled& compiled, const fs::path& pat
   for (const driver::IoReport& input : compiled.report.inputs) options.inputs.push_back(input.name);
   for (const driver::IoReport& port : compiled.report.outputs) options.outputs.push_back(port.name);
   model.name = options.name;
+  if (compiled.report.placement) {
+    const emit::LinkerFile file = linker_file_of(compiled, options.name);
+    options.placed = true;
+    options.loaded = emit::loaded_memories(file);
+    model.linker_file = emit::linker_file(file);
+  }
   THIMBLE_TRY(model.text, emit::c::write(program, options));
   return model;
 }
@@ -76,9 +84,11 @@ std::string cmake_text(const CModel& model) {
       "  target_sources(${{target}} PRIVATE ${{THIMBLE_{0}_FOLDER}}/{0}.c)\n"
       "  target_include_directories(${{target}} PRIVATE ${{THIMBLE_{0}_FOLDER}})\n"
       "  target_link_libraries(${{target}} PRIVATE thimble_device)\n"
-      "  target_link_options(${{target}} PRIVATE -Wl,--gc-sections)\n"
+      "  target_link_options(${{target}} PRIVATE -Wl,--gc-sections{1})\n"
       "endfunction()\n",
-      model.name);
+      model.name,
+      // The linker script finds NAME_sections.ld there.
+      model.linker_file.empty() ? "" : fmt::format(" -L${{THIMBLE_{}_FOLDER}}", model.name));
 }
 
 std::string arduino_properties(const CModel& model, const std::string& target) {
@@ -145,6 +155,10 @@ Status add_c_files(const driver::Compiled& compiled, const fs::path& path,
                    const std::string& layout, OutputFiles* files) {
   THIMBLE_TRY(const CModel model, write_model(compiled, path));
   const fs::path folder = path.parent_path();
+  if (!model.linker_file.empty()) {
+    const fs::path beside = layout == "plain" ? folder : folder / model.name;
+    THIMBLE_CHECK(add(beside / linker_file_name(model.name), model.linker_file, files));
+  }
   if (layout == "plain") {
     THIMBLE_CHECK(add(folder / (model.name + ".h"), model.text.header, files));
     THIMBLE_CHECK(add(folder / (model.name + ".c"), model.text.source, files));

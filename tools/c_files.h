@@ -4,6 +4,8 @@
 //   plain    NAME.c, NAME.h, NAME.cmake
 //   arduino  NAME/: an Arduino library with the sources of its kernels
 //   cmsis    NAME/: the files of a CMSIS pack, likewise
+//
+// and NAME_sections.ld for a part with a choice of memories.
 
 #include <filesystem>
 #include <string>

@@ -14,6 +14,7 @@
 #include "driver/compile.h"
 #include "driver/report.h"
 #include "driver/share.h"
+#include "emit/c/model.h"
 #include "formats/pte/read.h"
 #include "hostrun/kernel_source.h"
 #include "interchange/tflite.h"
@@ -22,6 +23,7 @@
 #include "tools/axon_files.h"
 #include "tools/c_files.h"
 #include "tools/commands.h"
+#include "tools/linker_files.h"
 #include "tools/neutron_files.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
@@ -120,6 +122,7 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.io_channels_last = arguments.io_layout == "nhwc";
   options.save_stages = arguments.save_stages;
   options.names = arguments.names;
+  options.c_output = arguments.emits("c");
   if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
   // LiteRT has no softmax to 16 bits of our form, and all files of a run hold the same network.
   options.narrow_softmax = arguments.emits("tflite");
@@ -173,6 +176,11 @@ Status add_kernels(const Arguments& arguments, const driver::Compiled& compiled,
     if (extension(name) == ".c") sources.push_back(name);
   }
   THIMBLE_CHECK(files->add(arguments.kernels_dir / "kernels_used.cpp", source));
+  if (compiled.report.placement && !arguments.emits("c")) {
+    const std::string name = emit::c::model_name(pte_path(arguments).stem().string());
+    THIMBLE_CHECK(files->add(arguments.kernels_dir / linker_file_name(name),
+                             emit::linker_file(linker_file_of(compiled, name))));
+  }
   return files->add(arguments.kernels_dir / "kernels_used.cmake",
                     hostrun::kernel_cmake(used, label, sources));
 }
@@ -371,7 +379,8 @@ void add_compile(CommandLine& line, int* exit_code) {
       .take_all();
   verb.option("--engine-off", a.engine_off, "OP|NODE|MODULE: keep these on the CPU").take_all();
   verb.option("--shape", a.shapes, "NAME=N: an open size of the export").take_all();
-  verb.option("--memory", a.memories, "NAME=BYTES: limit of sram or flash; K, M").take_all();
+  verb.option("--memory", a.memories, "NAME=BYTES: limit of sram, flash or the part's own; K, M")
+      .take_all();
   verb.option("--report", a.report, "The report as a file: .json or .html");
   add_vendor_options(verb, &a);
   verb.option("--observer", a.observer, "How int8 ranges are chosen").one_of(observers);

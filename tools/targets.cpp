@@ -74,8 +74,12 @@ Json to_json(const target::Part& part) {
                {"summary", part.summary},     {"isa", isa_text(part.cpu->isa)},
                {"qemu_board", board_of(part)}};
   json["memories"] = Json::array();
-  for (const target::Memory& memory : part.memories) {
+  for (const target::PartMemory& memory : part.memories) {
     json["memories"].push_back({{"name", memory.name}, {"bytes", memory.bytes}});
+    if (!part.places()) continue;
+    json["memories"].back().update({{"kept", memory.kept},
+                                    {"cycles_per_word", memory.cycles_per_word},
+                                    {"holds", memory.holds}});
   }
   json["npus"] = Json::array();
   for (const target::EngineUse& use : part.engines) {
@@ -93,7 +97,7 @@ Json to_json(const target::Part& part) {
 }
 
 std::string memory_text(const target::Part& part, std::string_view name) {
-  const auto memory = std::ranges::find(part.memories, name, &target::Memory::name);
+  const auto memory = std::ranges::find(part.memories, name, &target::PartMemory::name);
   if (memory == part.memories.end() || memory->bytes == 0) return "-";
   constexpr int64_t kKiB = 1024;
   return memory->bytes % kKiB == 0 ? fmt::format("{} KiB", memory->bytes / kKiB)
@@ -151,9 +155,13 @@ void print_details(const target::Part& part) {
   }
   std::printf("  cpu     %-16s kernels: %s, QEMU: %s\n", std::string(part.cpu->name).c_str(),
               std::string(isa_text(part.cpu->isa)).c_str(), board_of(part).c_str());
-  for (const target::Memory& memory : part.memories) {
-    std::printf("  memory  %-16s %lld B\n", memory.name.c_str(),
-                static_cast<long long>(memory.bytes));
+  for (const target::PartMemory& memory : part.memories) {
+    const std::string speed =
+        part.places() ? fmt::format(", {} cycles a word, for {}", memory.cycles_per_word,
+                                    fmt::join(memory.holds, ", "))
+                      : "";
+    std::printf("  memory  %-16s %lld B%s\n", memory.name.c_str(),
+                static_cast<long long>(memory.bytes), speed.c_str());
   }
   const Json recipe = recipe_json(part.recipe);
   for (const auto& [key, value] : recipe.items()) {

@@ -13,6 +13,7 @@
 #include "driver/engines.h"
 #include "driver/fates.h"
 #include "driver/op_rows.h"
+#include "driver/placement.h"
 #include "driver/recipe.h"
 #include "emit/emit.h"
 #include "emit/lift.h"
@@ -106,8 +107,17 @@ int64_t count_float_ops(const ir::Graph& graph) {
   });
 }
 
-/// The SRAM holds the arena, unless an engine keeps that in a DRAM beside a fast scratch.
-void list_memories(const std::vector<target::Delegate>& delegates, CompileReport* report) {
+/// The part's, where it says how fast they are; else the SRAM holds the arena, unless an engine
+/// keeps that in a DRAM beside a fast scratch.
+void list_memories(const target::Part& part, const std::vector<target::Delegate>& delegates,
+                   CompileReport* report) {
+  if (part.places()) {
+    // What they use is decided behind this (placement.h).
+    for (const target::PartMemory& memory : part.memories) {
+      report->memories.push_back({memory.name, 0, 0});
+    }
+    return;
+  }
   const int64_t arena = report->arena_bytes + report->state_bytes;
   int64_t fast = -1;
   for (const target::Delegate& delegate : delegates) {
@@ -152,10 +162,25 @@ Status check_memories(const std::map<std::string, int64_t>& sizes, CompileReport
 std::map<std::string, int64_t> memory_sizes(const CompileOptions& options,
                                             const target::Part& part) {
   std::map<std::string, int64_t> sizes = options.memory;
-  for (const target::Memory& memory : part.memories) {
+  for (const target::PartMemory& memory : part.memories) {
     if (memory.bytes > 0) sizes.try_emplace(memory.name, memory.bytes);
   }
   return sizes;
+}
+
+/// Bytes that the arena may have: of the SRAM, or of the largest memory that may hold it.
+std::optional<int64_t> arena_limit(const target::Part& part,
+                                   const std::map<std::string, int64_t>& sizes) {
+  if (!part.places()) {
+    const auto sram = sizes.find("sram");
+    return sram == sizes.end() ? std::optional<int64_t>() : sram->second;
+  }
+  std::optional<int64_t> limit;
+  for (const target::PartMemory& memory : part.memories) {
+    if (std::ranges::find(memory.holds, "arena") == memory.holds.end()) continue;
+    limit = std::max(limit.value_or(0), sizes.at(memory.name));
+  }
+  return limit;
 }
 
 int64_t state_bytes(const formats::pte::ExecutionPlan& plan) {
@@ -311,7 +336,7 @@ void fill_report(const Compiled& compiled, const emit::Schedule& schedule,
   report->npu_cycles = sum_cycles(compiled.lowered.delegates);
   report->float_ops = count_float_ops(compiled.lowered.graph);
   report->peak = find_peak(compiled.lowered, schedule);
-  list_memories(compiled.lowered.delegates, report);
+  list_memories(*compiled.part, compiled.lowered.delegates, report);
 }
 
 /// What the one partition, the CPU's, became: the file, and the graph that it says.
@@ -360,9 +385,7 @@ Result<Placed> lower_and_place(const CompileOptions& options,
   target_options.dialect = *options.dialect;
   target_options.owns_inputs = options.owns_inputs;
   target::EngineOptions engine_options;
-  if (const auto sram = sizes.find("sram"); sram != sizes.end()) {
-    engine_options.sram_bytes = sram->second;
-  }
+  engine_options.sram_bytes = arena_limit(part, sizes);
   THIMBLE_TRY(Budgeted budgeted,
               lower_within(split.graph, *part.cpu, target_options, engine_options.sram_bytes));
   compiled->lowered = std::move(budgeted.lowered);
@@ -456,6 +479,9 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   note_engine_off(off, !part.engines.empty(), &report);
   note_delegates(compiled.lowered.delegates, &report);
   THIMBLE_CHECK(check_memories(sizes, &report));
+  if (part.places()) {
+    THIMBLE_CHECK(place_objects(compiled, emitted.program, options.c_output, sizes, &report));
+  }
   compiled.pte = std::move(emitted.bytes);
   report.compile_seconds = clock.seconds();
   return compiled;

@@ -44,6 +44,7 @@ struct CompileOptions {
   std::optional<bool> keep_small;           // regions that the CPU would run faster stay on the NPU
   std::map<std::string, int64_t> shapes;    // open sizes
   std::map<std::string, int64_t> memory;    // bytes allowed, by memory name: "sram", "flash"
+  bool c_output = false;                    // constants are arrays of C, not one file
   std::filesystem::path save_stages;        // empty: do not
 };
 
@@ -88,6 +89,22 @@ struct MemoryUse {
   int64_t bytes_size = 0;  // 0 = no limit known
 };
 
+/// What a linker can place, and the memory of the part that was chosen for it (placement.h).
+struct PlacedObject {
+  std::string name;      // "arena", "state", "model", or an array of the C: "constant_3"
+  std::string contents;  // of target::memory_contents()
+  std::string of;        // the call that reads an array first
+  int64_t bytes = 0;
+  int64_t accessed_bytes = 0;  // in one inference
+  std::string memory;
+  std::string image;   // the memory that it is loaded from at the start; empty: it is not
+  std::string reason;  // why this memory
+};
+struct Placement {
+  std::vector<PlacedObject> objects;
+  bool proven = false;  // no choice takes fewer cycles by the model of accesses
+};
+
 /// A piece of the arena, from one call to another (both included).
 struct Buffer {
   std::string name;  // of the value; empty: memory of one call
@@ -123,6 +140,7 @@ struct CompileReport {
   bool inputs_in_arena = false;  // all of them
   int64_t state_bytes = 0;
   std::vector<MemoryUse> memories;
+  std::optional<Placement> placement;  // of a part that says how fast its memories are
   std::vector<OpReport> ops;
   std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;

@@ -220,6 +220,53 @@ std::string inputs_detail(const CompileReport& report) {
                      report.inputs_in_arena ? "in it" : "not in it");
 }
 
+/// "arena, 9 constants, 70,000 B"
+std::string placed_detail(const Placement& placement, std::string_view memory) {
+  std::string text;
+  int64_t arrays = 0, bytes = 0, loaded = 0;
+  const auto add = [&](const std::string& what) { text += (text.empty() ? "" : ", ") + what; };
+  for (const PlacedObject& object : placement.objects) {
+    if (object.image == memory) loaded += object.bytes;
+    if (object.memory != memory) continue;
+    if (!object.name.starts_with("constant_")) {
+      add(object.name);
+    } else {
+      ++arrays;
+      bytes += object.bytes;
+    }
+  }
+  if (arrays > 0) add(fmt::format("{} constants, {} B", arrays, with_commas(bytes)));
+  if (loaded > 0) add(fmt::format("{} B to load at the start", with_commas(loaded)));
+  return text;
+}
+
+std::string placement_lines(const Placement& placement) {
+  constexpr std::string_view kRow = "  {:<16} {:>13} {:>17}   {:<8} {}\n";
+  std::string text = "\n" + fmt::format(kRow, "object", "bytes", "accessed bytes", "memory", "why");
+  for (const PlacedObject& object : placement.objects) {
+    const std::string of = object.of.empty() ? "" : fmt::format(" ({})", object.of);
+    text += fmt::format(kRow, object.name, with_commas(object.bytes),
+                        with_commas(object.accessed_bytes), object.memory, object.reason + of);
+  }
+  if (!placement.proven) text += "  the search was stopped: there may be a better choice\n";
+  return text;
+}
+
+Json to_json(const Placement& placement) {
+  Json list = Json::array();
+  for (const PlacedObject& object : placement.objects) {
+    list.push_back({{"name", object.name},
+                    {"contents", object.contents},
+                    {"of", object.of},
+                    {"bytes", object.bytes},
+                    {"accessed_bytes", object.accessed_bytes},
+                    {"memory", object.memory},
+                    {"image", object.image.empty() ? Json(nullptr) : Json(object.image)},
+                    {"reason", object.reason}});
+  }
+  return list;
+}
+
 /// What lies in a memory. The arena is in the SRAM, or in a DRAM beside an NPU's own.
 std::string memory_detail(const CompileReport& report, std::string_view memory) {
   if (memory == "flash") {
@@ -278,10 +325,12 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
   text += fmt::format("\n  {:<8} {:>15} {:>15}\n", "memory", "used", "of");
   for (const MemoryUse& memory : report.memories) {
     const std::string size = memory.bytes_size == 0 ? "" : with_commas(memory.bytes_size) + " B";
-    const std::string detail = memory_detail(report, memory.name);
+    const std::string detail = report.placement ? placed_detail(*report.placement, memory.name)
+                                                : memory_detail(report, memory.name);
     text += fmt::format("  {:<8} {:>13} B {:>15}   {}\n", memory.name,
                         with_commas(memory.bytes_used), size, detail);
   }
+  if (report.placement) text += placement_lines(*report.placement);
   if (!output.empty()) {
     text += fmt::format("{:<14} {} B   written in {:.2f} s\n", output.filename().string(),
                         with_commas(report.pte_bytes), report.compile_seconds);
@@ -350,6 +399,10 @@ std::string json_report(const CompileReport& report) {
         {{"name", memory.name},
          {"bytes_used", memory.bytes_used},
          {"bytes_size", memory.bytes_size == 0 ? Json(nullptr) : Json(memory.bytes_size)}});
+  }
+  if (report.placement) {
+    json["placement"] = {{"objects", to_json(*report.placement)},
+                         {"proven", report.placement->proven}};
   }
   json["ops"] = ops(report);
   json["source_ops"] = source_ops(report);

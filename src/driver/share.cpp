@@ -45,6 +45,10 @@ Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions
   std::vector<const target::Lowered*> lowered;
   for (const Compiled& model : models) {
     lowered.push_back(&model.lowered);
+    if (model.part->places()) {
+      return unsupported("{}: --share-arena: the memories of {} are chosen for one model at a time",
+                         model.report.model, model.part->name);
+    }
     if (model.lowered.delegates.empty()) continue;
     return unsupported("{}: --share-arena is for models without an NPU's regions",
                        model.report.model);

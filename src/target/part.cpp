@@ -53,17 +53,101 @@ Result<EngineUse> parse_engine(const Table& table) {
   return use;
 }
 
-Result<Memory> parse_memory(const Table& table) {
+bool is_word(std::string_view name) {
+  const auto letter = [](char c) { return ('a' <= c && c <= 'z') || ('0' <= c && c <= '9'); };
+  return !name.empty() && 'a' <= name[0] && name[0] <= 'z' &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || c == '_'; });
+}
+
+/// Memories of a part that says how fast they are have names of their own.
+Result<std::string> memory_name(const Table& table, Reader* reader, bool is_fast_known) {
+  if (!is_fast_known) {
+    THIMBLE_TRY(const auto name, reader->word("name", {"sram", "flash"}));
+    if (!name) return bad_input("{}: memory has no name: sram or flash", place_of(table));
+    return *name;
+  }
+  THIMBLE_TRY(std::string name, reader->text("name"));
+  if (is_word(name)) return name;
+  return bad_input("{}: memory has no name of small letters, digits and _, such as dtcm",
+                   place_of(table));
+}
+
+Status parse_contents(const Table& table, Reader* reader, PartMemory* memory) {
+  THIMBLE_TRY(const auto holds, reader->words("holds"));
+  const auto all = memory_contents();
+  for (const std::string& what : holds.value_or(std::vector<std::string>())) {
+    if (std::ranges::find(all, what) == all.end()) {
+      return bad_input("{}: memory: holds {}: not known; {} were expected",
+                       place_of(table.at("holds")), what, fmt::join(all, ", "));
+    }
+    if (memory->kept && what != "constants") {
+      return bad_input("{}: memory: holds {}: {} is kept without power, nothing is written to it",
+                       place_of(table.at("holds")), what, memory->name);
+    }
+  }
+  if (holds) {
+    memory->holds = *holds;
+  } else if (memory->kept) {
+    memory->holds = {"constants"};
+  } else {
+    memory->holds.assign(all.begin(), all.end());
+  }
+  return ok();
+}
+
+Result<PartMemory> parse_memory(const Table& table) {
   Reader reader(table, "memory");
-  Memory memory;
-  THIMBLE_TRY(const auto name, reader.word("name", {"sram", "flash"}));
-  if (!name) return bad_input("{}: memory has no name: sram or flash", place_of(table));
-  memory.name = *name;
+  PartMemory memory;
+  THIMBLE_TRY(const auto cycles, reader.amount("cycles_per_word", "cycles"));
+  THIMBLE_TRY(memory.name, memory_name(table, &reader, cycles.has_value()));
   THIMBLE_TRY(const auto bytes, reader.count("bytes", "bytes"));
   memory.bytes = bytes.value_or(0);
+  memory.kept = memory.name == "flash";
+  if (cycles) {
+    memory.cycles_per_word = *cycles;
+    THIMBLE_TRY(const auto kept, reader.truth("kept"));
+    memory.kept = kept.value_or(memory.kept);
+    THIMBLE_CHECK(parse_contents(table, &reader, &memory));
+    if (memory.bytes == 0) {
+      return bad_input("{}: memory {} says how fast it is, and no bytes", place_of(table),
+                       memory.name);
+    }
+  }
   THIMBLE_TRY(const std::string source, reader.text("source"));
   THIMBLE_CHECK(reader.done());
   return memory;
+}
+
+/// What lies where is decided for all memories or for none, and for a CPU alone.
+Status check_memories(const std::vector<Table>& tables, const Part& part) {
+  if (!part.places()) {
+    for (size_t i = 0; i < tables.size(); ++i) {
+      if (part.memories[i].cycles_per_word == 0) continue;
+      return bad_input("{}: memory {} has cycles_per_word, and {} has none", place_of(tables[i]),
+                       part.memories[i].name, part.memories[0].name);
+    }
+    return ok();
+  }
+  bool has_kept = false, has_ram = false;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    const PartMemory& memory = part.memories[i];
+    (memory.kept ? has_kept : has_ram) = true;
+    if (memory.cycles_per_word == 0) {
+      return bad_input("{}: memory {} has no cycles_per_word, and {} has", place_of(tables[i]),
+                       memory.name, part.memories[0].name);
+    }
+  }
+  if (!has_kept || !has_ram) {
+    return bad_input(
+        "{}: memories with cycles_per_word: one that is kept without power and one "
+        "that is not expected",
+        place_of(tables[0]));
+  }
+  if (part.engines.empty()) return ok();
+  return bad_input(
+      "{}: memories with cycles_per_word: not with an engine, whose accesses are not "
+      "counted",
+      place_of(tables[0]));
 }
 
 template <typename Row>
@@ -223,12 +307,13 @@ Result<Part> part_of(const Source& source, std::string name) {
   if (order) THIMBLE_CHECK(choose_engines(table, *order, &part));
   THIMBLE_TRY(const std::vector<Table> memories, reader.tables("memory"));
   for (const Table& memory : memories) {
-    THIMBLE_TRY(Memory read, parse_memory(memory));
+    THIMBLE_TRY(PartMemory read, parse_memory(memory));
     if (has_name(part.memories, read.name)) {
       return bad_input("{}: memory {} is there twice", place_of(memory), read.name);
     }
     part.memories.push_back(std::move(read));
   }
+  THIMBLE_CHECK(check_memories(memories, part));
   THIMBLE_CHECK(parse_recipe(&reader, &part.recipe));
   THIMBLE_TRY(const std::string figures, reader.text("source"));
   THIMBLE_CHECK(reader.done());
@@ -236,6 +321,11 @@ Result<Part> part_of(const Source& source, std::string name) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> memory_contents() {
+  static constexpr std::string_view kNames[] = {"arena", "state", "constants"};
+  return kNames;
+}
 
 std::span<const std::string_view> recipe_observers() {
   static constexpr std::string_view kNames[] = {"min-max", "percentile", "mse", "outlook"};

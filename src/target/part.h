@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,13 +15,27 @@
 
 namespace thimble::target {
 
+/// A memory as a part's file says it. Where the file says what a word costs, the compiler decides
+/// what goes where (driver/placement.h).
+struct PartMemory : Memory {
+  bool kept = false;               // without power: flash, MRAM
+  double cycles_per_word = 0;      // of the core, for 32 bits; 0: the file does not say
+  std::vector<std::string> holds;  // of memory_contents()
+};
+
+/// What a memory may hold: "arena", "state" (of the runtime), "constants".
+[[nodiscard]] std::span<const std::string_view> memory_contents();
+
 struct Part {
   std::string name;     // "corstone-300"
   std::string summary;  // one line
   const Target* cpu = nullptr;
-  std::vector<EngineUse> engines;  // the first that can run an operator gets it
-  std::vector<Memory> memories;    // sizes that the part has; 0 or absent = the user says
+  std::vector<EngineUse> engines;    // the first that can run an operator gets it
+  std::vector<PartMemory> memories;  // sizes that the part has; 0 or absent = the user says
   Recipe recipe;
+
+  /// Whether the file says how fast its memories are: all of them, or none.
+  [[nodiscard]] bool places() const { return !memories.empty() && memories[0].cycles_per_word > 0; }
 };
 
 /// Names of all parts: the files of targets/, every core and every configuration of an engine.

@@ -1,6 +1,7 @@
 #include "target/part_table.h"
 
 #include <algorithm>
+#include <cmath>
 #include <sstream>
 
 #include "base/nearest.h"
@@ -151,6 +152,18 @@ Result<std::optional<int64_t>> Reader::count(const char* key, std::string_view w
     return wrong(*entry, key, fmt::format("a number of {}", what));
   }
   return std::optional<int64_t>(entry->as_integer());
+}
+
+Result<std::optional<double>> Reader::amount(const char* key, std::string_view what) {
+  const Table* entry = find(key);
+  if (entry == nullptr) return std::optional<double>();
+  const double value = entry->is_integer()    ? static_cast<double>(entry->as_integer())
+                       : entry->is_floating() ? entry->as_floating()
+                                              : 0.0;
+  if (!(value > 0) || !std::isfinite(value)) {
+    return wrong(*entry, key, fmt::format("a number of {}, more than 0", what));
+  }
+  return std::optional<double>(value);
 }
 
 Result<std::optional<std::vector<std::string>>> Reader::words(const char* key) {

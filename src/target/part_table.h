@@ -38,6 +38,8 @@ class Reader {
   Result<std::optional<bool>> truth(const char* key);
   /// Not negative; `what` is it a number of.
   Result<std::optional<int64_t>> count(const char* key, std::string_view what);
+  /// More than 0; `what` is it a number of.
+  Result<std::optional<double>> amount(const char* key, std::string_view what);
   Result<std::optional<std::vector<std::string>>> words(const char* key);
   /// As [key] writes it.
   Result<const Table*> table(const char* key);

@@ -182,8 +182,9 @@ class Builder:
     def run_host(program, data):
         return run(program, stdin=data)
 
-    def board_image(self, core, folder, name, calls):
-        """An image with the core's own kernels, as the firmware's build compiles them."""
+    def board_image(self, core, folder, name, calls, script=None):
+        """An image with the core's own kernels, as the firmware's build compiles them. `script`: of the linker, in place
+        of the board's; it finds files of the folder."""
         flags, board = CORES[core]
         (folder / "main.c").write_text(main_text(name, (folder / f"{name}.h").read_text(), calls))
         objects = [self.compile_for(core, folder, name)]
@@ -196,14 +197,14 @@ class Builder:
             run(*self.ccache, "arm-none-eabi-g++", *flags, "-mthumb", "-Os", "-std=c++20", "-fno-exceptions",
                 "-fno-rtti", "-fno-threadsafe-statics", f"-I{ROOT}", f"-I{HERE}", "-c", source, "-o", objects[-1])
         image = folder / f"{name}-{core}.elf"
-        self.link(core, board, objects, image)
+        self.link(core, board, objects, image, script=script)
         return image
 
-    def link(self, core, board, objects, image, archive=True):
+    def link(self, core, board, objects, image, archive=True, script=None):
         flags, _ = CORES[core]
         kernels = [self.firmware / core / "libkernels.a"] if archive else []
         run("arm-none-eabi-g++", *flags, "-mthumb", "-nostdlib", "-nostartfiles", "-static", "-Wl,--gc-sections",
-            "-Wl,--no-warn-rwx-segments", "-T", self.firmware / f"{board}.ld", *objects,
+            "-Wl,--no-warn-rwx-segments", f"-L{image.parent}", "-T", script or self.firmware / f"{board}.ld", *objects,
             "-Wl,--start-group", *kernels, "-lm", "-lc", "-lgcc", "-Wl,--end-group",
             "-o", image)
 

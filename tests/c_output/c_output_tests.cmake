@@ -24,5 +24,8 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/c_layouts_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR}
                    ${CMAKE_COMMAND})
   list(APPEND c_output_tests c_output_layouts)
+  add_test(NAME c_output_memories
+           COMMAND python3 ${here}/c_memories_test.py $<TARGET_FILE:thimble> ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR})
+  list(APPEND c_output_tests c_output_memories)
   set_tests_properties(${c_output_tests} PROPERTIES LABELS c_output TIMEOUT 600)
 endif()

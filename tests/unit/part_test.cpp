@@ -58,6 +58,72 @@ TEST(Part, ReadsWhatAFileSays) {
   EXPECT_EQ(part->memories[0].bytes, 65536);
 }
 
+constexpr std::string_view kMemories = R"(
+cpu = "cortex-m7"
+
+[[memory]]
+name = "dtcm"
+bytes = 65536
+cycles_per_word = 1
+
+[[memory]]
+name = "mram"
+bytes = 1048576
+cycles_per_word = 2.5
+kept = true
+
+[[memory]]
+name = "psram"
+bytes = 4194304
+cycles_per_word = 8
+holds = ["constants"]
+)";
+
+TEST(Part, MemoriesSayHowFastTheyAreAndWhatTheyHold) {
+  const auto part = parse_part(kMemories, "board");
+  ASSERT_TRUE(part.ok()) << part.error().message;
+  EXPECT_TRUE(part->places());
+  ASSERT_EQ(part->memories.size(), 3U);
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(part->memories[0].holds, (Words{"arena", "state", "constants"}));
+  EXPECT_FALSE(part->memories[0].kept);
+  EXPECT_EQ(part->memories[1].holds, Words{"constants"});
+  EXPECT_TRUE(part->memories[1].kept);
+  EXPECT_EQ(part->memories[1].cycles_per_word, 2.5);
+  EXPECT_EQ(part->memories[2].holds, Words{"constants"});
+  EXPECT_FALSE(parse_part(kGood, "board")->places());
+  EXPECT_TRUE(find_part("imxrt1060")->places());
+}
+
+TEST(Part, MemoriesThatDoNotAgreeAreRefused) {
+  expect_error(replaced(kMemories, "cycles_per_word = 8\n", ""), "psram");
+  expect_error(replaced(kMemories, "name = \"psram\"\nbytes = 4194304\ncycles_per_word = 8\n",
+                        "name = \"sram\"\nbytes = 4194304\n"),
+               "holds means nothing here");
+  expect_error(replaced(kMemories, "cycles_per_word = 8\nholds = [\"constants\"]\n", "") +
+                   "cycles_per_word = 0\n",
+               "cycles_per_word is not a number of cycles, more than 0");
+  expect_error(replaced(kMemories, "bytes = 65536\n", ""),
+               "dtcm says how fast it is, and no bytes");
+  expect_error(replaced(kMemories, "\"dtcm\"", "\"D-TCM\""), "no name of small letters");
+  expect_error(replaced(kMemories, "kept = true", "kept = true\nholds = [\"arena\"]"),
+               "nothing is written to it");
+  expect_error(replaced(kMemories, "[\"constants\"]", "[\"stack\"]"), "holds stack: not known");
+  expect_error(replaced(kMemories, "kept = true", "kept = false"),
+               "one that is kept without power and one that is not expected");
+  expect_error(replaced(kMemories, "cpu = \"cortex-m7\"",
+                        "cpu = \"cortex-m55\"\n[[engine]]\nname = \"ethos-u55-64\"\nmemory_mode = \"Sram_Only\"\n"
+                        "system = \"Ethos_U55_Deep_Embedded\""),
+               "not with an engine");
+}
+
+TEST(Part, SomeMemoriesWithoutSpeedAreNamed) {
+  const std::string text =
+      replaced(kMemories, "name = \"dtcm\"\nbytes = 65536\ncycles_per_word = 1\n",
+               "name = \"sram\"\nbytes = 65536\n");
+  expect_error(text, "mram has cycles_per_word, and sram has none");
+}
+
 TEST(Part, TheRt700HasANeutronUnderBothNames) {
   for (const std::string_view name : {"imxrt700", "imxrt700cm"}) {
     const auto part = find_part(name);

@@ -9,3 +9,8 @@ thimble_test(overlap_test
 thimble_test(order_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/order_test.cpp
   DEPS test_graphs thimble_plan thimble_ir)
+
+thimble_test(memories_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/memories_test.cpp
+  DEPS thimble_plan
+  LABELS unit)

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "emit/c/sections.h"
 #include "emit/c/text.h"
 
 namespace thimble::emit::c {
@@ -185,14 +186,13 @@ std::string Calls::place(int32_t value) {
   return "(void *)" + given->second;
 }
 
-std::string Calls::constant(uint32_t index) {
-  std::string& name = constants_[index];
-  if (!name.empty()) return name;
-  name = fmt::format("constant_{}", constants_.size() - 1);
+const std::string& Calls::constant(uint32_t index) {
+  const std::string& name = layout_.constants.at(index);
+  if (!written_.insert(index).second) return name;
   const Bytes& bytes = layout_.program->constants[index];
-  data_ +=
-      fmt::format("{0}_WEIGHTS_SECTION static const {0}_ALIGNED uint32_t {1}[{2}] = {{\n{3}}};\n",
-                  layout_.upper, name, word_count(bytes.size()), words(bytes, "  "));
+  data_ += fmt::format("{} static const {}_ALIGNED uint32_t {}[{}] = {{\n{}}};\n",
+                       constant_section(layout_, name), layout_.upper, name,
+                       word_count(bytes.size()), words(bytes, "  "));
   return name;
 }
 

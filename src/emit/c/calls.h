@@ -2,6 +2,7 @@
 // Kernel calls as blocks of C, and the constant data that they name.
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,14 +36,14 @@ class Calls {
   std::string argument(char letter, int32_t value);
   std::string tensor_members(int32_t value);
   std::string int_list(const formats::pte::IntList& list) const;
-  std::string constant(uint32_t index);
+  const std::string& constant(uint32_t index);
   std::string numbers(std::string_view type, std::string_view kind, const std::string& items,
                       size_t count);
 
   const Layout& layout_;
   const Options& options_;
   std::string blocks_, data_;
-  std::map<uint32_t, std::string> constants_;      // by index in the program
+  std::set<uint32_t> written_;                     // constants, by index in the program
   std::map<std::string, std::string> numbers_;     // shapes and orders, by kind and items
   std::map<std::string, std::string> prototypes_;  // by symbol
   bool has_calls_ = false;

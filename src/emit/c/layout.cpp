@@ -52,24 +52,6 @@ Record record_at(const Bytes& bytes, size_t at) {
   return record;
 }
 
-std::vector<State> states_of(const pte::Program& program) {
-  std::vector<State> states;
-  const pte::NamedData* data = pte::find_named_data(program, abi::kStateKey);
-  if (data == nullptr) return states;
-  const auto header = record_at<abi::StateHeader>(data->bytes, 0);
-  for (size_t i = 0; i < header.count; ++i) {
-    const size_t at = sizeof header + i * sizeof(abi::StateRecord);
-    const auto record = record_at<abi::StateRecord>(data->bytes, at);
-    State state = {record.arena_offset, record.bytes, static_cast<uint8_t>(record.fill), {}};
-    if (record.content != 0) {
-      const auto begin = data->bytes.begin() + record.content;
-      state.content.assign(begin, begin + record.bytes);
-    }
-    states.push_back(std::move(state));
-  }
-  return states;
-}
-
 /// Ports of one direction; `record` counts the entries of "thimble_io" through both.
 std::vector<Port> ports(const Layout& layout, const std::vector<int32_t>& values,
                         std::string_view kind, const std::vector<std::string>& names,
@@ -93,7 +75,58 @@ std::vector<Port> ports(const Layout& layout, const std::vector<int32_t>& values
   return all;
 }
 
+/// "constant_0" and so on in the order in which the calls name them, operands in lists first.
+class Names {
+ public:
+  explicit Names(const pte::ExecutionPlan& plan) : plan_(plan) {}
+  void add(int32_t value) {
+    const auto* tensor = std::get_if<pte::Tensor>(&plan_.values[static_cast<size_t>(value)]);
+    if (tensor == nullptr || tensor->allocation || tensor->data_buffer_idx == 0) return;
+    names_.try_emplace(tensor->data_buffer_idx, fmt::format("constant_{}", names_.size()));
+  }
+  void add_lists(int32_t value) {
+    const auto* list = std::get_if<pte::TensorList>(&plan_.values[static_cast<size_t>(value)]);
+    if (list == nullptr) return;
+    for (const int32_t item : list->items) add(item);
+  }
+  std::map<uint32_t, std::string> take() { return std::move(names_); }
+
+ private:
+  const pte::ExecutionPlan& plan_;
+  std::map<uint32_t, std::string> names_;
+};
+
 }  // namespace
+
+std::map<uint32_t, std::string> constant_names(const pte::ExecutionPlan& plan) {
+  Names names(plan);
+  for (const pte::Instruction& instruction : plan.chains[0].instructions) {
+    const auto* call = std::get_if<pte::KernelCall>(&instruction);
+    if (call == nullptr) continue;
+    for (const int32_t arg : call->args) names.add_lists(arg);
+    for (const int32_t arg : call->args) names.add(arg);
+  }
+  for (const int32_t output : plan.outputs) names.add(output);
+  return names.take();
+}
+
+std::vector<State> states_of(const pte::Program& program) {
+  std::vector<State> states;
+  const pte::NamedData* data = pte::find_named_data(program, abi::kStateKey);
+  if (data == nullptr) return states;
+  const auto header = record_at<abi::StateHeader>(data->bytes, 0);
+  for (size_t i = 0; i < header.count; ++i) {
+    const size_t at = sizeof header + i * sizeof(abi::StateRecord);
+    const auto record = record_at<abi::StateRecord>(data->bytes, at);
+    State state = {record.arena_offset, record.bytes, static_cast<uint8_t>(record.fill), {}};
+    if (record.content != 0) {
+      const auto begin = data->bytes.begin() + record.content;
+      state.content.assign(begin, begin + record.bytes);
+    }
+    states.push_back(std::move(state));
+  }
+  return states;
+}
 
 Result<Layout> lay_out(const pte::Program& program, const Options& options) {
   if (program.plans.size() != 1 || program.plans[0].chains.size() != 1) {
@@ -104,6 +137,8 @@ Result<Layout> lay_out(const pte::Program& program, const Options& options) {
   layout.plan = &program.plans[0];
   layout.name = options.name;
   layout.upper = upper(options.name);
+  layout.placed = options.placed;
+  layout.loaded = options.loaded;
   if (layout.plan->memory_sizes.size() > 2) {
     return unsupported("--emit c: the program has {} memories, at most 1 expected",
                        layout.plan->memory_sizes.size() - 1);
@@ -116,6 +151,7 @@ Result<Layout> lay_out(const pte::Program& program, const Options& options) {
     if (!input.tensor->allocation) layout.given[input.value] = input.name;
   }
   layout.states = states_of(program);
+  layout.constants = constant_names(*layout.plan);
   return layout;
 }
 

@@ -35,12 +35,21 @@ struct Layout {
   std::vector<Port> inputs, outputs;
   std::vector<State> states;
   std::map<int32_t, std::string> given;  // inputs that are read where the caller has them, by value
+  bool placed = false;                   // arrays are in sections of their own
+  std::vector<std::string> loaded;       // Options
+  std::map<uint32_t, std::string> constants;  // names of arrays, by index in the program
 
   [[nodiscard]] const formats::pte::Tensor& tensor(int32_t value) const;
   [[nodiscard]] int64_t state_bytes() const;
   /// Whether the bytes of the tensor are the caller's.
   [[nodiscard]] bool is_given(int32_t value) const { return given.contains(value); }
 };
+
+/// Names of the constants' arrays, by index in the program.
+[[nodiscard]] std::map<uint32_t, std::string> constant_names(
+    const formats::pte::ExecutionPlan& plan);
+/// What the program keeps between runs, and how it begins.
+[[nodiscard]] std::vector<State> states_of(const formats::pte::Program& program);
 
 [[nodiscard]] Result<Layout> lay_out(const formats::pte::Program& program, const Options& options);
 

@@ -6,6 +6,7 @@
 
 #include "emit/c/calls.h"
 #include "emit/c/layout.h"
+#include "emit/c/sections.h"
 #include "emit/c/text.h"
 
 namespace thimble::emit::c {
@@ -19,12 +20,7 @@ std::string preamble(const Layout& layout) {
       "#if defined(__BYTE_ORDER__) && (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)\n"
       "#error \"the constants are little-endian\"\n"
       "#endif\n"
-      "#ifndef {0}_WEIGHTS_SECTION\n"
-      "#define {0}_WEIGHTS_SECTION\n"
-      "#endif\n"
-      "#ifndef {0}_ARENA_SECTION\n"
-      "#define {0}_ARENA_SECTION\n"
-      "#endif\n"
+      "{3}"
       "#ifndef {0}_OP_HOOK\n"
       "#define {0}_OP_HOOK(index, name) ((void)0)\n"
       "#endif\n"
@@ -41,7 +37,8 @@ std::string preamble(const Layout& layout) {
       "#define {0}_AT(offset) ((void *)&{1}_arena[offset])\n"
       "\n",
       layout.upper, layout.name,
-      layout.arena_bytes > 0 ? layout.upper + "_ARENA_BYTES" : std::string("1"));
+      layout.arena_bytes > 0 ? layout.upper + "_ARENA_BYTES" : std::string("1"),
+      section_macros(layout));
 }
 
 std::string kernel_names(const Layout& layout, const Calls& calls) {
@@ -63,9 +60,9 @@ std::string contents(const Layout& layout) {
   for (size_t i = 0; i < layout.states.size(); ++i) {
     const Bytes& content = layout.states[i].content;
     if (content.empty()) continue;
-    text += fmt::format(
-        "{0}_WEIGHTS_SECTION static const {0}_ALIGNED uint32_t state_{1}[{2}] = {{\n{3}}};\n",
-        layout.upper, i, word_count(content.size()), words(content, "  "));
+    text += fmt::format("{4} static const {0}_ALIGNED uint32_t state_{1}[{2}] = {{\n{3}}};\n",
+                        layout.upper, i, word_count(content.size()), words(content, "  "),
+                        constant_section(layout, fmt::format("state_{}", i)));
   }
   return text;
 }
@@ -104,16 +101,18 @@ std::string init_function(const Layout& layout) {
   return fmt::format(
       "\n#if defined({0}_ARENA_GIVEN)\n"
       "void {1}_init(void *arena) {{\n"
+      "{2}"
       "  {1}_arena = (uint8_t *)arena;\n"
       "  {1}_reset();\n"
       "}}\n"
       "#else\n"
       "void {1}_init(void) {{\n"
+      "{2}"
       "  (void){1}_arena; /* a model of constants alone has no use for it */\n"
       "  {1}_reset();\n"
       "}}\n"
       "#endif\n",
-      layout.upper, layout.name);
+      layout.upper, layout.name, load_call(layout));
 }
 
 /// Outputs that are inputs as the caller gave them: remembered by run.
@@ -210,8 +209,9 @@ Result<Model> write(const pte::Program& program, const Options& options) {
       "{2}\n",
       layout.name, options.target, model.has_calls ? "\n#include \"kernels/c_call.h\"\n" : "");
   model.source += preamble(layout) + kernel_names(layout, calls) + contents(layout) + calls.data() +
-                  passed_variables(layout) + state_functions(layout) + init_function(layout) +
-                  run_function(layout, calls) + input_functions(layout) + outputs;
+                  passed_variables(layout) + state_functions(layout) + load_function(layout) +
+                  init_function(layout) + run_function(layout, calls) + input_functions(layout) +
+                  outputs;
   return model;
 }
 

@@ -29,6 +29,10 @@ struct Options {
   std::vector<std::string> calls;   // what the instructions make, for hooks and comments
   std::vector<std::string> inputs;  // what the user calls them, for comments
   std::vector<std::string> outputs;
+  /// Whether a linker file (emit/linker_file.h) says where arrays lie; and the memories, by name,
+  /// to which constants are loaded.
+  bool placed = false;
+  std::vector<std::string> loaded = {};
 };
 
 struct Model {

@@ -1,0 +1,225 @@
+#include "driver/placement.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "driver/report.h"
+#include "emit/c/layout.h"
+#include "plan/memories.h"
+#include "target/accesses.h"
+
+namespace thimble::driver {
+namespace {
+
+namespace pte = formats::pte;
+
+constexpr int64_t kAlignment = 16;  // of everything that is placed
+constexpr int64_t kThousandths = 1000;
+
+/// Bytes that one inference accesses: in the arena, and of each constant, by index in the program.
+struct Totals {
+  int64_t arena = 0;
+  std::map<uint32_t, int64_t> constants;
+  std::map<uint32_t, std::string> readers;  // the first call that reads it
+};
+
+class Counter {
+ public:
+  Counter(const target::Lowered& lowered, const pte::ExecutionPlan& plan) : plan_(plan) {
+    for (size_t i = 0; i < lowered.calls.size(); ++i) {
+      reader_ = lowered.graph.value(lowered.calls[i].out).name;
+      const auto* call = std::get_if<pte::KernelCall>(&plan.chains[0].instructions[i]);
+      if (call != nullptr) calls_.push_back({call, &lowered.calls[i], reader_});
+    }
+  }
+
+  Totals count(const target::Lowered& lowered, const target::Target& target) {
+    for (const Call& call : calls_) {
+      reader_ = call.reader;
+      const target::Accesses accesses = target::accesses_of(lowered, *call.kernel, target);
+      const std::vector<int32_t>& args = call.program->args;
+      for (size_t i = 0; i < accesses.arguments.size() && i < args.size(); ++i) {
+        add(args[i], accesses.arguments[i]);
+      }
+      // The result stands behind the arguments; what is given to the caller is in the arena too.
+      if (args.size() > accesses.arguments.size()) {
+        add(args[accesses.arguments.size()], accesses.out);
+      }
+    }
+    return totals_;
+  }
+
+ private:
+  struct Call {
+    const pte::KernelCall* program;
+    const target::KernelCall* kernel;
+    std::string reader;
+  };
+
+  void add(int32_t value, int64_t bytes) {
+    const pte::EValue& item = plan_.values[static_cast<size_t>(value)];
+    if (const auto* list = std::get_if<pte::TensorList>(&item)) {
+      // Each is read once.
+      for (const int32_t each : list->items) {
+        const auto& tensor = std::get<pte::Tensor>(plan_.values[static_cast<size_t>(each)]);
+        add_tensor(tensor, static_cast<int64_t>(pte::data_bytes(tensor).value_or(0)));
+      }
+    } else if (const auto* tensor = std::get_if<pte::Tensor>(&item)) {
+      add_tensor(*tensor, bytes);
+    }
+  }
+  void add_tensor(const pte::Tensor& tensor, int64_t bytes) {
+    if (tensor.allocation) {
+      totals_.arena += bytes;
+    } else if (tensor.data_buffer_idx != 0) {
+      totals_.constants[tensor.data_buffer_idx] += bytes;
+      totals_.readers.try_emplace(tensor.data_buffer_idx, reader_);
+    }
+  }
+
+  const pte::ExecutionPlan& plan_;
+  std::vector<Call> calls_;
+  std::string reader_;
+  Totals totals_;
+};
+
+/// The objects of one output, without places.
+std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& totals,
+                                     bool c_output, const CompileReport& report) {
+  std::vector<PlacedObject> objects;
+  if (report.arena_bytes > 0) {
+    objects.push_back({"arena", "arena", "", report.arena_bytes, totals.arena, "", "", ""});
+  }
+  if (c_output) {
+    const std::map<uint32_t, std::string> names = emit::c::constant_names(program.plans[0]);
+    std::vector<std::pair<uint32_t, std::string>> arrays(names.begin(), names.end());
+    std::ranges::sort(arrays, {}, [](const auto& array) {
+      return std::pair(array.second.size(), array.second);  // constant_2 before constant_10
+    });
+    for (const auto& [index, name] : arrays) {
+      const auto accessed = totals.constants.find(index);
+      const bool is_read = accessed != totals.constants.end();
+      objects.push_back({name, "constants", is_read ? totals.readers.at(index) : "",
+                         static_cast<int64_t>(program.constants[index].size()),
+                         is_read ? accessed->second : 0, "", "", ""});
+    }
+    const std::vector<emit::c::State> states = emit::c::states_of(program);
+    for (size_t i = 0; i < states.size(); ++i) {
+      if (states[i].content.empty()) continue;
+      objects.push_back({fmt::format("state_{}", i), "constants", "",
+                         static_cast<int64_t>(states[i].content.size()), 0, "", "", ""});
+    }
+    return objects;
+  }
+  if (report.state_bytes > 0) {
+    // A run reads each word once, or not at all.
+    objects.push_back({"state", "state", "", report.state_bytes, report.state_bytes, "", "", ""});
+  }
+  int64_t accessed = 0;
+  for (const auto& [index, bytes] : totals.constants) accessed += bytes;
+  objects.push_back({"model", "constants", "", report.pte_bytes, accessed, "", "", ""});
+  return objects;
+}
+
+/// Why not one of the faster memories: the fastest of those that may hold it says so.
+std::string reason_of(const PlacedObject& object, size_t chosen, const target::Part& part,
+                      const std::vector<int64_t>& room) {
+  const target::PartMemory& memory = part.memories[chosen];
+  if (object.accessed_bytes == 0) return "no inference reads it";
+  const target::PartMemory* fastest = nullptr;
+  size_t index = 0;
+  for (size_t i = 0; i < part.memories.size(); ++i) {
+    const target::PartMemory& other = part.memories[i];
+    const bool may = std::ranges::find(other.holds, object.contents) != other.holds.end();
+    if (!may || other.cycles_per_word >= memory.cycles_per_word) continue;
+    if (fastest != nullptr && other.cycles_per_word >= fastest->cycles_per_word) continue;
+    fastest = &other;
+    index = i;
+  }
+  if (fastest == nullptr) return "the fastest that may hold it";
+  if (room[index] >= object.bytes) {
+    return fmt::format("{} has room, the flash to load it from has not", fastest->name);
+  }
+  return fmt::format("{} has {} B left", fastest->name, with_commas(room[index]));
+}
+
+Error shortage_error(const plan::Shortage& shortage, const std::vector<PlacedObject>& objects,
+                     const target::Part& part) {
+  const PlacedObject& object = objects[shortage.object];
+  if (!shortage.memory) {
+    return unsupported("{} of {} B: no memory of {} may hold {}", object.name, object.bytes,
+                       part.name, object.contents);
+  }
+  const std::string of = object.of.empty() ? "" : fmt::format(" ({})", object.of);
+  return unsupported(
+      "{}{} of {} B fits nowhere: {} has most room for it, {} B, which is {} B too few; the whole "
+      "model needs {} B",
+      object.name, of, object.bytes, part.memories[*shortage.memory].name, shortage.room_bytes,
+      object.bytes - shortage.room_bytes, [&] {
+        int64_t bytes = 0;
+        for (const PlacedObject& each : objects) bytes += each.bytes;
+        return bytes;
+      }());
+}
+
+int64_t aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+std::vector<plan::Memory> memories_of(const target::Part& part,
+                                      const std::map<std::string, int64_t>& sizes) {
+  std::vector<plan::Memory> memories;
+  for (const target::PartMemory& memory : part.memories) {
+    memories.push_back(
+        {sizes.at(memory.name), std::llround(memory.cycles_per_word * kThousandths), memory.kept});
+  }
+  return memories;
+}
+
+}  // namespace
+
+Status place_objects(const Compiled& compiled, const pte::Program& program, bool c_output,
+                     const std::map<std::string, int64_t>& sizes, CompileReport* report) {
+  const target::Part& part = *compiled.part;
+  Counter counter(compiled.lowered, program.plans[0]);
+  const Totals totals = counter.count(compiled.lowered, *part.cpu);
+  Placement placement;
+  placement.objects = objects_of(program, totals, c_output, *report);
+  const std::vector<plan::Memory> memories = memories_of(part, sizes);
+  std::vector<plan::Object> objects;
+  for (const PlacedObject& object : placement.objects) {
+    plan::Object to_place = {
+        object.bytes, object.accessed_bytes, object.contents == "constants", {}};
+    for (const target::PartMemory& memory : part.memories) {
+      to_place.allowed.push_back(std::ranges::find(memory.holds, object.contents) !=
+                                 memory.holds.end());
+    }
+    objects.push_back(std::move(to_place));
+  }
+  const plan::Settlement settled = plan::settle(objects, memories, kAlignment);
+  if (settled.shortage) return shortage_error(*settled.shortage, placement.objects, part);
+  placement.proven = settled.proven;
+  std::vector<int64_t> room;
+  for (const plan::Memory& memory : memories) room.push_back(memory.bytes);
+  const std::optional<size_t> image = plan::image_memory(memories);
+  for (size_t i = 0; i < objects.size(); ++i) {
+    const size_t memory = settled.memory[i];
+    PlacedObject& object = placement.objects[i];
+    object.memory = part.memories[memory].name;
+    room[memory] -= aligned(object.bytes);
+    if (!objects[i].constant || memories[memory].kept) continue;
+    object.image = part.memories[*image].name;
+    room[*image] -= aligned(object.bytes);
+  }
+  for (size_t i = 0; i < objects.size(); ++i) {
+    placement.objects[i].reason = reason_of(placement.objects[i], settled.memory[i], part, room);
+  }
+  for (size_t i = 0; i < memories.size(); ++i) {
+    report->memories[i].bytes_used = memories[i].bytes - room[i];
+  }
+  report->placement = std::move(placement);
+  return ok();
+}
+
+}  // namespace thimble::driver

@@ -1,0 +1,75 @@
+#include "emit/c/sections.h"
+
+#include <fmt/format.h>
+
+namespace thimble::emit::c {
+namespace {
+
+/// The sections are the linker file's: not on another machine, nor where the user names one.
+constexpr std::string_view kPlaced =
+    "#if defined({0}_WEIGHTS_SECTION)\n"
+    "#define {0}_IN(array) {0}_WEIGHTS_SECTION\n"
+    "#elif defined(THIMBLE_PORTABLE)\n"
+    "#define {0}_IN(array)\n"
+    "#else\n"
+    "/* As {1}_sections.ld places them. */\n"
+    "#define {0}_IN(array) __attribute__((section(\".{1}.\" array)))\n"
+    "{2}"
+    "#endif\n"
+    "#if !defined({0}_ARENA_SECTION) && !defined(THIMBLE_PORTABLE)\n"
+    "#define {0}_ARENA_SECTION __attribute__((section(\".bss.{1}.arena\")))\n"
+    "#elif !defined({0}_ARENA_SECTION)\n"
+    "#define {0}_ARENA_SECTION\n"
+    "#endif\n";
+
+constexpr std::string_view kOne =
+    "#ifndef {0}_WEIGHTS_SECTION\n"
+    "#define {0}_WEIGHTS_SECTION\n"
+    "#endif\n"
+    "#ifndef {0}_ARENA_SECTION\n"
+    "#define {0}_ARENA_SECTION\n"
+    "#endif\n";
+
+}  // namespace
+
+std::string section_macros(const Layout& layout) {
+  if (!layout.placed) return fmt::format(kOne, layout.upper);
+  const std::string loads =
+      layout.loaded.empty() ? "" : fmt::format("#define {}_LOADS\n", layout.upper);
+  return fmt::format(kPlaced, layout.upper, layout.name, loads);
+}
+
+std::string constant_section(const Layout& layout, std::string_view array) {
+  return layout.placed ? fmt::format("{}_IN(\"{}\")", layout.upper, array)
+                       : layout.upper + "_WEIGHTS_SECTION";
+}
+
+std::string load_function(const Layout& layout) {
+  if (layout.loaded.empty()) return "";
+  std::string symbols, copies;
+  for (const std::string& memory : layout.loaded) {
+    const std::string begin = fmt::format("{}_{}", layout.name, memory);
+    symbols += fmt::format(
+        "extern const uint8_t {0}_image[];\n"
+        "extern uint8_t {0}_start[], {0}_end[];\n",
+        begin);
+    copies += fmt::format(
+        "  (void)memcpy({0}_start, {0}_image, (size_t)((uintptr_t){0}_end - "
+        "(uintptr_t){0}_start));\n",
+        begin);
+  }
+  return fmt::format(
+      "\n#if defined({0}_LOADS)\n"
+      "/* Of {1}_sections.ld: constants that are read from a faster memory than they are kept in. "
+      "*/\n"
+      "{2}static void load_constants(void) {{\n{3}}}\n"
+      "#endif\n",
+      layout.upper, layout.name, symbols, copies);
+}
+
+std::string load_call(const Layout& layout) {
+  if (layout.loaded.empty()) return "";
+  return fmt::format("#if defined({}_LOADS)\n  load_constants();\n#endif\n", layout.upper);
+}
+
+}  // namespace thimble::emit::c

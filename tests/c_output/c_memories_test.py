@@ -1,0 +1,192 @@
+"""A part with several memories: each array of the C lies where the compiler says, and the model computes what it does elsewhere.
+
+usage: c_memories_test.py THIMBLE BUILD SOURCE_DIR
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+from c_build import Builder, inputs_of, run, thimble, write_npy
+from c_output_test import element_bytes, hashes_of
+
+CORE, CALLS = "cortex-m4", 3
+# Of the emulated board, cut to pieces: where each memory begins, how large the linker's region is, what the part's file says.
+# The application's own code and data are elsewhere.
+MEMORIES = {"dtcm": (0x20100000, 16 * 1024, "cycles_per_word = 1"),
+            "sram": (0x20200000, 20 * 1024, "cycles_per_word = 2"),
+            "psram": (0x21000000, 1024 * 1024, "cycles_per_word = 8"),
+            "flash": (0x00200000, 1024 * 1024, "cycles_per_word = 12"),
+            "rom": (0x00300000, 64 * 1024, "cycles_per_word = 4\nkept = true")}
+PART = """summary = "a board with several memories"
+cpu = "{core}"
+""" + "".join(f"""
+[[memory]]
+name = "{name}"
+bytes = {size}
+{more}
+""" for name, (_, size, more) in MEMORIES.items())
+
+SCRIPT = """MEMORY {{
+  code (rx) : ORIGIN = 0x00000000, LENGTH = 2M
+  data (rw) : ORIGIN = 0x20000000, LENGTH = 1M
+{regions}}}
+REGION_ALIAS("{first}", {first}_ram)
+ENTRY(reset_handler)
+SECTIONS {{
+  .text : {{ KEEP(*(.vectors)) *(.text*) }} > code
+  INCLUDE {name}_sections.ld
+  .rodata : {{ *(.rodata*) . = ALIGN(4); }} > code
+  .ARM.exidx : {{ *(.ARM.exidx*) *(.ARM.extab*) }} > code
+  .stack (NOLOAD) : ALIGN(32) {{ stack_bottom = .; . = . + 16K; stack_top = .; }} > data
+  .data : ALIGN(4) {{ data_start = .; *(.data*) . = ALIGN(4); data_end = .; }} > data AT > code
+  data_image = LOADADDR(.data);
+  .bss (NOLOAD) : ALIGN(4) {{ bss_start = .; *(.bss*) *(COMMON) . = ALIGN(4); bss_end = .; }} > data
+  /DISCARD/ : {{ *(.comment) }}
+}}
+"""
+# The first memory goes by another name in the script, as in those of vendors.
+FIRST = "dtcm"
+
+
+def script_for(name, folder):
+    regions = "".join(f"  {memory}{'_ram' if memory == FIRST else ''} (rwx) : ORIGIN = {begin}, LENGTH = {size}\n"
+                      for memory, (begin, size, _) in MEMORIES.items())
+    path = folder / "board.ld"
+    path.write_text(SCRIPT.format(name=name, regions=regions, first=FIRST))
+    return path
+
+
+def memory_at(address):
+    return next((name for name, (begin, size, _) in MEMORIES.items() if begin <= address < begin + size), hex(address))
+
+
+def part_in(folder, core=CORE):
+    (folder / "board.toml").write_text(PART.format(core=core))
+    return folder / "board.toml"
+
+
+def compile_model(program, model, folder, *options):
+    return thimble(program, "compile", model / f"{model.name}.pt2", "--target", part_in(folder), "--calibrate",
+                   model / "calibrate.npz", "--io", "int8", "--out-dir", folder, *options)
+
+
+def check_image(image, name, objects):
+    """Each object is where the report says, and what is loaded comes from where it says."""
+    symbols = {symbol: int(address, 16) for address, symbol in
+               re.findall(r"^([0-9a-f]+) \w (\S+)$", run("arm-none-eabi-nm", image).decode(), re.M)}
+    sections = {section: (int(run_at, 16), int(load_at, 16)) for section, run_at, load_at in
+                re.findall(r"^ +\d+ (\S+) +[0-9a-f]+  ([0-9a-f]+)  ([0-9a-f]+)",
+                           run("arm-none-eabi-objdump", "-h", image).decode(), re.M)}
+    for item in objects:
+        symbol = f"{name}_arena" if item["name"] == "arena" else item["name"]
+        assert memory_at(symbols[symbol]) == item["memory"], (item, hex(symbols[symbol]))
+        if item["image"]:
+            run_at, load_at = sections[f".{name}.{item['memory']}"]
+            assert memory_at(run_at) == item["memory"] and memory_at(load_at) == item["image"], item
+            assert memory_at(symbols[f"{name}_{item['memory']}_image"]) == item["image"], item
+
+
+def check_c(program, builder, model, folder, *options):
+    name = model.name
+    report = compile_model(program, model, folder, "--emit", "pte,c", *options)
+    objects = report["placement"]["objects"]
+    used = {item["memory"] for item in objects}
+    assert len(used) >= 3 and any(item["image"] for item in objects), f"{name}: only {used} in use: it proves nothing"
+    for memory in report["memories"]:
+        assert 0 <= memory["bytes_used"] <= memory["bytes_size"], memory
+    series = inputs_of(model, report["inputs"], CALLS)
+    calls, words = len(series[0][1]), []
+    for index, (descr, samples) in enumerate(series):
+        write_npy(folder / f"x{index}.npy", descr, (calls, *report["inputs"][index]["shape"]), b"".join(samples))
+        words += ["--input", folder / f"x{index}.npy"]
+    ran = thimble(program, "run", folder / f"{name}.pte", *words, "--steps")
+    for output, compiled in zip(ran["outputs"], report["outputs"]):
+        output["bytes"] = element_bytes(compiled["dtype"])
+        for size in compiled["shape"]:
+            output["bytes"] *= size
+    data = b"".join(samples[call] for call in range(calls) for _, samples in series)
+    wanted = [output["sha256"] for output in ran["outputs"]]
+    host = hashes_of(builder.run_host(builder.host_program(folder, name, calls), data), ran["outputs"], calls)
+    image = builder.board_image(CORE, folder, name, calls, script_for(name, folder))
+    check_image(image, name, objects)
+    board = hashes_of(builder.run_board(CORE, image, data), ran["outputs"], calls)
+    assert host == wanted and board == wanted, f"{name}: the .pte gives {wanted}, this machine {host}, the board {board}"
+    print(f"{name}: {len(objects)} objects in {', '.join(sorted(used))}, {wanted[0][:16]}")
+
+
+BLOB = """
+.section .{name}.model, "a"
+.global model
+model: .space {model}
+.section .bss.{name}.arena, "aw", %nobits
+.global arena
+arena: .space {arena}
+.section .bss.{name}.state, "aw", %nobits
+.global state
+state: .space {state}
+.text
+.global reset_handler
+reset_handler: b reset_handler
+"""
+
+
+def check_file(program, model, folder):
+    """The whole `.pte` is one object; the linker file lies beside the list of kernels."""
+    name = model.name
+    report = compile_model(program, model, folder, "--kernels-dir", folder / "used")
+    objects = {item["name"]: item for item in report["placement"]["objects"]}
+    assert set(objects) == {"arena", "state", "model"}, objects
+    assert objects["model"]["bytes"] == (folder / f"{name}.pte").stat().st_size
+    (folder / "blob.s").write_text(BLOB.format(name=name, **{key: item["bytes"] for key, item in objects.items()}))
+    image = folder / "blob.elf"
+    run("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-nostdlib", "-nostartfiles", "-Wl,--no-warn-rwx-segments",
+        f"-L{folder / 'used'}", "-T", script_for(name, folder), folder / "blob.s", "-o", image)
+    listed = {symbol: int(address, 16) for address, symbol in
+              re.findall(r"^([0-9a-f]+) \w (\S+)$", run("arm-none-eabi-nm", image).decode(), re.M)}
+    for key, item in objects.items():
+        assert memory_at(listed[key]) == item["memory"], (item, hex(listed[key]))
+
+
+def check_shortage(program, model, folder):
+    """What fits nowhere is said by name and bytes, and nothing is written."""
+    command = [program, "compile", model / f"{model.name}.pt2", "--target", part_in(folder), "--calibrate",
+               model / "calibrate.npz", "--io", "int8", "--emit", "c", "--out-dir", folder / "out", "--json"]
+    limits = [word for name in ("dtcm", "sram", "psram") for word in ("--memory", f"{name}=1K")]
+    done = subprocess.run([str(word) for word in command + limits], capture_output=True, text=True)
+    assert done.returncode == 1, (done.returncode, done.stderr)
+    message = json.loads(done.stdout)["error"]
+    arena = re.search(r"arena of (\d+) B fits nowhere: (\w+) has most room for it, 1024 B, which is (\d+) B too few", message)
+    assert arena and int(arena[1]) - int(arena[3]) == 1024, message
+    assert not list((folder / "out").glob("*")), "nothing is written"
+    done = subprocess.run([str(word) for word in command + ["--memory", "tape=1K"]], capture_output=True, text=True)
+    assert done.returncode == 2 and "dtcm and sram and psram and flash and rom" in done.stderr, done.stderr
+
+
+def check_nothing_changes(program, model, folder):
+    """Without a choice of memories there is no linker file and no section but the user's."""
+    report = thimble(program, "compile", model / f"{model.name}.pt2", "--target", CORE, "--calibrate",
+                     model / "calibrate.npz", "--io", "int8", "--emit", "c", "--out-dir", folder)
+    assert "placement" not in report and not list(folder.glob("*.ld"))
+    source = (folder / f"{model.name}.c").read_text()
+    assert "section(" not in source and "_LOADS" not in source and f"{model.name.upper()}_WEIGHTS_SECTION static" in source
+
+
+def main():
+    program, build, source = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+    builder, models = Builder(build), source / "models"
+    for check in (lambda folder: check_c(program, builder, models / "dscnn_kws", folder),
+                  lambda folder: check_c(program, builder, models / "gru_classifier", folder, "--memory", "dtcm=1K", "--memory",
+                                         "sram=2K"),
+                  lambda folder: check_file(program, models / "dscnn_kws", folder),
+                  lambda folder: check_shortage(program, models / "dscnn_kws", folder),
+                  lambda folder: check_nothing_changes(program, models / "dscnn_kws", folder)):
+        with tempfile.TemporaryDirectory() as folder:
+            check(pathlib.Path(folder))
+
+
+if __name__ == "__main__":
+    main()

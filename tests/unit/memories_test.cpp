@@ -1,0 +1,167 @@
+// Objects in memories: small worlds are decided as trying every choice decides them, and what fits
+// nowhere is named.
+
+#include "plan/memories.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace thimble::plan {
+namespace {
+
+constexpr int64_t kAlignment = 16;
+
+int64_t aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+/// The cost, if everything has room where it is and its load images have too.
+std::optional<int64_t> cost_of(const std::vector<Object>& objects,
+                               const std::vector<Memory>& memories,
+                               const std::vector<size_t>& choice) {
+  std::vector<int64_t> used(memories.size(), 0);
+  int64_t cost = 0;
+  for (size_t i = 0; i < objects.size(); ++i) {
+    if (!objects[i].allowed[choice[i]]) return {};
+    used[choice[i]] += aligned(objects[i].bytes);
+    if (objects[i].constant && !memories[choice[i]].kept) {
+      if (!image_memory(memories)) return {};
+      used[*image_memory(memories)] += aligned(objects[i].bytes);
+    }
+    cost += cost_in(objects[i], memories[choice[i]]);
+  }
+  for (size_t m = 0; m < memories.size(); ++m) {
+    if (used[m] > memories[m].bytes) return {};
+  }
+  return cost;
+}
+
+/// The least cost of all choices.
+std::optional<int64_t> exhaustive(const std::vector<Object>& objects,
+                                  const std::vector<Memory>& memories) {
+  std::optional<int64_t> best;
+  std::vector<size_t> choice(objects.size(), 0);
+  for (;;) {
+    const std::optional<int64_t> cost = cost_of(objects, memories, choice);
+    if (cost && (!best || *cost < *best)) best = cost;
+    size_t at = 0;
+    while (at < choice.size() && ++choice[at] == memories.size()) choice[at++] = 0;
+    if (at == choice.size()) return best;
+  }
+}
+
+struct World {
+  std::vector<Object> objects;
+  std::vector<Memory> memories;
+};
+
+World random_world(std::mt19937* random) {
+  const auto below = [&](int64_t end) { return static_cast<int64_t>((*random)() % end); };
+  World world;
+  const int64_t memories = 1 + below(4);
+  for (int64_t m = 0; m < memories; ++m) {
+    world.memories.push_back({16 * (1 + below(24)), 1000 * (1 + below(6)), below(3) == 0});
+  }
+  const int64_t objects = 1 + below(6);
+  for (int64_t i = 0; i < objects; ++i) {
+    Object object;
+    object.bytes = 1 + below(160);
+    object.accessed_bytes = below(4) == 0 ? 0 : below(4000);
+    object.constant = below(2) == 0;
+    for (const Memory& memory : world.memories) {
+      object.allowed.push_back((object.constant || !memory.kept) && below(8) != 0);
+    }
+    world.objects.push_back(std::move(object));
+  }
+  return world;
+}
+
+TEST(Memories, SmallWorldsAreDecidedAsByTryingEverything) {
+  int fitting = 0;
+  for (unsigned seed = 0; seed < 4000; ++seed) {
+    std::mt19937 random(seed);
+    const World world = random_world(&random);
+    const std::optional<int64_t> best = exhaustive(world.objects, world.memories);
+    const Settlement settled = settle(world.objects, world.memories, kAlignment);
+    ASSERT_EQ(settled.shortage.has_value(), !best) << "seed " << seed;
+    if (!best) continue;
+    ++fitting;
+    ASSERT_TRUE(settled.proven) << "seed " << seed;
+    ASSERT_EQ(settled.cost, *best) << "seed " << seed;
+    ASSERT_EQ(cost_of(world.objects, world.memories, settled.memory), *best) << "seed " << seed;
+  }
+  EXPECT_GT(fitting, 1000);
+}
+
+TEST(Memories, WithoutTimeToSearchTheChoiceStillFits) {
+  for (unsigned seed = 0; seed < 4000; ++seed) {
+    std::mt19937 random(seed);
+    const World world = random_world(&random);
+    const Settlement settled = settle(world.objects, world.memories, kAlignment, 20);
+    if (settled.shortage) continue;
+    const std::optional<int64_t> cost = cost_of(world.objects, world.memories, settled.memory);
+    ASSERT_EQ(cost, settled.cost) << "seed " << seed;
+    ASSERT_GE(settled.cost, *exhaustive(world.objects, world.memories)) << "seed " << seed;
+  }
+}
+
+const std::vector<bool> kAnywhere = {true, true};
+const std::vector<Memory> kRamAndFlash = {{64, 1000, false}, {1024, 9000, true}};
+
+TEST(Memories, WhatIsReadMostForItsSizeIsInTheFastOne) {
+  const std::vector<Object> objects = {{64, 100, true, kAnywhere}, {64, 900, true, kAnywhere}};
+  const Settlement settled = settle(objects, kRamAndFlash, kAlignment);
+  EXPECT_EQ(settled.memory, (std::vector<size_t>{1, 0}));
+}
+
+TEST(Memories, WhatIsNotReadStaysWhereItIsKept) {
+  const std::vector<Object> objects = {{16, 0, true, kAnywhere}, {16, 0, false, {true, false}}};
+  const Settlement settled = settle(objects, kRamAndFlash, kAlignment);
+  EXPECT_EQ(settled.memory, (std::vector<size_t>{1, 0}));
+}
+
+TEST(Memories, ConstantsInRamTakeFlashToo) {
+  const std::vector<Memory> memories = {{64, 1000, false}, {32, 9000, true}};
+  const std::vector<Object> objects = {{64, 100, true, kAnywhere}};
+  const Settlement settled = settle(objects, memories, kAlignment);
+  ASSERT_TRUE(settled.shortage);
+  EXPECT_EQ(settled.shortage->object, 0U);
+  EXPECT_EQ(settled.shortage->room_bytes, 32);
+}
+
+TEST(Memories, WhatFitsNowhereIsNamedWithTheRoomThatThereIs) {
+  const std::vector<Object> objects = {{48, 10, false, {true, false}},
+                                       {40, 10, false, {true, false}}};
+  const Settlement settled = settle(objects, kRamAndFlash, kAlignment);
+  ASSERT_TRUE(settled.shortage);
+  EXPECT_EQ(settled.shortage->object, 1U);
+  EXPECT_EQ(settled.shortage->memory, 0U);
+  EXPECT_EQ(settled.shortage->room_bytes, 16);
+  const std::vector<Object> homeless = {{16, 10, false, {false, false}}};
+  const Settlement none = settle(homeless, kRamAndFlash, kAlignment);
+  ASSERT_TRUE(none.shortage);
+  EXPECT_FALSE(none.shortage->memory);
+}
+
+/// The size of a network: a few RAMs and flashes, a hundred arrays.
+TEST(Memories, ManyObjectsAreDecidedWithinTheSteps) {
+  const std::vector<Memory> memories = {{131072, 1000, false},
+                                        {786432, 2000, false},
+                                        {8388608, 36000, true},
+                                        {33554432, 7200, false}};
+  std::mt19937 random(1);
+  std::vector<Object> objects = {{150000, 9000000, false, {true, true, false, true}}};
+  for (int i = 0; i < 120; ++i) {
+    const auto bytes = static_cast<int64_t>(random() % 40000 + 16);
+    const auto times = static_cast<int64_t>(random() % 400 + 1);
+    objects.push_back({bytes, bytes * times, true, {true, true, true, true}});
+  }
+  const Settlement settled = settle(objects, memories, kAlignment);
+  ASSERT_FALSE(settled.shortage);
+  EXPECT_EQ(cost_of(objects, memories, settled.memory), settled.cost);
+  EXPECT_EQ(settle(objects, memories, kAlignment).memory, settled.memory);
+}
+
+}  // namespace
+}  // namespace thimble::plan

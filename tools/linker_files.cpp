@@ -1,0 +1,27 @@
+#include "tools/linker_files.h"
+
+#include <fmt/format.h>
+
+namespace thimble::tools {
+
+emit::LinkerFile linker_file_of(const driver::Compiled& compiled, const std::string& name) {
+  emit::LinkerFile file;
+  file.name = name;
+  file.target = compiled.report.target;
+  for (const target::PartMemory& memory : compiled.part->memories) {
+    file.memories.push_back(memory.name);
+  }
+  for (const driver::PlacedObject& object : compiled.report.placement->objects) {
+    const bool written = object.contents != "constants";
+    // Memory without contents is not in the image: its sections begin as compilers want it.
+    file.objects.push_back({fmt::format("{}.{}.{}", written ? ".bss" : "", name, object.name),
+                            object.memory, object.image, written});
+  }
+  return file;
+}
+
+std::string linker_file_name(const std::string& name) {
+  return name + "_sections.ld";
+}
+
+}  // namespace thimble::tools
