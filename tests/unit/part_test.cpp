@@ -111,10 +111,12 @@ TEST(Part, MemoriesThatDoNotAgreeAreRefused) {
   expect_error(replaced(kMemories, "[\"constants\"]", "[\"stack\"]"), "holds stack: not known");
   expect_error(replaced(kMemories, "kept = true", "kept = false"),
                "one that is kept without power and one that is not expected");
-  expect_error(replaced(kMemories, "cpu = \"cortex-m7\"",
-                        "cpu = \"cortex-m55\"\n[[engine]]\nname = \"ethos-u55-64\"\nmemory_mode = \"Sram_Only\"\n"
-                        "system = \"Ethos_U55_Deep_Embedded\""),
-               "not with an engine");
+  expect_error(
+      replaced(
+          kMemories, "cpu = \"cortex-m7\"",
+          "cpu = \"cortex-m55\"\n[[engine]]\nname = \"ethos-u55-64\"\nmemory_mode = \"Sram_Only\"\n"
+          "system = \"Ethos_U55_Deep_Embedded\""),
+      "not with an engine");
 }
 
 TEST(Part, SomeMemoriesWithoutSpeedAreNamed) {
