@@ -9,10 +9,12 @@ namespace {
 
 using ir::OpKind;
 
-/// What the kernels of a kind of core do with one load: so many rows of results (pixels, or rows of
-/// a product) share a load of a weight, so many results one of an input.
+/// What the kernels of a kind of core do with what they load: so many rows of results (pixels, or
+/// rows of a product) share a load of the weights, so many multiplications a byte of the input.
+/// Counted with firmware/qemu_plugin/access_count.c.
 struct Reuse {
-  int64_t weight_rows, input_results;
+  int64_t weight_rows;
+  double macs_per_byte;
 };
 struct CoreReuse {
   Reuse dense, depthwise, linear;
@@ -21,12 +23,14 @@ struct CoreReuse {
 CoreReuse reuse_on(abi::Isa isa) {
   switch (isa) {
     case abi::Isa::kMve:
-      return {{3, 1}, {1, 1}, {1, 1}};
+      return {{3, 2}, {1, 1}, {1, 8}};
     case abi::Isa::kDsp:
-      return {{3, 1}, {1, 1}, {1, 1}};
-    default:
-      return {{1, 1}, {1, 1}, {1, 1}};
+      return {{3, 1}, {1, 1}, {1, 4}};
+    case abi::Isa::kThumb1:
+    case abi::Isa::kScalar:
+      break;
   }
+  return {{2, 0.5}, {1, 1}, {1, 4}};
 }
 
 int64_t ceil_div(int64_t a, int64_t b) {
@@ -45,8 +49,8 @@ std::optional<Weighted> weighted(const ir::Graph& graph, const ir::Op& op, const
   const ir::Type& y = graph.type(op.output);
   const auto width = static_cast<int64_t>(x.bytes()) / std::max<int64_t>(x.elements(), 1);
   const auto with = [&](int64_t rows, const Reuse& of) {
-    const int64_t loads = ceil_div(ir::macs_of(graph, op), of.input_results) * width;
-    return Weighted{ceil_div(rows, of.weight_rows), loads};
+    const double loads = static_cast<double>(ir::macs_of(graph, op)) / of.macs_per_byte;
+    return Weighted{ceil_div(rows, of.weight_rows), static_cast<int64_t>(loads) * width};
   };
   switch (op.kind) {
     case OpKind::qconv2d:
@@ -65,8 +69,8 @@ std::optional<Weighted> weighted(const ir::Graph& graph, const ir::Op& op, const
     case OpKind::qgru:
     case OpKind::qlstm:
     case OpKind::qrnn:
-      // A step reads all weights, and the input and the state before for each of its results.
-      return with(y.elements() / y.shape.back(), {1, 1});
+      // A step reads all weights; the input and the state before, for two results at a time.
+      return with(y.elements() / y.shape.back(), {1, 2});
     case OpKind::qmatmul:
     case OpKind::qmatmul16:
       return with(y.elements() / y.shape.back(), {1, 1});
@@ -85,8 +89,24 @@ int64_t window_bytes(const ir::Graph& graph, const ir::Op& op) {
   return static_cast<int64_t>(graph.type(op.output).bytes()) * kernel[0] * kernel[1];
 }
 
-bool has_table(OpKind kind) {
-  return kind == OpKind::lut || kind == OpKind::lut16 || kind == OpKind::qlog_softmax;
+/// Of a table each result takes some bytes, however long it is; 0: the constant is no table.
+int64_t table_bytes(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel) {
+  const ir::Type& y = graph.type(op.output);
+  constexpr int64_t kWordBytes = 4;
+  if (kernel == abi::PteOp::thimble_add_table) return 2 * kWordBytes * y.elements();
+  switch (op.kind) {
+    case OpKind::lut:
+      return y.elements();
+    case OpKind::lut16:  // the points on both sides
+      return kWordBytes * y.elements();
+    case OpKind::qlog_softmax:
+    case OpKind::qmasked_softmax:
+    case OpKind::qsoftmax:
+    case OpKind::qsoftmax16:  // a sum, then the results
+      return 2 * kWordBytes * y.elements();
+    default:
+      return 0;
+  }
 }
 
 int64_t bytes_of(const ir::Graph& graph, ir::ValueId value) {
@@ -119,8 +139,7 @@ Accesses accesses_of(const Lowered& lowered, const KernelCall& call, const Targe
     } else if (const auto* constant = std::get_if<Constant>(&argument)) {
       const auto size = static_cast<int64_t>(constant->bytes->size());
       bytes = weights ? size * weights->passes : size;
-      // A table is read once for each result; an operand that is repeated, as often.
-      if (has_table(op.kind)) bytes = out_bytes;
+      if (const int64_t table = table_bytes(graph, op, call.op); table > 0) bytes = table;
     } else if (const auto* scratch = std::get_if<Scratch>(&argument)) {
       bytes = 2 * scratch->bytes;
     } else if (const auto* list = std::get_if<ValueList>(&argument)) {

@@ -1,0 +1,136 @@
+/* Counts the bytes that emulated firmware reads and writes in ranges of addresses: a QEMU plugin,
+ * of the same interface as insn_count.c.
+ *
+ *   -plugin access_count.so,out=FILE,range=NAME:FIRST:END,range=...
+ *
+ * Addresses are hexadecimal, END is behind the last byte. At the end FILE holds a line for each
+ * range: name, bytes read, bytes written. An access counts for the range that it begins in. */
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The part of QEMU's plugin interface that is used here, as its documentation describes it. */
+typedef uint64_t qemu_plugin_id_t;
+typedef uint32_t qemu_plugin_meminfo_t;
+struct qemu_plugin_tb;
+struct qemu_plugin_insn;
+struct qemu_info;
+enum plugin_registers { PLUGIN_NO_REGISTERS };
+enum plugin_direction { PLUGIN_READS_AND_WRITES = 3 };
+typedef void (*on_translation)(qemu_plugin_id_t, struct qemu_plugin_tb*);
+typedef void (*on_access)(unsigned int cpu, qemu_plugin_meminfo_t, uint64_t address, void* user);
+typedef void (*on_end)(qemu_plugin_id_t, void* user);
+extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, on_translation);
+extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb*);
+extern struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb*, size_t);
+extern void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn*, on_access,
+                                             enum plugin_registers, enum plugin_direction,
+                                             void* user);
+extern unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
+extern bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
+extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, on_end, void* user);
+
+#if defined(__GNUC__)
+#define EXPORT __attribute__((visibility("default")))
+#else
+#define EXPORT
+#endif
+
+EXPORT int qemu_plugin_version = 1;
+EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int argc,
+                               char** argv);
+
+enum { RANGES_MAX = 1024 };
+
+struct range {
+  char name[64];
+  uint64_t first, end, read, written;
+};
+
+static char output_name[4096];
+static struct range ranges[RANGES_MAX];
+static size_t range_count, last_hit;
+
+static bool holds(const struct range* range, uint64_t address) {
+  return range->first <= address && address < range->end;
+}
+
+static void accessed(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void* user) {
+  (void)cpu;
+  (void)user;
+  /* Kernels stay in one range for long. */
+  size_t at = last_hit;
+  if (!holds(&ranges[at], address)) {
+    for (at = 0; at < range_count && !holds(&ranges[at], address); at++) {
+    }
+    if (at == range_count) return;
+    last_hit = at;
+  }
+  const uint64_t bytes = UINT64_C(1) << qemu_plugin_mem_size_shift(info);
+  if (qemu_plugin_mem_is_store(info)) {
+    ranges[at].written += bytes;
+  } else {
+    ranges[at].read += bytes;
+  }
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
+  (void)id;
+  const size_t count = qemu_plugin_tb_n_insns(block);
+  for (size_t i = 0; i < count; i++) {
+    qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(block, i), accessed,
+                                     PLUGIN_NO_REGISTERS, PLUGIN_READS_AND_WRITES, NULL);
+  }
+}
+
+static void finish(qemu_plugin_id_t id, void* user) {
+  (void)id;
+  (void)user;
+  FILE* file = fopen(output_name, "w");
+  if (file == NULL) {
+    fprintf(stderr, "access_count: cannot write %s\n", output_name);
+    return;
+  }
+  for (size_t i = 0; i < range_count; i++) {
+    fprintf(file, "%s %" PRIu64 " %" PRIu64 "\n", ranges[i].name, ranges[i].read,
+            ranges[i].written);
+  }
+  fclose(file);
+}
+
+static bool add_range(const char* text) {
+  if (range_count == RANGES_MAX) return false;
+  struct range* range = &ranges[range_count];
+  const char* colon = strchr(text, ':');
+  if (colon == NULL || (size_t)(colon - text) >= sizeof range->name) return false;
+  memcpy(range->name, text, (size_t)(colon - text));
+  char* end = NULL;
+  range->first = strtoull(colon + 1, &end, 16);
+  if (*end != ':') return false;
+  range->end = strtoull(end + 1, &end, 16);
+  range_count++;
+  return *end == 0;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int argc, char** argv) {
+  (void)info;
+  for (int i = 0; i < argc; i++) {
+    if (strncmp(argv[i], "out=", 4) == 0 && strlen(argv[i] + 4) < sizeof output_name) {
+      strcpy(output_name, argv[i] + 4);
+    } else if (strncmp(argv[i], "range=", 6) != 0 || !add_range(argv[i] + 6)) {
+      fprintf(stderr, "access_count: unknown argument %s\n", argv[i]);
+      return -1;
+    }
+  }
+  if (output_name[0] == 0) {
+    fprintf(stderr, "access_count: needs out=FILE\n");
+    return -1;
+  }
+  qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+  qemu_plugin_register_atexit_cb(id, finish, NULL);
+  return 0;
+}
