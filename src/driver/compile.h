@@ -102,7 +102,9 @@ struct PlacedObject {
 };
 struct Placement {
   std::vector<PlacedObject> objects;
-  bool proven = false;  // no choice takes fewer cycles by the model of accesses
+  int64_t cycles = 0;           // of all accesses of one inference, an estimate
+  int64_t cycles_at_least = 0;  // no choice takes fewer
+  bool proven = false;          // nor fewer than this one
 };
 
 /// A piece of the arena, from one call to another (both included).

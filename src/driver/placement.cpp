@@ -199,6 +199,8 @@ Status place_objects(const Compiled& compiled, const pte::Program& program, bool
   }
   const plan::Settlement settled = plan::settle(objects, memories, kAlignment);
   if (settled.shortage) return shortage_error(*settled.shortage, placement.objects, part);
+  placement.cycles = settled.cost / kThousandths;
+  placement.cycles_at_least = settled.lower_bound / kThousandths;
   placement.proven = settled.proven;
   std::vector<int64_t> room;
   for (const plan::Memory& memory : memories) room.push_back(memory.bytes);

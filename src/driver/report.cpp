@@ -248,8 +248,12 @@ std::string placement_lines(const Placement& placement) {
     text += fmt::format(kRow, object.name, with_commas(object.bytes),
                         with_commas(object.accessed_bytes), object.memory, object.reason + of);
   }
-  if (!placement.proven) text += "  the search was stopped: there may be a better choice\n";
-  return text;
+  const double gap = 100.0 * static_cast<double>(placement.cycles - placement.cycles_at_least) /
+                     static_cast<double>(std::max<int64_t>(placement.cycles_at_least, 1));
+  return text + fmt::format("  {} cycles for accesses, an estimate; {}\n",
+                            with_commas(placement.cycles),
+                            placement.proven ? "proven minimal"
+                                             : fmt::format("at most {:.2f} % above minimal", gap));
 }
 
 Json to_json(const Placement& placement) {
@@ -402,6 +406,8 @@ std::string json_report(const CompileReport& report) {
   }
   if (report.placement) {
     json["placement"] = {{"objects", to_json(*report.placement)},
+                         {"cycles", report.placement->cycles},
+                         {"cycles_at_least", report.placement->cycles_at_least},
                          {"proven", report.placement->proven}};
   }
   json["ops"] = ops(report);

@@ -50,13 +50,15 @@ class Search {
 
   Settlement run() {
     const std::vector<int64_t> room = room_;
-    search();
     Settlement result;
+    result.lower_bound = bound(0);
+    search();
     result.proven = found_ && steps_ > 0;
     room_ = room;
     if (!found_) result.shortage = by_size();
     result.memory = best_;
     result.cost = best_cost_;
+    if (result.proven) result.lower_bound = best_cost_;
     return result;
   }
 
@@ -92,6 +94,14 @@ class Search {
     return cost;
   }
 
+  [[nodiscard]] bool is_like_the_one_before(size_t at) const {
+    if (at >= by_density_.size()) return false;
+    const size_t a = by_density_[at - 1], b = by_density_[at];
+    return bytes_[a] == bytes_[b] && objects_[a].accessed_bytes == objects_[b].accessed_bytes &&
+           objects_[a].constant == objects_[b].constant &&
+           objects_[a].allowed == objects_[b].allowed;
+  }
+
   /// Depth first: `tried` are the memories that each object of the present branch has behind it.
   void search() {
     const size_t count = by_density_.size();
@@ -119,7 +129,9 @@ class Search {
       take(object, memory, 1);
       now_[object] = memory;
       cost[at + 1] = cost[at] + cost_in(objects_[object], memories_[memory]);
-      tried[++at] = 0;
+      ++at;
+      // Of equal objects the later one is in no faster memory: the other way round is the same.
+      tried[at] = is_like_the_one_before(at) ? tried[at - 1] - 1 : 0;
     }
   }
 

@@ -43,6 +43,7 @@ struct Shortage {
 struct Settlement {
   std::vector<size_t> memory;  // per object
   int64_t cost = 0;
+  int64_t lower_bound = 0;           // what no choice can be below
   bool proven = false;               // there is no better one
   std::optional<Shortage> shortage;  // then the rest means nothing
 };

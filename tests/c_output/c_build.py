@@ -182,12 +182,12 @@ class Builder:
     def run_host(program, data):
         return run(program, stdin=data)
 
-    def board_image(self, core, folder, name, calls, script=None):
+    def board_image(self, core, folder, name, calls, script=None, defines=()):
         """An image with the core's own kernels, as the firmware's build compiles them. `script`: of the linker, in place
         of the board's; it finds files of the folder."""
         flags, board = CORES[core]
         (folder / "main.c").write_text(main_text(name, (folder / f"{name}.h").read_text(), calls))
-        objects = [self.compile_for(core, folder, name)]
+        objects = [self.compile_for(core, folder, name, *defines)]
         run("arm-none-eabi-gcc", *flags, "-mthumb", "-Os", *WARNINGS, f"-I{HERE}", f"-I{folder}", "-c",
             folder / "main.c", "-o", folder / "main.o")
         objects.append(folder / "main.o")
@@ -208,14 +208,15 @@ class Builder:
             "-Wl,--start-group", *kernels, "-lm", "-lc", "-lgcc", "-Wl,--end-group",
             "-o", image)
 
-    def run_board(self, core, image, data):
-        """What the image writes for these inputs."""
+    def run_board(self, core, image, data, plugin=()):
+        """What the image writes for these inputs. `plugin`: of the emulator, with its arguments."""
         _, board = CORES[core]
         folder = image.parent
         (folder / "in").write_bytes(data)
         (folder / "out").unlink(missing_ok=True)
         run("qemu-system-arm", "-M", board, "-nographic", "-monitor", "none", "-serial", "none",
-            "-semihosting-config", "enable=on,target=native", "-kernel", image, cwd=folder)
+            "-semihosting-config", "enable=on,target=native", *(["-plugin", ",".join(map(str, plugin))] if plugin else []),
+            "-kernel", image, cwd=folder)
         return (folder / "out").read_bytes()
 
     def sizes(self, core, folder, name, kernels=None):

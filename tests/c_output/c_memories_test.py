@@ -1,4 +1,5 @@
-"""A part with several memories: each array of the C lies where the compiler says, and the model computes what it does elsewhere.
+"""A part with several memories: each array of the C lies where the compiler says, the model computes what it does elsewhere, and
+its accesses are as many as the compiler says.
 
 usage: c_memories_test.py THIMBLE BUILD SOURCE_DIR
 """
@@ -69,8 +70,8 @@ def part_in(folder, core=CORE):
     return folder / "board.toml"
 
 
-def compile_model(program, model, folder, *options):
-    return thimble(program, "compile", model / f"{model.name}.pt2", "--target", part_in(folder), "--calibrate",
+def compile_model(program, model, folder, *options, core=CORE):
+    return thimble(program, "compile", model / f"{model.name}.pt2", "--target", part_in(folder, core), "--calibrate",
                    model / "calibrate.npz", "--io", "int8", "--out-dir", folder, *options)
 
 
@@ -116,6 +117,40 @@ def check_c(program, builder, model, folder, *options):
     board = hashes_of(builder.run_board(CORE, image, data), ran["outputs"], calls)
     assert host == wanted and board == wanted, f"{name}: the .pte gives {wanted}, this machine {host}, the board {board}"
     print(f"{name}: {len(objects)} objects in {', '.join(sorted(used))}, {wanted[0][:16]}")
+
+
+FACTOR_MAX, SUM_FACTOR_MAX = 1.5, 1.25  # of accessed bytes: said to counted, or the other way round
+
+
+def check_accesses(program, builder, model, core, folder):
+    """Bytes that the compiler says an inference accesses come near to those that the emulator counts."""
+    name, upper = model.name, model.name.upper()
+    report = compile_model(program, model, folder, "--emit", "c", core=core)
+    series = inputs_of(model, report["inputs"], 1)
+    # All in one memory, as for a part without a choice: the macros of the user win.
+    image = builder.board_image(core, folder, name, 1, defines=(f"-D{upper}_WEIGHTS_SECTION=", f"-D{upper}_ARENA_SECTION="))
+    said = {item["name"]: item["accessed_bytes"] for item in report["placement"]["objects"]}
+    plugin = [builder.firmware / "access_count.so", f"out={folder / 'counted'}"]
+    for address, size, symbol in re.findall(r"^([0-9a-f]+) ([0-9a-f]+) \w (\S+)$",
+                                            run("arm-none-eabi-nm", "-S", image).decode(), re.M):
+        symbol = "arena" if symbol == f"{name}_arena" else symbol
+        if symbol in said:
+            plugin.append(f"range={symbol}:{address}:{int(address, 16) + int(size, 16):x}")
+    assert len(plugin) == 2 + len(said), f"{len(said)} objects, {len(plugin) - 2} symbols"
+    builder.run_board(core, image, b"".join(samples[0] for _, samples in series), plugin)
+    counted = {}
+    for line in (folder / "counted").read_text().splitlines():
+        symbol, read, written = line.split()
+        counted[symbol] = int(read) + int(written)
+    total, said_total = sum(counted.values()), sum(said.values())
+    for symbol, count in counted.items():
+        if count < total / 100:
+            continue
+        if max(said[symbol] / count, count / said[symbol]) > FACTOR_MAX:
+            sys.exit(f"{name} on {core}: {symbol}: {said[symbol]} bytes accessed are said, {count} counted: does reuse_on() of "
+                     "src/target/accesses.cpp still hold?")
+    print(f"{name} on {core}: {said_total} bytes accessed are said, {total} counted")
+    assert max(said_total / total, total / said_total) <= SUM_FACTOR_MAX, (name, core, said_total, total)
 
 
 BLOB = """
@@ -178,6 +213,10 @@ def check_nothing_changes(program, model, folder):
 def main():
     program, build, source = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
     builder, models = Builder(build), source / "models"
+    for core in ("cortex-m4", "cortex-m55", "cortex-m0plus"):
+        for name in ("ad_autoencoder", "dscnn_kws", "resnet8"):
+            with tempfile.TemporaryDirectory() as folder:
+                check_accesses(program, builder, models / name, core, pathlib.Path(folder))
     for check in (lambda folder: check_c(program, builder, models / "dscnn_kws", folder),
                   lambda folder: check_c(program, builder, models / "gru_classifier", folder, "--memory", "dtcm=1K", "--memory",
                                          "sram=2K"),
