@@ -20,13 +20,14 @@ static_assert(offsetof(DepthwiseRun, lanes) == 44 && offsetof(DepthwiseRun, y_st
 static_assert(offsetof(DepthwiseRun, x_moves) == 52 && offsetof(DepthwiseRun, x_step) == 56);
 static_assert(offsetof(DepthwiseRun, pixels) == 68 && offsetof(DepthwiseRun, y_zero_point) == 72);
 static_assert(offsetof(DepthwiseRun, min) == 76 && offsetof(DepthwiseRun, offsets) == 84);
+static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment) == 40);
 
 // On the stack: 0 zero point of y, 16 min, 32 max, 48 blocks, 52 lanes, 56 step of y, 60 whether x
-// moves, 64 its steps, 76 pixels, 80 the run.
+// moves, 64 its steps, 76 pixels, 80 the run, 84 the next segment, 88 segments left.
 #define THIMBLE_DEPTHWISE_ENTER          \
   "push {r3-r11, lr}                \n"  \
   "vpush {d8-d15}                   \n"  \
-  "sub sp, #88                      \n"  \
+  "sub sp, #96                      \n"  \
   "ldrd r1, r2, [r0, #72]           \n"  \
   "ldr r3, [r0, #80]                \n"  \
   "vdup.16 q0, r1                   \n"  \
@@ -43,7 +44,7 @@ static_assert(offsetof(DepthwiseRun, min) == 76 && offsetof(DepthwiseRun, offset
   "str r0, [sp, #80]                \n"
 
 #define THIMBLE_DEPTHWISE_LEAVE          \
-  "add sp, #88                      \n"  \
+  "add sp, #96                      \n"  \
   "vpop {d8-d15}                    \n"  \
   "pop {r3-r11, pc}                 \n"
 
@@ -117,8 +118,13 @@ static_assert(offsetof(DepthwiseRun, min) == 76 && offsetof(DepthwiseRun, offset
   "str r2, [sp, #48]                \n"                \
   "mov r11, #32768                  \n"                \
   "mov r12, #1                      \n"                \
-  "ldrd r8, r9, [r0, #28]           \n"                \
-  "ldm r0, {r0-r6}                  \n"                \
+  "ldrd r7, lr, [r0, #92]           \n"                \
+  "0:                               \n"                \
+  "ldr r8, [r7], #4                 \n"                \
+  "str r8, [sp, #76]                \n"                \
+  "ldm r7!, {r0-r6}                 \n"                \
+  "ldrd r8, r9, [r7], #8            \n"                \
+  "strd r7, lr, [sp, #84]           \n"                \
   "1:                               \n"                \
   "ldr r7, [sp, #52]                \n"                \
   "dlstp.8 lr, r7                   \n"                \
@@ -176,6 +182,9 @@ static_assert(offsetof(DepthwiseRun, min) == 76 && offsetof(DepthwiseRun, offset
   "subs r7, #1                      \n"                \
   "str r7, [sp, #76]                \n"                \
   "bne.w 1b                         \n"                \
+  "ldrd r7, lr, [sp, #84]           \n"                \
+  "subs lr, #1                      \n"                \
+  "bne.w 0b                         \n"                \
   "ldr r7, [sp, #80]                \n"                \
   "strd r8, r9, [r7, #28]           \n"                \
   "str r10, [r7, #36]               \n"                \

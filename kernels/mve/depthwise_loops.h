@@ -6,10 +6,16 @@
 
 namespace thimble::kernels {
 
+/// Neighbouring pixels, from where their taps are for the first of them.
+struct DepthwiseSegment {
+  uint32_t pixels;  // at least 1
+  const int8_t* x[9];
+};
+
 /// Read and written by assembly, so the order counts. Afterwards x and y are those of the pixel
 /// behind the last.
 struct DepthwiseRun {
-  const int8_t* x[9];  // of each tap; of the loop for any number: [0], with offsets and pairs
+  const int8_t* x[9];  // of each tap, afterwards; of the loop for any number: [0], with offsets
   int8_t* y;
   const uint8_t* blocks;
   uint32_t lanes;     // channels of a pixel, a multiple of 4
@@ -21,6 +27,8 @@ struct DepthwiseRun {
   int32_t min, max;
   const int32_t* offsets;  // of taps, from x[0]
   uint32_t pairs;          // of taps
+  const DepthwiseSegment* segments;
+  uint32_t segment_count;  // at least 1
 };
 
 extern "C" {

@@ -69,6 +69,9 @@ class Depthwise {
   DepthwiseRun run_ = {};
 };
 
+/// A row is pixels at its left edge one by one, those whose windows leave the image neither left
+/// nor right, and the right edge: segments that are the same in all rows but for the row's place.
+/// Taps above and below the image have places, too, and padding while a row is computed.
 class NineTaps : Depthwise {
  public:
   explicit NineTaps(void* const* operands)
@@ -76,120 +79,190 @@ class NineTaps : Depthwise {
 
   void run() {
     const int32_t out_h = g_.out_h;
-    for (int32_t oy = 0; oy < out_h; ++oy) {
-      find_rows(oy * g_.stride_h - g_.pad_top);
-      stale_ = ~0U;
-      int32_t ox = 0;
-      if (first_ < last_ && (rows_inside_ || kernel_h_ == 3)) {
-        for (; ox < first_; ++ox) single(ox);
-        inside(last_ - first_);
-        ox = last_;
+    const int32_t stride_h = g_.stride_h;
+    const int32_t below = g_.in_h - (kernel_h_ - 1) * g_.dilation_h;  // of the first row
+    bool planned = false;
+    bool whole = true;
+    for (int32_t oy = 0; oy < out_h; ++oy, iy_ += stride_h) {
+      const bool inside = iy_ >= 0 && iy_ < below;
+      if (!inside || !rows_inside_) set_rows(inside);
+      // Only with three rows has each a step of its own, so that padding stays where it is.
+      const bool was_whole = whole;
+      whole = inside || kernel_h_ == 3;
+      if (planned && whole == was_whole) {
+        advance();
+        go();
+      } else {
+        planned = row(whole);
       }
-      for (; ox < out_w_; ++ox) single(ox);
     }
   }
 
  private:
-  /// Rows of x that the window at row iy reads, 0 for those outside.
-  void find_rows(int32_t iy) {
-    const int32_t dilation = g_.dilation_h;
-    const int32_t in_h = g_.in_h;
-    uintptr_t row = place(iy, 0);
-    const uint32_t next = static_cast<uint32_t>(dilation * in_w_ * channels_);
-    bool all = true;
-    for (int32_t ky = 0; ky < kernel_h_; ++ky, iy += dilation, row += next) {
-      const bool inside = iy >= 0 && iy < in_h;
-      rows_[ky] = inside ? row : 0;
-      all = all && inside;
-    }
-    rows_inside_ = all;
-  }
+  static constexpr int32_t kSegments = 8;
 
-  /// Pointers of the taps for the window at column ix: those that were outside, or are.
-  void point(int32_t ix) {
-    if (kernel_w_ == 3) {
-      point_columns(ix, 3);
+  [[gnu::noinline]] void set_rows(bool inside) {
+    rows_inside_ = inside;
+    outside_ = 0;
+    int32_t iy = iy_;
+    for (int32_t ky = 0; ky < kernel_h_; ++ky, iy += g_.dilation_h) {
+      if (!row_inside(iy)) outside_ |= 1U << ky;
+    }
+    set_vectors(0);
+  }
+  /// Pixels apart, or, if not 0, `shared` lanes that several pixels fill.
+  void set_vectors(int32_t shared) {
+    shared_ = shared;
+    if (shared != 0) {
+      set_lanes(shared, shared);
     } else {
-      point_columns(ix, kernel_w_);
-    }
-  }
-
-  __attribute__((always_inline)) void point_columns(int32_t ix, const int32_t kernel_w) {
-    // Where rows are outside, padding has been walked along, too.
-    uint32_t left = rows_inside_ ? stale_ : ~0U;
-    const auto padding = reinterpret_cast<uintptr_t>(padding_);
-    const int32_t dilation = dilation_w_;
-    uint32_t column = static_cast<uint32_t>(ix * channels_);
-    const uint32_t next = static_cast<uint32_t>(dilation * channels_);
-    const uint32_t in_w = static_cast<uint32_t>(in_w_);
-    uint32_t outside = 0;
-    for (int32_t kx = 0; kx < kernel_w; ++kx, ix += dilation, column += next, left >>= 1) {
-      const int8_t** const end = run_.x + 9;
-      if (static_cast<uint32_t>(ix) >= in_w) {
-        outside |= 1U << kx;
-        for (const int8_t** tap = run_.x + kx; tap < end; tap += kernel_w) *tap = padding_;
-      } else if ((left & 1) != 0) {
-        const uintptr_t* row = rows_;
-        for (const int8_t** tap = run_.x + kx; tap < end; tap += kernel_w, ++row) {
-          const uintptr_t from = *row != 0 ? *row + column : padding;
-          *tap = reinterpret_cast<const int8_t*>(from);
-        }
-      }
-    }
-    stale_ = outside;
-  }
-
-  void single(int32_t ox) {
-    point(ox * stride_w_ - pad_left_);
-    go(1);
-  }
-
-  /// Windows that leave the image neither left nor right, and up and down only with three rows.
-  void inside(int32_t pixels) {
-    point(first_ * stride_w_ - pad_left_);
-    if (shares_vectors()) {
-      const int32_t bytes = pixels * channels_;
-      set_lanes(kLanes, kLanes);
-      keep_padding();
-      if (bytes >= kLanes) go(bytes / kLanes);
-      const int32_t rest = bytes % kLanes;
-      if (rest != 0) {
-        set_lanes(rest, rest);
-        go(1);
-      }
-      set_pixel();
-    } else if (rows_inside_) {
-      go(pixels);
-    } else {
-      keep_padding();
-      go(pixels);
       set_pixel();
     }
-  }
-
-  /// Taps of rows outside stay where they are; with three rows each row has a step of its own.
-  void keep_padding() {
-    if (rows_inside_) return;
-    const auto lanes = static_cast<int32_t>(run_.lanes);
+    if (rows_inside_ || kernel_h_ != 3) return;
+    const int32_t bytes = whole_blocks(static_cast<int32_t>(run_.lanes));
     for (int32_t ky = 0; ky < 3; ++ky) {
-      if (rows_[ky] == 0) run_.x_step[ky] = -whole_blocks(lanes);
+      if ((outside_ >> ky & 1) != 0) run_.x_step[ky] = -bytes;
     }
     run_.x_moves = 1;
   }
 
-  void go(int32_t pixels) {
-    run_.pixels = static_cast<uint32_t>(pixels);
-    if (is_relu_) {
-      thimble_mve_depthwise_nine_relu(&run_);
+  /// One row of y. True if all its segments are in the table afterwards.
+  bool row(bool whole) {
+    bool all = true;
+    count_ = group_count_ = 0;
+    for (int32_t ox = 0; ox < out_w_;) {
+      const bool many = ox == first_ && first_ < last_ && whole;
+      if (count_ + 2 > kSegments) {
+        go();
+        count_ = group_count_ = 0;
+        all = false;
+      }
+      const int32_t ix = ox * stride_w_ - pad_left_;
+      const int32_t pixels = many ? last_ - first_ : 1;
+      ox += pixels;
+      if (many && shares_vectors()) {
+        const int32_t bytes = pixels * channels_;
+        const int32_t rest = bytes % kLanes;
+        if (bytes >= kLanes) plan(ix, 0, bytes / kLanes, kLanes);
+        if (rest != 0) plan(ix, bytes - rest, 1, rest);
+      } else {
+        plan(ix, 0, pixels, 0);
+      }
+    }
+    if (count_ != 0) go();
+    return all;
+  }
+
+  /// The segment behind the others: its first window is at column ix, and so many bytes on.
+  [[gnu::noinline]] void plan(int32_t ix, int32_t bytes, int32_t pixels, int32_t shared) {
+    DepthwiseSegment& segment = segments_[count_];
+    DepthwiseSegment& step = steps_[count_++];
+    segment.pixels = static_cast<uint32_t>(pixels);
+    step.pixels = 0;
+    const uintptr_t at = place(iy_, ix) + static_cast<uint32_t>(bytes);
+    if (kernel_w_ == 3) {
+      point(at, ix, 3, segment.x, step.x);
     } else {
-      thimble_mve_depthwise_nine(&run_);
+      point(at, ix, kernel_w_, segment.x, step.x);
+    }
+    if (group_count_ == 0 || groups_[group_count_ - 1].shared != shared) {
+      groups_[group_count_++] = {0, shared};
+    }
+    ++groups_[group_count_ - 1].segments;
+  }
+
+  /// Taps, and how far they are from those of the next row.
+  __attribute__((always_inline)) void point(uintptr_t at, int32_t ix, const int32_t kernel_w,
+                                            const int8_t** tap, const int8_t** step) {
+    const int32_t dilation = dilation_w_;
+    const auto in_w = static_cast<uint32_t>(in_w_);
+    const auto next = static_cast<uint32_t>(dilation * channels_);
+    const auto next_row = static_cast<uint32_t>(g_.dilation_h * in_w_ * channels_);
+    const auto row_step = static_cast<uint32_t>(g_.stride_h * in_w_ * channels_);
+    for (int32_t kx = 0; kx < kernel_w; ++kx, ix += dilation, at += next) {
+      const bool inside = static_cast<uint32_t>(ix) < in_w;
+      uintptr_t place = inside ? at : reinterpret_cast<uintptr_t>(padding_);
+      const uint32_t tap_row = inside ? next_row : 0;
+      const auto moves = reinterpret_cast<const int8_t*>(inside ? row_step : 0);
+      for (int32_t i = kx; i < 9; i += kernel_w, place += tap_row) {
+        tap[i] = reinterpret_cast<const int8_t*>(place);
+        step[i] = moves;
+      }
     }
   }
 
+  /// From a row of y to the next.
+  void advance() {
+    DepthwiseSegment* segment = segments_;
+    const DepthwiseSegment* step = steps_;
+    const uint32_t words = static_cast<uint32_t>(count_) * (sizeof(DepthwiseSegment) / 4);
+    asm volatile(
+        "dlstp.32 lr, %[words]\n"
+        "1:\n"
+        "vldrw.u32 q0, [%[segment]]\n"
+        "vldrw.u32 q1, [%[step]], #16\n"
+        "vadd.i32 q0, q0, q1\n"
+        "vstrw.32 q0, [%[segment]], #16\n"
+        "letp lr, 1b\n"
+        : [segment] "+r"(segment), [step] "+r"(step)
+        : [words] "r"(words)
+        : "q0", "q1", "lr", "memory");
+  }
+
+  [[gnu::noinline]] void go() {
+    if (rows_inside_) {
+      go_groups();
+      return;
+    }
+    const int8_t* kept[kSegments * 9];
+    exchange(kept, true);
+    go_groups();
+    exchange(kept, false);
+  }
+  [[gnu::noinline]] void exchange(const int8_t** kept, bool pads) {
+    for (int32_t i = 0; i < count_; ++i) {
+      const int8_t** tap = segments_[i].x;
+      for (uint32_t outside = outside_; outside != 0; outside >>= 1, tap += kernel_w_) {
+        if ((outside & 1) == 0) continue;
+        for (int32_t kx = 0; kx < kernel_w_; ++kx, ++kept) {
+          if (pads) {
+            *kept = tap[kx];
+            tap[kx] = padding_;
+          } else {
+            tap[kx] = *kept;
+          }
+        }
+      }
+    }
+  }
+  [[gnu::noinline]] void go_groups() {
+    run_.segments = segments_;
+    for (int32_t i = 0; i < group_count_; ++i) {
+      if (groups_[i].shared != shared_) set_vectors(groups_[i].shared);
+      run_.segment_count = groups_[i].segments;
+      if (is_relu_) {
+        thimble_mve_depthwise_nine_relu(&run_);
+      } else {
+        thimble_mve_depthwise_nine(&run_);
+      }
+      run_.segments += groups_[i].segments;
+    }
+  }
+
+  /// Segments with the same lanes.
+  struct Group {
+    uint32_t segments;
+    int32_t shared;  // lanes of vectors that several pixels fill, or 0
+  };
+
   const bool is_relu_ = g_.y_zero_point == -128 && g_.min == -128 && g_.max == 127;
-  uintptr_t rows_[9];
+  int32_t iy_ = -g_.pad_top;  // of the upper row of the windows
   bool rows_inside_ = false;
-  uint32_t stale_ = 0;  // columns of taps that do not point where they should
+  int32_t shared_ = 0;
+  uint32_t outside_ = 0;  // rows of a window that are not in the image
+  int32_t count_ = 0, group_count_ = 0;
+  DepthwiseSegment segments_[kSegments], steps_[kSegments];
+  Group groups_[kSegments];
 };
 
 class AnyTaps : Depthwise {

@@ -123,7 +123,7 @@ void make(uint32_t index, Case& c) {
 }  // namespace
 
 constinit const Family mve_depthwise_mve = {"depthwise_mve", &kernels::mve_thimble_depthwise_mve,
-                                            &kernels::portable_thimble_depthwise_mve, 3000, make};
+                                            &kernels::portable_thimble_depthwise_mve, 10000, make};
 
 }  // namespace thimble::firmware
 
