@@ -20,100 +20,177 @@ static_assert(offsetof(DepthwiseRun, lanes) == 44 && offsetof(DepthwiseRun, y_st
 static_assert(offsetof(DepthwiseRun, x_moves) == 52 && offsetof(DepthwiseRun, x_step) == 56);
 static_assert(offsetof(DepthwiseRun, pixels) == 68 && offsetof(DepthwiseRun, y_zero_point) == 72);
 static_assert(offsetof(DepthwiseRun, min) == 76 && offsetof(DepthwiseRun, offsets) == 84);
+static_assert(offsetof(DepthwiseRun, half) == 100);
 static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment) == 40);
 
 // On the stack: 0 zero point of y, 16 min, 32 max, 48 blocks, 52 lanes, 56 step of y, 60 whether x
 // moves, 64 its steps, 76 pixels, 80 the run, 84 the next segment, 88 segments left.
-#define THIMBLE_DEPTHWISE_ENTER          \
-  "push {r3-r11, lr}                \n"  \
-  "vpush {d8-d15}                   \n"  \
-  "sub sp, #96                      \n"  \
-  "ldrd r1, r2, [r0, #72]           \n"  \
-  "ldr r3, [r0, #80]                \n"  \
-  "vdup.16 q0, r1                   \n"  \
-  "vdup.8 q1, r2                    \n"  \
-  "vdup.8 q2, r3                    \n"  \
-  "vstrw.32 q0, [sp]                \n"  \
-  "vstrw.32 q1, [sp, #16]           \n"  \
-  "vstrw.32 q2, [sp, #32]           \n"  \
-  "add r1, r0, #36                  \n"  \
-  "ldm r1, {r1-r9}                  \n"  \
-  "mov r10, r1                      \n"  \
-  "add r11, sp, #52                 \n"  \
-  "stm r11, {r3-r9}                 \n"  \
+#define THIMBLE_DEPTHWISE_ENTER         \
+  "push {r3-r11, lr}                \n" \
+  "vpush {d8-d15}                   \n" \
+  "sub sp, #96                      \n" \
+  "ldrd r1, r2, [r0, #72]           \n" \
+  "ldr r3, [r0, #80]                \n" \
+  "vdup.16 q0, r1                   \n" \
+  "vdup.8 q1, r2                    \n" \
+  "vdup.8 q2, r3                    \n" \
+  "vstrw.32 q0, [sp]                \n" \
+  "vstrw.32 q1, [sp, #16]           \n" \
+  "vstrw.32 q2, [sp, #32]           \n" \
+  "add r1, r0, #36                  \n" \
+  "ldm r1, {r1-r9}                  \n" \
+  "mov r10, r1                      \n" \
+  "add r11, sp, #52                 \n" \
+  "stm r11, {r3-r9}                 \n" \
   "str r0, [sp, #80]                \n"
 
-#define THIMBLE_DEPTHWISE_LEAVE          \
-  "add sp, #96                      \n"  \
-  "vpop {d8-d15}                    \n"  \
+#define THIMBLE_DEPTHWISE_LEAVE         \
+  "add sp, #96                      \n" \
+  "vpop {d8-d15}                    \n" \
   "pop {r3-r11, pc}                 \n"
 
 // Sums to 32-bit codes without zero point: multiplier, half away from zero, shift.
-#define THIMBLE_DEPTHWISE_SCALE(sums, mult, shift, away) \
-  "vldrw.u32 q0, [r7, " mult "           \n"             \
-  "vqrdmulh.s32 " sums ", " sums ", q0   \n"             \
-  away(sums)                                             \
-  "vldrb.s32 q1, [r7, " shift "          \n"             \
-  "vrshl.s32 " sums ", " sums ", q1      \n"
+#define THIMBLE_DEPTHWISE_SCALE(sums, mult, shift, away)                            \
+  "vldrw.u32 q0, [r7, " mult                                                        \
+  "           \n"                                                                   \
+  "vqrdmulh.s32 " sums ", " sums ", q0   \n" away(sums) "vldrb.s32 q1, [r7, " shift \
+                                                        "          \n"              \
+                                                        "vrshl.s32 " sums ", " sums ", q1      \n"
 
 #define THIMBLE_DEPTHWISE_AWAY_R12(sums) "vqdmlah.s32 " sums ", " sums ", r12 \n"
 #define THIMBLE_DEPTHWISE_AWAY_R9(sums) "vqdmlah.s32 " sums ", " sums ", r9 \n"
 // Where all that is negative becomes -128, it does not matter how it was rounded.
 #define THIMBLE_DEPTHWISE_UP(sums)
 
-#define THIMBLE_DEPTHWISE_NARROW    \
-  "vqmovnb.s32 q0, q4          \n"  \
-  "vqmovnt.s32 q0, q5          \n"  \
-  "vqmovnb.s32 q1, q6          \n"  \
-  "vqmovnt.s32 q1, q7          \n"  \
-  "vldrw.u32 q2, [sp]          \n"  \
-  "vqadd.s16 q0, q0, q2        \n"  \
-  "vqadd.s16 q1, q1, q2        \n"  \
-  "vqmovnb.s16 q4, q0          \n"  \
+#define THIMBLE_DEPTHWISE_NARROW   \
+  "vqmovnb.s32 q0, q4          \n" \
+  "vqmovnt.s32 q0, q5          \n" \
+  "vqmovnb.s32 q1, q6          \n" \
+  "vqmovnt.s32 q1, q7          \n" \
+  "vldrw.u32 q2, [sp]          \n" \
+  "vqadd.s16 q0, q0, q2        \n" \
+  "vqadd.s16 q1, q1, q2        \n" \
+  "vqmovnb.s16 q4, q0          \n" \
   "vqmovnt.s16 q4, q1          \n"
 
-#define THIMBLE_DEPTHWISE_CLAMP     \
-  "vldrw.u32 q2, [sp, #16]     \n"  \
-  "vldrw.u32 q3, [sp, #32]     \n"  \
-  "vmax.s8 q4, q4, q2          \n"  \
+#define THIMBLE_DEPTHWISE_CLAMP    \
+  "vldrw.u32 q2, [sp, #16]     \n" \
+  "vldrw.u32 q3, [sp, #32]     \n" \
+  "vmax.s8 q4, q4, q2          \n" \
   "vmin.s8 q4, q4, q3          \n"
 
 #define THIMBLE_DEPTHWISE_STORE "vstrb.8 q4, [r10], #16 \n"
 
 // 16-bit sums b (even lanes of the block) and t (odd ones) into the 32-bit sums q4..q7.
-#define THIMBLE_DEPTHWISE_WIDEN(b, t, half)  \
-  "vqdmlah.s32 q5, " b ", " half "      \n"  \
-  "vmovlb.s16 " b ", " b "              \n"  \
-  "vadd.i32 q4, q4, " b "               \n"  \
-  "vqdmlah.s32 q7, " t ", " half "      \n"  \
-  "vmovlb.s16 " t ", " t "              \n"  \
+#define THIMBLE_DEPTHWISE_WIDEN(b, t, half) \
+  "vqdmlah.s32 q5, " b ", " half            \
+  "      \n"                                \
+  "vmovlb.s16 " b ", " b                    \
+  "              \n"                        \
+  "vadd.i32 q4, q4, " b                     \
+  "               \n"                       \
+  "vqdmlah.s32 q7, " t ", " half            \
+  "      \n"                                \
+  "vmovlb.s16 " t ", " t                    \
+  "              \n"                        \
   "vadd.i32 q6, q6, " t "               \n"
 
 #define THIMBLE_DEPTHWISE_PRODUCTS(x, w, b, t) \
-  "vldrb.u8 q4, [" x "], #16              \n"  \
-  "vldrw.u32 q5, [r7, " w "]              \n"  \
-  "vmullb.s8 " b ", q4, q5                \n"  \
+  "vldrb.u8 q4, [" x                           \
+  "], #16              \n"                     \
+  "vldrw.u32 q5, [r7, " w                      \
+  "]              \n"                          \
+  "vmullb.s8 " b                               \
+  ", q4, q5                \n"                 \
   "vmullt.s8 " t ", q4, q5                \n"
 
 // While the sums take four registers, a second product has no room beside both its factors: the
 // weights are read again.
 #define THIMBLE_DEPTHWISE_PAIR(x, w, next_x, next_w) \
-  "vldrb.u8 q0, [" x "], #16                    \n"  \
-  "vldrw.u32 q1, [r7, " w "]                    \n"  \
+  "vldrb.u8 q0, [" x                                 \
+  "], #16                    \n"                     \
+  "vldrw.u32 q1, [r7, " w                            \
+  "]                    \n"                          \
   "vmullb.s8 q2, q0, q1                         \n"  \
   "vmullt.s8 q3, q0, q1                         \n"  \
-  "vldrb.u8 q0, [" next_x "], #16               \n"  \
-  "vldrw.u32 q1, [r7, " next_w "]               \n"  \
+  "vldrb.u8 q0, [" next_x                            \
+  "], #16               \n"                          \
+  "vldrw.u32 q1, [r7, " next_w                       \
+  "]               \n"                               \
   "vmullt.s8 q1, q0, q1                         \n"  \
   "vadd.i16 q3, q3, q1                          \n"  \
-  "vldrw.u32 q1, [r7, " next_w "]               \n"  \
+  "vldrw.u32 q1, [r7, " next_w                       \
+  "]               \n"                               \
   "vmullb.s8 q0, q0, q1                         \n"  \
-  "vadd.i16 q2, q2, q0                          \n"  \
-  THIMBLE_DEPTHWISE_WIDEN("q2", "q3", "r11")
+  "vadd.i16 q2, q2, q0                          \n" THIMBLE_DEPTHWISE_WIDEN("q2", "q3", "r11")
+
+// Half a block takes codes as 16-bit lanes, products too: q4 are the sums of its even lanes, q5
+// those of the odd ones. r7: the block's fifth weights; lr: the run. Bytes are widened from low
+// registers only.
+#define THIMBLE_DEPTHWISE_HALF_PAIR(w, next_w) \
+  "vmul.i16 q0, q0, " w                        \
+  "                 \n"                        \
+  "vmul.i16 q1, q1, " next_w                   \
+  "            \n"                             \
+  "vadd.i16 q0, q0, q1                    \n" THIMBLE_DEPTHWISE_HALF_WIDEN
+
+#define THIMBLE_DEPTHWISE_HALF_WIDEN \
+  "vqdmlah.s32 q5, q0, r11      \n"  \
+  "vmovlb.s16 q0, q0            \n"  \
+  "vadd.i32 q4, q4, q0          \n"
+
+#define THIMBLE_DEPTHWISE_HALF_LOADS(x, w, next_x, next_w) \
+  "vldrb.s16 q0, [" x                                      \
+  "], #8                          \n"                      \
+  "vldrb.s16 q2, [r7, " w                                  \
+  "]                          \n"                          \
+  "vldrb.s16 q1, [" next_x                                 \
+  "], #8                     \n"                           \
+  "vldrb.s16 q3, [r7, " next_w "]                     \n" THIMBLE_DEPTHWISE_HALF_PAIR("q2", "q3")
+
+#define THIMBLE_DEPTHWISE_HALF_SCALE(sums, mult, shift, away)                     \
+  "vldrw.u32 q0, [lr, " mult                                                      \
+  "]        \n"                                                                   \
+  "vqrdmulh.s32 " sums ", " sums ", q0 \n" away(sums) "vldrw.u32 q1, [lr, " shift \
+                                                      "]       \n"                \
+                                                      "vrshl.s32 " sums ", " sums ", q1    \n"
+
+#define THIMBLE_DEPTHWISE_HALF(away, clamp) \
+  "adds r7, #144                    \n"                       \
+  "ldr lr, [sp, #80]                \n"                       \
+  "vldrw.u32 q4, [lr, #100]         \n"                       \
+  "vldrw.u32 q5, [lr, #116]         \n"                       \
+  THIMBLE_DEPTHWISE_HALF_LOADS("r0", "#-64", "r1", "#-48")    \
+  THIMBLE_DEPTHWISE_HALF_LOADS("r2", "#-32", "r3", "#-16")    \
+  THIMBLE_DEPTHWISE_HALF_LOADS("r4", "#0", "r5", "#16")       \
+  "vldrb.s16 q0, [r6], #8           \n"                       \
+  "vldrb.s16 q2, [r7, #32]          \n"                       \
+  "vldrb.s16 q3, [r7, #48]          \n"                       \
+  "vldrb.s16 q6, [r7, #64]          \n"                       \
+  "mov r7, r8                       \n"                       \
+  "vldrb.s16 q1, [r7]               \n"                       \
+  THIMBLE_DEPTHWISE_HALF_PAIR("q2", "q3")                     \
+  "mov r7, r9                       \n"                       \
+  "vldrb.s16 q0, [r7]               \n"                       \
+  "vmul.i16 q0, q0, q6              \n"                       \
+  THIMBLE_DEPTHWISE_HALF_WIDEN                                \
+  "add r8, #8                       \n"                       \
+  "add r9, #8                       \n"                       \
+  THIMBLE_DEPTHWISE_HALF_SCALE("q4", "#132", "#164", away)          \
+  THIMBLE_DEPTHWISE_HALF_SCALE("q5", "#148", "#180", away)          \
+  "vqmovnb.s32 q0, q4               \n"                       \
+  "vqmovnt.s32 q0, q5               \n"                       \
+  "vldrw.u32 q2, [sp]               \n"                       \
+  "vqadd.s16 q0, q0, q2             \n"                       \
+  "vqmovnb.s16 q4, q0               \n"                       \
+  clamp                                     \
+  "mov r7, r10                      \n"                       \
+  "vstrb.16 q4, [r7]                \n"                       \
+  "add r10, #8                      \n"
 
 // r0-r6, r8, r9: x of the taps; r7: 16 bytes in front of the block; r10: y; r11, r12: 2^15, 1.
-#define THIMBLE_DEPTHWISE_NINE(away, clamp)            \
-  THIMBLE_DEPTHWISE_ENTER                              \
+#define THIMBLE_DEPTHWISE_NINE(away, clamp, half) \
+  THIMBLE_DEPTHWISE_ENTER                         \
   "subs r2, #16                     \n"                \
   "str r2, [sp, #48]                \n"                \
   "mov r11, #32768                  \n"                \
@@ -163,6 +240,7 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
   clamp                                                \
   THIMBLE_DEPTHWISE_STORE                              \
   "letp lr, 2b                      \n"                \
+  half                                                 \
   "ldrd lr, r7, [sp, #56]           \n"                \
   "add r10, lr                      \n"                \
   "cbz r7, 3f                       \n"                \
@@ -192,11 +270,22 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
   THIMBLE_DEPTHWISE_LEAVE
 
 extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine(DepthwiseRun*) {
-  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_AWAY_R12, THIMBLE_DEPTHWISE_CLAMP));
+  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_AWAY_R12, THIMBLE_DEPTHWISE_CLAMP, ""));
 }
 
 extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine_relu(DepthwiseRun*) {
-  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_UP, ""));
+  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_UP, "", ""));
+}
+
+extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine_half(DepthwiseRun*) {
+  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(
+      THIMBLE_DEPTHWISE_AWAY_R12, THIMBLE_DEPTHWISE_CLAMP,
+      THIMBLE_DEPTHWISE_HALF(THIMBLE_DEPTHWISE_AWAY_R12, THIMBLE_DEPTHWISE_CLAMP)));
+}
+
+extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine_half_relu(DepthwiseRun*) {
+  __asm__ volatile(THIMBLE_DEPTHWISE_NINE(THIMBLE_DEPTHWISE_UP, "",
+                                          THIMBLE_DEPTHWISE_HALF(THIMBLE_DEPTHWISE_UP, "")));
 }
 
 // r0: x; r1, r2: of two taps; r3, r4: their offsets, pairs left; r5, r6: both at the start; r7: the

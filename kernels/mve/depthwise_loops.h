@@ -29,12 +29,16 @@ struct DepthwiseRun {
   uint32_t pairs;          // of taps
   const DepthwiseSegment* segments;
   uint32_t segment_count;  // at least 1
+  int32_t half[3][8];      // bias, mult and shift of eight lanes behind the others
 };
 
 extern "C" {
 void thimble_mve_depthwise_nine(DepthwiseRun* run);
 /// With zero point and min -128, max 127.
 void thimble_mve_depthwise_nine_relu(DepthwiseRun* run);
+/// With eight lanes more, those of `half`; the even ones stand in front of the odd ones there.
+void thimble_mve_depthwise_nine_half(DepthwiseRun* run);
+void thimble_mve_depthwise_nine_half_relu(DepthwiseRun* run);
 void thimble_mve_depthwise_any(DepthwiseRun* run);
 }
 

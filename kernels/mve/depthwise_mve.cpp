@@ -5,6 +5,7 @@
 #include "kernels/isa.h"
 
 #if THIMBLE_HAS_MVE
+#include <arm_mve.h>
 
 #include "kernels/args/depthwise_mve.h"
 #include "kernels/args/packed.h"
@@ -29,7 +30,9 @@ class Depthwise {
       : g_(window_geometry(operands[1])),
         x_(reinterpret_cast<uintptr_t>(operands[0])),
         padding_(padding) {
-    memset(padding, g_.x_zero_point, static_cast<size_t>(whole_blocks(channels_)));
+    for (int32_t i = 0; i < whole_blocks(channels_); i += kLanes) {
+      vstrbq_s8(padding + i, vdupq_n_s8(static_cast<int8_t>(g_.x_zero_point)));
+    }
     run_.y = static_cast<int8_t*>(operands[4]);
     run_.blocks = static_cast<const uint8_t*>(operands[2]);
     run_.y_zero_point = g_.y_zero_point;
@@ -55,7 +58,14 @@ class Depthwise {
     run_.y_step = lanes - whole;
     run_.x_step[0] = run_.x_step[1] = run_.x_step[2] = run_.x_moves = next - whole;
   }
-  void set_pixel() { set_lanes(channels_, stride_w_ * channels_); }
+  void set_pixel() {
+    if (has_half_) {
+      set_lanes(channels_ - 8, stride_w_ * channels_ - 8);
+      run_.y_step = 0;
+    } else {
+      set_lanes(channels_, stride_w_ * channels_);
+    }
+  }
   /// The one block repeats the channels, so that neighbouring pixels fill its lanes.
   bool shares_vectors() const { return stride_w_ == 1 && channels_ <= 8; }
 
@@ -65,6 +75,8 @@ class Depthwise {
   int32_t channels_ = g_.in_c, in_w_ = g_.in_w, out_w_ = g_.out_w;
   int32_t kernel_h_ = g_.kernel_h, kernel_w_ = g_.kernel_w;
   int32_t dilation_w_ = g_.dilation_w, stride_w_ = g_.stride_w, pad_left_ = g_.pad_left;
+  // Behind whole blocks, with nine taps, eight lanes have instructions of their own.
+  const bool has_half_ = channels_ % kLanes == 8 && channels_ > kLanes&& kernel_h_* kernel_w_ == 9;
   int32_t first_, last_;  // columns of y whose windows leave the image neither left nor right
   DepthwiseRun run_ = {};
 };
@@ -75,7 +87,9 @@ class Depthwise {
 class NineTaps : Depthwise {
  public:
   explicit NineTaps(void* const* operands)
-      : Depthwise(operands, static_cast<int8_t*>(operands[3])) {}
+      : Depthwise(operands, static_cast<int8_t*>(operands[3])) {
+    if (has_half_) set_half(run_.blocks + channels_ / kLanes * DepthwiseBlock(g_).bytes());
+  }
 
   void run() {
     const int32_t out_h = g_.out_h;
@@ -91,7 +105,11 @@ class NineTaps : Depthwise {
       whole = inside || kernel_h_ == 3;
       if (planned && whole == was_whole) {
         advance();
-        go();
+        if (inside) {
+          go_groups(segments_);
+        } else {
+          go();
+        }
       } else {
         planned = row(whole);
       }
@@ -100,6 +118,19 @@ class NineTaps : Depthwise {
 
  private:
   static constexpr int32_t kSegments = 8;
+
+  /// Of the first eight lanes of the last block.
+  void set_half(const uint8_t* block) {
+    const DepthwiseBlock at(g_);
+    for (uint32_t lane = 0; lane < 8; ++lane) {
+      const uint32_t place = abi::depthwise_place(lane);
+      const uint32_t i = (lane & 1) * 4 + lane / 2;
+      memcpy(&run_.half[0][i], block + 4 * place, sizeof(int32_t));
+      memcpy(&run_.half[1][i], block + static_cast<uint32_t>(at.mults()) + 4 * place,
+             sizeof(int32_t));
+      run_.half[2][i] = static_cast<int8_t>(block[static_cast<uint32_t>(at.shifts) + place]);
+    }
+  }
 
   [[gnu::noinline]] void set_rows(bool inside) {
     rows_inside_ = inside;
@@ -119,7 +150,8 @@ class NineTaps : Depthwise {
       set_pixel();
     }
     if (rows_inside_ || kernel_h_ != 3) return;
-    const int32_t bytes = whole_blocks(static_cast<int32_t>(run_.lanes));
+    const int32_t half = has_half_ ? 8 : 0;
+    const int32_t bytes = whole_blocks(static_cast<int32_t>(run_.lanes)) + half;
     for (int32_t ky = 0; ky < 3; ++ky) {
       if ((outside_ >> ky & 1) != 0) run_.x_step[ky] = -bytes;
     }
@@ -211,36 +243,34 @@ class NineTaps : Depthwise {
 
   [[gnu::noinline]] void go() {
     if (rows_inside_) {
-      go_groups();
+      go_groups(segments_);
       return;
     }
-    const int8_t* kept[kSegments * 9];
-    exchange(kept, true);
-    go_groups();
-    exchange(kept, false);
-  }
-  [[gnu::noinline]] void exchange(const int8_t** kept, bool pads) {
+    DepthwiseSegment padded[kSegments];
     for (int32_t i = 0; i < count_; ++i) {
-      const int8_t** tap = segments_[i].x;
+      padded[i] = segments_[i];
+      const int8_t** tap = padded[i].x;
       for (uint32_t outside = outside_; outside != 0; outside >>= 1, tap += kernel_w_) {
         if ((outside & 1) == 0) continue;
-        for (int32_t kx = 0; kx < kernel_w_; ++kx, ++kept) {
-          if (pads) {
-            *kept = tap[kx];
-            tap[kx] = padding_;
-          } else {
-            tap[kx] = *kept;
-          }
+        if (kernel_w_ == 3) {
+          tap[0] = tap[1] = tap[2] = padding_;
+        } else {
+          for (int32_t kx = 0; kx < kernel_w_; ++kx) tap[kx] = padding_;
         }
       }
     }
+    go_groups(padded);
   }
-  [[gnu::noinline]] void go_groups() {
-    run_.segments = segments_;
+  [[gnu::noinline]] void go_groups(const DepthwiseSegment* segments) {
+    run_.segments = segments;
     for (int32_t i = 0; i < group_count_; ++i) {
       if (groups_[i].shared != shared_) set_vectors(groups_[i].shared);
       run_.segment_count = groups_[i].segments;
-      if (is_relu_) {
+      if (has_half_ && is_relu_) {
+        thimble_mve_depthwise_nine_half_relu(&run_);
+      } else if (has_half_) {
+        thimble_mve_depthwise_nine_half(&run_);
+      } else if (is_relu_) {
         thimble_mve_depthwise_nine_relu(&run_);
       } else {
         thimble_mve_depthwise_nine(&run_);
