@@ -91,7 +91,7 @@ struct MemoryUse {
 
 /// What a linker can place, and the memory of the part that was chosen for it (placement.h).
 struct PlacedObject {
-  std::string name;      // "arena", "state", "model", or an array of the C: "constant_3"
+  std::string name;      // "arena", "model", or an array of the C: "constant_3"
   std::string contents;  // of target::memory_contents()
   std::string of;        // the call that reads an array first
   int64_t bytes = 0;

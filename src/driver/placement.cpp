@@ -88,8 +88,11 @@ class Counter {
 std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& totals,
                                      bool c_output, const CompileReport& report) {
   std::vector<PlacedObject> objects;
-  if (report.arena_bytes > 0) {
-    objects.push_back({"arena", "arena", "", report.arena_bytes, totals.arena, "", "", ""});
+  // The runtime has its state behind the arena; a run reads each word of it once, or not at all.
+  const int64_t state = c_output ? 0 : report.state_bytes;
+  if (report.arena_bytes + state > 0) {
+    objects.push_back(
+        {"arena", "arena", "", report.arena_bytes + state, totals.arena + state, "", "", ""});
   }
   if (c_output) {
     const std::map<uint32_t, std::string> names = emit::c::constant_names(program.plans[0]);
@@ -111,10 +114,6 @@ std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& 
                          static_cast<int64_t>(states[i].content.size()), 0, "", "", ""});
     }
     return objects;
-  }
-  if (report.state_bytes > 0) {
-    // A run reads each word once, or not at all.
-    objects.push_back({"state", "state", "", report.state_bytes, report.state_bytes, "", "", ""});
   }
   int64_t accessed = 0;
   for (const auto& [index, bytes] : totals.constants) accessed += bytes;

@@ -1,8 +1,8 @@
 #pragma once
 // Which memory of the part each object goes to, where the part's file says how fast its memories
-// are: the arena, the runtime's state, and the constants (each array of the C, or the whole file),
-// by the bytes that an inference accesses (target/accesses.h) and what they cost there
-// (plan/memories.h).
+// are: the arena, and the constants (each array of the C, or the whole file, whose runtime has its
+// state behind the arena), by the bytes that an inference accesses (target/accesses.h) and what
+// they cost there (plan/memories.h).
 
 #include <map>
 #include <string>

@@ -323,7 +323,7 @@ Result<Part> part_of(const Source& source, std::string name) {
 }  // namespace
 
 std::span<const std::string_view> memory_contents() {
-  static constexpr std::string_view kNames[] = {"arena", "state", "constants"};
+  static constexpr std::string_view kNames[] = {"arena", "constants"};
   return kNames;
 }
 

@@ -23,7 +23,7 @@ struct PartMemory : Memory {
   std::vector<std::string> holds;  // of memory_contents()
 };
 
-/// What a memory may hold: "arena", "state" (of the runtime), "constants".
+/// What a memory may hold: "arena", "constants".
 [[nodiscard]] std::span<const std::string_view> memory_contents();
 
 struct Part {

@@ -4,6 +4,7 @@ its accesses are as many as the compiler says.
 usage: c_memories_test.py THIMBLE BUILD SOURCE_DIR
 """
 
+import hashlib
 import json
 import pathlib
 import re
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-from c_build import Builder, inputs_of, run, thimble, write_npy
+from c_build import CORES, HERE, LINKED, ROOT, Builder, inputs_of, run, thimble, write_npy
 from c_output_test import element_bytes, hashes_of
 
 CORE, CALLS = "cortex-m4", 3
@@ -153,37 +154,82 @@ def check_accesses(program, builder, model, core, folder):
     assert max(said_total / total, total / said_total) <= SUM_FACTOR_MAX, (name, core, said_total, total)
 
 
-BLOB = """
+PRODUCT = """#include <cstring>
+#include "model_io.h"
+#include "runtime/include/thimble.h"
+
+extern "C" {{
+extern const uint8_t model_start[], model_end[];
+extern uint8_t model_memory[], model_memory_end[];
+{symbols}const thimble_kernels* thimble_model_kernels(void);
+}}
+static uint8_t x[{input_bytes}];
+
+int main() {{
+{loads}  thimble_model model;
+  if (thimble_init(&model, model_start, static_cast<size_t>(model_end - model_start), thimble_model_kernels(), model_memory,
+                   static_cast<size_t>(model_memory_end - model_memory)) != 0) return 3;
+  for (int call = 0; call < {calls}; ++call) {{
+    read_input(x, sizeof x);
+    thimble_view y;
+    if (thimble_set_input(&model, 0, x, sizeof x) != 0 || thimble_run(&model) != 0) return 4;
+    if (thimble_output(&model, 0, &y) != 0) return 5;
+    write_output(y.data, y.bytes);
+  }}
+  return 0;
+}}
+"""
+LOADED = """extern const uint8_t {name}_{memory}_image[];
+extern uint8_t {name}_{memory}_start[], {name}_{memory}_end[];
+"""
+LOAD = """  std::memcpy({name}_{memory}_start, {name}_{memory}_image, static_cast<size_t>({name}_{memory}_end - {name}_{memory}_start));
+"""
+DATA = """
 .section .{name}.model, "a"
-.global model
-model: .space {model}
+.balign 16
+.global model_start, model_end
+model_start: .incbin "{pte}"
+model_end:
 .section .bss.{name}.arena, "aw", %nobits
-.global arena
-arena: .space {arena}
-.section .bss.{name}.state, "aw", %nobits
-.global state
-state: .space {state}
-.text
-.global reset_handler
-reset_handler: b reset_handler
+.balign 16
+.global model_memory, model_memory_end
+model_memory: .space {memory}
+model_memory_end:
 """
 
 
-def check_file(program, model, folder):
-    """The whole `.pte` is one object; the linker file lies beside the list of kernels."""
+def check_file(program, builder, model, folder, where, *options):
+    """The whole `.pte` is one object and read from memory `where`; the linker file lies beside the list of kernels."""
     name = model.name
-    report = compile_model(program, model, folder, "--kernels-dir", folder / "used")
+    report = compile_model(program, model, folder, "--kernels-dir", folder / "used", *options)
     objects = {item["name"]: item for item in report["placement"]["objects"]}
-    assert set(objects) == {"arena", "state", "model"}, objects
+    assert set(objects) == {"arena", "model"} and objects["model"]["memory"] == where, objects
     assert objects["model"]["bytes"] == (folder / f"{name}.pte").stat().st_size
-    (folder / "blob.s").write_text(BLOB.format(name=name, **{key: item["bytes"] for key, item in objects.items()}))
-    image = folder / "blob.elf"
-    run("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-nostdlib", "-nostartfiles", "-Wl,--no-warn-rwx-segments",
-        f"-L{folder / 'used'}", "-T", script_for(name, folder), folder / "blob.s", "-o", image)
-    listed = {symbol: int(address, 16) for address, symbol in
-              re.findall(r"^([0-9a-f]+) \w (\S+)$", run("arm-none-eabi-nm", image).decode(), re.M)}
-    for key, item in objects.items():
-        assert memory_at(listed[key]) == item["memory"], (item, hex(listed[key]))
+    assert objects["arena"]["bytes"] == report["arena_bytes"] + report["state_bytes"]
+    descr, samples = inputs_of(model, report["inputs"], CALLS)[0]
+    write_npy(folder / "x.npy", descr, (len(samples), *report["inputs"][0]["shape"]), b"".join(samples))
+    wanted = thimble(program, "run", folder / f"{name}.pte", "--input", folder / "x.npy", "--steps")["outputs"][0]["sha256"]
+    words = {"name": name, "memory": where}
+    loads = bool(objects["model"]["image"])
+    (folder / "product.cpp").write_text(PRODUCT.format(
+        symbols=LOADED.format(**words) if loads else "", loads=LOAD.format(**words) if loads else "", calls=len(samples),
+        input_bytes=len(samples[0])))
+    (folder / "data.S").write_text(DATA.format(name=name, pte=folder / f"{name}.pte", memory=objects["arena"]["bytes"]))
+    flags, image = CORES[CORE][0], folder / "product.elf"
+    common = ROOT / "firmware/common"
+    run("arm-none-eabi-g++", *flags, "-mthumb", "-Os", "-std=c++20", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
+        *LINKED, f"-I{ROOT}", f"-I{ROOT / 'runtime/include'}", f"-I{HERE}", f"-L{folder / 'used'}", "-nostdlib",
+        "-nostartfiles", "-static", "-Wl,--gc-sections", "-Wl,--no-warn-rwx-segments", "-T", script_for(name, folder),
+        folder / "product.cpp", folder / "data.S", folder / "used/kernels_used.cpp", HERE / "board_io.cpp",
+        common / "startup.cpp", common / "semihosting.cpp", "-Wl,--start-group",
+        builder.firmware / CORE / "libruntime_product.a", builder.firmware / CORE / "libkernels.a", "-lm", "-lc", "-lgcc",
+        "-Wl,--end-group", "-o", image)
+    symbols = {symbol: int(address, 16) for address, symbol in
+               re.findall(r"^([0-9a-f]+) \w (\S+)$", run("arm-none-eabi-nm", image).decode(), re.M)}
+    assert memory_at(symbols["model_start"]) == where and memory_at(symbols["model_memory"]) == objects["arena"]["memory"]
+    got = hashlib.sha256(builder.run_board(CORE, image, b"".join(samples))).hexdigest()
+    assert got == wanted, f"{name}.pte in {where}: {got}, {wanted} elsewhere"
+    print(f"{name}.pte: read from {where}{', loaded' if loads else ''}, {wanted[:16]}")
 
 
 def check_shortage(program, model, folder):
@@ -220,7 +266,8 @@ def main():
     for check in (lambda folder: check_c(program, builder, models / "dscnn_kws", folder),
                   lambda folder: check_c(program, builder, models / "gru_classifier", folder, "--memory", "dtcm=1K", "--memory",
                                          "sram=2K"),
-                  lambda folder: check_file(program, models / "dscnn_kws", folder),
+                  lambda folder: check_file(program, builder, models / "dscnn_kws", folder, "rom"),
+                  lambda folder: check_file(program, builder, models / "dscnn_kws", folder, "psram", "--memory", "rom=1K"),
                   lambda folder: check_shortage(program, models / "dscnn_kws", folder),
                   lambda folder: check_nothing_changes(program, models / "dscnn_kws", folder)):
         with tempfile.TemporaryDirectory() as folder:

@@ -85,7 +85,7 @@ TEST(Part, MemoriesSayHowFastTheyAreAndWhatTheyHold) {
   EXPECT_TRUE(part->places());
   ASSERT_EQ(part->memories.size(), 3U);
   using Words = std::vector<std::string>;
-  EXPECT_EQ(part->memories[0].holds, (Words{"arena", "state", "constants"}));
+  EXPECT_EQ(part->memories[0].holds, (Words{"arena", "constants"}));
   EXPECT_FALSE(part->memories[0].kept);
   EXPECT_EQ(part->memories[1].holds, Words{"constants"});
   EXPECT_TRUE(part->memories[1].kept);
