@@ -1,8 +1,13 @@
 // Functions of their own, never inlined, and written out by hand: only so do the pointers and sums
 // of four rows stay in the registers of a Cortex-M at -Os. Four rows share one load of x and one
-// addition of its offset: 3 instructions a multiplication instead of 6.
+// addition of its offset: 3 instructions a multiplication instead of 6. Cores with the DSP
+// extension or Helium have theirs.
 
 #include "kernels/portable/dot.h"
+
+#include "kernels/isa.h"
+
+#if !THIMBLE_HAS_DSP
 
 namespace thimble::kernels {
 namespace {
@@ -40,3 +45,5 @@ constexpr uint32_t product(int32_t x, int32_t w) {
 }
 
 }  // namespace thimble::kernels
+
+#endif

@@ -1,6 +1,7 @@
 #pragma once
-// The multiply-accumulate loops of conv2d and linear: acc[k] += sum over i of (x[i] + x_offset) *
-// w[k * w_step + i], wrapping.
+// The multiply-accumulate loops of conv2d, conv_transpose2d, linear, matmul and the recurrent
+// layers: acc[k] += sum over i of (x[i] + x_offset) * w[k * w_step + i], wrapping. Each core has
+// one of dot.cpp here, in dsp/ and in mve/; x_offset is -127 to 128.
 
 #include <cstdint>
 
