@@ -134,7 +134,9 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.pareto = arguments.pareto;
   options.owns_inputs = arguments.inputs == "arena";
   options.weights_apart = arguments.npu_weights == "named";
-  options.smallest = arguments.optimize == "size";
+  for (const target::Optimize mode : target::kOptimizes) {
+    if (arguments.optimize == target::optimize_name(mode)) options.optimize = mode;
+  }
   options.vendor = axon_tools(arguments.axon, arguments.axon_sdk, arguments.model);
   THIMBLE_CHECK(
       add_neutron_tools(arguments.neutron, arguments.target, arguments.model, &options.vendor));
@@ -339,6 +341,17 @@ void add_vendor_options(Verb& verb, Arguments* a) {
             "Weights come to SRAM while the kernel before runs");
 }
 
+void add_optimize_option(Verb& verb, Arguments* a) {
+  std::vector<std::string> modes;
+  for (const target::Optimize mode : target::kOptimizes) {
+    modes.emplace_back(target::optimize_name(mode));
+  }
+  verb.option("--optimize", a->optimize,
+              "speed: fewest instructions, or cycles of the NPU; size: least SRAM; flash: fewest "
+              "bytes of file and kernels, for an NPU the same as speed")
+      .one_of(modes);
+}
+
 }  // namespace
 
 void add_compile(CommandLine& line, int* exit_code) {
@@ -397,9 +410,7 @@ void add_compile(CommandLine& line, int* exit_code) {
           "caller: a run reads them from its caller's memory; arena: they lie in the arena, and "
           "a run may overwrite them")
       .one_of({"caller", "arena"});
-  verb.option("--optimize", a.optimize,
-              "speed: fewest cycles of the NPU; size: least SRAM, then fewest cycles")
-      .one_of({"speed", "size"});
+  add_optimize_option(verb, &a);
   verb.flag("--tune,!--no-tune", a.tune,
             "Try equalization and observers by value, keep what raises the SQNR");
   verb.option("--kernels", a.kernels, "C++ file that lists the kernels the .pte calls");

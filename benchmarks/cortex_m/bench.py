@@ -2,7 +2,7 @@
 """Networks on Cortex-M cores under QEMU: instructions, memory, flash, time to compile; beside CMSIS-NN.
 
 usage: bench.py [--program build/thimble] [--networks A,B] [--cores M4,M55] [--layers] [--json FILE] [--html FILE]
-                [--peers PYTHON] [--option WORD]...
+                [--peers PYTHON] [--optimize speed,size,flash] [--option WORD]...
 
 Instructions are exact: the same compiler gives the same numbers. `layers`: of the layers that CMSIS-NN has too, ours by
 its best build on that core (cmsis_nn.json says how it was measured). PYTHON is one with ExecuTorch 1.5.1: what its flow for
@@ -10,6 +10,7 @@ Cortex-M makes of the same networks then stands in the same table.
 """
 
 import argparse
+import itertools
 import json
 import pathlib
 import sys
@@ -23,7 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 NETWORKS = ["resnet8", "dscnn_kws", "mobilenet_v1_vww", "ad_autoencoder", "mobilenet_v2"]
 CORES = ["cortex-m55", "cortex-m33", "cortex-m7", "cortex-m4", "cortex-m3", "cortex-m0plus"]
-HEAD = ("network", "core", "M instr", "instr/MAC", "by CMSIS-NN", "arena", "state", "flash over weights", "compile s")
+HEAD = ("network", "core", "for", "M instr", "instr/MAC", "by CMSIS-NN", "arena", "state", ".pte", "over weights", "compile s")
 
 
 def folder_of(network):
@@ -37,16 +38,16 @@ def folder_of(network):
 def line(row, networks):
     both = rival.totals(row, networks)
     ratio = f"{both[0] / both[1]:.2f}" if both else "-"
-    return (row["network"], row["core"], f"{row['instructions'] / 1e6:.3f}",
+    return (row["network"], row["core"], row["optimize"], f"{row['instructions'] / 1e6:.3f}",
             f"{row['instructions'] / max(1, row['macs']):.2f}", ratio, str(row["arena_bytes"]),
-            str(row["state_bytes"]), str(row["pte_bytes"] - row["weights_bytes"]),
+            str(row["state_bytes"]), str(row["pte_bytes"]), str(row["pte_bytes"] - row["weights_bytes"]),
             f"{row['compile_seconds']:.2f}")
 
 
 def print_table(rows):
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
-        cells = [cell.ljust(width) if i < 2 else cell.rjust(width)
+        cells = [cell.ljust(width) if i < 3 else cell.rjust(width)
                  for i, (cell, width) in enumerate(zip(row, widths))]
         print("  ".join(cells).rstrip())
 
@@ -69,6 +70,7 @@ def main():
     parser.add_argument("--json", type=pathlib.Path)
     parser.add_argument("--html", type=pathlib.Path)
     parser.add_argument("--peers")
+    parser.add_argument("--optimize", default="speed", help="what `thimble compile` puts first: a row for each")
     parser.add_argument("--option", action="append", default=[], help="more of `thimble compile`")
     arguments = parser.parse_args()
     networks = rival.load()
@@ -78,14 +80,14 @@ def main():
         if folder is None:
             left_out.append(f"{network}: make it with models/make.py {network}")
             continue
-        for core in arguments.cores.split(","):
+        for core, mode in itertools.product(arguments.cores.split(","), arguments.optimize.split(",")):
             try:
-                rows.append(measure(arguments.program, folder, core, arguments.option))
+                rows.append(measure(arguments.program, folder, core, ["--optimize", mode, *arguments.option]))
             except Failed as failure:
-                left_out.append(f"{network} on {core}: {failure}")
+                left_out.append(f"{network} on {core} for {mode}: {failure}")
                 continue
             if arguments.layers:
-                print(f"{network} on {core}")
+                print(f"{network} on {core} for {mode}")
                 print_layers(rows[-1], networks)
     table = [HEAD, *(line(row, networks) for row in rows)]
     print_table(table)

@@ -59,6 +59,7 @@ def measure(program, folder, core, options=()):
     return {
         "network": folder.name,
         "core": core,
+        "optimize": report["optimize"],
         "instructions": ran["instructions"],
         "macs": sum(call["macs"] for call in calls),
         "arena_bytes": report["arena_bytes"],

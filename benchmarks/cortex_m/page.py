@@ -7,7 +7,7 @@ import rival
 
 STYLE = """body{font:15px sans-serif;margin:2em auto;max-width:70em;padding:0 1em}
 table{border-collapse:collapse}td,th{padding:.2em .7em;text-align:right;border-bottom:1px solid #ddd}
-td:nth-child(-n+2),th:nth-child(-n+2){text-align:left}svg{max-width:100%;height:auto}"""
+td:nth-child(-n+3),th:nth-child(-n+3){text-align:left}svg{max-width:100%;height:auto}"""
 
 
 def chart(rows, networks):
@@ -18,7 +18,7 @@ def chart(rows, networks):
         from matplotlib import pyplot
     except ImportError:
         return "<p>No chart: matplotlib is not installed.</p>"
-    bars = [(row["network"], row["core"], both[0] / both[1])
+    bars = [(row["network"], f"{row['core']} for {row['optimize']}", both[0] / both[1])
             for row in rows if (both := rival.totals(row, networks))]
     if not bars:
         return ""

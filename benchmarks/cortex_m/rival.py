@@ -7,6 +7,7 @@ both sides.
 
 import json
 import pathlib
+import re
 
 HERE = pathlib.Path(__file__).resolve().parent
 KINDS = (
@@ -32,12 +33,13 @@ def kind_of(op):
 
 
 def own_layers(row):
-    """(kind, name, instructions) per layer, in order; calls of one operator together."""
+    """(kind, name, instructions) per layer, in order; calls of one operator together, those of its strips too."""
     layers = {}
     for call in row["calls"]:
         kind = kind_of(call["op"])
         if kind is not None:
-            known = layers.setdefault((kind, call["name"]), [kind, call["name"], 0])
+            name = re.sub(r"_strip\d+$", "", call["name"])
+            known = layers.setdefault((kind, name), [kind, name, 0])
             known[2] += call["instructions"]
     return [tuple(layer) for layer in layers.values()]
 

@@ -1,6 +1,8 @@
 #include "driver/budget.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "emit/homes.h"
 #include "emit/reorder.h"
@@ -19,6 +21,11 @@ constexpr int kRounds = 16;          // runs of operators
 constexpr int kAttempts = 6;         // to meet the budget with the real plan
 constexpr int64_t kCallWork = 300;   // instructions of a call beside its work
 constexpr int64_t kBytesAtOnce = 4;  // of a copy
+constexpr int kLeanTries = 8;        // calls in a row that take less scratch in vain
+constexpr int64_t kCoarse = 4;       // steps from budget to budget: a fourth less,
+constexpr int64_t kFine = 16;        // or a sixteenth
+constexpr int64_t kLeast = 8;        // no less than this part of what the graph needs as it comes
+constexpr int64_t kMostSteps = 4'000'000;  // so that large networks take no minutes
 constexpr int64_t kHeights[] = {1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 24, 28, 32};
 
 /// What is about in memory while each operator runs, before there are addresses.
@@ -125,7 +132,7 @@ class Chooser {
       for (int last = worst; last < std::min(count, first + kLongest); ++last) {
         if (cuts(first, last, chosen)) continue;
         for (const int64_t rows : kHeights) {
-          const auto cost = target::cost_of_strips(graph_, {first, last, rows}, owns_inputs_);
+          const auto& cost = cost_of({first, last, rows});
           if (!cost) break;
           const Choice choice = {
               {first, last, rows}, *cost, cost->live_bytes + estimate_.across(first, last)};
@@ -157,9 +164,18 @@ class Chooser {
     return a.bytes < b.bytes;
   }
 
+  const std::optional<target::StripsCost>& cost_of(const Strips& strips) const {
+    const std::tuple key(strips.first, strips.last, strips.rows);
+    const auto known = costs_.find(key);
+    if (known != costs_.end()) return known->second;
+    return costs_.emplace(key, target::cost_of_strips(graph_, strips, owns_inputs_)).first->second;
+  }
+
   const ir::Graph& graph_;
   const bool owns_inputs_;
   const Estimate estimate_;
+  /// Each budget asks for the same.
+  mutable std::map<std::tuple<int, int, int64_t>, std::optional<target::StripsCost>> costs_;
 };
 
 bool has_regions(const ir::Graph& graph) {
@@ -167,21 +183,43 @@ bool has_regions(const ir::Graph& graph) {
                              [](const ir::Op& op) { return op.kind == ir::OpKind::delegate; });
 }
 
-Result<Budgeted> lowered(const ir::Graph& graph, const target::Target& cpu,
-                         const target::Options& options, bool in_strips) {
-  Budgeted result;
-  THIMBLE_TRY(result.lowered, cpu.lower(graph, cpu, options));
-  result.lowered.owns_inputs = options.owns_inputs;
-  if (options.dialect == target::Dialect::kNative && !has_regions(graph)) {
-    // Strips have an order of their own, in which buffers stay in place.
-    if (!in_strips) result.lowered = emit::in_better_order(std::move(result.lowered));
-    result.lowered = emit::drop_moves(std::move(result.lowered));
+struct Work {
+  int64_t instructions = 0;  // an estimate; of calls without one what a copy may take
+  int64_t unknown = 0;       // calls without one
+};
+Work work_of(const target::Lowered& lowered, const target::Target& cpu) {
+  Work work;
+  for (const target::KernelCall& call : lowered.calls) {
+    if (call.delegate >= 0) continue;
+    const auto estimate = cpu.cost(lowered, call, cpu).instructions;
+    const auto copied = static_cast<int64_t>(lowered.graph.type(call.out).bytes());
+    work.instructions += estimate.value_or(kCallWork + copied);
+    work.unknown += estimate ? 0 : 1;
   }
-  // The memory of an engine's regions is not known yet.
-  if (has_regions(graph)) return result;
-  const emit::Schedule schedule = emit::make_schedule(result.lowered);
-  result.bytes = schedule.placement.peak_bytes + emit::state_bytes(result.lowered, schedule);
-  return result;
+  return work;
+}
+
+/// The operator whose call needs most memory, of those with scratch that are not lean yet, if no
+/// other call needs more; -1: none.
+int fullest_with_scratch(const target::Lowered& lowered, const emit::Schedule& schedule,
+                         std::span<const int> lean) {
+  int64_t most = 0;
+  int op = -1;
+  for (size_t step = 0; step < lowered.calls.size(); ++step) {
+    int64_t live = 0;
+    for (const emit::Storage& storage : schedule.storages) {
+      const plan::Buffer& b = storage.buffer;
+      const auto at = static_cast<int>(step);
+      if (b.first <= at && at <= b.last) live += b.bytes;
+    }
+    const int own = lowered.calls[step].ir_op;
+    const bool has_scratch = schedule.scratch_of_call[step] >= 0;
+    const bool may = has_scratch && std::ranges::count(lean, own) == 0;
+    if (live < most || (live == most && !may)) continue;
+    most = live;
+    op = may ? own : -1;
+  }
+  return op;
 }
 
 int64_t macs_of(const ir::Graph& graph) {
@@ -200,52 +238,191 @@ std::string note_of(const ir::Graph& graph, const Choice& choice) {
       choice.cost.calls, choice.strips.last - choice.strips.first + 1, choice.cost.copied_bytes);
 }
 
+/// One way to run a graph.
+struct Point {
+  Budgeted budgeted;
+  Work work;
+  std::vector<Strips> strips;
+  int fullest = -1;  // fullest_with_scratch
+};
+
+class Points {
+ public:
+  Points(const ir::Graph& graph, const target::Target& cpu, const target::Options& options)
+      : graph_(graph), cpu_(cpu), options_(options), chooser_(graph, options.owns_inputs) {}
+
+  Result<Point> whole() const { return at({}, {}); }
+
+  /// `best` if it needs no more than the budget, else with as many operators in strips as it takes.
+  Result<Point> within(int64_t sram_bytes, Point best) const {
+    int64_t aim = sram_bytes - best.budgeted.bytes / 256;
+    for (int attempt = 0; attempt < kAttempts && aim > 0; ++attempt) {
+      const std::vector<Choice> choices = chooser_.choose(aim);
+      if (choices.empty()) break;
+      THIMBLE_TRY(Point next, at(strips_of(choices), {}));
+      const int64_t over = next.budgeted.bytes - sram_bytes;
+      add_notes(choices, &next);
+      if (next.budgeted.bytes < best.budgeted.bytes) best = std::move(next);
+      if (over <= 0) break;
+      aim -= over;
+    }
+    return best;
+  }
+
+  /// The smallest that takes no more than kMostWork of the instructions of `whole`: over all sizes
+  /// in large steps, then in small ones around the best, or again over all if there was none.
+  Result<Point> smallest(const Point& whole) const {
+    const int64_t all = whole.budgeted.bytes;
+    Search search = {whole, kMostWork * static_cast<double>(whole.work.instructions), all};
+    THIMBLE_CHECK(look(all, all / kLeast, kCoarse, &search));
+    const int64_t aim = search.aim;
+    if (aim == all) {
+      THIMBLE_CHECK(look(all, all / kLeast, kFine, &search));
+    } else {
+      THIMBLE_CHECK(look(aim + aim / kCoarse, aim - aim / kCoarse, kFine, &search));
+    }
+    return leaner(std::move(search.best), search.instructions);
+  }
+
+ private:
+  struct Search {
+    Point best;
+    double instructions;  // at most
+    int64_t aim;          // that the best was found with
+    std::vector<std::vector<Strips>> seen{};
+    int64_t steps = 0;  // of placing what was looked at
+  };
+
+  /// Budgets below `from` down to `to`, each smaller than the one before by its `part`th.
+  Status look(int64_t from, int64_t to, int64_t part, Search* search) const {
+    for (int64_t aim = from - from / part; aim > std::max(to, part); aim -= aim / part) {
+      const std::vector<Choice> choices = chooser_.choose(aim);
+      const std::vector<Strips> strips = strips_of(choices);
+      if (strips.empty() || std::ranges::count(search->seen, strips) != 0) continue;
+      if (search->steps > kMostSteps) break;
+      search->seen.push_back(strips);
+      THIMBLE_TRY(Point next, at(strips, {}));
+      const auto ops = static_cast<int64_t>(next.budgeted.lowered.graph.ops().size());
+      search->steps += ops * ops;
+      if (static_cast<double>(next.work.instructions) > search->instructions) continue;
+      if (next.budgeted.bytes >= search->best.budgeted.bytes) continue;
+      add_notes(choices, &next);
+      search->best = std::move(next);
+      search->aim = aim;
+    }
+    return ok();
+  }
+
+  static std::vector<Strips> strips_of(const std::vector<Choice>& choices) {
+    std::vector<Strips> strips;
+    for (const Choice& choice : choices) strips.push_back(choice.strips);
+    return strips;
+  }
+  void add_notes(const std::vector<Choice>& choices, Point* point) const {
+    for (const Choice& choice : choices) {
+      point->budgeted.notes.push_back(note_of(graph_, choice));
+    }
+  }
+
+  Result<Point> at(const std::vector<Strips>& strips, const std::vector<int>& lean) const {
+    target::Options options = options_;
+    options.lean = lean;
+    std::optional<ir::Graph> cut;
+    if (!strips.empty()) {
+      THIMBLE_TRY(cut, target::in_strips(graph_, strips));
+      assert(macs_of(*cut) == macs_of(graph_));
+    }
+    Point point;
+    THIMBLE_TRY(point.budgeted.lowered, cpu_.lower(cut ? *cut : graph_, cpu_, options));
+    target::Lowered& lowered = point.budgeted.lowered;
+    lowered.owns_inputs = options.owns_inputs;
+    // The memory of an engine's regions is not known yet.
+    if (has_regions(graph_)) return point;
+    if (options.dialect == target::Dialect::kNative) {
+      // Strips have an order of their own, in which buffers stay in place.
+      if (!cut) lowered = emit::in_better_order(std::move(lowered));
+      lowered = emit::drop_moves(std::move(lowered));
+    }
+    const emit::Schedule schedule = emit::make_schedule(lowered);
+    point.budgeted.bytes = schedule.placement.peak_bytes + emit::state_bytes(lowered, schedule);
+    point.work = work_of(lowered, cpu_);
+    point.strips = strips;
+    point.fullest = fullest_with_scratch(lowered, schedule, lean);
+    return point;
+  }
+
+  /// Calls with less scratch where memory is fullest, as long as that lowers the arena.
+  Result<Point> leaner(Point best, double instructions) const {
+    std::vector<int> lean;
+    size_t taken = 0;
+    int fullest = best.fullest;
+    for (int tries = 0; fullest >= 0 && tries < kLeanTries; ++tries) {
+      lean.push_back(fullest);
+      THIMBLE_TRY(Point next, at(best.strips, lean));
+      if (static_cast<double>(next.work.instructions) > instructions) break;
+      fullest = next.fullest;
+      if (next.budgeted.bytes >= best.budgeted.bytes) continue;
+      next.budgeted.notes = best.budgeted.notes;
+      best = std::move(next);
+      taken = lean.size();
+      tries = 0;
+    }
+    if (taken > 0) {
+      best.budgeted.notes.push_back(
+          fmt::format("scratch: {} calls take the form that needs least", taken));
+    }
+    return best;
+  }
+
+  const ir::Graph& graph_;
+  const target::Target& cpu_;
+  const target::Options& options_;
+  const Chooser chooser_;
+};
+
 }  // namespace
 
 Result<Budgeted> lower_within(const ir::Graph& graph, const target::Target& cpu,
                               const target::Options& options, std::optional<int64_t> sram_bytes) {
-  THIMBLE_TRY(Budgeted best, lowered(graph, cpu, options, /*in_strips=*/false));
+  const Points points(graph, cpu, options);
+  THIMBLE_TRY(Point best, points.whole());
   const bool native = options.dialect == target::Dialect::kNative;
-  if (!sram_bytes || best.bytes <= *sram_bytes || has_regions(graph) || !native) return best;
-  const Chooser chooser(graph, options.owns_inputs);
-  int64_t aim = *sram_bytes - best.bytes / 256;
-  for (int attempt = 0; attempt < kAttempts && aim > 0; ++attempt) {
-    const std::vector<Choice> choices = chooser.choose(aim);
-    if (choices.empty()) break;
-    std::vector<Strips> strips;
-    for (const Choice& choice : choices) strips.push_back(choice.strips);
-    THIMBLE_TRY(const ir::Graph cut, target::in_strips(graph, strips));
-    THIMBLE_TRY(Budgeted next, lowered(cut, cpu, options, /*in_strips=*/true));
-    assert(macs_of(cut) == macs_of(graph));
-    const int64_t over = next.bytes - *sram_bytes;
-    for (const Choice& choice : choices) next.notes.push_back(note_of(graph, choice));
-    if (next.bytes < best.bytes) best = std::move(next);
-    if (over <= 0) break;
-    aim -= over;
+  if (!native || has_regions(graph)) return std::move(best.budgeted);
+  if (options.optimize == target::Optimize::kSize) {
+    const auto before = static_cast<double>(best.work.instructions);
+    THIMBLE_TRY(best, points.smallest(best));
+    const double more = 100 * (static_cast<double>(best.work.instructions) / before - 1);
+    if (!best.budgeted.notes.empty()) {
+      best.budgeted.notes.push_back(
+          fmt::format("size: {:+.1f} % instructions for it, an estimate", more));
+    }
   }
-  return best;
+  if (sram_bytes && best.budgeted.bytes > *sram_bytes) {
+    THIMBLE_TRY(best, points.within(*sram_bytes, std::move(best)));
+  }
+  return std::move(best.budgeted);
 }
 
 Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph, const target::Target& cpu,
                                               const target::Options& options) {
-  THIMBLE_TRY(const Budgeted whole, lowered(graph, cpu, options, /*in_strips=*/false));
+  const Points points(graph, cpu, options);
+  THIMBLE_TRY(const Point whole, points.whole());
   std::vector<std::string> lines;
-  int64_t smallest = whole.bytes + 1;
+  int64_t smallest = whole.budgeted.bytes + 1;
   constexpr int64_t kParts[] = {64, 48, 40, 32, 28, 24, 20, 16, 14, 12, 10, 8, 6, 4};
   for (const int64_t part : kParts) {
-    THIMBLE_TRY(const Budgeted point,
-                lower_within(graph, cpu, options, whole.bytes * part / kParts[0]));
-    if (point.bytes >= smallest) continue;
-    smallest = point.bytes;
-    int64_t instructions = 0, unknown = 0;
-    for (const target::KernelCall& call : point.lowered.calls) {
-      const auto estimate = cpu.cost(point.lowered, call, cpu).instructions;
-      instructions += estimate.value_or(0);
-      unknown += estimate ? 0 : 1;
+    Point point = whole;
+    if (part != kParts[0]) {
+      THIMBLE_TRY(point, points.within(whole.budgeted.bytes * part / kParts[0], whole));
     }
-    const std::string rest = unknown == 0 ? "" : fmt::format(" and {} calls not known", unknown);
+    if (point.budgeted.bytes >= smallest) continue;
+    smallest = point.budgeted.bytes;
+    const Work& work = point.work;
+    const std::string rest =
+        work.unknown == 0 ? "" : fmt::format(" and {} calls not known", work.unknown);
     lines.push_back(fmt::format("{} B of SRAM: {} instructions (an estimate){}, {} MACs",
-                                point.bytes, instructions, rest, macs_of(point.lowered.graph)));
+                                point.budgeted.bytes, work.instructions, rest,
+                                macs_of(point.budgeted.lowered.graph)));
   }
   return lines;
 }

@@ -384,13 +384,14 @@ Result<Placed> lower_and_place(const CompileOptions& options,
   target::Options target_options;
   target_options.dialect = *options.dialect;
   target_options.owns_inputs = options.owns_inputs;
+  target_options.optimize = options.optimize;
   target::EngineOptions engine_options;
   engine_options.sram_bytes = arena_limit(part, sizes);
   THIMBLE_TRY(Budgeted budgeted,
               lower_within(split.graph, *part.cpu, target_options, engine_options.sram_bytes));
   compiled->lowered = std::move(budgeted.lowered);
   std::ranges::move(budgeted.notes, std::back_inserter(compiled->report.notes));
-  engine_options.smallest = options.smallest;
+  engine_options.smallest = options.optimize == target::Optimize::kSize;
   engine_options.weights_apart = options.weights_apart;
   engine_options.vendor = options.vendor;
   if (options.pareto) {
@@ -432,6 +433,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   const target::Target* const target = part.cpu;
   report.model = model.filename().string();
   report.target = part.name;
+  report.optimize = options.optimize;
 
   // The user's graph, in float.
   THIMBLE_TRY(import_pt2::ImportedModel read, import_model(model, options.shapes));

@@ -27,9 +27,9 @@ struct CompileOptions {
   std::filesystem::path calibration;  // empty: none given
   quant::Io io = quant::Io::kFloat;
   std::optional<quant::Observer> observer;
-  bool pareto = false;                 // report->pareto
-  bool smallest = false;               // memory before speed, where an engine has the choice
-  bool owns_inputs = false;            // inputs in the arena, not the caller's
+  bool pareto = false;       // report->pareto
+  bool owns_inputs = false;  // inputs in the arena, not the caller's
+  target::Optimize optimize = target::Optimize::kSpeed;
   bool weights_apart = false;          // an engine\'s constants as named data of the file
   target::VendorTools vendor;          // that make regions what silicon runs; the model's name too
   std::optional<bool> equalize, tune;  // quant::QuantizeOptions
@@ -130,6 +130,7 @@ struct IoReport {
 struct CompileReport {
   std::string model;
   std::string target;
+  target::Optimize optimize = target::Optimize::kSpeed;
   double compile_seconds = 0;
   double calibrate_seconds = 0;
   int64_t parameters = 0;

@@ -87,6 +87,12 @@ std::string quality_line(const CompileReport& report) {
   return line + "\n";
 }
 
+/// What was asked for, where it is not the usual.
+std::string optimize_line(const CompileReport& report) {
+  if (report.optimize == target::Optimize::kSpeed) return "";
+  return fmt::format("optimized      for {}\n", target::optimize_name(report.optimize));
+}
+
 std::string note_line(const quant::WidthNote& note) {
   return fmt::format("  {:<14} {}   {}\n", note.source.where(), note.source.text, note.reason);
 }
@@ -298,6 +304,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
                                  with_commas(report.parameters), static_cast<double>(macs) / 1e6,
                                  join(report.inputs), join(report.outputs));
   text += quality_line(report) + tuning_lines(report.quant) + width_lines(report.quant);
+  text += optimize_line(report);
   text += fmt::format("\n  {:<18} {:>4} {:>9}\n", "engine", "ops", "MACs");
   std::map<std::string, std::pair<int64_t, int64_t>> engines;
   for (const OpReport& op : report.ops) {
@@ -387,6 +394,7 @@ std::string table_report(const CompileReport& report) {
 std::string json_report(const CompileReport& report) {
   Json json;
   json["target"] = report.target;
+  json["optimize"] = target::optimize_name(report.optimize);
   json["compile_seconds"] = report.compile_seconds;
   json["calibrate_seconds"] = report.calibrate_seconds;
   json["pte_bytes"] = report.pte_bytes;

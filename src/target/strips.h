@@ -26,6 +26,7 @@ namespace thimble::target {
 struct Strips {
   int first = 0, last = 0;
   int64_t rows = 1;
+  bool operator==(const Strips&) const = default;
 };
 
 struct StripsCost {

@@ -40,6 +40,18 @@ Result<const Target*> find_target(std::string_view name) {
                    close_to_it(wanted, known), fmt::join(known, ", "));
 }
 
+std::string_view optimize_name(Optimize optimize) {
+  switch (optimize) {
+    case Optimize::kSpeed:
+      return "speed";
+    case Optimize::kSize:
+      return "size";
+    case Optimize::kFlash:
+      return "flash";
+  }
+  return {};
+}
+
 std::string call_name(const Lowered& lowered, const KernelCall& call) {
   if (call.delegate < 0) return abi::info(call.op).name;
   return lowered.delegates[static_cast<size_t>(call.delegate)].id;

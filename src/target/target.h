@@ -27,9 +27,18 @@ namespace thimble::target {
 
 enum class Dialect : uint8_t { kNative, kStock };
 
+/// What comes first where a kernel has several forms; docs/memory.md says what each gives up for
+/// it.
+enum class Optimize : uint8_t { kSpeed, kSize, kFlash };
+inline constexpr Optimize kOptimizes[] = {Optimize::kSpeed, Optimize::kSize, Optimize::kFlash};
+[[nodiscard]] std::string_view optimize_name(Optimize optimize);  // "speed", ...
+
 struct Options {
   Dialect dialect = Dialect::kNative;
   bool owns_inputs = false;  // Lowered::owns_inputs
+  Optimize optimize = Optimize::kSpeed;
+  /// With kSize: operators of the lowered graph whose call shall have the least scratch.
+  std::vector<int> lean{};
 };
 
 /// A constant of the program as its bytes lie in the file.

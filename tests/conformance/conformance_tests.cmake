@@ -22,6 +22,10 @@ thimble_test(strips_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/strips_test.cpp
   DEPS test_runs test_graphs thimble_target thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
+thimble_test(optimize_test
+  SOURCES ${CMAKE_CURRENT_LIST_DIR}/optimize_test.cpp
+  DEPS test_runs test_graphs thimble_target thimble_emit thimble_eval thimble_runtime
+  LABELS conformance)
 thimble_test(executorch_files_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/executorch_files_test.cpp
   DEPS thimble_hostrun thimble_driver thimble_emit thimble_eval

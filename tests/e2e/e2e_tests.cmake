@@ -22,6 +22,8 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
            COMMAND python3 ${here}/executorch_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/executorch)
   add_test(NAME e2e_memory
            COMMAND python3 ${here}/memory_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
+  add_test(NAME e2e_optimize
+           COMMAND python3 ${here}/optimize_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR})
   add_test(NAME e2e_patches
            COMMAND python3 ${here}/patches_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/tests/data/pt2)
   add_test(NAME e2e_recipe
@@ -93,7 +95,7 @@ if(TARGET thimble AND ARM_CXX AND QEMU_ARM)
   add_test(NAME e2e_fvp
            COMMAND python3 ${here}/fvp_test.py $<TARGET_FILE:thimble> ${CMAKE_SOURCE_DIR}/models/hello_sin)
   list(APPEND e2e_tests e2e_fvp)
-  list(APPEND e2e_tests e2e_executorch e2e_corpus e2e_cli e2e_patches e2e_recipe e2e_report)
+  list(APPEND e2e_tests e2e_executorch e2e_corpus e2e_cli e2e_optimize e2e_patches e2e_recipe e2e_report)
   set_tests_properties(${e2e_tests} PROPERTIES LABELS e2e TIMEOUT 600)
 endif()
 

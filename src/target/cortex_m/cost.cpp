@@ -19,6 +19,18 @@ constexpr Law kLaws[] = {
 #undef THIMBLE_COST
 };
 
+struct Code {
+  abi::PteOp op;
+  std::string_view core;
+  int64_t bytes;
+};
+
+constexpr Code kCodes[] = {
+#define THIMBLE_CODE(op, core, bytes) {abi::PteOp::op, core, bytes},
+#include "target/cortex_m/code.def"
+#undef THIMBLE_CODE
+};
+
 /// The core whose counts stand for this one: it has the same instructions, or fewer.
 std::string_view measured_core(std::string_view target) {
   if (target == "cortex-m0" || target == "cortex-m23") return "cortex-m0plus";
@@ -26,6 +38,23 @@ std::string_view measured_core(std::string_view target) {
     return "cortex-m4";
   }
   return target == "cortex-m85" ? "cortex-m55" : target;
+}
+
+/// Has no instruction that `core` lacks, and runs the same variants of kernels but for those that
+/// it lacks; empty: there is none. Armv6-M has variants of its own.
+std::string_view lesser_core(std::string_view core) {
+  if (core == "cortex-m55") return "cortex-m4";
+  return core == "cortex-m4" ? "cortex-m3" : "";
+}
+
+std::optional<double> estimate_on(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel,
+                                  std::string_view core) {
+  const auto* const law = std::ranges::find_if(
+      kLaws, [&](const Law& row) { return row.op == kernel && row.core == core; });
+  if (law == std::end(kLaws)) return {};
+  const auto elements = static_cast<double>(graph.type(op.output).elements());
+  const auto steps = static_cast<double>(steps_of(graph, op));
+  return law->call + law->element * elements + law->step * steps;
 }
 
 }  // namespace
@@ -69,19 +98,30 @@ int64_t steps_of(const ir::Graph& graph, const ir::Op& op) {
 
 std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel,
                                const Target& target) {
+  return estimate_on(graph, op, kernel, measured_core(target.name));
+}
+
+std::optional<double> estimate_or_lesser(const ir::Graph& graph, const ir::Op& op,
+                                         abi::PteOp kernel, const Target& target) {
+  std::string_view core = measured_core(target.name);
+  for (; !core.empty(); core = lesser_core(core)) {
+    if (const auto found = estimate_on(graph, op, kernel, core)) return found;
+  }
+  return {};
+}
+
+std::optional<int64_t> code_bytes(abi::PteOp kernel, const Target& target) {
   const std::string_view core = measured_core(target.name);
-  const auto* const law = std::ranges::find_if(
-      kLaws, [&](const Law& row) { return row.op == kernel && row.core == core; });
-  if (law == std::end(kLaws)) return {};
-  const auto elements = static_cast<double>(graph.type(op.output).elements());
-  const auto steps = static_cast<double>(steps_of(graph, op));
-  return law->call + law->element * elements + law->step * steps;
+  const auto* const found = std::ranges::find_if(
+      kCodes, [&](const Code& row) { return row.op == kernel && row.core == core; });
+  if (found == std::end(kCodes)) return {};
+  return found->bytes;
 }
 
 std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,
                                     const Target& target) {
   const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
-  const std::optional<double> counted = estimate(lowered.graph, op, call.op, target);
+  const std::optional<double> counted = estimate_or_lesser(lowered.graph, op, call.op, target);
   if (!counted) return {};
   return static_cast<int64_t>(*counted);
 }

@@ -23,21 +23,21 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::optional<KernelCall> fast_call(const ir::Graph& graph, const ir::Op& op,
-                                    const Target& target) {
-  std::optional<KernelCall> best;
-  std::optional<double> best_cost;
+std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op, const Target& target) {
+  std::vector<KernelCall> calls;
+  std::optional<double> best_cost;  // of the first
   for (const Row& row : kRows) {
     const bool is_for = row.isa.value_or(target.isa) == target.isa && row.kind == op.kind;
     if (row.form == nullptr || !is_for) continue;
     std::optional<KernelCall> call = row.form(graph, op);
     if (!call) continue;
     const std::optional<double> cost = estimate(graph, op, call->op, target);
-    if (best && !(cost && best_cost && *cost < *best_cost)) continue;
-    best = std::move(call);
+    calls.push_back(std::move(*call));
+    if (calls.size() > 1 && !(cost && best_cost && *cost < *best_cost)) continue;
+    std::swap(calls.front(), calls.back());
     best_cost = cost;
   }
-  return best;
+  return calls;
 }
 
 }  // namespace thimble::target::cortex_m

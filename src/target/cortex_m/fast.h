@@ -7,9 +7,11 @@
 // has a row per packing: which instruction set, or any, which operator of the IR, which function
 // makes the call. Of the rows that have a call for the operator's shape the one with the fewest
 // instructions by costs.def is taken, which are counted under QEMU; where a row has not been
-// measured, the first. Where none has a call, select.cpp's general form is taken.
+// measured, the first. Where none has a call, select.cpp's general form is taken. That is for
+// speed; forms.h chooses for flash and size.
 
 #include <optional>
+#include <vector>
 
 #include "ir/graph.h"
 #include "target/target.h"
@@ -25,7 +27,8 @@ using FastForm = std::optional<KernelCall>(const ir::Graph& graph, const ir::Op&
 #undef THIMBLE_FAST
 #undef THIMBLE_FAST_ANY
 
-[[nodiscard]] std::optional<KernelCall> fast_call(const ir::Graph& graph, const ir::Op& op,
-                                                  const Target& target);
+/// All that take the operator's shape, the one for speed first.
+[[nodiscard]] std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op,
+                                                 const Target& target);
 
 }  // namespace thimble::target::cortex_m

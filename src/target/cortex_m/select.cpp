@@ -1,8 +1,12 @@
 #include "target/cortex_m/select.h"
 
+#include <algorithm>
+#include <map>
+
 #include "numerics/multiplier.h"
 #include "target/cortex_m/direct.h"
 #include "target/cortex_m/fast.h"
+#include "target/cortex_m/forms.h"
 #include "target/cortex_m/layout.h"
 #include "target/cortex_m/overlap.h"
 #include "target/cortex_m/pack.h"
@@ -30,12 +34,13 @@ Constant int32_constant(const std::vector<int32_t>& values, std::vector<int64_t>
 
 class Selector {
  public:
-  Selector(Lowered* lowered, const Target& target, Dialect dialect)
+  Selector(Lowered* lowered, const Target& target, const Options& options)
       : graph_(lowered->graph),
         calls_(&lowered->calls),
         target_(target),
+        options_(options),
         isa_(target.isa),
-        stock_(dialect == Dialect::kStock) {}
+        stock_(options.dialect == Dialect::kStock) {}
 
   Status run() {
     for (size_t i = 0; i < graph_.ops().size(); ++i) {
@@ -45,18 +50,55 @@ class Selector {
         add_delegate(op, static_cast<int>(i));
         continue;
       }
-      THIMBLE_TRY(KernelCall call, select(op));
-      assert(call.arguments.size() + 1 == std::string_view(abi::info(call.op).arguments).size());
-      call.out = op.output;
-      call.ir_op = static_cast<int>(i);
-      if (!stock_) call.lead = overlap_lead(graph_, op);
-      calls_->push_back(std::move(call));
+      THIMBLE_TRY(std::vector<KernelCall> forms, forms_of(op));
+      for (KernelCall& call : forms) {
+        assert(call.arguments.size() + 1 == std::string_view(abi::info(call.op).arguments).size());
+        call.out = op.output;
+        call.ir_op = static_cast<int>(i);
+        if (!stock_) call.lead = overlap_lead(graph_, op);
+      }
+      if (std::ranges::count(options_.lean, static_cast<int>(i)) != 0) take_least_scratch(&forms);
+      calls_->push_back(forms.front());
+      if (options_.optimize == Optimize::kFlash) choices_.emplace(calls_->size() - 1, forms);
     }
+    take_least_flash();
     return ok();
   }
 
  private:
   using Arguments = std::vector<Argument>;
+
+  /// The form for speed first; the others where there is something to choose.
+  Result<std::vector<KernelCall>> forms_of(const Op& op) {
+    std::vector<KernelCall> forms;
+    if (!stock_) forms = fast_calls(graph_, op, target_);
+    if (!forms.empty() && options_.optimize == Optimize::kSpeed)
+      forms.erase(forms.begin() + 1, forms.end());
+    if (forms.empty() || options_.optimize != Optimize::kSpeed) {
+      THIMBLE_TRY(KernelCall call, general(op));
+      forms.push_back(std::move(call));
+    }
+    return forms;
+  }
+
+  std::vector<Form> judged(const std::vector<KernelCall>& calls) const {
+    std::vector<Form> forms;
+    for (const KernelCall& call : calls) {
+      const Op& op = graph_.ops()[static_cast<size_t>(call.ir_op)];
+      forms.push_back(form_of(graph_, op, call, target_));
+    }
+    return forms;
+  }
+  void take_least_scratch(std::vector<KernelCall>* calls) const {
+    std::swap(calls->front(), (*calls)[least_scratch(judged(*calls))]);
+  }
+  void take_least_flash() {
+    std::vector<std::vector<Form>> ops;
+    for (const auto& [call, forms] : choices_) ops.push_back(judged(forms));
+    const std::vector<size_t> chosen = least_flash(ops);
+    size_t i = 0;
+    for (auto& [call, forms] : choices_) (*calls_)[call] = std::move(forms[chosen[i++]]);
+  }
 
   /// One call makes all results of a region; its operators stand side by side.
   void add_delegate(const Op& op, int index) {
@@ -73,12 +115,7 @@ class Selector {
     calls_->push_back(std::move(call));
   }
 
-  Result<KernelCall> select(const Op& op) {
-    if (!stock_) {
-      if (std::optional<KernelCall> packed = fast_call(graph_, op, target_)) {
-        return std::move(*packed);
-      }
-    }
+  Result<KernelCall> general(const Op& op) {
     switch (op.kind) {
       case OpKind::quantize:
       case OpKind::dequantize:
@@ -420,15 +457,17 @@ class Selector {
 
   const ir::Graph& graph_;
   std::vector<KernelCall>* calls_;
+  std::map<size_t, std::vector<KernelCall>> choices_;  // by call
   const Target& target_;
+  const Options& options_;
   abi::Isa isa_;
   bool stock_;
 };
 
 }  // namespace
 
-Status select_calls(Lowered* lowered, const Target& target, Dialect dialect) {
-  return Selector(lowered, target, dialect).run();
+Status select_calls(Lowered* lowered, const Target& target, const Options& options) {
+  return Selector(lowered, target, options).run();
 }
 
 }  // namespace thimble::target::cortex_m

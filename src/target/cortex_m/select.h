@@ -1,10 +1,11 @@
 #pragma once
 // select_calls: one KernelCall for each operator that does work, with its constants in the bytes of
 // the dialect (abi/native_params.h, or ExecuTorch's layouts) and its scratch sized for the
-// instruction set.
+// instruction set. Of several forms the one for what is optimized (forms.h); the other dialect has
+// one each.
 
 #include "target/target.h"
 
 namespace thimble::target::cortex_m {
-[[nodiscard]] Status select_calls(Lowered* lowered, const Target& target, Dialect dialect);
+[[nodiscard]] Status select_calls(Lowered* lowered, const Target& target, const Options& options);
 }

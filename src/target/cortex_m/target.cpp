@@ -15,7 +15,7 @@ Result<Lowered> lower(const ir::Graph& graph, const Target& target, const Option
   if (!lowered.graph.states().empty()) {
     THIMBLE_TRY(lowered.graph, settle_states(lowered.graph));
   }
-  THIMBLE_CHECK(select_calls(&lowered, target, options.dialect));
+  THIMBLE_CHECK(select_calls(&lowered, target, options));
   return lowered;
 }
 

@@ -1,0 +1,123 @@
+// What is chosen for flash, and for least scratch everywhere, says the same as what is chosen for
+// speed: on random integer graphs the evaluator's answer on the graph that went in equals that on
+// the graph lifted from the written file and the production runtime's on that file. A failure
+// prints the seed; THIMBLE_SEED=n runs that one alone.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <numeric>
+
+#include "../unit/ir_random_graph.h"
+#include "emit/emit.h"
+#include "emit/homes.h"
+#include "emit/lift.h"
+#include "formats/pte/read.h"
+#include "ir/print.h"
+#include "random_integer_graph.h"
+#include "runs.h"
+#include "target/target.h"
+
+namespace thimble {
+namespace {
+
+using target::Lowered;
+using test::Series;
+
+int64_t constant_bytes(const Lowered& lowered) {
+  int64_t bytes = 0;
+  for (const target::KernelCall& call : lowered.calls) {
+    for (const target::Argument& argument : call.arguments) {
+      const auto* constant = std::get_if<target::Constant>(&argument);
+      if (constant != nullptr) bytes += static_cast<int64_t>(constant->bytes->size());
+    }
+  }
+  return bytes;
+}
+int64_t scratch_bytes(const target::KernelCall& call) {
+  int64_t bytes = 0;
+  for (const target::Argument& argument : call.arguments) {
+    if (const auto* scratch = std::get_if<target::Scratch>(&argument)) bytes += scratch->bytes;
+  }
+  return bytes;
+}
+
+void check_file(const Lowered& lowered, const target::Target& target, const Series& inputs,
+                const Series& expected) {
+  const Lowered placed = emit::drop_moves(lowered);
+  const auto emitted = emit::emit(placed, emit::make_schedule(placed), target, {});
+  ASSERT_TRUE(emitted.ok()) << emitted.error().message;
+  const auto program = formats::pte::read(emitted->bytes, "optimize.pte");
+  ASSERT_TRUE(program.ok());
+  const auto lifted = emit::lift(*program);
+  ASSERT_TRUE(lifted.ok()) << lifted.error().message;
+  const auto from_lifted = test::run_on_evaluator(*lifted, inputs);
+  ASSERT_TRUE(from_lifted.ok() && *from_lifted == expected) << ir::print(*lifted);
+  ASSERT_EQ(test::run_on_host(lowered.graph, emitted->bytes, inputs), expected)
+      << ir::print(lowered.graph);
+}
+
+struct Seen {
+  int64_t bytes_saved = 0;
+  int other_for_flash = 0, other_for_scratch = 0;
+};
+
+void check_one(uint64_t seed, const target::Target& target, Seen* seen) {
+  SCOPED_TRACE(fmt::format("THIMBLE_SEED={} on {}", seed, target.name));
+  const ir::Graph graph = test::random_integer_graph(seed, {static_cast<int>(2 + seed % 9), false});
+  const Series inputs = {test::random_inputs(graph, seed)};
+  const auto expected = test::run_on_evaluator(graph, inputs);
+  ASSERT_TRUE(expected.ok()) << expected.error().message;
+  const auto speed = target.lower(graph, target, {});
+  if (!speed.ok()) return;
+
+  target::Options options;
+  options.optimize = target::Optimize::kFlash;
+  const auto flash = target.lower(graph, target, options);
+  options.optimize = target::Optimize::kSize;
+  options.lean.resize(speed->graph.ops().size());
+  std::iota(options.lean.begin(), options.lean.end(), 0);
+  const auto lean = target.lower(graph, target, options);
+  ASSERT_TRUE(flash.ok() && lean.ok());
+  ASSERT_EQ(flash->calls.size(), speed->calls.size());
+  ASSERT_EQ(lean->calls.size(), speed->calls.size());
+  for (size_t i = 0; i < speed->calls.size(); ++i) {
+    seen->other_for_flash += flash->calls[i].op != speed->calls[i].op ? 1 : 0;
+    seen->other_for_scratch += lean->calls[i].op != speed->calls[i].op ? 1 : 0;
+    ASSERT_LE(scratch_bytes(lean->calls[i]), scratch_bytes(speed->calls[i]));
+  }
+  const int64_t saved = constant_bytes(*speed) - constant_bytes(*flash);
+  ASSERT_GE(saved, 0);
+  seen->bytes_saved += saved;
+  check_file(*flash, target, inputs, *expected);
+  check_file(*lean, target, inputs, *expected);
+}
+
+void check_many(std::string_view name) {
+  const target::Target& target = **target::find_target(name);
+  Seen seen;
+  const char* only = std::getenv("THIMBLE_SEED");
+  if (only != nullptr) return check_one(static_cast<uint64_t>(std::atoll(only)), target, &seen);
+  for (uint64_t seed = 0; seed < 2000 && !testing::Test::HasFailure(); ++seed) {
+    check_one(seed, target, &seen);
+  }
+  EXPECT_GT(seen.other_for_flash, 20);
+  EXPECT_GT(seen.bytes_saved, 20 * 1000);
+  EXPECT_GT(seen.other_for_scratch, 20);
+}
+
+TEST(Optimize, thumb1) {
+  check_many("cortex-m0plus");
+}
+TEST(Optimize, scalar) {
+  check_many("cortex-m3");
+}
+TEST(Optimize, dsp) {
+  check_many("cortex-m4");
+}
+TEST(Optimize, helium) {
+  check_many("cortex-m55");
+}
+
+}  // namespace
+}  // namespace thimble
