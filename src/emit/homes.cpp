@@ -1,9 +1,9 @@
 #include "emit/homes.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "abi/limits.h"
-#include "target/views.h"
 
 namespace thimble::emit {
 
@@ -45,6 +45,11 @@ Homes::Homes(const target::Lowered& lowered)
   for (size_t step = 0; step < lowered.calls.size(); ++step) {
     call_of_op_[static_cast<size_t>(lowered.calls[step].ir_op)] = static_cast<int>(step);
   }
+  auto of_ops = std::make_shared<std::vector<OfOp>>();
+  for (const ir::Op& op : lowered.graph.ops()) {
+    of_ops->push_back({target::is_alias(lowered.graph, op), target::view_of(lowered.graph, op)});
+  }
+  of_ops_ = std::move(of_ops);
   [[maybe_unused]] const bool fits = build();
   assert(fits && "views without a call that do not get along");
 }
@@ -73,7 +78,7 @@ bool Homes::build() {
       const ir::Op& op = graph.ops()[i];
       const bool free = call < 0 || dropped_[static_cast<size_t>(call)];
       if (!free || op.kind == ir::OpKind::delegate) continue;
-      if (tying ? !settle_view(op) : !settle(op)) return false;
+      if (tying ? !settle_view(i) : !settle(i)) return false;
     }
     if (!tying) find_reads();
   }
@@ -99,8 +104,9 @@ void Homes::make_planned_inputs() {
     return;
   }
   std::vector<ValueId> names = source_;
-  for (const ir::Op& op : graph.ops()) {
-    if (target::is_alias(graph, op)) names[index(op.output)] = names[index(op.inputs[0])];
+  for (size_t i = 0; i < graph.ops().size(); ++i) {
+    const ir::Op& op = graph.ops()[i];
+    if (of_op(i).is_alias) names[index(op.output)] = names[index(op.inputs[0])];
   }
   for (const ValueId input : graph.inputs()) {
     if (std::ranges::count(names, input) > 1) make(input, -1, /*fixed=*/true);
@@ -108,15 +114,15 @@ void Homes::make_planned_inputs() {
 }
 
 /// Which bytes the result of an operator without a call has.
-bool Homes::settle(const ir::Op& op) {
-  const ir::Graph& graph = lowered_->graph;
+bool Homes::settle(size_t i) {
+  const ir::Op& op = lowered_->graph.ops()[i];
   std::vector<Piece>& pieces = pieces_[index(op.output)];
-  if (target::is_alias(graph, op)) {
+  if (of_op(i).is_alias) {
     source_[index(op.output)] = source_of(op.inputs[0]);
     pieces = pieces_[index(op.inputs[0])];
     return true;
   }
-  const std::optional<target::View> view = target::view_of(graph, op);
+  const std::optional<target::View>& view = of_op(i).view;
   if (!view) return false;
   const int64_t size = bytes(op.output);
   for (size_t k = 0; k < op.inputs.size(); ++k) {
@@ -133,13 +139,14 @@ bool Homes::settle(const ir::Op& op) {
 }
 
 /// Where it lies.
-bool Homes::settle_view(const ir::Op& op) {
+bool Homes::settle_view(size_t i) {
+  const ir::Op& op = lowered_->graph.ops()[i];
   const ValueId first = op.inputs[0];
   const auto out = index(op.output);
   group_[out] = group_[index(first)];
   at_[out] = at_[index(first)];
   if (source_of(op.output) != op.output) return true;
-  const std::optional<target::View> view = target::view_of(lowered_->graph, op);
+  const std::optional<target::View>& view = of_op(i).view;
   if (is_fixed(group_[out])) return false;
   at_[out] -= view->at[0];
   for (size_t k = 1; k < op.inputs.size(); ++k) {
@@ -322,9 +329,7 @@ target::Lowered drop_moves(target::Lowered lowered) {
   };
   const int64_t before = needs(homes);
   Homes all = homes;
-  bool any = false;
-  for (size_t step = 0; step < lowered.calls.size(); ++step) any |= all.drop_call(step);
-  if (!any) return lowered;
+  if (!all.drop_calls()) return lowered;
   if (needs(all) <= before) {
     homes = std::move(all);
   } else {
@@ -346,18 +351,41 @@ target::Lowered drop_moves(target::Lowered lowered) {
   return lowered;
 }
 
-bool Homes::drop_call(size_t step) {
+bool Homes::can_drop(size_t step) const {
   const target::KernelCall& call = lowered_->calls[step];
-  if (call.delegate >= 0) return false;
-  const ir::Graph& graph = lowered_->graph;
-  const ir::Op& op = graph.ops()[static_cast<size_t>(call.ir_op)];
-  if (!target::view_of(graph, op) || is_fixed(home_of(call.out))) return false;
-  dropped_[step] = true;
+  if (call.delegate >= 0 || dropped_[step]) return false;
+  const bool is_view = of_op(static_cast<size_t>(call.ir_op)).view.has_value();
+  return is_view && !is_fixed(home_of(call.out));
+}
+
+bool Homes::drop_call(size_t step) {
+  const size_t one[] = {step};
+  return drop(one);
+}
+
+bool Homes::drop_calls() {
+  std::vector<size_t> steps(lowered_->calls.size());
+  std::iota(steps.begin(), steps.end(), size_t{0});
+  return drop(steps);
+}
+
+/// All of them at once, or else one half after the other: the same as one by one, for where many
+/// get along, so do any of them; and most do.
+bool Homes::drop(std::span<const size_t> steps) {
+  std::vector<size_t> droppable;
+  std::ranges::copy_if(steps, std::back_inserter(droppable),
+                       [&](size_t step) { return can_drop(step); });
+  if (droppable.empty()) return false;
+  for (const size_t step : droppable) dropped_[step] = true;
   if (build()) return true;
-  dropped_[step] = false;
+  for (const size_t step : droppable) dropped_[step] = false;
   [[maybe_unused]] const bool fits = build();
   assert(fits);
-  return false;
+  if (droppable.size() == 1) return false;
+  const std::span<const size_t> all = droppable;
+  const bool first = drop(all.first(all.size() / 2));
+  const bool second = drop(all.subspan(all.size() / 2));
+  return first || second;
 }
 
 }  // namespace thimble::emit

@@ -13,10 +13,14 @@
 // Step i is call i; outputs are read at the step after the last call.
 
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "plan/planner.h"
 #include "target/target.h"
+#include "target/views.h"
 
 namespace thimble::emit {
 
@@ -28,6 +32,8 @@ class Homes {
 
   /// The operator of this call becomes a view, if all that lies there gets along.
   bool drop_call(size_t step);
+  /// The same of every operator, in order: whether any became one.
+  bool drop_calls();
   [[nodiscard]] bool dropped(size_t step) const { return dropped_[step]; }
   /// Results take over operands that die, call by call.
   void take_over_operands();
@@ -78,8 +84,10 @@ class Homes {
   bool build();
   void make(ir::ValueId value, int step, bool fixed = false);
   void make_planned_inputs();
-  bool settle(const ir::Op& op);
-  bool settle_view(const ir::Op& op);
+  bool settle(size_t op);
+  bool settle_view(size_t op);
+  [[nodiscard]] bool can_drop(size_t step) const;
+  bool drop(std::span<const size_t> steps);
   void find_reads();
   bool is_fixed(int group) const;
   /// b begins `distance` bytes after a, which may be below 0.
@@ -88,7 +96,15 @@ class Homes {
   void roll(int step);
   void find_homes();
 
+  /// What does not change with who lies where.
+  struct OfOp {
+    bool is_alias = false;
+    std::optional<target::View> view;
+  };
+  [[nodiscard]] const OfOp& of_op(size_t op) const { return (*of_ops_)[op]; }
+
   const target::Lowered* lowered_;
+  std::shared_ptr<const std::vector<OfOp>> of_ops_;
   std::vector<int> call_of_op_;  // -1: none
   std::vector<bool> dropped_;    // by call
   std::vector<Made> made_;
