@@ -45,6 +45,7 @@ Result<CModel> write_model(const driver::Compiled& compiled, const fs::path& pat
   emit::c::Options options;
   options.name = emit::c::model_name(path.stem().string());
   options.target = compiled.report.target;
+  options.owns_inputs = compiled.lowered.owns_inputs;
   for (const hostrun::ChosenKernel& kernel : model.kernels) {
     options.kernels.push_back({kernel.variant, kernel.op, kernel.arguments, kernel.bare});
   }

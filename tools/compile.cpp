@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -275,6 +276,12 @@ Result<std::string> compile_shared(const Arguments& all) {
     each.push_back(all);
     each[i].model = all.models[i];
     each[i].calibrate = i < all.calibrations.size() ? all.calibrations[i] : fs::path();
+  }
+  std::set<fs::path> names;
+  for (const Arguments& arguments : each) {
+    if (names.insert(pte_path(arguments)).second) continue;
+    return bad_input("--share-arena: two models would be written to {}",
+                     pte_path(arguments).string());
   }
   std::vector<driver::Compiled> compiled;
   for (const Arguments& arguments : each) {

@@ -500,10 +500,10 @@ THIMBLE_OUT_OF_LINE void run_decoded(const Model& model, const uint16_t* operand
   traced(model, kernel, index, [&] { kernel.run(frame.call); });
 }
 
-/// The calls one after the other; kTraced: some hook wants their numbers. Eight to
-/// ten instructions for an operand and fifteen for a call: what is read again and again is in
-/// variables of its own, since the compiler must assume that operands overwrite it, and nothing is
-/// called between.
+/// The calls one after the other; kTraced: some hook wants their numbers. Six to eight instructions
+/// for an operand and some twenty for a call: what is read again and again is in variables of its
+/// own, since the compiler must assume that operands overwrite it, nothing is called between, and
+/// the operands of most calls are no loop.
 template <bool kTraced>
 THIMBLE_FAST Status run_calls(const Model& model) {
   const RecordImage& image = model.records;
@@ -511,37 +511,51 @@ THIMBLE_FAST Status run_calls(const Model& model) {
   const uint32_t* const places = image.places;
   uint8_t* const arena = model.arena;
   const uintptr_t constants = reinterpret_cast<uintptr_t>(image.constants) - abi::kPlaceConstant;
+  const auto address_of = [&](uint32_t tensor) -> void* {
+    const uint32_t place = places[tensor];
+    if (place < abi::kPlaceConstant) [[likely]]
+      return arena + place;
+    if (place < abi::kPlaceInput) [[likely]]
+      return reinterpret_cast<void*>(constants + place);
+    if (place == abi::kPlaceNone) return nullptr;
+    return const_cast<void*>(model.input_data[place - abi::kPlaceInput]);
+  };
   const uint16_t* at = image.calls;
   const uint16_t* const end = at + image.head->call_words;
   uint32_t index = 0;
   while (at != end) {
-    const kernels::Kernel& kernel = *resolved[*at++];
-    uint32_t left = arguments_of(kernel);
+    const uint16_t* const call = at;
+    const kernels::Kernel& kernel = *resolved[*call];
     const auto run_bare = kernel.run_bare;
+    const uint32_t words = 1 + arguments_of(kernel);
+    at += words;
     if (run_bare == nullptr) {
-      if (left <= kFewArguments) {
-        run_decoded<kFewArguments>(model, at, kernel, index);
+      if (words <= 1 + kFewArguments) {
+        run_decoded<kFewArguments>(model, call + 1, kernel, index);
       } else {
-        run_decoded<abi::kMaxArgs>(model, at, kernel, index);
+        run_decoded<abi::kMaxArgs>(model, call + 1, kernel, index);
       }
-      at += left;
     } else {
       void* operands[abi::kMaxArgs];
-      void** to = operands;
-      do {  // every operator has an argument
-        const uint32_t place = places[*at++];
-        void* address;
-        if (place < abi::kPlaceConstant) {
-          address = arena + place;
-        } else if (place < abi::kPlaceInput) {
-          address = reinterpret_cast<void*>(constants + place);
-        } else if (place != abi::kPlaceNone) {
-          address = const_cast<void*>(model.input_data[place - abi::kPlaceInput]);
-        } else {
-          address = nullptr;
-        }
-        *to++ = address;
-      } while (--left != 0);
+      switch (words) {
+        default:
+          for (uint32_t i = 6; i < words; ++i) operands[i - 1] = address_of(call[i]);
+          [[fallthrough]];
+        case 6:
+          operands[4] = address_of(call[5]);
+          [[fallthrough]];
+        case 5:
+          operands[3] = address_of(call[4]);
+          [[fallthrough]];
+        case 4:
+          operands[2] = address_of(call[3]);
+          [[fallthrough]];
+        case 3:
+          operands[1] = address_of(call[2]);
+          [[fallthrough]];
+        case 2:  // every operator has an argument
+          operands[0] = address_of(call[1]);
+      }
       if constexpr (kTraced) {
         traced(model, kernel, index, [&] { run_bare(operands); });
       } else {

@@ -232,15 +232,16 @@ std::string note_of(const ir::Graph& graph, const Choice& choice) {
   const auto name = [&](int op) {
     return graph.value(graph.ops()[static_cast<size_t>(op)].output).name;
   };
-  return fmt::format(
-      "strips: {} to {} in {} strips of {} rows: {} calls for {}, {} B copied, +0 MACs",
-      name(choice.strips.first), name(choice.strips.last), choice.cost.strips, choice.strips.rows,
-      choice.cost.calls, choice.strips.last - choice.strips.first + 1, choice.cost.copied_bytes);
+  return fmt::format("strips: {} to {} in {} strips of {} rows: {} calls for {}, {} B copied",
+                     name(choice.strips.first), name(choice.strips.last), choice.cost.strips,
+                     choice.strips.rows, choice.cost.calls,
+                     choice.strips.last - choice.strips.first + 1, choice.cost.copied_bytes);
 }
 
 /// One way to run a graph.
 struct Point {
   Budgeted budgeted;
+  int64_t macs = 0;
   Work work;
   std::vector<Strips> strips;
   int fullest = -1;  // fullest_with_scratch
@@ -322,6 +323,9 @@ class Points {
     for (const Choice& choice : choices) {
       point->budgeted.notes.push_back(note_of(graph_, choice));
     }
+    if (choices.empty()) return;
+    point->budgeted.notes.push_back(
+        fmt::format("strips: {:+} MACs in all", point->macs - macs_of(graph_)));
   }
 
   Result<Point> at(const std::vector<Strips>& strips, const std::vector<int>& lean) const {
@@ -330,9 +334,11 @@ class Points {
     std::optional<ir::Graph> cut;
     if (!strips.empty()) {
       THIMBLE_TRY(cut, target::in_strips(graph_, strips));
-      assert(macs_of(*cut) == macs_of(graph_));
+      // Rows that no window meets are not made.
+      assert(macs_of(*cut) <= macs_of(graph_));
     }
     Point point;
+    point.macs = macs_of(cut ? *cut : graph_);
     THIMBLE_TRY(point.budgeted.lowered, cpu_.lower(cut ? *cut : graph_, cpu_, options));
     target::Lowered& lowered = point.budgeted.lowered;
     lowered.owns_inputs = options.owns_inputs;

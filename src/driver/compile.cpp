@@ -328,7 +328,11 @@ void fill_report(const Compiled& compiled, const emit::Schedule& schedule,
   report->arena_bytes = schedule.placement.peak_bytes;
   report->arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
   report->kept_bytes = schedule.kept_bytes;
-  report->inputs_in_arena = compiled.lowered.owns_inputs;
+  // Of the caller's, one that is only renamed has a copy there too.
+  report->inputs_in_arena =
+      std::ranges::all_of(compiled.lowered.graph.inputs(), [&](ir::ValueId input) {
+        return schedule.storage_of_value[static_cast<size_t>(input)] >= 0;
+      });
   for (const IoReport& input : report->inputs) {
     report->input_bytes += static_cast<int64_t>(input.type.bytes());
   }

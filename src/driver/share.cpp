@@ -54,6 +54,12 @@ Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions
                        model.report.model);
   }
   const emit::SharedArena shared = emit::share_arena(lowered);
+  const int64_t needed = exclusive ? shared.bytes : shared.apart;
+  const auto limit = options.memory.find("sram");
+  if (limit != options.memory.end() && needed > limit->second) {
+    return unsupported("--share-arena: does not fit: sram needs {} B for all, {} B allowed", needed,
+                       limit->second);
+  }
   if (!exclusive) {
     return fmt::format("concurrent: {} B in all, an arena for each\n", shared.apart);
   }

@@ -20,7 +20,7 @@ thimble_test(share_test
   LABELS conformance)
 thimble_test(strips_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/strips_test.cpp
-  DEPS test_runs test_graphs thimble_target thimble_emit thimble_eval thimble_runtime
+  DEPS test_runs test_graphs thimble_driver thimble_target thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
 thimble_test(optimize_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/optimize_test.cpp

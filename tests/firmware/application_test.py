@@ -27,6 +27,9 @@ LIMITS = {
     "ad_autoencoder": (25000, 4000, []),
 }
 
+# Instructions of a run outside of its kernels, for each operator.
+OVERHEAD = {"cortex-m3": 60, "cortex-m4": 60, "cortex-m7": 60, "cortex-m55": 60, "cortex-m0plus": 80}
+
 DATA = """
 .section .rodata.model, "a"
 .balign 16
@@ -117,6 +120,27 @@ class Application(unittest.TestCase):
                       f"{found['state']}, stack {found['stack']})", flush=True)
                 self.assertLessEqual(rest, flash_max)
                 self.assertLessEqual(found["ram"], ram_max)
+
+    def test_instructions_outside_of_kernels(self):
+        shapes = {"dscnn_kws": (1, 1, 49, 10), "mobilenet_v1_vww": (1, 3, 96, 96)}
+        for model, shape in shapes.items():
+            size = 1
+            for extent in shape:
+                size *= extent
+            header = repr({"descr": "|i1", "fortran_order": False, "shape": shape}).encode()
+            header += b" " * (117 - len(header)) + b"\n"
+            (self.path / "x.npy").write_bytes(
+                b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(size))
+            folder = SOURCE / "models" / model
+            for core, limit in OVERHEAD.items():
+                self.run_it(THIMBLE, "compile", folder / f"{model}.pt2", "--target", core, "--calibrate",
+                            folder / "calibrate.npz", "--io", "int8", "-o", "model.pte")
+                ran = json.loads(self.run_it(THIMBLE, "run", "model.pte", "--input", "x.npy", "--on",
+                                             "qemu", "--profile", "--json"))
+                each = ran["overhead_instructions"] / len(ran["ops"])
+                print(f"{model} on {core}: {each:.1f} instructions outside of each kernel (limit {limit})",
+                      flush=True)
+                self.assertLess(each, limit)
 
     def test_the_reader_of_stock_files_is_not_linked(self):
         self.measure("ad_autoencoder")

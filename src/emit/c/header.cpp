@@ -46,6 +46,7 @@ std::string parameters(const Layout& layout) {
 
 std::string planned_inputs(const Layout& layout) {
   std::string text;
+  if (!layout.owns_inputs) return text;
   for (const Port& input : layout.inputs) {
     if (layout.is_given(input.value)) continue;
     text += fmt::format("{} *{}_{}(void);\n", c_type(input.tensor->scalar_type), layout.name,

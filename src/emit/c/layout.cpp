@@ -137,6 +137,7 @@ Result<Layout> lay_out(const pte::Program& program, const Options& options) {
   layout.plan = &program.plans[0];
   layout.name = options.name;
   layout.upper = upper(options.name);
+  layout.owns_inputs = options.owns_inputs;
   layout.placed = options.placed;
   layout.loaded = options.loaded;
   if (layout.plan->memory_sizes.size() > 2) {

@@ -35,6 +35,7 @@ struct Layout {
   std::vector<Port> inputs, outputs;
   std::vector<State> states;
   std::map<int32_t, std::string> given;  // inputs that are read where the caller has them, by value
+  bool owns_inputs = false;              // Options
   bool placed = false;                   // arrays are in sections of their own
   std::vector<std::string> loaded;       // Options
   std::map<uint32_t, std::string> constants;  // names of arrays, by index in the program

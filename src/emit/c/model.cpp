@@ -135,6 +135,7 @@ std::string output_functions(const Layout& layout, Calls* calls) {
 /// Where the caller may write what a run reads from the arena.
 std::string input_functions(const Layout& layout) {
   std::string text;
+  if (!layout.owns_inputs) return text;
   for (const Port& input : layout.inputs) {
     if (layout.is_given(input.value)) continue;
     const std::string_view type = c_type(input.tensor->scalar_type);
@@ -161,11 +162,16 @@ std::string run_function(const Layout& layout, const Calls& calls) {
                               c_type(input.tensor->scalar_type), input.name);
     const bool given = layout.is_given(input.value);
     if (!given) {
-      begin += fmt::format(
-          "  if ((const void *){2} != (const void *){0}_AT({1}u)) {{\n"
-          "    (void)memcpy({0}_AT({1}u), {2}, {3}u);\n"
-          "  }}\n",
-          layout.upper, input.tensor->allocation->offset, input.name, bytes_of(*input.tensor));
+      const std::string copy =
+          fmt::format("(void)memcpy({0}_AT({1}u), {2}, {3}u);\n", layout.upper,
+                      input.tensor->allocation->offset, input.name, bytes_of(*input.tensor));
+      if (layout.owns_inputs) {
+        begin +=
+            fmt::format("  if ((const void *){2} != (const void *){0}_AT({1}u)) {{\n    {3}  }}\n",
+                        layout.upper, input.tensor->allocation->offset, input.name, copy);
+      } else {
+        begin += "  " + copy;
+      }
     } else {
       begin += fmt::format("  (void){}; /* an operator reads it, or none */\n", input.name);
     }

@@ -29,6 +29,8 @@ struct Options {
   std::vector<std::string> calls;   // what the instructions make, for hooks and comments
   std::vector<std::string> inputs;  // what the user calls them, for comments
   std::vector<std::string> outputs;
+  /// The caller may write inputs into the arena itself; else run copies those that lie there.
+  bool owns_inputs = false;
   /// Whether a linker file (emit/linker_file.h) says where arrays lie; and the memories, by name,
   /// to which constants are loaded.
   bool placed = false;
