@@ -7,6 +7,7 @@ usage: memory_test.py THIMBLE SOURCE_DIR [unittest options]
 import json
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -88,6 +89,15 @@ class Memory(unittest.TestCase):
         apart = self.thimble(*both, "--share-arena", "--concurrent", "--out-dir", "apart")
         self.assertIn(f"concurrent: {line[2]} B in all", apart)
         self.assertIn("need --share-arena", self.thimble(*both, code=2))
+        less = str(int(line[1]) - 1)
+        self.assertIn(f"sram needs {line[1]} B for all, {less} B allowed", self.thimble(
+            *both, "--share-arena", "--memory", f"sram={less}", "--out-dir", "less", code=1))
+        self.assertFalse(list((self.path / "less").glob("*")))
+        again = self.path / "other" / f"{names[0]}.pt2"
+        again.parent.mkdir()
+        shutil.copy(models[1], again)
+        self.assertIn("two models would be written to", self.thimble(
+            "compile", models[0], again, *both[3:], "--share-arena", code=2))
         self.assertIn("several models expected", self.thimble(
             "compile", models[0], *M4, "--calibrate", data(names[0]), "--share-arena", code=2))
 
