@@ -13,36 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The part of QEMU's plugin interface that is used here, as its documentation describes it. */
-typedef uint64_t qemu_plugin_id_t;
-typedef uint32_t qemu_plugin_meminfo_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_info;
-enum plugin_registers { PLUGIN_NO_REGISTERS };
-enum plugin_direction { PLUGIN_READS_AND_WRITES = 3 };
-typedef void (*on_translation)(qemu_plugin_id_t, struct qemu_plugin_tb*);
-typedef void (*on_access)(unsigned int cpu, qemu_plugin_meminfo_t, uint64_t address, void* user);
-typedef void (*on_end)(qemu_plugin_id_t, void* user);
-extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, on_translation);
-extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb*);
-extern struct qemu_plugin_insn* qemu_plugin_tb_get_insn(const struct qemu_plugin_tb*, size_t);
-extern void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn*, on_access,
-                                             enum plugin_registers, enum plugin_direction,
-                                             void* user);
-extern unsigned int qemu_plugin_mem_size_shift(qemu_plugin_meminfo_t);
-extern bool qemu_plugin_mem_is_store(qemu_plugin_meminfo_t);
-extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, on_end, void* user);
-
-#if defined(__GNUC__)
-#define EXPORT __attribute__((visibility("default")))
-#else
-#define EXPORT
-#endif
-
-EXPORT int qemu_plugin_version = 1;
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int argc,
-                               char** argv);
+#include "firmware/qemu_plugin/plugin.h"
 
 enum { RANGES_MAX = 1024 };
 
@@ -51,7 +22,6 @@ struct range {
   uint64_t first, end, read, written;
 };
 
-static char output_name[4096];
 static struct range ranges[RANGES_MAX];
 static size_t range_count, last_hit;
 
@@ -90,11 +60,8 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb* block) {
 static void finish(qemu_plugin_id_t id, void* user) {
   (void)id;
   (void)user;
-  FILE* file = fopen(output_name, "w");
-  if (file == NULL) {
-    fprintf(stderr, "access_count: cannot write %s\n", output_name);
-    return;
-  }
+  FILE *file = open_output("access_count");
+  if (file == NULL) return;
   for (size_t i = 0; i < range_count; i++) {
     fprintf(file, "%s %" PRIu64 " %" PRIu64 "\n", ranges[i].name, ranges[i].read,
             ranges[i].written);
@@ -119,18 +86,8 @@ static bool add_range(const char* text) {
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info* info, int argc, char** argv) {
   (void)info;
   for (int i = 0; i < argc; i++) {
-    if (strncmp(argv[i], "out=", 4) == 0 && strlen(argv[i] + 4) < sizeof output_name) {
-      strcpy(output_name, argv[i] + 4);
-    } else if (strncmp(argv[i], "range=", 6) != 0 || !add_range(argv[i] + 6)) {
-      fprintf(stderr, "access_count: unknown argument %s\n", argv[i]);
-      return -1;
-    }
+    const bool is_range = strncmp(argv[i], "range=", 6) == 0 && add_range(argv[i] + 6);
+    if (!is_range && !take_output(argv[i])) return refuse_argument("access_count", argv[i]);
   }
-  if (output_name[0] == 0) {
-    fprintf(stderr, "access_count: needs out=FILE\n");
-    return -1;
-  }
-  qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
-  qemu_plugin_register_atexit_cb(id, finish, NULL);
-  return 0;
+  return begin_counting(id, "access_count", translated, finish);
 }

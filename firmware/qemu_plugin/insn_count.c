@@ -24,38 +24,7 @@
 #include <string.h>
 
 #include "firmware/qemu_plugin/insn_class.h"
-
-/* The part of QEMU's plugin interface that is used here, as its documentation describes it. */
-typedef uint64_t qemu_plugin_id_t;
-struct qemu_plugin_tb;
-struct qemu_plugin_insn;
-struct qemu_info;
-enum plugin_registers { PLUGIN_NO_REGISTERS };
-enum plugin_inline_operation { PLUGIN_INLINE_ADD_U64 };
-typedef void (*on_translation)(qemu_plugin_id_t, struct qemu_plugin_tb *);
-typedef void (*on_execution)(unsigned int cpu, void *user);
-typedef void (*on_exit)(qemu_plugin_id_t, void *user);
-extern void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, on_translation);
-extern size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
-extern struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
-extern const void *qemu_plugin_insn_data(const struct qemu_plugin_insn *);
-extern size_t qemu_plugin_insn_size(const struct qemu_plugin_insn *);
-extern void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_plugin_insn *, on_execution,
-                                                   enum plugin_registers, void *user);
-extern void qemu_plugin_register_vcpu_insn_exec_inline(struct qemu_plugin_insn *,
-                                                       enum plugin_inline_operation, void *counter,
-                                                       uint64_t add);
-extern void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, on_exit, void *user);
-
-#if defined(__GNUC__)
-#define EXPORT __attribute__((visibility("default")))
-#else
-#define EXPORT
-#endif
-
-EXPORT int qemu_plugin_version = 1;
-EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc,
-                               char **argv);
+#include "firmware/qemu_plugin/plugin.h"
 
 enum kind { KIND_NONE, KIND_LOAD, KIND_SET_INPUT, KIND_RUN, KIND_OP, KIND_REGION, KIND_END };
 static const char *const kind_names[] = {"", "load", "set_input", "run", "op", "region"};
@@ -67,7 +36,6 @@ struct total {
   uint64_t instructions[CLASSES];
 };
 
-static char output_name[4096];
 static uint64_t executed[CLASSES];
 static struct total totals[KIND_END];
 static struct total ops[OPS_MAX];
@@ -166,11 +134,8 @@ static void print(FILE *file, const char *name, uint32_t index, const struct tot
 static void finish(qemu_plugin_id_t id, void *user) {
   (void)id;
   (void)user;
-  FILE *file = fopen(output_name, "w");
-  if (file == NULL) {
-    fprintf(stderr, "insn_count: cannot write %s\n", output_name);
-    return;
-  }
+  FILE *file = open_output("insn_count");
+  if (file == NULL) return;
   fprintf(file, "classes");
   for (int i = 0; i < CLASSES; i++) fprintf(file, " %s", class_names[i]);
   fprintf(file, "\n");
@@ -188,18 +153,7 @@ static void finish(qemu_plugin_id_t id, void *user) {
 int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv) {
   (void)info;
   for (int i = 0; i < argc; i++) {
-    if (strncmp(argv[i], "out=", 4) == 0 && strlen(argv[i] + 4) < sizeof output_name) {
-      strcpy(output_name, argv[i] + 4);
-    } else {
-      fprintf(stderr, "insn_count: unknown argument %s\n", argv[i]);
-      return -1;
-    }
+    if (!take_output(argv[i])) return refuse_argument("insn_count", argv[i]);
   }
-  if (output_name[0] == 0) {
-    fprintf(stderr, "insn_count: needs out=FILE\n");
-    return -1;
-  }
-  qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
-  qemu_plugin_register_atexit_cb(id, finish, NULL);
-  return 0;
+  return begin_counting(id, "insn_count", translated, finish);
 }

@@ -26,19 +26,15 @@ struct Totals {
 
 class Counter {
  public:
-  Counter(const target::Lowered& lowered, const pte::ExecutionPlan& plan) : plan_(plan) {
-    for (size_t i = 0; i < lowered.calls.size(); ++i) {
-      reader_ = lowered.graph.value(lowered.calls[i].out).name;
-      const auto* call = std::get_if<pte::KernelCall>(&plan.chains[0].instructions[i]);
-      if (call != nullptr) calls_.push_back({call, &lowered.calls[i], reader_});
-    }
-  }
+  explicit Counter(const pte::ExecutionPlan& plan) : plan_(plan) {}
 
   Totals count(const target::Lowered& lowered, const target::Target& target) {
-    for (const Call& call : calls_) {
-      reader_ = call.reader;
-      const target::Accesses accesses = target::accesses_of(lowered, *call.kernel, target);
-      const std::vector<int32_t>& args = call.program->args;
+    for (size_t call = 0; call < lowered.calls.size(); ++call) {
+      const auto* program = std::get_if<pte::KernelCall>(&plan_.chains[0].instructions[call]);
+      if (program == nullptr) continue;
+      reader_ = lowered.graph.value(lowered.calls[call].out).name;
+      const target::Accesses accesses = target::accesses_of(lowered, lowered.calls[call], target);
+      const std::vector<int32_t>& args = program->args;
       for (size_t i = 0; i < accesses.arguments.size() && i < args.size(); ++i) {
         add(args[i], accesses.arguments[i]);
       }
@@ -51,12 +47,6 @@ class Counter {
   }
 
  private:
-  struct Call {
-    const pte::KernelCall* program;
-    const target::KernelCall* kernel;
-    std::string reader;
-  };
-
   void add(int32_t value, int64_t bytes) {
     const pte::EValue& item = plan_.values[static_cast<size_t>(value)];
     if (const auto* list = std::get_if<pte::TensorList>(&item)) {
@@ -79,8 +69,7 @@ class Counter {
   }
 
   const pte::ExecutionPlan& plan_;
-  std::vector<Call> calls_;
-  std::string reader_;
+  std::string reader_;  // the call that is being counted
   Totals totals_;
 };
 
@@ -181,7 +170,7 @@ std::vector<plan::Memory> memories_of(const target::Part& part,
 Status place_objects(const Compiled& compiled, const pte::Program& program, bool c_output,
                      const std::map<std::string, int64_t>& sizes, CompileReport* report) {
   const target::Part& part = *compiled.part;
-  Counter counter(compiled.lowered, program.plans[0]);
+  Counter counter(program.plans[0]);
   const Totals totals = counter.count(compiled.lowered, *part.cpu);
   Placement placement;
   placement.objects = objects_of(program, totals, c_output, *report);

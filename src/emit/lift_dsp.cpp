@@ -53,14 +53,11 @@ Status read_pairs(Packed* packed, int64_t count, int64_t depth, LiftedFilters* f
   return ok();
 }
 
-Result<ValueId> conv(LiftCall* call) {
-  THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
-  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
-  const int64_t depth = int64_t{g.kernel_h * g.kernel_w} * g.in_c;
-  Packed packed(*bytes);
+Result<LiftedFilters> read_conv(const Bytes& bytes, int64_t count, int64_t depth) {
+  Packed packed(bytes);
   LiftedFilters filters;
-  THIMBLE_CHECK(read_pairs(&packed, g.out_c, depth, &filters));
-  return add_conv(call, g, 1, std::move(filters));
+  THIMBLE_CHECK(read_pairs(&packed, count, depth, &filters));
+  return filters;
 }
 
 Result<ValueId> depthwise(LiftCall* call) {
@@ -86,16 +83,13 @@ Result<ValueId> depthwise(LiftCall* call) {
   return add_conv(call, g, g.in_c, std::move(filters));
 }
 
-Result<ValueId> linear(LiftCall* call) {
-  THIMBLE_TRY(const abi::LinearGeometry g, read_linear_geometry(call, 1));
-  THIMBLE_TRY(const Bytes* bytes, call->constant(2));
-  if (g.in_features % 4 != 0) return bad_input("its rows are not in fours");
-  Packed packed(*bytes);
+Result<LiftedFilters> read_linear(const Bytes& bytes, int64_t count, int64_t depth) {
+  if (depth % 4 != 0) return bad_input("its rows are not in fours");
+  Packed packed(bytes);
   LiftedFilters filters;
-  while (filters.bias.size() + 3 <= g.out_features) {
+  while (static_cast<int64_t>(filters.bias.size()) + 3 <= count) {
     THIMBLE_TRY(const std::vector<int32_t> first, packed.array<int32_t>(2));
-    THIMBLE_TRY(const std::vector<int16_t> halves,
-                packed.array<int16_t>(2 * int64_t{g.in_features}));
+    THIMBLE_TRY(const std::vector<int16_t> halves, packed.array<int16_t>(2 * depth));
     THIMBLE_TRY(const std::vector<int32_t> ends, packed.array<int32_t>(10));
     for (size_t pair = 0; pair < 2; ++pair) {
       // Words of the two pairs alternate.
@@ -104,11 +98,11 @@ Result<ValueId> linear(LiftCall* call) {
         own.push_back(halves[k]);
         own.push_back(halves[k + 1]);
       }
-      add_pair(first[pair], own, &ends[5 * pair], g.in_features, &filters);
+      add_pair(first[pair], own, &ends[5 * pair], depth, &filters);
     }
   }
-  THIMBLE_CHECK(read_pairs(&packed, g.out_features, g.in_features, &filters));
-  return add_linear(call, g, std::move(filters));
+  THIMBLE_CHECK(read_pairs(&packed, count, depth, &filters));
+  return filters;
 }
 
 }  // namespace
@@ -116,11 +110,11 @@ Result<ValueId> linear(LiftCall* call) {
 Result<ValueId> lift_dsp(PteOp op, LiftCall* call) {
   switch (op) {
     case PteOp::thimble_conv2d_dsp:
-      return conv(call);
+      return lift_packed_conv(call, read_conv);
     case PteOp::thimble_depthwise_dsp:
       return depthwise(call);
     case PteOp::thimble_linear_dsp:
-      return linear(call);
+      return lift_packed_linear(call, read_linear);
     default:
       return unsupported("is not packed for the DSP extension");
   }

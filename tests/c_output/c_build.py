@@ -10,6 +10,9 @@ import sys
 import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+from npy import write_npy  # also for who imports this
+
 ROOT = HERE.parents[1]
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 LINKED = ["-ffunction-sections", "-fdata-sections"]
@@ -39,12 +42,6 @@ def npy(raw):
     header = ast.literal_eval(raw[10:length].decode().strip())
     assert not header["fortran_order"]
     return header["descr"], header["shape"], raw[length:]
-
-
-def write_npy(path, descr, shape, data):
-    header = str({"descr": descr, "fortran_order": False, "shape": tuple(shape)}).encode()
-    header += b" " * (-(11 + len(header)) % 64) + b"\n"
-    path.write_bytes(b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + data)
 
 
 def quantized(data, scale, zero_point):

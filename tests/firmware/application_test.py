@@ -6,11 +6,15 @@ usage: application_test.py THIMBLE SOURCE_DIR FIRMWARE_DIR ARM_CXX ARM_SIZE QEMU
 """
 
 import json
+import math
 import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from npy import write_npy
 
 THIMBLE, SOURCE, FIRMWARE = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
 CXX, SIZE, QEMU = sys.argv[4:7]
@@ -124,13 +128,7 @@ class Application(unittest.TestCase):
     def test_instructions_outside_of_kernels(self):
         shapes = {"dscnn_kws": (1, 1, 49, 10), "mobilenet_v1_vww": (1, 3, 96, 96)}
         for model, shape in shapes.items():
-            size = 1
-            for extent in shape:
-                size *= extent
-            header = repr({"descr": "|i1", "fortran_order": False, "shape": shape}).encode()
-            header += b" " * (117 - len(header)) + b"\n"
-            (self.path / "x.npy").write_bytes(
-                b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(size))
+            write_npy(self.path / "x.npy", "|i1", shape, bytes(math.prod(shape)))
             folder = SOURCE / "models" / model
             for core, limit in OVERHEAD.items():
                 self.run_it(THIMBLE, "compile", folder / f"{model}.pt2", "--target", core, "--calibrate",
