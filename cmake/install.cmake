@@ -5,12 +5,12 @@ if(TARGET thimble)
 endif()
 install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
-install(DIRECTORY npu/ethos_u/isa DESTINATION share/thimble/device/npu/ethos_u
+install(DIRECTORY engines/ethos_u/isa DESTINATION share/thimble/device/npu/ethos_u
         FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-install(DIRECTORY npu/axon npu/neutron DESTINATION share/thimble/device/npu
+install(DIRECTORY engines/axon engines/neutron DESTINATION share/thimble/device/npu
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
-install(FILES runtime/include/thimble.h runtime/include/thimble_axon.h runtime/include/thimble_axon_vendor.h runtime/include/thimble_ethos_u.h
-              runtime/include/thimble_neutron.h
+install(FILES runtime/include/thimble.h engines/axon/delegate/include/thimble_axon.h engines/axon/delegate/include/thimble_axon_vendor.h engines/ethos_u/delegate/include/thimble_ethos_u.h
+              engines/neutron/delegate/include/thimble_neutron.h
         DESTINATION include)
 install(FILES cmake/thimble-config.cmake cmake/thimble_model.cmake cmake/thimble_model_sources.cmake
               cmake/thimble_model.h.in cmake/thimble_model.cpp.in DESTINATION share/thimble/cmake)

@@ -21,11 +21,11 @@
 #include "interchange/tflite.h"
 #include "interchange/tosa.h"
 #include "ir/print.h"
-#include "tools/axon_files.h"
+#include "engines/axon/cli/axon_files.h"
 #include "tools/c_files.h"
 #include "tools/commands.h"
 #include "tools/linker_files.h"
-#include "tools/neutron_files.h"
+#include "engines/neutron/cli/neutron_files.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
 

@@ -2,7 +2,7 @@
 //
 //   ethos_u_timeline cmd.bin Ethos_U55_High_End_Embedded Shared_Sram
 //
-// SYSTEM is a row of npu/ethos_u/isa/systems.def; MODE is Sram_Only, Shared_Sram or
+// SYSTEM is a row of engines/ethos_u/isa/systems.def; MODE is Sram_Only, Shared_Sram or
 // Dedicated_Sram. Prints the cycles, how long each engine is busy and what goes through the ports;
 // with --operations, a line per operation: word, engine, start, end, what bounds it.
 
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "npu/ethos_u/isa/driver_payload.h"
-#include "npu/ethos_u/sim/timeline.h"
+#include "engines/ethos_u/isa/driver_payload.h"
+#include "engines/ethos_u/sim/timeline.h"
 
 namespace {
 

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "npu/ethos_u/sim/weights.h"
+#include "engines/ethos_u/sim/weights.h"
 #include "stream.h"
-#include "target/ethos_u/weights/weights.h"
+#include "engines/ethos_u/compiler/weights/weights.h"
 
 namespace thimble::ethos_u_weights {
 namespace {

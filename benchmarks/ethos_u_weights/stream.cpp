@@ -8,8 +8,8 @@
 #include <set>
 #include <sstream>
 
-#include "npu/ethos_u/isa/driver_payload.h"
-#include "npu/ethos_u/isa/isa.h"
+#include "engines/ethos_u/isa/driver_payload.h"
+#include "engines/ethos_u/isa/isa.h"
 
 namespace thimble::ethos_u_weights {
 namespace {

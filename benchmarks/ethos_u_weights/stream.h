@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "npu/ethos_u/isa/config.h"
-#include "npu/ethos_u/sim/operation.h"
+#include "engines/ethos_u/isa/config.h"
+#include "engines/ethos_u/sim/operation.h"
 
 namespace thimble::ethos_u_weights {
 

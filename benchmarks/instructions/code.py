@@ -5,7 +5,7 @@ usage: code.py [--firmware build/firmware] [--cxx arm-none-eabi-g++] [--size arm
 
 An image is linked with nothing but the kernel that the core calls for an operator, and what that needs; the image
 without any comes off. Two kernels share what both need, so a sum over several is an upper bound. Writes
-src/target/cortex_m/code.def, which `thimble compile --optimize flash` weighs constants against: the operators of
+engines/cortex_m/compiler/code.def, which `thimble compile --optimize flash` weighs constants against: the operators of
 costs.def, for no other has a form to choose.
 """
 
@@ -22,7 +22,7 @@ VARIANTS = {
     "cortex-m4": ("dsp", "v7m", "portable"),
     "cortex-m55": ("mve", "dsp", "v7m", "portable"),
 }
-TABLE = ROOT / "src/target/cortex_m/code.def"
+TABLE = ROOT / "engines/cortex_m/compiler/code.def"
 HEADER = """\
 // Bytes of code and constants that a kernel adds to an image: THIMBLE_CODE(operator, core, bytes).
 // Measured by linking and written by benchmarks/instructions/code.py; do not edit.

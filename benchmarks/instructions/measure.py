@@ -6,7 +6,7 @@ usage: measure.py [--program build/thimble] [NETWORK ...]
 Every network under models/ (or those named) is compiled for one core of each kind and run on its
 board once. Each operator's counts are fitted by `call + element * elements of the result + step *
 steps of the innermost loop`, none negative, least relative error. Writes
-src/target/cortex_m/costs.def and, if all networks and dialects were asked for, README.md beside this file; laws of
+engines/cortex_m/compiler/costs.def and, if all networks and dialects were asked for, README.md beside this file; laws of
 operators that none of them calls stay. Counts are exact: the same compiler gives the same numbers.
 """
 import argparse
@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 CORES = ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55"]
 DIALECTS = {"native": [], "int16": ["--activations", "int16"], "stock": ["--compat", "executorch"]}
-TABLE = ROOT / "src/target/cortex_m/costs.def"
+TABLE = ROOT / "engines/cortex_m/compiler/costs.def"
 TABLE_HEADER = """\
 // Instructions of kernels: THIMBLE_COST(operator, core, per call, per element of the result, per step of the innermost loop).
 // Measured under QEMU and written by benchmarks/instructions/measure.py; do not edit.

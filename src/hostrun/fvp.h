@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "hostrun/npu.h"
+#include "engines/ethos_u/hostrun/npu.h"
 
 namespace thimble::hostrun {
 

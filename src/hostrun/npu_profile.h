@@ -1,7 +1,7 @@
 #pragma once
 // What an NPU would do with the delegates of a `.pte`, operation by operation: an estimate, and the
 // same on every machine. Of an Ethos-U it is from the simulator's timeline
-// (npu/ethos_u/sim/timeline.h), of a Neutron from the kernel list, as its compiler estimated it.
+// (engines/ethos_u/sim/timeline.h), of a Neutron from the kernel list, as its compiler estimated it.
 
 #include <cstdint>
 #include <string>

@@ -18,7 +18,7 @@
 #include "base/result.h"
 #include "hostrun/cycles.h"
 #include "hostrun/interface.h"
-#include "hostrun/npu.h"
+#include "engines/ethos_u/hostrun/npu.h"
 #include "ir/tensor.h"
 
 namespace thimble::hostrun {

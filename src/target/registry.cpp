@@ -3,7 +3,7 @@
 #include "target/registry.h"
 
 #include "base/nearest.h"
-#include "target/cortex_m/cortex_m.h"
+#include "engines/cortex_m/compiler/cortex_m.h"
 
 namespace thimble::target {
 

@@ -1,5 +1,5 @@
 #pragma once
-// The rows of engines, which the build writes from the files src/target/*/target.cmake of this tree
+// The rows of engines, which the build writes from the files engines/*/engine.cmake of this tree
 // and of THIMBLE_EXTRA_TARGETS (cmake/registry.cmake): no registration by static initialisation.
 
 #include <span>

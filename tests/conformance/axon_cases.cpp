@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "eval/evaluate.h"
-#include "npu/axon/model/model.h"
+#include "engines/axon/model/model.h"
 #include "numerics/multiplier.h"
-#include "target/axon/engine.h"
-#include "target/axon/turn.h"
+#include "engines/axon/compiler/engine.h"
+#include "engines/axon/compiler/turn.h"
 
 namespace thimble::test {
 namespace {

@@ -8,7 +8,7 @@
 #include "../unit/ethos_u_programs.h"
 #include "../unit/ir_random_graph.h"
 #include "eval/evaluate.h"
-#include "target/ethos_u/lower.h"
+#include "engines/ethos_u/compiler/lower.h"
 
 namespace thimble::test {
 

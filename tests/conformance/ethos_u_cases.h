@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "npu/ethos_u/isa/config.h"
+#include "engines/ethos_u/isa/config.h"
 
 namespace thimble::test {
 

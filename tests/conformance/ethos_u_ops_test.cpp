@@ -18,7 +18,7 @@
 #include "random_integer_graph.h"
 #include "random_move_graph.h"
 #include "random_wide_graph.h"
-#include "target/ethos_u/legal.h"
+#include "engines/ethos_u/compiler/legal.h"
 
 namespace thimble {
 namespace {
@@ -29,7 +29,7 @@ using thimble::ethos_u::kConfigs;
 std::vector<ir::OpKind> table_operators() {
   return {
 #define ETHOS_U_LOWER(op, generations, function) ir::OpKind::op,
-#include "target/ethos_u/ops.def"
+#include "engines/ethos_u/compiler/ops.def"
   };
 }
 

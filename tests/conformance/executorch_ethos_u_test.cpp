@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "abi/ethos_u_payload.h"
-#include "formats/ethos_u/payload.h"
+#include "engines/ethos_u/container/payload.h"
+#include "engines/ethos_u/formats/payload.h"
 #include "formats/pte/read.h"
 #include "formats/pte/write.h"
 #include "hostrun/host.h"

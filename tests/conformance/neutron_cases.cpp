@@ -6,15 +6,15 @@
 #include <cmath>
 #include <cstring>
 
-#include "abi/neutron_payload.h"
+#include "engines/neutron/container/payload.h"
 #include "eval/evaluate.h"
-#include "formats/neutron/payload.h"
+#include "engines/neutron/formats/payload.h"
 #include "ir/work.h"
-#include "npu/neutron/model/model.h"
+#include "engines/neutron/model/model.h"
 #include "numerics/multiplier.h"
 #include "target/alone.h"
-#include "target/neutron/engine.h"
-#include "target/neutron/lower.h"
+#include "engines/neutron/compiler/engine.h"
+#include "engines/neutron/compiler/lower.h"
 
 namespace thimble::test {
 namespace {

@@ -1,4 +1,4 @@
-// The rules of the Neutron: every row of src/target/neutron/ops.def has an accepted case, a refused
+// The rules of the Neutron: every row of engines/neutron/compiler/ops.def has an accepted case, a refused
 // case, and its message. Cases are in tests/text/neutron: `? [variant: ] [type =] operator`, then
 // `=` and the operators that it becomes (and the limit that it passes, if that is why), or `!` and
 // the reason. What is accepted is also compared with its form, by the evaluator.
@@ -21,9 +21,9 @@
 #include "ir/verify.h"
 #include "random_integer_graph.h"
 #include "target/alone.h"
-#include "target/neutron/context.h"
-#include "target/neutron/form.h"
-#include "target/neutron/limits.h"
+#include "engines/neutron/compiler/context.h"
+#include "engines/neutron/compiler/form.h"
+#include "engines/neutron/compiler/limits.h"
 #include "tests/text/text_runner.h"
 
 namespace thimble::test {
@@ -53,26 +53,26 @@ struct WantRow {
 std::vector<OpRow> runs() {
   return {
 #define NEUTRON_RUNS(op, variants, builtins) {#op, variants},
-#include "target/neutron/ops.def"
+#include "engines/neutron/compiler/ops.def"
   };
 }
 std::vector<OpRow> refusals() {
   return {
 #define NEUTRON_REFUSE(op, variants, reason) {#op, variants},
-#include "target/neutron/ops.def"
+#include "engines/neutron/compiler/ops.def"
   };
 }
 std::vector<WantRow> wants() {
   return {
 #define NEUTRON_WANTS(op, variants, quantity, words, source) {#op, words, variants},
-#include "target/neutron/ops.def"
+#include "engines/neutron/compiler/ops.def"
   };
 }
 std::vector<LimitRow> limits() {
   return {
 #define NEUTRON_LIMIT(op, variants, quantity, lowest, highest, source) {#op, #quantity, variants},
 #define NEUTRON_CHOICE(op, variants, quantity, source, ...) {#op, #quantity, variants},
-#include "target/neutron/ops.def"
+#include "engines/neutron/compiler/ops.def"
   };
 }
 
@@ -281,7 +281,7 @@ Trial example(const std::string& op) {
 TEST(NeutronTable, WhatItHasNoOperatorForIsRefusedByName) {
   const std::vector<std::pair<std::string, std::string>> expected = {
 #define NEUTRON_REFUSE(op, variants, reason) {#op, reason},
-#include "target/neutron/ops.def"
+#include "engines/neutron/compiler/ops.def"
   };
   for (const auto& [op, reason] : expected) {
     for (const Variant variant : kVariants) {
@@ -379,7 +379,7 @@ std::vector<FunctionCase> function_cases() {
 TEST(NeutronTables, EachFunctionOfTheTable) {
   std::set<std::string> rows = {
 #define NEUTRON_FUNCTION(function, variants, builtin, names) #function,
-#include "target/neutron/ops.def"
+#include "engines/neutron/compiler/ops.def"
   };
   for (const FunctionCase& c : function_cases()) {
     SCOPED_TRACE(c.row);

@@ -32,8 +32,8 @@ endforeach()
 """
 
 MAIN = """
-#include "npu/abacus/model/model.h"
-#include "runtime/delegates/abacus/backend.h"
+#include "engines/abacus/model/model.h"
+#include "engines/abacus/delegate/backend.h"
 #include "thimble.h"
 #include "thimble_ethos_u.h"
 #include "thimble_neutron.h"

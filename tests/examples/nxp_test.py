@@ -136,8 +136,8 @@ def check_application():
 
 
 def check_converter():
-    """Published functions of npu/neutron/driver.h are all that is missing."""
-    published = set(re.findall(r"\b(neutron[A-Z]\w+)\(", (SOURCE / "npu/neutron/driver.h").read_text()))
+    """Published functions of engines/neutron/container/driver.h are all that is missing."""
+    published = set(re.findall(r"\b(neutron[A-Z]\w+)\(", (SOURCE / "engines/neutron/container/driver.h").read_text()))
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         _, said = build(folder, f"-DEIQ_NEUTRON_SDK_PATH={pathlib.Path(sys.argv[4]).resolve()}",

@@ -81,7 +81,7 @@ class Abacus(Folder):
         self.assertGreaterEqual(report["engines"]["abacus"], 3)
         self.assertTrue(any("abacus: a window of 3 x 3" in row["reason"] for row in report["fallbacks"]))
         kernels = (self.path / "kernels.cpp").read_text()
-        self.assertIn('#include "runtime/delegates/abacus/backend.h"', kernels)
+        self.assertIn('#include "engines/abacus/delegate/backend.h"', kernels)
         self.assertIn('{"AbacusModel", &abacus_npu, runtime::abacus::open', kernels)
         report = compile_and_run(self, EXTRA, "mobilenet_v3_tiny", "abacus")
         self.assertGreater(report["engines"]["abacus"], 5)
@@ -126,22 +126,22 @@ class Configure(Folder):
         hostrun = self.path / "build/src/hostrun/thimble_hostrun_registry"
         self.assertIn("&abacus_devices", (hostrun / "device_rows.cpp").read_text())
         ninja = (self.path / "build/build.ninja").read_text()
-        self.assertIn(str(folder / "src/target/abacus/engine.cpp"), ninja)
-        self.assertIn(str(folder / "npu/abacus/model/model.cpp"), ninja)
+        self.assertIn(str(folder / "engines/abacus/compiler/engine.cpp"), ninja)
+        self.assertIn(str(folder / "engines/abacus/model/model.cpp"), ninja)
 
     def test_wrong_folders(self):
-        self.assertIn("no src/target/<engine>/target.cmake", self.configure(self.path, code=1))
+        self.assertIn("no engines/<engine>/engine.cmake", self.configure(self.path, code=1))
         for folder in ("mine", self.path / "nowhere"):
             self.assertIn("the absolute path of a folder expected", self.configure(folder, code=1))
         folder = self.folder()
-        row = folder / "src/target/abacus/target.cmake"
-        row.write_text("thimble_engine(abacus HEADER target/abacus/nothing.h)\n")
+        row = folder / "engines/abacus/engine.cmake"
+        row.write_text("thimble_engine(abacus HEADER engines/abacus/compiler/nothing.h)\n")
         self.assertIn("nothing.h", self.configure(folder, code=1))
         row.write_text("thimble_engine(abacus)\n")
         self.assertIn("expected", self.configure(folder, code=1))
-        row.write_text("thimble_engine(axon HEADER target/abacus/engine.h)\n")
+        row.write_text("thimble_engine(axon HEADER engines/abacus/compiler/engine.h)\n")
         self.assertIn("there is an engine axon already", self.configure(folder, code=1))
-        row.write_text("thimble_engine(abacus HEADER target/abacus/engine.h)\n")
+        row.write_text("thimble_engine(abacus HEADER engines/abacus/compiler/engine.h)\n")
         (folder / "targets/corstone-300.toml").write_text('cpu = "cortex-m4"\n')
         self.assertIn("there is a part corstone-300 already", self.configure(folder, code=1))
 
@@ -149,11 +149,11 @@ class Configure(Folder):
         folder = self.folder()
         tidy = SOURCE / "tests/tidy/tidy.py"
         self.run_it("python3", tidy, folder)
-        model = folder / "npu/abacus/model/model.cpp"
+        model = folder / "engines/abacus/model/model.cpp"
         model.write_text('#include "numerics/multiplier.h"\n' + model.read_text())
         done = subprocess.run(["python3", str(tidy), str(folder)], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("npu/abacus/model/model.cpp:1: npu/model may not include numerics/multiplier.h",
+        self.assertIn("engines/abacus/model/model.cpp:1: npu/model may not include numerics/multiplier.h",
                       done.stdout)
 
     @unittest.skipUnless(BUILD, "-DTHIMBLE_EXTRA_BUILD=ON")

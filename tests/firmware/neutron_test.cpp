@@ -159,8 +159,8 @@ int text_bytes(const std::vector<fs::path>& objects) {
 
 TEST(Neutron, TheDelegateIsSmall) {
   const fs::path folder = firmware_folder() / "cortex-m33" / "product";
-  const fs::path delegate = folder / "runtime/delegates/neutron";
-  const fs::path lists = folder / "npu/neutron";
+  const fs::path delegate = folder / "engines/neutron/delegate";
+  const fs::path lists = folder / "engines/neutron";
   const int own = text_bytes({delegate / "backend.cpp.o", delegate / "networks.cpp.o",
                               delegate / "transpose.cpp.o", lists / "check_interface.cpp.o"});
   EXPECT_GT(own, 500);

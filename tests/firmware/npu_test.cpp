@@ -6,11 +6,11 @@
 
 #include "../unit/test_files.h"
 #include "abi/status.h"
-#include "formats/ethos_u/payload.h"
+#include "engines/ethos_u/formats/payload.h"
 #include "formats/pte/read.h"
 #include "formats/pte/write.h"
 #include "hostrun/host.h"
-#include "hostrun/npu.h"
+#include "engines/ethos_u/hostrun/npu.h"
 #include "support.h"
 
 namespace thimble::firmware_test {

@@ -9,9 +9,9 @@
 #include "../unit/neutron_double.h"
 #include "../unit/runtime_support.h"
 #include "../unit/test_files.h"
-#include "formats/neutron/payload.h"
+#include "engines/neutron/formats/payload.h"
 #include "formats/pte/read.h"
-#include "runtime/delegates/neutron/backend.h"
+#include "engines/neutron/delegate/backend.h"
 
 namespace thimble::neutron_test {
 namespace {

@@ -6,9 +6,9 @@
 #include <iterator>
 #include <sstream>
 
-#include "npu/ethos_u/isa/driver_payload.h"
-#include "npu/ethos_u/sim/hazard.h"
-#include "npu/ethos_u/text/text.h"
+#include "engines/ethos_u/isa/driver_payload.h"
+#include "engines/ethos_u/sim/hazard.h"
+#include "engines/ethos_u/text/text.h"
 
 namespace thimble::ethos_u::testing {
 namespace {

@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "npu/ethos_u/sim/machine.h"
+#include "engines/ethos_u/sim/machine.h"
 
 namespace thimble::ethos_u::testing {
 

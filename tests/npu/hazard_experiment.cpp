@@ -17,9 +17,9 @@
 #include <filesystem>
 
 #include "case.h"
-#include "npu/ethos_u/sim/adversary.h"
-#include "npu/ethos_u/sim/decode.h"
-#include "npu/ethos_u/sim/hazard.h"
+#include "engines/ethos_u/sim/adversary.h"
+#include "engines/ethos_u/sim/decode.h"
+#include "engines/ethos_u/sim/hazard.h"
 
 namespace {
 

@@ -22,7 +22,7 @@ MAY_INCLUDE = {
     "npu/model": ["abi", "npu/isa"],
     "npu/sim": ["abi", "npu/isa"],
     "npu/text": ["base", "npu/isa"],
-    "runtime": ["abi", "kernels/kernels.h", "npu/isa", "npu/axon/model/functions.h"],
+    "runtime": ["abi", "kernels/kernels.h", "npu/isa", "engines/axon/model/functions.h"],
     "firmware": ["abi", "runtime", "kernels", "npu/isa", "npu/model", "npu/sim"],
     "base": [],
     "formats": ["base", "abi"],
@@ -33,8 +33,8 @@ MAY_INCLUDE = {
     "quant": ["ir", "passes", "eval", "base", "numerics"],
     "plan": ["ir", "base", "numerics"],
     "target": ["ir", "passes", "plan", "interchange", "base", "numerics", "abi", "npu/isa",
-               "formats/axon/compiled_header.h", "formats/axon/ir_file.h", "formats/axon/program.h",
-               "formats/ethos_u/payload.h", "formats/neutron/payload.h",
+               "engines/axon/formats/compiled_header.h", "engines/axon/formats/ir_file.h", "engines/axon/formats/program.h",
+               "engines/ethos_u/formats/payload.h", "engines/neutron/formats/payload.h",
                "formats/tflite/read.h"],
     "partition": ["ir", "base", "target/target.h"],
     "emit": ["ir", "plan", "formats", "abi", "base", "target/target.h", "target/views.h",
@@ -47,8 +47,8 @@ MAY_INCLUDE = {
                 "npu/sim"],
     "tools": ["driver", "hostrun", "interchange/tflite.h", "interchange/tosa.h", "base", "formats", "ir", "eval", "emit/c/model.h",
               "emit/layers.h", "emit/lift.h", "emit/linker_file.h", "import/import.h", "npu/isa", "npu/text",
-              "abi/axon_marker.h", "target/axon/vendor/subgraph_text.h",
-              "target/neutron/vendor/sdk.h",
+              "engines/axon/container/marker.h", "engines/axon/compiler/vendor/subgraph_text.h",
+              "engines/neutron/compiler/vendor/sdk.h",
               "partition/partition.h", "target/part.h", "passes/pipeline.h", "quant/fast_float.h",
               "quant/simulate.h", "target/target.h"],
 }
@@ -103,9 +103,9 @@ def tracked_files():
 
 def folder_of(path):
     parts = path.split("/")
-    if parts[0] == "npu" and len(parts) > 3:  # npu/ethos_u/sim/...: who may include whom is by part
+    if parts[0] == "npu" and len(parts) > 3:  # engines/ethos_u/sim/...: who may include whom is by part
         return f"npu/{parts[2]}"
-    if parts[0] == "npu" and len(parts) == 3:  # npu/axon/layers.h: a format, as an isa is
+    if parts[0] == "npu" and len(parts) == 3:  # engines/axon/container/layers.h: a format, as an isa is
         return "npu/isa"
     return parts[1] if parts[0] == "src" and len(parts) > 2 else parts[0]
 

@@ -10,10 +10,10 @@
 #include "abi/status.h"
 #include "axon_program.h"
 #include "formats/pte/write.h"
-#include "hostrun/axon.h"
+#include "engines/axon/hostrun/axon.h"
 #include "hostrun/host.h"
 #include "hostrun/kernel_source.h"
-#include "runtime/delegates/axon/backend.h"
+#include "engines/axon/delegate/backend.h"
 
 namespace thimble::axon_test {
 namespace {
@@ -393,7 +393,7 @@ TEST(AxonDelegate, TheTableOfKernelsNamesIt) {
   ASSERT_TRUE(interface.ok());
   const auto text = hostrun::kernel_source(*interface, abi::Isa::kDsp, "m.pte");
   ASSERT_TRUE(text.ok()) << text.error().message;
-  EXPECT_NE(text->find("#include \"runtime/delegates/axon/backend.h\"\n"), std::string::npos);
+  EXPECT_NE(text->find("#include \"engines/axon/delegate/backend.h\"\n"), std::string::npos);
   EXPECT_NE(text->find("{\"ThimbleAxonModel\", &thimble_axon_npu, runtime::axon::open, "
                        "runtime::axon::check,\n     runtime::axon::run},\n"),
             std::string::npos)

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "npu/axon/model/model.h"
+#include "engines/axon/model/model.h"
 
 namespace thimble::axon_test {
 namespace {

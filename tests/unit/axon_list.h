@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "npu/axon/layers.h"
+#include "engines/axon/container/layers.h"
 #include "runtime_support.h"
 
 namespace thimble::axon_test {

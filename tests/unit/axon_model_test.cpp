@@ -10,7 +10,7 @@
 #include <random>
 
 #include "axon_reference.h"
-#include "npu/axon/model/arithmetic.h"
+#include "engines/axon/model/arithmetic.h"
 
 namespace thimble::axon_test {
 namespace {

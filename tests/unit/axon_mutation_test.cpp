@@ -11,7 +11,7 @@
 
 #include "axon_reference.h"
 #include "axon_sample.h"
-#include "npu/axon/model/model.h"
+#include "engines/axon/model/model.h"
 
 namespace thimble::axon_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <sstream>
 
 #include "axon_sample.h"
-#include "npu/axon/text/text.h"
+#include "engines/axon/text/text.h"
 
 namespace thimble::axon_test {
 namespace {

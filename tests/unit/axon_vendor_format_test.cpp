@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "axon_sample.h"
-#include "formats/axon/compiled_header.h"
-#include "formats/axon/ir_file.h"
-#include "formats/axon/program.h"
+#include "engines/axon/formats/compiled_header.h"
+#include "engines/axon/formats/ir_file.h"
+#include "engines/axon/formats/program.h"
 #include "runtime_support.h"
-#include "target/axon/vendor/layers_to_ir.h"
-#include "target/axon/vendor/subgraph_text.h"
+#include "engines/axon/compiler/vendor/layers_to_ir.h"
+#include "engines/axon/compiler/vendor/subgraph_text.h"
 
 namespace thimble::axon_vendor_test {
 namespace {

@@ -8,8 +8,8 @@
 
 #include "axon_vendor_support.h"
 #include "driver/compile.h"
-#include "target/axon/vendor/layers_to_ir.h"
-#include "target/axon/vendor/sdk.h"
+#include "engines/axon/compiler/vendor/layers_to_ir.h"
+#include "engines/axon/compiler/vendor/sdk.h"
 
 namespace thimble::axon_vendor_test {
 namespace {

@@ -1,14 +1,14 @@
 // Programs of the stand-in compiler, run by the runtime through the stand-in driver: from the file,
 // and linked into the firmware. What must not load, and with which status.
 
-#include "abi/axon_marker.h"
-#include "abi/axon_program.h"
+#include "engines/axon/container/marker.h"
+#include "engines/axon/container/program.h"
 #include "abi/status.h"
 #include "axon_vendor/standin_driver.h"
 #include "axon_vendor_support.h"
-#include "formats/axon/program.h"
-#include "runtime/delegates/axon_vendor/backend.h"
-#include "target/axon/vendor/finish.h"
+#include "engines/axon/formats/program.h"
+#include "engines/axon/delegate_vendor/backend.h"
+#include "engines/axon/compiler/vendor/finish.h"
 
 extern "C" const thimble_axon_silicon thimble_axon_chip = {};
 

@@ -5,10 +5,10 @@
 
 #include <fstream>
 
-#include "formats/axon/compiled_header.h"
-#include "formats/axon/ir_layout.h"
-#include "target/axon/vendor/finish.h"
-#include "target/axon/vendor/layers_to_ir.h"
+#include "engines/axon/formats/compiled_header.h"
+#include "engines/axon/formats/ir_layout.h"
+#include "engines/axon/compiler/vendor/finish.h"
+#include "engines/axon/compiler/vendor/layers_to_ir.h"
 
 namespace thimble::axon_vendor_test {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "axon_sample.h"
 #include "base/process.h"
-#include "formats/axon/compiled_header.h"
+#include "engines/axon/formats/compiled_header.h"
 #include "formats/pte/read.h"
-#include "target/axon/vendor/finish.h"
-#include "target/axon/vendor/layers_to_ir.h"
+#include "engines/axon/compiler/vendor/finish.h"
+#include "engines/axon/compiler/vendor/layers_to_ir.h"
 #include "test_files.h"
 
 namespace thimble::axon_vendor_test {

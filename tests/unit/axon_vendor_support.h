@@ -10,7 +10,7 @@
 
 #include "axon_list.h"
 #include "folder.h"
-#include "target/axon/vendor/sdk.h"
+#include "engines/axon/compiler/vendor/sdk.h"
 #include "target/target.h"
 
 namespace thimble::axon_vendor_test {

@@ -1,12 +1,12 @@
 // Which form of an operator is taken for flash and for least scratch: small cases whose answer is
 // known, every network of few forms against all of its combinations, and real operators.
 
-#include "target/cortex_m/forms.h"
+#include "engines/cortex_m/compiler/forms.h"
 
 #include <gtest/gtest.h>
 
 #include "ir_random_graph.h"
-#include "target/cortex_m/cost.h"
+#include "engines/cortex_m/compiler/cost.h"
 
 namespace thimble::target::cortex_m {
 namespace {

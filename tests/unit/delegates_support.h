@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include "formats/ethos_u/payload.h"
+#include "engines/ethos_u/formats/payload.h"
 #include "formats/pte/read.h"
-#include "hostrun/npu.h"
+#include "engines/ethos_u/hostrun/npu.h"
 #include "runtime_support.h"
 #include "test_files.h"
 

@@ -9,7 +9,7 @@
 #include "abi/native_params.h"
 #include "abi/status.h"
 #include "formats/pte/write.h"
-#include "npu/ethos_u/isa/driver_payload.h"
+#include "engines/ethos_u/isa/driver_payload.h"
 #include "runtime/include/thimble_trace.h"
 
 namespace thimble::runtime_test {

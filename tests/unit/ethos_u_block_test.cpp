@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "ethos_u_programs.h"
-#include "target/ethos_u/cost.h"
+#include "engines/ethos_u/compiler/cost.h"
 
 namespace thimble::test {
 namespace {

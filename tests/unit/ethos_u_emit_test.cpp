@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "ethos_u_programs.h"
-#include "npu/ethos_u/isa/driver_payload.h"
+#include "engines/ethos_u/isa/driver_payload.h"
 
 namespace thimble::test {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <cstring>
 
-#include "npu/ethos_u/isa/driver_payload.h"
-#include "npu/ethos_u/sim/hazard.h"
-#include "npu/ethos_u/sim/machine.h"
-#include "npu/ethos_u/sim/timeline.h"
+#include "engines/ethos_u/isa/driver_payload.h"
+#include "engines/ethos_u/sim/hazard.h"
+#include "engines/ethos_u/sim/machine.h"
+#include "engines/ethos_u/sim/timeline.h"
 
 namespace thimble::test {
 

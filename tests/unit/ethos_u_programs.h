@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "target/ethos_u/compile.h"
-#include "target/ethos_u/npu_op.h"
+#include "engines/ethos_u/compiler/compile.h"
+#include "engines/ethos_u/compiler/npu_op.h"
 
 namespace thimble::test {
 

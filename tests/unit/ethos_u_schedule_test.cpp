@@ -7,7 +7,7 @@
 #include <string>
 
 #include "ethos_u_programs.h"
-#include "npu/ethos_u/text/payload.h"
+#include "engines/ethos_u/text/payload.h"
 
 namespace thimble::test {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include "npu/ethos_u/sim/weights.h"
-#include "target/ethos_u/weights/mlw.h"
-#include "target/ethos_u/weights/weights.h"
+#include "engines/ethos_u/sim/weights.h"
+#include "engines/ethos_u/compiler/weights/mlw.h"
+#include "engines/ethos_u/compiler/weights/weights.h"
 
 namespace thimble::target::ethos_u {
 namespace {

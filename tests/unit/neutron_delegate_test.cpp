@@ -13,7 +13,7 @@
 #include "formats/pte/read.h"
 #include "neutron_double.h"
 #include "neutron_program.h"
-#include "runtime/delegates/neutron/backend.h"
+#include "engines/neutron/delegate/backend.h"
 #include "runtime_support.h"
 #include "test_files.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "npu/neutron/driver.h"
+#include "engines/neutron/container/driver.h"
 
 namespace thimble::neutron_test {
 

@@ -11,12 +11,12 @@
 #include "abi/status.h"
 #include "hostrun/host.h"
 #include "hostrun/kernel_source.h"
-#include "hostrun/neutron.h"
+#include "engines/neutron/hostrun/neutron.h"
 #include "hostrun/npu_profile.h"
 #include "neutron_list_file.h"
 #include "neutron_sample.h"
-#include "npu/neutron/driver.h"
-#include "runtime/delegates/neutron/backend.h"
+#include "engines/neutron/container/driver.h"
+#include "engines/neutron/delegate/backend.h"
 #include "runtime_support.h"
 
 namespace thimble::neutron_test {
@@ -401,7 +401,7 @@ TEST(NeutronFiles, TheTableOfKernelsNamesIt) {
   ASSERT_TRUE(interface.ok());
   const auto text = hostrun::kernel_source(*interface, abi::Isa::kDsp, "m.pte");
   ASSERT_TRUE(text.ok()) << text.error().message;
-  EXPECT_NE(text->find("#include \"runtime/delegates/neutron/backend.h\"\n"), std::string::npos);
+  EXPECT_NE(text->find("#include \"engines/neutron/delegate/backend.h\"\n"), std::string::npos);
   EXPECT_NE(text->find("{\"ThimbleNeutronModel\", &thimble_neutron_npu, runtime::neutron::open, "
                        "runtime::neutron::check,\n     runtime::neutron::run, "
                        "runtime::neutron::call_scratch, runtime::neutron::kept_bytes},\n"),

@@ -5,8 +5,8 @@
 #include <random>
 #include <vector>
 
-#include "npu/neutron/model/model.h"
-#include "npu/neutron/program.h"
+#include "engines/neutron/model/model.h"
+#include "engines/neutron/container/program.h"
 #include "runtime_support.h"
 
 namespace thimble::neutron_test {

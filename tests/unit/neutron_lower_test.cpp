@@ -1,7 +1,7 @@
 // Views of the Neutron's compiler against elements counted one by one, and in which order values
 // of a region come to lie.
 
-#include "target/neutron/strided.h"
+#include "engines/neutron/compiler/strided.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <numeric>
 
 #include "ir/print.h"
-#include "target/neutron/formats.h"
-#include "target/neutron/lower.h"
-#include "target/neutron/place.h"
+#include "engines/neutron/compiler/formats.h"
+#include "engines/neutron/compiler/lower.h"
+#include "engines/neutron/compiler/place.h"
 
 namespace thimble::target::neutron {
 namespace {

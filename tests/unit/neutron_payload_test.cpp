@@ -7,7 +7,7 @@
 #include <functional>
 #include <random>
 
-#include "formats/neutron/payload.h"
+#include "engines/neutron/formats/payload.h"
 
 namespace thimble::formats::neutron {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "abi/native_params.h"
-#include "formats/neutron/payload.h"
+#include "engines/neutron/formats/payload.h"
 #include "formats/pte/program.h"
 
 namespace thimble::neutron_test {

@@ -10,7 +10,7 @@
 
 #include "neutron_sample.h"
 #include "neutron_world.h"
-#include "npu/neutron/text/text.h"
+#include "engines/neutron/text/text.h"
 
 namespace thimble::neutron_test {
 namespace {

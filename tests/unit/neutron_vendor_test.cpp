@@ -9,11 +9,11 @@
 #include <random>
 
 #include "folder.h"
-#include "formats/neutron/payload.h"
+#include "engines/neutron/formats/payload.h"
 #include "formats/tflite/read.h"
 #include "ir/print.h"
-#include "target/neutron/vendor/finish.h"
-#include "target/neutron/vendor/sdk.h"
+#include "engines/neutron/compiler/vendor/finish.h"
+#include "engines/neutron/compiler/vendor/sdk.h"
 #include "target/target.h"
 
 namespace thimble::neutron_vendor_test {

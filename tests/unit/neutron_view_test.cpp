@@ -7,7 +7,7 @@
 #include <set>
 
 #include "neutron_list.h"
-#include "npu/neutron/view.h"
+#include "engines/neutron/container/view.h"
 
 namespace thimble::neutron_test {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "npu/ethos_u/isa/driver_payload.h"
-#include "npu/ethos_u/isa/registers.h"
-#include "runtime/delegates/ethos_u/driver.h"
+#include "engines/ethos_u/isa/driver_payload.h"
+#include "engines/ethos_u/isa/registers.h"
+#include "engines/ethos_u/delegate/driver.h"
 
 namespace {
 std::vector<std::string> events;  // of the platform's functions below, which have no other way out

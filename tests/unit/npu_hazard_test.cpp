@@ -2,7 +2,7 @@
 // modes, which must see what it names. Streams of another compiler:
 // tests/npu/hazard_experiment.cpp.
 
-#include "npu/ethos_u/sim/hazard.h"
+#include "engines/ethos_u/sim/hazard.h"
 
 #include <gtest/gtest.h>
 
@@ -11,10 +11,10 @@
 #include <set>
 #include <string>
 
-#include "npu/ethos_u/sim/adversary.h"
-#include "npu/ethos_u/sim/decode.h"
-#include "npu/ethos_u/sim/jobs.h"
-#include "npu/ethos_u/text/text.h"
+#include "engines/ethos_u/sim/adversary.h"
+#include "engines/ethos_u/sim/decode.h"
+#include "engines/ethos_u/sim/jobs.h"
+#include "engines/ethos_u/text/text.h"
 
 namespace thimble::ethos_u::sim {
 namespace {

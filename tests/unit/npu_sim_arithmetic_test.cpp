@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "npu/ethos_u/sim/exec/arithmetic.h"
-#include "npu/ethos_u/sim/exec/curve.h"
+#include "engines/ethos_u/sim/exec/arithmetic.h"
+#include "engines/ethos_u/sim/exec/curve.h"
 
 namespace thimble::ethos_u::sim {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "npu/ethos_u/sim/machine.h"
+#include "engines/ethos_u/sim/machine.h"
 
 namespace thimble::ethos_u::test {
 

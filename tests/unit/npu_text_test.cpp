@@ -1,12 +1,12 @@
 // Command streams as text: text and words are one to one, also for words the table does not know.
 
-#include "npu/ethos_u/text/text.h"
+#include "engines/ethos_u/text/text.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "npu/ethos_u/text/payload.h"
+#include "engines/ethos_u/text/payload.h"
 
 namespace thimble::ethos_u::text {
 namespace {

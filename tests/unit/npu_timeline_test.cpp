@@ -1,7 +1,7 @@
 // The timeline: cycles of kernels worked out by hand, and laws of sharing: no port moves more than
 // it can, nothing begins before what it waits for, and more bandwidth never takes longer.
 
-#include "npu/ethos_u/sim/timeline.h"
+#include "engines/ethos_u/sim/timeline.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "npu/ethos_u/text/text.h"
+#include "engines/ethos_u/text/text.h"
 
 namespace thimble::ethos_u::sim {
 namespace {

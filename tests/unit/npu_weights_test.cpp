@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "npu/ethos_u/sim/weights.h"
+#include "engines/ethos_u/sim/weights.h"
 
 namespace thimble::ethos_u::sim {
 namespace {

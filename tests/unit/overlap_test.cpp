@@ -1,7 +1,7 @@
 // Results over their operands: a kernel that keeps the promised order and nothing more, played byte
 // by byte. It spoils each row (or block) of the result before it reads what the row still needs.
 
-#include "target/cortex_m/overlap.h"
+#include "engines/cortex_m/compiler/overlap.h"
 
 #include <gtest/gtest.h>
 

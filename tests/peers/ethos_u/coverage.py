@@ -3,7 +3,7 @@
 
     coverage.py FOLDER [--rows]
 
-Reads npu/ethos_u/isa/commands.def. Per generation: commands that no stream has, values of modes
+Reads engines/ethos_u/isa/commands.def. Per generation: commands that no stream has, values of modes
 and small fields that no stream has, and registers that only ever hold one value. `--rows`: also
 how often each value occurs.
 """
@@ -33,7 +33,7 @@ ELEMENTWISE = {
 def table(bit):
     """Commands of a generation: (payload, code) -> name, and name -> fields."""
     commands, fields = {}, collections.defaultdict(list)
-    for line in (ROOT / "npu/ethos_u/isa/commands.def").read_text().splitlines():
+    for line in (ROOT / "engines/ethos_u/isa/commands.def").read_text().splitlines():
         match = ROW.match(line)
         if not match:
             continue

@@ -2,5 +2,5 @@
 #define NEUTRON_DRIVER_H
 /* The driver's header, by its name in the SDK. The vendor's libraries are not here: the application
  * links Thimble's model. */
-#include "npu/neutron/driver.h"
+#include "engines/neutron/container/driver.h"
 #endif

@@ -1,0 +1,103 @@
+#include "engines/axon/cli/axon_files.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "base/library.h"
+#include "engines/axon/compiler/vendor/subgraph_text.h"
+
+namespace thimble::tools {
+namespace {
+
+namespace fs = std::filesystem;
+using target::axon::SubgraphNote;
+
+fs::path program_folder() {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path();
+}
+
+/// The first line of a generated header in the folder.
+std::vector<SubgraphNote> notes_in(const fs::path& folder) {
+  std::vector<SubgraphNote> notes;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    if (!entry.path().filename().string().starts_with("axon_subgraph_")) continue;
+    std::ifstream file(entry.path());
+    std::string line;
+    std::getline(file, line);
+    for (SubgraphNote& note : target::axon::read_subgraph_note(line + "\n")) {
+      notes.push_back(std::move(note));
+    }
+  }
+  return notes;
+}
+
+}  // namespace
+
+target::VendorTools axon_tools(const std::string& form, const fs::path& sdk,
+                               const fs::path& model) {
+  target::VendorTools tools;
+  if (form == "layers") return tools;
+  tools.form = form;
+  const char* const variable = std::getenv("SDK_EDGE_AI_PATH");
+  tools.folder = !sdk.empty() ? sdk : fs::path(variable != nullptr ? variable : "");
+  const char* const suffix = base::host().system == "Windows" ? ".exe" : "";
+  tools.helper = program_folder() / fmt::format("thimble-axon-sdk{}", suffix);
+  tools.model = model.stem().string();
+  return tools;
+}
+
+Status check_axon_options(const std::string& form, const fs::path& sdk, const fs::path& folder) {
+  if (!sdk.empty() && form == "layers") {
+    return bad_input(
+        "--axon-sdk is for Nordic's compiler: --axon program or --axon header expected beside it");
+  }
+  if (!folder.empty() && form != "header") {
+    return bad_input("--axon-dir is for headers: --axon header expected beside it, not {}", form);
+  }
+  return ok();
+}
+
+Status add_axon_files(const std::vector<target::Delegate>& delegates, const fs::path& folder,
+                      OutputFiles* files) {
+  std::map<std::string, const std::string*> texts;  // by file name
+  std::map<std::string, std::string> models;        // of this model's networks, by their base
+  std::set<std::string> names;
+  for (const target::Delegate& delegate : delegates) {
+    for (const target::GeneratedFile& file : delegate.files) {
+      if (!file.name.starts_with("axon_")) continue;
+      const auto [known, is_new] = texts.emplace(file.name, &file.text);
+      if (!is_new && *known->second != file.text) {
+        return bad_input("{}: two different networks of this name: rename the model", file.name);
+      }
+      for (const SubgraphNote& note : target::axon::read_subgraph_note(file.text)) {
+        names.insert(note.name);
+        models[target::axon::identifier_in(note.name)] = note.model;
+      }
+    }
+  }
+  if (texts.empty()) return ok();
+  for (const SubgraphNote& note : notes_in(folder)) {
+    const auto own = models.find(target::axon::identifier_in(note.name));
+    if (own == models.end()) {
+      names.insert(note.name);
+    } else if (own->second != note.model) {
+      return bad_input(
+          "{}: the networks of {} there have the names that those of {} would get: "
+          "rename one of the models, or use another --axon-dir",
+          folder.string(), note.model, own->second);
+    }
+  }
+  std::error_code error;
+  if (!folder.empty()) fs::create_directories(folder, error);
+  if (error) return bad_input("{}: {}", folder.string(), error.message());
+  for (const auto& [name, text] : texts) THIMBLE_CHECK(files->add(folder / name, *text));
+  const std::vector<std::string> sorted(names.begin(), names.end());
+  return files->add(folder / target::axon::kTableFileName, target::axon::subgraph_table(sorted));
+}
+
+}  // namespace thimble::tools

@@ -1,0 +1,219 @@
+#include "engines/axon/compiler/engine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <set>
+
+#include "engines/axon/compiler/alone.h"
+#include "engines/axon/compiler/cost.h"
+#include "engines/axon/compiler/form.h"
+#include "engines/axon/compiler/lower.h"
+#include "engines/axon/compiler/turn.h"
+#include "engines/axon/compiler/vendor/finish.h"
+#include "engines/axon/compiler/write.h"
+#include "target/core_cycles.h"
+
+namespace thimble::target::axon {
+namespace {
+
+constexpr std::string_view kSilicon =
+    "the layer list runs on this machine and on an emulated core; silicon needs command buffers "
+    "that only the vendor's compiler library makes: set SDK_EDGE_AI_PATH to a copy of "
+    "nrfconnect/sdk-edge-ai and compile with --axon program (docs/nordic-axon.md)";
+
+struct Setting {
+  std::string_view name;
+  double least, most, usual;
+};
+constexpr Setting kSettings[] = {
+    {"clock_mhz", 1, 10000, kClockMhz},
+    {"dispatch_us", 0, 10000, kDispatchUs},
+};
+
+double setting(const EngineUse& use, std::string_view name) {
+  const auto found = use.settings.find(name);
+  if (found != use.settings.end()) return found->second;
+  return std::ranges::find(kSettings, name, &Setting::name)->usual;
+}
+
+Status check(const EngineUse& use) {
+  if (!use.memory_mode.empty() || !use.system.empty()) {
+    return bad_input("{}: memory_mode and system mean nothing for this engine", use.name);
+  }
+  for (const auto& [name, value] : use.settings) {
+    const auto* known = std::ranges::find(kSettings, name, &Setting::name);
+    if (known == std::end(kSettings)) {
+      return bad_input("{}: setting {} is not known; clock_mhz or dispatch_us was expected",
+                       use.name, name);
+    }
+    if (!(value >= known->least && value <= known->most)) {
+      return bad_input("{}: setting {} is {}, expected {} to {}", use.name, name, value,
+                       known->least, known->most);
+    }
+  }
+  return ok();
+}
+
+Result<Network> network_of(const ir::Graph& region, std::span<const StatePair> states) {
+  THIMBLE_TRY(const ir::Graph formed, form(region));
+  return lower(formed, states);
+}
+
+/// Movement alone makes no layer; it is legal between those that do.
+Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) {
+  const auto refuse = [&](const Error& error) {
+    return Verdict{false,
+                   fmt::format("{} on {}: {}", ir::op_name(op.kind), use.name, error.message)};
+  };
+  auto one = alone(graph, op);
+  if (!one.ok()) return refuse(one.error());
+  // The operator's own name comes first, once.
+  const auto without_name = [&](Error error) {
+    const std::string prefix = fmt::format("{}: ", ir::op_name(op.kind));
+    if (error.message.starts_with(prefix)) error.message.erase(0, prefix.size());
+    return error;
+  };
+  const auto network = network_of(*one, {});
+  return network.ok() ? Verdict{true, ""} : refuse(without_name(network.error()));
+}
+
+std::string declines(const ir::Graph& region, const EngineUse& use, bool whatever_it_costs) {
+  const auto network = network_of(region, {});
+  if (!network.ok()) return fmt::format("{}: {}", use.name, network.error().message);
+  const double dispatch = setting(use, "dispatch_us") * setting(use, "clock_mhz");
+  const double npu = static_cast<double>(network->cycles()) + dispatch;
+  const double core = core_cycles(region);
+  if (whatever_it_costs || npu < core) return "";
+  return fmt::format(
+      "the region takes {} cycles of the NPU and {:.0f} for the call, the core about {:.0f}: "
+      "cheaper on "
+      "the CPU",
+      network->cycles(), dispatch, core);
+}
+
+/// One row per operator of the region: its layers and the cycles of all of them.
+std::vector<DelegateRow> rows_of(const Network& network) {
+  std::map<int, DelegateRow> rows;
+  for (const Layer& layer : network.layers) {
+    DelegateRow& row = rows[layer.ir_op];
+    row.ir_op = layer.ir_op;
+    row.cycles = row.cycles.value_or(0) + layer.cycles;
+    const std::string what = layer_text(layer);
+    if (!row.what.ends_with(what)) row.what += (row.what.empty() ? "" : "+") + what;
+    if (layer.operation == Operation::kFullyConnected && layer.per_channel()) {
+      Layer one = layer;
+      one.shifts.resize(1);
+      row.reason = fmt::format("a multiplier per output: {} cycles, {} with one for all",
+                               layer.cycles, cycles_of(one));
+    }
+  }
+  std::vector<DelegateRow> result;
+  for (auto& [op, row] : rows) result.push_back(std::move(row));
+  return result;
+}
+
+/// Outputs whose rows touch may lie in the caller's arena where the layers write them: one of those
+/// in a buffer, since what reads it may overwrite it.
+std::vector<DelegateIo> places(const Network& network) {
+  std::vector<DelegateIo> result;
+  std::set<int> taken;
+  for (const Edge& edge : network.outputs) {
+    const Buffer& buffer = network.buffers[static_cast<size_t>(edge.map.buffer)];
+    const bool direct = buffer.source == Source::kInterlayer &&
+                        edge.map.row_stride == edge.map.row_bytes() &&
+                        taken.insert(edge.map.buffer).second;
+    const int64_t bytes = edge.map.dims.elements() * edge.map.element_bytes;
+    result.push_back({buffer.offset + edge.map.offset, direct ? bytes : -1});
+  }
+  return result;
+}
+
+/// What a runtime would refuse is a mistake of ours.
+Status prove(const std::vector<std::byte>& payload) {
+  struct alignas(16) Unit {
+    uint8_t bytes[16];
+  };
+  std::vector<Unit> copy((payload.size() + 15) / 16);
+  std::memcpy(copy.data(), payload.data(), payload.size());
+  uint32_t layer = 0;
+  const container::Status status =
+      container::check(copy.data()->bytes, static_cast<uint32_t>(payload.size()), layer);
+  if (status == container::Status::kOk) return ok();
+  return unsupported("axon: the layer list contradicts itself: {} (layer {})",
+                     container::status_text(status), layer);
+}
+
+Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
+                                const EngineOptions& options) {
+  std::vector<StatePair> states;
+  for (const auto& [input, output] : options.states) states.push_back({input, output});
+  THIMBLE_TRY(Network network, network_of(region, states));
+  place(&network);
+  Delegate delegate;
+  delegate.engine = use.name;
+  delegate.id = container::kDelegateId;
+  THIMBLE_TRY(delegate.payload, write(network, region.name));
+  THIMBLE_CHECK(prove(delegate.payload));
+  container::Header header;
+  std::memcpy(&header, delegate.payload.data(), sizeof header);
+  delegate.constant_bytes = header.constant_bytes;
+  delegate.scratch_bytes = network.interlayer_bytes + network.persistent_bytes;
+  delegate.outputs = places(network);
+  delegate.rows = rows_of(network);
+  delegate.cycles = network.cycles();
+  delegate.call_us = setting(use, "dispatch_us");
+  delegate.clock_mhz = setting(use, "clock_mhz");
+  delegate.note = kSilicon;
+  return delegate;
+}
+
+Result<ir::Graph> adapt(const ir::Graph& region, const EngineUse& /*use*/) {
+  return form(region);
+}
+
+/// What the core needs to exchange height and width of a picture: counted under QEMU.
+double exchange_cycles(const ir::Type& type) {
+  constexpr double kCall = 900, kElement = 14;
+  const bool moves = type.shape.size() == 4 && type.shape[2] > 1 && type.shape[3] > 1;
+  return moves ? kCall + kElement * static_cast<double>(type.elements()) : 0;
+}
+
+/// Wide pictures cost less than tall ones.
+std::optional<ir::Graph> turned_if_cheaper(const ir::Graph& region, const EngineUse& /*use*/) {
+  auto other = turned(region);
+  if (!other) return std::nullopt;
+  const auto as_it_is = network_of(region, {});
+  const auto exchanged = network_of(*other, {});
+  if (!as_it_is.ok() || !exchanged.ok()) return std::nullopt;
+  double outside = 0;
+  for (const ir::ValueId id : region.inputs()) outside += exchange_cycles(region.type(id));
+  for (const ir::ValueId id : region.outputs()) outside += exchange_cycles(region.type(id));
+  const double saved = static_cast<double>(as_it_is->cycles() - exchanged->cycles());
+  if (saved <= outside) return std::nullopt;
+  return other;
+}
+
+constexpr QuantWishes kWishes{.linear_per_tensor = true, .narrow_softmax = true};
+
+}  // namespace
+
+const Engine kEngine = {
+    .kind = "axon",
+    .check = check,
+    .legal = legal,
+    .channels_last = false,
+    .compile = compile_region,
+    .adapt = adapt,
+    .declines = declines,
+    .wishes = &kWishes,
+    .turned = turned_if_cheaper,
+    .finish = finish,
+    .supported = supported,
+};
+
+std::vector<EngineName> engines() {
+  return {{"axon", &kEngine}};
+}
+
+}  // namespace thimble::target::axon

@@ -1,0 +1,99 @@
+#pragma once
+// The work of form(): one function per row AXON_FORM of ops.def.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "engines/axon/compiler/function.h"
+
+namespace thimble::target::axon {
+
+inline constexpr double kFraction = 0x1p-12;  // scale of numbers with 12 fractional bits
+
+class Former {
+ public:
+  explicit Former(const ir::Graph& from);
+  Result<ir::Graph> run();
+
+ private:
+  /// How a sum becomes codes: its real multiplier is multiplied by `ratio`.
+  struct Ask {
+    double ratio = 1;
+    int64_t zero_point = 0;
+    int64_t bytes = 1;
+    int64_t min = -128, max = 127;
+    std::vector<double> slopes;  // of negative sums; empty: 1
+    [[nodiscard]] double codes() const { return bytes == 1 ? 255 : 65535; }
+  };
+  /// The one operator that reads what `op` makes, if both can be one layer.
+  struct Tail {
+    const ir::Op* op = nullptr;
+    Function function;
+  };
+  using Emit = Result<ir::ValueId> (Former::*)(const ir::Op& op, const Ask& ask,
+                                               const ir::Graph::ResultHint& hint);
+
+  Status add(const ir::Op& op);
+
+  // Rows of ops.def.
+  Status same(const ir::Op& op);
+  Status function(const ir::Op& op);
+  Status pad(const ir::Op& op);
+  Status permute(const ir::Op& op);
+  Status adaptive_pool(const ir::Op& op);
+  Status sum(const ir::Op& op);
+  Status average_pool(const ir::Op& op);
+  Status weighted(const ir::Op& op);
+  Status mean(const ir::Op& op);
+  Status product(const ir::Op& op);
+
+  // form_weighted.cpp
+  Result<ir::ValueId> emit_weighted(const ir::Op& op, const Ask& ask,
+                                    const ir::Graph::ResultHint& hint);
+  Result<ir::ValueId> leak_alone(const ir::Op& op, const Function& function);
+  // form_arithmetic.cpp
+  Result<ir::ValueId> emit_sum(const ir::Op& op, const Ask& ask, const ir::Graph::ResultHint& hint);
+  Result<ir::ValueId> emit_product(const ir::Op& op, const Ask& ask,
+                                   const ir::Graph::ResultHint& hint);
+  Result<ir::ValueId> emit_mean(const ir::Op& op, const Ask& ask,
+                                const ir::Graph::ResultHint& hint);
+  Result<ir::ValueId> emit_pool(const ir::Op& op, const Ask& ask,
+                                const ir::Graph::ResultHint& hint);
+  Result<ir::ValueId> emit_scaled(const ir::Op& op, ir::OpKind kind, ir::Attrs attrs, double real,
+                                  double reach, const Ask& ask, const ir::Graph::ResultHint& hint);
+  /// x times 1, requantized.
+  Result<ir::ValueId> requantized(const ir::Op& op, const Ask& ask,
+                                  const ir::Graph::ResultHint& hint);
+
+  /// The same of a value of the new graph.
+  Result<ir::ValueId> times_one(ir::ValueId x, const Ask& ask, const ir::Op& op,
+                                const ir::Graph::ResultHint& hint);
+
+  Status with_tail(const ir::Op& op, Emit emit, Ask own);
+  /// What an operator asks for without one behind it: its own bounds.
+  static Ask own_ask(const ir::Op& op, int64_t zero_point);
+  [[nodiscard]] std::optional<Tail> tail_of(const ir::Op& op) const;
+  /// What the function's layer wants; nothing if a layer of two slopes would need bounds as well.
+  [[nodiscard]] static Result<Ask> ask_of(const Function& function, double scale);
+  /// The operator behind a sum of 16 or 32 bits.
+  Result<ir::ValueId> add_curve(const Function& function, ir::ValueId x, const ir::Op& op);
+  [[nodiscard]] ir::Graph::ResultHint hint_of(ir::ValueId id) const;
+  [[nodiscard]] ir::ValueId constant(const std::string& name, ir::Tensor tensor,
+                                     std::optional<ir::Quant> quant = {});
+  /// A padding that becomes part of every convolution which reads it.
+  [[nodiscard]] bool folds(const ir::Op& pad) const;
+  [[nodiscard]] const ir::Op* producer(ir::ValueId id) const;
+  [[nodiscard]] bool only_read_by_one(ir::ValueId id) const;
+  static void set_ask(const Ask& ask, ir::Attrs* attrs);
+
+  const ir::Graph& from_;
+  ir::Rewriter rewriter_;
+  std::vector<int> producers_;
+  std::vector<std::vector<int>> consumers_;
+  std::vector<bool> result_;  // by value: something outside reads it
+  std::vector<bool> done_;    // by operator: it is part of another one
+};
+
+}  // namespace thimble::target::axon

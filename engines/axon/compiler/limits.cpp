@@ -1,0 +1,150 @@
+#include "engines/axon/compiler/limits.h"
+
+#include <algorithm>
+
+namespace thimble::target::axon {
+namespace {
+
+// --- kinds of layers, as the rows name them ----------------------------------------------------
+
+bool is_one_dimensional(const Layer& layer) {
+  return layer.inputs[0].dims.h == 1 || layer.inputs[0].dims.w == 1;
+}
+bool is_vector(const Map& map) {
+  return map.dims.c == 1 && map.dims.h == 1;
+}
+
+enum class Kind : uint8_t {
+  any,
+  average_pool,
+  channel_pad,
+  conv1d,
+  conv2d,
+  depthwise,
+  fully_connected,
+  max_pool,
+  picture,
+  pointwise,
+  strided_slice,
+  vector,
+};
+
+bool is(Kind kind, const Layer& layer) {
+  const Operation operation = layer.operation;
+  switch (kind) {
+    case Kind::any:
+      return true;
+    case Kind::picture:
+      return !is_vector(layer.inputs[0]) || !is_vector(layer.output);
+    case Kind::vector:
+      return is_vector(layer.inputs[0]) && is_vector(layer.output);
+    case Kind::conv1d:
+      return operation == Operation::kConv2d && is_one_dimensional(layer);
+    case Kind::conv2d:
+      return operation == Operation::kConv2d && !is_one_dimensional(layer);
+    case Kind::average_pool:
+      return operation == Operation::kAveragePool;
+    case Kind::channel_pad:
+      return operation == Operation::kChannelPad;
+    case Kind::depthwise:
+      return operation == Operation::kDepthwise;
+    case Kind::fully_connected:
+      return operation == Operation::kFullyConnected;
+    case Kind::max_pool:
+      return operation == Operation::kMaxPool;
+    case Kind::pointwise:
+      return operation == Operation::kPointwise;
+    case Kind::strided_slice:
+      return operation == Operation::kStridedSlice;
+  }
+  return false;
+}
+
+// --- quantities --------------------------------------------------------------------------------
+
+template <typename F>
+int64_t largest(const Layer& layer, F f) {
+  int64_t most = f(layer.output.dims);
+  for (const Map& input : layer.inputs) most = std::max(most, f(input.dims));
+  return most;
+}
+
+int64_t height(const Layer& l) {
+  return largest(l, [](const Dims& d) { return d.h; });
+}
+int64_t width(const Layer& l) {
+  return largest(l, [](const Dims& d) { return d.w; });
+}
+int64_t channels(const Layer& l) {
+  return largest(l, [](const Dims& d) { return d.c; });
+}
+int64_t inputs(const Layer& l) {
+  return l.inputs[0].dims.elements();
+}
+int64_t outputs(const Layer& l) {
+  return l.output.dims.elements();
+}
+int64_t kernel_height(const Layer& l) {
+  return l.kernel_h;
+}
+int64_t kernel_width(const Layer& l) {
+  return l.kernel_w;
+}
+int64_t stride_height(const Layer& l) {
+  return l.operation == Operation::kStridedSlice ? l.attributes[7] : l.stride_y;
+}
+int64_t stride_width(const Layer& l) {
+  return l.operation == Operation::kStridedSlice ? l.attributes[8] : l.stride_x;
+}
+int64_t stride_channels(const Layer& l) {
+  return l.attributes[6];
+}
+int64_t dilation(const Layer& l) {
+  return std::max(l.dilation_y, l.dilation_x);
+}
+int64_t dilation_height(const Layer& l) {
+  return l.dilation_y;
+}
+/// One column is read from top to bottom, with gaps.
+int64_t dilation_without_line(const Layer& l) {
+  return l.output.dims.w == 1 ? l.dilation_x : dilation(l);
+}
+int64_t padding(const Layer& l) {
+  return std::max(std::max(l.pad_top, l.pad_bottom), std::max(l.pad_left, l.pad_right));
+}
+
+struct Row {
+  Kind kind;
+  std::string_view kind_name;
+  std::string_view name;
+  int64_t (*quantity)(const Layer&);
+  int64_t lowest, highest;
+  std::string_view source;
+};
+constexpr Row kRows[] = {
+#define AXON_LIMIT(kind, quantity, lowest, highest, source) \
+  {Kind::kind, #kind, #quantity, quantity, lowest, highest, source},
+#include "engines/axon/compiler/ops.def"
+};
+
+std::string words(std::string_view name) {
+  std::string text(name);
+  std::ranges::replace(text, '_', ' ');
+  return text;
+}
+
+}  // namespace
+
+Status check_limits(const Layer& layer) {
+  for (const Row& row : kRows) {
+    if (!is(row.kind, layer)) continue;
+    const int64_t value = row.quantity(layer);
+    if (value >= row.lowest && value <= row.highest) continue;
+    return unsupported("{}: {} is {}, expected {} to {}, {} is the nearest ({})",
+                       operation_name(layer.operation), words(row.name), value, row.lowest,
+                       row.highest, std::clamp(value, row.lowest, row.highest), row.source);
+  }
+  return ok();
+}
+
+}  // namespace thimble::target::axon

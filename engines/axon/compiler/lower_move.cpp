@@ -1,0 +1,151 @@
+// Pieces: concat, slice, channel pad, copies.
+
+#include <algorithm>
+
+#include "engines/axon/compiler/lowering.h"
+
+namespace thimble::target::axon {
+
+using ir::Op;
+
+namespace {
+
+int64_t& extent(Dims& dims, Axis axis) {
+  return axis == Axis::kChannel ? dims.c : axis == Axis::kHeight ? dims.h : dims.w;
+}
+
+Layer slice_layer(const Map& from, const Dims& begin, const Dims& end, const Dims& step) {
+  Layer layer;
+  layer.operation = Operation::kStridedSlice;
+  layer.inputs = {from};
+  for (const Dims& d : {begin, end, step}) {
+    for (const int64_t value : {d.c, d.h, d.w}) {
+      layer.attributes.push_back(static_cast<int32_t>(value));
+    }
+  }
+  return layer;
+}
+
+}  // namespace
+
+Result<Map> Lowering::sliced(const Map& from, const Dims& begin, const Dims& end, const Dims& step,
+                             const Dims& dims) {
+  Layer layer = slice_layer(from, begin, end, step);
+  layer.output = new_map(dims, from.element_bytes, from.zero_point);
+  THIMBLE_CHECK(append(std::move(layer)));
+  return net_.layers.back().output;
+}
+
+/// The same with rows as the NPU writes them.
+Result<Map> Lowering::copied(const Map& from) {
+  return sliced(from, {0, 0, 0}, from.dims, {1, 1, 1}, from.dims);
+}
+
+/// Everything in the piece's buffer goes to `offset` of another one, if the buffer is the piece.
+bool Lowering::move_into(Map* piece, int buffer, int64_t offset) {
+  const int old = piece->buffer;
+  const Buffer& own = net_.buffers[static_cast<size_t>(old)];
+  const bool whole = own.source == Source::kInterlayer && piece->offset == 0 &&
+                     piece->dims.c * piece->dims.h * piece->row_stride == own.bytes;
+  if (!whole || piece->producer < 0 || offset % container::kRowAlignment != 0) return false;
+  const auto move = [&](Map& map) {
+    if (map.buffer != old) return;
+    map.buffer = buffer;
+    map.offset += offset;
+  };
+  for (Layer& layer : net_.layers) {
+    for (Map& input : layer.inputs) move(input);
+    move(layer.output);
+  }
+  for (std::optional<Map>& map : maps_) {
+    if (map) move(*map);
+  }
+  for (Edge& edge : net_.outputs) move(edge.map);
+  net_.buffers[static_cast<size_t>(old)].bytes = 0;
+  move(*piece);
+  return true;
+}
+
+/// Where the axis is the outermost one, the pieces are written where they belong.
+Result<Map> Lowering::joined(const Map& a, const Map& b, Axis axis) {
+  Dims dims = a.dims;
+  Dims behind = b.dims;
+  extent(dims, axis) += extent(behind, axis);
+  Layer layer;
+  layer.operation = Operation::kConcat;
+  layer.axis = axis;
+  layer.inputs = {a, b};
+  layer.output = new_map(dims, a.element_bytes, a.zero_point);
+  const auto second = outer_offset(layer.output, axis, extent(layer.inputs[0].dims, axis));
+  const bool rows = a.row_stride == layer.output.row_stride || a.dims.c * a.dims.h == 1;
+  // A row written to its end must not reach into the next piece.
+  const bool ends = axis != Axis::kWidth || a.row_bytes() % container::kRowAlignment == 0;
+  if (second && rows && ends && a.buffer != b.buffer) {
+    Map first = a, next = b;
+    const int buffer = layer.output.buffer;
+    const bool moved = move_into(&first, buffer, 0);
+    if (moved) layer.inputs[0] = first;
+    if (move_into(&next, buffer, *second)) layer.inputs[1] = next;
+  }
+  THIMBLE_CHECK(append(std::move(layer)));
+  return net_.layers.back().output;
+}
+
+Status Lowering::concat(const Op& op) {
+  const auto axis = axis_of(op.output, op.integer("dim"));
+  if (!axis) return unsupported("it joins along dimension {}", op.integer("dim"));
+  THIMBLE_TRY(Map joint, map(op.inputs[0]));
+  for (size_t i = 1; i < op.inputs.size(); ++i) {
+    THIMBLE_TRY(const Map next, map(op.inputs[i]));
+    if (next.zero_point != joint.zero_point || next.element_bytes != joint.element_bytes) {
+      return unsupported("pieces with zero points {} and {}: one scale for all is the nearest",
+                         joint.zero_point, next.zero_point);
+    }
+    THIMBLE_TRY(joint, joined(joint, next, *axis));
+  }
+  set(op.output, joint);
+  return ok();
+}
+
+Status Lowering::slice(const Op& op) {
+  const auto axis = axis_of(op.output, op.integer("dim"));
+  THIMBLE_TRY(const Map x, map(op.inputs[0]));
+  if (!axis) return unsupported("it cuts dimension {}", op.integer("dim"));
+  Dims begin{0, 0, 0}, end = x.dims, step;
+  extent(begin, *axis) = op.integer("start");
+  extent(end, *axis) = std::min(op.integer("end"), extent(end, *axis));
+  extent(step, *axis) = op.integer("step");
+  Layer layer = slice_layer(x, begin, end, step);
+  THIMBLE_TRY(const Dims dims, dims_of(op.output));
+  const auto offset = outer_offset(x, *axis, op.integer("start"));
+  const bool in_place = op.integer("step") == 1 && offset &&
+                        (x.offset + *offset) % container::kRowAlignment == 0 &&
+                        net_.buffers[static_cast<size_t>(x.buffer)].source == Source::kInterlayer;
+  if (in_place) {
+    layer.output = x;
+    layer.output.dims = dims;
+    layer.output.offset += *offset;
+  } else {
+    layer.output = new_map(dims, x.element_bytes, x.zero_point);
+  }
+  THIMBLE_CHECK(append(std::move(layer)));
+  set(op.output, net_.layers.back().output);
+  return ok();
+}
+
+/// Channels of the zero point in front or behind.
+Status Lowering::pad(const Op& op) {
+  THIMBLE_TRY(const Map x, map(op.inputs[0]));
+  THIMBLE_TRY(const Dims dims, dims_of(op.output));
+  Layer layer;
+  layer.operation = Operation::kChannelPad;
+  layer.pad_top = op.integers("before")[1];
+  layer.pad_bottom = op.integers("after")[1];
+  layer.inputs = {x};
+  layer.output = new_map(dims, x.element_bytes, static_cast<int64_t>(op.number("value")));
+  THIMBLE_CHECK(append(std::move(layer)));
+  set(op.output, net_.layers.back().output);
+  return ok();
+}
+
+}  // namespace thimble::target::axon

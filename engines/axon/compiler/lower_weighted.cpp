@@ -1,0 +1,218 @@
+// Linear layers and convolutions. A convolution may be one of several layers: the cheapest is
+// taken.
+
+#include <algorithm>
+#include <limits>
+
+#include "engines/axon/compiler/cost.h"
+#include "engines/axon/compiler/limits.h"
+#include "engines/axon/compiler/lowering.h"
+
+namespace thimble::target::axon {
+
+using ir::Op;
+using ir::OpKind;
+
+namespace {
+
+// Outputs from 512 on are wrong where a linear layer with one multiplier has 1024 inputs or more
+// (docs/nordic-axon.md, "Defects": D1).
+constexpr int64_t kManyInputs = 1024, kOutputsAtOnce = 512;
+
+template <typename T>
+std::vector<T> elements(const ir::Tensor& tensor) {
+  const auto data = tensor.data<T>();
+  return {data.begin(), data.end()};
+}
+
+}  // namespace
+
+/// Weights, bias with the zero point folded in, multipliers; without operands.
+Result<Layer> Lowering::weighted_layer(const Op& op, Operation operation) {
+  THIMBLE_CHECK(check_bounds(op));
+  const ir::Tensor& w = *graph_.value(op.inputs[1]).constant;
+  Layer layer;
+  layer.operation = operation;
+  layer.weights = elements<int8_t>(w);
+  layer.multipliers = elements<int32_t>(*graph_.value(op.inputs[3]).constant);
+  for (const int32_t shift : graph_.value(op.inputs[4]).constant->data<int32_t>()) {
+    layer.shifts.push_back(static_cast<int8_t>(shift));
+  }
+  const auto channels = static_cast<size_t>(w.shape[0]);
+  const size_t terms = layer.weights.size() / channels;
+  for (size_t o = 0; o < channels; ++o) {
+    int64_t bias =
+        op.inputs[2] == ir::kNoValue ? 0 : graph_.value(op.inputs[2]).constant->data<int32_t>()[o];
+    int64_t sum = 0;
+    for (size_t i = 0; i < terms; ++i) sum += layer.weights[o * terms + i];
+    bias -= op.integer("x_zp") * sum;
+    if (bias != static_cast<int32_t>(bias)) {
+      return unsupported("the bias of channel {} with the zero point is {}, beyond 32 bits", o,
+                         bias);
+    }
+    layer.bias.push_back(static_cast<int32_t>(bias));
+  }
+  set_requantize(op, &layer);
+  if (op.integer("leaky") != 0) layer.activation = Activation::kLeakyRelu;
+  if (feeds_softmax(op.output)) layer.activation = Activation::kPrepareSoftmax;
+  return layer;
+}
+
+Status Lowering::linear(const Op& op) {
+  const ir::Shape& x = graph_.type(op.inputs[0]).shape;
+  if (ir::element_count(x) != x.back()) {
+    return unsupported("{} rows: one is the nearest", ir::element_count(x) / x.back());
+  }
+  THIMBLE_TRY(Layer layer, weighted_layer(op, Operation::kFullyConnected));
+  THIMBLE_TRY(Map input, flat(op.inputs[0]));
+  input.zero_point = static_cast<int32_t>(op.integer("x_zp"));
+  layer.inputs = {input};
+  return full(op, layer);
+}
+
+/// A linear layer, whose result is a vector.
+Status Lowering::full(const Op& op, const Layer& whole) {
+  const auto outputs = static_cast<int64_t>(whole.bias.size());
+  const int64_t inputs = whole.inputs[0].dims.elements();
+  if (inputs >= kManyInputs && outputs > kOutputsAtOnce && !whole.per_channel()) {
+    return full_in_parts(op, whole);
+  }
+  Layer layer = whole;
+  layer.output = result_of(op, {1, 1, outputs});
+  THIMBLE_CHECK(append(std::move(layer)));
+  set(op.output, net_.layers.back().output);
+  return ok();
+}
+
+Status Lowering::full_in_parts(const Op& op, const Layer& whole) {
+  const auto outputs = static_cast<int64_t>(whole.bias.size());
+  const int64_t inputs = whole.inputs[0].dims.elements();
+  std::optional<Map> joint;
+  for (int64_t first = 0; first < outputs; first += kOutputsAtOnce) {
+    const int64_t count = std::min(kOutputsAtOnce, outputs - first);
+    Layer part = whole;
+    part.weights.assign(whole.weights.begin() + first * inputs,
+                        whole.weights.begin() + (first + count) * inputs);
+    part.bias.assign(whole.bias.begin() + first, whole.bias.begin() + first + count);
+    part.output = result_of(op, {1, 1, count});
+    THIMBLE_CHECK(append(std::move(part)));
+    const Map piece = net_.layers.back().output;
+    if (!joint) {
+      joint = piece;
+      continue;
+    }
+    THIMBLE_TRY(joint, joined(*joint, piece, Axis::kWidth));
+  }
+  set(op.output, *joint);
+  return ok();
+}
+
+Result<Layer> Lowering::window_layer(const Op& op, Operation operation) {
+  const ir::Shape& w = graph_.type(op.inputs[1]).shape;
+  const auto stride = op.integers("stride");
+  const auto dilation = op.integers("dilation");
+  const auto padding = op.integers("padding");
+  THIMBLE_TRY(Layer layer, weighted_layer(op, operation));
+  THIMBLE_TRY(Map input, map(op.inputs[0]));
+  input.zero_point = static_cast<int32_t>(op.integer("x_zp"));
+  layer.inputs = {input};
+  layer.kernel_h = w[2];
+  layer.kernel_w = w[3];
+  layer.stride_y = stride[0];
+  layer.stride_x = stride[1];
+  layer.dilation_y = dilation[0];
+  layer.dilation_x = dilation[1];
+  layer.pad_top = padding[0];
+  layer.pad_left = padding[1];
+  THIMBLE_TRY(const Dims dims, dims_of(op.output));
+  layer.output.dims = dims;
+  // Padding behind the last window costs the NPU cycles and changes nothing.
+  const auto read = [](int64_t out, int64_t step, int64_t kernel, int64_t apart) {
+    return (out - 1) * step + (kernel - 1) * apart + 1;
+  };
+  const Dims& in = input.dims;
+  layer.pad_bottom = std::clamp<int64_t>(
+      read(dims.h, stride[0], w[2], dilation[0]) - in.h - padding[0], 0, padding[2]);
+  layer.pad_right = std::clamp<int64_t>(
+      read(dims.w, stride[1], w[3], dilation[1]) - in.w - padding[1], 0, padding[3]);
+  return layer;
+}
+
+std::vector<Lowering::Choice> Lowering::choices(const Layer& window) {
+  const Dims& in = window.inputs[0].dims;
+  const Dims& out = window.output.dims;
+  std::vector<Choice> all = {{window, false}};
+  const bool pads = window.pad_top + window.pad_bottom + window.pad_left + window.pad_right != 0;
+  if (pads || window.operation == Operation::kDepthwise) return all;
+  const bool one = window.kernel_h == 1 && window.kernel_w == 1;
+  const bool steps = window.stride_y != 1 || window.stride_x != 1;
+  // A pointwise layer on one position reads wrong rows (D2), and is a linear layer anyway.
+  if (one && out.h * out.w > 1) {
+    all.push_back({window, steps});
+    Layer& layer = all.back().layer;
+    layer.operation = Operation::kPointwise;
+    layer.stride_y = layer.stride_x = 1;
+    layer.inputs[0].dims = {in.c, out.h, out.w};
+  }
+  if (window.kernel_h == in.h && window.kernel_w == in.w && out.h == 1 && out.w == 1) {
+    all.push_back({window, false});
+    Layer& layer = all.back().layer;
+    layer.operation = Operation::kFullyConnected;
+    layer.output.dims = {1, 1, out.c};
+  }
+  return all;
+}
+
+/// A pointwise layer has no stride, and misreads rows of a packed input where it works in stripes
+/// (D2): a slice comes before it.
+Result<Map> Lowering::pointwise_input(const Map& input, const Choice& choice, const Op& op) {
+  const Source source = net_.buffers[static_cast<size_t>(input.buffer)].source;
+  const bool packed =
+      source != Source::kInterlayer && input.row_stride % container::kRowAlignment != 0;
+  if (!choice.sliced && !packed) return input;
+  const auto stride = op.integers("stride");
+  const Dims& wanted = choice.layer.inputs[0].dims;
+  const Dims end = {input.dims.c, (wanted.h - 1) * stride[0] + 1, (wanted.w - 1) * stride[1] + 1};
+  return sliced(input, {0, 0, 0}, end, {1, stride[0], stride[1]}, wanted);
+}
+
+Status Lowering::convolution(const Op& op) {
+  const int64_t groups = op.integer("groups");
+  THIMBLE_TRY(const Dims in, dims_of(op.inputs[0]));
+  THIMBLE_TRY(const Dims out, dims_of(op.output));
+  const bool depthwise = groups > 1 && groups == in.c && groups == out.c;
+  if (groups > 1 && !depthwise) {
+    return unsupported(
+        "{} groups of {} channels: 1 group, or one per channel with as many results, is the "
+        "nearest",
+        groups, in.c);
+  }
+  THIMBLE_TRY(const Layer window,
+              window_layer(op, depthwise ? Operation::kDepthwise : Operation::kConv2d));
+  const std::vector<Choice> all = choices(window);
+  const Choice* best = nullptr;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const Choice& choice : all) {
+    const int64_t slice = choice.sliced ? cycles_of_copy(choice.layer.inputs[0].dims) : 0;
+    const int64_t cycles = cycles_of(choice.layer) + slice;
+    if (!check_limits(choice.layer).ok() || cycles >= least) continue;
+    best = &choice;
+    least = cycles;
+  }
+  if (best == nullptr) return check_limits(window);
+  Layer layer = best->layer;
+  if (layer.operation == Operation::kFullyConnected) {
+    layer.kernel_h = layer.kernel_w = 0;
+    return full(op, layer);
+  }
+  if (layer.operation == Operation::kPointwise) {
+    THIMBLE_TRY(layer.inputs[0], pointwise_input(window.inputs[0], *best, op));
+    layer.inputs[0].zero_point = window.inputs[0].zero_point;
+  }
+  layer.output = result_of(op, out);
+  THIMBLE_CHECK(append(std::move(layer)));
+  set(op.output, net_.layers.back().output);
+  return ok();
+}
+
+}  // namespace thimble::target::axon

@@ -1,0 +1,95 @@
+#pragma once
+// The work of lower(): values of the region as maps, operators as layers.
+
+#include <optional>
+#include <vector>
+
+#include "engines/axon/compiler/lower.h"
+
+namespace thimble::target::axon {
+
+class Lowering {
+ public:
+  Lowering(const ir::Graph& graph, std::span<const StatePair> states)
+      : graph_(graph),
+        states_(states.begin(), states.end()),
+        producers_(graph.producers()),
+        maps_(graph.value_count()) {}
+
+  Result<Network> run();
+
+ private:
+  // lower.cpp
+  Status add_inputs();
+  Status add_outputs();
+  Status add_op(const ir::Op& op);
+  Status assign_variable(const StatePair& state, const Map& content);
+  /// The map that a layer made of the value, whose shape may be another one with the same elements
+  /// in the same order.
+  Result<Map> raw(ir::ValueId id);
+  /// As [C][H][W] of the value's own shape: reshaped by a layer if its rows lie otherwise.
+  Result<Map> map(ir::ValueId id);
+  Result<Map> reshaped(const Map& from, const Dims& dims);
+  /// What stands before reshapes, for those who read elements in order.
+  Result<Map> flat(ir::ValueId id);
+  Result<Map> constant(ir::ValueId id);
+  Result<Dims> dims_of(ir::ValueId id) const;
+  /// The axis of the value's dimension `dim`; nothing for the batch.
+  [[nodiscard]] std::optional<Axis> axis_of(ir::ValueId id, int64_t dim) const;
+
+  Map new_map(const Dims& dims, int64_t element_bytes, int64_t zero_point);
+  /// Checks limits, counts cycles, appends.
+  Status append(Layer layer);
+  void set(ir::ValueId id, const Map& map) { maps_[static_cast<size_t>(id)] = map; }
+  /// A result of `op`: bytes and zero point from its attributes.
+  [[nodiscard]] Map result_of(const ir::Op& op, const Dims& dims);
+  static void set_requantize(const ir::Op& op, Layer* layer);
+  [[nodiscard]] Status check_bounds(const ir::Op& op) const;
+  [[nodiscard]] const ir::Op* producer(ir::ValueId id) const;
+  [[nodiscard]] double scale_of(int op) const;
+  [[nodiscard]] bool feeds_softmax(ir::ValueId id) const;
+
+  // lower_weighted.cpp
+  Status linear(const ir::Op& op);
+  Status convolution(const ir::Op& op);
+  Result<Layer> weighted_layer(const ir::Op& op, Operation operation);
+  Result<Layer> window_layer(const ir::Op& op, Operation operation);
+  /// A layer that a convolution may be; `sliced`: behind a slice that takes the steps.
+  struct Choice {
+    Layer layer;
+    bool sliced = false;
+  };
+  static std::vector<Choice> choices(const Layer& window);
+  Result<Map> pointwise_input(const Map& input, const Choice& choice, const ir::Op& op);
+  Status full(const ir::Op& op, const Layer& whole);
+  Status full_in_parts(const ir::Op& op, const Layer& whole);
+
+  // lower_element.cpp
+  Status pair(const ir::Op& op);
+  Status mean(const ir::Op& op);
+  Status pool(const ir::Op& op);
+  Status curve(const ir::Op& op);
+  Status softmax(const ir::Op& op);
+
+  // lower_move.cpp
+  Status concat(const ir::Op& op);
+  Status slice(const ir::Op& op);
+  Status pad(const ir::Op& op);
+  Result<Map> joined(const Map& a, const Map& b, Axis axis);
+  Result<Map> copied(const Map& from);
+  Result<Map> sliced(const Map& from, const Dims& begin, const Dims& end, const Dims& step,
+                     const Dims& dims);
+  bool move_into(Map* piece, int buffer, int64_t offset);
+
+  const ir::Graph& graph_;
+  std::vector<StatePair> states_;
+  std::vector<int> producers_;
+  std::vector<std::optional<Map>> maps_;  // by value
+  Network net_;
+  int op_ = -1;  // at hand
+};
+
+/// Offset of a piece along the axis, if pieces along it follow each other in memory.
+[[nodiscard]] std::optional<int64_t> outer_offset(const Map& whole, Axis axis, int64_t begin);
+
+}  // namespace thimble::target::axon

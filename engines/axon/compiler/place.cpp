@@ -1,0 +1,58 @@
+// Addresses: lifetimes of interlayer buffers, counted in layers, are planned as the arena's are.
+
+#include <algorithm>
+
+#include "plan/planner.h"
+#include "engines/axon/compiler/network.h"
+
+namespace thimble::target::axon {
+namespace {
+
+constexpr int64_t kAlignment = container::kSectionAlignment;
+
+int64_t aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+void touch(Network* network, const Map& map, int layer) {
+  Buffer& buffer = network->buffers[static_cast<size_t>(map.buffer)];
+  if (buffer.first < 0) buffer.first = layer;
+  buffer.first = std::min(buffer.first, layer);
+  buffer.last = std::max(buffer.last, layer);
+}
+
+}  // namespace
+
+void place(Network* network) {
+  for (Buffer& buffer : network->buffers) {
+    buffer.first = -1;
+    buffer.last = -1;
+  }
+  const int count = static_cast<int>(network->layers.size());
+  for (int i = 0; i < count; ++i) {
+    const Layer& layer = network->layers[static_cast<size_t>(i)];
+    for (const Map& input : layer.inputs) touch(network, input, i);
+    touch(network, layer.output, i);
+  }
+  // Outputs are packed behind the last layer.
+  for (const Edge& edge : network->outputs) touch(network, edge.map, count);
+  std::vector<plan::Buffer> lives;
+  std::vector<Buffer*> placed;
+  for (Buffer& buffer : network->buffers) {
+    if (buffer.source != Source::kInterlayer || buffer.bytes == 0 || buffer.first < 0) continue;
+    lives.push_back({aligned(buffer.bytes), buffer.first, buffer.last});
+    placed.push_back(&buffer);
+  }
+  const plan::Placement placement = plan::place(lives, kAlignment);
+  for (size_t i = 0; i < placed.size(); ++i) placed[i]->offset = placement.offsets[i];
+  network->interlayer_bytes = placement.peak_bytes;
+  int64_t persistent = 0;
+  for (const Variable& variable : network->variables) {
+    Buffer& buffer = network->buffers[static_cast<size_t>(variable.buffer)];
+    buffer.offset = persistent;
+    persistent += (buffer.bytes + 3) / 4 * 4;
+  }
+  network->persistent_bytes = aligned(persistent);
+}
+
+}  // namespace thimble::target::axon

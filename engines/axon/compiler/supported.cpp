@@ -1,0 +1,78 @@
+// The rows of ops.def in words for a list.
+
+#include <algorithm>
+
+#include "engines/axon/compiler/engine.h"
+
+namespace thimble::target::axon {
+
+using ir::OpKind;
+
+namespace {
+
+constexpr OpKind kRows[] = {
+#define AXON_FORM(op, function) OpKind::op,
+#include "engines/axon/compiler/ops.def"
+};
+
+struct LimitRow {
+  std::string_view layer, quantity;
+  int64_t lowest, highest;
+};
+constexpr LimitRow kLimits[] = {
+#define AXON_LIMIT(layer, quantity, lowest, highest, source) {#layer, #quantity, lowest, highest},
+#include "engines/axon/compiler/ops.def"
+};
+
+/// Which layers of the rows an operator becomes; all have those of any layer.
+struct Layers {
+  OpKind op;
+  std::vector<std::string_view> layers;
+};
+const std::vector<Layers>& layers() {
+  static const std::vector<Layers> kLayers = {
+      {OpKind::max_pool2d, {"max_pool"}},
+      {OpKind::pad, {"channel_pad"}},
+      {OpKind::qadaptive_avg_pool2d, {"average_pool"}},
+      {OpKind::qavg_pool2d, {"average_pool"}},
+      {OpKind::qconv2d, {"conv1d", "conv2d", "depthwise", "pointwise"}},
+      {OpKind::qlinear, {"fully_connected"}},
+      {OpKind::slice, {"strided_slice"}},
+  };
+  return kLayers;
+}
+
+/// "conv2d: kernel height 1 to 16, ..."
+std::string limits_of(std::string_view layer) {
+  std::string text;
+  for (const LimitRow& row : kLimits) {
+    if (row.layer != layer) continue;
+    std::string quantity(row.quantity);
+    std::ranges::replace(quantity, '_', ' ');
+    text +=
+        fmt::format("{}{} {} to {}", text.empty() ? "" : ", ", quantity, row.lowest, row.highest);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::vector<OpSupport> supported(const EngineUse& /*use*/) {
+  std::vector<OpSupport> list;
+  for (const OpKind op : kRows) {
+    std::string limits;
+    const auto found = std::ranges::find(layers(), op, &Layers::op);
+    if (found != layers().end()) {
+      for (const std::string_view layer : found->layers) {
+        limits += fmt::format("{}{}: {}", limits.empty() ? "" : "; ", layer, limits_of(layer));
+      }
+    }
+    list.push_back({std::string(ir::op_name(op)), std::move(limits)});
+  }
+  for (const std::string_view layer : {"any", "picture", "vector"}) {
+    list.push_back({fmt::format("({})", layer), limits_of(layer)});
+  }
+  return list;
+}
+
+}  // namespace thimble::target::axon

@@ -1,0 +1,26 @@
+#pragma once
+// A partition's layer list (engines/axon/container/layers.h) as the vendor's IR. The list works on addresses, the
+// IR on producers: what an operand reads is named by the layer that makes it. Variables become one
+// layer each, in front, fed by whoever writes them; the layers that only read or assign a variable
+// are gone. Everything else is one to one.
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engines/axon/formats/ir_file.h"
+#include "engines/axon/container/layers.h"
+
+namespace thimble::target::axon {
+
+struct IrOfLayers {
+  formats::axon::IrFile file;
+  /// Which layer of the IR makes each output of the container.
+  std::vector<int> outputs;
+};
+
+/// `container` has passed thimble::axon::check(). `name` is a C identifier.
+[[nodiscard]] Result<IrOfLayers> layers_to_ir(const thimble::axon::Container& container,
+                                              const std::string& name);
+
+}  // namespace thimble::target::axon

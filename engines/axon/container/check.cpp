@@ -1,0 +1,73 @@
+// The whole container, its hash, and what is said of it.
+
+#include "engines/axon/container/check_layer.h"
+#include "engines/axon/container/layers.h"
+
+namespace thimble::axon {
+
+Status check(const uint8_t* data, uint32_t bytes, uint32_t& layer) {
+  layer = kAbsent;
+  Status status = check_interface(data, bytes);
+  if (status != Status::kOk) return status;
+  const Container container(data);
+  const Header header = container.header();
+  uint32_t cycles = 0;
+  for (uint32_t i = 0; i < header.layer_count && status == Status::kOk; ++i) {
+    status = check_layer(container, header, i);
+    cycles += container.layer(i).cycles;
+    if (status != Status::kOk) layer = i;
+  }
+  if (status != Status::kOk) return status;
+  return cycles == header.cycles ? Status::kOk : Status::kBadHeader;
+}
+
+Status check(const uint8_t* data, uint32_t bytes) {
+  uint32_t layer;
+  return check(data, bytes, layer);
+}
+
+uint64_t content_hash(const uint8_t* data, uint32_t bytes) {
+  constexpr uint64_t kBasis = 0xCBF29CE484222325;
+  constexpr uint64_t kPrime = 0x100000001B3;
+  constexpr uint32_t kAt = offsetof(Header, content_hash);
+  uint64_t hash = kBasis;
+  for (uint32_t i = 0; i < bytes; ++i) {
+    const bool own = i - kAt < sizeof(Header::content_hash);
+    hash = (hash ^ (own ? 0 : data[i])) * kPrime;
+  }
+  return hash;
+}
+
+const char* status_text(Status status) {
+  switch (status) {
+    case Status::kOk:
+      return "ok";
+    case Status::kMisaligned:
+      return "container does not start at a multiple of 16";
+    case Status::kTruncated:
+      return "container is truncated";
+    case Status::kNoContainer:
+      return "no AXON container (TAXN)";
+    case Status::kBadVersion:
+      return "container is of another version";
+    case Status::kBadHeader:
+      return "header: counts, sizes, sections, cycles or name are wrong";
+    case Status::kBadIo:
+      return "an input or output is wrong";
+    case Status::kBadVariable:
+      return "a variable is wrong";
+    case Status::kBadOperand:
+      return "an operand is outside its memory, misaligned or of a wrong element";
+    case Status::kBadLayer:
+      return "shapes, kernel, constants or attributes do not fit the operation";
+    case Status::kBadScale:
+      return "a shift is out of range, or zero point * 2^shift leaves 32 bits";
+    case Status::kBadOverlap:
+      return "a layer writes over what it reads";
+    case Status::kBadOperation:
+      return "an operation that this version does not know";
+  }
+  return "unknown status";
+}
+
+}  // namespace thimble::axon

@@ -1,0 +1,147 @@
+#include "engines/axon/delegate/backend.h"
+
+#include <new>
+
+#include "engines/axon/container/layers.h"
+#include "engines/axon/delegate/counters.h"
+#include "runtime/exec/decode.h"
+
+namespace thimble::runtime::axon {
+namespace {
+
+namespace npu = thimble::axon;
+using npu::Container;
+using npu::Header;
+using npu::IoRecord;
+using npu::Source;
+
+/// What a slot keeps.
+struct Work {
+  Container container;
+  uint32_t container_bytes;
+  uint8_t* interlayer;
+  thimble_axon_counter* counter;  // null: not counted
+};
+static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
+
+Work& work_in(DelegateSlot& slot) {
+  return *reinterpret_cast<Work*>(slot.own);
+}
+const Work& work_in(const DelegateSlot& slot) {
+  return *reinterpret_cast<const Work*>(slot.own);
+}
+const thimble_axon& npu_of(const DelegateSlot& slot) {
+  return *static_cast<const thimble_axon*>(slot.delegate->device);
+}
+
+uint32_t scratch_of(const Header& header) {
+  return header.interlayer_bytes + header.persistent_bytes;
+}
+
+uint32_t dense_bytes(const IoRecord& io) {
+  return uint32_t{io.n} * io.c * io.h * io.w * io.element_bytes;
+}
+
+/// Whether the tensor may be the very place in scratch: a dense one, of what is written last or
+/// read first.
+bool is_place(const Header& header, const IoRecord& io, const DelegateMemory& memory,
+              uint32_t offset) {
+  const bool dense =
+      io.row_stride == uint32_t{io.w} * io.element_bytes || uint32_t{io.n} * io.c * io.h == 1;
+  if (io.source == Source::kExternal || !dense) return false;
+  const uint32_t base = io.source == Source::kPersistent ? header.interlayer_bytes : 0;
+  return offset == memory.scratch_offset + base + io.offset;
+}
+
+/// A tensor is what the list says, and outside of scratch or at its place there.
+Status check_tensor(const Header& header, const IoRecord& io, const DelegateMemory& memory,
+                    const DelegateArgs& args, uint32_t index) {
+  const bool is_output = index >= header.input_count;
+  const kernels::Tensor tensor = args.tensor(index);
+  if (tensor.dtype == kernels::DType::kF32 || tensor.dtype == kernels::DType::kI64 ||
+      io.element_bytes != element_bytes(static_cast<uint32_t>(tensor.dtype))) {
+    return Status::kBadDType;
+  }
+  if (tensor.bytes != dense_bytes(io)) return Status::kBadShape;
+  if (!is_in_order(tensor)) return Status::kBadLayout;
+  const uint32_t offset = args.offset(index);
+  if (offset == kNotPlanned) return is_output ? Status::kCorrupt : Status::kOk;
+  if (is_output && tensor.is_constant) return Status::kCorrupt;
+  const uint32_t scratch = memory.scratch_offset;
+  const bool apart = offset + tensor.bytes <= scratch || scratch + scratch_of(header) <= offset;
+  return apart || is_place(header, io, memory, offset) ? Status::kOk : Status::kCorrupt;
+}
+
+}  // namespace
+
+Delegate backend(const thimble_axon* npu) {
+  return {npu::kDelegateId, npu, open, check, run};
+}
+
+Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+            uint32_t& scratch_bytes) {
+  const auto* const driver = static_cast<const thimble_axon*>(self.device);
+  if (driver == nullptr || driver->run == nullptr) return Status::kMissingDelegate;
+  const Region& payload = source.payload;
+  if (npu::check_interface(payload.data, payload.bytes) != npu::Status::kOk) {
+    return Status::kBadPayload;
+  }
+  Work& work = *new (slot.own) Work{};
+  work.container = Container(payload.data);
+  work.container_bytes = payload.bytes;
+  scratch_bytes = scratch_of(work.container.header());
+  if (driver->load == nullptr) return Status::kOk;
+  return static_cast<Status>(driver->load(driver, payload.data, payload.bytes));
+}
+
+Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
+  Work& work = work_in(slot);
+  const Header header = work.container.header();
+  if (args.count() != uint32_t{header.input_count} + header.output_count) {
+    return Status::kBadPayload;
+  }
+  for (uint32_t i = 0; i < args.count(); ++i) {
+    const Status status = check_tensor(header, work.container.input(i), memory, args, i);
+    if (status != Status::kOk) return status;
+  }
+  work.interlayer = memory.scratch;
+  const thimble_axon& driver = npu_of(slot);
+  if (driver.counters == nullptr || memory.scratch == nullptr) return Status::kOk;
+  const auto* const text = reinterpret_cast<const char*>(work.container.data());
+  work.counter = take_counter(driver, text + offsetof(Header, name));
+  return work.counter != nullptr ? Status::kOk : Status::kBadArgument;
+}
+
+Status run(const DelegateSlot& slot, const DelegateArgs& args) {
+  const Work& work = work_in(slot);
+  const Header header = work.container.header();
+  const void* inputs[npu::kInputsMax];
+  void* outputs[npu::kOutputsMax];
+  for (uint32_t i = 0; i < args.count(); ++i) {
+    void* const data = args.data(i);
+    if (i < header.input_count) {
+      inputs[i] = data;
+    } else {
+      outputs[i - header.input_count] = data;
+    }
+  }
+  thimble_axon_job job;
+  job.container = work.container.data();
+  job.container_bytes = work.container_bytes;
+  job.name = reinterpret_cast<const char*>(work.container.data()) + offsetof(Header, name);
+  job.content_hash = header.content_hash;
+  job.inputs = inputs;
+  job.outputs = outputs;
+  job.interlayer = work.interlayer;
+  job.persistent = work.interlayer + header.interlayer_bytes;
+  job.cycles = header.cycles;
+  const thimble_axon& driver = npu_of(slot);
+  const auto status = static_cast<Status>(driver.run(&driver, &job));
+  if (status == Status::kOk && work.counter != nullptr) {
+    work.counter->cycles += job.cycles;
+    ++work.counter->calls;
+  }
+  return status;
+}
+
+}  // namespace thimble::runtime::axon

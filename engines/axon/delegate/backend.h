@@ -1,0 +1,19 @@
+#pragma once
+// The delegate ThimbleAxonModel: layer lists for the AXON NPU (engines/axon/container/layers.h), executed by a
+// driver that the product names. List and tensors are checked when the model is loaded; a call
+// hands the driver pointers and counts what it cost.
+
+#include "runtime/exec/delegates.h"
+#include "thimble_axon.h"
+
+namespace thimble::runtime::axon {
+
+/// A row for delegates_of().
+Delegate backend(const thimble_axon* npu);
+
+Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+            uint32_t& scratch_bytes);
+Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
+Status run(const DelegateSlot& slot, const DelegateArgs& args);
+
+}  // namespace thimble::runtime::axon

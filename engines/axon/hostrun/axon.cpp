@@ -1,0 +1,88 @@
+#include "engines/axon/hostrun/axon.h"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "engines/axon/container/marker.h"
+#include "engines/axon/container/program.h"
+#include "engines/axon/container/layers.h"
+#include "engines/axon/delegate/backend.h"
+
+namespace thimble::hostrun {
+namespace {
+
+namespace pte = formats::pte;
+
+/// The bytes at a multiple of 16, as the runtime has them.
+struct alignas(16) Block {
+  uint8_t bytes[16];
+};
+std::vector<Block> aligned_copy(const Bytes& bytes) {
+  std::vector<Block> blocks(bytes.size() / sizeof(Block) + 1);
+  if (!bytes.empty()) std::memcpy(blocks.data(), bytes.data(), bytes.size());
+  return blocks;
+}
+
+Status check_list(const Bytes& bytes, std::string_view label, size_t row) {
+  const std::vector<Block> blocks = aligned_copy(bytes);
+  const uint8_t* const data = blocks.data()->bytes;
+  const auto size = static_cast<uint32_t>(bytes.size());
+  uint32_t layer = axon::kAbsent;
+  const axon::Status status = axon::check(data, size, layer);
+  if (status != axon::Status::kOk) {
+    const std::string where = layer == axon::kAbsent ? "" : fmt::format("layer {}: ", layer);
+    return bad_input("{}: delegate {}, {}: {}{}", label, row, axon::kDelegateId, where,
+                     axon::status_text(status));
+  }
+  const axon::Header header = axon::Container(data).header();
+  const uint64_t hash = axon::content_hash(data, header.bytes);
+  if (hash == header.content_hash) return ok();
+  return bad_input("{}: delegate {}, {}: {}: content hash {:016x}, the list says {:016x}", label,
+                   row, axon::kDelegateId, header.name, hash, header.content_hash);
+}
+
+Status check_lists(const pte::Program& program, std::string_view label) {
+  for (const pte::ExecutionPlan& plan : program.plans) {
+    for (size_t i = 0; i < plan.delegates.size(); ++i) {
+      const pte::BackendDelegate& row = plan.delegates[i];
+      if (row.id != axon::kDelegateId) continue;
+      THIMBLE_CHECK(check_list(program.delegate_blobs[row.blob].bytes, label, i));
+    }
+  }
+  return ok();
+}
+
+class AxonDevice : public Device {
+ public:
+  [[nodiscard]] runtime::Delegate row() const override { return runtime::axon::backend(&npu_); }
+
+ private:
+  thimble_axon npu_ = axon_model();
+};
+
+Result<std::unique_ptr<Device>> open_device(const pte::Program& /*program*/,
+                                            std::string_view /*label*/) {
+  return std::unique_ptr<Device>(std::make_unique<AxonDevice>());
+}
+
+}  // namespace
+
+thimble_axon axon_model() {
+  thimble_axon npu = {};
+  npu.run = thimble_axon_model_run;
+  npu.load = thimble_axon_model_load;
+  return npu;
+}
+
+std::vector<DeviceKind> axon_devices() {
+  constexpr std::string_view kChip = "thimble_axon_chip";
+  return {
+      {axon::kDelegateId, check_lists, open_device, "runner-axon", "axon", "axon",
+       "thimble_axon_npu"},
+      {abi::axon::kProgramId, nullptr, nullptr, "", "axon_vendor", "axon_vendor::program", kChip},
+      {abi::axon::kMarkerId, nullptr, nullptr, "", "axon_vendor", "axon_vendor::marker", kChip},
+  };
+}
+
+}  // namespace thimble::hostrun

@@ -1,0 +1,129 @@
+#include "engines/cortex_m/compiler/cost.h"
+
+#include <algorithm>
+
+namespace thimble::target::cortex_m {
+namespace {
+
+using ir::OpKind;
+
+struct Law {
+  abi::PteOp op;
+  std::string_view core;
+  double call, element, step;
+};
+
+constexpr Law kLaws[] = {
+#define THIMBLE_COST(op, core, call, element, step) {abi::PteOp::op, core, call, element, step},
+#include "engines/cortex_m/compiler/costs.def"
+#undef THIMBLE_COST
+};
+
+struct Code {
+  abi::PteOp op;
+  std::string_view core;
+  int64_t bytes;
+};
+
+constexpr Code kCodes[] = {
+#define THIMBLE_CODE(op, core, bytes) {abi::PteOp::op, core, bytes},
+#include "engines/cortex_m/compiler/code.def"
+#undef THIMBLE_CODE
+};
+
+/// The core whose counts stand for this one: it has the same instructions, or fewer.
+std::string_view measured_core(std::string_view target) {
+  if (target == "cortex-m0" || target == "cortex-m23") return "cortex-m0plus";
+  if (target == "cortex-m7" || target == "cortex-m33" || target == "cortex-m35p") {
+    return "cortex-m4";
+  }
+  return target == "cortex-m85" ? "cortex-m55" : target;
+}
+
+/// Has no instruction that `core` lacks, and runs the same variants of kernels but for those that
+/// it lacks; empty: there is none. Armv6-M has variants of its own.
+std::string_view lesser_core(std::string_view core) {
+  if (core == "cortex-m55") return "cortex-m4";
+  return core == "cortex-m4" ? "cortex-m3" : "";
+}
+
+std::optional<double> estimate_on(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel,
+                                  std::string_view core) {
+  const auto* const law = std::ranges::find_if(
+      kLaws, [&](const Law& row) { return row.op == kernel && row.core == core; });
+  if (law == std::end(kLaws)) return {};
+  const auto elements = static_cast<double>(graph.type(op.output).elements());
+  const auto steps = static_cast<double>(steps_of(graph, op));
+  return law->call + law->element * elements + law->step * steps;
+}
+
+}  // namespace
+
+int64_t steps_of(const ir::Graph& graph, const ir::Op& op) {
+  const ir::Type& y = graph.type(op.output);
+  const ir::Type& x = graph.type(op.inputs[0]);
+  switch (op.kind) {
+    case OpKind::qconv2d16:
+    case OpKind::qconv2d:
+    case OpKind::qlinear16:
+    case OpKind::qlinear: {
+      const ir::Type& w = graph.type(op.inputs[1]);
+      return y.elements() * (w.elements() / w.shape[0]);
+    }
+    case OpKind::qconv_transpose2d16:
+    case OpKind::qconv_transpose2d:
+      return x.elements() * (graph.type(op.inputs[1]).elements() / x.shape[1]);
+    case OpKind::qgru:
+    case OpKind::qlstm:
+    case OpKind::qrnn: {
+      const size_t w_ih = op.kind == OpKind::qlstm ? 3 : 2;
+      const int64_t weights =
+          graph.type(op.inputs[w_ih]).elements() + graph.type(op.inputs[w_ih + 1]).elements();
+      return y.elements() / y.shape.back() * weights;
+    }
+    case OpKind::qmatmul16:
+    case OpKind::qmatmul:
+      return y.elements() * x.shape.back();
+    case OpKind::max_pool2d16:
+    case OpKind::max_pool2d:
+    case OpKind::qavg_pool2d16:
+    case OpKind::qavg_pool2d: {
+      const std::vector<int64_t> kernel = op.integers("kernel");
+      return y.elements() * kernel[0] * kernel[1];
+    }
+    default:
+      return std::max(x.elements(), y.elements());
+  }
+}
+
+std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel,
+                               const Target& target) {
+  return estimate_on(graph, op, kernel, measured_core(target.name));
+}
+
+std::optional<double> estimate_or_lesser(const ir::Graph& graph, const ir::Op& op,
+                                         abi::PteOp kernel, const Target& target) {
+  std::string_view core = measured_core(target.name);
+  for (; !core.empty(); core = lesser_core(core)) {
+    if (const auto found = estimate_on(graph, op, kernel, core)) return found;
+  }
+  return {};
+}
+
+std::optional<int64_t> code_bytes(abi::PteOp kernel, const Target& target) {
+  const std::string_view core = measured_core(target.name);
+  const auto* const found = std::ranges::find_if(
+      kCodes, [&](const Code& row) { return row.op == kernel && row.core == core; });
+  if (found == std::end(kCodes)) return {};
+  return found->bytes;
+}
+
+std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,
+                                    const Target& target) {
+  const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
+  const std::optional<double> counted = estimate_or_lesser(lowered.graph, op, call.op, target);
+  if (!counted) return {};
+  return static_cast<int64_t>(*counted);
+}
+
+}  // namespace thimble::target::cortex_m

@@ -1,0 +1,77 @@
+#include "engines/cortex_m/compiler/direct.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "ir/attr_words.h"
+
+namespace thimble::target::cortex_m {
+namespace {
+
+std::optional<abi::PteOp> find_row(const std::string& name) {
+  const auto* const row = std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
+  if (row == std::end(abi::kPteOps)) return {};
+  return static_cast<abi::PteOp>(row - std::begin(abi::kPteOps));
+}
+
+using Rows = std::array<std::optional<abi::PteOp>, static_cast<size_t>(ir::OpKind::kCount)>;
+
+std::optional<abi::PteOp> row_of(const std::string& name) {
+  // A float operator whose integer form has the row of its name.
+  if (ir::op_from_name("q" + name)) return {};
+  const auto row = [](std::string_view short_name) {
+    return find_row(fmt::format("thimble::{}.out", short_name));
+  };
+  if (name[0] == 'q') {
+    if (const auto integer = row(std::string_view(name).substr(1))) return integer;
+  }
+  return row(name);
+}
+
+Rows all_rows() {
+  Rows rows;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = row_of(std::string(ir::op_name(static_cast<ir::OpKind>(i))));
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::optional<abi::PteOp> direct_op(ir::OpKind kind) {
+  static const Rows kRows = all_rows();
+  return kRows[static_cast<size_t>(kind)];
+}
+
+Result<std::optional<Constant>> direct_attributes(const ir::Op& op) {
+  if (ir::op_info(op.kind).attrs.empty()) return std::optional<Constant>();
+  THIMBLE_TRY(const std::vector<int32_t> words, ir::attr_words(op));
+  std::vector<std::byte> bytes(words.size() * sizeof(int32_t));
+  std::memcpy(bytes.data(), words.data(), bytes.size());
+  const auto size = static_cast<int64_t>(bytes.size());
+  return std::optional<Constant>(
+      Constant{std::make_shared<const std::vector<std::byte>>(std::move(bytes)),
+               ir::DType::kU8,
+               {size},
+               {}});
+}
+
+int64_t direct_scratch_bytes(const ir::Graph& graph, const ir::Op& op) {
+  const int64_t hidden = graph.type(op.output).shape.back();
+  const auto code_bytes = static_cast<int64_t>(ir::dtype_bytes(graph.type(op.inputs[0]).dtype));
+  switch (op.kind) {
+    case ir::OpKind::qgru:
+      return abi::recurrent_scratch_bytes(abi::kGruLanes, hidden, code_bytes);
+    case ir::OpKind::qlstm:
+      return abi::recurrent_scratch_bytes(abi::kLstmLanes, hidden, code_bytes);
+    case ir::OpKind::qrnn:
+      return abi::recurrent_scratch_bytes(abi::kRnnLanes, hidden, code_bytes);
+    default:
+      assert(false && "a row with scratch that nobody knows the size of");
+      return 0;
+  }
+}
+
+}  // namespace thimble::target::cortex_m

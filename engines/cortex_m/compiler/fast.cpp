@@ -1,0 +1,43 @@
+#include "engines/cortex_m/compiler/fast.h"
+
+#include "engines/cortex_m/compiler/cost.h"
+
+namespace thimble::target::cortex_m {
+namespace {
+
+struct Row {
+  std::optional<abi::Isa> isa;  // none: any
+  ir::OpKind kind;
+  FastForm* form;
+};
+
+// The last row ends the table, which may have no other.
+constexpr Row kRows[] = {
+#define THIMBLE_FAST(isa, kind, function) {abi::Isa::isa, ir::OpKind::kind, function},
+#define THIMBLE_FAST_ANY(kind, function) {{}, ir::OpKind::kind, function},
+#include "engines/cortex_m/compiler/fast.def"
+#undef THIMBLE_FAST
+#undef THIMBLE_FAST_ANY
+    {abi::Isa::kScalar, ir::OpKind::copy, nullptr},
+};
+
+}  // namespace
+
+std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op, const Target& target) {
+  std::vector<KernelCall> calls;
+  std::optional<double> best_cost;  // of the first
+  for (const Row& row : kRows) {
+    const bool is_for = row.isa.value_or(target.isa) == target.isa && row.kind == op.kind;
+    if (row.form == nullptr || !is_for) continue;
+    std::optional<KernelCall> call = row.form(graph, op);
+    if (!call) continue;
+    const std::optional<double> cost = estimate(graph, op, call->op, target);
+    calls.push_back(std::move(*call));
+    if (calls.size() > 1 && !(cost && best_cost && *cost < *best_cost)) continue;
+    std::swap(calls.front(), calls.back());
+    best_cost = cost;
+  }
+  return calls;
+}
+
+}  // namespace thimble::target::cortex_m

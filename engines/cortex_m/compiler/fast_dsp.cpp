@@ -1,0 +1,167 @@
+// Packings for the DSP extension (abi/matmul_dsp.h).
+
+#include <algorithm>
+
+#include "abi/matmul_dsp.h"
+#include "engines/cortex_m/compiler/fast.h"
+#include "engines/cortex_m/compiler/packed.h"
+
+namespace thimble::target::cortex_m {
+namespace {
+
+using abi::PteOp;
+
+/// How SXTB16 takes four codes apart.
+constexpr size_t kOrder[4] = {0, 2, 1, 3};
+
+/// 2^(32-right); a multiplier of 0 has no shift of its own.
+int32_t scale(const Filter& filter) {
+  return filter.mult == 0 ? 2 : static_cast<int32_t>(int64_t{1} << (32 + filter.shift));
+}
+
+/// Shifts to the right by two or more, and twice each sum fits 32 bits.
+bool has_dsp_scale(const Filter& filter) {
+  const bool shifts = filter.mult == 0 || filter.shift <= -2;
+  return shifts && std::abs(filter.bias) + 128 * filter.magnitude() < 1 << 30;
+}
+
+/// The second channel of a pair comes out of half words of 256 * b + a as a sum of 24 bits.
+bool fits_second(const Filter& a, const Filter& b) {
+  if (128 * b.magnitude() >= 1 << 23) return false;
+  for (size_t k = 0; k < b.weights.size(); ++k) {
+    if (b.weights[k] == -128 && a.weights[k] < 0) return false;
+  }
+  return true;
+}
+
+bool fit_pairs(const std::vector<Filter>& filters) {
+  if (!std::all_of(filters.begin(), filters.end(), has_dsp_scale)) return false;
+  for (size_t o = 0; o + 1 < filters.size(); o += 2) {
+    if (!fits_second(filters[o], filters[o + 1])) return false;
+  }
+  return true;
+}
+
+int code_at(const Filter& filter, size_t k) {
+  return k < filter.weights.size() ? int{filter.weights[k]} : 0;
+}
+int16_t half(const Filter& a, const Filter& b, size_t k) {
+  return static_cast<int16_t>(256 * code_at(b, k) + code_at(a, k));
+}
+
+/// What ends a pair.
+void put_scales(const Filter& a, const Filter& b, PackedWriter* writer) {
+  writer->put(static_cast<int32_t>(2 * b.bias));
+  for (const Filter* filter : {&a, &b}) {
+    writer->put(filter->mult);
+    writer->put(scale(*filter));
+  }
+}
+
+void put_halves(const Filter& a, const Filter& b, PackedWriter* writer) {
+  for (size_t k = 0; k < a.weights.size(); k += 4) {
+    for (const size_t i : kOrder) writer->put(half(a, b, k + i));
+  }
+}
+
+/// From `first` on; a second one that is missing is zeros.
+void put_pairs(const std::vector<Filter>& filters, size_t first, PackedWriter* writer) {
+  const Filter none = {};
+  for (size_t o = first; o < filters.size(); o += 2) {
+    const Filter& a = filters[o];
+    const Filter& b = o + 1 < filters.size() ? filters[o + 1] : none;
+    writer->put(static_cast<int32_t>(a.bias));
+    put_halves(a, b, writer);
+    put_scales(a, b, writer);
+  }
+}
+
+Constant pack_pairs(const std::vector<Filter>& filters) {
+  PackedWriter writer;
+  put_pairs(filters, 0, &writer);
+  return writer.take();
+}
+
+Constant pack_depthwise(const std::vector<Filter>& filters, const abi::WindowGeometry& g) {
+  PackedWriter writer;
+  const auto taps = static_cast<size_t>(abi::dsp_depthwise_taps(g));
+  for (size_t first = 0; first < filters.size(); first += 4) {
+    const Filter* const four = &filters[first];
+    for (size_t i = 0; i < 4; ++i) writer.put(static_cast<int32_t>(2 * four[i].bias));
+    for (size_t k = 0; k < taps; ++k) {
+      for (const size_t i : kOrder) {
+        writer.put(static_cast<int16_t>(2 * code_at(four[i], k)));
+      }
+    }
+    for (size_t i = 0; i < 4; ++i) writer.put(four[i].mult);
+    for (size_t i = 0; i < 4; ++i) writer.put(scale(four[i]));
+  }
+  return writer.take();
+}
+
+Constant pack_linear(std::vector<Filter> filters) {
+  if (filters.size() % 4 == 3) filters.emplace_back();
+  const size_t depth = filters[0].weights.size();
+  PackedWriter writer;
+  size_t first = 0;
+  for (; first + 4 <= filters.size(); first += 4) {
+    const Filter* const four = &filters[first];
+    writer.put(static_cast<int32_t>(four[0].bias));
+    writer.put(static_cast<int32_t>(four[2].bias));
+    for (size_t k = 0; k < depth; k += 4) {
+      for (const size_t odd : {0, 1}) {
+        for (const size_t pair : {0, 2}) {
+          for (const size_t high : {0, 2}) {
+            writer.put(half(four[pair], four[pair + 1], k + odd + high));
+          }
+        }
+      }
+    }
+    put_scales(four[0], four[1], &writer);
+    put_scales(four[2], four[3], &writer);
+  }
+  put_pairs(filters, first, &writer);
+  return writer.take();
+}
+
+std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op,
+                                    const abi::WindowGeometry& geometry) {
+  if (op.integer("groups") != geometry.in_c || geometry.in_c != geometry.out_c) return {};
+  if (geometry.in_c % 4 != 0) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!std::all_of(all.begin(), all.end(), has_dsp_scale)) return {};
+  KernelCall call;
+  call.op = PteOp::thimble_depthwise_dsp;
+  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(geometry),
+                    pack_depthwise(all, geometry),
+                    Scratch{abi::dsp_depthwise_scratch_bytes(geometry)}};
+  return call;
+}
+
+}  // namespace
+
+std::optional<KernelCall> dsp_conv2d(const ir::Graph& graph, const ir::Op& op) {
+  const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
+  if (!geometry) return {};
+  if (op.integer("groups") != 1) return depthwise(graph, op, *geometry);
+  const std::vector<Filter> all = filters(graph, op);
+  if (!fit_pairs(all)) return {};
+  KernelCall call;
+  call.op = PteOp::thimble_conv2d_dsp;
+  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), pack_pairs(all),
+                    Scratch{abi::dsp_conv_scratch_bytes(*geometry)}};
+  return call;
+}
+
+std::optional<KernelCall> dsp_linear(const ir::Graph& graph, const ir::Op& op) {
+  const std::optional<abi::LinearGeometry> geometry = linear_geometry(graph, op);
+  if (!geometry || geometry->in_features % 4 != 0) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!fit_pairs(all)) return {};
+  KernelCall call;
+  call.op = PteOp::thimble_linear_dsp;
+  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), pack_linear(all)};
+  return call;
+}
+
+}  // namespace thimble::target::cortex_m

@@ -1,0 +1,86 @@
+// Packings for Helium (abi/matmul_mve.h).
+
+#include <algorithm>
+
+#include "abi/matmul_mve.h"
+#include "engines/cortex_m/compiler/fast.h"
+#include "engines/cortex_m/compiler/packed.h"
+
+namespace thimble::target::cortex_m {
+namespace {
+
+using abi::PteOp;
+
+/// The kernels shift to the right, and by at least one where halves of negative sums count.
+bool takes_scales(const std::vector<Filter>& all, const ir::Op& op) {
+  const bool relu = op.integer("min") >= op.integer("y_zp");
+  const int32_t most = relu ? 0 : -1;
+  return std::all_of(all.begin(), all.end(), [&](const Filter& filter) {
+    return filter.mult == 0 || filter.shift <= most;
+  });
+}
+
+Constant pack_quads(const std::vector<Filter>& all) {
+  const auto channels = static_cast<uint32_t>(all.size());
+  const auto depth = static_cast<uint32_t>(all[0].weights.size());
+  const uint32_t quads = abi::matmul_quads(channels);
+  PackedWriter writer;
+  for (uint32_t q = 0; q < quads; ++q) {
+    abi::MatmulQuad quad = {};
+    for (uint32_t lane = 0; lane < 4 && 4 * q + lane < channels; ++lane) {
+      const Filter& filter = all[4 * q + lane];
+      quad.bias[lane] = static_cast<int32_t>(filter.bias);
+      quad.mult[lane] = filter.mult;
+      // A multiplier of 0 has no shift of its own.
+      quad.shift[lane] = static_cast<int8_t>(filter.mult == 0 ? -1 : filter.shift);
+    }
+    writer.put(quad);
+  }
+  writer.align(abi::kMatmulLanes);
+  std::vector<int8_t> weights(size_t{quads} * 4 * abi::matmul_padded(depth));
+  for (uint32_t channel = 0; channel < channels; ++channel) {
+    for (uint32_t k = 0; k < depth; ++k) {
+      weights[abi::matmul_place(channel, k, depth)] = all[channel].weights[k];
+    }
+  }
+  for (const int8_t weight : weights) writer.put(weight);
+  return writer.take();
+}
+
+}  // namespace
+
+std::optional<KernelCall> mve_conv2d(const ir::Graph& graph, const ir::Op& op) {
+  if (op.integer("groups") != 1) return {};
+  const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
+  if (!geometry) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!takes_scales(all, op)) return {};
+  const auto depth = static_cast<uint32_t>(all[0].weights.size());
+  const uint32_t row = depth / geometry->kernel_h;
+  KernelCall call;
+  call.op = PteOp::thimble_conv2d_mve;
+  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), pack_quads(all),
+                    Scratch{abi::conv2d_mve_scratch_bytes(depth, row)}};
+  return call;
+}
+
+std::optional<KernelCall> mve_linear(const ir::Graph& graph, const ir::Op& op) {
+  const std::vector<Filter> all = filters(graph, op);
+  if (!takes_scales(all, op)) return {};
+  const auto code = [&](const char* name) { return static_cast<int16_t>(op.integer(name)); };
+  const auto depth = static_cast<int64_t>(all[0].weights.size());
+  const int64_t rows = graph.type(op.inputs[0]).elements() / depth;
+  const abi::LinearGeometry geometry = {static_cast<uint32_t>(rows),
+                                        static_cast<uint32_t>(depth),
+                                        static_cast<uint32_t>(all.size()),
+                                        code("x_zp"),
+                                        code("y_zp"),
+                                        code("min"),
+                                        code("max")};
+  KernelCall call;
+  call.op = PteOp::thimble_linear_mve;
+  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(geometry), pack_quads(all)};
+  return call;
+}
+
+}  // namespace thimble::target::cortex_m

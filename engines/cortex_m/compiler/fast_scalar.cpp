@@ -1,0 +1,120 @@
+// Packings of cores without DSP instructions (abi/native_params.h, ScalarChannel).
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "abi/matmul_scalar.h"
+#include "engines/cortex_m/compiler/fast.h"
+#include "engines/cortex_m/compiler/pack.h"
+#include "engines/cortex_m/compiler/packed.h"
+
+namespace thimble::target::cortex_m {
+namespace {
+
+using abi::PteOp;
+using abi::ScalarChannel;
+
+/// A multiplier of 0 has no shift of its own.
+int32_t right_shift(const Filter& filter) {
+  return filter.mult == 0 ? 1 : -filter.shift;
+}
+
+bool fits(const Filter& filter) {
+  const int32_t shift = right_shift(filter);
+  return filter.mult >= 0 && shift >= 1 && shift <= abi::kScalarShiftMax &&
+         std::abs(filter.bias) + 128 * filter.magnitude() < abi::kScalarAccLimit;
+}
+
+bool all_fit(const std::vector<Filter>& filters) {
+  return std::all_of(filters.begin(), filters.end(), fits);
+}
+
+void put_channels(const std::vector<Filter>& filters, int64_t y_zero_point, PackedWriter* writer) {
+  for (const Filter& filter : filters) {
+    const int32_t shift = right_shift(filter);
+    const int64_t round = (2 * y_zero_point + 1) * (int64_t{1} << (shift - 1));
+    writer->put(ScalarChannel{static_cast<int32_t>(filter.bias), filter.mult,
+                              static_cast<int32_t>(round), shift});
+  }
+}
+
+/// Filter after filter, each filled up to `row` bytes.
+Constant pack_rows(const std::vector<Filter>& filters, int64_t y_zero_point, int64_t row) {
+  PackedWriter writer;
+  put_channels(filters, y_zero_point, &writer);
+  for (const Filter& filter : filters) {
+    for (const int8_t code : filter.weights) writer.put(code);
+    for (auto k = static_cast<int64_t>(filter.weights.size()); k < row; ++k) writer.put(int8_t{0});
+  }
+  return writer.take();
+}
+
+/// Tap after tap.
+Constant pack_taps(const std::vector<Filter>& filters, int64_t y_zero_point) {
+  PackedWriter writer;
+  put_channels(filters, y_zero_point, &writer);
+  for (size_t tap = 0; tap < filters[0].weights.size(); ++tap) {
+    for (const Filter& filter : filters) writer.put(filter.weights[tap]);
+  }
+  return writer.take();
+}
+
+std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op) {
+  const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
+  if (!geometry) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!all_fit(all)) return {};
+  KernelCall call;
+  call.op = PteOp::thimble_depthwise_scalar;
+  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry),
+                    pack_taps(all, op.integer("y_zp")),
+                    Scratch{abi::scalar_depthwise_scratch(*geometry)}};
+  return call;
+}
+
+/// As abi/matmul_scalar.h asks of neighbours.
+bool fits_pairs(const Filter& filter) {
+  for (size_t k = 0; k + 1 < filter.weights.size(); k += 2) {
+    if (filter.weights[k] == -128 && filter.weights[k + 1] == -128) return false;
+  }
+  return true;
+}
+
+std::optional<KernelCall> conv2d(const ir::Graph& graph, const ir::Op& op, int64_t scratch_rows) {
+  if (is_depthwise(graph, op)) return depthwise(graph, op);
+  if (op.integer("groups") != 1) return {};
+  const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
+  if (!geometry) return {};
+  const int64_t window = int64_t{geometry->kernel_h} * geometry->kernel_w * geometry->in_c;
+  const int64_t row = abi::scalar_row(window);
+  const std::vector<Filter> all = filters(graph, op);
+  if (!all_fit(all) || !std::all_of(all.begin(), all.end(), fits_pairs)) return {};
+  KernelCall call;
+  call.op = PteOp::thimble_conv2d_scalar;
+  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry),
+                    pack_rows(all, op.integer("y_zp"), row), Scratch{scratch_rows * row}};
+  return call;
+}
+
+}  // namespace
+
+std::optional<KernelCall> scalar_conv2d(const ir::Graph& graph, const ir::Op& op) {
+  return conv2d(graph, op, abi::kScalarPixels);
+}
+std::optional<KernelCall> thumb1_conv2d(const ir::Graph& graph, const ir::Op& op) {
+  return conv2d(graph, op, abi::kScalarPairRows);
+}
+
+std::optional<KernelCall> scalar_linear(const ir::Graph& graph, const ir::Op& op) {
+  const std::optional<abi::LinearGeometry> geometry = linear_geometry(graph, op);
+  if (!geometry) return {};
+  const std::vector<Filter> all = filters(graph, op);
+  if (!all_fit(all)) return {};
+  KernelCall call;
+  call.op = PteOp::thimble_linear_scalar;
+  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry),
+                    pack_rows(all, op.integer("y_zp"), abi::scalar_row(geometry->in_features))};
+  return call;
+}
+
+}  // namespace thimble::target::cortex_m

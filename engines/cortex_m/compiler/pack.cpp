@@ -1,0 +1,195 @@
+#include "engines/cortex_m/compiler/pack.h"
+
+#include <cstring>
+
+namespace thimble::target::cortex_m {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+
+// The packed form is little-endian, as every host this builds for.
+class Writer {
+ public:
+  template <typename T>
+  void put(const T& value) {
+    append(&value, sizeof(T));
+  }
+  template <typename T>
+  void put_all(const std::vector<T>& values) {
+    append(values.data(), values.size() * sizeof(T));
+  }
+  void pad4() { bytes_.resize((bytes_.size() + 3) / 4 * 4); }
+  [[nodiscard]] Constant take() {
+    const auto size = static_cast<int64_t>(bytes_.size());
+    return {std::make_shared<const std::vector<std::byte>>(std::move(bytes_)),
+            ir::DType::kU8,
+            {size},
+            {}};
+  }
+
+ private:
+  void append(const void* data, size_t size) {
+    const size_t at = bytes_.size();
+    bytes_.resize(at + size);
+    if (size != 0) std::memcpy(bytes_.data() + at, data, size);
+  }
+  std::vector<std::byte> bytes_;
+};
+
+int32_t attr(const Op& op, std::string_view name) {
+  return static_cast<int32_t>(op.integer(name));
+}
+int32_t attr(const Op& op, std::string_view name, size_t i) {
+  return static_cast<int32_t>(op.integers(name)[i]);
+}
+
+/// bias of every output channel, mult and shift of every one or one for all.
+void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t scales,
+                  Writer* writer) {
+  writer->put_all(op.inputs[2] == ir::kNoValue
+                      ? std::vector<int32_t>(static_cast<size_t>(channels), 0)
+                      : per_channel(graph, op.inputs[2], channels));
+  writer->put_all(per_channel(graph, op.inputs[3], scales));
+  std::vector<int8_t> shifts;
+  for (const int32_t shift : per_channel(graph, op.inputs[4], scales)) {
+    shifts.push_back(static_cast<int8_t>(shift));
+  }
+  writer->put_all(shifts);
+  writer->pad4();
+}
+
+}  // namespace
+
+bool is_depthwise(const Graph& graph, const Op& conv) {
+  const int64_t groups = conv.integer("groups");
+  const int64_t channels = graph.type(conv.inputs[0]).shape[1];
+  // A single input channel is an ordinary convolution: as depthwise, the library transposes its
+  // weights at every call.
+  return groups > 1 && groups == channels;
+}
+
+std::vector<int32_t> per_channel(const Graph& graph, ir::ValueId value, int64_t channels) {
+  const std::span<const int32_t> data = graph.value(value).constant->data<int32_t>();
+  if (data.size() == 1) return std::vector<int32_t>(static_cast<size_t>(channels), data[0]);
+  return {data.begin(), data.end()};
+}
+
+std::vector<std::byte> conv_weights(const Graph& graph, const Op& op) {
+  const ir::Tensor& weights = *graph.value(op.inputs[1]).constant;  // [O, I/g, kh, kw]
+  const std::vector<int64_t> dims =
+      is_depthwise(graph, op) ? std::vector<int64_t>{1, 2, 3, 0} : std::vector<int64_t>{0, 2, 3, 1};
+  return ir::permuted(weights, dims).bytes;
+}
+
+Constant pack_conv(const Graph& graph, const Op& op) {
+  const ir::Shape& weights = graph.type(op.inputs[1]).shape;
+  abi::ConvParams params = {};
+  params.out_channels = static_cast<int32_t>(weights[0]);
+  params.groups = attr(op, "groups");
+  params.kernel_h = static_cast<int32_t>(weights[2]);
+  params.kernel_w = static_cast<int32_t>(weights[3]);
+  params.stride_h = attr(op, "stride", 0);
+  params.stride_w = attr(op, "stride", 1);
+  params.dilation_h = attr(op, "dilation", 0);
+  params.dilation_w = attr(op, "dilation", 1);
+  params.pad_top = attr(op, "padding", 0);
+  params.pad_left = attr(op, "padding", 1);
+  params.x_offset = -attr(op, "x_zp");
+  params.y_offset = attr(op, "y_zp");
+  params.min = attr(op, "min");
+  params.max = attr(op, "max");
+  Writer writer;
+  writer.put(params);
+  put_channels(graph, op, weights[0], weights[0], &writer);
+  writer.put_all(conv_weights(graph, op));
+  return writer.take();
+}
+
+Constant pack_linear(const Graph& graph, const Op& op) {
+  const ir::Shape& weights = graph.type(op.inputs[1]).shape;
+  abi::LinearParams params = {};
+  params.out_features = static_cast<int32_t>(weights[0]);
+  params.in_features = static_cast<int32_t>(weights[1]);
+  const int64_t scales = graph.type(op.inputs[3]).elements() == graph.type(op.inputs[4]).elements()
+                             ? graph.type(op.inputs[3]).elements()
+                             : weights[0];
+  params.scales = static_cast<int32_t>(scales);
+  params.x_offset = -attr(op, "x_zp");
+  params.y_offset = attr(op, "y_zp");
+  params.min = attr(op, "min");
+  params.max = attr(op, "max");
+  Writer writer;
+  writer.put(params);
+  put_channels(graph, op, weights[0], scales, &writer);
+  writer.put_all(graph.value(op.inputs[1]).constant->bytes);
+  return writer.take();
+}
+
+Constant pack_add(const Op& op) {
+  abi::AddParams params = {};
+  params.a_offset = -attr(op, "a_zp");
+  params.a_mult = attr(op, "a_mult");
+  params.a_shift = attr(op, "a_shift");
+  params.b_offset = -attr(op, "b_zp");
+  params.b_mult = attr(op, "b_mult");
+  params.b_shift = attr(op, "b_shift");
+  params.y_offset = attr(op, "y_zp");
+  params.y_mult = attr(op, "y_mult");
+  params.y_shift = attr(op, "y_shift");
+  params.min = attr(op, "min");
+  params.max = attr(op, "max");
+  params.b_negate = op.kind == ir::OpKind::qsub ? 1 : 0;
+  Writer writer;
+  writer.put(params);
+  return writer.take();
+}
+
+Constant pack_mul(const Op& op) {
+  Writer writer;
+  writer.put(abi::MulParams{-attr(op, "a_zp"), -attr(op, "b_zp"), attr(op, "y_zp"),
+                            attr(op, "mult"), attr(op, "shift"), attr(op, "min"), attr(op, "max")});
+  return writer.take();
+}
+
+Constant pack_pool(const Op& op) {
+  const bool max_pool = op.kind == ir::OpKind::max_pool2d;
+  abi::PoolParams params = {};
+  params.kernel_h = attr(op, "kernel", 0);
+  params.kernel_w = attr(op, "kernel", 1);
+  params.stride_h = attr(op, "stride", 0);
+  params.stride_w = attr(op, "stride", 1);
+  params.dilation_h = max_pool ? attr(op, "dilation", 0) : 1;
+  params.dilation_w = max_pool ? attr(op, "dilation", 1) : 1;
+  params.pad_top = attr(op, "padding", 0);
+  params.pad_left = attr(op, "padding", 1);
+  params.min = max_pool ? -128 : attr(op, "min");
+  params.max = max_pool ? 127 : attr(op, "max");
+  Writer writer;
+  writer.put(params);
+  return writer.take();
+}
+
+Constant pack_mean(const Op& op) {
+  abi::MeanParams params = {};
+  for (const int64_t dim : op.integers("dims")) params.dims_mask |= uint32_t{1} << dim;
+  params.x_offset = -attr(op, "x_zp");
+  params.y_offset = attr(op, "y_zp");
+  params.mult = attr(op, "mult");
+  params.shift = attr(op, "shift");
+  params.min = attr(op, "min");
+  params.max = attr(op, "max");
+  Writer writer;
+  writer.put(params);
+  return writer.take();
+}
+
+Constant pack_log_softmax(const Graph& graph, const Op& op) {
+  Writer writer;
+  writer.put(abi::LogSoftmaxParams{attr(op, "scale_mult"), attr(op, "scale_shift"),
+                                   attr(op, "log_mult"), attr(op, "log_shift"), attr(op, "y_zp")});
+  writer.put_all(graph.value(op.inputs[1]).constant->bytes);
+  return writer.take();
+}
+
+}  // namespace thimble::target::cortex_m

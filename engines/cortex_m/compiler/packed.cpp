@@ -1,0 +1,124 @@
+#include "engines/cortex_m/compiler/packed.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "engines/cortex_m/compiler/pack.h"
+
+namespace thimble::target::cortex_m {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+
+struct Axis {
+  int64_t in, out, kernel, stride, dilation, pad;
+};
+
+/// As the kernels ask for.
+bool axis_fits(const Axis& axis) {
+  const bool fields = axis.in <= UINT16_MAX && axis.out <= UINT16_MAX && axis.kernel <= UINT8_MAX &&
+                      axis.stride <= UINT8_MAX && axis.dilation <= UINT8_MAX &&
+                      axis.pad <= UINT8_MAX;
+  const int64_t reach = (axis.kernel - 1) * axis.dilation;
+  const int64_t after = (axis.out - 1) * axis.stride + reach + 1 - axis.pad - axis.in;
+  return fields && axis.pad >= 0 && axis.pad <= reach && after <= reach && after > -axis.stride;
+}
+
+}  // namespace
+
+Constant PackedWriter::take() {
+  const auto size = static_cast<int64_t>(bytes_.size());
+  return {std::make_shared<const std::vector<std::byte>>(std::move(bytes_)),
+          ir::DType::kU8,
+          {size},
+          {}};
+}
+
+std::optional<abi::WindowGeometry> window_geometry(const Graph& graph, const Op& conv) {
+  const ir::Shape& x = graph.type(conv.inputs[0]).shape;
+  const ir::Shape& weights = graph.type(conv.inputs[1]).shape;
+  const ir::Shape& y = graph.type(conv.output).shape;
+  if (x.size() != 4 || x[0] != 1) return {};
+  Axis axes[2];
+  for (size_t a = 0; a < 2; ++a) {
+    axes[a] = {x[2 + a],
+               y[2 + a],
+               weights[2 + a],
+               conv.integers("stride")[a],
+               conv.integers("dilation")[a],
+               conv.integers("padding")[a]};
+    if (!axis_fits(axes[a])) return {};
+    // Offsets of taps stay within 31 bits (kernels/args/packed.cpp).
+    if (axes[a].dilation != 1 && ir::element_count(x) > 1 << 23) return {};
+  }
+  if (x[1] > UINT16_MAX || y[1] > UINT16_MAX) return {};
+  const auto half = [](int64_t value) { return static_cast<uint16_t>(value); };
+  const auto byte = [](int64_t value) { return static_cast<uint8_t>(value); };
+  const auto code = [&](const char* name) { return static_cast<int16_t>(conv.integer(name)); };
+  const Axis& down = axes[0];
+  const Axis& across = axes[1];
+  return abi::WindowGeometry{half(down.in),
+                             half(across.in),
+                             half(x[1]),
+                             half(down.out),
+                             half(across.out),
+                             half(y[1]),
+                             byte(down.kernel),
+                             byte(across.kernel),
+                             byte(down.stride),
+                             byte(across.stride),
+                             byte(down.dilation),
+                             byte(across.dilation),
+                             byte(down.pad),
+                             byte(across.pad),
+                             {},
+                             code("x_zp"),
+                             code("y_zp"),
+                             code("min"),
+                             code("max"),
+                             {}};
+}
+
+std::optional<abi::LinearGeometry> linear_geometry(const Graph& graph, const Op& linear) {
+  const ir::Shape& weights = graph.type(linear.inputs[1]).shape;
+  const int64_t rows = graph.type(linear.inputs[0]).elements() / weights[1];
+  if (std::max(rows, std::max(weights[0], weights[1])) > INT32_MAX) return {};
+  const auto code = [&](const char* name) { return static_cast<int16_t>(linear.integer(name)); };
+  return abi::LinearGeometry{static_cast<uint32_t>(rows),
+                             static_cast<uint32_t>(weights[1]),
+                             static_cast<uint32_t>(weights[0]),
+                             code("x_zp"),
+                             code("y_zp"),
+                             code("min"),
+                             code("max")};
+}
+
+int64_t Filter::magnitude() const {
+  int64_t sum = 0;
+  for (const int8_t code : weights) sum += std::abs(int{code});
+  return sum;
+}
+
+std::vector<Filter> filters(const Graph& graph, const Op& op) {
+  const ir::Tensor& all = *graph.value(op.inputs[1]).constant;
+  const int64_t count = all.shape[0];
+  const ir::Tensor ordered =
+      all.shape.size() == 4 ? ir::permuted(all, std::vector<int64_t>{0, 2, 3, 1}) : all;
+  const std::span<const int8_t> codes = ordered.data<int8_t>();
+  const size_t depth = codes.size() / static_cast<size_t>(count);
+  const std::vector<int32_t> mult = per_channel(graph, op.inputs[3], count);
+  const std::vector<int32_t> shift = per_channel(graph, op.inputs[4], count);
+  std::vector<int32_t> bias(static_cast<size_t>(count), 0);
+  if (op.inputs[2] != ir::kNoValue) bias = per_channel(graph, op.inputs[2], count);
+  std::vector<Filter> result;
+  for (size_t o = 0; o < bias.size(); ++o) {
+    const std::span<const int8_t> own = codes.subspan(o * depth, depth);
+    Filter filter = {{own.begin(), own.end()}, bias[o], mult[o], shift[o]};
+    for (const int8_t code : own) filter.bias -= op.integer("x_zp") * code;
+    result.push_back(std::move(filter));
+  }
+  return result;
+}
+
+}  // namespace thimble::target::cortex_m

@@ -1,0 +1,72 @@
+#pragma once
+// Blocks: the piece of an OFM that the NPU makes at a time, and which pieces are legal.
+//
+// A block must leave room in the internal memory for two IFM blocks and two blocks of
+// accumulators (U55, U65: banks of the SHRAM; U85: a RAM each). docs/ethos-u.md, "Blocks".
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "engines/ethos_u/isa/costs.h"
+#include "engines/ethos_u/compiler/npu_op.h"
+
+namespace thimble::target::ethos_u {
+
+using thimble::ethos_u::BlockUser;
+using thimble::ethos_u::Config;
+using thimble::ethos_u::Generation;
+using thimble::ethos_u::Microblocks;
+
+/// What blocks and costs depend on; `ofm.h` and `ifm.h` may be those of a stripe.
+struct OpShape {
+  NpuOpKind kind = NpuOpKind::kConv;
+  PoolMode pool = PoolMode::kMax;
+  ElementwiseMode elementwise = ElementwiseMode::kAdd;
+  Shape4 ifm, ifm2, ofm;
+  bool binary = false;  // ifm2 is memory
+  bool scalar = false;
+  bool dynamic_weights = false;  // U85: ifm2 are the weights
+  int ifm_bits = 8, ofm_bits = 8;
+  Window window;
+  Upscale upscale = Upscale::kNone;
+  bool table = false;
+  bool wide_accumulator = false;
+  bool sparse = false;  // U85: 2:4 weights, half the steps
+  int fast_rate = 0;    // U85: weights a cycle of the fast format; 0 = the standard one
+  int64_t resize_n = 1, resize_d = 1;  // of the width
+};
+[[nodiscard]] OpShape shape_of(const NpuOp& op);
+
+struct Block {
+  int64_t h = 1, w = 1, d = 1;  // of the OFM
+  int64_t ifm_h = 1, ifm_w = 1, ifm_d = 1;
+  Microblocks microblock{};
+  bool part_kernel_first = false;
+  bool double_buffered = true;                      // U85: two blocks fit; always so on the others
+  uint8_t ib_end = 0, ib2_start = 0, ab_start = 0;  // banks, U55 and U65
+};
+
+/// One of the operation's orders and, on the U85, one micro-block: what is fixed during a search.
+struct BlockFamily {
+  Microblocks microblock{};
+  bool part_kernel_first = false;
+};
+[[nodiscard]] std::vector<BlockFamily> block_families(const Config& config, const OpShape& shape);
+
+/// Sizes that the OFM block may have along an axis, smallest first.
+struct BlockSizes {
+  std::vector<int64_t> heights, widths, depths;
+};
+[[nodiscard]] BlockSizes block_sizes(const Config& config, const OpShape& shape,
+                                     const BlockFamily& family);
+
+/// True if the block fits; fills everything but h, w, d.
+[[nodiscard]] bool fit_block(const Config& config, const OpShape& shape, const BlockFamily& family,
+                             Block* block);
+
+/// Rows (columns) of the IFM that `ofm` rows (columns) of the OFM need.
+[[nodiscard]] int64_t input_size(int64_t ofm, int64_t stride, int64_t dilated_kernel,
+                                 Upscale upscale);
+
+}  // namespace thimble::target::ethos_u

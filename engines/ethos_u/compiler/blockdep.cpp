@@ -1,0 +1,133 @@
+#include "engines/ethos_u/compiler/blockdep.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace thimble::target::ethos_u {
+namespace {
+
+/// Elements of an operand, in its coordinates: of a tensor's rows, columns and channels.
+struct Box {
+  Span h, w, c;
+};
+bool meet(const Span& a, const Span& b) {
+  return a.begin < b.end && b.begin < a.end;
+}
+bool meet(const Box& a, const Box& b) {
+  return meet(a.h, b.h) && meet(a.w, b.w) && meet(a.c, b.c);
+}
+
+int64_t divide_up(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit;
+}
+
+/// How blocks follow one another: depth first, then columns, then rows.
+struct Grid {
+  int64_t h = 1, w = 1, c = 1;
+  [[nodiscard]] int64_t count() const { return h * w * c; }
+};
+Grid grid_of(const Kernel& kernel) {
+  const Block& block = kernel.plan->block;
+  return {divide_up(kernel.rows.size(), block.h), divide_up(kernel.op->ofm.shape.w, block.w),
+          divide_up(kernel.channels.size(), block.d)};
+}
+
+Span clip(int64_t index, int64_t size, const Span& whole) {
+  const int64_t begin = whole.begin + index * size;
+  return {begin, std::min(begin + size, whole.end)};
+}
+/// What block `index` writes.
+Box written(const Kernel& kernel, const Grid& grid, int64_t index) {
+  const Block& block = kernel.plan->block;
+  return {clip(index / (grid.w * grid.c), block.h, kernel.rows),
+          clip(index / grid.c % grid.w, block.w, {0, kernel.op->ofm.shape.w}),
+          clip(index % grid.c, block.d, kernel.channels)};
+}
+
+Span input_columns(const NpuOp& op, const Span& columns) {
+  if (op.kind == NpuOpKind::kElementwise) return columns;
+  if (op.kind == NpuOpKind::kResize) return {0, op.ifm.shape.w};
+  const Window& window = op.window;
+  const int64_t scale = op.upscale == Upscale::kNone ? 1 : 2;
+  const int64_t dilated = (window.kernel_w - 1) * window.dilation_w + 1;
+  const int64_t begin = columns.begin * window.stride_w - window.pad_left;
+  const int64_t end = (columns.end - 1) * window.stride_w + dilated - window.pad_left;
+  return {std::max<int64_t>(0, begin) / scale, std::min(op.ifm.shape.w, divide_up(end, scale))};
+}
+/// What a block that writes `box` reads of the operand.
+Box read(const NpuOp& op, const Operand& operand, bool second, const Box& box) {
+  const bool by_channel = op.kind == NpuOpKind::kElementwise || op.kind == NpuOpKind::kDepthwise ||
+                          op.kind == NpuOpKind::kResize ||
+                          (op.kind == NpuOpKind::kPool && op.pool != PoolMode::kReduceSum);
+  Box result;
+  result.h = second ? second_input_rows(op, box.h) : input_rows(op, box.h).rows;
+  result.w = second && op.kind != NpuOpKind::kElementwise ? Span{0, operand.shape.w}
+                                                          : input_columns(op, box.w);
+  result.c = by_channel && operand.shape.c == op.ofm.shape.c ? box.c : Span{0, operand.shape.c};
+  if (operand.shape.w == 1) result.w = {0, 1};
+  return result;
+}
+
+/// Moves a box from an operand's coordinates to its tensor's. False if the operand is no piece of
+/// the tensor as it lies.
+bool to_tensor(const Kernel& kernel, const Operand& operand, Box* box) {
+  const NpuTensor& tensor = kernel.program->tensors[static_cast<size_t>(operand.tensor)];
+  const Shape4& shape = tensor.shape;
+  const bool plain = operand.element.bits == tensor.element.bits &&
+                     (operand.shape.h == 1 || operand.stride_h == shape.w * shape.c) &&
+                     (operand.shape.w == 1 || operand.stride_w == shape.c) &&
+                     operand.stride_c == 1 &&
+                     operand.offset / shape.c % shape.w + operand.shape.w <= shape.w &&
+                     operand.offset % shape.c + operand.shape.c <= shape.c;
+  if (!plain) return false;
+  const auto move = [](Span* span, int64_t by) { span->begin += by, span->end += by; };
+  move(&box->h, operand.offset / (shape.w * shape.c));
+  move(&box->w, operand.offset / shape.c % shape.w);
+  move(&box->c, operand.offset % shape.c);
+  return true;
+}
+
+/// Blocks of `before` that may be under way: 0 where nothing is known, `limit` where nothing meets.
+int allowed(const Kernel& before, const Kernel& kernel, const Operand& operand, bool second,
+            int limit) {
+  const Operand& made = before.op->ofm;
+  if (operand.tensor != made.tensor) return limit;
+  const Grid last = grid_of(before), first = grid_of(kernel);
+  if (before.op->negate_axis_h || before.op->negate_axis_w) return 0;
+  for (int depth = 0; depth < limit; ++depth) {
+    for (int i = 0; i <= depth; ++i) {
+      const int64_t j = depth - i;
+      if (i >= first.count() || j >= last.count()) continue;
+      Box reads = read(*kernel.op, operand, second, written(kernel, first, i));
+      Box writes = written(before, last, last.count() - 1 - j);
+      if (!to_tensor(kernel, operand, &reads) || !to_tensor(before, made, &writes)) return 0;
+      if (meet(reads, writes)) return depth;
+    }
+  }
+  return limit;
+}
+
+bool reads_tensor(const Kernel& kernel, int tensor) {
+  return kernel.op->ifm.tensor == tensor || (kernel.op->ifm2 && kernel.op->ifm2->tensor == tensor);
+}
+
+}  // namespace
+
+int block_dependency(const Kernel* earlier, const Kernel* before, const Kernel& kernel) {
+  if (before == nullptr) return 0;
+  const Config& config = *kernel.program->config;
+  const bool u85 = config.generation == Generation::kU85;
+  const bool table_before = !before->op->table.content.empty();
+  const bool shared_banks = !u85 && config.banks <= 16;
+  if (shared_banks && table_before != !kernel.op->table.content.empty()) return 0;
+  int limit = u85 ? 7 : 3;
+  // Where the kernel before has few blocks, those of the one before it would be counted too.
+  if (earlier != nullptr && reads_tensor(kernel, earlier->op->ofm.tensor)) {
+    limit = static_cast<int>(std::min<int64_t>(limit, grid_of(*before).count()));
+  }
+  limit = allowed(*before, kernel, kernel.op->ifm, false, limit);
+  if (kernel.op->ifm2) limit = allowed(*before, kernel, *kernel.op->ifm2, true, limit);
+  return limit;
+}
+
+}  // namespace thimble::target::ethos_u

@@ -1,0 +1,147 @@
+#include "engines/ethos_u/compiler/chooser.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace thimble::target::ethos_u {
+namespace {
+
+/// What of its cycles an operation must come down to before its weights may be longer.
+constexpr double kFastGain = 0.98;
+
+}  // namespace
+
+Chooser::Chooser(const Network& network, const ScheduleOptions& options, Encoders* encoders)
+    : network_(network), options_(options), encoders_(*encoders) {
+  forms_.resize(static_cast<size_t>(network.op_count()));
+  if (config().generation != Generation::kU85) return;
+  for (int i = 0; i < network.op_count(); ++i) {
+    const NpuOp& op = network.op(i);
+    if (!op.weights || op.kind != NpuOpKind::kConv) continue;
+    Forms& forms = forms_[static_cast<size_t>(i)];
+    forms.sparse = is_sparse(*op.weights);
+    forms.fast_rate = fast_rate(*op.weights);
+  }
+}
+
+Placement Chooser::placement(int op, const OpMemories& memories) const {
+  const NpuOp& from = network_.op(op);
+  Placement placement;
+  placement.ifm = memories.ifm;
+  placement.ifm2 = memories.ifm2;
+  placement.ofm = memories.ofm;
+  placement.weights = memories.weights;
+  placement.ifm_format = network_.use(from.ifm.tensor).format;
+  placement.ofm_format = network_.use(from.ofm.tensor).format;
+  if (from.ifm2) placement.ifm2_format = network_.use(from.ifm2->tensor).format;
+  return placement;
+}
+
+OpShape Chooser::part(int op, const OpDraft& draft, Span rows, int64_t channels) const {
+  OpShape shape = network_.shapes[static_cast<size_t>(op)];
+  const NpuOp& from = network_.op(op);
+  shape.sparse = draft.sparse;
+  shape.fast_rate = draft.fast_weights ? forms_[static_cast<size_t>(op)].fast_rate : 0;
+  shape.ofm.h = rows.size();
+  shape.ofm.c = channels;
+  shape.ifm.h = input_rows(from, rows).rows.size();
+  if (from.kind == NpuOpKind::kDepthwise) shape.ifm.c = std::min(shape.ifm.c, channels);
+  if (from.ifm2) shape.ifm2.h = second_input_rows(from, rows).size();
+  return shape;
+}
+
+int64_t Chooser::rough_bytes(int op) const {
+  const NpuOp& from = network_.op(op);
+  if (!from.weights) return 0;
+  return static_cast<int64_t>(from.weights->values.size()) * 7 / 8 + from.ofm.shape.c * 10;
+}
+
+const OpDraft* Chooser::draft(int op, int64_t rows, const OpMemories& memories,
+                              int64_t depth_limit) {
+  const auto key = std::tuple{op, rows, memories, depth_limit};
+  const auto found = drafts_.find(key);
+  if (found != drafts_.end()) return found->second ? &*found->second : nullptr;
+  std::optional<OpDraft>& result = drafts_[key];
+  const NpuOp& from = network_.op(op);
+  const Forms& forms = forms_[static_cast<size_t>(op)];
+  Placement where = placement(op, memories);
+  where.weight_bytes = rough_bytes(op);
+  // Both orders of the weights: the faster, or where that makes no difference the shorter.
+  double best_cycles = 0;
+  int64_t best_bytes = 0;
+  for (const bool sparse : {false, true}) {
+    if (sparse && !forms.sparse) continue;
+    OpDraft draft;
+    draft.sparse = sparse;
+    if (from.weights) draft.starts = {0};
+    const OpShape shape = part(op, draft, {0, rows}, from.ofm.shape.c);
+    for (const bool order : {false, true}) {
+      const auto choice = choose_block(config(), system(), shape, where, depth_limit, order);
+      if (!choice) continue;
+      draft.block = choice->block;
+      const int64_t bytes = weight_bytes(op, draft);
+      const double cycles = choice->cost.cycles();
+      const bool near = result && std::abs(cycles - best_cycles) <= 0.005 * best_cycles;
+      if (!result || (near ? bytes < best_bytes : cycles < best_cycles)) {
+        result = draft;
+        best_cycles = cycles, best_bytes = bytes;
+      }
+    }
+  }
+  if (!result) return nullptr;
+  if (forms.fast_rate > 0) try_fast(op, rows, memories, &*result);
+  return &*result;
+}
+
+void Chooser::try_fast(int op, int64_t rows, const OpMemories& memories, OpDraft* draft) {
+  const int64_t channels = network_.op(op).ofm.shape.c;
+  OpDraft fast = *draft;
+  fast.fast_weights = true;
+  // Where size is wanted, fewer cycles are no reason for more bytes.
+  const bool longer = weight_bytes(op, fast) > weight_bytes(op, *draft);
+  if (longer && options_.optimise == Optimise::kSize) return;
+  // Weights in the SRAM come through the external memory too, beside the kernel.
+  const auto copying = [&](const OpDraft& form) {
+    const bool copied = options_.mode != MemoryMode::kSramOnly && memories.weights == Memory::kSram;
+    const Memory from = copied ? Memory::kExternal : Memory::kSram;
+    return copy_cycles(system(), from, Memory::kSram, weight_bytes(op, form));
+  };
+  const auto needed = [&](const OpDraft& form) {
+    return std::max(cycles(op, form, {0, rows}, channels, memories), copying(form));
+  };
+  // The longer copy is counted as if nothing hid it.
+  const double more = copying(fast) - copying(*draft);
+  if (needed(fast) + more < kFastGain * needed(*draft)) *draft = fast;
+}
+
+Chooser::Key Chooser::key_of(int op, const OpDraft& draft) const {
+  Key key = {op, weight_options(*network_.program, op, draft)};
+  key.second.block_depth = 0;
+  return key;
+}
+
+KernelCost Chooser::cost(int op, const OpDraft& draft, Span rows, int64_t channels,
+                         const OpMemories& memories) const {
+  const NpuOp& from = network_.op(op);
+  Placement where = placement(op, memories);
+  where.weight_bytes = rough_bytes(op) * channels / from.ofm.shape.c;
+  if (from.weights) {
+    const auto at = bytes_.find(key_of(op, draft));
+    if (at != bytes_.end()) where.weight_bytes = at->second * channels / from.ofm.shape.c;
+  }
+  return kernel_cost(config(), system(), part(op, draft, rows, channels), draft.block, where);
+}
+
+int64_t Chooser::weight_bytes(int op, const OpDraft& draft) {
+  const NpuOp& from = network_.op(op);
+  if (!from.weights) return 0;
+  const auto [at, added] = bytes_.try_emplace(key_of(op, draft), 0);
+  if (added) {
+    const WeightOptions options = weight_options(*network_.program, op, draft);
+    const auto slice = encoders_.of(op)->estimate(options, 0, from.weights->out);
+    at->second = slice.ok() ? (slice->all.length + 15) / 16 * 16 : rough_bytes(op);
+  }
+  return at->second;
+}
+
+}  // namespace thimble::target::ethos_u

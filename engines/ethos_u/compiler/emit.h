@@ -1,0 +1,15 @@
+#pragma once
+// A schedule as commands: registers, waits, block dependencies.
+
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "engines/ethos_u/compiler/plan.h"
+
+namespace thimble::target::ethos_u {
+
+[[nodiscard]] Result<std::vector<uint32_t>> emit(const NpuProgram& program,
+                                                 const Schedule& schedule);
+
+}  // namespace thimble::target::ethos_u

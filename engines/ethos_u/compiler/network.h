@@ -1,0 +1,42 @@
+#pragma once
+// What the scheduler knows of a program before it decides anything.
+
+#include <vector>
+
+#include "engines/ethos_u/compiler/cost.h"
+#include "engines/ethos_u/compiler/plan.h"
+
+namespace thimble::target::ethos_u {
+
+struct TensorUse {
+  std::vector<int> writers, readers;  // operations, rising
+  int first = 0, last = -1;           // operations between which it lives; last = count: an output
+  bool whole = false;  // every operand is the whole tensor as it lies: rows can be taken apart
+  Format format = Format::kNhwc;
+  int64_t bytes = 0;  // all rows, aligned
+  [[nodiscard]] bool used() const { return last >= first; }
+};
+
+struct Network {
+  const NpuProgram* program = nullptr;
+  std::vector<TensorUse> tensors;
+  std::vector<OpShape> shapes;
+  /// Of an elementwise operation: the operand's tensor that its OFM may overwrite, or -1.
+  std::vector<int> in_place;
+
+  [[nodiscard]] const NpuOp& op(int index) const {
+    return program->ops[static_cast<size_t>(index)];
+  }
+  [[nodiscard]] const TensorUse& use(int tensor) const {
+    return tensors[static_cast<size_t>(tensor)];
+  }
+  [[nodiscard]] int op_count() const { return static_cast<int>(program->ops.size()); }
+  /// Bytes of a tensor of which only `rows` are held, aligned.
+  [[nodiscard]] int64_t ring_bytes(int tensor, int64_t rows) const;
+};
+[[nodiscard]] Network analyse(const NpuProgram& program);
+
+/// True if the operation can make some rows of its OFM from some of its operands.
+[[nodiscard]] bool goes_by_rows(const NpuOp& op);
+
+}  // namespace thimble::target::ethos_u

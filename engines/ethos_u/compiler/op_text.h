@@ -1,0 +1,12 @@
+#pragma once
+// An operation of the NPU in a few words, for reports: "CONV 3x3/2", "POOL MAX 2x2", "ADD".
+
+#include <string>
+
+#include "engines/ethos_u/compiler/npu_op.h"
+
+namespace thimble::target::ethos_u {
+
+[[nodiscard]] std::string op_text(const NpuOp& op);
+
+}  // namespace thimble::target::ethos_u

@@ -1,0 +1,16 @@
+#pragma once
+// A command stream as the driver takes it (engines/ethos_u/isa/driver_payload.h).
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/result.h"
+#include "engines/ethos_u/isa/config.h"
+
+namespace thimble::target::ethos_u {
+
+[[nodiscard]] Result<std::vector<std::byte>> payload(const thimble::ethos_u::Config& config,
+                                                     const std::vector<uint32_t>& words);
+
+}  // namespace thimble::target::ethos_u

@@ -1,0 +1,95 @@
+#pragma once
+// A schedule: where everything lies and in which order it runs. schedule.h makes it, emit.h writes
+// it as commands.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "engines/ethos_u/compiler/block.h"
+#include "engines/ethos_u/compiler/npu_op.h"
+
+namespace thimble::target::ethos_u {
+
+using thimble::ethos_u::Format;
+
+inline constexpr uint8_t kConstantRegion = 0;
+inline constexpr uint8_t kArenaRegion = 1;
+inline constexpr uint8_t kFastRegion = 2;
+inline constexpr int64_t kAlignment = 16;  // of every address that we choose
+
+/// [begin, end)
+struct Span {
+  int64_t begin = 0, end = 0;
+  [[nodiscard]] int64_t size() const { return end - begin; }
+  bool operator==(const Span&) const = default;
+};
+
+/// Where a tensor lies. A tensor of which `rows` < its height are held is a ring: row y lies at
+/// y % rows.
+struct TensorPlace {
+  Format format = Format::kNhwc;
+  uint8_t region = kArenaRegion;
+  int64_t address = 0;
+  int64_t rows = 0;
+  int64_t bytes = 0;
+};
+[[nodiscard]] int64_t place_bytes(const NpuTensor& tensor, Format format, int64_t rows);
+
+struct Piece {
+  int64_t offset = 0;  // from the beginning of the slice
+  int64_t bytes = 0;   // 0: no such stream
+};
+/// Weights and scales of some channels, one contiguous piece of region 0.
+struct SlicePlan {
+  Span channels;
+  int64_t offset = 0;  // in region 0
+  int64_t bytes = 0;
+  std::array<Piece, 4> weights;
+  std::array<Piece, 2> scales;
+};
+struct WeightPlan {
+  std::vector<SlicePlan> slices;  // one kernel each; empty: the operation has no weights
+  bool fast = false, sparse = false;
+  /// Where a slice is copied to before it is read; -1: it is read from region 0. One per slice.
+  std::vector<int64_t> address;
+  uint8_t region = kArenaRegion;  // of these
+};
+
+struct OpPlan {
+  Block block;
+  WeightPlan weights;
+  int64_t table_offset = -1;  // in region 0
+  int cascade = -1;
+};
+
+struct Step {
+  enum class Kind : uint8_t { kKernel, kWeightDma, kOpDma } kind = Kind::kKernel;
+  int op = -1;
+  Span rows;      // of the OFM
+  int slice = 0;  // of the weights; also which channels of the OFM
+  /// kWeightDma: the buffer may lie where the kernel before still works, and waits for it.
+  bool late = false;
+};
+
+struct Schedule {
+  std::vector<TensorPlace> tensors;
+  std::vector<OpPlan> ops;
+  std::vector<Step> steps;
+  std::vector<std::byte> constants;  // region 0
+  int64_t arena_bytes = 0;
+  int64_t fast_bytes = 0;
+};
+
+/// Rows of the operand `ifm` (or ifm2) that `rows` of the OFM need, cut to what there is.
+struct InputRows {
+  Span rows;
+  int64_t pad_top = 0, pad_bottom = 0;
+};
+[[nodiscard]] InputRows input_rows(const NpuOp& op, Span rows);
+[[nodiscard]] Span second_input_rows(const NpuOp& op, Span rows);
+/// Padding that the last column needs.
+[[nodiscard]] int64_t pad_right(const NpuOp& op);
+
+}  // namespace thimble::target::ethos_u

@@ -1,0 +1,155 @@
+#include "engines/ethos_u/compiler/prefetch.h"
+
+#include <algorithm>
+#include <map>
+
+namespace thimble::target::ethos_u {
+namespace {
+
+/// First and last kernel of each slice.
+std::map<std::pair<int, int>, Span> uses_of(const std::vector<Step>& steps) {
+  std::map<std::pair<int, int>, Span> uses;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const auto at = static_cast<int64_t>(i);
+    const auto [use, added] = uses.try_emplace({steps[i].op, steps[i].slice}, Span{at, at});
+    use->second.end = at;
+  }
+  return uses;
+}
+
+size_t dma_limit(const Config& config) {
+  return config.generation == Generation::kU55 ? 1 : config.generation == Generation::kU65 ? 2 : 4;
+}
+double back(const std::vector<double>& ends, size_t count) {
+  return ends.size() >= count ? ends[ends.size() - count] : 0;
+}
+
+/// Goes through the kernels in time and issues copies behind them while the engine would be idle.
+class Inserter {
+ public:
+  Inserter(const Config& config, Kernels kernels, Arena arena, std::vector<Copying>* copies)
+      : limit_(dma_limit(config)),
+        kernels_(std::move(kernels)),
+        arena_(std::move(arena)),
+        uses_(uses_of(kernels_.steps)),
+        queue_(*copies) {
+    std::stable_sort(queue_.begin(), queue_.end(), [&](const Copying& a, const Copying& b) {
+      return use(a).begin < use(b).begin;
+    });
+  }
+
+  Inserted run() {
+    // Every slice needs room beside its own kernels.
+    for (Copying& copy : queue_) {
+      copy.address = arena_.take(use(copy), copy.bytes);
+      if (copy.address < 0) {
+        result_.failed = copy.op;
+        return std::move(result_);
+      }
+    }
+    for (int64_t k = -1; k < static_cast<int64_t>(kernels_.steps.size()); ++k) {
+      if (k >= 0) kernel(k);
+      behind(k);
+    }
+    result_.cycles = std::max(back(kernel_ends_, 1), back(dma_ends_, 1));
+    result_.peak = arena_.peak();
+    return std::move(result_);
+  }
+
+ private:
+  [[nodiscard]] Span use(const Copying& copy) const { return uses_.at({copy.op, copy.slice}); }
+
+  /// Moves a copy's buffer so that it is free from kernel `begin` on.
+  bool extend(Copying* copy, int64_t begin) {
+    const Span before = use(*copy);
+    arena_.release(before, copy->address);
+    const int64_t address = arena_.take({begin, before.end}, copy->bytes);
+    if (address < 0) {
+      arena_.put(before, copy->address, copy->bytes);
+      return false;
+    }
+    copy->address = address;
+    return true;
+  }
+
+  void issue(int64_t k, bool late) {
+    const Copying& copy = queue_[next_++];
+    const Span whole{late ? k + 1 : std::max<int64_t>(0, k), use(copy).end};
+    if (late) now_ = std::max(now_, back(kernel_ends_, 1));
+    // What the kernel before the running one still uses is waited for.
+    if (k > 0 && arena_.busy(k - 1, copy.address, copy.bytes, whole)) {
+      now_ = std::max(now_, back(kernel_ends_, 2));
+    }
+    now_ = std::max(now_, back(dma_ends_, limit_));
+    dma_ends_.push_back(std::max(now_, back(dma_ends_, 1)) + copy.cycles);
+    ready_[{copy.op, copy.slice}] = dma_ends_.back();
+    Step step;
+    step.kind = Step::Kind::kWeightDma;
+    step.op = copy.op;
+    step.slice = copy.slice;
+    step.late = late;
+    result_.steps.push_back(step);
+  }
+
+  /// Tables of kernel `k`, and of some after it where several copies may be under way.
+  void tables(int64_t k) {
+    const auto until = static_cast<size_t>(k + (limit_ > 1 ? 5 : 1));
+    table_ready_.resize(kernels_.tables.size(), 0);
+    for (; next_table_ < std::min(until, kernels_.tables.size()); ++next_table_) {
+      const double table = kernels_.tables[next_table_];
+      if (table <= 0) continue;
+      now_ = std::max(now_, back(dma_ends_, limit_));
+      dma_ends_.push_back(std::max(now_, back(dma_ends_, 1)) + table);
+      table_ready_[next_table_] = dma_ends_.back();
+    }
+  }
+
+  void kernel(int64_t k) {
+    const Step& step = kernels_.steps[static_cast<size_t>(k)];
+    if (step.kind == Step::Kind::kOpDma) now_ = std::max(now_, back(kernel_ends_, 1));
+    tables(k);
+    now_ = std::max(now_, table_ready_[static_cast<size_t>(k)]);
+    const auto at = ready_.find({step.op, step.slice});
+    now_ = std::max({now_, back(kernel_ends_, 2), at == ready_.end() ? 0 : at->second});
+    kernel_ends_.push_back(std::max(now_, back(kernel_ends_, 1)) +
+                           kernels_.cycles[static_cast<size_t>(k)]);
+    result_.steps.push_back(step);
+  }
+
+  /// Copies behind kernel `k` (-1: before all): those of the next kernel, and more while that does
+  /// not hold the kernels up.
+  void behind(int64_t k) {
+    while (next_ < queue_.size()) {
+      Copying& copy = queue_[next_];
+      const Span span = use(copy);
+      const bool must = span.begin == k + 1;
+      const double free = std::max(now_, back(dma_ends_, limit_));
+      const bool idle = free < back(kernel_ends_, 1) || k < 0;
+      if (!must && (!idle || (k < 0 && !dma_ends_.empty()))) return;
+      const bool room = k < 0 && must ? true : extend(&copy, std::max<int64_t>(0, k));
+      if (!must && !room) return;
+      issue(k, !room && k >= 0);
+    }
+  }
+
+  size_t limit_;
+  Kernels kernels_;
+  Arena arena_;
+  std::map<std::pair<int, int>, Span> uses_;
+  std::vector<Copying>& queue_;
+  size_t next_ = 0;
+  double now_ = 0;
+  std::vector<double> kernel_ends_, dma_ends_, table_ready_;
+  size_t next_table_ = 0;
+  std::map<std::pair<int, int>, double> ready_;
+  Inserted result_;
+};
+
+}  // namespace
+
+Inserted insert_copies(const Config& config, Kernels kernels, Arena arena,
+                       std::vector<Copying>* copies) {
+  return Inserter(config, std::move(kernels), std::move(arena), copies).run();
+}
+
+}  // namespace thimble::target::ethos_u

@@ -1,0 +1,318 @@
+#include "engines/ethos_u/compiler/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "engines/ethos_u/compiler/search.h"
+
+namespace thimble::target::ethos_u {
+namespace {
+
+constexpr int64_t kUnlimited = int64_t{1} << 40;
+
+/// A schedule with its addresses, by estimated sizes of weights.
+struct Point {
+  Search::Found found;
+  const Search* search = nullptr;
+  int64_t bytes = 0;
+};
+bool better(const Point& a, const Point& b) {
+  return a.found.score != b.found.score ? a.found.score < b.found.score : a.bytes < b.bytes;
+}
+
+/// Searches one program under budgets, in the memory mode of the options.
+class Scheduler {
+ public:
+  Scheduler(const NpuProgram& program, const ScheduleOptions& options, Encoders* encoders)
+      : program_(program),
+        options_(options),
+        encoders_(*encoders),
+        network_(analyse(program)),
+        chooser_(network_, options_, encoders),
+        pieces_(network_, options_, &chooser_) {}
+
+  Status check() {
+    for (int i = 0; i < network_.op_count(); ++i) {
+      const NpuOp& op = network_.op(i);
+      if (op.kind == NpuOpKind::kDma) continue;
+      if (chooser_.draft(i, op.ofm.shape.h, OpMemories{}) == nullptr) {
+        return unsupported("no block of operation {} fits {}", i, program_.config->name);
+      }
+    }
+    return ok();
+  }
+
+  /// The fastest schedule of at most `budget` bytes; nothing if there is none. What the curve has
+  /// under the budget is looked at too, so that more memory is never worse.
+  std::optional<Point> best(int64_t budget) {
+    std::optional<Point> result;
+    const auto take = [&](const Point& point) {
+      if (point.bytes <= budget && (!result || better(point, *result))) result = point;
+    };
+    for (const Point& point : curve()) take(point);
+    for (const Search* search : searches(budget)) {
+      if (auto point = plan(*search, budget)) take(*point);
+    }
+    return result;
+  }
+
+  /// Schedules over budgets that rise by some per cent.
+  const std::vector<Point>& curve() {
+    if (!curve_.empty()) return curve_;
+    for (const int64_t budget : budgets()) {
+      for (const Search* search : searches(budget)) {
+        if (auto point = plan(*search, budget)) curve_.push_back(std::move(*point));
+      }
+    }
+    return curve_;
+  }
+
+  /// The least memory that a schedule was found for, and the fastest of that.
+  std::optional<Point> smallest() { return leanest(best(kUnlimited), 1e9); }
+
+  /// The fastest within what the tensors need if nothing is cascaded. Weights beside them are worth
+  /// memory if they gain much, and in the fast scratch, where little of them hides the latency of
+  /// the DRAM. Where there is less memory, the least that is within a hundredth of the fastest.
+  std::optional<Point> comfortable(int64_t memory) {
+    const int64_t tensors = tensor_bytes();
+    if (tensors > memory) return leanest(best(memory), 1.01);
+    const int64_t weights = searches(kUnlimited).front()->with_weights(dedicated() ? 2560 : 0);
+    int64_t more = std::max({tensors, (weights + 15) / 16 * 16, int64_t{64}});
+    if (dedicated()) more = std::max(more, tensors + std::min<int64_t>(all_weights(), 608));
+    const std::optional<Point> without = best(std::max<int64_t>(tensors, 64));
+    const std::optional<Point> with = best(std::min(more, memory));
+    if (!without || !with) return without ? without : with;
+    if (dedicated()) {
+      // A little less often costs no cycle: some tensors lie outside then, or go by rows.
+      const std::optional<Point> less = best(std::min(more, memory) * 15 / 16);
+      const bool free = less && less->found.cycles <= with->found.cycles;
+      return free ? less : with;
+    }
+    const bool gains = with->found.score * 1.15 < without->found.score;
+    return gains ? with : without;
+  }
+
+  /// The least memory that costs at most `slower` times the cycles of `point`.
+  std::optional<Point> leanest(std::optional<Point> point, double slower) {
+    if (!point) return point;
+    const double most = point->found.score * slower;
+    for (const Point& other : curve()) {
+      if (other.bytes < point->bytes && other.found.score <= most) point = other;
+    }
+    return point;
+  }
+
+  Result<std::optional<Scheduled>> finish(Point point, int64_t budget) {
+    for (int attempt = 0; attempt < 4; ++attempt) {
+      THIMBLE_TRY(std::optional<Schedule> schedule,
+                  assemble(program_, &point.found.draft, &encoders_));
+      if (schedule && point.found.draft.budgeted(options_.mode) <= budget) {
+        Scheduled scheduled;
+        scheduled.schedule = std::move(*schedule);
+        scheduled.cycles = static_cast<int64_t>(std::ceil(point.found.cycles));
+        for (const double cycles : point.found.op_cycles) {
+          scheduled.op_cycles.push_back(static_cast<int64_t>(std::ceil(cycles)));
+        }
+        return std::optional<Scheduled>(std::move(scheduled));
+      }
+      point.search->settle(&point.found, budget);
+    }
+    return std::optional<Scheduled>();
+  }
+
+  [[nodiscard]] bool dedicated() const { return options_.mode == MemoryMode::kDedicatedSram; }
+
+ private:
+  /// What the tensors of this memory need if nothing is cascaded.
+  int64_t tensor_bytes() {
+    const auto found = searches(kUnlimited).front()->solve(kUnlimited);
+    if (!found) return kUnlimited;
+    Draft draft = found->draft;
+    std::erase_if(draft.steps,
+                  [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
+    (void)place_tensors(network_, options_.mode, kUnlimited, &draft);
+    return draft.budgeted(options_.mode);
+  }
+
+  /// Encoded weights of all operations.
+  int64_t all_weights() {
+    int64_t bytes = 0;
+    for (int i = 0; i < network_.op_count(); ++i) {
+      const NpuOp& op = network_.op(i);
+      if (op.kind == NpuOpKind::kDma) continue;
+      bytes += chooser_.weight_bytes(i, *chooser_.draft(i, op.ofm.shape.h, OpMemories{}));
+    }
+    return bytes;
+  }
+
+  std::optional<Point> plan(const Search& search, int64_t budget) {
+    int64_t aim = budget;
+    for (int attempt = 0; attempt < 4 && aim >= 0; ++attempt) {
+      auto found = search.solve(aim);
+      if (!found) break;
+      const int64_t bytes = found->draft.budgeted(options_.mode);
+      if (bytes <= budget) return Point{std::move(*found), &search, bytes};
+      aim -= std::max<int64_t>(bytes - budget, budget / 100 + 16);
+    }
+    return std::nullopt;
+  }
+
+  /// The searches that are worth a try under a budget.
+  std::vector<const Search*> searches(int64_t budget) {
+    std::vector<const Search*> result;
+    if (!dedicated()) {
+      if (plain_ == nullptr) plain_ = add_search(every_tensor(), false);
+      result.push_back(plain_);
+      if (budget >= plain_->whole()) return result;
+      if (cascading_ == nullptr) cascading_ = add_search(every_tensor(), true);
+      result.push_back(cascading_);
+      return result;
+    }
+    const auto add_fast = [&](const std::vector<bool>& fast) {
+      for (const bool cascades : {false, true}) {
+        const Search*& known = dedicated_[{fast, cascades}];
+        if (known == nullptr) known = add_search(fast, cascades);
+        result.push_back(known);
+      }
+    };
+    // Copies of inputs are made where there is room, or not at all: what they gain is not their own
+    // cycles, so both are looked at.
+    const auto add = [&](int64_t limit) {
+      const std::vector<bool> fast = fast_tensors(limit);
+      add_fast(fast);
+      const std::vector<bool> bare = without_copies(fast);
+      if (bare != fast) add_fast(bare);
+    };
+    add(budget);
+    add(budget / 2);
+    add(0);
+    return result;
+  }
+  [[nodiscard]] std::vector<bool> without_copies(std::vector<bool> fast) const {
+    for (const NpuOp& op : program_.ops) {
+      if (op.stages_input) fast[static_cast<size_t>(op.ofm.tensor)] = false;
+    }
+    return fast;
+  }
+  const Search* add_search(const std::vector<bool>& counted, bool cascades) {
+    owned_.push_back(
+        std::make_unique<Search>(network_, options_, &chooser_, &pieces_, counted, cascades));
+    return owned_.back().get();
+  }
+  [[nodiscard]] std::vector<bool> every_tensor() const {
+    std::vector<bool> counted;
+    for (const NpuTensor& tensor : program_.tensors) {
+      counted.push_back(tensor.role != TensorRole::kConstant);
+    }
+    return counted;
+  }
+
+  /// Budgets worth a look, rising.
+  std::vector<int64_t> budgets() {
+    // Of the fast scratch any size will do, and each takes several searches.
+    const double first = dedicated() ? 1.2 : 1.02, growth = 1.03;
+    const auto least = dedicated() ? int64_t{16384} : searches(0).back()->smallest();
+    // Nothing beyond the memory there is.
+    const int64_t most = std::min(options_.memory_bytes.value_or(kUnlimited),
+                                  searches(kUnlimited).front()->whole() + all_weights() + 4096);
+    std::vector<int64_t> all;
+    double step = first;
+    for (auto at = static_cast<double>(std::max<int64_t>(least, 64));
+         at < static_cast<double>(most); at *= step, step = std::min(1.25, step * growth)) {
+      all.push_back((static_cast<int64_t>(at) + 15) / 16 * 16);
+    }
+    if (dedicated()) all.push_back(most / 16 * 16 - most / 640 * 16);
+    all.push_back(most);
+    return all;
+  }
+
+  /// Dedicated_Sram: the tensors most often used for the time they live, as many as `limit` holds
+  /// at a time.
+  [[nodiscard]] std::vector<bool> fast_tensors(int64_t limit) const {
+    std::vector<std::pair<double, size_t>> order;
+    for (size_t t = 0; t < network_.tensors.size(); ++t) {
+      const TensorUse& use = network_.tensors[t];
+      if (program_.tensors[t].role != TensorRole::kIntermediate || !use.used()) continue;
+      const auto uses = static_cast<double>(use.readers.size() + use.writers.size());
+      order.emplace_back(-uses / static_cast<double>(use.last - use.first + 1), t);
+    }
+    std::stable_sort(order.begin(), order.end());
+    std::vector<int64_t> held(static_cast<size_t>(network_.op_count()) + 1, 0);
+    std::vector<bool> fast(network_.tensors.size(), false);
+    for (const auto& [score, t] : order) {
+      const TensorUse& use = network_.tensors[t];
+      bool fits = true;
+      for (int i = use.first; i <= use.last; ++i) {
+        fits = fits && held[static_cast<size_t>(i)] + use.bytes <= limit;
+      }
+      if (!fits) continue;
+      fast[t] = true;
+      for (int i = use.first; i <= use.last; ++i) held[static_cast<size_t>(i)] += use.bytes;
+    }
+    return fast;
+  }
+
+  const NpuProgram& program_;
+  ScheduleOptions options_;
+  Encoders& encoders_;
+  Network network_;
+  Chooser chooser_;
+  Pieces pieces_;
+  std::vector<std::unique_ptr<Search>> owned_;
+  const Search* plain_ = nullptr;
+  const Search* cascading_ = nullptr;
+  std::map<std::pair<std::vector<bool>, bool>, const Search*> dedicated_;
+  std::vector<Point> curve_;
+};
+
+}  // namespace
+
+Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions& options,
+                                Encoders* encoders) {
+  Scheduler scheduler(program, options, encoders);
+  THIMBLE_CHECK(scheduler.check());
+  const bool size = options.optimise == Optimise::kSize;
+  const int64_t memory = options.memory_bytes.value_or(kUnlimited);
+  const int64_t limit = std::min(memory, options.sram_bytes.value_or(kUnlimited));
+  int64_t budget = limit;
+  for (int attempt = 0; attempt < 6 && budget >= 0; ++attempt) {
+    std::optional<Point> point =
+        options.sram_bytes ? scheduler.best(budget) : scheduler.comfortable(budget);
+    if (size) point = scheduler.leanest(point, scheduler.dedicated() ? 1.1 : 1.5);
+    if (!point || point->bytes > limit) break;
+    // By true sizes of weights a little more may be needed, if that is allowed.
+    const int64_t allowed = size || !options.sram_bytes
+                                ? std::min(limit, point->bytes + point->bytes * attempt / 200)
+                                : limit;
+    THIMBLE_TRY(std::optional<Scheduled> found, scheduler.finish(*point, allowed));
+    if (found) return std::move(*found);
+    if (options.sram_bytes && !size) budget = point->bytes - 16;
+  }
+  const auto least = scheduler.smallest();
+  if (!least) return unsupported("no schedule of this program was found");
+  return unsupported("{} bytes of SRAM hold no schedule, the smallest needs {}",
+                     options.sram_bytes.value_or(0), least->bytes);
+}
+
+Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
+                                                const ScheduleOptions& options,
+                                                Encoders* encoders) {
+  Scheduler scheduler(program, options, encoders);
+  THIMBLE_CHECK(scheduler.check());
+  std::vector<const Point*> points;
+  for (const Point& point : scheduler.curve()) points.push_back(&point);
+  std::sort(points.begin(), points.end(), [](const Point* a, const Point* b) {
+    return a->bytes != b->bytes ? a->bytes < b->bytes : better(*a, *b);
+  });
+  std::vector<ParetoPoint> front;
+  double least = 0;
+  for (const Point* point : points) {
+    if (!front.empty() && point->found.score >= least) continue;
+    least = point->found.score;
+    front.push_back({point->bytes, static_cast<int64_t>(std::ceil(point->found.cycles))});
+  }
+  return front;
+}
+
+}  // namespace thimble::target::ethos_u

@@ -1,0 +1,442 @@
+#include "engines/ethos_u/compiler/search.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace thimble::target::ethos_u {
+namespace {
+
+constexpr int kLongest = 14;            // operations of a cascade
+constexpr double kExposed = 0.5;        // share of a copy that nothing hides
+constexpr int64_t kSliceBytes = 24576;  // of weights, where it makes no difference
+constexpr double kNever = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Search::Search(const Network& network, const ScheduleOptions& options, Chooser* chooser,
+               Pieces* costs, std::vector<bool> counted, bool cascades)
+    : network_(network),
+      options_(options),
+      chooser_(*chooser),
+      costs_(*costs),
+      counted_(std::move(counted)) {
+  pieces_.resize(static_cast<size_t>(network.op_count()));
+  for (int i = 0; i < network.op_count(); ++i) {
+    add_piece(i, i + 1, 0);
+    if (!pieces_[static_cast<size_t>(i)].empty()) {
+      whole_ = std::max(whole_, pieces_[static_cast<size_t>(i)].front().held);
+    }
+    if (cascades) add_pieces(i);
+  }
+}
+
+void Search::add_pieces(int first) {
+  static constexpr int64_t kStripes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48};
+  const int end = std::min(first + kLongest, network_.op_count());
+  for (int last = first + 1; last < end; ++last) {
+    if (!goes_by_rows(network_.op(last)) || !goes_by_rows(network_.op(first))) return;
+    const int64_t height = network_.op(last).ofm.shape.h;
+    for (const int64_t rows : kStripes) {
+      if (rows * 2 > height + 1) break;
+      add_piece(first, last + 1, rows);
+    }
+  }
+}
+
+Memory Search::memory_of(int tensor, int first, int end) const {
+  if (network_.program->tensors[static_cast<size_t>(tensor)].role == TensorRole::kConstant) {
+    return may_buffer() ? Memory::kExternal : Memory::kSram;
+  }
+  const bool ring = end - first > 1 && is_internal(network_, tensor, first, end);
+  return ring || options_.mode != MemoryMode::kDedicatedSram ||
+                 counted_[static_cast<size_t>(tensor)]
+             ? Memory::kSram
+             : Memory::kExternal;
+}
+
+OpMemories Search::memories(int op, int first, int end, bool near) const {
+  const NpuOp& from = network_.op(op);
+  OpMemories result;
+  result.ifm = memory_of(from.ifm.tensor, first, end);
+  result.ofm = memory_of(from.ofm.tensor, first, end);
+  if (from.ifm2) result.ifm2 = memory_of(from.ifm2->tensor, first, end);
+  result.weights = near || !may_buffer() ? Memory::kSram : Memory::kExternal;
+  return result;
+}
+
+std::vector<double> Search::table_cycles(const std::vector<Step>& steps) const {
+  std::vector<double> cycles(steps.size(), 0);
+  std::vector<const std::vector<std::byte>*> held;  // the newest last
+  const Config& config = chooser_.config();
+  const bool stay = config.generation == Generation::kU85 || config.banks > 16;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const std::vector<std::byte>& table = network_.op(steps[i].op).table.content;
+    if (table.empty()) {
+      if (!stay) held.clear();
+      continue;
+    }
+    const auto known =
+        std::find_if(held.begin(), held.end(), [&](const auto* other) { return *other == table; });
+    if (known != held.end()) {
+      held.erase(known);
+    } else {
+      cycles[i] = copy(static_cast<int64_t>(table.size()));
+      const size_t most = std::max<size_t>(1, thimble::ethos_u::kLutBytes / table.size());
+      while (held.size() >= most) held.erase(held.begin());
+    }
+    held.push_back(&table);
+  }
+  return cycles;
+}
+
+double Search::copy(int64_t bytes) const {
+  return copy_cycles(chooser_.system(), Memory::kExternal, Memory::kSram, bytes);
+}
+
+int64_t Search::held(int first, int end, const Stripes* stripes) const {
+  int64_t bytes = 0;
+  for (size_t t = 0; t < network_.tensors.size(); ++t) {
+    const TensorUse& use = network_.tensors[t];
+    if (!use.used() || use.first >= end || use.last < first) continue;
+    const int tensor = static_cast<int>(t);
+    const auto ring =
+        stripes != nullptr ? stripes->rings.find(tensor) : decltype(stripes->rings.end()){};
+    if (stripes != nullptr && ring != stripes->rings.end()) {
+      bytes += network_.ring_bytes(tensor, ring->second);
+    } else if (counted_[t]) {
+      bytes += use.bytes;
+    }
+  }
+  const int over = end - first == 1 ? network_.in_place[static_cast<size_t>(first)] : -1;
+  if (over >= 0 && counted_[static_cast<size_t>(over)] &&
+      counted_[static_cast<size_t>(network_.op(first).ofm.tensor)]) {
+    bytes -= network_.use(over).bytes;
+  }
+  return bytes;
+}
+
+void Search::add_piece(int first, int end, int64_t stripe) {
+  Pieces::Piece* const known = costs_.find(first, end, stripe);
+  if (known == nullptr) return;
+  Piece piece;
+  piece.first = first;
+  piece.end = end;
+  piece.stripe = stripe;
+  piece.stripes = known->stripes();
+  piece.held = held(first, end, piece.stripes);
+  for (int i = first; i < end; ++i) {
+    const NpuOp& op = network_.op(i);
+    PartCost part;
+    if (op.kind != NpuOpKind::kDma) {
+      part = costs_.cost(known, first, i, memories(i, first, end, true));
+      if (part.near == nullptr) return;
+    } else if (!left_out(op)) {
+      part.near_cycles = part.far_cycles = copy(network_.use(op.ofm.tensor).bytes);
+    }
+    piece.parts.push_back(part);
+  }
+  pieces_[static_cast<size_t>(first)].push_back(std::move(piece));
+}
+
+int64_t Search::smallest() const {
+  // The lowest ceiling under which a path leads through.
+  std::vector<int64_t> ceiling(pieces_.size() + 1, std::numeric_limits<int64_t>::max());
+  ceiling[0] = 0;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    for (const Piece& piece : pieces_[i]) {
+      int64_t& at = ceiling[static_cast<size_t>(piece.end)];
+      at = std::min(at, std::max(ceiling[i], piece.held));
+    }
+  }
+  return ceiling.back();
+}
+
+int64_t Search::with_weights(int64_t some) const {
+  int64_t bytes = 0;
+  for (const std::vector<Piece>& pieces : pieces_) {
+    if (pieces.empty()) continue;
+    const Piece& single = pieces.front();
+    const PartCost& part = single.parts.front();
+    int64_t weights = 0;
+    if (part.near != nullptr && may_buffer()) {
+      const Shape4& ofm = network_.op(single.first).ofm.shape;
+      const bool once = ofm.h <= part.near->block.h && ofm.w <= part.near->block.w;
+      weights = once ? std::min(part.weight_bytes, some) : part.weight_bytes;
+    }
+    bytes = std::max(bytes, single.held + weights);
+  }
+  return bytes;
+}
+
+Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
+  Costed result;
+  result.buffered.assign(piece.parts.size(), false);
+  int64_t room = budget - piece.held;
+  if (room < 0) {
+    result.cycles = kNever;
+    return result;
+  }
+  std::vector<size_t> order;
+  for (size_t i = 0; i < piece.parts.size(); ++i) {
+    result.cycles += piece.parts[i].far_cycles;
+    if (piece.parts[i].weight_bytes > 0 && may_buffer()) order.push_back(i);
+  }
+  // Copies run beside kernels; of what is longer than its own kernel, others hide about half. Of
+  // the first operation nothing hides the first slice.
+  const auto near_cycles = [&](size_t i) {
+    const PartCost& part = piece.parts[i];
+    double cycles =
+        part.near_cycles + kExposed * std::max(0.0, copy(part.weight_bytes) - part.near_cycles);
+    if (piece.first + static_cast<int>(i) == 0) {
+      cycles += copy(std::min(part.weight_bytes, kSliceBytes));
+    }
+    return cycles;
+  };
+  const auto gain = [&](size_t i) {
+    const PartCost& part = piece.parts[i];
+    return (part.far_cycles - near_cycles(i)) / static_cast<double>(part.weight_bytes);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return gain(a) > gain(b); });
+  for (const size_t i : order) {
+    const PartCost& part = piece.parts[i];
+    if (gain(i) < 0) continue;
+    // A single operation brings its weights in slices, two of which are there at a time.
+    const int64_t channels = network_.op(piece.first + static_cast<int>(i)).ofm.shape.c;
+    const int64_t least =
+        piece.stripe == 0 ? std::min(part.weight_bytes,
+                                     part.weight_bytes * 32 / std::max<int64_t>(32, channels) + 512)
+                          : part.weight_bytes;
+    if (least > room) continue;
+    room -= least;
+    result.buffered[i] = true;
+    result.cycles += near_cycles(i) - part.far_cycles;
+  }
+  return result;
+}
+
+std::optional<Search::Found> Search::solve(int64_t budget) const {
+  std::vector<double> least(pieces_.size() + 1, kNever);
+  std::vector<const Piece*> from(pieces_.size() + 1, nullptr);
+  least[0] = 0;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    if (least[i] == kNever) continue;
+    for (const Piece& piece : pieces_[i]) {
+      const double cycles = least[i] + cost(piece, budget).cycles;
+      double& at = least[static_cast<size_t>(piece.end)];
+      if (cycles < at) at = cycles, from[static_cast<size_t>(piece.end)] = &piece;
+    }
+  }
+  if (least.back() == kNever) return std::nullopt;
+  std::vector<const Piece*> path;
+  for (size_t at = pieces_.size(); at > 0; at = static_cast<size_t>(from[at]->first)) {
+    path.push_back(from[at]);
+  }
+  std::reverse(path.begin(), path.end());
+  return build(path, budget);
+}
+
+/// Cuts the weights of a single operation into slices: small ones, so that they come one after the
+/// other into what room there is, but no smaller than costs nothing; if they do not fit, smaller.
+void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const {
+  const PartCost& part = piece.parts[static_cast<size_t>(op - piece.first)];
+  const NpuOp& from = network_.op(op);
+  const int64_t channels = from.ofm.shape.c;
+  const OpMemories where = memories(op, piece.first, piece.end, true);
+  const Span rows{0, from.ofm.shape.h};
+  for (int64_t wanted = std::clamp<int64_t>(part.weight_bytes / kSliceBytes, 1, 32); wanted > 0;
+       wanted = wanted * 3 / 4) {
+    if (!cut(op, where, rows, (channels + wanted - 1) / wanted, draft)) return;
+    double cycles = 0;
+    for (size_t s = 0; s < draft->starts.size(); ++s) {
+      const int64_t end = s + 1 < draft->starts.size() ? draft->starts[s + 1] : channels;
+      cycles += chooser_.cycles(op, *draft, rows, end - draft->starts[s], where) + kKernelStart;
+    }
+    if (cycles <= part.near_cycles * 1.05 + 2 * kKernelStart) break;
+  }
+  const auto fits = [&] {
+    const auto count = static_cast<int64_t>(draft->starts.size());
+    return part.weight_bytes * std::min<int64_t>(2, count) / count + 128 <= room;
+  };
+  for (int64_t depth = channels / 2; !fits() && depth >= 8; depth /= 2) {
+    if (!cut(op, where, rows, depth, draft)) return;
+  }
+}
+
+bool Search::cut(int op, const OpMemories& where, Span rows, int64_t depth, OpDraft* draft) const {
+  const int64_t channels = network_.op(op).ofm.shape.c;
+  const OpDraft* shallow = chooser_.draft(op, rows.end, where, std::max<int64_t>(depth, 1));
+  if (shallow == nullptr) return false;
+  const int64_t step = std::max(shallow->block.d, depth / shallow->block.d * shallow->block.d);
+  draft->block = shallow->block;
+  draft->starts.clear();
+  for (int64_t c = 0; c < channels; c += step) draft->starts.push_back(c);
+  return true;
+}
+
+std::vector<double> Search::step_cycles(const Draft& draft,
+                                        const std::vector<const Piece*>& piece_of,
+                                        double* traffic_cycles) const {
+  std::vector<double> cycles;
+  *traffic_cycles = 0;
+  for (const Step& step : draft.steps) {
+    const NpuOp& op = network_.op(step.op);
+    const OpDraft& one = draft.ops[static_cast<size_t>(step.op)];
+    const Piece& piece = *piece_of[static_cast<size_t>(step.op)];
+    if (step.kind == Step::Kind::kOpDma) {
+      cycles.push_back(copy(network_.use(op.ofm.tensor).bytes));
+      continue;
+    }
+    int64_t channels = op.ofm.shape.c;
+    if (!one.starts.empty()) {
+      const auto at = static_cast<size_t>(step.slice);
+      const int64_t end = at + 1 < one.starts.size() ? one.starts[at + 1] : op.ofm.shape.c;
+      channels = end - one.starts[at];
+    }
+    if (step.kind == Step::Kind::kWeightDma) {
+      cycles.push_back(copy(one.slice_bytes[static_cast<size_t>(step.slice)]));
+      continue;
+    }
+    const OpMemories where = memories(step.op, piece.first, piece.end, one.buffered);
+    const KernelCost cost = chooser_.cost(step.op, one, step.rows, channels, where);
+    cycles.push_back(cost.cycles() + kKernelStart);
+    *traffic_cycles += costs_.traffic(cost);
+  }
+  return cycles;
+}
+
+void Search::estimate_slices(int op, OpDraft* draft) const {
+  draft->slice_bytes.clear();
+  const int64_t bytes = chooser_.weight_bytes(op, *draft);
+  const int64_t channels = network_.op(op).ofm.shape.c;
+  for (size_t s = 0; s < draft->starts.size(); ++s) {
+    const int64_t end = s + 1 < draft->starts.size() ? draft->starts[s + 1] : channels;
+    const int64_t slice = bytes * (end - draft->starts[s]) / channels;
+    draft->slice_bytes.push_back((slice + (draft->starts.size() > 1 ? 63 : 15)) / 16 * 16);
+  }
+}
+
+/// Addresses, and copies of weights between the kernels; what finds no room is read where it lies.
+double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
+                             Draft* draft) const {
+  const bool dedicated = options_.mode == MemoryMode::kDedicatedSram;
+  while (true) {
+    const Arena arena = place_tensors(network_, options_.mode, budget, draft);
+    std::vector<Copying> copies;
+    for (int i = 0; i < network_.op_count(); ++i) {
+      const OpDraft& one = draft->ops[static_cast<size_t>(i)];
+      for (size_t s = 0; s < one.slice_bytes.size() && one.buffered; ++s) {
+        copies.push_back({i, static_cast<int>(s), one.slice_bytes[s], copy(one.slice_bytes[s])});
+      }
+    }
+    double unused = 0;
+    Kernels kernels{draft->steps, step_cycles(*draft, piece_of, &unused),
+                    table_cycles(draft->steps)};
+    const Inserted inserted = insert_copies(chooser_.config(), std::move(kernels), arena, &copies);
+    const int failed = inserted.failed;
+    if (failed < 0) {
+      draft->steps = inserted.steps;
+      for (const Copying& copy : copies) {
+        std::vector<int64_t>& at = draft->ops[static_cast<size_t>(copy.op)].slice_address;
+        at.resize(draft->ops[static_cast<size_t>(copy.op)].starts.size(), -1);
+        at[static_cast<size_t>(copy.slice)] = copy.address;
+      }
+      int64_t& bytes = dedicated ? draft->fast_bytes : draft->arena_bytes;
+      bytes = std::max(bytes, inserted.peak);
+      return inserted.cycles;
+    }
+    const Piece& piece = *piece_of[static_cast<size_t>(failed)];
+    OpDraft& one = draft->ops[static_cast<size_t>(failed)];
+    const int cascade = one.cascade;
+    one = *piece.parts[static_cast<size_t>(failed - piece.first)].far;
+    one.cascade = cascade;
+    estimate_slices(failed, &one);
+    std::erase_if(draft->steps,
+                  [&](const Step& step) { return step.op == failed && step.slice > 0; });
+  }
+}
+
+/// Memory for slices that came out longer than estimated.
+void Search::settle(Found* found, int64_t budget) const {
+  Draft& draft = found->draft;
+  std::erase_if(draft.steps, [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });
+  found->cycles = bring_weights(found->piece_of, budget, &draft);
+  count(found);
+}
+
+void Search::count(Found* found) const {
+  double traffic_cycles = 0;
+  const std::vector<double> cycles = step_cycles(found->draft, found->piece_of, &traffic_cycles);
+  found->score = found->cycles + traffic_cycles;
+  found->op_cycles.assign(pieces_.size(), 0);
+  for (size_t i = 0; i < cycles.size(); ++i) {
+    if (found->draft.steps[i].kind == Step::Kind::kWeightDma) continue;
+    found->op_cycles[static_cast<size_t>(found->draft.steps[i].op)] += cycles[i];
+  }
+}
+
+Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budget) const {
+  Found found;
+  Draft& draft = found.draft;
+  draft.tensors.resize(network_.tensors.size());
+  draft.ops.resize(pieces_.size());
+  std::vector<const Piece*>& piece_of = found.piece_of;
+  piece_of.assign(pieces_.size(), nullptr);
+  for (size_t t = 0; t < network_.tensors.size(); ++t) {
+    draft.tensors[t].format = network_.tensors[t].format;
+    draft.tensors[t].rows = network_.program->tensors[t].shape.h;
+    draft.tensors[t].fast = options_.mode == MemoryMode::kDedicatedSram && counted_[t];
+  }
+  int cascade = 0;
+  for (const Piece* piece : path) {
+    const Costed costed = cost(*piece, budget);
+    for (int i = piece->first; i < piece->end; ++i) {
+      const auto at = static_cast<size_t>(i - piece->first);
+      const PartCost& part = piece->parts[at];
+      piece_of[static_cast<size_t>(i)] = piece;
+      OpDraft& one = draft.ops[static_cast<size_t>(i)];
+      const OpDraft* from = costed.buffered[at] ? part.near : part.far;
+      if (from != nullptr) one = *from;
+      one.buffered = costed.buffered[at];
+      if (one.buffered && piece->stripe == 0) cut_weights(i, *piece, budget - piece->held, &one);
+      if (piece->stripe > 0) one.cascade = cascade;
+      estimate_slices(i, &one);
+    }
+    if (piece->stripe > 0) {
+      ++cascade;
+      const Stripes* const stripes = piece->stripes;
+      for (const auto& [tensor, rows] : stripes->rings) {
+        draft.tensors[static_cast<size_t>(tensor)].rows = rows;
+        draft.tensors[static_cast<size_t>(tensor)].fast =
+            options_.mode == MemoryMode::kDedicatedSram;
+      }
+      draft.steps.insert(draft.steps.end(), stripes->steps.begin(), stripes->steps.end());
+      continue;
+    }
+    const NpuOp& op = network_.op(piece->first);
+    if (left_out(op)) {
+      draft.tensors[static_cast<size_t>(op.ofm.tensor)].same_place = op.ifm.tensor;
+      continue;
+    }
+    const int over = network_.in_place[static_cast<size_t>(piece->first)];
+    if (over >= 0 &&
+        counted_[static_cast<size_t>(over)] == counted_[static_cast<size_t>(op.ofm.tensor)]) {
+      draft.tensors[static_cast<size_t>(op.ofm.tensor)].same_place = over;
+    }
+    const size_t slices =
+        std::max<size_t>(1, draft.ops[static_cast<size_t>(piece->first)].starts.size());
+    for (size_t slice = 0; slice < slices; ++slice) {
+      Step step;
+      step.kind = op.kind == NpuOpKind::kDma ? Step::Kind::kOpDma : Step::Kind::kKernel;
+      step.op = piece->first;
+      step.rows = {0, op.ofm.shape.h};
+      step.slice = static_cast<int>(slice);
+      draft.steps.push_back(step);
+    }
+  }
+  found.cycles = bring_weights(piece_of, budget, &draft);
+  count(&found);
+  return found;
+}
+
+}  // namespace thimble::target::ethos_u

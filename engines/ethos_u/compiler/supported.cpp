@@ -1,0 +1,74 @@
+// The rows of ops.def, and the sizes of limits.h, in words for a list.
+
+#include "engines/ethos_u/isa/config.h"
+#include "engines/ethos_u/compiler/engine.h"
+#include "engines/ethos_u/compiler/limits.h"
+
+namespace thimble::target::ethos_u {
+
+using ir::OpKind;
+using thimble::ethos_u::Config;
+using namespace thimble::ethos_u;  // names of sets of generations in the rows
+
+namespace {
+
+struct Row {
+  OpKind op;
+  uint8_t generations;
+};
+constexpr Row kRows[] = {
+#define ETHOS_U_LOWER(op, generations, function) {OpKind::op, generations},
+#include "engines/ethos_u/compiler/ops.def"
+};
+
+struct LimitRow {
+  OpKind op;
+  uint8_t generations;
+  std::string_view quantity;
+  int64_t lowest, highest;
+};
+constexpr LimitRow kLimits[] = {
+#define ETHOS_U_LIMIT(op, generations, quantity, lowest, highest) \
+  {OpKind::op, generations, #quantity, lowest, highest},
+#include "engines/ethos_u/compiler/ops.def"
+};
+
+/// What the lowering finds: the hardware's windows.
+std::string window_limits(OpKind op) {
+  switch (op) {
+    case OpKind::qconv2d:
+    case OpKind::qconv2d16:
+      return fmt::format("dilated kernel height 1 to {}, kernel area 1 to {}, padding 0 to {}",
+                         kKernelHeightMax, kKernelAreaMax, kPadMax);
+    case OpKind::max_pool2d:
+    case OpKind::max_pool2d16:
+      return fmt::format("kernel height 1 to {}, kernel area 1 to {}, padding 0 to {}",
+                         kPoolHeightMax, kPoolAreaMax, kPadMax);
+    case OpKind::lut:
+    case OpKind::lut16:
+      return "any function of one value: abs, clamp, exp, gelu, hardswish, log, relu, sigmoid, "
+             "silu, sqrt, tanh and so on";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::vector<OpSupport> supported(const EngineUse& use) {
+  const Config& config = *find_config(use.name.c_str());
+  std::vector<OpSupport> list;
+  for (const Row& row : kRows) {
+    if (!has(row.generations, config.generation)) continue;
+    std::string limits = window_limits(row.op);
+    for (const LimitRow& limit : kLimits) {
+      if (limit.op != row.op || !has(limit.generations, config.generation)) continue;
+      limits += fmt::format("{}{} {} to {}", limits.empty() ? "" : ", ", limit.quantity,
+                            limit.lowest, limit.highest);
+    }
+    list.push_back({std::string(ir::op_name(row.op)), std::move(limits)});
+  }
+  return list;
+}
+
+}  // namespace thimble::target::ethos_u

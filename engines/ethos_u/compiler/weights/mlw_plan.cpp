@@ -1,0 +1,268 @@
+// Palettes and cuts depend on each other, so they improve each other in turns: the cheapest path
+// through the palettes at hand gives segments, and the segments' own best palettes are the
+// candidates of the next path. Two such turns find nearly all there is to find.
+
+#include "engines/ethos_u/compiler/weights/mlw_plan.h"
+
+#include <algorithm>
+
+namespace thimble::target::ethos_u::mlw {
+namespace {
+
+constexpr int kTurns = 2;
+constexpr size_t kMostPalettes = 6;     // to choose from
+constexpr size_t kMostKept = 4;         // of these, from the turn before
+constexpr size_t kMostExamined = 24;    // segments whose own palettes are looked for, per turn
+constexpr int64_t kWorthwhile = 24;     // bits that a candidate must save
+constexpr size_t kTooShort = 64;        // weights: a cut costs more than it can save
+constexpr int64_t kWorthLooking = 300;  // bits of a segment whose own palette may save them
+
+/// Neighbours that share a palette.
+struct Group {
+  size_t first = 0, last = 0;  // segments
+  Histogram histogram;
+  int64_t bits = 0;  // headers included
+};
+
+struct Candidate {
+  Palette palette;
+  int64_t saving = 0;
+};
+
+/// Runs cost a bit for every weight, and save at most nine for a zero.
+bool runs_may_pay(const Histogram& histogram) {
+  return uint64_t{histogram.folded[0]} * 9 > histogram.used();
+}
+
+Palette plain(const Histogram& histogram) {
+  Palette palette;
+  for (size_t folded = 0; folded < kFolded; ++folded) {
+    if (histogram.folded[folded] == 0) continue;
+    while (folded >> palette.bits != 0) ++palette.bits;
+  }
+  return palette;
+}
+
+/// A plan, counted.
+struct Draft {
+  Plan plan;
+  std::vector<Histogram> histograms;  // of the segments
+  std::vector<Group> groups;
+  int64_t bits = 0;
+};
+
+class Planner {
+ public:
+  Planner(const Symbol* symbols, size_t count) : symbols_(symbols), count_(count) {
+    count_symbols(symbols, count, &all_);
+  }
+
+  Plan run() {
+    const bool zeros = runs_may_pay(all_);
+    Draft best = whole(false);
+    if (zeros) best = shorter(std::move(best), whole(true));
+    if (count_ <= kTooShort) return std::move(best.plan);
+    std::vector<Palette> palettes = {plain(all_)};
+    add_new(best_choice(all_, false).palette, &palettes);
+    if (zeros) add_new(best_choice(all_, true).palette, &palettes);
+    for (int turn = 0; turn <= kTurns; ++turn) {
+      Draft draft = counted(path(palettes));
+      improve_palettes(&draft);
+      if (turn < kTurns) palettes = more_palettes(draft);
+      const int64_t before = best.bits;
+      best = shorter(std::move(best), settled(std::move(draft)));
+      if (turn > 0 && best.bits == before) break;
+    }
+    return std::move(best.plan);
+  }
+
+ private:
+  static Draft shorter(Draft a, Draft b) { return b.bits < a.bits ? std::move(b) : std::move(a); }
+
+  static void add_new(const Palette& palette, std::vector<Palette>* palettes) {
+    if (std::find(palettes->begin(), palettes->end(), palette) == palettes->end()) {
+      palettes->push_back(palette);
+    }
+  }
+
+  Plan path(std::vector<Palette> palettes) const {
+    Plan plan;
+    plan.segments = cheapest_path(symbols_, count_, all_, palettes);
+    plan.palettes = std::move(palettes);
+    return plan;
+  }
+
+  /// One slice, or as many as its length needs.
+  Draft whole(bool zero_runs) const {
+    const Choice choice = best_choice(all_, zero_runs);
+    return counted({{choice.palette}, {{0, count_, 0, choice.mode}}});
+  }
+
+  Draft settled(Draft draft) const {
+    move_cuts(&draft.plan);
+    settle_cuts(&draft.plan);
+    return counted(std::move(draft.plan));
+  }
+
+  /// Counts a plan and gives every segment the mode that is best for it.
+  Draft counted(Plan plan) const {
+    Draft draft;
+    for (size_t i = 0; i < plan.segments.size(); ++i) {
+      Segment& segment = plan.segments[i];
+      const bool joins = i > 0 && plan.segments[i - 1].palette == segment.palette;
+      if (!joins) draft.groups.emplace_back().first = i;
+      Group& group = draft.groups.back();
+      group.last = i;
+      Histogram& histogram = draft.histograms.emplace_back();
+      count_symbols(symbols_ + segment.begin, segment.end - segment.begin, &histogram);
+      group.histogram.add(histogram);
+      group.bits += best_mode(histogram, plan.palettes[static_cast<size_t>(segment.palette)],
+                              !joins, &segment.mode);
+    }
+    for (const Group& group : draft.groups) draft.bits += group.bits;
+    draft.plan = std::move(plan);
+    return draft;
+  }
+
+  /// Bits of a group's segments with another palette.
+  static int64_t bits_with(const Draft& draft, const Group& group, const Palette& palette) {
+    int64_t bits = 0;
+    Mode mode;
+    for (size_t i = group.first; i <= group.last; ++i) {
+      bits += best_mode(draft.histograms[i], palette, i == group.first, &mode);
+    }
+    return bits;
+  }
+
+  static void consider(const Histogram& histogram, int64_t bits,
+                       std::vector<Candidate>* candidates) {
+    if (bits < kWorthLooking) return;
+    for (const bool zero_runs : {false, true}) {
+      if (zero_runs && !runs_may_pay(histogram)) continue;
+      const Choice choice = best_choice(histogram, zero_runs);
+      Mode mode;
+      const int64_t own = best_mode(histogram, choice.palette, true, &mode);
+      if (bits - own > kWorthwhile) candidates->push_back({choice.palette, bits - own});
+    }
+  }
+
+  /// The palettes that a plan uses, and the most promising of its segments' own.
+  std::vector<Palette> more_palettes(const Draft& draft) const {
+    std::vector<Candidate> candidates;
+    std::vector<Palette> palettes = {plain(all_)};
+    const auto used = [&draft](size_t segment) -> const Palette& {
+      return draft.plan.palettes[static_cast<size_t>(draft.plan.segments[segment].palette)];
+    };
+    std::vector<Group> groups = draft.groups;
+    std::stable_sort(groups.begin(), groups.end(),
+                     [](const Group& a, const Group& b) { return a.bits > b.bits; });
+    for (const Group& group : groups) {
+      if (palettes.size() < kMostKept) add_new(used(group.first), &palettes);
+    }
+    size_t examined = 0;
+    for (const Group& group : groups) {
+      if (examined++ >= kMostExamined) break;
+      consider(group.histogram, group.bits, &candidates);
+      if (group.first == group.last) continue;
+      for (size_t i = group.first; i <= group.last && examined < kMostExamined; ++i, ++examined) {
+        Mode mode;
+        const Histogram& histogram = draft.histograms[i];
+        consider(histogram, best_mode(histogram, used(i), false, &mode), &candidates);
+      }
+    }
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.saving > b.saving; });
+    for (const Candidate& candidate : candidates) {
+      if (palettes.size() >= kMostPalettes) break;
+      add_new(candidate.palette, &palettes);
+    }
+    return palettes;
+  }
+
+  /// Every group gets the palette that is best for all of it, if that is cheaper.
+  static void improve_palettes(Draft* draft) {
+    for (Group& group : draft->groups) {
+      Palette best;
+      const int64_t before = group.bits;
+      for (const bool zero_runs : {false, true}) {
+        if (zero_runs && !runs_may_pay(group.histogram)) continue;
+        const Choice choice = best_choice(group.histogram, zero_runs);
+        const int64_t own = bits_with(*draft, group, choice.palette);
+        if (own < group.bits) {
+          group.bits = own;
+          best = choice.palette;
+        }
+      }
+      if (group.bits == before) continue;
+      draft->bits += group.bits - before;
+      draft->plan.palettes.push_back(best);
+      for (size_t i = group.first; i <= group.last; ++i) {
+        Segment& segment = draft->plan.segments[i];
+        segment.palette = static_cast<int>(draft->plan.palettes.size() - 1);
+        (void)best_mode(draft->histograms[i], best, i == group.first, &segment.mode);
+      }
+    }
+  }
+
+  /// Cuts to the symbol: between two neighbours the cheapest place near the cut.
+  void move_cuts(Plan* plan) const {
+    for (size_t i = 0; i + 1 < plan->segments.size(); ++i) {
+      Segment& a = plan->segments[i];
+      Segment& b = plan->segments[i + 1];
+      const Palette& palette_a = plan->palettes[static_cast<size_t>(a.palette)];
+      const Palette& palette_b = plan->palettes[static_cast<size_t>(b.palette)];
+      const size_t low = std::max(a.begin + 1, b.begin - std::min(b.begin, kCell));
+      const size_t high = std::min(b.end - 1, b.begin + kCell);
+      int difference = 0;  // a cut at `at` instead of at `low`
+      int best = 0;
+      size_t cut = low;
+      for (size_t at = low; at < high; ++at) {
+        difference += SymbolCost(palette_a, symbols_[at]).bits(a.mode) -
+                      SymbolCost(palette_b, symbols_[at]).bits(b.mode);
+        if (difference < best) {
+          best = difference;
+          cut = at + 1;
+        }
+      }
+      a.end = b.begin = cut;
+    }
+  }
+
+  [[nodiscard]] bool zero(size_t at) const { return symbols_[at] >= kFolded; }
+
+  /// A run of zeros belongs to the weight before it: where the palette goes on, a cut inside a run
+  /// moves to its end, or before that weight.
+  void settle_cuts(Plan* plan) const {
+    for (size_t i = 0; i + 1 < plan->segments.size(); ++i) {
+      Segment& a = plan->segments[i];
+      Segment& b = plan->segments[i + 1];
+      const Palette& palette = plan->palettes[static_cast<size_t>(a.palette)];
+      if (a.palette != b.palette || !palette.zero_runs) continue;
+      size_t low = b.begin, high = b.begin;
+      while (high < b.end && zero(high)) ++high;
+      while (low > a.begin && zero(low - 1)) --low;
+      if (low == high || low == a.begin) {
+        a.end = b.begin = high;
+        continue;
+      }
+      const SymbolCost weight(palette, symbols_[low - 1]);
+      const auto run = static_cast<int>(high - low);
+      const int forward = weight.bits(a.mode) + (run >> a.mode.zero_divisor);
+      const int backward = weight.bits(b.mode) + (run >> b.mode.zero_divisor);
+      a.end = b.begin = forward <= backward ? high : low - 1;
+    }
+    std::erase_if(plan->segments, [](const Segment& one) { return one.begin == one.end; });
+  }
+
+  const Symbol* symbols_;
+  size_t count_;
+  Histogram all_;
+};
+
+}  // namespace
+
+Plan make_plan(const Symbol* symbols, size_t count) {
+  return Planner(symbols, count).run();
+}
+
+}  // namespace thimble::target::ethos_u::mlw

@@ -1,0 +1,17 @@
+#pragma once
+// The cuts, palettes and modes for a stretch of weights.
+
+#include <vector>
+
+#include "engines/ethos_u/compiler/weights/mlw_trellis.h"
+
+namespace thimble::target::ethos_u::mlw {
+
+struct Plan {
+  std::vector<Palette> palettes;
+  std::vector<Segment> segments;  // cover the stretch; slices share a palette where indices equal
+};
+
+[[nodiscard]] Plan make_plan(const Symbol* symbols, size_t count);
+
+}  // namespace thimble::target::ethos_u::mlw

@@ -1,0 +1,196 @@
+#include "engines/ethos_u/delegate/backend.h"
+
+#include <new>
+
+#include "engines/ethos_u/container/payload.h"
+#include "engines/ethos_u/isa/driver_payload.h"
+#include "engines/ethos_u/delegate/driver.h"
+#include "engines/ethos_u/delegate/stream.h"
+#include "runtime/exec/decode.h"
+
+namespace thimble::runtime::ethos_u {
+namespace {
+
+namespace isa = thimble::ethos_u;
+namespace payload = abi::ethos_u;
+
+/// What a slot keeps.
+struct Work {
+  Job job;
+  const uint8_t* inputs;  // tables of payload::IoEntry
+  const uint8_t* outputs;
+  uint16_t input_count, output_count;
+  bool is_u85;
+  [[nodiscard]] payload::IoEntry entry(uint32_t arg) const {
+    payload::IoEntry entry;
+    const uint8_t* const table = arg < input_count ? inputs : outputs;
+    const uint32_t index = arg < input_count ? arg : arg - input_count;
+    std::memcpy(&entry, table + index * sizeof entry, sizeof entry);
+    return entry;
+  }
+};
+static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
+static_assert(payload::kIoMax <= 0xFFFF);
+
+Work& work_in(DelegateSlot& slot) {
+  return *reinterpret_cast<Work*>(slot.own);
+}
+const Work& work_in(const DelegateSlot& slot) {
+  return *reinterpret_cast<const Work*>(slot.own);
+}
+const thimble_ethos_u& npu_of(const DelegateSlot& slot) {
+  return *static_cast<const thimble_ethos_u*>(slot.delegate->device);
+}
+
+/// The bytes of a block, which may be elsewhere in the file.
+Status find_piece(const DelegateSource& source, const payload::Piece& piece, Bytes& bytes) {
+  bytes = {piece.data, piece.bytes};
+  if (!piece.external) return Status::kOk;
+  Region found;
+  const Status status = source.find_data(piece.data, piece.bytes, found);
+  if (status != Status::kOk) return status;
+  if (reinterpret_cast<uintptr_t>(found.data) % payload::kPayloadAlignment != 0) {
+    return Status::kBadPayload;
+  }
+  bytes = {found.data, found.bytes};
+  return Status::kOk;
+}
+
+/// Tensor and table agree, and the tensor's place in scratch is there.
+Status check_tensor(const Work& work, const DelegateArgs& args, uint32_t index) {
+  const payload::IoEntry entry = work.entry(index);
+  const kernels::Tensor tensor = args.tensor(index);
+  if (tensor.dtype == kernels::DType::kF32 || tensor.dtype == kernels::DType::kI64) {
+    return Status::kBadDType;
+  }
+  const auto element = element_bytes(static_cast<uint32_t>(tensor.dtype));
+  if (entry.element_bytes != static_cast<int32_t>(element)) return Status::kBadDType;
+  if (entry.region != static_cast<int32_t>(kRegionScratch)) return Status::kUnsupported;
+  uint64_t bytes = element;
+  for (const int32_t size : entry.shape) {
+    if (size < 0) return Status::kBadPayload;
+    bytes *= static_cast<uint32_t>(size);
+    if (bytes > kernels::kMaxTensorBytes) return Status::kBadPayload;
+  }
+  if (bytes != tensor.bytes) return Status::kBadShape;
+  const auto offset = static_cast<uint32_t>(entry.offset);
+  const uint32_t room = work.job.scratch_bytes;
+  return offset <= room && bytes <= room - offset ? Status::kOk : Status::kBadPayload;
+}
+
+bool apart(uint32_t a, uint32_t a_bytes, uint32_t b, uint32_t b_bytes) {
+  return a + a_bytes <= b || b + b_bytes <= a;
+}
+
+/// A tensor in the arena is at its place or outside of what the NPU writes.
+Status check_place(const Work& work, const DelegateMemory& memory, const DelegateArgs& args,
+                   uint32_t index) {
+  const bool is_output = index >= work.input_count;
+  const uint32_t offset = args.offset(index);
+  if (offset == kNotPlanned) return is_output ? Status::kCorrupt : Status::kOk;
+  const kernels::Tensor tensor = args.tensor(index);
+  if (is_output && tensor.is_constant) return Status::kCorrupt;
+  const auto place = memory.scratch_offset + static_cast<uint32_t>(work.entry(index).offset);
+  const bool free = apart(offset, tensor.bytes, memory.scratch_offset, work.job.scratch_bytes);
+  const bool clear =
+      !memory.fast_planned || apart(offset, tensor.bytes, memory.fast_offset, memory.fast_bytes);
+  return (offset == place || free) && clear ? Status::kOk : Status::kCorrupt;
+}
+
+/// Fast scratch: in the arena, or the NPU's own.
+Status place_fast(const thimble_ethos_u& npu, const DelegateMemory& memory, bool used, Job& job) {
+  job.fast = nullptr;
+  job.fast_bytes = 0;
+  if (!used) return Status::kOk;
+  if (memory.fast_planned) {
+    job.fast = memory.fast;
+    job.fast_bytes = memory.fast_bytes;
+    return apart(memory.fast_offset, memory.fast_bytes, memory.scratch_offset, job.scratch_bytes)
+               ? Status::kOk
+               : Status::kCorrupt;
+  }
+  const bool enough = npu.fast_memory != nullptr && memory.fast_bytes <= npu.fast_bytes;
+  if (!enough) return Status::kNoFastMemory;
+  job.fast = static_cast<uint8_t*>(npu.fast_memory);
+  job.fast_bytes = memory.fast_bytes != 0 ? memory.fast_bytes : npu.fast_bytes;
+  return Status::kOk;
+}
+
+Status check_stream(const Work& work, StreamFacts& facts) {
+  const Status status = look_at_stream(work.job.stream, work.is_u85, facts);
+  if (status != Status::kOk) return status;
+  constexpr uint32_t kOthers = ~(1U << kRegionConstants | 1U << kRegionScratch | 1U << kRegionFast);
+  if (((facts.reads | facts.writes) & kOthers) != 0) return Status::kUnsupported;
+  return (facts.writes & 1U << kRegionConstants) == 0 ? Status::kOk : Status::kBadPayload;
+}
+
+}  // namespace
+
+Delegate backend(const thimble_ethos_u* npu) {
+  return {payload::kDelegateId, npu, open, check, run};
+}
+
+Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+            uint32_t& scratch_bytes) {
+  if (self.device == nullptr) return Status::kMissingDelegate;
+  payload::PayloadView view;
+  Status status = payload::read_payload(source.payload.data, source.payload.bytes, view);
+  if (status != Status::kOk) return Status::kBadPayload;
+  Work& work = *new (slot.own) Work{};
+  Bytes commands;
+  status = find_piece(source, view.commands, commands);
+  if (status == Status::kOk) status = find_piece(source, view.weights, work.job.constants);
+  if (status != Status::kOk) return status;
+
+  isa::DriverPayload header;
+  if (!isa::read_driver_payload(commands.data, commands.bytes, header)) {
+    return Status::kBadPayload;
+  }
+  status = check_npu(npu_of(slot), header.config, header.id);
+  if (status != Status::kOk) return status;
+  work.job.stream = {commands.data + header.stream_offset, header.stream_words * 4};
+  work.job.scratch_bytes = view.scratch_bytes;
+  work.inputs = view.inputs.entries;
+  work.outputs = view.outputs.entries;
+  work.input_count = static_cast<uint16_t>(view.inputs.count);
+  work.output_count = static_cast<uint16_t>(view.outputs.count);
+  work.is_u85 = isa::product_of(header.config) == 2;
+  scratch_bytes = view.scratch_bytes;
+  return Status::kOk;
+}
+
+Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
+  Work& work = work_in(slot);
+  if (args.count() != uint32_t{work.input_count} + work.output_count) return Status::kBadPayload;
+  for (uint32_t i = 0; i < args.count(); ++i) {
+    Status status = check_tensor(work, args, i);
+    if (status == Status::kOk) status = check_place(work, memory, args, i);
+    if (status != Status::kOk) return status;
+  }
+  StreamFacts facts;
+  const Status status = check_stream(work, facts);
+  if (status != Status::kOk) return status;
+  work.job.scratch = memory.scratch;
+  work.job.mode = memory.mode;
+  const bool uses_fast = ((facts.reads | facts.writes) & 1U << kRegionFast) != 0;
+  return place_fast(npu_of(slot), memory, uses_fast, work.job);
+}
+
+Status run(const DelegateSlot& slot, const DelegateArgs& args) {
+  const Work& work = work_in(slot);
+  for (uint32_t i = 0; i < work.input_count; ++i) {
+    const kernels::Tensor tensor = args.tensor(i);
+    uint8_t* const place = work.job.scratch + work.entry(i).offset;
+    if (place != tensor.data && tensor.bytes != 0) std::memcpy(place, tensor.data, tensor.bytes);
+  }
+  const Status status = run_job(npu_of(slot), work.job);
+  if (status != Status::kOk) return status;
+  for (uint32_t i = work.input_count; i < args.count(); ++i) {
+    const kernels::Tensor tensor = args.tensor(i);
+    const uint8_t* const place = work.job.scratch + work.entry(i).offset;
+    if (place != tensor.data && tensor.bytes != 0) std::memcpy(tensor.data, place, tensor.bytes);
+  }
+  return Status::kOk;
+}
+
+}  // namespace thimble::runtime::ethos_u

@@ -1,0 +1,164 @@
+#include "engines/ethos_u/hostrun/npu.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "engines/ethos_u/container/payload.h"
+#include "abi/native_params.h"
+#include "engines/ethos_u/formats/payload.h"
+#include "hostrun/npu_profile.h"
+#include "engines/ethos_u/isa/driver_payload.h"
+#include "engines/ethos_u/sim/device.h"
+#include "engines/ethos_u/delegate/backend.h"
+
+namespace thimble::hostrun {
+namespace {
+
+namespace pte = formats::pte;
+namespace sim = ethos_u::sim;
+
+/// Streams that ask for more are broken.
+constexpr size_t kWorkspaceMost = size_t{1} << 30;
+/// For files that do not say: the largest of Arm's memory modes.
+constexpr size_t kFastBytesDefault = size_t{512} << 10;
+
+/// Bytes of fast scratch that are nowhere in the arena.
+size_t fast_bytes_of(const pte::Program& program) {
+  const pte::NamedData* const data = pte::find_named_data(program, abi::kDelegatesKey);
+  if (data == nullptr) return kFastBytesDefault;
+  size_t most = 0;
+  for (size_t at = 0; at + sizeof(abi::DelegateRecord) <= data->bytes.size();
+       at += sizeof(abi::DelegateRecord)) {
+    abi::DelegateRecord record;
+    std::memcpy(&record, data->bytes.data() + at, sizeof record);
+    if (record.fast_offset == abi::kFastOutside) most = std::max<size_t>(most, record.fast_bytes);
+  }
+  return std::min(most, kWorkspaceMost);
+}
+
+/// Workspace for one stream; 0 for one that cannot be read.
+size_t workspace_for(const Bytes& commands, const ethos_u::DriverPayload& header,
+                     const ethos_u::Config& config) {
+  std::vector<uint32_t> words(header.stream_words);
+  std::memcpy(words.data(), commands.data() + header.stream_offset, words.size() * 4);
+  size_t bytes = 0;
+  const sim::Fault fault = sim::workspace_bytes(config, words.data(), header.stream_words, &bytes);
+  return fault.none() ? bytes : 0;
+}
+
+Result<std::unique_ptr<Device>> open_device(const pte::Program& program, std::string_view label) {
+  THIMBLE_TRY(const std::optional<NpuNeeds> needs, read_npu_needs(program, label));
+  assert(needs && "asked of a program that calls the delegate");
+  return std::unique_ptr<Device>(std::make_unique<HostNpu>(*needs));
+}
+
+}  // namespace
+
+std::optional<Bytes> npu_commands(const pte::Program& program, const pte::BackendDelegate& row) {
+  const auto payload = formats::ethos_u::read_payload(program.delegate_blobs[row.blob].bytes);
+  if (!payload.ok()) return std::nullopt;
+  if (!payload->commands_key) return payload->commands;
+  const pte::NamedData* const data = pte::find_named_data(program, *payload->commands_key);
+  if (data == nullptr) return std::nullopt;
+  return data->bytes;
+}
+
+Result<std::optional<NpuNeeds>> read_npu_needs(const pte::Program& program,
+                                               std::string_view label) {
+  std::optional<NpuNeeds> needs;
+  for (const pte::ExecutionPlan& plan : program.plans) {
+    for (const pte::BackendDelegate& row : plan.delegates) {
+      if (row.id != abi::ethos_u::kDelegateId) continue;
+      if (!needs) needs.emplace();
+      const std::optional<Bytes> commands = npu_commands(program, row);
+      ethos_u::DriverPayload header;
+      if (!commands ||
+          !ethos_u::read_driver_payload(reinterpret_cast<const uint8_t*>(commands->data()),
+                                        static_cast<uint32_t>(commands->size()), header)) {
+        continue;
+      }
+      // A second one that is for another NPU is for the runtime to refuse.
+      if (needs->config == nullptr) needs->config = ethos_u::config_of(header.config);
+      if (needs->config == nullptr) {
+        return unsupported(
+            "{}: a delegate call for an NPU of configuration {:#010x}, which is none"
+            " of the Ethos-U55, U65 and U85",
+            label, header.config);
+      }
+      const size_t bytes = workspace_for(*commands, header, *needs->config);
+      needs->workspace_bytes = std::max(needs->workspace_bytes, bytes);
+    }
+  }
+  if (!needs) return needs;
+  if (needs->config == nullptr) needs->config = &ethos_u::kConfigs[0];
+  if (needs->workspace_bytes > kWorkspaceMost) {
+    return bad_input("{}: a command stream that needs {} bytes to be simulated", label,
+                     needs->workspace_bytes);
+  }
+  needs->fast_bytes = fast_bytes_of(program);
+  return needs;
+}
+
+struct HostNpu::State {
+  explicit State(const NpuNeeds& needs)
+      : workspace(needs.workspace_bytes / sizeof(Block) + 1),
+        fast(needs.fast_bytes / sizeof(Block) + 1),
+        device(*needs.config, workspace.data()->bytes, workspace.size() * sizeof(Block)) {
+    device.set_max_work(needs.max_work);
+    npu.read = [](void* user, uint32_t offset) {
+      return static_cast<const sim::Device*>(user)->read(offset);
+    };
+    npu.write = [](void* user, uint32_t offset, uint32_t value) {
+      static_cast<sim::Device*>(user)->write(offset, value);
+    };
+    npu.user = &device;
+    npu.fast_memory = fast.data();
+    npu.fast_bytes = static_cast<uint32_t>(fast.size() * sizeof(Block));
+    npu.polls = 1;  // a stream has ended when its start returns
+    device.connect({fast.data()->bytes, npu.fast_bytes});
+    table.delegates = &delegates;
+  }
+
+  struct alignas(16) Block {
+    uint8_t bytes[16];
+  };
+  std::vector<Block> workspace, fast;
+  sim::Device device;
+  thimble_ethos_u npu = {};
+  runtime::Delegate row = runtime::ethos_u::backend(&npu);
+  runtime::Delegates delegates = runtime::delegates_of(&row, 1);
+  kernels::KernelTable table = kernels::all_kernels();
+};
+
+HostNpu::HostNpu(const NpuNeeds& needs) : state_(std::make_unique<State>(needs)) {}
+HostNpu::~HostNpu() = default;
+
+const kernels::KernelTable& HostNpu::kernels() const {
+  return state_->table;
+}
+
+runtime::Delegate HostNpu::row() const {
+  return state_->row;
+}
+
+void HostNpu::connect(const void* data, size_t bytes, bool read_only) {
+  // The device never writes to what is read-only.
+  auto* const memory = static_cast<uint8_t*>(const_cast<void*>(data));
+  [[maybe_unused]] const bool connected = state_->device.connect({memory, bytes, read_only});
+  assert(connected && "a model connects its file and its memory");
+}
+
+std::string HostNpu::fault_text() const {
+  const sim::Fault& fault = state_->device.fault();
+  if (fault.none()) return "";
+  return fmt::format("{}, command at word {} of the stream: {}", state_->device.config().name,
+                     fault.word, fault.detail);
+}
+
+std::vector<DeviceKind> ethos_u_devices() {
+  return {{abi::ethos_u::kDelegateId, nullptr, open_device, "runner-ethos-u", "ethos_u", "ethos_u",
+           "thimble_npu", false, npu_profiles}};
+}
+
+}  // namespace thimble::hostrun

@@ -1,0 +1,54 @@
+#pragma once
+// The command stream as steps: registers are collected, and an operation sees their state.
+//
+//   Decoder decoder(config, words, count);
+//   Step step;
+//   while ((fault = decoder.next(&step)).none() && step.kind != StepKind::kStop) ...
+//
+// A branch is the caller's decision: decoder.branch(step.target) continues there, next() after it.
+
+#include "engines/ethos_u/isa/isa.h"
+#include "engines/ethos_u/sim/fault.h"
+#include "engines/ethos_u/sim/operation.h"
+#include "engines/ethos_u/sim/registers.h"
+
+namespace thimble::ethos_u::sim {
+
+enum class StepKind : uint8_t { kKernel, kDma, kKernelWait, kDmaWait, kStop, kIrq, kPmu, kBranch };
+
+struct Step {
+  StepKind kind = StepKind::kStop;
+  uint32_t word = 0;       // offset of the operation in the stream, in words
+  uint16_t parameter = 0;  // waits: how many may stay outstanding; STOP, IRQ: the mask
+  BranchMode branch = BranchMode::kAlways;
+  uint32_t target = 0;  // in words
+  KernelOperation kernel;
+  DmaOperation dma;
+};
+
+class Decoder {
+ public:
+  Decoder(const Config& config, const uint32_t* words, uint32_t word_count)
+      : config_(config), words_(words), count_(word_count), registers_(config.generation) {}
+
+  /// Runs register writes up to the next operation. The fault has its word.
+  [[nodiscard]] Fault next(Step* step);
+  void branch(uint32_t target) { position_ = target; }
+
+ private:
+  [[nodiscard]] Fault operation(Operation code, uint32_t payload, Step* step);
+
+  const Config& config_;
+  const uint32_t* words_;
+  uint32_t count_;
+  uint32_t position_ = 0;
+  Registers registers_;
+};
+
+/// What the registers say at this moment; a fault for values that mean nothing.
+[[nodiscard]] Fault decode_kernel(const Config& config, const Registers& registers, Operation code,
+                                  uint16_t parameter, KernelOperation* operation);
+[[nodiscard]] Fault decode_dma(const Config& config, const Registers& registers,
+                               DmaOperation* operation);
+
+}  // namespace thimble::ethos_u::sim

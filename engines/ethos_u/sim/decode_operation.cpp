@@ -1,0 +1,369 @@
+// Registers to operations: every field is read here once, checked for values without a meaning,
+// and never looked at again.
+
+#include "engines/ethos_u/sim/decode_parts.h"
+
+namespace thimble::ethos_u::sim {
+namespace {
+
+Scale decode_scale(const Registers& registers, Reg1 code, const Place& shift,
+                   const Place& double_round, const Place& round) {
+  Scale scale;
+  scale.multiplier = registers.word(code);
+  scale.shift = static_cast<uint8_t>(registers.parameter(code, shift));
+  scale.double_round = static_cast<uint8_t>(registers.parameter(code, double_round));
+  scale.round = static_cast<uint8_t>(registers.parameter(code, round));
+  return scale;
+}
+
+void decode_kernel_shape(const Registers& registers, Kernel* kernel) {
+  const auto bits = [&](const Place& place) {
+    return static_cast<uint8_t>(registers.get(Reg0::KERNEL_STRIDE, place));
+  };
+  constexpr Place kXLsb = place("KERNEL_STRIDE", "stride_x_lsb");
+  constexpr Place kYLsb = place("KERNEL_STRIDE", "stride_y_lsb");
+  constexpr Place kXMsb = place("KERNEL_STRIDE", "stride_x_msb");
+  constexpr Place kYMsb = place("KERNEL_STRIDE", "stride_y_msb");
+  constexpr Place kOrder = place("KERNEL_STRIDE", "weight_order");
+  constexpr Place kXDilation = place("KERNEL_STRIDE", "dilation_x");
+  constexpr Place kYDilation = place("KERNEL_STRIDE", "dilation_y");
+  constexpr Place kDecomposition = place("KERNEL_STRIDE", "decomposition");
+  kernel->stride_x = static_cast<uint8_t>(1 + bits(kXLsb) + 2 * bits(kXMsb));
+  kernel->stride_y = static_cast<uint8_t>(1 + bits(kYLsb) + 2 * bits(kYMsb));
+  kernel->dilation_x = static_cast<uint8_t>(1 + bits(kXDilation));
+  kernel->dilation_y = static_cast<uint8_t>(1 + bits(kYDilation));
+  kernel->part_kernel_first = bits(kOrder) != 0;
+  kernel->decomposition_4x4 = bits(kDecomposition) != 0;
+  kernel->width = registers.get(Reg0::KERNEL_WIDTH_M1) / kernel->dilation_x + 1U;
+  kernel->height = registers.get(Reg0::KERNEL_HEIGHT_M1) / kernel->dilation_y + 1U;
+  kernel->pad_top = registers.get(Reg0::IFM_PAD_TOP);
+  kernel->pad_left = registers.get(Reg0::IFM_PAD_LEFT);
+  kernel->pad_bottom = registers.get(Reg0::IFM_PAD_BOTTOM);
+  kernel->pad_right = registers.get(Reg0::IFM_PAD_RIGHT);
+}
+
+bool has_second_operand(ElementwiseMode mode) {
+  return mode != ElementwiseMode::kLrelu && mode != ElementwiseMode::kAbs &&
+         mode != ElementwiseMode::kClz && mode != ElementwiseMode::kNot;
+}
+
+bool known_elementwise(uint16_t mode, Generation generation) {
+  if (mode <= static_cast<uint16_t>(ElementwiseMode::kShl)) return true;
+  if (generation != Generation::kU85) return false;
+  return mode <= 11 || (mode >= 16 && mode <= 19) || (mode >= 33 && mode <= 36) || mode == 42;
+}
+
+Fault check_mode(Operation code, uint16_t mode, Generation generation) {
+  const bool u85 = generation == Generation::kU85;
+  const bool known = code == Operation::CONV          ? mode <= (u85 ? 1 : 0)
+                     : code == Operation::DEPTHWISE   ? mode == 0
+                     : code == Operation::POOL        ? mode <= (u85 ? 7 : 2)
+                     : code == Operation::ELEMENTWISE ? known_elementwise(mode, generation)
+                                                      : mode <= 2;
+  return known ? Fault{} : bad("an operation of an unknown mode");
+}
+
+Range range_of(const Registers& registers, Reg0 region, Reg1 base, Reg1 length) {
+  Range range;
+  range.region = static_cast<uint8_t>(registers.get(region));
+  range.address = registers.address(base);
+  range.length = registers.word(length);
+  return range;
+}
+
+/// Streams of weights (U65: and of scales) that are read at the same time.
+Fault decode_cores(const Config& config, const Registers& registers, KernelOperation* operation) {
+  operation->cores = config.generation == Generation::kU85 ? config.cores : 1;
+  if (config.generation == Generation::kU65 && registers.get(Reg0::PARALLEL_MODE) != 0) {
+    if (config.cores < 2) return bad("parallel cores on a part that has one");
+    operation->cores = 2;
+  }
+  return {};
+}
+
+Fault decode_weights(const Registers& registers, KernelOperation* operation) {
+  constexpr Reg1 kBases[4] = {Reg1::WEIGHT_BASE, Reg1::WEIGHT1_BASE, Reg1::WEIGHT2_BASE,
+                              Reg1::WEIGHT3_BASE};
+  constexpr Reg1 kLengths[4] = {Reg1::WEIGHT_LENGTH, Reg1::WEIGHT1_LENGTH, Reg1::WEIGHT2_LENGTH,
+                                Reg1::WEIGHT3_LENGTH};
+  constexpr Place kFast = place("WEIGHT_FORMAT", "fast");
+  constexpr Place kSparse = place("WEIGHT_FORMAT", "sparse");
+  operation->fast_weights = registers.get(Reg0::WEIGHT_FORMAT, kFast) != 0;
+  operation->sparse = registers.get(Reg0::WEIGHT_FORMAT, kSparse) != 0;
+  for (uint32_t i = 0; i < operation->cores; ++i) {
+    operation->weights[i] = range_of(registers, Reg0::WEIGHT_REGION, kBases[i], kLengths[i]);
+    if (operation->weights[i].length == 0) continue;
+    if (operation->weights[i].address % 16 != 0) return misaligned("the base of weights");
+  }
+  return {};
+}
+
+Fault decode_scales(const Registers& registers, KernelOperation* operation) {
+  operation->scales[0] =
+      range_of(registers, Reg0::SCALE_REGION, Reg1::SCALE_BASE, Reg1::SCALE_LENGTH);
+  if (registers.generation() == Generation::kU65 && operation->cores == 2) {
+    operation->scales[1] =
+        range_of(registers, Reg0::SCALE_REGION, Reg1::SCALE1_BASE, Reg1::SCALE1_LENGTH);
+  }
+  for (const Range& range : operation->scales) {
+    if (range.length != 0 && range.address % 16 != 0) return misaligned("the base of scales");
+  }
+  return {};
+}
+
+Fault decode_output(const Registers& registers, KernelOperation* operation) {
+  const bool u85 = registers.generation() == Generation::kU85;
+  constexpr Place kScaleMode = place("OFM_PRECISION", "scale_mode");
+  constexpr Place kRound = place("OFM_PRECISION", "round");
+  constexpr Place kReverse = place("OFM_PRECISION", "reverse");
+  constexpr Place kTranspose = place("OFM_PRECISION", "transpose");
+  constexpr Place kFunction = place("ACTIVATION", "function");
+  constexpr Place kClip = place("ACTIVATION", "clip");
+  constexpr Place kTable = place("ACTIVATION", "table");
+  operation->global_scale = registers.get(Reg0::OFM_PRECISION, kScaleMode) != 0;
+  operation->ofm_scale =
+      decode_scale(registers, Reg1::OFM_SCALE, place("OFM_SCALE", "shift"),
+                   place("OFM_SCALE", "double_round"), place("OFM_SCALE", "round"));
+  if (!u85)
+    operation->ofm_scale.round = static_cast<uint8_t>(registers.get(Reg0::OFM_PRECISION, kRound));
+  if (operation->ofm_scale.round > (u85 ? 5 : 2)) return bad("an unknown rounding");
+  operation->reverse = static_cast<Reverse>(registers.get(Reg0::OFM_PRECISION, kReverse));
+  const uint32_t transpose = registers.get(Reg0::OFM_PRECISION, kTranspose);
+  if (transpose == 4 || transpose == 5) return bad("an unknown transposition");
+  operation->transpose = static_cast<Transpose>(transpose);
+  operation->activation = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kFunction));
+  operation->clip = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kClip));
+  operation->table = static_cast<uint8_t>(registers.get(Reg0::ACTIVATION, kTable));
+  constexpr uint32_t kClips556 = 1U << 0 | 1U << 2 | 1U << 3 | 1U << 5;
+  if (!u85 && (kClips556 >> operation->clip & 1) == 0) return bad("an unknown clip range");
+  operation->minimum = narrow_value(registers.get(Reg0::ACTIVATION_MIN), operation->ofm);
+  operation->maximum = narrow_value(registers.get(Reg0::ACTIVATION_MAX), operation->ofm);
+  return {};
+}
+
+Fault decode_accumulator(const Registers& registers, KernelOperation* operation) {
+  constexpr Place kFormat = place("ACC_FORMAT", "format");
+  constexpr Place kInput = place("ACC_FORMAT", "input");
+  constexpr Place kOutput = place("ACC_FORMAT", "output");
+  constexpr Place kMicroblock = place("ACC_FORMAT", "microblock");
+  const bool u85 = registers.generation() == Generation::kU85;
+  operation->accumulator = static_cast<uint8_t>(registers.get(Reg0::ACC_FORMAT, kFormat));
+  const uint32_t input = registers.get(Reg0::ACC_FORMAT, kInput);
+  const uint32_t microblock = registers.get(Reg0::ACC_FORMAT, kMicroblock);
+  if (operation->accumulator > (u85 ? 1 : 2) || input > 2 || microblock > 5) {
+    return bad("an unknown format of accumulators");
+  }
+  operation->accumulator_input = static_cast<AccumulatorInput>(input);
+  operation->accumulator_output = registers.get(Reg0::ACC_FORMAT, kOutput) == 0;
+  operation->microblock = static_cast<Microblock>(microblock);
+  return {};
+}
+
+void decode_resize(const Registers& registers, KernelOperation* operation) {
+  constexpr Place kXOne = place("RESIZE_X", "one_step");
+  constexpr Place kXBlock = place("RESIZE_X", "block_step");
+  constexpr Place kYOne = place("RESIZE_Y", "one_step");
+  constexpr Place kYBlock = place("RESIZE_Y", "block_step");
+  const auto offset = [](uint16_t value) {
+    return static_cast<int32_t>(static_cast<uint32_t>(value) << 20) >> 20;
+  };
+  operation->resize_n_x = registers.get(Reg0::RESIZE_X_SCALE_N_M1) + 1U;
+  operation->resize_n_y = registers.get(Reg0::RESIZE_Y_SCALE_N_M1) + 1U;
+  operation->resize_offset_x = offset(registers.get(Reg0::RESIZE_X_OFFSET));
+  operation->resize_offset_y = offset(registers.get(Reg0::RESIZE_Y_OFFSET));
+  operation->resize_one_step_x = registers.parameter(Reg1::RESIZE_X, kXOne);
+  operation->resize_block_step_x = registers.parameter(Reg1::RESIZE_X, kXBlock);
+  operation->resize_one_step_y = registers.parameter(Reg1::RESIZE_Y, kYOne);
+  operation->resize_block_step_y = registers.parameter(Reg1::RESIZE_Y, kYBlock);
+  const uint32_t x = registers.word(Reg1::RESIZE_X);
+  const uint32_t y = registers.word(Reg1::RESIZE_Y);
+  operation->resize_one_step_mod_x = x & 0x7FF;
+  operation->resize_block_step_mod_x = x >> 16 & 0x7FF;
+  operation->resize_one_step_mod_y = y & 0x7FF;
+  operation->resize_block_step_mod_y = y >> 16 & 0x7FF;
+}
+
+/// Rows (or columns) that a window reads, in the grid after upscaling and without padding.
+int64_t window(uint32_t out, uint32_t stride, uint32_t kernel, uint32_t dilation, uint32_t pads) {
+  return int64_t{out - 1} * stride + int64_t{kernel - 1} * dilation + 1 - int64_t{pads};
+}
+
+Fault size_ifm(const Registers& registers, KernelOperation* operation) {
+  FeatureMap& ifm = operation->ifm;
+  const FeatureMap& ofm = operation->ofm;
+  const Kernel& kernel = operation->kernel;
+  ifm.depth = registers.get(Reg0::IFM_DEPTH_M1) + 1U;
+  if (operation->code == Operation::RESIZE) {
+    ifm.height = registers.get(Reg0::KERNEL_HEIGHT_M1) + 1U;
+    ifm.width = registers.get(Reg0::KERNEL_WIDTH_M1) + 1U;
+    return {};
+  }
+  if (operation->code == Operation::ELEMENTWISE) {
+    ifm.height = (operation->broadcast & 1) != 0 ? 1 : ofm.height;
+    ifm.width = (operation->broadcast & 2) != 0 ? 1 : ofm.width;
+    ifm.depth = (operation->broadcast & 4) != 0 ? 1 : ofm.depth;
+    return {};
+  }
+  int64_t height = window(ofm.height, kernel.stride_y, kernel.height, kernel.dilation_y,
+                          kernel.pad_top + kernel.pad_bottom);
+  int64_t width = window(ofm.width, kernel.stride_x, kernel.width, kernel.dilation_x,
+                         kernel.pad_left + kernel.pad_right);
+  if (height < 1 || width < 1) return bad("a window of which all is padding");
+  if (operation->upscale != Upscale::kNone) height = (height + 1) / 2, width = (width + 1) / 2;
+  if (height > 0x10000 || width > 0x10000) return bad("an input that is larger than 65536");
+  ifm.height = static_cast<uint32_t>(height);
+  ifm.width = static_cast<uint32_t>(width);
+  return {};
+}
+
+Fault decode_second(const Registers& registers, KernelOperation* operation) {
+  const bool u85 = registers.generation() == Generation::kU85;
+  constexpr Place kConstant = place("IFM2_BROADCAST", "constant");
+  constexpr Place kOrder = place("IFM2_BROADCAST", "operand_order");
+  const bool elementwise = operation->code == Operation::ELEMENTWISE;
+  const bool binary =
+      elementwise && has_second_operand(static_cast<ElementwiseMode>(operation->mode));
+  if (elementwise && u85) {
+    operation->broadcast = static_cast<uint8_t>(registers.get(Reg0::IFM_BROADCAST));
+    operation->scalar = static_cast<int32_t>(registers.word(Reg1::OP_SCALAR));
+    if (operation->broadcast > 8) return bad("an unknown broadcast");
+  }
+  operation->has_ifm2 = binary || (operation->code == Operation::CONV && operation->mode == 1) ||
+                        operation->accumulator_input == AccumulatorInput::kIfm2;
+  if (!operation->has_ifm2) return {};
+  if (const Fault fault = decode_map(registers, MapName::kIfm2, &operation->ifm2); !fault.none()) {
+    return fault;
+  }
+  FeatureMap& ifm2 = operation->ifm2;
+  ifm2.height = operation->ofm.height;
+  ifm2.width = operation->ofm.width;
+  ifm2.depth = operation->ofm.depth;
+  if (operation->code == Operation::CONV && operation->mode == 1) {
+    ifm2.height = 1;
+    ifm2.width = operation->ofm.depth;
+    ifm2.depth = registers.get(Reg0::IFM_DEPTH_M1) + 1U;
+  }
+  if (!binary) return {};
+  const uint16_t word = registers.get(Reg0::IFM2_BROADCAST);
+  operation->broadcast2 = static_cast<uint8_t>(word & (u85 ? 15 : 7));
+  if (u85) {
+    if (operation->broadcast2 > 8) return bad("an unknown broadcast");
+    operation->ifm2_scalar = operation->broadcast2 == 8;
+  } else {
+    operation->ifm2_scalar = registers.get(Reg0::IFM2_BROADCAST, kConstant) != 0;
+    operation->ifm2_first = registers.get(Reg0::IFM2_BROADCAST, kOrder) != 0;
+    operation->scalar = ifm2.is_signed ? static_cast<int16_t>(registers.get(Reg0::IFM2_SCALAR))
+                                       : registers.get(Reg0::IFM2_SCALAR);
+  }
+  if ((operation->broadcast2 & 1) != 0) ifm2.height = 1;
+  if ((operation->broadcast2 & 2) != 0) ifm2.width = 1;
+  if ((operation->broadcast2 & 4) != 0) ifm2.depth = 1;
+  return {};
+}
+
+Fault check_output(const KernelOperation& operation) {
+  const FeatureMap& ofm = operation.ofm;
+  const uint32_t sizes[3] = {ofm.height, ofm.width, ofm.depth};
+  // Axes of the operation that are rows and columns of memory, by Transpose.
+  constexpr uint8_t kRows[8] = {0, 1, 0, 1, 0, 0, 2, 2};
+  constexpr uint8_t kColumns[8] = {1, 0, 2, 2, 0, 0, 0, 1};
+  const auto transpose = static_cast<unsigned>(operation.transpose);
+  return check_map(ofm, sizes[kRows[transpose]], sizes[kColumns[transpose]]);
+}
+
+/// Combinations that no execution could give a meaning to.
+Fault check_operation(const KernelOperation& operation, Generation generation) {
+  const FeatureMap& ifm = operation.ifm;
+  const FeatureMap& ifm2 = operation.ifm2;
+  const FeatureMap& ofm = operation.ofm;
+  const bool reads_ifm = operation.broadcast != 8;
+  if (reads_ifm) {
+    if (const Fault fault = check_map(ifm, ifm.height, ifm.width); !fault.none()) return fault;
+    if (ifm.storage == Storage::kNone) return bad("an input that is nowhere");
+  }
+  if (operation.has_ifm2 && !operation.ifm2_scalar) {
+    if (const Fault fault = check_map(ifm2, ifm2.height, ifm2.width); !fault.none()) return fault;
+    if (ifm2.storage == Storage::kNone) return bad("an input that is nowhere");
+  }
+  if (const Fault fault = check_output(operation); !fault.none()) return fault;
+  if (ifm.bits == 64) return bad("an input of 64 bits that is not for accumulators");
+  if (ifm.bits == 32 && !ifm.is_signed) return bad("a feature map of unsigned 32 bits");
+  if (operation.code == Operation::DEPTHWISE && ifm.depth != ofm.depth) {
+    return bad("a depthwise convolution whose depths differ");
+  }
+  if (ofm.storage == Storage::kChained &&
+      (operation.transpose != Transpose::kHwc || operation.reverse != Reverse::kNone)) {
+    return bad("a chained output that is transposed or reversed");
+  }
+  if (generation != Generation::kU85 && operation.upscale != Upscale::kNone &&
+      operation.code == Operation::ELEMENTWISE) {
+    return bad("an elementwise operation that upscales");
+  }
+  return {};
+}
+
+}  // namespace
+
+Fault decode_kernel(const Config& config, const Registers& registers, Operation code,
+                    uint16_t parameter, KernelOperation* operation) {
+  *operation = {};
+  operation->code = code;
+  operation->mode = parameter;
+  const bool u85 = config.generation == Generation::kU85;
+  Fault fault = check_mode(code, parameter, config.generation);
+  if (fault.none()) fault = decode_map(registers, MapName::kIfm, &operation->ifm);
+  if (fault.none()) fault = decode_map(registers, MapName::kOfm, &operation->ofm);
+  if (!fault.none()) return fault;
+  operation->ofm.height = registers.get(Reg0::OFM_HEIGHT_M1) + 1U;
+  operation->ofm.width = registers.get(Reg0::OFM_WIDTH_M1) + 1U;
+  operation->ofm.depth = registers.get(Reg0::OFM_DEPTH_M1) + 1U;
+  operation->block_height = registers.get(Reg0::OFM_BLK_HEIGHT_M1) + 1U;
+  operation->block_width = registers.get(Reg0::OFM_BLK_WIDTH_M1) + 1U;
+  operation->block_depth = registers.get(Reg0::OFM_BLK_DEPTH_M1) + 1U;
+  operation->blockdep = static_cast<uint8_t>(registers.get(Reg0::BLOCKDEP));
+  const uint16_t upscale = code == Operation::ELEMENTWISE ? 0 : registers.get(Reg0::IFM_UPSCALE);
+  if (upscale > 2) return bad("an unknown upscaling");
+  operation->upscale = static_cast<Upscale>(upscale);
+  if (code != Operation::ELEMENTWISE && code != Operation::RESIZE) {
+    decode_kernel_shape(registers, &operation->kernel);
+  }
+  fault = decode_accumulator(registers, operation);
+  if (fault.none()) fault = decode_second(registers, operation);
+  if (fault.none()) fault = size_ifm(registers, operation);
+  if (fault.none()) fault = decode_output(registers, operation);
+  if (fault.none()) fault = decode_cores(config, registers, operation);
+  if (fault.none() && (code == Operation::CONV || code == Operation::DEPTHWISE) &&
+      !(code == Operation::CONV && parameter == 1)) {
+    fault = decode_weights(registers, operation);
+  }
+  if (fault.none() && !operation->global_scale && code != Operation::ELEMENTWISE) {
+    fault = decode_scales(registers, operation);
+  }
+  if (!fault.none()) return fault;
+  if (u85) {
+    operation->ifm_scale =
+        decode_scale(registers, Reg1::IFM_SCALE, place("IFM_SCALE", "shift"),
+                     place("IFM_SCALE", "double_round"), place("IFM_SCALE", "round"));
+    operation->ifm2_scale =
+        decode_scale(registers, Reg1::IFM2_SCALE, place("IFM2_SCALE", "shift"),
+                     place("IFM2_SCALE", "double_round"), place("IFM2_SCALE", "round"));
+    if (code == Operation::RESIZE) decode_resize(registers, operation);
+  } else {
+    constexpr Place kMode = place("IFM_PRECISION", "scale_mode");
+    constexpr Place kRound = place("IFM_PRECISION", "round");
+    operation->ifm_scale =
+        decode_scale(registers, Reg1::OPA_SCALE, place("OPA_SCALE", "shift"), Place{}, Place{});
+    operation->ifm_scale.round = static_cast<uint8_t>(registers.get(Reg0::IFM_PRECISION, kRound));
+    operation->ifm2_scale.multiplier = registers.word(Reg1::OPB_SCALE) & 0xFFFF;
+    operation->ifm_scale_mode = static_cast<uint8_t>(registers.get(Reg0::IFM_PRECISION, kMode));
+    if (operation->ifm_scale.round > 2 || operation->ifm_scale_mode > 2) {
+      return bad("an unknown scaling of an input");
+    }
+    operation->ib_end = registers.get(Reg0::IFM_IB_END);
+    operation->ib2_start = registers.get(Reg0::IFM2_IB_START);
+    operation->ab_start = registers.get(Reg0::AB_START);
+  }
+  return check_operation(*operation, config.generation);
+}
+
+}  // namespace thimble::ethos_u::sim

@@ -1,0 +1,80 @@
+#pragma once
+// Feature maps in memory: rows of channels of one position, whatever the format.
+
+#include <stdint.h>
+
+#include "engines/ethos_u/sim/memory.h"
+#include "engines/ethos_u/sim/operation.h"
+
+namespace thimble::ethos_u::sim {
+
+/// Where element (y, x, 0) of the map lies.
+[[nodiscard]] inline uint64_t pixel_address(const FeatureMap& map, uint32_t y, uint32_t x) {
+  uint32_t tile = 0;
+  if (map.storage == Storage::kTile3x1) {
+    // Three tiles below each other.
+    if (y >= map.height0 + map.height1) {
+      y -= map.height0 + map.height1;
+      tile = 2;
+    } else if (y >= map.height0) {
+      y -= map.height0;
+      tile = 1;
+    }
+  } else if (x >= map.width0) {
+    x -= map.width0;
+    tile = 1;
+    if (y >= map.height1) {
+      y -= map.height1;
+      tile = 3;
+    }
+  } else if (y >= map.height0) {
+    y -= map.height0;
+    tile = 2;
+  }
+  return map.base[tile] + static_cast<uint64_t>(y * map.stride_y + x * map.stride_x);
+}
+
+/// Reads a map; chained maps from their slot. Values as they are, zero point included.
+class Reader {
+ public:
+  Reader(const FeatureMap& map, Memory& memory);
+  /// Channels [c, c + n) of one position. False: memory.fault().
+  bool row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, int32_t* out);
+  bool row64(uint32_t y, uint32_t x, uint32_t c, uint32_t n, int64_t* out);
+  /// Whether the map's channels lie one after another as bytes; then bytes() gives them.
+  [[nodiscard]] bool contiguous_bytes() const;
+  const uint8_t* bytes(uint32_t y, uint32_t x, uint32_t c, uint32_t n) {
+    return memory_.read(map_.region, pixel_address(map_, y, x) + c, n);
+  }
+  [[nodiscard]] const FeatureMap& map() const { return map_; }
+
+ private:
+  const FeatureMap& map_;
+  Memory& memory_;
+  const ChainSlot* slot_ = nullptr;
+};
+
+/// Writes an OFM: transposed and reversed as it asks, to memory or to its slot.
+class Writer {
+ public:
+  Writer(const KernelOperation& operation, Memory& memory);
+  /// Channels [c, c + n) of one position, n <= kRow.
+  bool row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* values);
+
+ private:
+  bool fill_brick(uint64_t pixel);
+  bool element(uint32_t y, uint32_t x, uint32_t c, int64_t value);
+
+  const KernelOperation& operation_;
+  const FeatureMap& map_;
+  Memory& memory_;
+  ChainSlot* slot_ = nullptr;
+};
+
+/// Bytes of a brick behind the last channel.
+inline constexpr uint8_t kBeyond = 0x5A;
+
+/// Channels that are computed at a time where that is not a matter of weights.
+inline constexpr uint32_t kRow = 32;
+
+}  // namespace thimble::ethos_u::sim

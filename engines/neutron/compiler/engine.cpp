@@ -1,0 +1,229 @@
+#include "engines/neutron/compiler/engine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "engines/neutron/container/payload.h"
+#include "target/alone.h"
+#include "target/core_cycles.h"
+#include "engines/neutron/compiler/context.h"
+#include "engines/neutron/compiler/cost.h"
+#include "engines/neutron/compiler/form.h"
+#include "engines/neutron/compiler/limits.h"
+#include "engines/neutron/compiler/lower.h"
+#include "engines/neutron/compiler/place.h"
+#include "engines/neutron/compiler/vendor/finish.h"
+#include "engines/neutron/compiler/wishes.h"
+#include "engines/neutron/compiler/write.h"
+
+namespace thimble::target::neutron {
+namespace {
+
+constexpr std::string_view kSilicon =
+    "the kernel list runs on this machine and on an emulated core; silicon needs microcode that "
+    "only NXP's converter makes: --neutron sdk, with EIQ_NEUTRON_SDK_PATH (docs/neutron.md)";
+
+/// One of the family, by what its name ends in: pipelines, then products of a cycle.
+struct Configuration {
+  Variant variant;
+  Machine machine;
+};
+constexpr Configuration kConfigurations[] = {
+    {Variant::kN3_64, {8, 8}},
+    {Variant::kN1_16, {4, 4}},
+    {Variant::kImx95, {16, 32}},
+};
+
+const Configuration& configuration_of(const EngineUse& use) {
+  for (const Configuration& each : kConfigurations) {
+    if (variant_name(each.variant) == use.name) return each;
+  }
+  return kConfigurations[0];
+}
+
+double setting(const EngineUse& use, std::string_view name) {
+  const auto found = use.settings.find(name);
+  if (found != use.settings.end()) return found->second;
+  return std::ranges::find(kParameters, name, &Parameter::name)->usual;
+}
+
+Costs costs_of(const EngineUse& use) {
+  Costs costs;
+  costs.machine = configuration_of(use).machine;
+  costs.bus_bytes = static_cast<int64_t>(setting(use, "bus_bytes"));
+  costs.kernel_cycles = static_cast<int64_t>(setting(use, "kernel_cycles"));
+  costs.softmax_cycles = static_cast<int64_t>(setting(use, "softmax_cycles"));
+  return costs;
+}
+
+Status check(const EngineUse& use) {
+  if (!use.memory_mode.empty() || !use.system.empty()) {
+    return bad_input("{}: memory_mode and system mean nothing for this engine", use.name);
+  }
+  for (const auto& [name, value] : use.settings) {
+    const auto* known = std::ranges::find(kParameters, name, &Parameter::name);
+    if (known == std::end(kParameters)) {
+      std::vector<std::string_view> names;
+      for (const Parameter& each : kParameters) names.push_back(each.name);
+      return bad_input("{}: setting {} is not known; one of {} was expected", use.name, name,
+                       fmt::join(names, ", "));
+    }
+    if (!(value >= known->least && value <= known->most)) {
+      return bad_input("{}: setting {} is {}, expected {} to {}", use.name, name, value,
+                       known->least, known->most);
+    }
+  }
+  return ok();
+}
+
+Result<Network> network_of(const ir::Graph& region, const EngineUse& use) {
+  THIMBLE_TRY(const ir::Graph formed, form(region));
+  return lower(formed, costs_of(use));
+}
+
+Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) {
+  Verdict rules = rules_allow(graph, op, configuration_of(use).variant);
+  if (!rules.legal) return rules;
+  const auto refuse = [&](std::string message) {
+    // The operator's own name comes first, once.
+    const std::string prefix = fmt::format("{}: ", ir::op_name(op.kind));
+    if (message.starts_with(prefix)) message.erase(0, prefix.size());
+    return Verdict{false, prefix + message};
+  };
+  auto one = alone(graph, op);
+  if (!one.ok()) return refuse(one.error().message);
+  const auto network = network_of(*one, use);
+  return network.ok() ? Verdict{true, ""} : refuse(network.error().message);
+}
+
+std::string declines(const ir::Graph& region, const EngineUse& use, bool whatever_it_costs) {
+  std::string alone_is_nothing = context_declines(region);
+  if (!alone_is_nothing.empty()) return alone_is_nothing;
+  const auto network = network_of(region, use);
+  if (!network.ok()) return fmt::format("{}: {}", use.name, network.error().message);
+  const double dispatch = setting(use, "dispatch_us");
+  const double npu = static_cast<double>(network->cycles()) / setting(use, "clock_mhz");
+  const double core = core_cycles(region) / setting(use, "core_mhz");
+  if (whatever_it_costs || npu + dispatch < core) return "";
+  return fmt::format(
+      "the region takes {:.1f} us on the NPU ({} cycles) and {:.1f} us for the call, on the core "
+      "about {:.1f} us: cheaper on the CPU",
+      npu, network->cycles(), dispatch, core);
+}
+
+/// "Slice + 3 Conv2DStandard 3x3": neighbours of one name are counted.
+std::string counted(const std::vector<std::string>& names) {
+  std::string text;
+  for (size_t i = 0; i < names.size();) {
+    size_t end = i;
+    while (end < names.size() && names[end] == names[i]) ++end;
+    if (!text.empty()) text += " + ";
+    if (end - i > 1) text += fmt::format("{} ", end - i);
+    text += names[i];
+    i = end;
+  }
+  return text;
+}
+
+/// One row per operator of the region: its kernels and the cycles of all of them.
+std::vector<DelegateRow> rows_of(const Network& network) {
+  std::map<int, DelegateRow> rows;
+  std::map<int, std::vector<std::string>> kernels;
+  for (const KernelOp& kernel : network.kernels) {
+    DelegateRow& row = rows[kernel.ir_op];
+    row.ir_op = kernel.ir_op;
+    row.cycles = row.cycles.value_or(0) + kernel.cycles;
+    kernels[kernel.ir_op].push_back(kernel_text(kernel));
+    for (const int other : kernel.others) {
+      rows[other] = {other, fmt::format("in {}", container::kernel_name(kernel.kernel)), 0, ""};
+    }
+  }
+  for (const auto& [op, names] : kernels) rows[op].what = counted(names);
+  std::vector<DelegateRow> result;
+  for (auto& [op, row] : rows) result.push_back(std::move(row));
+  return result;
+}
+
+/// What a runtime would refuse is a mistake of ours.
+Status prove(const Written& written) {
+  struct alignas(container::kBlockAlignment) Unit {
+    uint8_t bytes[container::kBlockAlignment];
+  };
+  const auto copied = [](const std::vector<std::byte>& bytes) {
+    std::vector<Unit> copy(bytes.size() / sizeof(Unit) + 1);
+    std::memcpy(copy.data(), bytes.data(), bytes.size());
+    return copy;
+  };
+  const std::vector<Unit> program = copied(written.program), weights = copied(written.weights);
+  uint32_t kernel = 0;
+  const container::Status status = container::check(
+      program.data()->bytes, static_cast<uint32_t>(written.program.size()), weights.data()->bytes,
+      static_cast<uint32_t>(written.weights.size()), kernel);
+  if (status == container::Status::kOk) return ok();
+  return unsupported("neutron: the kernel list contradicts itself: {} (kernel {})",
+                     container::status_text(status), static_cast<int32_t>(kernel));
+}
+
+/// Of a region that adapt() has made.
+Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
+                                const EngineOptions& options) {
+  THIMBLE_TRY(Network network, lower(region, costs_of(use)));
+  Places places = place(&network, options.kept_inputs);
+  const bool prefetch = options.vendor.prefetch || setting(use, "prefetch") != 0;
+  THIMBLE_TRY(const Written written, write(network, prefetch));
+  THIMBLE_CHECK(prove(written));
+  Delegate delegate;
+  delegate.engine = use.name;
+  delegate.id = container::kDelegateId;
+  THIMBLE_TRY(delegate.payload, payload_of(network, written));
+  delegate.constant_bytes = static_cast<int64_t>(written.weights.size());
+  abi::neutron::PayloadView view;
+  view.input_count = static_cast<uint32_t>(network.inputs.size());
+  view.output_count = static_cast<uint32_t>(network.outputs.size());
+  // In front of the scratch lie the addresses of tensors.
+  const int64_t front = abi::neutron::call_bytes(view);
+  view.scratch_bytes = static_cast<uint32_t>(network.scratch_bytes);
+  view.prefetch_bytes = static_cast<uint32_t>(written.prefetch_bytes);
+  delegate.scratch_bytes = abi::neutron::call_bytes(view);
+  for (DelegateIo& io : places.inputs) io.offset += front;
+  for (DelegateIo& io : places.outputs) io.offset += front;
+  delegate.inputs = std::move(places.inputs);
+  delegate.outputs = std::move(places.outputs);
+  delegate.rows = rows_of(network);
+  delegate.cycles = network.cycles();
+  delegate.call_us = setting(use, "dispatch_us");
+  delegate.clock_mhz = setting(use, "clock_mhz");
+  delegate.note = kSilicon;
+  add_exchange(region, delegate);
+  return delegate;
+}
+
+Result<ir::Graph> adapt(const ir::Graph& region, const EngineUse& /*use*/) {
+  return form(region);
+}
+
+}  // namespace
+
+const Engine kEngine = {
+    .kind = "neutron",
+    .check = check,
+    .legal = legal,
+    .channels_last = true,
+    .compile = compile_region,
+    .adapt = adapt,
+    .declines = declines,
+    .wishes = &kWishes,
+    .finish = finish,
+    .supported = supported,
+};
+
+std::vector<EngineName> engines() {
+  std::vector<EngineName> names;
+  for (const Configuration& each : kConfigurations) {
+    names.push_back({std::string(variant_name(each.variant)), &kEngine});
+  }
+  return names;
+}
+
+}  // namespace thimble::target::neutron

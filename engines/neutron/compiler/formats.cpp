@@ -1,0 +1,202 @@
+#include "engines/neutron/compiler/formats.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "ir/work.h"
+#include "engines/neutron/compiler/strided.h"
+#include "engines/neutron/compiler/tables.h"
+
+namespace thimble::target::neutron {
+namespace {
+
+using ir::DimOrder;
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+
+bool takes_any(const Op& op) {
+  switch (op.kind) {
+    case OpKind::concat:
+    case OpKind::copy:
+    case OpKind::expand:
+    case OpKind::gather:
+    case OpKind::lut:
+    case OpKind::maximum:
+    case OpKind::minimum:
+    case OpKind::pad:
+    case OpKind::qadd:
+    case OpKind::qmul:
+    case OpKind::qprelu:
+    case OpKind::qsoftmax:
+    case OpKind::qsub:
+    case OpKind::rescale:
+    case OpKind::slice:
+      return true;
+    case OpKind::amax:
+    case OpKind::amin:
+    case OpKind::qmean:
+      return op.integer("keepdim") != 0;
+    default:
+      return false;
+  }
+}
+
+class Inference {
+ public:
+  explicit Inference(const ir::Graph& graph) : graph_(graph), forced_(graph.value_count()) {}
+
+  std::vector<DimOrder> run() {
+    force();
+    bool changed = true;
+    while (changed) {
+      changed = false;
+      for (const Op& op : graph_.ops()) changed |= spread(op);
+    }
+    std::vector<DimOrder> result(graph_.value_count());
+    for (const ValueId id : graph_.inputs()) at(result, id) = graph_.type(id).dim_order;
+    for (const Op& op : graph_.ops()) follow(op, result);
+    for (size_t i = 0; i < forced_.size(); ++i) {
+      if (forced_[i]) result[i] = *forced_[i];
+    }
+    return result;
+  }
+
+ private:
+  template <typename T>
+  static T& at(std::vector<T>& list, ValueId id) {
+    return list[static_cast<size_t>(id)];
+  }
+  size_t rank(ValueId id) const { return graph_.type(id).shape.size(); }
+
+  /// A convolution that does one thing to each code sees no image.
+  bool is_line(const Op& op) const {
+    return op.kind == OpKind::qconv2d && code_function(graph_, op).has_value();
+  }
+
+  bool set(ValueId id, const DimOrder& order) {
+    auto& known = at(forced_, id);
+    if (known || order.size() != rank(id) || rank(id) < 3) return false;
+    known = order;
+    return true;
+  }
+
+  void force() {
+    const auto image = [&](ValueId id) {
+      if (rank(id) == 4) set(id, ir::channels_last_order());
+    };
+    for (const Op& op : graph_.ops()) {
+      const bool slopes = op.kind == OpKind::qprelu && graph_.type(op.inputs[1]).elements() > 1;
+      if (!slopes && (!ir::is_window(op.kind) || is_line(op))) continue;
+      image(op.inputs[0]);
+      image(op.output);
+    }
+    const auto border = [&](ValueId id) {
+      const DimOrder& order = graph_.type(id).dim_order;
+      if (!ir::is_contiguous(order)) set(id, order);
+    };
+    for (const ValueId id : graph_.inputs()) border(id);
+    for (const ValueId id : graph_.outputs()) border(id);
+  }
+
+  bool spread(const Op& op) {
+    if (op.kind == OpKind::permute) return through_permute(op);
+    if (op.kind == OpKind::reshape) return through_reshape(op);
+    if (!takes_any(op) && !is_line(op)) return false;
+    const DimOrder* known = nullptr;
+    const auto look = [&](ValueId id) {
+      if (id == ir::kNoValue || rank(id) != rank(op.output)) return;
+      if (at(forced_, id) && known == nullptr) known = &*at(forced_, id);
+    };
+    look(op.output);
+    for (const ValueId id : op.inputs) look(id);
+    if (known == nullptr) return false;
+    const DimOrder order = *known;
+    bool changed = set(op.output, order);
+    for (const ValueId id : op.inputs) {
+      if (id != ir::kNoValue) changed |= set(id, order);
+    }
+    return changed;
+  }
+
+  bool through_permute(const Op& op) {
+    const auto dims = op.integers("dims");
+    if (const auto& from = at(forced_, op.inputs[0])) return set(op.output, turned(*from, dims));
+    const auto& to = at(forced_, op.output);
+    if (!to) return false;
+    DimOrder order;
+    for (const uint8_t dim : *to) order.push_back(static_cast<uint8_t>(dims[dim]));
+    return set(op.inputs[0], order);
+  }
+
+  bool through_reshape(const Op& op) {
+    const auto spread_to = [&](ValueId from, ValueId to) {
+      const auto& order = at(forced_, from);
+      if (!order || at(forced_, to)) return false;
+      const auto through = seen_as(graph_.type(from).shape, *order, graph_.type(to).shape);
+      return through && set(to, *through);
+    };
+    return spread_to(op.inputs[0], op.output) || spread_to(op.output, op.inputs[0]);
+  }
+
+  /// The order of the same bytes in another shape, if there is one.
+  static std::optional<DimOrder> seen_as(const ir::Shape& shape, const DimOrder& order,
+                                         const ir::Shape& to) {
+    const auto place = reshaped(dense(0, shape, order), to);
+    if (!place) return std::nullopt;
+    std::vector<std::pair<int64_t, uint8_t>> dims;  // stride, dimension
+    for (size_t i = 0; i < to.size(); ++i) {
+      const auto factor = place->one(i);
+      if (!factor) return std::nullopt;
+      // One element lies where it does no harm: as the outermost.
+      dims.emplace_back(factor->size == 1 ? INT64_MAX : factor->stride, static_cast<uint8_t>(i));
+    }
+    std::ranges::stable_sort(dims, [](const auto& a, const auto& b) { return a.first > b.first; });
+    DimOrder result;
+    for (const auto& [stride, dim] : dims) result.push_back(dim);
+    return result;
+  }
+
+  /// The same bytes, seen through a permute.
+  static DimOrder turned(const DimOrder& from, const std::vector<int64_t>& dims) {
+    DimOrder order;
+    for (const uint8_t dim : from) {
+      order.push_back(static_cast<uint8_t>(std::ranges::find(dims, int64_t{dim}) - dims.begin()));
+    }
+    return order;
+  }
+
+  void follow(const Op& op, std::vector<DimOrder>& result) const {
+    const auto order_of = [&](ValueId id) {
+      const auto& forced = forced_[static_cast<size_t>(id)];
+      return forced ? *forced : result[static_cast<size_t>(id)];
+    };
+    DimOrder& order = at(result, op.output);
+    if (op.kind == OpKind::permute && rank(op.output) > 1) {
+      DimOrder from = order_of(op.inputs[0]);
+      if (from.empty()) {
+        for (size_t i = 0; i < rank(op.output); ++i) from.push_back(static_cast<uint8_t>(i));
+      }
+      order = turned(from, op.integers("dims"));
+      return;
+    }
+    if (!takes_any(op) && !is_line(op)) return;
+    for (const ValueId id : op.inputs) {
+      if (id == ir::kNoValue || rank(id) != rank(op.output)) continue;
+      if (graph_.value(id).constant) continue;
+      order = order_of(id);
+      return;
+    }
+  }
+
+  const ir::Graph& graph_;
+  std::vector<std::optional<DimOrder>> forced_;
+};
+
+}  // namespace
+
+std::vector<ir::DimOrder> formats(const ir::Graph& region) {
+  return Inference(region).run();
+}
+
+}  // namespace thimble::target::neutron

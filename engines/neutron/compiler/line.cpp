@@ -1,0 +1,111 @@
+#include "engines/neutron/compiler/line.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "numerics/fixed_point.h"
+#include "numerics/multiplier.h"
+
+namespace thimble::target::neutron {
+namespace {
+
+using Entries = std::span<const int8_t>;  // of the codes from -128 on
+
+struct Room {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  [[nodiscard]] double width() const { return high - low; }
+};
+
+/// Where a line of this slope may start, so that it rounds to every entry. The least and the
+/// largest entry may be bounds: the line may pass them.
+Room room_at(double slope, Entries entries, int least, int most) {
+  Room room;
+  for (int code = -128; code < 128; ++code) {
+    const int entry = entries[static_cast<size_t>(code + 128)];
+    const double start = entry - slope * code;
+    if (entry > least) room.low = std::max(room.low, start - 0.5);
+    if (entry < most) room.high = std::min(room.high, start + 0.5);
+  }
+  return room;
+}
+
+/// The slope with the most room, which is concave in it.
+double best_slope(Entries entries, int least, int most) {
+  constexpr int kSteps = 200;
+  double low = -255, high = 255;
+  for (int i = 0; i < kSteps; ++i) {
+    const double third = (high - low) / 3;
+    const double left = room_at(low + third, entries, least, most).width();
+    const double right = room_at(high - third, entries, least, most).width();
+    (left < right ? low : high) += left < right ? third : -third;
+  }
+  return (low + high) / 2;
+}
+
+int32_t result_of(const Line& line, int code) {
+  const int32_t sum = line.weight * (code - line.x_zero) + line.bias;
+  const int32_t scaled = numerics::requantize(sum, line.mult, line.shift);
+  return std::clamp(scaled + line.y_zero, line.min, line.max);
+}
+
+std::optional<Line> line_through(Entries entries, int32_t x_zero, int32_t y_zero) {
+  constexpr int32_t kWeight = 127;  // the finest bias
+  const int least = *std::ranges::min_element(entries);
+  const int most = *std::ranges::max_element(entries);
+  if (least == most) return std::nullopt;
+  const double slope = best_slope(entries, least, most);
+  const Room room = room_at(slope, entries, least, most);
+  // Halves go to even codes in a table: no line is on the right side of all of them.
+  constexpr double kHalves = 0x1p-20;
+  if (!(room.width() > -kHalves) || !std::isfinite(room.width()) || slope == 0) {
+    return std::nullopt;
+  }
+  const double start = (room.low + room.high) / 2;
+  const double unit = std::abs(slope) / kWeight;
+  const double bias = (slope * x_zero + start - y_zero) / unit;
+  const auto multiplier = numerics::quantize_multiplier(unit);
+  if (std::abs(bias) > 0x1p30 || !numerics::shift_in_range(multiplier.shift)) return std::nullopt;
+  Line line{slope < 0 ? -kWeight : kWeight,
+            static_cast<int32_t>(std::lround(bias)),
+            multiplier.mult,
+            multiplier.shift,
+            x_zero,
+            y_zero};
+  // Bounds only where the line would pass them.
+  const double first = slope * -128 + start, last = slope * 127 + start;
+  if (std::min(first, last) < least - 0.5) line.min = least;
+  if (std::max(first, last) > most + 0.5) line.max = most;
+  for (int code = -128; code < 128; ++code) {
+    const int entry = entries[static_cast<size_t>(code + 128)];
+    if (std::abs(result_of(line, code) - entry) > 1) return std::nullopt;
+  }
+  return line;
+}
+
+int32_t zero_of(const ir::Type& type) {
+  return type.quant ? type.quant->zero_point[0] : 0;
+}
+
+}  // namespace
+
+std::optional<Line> line_of(const ir::Graph& graph, const ir::Op& op) {
+  const ir::Type &x = graph.type(op.inputs[0]), &y = graph.type(op.output);
+  if (x.dtype != ir::DType::kI8 || y.dtype != ir::DType::kI8) return std::nullopt;
+  if (op.kind == ir::OpKind::rescale) {
+    Line line;
+    line.mult = static_cast<int32_t>(op.integer("mult"));
+    line.shift = static_cast<int32_t>(op.integer("shift"));
+    line.x_zero = static_cast<int32_t>(op.integer("x_zp"));
+    line.y_zero = static_cast<int32_t>(op.integer("y_zp"));
+    return line;
+  }
+  if (op.kind != ir::OpKind::lut) return std::nullopt;
+  const ir::TensorPtr& table = graph.value(op.inputs[1]).constant;
+  if (table == nullptr) return std::nullopt;
+  return line_through(table->data<int8_t>(), zero_of(x), zero_of(y));
+}
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,313 @@
+#include "engines/neutron/compiler/lower.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+#include "interchange/function.h"
+#include "ir/work.h"
+#include "engines/neutron/compiler/cost.h"
+#include "engines/neutron/compiler/lowering.h"
+
+namespace thimble::target::neutron {
+
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+
+namespace {
+
+size_t at(ValueId id) {
+  return static_cast<size_t>(id);
+}
+
+Function container_function(const interchange::Function& function) {
+  using Kind = interchange::Function::Kind;
+  switch (function.kind) {
+    case Kind::kAbs:
+      return Function::kAbs;
+    case Kind::kClamp:
+      return function.min == 0 && std::isinf(function.max) ? Function::kRelu : Function::kClamp;
+    case Kind::kExp:
+      return Function::kExp;
+    case Kind::kHardSwish:
+      return Function::kHardSwish;
+    case Kind::kLeakyRelu:
+      return Function::kLeakyRelu;
+    case Kind::kLog:
+      return Function::kLog;
+    case Kind::kLogistic:
+      return Function::kLogistic;
+    case Kind::kNeg:
+      return Function::kNeg;
+    case Kind::kRescale:
+      return Function::kRescale;
+    case Kind::kRsqrt:
+      return Function::kRsqrt;
+    case Kind::kTanh:
+      return Function::kTanh;
+  }
+  return Function::kNone;
+}
+
+}  // namespace
+
+Lowering::Lowering(const ir::Graph& graph, const Costs& costs)
+    : graph_(graph),
+      costs_(costs),
+      producers_(graph.producers()),
+      consumers_(graph.consumers()),
+      orders_(formats(graph)),
+      fusions_(find_fusions(graph)),
+      places_(graph.value_count()),
+      homes_(graph.value_count()),
+      at_home_(graph.value_count(), false) {}
+
+Result<Network> Lowering::run() {
+  THIMBLE_CHECK(add_edges());
+  give_homes();
+  for (size_t i = 0; i < graph_.ops().size(); ++i) {
+    const Op& op = graph_.ops()[i];
+    if (fusions_[i].absorbed) continue;
+    op_ = static_cast<int>(i);
+    const Status added = add_op(op);
+    if (added.ok()) continue;
+    return Error{added.error().kind,
+                 fmt::format("{}: {}", ir::op_name(op.kind), added.error().message)};
+  }
+  THIMBLE_CHECK(add_outputs());
+  if (net_.kernels.size() > container::kKernelsMax) {
+    return unsupported("{} kernels, expected at most {}", net_.kernels.size(),
+                       container::kKernelsMax);
+  }
+  return std::move(net_);
+}
+
+Status Lowering::add_edges() {
+  const auto add = [&](const std::vector<ValueId>& values, Memory memory,
+                       std::vector<Edge>& edges) -> Status {
+    if (values.size() > container::kIoMax) {
+      return unsupported("{} {}, expected at most {}", values.size(),
+                         memory == Memory::kInput ? "inputs" : "outputs", container::kIoMax);
+    }
+    for (const ValueId id : values) {
+      const ir::Type& type = graph_.type(id);
+      if (type.dtype != ir::DType::kI8) {
+        return unsupported("%{} is {}, expected i8", graph_.value(id).name,
+                           ir::dtype_name(type.dtype));
+      }
+      if (type.shape.size() > container::kRankMax) {
+        return unsupported("%{} has {} dimensions, expected at most {}", graph_.value(id).name,
+                           type.shape.size(), container::kRankMax);
+      }
+      edges.push_back({static_cast<int>(net_.buffers.size()), type});
+      Buffer buffer;
+      buffer.memory = memory;
+      buffer.index = static_cast<int>(edges.size()) - 1;
+      buffer.bytes = type.elements();
+      net_.buffers.push_back(std::move(buffer));
+    }
+    return ok();
+  };
+  THIMBLE_CHECK(add(graph_.inputs(), Memory::kInput, net_.inputs));
+  THIMBLE_CHECK(add(graph_.outputs(), Memory::kOutput, net_.outputs));
+  for (size_t i = 0; i < net_.inputs.size(); ++i) {
+    const ir::Type& type = net_.inputs[i].type;
+    places_[at(graph_.inputs()[i])] = dense(net_.inputs[i].buffer, type.shape, type.dim_order);
+  }
+  return ok();
+}
+
+// --- homes -------------------------------------------------------------------------------------
+
+bool Lowering::is_made_by_kernel(ValueId id) const {
+  return producers_[at(id)] >= 0;
+}
+
+void Lowering::give_home(ValueId id, const Strided& place) {
+  if (is_made_by_kernel(id) && !homes_[at(id)]) homes_[at(id)] = place;
+}
+
+void Lowering::give_homes() {
+  for (size_t i = 0; i < net_.outputs.size(); ++i) {
+    const ir::Type& type = net_.outputs[i].type;
+    give_home(graph_.outputs()[i], dense(net_.outputs[i].buffer, type.shape, type.dim_order));
+  }
+  for (size_t i = graph_.ops().size(); i-- > 0;) {
+    give_home_of_slices(graph_.ops()[i].output);
+    give_homes_of(graph_.ops()[i]);
+  }
+}
+
+/// If a value's slices are all of it and their homes are next to each other as they are in it, the
+/// value is at home there.
+void Lowering::give_home_of_slices(ValueId id) {
+  if (homes_[at(id)]) return;
+  std::optional<Strided> whole;
+  int64_t covered = 0;
+  for (const int reader : consumers_[at(id)]) {
+    const Op& op = graph_.ops()[static_cast<size_t>(reader)];
+    const auto& home = homes_[at(op.output)];
+    if (op.kind != OpKind::slice || op.integer("step") != 1 || !home) continue;
+    const auto dim = static_cast<size_t>(op.integer("dim"));
+    const auto factor = home->one(dim);
+    // A slice of one element says nothing of the stride.
+    if (!factor || factor->size == 1) return;
+    Strided from = *home;
+    from.offset -= op.integer("start") * factor->stride;
+    from.dims[dim] = {{shape(id)[dim], factor->stride}};
+    if (from.offset < 0 || (whole && !same_place(*whole, from))) return;
+    whole = from;
+    covered += shape(op.output)[dim] * (graph_.type(id).elements() / shape(id)[dim]);
+  }
+  if (whole && covered == graph_.type(id).elements()) give_home(id, *whole);
+}
+
+void Lowering::give_homes_of(const Op& op) {
+  if (op.kind == OpKind::concat) return give_homes_of_pieces(op);
+  const auto index = static_cast<size_t>(&op - graph_.ops().data());
+  if (fusions_[index].absorbed || (!only_renames(op) && !fusions_[index].renames)) return;
+  if (!homes_[at(op.output)]) give_turned_home(op);
+  const auto& home = homes_[at(op.output)];
+  if (!home) return;
+  if (op.kind == OpKind::permute) {
+    give_home(op.inputs[0], unpermuted(*home, op.integers("dims")));
+  } else if (const auto turned = reshaped(*home, shape(fusions_[index].input))) {
+    give_home(fusions_[index].input, *turned);
+  }
+}
+
+/// The whole lies at its home if its pieces can be written there one by one.
+void Lowering::give_homes_of_pieces(const Op& op) {
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto pieces_of = [&](const Strided& whole) {
+    std::vector<Strided> pieces;
+    int64_t start = 0;
+    for (const ValueId id : op.inputs) {
+      const auto piece = sliced(whole, dim, start, shape(id)[dim]);
+      if (piece) pieces.push_back(*piece);
+      start += shape(id)[dim];
+    }
+    return pieces;
+  };
+  auto& home = homes_[at(op.output)];
+  Strided whole = home ? *home : fresh(op.output, orders_[at(op.output)]);
+  if (home && pieces_of(whole).size() != op.inputs.size()) {
+    whole = fresh(op.output, orders_[at(op.output)]);
+  }
+  if (!home) home = whole;
+  joints_[op.output] = whole;
+  const std::vector<Strided> pieces = pieces_of(whole);
+  for (size_t i = 0; i < pieces.size(); ++i) give_home(op.inputs[i], pieces[i]);
+}
+
+/// Rows of a linear layer that become an image channels last: the layer's weights can be in that
+/// order as well, so its result is at home there.
+void Lowering::give_turned_home(const Op& op) {
+  if (op.kind != OpKind::reshape || orders_[at(op.output)].empty()) return;
+  const int producer = producers_[at(op.inputs[0])];
+  if (producer < 0 || consumers_[at(op.inputs[0])].size() != 1) return;
+  const bool table = fusions_[static_cast<size_t>(producer)].renames;
+  const bool linear = graph_.ops()[static_cast<size_t>(producer)].kind == OpKind::qlinear;
+  if (!linear && !table) return;
+  homes_[at(op.output)] = fresh(op.output, orders_[at(op.output)]);
+}
+
+// --- operators ---------------------------------------------------------------------------------
+
+Status Lowering::add_op(const Op& op) {
+  if (graph_.type(op.output).dtype != ir::DType::kI8) {
+    return unsupported("the result is {}, expected i8",
+                       ir::dtype_name(graph_.type(op.output).dtype));
+  }
+  if (fusion().renames) return rename(op);
+  if (fusion().is_table) return table(op);
+  switch (op.kind) {
+    case OpKind::qconv2d:
+      return convolution(op);
+    case OpKind::qconv_transpose2d:
+      return transposed(op);
+    case OpKind::qlinear:
+      return linear(op);
+    case OpKind::qmatmul:
+      return matmul(op);
+    case OpKind::qadd:
+    case OpKind::qsub:
+    case OpKind::qmul:
+    case OpKind::maximum:
+    case OpKind::minimum:
+      return pair(op);
+    case OpKind::lut:
+    case OpKind::rescale:
+      return unsupported("its table is computed at run time");
+    case OpKind::qprelu:
+      return prelu(op);
+    case OpKind::qmean:
+    case OpKind::amax:
+    case OpKind::amin:
+      return reduction(op);
+    case OpKind::max_pool2d:
+    case OpKind::qavg_pool2d:
+      return pool(op);
+    case OpKind::qadaptive_avg_pool2d:
+      return adaptive_pool(op);
+    case OpKind::qsoftmax:
+      return softmax(op);
+    case OpKind::copy:
+    case OpKind::permute:
+    case OpKind::reshape:
+      return rename(op);
+    case OpKind::concat:
+      return concat(op);
+    case OpKind::slice:
+      return slice(op);
+    case OpKind::expand:
+      return expand(op);
+    case OpKind::pad:
+      return pad(op);
+    case OpKind::gather:
+      return gather(op);
+    case OpKind::qresize_bilinear:
+      return resize_bilinear(op);
+    default:
+      return unsupported("the NPU has no kernel for it");
+  }
+}
+
+Status Lowering::add_outputs() {
+  for (size_t i = 0; i < net_.outputs.size(); ++i) {
+    const ValueId id = graph_.outputs()[i];
+    const ir::Type& type = net_.outputs[i].type;
+    const Strided wanted = dense(net_.outputs[i].buffer, type.shape, type.dim_order);
+    const bool there = at_home_[at(id)] && same_place(*homes_[at(id)], wanted);
+    if (!there) THIMBLE_CHECK(copy(place(id), wanted, Kernel::kCopy));
+  }
+  return ok();
+}
+
+Status Lowering::append(KernelOp kernel) {
+  kernel.ir_op = op_;
+  const bool copies = kernel.kernel >= Kernel::kTranspose && kernel.kernel <= Kernel::kCopy;
+  if (!copies) kernel.others = fusion().others;
+  kernel.cycles = cycles_of(kernel, costs_);
+  net_.kernels.push_back(std::move(kernel));
+  return ok();
+}
+
+void Lowering::set_table(KernelOp* kernel) const {
+  const Fusion& own = fusion();
+  if (!own.table) return;
+  kernel->table.assign(own.table->begin(), own.table->end());
+  if (own.table_op < 0) return;
+  const Op& table = graph_.ops()[static_cast<size_t>(own.table_op)];
+  if (table.kind == OpKind::rescale) kernel->function = Function::kRescale;
+  if (table.kind != OpKind::lut) return;
+  const auto function = interchange::function_of_table(graph_, table);
+  if (function) kernel->function = container_function(*function);
+}
+
+Result<Network> lower(const ir::Graph& region, const Costs& costs) {
+  return Lowering(region, costs).run();
+}
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,115 @@
+// Element by element: sums, products, choices, tables.
+
+#include <algorithm>
+
+#include "engines/neutron/compiler/lowering.h"
+
+namespace thimble::target::neutron {
+
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+
+namespace {
+
+Kernel kernel_of(OpKind kind) {
+  switch (kind) {
+    case OpKind::qadd:
+      return Kernel::kAdd;
+    case OpKind::qsub:
+      return Kernel::kSub;
+    case OpKind::qmul:
+      return Kernel::kMul;
+    case OpKind::maximum:
+      return Kernel::kMaximum;
+    default:
+      return Kernel::kMinimum;
+  }
+}
+
+}  // namespace
+
+/// Operands are walked in the order of the result. What no loops can walk lies rows first.
+Status Lowering::elementwise(KernelOp kernel, ValueId result,
+                             const std::vector<ValueId>& operands) {
+  std::vector<Strided> places;
+  for (const ValueId id : operands) places.push_back(broadcast(place(id), shape(result)));
+  const auto walk = [&](const Strided& to) {
+    std::vector<const Strided*> all;
+    for (const Strided& place : places) all.push_back(&place);
+    all.push_back(&to);
+    auto loops = common_loops(all, all_dims(to));
+    if (loops && loops->size() > container::kRankMax) loops.reset();
+    return loops;
+  };
+  const auto fits = [&](const Strided& to) { return walk(to).has_value(); };
+  Strided y = target(result, places, true, fits);
+  if (!fits(y)) {
+    for (size_t i = 0; i < operands.size(); ++i) {
+      THIMBLE_TRY(const Strided rows_first, moved(operands[i], {}));
+      places[i] = broadcast(rows_first, shape(result));
+    }
+    y = fresh(result, {});
+  }
+  const auto loops = walk(y);
+  if (!loops) return unsupported("{}: no views walk it", ir::list_text(shape(result)));
+  std::vector<const Strided*> all;
+  for (const Strided& place : places) all.push_back(&place);
+  all.push_back(&y);
+  std::vector<View> views = loop_views(*loops, all);
+  kernel.output = views.back();
+  views.pop_back();
+  kernel.operands = std::move(views);
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return made(result, y, Kernel::kTranspose);
+}
+
+Status Lowering::pair(const Op& op) {
+  KernelOp kernel;
+  kernel.kernel = kernel_of(op.kind);
+  set_table(&kernel);
+  const bool sum = op.kind == OpKind::qadd || op.kind == OpKind::qsub;
+  if (sum || op.kind == OpKind::qmul) {
+    kernel.rounding = op.integer("rounding");
+    if (kernel.rounding > 1) return unsupported("it rounds as another NPU does");
+    kernel.a_zero_point = op.integer("a_zp");
+    kernel.b_zero_point = op.integer("b_zp");
+    kernel.y_zero_point = op.integer("y_zp");
+    kernel.min = op.integer("min");
+    kernel.max = op.integer("max");
+  }
+  if (sum) {
+    kernel.multiplier = {op.integer("a_mult"), op.integer("b_mult"), op.integer("y_mult")};
+    kernel.shift = {op.integer("a_shift"), op.integer("b_shift"), op.integer("y_shift")};
+  } else if (op.kind == OpKind::qmul) {
+    kernel.multiplier[2] = op.integer("mult");
+    kernel.shift[2] = op.integer("shift");
+  }
+  return elementwise(std::move(kernel), op.output, {op.inputs[0], op.inputs[1]});
+}
+
+/// Tables that follow each other are one.
+Status Lowering::table(const Op& op) {
+  KernelOp kernel;
+  kernel.kernel = Kernel::kTable;
+  set_table(&kernel);
+  return elementwise(std::move(kernel), op.output, {op.inputs[0]});
+}
+
+/// Slopes per channel stand beside images whose channels lie together.
+Status Lowering::prelu(const Op& op) {
+  KernelOp kernel;
+  kernel.kernel = Kernel::kPRelu;
+  set_table(&kernel);
+  kernel.rounding = op.integer("rounding");
+  kernel.a_zero_point = op.integer("x_zp");
+  kernel.b_zero_point = op.integer("w_zp");
+  kernel.y_zero_point = op.integer("y_zp");
+  kernel.multiplier = {0, op.integer("w_mult"), op.integer("mult")};
+  kernel.shift = {0, op.integer("w_shift"), op.integer("shift")};
+  kernel.min = op.integer("min");
+  kernel.max = op.integer("max");
+  return elementwise(std::move(kernel), op.output, {op.inputs[0], op.inputs[1]});
+}
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,178 @@
+// Movement: mostly views.
+
+#include <algorithm>
+
+#include "engines/neutron/compiler/lowering.h"
+#include "engines/neutron/compiler/positions.h"
+
+namespace thimble::target::neutron {
+
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+
+namespace {
+
+size_t at(ValueId id) {
+  return static_cast<size_t>(id);
+}
+
+}  // namespace
+
+std::optional<Strided> Lowering::rename_view(const Op& op, const Strided& from) const {
+  if (op.kind == OpKind::permute) return permuted(from, op.integers("dims"));
+  return reshaped(from, shape(op.output));
+}
+
+/// The home of what is renamed may be the home of its new name.
+Status Lowering::rename(const Op& op) {
+  const ValueId from = fusion().input;
+  auto view = rename_view(op, place(from));
+  if (!view) {
+    // A factor does not divide: rows first always do.
+    THIMBLE_TRY(const Strided rows_first, moved(from, {}));
+    view = rename_view(op, rows_first);
+  }
+  const auto& home = homes_[at(op.output)];
+  if (home && at_home_[at(from)]) {
+    const auto seen = rename_view(op, *homes_[at(from)]);
+    at_home_[at(op.output)] = seen && same_place(*seen, *home);
+  }
+  return made(op.output, *view, Kernel::kTranspose);
+}
+
+Status Lowering::concat(const Op& op) {
+  const Strided home = joints_.at(op.output);
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  int64_t start = 0;
+  for (const ValueId id : op.inputs) {
+    const auto piece = sliced(home, dim, start, shape(id)[dim]);
+    if (!piece) {
+      return unsupported("pieces of {} along dimension {} do not lie at one stride",
+                         ir::list_text(shape(op.output)), dim);
+    }
+    const bool done = at_home_[at(id)] && same_place(*homes_[at(id)], *piece);
+    if (!done) THIMBLE_CHECK(copy(place(id), *piece, Kernel::kConcat));
+    start += shape(id)[dim];
+  }
+  return made(op.output, home, Kernel::kTranspose);
+}
+
+Status Lowering::slice(const Op& op) {
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  const auto cut = [&](const Strided& from) {
+    return sliced(from, dim, op.integer("start"), shape(op.output)[dim], op.integer("step"));
+  };
+  auto view = cut(place(op.inputs[0]));
+  if (!view) {
+    THIMBLE_TRY(const Strided from, moved(op.inputs[0], {}));
+    view = cut(from);
+  }
+  return made(op.output, *view, Kernel::kSlice);
+}
+
+Status Lowering::expand(const Op& op) {
+  return made(op.output, broadcast(place(op.inputs[0]), shape(op.output)));
+}
+
+/// Everything is filled, then what is inside is copied.
+Status Lowering::pad(const Op& op) {
+  const Strided x = place(op.inputs[0]);
+  const Strided y = target(op.output, {x}, false, [](const Strided& to) { return is_simple(to); });
+  Strided inside = y;
+  const auto before = op.integers("before");
+  for (size_t dim = 0; dim < before.size(); ++dim) {
+    inside = *sliced(inside, dim, before[dim], shape(op.inputs[0])[dim]);
+  }
+  const auto loops = common_loops(std::vector<const Strided*>{&x, &inside}, all_dims(x));
+  const auto around = common_loops(std::vector<const Strided*>{&y}, all_dims(y));
+  if (!loops || loops->size() > container::kRankMax || around->size() > container::kRankMax) {
+    return unsupported("{} lies in memory so that no views pad it",
+                       ir::list_text(shape(op.inputs[0])));
+  }
+  const std::vector<View> views = loop_views(*loops, {&x, &inside});
+  KernelOp kernel;
+  kernel.kernel = Kernel::kPad;
+  kernel.operands = {views[0]};
+  kernel.output = views[1];
+  kernel.outside = loop_views(*around, {&y})[0];
+  kernel.fill = static_cast<int64_t>(op.number("value"));
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return made(op.output, y);
+}
+
+/// A constant index that mirrors or repeats, along one dimension or, with the one in front, two.
+Status Lowering::gather(const Op& op) {
+  const auto positions = positions_of(graph_, op);
+  if (!positions) return unsupported("its index is computed at run time");
+  switch (positions->kind) {
+    case Positions::Kind::kReflection:
+      return mirror(op);
+    case Positions::Kind::kNearest:
+      return resize_nearest(op);
+    default:
+      return unsupported(
+          "no kernel picks elements in any order: a mirrored border, or rows and columns of an "
+          "image that repeat, are the nearest");
+  }
+}
+
+std::vector<const Op*> Lowering::gathers(const Op& op) const {
+  std::vector<const Op*> all = {&op};
+  for (const int other : fusion().others) all.push_back(&graph_.ops()[static_cast<size_t>(other)]);
+  return all;
+}
+
+Status Lowering::mirror(const Op& op) {
+  THIMBLE_TRY(const Strided x, simple(fusion().input));
+  const size_t rank = x.dims.size();
+  if (rank > container::kRankMax) return unsupported("it has {} dimensions", rank);
+  const Strided y = target(op.output, {x}, false, is_simple);
+  KernelOp kernel;
+  kernel.kernel = Kernel::kMirrorPad;
+  kernel.data.assign(rank, 0);
+  for (const Op* each : gathers(op)) {
+    kernel.data[static_cast<size_t>(each->integer("dim"))] =
+        static_cast<int32_t>(positions_of(graph_, *each)->before);
+  }
+  kernel.operands = {view_of(x, all_dims(x))};
+  kernel.output = view_of(y, all_dims(y));
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return made(op.output, y);
+}
+
+Status Lowering::resize_nearest(const Op& op) {
+  THIMBLE_TRY(const Strided x, image(fusion().input, fusion().input_shape));
+  const Strided y = target(op.output, {x}, false, has_channels_together);
+  KernelOp kernel;
+  kernel.kernel = Kernel::kResizeNearest;
+  for (const size_t side : {size_t{2}, size_t{3}}) {
+    const int64_t times = shape(op.output)[side] / fusion().input_shape[side];
+    for (int64_t i = 0; i < shape(op.output)[side]; ++i) {
+      kernel.data.push_back(static_cast<int32_t>(i / times));
+    }
+  }
+  kernel.operands = {image_view(x)};
+  kernel.output = image_view(y);
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return made(op.output, y);
+}
+
+Status Lowering::resize_bilinear(const Op& op) {
+  THIMBLE_TRY(const Strided x, image(op.inputs[0]));
+  const Strided y = target(op.output, {x}, false, has_channels_together);
+  KernelOp kernel;
+  kernel.kernel = Kernel::kResizeBilinear;
+  for (size_t i = 1; i <= 4; ++i) {
+    const auto& table = graph_.value(op.inputs[i]).constant;
+    if (table == nullptr) return unsupported("its positions are computed at run time");
+    const auto values = table->data<int32_t>();
+    kernel.data.insert(kernel.data.end(), values.begin(), values.end());
+  }
+  kernel.operands = {image_view(x)};
+  kernel.output = image_view(y);
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return made(op.output, y);
+}
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,175 @@
+// Reductions, pools, softmax.
+
+#include <algorithm>
+
+#include "ir/work.h"
+#include "engines/neutron/compiler/lowering.h"
+
+namespace thimble::target::neutron {
+
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+
+namespace {
+
+Kernel kernel_of(const ir::Graph& graph, const Op& op) {
+  if (op.kind == OpKind::amax) return Kernel::kReduceMax;
+  if (op.kind == OpKind::amin) return Kernel::kReduceMin;
+  const bool image = graph.type(op.inputs[0]).shape.size() == 4;
+  const bool global = image && op.integers("dims") == std::vector<int64_t>{2, 3};
+  return global ? Kernel::kGlobalAvgPool : Kernel::kReduceMean;
+}
+
+View with_loops(const Strided& place, const std::vector<Loop>& loops, size_t which) {
+  View view{place.buffer, place.offset, {}, {}};
+  for (const Loop& loop : loops) {
+    view.dims.push_back(loop.size);
+    view.strides.push_back(loop.size == 1 ? 0 : loop.strides[which]);
+  }
+  return view;
+}
+
+}  // namespace
+
+/// Kept dimensions first, in the result's order, then the reduced ones.
+Status Lowering::reduction(const Op& op) {
+  const std::vector<int64_t> dims = op.integers("dims");
+  const Strided x = place(op.inputs[0]);
+  ir::Shape kept_shape = shape(op.inputs[0]);
+  std::vector<size_t> kept, reduced;
+  for (size_t i = 0; i < kept_shape.size(); ++i) {
+    const bool gone = std::ranges::find(dims, static_cast<int64_t>(i)) != dims.end();
+    (gone ? reduced : kept).push_back(i);
+    if (gone) kept_shape[i] = 1;
+  }
+  const auto with_ones = [&](const Strided& to) { return reshaped(to, kept_shape); };
+  const auto walk = [&](const Strided& from, const Strided& to) {
+    return common_loops(std::vector<const Strided*>{&from, &to}, kept);
+  };
+  const auto fits = [&](const Strided& to) {
+    const auto ones = with_ones(to);
+    return ones && walk(x, *ones).has_value();
+  };
+  const Strided y = target(op.output, {x}, false, fits);
+  if (!fits(y)) {
+    return unsupported("{} lies in memory so that no views reduce it", ir::list_text(x.shape()));
+  }
+  const Strided ones = *with_ones(y);
+  std::vector<Loop> loops = *walk(x, ones);
+  std::vector<Loop> inside = *common_loops(std::vector<const Strided*>{&x}, reduced);
+  KernelOp kernel;
+  kernel.kernel = kernel_of(graph_, op);
+  set_table(&kernel);
+  // A pool over an image has two dimensions, whatever their sizes.
+  if (kernel.kernel == Kernel::kGlobalAvgPool && is_simple(x)) {
+    inside = {{shape(op.inputs[0])[2], {x.one(2)->stride}},
+              {shape(op.inputs[0])[3], {x.one(3)->stride}}};
+  } else if (kernel.kernel == Kernel::kGlobalAvgPool) {
+    kernel.kernel = Kernel::kReduceMean;
+  }
+  if (inside.empty()) inside.push_back({1, {0}});
+  if (loops.size() + inside.size() > container::kRankMax) {
+    return unsupported("{} over {} dimensions", ir::list_text(x.shape()), dims.size());
+  }
+  kernel.reduced = static_cast<int64_t>(inside.size());
+  kernel.output = loops.empty() ? View{y.buffer, y.offset, {1}, {0}} : with_loops(ones, loops, 1);
+  View operand = with_loops(x, loops, 0);
+  const View rest = with_loops(x, inside, 0);
+  operand.dims.insert(operand.dims.end(), rest.dims.begin(), rest.dims.end());
+  operand.strides.insert(operand.strides.end(), rest.strides.begin(), rest.strides.end());
+  kernel.operands = {operand};
+  if (op.kind == OpKind::qmean) {
+    kernel.rounding = op.integer("rounding");
+    if (kernel.rounding > 1) return unsupported("it rounds as another NPU does");
+    kernel.a_zero_point = op.integer("x_zp");
+    kernel.y_zero_point = op.integer("y_zp");
+    kernel.multiplier[2] = op.integer("mult");
+    kernel.shift[2] = op.integer("shift");
+    kernel.min = op.integer("min");
+    kernel.max = op.integer("max");
+  }
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return made(op.output, y, Kernel::kTranspose);
+}
+
+Status Lowering::window(KernelOp kernel, const Op& op) {
+  THIMBLE_TRY(const Strided x, image(op.inputs[0]));
+  const Strided y = target(op.output, {x}, false, has_channels_together);
+  kernel.operands = {image_view(x)};
+  kernel.output = image_view(y);
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return made(op.output, y, Kernel::kTranspose);
+}
+
+Status Lowering::pool(const Op& op) {
+  KernelOp kernel;
+  const bool average = op.kind == OpKind::qavg_pool2d;
+  kernel.kernel = average ? Kernel::kAvgPool : Kernel::kMaxPool;
+  set_table(&kernel);
+  const auto size = op.integers("kernel"), stride = op.integers("stride");
+  kernel.kernel_h = size[0];
+  kernel.kernel_w = size[1];
+  kernel.stride_h = stride[0];
+  kernel.stride_w = stride[1];
+  kernel.pad_top = op.integers("padding")[0];
+  kernel.pad_left = op.integers("padding")[1];
+  if (average) {
+    if (op.integer("rounding") > 1) return unsupported("it rounds as another NPU does");
+    kernel.min = op.integer("min");
+    kernel.max = op.integer("max");
+  } else {
+    kernel.dilation_h = op.integers("dilation")[0];
+    kernel.dilation_w = op.integers("dilation")[1];
+  }
+  return window(std::move(kernel), op);
+}
+
+Status Lowering::adaptive_pool(const Op& op) {
+  const ir::Shape& in = shape(op.inputs[0]);
+  const ir::Shape& out = shape(op.output);
+  if (in[2] % out[2] != 0 || in[3] % out[3] != 0) {
+    return unsupported("{}x{} from {}x{}: sizes that divide are the nearest", out[2], out[3], in[2],
+                       in[3]);
+  }
+  KernelOp kernel;
+  kernel.kernel = Kernel::kAvgPool;
+  kernel.kernel_h = kernel.stride_h = in[2] / out[2];
+  kernel.kernel_w = kernel.stride_w = in[3] / out[3];
+  kernel.min = op.integer("min");
+  kernel.max = op.integer("max");
+  return window(std::move(kernel), op);
+}
+
+Status Lowering::softmax(const Op& op) {
+  const auto dim = static_cast<size_t>(op.integer("dim"));
+  Strided x = place(op.inputs[0]);
+  if (!x.one(dim)) {
+    THIMBLE_TRY(x, simple(op.inputs[0]));
+  }
+  std::vector<size_t> others = all_dims(x);
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(dim));
+  const auto walk = [&](const Strided& to) {
+    auto loops = common_loops(std::vector<const Strided*>{&x, &to}, others);
+    if (loops && loops->size() + 1 > container::kRankMax) loops.reset();
+    return loops;
+  };
+  const auto fits = [&](const Strided& to) { return to.one(dim) && walk(to); };
+  const Strided y = target(op.output, {x}, true, fits);
+  if (!fits(y)) {
+    return unsupported("{} lies in memory so that no views walk it", ir::list_text(x.shape()));
+  }
+  std::vector<Loop> loops = *walk(y);
+  loops.push_back({shape(op.output)[dim], {x.one(dim)->stride, y.one(dim)->stride}});
+  KernelOp kernel;
+  kernel.kernel = Kernel::kSoftmax;
+  kernel.multiplier[2] = op.integer("mult");
+  kernel.shift[2] = op.integer("shift");
+  kernel.fill = op.integer("diff_min");
+  kernel.operands = {with_loops(x, loops, 0)};
+  kernel.output = with_loops(y, loops, 1);
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return made(op.output, y, Kernel::kTranspose);
+}
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,320 @@
+// Convolutions, linear layers, products of matrices.
+
+#include <algorithm>
+
+#include "ir/work.h"
+#include "engines/neutron/compiler/lowering.h"
+
+namespace thimble::target::neutron {
+
+using ir::Op;
+using ir::ValueId;
+
+namespace {
+
+/// The constant of an operand.
+Result<ir::TensorPtr> constant_of(const ir::Graph& graph, ValueId id, std::string_view what) {
+  const ir::TensorPtr& tensor = graph.value(id).constant;
+  if (tensor == nullptr) return unsupported("its {} are computed at run time", what);
+  return tensor;
+}
+
+std::vector<int8_t> in_order(const ir::Tensor& weights, const std::vector<int64_t>& dims) {
+  const ir::Tensor turned = ir::permuted(weights, dims);
+  const auto codes = turned.data<int8_t>();
+  return {codes.begin(), codes.end()};
+}
+
+template <typename T>
+std::vector<T> part(const std::vector<T>& all, int64_t index, int64_t parts) {
+  if (all.size() <= 1) return all;
+  const auto size = static_cast<std::ptrdiff_t>(all.size()) / parts;
+  const auto from = all.begin() + index * size;
+  return {from, from + size};
+}
+
+/// Every `parts`-th entry from `index` on.
+template <typename T>
+std::vector<T> comb(const std::vector<T>& all, int64_t index, int64_t parts) {
+  if (all.size() <= 1) return all;
+  std::vector<T> result;
+  for (size_t i = static_cast<size_t>(index); i < all.size(); i += static_cast<size_t>(parts)) {
+    result.push_back(all[i]);
+  }
+  return result;
+}
+
+/// Positions of a dimension's elements in the order in which its factors lie in memory, if these
+/// leave no gap.
+std::optional<std::vector<int64_t>> memory_order(const Factors& factors) {
+  Factors by_stride = merged(factors);
+  std::ranges::stable_sort(by_stride,
+                           [](const Factor& a, const Factor& b) { return a.stride > b.stride; });
+  const Factors joined = merged(by_stride);
+  if (joined.size() > 1 || (joined.size() == 1 && joined[0].stride != 1)) return std::nullopt;
+  const Factors own = merged(factors);
+  std::vector<std::pair<int64_t, int64_t>> places = {{0, 0}};  // address, position
+  for (const Factor& factor : own) {
+    std::vector<std::pair<int64_t, int64_t>> next;
+    for (const auto& [address, position] : places) {
+      for (int64_t i = 0; i < factor.size; ++i) {
+        next.emplace_back(address + i * factor.stride, position * factor.size + i);
+      }
+    }
+    places = std::move(next);
+  }
+  std::ranges::sort(places);
+  std::vector<int64_t> order;
+  for (const auto& [address, position] : places) order.push_back(position);
+  return order;
+}
+
+template <typename T>
+std::vector<T> reordered(const std::vector<T>& values, const std::vector<int64_t>& order) {
+  if (values.size() <= 1) return values;
+  std::vector<T> result;
+  for (const int64_t from : order) result.push_back(values[static_cast<size_t>(from)]);
+  return result;
+}
+
+/// Dimensions but the last as one loop of two places; nothing if they need more.
+std::optional<Loop> row_loop(const Strided& x, const Strided& y) {
+  std::vector<size_t> leading = all_dims(y);
+  leading.pop_back();
+  const auto loops = common_loops(std::vector<const Strided*>{&x, &y}, leading);
+  if (!loops || loops->size() > 1) return std::nullopt;
+  return loops->empty() ? Loop{1, {0, 0}} : loops->front();
+}
+
+View matrix(const Strided& place, const Loop& rows, size_t which, int64_t columns) {
+  return {place.buffer,
+          place.offset,
+          {rows.size, columns},
+          {rows.size == 1 ? 0 : rows.strides[which], columns == 1 ? 0 : 1}};
+}
+
+}  // namespace
+
+void Lowering::set_scales(const Op& op, KernelOp* kernel) const {
+  const auto ints = [&](ValueId id) {
+    const auto values = graph_.value(id).constant->data<int32_t>();
+    return std::vector<int32_t>(values.begin(), values.end());
+  };
+  if (op.inputs[2] != ir::kNoValue) kernel->bias = ints(op.inputs[2]);
+  kernel->multipliers = ints(op.inputs[3]);
+  kernel->shifts = ints(op.inputs[4]);
+  kernel->rounding = op.integer("rounding");
+  kernel->a_zero_point = op.integer("x_zp");
+  kernel->y_zero_point = op.integer("y_zp");
+  kernel->min = op.integer("min");
+  kernel->max = op.integer("max");
+  kernel->macs = ir::macs_of(graph_, op);
+  set_table(kernel);
+}
+
+Status Lowering::convolution(const Op& op) {
+  if (op.integer("rounding") > 1 || op.integer("leaky") != 0) {
+    return unsupported("it rounds as another NPU does");
+  }
+  THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph_, op.inputs[1], "weights"));
+  if (op.inputs[2] != ir::kNoValue) {
+    THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
+  }
+  THIMBLE_TRY(const Strided x, image(fusion().input, fusion().input_shape));
+  const Strided y = target(op.output, {x}, false, has_channels_together);
+  KernelOp kernel;
+  set_scales(op, &kernel);
+  const auto stride = op.integers("stride"), dilation = op.integers("dilation");
+  auto padding = op.integers("padding");
+  for (size_t i = 0; i < fusion().padding.size(); ++i) padding[i] += fusion().padding[i];
+  kernel.kernel_h = weights->shape[2];
+  kernel.kernel_w = weights->shape[3];
+  kernel.stride_h = stride[0];
+  kernel.stride_w = stride[1];
+  kernel.dilation_h = dilation[0];
+  kernel.dilation_w = dilation[1];
+  kernel.pad_top = padding[0];
+  kernel.pad_left = padding[1];
+  kernel.operands = {image_view(x)};
+  kernel.output = image_view(y);
+  kernel.weights = in_order(*weights, {0, 2, 3, 1});
+  const bool point = kernel.kernel_h * kernel.kernel_w == 1 &&
+                     std::ranges::all_of(padding, [](int64_t p) { return p == 0; });
+  kernel.kernel = point ? Kernel::kConv2DPointwise : Kernel::kConv2DStandard;
+  if (op.integer("groups") > 1) return grouped(op, kernel, x, y);
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return made(op.output, y, Kernel::kTranspose);
+}
+
+/// A kernel per group on its channels of both images; with one input channel per group a depthwise
+/// kernel per output channel of a group.
+Status Lowering::grouped(const Op& op, const KernelOp& whole, const Strided& x, const Strided& y) {
+  const int64_t groups = op.integer("groups");
+  const int64_t inputs = shape(op.inputs[0])[1] / groups;
+  const int64_t outputs = shape(op.output)[1] / groups;
+  const bool depthwise = inputs == 1;
+  const int64_t parts = depthwise ? outputs : groups;
+  const ir::Tensor& weights = *graph_.value(op.inputs[1]).constant;
+  for (int64_t i = 0; i < parts; ++i) {
+    KernelOp kernel = whole;
+    kernel.macs /= parts;
+    if (depthwise) {
+      kernel.kernel = Kernel::kConv2DDepthwise;
+      kernel.weights.clear();
+      const std::vector<int8_t> all = in_order(weights, {2, 3, 0, 1});
+      for (size_t k = static_cast<size_t>(i); k < all.size(); k += static_cast<size_t>(parts)) {
+        kernel.weights.push_back(all[k]);
+      }
+      kernel.bias = comb(whole.bias, i, parts);
+      kernel.multipliers = comb(whole.multipliers, i, parts);
+      kernel.shifts = comb(whole.shifts, i, parts);
+      kernel.output = image_view(*sliced(y, 1, i, groups, parts));
+    } else {
+      kernel.weights = part(whole.weights, i, parts);
+      kernel.bias = part(whole.bias, i, parts);
+      kernel.multipliers = part(whole.multipliers, i, parts);
+      kernel.shifts = part(whole.shifts, i, parts);
+      kernel.operands = {image_view(*sliced(x, 1, i * inputs, inputs))};
+      kernel.output = image_view(*sliced(y, 1, i * outputs, outputs));
+    }
+    THIMBLE_CHECK(append(std::move(kernel)));
+  }
+  return made(op.output, y, Kernel::kTranspose);
+}
+
+Status Lowering::transposed(const Op& op) {
+  if (op.integer("groups") != 1) {
+    return unsupported("it has {} groups, expected 1", op.integer("groups"));
+  }
+  THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph_, op.inputs[1], "weights"));
+  if (op.inputs[2] != ir::kNoValue) {
+    THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
+  }
+  THIMBLE_TRY(const Strided x, image(op.inputs[0]));
+  const Strided y = target(op.output, {x}, false, has_channels_together);
+  KernelOp kernel;
+  kernel.kernel = Kernel::kTransposeConv2D;
+  set_scales(op, &kernel);
+  const auto stride = op.integers("stride"), dilation = op.integers("dilation");
+  kernel.kernel_h = weights->shape[2];
+  kernel.kernel_w = weights->shape[3];
+  kernel.stride_h = stride[0];
+  kernel.stride_w = stride[1];
+  kernel.dilation_h = dilation[0];
+  kernel.dilation_w = dilation[1];
+  kernel.pad_top = op.integers("padding")[0];
+  kernel.pad_left = op.integers("padding")[1];
+  kernel.weights = in_order(*weights, {1, 2, 3, 0});
+  kernel.operands = {image_view(x)};
+  kernel.output = image_view(y);
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return made(op.output, y, Kernel::kTranspose);
+}
+
+/// Bytes that lie in another order than the dimension has them (a flattened image channels last)
+/// are read as they lie, with the weights in that order; the result's likewise.
+Status Lowering::linear(const Op& op) {
+  if (op.integer("rounding") > 1 || op.integer("leaky") != 0) {
+    return unsupported("it rounds as another NPU does");
+  }
+  THIMBLE_TRY(const ir::TensorPtr weights, constant_of(graph_, op.inputs[1], "weights"));
+  if (op.inputs[2] != ir::kNoValue) {
+    THIMBLE_CHECK(constant_of(graph_, op.inputs[2], "bias"));
+  }
+  const ValueId result = op.output;
+  const int64_t inputs = weights->shape[1], outputs = weights->shape[0];
+  Strided x = place(op.inputs[0]);
+  if (x.dims.empty()) return unsupported("its input has no dimension");
+  auto columns = memory_order(x.dims.back());
+  if (!columns) {
+    THIMBLE_TRY(x, moved(op.inputs[0], {}));
+    columns = memory_order(x.dims.back());
+  }
+  const auto fits = [&](const Strided& to) {
+    return memory_order(to.dims.back()).has_value() && row_loop(x, to).has_value();
+  };
+  Strided y = target(result, {x}, false, fits);
+  if (!fits(y)) {
+    THIMBLE_TRY(x, moved(op.inputs[0], {}));
+    columns = memory_order(x.dims.back());
+    y = fresh(result, {});
+  }
+  const Loop rows = *row_loop(x, y);
+  const auto order = *memory_order(y.dims.back());
+  KernelOp kernel;
+  kernel.kernel = Kernel::kFullyConnected;
+  set_scales(op, &kernel);
+  const auto codes = weights->data<int8_t>();
+  for (const int64_t row : order) {
+    for (const int64_t column : *columns) {
+      kernel.weights.push_back(codes[static_cast<size_t>(row * inputs + column)]);
+    }
+  }
+  kernel.bias = reordered(kernel.bias, order);
+  kernel.multipliers = reordered(kernel.multipliers, order);
+  kernel.shifts = reordered(kernel.shifts, order);
+  kernel.operands = {matrix(x, rows, 0, inputs)};
+  kernel.output = matrix(y, rows, 1, outputs);
+  THIMBLE_CHECK(append(std::move(kernel)));
+  return made(result, y, Kernel::kTranspose);
+}
+
+/// Leading dimensions become one, or a kernel for each index of those that do not join.
+Status Lowering::matmul(const Op& op) {
+  const ValueId result = op.output;
+  THIMBLE_TRY(Strided a, simple(op.inputs[0]));
+  THIMBLE_TRY(Strided b, simple(op.inputs[1]));
+  const Strided y = target(result, {a, b}, false, is_simple);
+  const size_t rank = y.dims.size();
+  if (op.integer("transpose_b") != 0) {
+    std::swap(b.dims[b.dims.size() - 1], b.dims[b.dims.size() - 2]);
+  }
+  const auto led = [&](const Strided& from) {
+    ir::Shape wanted = shape(result);
+    wanted[rank - 2] = from.shape()[from.dims.size() - 2];
+    wanted[rank - 1] = from.shape().back();
+    return broadcast(from, wanted);
+  };
+  a = led(a);
+  b = led(b);
+  std::vector<size_t> leading = all_dims(y);
+  leading.resize(rank - 2);
+  auto loops = *common_loops(std::vector<const Strided*>{&a, &b, &y}, leading);
+  Loop batch{1, {0, 0, 0}};
+  if (!loops.empty()) {
+    batch = loops.back();
+    loops.pop_back();
+  }
+  int64_t count = 1;
+  for (const Loop& loop : loops) count *= loop.size;
+  const auto view = [&](const Strided& place, size_t which, int64_t index) {
+    View matrices = view_of(place, {rank - 2, rank - 1});
+    matrices.dims.insert(matrices.dims.begin(), batch.size);
+    matrices.strides.insert(matrices.strides.begin(), batch.strides[which]);
+    for (const Loop& loop : loops) {
+      matrices.offset += index % loop.size * loop.strides[which];
+      index /= loop.size;
+    }
+    return matrices;
+  };
+  for (int64_t i = 0; i < count; ++i) {
+    KernelOp kernel;
+    kernel.kernel = Kernel::kBatchMatMul;
+    kernel.rounding = op.integer("rounding");
+    kernel.a_zero_point = op.integer("a_zp");
+    kernel.b_zero_point = op.integer("b_zp");
+    kernel.y_zero_point = op.integer("y_zp");
+    kernel.multiplier[2] = op.integer("mult");
+    kernel.shift[2] = op.integer("shift");
+    kernel.min = op.integer("min");
+    kernel.max = op.integer("max");
+    kernel.macs = ir::macs_of(graph_, op) / count;
+    set_table(&kernel);
+    kernel.operands = {view(a, 0, i), view(b, 1, i)};
+    kernel.output = view(y, 2, i);
+    THIMBLE_CHECK(append(std::move(kernel)));
+  }
+  return made(result, y);
+}
+
+}  // namespace thimble::target::neutron

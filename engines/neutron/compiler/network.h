@@ -1,0 +1,85 @@
+#pragma once
+// A region as kernels of the NPU, before and after their memory has addresses.
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "engines/neutron/container/program.h"
+
+namespace thimble::target::neutron {
+
+namespace container = thimble::neutron;
+using container::Function;
+using container::Kernel;
+using container::Memory;
+
+/// What views lie in.
+struct Buffer {
+  Memory memory = Memory::kScratch;
+  int index = 0;                // kInput, kOutput: which
+  int64_t bytes = 0;            // kScratch
+  int64_t offset = 0;           // kScratch: planned (place.h); kWeights: in the weights block
+  std::vector<int8_t> content;  // kWeights
+  int first = -1, last = -1;    // kernels that touch it
+};
+
+/// Elements as a kernel walks them.
+struct View {
+  int buffer = -1;
+  int64_t offset = 0;  // in the buffer
+  std::vector<int64_t> dims, strides;
+
+  bool operator==(const View&) const = default;
+  [[nodiscard]] int64_t elements() const { return ir::element_count(dims); }
+};
+
+struct KernelOp {
+  Kernel kernel{};
+  Function function = Function::kNone;
+  int64_t rounding = 0, reduced = 0;
+  int64_t kernel_h = 0, kernel_w = 0, stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
+  int64_t pad_top = 0, pad_left = 0;
+  int64_t a_zero_point = 0, b_zero_point = 0, y_zero_point = 0, min = -128, max = 127;
+  std::array<int64_t, 3> multiplier{}, shift{};
+  std::vector<int32_t> multipliers, shifts, bias, data;
+  std::vector<int8_t> weights, table;
+  int64_t fill = 0;
+  std::vector<View> operands;
+  View output;
+  std::optional<View> outside;
+  int64_t macs = 0, cycles = 0;
+  int ir_op = -1;           // of the region in the NPU's arithmetic
+  std::vector<int> others;  // operators there that it computes as well
+
+  /// Bytes that only this kernel reads from the weights block.
+  [[nodiscard]] int64_t constant_bytes() const;
+};
+
+/// An input or output of the region.
+struct Edge {
+  int buffer = -1;
+  ir::Type type;
+};
+
+struct Network {
+  std::vector<KernelOp> kernels;
+  std::vector<Buffer> buffers;
+  std::vector<Edge> inputs, outputs;
+  int64_t scratch_bytes = 0;
+  bool scratch_is_minimal = false;  // no placement of these buffers needs less
+
+  [[nodiscard]] int64_t cycles() const {
+    int64_t sum = 0;
+    for (const KernelOp& kernel : kernels) sum += kernel.cycles;
+    return sum;
+  }
+};
+
+/// "Conv2DStandard 3x3 s2 with LOGISTIC", for reports.
+[[nodiscard]] std::string kernel_text(const KernelOp& kernel);
+
+}  // namespace thimble::target::neutron

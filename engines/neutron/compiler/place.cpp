@@ -1,0 +1,128 @@
+#include "engines/neutron/compiler/place.h"
+
+#include <algorithm>
+
+#include "plan/planner.h"
+
+namespace thimble::target::neutron {
+namespace {
+
+constexpr int64_t kAlignment = container::kBlockAlignment;
+
+int64_t aligned(int64_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+template <typename Visit>
+void each_view(KernelOp& kernel, const Visit& visit) {
+  for (View& operand : kernel.operands) visit(operand);
+  visit(kernel.output);
+  if (kernel.outside) visit(*kernel.outside);
+}
+
+bool goes_in_place(Kernel kernel) {
+  const bool elementwise = kernel >= Kernel::kAdd && kernel <= Kernel::kRescale;
+  return elementwise || kernel == Kernel::kSoftmax;
+}
+
+class Placing {
+ public:
+  Placing(Network* network, std::span<const size_t> kept_inputs)
+      : net_(*network), elsewhere_(network->buffers.size(), false) {
+    for (const size_t input : kept_inputs) {
+      elsewhere_[static_cast<size_t>(net_.inputs[input].buffer)] = true;
+    }
+  }
+
+  Places run() {
+    touch();
+    for (size_t i = 0; i < net_.kernels.size(); ++i) {
+      if (goes_in_place(net_.kernels[i].kernel)) take_over(static_cast<int>(i));
+    }
+    touch();
+    plan();
+    return std::move(places_);
+  }
+
+ private:
+  Buffer& buffer(int index) { return net_.buffers[static_cast<size_t>(index)]; }
+
+  void touch() {
+    for (Buffer& each : net_.buffers) each.first = each.last = -1;
+    for (size_t i = 0; i < net_.kernels.size(); ++i) {
+      each_view(net_.kernels[i], [&](const View& view) {
+        Buffer& touched = buffer(view.buffer);
+        if (touched.first < 0) touched.first = static_cast<int>(i);
+        touched.last = static_cast<int>(i);
+      });
+    }
+  }
+
+  /// The result may have the memory of an operand that lies alike and dies here.
+  void take_over(int index) {
+    KernelOp& kernel = net_.kernels[static_cast<size_t>(index)];
+    for (const View& operand : kernel.operands) {
+      const Buffer& from = buffer(operand.buffer);
+      const Buffer& to = buffer(kernel.output.buffer);
+      const bool alike = operand.offset == kernel.output.offset &&
+                         operand.dims == kernel.output.dims &&
+                         operand.strides == kernel.output.strides;
+      const bool scratch = from.memory == Memory::kScratch && to.memory == Memory::kScratch;
+      // Another operand may be a piece of the same memory.
+      const bool others_apart = std::ranges::all_of(kernel.operands, [&](const View& other) {
+        return other.buffer != operand.buffer || other == operand;
+      });
+      const bool fits = scratch && alike && others_apart &&
+                        operand.buffer != kernel.output.buffer && from.last == index &&
+                        to.first == index && from.bytes >= to.bytes;
+      if (!fits) continue;
+      const int gone = kernel.output.buffer, stays = operand.buffer;
+      for (KernelOp& other : net_.kernels) {
+        each_view(other, [&](View& view) {
+          if (view.buffer == gone) view.buffer = stays;
+        });
+      }
+      touch();
+      return;
+    }
+  }
+
+  void plan() {
+    const int end = static_cast<int>(net_.kernels.size());
+    std::vector<plan::Buffer> lives;
+    std::vector<int> which;
+    for (size_t i = 0; i < net_.buffers.size(); ++i) {
+      const Buffer& each = net_.buffers[i];
+      if (each.memory == Memory::kWeights || each.first < 0 || elsewhere_[i]) continue;
+      const int first = each.memory == Memory::kInput ? 0 : each.first;
+      const int last = each.memory == Memory::kOutput ? end : each.last;
+      lives.push_back({aligned(each.bytes), first, last});
+      which.push_back(static_cast<int>(i));
+    }
+    const plan::Placement placement = plan::place(lives, kAlignment);
+    for (size_t i = 0; i < which.size(); ++i) buffer(which[i]).offset = placement.offsets[i];
+    net_.scratch_bytes = placement.peak_bytes;
+    net_.scratch_is_minimal = placement.proven_minimal();
+    for (const Edge& edge : net_.inputs) places_.inputs.push_back(io(edge));
+    for (const Edge& edge : net_.outputs) places_.outputs.push_back(io(edge));
+  }
+
+  /// What no kernel reads, or the caller keeps, has no place.
+  DelegateIo io(const Edge& edge) {
+    const Buffer& its = buffer(edge.buffer);
+    const bool planned = its.first >= 0 && !elsewhere_[static_cast<size_t>(edge.buffer)];
+    return {its.offset, planned ? its.bytes : -1};
+  }
+
+  Network& net_;
+  std::vector<bool> elsewhere_;  // by buffer
+  Places places_;
+};
+
+}  // namespace
+
+Places place(Network* network, std::span<const size_t> kept_inputs) {
+  return Placing(network, kept_inputs).run();
+}
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,183 @@
+#include "engines/neutron/compiler/tables.h"
+
+#include <algorithm>
+
+#include "numerics/fixed_point.h"
+
+namespace thimble::target::neutron {
+namespace {
+
+using ir::Op;
+using ir::OpKind;
+using ir::ValueId;
+
+int32_t i32(int64_t value) {
+  return static_cast<int32_t>(value);
+}
+
+int32_t scaled(int64_t value, int64_t mult, int64_t shift, int64_t rounding) {
+  return rounding == 1 ? numerics::requantize_single(i32(value), i32(mult), i32(shift))
+                       : numerics::requantize(i32(value), i32(mult), i32(shift));
+}
+
+template <typename F>
+Table filled(F f) {
+  Table table{};
+  for (int code = -128; code < 128; ++code) {
+    table[static_cast<size_t>(code + 128)] =
+        static_cast<int8_t>(std::clamp<int64_t>(f(code), -128, 127));
+  }
+  return table;
+}
+
+int64_t bounded(const Op& op, int64_t value) {
+  return std::clamp(value, op.integer("min"), op.integer("max"));
+}
+
+/// The one number that all elements of a constant are.
+template <typename T>
+std::optional<int64_t> one_number(const ir::Graph& graph, ValueId id) {
+  const auto& constant = graph.value(id).constant;
+  if (constant == nullptr) return std::nullopt;
+  const auto values = constant->data<T>();
+  const bool same = std::ranges::all_of(values, [&](T value) { return value == values[0]; });
+  return same ? std::optional<int64_t>(values[0]) : std::nullopt;
+}
+
+int64_t sum_of(const Op& op, int64_t a, int64_t b) {
+  constexpr int64_t kSpare = 1 << 20;
+  const int64_t rounding = op.integer("rounding");
+  const auto part = [&](const std::string& side, int64_t value) {
+    return int64_t{
+        scaled(value * kSpare, op.integer(side + "_mult"), op.integer(side + "_shift"), rounding)};
+  };
+  const int64_t sign = op.kind == OpKind::qsub ? -1 : 1;
+  const int64_t sum =
+      part("a", a - op.integer("a_zp")) + part("b", sign * (b - op.integer("b_zp")));
+  const int64_t y = scaled(sum, op.integer("y_mult"), op.integer("y_shift"), rounding);
+  return bounded(op, y + op.integer("y_zp"));
+}
+
+int64_t pair_of(const Op& op, int64_t a, int64_t b) {
+  switch (op.kind) {
+    case OpKind::maximum:
+      return std::max(a, b);
+    case OpKind::minimum:
+      return std::min(a, b);
+    case OpKind::qmul:
+      return bounded(
+          op, int64_t{scaled((a - op.integer("a_zp")) * (b - op.integer("b_zp")),
+                             op.integer("mult"), op.integer("shift"), op.integer("rounding"))} +
+                  op.integer("y_zp"));
+    default:
+      return sum_of(op, a, b);
+  }
+}
+
+bool is_pair(const Op& op) {
+  switch (op.kind) {
+    case OpKind::maximum:
+    case OpKind::minimum:
+      return true;
+    case OpKind::qadd:
+    case OpKind::qmul:
+    case OpKind::qsub:
+      return op.integer("rounding") <= 1;
+    default:
+      return false;
+  }
+}
+
+std::optional<CodeFunction> pair_with_number(const ir::Graph& graph, const Op& op) {
+  for (const size_t other : {size_t{0}, size_t{1}}) {
+    const ValueId x = op.inputs[1 - other];
+    if (graph.value(x).constant != nullptr) continue;
+    if (graph.type(op.inputs[other]).dtype != ir::DType::kI8) return std::nullopt;
+    const auto number = one_number<int8_t>(graph, op.inputs[other]);
+    if (!number || graph.type(x).shape != graph.type(op.output).shape) continue;
+    return CodeFunction{filled([&](int64_t code) {
+                          return other == 0 ? pair_of(op, *number, code)
+                                            : pair_of(op, code, *number);
+                        }),
+                        x};
+  }
+  return std::nullopt;
+}
+
+/// As the integer graph says a line for all channels.
+std::optional<CodeFunction> one_tap(const ir::Graph& graph, const Op& op) {
+  const ir::Shape& weights = graph.type(op.inputs[1]).shape;
+  const auto all = [&](std::string_view name, int64_t value) {
+    return std::ranges::all_of(op.integers(name), [&](int64_t v) { return v == value; });
+  };
+  const bool single =
+      op.integer("groups") == weights[0] && weights[1] * weights[2] * weights[3] == 1 &&
+      graph.type(op.inputs[0]).shape[1] == weights[0] && all("stride", 1) && all("padding", 0);
+  if (!single || op.integer("rounding") > 1) return std::nullopt;
+  const auto weight = one_number<int8_t>(graph, op.inputs[1]);
+  const auto bias = op.inputs[2] == ir::kNoValue ? std::optional<int64_t>(0)
+                                                 : one_number<int32_t>(graph, op.inputs[2]);
+  const auto mult = one_number<int32_t>(graph, op.inputs[3]);
+  const auto shift = one_number<int32_t>(graph, op.inputs[4]);
+  if (!weight || !bias || !mult || !shift) return std::nullopt;
+  return CodeFunction{filled([&](int64_t code) {
+                        const int64_t sum = *bias + (code - op.integer("x_zp")) * *weight;
+                        const int64_t y = scaled(sum, *mult, *shift, op.integer("rounding"));
+                        return bounded(op, y + op.integer("y_zp"));
+                      }),
+                      op.inputs[0]};
+}
+
+}  // namespace
+
+std::optional<Table> table_of(const ir::Graph& region, const Op& op) {
+  const bool known = op.kind == OpKind::lut || op.kind == OpKind::rescale;
+  if (!known || region.type(op.inputs[0]).dtype != ir::DType::kI8 ||
+      region.type(op.output).dtype != ir::DType::kI8) {
+    return std::nullopt;
+  }
+  if (op.kind == OpKind::rescale) {
+    return filled([&](int64_t code) {
+      return scaled(code - op.integer("x_zp"), op.integer("mult"), op.integer("shift"), 0) +
+             op.integer("y_zp");
+    });
+  }
+  const auto codes = region.value(op.inputs[1]).constant;
+  if (codes == nullptr) return std::nullopt;
+  Table table{};
+  std::ranges::copy(codes->data<int8_t>(), table.begin());
+  return table;
+}
+
+std::optional<CodeFunction> code_function(const ir::Graph& region, const Op& op) {
+  if (op.inputs.empty() || op.inputs[0] == ir::kNoValue ||
+      region.type(op.output).dtype != ir::DType::kI8) {
+    return std::nullopt;
+  }
+  if (is_pair(op)) return pair_with_number(region, op);
+  if (op.kind == OpKind::qconv2d) return one_tap(region, op);
+  const auto table = table_of(region, op);
+  if (!table) return std::nullopt;
+  return CodeFunction{*table, op.inputs[0]};
+}
+
+std::optional<Table> table_of_pair(const ir::Graph& region, const Op& op, const Table& first,
+                                   const Table& second) {
+  if (!is_pair(op) || region.type(op.output).dtype != ir::DType::kI8) return std::nullopt;
+  return filled([&](int64_t code) {
+    const auto at = static_cast<size_t>(code + 128);
+    return pair_of(op, first[at], second[at]);
+  });
+}
+
+Table identity_table() {
+  return filled([](int64_t code) { return code; });
+}
+
+Table composed(const Table& first, const Table& second) {
+  Table both{};
+  for (size_t i = 0; i < both.size(); ++i) both[i] = second[static_cast<size_t>(first[i] + 128)];
+  return both;
+}
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,164 @@
+#include "engines/neutron/compiler/vendor/finish.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <sstream>
+
+#include "base/sha256.h"
+#include "engines/neutron/formats/payload.h"
+#include "formats/tflite/read.h"
+#include "interchange/tflite.h"
+#include "engines/neutron/compiler/vendor/graph_node.h"
+#include "engines/neutron/compiler/vendor/sdk.h"
+
+namespace thimble::target::neutron {
+namespace {
+
+using formats::neutron::Format;
+using formats::neutron::Payload;
+
+constexpr std::string_view kVendorId = "NeutronBackend";
+constexpr size_t kTagDigits = 8;
+
+/// Engines as the converter names what they are in.
+std::string target_of(std::string_view engine) {
+  if (engine == "neutron-n1-16") return "mcxn94x";
+  if (engine == "neutron-imx95") return "imx95";
+  return "imxrt700";
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+/// How the arguments of the call lie, from the payload of our own that has them.
+struct Arguments {
+  std::vector<Format> inputs, outputs;
+};
+Result<Arguments> arguments_of(const Delegate& delegate, size_t inputs, size_t outputs) {
+  THIMBLE_TRY(const Payload own, formats::neutron::read_payload(delegate.payload));
+  Arguments arguments{std::vector<Format>(inputs, Format::kAsDimensions),
+                      std::vector<Format>(outputs, Format::kAsDimensions)};
+  for (size_t i = 0; i < own.input_map.size(); ++i) {
+    if (own.input_map[i] < inputs) arguments.inputs[own.input_map[i]] = own.input_formats[i];
+  }
+  for (size_t i = 0; i < own.output_map.size(); ++i) {
+    if (own.output_map[i] < outputs) arguments.outputs[own.output_map[i]] = own.output_formats[i];
+  }
+  return arguments;
+}
+
+Payload payload_of(GraphNode node, const Arguments& arguments) {
+  Payload payload;
+  for (const uint8_t argument : node.input_map) {
+    payload.input_formats.push_back(arguments.inputs[argument]);
+  }
+  for (const uint8_t argument : node.output_map) {
+    payload.output_formats.push_back(arguments.outputs[argument]);
+  }
+  payload.input_map = std::move(node.input_map);
+  payload.output_map = std::move(node.output_map);
+  payload.arg_count = static_cast<uint8_t>(arguments.inputs.size());
+  payload.version = node.version;
+  payload.program = std::move(node.microcode);
+  payload.weights = std::move(node.weights);
+  payload.kernels = std::move(node.kernels);
+  return payload;
+}
+
+int64_t call_bytes_of(const std::vector<std::byte>& payload) {
+  std::vector<uint64_t> aligned(payload.size() / sizeof(uint64_t) + 2);
+  auto* place = reinterpret_cast<uint8_t*>(aligned.data());
+  place += reinterpret_cast<uintptr_t>(place) % abi::neutron::kPayloadAlignment;
+  std::memcpy(place, payload.data(), payload.size());
+  abi::neutron::PayloadView view;
+  abi::neutron::PayloadProblem problem;
+  const auto bytes = static_cast<uint32_t>(payload.size());
+  [[maybe_unused]] const bool good = abi::neutron::read_payload(place, bytes, view, problem);
+  assert(good);
+  return abi::neutron::call_bytes(view);
+}
+
+void take_selections(const Converted& converted, const VendorTools& tools, const std::string& tag,
+                     Delegate& delegate) {
+  for (size_t i = 0; i < converted.selections.size(); ++i) {
+    const std::string number = i == 0 ? "" : fmt::format("_{}", i);
+    delegate.files.push_back({fmt::format("{}_kernel_selection_{}{}.c", tools.model, tag, number),
+                              converted.selections[i]});
+  }
+}
+
+}  // namespace
+
+void add_exchange(const ir::Graph& region, Delegate& delegate) {
+  Result<Bytes> made = interchange::to_tflite(region, interchange::kNeutronConverter);
+  if (made.ok()) {
+    delegate.exchange = std::move(*made);
+  } else {
+    delegate.no_exchange = made.error().message;
+  }
+}
+
+Status finish(const VendorTools& tools, Delegate& delegate) {
+  if (tools.form != kFormSdk) return ok();
+  if (delegate.exchange.empty()) {
+    return unsupported("{}: NXP's converter reads LiteRT: {}", delegate.engine,
+                       delegate.no_exchange);
+  }
+  SdkOptions options;
+  options.root = tools.folder;
+  options.time_limit = tools.time_limit;
+  options.target = target_of(delegate.engine);
+  options.prefetch = tools.prefetch;
+  options.kernel_selection = tools.kernel_selection;
+  options.flags = words_of(tools.flags);
+  const std::string tag = sha256(delegate.exchange).substr(0, kTagDigits);
+  const std::string label = fmt::format("{}_{}", tools.model, tag);
+  THIMBLE_TRY(const Converted converted, convert(delegate.exchange, label, options));
+  const std::string name = fmt::format("what the converter made of {}", label);
+  THIMBLE_TRY(const formats::tflite::File sent, formats::tflite::read(delegate.exchange, label));
+  THIMBLE_TRY(const formats::tflite::File answer, formats::tflite::read(converted.model, name));
+  THIMBLE_TRY(GraphNode node, graph_node(sent, answer, name));
+  THIMBLE_TRY(const Arguments arguments,
+              arguments_of(delegate, sent.inputs.size(), sent.outputs.size()));
+  const std::string said =
+      converted.version.empty() ? "no version said" : "version " + converted.version;
+  const Payload payload = payload_of(std::move(node), arguments);
+  auto bytes = formats::neutron::write_payload(payload);
+  if (!bytes.ok()) {
+    return bad_input("{}: a converter whose microcode is not known ({}): {}", name, said,
+                     bytes.error().message);
+  }
+  THIMBLE_CHECK(formats::neutron::verify_payload(*bytes));
+  take_selections(converted, tools, tag, delegate);
+  formats::neutron::CompileOptions specs;
+  specs.target = options.target;
+  specs.compile_flags = tools.flags;
+  specs.use_neutron_for_format_conversion = false;  // images lie channels last outside as well
+  specs.fetch_constants_to_sram = options.prefetch;
+  specs.dump_kernel_selection_code = options.kernel_selection;
+  delegate.specs.clear();
+  for (const auto& spec : formats::neutron::compile_specs(specs)) {
+    const ByteView value = spec.value;
+    const auto* const text = reinterpret_cast<const char*>(value.data());
+    delegate.specs.emplace_back(spec.key, std::string(text, value.size()));
+  }
+  delegate.id = kVendorId;
+  delegate.constant_bytes = static_cast<int64_t>(payload.weights.size());
+  delegate.payload = std::move(*bytes);
+  delegate.scratch_bytes = call_bytes_of(delegate.payload);
+  // Scratch of the call is planned anew: where our own list had its tensors means nothing.
+  delegate.inputs.clear();
+  delegate.outputs.clear();
+  delegate.note = fmt::format(
+      "microcode of NXP's converter ({}): it runs on the silicon, with the firmware of the same "
+      "SDK; cycles are those of Thimble's own list of kernels",
+      said);
+  return ok();
+}
+
+}  // namespace thimble::target::neutron

@@ -1,0 +1,261 @@
+#include "engines/neutron/compiler/write.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "engines/neutron/formats/payload.h"
+
+namespace thimble::target::neutron {
+namespace {
+
+namespace payload = formats::neutron;
+using container::Header;
+using container::IoRecord;
+using container::kAbsent;
+using container::KernelRecord;
+
+uint32_t u32(int64_t value) {
+  return static_cast<uint32_t>(value);
+}
+uint16_t u16(int64_t value) {
+  return static_cast<uint16_t>(value);
+}
+uint8_t u8(int64_t value) {
+  return static_cast<uint8_t>(value);
+}
+int32_t i32(int64_t value) {
+  return static_cast<int32_t>(value);
+}
+
+void align(std::vector<std::byte>& bytes, size_t to) {
+  while (bytes.size() % to != 0) bytes.push_back(std::byte{0});
+}
+
+class Writer {
+ public:
+  Writer(const Network& network, bool prefetch)
+      : net_(network), prefetch_(prefetch), offsets_(network.buffers.size(), -1) {}
+
+  Result<Written> run() {
+    place_shared();
+    for (size_t i = 0; i < net_.kernels.size(); ++i) {
+      align(weights_, container::kBlockAlignment);
+      const size_t from = weights_.size();
+      records_.push_back(record(static_cast<int>(i)));
+      records_.back().prefetch_from = u32(static_cast<int64_t>(from));
+      sections_.push_back(static_cast<int64_t>(
+          container::aligned(u32(static_cast<int64_t>(weights_.size() - from)))));
+    }
+    align(weights_, container::kBlockAlignment);
+    if (weights_.size() > container::kBytesMax || net_.scratch_bytes > container::kBytesMax) {
+      return unsupported("{} B of weights and {} B of scratch, expected at most {}",
+                         weights_.size(), net_.scratch_bytes, container::kBytesMax);
+    }
+    prefetch();
+    Written written;
+    written.program = assemble();
+    written.weights = std::move(weights_);
+    written.prefetch_bytes = prefetch_bytes_;
+    const uint32_t hash =
+        container::content_hash(reinterpret_cast<const uint8_t*>(written.program.data()),
+                                u32(static_cast<int64_t>(written.program.size())),
+                                reinterpret_cast<const uint8_t*>(written.weights.data()),
+                                u32(static_cast<int64_t>(written.weights.size())));
+    std::memcpy(written.program.data() + offsetof(Header, content_hash), &hash, sizeof hash);
+    return written;
+  }
+
+ private:
+  template <typename T>
+  uint32_t constants(const std::vector<T>& values) {
+    if (values.empty()) return kAbsent;
+    align(weights_, sizeof(T));
+    const auto offset = u32(static_cast<int64_t>(weights_.size()));
+    const auto* bytes = reinterpret_cast<const std::byte*>(values.data());
+    weights_.insert(weights_.end(), bytes, bytes + values.size() * sizeof(T));
+    return offset;
+  }
+
+  void place_constant(int index) {
+    const Buffer& buffer = net_.buffers[static_cast<size_t>(index)];
+    int64_t& offset = offsets_[static_cast<size_t>(index)];
+    if (buffer.memory == Memory::kWeights && offset < 0) offset = constants(buffer.content);
+  }
+
+  /// Constants that several kernels read.
+  void place_shared() {
+    for (size_t i = 0; i < net_.buffers.size(); ++i) {
+      const Buffer& buffer = net_.buffers[i];
+      if (buffer.first != buffer.last) place_constant(static_cast<int>(i));
+    }
+  }
+
+  container::View view(const View& from) const {
+    const Buffer& buffer = net_.buffers[static_cast<size_t>(from.buffer)];
+    container::View result = {};
+    result.memory = buffer.memory;
+    result.rank = u8(static_cast<int64_t>(from.dims.size()));
+    const bool edge = buffer.memory == Memory::kInput || buffer.memory == Memory::kOutput;
+    result.index = u16(edge ? buffer.index : 0);
+    const int64_t base = buffer.memory == Memory::kWeights
+                             ? offsets_[static_cast<size_t>(from.buffer)]
+                         : edge ? 0
+                                : buffer.offset;
+    result.offset = u32(base + from.offset);
+    for (size_t k = 0; k < container::kRankMax; ++k) {
+      const bool there = k < from.dims.size();
+      result.dims[k] = there ? u32(from.dims[k]) : 1;
+      result.strides[k] = there && from.dims[k] > 1 ? i32(from.strides[k]) : 0;
+    }
+    return result;
+  }
+
+  KernelRecord record(int index) {
+    const KernelOp& kernel = net_.kernels[static_cast<size_t>(index)];
+    for (const View& operand : kernel.operands) place_constant(operand.buffer);
+    KernelRecord r = {};
+    r.kernel = kernel.kernel;
+    r.function = kernel.function;
+    r.operand_count = u8(static_cast<int64_t>(kernel.operands.size()));
+    r.rounding = u8(kernel.rounding);
+    r.reduced = u8(kernel.reduced);
+    r.kernel_h = u16(kernel.kernel_h);
+    r.kernel_w = u16(kernel.kernel_w);
+    r.stride_h = u16(kernel.stride_h);
+    r.stride_w = u16(kernel.stride_w);
+    r.dilation_h = u16(kernel.dilation_h);
+    r.dilation_w = u16(kernel.dilation_w);
+    r.pad_top = u16(kernel.pad_top);
+    r.pad_left = u16(kernel.pad_left);
+    r.a_zero_point = i32(kernel.a_zero_point);
+    r.b_zero_point = i32(kernel.b_zero_point);
+    r.y_zero_point = i32(kernel.y_zero_point);
+    r.min = i32(kernel.min);
+    r.max = i32(kernel.max);
+    for (size_t i = 0; i < 3; ++i) {
+      r.multiplier[i] = i32(kernel.multiplier[i]);
+      r.shift[i] = i32(kernel.shift[i]);
+    }
+    r.scale_count = u32(static_cast<int64_t>(kernel.multipliers.size()));
+    r.weights = constants(kernel.weights);
+    r.bias = constants(kernel.bias);
+    r.multipliers = constants(kernel.multipliers);
+    r.shifts = constants(kernel.shifts);
+    r.table = constants(kernel.table);
+    r.data = constants(kernel.data);
+    r.fill = i32(kernel.fill);
+    r.macs = u32(kernel.macs);
+    r.cycles = u32(kernel.cycles);
+    for (size_t i = 0; i < kernel.operands.size(); ++i) r.operands[i] = view(kernel.operands[i]);
+    r.output = view(kernel.output);
+    if (kernel.outside) r.outside = view(*kernel.outside);
+    return r;
+  }
+
+  /// Two slots, at the start and at the end of what the two largest neighbours need: a kernel's
+  /// constants come into the one while the kernel before reads the other.
+  void prefetch() {
+    int64_t before = 0;
+    std::vector<size_t> with;
+    for (size_t i = 0; i < records_.size(); ++i) {
+      if (sections_[i] > 0) with.push_back(i);
+    }
+    if (!prefetch_) {
+      for (KernelRecord& record : records_) record.prefetch_from = 0;
+      return;
+    }
+    for (const size_t i : with) {
+      prefetch_bytes_ = std::max(prefetch_bytes_, before + sections_[i]);
+      before = sections_[i];
+    }
+    for (size_t i = 0; i < records_.size(); ++i) {
+      if (sections_[i] == 0) records_[i].prefetch_from = 0;
+    }
+    for (size_t n = 0; n < with.size(); ++n) {
+      KernelRecord& record = records_[with[n]];
+      record.prefetch_bytes = u32(sections_[with[n]]);
+      record.prefetch_to = u32(n % 2 == 0 ? 0 : prefetch_bytes_ - sections_[with[n]]);
+    }
+  }
+
+  static IoRecord io(const Edge& edge) {
+    const ir::Type& type = edge.type;
+    IoRecord r = {};
+    r.rank = u8(std::max<int64_t>(1, static_cast<int64_t>(type.shape.size())));
+    r.channels_last = u8(ir::is_contiguous(type.dim_order) ? 0 : 1);
+    for (size_t k = 0; k < container::kRankMax; ++k) {
+      r.dims[k] = k < type.shape.size() ? u32(type.shape[k]) : 1;
+    }
+    const bool known = type.quant && type.quant->axis < 0;
+    r.scale = known ? static_cast<float>(type.quant->scale[0]) : 0;
+    r.zero_point = known ? type.quant->zero_point[0] : 0;
+    r.bytes = u32(type.elements());
+    return r;
+  }
+
+  template <typename T>
+  static void append(std::vector<std::byte>& file, const T& record) {
+    const auto* bytes = reinterpret_cast<const std::byte*>(&record);
+    file.insert(file.end(), bytes, bytes + sizeof record);
+  }
+
+  std::vector<std::byte> assemble() const {
+    Header header = {};
+    header.magic = container::kMagic;
+    header.version = container::kVersion;
+    header.kernel_count = u32(static_cast<int64_t>(records_.size()));
+    header.cycles = u32(net_.cycles());
+    header.weight_bytes = u32(static_cast<int64_t>(weights_.size()));
+    header.scratch_bytes = u32(net_.scratch_bytes);
+    header.profile_bytes = 0;
+    header.prefetch_bytes = u32(prefetch_bytes_);
+    header.input_count = u32(static_cast<int64_t>(net_.inputs.size()));
+    header.output_count = u32(static_cast<int64_t>(net_.outputs.size()));
+    std::vector<std::byte> file(sizeof(Header));
+    header.io_offset = u32(static_cast<int64_t>(file.size()));
+    for (const Edge& edge : net_.inputs) append(file, io(edge));
+    for (const Edge& edge : net_.outputs) append(file, io(edge));
+    align(file, container::kBlockAlignment);
+    header.kernels_offset = u32(static_cast<int64_t>(file.size()));
+    for (const KernelRecord& record : records_) append(file, record);
+    header.program_bytes = u32(static_cast<int64_t>(file.size()));
+    std::memcpy(file.data(), &header, sizeof header);
+    return file;
+  }
+
+  const Network& net_;
+  bool prefetch_;
+  std::vector<int64_t> offsets_;  // by buffer: in the weights block
+  std::vector<std::byte> weights_;
+  std::vector<KernelRecord> records_;
+  std::vector<int64_t> sections_;  // by kernel: bytes that it alone reads there
+  int64_t prefetch_bytes_ = 0;
+};
+
+}  // namespace
+
+Result<Written> write(const Network& network, bool prefetch) {
+  return Writer(network, prefetch).run();
+}
+
+Result<std::vector<std::byte>> payload_of(const Network& network, const Written& written) {
+  payload::Payload result;
+  const auto format = [](const Edge& edge) {
+    return ir::is_contiguous(edge.type.dim_order) ? payload::Format::kAsDimensions
+                                                  : payload::Format::kChannelsLast;
+  };
+  for (const Edge& edge : network.inputs) {
+    result.input_map.push_back(u8(static_cast<int64_t>(result.input_map.size())));
+    result.input_formats.push_back(format(edge));
+  }
+  for (const Edge& edge : network.outputs) {
+    result.output_map.push_back(u8(static_cast<int64_t>(result.output_map.size())));
+    result.output_formats.push_back(format(edge));
+  }
+  result.arg_count = u8(static_cast<int64_t>(network.inputs.size()));
+  result.program = written.program;
+  result.weights = written.weights;
+  return payload::write_payload(result);
+}
+
+}  // namespace thimble::target::neutron

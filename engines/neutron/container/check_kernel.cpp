@@ -1,0 +1,447 @@
+// What a kernel must fulfil: views inside their memories and of its shape, windows that end, the
+// constants that it reads, results that overwrite nothing still to be read, prefetched weights
+// that are there.
+
+#include "engines/neutron/container/check_kernel.h"
+
+#include <initializer_list>
+
+#include "engines/neutron/container/view.h"
+#include "engines/neutron/container/window.h"
+
+namespace thimble::neutron {
+namespace {
+
+constexpr int32_t kZeroPointMax = 1919;      // (q - zero point) * 2^20 stays in 32 bits
+constexpr int32_t kMulZeroPointMax = 32767;  // (a - zero point) * (b - zero point) does
+constexpr int64_t kPadBehindMax = 65535;
+
+struct Place {
+  const Program& program;
+  const Header& header;
+  const uint8_t* weights;
+  KernelRecord record;
+  bool straddles = false;  // something is prefetched in part
+
+  [[nodiscard]] const View& a() const { return record.operands[0]; }
+  [[nodiscard]] const View& b() const { return record.operands[1]; }
+  [[nodiscard]] const View& y() const { return record.output; }
+
+  /// Notes what a run will read of the weights block.
+  void reads(int64_t first, int64_t end) {
+    const int64_t from = record.prefetch_from;
+    const int64_t to = from + record.prefetch_bytes;
+    const bool inside = first >= from && end <= to;
+    const bool outside = end <= from || first >= to;
+    straddles = straddles || !(inside || outside);
+  }
+  /// `bytes` at a multiple of `alignment`, there and to be read.
+  bool has_constants(uint32_t offset, uint64_t bytes, uint32_t alignment) {
+    const uint32_t room = header.weight_bytes;
+    if (offset % alignment != 0 || offset > room || bytes > room - offset) return false;
+    reads(offset, offset + static_cast<int64_t>(bytes));
+    return true;
+  }
+  [[nodiscard]] int32_t constant(uint32_t offset, uint32_t index) const {
+    int32_t value;
+    memcpy(&value, weights + offset + 4 * index, sizeof value);
+    return value;
+  }
+};
+
+// --- Views -------------------------------------------------------------------------------------
+
+bool is_well_formed(const View& view) {
+  if (view.rank == 0 || view.rank > kRankMax) return false;
+  for (uint32_t k = 0; k < kRankMax; ++k) {
+    if (view.dims[k] == 0 || view.dims[k] > kBytesMax) return false;
+    if (k >= view.rank && (view.dims[k] != 1 || view.strides[k] != 0)) return false;
+  }
+  return elements_of(view) <= kBytesMax;
+}
+
+/// Bytes of the view's memory, 0 if it has none.
+uint32_t room_of(const Place& at, const View& view) {
+  const Header& header = at.header;
+  if (view.memory == Memory::kInput) {
+    return view.index < header.input_count ? at.program.input(view.index).bytes : 0;
+  }
+  if (view.memory == Memory::kOutput) {
+    return view.index < header.output_count ? at.program.output(view.index).bytes : 0;
+  }
+  if (view.index != 0) return 0;
+  if (view.memory == Memory::kScratch) return header.scratch_bytes;
+  return view.memory == Memory::kWeights ? header.weight_bytes : 0;
+}
+
+bool is_inside(const Place& at, const View& view) {
+  if (!is_well_formed(view)) return false;
+  const Extent extent = extent_of(view);
+  return extent.first >= 0 && extent.end <= int64_t{room_of(at, view)};
+}
+
+/// Records say one thing in one way only.
+bool is_unused(const View& view) {
+  static constexpr View kUnused = {};
+  return memcmp(&view, &kUnused, sizeof view) == 0;
+}
+
+bool is_read(Place& at, const View& view) {
+  if (!is_inside(at, view)) return false;
+  if (view.memory == Memory::kWeights) {
+    const Extent extent = extent_of(view);
+    at.reads(extent.first, extent.end);
+  }
+  return true;
+}
+
+bool is_written(const Place& at, const View& view) {
+  const bool writable = view.memory == Memory::kOutput || view.memory == Memory::kScratch;
+  return writable && is_inside(at, view) && is_injective(view);
+}
+
+// --- Numbers -----------------------------------------------------------------------------------
+
+bool is_scale(int32_t multiplier, int32_t shift) {
+  return multiplier >= 0 && shift >= -31 && shift <= 30;
+}
+
+bool has_scale(const KernelRecord& record, uint32_t which) {
+  return is_scale(record.multiplier[which], record.shift[which]);
+}
+
+/// One scale in the record, or in the weights block one for all channels or one for each.
+Status check_scales(Place& at, uint32_t channels) {
+  const KernelRecord& record = at.record;
+  const uint32_t count = record.scale_count;
+  if (count == 0) return has_scale(record, 2) ? Status::kOk : Status::kBadScale;
+  const uint64_t bytes = 4 * uint64_t{count};
+  if ((count != 1 && count != channels) || !at.has_constants(record.multipliers, bytes, 4) ||
+      !at.has_constants(record.shifts, bytes, 4)) {
+    return Status::kBadScale;
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!is_scale(at.constant(record.multipliers, i), at.constant(record.shifts, i))) {
+      return Status::kBadScale;
+    }
+  }
+  return Status::kOk;
+}
+
+bool is_zero_point(int32_t value, int32_t most) {
+  return value >= -most && value <= most;
+}
+
+/// What all records have, whatever they compute.
+bool has_numbers(const KernelRecord& record) {
+  const int32_t most = record.kernel == Kernel::kMul ? kMulZeroPointMax : kZeroPointMax;
+  const bool spare = record.reserved0[0] == 0 && record.reserved0[1] == 0 &&
+                     record.reserved0[2] == 0 && record.reserved1 == 0;
+  return spare && record.rounding <= 1 && record.function <= Function::kRescale &&
+         is_zero_point(record.a_zero_point, most) && is_zero_point(record.b_zero_point, most) &&
+         is_zero_point(record.y_zero_point, kZeroPointMax) && record.min >= -128 &&
+         record.min <= record.max && record.max <= 127;
+}
+
+/// A table behind the kernel's own result. What only moves codes has none: that is kTable.
+bool has_table(Place& at) {
+  const KernelRecord& record = at.record;
+  const bool must = record.kernel == Kernel::kTable;
+  if (record.table == kAbsent) return !must && record.function == Function::kNone;
+  return (must || record.kernel < Kernel::kSoftmax) && at.has_constants(record.table, 256, 1);
+}
+
+// --- Windows -----------------------------------------------------------------------------------
+
+struct Window {
+  uint32_t size, outputs;  // elements
+  uint32_t kernel, stride, dilation, pad;
+};
+
+Window rows_of(const Place& at) {
+  const KernelRecord& r = at.record;
+  return {at.a().dims[1], at.y().dims[1], r.kernel_h, r.stride_h, r.dilation_h, r.pad_top};
+}
+Window columns_of(const Place& at) {
+  const KernelRecord& r = at.record;
+  return {at.a().dims[2], at.y().dims[2], r.kernel_w, r.stride_w, r.dilation_w, r.pad_left};
+}
+
+bool is_window(const Window& w) {
+  return w.kernel != 0 && w.stride != 0 && w.dilation != 0;
+}
+
+/// The last window ends in the image or at most as far behind it as a record could say.
+bool slides(const Window& w) {
+  if (!is_window(w)) return false;
+  const int64_t last = (int64_t{w.outputs} - 1) * w.stride - w.pad;
+  const int64_t end = last + (int64_t{w.kernel} - 1) * w.dilation + 1;
+  return end - w.size <= kPadBehindMax;
+}
+
+/// Every window has at least one element of the image.
+bool is_covered(const Window& w) {
+  for (uint32_t i = 0; i < w.outputs; ++i) {
+    const auto start = static_cast<int32_t>(int64_t{i} * w.stride - w.pad);
+    const Taps taps = taps_at(start, w.kernel, w.dilation, w.size);
+    if (taps.from == taps.to) return false;
+  }
+  return true;
+}
+
+/// As wide as a transposed convolution can be: its padding behind is at least 0, its
+/// output_padding below stride or dilation.
+bool spreads(const Window& w) {
+  if (!is_window(w)) return false;
+  const int64_t extra = (w.stride > w.dilation ? w.stride : w.dilation) - 1;
+  const int64_t end = (int64_t{w.size} - 1) * w.stride + (int64_t{w.kernel} - 1) * w.dilation + 1;
+  return int64_t{w.outputs} <= end - w.pad + extra;
+}
+
+// --- Kernels -----------------------------------------------------------------------------------
+
+bool are_images(const Place& at) {
+  return at.a().rank == 4 && at.y().rank == 4 && at.a().dims[0] == at.y().dims[0];
+}
+
+uint64_t window_size(const KernelRecord& record) {
+  return uint64_t{record.kernel_h} * record.kernel_w;
+}
+
+Status check_weighted(Place& at, uint64_t weights, uint32_t channels) {
+  const KernelRecord& record = at.record;
+  const bool constants =
+      at.has_constants(record.weights, weights, 1) &&
+      (record.bias == kAbsent || at.has_constants(record.bias, 4 * uint64_t{channels}, 4));
+  return constants ? check_scales(at, channels) : Status::kBadKernel;
+}
+
+Status check_convolution(Place& at) {
+  const KernelRecord& record = at.record;
+  const bool depthwise = record.kernel == Kernel::kConv2DDepthwise;
+  const bool transposed = record.kernel == Kernel::kTransposeConv2D;
+  const uint32_t in = at.a().dims[3];
+  const uint32_t out = at.y().dims[3];
+  if (!are_images(at) || (depthwise && in != out)) return Status::kBadView;
+  const auto fits = transposed ? spreads : slides;
+  if (!fits(rows_of(at)) || !fits(columns_of(at))) return Status::kBadKernel;
+  const bool plain = window_size(record) == 1 && record.pad_top == 0 && record.pad_left == 0;
+  if (record.kernel == Kernel::kConv2DPointwise && !plain) return Status::kBadKernel;
+  const uint64_t each = limited_product(limited_product(out, depthwise ? 1 : in), record.kernel_h);
+  return check_weighted(at, limited_product(each, record.kernel_w), out);
+}
+
+Status check_fully_connected(Place& at) {
+  const View& a = at.a();
+  const View& y = at.y();
+  if (a.rank != 2 || y.rank != 2 || a.dims[0] != y.dims[0]) return Status::kBadView;
+  return check_weighted(at, limited_product(a.dims[1], y.dims[1]), y.dims[1]);
+}
+
+Status check_matmul(Place& at) {
+  const View& a = at.a();
+  const View& b = at.b();
+  const View& y = at.y();
+  const bool shape = a.rank == 3 && b.rank == 3 && y.rank == 3 && a.dims[0] == y.dims[0] &&
+                     b.dims[0] == y.dims[0] && a.dims[1] == y.dims[1] && b.dims[2] == y.dims[2] &&
+                     a.dims[2] == b.dims[1];
+  if (!shape) return Status::kBadView;
+  return has_scale(at.record, 2) ? Status::kOk : Status::kBadScale;
+}
+
+/// Element by element.
+Status check_choice(Place& at) {
+  const bool two = at.record.operand_count == 2;
+  const bool shape = same_dims(at.a(), at.y()) && (!two || same_dims(at.b(), at.y()));
+  return shape ? Status::kOk : Status::kBadView;
+}
+
+/// The same with the factors of some of a, b, y.
+Status check_scaled(Place& at, std::initializer_list<uint32_t> factors) {
+  for (const uint32_t which : factors) {
+    if (!has_scale(at.record, which)) return Status::kBadScale;
+  }
+  return check_choice(at);
+}
+Status check_sum(Place& at) {
+  return check_scaled(at, {0, 1, 2});
+}
+Status check_prelu(Place& at) {
+  return check_scaled(at, {1, 2});
+}
+Status check_product(Place& at) {
+  return check_scaled(at, {2});
+}
+
+Status check_pool(Place& at) {
+  if (!are_images(at) || at.a().dims[3] != at.y().dims[3]) return Status::kBadView;
+  const Window rows = rows_of(at);
+  const Window columns = columns_of(at);
+  const bool dilated = rows.dilation != 1 || columns.dilation != 1;
+  if (!slides(rows) || !slides(columns) || !is_covered(rows) || !is_covered(columns)) {
+    return Status::kBadKernel;
+  }
+  return dilated && at.record.kernel == Kernel::kAvgPool ? Status::kBadKernel : Status::kOk;
+}
+
+Status check_reduction(Place& at) {
+  const View& a = at.a();
+  const View& y = at.y();
+  const KernelRecord& record = at.record;
+  const uint32_t reduced = record.reduced;
+  const bool global = record.kernel == Kernel::kGlobalAvgPool;
+  if (reduced == 0 || reduced > a.rank || (global && reduced != 2)) return Status::kBadKernel;
+  const uint32_t kept = a.rank - reduced;
+  bool shape = y.rank == (kept == 0 ? 1 : kept);
+  for (uint32_t k = 0; k < y.rank; ++k) shape = shape && y.dims[k] == (kept == 0 ? 1 : a.dims[k]);
+  if (!shape) return Status::kBadView;
+  const bool mean = record.kernel <= Kernel::kReduceMean;
+  return !mean || has_scale(record, 2) ? Status::kOk : Status::kBadScale;
+}
+
+/// Differences of codes times 2^shift have 5 integer bits and 26 others.
+Status check_softmax(Place& at) {
+  const KernelRecord& record = at.record;
+  if (!same_dims(at.a(), at.y())) return Status::kBadView;
+  const int32_t shift = record.shift[2];
+  if (record.multiplier[2] < 0 || shift < 0 || shift > 31) return Status::kBadScale;
+  if (record.fill > 0) return Status::kBadKernel;
+  const int64_t furthest = -int64_t{record.fill};
+  return furthest << shift <= int64_t{31} << 26 ? Status::kOk : Status::kBadKernel;
+}
+
+Status check_copy(Place& at) {
+  return same_dims(at.a(), at.y()) ? Status::kOk : Status::kBadView;
+}
+
+Status check_pad(Place& at) {
+  if (!same_dims(at.a(), at.y()) || !is_written(at, at.record.outside)) return Status::kBadView;
+  const int32_t fill = at.record.fill;
+  return fill == static_cast<int8_t>(fill) ? Status::kOk : Status::kBadKernel;
+}
+
+Status check_mirror(Place& at) {
+  const View& a = at.a();
+  const View& y = at.y();
+  if (a.rank != y.rank) return Status::kBadView;
+  if (!at.has_constants(at.record.data, 4 * uint64_t{a.rank}, 4)) return Status::kBadKernel;
+  for (uint32_t k = 0; k < a.rank; ++k) {
+    const int64_t before = at.constant(at.record.data, k);
+    const int64_t behind = int64_t{y.dims[k]} - a.dims[k] - before;
+    const int64_t most = int64_t{a.dims[k]} - 1;
+    if (before < 0 || before > most || behind < 0 || behind > most) return Status::kBadKernel;
+  }
+  return Status::kOk;
+}
+
+bool are_within(const Place& at, uint32_t offset, uint32_t count, int32_t most) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const int32_t value = at.constant(offset, i);
+    if (value < 0 || value > most) return false;
+  }
+  return true;
+}
+
+Status check_resize(Place& at) {
+  const View& a = at.a();
+  const View& y = at.y();
+  if (!are_images(at) || a.dims[3] != y.dims[3]) return Status::kBadView;
+  const uint32_t data = at.record.data;
+  const uint32_t tables = at.record.kernel == Kernel::kResizeBilinear ? 2 : 1;
+  const uint64_t bytes = 4 * uint64_t{tables} * (uint64_t{y.dims[1]} + y.dims[2]);
+  if (!at.has_constants(data, bytes, 4)) return Status::kBadKernel;
+  const uint32_t columns = data + 4 * tables * y.dims[1];
+  bool good = are_within(at, data, y.dims[1], static_cast<int32_t>(a.dims[1] - 1)) &&
+              are_within(at, columns, y.dims[2], static_cast<int32_t>(a.dims[2] - 1));
+  if (tables == 2) {
+    good = good && are_within(at, data + 4 * y.dims[1], y.dims[1], 2048) &&
+           are_within(at, columns + 4 * y.dims[2], y.dims[2], 2048);
+  }
+  return good ? Status::kOk : Status::kBadKernel;
+}
+
+Status check_shape(Place& at) {
+  switch (at.record.kernel) {
+#define NEUTRON_KERNEL(name, number, operands, shape, run) \
+  case Kernel::k##name:                                    \
+    return shape(at);
+#include "engines/neutron/container/kernels.def"
+#undef NEUTRON_KERNEL
+  }
+  return Status::kBadKernel;
+}
+
+/// 0: a kernel that is not known.
+uint32_t operands_of(Kernel kernel) {
+  switch (kernel) {
+#define NEUTRON_KERNEL(name, number, operands, shape, run) \
+  case Kernel::k##name:                                    \
+    return operands;
+#include "engines/neutron/container/kernels.def"
+#undef NEUTRON_KERNEL
+  }
+  return 0;
+}
+
+// --- Memory over time --------------------------------------------------------------------------
+
+/// Kernels that write an element only after all of theirs that they read there.
+bool may_be_in_place(Kernel kernel) {
+  return (kernel >= Kernel::kAdd && kernel <= Kernel::kRescale) || kernel == Kernel::kSoftmax;
+}
+
+bool overlaps(const KernelRecord& record) {
+  const bool in_place = may_be_in_place(record.kernel);
+  for (uint32_t i = 0; i < record.operand_count; ++i) {
+    const View& operand = record.operands[i];
+    if (in_place && same_elements(operand, record.output)) continue;
+    if (!are_disjoint(operand, record.output)) return true;
+    if (record.kernel == Kernel::kPad && !are_disjoint(operand, record.outside)) return true;
+  }
+  return false;
+}
+
+Status check_prefetch(const Place& at, uint32_t index) {
+  const KernelRecord& record = at.record;
+  const uint64_t bytes = record.prefetch_bytes;
+  if (bytes == 0) return Status::kOk;
+  const bool inside = record.prefetch_from + bytes <= at.header.weight_bytes &&
+                      record.prefetch_to + bytes <= at.header.prefetch_bytes &&
+                      (record.prefetch_from | record.prefetch_to) % kBlockAlignment == 0;
+  if (!inside || at.straddles) return Status::kBadPrefetch;
+  // This copy runs from the start of the kernel before that has one.
+  for (uint32_t i = index; i-- > 0;) {
+    const KernelRecord before = at.program.kernel(i);
+    if (before.prefetch_bytes == 0) continue;
+    const bool apart = record.prefetch_to + bytes <= before.prefetch_to ||
+                       before.prefetch_to + before.prefetch_bytes <= record.prefetch_to;
+    return apart ? Status::kOk : Status::kBadPrefetch;
+  }
+  return Status::kOk;
+}
+
+}  // namespace
+
+Status check_kernel(const Program& program, const Header& header, const uint8_t* weights,
+                    uint32_t index) {
+  Place at = {program, header, weights, program.kernel(index)};
+  const KernelRecord& record = at.record;
+  const uint32_t operands = operands_of(record.kernel);
+  if (operands == 0 || record.operand_count != operands || !has_numbers(record)) {
+    return Status::kBadKernel;
+  }
+  if (!is_read(at, at.a()) || (operands == 2 && !is_read(at, at.b())) || !is_written(at, at.y())) {
+    return Status::kBadView;
+  }
+  if ((operands == 1 && !is_unused(at.b())) ||
+      (record.kernel != Kernel::kPad && !is_unused(record.outside))) {
+    return Status::kBadView;
+  }
+  if (!has_table(at)) return Status::kBadKernel;
+  const Status status = check_shape(at);
+  if (status != Status::kOk) return status;
+  if (overlaps(record)) return Status::kBadOverlap;
+  return check_prefetch(at, index);
+}
+
+}  // namespace thimble::neutron

@@ -1,0 +1,77 @@
+// The runner with a Neutron: the integer model behind the vendor's driver interface and the
+// runtime's delegates, in the place of silicon. Words more at the start of the command line:
+//
+//   runner-neutron [-0] [-p] MODEL.pte ...
+//
+// -0 runs nothing when the driver is called: what is left is the cost of a call. The report has a
+// line for each network: `neutron 0x0123abcd kernels 14 calls 3 cycles 4110`, its hash, and cycles
+// of the NPU by the compiler's estimate. The linker puts __wrap_neutronRunBlocking before the
+// driver's own function.
+
+#include <cstring>
+
+#include "firmware/apps/runner/kernels.h"
+#include "firmware/common/text.h"
+#include "kernels/kernels.h"
+#include "engines/neutron/container/driver.h"
+#include "engines/neutron/container/program.h"
+#include "engines/neutron/delegate/backend.h"
+
+namespace thimble::firmware {
+namespace {
+
+constexpr uint32_t kNetworksMax = 64;
+thimble_neutron_network networks[kNetworksMax];
+thimble_neutron npu;
+runtime::Delegate rows[2];
+runtime::Delegates delegates;
+kernels::KernelTable table;
+bool idle;
+
+}  // namespace
+
+uint32_t take_words(const char** words, uint32_t count) {
+  npu = {};
+  npu.memory = {thimble_neutron_copy, thimble_neutron_wait};
+  npu.networks = networks;
+  npu.network_count = kNetworksMax;
+  if (count == 0 || std::strcmp(words[0], "-0") != 0) return 0;
+  idle = true;
+  return 1;
+}
+
+const thimble_kernels* kernels_for(const uint8_t*, size_t, const BigMemory&) {
+  (void)neutronInit();
+  rows[0] = runtime::neutron::backend(&npu);
+  rows[1] = runtime::neutron::vendor_backend(&npu);
+  delegates = runtime::delegates_of(rows, 2);
+  table = kernels::all_kernels();
+  table.delegates = &delegates;
+  return reinterpret_cast<const thimble_kernels*>(&table);
+}
+
+void memory_is(uint8_t*, size_t) {}
+
+void add_lines(void* report, void (*write)(void* report, const char* text)) {
+  for (const thimble_neutron_network& network : networks) {
+    if (network.program == nullptr) continue;
+    const neutron::Header header =
+        neutron::Program(static_cast<const uint8_t*>(network.program)).header();
+    char buffer[128];
+    Text line(buffer, sizeof buffer);
+    line << "neutron " << header.content_hash << " kernels " << header.kernel_count << " calls "
+         << network.calls << " cycles " << static_cast<uint32_t>(network.cycles) << "\n";
+    write(report, line.text());
+  }
+}
+
+}  // namespace thimble::firmware
+
+extern "C" {
+
+NeutronError __real_neutronRunBlocking(NeutronModelHandle, const NeutronDataConfig*);
+NeutronError __wrap_neutronRunBlocking(NeutronModelHandle handle, const NeutronDataConfig* config) {
+  return thimble::firmware::idle ? NEUTRON_NO_ERROR : __real_neutronRunBlocking(handle, config);
+}
+
+}  // extern "C"

@@ -1,0 +1,180 @@
+#include "engines/neutron/hostrun/neutron.h"
+
+#include <cstring>
+#include <map>
+
+#include "engines/neutron/formats/payload.h"
+#include "hostrun/npu_profile.h"
+#include "engines/neutron/container/driver.h"
+#include "engines/neutron/container/program.h"
+#include "engines/neutron/delegate/backend.h"
+
+namespace thimble::hostrun {
+namespace {
+
+namespace pte = formats::pte;
+
+/// The bytes at a multiple of 16, as the runtime has them.
+struct alignas(16) Block {
+  uint8_t bytes[16];
+};
+std::vector<Block> aligned_copy(const Bytes& bytes) {
+  std::vector<Block> blocks(bytes.size() / sizeof(Block) + 1);
+  if (!bytes.empty()) std::memcpy(blocks.data(), bytes.data(), bytes.size());
+  return blocks;
+}
+
+Status check_list(const formats::neutron::Payload& payload, const std::string& where) {
+  const std::vector<Block> program = aligned_copy(payload.program);
+  const std::vector<Block> weights = aligned_copy(payload.weights);
+  uint32_t kernel = neutron::kAbsent;
+  const neutron::Status status =
+      neutron::check(program.data()->bytes, static_cast<uint32_t>(payload.program.size()),
+                     weights.data()->bytes, static_cast<uint32_t>(payload.weights.size()), kernel);
+  if (status == neutron::Status::kOk) return ok();
+  const bool located = kernel != neutron::kAbsent && kernel < neutron::kKernelsMax;
+  return bad_input("{}: {}{}", where, located ? fmt::format("kernel {}: ", kernel) : "",
+                   neutron::status_text(status));
+}
+
+Status check_payload(const Bytes& bytes, const std::string& where) {
+  const auto payload = formats::neutron::read_payload(bytes);
+  if (!payload.ok()) return bad_input("{}: {}", where, payload.error().message);
+  if (load_le<uint32_t>(payload->program, 0) == neutron::kMagic) {
+    return check_list(*payload, where);
+  }
+  return unsupported(
+      "{}: microcode of NXP's converter, which the NPU alone executes; without the option that"
+      " calls the converter Thimble writes {}, which runs here too",
+      where, neutron::kDelegateId);
+}
+
+Status check_payloads(const pte::Program& program, std::string_view label) {
+  for (const pte::ExecutionPlan& plan : program.plans) {
+    for (size_t i = 0; i < plan.delegates.size(); ++i) {
+      const pte::BackendDelegate& row = plan.delegates[i];
+      if (row.id != neutron::kDelegateId && row.id != neutron::kVendorDelegateId) continue;
+      const Bytes& bytes = program.delegate_blobs[row.blob].bytes;
+      THIMBLE_CHECK(check_payload(bytes, fmt::format("{}: delegate {}, {}", label, i, row.id)));
+    }
+  }
+  return ok();
+}
+
+std::string operation_name(const neutron::KernelRecord& record) {
+  std::string name = neutron::kernel_name(record.kernel);
+  if (record.kernel == neutron::Kernel::kTable) {
+    name += fmt::format(" {}", neutron::function_name(record.function));
+  }
+  const neutron::View& output = record.output;
+  for (uint32_t k = 0; k < output.rank; ++k) {
+    name += fmt::format("{}{}", k == 0 ? " " : "x", output.dims[k]);
+  }
+  return name;
+}
+
+NpuProfile profile_of(const Bytes& bytes) {
+  const std::vector<Block> copy = aligned_copy(bytes);
+  const neutron::Program program(copy.data()->bytes);
+  const neutron::Header header = program.header();
+  NpuProfile profile;
+  profile.npu = "Neutron";
+  profile.system = fmt::format("kernel list {:08x}", header.content_hash);
+  profile.cycles = header.cycles;
+  double at = 0;
+  for (uint32_t i = 0; i < header.kernel_count; ++i) {
+    const neutron::KernelRecord record = program.kernel(i);
+    NpuOperation operation;
+    operation.name = operation_name(record);
+    operation.word = (header.kernels_offset + i * uint32_t{sizeof record}) / 4;
+    operation.start = at;
+    operation.end = at += record.cycles;
+    operation.macs = record.macs;
+    profile.operations.push_back(operation);
+  }
+  return profile;
+}
+
+Result<std::vector<NpuProfile>> profiles(const pte::Program& program, std::string_view label) {
+  THIMBLE_CHECK(check_payloads(program, label));
+  std::vector<NpuProfile> profiles;
+  for (const pte::BackendDelegate& row : program.plans[0].delegates) {
+    if (row.id != neutron::kDelegateId) continue;
+    const Bytes& bytes = program.delegate_blobs[row.blob].bytes;
+    THIMBLE_TRY(const formats::neutron::Payload payload, formats::neutron::read_payload(bytes));
+    profiles.push_back(profile_of(payload.program));
+  }
+  return profiles;
+}
+
+/// A DMA as late as it may be: bytes are there when someone has waited for them, and until then
+/// nonsense is, so that a list that reads too early computes something else. One per channel, of
+/// the one NPU that the driver interface knows.
+class LateDma {
+ public:
+  static void copy(void* to, void* from, uint32_t bytes, uint32_t channel) {
+    wait(channel);
+    std::memset(to, 0xBB, bytes);
+    pending(channel) = {to, from, bytes};
+  }
+  static void wait(uint32_t channel) {
+    Pending& at = pending(channel);
+    if (at.bytes != 0) std::memcpy(at.to, at.from, at.bytes);
+    at = {};
+  }
+
+ private:
+  struct Pending {
+    void* to = nullptr;
+    const void* from = nullptr;
+    uint32_t bytes = 0;
+  };
+  static Pending& pending(uint32_t channel) {
+    static std::map<uint32_t, Pending> channels;
+    return channels[channel];
+  }
+};
+
+class NeutronDevice : public Device {
+ public:
+  explicit NeutronDevice(bool vendor) : vendor_(vendor) {
+    npu_.error = &error_;
+    npu_.memory = {LateDma::copy, LateDma::wait};
+    (void)neutronInit();  // it cannot fail
+  }
+  [[nodiscard]] runtime::Delegate row() const override {
+    return vendor_ ? runtime::neutron::vendor_backend(&npu_) : runtime::neutron::backend(&npu_);
+  }
+
+  [[nodiscard]] std::string fault_text() const override {
+    if (error_ == NEUTRON_NO_ERROR) return "";
+    return fmt::format("category {}, code {}", NEUTRON_ERROR_CATEGORY(error_),
+                       NEUTRON_ERROR_CODE(error_));
+  }
+
+ private:
+  bool vendor_;
+  int32_t error_ = 0;
+  thimble_neutron npu_ = {};
+};
+
+template <bool kVendor>
+Result<std::unique_ptr<Device>> open_device(const pte::Program& /*program*/,
+                                            std::string_view /*label*/) {
+  return std::unique_ptr<Device>(std::make_unique<NeutronDevice>(kVendor));
+}
+
+}  // namespace
+
+std::vector<DeviceKind> neutron_devices() {
+  constexpr std::string_view kImage = "runner-neutron";
+  constexpr std::string_view kChip = "thimble_neutron_npu";
+  return {
+      {neutron::kDelegateId, check_payloads, open_device<false>, kImage, "neutron", "neutron",
+       kChip, true, profiles},
+      {neutron::kVendorDelegateId, check_payloads, open_device<true>, kImage, "neutron", "neutron",
+       kChip, true},
+  };
+}
+
+}  // namespace thimble::hostrun

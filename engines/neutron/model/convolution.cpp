@@ -1,0 +1,160 @@
+// Convolutions: acc = bias[o] + sum of (x - zero point) * w over the taps that exist.
+
+#include "engines/neutron/model/dot.h"
+#include "engines/neutron/model/image.h"
+
+namespace thimble::neutron::model {
+namespace {
+
+/// Output channels [channel, channel + lanes) of one pixel.
+struct Lanes {
+  uint32_t channel;
+  uint32_t count;
+  uint32_t sums[kLanes];
+};
+
+/// Calls `sum(lanes)` for all output channels, and puts what it adds up to the pixel at `y`.
+template <class Sum>
+void for_lanes(const Channels& channels, const View& y, int8_t* pixel, Sum sum) {
+  const uint32_t all = y.dims[3];
+  for (uint32_t channel = 0; channel < all; channel += kLanes) {
+    Lanes lanes = {channel, all - channel < kLanes ? all - channel : kLanes, {}};
+    for (uint32_t i = 0; i < lanes.count; ++i) lanes.sums[i] = channels.begin(channel + i);
+    sum(lanes);
+    for (uint32_t i = 0; i < lanes.count; ++i) {
+      const uint32_t at = channel + i;
+      pixel[static_cast<int32_t>(at) * y.strides[3]] = channels.end(lanes.sums[i], at);
+    }
+  }
+}
+
+/// Whether taps side by side are one run of input elements, as their weights are.
+bool has_runs(const KernelRecord& record) {
+  const View& a = record.operands[0];
+  return record.dilation_w == 1 && a.strides[3] == 1 &&
+         a.strides[2] == static_cast<int32_t>(a.dims[3]);
+}
+
+constexpr uint32_t kBlock = 32;  // channels of a depthwise convolution at once
+
+}  // namespace
+
+void convolution(const Work& work) {
+  const KernelRecord& record = work.record;
+  const View& a = record.operands[0];
+  const uint32_t depth = a.dims[3];
+  const uint32_t row = record.kernel_w * depth;  // weights
+  const uint32_t filter = record.kernel_h * row;
+  const auto* const weights = reinterpret_cast<const int8_t*>(work.constants(record.weights));
+  const Channels channels(work);
+  const bool runs = has_runs(record);
+  for_pixels(record.output, [&](uint32_t n, uint32_t h, uint32_t w) {
+    const Window window = window_at(work, h, w);
+    const Taps& rows = window.rows;
+    const Taps& columns = window.columns;
+    int8_t* const y = work.y + pixel(record.output, n, h, w);
+    for_lanes(channels, record.output, y, [&](Lanes& lanes) {
+      const int8_t* const filters = weights + lanes.channel * filter;
+      const auto add = [&](int32_t x, uint32_t weight, uint32_t count) {
+        dot(work.a + x, a.strides[3], filters + weight, filter, count, record.a_zero_point,
+            lanes.count, lanes.sums);
+      };
+      if (!runs) {
+        return for_taps(work, n, window,
+                        [&](int32_t x, uint32_t tap) { add(x, tap * depth, depth); });
+      }
+      for (uint32_t ky = rows.from; ky < rows.to; ++ky) {
+        const uint32_t from = rows.at + (ky - rows.from) * record.dilation_h;
+        add(pixel(a, n, from, columns.at), ky * row + columns.from * depth,
+            (columns.to - columns.from) * depth);
+      }
+    });
+  });
+}
+
+void depthwise(const Work& work) {
+  const KernelRecord& record = work.record;
+  const View& a = record.operands[0];
+  const View& y = record.output;
+  const uint32_t depth = y.dims[3];
+  const auto* const weights = reinterpret_cast<const int8_t*>(work.constants(record.weights));
+  const Channels channels(work);
+  const auto block = [&](uint32_t n, const Window& window, uint32_t from, uint32_t count,
+                         int8_t* to) {
+    uint32_t sums[kBlock];
+    for (uint32_t i = 0; i < count; ++i) sums[i] = channels.begin(from + i);
+    for_taps(work, n, window, [&](int32_t x, uint32_t tap) {
+      const int8_t* const values = work.a + x + static_cast<int32_t>(from) * a.strides[3];
+      const int8_t* const factors = weights + tap * depth + from;
+      const int32_t step = a.strides[3];
+      if (step == 1) {
+        for (uint32_t i = 0; i < count; ++i) {
+          sums[i] += static_cast<uint32_t>((values[i] - record.a_zero_point) * factors[i]);
+        }
+      } else {
+        for (uint32_t i = 0; i < count; ++i) {
+          const int32_t value = values[static_cast<int32_t>(i) * step];
+          sums[i] += static_cast<uint32_t>((value - record.a_zero_point) * factors[i]);
+        }
+      }
+    });
+    for (uint32_t i = 0; i < count; ++i) {
+      to[static_cast<int32_t>(from + i) * y.strides[3]] = channels.end(sums[i], from + i);
+    }
+  };
+  for_pixels(y, [&](uint32_t n, uint32_t h, uint32_t w) {
+    const Window window = window_at(work, h, w);
+    int8_t* const to = work.y + pixel(y, n, h, w);
+    for (uint32_t from = 0; from < depth; from += kBlock) {
+      block(n, window, from, depth - from < kBlock ? depth - from : kBlock, to);
+    }
+  });
+}
+
+namespace {
+
+/// Input positions r with r * stride + k * dilation - pad = output, as taps k that have one.
+struct Spread {
+  uint32_t output, size, kernel, stride, dilation, pad;
+
+  /// Calls `each(tap, position)`.
+  template <class Each>
+  void for_each(Each each) const {
+    for (uint32_t k = 0; k < kernel; ++k) {
+      const uint32_t reached = k * dilation;
+      if (output + pad < reached) return;
+      const uint32_t scaled = output + pad - reached;
+      if (scaled % stride == 0 && scaled / stride < size) each(k, scaled / stride);
+    }
+  }
+};
+
+}  // namespace
+
+void transposed_convolution(const Work& work) {
+  const KernelRecord& record = work.record;
+  const View& a = record.operands[0];
+  const uint32_t depth = a.dims[3];
+  const uint32_t filter = uint32_t{record.kernel_h} * record.kernel_w * depth;
+  const auto* const weights = reinterpret_cast<const int8_t*>(work.constants(record.weights));
+  const Channels channels(work);
+  for_pixels(record.output, [&](uint32_t n, uint32_t h, uint32_t w) {
+    const Spread rows = {
+        h, a.dims[1], record.kernel_h, record.stride_h, record.dilation_h, record.pad_top};
+    const Spread columns = {
+        w, a.dims[2], record.kernel_w, record.stride_w, record.dilation_w, record.pad_left};
+    int8_t* const y = work.y + pixel(record.output, n, h, w);
+    for_lanes(channels, record.output, y, [&](Lanes& lanes) {
+      const int8_t* const filters = weights + lanes.channel * filter;
+      rows.for_each([&](uint32_t ky, uint32_t row) {
+        columns.for_each([&](uint32_t kx, uint32_t column) {
+          dot(work.a + pixel(a, n, row, column), a.strides[3],
+              filters + (ky * record.kernel_w + kx) * depth, filter, depth, record.a_zero_point,
+              lanes.count, lanes.sums);
+        });
+      });
+    });
+  });
+}
+
+}  // namespace thimble::neutron::model

@@ -1,0 +1,57 @@
+#pragma once
+// Kernels that slide a window over [N, H, W, C].
+
+#include "engines/neutron/model/kernel.h"
+#include "engines/neutron/container/window.h"
+
+namespace thimble::neutron::model {
+
+/// Byte offset of [n, h, w, 0].
+inline int32_t pixel(const View& view, uint32_t n, uint32_t h, uint32_t w) {
+  return static_cast<int32_t>(n) * view.strides[0] + static_cast<int32_t>(h) * view.strides[1] +
+         static_cast<int32_t>(w) * view.strides[2];
+}
+
+/// Calls `each(n, h, w)` for every pixel of the view.
+template <class Each>
+void for_pixels(const View& view, Each each) {
+  for (uint32_t n = 0; n < view.dims[0]; ++n) {
+    for (uint32_t h = 0; h < view.dims[1]; ++h) {
+      for (uint32_t w = 0; w < view.dims[2]; ++w) each(n, h, w);
+    }
+  }
+}
+
+/// The part of a window that lies in the image.
+struct Window {
+  Taps rows;
+  Taps columns;
+  [[nodiscard]] uint32_t taps() const {
+    return (rows.to - rows.from) * (columns.to - columns.from);
+  }
+};
+
+inline Window window_at(const Work& work, uint32_t h, uint32_t w) {
+  const KernelRecord& r = work.record;
+  const View& a = r.operands[0];
+  const int32_t top = static_cast<int32_t>(h * r.stride_h) - r.pad_top;
+  const int32_t left = static_cast<int32_t>(w * r.stride_w) - r.pad_left;
+  return {taps_at(top, r.kernel_h, r.dilation_h, a.dims[1]),
+          taps_at(left, r.kernel_w, r.dilation_w, a.dims[2])};
+}
+
+/// Calls `each(x, tap)` for every tap in the image: the offset of its input pixel [.., 0], and its
+/// number in the kernel, row by row.
+template <class Each>
+void for_taps(const Work& work, uint32_t n, const Window& window, Each each) {
+  const KernelRecord& r = work.record;
+  for (uint32_t ky = window.rows.from; ky < window.rows.to; ++ky) {
+    const uint32_t row = window.rows.at + (ky - window.rows.from) * r.dilation_h;
+    for (uint32_t kx = window.columns.from; kx < window.columns.to; ++kx) {
+      const uint32_t column = window.columns.at + (kx - window.columns.from) * r.dilation_w;
+      each(pixel(r.operands[0], n, row, column), ky * r.kernel_w + kx);
+    }
+  }
+}
+
+}  // namespace thimble::neutron::model

@@ -1,0 +1,56 @@
+// The largest code, and the mean, of a window's elements inside the image.
+
+#include "engines/neutron/model/image.h"
+
+namespace thimble::neutron::model {
+namespace {
+
+constexpr uint32_t kBlock = 32;  // channels at once
+
+/// For each block of channels of each pixel: starts from `first`, adds each tap's element by
+/// `join(value so far, element)`, and ends with `end(value, taps)`.
+template <class Join, class End>
+void pool(const Work& work, int32_t first, Join join, End end) {
+  const View& a = work.record.operands[0];
+  const View& y = work.record.output;
+  for_pixels(y, [&](uint32_t n, uint32_t h, uint32_t w) {
+    const Window window = window_at(work, h, w);
+    const int32_t to = pixel(y, n, h, w);
+    for (uint32_t from = 0; from < y.dims[3]; from += kBlock) {
+      const uint32_t count = y.dims[3] - from < kBlock ? y.dims[3] - from : kBlock;
+      int32_t values[kBlock];
+      for (uint32_t i = 0; i < count; ++i) values[i] = first;
+      for_taps(work, n, window, [&](int32_t x, uint32_t) {
+        for (uint32_t i = 0; i < count; ++i) {
+          const int32_t at = x + static_cast<int32_t>(from + i) * a.strides[3];
+          values[i] = join(values[i], work.a[at]);
+        }
+      });
+      for (uint32_t i = 0; i < count; ++i) {
+        work.y[to + static_cast<int32_t>(from + i) * y.strides[3]] = end(values[i], window.taps());
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void max_pool(const Work& work) {
+  const Finish finish(work);
+  pool(
+      work, -128, [](int32_t most, int32_t x) { return x > most ? x : most; },
+      [=](int32_t most, uint32_t) { return finish.code(most); });
+}
+
+/// To nearest, halves away from zero; padding does not count.
+void average_pool(const Work& work) {
+  const Finish finish(work);
+  pool(
+      work, 0, [](int32_t sum, int32_t x) { return wrapping_add(sum, x); },
+      [=](int32_t sum, uint32_t taps) {
+        const auto n = static_cast<int32_t>(taps);
+        return finish.code(wrapping_add(sum, sum >= 0 ? n / 2 : -(n / 2)) / n);
+      });
+}
+
+}  // namespace thimble::neutron::model

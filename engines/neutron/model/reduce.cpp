@@ -1,0 +1,65 @@
+// What becomes of the last dimensions: their mean, sum or extreme, or softmax.
+
+#include "engines/neutron/model/kernel.h"
+#include "engines/neutron/model/loops.h"
+
+namespace thimble::neutron::model {
+namespace {
+
+/// Calls `each(x, y)` for every element of the output: the offset of its first operand element.
+template <class Each>
+void for_results(const Work& work, uint32_t kept, Each each) {
+  loops_over(work.record.operands[0], work.record.output, 0, kept)
+      .for_rows([&](const int32_t(&at)[2], uint32_t count, const int32_t(&steps)[2]) {
+        for (uint32_t i = 0; i < count; ++i) {
+          const auto k = static_cast<int32_t>(i);
+          each(at[0] + k * steps[0], at[1] + k * steps[1]);
+        }
+      });
+}
+
+template <class Join>
+int32_t reduced(const Work& work, const Loops<1>& loops, int32_t x, int32_t first, Join join) {
+  int32_t value = first;
+  loops.for_rows([&](const int32_t(&at)[1], uint32_t count, const int32_t(&steps)[1]) {
+    const int8_t* const row = work.a + x + at[0];
+    for (uint32_t i = 0; i < count; ++i) {
+      value = join(value, row[static_cast<int32_t>(i) * steps[0]]);
+    }
+  });
+  return value;
+}
+
+template <class Join, class End>
+void reduce(const Work& work, int32_t first, Join join, End end) {
+  const View& a = work.record.operands[0];
+  const uint32_t kept = a.rank - work.record.reduced;
+  const Loops<1> loops = loops_over(a, kept, a.rank);
+  for_results(work, kept,
+              [&](int32_t x, int32_t y) { work.y[y] = end(reduced(work, loops, x, first, join)); });
+}
+
+}  // namespace
+
+void mean(const Work& work) {
+  const Finish finish(work);
+  const int32_t zero_point = work.record.a_zero_point;
+  const Factor factor = work.factor(2);
+  const bool single = work.single();
+  reduce(
+      work, 0, [=](int32_t sum, int32_t x) { return wrapping_add(sum, x - zero_point); },
+      [=](int32_t sum) { return finish(scaled(sum, factor, single)); });
+}
+
+void extreme(const Work& work) {
+  const Finish finish(work);
+  const auto end = [=](int32_t value) { return finish.code(value); };
+  if (work.record.kernel == Kernel::kReduceMax) {
+    return reduce(
+        work, -128, [](int32_t most, int32_t x) { return x > most ? x : most; }, end);
+  }
+  reduce(
+      work, 127, [](int32_t least, int32_t x) { return x < least ? x : least; }, end);
+}
+
+}  // namespace thimble::neutron::model

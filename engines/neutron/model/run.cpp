@@ -1,0 +1,138 @@
+// The kernels of a list in order, with the weights of the next on their way.
+
+#include "engines/neutron/model/kernel.h"
+#include "engines/neutron/model/model.h"
+
+namespace thimble::neutron {
+namespace {
+
+using model::Work;
+
+const uint8_t* base_of(const Job& job, const View& view, const Work& work) {
+  switch (view.memory) {
+    case Memory::kInput:
+      return job.inputs[view.index] + view.offset;
+    case Memory::kOutput:
+      return job.outputs[view.index] + view.offset;
+    case Memory::kScratch:
+      return job.scratch + view.offset;
+    case Memory::kWeights:
+      return work.constants(view.offset);
+    case Memory::kNone:
+      break;
+  }
+  return nullptr;
+}
+
+/// What check() has found to lie in an output or in the scratch memory.
+int8_t* written(const Job& job, const View& view) {
+  uint8_t* const memory = view.memory == Memory::kOutput ? job.outputs[view.index] : job.scratch;
+  return reinterpret_cast<int8_t*>(memory + view.offset);
+}
+
+void execute(const Work& work) {
+  switch (work.record.kernel) {
+#define NEUTRON_KERNEL(name, number, operands, shape, run) \
+  case Kernel::k##name:                                    \
+    return model::run(work);
+#include "engines/neutron/container/kernels.def"
+#undef NEUTRON_KERNEL
+  }
+}
+
+/// Weights on their way: while a kernel that had its own brought runs, and until the next such
+/// kernel, that one's are copied.
+class Prefetcher {
+ public:
+  explicit Prefetcher(const Job& job)
+      : job_(job), kernel_count_(job.program.header().kernel_count) {
+    if (job.prefetch != nullptr) start();
+  }
+
+  /// Kernel `index` is about to run.
+  void arrive(uint32_t index) {
+    if (job_.prefetch == nullptr || index != next_) return;
+    if (job_.wait != nullptr) job_.wait(channel_);
+    channel_ = (channel_ + 1) % kPrefetchChannels;
+    ++next_;
+    start();
+  }
+
+ private:
+  /// Of the first kernel from `next_` on that wants it; if there is none, `next_` is the count.
+  void start() {
+    for (; next_ < kernel_count_; ++next_) {
+      const KernelRecord record = job_.program.kernel(next_);
+      if (record.prefetch_bytes == 0) continue;
+      uint8_t* const to = job_.prefetch + record.prefetch_to;
+      const uint8_t* const from = job_.weights + record.prefetch_from;
+      if (job_.copy == nullptr) {
+        memcpy(to, from, record.prefetch_bytes);
+      } else {
+        // The vendor's signature has no const; nobody writes there.
+        job_.copy(to, const_cast<uint8_t*>(from), record.prefetch_bytes, channel_);
+      }
+      return;
+    }
+  }
+
+  const Job& job_;
+  uint32_t kernel_count_;
+  uint32_t next_ = 0;  // whose weights are on their way
+  uint32_t channel_ = 0;
+};
+
+Work work_of(const Job& job, const KernelRecord& record) {
+  Work work = {};
+  work.record = record;
+  work.weights = job.weights;
+  work.prefetched = job.prefetch == nullptr ? nullptr : job.prefetch + record.prefetch_to;
+  work.a = reinterpret_cast<const int8_t*>(base_of(job, record.operands[0], work));
+  if (record.operand_count == 2) {
+    work.b = reinterpret_cast<const int8_t*>(base_of(job, record.operands[1], work));
+  }
+  work.y = written(job, record.output);
+  if (record.kernel == Kernel::kPad) work.outside = written(job, record.outside);
+  return work;
+}
+
+/// Records of the run's kernels, and one of the whole.
+class Profile {
+ public:
+  Profile(uint8_t* buffer, bool wanted) : buffer_(wanted ? buffer : nullptr) {}
+
+  void kernel(uint32_t index, const KernelRecord& record) {
+    const uint32_t start = now_;
+    now_ += record.cycles;
+    put(index, kOperationKernel, static_cast<uint8_t>(record.kernel), start);
+  }
+  void end(uint32_t index) { put(index, kOperationRun, 0, 0); }
+
+ private:
+  void put(uint32_t index, uint8_t operation, uint8_t function, uint32_t start) {
+    if (buffer_ == nullptr) return;
+    const ProfileRecord record = {{kEventStart, operation, function, 0, start},
+                                  {kEventStop, operation, function, 0, now_}};
+    memcpy(buffer_ + index * sizeof record, &record, sizeof record);
+  }
+
+  uint8_t* buffer_;
+  uint32_t now_ = 0;
+};
+
+}  // namespace
+
+void run(const Job& job) {
+  const Header header = job.program.header();
+  Profile profile(job.profile, header.profile_bytes != 0);
+  Prefetcher prefetcher(job);
+  for (uint32_t i = 0; i < header.kernel_count; ++i) {
+    const KernelRecord record = job.program.kernel(i);
+    prefetcher.arrive(i);
+    execute(work_of(job, record));
+    profile.kernel(i, record);
+  }
+  profile.end(header.kernel_count);
+}
+
+}  // namespace thimble::neutron

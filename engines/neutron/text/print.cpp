@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+
+#include <cstring>
+#include <vector>
+
+#include "engines/neutron/text/fields.h"
+#include "engines/neutron/text/text.h"
+
+namespace thimble::neutron::text {
+namespace {
+
+/// Bytes at a multiple of 16.
+class Aligned {
+ public:
+  explicit Aligned(ByteView bytes) : blocks_(bytes.size() / sizeof(Block) + 1) {
+    if (!bytes.empty()) std::memcpy(blocks_.data(), bytes.data(), bytes.size());
+  }
+  [[nodiscard]] const uint8_t* data() const { return blocks_.data()->bytes; }
+
+ private:
+  struct alignas(kBlockAlignment) Block {
+    uint8_t bytes[kBlockAlignment];
+  };
+  std::vector<Block> blocks_;
+};
+
+std::string memory(const View& view) {
+  switch (view.memory) {
+    case Memory::kInput:
+      return fmt::format("input{}", view.index);
+    case Memory::kOutput:
+      return fmt::format("output{}", view.index);
+    case Memory::kScratch:
+      return "scratch";
+    default:
+      return "weights";
+  }
+}
+
+/// What a dense view would have; 0 where no step is ever taken.
+bool is_dense(const View& view) {
+  int64_t step = 1;
+  for (uint32_t k = view.rank; k-- > 0;) {
+    if (view.strides[k] != (view.dims[k] == 1 ? 0 : step)) return false;
+    step *= view.dims[k];
+  }
+  return true;
+}
+
+std::string text_of(const View& view) {
+  std::string text = memory(view);
+  const bool edge = view.memory == Memory::kInput || view.memory == Memory::kOutput;
+  if (!edge || view.offset != 0) text += fmt::format("+{}", view.offset);
+  text += fmt::format("[{}", fmt::join(view.dims, view.dims + view.rank, ","));
+  if (!is_dense(view)) {
+    text += fmt::format(":{}", fmt::join(view.strides, view.strides + view.rank, ","));
+  }
+  return text + "]";
+}
+
+std::string number(const KernelRecord& record, const Field& field, uint32_t index) {
+  const int64_t value = load(record, field, index);
+  return field.number == Number::kOffset && value == kNone ? "none" : fmt::format("{}", value);
+}
+
+std::string fields(const KernelRecord& record) {
+  std::string text;
+  if (record.function != Function::kNone) {
+    text += fmt::format(" function {}", function_name(record.function));
+  }
+  for (const Field& field : kFields) {
+    bool is_usual = true;
+    std::string values;
+    for (uint32_t i = 0; i < field.count; ++i) {
+      is_usual = is_usual && load(record, field, i) == field.usual[i];
+      values += (i == 0 ? "" : ",") + number(record, field, i);
+    }
+    if (!is_usual) text += fmt::format(" {} {}", field.name, values);
+  }
+  return text;
+}
+
+std::string kernel_lines(uint32_t index, const KernelRecord& record) {
+  std::string text = fmt::format("kernel {:<3} {}", index, kernel_name(record.kernel));
+  for (uint32_t i = 0; i < record.operand_count; ++i) text += " " + text_of(record.operands[i]);
+  text += " -> " + text_of(record.output);
+  if (record.kernel == Kernel::kPad) text += " inside " + text_of(record.outside);
+  const std::string numbers = fields(record);
+  return numbers.empty() ? text + "\n" : text + "\n          " + numbers + "\n";
+}
+
+std::string io_line(const char* direction, uint32_t index, const IoRecord& io) {
+  return fmt::format("{:<6} {:<3} int8[{}]{} scale {} zero {}\n", direction, index,
+                     fmt::join(io.dims, io.dims + io.rank, ","),
+                     io.channels_last == 0 ? "" : " channels_last", io.scale, io.zero_point);
+}
+
+}  // namespace
+
+Result<std::string> print(ByteView program, ByteView weights, std::string_view label) {
+  const Aligned list_bytes(program);
+  const Aligned weight_bytes(weights);
+  uint32_t at = kAbsent;
+  const Status status = check(list_bytes.data(), static_cast<uint32_t>(program.size()),
+                              weight_bytes.data(), static_cast<uint32_t>(weights.size()), at);
+  if (status != Status::kOk) {
+    const std::string where = at == kAbsent ? "" : fmt::format("kernel {}: ", at);
+    return bad_input("{}: {}{}", label, where, status_text(status));
+  }
+  const Program list(list_bytes.data());
+  const Header header = list.header();
+  std::string text = fmt::format(
+      "list   weights {}, scratch {}, prefetch {}, profile {}, {} cycles, hash {:08x}\n",
+      header.weight_bytes, header.scratch_bytes, header.prefetch_bytes, header.profile_bytes,
+      header.cycles, header.content_hash);
+  for (uint32_t i = 0; i < header.input_count; ++i) text += io_line("input", i, list.input(i));
+  for (uint32_t i = 0; i < header.kernel_count; ++i) text += kernel_lines(i, list.kernel(i));
+  for (uint32_t i = 0; i < header.output_count; ++i) text += io_line("output", i, list.output(i));
+  return text;
+}
+
+}  // namespace thimble::neutron::text

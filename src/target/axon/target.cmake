@@ -1,1 +1,0 @@
-thimble_engine(axon HEADER target/axon/engine.h DEVICES hostrun/axon.h)

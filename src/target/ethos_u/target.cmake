@@ -1,1 +1,0 @@
-thimble_engine(ethos_u HEADER target/ethos_u/engine.h DEVICES hostrun/npu.h)

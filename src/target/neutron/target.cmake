@@ -1,1 +1,0 @@
-thimble_engine(neutron HEADER target/neutron/engine.h DEVICES hostrun/neutron.h)

@@ -1,0 +1,90 @@
+#include "engines/abacus/delegate/backend.h"
+
+#include <cstring>
+#include <new>
+
+namespace thimble::runtime::abacus {
+namespace {
+
+using thimble::abacus::Header;
+using thimble::abacus::Job;
+using thimble::abacus::kEdgesMost;
+
+/// What a slot keeps.
+struct Work {
+  const uint8_t* program;
+  uint8_t* scratch;
+};
+static_assert(sizeof(Work) <= sizeof(DelegateSlot::own));
+
+Header header_of(const Work& work) {
+  Header header;
+  std::memcpy(&header, work.program, sizeof header);
+  return header;
+}
+
+/// An int8 tensor of the program's size, dense, and apart from scratch.
+Status check_tensor(const Header& header, const DelegateMemory& memory, const DelegateArgs& args,
+                    uint32_t index) {
+  const bool is_output = index >= header.input_count;
+  const kernels::Tensor tensor = args.tensor(index);
+  if (tensor.dtype != kernels::DType::kI8) return Status::kBadDType;
+  const uint32_t bytes =
+      is_output ? header.output_bytes[index - header.input_count] : header.input_bytes[index];
+  if (tensor.bytes != bytes) return Status::kBadShape;
+  if (!is_in_order(tensor)) return Status::kBadLayout;
+  const uint32_t offset = args.offset(index);
+  if (is_output && (offset == kNotPlanned || tensor.is_constant)) return Status::kCorrupt;
+  if (offset == kNotPlanned) return Status::kOk;
+  const uint32_t scratch = memory.scratch_offset;
+  const bool apart = offset + tensor.bytes <= scratch || scratch + header.scratch_bytes <= offset;
+  return apart ? Status::kOk : Status::kCorrupt;
+}
+
+}  // namespace
+
+Delegate backend(const Driver* driver) {
+  return {thimble::abacus::kDelegateId, driver, open, check, run};
+}
+
+Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
+            uint32_t& scratch_bytes) {
+  if (self.device == nullptr) return Status::kMissingDelegate;
+  const Region& payload = source.payload;
+  if (!thimble::abacus::is_sound(payload.data, payload.bytes)) return Status::kBadPayload;
+  Work& work = *new (slot.own) Work{payload.data, nullptr};
+  scratch_bytes = header_of(work).scratch_bytes;
+  return Status::kOk;
+}
+
+Status check(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args) {
+  Work& work = *reinterpret_cast<Work*>(slot.own);
+  const Header header = header_of(work);
+  if (args.count() != header.input_count + header.output_count) return Status::kBadPayload;
+  for (uint32_t i = 0; i < args.count(); ++i) {
+    const Status status = check_tensor(header, memory, args, i);
+    if (status != Status::kOk) return status;
+  }
+  work.scratch = memory.scratch;
+  return Status::kOk;
+}
+
+Status run(const DelegateSlot& slot, const DelegateArgs& args) {
+  const Work& work = *reinterpret_cast<const Work*>(slot.own);
+  const Header header = header_of(work);
+  const uint8_t* inputs[kEdgesMost];
+  uint8_t* outputs[kEdgesMost];
+  for (uint32_t i = 0; i < args.count(); ++i) {
+    auto* const data = static_cast<uint8_t*>(args.data(i));
+    if (i < header.input_count) {
+      inputs[i] = data;
+    } else {
+      outputs[i - header.input_count] = data;
+    }
+  }
+  static_cast<const Driver*>(slot.delegate->device)
+      ->run({work.program, inputs, outputs, work.scratch});
+  return Status::kOk;
+}
+
+}  // namespace thimble::runtime::abacus

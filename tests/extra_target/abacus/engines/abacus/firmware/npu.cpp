@@ -1,0 +1,34 @@
+// The runner with an Abacus: the model behind the runtime's delegate.
+
+#include "firmware/apps/runner/kernels.h"
+#include "kernels/kernels.h"
+#include "engines/abacus/model/model.h"
+#include "engines/abacus/delegate/backend.h"
+
+namespace thimble::firmware {
+namespace {
+
+constexpr runtime::abacus::Driver kDriver = {abacus::run};
+runtime::Delegate row;
+runtime::Delegates delegates;
+kernels::KernelTable table;
+
+}  // namespace
+
+uint32_t take_words(const char**, uint32_t) {
+  return 0;
+}
+
+const thimble_kernels* kernels_for(const uint8_t*, size_t, const BigMemory&) {
+  row = runtime::abacus::backend(&kDriver);
+  delegates = runtime::delegates_of(&row, 1);
+  table = kernels::all_kernels();
+  table.delegates = &delegates;
+  return reinterpret_cast<const thimble_kernels*>(&table);
+}
+
+void memory_is(uint8_t*, size_t) {}
+
+void add_lines(void*, void (*)(void*, const char*)) {}
+
+}  // namespace thimble::firmware

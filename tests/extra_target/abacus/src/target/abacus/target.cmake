@@ -1,1 +1,0 @@
-thimble_engine(abacus HEADER target/abacus/engine.h DEVICES hostrun/abacus.h RUNNER cortex-m33)
