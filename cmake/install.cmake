@@ -1,18 +1,23 @@
 # `cmake --install build --prefix DIR`: the program with its emulator images, the device sources, the CMake package.
 include(GNUInstallDirs)
-if(TARGET thimble)
-  install(TARGETS thimble thimble-axon-sdk RUNTIME DESTINATION bin)
-endif()
+get_property(helpers GLOBAL PROPERTY thimble_helper_programs)
+install(TARGETS thimble ${helpers} RUNTIME DESTINATION bin)
 install(DIRECTORY abi numerics kernels runtime DESTINATION share/thimble/device
         FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
-install(DIRECTORY engines/ethos_u/isa DESTINATION share/thimble/device/npu/ethos_u
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
-install(DIRECTORY engines/axon engines/neutron DESTINATION share/thimble/device/npu
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
-install(FILES runtime/include/thimble.h engines/axon/delegate/include/thimble_axon.h engines/axon/delegate/include/thimble_axon_vendor.h engines/ethos_u/delegate/include/thimble_ethos_u.h
-              engines/neutron/delegate/include/thimble_neutron.h
-        DESTINATION include)
+# Of each engine its row, and the folders with device code.
+thimble_read_engines(engines ${CMAKE_SOURCE_DIR})
+foreach(engine ${engines})
+  install(FILES engines/${engine}/engine.cmake DESTINATION share/thimble/device/engines/${engine})
+  file(GLOB folders CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/${engine}/*)
+  list(FILTER folders INCLUDE REGEX "/(${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_MODEL}|${THIMBLE_ENGINE_DELEGATE})$")
+  install(DIRECTORY ${folders} DESTINATION share/thimble/device/engines/${engine}
+          FILES_MATCHING PATTERN "*.h" PATTERN "*.cpp" PATTERN "*.def")
+  file(GLOB headers CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/${engine}/delegate/include/*.h)
+  install(FILES ${headers} DESTINATION include)
+endforeach()
+install(FILES runtime/include/thimble.h DESTINATION include)
 install(FILES cmake/thimble-config.cmake cmake/thimble_model.cmake cmake/thimble_model_sources.cmake
+              cmake/engine_rows.cmake
               cmake/thimble_model.h.in cmake/thimble_model.cpp.in DESTINATION share/thimble/cmake)
 install(DIRECTORY ${CMAKE_BINARY_DIR}/firmware/ DESTINATION bin/firmware
         FILES_MATCHING PATTERN "runner-*.elf" PATTERN "insn_count.so"

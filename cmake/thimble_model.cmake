@@ -11,6 +11,7 @@
 #
 # Needs GCC or Clang for the device, and C++20 for the runtime; the application itself may be C.
 include_guard(GLOBAL)
+set(THIMBLE_CMAKE_DIR ${CMAKE_CURRENT_LIST_DIR} CACHE INTERNAL "")
 
 # The runtime without kernels, and every kernel, each a static library from which the linker takes what is called.
 function(thimble_device_libraries)
@@ -20,30 +21,38 @@ function(thimble_device_libraries)
   file(GLOB_RECURSE runtime ${THIMBLE_DEVICE_DIR}/runtime/*.cpp)
   file(GLOB_RECURSE kernels ${THIMBLE_DEVICE_DIR}/kernels/*.cpp)
   list(FILTER runtime EXCLUDE REGEX "/all_kernels\\.cpp$")
-  # Layer lists of the AXON: their check, and the model that runs them where there is no driver for silicon.
-  file(GLOB_RECURSE axon ${THIMBLE_DEVICE_DIR}/npu/axon/*.cpp)
-  list(FILTER axon EXCLUDE REGEX "/npu/axon/text/") # the host's
-  # Lists of kernels of the Neutron: their check. What runs them is a library of its own, since a product with the
-  # NPU links the vendor's driver in its place.
-  file(GLOB neutron ${THIMBLE_DEVICE_DIR}/npu/neutron/*.cpp)
-  file(GLOB neutron_model ${THIMBLE_DEVICE_DIR}/npu/neutron/model/*.cpp)
-  # Engines of folders outside the tree (docs/adding-a-target.md), as the program has been built with them.
-  set(outside)
-  foreach(root ${THIMBLE_EXTRA_TARGETS})
-    file(GLOB_RECURSE sources ${root}/npu/*.cpp ${root}/runtime/*.cpp)
-    list(APPEND outside ${sources})
+  # Delegates of the engines' NPUs, and what executes their payloads where no driver for silicon is linked.
+  # Folders outside the tree (docs/adding-a-target.md) are those that the program was built with.
+  include(${THIMBLE_CMAKE_DIR}/engine_rows.cmake)
+  thimble_read_engines(engines ${THIMBLE_DEVICE_DIR} ${THIMBLE_EXTRA_TARGETS})
+  set(engine_sources)
+  set(engine_includes)
+  foreach(engine ${engines})
+    get_property(folder GLOBAL PROPERTY thimble_engine_${engine}_folder)
+    get_property(apart GLOBAL PROPERTY thimble_engine_${engine}_MODEL_APART)
+    thimble_engine_sources(model ${engine} "${THIMBLE_ENGINE_MODEL}")
+    thimble_engine_sources(sources ${engine} "${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_DELEGATE}")
+    list(APPEND engine_sources ${sources})
+    if(EXISTS ${folder}/delegate/include)
+      list(APPEND engine_includes ${folder}/delegate/include)
+    endif()
+    if(apart)
+      # A product with the NPU links the vendor's driver in place of this library.
+      add_library(thimble_${engine}_model STATIC EXCLUDE_FROM_ALL ${model})
+      target_link_libraries(thimble_${engine}_model PUBLIC thimble_device)
+      target_compile_options(thimble_${engine}_model PRIVATE -fno-exceptions -fno-rtti -ffunction-sections
+                                                             -fdata-sections)
+    else()
+      list(APPEND engine_sources ${model})
+    endif()
   endforeach()
-  list(FILTER outside EXCLUDE REGEX "/npu/[^/]+/text/")
-  add_library(thimble_device STATIC ${runtime} ${kernels} ${axon} ${neutron} ${outside})
+  add_library(thimble_device STATIC ${runtime} ${kernels} ${engine_sources})
   target_include_directories(thimble_device PUBLIC ${THIMBLE_DEVICE_DIR} ${THIMBLE_DEVICE_DIR}/runtime/include
-                                                   ${THIMBLE_EXTRA_TARGETS})
+                                                   ${engine_includes} ${THIMBLE_EXTRA_TARGETS})
   target_compile_features(thimble_device PUBLIC cxx_std_20)
   target_compile_definitions(thimble_device PRIVATE THIMBLE_TRACE=0)
   target_compile_options(thimble_device PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics -ffp-contract=off
                                                 -ffunction-sections -fdata-sections)
-  add_library(thimble_neutron_model STATIC EXCLUDE_FROM_ALL ${neutron_model})
-  target_link_libraries(thimble_neutron_model PUBLIC thimble_device)
-  target_compile_options(thimble_neutron_model PRIVATE -fno-exceptions -fno-rtti -ffunction-sections -fdata-sections)
 endfunction()
 
 function(thimble_add_model target model)

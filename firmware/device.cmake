@@ -3,12 +3,16 @@
 #
 #   thimble_board(NAME CODE origin length DATA .. .. BIG .. .. UART kind address STACK bytes)
 #   thimble_core(NAME BOARD (FLAGS ... [ISA dsp mve] | SAME_AS core))
-#   thimble_firmware(APP CORES ... [KERNELS])     -> firmware/APP-CORE.elf
+#   thimble_firmware(APP CORES ... [KERNELS])     -> firmware/APP-CORE.elf, target image-APP-CORE
 
-set(device_flags -mthumb -std=c++20 -g -fno-exceptions -fno-rtti
+set(device_flags -mthumb -std=c++20 -fno-exceptions -fno-rtti
     -fno-unwind-tables -fno-asynchronous-unwind-tables -fno-threadsafe-statics -ffunction-sections
     -fdata-sections -ffp-contract=off -Wall -Wextra -Wconversion -Werror -I${CMAKE_SOURCE_DIR}
     -I${CMAKE_SOURCE_DIR}/runtime/include)
+file(GLOB includes CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/engines/*/delegate/include)
+foreach(include ${includes})
+  list(APPEND device_flags -I${include})
+endforeach()
 
 function(thimble_board name)
   cmake_parse_arguments(board "" "STACK" "CODE;DATA;BIG;UART" ${ARGN})
@@ -70,34 +74,33 @@ function(thimble_device_archive name)
     DEPENDS ${ARGN} VERBATIM COMMENT "Archiving ${name}")
 endfunction()
 
-# The simulated Ethos-U for one core, as an archive.
-function(thimble_device_npu core)
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/npu/ethos_u/sim/*.cpp)
-  thimble_device_objects(objects ${core} ${core} OPTIONS -O2 SOURCES ${sources})
-  thimble_device_archive(${CMAKE_CURRENT_BINARY_DIR}/${core}/libnpu.a ${objects})
-endfunction()
-
-# The integer model of the AXON for one core, as an archive.
-function(thimble_device_axon core)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/npu/axon/model/*.cpp)
-  thimble_device_objects(objects ${core} ${core} OPTIONS -O2 SOURCES ${sources})
-  thimble_device_archive(${CMAKE_CURRENT_BINARY_DIR}/${core}/libaxon.a ${objects})
-endfunction()
-
-# The integer model of the Neutron for one core, as an archive.
-function(thimble_device_neutron core)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/npu/neutron/model/*.cpp)
-  thimble_device_objects(objects ${core} ${core} OPTIONS -O2 SOURCES ${sources})
-  thimble_device_archive(${CMAKE_CURRENT_BINARY_DIR}/${core}/libneutron.a ${objects})
+# What executes the delegates of an engine, for one core, as an archive. Of an engine outside the tree
+# it has the delegates too; the tree's are in the archives of the runtime.
+function(thimble_device_engine engine core)
+  get_property(root GLOBAL PROPERTY thimble_engine_${engine}_root)
+  get_property(name GLOBAL PROPERTY thimble_core_${core}_objects)
+  set(folders "${THIMBLE_ENGINE_MODEL}")
+  set(directory ${name})
+  if(NOT root STREQUAL CMAKE_SOURCE_DIR)
+    string(APPEND folders "|${THIMBLE_ENGINE_SHARED}|${THIMBLE_ENGINE_DELEGATE}")
+    string(MD5 directory ${root})
+    set(directory outside/${directory}/${name})
+  endif()
+  set(archive ${CMAKE_CURRENT_BINARY_DIR}/${directory}/lib${engine}.a)
+  set_property(GLOBAL PROPERTY thimble_archive_${engine}_${core} ${archive})
+  get_property(known GLOBAL PROPERTY thimble_device_engine_archives)
+  if(archive IN_LIST known)
+    return()
+  endif()
+  set_property(GLOBAL APPEND PROPERTY thimble_device_engine_archives ${archive})
+  thimble_engine_sources(sources ${engine} "${folders}")
+  thimble_device_objects(objects ${name} ${directory} ROOT ${root} OPTIONS -O2 -I${root} SOURCES ${sources})
+  thimble_device_archive(${archive} ${objects})
 endfunction()
 
 # The runtime (with and without the trace hook) and the kernels of one core, as archives.
 function(thimble_device_core core)
   file(GLOB_RECURSE runtime CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/*.cpp)
-  # Of layer lists and lists of kernels: their checks.
-  file(GLOB lists CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/npu/axon/*.cpp
-                                    ${CMAKE_SOURCE_DIR}/npu/neutron/*.cpp)
-  list(APPEND runtime ${lists})
   file(GLOB_RECURSE kernels CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/kernels/*.cpp)
   set(here ${CMAKE_CURRENT_BINARY_DIR}/${core})
   thimble_device_objects(objects ${core} ${core} OPTIONS -Os SOURCES ${runtime})
@@ -110,10 +113,10 @@ function(thimble_device_core core)
 endfunction()
 
 # Links APP for each of CORES. KERNELS: with every kernel; PRODUCT: with the runtime of a product;
-# NPU, AXON, NEUTRON: with the simulated NPU; SOURCES: files besides those of the application's folder; OBJECTS: likewise;
-# LINK: more linker flags; OUTPUT: another folder for the image.
+# ENGINE: with what executes the engine's delegates; SOURCES: in addition to the application's folder;
+# LINK: more linker flags; OUTPUT: another folder for the image. The target image-APP-CORE builds it.
 function(thimble_firmware app)
-  cmake_parse_arguments(arg "KERNELS;PRODUCT;NPU;AXON;NEUTRON" "OUTPUT" "CORES;LINK;SOURCES;OBJECTS" ${ARGN})
+  cmake_parse_arguments(arg "KERNELS;PRODUCT" "ENGINE;OUTPUT;ROOT" "CORES;LINK;SOURCES" ${ARGN})
   if(NOT arg_OUTPUT)
     set(arg_OUTPUT ${CMAKE_CURRENT_BINARY_DIR})
   endif()
@@ -126,8 +129,20 @@ function(thimble_firmware app)
     get_property(flags GLOBAL PROPERTY thimble_core_${built_as}_flags)
     set(directory ${built_as}/${board})
     thimble_device_objects(objects ${built_as} ${directory} OPTIONS -Os ${defines}
-                           SOURCES ${app_sources} ${arg_SOURCES} ${common})
-    list(APPEND objects ${arg_OBJECTS})
+                           SOURCES ${app_sources} ${common})
+    # Sources of an engine outside the tree include from its own root.
+    set(own)
+    set(shared ${arg_SOURCES})
+    if(arg_ROOT AND NOT arg_ROOT STREQUAL CMAKE_SOURCE_DIR)
+      set(own ${arg_SOURCES})
+      list(FILTER own INCLUDE REGEX "^${arg_ROOT}/")
+      list(FILTER shared EXCLUDE REGEX "^${arg_ROOT}/")
+      string(MD5 place ${arg_ROOT})
+      thimble_device_objects(own ${built_as} outside/${place}/${directory} ROOT ${arg_ROOT}
+                             OPTIONS -Os ${defines} -I${arg_ROOT} SOURCES ${own})
+    endif()
+    thimble_device_objects(more ${built_as} ${directory} OPTIONS -Os ${defines} SOURCES ${shared})
+    list(APPEND objects ${more} ${own})
     set(archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libruntime.a)
     if(arg_PRODUCT)
       set(archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libruntime_product.a)
@@ -135,14 +150,10 @@ function(thimble_firmware app)
     if(arg_KERNELS)
       list(APPEND archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libkernels.a)
     endif()
-    if(arg_NPU)
-      list(APPEND archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libnpu.a)
-    endif()
-    if(arg_AXON)
-      list(APPEND archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libaxon.a)
-    endif()
-    if(arg_NEUTRON)
-      list(APPEND archives ${CMAKE_CURRENT_BINARY_DIR}/${built_as}/libneutron.a)
+    if(arg_ENGINE)
+      thimble_device_engine(${arg_ENGINE} ${core})
+      get_property(archive GLOBAL PROPERTY thimble_archive_${arg_ENGINE}_${core})
+      list(APPEND archives ${archive})
     endif()
     set(image ${arg_OUTPUT}/${app}-${core}.elf)
     file(MAKE_DIRECTORY ${arg_OUTPUT})
@@ -153,31 +164,32 @@ function(thimble_firmware app)
               -Wl,--start-group ${archives} -lm -lc -lgcc -Wl,--end-group -o ${image}
       DEPENDS ${objects} ${archives} ${script} VERBATIM COMMENT "Linking ${app}-${core}.elf")
     set_property(GLOBAL APPEND PROPERTY thimble_images ${image})
+    if(arg_OUTPUT STREQUAL CMAKE_CURRENT_BINARY_DIR)
+      add_custom_target(image-${app}-${core} DEPENDS ${image})
+    endif()
   endforeach()
 endfunction()
 
-# A runner for each engine of folders outside the tree whose row names cores (cmake/registry.cmake):
-# OUTPUT/runner-ENGINE-CORE.elf, with what the folder has in npu/ and runtime/ for the engine.
-function(thimble_outside_runners output)
-  foreach(root ${ARGN})
-    thimble_engine_rows(engines ${root})
-    string(MD5 place ${root})
-    foreach(engine ${engines})
-      get_property(cores GLOBAL PROPERTY thimble_engine_${engine}_runner)
-      file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${root}/npu/${engine}/*.cpp
-           ${root}/runtime/delegates/${engine}/*.cpp ${root}/firmware/apps/runner-${engine}/*.cpp)
-      list(FILTER sources EXCLUDE REGEX "/npu/[^/]+/text/") # the host's
-      foreach(core ${cores})
-        get_property(built_as GLOBAL PROPERTY thimble_core_${core}_objects)
-        if(NOT built_as)
-          message(FATAL_ERROR "${root}: RUNNER ${core}: no such core in firmware/cores.cmake")
-        endif()
-        thimble_device_objects(objects ${built_as} outside/${place}/${built_as} ROOT ${root}
-                               OPTIONS -O2 -I${root} SOURCES ${sources})
-        thimble_firmware(runner-${engine} CORES ${core} KERNELS OUTPUT ${output} OBJECTS ${objects}
-                         SOURCES ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/runner/main.cpp
-                                 ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/runner/hollow.cpp)
-      endforeach()
+# A runner for each engine of ROOTS whose row names cores (cmake/engine_rows.cmake), in OUTPUT: the
+# runner with the sources of the engine's firmware/ and what executes its delegates.
+function(thimble_engine_runners output)
+  thimble_read_engines(engines ${ARGN})
+  foreach(engine ${engines})
+    get_property(cores GLOBAL PROPERTY thimble_engine_${engine}_RUNNER)
+    get_property(link GLOBAL PROPERTY thimble_engine_${engine}_RUNNER_LINK)
+    get_property(root GLOBAL PROPERTY thimble_engine_${engine}_root)
+    foreach(core ${cores})
+      get_property(built_as GLOBAL PROPERTY thimble_core_${core}_objects)
+      if(NOT built_as)
+        message(FATAL_ERROR "${root}: RUNNER ${core}: no such core in firmware/cores.cmake")
+      endif()
     endforeach()
+    if(cores)
+      thimble_engine_sources(sources ${engine} firmware)
+      string(REPLACE "_" "-" app ${engine})
+      thimble_firmware(runner-${app} CORES ${cores} KERNELS ENGINE ${engine} OUTPUT ${output} LINK ${link} ROOT ${root}
+                       SOURCES ${sources} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/runner/main.cpp
+                               ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/apps/runner/hollow.cpp)
+    endif()
   endforeach()
 endfunction()

@@ -49,7 +49,7 @@ Result<CModel> write_model(const driver::Compiled& compiled, const fs::path& pat
   for (const hostrun::ChosenKernel& kernel : model.kernels) {
     options.kernels.push_back({kernel.variant, kernel.op, kernel.arguments, kernel.bare});
   }
-  for (const target::KernelCall& call : compiled.lowered.calls) {
+  for (const engine::KernelCall& call : compiled.lowered.calls) {
     options.calls.push_back(compiled.lowered.graph.value(call.out).name);
   }
   options.calls.resize(model.kernels.size());

@@ -125,7 +125,7 @@ Result<Comparison> compare_models(const Arguments& arguments) {
     THIMBLE_TRY(const Bytes bytes, read_file(arguments.model));
     THIMBLE_TRY(result.layers, layer_quality(graph, bytes, model.label, samples, kLayerCalls));
   }
-  quant::Engine engine(graph, quant::float_kernels());
+  quant::FastExecutor engine(graph, quant::float_kernels());
   result.where = model.where;
   result.calls = driver::call_count(samples, graph);
   if (result.calls == 0) {

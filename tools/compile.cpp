@@ -21,11 +21,10 @@
 #include "interchange/tflite.h"
 #include "interchange/tosa.h"
 #include "ir/print.h"
-#include "engines/axon/cli/axon_files.h"
 #include "tools/c_files.h"
 #include "tools/commands.h"
+#include "tools/engine_cli.h"
 #include "tools/linker_files.h"
-#include "engines/neutron/cli/neutron_files.h"
 #include "tools/output.h"
 #include "tools/pairs.h"
 
@@ -61,9 +60,7 @@ struct Arguments {
   std::optional<bool> equalize, tune;
   bool pareto = false;
   std::string npu_weights = "payload";
-  std::string axon = "layers";
-  fs::path axon_sdk, axon_dir;
-  NeutronArguments neutron;
+  std::vector<std::shared_ptr<EngineCli>> engines;
   std::string optimize = "speed";
   std::string inputs = "caller";
   struct {
@@ -115,8 +112,10 @@ Result<quant::AccuracyGoal> parse_goal(const std::string& text) {
 
 Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   THIMBLE_CHECK(check_supported(arguments));
-  THIMBLE_CHECK(check_axon_options(arguments.axon, arguments.axon_sdk, arguments.axon_dir));
   driver::CompileOptions options;
+  for (const auto& engine : arguments.engines) {
+    THIMBLE_CHECK(engine->apply_options(arguments.target, arguments.model, &options.vendor));
+  }
   options.target = arguments.target;
   options.calibration = arguments.calibrate;
   options.io = arguments.io == "int8" ? quant::Io::kInt8 : quant::Io::kFloat;
@@ -135,14 +134,11 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.pareto = arguments.pareto;
   options.owns_inputs = arguments.inputs == "arena";
   options.weights_apart = arguments.npu_weights == "named";
-  for (const target::Optimize mode : target::kOptimizes) {
-    if (arguments.optimize == target::optimize_name(mode)) options.optimize = mode;
+  for (const engine::Optimize mode : engine::kOptimizes) {
+    if (arguments.optimize == engine::optimize_name(mode)) options.optimize = mode;
   }
-  options.vendor = axon_tools(arguments.axon, arguments.axon_sdk, arguments.model);
-  THIMBLE_CHECK(
-      add_neutron_tools(arguments.neutron, arguments.target, arguments.model, &options.vendor));
-  if (arguments.compat == "executorch") options.dialect = target::Dialect::kStock;
-  if (arguments.compat == "none") options.dialect = target::Dialect::kNative;
+  if (arguments.compat == "executorch") options.dialect = engine::Dialect::kStock;
+  if (arguments.compat == "none") options.dialect = engine::Dialect::kNative;
   for (const quant::Observer observer : quant::kObservers) {
     if (arguments.observer == quant::observer_name(observer)) options.observer = observer;
   }
@@ -195,7 +191,7 @@ Status make_folder(const fs::path& folder) {
   return ok();
 }
 
-Status write_outputs(const Arguments& arguments, const target::VendorTools& vendor,
+Status write_outputs(const Arguments& arguments, const engine::VendorTools& vendor,
                      driver::Compiled& compiled) {
   THIMBLE_CHECK(make_folder(arguments.out_dir));
   THIMBLE_CHECK(make_folder(arguments.kernels_dir));
@@ -221,11 +217,12 @@ Status write_outputs(const Arguments& arguments, const target::VendorTools& vend
     const std::string layout = arguments.c_layout.empty() ? "plain" : arguments.c_layout;
     THIMBLE_CHECK(add_c_files(compiled, pte_path(arguments), layout, &files));
   }
-  const fs::path headers = arguments.axon_dir.empty() ? path.parent_path() : arguments.axon_dir;
-  THIMBLE_CHECK(add_axon_files(compiled.lowered.delegates, headers, &files));
-  const fs::path lists = arguments.kernels_dir.empty() ? path.parent_path() : arguments.kernels_dir;
-  THIMBLE_CHECK(
-      add_neutron_files(compiled.lowered.delegates, vendor, lists, &files, &compiled.report.notes));
+  const fs::path folder = path.parent_path();
+  const EngineOutput output{compiled.lowered.delegates, vendor, folder,
+                            arguments.kernels_dir.empty() ? folder : arguments.kernels_dir};
+  for (const auto& engine : arguments.engines) {
+    THIMBLE_CHECK(engine->add_files(output, &files, &compiled.report.notes));
+  }
   THIMBLE_CHECK(add_kernels(arguments, compiled, label, &files));
   if (!arguments.report.empty()) {
     const bool html = extension(arguments.report) == ".html";
@@ -327,31 +324,10 @@ int compile_all(Arguments& arguments) {
   return 0;
 }
 
-/// What vendors' own tools make of their engines' regions.
-void add_vendor_options(Verb& verb, Arguments* a) {
-  verb.option("--axon", a->axon,
-              "AXON regions as a layer list, or by Nordic's compiler: as a program in the "
-              "file, or as headers for the firmware")
-      .one_of({"layers", "program", "header"});
-  verb.option("--axon-sdk", a->axon_sdk, "Nordic's sdk-edge-ai; default: SDK_EDGE_AI_PATH");
-  verb.option("--axon-dir", a->axon_dir, "Folder for --axon header; default: the .pte's");
-  verb.option("--neutron", a->neutron.form,
-              "Neutron regions as a list of Thimble's kernels, or as microcode of NXP's converter")
-      .one_of({"model", "sdk"});
-  verb.option("--neutron-sdk", a->neutron.sdk,
-              "The eIQ Neutron SDK; default: EIQ_NEUTRON_SDK_PATH");
-  verb.option("--neutron-flags", a->neutron.flags, "More options of NXP's converter, as they are");
-  verb.option("--neutron-time-limit", a->neutron.time_limit, "Seconds that a call of it may take");
-  verb.flag("--neutron-kernels", a->neutron.kernels,
-            "Also list the kernels of NXP's firmware that the model needs, as C");
-  verb.flag("--neutron-prefetch", a->neutron.prefetch,
-            "Weights come to SRAM while the kernel before runs");
-}
-
 void add_optimize_option(Verb& verb, Arguments* a) {
   std::vector<std::string> modes;
-  for (const target::Optimize mode : target::kOptimizes) {
-    modes.emplace_back(target::optimize_name(mode));
+  for (const engine::Optimize mode : engine::kOptimizes) {
+    modes.emplace_back(engine::optimize_name(mode));
   }
   verb.option("--optimize", a->optimize,
               "speed: fewest instructions, or cycles of the NPU; size: least SRAM; flash: fewest "
@@ -402,7 +378,10 @@ void add_compile(CommandLine& line, int* exit_code) {
   verb.option("--memory", a.memories, "NAME=BYTES: limit of sram, flash or the part's own; K, M")
       .take_all();
   verb.option("--report", a.report, "The report as a file: .json or .html");
-  add_vendor_options(verb, &a);
+  for (std::unique_ptr<EngineCli>& engine : engine_clis()) {
+    engine->add_compile_options(verb);
+    a.engines.push_back(std::move(engine));
+  }
   verb.option("--observer", a.observer, "How int8 ranges are chosen").one_of(observers);
   verb.flag("--equalize,!--no-equalize", a.equalize,
             "Bring channels of one value to the same magnitude");

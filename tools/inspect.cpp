@@ -7,24 +7,17 @@
 #include <string>
 
 #include "driver/report.h"
-#include "engines/neutron/formats/payload.h"
 #include "formats/npy/npy.h"
 #include "formats/pt2/reader.h"
 #include "formats/pte/print.h"
 #include "formats/pte/read.h"
 #include "formats/pte/records.h"
 #include "hostrun/interface.h"
-#include "engines/ethos_u/hostrun/npu.h"
 #include "ir/dtype_text.h"
 #include "ir/op.h"
 #include "ir/print.h"
-#include "engines/axon/container/layers.h"
-#include "engines/axon/text/text.h"
-#include "engines/ethos_u/text/payload.h"
-#include "engines/ethos_u/text/text.h"
-#include "engines/neutron/container/program.h"
-#include "engines/neutron/text/text.h"
 #include "tools/commands.h"
+#include "tools/engine_cli.h"
 #include "tools/explain.h"
 #include "tools/output.h"
 
@@ -40,11 +33,8 @@ struct Arguments {
   bool json = false;
 };
 
-/// The same facts twice: for people and for scripts.
-struct Report {
-  std::string text;
-  Json json;
-};
+using Report = InspectReport;
+using EngineClis = std::vector<std::unique_ptr<EngineCli>>;
 
 Json to_json(const std::vector<hostrun::Port>& ports) {
   Json list = Json::array();
@@ -66,44 +56,26 @@ std::string describe(const std::vector<hostrun::Port>& ports) {
   return text;
 }
 
-Result<std::string> print_kernels(ByteView blob, const std::string& label) {
-  const auto payload = formats::neutron::read_payload(blob);
-  if (!payload.ok()) return bad_input("{}: {}", label, payload.error().message);
-  return thimble::neutron::text::print(payload->program, payload->weights, label);
-}
-
 /// The command streams, layer lists and kernel lists of a program's NPU delegates.
 Status add_commands(const formats::pte::Program& program, const std::string& label,
-                    Report* report) {
-  namespace text = thimble::ethos_u::text;
+                    const EngineClis& engines, Report* report) {
   report->json["streams"] = Json::array();
   for (const formats::pte::ExecutionPlan& plan : program.plans) {
     for (const formats::pte::BackendDelegate& row : plan.delegates) {
-      if (row.id == thimble::axon::kDelegateId) {
-        const Bytes& list = program.delegate_blobs[row.blob].bytes;
-        THIMBLE_TRY(const std::string printed, thimble::axon::text::print(list, label));
-        report->text += "\n" + printed;
-        report->json["streams"].push_back(printed);
-        continue;
+      for (const auto& engine : engines) {
+        THIMBLE_TRY(const std::optional<std::string> text,
+                    engine->print_delegate(program, row, label));
+        if (!text) continue;
+        report->text += "\n" + *text;
+        report->json["streams"].push_back(*text);
+        break;
       }
-      if (row.id == thimble::neutron::kDelegateId) {
-        const Bytes& blob = program.delegate_blobs[row.blob].bytes;
-        THIMBLE_TRY(const std::string printed, print_kernels(blob, label));
-        report->text += "\n" + printed;
-        report->json["streams"].push_back(printed);
-        continue;
-      }
-      const std::optional<Bytes> commands = hostrun::npu_commands(program, row);
-      if (!commands) continue;
-      THIMBLE_TRY(const text::Payload payload, text::read_payload(*commands, label));
-      report->text += "\n" + text::print(payload);
-      report->json["streams"].push_back(text::print(payload));
     }
   }
   return ok();
 }
 
-Result<Report> inspect_pte(const fs::path& path, bool commands) {
+Result<Report> inspect_pte(const fs::path& path, bool commands, const EngineClis& engines) {
   const std::string label = path.filename().string();
   THIMBLE_TRY(const Bytes bytes, read_file(path));
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
@@ -132,7 +104,7 @@ Result<Report> inspect_pte(const fs::path& path, bool commands) {
                  {"ops", interface.ops},
                  {"methods", explanation.methods},
                  {"program", Json::parse(formats::pte::print_json(program))}};
-  if (commands) THIMBLE_CHECK(add_commands(program, label, &report));
+  if (commands) THIMBLE_CHECK(add_commands(program, label, engines, &report));
   return report;
 }
 
@@ -235,34 +207,22 @@ Result<Report> inspect_ir(const fs::path& path) {
   return report;
 }
 
-/// A driver payload of the Ethos-U: its header, and its command stream as text.
-Result<Report> inspect_payload(const Bytes& bytes, const std::string& label) {
-  namespace text = thimble::ethos_u::text;
-  THIMBLE_TRY(const text::Payload payload, text::read_payload(bytes, label));
-  const thimble::ethos_u::Config* hardware = payload.hardware();
-  Report report;
-  report.text = text::print(payload);
-  report.json = {{"file", label},
-                 {"format", fmt::format("cop{}", payload.header.form)},
-                 {"configuration", hardware == nullptr ? Json(nullptr) : Json(hardware->name)},
-                 {"config", payload.header.config},
-                 {"id", payload.header.id},
-                 {"stream_offset", payload.header.stream_offset},
-                 {"stream_words", payload.stream.size()},
-                 {"stream", text::disassemble(payload.stream, payload.generation)}};
-  return report;
-}
-
 Result<Report> inspect_file(const fs::path& path, bool commands) {
+  const EngineClis engines = engine_clis();
   const std::string kind = extension(path);
-  if (kind == ".pte") return inspect_pte(path, commands);
+  if (kind == ".pte") return inspect_pte(path, commands, engines);
   if (kind == ".pt2") return inspect_pt2(path);
   if (kind == ".npz") return inspect_npz(path);
   if (kind == ".ir") return inspect_ir(path);
   const std::string label = path.filename().string();
   THIMBLE_TRY(const Bytes bytes, read_file(path));
-  if (thimble::ethos_u::text::is_payload(bytes)) return inspect_payload(bytes, label);
-  return bad_input("{}: a .pt2, .pte, .npz, .ir or Ethos-U payload (COP1, COP2) expected", label);
+  std::string formats;
+  for (const auto& engine : engines) {
+    THIMBLE_TRY(std::optional<Report> report, engine->inspect_file(bytes, label));
+    if (report) return std::move(*report);
+    if (!engine->file_format().empty()) formats += fmt::format(" or {}", engine->file_format());
+  }
+  return bad_input("{}: a .pt2, .pte, .npz, .ir{} expected", label, formats);
 }
 
 int inspect(const Arguments& arguments) {
@@ -279,7 +239,7 @@ int inspect(const Arguments& arguments) {
 }  // namespace
 
 void add_inspect(CommandLine& line, int* exit_code) {
-  Verb verb(line, "inspect", "Show what a .pt2, .pte, .npz, .ir or Ethos-U payload holds");
+  Verb verb(line, "inspect", "Show the content of a .pt2, .pte, .npz, .ir or NPU payload");
   auto arguments = std::make_shared<Arguments>();
   verb.option("file", arguments->file, "The file").required();
   verb.flag("--commands", arguments->commands,

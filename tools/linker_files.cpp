@@ -8,7 +8,7 @@ emit::LinkerFile linker_file_of(const driver::Compiled& compiled, const std::str
   emit::LinkerFile file;
   file.name = name;
   file.target = compiled.report.target;
-  for (const target::PartMemory& memory : compiled.part->memories) {
+  for (const engine::PartMemory& memory : compiled.part->memories) {
     file.memories.push_back(memory.name);
   }
   for (const driver::PlacedObject& object : compiled.report.placement->objects) {

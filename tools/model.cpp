@@ -10,7 +10,7 @@
 #include "hostrun/device.h"
 #include "hostrun/host.h"
 #include "ir/print.h"
-#include "target/part.h"
+#include "engine/part.h"
 #include "tools/output.h"
 
 namespace thimble::tools {
@@ -67,8 +67,8 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
   if (named.empty()) {
     return bad_input("{}: the file does not say for which target it is: --target NAME", label);
   }
-  THIMBLE_TRY(const target::Part part, target::find_part(named));
-  const target::Target* const target = part.cpu;
+  THIMBLE_TRY(const engine::Part part, engine::find_part(named));
+  const engine::Core* const target = part.cpu;
   hostrun::QemuOptions qemu;
   qemu.target = std::string(target->name);
   qemu.count_instructions = options.count_instructions;
@@ -78,7 +78,7 @@ Result<Model> qemu_model(Bytes bytes, const std::string& label, const hostrun::I
     THIMBLE_TRY(qemu.fvp, fvp_program(options));
   }
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
-  THIMBLE_TRY(qemu.npu, hostrun::read_npu_needs(program, label));
+  THIMBLE_TRY(qemu.npu, hostrun::firmware_device_of(program, label));
   THIMBLE_TRY(qemu.image, hostrun::image_of(program, label));
   Model model;
   model.label = label;
@@ -109,7 +109,7 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
   THIMBLE_TRY(const hostrun::Interface interface, hostrun::read_interface(program, label));
   if (!options.target.empty()) {
-    THIMBLE_TRY(const target::Part part, target::find_part(options.target));
+    THIMBLE_TRY(const engine::Part part, engine::find_part(options.target));
     (void)part;
   }
   if (options.on == "eval") {
@@ -121,7 +121,7 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
   }
   const bool on_host = options.on != "qemu" && options.on != "fvp";
   const bool lists_hazards = on_host && options.profile;
-  if (!lists_hazards) THIMBLE_CHECK(hostrun::check_npu_hazards(program, label));
+  if (!lists_hazards) THIMBLE_CHECK(hostrun::check_hazards(program, label));
   if (on_host) {
     std::vector<hostrun::NpuProfile> npu;
     if (options.profile) {

@@ -89,8 +89,8 @@ Result<std::vector<LayerQuality>> layer_quality(const ir::Graph& float_graph, By
   std::multimap<ir::ValueId, size_t> pairs_of;
   for (size_t i = 0; i < pairs.size(); ++i) pairs_of.emplace(pairs[i].integer, i);
   std::vector<Sqnr> sqnr(pairs.size());
-  quant::Engine float_engine(float_graph, quant::float_kernels());
-  quant::Engine integer_engine(lifted.graph, quant::integer_kernels());
+  quant::FastExecutor float_engine(float_graph, quant::float_kernels());
+  quant::FastExecutor integer_engine(lifted.graph, quant::integer_kernels());
   for (int64_t call = 0; call < std::min(calls, driver::call_count(samples, float_graph)); ++call) {
     const std::vector<ir::Tensor> inputs = driver::call_inputs(samples, float_graph, call);
     float_engine.run(inputs, [&](const ir::Op& op, const ir::Tensor& result) {

@@ -62,10 +62,10 @@ std::vector<std::string> pytorch_names(std::string_view op) {
   return {names.begin(), names.end()};
 }
 
-std::vector<target::OpSupport> supported_by(const target::EngineUse& use) {
+std::vector<engine::OpSupport> supported_by(const engine::PartNpu& use) {
   if (use.engine->supported == nullptr) return {};
-  std::vector<target::OpSupport> list = use.engine->supported(use);
-  std::ranges::sort(list, {}, &target::OpSupport::op);
+  std::vector<engine::OpSupport> list = use.engine->supported(use);
+  std::ranges::sort(list, {}, &engine::OpSupport::op);
   return list;
 }
 

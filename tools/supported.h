@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::tools {
 
@@ -14,6 +14,6 @@ namespace thimble::tools {
 [[nodiscard]] std::vector<std::string> pytorch_names(std::string_view op);
 
 /// What the engine tells, by operator.
-[[nodiscard]] std::vector<target::OpSupport> supported_by(const target::EngineUse& use);
+[[nodiscard]] std::vector<engine::OpSupport> supported_by(const engine::PartNpu& use);
 
 }  // namespace thimble::tools

@@ -10,7 +10,7 @@
 
 #include "hostrun/qemu.h"
 #include "import/import.h"
-#include "target/part.h"
+#include "engine/part.h"
 #include "tools/commands.h"
 #include "tools/output.h"
 #include "tools/supported.h"
@@ -37,21 +37,21 @@ std::string_view isa_text(abi::Isa isa) {
   return "unknown";
 }
 
-std::string board_of(const target::Part& part) {
+std::string board_of(const engine::Part& part) {
   const Result<std::string> board = hostrun::qemu_board(part.cpu->name);
   return board ? *board : "none";
 }
 
 /// The first engine is where operators go first; the CPU takes what is left.
-std::vector<std::string> engines_of(const target::Part& part) {
+std::vector<std::string> engines_of(const engine::Part& part) {
   std::vector<std::string> engines;
-  for (const target::EngineUse& use : part.engines) engines.push_back(use.name);
+  for (const engine::PartNpu& use : part.engines) engines.push_back(use.name);
   engines.emplace_back(part.cpu->engine);
   return engines;
 }
 
 /// What the part's file decides; the rest is the usual, or the command line's.
-Json recipe_json(const target::Recipe& recipe) {
+Json recipe_json(const engine::Recipe& recipe) {
   Json json = Json::object();
   const auto add = [&](const char* key, const auto& value) {
     if (value) json[key] = *value;
@@ -60,7 +60,7 @@ Json recipe_json(const target::Recipe& recipe) {
   add("observer", recipe.observer);
   add("equalize", recipe.equalize);
   add("tune", recipe.tune);
-  add("wishes", recipe.wishes);
+  add("wishes", recipe.preferences);
   add("keep_small", recipe.keep_small);
   add("minimum_steps", recipe.minimum_steps);
   add("kernels", recipe.kernels);
@@ -68,13 +68,13 @@ Json recipe_json(const target::Recipe& recipe) {
   return json;
 }
 
-Json to_json(const target::Part& part) {
+Json to_json(const engine::Part& part) {
   Json json = {{"name", part.name},           {"engine", engines_of(part).front()},
                {"engines", engines_of(part)}, {"cpu", part.cpu->name},
                {"summary", part.summary},     {"isa", isa_text(part.cpu->isa)},
                {"qemu_board", board_of(part)}};
   json["memories"] = Json::array();
-  for (const target::PartMemory& memory : part.memories) {
+  for (const engine::PartMemory& memory : part.memories) {
     json["memories"].push_back({{"name", memory.name}, {"bytes", memory.bytes}});
     if (!part.places()) continue;
     json["memories"].back().update({{"kept", memory.kept},
@@ -82,11 +82,11 @@ Json to_json(const target::Part& part) {
                                     {"holds", memory.holds}});
   }
   json["npus"] = Json::array();
-  for (const target::EngineUse& use : part.engines) {
+  for (const engine::PartNpu& use : part.engines) {
     Json npu = {{"name", use.name}, {"system", use.system}, {"memory_mode", use.memory_mode}};
     npu["settings"] = use.settings;
     npu["supported"] = Json::array();
-    for (const target::OpSupport& row : supported_by(use)) {
+    for (const engine::OpSupport& row : supported_by(use)) {
       npu["supported"].push_back(
           {{"op", row.op}, {"pytorch", pytorch_names(row.op)}, {"limits", row.limits}});
     }
@@ -96,8 +96,8 @@ Json to_json(const target::Part& part) {
   return json;
 }
 
-std::string memory_text(const target::Part& part, std::string_view name) {
-  const auto memory = std::ranges::find(part.memories, name, &target::PartMemory::name);
+std::string memory_text(const engine::Part& part, std::string_view name) {
+  const auto memory = std::ranges::find(part.memories, name, &engine::PartMemory::name);
   if (memory == part.memories.end() || memory->bytes == 0) return "-";
   constexpr int64_t kKiB = 1024;
   return memory->bytes % kKiB == 0 ? fmt::format("{} KiB", memory->bytes / kKiB)
@@ -106,9 +106,9 @@ std::string memory_text(const target::Part& part, std::string_view name) {
 
 constexpr const char* kRow = "%-23s %-15s %-14s %9s %9s  %-7s %-12s %s\n";
 
-void print_row(const target::Part& part) {
+void print_row(const engine::Part& part) {
   std::string engines;
-  for (const target::EngineUse& use : part.engines) {
+  for (const engine::PartNpu& use : part.engines) {
     engines += (engines.empty() ? "" : ", ") + use.name;
   }
   std::printf(kRow, part.name.c_str(), std::string(part.cpu->name).c_str(),
@@ -129,11 +129,11 @@ void print_wrapped(const std::string& text, const std::string& indent) {
   }
 }
 
-void print_supported(const target::EngineUse& use) {
-  const std::vector<target::OpSupport> rows = supported_by(use);
+void print_supported(const engine::PartNpu& use) {
+  const std::vector<engine::OpSupport> rows = supported_by(use);
   if (rows.empty()) return;
   std::printf("\n  %s takes, of the integer graph (PyTorch's names behind):\n", use.name.c_str());
-  for (const target::OpSupport& row : rows) {
+  for (const engine::OpSupport& row : rows) {
     const std::vector<std::string> names = pytorch_names(row.op);
     std::printf("    %-22s %s\n", row.op.c_str(),
                 fmt::format("{}", fmt::join(names, ", ")).c_str());
@@ -141,9 +141,9 @@ void print_supported(const target::EngineUse& use) {
   }
 }
 
-void print_details(const target::Part& part) {
+void print_details(const engine::Part& part) {
   std::printf("%s: %s\n", part.name.c_str(), part.summary.c_str());
-  for (const target::EngineUse& use : part.engines) {
+  for (const engine::PartNpu& use : part.engines) {
     std::string about;
     for (const std::string& word : {use.memory_mode, use.system}) {
       if (!word.empty()) about += (about.empty() ? "" : ", ") + word;
@@ -155,7 +155,7 @@ void print_details(const target::Part& part) {
   }
   std::printf("  cpu     %-16s kernels: %s, QEMU: %s\n", std::string(part.cpu->name).c_str(),
               std::string(isa_text(part.cpu->isa)).c_str(), board_of(part).c_str());
-  for (const target::PartMemory& memory : part.memories) {
+  for (const engine::PartMemory& memory : part.memories) {
     const std::string speed =
         part.places() ? fmt::format(", {} cycles a word, for {}", memory.cycles_per_word,
                                     fmt::join(memory.holds, ", "))
@@ -167,18 +167,18 @@ void print_details(const target::Part& part) {
   for (const auto& [key, value] : recipe.items()) {
     std::printf("  recipe  %-16s %s\n", key.c_str(), value.dump().c_str());
   }
-  for (const target::EngineUse& use : part.engines) print_supported(use);
+  for (const engine::PartNpu& use : part.engines) print_supported(use);
   std::printf("\n  %s takes all that `thimble targets --ops` lists\n",
               std::string(part.cpu->name).c_str());
 }
 
 /// What each engine of the parts takes, those with the same operators together.
-void print_engines(const std::vector<target::Part>& parts) {
+void print_engines(const std::vector<engine::Part>& parts) {
   std::map<std::string, std::vector<std::string>> engines_of;  // by the list of their operators
-  for (const target::Part& part : parts) {
-    for (const target::EngineUse& use : part.engines) {
+  for (const engine::Part& part : parts) {
+    for (const engine::PartNpu& use : part.engines) {
       std::string ops;
-      for (const target::OpSupport& row : supported_by(use)) {
+      for (const engine::OpSupport& row : supported_by(use)) {
         if (!row.op.starts_with('(')) ops += (ops.empty() ? "" : ", ") + row.op;
       }
       std::vector<std::string>& engines = engines_of[ops];
@@ -197,10 +197,10 @@ void print_engines(const std::vector<target::Part>& parts) {
       "\nthe CPUs take what `thimble targets --ops` lists; limits: `thimble targets NAME`\n");
 }
 
-Result<std::vector<target::Part>> all_parts() {
-  std::vector<target::Part> parts;
-  for (const std::string& name : target::part_names()) {
-    THIMBLE_TRY(target::Part part, target::find_part(name));
+Result<std::vector<engine::Part>> all_parts() {
+  std::vector<engine::Part> parts;
+  for (const std::string& name : engine::part_names()) {
+    THIMBLE_TRY(engine::Part part, engine::find_part(name));
     parts.push_back(std::move(part));
   }
   return parts;
@@ -220,7 +220,7 @@ int list_ops(bool json) {
 int targets(const Arguments& arguments) {
   if (arguments.ops) return list_ops(arguments.json);
   if (!arguments.name.empty()) {
-    const Result<target::Part> part = target::find_part(arguments.name);
+    const Result<engine::Part> part = engine::find_part(arguments.name);
     if (!part) return fail(part.error(), arguments.json);
     if (arguments.json) {
       print_json(to_json(*part));
@@ -229,18 +229,18 @@ int targets(const Arguments& arguments) {
     }
     return 0;
   }
-  const Result<std::vector<target::Part>> parts = all_parts();
+  const Result<std::vector<engine::Part>> parts = all_parts();
   if (!parts) return fail(parts.error(), arguments.json);
   if (arguments.json) {
     Json json;
     json["targets"] = Json::array();
-    for (const target::Part& part : *parts) json["targets"].push_back(to_json(part));
+    for (const engine::Part& part : *parts) json["targets"].push_back(to_json(part));
     print_json(json);
     return 0;
   }
   std::printf(kRow, "target", "cpu", "engines", "sram", "flash", "kernels", "QEMU's board",
               "what it is");
-  for (const target::Part& part : *parts) print_row(part);
+  for (const engine::Part& part : *parts) print_row(part);
   print_engines(*parts);
   return 0;
 }

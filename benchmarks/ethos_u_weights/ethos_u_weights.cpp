@@ -19,10 +19,10 @@ namespace thimble::ethos_u_weights {
 namespace {
 
 namespace sim = ethos_u::sim;
-using target::ethos_u::EncodedWeights;
-using target::ethos_u::Requantize;
-using target::ethos_u::WeightOptions;
-using target::ethos_u::Weights;
+using engine::ethos_u::EncodedWeights;
+using engine::ethos_u::Requantize;
+using engine::ethos_u::WeightOptions;
+using engine::ethos_u::Weights;
 
 struct Sum {
   int64_t weights = 0, theirs = 0, ours = 0, estimated = 0;
@@ -121,7 +121,7 @@ Result<Sum> compare(const ethos_u::Config& config, const Convolution& convolutio
   const std::clock_t begin = std::clock();
   THIMBLE_TRY(const EncodedWeights encoded, encode(weights, requantize, options));
   const std::clock_t end = std::clock();
-  target::ethos_u::WeightEncoder encoder(weights, requantize);
+  engine::ethos_u::WeightEncoder encoder(weights, requantize);
   THIMBLE_TRY(const auto estimate, encoder.estimate(options, 0, weights.out));
   Sum sum;
   sum.weights = static_cast<int64_t>(weights.values.size());

@@ -1,1 +1,1 @@
-thimble_engine(axon HEADER engines/axon/compiler/engine.h DEVICES engines/axon/hostrun/axon.h)
+thimble_engine(axon NPUS compiler/engine.h DEVICES hostrun/axon.h CLI cli/cli.h RUNNER cortex-m33)

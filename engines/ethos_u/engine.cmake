@@ -1,1 +1,2 @@
-thimble_engine(ethos_u HEADER engines/ethos_u/compiler/engine.h DEVICES engines/ethos_u/hostrun/npu.h)
+thimble_engine(ethos_u NPUS compiler/engine.h DEVICES hostrun/npu.h CLI cli/cli.h MODEL_APART
+               RUNNER cortex-m55 cortex-m85)

@@ -1,1 +1,2 @@
-thimble_engine(neutron HEADER engines/neutron/compiler/engine.h DEVICES engines/neutron/hostrun/neutron.h)
+thimble_engine(neutron NPUS compiler/engine.h DEVICES hostrun/neutron.h CLI cli/cli.h MODEL_APART
+               RUNNER cortex-m33 RUNNER_LINK -Wl,--wrap=neutronRunBlocking)

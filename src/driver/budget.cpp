@@ -8,13 +8,13 @@
 #include "emit/reorder.h"
 #include "emit/share.h"
 #include "ir/work.h"
-#include "target/strips.h"
+#include "engine/strips.h"
 
 namespace thimble::driver {
 namespace {
 
 using ir::ValueId;
-using target::Strips;
+using engine::Strips;
 
 constexpr int kLongest = 24;         // operators of one run
 constexpr int kRounds = 16;          // runs of operators
@@ -79,7 +79,7 @@ class Estimate {
 
 struct Choice {
   Strips strips;
-  target::StripsCost cost;
+  engine::StripsCost cost;
   int64_t bytes = 0;  // with what lives beside them
   [[nodiscard]] int64_t work() const {
     return cost.copied_bytes / kBytesAtOnce + cost.calls * kCallWork;
@@ -164,18 +164,18 @@ class Chooser {
     return a.bytes < b.bytes;
   }
 
-  const std::optional<target::StripsCost>& cost_of(const Strips& strips) const {
+  const std::optional<engine::StripsCost>& cost_of(const Strips& strips) const {
     const std::tuple key(strips.first, strips.last, strips.rows);
     const auto known = costs_.find(key);
     if (known != costs_.end()) return known->second;
-    return costs_.emplace(key, target::cost_of_strips(graph_, strips, owns_inputs_)).first->second;
+    return costs_.emplace(key, engine::cost_of_strips(graph_, strips, owns_inputs_)).first->second;
   }
 
   const ir::Graph& graph_;
   const bool owns_inputs_;
   const Estimate estimate_;
   /// Each budget asks for the same.
-  mutable std::map<std::tuple<int, int, int64_t>, std::optional<target::StripsCost>> costs_;
+  mutable std::map<std::tuple<int, int, int64_t>, std::optional<engine::StripsCost>> costs_;
 };
 
 bool has_regions(const ir::Graph& graph) {
@@ -187,9 +187,9 @@ struct Work {
   int64_t instructions = 0;  // an estimate; of calls without one what a copy may take
   int64_t unknown = 0;       // calls without one
 };
-Work work_of(const target::Lowered& lowered, const target::Target& cpu) {
+Work work_of(const engine::Lowered& lowered, const engine::Core& cpu) {
   Work work;
-  for (const target::KernelCall& call : lowered.calls) {
+  for (const engine::KernelCall& call : lowered.calls) {
     if (call.delegate >= 0) continue;
     const auto estimate = cpu.cost(lowered, call, cpu).instructions;
     const auto copied = static_cast<int64_t>(lowered.graph.type(call.out).bytes());
@@ -201,7 +201,7 @@ Work work_of(const target::Lowered& lowered, const target::Target& cpu) {
 
 /// The operator whose call needs most memory, of those with scratch that are not lean yet, if no
 /// other call needs more; -1: none.
-int fullest_with_scratch(const target::Lowered& lowered, const emit::Schedule& schedule,
+int fullest_with_scratch(const engine::Lowered& lowered, const emit::Schedule& schedule,
                          std::span<const int> lean) {
   int64_t most = 0;
   int op = -1;
@@ -249,7 +249,7 @@ struct Point {
 
 class Points {
  public:
-  Points(const ir::Graph& graph, const target::Target& cpu, const target::Options& options)
+  Points(const ir::Graph& graph, const engine::Core& cpu, const engine::Options& options)
       : graph_(graph), cpu_(cpu), options_(options), chooser_(graph, options.owns_inputs) {}
 
   Result<Point> whole() const { return at({}, {}); }
@@ -329,22 +329,22 @@ class Points {
   }
 
   Result<Point> at(const std::vector<Strips>& strips, const std::vector<int>& lean) const {
-    target::Options options = options_;
+    engine::Options options = options_;
     options.lean = lean;
     std::optional<ir::Graph> cut;
     if (!strips.empty()) {
-      THIMBLE_TRY(cut, target::in_strips(graph_, strips));
+      THIMBLE_TRY(cut, engine::in_strips(graph_, strips));
       // Rows that no window meets are not made.
       assert(macs_of(*cut) <= macs_of(graph_));
     }
     Point point;
     point.macs = macs_of(cut ? *cut : graph_);
     THIMBLE_TRY(point.budgeted.lowered, cpu_.lower(cut ? *cut : graph_, cpu_, options));
-    target::Lowered& lowered = point.budgeted.lowered;
+    engine::Lowered& lowered = point.budgeted.lowered;
     lowered.owns_inputs = options.owns_inputs;
     // The memory of an engine's regions is not known yet.
     if (has_regions(graph_)) return point;
-    if (options.dialect == target::Dialect::kNative) {
+    if (options.dialect == engine::Dialect::kNative) {
       // Strips have an order of their own, in which buffers stay in place.
       if (!cut) lowered = emit::in_better_order(std::move(lowered));
       lowered = emit::drop_moves(std::move(lowered));
@@ -381,20 +381,20 @@ class Points {
   }
 
   const ir::Graph& graph_;
-  const target::Target& cpu_;
-  const target::Options& options_;
+  const engine::Core& cpu_;
+  const engine::Options& options_;
   const Chooser chooser_;
 };
 
 }  // namespace
 
-Result<Budgeted> lower_within(const ir::Graph& graph, const target::Target& cpu,
-                              const target::Options& options, std::optional<int64_t> sram_bytes) {
+Result<Budgeted> lower_within(const ir::Graph& graph, const engine::Core& cpu,
+                              const engine::Options& options, std::optional<int64_t> sram_bytes) {
   const Points points(graph, cpu, options);
   THIMBLE_TRY(Point best, points.whole());
-  const bool native = options.dialect == target::Dialect::kNative;
+  const bool native = options.dialect == engine::Dialect::kNative;
   if (!native || has_regions(graph)) return std::move(best.budgeted);
-  if (options.optimize == target::Optimize::kSize) {
+  if (options.optimize == engine::Optimize::kSize) {
     const auto before = static_cast<double>(best.work.instructions);
     THIMBLE_TRY(best, points.smallest(best));
     const double more = 100 * (static_cast<double>(best.work.instructions) / before - 1);
@@ -409,8 +409,8 @@ Result<Budgeted> lower_within(const ir::Graph& graph, const target::Target& cpu,
   return std::move(best.budgeted);
 }
 
-Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph, const target::Target& cpu,
-                                              const target::Options& options) {
+Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph, const engine::Core& cpu,
+                                              const engine::Options& options) {
   const Points points(graph, cpu, options);
   THIMBLE_TRY(const Point whole, points.whole());
   std::vector<std::string> lines;

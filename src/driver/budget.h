@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "emit/schedule.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::driver {
 
@@ -18,7 +18,7 @@ namespace thimble::driver {
 inline constexpr double kMostWork = 1.1;
 
 struct Budgeted {
-  target::Lowered lowered;
+  engine::Lowered lowered;
   int64_t bytes = 0;               // of the arena and what the runtime keeps beside it
   std::vector<std::string> notes;  // what was done for the budget, and what it costs
 };
@@ -26,14 +26,14 @@ struct Budgeted {
 /// The graph as the CPU runs it: as it comes, or the smallest, if that needs no more than
 /// `sram_bytes`, else with as many operators in strips as it takes; what needs least where nothing
 /// fits.
-[[nodiscard]] Result<Budgeted> lower_within(const ir::Graph& graph, const target::Target& cpu,
-                                            const target::Options& options,
+[[nodiscard]] Result<Budgeted> lower_within(const ir::Graph& graph, const engine::Core& cpu,
+                                            const engine::Options& options,
                                             std::optional<int64_t> sram_bytes);
 
 /// A line for each of several budgets below what the graph needs as it comes: bytes, estimated
 /// instructions, multiplications.
 [[nodiscard]] Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph,
-                                                            const target::Target& cpu,
-                                                            const target::Options& options);
+                                                            const engine::Core& cpu,
+                                                            const engine::Options& options);
 
 }  // namespace thimble::driver

@@ -26,7 +26,7 @@
 #include "ir/work.h"
 #include "passes/pipeline.h"
 #include "quant/pins.h"
-#include "target/part.h"
+#include "engine/part.h"
 
 namespace thimble::driver {
 namespace {
@@ -109,18 +109,18 @@ int64_t count_float_ops(const ir::Graph& graph) {
 
 /// The part's, where it says how fast they are; else the SRAM holds the arena, unless an engine
 /// keeps that in a DRAM beside a fast scratch.
-void list_memories(const target::Part& part, const std::vector<target::Delegate>& delegates,
+void list_memories(const engine::Part& part, const std::vector<engine::Delegate>& delegates,
                    CompileReport* report) {
   if (part.places()) {
     // What they use is decided behind this (placement.h).
-    for (const target::PartMemory& memory : part.memories) {
+    for (const engine::PartMemory& memory : part.memories) {
       report->memories.push_back({memory.name, 0, 0});
     }
     return;
   }
   const int64_t arena = report->arena_bytes + report->state_bytes;
   int64_t fast = -1;
-  for (const target::Delegate& delegate : delegates) {
+  for (const engine::Delegate& delegate : delegates) {
     if (delegate.memory_mode == abi::MemoryMode::kDedicatedSram) {
       fast = std::max(fast, delegate.fast_scratch_bytes);
     }
@@ -160,23 +160,23 @@ Status check_memories(const std::map<std::string, int64_t>& sizes, CompileReport
 }
 
 std::map<std::string, int64_t> memory_sizes(const CompileOptions& options,
-                                            const target::Part& part) {
+                                            const engine::Part& part) {
   std::map<std::string, int64_t> sizes = options.memory;
-  for (const target::PartMemory& memory : part.memories) {
+  for (const engine::PartMemory& memory : part.memories) {
     if (memory.bytes > 0) sizes.try_emplace(memory.name, memory.bytes);
   }
   return sizes;
 }
 
 /// Bytes that the arena may have: of the SRAM, or of the largest memory that may hold it.
-std::optional<int64_t> arena_limit(const target::Part& part,
+std::optional<int64_t> arena_limit(const engine::Part& part,
                                    const std::map<std::string, int64_t>& sizes) {
   if (!part.places()) {
     const auto sram = sizes.find("sram");
     return sram == sizes.end() ? std::optional<int64_t>() : sram->second;
   }
   std::optional<int64_t> limit;
-  for (const target::PartMemory& memory : part.memories) {
+  for (const engine::PartMemory& memory : part.memories) {
     if (std::ranges::find(memory.holds, "arena") == memory.holds.end()) continue;
     limit = std::max(limit.value_or(0), sizes.at(memory.name));
   }
@@ -203,9 +203,9 @@ Result<import_pt2::ImportedModel> import_model(const fs::path& model,
 
 /// ExecuTorch's kernels have no 16-bit activations.
 bool has_int16(const CompileOptions& options) {
-  return options.dialect == target::Dialect::kNative;
+  return options.dialect == engine::Dialect::kNative;
 }
-Status check_widths(const CompileOptions& options, const target::Target& target) {
+Status check_widths(const CompileOptions& options, const engine::Core& target) {
   if (has_int16(options) || (!*options.wide_activations && !options.goal)) return ok();
   return unsupported("{} with {}: ExecuTorch has no kernels for 16-bit activations on {}",
                      *options.wide_activations ? "--activations int16" : "--accuracy",
@@ -213,24 +213,24 @@ Status check_widths(const CompileOptions& options, const target::Target& target)
 }
 
 /// What the part's engines would have of quantization.
-void grant_wishes(const target::Part& part, quant::QuantSpec* spec) {
-  if (!part.recipe.wishes.value_or(true)) return;
-  for (const target::EngineUse& use : part.engines) {
-    const target::QuantWishes* wishes = use.engine->wishes;
-    if (wishes == nullptr) continue;
-    if (wishes->linear_per_tensor) spec->linear_weights = quant::LinearWeights::kPerTensor;
-    if (wishes->narrow_softmax) spec->wide_softmax = false;
-    if (wishes->symmetric_products) spec->symmetric_products = true;
+void grant_wishes(const engine::Part& part, quant::QuantSpec* spec) {
+  if (!part.recipe.preferences.value_or(true)) return;
+  for (const engine::PartNpu& use : part.engines) {
+    const engine::QuantPreferences* preferences = use.engine->preferences;
+    if (preferences == nullptr) continue;
+    if (preferences->linear_per_tensor) spec->linear_weights = quant::LinearWeights::kPerTensor;
+    if (preferences->narrow_softmax) spec->wide_softmax = false;
+    if (preferences->symmetric_products) spec->symmetric_products = true;
     // The first engine that asks has first choice of operators: its names count.
     if (spec->tables.empty()) {
-      spec->tables.assign(wishes->tables.begin(), wishes->tables.end());
+      spec->tables.assign(preferences->tables.begin(), preferences->tables.end());
     }
   }
 }
 
 Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Graph& graph,
                                              const CompileOptions& options,
-                                             const target::Part& part) {
+                                             const engine::Part& part) {
   Samples samples;
   if (!options.calibration.empty()) {
     THIMBLE_TRY(samples, read_samples(options.calibration, graph));
@@ -241,7 +241,7 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   quant::QuantSpec spec;
   // ExecuTorch's linear has one multiplier for all channels; ours takes either, and one is smaller.
   constexpr double kStockToleranceDb = 0.3, kNativeToleranceDb = 0.2;
-  const bool stock = options.dialect == target::Dialect::kStock;
+  const bool stock = options.dialect == engine::Dialect::kStock;
   spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
   spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
   spec.wide_softmax = !stock && !options.narrow_softmax;
@@ -377,7 +377,7 @@ struct Placed {
 Result<Placed> lower_and_place(const CompileOptions& options,
                                const std::map<std::string, int64_t>& sizes, const OffNodes& off,
                                Compiled* compiled, Stages* stages) {
-  const target::Part& part = *compiled->part;
+  const engine::Part& part = *compiled->part;
   THIMBLE_TRY(partition::Partition split,
               cut(compiled->integer_graph, part, off, *options.keep_small));
   THIMBLE_CHECK(adapt(split, compiled, stages));
@@ -385,26 +385,26 @@ Result<Placed> lower_and_place(const CompileOptions& options,
   if (stages->wanted() && !compiled->regions.empty()) {
     THIMBLE_CHECK(stages->save("partitioned.ir", ir::print(split.graph)));
   }
-  target::Options target_options;
+  engine::Options target_options;
   target_options.dialect = *options.dialect;
   target_options.owns_inputs = options.owns_inputs;
   target_options.optimize = options.optimize;
-  target::EngineOptions engine_options;
+  engine::NpuOptions engine_options;
   engine_options.sram_bytes = arena_limit(part, sizes);
   THIMBLE_TRY(Budgeted budgeted,
               lower_within(split.graph, *part.cpu, target_options, engine_options.sram_bytes));
   compiled->lowered = std::move(budgeted.lowered);
   std::ranges::move(budgeted.notes, std::back_inserter(compiled->report.notes));
-  engine_options.smallest = options.optimize == target::Optimize::kSize;
+  engine_options.smallest = options.optimize == engine::Optimize::kSize;
   engine_options.weights_apart = options.weights_apart;
   engine_options.vendor = options.vendor;
   if (options.pareto) {
-    const auto choosable = [](const target::EngineUse& use) {
+    const auto choosable = [](const engine::PartNpu& use) {
       return use.engine->pareto != nullptr;
     };
     if (std::ranges::any_of(part.engines, choosable)) {
       THIMBLE_TRY(compiled->report.pareto, pareto_of(compiled->regions));
-    } else if (compiled->regions.empty() && target_options.dialect == target::Dialect::kNative) {
+    } else if (compiled->regions.empty() && target_options.dialect == engine::Dialect::kNative) {
       THIMBLE_TRY(auto lines, pareto_lines(split.graph, *part.cpu, target_options));
       std::ranges::move(lines, std::back_inserter(compiled->report.notes));
     } else {
@@ -430,11 +430,11 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   Stages stages(asked.save_stages);
   Compiled compiled;
   CompileReport& report = compiled.report;
-  THIMBLE_TRY(target::Part found, target::find_part(asked.target));
+  THIMBLE_TRY(engine::Part found, engine::find_part(asked.target));
   const CompileOptions options = with_recipe(asked, found.recipe);
-  compiled.part = std::make_shared<const target::Part>(std::move(found));
-  const target::Part& part = *compiled.part;
-  const target::Target* const target = part.cpu;
+  compiled.part = std::make_shared<const engine::Part>(std::move(found));
+  const engine::Part& part = *compiled.part;
+  const engine::Core* const target = part.cpu;
   report.model = model.filename().string();
   report.target = part.name;
   report.optimize = options.optimize;

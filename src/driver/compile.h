@@ -16,8 +16,8 @@
 #include "ir/graph.h"
 #include "partition/partition.h"
 #include "quant/quantize.h"
-#include "target/part.h"
-#include "target/target.h"
+#include "engine/part.h"
+#include "engine/engine.h"
 
 namespace thimble::driver {
 
@@ -29,11 +29,11 @@ struct CompileOptions {
   std::optional<quant::Observer> observer;
   bool pareto = false;       // report->pareto
   bool owns_inputs = false;  // inputs in the arena, not the caller's
-  target::Optimize optimize = target::Optimize::kSpeed;
+  engine::Optimize optimize = engine::Optimize::kSpeed;
   bool weights_apart = false;          // an engine\'s constants as named data of the file
-  target::VendorTools vendor;          // that make regions what silicon runs; the model's name too
+  engine::VendorTools vendor;          // that make regions what silicon runs; the model's name too
   std::optional<bool> equalize, tune;  // quant::QuantizeOptions
-  std::optional<target::Dialect> dialect;
+  std::optional<engine::Dialect> dialect;
   bool names = false;                       // the file says which value each call makes
   bool io_channels_last = false;            // declare 4-D inputs and outputs as NHWC
   std::optional<bool> wide_activations;     // int16 wherever there is a kernel
@@ -130,7 +130,7 @@ struct IoReport {
 struct CompileReport {
   std::string model;
   std::string target;
-  target::Optimize optimize = target::Optimize::kSpeed;
+  engine::Optimize optimize = engine::Optimize::kSpeed;
   double compile_seconds = 0;
   double calibrate_seconds = 0;
   int64_t parameters = 0;
@@ -152,7 +152,7 @@ struct CompileReport {
   int64_t npu_calls = 0;
   std::optional<double> time_us;   // an estimate, where clocks and the cost of a call are known
   std::vector<std::string> notes;  // of the engines, on what the file needs to run
-  std::vector<target::ParetoPoint> pareto;  // what the regions can do with how much SRAM
+  std::vector<engine::ParetoPoint> pareto;  // what the regions can do with how much SRAM
   Peak peak;
   std::vector<Buffer> buffers;
   quant::QuantReport quant;
@@ -163,8 +163,8 @@ struct CompileReport {
 struct Compiled {
   Bytes pte;
   ir::Graph integer_graph;  // what the program means, in its engines' arithmetic, before lowering
-  target::Lowered lowered;
-  std::shared_ptr<const target::Part> part;
+  engine::Lowered lowered;
+  std::shared_ptr<const engine::Part> part;
   std::vector<partition::Region> regions;  // which the lowered graph's delegates are
   CompileReport report;
 };

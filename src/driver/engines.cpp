@@ -18,18 +18,18 @@ ir::ValueId source_of(const ir::Graph& graph, ir::ValueId id) {
     const int producer = producers[static_cast<size_t>(id)];
     if (producer < 0) return id;
     const ir::Op& op = graph.ops()[static_cast<size_t>(producer)];
-    if (!target::is_alias(graph, op)) return id;
+    if (!engine::is_alias(graph, op)) return id;
     id = op.inputs[0];
   }
 }
 
 /// Arguments of the call that runs a region which are inputs or states of the whole graph.
-std::vector<size_t> kept_inputs(const target::Lowered& lowered, int delegate) {
+std::vector<size_t> kept_inputs(const engine::Lowered& lowered, int delegate) {
   std::vector<size_t> kept;
-  for (const target::KernelCall& call : lowered.calls) {
+  for (const engine::KernelCall& call : lowered.calls) {
     if (call.delegate != delegate) continue;
     for (size_t i = 0; i < call.arguments.size(); ++i) {
-      const auto* value = std::get_if<target::ValueRef>(&call.arguments[i]);
+      const auto* value = std::get_if<engine::ValueRef>(&call.arguments[i]);
       if (value == nullptr) continue;
       const ir::ValueId source = source_of(lowered.graph, value->id);
       if (lowered.graph.is_input(source) || lowered.graph.is_state(source)) kept.push_back(i);
@@ -39,15 +39,15 @@ std::vector<size_t> kept_inputs(const target::Lowered& lowered, int delegate) {
   return kept;
 }
 
-Status compile_all(std::span<const partition::Region> regions, const target::EngineOptions& options,
-                   target::Lowered* lowered) {
+Status compile_all(std::span<const partition::Region> regions, const engine::NpuOptions& options,
+                   engine::Lowered* lowered) {
   lowered->delegates.clear();
   for (const partition::Region& region : regions) {
-    const target::EngineUse& use = *region.engine;
-    target::EngineOptions own = options;
+    const engine::PartNpu& use = *region.engine;
+    engine::NpuOptions own = options;
     own.states = region.states;
     own.kept_inputs = kept_inputs(*lowered, static_cast<int>(lowered->delegates.size()));
-    THIMBLE_TRY(target::Delegate delegate, use.engine->compile(region.graph, use, own));
+    THIMBLE_TRY(engine::Delegate delegate, use.engine->compile(region.graph, use, own));
     if (use.engine->finish != nullptr) {
       THIMBLE_CHECK(use.engine->finish(options.vendor, delegate));
     }
@@ -56,19 +56,19 @@ Status compile_all(std::span<const partition::Region> regions, const target::Eng
   return ok();
 }
 
-bool beside_dram(const target::Lowered& lowered) {
-  return std::ranges::any_of(lowered.delegates, [](const target::Delegate& delegate) {
+bool beside_dram(const engine::Lowered& lowered) {
+  return std::ranges::any_of(lowered.delegates, [](const engine::Delegate& delegate) {
     return delegate.memory_mode == abi::MemoryMode::kDedicatedSram;
   });
 }
 
 /// The regions as small as they go: what an SRAM must have at least, if that is more than it has.
 Result<emit::Schedule> smallest(std::span<const partition::Region> regions, int64_t sram_bytes,
-                                const Error& refusal, target::EngineOptions options,
-                                target::Lowered* lowered) {
+                                const Error& refusal, engine::NpuOptions options,
+                                engine::Lowered* lowered) {
   int64_t scratch = 0;
   for (const partition::Region& region : regions) {
-    const target::EngineUse& use = *region.engine;
+    const engine::PartNpu& use = *region.engine;
     if (use.engine->pareto == nullptr) return refusal;
     THIMBLE_TRY(const auto points, use.engine->pareto(region.graph, use));
     if (points.empty()) return refusal;
@@ -85,14 +85,14 @@ Result<emit::Schedule> smallest(std::span<const partition::Region> regions, int6
       scratch, sram_bytes);
 }
 
-std::string_view delegates_engine(const std::vector<target::Delegate>& delegates) {
+std::string_view delegates_engine(const std::vector<engine::Delegate>& delegates) {
   return delegates.empty() ? std::string_view() : delegates[0].engine;
 }
 
 }  // namespace
 
 Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
-                            const target::Part& part) {
+                            const engine::Part& part) {
   OffNodes off;
   if (options.engine_off.empty()) {
     for (const std::string& pattern : part.recipe.engine_off) {
@@ -154,7 +154,7 @@ std::vector<std::string> keep_off(const ir::Graph& graph, const OffNodes& off) {
 
 }  // namespace
 
-Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& part,
+Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& part,
                                  const OffNodes& off, bool keep_small) {
   if (part.engines.empty()) {
     partition::Partition whole;
@@ -169,7 +169,7 @@ Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& par
 }
 
 Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
-                                       target::EngineOptions options, target::Lowered* lowered) {
+                                       engine::NpuOptions options, engine::Lowered* lowered) {
   const std::optional<int64_t> sram_bytes = options.sram_bytes;
   for (int attempt = 1;; ++attempt) {
     const Status compiled = compile_all(regions, options, lowered);
@@ -185,30 +185,30 @@ Result<emit::Schedule> compile_regions(std::span<const partition::Region> region
     if (used <= *sram_bytes) return schedule;
     // The budget was the whole SRAM's; what lies beside the regions' scratch comes off.
     int64_t scratch = 0;
-    for (const target::Delegate& delegate : lowered->delegates) {
+    for (const engine::Delegate& delegate : lowered->delegates) {
       scratch = std::max(scratch, delegate.scratch_bytes);
     }
     options.sram_bytes = std::max<int64_t>(0, *sram_bytes - (used - scratch));
   }
 }
 
-Result<std::vector<target::ParetoPoint>> pareto_of(std::span<const partition::Region> regions) {
-  std::vector<std::vector<target::ParetoPoint>> all;
+Result<std::vector<engine::ParetoPoint>> pareto_of(std::span<const partition::Region> regions) {
+  std::vector<std::vector<engine::ParetoPoint>> all;
   std::set<int64_t> sizes;
   for (const partition::Region& region : regions) {
-    const target::EngineUse& use = *region.engine;
+    const engine::PartNpu& use = *region.engine;
     if (use.engine->pareto == nullptr) continue;
-    THIMBLE_TRY(std::vector<target::ParetoPoint> points, use.engine->pareto(region.graph, use));
-    for (const target::ParetoPoint& point : points) sizes.insert(point.sram_bytes);
+    THIMBLE_TRY(std::vector<engine::ParetoPoint> points, use.engine->pareto(region.graph, use));
+    for (const engine::ParetoPoint& point : points) sizes.insert(point.sram_bytes);
     all.push_back(std::move(points));
   }
-  std::vector<target::ParetoPoint> result;
+  std::vector<engine::ParetoPoint> result;
   for (const int64_t size : sizes) {
-    target::ParetoPoint together{size, 0};
+    engine::ParetoPoint together{size, 0};
     bool fits = true;
     for (const auto& points : all) {  // from least SRAM to most, so the last that fits is fastest
-      const target::ParetoPoint* best = nullptr;
-      for (const target::ParetoPoint& point : points) {
+      const engine::ParetoPoint* best = nullptr;
+      for (const engine::ParetoPoint& point : points) {
         if (point.sram_bytes <= size) best = &point;
       }
       fits = fits && best != nullptr;
@@ -240,20 +240,20 @@ void note_engines(const ir::Graph& integer, std::span<const std::string> why_not
   }
 }
 
-std::optional<int64_t> sum_cycles(const std::vector<target::Delegate>& delegates) {
+std::optional<int64_t> sum_cycles(const std::vector<engine::Delegate>& delegates) {
   std::optional<int64_t> sum;
-  for (const target::Delegate& delegate : delegates) {
+  for (const engine::Delegate& delegate : delegates) {
     if (!delegate.cycles) return std::nullopt;
     sum = sum.value_or(0) + *delegate.cycles;
   }
   return sum;
 }
 
-void note_delegates(const std::vector<target::Delegate>& delegates, CompileReport* report) {
+void note_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report) {
   report->npu_calls = static_cast<int64_t>(delegates.size());
   double time_us = 0, core_mhz = 0;
   bool known = !delegates.empty();
-  for (const target::Delegate& delegate : delegates) {
+  for (const engine::Delegate& delegate : delegates) {
     known = known && delegate.clock_mhz > 0 && delegate.cycles.has_value();
     if (known) {
       time_us += delegate.call_us + static_cast<double>(*delegate.cycles) / delegate.clock_mhz;

@@ -12,30 +12,30 @@
 #include "driver/op_rows.h"
 #include "emit/schedule.h"
 #include "partition/partition.h"
-#include "target/part.h"
+#include "engine/part.h"
 
 namespace thimble::driver {
 
 /// Nodes of the export that --engine-off names, or else the part's recipe, with the pattern.
 using OffNodes = std::map<std::string, std::string>;
 [[nodiscard]] Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
-                                          const target::Part& part);
+                                          const engine::Part& part);
 /// Where they have no effect: a target without an engine runs them where it runs all, and what is
 /// within another operator goes with it.
 void note_engine_off(const OffNodes& off, bool has_engines, CompileReport* report);
 
 /// `part` must outlive the regions.
-[[nodiscard]] Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& part,
+[[nodiscard]] Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& part,
                                                const OffNodes& off, bool keep_small);
 
 /// Fills lowered->delegates and plans the arena: in options.sram_bytes if they are given and the
 /// regions can be made small enough.
 [[nodiscard]] Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
-                                                     target::EngineOptions options,
-                                                     target::Lowered* lowered);
+                                                     engine::NpuOptions options,
+                                                     engine::Lowered* lowered);
 
 /// What the regions together, one after the other, can do with how much SRAM.
-[[nodiscard]] Result<std::vector<target::ParetoPoint>> pareto_of(
+[[nodiscard]] Result<std::vector<engine::ParetoPoint>> pareto_of(
     std::span<const partition::Region> regions);
 
 /// `why_not` of each operator of the integer graph: why it is not on the part's first engine; empty
@@ -44,10 +44,10 @@ void note_engines(const ir::Graph& integer, std::span<const std::string> why_not
                   std::span<const std::pair<std::string, std::string>> added,
                   std::span<const RowOp> rows, CompileReport* report);
 
-[[nodiscard]] std::optional<int64_t> sum_cycles(const std::vector<target::Delegate>& delegates);
+[[nodiscard]] std::optional<int64_t> sum_cycles(const std::vector<engine::Delegate>& delegates);
 
 /// What the regions' engines have to say, and an estimate of the time of a run, from the rows of
 /// the operators.
-void note_delegates(const std::vector<target::Delegate>& delegates, CompileReport* report);
+void note_delegates(const std::vector<engine::Delegate>& delegates, CompileReport* report);
 
 }  // namespace thimble::driver

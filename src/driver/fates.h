@@ -23,7 +23,7 @@
 #include "driver/op_rows.h"
 #include "import/import.h"
 #include "ir/graph.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::driver {
 

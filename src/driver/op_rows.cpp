@@ -17,10 +17,10 @@ int64_t live_bytes(const emit::Schedule& schedule, size_t step) {
   return live;
 }
 
-int64_t constant_bytes(const target::KernelCall& call) {
+int64_t constant_bytes(const engine::KernelCall& call) {
   int64_t bytes = 0;
-  for (const target::Argument& argument : call.arguments) {
-    const auto* constant = std::get_if<target::Constant>(&argument);
+  for (const engine::Argument& argument : call.arguments) {
+    const auto* constant = std::get_if<engine::Constant>(&argument);
     if (constant != nullptr) bytes += static_cast<int64_t>(constant->bytes->size());
   }
   return bytes;
@@ -36,7 +36,7 @@ int64_t constant_bytes(const RowOp& row) {
   return bytes;
 }
 
-OpReport region_row(const target::Delegate& delegate, const RowOp& row) {
+OpReport region_row(const engine::Delegate& delegate, const RowOp& row) {
   const ir::Type& type = row.graph->type(row.op->output);
   OpReport report;
   report.name = row.graph->value(row.op->output).name;
@@ -52,13 +52,13 @@ OpReport region_row(const target::Delegate& delegate, const RowOp& row) {
   return report;
 }
 
-OpReport call_row(const target::Lowered& lowered, const target::KernelCall& call,
-                  const target::Target& target) {
-  const target::Cost cost = target.cost(lowered, call, target);
+OpReport call_row(const engine::Lowered& lowered, const engine::KernelCall& call,
+                  const engine::Core& target) {
+  const engine::Cost cost = target.cost(lowered, call, target);
   OpReport report;
   report.name = lowered.graph.value(call.out).name;
-  report.op = target::call_name(lowered, call);
-  report.types = target::call_types(lowered, call);
+  report.op = engine::call_name(lowered, call);
+  report.types = engine::call_types(lowered, call);
   report.engine = std::string(target.engine);
   report.steps = cost.steps;
   report.constant_bytes = constant_bytes(call);
@@ -66,7 +66,7 @@ OpReport call_row(const target::Lowered& lowered, const target::KernelCall& call
   return report;
 }
 
-void report_buffers(const target::Lowered& lowered, const emit::Schedule& schedule,
+void report_buffers(const engine::Lowered& lowered, const emit::Schedule& schedule,
                     std::span<const RowOp> rows, CompileReport* report) {
   std::vector<int> first(lowered.calls.size() + 1, static_cast<int>(rows.size()));
   std::vector<int> last(lowered.calls.size() + 1, static_cast<int>(rows.size()));
@@ -85,19 +85,19 @@ void report_buffers(const target::Lowered& lowered, const emit::Schedule& schedu
 
 }  // namespace
 
-std::vector<RowOp> row_ops(const target::Lowered& lowered,
+std::vector<RowOp> row_ops(const engine::Lowered& lowered,
                            std::span<const partition::Region> regions) {
   std::vector<RowOp> rows;
   for (size_t call = 0; call < lowered.calls.size(); ++call) {
-    const target::KernelCall& kernel = lowered.calls[call];
+    const engine::KernelCall& kernel = lowered.calls[call];
     if (kernel.delegate < 0) {
       rows.push_back(
           {&lowered.graph, &lowered.graph.ops()[static_cast<size_t>(kernel.ir_op)], call, nullptr});
       continue;
     }
-    const target::Delegate& delegate = lowered.delegates[static_cast<size_t>(kernel.delegate)];
-    std::map<int, const target::DelegateRow*> known;
-    for (const target::DelegateRow& row : delegate.rows) known[row.ir_op] = &row;
+    const engine::Delegate& delegate = lowered.delegates[static_cast<size_t>(kernel.delegate)];
+    std::map<int, const engine::DelegateRow*> known;
+    for (const engine::DelegateRow& row : delegate.rows) known[row.ir_op] = &row;
     const ir::Graph& region = regions[static_cast<size_t>(kernel.delegate)].graph;
     for (size_t i = 0; i < region.ops().size(); ++i) {
       const auto found = known.find(static_cast<int>(i));
@@ -108,10 +108,10 @@ std::vector<RowOp> row_ops(const target::Lowered& lowered,
   return rows;
 }
 
-void report_ops(const target::Lowered& lowered, const emit::Schedule& schedule,
-                const target::Target& target, std::span<const RowOp> rows, CompileReport* report) {
+void report_ops(const engine::Lowered& lowered, const emit::Schedule& schedule,
+                const engine::Core& target, std::span<const RowOp> rows, CompileReport* report) {
   for (const RowOp& row : rows) {
-    const target::KernelCall& call = lowered.calls[row.call];
+    const engine::KernelCall& call = lowered.calls[row.call];
     OpReport entry = call.delegate < 0
                          ? call_row(lowered, call, target)
                          : region_row(lowered.delegates[static_cast<size_t>(call.delegate)], row);
@@ -126,14 +126,14 @@ void report_ops(const target::Lowered& lowered, const emit::Schedule& schedule,
   report_buffers(lowered, schedule, rows, report);
 }
 
-Peak find_peak(const target::Lowered& lowered, const emit::Schedule& schedule) {
+Peak find_peak(const engine::Lowered& lowered, const emit::Schedule& schedule) {
   Peak peak;
   for (size_t step = 0; step < lowered.calls.size(); ++step) {
     const int64_t live = live_bytes(schedule, step);
     if (live <= peak.bytes) continue;
-    const target::KernelCall& call = lowered.calls[step];
+    const engine::KernelCall& call = lowered.calls[step];
     peak.bytes = live;
-    peak.op = target::call_name(lowered, call);
+    peak.op = engine::call_name(lowered, call);
     peak.source = lowered.graph.ops()[static_cast<size_t>(call.ir_op)].source;
   }
   return peak;

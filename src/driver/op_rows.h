@@ -7,7 +7,7 @@
 #include "driver/compile.h"
 #include "emit/schedule.h"
 #include "partition/partition.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::driver {
 
@@ -16,15 +16,15 @@ struct RowOp {
   const ir::Graph* graph = nullptr;  // the lowered one, or the region's
   const ir::Op* op = nullptr;
   size_t call = 0;
-  const target::DelegateRow* delegate_row = nullptr;  // of a region's operator
+  const engine::DelegateRow* delegate_row = nullptr;  // of a region's operator
 };
-[[nodiscard]] std::vector<RowOp> row_ops(const target::Lowered& lowered,
+[[nodiscard]] std::vector<RowOp> row_ops(const engine::Lowered& lowered,
                                          std::span<const partition::Region> regions);
 
 /// Fills report->ops, a row per entry of `rows`, and report->buffers, which count rows.
-void report_ops(const target::Lowered& lowered, const emit::Schedule& schedule,
-                const target::Target& target, std::span<const RowOp> rows, CompileReport* report);
+void report_ops(const engine::Lowered& lowered, const emit::Schedule& schedule,
+                const engine::Core& target, std::span<const RowOp> rows, CompileReport* report);
 
-[[nodiscard]] Peak find_peak(const target::Lowered& lowered, const emit::Schedule& schedule);
+[[nodiscard]] Peak find_peak(const engine::Lowered& lowered, const emit::Schedule& schedule);
 
 }  // namespace thimble::driver

@@ -7,7 +7,7 @@
 #include "driver/report.h"
 #include "emit/c/layout.h"
 #include "plan/memories.h"
-#include "target/accesses.h"
+#include "engine/accesses.h"
 
 namespace thimble::driver {
 namespace {
@@ -28,12 +28,12 @@ class Counter {
  public:
   explicit Counter(const pte::ExecutionPlan& plan) : plan_(plan) {}
 
-  Totals count(const target::Lowered& lowered, const target::Target& target) {
+  Totals count(const engine::Lowered& lowered, const engine::Core& target) {
     for (size_t call = 0; call < lowered.calls.size(); ++call) {
       const auto* program = std::get_if<pte::KernelCall>(&plan_.chains[0].instructions[call]);
       if (program == nullptr) continue;
       reader_ = lowered.graph.value(lowered.calls[call].out).name;
-      const target::Accesses accesses = target::accesses_of(lowered, lowered.calls[call], target);
+      const engine::Accesses accesses = engine::accesses_of(lowered, lowered.calls[call], target);
       const std::vector<int32_t>& args = program->args;
       for (size_t i = 0; i < accesses.arguments.size() && i < args.size(); ++i) {
         add(args[i], accesses.arguments[i]);
@@ -111,14 +111,14 @@ std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& 
 }
 
 /// Why not one of the faster memories: the fastest of those that may hold it says so.
-std::string reason_of(const PlacedObject& object, size_t chosen, const target::Part& part,
+std::string reason_of(const PlacedObject& object, size_t chosen, const engine::Part& part,
                       const std::vector<int64_t>& room) {
-  const target::PartMemory& memory = part.memories[chosen];
+  const engine::PartMemory& memory = part.memories[chosen];
   if (object.accessed_bytes == 0) return "no inference reads it";
-  const target::PartMemory* fastest = nullptr;
+  const engine::PartMemory* fastest = nullptr;
   size_t index = 0;
   for (size_t i = 0; i < part.memories.size(); ++i) {
-    const target::PartMemory& other = part.memories[i];
+    const engine::PartMemory& other = part.memories[i];
     const bool may = std::ranges::find(other.holds, object.contents) != other.holds.end();
     if (!may || other.cycles_per_word >= memory.cycles_per_word) continue;
     if (fastest != nullptr && other.cycles_per_word >= fastest->cycles_per_word) continue;
@@ -133,7 +133,7 @@ std::string reason_of(const PlacedObject& object, size_t chosen, const target::P
 }
 
 Error shortage_error(const plan::Shortage& shortage, const std::vector<PlacedObject>& objects,
-                     const target::Part& part) {
+                     const engine::Part& part) {
   const PlacedObject& object = objects[shortage.object];
   if (!shortage.memory) {
     return unsupported("{} of {} B: no memory of {} may hold {}", object.name, object.bytes,
@@ -155,10 +155,10 @@ int64_t aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-std::vector<plan::Memory> memories_of(const target::Part& part,
+std::vector<plan::Memory> memories_of(const engine::Part& part,
                                       const std::map<std::string, int64_t>& sizes) {
   std::vector<plan::Memory> memories;
-  for (const target::PartMemory& memory : part.memories) {
+  for (const engine::PartMemory& memory : part.memories) {
     memories.push_back(
         {sizes.at(memory.name), std::llround(memory.cycles_per_word * kThousandths), memory.kept});
   }
@@ -169,7 +169,7 @@ std::vector<plan::Memory> memories_of(const target::Part& part,
 
 Status place_objects(const Compiled& compiled, const pte::Program& program, bool c_output,
                      const std::map<std::string, int64_t>& sizes, CompileReport* report) {
-  const target::Part& part = *compiled.part;
+  const engine::Part& part = *compiled.part;
   Counter counter(program.plans[0]);
   const Totals totals = counter.count(compiled.lowered, *part.cpu);
   Placement placement;
@@ -179,7 +179,7 @@ Status place_objects(const Compiled& compiled, const pte::Program& program, bool
   for (const PlacedObject& object : placement.objects) {
     plan::Object to_place = {
         object.bytes, object.accessed_bytes, object.contents == "constants", {}};
-    for (const target::PartMemory& memory : part.memories) {
+    for (const engine::PartMemory& memory : part.memories) {
       to_place.allowed.push_back(std::ranges::find(memory.holds, object.contents) !=
                                  memory.holds.end());
     }

@@ -5,7 +5,7 @@
 namespace thimble::driver {
 namespace {
 
-quant::Observer observer_of(const target::Recipe& recipe) {
+quant::Observer observer_of(const engine::Recipe& recipe) {
   if (!recipe.observer) return quant::kDefaultObserver;
   for (const quant::Observer each : quant::kObservers) {
     if (quant::observer_name(each) == *recipe.observer) return each;
@@ -22,11 +22,11 @@ void settle(std::optional<T>* own, const std::optional<T>& recipe, T usual) {
 
 }  // namespace
 
-CompileOptions with_recipe(CompileOptions options, const target::Recipe& recipe) {
+CompileOptions with_recipe(CompileOptions options, const engine::Recipe& recipe) {
   if (!options.observer) options.observer = observer_of(recipe);
   if (!options.dialect) {
     options.dialect =
-        recipe.kernels == "executorch" ? target::Dialect::kStock : target::Dialect::kNative;
+        recipe.kernels == "executorch" ? engine::Dialect::kStock : engine::Dialect::kNative;
   }
   if (!options.wide_activations) {  // a goal of accuracy chooses what has 16 bits
     options.wide_activations = recipe.activations == "int16" && !options.goal;

@@ -3,11 +3,11 @@
 // neither does.
 
 #include "driver/compile.h"
-#include "target/part.h"
+#include "engine/part.h"
 
 namespace thimble::driver {
 
 /// Every optional field that a recipe knows has a value.
-[[nodiscard]] CompileOptions with_recipe(CompileOptions options, const target::Recipe& recipe);
+[[nodiscard]] CompileOptions with_recipe(CompileOptions options, const engine::Recipe& recipe);
 
 }  // namespace thimble::driver

@@ -89,8 +89,8 @@ std::string quality_line(const CompileReport& report) {
 
 /// What was asked for, where it is not the usual.
 std::string optimize_line(const CompileReport& report) {
-  if (report.optimize == target::Optimize::kSpeed) return "";
-  return fmt::format("optimized      for {}\n", target::optimize_name(report.optimize));
+  if (report.optimize == engine::Optimize::kSpeed) return "";
+  return fmt::format("optimized      for {}\n", engine::optimize_name(report.optimize));
 }
 
 std::string note_line(const quant::WidthNote& note) {
@@ -326,7 +326,7 @@ std::string text_report(const CompileReport& report, const std::filesystem::path
         *report.time_us, report.npu_calls, report.npu_calls == 1 ? "" : "s");
   }
   for (const std::string& note : report.notes) text += fmt::format("  note: {}\n", note);
-  for (const target::ParetoPoint& point : report.pareto) {
+  for (const engine::ParetoPoint& point : report.pareto) {
     text += fmt::format("  {:>13} B of SRAM: {:>15} cycles\n", with_commas(point.sram_bytes),
                         with_commas(point.cycles));
   }
@@ -394,7 +394,7 @@ std::string table_report(const CompileReport& report) {
 std::string json_report(const CompileReport& report) {
   Json json;
   json["target"] = report.target;
-  json["optimize"] = target::optimize_name(report.optimize);
+  json["optimize"] = engine::optimize_name(report.optimize);
   json["compile_seconds"] = report.compile_seconds;
   json["calibrate_seconds"] = report.calibrate_seconds;
   json["pte_bytes"] = report.pte_bytes;
@@ -435,7 +435,7 @@ std::string json_report(const CompileReport& report) {
     json["fallbacks"].push_back({{"op", fallback.op}, {"reason", fallback.reason}});
   }
   json["pareto"] = Json::array();
-  for (const target::ParetoPoint& point : report.pareto) {
+  for (const engine::ParetoPoint& point : report.pareto) {
     json["pareto"].push_back({{"sram_bytes", point.sram_bytes}, {"cycles", point.cycles}});
   }
   json["npu_cycles"] = report.npu_cycles ? Json(*report.npu_cycles) : Json(nullptr);

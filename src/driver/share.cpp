@@ -42,7 +42,7 @@ Status emit_again(const emit::Schedule& schedule, const CompileOptions& asked, C
 
 Result<std::string> share_arena(std::span<Compiled> models, const CompileOptions& options,
                                 bool exclusive) {
-  std::vector<const target::Lowered*> lowered;
+  std::vector<const engine::Lowered*> lowered;
   for (const Compiled& model : models) {
     lowered.push_back(&model.lowered);
     if (model.part->places()) {

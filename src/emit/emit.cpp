@@ -56,11 +56,11 @@ pte::Tensor tensor_of(ir::DType dtype, const ir::Shape& sizes, const ir::DimOrde
 
 class Emitter {
  public:
-  Emitter(const target::Lowered& lowered, const Schedule& schedule, target::Dialect dialect)
+  Emitter(const engine::Lowered& lowered, const Schedule& schedule, engine::Dialect dialect)
       : graph_(lowered.graph),
         calls_(lowered.calls),
         schedule_(schedule),
-        stock_(dialect == target::Dialect::kStock) {}
+        stock_(dialect == engine::Dialect::kStock) {}
 
   pte::Program run() {
     pte::ExecutionPlan plan;
@@ -121,14 +121,14 @@ class Emitter {
     return {1, static_cast<uint64_t>(schedule_.placement.offsets[static_cast<size_t>(storage)])};
   }
 
-  int32_t argument(const target::Argument& argument, int call) {
-    if (const auto* ref = std::get_if<target::ValueRef>(&argument)) return value(ref->id);
-    if (const auto* constant = std::get_if<target::Constant>(&argument)) {
+  int32_t argument(const engine::Argument& argument, int call) {
+    if (const auto* ref = std::get_if<engine::ValueRef>(&argument)) return value(ref->id);
+    if (const auto* constant = std::get_if<engine::Constant>(&argument)) {
       pte::Tensor tensor = tensor_of(constant->dtype, constant->sizes, constant->dim_order);
       tensor.data_buffer_idx = constants_.add(*constant->bytes);
       return values_.tensor(tensor);
     }
-    if (const auto* scratch = std::get_if<target::Scratch>(&argument)) {
+    if (const auto* scratch = std::get_if<engine::Scratch>(&argument)) {
       pte::Tensor tensor = tensor_of(ir::DType::kU8, {scratch->bytes}, {});
       tensor.allocation = allocation(schedule_.scratch_of_call[static_cast<size_t>(call)]);
       return values_.tensor(tensor);
@@ -136,9 +136,9 @@ class Emitter {
     if (const auto* integer = std::get_if<int64_t>(&argument)) return values_.integer(*integer);
     if (const auto* boolean = std::get_if<bool>(&argument)) return values_.boolean(*boolean);
     if (const auto* number = std::get_if<double>(&argument)) return values_.number(*number);
-    if (const auto* integers = std::get_if<target::Integers>(&argument))
+    if (const auto* integers = std::get_if<engine::Integers>(&argument))
       return values_.integers(*integers);
-    if (const auto* list = std::get_if<target::ValueList>(&argument)) {
+    if (const auto* list = std::get_if<engine::ValueList>(&argument)) {
       std::vector<int32_t> indices;
       for (const ValueId id : *list) indices.push_back(value(id));
       return values_.tensors(indices);
@@ -152,10 +152,10 @@ class Emitter {
   }
 
   pte::DelegateCall delegate_call(int index) {
-    const target::KernelCall& call = calls_[static_cast<size_t>(index)];
+    const engine::KernelCall& call = calls_[static_cast<size_t>(index)];
     pte::DelegateCall instruction;
     instruction.delegate_index = call.delegate;
-    for (const target::Argument& item : call.arguments)
+    for (const engine::Argument& item : call.arguments)
       instruction.args.push_back(argument(item, index));
     instruction.args.push_back(value(call.out));
     for (const ValueId more : call.more_out) instruction.args.push_back(value(more));
@@ -163,10 +163,10 @@ class Emitter {
   }
 
   pte::KernelCall kernel_call(int index) {
-    const target::KernelCall& call = calls_[static_cast<size_t>(index)];
+    const engine::KernelCall& call = calls_[static_cast<size_t>(index)];
     pte::KernelCall instruction;
     instruction.op_index = operator_index(abi::info(call.op).name);
-    for (const target::Argument& item : call.arguments)
+    for (const engine::Argument& item : call.arguments)
       instruction.args.push_back(argument(item, index));
     const int32_t out = value(call.out);
     instruction.args.push_back(out);
@@ -185,7 +185,7 @@ class Emitter {
   }
 
   const ir::Graph& graph_;
-  const std::vector<target::KernelCall>& calls_;
+  const std::vector<engine::KernelCall>& calls_;
   const Schedule& schedule_;
   const bool stock_;
   ValueTable values_;
@@ -195,17 +195,17 @@ class Emitter {
   std::map<ValueId, int32_t> input_index_;  // also of states that have a start value
 };
 
-pte::NamedData entry(const target::Target& target, target::Dialect dialect,
+pte::NamedData entry(const engine::Core& target, engine::Dialect dialect,
                      const Schedule& schedule) {
   abi::Entry entry = {};
   entry.magic = abi::kEntryMagic;
   entry.entry_version = abi::kEntryVersion;
-  entry.kernel_layout_version = dialect == target::Dialect::kNative
+  entry.kernel_layout_version = dialect == engine::Dialect::kNative
                                     ? static_cast<uint16_t>(abi::kKernelLayoutVersion)
                                     : uint16_t{0};
   entry.arena_bytes = static_cast<uint32_t>(schedule.placement.peak_bytes);
   entry.isa = target.isa;
-  entry.dialect = dialect == target::Dialect::kStock ? 1 : 0;
+  entry.dialect = dialect == engine::Dialect::kStock ? 1 : 0;
   std::memcpy(entry.target, target.name.data(),
               std::min(target.name.size(), sizeof(entry.target) - 1));
   pte::NamedData data;
@@ -262,9 +262,9 @@ std::optional<pte::NamedData> io_quant(const ir::Graph& graph) {
   return data;
 }
 
-void add_delegates(const std::vector<target::Delegate>& delegates, Emitted* emitted) {
+void add_delegates(const std::vector<engine::Delegate>& delegates, Emitted* emitted) {
   pte::Program& program = emitted->program;
-  for (const target::Delegate& delegate : delegates) {
+  for (const engine::Delegate& delegate : delegates) {
     pte::BackendDelegate entry;
     entry.id = delegate.id;
     entry.blob = static_cast<uint32_t>(program.delegate_blobs.size());
@@ -288,7 +288,7 @@ void add_delegates(const std::vector<target::Delegate>& delegates, Emitted* emit
 }
 
 /// Where each delegate's memory lies in the arena.
-std::optional<pte::NamedData> delegates_entry(const target::Lowered& lowered,
+std::optional<pte::NamedData> delegates_entry(const engine::Lowered& lowered,
                                               const Schedule& schedule) {
   if (lowered.delegates.empty()) return std::nullopt;
   pte::NamedData data;
@@ -297,7 +297,7 @@ std::optional<pte::NamedData> delegates_entry(const target::Lowered& lowered,
   for (size_t step = 0; step < lowered.calls.size(); ++step) {
     if (lowered.calls[step].delegate < 0) continue;
     const auto index = static_cast<size_t>(lowered.calls[step].delegate);
-    const target::Delegate& delegate = lowered.delegates[index];
+    const engine::Delegate& delegate = lowered.delegates[index];
     const auto scratch = static_cast<size_t>(schedule.scratch_of_call[step]);
     abi::DelegateRecord record = {};
     record.scratch_offset = static_cast<uint32_t>(schedule.placement.offsets[scratch]);
@@ -317,8 +317,8 @@ std::optional<pte::NamedData> delegates_entry(const target::Lowered& lowered,
 
 }  // namespace
 
-Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
-                     const target::Target& target, const EmitOptions& options) {
+Result<Emitted> emit(const engine::Lowered& lowered, const Schedule& schedule,
+                     const engine::Core& target, const EmitOptions& options) {
   Emitted emitted;
   emitted.program = Emitter(lowered, schedule, options.dialect).run();
   add_delegates(lowered.delegates, &emitted);
@@ -332,14 +332,14 @@ Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
   if (auto io = io_quant(lowered.graph)) emitted.program.named_data.push_back(std::move(*io));
   if (options.names) emitted.program.named_data.push_back(layers_data(lowered));
   if (options.io_names) emitted.program.named_data.push_back(names_data(*options.io_names));
-  if (options.dialect == target::Dialect::kNative) {
+  if (options.dialect == engine::Dialect::kNative) {
     // Whatever records cannot say, delegate calls above all, is run from the tables.
     (void)formats::pte::add_records(emitted.program);
   }
   for (const Bytes& constant : emitted.program.constants) {
     emitted.constant_bytes += static_cast<int64_t>(constant.size());
   }
-  if (options.dialect == target::Dialect::kStock) THIMBLE_CHECK(check_stock(emitted.program));
+  if (options.dialect == engine::Dialect::kStock) THIMBLE_CHECK(check_stock(emitted.program));
   THIMBLE_TRY(emitted.bytes, formats::pte::write(emitted.program));
   return emitted;
 }

@@ -12,7 +12,7 @@
 #include "emit/schedule.h"
 #include "formats/pte/io_names.h"
 #include "formats/pte/program.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::emit {
 
@@ -23,12 +23,12 @@ struct Emitted {
 };
 
 struct EmitOptions {
-  target::Dialect dialect = target::Dialect::kNative;
+  engine::Dialect dialect = engine::Dialect::kNative;
   bool names = false;                                            // with the entry of layers.h
   std::optional<formats::pte::IoNames> io_names = std::nullopt;  // with the entry of io_names.h
 };
 
-[[nodiscard]] Result<Emitted> emit(const target::Lowered& lowered, const Schedule& schedule,
-                                   const target::Target& target, const EmitOptions& options);
+[[nodiscard]] Result<Emitted> emit(const engine::Lowered& lowered, const Schedule& schedule,
+                                   const engine::Core& target, const EmitOptions& options);
 
 }  // namespace thimble::emit

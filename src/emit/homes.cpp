@@ -13,10 +13,10 @@ namespace {
 
 /// Calls visit(value) for every value that the call reads, as often as it does.
 template <typename Visit>
-void for_each_operand(const target::KernelCall& call, Visit visit) {
-  for (const target::Argument& argument : call.arguments) {
-    if (const auto* ref = std::get_if<target::ValueRef>(&argument)) visit(ref->id);
-    if (const auto* list = std::get_if<target::ValueList>(&argument)) {
+void for_each_operand(const engine::KernelCall& call, Visit visit) {
+  for (const engine::Argument& argument : call.arguments) {
+    if (const auto* ref = std::get_if<engine::ValueRef>(&argument)) visit(ref->id);
+    if (const auto* list = std::get_if<engine::ValueList>(&argument)) {
       for (const ValueId value : *list) visit(value);
     }
   }
@@ -38,7 +38,7 @@ bool is_symmetric(ir::OpKind kind) {
 
 }  // namespace
 
-Homes::Homes(const target::Lowered& lowered)
+Homes::Homes(const engine::Lowered& lowered)
     : lowered_(&lowered),
       call_of_op_(lowered.graph.ops().size(), -1),
       dropped_(lowered.calls.size(), false) {
@@ -47,7 +47,7 @@ Homes::Homes(const target::Lowered& lowered)
   }
   auto of_ops = std::make_shared<std::vector<OfOp>>();
   for (const ir::Op& op : lowered.graph.ops()) {
-    of_ops->push_back({target::is_alias(lowered.graph, op), target::view_of(lowered.graph, op)});
+    of_ops->push_back({engine::is_alias(lowered.graph, op), engine::view_of(lowered.graph, op)});
   }
   of_ops_ = std::move(of_ops);
   [[maybe_unused]] const bool fits = build();
@@ -66,7 +66,7 @@ bool Homes::build() {
   for (const ir::State& state : graph.states()) make(state.value, -1, /*fixed=*/true);
   make_planned_inputs();
   for (size_t step = 0; step < lowered_->calls.size(); ++step) {
-    const target::KernelCall& call = lowered_->calls[step];
+    const engine::KernelCall& call = lowered_->calls[step];
     if (dropped_[step]) continue;
     make(call.out, static_cast<int>(step));
     for (const ValueId more : call.more_out) make(more, static_cast<int>(step));
@@ -122,7 +122,7 @@ bool Homes::settle(size_t i) {
     pieces = pieces_[index(op.inputs[0])];
     return true;
   }
-  const std::optional<target::View>& view = of_op(i).view;
+  const std::optional<engine::View>& view = of_op(i).view;
   if (!view) return false;
   const int64_t size = bytes(op.output);
   for (size_t k = 0; k < op.inputs.size(); ++k) {
@@ -146,7 +146,7 @@ bool Homes::settle_view(size_t i) {
   group_[out] = group_[index(first)];
   at_[out] = at_[index(first)];
   if (source_of(op.output) != op.output) return true;
-  const std::optional<target::View>& view = of_op(i).view;
+  const std::optional<engine::View>& view = of_op(i).view;
   if (is_fixed(group_[out])) return false;
   at_[out] -= view->at[0];
   for (size_t k = 1; k < op.inputs.size(); ++k) {
@@ -217,21 +217,21 @@ bool Homes::get_along(const Made& a, const Made& b, int64_t distance) const {
   return std::ranges::all_of(a.reads, [&](const Read& read) {
     if (read.step < b.step || read.end <= begin || end <= read.begin) return true;
     if (read.step > b.step) return false;
-    const target::KernelCall& call = lowered_->calls[static_cast<size_t>(read.step)];
+    const engine::KernelCall& call = lowered_->calls[static_cast<size_t>(read.step)];
     return call.in_place >= 0 && read.start == distance && bytes(read.through) == bytes(b.value);
   });
 }
 
 void Homes::take_over_operands() {
   for (size_t step = 0; step < lowered_->calls.size(); ++step) {
-    const target::KernelCall& call = lowered_->calls[step];
+    const engine::KernelCall& call = lowered_->calls[step];
     if (dropped_[step] || call.in_place < 0) continue;
     std::vector<size_t> choices = {static_cast<size_t>(call.in_place)};
     if (is_symmetric(lowered_->graph.ops()[static_cast<size_t>(call.ir_op)].kind)) {
       choices = {0, 1};
     }
     for (const size_t choice : choices) {
-      const auto* operand = std::get_if<target::ValueRef>(&call.arguments[choice]);
+      const auto* operand = std::get_if<engine::ValueRef>(&call.arguments[choice]);
       if (operand == nullptr || bytes(operand->id) != bytes(call.out)) continue;
       (void)tie(operand->id, call.out, 0, /*free=*/true);
     }
@@ -244,7 +244,7 @@ void Homes::take_over_operands() {
 
 /// A buffer of rows of which the last come first in the next one of its kind stays where it is.
 void Homes::roll(int step) {
-  const target::KernelCall& call = lowered_->calls[static_cast<size_t>(step)];
+  const engine::KernelCall& call = lowered_->calls[static_cast<size_t>(step)];
   if (call.delegate >= 0) return;
   const ir::Op& op = lowered_->graph.ops()[static_cast<size_t>(call.ir_op)];
   if (op.kind != ir::OpKind::slice || home_of(op.inputs[0]) < 0) return;
@@ -291,9 +291,9 @@ int64_t Homes::offset_of(ValueId value) const {
 std::vector<plan::Overlap> Homes::overlaps() const {
   std::vector<plan::Overlap> overlaps;
   for (size_t step = 0; step < lowered_->calls.size(); ++step) {
-    const target::KernelCall& call = lowered_->calls[step];
+    const engine::KernelCall& call = lowered_->calls[step];
     if (dropped_[step] || !call.lead) continue;
-    const auto* x = std::get_if<target::ValueRef>(&call.arguments[0]);
+    const auto* x = std::get_if<engine::ValueRef>(&call.arguments[0]);
     if (x == nullptr || home_of(x->id) < 0) continue;
     const int operand = home_of(x->id), result = home_of(call.out);
     if (operand == result || is_fixed(operand) || is_fixed(result)) continue;
@@ -311,17 +311,17 @@ int64_t Homes::live_bytes() const {
   std::vector<plan::Buffer> buffers;
   for (const Home& home : homes_) buffers.push_back({home.bytes, home.first, home.last});
   for (size_t step = 0; step < lowered_->calls.size(); ++step) {
-    const target::KernelCall& call = lowered_->calls[step];
+    const engine::KernelCall& call = lowered_->calls[step];
     const auto at = static_cast<int>(step);
-    for (const target::Argument& argument : call.arguments) {
-      const auto* scratch = std::get_if<target::Scratch>(&argument);
+    for (const engine::Argument& argument : call.arguments) {
+      const auto* scratch = std::get_if<engine::Scratch>(&argument);
       if (scratch != nullptr) buffers.push_back({scratch->bytes, at, at});
     }
   }
   return plan::live_bytes(buffers, abi::kArenaAlignment, overlaps());
 }
 
-target::Lowered drop_moves(target::Lowered lowered) {
+engine::Lowered drop_moves(engine::Lowered lowered) {
   Homes homes(lowered);
   const auto needs = [](Homes copy) {
     copy.take_over_operands();
@@ -343,7 +343,7 @@ target::Lowered drop_moves(target::Lowered lowered) {
       homes = std::move(without);
     }
   }
-  std::vector<target::KernelCall> calls;
+  std::vector<engine::KernelCall> calls;
   for (size_t step = 0; step < lowered.calls.size(); ++step) {
     if (!homes.dropped(step)) calls.push_back(std::move(lowered.calls[step]));
   }
@@ -352,7 +352,7 @@ target::Lowered drop_moves(target::Lowered lowered) {
 }
 
 bool Homes::can_drop(size_t step) const {
-  const target::KernelCall& call = lowered_->calls[step];
+  const engine::KernelCall& call = lowered_->calls[step];
   if (call.delegate >= 0 || dropped_[step]) return false;
   const bool is_view = of_op(static_cast<size_t>(call.ir_op)).view.has_value();
   return is_view && !is_fixed(home_of(call.out));

@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "plan/planner.h"
-#include "target/target.h"
-#include "target/views.h"
+#include "engine/engine.h"
+#include "engine/views.h"
 
 namespace thimble::emit {
 
@@ -28,7 +28,7 @@ class Homes {
  public:
   /// With what must lie together: aliases, views whose operator has no call, states with what they
   /// become.
-  explicit Homes(const target::Lowered& lowered);
+  explicit Homes(const engine::Lowered& lowered);
 
   /// The operator of this call becomes a view, if all that lies there gets along.
   bool drop_call(size_t step);
@@ -99,11 +99,11 @@ class Homes {
   /// What does not change with who lies where.
   struct OfOp {
     bool is_alias = false;
-    std::optional<target::View> view;
+    std::optional<engine::View> view;
   };
   [[nodiscard]] const OfOp& of_op(size_t op) const { return (*of_ops_)[op]; }
 
-  const target::Lowered* lowered_;
+  const engine::Lowered* lowered_;
   std::shared_ptr<const std::vector<OfOp>> of_ops_;
   std::vector<int> call_of_op_;  // -1: none
   std::vector<bool> dropped_;    // by call
@@ -119,6 +119,6 @@ class Homes {
 
 /// The program without the calls whose results can be views: slices and concatenations by address.
 /// Kept where the arena would need more bytes without them.
-[[nodiscard]] target::Lowered drop_moves(target::Lowered lowered);
+[[nodiscard]] engine::Lowered drop_moves(engine::Lowered lowered);
 
 }  // namespace thimble::emit

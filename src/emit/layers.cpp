@@ -24,9 +24,9 @@ bool parse(std::string_view text, T* value) {
 
 }  // namespace
 
-NamedData layers_data(const target::Lowered& lowered) {
+NamedData layers_data(const engine::Lowered& lowered) {
   std::string text;
-  for (const target::KernelCall& call : lowered.calls) {
+  for (const engine::KernelCall& call : lowered.calls) {
     const ir::Value& value = lowered.graph.value(call.out);
     Layer layer{value.name, 0, 0};
     if (value.type.quant && value.type.quant->axis < 0) {

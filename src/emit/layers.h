@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 #include "formats/pte/program.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::emit {
 
@@ -24,7 +24,7 @@ struct Layer {
   bool operator==(const Layer&) const = default;
 };
 
-[[nodiscard]] formats::pte::NamedData layers_data(const target::Lowered& lowered);
+[[nodiscard]] formats::pte::NamedData layers_data(const engine::Lowered& lowered);
 
 /// One per instruction of the first chain; nullopt if the file has no such entry.
 [[nodiscard]] Result<std::optional<std::vector<Layer>>> read_layers(

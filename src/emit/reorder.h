@@ -3,10 +3,10 @@
 // Nothing else changes, and programs with states or delegates stay as they are: there an order says
 // more than who reads what. Search: plan/order.h.
 
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::emit {
 
-[[nodiscard]] target::Lowered in_better_order(target::Lowered lowered);
+[[nodiscard]] engine::Lowered in_better_order(engine::Lowered lowered);
 
 }  // namespace thimble::emit

@@ -13,7 +13,7 @@ using ir::ValueId;
 
 class Scheduler {
  public:
-  Scheduler(const target::Lowered& lowered, std::optional<int64_t> states_from)
+  Scheduler(const engine::Lowered& lowered, std::optional<int64_t> states_from)
       : graph_(lowered.graph),
         calls_(lowered.calls),
         delegates_(lowered.delegates),
@@ -94,7 +94,7 @@ class Scheduler {
 
   /// Memory of a delegate that it fills when the model is loaded.
   void place_kept() {
-    for (const target::Delegate& delegate : delegates_) {
+    for (const engine::Delegate& delegate : delegates_) {
       const bool kept = delegate.kept_bytes > 0;
       const int storage = static_cast<int>(schedule_.storages.size());
       schedule_.kept_of_delegate.push_back(kept ? storage : -1);
@@ -104,13 +104,13 @@ class Scheduler {
   }
 
   void place_call(int step) {
-    const target::KernelCall& call = calls_[static_cast<size_t>(step)];
-    for (const target::Argument& argument : call.arguments) {
-      const auto* scratch = std::get_if<target::Scratch>(&argument);
+    const engine::KernelCall& call = calls_[static_cast<size_t>(step)];
+    for (const engine::Argument& argument : call.arguments) {
+      const auto* scratch = std::get_if<engine::Scratch>(&argument);
       if (scratch != nullptr) place_scratch(scratch->bytes, step);
     }
     if (call.delegate >= 0) {
-      const target::Delegate& delegate = delegates_[static_cast<size_t>(call.delegate)];
+      const engine::Delegate& delegate = delegates_[static_cast<size_t>(call.delegate)];
       place_scratch(delegate.scratch_bytes, step);
       for (const ValueId more : call.more_out) place(more);
     }
@@ -140,12 +140,12 @@ class Scheduler {
 
   void share_with_delegates() {
     for (size_t step = 0; step < calls_.size(); ++step) {
-      const target::KernelCall& call = calls_[step];
+      const engine::KernelCall& call = calls_[step];
       if (call.delegate < 0) continue;
-      const target::Delegate& delegate = delegates_[static_cast<size_t>(call.delegate)];
+      const engine::Delegate& delegate = delegates_[static_cast<size_t>(call.delegate)];
       const int scratch = schedule_.scratch_of_call[step];
       for (size_t i = 0; i < delegate.inputs.size(); ++i) {
-        const ValueId value = std::get<target::ValueRef>(call.arguments[i]).id;
+        const ValueId value = std::get<engine::ValueRef>(call.arguments[i]).id;
         share(value, delegate.inputs[i], scratch, static_cast<int>(step), /*is_input=*/true);
       }
       for (size_t i = 0; i < delegate.outputs.size(); ++i) {
@@ -156,7 +156,7 @@ class Scheduler {
   }
 
   /// An input must die in the call, which may overwrite it, and an output begin there.
-  void share(ValueId value, const target::DelegateIo& io, int scratch, int step, bool is_input) {
+  void share(ValueId value, const engine::DelegateIo& io, int scratch, int step, bool is_input) {
     const int index = schedule_.storage_of_value[static_cast<size_t>(value)];
     if (index < 0 || graph_.is_input(homes_.source_of(value)) ||
         graph_.is_state(homes_.source_of(value)))
@@ -199,8 +199,8 @@ class Scheduler {
   }
 
   const ir::Graph& graph_;
-  const std::vector<target::KernelCall>& calls_;
-  const std::vector<target::Delegate>& delegates_;
+  const std::vector<engine::KernelCall>& calls_;
+  const std::vector<engine::Delegate>& delegates_;
   Homes homes_;
   const std::optional<int64_t> states_from_;
   std::vector<int> storage_of_home_;
@@ -209,7 +209,7 @@ class Scheduler {
 
 }  // namespace
 
-Schedule make_schedule(const target::Lowered& lowered, std::optional<int64_t> states_from) {
+Schedule make_schedule(const engine::Lowered& lowered, std::optional<int64_t> states_from) {
   return Scheduler(lowered, states_from).run();
 }
 

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "plan/planner.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::emit {
 
@@ -42,7 +42,7 @@ struct Schedule {
 
 /// `states_from`: states lie behind that byte of the arena, and behind all that does not survive a
 /// run, which other models may then have for theirs. Else wherever they fit.
-[[nodiscard]] Schedule make_schedule(const target::Lowered& lowered,
+[[nodiscard]] Schedule make_schedule(const engine::Lowered& lowered,
                                      std::optional<int64_t> states_from = {});
 
 }  // namespace thimble::emit

@@ -15,10 +15,10 @@ int64_t aligned(int64_t bytes) {
 
 }  // namespace
 
-int64_t state_bytes(const target::Lowered& lowered, const Schedule& schedule,
+int64_t state_bytes(const engine::Lowered& lowered, const Schedule& schedule,
                     size_t pointer_bytes) {
   std::set<abi::PteOp> operators;
-  for (const target::KernelCall& call : lowered.calls) {
+  for (const engine::KernelCall& call : lowered.calls) {
     if (call.delegate < 0) operators.insert(call.op);
   }
   const std::vector<ir::ValueId>& inputs = lowered.graph.inputs();
@@ -29,12 +29,12 @@ int64_t state_bytes(const target::Lowered& lowered, const Schedule& schedule,
                                                lowered.delegates.size(), pointer_bytes));
 }
 
-SharedArena share_arena(std::span<const target::Lowered* const> models) {
+SharedArena share_arena(std::span<const engine::Lowered* const> models) {
   SharedArena shared;
   // A host's pointers are larger, and its runtime takes the same files.
   constexpr size_t kPointerBytes = 8;
   int64_t common = 0;
-  for (const target::Lowered* const model : models) {
+  for (const engine::Lowered* const model : models) {
     assert(model->delegates.empty());
     const Schedule alone = make_schedule(*model);
     shared.apart += aligned(alone.placement.peak_bytes + state_bytes(*model, alone));
@@ -46,7 +46,7 @@ SharedArena share_arena(std::span<const target::Lowered* const> models) {
     common = std::max(common, aligned(behind.placement.peak_bytes - states));
   }
   shared.bytes = common;
-  for (const target::Lowered* const model : models) {
+  for (const engine::Lowered* const model : models) {
     Schedule& schedule = shared.schedules.emplace_back(make_schedule(*model, shared.bytes));
     shared.bytes =
         aligned(schedule.placement.peak_bytes + state_bytes(*model, schedule, kPointerBytes));

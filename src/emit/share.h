@@ -19,10 +19,10 @@ struct SharedArena {
 };
 
 /// None has delegates.
-[[nodiscard]] SharedArena share_arena(std::span<const target::Lowered* const> models);
+[[nodiscard]] SharedArena share_arena(std::span<const engine::Lowered* const> models);
 
 /// What the runtime keeps beside the arena: known before the program is written.
-[[nodiscard]] int64_t state_bytes(const target::Lowered& lowered, const Schedule& schedule,
+[[nodiscard]] int64_t state_bytes(const engine::Lowered& lowered, const Schedule& schedule,
                                   size_t pointer_bytes = 4);
 
 }  // namespace thimble::emit

@@ -61,4 +61,22 @@ Result<std::string> image_of(const pte::Program& program, std::string_view label
   return image;
 }
 
+Result<std::optional<FirmwareDevice>> firmware_device_of(const pte::Program& program,
+                                                         std::string_view label) {
+  for (const DeviceKind& kind : device_kinds()) {
+    if (kind.firmware == nullptr || !calls(program, kind.id)) continue;
+    THIMBLE_TRY(FirmwareDevice device, kind.firmware(program, label));
+    return std::optional<FirmwareDevice>(std::move(device));
+  }
+  return std::optional<FirmwareDevice>();
+}
+
+Status check_hazards(const pte::Program& program, std::string_view label) {
+  for (const DeviceKind& kind : device_kinds()) {
+    if (kind.check_hazards == nullptr || !calls(program, kind.id)) continue;
+    THIMBLE_CHECK(kind.check_hazards(program, label));
+  }
+  return ok();
+}
+
 }  // namespace thimble::hostrun

@@ -4,6 +4,7 @@
 // (cmake/registry.cmake), so nothing else of hostrun and tools knows which NPUs there are.
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,17 +34,25 @@ class Device {
   [[nodiscard]] virtual std::string fault_text() const { return ""; }
 };
 
+/// An NPU of a file on an emulated board or in Arm's model of one.
+struct FirmwareDevice {
+  std::vector<std::string> simulated;  // words for an image that simulates the NPU
+  std::vector<std::string> on_board;   // words for an image that drives the board's own NPU
+  std::vector<std::string> fvp;        // parameters of Arm's model (hostrun/fvp.h)
+  std::string fvp_refusal;             // why Arm's model has no such NPU; empty: it has
+};
+
 struct DeviceKind {
-  std::string_view id;  // "EthosUBackend"
+  std::string_view id;  // in the file's table of delegates
   /// Refuses payloads that the runtime would refuse, in more words than a status has; null: none.
   Status (*check)(const formats::pte::Program& program, std::string_view label) = nullptr;
   /// For a file that calls the delegate; null: nothing on this machine runs it.
   Result<std::unique_ptr<Device>> (*open)(const formats::pte::Program& program,
                                           std::string_view label) = nullptr;
-  /// Of the emulated boards' images the one with a model of the NPU: "runner-axon". Empty: none.
+  /// Of the emulated boards' images the one with a model of the NPU: Empty: none.
   std::string_view image;
   // How the table of a product names it (kernel_source.h):
-  std::string_view folder;  // of runtime/delegates
+  std::string_view header;  // of the delegate: "engines/axon/delegate/backend.h"
   std::string_view space;   // the functions' namespace in thimble::runtime
   std::string_view object;  // the device, which the product defines
   bool has_memory =
@@ -51,6 +60,11 @@ struct DeviceKind {
   /// What the NPU would do, operation by operation; null: not known.
   Result<std::vector<NpuProfile>> (*profile)(const formats::pte::Program& program,
                                              std::string_view label) = nullptr;
+  /// Bad input if results of the program's calls depend on timing; null: they cannot.
+  Status (*check_hazards)(const formats::pte::Program& program, std::string_view label) = nullptr;
+  /// Words for the command line of the engine's image; null: none.
+  Result<FirmwareDevice> (*firmware)(const formats::pte::Program& program,
+                                     std::string_view label) = nullptr;
 };
 
 /// What the header of a row declares as NAME_devices().
@@ -65,5 +79,11 @@ using DeviceList = std::vector<DeviceKind>();
 /// The image of the emulated boards for the program: "runner" if it calls no delegate.
 [[nodiscard]] Result<std::string> image_of(const formats::pte::Program& program,
                                            std::string_view label);
+/// The device that the image has words for; none if the program calls no such delegate.
+[[nodiscard]] Result<std::optional<FirmwareDevice>> firmware_device_of(
+    const formats::pte::Program& program, std::string_view label);
+/// Bad input if outputs of the program depend on the timing of an NPU's commands. Payloads that
+/// cannot be read are left to the runtime, which refuses them at load.
+[[nodiscard]] Status check_hazards(const formats::pte::Program& program, std::string_view label);
 
 }  // namespace thimble::hostrun

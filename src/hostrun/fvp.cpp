@@ -2,17 +2,12 @@
 
 namespace thimble::hostrun {
 
-Status check_fvp(std::string_view target, const std::optional<NpuNeeds>& npu) {
+Status check_fvp(std::string_view target, const std::optional<FirmwareDevice>& npu) {
   if (target != "cortex-m55") {
     return bad_input("target {}: --on fvp runs the image of a Corstone-300, which has a Cortex-M55",
                      target);
   }
-  if (npu && npu->config->generation == ethos_u::Generation::kU85) {
-    return bad_input(
-        "{}: a Corstone-300 has an Ethos-U55 or U65; there is no image for the "
-        "memory map of a Corstone-320",
-        npu->config->name);
-  }
+  if (npu && !npu->fvp_refusal.empty()) return bad_input("{}", npu->fvp_refusal);
   return ok();
 }
 
@@ -20,14 +15,16 @@ std::vector<std::string> fvp_command(const std::filesystem::path& program,
                                      const std::filesystem::path& image,
                                      const std::filesystem::path& folder,
                                      const std::vector<std::string>& words,
-                                     const std::optional<NpuNeeds>& npu) {
+                                     const std::optional<FirmwareDevice>& npu) {
   std::string line;
   for (const std::string& word : words) line += (line.empty() ? "" : " ") + word;
   std::vector<std::string> command = {program.string()};
   const auto set = [&](const std::string& parameter) {
     command.insert(command.end(), {"-C", parameter});
   };
-  if (npu) set(fmt::format("ethosu.num_macs={}", npu->config->macs));
+  if (npu) {
+    for (const std::string& parameter : npu->fvp) set(parameter);
+  }
   set("mps3_board.visualisation.disable-visualisation=1");
   set("mps3_board.telnetterminal0.start_telnet=0");
   set("mps3_board.uart0.out_file=-");

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engines/ethos_u/hostrun/npu.h"
+#include "hostrun/device.h"
 
 namespace thimble::hostrun {
 
 /// A reason if there is no image that the model of a Corstone-300 can run for the target.
-[[nodiscard]] Status check_fvp(std::string_view target, const std::optional<NpuNeeds>& npu);
+[[nodiscard]] Status check_fvp(std::string_view target, const std::optional<FirmwareDevice>& npu);
 
 /// Command line that boots the image with these words as its own command line; its host files are
 /// those of `folder`.
@@ -22,6 +22,6 @@ namespace thimble::hostrun {
                                                    const std::filesystem::path& image,
                                                    const std::filesystem::path& folder,
                                                    const std::vector<std::string>& words,
-                                                   const std::optional<NpuNeeds>& npu);
+                                                   const std::optional<FirmwareDevice>& npu);
 
 }  // namespace thimble::hostrun

@@ -34,7 +34,7 @@ DelegateLines delegate_lines(const std::vector<DeviceKind>& devices) {
   DelegateLines lines;
   for (const DeviceKind& device : devices) {
     const std::string include =
-        fmt::format("#include \"runtime/delegates/{}/backend.h\"\n", device.folder);
+        fmt::format("#include \"{}\"\n", device.header);
     if (lines.includes.find(include) == std::string::npos) lines.includes += include;
     const std::string more =
         device.has_memory

@@ -163,10 +163,9 @@ class Boot {
   [[nodiscard]] std::vector<std::string> firmware_words(bool profile) const {
     std::vector<std::string> words = {"runner"};
     if (options_.npu) {
-      const bool simulated = options_.fvp.empty();
-      words.insert(words.end(), {simulated ? "-n" : "-m", options_.npu->config->name});
-      if (simulated) words.push_back(std::to_string(options_.npu->workspace_bytes));
-      words.push_back(std::to_string(options_.npu->fast_bytes));
+      const FirmwareDevice& npu = *options_.npu;
+      const std::vector<std::string>& own = options_.fvp.empty() ? npu.simulated : npu.on_board;
+      words.insert(words.end(), own.begin(), own.end());
     }
     if (profile) words.emplace_back("-p");
     words.emplace_back("model.pte");

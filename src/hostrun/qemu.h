@@ -17,8 +17,8 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "hostrun/cycles.h"
+#include "hostrun/device.h"
 #include "hostrun/interface.h"
-#include "engines/ethos_u/hostrun/npu.h"
 #include "ir/tensor.h"
 
 namespace thimble::hostrun {
@@ -30,7 +30,7 @@ struct QemuOptions {
   std::chrono::seconds time_limit{300};
   std::filesystem::path fvp;     // in the place of QEMU; it counts nothing
   std::string image = "runner";  // what image_of() says of the file
-  std::optional<NpuNeeds> npu;   // of the file, see npu.h
+  std::optional<FirmwareDevice> npu;  // of the file
 };
 
 struct OpInstructions {

@@ -25,7 +25,7 @@ bool is_float_edge(const Op& op) {
 
 class Cutter {
  public:
-  Cutter(const ir::Graph& graph, std::span<const target::EngineUse> engines, const Choices& choices)
+  Cutter(const ir::Graph& graph, std::span<const engine::PartNpu> engines, const Choices& choices)
       : graph_(graph),
         engines_(engines),
         keep_small_(choices.keep_small),
@@ -53,7 +53,7 @@ class Cutter {
         continue;
       }
       for (size_t e = 0; e < engines_.size() && engine_[i] == kCpu; ++e) {
-        const target::Verdict verdict = engines_[e].engine->legal(graph_, op, engines_[e]);
+        const engine::Verdict verdict = engines_[e].engine->legal(graph_, op, engines_[e]);
         if (verdict.legal) {
           engine_[i] = static_cast<int>(e);
         } else {
@@ -181,7 +181,7 @@ class Cutter {
     return latest;
   }
 
-  std::string why_not(const std::vector<int>& ops, const target::EngineUse& engine) const {
+  std::string why_not(const std::vector<int>& ops, const engine::PartNpu& engine) const {
     int64_t steps = 0;
     bool computes = false;
     for (const int index : ops) {
@@ -261,16 +261,16 @@ class Cutter {
     ir::Graph graph;
     std::vector<ValueId> border;
   };
-  Result<Content> content(const std::vector<int>& ops, const target::EngineUse& engine) const;
+  Result<Content> content(const std::vector<int>& ops, const engine::PartNpu& engine) const;
   [[nodiscard]] std::vector<std::pair<size_t, size_t>> states_of(
       const std::vector<ValueId>& border, const std::vector<ValueId>& results) const;
-  Result<Region> build(const std::vector<int>& ops, const target::EngineUse& engine, int index,
+  Result<Region> build(const std::vector<int>& ops, const engine::PartNpu& engine, int index,
                        ir::Rewriter* outside);
   bool read_outside(ValueId value, const std::set<int>& inside) const;
   Result<ValueId> exchanged(ValueId id, const std::string& name, ir::Graph* graph);
 
   const ir::Graph& graph_;
-  std::span<const target::EngineUse> engines_;
+  std::span<const engine::PartNpu> engines_;
   bool keep_small_;
   std::optional<int64_t> minimum_steps_;
   std::vector<int> producers_;
@@ -324,7 +324,7 @@ bool Cutter::read_outside(ValueId value, const std::set<int>& inside) const {
 }
 
 Result<Cutter::Content> Cutter::content(const std::vector<int>& ops,
-                                        const target::EngineUse& engine) const {
+                                        const engine::PartNpu& engine) const {
   const bool channels_last = engine.engine->channels_last && has_window(graph_, ops);
   const std::set<int> inside(ops.begin(), ops.end());
   Content region;
@@ -368,7 +368,7 @@ std::vector<std::pair<size_t, size_t>> Cutter::states_of(
   return pairs;
 }
 
-Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUse& engine,
+Result<Region> Cutter::build(const std::vector<int>& ops, const engine::PartNpu& engine,
                              int index, ir::Rewriter* outside) {
   const bool channels_last = engine.engine->channels_last && has_window(graph_, ops);
   const std::set<int> inside(ops.begin(), ops.end());
@@ -423,7 +423,7 @@ Result<Region> Cutter::build(const std::vector<int>& ops, const target::EngineUs
 
 }  // namespace
 
-Result<Partition> partition(const ir::Graph& graph, std::span<const target::EngineUse> engines,
+Result<Partition> partition(const ir::Graph& graph, std::span<const engine::PartNpu> engines,
                             const Choices& choices) {
   assert(choices.keep_off.empty() || choices.keep_off.size() == graph.ops().size());
   Cutter cutter(graph, engines, choices);

@@ -18,12 +18,12 @@
 
 #include "base/result.h"
 #include "ir/graph.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::partition {
 
 struct Region {
-  const target::EngineUse* engine = nullptr;
+  const engine::PartNpu* engine = nullptr;
   ir::Graph graph;       // inputs and outputs as its `delegate` operators list them
   std::vector<int> ops;  // of the whole graph; `graph` may say them in the engine's own arithmetic
   /// Inputs that are states of the whole graph, with the output that each becomes.
@@ -46,7 +46,7 @@ struct Choices {
   std::optional<int64_t> minimum_steps = std::nullopt;
 };
 [[nodiscard]] Result<Partition> partition(const ir::Graph& graph,
-                                          std::span<const target::EngineUse> engines,
+                                          std::span<const engine::PartNpu> engines,
                                           const Choices& choices = {});
 
 /// The whole graph again, with each `delegate` of `graph` in the words of its region: what the

@@ -224,7 +224,7 @@ class Observation {
   }
 
   const Graph& graph_;
-  Engine engine_;
+  FastExecutor engine_;
   const Histogram::Detail detail_;
   std::vector<bool> wanted_;
   std::vector<Histogram> histograms_;

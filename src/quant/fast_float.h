@@ -5,7 +5,7 @@
 //   Engine engine(graph, float_kernels());
 //   engine.run(inputs, [](const ir::Op& op, const ir::Tensor& result) { ... });
 
-#include "quant/fast/engine.h"
+#include "quant/fast/executor.h"
 
 namespace thimble::quant {
 [[nodiscard]] const KernelTable& float_kernels();

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "quant/calibrate.h"
-#include "quant/fast/engine.h"
+#include "quant/fast/executor.h"
 #include "quant/lower.h"
 
 namespace thimble::quant {
@@ -43,8 +43,8 @@ class SideBySide {
 
  private:
   const LoweredGraph& lowered_;
-  Engine float_engine_;
-  Engine integer_engine_;
+  FastExecutor float_engine_;
+  FastExecutor integer_engine_;
   std::vector<int> place_of_real_, place_of_codes_;  // by value: counterpart, or -1
   std::vector<ir::Tensor> references_;               // by counterpart
   std::vector<ir::Tensor> integer_inputs_;

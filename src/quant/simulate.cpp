@@ -377,7 +377,7 @@ Result<std::vector<ir::Tensor>> simulate(const ir::Graph& graph,
                      ir::type_text(inputs[i].dtype, inputs[i].shape),
                      ir::type_text(value.type.dtype, value.type.shape));
   }
-  Engine engine(graph, integer_kernels());
+  FastExecutor engine(graph, integer_kernels());
   engine.run(inputs, {});
   return engine.outputs();
 }

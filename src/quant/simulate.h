@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "quant/fast/engine.h"
+#include "quant/fast/executor.h"
 
 namespace thimble::quant {
 

@@ -190,9 +190,9 @@ Result<std::vector<std::vector<double>>> channel_extents(const Graph& graph,
   const passes::Uses uses(graph);
   const int used = thread_count(threads, samples.count(), graph);
   std::vector<Extents> parts(static_cast<size_t>(used), none);
-  std::vector<std::unique_ptr<Engine>> engines;
+  std::vector<std::unique_ptr<FastExecutor>> engines;
   for (int i = 0; i < used; ++i)
-    engines.push_back(std::make_unique<Engine>(graph, float_kernels()));
+    engines.push_back(std::make_unique<FastExecutor>(graph, float_kernels()));
   for_each_index(samples.count(), used, [&](int64_t sample, int thread) {
     Extents& part = parts[static_cast<size_t>(thread)];
     engines[static_cast<size_t>(thread)]->run(

@@ -32,8 +32,8 @@ class Memory {
   std::vector<Unit> units_;
 };
 
-const target::EngineUse& axon_use() {
-  static const target::EngineUse kUse = {&target::axon::kEngine, "axon", "", "", {}};
+const engine::PartNpu& axon_use() {
+  static const engine::PartNpu kUse = {&engine::axon::kEngine, "axon", "", "", {}};
   return kUse;
 }
 
@@ -95,7 +95,7 @@ std::vector<ir::Tensor> exchanged(std::vector<ir::Tensor> tensors) {
 /// region cannot be exchanged.
 std::string turned_difference(const ir::Graph& adapted, const std::vector<ir::Tensor>& inputs,
                               const std::vector<ir::Tensor>& expected) {
-  const auto other = target::axon::turned(adapted);
+  const auto other = engine::axon::turned(adapted);
   if (!other) return "";
   const auto got = eval::evaluate(*other, exchanged(inputs));
   if (!got.ok()) return got.error().message;
@@ -107,7 +107,7 @@ std::string turned_difference(const ir::Graph& adapted, const std::vector<ir::Te
 
 AxonOutcome run_axon(const ir::Graph& region, uint64_t seed,
                      const std::vector<std::pair<size_t, size_t>>& states) {
-  const target::Engine& engine = target::axon::kEngine;
+  const engine::Npu& engine = engine::axon::kEngine;
   const auto adapted = engine.adapt(region, axon_use());
   if (!adapted.ok()) return {true, adapted.error().message, 0, {}, false};
   for (size_t i = 0; i < region.outputs().size(); ++i) {
@@ -117,13 +117,13 @@ AxonOutcome run_axon(const ir::Graph& region, uint64_t seed,
       return {false, "an output has another type", 0, {}, false};
     }
   }
-  target::EngineOptions options;
+  engine::NpuOptions options;
   options.states = states;
   const auto delegate = engine.compile(*adapted, axon_use(), options);
   if (!delegate.ok()) return {true, delegate.error().message, 0, {}, false};
   AxonOutcome outcome;
   outcome.cycles = delegate->cycles.value_or(0);
-  for (const target::DelegateRow& row : delegate->rows) outcome.layers.push_back(row.what);
+  for (const engine::DelegateRow& row : delegate->rows) outcome.layers.push_back(row.what);
   const std::vector<ir::Tensor> inputs = random_inputs(*adapted, seed);
   const auto expected = eval::evaluate(*adapted, inputs);
   if (!expected.ok()) {
@@ -131,7 +131,7 @@ AxonOutcome run_axon(const ir::Graph& region, uint64_t seed,
     return outcome;
   }
   outcome.message = difference(*expected, run_model(delegate->payload, *adapted, inputs));
-  outcome.turned = target::axon::turned(*adapted).has_value();
+  outcome.turned = engine::axon::turned(*adapted).has_value();
   if (outcome.message.empty()) outcome.message = turned_difference(*adapted, inputs, *expected);
   return outcome;
 }

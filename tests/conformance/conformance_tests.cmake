@@ -12,19 +12,19 @@ thimble_test_library(test_runs
   DEPS test_integer_graphs thimble_emit thimble_eval thimble_runtime)
 thimble_test(cortex_m_conformance_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/cortex_m_conformance_test.cpp
-  DEPS test_runs thimble_target thimble_emit thimble_eval thimble_runtime
+  DEPS test_runs thimble_engines thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
 thimble_test(share_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/share_test.cpp
-  DEPS test_integer_graphs test_graphs thimble_target thimble_emit thimble_runtime
+  DEPS test_integer_graphs test_graphs thimble_engines thimble_emit thimble_runtime
   LABELS conformance)
 thimble_test(strips_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/strips_test.cpp
-  DEPS test_runs test_graphs thimble_driver thimble_target thimble_emit thimble_eval thimble_runtime
+  DEPS test_runs test_graphs thimble_driver thimble_engines thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
 thimble_test(optimize_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/optimize_test.cpp
-  DEPS test_runs test_graphs thimble_target thimble_emit thimble_eval thimble_runtime
+  DEPS test_runs test_graphs thimble_engines thimble_emit thimble_eval thimble_runtime
   LABELS conformance)
 thimble_test(executorch_files_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/executorch_files_test.cpp
@@ -36,14 +36,14 @@ thimble_test(executorch_ethos_u_test
   LABELS conformance)
 thimble_test(state_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/state_test.cpp
-  DEPS test_graphs thimble_target thimble_emit thimble_eval thimble_quant thimble_passes thimble_hostrun
+  DEPS test_graphs thimble_engines thimble_emit thimble_eval thimble_quant thimble_passes thimble_hostrun
   LABELS conformance)
 if(TARGET firmware AND QEMU_ARM)
   thimble_test(operators_test
     SOURCES
       ${CMAKE_CURRENT_LIST_DIR}/operators_test.cpp
       ${CMAKE_CURRENT_LIST_DIR}/../firmware/support.cpp
-    DEPS test_runs thimble_target thimble_emit thimble_eval thimble_runtime
+    DEPS test_runs thimble_engines thimble_emit thimble_eval thimble_runtime
     LABELS conformance)
   if(TARGET operators_test)
     target_compile_definitions(operators_test PRIVATE THIMBLE_TEST="operators")
@@ -55,20 +55,20 @@ thimble_test(ethos_u_ops_test
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_ops_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_cases.cpp
     ${CMAKE_CURRENT_LIST_DIR}/ethos_u_shapes.cpp
-  DEPS test_runs test_ethos_u_programs thimble_target thimble_emit thimble_eval thimble_runtime thimble_ethos_u_sim
+  DEPS test_runs test_ethos_u_programs thimble_engines thimble_emit thimble_eval thimble_runtime thimble_ethos_u_sim
   LABELS conformance)
 thimble_test(neutron_rules_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/neutron_rules_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/../text/text_runner.cpp
-  DEPS test_integer_graphs thimble_target thimble_eval
+  DEPS test_integer_graphs thimble_engines thimble_eval
   LABELS conformance)
 thimble_test(axon_ops_test
   SOURCES
     ${CMAKE_CURRENT_LIST_DIR}/axon_ops_test.cpp
     ${CMAKE_CURRENT_LIST_DIR}/axon_cases.cpp
     ${CMAKE_CURRENT_LIST_DIR}/../unit/ir_random_graph.cpp
-  DEPS thimble_target thimble_eval thimble_axon_model
+  DEPS thimble_engines thimble_eval thimble_axon_model
   LABELS conformance)
 thimble_test(neutron_ops_test
   SOURCES
@@ -76,7 +76,7 @@ thimble_test(neutron_ops_test
     ${CMAKE_CURRENT_LIST_DIR}/neutron_cases.cpp
     ${CMAKE_CURRENT_LIST_DIR}/neutron_random_network.cpp
     ${CMAKE_CURRENT_LIST_DIR}/axon_cases.cpp
-  DEPS test_integer_graphs thimble_partition thimble_target thimble_eval thimble_axon_model thimble_neutron_model
+  DEPS test_integer_graphs thimble_partition thimble_engines thimble_eval thimble_axon_model thimble_neutron_model
   LABELS conformance)
 thimble_test(engines_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/engines_test.cpp

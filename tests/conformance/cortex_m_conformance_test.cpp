@@ -19,13 +19,13 @@
 #include "random_integer_graph.h"
 #include "random_wide_graph.h"
 #include "runs.h"
-#include "target/target.h"
+#include "engine/engine.h"
 #include "tests/matrix/ledger.h"
 
 namespace thimble {
 namespace {
 
-using target::Dialect;
+using engine::Dialect;
 using test::run_on_evaluator;
 using test::run_on_host;
 using test::Series;
@@ -45,11 +45,11 @@ ir::Graph wide_graph(uint64_t seed, bool) {
 }
 
 /// The file, read back and run, says the same.
-bool check_file(const target::Lowered& lowered, const Series& inputs, const Series& expected,
-                const target::Target& target, Dialect dialect) {
+bool check_file(const engine::Lowered& lowered, const Series& inputs, const Series& expected,
+                const engine::Core& target, Dialect dialect) {
   const std::string text = ir::print(lowered.graph);
   SCOPED_TRACE(lowered.owns_inputs ? "inputs in the arena" : "inputs of the caller");
-  const target::Lowered placed = dialect == Dialect::kStock ? lowered : emit::drop_moves(lowered);
+  const engine::Lowered placed = dialect == Dialect::kStock ? lowered : emit::drop_moves(lowered);
   const auto emitted = emit::emit(placed, emit::make_schedule(placed), target, {dialect});
   EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message) << text;
   if (!emitted.ok()) return false;
@@ -85,7 +85,7 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate
   EXPECT_TRUE(expected.ok()) << (expected.ok() ? "" : expected.error().message);
   if (!expected.ok()) return false;
 
-  const target::Target& target = **target::find_target(target_name);
+  const engine::Core& target = **engine::find_core(target_name);
   const auto lowered = target.lower(graph, target, {dialect});
   if (!lowered.ok()) {
     EXPECT_EQ(lowered.error().kind, ErrorKind::kUnsupported) << lowered.error().message << "\n"
@@ -99,11 +99,11 @@ bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate
   EXPECT_EQ(*from_lowered, *expected) << ir::print(graph) << ir::print(lowered->graph);
 
   bool equal = check_file(*lowered, inputs, *from_lowered, target, dialect);
-  target::Lowered owner = *lowered;
+  engine::Lowered owner = *lowered;
   owner.owns_inputs = true;
   equal &= check_file(owner, inputs, *from_lowered, target, dialect);
-  for (const target::KernelCall& call : lowered->calls) {
-    test::compared(abi::info(call.op).name, target::call_types(*lowered, call), test::kHost,
+  for (const engine::KernelCall& call : lowered->calls) {
+    test::compared(abi::info(call.op).name, engine::call_types(*lowered, call), test::kHost,
                    test::Scope::kGraph, equal);
   }
   return true;
@@ -141,7 +141,7 @@ TEST(CortexMConformance, stock_scalar) {
 }
 
 /// A sum of `products`, for a core: refused, or made into a file that the runtime takes.
-Result<target::Lowered> lower_sum(int64_t products) {
+Result<engine::Lowered> lower_sum(int64_t products) {
   const std::string text = fmt::format(
       "graph @long_sum {{\n"
       "input %x: i8[1,{0}] quant(0.5, 3)\n"
@@ -153,7 +153,7 @@ Result<target::Lowered> lower_sum(int64_t products) {
       "output %y\n}}\n",
       products);
   THIMBLE_TRY(const ir::Graph graph, ir::parse(text, "long_sum"));
-  THIMBLE_TRY(const target::Target* core, target::find_target("cortex-m4"));
+  THIMBLE_TRY(const engine::Core* core, engine::find_core("cortex-m4"));
   return core->lower(graph, *core, {});
 }
 

@@ -20,7 +20,7 @@
 #include "random_integer_graph.h"
 #include "random_wide_graph.h"
 #include "runs.h"
-#include "target/part.h"
+#include "engine/part.h"
 
 namespace thimble {
 namespace {
@@ -33,19 +33,19 @@ std::string from_environment(const char* name) {
 }
 
 /// What the engine's name means as a target; if it means nothing, the engine beside a Cortex-M55.
-target::Part part_of(const target::EngineName& engine) {
-  auto part = target::find_part(engine.name);
+engine::Part part_of(const engine::NpuName& engine) {
+  auto part = engine::find_part(engine.name);
   if (part.ok()) return std::move(*part);
-  target::Part beside = *target::find_part("cortex-m55");
+  engine::Part beside = *engine::find_part("cortex-m55");
   beside.engines.push_back({engine.engine, engine.name, "", "", {}});
   return beside;
 }
 
-std::vector<target::Part> parts() {
+std::vector<engine::Part> parts() {
   const std::string only = from_environment("THIMBLE_ENGINE");
-  std::vector<target::Part> parts;
-  std::set<const target::Engine*> seen;
-  for (const target::EngineName& engine : target::all_engines()) {
+  std::vector<engine::Part> parts;
+  std::set<const engine::Npu*> seen;
+  for (const engine::NpuName& engine : engine::all_npus()) {
     if (only.empty() ? seen.insert(engine.engine).second : engine.name == only) {
       parts.push_back(part_of(engine));
     }
@@ -64,7 +64,7 @@ struct Compiled {
   Bytes pte;
 };
 
-std::optional<Compiled> compile(const ir::Graph& graph, const target::Part& part, Tally* tally) {
+std::optional<Compiled> compile(const ir::Graph& graph, const engine::Part& part, Tally* tally) {
   auto split = driver::cut(graph, part, {}, /*keep_small=*/true);
   EXPECT_TRUE(split.ok()) << split.error().message;
   if (!split.ok()) return {};
@@ -103,7 +103,7 @@ Series inputs_of(const ir::Graph& graph, uint64_t seed) {
 }
 
 /// Runs the graph everywhere.
-void check_one(const ir::Graph& graph, uint64_t seed, const target::Part& part, Tally* tally) {
+void check_one(const ir::Graph& graph, uint64_t seed, const engine::Part& part, Tally* tally) {
   const std::string repeat =
       fmt::format("THIMBLE_ENGINE={} THIMBLE_SEED={}", part.engines[0].name, seed);
   SCOPED_TRACE(repeat + "\n" + ir::print(graph));
@@ -171,7 +171,7 @@ ir::Graph pointwise_graph(uint64_t seed) {
 }
 
 /// Random graphs of one operator each, then of several.
-void check_many(const target::Part& part, Tally* tally) {
+void check_many(const engine::Part& part, Tally* tally) {
   const std::string only = from_environment("THIMBLE_SEED");
   const std::string count = from_environment("THIMBLE_GRAPHS");
   const uint64_t graphs = count.empty() ? 1500 : std::strtoull(count.c_str(), nullptr, 10);
@@ -186,8 +186,8 @@ void check_many(const target::Part& part, Tally* tally) {
 }
 
 TEST(Engines, GiveTheEvaluatorsBytes) {
-  for (const target::Part& part : parts()) {
-    const target::EngineUse& use = part.engines[0];
+  for (const engine::Part& part : parts()) {
+    const engine::PartNpu& use = part.engines[0];
     Tally tally;
     check_many(part, &tally);
     if (HasFatalFailure()) return;
@@ -195,7 +195,7 @@ TEST(Engines, GiveTheEvaluatorsBytes) {
     EXPECT_FALSE(tally.ran.empty()) << use.name << " took nothing";
     if (use.engine->supported == nullptr) continue;
     std::set<std::string> told;
-    for (const target::OpSupport& row : use.engine->supported(use)) told.insert(row.op);
+    for (const engine::OpSupport& row : use.engine->supported(use)) told.insert(row.op);
     for (const auto& [op, times] : tally.ran) {
       EXPECT_TRUE(told.contains(op)) << use.name << " takes " << op << " and does not tell";
     }
@@ -210,13 +210,13 @@ TEST(Engines, GiveTheEvaluatorsBytes) {
 }
 
 TEST(Engines, RefuseWithAReason) {
-  for (const target::Part& part : parts()) {
-    const target::EngineUse& use = part.engines[0];
+  for (const engine::Part& part : parts()) {
+    const engine::PartNpu& use = part.engines[0];
     int refused = 0;
     for (uint64_t seed = 0; seed < 300; ++seed) {
       const ir::Graph graph = test::random_wide_graph(seed, 3);
       for (const ir::Op& op : graph.ops()) {
-        const target::Verdict verdict = use.engine->legal(graph, op, use);
+        const engine::Verdict verdict = use.engine->legal(graph, op, use);
         EXPECT_EQ(verdict.legal, verdict.reason.empty()) << use.name << ": " << verdict.reason;
         refused += verdict.legal ? 0 : 1;
       }

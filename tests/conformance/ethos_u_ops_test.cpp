@@ -113,7 +113,7 @@ class EthosUOps : public testing::TestWithParam<Config> {
     if (graph.ops().size() < 2) return;
     std::vector<bool> inside;
     for (const ir::Op& op : graph.ops()) {
-      inside.push_back(target::ethos_u::legal(graph, op, GetParam()).legal);
+      inside.push_back(engine::ethos_u::legal(graph, op, GetParam()).legal);
     }
     offer("region", source, seed, test::region_of(graph, inside, seed));
   }
@@ -172,7 +172,7 @@ TEST_P(EthosUOps, RefusalsSayWhy) {
   for (const Refused& one : kCases) {
     const auto graph = ir::parse(one.graph, "case");
     ASSERT_TRUE(graph.ok()) << graph.error().message;
-    const auto verdict = target::ethos_u::legal(*graph, graph->ops()[0], GetParam());
+    const auto verdict = engine::ethos_u::legal(*graph, graph->ops()[0], GetParam());
     EXPECT_EQ(verdict.legal, u85 && !one.on_u85) << one.graph << verdict.reason;
     if (verdict.legal) continue;
     EXPECT_NE(verdict.reason.find(GetParam().name), std::string::npos) << verdict.reason;

@@ -12,7 +12,7 @@
 #include "ir/work.h"
 #include "engines/neutron/model/model.h"
 #include "numerics/multiplier.h"
-#include "target/alone.h"
+#include "engine/alone.h"
 #include "engines/neutron/compiler/engine.h"
 #include "engines/neutron/compiler/lower.h"
 
@@ -43,7 +43,7 @@ class Memory {
 /// A delegate's call on this machine.
 class Call {
  public:
-  Call(const target::Delegate& delegate, const ir::Graph& graph)
+  Call(const engine::Delegate& delegate, const ir::Graph& graph)
       : delegate_(delegate), graph_(graph), scratch_(size(delegate.scratch_bytes)) {}
 
   /// `shared`: tensors lie in the scratch where the delegate wants them.
@@ -91,7 +91,7 @@ class Call {
     return abi::neutron::call_bytes(view);
   }
 
-  uint8_t* place(const target::DelegateIo& io, size_t bytes, bool shared) {
+  uint8_t* place(const engine::DelegateIo& io, size_t bytes, bool shared) {
     if (shared && io.bytes >= 0) {
       EXPECT_EQ(io.bytes, static_cast<int64_t>(bytes));
       EXPECT_LE(io.offset + io.bytes, delegate_.scratch_bytes);
@@ -101,7 +101,7 @@ class Call {
     return own_.back()->data();
   }
 
-  const target::Delegate& delegate_;
+  const engine::Delegate& delegate_;
   const ir::Graph& graph_;
   Memory scratch_;
   std::vector<std::unique_ptr<Memory>> own_;
@@ -121,7 +121,7 @@ std::string difference(const std::vector<ir::Tensor>& expected,
   return "";
 }
 
-std::vector<std::string> kernels_of(const target::Delegate& delegate) {
+std::vector<std::string> kernels_of(const engine::Delegate& delegate) {
   const auto payload = formats::neutron::read_payload(delegate.payload);
   Memory program(payload->program);
   const neutron::Program list(program.data());
@@ -136,16 +136,16 @@ std::vector<std::string> kernels_of(const target::Delegate& delegate) {
   return names;
 }
 
-target::Verdict bare_legal(const ir::Graph& graph, const ir::Op& op, const target::EngineUse&) {
-  const auto one = target::alone(graph, op);
+engine::Verdict bare_legal(const ir::Graph& graph, const ir::Op& op, const engine::PartNpu&) {
+  const auto one = engine::alone(graph, op);
   if (!one.ok()) return {false, one.error().message};
-  const auto network = target::neutron::lower(*one);
-  return network.ok() ? target::Verdict{true, ""} : target::Verdict{false, network.error().message};
+  const auto network = engine::neutron::lower(*one);
+  return network.ok() ? engine::Verdict{true, ""} : engine::Verdict{false, network.error().message};
 }
 
-const target::Engine& bare_engine() {
-  static const target::Engine kBare = [] {
-    target::Engine engine = target::neutron::kEngine;
+const engine::Npu& bare_engine() {
+  static const engine::Npu kBare = [] {
+    engine::Npu engine = engine::neutron::kEngine;
     engine.legal = bare_legal;
     engine.adapt = nullptr;
     engine.declines = nullptr;
@@ -156,17 +156,17 @@ const target::Engine& bare_engine() {
 
 }  // namespace
 
-const target::EngineUse& neutron_use() {
-  static const target::EngineUse kUse = {&target::neutron::kEngine, "neutron-n3-64", "", "", {}};
+const engine::PartNpu& neutron_use() {
+  static const engine::PartNpu kUse = {&engine::neutron::kEngine, "neutron-n3-64", "", "", {}};
   return kUse;
 }
 
-const target::EngineUse& bare_neutron_use() {
-  static const target::EngineUse kUse = {&bare_engine(), "neutron-n3-64", "", "", {}};
+const engine::PartNpu& bare_neutron_use() {
+  static const engine::PartNpu kUse = {&bare_engine(), "neutron-n3-64", "", "", {}};
   return kUse;
 }
 
-NeutronOutcome run_neutron(const ir::Graph& region, const target::EngineUse& use, uint64_t seed) {
+NeutronOutcome run_neutron(const ir::Graph& region, const engine::PartNpu& use, uint64_t seed) {
   Result<ir::Graph> adapted = region;
   if (use.engine->adapt != nullptr) adapted = use.engine->adapt(region, use);
   NeutronOutcome outcome;
@@ -179,7 +179,7 @@ NeutronOutcome run_neutron(const ir::Graph& region, const target::EngineUse& use
   const auto expected = eval::evaluate(*adapted, inputs);
   if (!expected.ok()) return {false, expected.error().message, 0, 0, {}};
   for (const bool prefetch : {false, true}) {
-    target::EngineOptions options;
+    engine::NpuOptions options;
     options.vendor.prefetch = prefetch;
     if (prefetch && !inputs.empty()) options.kept_inputs = {inputs.size() - 1};
     const auto delegate = use.engine->compile(*adapted, use, options);
@@ -204,10 +204,10 @@ NeutronOutcome run_neutron(const ir::Graph& region, const target::EngineUse& use
 }
 
 std::optional<PrefetchSlots> prefetch_slots(const ir::Graph& region) {
-  const target::EngineUse& use = neutron_use();
+  const engine::PartNpu& use = neutron_use();
   const auto adapted = use.engine->adapt(region, use);
   if (!adapted.ok()) return std::nullopt;
-  target::EngineOptions options;
+  engine::NpuOptions options;
   options.vendor.prefetch = true;
   const auto delegate = use.engine->compile(*adapted, use, options);
   if (!delegate.ok()) return std::nullopt;

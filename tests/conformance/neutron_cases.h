@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "axon_cases.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::test {
 
@@ -21,14 +21,14 @@ struct NeutronOutcome {
 };
 
 /// The engine as a part has it.
-[[nodiscard]] const target::EngineUse& neutron_use();
+[[nodiscard]] const engine::PartNpu& neutron_use();
 /// The same without its table of limits and its forms: whatever the lowering takes as it is.
-[[nodiscard]] const target::EngineUse& bare_neutron_use();
+[[nodiscard]] const engine::PartNpu& bare_neutron_use();
 
 /// The region as the engine adapts it, compiled, its payload read, its kernels run on the model
 /// with random inputs: in memories of their own, where the plan has them in one scratch, and with
 /// prefetched weights.
-[[nodiscard]] NeutronOutcome run_neutron(const ir::Graph& region, const target::EngineUse& use,
+[[nodiscard]] NeutronOutcome run_neutron(const ir::Graph& region, const engine::PartNpu& use,
                                          uint64_t seed);
 
 /// Where kernels find their prefetched constants: offset and bytes, in order.

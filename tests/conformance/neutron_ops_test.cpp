@@ -354,7 +354,7 @@ Seeds seeds() {
   return {0, many == nullptr ? 400 : std::stoul(many), false};
 }
 
-void run_networks(const target::EngineUse& use, bool formed) {
+void run_networks(const engine::PartNpu& use, bool formed) {
   const Seeds all = seeds();
   uint64_t refused = 0;
   size_t kernels = 0;
@@ -384,7 +384,7 @@ TEST(NeutronRandom, NetworksOfAnyFormEqualTheEvaluator) {
 }
 
 /// What the partition cuts out of graphs that know nothing of this NPU.
-uint64_t run_regions(const target::EngineUse& use) {
+uint64_t run_regions(const engine::PartNpu& use) {
   const Seeds all = seeds();
   uint64_t regions = 0;
   for (uint64_t seed = all.first; seed < all.first + all.count; ++seed) {

@@ -20,7 +20,7 @@
 #include "ir/print.h"
 #include "ir/verify.h"
 #include "random_integer_graph.h"
-#include "target/alone.h"
+#include "engine/alone.h"
 #include "engines/neutron/compiler/context.h"
 #include "engines/neutron/compiler/form.h"
 #include "engines/neutron/compiler/limits.h"
@@ -30,7 +30,7 @@ namespace thimble::test {
 namespace {
 
 using ir::OpKind;
-using target::neutron::Variant;
+using engine::neutron::Variant;
 
 constexpr Variant kVariants[] = {Variant::kN3_64, Variant::kN1_16, Variant::kImx95};
 
@@ -86,7 +86,7 @@ struct Trial {
 Trial trial_of(std::string_view prelude, std::string_view text) {
   Trial trial;
   for (const Variant variant : kVariants) {
-    const std::string name(target::neutron::variant_name(variant));
+    const std::string name(engine::neutron::variant_name(variant));
     const std::string mark = name.substr(name.find('-') + 1) + ": ";
     if (!text.starts_with(mark)) continue;
     trial.variant = variant;
@@ -130,7 +130,7 @@ void expect_same(const ir::Graph& graph, const ir::Graph& formed, int apart) {
 }
 
 void expect_form(const ir::Graph& graph, const ir::Graph& formed, int apart) {
-  const auto again = target::neutron::form(formed);
+  const auto again = engine::neutron::form(formed);
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(ir::print(*again), ir::print(formed)) << "a form has a form of its own";
   EXPECT_TRUE(ir::verify(formed).ok());
@@ -145,7 +145,7 @@ std::string kinds_text(const ir::Graph& graph) {
   return fmt::format("{}", fmt::join(kinds, " "));
 }
 
-std::string reason_of(const Trial& trial, const target::Verdict& verdict) {
+std::string reason_of(const Trial& trial, const engine::Verdict& verdict) {
   const std::string prefix = fmt::format("{}: ", ir::op_name(trial.graph.ops().back().kind));
   EXPECT_TRUE(verdict.reason.starts_with(prefix)) << verdict.reason;
   return "! " + verdict.reason.substr(std::min(prefix.size(), verdict.reason.size()));
@@ -155,16 +155,16 @@ std::string judge(std::string_view prelude, std::string_view text) {
   const Trial trial = trial_of(prelude, text);
   if (trial.graph.ops().empty()) return "! no graph";
   const ir::Op& op = trial.graph.ops().back();
-  const auto verdict = target::neutron::rules_allow(trial.graph, op, trial.variant);
+  const auto verdict = engine::neutron::rules_allow(trial.graph, op, trial.variant);
   if (!verdict.legal) return reason_of(trial, verdict);
   EXPECT_EQ(verdict.reason, "");
-  const auto formed = target::neutron::form(trial.graph);
+  const auto formed = engine::neutron::form(trial.graph);
   EXPECT_TRUE(formed.ok()) << text;
   if (!formed.ok()) return "! no form";
   SCOPED_TRACE(std::string(text));
   expect_form(trial.graph, *formed, op.kind == OpKind::qlinear ? 1 : 0);
   // Why it has another form than LiteRT's operator for it.
-  const std::string past = target::neutron::past_limit(trial.graph, op, trial.variant);
+  const std::string past = engine::neutron::past_limit(trial.graph, op, trial.variant);
   return "= " + kinds_text(*formed) + (past.empty() ? "" : ": " + past);
 }
 
@@ -189,10 +189,10 @@ TEST(NeutronForms, OfRandomOperators) {
   for (uint64_t seed = first; seed < first + count && !testing::Test::HasFailure(); ++seed) {
     const ir::Graph graph = random_integer_graph(seed, {10, false});
     for (const ir::Op& op : graph.ops()) {
-      if (!target::neutron::rules_allow(graph, op, Variant::kN3_64).legal) continue;
-      const auto alone = target::alone(graph, op);
+      if (!engine::neutron::rules_allow(graph, op, Variant::kN3_64).legal) continue;
+      const auto alone = engine::alone(graph, op);
       ASSERT_TRUE(alone.ok());
-      const auto formed = target::neutron::form(*alone);
+      const auto formed = engine::neutron::form(*alone);
       ASSERT_TRUE(formed.ok());
       SCOPED_TRACE(fmt::format("THIMBLE_NEUTRON_SEED={}\n{}", seed, ir::print(*alone)));
       // One rounding for two, and halves of lines.
@@ -288,7 +288,7 @@ TEST(NeutronTable, WhatItHasNoOperatorForIsRefusedByName) {
       const Trial trial = example(op);
       ASSERT_FALSE(trial.graph.ops().empty()) << op;
       const auto verdict =
-          target::neutron::rules_allow(trial.graph, trial.graph.ops().back(), variant);
+          engine::neutron::rules_allow(trial.graph, trial.graph.ops().back(), variant);
       EXPECT_FALSE(verdict.legal) << op;
       EXPECT_EQ(verdict.reason, op + ": " + reason);
     }
@@ -307,7 +307,7 @@ TEST(NeutronTable, EveryOperatorIsInOneRowOrInNone) {
     const Trial trial = example(op);
     ASSERT_FALSE(trial.graph.ops().empty()) << op;
     const auto verdict =
-        target::neutron::rules_allow(trial.graph, trial.graph.ops().back(), Variant::kN3_64);
+        engine::neutron::rules_allow(trial.graph, trial.graph.ops().back(), Variant::kN3_64);
     EXPECT_EQ(verdict.reason, op + ": it is no integer operator");
   }
 }
@@ -319,7 +319,7 @@ TEST(NeutronTable, HalvesToEvenAreAnotherNpus) {
       "y_zp=3, y_mult=1, y_shift=15, min=-128, max=127, rounding=2}");
   ASSERT_FALSE(trial.graph.ops().empty());
   const auto verdict =
-      target::neutron::rules_allow(trial.graph, trial.graph.ops()[0], Variant::kN3_64);
+      engine::neutron::rules_allow(trial.graph, trial.graph.ops()[0], Variant::kN3_64);
   EXPECT_EQ(verdict.reason, "qadd: it rounds halves to even");
 }
 
@@ -385,9 +385,9 @@ TEST(NeutronTables, EachFunctionOfTheTable) {
     SCOPED_TRACE(c.row);
     const ir::Graph graph = table_graph(c.x, c.y, c.f);
     for (const Variant variant : kVariants) {
-      EXPECT_EQ(target::neutron::rules_allow(graph, graph.ops()[0], variant).reason, "");
+      EXPECT_EQ(engine::neutron::rules_allow(graph, graph.ops()[0], variant).reason, "");
     }
-    const auto formed = target::neutron::form(graph);
+    const auto formed = engine::neutron::form(graph);
     ASSERT_TRUE(formed.ok());
     EXPECT_EQ(kinds_text(*formed), c.becomes);
     expect_form(graph, *formed, 0);
@@ -408,8 +408,8 @@ TEST(NeutronTables, LinesAreConvolutionsOfOneTap) {
   for (const auto& [f, y] : lines) {
     for (const ir::Shape& shape : {ir::Shape{1, 3, 4, 5}, ir::Shape{6}, ir::Shape{2, 3, 4}}) {
       const ir::Graph graph = table_graph(x, y, f, shape);
-      EXPECT_EQ(target::neutron::rules_allow(graph, graph.ops()[0], Variant::kN3_64).reason, "");
-      const auto formed = target::neutron::form(graph);
+      EXPECT_EQ(engine::neutron::rules_allow(graph, graph.ops()[0], Variant::kN3_64).reason, "");
+      const auto formed = engine::neutron::form(graph);
       ASSERT_TRUE(formed.ok());
       EXPECT_EQ(kinds_text(*formed), shape.size() == 4 ? "qconv2d" : "reshape qconv2d reshape");
       expect_form(graph, *formed, 1);  // halves
@@ -421,7 +421,7 @@ TEST(NeutronTables, OtherFunctionsAreRefused) {
   const ir::Quant x = ir::per_tensor(0.05, 3);
   const auto refused = [&](const ir::Quant& y, const Real& f) {
     const ir::Graph graph = table_graph(x, y, f);
-    return target::neutron::rules_allow(graph, graph.ops()[0], Variant::kN3_64).reason;
+    return engine::neutron::rules_allow(graph, graph.ops()[0], Variant::kN3_64).reason;
   };
   const auto gelu = [](double v) { return v * 0.5 * (1 + std::erf(v * std::sqrt(0.5))); };
   EXPECT_EQ(
@@ -442,7 +442,7 @@ TEST(NeutronTables, OtherFunctionsAreRefused) {
 std::string declined(const std::string& body) {
   const auto graph = ir::parse("graph @region {\n" + body + "}\n", "region");
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
-  return graph.ok() ? target::neutron::context_declines(*graph) : "no graph";
+  return graph.ok() ? engine::neutron::context_declines(*graph) : "no graph";
 }
 
 TEST(NeutronContext, ARegionHasToDoSomething) {
@@ -480,7 +480,7 @@ TEST(NeutronContext, WhatCollapsesToIdentityIsNotAlone) {
                          "min=3}\noutput %y\n"),
             "");
   const auto table = [&](const ir::Quant& quant, const Real& f) {
-    return target::neutron::context_declines(table_graph(quant, quant, f));
+    return engine::neutron::context_declines(table_graph(quant, quant, f));
   };
   // A relu of what is never negative.
   EXPECT_EQ(table(ir::per_tensor(0.5, -128), [](double v) { return std::max(v, 0.0); }),

@@ -16,14 +16,14 @@
 #include "random_move_graph.h"
 #include "random_wide_graph.h"
 #include "runs.h"
-#include "target/target.h"
+#include "engine/engine.h"
 #include "tests/matrix/ledger.h"
 
 namespace thimble {
 namespace {
 
 using firmware_test::Core;
-using target::Dialect;
+using engine::Dialect;
 using test::Scope;
 using test::Series;
 
@@ -38,22 +38,22 @@ struct Case {
 };
 
 struct Compiled {
-  target::Lowered lowered;
+  engine::Lowered lowered;
   Bytes pte;
   std::vector<Label> labels;
 };
 
 std::optional<Compiled> compile(const ir::Graph& graph, Dialect dialect, std::string_view name) {
-  const target::Target& target = **target::find_target(name);
+  const engine::Core& target = **engine::find_core(name);
   auto lowered = target.lower(graph, target, {dialect});
   if (!lowered.ok()) return {};  // refused
   auto emitted = emit::emit(*lowered, emit::make_schedule(*lowered), target, {dialect});
   EXPECT_TRUE(emitted.ok()) << (emitted.ok() ? "" : emitted.error().message);
   if (!emitted.ok()) return {};
   Compiled compiled = {std::move(*lowered), std::move(emitted->bytes), {}};
-  for (const target::KernelCall& call : compiled.lowered.calls) {
+  for (const engine::KernelCall& call : compiled.lowered.calls) {
     compiled.labels.emplace_back(abi::info(call.op).name,
-                                 target::call_types(compiled.lowered, call));
+                                 engine::call_types(compiled.lowered, call));
   }
   return compiled;
 }
@@ -66,11 +66,11 @@ constexpr std::string_view kInstructionSets[] = {"cortex-m55", "cortex-m4", "cor
 std::vector<Label> labels_of(const ir::Graph& graph, Dialect dialect) {
   std::vector<Label> labels;
   for (const std::string_view name : kInstructionSets) {
-    const target::Target& target = **target::find_target(name);
+    const engine::Core& target = **engine::find_core(name);
     const auto lowered = target.lower(graph, target, {dialect});
     if (!lowered.ok()) return {};
-    for (const target::KernelCall& call : lowered->calls) {
-      labels.emplace_back(abi::info(call.op).name, target::call_types(*lowered, call));
+    for (const engine::KernelCall& call : lowered->calls) {
+      labels.emplace_back(abi::info(call.op).name, engine::call_types(*lowered, call));
     }
     if (dialect == Dialect::kStock) break;  // the same everywhere
   }

@@ -16,33 +16,33 @@
 #include "ir/print.h"
 #include "random_integer_graph.h"
 #include "runs.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble {
 namespace {
 
-using target::Lowered;
+using engine::Lowered;
 using test::Series;
 
 int64_t constant_bytes(const Lowered& lowered) {
   int64_t bytes = 0;
-  for (const target::KernelCall& call : lowered.calls) {
-    for (const target::Argument& argument : call.arguments) {
-      const auto* constant = std::get_if<target::Constant>(&argument);
+  for (const engine::KernelCall& call : lowered.calls) {
+    for (const engine::Argument& argument : call.arguments) {
+      const auto* constant = std::get_if<engine::Constant>(&argument);
       if (constant != nullptr) bytes += static_cast<int64_t>(constant->bytes->size());
     }
   }
   return bytes;
 }
-int64_t scratch_bytes(const target::KernelCall& call) {
+int64_t scratch_bytes(const engine::KernelCall& call) {
   int64_t bytes = 0;
-  for (const target::Argument& argument : call.arguments) {
-    if (const auto* scratch = std::get_if<target::Scratch>(&argument)) bytes += scratch->bytes;
+  for (const engine::Argument& argument : call.arguments) {
+    if (const auto* scratch = std::get_if<engine::Scratch>(&argument)) bytes += scratch->bytes;
   }
   return bytes;
 }
 
-void check_file(const Lowered& lowered, const target::Target& target, const Series& inputs,
+void check_file(const Lowered& lowered, const engine::Core& target, const Series& inputs,
                 const Series& expected) {
   const Lowered placed = emit::drop_moves(lowered);
   const auto emitted = emit::emit(placed, emit::make_schedule(placed), target, {});
@@ -62,7 +62,7 @@ struct Seen {
   int other_for_flash = 0, other_for_scratch = 0;
 };
 
-void check_one(uint64_t seed, const target::Target& target, Seen* seen) {
+void check_one(uint64_t seed, const engine::Core& target, Seen* seen) {
   SCOPED_TRACE(fmt::format("THIMBLE_SEED={} on {}", seed, target.name));
   const ir::Graph graph = test::random_integer_graph(seed, {static_cast<int>(2 + seed % 9), false});
   const Series inputs = {test::random_inputs(graph, seed)};
@@ -71,10 +71,10 @@ void check_one(uint64_t seed, const target::Target& target, Seen* seen) {
   const auto speed = target.lower(graph, target, {});
   if (!speed.ok()) return;
 
-  target::Options options;
-  options.optimize = target::Optimize::kFlash;
+  engine::Options options;
+  options.optimize = engine::Optimize::kFlash;
   const auto flash = target.lower(graph, target, options);
-  options.optimize = target::Optimize::kSize;
+  options.optimize = engine::Optimize::kSize;
   options.lean.resize(speed->graph.ops().size());
   std::iota(options.lean.begin(), options.lean.end(), 0);
   const auto lean = target.lower(graph, target, options);
@@ -94,7 +94,7 @@ void check_one(uint64_t seed, const target::Target& target, Seen* seen) {
 }
 
 void check_many(std::string_view name) {
-  const target::Target& target = **target::find_target(name);
+  const engine::Core& target = **engine::find_core(name);
   Seen seen;
   const char* only = std::getenv("THIMBLE_SEED");
   if (only != nullptr) return check_one(static_cast<uint64_t>(std::atoll(only)), target, &seen);

@@ -12,7 +12,7 @@
 #include "emit/homes.h"
 #include "random_integer_graph.h"
 #include "runtime/include/thimble.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble {
 namespace {
@@ -88,14 +88,14 @@ struct Seen {
 
 void check_pair(uint64_t seed, Seen* seen) {
   SCOPED_TRACE(seed);
-  const target::Target& target = **target::find_target("cortex-m4");
-  std::vector<target::Lowered> models;
+  const engine::Core& target = **engine::find_core("cortex-m4");
+  std::vector<engine::Lowered> models;
   for (const uint64_t s : {seed, seed + 1}) {
     auto lowered = target.lower(test::random_integer_graph(s, {6, false}), target, {});
     if (!lowered.ok()) return;
     models.push_back(emit::drop_moves(std::move(*lowered)));
   }
-  const target::Lowered* const both[] = {&models[0], &models[1]};
+  const engine::Lowered* const both[] = {&models[0], &models[1]};
   const emit::SharedArena shared = emit::share_arena(both);
   std::vector<Runner> runners;
   for (size_t i = 0; i < 2; ++i) {

@@ -13,14 +13,14 @@
 #include "ir/print.h"
 #include "passes/pipeline.h"
 #include "quant/quantize.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble {
 namespace {
 
 using ir::Graph;
 using ir::Tensor;
-using target::Dialect;
+using engine::Dialect;
 
 constexpr int64_t kCalls = 24;
 constexpr int64_t kChannels = 3, kTaps = 3;
@@ -93,7 +93,7 @@ Compiled compiled(const Graph& graph, const quant::CalibrationData& data, Dialec
   auto quantized = quant::quantize(graph, data, {}, options);
   EXPECT_TRUE(quantized.ok()) << (quantized.ok() ? "" : quantized.error().message);
   result.integer = std::move(quantized->graph);
-  const target::Target& target = **target::find_target("cortex-m55");
+  const engine::Core& target = **engine::find_core("cortex-m55");
   auto lowered = target.lower(result.integer, target, {dialect});
   EXPECT_TRUE(lowered.ok()) << (lowered.ok() ? "" : lowered.error().message);
   const emit::Schedule schedule = emit::make_schedule(*lowered);

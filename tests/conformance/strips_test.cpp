@@ -3,7 +3,7 @@
 // that on the graph that went in, and the production runtime's on the written file, whose arena is
 // filled anew before every run. A failure prints the seed; THIMBLE_SEED=n runs that one alone.
 
-#include "target/strips.h"
+#include "engine/strips.h"
 
 #include <gtest/gtest.h>
 
@@ -17,14 +17,14 @@
 #include "formats/pte/read.h"
 #include "ir/print.h"
 #include "runs.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble {
 namespace {
 
 using ir::OpKind;
 using ir::ValueId;
-using target::Strips;
+using engine::Strips;
 
 /// Convolutions, poolings and additions of images with few rows of whole 16 bytes.
 class Network {
@@ -139,12 +139,12 @@ struct Seen {
 /// The arena of the graph as the file has it; -1 after a failure.
 int64_t check_file(const ir::Graph& graph, const test::Series& inputs, const test::Series& expected,
                    bool owns_inputs, Seen* seen) {
-  const target::Target& target = **target::find_target("cortex-m4");
+  const engine::Core& target = **engine::find_core("cortex-m4");
   auto lowered = target.lower(graph, target, {});
   EXPECT_TRUE(lowered.ok()) << lowered.error().message;
   if (!lowered.ok()) return -1;
   lowered->owns_inputs = owns_inputs;
-  const target::Lowered placed = emit::drop_moves(*lowered);
+  const engine::Lowered placed = emit::drop_moves(*lowered);
   seen->copies_saved += static_cast<int>(lowered->calls.size() - placed.calls.size());
   const emit::Schedule schedule = emit::make_schedule(placed);
   std::vector<plan::Buffer> buffers;
@@ -179,7 +179,7 @@ void check(uint64_t seed, Seen* seen) {
   seen->free_inputs += with_inputs == whole ? 1 : 0;
   for (const int64_t part : {2, 3, 5}) {
     const auto within =
-        driver::lower_within(graph, **target::find_target("cortex-m4"), {}, whole / part);
+        driver::lower_within(graph, **engine::find_core("cortex-m4"), {}, whole / part);
     ASSERT_TRUE(within.ok()) << within.error().message;
     const auto answer = test::run_on_evaluator(within->lowered.graph, inputs);
     ASSERT_TRUE(answer.ok()) << answer.error().message;
@@ -190,9 +190,9 @@ void check(uint64_t seed, Seen* seen) {
     for (int last = first; last < count; ++last) {
       for (const int64_t rows : {1, 2, 3, 5}) {
         const Strips strips = {first, last, rows};
-        if (!target::cost_of_strips(graph, strips)) continue;
+        if (!engine::cost_of_strips(graph, strips)) continue;
         SCOPED_TRACE(fmt::format("operators {} to {} by {} rows", first, last, rows));
-        const auto cut = target::in_strips(graph, std::span(&strips, 1));
+        const auto cut = engine::in_strips(graph, std::span(&strips, 1));
         ASSERT_TRUE(cut.ok()) << cut.error().message;
         const auto answer = test::run_on_evaluator(*cut, inputs);
         ASSERT_TRUE(answer.ok()) << answer.error().message;
@@ -229,7 +229,7 @@ TEST(Strips, refuses_what_others_read) {
       const ValueId value = graph.ops()[static_cast<size_t>(first)].output;
       const int reader = consumers[static_cast<size_t>(value)].back();
       if (reader <= first + 1) continue;
-      EXPECT_FALSE(target::cost_of_strips(graph, {first, first + 1, 2})) << seed;
+      EXPECT_FALSE(engine::cost_of_strips(graph, {first, first + 1, 2})) << seed;
     }
   }
 }

@@ -83,8 +83,31 @@ class Abacus(Folder):
         kernels = (self.path / "kernels.cpp").read_text()
         self.assertIn('#include "engines/abacus/delegate/backend.h"', kernels)
         self.assertIn('{"AbacusModel", &abacus_npu, runtime::abacus::open', kernels)
+        shown = self.run_it(EXTRA, "inspect", "y.pte", "--commands")
+        self.assertIn("abacus program: ", shown)
+        self.assertRegex(shown, r"  conv +\S+")
         report = compile_and_run(self, EXTRA, "mobilenet_v3_tiny", "abacus")
         self.assertGreater(report["engines"]["abacus"], 5)
+
+    def test_its_option_and_inspector(self):
+        self.assertIn("--abacus-listing", self.run_it(EXTRA, "compile", "--help"))
+        self.assertNotIn("abacus", self.run_it(PLAIN, "compile", "--help"))
+        folder = MODELS / "resnet8"
+        said = self.run_it(EXTRA, "compile", folder / "resnet8.pt2", "--target", "abacus-board", "--calibrate",
+                           folder / "calibrate.npz", "-o", "y.pte", "--abacus-listing", "commands.txt")
+        self.assertIn("commands of the Abacus: commands.txt", said)
+        listing = (self.path / "commands.txt").read_text()
+        self.assertEqual(self.run_it(EXTRA, "inspect", "y.pte", "--commands").split("\n\nabacus program")[0].count("abacus program"), 0)
+        for line in listing.splitlines():
+            self.assertIn(line, self.run_it(EXTRA, "inspect", "y.pte", "--commands"))
+        # A program in a file of its own: 1 command of 4 elements, scratch to output 0.
+        header = [0x63616241, 1, 0, 1, 1, 1, 0, 4] + [4] + [0] * 31 + [4] + [0] * 31
+        command = [2, 1, 0, 1, 0, 2, 0, 4, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0xFFFFFF80, 127] + [0] * 6
+        size = 4 * (len(header) + 25)
+        header[2] = header[6] = size
+        (self.path / "program.bin").write_bytes(struct.pack(f"<{len(header)}I25I", *header, *command[:25]))
+        self.assertIn("maximum  input 0 -> output 0, 4 elements", self.run_it(EXTRA, "inspect", "program.bin"))
+        self.assertIn("or Abacus program expected", self.run_it(EXTRA, "inspect", "commands.txt", code=2))
 
     def test_a_recipe_has_it_beside_another_engine(self):
         (self.path / "both.toml").write_text(
@@ -119,10 +142,10 @@ class Configure(Folder):
         self.configure(folder, tests="ON")
         tests = (self.path / "build/tests/CTestTestfile.cmake").read_text()
         self.assertIn(f'tidy.py" "{folder}"', tests)
-        target = self.path / "build/src/target/thimble_target_registry"
-        rows = (target / "engine_rows.cpp").read_text()
+        target = self.path / "build/src/engine/thimble_engines_registry"
+        rows = (target / "npu_rows.cpp").read_text()
         for engine in ("axon", "ethos_u", "abacus"):
-            self.assertIn(f"&{engine}::engines", rows)
+            self.assertIn(f"&{engine}::npus", rows)
         hostrun = self.path / "build/src/hostrun/thimble_hostrun_registry"
         self.assertIn("&abacus_devices", (hostrun / "device_rows.cpp").read_text())
         ninja = (self.path / "build/build.ninja").read_text()
@@ -130,20 +153,20 @@ class Configure(Folder):
         self.assertIn(str(folder / "engines/abacus/model/model.cpp"), ninja)
 
     def test_wrong_folders(self):
-        self.assertIn("no engines/<engine>/engine.cmake", self.configure(self.path, code=1))
+        self.assertIn("no engines/<name>/engine.cmake", self.configure(self.path, code=1))
         for folder in ("mine", self.path / "nowhere"):
             self.assertIn("the absolute path of a folder expected", self.configure(folder, code=1))
         folder = self.folder()
         row = folder / "engines/abacus/engine.cmake"
-        row.write_text("thimble_engine(abacus HEADER engines/abacus/compiler/nothing.h)\n")
+        row.write_text("thimble_engine(abacus NPUS compiler/nothing.h)\n")
         self.assertIn("nothing.h", self.configure(folder, code=1))
         row.write_text("thimble_engine(abacus)\n")
         self.assertIn("expected", self.configure(folder, code=1))
-        row.write_text("thimble_engine(axon HEADER engines/abacus/compiler/engine.h)\n")
-        self.assertIn("there is an engine axon already", self.configure(folder, code=1))
-        row.write_text("thimble_engine(abacus HEADER engines/abacus/compiler/engine.h)\n")
+        row.write_text("thimble_engine(axon NPUS compiler/engine.h)\n")
+        self.assertIn("an engine axon exists already", self.configure(folder, code=1))
+        row.write_text("thimble_engine(abacus NPUS compiler/engine.h)\n")
         (folder / "targets/corstone-300.toml").write_text('cpu = "cortex-m4"\n')
-        self.assertIn("there is a part corstone-300 already", self.configure(folder, code=1))
+        self.assertIn("a part corstone-300 exists already", self.configure(folder, code=1))
 
     def test_the_include_rules_hold_there(self):
         folder = self.folder()

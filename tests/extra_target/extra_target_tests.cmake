@@ -6,17 +6,21 @@
 option(THIMBLE_EXTRA_BUILD "Test THIMBLE_EXTRA_TARGETS by a whole build" OFF)
 if(THIMBLE_TESTS)
   set(root ${THIMBLE_EXAMPLE_TARGET})
-  thimble_outside_device(extra_device ${root})
+  thimble_engine_libraries(${root})
   add_library(extra_lists OBJECT)
+  target_link_libraries(extra_lists PUBLIC thimble_engines thimble_hostrun thimble_driver nlohmann_json::nlohmann_json)
   thimble_engine_registry(extra_lists ROOTS ${CMAKE_SOURCE_DIR} ${root})
   thimble_device_registry(extra_lists ROOTS ${CMAKE_SOURCE_DIR} ${root})
-  thimble_outside_compiler(extra_lists ${root})
-  thimble_outside_hostrun(extra_lists ${root})
-  target_link_libraries(extra_lists PUBLIC thimble_target thimble_hostrun extra_device)
+  thimble_engine_compilers(extra_lists ${root})
+  thimble_engine_devices(extra_lists ${root})
+  add_library(extra_cli OBJECT)
+  target_link_libraries(extra_cli PUBLIC thimble_engine_cli)
+  thimble_cli_registry(extra_cli ROOTS ${CMAKE_SOURCE_DIR} ${root})
+  thimble_engine_clis(extra_cli ${root})
 
-  # The lists are objects, so they stand in the place of those in the libraries.
+  # The lists are objects, so the linker takes them before those in the libraries.
   add_executable(thimble_extra)
-  target_link_libraries(thimble_extra PRIVATE thimble_tools extra_lists)
+  target_link_libraries(thimble_extra PRIVATE thimble_tools extra_lists extra_cli)
   set_target_properties(thimble_extra PROPERTIES OUTPUT_NAME thimble
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/extra_target)
   thimble_test(engines_extra_test

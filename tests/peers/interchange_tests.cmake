@@ -10,7 +10,7 @@ if(THIMBLE_TESTS)
   add_executable(neutron_networks
     ${CMAKE_CURRENT_LIST_DIR}/interchange/neutron_networks.cpp ${conformance}/axon_cases.cpp
     ${conformance}/neutron_cases.cpp ${conformance}/neutron_random_network.cpp)
-  target_link_libraries(neutron_networks PRIVATE test_integer_graphs thimble_partition thimble_target
+  target_link_libraries(neutron_networks PRIVATE test_integer_graphs thimble_partition thimble_engines
                                                  thimble_eval thimble_axon_model
                                                  thimble_neutron_model GTest::gtest)
 endif()

@@ -22,7 +22,7 @@ IrFile sample_ir() {
   const std::vector<uint8_t> bytes = axon_test::sample_list().build();
   const runtime_test::AlignedBytes data{
       ByteView(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size())};
-  auto ir = target::axon::layers_to_ir(axon::Container(data.data()), "sample");
+  auto ir = engine::axon::layers_to_ir(axon::Container(data.data()), "sample");
   EXPECT_TRUE(ir.ok()) << ir.error().message;
   ir->file.labels = {"cat", "dog"};
   return ir->file;
@@ -218,16 +218,16 @@ TEST(CompiledHeaderTest, CutAnywhereItIsRefused) {
 }
 
 TEST(SubgraphText, IdentifiersAndNotes) {
-  EXPECT_EQ(target::axon::identifier_of("My-Model.v2"), "my_model_v2");
-  EXPECT_EQ(target::axon::identifier_of("2nd"), "m2nd");
-  EXPECT_EQ(target::axon::identifier_of(""), "m");
+  EXPECT_EQ(engine::axon::identifier_of("My-Model.v2"), "my_model_v2");
+  EXPECT_EQ(engine::axon::identifier_of("2nd"), "m2nd");
+  EXPECT_EQ(engine::axon::identifier_of(""), "m");
   const auto header = read_compiled_header(with_words("1", "1,\n"), "n_.h");
   ASSERT_TRUE(header.ok());
   ProgramInterface interface;
   interface.inputs.push_back({{AddressSpace::kInterlayer, 0, 0}, 1, 1, 2, 3, 1, 3});
   interface.outputs.push_back({{AddressSpace::kVariables, 0, 8}, 1, 1, 1, 2, 4, 8});
   const auto text =
-      target::axon::subgraph_header(*header, interface,
+      engine::axon::subgraph_header(*header, interface,
                                     "extern int nrf_axon_nn_op_extension_tanh_v2(void*);\n"
                                     "x = nrf_axon_nn_op_extension_tanh_v2_wide;\n",
                                     "My of Model");
@@ -235,11 +235,11 @@ TEST(SubgraphText, IdentifiersAndNotes) {
   EXPECT_NE(text->find("extern int thimble_axon_ext_tanh(void*);"), std::string::npos);
   EXPECT_NE(text->find("x = nrf_axon_nn_op_extension_tanh_v2_wide;"), std::string::npos);
   EXPECT_NE(text->find("axon_model_n_persistent_vars + 8, 8, 1, 1, 1, 2, 4"), std::string::npos);
-  const auto notes = target::axon::read_subgraph_note(*text);
+  const auto notes = engine::axon::read_subgraph_note(*text);
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_EQ(notes[0].name, "n");
   EXPECT_EQ(notes[0].model, "My of Model");
-  EXPECT_TRUE(target::axon::read_subgraph_note("/* another header */\n").empty());
+  EXPECT_TRUE(engine::axon::read_subgraph_note("/* another header */\n").empty());
 }
 
 TEST(Marker, NamesOfAnyLength) {

@@ -32,7 +32,7 @@ constexpr Network kNetworks[] = {
     {"models", "mobilenet_v1_vww", 1},     {"models", "resnet8", 1, false, true},
 };
 
-std::vector<target::Delegate> delegates_of(const Network& network) {
+std::vector<engine::Delegate> delegates_of(const Network& network) {
   const std::filesystem::path folder =
       std::filesystem::path(THIMBLE_SOURCE_DIR) / network.folder / network.name;
   driver::CompileOptions options;
@@ -59,7 +59,7 @@ Tensor some_tensor(const IoRecord& io, uint32_t seed) {
 
 /// What our model makes of it, in the order in which the simulator answers: that of the layers.
 std::vector<int32_t> ours(const std::vector<uint8_t>& bytes, const std::vector<Tensor>& inputs,
-                          const target::axon::IrOfLayers& ir, const axon::Container& container) {
+                          const engine::axon::IrOfLayers& ir, const axon::Container& container) {
   const std::vector<Tensor> outputs = axon_test::execute(bytes, inputs);
   std::map<int, std::vector<int32_t>> by_maker;
   for (uint32_t i = 0; i < outputs.size(); ++i) {
@@ -80,13 +80,13 @@ TEST_P(Networks, AreWhatTheSimulatorComputes) {
                     "in Nordic's sdk-edge-ai";
   }
   const Network& network = GetParam();
-  const std::vector<target::Delegate> delegates = delegates_of(network);
+  const std::vector<engine::Delegate> delegates = delegates_of(network);
   ASSERT_EQ(delegates.size(), static_cast<size_t>(network.delegates));
-  for (const target::Delegate& delegate : delegates) {
+  for (const engine::Delegate& delegate : delegates) {
     const runtime_test::AlignedBytes data{ByteView(delegate.payload)};
     const std::vector<uint8_t> bytes(data.data(), data.data() + delegate.payload.size());
     const axon::Container container(data.data());
-    const auto ir = target::axon::layers_to_ir(container, "network");
+    const auto ir = engine::axon::layers_to_ir(container, "network");
     ASSERT_TRUE(ir.ok()) << ir.error().message;
     std::vector<std::vector<int32_t>> vectors, wanted;
     for (uint32_t seed = 1; seed <= (network.state ? 1U : 3U); ++seed) {
@@ -98,7 +98,7 @@ TEST_P(Networks, AreWhatTheSimulatorComputes) {
       }
       wanted.push_back(ours(bytes, inputs, *ir, container));
     }
-    const auto answer = target::axon::infer_with_sdk(
+    const auto answer = engine::axon::infer_with_sdk(
         ir->file, vectors, {sdk, THIMBLE_AXON_HELPER, std::chrono::seconds(300)});
     ASSERT_TRUE(answer.ok()) << answer.error().message;
     EXPECT_EQ(answer->results, wanted) << network.name;

@@ -17,7 +17,7 @@ namespace {
 
 using abi::Status;
 using runtime_test::Loaded;
-using target::axon::finish;
+using engine::axon::finish;
 
 /// The runtime's table with both delegates of one chip.
 class Chip {
@@ -48,10 +48,10 @@ class Chip {
 };
 
 /// The delegate with its program; words take this machine's addresses.
-target::Delegate program_of(const List& list, const std::string& form = "program") {
+engine::Delegate program_of(const List& list, const std::string& form = "program") {
   const StandinSdk sdk;
   List copy = list;
-  target::Delegate delegate = delegate_of(copy.build());
+  engine::Delegate delegate = delegate_of(copy.build());
   const auto finished = finish(sdk.tools(form), delegate);
   EXPECT_TRUE(finished.ok()) << finished.error().message;
   delegate.kept_bytes = delegate.kept_bytes / 4 * static_cast<int64_t>(sizeof(uintptr_t));
@@ -71,7 +71,7 @@ std::vector<int8_t> run(Loaded& loaded, uint32_t output = 0) {
 }
 
 /// What the stand-in's program computes; its constants are those of the IR, from the second on.
-std::vector<int8_t> expected(const target::Delegate& delegate, uint32_t count, uint32_t output) {
+std::vector<int8_t> expected(const engine::Delegate& delegate, uint32_t count, uint32_t output) {
   abi::axon::ProgramHeader header;
   std::memcpy(&header, delegate.payload.data(), sizeof header);
   const auto* const constants =
@@ -87,7 +87,7 @@ std::vector<int8_t> expected(const target::Delegate& delegate, uint32_t count, u
 }
 
 TEST(AxonProgram, RunsFromTheFile) {
-  const target::Delegate delegate = program_of(small_list(8, 6));
+  const engine::Delegate delegate = program_of(small_list(8, 6));
   EXPECT_EQ(delegate.id, abi::axon::kProgramId);
   const Chip chip;
   Loaded loaded(file_with(delegate, {1, 8}, {{1, 6}}), chip.kernels());
@@ -124,7 +124,7 @@ TEST(AxonProgram, SeveralOutputsAndRowsWithGaps) {
   pool.kernel_w = 2;
   list.output(list.last());
   list.outputs[1].scale = 0.125;
-  const target::Delegate delegate = program_of(list);
+  const engine::Delegate delegate = program_of(list);
   const Chip chip;
   Loaded loaded(file_with(delegate, {1, 8}, {{1, 6}, {1, 7}}), chip.kernels());
   ASSERT_EQ(loaded.status, 0) << thimble_status_text(loaded.status);
@@ -148,7 +148,7 @@ List tanh_list() {
 }
 
 TEST(AxonProgram, CallsOurExtension) {
-  const target::Delegate delegate = program_of(tanh_list());
+  const engine::Delegate delegate = program_of(tanh_list());
   const Chip chip;
   Loaded loaded(file_with(delegate, {1, 8}, {{1, 6}}), chip.kernels());
   ASSERT_EQ(loaded.status, 0) << thimble_status_text(loaded.status);
@@ -173,7 +173,7 @@ TEST(AxonProgram, DriversFailuresAreStatuses) {
   EXPECT_EQ(thimble_run(&loaded.model), 0);
 }
 
-thimble_status status_of(const target::Delegate& delegate, const thimble_axon_silicon& silicon,
+thimble_status status_of(const engine::Delegate& delegate, const thimble_axon_silicon& silicon,
                          const std::vector<int64_t>& input = {1, 8},
                          const std::vector<std::vector<int64_t>>& outputs = {{1, 6}}) {
   const Chip chip(silicon);
@@ -184,7 +184,7 @@ thimble_status status_of(const target::Delegate& delegate, const thimble_axon_si
 
 TEST(AxonProgram, WhatDoesNotLoad) {
   const auto as_status = [](Status status) { return static_cast<thimble_status>(status); };
-  const target::Delegate good = program_of(small_list(8, 6));
+  const engine::Delegate good = program_of(small_list(8, 6));
   EXPECT_EQ(status_of(good, {}), 0);
   EXPECT_EQ(status_of(good, {}, {1, 9}), as_status(Status::kBadShape));  // another model's
   EXPECT_EQ(status_of(good, {}, {1, 8}, {{1, 5}}), as_status(Status::kBadShape));
@@ -192,7 +192,7 @@ TEST(AxonProgram, WhatDoesNotLoad) {
   thimble_axon_silicon old = {};
   old.driver_version = 0x010100;
   EXPECT_EQ(status_of(good, old), as_status(Status::kDriverVersion));
-  target::Delegate narrow = good;
+  engine::Delegate narrow = good;
   narrow.kept_bytes -= 8;
   EXPECT_EQ(status_of(narrow, {}), as_status(Status::kProgramMemory));
   narrow.kept_bytes = 0;
@@ -206,7 +206,7 @@ TEST(AxonProgram, WhatDoesNotLoad) {
 }
 
 TEST(AxonProgram, EachDamagedByteIsFound) {
-  const target::Delegate good = program_of(small_list(8, 6));
+  const engine::Delegate good = program_of(small_list(8, 6));
   runtime_test::AlignedBytes data{ByteView(good.payload)};
   const auto bytes = static_cast<uint32_t>(data.size());
   ASSERT_EQ(abi::axon::check_program(data.data(), bytes), abi::axon::ProgramStatus::kOk);
@@ -223,7 +223,7 @@ TEST(AxonProgram, EachDamagedByteIsFound) {
 
 /// Changes behind a right hash: nothing may be touched outside of the program.
 TEST(AxonProgram, ForgedProgramsStayInside) {
-  const target::Delegate good = program_of(tanh_list());
+  const engine::Delegate good = program_of(tanh_list());
   uint32_t seed = 1;
   int refused = 0;
   for (int round = 0; round < 20000; ++round) {
@@ -267,7 +267,7 @@ thimble_axon_subgraph subgraph(const char* name) {
   return {name, marker_words, 12, 0x010200, 55, 16, 0, marker_tensors, 1, 1};
 }
 
-std::string marker_name(const target::Delegate& delegate) {
+std::string marker_name(const engine::Delegate& delegate) {
   abi::axon::Marker marker;
   EXPECT_TRUE(abi::axon::read_marker(reinterpret_cast<const uint8_t*>(delegate.payload.data()),
                                      static_cast<uint32_t>(delegate.payload.size()), marker));
@@ -275,7 +275,7 @@ std::string marker_name(const target::Delegate& delegate) {
 }
 
 TEST(AxonMarker, RunsTheFirmwaresSubgraph) {
-  const target::Delegate delegate = program_of(small_list(8, 6), "header");
+  const engine::Delegate delegate = program_of(small_list(8, 6), "header");
   EXPECT_EQ(delegate.id, "AxonBackend");
   EXPECT_LE(delegate.payload.size(), 40U);
   EXPECT_EQ(std::string(reinterpret_cast<const char*>(delegate.payload.data()), 4), "AXNG");
@@ -297,7 +297,7 @@ TEST(AxonMarker, RunsTheFirmwaresSubgraph) {
 
 TEST(AxonMarker, WhatDoesNotLoad) {
   const auto as_status = [](Status status) { return static_cast<thimble_status>(status); };
-  const target::Delegate delegate = program_of(small_list(8, 6), "header");
+  const engine::Delegate delegate = program_of(small_list(8, 6), "header");
   const std::string name = marker_name(delegate);
   const std::string older = name.substr(0, name.size() - 12) + "0123456789ab";
   thimble_axon_subgraph row = subgraph(name.c_str());
@@ -319,7 +319,7 @@ TEST(AxonMarker, WhatDoesNotLoad) {
   EXPECT_EQ(status_of(delegate, silicon), as_status(Status::kUnknownProgram));
   silicon.subgraph_count = 0;
   EXPECT_EQ(status_of(delegate, silicon), as_status(Status::kUnknownProgram));
-  target::Delegate broken = delegate;
+  engine::Delegate broken = delegate;
   broken.payload[4] = std::byte{2};
   row.name = name.c_str();
   silicon.subgraph_count = 1;

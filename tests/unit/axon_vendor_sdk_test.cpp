@@ -13,13 +13,13 @@
 namespace thimble::axon_vendor_test {
 namespace {
 
-using target::axon::finish;
+using engine::axon::finish;
 
 formats::axon::IrFile network() {
   const std::vector<uint8_t> bytes = small_list(8, 6).build();
   const runtime_test::AlignedBytes data{
       ByteView(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size())};
-  auto ir = target::axon::layers_to_ir(axon::Container(data.data()), "net");
+  auto ir = engine::axon::layers_to_ir(axon::Container(data.data()), "net");
   EXPECT_TRUE(ir.ok());
   return ir->file;
 }
@@ -44,7 +44,7 @@ size_t work_folders() {
 
 TEST(Sdk, StandinReadsWhatWasWritten) {
   const StandinSdk sdk;
-  const auto program = target::axon::compile_with_sdk(network(), sdk.options());
+  const auto program = engine::axon::compile_with_sdk(network(), sdk.options());
   ASSERT_TRUE(program.ok()) << program.error().message;
   const auto header = formats::axon::read_compiled_header(program->header, "net_.h");
   ASSERT_TRUE(header.ok()) << header.error().message;
@@ -82,7 +82,7 @@ TEST(Sdk, EachFailureIsAMessage) {
   for (const ModeCase& each : kModes) {
     SCOPED_TRACE(each.mode);
     const StandinSdk sdk(each.mode);
-    const auto program = target::axon::compile_with_sdk(network(), sdk.options());
+    const auto program = engine::axon::compile_with_sdk(network(), sdk.options());
     ASSERT_FALSE(program.ok());
     expect_bad(program.error(), each.words);
   }
@@ -93,7 +93,7 @@ TEST(Sdk, EveryPublishedCodeHasAName) {
   for (const int code :
        {-243, -242, -241, -240, -239, -238, -236, -235, -234, -232, -228, -227, -226, -225, -224,
         -223, -222, -221, -220, -219, -218, -217, -216, -215, -214, -212, -208, -207, -1}) {
-    const std::string text = target::axon::explain_sdk_code(code);
+    const std::string text = engine::axon::explain_sdk_code(code);
     EXPECT_TRUE(text.starts_with(std::to_string(code) + " ")) << text;
     EXPECT_EQ(text.find("published"), std::string::npos) << text;
   }
@@ -101,23 +101,23 @@ TEST(Sdk, EveryPublishedCodeHasAName) {
 
 TEST(Sdk, HangIsStopped) {
   const StandinSdk sdk("hang");
-  target::axon::SdkOptions options = sdk.options();
+  engine::axon::SdkOptions options = sdk.options();
   options.time_limit = std::chrono::seconds(1);
-  const auto program = target::axon::compile_with_sdk(network(), options);
+  const auto program = engine::axon::compile_with_sdk(network(), options);
   ASSERT_FALSE(program.ok());
   expect_bad(program.error(), {"did not end within 1 s and was stopped", "layer 0"});
 }
 
 TEST(Sdk, PlacesThatAreNone) {
   const StandinSdk sdk;
-  target::axon::SdkOptions options = sdk.options();
+  engine::axon::SdkOptions options = sdk.options();
   options.root = "";
-  expect_bad(target::axon::find_sdk_library(options).error(), {"SDK_EDGE_AI_PATH is not set"});
+  expect_bad(engine::axon::find_sdk_library(options).error(), {"SDK_EDGE_AI_PATH is not set"});
   options.root = "/nowhere/sdk";
-  expect_bad(target::axon::find_sdk_library(options).error(), {"/nowhere/sdk", "no such folder"});
+  expect_bad(engine::axon::find_sdk_library(options).error(), {"/nowhere/sdk", "no such folder"});
   const Folder empty;
   options.root = empty.path();
-  expect_bad(target::axon::find_sdk_library(options).error(),
+  expect_bad(engine::axon::find_sdk_library(options).error(),
              {empty.path().string(), "not there", "nrf-axon-nn-compiler-lib-"});
 }
 
@@ -126,7 +126,7 @@ TEST(Sdk, FileThatIsNoLibrary) {
   const fs::path library = library_in(folder.path());
   fs::create_directories(library.parent_path());
   std::ofstream(library) << "not a library";
-  const auto program = target::axon::compile_with_sdk(
+  const auto program = engine::axon::compile_with_sdk(
       network(), {folder.path(), THIMBLE_AXON_HELPER, std::chrono::seconds(20)});
   ASSERT_FALSE(program.ok());
   expect_bad(program.error(), {library.string(), "cannot be loaded"});
@@ -134,7 +134,7 @@ TEST(Sdk, FileThatIsNoLibrary) {
 
 TEST(Sdk, HalfAHeaderIsNoProgram) {
   const StandinSdk sdk("half");
-  target::Delegate delegate = delegate_of(small_list(8, 6).build());
+  engine::Delegate delegate = delegate_of(small_list(8, 6).build());
   const Status finished = finish(sdk.tools("program"), delegate);
   ASSERT_FALSE(finished.ok());
   expect_bad(finished.error(), {"my_model_", "_.h: no nrf_axon_nn_compiled_model_s in it"});
@@ -143,7 +143,7 @@ TEST(Sdk, HalfAHeaderIsNoProgram) {
 
 TEST(Sdk, ProgramOfAnotherShapeIsRefused) {
   const StandinSdk sdk("unlike");
-  target::Delegate delegate = delegate_of(small_list(8, 6).build());
+  engine::Delegate delegate = delegate_of(small_list(8, 6).build());
   const Status finished = finish(sdk.tools("program"), delegate);
   ASSERT_FALSE(finished.ok());
   expect_bad(finished.error(), {"another output than 1x1x6 elements"});
@@ -158,7 +158,7 @@ TEST(Sdk, LayersThatItCannotTakeAreUnsupported) {
   add.bias = list.ints({0});
   axon_test::scale(list, add, {1, 1}, {1});
   list.output(list.last());
-  target::Delegate delegate = delegate_of(list.build());
+  engine::Delegate delegate = delegate_of(list.build());
   const Status finished = finish(sdk.tools("program"), delegate);
   ASSERT_FALSE(finished.ok());
   EXPECT_EQ(finished.error().kind, ErrorKind::kUnsupported);

@@ -351,7 +351,7 @@ std::vector<int32_t> some_input(const axon::IoRecord& io, uint32_t seed) {
   return values;
 }
 
-target::axon::SdkOptions user_sdk() {
+engine::axon::SdkOptions user_sdk() {
   return {std::getenv("SDK_EDGE_AI_PATH"), THIMBLE_AXON_HELPER, std::chrono::seconds(120)};
 }
 
@@ -425,11 +425,11 @@ uint32_t compare(const std::string& name, const std::vector<uint8_t>& bytes,
   const runtime_test::AlignedBytes data{
       ByteView(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size())};
   const axon::Container container(data.data());
-  const auto ir = target::axon::layers_to_ir(container, "op_case");
+  const auto ir = engine::axon::layers_to_ir(container, "op_case");
   EXPECT_TRUE(ir.ok()) << name << ": " << ir.error().message;
   if (!ir.ok()) return 0;
   const Inputs inputs = make(external_of(container));
-  const auto answer = target::axon::infer_with_sdk(ir->file, inputs, user_sdk());
+  const auto answer = engine::axon::infer_with_sdk(ir->file, inputs, user_sdk());
   EXPECT_TRUE(answer.ok()) << name << ": " << answer.error().message;
   if (!answer.ok()) return 0;
   OurModel model(bytes, container, ir->outputs);

@@ -20,12 +20,12 @@ StandinSdk::StandinSdk(const std::string& mode) {
   ::setenv("AXON_STANDIN", mode.c_str(), 1);
 }
 
-target::axon::SdkOptions StandinSdk::options() const {
+engine::axon::SdkOptions StandinSdk::options() const {
   return {folder_.path(), THIMBLE_AXON_HELPER, std::chrono::seconds(20)};
 }
 
-target::VendorTools StandinSdk::tools(const std::string& form) const {
-  target::VendorTools tools;
+engine::VendorTools StandinSdk::tools(const std::string& form) const {
+  engine::VendorTools tools;
   tools.form = form;
   tools.folder = folder_.path();
   tools.helper = THIMBLE_AXON_HELPER;
@@ -33,8 +33,8 @@ target::VendorTools StandinSdk::tools(const std::string& form) const {
   return tools;
 }
 
-target::Delegate delegate_of(const std::vector<uint8_t>& container) {
-  target::Delegate delegate;
+engine::Delegate delegate_of(const std::vector<uint8_t>& container) {
+  engine::Delegate delegate;
   delegate.engine = "axon";
   delegate.id = axon::kDelegateId;
   const auto* const bytes = reinterpret_cast<const std::byte*>(container.data());
@@ -58,15 +58,15 @@ List small_list(uint32_t inputs, uint32_t outputs) {
   return list;
 }
 
-Bytes file_with(const target::Delegate& delegate, const std::vector<int64_t>& input,
+Bytes file_with(const engine::Delegate& delegate, const std::vector<int64_t>& input,
                 const std::vector<std::vector<int64_t>>& outputs) {
-  target::Lowered lowered;
+  engine::Lowered lowered;
   ir::Graph& graph = lowered.graph;
   const ir::ValueId in = graph.add_input("x", {ir::DType::kI8, input, {}, {}});
-  target::KernelCall call;
+  engine::KernelCall call;
   call.delegate = 0;
   call.ir_op = 0;
-  call.arguments = {target::ValueRef{in}};
+  call.arguments = {engine::ValueRef{in}};
   for (size_t i = 0; i < outputs.size(); ++i) {
     const ir::Attrs attrs = {{"region", int64_t{0}},
                              {"output", static_cast<int64_t>(i)},
@@ -86,7 +86,7 @@ Bytes file_with(const target::Delegate& delegate, const std::vector<int64_t>& in
   lowered.calls.push_back(call);
   lowered.delegates.push_back(delegate);
   const emit::Schedule schedule = emit::make_schedule(lowered);
-  const auto cpu = target::find_target("cortex-m33");
+  const auto cpu = engine::find_core("cortex-m33");
   EXPECT_TRUE(cpu.ok());
   auto emitted = emit::emit(lowered, schedule, **cpu, {});
   EXPECT_TRUE(emitted.ok()) << emitted.error().message;

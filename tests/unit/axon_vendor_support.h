@@ -11,7 +11,7 @@
 #include "axon_list.h"
 #include "folder.h"
 #include "engines/axon/compiler/vendor/sdk.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::axon_vendor_test {
 
@@ -27,21 +27,21 @@ class StandinSdk {
  public:
   explicit StandinSdk(const std::string& mode = "");
   ~StandinSdk() { ::unsetenv("AXON_STANDIN"); }
-  [[nodiscard]] target::VendorTools tools(const std::string& form) const;
-  [[nodiscard]] target::axon::SdkOptions options() const;
+  [[nodiscard]] engine::VendorTools tools(const std::string& form) const;
+  [[nodiscard]] engine::axon::SdkOptions options() const;
 
  private:
   Folder folder_;
 };
 
 /// A layer list as its engine would hand it on.
-target::Delegate delegate_of(const std::vector<uint8_t>& container);
+engine::Delegate delegate_of(const std::vector<uint8_t>& container);
 
 /// int8 [1,1,1,inputs] through a fully connected layer of the outputs.
 List small_list(uint32_t inputs, uint32_t outputs);
 
 /// A file whose one call is the delegate's: one input and outputs of these shapes, all int8.
-Bytes file_with(const target::Delegate& delegate, const std::vector<int64_t>& input,
+Bytes file_with(const engine::Delegate& delegate, const std::vector<int64_t>& input,
                 const std::vector<std::vector<int64_t>>& outputs);
 
 }  // namespace thimble::axon_vendor_test

@@ -8,7 +8,7 @@
 #include "ir_random_graph.h"
 #include "engines/cortex_m/compiler/cost.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using abi::PteOp;
@@ -150,7 +150,7 @@ TEST(LeastScratch, then_the_fastest) {
 
 /// Every kernel that a choice may fall on has its code counted on every core that has it.
 TEST(Tables, code_is_known_where_costs_are) {
-  for (const Target& target : all_targets()) {
+  for (const Core& target : all_cores()) {
     for (const PteOp op :
          {PteOp::thimble_add, PteOp::thimble_add_table, PteOp::thimble_conv2d,
           PteOp::thimble_conv2d_scalar, PteOp::thimble_depthwise_conv2d,
@@ -165,4 +165,4 @@ TEST(Tables, code_is_known_where_costs_are) {
 }
 
 }  // namespace
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

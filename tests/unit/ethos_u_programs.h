@@ -11,7 +11,7 @@
 
 namespace thimble::test {
 
-using namespace thimble::target::ethos_u;  // NOLINT: the words of the tests
+using namespace thimble::engine::ethos_u;  // NOLINT: the words of the tests
 using Config = thimble::ethos_u::Config;
 
 /// Builds a program tensor by tensor; int8 throughout.

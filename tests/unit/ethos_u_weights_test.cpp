@@ -9,7 +9,7 @@
 #include "engines/ethos_u/compiler/weights/mlw.h"
 #include "engines/ethos_u/compiler/weights/weights.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 namespace sim = thimble::ethos_u::sim;
@@ -591,4 +591,4 @@ TEST(EthosUWeights, RefusesWhatCannotBe) {
 }
 
 }  // namespace
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -14,7 +14,7 @@
 #include "engines/neutron/compiler/lower.h"
 #include "engines/neutron/compiler/place.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 /// Bytes of all elements in logical order.
@@ -293,4 +293,4 @@ TEST(NeutronPlaces, ScratchIsWhatLivesAtOnce) {
 }
 
 }  // namespace
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -14,15 +14,15 @@
 #include "ir/print.h"
 #include "engines/neutron/compiler/vendor/finish.h"
 #include "engines/neutron/compiler/vendor/sdk.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
 namespace thimble::neutron_vendor_test {
 namespace {
 
 namespace fs = std::filesystem;
 using formats::neutron::Format;
-using target::Delegate;
-using target::neutron::finish;
+using engine::Delegate;
+using engine::neutron::finish;
 using test::Folder;
 
 /// The stand-in as an SDK, and what it plays while this lives.
@@ -42,8 +42,8 @@ class StandinSdk {
     ::unsetenv("NEUTRON_STANDIN");
     ::unsetenv("NEUTRON_STANDIN_LOG");
   }
-  [[nodiscard]] target::VendorTools tools() const {
-    target::VendorTools tools;
+  [[nodiscard]] engine::VendorTools tools() const {
+    engine::VendorTools tools;
     tools.form = "sdk";
     tools.folder = folder_.path();
     tools.time_limit = std::chrono::seconds(20);
@@ -72,11 +72,11 @@ const char* const kRegion = R"(graph @g {
   })";
 
 Delegate delegate_of(const std::string& text = kRegion) {
-  const auto engine = target::find_engine("neutron-n3-64");
+  const auto engine = engine::find_npu("neutron-n3-64");
   const auto graph = ir::parse(text, "region.ir");
   EXPECT_TRUE(engine.ok() && graph.ok()) << (graph.ok() ? "" : graph.error().message);
   if (!engine.ok() || !graph.ok()) return {};
-  target::EngineUse use;
+  engine::PartNpu use;
   use.engine = *engine;
   use.name = "neutron-n3-64";
   const auto region = use.engine->adapt(*graph, use);
@@ -92,7 +92,7 @@ formats::neutron::Payload payload_in(const Delegate& delegate) {
   return payload.ok() ? *payload : formats::neutron::Payload();
 }
 
-Delegate finished(const target::VendorTools& tools) {
+Delegate finished(const engine::VendorTools& tools) {
   Delegate delegate = delegate_of();
   const Status status = finish(tools, delegate);
   EXPECT_TRUE(status.ok()) << (status.ok() ? "" : status.error().message);
@@ -162,7 +162,7 @@ TEST(NeutronVendor, OrdersOfTheModelAreMaps) {
 
 TEST(NeutronVendor, OptionsReachTheConverter) {
   const StandinSdk sdk;
-  target::VendorTools tools = sdk.tools();
+  engine::VendorTools tools = sdk.tools();
   tools.prefetch = true;
   tools.kernel_selection = true;
   tools.flags = "--verbose  --optimization-level OFast";
@@ -232,7 +232,7 @@ TEST(NeutronVendor, EachFailureIsAMessage) {
 
 TEST(NeutronVendor, AHangIsStopped) {
   const StandinSdk sdk("hang");
-  target::VendorTools tools = sdk.tools();
+  engine::VendorTools tools = sdk.tools();
   tools.time_limit = std::chrono::seconds(1);
   Delegate delegate = delegate_of();
   const Status status = finish(tools, delegate);
@@ -244,7 +244,7 @@ TEST(NeutronVendor, AHangIsStopped) {
 
 TEST(NeutronVendor, ANeededListThatIsMissing) {
   const StandinSdk sdk("no selection");
-  target::VendorTools tools = sdk.tools();
+  engine::VendorTools tools = sdk.tools();
   tools.kernel_selection = true;
   Delegate delegate = delegate_of();
   const Status status = finish(tools, delegate);
@@ -254,7 +254,7 @@ TEST(NeutronVendor, ANeededListThatIsMissing) {
 
 TEST(NeutronVendor, PlacesThatAreNone) {
   const auto message = [](const fs::path& root) {
-    const auto found = target::neutron::find_converter(root);
+    const auto found = engine::neutron::find_converter(root);
     EXPECT_FALSE(found.ok());
     return found.ok() ? std::string() : found.error().message;
   };
@@ -269,7 +269,7 @@ TEST(NeutronVendor, PlacesWhereItIs) {
   const auto put = [&](const fs::path& where) {
     fs::create_directories((folder.path() / where).parent_path());
     std::ofstream(folder.path() / where) << "x";
-    const auto found = target::neutron::find_converter(folder.path());
+    const auto found = engine::neutron::find_converter(folder.path());
     EXPECT_TRUE(found.ok());
     return found.ok() ? fs::relative(*found, folder.path()) : fs::path();
   };
@@ -278,7 +278,7 @@ TEST(NeutronVendor, PlacesWhereItIs) {
   EXPECT_EQ(put(older), older);
   EXPECT_EQ(put(newer), newer);
   EXPECT_EQ(put("neutron-converter"), "neutron-converter");
-  const auto itself = target::neutron::find_converter(folder.path() / newer);
+  const auto itself = engine::neutron::find_converter(folder.path() / newer);
   ASSERT_TRUE(itself.ok());
   EXPECT_EQ(fs::relative(*itself, folder.path()), newer);
 }
@@ -286,7 +286,7 @@ TEST(NeutronVendor, PlacesWhereItIs) {
 TEST(NeutronVendor, AFileThatIsNoProgram) {
   const Folder folder;
   std::ofstream(folder.path() / "neutron-converter") << "not a program";
-  target::VendorTools tools;
+  engine::VendorTools tools;
   tools.form = "sdk";
   tools.folder = folder.path();
   Delegate delegate = delegate_of();
@@ -308,12 +308,12 @@ TEST(NeutronVendor, ARegionThatLiteRtCannotSayIsUnsupported) {
 }
 
 TEST(NeutronVendor, ListsAreJoinedByTheSdk) {
-  const std::vector<target::GeneratedFile> files = {{"a.c", "first\n"}, {"b.c", "second\n"}};
+  const std::vector<engine::GeneratedFile> files = {{"a.c", "first\n"}, {"b.c", "second\n"}};
   const auto merge = [&](const StandinSdk& sdk) {
-    target::neutron::SdkOptions options;
+    engine::neutron::SdkOptions options;
     options.root = sdk.tools().folder;
     options.time_limit = std::chrono::seconds(20);
-    return target::neutron::merge_selections(files, options);
+    return engine::neutron::merge_selections(files, options);
   };
   const StandinSdk sdk;
   const auto merged = merge(sdk);

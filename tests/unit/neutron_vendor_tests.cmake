@@ -7,7 +7,7 @@ add_executable(neutron_standin_converter
 target_link_libraries(neutron_standin_converter PRIVATE thimble_tflite_schema)
 thimble_test(neutron_vendor_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/neutron_vendor_test.cpp
-  DEPS thimble_target thimble_formats
+  DEPS thimble_engines thimble_formats
   LABELS unit)
 target_compile_definitions(neutron_vendor_test PRIVATE
   THIMBLE_NEUTRON_STANDIN="$<TARGET_FILE:neutron_standin_converter>")

@@ -5,11 +5,11 @@ thimble_test(npu_weights_test
 
 thimble_test(ethos_u_weights_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/ethos_u_weights_test.cpp
-  DEPS thimble_target thimble_ethos_u_sim)
+  DEPS thimble_engines thimble_ethos_u_sim)
 
 # Not a test: prints the table of benchmarks/ethos_u_weights/README.md.
 add_executable(thimble_ethos_u_weights
   ${CMAKE_SOURCE_DIR}/benchmarks/ethos_u_weights/ethos_u_weights.cpp
   ${CMAKE_SOURCE_DIR}/benchmarks/ethos_u_weights/stream.cpp)
 target_include_directories(thimble_ethos_u_weights PRIVATE ${CMAKE_SOURCE_DIR}/benchmarks/ethos_u_weights)
-target_link_libraries(thimble_ethos_u_weights PRIVATE thimble_options thimble_target thimble_ethos_u_sim)
+target_link_libraries(thimble_ethos_u_weights PRIVATE thimble_options thimble_engines thimble_ethos_u_sim)

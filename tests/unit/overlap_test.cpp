@@ -9,9 +9,9 @@
 
 #include "emit/schedule.h"
 #include "ir_random_graph.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 /// Whether bytes [begin, end) of the operand have none of the result's first `written` bytes.
@@ -102,7 +102,7 @@ TEST(Overlap, a_plan_with_overlaps_is_smaller_and_valid) {
     value = *next;
   }
   graph.add_output(value);
-  const auto target = find_target("cortex-m4");
+  const auto target = find_core("cortex-m4");
   ASSERT_TRUE(target.ok());
   const auto lowered = (*target)->lower(graph, **target, {});
   ASSERT_TRUE(lowered.ok()) << lowered.error().message;
@@ -119,4 +119,4 @@ TEST(Overlap, a_plan_with_overlaps_is_smaller_and_valid) {
 }
 
 }  // namespace
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

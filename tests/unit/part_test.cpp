@@ -1,6 +1,6 @@
 // Parts are files: what they say is read, what they say wrongly is an error that names the entry.
 
-#include "target/part.h"
+#include "engine/part.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 
 #include "quant/quantize.h"
 
-namespace thimble::target {
+namespace thimble::engine {
 namespace {
 
 constexpr std::string_view kGood = R"(
@@ -202,7 +202,7 @@ TEST(Part, AMisspeltNameGetsTheNearest) {
     EXPECT_NE(part.error().message.find(std::string("; close to it: ") + meant), std::string::npos)
         << part.error().message;
   }
-  const auto engine = find_engine("axom");
+  const auto engine = find_npu("axom");
   ASSERT_FALSE(engine.ok());
   EXPECT_NE(engine.error().message.find("close to it: axon;"), std::string::npos);
   EXPECT_EQ(find_part("qqqqqqqqqq").error().message.find("close to it"), std::string::npos);
@@ -229,7 +229,7 @@ engine_off = ["softmax", "aten.add*"]
   EXPECT_EQ(recipe.observer, "mse");
   EXPECT_EQ(recipe.equalize, true);
   EXPECT_EQ(recipe.tune, false);
-  EXPECT_EQ(recipe.wishes, false);
+  EXPECT_EQ(recipe.preferences, false);
   EXPECT_EQ(recipe.keep_small, true);
   EXPECT_EQ(recipe.minimum_steps, 5000);
   EXPECT_EQ(recipe.engine_off, (std::vector<std::string>{"softmax", "aten.add*"}));
@@ -367,7 +367,7 @@ TEST(Part, NestingHasAnEnd) {
 
 TEST(Part, NoEngineHasTwoRows) {
   std::vector<std::string> names;
-  for (const EngineName& engine : all_engines()) names.push_back(engine.name);
+  for (const NpuName& engine : all_npus()) names.push_back(engine.name);
   std::ranges::sort(names);
   EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
   EXPECT_TRUE(std::ranges::binary_search(names, "axon"));
@@ -380,4 +380,4 @@ TEST(Part, ExecuTorchsSpellingOfACore) {
 }
 
 }  // namespace
-}  // namespace thimble::target
+}  // namespace thimble::engine

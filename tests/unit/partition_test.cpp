@@ -17,7 +17,7 @@ namespace {
 using ir::OpKind;
 
 /// An engine that takes operators by the hash of their result's name and the setting "seed".
-target::Verdict by_hash(const ir::Graph& graph, const ir::Op& op, const target::EngineUse& use) {
+engine::Verdict by_hash(const ir::Graph& graph, const ir::Op& op, const engine::PartNpu& use) {
   uint64_t hash = static_cast<uint64_t>(use.settings.at("seed")) * 0x9E3779B97F4A7C15U + 1;
   for (const char letter : graph.value(op.output).name) {
     hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001B3U;
@@ -26,15 +26,15 @@ target::Verdict by_hash(const ir::Graph& graph, const ir::Op& op, const target::
   return {false, "the dice say no"};
 }
 /// One that takes every operator but tables.
-target::Verdict no_tables(const ir::Graph&, const ir::Op& op, const target::EngineUse&) {
+engine::Verdict no_tables(const ir::Graph&, const ir::Op& op, const engine::PartNpu&) {
   if (op.kind == OpKind::lut) return {false, "has no tables"};
   return {true, ""};
 }
 
-const target::Engine kHashEngine = {"hash", nullptr, by_hash, true, nullptr};
-const target::Engine kTableless = {"tableless", nullptr, no_tables, true, nullptr};
+const engine::Npu kHashEngine = {"hash", nullptr, by_hash, true, nullptr};
+const engine::Npu kTableless = {"tableless", nullptr, no_tables, true, nullptr};
 
-target::EngineUse hash_engine(std::string name, double seed, double tenths) {
+engine::PartNpu hash_engine(std::string name, double seed, double tenths) {
   return {&kHashEngine, std::move(name), "", "", {{"seed", seed}, {"tenths", tenths}}};
 }
 
@@ -58,7 +58,7 @@ TEST(Partition, RandomGraphsJoinToWhatTheyWere) {
   for (uint64_t seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
     const ir::Graph graph = test::random_integer_graph(seed, {10, false});
-    const std::vector<target::EngineUse> engines = {
+    const std::vector<engine::PartNpu> engines = {
         hash_engine("one", static_cast<double>(seed), static_cast<double>(2 + seed % 8)),
         hash_engine("two", static_cast<double>(seed + 1000), 5)};
     const auto split = partition(graph, engines);
@@ -107,7 +107,7 @@ ir::Graph diamond() {
 }
 
 TEST(Partition, ARegionNeverWaitsForItself) {
-  const std::vector<target::EngineUse> engines = {{&kTableless, "npu", "", "", {}}};
+  const std::vector<engine::PartNpu> engines = {{&kTableless, "npu", "", "", {}}};
   const auto split = partition(diamond(), engines);
   ASSERT_TRUE(split.ok());
   // a and c run before the table, d after it: one region of all three would need its own result.
@@ -118,7 +118,7 @@ TEST(Partition, ARegionNeverWaitsForItself) {
 }
 
 TEST(Partition, WhatTheUserKeepsOffStaysOff) {
-  const std::vector<target::EngineUse> engines = {{&kTableless, "npu", "", "", {}}};
+  const std::vector<engine::PartNpu> engines = {{&kTableless, "npu", "", "", {}}};
   const std::vector<std::string> keep_off = {"", "", "", "--engine-off qmul"};
   const auto split = partition(diamond(), engines, {keep_off, false});
   ASSERT_TRUE(split.ok());
@@ -127,7 +127,7 @@ TEST(Partition, WhatTheUserKeepsOffStaysOff) {
 }
 
 TEST(Partition, RegionsThatDoNotPayGoBackToTheCpu) {
-  const std::vector<target::EngineUse> engines = {{&kTableless, "npu", "", "", {}}};
+  const std::vector<engine::PartNpu> engines = {{&kTableless, "npu", "", "", {}}};
   const auto small = partition(parsed(R"(graph @g {
   input %x: i8[1,16] quant(0.1, 0)
   const %t: i8[256] = 0x00...
@@ -153,7 +153,7 @@ TEST(Partition, RegionsThatDoNotPayGoBackToTheCpu) {
 }
 
 TEST(Partition, APartsRecipeSaysWhatIsTooSmall) {
-  const std::vector<target::EngineUse> engines = {{&kTableless, "npu", "", "", {}}};
+  const std::vector<engine::PartNpu> engines = {{&kTableless, "npu", "", "", {}}};
   const ir::Graph graph = parsed(R"(graph @g {
   input %x: i8[1,16] quant(0.1, 0)
   const %t: i8[256] = 0x00...
@@ -169,7 +169,7 @@ TEST(Partition, APartsRecipeSaysWhatIsTooSmall) {
 }
 
 TEST(Partition, ATinyNetworkOfTheEngineAloneStaysWhole) {
-  const std::vector<target::EngineUse> engines = {{&kTableless, "npu", "", "", {}}};
+  const std::vector<engine::PartNpu> engines = {{&kTableless, "npu", "", "", {}}};
   const auto split = partition(parsed(R"(graph @g {
   input %x: i8[1,16] quant(0.1, 0)
   %a: i8[1,16] quant(0.1, 0) = maximum(%x, %x)

@@ -4,7 +4,7 @@ thimble_test(plan_test
 
 thimble_test(overlap_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/overlap_test.cpp
-  DEPS test_graphs thimble_emit thimble_target thimble_plan thimble_ir)
+  DEPS test_graphs thimble_emit thimble_engines thimble_plan thimble_ir)
 
 thimble_test(order_test
   SOURCES ${CMAKE_CURRENT_LIST_DIR}/order_test.cpp

@@ -16,14 +16,14 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-using quant::Engine;
+using quant::FastExecutor;
 
 TEST(FastFloat, AgreesWithTheEvaluatorOnRandomNetworks) {
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     const ir::Graph graph = random_network(seed, 20);
     const auto inputs = random_inputs(graph, seed);
     std::vector<ir::Tensor> fast;
-    Engine engine(graph, quant::float_kernels());
+    FastExecutor engine(graph, quant::float_kernels());
     engine.run(inputs, [&](const ir::Op&, const ir::Tensor& result) { fast.push_back(result); });
     size_t index = 0;
     const auto outputs =

@@ -51,8 +51,8 @@ Result<Network> load_network(const std::filesystem::path& folder, size_t tests_m
 
 double measure_sqnr_db(const ir::Graph& float_graph, const ir::Graph& integer_graph,
                        const std::vector<std::vector<ir::Tensor>>& tests) {
-  quant::Engine real(float_graph, quant::float_kernels());
-  quant::Engine integer(integer_graph, quant::integer_kernels());
+  quant::FastExecutor real(float_graph, quant::float_kernels());
+  quant::FastExecutor integer(integer_graph, quant::integer_kernels());
   std::vector<ir::Tensor> expected, got;
   for (const auto& inputs : tests) {
     real.run(inputs, {});

@@ -13,7 +13,7 @@ namespace thimble::tools {
 namespace {
 
 namespace fs = std::filesystem;
-using target::axon::SubgraphNote;
+using engine::axon::SubgraphNote;
 
 fs::path program_folder() {
   std::error_code error;
@@ -29,7 +29,7 @@ std::vector<SubgraphNote> notes_in(const fs::path& folder) {
     std::ifstream file(entry.path());
     std::string line;
     std::getline(file, line);
-    for (SubgraphNote& note : target::axon::read_subgraph_note(line + "\n")) {
+    for (SubgraphNote& note : engine::axon::read_subgraph_note(line + "\n")) {
       notes.push_back(std::move(note));
     }
   }
@@ -38,9 +38,9 @@ std::vector<SubgraphNote> notes_in(const fs::path& folder) {
 
 }  // namespace
 
-target::VendorTools axon_tools(const std::string& form, const fs::path& sdk,
+engine::VendorTools axon_tools(const std::string& form, const fs::path& sdk,
                                const fs::path& model) {
-  target::VendorTools tools;
+  engine::VendorTools tools;
   if (form == "layers") return tools;
   tools.form = form;
   const char* const variable = std::getenv("SDK_EDGE_AI_PATH");
@@ -62,27 +62,27 @@ Status check_axon_options(const std::string& form, const fs::path& sdk, const fs
   return ok();
 }
 
-Status add_axon_files(const std::vector<target::Delegate>& delegates, const fs::path& folder,
+Status add_axon_files(const std::vector<engine::Delegate>& delegates, const fs::path& folder,
                       OutputFiles* files) {
   std::map<std::string, const std::string*> texts;  // by file name
   std::map<std::string, std::string> models;        // of this model's networks, by their base
   std::set<std::string> names;
-  for (const target::Delegate& delegate : delegates) {
-    for (const target::GeneratedFile& file : delegate.files) {
+  for (const engine::Delegate& delegate : delegates) {
+    for (const engine::GeneratedFile& file : delegate.files) {
       if (!file.name.starts_with("axon_")) continue;
       const auto [known, is_new] = texts.emplace(file.name, &file.text);
       if (!is_new && *known->second != file.text) {
         return bad_input("{}: two different networks of this name: rename the model", file.name);
       }
-      for (const SubgraphNote& note : target::axon::read_subgraph_note(file.text)) {
+      for (const SubgraphNote& note : engine::axon::read_subgraph_note(file.text)) {
         names.insert(note.name);
-        models[target::axon::identifier_in(note.name)] = note.model;
+        models[engine::axon::identifier_in(note.name)] = note.model;
       }
     }
   }
   if (texts.empty()) return ok();
   for (const SubgraphNote& note : notes_in(folder)) {
-    const auto own = models.find(target::axon::identifier_in(note.name));
+    const auto own = models.find(engine::axon::identifier_in(note.name));
     if (own == models.end()) {
       names.insert(note.name);
     } else if (own->second != note.model) {
@@ -97,7 +97,7 @@ Status add_axon_files(const std::vector<target::Delegate>& delegates, const fs::
   if (error) return bad_input("{}: {}", folder.string(), error.message());
   for (const auto& [name, text] : texts) THIMBLE_CHECK(files->add(folder / name, *text));
   const std::vector<std::string> sorted(names.begin(), names.end());
-  return files->add(folder / target::axon::kTableFileName, target::axon::subgraph_table(sorted));
+  return files->add(folder / engine::axon::kTableFileName, engine::axon::subgraph_table(sorted));
 }
 
 }  // namespace thimble::tools

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "base/result.h"
-#include "target/target.h"
+#include "engine/engine.h"
 #include "tools/output.h"
 
 namespace thimble::tools {
 
 /// `form`: layers, program or header. An empty `sdk` is SDK_EDGE_AI_PATH's.
-[[nodiscard]] target::VendorTools axon_tools(const std::string& form,
+[[nodiscard]] engine::VendorTools axon_tools(const std::string& form,
                                              const std::filesystem::path& sdk,
                                              const std::filesystem::path& model);
 
@@ -22,7 +22,7 @@ namespace thimble::tools {
 
 /// Headers of the networks, and the table of all networks in the folder: other models' headers stay
 /// in it, older ones of this model do not. Two models of one identifier are an error.
-Status add_axon_files(const std::vector<target::Delegate>& delegates,
+Status add_axon_files(const std::vector<engine::Delegate>& delegates,
                       const std::filesystem::path& folder, OutputFiles* files);
 
 }  // namespace thimble::tools

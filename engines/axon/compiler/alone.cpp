@@ -2,7 +2,7 @@
 
 #include <map>
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 using ir::Op;
@@ -65,4 +65,4 @@ Result<ir::Graph> alone(const ir::Graph& graph, const Op& op) {
   return cutting.finish();
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -4,9 +4,9 @@
 #include "base/result.h"
 #include "ir/graph.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 /// Its operands are inputs but for constants. A padding takes the convolutions along that read it.
 [[nodiscard]] Result<ir::Graph> alone(const ir::Graph& graph, const ir::Op& op);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

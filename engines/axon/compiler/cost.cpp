@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 // Fitted to probes; see cost.h. Terms are per output row, column and position of one pair of
@@ -76,4 +76,4 @@ int64_t cycles_of(const Layer& layer) {
   }
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -7,7 +7,7 @@
 
 #include "engines/axon/compiler/network.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 inline constexpr double kClockMhz = 128;  // of NPU and core
 inline constexpr double kDispatchUs =
@@ -19,4 +19,4 @@ inline constexpr double kDispatchUs =
 /// Of a copy that makes a tensor of this size.
 [[nodiscard]] int64_t cycles_of_copy(const Dims& dims);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -12,9 +12,9 @@
 #include "engines/axon/compiler/turn.h"
 #include "engines/axon/compiler/vendor/finish.h"
 #include "engines/axon/compiler/write.h"
-#include "target/core_cycles.h"
+#include "engine/core_cycles.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 constexpr std::string_view kSilicon =
@@ -31,13 +31,13 @@ constexpr Setting kSettings[] = {
     {"dispatch_us", 0, 10000, kDispatchUs},
 };
 
-double setting(const EngineUse& use, std::string_view name) {
+double setting(const PartNpu& use, std::string_view name) {
   const auto found = use.settings.find(name);
   if (found != use.settings.end()) return found->second;
   return std::ranges::find(kSettings, name, &Setting::name)->usual;
 }
 
-Status check(const EngineUse& use) {
+Status check(const PartNpu& use) {
   if (!use.memory_mode.empty() || !use.system.empty()) {
     return bad_input("{}: memory_mode and system mean nothing for this engine", use.name);
   }
@@ -61,7 +61,7 @@ Result<Network> network_of(const ir::Graph& region, std::span<const StatePair> s
 }
 
 /// Movement alone makes no layer; it is legal between those that do.
-Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) {
+Verdict legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
   const auto refuse = [&](const Error& error) {
     return Verdict{false,
                    fmt::format("{} on {}: {}", ir::op_name(op.kind), use.name, error.message)};
@@ -78,7 +78,7 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) {
   return network.ok() ? Verdict{true, ""} : refuse(without_name(network.error()));
 }
 
-std::string declines(const ir::Graph& region, const EngineUse& use, bool whatever_it_costs) {
+std::string declines(const ir::Graph& region, const PartNpu& use, bool whatever_it_costs) {
   const auto network = network_of(region, {});
   if (!network.ok()) return fmt::format("{}: {}", use.name, network.error().message);
   const double dispatch = setting(use, "dispatch_us") * setting(use, "clock_mhz");
@@ -144,8 +144,8 @@ Status prove(const std::vector<std::byte>& payload) {
                      container::status_text(status), layer);
 }
 
-Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
-                                const EngineOptions& options) {
+Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
+                                const NpuOptions& options) {
   std::vector<StatePair> states;
   for (const auto& [input, output] : options.states) states.push_back({input, output});
   THIMBLE_TRY(Network network, network_of(region, states));
@@ -168,7 +168,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
   return delegate;
 }
 
-Result<ir::Graph> adapt(const ir::Graph& region, const EngineUse& /*use*/) {
+Result<ir::Graph> adapt(const ir::Graph& region, const PartNpu& /*use*/) {
   return form(region);
 }
 
@@ -180,7 +180,7 @@ double exchange_cycles(const ir::Type& type) {
 }
 
 /// Wide pictures cost less than tall ones.
-std::optional<ir::Graph> turned_if_cheaper(const ir::Graph& region, const EngineUse& /*use*/) {
+std::optional<ir::Graph> turned_if_cheaper(const ir::Graph& region, const PartNpu& /*use*/) {
   auto other = turned(region);
   if (!other) return std::nullopt;
   const auto as_it_is = network_of(region, {});
@@ -194,11 +194,11 @@ std::optional<ir::Graph> turned_if_cheaper(const ir::Graph& region, const Engine
   return other;
 }
 
-constexpr QuantWishes kWishes{.linear_per_tensor = true, .narrow_softmax = true};
+constexpr QuantPreferences kPreferences{.linear_per_tensor = true, .narrow_softmax = true};
 
 }  // namespace
 
-const Engine kEngine = {
+const Npu kEngine = {
     .kind = "axon",
     .check = check,
     .legal = legal,
@@ -206,14 +206,14 @@ const Engine kEngine = {
     .compile = compile_region,
     .adapt = adapt,
     .declines = declines,
-    .wishes = &kWishes,
+    .preferences = &kPreferences,
     .turned = turned_if_cheaper,
     .finish = finish,
     .supported = supported,
 };
 
-std::vector<EngineName> engines() {
+std::vector<NpuName> npus() {
   return {{"axon", &kEngine}};
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

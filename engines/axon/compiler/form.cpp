@@ -5,7 +5,7 @@
 
 #include "engines/axon/compiler/former.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 using ir::Op;
 using ir::OpKind;
@@ -285,4 +285,4 @@ Result<ir::Graph> form(const ir::Graph& region) {
   return Former(region).run();
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

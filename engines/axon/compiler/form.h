@@ -14,8 +14,8 @@
 #include "base/result.h"
 #include "ir/graph.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 [[nodiscard]] Result<ir::Graph> form(const ir::Graph& region);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

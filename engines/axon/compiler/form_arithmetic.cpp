@@ -5,7 +5,7 @@
 #include "engines/axon/compiler/former.h"
 #include "engines/axon/compiler/scale.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 using ir::Op;
 using ir::OpKind;
@@ -154,4 +154,4 @@ Result<ValueId> Former::emit_pool(const Op& op, const Ask& ask, const ir::Graph:
       ask.ratio / area, 255 * area, ask, hint);
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

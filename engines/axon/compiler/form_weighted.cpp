@@ -7,7 +7,7 @@
 #include "engines/axon/compiler/former.h"
 #include "engines/axon/compiler/scale.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 using ir::Op;
 using ir::OpKind;
@@ -155,4 +155,4 @@ Result<ValueId> Former::leak_alone(const Op& op, const Function& function) {
   return to.add(OpKind::reshape, {made}, {{"shape", type.shape}}, op.source, hint);
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -8,7 +8,7 @@
 #include "ir/graph.h"
 #include "engines/axon/compiler/function.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 inline constexpr double kFraction = 0x1p-12;  // scale of numbers with 12 fractional bits
 
@@ -96,4 +96,4 @@ class Former {
   std::vector<bool> done_;    // by operator: it is part of another one
 };
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -5,7 +5,7 @@
 
 #include "engines/axon/compiler/scale.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 using ir::OpKind;
@@ -179,4 +179,4 @@ Result<Function> function_of(const ir::Graph& graph, const ir::Op& op) {
   return function_of_table(table.constant->data<int8_t>(), *x, *y);
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "ir/graph.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 /// A function of a value that may run in the same layer as what makes the value, or in one of its
 /// own.
@@ -39,4 +39,4 @@ struct Function {
 /// Is it one of these operators?
 [[nodiscard]] bool is_function(ir::OpKind kind);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 std::string_view operation_name(Operation operation) {
   switch (operation) {
@@ -66,4 +66,4 @@ std::string layer_text(const Layer& layer) {
   return text;
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 // --- kinds of layers, as the rows name them ----------------------------------------------------
@@ -147,4 +147,4 @@ Status check_limits(const Layer& layer) {
   return ok();
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -4,9 +4,9 @@
 #include "base/result.h"
 #include "engines/axon/compiler/network.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 /// Not supported: the first limit that the layer passes, with its value and the nearest legal one.
 [[nodiscard]] Status check_limits(const Layer& layer);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

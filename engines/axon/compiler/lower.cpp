@@ -6,7 +6,7 @@
 #include "engines/axon/compiler/limits.h"
 #include "engines/axon/compiler/lowering.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 using ir::Op;
 using ir::OpKind;
@@ -349,4 +349,4 @@ Result<Network> lower(const ir::Graph& region, std::span<const StatePair> states
   return Lowering(region, states).run();
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "engines/axon/compiler/network.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 /// An input of the region that holds a state, and the output that it becomes.
 struct StatePair {
@@ -23,4 +23,4 @@ struct StatePair {
 [[nodiscard]] Result<Network> lower(const ir::Graph& region,
                                     std::span<const StatePair> states = {});
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -4,7 +4,7 @@
 
 #include "engines/axon/compiler/lowering.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 using ir::Op;
 using ir::OpKind;
@@ -159,4 +159,4 @@ Status Lowering::softmax(const Op& op) {
   return ok();
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

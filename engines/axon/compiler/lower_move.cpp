@@ -4,7 +4,7 @@
 
 #include "engines/axon/compiler/lowering.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 using ir::Op;
 
@@ -148,4 +148,4 @@ Status Lowering::pad(const Op& op) {
   return ok();
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

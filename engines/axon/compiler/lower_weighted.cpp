@@ -8,7 +8,7 @@
 #include "engines/axon/compiler/limits.h"
 #include "engines/axon/compiler/lowering.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 using ir::Op;
 using ir::OpKind;
@@ -215,4 +215,4 @@ Status Lowering::convolution(const Op& op) {
   return ok();
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

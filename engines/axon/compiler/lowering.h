@@ -6,7 +6,7 @@
 
 #include "engines/axon/compiler/lower.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 class Lowering {
  public:
@@ -92,4 +92,4 @@ class Lowering {
 /// Offset of a piece along the axis, if pieces along it follow each other in memory.
 [[nodiscard]] std::optional<int64_t> outer_offset(const Map& whole, Axis axis, int64_t begin);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

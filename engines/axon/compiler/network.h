@@ -12,7 +12,7 @@
 #include "ir/graph.h"
 #include "engines/axon/container/layers.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 namespace container = thimble::axon;
 using container::Activation;
@@ -107,4 +107,4 @@ void place(Network* network);
 [[nodiscard]] std::string layer_text(const Layer& layer);
 [[nodiscard]] std::string_view operation_name(Operation operation);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -5,7 +5,7 @@
 #include "plan/planner.h"
 #include "engines/axon/compiler/network.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 constexpr int64_t kAlignment = container::kSectionAlignment;
@@ -55,4 +55,4 @@ void place(Network* network) {
   network->persistent_bytes = aligned(persistent);
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 bool zero_point_fits(int64_t zero_point, int shift) {
@@ -60,4 +60,4 @@ Scale scale_of_edge(double real) {
   return {static_cast<int32_t>(std::min(std::nearbyint(real), most)), 0};
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

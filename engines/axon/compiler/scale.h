@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 struct Scale {
   int32_t mult = 0;
@@ -38,4 +38,4 @@ struct SumScale {
 /// The vendor's form of a scale of inputs and outputs: mult * 2^-shift, without a zero point.
 [[nodiscard]] Scale scale_of_edge(double real);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -4,7 +4,7 @@
 
 #include "engines/axon/compiler/engine.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 using ir::OpKind;
 
@@ -57,7 +57,7 @@ std::string limits_of(std::string_view layer) {
 
 }  // namespace
 
-std::vector<OpSupport> supported(const EngineUse& /*use*/) {
+std::vector<OpSupport> supported(const PartNpu& /*use*/) {
   std::vector<OpSupport> list;
   for (const OpKind op : kRows) {
     std::string limits;
@@ -75,4 +75,4 @@ std::vector<OpSupport> supported(const EngineUse& /*use*/) {
   return list;
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

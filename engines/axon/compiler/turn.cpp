@@ -5,7 +5,7 @@
 
 #include "engines/axon/compiler/network.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 using ir::Op;
@@ -169,4 +169,4 @@ std::optional<ir::Graph> turned(const ir::Graph& formed) {
   return Turner(formed).run();
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -10,9 +10,9 @@
 
 #include "ir/graph.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 /// Of a region in the NPU's arithmetic. Nothing if some operator depends on the order.
 [[nodiscard]] std::optional<ir::Graph> turned(const ir::Graph& formed);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

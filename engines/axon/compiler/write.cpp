@@ -4,7 +4,7 @@
 
 #include "engines/axon/compiler/scale.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 using container::Header;
@@ -230,4 +230,4 @@ Result<std::vector<std::byte>> write(const Network& network, const std::string& 
   return Writer(network).run(identifier(name));
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

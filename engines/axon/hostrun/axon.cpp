@@ -77,11 +77,12 @@ thimble_axon axon_model() {
 
 std::vector<DeviceKind> axon_devices() {
   constexpr std::string_view kChip = "thimble_axon_chip";
+  constexpr std::string_view kVendor = "engines/axon/delegate_vendor/backend.h";
   return {
-      {axon::kDelegateId, check_lists, open_device, "runner-axon", "axon", "axon",
-       "thimble_axon_npu"},
-      {abi::axon::kProgramId, nullptr, nullptr, "", "axon_vendor", "axon_vendor::program", kChip},
-      {abi::axon::kMarkerId, nullptr, nullptr, "", "axon_vendor", "axon_vendor::marker", kChip},
+      {axon::kDelegateId, check_lists, open_device, "runner-axon",
+       "engines/axon/delegate/backend.h", "axon", "thimble_axon_npu"},
+      {abi::axon::kProgramId, nullptr, nullptr, "", kVendor, "axon_vendor::program", kChip},
+      {abi::axon::kMarkerId, nullptr, nullptr, "", kVendor, "axon_vendor::marker", kChip},
   };
 }
 

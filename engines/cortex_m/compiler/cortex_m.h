@@ -7,8 +7,8 @@
 
 #include <span>
 
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
-[[nodiscard]] std::span<const Target> targets();
+namespace thimble::engine::cortex_m {
+[[nodiscard]] std::span<const Core> cores();
 }

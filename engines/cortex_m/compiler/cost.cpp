@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using ir::OpKind;
@@ -97,12 +97,12 @@ int64_t steps_of(const ir::Graph& graph, const ir::Op& op) {
 }
 
 std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel,
-                               const Target& target) {
+                               const Core& target) {
   return estimate_on(graph, op, kernel, measured_core(target.name));
 }
 
 std::optional<double> estimate_or_lesser(const ir::Graph& graph, const ir::Op& op,
-                                         abi::PteOp kernel, const Target& target) {
+                                         abi::PteOp kernel, const Core& target) {
   std::string_view core = measured_core(target.name);
   for (; !core.empty(); core = lesser_core(core)) {
     if (const auto found = estimate_on(graph, op, kernel, core)) return found;
@@ -110,7 +110,7 @@ std::optional<double> estimate_or_lesser(const ir::Graph& graph, const ir::Op& o
   return {};
 }
 
-std::optional<int64_t> code_bytes(abi::PteOp kernel, const Target& target) {
+std::optional<int64_t> code_bytes(abi::PteOp kernel, const Core& target) {
   const std::string_view core = measured_core(target.name);
   const auto* const found = std::ranges::find_if(
       kCodes, [&](const Code& row) { return row.op == kernel && row.core == core; });
@@ -119,11 +119,11 @@ std::optional<int64_t> code_bytes(abi::PteOp kernel, const Target& target) {
 }
 
 std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,
-                                    const Target& target) {
+                                    const Core& target) {
   const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
   const std::optional<double> counted = estimate_or_lesser(lowered.graph, op, call.op, target);
   if (!counted) return {};
   return static_cast<int64_t>(*counted);
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 
 /// Steps of the innermost loop: products of a convolution or matrix product, elements that a pool
 /// or a reduction reads, elements of the result elsewhere.
@@ -19,14 +19,14 @@ namespace thimble::target::cortex_m {
 
 /// Of `kernel` in the place of an operator; nothing for one that was never measured.
 [[nodiscard]] std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op,
-                                             abi::PteOp kernel, const Target& target);
+                                             abi::PteOp kernel, const Core& target);
 /// Where the kernel was not measured on the core, as on a lesser one whose instructions it has.
 [[nodiscard]] std::optional<double> estimate_or_lesser(const ir::Graph& graph, const ir::Op& op,
-                                                       abi::PteOp kernel, const Target& target);
+                                                       abi::PteOp kernel, const Core& target);
 /// Bytes of code and constants that the kernel adds to an image: code.def, which
 /// benchmarks/instructions/code.py writes.
-[[nodiscard]] std::optional<int64_t> code_bytes(abi::PteOp kernel, const Target& target);
+[[nodiscard]] std::optional<int64_t> code_bytes(abi::PteOp kernel, const Core& target);
 [[nodiscard]] std::optional<int64_t> instructions(const Lowered& lowered, const KernelCall& call,
-                                                  const Target& target);
+                                                  const Core& target);
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -7,7 +7,7 @@
 
 #include "ir/attr_words.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 std::optional<abi::PteOp> find_row(const std::string& name) {
@@ -74,4 +74,4 @@ int64_t direct_scratch_bytes(const ir::Graph& graph, const ir::Op& op) {
   }
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

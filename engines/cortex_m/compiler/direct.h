@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "abi/pte_ops.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 
 /// The row of this operator; none if it has no native form of its own.
 [[nodiscard]] std::optional<abi::PteOp> direct_op(ir::OpKind kind);
@@ -20,4 +20,4 @@ namespace thimble::target::cortex_m {
 /// Bytes that the kernel works in besides its operands, where the row of abi/pte_ops.def has an s.
 [[nodiscard]] int64_t direct_scratch_bytes(const ir::Graph& graph, const ir::Op& op);
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

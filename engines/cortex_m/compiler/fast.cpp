@@ -2,7 +2,7 @@
 
 #include "engines/cortex_m/compiler/cost.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 struct Row {
@@ -23,7 +23,7 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op, const Target& target) {
+std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op, const Core& target) {
   std::vector<KernelCall> calls;
   std::optional<double> best_cost;  // of the first
   for (const Row& row : kRows) {
@@ -40,4 +40,4 @@ std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op, con
   return calls;
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "ir/graph.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 
 /// The call, without result and index, or nothing where the packing does not take this shape.
 using FastForm = std::optional<KernelCall>(const ir::Graph& graph, const ir::Op& op);
@@ -29,6 +29,6 @@ using FastForm = std::optional<KernelCall>(const ir::Graph& graph, const ir::Op&
 
 /// All that take the operator's shape, the one for speed first.
 [[nodiscard]] std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op,
-                                                 const Target& target);
+                                                 const Core& target);
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -4,7 +4,7 @@
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 struct Operand {
@@ -58,4 +58,4 @@ std::optional<KernelCall> mve_add_flat(const ir::Graph& graph, const ir::Op& op)
   return call;
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -7,7 +7,7 @@
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/packed.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 constexpr size_t kLanes = abi::kDepthwiseLanes;
@@ -72,4 +72,4 @@ std::optional<KernelCall> mve_depthwise(const ir::Graph& graph, const ir::Op& op
   return call;
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -6,7 +6,7 @@
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/packed.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using abi::PteOp;
@@ -164,4 +164,4 @@ std::optional<KernelCall> dsp_linear(const ir::Graph& graph, const ir::Op& op) {
   return call;
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -7,7 +7,7 @@
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/nest.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using abi::PteOp;
@@ -134,4 +134,4 @@ std::optional<KernelCall> pack_concat(const Graph& graph, const Op& op) {
   return call;
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -13,7 +13,7 @@
 #include "engines/cortex_m/compiler/nest.h"
 #include "engines/cortex_m/compiler/pack.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using abi::PteOp;
@@ -295,4 +295,4 @@ std::optional<KernelCall> pack_edge_nest(const Graph& graph, const Op& op) {
                p);
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

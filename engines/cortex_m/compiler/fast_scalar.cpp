@@ -8,7 +8,7 @@
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/packed.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using abi::PteOp;
@@ -117,4 +117,4 @@ std::optional<KernelCall> scalar_linear(const ir::Graph& graph, const ir::Op& op
   return call;
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

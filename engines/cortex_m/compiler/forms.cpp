@@ -5,7 +5,7 @@
 
 #include "engines/cortex_m/compiler/cost.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 // What the file's table says of an argument, as files with and without it differ.
@@ -121,7 +121,7 @@ class FlashSearch {
 }  // namespace
 
 Form form_of(const ir::Graph& graph, const ir::Op& op, const KernelCall& call,
-             const Target& target) {
+             const Core& target) {
   Form form;
   form.kernel = call.op;
   for (const Argument& argument : call.arguments) {
@@ -155,4 +155,4 @@ size_t least_scratch(std::span<const Form> forms) {
   return best;
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

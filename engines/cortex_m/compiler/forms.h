@@ -15,9 +15,9 @@
 #include <span>
 #include <vector>
 
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 
 /// What a form is judged by.
 struct Form {
@@ -30,7 +30,7 @@ struct Form {
   [[nodiscard]] int64_t file_bytes() const { return constant_bytes + argument_bytes; }
 };
 [[nodiscard]] Form form_of(const ir::Graph& graph, const ir::Op& op, const KernelCall& call,
-                           const Target& target);
+                           const Core& target);
 
 inline constexpr double kPercentForPercent = 10;
 /// The whole network may take so many times as many instructions as for speed.
@@ -42,4 +42,4 @@ inline constexpr double kSlowest = 2;
 /// has less.
 [[nodiscard]] size_t least_scratch(std::span<const Form> forms);
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -7,7 +7,7 @@
 
 #include "ir/work.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using ir::Attrs;
@@ -527,4 +527,4 @@ Result<Lowered> assign_layouts(const ir::Graph& graph, Dialect dialect) {
   return lowered;
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

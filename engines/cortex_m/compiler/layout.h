@@ -8,11 +8,11 @@
 // linear weights instead of the data. Only what is left becomes a `copy` with work to do. Values:
 // identical. Tested by tests/unit/cortex_m_layout_test.cpp.
 
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 /// Operators on elements at the same place of all operands, which broadcast.
 [[nodiscard]] bool is_elementwise(ir::OpKind kind);
 /// The result's `calls` are still empty.
 [[nodiscard]] Result<Lowered> assign_layouts(const ir::Graph& graph, Dialect dialect);
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

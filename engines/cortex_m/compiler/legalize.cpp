@@ -7,7 +7,7 @@
 #include "engines/cortex_m/compiler/direct.h"
 #include "engines/cortex_m/compiler/layout.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using ir::Attrs;
@@ -564,4 +564,4 @@ Result<ir::Graph> legalize(const ir::Graph& graph, Dialect dialect) {
   return Legalizer(graph, dialect).run();
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -4,8 +4,8 @@
 // `unsupported` error that lists every such operator with the user's source line. Values:
 // identical.
 
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 [[nodiscard]] Result<ir::Graph> legalize(const ir::Graph& graph, Dialect dialect);
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 
 std::optional<abi::Nest> make_nest(const std::vector<NestAxis>& axes, bool free_order) {
   std::vector<NestAxis> melted;
@@ -73,4 +73,4 @@ Argument operand(const ir::Graph& graph, ir::ValueId id) {
       v.type.dtype, v.type.shape, v.type.dim_order};
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -7,9 +7,9 @@
 
 #include "abi/packed_rows.h"
 #include "ir/graph.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 
 /// So many steps, each of so many elements in either operand.
 struct NestAxis {
@@ -39,4 +39,4 @@ template <class Header>
 /// An operand of the operator: a value, or the bytes of a constant in its memory order.
 [[nodiscard]] Argument operand(const ir::Graph& graph, ir::ValueId id);
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 bool keeps_order(ir::OpKind kind) {
@@ -66,4 +66,4 @@ std::optional<int64_t> overlap_lead(const ir::Graph& graph, const ir::Op& op) {
   return lead;
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

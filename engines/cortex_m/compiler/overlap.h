@@ -13,7 +13,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 
 inline constexpr int64_t kBlockPixels = 8;
 
@@ -32,4 +32,4 @@ struct Rows {
 /// KernelCall::lead of a native call for this operator.
 [[nodiscard]] std::optional<int64_t> overlap_lead(const ir::Graph& graph, const ir::Op& op);
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using ir::Graph;
@@ -192,4 +192,4 @@ Constant pack_log_softmax(const Graph& graph, const Op& op) {
   return writer.take();
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -2,9 +2,9 @@
 // Packed parameters of native operators: IR operator -> the bytes of abi/native_params.h.
 
 #include "ir/graph.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 
 [[nodiscard]] bool is_depthwise(const ir::Graph& graph, const ir::Op& conv);
 
@@ -22,4 +22,4 @@ namespace thimble::target::cortex_m {
 [[nodiscard]] std::vector<int32_t> per_channel(const ir::Graph& graph, ir::ValueId value,
                                                int64_t channels);
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

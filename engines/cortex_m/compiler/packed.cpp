@@ -5,7 +5,7 @@
 
 #include "engines/cortex_m/compiler/pack.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using ir::Graph;
@@ -121,4 +121,4 @@ std::vector<Filter> filters(const Graph& graph, const Op& op) {
   return result;
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

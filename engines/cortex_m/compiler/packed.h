@@ -9,9 +9,9 @@
 
 #include "abi/native_params.h"
 #include "ir/graph.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 
 /// Bytes of a packed constant, front to back, little-endian as every host this builds for.
 class PackedWriter {
@@ -56,4 +56,4 @@ struct Filter {
 };
 [[nodiscard]] std::vector<Filter> filters(const ir::Graph& graph, const ir::Op& op);
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

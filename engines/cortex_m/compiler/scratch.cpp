@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using abi::Isa;
@@ -69,4 +69,4 @@ int64_t avg_pool_scratch_bytes(const WindowShape& s, Isa isa) {
   return isa == Isa::kDsp ? 4 * s.in_c : 0;
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

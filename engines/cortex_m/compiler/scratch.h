@@ -8,7 +8,7 @@
 
 #include "abi/native_params.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 
 struct WindowShape {
   int64_t batch, in_h, in_w, in_c, out_h, out_w, out_c;
@@ -20,4 +20,4 @@ struct WindowShape {
 [[nodiscard]] int64_t depthwise_scratch_bytes(const WindowShape& s, abi::Isa isa);
 [[nodiscard]] int64_t avg_pool_scratch_bytes(const WindowShape& s, abi::Isa isa);
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -12,7 +12,7 @@
 #include "engines/cortex_m/compiler/pack.h"
 #include "engines/cortex_m/compiler/scratch.h"
 
-namespace thimble::target::cortex_m {
+namespace thimble::engine::cortex_m {
 namespace {
 
 using abi::PteOp;
@@ -34,7 +34,7 @@ Constant int32_constant(const std::vector<int32_t>& values, std::vector<int64_t>
 
 class Selector {
  public:
-  Selector(Lowered* lowered, const Target& target, const Options& options)
+  Selector(Lowered* lowered, const Core& target, const Options& options)
       : graph_(lowered->graph),
         calls_(&lowered->calls),
         target_(target),
@@ -458,7 +458,7 @@ class Selector {
   const ir::Graph& graph_;
   std::vector<KernelCall>* calls_;
   std::map<size_t, std::vector<KernelCall>> choices_;  // by call
-  const Target& target_;
+  const Core& target_;
   const Options& options_;
   abi::Isa isa_;
   bool stock_;
@@ -466,8 +466,8 @@ class Selector {
 
 }  // namespace
 
-Status select_calls(Lowered* lowered, const Target& target, const Options& options) {
+Status select_calls(Lowered* lowered, const Core& target, const Options& options) {
   return Selector(lowered, target, options).run();
 }
 
-}  // namespace thimble::target::cortex_m
+}  // namespace thimble::engine::cortex_m

@@ -4,8 +4,8 @@
 // instruction set. Of several forms the one for what is optimized (forms.h); the other dialect has
 // one each.
 
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::cortex_m {
-[[nodiscard]] Status select_calls(Lowered* lowered, const Target& target, const Options& options);
+namespace thimble::engine::cortex_m {
+[[nodiscard]] Status select_calls(Lowered* lowered, const Core& target, const Options& options);
 }

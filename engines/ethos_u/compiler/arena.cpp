@@ -4,7 +4,7 @@
 
 #include "plan/planner.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 size_t root_of(const Draft& draft, int tensor) {
@@ -109,4 +109,4 @@ Arena place_tensors(const Network& network, MemoryMode mode, int64_t limit, Draf
   return arena;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

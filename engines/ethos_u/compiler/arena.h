@@ -6,7 +6,7 @@
 #include "engines/ethos_u/compiler/draft.h"
 #include "engines/ethos_u/compiler/network.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// Bytes of one memory over the kernels of a schedule.
 class Arena {
@@ -39,4 +39,4 @@ class Arena {
 [[nodiscard]] Arena place_tensors(const Network& network, MemoryMode mode, int64_t limit,
                                   Draft* draft);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -6,7 +6,7 @@
 #include "base/parallel.h"
 #include "engines/ethos_u/compiler/draft.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 int64_t round_up(int64_t value, int64_t unit) {
@@ -154,4 +154,4 @@ Result<std::optional<Schedule>> assemble(const NpuProgram& program, Draft* draft
   return Assembler(program, draft, encoders).run();
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 using thimble::ethos_u::find_row;
@@ -302,4 +302,4 @@ bool fit_block(const Config& config, const OpShape& shape, const BlockFamily& fa
                                                : fit_556(config, shape, family, block);
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

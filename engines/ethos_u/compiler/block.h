@@ -11,7 +11,7 @@
 #include "engines/ethos_u/isa/costs.h"
 #include "engines/ethos_u/compiler/npu_op.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using thimble::ethos_u::BlockUser;
 using thimble::ethos_u::Config;
@@ -69,4 +69,4 @@ struct BlockSizes {
 [[nodiscard]] int64_t input_size(int64_t ofm, int64_t stride, int64_t dilated_kernel,
                                  Upscale upscale);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

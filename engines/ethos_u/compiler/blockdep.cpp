@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 /// Elements of an operand, in its coordinates: of a tensor's rows, columns and channels.
@@ -130,4 +130,4 @@ int block_dependency(const Kernel* earlier, const Kernel* before, const Kernel& 
   return limit;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

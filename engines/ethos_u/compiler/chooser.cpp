@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 /// What of its cycles an operation must come down to before its weights may be longer.
@@ -144,4 +144,4 @@ int64_t Chooser::weight_bytes(int op, const OpDraft& draft) {
   return at->second;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -9,7 +9,7 @@
 #include "engines/ethos_u/compiler/draft.h"
 #include "engines/ethos_u/compiler/network.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// Where the tensors of an operation lie, as far as its cost is concerned.
 struct OpMemories {
@@ -62,4 +62,4 @@ class Chooser {
   std::map<Key, int64_t> bytes_;
 };
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

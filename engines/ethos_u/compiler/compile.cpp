@@ -5,7 +5,7 @@
 #include "engines/ethos_u/compiler/schedule.h"
 #include "engines/ethos_u/compiler/stage.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 NpuBlob::Io io_of(const NpuProgram& program, const Schedule& schedule, int tensor) {
@@ -93,4 +93,4 @@ Result<NpuBlob> compile(const NpuProgram& given, const ScheduleOptions& options)
   return blob;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -17,7 +17,7 @@
 #include "engines/ethos_u/isa/system.h"
 #include "engines/ethos_u/compiler/npu_op.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using thimble::ethos_u::MemoryMode;
 using thimble::ethos_u::System;
@@ -86,4 +86,4 @@ struct ParetoPoint {
 [[nodiscard]] Result<std::vector<ParetoPoint>> pareto(const NpuProgram& program,
                                                       const ScheduleOptions& options);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

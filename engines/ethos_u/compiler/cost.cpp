@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 using thimble::ethos_u::find_row;
@@ -364,4 +364,4 @@ std::optional<Choice> choose_block(const Config& config, const System& system, c
   return best;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

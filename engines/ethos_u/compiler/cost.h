@@ -15,7 +15,7 @@
 #include "engines/ethos_u/compiler/block.h"
 #include "engines/ethos_u/compiler/plan.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using thimble::ethos_u::System;
 
@@ -59,4 +59,4 @@ struct Choice {
                                                  int64_t depth_limit = 1 << 20,
                                                  std::optional<bool> order = std::nullopt);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -2,7 +2,7 @@
 
 #include "engines/ethos_u/isa/isa.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 using thimble::ethos_u::find_field;
@@ -149,4 +149,4 @@ Result<std::vector<Copy>> copies_of(const NpuProgram& program, const Schedule& s
   return copies;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -9,7 +9,7 @@
 #include "engines/ethos_u/compiler/plan.h"
 #include "engines/ethos_u/compiler/stream.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// `bytes` in a row, counts[0] rows, counts[1] planes of them.
 struct Copy {
@@ -31,4 +31,4 @@ void write_copy(const Config& config, const Copy& copy, CommandStream* stream);
 [[nodiscard]] Result<std::vector<Copy>> copies_of(const NpuProgram& program,
                                                   const Schedule& schedule, const NpuOp& op);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

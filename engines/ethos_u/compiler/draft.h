@@ -10,7 +10,7 @@
 #include "engines/ethos_u/compiler/plan.h"
 #include "engines/ethos_u/compiler/weights/weights.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 struct TensorDraft {
   Format format = Format::kNhwc;
@@ -56,4 +56,4 @@ class Encoders {
 [[nodiscard]] Result<std::optional<Schedule>> assemble(const NpuProgram& program, Draft* draft,
                                                        Encoders* encoders);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -9,7 +9,7 @@
 #include "engines/ethos_u/compiler/dma.h"
 #include "engines/ethos_u/compiler/registers.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 using Accesses = std::vector<Access>;
@@ -246,4 +246,4 @@ Result<std::vector<uint32_t>> emit(const NpuProgram& program, const Schedule& sc
   return Emitter(program, schedule).run();
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

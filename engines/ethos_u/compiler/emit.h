@@ -7,9 +7,9 @@
 #include "base/result.h"
 #include "engines/ethos_u/compiler/plan.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 [[nodiscard]] Result<std::vector<uint32_t>> emit(const NpuProgram& program,
                                                  const Schedule& schedule);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

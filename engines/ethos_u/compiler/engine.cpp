@@ -11,7 +11,7 @@
 #include "engines/ethos_u/compiler/lower.h"
 #include "engines/ethos_u/compiler/op_text.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 using thimble::ethos_u::Config;
@@ -20,7 +20,7 @@ using thimble::ethos_u::MemoryTiming;
 /// Begins the key of data that a payload keeps outside; ExecuTorch would name its file so.
 constexpr std::string_view kExternalTag = "thimble";
 
-const Config& config_of(const EngineUse& use) {
+const Config& config_of(const PartNpu& use) {
   const Config* config = thimble::ethos_u::find_config(use.name.c_str());
   assert(config != nullptr && "the registry names configurations only");
   return *config;
@@ -37,7 +37,7 @@ constexpr Mode kModes[] = {
     {"Dedicated_Sram", MemoryMode::kDedicatedSram, abi::MemoryMode::kDedicatedSram},
 };
 
-Result<Mode> mode_of(const EngineUse& use) {
+Result<Mode> mode_of(const PartNpu& use) {
   for (const Mode& mode : kModes) {
     if (mode.name == use.memory_mode) return mode;
   }
@@ -93,7 +93,7 @@ struct Surroundings {
   double cache_bytes = 0;  // Dedicated_Sram: of the fast scratch; 0 = no limit
 };
 
-Result<Surroundings> surroundings_of(const EngineUse& use) {
+Result<Surroundings> surroundings_of(const PartNpu& use) {
   Surroundings result;
   const System* system = use.system.empty()
                              ? thimble::ethos_u::default_system(config_of(use).generation)
@@ -123,13 +123,13 @@ Result<Surroundings> surroundings_of(const EngineUse& use) {
   return result;
 }
 
-Status check(const EngineUse& use) {
+Status check(const PartNpu& use) {
   THIMBLE_TRY(const Surroundings around, surroundings_of(use));
   (void)around;
   return ok();
 }
 
-target::Verdict legal_on(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) {
+engine::Verdict legal_on(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
   Verdict verdict = legal(graph, op, config_of(use));
   return {verdict.legal, std::move(verdict.reason)};
 }
@@ -178,7 +178,7 @@ struct Task {
   ScheduleOptions schedule;  // without the system, which is in `around`
 };
 
-Result<Task> prepare(const ir::Graph& region, const EngineUse& use, const EngineOptions& options) {
+Result<Task> prepare(const ir::Graph& region, const PartNpu& use, const NpuOptions& options) {
   Task task;
   THIMBLE_TRY(task.around, surroundings_of(use));
   THIMBLE_TRY(task.program, lower(region, config_of(use)));
@@ -192,17 +192,17 @@ Result<Task> prepare(const ir::Graph& region, const EngineUse& use, const Engine
   return task;
 }
 
-Result<std::vector<target::ParetoPoint>> pareto_of(const ir::Graph& region, const EngineUse& use) {
+Result<std::vector<engine::ParetoPoint>> pareto_of(const ir::Graph& region, const PartNpu& use) {
   THIMBLE_TRY(Task task, prepare(region, use, {}));
   task.schedule.system = &task.around.system;
   THIMBLE_TRY(const auto points, pareto(task.program, task.schedule));
-  std::vector<target::ParetoPoint> result;
+  std::vector<engine::ParetoPoint> result;
   for (const ParetoPoint& point : points) result.push_back({point.sram_bytes, point.cycles});
   return result;
 }
 
-Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
-                                const EngineOptions& options) {
+Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
+                                const NpuOptions& options) {
   THIMBLE_TRY(Task task, prepare(region, use, options));
   task.schedule.system = &task.around.system;
   THIMBLE_TRY(const NpuBlob blob, compile(task.program, task.schedule));
@@ -234,7 +234,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
 
 }  // namespace
 
-const Engine kEngine = {
+const Npu kEngine = {
     .kind = "ethos-u",
     .check = check,
     .legal = legal_on,
@@ -244,12 +244,12 @@ const Engine kEngine = {
     .supported = supported,
 };
 
-std::vector<EngineName> engines() {
-  std::vector<EngineName> names;
+std::vector<NpuName> npus() {
+  std::vector<NpuName> names;
   for (const thimble::ethos_u::Config& config : thimble::ethos_u::kConfigs) {
     names.push_back({config.name, &kEngine});
   }
   return names;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

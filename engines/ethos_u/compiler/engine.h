@@ -1,16 +1,16 @@
 #pragma once
 // The Ethos-U as an engine of a part.
 
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
-extern const Engine kEngine;
+extern const Npu kEngine;
 
 /// One per configuration.
-[[nodiscard]] std::vector<EngineName> engines();
+[[nodiscard]] std::vector<NpuName> npus();
 
 /// For `thimble targets NAME`, in the order of ops.def.
-[[nodiscard]] std::vector<OpSupport> supported(const EngineUse& use);
+[[nodiscard]] std::vector<OpSupport> supported(const PartNpu& use);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

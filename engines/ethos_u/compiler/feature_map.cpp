@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 bool is_natural(const NpuTensor& tensor, const Operand& operand) {
   const Shape4& shape = tensor.shape;
@@ -85,4 +85,4 @@ void add_accesses(const FeatureMap& map, int bytes, bool write, std::vector<Acce
   }
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -7,7 +7,7 @@
 
 #include "engines/ethos_u/compiler/plan.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 struct FeatureMap {
   uint8_t region = 0;
@@ -36,4 +36,4 @@ void add_accesses(const FeatureMap& map, int bytes, bool write, std::vector<Acce
 /// True if the operand is the whole tensor, or channels of it between bricks, as it lies.
 [[nodiscard]] bool is_natural(const NpuTensor& tensor, const Operand& operand);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "target/alone.h"
+#include "engine/alone.h"
 #include "engines/ethos_u/compiler/lowering.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 using thimble::ethos_u::Config;
@@ -106,4 +106,4 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const Config& config) {
   return program.ok() ? Verdict{true, ""} : Verdict{false, program.error().message};
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -11,7 +11,7 @@
 #include "ir/graph.h"
 #include "engines/ethos_u/isa/config.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 struct Verdict {
   bool legal = false;
@@ -21,4 +21,4 @@ struct Verdict {
 [[nodiscard]] Verdict legal(const ir::Graph& graph, const ir::Op& op,
                             const thimble::ethos_u::Config& config);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

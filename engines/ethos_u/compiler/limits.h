@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 // Kernels of convolutions, dilated.
 inline constexpr int64_t kKernelHeightMax = 64;
@@ -28,4 +28,4 @@ inline constexpr int64_t kPermutedChannelsMax = 512;
 /// 32-bit products that a matrix product of U55 and U65 holds at a time.
 inline constexpr int64_t kProductsTogether = 16384;
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -6,7 +6,7 @@
 
 #include "engines/ethos_u/compiler/lowering.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 using ir::ValueId;
@@ -461,4 +461,4 @@ Result<NpuProgram> lower(const ir::Graph& region, const Config& config) {
   return Lowering(region, config).run();
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -14,11 +14,11 @@
 #include "ir/graph.h"
 #include "engines/ethos_u/compiler/npu_op.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// The region's operators must be legal (legal.h): else the error of the first that is not.
 /// `config` must outlive the program.
 [[nodiscard]] Result<NpuProgram> lower(const ir::Graph& region,
                                        const thimble::ethos_u::Config& config);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

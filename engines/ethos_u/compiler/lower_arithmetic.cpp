@@ -8,7 +8,7 @@
 #include "numerics/fixed_point.h"
 #include "engines/ethos_u/compiler/lowering.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 using ir::ValueId;
@@ -334,4 +334,4 @@ Result<View> Lowering::prelu(const ir::Op& op) {
   return y;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

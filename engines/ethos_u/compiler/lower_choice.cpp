@@ -5,7 +5,7 @@
 #include "numerics/fixed_point.h"
 #include "engines/ethos_u/compiler/lowering.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 
@@ -190,4 +190,4 @@ Result<View> Lowering::rescale(const ir::Op& op) {
   return y;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -9,7 +9,7 @@
 #include "engines/ethos_u/compiler/limits.h"
 #include "engines/ethos_u/compiler/lowering.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 
@@ -486,4 +486,4 @@ Result<View> Lowering::conv_transpose(const ir::Op& op) {
   return job.y;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -6,7 +6,7 @@
 #include "engines/ethos_u/compiler/limits.h"
 #include "engines/ethos_u/compiler/lowering.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 Requantize unit_scale() {
   Requantize result;
@@ -280,4 +280,4 @@ Status Lowering::requantize_each(const View& y, const View& x, Requantize requan
   return each(op, y, x, &factor);
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

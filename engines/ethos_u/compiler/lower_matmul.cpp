@@ -6,7 +6,7 @@
 #include "engines/ethos_u/compiler/limits.h"
 #include "engines/ethos_u/compiler/lowering.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 struct Lowering::Product {
   View y, a, b;  // [..., M, N], [..., M, K], [..., N, K], of one rank
@@ -146,4 +146,4 @@ Status Lowering::matmul_by_products(const Product& product) {
   return requantize_each(y, sums, product.requantize, product.low, product.high);
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

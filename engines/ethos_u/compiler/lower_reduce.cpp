@@ -6,7 +6,7 @@
 #include "engines/ethos_u/compiler/limits.h"
 #include "engines/ethos_u/compiler/lowering.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 
@@ -324,4 +324,4 @@ Result<View> Lowering::cumsum(const ir::Op& op) {
   return y;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

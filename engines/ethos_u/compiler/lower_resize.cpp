@@ -9,7 +9,7 @@
 #include "engines/ethos_u/compiler/limits.h"
 #include "engines/ethos_u/compiler/lowering.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 namespace {
 
@@ -109,4 +109,4 @@ Result<View> Lowering::resize(const ir::Op& op) {
   return y;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -14,7 +14,7 @@
 #include "engines/ethos_u/compiler/limits.h"
 #include "engines/ethos_u/compiler/lowering.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 
@@ -195,4 +195,4 @@ Result<View> Lowering::softmax(const ir::Op& op) {
   return y;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -11,7 +11,7 @@
 #include "engines/ethos_u/compiler/lower.h"
 #include "engines/ethos_u/compiler/view.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 inline constexpr Element kByte = {8, true};
 inline constexpr Element kInt16 = {16, true};
@@ -225,4 +225,4 @@ class Lowering {
   int ir_op_ = -1;
 };
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

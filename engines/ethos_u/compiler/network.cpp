@@ -4,7 +4,7 @@
 
 #include "engines/ethos_u/compiler/feature_map.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 int64_t round_up(int64_t value, int64_t unit) {
@@ -122,4 +122,4 @@ bool goes_by_rows(const NpuOp& op) {
   return kind && !dynamic && !argmax && !op.negate_axis_h && !op.negate_axis_w;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

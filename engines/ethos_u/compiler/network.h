@@ -6,7 +6,7 @@
 #include "engines/ethos_u/compiler/cost.h"
 #include "engines/ethos_u/compiler/plan.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 struct TensorUse {
   std::vector<int> writers, readers;  // operations, rising
@@ -39,4 +39,4 @@ struct Network {
 /// True if the operation can make some rows of its OFM from some of its operands.
 [[nodiscard]] bool goes_by_rows(const NpuOp& op);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

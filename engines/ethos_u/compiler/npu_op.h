@@ -20,7 +20,7 @@
 #include "ir/graph.h"
 #include "engines/ethos_u/isa/config.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using thimble::ethos_u::ElementwiseMode;
 using thimble::ethos_u::PoolMode;
@@ -161,4 +161,4 @@ struct NpuProgram {
   std::vector<int> inputs, outputs;  // tensors, as the partition's graph lists them
 };
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

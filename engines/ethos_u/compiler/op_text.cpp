@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 std::string window_text(const Window& window) {
@@ -73,4 +73,4 @@ std::string op_text(const NpuOp& op) {
   return "";
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -5,8 +5,8 @@
 
 #include "engines/ethos_u/compiler/npu_op.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 [[nodiscard]] std::string op_text(const NpuOp& op);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

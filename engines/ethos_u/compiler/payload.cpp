@@ -2,7 +2,7 @@
 
 #include "engines/ethos_u/isa/driver_payload.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 Result<std::vector<std::byte>> payload(const thimble::ethos_u::Config& config,
                                        const std::vector<uint32_t>& words) {
@@ -27,4 +27,4 @@ Result<std::vector<std::byte>> payload(const thimble::ethos_u::Config& config,
   return bytes;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

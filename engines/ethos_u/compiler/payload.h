@@ -8,9 +8,9 @@
 #include "base/result.h"
 #include "engines/ethos_u/isa/config.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 [[nodiscard]] Result<std::vector<std::byte>> payload(const thimble::ethos_u::Config& config,
                                                      const std::vector<uint32_t>& words);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

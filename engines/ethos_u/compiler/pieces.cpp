@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 constexpr double kTraffic = 2;  // what a cycle of a busy DRAM is worth, if it delays nothing
@@ -83,4 +83,4 @@ PartCost Pieces::work_out(const Piece::Part& part, int op, OpMemories where) {
   return cost;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -11,7 +11,7 @@
 #include "engines/ethos_u/compiler/chooser.h"
 #include "engines/ethos_u/compiler/stripes.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// One operation of a piece: its kernels' cycles with weights in the SRAM, or where they lie.
 struct PartCost {
@@ -68,4 +68,4 @@ class Pieces {
 /// Cycles of writing a kernel's registers and starting it.
 inline constexpr double kKernelStart = 60;
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

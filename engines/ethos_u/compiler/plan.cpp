@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 bool has_window(const NpuOp& op) {
@@ -57,4 +57,4 @@ int64_t pad_right(const NpuOp& op) {
   return std::max<int64_t>(0, end - op.ifm.shape.w * scale);
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

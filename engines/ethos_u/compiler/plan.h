@@ -10,7 +10,7 @@
 #include "engines/ethos_u/compiler/block.h"
 #include "engines/ethos_u/compiler/npu_op.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using thimble::ethos_u::Format;
 
@@ -92,4 +92,4 @@ struct InputRows {
 /// Padding that the last column needs.
 [[nodiscard]] int64_t pad_right(const NpuOp& op);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 /// First and last kernel of each slice.
@@ -152,4 +152,4 @@ Inserted insert_copies(const Config& config, Kernels kernels, Arena arena,
   return Inserter(config, std::move(kernels), std::move(arena), copies).run();
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -14,7 +14,7 @@
 #include "engines/ethos_u/compiler/draft.h"
 #include "engines/ethos_u/compiler/network.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// A copy of one slice; its bytes and what it takes.
 struct Copying {
@@ -41,4 +41,4 @@ struct Inserted {
 [[nodiscard]] Inserted insert_copies(const Config& config, Kernels kernels, Arena arena,
                                      std::vector<Copying>* copies);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

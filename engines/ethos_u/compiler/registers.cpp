@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 using namespace thimble::ethos_u;  // NOLINT: names of registers and their values
@@ -570,4 +570,4 @@ int64_t table_address(const Config& config, int slot) {
   return begin + slot * 256;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -5,7 +5,7 @@
 #include "engines/ethos_u/compiler/feature_map.h"
 #include "engines/ethos_u/compiler/stream.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// One kernel of a schedule: an operation, or rows and channels of it.
 struct Kernel {
@@ -40,4 +40,4 @@ struct SlicePlace {
 /// Where a slot lies, as DMA sees the internal memory.
 [[nodiscard]] int64_t table_address(const Config& config, int slot);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

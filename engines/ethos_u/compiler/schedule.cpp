@@ -6,7 +6,7 @@
 
 #include "engines/ethos_u/compiler/search.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 constexpr int64_t kUnlimited = int64_t{1} << 40;
@@ -315,4 +315,4 @@ Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
   return front;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -5,7 +5,7 @@
 #include "engines/ethos_u/compiler/compile.h"
 #include "engines/ethos_u/compiler/draft.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 struct Scheduled {
   Schedule schedule;
@@ -23,4 +23,4 @@ struct Scheduled {
                                                               const ScheduleOptions& options,
                                                               Encoders* encoders);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 constexpr int kLongest = 14;            // operations of a cascade
@@ -439,4 +439,4 @@ Search::Found Search::build(const std::vector<const Piece*>& path, int64_t budge
   return found;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -12,7 +12,7 @@
 #include "engines/ethos_u/compiler/pieces.h"
 #include "engines/ethos_u/compiler/prefetch.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 class Search {
  public:
@@ -95,4 +95,4 @@ class Search {
   int64_t whole_ = 0;
 };
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 /// Less than this comes sooner by itself than a copy is set up and waited for.
@@ -65,4 +65,4 @@ NpuProgram stage_inputs(NpuProgram program) {
   return program;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -3,11 +3,11 @@
 
 #include "engines/ethos_u/compiler/npu_op.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// The program with a copy (NpuOp::stages_input) in front of what reads an input window by window:
 /// blocks overlap and rows are narrow, so that the external memory is read far more than once. The
 /// schedule decides whether the copy is made.
 [[nodiscard]] NpuProgram stage_inputs(NpuProgram program);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -8,7 +8,7 @@
 
 #include "engines/ethos_u/isa/isa.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using thimble::ethos_u::Generation;
 using thimble::ethos_u::Operation;
@@ -51,4 +51,4 @@ class CommandStream {
   std::map<uint32_t, uint64_t> registers_;
 };
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

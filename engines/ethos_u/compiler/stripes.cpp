@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 class Maker {
@@ -124,4 +124,4 @@ bool is_internal(const Network& network, int tensor, int first, int end) {
          !use.readers.empty();
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

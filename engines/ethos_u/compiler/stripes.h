@@ -12,7 +12,7 @@
 
 #include "engines/ethos_u/compiler/network.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 struct Stripes {
   std::vector<Step> steps;
@@ -26,4 +26,4 @@ struct Stripes {
 /// True if the tensor is made and used by operations of [first, end) alone.
 [[nodiscard]] bool is_internal(const Network& network, int tensor, int first, int end);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

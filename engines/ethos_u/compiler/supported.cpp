@@ -4,7 +4,7 @@
 #include "engines/ethos_u/compiler/engine.h"
 #include "engines/ethos_u/compiler/limits.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 using thimble::ethos_u::Config;
@@ -55,7 +55,7 @@ std::string window_limits(OpKind op) {
 
 }  // namespace
 
-std::vector<OpSupport> supported(const EngineUse& use) {
+std::vector<OpSupport> supported(const PartNpu& use) {
   const Config& config = *find_config(use.name.c_str());
   std::vector<OpSupport> list;
   for (const Row& row : kRows) {
@@ -71,4 +71,4 @@ std::vector<OpSupport> supported(const EngineUse& use) {
   return list;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

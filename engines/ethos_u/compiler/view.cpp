@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 View View::with_zero_point(int64_t value) const {
   View result = *this;
@@ -293,4 +293,4 @@ Result<Block3> arrange_depth(std::vector<Axis> axes, Shape4 wanted, size_t views
   return Block3{rows, c};
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

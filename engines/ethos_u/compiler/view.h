@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "engines/ethos_u/compiler/npu_op.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// Sizes of a feature map end here, in every generation.
 inline constexpr int64_t kSizeMax = 65536;
@@ -94,4 +94,4 @@ Status for_each_loop(const std::vector<Axis>& loops, size_t views, Visit visit) 
   return ok();
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

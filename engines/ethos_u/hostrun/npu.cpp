@@ -7,7 +7,7 @@
 #include "engines/ethos_u/container/payload.h"
 #include "abi/native_params.h"
 #include "engines/ethos_u/formats/payload.h"
-#include "hostrun/npu_profile.h"
+#include "engines/ethos_u/hostrun/profile.h"
 #include "engines/ethos_u/isa/driver_payload.h"
 #include "engines/ethos_u/sim/device.h"
 #include "engines/ethos_u/delegate/backend.h"
@@ -51,6 +51,24 @@ Result<std::unique_ptr<Device>> open_device(const pte::Program& program, std::st
   THIMBLE_TRY(const std::optional<NpuNeeds> needs, read_npu_needs(program, label));
   assert(needs && "asked of a program that calls the delegate");
   return std::unique_ptr<Device>(std::make_unique<HostNpu>(*needs));
+}
+
+Result<FirmwareDevice> firmware_device(const pte::Program& program, std::string_view label) {
+  THIMBLE_TRY(const std::optional<NpuNeeds> needs, read_npu_needs(program, label));
+  assert(needs && "called for a program that calls the delegate");
+  const std::string name = needs->config->name;
+  const std::string fast = std::to_string(needs->fast_bytes);
+  FirmwareDevice device;
+  device.simulated = {"-n", name, std::to_string(needs->workspace_bytes), fast};
+  device.on_board = {"-m", name, fast};
+  device.fvp = {fmt::format("ethosu.num_macs={}", needs->config->macs)};
+  if (needs->config->generation == ethos_u::Generation::kU85) {
+    device.fvp_refusal = fmt::format(
+        "{}: a Corstone-300 has an Ethos-U55 or U65; there is no image for the memory map of a "
+        "Corstone-320",
+        name);
+  }
+  return device;
 }
 
 }  // namespace
@@ -157,8 +175,17 @@ std::string HostNpu::fault_text() const {
 }
 
 std::vector<DeviceKind> ethos_u_devices() {
-  return {{abi::ethos_u::kDelegateId, nullptr, open_device, "runner-ethos-u", "ethos_u", "ethos_u",
-           "thimble_npu", false, npu_profiles}};
+  DeviceKind kind;
+  kind.id = abi::ethos_u::kDelegateId;
+  kind.open = open_device;
+  kind.image = "runner-ethos-u";
+  kind.header = "engines/ethos_u/delegate/backend.h";
+  kind.space = "ethos_u";
+  kind.object = "thimble_npu";
+  kind.profile = npu_profiles;
+  kind.check_hazards = check_npu_hazards;
+  kind.firmware = firmware_device;
+  return {kind};
 }
 
 }  // namespace thimble::hostrun

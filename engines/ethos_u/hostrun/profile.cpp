@@ -1,4 +1,4 @@
-#include "hostrun/npu_profile.h"
+#include "engines/ethos_u/hostrun/profile.h"
 
 #include <algorithm>
 #include <cstring>

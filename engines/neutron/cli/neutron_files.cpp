@@ -5,15 +5,15 @@
 #include <map>
 
 #include "engines/neutron/compiler/vendor/sdk.h"
-#include "target/part.h"
+#include "engine/part.h"
 
 namespace thimble::tools {
 
 namespace fs = std::filesystem;
-using target::GeneratedFile;
+using engine::GeneratedFile;
 
 Status add_neutron_tools(const NeutronArguments& arguments, const std::string& part,
-                         const fs::path& model, target::VendorTools* tools) {
+                         const fs::path& model, engine::VendorTools* tools) {
   tools->prefetch = arguments.prefetch;
   if (arguments.form == "model") {
     const bool asked = !arguments.sdk.empty() || !arguments.flags.empty() || arguments.kernels;
@@ -23,11 +23,11 @@ Status add_neutron_tools(const NeutronArguments& arguments, const std::string& p
         "sdk calls it");
   }
   if (!tools->form.empty()) return bad_input("--neutron sdk and --axon are of different parts");
-  THIMBLE_TRY(const target::Part found, target::find_part(part));
+  THIMBLE_TRY(const engine::Part found, engine::find_part(part));
   const bool has = std::ranges::any_of(
-      found.engines, [](const target::EngineUse& use) { return use.engine->kind == "neutron"; });
+      found.engines, [](const engine::PartNpu& use) { return use.engine->kind == "neutron"; });
   if (!has) return bad_input("--neutron sdk: {} has no Neutron", part);
-  const char* const variable = std::getenv(std::string(target::neutron::kSdkVariable).c_str());
+  const char* const variable = std::getenv(std::string(engine::neutron::kSdkVariable).c_str());
   tools->form = arguments.form;
   tools->folder = !arguments.sdk.empty() ? arguments.sdk : fs::path(variable ? variable : "");
   tools->flags = arguments.flags;
@@ -35,28 +35,28 @@ Status add_neutron_tools(const NeutronArguments& arguments, const std::string& p
   tools->model = model.stem().string();
   tools->time_limit = std::chrono::seconds(arguments.time_limit);
   // Said before any work.
-  THIMBLE_TRY(const fs::path converter, target::neutron::find_converter(tools->folder));
+  THIMBLE_TRY(const fs::path converter, engine::neutron::find_converter(tools->folder));
   tools->folder = fs::absolute(tools->folder);
   return ok();
 }
 
-Status add_neutron_files(const std::vector<target::Delegate>& delegates,
-                         const target::VendorTools& tools, const fs::path& folder,
+Status add_neutron_files(const std::vector<engine::Delegate>& delegates,
+                         const engine::VendorTools& tools, const fs::path& folder,
                          OutputFiles* files, std::vector<std::string>* notes) {
   if (tools.form != "sdk") return ok();
   std::map<std::string, std::string> texts;  // equal regions have equal names and texts
-  for (const target::Delegate& delegate : delegates) {
+  for (const engine::Delegate& delegate : delegates) {
     for (const GeneratedFile& file : delegate.files) texts[file.name] = file.text;
   }
   if (texts.empty()) return ok();
   std::vector<GeneratedFile> all;
   for (const auto& [name, text] : texts) all.push_back({name, text});
-  target::neutron::SdkOptions options;
+  engine::neutron::SdkOptions options;
   options.root = tools.folder;
   options.time_limit = tools.time_limit;
   std::optional<std::string> merged = all[0].text;
   if (all.size() > 1) {
-    THIMBLE_TRY(merged, target::neutron::merge_selections(all, options));
+    THIMBLE_TRY(merged, engine::neutron::merge_selections(all, options));
   }
   if (merged) return files->add(folder / (tools.model + "_kernel_selection.c"), *merged);
   for (const GeneratedFile& file : all) THIMBLE_CHECK(files->add(folder / file.name, file.text));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "target/target.h"
+#include "engine/engine.h"
 #include "tools/output.h"
 
 namespace thimble::tools {
@@ -24,13 +24,13 @@ struct NeutronArguments {
 /// for the SDK.
 [[nodiscard]] Status add_neutron_tools(const NeutronArguments& arguments, const std::string& part,
                                        const std::filesystem::path& model,
-                                       target::VendorTools* tools);
+                                       engine::VendorTools* tools);
 
 /// MODEL_kernel_selection.c in the folder, joined by the SDK's tool if there are several regions.
 /// Without that tool there is a file per region, which the firmware's build has to join: `notes`
 /// says so.
-Status add_neutron_files(const std::vector<target::Delegate>& delegates,
-                         const target::VendorTools& tools, const std::filesystem::path& folder,
+Status add_neutron_files(const std::vector<engine::Delegate>& delegates,
+                         const engine::VendorTools& tools, const std::filesystem::path& folder,
                          OutputFiles* files, std::vector<std::string>* notes);
 
 }  // namespace thimble::tools

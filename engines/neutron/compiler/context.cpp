@@ -5,7 +5,7 @@
 #include "interchange/function.h"
 #include "ir/work.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using ir::Op;
 using ir::OpKind;
@@ -101,4 +101,4 @@ std::string context_declines(const ir::Graph& region) {
                      ir::op_name(idle->kind));
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

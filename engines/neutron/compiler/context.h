@@ -5,7 +5,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 /// The operator's result has its operand's codes, in the same order: a clamp that cuts nothing
 /// off, a mean over one element, an upsampling by one.
@@ -14,4 +14,4 @@ namespace thimble::target::neutron {
 /// Why the region is no region by itself; empty: it is one. Cycles are judged elsewhere.
 [[nodiscard]] std::string context_declines(const ir::Graph& region);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

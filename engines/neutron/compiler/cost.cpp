@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 int64_t parts(int64_t value, int64_t unit) {
@@ -74,4 +74,4 @@ int64_t KernelOp::constant_bytes() const {
   return static_cast<int64_t>(weights.size() + table.size() + 4 * words);
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

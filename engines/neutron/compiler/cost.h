@@ -7,7 +7,7 @@
 
 #include "engines/neutron/compiler/network.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 /// What one NPU of the family is: the size of its dot products is all that is published.
 struct Machine {
@@ -43,4 +43,4 @@ struct Costs {
 /// Cycles that the multiplications alone take if every unit has work in each.
 [[nodiscard]] int64_t bound_of(int64_t macs, const Machine& machine);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -5,8 +5,8 @@
 #include <map>
 
 #include "engines/neutron/container/payload.h"
-#include "target/alone.h"
-#include "target/core_cycles.h"
+#include "engine/alone.h"
+#include "engine/core_cycles.h"
 #include "engines/neutron/compiler/context.h"
 #include "engines/neutron/compiler/cost.h"
 #include "engines/neutron/compiler/form.h"
@@ -14,10 +14,10 @@
 #include "engines/neutron/compiler/lower.h"
 #include "engines/neutron/compiler/place.h"
 #include "engines/neutron/compiler/vendor/finish.h"
-#include "engines/neutron/compiler/wishes.h"
+#include "engines/neutron/compiler/preferences.h"
 #include "engines/neutron/compiler/write.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 constexpr std::string_view kSilicon =
@@ -35,20 +35,20 @@ constexpr Configuration kConfigurations[] = {
     {Variant::kImx95, {16, 32}},
 };
 
-const Configuration& configuration_of(const EngineUse& use) {
+const Configuration& configuration_of(const PartNpu& use) {
   for (const Configuration& each : kConfigurations) {
     if (variant_name(each.variant) == use.name) return each;
   }
   return kConfigurations[0];
 }
 
-double setting(const EngineUse& use, std::string_view name) {
+double setting(const PartNpu& use, std::string_view name) {
   const auto found = use.settings.find(name);
   if (found != use.settings.end()) return found->second;
   return std::ranges::find(kParameters, name, &Parameter::name)->usual;
 }
 
-Costs costs_of(const EngineUse& use) {
+Costs costs_of(const PartNpu& use) {
   Costs costs;
   costs.machine = configuration_of(use).machine;
   costs.bus_bytes = static_cast<int64_t>(setting(use, "bus_bytes"));
@@ -57,7 +57,7 @@ Costs costs_of(const EngineUse& use) {
   return costs;
 }
 
-Status check(const EngineUse& use) {
+Status check(const PartNpu& use) {
   if (!use.memory_mode.empty() || !use.system.empty()) {
     return bad_input("{}: memory_mode and system mean nothing for this engine", use.name);
   }
@@ -77,12 +77,12 @@ Status check(const EngineUse& use) {
   return ok();
 }
 
-Result<Network> network_of(const ir::Graph& region, const EngineUse& use) {
+Result<Network> network_of(const ir::Graph& region, const PartNpu& use) {
   THIMBLE_TRY(const ir::Graph formed, form(region));
   return lower(formed, costs_of(use));
 }
 
-Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) {
+Verdict legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
   Verdict rules = rules_allow(graph, op, configuration_of(use).variant);
   if (!rules.legal) return rules;
   const auto refuse = [&](std::string message) {
@@ -97,7 +97,7 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) {
   return network.ok() ? Verdict{true, ""} : refuse(network.error().message);
 }
 
-std::string declines(const ir::Graph& region, const EngineUse& use, bool whatever_it_costs) {
+std::string declines(const ir::Graph& region, const PartNpu& use, bool whatever_it_costs) {
   std::string alone_is_nothing = context_declines(region);
   if (!alone_is_nothing.empty()) return alone_is_nothing;
   const auto network = network_of(region, use);
@@ -166,8 +166,8 @@ Status prove(const Written& written) {
 }
 
 /// Of a region that adapt() has made.
-Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
-                                const EngineOptions& options) {
+Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
+                                const NpuOptions& options) {
   THIMBLE_TRY(Network network, lower(region, costs_of(use)));
   Places places = place(&network, options.kept_inputs);
   const bool prefetch = options.vendor.prefetch || setting(use, "prefetch") != 0;
@@ -199,13 +199,13 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
   return delegate;
 }
 
-Result<ir::Graph> adapt(const ir::Graph& region, const EngineUse& /*use*/) {
+Result<ir::Graph> adapt(const ir::Graph& region, const PartNpu& /*use*/) {
   return form(region);
 }
 
 }  // namespace
 
-const Engine kEngine = {
+const Npu kEngine = {
     .kind = "neutron",
     .check = check,
     .legal = legal,
@@ -213,17 +213,17 @@ const Engine kEngine = {
     .compile = compile_region,
     .adapt = adapt,
     .declines = declines,
-    .wishes = &kWishes,
+    .preferences = &kPreferences,
     .finish = finish,
     .supported = supported,
 };
 
-std::vector<EngineName> engines() {
-  std::vector<EngineName> names;
+std::vector<NpuName> npus() {
+  std::vector<NpuName> names;
   for (const Configuration& each : kConfigurations) {
     names.push_back({std::string(variant_name(each.variant)), &kEngine});
   }
   return names;
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

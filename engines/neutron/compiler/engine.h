@@ -1,15 +1,15 @@
 #pragma once
 // NXP's Neutron NPU as an engine of a part: form.h, lower.h, place.h, write.h in one call.
 
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
-extern const Engine kEngine;
+extern const Npu kEngine;
 
-[[nodiscard]] std::vector<EngineName> engines();
+[[nodiscard]] std::vector<NpuName> npus();
 
 /// For `thimble targets NAME`, in the order of ops.def.
-[[nodiscard]] std::vector<OpSupport> supported(const EngineUse& use);
+[[nodiscard]] std::vector<OpSupport> supported(const PartNpu& use);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

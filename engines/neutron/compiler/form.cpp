@@ -8,7 +8,7 @@
 #include "engines/neutron/compiler/line.h"
 #include "engines/neutron/compiler/positions.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using interchange::Function;
 using ir::Op;
@@ -237,4 +237,4 @@ Result<ir::Graph> form(const ir::Graph& region) {
   return Former(region).run();
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

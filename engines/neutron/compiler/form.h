@@ -26,8 +26,8 @@
 #include "base/result.h"
 #include "ir/graph.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 [[nodiscard]] Result<ir::Graph> form(const ir::Graph& region);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

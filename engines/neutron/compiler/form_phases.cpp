@@ -15,7 +15,7 @@
 #include "ir/filters.h"
 #include "engines/neutron/compiler/former.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using ir::Op;
 using ir::OpKind;
@@ -183,4 +183,4 @@ Status Former::phases(const Op& op) {
   return finish(op, OpKind::slice, {made}, cut(3));
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -9,7 +9,7 @@
 #include "engines/neutron/compiler/former.h"
 #include "engines/neutron/compiler/line.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using ir::Op;
 using ir::OpKind;
@@ -251,4 +251,4 @@ Status Former::negated(const Op& op) {
   return finish(op, OpKind::qsub, {none, rewriter_.map(op.inputs[0])}, attrs);
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

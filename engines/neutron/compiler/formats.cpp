@@ -7,7 +7,7 @@
 #include "engines/neutron/compiler/strided.h"
 #include "engines/neutron/compiler/tables.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 using ir::DimOrder;
@@ -199,4 +199,4 @@ std::vector<ir::DimOrder> formats(const ir::Graph& region) {
   return Inference(region).run();
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

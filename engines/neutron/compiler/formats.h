@@ -11,9 +11,9 @@
 
 #include "ir/graph.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 /// By value; empty: rows first.
 [[nodiscard]] std::vector<ir::DimOrder> formats(const ir::Graph& region);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -10,7 +10,7 @@
 #include "ir/graph.h"
 #include "engines/neutron/compiler/positions.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 class Former {
  public:
@@ -71,4 +71,4 @@ class Former {
   ir::Rewriter rewriter_;
 };
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -4,7 +4,7 @@
 
 #include "engines/neutron/compiler/positions.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 using ir::Op;
@@ -228,4 +228,4 @@ std::vector<Fusion> find_fusions(const ir::Graph& region) {
   return Finder(region).run();
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

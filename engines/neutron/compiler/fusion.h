@@ -14,7 +14,7 @@
 #include "ir/graph.h"
 #include "engines/neutron/compiler/tables.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 struct Fusion {
   /// Another operator's kernel does it: a later one, which reads what stood in front of this one.
@@ -36,4 +36,4 @@ struct Fusion {
 /// Operators that only give bytes another name or shape.
 [[nodiscard]] bool only_renames(const ir::Op& op);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

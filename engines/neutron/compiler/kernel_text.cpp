@@ -2,7 +2,7 @@
 
 #include "engines/neutron/compiler/network.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 std::string kernel_text(const KernelOp& kernel) {
   std::string text = container::kernel_name(kernel.kernel);
@@ -18,4 +18,4 @@ std::string kernel_text(const KernelOp& kernel) {
   return kernel.kernel == Kernel::kTable ? (named ? function : text) : text + " with " + function;
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "interchange/function.h"
-#include "target/alone.h"
+#include "engine/alone.h"
 #include "engines/neutron/compiler/form.h"
 #include "engines/neutron/compiler/line.h"
 #include "engines/neutron/compiler/positions.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using interchange::Function;
 using ir::OpKind;
@@ -443,4 +443,4 @@ Verdict rules_allow(const ir::Graph& graph, const ir::Op& op, Variant variant) {
   return {true, ""};
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

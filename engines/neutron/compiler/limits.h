@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "ir/graph.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 /// NPUs of the family. Rows name sets of them.
 enum class Variant : uint8_t { kN3_64 = 1, kN1_16 = 2, kImx95 = 4 };
@@ -21,4 +21,4 @@ enum class Variant : uint8_t { kN3_64 = 1, kN1_16 = 2, kImx95 = 4 };
 /// operator, and the quantity with its value and limit or what the NPU wants.
 [[nodiscard]] Verdict rules_allow(const ir::Graph& graph, const ir::Op& op, Variant variant);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

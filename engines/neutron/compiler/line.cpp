@@ -8,7 +8,7 @@
 #include "numerics/fixed_point.h"
 #include "numerics/multiplier.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 using Entries = std::span<const int8_t>;  // of the codes from -128 on
@@ -108,4 +108,4 @@ std::optional<Line> line_of(const ir::Graph& graph, const ir::Op& op) {
   return line_through(table->data<int8_t>(), zero_of(x), zero_of(y));
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

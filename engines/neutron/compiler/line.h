@@ -6,7 +6,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 /// result = clamp(requantize(weight * (x - x_zero) + bias) + y_zero, min, max)
 struct Line {
@@ -20,4 +20,4 @@ struct Line {
 /// that lies within 2^-20 of a half. Nothing if the table holds another function, or one number.
 [[nodiscard]] std::optional<Line> line_of(const ir::Graph& graph, const ir::Op& op);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -9,7 +9,7 @@
 #include "engines/neutron/compiler/cost.h"
 #include "engines/neutron/compiler/lowering.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using ir::Op;
 using ir::OpKind;
@@ -310,4 +310,4 @@ Result<Network> lower(const ir::Graph& region, const Costs& costs) {
   return Lowering(region, costs).run();
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -13,9 +13,9 @@
 #include "engines/neutron/compiler/cost.h"
 #include "engines/neutron/compiler/network.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 /// Not supported: the first operator that no kernel computes, with the reason.
 [[nodiscard]] Result<Network> lower(const ir::Graph& region, const Costs& costs = {});
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

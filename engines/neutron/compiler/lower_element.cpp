@@ -4,7 +4,7 @@
 
 #include "engines/neutron/compiler/lowering.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using ir::Op;
 using ir::OpKind;
@@ -112,4 +112,4 @@ Status Lowering::prelu(const Op& op) {
   return elementwise(std::move(kernel), op.output, {op.inputs[0], op.inputs[1]});
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

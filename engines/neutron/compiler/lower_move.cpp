@@ -5,7 +5,7 @@
 #include "engines/neutron/compiler/lowering.h"
 #include "engines/neutron/compiler/positions.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using ir::Op;
 using ir::OpKind;
@@ -175,4 +175,4 @@ Status Lowering::resize_bilinear(const Op& op) {
   return made(op.output, y);
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -5,7 +5,7 @@
 #include "ir/work.h"
 #include "engines/neutron/compiler/lowering.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using ir::Op;
 using ir::OpKind;
@@ -172,4 +172,4 @@ Status Lowering::softmax(const Op& op) {
   return made(op.output, y, Kernel::kTranspose);
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -4,7 +4,7 @@
 
 #include "engines/neutron/compiler/lowering.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using ir::ValueId;
 
@@ -214,4 +214,4 @@ Status Lowering::copy(const Strided& from, const Strided& to, Kernel why) {
   return ok();
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

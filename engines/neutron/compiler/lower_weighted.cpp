@@ -5,7 +5,7 @@
 #include "ir/work.h"
 #include "engines/neutron/compiler/lowering.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using ir::Op;
 using ir::ValueId;
@@ -317,4 +317,4 @@ Status Lowering::matmul(const Op& op) {
   return made(result, y);
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -15,7 +15,7 @@
 #include "engines/neutron/compiler/lower.h"
 #include "engines/neutron/compiler/strided.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 class Lowering {
  public:
@@ -126,4 +126,4 @@ class Lowering {
 [[nodiscard]] bool is_simple(const Strided& place);
 [[nodiscard]] bool has_channels_together(const Strided& image);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

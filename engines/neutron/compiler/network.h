@@ -10,7 +10,7 @@
 #include "ir/graph.h"
 #include "engines/neutron/container/program.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 namespace container = thimble::neutron;
 using container::Function;
@@ -82,4 +82,4 @@ struct Network {
 /// "Conv2DStandard 3x3 s2 with LOGISTIC", for reports.
 [[nodiscard]] std::string kernel_text(const KernelOp& kernel);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

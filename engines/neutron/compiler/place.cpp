@@ -4,7 +4,7 @@
 
 #include "plan/planner.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 constexpr int64_t kAlignment = container::kBlockAlignment;
@@ -125,4 +125,4 @@ Places place(Network* network, std::span<const size_t> kept_inputs) {
   return Placing(network, kept_inputs).run();
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engines/neutron/compiler/network.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 struct Places {
   std::vector<DelegateIo> inputs, outputs;
@@ -20,4 +20,4 @@ struct Places {
 /// `kept_inputs` stay where the caller has them.
 [[nodiscard]] Places place(Network* network, std::span<const size_t> kept_inputs = {});
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

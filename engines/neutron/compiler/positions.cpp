@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 /// As the operator takes them: negative ones count from the end, and none lies outside.
@@ -88,4 +88,4 @@ std::optional<Positions> positions_of(const ir::Graph& graph, const ir::Op& gath
   return result;
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -6,7 +6,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 struct Positions {
   enum class Kind : uint8_t {
@@ -29,4 +29,4 @@ struct Positions {
 /// Nothing if data gives the positions.
 [[nodiscard]] std::optional<Positions> positions_of(const ir::Graph& graph, const ir::Op& gather);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

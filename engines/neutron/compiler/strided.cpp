@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 int64_t size_of(const Factors& factors) {
@@ -218,4 +218,4 @@ std::optional<std::vector<Loop>> common_loops(std::span<const Strided* const> pl
   return joined;
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

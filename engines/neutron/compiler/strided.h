@@ -13,7 +13,7 @@
 
 #include "ir/type.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 struct Factor {
   int64_t size = 1, stride = 0;
@@ -62,4 +62,4 @@ struct Loop {
                                                             std::span<const size_t> dims);
 [[nodiscard]] std::vector<size_t> all_dims(const Strided& place);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -6,7 +6,7 @@
 #include "engines/neutron/compiler/engine.h"
 #include "engines/neutron/compiler/limits.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using ir::OpKind;
 
@@ -130,7 +130,7 @@ std::string functions_of(Variant variant) {
   return "one of " + list.text();
 }
 
-Variant variant_of(const EngineUse& use) {
+Variant variant_of(const PartNpu& use) {
   for (const Variant each : {Variant::kN3_64, Variant::kN1_16, Variant::kImx95}) {
     if (variant_name(each) == use.name) return each;
   }
@@ -139,7 +139,7 @@ Variant variant_of(const EngineUse& use) {
 
 }  // namespace
 
-std::vector<OpSupport> supported(const EngineUse& use) {
+std::vector<OpSupport> supported(const PartNpu& use) {
   const Variant variant = variant_of(use);
   std::vector<OpSupport> list;
   for (const RunRow& row : kRuns) {
@@ -154,4 +154,4 @@ std::vector<OpSupport> supported(const EngineUse& use) {
   return list;
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -4,7 +4,7 @@
 
 #include "numerics/fixed_point.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 using ir::Op;
@@ -180,4 +180,4 @@ Table composed(const Table& first, const Table& second) {
   return both;
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

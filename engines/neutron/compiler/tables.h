@@ -6,7 +6,7 @@
 
 #include "ir/graph.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 using Table = std::array<int8_t, 256>;  // of code - 128
 
@@ -31,4 +31,4 @@ struct CodeFunction {
 /// The first table, then the second.
 [[nodiscard]] Table composed(const Table& first, const Table& second);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -5,7 +5,7 @@
 
 #include "engines/neutron/formats/payload.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 namespace payload = formats::neutron;
@@ -258,4 +258,4 @@ Result<std::vector<std::byte>> payload_of(const Network& network, const Written&
   return payload::write_payload(result);
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "engines/neutron/compiler/network.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 struct Written {
   std::vector<std::byte> program, weights;
@@ -19,4 +19,4 @@ struct Written {
 [[nodiscard]] Result<std::vector<std::byte>> payload_of(const Network& network,
                                                         const Written& written);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -168,11 +168,12 @@ Result<std::unique_ptr<Device>> open_device(const pte::Program& /*program*/,
 
 std::vector<DeviceKind> neutron_devices() {
   constexpr std::string_view kImage = "runner-neutron";
+  constexpr std::string_view kHeader = "engines/neutron/delegate/backend.h";
   constexpr std::string_view kChip = "thimble_neutron_npu";
   return {
-      {neutron::kDelegateId, check_payloads, open_device<false>, kImage, "neutron", "neutron",
-       kChip, true, profiles},
-      {neutron::kVendorDelegateId, check_payloads, open_device<true>, kImage, "neutron", "neutron",
+      {neutron::kDelegateId, check_payloads, open_device<false>, kImage, kHeader, "neutron", kChip,
+       true, profiles},
+      {neutron::kVendorDelegateId, check_payloads, open_device<true>, kImage, kHeader, "neutron",
        kChip, true},
   };
 }

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "eval/call.h"
-#include "quant/fast/engine.h"
+#include "quant/fast/executor.h"
 
 namespace thimble::quant {
 

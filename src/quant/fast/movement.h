@@ -2,7 +2,7 @@
 // Movement of data and max pooling, for any element type: kernels of the float and of the integer
 // engine alike.
 
-#include "quant/fast/engine.h"
+#include "quant/fast/executor.h"
 
 namespace thimble::quant {
 

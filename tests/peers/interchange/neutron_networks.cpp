@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
   std::filesystem::create_directories(folder);
   const auto first = static_cast<uint64_t>(std::atoll(argv[2]));
   const auto count = static_cast<uint64_t>(std::atoll(argv[3]));
-  const target::EngineUse& use = test::neutron_use();
+  const engine::PartNpu& use = test::neutron_use();
   uint64_t written = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const ir::Graph network = test::random_neutron_network(seed, std::atoi(argv[4]), false);

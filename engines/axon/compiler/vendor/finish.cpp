@@ -14,7 +14,7 @@
 #include "engines/axon/compiler/vendor/sdk.h"
 #include "engines/axon/compiler/vendor/subgraph_text.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 namespace isa = thimble::axon;
@@ -193,4 +193,4 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   return bad_input("{}: {} or {} expected", tools.form, kFormProgram, kFormHeader);
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

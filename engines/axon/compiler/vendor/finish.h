@@ -3,9 +3,9 @@
 // back, and takes the list's place in the delegate.
 
 #include "base/result.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 /// What VendorTools::form may say.
 inline constexpr char kFormProgram[] = "program";  // the file holds the program
@@ -14,4 +14,4 @@ inline constexpr char kFormHeader[] = "header";    // the firmware does: Delegat
 /// For Engine::finish. Errors of the tools are bad input; what they cannot do is unsupported.
 [[nodiscard]] Status finish(const VendorTools& tools, Delegate& delegate);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 namespace isa = thimble::axon;
@@ -484,4 +484,4 @@ Result<IrOfLayers> layers_to_ir(const thimble::axon::Container& container,
   return Converter(container, name).convert();
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

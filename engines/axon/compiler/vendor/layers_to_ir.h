@@ -11,7 +11,7 @@
 #include "engines/axon/formats/ir_file.h"
 #include "engines/axon/container/layers.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 struct IrOfLayers {
   formats::axon::IrFile file;
@@ -23,4 +23,4 @@ struct IrOfLayers {
 [[nodiscard]] Result<IrOfLayers> layers_to_ir(const thimble::axon::Container& container,
                                               const std::string& name);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -10,7 +10,7 @@
 #include "base/process.h"
 #include "base/work_folder.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 namespace fs = std::filesystem;
@@ -277,4 +277,4 @@ Result<SdkInference> infer_with_sdk(const formats::axon::IrFile& network,
   return inference;
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "engines/axon/formats/ir_file.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 inline constexpr char kSdkVariable[] = "SDK_EDGE_AI_PATH";
 
@@ -54,4 +54,4 @@ struct SdkInference {
 /// "-219 (the IR file was refused: another version, or damaged)".
 [[nodiscard]] std::string explain_sdk_code(int code);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -4,7 +4,7 @@
 
 #include "engines/axon/compiler/vendor/sdk.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 struct Code {
@@ -53,4 +53,4 @@ std::string explain_sdk_code(int code) {
   return fmt::format("{}: a code that its published header does not have", code);
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -5,7 +5,7 @@
 
 #include "engines/axon/container/marker.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 namespace {
 
 using formats::axon::Address;
@@ -181,4 +181,4 @@ std::string subgraph_table(const std::vector<std::string>& names) {
       kTableFileName, includes, rows, names.size());
 }
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

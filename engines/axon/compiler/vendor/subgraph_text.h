@@ -10,7 +10,7 @@
 #include "engines/axon/formats/compiled_header.h"
 #include "engines/axon/formats/program.h"
 
-namespace thimble::target::axon {
+namespace thimble::engine::axon {
 
 /// "my-model.v2" as a C identifier in lower case: "my_model_v2".
 [[nodiscard]] std::string identifier_of(std::string_view model);
@@ -40,4 +40,4 @@ struct SubgraphNote {
 /// The table of networks, by name; each has its header beside the table.
 [[nodiscard]] std::string subgraph_table(const std::vector<std::string>& names);
 
-}  // namespace thimble::target::axon
+}  // namespace thimble::engine::axon

@@ -5,7 +5,7 @@
 
 #include "engines/ethos_u/compiler/weights/mlw_writer.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 constexpr size_t kTable = 16;
@@ -72,4 +72,4 @@ int64_t fast_bytes(std::span<const int16_t> weights, bool raw) {
   return static_cast<int64_t>((bytes + kAlign - 1) / kAlign * kAlign);
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// Null if the weights have more than 16 values and a range of more than 256. `raw`: 8 bits even
 /// if a table would do (sparse operations have no table).
@@ -17,4 +17,4 @@ namespace thimble::target::ethos_u {
 /// Bytes that encode_fast would make.
 [[nodiscard]] int64_t fast_bytes(std::span<const int16_t> weights, bool raw);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -6,7 +6,7 @@
 #include "engines/ethos_u/compiler/weights/mlw_plan.h"
 #include "engines/ethos_u/compiler/weights/mlw_writer.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 using namespace mlw;  // NOLINT: this file is its front
@@ -182,4 +182,4 @@ int64_t estimate_mlw(std::span<const int16_t> weights) {
          static_cast<int64_t>(kAlign);
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// The bytes, a multiple of 16, end of stream included. Weights are -255..255; none is no bytes.
 [[nodiscard]] std::vector<std::byte> encode_mlw(std::span<const int16_t> weights);
@@ -15,4 +15,4 @@ namespace thimble::target::ethos_u {
 /// a few percent where nothing in the order of the weights matters.
 [[nodiscard]] int64_t estimate_mlw(std::span<const int16_t> weights);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

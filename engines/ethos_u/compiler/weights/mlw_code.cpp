@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::ethos_u::mlw {
+namespace thimble::engine::ethos_u::mlw {
 
 int Palette::width() const {
   if (size == 0) return bits;
@@ -107,4 +107,4 @@ int64_t zero_run_bits(const Histogram& histogram, int divisor, bool new_palette)
   return (unary + chunk - 1) / chunk * chunk + runs * divisor;
 }
 
-}  // namespace thimble::target::ethos_u::mlw
+}  // namespace thimble::engine::ethos_u::mlw

@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-namespace thimble::target::ethos_u::mlw {
+namespace thimble::engine::ethos_u::mlw {
 
 inline constexpr int kFolded = 512;  // folded weights
 inline constexpr int kMaxPalette = 32;
@@ -142,4 +142,4 @@ struct Choice {
 /// Cheapest palette for a stretch in one slice, header included in the comparison.
 [[nodiscard]] Choice best_choice(const Histogram& histogram, bool zero_runs);
 
-}  // namespace thimble::target::ethos_u::mlw
+}  // namespace thimble::engine::ethos_u::mlw

@@ -6,7 +6,7 @@
 
 #include "engines/ethos_u/compiler/weights/mlw_code.h"
 
-namespace thimble::target::ethos_u::mlw {
+namespace thimble::engine::ethos_u::mlw {
 namespace {
 
 struct Value {
@@ -107,4 +107,4 @@ Choice best_choice(const Histogram& histogram, bool zero_runs) {
   return choice;
 }
 
-}  // namespace thimble::target::ethos_u::mlw
+}  // namespace thimble::engine::ethos_u::mlw

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::ethos_u::mlw {
+namespace thimble::engine::ethos_u::mlw {
 namespace {
 
 constexpr int kTurns = 2;
@@ -265,4 +265,4 @@ Plan make_plan(const Symbol* symbols, size_t count) {
   return Planner(symbols, count).run();
 }
 
-}  // namespace thimble::target::ethos_u::mlw
+}  // namespace thimble::engine::ethos_u::mlw

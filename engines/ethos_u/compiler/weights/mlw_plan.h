@@ -5,7 +5,7 @@
 
 #include "engines/ethos_u/compiler/weights/mlw_trellis.h"
 
-namespace thimble::target::ethos_u::mlw {
+namespace thimble::engine::ethos_u::mlw {
 
 struct Plan {
   std::vector<Palette> palettes;
@@ -14,4 +14,4 @@ struct Plan {
 
 [[nodiscard]] Plan make_plan(const Symbol* symbols, size_t count);
 
-}  // namespace thimble::target::ethos_u::mlw
+}  // namespace thimble::engine::ethos_u::mlw

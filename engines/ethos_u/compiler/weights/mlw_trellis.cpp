@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace thimble::target::ethos_u::mlw {
+namespace thimble::engine::ethos_u::mlw {
 namespace {
 
 constexpr size_t kLanes = 16;  // modes of a palette
@@ -215,4 +215,4 @@ int64_t best_mode(const Histogram& histogram, const Palette& palette, bool new_p
   return *best + headers + runs;
 }
 
-}  // namespace thimble::target::ethos_u::mlw
+}  // namespace thimble::engine::ethos_u::mlw

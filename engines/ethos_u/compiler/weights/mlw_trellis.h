@@ -7,7 +7,7 @@
 
 #include "engines/ethos_u/compiler/weights/mlw_code.h"
 
-namespace thimble::target::ethos_u::mlw {
+namespace thimble::engine::ethos_u::mlw {
 
 /// Symbols [begin, end) of a stretch, all coded with one palette and mode.
 struct Segment {
@@ -35,4 +35,4 @@ inline constexpr size_t kCell = 16;
 [[nodiscard]] int64_t best_mode(const Histogram& histogram, const Palette& palette,
                                 bool new_palette, Mode* mode);
 
-}  // namespace thimble::target::ethos_u::mlw
+}  // namespace thimble::engine::ethos_u::mlw

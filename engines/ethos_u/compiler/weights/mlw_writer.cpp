@@ -4,7 +4,7 @@
 #include <array>
 #include <bit>
 
-namespace thimble::target::ethos_u::mlw {
+namespace thimble::engine::ethos_u::mlw {
 namespace {
 
 constexpr uint32_t kZerosOff = 6;
@@ -146,4 +146,4 @@ void write_end(BitWriter* bits) {
   bits->put(kEnd, kEndBits);
 }
 
-}  // namespace thimble::target::ethos_u::mlw
+}  // namespace thimble::engine::ethos_u::mlw

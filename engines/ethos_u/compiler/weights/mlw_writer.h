@@ -8,7 +8,7 @@
 
 #include "engines/ethos_u/compiler/weights/mlw_code.h"
 
-namespace thimble::target::ethos_u::mlw {
+namespace thimble::engine::ethos_u::mlw {
 
 /// Lowest bit of a byte first.
 class BitWriter {
@@ -33,4 +33,4 @@ struct Slice {
 void write_slice(const Slice& slice, BitWriter* bits);
 void write_end(BitWriter* bits);
 
-}  // namespace thimble::target::ethos_u::mlw
+}  // namespace thimble::engine::ethos_u::mlw

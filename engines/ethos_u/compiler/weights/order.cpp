@@ -15,7 +15,7 @@
 
 #include <algorithm>
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 using thimble::ethos_u::Config;
@@ -309,4 +309,4 @@ std::vector<int16_t> ordered_for_fast(const Weights& weights, const WeightOption
   return all;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "engines/ethos_u/compiler/weights/weights.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// Refuses what the configuration has no order for.
 [[nodiscard]] Status check_order(const Weights& weights, const WeightOptions& options);
@@ -25,4 +25,4 @@ namespace thimble::target::ethos_u {
                                                     const WeightOptions& options, int64_t channel,
                                                     int64_t channels);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

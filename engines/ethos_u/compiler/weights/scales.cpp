@@ -4,7 +4,7 @@
 
 #include "engines/ethos_u/compiler/weights/order.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 using thimble::ethos_u::Generation;
@@ -92,4 +92,4 @@ std::vector<std::byte> scale_records(const Weights& weights, const Requantize& r
   return bytes;
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "engines/ethos_u/compiler/weights/weights.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// Refuses biases, multipliers and shifts that a record has no bits for.
 [[nodiscard]] Status check_scales(const Weights& weights, const Requantize& requantize,
@@ -23,4 +23,4 @@ namespace thimble::target::ethos_u {
 /// Their length.
 [[nodiscard]] int64_t scale_bytes(const WeightOptions& options, int64_t channels, int core);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

@@ -9,7 +9,7 @@
 #include "engines/ethos_u/compiler/weights/order.h"
 #include "engines/ethos_u/compiler/weights/scales.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 namespace {
 
 using thimble::ethos_u::Generation;
@@ -204,4 +204,4 @@ double decode_cycles(const WeightOptions& options, int64_t symbols, int64_t zero
   return count / (per_core * order_cores(options));
 }
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

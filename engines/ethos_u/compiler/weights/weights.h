@@ -28,7 +28,7 @@
 #include "engines/ethos_u/isa/config.h"
 #include "engines/ethos_u/compiler/npu_op.h"
 
-namespace thimble::target::ethos_u {
+namespace thimble::engine::ethos_u {
 
 /// What the order and coding of weights depend on, beside the weights.
 struct WeightOptions {
@@ -117,4 +117,4 @@ class WeightEncoder {
 [[nodiscard]] double decode_cycles(const WeightOptions& options, int64_t symbols, int64_t zeros,
                                    int64_t distinct);
 
-}  // namespace thimble::target::ethos_u
+}  // namespace thimble::engine::ethos_u

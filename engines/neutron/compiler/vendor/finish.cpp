@@ -12,7 +12,7 @@
 #include "engines/neutron/compiler/vendor/graph_node.h"
 #include "engines/neutron/compiler/vendor/sdk.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 using formats::neutron::Format;
@@ -161,4 +161,4 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   return ok();
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -5,9 +5,9 @@
 
 #include "base/result.h"
 #include "ir/graph.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 inline constexpr std::string_view kFormSdk = "sdk";
 
@@ -20,4 +20,4 @@ void add_exchange(const ir::Graph& region, Delegate& delegate);
 /// did, and nothing of its answer is used that has not been checked.
 [[nodiscard]] Status finish(const VendorTools& tools, Delegate& delegate);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -7,7 +7,7 @@
 
 #include "ir/type.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 using formats::tflite::File;
@@ -165,4 +165,4 @@ Result<GraphNode> graph_node(const File& sent, const File& converted, std::strin
   return Extraction(sent, converted, name).run();
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

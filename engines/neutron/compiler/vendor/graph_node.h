@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "formats/tflite/read.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 struct GraphNode {
   uint8_t version = 0;                // of the payload
@@ -26,4 +26,4 @@ struct GraphNode {
                                            const formats::tflite::File& converted,
                                            std::string_view name);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

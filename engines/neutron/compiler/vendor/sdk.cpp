@@ -8,7 +8,7 @@
 #include "base/process.h"
 #include "base/work_folder.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 namespace {
 
 namespace fs = std::filesystem;
@@ -201,4 +201,4 @@ Result<std::optional<std::string>> merge_selections(const std::vector<GeneratedF
                    last_lines(result.output));
 }
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

@@ -10,9 +10,9 @@
 
 #include "base/bytes.h"
 #include "base/result.h"
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::neutron {
+namespace thimble::engine::neutron {
 
 inline constexpr std::string_view kSdkVariable = "EIQ_NEUTRON_SDK_PATH";
 
@@ -43,4 +43,4 @@ struct Converted {
 [[nodiscard]] Result<std::optional<std::string>> merge_selections(
     const std::vector<GeneratedFile>& files, const SdkOptions& options);
 
-}  // namespace thimble::target::neutron
+}  // namespace thimble::engine::neutron

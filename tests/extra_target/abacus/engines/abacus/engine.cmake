@@ -1,1 +1,1 @@
-thimble_engine(abacus HEADER engines/abacus/compiler/engine.h DEVICES engines/abacus/hostrun/abacus.h RUNNER cortex-m33)
+thimble_engine(abacus NPUS compiler/engine.h DEVICES hostrun/abacus.h CLI cli/cli.h RUNNER cortex-m33)

@@ -7,7 +7,7 @@
 #include "ir/work.h"
 #include "engines/abacus/container/program.h"
 
-namespace thimble::target::abacus {
+namespace thimble::engine::abacus {
 namespace {
 
 namespace npu = thimble::abacus;
@@ -78,7 +78,7 @@ std::string conv_refusal(const ir::Graph& graph, const ir::Op& op) {
   return "";
 }
 
-Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& /*use*/) {
+Verdict legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& /*use*/) {
   if (row_of(op.kind) == nullptr) return {false, "has no such command"};
   if (graph.type(op.output).elements() > kElementsMost) return {false, "too many elements"};
   const std::string reason =
@@ -86,7 +86,7 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& /*use*/
   return {reason.empty(), reason};
 }
 
-std::vector<OpSupport> supported(const EngineUse& /*use*/) {
+std::vector<OpSupport> supported(const PartNpu& /*use*/) {
   std::vector<OpSupport> list;
   for (const Row& row : kRows) {
     list.push_back({std::string(ir::op_name(row.kind)), std::string(row.limits)});
@@ -98,7 +98,7 @@ std::vector<OpSupport> supported(const EngineUse& /*use*/) {
 
 class Writer {
  public:
-  Writer(const ir::Graph& region, const EngineOptions& options) : region_(region) {
+  Writer(const ir::Graph& region, const NpuOptions& options) : region_(region) {
     for (size_t i = 0; i < region.inputs().size(); ++i) {
       place_[region.inputs()[i]] = {Where::kInput, static_cast<uint32_t>(i)};
       header_.input_bytes[i] = size_of(region.inputs()[i]);
@@ -244,12 +244,12 @@ int64_t steps_of(const ir::Graph& region) {
   return steps;
 }
 
-int64_t adders_of(const EngineUse& use) {
+int64_t adders_of(const PartNpu& use) {
   const auto found = use.settings.find("adders");
   return found == use.settings.end() ? 1 : static_cast<int64_t>(found->second);
 }
 
-Status check(const EngineUse& use) {
+Status check(const PartNpu& use) {
   for (const auto& [name, value] : use.settings) {
     if (name != "adders") return bad_input("engine {}: {}: adders was expected", use.name, name);
     if (value < 1 || value > 64) {
@@ -259,7 +259,7 @@ Status check(const EngineUse& use) {
   return ok();
 }
 
-std::string declines(const ir::Graph& region, const EngineUse& use, bool whatever_it_costs) {
+std::string declines(const ir::Graph& region, const PartNpu& use, bool whatever_it_costs) {
   if (std::max(region.inputs().size(), region.outputs().size()) > npu::kEdgesMost) {
     return fmt::format("more than {} values at the region's border", npu::kEdgesMost);
   }
@@ -269,8 +269,8 @@ std::string declines(const ir::Graph& region, const EngineUse& use, bool whateve
                      use.name, kDispatchSteps);
 }
 
-Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
-                                const EngineOptions& options) {
+Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
+                                const NpuOptions& options) {
   Writer writer(region, options);
   Delegate delegate;
   delegate.engine = use.name;
@@ -290,7 +290,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const EngineUse& use,
   return delegate;
 }
 
-constexpr Engine kEngine{
+constexpr Npu kEngine{
     .kind = "abacus",
     .check = check,
     .legal = legal,
@@ -302,8 +302,8 @@ constexpr Engine kEngine{
 
 }  // namespace
 
-std::vector<EngineName> engines() {
+std::vector<NpuName> npus() {
   return {{"abacus", &kEngine}};
 }
 
-}  // namespace thimble::target::abacus
+}  // namespace thimble::engine::abacus

@@ -1,10 +1,10 @@
 #pragma once
 // The Abacus as an engine of a part.
 
-#include "target/target.h"
+#include "engine/engine.h"
 
-namespace thimble::target::abacus {
+namespace thimble::engine::abacus {
 
-[[nodiscard]] std::vector<EngineName> engines();
+[[nodiscard]] std::vector<NpuName> npus();
 
-}  // namespace thimble::target::abacus
+}  // namespace thimble::engine::abacus

@@ -24,8 +24,8 @@ Result<std::unique_ptr<Device>> open_device(const formats::pte::Program& /*progr
 }  // namespace
 
 std::vector<DeviceKind> abacus_devices() {
-  return {{abacus::kDelegateId, nullptr, open_device, "runner-abacus", "abacus", "abacus",
-           "abacus_npu"}};
+  return {{abacus::kDelegateId, nullptr, open_device, "runner-abacus",
+           "engines/abacus/delegate/backend.h", "abacus", "abacus_npu"}};
 }
 
 }  // namespace thimble::hostrun

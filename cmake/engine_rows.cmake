@@ -1,0 +1,72 @@
+# Rows of engines. An engine is a folder engines/<name>/ of this tree, or of a folder of
+# THIMBLE_EXTRA_TARGETS, which has the same layout (docs/adding-a-target.md). Its engine.cmake calls
+# thimble_engine(). The host build and the builds of firmware both read the rows.
+#
+# thimble_engine(NAME [CORES file] [NPUS file] [DEVICES file] [CLI file] [MODEL_APART]
+#                     [RUNNER core...] [RUNNER_LINK flag...])
+#   CORES    declares std::span<const Core> thimble::engine::NAME::cores()
+#   NPUS     declares std::vector<NpuName> thimble::engine::NAME::npus()
+#   DEVICES  declares std::vector<DeviceKind> thimble::hostrun::NAME_devices(): executes the calls of
+#            the engine's delegates on this machine
+#   CLI      declares std::unique_ptr<EngineCli> thimble::tools::NAME_cli(): options and inspectors
+#   MODEL_APART  firmware may link the vendor's driver in place of model/: a library of its own
+#   RUNNER   emulated cores that get the image runner-NAME with the sources of firmware/
+#   RUNNER_LINK  linker flags of that image
+# The files are named relative to the engine's folder.
+function(thimble_engine name)
+  cmake_parse_arguments(arg "MODEL_APART" "CORES;NPUS;DEVICES;CLI" "RUNNER;RUNNER_LINK" ${ARGN})
+  set(folder ${engine_root}/engines/${name})
+  if(arg_UNPARSED_ARGUMENTS OR NOT (arg_CORES OR arg_NPUS))
+    message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE}: expected thimble_engine(NAME [CORES file] [NPUS file] "
+                        "[DEVICES file] [CLI file] [MODEL_APART] [RUNNER core...] [RUNNER_LINK flag...]), "
+                        "with CORES or NPUS")
+  endif()
+  get_property(names GLOBAL PROPERTY thimble_engine_names)
+  if(name IN_LIST names)
+    message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE}: an engine ${name} exists already")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY thimble_engine_names ${name})
+  set_property(GLOBAL PROPERTY thimble_engine_${name}_folder ${folder})
+  set_property(GLOBAL PROPERTY thimble_engine_${name}_root ${engine_root})
+  foreach(key CORES NPUS DEVICES CLI)
+    if(arg_${key} AND NOT EXISTS ${folder}/${arg_${key}} AND EXISTS ${folder}/compiler)
+      message(FATAL_ERROR "${CMAKE_CURRENT_LIST_FILE}: no file ${folder}/${arg_${key}}")
+    endif()
+    set(header)
+    if(arg_${key})
+      set(header engines/${name}/${arg_${key}})
+    endif()
+    set_property(GLOBAL PROPERTY thimble_engine_${name}_${key} ${header})
+  endforeach()
+  foreach(key MODEL_APART RUNNER RUNNER_LINK)
+    set_property(GLOBAL PROPERTY thimble_engine_${name}_${key} ${arg_${key}})
+  endforeach()
+endfunction()
+
+# Reads the rows of ROOTS and sets `out` to the engines' names.
+function(thimble_read_engines out)
+  set_property(GLOBAL PROPERTY thimble_engine_names)
+  foreach(engine_root ${ARGN})
+    file(GLOB rows CONFIGURE_DEPENDS ${engine_root}/engines/*/engine.cmake)
+    if(NOT rows)
+      message(FATAL_ERROR "${engine_root}: no engines/<name>/engine.cmake in this folder")
+    endif()
+    foreach(row ${rows})
+      set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${row})
+      include(${row})
+    endforeach()
+  endforeach()
+  get_property(names GLOBAL PROPERTY thimble_engine_names)
+  set(${out} ${names} PARENT_SCOPE)
+endfunction()
+
+# Sets `out` to the sources in the subfolders of an engine that the regular expression names.
+function(thimble_engine_sources out engine folders)
+  get_property(folder GLOBAL PROPERTY thimble_engine_${engine}_folder)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  list(FILTER sources INCLUDE REGEX "^${folder}/(${folders})/")
+  set(${out} ${sources} PARENT_SCOPE)
+endfunction()
+set(THIMBLE_ENGINE_SHARED "isa|container")        # what compiler and device share
+set(THIMBLE_ENGINE_MODEL "sim|model")             # what executes a delegate's payload
+set(THIMBLE_ENGINE_DELEGATE "delegate[a-z_]*")    # of the runtime

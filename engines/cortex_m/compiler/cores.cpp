@@ -1,0 +1,49 @@
+#include "engines/cortex_m/compiler/cortex_m.h"
+
+#include "engines/cortex_m/compiler/cost.h"
+#include "engines/cortex_m/compiler/layout.h"
+#include "engines/cortex_m/compiler/legalize.h"
+#include "engines/cortex_m/compiler/select.h"
+#include "engine/state.h"
+
+namespace thimble::engine::cortex_m {
+namespace {
+
+Result<Lowered> lower(const ir::Graph& graph, const Core& core, const Options& options) {
+  THIMBLE_TRY(ir::Graph legal, legalize(graph, options.dialect));
+  THIMBLE_TRY(Lowered lowered, assign_layouts(legal, options.dialect));
+  if (!lowered.graph.states().empty()) {
+    THIMBLE_TRY(lowered.graph, settle_states(lowered.graph));
+  }
+  THIMBLE_CHECK(select_calls(&lowered, core, options));
+  return lowered;
+}
+
+Cost cost(const Lowered& lowered, const KernelCall& call, const Core& core) {
+  const ir::Op& op = lowered.graph.ops()[static_cast<size_t>(call.ir_op)];
+  return {steps_of(lowered.graph, op), instructions(lowered, call, core)};
+}
+
+using abi::Isa;
+// Sorted by name. The instruction set follows from the core (ExecuTorch's target_config.py groups
+// them alike).
+constexpr Core kCores[] = {
+    {"cortex-m0", "cortex-m0", "Armv6-M", Isa::kThumb1, lower, cost},
+    {"cortex-m0plus", "cortex-m0plus", "Armv6-M", Isa::kThumb1, lower, cost},
+    {"cortex-m23", "cortex-m23", "Armv8-M Baseline", Isa::kThumb1, lower, cost},
+    {"cortex-m3", "cortex-m3", "Armv7-M", Isa::kScalar, lower, cost},
+    {"cortex-m33", "cortex-m33", "Armv8-M Mainline with DSP", Isa::kDsp, lower, cost},
+    {"cortex-m35p", "cortex-m35p", "Armv8-M Mainline with DSP", Isa::kDsp, lower, cost},
+    {"cortex-m4", "cortex-m4", "Armv7E-M with DSP", Isa::kDsp, lower, cost},
+    {"cortex-m55", "cortex-m55", "Armv8.1-M with Helium", Isa::kMve, lower, cost},
+    {"cortex-m7", "cortex-m7", "Armv7E-M with DSP", Isa::kDsp, lower, cost},
+    {"cortex-m85", "cortex-m85", "Armv8.1-M with Helium", Isa::kMve, lower, cost},
+};
+
+}  // namespace
+
+std::span<const Core> cores() {
+  return kCores;
+}
+
+}  // namespace thimble::engine::cortex_m

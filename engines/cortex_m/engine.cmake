@@ -1,0 +1,1 @@
+thimble_engine(cortex_m CORES compiler/cortex_m.h)

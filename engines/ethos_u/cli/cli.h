@@ -1,0 +1,12 @@
+#pragma once
+// Options and inspectors of the command line for this engine (tools/engine_cli.h).
+
+#include <memory>
+
+#include "tools/engine_cli.h"
+
+namespace thimble::tools {
+
+[[nodiscard]] std::unique_ptr<EngineCli> ethos_u_cli();
+
+}  // namespace thimble::tools

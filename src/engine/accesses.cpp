@@ -1,0 +1,153 @@
+#include "engine/accesses.h"
+
+#include <algorithm>
+
+#include "ir/work.h"
+
+namespace thimble::engine {
+namespace {
+
+using ir::OpKind;
+
+/// What the kernels of a kind of core do with what they load: so many rows of results (pixels, or
+/// rows of a product) share a load of the weights, so many multiplications a byte of the input.
+/// Counted with firmware/qemu_plugin/access_count.c.
+struct Reuse {
+  int64_t weight_rows;
+  double macs_per_byte;
+};
+struct CoreReuse {
+  Reuse dense, depthwise, linear;
+};
+
+CoreReuse reuse_on(abi::Isa isa) {
+  switch (isa) {
+    case abi::Isa::kMve:
+      return {{3, 2}, {1, 1}, {1, 8}};
+    case abi::Isa::kDsp:
+      return {{3, 1}, {1, 1}, {1, 4}};
+    case abi::Isa::kThumb1:
+    case abi::Isa::kScalar:
+      break;
+  }
+  return {{2, 0.5}, {1, 1}, {1, 4}};
+}
+
+int64_t ceil_div(int64_t a, int64_t b) {
+  return (a + b - 1) / b;
+}
+
+/// How often a call goes over its weights, and how many bytes of its input it loads.
+struct Weighted {
+  int64_t passes = 1;
+  int64_t input_bytes = 0;
+};
+
+std::optional<Weighted> weighted(const ir::Graph& graph, const ir::Op& op, const Core& target) {
+  const CoreReuse reuse = reuse_on(target.isa);
+  const ir::Type& x = graph.type(op.inputs[0]);
+  const ir::Type& y = graph.type(op.output);
+  const auto width = static_cast<int64_t>(x.bytes()) / std::max<int64_t>(x.elements(), 1);
+  const auto with = [&](int64_t rows, const Reuse& of) {
+    const double loads = static_cast<double>(ir::macs_of(graph, op)) / of.macs_per_byte;
+    return Weighted{ceil_div(rows, of.weight_rows), static_cast<int64_t>(loads) * width};
+  };
+  switch (op.kind) {
+    case OpKind::qconv2d:
+    case OpKind::qconv2d16: {
+      const int64_t groups = op.integer("groups");
+      const bool depthwise = groups > 1 && groups == x.shape[1];
+      const ir::Type& w = graph.type(op.inputs[1]);
+      return with(y.elements() / w.shape[0], depthwise ? reuse.depthwise : reuse.dense);
+    }
+    case OpKind::qlinear:
+    case OpKind::qlinear16:
+      return with(y.elements() / graph.type(op.inputs[1]).shape[0], reuse.linear);
+    case OpKind::qconv_transpose2d:
+    case OpKind::qconv_transpose2d16:
+      return with(x.elements() / graph.type(op.inputs[1]).shape[0], {1, 1});
+    case OpKind::qgru:
+    case OpKind::qlstm:
+    case OpKind::qrnn:
+      // A step reads all weights; the input and the state before, for two results at a time.
+      return with(y.elements() / y.shape.back(), {1, 2});
+    case OpKind::qmatmul:
+    case OpKind::qmatmul16:
+      return with(y.elements() / y.shape.back(), {1, 1});
+    default:
+      return {};
+  }
+}
+
+/// Of a pool: a window for each result.
+int64_t window_bytes(const ir::Graph& graph, const ir::Op& op) {
+  if (op.kind != OpKind::max_pool2d && op.kind != OpKind::max_pool2d16 &&
+      op.kind != OpKind::qavg_pool2d && op.kind != OpKind::qavg_pool2d16) {
+    return 0;
+  }
+  const std::vector<int64_t> kernel = op.integers("kernel");
+  return static_cast<int64_t>(graph.type(op.output).bytes()) * kernel[0] * kernel[1];
+}
+
+/// Of a table each result takes some bytes, however long it is; 0: the constant is no table.
+int64_t table_bytes(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel) {
+  const ir::Type& y = graph.type(op.output);
+  constexpr int64_t kWordBytes = 4;
+  if (kernel == abi::PteOp::thimble_add_table) return 2 * kWordBytes * y.elements();
+  switch (op.kind) {
+    case OpKind::lut:
+      return y.elements();
+    case OpKind::lut16:  // the points on both sides
+      return kWordBytes * y.elements();
+    case OpKind::qlog_softmax:
+    case OpKind::qmasked_softmax:
+    case OpKind::qsoftmax:
+    case OpKind::qsoftmax16:  // a sum, then the results
+      return 2 * kWordBytes * y.elements();
+    default:
+      return 0;
+  }
+}
+
+int64_t bytes_of(const ir::Graph& graph, ir::ValueId value) {
+  return static_cast<int64_t>(graph.type(value).bytes());
+}
+
+}  // namespace
+
+Accesses accesses_of(const Lowered& lowered, const KernelCall& call, const Core& target) {
+  const ir::Graph& graph = lowered.graph;
+  const ir::Op& op = graph.ops()[static_cast<size_t>(call.ir_op)];
+  const std::optional<Weighted> weights = weighted(graph, op, target);
+  const int64_t out_bytes = bytes_of(graph, call.out);
+  Accesses accesses;
+  accesses.out = out_bytes;
+  for (const ir::ValueId more : call.more_out) accesses.out += bytes_of(graph, more);
+  bool is_first = true;
+  for (const Argument& argument : call.arguments) {
+    int64_t bytes = 0;
+    if (const auto* value = std::get_if<ValueRef>(&argument)) {
+      bytes = bytes_of(graph, value->id);
+      if (!weights) {
+        bytes = std::max(bytes, window_bytes(graph, op));
+      } else if (is_first) {
+        bytes = std::max(bytes, weights->input_bytes);
+      } else {
+        bytes *= weights->passes;  // the other factor of a product
+      }
+      is_first = false;
+    } else if (const auto* constant = std::get_if<Constant>(&argument)) {
+      const auto size = static_cast<int64_t>(constant->bytes->size());
+      bytes = weights ? size * weights->passes : size;
+      if (const int64_t table = table_bytes(graph, op, call.op); table > 0) bytes = table;
+    } else if (const auto* scratch = std::get_if<Scratch>(&argument)) {
+      bytes = 2 * scratch->bytes;
+    } else if (const auto* list = std::get_if<ValueList>(&argument)) {
+      for (const ir::ValueId value : *list) bytes += bytes_of(graph, value);
+    }
+    accesses.arguments.push_back(bytes);
+  }
+  return accesses;
+}
+
+}  // namespace thimble::engine

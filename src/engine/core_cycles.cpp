@@ -1,0 +1,18 @@
+#include "engine/core_cycles.h"
+
+#include "ir/work.h"
+
+namespace thimble::engine {
+
+double core_cycles(const ir::Graph& region) {
+  constexpr double kCall = 900, kElement = 60, kMac = 3, kMoved = 2;
+  double cycles = 0;
+  for (const ir::Op& op : region.ops()) {
+    const auto elements = static_cast<double>(region.type(op.output).elements());
+    cycles += kCall + (ir::only_moves(op.kind) ? kMoved : kElement) * elements +
+              kMac * static_cast<double>(ir::macs_of(region, op));
+  }
+  return cycles;
+}
+
+}  // namespace thimble::engine

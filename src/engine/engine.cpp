@@ -1,0 +1,78 @@
+#include "engine/engine.h"
+
+#include <algorithm>
+
+#include "base/nearest.h"
+
+namespace thimble::engine {
+
+bool is_alias(const ir::Graph& graph, const ir::Op& op) {
+  using ir::OpKind;
+  if (op.kind != OpKind::copy && op.kind != OpKind::reshape && op.kind != OpKind::permute)
+    return false;
+  const ir::Type& x = graph.type(op.inputs[0]);
+  const ir::Type& y = graph.type(op.output);
+  if (op.kind == OpKind::copy && op.integer("own") != 0) return false;
+  if (op.kind == OpKind::copy) return ir::same_memory(x.shape, x.dim_order, y.dim_order);
+  if (op.kind == OpKind::reshape) {
+    return ir::same_memory(x.shape, x.dim_order, {}) && ir::same_memory(y.shape, y.dim_order, {});
+  }
+  // permute: dimension k of y is dimension dims[k] of x; read y's memory order in x's dimensions.
+  const std::vector<int64_t> dims = op.integers("dims");
+  ir::DimOrder order;
+  for (size_t k = 0; k < dims.size(); ++k) {
+    const size_t y_dim = y.dim_order.empty() ? k : y.dim_order[k];
+    order.push_back(static_cast<uint8_t>(dims[y_dim]));
+  }
+  return ir::same_memory(x.shape, x.dim_order, order);
+}
+
+Result<const Core*> find_core(std::string_view name) {
+  constexpr std::string_view kSuffix = "+int8";
+  std::string_view wanted = name;
+  if (wanted.ends_with(kSuffix)) wanted.remove_suffix(kSuffix.size());
+  std::vector<std::string> known;
+  for (const Core& target : all_cores()) {
+    if (target.name == wanted) return &target;
+    known.emplace_back(target.name);
+  }
+  return bad_input("target {}: not known{}; one of {} was expected", name,
+                   close_to_it(wanted, known), fmt::join(known, ", "));
+}
+
+std::string_view optimize_name(Optimize optimize) {
+  switch (optimize) {
+    case Optimize::kSpeed:
+      return "speed";
+    case Optimize::kSize:
+      return "size";
+    case Optimize::kFlash:
+      return "flash";
+  }
+  return {};
+}
+
+std::string call_name(const Lowered& lowered, const KernelCall& call) {
+  if (call.delegate < 0) return abi::info(call.op).name;
+  return lowered.delegates[static_cast<size_t>(call.delegate)].id;
+}
+
+std::string call_types(const Lowered& lowered, const KernelCall& call) {
+  const ir::DType result = lowered.graph.type(call.out).dtype;
+  std::vector<ir::DType> operands;
+  for (const Argument& argument : call.arguments) {
+    if (const auto* value = std::get_if<ValueRef>(&argument)) {
+      operands.push_back(lowered.graph.type(value->id).dtype);
+    } else if (const auto* list = std::get_if<ValueList>(&argument)) {
+      for (const ir::ValueId id : *list) operands.push_back(lowered.graph.type(id).dtype);
+    } else if (const auto* constant = std::get_if<Constant>(&argument)) {
+      const bool packed = constant->dtype == ir::DType::kU8;  // parameters
+      if (!packed) operands.push_back(constant->dtype);
+    }
+  }
+  const std::string to(ir::dtype_name(result));
+  const bool keeps = operands.empty() || std::ranges::find(operands, result) != operands.end();
+  return keeps ? to : std::string(ir::dtype_name(operands[0])) + "->" + to;
+}
+
+}  // namespace thimble::engine

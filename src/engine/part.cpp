@@ -1,0 +1,364 @@
+#include "engine/part.h"
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "base/nearest.h"
+#include "engine/part_table.h"
+#include "engine/parts_text.h"
+
+namespace thimble::engine {
+namespace {
+
+/// In the file of a family of engines: the configuration's name.
+constexpr std::string_view kNameMark = "${NAME}";
+
+/// Numbers of a table, nested ones by dotted names.
+Status add_settings(const Table& table, const std::string& prefix, Settings* settings) {
+  for (const auto& [key, value] : table.as_table()) {
+    const std::string name = prefix + key;
+    if (value.is_table()) {
+      THIMBLE_CHECK(add_settings(value, name + ".", settings));
+    } else if (value.is_integer()) {
+      (*settings)[name] = static_cast<double>(value.as_integer());
+    } else if (value.is_floating()) {
+      (*settings)[name] = value.as_floating();
+    } else if (key != "source") {
+      return bad_input("{}: {} is not a number", place_of(value), name);
+    }
+  }
+  return ok();
+}
+
+Error at(const Table& table, Error error) {
+  error.message = fmt::format("{}: {}", place_of(table), error.message);
+  return error;
+}
+
+Result<PartNpu> parse_engine(const Table& table) {
+  Reader reader(table, "engine");
+  PartNpu use;
+  THIMBLE_TRY(use.name, reader.text("name"));
+  THIMBLE_TRY(use.memory_mode, reader.text("memory_mode"));
+  THIMBLE_TRY(use.system, reader.text("system"));
+  const auto engine = find_npu(use.name);
+  if (!engine) return at(table, engine.error());
+  use.engine = *engine;
+  THIMBLE_TRY(const Table* const own, reader.table("settings"));
+  if (own != nullptr) THIMBLE_CHECK(add_settings(*own, "", &use.settings));
+  THIMBLE_CHECK(reader.done());
+  const Status fits = use.engine->check == nullptr ? ok() : use.engine->check(use);
+  if (!fits) return at(table, fits.error());
+  return use;
+}
+
+bool is_word(std::string_view name) {
+  const auto letter = [](char c) { return ('a' <= c && c <= 'z') || ('0' <= c && c <= '9'); };
+  return !name.empty() && 'a' <= name[0] && name[0] <= 'z' &&
+         std::ranges::all_of(name, [&](char c) { return letter(c) || c == '_'; });
+}
+
+/// Memories of a part that says how fast they are have names of their own.
+Result<std::string> memory_name(const Table& table, Reader* reader, bool is_fast_known) {
+  if (!is_fast_known) {
+    THIMBLE_TRY(const auto name, reader->word("name", {"sram", "flash"}));
+    if (!name) return bad_input("{}: memory has no name: sram or flash", place_of(table));
+    return *name;
+  }
+  THIMBLE_TRY(std::string name, reader->text("name"));
+  if (is_word(name)) return name;
+  return bad_input("{}: memory has no name of small letters, digits and _, such as dtcm",
+                   place_of(table));
+}
+
+Status parse_contents(const Table& table, Reader* reader, PartMemory* memory) {
+  THIMBLE_TRY(const auto holds, reader->words("holds"));
+  const auto all = memory_contents();
+  for (const std::string& what : holds.value_or(std::vector<std::string>())) {
+    if (std::ranges::find(all, what) == all.end()) {
+      return bad_input("{}: memory: holds {}: not known; {} were expected",
+                       place_of(table.at("holds")), what, fmt::join(all, ", "));
+    }
+    if (memory->kept && what != "constants") {
+      return bad_input("{}: memory: holds {}: {} is kept without power, nothing is written to it",
+                       place_of(table.at("holds")), what, memory->name);
+    }
+  }
+  if (holds) {
+    memory->holds = *holds;
+  } else if (memory->kept) {
+    memory->holds = {"constants"};
+  } else {
+    memory->holds.assign(all.begin(), all.end());
+  }
+  return ok();
+}
+
+Result<PartMemory> parse_memory(const Table& table) {
+  Reader reader(table, "memory");
+  PartMemory memory;
+  THIMBLE_TRY(const auto cycles, reader.amount("cycles_per_word", "cycles"));
+  THIMBLE_TRY(memory.name, memory_name(table, &reader, cycles.has_value()));
+  THIMBLE_TRY(const auto bytes, reader.count("bytes", "bytes"));
+  memory.bytes = bytes.value_or(0);
+  memory.kept = memory.name == "flash";
+  if (cycles) {
+    memory.cycles_per_word = *cycles;
+    THIMBLE_TRY(const auto kept, reader.truth("kept"));
+    memory.kept = kept.value_or(memory.kept);
+    THIMBLE_CHECK(parse_contents(table, &reader, &memory));
+    if (memory.bytes == 0) {
+      return bad_input("{}: memory {} says how fast it is, and no bytes", place_of(table),
+                       memory.name);
+    }
+  }
+  THIMBLE_TRY(const std::string source, reader.text("source"));
+  THIMBLE_CHECK(reader.done());
+  return memory;
+}
+
+/// What lies where is decided for all memories or for none, and for a CPU alone.
+Status check_memories(const std::vector<Table>& tables, const Part& part) {
+  if (!part.places()) {
+    for (size_t i = 0; i < tables.size(); ++i) {
+      if (part.memories[i].cycles_per_word == 0) continue;
+      return bad_input("{}: memory {} has cycles_per_word, and {} has none", place_of(tables[i]),
+                       part.memories[i].name, part.memories[0].name);
+    }
+    return ok();
+  }
+  bool has_kept = false, has_ram = false;
+  for (size_t i = 0; i < tables.size(); ++i) {
+    const PartMemory& memory = part.memories[i];
+    (memory.kept ? has_kept : has_ram) = true;
+    if (memory.cycles_per_word == 0) {
+      return bad_input("{}: memory {} has no cycles_per_word, and {} has", place_of(tables[i]),
+                       memory.name, part.memories[0].name);
+    }
+  }
+  if (!has_kept || !has_ram) {
+    return bad_input(
+        "{}: memories with cycles_per_word: one that is kept without power and one "
+        "that is not expected",
+        place_of(tables[0]));
+  }
+  if (part.engines.empty()) return ok();
+  return bad_input(
+      "{}: memories with cycles_per_word: not with an engine, whose accesses are not "
+      "counted",
+      place_of(tables[0]));
+}
+
+template <typename Row>
+bool has_name(const std::vector<Row>& rows, std::string_view name) {
+  return std::ranges::find(rows, name, &Row::name) != rows.end();
+}
+
+Status parse_quantization(const Table& table, Recipe* recipe) {
+  Reader reader(table, "quantization");
+  const auto observers = recipe_observers();
+  THIMBLE_TRY(recipe->activations, reader.word("activations", {"int8", "int16"}));
+  THIMBLE_TRY(recipe->observer, reader.word("observer", {observers.begin(), observers.end()}));
+  THIMBLE_TRY(recipe->equalize, reader.truth("equalize"));
+  THIMBLE_TRY(recipe->tune, reader.truth("tune"));
+  THIMBLE_TRY(recipe->preferences, reader.truth("wishes"));
+  return reader.done();
+}
+
+Status parse_partition(const Table& table, Recipe* recipe) {
+  Reader reader(table, "partition");
+  THIMBLE_TRY(recipe->keep_small, reader.truth("keep_small"));
+  THIMBLE_TRY(recipe->minimum_steps, reader.count("minimum_steps", "steps"));
+  THIMBLE_TRY(auto off, reader.words("engine_off"));
+  if (off) recipe->engine_off = std::move(*off);
+  return reader.done();
+}
+
+Status parse_recipe(Reader* reader, Recipe* recipe) {
+  THIMBLE_TRY(const Table* const quantization, reader->table("quantization"));
+  if (quantization != nullptr) THIMBLE_CHECK(parse_quantization(*quantization, recipe));
+  THIMBLE_TRY(const Table* const partition, reader->table("partition"));
+  if (partition != nullptr) THIMBLE_CHECK(parse_partition(*partition, recipe));
+  THIMBLE_TRY(recipe->kernels, reader->word("kernels", {"native", "executorch"}));
+  return ok();
+}
+
+/// The engines of `order` and no others, in its order.
+Status choose_engines(const Table& table, const std::vector<std::string>& order, Part* part) {
+  std::vector<PartNpu> chosen;
+  for (const std::string& name : order) {
+    const auto found = std::ranges::find(part->engines, name, &PartNpu::name);
+    if (found == part->engines.end()) {
+      std::vector<std::string> known;
+      for (const PartNpu& use : part->engines) known.push_back(use.name);
+      return bad_input("{}: engines: {} is none of the part's{}; it has {}",
+                       place_of(table.at("engines")), name, close_to_it(name, known),
+                       known.empty() ? "none" : fmt::format("{}", fmt::join(known, ", ")));
+    }
+    chosen.push_back(*found);
+  }
+  part->engines = std::move(chosen);
+  return ok();
+}
+
+const PartText* find_text(std::string_view name) {
+  for (const PartText& part : parts_text()) {
+    if (part.name == name) return &part;
+  }
+  return nullptr;
+}
+
+/// The file that says what an engine alone means as a target: of "neutron-n3-64" that of
+/// "neutron-n3", or of "neutron". Null: it means nothing, only parts have the engine.
+const PartText* family_of(std::string_view engine) {
+  for (size_t end = engine.size(); end != 0 && end != engine.npos;
+       end = engine.rfind('-', end - 1)) {
+    const PartText* const file = find_text(engine.substr(0, end));
+    if (file != nullptr && file->text.find(kNameMark) != engine.npos) return file;
+  }
+  return nullptr;
+}
+
+/// The family's file for one of its engines.
+std::string text_for(std::string_view engine, const PartText& family) {
+  std::string text(family.text);
+  return text.replace(text.find(kNameMark), kNameMark.size(), engine);
+}
+
+/// A part's text and what messages call it.
+struct Source {
+  std::string text;
+  std::string where;
+  std::filesystem::path folder;  // in which files that it names lie
+};
+
+std::optional<Source> named_source(std::string_view name) {
+  for (const NpuName& engine : all_npus()) {
+    const PartText* const family = engine.name == name ? family_of(name) : nullptr;
+    if (family != nullptr) {
+      return Source{text_for(name, *family), std::string(family->name) + ".toml", {}};
+    }
+  }
+  const PartText* const file = find_text(name);
+  if (file != nullptr && file->text.find(kNameMark) == name.npos) {
+    return Source{std::string(file->text), std::string(name) + ".toml", {}};
+  }
+  const auto core = find_core(name);
+  if (!core) return std::nullopt;
+  return Source{fmt::format("cpu = \"{}\"\nsummary = \"{}\"\n", (*core)->name, (*core)->summary),
+                std::string(name),
+                {}};
+}
+
+Result<Source> source_of(std::string_view name, const std::filesystem::path& folder) {
+  if (name.ends_with(".toml")) {
+    const std::filesystem::path path = folder / name;
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (!file) return bad_input("{}: cannot be read", path.string());
+    return Source{text.str(), path.string(), path.parent_path()};
+  }
+  if (std::optional<Source> source = named_source(name)) return std::move(*source);
+  const std::vector<std::string> names = part_names();
+  return bad_input("target {}: not known{}; one of {} was expected, or a .toml file", name,
+                   close_to_it(name, names), fmt::join(names, ", "));
+}
+
+/// The file with all that it builds upon below it. `above` are the files that build upon it.
+Result<Table> table_of(const Source& source, std::vector<std::string> above) {
+  THIMBLE_TRY(const Table own, parse_toml(source.text, source.where));
+  const auto found = own.as_table().find("base");
+  if (found == own.as_table().end()) return own;
+  const Table& name = found->second;
+  if (!name.is_string()) return bad_input("{}: base is not a string", place_of(name));
+  const auto base = source_of(std::string(name.as_string().str), source.folder);
+  if (!base) return at(name, base.error());
+  above.push_back(source.where);
+  if (std::ranges::find(above, base->where) != above.end()) {
+    return bad_input("{}: base {} builds upon this file itself", place_of(name), base->where);
+  }
+  THIMBLE_TRY(const Table below, table_of(*base, std::move(above)));
+  return merged(below, own);
+}
+
+Result<Part> part_of(const Source& source, std::string name) {
+  THIMBLE_TRY(const Table table, table_of(source, {}));
+  Reader reader(table, "");
+  Part part;
+  part.name = std::move(name);
+  THIMBLE_TRY(const std::string base, reader.text("base"));
+  THIMBLE_TRY(part.summary, reader.text("summary"));
+  THIMBLE_TRY(const std::string cpu, reader.text("cpu"));
+  if (cpu.empty()) return bad_input("{}: has no cpu, such as \"cortex-m55\"", source.where);
+  const auto core = find_core(cpu);
+  if (!core) return at(table.at("cpu"), core.error());
+  part.cpu = *core;
+  THIMBLE_TRY(const std::vector<Table> engines, reader.tables("engine"));
+  for (const Table& engine : engines) {
+    THIMBLE_TRY(PartNpu use, parse_engine(engine));
+    if (has_name(part.engines, use.name)) {
+      return bad_input("{}: engine {} is there twice", place_of(engine), use.name);
+    }
+    part.engines.push_back(std::move(use));
+  }
+  THIMBLE_TRY(const auto order, reader.words("engines"));
+  if (order) THIMBLE_CHECK(choose_engines(table, *order, &part));
+  THIMBLE_TRY(const std::vector<Table> memories, reader.tables("memory"));
+  for (const Table& memory : memories) {
+    THIMBLE_TRY(PartMemory read, parse_memory(memory));
+    if (has_name(part.memories, read.name)) {
+      return bad_input("{}: memory {} is there twice", place_of(memory), read.name);
+    }
+    part.memories.push_back(std::move(read));
+  }
+  THIMBLE_CHECK(check_memories(memories, part));
+  THIMBLE_CHECK(parse_recipe(&reader, &part.recipe));
+  THIMBLE_TRY(const std::string figures, reader.text("source"));
+  THIMBLE_CHECK(reader.done());
+  return part;
+}
+
+}  // namespace
+
+std::span<const std::string_view> memory_contents() {
+  static constexpr std::string_view kNames[] = {"arena", "constants"};
+  return kNames;
+}
+
+std::span<const std::string_view> recipe_observers() {
+  static constexpr std::string_view kNames[] = {"min-max", "percentile", "mse", "outlook"};
+  return kNames;
+}
+
+Result<Part> parse_part(std::string_view text, std::string_view name) {
+  return part_of({std::string(text), std::string(name) + ".toml", {}}, std::string(name));
+}
+
+std::vector<std::string> part_names() {
+  std::vector<std::string> names;
+  for (const Core& target : all_cores()) names.emplace_back(target.name);
+  for (const NpuName& engine : all_npus()) {
+    if (family_of(engine.name) != nullptr) names.push_back(engine.name);
+  }
+  for (const PartText& part : parts_text()) {
+    const bool family = part.text.find(kNameMark) != std::string_view::npos;
+    if (!family) names.emplace_back(part.name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<Part> find_part(std::string_view name) {
+  THIMBLE_TRY(const Source source, source_of(name, {}));
+  std::string own(name);
+  if (name.ends_with(".toml")) {
+    own = std::filesystem::path(name).stem().string();
+  } else if (const auto core = find_core(name)) {
+    own = (*core)->name;  // without ExecuTorch's suffix
+  }
+  return part_of(source, std::move(own));
+}
+
+}  // namespace thimble::engine

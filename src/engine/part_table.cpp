@@ -1,0 +1,207 @@
+#include "engine/part_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "base/nearest.h"
+
+namespace thimble::engine {
+namespace {
+
+/// Lists whose tables are told apart by their name.
+constexpr std::string_view kNamedLists[] = {"engine", "memory"};
+
+const Table* entry_of(const Table& table, const std::string& key) {
+  const auto found = table.as_table().find(key);
+  return found == table.as_table().end() ? nullptr : &found->second;
+}
+
+/// Tables within tables too.
+void lay_over(Table* base, const Table& own) {
+  for (const auto& [key, value] : own.as_table()) {
+    const auto found = base->as_table().find(key);
+    if (found != base->as_table().end() && found->second.is_table() && value.is_table()) {
+      lay_over(&found->second, value);
+    } else {
+      base->as_table()[key] = value;
+    }
+  }
+}
+
+std::string name_of(const Table& table) {
+  const Table* const name = table.is_table() ? entry_of(table, "name") : nullptr;
+  return name != nullptr && name->is_string() ? std::string(name->as_string().str) : "";
+}
+
+/// A table of the base with the same name gets the entries, another one is added.
+Status lay_over_list(Table* base, const Table& own) {
+  if (!own.is_array()) return bad_input("{}: a list of tables expected", place_of(own));
+  for (const Table& table : own.as_array()) {
+    const std::string name = name_of(table);
+    if (name.empty()) return bad_input("{}: has no name", place_of(table));
+    auto& list = base->as_array();
+    const auto same =
+        std::ranges::find_if(list, [&](const Table& each) { return name_of(each) == name; });
+    if (same == list.end()) {
+      list.push_back(table);
+    } else {
+      lay_over(&*same, table);
+    }
+  }
+  return ok();
+}
+
+/// The line in which brackets, or the names of a dotted key, are nested deeper than any part needs;
+/// 0: none. The library reads nested values by recursion, so this is asked first. Strings count as
+/// well: none of a part's has so many.
+size_t line_too_deep(std::string_view text) {
+  constexpr int kDeepest = 64;
+  size_t line = 1;
+  int depth = 0, dots = 0;
+  for (const char letter : text) {
+    if (letter == '\n') {
+      ++line;
+      dots = 0;
+    }
+    if (letter == '[' || letter == '{') ++depth;
+    if (letter == ']' || letter == '}') depth = std::max(depth - 1, 0);
+    if (letter == '.') ++dots;
+    if (depth > kDeepest || dots > kDeepest) return line;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Result<Table> parse_toml(std::string_view text, std::string_view where) {
+  if (const size_t line = line_too_deep(text); line != 0) {
+    return bad_input("{}:{}: nested deeper than a part's file can be", where, line);
+  }
+  std::istringstream stream{std::string(text)};
+  try {
+    return toml::parse(stream, std::string(where));
+  } catch (const std::exception& error) {
+    std::string message = error.what();
+    std::ranges::replace(message, '\n', ' ');
+    return bad_input("{}: {}", where, message);
+  }
+}
+
+std::string place_of(const Table& value) {
+  const toml::source_location place = value.location();
+  return fmt::format("{}:{}", place.file_name(), place.line());
+}
+
+Result<Table> merged(const Table& base, const Table& own) {
+  Table result = base;
+  Table rest = own;
+  for (const std::string_view key : kNamedLists) {
+    const std::string name(key);
+    const Table* const there = entry_of(base, name);
+    const Table* const here = entry_of(own, name);
+    if (there == nullptr || here == nullptr) continue;
+    THIMBLE_CHECK(lay_over_list(&result.as_table().at(name), *here));
+    rest.as_table().erase(name);
+  }
+  lay_over(&result, rest);
+  return result;
+}
+
+Reader::Reader(const Table& table, std::string what)
+    : table_(table), what_(what.empty() ? "" : std::move(what) + ": ") {}
+
+const Table* Reader::find(const char* key) {
+  asked_.emplace_back(key);
+  return entry_of(table_, key);
+}
+
+Error Reader::wrong(const Table& entry, const char* key, std::string_view expected) const {
+  return bad_input("{}: {}{} is not {}", place_of(entry), what_, key, expected);
+}
+
+Result<std::string> Reader::text(const char* key) {
+  const Table* entry = find(key);
+  if (entry == nullptr) return std::string();
+  if (!entry->is_string()) return wrong(*entry, key, "a string");
+  return std::string(entry->as_string().str);
+}
+
+Result<std::optional<std::string>> Reader::word(const char* key,
+                                                const std::vector<std::string>& known) {
+  const Table* entry = find(key);
+  if (entry == nullptr) return std::optional<std::string>();
+  if (!entry->is_string()) return wrong(*entry, key, "a string");
+  const std::string said = entry->as_string().str;
+  if (std::ranges::find(known, said) != known.end()) return std::optional(said);
+  return bad_input("{}: {}{} {}: not known{}; one of {} was expected", place_of(*entry), what_, key,
+                   said, close_to_it(said, known), fmt::join(known, ", "));
+}
+
+Result<std::optional<bool>> Reader::truth(const char* key) {
+  const Table* entry = find(key);
+  if (entry == nullptr) return std::optional<bool>();
+  if (!entry->is_boolean()) return wrong(*entry, key, "true or false");
+  return std::optional<bool>(entry->as_boolean());
+}
+
+Result<std::optional<int64_t>> Reader::count(const char* key, std::string_view what) {
+  const Table* entry = find(key);
+  if (entry == nullptr) return std::optional<int64_t>();
+  if (!entry->is_integer() || entry->as_integer() < 0) {
+    return wrong(*entry, key, fmt::format("a number of {}", what));
+  }
+  return std::optional<int64_t>(entry->as_integer());
+}
+
+Result<std::optional<double>> Reader::amount(const char* key, std::string_view what) {
+  const Table* entry = find(key);
+  if (entry == nullptr) return std::optional<double>();
+  const double value = entry->is_integer()    ? static_cast<double>(entry->as_integer())
+                       : entry->is_floating() ? entry->as_floating()
+                                              : 0.0;
+  if (!(value > 0) || !std::isfinite(value)) {
+    return wrong(*entry, key, fmt::format("a number of {}, more than 0", what));
+  }
+  return std::optional<double>(value);
+}
+
+Result<std::optional<std::vector<std::string>>> Reader::words(const char* key) {
+  const Table* entry = find(key);
+  if (entry == nullptr) return std::optional<std::vector<std::string>>();
+  const bool good = entry->is_array() &&
+                    std::ranges::all_of(entry->as_array(), [](auto& e) { return e.is_string(); });
+  if (!good) return wrong(*entry, key, "a list of strings");
+  std::vector<std::string> all;
+  for (const Table& each : entry->as_array()) all.push_back(each.as_string().str);
+  return std::optional(all);
+}
+
+Result<const Table*> Reader::table(const char* key) {
+  const Table* entry = find(key);
+  if (entry != nullptr && !entry->is_table()) {
+    return wrong(*entry, key, fmt::format("a table, [{}]", key));
+  }
+  return entry;
+}
+
+Result<std::vector<Table>> Reader::tables(const char* key) {
+  const Table* entry = find(key);
+  if (entry == nullptr) return std::vector<Table>();
+  const bool good = entry->is_array() && std::ranges::all_of(entry->as_array(), [](auto& item) {
+                      return item.is_table();
+                    });
+  if (!good) return wrong(*entry, key, fmt::format("a list of tables, [[{}]]", key));
+  return std::vector<Table>(entry->as_array().begin(), entry->as_array().end());
+}
+
+Status Reader::done() const {
+  for (const auto& [key, value] : table_.as_table()) {
+    if (std::ranges::find(asked_, key) != asked_.end()) continue;
+    return bad_input("{}: {}{} means nothing here{}; known are {}", place_of(value), what_, key,
+                     close_to_it(key, asked_), fmt::join(asked_, ", "));
+  }
+  return ok();
+}
+
+}  // namespace thimble::engine

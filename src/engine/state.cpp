@@ -1,0 +1,109 @@
+#include "engine/state.h"
+
+#include <set>
+
+#include "engine/engine.h"
+
+namespace thimble::engine {
+namespace {
+
+using ir::Graph;
+using ir::Op;
+using ir::OpKind;
+using ir::State;
+using ir::ValueId;
+
+class Settler {
+ public:
+  explicit Settler(const Graph& graph)
+      : from_(graph), rewriter_(graph), producers_(graph.producers()) {
+    for (size_t i = 0; i < graph.value_count(); ++i) source_.push_back(static_cast<ValueId>(i));
+    for (const Op& op : graph.ops()) {
+      if (is_alias(graph, op)) source_[index(op.output)] = source_[index(op.inputs[0])];
+    }
+    find_last_reads();
+  }
+
+  Result<Graph> run() {
+    for (const Op& op : from_.ops()) THIMBLE_CHECK(rewriter_.copy(op));
+    // Whoever wants an old content behind the end of the run gets a copy, before any state changes.
+    std::vector<ValueId> outputs;
+    for (const ValueId output : from_.outputs()) {
+      THIMBLE_TRY(const ValueId kept, held(output));
+      outputs.push_back(kept);
+    }
+    std::vector<ValueId> nexts;
+    for (const State& state : from_.states()) {
+      const bool stays = source(state.next) == state.value;
+      THIMBLE_TRY(const ValueId next,
+                  stays ? Result<ValueId>(rewriter_.map(state.value)) : held(state.next));
+      nexts.push_back(next);
+    }
+    for (size_t i = 0; i < nexts.size(); ++i) {
+      const State& state = from_.states()[i];
+      if (source(state.next) != state.value && !direct(state)) {
+        THIMBLE_TRY(nexts[i], copied(nexts[i], from_.value(state.next).name + "_kept"));
+      }
+      rewriter_.to().set_next(i, nexts[i]);
+    }
+    for (const ValueId output : outputs) rewriter_.to().add_output(output);
+    return std::move(rewriter_.to());
+  }
+
+ private:
+  static size_t index(ValueId id) { return static_cast<size_t>(id); }
+  ValueId source(ValueId id) const { return source_[index(id)]; }
+
+  void find_last_reads() {
+    last_read_.assign(from_.value_count(), -1);
+    for (size_t i = 0; i < from_.ops().size(); ++i) {
+      const Op& op = from_.ops()[i];
+      if (is_alias(from_, op)) continue;
+      for (const ValueId id : op.inputs) {
+        if (id != ir::kNoValue) last_read_[index(source(id))] = static_cast<int>(i);
+      }
+    }
+    // Behind the last operator: outputs, and what other states become.
+    const int end = static_cast<int>(from_.ops().size());
+    for (const ValueId id : from_.outputs()) last_read_[index(source(id))] = end;
+    for (const State& state : from_.states()) {
+      if (source(state.next) != state.value) last_read_[index(source(state.next))] = end;
+    }
+  }
+
+  /// May its new content be made in its own memory? Asked once for each state.
+  bool direct(const State& state) {
+    const ValueId made = source(state.next);
+    const int producer = producers_[index(made)];
+    return producer >= 0 && last_read_[index(state.value)] < producer &&
+           claimed_.insert(made).second;
+  }
+
+  /// The value in the new graph, as a copy if it is the content of a state.
+  Result<ValueId> held(ValueId old_value) {
+    const ValueId mapped = rewriter_.map(old_value);
+    if (!from_.is_state(source(old_value))) return mapped;
+    return copied(mapped, from_.value(old_value).name + "_before");
+  }
+
+  Result<ValueId> copied(ValueId value, std::string name) {
+    const ir::Type type = rewriter_.to().type(value);
+    return rewriter_.to().add(OpKind::copy, {value}, {{"own", int64_t{1}}}, {},
+                              {std::move(name), type.dim_order, type.quant});
+  }
+
+  const Graph& from_;
+  ir::Rewriter rewriter_;
+  std::vector<int> producers_;
+  std::vector<ValueId> source_;  // by value: whose memory it has
+  std::vector<int> last_read_;   // by source: index of an operator, or beyond them
+  std::set<ValueId> claimed_;    // what is made in the memory of a state
+};
+
+}  // namespace
+
+Result<Graph> settle_states(const Graph& graph) {
+  return Settler(graph).run();
+}
+
+}  // namespace thimble::engine

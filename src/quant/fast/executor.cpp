@@ -1,0 +1,163 @@
+#include "quant/fast/executor.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace thimble::quant {
+namespace {
+
+constexpr void (*kReference[])(const eval::Call&) = {
+#define THIMBLE_OP(name, operands, attributes) eval::eval_##name,
+#include "ir/ops.def"
+#undef THIMBLE_OP
+};
+
+/// The result has the operand's bytes.
+bool is_alias(ir::OpKind kind) {
+  return kind == ir::OpKind::reshape || kind == ir::OpKind::copy;
+}
+
+std::vector<int> count_uses(const ir::Graph& graph) {
+  std::vector<int> uses(graph.value_count(), 0);
+  for (const ir::Op& op : graph.ops()) {
+    for (const ir::ValueId id : op.inputs) {
+      if (id != ir::kNoValue) ++uses[static_cast<size_t>(id)];
+    }
+  }
+  for (const ir::ValueId id : graph.results()) ++uses[static_cast<size_t>(id)];
+  return uses;
+}
+
+}  // namespace
+
+FastExecutor::FastExecutor(const ir::Graph& graph, const KernelTable& kernels)
+    : graph_(graph),
+      kernels_(kernels),
+      uses_total_(count_uses(graph)),
+      values_(graph.value_count()),
+      owned_(graph.value_count()) {
+  for (size_t i = 0; i < values_.size(); ++i) {
+    values_[i] = graph.value(static_cast<ir::ValueId>(i)).constant;
+  }
+  reset();
+}
+
+void FastExecutor::reset() {
+  state_ = eval::initial_state(graph_);
+}
+
+/// The smallest free buffer that is large enough, else the largest, which then grows.
+FastExecutor::Buffer FastExecutor::take(const ir::Type& type) {
+  const size_t bytes = type.bytes();
+  const auto rank = [bytes](const Buffer& buffer) {
+    const size_t capacity = buffer->bytes.capacity();
+    return capacity >= bytes ? std::pair(0, capacity) : std::pair(1, SIZE_MAX - capacity);
+  };
+  const auto best = std::min_element(
+      free_.begin(), free_.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  Buffer buffer;
+  if (best == free_.end()) {
+    buffer = std::make_shared<ir::Tensor>();
+  } else {
+    buffer = std::move(*best);
+    free_.erase(best);
+  }
+  if (buffer->bytes.capacity() < bytes) buffer->bytes.clear();  // nothing to move
+  buffer->bytes.resize(bytes);
+  buffer->dtype = type.dtype;
+  buffer->shape = type.shape;
+  return buffer;
+}
+
+/// Result element i depends on operand element i alone. The evaluator's functions want a result
+/// filled with zeros, so only fast kernels may work in place.
+bool FastExecutor::in_place(ir::OpKind kind) const {
+  const bool fast = kernels_[static_cast<size_t>(kind)] != nullptr;
+  return is_alias(kind) || (kind == ir::OpKind::clamp && fast);
+}
+
+void FastExecutor::give_back(Buffer buffer) {
+  if (buffer != nullptr) free_.push_back(std::move(buffer));
+}
+
+FastExecutor::Buffer FastExecutor::make_result(const ir::Op& op) {
+  const ir::Type& type = graph_.type(op.output);
+  if (in_place(op.kind)) {
+    // The result takes over the memory of an operand that dies.
+    const size_t x = static_cast<size_t>(op.inputs[0]);
+    if (uses_left_[x] == 1 && owned_[x] != nullptr) return owned_[x];
+  }
+  return take(type);
+}
+
+void FastExecutor::execute(const ir::Op& op, const Buffer& result) {
+  eval::Call call{op, {}, *result};
+  for (const ir::ValueId id : op.inputs) {
+    call.inputs.push_back(id == ir::kNoValue ? nullptr : values_[static_cast<size_t>(id)].get());
+  }
+  const Kernel fast = kernels_[static_cast<size_t>(op.kind)];
+  if (fast != nullptr) return fast(call, scratch_);
+  std::fill(result->bytes.begin(), result->bytes.end(), std::byte{0});
+  kReference[static_cast<size_t>(op.kind)](call);
+}
+
+void FastExecutor::release_operands(const ir::Op& op) {
+  for (const ir::ValueId id : op.inputs) {
+    if (id == ir::kNoValue || --uses_left_[static_cast<size_t>(id)] > 0) continue;
+    Buffer& buffer = owned_[static_cast<size_t>(id)];
+    if (buffer == nullptr) continue;
+    values_[static_cast<size_t>(id)].reset();
+    give_back(std::move(buffer));
+    buffer.reset();
+  }
+}
+
+void FastExecutor::run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_result) {
+  assert(inputs.size() == graph_.inputs().size());
+  uses_left_ = uses_total_;
+  for (size_t i = 0; i < owned_.size(); ++i) {  // outputs of the run before
+    if (owned_[i] == nullptr) continue;
+    values_[i].reset();
+    give_back(std::move(owned_[i]));
+    owned_[i].reset();
+  }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    values_[static_cast<size_t>(graph_.inputs()[i])] = ir::TensorPtr(ir::TensorPtr(), &inputs[i]);
+  }
+  for (size_t i = 0; i < state_.size(); ++i) {
+    values_[static_cast<size_t>(graph_.states()[i].value)] =
+        std::make_shared<const ir::Tensor>(std::move(state_[i]));
+  }
+  for (const ir::Op& op : graph_.ops()) {
+    const Buffer result = make_result(op);
+    const bool moved = in_place(op.kind) && result == owned_[static_cast<size_t>(op.inputs[0])];
+    if (!moved || !is_alias(op.kind)) execute(op, result);
+    if (moved) {
+      const size_t x = static_cast<size_t>(op.inputs[0]);
+      owned_[x].reset();
+      values_[x].reset();
+      result->shape = graph_.type(op.output).shape;
+    }
+    if (on_result) on_result(op, *result);
+    release_operands(op);
+    if (uses_left_[static_cast<size_t>(op.output)] > 0) {
+      owned_[static_cast<size_t>(op.output)] = result;
+      values_[static_cast<size_t>(op.output)] = result;
+    } else {
+      give_back(result);
+    }
+  }
+  for (size_t i = 0; i < state_.size(); ++i) {
+    state_[i] = *values_[static_cast<size_t>(graph_.states()[i].next)];
+  }
+}
+
+std::vector<ir::Tensor> FastExecutor::outputs() const {
+  std::vector<ir::Tensor> result;
+  for (const ir::ValueId id : graph_.outputs()) {
+    result.push_back(*values_[static_cast<size_t>(id)]);
+  }
+  return result;
+}
+
+}  // namespace thimble::quant
