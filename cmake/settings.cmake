@@ -13,6 +13,7 @@ string(REPLACE "-DNDEBUG" "" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}
 string(REPLACE "-O3" "-O2" CMAKE_CXX_FLAGS_RELEASE "${CMAKE_CXX_FLAGS_RELEASE}")
 
 option(THIMBLE_TESTS "Build the tests" ON)
+option(THIMBLE_UNITY "Compile the host sources of a folder as one translation unit" OFF)
 option(THIMBLE_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 
 add_library(thimble_options INTERFACE)

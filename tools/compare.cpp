@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct CompareArguments {
   fs::path float_model;
   fs::path model;
   fs::path data;
@@ -108,7 +108,7 @@ void judge(const ir::Tensor& reference, const ir::Tensor& got,
   }
 }
 
-Result<Comparison> compare_models(const Arguments& arguments) {
+Result<Comparison> compare_models(const CompareArguments& arguments) {
   OpenOptions options;
   options.on = arguments.on;
   options.target = arguments.target;
@@ -199,7 +199,7 @@ void print_layers(const std::vector<LayerQuality>& layers) {
   }
 }
 
-void print(const Arguments& arguments, const Comparison& result) {
+void print(const CompareArguments& arguments, const Comparison& result) {
   std::printf("%s on %s against %s in float, %lld calls\n", arguments.model.filename().c_str(),
               result.where.c_str(), arguments.float_model.filename().c_str(),
               static_cast<long long>(result.calls));
@@ -216,7 +216,7 @@ void print(const Arguments& arguments, const Comparison& result) {
   print_layers(result.layers);
 }
 
-int compare(const Arguments& arguments) {
+int compare(const CompareArguments& arguments) {
   const Result<Comparison> result = compare_models(arguments);
   if (!result) return fail(result.error(), arguments.json);
   if (arguments.json) {
@@ -231,8 +231,8 @@ int compare(const Arguments& arguments) {
 
 void add_compare(CommandLine& line, int* exit_code) {
   Verb verb(line, "compare", "Compare a compiled model with its float original");
-  auto arguments = std::make_shared<Arguments>();
-  Arguments& a = *arguments;
+  auto arguments = std::make_shared<CompareArguments>();
+  CompareArguments& a = *arguments;
   verb.option("float_model", a.float_model, "The .pt2").required();
   verb.option("model", a.model, "The .pte").required();
   verb.option("--data", a.data, "Samples (.npz), with `labels` if there are classes").required();

@@ -33,7 +33,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Arguments {
+struct CompileArguments {
   std::vector<fs::path> models;
   fs::path model;
   std::string target;
@@ -77,7 +77,7 @@ struct Arguments {
 };
 
 /// What the contract names and this version does not do is said before any work.
-Status check_supported(const Arguments& arguments) {
+Status check_supported(const CompileArguments& arguments) {
   if (!arguments.accuracy.empty() && arguments.activations == "int16") {
     return bad_input("--accuracy chooses what has 16 bits: not with --activations int16");
   }
@@ -110,7 +110,7 @@ Result<quant::AccuracyGoal> parse_goal(const std::string& text) {
   return bad_input("--accuracy {}: sqnr>=DB, top1>=SHARE or agreement>=SHARE expected", text);
 }
 
-Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
+Result<driver::CompileOptions> compile_options(const CompileArguments& arguments) {
   THIMBLE_CHECK(check_supported(arguments));
   driver::CompileOptions options;
   for (const auto& engine : arguments.engines) {
@@ -153,13 +153,13 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   return options;
 }
 
-fs::path pte_path(const Arguments& arguments) {
+fs::path pte_path(const CompileArguments& arguments) {
   if (!arguments.output.empty()) return arguments.output;
   return arguments.out_dir / arguments.model.filename().replace_extension(".pte");
 }
 
 /// --kernels and --kernels-dir: what a firmware links for the file.
-Status add_kernels(const Arguments& arguments, const driver::Compiled& compiled,
+Status add_kernels(const CompileArguments& arguments, const driver::Compiled& compiled,
                    const std::string& label, OutputFiles* files) {
   if (arguments.kernels.empty() && arguments.kernels_dir.empty()) return ok();
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(compiled.pte, label));
@@ -191,7 +191,7 @@ Status make_folder(const fs::path& folder) {
   return ok();
 }
 
-Status write_outputs(const Arguments& arguments, const engine::VendorTools& vendor,
+Status write_outputs(const CompileArguments& arguments, const engine::VendorTools& vendor,
                      driver::Compiled& compiled) {
   THIMBLE_CHECK(make_folder(arguments.out_dir));
   THIMBLE_CHECK(make_folder(arguments.kernels_dir));
@@ -232,7 +232,7 @@ Status write_outputs(const Arguments& arguments, const engine::VendorTools& vend
   return files.commit();
 }
 
-Result<driver::Compiled> compile_and_write(const Arguments& arguments) {
+Result<driver::Compiled> compile_and_write(const CompileArguments& arguments) {
   THIMBLE_TRY(const driver::CompileOptions options, compile_options(arguments));
   const Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
   THIMBLE_TRY(driver::Compiled compiled, driver::compile(arguments.model, options));
@@ -249,7 +249,7 @@ Error named(Error error, const fs::path& model) {
   return error;
 }
 
-int compile(const Arguments& arguments) {
+int compile(const CompileArguments& arguments) {
   const Result<driver::Compiled> compiled = compile_and_write(arguments);
   if (!compiled) {
     const int code = fail(named(compiled.error(), arguments.model), arguments.json);
@@ -267,21 +267,21 @@ int compile(const Arguments& arguments) {
 }
 
 /// Several models for one arena: each with its own report, then what they need together.
-Result<std::string> compile_shared(const Arguments& all) {
-  std::vector<Arguments> each;
+Result<std::string> compile_shared(const CompileArguments& all) {
+  std::vector<CompileArguments> each;
   for (size_t i = 0; i < all.models.size(); ++i) {
     each.push_back(all);
     each[i].model = all.models[i];
     each[i].calibrate = i < all.calibrations.size() ? all.calibrations[i] : fs::path();
   }
   std::set<fs::path> names;
-  for (const Arguments& arguments : each) {
+  for (const CompileArguments& arguments : each) {
     if (names.insert(pte_path(arguments)).second) continue;
     return bad_input("--share-arena: two models would be written to {}",
                      pte_path(arguments).string());
   }
   std::vector<driver::Compiled> compiled;
-  for (const Arguments& arguments : each) {
+  for (const CompileArguments& arguments : each) {
     THIMBLE_TRY(const driver::CompileOptions options, compile_options(arguments));
     const Progress progress(fmt::format("compiling {}", arguments.model.filename().string()));
     THIMBLE_TRY(driver::Compiled one, driver::compile(arguments.model, options));
@@ -301,7 +301,7 @@ Result<std::string> compile_shared(const Arguments& all) {
   return text + (all.json ? "" : summary);
 }
 
-int compile_all(Arguments& arguments) {
+int compile_all(CompileArguments& arguments) {
   const size_t models = arguments.models.size();
   if (!arguments.share.wanted && (models != 1 || arguments.calibrations.size() > 1)) {
     return fail(Error{ErrorKind::kBadInput, "one model expected; several need --share-arena"},
@@ -324,7 +324,7 @@ int compile_all(Arguments& arguments) {
   return 0;
 }
 
-void add_optimize_option(Verb& verb, Arguments* a) {
+void add_optimize_option(Verb& verb, CompileArguments* a) {
   std::vector<std::string> modes;
   for (const engine::Optimize mode : engine::kOptimizes) {
     modes.emplace_back(engine::optimize_name(mode));
@@ -339,8 +339,8 @@ void add_optimize_option(Verb& verb, Arguments* a) {
 
 void add_compile(CommandLine& line, int* exit_code) {
   Verb verb(line, "compile", "Compile a .pt2 into a .pte for a target");
-  auto arguments = std::make_shared<Arguments>();
-  Arguments& a = *arguments;
+  auto arguments = std::make_shared<CompileArguments>();
+  CompileArguments& a = *arguments;
   std::vector<std::string> observers;
   for (const quant::Observer observer : quant::kObservers) {
     observers.emplace_back(quant::observer_name(observer));

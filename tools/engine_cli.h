@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "base/result.h"
 #include "formats/pte/program.h"
-#include "target/target.h"
+#include "engine/engine.h"
 #include "tools/command_line.h"
 #include "tools/output.h"
 
@@ -28,8 +28,8 @@ struct InspectReport {
 
 /// A compiled model, for the files that an engine writes next to its `.pte`.
 struct EngineOutput {
-  const std::vector<target::Delegate>& delegates;
-  const target::VendorTools& vendor;
+  const std::vector<engine::Delegate>& delegates;
+  const engine::VendorTools& vendor;
   std::filesystem::path pte_folder;
   std::filesystem::path kernels_folder;  // --kernels-dir; the folder of the .pte if not given
 };
@@ -46,7 +46,7 @@ class EngineCli {
   /// Adds the values of these options to `tools`. Options that contradict each other, or the part,
   /// are bad input. `part`: value of --target; `model`: path of the `.pt2`.
   virtual Status apply_options(const std::string& /*part*/, const std::filesystem::path& /*model*/,
-                               target::VendorTools* /*tools*/) const {
+                               engine::VendorTools* /*tools*/) const {
     return ok();
   }
   /// Adds the files that the firmware's build needs for the engine's delegates, and to `notes` what

@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 namespace pt2 = formats::pt2;
 
-struct Arguments {
+struct InspectArguments {
   fs::path file;
   bool commands = false;
   bool json = false;
@@ -225,7 +225,7 @@ Result<Report> inspect_file(const fs::path& path, bool commands) {
   return bad_input("{}: a .pt2, .pte, .npz, .ir{} expected", label, formats);
 }
 
-int inspect(const Arguments& arguments) {
+int inspect(const InspectArguments& arguments) {
   const Result<Report> report = inspect_file(arguments.file, arguments.commands);
   if (!report) return fail(report.error(), arguments.json);
   if (arguments.json) {
@@ -240,7 +240,7 @@ int inspect(const Arguments& arguments) {
 
 void add_inspect(CommandLine& line, int* exit_code) {
   Verb verb(line, "inspect", "Show the content of a .pt2, .pte, .npz, .ir or NPU payload");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<InspectArguments>();
   verb.option("file", arguments->file, "The file").required();
   verb.flag("--commands", arguments->commands,
             "Of a .pte: also its NPU's command streams or layer lists");

@@ -17,7 +17,7 @@
 namespace thimble::tools {
 namespace {
 
-struct Arguments {
+struct OptArguments {
   std::filesystem::path graph;
   std::vector<std::string> only;
   std::vector<std::string> skip;
@@ -38,7 +38,7 @@ Status check_names(const std::vector<std::string>& names) {
   return ok();
 }
 
-Status optimize(const Arguments& arguments) {
+Status optimize(const OptArguments& arguments) {
   THIMBLE_CHECK(check_names(arguments.only));
   THIMBLE_CHECK(check_names(arguments.skip));
   THIMBLE_TRY(const Bytes bytes, read_file(arguments.graph));
@@ -67,7 +67,7 @@ Status optimize(const Arguments& arguments) {
   return files.commit();
 }
 
-int opt(const Arguments& arguments) {
+int opt(const OptArguments& arguments) {
   if (arguments.list) {
     for (const passes::Pass& pass : passes::float_passes()) {
       std::printf("%.*s\n", static_cast<int>(pass.name.size()), pass.name.data());
@@ -83,8 +83,8 @@ int opt(const Arguments& arguments) {
 
 void add_opt(CommandLine& line, int* exit_code) {
   Verb verb(line, "opt", "Run float passes on the text of a graph");
-  auto arguments = std::make_shared<Arguments>();
-  Arguments& a = *arguments;
+  auto arguments = std::make_shared<OptArguments>();
+  OptArguments& a = *arguments;
   verb.option("graph", a.graph, "A .ir, as --save-stages and --emit ir write it");
   const Option only = verb.option("--pass", a.only, "Run this pass; again for more, in this order");
   verb.option("--skip", a.skip, "Run the pipeline without this pass").excludes(only);

@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using driver::with_commas;
 
-struct Arguments {
+struct RunArguments {
   fs::path model;
   std::vector<fs::path> inputs;
   fs::path output;
@@ -76,7 +76,7 @@ Status write_outputs(const fs::path& folder, const std::vector<ir::Tensor>& outp
   return files.commit();
 }
 
-Result<Ran> run_model(const Arguments& arguments) {
+Result<Ran> run_model(const RunArguments& arguments) {
   if (arguments.profile && arguments.on == "eval") {
     return bad_input("--profile: the evaluator counts nothing: --on qemu, or --on host for an NPU");
   }
@@ -230,7 +230,7 @@ void print_facts(const Ran& ran) {
   std::printf("%s\n", line.c_str());
 }
 
-int run(const Arguments& arguments) {
+int run(const RunArguments& arguments) {
   const Result<Ran> ran = run_model(arguments);
   if (!ran) return fail(ran.error(), arguments.json);
   if (arguments.json) {
@@ -251,8 +251,8 @@ int run(const Arguments& arguments) {
 
 void add_run(CommandLine& line, int* exit_code) {
   Verb verb(line, "run", "Run a .pte, .pt2 or .ir and show its outputs");
-  auto arguments = std::make_shared<Arguments>();
-  Arguments& a = *arguments;
+  auto arguments = std::make_shared<RunArguments>();
+  RunArguments& a = *arguments;
   verb.option("model", a.model, "A .pte, a .pt2 (its float graph) or a .ir").required();
   verb.option("--input", a.inputs, "One .npy per input, in order").take_all();
   verb.option("--output", a.output, "Folder for output_0.npy, output_1.npy, ...");

@@ -18,7 +18,7 @@
 namespace thimble::tools {
 namespace {
 
-struct Arguments {
+struct TargetsArguments {
   std::string name;
   bool ops = false;
   bool json = false;
@@ -217,7 +217,7 @@ int list_ops(bool json) {
   return 0;
 }
 
-int targets(const Arguments& arguments) {
+int targets(const TargetsArguments& arguments) {
   if (arguments.ops) return list_ops(arguments.json);
   if (!arguments.name.empty()) {
     const Result<engine::Part> part = engine::find_part(arguments.name);
@@ -249,7 +249,7 @@ int targets(const Arguments& arguments) {
 
 void add_targets(CommandLine& line, int* exit_code) {
   Verb verb(line, "targets", "List what can be compiled for");
-  auto arguments = std::make_shared<Arguments>();
+  auto arguments = std::make_shared<TargetsArguments>();
   verb.option("name", arguments->name, "Only this one");
   verb.flag("--ops", arguments->ops, "List the ATen operators that can be imported");
   verb.flag("--json", arguments->json, "As one JSON object");

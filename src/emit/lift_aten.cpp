@@ -64,7 +64,7 @@ ValueId scalar(LiftCall* call, double value) {
                                     std::make_shared<const ir::Tensor>(std::move(tensor)));
 }
 
-Result<ValueId> unary(LiftCall* call, OpKind kind, Attrs attrs) {
+Result<ValueId> aten_unary(LiftCall* call, OpKind kind, Attrs attrs) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   return call->graph().add(kind, {x}, std::move(attrs));
 }
@@ -147,7 +147,7 @@ Result<ValueId> view(LiftCall* call) {
 
 Result<ValueId> permute(LiftCall* call, std::vector<int64_t> dims) {
   for (int64_t& dim : dims) dim = call->counted(dim, 0);
-  return unary(call, OpKind::permute, {{"dims", dims}});
+  return aten_unary(call, OpKind::permute, {{"dims", dims}});
 }
 Result<ValueId> exchange(LiftCall* call, int64_t first, int64_t second) {
   THIMBLE_TRY(const ir::Type type, call->type(0));
@@ -223,7 +223,7 @@ Result<ValueId> stack(LiftCall* call) {
   return call->graph().add(OpKind::concat, std::move(values), {{"dim", dim}});
 }
 
-Result<ValueId> pad(LiftCall* call) {
+Result<ValueId> aten_pad(LiftCall* call) {
   THIMBLE_TRY(const ir::Type type, call->type(0));
   const size_t rank = type.shape.size();
   const std::vector<int64_t> pads = call->integers(1);
@@ -234,7 +234,7 @@ Result<ValueId> pad(LiftCall* call) {
     before[rank - 1 - i] = pads[2 * i];
     after[rank - 1 - i] = pads[2 * i + 1];
   }
-  return unary(call, OpKind::pad,
+  return aten_unary(call, OpKind::pad,
                {{"before", before}, {"after", after}, {"value", call->number(2)}});
 }
 
@@ -248,7 +248,7 @@ Result<ValueId> reduce(LiftCall* call, OpKind kind, size_t keepdim) {
     dims.push_back(static_cast<int64_t>(d));
   }
   std::ranges::sort(dims);
-  return unary(call, kind, {{"dims", dims}, {"keepdim", call->integer(keepdim)}});
+  return aten_unary(call, kind, {{"dims", dims}, {"keepdim", call->integer(keepdim)}});
 }
 
 Result<ValueId> max_pool(LiftCall* call) {
@@ -264,7 +264,7 @@ Result<ValueId> max_pool(LiftCall* call) {
   const std::vector<int64_t> dilation = pair(4, {1, 1});
   THIMBLE_TRY(const std::vector<int64_t> padding,
               window_padding(out.shape, in.shape, pair(3, {0, 0}), kernel, stride, dilation));
-  return unary(
+  return aten_unary(
       call, OpKind::max_pool2d,
       {{"kernel", kernel}, {"stride", stride}, {"padding", padding}, {"dilation", dilation}});
 }
@@ -285,7 +285,7 @@ Result<ValueId> layer_norm(LiftCall* call) {
       {{"dims", static_cast<int64_t>(call->integers(1).size())}, {"eps", call->number(4)}});
 }
 
-Result<ValueId> linear(LiftCall* call) {
+Result<ValueId> aten_linear(LiftCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const ValueId w, call->tensor(1));
   ValueId bias = ir::kNoValue;
@@ -300,10 +300,10 @@ Result<ValueId> movement(PteOp op, LiftCall* call) {
     case PteOp::aten_cat:
       return cat(call);
     case PteOp::aten_constant_pad_nd:
-      return pad(call);
+      return aten_pad(call);
     case PteOp::aten_expand_copy: {
       THIMBLE_TRY(const ir::Type out, call->out_type());
-      return unary(call, OpKind::expand, {{"shape", out.shape}});
+      return aten_unary(call, OpKind::expand, {{"shape", out.shape}});
     }
     case PteOp::aten_permute_copy:
       return permute(call, call->integers(1));
@@ -326,7 +326,7 @@ Result<ValueId> movement(PteOp op, LiftCall* call) {
       THIMBLE_TRY(const ir::Type in, call->type(0));
       THIMBLE_TRY(const ir::Type out, call->out_type());
       if (in.dtype != out.dtype) return unsupported("changes the element type");
-      return unary(call, OpKind::copy, {});
+      return aten_unary(call, OpKind::copy, {});
     }
     default:
       return unsupported("the IR has no operator for it");
@@ -356,7 +356,7 @@ Result<ValueId> lift_aten(PteOp op, LiftCall* call) {
     case PteOp::aten_scalar_tensor:
       return scalar(call, call->number(0));
     case PteOp::aten_pow_scalar:
-      return unary(call, OpKind::pow, {{"exponent", call->number(1)}});
+      return aten_unary(call, OpKind::pow, {{"exponent", call->number(1)}});
     case PteOp::aten_clamp:
     case PteOp::aten_hardtanh:
       return clamp(call);
@@ -371,13 +371,13 @@ Result<ValueId> lift_aten(PteOp op, LiftCall* call) {
     case PteOp::aten_sum:
       return reduce(call, OpKind::sum, 2);
     case PteOp::aten_softmax:
-      return unary(call, OpKind::softmax, {{"dim", call->dim(1, 0)}});
+      return aten_unary(call, OpKind::softmax, {{"dim", call->dim(1, 0)}});
     case PteOp::aten_log_softmax:
-      return unary(call, OpKind::log_softmax, {{"dim", call->dim(1, 0)}});
+      return aten_unary(call, OpKind::log_softmax, {{"dim", call->dim(1, 0)}});
     case PteOp::aten_layer_norm:
       return layer_norm(call);
     case PteOp::aten_linear:
-      return linear(call);
+      return aten_linear(call);
     case PteOp::aten_max_pool2d:
       return max_pool(call);
     default:

@@ -60,7 +60,7 @@ Result<LiftedFilters> read_conv(const Bytes& bytes, int64_t count, int64_t depth
   return filters;
 }
 
-Result<ValueId> depthwise(LiftCall* call) {
+Result<ValueId> dsp_depthwise(LiftCall* call) {
   THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
   THIMBLE_TRY(const Bytes* bytes, call->constant(2));
   if (g.in_c != g.out_c || g.in_c % 4 != 0) return bad_input("its channels are not in fours");
@@ -112,7 +112,7 @@ Result<ValueId> lift_dsp(PteOp op, LiftCall* call) {
     case PteOp::thimble_conv2d_dsp:
       return lift_packed_conv(call, read_conv);
     case PteOp::thimble_depthwise_dsp:
-      return depthwise(call);
+      return dsp_depthwise(call);
     case PteOp::thimble_linear_dsp:
       return lift_packed_linear(call, read_linear);
     default:

@@ -74,7 +74,7 @@ Result<ValueId> conv(LiftCall* call, bool depthwise) {
                             {"max", int64_t{p.max}}});
 }
 
-Result<ValueId> linear(LiftCall* call) {
+Result<ValueId> native_linear(LiftCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const Bytes* bytes, call->constant(1));
   Packed packed(*bytes);
@@ -99,7 +99,7 @@ Result<ValueId> add(LiftCall* call) {
   return add_sum(call, p);
 }
 
-Result<ValueId> mul(LiftCall* call) {
+Result<ValueId> native_mul(LiftCall* call) {
   THIMBLE_TRY(const abi::MulParams p, header_of<abi::MulParams>(call, 2));
   return add_product(call, p);
 }
@@ -216,7 +216,7 @@ Result<ValueId> lift_native(PteOp op, LiftCall* call) {
     case PteOp::thimble_quantize16:
       return quantize16(call);
     case PteOp::thimble_linear:
-      return linear(call);
+      return native_linear(call);
     case PteOp::thimble_log_softmax:
       return log_softmax(call);
     case PteOp::thimble_max_pool2d:
@@ -224,7 +224,7 @@ Result<ValueId> lift_native(PteOp op, LiftCall* call) {
     case PteOp::thimble_mean:
       return mean(call);
     case PteOp::thimble_mul:
-      return mul(call);
+      return native_mul(call);
     case PteOp::thimble_quantize:
       return edge(call, OpKind::quantize);
     case PteOp::thimble_conv2d_mve:

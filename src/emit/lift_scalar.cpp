@@ -37,7 +37,7 @@ Result<LiftedFilters> read_rows(const Bytes& bytes, int64_t count, int64_t depth
   return filters;
 }
 
-Result<ValueId> depthwise(LiftCall* call) {
+Result<ValueId> scalar_depthwise(LiftCall* call) {
   THIMBLE_TRY(const abi::WindowGeometry g, read_geometry(call, 1));
   THIMBLE_TRY(const Bytes* bytes, call->constant(2));
   const int64_t taps = int64_t{g.kernel_h * g.kernel_w};
@@ -56,7 +56,7 @@ Result<ValueId> lift_scalar(PteOp op, LiftCall* call) {
     case PteOp::thimble_conv2d_scalar:
       return lift_packed_conv(call, read_rows);
     case PteOp::thimble_depthwise_scalar:
-      return depthwise(call);
+      return scalar_depthwise(call);
     case PteOp::thimble_linear_scalar:
       return lift_packed_linear(call, read_rows);
     default:

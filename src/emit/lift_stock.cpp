@@ -109,7 +109,7 @@ Result<ValueId> transposed_conv(LiftCall* call, bool nhwc) {
                                {"max", call->integer(12)}}));
 }
 
-Result<ValueId> linear(LiftCall* call) {
+Result<ValueId> stock_linear(LiftCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const ValueId w, call->tensor(1));
   ir::Graph& graph = call->graph();
@@ -193,7 +193,7 @@ Result<ValueId> extremum(LiftCall* call, OpKind kind) {
   return call->graph().add(kind, {a, b}, {});
 }
 
-Result<ValueId> mul(LiftCall* call) {
+Result<ValueId> stock_mul(LiftCall* call) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   THIMBLE_TRY(const ValueId b, call->tensor(2));
   return call->graph().add(OpKind::qmul, {a, b},
@@ -218,7 +218,7 @@ Result<ValueId> pool(LiftCall* call, OpKind kind, bool nhwc) {
   return images.result(call, call->graph().add(kind, {images.x}, std::move(attrs)));
 }
 
-Result<ValueId> pad(LiftCall* call) {
+Result<ValueId> stock_pad(LiftCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   const ir::Type type = call->graph().type(x);
   const size_t rank = type.shape.size();
@@ -240,7 +240,7 @@ Result<ValueId> pad(LiftCall* call) {
                             {"value", static_cast<double>(call->integer(3))}});
 }
 
-Result<ValueId> unary(LiftCall* call, OpKind kind, Attrs attrs) {
+Result<ValueId> stock_unary(LiftCall* call, OpKind kind, Attrs attrs) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   return call->graph().add(kind, {x}, std::move(attrs));
 }
@@ -255,11 +255,11 @@ Result<ValueId> lift_stock(PteOp op, LiftCall* call) {
       return extremum(call, OpKind::minimum);
     case PteOp::cortex_m_quantize_per_tensor:
     case PteOp::cortex_m_dequantize_per_tensor:
-      return unary(
+      return stock_unary(
           call, op == PteOp::cortex_m_quantize_per_tensor ? OpKind::quantize : OpKind::dequantize,
           {{"scale", call->number(1)}, {"zero_point", call->integer(2)}});
     case PteOp::cortex_m_pad:
-      return pad(call);
+      return stock_pad(call);
     case PteOp::cortex_m_quantized_activation: {
       THIMBLE_TRY(const ValueId x, call->tensor(0));
       THIMBLE_TRY(const ValueId table, call->tensor(1));
@@ -291,26 +291,26 @@ Result<ValueId> lift_stock(PteOp op, LiftCall* call) {
     case PteOp::cortex_m_quantized_div:
       return unsupported("divides in float32, for which the IR has no operator");
     case PteOp::cortex_m_quantized_linear:
-      return linear(call);
+      return stock_linear(call);
     case PteOp::cortex_m_quantized_max_pool2d:
       return pool(call, OpKind::max_pool2d, false);
     case PteOp::cortex_m_quantized_max_pool2d_nhwc:
       return pool(call, OpKind::max_pool2d, true);
     case PteOp::cortex_m_quantized_mul:
-      return mul(call);
+      return stock_mul(call);
     case PteOp::cortex_m_quantized_transpose_conv2d:
     case PteOp::cortex_m_quantized_transpose_conv2d_14:
       return transposed_conv(call, false);
     case PteOp::cortex_m_quantized_transpose_conv2d_nhwc:
       return transposed_conv(call, true);
     case PteOp::cortex_m_softmax:
-      return unary(call, OpKind::qsoftmax,
+      return stock_unary(call, OpKind::qsoftmax,
                    {{"dim", call->dim(1, 0)},
                     {"mult", call->integer(4)},
                     {"shift", call->integer(5)},
                     {"diff_min", call->integer(6)}});
     case PteOp::cortex_m_transpose:
-      return unary(call, OpKind::permute, {{"dims", call->integers(1)}});
+      return stock_unary(call, OpKind::permute, {{"dims", call->integers(1)}});
     default:
       return lift_aten(op, call);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
 #include "ir/work.h"
 
 namespace thimble::engine {
@@ -33,10 +34,6 @@ CoreReuse reuse_on(abi::Isa isa) {
   return {{2, 0.5}, {1, 1}, {1, 4}};
 }
 
-int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
 /// How often a call goes over its weights, and how many bytes of its input it loads.
 struct Weighted {
   int64_t passes = 1;
@@ -50,7 +47,7 @@ std::optional<Weighted> weighted(const ir::Graph& graph, const ir::Op& op, const
   const auto width = static_cast<int64_t>(x.bytes()) / std::max<int64_t>(x.elements(), 1);
   const auto with = [&](int64_t rows, const Reuse& of) {
     const double loads = static_cast<double>(ir::macs_of(graph, op)) / of.macs_per_byte;
-    return Weighted{ceil_div(rows, of.weight_rows), static_cast<int64_t>(loads) * width};
+    return Weighted{divide_up(rows, of.weight_rows), static_cast<int64_t>(loads) * width};
   };
   switch (op.kind) {
     case OpKind::qconv2d:

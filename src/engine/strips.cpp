@@ -18,7 +18,7 @@ struct Rows {
   [[nodiscard]] int64_t count() const { return end - begin; }
 };
 
-bool is_window(OpKind kind) {
+bool can_tile_window(OpKind kind) {
   return kind == OpKind::qconv2d || kind == OpKind::max_pool2d || kind == OpKind::qavg_pool2d;
 }
 
@@ -42,7 +42,7 @@ struct Window {
 };
 
 Window window_of(const ir::Graph& graph, const Op& op) {
-  if (!is_window(op.kind)) return {};
+  if (!can_tile_window(op.kind)) return {};
   const bool conv = op.kind == OpKind::qconv2d;
   const int64_t kernel = conv ? graph.type(op.inputs[1]).shape[kHeight] : op.integers("kernel")[0];
   const int64_t dilation = op.kind == OpKind::qavg_pool2d ? 1 : op.integers("dilation")[0];
@@ -52,7 +52,7 @@ Window window_of(const ir::Graph& graph, const Op& op) {
 /// Operands that are images as high as a strip reads them: of a convolution the first, of an
 /// addition those that are no constants.
 std::vector<size_t> images_of(const ir::Graph& graph, const Op& op) {
-  if (is_window(op.kind) || op.kind == OpKind::lut) return {0};
+  if (can_tile_window(op.kind) || op.kind == OpKind::lut) return {0};
   std::vector<size_t> images;
   for (size_t i = 0; i < op.inputs.size(); ++i) {
     if (!graph.value(op.inputs[i]).constant) images.push_back(i);
@@ -107,13 +107,13 @@ class Course {
     const std::vector<ValueId> results = graph_.results();
     for (size_t i = first(); i <= last(); ++i) {
       const Op& one = op(i);
-      if (!is_window(one.kind) && !is_by_element(one.kind)) return false;
+      if (!can_tile_window(one.kind) && !is_by_element(one.kind)) return false;
       if (!is_image(one.output)) return false;
       for (const size_t k : images_of(graph_, one)) {
         if (!is_image(one.inputs[k])) return false;
         // No operand is repeated along its rows.
         const bool same = graph_.type(one.inputs[k]).shape == graph_.type(one.output).shape;
-        if (!is_window(one.kind) && !same) return false;
+        if (!can_tile_window(one.kind) && !same) return false;
       }
       made_[one.output] = {};
       if (i == last()) break;
@@ -276,7 +276,7 @@ class Writer {
       THIMBLE_TRY(inputs[k], rows_of(from, turn.reads, op));
     }
     ir::Attrs attrs = op.attrs;
-    if (is_window(op.kind)) {
+    if (can_tile_window(op.kind)) {
       std::vector<int64_t> padding = op.integers("padding");
       padding[0] = turn.pad_top;
       padding[2] = turn.pad_bottom;

@@ -56,9 +56,18 @@ inline void store(const Call& call, size_t index, int64_t value) {
   }
 }
 
+/// True if operand 0 has 16-bit activations.
+[[nodiscard]] inline bool is_wide(const Call& call) {
+  return call.inputs[0]->dtype == ir::DType::kI16;
+}
+
+[[nodiscard]] inline Rounding rounding_of(const Call& call) {
+  return static_cast<Rounding>(call.integer("rounding"));
+}
+
 /// Does the operator round halves to even, with the zero point inside?
 [[nodiscard]] inline bool is_even(const Call& call) {
-  return call.integer("rounding") == static_cast<int64_t>(Rounding::kEven);
+  return rounding_of(call) == Rounding::kEven;
 }
 
 /// An array dimension seen from one operand: its steps in elements along the result's dimensions.

@@ -42,10 +42,6 @@ void unary(const Call& call, F f) {
   for (size_t i = 0; i < x.size(); ++i) call.result<To>()[i] = f(x[i]);
 }
 
-Rounding rounding_of(const Call& call) {
-  return static_cast<Rounding>(call.integer("rounding"));
-}
-
 /// qadd and qsub: both operands are brought to a common scale with 20 bits to spare.
 void scaled_sum(const Call& call, int64_t sign_of_b) {
   const Rounding rounding = rounding_of(call);

@@ -74,10 +74,6 @@ bool holds(int64_t relation, T a, T b) {
   }
 }
 
-Rounding rounding_of(const Call& call) {
-  return static_cast<Rounding>(call.integer("rounding"));
-}
-
 }  // namespace
 
 void eval_abs(const Call& call) {

@@ -128,10 +128,6 @@ int64_t channel_entry(const Call& call, size_t operand, size_t o) {
   return values.size() == 1 ? values[0] : values[o];
 }
 
-bool is_wide(const Call& call) {
-  return call.inputs[0]->dtype == ir::DType::kI16;
-}
-
 template <typename T>
 void adaptive_mean(const Call& call) {
   for_each_adaptive_window<T>(call, [&](size_t index, const std::vector<T>& elements) {

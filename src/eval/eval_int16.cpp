@@ -95,10 +95,6 @@ void rescale_from(const Call& call) {
   rescale<From, int8_t>(call, -128, 127);
 }
 
-bool is_wide(const Call& call) {
-  return call.inputs[0]->dtype == ir::DType::kI16;
-}
-
 }  // namespace
 
 void eval_lut16(const Call& call) {

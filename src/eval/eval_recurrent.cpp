@@ -302,10 +302,6 @@ void integer_rnn(const Call& call) {
   }
 }
 
-bool is_wide(const Call& call) {
-  return call.inputs[0]->dtype == ir::DType::kI16;
-}
-
 }  // namespace
 
 void eval_qlstm(const Call& call) {

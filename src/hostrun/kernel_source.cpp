@@ -12,14 +12,14 @@
 namespace thimble::hostrun {
 namespace {
 
-struct Row {
+struct KernelRow {
   std::string_view variant;
   abi::PteOp op;
   std::string_view id;
 };
 
 // Names only, not the kernels themselves: variants for other cores do not exist in a host build.
-constexpr Row kRows[] = {
+constexpr KernelRow kKernelRows[] = {
 #define THIMBLE_KERNEL(variant, op) {#variant, abi::PteOp::op, #variant "_" #op},
 #include "kernels/kernels.def"
 #undef THIMBLE_KERNEL
@@ -66,8 +66,8 @@ bool runs_on(std::string_view variant, abi::Isa isa) {
 using Form = std::pair<std::string, size_t>;
 
 /// Rows stand with the faster variant first.
-const Row* find_row(const Form& form, abi::Isa isa) {
-  for (const Row& row : kRows) {
+const KernelRow* find_row(const Form& form, abi::Isa isa) {
+  for (const KernelRow& row : kKernelRows) {
     const abi::PteOpInfo& info = abi::info(row.op);
     const bool same =
         form.first == info.name && form.second == std::string_view(info.arguments).size();
@@ -92,7 +92,7 @@ Result<std::vector<ChosenKernel>> chosen_kernels(const Interface& interface, abi
                                                  std::string_view label) {
   std::vector<ChosenKernel> chosen;
   for (size_t i = 0; i < interface.ops.size(); ++i) {
-    const Row* row = find_row({interface.ops[i], interface.arguments[i]}, isa);
+    const KernelRow* row = find_row({interface.ops[i], interface.arguments[i]}, isa);
     if (row == nullptr) {
       return unsupported("{}: no kernel for {} with {} arguments", label, interface.ops[i],
                          interface.arguments[i]);
@@ -104,8 +104,8 @@ Result<std::vector<ChosenKernel>> chosen_kernels(const Interface& interface, abi
 }
 
 bool has_kernel(std::string_view op) {
-  return std::any_of(std::begin(kRows), std::end(kRows),
-                     [&](const Row& row) { return op == abi::info(row.op).name; });
+  return std::any_of(std::begin(kKernelRows), std::end(kKernelRows),
+                     [&](const KernelRow& row) { return op == abi::info(row.op).name; });
 }
 
 Result<UsedKernels> used_kernels(const Interface& interface, abi::Isa isa, std::string_view label) {
@@ -124,7 +124,7 @@ Result<UsedKernels> used_kernels(const Interface& interface, abi::Isa isa, std::
   }
   used.stock_reader = !interface.records;
   for (const Form& form : forms) {
-    const Row* row = find_row(form, isa);
+    const KernelRow* row = find_row(form, isa);
     if (row == nullptr) {
       return unsupported("{}: no kernel for {} with {} arguments", label, form.first, form.second);
     }

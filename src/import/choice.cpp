@@ -45,12 +45,12 @@ Status compared(Call& call, Relation relation) {
   return call.result(y);
 }
 
-Status extreme(Call& call, OpKind kind) {
+Status elementwise_extreme(Call& call, OpKind kind) {
   THIMBLE_TRY(const ValueId y, both(call, kind));
   return call.result(y);
 }
 
-Status of_truths(Call& call, OpKind kind, ir::Attrs attrs = {}) {
+Status truths_of_both(Call& call, OpKind kind, ir::Attrs attrs = {}) {
   THIMBLE_TRY(const ValueId a, truth_of(call, "self"));
   THIMBLE_TRY(const ValueId b, truth_of(call, "other"));
   THIMBLE_TRY(const ValueId y, call.add(kind, {a, b}, std::move(attrs)));
@@ -75,7 +75,7 @@ Status check_bool(Call& call, std::string_view name) {
 Status bitwise(Call& call, OpKind kind, ir::Attrs attrs = {}) {
   THIMBLE_CHECK(check_bool(call, "self"));
   THIMBLE_CHECK(check_bool(call, "other"));
-  return of_truths(call, kind, std::move(attrs));
+  return truths_of_both(call, kind, std::move(attrs));
 }
 
 ir::Attrs unequal() {
@@ -183,10 +183,10 @@ Status ne(Call& call) {
 }
 
 Status maximum(Call& call) {
-  return extreme(call, OpKind::maximum);
+  return elementwise_extreme(call, OpKind::maximum);
 }
 Status minimum(Call& call) {
-  return extreme(call, OpKind::minimum);
+  return elementwise_extreme(call, OpKind::minimum);
 }
 
 Status bitwise_and(Call& call) {
@@ -203,16 +203,16 @@ Status bitwise_xor(Call& call) {
   return bitwise(call, OpKind::compare, unequal());
 }
 Status logical_and(Call& call) {
-  return of_truths(call, OpKind::logical_and);
+  return truths_of_both(call, OpKind::logical_and);
 }
 Status logical_not(Call& call) {
   return negated(call);
 }
 Status logical_or(Call& call) {
-  return of_truths(call, OpKind::logical_or);
+  return truths_of_both(call, OpKind::logical_or);
 }
 Status logical_xor(Call& call) {
-  return of_truths(call, OpKind::compare, unequal());
+  return truths_of_both(call, OpKind::compare, unequal());
 }
 
 Status where(Call& call) {

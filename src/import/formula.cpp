@@ -1,6 +1,6 @@
 #include "import/formula.h"
 
-#include <limits>
+#include <cmath>
 
 #include "import/constants.h"
 
@@ -9,7 +9,6 @@ namespace thimble::import_pt2 {
 using ir::OpKind;
 using ir::ValueId;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 void Formula::fail(Error error) {
   if (!error_) error_ = std::move(error);
@@ -47,10 +46,10 @@ Term Formula::clamp(Term x, double low, double high) {
   return apply(OpKind::clamp, {x}, {{"min", low}, {"max", high}});
 }
 Term Formula::positive_part(Term x) {
-  return clamp(x, 0, kInfinity);
+  return clamp(x, 0, HUGE_VAL);
 }
 Term Formula::negative_part(Term x) {
-  return clamp(x, -kInfinity, 0);
+  return clamp(x, -HUGE_VAL, 0);
 }
 Term Formula::greater(Term a, double b) {
   return apply(OpKind::compare, {a, constant(b)},

@@ -18,8 +18,6 @@ struct TfliteProfile {
   bool explicit_padding = false;  // operators of their own, never SAME
   bool keeps_dims = false;        // FULLY_CONNECTED has its operand's dimensions
 };
-/// What the converter of NXP's eIQ Neutron SDK reads: operators that it has kernels for.
-inline constexpr TfliteProfile kNeutronConverter{true, true, true, true};
 
 /// What LiteRT's operators compute otherwise is refused, with the operator's place.
 [[nodiscard]] Result<Bytes> to_tflite(const ir::Graph& graph, const TfliteProfile& profile = {});

@@ -24,6 +24,10 @@ namespace thimble::ir {
 
 using ValueId = int32_t;
 inline constexpr ValueId kNoValue = -1;  // an absent optional operand
+/// Position of a value in a vector that has an entry per value.
+[[nodiscard]] constexpr size_t index_of(ValueId id) {
+  return static_cast<size_t>(id);
+}
 
 /// Where the user wrote it. Carried from the .pt2 to every message.
 struct Source {

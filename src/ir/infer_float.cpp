@@ -14,16 +14,16 @@ Result<Type> float_result(const Candidate& c, Result<Shape> (*rule)(const Candid
   return Type{DType::kF32, std::move(shape), {}, {}};
 }
 
+Result<Shape> along_dim(const Candidate& c) {
+  THIMBLE_CHECK(c.dimension(0));
+  return c.shape(0);
+}
+
 Result<Shape> same_shape(const Candidate& c) {
   return c.shape(0);
 }
 
 namespace {
-
-Result<Shape> along_dim(const Candidate& c) {
-  THIMBLE_CHECK(c.dimension(0));
-  return c.shape(0);
-}
 
 Result<Shape> batch_norm_shape(const Candidate& c) {
   if (c.shape(0).size() < 2) return bad_input("{}, expected rank 2 or more", c.describe(0));

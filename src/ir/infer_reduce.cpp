@@ -15,11 +15,6 @@ constexpr int64_t kWideRowMax = int64_t{1} << 16;
 constexpr int32_t kNormBiasMax = 1 << 30;
 constexpr int64_t kEpsShiftMax = 30;
 
-Result<Shape> along_dim(const Candidate& c) {
-  THIMBLE_CHECK(c.dimension(0));
-  return c.shape(0);
-}
-
 Result<Shape> variance_rule(const Candidate& c) {
   const double correction = c.op().number("correction");
   THIMBLE_TRY(Shape shape, mean_rule(c));

@@ -61,6 +61,8 @@ struct Window {
 [[nodiscard]] Result<Type> float_result(const Candidate& c,
                                         Result<Shape> (*rule)(const Candidate&));
 [[nodiscard]] Result<Shape> same_shape(const Candidate& c);  // as operand 0
+/// The shape of operand 0, whose dimension `dim` exists.
+[[nodiscard]] Result<Shape> along_dim(const Candidate& c);
 /// Movement of data: operand 0's element type and per-tensor quantization under another shape. (A
 /// channel axis may have moved: quantization along one does not survive.)
 [[nodiscard]] std::optional<Quant> kept_quant(const Type& type);

@@ -5,17 +5,15 @@
 namespace thimble::ir {
 namespace {
 
-using Kind = AttrInfo::Kind;
-
-std::string_view kind_text(Kind kind) {
+std::string_view kind_text(AttrInfo::Kind kind) {
   switch (kind) {
-    case Kind::kInt:
+    case AttrInfo::Kind::kInt:
       return "an integer";
-    case Kind::kDouble:
+    case AttrInfo::Kind::kDouble:
       return "a number";
-    case Kind::kInts:
+    case AttrInfo::Kind::kInts:
       return "a list of integers";
-    case Kind::kBool:
+    case AttrInfo::Kind::kBool:
       return "0 or 1";
   }
   return "";
@@ -31,18 +29,18 @@ Result<AttrValue> converted(const AttrInfo& info, const AttrValue& value) {
     return bad_input("attribute {} is nan", info.name);
   }
   const int64_t* whole = std::get_if<int64_t>(&value);
-  const bool fits = info.kind == Kind::kInts ? std::holds_alternative<std::vector<int64_t>>(value)
-                    : info.kind == Kind::kDouble
+  const bool fits = info.kind == AttrInfo::Kind::kInts ? std::holds_alternative<std::vector<int64_t>>(value)
+                    : info.kind == AttrInfo::Kind::kDouble
                         ? !std::holds_alternative<std::vector<int64_t>>(value)
                         : whole != nullptr;
   if (!fits) {
     return bad_input("attribute {} is {}, expected {}", info.name, found_text(value),
                      kind_text(info.kind));
   }
-  if (info.kind == Kind::kBool && *whole != 0 && *whole != 1) {
+  if (info.kind == AttrInfo::Kind::kBool && *whole != 0 && *whole != 1) {
     return bad_input("attribute {} is {}, expected 0 or 1", info.name, *whole);
   }
-  if (info.kind == Kind::kDouble && whole != nullptr) return AttrValue(static_cast<double>(*whole));
+  if (info.kind == AttrInfo::Kind::kDouble && whole != nullptr) return AttrValue(static_cast<double>(*whole));
   return value;
 }
 

@@ -16,9 +16,9 @@ int64_t part_cost(const Object& object, const Memory& memory, int64_t take, int6
   return accessed / kWordBytes * memory.word_cost;
 }
 
-class Search {
+class PlacementSearch {
  public:
-  Search(std::span<const Object> objects, std::span<const Memory> memories, int64_t alignment,
+  PlacementSearch(std::span<const Object> objects, std::span<const Memory> memories, int64_t alignment,
          int64_t steps)
       : objects_(objects), memories_(memories), image_(image_memory(memories)), steps_(steps) {
     for (const Memory& memory : memories) room_.push_back(memory.bytes / alignment * alignment);
@@ -192,7 +192,7 @@ std::optional<size_t> image_memory(std::span<const Memory> memories) {
 
 Settlement settle(std::span<const Object> objects, std::span<const Memory> memories,
                   int64_t alignment, int64_t steps) {
-  return Search(objects, memories, alignment, steps).run();
+  return PlacementSearch(objects, memories, alignment, steps).run();
 }
 
 }  // namespace thimble::plan

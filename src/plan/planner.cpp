@@ -24,9 +24,9 @@ int64_t place_in_order(const Problem& problem, const std::vector<int>& order,
 
 /// Improves an order by moving the buffers that stick out at the top to the front, a bounded
 /// number of times: what cannot be placed low late is placed first.
-class Orders {
+class BufferOrders {
  public:
-  Orders(const Problem& problem, int64_t bound) : problem_(problem), bound_(bound) {}
+  BufferOrders(const Problem& problem, int64_t bound) : problem_(problem), bound_(bound) {}
 
   void try_order(std::vector<int> order) {
     constexpr int kRounds = 64;
@@ -76,7 +76,7 @@ Placement place(std::span<const Buffer> buffers, int64_t alignment,
     return copy;
   };
   const auto span = [](const Buffer& b) { return static_cast<int64_t>(b.last - b.first + 1); };
-  Orders search(problem, result.lower_bound_bytes);
+  BufferOrders search(problem, result.lower_bound_bytes);
   search.try_order(sorted([](const Buffer& a, const Buffer& b) { return a.bytes > b.bytes; }));
   search.try_order(sorted(
       [&](const Buffer& a, const Buffer& b) { return a.bytes * span(a) > b.bytes * span(b); }));

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "base/rounding.h"
+
 namespace thimble::plan {
 namespace {
-
-int64_t round_up(int64_t bytes, int64_t alignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
 
 bool live_together(const Buffer& a, const Buffer& b) {
   return a.first <= b.last && b.first <= a.last;

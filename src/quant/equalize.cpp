@@ -18,10 +18,6 @@ using ir::Shape;
 using ir::Tensor;
 using ir::ValueId;
 
-size_t at(ValueId id) {
-  return static_cast<size_t>(id);
-}
-
 bool is_weighted(const Op& op) {
   return op.kind == OpKind::conv2d || op.kind == OpKind::linear;
 }
@@ -131,25 +127,25 @@ class RegionFinder {
 
   EqualRegions run() {
     for (const Op& op : graph_.ops()) visit(op);
-    for (const ValueId id : graph_.results()) open_[at(id)] = true;
+    for (const ValueId id : graph_.results()) open_[ir::index_of(id)] = true;
     return collect();
   }
 
  private:
   size_t root(ValueId id) {
-    size_t r = at(id);
+    size_t r = ir::index_of(id);
     while (parent_[r] != r) r = parent_[r] = parent_[parent_[r]];
     return r;
   }
   void unite(ValueId a, ValueId b) { parent_[root(b)] = root(a); }
-  [[nodiscard]] bool has_channels(ValueId id) const { return layouts_[at(id)].channels > 0; }
+  [[nodiscard]] bool has_channels(ValueId id) const { return layouts_[ir::index_of(id)].channels > 0; }
 
   void visit(const Op& op) {
-    ChannelLayout& y = layouts_[at(op.output)];
+    ChannelLayout& y = layouts_[ir::index_of(op.output)];
     std::vector<bool> taken(op.inputs.size(), false);  // operands whose factors find a way
     const ChannelLayout x = op.inputs.empty() || op.inputs[0] == ir::kNoValue
                                 ? ChannelLayout{}
-                                : layouts_[at(op.inputs[0])];
+                                : layouts_[ir::index_of(op.inputs[0])];
     if (is_weighted(op)) {
       const Shape& shape = graph_.type(op.output).shape;
       const size_t dim = op.kind == OpKind::linear ? shape.size() - 1 : 1;
@@ -157,7 +153,7 @@ class RegionFinder {
       taken[0] = can_scale(graph_, op) && reads_channels(op, x);
     } else if (op.kind == OpKind::add || op.kind == OpKind::sub || op.kind == OpKind::maximum ||
                op.kind == OpKind::minimum) {
-      const ChannelLayout& other = layouts_[at(op.inputs[1])];
+      const ChannelLayout& other = layouts_[ir::index_of(op.inputs[1])];
       if (x.channels > 0 && same(x, other) &&
           graph_.type(op.inputs[0]).shape == graph_.type(op.inputs[1]).shape) {
         y = x;
@@ -176,7 +172,7 @@ class RegionFinder {
       if (behind.channels > 0) pass(op, 0, behind, y, taken);
     }
     for (size_t i = 0; i < op.inputs.size(); ++i) {
-      if (op.inputs[i] != ir::kNoValue && !taken[i]) open_[at(op.inputs[i])] = true;
+      if (op.inputs[i] != ir::kNoValue && !taken[i]) open_[ir::index_of(op.inputs[i])] = true;
     }
   }
 
@@ -193,7 +189,7 @@ class RegionFinder {
       const ValueId x = op.inputs[i], gate = op.inputs[1 - i];
       if (!has_channels(x) || has_channels(gate) || x == gate) continue;
       if (graph_.type(x).shape != graph_.type(op.output).shape) continue;
-      const ChannelLayout layout = layouts_[at(x)];
+      const ChannelLayout layout = layouts_[ir::index_of(x)];
       pass(op, i, layout, y, taken);
       return;
     }
@@ -225,7 +221,7 @@ class RegionFinder {
       result.region_of[i] = static_cast<int>(place->second);
     }
     for (const Op& op : graph_.ops()) {
-      const int region = is_weighted(op) ? result.region_of[at(op.inputs[0])] : -1;
+      const int region = is_weighted(op) ? result.region_of[ir::index_of(op.inputs[0])] : -1;
       if (region < 0) continue;
       const bool depthwise = graph_.type(op.inputs[1]).shape[1] == 1 && op.kind == OpKind::conv2d;
       result.regions[static_cast<size_t>(region)].dense |= !depthwise;
@@ -258,7 +254,7 @@ size_t input_channel(const Graph& graph, const Op& op, const ChannelLayout& x, s
 std::vector<double> weight_shares(const Graph& graph, const EqualRegions& regions, size_t region) {
   std::vector<double> shares(static_cast<size_t>(regions.regions[region].channels), 0);
   for (const Op& op : graph.ops()) {
-    if (!is_weighted(op) || regions.region_of[at(op.inputs[0])] != static_cast<int>(region)) {
+    if (!is_weighted(op) || regions.region_of[ir::index_of(op.inputs[0])] != static_cast<int>(region)) {
       continue;
     }
     const Tensor& weights = *graph.value(op.inputs[1]).constant;
@@ -271,7 +267,7 @@ std::vector<double> weight_shares(const Graph& graph, const EqualRegions& region
       }
       for (size_t i = 0; i < terms && largest > 0; ++i) {
         double& share =
-            shares[input_channel(graph, op, regions.layouts[at(op.inputs[0])], row + i)];
+            shares[input_channel(graph, op, regions.layouts[ir::index_of(op.inputs[0])], row + i)];
         share = std::max(share, std::abs(static_cast<double>(w[row + i])) / largest);
       }
     }
@@ -281,7 +277,7 @@ std::vector<double> weight_shares(const Graph& graph, const EqualRegions& region
 
 double factor(const EqualFactors& factors, const EqualRegions& regions, ValueId id,
               size_t channel) {
-  const int region = regions.region_of[at(id)];
+  const int region = regions.region_of[ir::index_of(id)];
   if (region < 0 || factors[static_cast<size_t>(region)].empty()) return 1;
   return factors[static_cast<size_t>(region)][channel];
 }
@@ -301,8 +297,8 @@ Status add_scaled(ir::Rewriter& rewriter, const EqualRegions& regions, const Equ
   };
   const size_t outputs = static_cast<size_t>(graph.type(op.inputs[1]).shape[0]);
   const size_t terms = static_cast<size_t>(graph.type(op.inputs[1]).elements()) / outputs;
-  const ChannelLayout& x = regions.layouts[at(op.inputs[0])];
-  const bool scaled_operand = regions.region_of[at(op.inputs[0])] >= 0;
+  const ChannelLayout& x = regions.layouts[ir::index_of(op.inputs[0])];
+  const bool scaled_operand = regions.region_of[ir::index_of(op.inputs[0])] >= 0;
   const ValueId w = scaled(op.inputs[1], [&](size_t i) {
     const double in =
         scaled_operand ? factor(factors, regions, op.inputs[0], input_channel(graph, op, x, i)) : 1;
@@ -321,7 +317,7 @@ Status add_scaled(ir::Rewriter& rewriter, const EqualRegions& regions, const Equ
 }
 
 bool is_touched(const EqualRegions& regions, const EqualFactors& factors, ValueId id) {
-  const int region = regions.region_of[at(id)];
+  const int region = regions.region_of[ir::index_of(id)];
   return region >= 0 && !factors[static_cast<size_t>(region)].empty();
 }
 

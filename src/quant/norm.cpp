@@ -10,7 +10,6 @@ using ir::OpKind;
 
 constexpr double kWeightMax = 32767;
 constexpr double kBiasMax = 0x1p30;
-constexpr double kUnit = 0x1p-16;  // of a normalized element
 
 double largest(const ir::Graph& graph, const ir::Op& op, size_t operand) {
   double result = 0;

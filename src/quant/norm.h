@@ -7,6 +7,8 @@
 
 namespace thimble::quant {
 
+inline constexpr double kUnit = 0x1p-16;  // of a normalized element
+
 [[nodiscard]] bool is_norm(ir::OpKind kind);
 
 /// Elements that are normalized together.

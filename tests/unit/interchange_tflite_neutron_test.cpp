@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "engines/neutron/compiler/vendor/finish.h"
 #include "function_tables.h"
 #include "interchange_tflite_made.h"
 
@@ -15,12 +16,12 @@ constexpr int kConv = 3, kFullyConnected = 9, kPad = 34, kGather = 36, kMaximum 
               kQuantize = 114;
 
 Made for_neutron(const std::string& text) {
-  return make(text, kNeutronConverter);
+  return make(text, engine::neutron::kConverterProfile);
 }
 
 std::vector<int> codes_of(const Function& f, const test::Codes& codes) {
   const auto table = test::table_of(codes, test::formula_of(f), false);
-  const auto bytes = to_tflite(test::graph_of_table(codes, table), kNeutronConverter);
+  const auto bytes = to_tflite(test::graph_of_table(codes, table), engine::neutron::kConverterProfile);
   EXPECT_TRUE(bytes.ok());
   const fb::Model* model = fb::GetModel(bytes->data());
   Made made{{}, model, model->subgraphs()->Get(0)};
@@ -69,7 +70,7 @@ TEST(InterchangeTfliteNeutron, OtherTablesAreGathered) {
   const test::Codes codes{ir::per_tensor(0.0625, 3), ir::per_tensor(0.0390625, -90)};
   const auto table = test::table_of(
       codes, [](double x) { return x * x; }, false);
-  const auto bytes = to_tflite(test::graph_of_table(codes, table), kNeutronConverter);
+  const auto bytes = to_tflite(test::graph_of_table(codes, table), engine::neutron::kConverterProfile);
   ASSERT_TRUE(bytes.ok());
   const fb::Model* model = fb::GetModel(bytes->data());
   const Made made{{}, model, model->subgraphs()->Get(0)};

@@ -21,7 +21,7 @@ class AxonCli : public EngineCli {
   }
 
   Status apply_options(const std::string& /*part*/, const fs::path& model,
-                       target::VendorTools* tools) const override {
+                       engine::VendorTools* tools) const override {
     THIMBLE_CHECK(check_axon_options(form_, sdk_, headers_));
     if (form_ != "layers") *tools = axon_tools(form_, sdk_, model);
     return ok();

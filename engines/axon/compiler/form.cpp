@@ -18,10 +18,6 @@ constexpr std::pair<OpKind, std::string_view> kRefused[] = {
 #include "engines/axon/compiler/ops.def"
 };
 
-size_t at(ValueId id) {
-  return static_cast<size_t>(id);
-}
-
 std::string_view refusal_of(OpKind kind) {
   for (const auto& [refused, reason] : kRefused) {
     if (refused == kind) return reason;
@@ -38,7 +34,7 @@ Former::Former(const ir::Graph& from)
       consumers_(from.consumers()),
       result_(from.value_count(), false),
       done_(from.ops().size(), false) {
-  for (const ValueId id : from.results()) result_[at(id)] = true;
+  for (const ValueId id : from.results()) result_[ir::index_of(id)] = true;
 }
 
 Result<ir::Graph> Former::run() {
@@ -69,17 +65,17 @@ Status Former::add(const Op& op) {
 // --- what reads a value ------------------------------------------------------------------------
 
 const Op* Former::producer(ValueId id) const {
-  const int index = id == ir::kNoValue ? -1 : producers_[at(id)];
+  const int index = id == ir::kNoValue ? -1 : producers_[ir::index_of(id)];
   return index < 0 ? nullptr : &from_.ops()[static_cast<size_t>(index)];
 }
 
 bool Former::only_read_by_one(ValueId id) const {
-  return !result_[at(id)] && consumers_[at(id)].size() == 1;
+  return !result_[ir::index_of(id)] && consumers_[ir::index_of(id)].size() == 1;
 }
 
 std::optional<Former::Tail> Former::tail_of(const Op& op) const {
   if (!only_read_by_one(op.output)) return std::nullopt;
-  const Op& reader = from_.ops()[static_cast<size_t>(consumers_[at(op.output)][0])];
+  const Op& reader = from_.ops()[static_cast<size_t>(consumers_[ir::index_of(op.output)][0])];
   if (!is_function(reader.kind) || reader.inputs[0] != op.output) return std::nullopt;
   auto function = function_of(from_, reader);
   const std::optional<ir::Quant>& quant = from_.type(op.output).quant;
@@ -149,7 +145,7 @@ Status Former::with_tail(const Op& op, Emit emit, Ask own) {
     if (curve) hint.quant = ir::per_tensor(kFraction, 0);
     auto made = ask.ok() ? (this->*emit)(op, *ask, hint) : Result<ValueId>(ask.error());
     if (made.ok()) {
-      done_[static_cast<size_t>(consumers_[at(op.output)][0])] = true;
+      done_[static_cast<size_t>(consumers_[ir::index_of(op.output)][0])] = true;
       if (curve) {
         THIMBLE_TRY(made, add_curve(tail->function, *made, *tail->op));
       }
@@ -212,8 +208,8 @@ bool Former::folds(const Op& pad) const {
   const auto before = pad.integers("before");
   const auto after = pad.integers("after");
   if (before.size() != 4 || before[0] + before[1] + after[0] + after[1] != 0) return false;
-  if (result_[at(pad.output)] || consumers_[at(pad.output)].empty()) return false;
-  return std::ranges::all_of(consumers_[at(pad.output)], [&](int index) {
+  if (result_[ir::index_of(pad.output)] || consumers_[ir::index_of(pad.output)].empty()) return false;
+  return std::ranges::all_of(consumers_[ir::index_of(pad.output)], [&](int index) {
     const Op& reader = from_.ops()[static_cast<size_t>(index)];
     return reader.kind == OpKind::qconv2d && reader.inputs[0] == pad.output &&
            pad.number("value") == static_cast<double>(reader.integer("x_zp"));

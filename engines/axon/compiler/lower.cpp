@@ -14,10 +14,6 @@ using ir::ValueId;
 
 namespace {
 
-size_t at(ValueId id) {
-  return static_cast<size_t>(id);
-}
-
 int32_t zero_point_of(const ir::Type& type) {
   return type.quant && type.quant->axis < 0 ? type.quant->zero_point[0] : 0;
 }
@@ -175,7 +171,7 @@ Status Lowering::add_op(const Op& op) {
 // --- values ------------------------------------------------------------------------------------
 
 const Op* Lowering::producer(ValueId id) const {
-  const int index = producers_[at(id)];
+  const int index = producers_[ir::index_of(id)];
   return index < 0 ? nullptr : &graph_.ops()[static_cast<size_t>(index)];
 }
 
@@ -203,14 +199,14 @@ std::optional<Axis> Lowering::axis_of(ValueId id, int64_t dim) const {
 }
 
 Result<Map> Lowering::raw(ValueId id) {
-  if (!maps_[at(id)]) {
+  if (!maps_[ir::index_of(id)]) {
     if (graph_.value(id).constant) return constant(id);
     const Op* op = producer(id);
     assert(op != nullptr && only_renames(*op) && "a value is read before its layer");
     THIMBLE_TRY(const Map from, raw(op->inputs[0]));
     return from;
   }
-  return *maps_[at(id)];
+  return *maps_[ir::index_of(id)];
 }
 
 Result<Map> Lowering::flat(ValueId id) {

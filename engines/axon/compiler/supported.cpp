@@ -10,7 +10,7 @@ using ir::OpKind;
 
 namespace {
 
-constexpr OpKind kRows[] = {
+constexpr OpKind kListedOps[] = {
 #define AXON_FORM(op, function) OpKind::op,
 #include "engines/axon/compiler/ops.def"
 };
@@ -59,7 +59,7 @@ std::string limits_of(std::string_view layer) {
 
 std::vector<OpSupport> supported(const PartNpu& /*use*/) {
   std::vector<OpSupport> list;
-  for (const OpKind op : kRows) {
+  for (const OpKind op : kListedOps) {
     std::string limits;
     const auto found = std::ranges::find(layers(), op, &Layers::op);
     if (found != layers().end()) {

@@ -16,7 +16,7 @@ std::optional<abi::PteOp> find_row(const std::string& name) {
   return static_cast<abi::PteOp>(row - std::begin(abi::kPteOps));
 }
 
-using Rows = std::array<std::optional<abi::PteOp>, static_cast<size_t>(ir::OpKind::kCount)>;
+using OpOfKind = std::array<std::optional<abi::PteOp>, static_cast<size_t>(ir::OpKind::kCount)>;
 
 std::optional<abi::PteOp> row_of(const std::string& name) {
   // A float operator whose integer form has the row of its name.
@@ -30,8 +30,8 @@ std::optional<abi::PteOp> row_of(const std::string& name) {
   return row(name);
 }
 
-Rows all_rows() {
-  Rows rows;
+OpOfKind all_rows() {
+  OpOfKind rows;
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i] = row_of(std::string(ir::op_name(static_cast<ir::OpKind>(i))));
   }
@@ -41,7 +41,7 @@ Rows all_rows() {
 }  // namespace
 
 std::optional<abi::PteOp> direct_op(ir::OpKind kind) {
-  static const Rows kRows = all_rows();
+  static const OpOfKind kRows = all_rows();
   return kRows[static_cast<size_t>(kind)];
 }
 

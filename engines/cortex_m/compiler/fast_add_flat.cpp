@@ -16,7 +16,7 @@ struct Operand {
   [[nodiscard]] bool is_half() const { return mult == 1 << 30 && shift == 0; }
 };
 
-Operand operand(const ir::Op& op, size_t index) {
+Operand flat_operand(const ir::Op& op, size_t index) {
   const std::string name = index == 0 ? "a" : "b";
   return {index, op.integer(name + "_mult"), op.integer(name + "_shift"),
           static_cast<int16_t>(op.integer(name + "_zp")),
@@ -32,8 +32,8 @@ std::optional<KernelCall> mve_add_flat(const ir::Graph& graph, const ir::Op& op)
     const bool alike = type.shape == y.shape && type.dim_order == y.dim_order;
     if (!alike || graph.value(input).constant) return {};
   }
-  Operand a = operand(op, 0);
-  Operand b = operand(op, 1);
+  Operand a = flat_operand(op, 0);
+  Operand b = flat_operand(op, 1);
   if (!a.is_half()) std::swap(a, b);
   const int64_t y_shift = op.integer("y_shift");
   if (!a.is_half() || b.shift > 0 || b.shift < -31 || y_shift >= 0 || y_shift < -31) return {};

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLanes = abi::kDepthwiseLanes;
 
-bool fits(const Filter& filter) {
+bool fits_depthwise(const Filter& filter) {
   if (filter.shift < -31 || filter.shift > -1) return false;
   // Two products of int8 codes fit 16 bits, but for those of two weights of -128.
   const size_t taps = filter.weights.size();
@@ -53,7 +53,7 @@ std::optional<KernelCall> mve_depthwise(const ir::Graph& graph, const ir::Op& op
   const std::optional<abi::WindowGeometry> geometry = window_geometry(graph, op);
   if (!geometry || geometry->in_c != geometry->out_c || geometry->in_c % 4 != 0) return {};
   const std::vector<Filter> channels = filters(graph, op);
-  if (!std::ranges::all_of(channels, fits)) return {};
+  if (!std::ranges::all_of(channels, fits_depthwise)) return {};
   PackedWriter writer;
   for (size_t first = 0; first < channels.size(); first += kLanes) {
     const Filter* lanes[kLanes] = {};

@@ -99,7 +99,7 @@ Constant pack_depthwise(const std::vector<Filter>& filters, const abi::WindowGeo
   return writer.take();
 }
 
-Constant pack_linear(std::vector<Filter> filters) {
+Constant pack_linear_pairs(std::vector<Filter> filters) {
   if (filters.size() % 4 == 3) filters.emplace_back();
   const size_t depth = filters[0].weights.size();
   PackedWriter writer;
@@ -160,7 +160,7 @@ std::optional<KernelCall> dsp_linear(const ir::Graph& graph, const ir::Op& op) {
   if (!fit_pairs(all)) return {};
   KernelCall call;
   call.op = PteOp::thimble_linear_dsp;
-  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), pack_linear(all)};
+  call.arguments = {ValueRef{op.inputs[0]}, packed_constant(*geometry), pack_linear_pairs(all)};
   return call;
 }
 

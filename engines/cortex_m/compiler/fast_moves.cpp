@@ -6,6 +6,7 @@
 
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/nest.h"
+#include "engines/cortex_m/compiler/packed.h"
 
 namespace thimble::engine::cortex_m {
 namespace {

@@ -11,6 +11,7 @@
 #include "numerics/softmax16.h"
 #include "engines/cortex_m/compiler/fast.h"
 #include "engines/cortex_m/compiler/nest.h"
+#include "engines/cortex_m/compiler/packed.h"
 #include "engines/cortex_m/compiler/pack.h"
 
 namespace thimble::engine::cortex_m {
@@ -20,10 +21,6 @@ using abi::PteOp;
 using ir::DType;
 using ir::Graph;
 using ir::Op;
-
-int32_t attr(const Op& op, std::string_view name) {
-  return static_cast<int32_t>(op.integer(name));
-}
 
 /// x, constant.
 template <class Header>

@@ -56,15 +56,6 @@ std::vector<int64_t> broadcast_strides(const ir::Type& operand, const ir::Shape&
   return result;
 }
 
-Constant packed_bytes(const void* data, size_t bytes) {
-  std::vector<std::byte> copy(bytes);
-  std::memcpy(copy.data(), data, bytes);
-  return {std::make_shared<const std::vector<std::byte>>(std::move(copy)),
-          ir::DType::kU8,
-          {static_cast<int64_t>(bytes)},
-          {}};
-}
-
 Argument operand(const ir::Graph& graph, ir::ValueId id) {
   const ir::Value& v = graph.value(id);
   if (!v.constant) return ValueRef{id};

@@ -29,13 +29,6 @@ struct NestAxis {
 [[nodiscard]] std::vector<int64_t> broadcast_strides(const ir::Type& operand,
                                                      const ir::Shape& shape);
 
-/// A packed constant: a header as it is, then bytes.
-[[nodiscard]] Constant packed_bytes(const void* data, size_t bytes);
-template <class Header>
-[[nodiscard]] Constant packed_constant(const Header& header) {
-  return packed_bytes(&header, sizeof header);
-}
-
 /// An operand of the operator: a value, or the bytes of a constant in its memory order.
 [[nodiscard]] Argument operand(const ir::Graph& graph, ir::ValueId id);
 

@@ -1,5 +1,7 @@
 #include "engines/cortex_m/compiler/pack.h"
 
+#include "engines/cortex_m/compiler/packed.h"
+
 #include <cstring>
 
 namespace thimble::engine::cortex_m {
@@ -36,13 +38,6 @@ class Writer {
   }
   std::vector<std::byte> bytes_;
 };
-
-int32_t attr(const Op& op, std::string_view name) {
-  return static_cast<int32_t>(op.integer(name));
-}
-int32_t attr(const Op& op, std::string_view name, size_t i) {
-  return static_cast<int32_t>(op.integers(name)[i]);
-}
 
 /// bias of every output channel, mult and shift of every one or one for all.
 void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t scales,

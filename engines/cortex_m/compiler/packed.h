@@ -13,6 +13,15 @@
 
 namespace thimble::engine::cortex_m {
 
+/// Attribute `name` of the operator, as parameters of kernels have it.
+[[nodiscard]] inline int32_t attr(const ir::Op& op, std::string_view name) {
+  return static_cast<int32_t>(op.integer(name));
+}
+/// Entry `i` of the attribute.
+[[nodiscard]] inline int32_t attr(const ir::Op& op, std::string_view name, size_t i) {
+  return static_cast<int32_t>(op.integers(name)[i]);
+}
+
 /// Bytes of a packed constant, front to back, little-endian as every host this builds for.
 class PackedWriter {
  public:

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
+
 namespace thimble::engine::cortex_m {
 namespace {
 
 using abi::Isa;
-
-int64_t round_up(int64_t value, int64_t step) {
-  return (value + step - 1) / step * step;
-}
 
 /// im2col: four int8 columns in whole vectors on MVE, two int16 columns elsewhere.
 int64_t columns_bytes(int64_t column, Isa isa) {

@@ -4,14 +4,11 @@
 #include <map>
 
 #include "base/parallel.h"
+#include "base/rounding.h"
 #include "engines/ethos_u/compiler/draft.h"
 
 namespace thimble::engine::ethos_u {
 namespace {
-
-int64_t round_up(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 class Assembler {
  public:

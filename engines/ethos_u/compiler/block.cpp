@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
+
 namespace thimble::engine::ethos_u {
 namespace {
 
@@ -17,19 +19,9 @@ constexpr int64_t kBrick = 16;         // channels that lie together; also where
 constexpr int64_t kSubKernel = 8;      // largest piece of a kernel
 constexpr int64_t kChainingSlots = 6;  // U85
 
-int64_t round_up(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
-int64_t divide_up(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit;
-}
-
-bool is_reduce_sum(const OpShape& shape) {
-  return shape.kind == NpuOpKind::kPool && shape.pool == PoolMode::kReduceSum;
-}
 /// Depth of the IFM block is that of the OFM block.
 bool is_equal_depth(const OpShape& shape) {
-  return shape.kind != NpuOpKind::kConv && !is_reduce_sum(shape);
+  return shape.kind != NpuOpKind::kConv && !shape.is_reduce_sum();
 }
 
 BlockUser user_of(const OpShape& shape, bool part_kernel_first) {
@@ -43,7 +35,7 @@ BlockUser user_of(const OpShape& shape, bool part_kernel_first) {
     case NpuOpKind::kDepthwise:
       return kUseDepthwise;
     case NpuOpKind::kPool:
-      return is_reduce_sum(shape) ? kUseReduceSum : kUsePool;
+      return shape.is_reduce_sum() ? kUseReduceSum : kUsePool;
     case NpuOpKind::kElementwise:
       return kUseElementwise;
     case NpuOpKind::kResize:

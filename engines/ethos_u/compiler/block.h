@@ -35,6 +35,10 @@ struct OpShape {
   bool sparse = false;  // U85: 2:4 weights, half the steps
   int fast_rate = 0;    // U85: weights a cycle of the fast format; 0 = the standard one
   int64_t resize_n = 1, resize_d = 1;  // of the width
+
+  [[nodiscard]] bool is_reduce_sum() const {
+    return kind == NpuOpKind::kPool && pool == PoolMode::kReduceSum;
+  }
 };
 [[nodiscard]] OpShape shape_of(const NpuOp& op);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/rounding.h"
+
 namespace thimble::engine::ethos_u {
 namespace {
 
@@ -17,16 +19,12 @@ bool meet(const Box& a, const Box& b) {
   return meet(a.h, b.h) && meet(a.w, b.w) && meet(a.c, b.c);
 }
 
-int64_t divide_up(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit;
-}
-
 /// How blocks follow one another: depth first, then columns, then rows.
-struct Grid {
+struct BlockGrid {
   int64_t h = 1, w = 1, c = 1;
   [[nodiscard]] int64_t count() const { return h * w * c; }
 };
-Grid grid_of(const Kernel& kernel) {
+BlockGrid grid_of(const Kernel& kernel) {
   const Block& block = kernel.plan->block;
   return {divide_up(kernel.rows.size(), block.h), divide_up(kernel.op->ofm.shape.w, block.w),
           divide_up(kernel.channels.size(), block.d)};
@@ -37,7 +35,7 @@ Span clip(int64_t index, int64_t size, const Span& whole) {
   return {begin, std::min(begin + size, whole.end)};
 }
 /// What block `index` writes.
-Box written(const Kernel& kernel, const Grid& grid, int64_t index) {
+Box written(const Kernel& kernel, const BlockGrid& grid, int64_t index) {
   const Block& block = kernel.plan->block;
   return {clip(index / (grid.w * grid.c), block.h, kernel.rows),
           clip(index / grid.c % grid.w, block.w, {0, kernel.op->ofm.shape.w}),
@@ -92,7 +90,7 @@ int allowed(const Kernel& before, const Kernel& kernel, const Operand& operand, 
             int limit) {
   const Operand& made = before.op->ofm;
   if (operand.tensor != made.tensor) return limit;
-  const Grid last = grid_of(before), first = grid_of(kernel);
+  const BlockGrid last = grid_of(before), first = grid_of(kernel);
   if (before.op->negate_axis_h || before.op->negate_axis_w) return 0;
   for (int depth = 0; depth < limit; ++depth) {
     for (int i = 0; i <= depth; ++i) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/rounding.h"
+
 namespace thimble::engine::ethos_u {
 namespace {
 
@@ -11,22 +13,12 @@ using thimble::ethos_u::kOutputCycles556;
 using thimble::ethos_u::kOutputCycles85;
 using thimble::ethos_u::MemoryTiming;
 
-int64_t divide_up(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit;
-}
-int64_t round_up(int64_t value, int64_t unit) {
-  return divide_up(value, unit) * unit;
-}
-
 const MemoryTiming& timing(const System& system, Memory memory) {
   return memory == Memory::kSram ? system.sram : system.external;
 }
 
-bool is_reduce_sum(const OpShape& shape) {
-  return shape.kind == NpuOpKind::kPool && shape.pool == PoolMode::kReduceSum;
-}
 bool is_plain_pool(const OpShape& shape) {
-  return shape.kind == NpuOpKind::kPool && !is_reduce_sum(shape);
+  return shape.kind == NpuOpKind::kPool && !shape.is_reduce_sum();
 }
 
 /// Share of a kernel's first read and last write that no neighbouring kernel hides.
@@ -122,7 +114,7 @@ class Model {
                              std::min<int64_t>(8, window.kernel_w - x));
       }
     }
-    if (shape_.kind == NpuOpKind::kConv || is_reduce_sum(shape_)) {
+    if (shape_.kind == NpuOpKind::kConv || shape_.is_reduce_sum()) {
       cycles *= static_cast<double>(divide_up(shape_.ifm.c, ifm_d_));
     }
     return u85_ ? cycles : cycles / config_.cores;
@@ -253,7 +245,7 @@ class Model {
       cycles += waited(static_cast<double>(records), kRecordBursts);
     }
     if (placement_.ifm == Memory::kExternal && placement_.ifm_format == Format::kNhwc) {
-      const bool every_depth = shape_.kind == NpuOpKind::kConv || is_reduce_sum(shape_);
+      const bool every_depth = shape_.kind == NpuOpKind::kConv || shape_.is_reduce_sum();
       const int64_t deep = every_depth ? divide_up(shape_.ofm.c, d_) : 1;
       const int64_t bytes = ifm_h_ * ifm_w_ * shape_.ifm.c * across * deep * shape_.ifm_bits / 8;
       const int64_t burst = system_.external.burst;
@@ -284,7 +276,7 @@ class Model {
     } else {
       const Window& window = shape_.window;
       const int64_t pieces = divide_up(window.kernel_h, 8) * divide_up(window.kernel_w, 8);
-      const bool every_depth = shape_.kind == NpuOpKind::kConv || is_reduce_sum(shape_);
+      const bool every_depth = shape_.kind == NpuOpKind::kConv || shape_.is_reduce_sum();
       const int64_t elements = ifm_h_ * ifm_w_ * depth(placement_.ifm_format, shape_.ifm.c) *
                                pieces * across * (every_depth ? deep : 1);
       add(placement_.ifm, transfer(true, placement_.ifm, placement_.ifm_format, shape_.ifm_bits,

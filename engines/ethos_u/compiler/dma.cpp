@@ -8,19 +8,19 @@ namespace {
 using thimble::ethos_u::find_field;
 
 /// One axis of a copy: how often, and how far apart.
-struct Axis {
+struct CopyAxis {
   int64_t count, source, destination;
 };
 
 /// Axes from the outermost, without those of one step and with those merged that are one run.
-std::vector<Axis> axes_of(const NpuOp& op, int64_t bytes) {
+std::vector<CopyAxis> axes_of(const NpuOp& op, int64_t bytes) {
   const Shape4& shape = op.ofm.shape;
-  std::vector<Axis> all = {{shape.h, op.ifm.stride_h * bytes, op.ofm.stride_h * bytes},
+  std::vector<CopyAxis> all = {{shape.h, op.ifm.stride_h * bytes, op.ofm.stride_h * bytes},
                            {shape.w, op.ifm.stride_w * bytes, op.ofm.stride_w * bytes},
                            {shape.c, op.ifm.stride_c * bytes, op.ofm.stride_c * bytes},
                            {bytes, 1, 1}};
-  std::vector<Axis> axes;
-  for (const Axis& axis : all) {
+  std::vector<CopyAxis> axes;
+  for (const CopyAxis& axis : all) {
     if (axis.count == 1) continue;
     if (!axes.empty() && axes.back().source == axis.source * axis.count &&
         axes.back().destination == axis.destination * axis.count) {
@@ -44,13 +44,13 @@ uint8_t region_of(const Schedule& schedule, const Operand& operand) {
 }
 
 /// Copies one by one over the axes that the engine cannot walk itself.
-void unroll(const std::vector<Axis>& axes, size_t walked, const Copy& copy,
+void unroll(const std::vector<CopyAxis>& axes, size_t walked, const Copy& copy,
             std::vector<Copy>* copies) {
   if (axes.size() <= walked + 1) {
     Copy last = copy;
     last.bytes = axes.back().count;
     for (size_t i = 0; i + 1 < axes.size(); ++i) {
-      const Axis& axis = axes[axes.size() - 2 - i];
+      const CopyAxis& axis = axes[axes.size() - 2 - i];
       last.counts[i] = axis.count;
       last.source_strides[i] = axis.source;
       last.destination_strides[i] = axis.destination;
@@ -58,7 +58,7 @@ void unroll(const std::vector<Axis>& axes, size_t walked, const Copy& copy,
     copies->push_back(last);
     return;
   }
-  const std::vector<Axis> inner(axes.begin() + 1, axes.end());
+  const std::vector<CopyAxis> inner(axes.begin() + 1, axes.end());
   for (int64_t i = 0; i < axes[0].count; ++i) {
     Copy at = copy;
     at.source += i * axes[0].source;

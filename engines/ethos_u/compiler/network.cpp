@@ -2,14 +2,11 @@
 
 #include <algorithm>
 
+#include "base/rounding.h"
 #include "engines/ethos_u/compiler/feature_map.h"
 
 namespace thimble::engine::ethos_u {
 namespace {
-
-int64_t round_up(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
 
 /// Calls back for every operand of the operation.
 template <typename Visit>

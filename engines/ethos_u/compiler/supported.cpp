@@ -21,13 +21,13 @@ constexpr Row kRows[] = {
 #include "engines/ethos_u/compiler/ops.def"
 };
 
-struct LimitRow {
+struct ListedLimit {
   OpKind op;
   uint8_t generations;
   std::string_view quantity;
   int64_t lowest, highest;
 };
-constexpr LimitRow kLimits[] = {
+constexpr ListedLimit kListedLimits[] = {
 #define ETHOS_U_LIMIT(op, generations, quantity, lowest, highest) \
   {OpKind::op, generations, #quantity, lowest, highest},
 #include "engines/ethos_u/compiler/ops.def"
@@ -61,7 +61,7 @@ std::vector<OpSupport> supported(const PartNpu& use) {
   for (const Row& row : kRows) {
     if (!has(row.generations, config.generation)) continue;
     std::string limits = window_limits(row.op);
-    for (const LimitRow& limit : kLimits) {
+    for (const ListedLimit& limit : kListedLimits) {
       if (limit.op != row.op || !has(limit.generations, config.generation)) continue;
       limits += fmt::format("{}{} {} to {}", limits.empty() ? "" : ", ", limit.quantity,
                             limit.lowest, limit.highest);

@@ -25,7 +25,7 @@ class NeutronCli : public EngineCli {
   }
 
   Status apply_options(const std::string& part, const std::filesystem::path& model,
-                       target::VendorTools* tools) const override {
+                       engine::VendorTools* tools) const override {
     return add_neutron_tools(arguments_, part, model, tools);
   }
 

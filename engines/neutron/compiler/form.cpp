@@ -10,7 +10,6 @@
 
 namespace thimble::engine::neutron {
 
-using interchange::Function;
 using ir::Op;
 using ir::OpKind;
 using ir::Shape;
@@ -63,8 +62,8 @@ Status Former::add(const Op& op) {
 /// What an operator of LiteRT computes stays a table; of the others, lines are convolutions.
 Status Former::table(const Op& op) {
   const auto function = interchange::function_of_table(from_, op);
-  if (function && function->kind == Function::Kind::kNeg) return negated(op);
-  if (function && function->kind != Function::Kind::kRescale) return rewriter_.copy(op);
+  if (function && function->kind == interchange::Function::Kind::kNeg) return negated(op);
+  if (function && function->kind != interchange::Function::Kind::kRescale) return rewriter_.copy(op);
   return straight(op);
 }
 

@@ -15,23 +15,10 @@
 
 namespace thimble::engine::neutron {
 
-using interchange::Function;
 using ir::OpKind;
 using ir::ValueId;
 
 namespace {
-
-// --- names of the rows -------------------------------------------------------------------------
-
-constexpr uint8_t kN3 = static_cast<uint8_t>(Variant::kN3_64);
-constexpr uint8_t kN1 = static_cast<uint8_t>(Variant::kN1_16);
-constexpr uint8_t kS = static_cast<uint8_t>(Variant::kImx95);
-constexpr uint8_t kAll = kN3 | kN1 | kS;
-constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
-
-bool has(uint8_t variants, Variant variant) {
-  return (variants & static_cast<uint8_t>(variant)) != 0;
-}
 
 // --- quantities --------------------------------------------------------------------------------
 
@@ -299,23 +286,23 @@ const ChoiceRow kChoices[] = {
 };
 
 struct FunctionRow {
-  Function::Kind kind;
+  interchange::Function::Kind kind;
   uint8_t variants;
   std::string_view builtin, names;
 };
 constexpr FunctionRow kFunctions[] = {
 #define NEUTRON_FUNCTION(function, variants, builtin, names) \
-  {Function::Kind::function, variants, builtin, names},
+  {interchange::Function::Kind::function, variants, builtin, names},
 #include "engines/neutron/compiler/ops.def"
 };
 
 struct FixedRow {
-  Function::Kind kind;
+  interchange::Function::Kind kind;
   double scale;
   int32_t zero_point;
 };
 constexpr FixedRow kFixed[] = {
-#define NEUTRON_FIXED(function, scale, zero_point) {Function::Kind::function, scale, zero_point},
+#define NEUTRON_FIXED(function, scale, zero_point) {interchange::Function::Kind::function, scale, zero_point},
 #include "engines/neutron/compiler/ops.def"
 };
 

@@ -12,6 +12,15 @@ namespace thimble::engine::neutron {
 
 /// NPUs of the family. Rows name sets of them.
 enum class Variant : uint8_t { kN3_64 = 1, kN1_16 = 2, kImx95 = 4 };
+// Sets of variants for the rows of ops.def, and the limit of a row without one.
+inline constexpr uint8_t kN3 = static_cast<uint8_t>(Variant::kN3_64);
+inline constexpr uint8_t kN1 = static_cast<uint8_t>(Variant::kN1_16);
+inline constexpr uint8_t kS = static_cast<uint8_t>(Variant::kImx95);
+inline constexpr uint8_t kAll = kN3 | kN1 | kS;
+inline constexpr int64_t kUnlimited = INT64_MAX;
+[[nodiscard]] constexpr bool has(uint8_t variants, Variant variant) {
+  return (variants & static_cast<uint8_t>(variant)) != 0;
+}
 [[nodiscard]] std::string_view variant_name(Variant variant);  // "neutron-n3-64"
 
 /// The first limit that the operator passes as it stands, in words; empty: none.

@@ -17,10 +17,6 @@ using ir::ValueId;
 
 namespace {
 
-size_t at(ValueId id) {
-  return static_cast<size_t>(id);
-}
-
 Function container_function(const interchange::Function& function) {
   using Kind = interchange::Function::Kind;
   switch (function.kind) {
@@ -113,7 +109,7 @@ Status Lowering::add_edges() {
   THIMBLE_CHECK(add(graph_.outputs(), Memory::kOutput, net_.outputs));
   for (size_t i = 0; i < net_.inputs.size(); ++i) {
     const ir::Type& type = net_.inputs[i].type;
-    places_[at(graph_.inputs()[i])] = dense(net_.inputs[i].buffer, type.shape, type.dim_order);
+    places_[ir::index_of(graph_.inputs()[i])] = dense(net_.inputs[i].buffer, type.shape, type.dim_order);
   }
   return ok();
 }
@@ -121,11 +117,11 @@ Status Lowering::add_edges() {
 // --- homes -------------------------------------------------------------------------------------
 
 bool Lowering::is_made_by_kernel(ValueId id) const {
-  return producers_[at(id)] >= 0;
+  return producers_[ir::index_of(id)] >= 0;
 }
 
 void Lowering::give_home(ValueId id, const Strided& place) {
-  if (is_made_by_kernel(id) && !homes_[at(id)]) homes_[at(id)] = place;
+  if (is_made_by_kernel(id) && !homes_[ir::index_of(id)]) homes_[ir::index_of(id)] = place;
 }
 
 void Lowering::give_homes() {
@@ -142,12 +138,12 @@ void Lowering::give_homes() {
 /// If a value's slices are all of it and their homes are next to each other as they are in it, the
 /// value is at home there.
 void Lowering::give_home_of_slices(ValueId id) {
-  if (homes_[at(id)]) return;
+  if (homes_[ir::index_of(id)]) return;
   std::optional<Strided> whole;
   int64_t covered = 0;
-  for (const int reader : consumers_[at(id)]) {
+  for (const int reader : consumers_[ir::index_of(id)]) {
     const Op& op = graph_.ops()[static_cast<size_t>(reader)];
-    const auto& home = homes_[at(op.output)];
+    const auto& home = homes_[ir::index_of(op.output)];
     if (op.kind != OpKind::slice || op.integer("step") != 1 || !home) continue;
     const auto dim = static_cast<size_t>(op.integer("dim"));
     const auto factor = home->one(dim);
@@ -167,8 +163,8 @@ void Lowering::give_homes_of(const Op& op) {
   if (op.kind == OpKind::concat) return give_homes_of_pieces(op);
   const auto index = static_cast<size_t>(&op - graph_.ops().data());
   if (fusions_[index].absorbed || (!only_renames(op) && !fusions_[index].renames)) return;
-  if (!homes_[at(op.output)]) give_turned_home(op);
-  const auto& home = homes_[at(op.output)];
+  if (!homes_[ir::index_of(op.output)]) give_turned_home(op);
+  const auto& home = homes_[ir::index_of(op.output)];
   if (!home) return;
   if (op.kind == OpKind::permute) {
     give_home(op.inputs[0], unpermuted(*home, op.integers("dims")));
@@ -190,10 +186,10 @@ void Lowering::give_homes_of_pieces(const Op& op) {
     }
     return pieces;
   };
-  auto& home = homes_[at(op.output)];
-  Strided whole = home ? *home : fresh(op.output, orders_[at(op.output)]);
+  auto& home = homes_[ir::index_of(op.output)];
+  Strided whole = home ? *home : fresh(op.output, orders_[ir::index_of(op.output)]);
   if (home && pieces_of(whole).size() != op.inputs.size()) {
-    whole = fresh(op.output, orders_[at(op.output)]);
+    whole = fresh(op.output, orders_[ir::index_of(op.output)]);
   }
   if (!home) home = whole;
   joints_[op.output] = whole;
@@ -204,13 +200,13 @@ void Lowering::give_homes_of_pieces(const Op& op) {
 /// Rows of a linear layer that become an image channels last: the layer's weights can be in that
 /// order as well, so its result is at home there.
 void Lowering::give_turned_home(const Op& op) {
-  if (op.kind != OpKind::reshape || orders_[at(op.output)].empty()) return;
-  const int producer = producers_[at(op.inputs[0])];
-  if (producer < 0 || consumers_[at(op.inputs[0])].size() != 1) return;
+  if (op.kind != OpKind::reshape || orders_[ir::index_of(op.output)].empty()) return;
+  const int producer = producers_[ir::index_of(op.inputs[0])];
+  if (producer < 0 || consumers_[ir::index_of(op.inputs[0])].size() != 1) return;
   const bool table = fusions_[static_cast<size_t>(producer)].renames;
   const bool linear = graph_.ops()[static_cast<size_t>(producer)].kind == OpKind::qlinear;
   if (!linear && !table) return;
-  homes_[at(op.output)] = fresh(op.output, orders_[at(op.output)]);
+  homes_[ir::index_of(op.output)] = fresh(op.output, orders_[ir::index_of(op.output)]);
 }
 
 // --- operators ---------------------------------------------------------------------------------
@@ -279,7 +275,7 @@ Status Lowering::add_outputs() {
     const ValueId id = graph_.outputs()[i];
     const ir::Type& type = net_.outputs[i].type;
     const Strided wanted = dense(net_.outputs[i].buffer, type.shape, type.dim_order);
-    const bool there = at_home_[at(id)] && same_place(*homes_[at(id)], wanted);
+    const bool there = at_home_[ir::index_of(id)] && same_place(*homes_[ir::index_of(id)], wanted);
     if (!there) THIMBLE_CHECK(copy(place(id), wanted, Kernel::kCopy));
   }
   return ok();

@@ -13,10 +13,6 @@ using ir::ValueId;
 
 namespace {
 
-size_t at(ValueId id) {
-  return static_cast<size_t>(id);
-}
-
 }  // namespace
 
 std::optional<Strided> Lowering::rename_view(const Op& op, const Strided& from) const {
@@ -33,10 +29,10 @@ Status Lowering::rename(const Op& op) {
     THIMBLE_TRY(const Strided rows_first, moved(from, {}));
     view = rename_view(op, rows_first);
   }
-  const auto& home = homes_[at(op.output)];
-  if (home && at_home_[at(from)]) {
-    const auto seen = rename_view(op, *homes_[at(from)]);
-    at_home_[at(op.output)] = seen && same_place(*seen, *home);
+  const auto& home = homes_[ir::index_of(op.output)];
+  if (home && at_home_[ir::index_of(from)]) {
+    const auto seen = rename_view(op, *homes_[ir::index_of(from)]);
+    at_home_[ir::index_of(op.output)] = seen && same_place(*seen, *home);
   }
   return made(op.output, *view, Kernel::kTranspose);
 }
@@ -51,7 +47,7 @@ Status Lowering::concat(const Op& op) {
       return unsupported("pieces of {} along dimension {} do not lie at one stride",
                          ir::list_text(shape(op.output)), dim);
     }
-    const bool done = at_home_[at(id)] && same_place(*homes_[at(id)], *piece);
+    const bool done = at_home_[ir::index_of(id)] && same_place(*homes_[ir::index_of(id)], *piece);
     if (!done) THIMBLE_CHECK(copy(place(id), *piece, Kernel::kConcat));
     start += shape(id)[dim];
   }

@@ -10,10 +10,6 @@ using ir::ValueId;
 
 namespace {
 
-size_t at(ValueId id) {
-  return static_cast<size_t>(id);
-}
-
 View from_factors(const Strided& place, const std::vector<Factor>& factors) {
   View view{place.buffer, place.offset, {}, {}};
   for (const Factor& factor : factors) {
@@ -111,17 +107,17 @@ Strided Lowering::fresh(ValueId id, const ir::DimOrder& order) {
 }
 
 const Strided& Lowering::place(ValueId id) {
-  auto& place = places_[at(id)];
+  auto& place = places_[ir::index_of(id)];
   if (place) return *place;
   // Constants in the order of what stands beside them.
   const ir::Value& value = graph_.value(id);
-  const std::vector<std::byte> bytes = ir::to_memory(*value.constant, orders_[at(id)]);
+  const std::vector<std::byte> bytes = ir::to_memory(*value.constant, orders_[ir::index_of(id)]);
   Buffer buffer;
   buffer.memory = Memory::kWeights;
   for (const std::byte byte : bytes) buffer.content.push_back(static_cast<int8_t>(byte));
   buffer.bytes = static_cast<int64_t>(bytes.size());
   net_.buffers.push_back(std::move(buffer));
-  place = dense(static_cast<int>(net_.buffers.size()) - 1, shape(id), orders_[at(id)]);
+  place = dense(static_cast<int>(net_.buffers.size()) - 1, shape(id), orders_[ir::index_of(id)]);
   return *place;
 }
 
@@ -142,7 +138,7 @@ Result<Strided> Lowering::moved(ValueId id, const ir::DimOrder& order) {
 
 Result<Strided> Lowering::simple(ValueId id) {
   if (is_simple(place(id))) return place(id);
-  return moved(id, orders_[at(id)]);
+  return moved(id, orders_[ir::index_of(id)]);
 }
 
 Result<Strided> Lowering::image(ValueId id) {
@@ -173,10 +169,10 @@ bool Lowering::in_the_way(const Strided& to, const std::vector<Strided>& operand
 }
 
 Status Lowering::made(ValueId id, const Strided& made_at, Kernel why) {
-  places_[at(id)] = made_at;
-  const auto& home = homes_[at(id)];
-  if (!home || at_home_[at(id)]) return ok();
-  at_home_[at(id)] = true;
+  places_[ir::index_of(id)] = made_at;
+  const auto& home = homes_[ir::index_of(id)];
+  if (!home || at_home_[ir::index_of(id)]) return ok();
+  at_home_[ir::index_of(id)] = true;
   if (same_place(*home, made_at)) return ok();
   return copy(made_at, *home, why);
 }

@@ -12,70 +12,61 @@ using ir::OpKind;
 
 namespace {
 
-constexpr uint8_t kN3 = static_cast<uint8_t>(Variant::kN3_64);
-constexpr uint8_t kN1 = static_cast<uint8_t>(Variant::kN1_16);
-constexpr uint8_t kS = static_cast<uint8_t>(Variant::kImx95);
-constexpr uint8_t kAll = kN3 | kN1 | kS;
-constexpr int64_t kUnlimited = std::numeric_limits<int64_t>::max();
 
-struct RunRow {
+struct ListedRun {
   OpKind op;
   uint8_t variants;
 };
-constexpr RunRow kRuns[] = {
+constexpr ListedRun kListedRuns[] = {
 #define NEUTRON_RUNS(op, variants, builtins) {OpKind::op, variants},
 #include "engines/neutron/compiler/ops.def"
 };
 
-struct LimitRow {
+struct ListedLimit {
   std::string_view op;
   uint8_t variants;
   std::string_view quantity;
   int64_t lowest, highest;
 };
-constexpr LimitRow kLimits[] = {
+constexpr ListedLimit kListedLimits[] = {
 #define NEUTRON_LIMIT(op, variants, quantity, lowest, highest, source) \
   {#op, variants, #quantity, lowest, highest},
 #include "engines/neutron/compiler/ops.def"
 };
 
-struct WantRow {
+struct ListedWant {
   std::string_view op;
   uint8_t variants;
   std::string_view words;
 };
-constexpr WantRow kWants[] = {
+constexpr ListedWant kListedWants[] = {
 #define NEUTRON_WANTS(op, variants, quantity, words, source) {#op, variants, words},
 #include "engines/neutron/compiler/ops.def"
 };
 
-struct ChoiceRow {
+struct ListedChoice {
   std::string_view op;
   uint8_t variants;
   std::string_view quantity;
   std::vector<int64_t> values;
 };
-const std::vector<ChoiceRow>& choices() {
-  static const std::vector<ChoiceRow> kChoices = {
+const std::vector<ListedChoice>& listed_choices() {
+  static const std::vector<ListedChoice> kListedChoices = {
 #define NEUTRON_CHOICE(op, variants, quantity, source, ...) \
   {#op, variants, #quantity, {__VA_ARGS__}},
 #include "engines/neutron/compiler/ops.def"
   };
-  return kChoices;
+  return kListedChoices;
 }
 
-struct FunctionRow {
+struct ListedFunction {
   uint8_t variants;
   std::string_view names;
 };
-constexpr FunctionRow kFunctions[] = {
+constexpr ListedFunction kListedFunctions[] = {
 #define NEUTRON_FUNCTION(function, variants, builtin, names) {variants, names},
 #include "engines/neutron/compiler/ops.def"
 };
-
-bool has(uint8_t variants, Variant variant) {
-  return (variants & static_cast<uint8_t>(variant)) != 0;
-}
 
 /// Parts of a list, with what stands between them.
 class List {
@@ -105,16 +96,16 @@ std::string range_text(int64_t lowest, int64_t highest) {
 /// "kernel height 1 to 4096, ...; not if its weights are computed..."
 std::string limits_of(std::string_view op, Variant variant) {
   List list;
-  for (const LimitRow& row : kLimits) {
+  for (const ListedLimit& row : kListedLimits) {
     if (row.op != op || !has(row.variants, variant)) continue;
     list.add(", ", quantity_text(row.quantity) + " " + range_text(row.lowest, row.highest));
   }
-  for (const ChoiceRow& row : choices()) {
+  for (const ListedChoice& row : listed_choices()) {
     if (row.op != op || !has(row.variants, variant)) continue;
     list.add(", ",
              fmt::format("{} one of {}", quantity_text(row.quantity), fmt::join(row.values, ", ")));
   }
-  for (const WantRow& row : kWants) {
+  for (const ListedWant& row : kListedWants) {
     if (row.op == op && has(row.variants, variant)) {
       list.add("; ", fmt::format("not if {}", row.words));
     }
@@ -124,7 +115,7 @@ std::string limits_of(std::string_view op, Variant variant) {
 
 std::string functions_of(Variant variant) {
   List list;
-  for (const FunctionRow& row : kFunctions) {
+  for (const ListedFunction& row : kListedFunctions) {
     if (has(row.variants, variant) && !row.names.empty()) list.add(", ", row.names);
   }
   return "one of " + list.text();
@@ -142,7 +133,7 @@ Variant variant_of(const PartNpu& use) {
 std::vector<OpSupport> supported(const PartNpu& use) {
   const Variant variant = variant_of(use);
   std::vector<OpSupport> list;
-  for (const RunRow& row : kRuns) {
+  for (const ListedRun& row : kListedRuns) {
     if (!has(row.variants, variant)) continue;
     std::string limits = limits_of(ir::op_name(row.op), variant);
     if (row.op == OpKind::lut) {

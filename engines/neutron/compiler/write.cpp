@@ -23,10 +23,6 @@ uint16_t u16(int64_t value) {
 uint8_t u8(int64_t value) {
   return static_cast<uint8_t>(value);
 }
-int32_t i32(int64_t value) {
-  return static_cast<int32_t>(value);
-}
-
 void align(std::vector<std::byte>& bytes, size_t to) {
   while (bytes.size() % to != 0) bytes.push_back(std::byte{0});
 }
@@ -105,7 +101,7 @@ class Writer {
     for (size_t k = 0; k < container::kRankMax; ++k) {
       const bool there = k < from.dims.size();
       result.dims[k] = there ? u32(from.dims[k]) : 1;
-      result.strides[k] = there && from.dims[k] > 1 ? i32(from.strides[k]) : 0;
+      result.strides[k] = there && from.dims[k] > 1 ? static_cast<int32_t>(from.strides[k]) : 0;
     }
     return result;
   }
@@ -127,14 +123,14 @@ class Writer {
     r.dilation_w = u16(kernel.dilation_w);
     r.pad_top = u16(kernel.pad_top);
     r.pad_left = u16(kernel.pad_left);
-    r.a_zero_point = i32(kernel.a_zero_point);
-    r.b_zero_point = i32(kernel.b_zero_point);
-    r.y_zero_point = i32(kernel.y_zero_point);
-    r.min = i32(kernel.min);
-    r.max = i32(kernel.max);
+    r.a_zero_point = static_cast<int32_t>(kernel.a_zero_point);
+    r.b_zero_point = static_cast<int32_t>(kernel.b_zero_point);
+    r.y_zero_point = static_cast<int32_t>(kernel.y_zero_point);
+    r.min = static_cast<int32_t>(kernel.min);
+    r.max = static_cast<int32_t>(kernel.max);
     for (size_t i = 0; i < 3; ++i) {
-      r.multiplier[i] = i32(kernel.multiplier[i]);
-      r.shift[i] = i32(kernel.shift[i]);
+      r.multiplier[i] = static_cast<int32_t>(kernel.multiplier[i]);
+      r.shift[i] = static_cast<int32_t>(kernel.shift[i]);
     }
     r.scale_count = u32(static_cast<int64_t>(kernel.multipliers.size()));
     r.weights = constants(kernel.weights);
@@ -143,7 +139,7 @@ class Writer {
     r.shifts = constants(kernel.shifts);
     r.table = constants(kernel.table);
     r.data = constants(kernel.data);
-    r.fill = i32(kernel.fill);
+    r.fill = static_cast<int32_t>(kernel.fill);
     r.macs = u32(kernel.macs);
     r.cycles = u32(kernel.cycles);
     for (size_t i = 0; i < kernel.operands.size(); ++i) r.operands[i] = view(kernel.operands[i]);

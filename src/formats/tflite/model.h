@@ -10,6 +10,8 @@
 
 namespace thimble::formats::tflite {
 
+inline constexpr uint32_t kSchemaVersion = 3;
+
 enum class DType : int8_t { kInt32 = 2, kInt64 = 4, kBool = 6, kInt16 = 7, kInt8 = 9 };
 
 /// ROW(enumerator, number of the operator, number of its options, version for our types)

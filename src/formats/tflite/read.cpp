@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "formats/tflite/model.h"
 #include "tflite_generated.h"
 
 namespace thimble::formats::tflite {
 namespace {
 
 constexpr int32_t kCustom = 32;
-constexpr uint32_t kSchemaVersion = 3;
 /// Of the verifier: far above what any converter writes.
 constexpr flatbuffers::uoffset_t kDepthMax = 16, kTablesMax = 1'000'000;
 

@@ -12,7 +12,6 @@ namespace {
 using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
-constexpr uint32_t kSchemaVersion = 3;
 constexpr uint64_t kFileBytesMax = 2'000'000'000;
 
 struct OpForm {

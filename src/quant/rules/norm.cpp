@@ -16,7 +16,6 @@ using ir::ValueId;
 
 namespace {
 
-constexpr double kUnit = 0x1p-16;  // of a normalized element
 
 /// Attributes `eps` and `eps_shift`: eps in the units of the exact sums.
 void set_eps(RuleCall& call, Attrs& attrs) {

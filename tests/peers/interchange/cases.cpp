@@ -25,6 +25,7 @@
 #include "../../conformance/random_wide_graph.h"
 #include "../../unit/function_tables.h"
 #include "../../unit/ir_random_graph.h"
+#include "engines/neutron/compiler/vendor/finish.h"
 #include "eval/evaluate.h"
 #include "formats/npy/npy.h"
 #include "interchange/core.h"
@@ -41,7 +42,7 @@ using namespace thimble;
 
 /// The files for NXP's converter; else both formats as --emit writes them.
 bool for_neutron = false;
-interchange::TfliteProfile profile = interchange::kNeutronConverter;
+interchange::TfliteProfile profile = engine::neutron::kConverterProfile;
 
 void write_file(const fs::path& path, ByteView bytes) {
   std::ofstream out(path, std::ios::binary);

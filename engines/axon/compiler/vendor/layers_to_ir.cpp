@@ -25,12 +25,12 @@ IrDimensions dimensions_of(const isa::Operand& operand) {
 
 /// A scale as multiplier / 2^shift, as fine as both and the zero point's share fit 31 bits: the
 /// vendor's own choice.
-struct Scale {
+struct LayerScale {
   uint32_t multiplier = 0;
   uint8_t shift = 0;
 };
-Scale finest(double scale, int32_t zero_point, int shift_end) {
-  Scale best{1, 8};
+LayerScale finest(double scale, int32_t zero_point, int shift_end) {
+  LayerScale best{1, 8};
   for (int shift = 8; shift < shift_end; ++shift) {
     const double multiplier = std::nearbyint(std::ldexp(scale, shift));
     const double offset = std::ldexp(std::abs(zero_point), shift);
@@ -228,7 +228,7 @@ class Converter {
     return ok();
   }
 
-  static void set_scale(IrLayer& layer, Scale scale) {
+  static void set_scale(IrLayer& layer, LayerScale scale) {
     layer.multipliers = {static_cast<int32_t>(scale.multiplier)};
     layer.shifts = {static_cast<int8_t>(scale.shift)};
   }
@@ -417,15 +417,15 @@ class Converter {
   /// The scale that a layer announces steers which form of an extension follows it; any other than
   /// these leads to one that is wrong for several channels (docs/nordic-axon.md, D3).
   void prepare_extensions() {
-    constexpr Scale kTwelveFractionalBits{1U << 29, 17};
-    constexpr Scale kForSoftmax{1U << 29, 29};
+    constexpr LayerScale kTwelveFractionalBits{1U << 29, 17};
+    constexpr LayerScale kForSoftmax{1U << 29, 29};
     for (const IrLayer& layer : result_.file.layers) {
       const auto operation = static_cast<Operation>(layer.operation);
       const bool softmax = operation == Operation::kSoftmax;
       if (!softmax && operation != Operation::kSigmoid && operation != Operation::kTanh) continue;
       if (layer.inputs[0] < 0) continue;
       IrLayer& before = result_.file.layers[static_cast<size_t>(layer.inputs[0])];
-      const Scale scale = softmax ? kForSoftmax : kTwelveFractionalBits;
+      const LayerScale scale = softmax ? kForSoftmax : kTwelveFractionalBits;
       before.output_multiplier = scale.multiplier;
       before.output_shift = scale.shift;
     }
@@ -438,14 +438,14 @@ class Converter {
                          header_.name);
     }
     const isa::IoRecord input = container_.input(*external_);
-    const Scale quantize = input.shift != 0 || input.multiplier != 0
-                               ? Scale{input.multiplier, input.shift}
+    const LayerScale quantize = input.shift != 0 || input.multiplier != 0
+                               ? LayerScale{input.multiplier, input.shift}
                                : finest(1.0 / input.scale, 0, 20);
     file.input = {quantize.multiplier, quantize.shift, static_cast<int8_t>(input.zero_point)};
     for (uint32_t i = 0; i < header_.output_count; ++i) {
       const isa::IoRecord output = container_.output(i);
-      const Scale scale = output.shift != 0 || output.multiplier != 0
-                              ? Scale{output.multiplier, output.shift}
+      const LayerScale scale = output.shift != 0 || output.multiplier != 0
+                              ? LayerScale{output.multiplier, output.shift}
                               : finest(output.scale, output.zero_point, 30);
       const bool variable = output.source == Source::kPersistent;
       int maker = variable ? output.index : index_.at(static_cast<uint32_t>(output.producer));

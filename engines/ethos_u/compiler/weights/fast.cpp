@@ -9,7 +9,7 @@ namespace thimble::engine::ethos_u {
 namespace {
 
 constexpr size_t kTable = 16;
-constexpr size_t kAlign = 32;
+constexpr size_t kFastAlign = 32;
 
 /// What was added to the weights so that they fit eight signed bits.
 std::optional<int> adjustment(std::span<const int16_t> weights) {
@@ -62,14 +62,14 @@ std::optional<std::vector<std::byte>> encode_fast(std::span<const int16_t> weigh
       bits.put(static_cast<uint32_t>(at), small ? 2 : 4);
     }
   }
-  return bits.finish(kAlign, std::byte{0});
+  return bits.finish(kFastAlign, std::byte{0});
 }
 
 int64_t fast_bytes(std::span<const int16_t> weights, bool raw) {
   const size_t values = raw ? kTable + 1 : distinct(weights).size();
   const size_t width = values > kTable ? 8 : values > 4 ? 4 : 2;
-  const size_t bytes = kAlign + (weights.size() * width + 7) / 8;
-  return static_cast<int64_t>((bytes + kAlign - 1) / kAlign * kAlign);
+  const size_t bytes = kFastAlign + (weights.size() * width + 7) / 8;
+  return static_cast<int64_t>((bytes + kFastAlign - 1) / kFastAlign * kFastAlign);
 }
 
 }  // namespace thimble::engine::ethos_u

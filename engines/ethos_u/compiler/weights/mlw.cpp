@@ -12,7 +12,7 @@ namespace {
 using namespace mlw;  // NOLINT: this file is its front
 
 constexpr size_t kStretch = size_t{1} << 17;  // weights that are planned together
-constexpr size_t kAlign = 16;
+constexpr size_t kStreamAlign = 16;
 
 /// Writes segments that share a palette as slices.
 class GroupWriter {
@@ -166,7 +166,7 @@ std::vector<std::byte> encode_mlw(std::span<const int16_t> weights) {
     write_plan(make_plan(symbols.data(), count), stretch, &bits);
   }
   write_end(&bits);
-  return bits.finish(kAlign, std::byte{0xFF});
+  return bits.finish(kStreamAlign, std::byte{0xFF});
 }
 
 int64_t estimate_mlw(std::span<const int16_t> weights) {
@@ -178,8 +178,8 @@ int64_t estimate_mlw(std::span<const int16_t> weights) {
     const Choice choice = best_choice(histogram, zero_runs);
     bits = std::min(bits, choice.bits + choice.palette.header_bits());
   }
-  return (bits / 8 + static_cast<int64_t>(kAlign)) / static_cast<int64_t>(kAlign) *
-         static_cast<int64_t>(kAlign);
+  return (bits / 8 + static_cast<int64_t>(kStreamAlign)) / static_cast<int64_t>(kStreamAlign) *
+         static_cast<int64_t>(kStreamAlign);
 }
 
 }  // namespace thimble::engine::ethos_u

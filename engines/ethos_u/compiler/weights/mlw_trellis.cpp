@@ -15,14 +15,14 @@ constexpr int32_t kFar = 1 << 29;
 
 enum class From : uint8_t { kSame, kPalette, kAny };
 
-struct Group {
+struct ValueGroup {
   std::array<Mode, kLanes> modes;
   std::array<bool, kLanes> used = {};
   int change = 0;  // bits to come from another mode of the palette
   int enter = 0;   // bits to come from another palette
 };
 
-void modes_with_runs(const Histogram& histogram, const Palette& palette, Group* group) {
+void modes_with_runs(const Histogram& histogram, const Palette& palette, ValueGroup* group) {
   const auto bits = mode_bits(histogram, palette);
   std::array<int, kWeightModes> order;
   std::iota(order.begin(), order.end(), 0);
@@ -36,8 +36,8 @@ void modes_with_runs(const Histogram& histogram, const Palette& palette, Group* 
   }
 }
 
-Group group_of(const Histogram& histogram, const Palette& palette) {
-  Group group;
+ValueGroup group_of(const Histogram& histogram, const Palette& palette) {
+  ValueGroup group;
   if (palette.zero_runs) {
     modes_with_runs(histogram, palette, &group);
   } else {
@@ -54,7 +54,7 @@ Group group_of(const Histogram& histogram, const Palette& palette) {
 
 /// Bits of all symbols of the histogram in all states, a row per symbol.
 std::vector<uint16_t> table_of(const Histogram& histogram, const std::vector<Palette>& palettes,
-                               const std::vector<Group>& groups) {
+                               const std::vector<ValueGroup>& groups) {
   const size_t states = palettes.size() * kLanes;
   std::vector<uint16_t> table(kSymbols * states, kUncodable);
   for (size_t symbol = 0; symbol < kSymbols; ++symbol) {
@@ -160,7 +160,7 @@ class Trellis {
     return segments;
   }
 
-  std::vector<Group> groups_;
+  std::vector<ValueGroup> groups_;
   size_t states_ = 0;
   std::vector<uint16_t> table_, cell_;
   std::vector<int32_t> path_;

@@ -14,7 +14,7 @@ namespace {
 
 using thimble::ethos_u::Generation;
 
-constexpr size_t kAlign = 16;
+constexpr size_t kSliceAlign = 16;
 constexpr int kFewValues = 16, kFastRate = 64, kFastRawRate = 32;
 
 bool u85(const WeightOptions& options) {
@@ -22,7 +22,7 @@ bool u85(const WeightOptions& options) {
 }
 
 int64_t aligned(int64_t bytes) {
-  constexpr int64_t kUnit = kAlign;
+  constexpr int64_t kUnit = kSliceAlign;
   return (bytes + kUnit - 1) / kUnit * kUnit;
 }
 

@@ -95,7 +95,7 @@ void take_selections(const Converted& converted, const VendorTools& tools, const
 }  // namespace
 
 void add_exchange(const ir::Graph& region, Delegate& delegate) {
-  Result<Bytes> made = interchange::to_tflite(region, interchange::kNeutronConverter);
+  Result<Bytes> made = interchange::to_tflite(region, kConverterProfile);
   if (made.ok()) {
     delegate.exchange = std::move(*made);
   } else {

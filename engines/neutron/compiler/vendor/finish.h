@@ -4,12 +4,16 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "interchange/tflite.h"
 #include "ir/graph.h"
 #include "engine/engine.h"
 
 namespace thimble::engine::neutron {
 
 inline constexpr std::string_view kFormSdk = "sdk";
+
+/// What the converter of NXP's eIQ Neutron SDK reads: operators that it has kernels for.
+inline constexpr interchange::TfliteProfile kConverterProfile{true, true, true, true};
 
 /// The region as the converter reads it, a LiteRT model, or why it cannot be said so. `region` is
 /// in the engine's arithmetic.

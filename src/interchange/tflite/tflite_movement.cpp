@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "interchange/tflite_lowering.h"
+#include "interchange/tflite/tflite_lowering.h"
 
 namespace thimble::interchange {
 
@@ -12,10 +12,6 @@ using ir::DimOrder;
 using ir::Shape;
 
 namespace {
-
-std::vector<int32_t> narrow(const std::vector<int64_t>& values) {
-  return {values.begin(), values.end()};
-}
 
 Shape longer_than_one(const Shape& s) {
   Shape kept;

@@ -4,7 +4,7 @@
 // reads. MUL with a shift of 31 is gemmlowp's doubling high multiplication; the rest is sums and
 // shifts.
 
-#include "interchange/tosa_lowering.h"
+#include "interchange/tosa/tosa_lowering.h"
 #include "numerics/softmax.h"
 
 namespace thimble::interchange {
@@ -16,7 +16,7 @@ using ir::OpKind;
 
 namespace {
 
-constexpr int64_t kRowMax = 4095;  // sums of longer rows may leave 31 bits
+constexpr int64_t kSoftmaxRowMax = 4095;  // sums of longer rows may leave 31 bits
 constexpr int32_t kSumBits = 12;   // of an exponential that are dropped before the sum
 
 /// exp(-i) in Q0.31 by the distance i; 0 where the distance is left out.
@@ -48,7 +48,7 @@ int reciprocal(TosaBuilder& b, int v) {
 Status TosaLowering::softmax() {
   const DimOrder order = layouts_.existing(operand(0));
   const auto dim = static_cast<size_t>(integer("dim"));
-  if (shape(0)[dim] > kRowMax) return refuse("rows of more than 4095 elements");
+  if (shape(0)[dim] > kSoftmaxRowMax) return refuse("rows of more than 4095 elements");
   const int axis = Layouts::position(order, integer("dim"));
   const int codes_x = layouts_.get(operand(0), order);
   const int x = b_.widen(codes_x);

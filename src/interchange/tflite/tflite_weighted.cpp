@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "interchange/tflite_lowering.h"
+#include "interchange/tflite/tflite_lowering.h"
 
 namespace thimble::interchange {
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "interchange/tosa_extent.h"
-#include "interchange/tosa_lowering.h"
+#include "interchange/tosa/tosa_extent.h"
+#include "interchange/tosa/tosa_lowering.h"
 
 namespace thimble::interchange {
 
@@ -13,14 +13,6 @@ using formats::tosa::DType;
 using formats::tosa::Op;
 using ir::DimOrder;
 using ir::Shape;
-
-namespace {
-
-formats::tosa::Ints ints(const std::vector<int64_t>& values) {
-  return {values.begin(), values.end()};
-}
-
-}  // namespace
 
 /// Entries start .. start + count of the bias, or zeros: int32, or int48 beside int16 activations.
 int TosaLowering::bias_part(int64_t start, int64_t count) {

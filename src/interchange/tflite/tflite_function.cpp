@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "interchange/tflite_lowering.h"
+#include "interchange/tflite/tflite_lowering.h"
 
 namespace thimble::interchange {
 

@@ -1,4 +1,4 @@
-#include "interchange/tosa_builder.h"
+#include "interchange/tosa/tosa_builder.h"
 
 #include <algorithm>
 #include <cassert>

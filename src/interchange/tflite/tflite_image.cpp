@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "interchange/tflite_lowering.h"
+#include "interchange/tflite/tflite_lowering.h"
 
 namespace thimble::interchange {
 

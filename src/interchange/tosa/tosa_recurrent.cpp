@@ -1,7 +1,7 @@
 // Recurrent layers, step by step (docs/numerics.md, "Recurrent layers"): the graph of one layer is
 // as long as its series. The products with x are one convolution for all steps.
 
-#include "interchange/tosa_lowering.h"
+#include "interchange/tosa/tosa_lowering.h"
 
 namespace thimble::interchange {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "interchange/tosa_lowering.h"
+#include "interchange/tosa/tosa_lowering.h"
 
 namespace thimble::interchange {
 

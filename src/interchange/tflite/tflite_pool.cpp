@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "interchange/tflite_lowering.h"
+#include "interchange/tflite/tflite_lowering.h"
 
 namespace thimble::interchange {
 

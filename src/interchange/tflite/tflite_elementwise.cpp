@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "interchange/tflite_lowering.h"
+#include "interchange/tflite/tflite_lowering.h"
 
 namespace thimble::interchange {
 

@@ -7,9 +7,14 @@
 #include <vector>
 
 #include "interchange/at_operator.h"
-#include "interchange/tosa_builder.h"
+#include "interchange/tosa/tosa_builder.h"
 
 namespace thimble::interchange {
+
+/// Attribute values as the schema stores them.
+[[nodiscard]] inline formats::tosa::Ints ints(const std::vector<int64_t>& values) {
+  return {values.begin(), values.end()};
+}
 
 class TosaLowering : private AtOperator {
  public:

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "formats/tflite/write.h"
-#include "interchange/tflite_lowering.h"
+#include "interchange/tflite/tflite_lowering.h"
 
 namespace thimble::interchange {
 
@@ -34,10 +34,6 @@ std::optional<DType> tflite_type(ir::DType dtype) {
     default:
       return std::nullopt;
   }
-}
-
-std::vector<int32_t> narrow(const Shape& shape) {
-  return {shape.begin(), shape.end()};
 }
 
 }  // namespace

@@ -19,6 +19,11 @@
 
 namespace thimble::interchange {
 
+/// Values of a shape or of positions as the schema stores them: 32 bits.
+[[nodiscard]] inline std::vector<int32_t> narrow(const std::vector<int64_t>& values) {
+  return {values.begin(), values.end()};
+}
+
 class TfliteLowering : public TensorMaker, private AtOperator {
  public:
   TfliteLowering(const Core& core, const TfliteProfile& profile)

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "formats/tosa/write.h"
-#include "interchange/tosa_lowering.h"
+#include "interchange/tosa/tosa_lowering.h"
 
 namespace thimble::interchange {
 

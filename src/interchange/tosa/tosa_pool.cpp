@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "interchange/tosa_extent.h"
-#include "interchange/tosa_lowering.h"
+#include "interchange/tosa/tosa_extent.h"
+#include "interchange/tosa/tosa_lowering.h"
 
 namespace thimble::interchange {
 
@@ -12,14 +12,6 @@ using formats::tosa::Op;
 using ir::DimOrder;
 using ir::OpKind;
 using ir::Shape;
-
-namespace {
-
-formats::tosa::Ints ints(const std::vector<int64_t>& values) {
-  return {values.begin(), values.end()};
-}
-
-}  // namespace
 
 /// Both zero points are 0: TOSA's reciprocal of the count is a hair too large, so that it rounds
 /// halves away from zero as our sums do, but only about code 0.
