@@ -1,5 +1,5 @@
-// Element by element: float arithmetic and activations, integer addition, subtraction,
-// multiplication and tables, and the edges between float and integer.
+// Elementwise operators: float arithmetic and activations; integer addition, subtraction,
+// multiplication and lookup tables; quantize and dequantize.
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace thimble::eval {
 namespace {
 
-/// result = f(a, b) with both operands broadcast.
+/// result = f(a, b), with both operands broadcast.
 template <typename T, typename F>
 void binary(const Call& call, F f) {
   const auto a = call.input<T>(0);
@@ -22,7 +22,7 @@ void binary(const Call& call, F f) {
               });
 }
 
-/// Stores f(a, b) as wide as the result is.
+/// Stores f(a, b) in the width of the result type.
 template <typename F>
 void binary_even(const Call& call, F f) {
   const auto a = call.input<int8_t>(0);
@@ -46,7 +46,7 @@ Rounding rounding_of(const Call& call) {
   return static_cast<Rounding>(call.integer("rounding"));
 }
 
-/// qadd and qsub: both operands are brought to a common scale with 20 bits to spare.
+/// qadd and qsub: both operands are rescaled to a common scale with 20 extra bits.
 void scaled_sum(const Call& call, int64_t sign_of_b) {
   const Rounding rounding = rounding_of(call);
   const int64_t a_zp = call.integer("a_zp");
