@@ -12,7 +12,7 @@ constexpr void (*kReference[])(const eval::Call&) = {
 #undef THIMBLE_OP
 };
 
-/// The result has the operand's bytes.
+/// Returns true if the result has the same bytes as the operand.
 bool is_alias(ir::OpKind kind) {
   return kind == ir::OpKind::reshape || kind == ir::OpKind::copy;
 }
@@ -46,7 +46,7 @@ void Engine::reset() {
   state_ = eval::initial_state(graph_);
 }
 
-/// The smallest free buffer that is large enough, else the largest, which then grows.
+/// Returns the smallest free buffer that is large enough, or else grows the largest one.
 Engine::Buffer Engine::take(const ir::Type& type) {
   const size_t bytes = type.bytes();
   const auto rank = [bytes](const Buffer& buffer) {
@@ -62,15 +62,15 @@ Engine::Buffer Engine::take(const ir::Type& type) {
     buffer = std::move(*best);
     free_.erase(best);
   }
-  if (buffer->bytes.capacity() < bytes) buffer->bytes.clear();  // nothing to move
+  if (buffer->bytes.capacity() < bytes) buffer->bytes.clear();  // avoids copying old content
   buffer->bytes.resize(bytes);
   buffer->dtype = type.dtype;
   buffer->shape = type.shape;
   return buffer;
 }
 
-/// Result element i depends on operand element i alone. The evaluator's functions want a result
-/// filled with zeros, so only fast kernels may work in place.
+/// Returns true if result element i depends on operand element i only. The evaluator's functions
+/// require a zero-filled result, so only fast kernels may work in place.
 bool Engine::in_place(ir::OpKind kind) const {
   const bool fast = kernels_[static_cast<size_t>(kind)] != nullptr;
   return is_alias(kind) || (kind == ir::OpKind::clamp && fast);
@@ -83,7 +83,7 @@ void Engine::give_back(Buffer buffer) {
 Engine::Buffer Engine::make_result(const ir::Op& op) {
   const ir::Type& type = graph_.type(op.output);
   if (in_place(op.kind)) {
-    // The result takes over the memory of an operand that dies.
+    // The result reuses the memory of an operand without further readers.
     const size_t x = static_cast<size_t>(op.inputs[0]);
     if (uses_left_[x] == 1 && owned_[x] != nullptr) return owned_[x];
   }
@@ -115,7 +115,7 @@ void Engine::release_operands(const ir::Op& op) {
 void Engine::run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_result) {
   assert(inputs.size() == graph_.inputs().size());
   uses_left_ = uses_total_;
-  for (size_t i = 0; i < owned_.size(); ++i) {  // outputs of the run before
+  for (size_t i = 0; i < owned_.size(); ++i) {  // releases the outputs of the previous run
     if (owned_[i] == nullptr) continue;
     values_[i].reset();
     give_back(std::move(owned_[i]));
