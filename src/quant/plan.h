@@ -43,7 +43,7 @@ struct PlanWishes {
   /// A softmax whose only use is a graph output gets 16 bits. Its probabilities near 1 are then not
   /// limited to 255/256.
   bool wide_softmax = false;
-  bool symmetric_products = false;  // zero points 0 for products of two activations
+  bool symmetric_products = false;           // zero points 0 for products of two activations
   std::span<const std::string_view> tables;  // allowed functions (split_table.h); empty: any
 };
 /// Returns a not-supported error that lists every operator without an integer form, with its source
