@@ -10,7 +10,7 @@
 namespace thimble::import_pt2 {
 
 namespace handlers {
-  // A handler that serves several rows is declared several times.
+// A handler that serves several rows is declared several times.
 #define ATEN(target, handler) Status handler(Call& call);
 #include "import/aten.def"
 #undef ATEN
