@@ -1,6 +1,6 @@
 #pragma once
-// Views of raw bytes. Numbers are loaded byte by byte, so neither the alignment of the buffer nor
-// the byte order of the host matters, and every load is checked by the caller against the size.
+// Views of raw bytes. Numbers are loaded byte by byte, so the alignment of the buffer and the byte
+// order of the host do not matter. The caller checks every load against the size.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,7 +22,8 @@ inline ByteView as_byte_view(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-/// Little-endian load of an unsigned number; `offset + sizeof(T)` must lie inside `bytes`.
+/// Returns the little-endian unsigned number at `offset`. Requires `offset + sizeof(T)` to be at
+/// most the size of `bytes`.
 template <typename T>
 [[nodiscard]] T load_le(ByteView bytes, size_t offset) {
   static_assert(std::is_unsigned_v<T>);

@@ -1,6 +1,6 @@
 #pragma once
-// A shared library that the user names, and its functions. With process.h, the only operating
-// system calls in src/.
+// Loads a shared library given by the user and finds its functions. This header and process.h wrap
+// all operating system calls of src/.
 
 #include <filesystem>
 #include <string>
@@ -10,19 +10,20 @@
 
 namespace thimble::base {
 
-/// This machine as folders and files of other people's libraries name it, and what a shared library
-/// is called here: "Linux", "amd64", "lib" and ".so".
+/// Host system and machine names as used by third-party library folders, and the prefix and suffix
+/// of shared libraries. Example: "Linux", "amd64", "lib", ".so".
 struct Host {
   std::string_view system, machine, library_prefix, library_suffix;
 };
 [[nodiscard]] Host host();
 
-/// Stays loaded until the process ends: libraries may leave threads and exit handlers behind.
+/// A shared library. It stays loaded until the process ends, because a library may have started
+/// threads or registered exit handlers.
 class Library {
  public:
-  /// An error if it is not there or not for this machine, in the system's words.
+  /// Returns an error with the system's message if the file is missing or is not for this machine.
   [[nodiscard]] static Result<Library> open(const std::filesystem::path& path);
-  /// Null if there is none of that name.
+  /// Returns the address of the symbol, or null if the library has no symbol of that name.
   [[nodiscard]] void* symbol(const std::string& name) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Names that a misspelt one may have been meant for.
+// Suggestions for a misspelt name.
 
 #include <cstddef>
 #include <span>
@@ -9,14 +9,15 @@
 
 namespace thimble {
 
-/// Insertions, deletions and replacements of a letter from one to the other.
+/// Returns the Levenshtein distance: the number of inserted, deleted and replaced letters.
 [[nodiscard]] size_t edit_distance(std::string_view a, std::string_view b);
 
-/// The known names that are few letters away or contain it (or are contained), nearest first.
+/// Returns at most `most` known names that are similar to `name`, nearest first. A name is similar
+/// if the edit distance is small or if one name contains the other.
 [[nodiscard]] std::vector<std::string> nearest(std::string_view name,
                                                std::span<const std::string> known, size_t most);
 
-/// "; close to it: corstone-300", or nothing.
+/// Returns text such as "; close to it: corstone-300", or an empty string if no name is similar.
 [[nodiscard]] std::string close_to_it(std::string_view name, std::span<const std::string> known);
 
 }  // namespace thimble

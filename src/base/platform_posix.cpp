@@ -23,7 +23,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The child in a process group of its own, its output in our pipe.
+/// Starts the child in a new process group. Its standard output and error go to `pipe_end`.
 Result<pid_t> start(const std::vector<std::string>& command, const ProcessOptions& options,
                     int pipe_end) {
   std::vector<char*> arguments;
@@ -49,7 +49,8 @@ Result<pid_t> start(const std::vector<std::string>& command, const ProcessOption
   return child;
 }
 
-/// Reads until the other end closes or the time is up; true if it closed.
+/// Reads until the other end of the pipe is closed or the time limit is reached. Returns true if it
+/// was closed.
 bool read_all(int pipe_end, Clock::time_point limit, std::string* output) {
   std::array<char, 4096> buffer;
   for (;;) {
@@ -84,7 +85,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   result.timed_out = !read_all(ends[0], limit, &result.output);
   close(ends[0]);
   int status = 0;
-  // It may have closed its output and go on; the limit still holds.
+  // The child may have closed its output and still run. The time limit applies until it exits.
   pid_t ended = 0;
   while (!result.timed_out && (ended = waitpid(*child, &status, WNOHANG)) == 0) {
     result.timed_out = Clock::now() >= limit;

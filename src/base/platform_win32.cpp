@@ -9,7 +9,7 @@
 namespace thimble::base {
 namespace {
 
-/// One word by the rules of CommandLineToArgvW.
+/// Returns one argument, quoted by the rules of CommandLineToArgvW.
 std::string quoted(const std::string& word) {
   std::string result = "\"";
   size_t backslashes = 0;
@@ -29,7 +29,7 @@ Result<ProcessResult> run_process(const std::vector<std::string>& command,
   HANDLE read_end = nullptr, write_end = nullptr;
   if (!CreatePipe(&read_end, &write_end, &inherit, 0)) return bad_input("{}: no pipe", command[0]);
   SetHandleInformation(read_end, HANDLE_FLAG_INHERIT, 0);
-  // The job ends the children together with the program.
+  // The job object ends the child processes together with this program.
   const HANDLE job = CreateJobObjectA(nullptr, nullptr);
   std::string line;
   for (const std::string& word : command) line += (line.empty() ? "" : " ") + quoted(word);

@@ -1,6 +1,6 @@
 #pragma once
-// Runs a program and waits for it, with a limit on its time. With platform_posix.cpp or
-// platform_win32.cpp behind it, these are the only operating system calls in src/.
+// Runs a program and waits for it, with a time limit. The implementation is platform_posix.cpp or
+// platform_win32.cpp. This header and library.h wrap all operating system calls of src/.
 
 #include <chrono>
 #include <filesystem>
@@ -12,23 +12,23 @@
 namespace thimble::base {
 
 struct ProcessOptions {
-  std::filesystem::path folder;  // working directory; empty: the caller's
+  std::filesystem::path folder;  // working directory; empty: inherited
   std::chrono::seconds time_limit{60};
 };
 
 struct ProcessResult {
-  int exit_code = 0;       // 128 + signal if a signal ended it
-  bool timed_out = false;  // it and its children were killed at the limit
-  std::string output;      // standard output and error, as they came
+  int exit_code = 0;       // 128 + signal number if a signal ended the program
+  bool timed_out = false;  // the program and its children were killed at the time limit
+  std::string output;      // standard output and standard error, interleaved as written
 };
 
-/// `command[0]` is looked up in PATH. Standard input is empty. An error if the program cannot be
-/// started.
+/// Runs `command[0]`, which is searched for in PATH. Standard input is empty. Returns an error if
+/// the program cannot be started.
 [[nodiscard]] Result<ProcessResult> run_process(const std::vector<std::string>& command,
                                                 const ProcessOptions& options);
 
-/// From now on this program ends when the one that started it does. Only Linux can do that;
-/// elsewhere the time limit of run_process has to.
+/// Makes this process end when its parent process ends. Only Linux supports this; elsewhere the
+/// time limit of run_process ends the program.
 void end_with_parent();
 
 }  // namespace thimble::base

@@ -1,9 +1,8 @@
 #pragma once
-// Result<T>: a value, or an Error that says whose fault it is. No exception crosses a folder
-// border.
+// Result<T>: a value or an Error. No exception crosses a folder border.
 //
-// Three kinds of failure, three voices: bad input (exit code 2), a model that this target cannot
-// take (exit code 1), and our own bug, which is an assert and never an Error.
+// There are three kinds of failure: bad input (exit code 2), a model that the target does not
+// support (exit code 1), and a bug in Thimble. A bug is an assert and never an Error.
 
 #include <cassert>
 #include <string>
@@ -16,7 +15,7 @@ namespace thimble {
 
 enum class ErrorKind { kBadInput, kUnsupported };
 
-/// A located message: what was found, what was expected; lower case, no full stop.
+/// A located message: what was found and what was expected. Lower case, no full stop.
 struct Error {
   ErrorKind kind = ErrorKind::kBadInput;
   std::string message;
@@ -58,7 +57,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// Result of something that only succeeds or fails.
+/// Result of an operation that returns no value.
 struct Done {};
 using Status = Result<Done>;
 inline Status ok() {

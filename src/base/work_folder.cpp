@@ -38,7 +38,7 @@ Status WorkFolder::write(std::string_view name, ByteView bytes) const {
 }
 
 std::optional<std::string> WorkFolder::read(std::string_view name) const {
-  // A program may leave a pipe or a link to a device there, which have no end.
+  // Only regular files are read: a pipe or a link to a device may never reach its end.
   std::error_code error;
   if (fs::symlink_status(file(name), error).type() != fs::file_type::regular) return std::nullopt;
   std::ifstream stream(file(name), std::ios::binary);
@@ -59,7 +59,7 @@ std::string last_lines(std::string_view output) {
   }
   const auto shown = [](std::string_view line) {
     std::string text(line);
-    for (char& letter : text) {  // the terminal's own language stays out of messages
+    for (char& letter : text) {  // control characters could change the state of the terminal
       if (static_cast<unsigned char>(letter) < ' ' || letter == 0x7f) letter = '?';
     }
     return text;

@@ -1,5 +1,5 @@
 #pragma once
-// A new folder for a program that writes where it stands, gone with everything in it at the end.
+// A temporary working folder for a program. The destructor deletes it with its content.
 
 #include <filesystem>
 #include <optional>
@@ -13,7 +13,7 @@ namespace thimble::base {
 
 class WorkFolder {
  public:
-  /// Among the temporary files, "thimble-NAME-" and random digits.
+  /// Creates the folder "thimble-NAME-" plus random digits in the system's temporary folder.
   static Result<WorkFolder> create(std::string_view name);
   WorkFolder(WorkFolder&& other) noexcept;
   WorkFolder& operator=(WorkFolder&&) = delete;
@@ -22,7 +22,8 @@ class WorkFolder {
   [[nodiscard]] std::filesystem::path file(std::string_view name) const { return path_ / name; }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   Status write(std::string_view name, ByteView bytes) const;
-  /// Nothing if there is no such file; links, folders and devices are none.
+  /// Returns the content of a regular file. Returns nullopt for a missing file, a link, a folder or
+  /// a device.
   [[nodiscard]] std::optional<std::string> read(std::string_view name) const;
 
  private:
@@ -30,8 +31,8 @@ class WorkFolder {
   std::filesystem::path path_;
 };
 
-/// The last words of a program that failed, for a message: a line each, behind "\n  | ",
-/// without control characters.
+/// Returns the last lines of a failed program's output for an error message. Each line is preceded
+/// by "\n  | "; control characters are replaced.
 [[nodiscard]] std::string last_lines(std::string_view output);
 
 }  // namespace thimble::base

@@ -1,19 +1,19 @@
 #pragma once
-// The evaluator's own integer arithmetic: the formulas of docs/numerics.md in int64, written as the
-// page states them and not as a processor would compute them. numerics/ holds the fast form; a test
-// compares the two, which is evidence only as long as neither calls the other.
+// Integer arithmetic of the reference evaluator: the formulas of docs/numerics.md in int64, written
+// as that page states them. numerics/ has the fast implementation. A test compares the two, which
+// is evidence only while neither calls the other.
 
 #include <cmath>
 #include <cstdint>
 
 namespace thimble::eval {
 
-/// 2^exponent, 0..62.
+/// Returns 2^exponent for an exponent in 0..62.
 constexpr int64_t pow2(int64_t exponent) {
   return int64_t{1} << exponent;
 }
 
-/// The 32-bit two's complement number with the same low bits.
+/// Returns the 32-bit two's complement number with the same low 32 bits.
 constexpr int64_t wrap32(int64_t value) {
   return static_cast<int32_t>(value);
 }
@@ -22,27 +22,28 @@ constexpr int64_t clamp(int64_t value, int64_t low, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
-/// Quotient rounded down; divisor > 0.
+/// Returns the quotient rounded down. Requires divisor > 0.
 constexpr int64_t floor_divide(int64_t value, int64_t divisor) {
   const int64_t quotient = value / divisor;
   return value % divisor < 0 ? quotient - 1 : quotient;
 }
 
-/// Quotient to nearest, halves away from zero; divisor > 0 and even, or 1.
+/// Returns the quotient rounded to nearest, halves away from zero. Requires a divisor that is 1 or
+/// positive and even.
 constexpr int64_t divide_half_away(int64_t value, int64_t divisor) {
   const int64_t magnitude = value < 0 ? -value : value;
   const int64_t quotient = (magnitude + divisor / 2) / divisor;
   return value < 0 ? -quotient : quotient;
 }
 
-/// a * b / 2^31 to nearest, halves up: the product of Q0.31 numbers.
+/// Returns the product of two Q0.31 numbers: a * b / 2^31 to nearest, halves up.
 constexpr int64_t multiply_q31(int64_t a, int64_t b) {
   return floor_divide(a * b + pow2(30), pow2(31));
 }
 
 enum class Rounding : int64_t { kDouble = 0, kSingle = 1, kEven = 2 };
 
-/// accumulator * mult * 2^(shift - 31), to 32 bits.
+/// Returns accumulator * mult * 2^(shift - 31), wrapped to 32 bits.
 constexpr int64_t requantize(int64_t accumulator, int64_t mult, int64_t shift, Rounding rounding) {
   if (rounding == Rounding::kSingle) {
     const int64_t t = 31 - shift;
@@ -54,7 +55,7 @@ constexpr int64_t requantize(int64_t accumulator, int64_t mult, int64_t shift, R
   return divide_half_away(multiply_q31(shifted, mult), pow2(right));
 }
 
-/// (accumulator * mult + zero_point * 2^shift) / 2^shift to nearest, halves to the even number.
+/// Returns (accumulator * mult + zero_point * 2^shift) / 2^shift to nearest, halves to even.
 constexpr int64_t requantize_even(int64_t accumulator, int64_t mult, int64_t shift,
                                   int64_t zero_point) {
   const int64_t divisor = pow2(shift);
@@ -65,14 +66,14 @@ constexpr int64_t requantize_even(int64_t accumulator, int64_t mult, int64_t shi
   return up ? below + 1 : below;
 }
 
-/// a * mult * 2^(shift - 31) with a multiplier of 15 bits.
+/// Returns a * mult * 2^(shift - 31) with the multiplier rounded to 15 bits.
 constexpr int64_t requantize64(int64_t a, int64_t mult, int64_t shift) {
   const int64_t cut = mult >= 0x7FFF0000 ? 32767 : (mult + pow2(15)) / pow2(16);
   const int64_t t = 15 - shift;
   return floor_divide(a * cut + pow2(t - 1), pow2(t));
 }
 
-/// Nearest integer, ties to even.
+/// Returns the nearest integer, halves to even.
 inline int64_t round_half_even(double value) {
   const double below = std::floor(value);
   const int64_t whole = static_cast<int64_t>(below);
@@ -85,7 +86,7 @@ constexpr int64_t saturate32(int64_t value) {
   return clamp(value, INT32_MIN, INT32_MAX);
 }
 
-/// e^a for a <= 0 in Q5.26, as Q0.31.
+/// Returns e^a in Q0.31 for a <= 0 in Q5.26.
 constexpr int64_t exp_on_negative(int64_t a) {
   constexpr int64_t kQuarter = pow2(24);
   constexpr int64_t kExpOfMinusEighth = 1895147668;  // e^(-1/8)
@@ -94,7 +95,7 @@ constexpr int64_t exp_on_negative(int64_t a) {
   constexpr int64_t kFactors[7] = {1672461947, 1302514674, 790015084, 290630308,
                                    39332535,   720401,     242};
   if (a == 0) return INT32_MAX;
-  // a = rest - quarters / 4 with rest in [-1/4, 0); the Taylor series stands around -1/8.
+  // a = rest - quarters / 4 with rest in [-1/4, 0). The Taylor series is expanded at -1/8.
   const int64_t quarters = floor_divide(-a - 1, kQuarter);
   const int64_t rest = a + quarters * kQuarter;
   const int64_t x = rest * 32 + pow2(28);
@@ -110,7 +111,7 @@ constexpr int64_t exp_on_negative(int64_t a) {
   return result;
 }
 
-/// 1 / (1 + x) for x in [0, 1), both Q0.31.
+/// Returns 1 / (1 + x) for x in [0, 1); both are Q0.31.
 constexpr int64_t one_over_one_plus(int64_t x) {
   constexpr int64_t k48Over17 = 1515870810;        // Q2.29
   constexpr int64_t kMinus32Over17 = -1010580540;  // Q2.29
@@ -123,17 +124,18 @@ constexpr int64_t one_over_one_plus(int64_t x) {
   return saturate32(2 * y);
 }
 
-/// Number of zero bits above the highest set bit of a positive 32-bit number.
+/// Returns the number of leading zero bits of a positive 32-bit number.
 constexpr int64_t headroom32(int64_t value) {
   int64_t bits = 0;
   while (value * pow2(bits) < pow2(31)) ++bits;
   return bits;
 }
 
-/// log2 of a positive 32-bit number in Q16, truncated: 16 squarings give 16 bits of the fraction.
+/// Returns log2 of a positive 32-bit number in Q16, truncated. 16 squarings give the 16 fractional
+/// bits.
 constexpr int64_t log2_q16(int64_t value) {
   const int64_t whole = 31 - headroom32(value);
-  uint64_t mantissa = static_cast<uint64_t>(value * pow2(31 - whole));  // [1, 2) in Q31
+  uint64_t mantissa = static_cast<uint64_t>(value * pow2(31 - whole));  // Q31, in [1, 2)
   int64_t fraction = 0;
   for (int bit = 0; bit < 16; ++bit) {
     mantissa = mantissa * mantissa / (uint64_t{1} << 31);

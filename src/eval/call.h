@@ -1,6 +1,7 @@
 #pragma once
-// What the evaluator's functions share. One function per row of ops.def, in a file per family; a
-// row without a function does not link. Operands fit their type rule: nothing is checked again.
+// Helpers shared by the evaluator's functions. Each row of ops.def has one function, in one file
+// per operator family; a missing function is a link error. The type rules have already checked the
+// operands, so the functions do not check them again.
 
 #include <array>
 #include <span>
@@ -15,8 +16,8 @@ namespace thimble::eval {
 
 struct Call {
   const ir::Op& op;
-  std::vector<const ir::Tensor*> inputs;  // null where an optional operand is absent
-  ir::Tensor& output;                     // of the result's type, zero-filled
+  std::vector<const ir::Tensor*> inputs;  // null if an optional operand is absent
+  ir::Tensor& output;                     // has the result's type; zero-filled
 
   [[nodiscard]] int64_t integer(std::string_view name) const { return op.integer(name); }
   [[nodiscard]] bool has(size_t i) const { return inputs[i] != nullptr; }
@@ -31,7 +32,7 @@ struct Call {
   }
 };
 
-/// The code of an integer result: clamped to the attributes `min` and `max`.
+/// Returns `value` clamped to the attributes `min` and `max` of an integer result.
 [[nodiscard]] inline int8_t to_code(const Call& call, int64_t value) {
   return static_cast<int8_t>(clamp(value, call.integer("min"), call.integer("max")));
 }
@@ -40,7 +41,7 @@ struct Call {
   return static_cast<int16_t>(clamp(value, call.integer("min"), call.integer("max")));
 }
 
-/// Element `index` of an integer result as wide as its type: clamped to `min` and `max`.
+/// Stores element `index` of an int8, int16 or int32 result, clamped to `min` and `max`.
 inline void store(const Call& call, size_t index, int64_t value) {
   const int64_t code = clamp(value, call.integer("min"), call.integer("max"));
   switch (call.output.dtype) {
@@ -70,14 +71,14 @@ inline void store(const Call& call, size_t index, int64_t value) {
   return rounding_of(call) == Rounding::kEven;
 }
 
-/// An array dimension seen from one operand: its steps in elements along the result's dimensions.
+/// Strides in elements of one operand along the dimensions of the result.
 using Steps = std::vector<int64_t>;
 
-/// Steps that read an operand of shape `from` broadcast to `to`: 0 where it repeats.
+/// Returns the strides that broadcast an operand of shape `from` to `to`: 0 in repeated dimensions.
 [[nodiscard]] Steps broadcast_steps(const ir::Shape& from, const ir::Shape& to);
 
-/// Visits the elements of `shape` in row-major order with their number and N offsets, which follow
-/// the given steps.
+/// Visits the elements of `shape` in row-major order: visit(element index, N offsets). Offset n
+/// advances by the strides `steps[n]`.
 template <size_t N, typename Visit>
 void for_each(const ir::Shape& shape, const std::array<Steps, N>& steps, Visit visit) {
   const int64_t count = ir::element_count(shape);
@@ -94,7 +95,7 @@ void for_each(const ir::Shape& shape, const std::array<Steps, N>& steps, Visit v
   }
 }
 
-/// Visits every row along `dim`: its first element, and the step between its elements.
+/// Visits every row along `dim`: visit(index of the first element, stride between elements).
 template <typename Visit>
 void for_each_row(const ir::Shape& shape, size_t dim, Visit visit) {
   int64_t step = 1;

@@ -1,9 +1,8 @@
 #pragma once
-// Sums of convolutions and linear layers for any element types. Positions in the padding add
-// nothing.
+// Sums of convolutions and linear layers for any element types. Padding positions add nothing.
 //
-// Sums are built plane by plane, one kernel tap after the other: the same terms as the textbook
-// loop over output positions, in an order that walks memory forward.
+// Sums are computed plane by plane, one kernel tap at a time. The terms equal those of the textbook
+// loop over output positions; the order gives sequential memory accesses.
 
 #include <algorithm>
 #include <vector>
@@ -12,9 +11,9 @@
 
 namespace thimble::eval {
 
-/// Output positions along one side whose input position exists for one kernel tap.
+/// Output positions along one dimension for which one kernel tap reads inside the input.
 struct Range {
-  int64_t first, last;  // last is excluded
+  int64_t first, last;  // last is exclusive
 };
 inline Range positions_inside(int64_t outputs, int64_t inputs, int64_t stride, int64_t tap_offset) {
   Range range{0, outputs};
@@ -63,7 +62,7 @@ void add_plane(const Geometry& g, const T* plane, const W* weights, Sum zero_poi
   }
 }
 
-/// Calls `finish(output channel, index in the result, sum)` for every element.
+/// Calls finish(output channel, index in the result, sum) for every element.
 template <typename Sum, typename T, typename W, typename Bias, typename Finish>
 void convolve(const Call& call, Sum zero_point, Finish finish) {
   const Geometry g = geometry(call);

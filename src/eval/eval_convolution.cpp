@@ -21,7 +21,8 @@ auto requantizing(const Call& call) {
   };
 }
 
-/// The same with halves to even; where it is leaky, the sign of acc chooses the multiplier.
+/// y = clamp(requantize_even(acc, mult[o], shift[o], y_zp), min, max). For a leaky activation, the
+/// sign of acc selects the multiplier.
 auto requantizing_even(const Call& call) {
   const auto mult = call.input<int32_t>(3);
   const auto shift = call.input<int32_t>(4);

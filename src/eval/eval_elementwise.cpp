@@ -1,5 +1,5 @@
-// Element by element: float arithmetic and activations, integer addition, subtraction,
-// multiplication and tables, and the edges between float and integer.
+// Elementwise operators: float arithmetic and activations; integer addition, subtraction,
+// multiplication and lookup tables; quantize and dequantize.
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace thimble::eval {
 namespace {
 
-/// result = f(a, b) with both operands broadcast.
+/// result = f(a, b), with both operands broadcast.
 template <typename T, typename F>
 void binary(const Call& call, F f) {
   const auto a = call.input<T>(0);
@@ -22,7 +22,7 @@ void binary(const Call& call, F f) {
               });
 }
 
-/// Stores f(a, b) as wide as the result is.
+/// Stores f(a, b) in the width of the result type.
 template <typename F>
 void binary_even(const Call& call, F f) {
   const auto a = call.input<int8_t>(0);

@@ -1,4 +1,4 @@
-// Functions of numbers with 12 fractional bits (docs/numerics.md, "Halves to even").
+// Functions of fixed-point numbers with 12 fractional bits (docs/numerics.md, "Halves to even").
 
 #include <algorithm>
 #include <cmath>
@@ -10,9 +10,9 @@ namespace thimble::eval {
 namespace {
 
 constexpr double kUnit = 0x1p-12;
-constexpr int64_t kFarBelow = 65536;  // 16, beyond which nothing counts
+constexpr int64_t kFarBelow = 65536;  // distance 16.0, from which e^-distance counts as 0
 
-/// y = round(scale * f(x)) + zero point, of the exact value.
+/// y = round(scale * f(x)) + zero_point, where f is computed in double.
 template <typename F>
 void from_12_bits(const Call& call, double scale, int64_t zero_point, F f) {
   const auto x = call.input<int16_t>(0);
@@ -26,7 +26,7 @@ int64_t power_of_e(double exponent) {
   return round_half_even(0x1p31 * std::exp(exponent));
 }
 
-/// e^-distance in Q0.31, from three tables.
+/// Returns e^-distance in Q0.31 as a product of three table entries.
 int64_t exp_of_distance(int64_t distance) {
   if (distance >= kFarBelow) return 0;
   const int64_t whole = power_of_e(-static_cast<double>(distance / 4096));

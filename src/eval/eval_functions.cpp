@@ -1,5 +1,5 @@
-// Element by element: functions of a float in double, comparisons and choices of any element type,
-// and the integer operators that choose or divide.
+// Elementwise operators: functions of a float computed in double, comparisons and selects of any
+// element type, and integer operators that select or divide.
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ void of_float(const Call& call, double (*function)(double)) {
   }
 }
 
-/// result = f(a, b) with both operands broadcast; booleans become 0 and 1.
+/// result = f(a, b), with both operands broadcast. Boolean results are stored as 0 and 1.
 template <typename T, typename To, typename F>
 void pairs(const Call& call, F f) {
   const auto a = call.input<T>(0);
@@ -31,7 +31,7 @@ void pairs(const Call& call, F f) {
               });
 }
 
-/// Calls `visit` with a zero of the element type; booleans are bytes.
+/// Calls `visit` with a zero of the element type. Booleans are bytes.
 template <typename Visit>
 void with_type(DType dtype, Visit visit) {
   switch (dtype) {
@@ -183,7 +183,7 @@ void eval_qdiv(const Call& call) {
     const int64_t a = a_code - a_zp;
     const int64_t b = b_code - b_zp;
     if (b == 0) return a > 0 ? high : a < 0 ? low : clamp(y_zp, low, high);
-    // |a| 2^20 / |b| to nearest, halves up, then the sign: halves away from zero.
+    // |a| * 2^20 / |b| to nearest, halves up. The sign follows, so halves round away from zero.
     const int64_t numerator = std::abs(a) * pow2(20);
     const int64_t divisor = std::abs(b);
     const int64_t magnitude = (2 * numerator + divisor) / (2 * divisor);

@@ -1,5 +1,5 @@
-// Elements chosen by an index. An index below 0 counts from the end; beyond either end it means the
-// first or the last.
+// Operators that select elements by an index. A negative index counts from the end. An index out of
+// range is clamped to the first or the last element.
 
 #include <cstring>
 
@@ -11,7 +11,7 @@ namespace {
 int64_t index_at(const ir::Tensor& index, size_t i, int64_t size) {
   int64_t found =
       index.dtype == ir::DType::kI32 ? index.data<int32_t>()[i] : index.data<int64_t>()[i];
-  // The order matters at the ends of int64.
+  // Adding before clamping cannot overflow, even for the smallest int64.
   if (found < 0) found += size;
   return clamp(found, 0, size - 1);
 }
@@ -29,7 +29,7 @@ void eval_gather(const Call& call) {
   const size_t index_rank = call.shape(1).size();
   const Steps x_strides = ir::strides(call.shape(0), {});
   const Steps index_strides = ir::strides(call.shape(1), {});
-  // Along the dimensions of the index x stands still, along all others the index does.
+  // x has stride 0 along the dimensions of the index; the index has stride 0 along all others.
   Steps x_steps(call.output.shape.size(), 0);
   Steps index_steps(call.output.shape.size(), 0);
   for (size_t i = 0; i < call.output.shape.size(); ++i) {

@@ -8,7 +8,7 @@
 namespace thimble::eval {
 namespace {
 
-/// Every input element adds to the outputs that its window covers: the definition, read forwards.
+/// Adds each input element to all outputs that its window covers, as in the definition.
 template <typename Sum, typename T, typename W, typename Bias, typename Finish>
 void convolve_transposed(const Call& call, Sum zero_point, Finish finish) {
   const ir::Shape& in = call.shape(0);
@@ -48,7 +48,7 @@ void convolve_transposed(const Call& call, Sum zero_point, Finish finish) {
   }
 }
 
-/// Calls visit(index in the result, elements of its window).
+/// Calls visit(index in the result, elements of the window).
 template <typename T, typename Visit>
 void for_each_adaptive_window(const Call& call, Visit visit) {
   const ir::Shape& in = call.shape(0);
@@ -80,16 +80,16 @@ void adaptive_max_pool(const Call& call) {
   for_each_adaptive_window<T>(call, [&](size_t index, const std::vector<T>& elements) {
     T best = elements[0];
     for (const T value : elements) {
-      if (value > best || value != value) best = value;  // a NaN wins
+      if (value > best || value != value) best = value;  // NaN is the maximum, as in PyTorch
     }
     call.result<T>()[index] = best;
   });
 }
 
-/// Where an output row or column lies between two of the input.
+/// The two input rows or columns between which an output row or column is interpolated.
 struct Between {
   int64_t low, high;
-  double weight;  // of high
+  double weight;  // weight of `high`
 };
 
 Between between(const Call& call, int64_t position, size_t dim, double factor) {
@@ -108,7 +108,7 @@ Between between(const Call& call, int64_t position, size_t dim, double factor) {
   return {low, high, std::min(source - static_cast<double>(low), 1.0)};
 }
 
-/// Calls visit(index in the result, plane of the input, row, column).
+/// Calls visit(index in the result, input plane, row, column).
 template <typename T, typename Visit>
 void for_each_pixel(const Call& call, Visit visit) {
   const ir::Shape& in = call.shape(0);
@@ -122,7 +122,7 @@ void for_each_pixel(const Call& call, Visit visit) {
   }
 }
 
-/// The number for output channel o of an operand with one entry or one per channel.
+/// Returns the entry for output channel o of an operand with one entry or one entry per channel.
 int64_t channel_entry(const Call& call, size_t operand, size_t o) {
   const auto values = call.input<int32_t>(operand);
   return values.size() == 1 ? values[0] : values[o];
@@ -139,7 +139,7 @@ void adaptive_mean(const Call& call) {
   });
 }
 
-/// Between codes as they are.
+/// Interpolates quantized values without rescaling.
 template <typename T>
 void integer_resize(const Call& call) {
   const int64_t height = call.shape(0)[2];

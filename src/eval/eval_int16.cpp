@@ -33,7 +33,7 @@ void scaled_sum16(const Call& call, int64_t sign_of_b) {
   });
 }
 
-/// The number for output channel o of an operand with one entry or one per channel.
+/// Returns the entry for output channel o of an operand with one entry or one entry per channel.
 int64_t entry(const Call& call, size_t operand, int64_t o) {
   const auto values = call.input<int32_t>(operand);
   return values.size() == 1 ? values[0] : values[static_cast<size_t>(o)];
@@ -141,7 +141,7 @@ void eval_qlinear16(const Call& call) {
 
 void eval_qmean16(const Call& call) {
   const ir::Shape& from = call.shape(0);
-  // The result with its reduced dimensions kept: steps of 0 where they are.
+  // The result shape with reduced dimensions kept as 1, so that their stride is 0.
   ir::Shape kept = from;
   for (const int64_t dim : call.op.integers("dims")) kept[static_cast<size_t>(dim)] = 1;
   std::vector<int64_t> sums(call.result<int16_t>().size(), 0);

@@ -1,12 +1,13 @@
-// Matrix products of two computed operands. Leading dimensions are batches and broadcast.
+// Matrix products of two non-constant operands. Leading dimensions are batches and broadcast.
 
 #include "eval/call.h"
 
 namespace thimble::eval {
 namespace {
 
-/// Visits every element of the result with the terms of its sum: f(result index, a index, a step, b
-/// index, b step); the sum has as many terms as a has columns.
+/// Calls f(result index, a index, b index, b stride) for every element of the result. The indices
+/// are those of the first term of its sum; the stride in a is 1. The number of terms is the number
+/// of columns of a.
 template <typename F>
 void for_each_dot(const Call& call, F f) {
   const ir::Shape& shape = call.output.shape;
@@ -14,7 +15,7 @@ void for_each_dot(const Call& call, F f) {
   ir::Shape b = call.shape(1);
   const int64_t depth = a.back();
   const bool transposed = call.integer("transpose_b") != 0;
-  // Both operands as if they had the result's shape: a row of a and a column of b for each element.
+  // Each operand is indexed with the result's shape: an element selects a row of a, a column of b.
   const int64_t row_step = depth;
   const int64_t column_step = transposed ? depth : 1;
   const int64_t b_term_step = transposed ? 1 : b.back();

@@ -1,5 +1,5 @@
-// Operators that only move data. Elements are opaque bytes here; max_pool2d, which compares them,
-// is with the pools.
+// Operators that only move data. Elements are opaque bytes. max_pool2d compares elements and is in
+// eval_pool.cpp.
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace thimble::eval {
 namespace {
 
-/// The element's bytes at an offset in elements.
+/// Returns the bytes of the element at `offset`, counted in elements.
 const std::byte* element(const ir::Tensor& tensor, int64_t offset) {
   return tensor.bytes.data() + offset * static_cast<int64_t>(ir::dtype_bytes(tensor.dtype));
 }

@@ -1,5 +1,5 @@
-// Norms: each row of elements is normalized by its own statistics, then scaled and shifted element
-// by element. docs/numerics.md, "Norms".
+// Norms: each row is normalized by its own statistics, then scaled and shifted per element
+// (docs/numerics.md, "Norms").
 
 #include <algorithm>
 #include <cmath>
@@ -9,10 +9,10 @@
 namespace thimble::eval {
 namespace {
 
-/// Rows of x that lie together in memory, and the entry of w and b for each element of a row.
+/// Contiguous rows of x, and the index into w and b for each element.
 struct Rows {
-  size_t length = 0;                // elements of a row
-  std::vector<size_t> coefficient;  // of element i of all rows, counted from the first
+  size_t length = 0;                // elements per row
+  std::vector<size_t> coefficient;  // index into w and b, by element of x
 };
 
 Rows trailing_rows(const Call& call) {
@@ -35,8 +35,8 @@ Rows group_rows(const Call& call) {
   return rows;
 }
 
-/// (x - mean) / sqrt(variance + eps) * w + b; without the mean, x / sqrt(mean of squares + eps) *
-/// w.
+/// Centered: (x - mean) / sqrt(variance + eps) * w + b.
+/// Otherwise: x / sqrt(mean of squares + eps) * w.
 void float_norm(const Call& call, const Rows& rows, bool centered) {
   const auto x = call.input<float>(0);
   const double eps = call.op.number("eps");
@@ -68,13 +68,13 @@ InverseSqrt inverse_sqrt(int64_t radicand) {
   InverseSqrt result{0, -15};
   int64_t m = 0;
   const auto fits = [&] {
-    // radicand * 4^15 leaves 64 bits unless the radicand is small: only then can e be negative.
+    // radicand * 4^15 fits 64 bits only for a small radicand, and only then can e be negative.
     if (result.e < 0 && radicand >= pow2(32)) return false;
     m = result.e < 0 ? radicand * pow2(-2 * result.e) : radicand / pow2(2 * result.e);
     return m < pow2(32);
   };
   while (!fits()) ++result.e;
-  int64_t above = 65536;  // t is in [result.t, above)
+  int64_t above = 65536;  // exclusive upper bound: t is in [result.t, above)
   while (above - result.t > 1) {
     const int64_t middle = (result.t + above) / 2;
     const uint64_t product =
@@ -84,12 +84,12 @@ InverseSqrt inverse_sqrt(int64_t radicand) {
   return result;
 }
 
-/// Sums of a row, exact.
+/// Exact sums over a row.
 struct Sums {
   int64_t codes = 0, squares = 0;
 };
 
-/// Before zero point and bounds.
+/// Returns the normalized element before the zero point is added and the bounds are applied.
 int64_t normalized(const Call& call, int64_t difference, const InverseSqrt& scale,
                    size_t coefficient) {
   const int64_t k = 15 + scale.e;
@@ -102,8 +102,8 @@ int64_t normalized(const Call& call, int64_t difference, const InverseSqrt& scal
   return requantize(a, call.integer("mult"), call.integer("shift"), Rounding::kDouble);
 }
 
-/// The codes of x count from `zero`, those of the result from `y_zero`; `centered`: the row's mean
-/// is taken away.
+/// `zero` is the zero point of x, `y_zero` that of the result. If `centered`, the mean of the row
+/// is subtracted.
 template <typename T>
 void integer_norm(const Call& call, const Rows& rows, int64_t zero, int64_t y_zero, bool centered) {
   const auto x = call.input<T>(0);
@@ -116,7 +116,7 @@ void integer_norm(const Call& call, const Rows& rows, int64_t zero, int64_t y_ze
       sums.codes += code;
       sums.squares += code * code;
     }
-    const int64_t mean = centered ? sums.codes : 0;  // times n
+    const int64_t mean = centered ? sums.codes : 0;  // n * mean
     const int64_t v = n * sums.squares - mean * mean;
     const InverseSqrt scale = inverse_sqrt(std::max<int64_t>(v + eps, 1));
     for (size_t i = row; i < row + rows.length; ++i) {

@@ -1,4 +1,4 @@
-// Pools and means. Only positions inside the image count, in all of them.
+// Pools and means. Padding positions are never counted.
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace thimble::eval {
 namespace {
 
-/// Calls visit(n, channel, y, x, elements inside the window) in the order of the result.
+/// Calls visit(n, channel, y, x, elements inside the window) in result order.
 template <typename T, typename Visit>
 void for_each_window(const Call& call, Visit visit) {
   const ir::Shape& in = call.shape(0);
@@ -45,14 +45,14 @@ void max_pool(const Call& call) {
   for_each_window<T>(call, [&](size_t index, const std::vector<T>& elements) {
     T best = elements[0];
     for (const T value : elements) {
-      // A NaN wins, as in PyTorch: it is unequal to itself.
+      // NaN is the maximum, as in PyTorch. NaN is unequal to itself.
       if (value > best || value != value) best = value;
     }
     call.result<T>()[index] = best;
   });
 }
 
-/// The step in the result for each dimension of x: 0 where the mean is taken over it.
+/// Returns the stride in the result for each dimension of x: 0 for reduced dimensions.
 Steps reduced_steps(const Call& call) {
   ir::Shape kept = call.shape(0);
   for (const int64_t dim : call.op.integers("dims")) kept[static_cast<size_t>(dim)] = 1;
@@ -63,8 +63,8 @@ Steps reduced_steps(const Call& call) {
 
 }  // namespace
 
-/// In float32 and in the order of the window, as PyTorch sums: means of codes are often halves, and
-/// which way a following `quantize` rounds them depends on the last bit.
+/// Sums in float32 in window order, as PyTorch does. Means of dequantized values are often halves,
+/// and the last bit decides how a following `quantize` rounds them.
 void eval_avg_pool2d(const Call& call) {
   for_each_window<float>(call, [&](size_t index, const std::vector<float>& elements) {
     float sum = 0;

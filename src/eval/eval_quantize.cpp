@@ -1,4 +1,4 @@
-// The operators between float and integer, in float32 as docs/numerics.md states them.
+// The operators between float and integer, computed in float32 as docs/numerics.md defines them.
 
 #include <algorithm>
 #include <cmath>
@@ -24,7 +24,8 @@ void quantize_to(const Call& call) {
   }
 }
 
-/// `zero_point(i)` and `scale(i)` of element i. The difference is exact: codes have 32 bits.
+/// zero_point(i) and scale(i) belong to element i. The difference is exact in int64, because
+/// quantized values have at most 32 bits.
 template <typename ZeroPoint, typename Scale>
 void dequantize_each(const Call& call, ZeroPoint zero_point, Scale scale) {
   const auto each = [&](auto codes) {

@@ -1,4 +1,4 @@
-// Recurrent layers, step by step and gate by gate: one layer, one direction.
+// Recurrent layers with one layer and one direction, computed step by step and gate by gate.
 
 #include <cmath>
 #include <functional>
@@ -10,7 +10,7 @@
 namespace thimble::eval {
 namespace {
 
-/// Sizes and the order of steps.
+/// Sizes of a recurrent layer and its step order.
 struct Layer {
   explicit Layer(const Call& call)
       : steps(static_cast<size_t>(call.output.shape[0])),
@@ -19,7 +19,8 @@ struct Layer {
         inputs(static_cast<size_t>(call.shape(0)[2])),
         reverse(call.integer("reverse") != 0) {}
 
-  /// body(row of x, row of the result) for each step of one element of the batch, in time.
+  /// Calls body(offset of the row in x, offset of the row in the result) for each step of batch
+  /// element b, in execution order.
   void for_each_step(size_t b, const std::function<void(size_t, size_t)>& body) const {
     for (size_t i = 0; i < steps; ++i) {
       const size_t t = reverse ? steps - 1 - i : i;
@@ -37,7 +38,7 @@ double sigmoid(double x) {
   return 1 / (1 + std::exp(-x));
 }
 
-/// bias[row] + sum of w[row, k] * x[k]
+/// Returns the sum of w[row, k] * x[k].
 double product(std::span<const float> w, std::span<const float> x, size_t row) {
   double sum = 0;
   for (size_t k = 0; k < x.size(); ++k) {
@@ -136,13 +137,13 @@ int64_t saturate16(int64_t value) {
   return clamp(value, -32768, 32767);
 }
 
-/// value / 2^bits, halves up; bits may be negative.
+/// Returns value / 2^bits, halves up. `bits` may be negative.
 int64_t scale_down(int64_t value, int64_t bits) {
   if (bits <= 0) return value * pow2(-bits);
   return floor_divide(value + pow2(bits - 1), pow2(bits));
 }
 
-/// What the integer layers share: the operands behind w_hh begin at `bias`.
+/// Helpers shared by the integer layers. The biases are the operands after w_hh.
 template <typename Code>
 class Gates {
  public:
@@ -152,7 +153,7 @@ class Gates {
         mult_(w_ih + 2 + biases),
         rows_(static_cast<size_t>(call.shape(w_ih)[0])) {}
 
-  /// Of x or h alone, without bias.
+  /// The contribution of x alone or h alone, without bias.
   int64_t of_x(std::span<const Code> x, size_t row) const {
     return scaled(x, call_.input<int8_t>(w_ih_), row, call_.integer("x_zp"), 0);
   }
@@ -193,7 +194,7 @@ class Gates {
     const int32_t mult = call_.input<int32_t>(mult_)[entry];
     const int32_t shift = call_.input<int32_t>(mult_ + 1)[entry];
     if (sizeof(Code) == 1) return requantize(sum, mult, shift, Rounding::kDouble);
-    // The sum, in 64 bits, is cut to the ends of 32.
+    // The 64-bit sum is saturated to 32 bits.
     return saturate32(requantize64(sum, mult, shift));
   }
 

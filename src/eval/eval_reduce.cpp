@@ -1,4 +1,4 @@
-// Reductions over dimensions and along one: each result is computed from the list of its elements.
+// Reductions. Each result is computed from the list of its elements.
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace thimble::eval {
 namespace {
 
-/// Calls visit(index, elements) for each element of the result, with all that is reduced to it.
+/// Calls visit(index, elements) for each element of the result with the elements reduced to it.
 template <typename T, typename Visit>
 void for_each_set(const Call& call, Visit visit) {
   ir::Shape kept = call.shape(0);
@@ -28,7 +28,8 @@ void for_each_set(const Call& call, Visit visit) {
   });
 }
 
-/// The first of the greatest elements. A NaN is greater than all numbers, as in PyTorch.
+/// Returns the index of the first maximum (or minimum). A NaN wins against all numbers, as in
+/// PyTorch.
 template <typename T>
 size_t greatest(const std::vector<T>& elements, bool smallest) {
   size_t best = 0;
@@ -78,7 +79,7 @@ void positions(const Call& call) {
   });
 }
 
-/// log2, rounded up.
+/// Returns log2(count), rounded up.
 int64_t bits_for(int64_t count) {
   int64_t bits = 0;
   while (pow2(bits) < count) ++bits;

@@ -1,4 +1,4 @@
-// Softmax and log-softmax, float and integer, row by row along one dimension.
+// Softmax and log-softmax, float and integer, along one dimension.
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 namespace thimble::eval {
 namespace {
 
-/// Reads each row into a vector, lets `f` change it, and writes it to the result.
+/// Copies each row to a vector, applies `f`, and writes the vector to the result.
 template <typename T, typename F>
 void by_row(const Call& call, F f) {
   const size_t dim = static_cast<size_t>(call.integer("dim"));
@@ -56,8 +56,8 @@ void eval_log_softmax(const Call& call) {
 
 namespace {
 
-/// Codes below `lowest` take no part: they add nothing to the sum and get -128, as does a row
-/// without any other code.
+/// Quantized values below `lowest` are masked: they add nothing to the sum, and their result is
+/// -128. In a row with only masked values, every result is -128.
 void softmax_of_codes(const Call& call, int64_t lowest) {
   const int64_t mult = call.integer("mult");
   const int64_t shift = call.integer("shift");

@@ -37,7 +37,7 @@ Status check_inputs(const Graph& graph, std::span<const Tensor> inputs) {
   return ok();
 }
 
-/// What a delegate computes is in a graph of its own, which the evaluator has not.
+/// Returns an error if the graph has a delegate: the evaluator does not have its subgraph.
 Status check_whole(const Graph& graph) {
   for (const Op& op : graph.ops()) {
     if (op.kind != ir::OpKind::delegate) continue;
@@ -47,7 +47,7 @@ Status check_whole(const Graph& graph) {
   return ok();
 }
 
-/// How many operators, outputs and states still read each value.
+/// Returns the number of operators, outputs and states that read each value.
 std::vector<int> count_uses(const Graph& graph) {
   std::vector<int> uses(graph.value_count(), 0);
   for (const Op& op : graph.ops()) {
@@ -98,7 +98,7 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor>
     values[i] = graph.value(static_cast<ValueId>(i)).constant;
   }
   for (size_t i = 0; i < inputs.size(); ++i) {
-    // Borrowed: the caller's tensors outlive this call.
+    // Not owned: the caller's tensors outlive this call.
     values[static_cast<size_t>(graph.inputs()[i])] = TensorPtr(TensorPtr(), &inputs[i]);
   }
   for (size_t i = 0; i < state.size(); ++i) {
@@ -124,7 +124,7 @@ Result<std::vector<Tensor>> evaluate(const Graph& graph, std::span<const Tensor>
   }
   std::vector<Tensor> outputs;
   for (const ValueId id : graph.outputs()) outputs.push_back(*values[static_cast<size_t>(id)]);
-  // All at once: a state may become what another one was.
+  // All states change at once, because the next content of one state may be another state.
   StateTensors next;
   for (const ir::State& each : graph.states()) {
     next.push_back(*values[static_cast<size_t>(each.next)]);

@@ -1,5 +1,6 @@
-// Activations, as formulas of what the IR has. But for glu and prelu they are functions of one
-// value: in integers the whole formula is one table, so its form costs nothing there.
+// Activations, as formulas of IR operators. Except glu and prelu, they are functions of one value,
+// so the integer form of a whole formula is one lookup table. The number of operators in the
+// formula therefore does not matter.
 
 #include <algorithm>
 #include <cmath>
@@ -13,19 +14,19 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-/// max(x, 0) + negative, where `negative` is 0 for x >= 0.
+/// Returns max(x, 0) + negative, where `negative` is 0 for x >= 0.
 Term with_positive_part(Formula& f, Term x, Term negative) {
   return f.positive_part(x) + negative;
 }
 
-/// scale * (x above 0, alpha * (e^(x * rate) - 1) below).
+/// Returns scale * x for x > 0, and scale * alpha * (e^(x * rate) - 1) otherwise.
 Term exponential_unit(Formula& f, double alpha, double scale, double rate) {
   const Term x = f.tensor("self");
   const Term exponential = f.apply(OpKind::exp, {f.negative_part(x) * rate});
   return with_positive_part(f, x, (exponential + -1.0) * alpha) * scale;
 }
 
-/// log(1 + e^x), without overflow.
+/// Returns log(1 + e^x) without overflow.
 Term softplus_of(Formula& f, Term x) {
   const Term distance = f.apply(OpKind::abs, {x});
   return f.positive_part(x) + f.apply(OpKind::log, {f.apply(OpKind::exp, {distance * -1.0}) + 1.0});
@@ -39,7 +40,7 @@ Term relu6_of_x_plus_3(Formula& f, Term x) {
 
 namespace handlers {
 
-/// The first half along `dim`, times the sigmoid of the second.
+/// The first half along `dim`, multiplied by the sigmoid of the second half.
 Status glu(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   const ir::Shape shape = call.shape(x);
@@ -99,7 +100,7 @@ Status hardswish(Call& call) {
   return f.result(x * relu6_of_x_plus_3(f, x));
 }
 
-/// 0 where |x| <= lambda.
+/// x, or 0 where |x| <= lambda.
 Status hardshrink(Call& call) {
   Formula f(call);
   const Term x = f.tensor("self");
@@ -136,7 +137,7 @@ Status mish(Call& call) {
   return f.result(x * f.apply(OpKind::tanh, {softplus_of(f, x)}));
 }
 
-/// One slope, or one for each index of dimension 1.
+/// The weight is one slope, or one slope for each index of dimension 1.
 Status prelu(Call& call) {
   THIMBLE_TRY(const ValueId w, call.tensor("weight"));
   Formula f(call);
@@ -153,7 +154,7 @@ Status prelu(Call& call) {
   return f.result(f.apply(OpKind::prelu, {x, f.value(call.reshape(w, shape))}));
 }
 
-/// As evaluated: the slope is the mean of its bounds.
+/// In inference, the slope is the mean of its bounds.
 Status rrelu(Call& call) {
   THIMBLE_TRY(const bool training, call.boolean("training", false));
   if (training) return unsupported("random slopes; call model.eval() before the export");
@@ -169,9 +170,9 @@ Status silu(Call& call) {
   return f.result(x * f.apply(OpKind::sigmoid, {x}));
 }
 
-/// log(1 + e^(beta x)) / beta; x itself where beta x is above the threshold.
+/// log(1 + e^(beta * x)) / beta, or x where beta * x exceeds the threshold.
 Status softplus(Call& call) {
-  constexpr double kIndistinct = 17;  // log(1 + e^x) - x is below float32's resolution from here
+  constexpr double kIndistinct = 17;  // for x >= 17, log(1 + e^x) equals x in float32
   Formula f(call);
   const Term x = f.tensor("self");
   const double beta = f.number("beta", 1);

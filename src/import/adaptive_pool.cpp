@@ -1,6 +1,6 @@
 // Adaptive pools: window i of an output of size n covers rows floor(i * size / n) to
-// ceil((i + 1) * size / n). Where all windows have one size and distance (always if n divides the
-// size) this is an ordinary pool.
+// ceil((i + 1) * size / n). If all windows have the same size and distance, as is the case if n
+// divides the size, this is an ordinary pool.
 
 #include "import/handlers.h"
 #include "import/image.h"
@@ -13,7 +13,7 @@ using ir::ValueId;
 
 struct Windows {
   bool regular = true;
-  int64_t kernel = 1, stride = 1;  // of regular ones
+  int64_t kernel = 1, stride = 1;  // valid if the windows are regular
 };
 
 Windows windows(int64_t size, int64_t count) {
@@ -29,8 +29,8 @@ Windows windows(int64_t size, int64_t count) {
   return result;
 }
 
-/// `output_size` has one number, or one per spatial dimension. (PyTorch exports None as the
-/// extent.)
+/// Reads `output_size`: one number, or one per spatial dimension. PyTorch exports None as the
+/// extent.
 Result<Ints> read_size(Call& call, const Image& image) {
   THIMBLE_TRY(Ints size, call.integers("output_size"));
   if (size.size() == 1) size.resize(image.spatial, size[0]);

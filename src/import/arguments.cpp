@@ -1,5 +1,5 @@
-// Call's argument reader. Every message says the argument, what was found and what was expected;
-// the caller adds the place and the operator.
+// The argument reader of Call. Every message names the argument, what was found and what was
+// expected. The caller adds the source line and the operator.
 
 #include <algorithm>
 #include <variant>
@@ -194,7 +194,7 @@ Result<Ints> Call::integers(std::string_view name, std::optional<Ints> fallback)
     }
     return result;
   }
-  // An empty list is written with whatever tag comes first.
+  // The archive stores an empty list as a list of tensors.
   const auto* none = std::get_if<std::vector<pt2::TensorName>>(argument);
   if (none != nullptr && none->empty()) return Ints{};
   if (!std::holds_alternative<int64_t>(*argument) &&

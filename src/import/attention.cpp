@@ -19,10 +19,10 @@ constexpr double kHidden = -std::numeric_limits<double>::infinity();
 struct Attention {
   ValueId q, k, v;
   double scale;
-  int64_t groups = 1;  // heads of q for each head of k and v
+  int64_t groups = 1;  // number of heads of q per head of k and v
 };
 
-/// 0 where a position is seen, -inf where it is hidden.
+/// Converts a bool mask to an additive mask: 0 where `seen` is true, -inf otherwise.
 ir::Tensor additive(const ir::Tensor& seen) {
   ir::Tensor mask = ir::zeros(DType::kF32, seen.shape);
   const auto count = static_cast<size_t>(ir::element_count(seen.shape));
@@ -30,7 +30,7 @@ ir::Tensor additive(const ir::Tensor& seen) {
   return mask;
 }
 
-/// Position i sees positions 0 to i.
+/// Returns an additive mask in which position i attends to positions 0 to i.
 ir::Tensor causal_mask(int64_t rows, int64_t columns) {
   ir::Tensor mask = ir::zeros(DType::kF32, {rows, columns});
   for (int64_t i = 0; i < rows * columns; ++i) {
@@ -56,7 +56,7 @@ Result<Attention> read(Call& call) {
   return result;
 }
 
-/// The heads [..., heads, rows, width] as [..., heads / size, size, rows, width].
+/// Reshapes [..., heads, rows, width] to [..., heads / size, size, rows, width].
 Result<ValueId> grouped(Call& call, ValueId x, int64_t size) {
   ir::Shape shape = call.shape(x);
   const auto head = shape.end() - 3;
@@ -65,7 +65,8 @@ Result<ValueId> grouped(Call& call, ValueId x, int64_t size) {
   return call.reshape(x, shape);
 }
 
-/// Several heads of q may share one of k and v: one more dimension, along which k and v broadcast.
+/// Grouped-query attention: several heads of q share one head of k and v. Adds a dimension along
+/// which k and v broadcast.
 Status share_heads(Call& call, Attention& attention) {
   THIMBLE_TRY(const bool enabled, call.boolean("enable_gqa", false));
   const ir::Shape q = call.shape(attention.q);
@@ -85,7 +86,7 @@ Status share_heads(Call& call, Attention& attention) {
   return ok();
 }
 
-/// A mask broadcasts to the scores as they were before heads were grouped.
+/// Returns the mask with its heads grouped like those of q. A mask broadcasts to ungrouped scores.
 Result<ValueId> mask_for(Call& call, const Attention& attention) {
   THIMBLE_TRY(const ValueId mask, call.any_tensor("attn_mask"));
   const ir::Shape shape = call.shape(mask);

@@ -24,7 +24,8 @@ bool all_zero(const std::vector<int64_t>* values) {
          std::all_of(values->begin(), values->end(), [](int64_t v) { return v == 0; });
 }
 
-/// Where dimension `axis` of `from` is after the movement; nothing if it is no dimension then.
+/// Returns the position of dimension `axis` of `from` after the movement, or nullopt if it is split
+/// or merged.
 std::optional<int64_t> moved_axis(ir::OpKind kind, const ir::Attrs& attrs, const ir::Shape& from,
                                   int64_t axis) {
   if (kind == ir::OpKind::slice) return axis;
@@ -141,7 +142,8 @@ Result<ir::ValueId> Builder::add(ir::OpKind kind, std::vector<ir::ValueId> input
       !is_dequantize(kind) &&
       std::all_of(constants.begin(), constants.end(), [](const auto& c) { return c != nullptr; });
 
-  // The factory checks the operator and finds its shape; a folded one is dropped as unused later.
+  // graph.add checks the operator and infers its shape. A folded operator is unused and is removed
+  // later.
   THIMBLE_TRY(const ir::ValueId id, graph.add(kind, std::move(inputs), std::move(attrs), source,
                                               {folds ? "folded" : name, {}, {}}));
   if (!folds) return id;

@@ -1,7 +1,7 @@
 #pragma once
-// The graph under construction: adds operators, but folds movement of constants and leaves out
-// movement that moves nothing. Quantized constants stay `dequantize` of their codes, so that
-// nothing is lost: movement goes to the codes.
+// Builds the graph: adds operators, folds data movement on constants, and omits data movement that
+// has no effect. A quantized constant remains a `dequantize` of its quantized values. Data movement
+// is applied to the quantized values, so that no precision is lost.
 
 #include <map>
 #include <string>
@@ -19,23 +19,25 @@ class Builder {
                           const ir::Source& source, const std::string& name);
   ir::ValueId constant(const std::string& name, ir::Tensor tensor);
 
-  /// Null if the value is no constant.
+  /// Returns null if the value is not a constant.
   [[nodiscard]] const ir::Tensor* constant_of(ir::ValueId id) const;
-  /// The same, and the real numbers of a quantized constant. Valid as long as the builder.
+  /// Same, and also returns the real numbers of a quantized constant. Valid while the builder
+  /// exists.
   const ir::Tensor* known(ir::ValueId id);
-  /// The operator that makes a value; null for inputs and constants. Valid until the next `add`.
+  /// Returns the producer of a value; null for inputs and constants. Valid until the next `add`.
   [[nodiscard]] const ir::Op* producer(ir::ValueId id) const;
   [[nodiscard]] const ir::Shape& shape(ir::ValueId id) const { return graph.type(id).shape; }
 
  private:
-  /// Is the value dequantize of constant codes?
+  /// Returns true if the value is a dequantize of a constant.
   [[nodiscard]] bool is_quantized_constant(ir::ValueId id) const;
-  /// A movement of a quantized constant: of its codes, and of its axis. kNoValue if it cannot be.
+  /// Applies data movement to the quantized values of a constant and updates the axis. Returns
+  /// kNoValue if that is not possible.
   Result<ir::ValueId> move_codes(ir::OpKind kind, ir::ValueId input, const ir::Attrs& attrs,
                                  const std::string& name);
   bool moves_nothing(ir::OpKind kind, ir::ValueId input, const ir::Attrs& attrs) const;
 
-  std::map<ir::ValueId, ir::TensorPtr> known_;  // of quantized constants
+  std::map<ir::ValueId, ir::TensorPtr> known_;  // real numbers of quantized constants
 };
 
 }  // namespace thimble::import_pt2

@@ -57,7 +57,7 @@ Status Call::views(std::vector<View> views, std::string_view base) {
   }
   for (size_t i = 0; i < names.size(); ++i) {
     context_.tensors.bind_view(names[i], self->name, std::move(views[i]));
-    THIMBLE_CHECK(context_.tensors.read(names[i], source_));  // checks it, and keeps this source
+    THIMBLE_CHECK(context_.tensors.read(names[i], source_));  // checks it and records this source
   }
   return ok();
 }
@@ -146,7 +146,7 @@ std::string_view short_target(std::string_view target) {
 }
 
 std::optional<int64_t> normalized_dim(int64_t dim, size_t rank) {
-  // A scalar may be addressed as if it had one dimension.
+  // PyTorch accepts dimensions 0 and -1 for a scalar.
   const int64_t count = rank == 0 ? 1 : static_cast<int64_t>(rank);
   if (dim < -count || dim >= count) return std::nullopt;
   return dim < 0 ? dim + count : dim;

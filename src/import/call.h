@@ -1,6 +1,7 @@
 #pragma once
-// One node of the exported graph, as its handler sees it: arguments by the name that the ATen
-// schema gives them (left out ones have the schema's default), operators to add, results to bind.
+// One node of the exported graph, as its handler accesses it. Arguments are read by their ATen
+// schema names; omitted arguments have the default of the schema. The handler adds operators and
+// binds results.
 
 #include <optional>
 #include <string>
@@ -15,13 +16,13 @@ namespace thimble::import_pt2 {
 
 using Ints = std::vector<int64_t>;
 
-/// What all nodes share.
+/// State shared by all nodes.
 struct Context {
   const formats::pt2::ExportedProgram& program;
   Symbols symbols;
   Builder builder;
   Tensors tensors;
-  SymbolValues sizes;  // of the graph's symbolic integers
+  SymbolValues sizes;  // values of the graph's symbolic integers
 
   Context(const formats::pt2::ExportedProgram& exported, Symbols fixed)
       : program(exported), symbols(std::move(fixed)), tensors(builder, exported.weights) {}
@@ -34,20 +35,21 @@ class Call {
   Call(Context& context, const formats::pt2::Node& node, const ir::Source& source)
       : context_(context), node_(node), source_(source) {}
 
-  // Arguments. Without a fallback they must be given; None counts as left out.
+  // Arguments. An argument without a fallback is required. None counts as omitted.
   [[nodiscard]] bool has(std::string_view name) const { return find(name) != nullptr; }
   [[nodiscard]] bool is_tensor(std::string_view name) const;
   [[nodiscard]] bool is_string(std::string_view name) const;
   Result<ir::ValueId> any_tensor(std::string_view name);
-  /// float32; integer constants and booleans are converted, as PyTorch promotes them.
+  /// Returns a float32 tensor. Integer constants and booleans are converted, as PyTorch promotes.
   Result<ir::ValueId> tensor(std::string_view name);
-  /// As `tensor`, kNoValue if left out.
+  /// Same as `tensor`; kNoValue if omitted.
   Result<ir::ValueId> optional_tensor(std::string_view name);
-  /// A list of one type: converted to float32 if one of them is.
+  /// Returns a list of tensors of one type: all are converted to float32 if one of them is float32.
   Result<std::vector<ir::ValueId>> tensors(std::string_view name);
-  /// A list of tensors of any type; kNoValue where one is left out.
+  /// Returns a list of tensors of any type; kNoValue for an omitted one.
   Result<std::vector<ir::ValueId>> optional_tensors(std::string_view name);
-  /// A float32 tensor that is known now: weights, and what views and arithmetic make of them.
+  /// Returns a float32 tensor that is known at import: a weight, or a result of views and
+  /// arithmetic on weights.
   Result<const ir::Tensor*> constant(std::string_view name);
   Result<int64_t> integer(std::string_view name, std::optional<int64_t> fallback = {}) const;
   Result<double> number(std::string_view name, std::optional<double> fallback = {}) const;
@@ -57,41 +59,42 @@ class Call {
   Result<std::string> text(std::string_view name, std::optional<std::string> fallback = {}) const;
   Result<formats::pt2::ScalarType> scalar_type(std::string_view name,
                                                formats::pt2::ScalarType fallback) const;
-  /// One number per spatial dimension; a single one counts for all.
+  /// Returns one number per spatial dimension; a single number applies to all of them.
   Result<Ints> spatial(std::string_view name, size_t rank, int64_t fallback) const;
-  /// A dimension of a tensor of this rank, counted from 0 even if given from the end.
+  /// Returns a dimension of a tensor of this rank. Negative dimensions are converted.
   Result<int64_t> dimension(std::string_view name, size_t rank,
                             std::optional<int64_t> fallback = {}) const;
   Result<Ints> dimensions(std::string_view name, size_t rank) const;
 
-  // Operators; their results are named after the node.
+  // Operators. Their results are named after the node.
   Result<ir::ValueId> add(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs = {});
   Result<ir::ValueId> apply(const View& view, ir::ValueId value);
   Result<ir::ValueId> write_through(const View& view, ir::ValueId base, ir::ValueId value);
   Result<ir::ValueId> reshape(ir::ValueId value, ir::Shape shape);
-  /// value * factor, for any factor but 1.
+  /// Returns value * factor; adds no operator if the factor is 1.
   Result<ir::ValueId> scaled(ir::ValueId value, double factor);
-  /// A choice between constants, made between their conversions; kNoValue if it is none.
+  /// Converts a `where` between constants by converting the constants. Returns kNoValue if `value`
+  /// is not such a `where`.
   Result<ir::ValueId> chosen_as(ir::ValueId value, ir::DType dtype);
   ir::ValueId scalar(double value);
   ir::ValueId constant_value(std::string_view role, ir::Tensor tensor);
   [[nodiscard]] Builder& builder() { return context_.builder; }
   [[nodiscard]] const ir::Shape& shape(ir::ValueId id) const { return context_.builder.shape(id); }
 
-  // Results. Every output of the node that is not bound stays without a value: using it is refused.
-  /// The first output is a new tensor; of an in-place operator, the new content of `self`.
+  // Results. An output of the node that is not bound has no value; a use of it is an error.
+  /// Binds the first output to a new tensor. For an in-place operator, writes it to `self`.
   Status result(ir::ValueId value);
-  /// The outputs are new tensors, in order; those behind the last one are left out.
+  /// Binds the outputs to new tensors, in order. Further outputs are not bound.
   Status results(const std::vector<ir::ValueId>& values);
-  /// The outputs share the memory of argument `base`.
+  /// Binds outputs that share the memory of argument `base`.
   Status view(View view, std::string_view base = "self") { return views({std::move(view)}, base); }
   Status views(std::vector<View> views, std::string_view base = "self");
-  /// The first output equals argument `base` and shares its memory if the export's strides are the
-  /// same.
+  /// Binds the first output to the elements of argument `base`. It shares the memory of `base` if
+  /// both have the same strides in the export.
   Status same(std::string_view base = "self");
 
   [[nodiscard]] const formats::pt2::Node& node() const { return node_; }
-  /// What the archive says of the tensor that an argument or the first output is.
+  /// Returns the archive's metadata of the tensor of an argument or of the first output.
   [[nodiscard]] const formats::pt2::TensorMeta* meta(std::string_view argument) const;
   [[nodiscard]] const formats::pt2::TensorMeta* result_meta() const;
   [[nodiscard]] const Symbols& symbols() const { return context_.symbols; }
@@ -111,11 +114,11 @@ class Call {
   const ir::Source& source_;
 };
 
-/// `aten.relu_.default` writes to its first argument.
+/// Returns true if the operator writes to its first argument, like `aten.relu_.default`.
 [[nodiscard]] bool is_in_place(std::string_view target);
-/// "aten.conv2d.default" of "torch.ops.aten.conv2d.default".
+/// Returns "aten.conv2d.default" for "torch.ops.aten.conv2d.default".
 [[nodiscard]] std::string_view short_target(std::string_view target);
-/// The dimension counted from 0, or nothing if the tensor has no such dimension.
+/// Returns the non-negative dimension, or nullopt if the tensor has no such dimension.
 [[nodiscard]] std::optional<int64_t> normalized_dim(int64_t dim, size_t rank);
 
 }  // namespace thimble::import_pt2

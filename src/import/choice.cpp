@@ -1,5 +1,5 @@
-// Comparisons, logic and choices between two values. Numbers take the element type of the tensor
-// that they stand beside.
+// Comparisons, logic and selection between two values. A number gets the element type of the tensor
+// in the same operator.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,8 @@ using ir::DType;
 using ir::OpKind;
 using ir::ValueId;
 
-/// What two arguments are computed in: float if one of them is, as PyTorch promotes them.
+/// Returns the element type in which two arguments are computed: float32 if one of them is, as
+/// PyTorch promotes.
 Result<DType> joint_dtype(Call& call, std::string_view a, std::string_view b) {
   DType joint = DType::kBool;
   bool found = false;
@@ -23,7 +24,7 @@ Result<DType> joint_dtype(Call& call, std::string_view a, std::string_view b) {
     if (!call.is_tensor(name)) continue;
     THIMBLE_TRY(const ValueId id, call.any_tensor(name));
     const DType dtype = call.builder().graph.type(id).dtype;
-    // Constants adapt; what is computed does not.
+    // A constant is converted to the type of the other argument; a computed value is not.
     const bool fixed = call.builder().constant_of(id) == nullptr;
     if (dtype == DType::kF32) return dtype;
     if (!found || fixed) joint = dtype;
@@ -63,7 +64,7 @@ Status negated(Call& call) {
   return call.result(y);
 }
 
-/// Bitwise operators are logic on booleans, and something else on integers.
+/// Checks for bool. Only on booleans are bitwise operators equal to logical operators.
 Status check_bool(Call& call, std::string_view name) {
   THIMBLE_TRY(const ValueId id, call.any_tensor(name));
   const ir::Type& type = call.builder().graph.type(id);
@@ -82,7 +83,7 @@ ir::Attrs unequal() {
   return {{"relation", static_cast<int64_t>(Relation::kNe)}};
 }
 
-/// 1 at and below a diagonal of the last two dimensions; `self` is 0 elsewhere.
+/// Keeps one triangle of the last two dimensions of `self`; the other elements become 0.
 Status triangle(Call& call, bool lower) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   THIMBLE_TRY(const int64_t diagonal, call.integer("diagonal", 0));
@@ -101,7 +102,8 @@ Status triangle(Call& call, bool lower) {
   return call.result(y);
 }
 
-/// Is every element of x along `dim` -inf? As core ATen writes it: not any(not(x == -inf)).
+/// Returns true if `condition` means that every element of x along `dim` is -inf, in the form that
+/// core ATen uses: not any(not(x == -inf)).
 bool says_all_hidden(const Builder& builder, ValueId condition, ValueId x, int64_t dim) {
   const auto operand = [&](ValueId& id, OpKind kind) {
     const ir::Op* op = builder.producer(id);
@@ -130,7 +132,8 @@ bool is_zero(const ir::Tensor* tensor) {
                      [](auto byte) { return byte == decltype(byte){}; });
 }
 
-/// 0 for rows that are hidden altogether, else their softmax: a softmax that knows such rows.
+/// Returns true for a softmax whose rows with only -inf elements are replaced by 0. The IR's
+/// softmax returns 0 for such rows.
 bool is_safe_softmax(const Builder& builder, ValueId condition, ValueId zero, ValueId softmax) {
   const ir::Op* op = builder.producer(softmax);
   return op != nullptr && op->kind == OpKind::softmax && is_zero(builder.constant_of(zero)) &&
@@ -141,7 +144,7 @@ bool is_safe_softmax(const Builder& builder, ValueId condition, ValueId zero, Va
 
 namespace handlers {
 
-/// 1 where the class is the position along a new last dimension, else 0.
+/// 1 where the class equals the index along a new last dimension, else 0.
 Status one_hot(Call& call) {
   THIMBLE_TRY(const ValueId classes, call.any_tensor("self"));
   THIMBLE_TRY(const int64_t count, call.integer("num_classes", -1));

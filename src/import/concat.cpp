@@ -1,4 +1,4 @@
-// Joined tensors.
+// Concatenation.
 
 #include "import/handlers.h"
 
@@ -14,7 +14,7 @@ Status joined(Call& call, std::vector<ValueId> parts, int64_t dim) {
   return call.result(y);
 }
 
-/// Each part with as many dimensions as it takes, in front, then joined.
+/// Extends each part to `rank` with leading dimensions of size 1, then concatenates the parts.
 Status joined_with_rank(Call& call, size_t rank, int64_t dim) {
   THIMBLE_TRY(auto parts, call.tensors("tensors"));
   if (parts.empty()) return bad_input("no tensors");
@@ -34,7 +34,7 @@ Status vstack(Call& call) {
   return joined_with_rank(call, 2, 0);
 }
 
-/// Along the first dimension of vectors, the second of all others.
+/// Concatenates vectors along dimension 0 and other tensors along dimension 1.
 Status hstack(Call& call) {
   THIMBLE_TRY(const auto parts, call.tensors("tensors"));
   const bool vectors = !parts.empty() && call.shape(parts[0]).size() < 2;

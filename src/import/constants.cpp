@@ -45,10 +45,10 @@ void put(Tensor& tensor, size_t i, double value) {
   tensor.data<T>()[i] = static_cast<T>(value);
 }
 
-/// Where the elements of a result lie in its source: an affine function of the index.
+/// Maps the elements of a result to elements of its source: an affine function of the index.
 struct Walk {
   int64_t base = 0;
-  std::vector<int64_t> steps;  // per dimension of the result
+  std::vector<int64_t> steps;  // strides in the source, by dimension of the result
 };
 
 template <typename Visit>
@@ -67,7 +67,7 @@ void walk(const ir::Shape& shape, const Walk& source, Visit visit) {
   }
 }
 
-/// numpy's rule: dimensions are aligned at the end, and a size of 1 is repeated.
+/// Broadcasts as numpy: dimensions are aligned at the end, and dimensions of size 1 are repeated.
 Walk broadcast_walk(const ir::Shape& from, const ir::Shape& to) {
   const auto from_strides = ir::strides(from, {});
   Walk result{0, std::vector<int64_t>(to.size(), 0)};
@@ -146,7 +146,7 @@ Tensor folded_arithmetic(ir::OpKind kind, const Tensor& a, const Tensor& b,
   return result;
 }
 
-/// Tensors of one type behind each other along a dimension.
+/// Concatenates tensors of one type along a dimension.
 Tensor concatenated(const ir::Op& op, std::span<const ir::TensorPtr> parts,
                     const ir::Shape& shape) {
   Tensor result = ir::zeros(parts.front()->dtype, shape);
@@ -267,7 +267,7 @@ Tensor filled(DType dtype, const ir::Shape& shape, double value) {
 
 std::optional<Tensor> fold(const ir::Op& op, const ir::Shape& shape,
                            std::span<const ir::TensorPtr> operands) {
-  // A repeated constant would cost flash that the operator does not.
+  // A broadcast constant would need more flash than the operator.
   constexpr int64_t kGrownElementsMax = 4096;
   int64_t held = 0;
   for (const auto& operand : operands) {

@@ -1,7 +1,7 @@
 #pragma once
-// Tensors that are known at import: weights of the archive, and what data movement and float
-// arithmetic make of constants. Folding here keeps weights constants, which is what the handlers
-// need to see; folding in general is a pass.
+// Tensors that are known at import: weights of the archive, and the results of data movement and
+// float arithmetic on constants. Folding at import keeps weights constant, which the handlers
+// require. General constant folding is a pass.
 
 #include <optional>
 #include <span>
@@ -12,30 +12,30 @@
 
 namespace thimble::import_pt2 {
 
-/// The IR's name for a PyTorch type; nothing for types that the IR does not have.
+/// Returns the IR type for a PyTorch type; nullopt if the IR has no such type.
 [[nodiscard]] std::optional<ir::DType> ir_dtype(formats::pt2::ScalarType type);
 
-/// float16, bfloat16 and float64 become float32; a number that overflows is bad input. Types
-/// without an IR name are unsupported.
+/// Converts a weight. float16, bfloat16 and float64 become float32. A number that overflows is a
+/// bad-input error; a type without an IR type is a not-supported error.
 [[nodiscard]] Result<ir::Tensor> convert_weight(const formats::pt2::WeightTensor& weight);
 
-/// Elements converted as PyTorch does: integers and booleans to float and the reverse.
+/// Converts elements as PyTorch does, between integers, booleans and float.
 [[nodiscard]] ir::Tensor converted(const ir::Tensor& tensor, ir::DType dtype);
 
-/// A tensor with `value` everywhere.
+/// Returns a tensor in which every element is `value`.
 [[nodiscard]] ir::Tensor filled(ir::DType dtype, const ir::Shape& shape, double value);
 
-/// One element as a number, and back (a conversion as in C++).
+/// Reads an element as a number. set_element() converts a number as in C++.
 [[nodiscard]] double element(const ir::Tensor& tensor, size_t index);
 void set_element(ir::Tensor& tensor, size_t index, double value);
 
-/// The operator's result if it is one of reshape, permute, slice, expand, copy, concat, add, sub,
-/// mul, div, abs, clamp, floor, sqrt, rsqrt on constants and of a reasonable size. The operator has
-/// been checked; `shape` is its result's.
+/// Returns the operator's result if it is reshape, permute, slice, expand, copy, concat, add, sub,
+/// mul, div, abs, clamp, floor, sqrt or rsqrt of constants and not too large. The operator must be
+/// verified; `shape` is the shape of its result.
 [[nodiscard]] std::optional<ir::Tensor> fold(const ir::Op& op, const ir::Shape& shape,
                                              std::span<const ir::TensorPtr> operands);
 
-/// What a dequantize or dequantize_channels of constants computes.
+/// Returns the result of a dequantize or dequantize_channels of constants.
 [[nodiscard]] ir::Tensor dequantized(const ir::Op& op, std::span<const ir::Tensor* const> operands);
 
 }  // namespace thimble::import_pt2

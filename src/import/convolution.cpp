@@ -1,8 +1,8 @@
 // Convolutions become conv2d or conv_transpose2d. A weight that the model computes from parameters
 // (weight norm, standardized or binary weights) becomes a constant in the float passes. A 1-D
-// convolution is one of height 1; an input without a batch gets one for the time of the operator.
-// Zero padding in front of a convolution joins its own padding, which is how models write
-// asymmetric ("TensorFlow same") padding.
+// convolution becomes a 2-D convolution of height 1. An input without a batch dimension gets one
+// for the operator. Zero padding before a convolution is merged into its padding; models express
+// asymmetric ("TensorFlow same") padding this way.
 
 #include "import/handlers.h"
 #include "import/image.h"
@@ -20,7 +20,7 @@ struct Convolution {
   int64_t groups = 1;
 };
 
-/// Takes a `pad` by zeros of height and width into the padding.
+/// Merges a `pad` by zeros of height and width into the padding.
 void merge_pad(Builder& builder, ValueId& x, Ints& padding) {
   const ir::Op* pad = builder.producer(x);
   if (pad == nullptr || pad->kind != OpKind::pad || pad->number("value") != 0) return;
@@ -32,7 +32,8 @@ void merge_pad(Builder& builder, ValueId& x, Ints& padding) {
   x = pad->inputs[0];
 }
 
-/// `same` pads so that the size stays; an odd number has its larger half after the image.
+/// Reads the padding. `same` keeps the size; if the total is odd, the larger half is after the
+/// image.
 Result<Ints> read_padding(Call& call, const ir::Shape& weight, const Ints& dilation, size_t rank) {
   Ints before(rank, 0);
   if (!call.is_string("padding")) {
@@ -56,7 +57,7 @@ Result<Ints> read_padding(Call& call, const ir::Shape& weight, const Ints& dilat
   return before;
 }
 
-/// All but the padding. `stride` and `dilation` are per spatial dimension.
+/// Reads everything except the padding. `stride` and `dilation` are per spatial dimension.
 Result<Convolution> read_convolution(Call& call, size_t rank) {
   Convolution conv;
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
@@ -74,7 +75,7 @@ Result<Convolution> read_convolution(Call& call, size_t rank) {
   return conv;
 }
 
-/// The weight with a height.
+/// Returns the weight with a height dimension.
 Result<ValueId> weight_2d(Call& call, const Convolution& conv) {
   ir::Shape shape = call.shape(conv.w);
   if (conv.image.spatial == 1) shape.insert(shape.begin() + 2, 1);
@@ -97,7 +98,8 @@ Status convolve(Call& call, size_t rank) {
   return call.result(y);
 }
 
-/// Slices in depth become images of a batch, each with the channels of all slices that it needs.
+/// 3-D convolution as conv2d: each output slice becomes an image of the batch, whose channels are
+/// those of all input slices that it reads.
 Status convolve_volume(Call& call) {
   THIMBLE_TRY(ValueId x, call.tensor("input"));
   THIMBLE_TRY(ValueId w, call.tensor("weight"));

@@ -1,4 +1,4 @@
-// Tensors made from nothing are constants. The archive says the element type of the result.
+// Tensor creation. The created tensors are constants, with the element type given by the archive.
 
 #include <algorithm>
 #include <cmath>
@@ -11,7 +11,8 @@ namespace {
 
 using ir::Tensor;
 
-// A made constant costs nothing in the archive; this bounds what it may cost the importer.
+// Upper bound of the elements of a created constant. Its size in memory is independent of the
+// archive's size.
 constexpr int64_t kMadeElementsMax = int64_t{1} << 24;
 
 Result<ir::DType> result_dtype(Call& call) {
@@ -28,7 +29,7 @@ Status check_shape(const ir::Shape& shape) {
   return unsupported("a constant of shape {}", ir::list_text(shape));
 }
 
-/// `size`, or the shape of `self`.
+/// Returns `size`, or the shape of `self`.
 Result<ir::Shape> result_shape(Call& call) {
   if (call.has("size")) return call.integers("size");
   if (!call.has("self")) return ir::Shape{};

@@ -1,4 +1,4 @@
-// Permuted and repeated dimensions.
+// Permuting and repeating dimensions.
 
 #include <algorithm>
 #include <numeric>
@@ -44,7 +44,7 @@ Status expanded(Call& call, Ints sizes) {
   return call.view({expand_step(std::move(sizes))});
 }
 
-/// A dimension of size 1 before each repeated one is expanded and joined with it.
+/// Inserts a dimension of size 1 before each repeated dimension, expands it and merges it.
 Status repeated(Call& call, ValueId x, const Ints& repeats) {
   ir::Shape shape = call.shape(x);
   shape.insert(shape.begin(), repeats.size() - shape.size(), 1);
@@ -97,7 +97,7 @@ Status mT(Call& call) {
   return permuted_view(call, std::move(dims));
 }
 
-/// The moved dimensions go to their places, the others fill the rest in order.
+/// The moved dimensions get the given positions; the others fill the remaining positions in order.
 Status movedim(Call& call) {
   THIMBLE_TRY(const Ints all, identity(call));
   THIMBLE_TRY(const Ints from, call.dimensions("source", all.size()));
@@ -125,7 +125,7 @@ Status expand_as(Call& call) {
   return expanded(call, call.shape(other));
 }
 
-/// Each vector along its own dimension of a grid that all of them span.
+/// Expands each vector along its own dimension of a common grid.
 Status meshgrid(Call& call) {
   THIMBLE_TRY(std::vector<ValueId> vectors, call.tensors("tensors"));
   THIMBLE_TRY(const std::string indexing, call.text("indexing", "ij"));
@@ -167,7 +167,7 @@ Status repeat(Call& call) {
   return repeated(call, x, repeats);
 }
 
-/// As repeat, but missing numbers count as 1.
+/// As repeat, but missing repeat counts are 1.
 Status tile(Call& call) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   THIMBLE_TRY(Ints repeats, call.integers("dims"));

@@ -1,6 +1,6 @@
-// Einstein sums, two operands at a time: letters that both have and the rest needs are batches,
-// letters that both have and nobody needs are summed over, and everything else is a row or a
-// column. What is left is permuting, reshaping and one product.
+// Einstein sums, two operands at a time. Letters of both operands that are needed later are batch
+// dimensions. Letters of both that are not needed are summed over. All other letters are rows or
+// columns. The result is a combination of permute, reshape and one matrix product.
 
 #include <algorithm>
 #include <string>
@@ -14,8 +14,8 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-/// A tensor with a letter for each dimension. Dimensions of `...` have letters of their own, which
-/// no equation can hold: '0' is the last of them, '1' the one before.
+/// A tensor with one letter per dimension. Dimensions of `...` get digits, which cannot occur in an
+/// equation: '0' is the last of them, '1' the one before it.
 struct Labelled {
   ValueId id = ir::kNoValue;
   std::string letters;
@@ -25,7 +25,7 @@ bool has(const std::string& letters, char letter) {
   return letters.find(letter) != std::string::npos;
 }
 
-/// The letters of one operand, `...` written out.
+/// Returns the letters of one operand with `...` expanded.
 Result<std::string> written_out(const std::string& part, size_t rank) {
   std::string letters;
   for (size_t i = 0; i < part.size(); ++i) {
@@ -53,10 +53,11 @@ Result<std::string> written_out(const std::string& part, size_t rank) {
 
 struct Equation {
   std::vector<std::string> operands;
-  std::string result;  // letters
+  std::string result;  // letters of the result
 };
 
-/// Without `->` the result has every letter that occurs once, in the order of the alphabet.
+/// Returns the result letters of an equation without `->`: every letter that occurs once, in
+/// alphabetical order.
 std::string implied(const std::vector<std::string>& operands, const std::string& hidden) {
   std::string all, result = hidden;
   for (const std::string& letters : operands) all += letters;
@@ -72,7 +73,7 @@ class Sum {
  public:
   explicit Sum(Call& call) : call_(call) {}
 
-  /// The one operand without the letters that `needed` lacks.
+  /// Sums one operand over the letters that are not in `needed`.
   Result<Labelled> reduced(Labelled x, const std::string& needed) {
     Ints dims;
     std::string kept;
@@ -104,7 +105,7 @@ class Sum {
     const ir::Shape row_sizes = sizes(a, rows);
     const ir::Shape column_sizes = sizes(b, columns);
     THIMBLE_TRY(const ir::Shape batch_sizes, joint_sizes(a, b, batch));
-    // A matrix that has its sum first already stays as it is.
+    // If b already has the summed letters before its columns, it needs no permute.
     const bool transposes = b.letters != batch + inner + columns;
     THIMBLE_TRY(const ValueId left, matrices(a, batch, rows, inner));
     THIMBLE_TRY(const ValueId right, transposes ? matrices(b, batch, columns, inner)
@@ -118,7 +119,7 @@ class Sum {
     return Labelled{y, batch + rows + columns};
   }
 
-  /// The dimensions in the order of `letters`, which are the operand's.
+  /// Permutes the dimensions to the order of `letters`, a permutation of the operand's letters.
   Result<ValueId> ordered(const Labelled& x, const std::string& letters) {
     Ints dims;
     for (const char letter : letters) dims.push_back(static_cast<int64_t>(x.letters.find(letter)));
@@ -134,7 +135,7 @@ class Sum {
     for (const char letter : letters) result.push_back(size(x, letter));
     return result;
   }
-  /// A size of 1 is repeated.
+  /// Returns the sizes of the letters after broadcasting.
   [[nodiscard]] Result<ir::Shape> joint_sizes(const Labelled& a, const Labelled& b,
                                               const std::string& letters) const {
     ir::Shape result;
@@ -149,7 +150,8 @@ class Sum {
     return result;
   }
 
-  /// [batch..., outer, inner], with all letters of `outer` as one dimension, and those of `inner`.
+  /// Returns [batch..., outer, inner], where `outer` and `inner` are merged into one dimension
+  /// each.
   Result<ValueId> matrices(const Labelled& x, const std::string& batch, const std::string& outer,
                            const std::string& inner) {
     THIMBLE_TRY(const ValueId turned, ordered(x, batch + outer + inner));
@@ -159,7 +161,7 @@ class Sum {
     return call_.reshape(turned, shape);
   }
 
-  /// Nothing to sum over: a product with broadcasting.
+  /// Multiplies elementwise with broadcasting, for operands without summed letters.
   Result<Labelled> elementwise(const Labelled& a, const Labelled& b, const std::string& batch,
                                const std::string& rows, const std::string& columns) {
     THIMBLE_TRY(ValueId left, ordered(a, batch + rows));
@@ -183,7 +185,7 @@ Result<Equation> read_equation(Call& call, const std::vector<ValueId>& operands)
   const size_t arrow = text.find("->");
   std::string left = text.substr(0, arrow);
   Equation equation;
-  std::string hidden;  // the longest '...'
+  std::string hidden;  // the longest expansion of '...'
   for (size_t i = 0; i < operands.size(); ++i) {
     const size_t comma = left.find(',');
     const std::string part = left.substr(0, comma);

@@ -1,4 +1,4 @@
-// Arithmetic and activations element by element, and softmax. A Python number is a float32 constant
+// Elementwise arithmetic and activations, and softmax. A Python number becomes a float32 constant
 // of shape [].
 
 #include <algorithm>
@@ -17,7 +17,7 @@ using ir::ValueId;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// A tensor or a number, times `factor`.
+/// Returns a tensor or number argument, multiplied by `factor`.
 Result<ValueId> operand(Call& call, std::string_view name, double factor = 1) {
   if (call.is_tensor(name)) {
     THIMBLE_TRY(const ValueId value, call.tensor(name));
@@ -27,7 +27,7 @@ Result<ValueId> operand(Call& call, std::string_view name, double factor = 1) {
   return call.scalar(value * factor);
 }
 
-/// self kind alpha * other, or with the sides exchanged.
+/// self kind alpha * other; with `exchanged`, the operands are swapped.
 Status binary(Call& call, OpKind kind, bool exchanged = false) {
   THIMBLE_TRY(const double alpha, call.number("alpha", 1));
   THIMBLE_TRY(ValueId a, operand(call, "self", exchanged ? alpha : 1));
@@ -47,7 +47,7 @@ Status clamped(Call& call, double low, double high) {
   return unary(call, OpKind::clamp, {{"min", low}, {"max", high}});
 }
 
-/// Nothing if an element has no float32 reciprocal.
+/// Returns nullopt if an element has no float32 reciprocal.
 std::optional<ir::Tensor> reciprocal_of(const ir::Tensor& tensor) {
   ir::Tensor result = tensor;
   for (float& value : result.data<float>()) {
@@ -57,7 +57,7 @@ std::optional<ir::Tensor> reciprocal_of(const ir::Tensor& tensor) {
   return result;
 }
 
-/// Division by these is exact.
+/// Returns true if all elements are powers of two, for which division is exact.
 bool are_powers_of_two(const ir::Tensor& tensor) {
   const auto values = tensor.data<float>();
   return std::all_of(values.begin(), values.end(), [](float value) {
@@ -66,7 +66,7 @@ bool are_powers_of_two(const ir::Tensor& tensor) {
   });
 }
 
-/// By a number or a constant: times the reciprocal, where that exists.
+/// Division. A constant divisor becomes a product with the reciprocal if the reciprocal exists.
 Status divided(Call& call, const std::string& rounding) {
   THIMBLE_TRY(ValueId divisor, operand(call, "other"));
   const ir::Tensor* constant = call.builder().constant_of(divisor);
@@ -112,12 +112,12 @@ Status div(Call& call) {
   return divided(call, rounding);
 }
 
-/// Towards negative infinity.
+/// Rounds towards negative infinity.
 Status floor_divide(Call& call) {
   return divided(call, "floor");
 }
 
-/// self + value * tensor1 * tensor2, and with division.
+/// self + value * tensor1 * tensor2. addcdiv() divides by tensor2.
 Status addcmul(Call& call) {
   Formula f(call);
   const Term product = f.tensor("tensor1") * f.tensor("tensor2");
@@ -165,7 +165,7 @@ Status clamp(Call& call) {
   }
   THIMBLE_TRY(const double low, call.number("min", -kInfinity));
   THIMBLE_TRY(const double high, call.number("max", kInfinity));
-  return clamped(call, std::min(low, high), high);  // PyTorch: the maximum wins
+  return clamped(call, std::min(low, high), high);  // as in PyTorch, the maximum has priority
 }
 
 Status sigmoid(Call& call) {

@@ -7,9 +7,10 @@
 namespace thimble::import_pt2 {
 namespace {
 
-// Beyond this no number is a size, stride or offset of a model; below it sums cannot overflow.
+// Upper bound of the sizes, strides and offsets of a model. Sums of smaller numbers do not
+// overflow.
 constexpr int64_t kNumberMax = int64_t{1} << 48;
-constexpr int kDepthMax = 64;  // of parentheses and calls
+constexpr int kDepthMax = 64;  // nesting depth of parentheses and calls
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
@@ -131,13 +132,13 @@ class Parser {
     if (std::find(symbols_.begin(), symbols_.end(), name) == symbols_.end()) {
       symbols_.emplace_back(name);
     }
-    if (values_ == nullptr) return 1;  // only the names are asked for
+    if (values_ == nullptr) return 1;  // only the symbol names are collected
     const auto found = values_->find(name);
     if (found == values_->end()) return error(fmt::format("{} has no value", name));
     return found->second;
   }
 
-  /// `'s0', positive=True, integer=True)`
+  /// Parses `'s0', positive=True, integer=True)`.
   Result<int64_t> quoted_symbol() {
     if (!accept("'") && !accept("\"")) return error("expected a quoted name");
     const std::string_view name = word();

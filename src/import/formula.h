@@ -1,12 +1,12 @@
 #pragma once
-// Arithmetic in a handler, written as the formula it is:
+// Arithmetic in a handler, written as a formula:
 //
 //   Formula f(call);
 //   const Term x = f.tensor("self");
 //   return f.result(x * f.apply(OpKind::sigmoid, {x}));
 //
-// Every operation adds an operator. The first error stops all that follows, and result() returns
-// it.
+// Every operation adds an operator. After an error, further operations do nothing, and result()
+// returns the first error.
 
 #include <initializer_list>
 #include <optional>
@@ -20,7 +20,7 @@ class Formula;
 
 struct Term {
   Formula* formula = nullptr;
-  ir::ValueId id = ir::kNoValue;  // none after an error
+  ir::ValueId id = ir::kNoValue;  // kNoValue after an error
 };
 
 class Formula {
@@ -29,7 +29,7 @@ class Formula {
   Formula(const Formula&) = delete;
   Formula& operator=(const Formula&) = delete;
 
-  /// An argument: a float tensor; a float tensor or a number.
+  /// Returns an argument. tensor() requires a float tensor; operand() also accepts a number.
   Term tensor(std::string_view name);
   Term operand(std::string_view name);
   double number(std::string_view name, std::optional<double> fallback = {});
@@ -39,8 +39,8 @@ class Formula {
   Term apply(ir::OpKind kind, std::initializer_list<Term> operands, ir::Attrs attrs = {});
   Term clamp(Term x, double low, double high);
   Term positive_part(Term x);
-  Term negative_part(Term x);  // 0 or below
-  /// bool: the relation as of `compare`.
+  Term negative_part(Term x);  // min(x, 0)
+  /// Returns a > b as bool.
   Term greater(Term a, double b);
   Term where(Term condition, Term a, Term b) { return apply(ir::OpKind::where, {condition, a, b}); }
 
@@ -60,15 +60,15 @@ Term operator+(Term a, double b);
 Term operator-(double a, Term b);
 Term operator*(Term a, double b);
 
-/// Towards zero.
+/// Rounds towards zero.
 Term truncated(Formula& f, Term x);
 
-/// Relations of the IR's `compare`.
+/// Relations of the IR operator `compare`.
 enum class Relation : int64_t { kEq = 0, kNe = 1, kLt = 2, kLe = 3, kGt = 4, kGe = 5 };
 
-/// A tensor argument as bool: itself, or whether it is not 0.
+/// Returns a tensor argument as bool: unchanged, or x != 0.
 Result<ir::ValueId> truth_of(Call& call, std::string_view name);
-/// An argument, tensor or number, in this element type.
+/// Returns a tensor or number argument in this element type.
 Result<ir::ValueId> operand_as(Call& call, std::string_view name, ir::DType dtype);
 
 }  // namespace thimble::import_pt2

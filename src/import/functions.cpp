@@ -1,4 +1,4 @@
-// Functions of one number, element by element.
+// Elementwise functions.
 
 #include <cmath>
 #include <limits>
@@ -17,7 +17,7 @@ Status of_self(Call& call, OpKind kind) {
   return f.result(f.apply(kind, {f.tensor("self")}));
 }
 
-/// The logarithm to the base whose natural logarithm is given.
+/// Adds log(self) / log_of_base.
 Status logarithm(Call& call, double log_of_base) {
   Formula f(call);
   return f.result(f.apply(OpKind::log, {f.tensor("self")}) * (1 / log_of_base));
@@ -33,7 +33,7 @@ Term power(Formula& f, Term x, double exponent) {
   return f.apply(OpKind::pow, {x}, {{"exponent", exponent}});
 }
 
-/// (e^x + sign e^-x) / 2.
+/// (e^x + sign * e^-x) / 2.
 Status hyperbolic(Call& call, double sign) {
   Formula f(call);
   const Term x = f.tensor("self");
@@ -82,7 +82,8 @@ Status trunc(Call& call) {
   return f.result(truncated(f, f.tensor("self")));
 }
 
-/// The rest of a division by a number, with the sign of the divisor, and with that of x.
+/// The remainder of a division by a number. remainder() has the sign of the divisor, fmod() that of
+/// x.
 Status remainder(Call& call) {
   Formula f(call);
   const double divisor = f.number("other");
@@ -101,7 +102,7 @@ Status frac(Call& call) {
   return f.result(x - truncated(f, x));
 }
 
-/// NaN alone is unequal to itself.
+/// Only NaN is unequal to itself.
 Status isnan(Call& call) {
   Formula f(call);
   const Term x = f.tensor("self");
@@ -109,7 +110,7 @@ Status isnan(Call& call) {
       f.apply(OpKind::compare, {x, x}, {{"relation", static_cast<int64_t>(Relation::kNe)}}));
 }
 
-/// Infinities become the largest numbers unless others are given.
+/// Infinities are replaced by the largest finite numbers unless other numbers are given.
 Status nan_to_num(Call& call) {
   constexpr double kLargest = std::numeric_limits<float>::max();
   Formula f(call);
@@ -131,7 +132,7 @@ Status hypot(Call& call) {
   return f.result(f.apply(OpKind::sqrt, {x * x + y * y}));
 }
 
-/// The larger one + log(1 + e^-|difference|), which cannot overflow.
+/// The maximum + log(1 + e^-|difference|), which cannot overflow.
 Status logaddexp(Call& call) {
   Formula f(call);
   const Term x = f.tensor("self");
@@ -208,7 +209,7 @@ Status reciprocal(Call& call) {
   return f.result(f.constant(1) / f.tensor("self"));
 }
 
-/// Halves to even.
+/// Rounds halves to even.
 Status round(Call& call) {
   Formula f(call);
   const Term x = f.tensor("self");

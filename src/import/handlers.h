@@ -1,5 +1,6 @@
 #pragma once
-// One handler per family of rows of aten.def: it imports one node. Errors need not name the node.
+// Handlers of aten.def. A handler imports one node. Its errors do not name the node; the caller
+// adds it.
 
 #include <string_view>
 #include <vector>
@@ -9,14 +10,14 @@
 namespace thimble::import_pt2 {
 
 namespace handlers {
-// A handler may serve several rows: it is declared as often.
+// A handler that serves several rows is declared several times.
 #define ATEN(target, handler) Status handler(Call& call);
 #include "import/aten.def"
 #undef ATEN
 }  // namespace handlers
 
 using Handler = Status (*)(Call&);
-/// Null if the target ("aten.conv2d.default") has no row.
+/// Returns null if the target ("aten.conv2d.default") has no row.
 [[nodiscard]] Handler find_handler(std::string_view target);
 
 }  // namespace thimble::import_pt2

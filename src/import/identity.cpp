@@ -1,5 +1,5 @@
-// Operators that leave the values as they are. Memory formats are left out: the IR means elements
-// by logical index, and a pass solves the layout.
+// Operators that do not change values. Memory formats are ignored: the IR addresses elements by
+// logical index, and a pass decides the layout.
 
 #include "import/constants.h"
 #include "import/formula.h"
@@ -13,14 +13,15 @@ using ir::DType;
 using ir::OpKind;
 using ir::ValueId;
 
-/// `value` with the shape of `self`.
+/// Expands `value` to the shape of `self`.
 Status as_self(Call& call, ValueId value) {
   THIMBLE_TRY(const ValueId self, call.tensor("self"));
   THIMBLE_TRY(const ValueId y, call.add(OpKind::expand, {value}, {{"shape", call.shape(self)}}));
   return call.result(y);
 }
 
-/// What was refused: how to say it instead, if it is an input that computes with integers.
+/// Returns the error for an unsupported conversion. For a small integer type, the message describes
+/// the alternative: a float32 input and --io int8.
 Error not_converted(ScalarType from, ScalarType type) {
   const bool pixels =
       from == ScalarType::kUint8 || from == ScalarType::kInt8 || from == ScalarType::kInt16;
@@ -31,7 +32,8 @@ Error not_converted(ScalarType from, ScalarType type) {
                          : "");
 }
 
-/// Truth values as 1 and 0, and other choices between constants; kNoValue if it is none.
+/// Converts booleans to 1 and 0, and a `where` between constants. Returns kNoValue for other
+/// values.
 Result<ValueId> converted_choice(Call& call, ValueId x, DType dtype) {
   if (call.builder().graph.type(x).dtype != DType::kBool) return call.chosen_as(x, dtype);
   const ValueId one = call.constant_value("one", filled(dtype, {}, 1));
@@ -67,7 +69,8 @@ Status dropout(Call& call) {
   return call.view({}, call.has("input") ? "input" : "self");
 }
 
-/// Constants become what the graph computes with; at run time there is only bool beside float32.
+/// Converts constants to any type. A computed value can only be converted between bool and float32,
+/// or if it is a `where` between constants.
 Status to(Call& call) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   const auto* meta = call.meta("self");

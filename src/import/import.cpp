@@ -17,7 +17,7 @@ namespace {
 namespace pt2 = formats::pt2;
 using ir::ValueId;
 
-/// That of the graph in the archive: of the first tensor that it makes.
+/// Returns the name of the first tensor that the node produces. The archive's graph uses this name.
 std::string name_of(const pt2::Node& node) {
   for (const pt2::Argument& output : node.outputs) {
     if (const auto* one = std::get_if<pt2::TensorName>(&output)) return one->name;
@@ -65,17 +65,17 @@ Error float32_only(std::string_view what, pt2::ScalarType type) {
       what, pt2::name(type));
 }
 
-/// Names of the archive's buffers.
+/// Names of buffers of the archive.
 using Buffers = std::set<std::string>;
 
 class Importer {
  public:
-  /// `written`: buffers that the graph writes to, as far as that is known.
+  /// `written`: buffers that the graph is known to write to.
   Importer(const pt2::ExportedProgram& program, Symbols symbols, const Buffers& written)
       : program_(program), written_(written), context_(program, std::move(symbols)) {}
 
-  /// A buffer that the graph writes to and that was not known to be written: run() has stopped
-  /// there, because operators may have read it as a constant.
+  /// Returns a buffer that the graph writes to and that is not in `written`. run() stopped there,
+  /// because earlier operators may have read the buffer as a constant.
   [[nodiscard]] const std::optional<std::string>& found() const { return found_; }
 
   Result<ImportedModel> run() {
@@ -123,7 +123,7 @@ class Importer {
         context_.tensors.bind_weight(spec.value_name, spec.target);
         return ok();
       case pt2::InputKind::kConstant:
-        return ok();  // a Python scalar, specialized by the export
+        return ok();  // a Python scalar, which the export specialized
       default:
         return unsupported("input {} is not a tensor", spec.target);
     }
@@ -134,7 +134,7 @@ class Importer {
     const ValueId value = context_.builder.graph.add_state(
         spec.target, std::make_shared<const ir::Tensor>(std::move(content)));
     context_.tensors.bind(spec.value_name, value);
-    // What the signature says the buffer becomes; else whatever is in it at the end.
+    // The next content is given by the signature, or else is the content at the end of the graph.
     StateNames names{spec.target, spec.value_name};
     for (const pt2::OutputSpec& output : program_.output_specs) {
       if (output.kind == pt2::OutputKind::kBufferMutation && output.target == spec.target) {
@@ -162,7 +162,7 @@ class Importer {
     return ok();
   }
 
-  /// Strides that cannot be evaluated say nothing: contiguous.
+  /// Returns the memory order; contiguous if the strides cannot be evaluated.
   ir::DimOrder exported_order(const pt2::TensorMeta& meta, const ir::Shape& shape) const {
     const auto strides = context_.symbols.values(meta.strides);
     return strides ? dim_order(shape, *strides) : ir::DimOrder{};
@@ -219,7 +219,8 @@ class Importer {
     return result;
   }
 
-  /// sym_size and arithmetic on sizes: the archive says what each is in terms of the symbols.
+  /// Imports sym_size and arithmetic on sizes. The archive gives each result as an expression of
+  /// the symbols.
   Status import_scalar(const pt2::Node& node) {
     for (const pt2::Argument& output : node.outputs) {
       const auto* size = std::get_if<pt2::SymIntArg>(&output);
@@ -227,12 +228,12 @@ class Importer {
       const auto found = program_.graph.sym_int_values.find(size->name);
       if (found == program_.graph.sym_int_values.end()) continue;
       auto value = context_.symbols.value(found->second);
-      if (value.ok()) context_.sizes[size->name] = *value;  // else an error where it is used
+      if (value.ok()) context_.sizes[size->name] = *value;  // otherwise a use of it is an error
     }
     return ok();
   }
 
-  /// Does an in-place operator write to a parameter, buffer or constant?
+  /// Returns true if an in-place operator writes to a parameter, buffer or constant.
   bool changes_state(const pt2::Node& node, const ir::Source& source) const {
     return !written_state(node, source).empty();
   }
@@ -260,7 +261,7 @@ class Importer {
     return static_cast<int>(refusals_.size()) - 1;
   }
 
-  /// Nothing that this node makes or writes to has a value.
+  /// Marks everything that this node produces or writes to as having no value.
   void spread(const pt2::Node& node, const ir::Source& source, const Refusals& refused) {
     if (is_in_place(source.target) && !node.inputs.empty()) {
       for_each_tensor(node.inputs.front().value,
@@ -272,7 +273,8 @@ class Importer {
     }
   }
 
-  /// Outputs that the handler left out, such as the indices of a pool: refused where they are used.
+  /// Binds outputs that the handler did not bind, such as the indices of a pool. A use of them is
+  /// an error.
   Status bind_rest(const pt2::Node& node, const ir::Source& source) {
     for (const pt2::Argument& output : node.outputs) {
       for_each_tensor(output, [&](const std::string& name) {
@@ -284,7 +286,7 @@ class Importer {
     return ok();
   }
 
-  /// What the archive says of a result against what the IR found.
+  /// Checks the inferred shapes and types against those in the archive.
   Status check_results(const pt2::Node& node) {
     for (const pt2::Argument& output : node.outputs) {
       Status status = ok();
@@ -319,7 +321,7 @@ class Importer {
     return {error.kind, fmt::format("{}: {}: {}", where, source.target, error.message)};
   }
 
-  /// The refusals that outputs depend on, and those of the states that outputs depend on.
+  /// Returns the refusals that outputs depend on, directly or through states.
   Result<Refusals> needed_refusals() {
     Refusals needed;
     std::vector<ValueId> results;
@@ -373,7 +375,8 @@ class Importer {
     return Error{ErrorKind::kUnsupported, describe(listed)};
   }
 
-  /// A state whose content nobody needs may have become something that was refused: it stays.
+  /// Sets the next content of each state. A state that no output depends on may have a rejected
+  /// next content; it then keeps its content.
   Status finish_states() {
     ir::Graph& graph = context_.builder.graph;
     for (size_t i = 0; i < states_.size(); ++i) {
@@ -413,7 +416,8 @@ class Importer {
     return std::move(model_);
   }
 
-  /// Of the nodes, not of operators: views are composed, and leave operators that nobody reads.
+  /// Marks the needed nodes. Nodes, not IR operators, are traversed: composed views leave operators
+  /// without readers.
   void mark_needed() {
     std::set<std::string> needed;
     for (const pt2::OutputSpec& spec : program_.output_specs) needed.insert(spec.value_name);
@@ -434,14 +438,14 @@ class Importer {
   }
 
   struct StateNames {
-    std::string name;  // of the buffer
-    std::string next;  // of the tensor that holds its content at the end
+    std::string name;  // name of the buffer
+    std::string next;  // name of the tensor that holds its content after the run
   };
 
   const pt2::ExportedProgram& program_;
   const Buffers& written_;
   Context context_;
-  std::vector<StateNames> states_;  // in the order of the graph's
+  std::vector<StateNames> states_;  // in the order of graph.states()
   std::vector<Refusal> refusals_;
   std::optional<std::string> found_;
   ImportedModel model_;
@@ -450,8 +454,9 @@ class Importer {
 Result<ImportedModel> import_graph(const pt2::ExportedProgram& program,
                                    const ImportOptions& options) {
   THIMBLE_TRY(const auto symbols, Symbols::fix(program, options));
-  // Core ATen lists the buffers that are written; training IR does not, and its in-place operators
-  // reach them through views: each one that turns up begins the import anew, with it as a state.
+  // Core ATen lists the written buffers. Training IR does not list them, and its in-place operators
+  // write to them through views. Each time such a buffer is found, the import is repeated with this
+  // buffer as a state.
   Buffers written;
   for (const pt2::OutputSpec& spec : program.output_specs) {
     if (spec.kind == pt2::OutputKind::kBufferMutation) written.insert(spec.target);
@@ -472,7 +477,7 @@ Result<ImportedModel> import_program(const pt2::ExportedProgram& program,
                                      const ImportOptions& options, std::string_view file_name) {
   auto model = import_graph(program, options);
   if (model.ok() || model.error().kind == ErrorKind::kUnsupported) return model;
-  // Messages of the archive's reader begin with the archive's name.
+  // Messages of the archive reader already begin with the archive's name.
   const std::string& message = model.error().message;
   if (message.starts_with(file_name)) return model;
   return bad_input("{}: {}", file_name, message);

@@ -1,14 +1,14 @@
 #pragma once
-// From an exported PyTorch program to the IR: float operators, logical shapes, all sizes fixed.
+// Imports an exported PyTorch program to the IR: float operators, logical shapes, all sizes fixed.
 //
 //   THIMBLE_TRY(auto program, formats::pt2::read(path));
 //   THIMBLE_TRY(auto model, import_pt2::import_program(program, {}, "model.pt2"));
 //
-// One row of aten.def per ATen operator; the handlers are in one file per family. What a row means
-// and what is refused: docs/operators.md.
+// Each ATen operator has one row in aten.def; the handlers are in one file per operator family.
+// docs/operators.md describes the rows and what is not supported.
 //
 // Errors. Bad input: `model.pt2: net.py:31: aten.add.Tensor: what was found, what was expected`.
-// Not supported: every operator that the outputs need and that has no row, with the user's lines:
+// Not supported: every operator without a row that an output depends on, with source lines:
 //
 //   aten.grid_sampler_2d.default is not supported
 //     warp.py:41     y = F.grid_sample(x, grid)         in module stn.warp
@@ -26,42 +26,42 @@
 namespace thimble::import_pt2 {
 
 struct ImportOptions {
-  /// `--shape NAME=N`: sizes that the export left open, by symbol (`s53`) or by place (`x[2]`).
-  /// The first dimension of an input is 1 if nothing is said.
+  /// `--shape NAME=N`: sizes that the export did not fix, by symbol (`s53`) or by position
+  /// (`x[2]`). The first dimension of an input is 1 by default.
   std::map<std::string, int64_t> shapes;
 };
 
-/// An input or output as the user exported it.
+/// An exported input or output.
 struct Port {
   std::string name;
-  ir::DimOrder dim_order;  // as in ir::Type: empty = contiguous
+  ir::DimOrder dim_order;  // as in ir::Type; empty: contiguous
 };
 
-/// What the import made of one node of the export.
+/// The result of importing one node of the export.
 struct ImportedNode {
   enum class Result {
-    kOperators,  // of the IR
-    kConstant,   // known now
-    kOperand,    // a value that was there before
+    kOperators,  // IR operators
+    kConstant,   // a constant
+    kOperand,    // an existing value
     kNothing,    // no tensor
   };
   ir::Source source;
   Result result = Result::kOperators;
-  bool needed = true;  // by an output or a state, through whatever nodes
+  bool needed = true;  // an output or a state depends on the node
 };
 
 struct ImportedModel {
   ir::Graph graph;
   std::vector<Port> inputs;         // in the order of graph.inputs()
   std::vector<Port> outputs;        // in the order of graph.outputs()
-  std::vector<ImportedNode> nodes;  // of the export that a handler took, in its order
+  std::vector<ImportedNode> nodes;  // nodes that were imported by a handler, in export order
 };
 
 [[nodiscard]] Result<ImportedModel> import_program(const formats::pt2::ExportedProgram& program,
                                                    const ImportOptions& options,
                                                    std::string_view file_name);
 
-/// The ATen operators that have a row, sorted.
+/// Returns the supported ATen operators, sorted.
 [[nodiscard]] const std::vector<std::string_view>& supported_targets();
 
 }  // namespace thimble::import_pt2

@@ -1,5 +1,5 @@
-// Elements chosen by position: embedding, gather, index_select, and indexing by tensors. Positions
-// below 0 count from the end.
+// Operators that select elements by index: embedding, gather, index_select, and indexing by
+// tensors. Negative indices count from the end.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,8 @@ using ir::DType;
 using ir::OpKind;
 using ir::ValueId;
 
-/// Arithmetic on integer constants is done in float32, which holds these exactly.
+/// Returns true if all elements are integers up to 2^24. Arithmetic on integer constants uses
+/// float32, which represents these integers exactly.
 bool all_whole(const ir::Tensor& tensor) {
   constexpr float kExactMax = 1 << 24;
   const auto values = tensor.data<float>();
@@ -24,7 +25,7 @@ bool all_whole(const ir::Tensor& tensor) {
   });
 }
 
-/// A tensor of positions: int32 or int64; constants of other types become int64.
+/// Returns an int32 or int64 index tensor. Constants of other types are converted to int64.
 Result<ValueId> as_positions(Call& call, ValueId id) {
   const ir::Type& type = call.builder().graph.type(id);
   if (type.dtype == DType::kI32 || type.dtype == DType::kI64) return id;
@@ -42,7 +43,7 @@ Result<ValueId> positions(Call& call, std::string_view name) {
   return as_positions(call, id);
 }
 
-/// A constant of truth values along one dimension: where they are.
+/// Converts a constant 1-D bool mask to the indices of its true elements.
 Result<ValueId> chosen_positions(Call& call, ValueId id) {
   const ir::Type type = call.builder().graph.type(id);
   if (type.dtype != DType::kBool) return as_positions(call, id);
@@ -60,7 +61,7 @@ Result<ValueId> chosen_positions(Call& call, ValueId id) {
   return call.constant_value("index", std::move(index));
 }
 
-/// Neighbouring dimensions indexed by constants together are one dimension with one index.
+/// Merges adjacent dimensions that are indexed by constants into one dimension with one index.
 class JoinedIndex {
  public:
   JoinedIndex(Call& call, ValueId x, size_t first) : call_(call), x_(x), first_(first) {}
@@ -98,7 +99,7 @@ class JoinedIndex {
   }
 
  private:
-  /// Broadcast to `shape`.
+  /// Broadcasts `from` to `shape`.
   static ir::Tensor spread(const ir::Tensor& from, const ir::Shape& shape) {
     ir::Tensor to = ir::zeros(DType::kI64, shape);
     const auto steps = ir::strides(from.shape, {});
@@ -129,7 +130,7 @@ Status chosen_along(Call& call, std::string_view x_name, std::string_view index_
   return call.result(y);
 }
 
-/// The number of rows in each bag: offsets are constant and equally far from each other.
+/// Returns the number of rows in each bag. The offsets must be constant and equidistant.
 Result<int64_t> bag_size(Call& call, int64_t count) {
   THIMBLE_TRY(const ir::Tensor* offsets, call.constant("offsets"));
   THIMBLE_TRY(const bool ends_given, call.boolean("include_last_offset", false));
@@ -148,12 +149,12 @@ Result<int64_t> bag_size(Call& call, int64_t count) {
 
 namespace handlers {
 
-/// padding_idx matters in training only.
+/// padding_idx is ignored: it has an effect only in training.
 Status embedding(Call& call) {
   return chosen_along(call, "weight", "indices", 0);
 }
 
-/// Sums, means or maxima of as many rows of a table for each bag.
+/// Sums, means or maxima of table rows; each bag has the same number of rows.
 Status embedding_bag(Call& call) {
   THIMBLE_TRY(const ValueId weight, call.tensor("weight"));
   THIMBLE_TRY(const ValueId index, positions(call, "indices"));

@@ -1,5 +1,5 @@
 #pragma once
-// The order of a tensor's dimensions in memory, from its strides.
+// Computes the memory order of a tensor's dimensions from its strides.
 
 #include <vector>
 
@@ -7,8 +7,9 @@
 
 namespace thimble::import_pt2 {
 
-/// Empty for contiguous tensors; 0,2,3,1 for channels-last ones; else dimensions by falling stride.
-/// Sizes of 1 do not matter; a tensor that is both contiguous and channels-last is contiguous.
+/// Returns an empty order for contiguous tensors, 0,2,3,1 for channels-last tensors, and otherwise
+/// the dimensions by decreasing stride. Dimensions of size 1 are ignored. A tensor that is both
+/// contiguous and channels-last is contiguous.
 [[nodiscard]] ir::DimOrder dim_order(const ir::Shape& shape, const std::vector<int64_t>& strides);
 
 }  // namespace thimble::import_pt2

@@ -1,4 +1,4 @@
-// Matrix products. One with a constant matrix becomes linear, whose weight is [out, in].
+// Matrix products. A product with a constant matrix becomes linear, whose weight is [out, in].
 
 #include <cmath>
 #include <numeric>
@@ -16,7 +16,7 @@ bool is_constant(Call& call, ValueId id) {
   return call.builder().known(id) != nullptr;
 }
 
-/// The last two dimensions exchanged.
+/// Swaps the last two dimensions.
 Result<ValueId> transposed(Call& call, ValueId x) {
   Ints dims(call.shape(x).size());
   std::iota(dims.begin(), dims.end(), 0);
@@ -24,20 +24,20 @@ Result<ValueId> transposed(Call& call, ValueId x) {
   return call.add(OpKind::permute, {x}, {{"dims", dims}});
 }
 
-/// x times the constant matrix [in, out].
+/// Returns x times the constant matrix [in, out].
 Result<ValueId> weighted(Call& call, ValueId x, ValueId matrix, ValueId bias) {
   THIMBLE_TRY(const ValueId weight, transposed(call, matrix));
   return call.add(OpKind::linear, {x, weight, bias});
 }
 
-/// Both of rank 2 or more.
+/// Returns a b * scale. Both operands have rank 2 or more.
 Result<ValueId> of_matrices(Call& call, ValueId a, ValueId b, double scale) {
   if (is_constant(call, b) && call.shape(b).size() == 2) {
     THIMBLE_TRY(b, call.scaled(b, scale));
     return weighted(call, a, b, ir::kNoValue);
   }
   if (is_constant(call, a) && call.shape(a).size() == 2) {
-    // a b = (b' a')', and a is the weight of a linear as it is.
+    // a b = (b' a')', so a is the weight of a linear without a transpose.
     THIMBLE_TRY(const ValueId weight, call.scaled(a, scale));
     THIMBLE_TRY(const ValueId columns, transposed(call, b));
     THIMBLE_TRY(const ValueId y, call.add(OpKind::linear, {columns, weight, ir::kNoValue}));
@@ -54,7 +54,7 @@ Status add_product(Call& call, std::string_view first, std::string_view second) 
   return call.result(y);
 }
 
-/// beta * self + product, self and the product being tensors.
+/// Adds beta * self + product, where `self` and the product are tensors.
 Status sum_with_self(Call& call, ValueId product) {
   THIMBLE_TRY(const double beta, call.number("beta", 1));
   if (beta == 0) return call.result(product);
@@ -64,12 +64,13 @@ Status sum_with_self(Call& call, ValueId product) {
   return call.result(y);
 }
 
-/// Does the shape hold one number per column, the same for all rows?
+/// Returns true if the shape has one element per column, shared by all rows.
 bool is_row(const ir::Shape& shape, int64_t columns) {
   return ir::element_count(shape) == columns && (shape.empty() || shape.back() == columns);
 }
 
-/// A constant matrix and a constant row of numbers: a linear with bias. Nothing if it is not so.
+/// Returns a linear with bias if the matrix and `self` (one element per column) are constants.
+/// Returns kNoValue otherwise.
 Result<ValueId> as_linear(Call& call, ValueId x, ValueId matrix, double alpha) {
   if (!is_constant(call, matrix) || call.shape(matrix).size() != 2) return ir::kNoValue;
   THIMBLE_TRY(const double beta, call.number("beta", 1));
@@ -82,7 +83,7 @@ Result<ValueId> as_linear(Call& call, ValueId x, ValueId matrix, double alpha) {
   return weighted(call, x, scaled, bias);
 }
 
-/// x1' W[o] x2: a linear makes the rows x1' W[o], which are multiplied by x2.
+/// Returns x1' W[o] x2 for each o. A linear computes the rows x1' W[o], which are multiplied by x2.
 Result<ValueId> form(Call& call, ValueId x1, ValueId w, ValueId x2) {
   const ir::Shape sizes = call.shape(w);
   if (sizes.size() != 3) return bad_input("weight has shape {}", ir::list_text(sizes));
@@ -114,7 +115,7 @@ Result<ValueId> multiplied(Call& call, ValueId a, ValueId b, double scale) {
     THIMBLE_TRY(b, call.reshape(b, {call.shape(b)[0], 1}));
   }
   THIMBLE_TRY(const ValueId y, of_matrices(call, a, b, scale));
-  // The dimension that a vector got for the product goes again.
+  // Removes the dimension that was added to a vector for the product.
   ir::Shape shape = call.shape(y);
   if (b_rank == 1) shape.pop_back();
   if (a_rank == 1) shape.erase(shape.end() - (b_rank == 1 ? 1 : 2));
@@ -145,7 +146,8 @@ Status bilinear_form(Call& call) {
   return call.result(y);
 }
 
-/// What core ATen makes of it for rows of x1 and x2: sums over dimensions 2 and 3 of [N, O, I, J].
+/// Supports the form that core ATen uses for rows of x1 and x2: sums over dimensions 2 and 3 of
+/// [N, O, I, J].
 Status trilinear(Call& call) {
   const std::vector<std::pair<std::string_view, Ints>> expected = {
       {"expand1", {1, 3}}, {"expand2", {0}}, {"expand3", {1, 2}}, {"sumdim", {2, 3}}};
@@ -214,7 +216,7 @@ Status baddbmm(Call& call) {
   return sum_with_self(call, product);
 }
 
-/// The sum over batches is one longer sum: [rows, batch * inner] times [batch * inner, columns].
+/// The sum over batches is one product: [rows, batch * inner] times [batch * inner, columns].
 Status addbmm(Call& call) {
   THIMBLE_TRY(ValueId a, call.tensor("batch1"));
   THIMBLE_TRY(ValueId b, call.tensor("batch2"));

@@ -1,4 +1,4 @@
-// How far tensors are from each other: distances, similarities, errors.
+// Distances, similarities and losses between tensors.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ ir::Attrs along(int64_t dim, bool keeps_dims) {
   return {{"dims", Ints{dim}}, {"keepdim", int64_t{keeps_dims}}};
 }
 
-/// (sum |x|^p)^(1/p) along a dimension.
+/// Returns the p-norm (sum |x|^p)^(1/p) along a dimension.
 Result<ValueId> length(Call& call, ValueId x, int64_t dim, double p, bool keeps_dims) {
   if (p == 2) {
     THIMBLE_TRY(const ValueId squares, call.add(OpKind::mul, {x, x}));
@@ -33,14 +33,14 @@ Result<ValueId> length(Call& call, ValueId x, int64_t dim, double p, bool keeps_
   return call.add(OpKind::pow, {y}, {{"exponent", 1 / p}});
 }
 
-/// With length 1, unless it is shorter than eps.
+/// Returns x / max(|x|, eps) along a dimension.
 Result<ValueId> direction(Call& call, ValueId x, int64_t dim, double eps) {
   THIMBLE_TRY(ValueId norm, length(call, x, dim, 2, /*keeps_dims=*/true));
   THIMBLE_TRY(norm, call.add(OpKind::clamp, {norm}, {{"min", eps}}));
   return call.add(OpKind::div, {x, norm});
 }
 
-/// `reduction` of torch: 0 leaves the elements, 1 takes their mean, 2 their sum.
+/// Applies torch's `reduction`: 0 keeps the elements, 1 is the mean, 2 is the sum.
 Status reduced_error(Call& call, ValueId errors) {
   THIMBLE_TRY(const int64_t reduction, call.integer("reduction", 1));
   const ir::Shape shape = call.shape(errors);
@@ -61,7 +61,7 @@ Result<ValueId> difference(Call& call, std::string_view first, std::string_view 
 
 namespace handlers {
 
-/// Between each row of one matrix and each of the other.
+/// Distance between each row of one matrix and each row of the other.
 Status cdist(Call& call) {
   THIMBLE_TRY(ValueId a, call.tensor("x1"));
   THIMBLE_TRY(ValueId b, call.tensor("x2"));
@@ -83,7 +83,7 @@ Status cosine_similarity(Call& call) {
   THIMBLE_TRY(ValueId a, call.tensor("x1"));
   THIMBLE_TRY(ValueId b, call.tensor("x2"));
   THIMBLE_TRY(const double eps, call.number("eps", 1e-8));
-  // The dimension is one of the result of broadcasting.
+  // `dim` is a dimension of the broadcast result.
   const size_t rank = std::max(call.shape(a).size(), call.shape(b).size());
   THIMBLE_TRY(const int64_t dim, call.dimension("dim", rank, 1));
   for (ValueId* each : {&a, &b}) {
@@ -97,7 +97,7 @@ Status cosine_similarity(Call& call) {
   return call.result(y);
 }
 
-/// Along the last dimension. eps is added to the difference, as PyTorch does.
+/// Distance along the last dimension. As in PyTorch, eps is added to the difference.
 Status pairwise_distance(Call& call) {
   THIMBLE_TRY(ValueId apart, difference(call, "x1", "x2"));
   THIMBLE_TRY(const double eps, call.number("eps", 1e-6));

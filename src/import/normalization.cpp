@@ -1,5 +1,5 @@
 // Normalization. With fixed statistics, y = x * scale[c] + shift[c], which a pass folds into the
-// convolution or linear before it; with those of its own rows, a layer, group or rms norm.
+// preceding convolution or linear. With computed statistics, it is a layer, group or rms norm.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ using ir::OpKind;
 using ir::Tensor;
 using ir::ValueId;
 
-/// One number per channel; `otherwise` if the argument is left out.
+/// Returns one number per channel; `otherwise` if the argument is omitted.
 Result<std::vector<double>> channels(Call& call, std::string_view name, int64_t count,
                                      double otherwise) {
   if (!call.has(name)) return std::vector<double>(static_cast<size_t>(count), otherwise);
@@ -40,7 +40,8 @@ Result<ValueId> add_group_norm(Call& call, ValueId x, int64_t groups) {
   return call.add(OpKind::group_norm, {x, w, b}, {{"groups", groups}, {"eps", eps}});
 }
 
-/// A batch norm that keeps no statistics: each channel of the batch is normalized by its own.
+/// A batch norm without running statistics: each channel of the batch is normalized by its own
+/// statistics.
 Status batch_statistics(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
   const ir::Shape shape = call.shape(x);
@@ -62,7 +63,7 @@ Status batch_statistics(Call& call) {
   return call.result(y);
 }
 
-/// How many dimensions `normalized_shape` names: the last ones of the input.
+/// Returns the number of dimensions in `normalized_shape`, which are the last ones of the input.
 Result<int64_t> normalized_dims(Call& call, ValueId x) {
   THIMBLE_TRY(const Ints wanted, call.integers("normalized_shape"));
   const ir::Shape& shape = call.shape(x);
@@ -73,7 +74,7 @@ Result<int64_t> normalized_dims(Call& call, ValueId x) {
                    ir::list_text(shape));
 }
 
-/// The lengths of the parts of v at each index of `dim`; of all of v if it is -1.
+/// Returns the 2-norm of the part of v at each index of `dim`, or of all of v if `dim` is -1.
 Result<ValueId> lengths_along(Call& call, ValueId v, int64_t dim) {
   Ints dims;
   for (int64_t i = 0; i < static_cast<int64_t>(call.shape(v).size()); ++i) {
@@ -89,7 +90,7 @@ Result<ValueId> lengths_along(Call& call, ValueId v, int64_t dim) {
 
 namespace handlers {
 
-/// v with the length g: g * v / |v|.
+/// g * v / |v|.
 Status weight_norm(Call& call) {
   THIMBLE_TRY(const ValueId v, call.tensor("v"));
   THIMBLE_TRY(const ValueId g, call.tensor("g"));
@@ -133,7 +134,7 @@ Status batch_norm(Call& call) {
   return call.result(y);
 }
 
-/// Of each channel of each image, or with running statistics.
+/// Normalizes each channel of each image by its own statistics, or by running statistics.
 Status instance_norm(Call& call) {
   THIMBLE_TRY(const bool own, call.boolean("use_input_stats"));
   if (!own) return batch_norm(call);
@@ -161,7 +162,7 @@ Status layer_norm(Call& call) {
   return call.result(y);
 }
 
-/// Without `eps` it is what float32 resolves at 1.
+/// The default of `eps` is the float32 machine epsilon.
 Status rms_norm(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("input"));
   THIMBLE_TRY(const int64_t dims, normalized_dims(call, x));

@@ -1,5 +1,5 @@
-// Patches put back where they overlap, as their sum: the reverse of im2col. A transposed
-// convolution does that, with a 1 for each place in the window.
+// Adds overlapping patches to an image (col2im), the reverse of im2col. It is a transposed
+// convolution whose weights are 1 for one position of the window per channel.
 
 #include "import/handlers.h"
 
@@ -11,7 +11,7 @@ using ir::ValueId;
 
 struct Overlap {
   Ints size, kernel, dilation, padding, stride;
-  Ints counts, rest;  // of windows; rows and columns that no window reaches
+  Ints counts, rest;  // number of windows; rows and columns that no window covers
 };
 
 Result<Overlap> read_overlap(Call& call) {

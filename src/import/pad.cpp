@@ -1,6 +1,6 @@
-// Padding: by a constant, or by elements of the tensor itself, which is a gather along each padded
-// dimension. Amounts come as before and after of the last dimension, then of the one before it;
-// negative ones cut off.
+// Padding by a constant, or by elements of the tensor. The latter is a gather along each padded
+// dimension. Amounts are given as before and after of the last dimension, then of the dimension
+// before it. A negative amount removes elements.
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-/// Before and after of one dimension.
+/// Padding before and after one dimension.
 struct Amount {
   size_t dim = 0;
   int64_t before = 0, after = 0;
@@ -51,7 +51,7 @@ Status pad_constant(Call& call, ValueId x, const std::vector<Amount>& amounts, d
   return call.result(y);
 }
 
-/// The element that stands at position `at`, which may lie outside.
+/// Returns the element index for position `at`, which may be outside of the dimension.
 using Rule = int64_t (*)(int64_t at, int64_t size);
 
 int64_t reflected(int64_t at, int64_t size) {

@@ -1,4 +1,4 @@
-// Arithmetic between parts of one tensor, and between all elements of two.
+// Arithmetic between parts of one tensor, and between all pairs of elements of two tensors.
 
 #include "import/handlers.h"
 
@@ -12,7 +12,7 @@ Result<ValueId> part(Call& call, ValueId x, int64_t dim, int64_t start, int64_t 
   return call.apply({slice_step(dim, start, end)}, x);
 }
 
-/// The tensor between the optional ones.
+/// Concatenates `prepend`, x and `append`. The first and the last are optional.
 Result<ValueId> surrounded(Call& call, ValueId x, int64_t dim) {
   std::vector<ValueId> parts;
   THIMBLE_TRY(const ValueId before, call.optional_tensor("prepend"));
@@ -24,7 +24,7 @@ Result<ValueId> surrounded(Call& call, ValueId x, int64_t dim) {
   return call.add(OpKind::concat, std::move(parts), {{"dim", dim}});
 }
 
-/// The product along a dimension of a few elements: halves times halves.
+/// Returns the product along a dimension with few elements, by repeatedly multiplying two halves.
 Result<ValueId> product(Call& call, ValueId x, int64_t dim) {
   constexpr int64_t kFactorsMax = 256;
   int64_t size = call.shape(x)[static_cast<size_t>(dim)];
@@ -48,7 +48,7 @@ Result<ValueId> product(Call& call, ValueId x, int64_t dim) {
 
 namespace handlers {
 
-/// Each element of one vector times each of the other.
+/// Multiplies each element of one vector by each element of the other.
 Status outer(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   THIMBLE_TRY(const ValueId y, call.tensor("vec2"));

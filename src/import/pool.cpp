@@ -1,7 +1,7 @@
-// Pools of images, of signals, which are images of height 1, and of volumes. The IR's pools see
-// padding as "no element": a maximum or mean over what lies in the image. PyTorch's average pool
-// counts padding by default, which becomes a `pad` by zeros; what ceil_mode adds at the bottom and
-// right is never counted.
+// Pools of images, signals and volumes. A signal is an image of height 1. The IR's pools ignore
+// padding: they compute the maximum or mean of the elements inside the image. PyTorch's average
+// pool counts padding by default; this padding becomes a `pad` by zeros. Padding that ceil_mode
+// adds at the bottom and right is never counted.
 
 #include <algorithm>
 
@@ -16,22 +16,22 @@ using ir::ValueId;
 
 struct Pool {
   Image image;
-  Ints kernel, stride, padding, dilation;  // of height and width, of a volume with its depth
+  Ints kernel, stride, padding, dilation;  // height, width; a volume has the depth first
   bool ceil_mode = false;
 
-  /// Rows or columns after the image, beyond `padding[i]` before it, that the last window needs.
+  /// Returns the padding after the image, in rows or columns, that the last window needs.
   int64_t after(int64_t size, size_t i) const {
     if (!ceil_mode) return padding[i];
     const int64_t reach = dilation[i] * (kernel[i] - 1) + 1;
     const int64_t room = size + 2 * padding[i] - reach;
     int64_t windows = (room + stride[i] - 1) / stride[i] + 1;
-    // A window that would begin in the padding after the image is left out.
+    // A window that would start in the padding after the image is omitted.
     if ((windows - 1) * stride[i] >= size + padding[i]) --windows;
     return std::max<int64_t>(0, (windows - 1) * stride[i] + reach - size - padding[i]);
   }
 };
 
-/// An argument with one number per spatial dimension; of none, or left out, `fallback` counts.
+/// Reads an argument with one number per spatial dimension; `fallback` if it is empty or omitted.
 Result<Ints> read_sides(Call& call, std::string_view name, size_t rank,
                         std::optional<Ints> fallback = {}) {
   THIMBLE_TRY(Ints values, call.integers(name, fallback));
@@ -42,7 +42,7 @@ Result<Ints> read_sides(Call& call, std::string_view name, size_t rank,
                    rank);
 }
 
-/// All but the image, with `rank` numbers each.
+/// Reads everything except the image, with `rank` numbers per argument.
 Result<Pool> read_windows(Call& call, size_t rank) {
   Pool pool;
   THIMBLE_TRY(pool.kernel, read_sides(call, "kernel_size", rank));
@@ -70,7 +70,7 @@ Result<Pool> read_pool(Call& call, size_t rank) {
   return pool;
 }
 
-/// The image with its padding as zeros.
+/// Returns the image padded with zeros.
 Result<ValueId> padded(Call& call, ValueId x, const Ints& before, const Ints& after) {
   return call.add(
       OpKind::pad, {x},
@@ -100,7 +100,7 @@ Result<ValueId> add_avg(Call& call, const Pool& pool) {
   const Ints& before = pool.padding;
   const Ints after = {pool.after(shape[2], 0), pool.after(shape[3], 1)};
 
-  if (call.has("divisor_override")) {  // a sum over the whole window, divided by something else
+  if (call.has("divisor_override")) {  // the sum over the whole window, divided by the divisor
     THIMBLE_TRY(const int64_t divisor, call.integer("divisor_override"));
     if (divisor == 0) return bad_input("divisor_override is 0");
     THIMBLE_TRY(const ValueId x, padded(call, pool.image.x, before, after));
@@ -111,7 +111,7 @@ Result<ValueId> add_avg(Call& call, const Pool& pool) {
   if (!counts_padding || (before[0] == 0 && before[1] == 0)) {
     return average(call, pool, pool.image.x, {before[0], before[1], after[0], after[1]});
   }
-  // Counted padding may be more than the last window reaches.
+  // Counted padding may extend beyond the last window.
   const Ints extra = {std::max<int64_t>(0, after[0] - before[0]),
                       std::max<int64_t>(0, after[1] - before[1])};
   THIMBLE_TRY(const ValueId x, padded(call, pool.image.x, before, before));
@@ -127,8 +127,8 @@ Status pooled(Call& call, size_t rank, AddPool add) {
   return call.result(y);
 }
 
-/// Windows of a volume: first along the depth, in an image of rows that are whole slices, then in
-/// every slice. That is the same, for maxima and for means.
+/// Pools a volume in two steps: first along the depth, in an image whose rows are whole slices,
+/// then in each slice. For maxima and means this equals the 3-D pool.
 Status pooled_volume(Call& call, AddPool add) {
   if (call.has("divisor_override")) return unsupported("divisor_override");
   THIMBLE_TRY(const ValueId x, call.tensor("self"));

@@ -1,7 +1,7 @@
-// Graphs that PyTorch quantized (prepare_pt2e and convert_pt2e, torchao): float operators between
-// dequantize and quantize nodes. The nodes stay operators of the IR, with the parameters as they
-// are: the graph computes what eager PyTorch does, and quant/ takes the numbers from it. Constants
-// keep their codes: weights that the archive holds in float are brought to codes here.
+// Graphs quantized by PyTorch (prepare_pt2e and convert_pt2e, torchao): float operators between
+// dequantize and quantize nodes. The nodes become IR operators with unchanged parameters. The graph
+// computes the same as eager PyTorch, and src/quant reads the parameters from it. Constants keep
+// their quantized values; a weight that the archive holds in float is quantized here.
 
 #include <array>
 #include <cmath>
@@ -21,7 +21,7 @@ struct CodeType {
   ScalarType exported;
   DType dtype;
   double low, high;
-  std::optional<int64_t> attribute;  // `type` of quantize; none: constants only
+  std::optional<int64_t> attribute;  // attribute `type` of quantize; nullopt: constants only
 };
 
 constexpr std::array<CodeType, 4> kCodeTypes = {{
@@ -40,7 +40,7 @@ Result<CodeType> code_type(const Call& call, std::string_view argument) {
                      formats::pt2::name(exported));
 }
 
-/// Scale and zero point of the whole tensor, or of each index along `axis`.
+/// Scale and zero point of the whole tensor, or one pair per index of `axis`.
 struct Parameters {
   std::vector<double> scale;
   std::vector<int64_t> zero_point;
@@ -53,7 +53,7 @@ Error dynamic(std::string_view what) {
       what);
 }
 
-/// An argument that is a number or a tensor of numbers.
+/// Reads an argument that is a number or a constant tensor.
 Result<std::vector<double>> numbers(Call& call, std::string_view name) {
   if (!call.is_tensor(name)) {
     THIMBLE_TRY(const double one, call.number(name));
@@ -75,7 +75,7 @@ Result<Parameters> read_parameters(Call& call, std::string_view scale,
   if (call.has(zero_point)) {
     THIMBLE_TRY(offsets, numbers(call, zero_point));
   }
-  if (offsets.empty()) offsets.assign(result.scale.size(), 0.0);  // torchao: an empty one is none
+  if (offsets.empty()) offsets.assign(result.scale.size(), 0.0);  // torchao: empty means zero
   if (offsets.size() != result.scale.size()) {
     return bad_input("{} scales and {} zero points", result.scale.size(), offsets.size());
   }
@@ -107,7 +107,7 @@ Result<Parameters> per_channel_parameters(Call& call, const ir::Shape& shape) {
   return result;
 }
 
-/// torchao's form: a block of the tensor per scale.
+/// Reads torchao's parameters: one scale per block of the tensor.
 Result<Parameters> block_parameters(Call& call, const ir::Shape& shape) {
   THIMBLE_TRY(Parameters result, read_parameters(call, "scale", "zero_point"));
   THIMBLE_TRY(const Ints block, call.integers("block_size"));
@@ -143,7 +143,7 @@ struct CodeRange {
   double low, high;
 };
 
-/// The codes that the quantizer allows; left out, all of the type.
+/// Returns the range of quantized values of the quantizer; the range of the type if omitted.
 Result<CodeRange> code_range(Call& call, const CodeType& type) {
   CodeRange range{type.low, type.high};
   for (const bool low : {true, false}) {
@@ -158,7 +158,7 @@ Result<CodeRange> code_range(Call& call, const CodeType& type) {
                    type.low, type.high);
 }
 
-/// As PyTorch's eager operator, in float32.
+/// Quantizes in float32, as PyTorch's eager operator.
 ir::Tensor constant_codes(const ir::Tensor& real, const Parameters& parameters,
                           const CodeType& type, const CodeRange& range) {
   ir::Tensor codes = ir::zeros(type.dtype, real.shape);

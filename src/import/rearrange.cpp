@@ -1,4 +1,4 @@
-// The same elements in other places: by positions known at import, or by splitting and exchanging
+// Operators that rearrange elements: by indices known at import, or by splitting and permuting
 // dimensions (pixel and channel shuffles).
 
 #include <algorithm>
@@ -18,7 +18,7 @@ size_t place(int64_t dim) {
   return static_cast<size_t>(dim);
 }
 
-/// Element i of the dimension is element i - shift, going round.
+/// Element i of the result is element i - shift, modulo the size of the dimension.
 Result<ValueId> rolled(Call& call, ValueId x, size_t dim, int64_t shift) {
   const int64_t size = call.shape(x)[dim];
   const int64_t first = ((-shift) % size + size) % size;
@@ -40,14 +40,15 @@ Status flipped(Call& call, ValueId x, const Ints& dims) {
   return call.result(x);
 }
 
-/// Splits the dimensions as `split`, exchanges the parts, joins them as `joined`.
+/// Reshapes to `split`, permutes by `dims`, and reshapes to `joined`.
 Result<ValueId> shuffled(Call& call, ValueId x, ir::Shape split, Ints dims, ir::Shape joined) {
   THIMBLE_TRY(x, call.reshape(x, std::move(split)));
   THIMBLE_TRY(x, call.add(OpKind::permute, {x}, {{"dims", std::move(dims)}}));
   return call.reshape(x, std::move(joined));
 }
 
-/// The last three dimensions are channels, height and width; those before count as one.
+/// A tensor whose last three dimensions are channels, height and width. The dimensions before them
+/// are merged into one.
 struct Pixels {
   ValueId x = ir::kNoValue;
   ir::Shape leading;
@@ -73,8 +74,8 @@ ir::Shape with_leading(const Pixels& pixels, int64_t c, int64_t h, int64_t w) {
   return shape;
 }
 
-/// How often each element is repeated: a number, or a constant tensor of as many as there are
-/// elements.
+/// Reads the repeat count of each element: one number, or a constant tensor with one number per
+/// element.
 Result<Ints> read_repeats(Call& call, int64_t size) {
   if (!call.is_tensor("repeats")) {
     THIMBLE_TRY(const int64_t repeats, call.integer("repeats"));
@@ -93,8 +94,8 @@ Result<ValueId> flat(Call& call, ValueId x) {
   return call.reshape(x, {ir::element_count(call.shape(x))});
 }
 
-/// Windows of `size` elements along `dim`, whose number takes its place; the elements of a window
-/// form a new dimension after `dim`.
+/// Splits `dim` into `count` windows of `size` elements. The number of windows replaces the size of
+/// `dim`; the elements of a window form a new dimension after `dim`.
 Result<ValueId> windows(Call& call, ValueId x, size_t dim, int64_t count, int64_t size,
                         int64_t step, int64_t dilation) {
   Ints positions;
@@ -131,7 +132,7 @@ Status roll(Call& call) {
   THIMBLE_TRY(const Ints shifts, call.integers("shifts"));
   const ir::Shape shape = call.shape(x);
   THIMBLE_TRY(Ints dims, call.integers("dims", Ints{}));
-  if (dims.empty()) {  // as one row
+  if (dims.empty()) {  // rolls the flattened tensor
     if (shifts.size() != 1) return bad_input("{} shifts without dims", shifts.size());
     THIMBLE_TRY(x, flat(call, x));
     THIMBLE_TRY(x, rolled(call, x, 0, shifts[0]));
@@ -206,7 +207,7 @@ Status channel_shuffle(Call& call) {
   return call.result(y);
 }
 
-/// torch.Tensor.unfold: the elements of the windows become the last dimension.
+/// torch.Tensor.unfold: the elements of a window become the last dimension.
 Status unfold(Call& call) {
   THIMBLE_TRY(ValueId x, call.any_tensor("self"));
   const ir::Shape shape = call.shape(x);
@@ -248,7 +249,7 @@ Status im2col(Call& call) {
     if (room < 0) return bad_input("the window does not fit");
     counts.push_back(room / stride[side] + 1);
   }
-  // The width first, so that the height stays dimension 2.
+  // The width is split first, so that the height remains dimension 2.
   THIMBLE_TRY(x, windows(call, x, 3, counts[1], kernel[1], stride[1], dilation[1]));
   THIMBLE_TRY(x, windows(call, x, 2, counts[0], kernel[0], stride[0], dilation[0]));
   const ir::Shape& shape = call.shape(x);  // N, C, rows, kernel_h, columns, kernel_w

@@ -1,5 +1,5 @@
-// LSTM, GRU and plain recurrent layers and cells: one IR operator per layer and direction, over all
-// steps. The IR's sequences are [steps, batch, features], its states [1, batch, hidden].
+// LSTM, GRU and plain recurrent layers and cells. Each layer and direction becomes one IR operator
+// over all steps. IR sequences are [steps, batch, features]; IR states are [1, batch, hidden].
 
 #include "import/handlers.h"
 
@@ -9,10 +9,10 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-/// How a family is written: what its operators say apart from their sizes.
+/// The properties of a recurrent operator apart from its sizes.
 struct Family {
   OpKind kind{};
-  bool relu = false;  // of rnn
+  bool relu = false;  // rnn only
   [[nodiscard]] size_t states() const { return kind == OpKind::lstm ? 2 : 1; }
 };
 constexpr Family kGru{OpKind::gru}, kLstm{OpKind::lstm}, kRnnRelu{OpKind::rnn, true},
@@ -127,7 +127,7 @@ class Stack {
     return y;
   }
 
-  /// The state behind the last step in time: [1, batch, hidden].
+  /// Returns the state after the last step that is computed: [1, batch, hidden].
   Result<ValueId> last_step(ValueId y, bool reverse) {
     const int64_t step = reverse ? 0 : call_.shape(y)[0] - 1;
     return call_.add(OpKind::slice, {y}, {{"dim", int64_t{0}}, {"start", step}, {"end", step + 1}});
@@ -142,7 +142,7 @@ class Stack {
   std::vector<std::vector<ValueId>> last_;  // h_n and c_n by layer and direction
 };
 
-/// A cell is a layer of one step: x [batch, features], states [batch, hidden].
+/// Imports a cell as a layer with one step: x [batch, features], states [batch, hidden].
 Status import_cell(Call& call, Family family) {
   std::vector<ValueId> states;
   if (family.states() == 2) {

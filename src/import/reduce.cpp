@@ -1,5 +1,5 @@
-// Reductions over dimensions, and sums along one. A mean over height and width of an image is an
-// average pool over the whole image, which every engine has.
+// Reductions over dimensions, and cumulative sums. A mean over height and width of an image becomes
+// an average pool over the whole image, which every engine supports.
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +20,8 @@ Ints all_dims(size_t rank) {
   return dims;
 }
 
-/// What a reduction is over: `dim`, one or a list, all dimensions if it is left out or empty.
+/// The operand and dimensions of a reduction. `dim` is one dimension or a list; if it is omitted or
+/// empty, all dimensions are reduced.
 struct Reduced {
   ValueId x = ir::kNoValue;
   Ints dims;
@@ -44,7 +45,7 @@ Result<Reduced> reduced(Call& call, ValueId x) {
   return result;
 }
 
-/// A scalar is its own sum, mean and maximum.
+/// Adds the reduction. The sum, mean and maximum of a scalar equal the scalar.
 Result<ValueId> add_reduction(Call& call, const Reduced& over, OpKind kind, ir::Attrs more = {}) {
   if (call.shape(over.x).empty() && kind != OpKind::variance) return over.x;
   ir::Attrs attrs = over.attrs();
@@ -69,7 +70,7 @@ Result<ValueId> add_mean(Call& call, const Reduced& over) {
   return add_reduction(call, over, OpKind::mean);
 }
 
-/// Of truth values the largest says whether any is true, the smallest whether all are.
+/// Reduces booleans: the maximum is `any`, the minimum is `all`.
 Status of_truths(Call& call, OpKind kind) {
   THIMBLE_TRY(const ValueId x, truth_of(call, "self"));
   THIMBLE_TRY(const Reduced over, reduced(call, x));
@@ -93,7 +94,7 @@ Result<ValueId> position(Call& call, ValueId x, int64_t dim, bool keeps_dims, bo
       {{"dim", dim}, {"keepdim", int64_t{keeps_dims}}, {"smallest", int64_t{smallest}}});
 }
 
-/// Values and positions along one dimension.
+/// Returns values and indices along one dimension.
 Status extreme_along(Call& call, OpKind kind) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   THIMBLE_TRY(const Reduced over, reduced(call, x));
@@ -105,7 +106,7 @@ Status extreme_along(Call& call, OpKind kind) {
   return call.results({values, positions});
 }
 
-/// Without `dim`, the position in the flattened tensor.
+/// Without `dim`, the index in the flattened tensor.
 Status position_of(Call& call, bool smallest) {
   THIMBLE_TRY(ValueId x, call.any_tensor("self"));
   THIMBLE_TRY(const bool keeps_dims, call.boolean("keepdim", false));
@@ -123,7 +124,7 @@ Status position_of(Call& call, bool smallest) {
   return call.result(y);
 }
 
-/// `correction`, or 1 or 0 as `unbiased` says.
+/// Uses `correction`, or else 1 or 0 as given by `unbiased`.
 Result<ValueId> add_variance(Call& call, const Reduced& over) {
   THIMBLE_TRY(const bool unbiased, call.boolean("unbiased", true));
   THIMBLE_TRY(const double correction, call.number("correction", unbiased ? 1 : 0));
@@ -152,7 +153,7 @@ Status spread_and_mean(Call& call, Spread add) {
   return call.results({y, mean});
 }
 
-/// (sum |x|^p)^(1/p), with its limits for infinite p.
+/// (sum |x|^p)^(1/p), and its limits for infinite p.
 Status vector_norm(Call& call, double p) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   THIMBLE_TRY(Reduced over, reduced(call, x));
@@ -251,7 +252,7 @@ Status cumsum(Call& call) {
   return call.result(y);
 }
 
-/// m + log(sum of exp(x - m)), which cannot overflow with the maximum as m.
+/// m + log(sum of exp(x - m)); it cannot overflow, because m is the maximum.
 Status logsumexp(Call& call) {
   THIMBLE_TRY(const ValueId x, call.tensor("self"));
   THIMBLE_TRY(Reduced over, reduced(call, x));

@@ -22,7 +22,7 @@ std::string user_line(const ir::Source& source) {
 }  // namespace
 
 std::string describe(const std::vector<const Refusal*>& refusals) {
-  std::vector<std::pair<std::string, std::string>> paragraphs;  // headline, user's lines
+  std::vector<std::pair<std::string, std::string>> paragraphs;  // headline, source lines
   for (const Refusal* refusal : refusals) {
     const std::string head = headline(*refusal);
     auto paragraph = paragraphs.begin();

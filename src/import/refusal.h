@@ -1,5 +1,5 @@
 #pragma once
-// What the importer cannot take, collected over the whole graph so that the user sees all of it.
+// Unsupported operators, collected over the whole graph so that one message reports all of them.
 
 #include <string>
 #include <vector>
@@ -10,11 +10,11 @@ namespace thimble::import_pt2 {
 
 struct Refusal {
   ir::Source source;
-  std::string reason;   // "mode reflect"; empty: no row in aten.def
-  bool counts = false;  // even if no output needs it: it changes state
+  std::string reason;   // "mode reflect"; empty if aten.def has no row
+  bool counts = false;  // reported even if no output depends on it, because it changes state
 };
 
-/// One paragraph per operator and reason, with the user's lines below:
+/// Returns one paragraph per operator and reason, followed by the source lines:
 ///   aten.pad.default is not supported: mode reflect
 ///     net.py:12      x = F.pad(x, (1, 1), 'reflect')    in module features.0
 [[nodiscard]] std::string describe(const std::vector<const Refusal*>& refusals);

@@ -1,6 +1,6 @@
-// Resized signals and images. Nearest neighbours become a gather along each dimension: the width
-// first, whose elements are moved one by one while there are few rows. Which neighbour is nearest
-// follows PyTorch's arithmetic in float32, step by step.
+// Resizing of signals and images. Nearest-neighbor resizing becomes a gather along each dimension.
+// The width is resized first: its elements are moved one by one, and there are fewer rows before
+// the height is resized. The choice of the neighbor follows PyTorch's float32 arithmetic exactly.
 
 #include <algorithm>
 #include <cmath>
@@ -18,17 +18,17 @@ using ir::ValueId;
 struct Resize {
   Image image;
   Ints size;                        // height, width
-  std::vector<double> scale{0, 0};  // that the user gave, or 0
+  std::vector<double> scale{0, 0};  // height, width as given in the call; 0 if not given
 };
 
 Status check_scale(double scale) {
-  // NaN fails as well.
+  // The condition is false for NaN.
   if (scale > 0 && scale < 65536) return ok();
   return bad_input("a scale is {}, expected a positive number", scale);
 }
 
-/// The `.vec` overloads have a size or a list of scales, the others a size and perhaps a scale for
-/// each side.
+/// Reads the size. `.vec` overloads have a size or a list of scales; other overloads have a size
+/// and optionally one scale per dimension.
 Status read_size(Call& call, Resize& resize) {
   const size_t rank = resize.image.spatial;
   std::vector<double> scales;
@@ -77,9 +77,9 @@ Result<Resize> read_resize(Call& call, size_t rank) {
   return resize;
 }
 
-/// Half pixels: the centre of an output element decides ("nearest-exact"), else its start.
-/// Round ratios: where the size stays or doubles, a scale that is slightly different does not
-/// count.
+/// Returns the nearest input position for each output position. half_pixels: the center of an
+/// output element decides ("nearest-exact"), otherwise its start. round_ratios: `scale` is ignored
+/// if the size does not change or doubles.
 Ints nearest_positions(int64_t in, int64_t out, double scale, bool half_pixels, bool round_ratios) {
   if (round_ratios && (out == in || out == 2 * in)) scale = 0;
   const float step = scale > 0 ? static_cast<float>(1.0 / scale)
@@ -94,8 +94,8 @@ Ints nearest_positions(int64_t in, int64_t out, double scale, bool half_pixels, 
   return positions;
 }
 
-/// Does PyTorch take its kernel for small results and for channels-last images, which has shortcuts
-/// for round ratios?
+/// Returns true if PyTorch uses its kernel for small results or channels-last images. That kernel
+/// has special cases for the ratios 1 and 2.
 bool has_shortcuts(const Call& call, const Resize& resize) {
   constexpr int64_t kSmall = 128, kFewChannels = 3;
   if (resize.image.spatial != 2) return false;
@@ -125,7 +125,7 @@ Status bilinear(Call& call, size_t rank) {
   THIMBLE_TRY(const bool align_corners, call.boolean("align_corners"));
   const Ints same = {resize.image.extent(call, 0), resize.image.extent(call, 1)};
   ValueId y = resize.image.x;
-  // A side that stays as long is copied, whatever its scale says.
+  // A dimension whose size does not change is copied, regardless of its scale.
   for (size_t side = 0; side < 2; ++side) {
     if (align_corners || resize.size[side] == same[side]) resize.scale[side] = 0;
   }
@@ -140,7 +140,7 @@ Status bilinear(Call& call, size_t rank) {
   return call.result(y);
 }
 
-/// The cubic through four neighbours at distance x from one of them; `a` is its slope there.
+/// Cubic convolution kernel at distance x; `a` is its slope at distance 1.
 double cubic(double x, double a) {
   x = std::abs(x);
   if (x < 1) return ((a + 2) * x - (a + 3)) * x * x + 1;
@@ -154,9 +154,9 @@ double hat(double x, double) {
 
 using Filter = double (*)(double x, double a);
 
-/// How a side is resized: output i is a sum of input elements with weights. A filter that is
-/// stretched where the side shrinks (antialias) leaves out what is beyond the ends; the cubic that
-/// is not reads the last element there.
+/// Resizing of one dimension: output i is a weighted sum of input elements. With antialias, the
+/// filter is stretched when the size shrinks, and positions beyond the ends are skipped. Without
+/// it, the filter reads the last element there.
 struct Sampling {
   Filter filter = cubic;
   double slope = -0.75;
@@ -172,7 +172,7 @@ double sampling_step(const Sampling& sampling, int64_t in, int64_t out, double s
   return scale > 0 ? 1 / scale : static_cast<double>(in) / static_cast<double>(out);
 }
 
-/// The weights, [out, in].
+/// Returns the weights as a matrix [out, in].
 ir::Tensor sampling_matrix(const Sampling& sampling, int64_t in, int64_t out, double scale) {
   const double step = sampling_step(sampling, in, out, scale);
   const double stretch = sampling.antialias ? std::max(step, 1.0) : 1;
@@ -200,7 +200,7 @@ ir::Tensor sampling_matrix(const Sampling& sampling, int64_t in, int64_t out, do
   return matrix;
 }
 
-/// Each side in turn is a product with the matrix of its weights.
+/// Resizes each dimension by a product with its weight matrix.
 Status sampled(Call& call, Sampling sampling) {
   THIMBLE_TRY(const Resize resize, read_resize(call, 2));
   THIMBLE_TRY(sampling.align_corners, call.boolean("align_corners"));

@@ -1,4 +1,4 @@
-// Writes at positions that a tensor names: what caches and buffers are updated by.
+// Writes at positions given by a tensor. Models update caches and buffers with these operators.
 
 #include "import/handlers.h"
 
@@ -8,14 +8,14 @@ namespace {
 using ir::OpKind;
 using ir::ValueId;
 
-/// Where the positions lie along, and how many there are.
+/// The written tensor, the positions, and the dimension that they index.
 struct Place {
   ValueId self = ir::kNoValue;
-  ValueId index = ir::kNoValue;  // i64, one dimension at most
+  ValueId index = ir::kNoValue;  // i64, rank 0 or 1
   int64_t dim = 0;
 };
 
-/// Positions that are known now: each gets its part of `part`, which has self's rank.
+/// Writes at constant positions: each position gets its slice of `part`, which has self's rank.
 Result<ValueId> write_known(Call& call, const Place& place, const ir::Tensor& positions,
                             ValueId part) {
   const int64_t size = call.shape(place.self)[static_cast<size_t>(place.dim)];
@@ -33,7 +33,7 @@ Result<ValueId> write_known(Call& call, const Place& place, const ir::Tensor& po
   return y;
 }
 
-/// One position that is known when the graph runs: where it is that one, the new content.
+/// Writes at one computed position: selects `part` where the index equals the position.
 Result<ValueId> write_at(Call& call, const Place& place, ValueId part) {
   const ir::Shape shape = call.shape(place.self);
   const size_t dim = static_cast<size_t>(place.dim);
@@ -48,7 +48,7 @@ Result<ValueId> write_at(Call& call, const Place& place, ValueId part) {
   return call.add(OpKind::where, {here, part, place.self});
 }
 
-/// `values` broadcasts to self with as many elements along the dimension as there are positions.
+/// Writes `values`, which broadcasts to self with the number of positions as size of the dimension.
 Status write(Call& call, const Place& place, ValueId values) {
   const ir::Graph& graph = call.builder().graph;
   if (graph.type(place.index).dtype != ir::DType::kI64) {
@@ -59,7 +59,7 @@ Status write(Call& call, const Place& place, ValueId values) {
   if (positions.size() > 1) return unsupported("positions of rank {}", positions.size());
   ir::Shape shape = call.shape(place.self);
   shape[static_cast<size_t>(place.dim)] = positions.empty() ? 1 : positions[0];
-  // A position without a dimension takes none in the values either.
+  // With a scalar position, the values do not have the indexed dimension either.
   if (positions.empty() && !call.shape(values).empty()) {
     ir::Shape narrow = call.shape(values);
     const size_t behind = call.shape(place.self).size() - 1 - static_cast<size_t>(place.dim);

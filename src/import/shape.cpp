@@ -1,5 +1,5 @@
-// Reshapes: the same elements in the same logical order under another shape. Whether the result
-// shares memory with its operand, so that in-place operators write to both, follows from strides.
+// Reshapes: the logical order of elements does not change. The strides decide whether the result
+// shares memory with its operand; in-place operators then write to both.
 
 #include "import/handlers.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using ir::ValueId;
 
-/// Sizes with at most one -1, which takes what is left of `count` elements.
+/// Replaces at most one size of -1, so that the product of the sizes equals `count`.
 Result<ir::Shape> completed(Ints sizes, int64_t count) {
   const Ints given = sizes;
   int64_t* open = nullptr;
@@ -35,7 +35,7 @@ Status always_view(Call& call, Ints sizes) {
   return call.view({reshape_step(std::move(shape))});
 }
 
-/// A view if PyTorch can make one, else a copy.
+/// Imports a view if PyTorch can create one, else a copy.
 Status view_or_copy(Call& call, Ints sizes) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   const ir::Shape from = call.shape(x);
@@ -55,8 +55,8 @@ Status view_or_copy(Call& call, Ints sizes) {
 
 namespace handlers {
 
-/// Strides that differ only where a dimension has one element mean the same tensor, which is how
-/// core ATen says its memory format.
+/// Supports strides that differ only in dimensions with one element. They do not change the tensor;
+/// core ATen expresses a memory format this way.
 Status as_strided(Call& call) {
   THIMBLE_TRY(const ValueId x, call.any_tensor("self"));
   THIMBLE_TRY(const Ints size, call.integers("size"));

@@ -1,4 +1,4 @@
-// Parts of a tensor: views made of slices.
+// Parts of a tensor, as views that consist of slices.
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ Result<Axis> read_axis(Call& call) {
   return axis;
 }
 
-/// Python's rule: from the end if negative, cut off at the ends.
+/// Applies Python's rule: a negative index counts from the end; the result is clamped.
 int64_t bounded(int64_t index, int64_t size) {
   return std::clamp<int64_t>(index < 0 ? index + size : index, 0, size);
 }
@@ -41,7 +41,7 @@ Result<Step> read_slice(Call& call, const Axis& axis) {
   return slice_step(axis.dim, start, end, step);
 }
 
-/// One slice and the shape without its dimension.
+/// Returns a slice of one element and a reshape that removes its dimension.
 Result<View> read_select(Call& call, const Axis& axis) {
   THIMBLE_TRY(const int64_t given, call.integer("index"));
   const int64_t index = given < 0 ? given + axis.size : given;
@@ -151,7 +151,7 @@ Status chunk(Call& call) {
   return split_evenly(call, axis, (axis.size - 1) / chunks + 1);
 }
 
-/// Into so many parts, the first ones longer by one, or before the positions given.
+/// Splits into a number of parts, of which the first are longer by one, or at the given positions.
 Status tensor_split(Call& call) {
   THIMBLE_TRY(const Axis axis, read_axis(call));
   Ints sizes;

@@ -8,18 +8,18 @@ namespace {
 
 namespace pt2 = formats::pt2;
 
-// Sizes tried for `x[2]=N` where the size is an expression.
+// Largest symbol value that is tried for `x[2]=N` if the size is an expression.
 constexpr int64_t kCandidatesMax = 1 << 16;
 
-/// A size of an input that is not a number.
+/// A symbolic size of an input.
 struct OpenSize {
   std::string place;  // "x[2]"
   std::string expression;
   std::vector<std::string> symbols;
-  bool is_batch = false;  // the first dimension, and the symbol alone
+  bool is_batch = false;  // the first dimension, and the expression is only the symbol
 };
 
-/// `s0`, however it is spelled.
+/// Returns true if the expression equals the symbol, in any notation.
 bool is_symbol_itself(std::string_view expression, const std::string& symbol) {
   for (const int64_t probe : {int64_t{1}, int64_t{7}, int64_t{1000}}) {
     const auto value = evaluate(expression, {{symbol, probe}});
@@ -94,7 +94,7 @@ class Solver {
     return bad_input("--shape gives {} the sizes {} and {}", symbol, entry->second, value);
   }
 
-  /// One `--shape NAME=N`.
+  /// Applies one option `--shape NAME=N`.
   Status give(const std::string& name, int64_t value) {
     if (std::find(symbols_.begin(), symbols_.end(), name) != symbols_.end())
       return set(name, value);
@@ -110,7 +110,7 @@ class Solver {
     return bad_input("--shape {}={}: no such size; the model leaves open {}", name, value, known);
   }
 
-  /// `x[2]=8` where the size is an expression of one symbol: tries its values.
+  /// Solves `x[2]=8` by trying values of the symbol if the size is an expression of one symbol.
   Status solve_place(const OpenSize& size, int64_t value) {
     if (size.symbols.size() == 1) {
       for (int64_t candidate = 0; candidate <= kCandidatesMax; ++candidate) {
@@ -122,7 +122,7 @@ class Solver {
                      size.place, value, size.expression, fmt::join(size.symbols, ", "));
   }
 
-  /// The default where nothing was given, and the range.
+  /// Applies the default if no value was given, and checks the range.
   Status finish(const std::string& symbol) {
     const bool is_batch = std::any_of(sizes_.begin(), sizes_.end(), [&](const OpenSize& size) {
       return size.is_batch && size.symbols[0] == symbol;
@@ -133,7 +133,7 @@ class Solver {
       return bad_input("the size {} is not fixed: give --shape {}=N", describe(symbol), symbol);
     }
     const auto [min, max] = range(symbol);
-    // PyTorch writes "2 or more" for a batch whose range nobody gave.
+    // PyTorch exports "2 or more" for a batch dimension without a given range.
     const int64_t low = is_batch && min == 2 ? 1 : min.value_or(0);
     if (found->second < std::max<int64_t>(low, 1) || (max && found->second > *max)) {
       return bad_input("the size {} cannot be {}", describe(symbol), found->second);

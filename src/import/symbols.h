@@ -1,5 +1,5 @@
 #pragma once
-// Sizes that the export left open (`dynamic_shapes`), fixed once, before anything else is read.
+// Sizes that the export did not fix (`dynamic_shapes`). They are fixed before the graph is read.
 
 #include <string>
 #include <vector>
@@ -13,9 +13,9 @@ namespace thimble::import_pt2 {
 
 class Symbols {
  public:
-  /// A symbol gets the value of the options, or 1 if it is the first dimension of an input.
-  /// A symbol without a value, a value outside its range and an option that names nothing are bad
-  /// input, and the message names what there is.
+  /// A symbol gets the value of the options, or 1 if it is the first dimension of an input. Returns
+  /// a bad-input error for a symbol without a value, a value outside its range, or an unknown
+  /// option name. The message lists the known names.
   static Result<Symbols> fix(const formats::pt2::ExportedProgram& program,
                              const ImportOptions& options);
 

@@ -1,7 +1,7 @@
 #pragma once
-// The exported graph's tensor names and the IR values behind them. IR values never change, PyTorch
-// tensors do: a name is a view of a storage, and a write makes a new value of the storage that all
-// its names see.
+// Maps the tensor names of the exported graph to IR values. IR values are immutable; PyTorch
+// tensors are not. A name is a view of a storage. A write creates a new value of the storage, which
+// all names of the storage then read.
 
 #include <map>
 #include <set>
@@ -13,10 +13,10 @@
 
 namespace thimble::import_pt2 {
 
-/// What a name stands for if an operator before it was refused: indices of refusals.
+/// Indices of the refusals that a name without a value depends on.
 using Refusals = std::set<int>;
 
-/// A weight as the graph computes with it.
+/// Returns a weight in the type with which the graph computes.
 [[nodiscard]] Result<ir::Tensor> load_weight(const formats::pt2::Weights& weights,
                                              const std::string& fqn);
 
@@ -25,31 +25,31 @@ class Tensors {
   Tensors(Builder& builder, const formats::pt2::Weights& weights)
       : builder_(builder), weights_(weights) {}
 
-  /// A new storage. `lasting`: the state, parameter or constant it is ("running_mean"); not to be
-  /// written to.
+  /// Binds a name to a new storage. `lasting` names the state, parameter or constant it belongs to
+  /// ("running_mean"), which must not be written to.
   void bind(const std::string& name, ir::ValueId value, std::string lasting = {});
-  /// A tensor of the archive, read when it is first used.
+  /// Binds a name to a tensor of the archive, which is loaded at its first use.
   void bind_weight(const std::string& name, const std::string& fqn);
-  /// `name` shares the memory of `base`.
+  /// Binds a name that shares the memory of `base`.
   void bind_view(const std::string& name, const std::string& base, View view);
-  /// A name without a value.
+  /// Binds a name without a value.
   void bind_refused(const std::string& name, Refusals refusals);
 
   [[nodiscard]] bool is_bound(std::string_view name) const { return tensors_.count(name) != 0; }
-  /// Null if the name has a value.
+  /// Returns null if the name has a value.
   [[nodiscard]] const Refusals* refusals(std::string_view name) const;
-  /// The storage has lost its value.
+  /// Removes the value of the name's storage.
   void refuse(std::string_view name, const Refusals& refusals);
 
   Result<ir::ValueId> read(std::string_view name, const ir::Source& source);
-  /// An in-place operator: `value` has the type of the tensor.
+  /// Writes to a tensor for an in-place operator. `value` has the type of the tensor.
   Status write(std::string_view name, ir::ValueId value, const ir::Source& source);
-  /// The parameter, buffer or constant whose memory this is, or "".
+  /// Returns the parameter, buffer or constant that owns the memory, or "".
   [[nodiscard]] const std::string& lasting(std::string_view name) const;
 
  private:
   struct Storage {
-    ir::ValueId current = ir::kNoValue;  // none: a weight that has not been read
+    ir::ValueId current = ir::kNoValue;  // kNoValue: a weight that is not loaded yet
     int version = 0;
     std::string lasting;
     Refusals refusals;
@@ -57,7 +57,7 @@ class Tensors {
   struct Tensor {
     size_t storage = 0;
     View view;
-    ir::ValueId cached = ir::kNoValue;  // of the storage's `version`
+    ir::ValueId cached = ir::kNoValue;  // value of the view for storage version `version`
     int version = -1;
   };
 

@@ -33,7 +33,7 @@ struct Writer {
     return builder.add(kind, std::move(inputs), std::move(attrs), source, name);
   }
 
-  /// `base` with the slice replaced by `value`.
+  /// Returns `base` with the slice replaced by `value`.
   Result<ValueId> replace_slice(const Step& step, ValueId base, ValueId value) {
     if (whole(step, "step") != 1) return unsupported("writes through a slice with a step");
     const int64_t dim = whole(step, "dim");
@@ -96,7 +96,7 @@ Result<ValueId> apply(Builder& builder, const View& view, ValueId base, const ir
 
 Result<ValueId> write_through(Builder& builder, const View& view, ValueId base, ValueId value,
                               const ir::Source& source, const std::string& name) {
-  std::vector<ValueId> seen = {base};  // seen[i]: the base through the first i steps
+  std::vector<ValueId> seen = {base};  // seen[i]: the base after the first i steps
   for (const Step& step : view) {
     THIMBLE_TRY(const ValueId next,
                 builder.add(step.kind, {seen.back()}, step.attrs, source, name));
@@ -109,12 +109,12 @@ Result<ValueId> write_through(Builder& builder, const View& view, ValueId base, 
   return value;
 }
 
-// Dimensions that lie behind each other in memory form blocks; each block must be filled exactly
-// by some of the new dimensions, from the last to the first.
+// Dimensions that are contiguous in memory form blocks. The new dimensions, from last to first,
+// must fill each block exactly.
 bool can_view(const Ints& sizes, const Ints& strides, const Ints& to) {
   size_t next = to.size();
   int64_t block = 1;
-  int64_t step = strides.empty() ? 1 : strides.back();  // of the block's last dimension
+  int64_t step = strides.empty() ? 1 : strides.back();  // stride of the block's last dimension
   for (size_t i = sizes.size(); i-- > 0;) {
     block *= sizes[i];
     const bool ends = i == 0 || (sizes[i - 1] != 1 && strides[i - 1] != block * step);

@@ -1,6 +1,6 @@
 #pragma once
-// Views: how one tensor is seen through another's memory. PyTorch's in-place operators write
-// through them, so a view is kept as the list of movements that make it, and can be undone.
+// Views of the memory of another tensor. PyTorch's in-place operators write through views. A view
+// is therefore stored as the list of data movements that create it, so that it can be inverted.
 
 #include <vector>
 
@@ -8,29 +8,30 @@
 
 namespace thimble::import_pt2 {
 
-/// One movement of data: reshape, permute, slice or expand.
+/// One data movement: reshape, permute, slice or expand.
 struct Step {
   ir::OpKind kind{};
   ir::Attrs attrs;
 };
-using View = std::vector<Step>;  // empty: the tensor itself
+using View = std::vector<Step>;  // empty: the base itself
 
 [[nodiscard]] Step reshape_step(ir::Shape shape);
 [[nodiscard]] Step permute_step(std::vector<int64_t> dims);
 [[nodiscard]] Step slice_step(int64_t dim, int64_t start, int64_t end, int64_t step = 1);
 [[nodiscard]] Step expand_step(ir::Shape shape);
 
-/// `base` seen through the view.
+/// Applies the view to `base`.
 [[nodiscard]] Result<ir::ValueId> apply(Builder& builder, const View& view, ir::ValueId base,
                                         const ir::Source& source, const std::string& name);
 
-/// `base` after `value` has been written through the view. Refused through `expand` (one element
-/// seen many times) and through slices with a step.
+/// Returns `base` after `value` was written through the view. `expand` (one element at several
+/// positions) and slices with a step are not supported.
 [[nodiscard]] Result<ir::ValueId> write_through(Builder& builder, const View& view,
                                                 ir::ValueId base, ir::ValueId value,
                                                 const ir::Source& source, const std::string& name);
 
-/// Would PyTorch's `view` to `to` share the memory of a tensor with these sizes and strides?
+/// Returns true if PyTorch's `view` to `to` would share memory with a tensor of these sizes and
+/// strides.
 [[nodiscard]] bool can_view(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides,
                             const std::vector<int64_t>& to);
 

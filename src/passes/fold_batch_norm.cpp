@@ -15,7 +15,7 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-/// y = x * scale[c] + shift[c], held in double while a chain is folded.
+/// y = x * scale[c] + shift[c]. Double precision is used while a chain is folded.
 struct ChannelAffine {
   std::vector<double> scale, shift;
 
@@ -29,8 +29,9 @@ struct ChannelAffine {
 std::optional<std::vector<double>> by_channel(const ir::Value& value, const ir::Shape& result,
                                               size_t dim);
 
-/// A product or quotient by channel that only a batch_norm reads: what quantization-aware training
-/// leaves of a convolution and its batch_norm when it has put codes between them.
+/// Returns true if `op` is a mul or div by a per-channel constant and its only reader is a
+/// batch_norm. Quantization-aware training exports this pattern when it puts a fake-quantize
+/// between a convolution and its batch_norm.
 bool leads_to_batch_norm(const Graph& graph, const Uses& uses, const Op& op) {
   if (op.kind != OpKind::div && op.kind != OpKind::mul) return false;
   const ir::Shape& shape = graph.type(op.output).shape;
@@ -44,7 +45,7 @@ bool leads_to_batch_norm(const Graph& graph, const Uses& uses, const Op& op) {
          std::ranges::find(*numbers, 0.0) == numbers->end();
 }
 
-/// Dimension of the result that counts the output channels, if `op` can take a fold.
+/// Returns the channel dimension of the result, or nullopt if nothing can be folded into `op`.
 std::optional<size_t> channel_dim(const Graph& graph, const Uses& uses, const Op& op) {
   if (op.kind == OpKind::batch_norm) {
     const bool constant = graph.value(op.inputs[1]).constant != nullptr &&
@@ -63,7 +64,8 @@ std::optional<size_t> channel_dim(const Graph& graph, const Uses& uses, const Op
   return linear ? graph.type(op.output).shape.size() - 1 : 1;
 }
 
-/// The constant's numbers by channel, if it varies along `dim` only and does not widen the result.
+/// Returns one number per channel if the value is a constant that varies along `dim` only and does
+/// not broadcast `result` to a larger shape.
 std::optional<std::vector<double>> by_channel(const ir::Value& value, const ir::Shape& result,
                                               size_t dim) {
   if (value.constant == nullptr || value.type.shape.size() > result.size()) return std::nullopt;
@@ -81,7 +83,7 @@ std::optional<std::vector<double>> by_channel(const ir::Value& value, const ir::
   return numbers;
 }
 
-/// Continues `affine` by `op`, which reads `x`; false if it is not of that form.
+/// Composes `affine` with `op`, which reads `x`. Returns false if `op` is not affine per channel.
 bool append(const Graph& graph, const Op& op, ValueId x, size_t dim, ChannelAffine& affine) {
   const ir::Shape& shape = graph.type(x).shape;
   const size_t channels = affine.scale.size();
@@ -113,7 +115,7 @@ bool append(const Graph& graph, const Op& op, ValueId x, size_t dim, ChannelAffi
   return true;
 }
 
-/// Bias by channel; zeros if there is none.
+/// Returns the bias per channel; zeros if `op` has no bias.
 std::vector<double> old_bias(const Graph& graph, const Uses& uses, const Op& op, size_t channels) {
   const ValueId id = op.inputs[2];
   if (id == ir::kNoValue) return std::vector<double>(channels, 0.0);
@@ -146,7 +148,7 @@ Result<ValueId> folded_weights(ir::Rewriter& rewriter, const Uses& uses, const O
   return rewriter.to().add_constant(old_weights.name, std::move(weights));
 }
 
-/// The convolution with folded weights; its result stands for `last`.
+/// Adds the convolution with folded weights and maps `last` to its result.
 Status emit_folded(ir::Rewriter& rewriter, const Uses& uses, const Op& op,
                    const ChannelAffine& affine, ValueId last) {
   const Graph& graph = rewriter.from();
@@ -171,7 +173,8 @@ Status emit_folded(ir::Rewriter& rewriter, const Uses& uses, const Op& op,
   return ok();
 }
 
-/// [N, C, ...] as an image, and a convolution's attributes for one tap per channel.
+/// Returns [N, C, ...] as a 4-D image shape. one_tap() returns the attributes of a 1x1 depthwise
+/// convolution.
 ir::Shape image_shape(const ir::Shape& shape) {
   if (shape.size() == 4) return shape;
   const int64_t width = shape.size() > 2 ? shape.back() : 1;
@@ -184,8 +187,8 @@ ir::Attrs one_tap(int64_t channels) {
           {"groups", channels}};
 }
 
-/// A batch_norm that stands alone is a depthwise convolution with one tap: its weights and bias are
-/// exact in integers, which a product and a sum of two 8-bit tensors are not.
+/// Adds a 1x1 depthwise convolution for a batch_norm that follows no convolution. Its integer form
+/// has exact weights and bias, unlike a product and a sum of two 8-bit tensors.
 Status emit_depthwise(ir::Rewriter& rewriter, const Op& op, const ChannelAffine& affine,
                       ValueId last) {
   const Graph& graph = rewriter.from();
@@ -218,7 +221,7 @@ Status emit_depthwise(ir::Rewriter& rewriter, const Op& op, const ChannelAffine&
   return ok();
 }
 
-/// A batch_norm whose numbers are computed.
+/// Adds a mul and an add for a batch_norm whose scale or shift is not constant.
 Status emit_mul_add(ir::Rewriter& rewriter, const Op& op) {
   const Graph& graph = rewriter.from();
   const ir::Type& type = graph.type(op.output);
@@ -246,7 +249,7 @@ Status emit_mul_add(ir::Rewriter& rewriter, const Op& op) {
   return ok();
 }
 
-/// The operators behind `op` that go into it, up to the value that its result then stands for.
+/// The operators after `op` that are folded into it. The new result replaces the last of `results`.
 struct Chain {
   ChannelAffine affine;
   std::vector<ValueId> results;
@@ -268,7 +271,7 @@ void follow(const Graph& graph, const Uses& uses, const Op& op, size_t dim, Chai
 Result<Graph> fold_batch_norm(const Graph& graph) {
   const Uses uses(graph);
   ir::Rewriter rewriter(graph);
-  std::vector<bool> folded(graph.value_count(), false);  // made by an operator that is gone
+  std::vector<bool> folded(graph.value_count(), false);  // results of folded operators
   for (const Op& op : graph.ops()) {
     if (folded[static_cast<size_t>(op.output)]) continue;
     const auto dim = channel_dim(graph, uses, op);
@@ -277,7 +280,7 @@ Result<Graph> fold_batch_norm(const Graph& graph) {
       continue;
     }
     Chain chain{ChannelAffine(static_cast<size_t>(graph.type(op.output).shape[*dim])), {}};
-    // A batch_norm, or what leads to one.
+    // True for a batch_norm, and for a mul or div whose only reader is a batch_norm.
     const bool alone = append(graph, op, op.inputs[0], *dim, chain.affine);
     follow(graph, uses, op, *dim, chain);
     for (const ValueId id : chain.results) folded[static_cast<size_t>(id)] = true;

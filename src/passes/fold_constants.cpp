@@ -7,8 +7,8 @@ namespace {
 
 constexpr size_t kLargeBytes = 64 * 1024;
 
-/// Are all operands constants of the new graph, and is the result worth holding? Quantized
-/// constants stay codes with their parameters.
+/// Returns true if all operands are constants of the new graph and the result is not much larger
+/// than the operands. Quantized constants keep their quantized values and parameters.
 bool foldable(const ir::Graph& to, const std::vector<ir::ValueId>& operands, ir::OpKind kind,
               const ir::Type& result) {
   if (kind == ir::OpKind::dequantize || kind == ir::OpKind::dequantize_channels) return false;
@@ -21,7 +21,7 @@ bool foldable(const ir::Graph& to, const std::vector<ir::ValueId>& operands, ir:
   return bytes > 0 && (result.bytes() <= kLargeBytes || result.bytes() <= bytes);
 }
 
-/// The operator alone in a graph, run.
+/// Evaluates the operator in a graph of its own.
 Result<ir::Tensor> compute(const ir::Graph& to, const std::vector<ir::ValueId>& operands,
                            const ir::Op& op) {
   ir::Graph alone;
@@ -42,7 +42,8 @@ Result<ir::Graph> fold_constants(const ir::Graph& graph) {
   ir::Rewriter rewriter(graph);
   for (const ir::Op& op : graph.ops()) {
     const ir::Value& old = graph.value(op.output);
-    // Looking at the new graph's operands folds chains in one go; only constants are mapped here.
+    // The operands are those of the new graph, so one traversal folds whole chains. Only constants
+    // are mapped here.
     bool all_constant = true;
     for (const ir::ValueId id : op.inputs) {
       all_constant = all_constant && (id == ir::kNoValue ||

@@ -1,7 +1,7 @@
 #pragma once
-// fold_constants(graph): operators whose operands are all constants are computed now, by the
-// evaluator. Values do not change. A result is left uncomputed where it would be much larger than
-// its operands (an expand of a small constant). Tests: tests/unit/passes_simplify.cpp.
+// fold_constants(graph): computes operators whose operands are all constants, with the reference
+// evaluator. Values do not change. An operator is kept if its result would be much larger than its
+// operands, for example an expand of a small constant. Tests: tests/unit/passes_simplify_test.cpp.
 
 #include "base/result.h"
 #include "ir/graph.h"

@@ -14,7 +14,7 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-/// Scaling before it is scaling behind it.
+/// Returns true if the operator only moves data, so that it commutes with a scaling.
 bool is_movement(OpKind kind) {
   switch (kind) {
     case OpKind::copy:
@@ -28,7 +28,7 @@ bool is_movement(OpKind kind) {
   }
 }
 
-/// mul by one positive number, seen as: what is scaled, and by what.
+/// A mul by one positive number: its other operand and the factor.
 struct Scaling {
   ValueId x = ir::kNoValue;
   double factor = 1;
@@ -61,7 +61,7 @@ class Folder {
   }
 
  private:
-  /// Which scalings go into this matmul.
+  /// Finds the scalings that are folded into this matmul.
   void plan(const Op& op) {
     double scale = op.number("scale");
     for (const ValueId operand : op.inputs) scale *= taken_above(operand);
@@ -76,7 +76,8 @@ class Folder {
     scale_[op.output] = scale;
   }
 
-  /// The factor of scalings above an operand, with movement between; they vanish.
+  /// Marks the scalings before an operand as removed and returns the product of their factors.
+  /// Data movement between them is skipped.
   double taken_above(ValueId id) {
     double factor = 1;
     for (;;) {
@@ -95,7 +96,7 @@ class Folder {
     }
   }
 
-  /// The operand of a permute that only exchanges the last two dimensions, for one reader.
+  /// Returns the operand of a permute that only swaps the last two dimensions and has one reader.
   [[nodiscard]] ValueId before_exchange(ValueId id) const {
     const Op* producer = uses_.producer(id);
     if (producer == nullptr || producer->kind != OpKind::permute) return ir::kNoValue;
@@ -128,13 +129,13 @@ class Folder {
     return ok();
   }
 
-  /// What the vanishing scaling scales.
+  /// Returns the operand of a removed scaling that is scaled.
   [[nodiscard]] ValueId scaled_value(const Op& op) const { return scaling_of(graph_, op).x; }
 
   const Graph& graph_;
   const Uses uses_;
   ir::Rewriter rewriter_;
-  std::vector<bool> gone_;           // by value: results of scalings that went into a matmul
+  std::vector<bool> gone_;           // by value: results of scalings folded into a matmul
   std::map<ValueId, double> scale_;  // by result of a matmul
 };
 

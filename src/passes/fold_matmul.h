@@ -1,8 +1,9 @@
 #pragma once
-// fold_matmul(graph): a product by a number beside a matmul (before either operand, with movement
-// between, or behind the result) becomes its `scale`, and an exchange of the last two dimensions
-// before its second operand becomes `transpose_b`. Only where nothing else reads what is replaced.
-// Values change by float rounding at most. Tests: tests/unit/passes_fold_matmul_test.cpp.
+// fold_matmul(graph): folds a mul by one number into the `scale` of a matmul. The mul may precede
+// either operand, with data movement in between, or follow the result. A permute that swaps the
+// last two dimensions of the second operand becomes `transpose_b`. A replaced value must have no
+// other reader. Values are equal up to float rounding.
+// Tests: tests/unit/passes_fold_matmul_test.cpp.
 
 #include "base/result.h"
 #include "ir/graph.h"

@@ -16,7 +16,7 @@ using ir::OpKind;
 using ir::ValueId;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-// Behind the root, an eps acts only on rows that are nothing but zeros in codes.
+// Upper bound of an eps outside the root. It affects only rows whose quantized values are all zero.
 constexpr double kRootEpsMax = 1e-6;
 
 /// factor * v / sqrt(mean(v * v) + eps) over `dims`, with v = x, or x - mean(x).
@@ -25,10 +25,10 @@ struct Norm {
   std::vector<int64_t> dims;  // ascending
   bool centered = false;
   double eps = 0, factor = 1;
-  ValueId weight = ir::kNoValue;  // a constant that v was multiplied by
+  ValueId weight = ir::kNoValue;  // the constant that v is multiplied by; kNoValue if none
 };
 
-/// What is under the root of a divisor, as far as it has been read.
+/// The part of a radicand that is matched so far: radicand = id + eps.
 struct Radicand {
   ValueId id = ir::kNoValue;
   double eps = 0;
@@ -40,7 +40,7 @@ class Matcher {
 
   [[nodiscard]] const Uses& uses() const { return uses_; }
 
-  /// `op`, the last operator of a norm.
+  /// Matches `op` as the last operator of a norm.
   [[nodiscard]] std::optional<Norm> match(const Op& op) const {
     if (op.kind == OpKind::div) {
       auto found = quotient(op.inputs[0], op.inputs[1]);
@@ -53,8 +53,8 @@ class Matcher {
     return std::nullopt;
   }
 
-  /// The elements of a constant that varies along `dims` only, for all their indices in order;
-  /// `shape` is that of the value it is combined with.
+  /// Returns the elements of a constant that varies along `dims` only, broadcast to the sizes of
+  /// these dimensions. `shape` is the shape of the value that the constant is combined with.
   [[nodiscard]] std::optional<ir::Tensor> entries(ValueId id, const ir::Shape& shape,
                                                   const std::vector<int64_t>& dims) const {
     const ir::Value& value = graph_.value(id);
@@ -105,7 +105,7 @@ class Matcher {
     if (value.constant == nullptr || value.type.elements() != 1) return std::nullopt;
     return static_cast<double>(value.constant->data<float>()[0]);
   }
-  /// id = other + constant.
+  /// Matches id = other + constant.
   [[nodiscard]] std::optional<Radicand> sum_with_scalar(ValueId id) const {
     const Op* op = made_by(id, OpKind::add);
     if (op == nullptr) return std::nullopt;
@@ -115,14 +115,14 @@ class Matcher {
     }
     return std::nullopt;
   }
-  /// id = max(other, constant).
+  /// Matches id = max(other, constant).
   [[nodiscard]] std::optional<Radicand> bounded_below(ValueId id) const {
     const Op* op = made_by(id, OpKind::clamp);
     if (op == nullptr || op->number("max") != kInfinity) return std::nullopt;
     return Radicand{through(op->inputs[0], OpKind::reshape), op->number("min")};
   }
 
-  /// u / divisor
+  /// Matches u / divisor.
   [[nodiscard]] std::optional<Norm> quotient(ValueId u, ValueId divisor) const {
     const ValueId place = through(divisor, OpKind::expand);
     Radicand behind{through(place, OpKind::reshape), 0};
@@ -134,7 +134,7 @@ class Matcher {
     return normalized(u, root->inputs[0], place, behind.eps * behind.eps);
   }
 
-  /// (w * u) / divisor
+  /// Matches (w * u) / divisor.
   [[nodiscard]] std::optional<Norm> weighted_quotient(const Op& op) const {
     const Op* numerator = made_by(op.inputs[0], OpKind::mul);
     if (numerator == nullptr || uses_.only_reader(numerator->output) == nullptr) {
@@ -151,7 +151,7 @@ class Matcher {
     return std::nullopt;
   }
 
-  /// u * factor, a reciprocal root
+  /// Matches u * factor, where factor is the reciprocal of a root.
   [[nodiscard]] std::optional<Norm> product(ValueId u, ValueId factor) const {
     const ValueId place = through(factor, OpKind::expand);
     const ValueId id = through(place, OpKind::reshape);
@@ -161,7 +161,7 @@ class Matcher {
     const Op* op = made_by(id, OpKind::div);
     if (op == nullptr || scalar(op->inputs[0]) != 1.0) return std::nullopt;
     const auto found = quotient(u, op->inputs[1]);
-    // The quotient must have the form of one number for each row, too.
+    // The quotient must also have the shape with one number per row.
     if (!found || graph_.type(place).shape != kept_shape(found->x, found->dims)) {
       return std::nullopt;
     }
@@ -174,7 +174,8 @@ class Matcher {
     return shape;
   }
 
-  /// u / sqrt(radicand + eps); `place` is the value, with the shape it is combined in.
+  /// Matches u / sqrt(radicand + eps). `place` is the root or its reciprocal, in the shape in which
+  /// it is combined with u.
   [[nodiscard]] std::optional<Norm> normalized(ValueId u, ValueId radicand, ValueId place,
                                                double eps) const {
     Radicand under{through(radicand, OpKind::reshape), 0};
@@ -198,7 +199,7 @@ class Matcher {
     return dims;
   }
 
-  /// The operand and dimensions of a mean. Over a whole image it is an average pool.
+  /// The operand and dimensions of a mean. An average pool over a whole image is such a mean.
   struct Mean {
     ValueId x = ir::kNoValue;
     std::vector<int64_t> dims;
@@ -216,7 +217,7 @@ class Matcher {
     return Mean{op->inputs[0], {2, 3}};
   }
 
-  /// The same value, or the same difference written twice.
+  /// Returns true if a and b are the same value, or subtractions with the same operands.
   [[nodiscard]] bool same(ValueId a, ValueId b) const {
     const Op* first = made_by(a, OpKind::sub);
     const Op* second = made_by(b, OpKind::sub);
@@ -227,7 +228,7 @@ class Matcher {
     return op != nullptr && same(op->inputs[0], u) && same(op->inputs[1], u);
   }
 
-  /// x if u = x - mean(x) over these dimensions.
+  /// Returns x if u = x - mean(x) over these dimensions.
   [[nodiscard]] std::optional<ValueId> centered(ValueId u, const std::vector<int64_t>& dims) const {
     const Op* op = made_by(u, OpKind::sub);
     if (op == nullptr) return std::nullopt;
@@ -247,7 +248,7 @@ class Matcher {
     return count;
   }
 
-  /// u / sqrt(statistics + eps)
+  /// Matches u / sqrt(statistics + eps).
   [[nodiscard]] std::optional<Norm> of_statistics(ValueId u, ValueId id, double eps) const {
     Norm norm{u, {}, false, eps, 1};
     if (const Op* op = made_by(id, OpKind::variance)) {
@@ -280,7 +281,7 @@ class Matcher {
   const Uses uses_;
 };
 
-/// The norm with what is multiplied and added behind it, up to value `last`.
+/// The constants that are multiplied with and added to the result of a norm, up to value `last`.
 struct Affine {
   std::optional<ir::Tensor> w, b;
   std::vector<ValueId> swallowed;
@@ -318,7 +319,7 @@ Affine affine_behind(const Graph& graph, const Matcher& matcher, const Norm& nor
   return affine;
 }
 
-/// The dimensions in the order that has those of the norm last, and the way back.
+/// The permutation that moves the dimensions of the norm to the end (`to`), and its inverse.
 struct Order {
   std::vector<int64_t> to, back;
   bool same = true;

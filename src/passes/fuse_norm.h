@@ -1,11 +1,13 @@
 #pragma once
-// Norms that are written out, u * rsqrt(mean(u * u) + eps) and its relatives, become layer_norm or
-// rms_norm: F.normalize, decomposed RMSNorm, hand-written layer norms. Their integer form sums
-// exactly, where the parts would each be rounded to 8 bits.
+// fuse_norm(graph): replaces norms that are written as separate operators, such as
+// u * rsqrt(mean(u * u) + eps), by layer_norm or rms_norm. Sources are F.normalize, decomposed
+// RMSNorm and hand-written layer norms. The integer norms sum exactly; separate operators would
+// each round to 8 bits.
 //
-// The root may be a quotient's, of a sum, a mean or a variance, with eps added under it. A bound or
-// an addend behind the root (F.normalize) is accepted up to 1e-6, far below what eight bits
-// resolve. u may be x - mean(x). Constant factors and addends behind become w and b.
+// The norm may also be a quotient with a root as divisor. The radicand is a sum, a mean or a
+// variance, plus eps. A lower bound on the root or an addend to it (F.normalize) is accepted up to
+// 1e-6, far below the resolution of 8 bits. u may be x - mean(x). Constant factors and addends that
+// follow become w and b.
 
 #include "base/result.h"
 #include "ir/graph.h"

@@ -22,7 +22,7 @@ bool can_clamp(OpKind kind) {
          kind == OpKind::avg_pool2d || kind == OpKind::adaptive_avg_pool2d || kind == OpKind::mean;
 }
 
-/// A concat of results that can be clamped where they are made, each for it alone.
+/// Returns true if `op` is a concat and each of its operands can be clamped by its producer.
 bool joins_arithmetic(const Uses& uses, const Op& op) {
   return op.kind == OpKind::concat && std::ranges::all_of(op.inputs, [&](ir::ValueId id) {
            const Op* producer = uses.producer(id);
@@ -31,8 +31,7 @@ bool joins_arithmetic(const Uses& uses, const Op& op) {
          });
 }
 
-/// The clamp behind a concat, or a chain of movements, that starts at the result of `op`; null if
-/// there is none.
+/// Returns the clamp that follows `op` after a concat or a chain of data movements, or null.
 const Op* clamp_behind(const Uses& uses, const Op& op) {
   const Op* next = uses.only_reader(op.output);
   if (next == nullptr) return nullptr;
@@ -50,10 +49,10 @@ const Op* clamp_behind(const Uses& uses, const Op& op) {
 Result<ir::Graph> hoist_clamp(const ir::Graph& graph) {
   const Uses uses(graph);
   ir::Rewriter rewriter(graph);
-  std::vector<bool> hoisted(graph.value_count(), false);  // results of clamps that moved
+  std::vector<bool> hoisted(graph.value_count(), false);  // results of moved clamps
   for (const Op& op : graph.ops()) {
     if (hoisted[static_cast<size_t>(op.output)]) {
-      // The movement before it took its place, but not its memory order.
+      // The preceding movement replaces the clamp and gets the memory order of its result.
       const ir::ValueId moved = rewriter.map(op.inputs[0]);
       rewriter.to().value(moved).type.dim_order = graph.type(op.output).dim_order;
       rewriter.set(op.output, moved);

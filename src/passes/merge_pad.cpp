@@ -10,7 +10,7 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-constexpr int64_t kPaddingMax = 65535;  // of the type rule
+constexpr int64_t kPaddingMax = 65535;  // upper bound of the conv2d type rule
 
 bool only_zeros_around_the_plane(const ir::Graph& graph, const Op& op) {
   if (graph.type(op.output).shape.size() != 4 || op.number("value") != 0) return false;
@@ -19,7 +19,7 @@ bool only_zeros_around_the_plane(const ir::Graph& graph, const Op& op) {
   return before[0] == 0 && before[1] == 0 && after[0] == 0 && after[1] == 0;
 }
 
-/// top, left, bottom, right with the zeros of `pad` added.
+/// Returns top, left, bottom, right padding of the convolution plus that of `pad`.
 std::vector<int64_t> joint_padding(const Op& pad, const Op& conv) {
   const auto before = pad.integers("before");
   const auto after = pad.integers("after");

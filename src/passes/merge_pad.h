@@ -1,8 +1,8 @@
 #pragma once
-// merge_pad(graph): zeros that `pad` puts around height and width become padding of the
-// convolutions that read them. Only where every reader of the pad is a conv2d (a pool must not
-// count the zeros that padding would hide from it). Values do not change.
-// Tests: tests/unit/passes_simplify.cpp.
+// merge_pad(graph): moves zeros that `pad` adds around height and width into the padding of the
+// convolutions that read them. Every reader of the pad must be a conv2d: a pool counts the zeros of
+// a pad, but not its own padding. Values do not change.
+// Tests: tests/unit/passes_simplify_test.cpp.
 
 #include "base/result.h"
 #include "ir/graph.h"

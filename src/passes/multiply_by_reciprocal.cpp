@@ -5,7 +5,8 @@
 namespace thimble::passes {
 namespace {
 
-/// Nothing if the value is computed, one number, or has an element without a reciprocal.
+/// Returns nullopt if the value is not constant, has one element, or has an element whose
+/// reciprocal is not finite.
 std::optional<ir::Tensor> reciprocal(const ir::Value& value) {
   if (value.constant == nullptr || value.type.elements() == 1) return std::nullopt;
   ir::Tensor result = *value.constant;

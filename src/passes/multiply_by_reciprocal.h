@@ -1,8 +1,8 @@
 #pragma once
-// multiply_by_reciprocal(graph): div(x, c) with a constant c becomes mul(x, 1 / c), which has an
-// integer form wherever products have one. A constant of one number is left to the table that it
-// will be part of, and so is one with an element whose reciprocal is not finite. Values change by
-// float rounding at most. Tests: tests/unit/passes_simplify_test.cpp.
+// multiply_by_reciprocal(graph): rewrites div(x, c) with a constant c to mul(x, 1 / c), which has
+// an integer form wherever mul has one. A one-element constant is skipped: its div becomes part of
+// a lookup table. A constant with an element whose reciprocal is not finite is also skipped. Values
+// are equal up to float rounding. Tests: tests/unit/passes_simplify_test.cpp.
 
 #include "base/result.h"
 #include "ir/graph.h"

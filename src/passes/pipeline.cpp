@@ -17,19 +17,19 @@ namespace thimble::passes {
 namespace {
 
 constexpr Pass kFloatPasses[] = {
-    // what was computed from constants becomes a weight
+    // Values computed from constants become weights.
     {"fold_constants", fold_constants, "computed when compiling"},
-    // so that neighbours below are neighbours
+    // Later passes match adjacent operators.
     {"remove_noops", remove_noops, "changes nothing"},
-    // before its factors are taken for a channel's
+    // Before fold_batch_norm, which would fold the norm's factors as per-channel factors.
     {"fuse_norm", fuse_norm, "part of"},
-    // the usual network has none left after this
+    // Most models have no batch_norm left after this pass.
     {"fold_batch_norm", fold_batch_norm, "in the weights and bias of"},
-    // after those who look for quotients
+    // After the passes that match div.
     {"multiply_by_reciprocal", multiply_by_reciprocal, "in the factors of"},
     {"fold_matmul", fold_matmul, "in the operands and the scale of"},
     {"merge_pad", merge_pad, "in the padding of"},
-    // activations stand behind the arithmetic that contains them
+    // Activations then directly follow the arithmetic that they are merged into.
     {"hoist_clamp", hoist_clamp, "in the bounds of"},
     {"remove_noops", remove_noops, "changes nothing"},
 };

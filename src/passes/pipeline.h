@@ -1,8 +1,8 @@
 #pragma once
-// The target-independent passes over a float graph, in the order they run.
+// The target-independent passes over a float graph, in execution order.
 //
-// Before: any checked graph. After: the same values (up to float rounding), with batch norms folded
-// into weights or written as mul and add, constants folded, nothing that only renames.
+// Before: any verified graph. After: the same values up to float rounding. Batch norms are folded
+// into weights or expressed as mul and add, constants are folded, no-op operators are removed.
 
 #include <span>
 #include <string_view>
@@ -16,11 +16,11 @@ namespace thimble::passes {
 struct Pass {
   std::string_view name;
   Result<ir::Graph> (*run)(const ir::Graph& graph);
-  /// Where an operator is when it is gone: "changes nothing", or "in the weights of" another one.
+  /// Removal reason for the report: "changes nothing", or "in the weights of" another operator.
   std::string_view gone;
 };
-/// In the order they run; a pass may occur twice.
+/// Returns the passes in execution order. A pass may occur twice.
 [[nodiscard]] std::span<const Pass> float_passes();
-/// One pass, then what it left unused is removed.
+/// Runs one pass and then removes unused operators.
 [[nodiscard]] Result<ir::Graph> run_pass(const Pass& pass, const ir::Graph& graph);
 }  // namespace thimble::passes

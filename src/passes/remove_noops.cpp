@@ -20,7 +20,7 @@ bool all_zero(const std::vector<int64_t>& values) {
   return std::all_of(values.begin(), values.end(), [](int64_t value) { return value == 0; });
 }
 
-/// Is the result the first operand, element for element?
+/// Returns true if the result equals the first operand, element by element.
 bool is_noop(const Graph& graph, const Op& op) {
   const ir::Shape& x = graph.type(op.inputs[0]).shape;
   switch (op.kind) {
@@ -42,7 +42,7 @@ bool is_noop(const Graph& graph, const Op& op) {
   }
 }
 
-/// reshape of reshape, permute of permute: the operand and attributes of the one that does both.
+/// Merges a reshape of a reshape, or a permute of a permute, into `op`.
 void join_with_producer(const Graph& to, const std::vector<int>& producers, Op& op) {
   const int index = producers[static_cast<size_t>(op.inputs[0])];
   if (index < 0 || to.ops()[static_cast<size_t>(index)].kind != op.kind) return;
@@ -93,8 +93,9 @@ class NoopRemover {
     return ok();
   }
 
-  /// `op` has operands of the new graph. Where an output wants another memory order than the
-  /// operand has, the operand takes it over if it is nobody else's, or the operator stays.
+  /// Returns true if `op`, whose operands are those of the new graph, is removed. If the graph
+  /// output has another memory order than the operand, the operand gets that order if it has no
+  /// other reader; otherwise the operator is kept.
   bool vanishes(const Op& op, const Op& old_op) {
     const ir::Type& wanted = rewriter_.from().type(old_op.output);
     ir::Value& operand = rewriter_.to().value(op.inputs[0]);
@@ -105,7 +106,7 @@ class NoopRemover {
     }
     if (!uses_.is_output(old_op.output)) return true;
     if (operand.type.dim_order == wanted.dim_order) return true;
-    // Other old values may have become this one too: then it is somebody else's.
+    // The operand may also replace other old values; then its memory order must not change.
     made_for_.resize(rewriter_.to().value_count(), ir::kNoValue);
     const bool free_to_change = made_for_[static_cast<size_t>(op.inputs[0])] == old_op.inputs[0] &&
                                 uses_.only_reader(old_op.inputs[0]) != nullptr;
@@ -115,8 +116,8 @@ class NoopRemover {
 
   Uses uses_;
   ir::Rewriter rewriter_;
-  std::vector<int> producers_;     // of the new graph, by value
-  std::vector<ValueId> made_for_;  // the old value that a new graph's operator was copied for
+  std::vector<int> producers_;     // operator index by value of the new graph
+  std::vector<ValueId> made_for_;  // by value of the new graph: the old value it was created for
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #pragma once
-// remove_noops(graph): operators that change nothing are gone: copy, reshape to the same shape,
-// permute by the identity, slice of everything, concat of one, expand to the same shape, pad by
-// nothing. Chains of reshape, and of permute, become one operator.
-// Values do not change; outputs keep their dim_order (a copy that only an output's order needs
-// stays). Tests: tests/unit/passes_simplify.cpp.
+// remove_noops(graph): removes operators that change nothing: copy, reshape to the same shape,
+// permute by the identity, slice of everything, concat of one operand, expand to the same shape,
+// pad by zero elements. Chains of reshape, and of permute, become one operator.
+// Values do not change, and outputs keep their dim_order: a copy that only changes the memory order
+// of an output is kept. Tests: tests/unit/passes_simplify_test.cpp.
 
 #include "base/result.h"
 #include "ir/graph.h"

@@ -1,6 +1,6 @@
 #pragma once
-// Weights that are held as codes (dequantize of a constant): a factor per output channel goes into
-// their scales, so that codes stay what they are.
+// Constant weights in quantized form (dequantize of a constant). A factor per output channel is
+// multiplied into their scales, so that the quantized values do not change.
 
 #include <span>
 
@@ -8,20 +8,20 @@
 
 namespace thimble::passes {
 
-/// The dequantize operator that makes the value, if it reads constant int8 or int32 codes with one
-/// scale or one per index of dimension 0; null for other values.
+/// Returns the dequantize operator that produces the value, if it reads a constant of int8 or int32
+/// with one scale or one scale per index of dimension 0. Returns null for other values.
 [[nodiscard]] const ir::Op* quantized_constant(const ir::Graph& graph, const Uses& uses,
                                                ir::ValueId id);
 
-/// What it computes: `count` numbers along dimension 0, one each.
+/// Returns the dequantized elements.
 [[nodiscard]] std::vector<double> real_numbers(const ir::Graph& graph, const ir::Op& dequantize);
 
-/// A negative factor turns codes around, which those at the end of their range or with a zero point
-/// cannot.
+/// Returns true if the int8 weights can be multiplied by the factors. A negative factor negates the
+/// quantized values, which requires a zero point of 0 and no value of -128.
 [[nodiscard]] bool can_scale(const ir::Graph& graph, const ir::Op& dequantize,
                              std::span<const double> factors);
 
-/// The weights times a factor per index of dimension 0.
+/// Adds the weights multiplied by one factor per index of dimension 0.
 [[nodiscard]] Result<ir::ValueId> scaled(ir::Rewriter& rewriter, const ir::Op& dequantize,
                                          std::span<const double> factors);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Who reads a value: the question before every fusion.
+// Producers and readers of each value.
 
 #include <vector>
 
@@ -15,18 +15,18 @@ class Uses {
     for (const ir::ValueId id : graph.results()) outputs_[static_cast<size_t>(id)] = true;
   }
 
-  /// Of the graph, or what a state becomes.
+  /// Returns true for outputs of the graph and for values that become the next content of a state.
   [[nodiscard]] bool is_output(ir::ValueId id) const { return outputs_[static_cast<size_t>(id)]; }
-  /// The operator that made it; null for inputs, states and constants.
+  /// Returns the operator that produces the value; null for inputs, states and constants.
   [[nodiscard]] const ir::Op* producer(ir::ValueId id) const {
     const int index = producers_[static_cast<size_t>(id)];
     return index < 0 ? nullptr : &graph_.ops()[static_cast<size_t>(index)];
   }
-  /// Indices of operators that read it.
+  /// Returns the indices of the operators that read the value.
   [[nodiscard]] const std::vector<int>& readers(ir::ValueId id) const {
     return consumers_[static_cast<size_t>(id)];
   }
-  /// The one operator that reads it, once, if nothing else does and it is no output; else null.
+  /// Returns the operator that reads the value if it is the only use of the value; else null.
   [[nodiscard]] const ir::Op* only_reader(ir::ValueId id) const {
     const auto& all = readers(id);
     if (all.size() != 1 || is_output(id)) return nullptr;

@@ -17,15 +17,16 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-// An operand of concat keeps its own scale below this part of the joint range.
+// An operand of concat keeps its own scale if its range is below this fraction of the joint range.
 constexpr double kSmallOperand = 0.25;
-// Softmax reads differences of codes; below this scale its fixed-point input has no bits left.
+// Softmax reads differences of quantized values. Below this scale its fixed-point input is 0.
 constexpr double kSoftmaxScaleMin = 0x1p-20;
-// A result smaller than its largest possible value by more than this is cancellation, and finer
-// codes would need a multiplier that shifts the accumulator out of 32 bits.
+// Lower bound of the ratio of a result's range to its largest possible magnitude. A smaller ratio
+// is cancellation, and a finer scale would need a multiplier that shifts the accumulator out of 32
+// bits.
 constexpr double kCancellation = 0x1p-26;
 
-/// Sum of |w| of the output channel where it is largest, and the largest |bias|.
+/// Returns the largest sum of |w| over the output channels.
 double weighted_reach(const Graph& graph, const Op& op) {
   ir::Tensor filters = *graph.value(op.inputs[1]).constant;
   if (op.kind == OpKind::conv_transpose2d) {
@@ -43,12 +44,12 @@ double weighted_reach(const Graph& graph, const Op& op) {
   return reach;
 }
 
-/// The finest scale that the operator's multipliers can give its result. `params`: of its operands,
-/// as it reads them.
+/// Returns the finest result scale that the multipliers of the operator support. `params` belongs
+/// to the operands, in the width in which the operator reads them.
 double finest_scale(const Graph& graph, const Op& op, const std::vector<Params>& params) {
   constexpr double kCodes = 255;
   const auto scale = [&](size_t i) { return params[i].scale; };
-  double largest = 0;  // |result| that codes could give
+  double largest = 0;  // upper bound of |result|
   switch (op.kind) {
     case OpKind::conv2d:
     case OpKind::conv_transpose2d:
@@ -89,8 +90,8 @@ double finest_scale(const Graph& graph, const Op& op, const std::vector<Params>&
   return kCancellation * largest;
 }
 
-/// The same for 16-bit activations: multipliers are at most 2^14 behind 64-bit sums, and shift
-/// nothing out of 32 bits elsewhere.
+/// Same for 16-bit activations. Multipliers of 64-bit sums are at most 2^14; other multipliers must
+/// not shift the value out of 32 bits.
 double finest_wide_scale(const Graph& graph, const Op& op, const std::vector<Params>& params) {
   constexpr double kLargestMultiplier = 0x1p13;
   const auto scale = [&](size_t i) { return params[i].scale; };
@@ -124,11 +125,11 @@ double finest_wide_scale(const Graph& graph, const Op& op, const std::vector<Par
 }  // namespace
 
 namespace {
-/// int16, as qsoftmax16 makes it.
+/// int16 parameters of a probability, as qsoftmax16 produces it.
 constexpr Params kWideProbability{1.0 / 32768, 0, false, 0, INT16_MAX, true};
 constexpr Params kWideUnit{1.0 / 32768, 0, false, INT16_MIN, INT16_MAX, true};
 
-/// The same for a result of 16 bits.
+/// fixed_params() for a 16-bit result.
 std::optional<Params> fixed_wide_params(const Op& op) {
   if (op.kind == OpKind::softmax || op.kind == OpKind::sigmoid) return kWideProbability;
   if (op.kind == OpKind::tanh) return kWideUnit;
@@ -166,7 +167,7 @@ Classes::Classes(const Graph& graph, const Plan& plan)
       if (op_plan.symmetric && id != ir::kNoValue) symmetric_[static_cast<size_t>(id)] = true;
     }
     const size_t result = static_cast<size_t>(op_plan.result);
-    // The operator that makes the result, not a clamp that it takes over, fixes parameters.
+    // The parameters are fixed by the operator itself, not by a clamp that is merged into it.
     if (const auto fixed = is_wide(op_plan.result) ? fixed_wide_params(op) : fixed_params(op)) {
       fixed_[result] = fixed;
     }
@@ -186,8 +187,8 @@ Classes::Classes(const Graph& graph, const Plan& plan)
   unite_states();
 }
 
-/// A state and what it becomes share scale and zero point, unless those are fixed to a range that
-/// the initial content leaves; then each run ends with a conversion.
+/// A state and its next content share scale and zero point. Exception: these are fixed to a range
+/// that does not include the initial content; then each run ends with a conversion.
 void Classes::unite_states() {
   for (const ir::State& state : graph_.states()) {
     source_[static_cast<size_t>(state.value)] = true;
@@ -210,8 +211,8 @@ size_t Classes::find(ValueId id) const {
   return root;
 }
 
-/// The smaller root stays: the result does not depend on the order of calls. Values of different
-/// widths stay apart.
+/// The smaller root remains the root, so the result does not depend on the order of calls. Values
+/// of different widths are never united.
 void Classes::unite(ValueId a, ValueId b) {
   if (is_wide(a) != is_wide(b)) return;
   size_t keep = find(a);
@@ -276,7 +277,7 @@ void Classes::join(const Op& op, ValueId result, Observer observer) {
   seen.include(all.high);
 }
 
-/// The state before the first step is read in the scale of the results.
+/// The initial state of a recurrent layer is read with the scale of the layer's result.
 void Classes::include_first_states(Observer observer) {
   for (const Op& op : graph_.ops()) {
     const bool gives_h = op.kind == OpKind::gru || op.kind == OpKind::rnn ||
@@ -288,15 +289,15 @@ void Classes::include_first_states(Observer observer) {
   }
 }
 
-/// Operands that are read by nothing else lose nothing to the coarser scale of a wider result;
-/// others join if the scales are close. The rest go through a table.
+/// An operand inside the result's range with no other reader joins the result's class at no loss.
+/// Other operands join if the ranges are close. The remaining operands are converted by a table.
 void Classes::join_choice(const Op& op, ValueId result, Observer observer) {
   constexpr double kClose = 1.25;
   for (const ValueId id : op.inputs) {
     const ir::Value& value = graph_.value(id);
     if (!is_float(id)) continue;
     if (value.constant != nullptr) {
-      if (op.kind != OpKind::where) continue;  // a maximum may never reach its bound
+      if (op.kind != OpKind::where) continue;  // the result of a maximum may never equal its bound
       for (const float element : value.constant->data<float>()) {
         if (static_cast<double>(element) > kMaskedMax && std::isfinite(element)) {
           seen_[find(result)].include(static_cast<double>(element));
@@ -335,7 +336,7 @@ void Classes::include_constant(ValueId id, const ir::Tensor& constant, bool befo
   }
 }
 
-/// Holds the class nothing but 0 and masked elements?
+/// Returns true if the class holds only 0 and masked elements.
 bool Classes::is_pure_mask(size_t root, Observer observer) const {
   if (!seen_[root].masked() || fixed_[root]) return false;
   const Range range = choose_range(seen_[root], observer);
@@ -363,8 +364,8 @@ Params Classes::narrow_of_class(size_t root, const Params& own, Observer observe
   return fixed_[root] ? narrowed(own) : params_for(choose_range(seen_[root], observer));
 }
 
-/// Scores and the same with positions hidden have one scale. Where a mask holds other numbers too,
-/// the sum gets a scale of its own, with room below for rounding: no score may become hidden.
+/// Attention scores and the masked scores share one scale. If the mask also holds other numbers,
+/// the sum gets its own scale with a margin below for rounding, so that no score becomes masked.
 void Classes::join_scores(Observer observer) {
   for (size_t i = 0; i < plan_.ops.size(); ++i) {
     const Op& op = graph_.ops()[i];
@@ -386,10 +387,10 @@ void Classes::join_scores(Observer observer) {
   }
 }
 
-/// The code -128 of a mask that is added must bring every sum down to -128. Sums of masks are
-/// looked at from the last to the first, as the need of one depends on its result.
+/// The value -128 of an added mask must reduce every sum to -128. Sums of masks are visited from
+/// last to first, because the required width of one depends on its result.
 void Classes::widen_masks(std::vector<Params>& params, Observer observer) const {
-  std::vector<double> needed(graph_.value_count(), 0);  // by class
+  std::vector<double> needed(graph_.value_count(), 0);  // required width by class
   for (size_t i = plan_.ops.size(); i-- > 0;) {
     const Op& op = graph_.ops()[i];
     if (op.kind != OpKind::add || plan_.ops[i].role != Role::kLower) continue;
@@ -433,7 +434,7 @@ void Classes::raise_small_scales(Assigned& assigned) const {
     if (plan_.ops[i].role != Role::kLower) continue;
     if (op.kind == OpKind::softmax || op.kind == OpKind::log_softmax) {
       raise(op.inputs[0], kSoftmaxScaleMin);
-      raise(plan_.ops[i].result, kSoftmaxScaleMin);  // a softmax's is fixed
+      raise(plan_.ops[i].result, kSoftmaxScaleMin);  // no effect for softmax: its scale is fixed
       continue;
     }
     if (is_norm(op.kind)) {
@@ -453,8 +454,8 @@ void Classes::raise_small_scales(Assigned& assigned) const {
   }
 }
 
-/// Steps as fine as the value's own, if what was seen of it needs no longer ones: then it is the
-/// same codes, moved.
+/// Uses the value's own scale if the observed range fits in -127 to 127 at that scale. The
+/// conversion then only subtracts the zero point.
 std::map<ValueId, Params> Classes::symmetric_reads(const std::vector<Params>& params,
                                                    const std::vector<Histogram>& seen,
                                                    Observer observer) const {

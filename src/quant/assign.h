@@ -1,12 +1,11 @@
 #pragma once
-// Scale and zero point of every value that gets codes.
+// Assigns scale and zero point to every value that is quantized.
 //
-// Values fall into classes that share one scale and zero point: a class holds what data movement
-// and pools connect, and the operands of a concat (maximum, where, ...) with its result, unless an
-// operand's range is so much smaller that sharing would waste its codes. A class gets its numbers
-// from what calibration saw of its sources, the values that arithmetic (or the caller) makes; from
-// fixed numbers, if one of them is a softmax, sigmoid or tanh, or if
-// PyTorch chose them.
+// Values form classes that share one scale and zero point. Data movement and pools put their
+// operand and result in one class. So do concat, maximum, where, ..., except for an operand whose
+// range is so small that sharing would waste resolution. The parameters of a class come from the
+// calibrated ranges of its sources, which are graph inputs and results of arithmetic. They are
+// fixed if a member is the result of softmax, sigmoid or tanh, or if PyTorch chose them.
 
 #include <map>
 #include <optional>
@@ -18,25 +17,25 @@
 
 namespace thimble::quant {
 
-/// Result of an operator whose range is known without data.
+/// Returns the parameters of an operator's result whose range is known without calibration data.
 [[nodiscard]] std::optional<Params> fixed_params(const ir::Op& op);
 
 class Classes {
  public:
   Classes(const ir::Graph& graph, const Plan& plan);
 
-  /// Values that calibration has to look at, in graph order. With `all`, those too that would not
-  /// matter under the plan's widths.
+  /// Returns the values that calibration must observe, in graph order. With `all`, includes values
+  /// that are needed only if the plan's widths change.
   [[nodiscard]] std::vector<ir::ValueId> observed(bool all = false) const;
 
-  /// Results of arithmetic, and inputs, that PyTorch did not quantize.
+  /// Returns results of arithmetic, and inputs, that PyTorch did not quantize.
   [[nodiscard]] std::vector<ir::ValueId> unknown() const;
 
-  /// `seen` by value, for the observed ones. By value; meaningful where the value gets codes.
+  /// Parameters by value; defined for values that are quantized.
   struct Assigned {
     std::vector<Params> params;
-    std::vector<Params> narrow;  // int8 parameters, for those who read a 16-bit value in 8 bits
-    /// For those who read a value without a zero point that has one, because a softmax fixes it.
+    std::vector<Params> narrow;  // int8 parameters for readers that use a 16-bit value in 8 bits
+    /// Parameters for readers that require zero point 0 of a value whose own zero point is not 0.
     std::map<ir::ValueId, Params> symmetric;
   };
   [[nodiscard]] Assigned assign(const std::vector<Histogram>& seen, Observer observer);
@@ -70,8 +69,8 @@ class Classes {
   const passes::Uses uses_;
   const Plan& plan_;
   mutable std::vector<size_t> parent_;
-  std::vector<bool> source_;                  // by value
-  std::vector<bool> symmetric_;               // by value: somebody reads it with zero point 0
+  std::vector<bool> source_;                  // by value: an input or a result of arithmetic
+  std::vector<bool> symmetric_;               // by value: an operator reads it with zero point 0
   std::vector<std::optional<Params>> fixed_;  // by class root
   std::vector<Histogram> seen_;               // by class root
 };

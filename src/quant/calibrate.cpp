@@ -65,7 +65,7 @@ void set_element(Tensor& tensor, size_t index, double value) {
   }
 }
 
-/// Whole numbers that an input of this type can hold, and that a double holds exactly.
+/// Returns the range of integers of this type that a double represents exactly.
 std::pair<double, double> whole_range(DType dtype) {
   switch (dtype) {
     case DType::kBool:
@@ -83,7 +83,7 @@ std::pair<double, double> whole_range(DType dtype) {
   }
 }
 
-/// How many runs the array holds for an input of this shape; 0 if it does not fit.
+/// Returns the number of samples in the array for an input of this shape; 0 if the shapes differ.
 int64_t sample_count(const ir::Shape& input, const ir::Shape& data) {
   const auto ends_with = [&](const ir::Shape& tail) {
     return data.size() == tail.size() + 1 && std::equal(tail.begin(), tail.end(), data.begin() + 1);
@@ -93,7 +93,7 @@ int64_t sample_count(const ir::Shape& input, const ir::Shape& data) {
   return ends_with({input.begin() + 1, input.end()}) ? data[0] / input[0] : 0;
 }
 
-/// For an input of integers: every element is one that it can hold.
+/// For an integer input: checks that every element is in the range of the input type.
 Status check_whole_elements(const CalibrationInput& input, DType dtype, int64_t per_sample,
                             int64_t samples) {
   const auto [low, high] = whole_range(dtype);
@@ -106,7 +106,7 @@ Status check_whole_elements(const CalibrationInput& input, DType dtype, int64_t 
   return ok();
 }
 
-/// Every element is a finite float32, or exactly one.
+/// Checks that every element is finite and exact in float32.
 Status check_elements(const CalibrationInput& input, int64_t per_sample, int64_t samples) {
   const int64_t count = per_sample * samples;
   for (int64_t i = 0; i < count; ++i) {
@@ -122,7 +122,7 @@ Status check_elements(const CalibrationInput& input, int64_t per_sample, int64_t
   return ok();
 }
 
-/// An activation that is not finite: where, first by sample and then by operator.
+/// The first activation that is not finite, ordered by sample, then by operator.
 struct NotFinite {
   int64_t sample = INT64_MAX;
   ValueId value = ir::kNoValue;
@@ -140,11 +140,11 @@ Error not_finite(const Graph& graph, const NotFinite& found) {
                    found.sample);
 }
 
-/// Means by value, of one sample.
+/// Channel means of one sample, by value.
 using Means = std::vector<std::vector<double>>;
 
 float plane_sum(const float* x, int64_t count) {
-  constexpr int64_t kLanes = 16;  // independent, so that they fit vector registers
+  constexpr int64_t kLanes = 16;  // independent partial sums, which the compiler can vectorize
   float lanes[kLanes] = {};
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
@@ -154,7 +154,7 @@ float plane_sum(const float* x, int64_t count) {
   return std::accumulate(lanes, lanes + kLanes, 0.0F);
 }
 
-/// Mean by index of `dim`.
+/// Returns the mean for each index of `dim`.
 std::vector<double> means_along(const Tensor& value, size_t dim) {
   const size_t channels = static_cast<size_t>(value.shape[dim]);
   const std::vector<int64_t> steps = ir::strides(value.shape, {});
@@ -169,7 +169,7 @@ std::vector<double> means_along(const Tensor& value, size_t dim) {
   return sums;
 }
 
-/// One thread's share of the observations.
+/// The observations of one thread.
 class Observation {
  public:
   Observation(const Graph& graph, const std::vector<ValueId>& observed, Histogram::Detail detail)
@@ -188,7 +188,7 @@ class Observation {
     }
   }
 
-  /// `means` is filled unless it is empty.
+  /// Runs one sample. Fills `means` unless it is empty.
   void run(int64_t sample, const std::vector<Tensor>& inputs, Means& means) {
     for (size_t i = 0; i < graph_.states().size(); ++i) {
       see(sample, graph_.states()[i].value, engine_.state()[i], means);
@@ -212,7 +212,7 @@ class Observation {
     if (sample < not_finite_.sample) not_finite_ = {sample, id};
   }
 
-  /// The elements that count in a range.
+  /// Returns the elements that determine the range: all except masked elements.
   std::span<const float> shown(size_t index, const Tensor& value) {
     const auto all = value.data<float>();
     const auto hides = [](float x) { return static_cast<double>(x) <= kMaskedMax; };
@@ -228,13 +228,13 @@ class Observation {
   const Histogram::Detail detail_;
   std::vector<bool> wanted_;
   std::vector<Histogram> histograms_;
-  std::vector<int> channel_dim_;  // by value; -1: means are not needed
+  std::vector<int> channel_dim_;  // by value; -1 if channel means are not needed
   std::vector<bool> may_hide_;    // by value: values_before_softmax()
   std::vector<float> shown_;
   NotFinite not_finite_;
 };
 
-/// Mean over samples, added up in their order.
+/// Returns the mean over samples. Samples are added in order.
 Means average(const std::vector<Means>& by_sample) {
   Means total = by_sample[0];
   for (size_t sample = 1; sample < by_sample.size(); ++sample) {
@@ -302,7 +302,7 @@ std::vector<Tensor> Samples::sample(int64_t index) const {
 Result<Observations> calibrate(const Graph& graph, const Samples& samples,
                                const std::vector<ValueId>& observed, Histogram::Detail detail,
                                int threads) {
-  constexpr int64_t kMeanSamples = 64;  // means settle soon, and are held by sample
+  constexpr int64_t kMeanSamples = 64;  // means converge quickly and need memory per sample
   const int used = thread_count(threads, samples.count(), graph);
   std::vector<std::unique_ptr<Observation>> parts;
   for (int i = 0; i < used; ++i) {
@@ -326,7 +326,7 @@ Result<Observations> calibrate(const Graph& graph, const Samples& samples,
   }
   if (first.value != ir::kNoValue) return not_finite(graph, first);
   for (const ValueId id : observed) {
-    // What comes in has the range of a format or a sensor: there is no tail to it.
+    // A graph input has the range of its format or sensor, so its range is not extrapolated.
     if (graph.is_input(id)) continue;
     result.histograms[static_cast<size_t>(id)].look_out(static_cast<uint64_t>(samples.count()));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Calibration data, checked, and what the float graph does with it.
+// Checked calibration data, and the observation of the float graph on it.
 
 #include <cstdint>
 #include <vector>
@@ -11,13 +11,13 @@
 
 namespace thimble::quant {
 
-/// Calibration data that fits the graph: right shapes, finite, at least one sample.
+/// Calibration data that matches the graph: correct shapes, finite elements, at least one sample.
 class Samples {
  public:
   [[nodiscard]] static Result<Samples> check(const ir::Graph& graph, const CalibrationData& data);
 
   [[nodiscard]] int64_t count() const { return count_; }
-  /// One tensor of its type per graph input.
+  /// Returns one tensor per graph input, each with the type of its input.
   [[nodiscard]] std::vector<ir::Tensor> sample(int64_t index) const;
 
  private:
@@ -26,18 +26,19 @@ class Samples {
   int64_t count_ = 0;
 };
 
-/// Element `index` as a number, whatever the type.
+/// Returns element `index` of a tensor of any type as a number.
 [[nodiscard]] double element(const ir::Tensor& tensor, size_t index);
 
-/// By value; empty where a value was not looked at.
+/// Observations by value; empty for values that were not observed.
 struct Observations {
   std::vector<Histogram> histograms;
-  /// Mean of each input channel of convolutions and linear: dimension 1, or the last.
+  /// Mean per channel of the first operand of convolutions and linear layers. The channel dimension
+  /// is 1 for a convolution and the last one for linear.
   std::vector<std::vector<double>> channel_means;
 };
 
-/// Runs the float graph on every sample; histograms for the values in `observed`.
-/// Bad input if an activation is not finite.
+/// Runs the float graph on every sample and returns histograms of the values in `observed`. Returns
+/// a bad-input error if an activation is not finite.
 [[nodiscard]] Result<Observations> calibrate(const ir::Graph& graph, const Samples& samples,
                                              const std::vector<ir::ValueId>& observed,
                                              Histogram::Detail detail, int threads);

@@ -28,7 +28,7 @@ bool holds(int64_t relation, double a, double b) {
   }
 }
 
-/// Functions of one number.
+/// Evaluates a unary function.
 double function_value(const ir::Op& op, double x) {
   switch (op.kind) {
     case OpKind::abs:

@@ -22,7 +22,7 @@ bool is_weighted(const Op& op) {
   return op.kind == OpKind::conv2d || op.kind == OpKind::linear;
 }
 
-/// Are weights and bias constants?
+/// Returns true if weights and bias are constants.
 bool can_scale(const Graph& graph, const Op& op) {
   const auto constant = [&](ValueId id) {
     return id == ir::kNoValue || graph.value(id).constant != nullptr;
@@ -34,8 +34,8 @@ bool reduces(const Op& op, size_t dim) {
   return std::ranges::count(op.integers("dims"), static_cast<int64_t>(dim)) > 0;
 }
 
-/// Where channels lie in the result of an operator that passes factors on; no channels if it does
-/// not. `x` is the layout of its first operand.
+/// Computes the channel layout of the result of an operator that propagates channel factors. The
+/// layout has no channels for other operators. `x` is the layout of the first operand.
 class Passing {
  public:
   Passing(const Graph& graph, const Op& op, const ChannelLayout& x)
@@ -87,7 +87,8 @@ class Passing {
     return y;
   }
 
-  /// Dimensions before the channels stay; those behind may join them (flatten) or each other.
+  /// Dimensions before the channel dimension must not change. Dimensions after it may be merged
+  /// into it (flatten) or with each other.
   [[nodiscard]] ChannelLayout behind_reshape() const {
     if (to_.size() <= x_.dim || !std::equal(from_.begin(), from_.begin() + index(), to_.begin())) {
       return {};
@@ -183,7 +184,7 @@ class RegionFinder {
     unite(op.inputs[operand], op.output);
   }
 
-  /// x * gate: the factors of one operand go on, the other stands outside.
+  /// x * gate: the factors of x are propagated; the gate is outside the group of values.
   void visit_product(const Op& op, ChannelLayout& y, std::vector<bool>& taken) {
     for (const size_t i : {size_t{0}, size_t{1}}) {
       const ValueId x = op.inputs[i], gate = op.inputs[1 - i];
@@ -195,7 +196,7 @@ class RegionFinder {
     }
   }
 
-  /// Can the weights take over factors of its operand?
+  /// Returns true if the factors of the operand can be folded into the weights.
   [[nodiscard]] bool reads_channels(const Op& op, const ChannelLayout& x) const {
     if (x.channels == 0) return false;
     if (op.kind == OpKind::linear) return x.dim + 1 == graph_.type(op.inputs[0]).shape.size();
@@ -234,10 +235,10 @@ class RegionFinder {
   const passes::Uses uses_;
   std::vector<ChannelLayout> layouts_;
   std::vector<size_t> parent_;
-  std::vector<bool> open_;  // something reads or makes it that factors do not pass
+  std::vector<bool> open_;  // by value: has a reader or producer that cannot be scaled
 };
 
-/// The channel of the operand that a weight meets.
+/// Returns the channel of the operand that a weight is multiplied with.
 size_t input_channel(const Graph& graph, const Op& op, const ChannelLayout& x, size_t weight) {
   const Shape& w = graph.type(op.inputs[1]).shape;
   if (op.kind == OpKind::linear) {
@@ -250,7 +251,8 @@ size_t input_channel(const Graph& graph, const Op& op, const ChannelLayout& x, s
   return filter / filters_per_group * per_group + weight / taps % per_group;
 }
 
-/// By channel: its largest weight in any dense consumer, as part of the largest of the same row.
+/// Returns for each channel its largest weight in any reader, relative to the largest weight of the
+/// same row.
 std::vector<double> weight_shares(const Graph& graph, const EqualRegions& regions, size_t region) {
   std::vector<double> shares(static_cast<size_t>(regions.regions[region].channels), 0);
   for (const Op& op : graph.ops()) {
@@ -282,7 +284,7 @@ double factor(const EqualFactors& factors, const EqualRegions& regions, ValueId 
   return factors[static_cast<size_t>(region)][channel];
 }
 
-/// `op` with its weights for scaled operands and results.
+/// Adds `op` with its weights adapted to the scaled operand and result.
 Status add_scaled(ir::Rewriter& rewriter, const EqualRegions& regions, const EqualFactors& factors,
                   const Op& op) {
   const Graph& graph = rewriter.from();
@@ -329,7 +331,7 @@ EqualRegions find_regions(const Graph& graph) {
 
 EqualFactors matching_factors(const Graph& graph, const EqualRegions& regions,
                               const std::vector<std::vector<double>>& extents) {
-  constexpr double kMost = 0x1p10;  // a channel that hardly ever speaks is not worth more
+  constexpr double kMost = 0x1p10;  // bounds the factors of channels that are almost always 0
   EqualFactors factors(regions.regions.size());
   for (size_t r = 0; r < factors.size(); ++r) {
     const std::vector<double>& reach = extents[r];
@@ -347,7 +349,7 @@ EqualFactors matching_factors(const Graph& graph, const EqualRegions& regions,
       }
       chosen.push_back(std::clamp(f, 1 / kMost, kMost));
     }
-    double furthest = 0;  // the value keeps its range
+    double furthest = 0;  // used to keep the range of the value unchanged
     for (size_t c = 0; c < reach.size(); ++c) furthest = std::max(furthest, reach[c] / chosen[c]);
     for (double& f : chosen) f *= furthest / widest;
   }

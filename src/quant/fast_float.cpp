@@ -35,14 +35,14 @@ void unary(const Call& call, F f) {
 void run_clamp(const Call& call, Scratch&) {
   const float low = static_cast<float>(call.op.number("min"));
   const float high = static_cast<float>(call.op.number("max"));
-  // Comparisons with NaN are false: it passes through.
+  // Comparisons with NaN are false, so NaN is passed through.
   unary(call, [=](float x) {
     x = x < low ? low : x;
     return x > high ? high : x;
   });
 }
 
-/// Any function of one number.
+/// Runs any unary function.
 void run_function(const Call& call, Scratch&) {
   unary(call, [&](float x) {
     return static_cast<float>(element_value(call.op, static_cast<double>(x)));
@@ -121,7 +121,7 @@ void run_avg_pool2d(const Call& call, Scratch&) {
   });
 }
 
-/// Lets `finish` turn x - maximum and the sum of its exponentials into the result, row by row.
+/// Computes each element of a row: finish(x - maximum, its exponential, sum of exponentials).
 template <typename Finish>
 void by_row(const Call& call, Scratch& scratch, Finish finish) {
   const size_t dim = static_cast<size_t>(call.integer("dim"));

@@ -1,6 +1,7 @@
 #pragma once
-// The float graph, fast enough to calibrate on: the meaning of eval::evaluate within 1e-5 (sums are
-// added up in float32, in another order), the same bytes on every x86-64 machine.
+// Kernels that run the float graph fast enough for calibration. Results equal those of
+// eval::evaluate within 1e-5, because sums are float32 and in another order. They are bit-identical
+// on every x86-64 machine.
 //
 //   Engine engine(graph, float_kernels());
 //   engine.run(inputs, [](const ir::Op& op, const ir::Tensor& result) { ... });

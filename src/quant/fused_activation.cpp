@@ -8,7 +8,8 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-/// sigmoid(6) is 0.63 of 1/256 below 1, tanh(3) 0.63 of 1/128.
+/// Range in which the function is not flat. sigmoid(6) differs from 1 by 0.63 of a step of 1/256;
+/// tanh(3) by 0.63 of a step of 1/128.
 std::optional<Range> steep_range(OpKind kind) {
   if (kind == OpKind::sigmoid) return Range{-6, 6};
   if (kind == OpKind::tanh) return Range{-3, 3};
@@ -23,8 +24,8 @@ bool moves_only(OpKind kind) {
   return kind == OpKind::reshape || kind == OpKind::permute;
 }
 
-/// What a weighted operator made for `activation` alone, with nothing but other shapes between
-/// them, if PyTorch quantized none of it.
+/// Returns the operand of `activation` if a weighted operator produces it for this activation only
+/// and PyTorch quantized no value in between. Reshape and permute may be in between.
 std::optional<ir::ValueId> unpinned_operand(const Op& activation, const passes::Uses& uses,
                                             const Pins& pins) {
   ir::ValueId id = activation.inputs[0];

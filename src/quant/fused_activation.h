@@ -1,16 +1,18 @@
 #pragma once
-// Where a quantizer of PyTorch takes an activation for a part of the operator before it.
+// Handles models in which PyTorch's quantizer fused an activation into the preceding operator.
 //
-// NXP's quantizer annotates a convolution or linear layer and the sigmoid or tanh behind it as one:
-// what is between them gets no parameters, for NXP's hardware has it in its accumulator. Here it
-// has codes. Data says how far it reaches; without any it gets the range where the function is not
-// yet flat: outside of it the result stays within a code of 256.
+// NXP's quantizer annotates a convolution or linear layer and the sigmoid or tanh that follows as
+// one operator. The value between them has no parameters, because NXP's hardware keeps it in the
+// accumulator. Thimble quantizes this value. Calibration data gives its range. Without data it gets
+// the range in which the function is not flat: outside of it, the result changes by less than one
+// of 256 steps.
 
 #include "quant/pins.h"
 
 namespace thimble::quant {
 
-/// Pins the operands of sigmoid and tanh that weighted operators make and PyTorch left alone.
+/// Pins the operands of sigmoid and tanh that weighted operators produce and PyTorch did not
+/// quantize.
 void pin_before_activations(PinnedGraph& pinned);
 
 }  // namespace thimble::quant

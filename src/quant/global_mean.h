@@ -1,15 +1,15 @@
 #pragma once
-// Average pools over whole images, as means.
+// Replaces average pools over whole images by means.
 //
-// An average has a far smaller range than what it is the average of. A pool shares its operand's
-// scale; a mean has its own, and with it all codes.
+// The range of an average is far smaller than the range of its operand. A pool shares the scale of
+// its operand; a mean has its own scale and uses the full int8 range.
 
 #include "base/result.h"
 #include "ir/graph.h"
 
 namespace thimble::quant {
 
-/// The same function. For targets whose mean is as fast as their pool.
+/// Returns an equivalent graph. Used for engines on which a mean is as fast as a pool.
 [[nodiscard]] Result<ir::Graph> pools_to_means(const ir::Graph& graph);
 
 }  // namespace thimble::quant

@@ -12,7 +12,7 @@ static_assert(Histogram::kBinsPerSide == int64_t{1} << kBinBits);
 }  // namespace
 
 Extent extent_of(std::span<const float> values) {
-  // Independent lanes, so that the compiler may use vector registers; x - x is 0 or NaN.
+  // Independent lanes allow vectorization. x - x is 0, or NaN if x is not finite.
   constexpr size_t kLanes = 16;
   float low[kLanes] = {}, high[kLanes] = {}, wrong[kLanes] = {};
   const float* x = values.data();
@@ -85,7 +85,7 @@ void Histogram::count(std::span<const float> values) {
     const float* x = values.data() + start;
     int32_t zeros_here = 0;
     for (size_t i = 0; i < size; ++i) {
-      const float scaled = x[i] * inverse_width;  // exact: a power of two
+      const float scaled = x[i] * inverse_width;  // exact: the width is a power of two
       const int32_t whole = static_cast<int32_t>(scaled);
       index[i] = whole - (scaled < static_cast<float>(whole) ? 1 : 0);
       zeros_here += x[i] == 0 ? 1 : 0;

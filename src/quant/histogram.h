@@ -1,14 +1,14 @@
 #pragma once
-// What calibration remembers of a value: a histogram whose content does not depend on the order in
-// which elements, samples or threads came.
+// The calibration statistics of a value: a histogram that does not depend on the order of elements,
+// samples or threads.
 //
-// Bins have the width 2^k and bin i holds floor(x / 2^k) = i, so a bin never straddles zero. When
-// an element lies outside, k grows and neighbours join pairwise: floor(floor(x / 2^k) / 2) =
-// floor(x / 2^(k+1)), exactly. The final k follows from the largest magnitude alone; hence add and
-// merge are associative and commutative.
+// Bins have width 2^k, and bin i holds the elements x with floor(x / 2^k) = i, so no bin includes
+// both signs. When an element is out of range, k is incremented and adjacent bins are merged in
+// pairs: floor(floor(x / 2^k) / 2) = floor(x / 2^(k+1)), exactly. The final k depends only on the
+// largest magnitude. Therefore add and merge are associative and commutative.
 //
-// Zeros are counted apart: every quantization holds them exactly, and after relu they are half of
-// all elements.
+// Zeros are counted separately: every quantization represents 0 exactly, and after a relu zeros are
+// half of all elements.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,40 +23,41 @@ namespace thimble::quant {
 
 class Histogram {
  public:
-  static constexpr int64_t kBinsPerSide = 4096;  // one side spans 16 or more bins per int8 code
+  static constexpr int64_t kBinsPerSide = 4096;  // at least 16 bins per int8 step
 
   enum class Detail : uint8_t { kBins, kExtentOnly };
-  /// False, and nothing is added, if an element is not finite. With kExtentOnly, counts() stays
-  /// empty; a histogram is filled one way or the other.
+  /// Adds the elements. Returns false and adds nothing if an element is not finite. With
+  /// kExtentOnly, counts() remains empty. `detail` must be the same in all calls.
   [[nodiscard]] bool add(std::span<const float> values, Detail detail = Detail::kBins);
   void merge(const Histogram& other);
-  /// Once, when all samples are in, each of which was added by itself.
+  /// Extrapolates the range. Called once, after all samples; each sample must be one add() call.
   void look_out(uint64_t samples);
-  /// After look_out(): nothing lies beyond these, whatever the tail says.
+  /// Clamps the extrapolated range to these bounds. Called after look_out().
   void limit(double low, double high) {
     likely_min_ = std::max(likely_min_, low);
     likely_max_ = std::min(likely_max_, high);
   }
-  /// For this value, instead of the observer that is asked for.
+  /// Selects the observer for this value, overriding the requested one.
   void choose(Observer observer) { chosen_ = observer; }
   [[nodiscard]] std::optional<Observer> chosen() const { return chosen_; }
-  /// The range must reach `value`, whatever observers make of the elements (padding, constants).
+  /// Extends the range to `value` for every observer. Used for padding and constants.
   void include(double value);
 
-  /// Elements that hide a position were seen, and left out.
+  /// Records that masked elements were found. They are not counted.
   void mark_masked() { masked_ = true; }
   [[nodiscard]] bool masked() const { return masked_; }
 
-  [[nodiscard]] double min() const { return min_; }  // always includes zero
+  [[nodiscard]] double min() const { return min_; }  // at most 0
   [[nodiscard]] double max() const { return max_; }
-  /// What look_out() expects; at least min() to max().
+  /// Range extrapolated by look_out(); includes min() and max().
   [[nodiscard]] double likely_min() const { return std::min(likely_min_, min_); }
   [[nodiscard]] double likely_max() const { return std::max(likely_max_, max_); }
   [[nodiscard]] double required_min() const { return required_min_; }
   [[nodiscard]] double required_max() const { return required_max_; }
   [[nodiscard]] double bin_width() const;
-  [[nodiscard]] uint64_t elements() const { return elements_; }  // zeros included
-  /// Elements other than zero with floor(x / bin_width()) = i - kBinsPerSide. Empty if all are 0.
+  [[nodiscard]] uint64_t elements() const { return elements_; }  // includes zeros
+  /// Number of non-zero elements with floor(x / bin_width()) = i - kBinsPerSide. Empty if all
+  /// elements are 0.
   [[nodiscard]] std::span<const uint64_t> counts() const { return counts_; }
 
   bool operator==(const Histogram&) const = default;
@@ -67,17 +68,17 @@ class Histogram {
 
   double min_ = 0, max_ = 0, required_min_ = 0, required_max_ = 0;
   double likely_min_ = 0, likely_max_ = 0;
-  Extremes below_, above_;  // until look_out()
+  Extremes below_, above_;  // used until look_out()
   std::optional<Observer> chosen_;
   uint64_t elements_ = 0;
   bool masked_ = false;
   int exponent_ = kExponentMin;
   std::vector<uint64_t> counts_;
 
-  static constexpr int kExponentMin = -100;  // smaller elements share the bins next to zero
+  static constexpr int kExponentMin = -100;  // smaller magnitudes share the bins next to zero
 };
 
-/// Smallest and largest element, with zero among them; `finite` is false if any is not.
+/// Smallest and largest element, extended to include 0. `finite` is false if any element is not.
 struct Extent {
   float min = 0, max = 0;
   bool finite = true;

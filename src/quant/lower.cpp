@@ -38,7 +38,7 @@ ir::TensorPtr tensor_codes(const ir::Tensor& real, const Params& params) {
   }
   return std::make_shared<ir::Tensor>(std::move(codes));
 }
-/// Parameters with all codes in use.
+/// Returns the parameters with the full range of quantized values.
 Params unlimited(Params params) {
   params.min = params.wide ? INT16_MIN : INT8_MIN;
   params.max = params.wide ? INT16_MAX : INT8_MAX;
@@ -68,7 +68,7 @@ Result<LoweredGraph> Lowering::run() {
   return LoweredGraph{std::move(to_), std::move(counterparts_)};
 }
 
-// --- edges of the graph
+// --- inputs and outputs of the graph
 
 Status Lowering::lower_inputs() {
   for (const ValueId id : from_.inputs()) {
@@ -125,7 +125,7 @@ Status Lowering::lower_updates() {
   return ok();
 }
 
-/// Reports point at the first operator that reads the input.
+/// Reports cite the first operator that reads the input.
 ir::Source Lowering::source_of_input(const std::vector<int>& readers) const {
   return readers.empty() ? ir::Source{} : from_.ops()[static_cast<size_t>(readers[0])].source;
 }
@@ -195,7 +195,7 @@ template <typename F>
 Result<ValueId> Lowering::add_table(ValueId x, const Params& from, const Params& to, F f,
                                     const ir::Source& source, Graph::ResultHint hint) {
   ir::Tensor table = ir::zeros(ir::DType::kI8, {256});
-  const bool single = !plan_.pins.empty();  // as PyTorch computes it
+  const bool single = !plan_.pins.empty();  // PyTorch computes in float32
   for (int32_t code = -128; code < 128; ++code) {
     const double real = single ? static_cast<double>(from.real_single(code)) : from.real(code);
     const int32_t result = single ? to.code_single(static_cast<float>(f(real))) : to.code(f(real));
@@ -206,10 +206,10 @@ Result<ValueId> Lowering::add_table(ValueId x, const Params& from, const Params&
   return to_.add(OpKind::lut, {x, id}, {}, source, std::move(hint));
 }
 
-/// Between widths, or from 16 bits to other 16 bits.
+/// Converts between int8 and int16, or between int16 parameters.
 Result<ValueId> Lowering::add_rescale(ValueId x, const Params& from, const Params& to,
                                       const ir::Source& source, Graph::ResultHint hint) {
-  // A code beyond this ratio leaves 16 bits whatever it is.
+  // With a larger ratio, every non-zero value saturates 16 bits.
   constexpr double kRatioMax = 32767;
   const auto multiplier = numerics::quantize_multiplier(std::min(from.scale / to.scale, kRatioMax));
   return to_.add(OpKind::rescale, {x},
@@ -227,7 +227,7 @@ Status Lowering::lower_op(size_t op_index) {
   const Op& op = from_.ops()[op_index];
   const OpPlan& plan = plan_.ops[op_index];
   const ir::Value& result = from_.value(plan.result);
-  // The name of a float output belongs to its dequantize.
+  // For a float output, the dequantize operator has the name of the output.
   const bool dequantized =
       io_ == Io::kFloat && is_float(plan.result) && is_output(from_, plan.result);
   Graph::ResultHint hint{result.name + (dequantized ? "_int8" : ""), result.type.dim_order, {}};
@@ -251,7 +251,7 @@ Result<ValueId> Lowering::lower_table(const Op& op, const OpPlan& plan,
                    op.source, hint);
 }
 
-/// Points of the function, 128 codes apart (docs/numerics.md, lut16).
+/// Adds a table of points of the function at a distance of 128 steps (docs/numerics.md, lut16).
 Result<ValueId> Lowering::add_wide_table(const Op& op, const OpPlan& plan,
                                          const Graph::ResultHint& hint) {
   const ElementFunction function(from_, plan_.pins, plan.table_source, plan.result);
@@ -268,7 +268,7 @@ Result<ValueId> Lowering::add_wide_table(const Op& op, const OpPlan& plan,
   return to_.add(OpKind::lut16, {x, points}, {}, op.source, hint);
 }
 
-/// [I, O/groups, kh, kw], with a scale for all or one per output channel.
+/// Weights have the shape [I, O/groups, kh, kw] and one scale, or one scale per output channel.
 Result<IntegerWeights> given_transposed(const WeightRequest& request, const ConstantCodes& weights,
                                         const ConstantCodes* bias, int64_t groups) {
   const ir::Shape& shape = weights.codes->shape;

@@ -1,5 +1,5 @@
 #pragma once
-// The integer graph while it is made. Rules (rules/rules.h) see it through a RuleCall.
+// State of the integer graph during lowering. Rules (rules/rules.h) access it through RuleCall.
 
 #include <map>
 #include <string>
@@ -24,8 +24,8 @@ class Lowering {
   [[nodiscard]] const Params& params_of(ir::ValueId id) const {
     return decisions_.params[static_cast<size_t>(id)];
   }
-  /// The integer value for a float value, with these parameters: as it is, or through a table. A
-  /// value that is no float32 stands for itself.
+  /// Returns the integer value for a float value with these parameters. Adds a rescale or a table
+  /// if the parameters differ. A value that is not float32 is returned unchanged.
   Result<ir::ValueId> codes(ir::ValueId id, const Params& wanted);
 
  private:
@@ -55,7 +55,7 @@ class Lowering {
   const Decisions& decisions_;
   const Io io_;
   ir::Graph to_;
-  std::vector<ir::ValueId> codes_;  // by float value
+  std::vector<ir::ValueId> codes_;  // integer value by float value
   using Key = std::tuple<ir::ValueId, double, int32_t, int32_t, int32_t, bool, bool>;
   std::map<Key, ir::ValueId> requantized_;
   std::vector<Counterpart> counterparts_;

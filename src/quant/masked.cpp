@@ -3,7 +3,7 @@
 namespace thimble::quant {
 namespace {
 
-/// Does a masked element of an operand stay one in the result?
+/// Returns true if a masked element of an operand remains masked in the result.
 bool passes_masks(ir::OpKind kind) {
   switch (kind) {
     case ir::OpKind::add:

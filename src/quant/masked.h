@@ -1,5 +1,5 @@
 #pragma once
-// Where elements may hide positions from a softmax: docs/quantization.md, "Masked values".
+// Elements that mask positions in a softmax: docs/quantization.md, "Masked values".
 
 #include <vector>
 
@@ -8,11 +8,11 @@
 
 namespace thimble::quant {
 
-/// By value: it reaches a softmax through nothing but add, where and movement.
+/// By value: true if the value reaches a softmax through add, where and data movement only.
 [[nodiscard]] std::vector<bool> values_before_softmax(const ir::Graph& graph);
 
-/// A value that holds only 0 and masked elements: code 127 for 0. Added to scores, it is the
-/// minimum of the codes, whatever the scale of the scores.
+/// Parameters of a value that holds only 0 (as 127) and masked elements (as -128). Adding such a
+/// mask to scores is the minimum of the quantized values, for any scale of the scores.
 inline constexpr Params kPureMask{1, 127, true};
 
 }  // namespace thimble::quant

@@ -11,7 +11,7 @@ namespace {
 
 using ir::Op;
 
-/// Samples that the worth of single operators is measured on.
+/// Number of samples used to rank single operators.
 constexpr int64_t kWorthSamples = 16;
 
 double worst_decibels(const OutputPairs& pairs) {
@@ -22,7 +22,7 @@ double worst_decibels(const OutputPairs& pairs) {
   return worst;
 }
 
-/// Where each row of an output is largest.
+/// Returns the index of the maximum in each row of an output.
 std::vector<int64_t> largest(const std::vector<std::vector<double>>& samples, size_t row) {
   std::vector<int64_t> places;
   for (const std::vector<double>& values : samples) {
@@ -45,7 +45,7 @@ class Search {
  public:
   explicit Search(const GoalRequest& request) : r_(request) {}
 
-  /// The goal's number.
+  /// Measures the metric of the goal.
   Result<double> value(const Variant& trial) const {
     const OutputPairs pairs =
         outputs_side_by_side(r_.graph, trial.lowered, r_.samples, {r_.samples.count(), r_.threads});
@@ -60,7 +60,7 @@ class Search {
     return share(got, r_.goal.labels);
   }
 
-  /// What the float network reaches, where that says something.
+  /// Returns the accuracy of the float model as text for metric kTop1; empty for other metrics.
   [[nodiscard]] std::string float_text(const Variant& trial) const {
     if (r_.goal.metric != Metric::kTop1) return "";
     const OutputPairs pairs =
@@ -83,7 +83,7 @@ class Search {
                              {std::min(r_.samples.count(), kWorthSamples), r_.threads}));
   }
 
-  /// Operators that could have 16 bits and have not, those that help most first.
+  /// Returns the operators that can have 16 bits and do not, ordered by decreasing gain.
   Result<std::vector<size_t>> ranked(const std::vector<bool>& ops, const Variant& trial) const {
     THIMBLE_TRY(const double before, decibels_of(ops));
     std::vector<std::pair<double, size_t>> worth;
@@ -157,7 +157,8 @@ Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wid
     (reached ? enough : too_few) = middle;
   }
   ranked.resize(enough);
-  // From the least: what is not needed goes back. The last one decided, and stays.
+  // Operators that are not needed are demoted, smallest gain first. The last one is needed: the
+  // goal is not reached without it.
   for (size_t i = ranked.size() - 1; i-- > 0;) {
     std::vector<size_t> fewer = ranked;
     fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));

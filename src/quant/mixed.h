@@ -1,9 +1,9 @@
 #pragma once
-// The few operators that need 16-bit activations so that a goal is reached.
+// Selects the few operators that need 16-bit activations to reach an accuracy goal.
 //
-// Each operator's worth is the SQNR that the outputs gain when it alone has 16 bits. Operators are
-// promoted in the order of their worth, as few as will do; then those that turn out not to matter
-// go back. Deterministic.
+// The gain of an operator is the SQNR that the outputs gain when it alone has 16 bits. Operators
+// are promoted by decreasing gain until the goal is reached. Operators that turn out to be
+// unnecessary are demoted again. The result is deterministic.
 
 #include <functional>
 #include <vector>
@@ -14,13 +14,13 @@
 
 namespace thimble::quant {
 
-/// One choice of widths, carried through.
+/// The lowered graph for one choice of widths.
 struct Variant {
   Plan plan;
   Decisions decisions;
   LoweredGraph lowered;
 };
-/// By operator: 16 bits.
+/// Lowers the graph. The argument is true for each operator that has 16 bits.
 using Attempt = std::function<Result<Variant>(const std::vector<bool>&)>;
 
 struct GoalRequest {
@@ -31,8 +31,9 @@ struct GoalRequest {
   const Attempt& attempt;
 };
 
-/// Adds operators to `wide_ops`, which `trial` was made with, until the goal is reached. Not
-/// supported: it is out of reach with all of them, with what they reach.
+/// Adds operators to `wide_ops` until the goal is reached. `trial` belongs to `wide_ops` before and
+/// after. Returns a not-supported error with the best value if all operators together do not reach
+/// the goal.
 [[nodiscard]] Result<GoalReport> reach_goal(const GoalRequest& request, std::vector<bool>& wide_ops,
                                             Variant& trial);
 

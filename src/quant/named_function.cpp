@@ -12,8 +12,8 @@ namespace {
 
 using Real = std::function<double(double)>;
 
-/// 0 and numbers to both sides of it, close together where functions bend. No multiples of
-/// anything: a function of rounded numbers shall be found out.
+/// Test points: 0 and numbers on both sides of it, dense where the functions bend. They are not
+/// multiples of a common step, so that a function of rounded numbers is detected.
 const std::vector<double>& points() {
   static const std::vector<double> kPoints = [] {
     constexpr double kDense = 8, kStep = 0.0617283, kFurthest = 1000, kGrowth = 1.07;
@@ -28,7 +28,7 @@ const std::vector<double>& points() {
   return kPoints;
 }
 
-/// Rounding in float32 aside. Where a function is not defined, neither is the other.
+/// Returns true if a and b are equal up to float32 rounding. Not-finite results must coincide.
 bool close(double a, double b) {
   constexpr double kTolerance = 1e-5;
   if (!std::isfinite(a) || !std::isfinite(b)) return std::isfinite(a) == std::isfinite(b);
@@ -74,7 +74,8 @@ bool is_clamp(const Real& f) {
   return low <= high && equals(f, [=](double x) { return std::clamp(x, low, high); });
 }
 
-/// The numbers between the least and the largest lie on one line, which passes both where it ends.
+/// Returns true if f is a clamped line: the values between minimum and maximum are on one line,
+/// which meets both bounds.
 bool is_line(const Real& f) {
   std::vector<double> values;
   for (const double x : points()) values.push_back(f(x));

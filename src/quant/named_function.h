@@ -1,5 +1,6 @@
 #pragma once
-// Functions of one value that have a name on some engines: what a table may hold there.
+// Unary functions for which some engines have an operator. Tables for these engines must be one of
+// them.
 
 #include <functional>
 #include <span>
@@ -7,11 +8,12 @@
 
 namespace thimble::quant {
 
-/// abs, clamp, exp, hard_swish, leaky_relu, line (a * x + b between bounds, clamp included), log,
-/// logistic, rsqrt, tanh.
+/// Returns true for abs, clamp, exp, hard_swish, leaky_relu, line (a * x + b with bounds; includes
+/// clamp), log, logistic, rsqrt, tanh.
 [[nodiscard]] bool is_function_name(std::string_view name);
 
-/// Is f one of these, whatever it is made of? Judged on some 500 numbers up to 1000 to either side.
+/// Returns true if f equals one of these functions. f is compared at about 500 points from -1000 to
+/// 1000.
 [[nodiscard]] bool is_named(const std::function<double(double)>& f,
                             std::span<const std::string_view> names);
 

@@ -44,12 +44,12 @@ double norm_weight_scale(const ir::Graph& graph, const ir::Op& op) {
 }
 
 double norm_x_scale_min(const ir::Graph& graph, const ir::Op& op) {
-  // eps * n^2 / scale^2 stays within 2^60.
+  // Keeps eps * n^2 / scale^2 at most 2^60.
   return std::sqrt(op.number("eps")) * static_cast<double>(norm_row(graph, op)) * 0x1p-30;
 }
 
 double norm_y_scale_min(const ir::Graph& graph, const ir::Op& op) {
-  // The last multiplier stays within 1/2.
+  // Keeps the last multiplier at most 1/2.
   const double scale = norm_weight_scale(graph, op);
   return scale > 0 ? scale : 2 * kUnit;
 }

@@ -10,14 +10,14 @@ namespace {
 
 constexpr size_t kKnee = 16;
 constexpr double kFurthest = 1.3;
-// What is cut off shifts one element by much, a coarser step all elements by little.
+// Clipping changes few elements by much; a coarser step changes all elements by little.
 constexpr double kWeight = 0.3;
 
 struct Tail {
-  double end = 0;  // the furthest seen
+  double end = 0;  // largest observed magnitude
   double knee = 0;
-  double decay = 0;   // 0: nothing is to be expected beyond the end
-  double beyond = 0;  // part of the samples that pass the knee
+  double decay = 0;   // 0: nothing is expected beyond `end`
+  double beyond = 0;  // fraction of the samples beyond the knee
 };
 
 double mean_excess(const std::vector<double>& furthest, size_t knee) {
@@ -40,7 +40,7 @@ Tail tail_of(const Extremes& extremes, uint64_t samples) {
   return tail;
 }
 
-/// Where one side of the range ends if the other reaches `other`.
+/// Returns the end of one side of the range if the other side ends at `other`.
 double best_end(const Tail& tail, double other, double elements) {
   constexpr double kStepNoise = 12.0 * 255 * 255;
   constexpr int kHalvings = 40;
@@ -71,7 +71,7 @@ Reach outlook(const Extremes& below, const Extremes& above, uint64_t samples,
               double elements_per_sample) {
   const Tail low = tail_of(below, samples), high = tail_of(above, samples);
   Reach reach{low.end, high.end};
-  constexpr int kRounds = 4;  // each side depends on the other a little
+  constexpr int kRounds = 4;  // fixed-point iteration: the two sides depend weakly on each other
   for (int i = 0; i < kRounds; ++i) {
     reach.above = best_end(high, reach.below, elements_per_sample);
     reach.below = best_end(low, reach.above, elements_per_sample);

@@ -1,28 +1,28 @@
 #pragma once
-// The range that a value will need beyond what calibration saw.
+// Extrapolates the range of a value beyond the calibration samples.
 //
-// Calibration sees few samples; others go further, and what lies outside the range is cut off. How
-// much further follows from how the extremes of single samples thin out: their tail is taken for
-// exponential, so beyond the k-th furthest sample an extreme of x or more has the probability
+// Calibration uses few samples; other samples may exceed their range and are then clipped. The
+// distribution of per-sample extremes predicts by how much. Its tail is modeled as exponential:
+// beyond the k-th largest sample, an extreme of at least x has the probability
 //
 //   k / samples * exp(-(x - knee) / decay)
 //
-// The knee is the sixteenth furthest sample, or the one half way if there are fewer than 32, and
-// the decay is the mean distance of those beyond from it. A longer range costs the elements of
-// every sample a coarser step. The range ends where that costs more than it saves:
+// The knee is the 16th largest sample, or the middle one if there are fewer than 32. The decay is
+// the mean distance of the samples beyond the knee from it. A longer range makes the step coarser
+// for the elements of every sample. The range ends where this costs more than it saves:
 //
 //   d/dx [elements * (x + other side)^2 / (12 * 255^2) + kWeight * 2 * decay^2 * P(x)] = 0
 //
-// never below what was seen, and never above kFurthest times that. So ten logits get more room than
-// ten thousand pixels. Where the two furthest samples are equal, an end was reached (relu6, a
-// saturated sensor), and the range stays as it is.
+// The end is at least the observed extreme and at most kFurthest times it. Ten logits thus get more
+// margin than ten thousand pixels. If the two largest samples are equal, a bound was reached
+// (relu6, a saturated sensor), and the range is not extended.
 
 #include <cstdint>
 #include <vector>
 
 namespace thimble::quant {
 
-/// The furthest elements of single samples, on one side of zero. Does not depend on the order.
+/// The largest per-sample magnitudes on one side of zero. Independent of the order of samples.
 class Extremes {
  public:
   void add(double magnitude);
@@ -35,7 +35,7 @@ class Extremes {
   std::vector<double> furthest_;
 };
 
-/// Magnitudes: how far the range goes below and above zero.
+/// Magnitudes of the ends of a range below and above zero.
 struct Reach {
   double below = 0, above = 0;
 };

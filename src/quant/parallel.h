@@ -1,5 +1,5 @@
 #pragma once
-// How many threads a pass over samples takes.
+// Number of threads for a pass over samples.
 
 #include <cstdint>
 
@@ -7,8 +7,9 @@
 
 namespace thimble::quant {
 
-/// The threads that `count` samples are worth: `wanted`, or all of the machine's if it is 0. One if
-/// the graph has state: its samples are a series in time, which one engine sees in order.
+/// Returns the number of threads for `count` samples: at most `wanted`, or at most 8 hardware
+/// threads if `wanted` is 0. Returns 1 if the graph has state, because its samples are a time
+/// series that one engine must run in order.
 [[nodiscard]] int thread_count(int wanted, int64_t count, const ir::Graph& graph);
 
 }  // namespace thimble::quant

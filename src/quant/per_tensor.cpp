@@ -9,7 +9,8 @@ namespace {
 using ir::Graph;
 using ir::Op;
 
-/// A trial runs the whole network; small ones are measured on more samples.
+/// Returns the number of samples per trial. A trial runs the whole model, so small models use more
+/// samples.
 int64_t trial_samples(const Graph& graph, int64_t available) {
   constexpr int64_t kMacs = 1'200'000'000, kFewest = 4, kMost = 64;
   int64_t macs = 1;
@@ -32,7 +33,7 @@ class Trials {
         io_(io),
         request_{trial_samples(graph, samples.count()), threads} {}
 
-  /// SQNR of each output when these linears have one scale.
+  /// Returns the SQNR of each output if these linears have one weight scale.
   Result<std::vector<double>> output_db(std::set<size_t> per_tensor) {
     Decisions decisions = decisions_;
     decisions.per_tensor = std::move(per_tensor);
@@ -40,7 +41,7 @@ class Trials {
     return measure_quality(graph_, lowered, samples_, request_).output_db;
   }
 
-  /// How much worse the worst output gets when these linears alone have one scale.
+  /// Returns the largest SQNR loss of any output if only these linears have one weight scale.
   Result<double> loss(const std::set<size_t>& linears) {
     if (per_channel_db_.empty()) {
       THIMBLE_TRY(per_channel_db_, output_db({}));
@@ -61,8 +62,8 @@ class Trials {
   std::vector<double> per_channel_db_;
 };
 
-/// Linears whose weights can be held with one scale at all. Those with the same weights, as the
-/// steps of a loop have them, are one candidate: they keep one copy of them either way.
+/// Returns the linears whose weights can have one scale. Linears with equal weights, such as the
+/// unrolled steps of a loop, form one candidate, so that they continue to share one constant.
 std::vector<std::set<size_t>> candidates(const Graph& graph, const Plan& plan,
                                          const Decisions& decisions) {
   std::vector<std::set<size_t>> found;
@@ -71,7 +72,7 @@ std::vector<std::set<size_t>> candidates(const Graph& graph, const Plan& plan,
   };
   for (size_t i = 0; i < graph.ops().size(); ++i) {
     const Op& op = graph.ops()[i];
-    if (plan.ops[i].wide) continue;  // its kernels have a multiplier per channel
+    if (plan.ops[i].wide) continue;  // the 16-bit kernels have a multiplier per channel
     if (op.kind != ir::OpKind::linear || plan.pins.constants.contains(op.inputs[1])) continue;
     const auto weights =
         weights_of(graph, op, plan.ops[i].result, plan, decisions, /*per_channel=*/false);

@@ -1,5 +1,6 @@
 #pragma once
-// Which linears can do with one weight scale for all output channels, as some kernels need.
+// Selects linears that can use one weight scale for all output channels, which some kernels
+// require.
 
 #include <set>
 
@@ -7,8 +8,8 @@
 
 namespace thimble::quant {
 
-/// Operator indices in the float graph: each linear that, alone with one scale, costs the graph's
-/// outputs at most `tolerance_db` of SQNR against float (the worst output counts).
+/// Returns operator indices of the float graph. Each of these linears, if it alone has one scale,
+/// reduces the SQNR of the worst output against float by at most `tolerance_db`.
 [[nodiscard]] Result<std::set<size_t>> close_per_tensor_linears(const ir::Graph& float_graph,
                                                                 const Plan& plan,
                                                                 const Decisions& decisions,

@@ -21,12 +21,13 @@ bool is_dequantize(OpKind kind) {
   return kind == OpKind::dequantize || kind == OpKind::dequantize_channels;
 }
 
-/// Averages of codes are rounded: their operand cannot have the parameters of their result.
+/// Returns true if operand and result can share parameters. Averages round, so their operand cannot
+/// have the parameters of their result.
 bool only_moves(OpKind kind) {
   return shares_params(kind) && !has_trait(kind, trait::kClamp) && kind != OpKind::resize_bilinear;
 }
 
-/// What has to be added to codes of this type so that they are int8.
+/// Returns the offset that converts quantized values of this type to int8.
 int32_t offset_of(DType dtype) {
   return dtype == DType::kU8 ? -128 : 0;
 }
@@ -77,7 +78,8 @@ class Stripper {
   }
 
  private:
-  /// Quantize nodes have no line of their own: that of the operator before them is said.
+  /// Adds a source line to the error. A quantize operator has none, so that of its producer is
+  /// used.
   Error located(const Op& op, const Error& error) const {
     const Op* shown = &op;
     while (shown->source.where().empty() && !shown->inputs.empty()) {
@@ -92,7 +94,7 @@ class Stripper {
     return {error.kind, fmt::format("{}: {}: {}", where, shown->source.target, error.message)};
   }
 
-  // --- values of the new graph: in classes that share their parameters
+  // --- values of the new graph, in classes that share parameters
 
   void grow() {
     while (class_.size() < to_.value_count()) {
@@ -101,7 +103,7 @@ class Stripper {
       origin_.push_back(ir::kNoValue);
     }
   }
-  /// `made` stands for `old`; with the parameters of `source`, if one is given.
+  /// Maps `old` to `made`. If `source` is given, `made` shares its parameters.
   void track(ValueId old, ValueId made, ValueId source) {
     grow();
     new_of_[static_cast<size_t>(old)] = made;
@@ -113,7 +115,7 @@ class Stripper {
     while (class_[at] != at) at = class_[at];
     return at;
   }
-  /// Constants are copied at their first use.
+  /// Returns the new value. Constants are copied at their first use.
   ValueId mapped(ValueId old) {
     if (old == ir::kNoValue) return old;
     ValueId& id = new_of_[static_cast<size_t>(old)];
@@ -125,7 +127,7 @@ class Stripper {
     }
     return id;
   }
-  /// The quantization of codes that stand for real numbers; null for other integers.
+  /// Returns the quantization parameters of a quantized value; null for other integers.
   [[nodiscard]] const ir::Quant* stands_for(ValueId old) const {
     const ir::Type& type = from_.type(old);
     return type.dtype != DType::kF32 && type.quant ? &*type.quant : nullptr;
@@ -152,7 +154,7 @@ class Stripper {
     return ok();
   }
 
-  /// Data movement between quantize and dequantize moves the real numbers as well.
+  /// Converts data movement on quantized values to data movement on real numbers.
   Status as_real(const Op& op, ir::Attrs& attrs) {
     if (!shares_params(op.kind) && !joins_params(op.kind)) {
       return unsupported("arithmetic on codes");
@@ -165,7 +167,7 @@ class Stripper {
     return ok();
   }
 
-  /// What operands agree on.
+  /// Returns the parameters if all operands have the same ones.
   std::optional<Params> joint_pin(const std::vector<ValueId>& inputs) {
     std::optional<Params> all;
     for (const ValueId id : inputs) {
@@ -208,9 +210,9 @@ class Stripper {
     return ok();
   }
 
-  /// May the parameters asked for here be those of everything that the value is a movement of? Not
-  /// if something else reads on the way, if the way holds arithmetic, or if the operator at its
-  /// beginning has other ones that are fixed.
+  /// Returns true if the value, and all values that it is a movement of, can have the parameters
+  /// `wanted`. Returns false if one of them has another reader, if the chain has arithmetic, or if
+  /// the first operator fixes other parameters.
   [[nodiscard]] bool can_pin(ValueId id, const Params& wanted) const {
     const auto producers = to_.producers();
     while (producers[static_cast<size_t>(id)] >= 0) {
@@ -246,7 +248,7 @@ class Stripper {
     return ok();
   }
 
-  /// Codes of constants: real numbers for whoever asks for those, the codes beside them.
+  /// Adds the constant as real numbers and records its quantized values in `constants_`.
   Status strip_constant(const Op& op, const ir::Value& value) {
     ConstantCodes codes;
     const int32_t offset = offset_of(value.type.dtype);
@@ -318,10 +320,10 @@ class Stripper {
   const Graph& from_;
   const passes::Uses uses_;
   Graph to_;
-  std::vector<ValueId> new_of_;             // by old value
-  std::vector<size_t> class_;               // by new value: another of its class, or itself
+  std::vector<ValueId> new_of_;             // new value, by old value
+  std::vector<size_t> class_;               // by new value: another value of its class, or itself
   std::vector<std::optional<Params>> pin_;  // by class root
-  std::vector<ValueId> origin_;             // by new value: the old one
+  std::vector<ValueId> origin_;             // old value, by new value
   std::map<ValueId, ConstantCodes> constants_;
   std::set<ValueId> quantized_;
   std::map<std::tuple<ValueId, double, int32_t, int32_t, int32_t, bool>, ValueId> requantized_;

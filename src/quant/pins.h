@@ -1,13 +1,13 @@
 #pragma once
-// What PyTorch's quantizer decided, taken out of a graph: parameters are pinned to values, and the
-// quantize and dequantize operators are gone.
+// Extracts the decisions of PyTorch's quantizer from a graph. Parameters are pinned to values, and
+// the quantize and dequantize operators are removed.
 //
 //   quantize(x; p)                  x has the parameters p
 //   dequantize(that)                x
-//   dequantize(constant codes)      a float constant, and its codes
-//   quantize(x; q) where x has p    clamp(x) without bounds, which has q: a table from p to q
+//   dequantize(quantized constant)  a float constant; its quantized values are recorded
+//   quantize(x; q) where x has p    clamp(x) without bounds, with parameters q: a table from p to q
 //
-// Codes are int8 here: uint8 ones move by 128, zero point and all.
+// Quantized values become int8: 128 is subtracted from uint8 values and their zero points.
 
 #include <map>
 #include <optional>
@@ -20,38 +20,39 @@
 
 namespace thimble::quant {
 
-/// The codes of a constant: int8, or int32 (biases); symmetric where the zero point is 0.
+/// The quantized values of a constant: int8, or int32 for a bias. Symmetric if the zero point is 0.
 struct ConstantCodes {
   ir::TensorPtr codes;
-  std::vector<double> scale;  // one, or one per index of `axis`
+  std::vector<double> scale;  // one scale, or one per index of `axis`
   std::vector<int32_t> zero_point;
   int64_t axis = -1;
 };
 
-/// By value of the graph.
+/// The decisions of PyTorch's quantizer, by value of the graph.
 struct Pins {
   std::vector<std::optional<Params>> params;
   std::map<ir::ValueId, ConstantCodes> constants;
-  std::set<ir::ValueId> quantized;  // values that PyTorch quantizes, with whatever parameters
+  std::set<ir::ValueId> quantized;  // values that PyTorch quantizes with any parameters
 
   [[nodiscard]] const Params* find(ir::ValueId id) const {
     const auto i = static_cast<size_t>(id);
     return i < params.size() && params[i] ? &*params[i] : nullptr;
   }
-  /// Nothing was quantized.
+  /// Returns true if PyTorch quantized nothing.
   [[nodiscard]] bool empty() const { return params.empty(); }
 };
 
 struct PinnedGraph {
   ir::Graph graph;
   Pins pins;
-  std::vector<ir::ValueId> stands_for;  // by value of the graph before: the value here
+  std::vector<ir::ValueId> stands_for;  // value of this graph, by value of the original graph
 };
 
-/// Has the graph quantize or dequantize operators?
+/// Returns true if the graph has quantize or dequantize operators.
 [[nodiscard]] bool is_prequantized(const ir::Graph& graph);
 
-/// Not supported: int8 inputs, arithmetic on codes; with the user's lines.
+/// Returns a not-supported error with source lines for int8 inputs and for arithmetic on quantized
+/// values.
 [[nodiscard]] Result<PinnedGraph> take_parameters(const ir::Graph& graph);
 
 }  // namespace thimble::quant

@@ -30,12 +30,12 @@ bool is_finite(const Graph& graph, ValueId id) {
   return std::ranges::all_of(elements, [](float element) { return std::isfinite(element); });
 }
 
-/// Operators whose constants may be -inf: how attention masks hide positions.
+/// Returns true for operators whose constants may be -inf, as in attention masks.
 bool hides(OpKind kind) {
   return kind == OpKind::add || kind == OpKind::where || shares_params(kind) || joins_params(kind);
 }
 
-/// Why this operator has no integer form; empty if it has one.
+/// Returns why this operator has no integer form; empty if it has one.
 std::string refusal(const Graph& graph, const Op& op) {
   if (rule_of(op.kind) == nullptr) return "it is no float operator of a prepared graph";
   const auto finite = [&](ValueId id) { return is_finite(graph, id); };
@@ -56,7 +56,7 @@ std::string refusal(const Graph& graph, const Op& op) {
   return "";
 }
 
-/// One line for the user: `kws.py:31   self.act(x)   in module act`.
+/// Returns one line for the error message: `kws.py:31   self.act(x)   in module act`.
 std::string refused_line(const Op& op, const std::string& reason) {
   const std::string target =
       op.source.target.empty() ? std::string(ir::op_name(op.kind)) : op.source.target;
@@ -122,13 +122,13 @@ class Planner {
     }
     const ValueId source = table_source(op);
     source_[static_cast<size_t>(op.output)] = source;
-    // A bool inside a table is a step of it; for other readers it is computed by itself.
+    // A bool inside a table is an intermediate step. For other readers it has its own operator.
     if (source != ir::kNoValue && graph_.type(op.output).dtype == ir::DType::kF32) {
       plan.role = Role::kTable;
       plan.table_source = source;
       return;
     }
-    // What PyTorch quantized stays as it is.
+    // Models that PyTorch quantized keep their parameters.
     plan.symmetric = wishes_.symmetric_products && op.kind == OpKind::matmul && plan_.pins.empty();
     plan.wide = wishes_.wide_softmax && op.kind == OpKind::softmax && uses_.is_output(op.output) &&
                 uses_.readers(op.output).empty();
@@ -145,7 +145,8 @@ class Planner {
     }
   }
 
-  /// A value that PyTorch rounds cannot be skipped, unless the clamp's result has its codes.
+  /// Returns true if the clamp can be merged into `op`. A value with pinned parameters must be
+  /// kept, unless the result of the clamp has the same parameters.
   [[nodiscard]] bool takes_over(const Op& op, const OpPlan& plan, const Op& clamp) const {
     const Params* before = plan_.pins.find(plan.result);
     const Params* after = plan_.pins.find(clamp.output);
@@ -153,13 +154,13 @@ class Planner {
     return after == nullptr || !shares_params(op.kind);
   }
 
-  /// What a value is a function of, element by element: itself if nothing is known.
+  /// Returns the value that `id` is an elementwise function of, or `id` itself.
   [[nodiscard]] ValueId root(ValueId id) const {
     const ValueId source = source_[static_cast<size_t>(id)];
     return source == ir::kNoValue ? id : source;
   }
 
-  /// The one value that the result is an element-wise function of; kNoValue if there is none.
+  /// Returns the only value that the result is an elementwise function of, or kNoValue.
   [[nodiscard]] ValueId table_source(const Op& op) const {
     if (!has_trait(op.kind, trait::kTable)) return ir::kNoValue;
     const ir::Type& type = graph_.type(op.output);
@@ -176,7 +177,7 @@ class Planner {
     return source;
   }
 
-  /// What only tables would read is part of them. Readers have been decided.
+  /// Merges a table into its readers if all of them are tables. The readers are already decided.
   void drop_inner_table(size_t index) {
     OpPlan& plan = plan_.ops[index];
     const bool candidate = source_[static_cast<size_t>(plan.result)] != ir::kNoValue;
@@ -194,8 +195,8 @@ class Planner {
   const Uses uses_;
   const PlanWishes& wishes_;
   Plan plan_;
-  std::vector<ValueId> source_;  // by value: its table's source
-  std::vector<bool> fused_;      // by value: result of a clamp that went into its producer
+  std::vector<ValueId> source_;  // by value: the source of its table
+  std::vector<bool> fused_;      // by value: result of a clamp that was merged into its producer
 };
 
 }  // namespace

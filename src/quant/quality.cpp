@@ -7,7 +7,7 @@ using ir::Graph;
 using ir::Tensor;
 using ir::ValueId;
 
-/// The output as real numbers.
+/// Returns the output as real numbers.
 std::vector<double> real_output(const Tensor& tensor, const ir::Type& type) {
   std::vector<double> result;
   if (!type.quant) {
@@ -43,7 +43,7 @@ double output_decibels(const std::vector<std::vector<double>>& reference,
     }
     total += sum;
   }
-  // One sample is its own mean: the mean over its elements has to do.
+  // With one sample, the mean over samples equals the sample; the mean over its elements is used.
   if (samples == 1) signal = squares - total * total / static_cast<double>(elements);
   return decibels(signal, noise);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// How close the integer graph comes to the float graph.
+// Measures the error of the integer graph against the float graph.
 
 #include <vector>
 
@@ -8,14 +8,14 @@
 namespace thimble::quant {
 
 struct Quality {
-  /// By counterpart: signal = sum (reference - its mean over samples and elements)^2.
+  /// SQNR by counterpart: signal = sum (reference - its mean over samples and elements)^2.
   std::vector<double> op_db;
-  /// By graph output: signal = sum (reference - its mean over samples)^2, noise = sum (reference -
-  /// got)^2, over all samples and elements.
+  /// SQNR by graph output: signal = sum (reference - its mean over samples)^2, noise = sum
+  /// (reference - got)^2, over all samples and elements.
   std::vector<double> output_db;
 };
 
-/// Outputs as real numbers: by output, by sample.
+/// Outputs as real numbers, by output and sample.
 using RealOutputs = std::vector<std::vector<std::vector<double>>>;
 struct OutputPairs {
   RealOutputs reference, got;
@@ -23,7 +23,8 @@ struct OutputPairs {
 [[nodiscard]] OutputPairs outputs_side_by_side(const ir::Graph& float_graph,
                                                const LoweredGraph& lowered, const Samples& samples,
                                                const QualityRequest& request);
-/// One output on all samples: signal = sum (reference - its mean over samples)^2.
+/// Returns the SQNR of one output over all samples: signal = sum (reference - its mean over
+/// samples)^2.
 [[nodiscard]] double output_decibels(const std::vector<std::vector<double>>& reference,
                                      const std::vector<std::vector<double>>& got);
 

@@ -43,7 +43,7 @@ void describe_quality(const LoweredGraph& lowered, const Quality& quality, Quant
   }
 }
 
-/// What calibration saw; nothing without data.
+/// Returns the observations of calibration; empty histograms if there is no calibration data.
 Result<Observations> observe(const Graph& graph, const std::optional<Samples>& samples,
                              const std::vector<ir::ValueId>& observed,
                              const QuantizeOptions& options) {
@@ -57,7 +57,7 @@ Result<Observations> observe(const Graph& graph, const std::optional<Samples>& s
   return calibrate(graph, *samples, observed, detail, options.threads);
 }
 
-/// One line per operator that PyTorch left in float.
+/// Returns an error with one line per operator that PyTorch did not quantize.
 Status check_known(const Graph& graph, const std::vector<ir::ValueId>& unknown) {
   if (unknown.empty()) return ok();
   const auto producers = graph.producers();
@@ -69,7 +69,7 @@ Status check_known(const Graph& graph, const std::vector<ir::ValueId>& unknown) 
       continue;
     }
     const ir::Op& op = graph.ops()[static_cast<size_t>(producer)];
-    // What convert_pt2e made new has no line of the user's: its name then says which it is.
+    // An operator created by convert_pt2e has no source line; its name identifies it.
     const std::string place = op.source.line > 0 ? op.source.where() : graph.value(id).name;
     lines += fmt::format("\n  {:<14} {}", place, op.source.text);
     if (!op.source.module.empty()) lines += fmt::format("   in module {}", op.source.module);
@@ -82,7 +82,7 @@ Status check_known(const Graph& graph, const std::vector<ir::ValueId>& unknown) 
       lines);
 }
 
-/// The float graph that is quantized, with the parameters that PyTorch gave.
+/// Returns the float graph to quantize, with the parameters chosen by PyTorch's quantizer.
 Result<PinnedGraph> pinned_graph(const Graph& graph, const QuantSpec& spec) {
   if (!is_prequantized(graph)) {
     THIMBLE_TRY(Graph exposed, expose_hidden_ranges(graph));
@@ -99,7 +99,7 @@ Result<PinnedGraph> pinned_graph(const Graph& graph, const QuantSpec& spec) {
   return take_parameters(graph);
 }
 
-/// Everything that stays the same while widths are tried.
+/// Everything that does not change while widths are tried.
 class Quantizer {
  public:
   Quantizer(const Graph& graph, const Plan& roles, const QuantSpec& spec,
@@ -112,11 +112,11 @@ class Quantizer {
     return pinned || options_.wide || options_.goal;
   }
 
-  /// `observers`: of single values, instead of the one for all.
+  /// Observes the values. `observers` overrides the observer of single values.
   Status calibrate(std::optional<Samples> samples,
                    const std::map<ir::ValueId, Observer>& observers) {
     samples_ = std::move(samples);
-    // What is seen must do for all widths.
+    // The observations must be sufficient for all widths.
     Plan plan = roles_;
     assign_widths(graph_, request(asked()), plan);
     const Classes classes(graph_, plan);
@@ -128,10 +128,10 @@ class Quantizer {
     return ok();
   }
 
-  /// By operator: the user wants 16 bits.
+  /// By operator: true if the options request 16 bits.
   [[nodiscard]] std::vector<bool> asked() const { return asked_for(graph_, options_); }
 
-  /// The integer graph with these operators in 16 bits.
+  /// Returns the integer graph in which these operators have 16 bits.
   Result<Variant> attempt(const std::vector<bool>& wide_ops) const {
     Variant trial{roles_, {}, {}};
     assign_widths(graph_, request(wide_ops), trial.plan);
@@ -144,7 +144,7 @@ class Quantizer {
     return trial;
   }
 
-  /// Linears whose weights may have one scale get it.
+  /// Gives linears one weight scale as spec_.linear_weights requires.
   Status simplify(Variant& trial, QuantReport& report) const {
     if (spec_.linear_weights == LinearWeights::kPerTensor) return simplify_all(trial, report);
     if (!samples_ || spec_.linear_weights != LinearWeights::kPerTensorIfClose) return ok();
@@ -182,7 +182,7 @@ class Quantizer {
   [[nodiscard]] const Samples* samples() const { return samples_ ? &*samples_ : nullptr; }
 
  private:
-  /// Codes that hide positions have 8 bits.
+  /// Values that mask softmax positions must have 8 bits.
   [[nodiscard]] WidthRequest request(std::vector<bool> ops) const {
     WidthRequest request{std::move(ops), {}, options_.io == Io::kInt8};
     const std::vector<bool> before = values_before_softmax(graph_);
@@ -207,7 +207,7 @@ class Quantizer {
   Observations seen_;
 };
 
-/// Operators that stay in int8 although they were asked for.
+/// Returns the operators that remain int8 although 16 bits were requested.
 std::vector<WidthNote> kept_narrow(const Graph& graph, const Plan& plan,
                                    const std::vector<bool>& asked) {
   std::vector<WidthNote> notes;
@@ -228,7 +228,8 @@ std::vector<WidthNote> kept_narrow(const Graph& graph, const Plan& plan,
   return notes;
 }
 
-/// The graph as equalization or trials leave it; `observers` of single values.
+/// Applies equalization or tuning to the graph. `observers` receives the observers of single
+/// values.
 Status prepare_channels(Graph& graph, const CalibrationData& data, const QuantSpec& spec,
                         const QuantizeOptions& options, std::map<ir::ValueId, Observer>& observers,
                         std::vector<Trial>& trials) {
@@ -247,7 +248,8 @@ Status prepare_channels(Graph& graph, const CalibrationData& data, const QuantSp
 
 Result<QuantizedModel> quantize(const ir::Graph& prepared, const CalibrationData& data,
                                 const QuantSpec& spec, const QuantizeOptions& options) {
-  // Roles first: an operator without an integer form is reported before any time is spent.
+  // Roles are planned first, so that an operator without an integer form is reported before
+  // calibration runs.
   THIMBLE_TRY(PinnedGraph pinned, pinned_graph(prepared, spec));
   if (is_prequantized(prepared) && data.inputs.empty()) pin_before_activations(pinned);
   QuantReport report;

@@ -7,10 +7,10 @@
 namespace thimble::quant {
 namespace {
 
-// Below this, 1 / scale and products of scales leave the range of float32.
+// Smaller scales would make 1 / scale or products of scales exceed the range of float32.
 constexpr double kScaleMin = 0x1p-60;
 
-/// Running sums over bins: what lies below bin edge i (edge kBinsPerSide is zero).
+/// Prefix sums over bins: sums of all elements below bin edge i. Edge kBinsPerSide is zero.
 class Moments {
  public:
   explicit Moments(const Histogram& histogram) : width_(histogram.bin_width()) {
@@ -23,7 +23,7 @@ class Moments {
     }
   }
 
-  /// Sum of squared errors of the elements in [low, high) when all are taken for `value`.
+  /// Returns the sum of squared errors if all elements in [low, high) are replaced by `value`.
   [[nodiscard]] double error(double low, double high, double value) const {
     const Sums& a = sums_[edge(low)];
     const Sums& b = sums_[edge(high)];
@@ -58,8 +58,8 @@ double squared_error(const Moments& moments, const Range& range) {
   return sum;
 }
 
-/// The range with the least squared error among shrunken versions of the whole one: both sides
-/// together first, then each by itself around the best found.
+/// Returns the range with the least squared error among scaled versions of the whole range. Both
+/// sides are scaled together first, then each side separately around the best result.
 Range least_squared_error(const Histogram& histogram) {
   const Moments moments(histogram);
   const Range whole{histogram.min(), histogram.max()};
@@ -89,7 +89,7 @@ Range least_squared_error(const Histogram& histogram) {
   return best;
 }
 
-/// Cuts off one element in ten thousand on each side.
+/// Clips 1 of 10,000 elements on each side.
 Range percentile(const Histogram& histogram) {
   constexpr double kTail = 1e-4;
   const double allowed = kTail * static_cast<double>(histogram.elements());
@@ -168,8 +168,8 @@ Params params_for(const Range& range, bool masked) {
   if (!(width > 0)) return params;
   const double lowest = params.lowest();
   const double finest = std::max(width / (127 - lowest), kScaleMin);
-  // A zero point is a whole number: next to it, the scale has to be as coarse as the side with
-  // fewer codes needs it.
+  // The zero point is an integer. The scale must be coarse enough for the side of the range that
+  // gets fewer steps.
   const auto scale_with = [&](double zero_point) {
     const double below = range.low < 0 ? range.low / (lowest - zero_point) : 0;
     const double above = range.high > 0 ? range.high / (127 - zero_point) : 0;
@@ -203,7 +203,7 @@ Params wide_params(double scale) {
 
 Params wide_params_for(const Range& range) {
   constexpr double kCodeMax = 32767;
-  // A bit is spent on what other samples may hold: clipping costs more than the step it saves.
+  // Reserves one bit for larger values in other samples: clipping costs more than the coarser step.
   constexpr double kHeadroom = 2;
   const double reach = kHeadroom * std::max(-range.low, range.high);
   const double scale = reach > 0 ? std::max(reach / kCodeMax, kScaleMin) : 1;

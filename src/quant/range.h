@@ -1,5 +1,5 @@
 #pragma once
-// From what calibration saw to scale and zero point.
+// Chooses scale and zero point from calibration statistics.
 
 #include <cstdint>
 #include <limits>
@@ -10,17 +10,17 @@
 
 namespace thimble::quant {
 
-/// An element of this or less, on the way to a softmax, hides a position ("Masked values" in
-/// docs/quantization.md).
+/// An element at most this large masks a position if it reaches a softmax (docs/quantization.md,
+/// "Masked values").
 inline constexpr double kMaskedMax = -5000;
 
-/// real = scale * (code - zero_point). The scale is a float32 number. With `masked`, code -128
-/// stands for masked elements instead: -inf.
+/// real = scale * (code - zero_point). The scale is exact in float32. With `masked`, the quantized
+/// value -128 represents masked elements (-inf).
 struct Params {
   double scale = 1;
   int32_t zero_point = 0;
   bool masked = false;
-  int32_t min = -128, max = 127;  // codes in use
+  int32_t min = -128, max = 127;  // range of quantized values in use
   bool wide = false;              // 16 bits; then the zero point is 0
 
   bool operator==(const Params&) const = default;
@@ -29,14 +29,14 @@ struct Params {
     if (masked && code == -128) return -std::numeric_limits<double>::infinity();
     return scale * static_cast<double>(code - zero_point);
   }
-  /// The lowest code that is a number.
+  /// Returns the smallest quantized value that represents a number.
   [[nodiscard]] int32_t lowest() const { return masked ? -127 : min; }
-  /// Nearest code, halves to even, in [min, max]; infinities too. NaN counts as 0.
+  /// Returns the nearest quantized value, halves to even, clamped to [min, max]. NaN counts as 0.
   [[nodiscard]] int32_t code(double real) const;
-  /// The same in float32, as PyTorch and the edges of a graph compute them.
+  /// Same in float32, as PyTorch and the quantize and dequantize operators compute.
   [[nodiscard]] float real_single(int64_t code) const;
   [[nodiscard]] int32_t code_single(float real) const;
-  /// Does every code of these parameters mean the same with the others?
+  /// Returns true if every quantized value represents the same number with `other`.
   [[nodiscard]] bool fits(const Params& other) const {
     return scale == other.scale && zero_point == other.zero_point && masked == other.masked &&
            wide == other.wide && min >= other.min && max <= other.max;
@@ -48,22 +48,24 @@ struct Range {
 };
 
 [[nodiscard]] Range choose_range(const Histogram& histogram, Observer wanted);
-/// Both ends of the range have codes: 256 codes over the range, or 255 if one is left for masked
-/// elements; scale 1 for an empty one.
+/// Returns int8 parameters that represent both ends of the range. 256 quantized values span the
+/// range, or 255 if one is reserved for masked elements. The scale is 1 for an empty range.
 [[nodiscard]] Params params_for(const Range& range, bool masked = false);
-/// The codes -127 to 127, with the zero point 0; scale 1 for an empty range.
+/// Returns parameters with values -127 to 127 and zero point 0. The scale is 1 for an empty range.
 [[nodiscard]] Params symmetric_params_for(const Range& range);
-/// 16 bits of this scale.
+/// Returns 16-bit parameters with this scale.
 [[nodiscard]] Params wide_params(double scale);
-/// 16 bits, twice as far to either side of 0 as the range reaches; scale 1 for an empty one.
+/// Returns 16-bit parameters for twice the larger magnitude of the range. The scale is 1 for an
+/// empty range.
 [[nodiscard]] Params wide_params_for(const Range& range);
-/// 16 bits in which every code of int8 parameters is 128 codes.
+/// Returns 16-bit parameters with 1/128 of the scale of the int8 parameters.
 [[nodiscard]] Params widened(const Params& narrow);
-/// The one of two versions that has this width; the first widened if none has.
+/// Returns `own` or `narrow`, whichever has the requested width. If both are int8 and `wide` is
+/// true, returns widened(own).
 [[nodiscard]] Params read(const Params& own, const Params& narrow, bool wide);
-/// int8 over all that the codes reach.
+/// Returns int8 parameters for the full range of the 16-bit parameters.
 [[nodiscard]] Params narrowed(const Params& wide);
-/// The same range or more, with a scale of at least `scale`.
+/// Returns parameters with a scale of at least `scale` that include the range of `params`.
 [[nodiscard]] Params with_scale_at_least(const Params& params, double scale);
 
 }  // namespace thimble::quant

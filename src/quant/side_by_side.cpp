@@ -77,7 +77,7 @@ Sums compare(const Tensor& reference, const Tensor& codes, const ir::Quant& quan
   sums.count = static_cast<double>(expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     const double value = static_cast<double>(expected[i]);
-    // A masked element has no number to come close to.
+    // A masked element has no number, so it has no error.
     if (value <= kMaskedMax && got[i] == -128 && real[0] > value / 2) continue;
     const double error = value - real[static_cast<size_t>(got[i] + 128)];
     sums.reference += value;

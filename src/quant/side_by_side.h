@@ -1,5 +1,5 @@
 #pragma once
-// The float graph and the integer graph on the same samples, value by value.
+// Runs the float graph and the integer graph on the same samples and compares them value by value.
 
 #include <functional>
 #include <vector>
@@ -10,29 +10,29 @@
 
 namespace thimble::quant {
 
-/// What SQNR is made of. Add up in a fixed order: double sums are not associative.
+/// The sums for SQNR. They must be added in a fixed order: double addition is not associative.
 struct Sums {
   double count = 0, reference = 0, squares = 0, noise = 0;
 
   void add(const Sums& other);
-  /// Sum of (reference - its mean)^2.
+  /// Returns the sum of (reference - its mean)^2.
   [[nodiscard]] double signal() const;
 };
 [[nodiscard]] Sums compare(const ir::Tensor& reference, const ir::Tensor& codes,
                            const ir::Quant& quant);
-/// 10 log10(signal / noise), between -199 and 199.
+/// Returns 10 log10(signal / noise), clamped to -199..199.
 [[nodiscard]] double decibels(double signal, double noise);
 
-/// A pair of engines, for one thread.
+/// A float engine and an integer engine for one thread.
 class SideBySide {
  public:
   SideBySide(const ir::Graph& float_graph, const LoweredGraph& lowered);
 
-  /// Called with the index of a counterpart, the float value and the codes.
+  /// Called with the index of a counterpart, its float value and its quantized values.
   using Seen = std::function<void(size_t, const ir::Tensor&, const ir::Tensor&)>;
   void run(const std::vector<ir::Tensor>& inputs, const Seen& seen);
 
-  /// Inside `seen`: an operand of the integer operator that just ran.
+  /// Returns an operand of the current integer operator. Valid inside `seen`.
   [[nodiscard]] const ir::Tensor& integer_value(ir::ValueId id) const {
     return integer_engine_.value(id);
   }
@@ -50,12 +50,13 @@ class SideBySide {
   std::vector<ir::Tensor> integer_inputs_;
 };
 
-/// The first `samples` of the calibration data, on so many threads (0: all).
+/// Uses the first `samples` samples of the calibration data and at most `threads` threads (0: see
+/// thread_count).
 struct QualityRequest {
   int64_t samples = 0;
   int threads = 0;
 };
-/// body(sample, inputs, the thread's pair) for each sample.
+/// Calls body(sample, inputs, the engine pair of the thread) for each sample.
 void for_each_pair(
     const ir::Graph& float_graph, const LoweredGraph& lowered, const Samples& samples,
     const QualityRequest& request,

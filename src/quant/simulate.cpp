@@ -26,7 +26,7 @@ int32_t requantize(int32_t value, int32_t mult, int32_t shift, bool single) {
                 : numerics::requantize(value, mult, shift);
 }
 
-/// Accumulators of one output channel to codes.
+/// Converts accumulators of one output channel to quantized values.
 struct ChannelRequantizer {
   int32_t bias, mult, shift, zero_point, low, high;
   bool single;
@@ -39,7 +39,7 @@ struct ChannelRequantizer {
   }
 };
 
-/// Of qconv2d, qconv_transpose2d or qlinear.
+/// Returns the requantizer of a qconv2d, qconv_transpose2d or qlinear.
 ChannelRequantizer requantizer(const Call& call, size_t channel) {
   const size_t entry = call.input<int32_t>(3).size() == 1 ? 0 : channel;
   const size_t shift_entry = call.input<int32_t>(4).size() == 1 ? 0 : channel;
@@ -52,8 +52,8 @@ ChannelRequantizer requantizer(const Call& call, size_t channel) {
           call.integer("rounding") != 0};
 }
 
-/// Can float32 hold every partial sum of any output channel? `channel_of` tells the channel of the
-/// i-th weight.
+/// Returns true if float32 represents every partial sum of every output channel exactly.
+/// channel_of(i) returns the channel of weight i.
 template <typename ChannelOf>
 bool fits_float(const Call& call, int64_t channels, ChannelOf channel_of) {
   const int32_t zero_point = attribute(call, "x_zp");
@@ -63,7 +63,7 @@ bool fits_float(const Call& call, int64_t channels, ChannelOf channel_of) {
   for (size_t i = 0; i < w.size(); ++i) sums[channel_of(i)] += std::abs(w[i]);
   return *std::max_element(sums.begin(), sums.end()) * largest_x < kExactInFloat;
 }
-/// The filters of the channels follow each other.
+/// Same for filters that are stored channel by channel.
 bool fits_float(const Call& call) {
   const int64_t channels = call.shape(1)[0];
   const size_t terms = call.input<int8_t>(1).size() / static_cast<size_t>(channels);
@@ -88,7 +88,7 @@ T* shifted(std::span<const Code> codes, int32_t zero_point, Scratch& scratch, si
   return values;
 }
 
-/// Accumulators [N,O,h,w] to codes.
+/// Converts accumulators [N,O,h,w] to quantized values.
 template <typename T>
 void requantize_planes(const Call& call, const T* accumulators) {
   const ir::Shape& shape = call.output.shape;
@@ -103,7 +103,7 @@ void requantize_planes(const Call& call, const T* accumulators) {
   }
 }
 
-/// `sum` computes the accumulators of codes and weights as T; slots 0 and 1 are its own.
+/// `sum` computes the accumulators from operand and weights as T. It may use scratch slots 0 and 1.
 template <typename T, typename Sum>
 void weighted_planes(const Call& call, Scratch& scratch, Sum sum) {
   const size_t weights = call.input<int8_t>(1).size();
@@ -145,7 +145,7 @@ void linear(const Call& call, Scratch& scratch) {
   }
 }
 
-/// 64-bit sums of one output channel to 16-bit codes. Sums are below 2^47: exact in double.
+/// Converts 64-bit sums of one output channel to int16. Sums are below 2^47 and exact in double.
 struct WideRequantizer {
   int64_t bias;
   int32_t mult, shift, low, high;
@@ -254,7 +254,7 @@ void run_qlinear(const Call& call, Scratch& scratch) {
 
 void scaled_sum(const Call& call, int32_t sign_of_b) {
   const bool single = call.integer("rounding") != 0;
-  // An operand has 256 codes only: its scaled value is looked up.
+  // An operand has only 256 different values, so the scaled values are tabulated.
   const auto table = [&](std::string_view side, int32_t sign) {
     const std::string name(side);
     const int32_t zero_point = attribute(call, name + "_zp");
@@ -313,7 +313,7 @@ void run_lut(const Call& call, Scratch&) {
   for (size_t i = 0; i < x.size(); ++i) y[i] = table[x[i]];
 }
 
-/// Other types and bounds than those of compiled graphs are left to the evaluator.
+/// Types and bounds that compiled graphs do not use are handled by the evaluator.
 void run_quantize(const Call& call, Scratch&) {
   if (call.output.dtype != ir::DType::kI8 || call.integer("min") != -128 ||
       call.integer("max") != 127) {

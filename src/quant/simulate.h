@@ -1,8 +1,9 @@
 #pragma once
-// The integer graph at the speed of matrix products: the integers of eval::evaluate, bit for bit.
+// Runs the integer graph with fast matrix products. Results equal those of eval::evaluate bit for
+// bit.
 //
-// Products of (x - x_zp) and w are summed in float32 wherever every partial sum stays below 2^24,
-// in double elsewhere: both are exact there, so the order of summation does not matter.
+// Products of (x - x_zp) and w are summed in float32 if every partial sum is below 2^24, otherwise
+// in double. Both are exact, so the order of summation does not matter.
 //
 //   Engine engine(graph, integer_kernels());
 
@@ -16,7 +17,7 @@ namespace thimble::quant {
 
 [[nodiscard]] const KernelTable& integer_kernels();
 
-/// One run. Inputs that do not have the graph's types are bad input.
+/// Runs the graph once. Returns a bad-input error if an input does not have the graph's input type.
 [[nodiscard]] Result<std::vector<ir::Tensor>> simulate(const ir::Graph& graph,
                                                        std::span<const ir::Tensor> inputs);
 

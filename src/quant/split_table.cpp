@@ -17,10 +17,10 @@ using ir::OpKind;
 using ir::ValueId;
 
 constexpr size_t kOperatorsMax = 3;
-constexpr size_t kGivenMax = 8;  // with the parameters that PyTorch gave
+constexpr size_t kGivenMax = 8;  // upper bound if the graph has pinned parameters
 constexpr std::array<std::string_view, 1> kLine = {"line"};
 
-/// Operators of two values that are arithmetic by themselves as well.
+/// Returns true for binary operators that have an integer operator of their own.
 bool combines(OpKind kind) {
   switch (kind) {
     case OpKind::add:
@@ -39,7 +39,7 @@ class Splitter {
   Splitter(const Graph& graph, std::span<const std::string_view> names, const Plan& plan)
       : graph_(graph), names_(names), plan_(plan), producers_(graph.producers()) {}
 
-  /// What becomes of the operators up to this table, by index; empty: nothing.
+  /// Returns new roles, by operator index, that replace this table; empty if it is not split.
   std::vector<std::pair<size_t, OpPlan>> split(size_t table) {
     parts_.clear();
     source_ = plan_.ops[table].table_source;
@@ -68,7 +68,7 @@ class Splitter {
     return parts_.size() <= (plan_.pins.empty() ? kOperatorsMax : kGivenMax);
   }
 
-  /// Makes the value of the source; false if that takes too much.
+  /// Computes `value` from the source. Returns false if this needs too many operators.
   bool reach(ValueId value) {
     if (value == source_) return true;
     if (!plan_.pins.empty() && plan_.pins.find(value) == nullptr) return false;
@@ -84,8 +84,8 @@ class Splitter {
     }
     if (operands.size() != 1 || operands[0] == source_) return false;
     if (!named(operands[0], value, names_)) return false;
-    // In between are codes: those of a line lose nothing, others only where PyTorch rounded as
-    // well.
+    // The value in between is quantized. After a line this loses nothing. Other functions are
+    // accepted only where PyTorch also rounds.
     if (plan_.pins.empty() && !named(source_, operands[0], kLine)) return false;
     return reach(operands[0]) && add(value, Role::kTable, operands[0]);
   }

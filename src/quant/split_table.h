@@ -1,5 +1,5 @@
 #pragma once
-// Tables that an engine has no operator for, as several operators that it has.
+// Replaces a table that an engine has no operator for by several operators that it has.
 
 #include <span>
 #include <string_view>
@@ -8,11 +8,11 @@
 
 namespace thimble::quant {
 
-/// A table that holds none of the functions named (named_function.h), such as x * sigmoid(x),
-/// becomes arithmetic on tables that do, if at most three operators are enough: sums, products and
-/// choices of named functions of one value, and a named function of a line. Else it stays one
-/// table, which costs the least accuracy. What PyTorch quantized is told apart
-/// wherever it has parameters: there it is rounded already.
+/// Splits each table that is none of the named functions (named_function.h), such as x *
+/// sigmoid(x). The result is arithmetic on tables that are named functions: sums, products, maxima
+/// and minima of named functions of one value, and a named function of a line. A table that needs
+/// more than three operators is not split, because one table has the best accuracy. A graph with
+/// pinned parameters is split only at values that have them, because these are already rounded.
 void split_tables(const ir::Graph& graph, std::span<const std::string_view> names, Plan& plan);
 
 }  // namespace thimble::quant

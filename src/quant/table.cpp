@@ -9,7 +9,7 @@
 namespace thimble::quant {
 namespace {
 
-/// A constant of one element, float or bool.
+/// Returns the element of a float or bool constant with one element.
 double scalar(const ir::Tensor& tensor) {
   if (tensor.dtype == ir::DType::kBool) return tensor.data<uint8_t>()[0] != 0 ? 1 : 0;
   return static_cast<double>(tensor.data<float>()[0]);
@@ -20,7 +20,7 @@ double scalar(const ir::Tensor& tensor) {
 ElementFunction::ElementFunction(const ir::Graph& graph, const Pins& pins, ir::ValueId source,
                                  ir::ValueId value)
     : pins_(pins), value_(value) {
-  // Backwards: which operators are between source and value. Forwards: their order.
+  // The backward loop finds the operators between source and value; the forward loop orders them.
   std::vector<bool> needed(graph.value_count(), false);
   needed[static_cast<size_t>(value)] = true;
   for (auto op = graph.ops().rbegin(); op != graph.ops().rend(); ++op) {

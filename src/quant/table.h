@@ -1,5 +1,5 @@
 #pragma once
-// What a chain of element-wise float operators computes for one number: the content of tables.
+// Evaluates a chain of elementwise float operators for one number, to fill tables.
 
 #include <optional>
 #include <vector>
@@ -11,9 +11,9 @@ namespace thimble::quant {
 
 class ElementFunction {
  public:
-  /// `value` as a function of `source`; both as in OpPlan::result and table_source. `graph` and
-  /// `pins` must outlive the function. With pins, every step is computed as PyTorch does: in
-  /// float32, and brought to codes and back where it has parameters.
+  /// Represents `value` as a function of `source`; see OpPlan::result and table_source. `graph` and
+  /// `pins` must outlive the function. With pins, every step is computed as in PyTorch: in float32,
+  /// and rounded to the quantized values if the step's result has parameters.
   ElementFunction(const ir::Graph& graph, const Pins& pins, ir::ValueId source, ir::ValueId value);
 
   [[nodiscard]] double operator()(double x) const;
@@ -29,7 +29,7 @@ class ElementFunction {
   const Pins& pins_;
   const ir::ValueId value_;
   std::vector<Step> steps_;
-  std::vector<std::optional<double>> constants_;  // by result: the number, for constants
+  std::vector<std::optional<double>> constants_;  // by result: its number if it is a constant
   size_t result_ = 0;
 };
 

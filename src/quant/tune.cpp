@@ -27,11 +27,12 @@ using ir::Graph;
 using ir::Op;
 using ir::ValueId;
 
-constexpr double kTrialMacs = 1.5e10;  // of all trials together: seconds
+constexpr double kTrialMacs = 1.5e10;  // limit for all trials together; a few seconds
 constexpr Observer kAll[] = {Observer::kOutlook, Observer::kMinMax, Observer::kPercentile,
                              Observer::kMse};
 
-/// Of a run, in products; other elements count as several.
+/// Returns the cost of one run in multiply-accumulates. An element of another operator counts as
+/// kPerElement.
 double macs_of(const Graph& graph) {
   constexpr double kPerElement = 16;
   double macs = 1;
@@ -45,14 +46,14 @@ double macs_of(const Graph& graph) {
   return macs;
 }
 
-/// Samples `first` to `last`, without the latter.
+/// Returns samples `first` to `last`, excluding `last`.
 CalibrationData slice(const Graph& graph, const CalibrationData& data, int64_t first,
                       int64_t last) {
   CalibrationData part;
   for (size_t i = 0; i < data.inputs.size(); ++i) {
     const ir::Tensor& whole = data.inputs[i].data;
     const ir::Shape& shape = graph.type(graph.inputs()[i]).shape;
-    // One entry of the first axis is a sample, or an element of its batch.
+    // One entry of the first axis is a sample, or one element of a sample's batch.
     const int64_t entries = whole.shape.size() > shape.size() ? 1 : shape[0];
     ir::Shape taken = whole.shape;
     taken[0] = (last - first) * entries;
@@ -65,7 +66,8 @@ CalibrationData slice(const Graph& graph, const CalibrationData& data, int64_t f
   return part;
 }
 
-/// Calibration data in two parts, each of which judges what the other chose.
+/// Calibration data in two parts. Each part measures what was chosen with the other. With one
+/// sample, both parts are that sample.
 struct Halves {
   CalibrationData part[2];
 
@@ -105,7 +107,7 @@ bool is_worth(const Scores& before, const Scores& after) {
   return true;
 }
 
-/// One float graph with what calibration sees on each half.
+/// One float graph with the observations of each half.
 class Judge {
  public:
   static Result<std::unique_ptr<Judge>> make(Graph graph, const Halves& halves,
@@ -127,8 +129,8 @@ class Judge {
   }
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
-  /// Values with a choice of observers. Nothing behind an output makes up for what is cut off
-  /// there, and data that calibration does not know goes furthest there: outputs keep theirs.
+  /// Returns the values whose observer is tuned. Graph outputs are excluded: no later operator
+  /// compensates for clipping there, and unseen data exceeds the range most at outputs.
   [[nodiscard]] std::vector<ValueId> values() const {
     const passes::Uses uses(graph_);
     std::vector<ValueId> inner;
@@ -177,8 +179,8 @@ class Judge {
   std::array<Observations, 2> seen_;
 };
 
-/// The largest magnitude of each channel of each region, over the values that get codes: not those
-/// that only a clamp reads.
+/// Returns the largest magnitude of each channel of each region, over the quantized values only. A
+/// value whose only reader is a clamp is not quantized.
 Result<std::vector<std::vector<double>>> channel_extents(const Graph& graph,
                                                          const EqualRegions& regions,
                                                          const Samples& samples, int threads) {
@@ -260,7 +262,7 @@ class Tuner {
     return kept;
   }
 
-  /// All regions together; if that is not worth it, one after the other.
+  /// Tries all regions together. If that is not kept, tries one region after the other.
   Status try_equalization() {
     const EqualRegions regions = find_regions(graph_);
     if (regions.regions.empty()) return ok();
@@ -280,7 +282,7 @@ class Tuner {
     return ok();
   }
 
-  /// One observer for all values, then others for single ones.
+  /// Tries one observer for all values, then other observers for single values.
   Status try_observers() {
     for (const Observer observer : kAll) {
       if (observer == options_.observer || !may_go_on()) continue;

@@ -1,11 +1,11 @@
 #pragma once
-// Tools that raise accuracy on some networks and lower it on others, tried on the calibration data
-// and kept where they gain (thimble compile --tune).
+// Tries transformations that raise the accuracy of some models and lower that of others. Those that
+// gain on the calibration data are kept (thimble compile --tune).
 //
-// A trial is judged on samples that its ranges were not chosen from: ranges from one half of the
-// samples, SQNR of the outputs on the other, then the other way round. It is kept if both halves
-// gain and the mean of all outputs gains by kWorthDb or more, with no output losing as much. Trials
-// stop when kTrialMacs are spent; the report says how many there were.
+// A trial is measured on samples that did not determine its ranges: ranges from one half of the
+// samples, SQNR of the outputs on the other half, then the halves are swapped. It is kept if
+// neither half loses, the mean of all outputs gains at least kWorthDb, and no output loses that
+// much. Trials stop when kTrialMacs are used; the report lists the trials.
 
 #include <map>
 #include <string>
@@ -19,16 +19,16 @@ namespace thimble::quant {
 inline constexpr double kWorthDb = 0.5;
 
 struct Tuned {
-  ir::Graph graph;                            // equalized, if that was kept
-  std::map<ir::ValueId, Observer> observers;  // of single values of that graph
+  ir::Graph graph;                            // equalized if that trial was kept
+  std::map<ir::ValueId, Observer> observers;  // observers of single values of `graph`
   std::vector<Trial> trials;
 };
 
-/// `graph` is one that PyTorch did not quantize.
+/// Requires a graph that PyTorch did not quantize.
 [[nodiscard]] Result<Tuned> tune(const ir::Graph& graph, const CalibrationData& data,
                                  const QuantSpec& spec, const QuantizeOptions& options);
 
-/// Cross-layer equalization of every region (equalize.h), with what calibration sees of channels.
+/// Equalizes every region (equalize.h) with the channel magnitudes observed in calibration.
 [[nodiscard]] Result<ir::Graph> equalize(const ir::Graph& graph, const CalibrationData& data,
                                          int threads);
 

@@ -12,11 +12,11 @@ namespace {
 
 constexpr double kWeightCodeMax = 127;
 
-/// What one accumulator may hold.
+/// Limits of the accumulator arithmetic.
 struct Limits {
   double activation;   // largest |x - x_zp|
-  double accumulator;  // leaves room for rounding, and for a left shift of results that saturate
-  int32_t shift;       // of a multiplier
+  double accumulator;  // upper bound with margin for rounding and for left shifts that saturate
+  int32_t shift;       // largest shift of a multiplier
 };
 Limits limits_of(const Params& x) {
   if (x.wide) return {32768, 0x1p46, numerics::kWideShiftMax};
@@ -34,7 +34,7 @@ double largest(std::span<const float> w) {
   return result;
 }
 
-/// Largest |accumulator| if the channel has this weight scale.
+/// Returns an upper bound of |accumulator| if the channel has the weight scale `s_w`.
 double reach(const Channel& channel, const Params& x, double s_w) {
   double sum = 0;
   for (const float weight : channel.w) {
@@ -47,10 +47,10 @@ double as_float(double value) {
   return static_cast<double>(static_cast<float>(value));
 }
 
-/// The finest scale that holds the weights and keeps the accumulator in 32 bits.
+/// Returns the finest scale that represents the weights and keeps the accumulator within its limit.
 double weight_scale(const Channel& channel, const Params& x) {
   const double magnitude = largest(channel.w);
-  // Without weights the bias alone decides.
+  // If all weights are 0, the bias determines the scale.
   double scale = magnitude > 0       ? as_float(magnitude / kWeightCodeMax)
                  : channel.bias != 0 ? as_float(std::abs(channel.bias) / (x.scale * 0x1p24))
                                      : 1.0;
@@ -64,7 +64,7 @@ int8_t weight_code(float weight, double scale) {
   return static_cast<int8_t>(std::clamp(code, -kWeightCodeMax, kWeightCodeMax));
 }
 
-/// Mean of the result's shift by rounded weights of output channel `o`.
+/// Returns the mean error of output channel `o` that is caused by rounding the weights.
 double mean_shift(const WeightRequest& request, size_t o, std::span<const float> w,
                   std::span<const int8_t> codes, double scale) {
   const size_t channels_per_group = static_cast<size_t>(request.w->shape[1]);
@@ -79,11 +79,11 @@ double mean_shift(const WeightRequest& request, size_t o, std::span<const float>
   return shift;
 }
 
-/// One scale for all channels: the coarsest that any of them needs.
+/// Returns one scale for all channels: the coarsest scale that any channel needs.
 double joint_scale(const std::vector<double>& scales, const std::vector<Channel>& channels) {
   double joint = 0;
   for (size_t c = 0; c < scales.size(); ++c) {
-    // The scale of a channel without weights and bias says nothing.
+    // A channel with zero weights and zero bias does not constrain the scale.
     if (largest(channels[c].w) > 0 || channels[c].bias != 0) joint = std::max(joint, scales[c]);
   }
   return joint > 0 ? joint : 1.0;
@@ -114,7 +114,7 @@ void set_bias(ir::Tensor& bias, size_t channel, double code) {
   }
 }
 
-/// Codes without their zero point.
+/// Returns the quantized weights with zero point 0.
 Result<ir::Tensor> symmetric_codes(const ConstantCodes& weights) {
   if (weights.codes->dtype != ir::DType::kI8) {
     return unsupported("its weights are {}, expected int8 or uint8",
@@ -138,14 +138,14 @@ Result<ir::Tensor> symmetric_codes(const ConstantCodes& weights) {
   return codes;
 }
 
-/// In units of s_x * s_w.
+/// Returns the bias of a channel in units of s_x * s_w.
 double bias_code(const WeightRequest& request, const ConstantCodes* bias, size_t channel,
                  double unit) {
   if (request.bias == nullptr) return 0;
   const double real = static_cast<double>(request.bias->data<float>()[channel]);
   if (bias == nullptr || bias->codes->dtype != ir::DType::kI32) return std::nearbyint(real / unit);
   const size_t entry = bias->scale.size() == 1 ? 0 : channel;
-  constexpr double kEqual = 0x1p-20;  // products of float32 scales
+  constexpr double kEqual = 0x1p-20;  // tolerance for products of float32 scales
   if (std::abs(bias->scale[entry] / unit - 1) > kEqual) return std::nearbyint(real / unit);
   return static_cast<double>(int64_t{bias->codes->data<int32_t>()[channel]} -
                              bias->zero_point[entry]);

@@ -12,7 +12,7 @@ using ir::Graph;
 using ir::Op;
 using ir::ValueId;
 
-/// Squares of a row of 16-bit codes fit 64 bits.
+/// Upper bound of the row length: sums of squares of 16-bit values fit 64 bits.
 constexpr int64_t kWideRowMax = 1 << 16;
 
 class Widths {
@@ -43,7 +43,7 @@ class Widths {
     plan_.wide[i] = wide && !refused;
   }
 
-  /// Of operators with arithmetic of their own.
+  /// Returns true if 16 bits are requested for an operator with arithmetic of its own.
   [[nodiscard]] bool asks(size_t index) const {
     const Op& op = graph_.ops()[index];
     const OpPlan& plan = plan_.ops[index];
@@ -53,7 +53,8 @@ class Widths {
     return plan.wide || request_.ops[index];
   }
 
-  /// By value: does a reader want 16 bits? Readers that move codes ask for what theirs ask for.
+  /// By value: true if a reader requests 16 bits. Readers that only move data pass on the requests
+  /// of their own readers.
   [[nodiscard]] std::vector<bool> wanted() const {
     std::vector<bool> wanted(graph_.value_count(), false);
     for (size_t i = plan_.ops.size(); i-- > 0;) {
@@ -90,7 +91,7 @@ class Widths {
   const Graph& graph_;
   const WidthRequest& request_;
   Plan& plan_;
-  std::vector<bool> asked_;  // by operator
+  std::vector<bool> asked_;  // by operator: 16 bits are requested
 };
 
 }  // namespace

@@ -1,10 +1,10 @@
 #pragma once
-// Which values have 16 bits.
+// Decides which values have 16 bits.
 //
-// An operator that is asked for has 16-bit operands and a 16-bit result, if its rule knows that
-// form (trait kWide) or it becomes a table. Operators that only move or choose codes keep the
-// width that they find. An input is as wide as its widest reader asks for. Where two widths meet,
-// lowering converts.
+// An operator with a 16-bit request has 16-bit operands and a 16-bit result, if its rule supports
+// this (trait kWide) or it becomes a table. Operators that only move or select quantized values
+// keep the width of their operands. An input has the largest width that its readers request.
+// Lowering adds a conversion where two widths meet.
 
 #include <vector>
 
@@ -14,18 +14,19 @@
 namespace thimble::quant {
 
 struct WidthRequest {
-  std::vector<bool> ops;     // by operator index: 16 bits are wanted
-  std::vector<bool> refuse;  // by value: must have 8 bits; empty: none
+  std::vector<bool> ops;     // by operator index: 16 bits are requested
+  std::vector<bool> refuse;  // by value: must have 8 bits; empty: no restriction
   bool narrow_inputs = false;
 };
 
-/// By operator: what QuantizeOptions::wide says.
+/// By operator: true if QuantizeOptions::wide selects it.
 [[nodiscard]] std::vector<bool> asked_for(const ir::Graph& graph, const QuantizeOptions& options);
 
-/// Sets `wide` of the plan's operators and values. What PyTorch pinned stays as it is.
+/// Sets `wide` of the plan's operators and values. Pinned parameters do not change.
 void assign_widths(const ir::Graph& graph, const WidthRequest& request, Plan& plan);
 
-/// Has the operator a form with 16-bit activations? (Not asked of operators that move codes.)
+/// Returns true if the operator has a form with 16-bit activations. Not used for operators that
+/// only move quantized values.
 [[nodiscard]] bool has_wide_form(const ir::Graph& graph, const ir::Op& op, const OpPlan& plan);
 [[nodiscard]] bool keeps_width(ir::OpKind kind);
 

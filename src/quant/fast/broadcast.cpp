@@ -6,7 +6,7 @@ JointWalk join(const ir::Shape& shape, const eval::Steps& a, const eval::Steps& 
   JointWalk walk;
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] == 1) continue;
-    // The dimension before continues into this one where its steps span it exactly.
+    // The previous dimension is merged with this one if its strides equal this one's extent.
     if (!walk.sizes.empty() && walk.steps_a.back() == a[i] * shape[i] &&
         walk.steps_b.back() == b[i] * shape[i]) {
       walk.sizes.back() *= shape[i];

@@ -1,6 +1,7 @@
 #pragma once
-// y = f(a, b) with numpy broadcasting: dimensions that behave alike are joined first, so that the
-// usual cases (equal shapes, a scalar, one number per channel) are one or two plain loops.
+// y = f(a, b) with numpy broadcasting. Adjacent dimensions with compatible strides are merged
+// first, so that the common cases (equal shapes, a scalar, one number per channel) are one or two
+// plain loops.
 
 #include <cstdint>
 #include <vector>
@@ -9,7 +10,8 @@
 
 namespace thimble::quant {
 
-/// A joint walk over a shape with the steps of two operands, joined dimensions, last one innermost.
+/// Joint traversal of a shape with the strides of two operands. Dimensions are merged; the last one
+/// is the innermost.
 struct JointWalk {
   std::vector<int64_t> sizes, steps_a, steps_b;
 };

@@ -1,13 +1,13 @@
-// Three ways through a convolution, all on [C,H,W] planes as the IR orders them:
-// - 1x1: the input already is the matrix;
-// - one input channel per group: phases (below), with loops that the compiler vectorises;
-// - else: columns of patches (im2col), a few output rows at a time so that they stay in the cache.
+// Convolution uses one of three methods, all on [C,H,W] planes in the order of the IR:
+// - 1x1: the input already is the matrix.
+// - One input channel per group: phases (below), with loops that the compiler vectorizes.
+// - Otherwise: im2col, a few output rows at a time so that the patch matrix fits the cache.
 //
-// Phases. A convolution with stride s reads, for kernel offset k, the input at s*i + k. Split the
-// padded plane into s*s planes by (row mod s, column mod s): then each kernel offset reads one of
-// them at consecutive positions, for any stride and dilation. All phase planes have the same pitch,
-// so an output plane is one long loop over pitch * rows positions; the few positions beyond the
-// row's end are computed and dropped.
+// Phases. A convolution with stride s reads, for kernel offset k, the input at s*i + k. The padded
+// plane is split into s*s phase planes by (row mod s, column mod s). Each kernel offset then reads
+// one phase plane at consecutive positions, for any stride and dilation. All phase planes have the
+// same pitch, so an output plane is one loop over pitch * rows positions. The few positions beyond
+// the end of a row are computed and dropped.
 
 #include "quant/fast/convolution.h"
 
@@ -37,8 +37,8 @@ void pointwise(const Convolution& c, const T* x, const T* w, T* y) {
   output.noalias() = weights * input;
 }
 
-/// One row of the patch matrix: what kernel offset (kh, kw) of one plane sees at output rows
-/// [first, last).
+/// Writes one row of the patch matrix: the elements of one plane that kernel offset (kh, kw) reads
+/// for output rows [first, last).
 template <typename T>
 void fill_patch_row(const Convolution& c, const T* plane, int64_t kh, int64_t kw, int64_t first,
                     int64_t last, T* to) {
@@ -88,7 +88,8 @@ void by_patches(const Convolution& c, const T* x, const T* w, T* y, Scratch& scr
   }
 }
 
-/// The padded plane split into phases: row r of phase (a, b) is padded row r * stride_h + a.
+/// Layout of the padded plane split into phases: row r of phase (a, b) is padded row
+/// r * stride_h + a.
 struct PhasePlan {
   int64_t pitch, rows, phase_size;
 
@@ -97,7 +98,7 @@ struct PhasePlan {
     const int64_t reach_w = (c.kernel_w - 1) * c.dilation_w / c.stride_w;
     pitch = c.out_w + reach_w;
     rows = c.out_h + reach_h;
-    // The last chunk of lanes reads past the plane's end, never past the phase's.
+    // The last chunk of lanes may read past the end of the plane, but not of the phase.
     phase_size = rows * pitch + reach_w + kLanes;
   }
 };
@@ -112,7 +113,7 @@ void split_phases(const Convolution& c, const PhasePlan& plan, const T* plane, T
     for (int64_t b = 0; b < c.stride_w; ++b) {
       T* to = phases + (padded_h % c.stride_h * c.stride_w + b) * plan.phase_size +
               padded_h / c.stride_h * plan.pitch;
-      // Columns iw with (iw + left) mod stride_w = b, at position (iw + left) / stride_w.
+      // Columns iw with (iw + left) mod stride_w = b are stored at (iw + left) / stride_w.
       int64_t position = c.left > b ? (c.left - b + c.stride_w - 1) / c.stride_w : 0;
       int64_t iw = position * c.stride_w + b - c.left;
       if (c.stride_w == 1) {
@@ -198,7 +199,8 @@ Convolution convolution_of(const eval::Call& call) {
 }
 
 void fix_block_sizes() {
-  // Not the machine's: products must add up in the same order everywhere.
+  // Fixed cache sizes, not those of the machine: products must be summed in the same order
+  // everywhere.
   static const bool done = [] {
     Eigen::setCpuCacheSizes(32 * 1024, 512 * 1024, 4 * 1024 * 1024);
     return true;

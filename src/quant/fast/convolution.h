@@ -1,8 +1,8 @@
 #pragma once
 // Convolution and linear as matrix products, for T = float or double.
 //
-// Integers below 2^24 (2^53) in size are exact in float (double), in any order of summation: that
-// is what lets the same code compute integer accumulators. See quant/simulate.h.
+// Integers with magnitude below 2^24 (2^53) are exact in float (double) for any summation order.
+// Therefore the same code computes integer accumulators (quant/simulate.h).
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@
 
 namespace thimble::quant {
 
-/// A 2-D convolution [N,C,H,W] -> [N,O,h,w]; padding at the far sides follows from the sizes.
+/// A 2-D convolution [N,C,H,W] -> [N,O,h,w]. Bottom and right padding follow from the sizes.
 struct Convolution {
   int64_t batch, in_channels, in_h, in_w;
   int64_t out_channels, out_h, out_w;
@@ -21,7 +21,7 @@ struct Convolution {
   [[nodiscard]] bool pointwise() const;
   [[nodiscard]] bool depthwise() const;
 };
-/// Of conv2d or qconv2d.
+/// Returns the parameters of a conv2d or qconv2d.
 [[nodiscard]] Convolution convolution_of(const eval::Call& call);
 
 /// y = x * w + bias; bias may be null. Uses scratch slots 0 and 1.
@@ -32,7 +32,7 @@ void convolve(const Convolution& c, const T* x, const T* w, const T* bias, T* y,
 template <typename T>
 void multiply_transposed(const T* x, const T* w, T* y, int64_t rows, int64_t in, int64_t out);
 
-/// Fixes the block sizes of matrix products, which decide the order of float sums. Idempotent.
+/// Fixes the block sizes of matrix products, which determine the order of float sums. Idempotent.
 void fix_block_sizes();
 
 }  // namespace thimble::quant

@@ -12,7 +12,7 @@ constexpr void (*kReference[])(const eval::Call&) = {
 #undef THIMBLE_OP
 };
 
-/// The result has the operand's bytes.
+/// Returns true if the result has the same bytes as the operand.
 bool is_alias(ir::OpKind kind) {
   return kind == ir::OpKind::reshape || kind == ir::OpKind::copy;
 }
@@ -62,7 +62,7 @@ FastExecutor::Buffer FastExecutor::take(const ir::Type& type) {
     buffer = std::move(*best);
     free_.erase(best);
   }
-  if (buffer->bytes.capacity() < bytes) buffer->bytes.clear();  // nothing to move
+  if (buffer->bytes.capacity() < bytes) buffer->bytes.clear();  // avoids copying old content
   buffer->bytes.resize(bytes);
   buffer->dtype = type.dtype;
   buffer->shape = type.shape;
@@ -83,7 +83,7 @@ void FastExecutor::give_back(Buffer buffer) {
 FastExecutor::Buffer FastExecutor::make_result(const ir::Op& op) {
   const ir::Type& type = graph_.type(op.output);
   if (in_place(op.kind)) {
-    // The result takes over the memory of an operand that dies.
+    // The result reuses the memory of an operand without further readers.
     const size_t x = static_cast<size_t>(op.inputs[0]);
     if (uses_left_[x] == 1 && owned_[x] != nullptr) return owned_[x];
   }
@@ -115,7 +115,7 @@ void FastExecutor::release_operands(const ir::Op& op) {
 void FastExecutor::run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_result) {
   assert(inputs.size() == graph_.inputs().size());
   uses_left_ = uses_total_;
-  for (size_t i = 0; i < owned_.size(); ++i) {  // outputs of the run before
+  for (size_t i = 0; i < owned_.size(); ++i) {  // releases the outputs of the previous run
     if (owned_[i] == nullptr) continue;
     values_[i].reset();
     give_back(std::move(owned_[i]));

@@ -1,9 +1,9 @@
 #pragma once
-// Runs a graph like eval::evaluate, with a table of fast kernels and memory that is used again.
+// Runs a graph like eval::evaluate, but with a table of fast kernels and reused memory.
 //
-// An operator without a fast kernel runs the evaluator's own function. One engine belongs to one
-// thread; engines of the same graph share nothing but its constants, so results cannot depend on
-// the number of threads.
+// An operator without a fast kernel runs the evaluator's function. An engine belongs to one thread.
+// Engines of the same graph share only its constants, so results do not depend on the number of
+// threads.
 
 #include <array>
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace thimble::quant {
 
-/// Memory of one kernel call, kept from call to call. Contents are undefined.
+/// Working memory of a kernel call, reused by later calls. The content is undefined.
 class Scratch {
  public:
   static constexpr size_t kSlots = 4;
@@ -35,10 +35,10 @@ class Scratch {
   std::array<std::vector<std::byte>, kSlots> slots_;
 };
 
-/// call.output has its type and shape but undefined bytes.
+/// call.output has the result's type and shape; its bytes are undefined.
 using Kernel = void (*)(const eval::Call& call, Scratch& scratch);
 
-/// Fast kernels by operator; null where the evaluator's function serves.
+/// Fast kernels by operator; null selects the evaluator's function.
 using KernelTable = std::array<Kernel, static_cast<size_t>(ir::OpKind::kCount)>;
 
 class FastExecutor {
@@ -47,18 +47,18 @@ class FastExecutor {
   FastExecutor(const ir::Graph& graph, const KernelTable& kernels);
   FastExecutor(const ir::Graph&& graph, const KernelTable& kernels) = delete;
 
-  /// Inputs of the graph's types, in order. States go on from the run before. Every result is shown
-  /// once, in execution order.
+  /// Runs the graph on inputs of the graph's input types, in order. States continue from the
+  /// previous run. `on_result` is called once per result, in execution order.
   void run(std::span<const ir::Tensor> inputs, const eval::OnResult& on_result);
-  /// States begin again with their initial content.
+  /// Resets the states to their initial content.
   void reset();
-  /// What the next run will read, one tensor per state.
+  /// Returns the states that the next run will read, one tensor per state.
   [[nodiscard]] const eval::StateTensors& state() const { return state_; }
-  /// Inside on_result: the operands of the operator that just ran.
+  /// Returns a value. Inside on_result, the operands of the current operator are available.
   [[nodiscard]] const ir::Tensor& value(ir::ValueId id) const {
     return *values_[static_cast<size_t>(id)];
   }
-  /// Of the last run, one per graph output.
+  /// Returns the outputs of the last run, one tensor per graph output.
   [[nodiscard]] std::vector<ir::Tensor> outputs() const;
 
  private:
@@ -76,7 +76,7 @@ class FastExecutor {
   std::vector<int> uses_total_;
   std::vector<int> uses_left_;
   std::vector<ir::TensorPtr> values_;
-  std::vector<Buffer> owned_;  // the same tensors, where this engine made them
+  std::vector<Buffer> owned_;  // the same tensors, if this engine allocated them
   std::vector<Buffer> free_;
   eval::StateTensors state_;
   Scratch scratch_;

@@ -1,6 +1,6 @@
 #pragma once
-// Movement of data and max pooling, for any element type: kernels of the float and of the integer
-// engine alike.
+// Data movement and max pooling for any element type, used by the float engine and the integer
+// engine.
 
 #include "quant/fast/executor.h"
 
@@ -15,14 +15,15 @@ void move_slice(const eval::Call& call, Scratch& scratch);
 
 void add_movement(KernelTable& table);
 
-/// The positions of a pooling window inside the image, and how to walk its plane.
+/// The positions of a pooling window that are inside the image, and the traversal of its plane.
 struct PoolWindow {
   int64_t planes, in_h, in_w, out_h, out_w;
   int64_t kernel_h, kernel_w, stride_h, stride_w, dilation_h, dilation_w, top, left;
 };
 [[nodiscard]] PoolWindow pool_window_of(const eval::Call& call);
 
-/// visit(result index, first element, rows, row step, columns, column step) for each window.
+/// Calls visit(result index, first element, rows, row stride, columns, column stride) for each
+/// window.
 template <typename Visit>
 void for_each_window(const PoolWindow& w, Visit visit) {
   const auto range = [](int64_t start, int64_t kernel, int64_t dilation, int64_t size) {

@@ -8,14 +8,14 @@
 namespace thimble::quant {
 namespace {
 
-// ln 2 in two parts; the first has 21 spare bits, so its product with an exponent is exact.
+// ln 2 in two parts. The first part has 21 spare bits, so its product with an exponent is exact.
 constexpr double kLn2High = 0x1.62e42feep-1;
 constexpr double kLn2Low = 0x1.a39ef35793c76p-33;
 
-// pi / 2 in three parts; products of the first two with 20 bits are exact.
+// pi / 2 in three parts. Products of the first two parts with 20-bit integers are exact.
 constexpr double kQuarterTurn[] = {0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2e037073p-69};
 
-/// |x| <= pi / 4: Taylor, Horner.
+/// Returns sin(x) for |x| <= pi / 4: Taylor series in Horner form.
 double short_sin(double x) {
   double sum = 1;
   for (int n = 18; n >= 2; n -= 2) sum = 1 - sum * (x * x) / (n * (n + 1));
@@ -27,7 +27,7 @@ double short_cos(double x) {
   return sum;
 }
 
-/// sin(x + turns * pi / 2).
+/// Returns sin(x + turns * pi / 2).
 double turned_sin(double x, int64_t turns) {
   if (!std::isfinite(x)) return std::numeric_limits<double>::quiet_NaN();
   const double quarters = std::floor(x * 0.63661977236758134 + 0.5);
@@ -52,12 +52,12 @@ double stable_cos(double x) {
 }
 
 double stable_erf(double x) {
-  constexpr double kOne = 6;  // erf is 1 in double from here
+  constexpr double kOne = 6;  // erf(x) rounds to 1 in double for x >= 6
   constexpr double kTwoOverRootPi = 1.1283791670955126;
   if (!(x == x)) return x;
   const double magnitude = std::fabs(x);
   if (magnitude >= kOne) return x < 0 ? -1 : 1;
-  // e^-x^2 times a series of positive terms: nothing cancels.
+  // e^-x^2 times a series of positive terms, so that no cancellation occurs.
   double term = magnitude;
   double sum = 0;
   for (int n = 1; term > sum * 1e-18; n += 2) {
@@ -91,7 +91,7 @@ double stable_exp(double x) {
   const double exponent = std::floor(x * 1.4426950408889634 + 0.5);
   const double rest = (x - exponent * kLn2High) - exponent * kLn2Low;  // |rest| <= ln 2 / 2
   double sum = 1.0;
-  for (int n = 14; n >= 1; --n) sum = 1.0 + sum * (rest / n);  // Taylor, Horner
+  for (int n = 14; n >= 1; --n) sum = 1.0 + sum * (rest / n);  // Taylor series in Horner form
   return std::ldexp(sum, static_cast<int>(exponent));
 }
 
@@ -107,7 +107,7 @@ double stable_log(double x) {
     mantissa *= 2;
     --exponent;
   }
-  // log m = 2 artanh((m - 1) / (m + 1)), argument below 0.172
+  // log m = 2 artanh((m - 1) / (m + 1)); the argument is below 0.172.
   const double t = (mantissa - 1) / (mantissa + 1);
   const double square = t * t;
   double sum = 0;

@@ -1,14 +1,14 @@
 #pragma once
-// Functions without the C library, whose versions differ in the last bit between processors with
-// and without fused multiply-add. Relative error of exp and log below 4e-16; absolute error of
-// tanh, erf, sin and cos (for |x| below 10^6) below 1e-15.
+// Math functions that do not use the C library, whose last bit differs between processors with and
+// without fused multiply-add. The relative error of exp and log is below 4e-16. The absolute error
+// of tanh, erf, sin and cos (for |x| below 10^6) is below 1e-15.
 
 namespace thimble::quant {
 
 [[nodiscard]] double stable_cos(double x);
 [[nodiscard]] double stable_erf(double x);
 [[nodiscard]] double stable_exp(double x);
-[[nodiscard]] double stable_log(double x);                   // as std::log: -inf for 0, NaN below
+[[nodiscard]] double stable_log(double x);                   // as std::log: -inf for 0, NaN if < 0
 [[nodiscard]] double stable_pow(double x, double exponent);  // as std::pow
 [[nodiscard]] double stable_sin(double x);
 [[nodiscard]] double stable_tanh(double x);

@@ -1,6 +1,6 @@
-// What all inputs write at one kernel tap of one output channel is a row of weights^T * x, a plane
-// of the input's size: the product gives these planes for a few taps at a time, and each is added
-// to the output where the tap lies.
+// For one kernel tap and one output channel, the contribution of all inputs is a row of
+// weights^T * x: a plane of the input's size. The product gives these planes for a few taps at a
+// time. Each plane is then added to the output at the position of its tap.
 
 #include "quant/fast/transposed.h"
 
@@ -24,12 +24,12 @@ struct Geometry {
   std::vector<int64_t> stride, padding, dilation;
 };
 
-/// Adds the plane that one tap makes to the plane of its output channel.
+/// Adds the plane of one tap to the plane of its output channel.
 template <typename T>
 void add_tap(const Geometry& g, int64_t tap, const T* from, T* plane) {
   const int64_t top = tap / g.kernel_w * g.dilation[0] - g.padding[0];
   const int64_t left = tap % g.kernel_w * g.dilation[1] - g.padding[1];
-  // Columns whose output position exists.
+  // Input columns whose output position exists.
   const int64_t first = left >= 0 ? 0 : (-left + g.stride[1] - 1) / g.stride[1];
   const int64_t beyond = g.out_w - left;
   const int64_t last = beyond <= 0 ? 0 : std::min(g.in_w, (beyond + g.stride[1] - 1) / g.stride[1]);
@@ -64,7 +64,7 @@ void convolve_transposed(const eval::Call& call, const T* x, const T* w, const T
   const int64_t groups = call.integer("groups");
   const int64_t inputs = in[1] / groups;
   const int64_t taps = g.kernel_h * g.kernel_w;
-  const int64_t columns = shape[1] * taps;  // of the weights: output channels of a group, taps
+  const int64_t columns = shape[1] * taps;  // weight columns: output channels of a group * taps
   const int64_t in_plane = in[2] * in[3];
   const int64_t out_plane = out[2] * out[3];
   const int64_t block =
@@ -74,7 +74,7 @@ void convolve_transposed(const eval::Call& call, const T* x, const T* w, const T
     std::fill(y + o * out_plane, y + (o + 1) * out_plane,
               bias == nullptr ? T{0} : bias[o % out[1]]);
   }
-  for (int64_t group = 0; group < out[0] * groups; ++group) {  // of all images
+  for (int64_t group = 0; group < out[0] * groups; ++group) {  // groups of all batch elements
     const ConstRows<T> image(x + group * inputs * in_plane, inputs, in_plane,
                              Eigen::OuterStride<>(in_plane));
     for (int64_t first = 0; first < columns; first += block) {

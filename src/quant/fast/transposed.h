@@ -1,6 +1,6 @@
 #pragma once
-// Transposed convolution as a matrix product, for T = float or double (convolution.h says why that
-// serves integers too).
+// Transposed convolution as a matrix product, for T = float or double. convolution.h explains why
+// it is also exact for integers.
 
 #include <cstdint>
 

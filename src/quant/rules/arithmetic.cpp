@@ -1,4 +1,4 @@
-// Sums, products, quotients, means.
+// Rules for sums, products, quotients and means.
 
 #include <algorithm>
 #include <cassert>
@@ -14,7 +14,8 @@ using ir::ValueId;
 
 namespace {
 
-/// The codes of a pure mask under the scale of the scores, which `minimum` asks of both sides.
+/// Returns the quantized values of a pure mask with the scale of the scores. The following
+/// `minimum` requires equal scales.
 Result<ValueId> hiding_codes(RuleCall& call, size_t mask) {
   const ir::Value& value = call.operand(mask);
   if (value.constant != nullptr) {
@@ -34,7 +35,7 @@ Result<ValueId> hiding_codes(RuleCall& call, size_t mask) {
   return call.add_inner(OpKind::lut, {codes, table}, {}, "mask", call.result().quant());
 }
 
-/// Zero points of operands and result, which only int8 has.
+/// Returns the zero points of operands and result; empty for 16-bit activations.
 Attrs zero_points(const RuleCall& call, const char* first, const char* second) {
   if (call.wide()) return {};
   return {{first, int64_t{call.params(0).zero_point}},
@@ -42,7 +43,7 @@ Attrs zero_points(const RuleCall& call, const char* first, const char* second) {
           {"y_zp", int64_t{call.result().zero_point}}};
 }
 
-/// An operator on two values whose result has one multiplier, `real`.
+/// Adds a binary operator whose result has one multiplier, `real`.
 Result<ValueId> add_scaled(RuleCall& call, OpKind kind, double real) {
   Attrs attrs = zero_points(call, "a_zp", "b_zp");
   THIMBLE_CHECK(call.set_multiplier(attrs, "", real));

@@ -1,4 +1,4 @@
-// Comparisons of codes. (Choices between them are movement; see there.)
+// Rules for comparisons of quantized values. Selection operators are in movement.cpp.
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 enum class Relation : int64_t { kEq = 0, kNe = 1, kLt = 2, kLe = 3, kGt = 4, kGe = 5 };
 
-/// a R b is b mirrored(R) a.
+/// Returns the relation R' with b R' a if and only if a R b.
 Relation mirrored(Relation relation) {
   switch (relation) {
     case Relation::kLt:
@@ -36,15 +36,15 @@ struct Threshold {
   int8_t code;
 };
 
-/// `code R' threshold` holds for just the codes whose number x satisfies `x R limit`. (For = and !=
-/// the limit is the code next to it.)
+/// Returns R' and t such that `code R' t` is true exactly for the quantized values whose number x
+/// satisfies `x R limit`. For = and !=, t is the quantized value nearest to the limit.
 Threshold threshold_of(const Params& x, Relation relation, double limit) {
   const double position = limit / x.scale + x.zero_point;
   const bool above = relation == Relation::kGt || relation == Relation::kGe;
   if (relation == Relation::kEq || relation == Relation::kNe) {
     return {relation, static_cast<int8_t>(x.code(limit))};
   }
-  // x > limit and x <= limit part the codes above floor(position); the others below ceil(position).
+  // x > limit and x <= limit split above floor(position); the other relations below ceil(position).
   const bool parts_above = relation == Relation::kGt || relation == Relation::kLe;
   const double lowest_above = parts_above ? std::floor(position) + 1 : std::ceil(position);
   if (lowest_above > 127) return {above ? Relation::kGt : Relation::kLe, 127};
@@ -52,7 +52,7 @@ Threshold threshold_of(const Params& x, Relation relation, double limit) {
   return {above ? Relation::kGe : Relation::kLt, static_cast<int8_t>(code)};
 }
 
-/// Parameters that hold what both hold: those of one of them if they do.
+/// Returns parameters that include the ranges of a and b: a or b if sufficient.
 Params joint_params(const Params& a, const Params& b) {
   const auto holds = [](const Params& outer, const Params& inner) {
     return outer.real(-128) <= inner.real(-128) && outer.real(127) >= inner.real(127);
@@ -67,7 +67,7 @@ bool is_number(const ir::Value& value) {
          value.type.elements() == 1;
 }
 
-/// Operand x against the other one, which is one number.
+/// Compares operand x with the other operand, which is one number.
 Result<ValueId> against_number(RuleCall& call, size_t x, Relation relation) {
   const ir::Value& number = call.operand(1 - x);
   const double limit = static_cast<double>(number.constant->data<float>()[0]);

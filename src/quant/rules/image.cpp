@@ -1,4 +1,4 @@
-// Resized and pooled images.
+// Rules for resizing and adaptive pooling of images.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ using ir::ValueId;
 
 namespace {
 
-/// The tables of one side (docs/numerics.md, "Bilinear resizing").
+/// The tables of one dimension (docs/numerics.md, "Bilinear resizing").
 struct Positions {
   ir::Tensor low, weight;
 };

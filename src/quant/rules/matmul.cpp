@@ -1,4 +1,4 @@
-// Products of two activations, and elements chosen by position.
+// Rules for products of two activations, and for gather.
 
 #include "quant/rules/rules.h"
 
@@ -10,7 +10,7 @@ using ir::ValueId;
 
 namespace {
 
-/// An operand as the operator reads it.
+/// Returns the parameters with which the operator reads an operand.
 Params operand_of(const RuleCall& call, size_t i) {
   const auto found = call.decisions().symmetric.find(call.op().inputs[i]);
   const bool other =

@@ -1,5 +1,5 @@
-// Operators that move or choose codes. Operands take the result's parameters, which all but small
-// operands of concat have anyway.
+// Rules for operators that move or select quantized values. Operands get the result's parameters;
+// usually they already have them, except small operands of concat.
 
 #include "quant/rules/rules.h"
 

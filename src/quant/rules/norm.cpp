@@ -1,4 +1,4 @@
-// Layer, group and rms norm: docs/numerics.md, "Norms".
+// Rules for layer, group and rms norm: docs/numerics.md, "Norms".
 
 #include "quant/norm.h"
 
@@ -17,7 +17,7 @@ using ir::ValueId;
 namespace {
 
 
-/// Attributes `eps` and `eps_shift`: eps in the units of the exact sums.
+/// Sets the attributes `eps` and `eps_shift`: eps in the unit of the exact sums.
 void set_eps(RuleCall& call, Attrs& attrs) {
   const double n = static_cast<double>(norm_row(call.from(), call.op()));
   const double scale = call.params(0).scale;
@@ -28,7 +28,7 @@ void set_eps(RuleCall& call, Attrs& attrs) {
   attrs.set("eps_shift", shift);
 }
 
-/// w in 16 bits; ones if the operator has none but b needs its scale.
+/// Returns w in 16 bits. If the operator has no w but b needs its scale, w is all ones.
 ValueId weight_codes(RuleCall& call, double scale) {
   if (scale == 0) return ir::kNoValue;
   const bool given = call.has(1);

@@ -1,4 +1,5 @@
-// Recurrent layers: one integer operator for all steps, docs/numerics.md, "Recurrent layers".
+// Rules for recurrent layers: one integer operator for all steps (docs/numerics.md, "Recurrent
+// layers").
 
 #include <algorithm>
 #include <cmath>
@@ -20,7 +21,8 @@ using ir::ValueId;
 namespace {
 
 constexpr double kGateUnit = 1.0 / (1 << numerics::kGateBits);
-// The cell of an LSTM may go beyond what calibration saw; a factor of two at most is for free.
+// Margin for LSTM cell values beyond the calibrated range. The scale is a power of two, so a factor
+// below two usually costs no resolution.
 constexpr double kHeadroom = 1.25;
 
 double magnitude(const Params& params) {
@@ -28,7 +30,7 @@ double magnitude(const Params& params) {
   return std::max(std::abs(params.real(-128)), std::abs(params.real(127)));
 }
 
-/// The finest power of two with which 16 bits reach this far.
+/// Returns the largest number of fractional bits with which 16 bits represent `reach`.
 int64_t bits_for(double reach) {
   int64_t bits = 15;
   while (bits > 0 && std::ldexp(reach, static_cast<int>(bits)) > 32767) --bits;
@@ -45,10 +47,10 @@ ir::Tensor tanh_table() {
   return table;
 }
 
-/// The constants that the integer forms have in common.
+/// The constants that are common to the integer operators.
 class Layer {
  public:
-  /// `unit`: what gates are worth. Operand `w_ih` is followed by w_hh and two biases.
+  /// `unit` is the scale of the gates. Operand `w_ih` is followed by w_hh and two biases.
   Layer(RuleCall& call, size_t w_ih, double unit) : call_(call), w_ih_(w_ih), unit_(unit) {}
 
   Status check() const {
@@ -59,7 +61,7 @@ class Layer {
     return ok();
   }
 
-  /// w_ih, w_hh, `biases` biases (one: their sum), mult, shift, table.
+  /// Appends w_ih, w_hh, `biases` biases (if one: their sum), mult, shift and table.
   Status append(const Params& x, const Params& h, size_t biases, std::vector<ValueId>& operands) {
     THIMBLE_CHECK(add_weights(w_ih_, x.scale, operands));
     THIMBLE_CHECK(add_weights(w_ih_ + 1, h.scale, operands));
@@ -72,7 +74,7 @@ class Layer {
   }
 
  private:
-  /// int8 with one scale for each row.
+  /// Adds int8 weights with one scale per row.
   Status add_weights(size_t operand, double input_scale, std::vector<ValueId>& operands) {
     const ir::Value& w = call_.operand(operand);
     const auto real = w.constant->data<float>();
@@ -103,7 +105,8 @@ class Layer {
     return ok();
   }
 
-  /// In units of the gates. Beyond 16 bits of them nothing changes any more.
+  /// Adds a bias in units of the gates, clamped to +-2^24, far beyond the 16-bit range of the
+  /// gates.
   ValueId add_bias(size_t which, size_t biases) {
     const int64_t rows = call_.type(w_ih_).shape[0];
     ir::Tensor bias = ir::zeros(ir::DType::kI32, {rows});
@@ -132,7 +135,8 @@ Attrs common_attrs(const RuleCall& call, const Params& x, const Params& h) {
           {"h_zp", int64_t{h.zero_point}}};
 }
 
-/// c0 in the cell's own form where it is known, else int8 with the numbers that make it so.
+/// Returns c0. A constant is converted to the format of the cell. Otherwise c0 is int8 with a
+/// multiplier for the conversion, or a 16-bit value in the format of the cell.
 Result<ValueId> first_cell(RuleCall& call, int64_t bits, Attrs& attrs) {
   const ir::Value& c0 = call.operand(2);
   if (c0.constant == nullptr) {
@@ -187,7 +191,7 @@ Result<ValueId> lstm_rule(RuleCall& call) {
 Result<ValueId> gru_rule(RuleCall& call) {
   const Params x = call.params(0);
   const Params& h = call.result();
-  // Between steps h stays between h0 and the range of tanh.
+  // h is always between h0 and the range of tanh.
   const int64_t bits = bits_for(std::max(magnitude(h), 32767.0 / 32768));
   Layer layer(call, 2, kGateUnit);
   THIMBLE_CHECK(layer.check());
@@ -203,7 +207,7 @@ Result<ValueId> gru_rule(RuleCall& call) {
 }
 
 Result<ValueId> rnn_rule(RuleCall& call) {
-  const double relu_part = call.wide() ? 1 : 0x1p-7;  // of a code
+  const double relu_part = call.wide() ? 1 : 0x1p-7;  // gate unit relative to the scale of h
   const Params x = call.params(0);
   const Params& h = call.result();
   const bool relu = call.op().integer("relu") != 0;

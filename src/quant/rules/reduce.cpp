@@ -1,4 +1,5 @@
-// Reductions over dimensions and sums along one. amax and amin only move codes.
+// Rules for reductions over dimensions and for cumulative sums. amax and amin only move quantized
+// values.
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +43,7 @@ Result<ValueId> cumsum_rule(RuleCall& call) {
   return scaled_sum(call, OpKind::qcumsum, 1);
 }
 
-/// Positions are the same in codes.
+/// Quantization does not change the position of the maximum.
 Result<ValueId> argmax_rule(RuleCall& call) {
   THIMBLE_TRY(const ValueId id, call.codes(0));
   return call.add(OpKind::argmax, {id}, call.op().attrs);

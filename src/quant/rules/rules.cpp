@@ -80,7 +80,7 @@ ValueId RuleCall::named_constant(std::string name, ir::Tensor tensor,
 }
 
 void RuleCall::set_clamp(ir::Attrs& attrs) const {
-  // Only masks, which add() brings in, may reach the code that hides.
+  // The quantized value for masked elements may only result from add(), which adds masks.
   const bool may_hide = op_.kind == ir::OpKind::add;
   const int32_t low = result().code(plan_.clamp_min);
   attrs.set("min", int64_t{may_hide ? low : std::max(low, result().lowest())});

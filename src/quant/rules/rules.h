@@ -1,6 +1,7 @@
 #pragma once
-// The rule of each float operator: which integer operator stands for it, with which numbers. One
-// row of rules.def and one function in a file per family; formulas are those of docs/numerics.md.
+// The lowering rule of each float operator: its integer operator and the parameters. Each operator
+// has one row in rules.def and one function, in one file per operator family. The formulas are
+// those of docs/numerics.md.
 
 #include <cstdint>
 #include <string>
@@ -24,7 +25,7 @@ inline constexpr uint32_t kWide = 128;
 inline constexpr uint32_t kEither = 256;
 }  // namespace trait
 
-/// One float operator while it is lowered. Operands are named by their position.
+/// One float operator during lowering. Operands are identified by position.
 class RuleCall {
  public:
   RuleCall(Lowering* lowering, size_t op_index, ir::Graph::ResultHint hint);
@@ -40,39 +41,39 @@ class RuleCall {
   [[nodiscard]] const ir::Type& type(size_t i) const { return operand(i).type; }
   [[nodiscard]] const ir::Type& result_type() const { return from().type(op_.output); }
 
-  /// Is the arithmetic that of 16-bit activations?
+  /// Returns true if the operator is lowered with 16-bit activations.
   [[nodiscard]] bool wide() const { return plan_.wide; }
-  /// Scale and zero point: of an operand, in the operator's own width, and of the result (behind
-  /// clamps that were taken over).
+  /// Scale and zero point of an operand, in the width of the operator, and of the result, after
+  /// merged clamps.
   [[nodiscard]] Params params(size_t i) const;
   [[nodiscard]] const Params& result() const;
 
-  /// The integer value of an operand, in its own parameters or brought to others. Operands that
-  /// are no float32 (indices, conditions) are passed as they are.
+  /// Returns the integer value of an operand, with its own parameters or converted to `wanted`.
+  /// Operands that are not float32 (indices, conditions) are returned unchanged.
   Result<ir::ValueId> codes(size_t i);
   Result<ir::ValueId> codes(size_t i, const Params& wanted);
-  /// All operands, absent ones too.
+  /// Returns all operands, including absent ones as kNoValue.
   Result<std::vector<ir::ValueId>> all_codes(const Params& wanted);
 
-  /// A constant of the integer graph, named after the result.
+  /// Adds a constant to the integer graph; its name is that of the result plus `role`.
   ir::ValueId constant(std::string_view role, ir::Tensor tensor,
                        std::optional<ir::Quant> quant = {});
   ir::ValueId named_constant(std::string name, ir::Tensor tensor,
                              std::optional<ir::Quant> quant = {});
 
-  /// Attributes `min` and `max`: codes of the clamp behind the operator.
+  /// Sets the attributes `min` and `max` to the quantized bounds of the merged clamps.
   void set_clamp(ir::Attrs& attrs) const;
-  /// Attributes `<prefix>mult` and `<prefix>shift`; the error names the user's line.
+  /// Sets the attributes `<prefix>mult` and `<prefix>shift`. An error has the source line.
   [[nodiscard]] Status set_multiplier(ir::Attrs& attrs, const std::string& prefix,
                                       double real) const;
-  /// The same for a 64-bit sum (docs/numerics.md, requantize64).
+  /// Same for a 64-bit sum (docs/numerics.md, requantize64).
   [[nodiscard]] Status set_multiplier64(ir::Attrs& attrs, double real) const;
-  /// The operator's user line before the message.
+  /// Returns the error with the operator's source line prepended.
   [[nodiscard]] Error located(const Error& error) const;
 
-  /// The integer operator whose result stands for the float operator's.
+  /// Adds the integer operator whose result replaces that of the float operator.
   Result<ir::ValueId> add(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs);
-  /// One on the way to it, with its own parameters.
+  /// Adds an intermediate integer operator with its own parameters.
   Result<ir::ValueId> add_inner(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs,
                                 std::string_view role, std::optional<ir::Quant> quant);
 
@@ -88,7 +89,7 @@ struct Rule {
   Result<ir::ValueId> (*lower)(RuleCall& call) = nullptr;
   uint32_t traits = trait::kNone;
 };
-/// Null for an operator without an integer form.
+/// Returns null for an operator without an integer form.
 [[nodiscard]] const Rule* rule_of(ir::OpKind kind);
 [[nodiscard]] bool has_trait(ir::OpKind kind, uint32_t trait);
 
@@ -98,7 +99,7 @@ Result<ir::ValueId> mean_rule(RuleCall& call);
 Result<ir::ValueId> prelu_rule(RuleCall& call);
 Result<ir::ValueId> product_rule(RuleCall& call);
 Result<ir::ValueId> sum_rule(RuleCall& call);
-/// For operators that are always part of a table: never called.
+/// Rule of operators that are always part of a table; it is never called.
 Result<ir::ValueId> table_rule(RuleCall& call);
 // choice.cpp
 Result<ir::ValueId> compare_rule(RuleCall& call);
@@ -119,7 +120,7 @@ Result<ir::ValueId> rnn_rule(RuleCall& call);
 // norm.cpp
 Result<ir::ValueId> norm_rule(RuleCall& call);
 // reduce.cpp
-/// `factor` times the sum over the attributes' dimensions.
+/// Adds `factor` times the sum over the dimensions in the attributes.
 Result<ir::ValueId> reduced(RuleCall& call, double factor);
 Result<ir::ValueId> argmax_rule(RuleCall& call);
 Result<ir::ValueId> cumsum_rule(RuleCall& call);

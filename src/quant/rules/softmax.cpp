@@ -15,7 +15,8 @@ using ir::ValueId;
 namespace {
 constexpr double kLn2 = 0.6931471805599453;
 
-/// Codes of 1/256 are whole codes of 1/32768.
+/// Converts int8 probabilities in units of 1/256 to int16 in units of 1/32768. The conversion is
+/// exact.
 Result<ValueId> widened(RuleCall& call, ValueId probabilities) {
   return call.add(OpKind::rescale, {probabilities},
                   {{"x_zp", int64_t{-128}},
@@ -24,7 +25,7 @@ Result<ValueId> widened(RuleCall& call, ValueId probabilities) {
                    {"wide", int64_t{1}}});
 }
 
-/// The kernel runs along the last dimension: another one changes places with it.
+/// The kernel supports the last dimension only; another dimension is swapped with it.
 Result<ValueId> masked_softmax(RuleCall& call, ValueId x, Attrs attrs) {
   const bool wide = call.plan().wide;
   const ir::Quant narrow = ir::per_tensor(1.0 / 256, -128);

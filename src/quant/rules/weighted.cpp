@@ -1,4 +1,4 @@
-// Convolutions and linear layers with constant weights.
+// Rules for convolutions and linear layers with constant weights.
 
 #include "quant/rules/rules.h"
 
@@ -21,7 +21,7 @@ OpKind integer_kind(OpKind kind, bool wide) {
   }
 }
 
-/// The dimension of the weights that counts output channels; none if groups divide them.
+/// Returns the weight dimension of the output channels; none if it holds only those of one group.
 std::optional<int> channel_axis(const ir::Op& op) {
   if (op.kind != OpKind::conv_transpose2d) return 0;
   if (op.integer("groups") == 1) return 1;
