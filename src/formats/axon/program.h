@@ -1,6 +1,6 @@
 #pragma once
-// Writers of what the runtime reads: a compiled network as a program (abi/axon_program.h), and the
-// marker of one that is linked into the firmware (abi/axon_marker.h).
+// Writers of the data that the runtime reads: a compiled network as a program
+// (abi/axon_program.h), and the marker of a network linked into the firmware (abi/axon_marker.h).
 
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace thimble::formats::axon {
 
-/// An input or output of the delegate, in the order of its call.
+/// An input or output of the delegate, in the order of the call's arguments.
 struct ProgramTensor {
   Address address;
   uint16_t n = 1, c = 1, h = 1, w = 1;
