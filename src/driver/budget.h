@@ -1,7 +1,7 @@
 #pragma once
-// A budget of SRAM on the CPU: rows of images in strips (target/strips.h) until the arena fits. And
-// without one, if the least memory is wanted: the smallest arena whose strips, and whose calls with
-// less scratch where memory is fullest, cost no more than kMostWork says.
+// An SRAM budget on the CPU: applies row tiling (target/strips.h) until the arena fits. Without a
+// budget, but with optimization for size: finds the smallest arena. Row tiling, and calls with less
+// scratch, may then increase the number of instructions up to kMostWork.
 
 #include <cstdint>
 #include <optional>
@@ -14,24 +14,24 @@
 
 namespace thimble::driver {
 
-/// With target::Optimize::kSize: instructions, by those of the graph as it comes; an estimate.
+/// Upper bound of instructions with target::Optimize::kSize, relative to the untiled graph.
 inline constexpr double kMostWork = 1.1;
 
 struct Budgeted {
   target::Lowered lowered;
-  int64_t bytes = 0;               // of the arena and what the runtime keeps beside it
-  std::vector<std::string> notes;  // what was done for the budget, and what it costs
+  int64_t bytes = 0;               // the arena and the runtime state
+  std::vector<std::string> notes;  // measures taken to meet the budget, with their cost
 };
 
-/// The graph as the CPU runs it: as it comes, or the smallest, if that needs no more than
-/// `sram_bytes`, else with as many operators in strips as it takes; what needs least where nothing
-/// fits.
+/// Lowers the graph for the CPU: untiled, or with Optimize::kSize as small as possible. If this
+/// needs more than `sram_bytes`, applies row tiling until it fits. If nothing fits, returns the
+/// variant that needs the least memory.
 [[nodiscard]] Result<Budgeted> lower_within(const ir::Graph& graph, const target::Target& cpu,
                                             const target::Options& options,
                                             std::optional<int64_t> sram_bytes);
 
-/// A line for each of several budgets below what the graph needs as it comes: bytes, estimated
-/// instructions, multiplications.
+/// Returns one line for each of several budgets below the need of the untiled graph: bytes,
+/// estimated instructions, MACs.
 [[nodiscard]] Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph,
                                                             const target::Target& cpu,
                                                             const target::Options& options);

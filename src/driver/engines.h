@@ -1,6 +1,6 @@
 #pragma once
-// The part's engines in the pipeline: what the user keeps off them, the cut, and the regions'
-// programs under a budget of memory.
+// The part's engines in the compile pipeline: operators that the user keeps off the engines, the
+// partition, and the compilation of subgraphs within a memory budget.
 
 #include <map>
 #include <optional>
@@ -16,38 +16,38 @@
 
 namespace thimble::driver {
 
-/// Nodes of the export that --engine-off names, or else the part's recipe, with the pattern.
+/// Export nodes selected by --engine-off, or else by the part's recipe, with the pattern as value.
 using OffNodes = std::map<std::string, std::string>;
 [[nodiscard]] Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
                                           const target::Part& part);
-/// Where they have no effect: a target without an engine runs them where it runs all, and what is
-/// within another operator goes with it.
+/// Reports nodes where the option has no effect: a part without an engine runs everything on the
+/// CPU, and an operator that was merged into another one moves with it.
 void note_engine_off(const OffNodes& off, bool has_engines, CompileReport* report);
 
-/// `part` must outlive the regions.
+/// `part` must outlive the subgraphs.
 [[nodiscard]] Result<partition::Partition> cut(const ir::Graph& graph, const target::Part& part,
                                                const OffNodes& off, bool keep_small);
 
-/// Fills lowered->delegates and plans the arena: in options.sram_bytes if they are given and the
-/// regions can be made small enough.
+/// Fills lowered->delegates and plans the arena. If options.sram_bytes is set, tries to meet it
+/// with smaller subgraph schedules.
 [[nodiscard]] Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
                                                      target::EngineOptions options,
                                                      target::Lowered* lowered);
 
-/// What the regions together, one after the other, can do with how much SRAM.
+/// Returns the cycles of all subgraphs, run one after the other, for several SRAM sizes.
 [[nodiscard]] Result<std::vector<target::ParetoPoint>> pareto_of(
     std::span<const partition::Region> regions);
 
-/// `why_not` of each operator of the integer graph: why it is not on the part's first engine; empty
-/// if it is.
+/// `why_not`: per operator of the integer graph, why it does not run on the part's first engine;
+/// empty if it does.
 void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
                   std::span<const std::pair<std::string, std::string>> added,
                   std::span<const RowOp> rows, CompileReport* report);
 
 [[nodiscard]] std::optional<int64_t> sum_cycles(const std::vector<target::Delegate>& delegates);
 
-/// What the regions' engines have to say, and an estimate of the time of a run, from the rows of
-/// the operators.
+/// Adds the notes of the delegates and, from the rows of the operators, an estimate of the time of
+/// a run.
 void note_delegates(const std::vector<target::Delegate>& delegates, CompileReport* report);
 
 }  // namespace thimble::driver

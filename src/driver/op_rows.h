@@ -1,5 +1,5 @@
 #pragma once
-// The report's rows: one per kernel call, or one per operator of a region that an engine runs.
+// Rows of the report: one per kernel call, and one per operator of a subgraph that an engine runs.
 
 #include <span>
 #include <vector>
@@ -11,17 +11,18 @@
 
 namespace thimble::driver {
 
-/// What a row is about.
+/// The operator that a row describes.
 struct RowOp {
-  const ir::Graph* graph = nullptr;  // the lowered one, or the region's
+  const ir::Graph* graph = nullptr;  // the lowered graph or the subgraph
   const ir::Op* op = nullptr;
   size_t call = 0;
-  const target::DelegateRow* delegate_row = nullptr;  // of a region's operator
+  const target::DelegateRow* delegate_row = nullptr;  // only for an operator of a subgraph
 };
 [[nodiscard]] std::vector<RowOp> row_ops(const target::Lowered& lowered,
                                          std::span<const partition::Region> regions);
 
-/// Fills report->ops, a row per entry of `rows`, and report->buffers, which count rows.
+/// Fills report->ops, one row per entry of `rows`, and report->buffers. Lifetimes of buffers are
+/// row indices.
 void report_ops(const target::Lowered& lowered, const emit::Schedule& schedule,
                 const target::Target& target, std::span<const RowOp> rows, CompileReport* report);
 

@@ -14,7 +14,7 @@ quant::Observer observer_of(const target::Recipe& recipe) {
   return quant::kDefaultObserver;
 }
 
-/// `own` if it is given, else what the recipe says, else `usual`.
+/// Sets `own`, if empty, to the value of the recipe, or else to `usual`.
 template <class T>
 void settle(std::optional<T>* own, const std::optional<T>& recipe, T usual) {
   if (!*own) *own = recipe.value_or(usual);
@@ -28,7 +28,7 @@ CompileOptions with_recipe(CompileOptions options, const target::Recipe& recipe)
     options.dialect =
         recipe.kernels == "executorch" ? target::Dialect::kStock : target::Dialect::kNative;
   }
-  if (!options.wide_activations) {  // a goal of accuracy chooses what has 16 bits
+  if (!options.wide_activations) {  // an accuracy goal chooses the 16-bit operators itself
     options.wide_activations = recipe.activations == "int16" && !options.goal;
   }
   settle(&options.equalize, recipe.equalize, false);

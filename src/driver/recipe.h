@@ -1,13 +1,12 @@
 #pragma once
-// What the user asked for, what the part's recipe says where they did not, and the usual where
-// neither does.
+// Combines the user's options with the part's recipe and with defaults, in this order of priority.
 
 #include "driver/compile.h"
 #include "target/part.h"
 
 namespace thimble::driver {
 
-/// Every optional field that a recipe knows has a value.
+/// Sets every optional field that a recipe may contain.
 [[nodiscard]] CompileOptions with_recipe(CompileOptions options, const target::Recipe& recipe);
 
 }  // namespace thimble::driver

@@ -22,8 +22,8 @@ int64_t place_in_order(const Problem& problem, const std::vector<int>& order,
   return peak;
 }
 
-/// Improves an order by moving the buffers that stick out at the top to the front, a bounded
-/// number of times: what cannot be placed low late is placed first.
+/// Improves an order a bounded number of times: a buffer that reaches the peak moves to the front,
+/// so that it is placed first, at a low offset.
 class Orders {
  public:
   Orders(const Problem& problem, int64_t bound) : problem_(problem), bound_(bound) {}
@@ -37,7 +37,7 @@ class Orders {
         best_peak_ = peak;
         best_ = offsets;
       }
-      // The buffer that reaches the peak goes to the front.
+      // Move the buffer that reaches the peak to the front.
       const auto top = std::find_if(order.begin(), order.end(), [&](int i) {
         return offsets[static_cast<size_t>(i)] + problem_.buffers[static_cast<size_t>(i)].bytes ==
                peak;
