@@ -21,9 +21,9 @@ struct Samples {
 [[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& npz,
                                            const ir::Graph& graph);
 
-/// Checks that each array holds complete calls in the input's shape, the same number for all
-/// inputs, that all values are finite, and that there is one label per sample. `file` names the
-/// data in messages.
+/// Checks that each array holds complete calls in the input's shape, and the same number of calls
+/// for all inputs. Checks that all values are finite and that there is one label per sample. `file`
+/// names the data in messages.
 [[nodiscard]] Status check_samples(const Samples& samples, const ir::Graph& graph,
                                    std::string_view file);
 
