@@ -175,7 +175,7 @@ Status TfliteLowering::prelu() {
   const DimOrder order = common_order();
   const Shape out = Layouts::in_order(result_shape(), order);
   const formats::tflite::Tensor shared = at(broadcastable(1, order));
-  model_.tensors.push_back(shared);  // another reader may want another scale of it
+  model_.tensors.push_back(shared);  // a copy: other readers may require another scale
   const int slopes = static_cast<int>(model_.tensors.size()) - 1;
   at(slopes).scale = {w.value_or(w_scale)};
   int made = make_result(out);
