@@ -107,7 +107,7 @@ struct Placement {
   bool proven = false;          // true: no placement needs fewer cycles
 };
 
-/// A part of the arena and its lifetime from call `first` to call `last`, inclusive.
+/// A part of the arena. `first` and `last`, inclusive, are rows of CompileReport::ops.
 struct Buffer {
   std::string name;  // value name; empty: scratch of one call
   int64_t offset = 0;
