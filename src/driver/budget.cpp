@@ -16,19 +16,19 @@ namespace {
 using ir::ValueId;
 using engine::Strips;
 
-constexpr int kLongest = 24;         // operators of one run
-constexpr int kRounds = 16;          // runs of operators
-constexpr int kAttempts = 6;         // to meet the budget with the real plan
-constexpr int64_t kCallWork = 300;   // instructions of a call beside its work
-constexpr int64_t kBytesAtOnce = 4;  // of a copy
-constexpr int kLeanTries = 8;        // calls in a row that take less scratch in vain
-constexpr int64_t kCoarse = 4;       // steps from budget to budget: a fourth less,
-constexpr int64_t kFine = 16;        // or a sixteenth
-constexpr int64_t kLeast = 8;        // no less than this part of what the graph needs as it comes
-constexpr int64_t kMostSteps = 4'000'000;  // so that large networks take no minutes
+constexpr int kLongest = 24;         // operators in one tiled range
+constexpr int kRounds = 16;          // number of tiled ranges
+constexpr int kAttempts = 6;         // attempts to meet the budget with the real memory plan
+constexpr int64_t kCallWork = 300;   // overhead of a call, in instructions
+constexpr int64_t kBytesAtOnce = 4;  // bytes copied per instruction
+constexpr int kLeanTries = 8;        // consecutive unsuccessful attempts to reduce scratch
+constexpr int64_t kCoarse = 4;       // coarse step between budgets: 1/4 of the budget
+constexpr int64_t kFine = 16;        // fine step: 1/16 of the budget
+constexpr int64_t kLeast = 8;        // the smallest budget is 1/8 of what the untiled graph needs
+constexpr int64_t kMostSteps = 4'000'000;  // limits the time for large networks
 constexpr int64_t kHeights[] = {1, 2, 3, 4, 6, 7, 8, 12, 14, 16, 24, 28, 32};
 
-/// What is about in memory while each operator runs, before there are addresses.
+/// Estimates the live bytes while each operator runs, without addresses.
 class Estimate {
  public:
   Estimate(const ir::Graph& graph, bool owns_inputs)
@@ -47,7 +47,7 @@ class Estimate {
     }
   }
 
-  /// Of values that live throughout these operators and are none of theirs.
+  /// Returns the bytes of values that are live across these operators but not used by them.
   int64_t across(int first, int last) const {
     int64_t bytes = 0;
     for (const Life& life : lives_) {
@@ -61,7 +61,7 @@ class Estimate {
       if (life.first <= op && op <= life.last) bytes += life.bytes;
       if (life.last == op) operand = std::max(operand, life.bytes);
     }
-    // A result lies over its operand, nearly.
+    // Approximation: the result overwrites the operand.
     const auto result =
         static_cast<int64_t>(graph_.type(graph_.ops()[static_cast<size_t>(op)].output).bytes());
     return bytes - std::min(operand, result);
@@ -91,7 +91,7 @@ class Chooser {
   Chooser(const ir::Graph& graph, bool owns_inputs)
       : graph_(graph), owns_inputs_(owns_inputs), estimate_(graph, owns_inputs) {}
 
-  /// Runs of operators that bring the estimate down to `bytes`, or as far as they can.
+  /// Chooses tiled ranges that reduce the estimate to `bytes`, or as close to it as possible.
   std::vector<Choice> choose(int64_t bytes) const {
     std::vector<Choice> chosen;
     for (int round = 0; round < kRounds; ++round) {
@@ -110,7 +110,7 @@ class Chooser {
   static bool meet(const Strips& a, const Strips& b) {
     return a.first <= b.last && b.first <= a.last;
   }
-  /// The operator with most in memory, if that is too much; -1: none.
+  /// Returns the operator with the most live bytes, if they exceed `bytes`; else -1.
   int fullest(const std::vector<Choice>& chosen, int64_t bytes) const {
     int worst = -1;
     for (int op = 0; op < static_cast<int>(graph_.ops().size()); ++op) {
@@ -140,7 +140,7 @@ class Chooser {
         }
       }
     }
-    // No use if what is there now is no larger.
+    // The best candidate must need less memory than the current choice.
     const bool gains = best && best->bytes < now(worst, chosen);
     return gains ? best : std::nullopt;
   }
@@ -150,7 +150,7 @@ class Chooser {
     }
     return estimate_.at(op);
   }
-  /// A run may hold another one, not a part of it.
+  /// Returns true if the range contains a part of a chosen range. It may contain a whole one.
   static bool cuts(int first, int last, const std::vector<Choice>& chosen) {
     return std::ranges::any_of(chosen, [&](const Choice& c) {
       const bool inside = first <= c.strips.first && c.strips.last <= last;
@@ -184,8 +184,8 @@ bool has_regions(const ir::Graph& graph) {
 }
 
 struct Work {
-  int64_t instructions = 0;  // an estimate; of calls without one what a copy may take
-  int64_t unknown = 0;       // calls without one
+  int64_t instructions = 0;  // an estimate; calls without one count like a copy of the result
+  int64_t unknown = 0;       // number of calls without an estimate
 };
 Work work_of(const engine::Lowered& lowered, const engine::Core& cpu) {
   Work work;
@@ -238,13 +238,13 @@ std::string note_of(const ir::Graph& graph, const Choice& choice) {
                      choice.strips.last - choice.strips.first + 1, choice.cost.copied_bytes);
 }
 
-/// One way to run a graph.
+/// One implementation of the graph: its memory, its cost and its tiled ranges.
 struct Point {
   Budgeted budgeted;
   int64_t macs = 0;
   Work work;
   std::vector<Strips> strips;
-  int fullest = -1;  // fullest_with_scratch
+  int fullest = -1;  // result of fullest_with_scratch
 };
 
 class Points {
@@ -254,7 +254,7 @@ class Points {
 
   Result<Point> whole() const { return at({}, {}); }
 
-  /// `best` if it needs no more than the budget, else with as many operators in strips as it takes.
+  /// Returns `best` if it meets the budget. Otherwise tiles more operators until the budget is met.
   Result<Point> within(int64_t sram_bytes, Point best) const {
     int64_t aim = sram_bytes - best.budgeted.bytes / 256;
     for (int attempt = 0; attempt < kAttempts && aim > 0; ++attempt) {
@@ -270,8 +270,9 @@ class Points {
     return best;
   }
 
-  /// The smallest that takes no more than kMostWork of the instructions of `whole`: over all sizes
-  /// in large steps, then in small ones around the best, or again over all if there was none.
+  /// Returns the smallest point with at most kMostWork times the instructions of `whole`. Searches
+  /// all budgets with the coarse step, then with the fine step around the best one. If the coarse
+  /// search found nothing, the fine search covers all budgets.
   Result<Point> smallest(const Point& whole) const {
     const int64_t all = whole.budgeted.bytes;
     Search search = {whole, kMostWork * static_cast<double>(whole.work.instructions), all};
@@ -288,13 +289,13 @@ class Points {
  private:
   struct Search {
     Point best;
-    double instructions;  // at most
-    int64_t aim;          // that the best was found with
+    double instructions;  // upper bound
+    int64_t aim;          // budget with which `best` was found
     std::vector<std::vector<Strips>> seen{};
-    int64_t steps = 0;  // of placing what was looked at
+    int64_t steps = 0;  // placement effort so far: the sum of (number of operators)^2
   };
 
-  /// Budgets below `from` down to `to`, each smaller than the one before by its `part`th.
+  /// Searches budgets below `from`, down to `to`. Each is 1/`part` smaller than the previous one.
   Status look(int64_t from, int64_t to, int64_t part, Search* search) const {
     for (int64_t aim = from - from / part; aim > std::max(to, part); aim -= aim / part) {
       const std::vector<Choice> choices = chooser_.choose(aim);
@@ -342,7 +343,7 @@ class Points {
     THIMBLE_TRY(point.budgeted.lowered, cpu_.lower(cut ? *cut : graph_, cpu_, options));
     engine::Lowered& lowered = point.budgeted.lowered;
     lowered.owns_inputs = options.owns_inputs;
-    // The memory of an engine's regions is not known yet.
+    // The memory of delegates is not known yet.
     if (has_regions(graph_)) return point;
     if (options.dialect == engine::Dialect::kNative) {
       // Strips have an order of their own, in which buffers stay in place.
@@ -357,7 +358,7 @@ class Points {
     return point;
   }
 
-  /// Calls with less scratch where memory is fullest, as long as that lowers the arena.
+  /// Selects calls with less scratch where the most memory is live, as long as the arena shrinks.
   Result<Point> leaner(Point best, double instructions) const {
     std::vector<int> lean;
     size_t taken = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// A budget of SRAM on the CPU: rows of images in strips (target/strips.h) until the arena fits. And
-// without one, if the least memory is wanted: the smallest arena whose strips, and whose calls with
-// less scratch where memory is fullest, cost no more than kMostWork says.
+// An SRAM budget on the CPU: applies row tiling (target/strips.h) until the arena fits. Without a
+// budget, but with optimization for size: finds the smallest arena. Row tiling, and calls with less
+// scratch, may then increase the number of instructions up to kMostWork.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +14,7 @@
 
 namespace thimble::driver {
 
-/// With target::Optimize::kSize: instructions, by those of the graph as it comes; an estimate.
+/// Upper bound of instructions with target::Optimize::kSize, relative to the untiled graph.
 inline constexpr double kMostWork = 1.1;
 
 struct Budgeted {
@@ -30,8 +30,8 @@ struct Budgeted {
                                             const engine::Options& options,
                                             std::optional<int64_t> sram_bytes);
 
-/// A line for each of several budgets below what the graph needs as it comes: bytes, estimated
-/// instructions, multiplications.
+/// Returns one line for each of several budgets below the need of the untiled graph: bytes,
+/// estimated instructions, MACs.
 [[nodiscard]] Result<std::vector<std::string>> pareto_lines(const ir::Graph& graph,
                                                             const engine::Core& cpu,
                                                             const engine::Options& options);

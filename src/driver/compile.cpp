@@ -43,7 +43,7 @@ class Clock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Writes each stage's text, numbered, if a folder was given.
+/// Writes the text of each stage to a numbered file, if a folder is given.
 class Stages {
  public:
   explicit Stages(fs::path folder) : folder_(std::move(folder)) {}
@@ -66,7 +66,7 @@ class Stages {
   int count_ = 0;
 };
 
-/// Types as compiled, names as the user gave them.
+/// Returns the compiled types with the names of the user's model.
 std::vector<IoReport> report_io(const ir::Graph& compiled, const std::vector<ir::ValueId>& values,
                                 const std::vector<ir::ValueId>& named, const ir::Graph& original) {
   std::vector<IoReport> reports;
@@ -99,7 +99,7 @@ int64_t count_parameters(const ir::Graph& graph) {
   return count;
 }
 
-/// Operators on float values, but for the edges of the graph.
+/// Counts operators with float results, except quantize and dequantize.
 int64_t count_float_ops(const ir::Graph& graph) {
   return std::count_if(graph.ops().begin(), graph.ops().end(), [&](const ir::Op& op) {
     if (op.kind == ir::OpKind::quantize || op.kind == ir::OpKind::dequantize) return false;
@@ -132,7 +132,7 @@ void list_memories(const engine::Part& part, const std::vector<engine::Delegate>
   }
 }
 
-/// Sizes are the user's, or else the part's.
+/// `sizes` are the user's options or else the sizes of the part.
 Status check_memories(const std::map<std::string, int64_t>& sizes, CompileReport* report) {
   for (const auto& [name, bytes] : sizes) {
     const auto memory = std::ranges::find(report->memories, name, &MemoryUse::name);
@@ -201,7 +201,7 @@ Result<import_pt2::ImportedModel> import_model(const fs::path& model,
   return import_pt2::import_program(program, options, model.filename().string());
 }
 
-/// ExecuTorch's kernels have no 16-bit activations.
+/// Returns false for ExecuTorch's kernels, which do not support 16-bit activations.
 bool has_int16(const CompileOptions& options) {
   return options.dialect == engine::Dialect::kNative;
 }
@@ -239,13 +239,14 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
                      model.filename().string());
   }
   quant::QuantSpec spec;
-  // ExecuTorch's linear has one multiplier for all channels; ours takes either, and one is smaller.
+  // ExecuTorch's linear supports only one multiplier for all channels. Thimble's kernel supports
+  // both; a single multiplier needs less memory.
   constexpr double kStockToleranceDb = 0.3, kNativeToleranceDb = 0.2;
   const bool stock = options.dialect == engine::Dialect::kStock;
   spec.linear_weights = quant::LinearWeights::kPerTensorIfClose;
   spec.per_tensor_tolerance_db = stock ? kStockToleranceDb : kNativeToleranceDb;
   spec.wide_softmax = !stock && !options.narrow_softmax;
-  spec.own_means = !stock;  // ExecuTorch has no mean
+  spec.own_means = !stock;  // ExecuTorch has no mean kernel
   grant_wishes(part, &spec);
   quant::QuantizeOptions quantize_options;
   quantize_options.io = options.io;
@@ -261,7 +262,8 @@ Result<quant::QuantizedModel> quantize_model(const fs::path& model, const ir::Gr
   }
   quantize_options.equalize = *options.equalize;
   quantize_options.tune = *options.tune;
-  // The report's SQNR is an estimate; a large network's must not cost more than its calibration.
+  // The SQNR in the report is an estimate. For a large network it must not take longer than the
+  // calibration.
   constexpr int64_t kLargeMacs = 100'000'000, kSamplesOfLarge = 3;
   int64_t macs = 0;
   for (const ir::Op& op : graph.ops()) macs += ir::macs_of(graph, op);
@@ -279,7 +281,7 @@ Result<ir::Graph> load_float_graph(const fs::path& model,
 
 namespace {
 
-/// passes::run_float_passes, a pass at a time: what each removes is told, what it changes saved.
+/// Runs passes::run_float_passes pass by pass: records removed operators and saves changed graphs.
 Result<ir::Graph> run_passes(const ir::Graph& imported, Stages* stages, Fates* fates) {
   ir::Graph current = ir::remove_unused(imported);
   for (const passes::Pass& pass : passes::float_passes()) {
@@ -296,7 +298,7 @@ Result<ir::Graph> run_passes(const ir::Graph& imported, Stages* stages, Fates* f
   return current;
 }
 
-/// What the export calls inputs and outputs.
+/// Returns the names of inputs and outputs in the export, if `wanted`.
 std::optional<formats::pte::IoNames> io_names(bool wanted, const CompileReport& report) {
   if (!wanted) return std::nullopt;
   formats::pte::IoNames names;
@@ -305,7 +307,7 @@ std::optional<formats::pte::IoNames> io_names(bool wanted, const CompileReport& 
   return names;
 }
 
-/// What each region is, and the payload it became.
+/// Saves the graph of each subgraph and the payload of its delegate.
 Status save_regions(Stages* stages, const Compiled& compiled) {
   for (size_t i = 0; stages->wanted() && i < compiled.regions.size(); ++i) {
     const std::string name = fmt::format("partition-{}-{}", compiled.regions[i].engine->name, i);
@@ -328,7 +330,7 @@ void fill_report(const Compiled& compiled, const emit::Schedule& schedule,
   report->arena_bytes = schedule.placement.peak_bytes;
   report->arena_lower_bound_bytes = schedule.placement.lower_bound_bytes;
   report->kept_bytes = schedule.kept_bytes;
-  // Of the caller's, one that is only renamed has a copy there too.
+  // Includes copies of inputs that the graph passes through as outputs.
   report->inputs_in_arena =
       std::ranges::all_of(compiled.lowered.graph.inputs(), [&](ir::ValueId input) {
         return schedule.storage_of_value[static_cast<size_t>(input)] >= 0;
@@ -343,7 +345,7 @@ void fill_report(const Compiled& compiled, const emit::Schedule& schedule,
   list_memories(*compiled.part, compiled.lowered.delegates, report);
 }
 
-/// What the one partition, the CPU's, became: the file, and the graph that it says.
+/// Saves the file of a program that runs on the CPU only, and the graph decompiled from it.
 Status save_partition(Stages* stages, std::string_view engine, const emit::Emitted& emitted) {
   if (!stages->wanted()) return ok();
   THIMBLE_TRY(const ir::Graph lifted, emit::lift(emitted.program));
@@ -353,7 +355,7 @@ Status save_partition(Stages* stages, std::string_view engine, const emit::Emitt
                       std::string(bytes, emitted.bytes.size()));
 }
 
-/// The integer graph in the arithmetic of the engines that run its regions.
+/// Replaces the integer graph by one in the arithmetic of the engines that run its subgraphs.
 Status adapt(const partition::Partition& split, Compiled* compiled, Stages* stages) {
   const bool adapts = std::ranges::any_of(split.regions, [](const partition::Region& region) {
     return region.engine->engine->adapt != nullptr;
@@ -372,8 +374,8 @@ struct Placed {
   emit::Schedule schedule;
 };
 
-/// Cuts the integer graph into regions of the part's engines; what is left takes the CPU's forms,
-/// with memory orders and kernel calls, then all of it addresses.
+/// Cuts the integer graph into subgraphs for the part's engines. The rest is legalized for the CPU,
+/// with memory orders and kernel calls. Then all buffers get addresses.
 Result<Placed> lower_and_place(const CompileOptions& options,
                                const std::map<std::string, int64_t>& sizes, const OffNodes& off,
                                Compiled* compiled, Stages* stages) {
@@ -439,7 +441,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   report.target = part.name;
   report.optimize = options.optimize;
 
-  // The user's graph, in float.
+  // Import the model as a float graph.
   THIMBLE_TRY(import_pt2::ImportedModel read, import_model(model, options.shapes));
   const ir::Graph& imported = read.graph;
   Fates fates(std::move(read.nodes));
@@ -453,7 +455,7 @@ Result<Compiled> compile(const fs::path& model, const CompileOptions& asked) {
   if (stages.wanted()) THIMBLE_CHECK(stages.save("float.ir", ir::print(graph)));
   report.parameters = count_parameters(graph);
 
-  // The same in integers.
+  // Quantize it to an integer graph.
   THIMBLE_TRY(quant::QuantizedModel quantized, quantize_model(model, graph, options, part));
   report.quant = quantized.report;
   report.calibrate_seconds = quantized.report.calibrate_seconds + quantized.report.quality_seconds;

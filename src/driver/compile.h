@@ -1,6 +1,6 @@
 #pragma once
-// compile(): the whole road from a `.pt2` to the bytes of a `.pte`, and everything worth telling
-// about it.
+// compile(): compiles a `.pt2` to the bytes of a `.pte` and returns a report with all results of
+// the stages.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,10 +21,10 @@
 
 namespace thimble::driver {
 
-/// What is not given is the part's (its recipe), or the usual.
+/// Options that are not set are taken from the part's recipe, or have a default.
 struct CompileOptions {
   std::string target;
-  std::filesystem::path calibration;  // empty: none given
+  std::filesystem::path calibration;  // empty: no calibration data
   quant::Io io = quant::Io::kFloat;
   std::optional<quant::Observer> observer;
   bool pareto = false;       // report->pareto
@@ -36,87 +36,87 @@ struct CompileOptions {
   std::optional<engine::Dialect> dialect;
   bool names = false;                       // the file says which value each call makes
   bool io_channels_last = false;            // declare 4-D inputs and outputs as NHWC
-  std::optional<bool> wide_activations;     // int16 wherever there is a kernel
+  std::optional<bool> wide_activations;     // int16 where a kernel exists
   bool narrow_softmax = false;              // int8 even for a softmax at the end
-  std::optional<quant::AccuracyGoal> goal;  // labels are those of the calibration data
+  std::optional<quant::AccuracyGoal> goal;  // labels come from the calibration data
   std::vector<QuantChoice> quant;           // precision of single operators
-  std::vector<std::string> engine_off;      // operators that stay on the CPU: patterns
-  std::optional<bool> keep_small;           // regions that the CPU would run faster stay on the NPU
-  std::map<std::string, int64_t> shapes;    // open sizes
-  std::map<std::string, int64_t> memory;    // bytes allowed, by memory name: "sram", "flash"
-  bool c_output = false;                    // constants are arrays of C, not one file
-  std::filesystem::path save_stages;        // empty: do not
+  std::vector<std::string> engine_off;      // patterns of operators that stay on the CPU
+  std::optional<bool> keep_small;           // keep subgraphs on the NPU even if the CPU is faster
+  std::map<std::string, int64_t> shapes;    // values of symbolic sizes
+  std::map<std::string, int64_t> memory;    // size limit in bytes by memory name: "sram", "flash"
+  bool c_output = false;                    // constants are C arrays, not one file
+  std::filesystem::path save_stages;        // folder for stage files; empty: do not save
 };
 
 struct OpReport {
-  std::string name;   // of the value it makes
+  std::string name;   // name of the result value
   std::string op;     // "cortex_m::quantized_add.out"
   std::string types;  // "i8", or "f32->i8"
   std::string engine;
   ir::Source source;
   int64_t macs = 0;
-  int64_t steps = 0;  // of the innermost loop
+  int64_t steps = 0;  // iterations of the innermost loop
   int64_t elements_out = 0;
   int64_t bytes_out = 0;
   int64_t constant_bytes = 0;           // weights and parameters of this call
-  int64_t live_bytes = 0;               // in the arena while it runs
+  int64_t live_bytes = 0;               // bytes of the arena that are live during the call
   std::optional<int64_t> instructions;  // an estimate
-  std::optional<int64_t> cycles;        // an estimate, of an engine's operators
-  std::string reason;  // why it is not where the user might expect it; empty = nothing to say
+  std::optional<int64_t> cycles;        // an estimate; only for an engine's operators
+  std::string reason;  // why the operator is not on the expected engine; may be empty
 };
 
 /// An operator of the user's program.
 struct SourceOpReport {
   ir::Source source;
-  std::vector<size_t> calls;   // indices into CompileReport::ops; empty: none of its own
-  std::string engine;          // empty without calls
-  int64_t bytes_out = 0;       // of the last call
-  int64_t constant_bytes = 0;  // of all calls, like the following
+  std::vector<size_t> calls;   // indices into CompileReport::ops; may be empty
+  std::string engine;          // empty if there are no calls
+  int64_t bytes_out = 0;       // result of the last call
+  int64_t constant_bytes = 0;  // sum over all calls, as the following members
   int64_t macs = 0;
   std::optional<int64_t> instructions;  // an estimate
-  std::string reason;  // why it has no calls, or not the user's engine; empty = nothing to say
+  std::string reason;  // why there are no calls, or not on the expected engine; may be empty
 };
 
-/// An operator that is not on the part's first engine.
+/// An operator that does not run on the part's first engine.
 struct Fallback {
-  std::string op;  // where the user wrote it, or the value's name
+  std::string op;  // name of the operator's node, or of its result value
   std::string reason;
 };
 
 struct MemoryUse {
   std::string name;
   int64_t bytes_used = 0;
-  int64_t bytes_size = 0;  // 0 = no limit known
+  int64_t bytes_size = 0;  // 0: no limit known
 };
 
-/// What a linker can place, and the memory of the part that was chosen for it (placement.h).
+/// An object that a linker can place, and the memory chosen for it (placement.h).
 struct PlacedObject {
-  std::string name;      // "arena", "model", or an array of the C: "constant_3"
-  std::string contents;  // of target::memory_contents()
-  std::string of;        // the call that reads an array first
+  std::string name;      // "arena", "model", or an array of the C output: "constant_3"
+  std::string contents;  // one of target::memory_contents()
+  std::string of;        // the first call that reads an array
   int64_t bytes = 0;
-  int64_t accessed_bytes = 0;  // in one inference
+  int64_t accessed_bytes = 0;  // bytes accessed per inference
   std::string memory;
-  std::string image;   // the memory that it is loaded from at the start; empty: it is not
-  std::string reason;  // why this memory
+  std::string image;   // memory that holds its load image; empty: not loaded at startup
+  std::string reason;  // why this memory was chosen
 };
 struct Placement {
   std::vector<PlacedObject> objects;
-  int64_t cycles = 0;           // of all accesses of one inference, an estimate
-  int64_t cycles_at_least = 0;  // no choice takes fewer
-  bool proven = false;          // nor fewer than this one
+  int64_t cycles = 0;           // estimate for all accesses of one inference
+  int64_t cycles_at_least = 0;  // lower bound for any placement
+  bool proven = false;          // true: no placement needs fewer cycles
 };
 
-/// A piece of the arena, from one call to another (both included).
+/// A part of the arena. `first` and `last`, inclusive, are rows of CompileReport::ops.
 struct Buffer {
-  std::string name;  // of the value; empty: memory of one call
+  std::string name;  // value name; empty: scratch of one call
   int64_t offset = 0;
   int64_t bytes = 0;
   int first = 0, last = 0;
 };
 
 struct Peak {
-  ir::Source source;  // the operator at which the plan is fullest
+  ir::Source source;  // the operator with the most live bytes
   std::string op;
   int64_t bytes = 0;
 };
@@ -124,7 +124,7 @@ struct Peak {
 /// An input or output of the compiled model.
 struct IoReport {
   std::string name;
-  ir::Type type;  // with the quantization of int8 ones
+  ir::Type type;  // includes the quantization of int8 values
 };
 
 struct CompileReport {
@@ -138,17 +138,17 @@ struct CompileReport {
   int64_t weights_bytes = 0;
   int64_t arena_bytes = 0;
   int64_t arena_lower_bound_bytes = 0;
-  int64_t kept_bytes = 0;        // of the arena: state that survives a run
-  int64_t input_bytes = 0;       // of all inputs
-  bool inputs_in_arena = false;  // all of them
+  int64_t kept_bytes = 0;        // part of the arena that holds state between runs
+  int64_t input_bytes = 0;       // total size of all inputs
+  bool inputs_in_arena = false;  // true: all inputs are in the arena
   int64_t state_bytes = 0;
   std::vector<MemoryUse> memories;
-  std::optional<Placement> placement;  // of a part that says how fast its memories are
+  std::optional<Placement> placement;  // only if the part states the speed of its memories
   std::vector<OpReport> ops;
   std::vector<SourceOpReport> source_ops;  // in the order of the export
   int64_t float_ops = 0;
   std::vector<Fallback> fallbacks;
-  std::optional<int64_t> npu_cycles;  // an estimate, of all regions
+  std::optional<int64_t> npu_cycles;  // an estimate for all delegates
   int64_t npu_calls = 0;
   std::optional<double> time_us;   // an estimate, where clocks and the cost of a call are known
   std::vector<std::string> notes;  // of the engines, on what the file needs to run
@@ -169,12 +169,12 @@ struct Compiled {
   CompileReport report;
 };
 
-/// Bad input and unsupported models come back as errors; nothing is written but the stages asked
-/// for.
+/// Returns an error for bad input and unsupported models. Writes no files except the requested
+/// stage files.
 [[nodiscard]] Result<Compiled> compile(const std::filesystem::path& model,
                                        const CompileOptions& options);
 
-/// A float graph as imported and cleaned: what `run` and `compare` evaluate.
+/// Returns the imported float graph after the float passes; `run` and `compare` evaluate it.
 [[nodiscard]] Result<ir::Graph> load_float_graph(const std::filesystem::path& model,
                                                  const std::map<std::string, int64_t>& shapes);
 

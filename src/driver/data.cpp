@@ -141,8 +141,8 @@ Result<Samples> read_samples(const std::filesystem::path& path, const ir::Graph&
 
 namespace {
 
-/// Calls that an array holds: [calls * batch, ...] or [calls, batch, ...]; -1 if it has another
-/// form.
+/// Returns the number of calls that an array holds: [calls * batch, ...] or [calls, batch, ...]; -1
+/// for any other shape.
 int64_t calls_in(const ir::Shape& array, const ir::Shape& input) {
   if (input.empty()) return array.size() == 1 ? array[0] : -1;
   if (array.size() == input.size() + 1) {

@@ -1,6 +1,6 @@
 #pragma once
-// Samples from a `.npz`: one array per graph input, by input name, or `x`/`arg0` for the only one;
-// the first axis counts samples.
+// Samples from a `.npz`: one array per graph input, named like the input; the array of a single
+// input may also be named `x` or `arg0`. The first axis is the sample index.
 
 #include <filesystem>
 #include <optional>
@@ -21,13 +21,14 @@ struct Samples {
 [[nodiscard]] Result<Samples> read_samples(const std::filesystem::path& npz,
                                            const ir::Graph& graph);
 
-/// Each input's array holds whole calls in the input's shape, equally many, all finite; labels are
-/// one per sample. `file` is what messages call the data.
+/// Checks that each array holds complete calls in the input's shape, and the same number of calls
+/// for all inputs. Checks that all values are finite and that there is one label per sample. `file`
+/// names the data in messages.
 [[nodiscard]] Status check_samples(const Samples& samples, const ir::Graph& graph,
                                    std::string_view file);
 
-/// How many times the graph can be called with these samples, and the inputs of one call, converted
-/// to the inputs' types.
+/// call_count() returns how many times the graph can be called with these samples. call_inputs()
+/// returns the inputs of one call.
 [[nodiscard]] int64_t call_count(const Samples& samples, const ir::Graph& graph);
 [[nodiscard]] std::vector<ir::Tensor> call_inputs(const Samples& samples, const ir::Graph& graph,
                                                   int64_t call);

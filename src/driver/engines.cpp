@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kBudgetAttempts = 4;
 
-/// The value whose bytes this one renames.
+/// Returns the value at the start of the chain of aliases that ends in this value.
 ir::ValueId source_of(const ir::Graph& graph, ir::ValueId id) {
   const std::vector<int> producers = graph.producers();
   for (;;) {
@@ -62,7 +62,8 @@ bool beside_dram(const engine::Lowered& lowered) {
   });
 }
 
-/// The regions as small as they go: what an SRAM must have at least, if that is more than it has.
+/// Compiles the subgraphs with the smallest SRAM they support. If this does not fit either, the
+/// error states the minimum.
 Result<emit::Schedule> smallest(std::span<const partition::Region> regions, int64_t sram_bytes,
                                 const Error& refusal, engine::NpuOptions options,
                                 engine::Lowered* lowered) {
@@ -126,12 +127,13 @@ void note_engine_off(const OffNodes& off, bool has_engines, CompileReport* repor
 
 namespace {
 
-/// By operator. What was put in to bring a value to the scale of its readers has no node of the
-/// export: it is kept off if all around it is, so that it is no region of its own.
+/// Returns the reason per operator; empty if an engine may run it. A requantization that was
+/// inserted between two operators has no node of the export. It is kept off if its producer and all
+/// its readers are kept off, so that it does not become a subgraph by itself.
 std::vector<std::string> keep_off(const ir::Graph& graph, const OffNodes& off) {
   const std::vector<int> producers = graph.producers();
   std::vector<std::string> why;
-  std::vector<bool> read_on(graph.value_count(), false);  // by something that is not kept off
+  std::vector<bool> read_on(graph.value_count(), false);  // read by an op not kept off
   for (const ir::Op& op : graph.ops()) {
     const auto found = off.find(op.source.node);
     std::string reason = found == off.end() ? "" : found->second;
@@ -183,7 +185,8 @@ Result<emit::Schedule> compile_regions(std::span<const partition::Region> region
     }
     const int64_t used = schedule.placement.peak_bytes + emit::state_bytes(*lowered, schedule);
     if (used <= *sram_bytes) return schedule;
-    // The budget was the whole SRAM's; what lies beside the regions' scratch comes off.
+    // The budget was for the whole SRAM: subtract what the arena needs besides the engines'
+    // scratch.
     int64_t scratch = 0;
     for (const engine::Delegate& delegate : lowered->delegates) {
       scratch = std::max(scratch, delegate.scratch_bytes);
@@ -223,7 +226,7 @@ Result<std::vector<engine::ParetoPoint>> pareto_of(std::span<const partition::Re
 void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
                   std::span<const std::pair<std::string, std::string>> added,
                   std::span<const RowOp> rows, CompileReport* report) {
-  std::map<std::string, std::string> reasons;  // by the value that the operator makes
+  std::map<std::string, std::string> reasons;  // key: name of the operator's result
   for (size_t i = 0; i < why_not.size(); ++i) {
     reasons[integer.value(integer.ops()[i].output).name] = why_not[i];
   }
@@ -258,7 +261,7 @@ void note_delegates(const std::vector<engine::Delegate>& delegates, CompileRepor
     if (known) {
       time_us += delegate.call_us + static_cast<double>(*delegate.cycles) / delegate.clock_mhz;
     }
-    core_mhz = delegate.clock_mhz;  // of one part, whose core has the same clock
+    core_mhz = delegate.clock_mhz;  // assumption: the core has the clock of the NPU
     const bool said = std::ranges::find(report->notes, delegate.note) != report->notes.end();
     if (!delegate.note.empty() && !said) report->notes.push_back(delegate.note);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// The part's engines in the pipeline: what the user keeps off them, the cut, and the regions'
-// programs under a budget of memory.
+// The part's engines in the compile pipeline: operators that the user keeps off the engines, the
+// partition, and the compilation of subgraphs within a memory budget.
 
 #include <map>
 #include <optional>
@@ -16,7 +16,7 @@
 
 namespace thimble::driver {
 
-/// Nodes of the export that --engine-off names, or else the part's recipe, with the pattern.
+/// Export nodes selected by --engine-off, or else by the part's recipe, with the pattern as value.
 using OffNodes = std::map<std::string, std::string>;
 [[nodiscard]] Result<OffNodes> engine_off(const ir::Graph& imported, const CompileOptions& options,
                                           const engine::Part& part);
@@ -28,8 +28,8 @@ void note_engine_off(const OffNodes& off, bool has_engines, CompileReport* repor
 [[nodiscard]] Result<partition::Partition> cut(const ir::Graph& graph, const engine::Part& part,
                                                const OffNodes& off, bool keep_small);
 
-/// Fills lowered->delegates and plans the arena: in options.sram_bytes if they are given and the
-/// regions can be made small enough.
+/// Fills lowered->delegates and plans the arena. If options.sram_bytes is set, tries to meet it
+/// with smaller subgraph schedules.
 [[nodiscard]] Result<emit::Schedule> compile_regions(std::span<const partition::Region> regions,
                                                      engine::NpuOptions options,
                                                      engine::Lowered* lowered);
@@ -38,8 +38,8 @@ void note_engine_off(const OffNodes& off, bool has_engines, CompileReport* repor
 [[nodiscard]] Result<std::vector<engine::ParetoPoint>> pareto_of(
     std::span<const partition::Region> regions);
 
-/// `why_not` of each operator of the integer graph: why it is not on the part's first engine; empty
-/// if it is.
+/// `why_not`: per operator of the integer graph, why it does not run on the part's first engine;
+/// empty if it does.
 void note_engines(const ir::Graph& integer, std::span<const std::string> why_not,
                   std::span<const std::pair<std::string, std::string>> added,
                   std::span<const RowOp> rows, CompileReport* report);

@@ -25,7 +25,7 @@ std::map<std::string, const ir::Op*> makers(const ir::Graph& graph) {
   return result;
 }
 
-/// The operator of `after` that does a lost node's work.
+/// Finds the operator of `after` that replaces the operators of a removed node.
 class Heirs {
  public:
   Heirs(const ir::Graph& before, const ir::Graph& after)
@@ -33,7 +33,7 @@ class Heirs {
         makers_(makers(after)),
         consumers_(before.consumers()),
         producers_(before.producers()) {
-    for (const ir::Op& op : after.ops()) of_node_[op.source.node] = &op;  // the last one
+    for (const ir::Op& op : after.ops()) of_node_[op.source.node] = &op;  // keeps the last one
   }
 
   [[nodiscard]] const ir::Op* find(const std::string& node) const {
@@ -50,7 +50,8 @@ class Heirs {
   }
 
  private:
-  /// What stands in `after` for an operator of `before`.
+  /// Returns the operator of `after` that corresponds to an operator of `before`; null if none
+  /// does.
   [[nodiscard]] const ir::Op* counterpart(const ir::Op& op) const {
     const auto maker = makers_.find(before_.value(op.output).name);
     if (maker != makers_.end()) return maker->second;
@@ -58,7 +59,7 @@ class Heirs {
     return alive == of_node_.end() ? nullptr : alive->second;
   }
 
-  /// The nearest operator that is left; with `changed`, only if it is not what it was.
+  /// Returns the nearest operator that still exists; with `changed`, only if it was modified.
   [[nodiscard]] const ir::Op* search(const std::string& node, bool forward, bool changed) const {
     std::deque<int> work;
     for (size_t i = 0; i < before_.ops().size(); ++i) {
@@ -96,7 +97,7 @@ std::string name_of(const ir::Op* op) {
   return op == nullptr || op->source.node.empty() ? "another operator" : op->source.node;
 }
 
-/// Kinds of the lost node's operators.
+/// Returns true if all operators of the node have one of these kinds.
 bool all_are(const ir::Graph& graph, const std::string& node, std::initializer_list<OpKind> kinds) {
   return std::ranges::all_of(graph.ops(), [&](const ir::Op& op) {
     return op.source.node != node || std::ranges::find(kinds, op.kind) != kinds.end();
@@ -113,7 +114,8 @@ std::string merged_reason(const ir::Graph& before, const std::string& node, cons
   return "part of " + name;
 }
 
-/// Of a call whose result the integer graph has not: what the target put in.
+/// Returns the reason for a call that the lowering inserted: its result is not in the integer
+/// graph.
 std::string inserted_reason(const ir::Graph& graph, const ir::Op& op) {
   switch (op.kind) {
     case OpKind::copy: {
@@ -134,7 +136,7 @@ std::string inserted_reason(const ir::Graph& graph, const ir::Op& op) {
   }
 }
 
-/// Of a call that makes a value of the integer graph.
+/// Returns the reason for a call whose result is a value of the integer graph.
 std::string call_reason(const ir::Graph& graph, const ir::Op& op) {
   switch (op.kind) {
     case OpKind::quantize:
@@ -170,7 +172,7 @@ void add_call(SourceOpReport* row, const CompileReport& report, size_t index) {
   const OpReport& call = report.ops[index];
   row->calls.push_back(index);
   row->engine = call.engine;
-  row->bytes_out = call.bytes_out;  // of the last
+  row->bytes_out = call.bytes_out;  // the last call sets the final value
   row->constant_bytes += call.constant_bytes;
   row->macs += call.macs;
   if (row->calls.size() == 1) row->instructions = 0;

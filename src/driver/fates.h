@@ -1,6 +1,6 @@
 #pragma once
-// What became of each operator of the user's program: the kernel calls that run it, or why it needs
-// none.
+// Op provenance: for each operator of the user's program, the kernel calls that run it, or the
+// reason why it was removed.
 //
 //   Fates fates(imported.nodes);
 //   fates.begin(imported.graph);
@@ -8,9 +8,10 @@
 //   fates.quantized(prepared, integer);
 //   fates.lowered(integer, lowered, &report);                     fills report->source_ops
 //
-// Operators carry the name of their node through all stages (ir::Source::node). Where a node has
-// none left, the operator that now makes what it made took it over, or else the nearest one that
-// the stage changed: a reader of its results, or what made its operands.
+// Operators carry the name of their node through all stages (ir::Source::node). If a stage removes
+// all operators of a node, another operator replaces them: the operator that now produces the
+// node's result. Otherwise it is the nearest operator that the stage changed: a reader of the
+// node's results, or the producer of its operands.
 
 #include <map>
 #include <set>
@@ -32,12 +33,12 @@ class Fates {
   explicit Fates(std::vector<import_pt2::ImportedNode> nodes);
 
   void begin(const ir::Graph& imported);
-  /// `gone`: what happened to nodes that are not in `after`; if it ends in "of", another node's
-  /// name follows.
+  /// `gone`: the removal reason of nodes that are not in `after`. If it ends in "of", the name of
+  /// the replacing node is appended.
   void step(const ir::Graph& before, const ir::Graph& after, std::string_view gone);
   void quantized(const ir::Graph& before, const ir::Graph& after);
-  /// `whole` is the lowered graph with its regions in place. Also gives the rows of report->ops,
-  /// one per entry of `rows`, their reasons.
+  /// `whole` is the lowered graph with its subgraphs inlined. Also sets the reasons in report->ops,
+  /// which has one row per entry of `rows`.
   void lowered(const ir::Graph& integer, const ir::Graph& whole, std::span<const RowOp> rows,
                CompileReport* report);
 
@@ -45,7 +46,7 @@ class Fates {
   void lose(const std::string& node, std::string reason);
 
   std::vector<import_pt2::ImportedNode> nodes_;
-  std::map<std::string, std::string> reasons_;  // of nodes that are gone
+  std::map<std::string, std::string> reasons_;  // removal reason by node
 };
 
 }  // namespace thimble::driver

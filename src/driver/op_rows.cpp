@@ -26,7 +26,7 @@ int64_t constant_bytes(const engine::KernelCall& call) {
   return bytes;
 }
 
-/// Constants that only this operator of a region reads.
+/// Returns the bytes of the constants that this operator of a subgraph reads.
 int64_t constant_bytes(const RowOp& row) {
   int64_t bytes = 0;
   for (const ir::ValueId input : row.op->inputs) {

@@ -1,5 +1,5 @@
 #pragma once
-// The report's rows: one per kernel call, or one per operator of a region that an engine runs.
+// Rows of the report: one per kernel call, and one per operator of a subgraph that an engine runs.
 
 #include <span>
 #include <vector>
@@ -11,9 +11,9 @@
 
 namespace thimble::driver {
 
-/// What a row is about.
+/// The operator that a row describes.
 struct RowOp {
-  const ir::Graph* graph = nullptr;  // the lowered one, or the region's
+  const ir::Graph* graph = nullptr;  // the lowered graph or the subgraph
   const ir::Op* op = nullptr;
   size_t call = 0;
   const engine::DelegateRow* delegate_row = nullptr;  // of a region's operator

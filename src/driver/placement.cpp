@@ -14,14 +14,14 @@ namespace {
 
 namespace pte = formats::pte;
 
-constexpr int64_t kAlignment = 16;  // of everything that is placed
+constexpr int64_t kAlignment = 16;  // in bytes, for all placed objects
 constexpr int64_t kThousandths = 1000;
 
-/// Bytes that one inference accesses: in the arena, and of each constant, by index in the program.
+/// Bytes that one inference accesses: in the arena, and per constant by its index in the program.
 struct Totals {
   int64_t arena = 0;
   std::map<uint32_t, int64_t> constants;
-  std::map<uint32_t, std::string> readers;  // the first call that reads it
+  std::map<uint32_t, std::string> readers;  // the first call that reads the constant
 };
 
 class Counter {
@@ -38,7 +38,7 @@ class Counter {
       for (size_t i = 0; i < accesses.arguments.size() && i < args.size(); ++i) {
         add(args[i], accesses.arguments[i]);
       }
-      // The result stands behind the arguments; what is given to the caller is in the arena too.
+      // The result follows the arguments. Outputs of the model are in the arena too.
       if (args.size() > accesses.arguments.size()) {
         add(args[accesses.arguments.size()], accesses.out);
       }
@@ -50,7 +50,7 @@ class Counter {
   void add(int32_t value, int64_t bytes) {
     const pte::EValue& item = plan_.values[static_cast<size_t>(value)];
     if (const auto* list = std::get_if<pte::TensorList>(&item)) {
-      // Each is read once.
+      // Each tensor of a list is read once.
       for (const int32_t each : list->items) {
         const auto& tensor = std::get<pte::Tensor>(plan_.values[static_cast<size_t>(each)]);
         add_tensor(tensor, static_cast<int64_t>(pte::data_bytes(tensor).value_or(0)));
@@ -69,15 +69,15 @@ class Counter {
   }
 
   const pte::ExecutionPlan& plan_;
-  std::string reader_;  // the call that is being counted
+  std::string reader_;  // the current call
   Totals totals_;
 };
 
-/// The objects of one output, without places.
+/// Returns the objects of the C output or of the file, not yet placed.
 std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& totals,
                                      bool c_output, const CompileReport& report) {
   std::vector<PlacedObject> objects;
-  // The runtime has its state behind the arena; a run reads each word of it once, or not at all.
+  // The runtime stores its state after the arena. A run reads each word of it at most once.
   const int64_t state = c_output ? 0 : report.state_bytes;
   if (report.arena_bytes + state > 0) {
     objects.push_back(
@@ -87,7 +87,7 @@ std::vector<PlacedObject> objects_of(const pte::Program& program, const Totals& 
     const std::map<uint32_t, std::string> names = emit::c::constant_names(program.plans[0]);
     std::vector<std::pair<uint32_t, std::string>> arrays(names.begin(), names.end());
     std::ranges::sort(arrays, {}, [](const auto& array) {
-      return std::pair(array.second.size(), array.second);  // constant_2 before constant_10
+      return std::pair(array.second.size(), array.second);  // sorts constant_2 before constant_10
     });
     for (const auto& [index, name] : arrays) {
       const auto accessed = totals.constants.find(index);

@@ -1,8 +1,8 @@
 #pragma once
-// Which memory of the part each object goes to, where the part's file says how fast its memories
-// are: the arena, and the constants (each array of the C, or the whole file, whose runtime has its
-// state behind the arena), by the bytes that an inference accesses (target/accesses.h) and what
-// they cost there (plan/memories.h).
+// Chooses a memory of the part for each object, if the part's file states the speed of its
+// memories. Objects are the arena and the constants: each array of the C output, or the whole file.
+// With a file, the runtime state follows the arena. The choice depends on the bytes that an
+// inference accesses (target/accesses.h) and on their cost in each memory (plan/memories.h).
 
 #include <map>
 #include <string>
@@ -12,9 +12,9 @@
 
 namespace thimble::driver {
 
-/// Fills report->placement and what report->memories use. `sizes` of memories are the user's, or
-/// else the part's. What fits nowhere is `unsupported`, with its name and the bytes that are
-/// missing.
+/// Fills report->placement and the used bytes of report->memories. `sizes` of memories are the
+/// user's options or else the sizes of the part. If an object fits in no memory, returns
+/// `unsupported` with its name and the number of missing bytes.
 [[nodiscard]] Status place_objects(const Compiled& compiled, const formats::pte::Program& program,
                                    bool c_output, const std::map<std::string, int64_t>& sizes,
                                    CompileReport* report);

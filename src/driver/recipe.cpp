@@ -14,7 +14,7 @@ quant::Observer observer_of(const engine::Recipe& recipe) {
   return quant::kDefaultObserver;
 }
 
-/// `own` if it is given, else what the recipe says, else `usual`.
+/// Sets `own`, if empty, to the value of the recipe, or else to `usual`.
 template <class T>
 void settle(std::optional<T>* own, const std::optional<T>& recipe, T usual) {
   if (!*own) *own = recipe.value_or(usual);
@@ -28,7 +28,7 @@ CompileOptions with_recipe(CompileOptions options, const engine::Recipe& recipe)
     options.dialect =
         recipe.kernels == "executorch" ? engine::Dialect::kStock : engine::Dialect::kNative;
   }
-  if (!options.wide_activations) {  // a goal of accuracy chooses what has 16 bits
+  if (!options.wide_activations) {  // an accuracy goal chooses the 16-bit operators itself
     options.wide_activations = recipe.activations == "int16" && !options.goal;
   }
   settle(&options.equalize, recipe.equalize, false);

@@ -1,6 +1,5 @@
 #pragma once
-// What the user asked for, what the part's recipe says where they did not, and the usual where
-// neither does.
+// Combines the user's options with the part's recipe and with defaults, in this order of priority.
 
 #include "driver/compile.h"
 #include "engine/part.h"

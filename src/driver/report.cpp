@@ -72,7 +72,7 @@ std::string quality_line(const CompileReport& report) {
       quant.wide_ops > 1 ? fmt::format("int8, {} operators in int16", quant.wide_ops) : "int8";
   if (quant.samples == 0) return fmt::format("quantized      {}, as in the .pt2\n", width);
   std::string line = fmt::format("quantized      {}, {} samples", width, quant.samples);
-  // An output that never varies has no signal to compare noise with.
+  // The SQNR of a constant output is meaningless: it has no signal.
   constexpr double kNoSignalDb = -100;
   if (!quant.output_sqnr_db.empty() && quant.output_sqnr_db[0] < kNoSignalDb) {
     return line + "; the output never varies over them: check the calibration data\n";
@@ -87,7 +87,7 @@ std::string quality_line(const CompileReport& report) {
   return line + "\n";
 }
 
-/// What was asked for, where it is not the usual.
+/// Returns the optimization goal, if it is not the default.
 std::string optimize_line(const CompileReport& report) {
   if (report.optimize == engine::Optimize::kSpeed) return "";
   return fmt::format("optimized      for {}\n", engine::optimize_name(report.optimize));
@@ -97,7 +97,7 @@ std::string note_line(const quant::WidthNote& note) {
   return fmt::format("  {:<14} {}   {}\n", note.source.where(), note.source.text, note.reason);
 }
 
-/// What was decided about 16 bits, if anything had to be.
+/// Returns lines on the choice of 16-bit operators, if there was any.
 std::string width_lines(const quant::QuantReport& quant) {
   std::string text;
   if (quant.goal) {
@@ -128,7 +128,7 @@ Json to_json(const std::vector<quant::WidthNote>& notes) {
   return json;
 }
 
-/// `tuned          24.9 -> 26.1 dB on samples held back: equalize (all layers) +0.8; ...`
+/// Returns `tuned          24.9 -> 26.1 dB on samples held back: equalize (all layers) +0.8; ...`
 std::string tuning_lines(const quant::QuantReport& quant) {
   if (quant.trials.empty()) return "";
   std::string kept;
@@ -220,13 +220,13 @@ std::string with_commas(int64_t value) {
 
 namespace {
 
-/// The caller's memory for inputs comes on top of the arena's.
+/// States if inputs are part of the arena; otherwise the application needs additional memory.
 std::string inputs_detail(const CompileReport& report) {
   return fmt::format("inputs ({}) {}", with_commas(report.input_bytes),
                      report.inputs_in_arena ? "in it" : "not in it");
 }
 
-/// "arena, 9 constants, 70,000 B"
+/// Returns "arena, 9 constants, 70,000 B".
 std::string placed_detail(const Placement& placement, std::string_view memory) {
   std::string text;
   int64_t arrays = 0, bytes = 0, loaded = 0;
@@ -277,7 +277,8 @@ Json to_json(const Placement& placement) {
   return list;
 }
 
-/// What lies in a memory. The arena is in the SRAM, or in a DRAM beside an NPU's own.
+/// Describes the content of a memory. The arena is in SRAM, or in DRAM if the SRAM is the NPU's
+/// fast scratch.
 std::string memory_detail(const CompileReport& report, std::string_view memory) {
   if (memory == "flash") {
     return fmt::format("weights {}, program {}", with_commas(report.weights_bytes),

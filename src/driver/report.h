@@ -1,6 +1,6 @@
 #pragma once
-// What compile() found, for people (100 columns, the answer first) and for scripts (one JSON
-// object).
+// Formats the result of compile(): text for people (100 columns, the summary first) and one JSON
+// object for scripts.
 
 #include <filesystem>
 #include <string>
@@ -12,13 +12,13 @@ namespace thimble::driver {
 
 [[nodiscard]] std::string text_report(const CompileReport& report,
                                       const std::filesystem::path& output);
-/// Every operator: kernel, bytes, MACs, instructions, the user's line; and how full the arena is.
+/// Lists every operator: kernel, bytes, MACs, instructions, source line, live bytes of the arena.
 [[nodiscard]] std::string table_report(const CompileReport& report);
 [[nodiscard]] std::string json_report(const CompileReport& report);
-/// One self-contained page: summary, memory, and every operator with its share of MACs.
+/// Returns one self-contained page: summary, memory, and every operator with its share of the MACs.
 [[nodiscard]] std::string html_report(const CompileReport& report);
 
-/// 1234567 -> "1,234,567"
+/// Returns "1,234,567" for 1234567.
 [[nodiscard]] std::string with_commas(int64_t value);
 
 }  // namespace thimble::driver

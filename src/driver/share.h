@@ -1,5 +1,5 @@
 #pragma once
-// One arena for several compiled models (emit/share.h).
+// Shares one arena among several compiled models (emit/share.h).
 
 #include <span>
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace thimble::driver {
 
-/// Writes the files of all models anew, for one arena of which one model has the use at a time; the
-/// text says how much memory it is and how to begin. Not exclusive: nothing changes but the sum.
+/// `exclusive`: writes the files of all models again for one arena that only one model uses at a
+/// time. Otherwise only sums the arenas. Returns a text with the number of bytes and the order of
+/// initialization.
 [[nodiscard]] Result<std::string> share_arena(std::span<Compiled> models,
                                               const CompileOptions& options, bool exclusive);
 

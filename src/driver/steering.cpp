@@ -15,7 +15,7 @@ std::string_view precision_name(Precision precision) {
   return kNames[static_cast<size_t>(precision)];
 }
 
-/// Does the whole name fit, with `*` for any characters?
+/// Returns true if the pattern matches the whole name; `*` matches any characters.
 bool fits(std::string_view pattern, std::string_view name) {
   size_t p = 0, n = 0, star = std::string_view::npos, retry = 0;
   while (n < name.size()) {
@@ -36,7 +36,7 @@ bool fits(std::string_view pattern, std::string_view name) {
   return p == pattern.size();
 }
 
-/// "add" of "aten.add.Tensor".
+/// Returns "add" for "aten.add.Tensor".
 std::string_view short_name(std::string_view target) {
   const size_t first = target.find('.');
   if (first == std::string_view::npos) return target;
@@ -44,8 +44,8 @@ std::string_view short_name(std::string_view target) {
   return rest.substr(0, rest.find('.'));
 }
 
-/// Everything that names the operator: its node, its ATen operator, its line, its module and those
-/// around it.
+/// Returns all names of the operator: its node, its ATen operator, its source line, its module and
+/// the enclosing modules.
 std::vector<std::string> names_of(const ir::Graph& graph, const ir::Op& op) {
   std::vector<std::string> names = {graph.value(op.output).name};
   if (!op.source.target.empty()) {

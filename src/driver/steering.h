@@ -1,10 +1,10 @@
 #pragma once
-// What the user decides about single operators: patterns that name them, and what they ask for.
+// Op selectors: patterns that select single operators, and options that apply to them.
 //
-// A pattern is an operator ("aten.add.Tensor", "add"), a node ("conv2d_1"), a line of the user's
-// ("net.py:31") or a module path ("features.3", with all that is inside); `*` stands for anything.
-// All are names of the imported graph. A pattern that matches nothing is an error which names what
-// comes close.
+// A pattern is an operator ("aten.add.Tensor", "add"), a node ("conv2d_1"), a source line
+// ("net.py:31") or a module path ("features.3", including its submodules). `*` matches any
+// characters. Names are those of the imported graph. A pattern without a match is an error that
+// suggests similar names.
 
 #include <functional>
 #include <string>
@@ -23,24 +23,25 @@ struct QuantChoice {
   Precision precision = Precision::kInt8;
 };
 
-/// `PATTERN=int8`; bad input says what is expected.
+/// Parses `PATTERN=int8`; an error lists what is expected.
 [[nodiscard]] Result<QuantChoice> parse_quant_choice(std::string_view text);
 
-/// Indices of the operators that the pattern names.
+/// Returns the indices of the operators that the pattern matches.
 [[nodiscard]] std::vector<size_t> matches(const ir::Graph& graph, std::string_view pattern);
 
-/// The same: at least one, or it is an error. `option` begins the message.
+/// As matches(), but no match is an error. `option` is the start of the message.
 [[nodiscard]] Result<std::vector<size_t>> select_ops(const ir::Graph& graph,
                                                      std::string_view pattern,
                                                      std::string_view option);
 
-/// Every pattern matches, and kernels exist for what is asked for. Not supported: each operator
-/// that cannot have its precision, with the user's line.
+/// Checks that every pattern matches and that kernels exist for the requested precision. Otherwise
+/// returns `unsupported` with each operator and its source line.
 [[nodiscard]] Status check_choices(const ir::Graph& graph, const std::vector<QuantChoice>& choices,
                                    std::string_view target, bool has_int16);
 
-/// Whether an operator of a graph that came from the imported one shall have 16 bits: what the last
-/// choice that names it says, else `all_wide`. Empty if no operator shall.
+/// Returns a function that is true for operators with 16-bit results. The operator is one of a
+/// graph derived from the imported one. The last choice that matches it decides, else `all_wide`.
+/// The function is empty if no operator can have 16 bits.
 [[nodiscard]] std::function<bool(const ir::Graph&, const ir::Op&)> wide_choice(
     const std::vector<QuantChoice>& choices, bool all_wide);
 

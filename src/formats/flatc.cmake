@@ -1,6 +1,5 @@
-# thimble_schema(NAME FBS): the C++ header that flatc makes from FBS, as "<stem>_generated.h" of the
-# interface library NAME. It is a system include, because flatc's code does not build under our
-# warnings.
+# thimble_schema(NAME FBS): interface library NAME with the C++ header "<stem>_generated.h" that flatc
+# generates from FBS. It is a system include, because flatc's code causes warnings in our build.
 find_program(FLATC flatc REQUIRED)
 function(thimble_schema name schema)
   get_filename_component(stem ${schema} NAME_WE)

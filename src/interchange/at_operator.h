@@ -1,6 +1,6 @@
 #pragma once
-// A lowering at one operator of the graph: short names for what it asks of it, and its operands'
-// tensors in the orders they are wanted in. Both formats' lowerings begin from this.
+// Base class of the TFLite and TOSA lowerings: short accessors for the operator that is being
+// lowered, and its operands' tensors in the requested dimension orders.
 
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace thimble::interchange {
 
 class AtOperator {
  protected:
-  /// `tool` is whom a refusal names.
+  /// `tool` is the format's name in refusal messages.
   AtOperator(const Core& core, TensorMaker& maker, std::string_view tool)
       : core_(core), graph_(core.graph), layouts_(core.graph, maker), tool_(tool) {}
 
@@ -31,7 +31,7 @@ class AtOperator {
   [[nodiscard]] const ir::Shape& result_shape() const { return graph_.type(op_->output).shape; }
   [[nodiscard]] bool wide() const { return dtype(0) == ir::DType::kI16; }
   int logical(size_t i) { return layouts_.get(operand(i), {}); }
-  /// The order that the operands of an elementwise operator mostly have.
+  /// Returns the dimension order that most operands of an elementwise operator have.
   [[nodiscard]] ir::DimOrder common_order() const;
   void put(int tensor, ir::DimOrder order = {}) {
     layouts_.put(op_->output, std::move(order), tensor);

@@ -75,7 +75,8 @@ class Extraction {
     return mapped;
   }
 
-  /// A float input is the codes of the quantize operators behind it, which must all be alike.
+  /// Replaces a float input by the result of the quantize operators that read it. They must all
+  /// have the same attributes.
   Status add_input(ValueId input) {
     const ir::Value& value = from_.value(input);
     if (value.type.dtype != ir::DType::kF32) {

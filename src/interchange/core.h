@@ -1,10 +1,10 @@
 #pragma once
-// The integer part of a graph: what the formats of other tools are made from.
+// Extracts the integer part of a graph, from which files in other tools' formats are written.
 //
-// The quantize operators behind float inputs and the dequantize operators before float outputs are
-// taken off, so that the interface has codes. A state becomes one more input, which the caller
-// feeds, and one more output, which holds what to feed next time: inputs and outputs of states
-// follow the others, in the order of the states.
+// The quantize operators after float inputs and the dequantize operators before float outputs are
+// removed, so inputs and outputs are quantized values. Each state becomes an additional input and
+// an additional output. The application copies that output to that input before the next run.
+// Inputs and outputs of states follow the others, in the order of the states.
 
 #include <vector>
 
@@ -15,18 +15,18 @@ namespace thimble::interchange {
 
 struct Core {
   ir::Graph graph;                         // no float, no state
-  std::vector<ir::DimOrder> output_order;  // how the outputs lie, Layouts::at_border
-  size_t states = 0;                       // how many inputs and outputs, the last ones, are states
+  std::vector<ir::DimOrder> output_order;  // dimension order of each output, Layouts::at_border
+  size_t states = 0;                       // the last `states` inputs and outputs are states
 };
 
-/// What computes in float is refused, with the operator's place.
+/// Returns an error with the operator's source location if an operator computes in float.
 [[nodiscard]] Result<Core> integer_core(const ir::Graph& graph);
 
-/// How often a gather takes each element along its dimension, one after the other, as upsampling to
-/// the nearest does; 0 if it is no such gather, or its index no constant.
+/// Returns how many times a gather repeats each element along its dimension, consecutively, as
+/// nearest-neighbor upsampling does. Returns 0 for other gathers and for a non-constant index.
 [[nodiscard]] int64_t repetitions(const ir::Graph& graph, const ir::Op& op);
 
-/// An error about an operator: its name, and where the user wrote it.
+/// Returns an error about an operator: its name and its source location.
 [[nodiscard]] Error refusal(const ir::Op& op, std::string_view format, const std::string& reason);
 
 }  // namespace thimble::interchange

@@ -12,15 +12,15 @@ namespace {
 using Kind = Function::Kind;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-/// How near to a half between two codes a function computed in float32, in a few steps, may fall on
-/// the other side of it.
+/// Tolerance around the midpoint between two quantized values. A float32 computation in several
+/// steps may round to the other value within it. In units of the result's scale.
 constexpr double kSlack = 4e-5;
 
 double hard_swish(double x) {
   return x * std::clamp(x + 3, 0.0, 6.0) / 6;
 }
 
-/// Of the numbers from `low` to `high`, one with the fewest decimals.
+/// Returns a number from `low` to `high` with the fewest decimals.
 double shortest_between(double low, double high) {
   constexpr double kUnitMax = 1e9;
   for (double unit = 1; unit <= kUnitMax; unit *= 10) {
@@ -32,7 +32,7 @@ double shortest_between(double low, double high) {
   return (low + high) / 2;
 }
 
-/// A table between its operand's codes and its result's.
+/// A lookup table with the quantizations of its operand and result.
 class Table {
  public:
   Table(std::span<const int8_t> entries, const ir::Quant& x, const ir::Quant& y)
@@ -80,14 +80,14 @@ class Table {
  private:
   [[nodiscard]] int entry(int code) const { return entries_[static_cast<size_t>(code + 128)]; }
   [[nodiscard]] double real(int code) const { return x_scale_ * (code - x_zero_); }
-  /// Of an operand's code in codes of the result, which has no ends.
+  /// Converts an operand's quantized value to the result's scale, without rounding or clamping.
   [[nodiscard]] double position(int code) const { return real(code) / y_scale_ + y_zero_; }
   [[nodiscard]] double nearest(double number) const {
     return std::nearbyint(number / y_scale_) + y_zero_;
   }
 
-  /// Computed in double, or in float32 as PyTorch does, or in float32 by steps that are not known:
-  /// then it may be on the other side of a half.
+  /// Returns true if the entry equals f computed in double, or in float32 as PyTorch does it. For
+  /// other float32 computations the entry may differ if f is within kSlack of a midpoint.
   template <typename F>
   bool holds_at(int code, F f) const {
     const double found = entry(code);
@@ -109,7 +109,8 @@ class Table {
   [[nodiscard]] bool cuts_above() const {
     return std::max(position(-128), position(127)) > highest_ + 0.5 + kSlack;
   }
-  /// A number that is meant if its code is the bound; that of the type is none of its own.
+  /// Returns 0 or -1 if it quantizes to the lowest entry, else the real value of the lowest entry.
+  /// A lowest entry of -128 is only the limit of the type: the bound is then -infinity.
   [[nodiscard]] double lower_bound() const {
     for (const double meant : {0.0, -1.0}) {
       if (nearest(meant) == lowest_) return meant;
@@ -124,8 +125,8 @@ class Table {
     return highest_ == 127 ? kInfinity : y_scale_ * (highest_ - y_zero_);
   }
 
-  /// Every entry below 0 leaves an interval for the slope; one that its type cuts off, a side of
-  /// it.
+  /// Returns the interval of slopes that all entries for negative inputs allow. An entry at a limit
+  /// of the type bounds the interval on one side only.
   [[nodiscard]] std::optional<std::pair<double, double>> slopes_below(double half) const {
     double low = -kInfinity, high = kInfinity;
     for (int code = -128; code < std::min(x_zero_, 128); ++code) {

@@ -1,6 +1,6 @@
 #pragma once
-// What a table of 256 codes computes: tables are how the integer graph says functions of one value,
-// and other tools have an operator for some of them.
+// Recognizes the function that a table of 256 entries computes. The integer graph represents
+// functions of one value as tables; other tools have an operator for some of them.
 
 #include <optional>
 
@@ -8,28 +8,28 @@
 
 namespace thimble::interchange {
 
-/// A function that LiteRT has an operator for.
+/// A function that has a LiteRT operator.
 struct Function {
   enum class Kind : uint8_t {
     kAbs,
-    kClamp,  // to [min, max] in real numbers, either may be infinite: RELU, RELU6, RELU_0_TO_1, ...
+    kClamp,  // to [min, max] in real numbers; bounds may be infinite: RELU, RELU6, RELU_0_TO_1, ...
     kExp,
     kHardSwish,
     kLeakyRelu,  // alpha
     kLog,
     kLogistic,
     kNeg,
-    kRescale,  // the same number in other codes
+    kRescale,  // identity with another quantization
     kRsqrt,
     kTanh,
   } kind{};
-  double alpha = 0;         // kLeakyRelu: slope of negative numbers
+  double alpha = 0;         // kLeakyRelu: slope for negative numbers
   double min = 0, max = 0;  // kClamp
 };
 
-/// Of a `lut`: the function whose table for the scales and zero points of its operand and result
-/// this is, entry for entry; nothing if it is another one, or the scales are not known. Plainer
-/// functions come first: a table that is both a clamp and a leaky relu is a clamp.
+/// Returns the function of a `lut`: every entry must equal the function's table for the scales and
+/// zero points of operand and result. Returns nullopt for other tables and unknown scales. Simpler
+/// functions have priority: a table that is both a clamp and a leaky relu is a clamp.
 [[nodiscard]] std::optional<Function> function_of_table(const ir::Graph& graph, const ir::Op& lut);
 
 }  // namespace thimble::interchange

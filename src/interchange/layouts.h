@@ -1,9 +1,10 @@
 #pragma once
-// In which orders of dimensions a value exists as a tensor of the file.
+// Tracks the dimension orders in which each value exists as a tensor of the file.
 //
-// The formats' image operators want [N, H, W, C]; the graph's values are logical, [N, C, H, W]. An
-// operator asks for the order it wants, and a transposition is made only where no tensor has it
-// yet, once. Permutations of the graph are a new name for what exists: they make none.
+// The image operators of the formats require [N, H, W, C]; the graph's values are logical,
+// [N, C, H, W]. An operator requests the order it requires. A transposition is created only if no
+// tensor has that order yet, and only once. A permute operator of the graph only renames the
+// dimensions of existing tensors and creates no transposition.
 
 #include <functional>
 #include <map>
@@ -13,14 +14,14 @@
 
 namespace thimble::interchange {
 
-/// Makes tensors of the file; the numbers are the file's own.
+/// Creates tensors of the file; tensors are identified by their index in the file.
 class TensorMaker {
  public:
   virtual ~TensorMaker() = default;
-  /// Dimension k of the result is dimension perms[k] of the tensor.
+  /// Transposes: dimension k of the result is dimension perms[k] of the tensor.
   virtual int transposed(int tensor, const std::vector<int>& perms, const ir::Shape& shape) = 0;
   virtual int reshaped(int tensor, const ir::Shape& shape) = 0;
-  /// A constant of the graph as it lies in this order.
+  /// Creates a tensor with a constant of the graph, stored in this dimension order.
   virtual int constant(const ir::Value& value, const ir::DimOrder& order) = 0;
 };
 
@@ -28,24 +29,25 @@ class Layouts {
  public:
   Layouts(const ir::Graph& graph, TensorMaker& maker) : graph_(graph), maker_(maker) {}
 
-  /// The tensor holds the value with dimension order[k] of the value as its dimension k.
+  /// Records that `tensor` holds the value: its dimension k is dimension order[k] of the value.
   void put(ir::ValueId value, ir::DimOrder order, int tensor);
-  /// A tensor with this order; an empty one is logical order.
+  /// Returns a tensor with this order, created if needed; an empty order is the logical order.
   int get(ir::ValueId value, ir::DimOrder order);
-  /// An order in which it exists: channels last where there is a choice, logical for constants.
+  /// Returns an order in which the value exists: channels last if available, logical for constants.
   [[nodiscard]] ir::DimOrder existing(ir::ValueId value) const;
-  /// `to` is `from` with dimension i of the result being dimension dims[i]: all tensors serve both.
+  /// Declares that `to` is `from` permuted: dimension i of `to` is dimension dims[i] of `from`. All
+  /// tensors of `from` are shared.
   void alias_permuted(ir::ValueId from, ir::ValueId to, const std::vector<int64_t>& dims);
   void alias(ir::ValueId from, ir::ValueId to);
 
-  /// 0, 1, 2, ... and 0, 2, 3, 1.
-  /// How an input or output of this type lies in a format that has no memory orders: channels last
-  /// if the graph says so, else as its dimensions stand.
+  /// Returns the order of an input or output of this type in a format without memory orders:
+  /// channels last if the graph's dim_order is channels last, else the logical order.
   [[nodiscard]] static ir::DimOrder at_border(const ir::Type& type);
+  /// logical(): 0, 1, 2, ...; image(): 0, 2, 3, 1.
   [[nodiscard]] static ir::DimOrder logical(size_t rank);
   [[nodiscard]] static ir::DimOrder image() { return {0, 2, 3, 1}; }
   [[nodiscard]] static ir::Shape in_order(const ir::Shape& shape, const ir::DimOrder& order);
-  /// The dimension of the tensor that is dimension `dim` of the value.
+  /// Returns the dimension of the tensor that is dimension `dim` of the value.
   [[nodiscard]] static int position(const ir::DimOrder& order, int64_t dim);
 
  private:

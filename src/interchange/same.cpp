@@ -3,7 +3,7 @@
 namespace thimble::interchange {
 namespace {
 
-/// The first sum at which `step` reaches `code`; it does at `high`.
+/// Returns the lowest sum for which `step` returns `code` or more; step(high) must do so.
 int64_t first_at(const Step& step, int32_t code, int64_t low, int64_t high) {
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;

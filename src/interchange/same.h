@@ -1,6 +1,7 @@
 #pragma once
-// Does another tool's multiplier give the same codes as ours? Its arithmetic is ours, but it
-// computes multipliers from scales in its own way, so that the last bits may differ.
+// Checks if another tool's multiplier gives the same quantized values as Thimble's. The fixed-point
+// arithmetic is the same, but the tool computes multipliers from scales by its own formula, so the
+// last bits may differ.
 
 #include <cstdint>
 #include <functional>
@@ -10,18 +11,19 @@
 
 namespace thimble::interchange {
 
-/// A 32-bit sum to a code; must not decrease.
+/// Maps a 32-bit sum to a quantized value; must be monotonically non-decreasing.
 using Step = std::function<int32_t(int32_t sum)>;
 
-/// True if both give the same for every sum from `low` to `high`. A function that does not decrease
-/// is told by where it reaches each code, which takes a binary search per code and no more.
+/// Returns true if both steps are equal for every sum from `low` to `high`. A non-decreasing
+/// function is determined by the first sum for each quantized value, so one binary search per
+/// quantized value is sufficient.
 [[nodiscard]] bool same_steps(const Step& ours, const Step& theirs, int64_t low, int64_t high);
 
 struct Bounds {
   int32_t zero_point = 0, min = -128, max = 127;
 };
 
-/// requantize(sum) + zero point, within the bounds; single rounding if asked.
+/// Returns the step: requantize(sum) + zero point, clamped; with single rounding if `single`.
 [[nodiscard]] Step to_code(const numerics::Multiplier& multiplier, const Bounds& bounds,
                            bool single = false);
 

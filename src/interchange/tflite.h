@@ -1,7 +1,7 @@
 #pragma once
-// `--emit tflite`: the integer graph as a LiteRT model (TFLite schema version 3) that gives the
-// same bits as the evaluator in LiteRT's reference kernels. docs/interchange.md says what each
-// operator becomes.
+// `--emit tflite`: writes the integer graph as a LiteRT model (TFLite schema version 3). In
+// LiteRT's reference kernels the model gives the same bits as the evaluator. docs/interchange.md
+// lists the LiteRT operator for each operator.
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -9,17 +9,18 @@
 
 namespace thimble::interchange {
 
-/// Whom a file is for. Without any of these: LiteRT's reference kernels, which give the same bits.
+/// Options for the tool that reads the file. Default: LiteRT's reference kernels, bit-exact.
 struct TfliteProfile {
-  /// A table whose function LiteRT has an operator for is that operator, sums, products and prelu
-  /// are theirs alone, though kernels of LiteRT round some of them in ways of their own.
+  /// Writes a table of a known function as the LiteRT operator of that function. Writes a sum,
+  /// product or prelu as one LiteRT operator without a correcting QUANTIZE. LiteRT's kernels round
+  /// some of these operators differently.
   bool functions = false;
-  bool images = false;            // RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, MIRROR_PAD
-  bool explicit_padding = false;  // operators of their own, never SAME
-  bool keeps_dims = false;        // FULLY_CONNECTED has its operand's dimensions
+  bool images = false;            // use RESIZE_BILINEAR, RESIZE_NEAREST_NEIGHBOR, MIRROR_PAD
+  bool explicit_padding = false;  // pad with separate operators instead of SAME
+  bool keeps_dims = false;        // the result of FULLY_CONNECTED keeps the operand's rank
 };
 
-/// What LiteRT's operators compute otherwise is refused, with the operator's place.
+/// Returns an error with the operator's source location if LiteRT computes an operator differently.
 [[nodiscard]] Result<Bytes> to_tflite(const ir::Graph& graph, const TfliteProfile& profile = {});
 
 }  // namespace thimble::interchange

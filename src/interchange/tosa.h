@@ -1,6 +1,6 @@
 #pragma once
-// `--emit tosa`: the integer graph as a TOSA 1.0 flatbuffer that gives the same bits as the
-// evaluator. docs/interchange.md says what each operator becomes.
+// `--emit tosa`: writes the integer graph as a TOSA 1.0 flatbuffer that gives the same bits as the
+// evaluator. docs/interchange.md lists the TOSA operators for each operator.
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -8,7 +8,7 @@
 
 namespace thimble::interchange {
 
-/// What cannot be said is refused, with the operator's place.
+/// Returns an error with the operator's source location if TOSA cannot represent an operator.
 [[nodiscard]] Result<Bytes> to_tosa(const ir::Graph& graph);
 
 }  // namespace thimble::interchange

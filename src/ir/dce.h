@@ -1,7 +1,8 @@
 #pragma once
-// remove_unused(graph): the graph without operators, constants and states that no output depends
-// on, now or in a later run.
-// Inputs stay: they are the caller's interface. Order and names of what remains do not change.
+// remove_unused(graph): returns the graph without the operators, constants and states that no
+// output depends on, in this run or in a later run.
+// Inputs are kept, because they are the interface of the model. Order and names of the remaining
+// values do not change.
 
 #include "ir/graph.h"
 

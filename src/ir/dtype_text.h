@@ -1,6 +1,6 @@
 #pragma once
-// Names of element types as numpy and PyTorch have them, for what users read. (dtype_name in
-// ir/type.h has those of the text form.)
+// Element type names of numpy and PyTorch, for user-visible text. (dtype_name() in ir/type.h
+// returns the names of the text form.)
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 #pragma once
-// Weights of a transposed convolution, [I, O/groups, kh, kw], as the filters of a convolution with
-// the same channels, [O, I/groups, kh, kw]: one run of numbers for each output channel. The
-// function is its own inverse.
+// Converts weights of a transposed convolution, [I, O/groups, kh, kw], to the filter layout of a
+// convolution with the same channels, [O, I/groups, kh, kw]. The weights of one output channel
+// become contiguous. The function is its own inverse.
 
 #include "ir/tensor.h"
 

@@ -16,7 +16,7 @@ const AttrValue& attribute(const Op& op, std::string_view name) {
   return *info->default_value;
 }
 
-/// The result's type with what the caller asks for beyond the type rule.
+/// Returns the type that the type rule gave, with the dim_order and quant of `hint` applied.
 Result<Type> hinted(Type type, const Graph::ResultHint& hint) {
   if (hint.dim_order) type.dim_order = *hint.dim_order;
   if (hint.quant) {
@@ -56,7 +56,7 @@ std::vector<int64_t> Op::integers(std::string_view name) const {
 std::string Graph::unique_name(std::string wanted) {
   auto [entry, fresh] = next_suffix_.try_emplace(wanted, 1);
   if (fresh) return wanted;
-  // A suffixed name may itself have been given by the user, hence the loop.
+  // The user's graph may already use a suffixed name, so a loop is needed.
   while (true) {
     std::string candidate = fmt::format("{}_{}", wanted, entry->second++);
     if (next_suffix_.try_emplace(candidate, 1).second) return candidate;

@@ -1,11 +1,11 @@
 #pragma once
 // The graph: values (typed, single assignment) and operators in execution order.
 //
-// Operators are made only through Graph::add, which checks the row of ops.def and computes the
-// result's type: an ill-formed operator cannot be built. Operators have one result; an operator
-// with several would get a list here.
-// Constants are values without a producer that carry data. States are values without a producer
-// that live from one run to the next: operators read what the run before left.
+// Operators are created only by Graph::add, which checks the operator against its row of ops.def
+// and computes the type of the result: an ill-formed operator cannot be built. Each operator has
+// exactly one result. Constants are values without a producer that carry data. States are values
+// without a producer that persist from one run to the next: an operator that reads a state reads
+// the content that the previous run left.
 
 #include <cstdint>
 #include <map>
@@ -29,17 +29,17 @@ inline constexpr ValueId kNoValue = -1;  // an absent optional operand
   return static_cast<size_t>(id);
 }
 
-/// Where the user wrote it. Carried from the .pt2 to every message.
+/// Source location of an operator in the user's model. Carried from the .pt2 to every message.
 struct Source {
   std::string file;    // "kws.py"
   int line = 0;        // 0 = unknown
   std::string text;    // the line itself
   std::string module;  // "features.3.conv"
   std::string target;  // "aten.conv2d.default"
-  std::string node;    // of the export: "conv2d_1"
+  std::string node;    // name of the node in the export: "conv2d_1"
 
   bool operator==(const Source&) const = default;
-  /// `kws.py:31`, or the module path, or "".
+  /// Returns `kws.py:31`, or the module path, or "".
   [[nodiscard]] std::string where() const;
 };
 
@@ -61,11 +61,12 @@ struct Op {
   [[nodiscard]] std::vector<int64_t> integers(std::string_view name) const;
 };
 
-/// Memory that survives a run: `value` is read like an input, and holds `next` when the run ends.
+/// Memory that survives a run. Operators read `value`; it holds the content of `next` after the
+/// run.
 struct State {
   ValueId value = kNoValue;
-  TensorPtr initial;        // what the first run reads, and the first one after a reset
-  ValueId next = kNoValue;  // of the same element type, shape and quantization; may be `value`
+  TensorPtr initial;        // content before the first run and after a reset
+  ValueId next = kNoValue;  // same element type, shape and quantization; may be equal to `value`
 };
 
 class Graph {
@@ -74,14 +75,14 @@ class Graph {
 
   ValueId add_input(std::string name, Type type);
   ValueId add_constant(std::string name, TensorPtr tensor, std::optional<Quant> quant = {});
-  /// Keeps its content until set_next() says what becomes of it.
+  /// Adds a state. Its content does not change until set_next() sets its next value.
   ValueId add_state(std::string name, TensorPtr initial, std::optional<Quant> quant = {});
   void set_next(size_t state, ValueId next) { states_[state].next = next; }
   void add_output(ValueId value) { outputs_.push_back(value); }
 
-  /// Checks operands and attributes against the row and the type rule, appends the operator.
-  /// The error says what does not fit, located by `source`. `dim_order` and `quant` of the result
-  /// are taken from `result` when given (data movement keeps the operand's quant by itself).
+  /// Checks operands and attributes against the row and the type rule, then appends the operator.
+  /// An error names the check that failed and is located by `source`. `dim_order` and `quant` of
+  /// the result are taken from `result` if given. (Data movement keeps the operand's quant anyway.)
   struct ResultHint {
     std::string name;
     std::optional<DimOrder> dim_order;
@@ -100,14 +101,14 @@ class Graph {
   [[nodiscard]] const std::vector<ValueId>& outputs() const { return outputs_; }
   [[nodiscard]] std::vector<ValueId>& outputs() { return outputs_; }
   [[nodiscard]] const std::vector<State>& states() const { return states_; }
-  /// What a run has to compute: the outputs, then what each state becomes.
+  /// Returns the values that a run must compute: the outputs, then the next value of each state.
   [[nodiscard]] std::vector<ValueId> results() const;
   [[nodiscard]] bool is_input(ValueId id) const;
   [[nodiscard]] bool is_state(ValueId id) const;
-  /// Index of the producing operator, or -1 for inputs, states and constants.
+  /// Returns the index of the producing operator of each value; -1 for inputs, states, constants.
   [[nodiscard]] std::vector<int> producers() const;
-  /// Indices of consuming operators by value, in execution order (an operator twice if it reads
-  /// twice).
+  /// Returns the indices of the consuming operators of each value, in execution order. An operator
+  /// that reads a value twice is listed twice.
   [[nodiscard]] std::vector<std::vector<int>> consumers() const;
 
  private:
@@ -118,33 +119,33 @@ class Graph {
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
   std::vector<State> states_;
-  std::map<std::string, int> next_suffix_;  // names in use, with the number to try on a clash
+  std::map<std::string, int> next_suffix_;  // key: name in use; value: next suffix to try
 };
 
-/// Passes rewrite by copying: a Rewriter walks the old graph and builds the new one, so no pass
-/// ever edits operators in place, and every operator passes the factory again.
+/// Passes rewrite by copying. A Rewriter traverses the old graph and builds the new one: no pass
+/// edits operators in place, and every operator is checked again by Graph::add.
 class Rewriter {
  public:
-  /// Inputs and states are copied and mapped at once. `from` must outlive the rewriter.
+  /// Copies and maps inputs and states. `from` must outlive the rewriter.
   explicit Rewriter(const Graph& from);
   explicit Rewriter(const Graph&&) = delete;
 
   Graph& to() { return to_; }
   [[nodiscard]] const Graph& from() const { return from_; }
-  /// The new value that stands for an old one (constants are copied at their first use).
+  /// Returns the new value that replaces an old one (constants are copied at their first use).
   ValueId map(ValueId old_value);
   [[nodiscard]] std::vector<ValueId> map(std::span<const ValueId> old_values);
   void set(ValueId old_value, ValueId new_value);
-  /// Copies the operator as it is, with mapped operands.
+  /// Copies the operator unchanged, with mapped operands.
   Status copy(const Op& op);
-  /// Outputs and the states' next values are mapped, the new graph is handed over.
+  /// Maps the outputs and the next values of the states, and returns the new graph.
   Graph finish();
-  /// The same for the states alone, for those who map outputs in another way.
+  /// Maps only the next values of the states, for callers that map the outputs themselves.
   void finish_states();
 
  private:
   friend Graph remove_unused(const Graph& graph);
-  /// With only those states of `from` whose values are kept.
+  /// Copies only the states of `from` whose values are in `keep`.
   Rewriter(const Graph& from, const std::vector<bool>& keep);
 
   const Graph& from_;

@@ -20,7 +20,7 @@ Status check_dim_order(const DimOrder& order, size_t rank) {
   return bad_input("order({}) is not a permutation of {} dimensions", fmt::join(order, ","), rank);
 }
 
-/// Zero points that a code of this type can have.
+/// Returns the range of zero points for an element type.
 std::pair<int64_t, int64_t> code_range(DType dtype) {
   switch (dtype) {
     case DType::kI8:

@@ -2,7 +2,7 @@
 
 namespace thimble::ir {
 
-/// What a region computes is not known here: the operator says what it makes.
+/// The graph does not contain the operators of a subgraph: the attributes state the result type.
 Result<Type> infer_delegate(const Candidate& c) {
   THIMBLE_CHECK(c.expect_range("region", 0, INT32_MAX));
   THIMBLE_CHECK(c.expect_range("output", 0, INT32_MAX));

@@ -1,5 +1,5 @@
-// Type rules of operators that work element by element, with numpy's broadcasting where there are
-// several operands: functions of a float, and choices and comparisons of any element type.
+// Type rules of elementwise operators, with numpy-style broadcasting for several operands:
+// functions of one float value, and selections and comparisons of any element type.
 
 #include "ir/infer_rules.h"
 #include "numerics/fixed_point.h"
@@ -14,19 +14,19 @@ Result<Shape> repeated_shape(const Candidate& c) {
 
 namespace {
 
-/// Operands i and j, of one element type.
+/// Checks that operands i and j have the same element type.
 Status check_same_dtype(const Candidate& c, size_t i, size_t j) {
   if (c.type(i).dtype == c.type(j).dtype) return ok();
   return bad_input("{} and {}, expected one element type", c.describe(i), c.describe(j));
 }
 
-/// The quantization that both have.
+/// Returns the per-tensor quantization if both types have the same one, else nullopt.
 std::optional<Quant> joint_quant(const Type& a, const Type& b) {
   const bool joint = a.quant && a.quant == b.quant && a.quant->axis == -1;
   return joint ? a.quant : std::nullopt;
 }
 
-/// Codes can only be compared and mixed when they mean the same.
+/// Quantized values can be compared or merged only if their quantizations are equal.
 Status check_one_scale(const Candidate& c, size_t i, size_t j) {
   const auto& a = c.type(i).quant;
   const auto& b = c.type(j).quant;
@@ -34,7 +34,7 @@ Status check_one_scale(const Candidate& c, size_t i, size_t j) {
   return bad_input("{} and {}, which have different quantizations", c.describe(i), c.describe(j));
 }
 
-/// maximum, minimum.
+/// Type rule of maximum and minimum.
 Result<Type> choice(const Candidate& c) {
   THIMBLE_CHECK(check_same_dtype(c, 0, 1));
   THIMBLE_CHECK(check_one_scale(c, 0, 1));
@@ -47,7 +47,7 @@ Result<Type> truth(const Candidate& c, Shape shape) {
   return Type{DType::kBool, std::move(shape), {}, {}};
 }
 
-/// int8 operands, zero points, bounds and rounding of a q operator.
+/// Checks the int8 operands, zero points, clamp bounds and rounding of a q* operator.
 Status check_int8(const Candidate& c, std::initializer_list<std::string_view> zero_points) {
   for (size_t i = 0; i < c.count(); ++i) THIMBLE_CHECK(c.expect_dtype(i, DType::kI8));
   for (const auto name : zero_points) THIMBLE_CHECK(check_zero_point(c, name));
@@ -137,7 +137,7 @@ Result<Type> infer_where(const Candidate& c) {
 }
 
 Result<Type> infer_qdiv(const Candidate& c) {
-  // The quotient is below 2^28: any larger shift could wrap it.
+  // The quotient is below 2^28: a larger shift could overflow.
   constexpr int64_t kShiftMax = 3;
   THIMBLE_CHECK(check_int8(c, {"a_zp", "b_zp", "y_zp"}));
   THIMBLE_TRY(Shape shape, broadcast_rule(c));

@@ -1,5 +1,5 @@
-// Type rules of requantization that rounds halves to even (docs/numerics.md, "Halves to even") and
-// of the functions of numbers with 12 fractional bits.
+// Type rules of requantization that rounds halves to even (docs/numerics.md, "Halves to even"), and
+// of the functions of values with 12 fractional bits.
 
 #include "ir/infer_rules.h"
 
@@ -21,7 +21,7 @@ std::optional<DType> type_of_bytes(int64_t bytes) {
   }
 }
 
-/// Results of 16 and 32 bits saturate and are not clamped further.
+/// 16-bit and 32-bit results saturate: their clamp must be the full range of the type.
 Status check_even_clamp(const Candidate& c) {
   switch (c.integer("bytes")) {
     case 2:

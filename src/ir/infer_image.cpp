@@ -1,5 +1,5 @@
-// Type rules of operators on images that are neither plain convolutions nor plain windows:
-// transposed convolution, adaptive pools, bilinear resizing; float and integer.
+// Type rules of the other image operators, float and integer: transposed convolution, adaptive
+// pools, bilinear resizing.
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +10,7 @@
 namespace thimble::ir {
 namespace {
 
-// As of windows: below this no sum of positions can overflow.
+// Upper bound of extents, as kWindowMax: no sum of positions below it can overflow.
 constexpr int64_t kExtentMax = 65535;
 
 Status check_entries(const Candidate& c, std::string_view name, size_t count, int64_t low) {
@@ -22,7 +22,7 @@ Status check_entries(const Candidate& c, std::string_view name, size_t count, in
                    low, kExtentMax);
 }
 
-/// [N, C, H, W] with the H and W of attribute `size`.
+/// Returns the shape [N, C, H, W] with H and W from attribute `size`.
 Result<Shape> sized_image(const Candidate& c) {
   THIMBLE_CHECK(c.expect_rank(0, 4));
   THIMBLE_CHECK(check_entries(c, "size", 2, 1));
@@ -39,8 +39,8 @@ Result<Shape> resize_rule(const Candidate& c) {
   return sized_image(c);
 }
 
-/// The extent along height (0) or width (1) that the windows written by all inputs cover, without
-/// the padding, which cuts off instead of adding.
+/// Returns the output extent along height (0) or width (1): the union of the windows that all
+/// inputs write, minus the padding. In a transposed convolution padding removes elements.
 Result<int64_t> transposed_extent(const Candidate& c, size_t side) {
   const int64_t input = c.shape(0)[2 + side];
   const int64_t kernel = c.shape(1)[2 + side];
@@ -82,13 +82,13 @@ Result<Shape> transposed_rule(const Candidate& c) {
   return Shape{x[0], channels, height, width};
 }
 
-/// Products that make one accumulator.
+/// Returns an upper bound of the number of products in one accumulator.
 int64_t transposed_terms(const Candidate& c) {
   return c.shape(1)[0] / c.integer("groups") * c.shape(1)[2] * c.shape(1)[3];
 }
 
-/// sum |w| of output channel `channel`, which is column `channel % w[1]` of the inputs of its
-/// group. Called only for accumulators that might wrap.
+/// Returns sum |w| of output channel `channel`. Its weights are column `channel % w[1]` of the
+/// inputs of its group. Called only for accumulators that might overflow.
 int64_t transposed_magnitude(const Candidate& c, std::span<const int8_t> w, int64_t channel) {
   const Shape& shape = c.shape(1);
   const int64_t groups = c.integer("groups");
@@ -105,7 +105,7 @@ int64_t transposed_magnitude(const Candidate& c, std::span<const int8_t> w, int6
   return sum;
 }
 
-/// A constant i32[entries], each entry from 0 to `high`.
+/// Checks that operand i is a constant i32[entries] with each entry from 0 to `high`.
 Status check_positions(const Candidate& c, size_t i, int64_t high) {
   THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
   THIMBLE_CHECK(c.expect_rank(i, 1));
@@ -141,7 +141,7 @@ Result<Type> infer_qadaptive_avg_pool2d(const Candidate& c) {
   const bool wide = c.type(0).dtype == DType::kI16;
   THIMBLE_TRY(Shape shape, sized_image(c));
   THIMBLE_CHECK(wide ? check_clamp16(c) : check_clamp(c));
-  // Half a window more than the sum, for rounding.
+  // taps / 2 is added to the sum for rounding.
   const int64_t taps = c.shape(0)[2] * c.shape(0)[3];
   if (taps * (wide ? 32768 : 128) + taps / 2 > INT32_MAX) {
     return unsupported("an image of {} elements overflows 32 bits", taps);

@@ -17,7 +17,7 @@ Status check_clamp16(const Candidate& c) {
   return c.expect_range("max", c.integer("min"), INT16_MAX);
 }
 
-/// Of requantize64.
+/// Checks the multiplier of requantize64.
 Status check_multiplier64(const Candidate& c) {
   THIMBLE_CHECK(c.expect_range("mult", 0, INT32_MAX));
   return c.expect_range("shift", numerics::kShiftMin, numerics::kWideShiftMax);

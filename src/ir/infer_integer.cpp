@@ -1,5 +1,5 @@
-// Type rules of integer arithmetic and of the edges between float and integer. Beyond types they
-// check every number that docs/numerics.md gives a range, so that no accumulator can wrap.
+// Type rules of integer arithmetic and of the operators between float and integer. In addition to
+// types, they check every number that has a range in docs/numerics.md, so no accumulator overflows.
 
 #include <algorithm>
 #include <cmath>
@@ -53,11 +53,11 @@ Status check_channel_multipliers(const Candidate& c, int64_t channels) {
 
 namespace {
 
-// Largest |x - zero_point| of int8 codes and largest |w|.
+// Upper bounds of |x - zero_point| for int8 values and of |w|.
 constexpr int64_t kCodeMax = 255;
 constexpr int64_t kWeightMax = 128;
 
-/// sum |w| of one channel where the filters stand one after the other.
+/// Returns sum |w| of one output channel whose weights are contiguous.
 int64_t filter_magnitude(const Candidate& c, std::span<const int8_t> w, int64_t channel) {
   const size_t terms = w.size() / static_cast<size_t>(c.shape(1)[0]);
   int64_t sum = 0;
@@ -88,7 +88,7 @@ Status check_weighted(const Candidate& c, int64_t channels, int64_t terms, Magni
       bias = std::abs(int64_t{c.value(2).constant->data<int32_t>()[static_cast<size_t>(channel)]});
     }
     if (terms * kWeightMax * kCodeMax + bias <= INT32_MAX) continue;
-    // What the weights really are may be less.
+    // The bound from the actual weights may be lower.
     const int64_t magnitude =
         weights == nullptr ? terms * kWeightMax : magnitude_of(c, weights->data<int8_t>(), channel);
     const int64_t bound = magnitude * kCodeMax + bias;
@@ -130,7 +130,7 @@ Result<Type> scaled_sum(const Candidate& c) {
   return int8_result(std::move(shape));
 }
 
-/// A constant i32[256] or i8[256].
+/// Checks that operand 1 is i32[256] or i8[256].
 Status check_table(const Candidate& c, DType dtype) {
   THIMBLE_CHECK(c.expect_dtype(1, dtype));
   return c.expect_shape(1, {256});
@@ -147,7 +147,7 @@ Result<Type> infer_lut(const Candidate& c) {
 Result<Type> infer_qadd(const Candidate& c) {
   THIMBLE_CHECK(check_even_or_not(c));
   if (!is_even(c)) return scaled_sum(c);
-  // One shift, that of the result; the multipliers are applied to the codes as they are.
+  // Only the result has a shift; the multipliers apply to the quantized values directly.
   constexpr int64_t kMultMax = INT16_MAX;
   THIMBLE_TRY(Shape shape, int8_broadcast(c));
   for (const auto name : {"a_mult", "b_mult"}) THIMBLE_CHECK(c.expect_range(name, 0, kMultMax));
@@ -163,7 +163,7 @@ Result<Type> infer_qsub(const Candidate& c) {
 Result<Type> infer_qmul(const Candidate& c) {
   THIMBLE_CHECK(c.expect_dtype(0, DType::kI8));
   THIMBLE_CHECK(c.expect_dtype(1, DType::kI8));
-  // Beyond codes: an operand may be a sum with a constant. Products still fit 32 bits.
+  // The range exceeds int8 because an operand may be a sum with a constant. Products fit 32 bits.
   for (const auto name : {"a_zp", "b_zp"}) THIMBLE_CHECK(c.expect_range(name, -32767, 32767));
   THIMBLE_CHECK(check_even_or_not(c));
   THIMBLE_TRY(Shape shape, broadcast_rule(c));

@@ -1,4 +1,4 @@
-// Type rules of operators that only move data: any element type, the quantization is kept.
+// Type rules of operators that only move data: any element type; the quantization is kept.
 
 #include <cmath>
 
@@ -65,7 +65,7 @@ Result<Type> infer_concat(const Candidate& c) {
 
 Result<Type> infer_copy(const Candidate& c) {
   Type type = moved(c, c.shape(0));
-  type.quant = c.type(0).quant;  // nothing moves logically, so channels stay where they are
+  type.quant = c.type(0).quant;  // per-channel too: the channel axis does not move
   return type;
 }
 

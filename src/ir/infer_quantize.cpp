@@ -1,6 +1,6 @@
 // Type rules of the operators between float and integer. In an imported graph they carry the
-// parameters that PyTorch chose, for every integer type; in a compiled graph they stand at its
-// edges and are int8.
+// parameters that PyTorch chose, for every integer type. In a compiled graph they are at the inputs
+// and outputs and are int8.
 #include <cmath>
 
 #include "ir/infer_rules.h"
@@ -13,11 +13,11 @@ struct Codes {
   int64_t low, high;
 };
 
-/// By attribute `type` of quantize.
+/// Indexed by attribute `type` of quantize.
 constexpr Codes kQuantized[] = {
     {DType::kI8, -128, 127}, {DType::kU8, 0, 255}, {DType::kI16, -32768, 32767}};
 
-/// Null for a type that has no real values.
+/// Returns null for a type that cannot be quantized.
 const Codes* codes_of(DType dtype) {
   constexpr static Codes kWide = {DType::kI32, INT32_MIN, INT32_MAX};
   for (const Codes& codes : kQuantized) {

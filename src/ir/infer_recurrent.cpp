@@ -1,5 +1,5 @@
-// Type rules of recurrent layers: one layer, one direction, all steps. x [T,B,I], the state before
-// the first step [1,B,H], weights [gates*H, I] and [gates*H, H]; the result is [T,B,H].
+// Type rules of recurrent layers: one layer, one direction, all time steps. Operands: x [T,B,I],
+// initial state [1,B,H], weights [gates*H, I] and [gates*H, H]. Result: [T,B,H].
 
 #include "ir/infer_rules.h"
 #include "numerics/fixed_point.h"
@@ -9,7 +9,7 @@
 namespace thimble::ir {
 namespace {
 
-/// Operand positions, which differ by kind.
+/// Operand positions, which depend on the operator kind.
 struct Places {
   size_t w_ih, w_hh;
   int64_t gates;
@@ -19,7 +19,7 @@ constexpr Places kGru{2, 3, 3};
 constexpr Places kLstm{3, 4, 4};
 constexpr Places kRnn{2, 3, 1};
 
-/// x, the states and the weights agree; the result's shape.
+/// Checks that x, the states and the weights agree, and returns the shape of the result.
 Result<Shape> sequence(const Candidate& c, const Places& at) {
   THIMBLE_CHECK(c.expect_rank(0, 3));
   THIMBLE_CHECK(c.expect_rank(at.w_hh, 2));
@@ -44,17 +44,17 @@ Result<Type> float_layer(const Candidate& c, const Places& at) {
   return Type{DType::kF32, std::move(shape), {}, {}};
 }
 
-/// 16-bit codes in and out.
+/// Returns true if inputs and outputs are int16.
 bool is_wide(const Candidate& c) {
   return c.type(0).dtype == DType::kI16;
 }
 
-/// Of what comes in or leaves.
+/// Checks the zero point of an input or output of the layer: 0 for int16.
 Status check_layer_zero_point(const Candidate& c, std::string_view name) {
   return is_wide(c) ? c.expect_range(name, 0, 0) : check_zero_point(c, name);
 }
 
-/// [2, rows], or [2, gates]: one multiplier for each row of w_ih and of w_hh, or for each gate.
+/// Checks multipliers of shape [2, rows] (per row of w_ih and of w_hh) or [2, gates] (per gate).
 Status check_row_multipliers(const Candidate& c, size_t mult, const Places& at, int64_t hidden) {
   for (const size_t i : {mult, mult + 1}) {
     THIMBLE_CHECK(c.expect_dtype(i, DType::kI32));
@@ -77,7 +77,7 @@ Status check_row_multipliers(const Candidate& c, size_t mult, const Places& at, 
   return ok();
 }
 
-/// The tanh of docs/numerics.md, "Recurrent layers".
+/// Checks the tanh table of docs/numerics.md, "Recurrent layers".
 Status check_table(const Candidate& c, size_t i) {
   THIMBLE_CHECK(c.expect_dtype(i, DType::kI16));
   THIMBLE_CHECK(c.expect_constant(i));
@@ -90,7 +90,7 @@ Status check_table(const Candidate& c, size_t i) {
   return ok();
 }
 
-/// Everything that qgru, qlstm and qrnn have in common; `biases` of them follow w_hh.
+/// Checks what qgru, qlstm and qrnn have in common; `biases` bias operands follow w_hh.
 Result<Shape> integer_layer(const Candidate& c, const Places& at, size_t biases) {
   THIMBLE_CHECK(expect_codes(c));
   THIMBLE_CHECK(c.expect_dtype(1, c.type(0).dtype));

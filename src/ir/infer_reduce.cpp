@@ -1,4 +1,4 @@
-// Type rules of reductions, cumulative sums and norms over rows, float and integer.
+// Type rules of reductions, cumulative sums and normalizations over rows, float and integer.
 
 #include <cmath>
 #include <cstdlib>
@@ -8,9 +8,9 @@
 namespace thimble::ir {
 namespace {
 
-// docs/numerics.md: 255 * n and n * n * 2^16 must fit 31 and 62 bits.
+// docs/numerics.md: 255 * n must fit 31 bits, and n * n * 2^16 must fit 62 bits.
 constexpr int64_t kRowMax = (int64_t{1} << 23) - 1;
-// 16-bit codes: n * n * 2^30 must fit 62 bits.
+// int16 values: n * n * 2^30 must fit 62 bits.
 constexpr int64_t kWideRowMax = int64_t{1} << 16;
 constexpr int32_t kNormBiasMax = 1 << 30;
 constexpr int64_t kEpsShiftMax = 30;
@@ -24,7 +24,7 @@ Result<Shape> variance_rule(const Candidate& c) {
                    count);
 }
 
-/// The trailing dimensions that `dims` counts.
+/// Returns the shape of the last `dims` dimensions.
 Result<Shape> row_shape(const Candidate& c) {
   const Shape& shape = c.shape(0);
   if (shape.empty()) return bad_input("{}, which has no dimension", c.describe(0));
@@ -32,7 +32,7 @@ Result<Shape> row_shape(const Candidate& c) {
   return Shape(shape.end() - c.integer("dims"), shape.end());
 }
 
-/// The operands after x, where given, have one element for each of `shape`.
+/// Checks that each operand after x, if present, has shape `shape`.
 Status check_affine(const Candidate& c, const Shape& shape) {
   for (size_t i = 1; i < c.count(); ++i) {
     if (c.has(i)) THIMBLE_CHECK(c.expect_shape(i, shape));
@@ -46,7 +46,7 @@ Status check_eps(const Candidate& c) {
   return bad_input("eps is {}, expected 0 or more", eps);
 }
 
-/// Shape rules of norms, and how many elements are normalized together.
+/// Checks the shapes of a norm and returns the number of elements that are normalized together.
 Result<int64_t> trailing_norm(const Candidate& c) {
   THIMBLE_TRY(const Shape row, row_shape(c));
   THIMBLE_CHECK(check_affine(c, row));
@@ -88,7 +88,7 @@ Status check_norm_bias(const Candidate& c, size_t operand) {
   return ok();
 }
 
-/// What norms of int8 and of int16 codes have in common.
+/// Checks what norms of int8 and of int16 values have in common.
 Status check_norm(const Candidate& c, DType dtype, NormRule rule, int64_t row_max) {
   THIMBLE_CHECK(c.expect_dtype(0, dtype));
   if (c.has(1)) THIMBLE_CHECK(c.expect_dtype(1, DType::kI16));

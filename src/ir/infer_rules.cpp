@@ -5,7 +5,7 @@
 namespace thimble::ir {
 namespace {
 
-// Windows beyond this are mistakes; below it no sum of their numbers can overflow.
+// Upper bound of window attributes, for plausibility; below it no sum of them can overflow.
 constexpr int64_t kWindowMax = 65535;
 constexpr std::string_view kSide[2] = {"height", "width"};
 
@@ -33,7 +33,7 @@ Status finish_window(const Candidate& c, Window& window) {
   return ok();
 }
 
-/// stride, padding and, if the operator has it, dilation.
+/// Reads stride, padding and, if the operator has it, dilation.
 Status read_steps(const Candidate& c, Window& window) {
   const auto stride = c.op().integers("stride");
   const auto padding = c.op().integers("padding");
@@ -50,7 +50,8 @@ Status read_steps(const Candidate& c, Window& window) {
   return ok();
 }
 
-/// Does every window along one side cover an element that exists? (A pool of nothing has no value.)
+/// Returns true if every window along one side covers at least one element of the input. (A pool of
+/// no elements is undefined.)
 bool every_window_has_an_element(const Window& window, size_t side, int64_t input) {
   const int64_t step = window.dilation[side];
   for (int64_t i = 0; i < window.output[side]; ++i) {

@@ -37,7 +37,7 @@ void Lexer::take(Token& token, size_t length) {
   position_ += length;
 }
 
-/// From the opening quote to behind the closing one.
+/// Reads from the opening quote to the closing quote.
 Result<std::string> Lexer::string() {
   std::string result;
   ++position_;
@@ -75,7 +75,7 @@ Result<std::string> Lexer::string() {
   return result;
 }
 
-/// Behind % or @: a word or a string.
+/// Reads a word or a string after % or @.
 Result<Token> Lexer::name(Token token) {
   const size_t start = position_++;
   if (peek() == '"') {

@@ -38,7 +38,7 @@ OperandInfo parse_operand(std::string_view word) {
   return info;
 }
 
-// Defaults in the table are short: integers, and "inf" with an optional sign for doubles.
+// Defaults in the table are limited to integers and, for doubles, "inf" with an optional sign.
 AttrValue parse_default(std::string_view text, AttrInfo::Kind kind) {
   assert(kind != AttrInfo::Kind::kInts);
   const bool negative = text.front() == '-';

@@ -1,5 +1,5 @@
 #pragma once
-// Operators: the enum and the form of each, derived from ops.def, and the attribute store.
+// Operators: the enum, the row data of ops.def, and the attribute store.
 
 #include <cstdint>
 #include <optional>
@@ -24,13 +24,13 @@ using AttrValue = std::variant<int64_t, double, std::vector<int64_t>>;
 struct AttrInfo {
   std::string_view name;
   enum class Kind : uint8_t { kInt, kDouble, kInts, kBool } kind = Kind::kInt;
-  std::optional<AttrValue> default_value;  // none: the attribute must be given
+  std::optional<AttrValue> default_value;  // nullopt: the attribute is required
 };
 
 struct OperandInfo {
   std::string_view name;
   bool optional = false;
-  bool variadic = false;  // only the last
+  bool variadic = false;  // only for the last operand
 };
 
 /// The parsed row of ops.def.
@@ -46,7 +46,7 @@ struct OpInfo {
 [[nodiscard]] std::string_view op_name(OpKind kind);
 [[nodiscard]] std::optional<OpKind> op_from_name(std::string_view name);
 
-/// Attributes by name, in the order of the row; only those that differ from the default are held.
+/// Attributes by name, in the order of the row. Attributes equal to their default are not stored.
 class Attrs {
  public:
   Attrs() = default;

@@ -1,6 +1,6 @@
-// One function per form of the text, one token of look-ahead. Nothing recurses: the grammar has no
-// nesting beyond lists. Graphs are built through Graph::add, so that a text cannot say more than
-// the factories allow.
+// One function per grammar rule, one token of look-ahead, no recursion: the grammar has no nesting
+// except lists. Graphs are built through Graph::add, so a
+// text cannot create an invalid graph.
 
 #include <charconv>
 #include <limits>
@@ -71,7 +71,7 @@ class Parser {
     if (!is_word(word)) return expected(fmt::format("'{}'", word));
     return advance();
   }
-  /// True if the mark stood here and was skipped.
+  /// Returns true if the next token is this mark, and consumes it.
   Result<bool> skip_mark(char mark) {
     if (!is_mark(mark)) return false;
     THIMBLE_CHECK(advance());
@@ -90,7 +90,7 @@ class Parser {
   Result<T> number(std::string_view what) {
     const std::string_view text = token_.text;
     T value{};
-    // `inf` and `nan` without a sign are words to the lexer.
+    // The lexer returns `inf` and `nan` without a sign as words.
     if (token_.kind != Kind::kNumber && token_.kind != Kind::kWord) return expected(what);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc::result_out_of_range) {
@@ -188,7 +188,7 @@ class Parser {
     std::string name;
     std::optional<Type> type;
   };
-  /// `%name: type`, a name that is new. Only an operator's result may leave its type to the rule.
+  /// `%name: type` with an unused name. Only the result of an operator may omit its type.
   Result<Declaration> declaration(bool needs_type) {
     if (token_.kind != Kind::kValue) return expected("a value such as %x");
     Declaration result{token_, token_.value, {}};
@@ -269,8 +269,8 @@ class Parser {
     return Filled{std::move(made.name), std::move(*made.type), std::move(tensor)};
   }
 
-  /// The digits of a constant: as many as it takes, or a piece to repeat, `0x00ff...`.
-  /// Compared with the type before anything is allocated: the shape may be a lie.
+  /// Returns the hex digits of a constant: all of them, or a repeated pattern, `0x00ff...`.
+  /// The length is checked against the type before any allocation: the shape is untrusted input.
   Result<std::string_view> hex_digits(const Type& type) {
     constexpr size_t kRepeatedBytesMax = size_t{1} << 20;
     std::string_view digits = token_.text;
@@ -336,7 +336,7 @@ class Parser {
     return made.type ? check_result(made, graph_.type(*added)) : ok();
   }
 
-  /// The text states the type that the operator gives; a difference is the text's error.
+  /// Checks the type in the text against the inferred type; a difference is an error in the text.
   Status check_result(const Declaration& made, const Type& type) {
     if (type.dtype != made.type->dtype || type.shape != made.type->shape) {
       return at(made.token, bad_input("%{} is declared {}, the operator gives {}", made.name,

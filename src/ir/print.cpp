@@ -27,13 +27,13 @@ std::string quoted(std::string_view text) {
       result += kHexDigits[code >> 4];
       result += kHexDigits[code & 15];
     } else {
-      result += letter;  // UTF-8 passes as it is
+      result += letter;  // UTF-8 is not escaped
     }
   }
   return result + '"';
 }
 
-/// A name after % or @: bare if it is one word of the lexer, else quoted.
+/// Returns a name as written after % or @: bare if it is a single word of the lexer, else quoted.
 std::string name_text(std::string_view name) {
   bool bare = !name.empty();
   for (const char letter : name) bare = bare && is_word_letter(letter);

@@ -4,14 +4,14 @@
 //   graph @forward {
 //     input %x: f32[1,1,8,8]
 //     const %b: i32[2] = 0x00010000ffffffff             // little-endian bytes, logical order
-//     const %w: f32[8,1,3,3] = 0x0000803f...            // a piece that repeats (only read)
+//     const %w: f32[8,1,3,3] = 0x0000803f...            // a repeated pattern (parsed only)
 //     %y: i8[1,8,8,8] order(0,2,3,1) quant(0.05, -3) = qconv2d(%x, %w, _, %m, %s) {stride=[1,1],
 //         x_zp=3} at "net.py":31 "self.conv(x)" in "features.0" of "aten.conv2d.default"
 //     output %y
 //   }
-// An operator is printed on one line; white space and `// comments` may stand between any two
-// words. Written by hand, an operator may leave out its type: `%y = add(%a, %b)`.
-// Doubles are printed by the shortest text that reads back to the same bits.
+// Each operator is printed on one line. White space and `// comments` may separate any two tokens.
+// Hand-written text may omit the type of an operator: `%y = add(%a, %b)`.
+// Doubles are printed as the shortest text that parses to the same bits.
 
 #include <string>
 #include <string_view>

@@ -68,8 +68,8 @@ void Rewriter::finish_states() {
 
 namespace {
 
-/// The values that the outputs depend on. A state is needed if its content is; then so is what it
-/// becomes, which may need further states.
+/// Returns the values that the outputs depend on. If a state is needed, its next value is needed
+/// too, which may in turn need other states.
 std::vector<bool> needed_values(const Graph& graph) {
   std::vector<bool> needed(graph.value_count(), false);
   for (const ValueId id : graph.outputs()) needed[static_cast<size_t>(id)] = true;

@@ -5,7 +5,7 @@
 namespace thimble::ir {
 namespace {
 
-// Bytes of a tensor are little-endian in files and in memory alike.
+// Tensor bytes are little-endian, in files and in memory.
 static_assert(std::endian::native == std::endian::little);
 
 template <typename T>
@@ -16,7 +16,8 @@ Tensor make(DType dtype, const Shape& shape, std::span<const T> values) {
   return tensor;
 }
 
-/// Walks all indices of `shape` in row-major order; `visit` gets the offset that `steps` give.
+/// Visits all indices of `shape` in row-major order. Calls `visit` with the row-major index and the
+/// offset computed from the strides `steps`.
 template <typename Visit>
 void walk(const Shape& shape, const std::vector<int64_t>& steps, Visit visit) {
   const int64_t count = element_count(shape);

@@ -1,5 +1,5 @@
 #pragma once
-// A tensor on the host: dense, contiguous in *logical* order, whatever the value's dim_order says.
+// A host tensor: dense and contiguous in *logical* order, independent of the value's dim_order.
 
 #include <cassert>
 #include <cstddef>
@@ -33,13 +33,13 @@ struct Tensor {
 };
 
 [[nodiscard]] Tensor zeros(DType dtype, const Shape& shape);
-/// A tensor holding these values; `values.size()` must equal element_count(shape).
+/// Returns a tensor with these values; `values.size()` must equal element_count(shape).
 [[nodiscard]] Tensor make_f32(const Shape& shape, std::span<const float> values);
 [[nodiscard]] Tensor make_i8(const Shape& shape, std::span<const int8_t> values);
 [[nodiscard]] Tensor make_i32(const Shape& shape, std::span<const int32_t> values);
-/// The same elements with dimension i of the result being dimension dims[i] of the source.
+/// Returns the transposed tensor: dimension i of the result is dimension dims[i] of the source.
 [[nodiscard]] Tensor permuted(const Tensor& tensor, std::span<const int64_t> dims);
-/// The bytes as they lie in memory under `order`, and back.
+/// Converts between a logical tensor and its bytes in memory with dimension order `order`.
 [[nodiscard]] std::vector<std::byte> to_memory(const Tensor& tensor, const DimOrder& order);
 [[nodiscard]] Tensor from_memory(std::span<const std::byte> bytes, DType dtype, const Shape& shape,
                                  const DimOrder& order);

@@ -1,5 +1,5 @@
 #pragma once
-// Words of the text form: what printer and parser agree on. The parser sees tokens only.
+// Tokens of the text form, shared by printer and parser. The parser reads only tokens.
 
 #include <string>
 #include <string_view>
@@ -13,14 +13,14 @@ namespace thimble::ir {
          (letter >= '0' && letter <= '9') || letter == '_' || letter == '.';
 }
 
-/// The shortest text that reads back to the same bits; `inf`, `-inf`, `nan`.
+/// Returns the shortest text that parses to the same bits; `inf`, `-inf`, `nan`.
 [[nodiscard]] std::string double_text(double value);
 
 struct Token {
   enum class Kind : uint8_t {
     kEnd,
     kWord,    // graph, f32, _, x_zp
-    kNumber,  // -3, 0.5, 1e-07, -inf; `text` as written, to be converted where it is used
+    kNumber,  // -3, 0.5, 1e-07, -inf; `text` holds the digits; the parser converts them
     kHex,     // 0x00ff, 0x00...; `text` without 0x
     kString,  // `value` unescaped
     kValue,   // %name; `value` is the name
@@ -28,17 +28,17 @@ struct Token {
     kMark,    // one of { } [ ] ( ) : , =
   };
   Kind kind = Kind::kEnd;
-  std::string_view text;  // as it stands in the source
+  std::string_view text;  // characters of the token in the source
   std::string value;
   int line = 1;
-  int column = 1;  // in bytes, from 1
+  int column = 1;  // in bytes, starts at 1
 };
 
 /// Splits the text. White space and `// ...` to the end of the line separate tokens.
 class Lexer {
  public:
   explicit Lexer(std::string_view text) : text_(text) {}
-  /// The error says what is wrong at line(), column().
+  /// Returns the next token. An error describes what is wrong at line(), column().
   [[nodiscard]] Result<Token> next();
   [[nodiscard]] int line() const { return line_; }
   [[nodiscard]] int column() const { return static_cast<int>(position_ - line_start_) + 1; }

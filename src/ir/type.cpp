@@ -13,7 +13,7 @@ struct DTypeRow {
   std::string_view name;
   size_t bytes;
 };
-// By the value of DType.
+// Indexed by the value of DType.
 constexpr std::array<DTypeRow, 7> kDTypes = {
     {{"f32", 4}, {"i8", 1}, {"u8", 1}, {"i16", 2}, {"i32", 4}, {"i64", 8}, {"bool", 1}}};
 

@@ -1,5 +1,5 @@
 #pragma once
-// What kind of work an operator is, and how much of it.
+// Operator categories and operation counts.
 
 #include <cstdint>
 
@@ -7,14 +7,14 @@
 
 namespace thimble::ir {
 
-/// Operators that see an image through a window: convolutions, pools, resizes.
+/// Returns true for window operators on images: convolutions, pools, resizes.
 [[nodiscard]] bool is_window(OpKind kind);
-/// Operators that compute nothing.
+/// Returns true for data movement operators, which compute nothing.
 [[nodiscard]] bool only_moves(OpKind kind);
 
-/// Multiplications of two operands' elements; 0 for operators that are not made of them.
+/// Returns the number of multiply-accumulates of two operands' elements; 0 for other operators.
 [[nodiscard]] int64_t macs_of(const Graph& graph, const Op& op);
-/// The same, or the elements of the result if those are more.
+/// Returns macs_of(), or the number of elements of the result if that is larger.
 [[nodiscard]] int64_t work_of(const Graph& graph, const Op& op);
 
 }  // namespace thimble::ir

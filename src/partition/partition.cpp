@@ -15,8 +15,8 @@ using ir::OpKind;
 using ir::ValueId;
 
 constexpr int kCpu = -1;
-/// What a call of an engine costs the CPU: copies, cache maintenance, registers, an interrupt. In
-/// steps of a kernel's innermost loop, of which a call must save more.
+/// CPU cost of an engine call: copies, cache maintenance, registers, an interrupt. In steps of a
+/// kernel's innermost loop. A call must save more steps than this.
 constexpr int64_t kDispatchSteps = 2000;
 
 bool is_float_edge(const Op& op) {
@@ -70,7 +70,7 @@ class Cutter {
     });
   }
 
-  /// Gives back regions that do not pay, until none is left that does not.
+  /// Returns unprofitable subgraphs to the CPU, until all remaining ones are profitable.
   void settle() {
     for (;;) {
       find_regions();
@@ -130,8 +130,9 @@ class Cutter {
     }
   }
 
-  /// Operators of one engine and level that hang together, and that nobody outside reads before a
-  /// later level, belong to that: what only reads a state stands with those who read the result.
+  /// Raises the level of connected operators of one engine and level. The new level is the highest
+  /// that all readers outside the group allow. Example: an operator that only reads a state moves
+  /// to the level of the readers of its result.
   void raise(std::vector<int>* level) const {
     int highest = 0;
     for (const int each : *level) highest = std::max(highest, each);
@@ -146,7 +147,7 @@ class Cutter {
     }
   }
 
-  /// All that is reached from an operator without leaving its engine and level.
+  /// Returns all operators connected to an operator within its engine and level.
   std::vector<size_t> piece_around(size_t start, const std::vector<int>& level,
                                    std::vector<bool>* done) const {
     std::vector<size_t> piece = {start};
@@ -205,14 +206,14 @@ class Cutter {
     return fmt::format("the region does {} steps, a dispatch costs {}: cheaper on the CPU", steps,
                        kDispatchSteps);
   }
-  /// True if no other operator works on integers.
+  /// Returns true if these are all integer operators of the graph.
   bool all_there_is(const std::vector<int>& ops) const {
     const auto edges = static_cast<size_t>(std::ranges::count_if(graph_.ops(), is_float_edge));
     return ops.size() + edges == graph_.ops().size();
   }
 
-  /// Single operators of the CPU and whole regions, in an order that respects every use and follows
-  /// the graph's as far as it can.
+  /// Returns single CPU operators and whole subgraphs in a topological order that is close to the
+  /// order of the graph.
   std::vector<std::vector<int>> units() const {
     std::vector<std::vector<int>> units;
     std::vector<int> unit_of(graph_.ops().size(), -1);
@@ -256,7 +257,7 @@ class Cutter {
     return order;
   }
 
-  /// A region with the values of the whole graph that it reads.
+  /// A subgraph and the values of the whole graph that it reads.
   struct Content {
     ir::Graph graph;
     std::vector<ValueId> border;
@@ -274,7 +275,7 @@ class Cutter {
   bool keep_small_;
   std::optional<int64_t> minimum_steps_;
   std::vector<int> producers_;
-  std::vector<std::vector<int>> readers_;  // by operator
+  std::vector<std::vector<int>> readers_;  // readers of the result, by operator
   std::vector<int> engine_;
   std::vector<std::string> reasons_;
   std::map<Key, std::vector<int>> regions_;
@@ -286,7 +287,7 @@ bool has_window(const ir::Graph& graph, const std::vector<int>& ops) {
       ops, [&](int op) { return ir::is_window(graph.ops()[static_cast<size_t>(op)].kind); });
 }
 
-/// The order in which an image crosses a region's border.
+/// Returns the dimension order of an image at the inputs and outputs of a subgraph.
 ir::DimOrder border_order(const ir::Type& type, bool channels_last) {
   if (channels_last && type.shape.size() == 4) return ir::channels_last_order();
   return {};
@@ -297,7 +298,7 @@ ir::Shape exchanged(ir::Shape shape) {
   return shape;
 }
 
-/// A picture with height and width exchanged.
+/// Adds the transposition of an image (H and W swapped).
 Result<ValueId> Cutter::exchanged(ValueId id, const std::string& name, ir::Graph* graph) {
   const ir::Type type = graph->type(id);
   if (type.shape.size() != 4) return id;
@@ -434,7 +435,7 @@ Result<Partition> partition(const ir::Graph& graph, std::span<const engine::Part
 
 namespace {
 
-/// Copies a region into the graph around it; gives its outputs there.
+/// Copies a subgraph into the surrounding graph and returns its outputs there.
 Result<std::vector<ValueId>> inlined(const ir::Graph& region, std::vector<ValueId> inputs,
                                      ir::Graph* to) {
   std::vector<ValueId> mapped(region.value_count(), ir::kNoValue);
@@ -467,7 +468,7 @@ Result<std::vector<ValueId>> inlined(const ir::Graph& region, std::vector<ValueI
 
 Result<ir::Graph> joined(const ir::Graph& graph, std::span<const Region> regions) {
   ir::Rewriter rewriter(graph);
-  std::map<int64_t, std::vector<ValueId>> outputs;  // by region
+  std::map<int64_t, std::vector<ValueId>> outputs;  // key: index of the subgraph
   for (const Op& op : graph.ops()) {
     if (op.kind != OpKind::delegate) {
       THIMBLE_CHECK(rewriter.copy(op));

@@ -1,15 +1,15 @@
 #pragma once
-// The integer graph cut into regions, each for one engine, and what stays on the CPU.
+// Cuts the integer graph into subgraphs, each for one engine; the rest stays on the CPU.
 //
-// Every operator asks the engines in the part's order; the first that can run it gets it. An
-// operator's level counts how often the road to it changes engine; the operators of one engine and
-// one level are a region. Regions are convex by that: a road that leaves one comes back at a higher
-// level at the earliest, so running a region in one piece never waits for itself. Operators that
-// hang together and whose readers all have a later level of their engine take that one.
+// Each operator is offered to the engines in the part's order; the first engine that can run it
+// gets it. The level of an operator is the largest number of engine changes on any path to it. The
+// operators of one engine and one level form a subgraph. This makes subgraphs convex: a path that
+// leaves a subgraph can only return at a higher level, so a subgraph never waits for its own
+// result. Connected operators move to a later level of their engine if all their readers allow it.
 //
-// A region that only moves data, or does less than its dispatch costs, goes back to the CPU, unless
-// it is all there is. Each operator that is not on the part's first engine has a reason. Tested by
-// tests/unit/partition_test.cpp.
+// A subgraph that only moves data, or does less work than its dispatch costs, is returned to the
+// CPU, unless it is the whole integer graph. Each operator that is not on the part's first engine
+// has a reason. Test: tests/unit/partition_test.cpp.
 
 #include <optional>
 #include <span>
@@ -31,26 +31,26 @@ struct Region {
 };
 
 struct Partition {
-  ir::Graph graph;  // with a `delegate` operator per result of a region
+  ir::Graph graph;  // with one `delegate` operator per result of a subgraph
   std::vector<Region> regions;
-  std::vector<int> region_of;        // by operator of the whole graph; -1: the CPU's
-  std::vector<std::string> reasons;  // likewise; empty: on the first engine
-  /// Operators of the CPU that the whole graph has not, by the value they make, with the reason.
+  std::vector<int> region_of;        // subgraph of each operator of the whole graph; -1: CPU
+  std::vector<std::string> reasons;  // reason per operator; empty: on the first engine
+  /// CPU operators that are not in the whole graph: name of the result, and the reason.
   std::vector<std::pair<std::string, std::string>> added;
 };
 
 struct Choices {
-  std::vector<std::string> keep_off;  // by operator, if not empty: why no engine may have it
-  bool keep_small = false;            // regions that do not pay stay on their engine
-  /// Regions that do less are the CPU's, if they may go.
+  std::vector<std::string> keep_off;  // per operator: why no engine may run it; or empty
+  bool keep_small = false;            // unprofitable subgraphs stay on their engine
+  /// Subgraphs with fewer steps are returned to the CPU, unless they must stay on the engine.
   std::optional<int64_t> minimum_steps = std::nullopt;
 };
 [[nodiscard]] Result<Partition> partition(const ir::Graph& graph,
                                           std::span<const engine::PartNpu> engines,
                                           const Choices& choices = {});
 
-/// The whole graph again, with each `delegate` of `graph` in the words of its region: what the
-/// evaluator can judge.
+/// Returns the whole graph, with each `delegate` of `graph` replaced by the operators of its
+/// subgraph. The reference evaluator can run it.
 [[nodiscard]] Result<ir::Graph> joined(const ir::Graph& graph, std::span<const Region> regions);
 
 }  // namespace thimble::partition

@@ -8,16 +8,16 @@
 namespace thimble::plan {
 namespace {
 
-constexpr size_t kBuffersMax = 400;  // the search is as deep as it places buffers
+constexpr size_t kBuffersMax = 400;  // limits the recursion depth, one level per buffer
 
-/// Buffers that all lie apart from each other at one moment.
+/// Buffers that are live at the same step, none of which may overlap another.
 using Section = std::vector<int>;
 
 std::vector<Section> sections_of(const Problem& problem) {
   std::set<Section> all;
   for (const Buffer& start : problem.buffers) {
     const int step = start.first;
-    // Of an operand and its result, which may share bytes, one at a time.
+    // An operand and its result may share bytes, so a section contains only one of them.
     std::set<int> operands, results;
     for (const Overlap& o : problem.overlaps) {
       if (problem.buffers[static_cast<size_t>(o.result)].first != step) continue;
@@ -34,7 +34,7 @@ std::vector<Section> sections_of(const Problem& problem) {
       all.insert(std::move(section));
     }
   }
-  // One that another contains says nothing more.
+  // A section that is contained in another one adds no constraint.
   std::vector<Section> widest;
   for (const Section& section : all) {
     const auto contains = [&](const Section& other) {
@@ -42,7 +42,7 @@ std::vector<Section> sections_of(const Problem& problem) {
     };
     if (std::ranges::none_of(all, contains)) widest.push_back(section);
   }
-  // The fullest first: most branches end there.
+  // The largest sections first: most branches fail there.
   const auto bytes = [&](const Section& section) {
     int64_t sum = 0;
     for (const int i : section) sum += problem.buffers[static_cast<size_t>(i)].bytes;
@@ -52,10 +52,10 @@ std::vector<Section> sections_of(const Problem& problem) {
   return widest;
 }
 
-/// The search in one problem, in one order of preference.
+/// Depth-first search for one problem and one preference order of buffers.
 class Search {
  public:
-  /// Looks below `peak`, down to `bound`.
+  /// Searches for placements with a peak below `peak`; stops when it reaches `bound`.
   Search(const Problem& problem, std::vector<int> order, int64_t peak, int64_t bound,
          int64_t* steps)
       : problem_(problem),
@@ -79,7 +79,8 @@ class Search {
     }
   }
 
-  /// True: all was seen, and best() is the best there is below the peak, if anything.
+  /// Returns true if the search was complete: best() is then optimal, or empty if no placement has
+  /// a lower peak.
   bool run() {
     if (fits(0)) descend(0, -1, order_.size());
     return !done();
@@ -88,13 +89,14 @@ class Search {
   [[nodiscard]] int64_t best_peak() const { return limit_ + problem_.alignment; }
 
  private:
-  static constexpr int64_t kPlaced = INT64_MAX / 4;  // higher than all there is
+  static constexpr int64_t kPlaced = INT64_MAX / 4;  // higher than any offset
 
   static size_t index(int i) { return static_cast<size_t>(i); }
   int64_t size(int i) const { return problem_.buffers[index(i)].bytes; }
   bool done() const { return gave_up_ || limit_ < bound_; }
 
-  /// What is to come lies above `current` and above what is there.
+  /// Returns false if the unplaced buffers of a section cannot fit above `current` and above the
+  /// placed buffers.
   bool fits(int64_t current) const {
     for (size_t s = 0; s < sections_.size(); ++s) {
       if (to_come_[s] == 0) continue;
@@ -162,24 +164,25 @@ class Search {
   const std::vector<int> order_;
   std::vector<int> rank_;
   const std::vector<Section> sections_;
-  int64_t limit_;  // no placement may reach higher
+  int64_t limit_;  // upper bound of the peak
   const int64_t bound_;
   int64_t* const steps_;
   bool gave_up_ = false;
-  std::vector<int64_t> low_;     // where the placed neighbours let a buffer begin, or kPlaced
-  std::vector<int64_t> offset_;  // -1: to come
+  std::vector<int64_t> low_;     // lowest offset that the placed neighbors allow, or kPlaced
+  std::vector<int64_t> offset_;  // -1: not placed
   std::vector<int64_t> top_, to_come_;
   std::vector<std::vector<size_t>> sections_of_;
   std::vector<int64_t> best_;
 };
 
 struct Outcome {
-  bool complete = false;  // there is nothing below `peak`
+  bool complete = false;  // proven: no placement has a peak below `peak`
   int64_t peak = 0;
-  std::vector<int64_t> offsets;  // empty: nothing better was found
+  std::vector<int64_t> offsets;  // empty: no better placement was found
 };
 
-/// Several orders of preference: where one gets lost another often does not.
+/// Tries several preference orders: a problem that is hard with one order is often easy with
+/// another.
 void solve(const Problem& problem, int64_t bound, int64_t steps, Outcome* outcome) {
   if (problem.buffers.size() > kBuffersMax) return;
   const auto span = [](const Buffer& b) { return static_cast<int64_t>(b.last - b.first + 1); };
@@ -208,7 +211,8 @@ void solve(const Problem& problem, int64_t bound, int64_t steps, Outcome* outcom
   }
 }
 
-/// Buffers that fit below `peak` whatever the others do, in the order in which they may go.
+/// Returns buffers that fit below `peak` regardless of the other offsets, in order of removal. They
+/// are placed last, in reverse order.
 std::vector<int> easy_buffers(const Problem& problem, int64_t peak) {
   std::vector<int> easy;
   std::vector<bool> gone(problem.buffers.size(), false);
@@ -216,7 +220,7 @@ std::vector<int> easy_buffers(const Problem& problem, int64_t peak) {
     found = false;
     for (size_t i = 0; i < problem.buffers.size(); ++i) {
       if (gone[i]) continue;
-      // Of the aligned offsets that keep it below the peak, what each neighbour may forbid.
+      // Number of aligned offsets below the peak, minus those that each neighbor may forbid.
       int64_t free = (peak - problem.buffers[i].bytes) / problem.alignment + 1;
       for (const Neighbour& n : problem.neighbours[i]) {
         if (!gone[static_cast<size_t>(n.other)]) {
@@ -231,7 +235,8 @@ std::vector<int> easy_buffers(const Problem& problem, int64_t peak) {
   return easy;
 }
 
-/// The others, by parts that never meet.
+/// Returns the remaining buffers as connected components: no buffer is live together with a buffer
+/// of another component.
 std::vector<std::vector<int>> parts(const Problem& problem, const std::vector<int>& left_out) {
   std::vector<bool> seen(problem.buffers.size(), false);
   for (const int i : left_out) seen[static_cast<size_t>(i)] = true;
@@ -253,8 +258,9 @@ std::vector<std::vector<int>> parts(const Problem& problem, const std::vector<in
   return result;
 }
 
-/// What the buffers that live between two steps need alone, if that is as much as `peak`; a bound
-/// of the whole. Begins with the fullest steps and few neighbours in time.
+/// Returns true if the buffers that are live in some range of steps need `peak` bytes by
+/// themselves. This is a lower bound for the whole problem. Starts with small ranges around the
+/// steps with the most live bytes.
 bool proves(const Problem& problem, int64_t peak, int64_t bound, int64_t steps) {
   std::vector<std::pair<int64_t, int>> fullest;
   for (const Buffer& start : problem.buffers) {
@@ -295,7 +301,7 @@ void improve(const Problem& problem, int64_t steps, Placement* placement) {
   int64_t proven = bound, peak = bound;
   for (const std::vector<int>& members : parts(problem, easy)) {
     const Problem part = part_of(problem, members);
-    // Below what another part needs nothing is gained.
+    // A component gains nothing from a peak below that of another component.
     Outcome outcome = {false, placement->peak_bytes, {}};
     solve(part, peak, steps / 4 * 3, &outcome);
     const bool open = !outcome.complete && outcome.peak > peak;

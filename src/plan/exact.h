@@ -1,15 +1,17 @@
 #pragma once
-// Exact placement: a depth-first search that either finds the best placement or runs out of steps.
+// Exact placement: a depth-first search that finds the best placement or runs out of steps.
 //
-// Every placement can be pushed down until each buffer lies at 0 or on a neighbour, and its buffers
-// then be listed by rising offset. The search builds such lists: the next buffer goes where the
-// placed neighbours let it, not lower than the last one. It leaves a branch when at some moment
-// what is still to come does not fit above what is there, or when a buffer that is still to come
-// would have fitted below the one just placed (then pushing down would change the list).
+// In every placement the buffers can be moved down until each starts at 0 or directly above a
+// neighbor. The buffers can then be listed by ascending offset. The search builds these lists: the
+// next buffer gets the lowest offset that the placed neighbors allow, not below the previous one. A
+// branch ends in two cases. First, the unplaced buffers live at some step do not fit above the
+// placed ones. Second, an unplaced buffer would have fit entirely below the buffer just placed, so
+// the list is not in ascending order.
 //
-// Before that, buffers go that fit whatever the others do, because the holes between their
-// neighbours cannot all be too small; what is left falls into parts that never meet. And a few
-// moments around the fullest one often need as much as the whole: they are tried first, as a bound.
+// Before the search, buffers that always fit are removed: the holes between their neighbors cannot
+// all be too small. The rest is split into components that are never live together. A few steps
+// around the one with the most live bytes often need as much memory as the whole problem. They are
+// solved by themselves to obtain a lower bound.
 
 #include <cstdint>
 #include <vector>
@@ -18,8 +20,8 @@
 
 namespace thimble::plan {
 
-/// A better placement than `placement` if there is one, and a higher bound if one is proven. Not
-/// more than `steps` buffers are placed on the way.
+/// Improves `placement` if a better one is found, and raises its lower bound if one is proven.
+/// Places about `steps` buffers at most.
 void improve(const Problem& problem, int64_t steps, Placement* placement);
 
 }  // namespace thimble::plan

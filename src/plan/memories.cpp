@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kWordBytes = 4;
 
-/// Of `take` of the object's bytes, rounded down.
+/// Returns the cost of `take` bytes of the object, rounded down.
 int64_t part_cost(const Object& object, const Memory& memory, int64_t take, int64_t bytes) {
   const int64_t accessed =
       object.accessed_bytes / bytes * take + object.accessed_bytes % bytes * take / bytes;
@@ -28,7 +28,7 @@ class PlacementSearch {
     by_density_.resize(objects.size());
     std::iota(by_density_.begin(), by_density_.end(), size_t{0});
     by_size_ = by_density_;
-    // A product is some 10^10 accesses times 10^8 bytes at most.
+    // No overflow: accesses are at most about 10^10, sizes at most about 10^8 bytes.
     std::ranges::stable_sort(by_density_, [&](size_t a, size_t b) {
       return objects[a].accessed_bytes * bytes_[b] > objects[b].accessed_bytes * bytes_[a];
     });
@@ -41,7 +41,7 @@ class PlacementSearch {
       }
       return memories[a].kept && !memories[b].kept;
     });
-    // What nobody reads costs no fast memory.
+    // Objects that are not accessed use slow, non-volatile memories first.
     idle_ = by_speed_;
     std::ranges::reverse(idle_);
     std::ranges::stable_partition(idle_, [&](size_t m) { return memories[m].kept; });
@@ -75,7 +75,7 @@ class PlacementSearch {
     if (is_loaded(object, memory)) room_[*image_] -= sign * bytes_[object];
   }
 
-  /// What the objects from `at` on cost at least.
+  /// Returns a lower bound of the cost of the objects from position `at` on.
   [[nodiscard]] int64_t bound(size_t at) const {
     int64_t cost = 0;
     size_t speed = 0;
@@ -84,7 +84,7 @@ class PlacementSearch {
       const size_t object = by_density_[at];
       for (int64_t left = bytes_[object]; left > 0;) {
         while (room == 0 && speed + 1 < by_speed_.size()) room = room_[by_speed_[++speed]];
-        if (room == 0) return cost;  // search() will find that there is no room
+        if (room == 0) return cost;  // search() detects that the object does not fit
         const int64_t taken = std::min(room, left);
         cost += part_cost(objects_[object], memories_[by_speed_[speed]], taken, bytes_[object]);
         left -= taken;
@@ -102,7 +102,8 @@ class PlacementSearch {
            objects_[a].allowed == objects_[b].allowed;
   }
 
-  /// Depth first: `tried` are the memories that each object of the present branch has behind it.
+  /// Depth-first search. `tried`: number of memories already tried per object of the current
+  /// branch.
   void search() {
     const size_t count = by_density_.size();
     std::vector<size_t> tried(count + 1, 0);
@@ -130,12 +131,13 @@ class PlacementSearch {
       now_[object] = memory;
       cost[at + 1] = cost[at] + cost_in(objects_[object], memories_[memory]);
       ++at;
-      // Of equal objects the later one is in no faster memory: the other way round is the same.
+      // Symmetry: of two equal objects, the later one is never in a faster memory.
       tried[at] = is_like_the_one_before(at) ? tried[at - 1] - 1 : 0;
     }
   }
 
-  /// Where the search has found nothing: the largest first, each in the fastest memory with room.
+  /// Fallback if the search found nothing: largest objects first, each in the fastest memory that
+  /// has room.
   std::optional<Shortage> by_size() {
     best_.assign(objects_.size(), 0);
     best_cost_ = 0;

@@ -1,17 +1,17 @@
 #pragma once
-// Which memory of a part each object goes to: bytes that an inference accesses, against how long
-// the memories take for them.
+// Assigns each object to a memory of the part, from the bytes that an inference accesses and the
+// access time of the memories.
 //
-// The cost of a choice is the sum of accessed bytes times what a word costs in the memory chosen.
-// An object lies in one memory, as a whole. A constant that lies in a volatile memory is loaded to
-// it at the start, so it takes its bytes of a kept memory as well: of the largest one.
+// The cost of an assignment is the sum of accessed bytes times the cost of a word in the memory. An
+// object is in one memory as a whole. A constant in a volatile memory is loaded at startup, so it
+// also occupies its size in the largest non-volatile memory, for the load image.
 //
-// Branch and bound: objects by falling density (accessed bytes for each of their own), for each the
-// fastest memory first, so that the first answer is the greedy one. The bound of what is left is
-// its share if objects could be cut to pieces and lie anywhere. The search ends with the best
-// choice, or after a number of steps: a count, not a time, so that every machine decides alike.
-// Of equals the first wins: a kept memory before a volatile one, and what is not accessed at all
-// stays in the kept memory. Tested by tests/unit/memories_test.cpp.
+// Branch and bound: objects in descending order of density (accessed bytes per byte of size), for
+// each object the fastest memory first. The first solution is therefore the greedy one. The lower
+// bound of the remaining objects assumes that they can be split and stored anywhere. The search
+// ends with the optimum or after a number of steps, which is not a time, so every host gives the
+// same result. Ties prefer a non-volatile memory; objects that are not accessed stay in
+// non-volatile memory. Test: tests/unit/memories_test.cpp.
 
 #include <cstdint>
 #include <optional>
@@ -22,8 +22,8 @@ namespace thimble::plan {
 
 struct Memory {
   int64_t bytes = 0;
-  int64_t word_cost = 0;  // of four bytes, in any unit: thousandths of a cycle
-  bool kept = false;      // without power: what lies there needs no loading
+  int64_t word_cost = 0;  // cost of a 4-byte access in any unit, such as 1/1000 cycle
+  bool kept = false;      // non-volatile: its content needs no loading
 };
 
 struct Object {
@@ -33,32 +33,32 @@ struct Object {
   std::vector<bool> allowed;  // per memory
 };
 
-/// An object without a place, and by how much.
+/// An object that fits in no memory, and the largest free space for it.
 struct Shortage {
   size_t object = 0;
-  std::optional<size_t> memory;  // the one with most room; none: no memory may hold it
+  std::optional<size_t> memory;  // the one with the most free bytes; nullopt: none may hold it
   int64_t room_bytes = 0;
 };
 
 struct Settlement {
   std::vector<size_t> memory;  // per object
   int64_t cost = 0;
-  int64_t lower_bound = 0;           // what no choice can be below
-  bool proven = false;               // there is no better one
-  std::optional<Shortage> shortage;  // then the rest means nothing
+  int64_t lower_bound = 0;           // lower bound of the cost
+  bool proven = false;               // the cost is minimal
+  std::optional<Shortage> shortage;  // if set, the other members are invalid
 };
 
-/// Steps of the search that a model is worth: some tens of milliseconds.
+/// Limit of search steps per model: some tens of milliseconds.
 inline constexpr int64_t kSettleSteps = 100'000;
 
-/// Objects take multiples of `alignment`.
+/// Sizes of objects are rounded up to multiples of `alignment`.
 [[nodiscard]] Settlement settle(std::span<const Object> objects, std::span<const Memory> memories,
                                 int64_t alignment, int64_t steps = kSettleSteps);
 
-/// Where the load images of constants lie; none: nothing is kept.
+/// Returns the memory for load images of constants; nullopt if no memory is non-volatile.
 [[nodiscard]] std::optional<size_t> image_memory(std::span<const Memory> memories);
 
-/// What one object costs in one memory.
+/// Returns the cost of one object in one memory.
 [[nodiscard]] int64_t cost_in(const Object& object, const Memory& memory);
 
 }  // namespace thimble::plan

@@ -20,11 +20,11 @@ class Orders {
   using Done = std::vector<bool>;
   struct State {
     int64_t peak = 0, live = 0;
-    int parent = -1;  // in the list of all steps
-    int last = -1;    // what was done last
+    int parent = -1;  // index of the previous state in the list of all states
+    int last = -1;    // the step executed last
   };
 
-  /// The work's inputs that nobody makes are there from the start, and their memory is not ours.
+  /// Values without a producer are available from the start; their memory is not counted.
   [[nodiscard]] bool ready(const Done& done, int i) const {
     return std::ranges::all_of(work_[index(i)].reads, [&](int value) {
       return maker_[index(value)] < 0 || done[index(maker_[index(value)])];
@@ -63,8 +63,8 @@ class Orders {
 
   std::span<const Work> work_;
   std::span<const Stuff> values_;
-  std::vector<std::vector<int>> readers_;  // by value
-  std::vector<int> maker_;                 // by value; -1: nobody
+  std::vector<std::vector<int>> readers_;  // reading steps, by value
+  std::vector<int> maker_;                 // producing step, by value; -1: none
 };
 
 }  // namespace

@@ -1,17 +1,17 @@
 #pragma once
-// Memory planning: buffers with sizes and lifetimes -> exact offsets in one arena.
+// Memory planning: assigns offsets in one arena to buffers with sizes and lifetimes.
 //
-// The lower bound is the largest sum of the sizes that live at one moment: no placement can need
-// less. The planner tries a family of first-fit orders; where none meets the bound, an exact search
-// (exact.h) looks for a better placement or proves that there is none, as long as its budget of
-// steps lasts: a count, not a time, so that every machine plans alike. Where the peak equals the
-// bound the result is proven minimal, else the gap is what `compile` prints. Placement is a dynamic
-// storage allocation problem (NP-hard); networks are mostly chains, where first fit by decreasing
-// size already meets the bound.
+// The lower bound is the largest sum of sizes live at one step: no placement needs less. The
+// planner tries several first-fit orders. If none meets the bound, an exact search (exact.h) looks
+// for a better placement or proves that none exists. The search is limited by a number of steps and
+// not by time, so every host gives the same plan. If the peak equals the bound, the result is
+// proven minimal; otherwise `compile` prints the gap. Placement is the dynamic storage allocation
+// problem (NP-hard). Most networks are chains, for which first fit by descending size meets the
+// bound.
 //
-// A call that reads its operand from the front to the back may write its result over it, if that
-// begins far enough below: an Overlap says how far. Both then share the step in which the one dies
-// and the other is born. Tested by tests/unit/plan_test.cpp.
+// A call that reads its operand from front to back may overwrite it with its result, if the result
+// starts far enough below the operand. An Overlap states this distance. Both buffers are then live
+// in the step in which the operand dies and the result is written. Test: tests/unit/plan_test.cpp.
 
 #include <cstdint>
 #include <span>
@@ -21,12 +21,13 @@ namespace thimble::plan {
 
 struct Buffer {
   int64_t bytes = 0;
-  int first = 0;  // step that writes it first
-  int last = 0;   // last step that touches it, inclusive
+  int first = 0;  // first step that writes it
+  int last = 0;   // last step that accesses it, inclusive
 };
 
-/// Buffer `result` may share bytes with `operand`, whose last step is its first, if it begins at
-/// least `lead` (more than 0) bytes before it; else the two lie apart like all others.
+/// Permits buffer `result` to share bytes with `operand`, if the last step of `operand` is the
+/// first step of `result`. `result` must start at least `lead` (> 0) bytes below `operand`;
+/// otherwise the two must not overlap.
 struct Overlap {
   int operand = 0;
   int result = 0;
@@ -40,20 +41,20 @@ struct Placement {
   [[nodiscard]] bool proven_minimal() const { return peak_bytes == lower_bound_bytes; }
 };
 
-/// Steps of the exact search that a plan of a whole program is worth: some tens of milliseconds.
+/// Limit of exact-search steps for the plan of a whole program: some tens of milliseconds.
 inline constexpr int64_t kProgramSteps = 100'000;
 
-/// Offsets and sizes are multiples of `alignment` (a power of two). `search_steps`: of the exact
-/// search, if the quick ones leave a gap.
+/// Offsets and sizes are multiples of `alignment` (a power of two). `search_steps` limits the exact
+/// search, which runs only if the first-fit orders leave a gap.
 [[nodiscard]] Placement place(std::span<const Buffer> buffers, int64_t alignment,
                               std::span<const Overlap> overlaps = {}, int64_t search_steps = 0);
 
-/// What no placement can be below: the bound that place() begins with.
+/// Returns the lower bound with which place() starts.
 [[nodiscard]] int64_t live_bytes(std::span<const Buffer> buffers, int64_t alignment,
                                  std::span<const Overlap> overlaps);
 
-/// True if no two buffers that live at the same time share bytes, but for what an Overlap allows,
-/// and all lie in [0, peak).
+/// Returns true if no two buffers that are live at the same step share bytes, except where an
+/// Overlap permits it, and all are inside [0, peak).
 [[nodiscard]] bool is_valid(std::span<const Buffer> buffers, const Placement& placement,
                             std::span<const Overlap> overlaps = {});
 

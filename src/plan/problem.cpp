@@ -16,7 +16,7 @@ const Buffer& at(std::span<const Buffer> buffers, int i) {
   return buffers[static_cast<size_t>(i)];
 }
 
-/// How far x must begin above y, if the overlap holds: the lead of x over its result y.
+/// Returns the minimum distance of an operand above its result, for each overlap.
 std::map<std::pair<int, int>, int64_t> leads_of(const Problem& problem) {
   std::map<std::pair<int, int>, int64_t> leads;
   for (const Overlap& o : problem.overlaps) leads[{o.operand, o.result}] = o.lead;
@@ -84,7 +84,7 @@ Problem part_of(const Problem& problem, std::span<const int> members) {
 }
 
 int64_t live_bound(const Problem& problem) {
-  // Sizes change only where a buffer begins, so these steps are enough.
+  // The sum of live sizes increases only at the first step of a buffer, so these steps are enough.
   int64_t bound = 0;
   for (const Buffer& at_start : problem.buffers) {
     const int step = at_start.first;
@@ -92,7 +92,7 @@ int64_t live_bound(const Problem& problem) {
     for (const Buffer& b : problem.buffers) {
       if (b.first <= step && step <= b.last) sum += b.bytes;
     }
-    // Operand and result share no more than lies above the lead.
+    // Operand and result share at most the bytes of the result after the lead.
     for (const Overlap& o : problem.overlaps) {
       const Buffer& result = at(problem.buffers, o.result);
       if (result.first != step) continue;
@@ -104,7 +104,7 @@ int64_t live_bound(const Problem& problem) {
 }
 
 int64_t first_fit(const Problem& problem, const std::vector<int64_t>& offsets, int i) {
-  // Between `from` and `to`, both excluded, the buffer must not begin.
+  // The buffer must not start between `from` and `to`, both exclusive.
   struct Taken {
     int64_t from, to;
   };

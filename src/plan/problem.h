@@ -1,6 +1,6 @@
 #pragma once
-// A placement problem as the searches see it: rounded sizes, and for each pair of buffers that
-// meet in time how far apart they begin.
+// A placement problem in the form that the searches use: rounded sizes, and the minimum distance
+// for each pair of buffers that are live at the same time.
 
 #include <cstdint>
 #include <span>
@@ -10,8 +10,9 @@
 
 namespace thimble::plan {
 
-/// Of buffer `a`, with whom it meets: either a begins `above` or more bytes above the other, or the
-/// other `below` or more bytes above a. Both are more than 0.
+/// A neighbor of buffer `a`: a buffer that is live at the same time. Either a starts at least
+/// `above` bytes above the neighbor, or the neighbor starts at least `below` bytes above a. Both
+/// are > 0.
 struct Neighbour {
   int other = 0;
   int64_t above = 0;
@@ -22,18 +23,18 @@ struct Problem {
   int64_t alignment = 1;
   std::vector<Buffer> buffers;
   std::vector<std::vector<Neighbour>> neighbours;
-  std::vector<Overlap> overlaps;  // leads rounded, no larger than the result
+  std::vector<Overlap> overlaps;  // leads are rounded and not larger than the result
 };
 
 [[nodiscard]] Problem make_problem(std::span<const Buffer> buffers, int64_t alignment,
                                    std::span<const Overlap> overlaps);
-/// The problem of these buffers alone, numbered as they stand.
+/// Returns the problem restricted to these buffers, renumbered in the order of `members`.
 [[nodiscard]] Problem part_of(const Problem& problem, std::span<const int> members);
 
-/// The largest sum of sizes at one moment, less what may be shared then.
+/// Returns the largest sum of sizes live at one step, minus the bytes that may be shared in it.
 [[nodiscard]] int64_t live_bound(const Problem& problem);
 
-/// Lowest offset at which buffer i fits between the neighbours that are placed (offset >= 0).
+/// Returns the lowest offset at which buffer i fits between the placed neighbors (offset >= 0).
 [[nodiscard]] int64_t first_fit(const Problem& problem, const std::vector<int64_t>& offsets, int i);
 
 }  // namespace thimble::plan

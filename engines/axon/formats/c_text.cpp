@@ -52,7 +52,8 @@ class Reader {
     return ok();
   }
 
-  /// Conditions are false here: neither C++ nor an application of the vendor's.
+  /// #if and #ifdef conditions are false: the text is read neither as C++ nor as part of one of the
+  /// vendor's applications.
   void directive() {
     const size_t start = at_;
     skip_to("\n");
@@ -115,7 +116,7 @@ class Reader {
   CText result_;
 };
 
-/// Definitions out of tokens.
+/// Parses tokens into definitions.
 class Parser {
  public:
   explicit Parser(const std::vector<CToken>& tokens) : tokens_(tokens) {}
@@ -149,7 +150,7 @@ class Parser {
                      at_ < tokens_.size() ? tokens_[at_].text : "the end");
   }
 
-  /// From an opening sign to its partner; both are left out.
+  /// Returns the tokens between an opening token and its closing token, without these two.
   Result<CSpan> between(std::string_view open, std::string_view close) {
     CSpan span;
     int depth = 1;
@@ -167,7 +168,7 @@ class Parser {
   Result<CDefinition> one() {
     CDefinition definition;
     definition.line = line();
-    // The type, up to the name that stands before [, =, ( or ;.
+    // The type: all tokens up to the name, which precedes [, =, ( or ;.
     while (at_ < tokens_.size() && !here("[") && !here("=") && !here("(") && !here(";")) {
       const bool body = here("{");
       if (!body) {

@@ -28,7 +28,7 @@ bool mentions(const CSpan& type, std::string_view name) {
   return std::ranges::any_of(type, [&](const CToken& token) { return token.is(name); });
 }
 
-/// An array that words can point into.
+/// An array that an address can refer to.
 struct Place {
   AddressSpace space;
   uint32_t offset;
@@ -66,7 +66,7 @@ class HeaderReader {
       lists_[definition.name] = &definition;
       return ok();
     }
-    if (mentions(type, "char")) return ok();  // names of classes
+    if (mentions(type, "char")) return ok();  // class names
     if (mentions(type, "extern")) return ok();
     if (definition.is_array && !definition.value && definition.length && type.size() == 1) {
       return declare_variables(definition);
@@ -95,7 +95,8 @@ class HeaderReader {
     return ok();
   }
 
-  /// The struct of constants: its members lie as C has them, each at a multiple of its element.
+  /// Reads the struct of constants. Its members have the layout of C: each starts at a multiple of
+  /// its element size.
   Status read_constants(const CDefinition& definition) {
     if (!header_.constants.empty() || !definition.value) {
       return bad_input("line {}: {}: one struct of constants expected", definition.line,
@@ -104,7 +105,7 @@ class HeaderReader {
     places_[definition.name] = {AddressSpace::kConstants, 0, 1};
     const CSpan& type = definition.type;
     const auto body = std::ranges::find_if(type, [](const CToken& t) { return t.is("{"); });
-    // type name [ count ] ;
+    // A member is `type name [ count ] ;`.
     constexpr ptrdiff_t kWords = 6;
     auto at = body == type.end() ? body : body + 1;
     while (at != type.end() && !at->is("}")) {
@@ -169,9 +170,9 @@ class HeaderReader {
     return ok();
   }
 
-  /// An address under evaluation.
+  /// The value of an address expression during evaluation.
   struct Pointer {
-    std::optional<Address> address;  // none: null
+    std::optional<Address> address;  // nullopt: null pointer
     std::optional<uint32_t> element_bytes;
   };
 
@@ -187,7 +188,7 @@ class HeaderReader {
                      at < value.expression.size() ? value.expression[at].text : "its end");
   }
 
-  /// term { + number }
+  /// Grammar: term { + number }
   Result<Pointer> read_sum(const CValue& value, size_t& at, int depth) {
     THIMBLE_TRY(Pointer pointer, read_term(value, at, depth));
     const CSpan& words = value.expression;
@@ -204,7 +205,7 @@ class HeaderReader {
     return pointer;
   }
 
-  /// (TYPE) term, (TYPE *) term, (sum), & term, name, name.member
+  /// Grammar: (TYPE) term, (TYPE *) term, (sum), & term, name, name.member
   Result<Pointer> read_term(const CValue& value, size_t& at, int depth) {
     constexpr int kDepthMax = 8;
     const CSpan& words = value.expression;
@@ -257,7 +258,7 @@ class HeaderReader {
     return bad_input("line {}: no .{} in it", value.line, name);
   }
 
-  /// A number, a macro of this text, or `sizeof(...)` of something whose size is known otherwise.
+  /// Returns a field that is a number or a macro of this text.
   Result<uint32_t> number(const CValue& value, std::string_view name) const {
     THIMBLE_TRY(const CValue* field, need(value, name));
     std::string text = field->expression.size() == 1 ? field->expression[0].text : "";
@@ -314,7 +315,7 @@ class HeaderReader {
     return variables != nullptr ? read_variables(*variables) : ok();
   }
 
-  /// The list that a field names.
+  /// Returns the list that a field refers to by name.
   Result<const std::vector<CValue>*> list(const CValue& value, std::string_view name,
                                           uint32_t count) const {
     THIMBLE_TRY(const CValue* field, need(value, name));

@@ -1,7 +1,7 @@
 #pragma once
-// What the vendor's compiler has made of a network, read back from the C header that it writes:
-// constants, words and where they hold addresses, the network's interface. Words are opaque: they
-// are copied, never interpreted.
+// Reads the C header that the vendor's compiler writes for a network: constants, command words, the
+// addresses in these words, and the inputs and outputs of the network. The words are opaque: they
+// are copied and never interpreted.
 
 #include <array>
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace thimble::formats::axon {
 
-/// Memory that a word or a tensor can point into.
+/// Memory that a word or a tensor can refer to.
 enum class AddressSpace : uint8_t { kInterlayer, kPartialSums, kConstants, kVariables, kSymbol };
 
 struct Address {
   AddressSpace space = AddressSpace::kInterlayer;
-  uint32_t symbol = 0;  // kSymbol: which of CompiledHeader::symbols
+  uint32_t symbol = 0;  // kSymbol: index into CompiledHeader::symbols
   uint32_t offset = 0;
   bool operator==(const Address&) const = default;
 };
 
-/// words[word] is the address.
+/// The address stored in words[word].
 struct Relocation {
   uint32_t word = 0;
   Address address;
@@ -49,21 +49,21 @@ struct CompiledVariable {
 struct CompiledHeader {
   std::string name;
   uint32_t compiler_version = 0;  // 0x010400
-  uint32_t driver_version = 0;    // the least that can run it
+  uint32_t driver_version = 0;    // lowest version of the driver that can run the network
   uint32_t interlayer_bytes = 0, partial_sum_bytes = 0;
-  Bytes constants;  // as a C compiler lays the struct out, aligned to 4
+  Bytes constants;  // with the layout of a C struct, aligned to 4 bytes
   std::vector<uint32_t> words;
-  std::vector<Relocation> relocations;  // by word
-  std::vector<std::string> symbols;     // of the firmware: functions and tables of the driver's
-  std::vector<std::string> functions;   // those that the text declares
+  std::vector<Relocation> relocations;  // in ascending order of word
+  std::vector<std::string> symbols;     // functions and tables of the driver in the firmware
+  std::vector<std::string> functions;   // functions that the text declares
   std::optional<CompiledTensor> input;
   std::vector<CompiledTensor> outputs;
   uint32_t variable_bytes = 0;
   std::vector<CompiledVariable> variables;
 };
 
-/// `label` stands in front of messages, which name the line. What is not understood is an error,
-/// never left out.
+/// `label` is the start of every message; messages name the line. Text that is not understood is an
+/// error and never ignored.
 [[nodiscard]] Result<CompiledHeader> read_compiled_header(std::string_view text,
                                                           std::string_view label);
 

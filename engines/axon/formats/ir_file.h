@@ -1,7 +1,7 @@
 #pragma once
-// The file from which Nordic's AXON compiler library makes a program: little-endian records as a
-// C compiler for x86-64 lays them out, in six sections. The library takes one version of it, so the
-// places of the fields are a table per version (ir_layout.h). Source: docs/nordic-axon.md.
+// The input file of Nordic's AXON compiler library: little-endian records with the layout of a C
+// compiler for x86-64, in six sections. Each release of the library accepts one version of the
+// file, so the field offsets are a table per version (ir_layout.h). Source: docs/nordic-axon.md.
 
 #include <array>
 #include <cstdint>
@@ -25,7 +25,7 @@ struct IrDimensions {
   bool operator==(const IrDimensions&) const = default;
 };
 
-/// A view into what the producer makes, from `offset` on along the axis.
+/// A slice of the producer's output that starts at `offset` along the axis.
 struct IrSplit {
   uint8_t axis = 0;
   uint16_t offset = 0;
@@ -37,17 +37,17 @@ struct IrLayer {
   uint32_t operation = 0;
   std::array<IrDimensions, kIrInputsMax> input_dimensions;
   std::array<IrSplit, kIrInputsMax> input_splits;
-  IrDimensions filter;  // of space-to-batch and back: height and width of a block, nothing else
+  IrDimensions filter;  // space-to-batch and batch-to-space: only the height and width of a block
   IrDimensions output;
   uint8_t concat_axis = 0;
   uint8_t stride_x = 0, stride_y = 0, dilation_x = 0, dilation_y = 0;
-  int8_t input_zero_point = 0;  // of a constant second operand
+  int8_t input_zero_point = 0;  // zero point of a constant second operand
   uint32_t output_multiplier = 0;
   uint8_t output_shift = 0;
   int8_t output_zero_point = 0;
   uint32_t activation = 0;
   uint8_t pad_left = 0, pad_right = 0, pad_top = 0, pad_bottom = 0;
-  // Constants; an empty one is absent.
+  // Constants; an empty list is absent in the file.
   std::vector<int32_t> bias, multipliers;
   std::vector<int8_t> shifts;  // one, or one per channel
   Bytes weights;
@@ -55,7 +55,7 @@ struct IrLayer {
   bool operator==(const IrLayer&) const = default;
 };
 
-/// q = real * multiplier / 2^shift + zero_point for the input; the inverse for the output.
+/// Input: q = real * multiplier / 2^shift + zero_point. Output: the inverse.
 struct IrQuantization {
   uint32_t multiplier = 0;
   uint8_t shift = 0;
@@ -64,26 +64,26 @@ struct IrQuantization {
 };
 
 struct IrFile {
-  std::string name;  // of the network: names of the library's files and symbols have it
-  std::vector<std::string> labels;  // of classes; may be empty
+  std::string name;  // name of the network, part of the library's file names and symbols
+  std::vector<std::string> labels;  // class names; may be empty
   std::vector<IrLayer> layers;
   IrQuantization input, output;
-  uint32_t interlayer_limit_bytes = 0;  // the library warns above these
+  uint32_t interlayer_limit_bytes = 0;  // the library warns above these two limits
   uint32_t psum_limit_bytes = 0;
   uint32_t test_vector_count = 0;
-  uint32_t psum_placement = 0;  // 0: inside the interlayer buffer; 1: memory of its own
+  uint32_t psum_placement = 0;  // 0: inside the interlayer buffer; 1: separate memory
   bool operator==(const IrFile&) const = default;
 };
 
-/// 0x010301, for the tool chain 1.4.0; the newest first.
+/// Returns the supported versions, newest first: 0x010301, for the tool chain 1.4.0.
 [[nodiscard]] std::span<const uint32_t> ir_versions();
-/// "1.3.1".
+/// Returns "1.3.1".
 [[nodiscard]] std::string ir_version_text(uint32_t version);
-/// An error that says which versions are known, unless `version` is one.
+/// Returns an error that lists the supported versions, unless `version` is one of them.
 [[nodiscard]] Status check_ir_version(uint32_t version);
 
 [[nodiscard]] Result<Bytes> write_ir(const IrFile& file, uint32_t version);
-/// Refuses what is cut short or points outside, with the byte at fault.
+/// Returns an error with the byte offset if the file is truncated or refers to bytes outside of it.
 [[nodiscard]] Result<IrFile> read_ir(ByteView bytes);
 
 }  // namespace thimble::formats::axon

@@ -1,6 +1,6 @@
 #pragma once
-// Where each field of the IR file's records is, by version of the file. A new version of the
-// vendor's tools is a new row; nothing else of reader or writer knows an offset.
+// The offset of each field in the records of the IR file, per version of the file. A new version of
+// the vendor's tools is a new row; reader and writer contain no other offsets.
 
 #include <cstdint>
 #include <string_view>
@@ -11,7 +11,7 @@ inline constexpr std::string_view kIrTitle = "AXON_INTERMEDIATE_REPRESENTATION_F
 inline constexpr uint32_t kIrSectionAlignment = 4;
 inline constexpr uint64_t kIrAbsent = ~uint64_t{0};
 
-/// Of a pair {offset, length}.
+/// Size of an item, the pair {offset, length}.
 inline constexpr uint32_t kIrItemBytes = 8;
 
 struct IrHeaderLayout {
@@ -62,7 +62,7 @@ struct IrLayout {
   IrLayerLayout layer;
 };
 
-/// Null if no row has the version.
+/// Returns null if no row has the version.
 [[nodiscard]] const IrLayout* find_ir_layout(uint32_t version);
 
 }  // namespace thimble::formats::axon

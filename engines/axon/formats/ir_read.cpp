@@ -6,11 +6,11 @@
 namespace thimble::formats::axon {
 namespace {
 
-/// A section, and what messages call it.
+/// A section of the file, and its name in messages.
 struct Section {
   ByteView bytes;
   std::string_view name;
-  size_t start = 0;  // in the file
+  size_t start = 0;  // offset in the file
 };
 
 Result<Section> find_section(ByteView file, uint32_t item, std::string_view name) {
@@ -34,7 +34,7 @@ std::string text_of(ByteView bytes) {
   return text.substr(0, text.find('\0'));
 }
 
-/// One array of the constants.
+/// Reads one array of the constants.
 template <typename T>
 Result<std::vector<T>> read_constants(const Section& constants, uint64_t offset, uint64_t count,
                                       std::string_view what, size_t layer) {
@@ -82,25 +82,25 @@ uint64_t product(const IrDimensions& dimensions) {
   return uint64_t{dimensions.height} * dimensions.width * dimensions.channels;
 }
 
-/// The weights have no length of their own: what is there follows from the operation.
+/// Returns the size of the weights, which the file does not store. It follows from the operation.
 uint64_t weight_bytes(const IrLayer& layer) {
   switch (layer.operation) {
-    case 0:  // fully connected: one row per output, its inputs are the width
+    case 0:  // fully connected: one row per output; the width is the number of inputs
       return uint64_t{layer.filter.height} * layer.filter.width;
-    case 1:  // convolutions: filter x output channels
+    case 1:  // convolutions: filter size x output channels
     case 3:
       return product(layer.filter) * layer.output.channels;
     case 2:  // depthwise
       return uint64_t{layer.filter.height} * layer.filter.width * layer.output.channels;
-    case 10:  // strided slice: nine numbers of 32 bits
+    case 10:  // strided slice: nine 32-bit numbers
       return 9 * sizeof(uint32_t);
     default:  // a constant operand
       return product(layer.filter) * std::max(layer.filter.byte_width, 1U);
   }
 }
 
-/// Leaky ReLU has two multipliers for one, an addition one per operand, a convolution one per
-/// channel even if there is one shift for all.
+/// Returns the number of multipliers. Leaky ReLU doubles it. An addition has one per operand. A
+/// convolution has one per channel, even if all channels share one shift.
 uint64_t multiplier_count(const IrLayer& layer, uint64_t shifts) {
   constexpr uint32_t kLeakyRelu = 3, kConv = 1, kPointwise = 3, kAdd = 6;
   if (layer.operation == kAdd) return 2;
@@ -109,7 +109,7 @@ uint64_t multiplier_count(const IrLayer& layer, uint64_t shifts) {
   return layer.activation == kLeakyRelu ? 2 * scales : scales;
 }
 
-/// Layers with weights have a bias per output, the others one.
+/// Layers with weights have one bias per output; other layers have one.
 uint64_t bias_count(const IrLayer& layer) {
   constexpr uint32_t kPointwise = 3;
   if (layer.operation > kPointwise) return 1;
@@ -171,7 +171,7 @@ Result<IrLayer> read_layer(ByteView record, const IrLayerLayout& layout, const S
 
 Result<IrFile> read_meta(ByteView bytes, const Section& meta, const IrMetaLayout& layout) {
   IrFile file;
-  // Items of the meta record count from the start of the file.
+  // Offsets in the items of the meta record are relative to the start of the file.
   const auto item = [&](uint32_t field, std::string_view name) {
     return find_section(bytes, static_cast<uint32_t>(meta.start) + field, name);
   };
@@ -190,7 +190,8 @@ Result<IrFile> read_meta(ByteView bytes, const Section& meta, const IrMetaLayout
   return file;
 }
 
-/// Title and version lead to the layout of everything else; all known ones have one header.
+/// Title and version select the layout of the rest of the file. All known versions have the same
+/// header.
 Result<const IrLayout*> find_layout(ByteView bytes) {
   const IrHeaderLayout& header = find_ir_layout(ir_versions().front())->header;
   if (bytes.size() < header.bytes) {

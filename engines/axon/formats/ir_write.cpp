@@ -7,7 +7,7 @@
 namespace thimble::formats::axon {
 namespace {
 
-/// A record of a known size, zero at first.
+/// A record of fixed size, initially zero.
 class Record {
  public:
   explicit Record(uint32_t bytes) : bytes_(bytes) {}
@@ -33,10 +33,10 @@ void pad(Bytes& bytes) {
   while (bytes.size() % kIrSectionAlignment != 0) bytes.push_back(std::byte{0});
 }
 
-/// The constants of all layers, one after another.
+/// The constants of all layers, concatenated.
 class Constants {
  public:
-  /// The offset of what is appended, or kIrAbsent for nothing.
+  /// Appends the values and returns their offset; kIrAbsent if there are none.
   template <typename T>
   uint64_t add(const std::vector<T>& values) {
     if (values.empty()) return kIrAbsent;
@@ -81,7 +81,7 @@ void put_operands(Record& record, const IrLayerLayout& layout, const IrLayer& la
   put_dimensions(record, layout.output, layout.dimensions, layer.output);
 }
 
-/// A block shape is two numbers where the filter's dimensions are else.
+/// Returns true if two numbers, the block shape, replace the filter's dimensions.
 bool has_block(const IrLayer& layer) {
   constexpr uint32_t kSpaceToBatch = 104, kBatchToSpace = 105;
   return layer.operation == kSpaceToBatch || layer.operation == kBatchToSpace;
@@ -144,7 +144,7 @@ Status check_layer(const IrLayer& layer, size_t index, size_t layers) {
   return ok();
 }
 
-/// A C string of the file: the length counts its zero.
+/// Appends a C string and returns its length, which includes the terminating zero.
 size_t append_text(Bytes& bytes, std::string_view text) {
   append(bytes, as_byte_view(text));
   bytes.push_back(std::byte{0});
@@ -152,7 +152,7 @@ size_t append_text(Bytes& bytes, std::string_view text) {
   return text.size() + 1;
 }
 
-/// Each label with its zero, one after another.
+/// Appends the labels, each with its terminating zero.
 void put_labels(Record& meta, uint32_t item, const std::vector<std::string>& labels, Bytes& bytes) {
   constexpr uint32_t kNowhere = 0xFFFFFFFF;
   if (labels.empty()) return meta.put_item(item, kNowhere, 0);

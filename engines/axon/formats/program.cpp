@@ -30,7 +30,7 @@ abi::Space space_of(AddressSpace space) {
   return abi::Space::kSymbols;
 }
 
-/// Appends a section; its offset.
+/// Appends a section and returns its offset.
 uint32_t add_section(Bytes& bytes, ByteView section) {
   bytes.resize(aligned(static_cast<uint32_t>(bytes.size())));
   const auto offset = static_cast<uint32_t>(bytes.size());
@@ -38,7 +38,7 @@ uint32_t add_section(Bytes& bytes, ByteView section) {
   return offset;
 }
 
-/// A tensor needs whole rows but for its last one.
+/// Returns the end of a tensor: full row strides, except for the last row.
 uint32_t end_of(const ProgramTensor& tensor) {
   const uint32_t rows = uint32_t{tensor.n} * tensor.c * tensor.h;
   return tensor.address.offset + (rows - 1) * tensor.row_stride +
@@ -61,7 +61,7 @@ Bytes io_section(const ProgramInterface& interface) {
   return bytes;
 }
 
-/// Words with their addresses put in, and the marks.
+/// The words with addresses inserted, and a bit per word that marks the addresses.
 struct Words {
   Bytes words, marks;
 };

@@ -11,7 +11,7 @@
 
 namespace thimble::formats::axon {
 
-/// An input or output of the delegate, in the order of its call.
+/// An input or output of the delegate, in the order of the call's arguments.
 struct ProgramTensor {
   Address address;
   uint16_t n = 1, c = 1, h = 1, w = 1;

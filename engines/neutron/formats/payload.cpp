@@ -12,7 +12,7 @@ using abi::PayloadFault;
 
 constexpr size_t kCountMax = 255;  // one byte
 
-/// The bytes at a multiple of 16, as the reader of the device asks for.
+/// A copy of the bytes at a multiple of 16, as the device's reader requires.
 class Aligned {
  public:
   explicit Aligned(ByteView bytes) : blocks_(bytes.size() / sizeof(Block) + 1) {
@@ -30,7 +30,7 @@ class Aligned {
 std::string problem_text(const abi::PayloadProblem& problem, const abi::PayloadView& view) {
   const uint32_t found = problem.found;
   const uint32_t expected = problem.expected;
-  const uint32_t at = problem.at - abi::kFirstFormat;  // of header fields
+  const uint32_t at = problem.at - abi::kFirstFormat;  // index of a header field
   const uint32_t inputs = view.input_count;
   const uint32_t outputs = view.output_count;
   switch (problem.fault) {
@@ -125,7 +125,7 @@ void append_each(Bytes& bytes, const std::vector<Value>& values) {
   for (const Value value : values) bytes.push_back(static_cast<std::byte>(value));
 }
 
-/// The header without its padding.
+/// Returns the header without its padding.
 Result<Bytes> header_of(const Payload& payload) {
   const size_t inputs = payload.input_formats.size();
   const size_t outputs = payload.output_formats.size();
@@ -159,7 +159,7 @@ Status check_zeros(ByteView bytes, size_t from, size_t to) {
 constexpr std::string_view kTrue = "True";
 constexpr std::string_view kFalse = "False";
 
-// In the order in which ExecuTorch writes them.
+// In the order in which ExecuTorch writes the keys.
 constexpr std::string_view kKeys[] = {
     "output_format",
     "compile_flags",

@@ -19,27 +19,27 @@ enum class Format : uint8_t { kAsDimensions = 0, kChannelsLast = 1 };
 struct Payload {
   std::vector<Format> input_formats;  // one per input of the program
   std::vector<Format> output_formats;
-  std::vector<uint8_t> input_map;   // of input i: which argument of the call it is
-  std::vector<uint8_t> output_map;  // of output i: argument arg_count + output_map[i]
+  std::vector<uint8_t> input_map;   // argument index of input i: input_map[i]
+  std::vector<uint8_t> output_map;  // argument index of output i: arg_count + output_map[i]
   uint8_t arg_count = 0;            // input arguments of the call; the program may ignore some
   uint8_t version = 1;
-  Bytes program;  // microcode or a list of kernels: its words say how large what follows is
+  Bytes program;  // microcode or a kernel list; its words state the sizes of weights and kernels
   Bytes weights;
-  Bytes kernels;  // read back with their padding: their size stands nowhere
+  Bytes kernels;  // includes the padding when read: the format does not store its size
   bool operator==(const Payload&) const = default;
 };
 
-/// Refuses what read_payload() would.
+/// Returns an error for payloads that read_payload() would reject.
 [[nodiscard]] Result<Bytes> write_payload(const Payload& payload);
-/// All that the runtime asks of the bytes; messages say at which byte what is wrong. `bytes` may
-/// lie at any address.
+/// Performs all checks of the runtime; messages name the byte offset of the error. `bytes` may be
+/// unaligned.
 [[nodiscard]] Result<Payload> read_payload(ByteView bytes);
-/// And what only writers have to keep: paddings are zeros, a list of kernels brings no kernels of
-/// the vendor's, and nothing follows the last block.
+/// Performs the checks of read_payload() and those that only apply to writers: padding is zero, a
+/// kernel list is not followed by the vendor's kernels, and no bytes follow the last block.
 [[nodiscard]] Status verify_payload(ByteView bytes);
 
-/// What ExecuTorch's NXP backend was asked for, as the file keeps it beside the payload. No runtime
-/// reads it; its partitioner takes the fifth by position.
+/// Compile options of ExecuTorch's NXP backend, stored in the file next to the payload. No runtime
+/// reads them; ExecuTorch's partitioner reads the fifth by position.
 struct CompileOptions {
   std::string output_format = "tflite";
   std::string compile_flags;
@@ -54,7 +54,7 @@ struct CompileOptions {
 };
 
 [[nodiscard]] std::vector<pte::CompileSpec> compile_specs(const CompileOptions& options);
-/// Refuses keys, an order or a truth value that ExecuTorch does not write.
+/// Returns an error for keys, an order or a boolean that ExecuTorch does not write.
 [[nodiscard]] Result<CompileOptions> read_compile_specs(const std::vector<pte::CompileSpec>& specs);
 
 }  // namespace thimble::formats::neutron

@@ -12,14 +12,14 @@ namespace thimble::formats::npy {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-/// The longest header that NumPy itself reads; a shape of 32 axes fits many times.
+/// The longest header that NumPy reads; sufficient for a shape with 32 axes.
 constexpr size_t kHeaderBytesMax = 10'000;
 constexpr size_t kAxesMax = 32;
 
 struct DTypeRow {
   DType dtype;
   std::string_view name;
-  std::string_view code;  // without the byte order
+  std::string_view code;  // without the byte order character
   size_t size_bytes;
 };
 constexpr std::array kDTypes = {
@@ -109,8 +109,8 @@ class HeaderParser {
   Result<const DTypeRow*> parse_dtype() {
     const auto descr = take_string();
     if (!descr) return bad_input("{}: structured arrays are not read", label_);
-    // One-byte types need no order; NumPy marks them '|'. A number without one ('f4', '=f4') has
-    // the order of whoever wrote the file, which nobody knows any more.
+    // One-byte types have no byte order; NumPy writes '|'. A type without an explicit order ('f4',
+    // '=f4') has the order of the machine that wrote the file, which is unknown.
     const bool has_mark =
         !descr->empty() && std::string_view("<>|=").find((*descr)[0]) != std::string_view::npos;
     const std::string_view code = has_mark ? descr->substr(1) : *descr;
@@ -139,7 +139,7 @@ class HeaderParser {
       const auto [end, failure] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), axis);
       if (failure != std::errc() || axis < 0) return unexpected("an axis of 0 to 2^63 - 1");
       rest_.remove_prefix(static_cast<size_t>(end - rest_.data()));
-      take_word("L");  // Python 2 wrote long integers so
+      take_word("L");  // Python 2 wrote long integers with this suffix
       shape.push_back(axis);
       if (shape.size() > kAxesMax) return unexpected("at most 32 axes");
       if (!take(',') && !peek(')')) return unexpected("',' or ')'");
@@ -151,7 +151,7 @@ class HeaderParser {
   std::string_view label_;
 };
 
-/// Bytes of the array; nullopt if they do not fit 63 bits.
+/// Returns the size of the array in bytes; nullopt if it does not fit 63 bits.
 std::optional<uint64_t> array_bytes(const Header& header) {
   constexpr uint64_t kMax = uint64_t{1} << 62;
   uint64_t bytes = header.dtype->size_bytes;
@@ -173,7 +173,7 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return text + "]";
 }
 
-/// Column-major to row-major: walks the result in order and keeps the position in the source.
+/// Converts column-major to row-major: visits the result in order and tracks the source position.
 Bytes from_fortran_order(ByteView source, const Header& header) {
   const size_t axes = header.shape.size();
   std::vector<size_t> stride(axes);
@@ -248,7 +248,7 @@ Result<NpyArray> parse_npy(ByteView bytes, std::string_view label) {
   if (major < 1 || major > 3) {
     return bad_input("{}: .npy version {}, expected 1 to 3", label, major);
   }
-  // Version 1 counts the header in two bytes, later ones in four.
+  // Version 1 stores the header length in two bytes, later versions in four.
   const size_t header_at = major == 1 ? 10 : 12;
   if (bytes.size() < header_at) return bad_input("{}: ends inside the header", label);
   const size_t header_bytes =
@@ -286,7 +286,7 @@ Bytes format_npy(const NpyArray& array) {
   assert(array.bytes.size() == static_cast<size_t>(array.count()) * size_bytes(array.dtype));
   std::string shape;
   for (const int64_t axis : array.shape) shape += fmt::format("{}, ", axis);
-  // Python writes (3,) and (3, 4).
+  // Python writes tuples as (3,) and (3, 4).
   if (array.shape.size() == 1) {
     shape.pop_back();
   } else if (!shape.empty()) {
@@ -295,7 +295,8 @@ Bytes format_npy(const NpyArray& array) {
   std::string header =
       fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
                   size_bytes(array.dtype) == 1 ? '|' : '<', row(array.dtype).code, shape);
-  // Spaces up to a multiple of 64 with the preamble, so that mapped data is aligned.
+  // Spaces pad preamble and header to a multiple of 64 bytes, so that memory-mapped data is
+  // aligned.
   header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
   header += '\n';
 

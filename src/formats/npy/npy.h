@@ -1,7 +1,6 @@
 #pragma once
-// NumPy's .npy (versions 1 to 3) and .npz (a zip of .npy members). Read arrays are always C order
-// and little-endian, whatever the file says; written ones are .npy 1.0, byte for byte the same for
-// equal input.
+// NumPy's .npy (versions 1 to 3) and .npz (a zip of .npy members). Arrays are converted to C order
+// and little-endian when read. Written files are .npy 1.0 and have equal bytes for equal input.
 
 #include <cstdint>
 #include <filesystem>
@@ -29,7 +28,7 @@ enum class DType : uint8_t {
 };
 
 [[nodiscard]] size_t size_bytes(DType dtype);
-/// "float32", "int8", "bool", ...
+/// Returns "float32", "int8", "bool", ...
 [[nodiscard]] std::string_view name(DType dtype);
 
 struct NpyArray {
@@ -40,14 +39,14 @@ struct NpyArray {
   [[nodiscard]] int64_t count() const;
 };
 
-/// `label` is what messages call the bytes: a file name, or `file: member`.
+/// `label` names the bytes in messages: a file name, or `file: member`.
 [[nodiscard]] Result<NpyArray> parse_npy(ByteView bytes, std::string_view label);
 [[nodiscard]] Result<NpyArray> read_npy(const std::filesystem::path& path);
 
 [[nodiscard]] Bytes format_npy(const NpyArray& array);
 [[nodiscard]] Status write_npy(const std::filesystem::path& path, const NpyArray& array);
 
-/// All arrays of an .npz in archive order; names without the ".npy".
+/// All arrays of an .npz in archive order; names without ".npy".
 using NpzArrays = std::vector<std::pair<std::string, NpyArray>>;
 [[nodiscard]] Result<NpzArrays> read_npz(const std::filesystem::path& path);
 [[nodiscard]] Result<NpzArrays> read_npz(Bytes bytes, std::string name);

@@ -9,7 +9,7 @@ namespace thimble::formats::pt2::json {
 
 namespace {
 
-/// For a message: short and without control characters.
+/// Shortens a text for a message and replaces control characters.
 std::string clipped(std::string_view text, size_t length_max) {
   std::string shown(text.substr(0, length_max));
   for (char& c : shown) {
@@ -20,7 +20,7 @@ std::string clipped(std::string_view text, size_t length_max) {
 
 }  // namespace
 
-/// The events of nlohmann-json's parser, which walks the text without recursion.
+/// Receives the events of nlohmann-json's parser, which parses without recursion.
 class TapeWriter : public nlohmann::json_sax<nlohmann::json> {
  public:
   explicit TapeWriter(Document& document) : document_(document) {}
@@ -28,7 +28,7 @@ class TapeWriter : public nlohmann::json_sax<nlohmann::json> {
   bool null() override { return push(Kind::kNull, 0); }
   bool boolean(bool value) override { return push(value ? Kind::kTrue : Kind::kFalse, 0); }
   bool number_integer(int64_t value) override {
-    // Sign-extends from bit 59 when it is read back.
+    // Bit 59 is the sign bit; the reader sign-extends the value.
     const int64_t inline_max = (int64_t{1} << 59) - 1;
     if (value <= inline_max && value >= -inline_max) {
       return push(Kind::kInt, static_cast<uint64_t>(value) & Document::kPayloadMask);
@@ -37,7 +37,7 @@ class TapeWriter : public nlohmann::json_sax<nlohmann::json> {
     return push(Kind::kBigInt, document_.big_integers_.size() - 1);
   }
   bool number_unsigned(uint64_t value) override {
-    // Beyond int64 it can only serve where a float is expected.
+    // A number beyond int64 is valid only where a float is expected.
     if (value > static_cast<uint64_t>(std::numeric_limits<int64_t>::max())) {
       return push_float(static_cast<double>(value));
     }
@@ -60,8 +60,9 @@ class TapeWriter : public nlohmann::json_sax<nlohmann::json> {
   [[nodiscard]] const std::string& failure() const { return failure_; }
 
  private:
-  /// "[json.exception.parse_error.101] parse error at line 1, column 8: syntax error while ..."
-  /// holds one useful clause, which may quote the whole rest of the text.
+  /// Extracts the useful clause of nlohmann-json's message, whose format is
+  /// "[json.exception.parse_error.101] parse error at line 1, column 8: syntax error while ...".
+  /// The clause may quote the whole rest of the text.
   static std::string reason(std::string_view what) {
     const size_t colon = what.find(": ");
     if (colon != std::string_view::npos) what.remove_prefix(colon + 2);
@@ -132,7 +133,7 @@ size_t Document::end(size_t index) const {
   return is_container ? payload(index) : index + 1;
 }
 
-/// Goes down from the root, each time into the child that contains `index`.
+/// Descends from the root, each time into the child that contains `index`.
 std::string Document::path(size_t index) const {
   std::string path;
   size_t here = 0;
@@ -143,7 +144,7 @@ std::string Document::path(size_t index) const {
     std::string_view key;
     while (true) {
       if (is_object) key = string(child++);
-      if (index < end(child)) break;  // the parent ends after `index`, so some child does too
+      if (index < end(child)) break;  // always true for some child: the parent ends after `index`
       child = end(child);
       ++position;
     }

@@ -1,9 +1,9 @@
 #pragma once
-// JSON as a tape: one 64-bit word per token and one buffer for the characters of all strings. A
-// tree of nodes costs ten to twenty times the bytes of the text, the tape at most five times, and
-// so hostile text cannot make the reader allocate much. A Value is a place on the tape. The path
-// that a message shows ("graph_module.graph.nodes[12].inputs[3].arg") is found from that place only
-// when there is an error, and so checked access costs no more than unchecked.
+// JSON as a tape: one 64-bit word per token, and one buffer for the characters of all strings. A
+// tree of nodes needs ten to twenty times the bytes of the text; the tape needs at most five times.
+// Hostile text therefore cannot cause large allocations. A Value is a position on the tape.
+// Messages show a path ("graph_module.graph.nodes[12].inputs[3].arg"). The path is computed from
+// the position only when an error occurs, so checked access has no additional cost.
 
 #include <cstdint>
 #include <deque>
@@ -16,9 +16,9 @@
 
 namespace thimble::formats::pt2::json {
 
-/// Positions and lengths share one word of the tape, 28 bits each.
+/// Positions and lengths of strings share one word of the tape, 28 bits each.
 inline constexpr size_t kTextBytesMax = (size_t{1} << 28) - 1;
-/// A graph nests about ten levels; nested subgraphs of control flow add eight each.
+/// Limit of nesting. A graph has about ten levels; nested subgraphs of control flow add eight each.
 inline constexpr size_t kDepthMax = 100;
 
 enum class Kind : uint8_t { kNull, kFalse, kTrue, kInt, kBigInt, kFloat, kString, kObject, kArray };
@@ -36,29 +36,29 @@ class Value {
   [[nodiscard]] bool is_array() const { return kind() == Kind::kArray; }
 
   [[nodiscard]] Result<int64_t> as_int() const;
-  /// Also takes integers and the serde's strings "Infinity", "-Infinity" and "NaN".
+  /// Also accepts integers and the strings "Infinity", "-Infinity" and "NaN" that PyTorch writes.
   [[nodiscard]] Result<double> as_float() const;
   [[nodiscard]] Result<bool> as_bool() const;
-  /// Valid as long as the document.
+  /// Valid during the lifetime of the document.
   [[nodiscard]] Result<std::string_view> as_string() const;
 
-  /// The member of an object; an error if it is missing or this is no object.
+  /// Returns a member of an object; an error if it is missing or this is not an object.
   [[nodiscard]] Result<Value> at(std::string_view key) const;
-  /// As `at`, but absent for a missing member and for null.
+  /// As `at`, but returns nullopt for a missing member and for null.
   [[nodiscard]] Result<std::optional<Value>> maybe(std::string_view key) const;
 
   struct Member;
   class Elements;
   class Members;
-  /// The elements or members, after checking that this is an array or object.
+  /// Returns the elements or members, after checking that this is an array or object.
   [[nodiscard]] Result<Elements> elements() const;
   [[nodiscard]] Result<Members> members() const;
-  /// A tagged union: an object with exactly one member.
+  /// Returns the member of a tagged union: an object with exactly one member.
   [[nodiscard]] Result<Member> tagged() const;
 
-  /// `archive: file: path: what`
+  /// Returns the error `archive: file: path: what`.
   [[nodiscard]] Error error(std::string_view what) const;
-  /// `... expected WANTED, found 17`
+  /// Returns the error `... expected WANTED, found 17`.
   [[nodiscard]] Error expected(std::string_view wanted) const;
 
  private:
@@ -73,7 +73,7 @@ struct Value::Member {
 
 class Document {
  public:
-  /// `label` starts every message. The text is released as soon as the tape is made.
+  /// `label` is the start of every message. The text is released as soon as the tape is complete.
   static Result<Document> parse(Bytes text, std::string label);
 
   [[nodiscard]] Value root() const { return {this, 0}; }
@@ -88,7 +88,7 @@ class Document {
   [[nodiscard]] uint64_t payload(size_t index) const { return tape_[index] & kPayloadMask; }
   [[nodiscard]] std::string_view string(size_t index) const;
   [[nodiscard]] int64_t integer(size_t index) const;
-  /// One past the last word of the value.
+  /// Returns the index one past the last word of the value.
   [[nodiscard]] size_t end(size_t index) const;
   [[nodiscard]] std::string path(size_t index) const;
   [[nodiscard]] std::string describe(size_t index) const;
@@ -96,14 +96,14 @@ class Document {
   static constexpr uint64_t kPayloadMask = (uint64_t{1} << 60) - 1;
 
   std::string label_;
-  // Deques grow without a second copy and without room for what a text might still hold.
-  std::deque<uint64_t> tape_;  // kind in the upper 4 bits; containers hold their end
+  // A deque grows without copying and without reserving memory for the rest of the text.
+  std::deque<uint64_t> tape_;  // kind in the upper 4 bits; containers store the index of their end
   std::string characters_;
-  std::deque<int64_t> big_integers_;  // those that 60 bits do not hold
+  std::deque<int64_t> big_integers_;  // integers that do not fit 60 bits
   std::deque<double> floats_;
 };
 
-/// Ranges over the tape itself: a list of a million numbers makes no second list.
+/// Iterates over the tape directly: a list of a million numbers needs no second list.
 class Value::Elements {
  public:
   class Iterator {
@@ -129,7 +129,7 @@ class Value::Elements {
     for (Iterator i = begin(); i != end(); ++i) ++count;
     return count;
   }
-  /// Bytes of the tape under all elements.
+  /// Returns the size in bytes of the tape words of all elements.
   [[nodiscard]] size_t tape_bytes() const { return (end_ - begin_) * sizeof(uint64_t); }
 
  private:

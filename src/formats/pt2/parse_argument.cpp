@@ -27,7 +27,8 @@ Result<bool> parse_bool(const Value& value) {
   return value.as_bool();
 }
 
-/// An enumeration of the schema: codes 0 to `last`; a later one would be misread in silence.
+/// Parses an enumeration of the schema: values 0 to `last`. A larger value is an error, because it
+/// would be misread silently.
 template <typename Enum, Enum last>
 Result<Enum> parse_enum(const Value& value) {
   THIMBLE_TRY(const int64_t code, value.as_int());
@@ -71,7 +72,7 @@ Result<std::optional<TensorName>> parse_optional_tensor(const Value& value) {
   return std::optional<TensorName>(std::move(tensor));
 }
 
-/// `{"as_name": "sym_size"}` or `{"as_int": 3}`; the tag of the number differs by type.
+/// Parses `{"as_name": "sym_size"}` or `{"as_int": 3}`; the tag of the number depends on the type.
 template <typename T, Result<T> (*parse_value)(const Value&)>
 Result<SymScalar<T>> parse_sym_scalar(const Value& value) {
   THIMBLE_TRY(const Value::Member tagged, value.tagged());
@@ -174,7 +175,7 @@ Result<std::vector<SymInt>> parse_sizes(const Value& meta, std::string_view key)
   return sizes;
 }
 
-/// A symbol counts as 1: the importer replaces it and checks again.
+/// Counts a symbolic size as 1: the importer substitutes the size and checks again.
 Status check_bytes_fit(const TensorMeta& meta, const Value& value) {
   int64_t bytes = size_bytes(meta.dtype);
   for (const SymInt& size : meta.sizes) {
@@ -209,7 +210,7 @@ Result<SymInt> parse_sym_int(const Value& value) {
   THIMBLE_TRY(const std::optional<Value> hint, tagged.value.maybe("hint"));
   if (hint) {
     THIMBLE_TRY(const Value::Member hint_value, hint->tagged());
-    // Other hints belong to symbolic floats and booleans.
+    // Hints with other tags belong to symbolic floats and booleans.
     if (hint_value.key == "as_int") {
       THIMBLE_TRY(result.hint, hint_value.value.as_int());
     }

@@ -1,5 +1,5 @@
 #pragma once
-// model.json's tensor metadata and tagged-union arguments.
+// Parses the tensor metadata and the tagged-union arguments of model.json.
 
 #include <functional>
 #include <string_view>
@@ -9,19 +9,19 @@
 
 namespace thimble::formats::pt2 {
 
-/// PyTorch itself stops at 64 axes.
+/// Limit of PyTorch: 64 axes.
 inline constexpr size_t kRankMax = 64;
 
 [[nodiscard]] Result<SymInt> parse_sym_int(const json::Value& value);
-/// Sizes, strides and offset are not negative and the tensor's bytes fit int64.
+/// Checks that sizes, strides and offset are not negative and that the size in bytes fits int64.
 [[nodiscard]] Result<TensorMeta> parse_tensor_meta(const json::Value& value);
 
 [[nodiscard]] Result<Argument> parse_argument(const json::Value& value);
-/// The argument of a tag, when the caller has taken the union apart.
+/// Parses the argument of a tag; for callers that have read the tagged union themselves.
 [[nodiscard]] Result<Argument> parse_tagged(const json::Value::Member& tagged);
 
-/// Calls `visit` with each name that the argument refers to, `is_tensor` telling which table it is
-/// in, until a call fails.
+/// Calls `visit` with each name that the argument refers to. `is_tensor` selects the table of the
+/// name. Stops at the first call that fails.
 [[nodiscard]] Status for_each_name(
     const Argument& argument,
     const std::function<Status(const std::string& name, bool is_tensor)>& visit);

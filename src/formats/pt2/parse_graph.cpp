@@ -16,7 +16,7 @@ namespace {
 
 // --- graph ---------------------------------------------------------------------------------------
 
-/// Knows which names exist so far, so that each node is checked while its place is at hand.
+/// Records the names defined so far, so that each node is checked while its location is known.
 class GraphParser {
  public:
   Result<Graph> parse(const Value& value);
@@ -150,7 +150,8 @@ Result<Graph> GraphParser::parse(const Value& value) {
   return std::move(graph_);
 }
 
-// --- the rest ------------------------------------------------------------------------------------
+// --- other parts of the model
+// ---------------------------------------------------------------------
 
 Result<RangeConstraint> parse_range(const Value& value) {
   RangeConstraint range;
@@ -207,7 +208,7 @@ Result<Payload> parse_payload(const Value& value) {
 Result<Model> parse_model(const json::Document& document) {
   Model model;
   const Value root = document.root();
-  // The version first: another schema would otherwise be reported as damage.
+  // The version is checked first: otherwise another schema would be reported as a damaged file.
   THIMBLE_CHECK(parse_version(root, model));
   THIMBLE_TRY(const Value module, root.at("graph_module"));
   THIMBLE_TRY(const Value graph, module.at("graph"));

@@ -1,5 +1,5 @@
 #pragma once
-// model.json and the two payload configs.
+// Parses model.json and the two payload configs.
 
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace thimble::formats::pt2 {
 
-/// The schema that this reader knows; a minor version adds fields, a major one changes them.
+/// The supported schema. A minor version adds fields; a major version changes them.
 inline constexpr int64_t kSchemaMajor = 8;
 
 struct Model {
@@ -22,10 +22,11 @@ struct Model {
   NameMap<RangeConstraint> range_constraints;
 };
 
-/// Everything that Graph promises is checked here, where a message can still name the place.
+/// Checks all invariants of Graph here, where messages can still name the location.
 [[nodiscard]] Result<Model> parse_model(const json::Document& document);
 
-/// The specs of `graph_module.signature`, checked against the inputs and outputs of `model.graph`.
+/// Parses the specs of `graph_module.signature` and checks them against the inputs and outputs of
+/// `model.graph`.
 [[nodiscard]] Status parse_signature(const json::Value& signature, Model& model);
 
 /// Adds the rows of `{"config": {fqn: {...}}}`; `folder` is "data/weights/" or "data/constants/".

@@ -1,5 +1,5 @@
 #pragma once
-// Strings, lists and maps of parsed things.
+// Templates that parse strings, lists and maps.
 
 #include <algorithm>
 #include <string>
@@ -13,9 +13,9 @@
 
 namespace thimble::formats::pt2 {
 
-/// `parse` is a function `Result<T>(const json::Value&)`. The list is allocated
-/// once, unless its elements are larger than what is written of them: a text of "{},{},{},..." must
-/// not reserve a graph node for each three characters.
+/// `parse` is a function `Result<T>(const json::Value&)`. The list is allocated once, unless its
+/// elements are larger than their text. This prevents that a text "{},{},{},..." reserves a graph
+/// node for every three characters.
 template <auto parse>
 auto parse_list(const json::Value& value)
     -> Result<std::vector<std::decay_t<decltype(*parse(value))>>> {
@@ -36,7 +36,7 @@ inline Result<std::string> string_at(const json::Value& object, std::string_view
   return std::string(text);
 }
 
-/// `parse` as above; a name that occurs twice is an error.
+/// `parse` is as in parse_list(). A name that occurs twice is an error.
 template <auto parse>
 auto map_at(const json::Value& object, std::string_view key)
     -> Result<NameMap<std::decay_t<decltype(*parse(object))>>> {

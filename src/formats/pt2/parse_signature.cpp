@@ -11,7 +11,8 @@ using json::Value;
 
 namespace {
 
-/// The graph value of a spec's `arg`, which is a bare `{"name": ...}` for all kinds but the user's.
+/// Reads the graph value of a spec's `arg`. For all kinds except user inputs and outputs it is a
+/// bare `{"name": ...}`.
 Status set_value_name(const Value& spec, std::string& value_name) {
   THIMBLE_TRY(const Value arg, spec.at("arg"));
   THIMBLE_TRY(value_name, string_at(arg, "name"));
@@ -31,7 +32,7 @@ template <typename Kind>
 struct SpecRow {
   std::string_view tag;
   Kind kind;
-  std::string_view target_key;  // empty: no target
+  std::string_view target_key;  // empty: the kind has no target
 };
 
 constexpr SpecRow<InputKind> kInputRows[] = {
@@ -108,7 +109,7 @@ Result<OutputSpec> parse_output_spec(const Value& value) {
   return spec;
 }
 
-/// The value of a graph input or output; empty if it is none.
+/// Returns the name of the value of a graph input or output; empty if the argument has no name.
 std::string value_name(const Argument& argument) {
   std::string result;
   const Status status = for_each_name(argument, [&](const std::string& name, bool) {
@@ -119,7 +120,7 @@ std::string value_name(const Argument& argument) {
   return result;
 }
 
-/// Specs and graph values go in pairs.
+/// Checks that each spec matches the graph input or output at the same index.
 template <typename Spec>
 Status check_pairs(const std::vector<Spec>& specs, const std::vector<Argument>& values,
                    const Value& list) {

@@ -63,7 +63,7 @@ ScalarTypeRow row(ScalarType type) {
   return {};
 }
 
-/// In the order of the variant.
+/// Indexed like the alternatives of the variant.
 constexpr std::array<std::string_view, 25> kKindNames = {
     "none",        "tensor",        "tensors",    "optional_tensors",
     "int",         "ints",          "float",      "floats",
@@ -74,7 +74,7 @@ constexpr std::array<std::string_view, 25> kKindNames = {
     "unknown"};
 static_assert(kKindNames.size() == std::variant_size_v<Argument>);
 
-/// "Symbol('s77', positive=True, integer=True)", as sympy spells it, is "s77" to a reader.
+/// Shortens sympy's "Symbol('s77', positive=True, integer=True)" to "s77" for messages.
 std::string short_expression(std::string_view expression) {
   constexpr std::string_view kSymbol = "Symbol('";
   std::string text;

@@ -1,7 +1,7 @@
 #pragma once
-// What an archive of `torch.export.save` says, as plain structs with the names of PyTorch's own
-// serialization schema. Nothing here is interpreted: symbolic sizes stay text, operator names stay
-// strings, and an argument kind that the reader does not know keeps its tag.
+// The content of an archive of `torch.export.save`, as plain structs with the names of PyTorch's
+// serialization schema. The reader does not interpret the content: symbolic sizes and operator
+// names are strings, and an unknown kind of argument keeps its tag.
 
 #include <cstdint>
 #include <map>
@@ -13,7 +13,7 @@
 
 namespace thimble::formats::pt2 {
 
-/// The serde's codes; .pte numbers its types differently.
+/// Numbers of PyTorch's serialization schema; a .pte uses other numbers.
 enum class ScalarType : uint8_t {
   kUnknown = 0,
   kUint8 = 1,
@@ -56,9 +56,9 @@ enum class Layout : uint8_t {
   kStrided = 7
 };
 
-/// "float32", "int8", ...; "unknown" for kUnknown.
+/// Returns "float32", "int8", ...; "unknown" for kUnknown.
 [[nodiscard]] std::string_view name(ScalarType type);
-/// Bytes of one element; 0 for kUnknown.
+/// Returns the size of one element in bytes; 0 for kUnknown.
 [[nodiscard]] int64_t size_bytes(ScalarType type);
 
 struct Device {
@@ -66,12 +66,12 @@ struct Device {
   std::optional<int64_t> index;
 };
 
-/// A size, stride or offset: a number, or an expression over symbols in sympy's spelling, such as
+/// A size, stride or offset: a number, or an expression over symbols in sympy's notation, such as
 /// "Mul(Integer(2), Symbol('s77', positive=True, integer=True))".
 struct SymInt {
   std::string expression;       // empty for a plain number
-  std::optional<int64_t> hint;  // the value the example inputs had, if the archive says so
-  int64_t value = 0;            // the number if there is no expression
+  std::optional<int64_t> hint;  // value for the example inputs, if stored in the archive
+  int64_t value = 0;            // the number if `expression` is empty
 
   [[nodiscard]] bool is_symbolic() const { return !expression.empty(); }
   bool operator==(const SymInt&) const = default;
@@ -86,7 +86,7 @@ struct TensorMeta {
   SymInt storage_offset;        // in elements
 };
 
-/// "float32[16,8,3,3]", symbols as "s77".
+/// Returns "float32[16,8,3,3]", with symbols as "s77".
 [[nodiscard]] std::string describe(const TensorMeta& meta);
 
 // --- arguments -------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ struct None {};
 struct TensorName {
   std::string name;
 };
-/// A symbolic scalar: the value called `name`, or `value` itself where `name` is empty.
+/// A symbolic scalar: the value named `name`, or the number `value` if `name` is empty.
 template <typename T>
 struct SymScalar {
   std::string name;
@@ -113,12 +113,12 @@ struct CustomObject {
 struct OperatorName {
   std::string name;
 };
-/// A kind that no importer needs so far: "as_graph", "as_complex", ... and whatever comes later.
+/// A kind that no importer uses: "as_graph", "as_complex", ..., or a kind of a newer schema.
 struct UnknownArgument {
   std::string tag;
 };
 
-/// `as_optional_tensor` is read as the tensor or None that it holds.
+/// `as_optional_tensor` is represented by its content, TensorName or None.
 using Argument =
     std::variant<None, TensorName, std::vector<TensorName>, std::vector<std::optional<TensorName>>,
                  int64_t, std::vector<int64_t>, double, std::vector<double>, bool,
@@ -127,32 +127,32 @@ using Argument =
                  std::vector<SymFloatArg>, SymBoolArg, std::vector<SymBoolArg>, CustomObject,
                  OperatorName, UnknownArgument>;
 
-/// The schema's word for what the argument holds, for messages: "tensor", "ints", "sym_int", ...
+/// Returns the schema's name of the argument kind, for messages: "tensor", "ints", "sym_int", ...
 [[nodiscard]] std::string_view kind_name(const Argument& argument);
 
 struct NamedArgument {
-  std::string name;  // of the operator's schema
+  std::string name;  // parameter name in the operator's schema
   Argument value;
   bool is_keyword = false;
 };
 
 // --- graph -----------------------------------------------------------------------------------
 
-/// A line of the user's program.
+/// A source line of the user's program.
 struct SourceLine {
   std::string file;
-  int64_t line = 0;  // 0: the archive does not say
+  int64_t line = 0;  // 0: not stored in the archive
   std::string function;
   std::string text;  // the line itself, trimmed
 };
 
 struct Node {
-  std::string name;    // as torch.fx calls it; may be empty in archives of early schemas
+  std::string name;    // name in torch.fx; may be empty in archives of early schemas
   std::string target;  // "torch.ops.aten.conv2d.default"
   std::vector<NamedArgument> inputs;
   std::vector<Argument> outputs;
   SourceLine source;
-  std::string module_path;  // "features.3.conv"; empty for the top module or if not known
+  std::string module_path;  // "features.3.conv"; empty for the top module or if unknown
   std::string module_type;  // "torch.nn.modules.conv.Conv2d"
 
   [[nodiscard]] const Argument* input(std::string_view input_name) const;
@@ -161,8 +161,9 @@ struct Node {
 template <typename T>
 using NameMap = std::map<std::string, T, std::less<>>;
 
-/// Nodes are in topological order, every name is defined once and before its use, and every tensor
-/// name of an input or output has a row in `tensor_values`: the reader has checked it.
+/// The reader has checked these invariants: nodes are in topological order, every name is defined
+/// once and before its use, and every tensor name of an input or output has a row in
+/// `tensor_values`.
 struct Graph {
   std::vector<Argument> inputs;
   std::vector<Argument> outputs;
@@ -185,9 +186,9 @@ enum class InputKind : uint8_t {
 /// One per graph input, in the same order.
 struct InputSpec {
   InputKind kind = InputKind::kUserInput;
-  std::string value_name;     // of the graph; empty for a user input that is no tensor or symbol
+  std::string value_name;     // graph value; empty for a user input that is no tensor or symbol
   std::string target;         // "features.0.weight": parameter, buffer, constant or object name
-  bool is_persistent = true;  // buffers only; the others live among the constants
+  bool is_persistent = true;  // only for buffers; other buffers are stored with the constants
   Argument constant;          // kConstant: the fixed value of a user's Python scalar or None
 };
 
@@ -204,8 +205,8 @@ enum class OutputKind : uint8_t {
 /// One per graph output, in the same order.
 struct OutputSpec {
   OutputKind kind = OutputKind::kUserOutput;
-  std::string value_name;  // of the graph; empty for an output that is no tensor or symbol
-  std::string target;      // the buffer, parameter or user input that is written
+  std::string value_name;  // graph value; empty for an output that is no tensor or symbol
+  std::string target;      // name of the buffer, parameter or user input that is written
 };
 
 struct RangeConstraint {

@@ -14,11 +14,11 @@ constexpr std::string_view kReexport = "re-export the model with PyTorch 2.9 or 
 constexpr std::string_view kWeights = "data/weights/";
 constexpr std::string_view kConstants = "data/constants/";
 
-/// An archive and the folder in it under which everything is.
+/// An archive and the folder in it that contains all members.
 struct Package {
   std::shared_ptr<const zip::Archive> archive;
   std::string top_folder;  // "mobilenet_v2/", or empty
-  std::string model_name;  // "model" unless the user chose another
+  std::string model_name;  // "model" by default; set when the model is exported
 
   Error error(std::string_view what) const { return bad_input("{}: {}", archive->name(), what); }
   const zip::Member* find(std::string_view member) const {
@@ -33,7 +33,7 @@ struct Package {
   }
 };
 
-/// The folder of `archive_format`, which every archive of PyTorch 2.8 and later has.
+/// Finds the folder of `archive_format`, which every archive of PyTorch 2.8 and later contains.
 Status find_top_folder(Package& package) {
   constexpr std::string_view kMarker = "archive_format";
   for (const zip::Member& member : package.archive->members()) {
@@ -62,7 +62,7 @@ Status find_top_folder(Package& package) {
                   kReexport));
 }
 
-/// One small text member; absent is fine, another value than `expected` is not.
+/// Checks a small text member: it may be absent; otherwise it must be equal to `expected`.
 Status check_text(const Package& package, std::string_view member, std::string_view expected) {
   constexpr uint64_t kTextBytesMax = 64;
   const zip::Member* found = package.find(member);
@@ -77,7 +77,7 @@ Status check_text(const Package& package, std::string_view member, std::string_v
   return package.error(fmt::format("{}: expected \"{}\", found \"{}\"", member, expected, text));
 }
 
-/// The only `models/NAME.json`.
+/// Finds the model: exactly one `models/NAME.json` must exist.
 Status find_model(Package& package) {
   const std::string folder = package.top_folder + "models/";
   for (const zip::Member& member : package.archive->members()) {
@@ -117,8 +117,8 @@ bool has_payload(InputKind kind) {
          kind == InputKind::kTensorConstant;
 }
 
-/// The graph and the configs describe each tensor twice, and a compiler that took the sizes from
-/// one and the bytes from the other would read past an end.
+/// Compares the two descriptions of each tensor, in the graph and in a config. Without this check,
+/// a compiler that uses the sizes of one and the bytes of the other could read out of bounds.
 Status check_agreement(const Package& package, const Model& model, const Weights& weights) {
   for (const InputSpec& spec : model.input_specs) {
     if (!has_payload(spec.kind)) continue;
@@ -131,7 +131,7 @@ Status check_agreement(const Package& package, const Model& model, const Weights
       return package.error(
           fmt::format("the signature calls {} a tensor, but the graph does not", spec.value_name));
     }
-    // A pickled object is refused when it is read, a better message than this one.
+    // A pickled object is rejected when it is read, with a better message than this one.
     if (!payload->has_tensor) continue;
     if (payload->meta.dtype != in_graph->dtype || payload->meta.sizes != in_graph->sizes) {
       return package.error(fmt::format("{} is {} in its config and {} in the graph", spec.target,

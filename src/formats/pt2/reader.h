@@ -1,6 +1,6 @@
 #pragma once
-// Reads what `torch.export.save` of PyTorch 2.9 or later writes (schema major 8). The format is
-// described in docs/formats/pt2.md.
+// Reads archives that `torch.export.save` of PyTorch 2.9 or later writes (schema major 8).
+// docs/formats/pt2.md describes the format.
 //
 //   THIMBLE_TRY(auto program, pt2::read("model.pt2"));
 //   for (const pt2::Node& node : program.graph.nodes) ...
@@ -18,13 +18,13 @@
 namespace thimble::formats::pt2 {
 
 struct ExportedProgram {
-  std::string archive_name;   // what messages call the archive
+  std::string archive_name;   // name of the archive in messages
   std::string torch_version;  // "2.13.0+cpu"
   int64_t schema_minor = 0;
   Graph graph;
   std::vector<InputSpec> input_specs;
   std::vector<OutputSpec> output_specs;
-  NameMap<RangeConstraint> range_constraints;  // by symbol
+  NameMap<RangeConstraint> range_constraints;  // key: symbol
   Weights weights;
 };
 

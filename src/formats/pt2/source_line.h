@@ -1,5 +1,5 @@
 #pragma once
-// Where in the user's program a node comes from, out of the two metadata strings of a node.
+// Finds the source line and the module of a node in the two metadata strings of the node.
 
 #include <string>
 #include <string_view>
@@ -8,16 +8,16 @@
 
 namespace thimble::formats::pt2 {
 
-/// The last frame of a Python stack trace outside site-packages: the user's own line, not the line
-/// of torch/nn that it ends in. Without such a frame the last one outside the torch package (models
-/// of torchvision live in site-packages), else the last.
+/// Returns the last frame of a Python stack trace outside site-packages: the user's own line, not
+/// the line in torch/nn that it calls. If no such frame exists, returns the last frame outside the
+/// torch packages (torchvision's models are in site-packages), or an empty SourceLine.
 [[nodiscard]] SourceLine parse_stack_trace(std::string_view trace);
 
 struct ModuleName {
   std::string path;  // "features.3.conv"
   std::string type;  // "torch.nn.modules.conv.Conv2d"
 };
-/// The innermost module of `key,path,type;key,path,type`.
+/// Returns the innermost module of `key,path,type;key,path,type`.
 [[nodiscard]] ModuleName parse_module_stack(std::string_view stack);
 
 }  // namespace thimble::formats::pt2

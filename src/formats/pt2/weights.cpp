@@ -9,7 +9,7 @@ namespace thimble::formats::pt2 {
 
 namespace {
 
-/// "4,608": byte counts in messages are compared by eye.
+/// Returns "4,608": separators make byte counts in messages easier to compare.
 std::string grouped(uint64_t number) {
   const std::string digits = fmt::format("{}", number);
   std::string text;
@@ -20,17 +20,17 @@ std::string grouped(uint64_t number) {
   return text;
 }
 
-/// The part of a storage that a tensor looks at, in bytes; checked not to overflow.
+/// The part of a storage that a tensor refers to, in bytes; checked for overflow.
 struct View {
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
-  uint64_t offset = 0;  // of the first element
-  uint64_t end = 0;     // one past the last element
-  uint64_t bytes = 0;   // of the contiguous copy
+  uint64_t offset = 0;  // offset of the first element
+  uint64_t end = 0;     // end of the last element
+  uint64_t bytes = 0;   // size of the contiguous copy
   bool is_contiguous = true;
 };
 
-/// Absent if a number is symbolic, negative or does not fit.
+/// Returns nullopt if a number is symbolic, negative or too large.
 std::optional<View> make_view(const TensorMeta& meta) {
   constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
   const auto item = static_cast<uint64_t>(size_bytes(meta.dtype));
@@ -39,7 +39,7 @@ std::optional<View> make_view(const TensorMeta& meta) {
     return std::nullopt;
   }
   View view;
-  uint64_t count = 1;  // elements of the copy
+  uint64_t count = 1;  // number of elements of the copy
   uint64_t last = static_cast<uint64_t>(meta.storage_offset.value);
   for (size_t i = meta.sizes.size(); i-- > 0;) {
     const SymInt& size = meta.sizes[i];
@@ -62,7 +62,7 @@ std::optional<View> make_view(const TensorMeta& meta) {
   if (count > kMax / item || last >= kMax / item) return std::nullopt;
   view.bytes = count * item;
   view.offset = static_cast<uint64_t>(meta.storage_offset.value) * item;
-  // An empty tensor looks at nothing, wherever it is.
+  // An empty tensor refers to no bytes, regardless of its offset.
   view.end = count == 0 ? 0 : (last + 1) * item;
   return view;
 }
@@ -86,7 +86,8 @@ Bytes copy_elements(ByteView storage, const View& view, size_t item) {
   return bytes;
 }
 
-/// Exponent bits of one element; all ones means NaN or infinity. 0 for types without these.
+/// Returns the exponent bits of one element; all ones means NaN or infinity. Returns 0
+/// for types without NaN and infinity.
 uint64_t exponent_mask(ScalarType type) {
   switch (type) {
     case ScalarType::kFloat16:
@@ -108,7 +109,7 @@ uint64_t load_element(ByteView bytes, size_t at, size_t item) {
   return load_le<uint64_t>(bytes, at);
 }
 
-/// "[3,0,1]" of the element with that number.
+/// Returns the index of element `number` as text: "[3,0,1]".
 std::string index_text(uint64_t number, const std::vector<int64_t>& sizes) {
   std::string text;
   for (size_t axis = sizes.size(); axis-- > 0;) {
@@ -122,7 +123,7 @@ std::string index_text(uint64_t number, const std::vector<int64_t>& sizes) {
 }  // namespace
 
 struct Weights::Cache {
-  std::map<std::string, size_t, std::less<>> name_count;  // names per member
+  std::map<std::string, size_t, std::less<>> name_count;  // number of names per member
   std::map<std::string, std::shared_ptr<const Bytes>, std::less<>> shared;
   std::set<std::string, std::less<>> gathered;
   uint64_t gathered_bytes = 0;
@@ -151,7 +152,7 @@ Error Weights::error(const Payload& payload, std::string_view what) const {
   return bad_input("{}: {}: {}", archive_->name(), payload.member, what);
 }
 
-/// The bytes of a payload's member. Those that several names look at are kept.
+/// Returns the bytes of a payload's member. Caches members that several names refer to.
 Result<std::shared_ptr<const Bytes>> Weights::storage(const Payload& payload) const {
   const auto found = cache_->shared.find(payload.member);
   if (found != cache_->shared.end()) return found->second;

@@ -1,7 +1,7 @@
 #pragma once
-// The tensors beside the graph: parameters, buffers and lifted constants. A payload of the archive
-// is a whole storage; several names may look at one storage with their own sizes, strides and
-// offset. Nothing is read before it is asked for, and a storage that is shared is read once.
+// The tensors that are stored separately from the graph: parameters, buffers and lifted constants.
+// A payload of the archive is a whole storage. Several names may refer to one storage, each with
+// its own sizes, strides and offset. Data is read on request; a shared storage is read once.
 
 #include <memory>
 #include <string>
@@ -15,17 +15,17 @@
 
 namespace thimble::formats::pt2 {
 
-/// The tensors of one archive together may unfold (views of one storage, strides of 0) to this
-/// many bytes more than `kUnfoldMax` times what the archive holds.
+/// Limit for the expansion of tensors (several views of one storage, strides of 0). All tensors of
+/// an archive together may have kUnfoldMax * (bytes in the archive) + kUnfoldFreeBytes bytes.
 inline constexpr uint64_t kUnfoldFreeBytes = uint64_t{4} << 20;
 inline constexpr uint64_t kUnfoldMax = 4;
 
-/// Where a name's elements are.
+/// The storage and view of a named tensor.
 struct Payload {
   std::string member;  // "data/weights/weight_17", without the archive's top folder
   TensorMeta meta;
   bool is_parameter = false;
-  bool uses_pickle = false;  // never read: a tensor subclass or custom object
+  bool uses_pickle = false;  // a tensor subclass or custom object; never read
   bool has_tensor = true;    // false for a custom object
 };
 
@@ -40,15 +40,15 @@ class Weights {
   Weights(std::shared_ptr<const zip::Archive> archive, std::string top_folder,
           NameMap<Payload> payloads);
 
-  /// By fully qualified name ("features.0.weight"); null if the archive has no such tensor.
+  /// Finds a tensor by its fully qualified name ("features.0.weight"); null if it does not exist.
   [[nodiscard]] const Payload* find(std::string_view fqn) const;
   [[nodiscard]] const NameMap<Payload>& payloads() const { return payloads_; }
 
-  /// A contiguous copy. Errors name the archive, the member and what the tensor would need.
-  /// Not safe to call from two threads at once.
+  /// Returns a contiguous copy. Errors name the archive, the member and the bytes that the tensor
+  /// requires. Not thread-safe.
   [[nodiscard]] Result<WeightTensor> gather(std::string_view fqn) const;
-  /// As `gather`, and a NaN, or an infinity in a parameter, is an error that names the element.
-  /// (Buffers and lifted constants are where attention masks keep their -inf.)
+  /// As `gather`, but a NaN, or an infinity in a parameter, is an error that names the element.
+  /// (Attention masks with -inf are buffers or lifted constants, so infinities are allowed there.)
   [[nodiscard]] Result<WeightTensor> gather_finite(std::string_view fqn) const;
 
  private:

@@ -6,11 +6,11 @@
 namespace thimble::formats::pte {
 namespace {
 
-constexpr size_t kRankMax = 16;  // of the stock runtime
+constexpr size_t kRankMax = 16;  // limit of the stock runtime
 constexpr uint32_t kBlobAlignmentMax = 4096;
-constexpr uint64_t kInlineBytesMax = uint64_t{1} << 30;  // a flatbuffer ends at 2 GiB
+constexpr uint64_t kInlineBytesMax = uint64_t{1} << 30;  // the limit of a flatbuffer is 2 GiB
 
-/// Checks one plan; every message starts with where in the plan it is.
+/// Checks one plan; every message starts with the location in the plan.
 class PlanCheck {
  public:
   PlanCheck(const Program& program, const ExecutionPlan& plan, std::string_view label)

@@ -1,6 +1,6 @@
 #pragma once
-// The rules that tables must keep beyond their own form: indices inside their lists, sizes not
-// negative, data as long as the tensors that use it.
+// Rules for the content of the tables, in addition to the flatbuffer verifier: indices are inside
+// their lists, sizes are not negative, and data is as long as the tensors that use it.
 
 #include <string_view>
 

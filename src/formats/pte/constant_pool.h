@@ -1,5 +1,5 @@
 #pragma once
-// Collects constants for Program::constants, each content once.
+// Collects constants for Program::constants. Equal contents are stored once.
 
 #include <cstdint>
 #include <string_view>
@@ -12,17 +12,17 @@ namespace thimble::formats::pte {
 
 class ConstantPool {
  public:
-  /// The index for Tensor::data_buffer_idx; equal bytes have the same index, and no bytes have 0.
-  /// The file keeps constants at multiples of 16 from its start: no larger alignment is to be had.
+  /// Returns the index for Tensor::data_buffer_idx: the same index for equal bytes, 0 for no bytes.
+  /// The file stores constants at multiples of 16 bytes: a larger alignment is not supported.
   [[nodiscard]] uint32_t add(ByteView bytes, uint32_t alignment = 16);
 
   [[nodiscard]] const std::vector<Bytes>& constants() const { return constants_; }
-  /// What Program::constants wants; the pool is empty afterwards.
+  /// Returns the list for Program::constants and empties the pool.
   [[nodiscard]] std::vector<Bytes> take();
 
  private:
   std::vector<Bytes> constants_ = std::vector<Bytes>(1);
-  /// The keys look into the heap blocks of constants_, which stay where they are as it grows.
+  /// The keys are views of the heap blocks in constants_, which do not move when it grows.
   std::unordered_map<std::string_view, uint32_t> index_of_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// The extended header: how long the flatbuffer is and where the segments start.
+// The extended header: the size of the flatbuffer and the position of the segments.
 
 #include <cstdint>
 #include <optional>
@@ -11,13 +11,13 @@
 namespace thimble::formats::pte {
 
 struct Header {
-  bool extended = false;      // without one, the flatbuffer is the whole file
-  uint64_t program_size = 0;  // bytes, this header included
+  bool extended = false;      // false: no extended header; the flatbuffer is the whole file
+  uint64_t program_size = 0;  // bytes, including this header
   uint64_t segment_base = 0;
-  uint64_t segment_size = 0;  // 0 also if the file has the shorter, older header
+  uint64_t segment_size = 0;  // also 0 if the file has the shorter, older header
 };
 
-/// Checks the identifier too, and that what the header names lies inside the file.
+/// Also checks the identifier, and that the ranges in the header are inside the file.
 [[nodiscard]] Result<Header> parse_header(ByteView file, std::string_view label);
 
 }  // namespace thimble::formats::pte

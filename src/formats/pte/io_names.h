@@ -1,7 +1,7 @@
 #pragma once
-// The `named_data` entry "thimble_names", written on request (`compile --names`): what the export
-// calls inputs and outputs. For tools on the desk; no runtime reads it. Text, a line per input, an
-// empty line, a line per output.
+// The `named_data` entry "thimble_names", written on request (`compile --names`): the names of
+// inputs and outputs in the export. For host tools; no runtime reads it. The entry is text: one
+// line per input, an empty line, one line per output.
 
 #include <optional>
 #include <string>
@@ -20,10 +20,10 @@ struct IoNames {
   bool operator==(const IoNames&) const = default;
 };
 
-/// No name is empty or has a line's end in it.
+/// No name may be empty or contain a line break.
 [[nodiscard]] NamedData names_data(const IoNames& names);
 
-/// As many as the plan has inputs and outputs; nullopt if the file has no such entry.
+/// Returns one name per input and output of the plan; nullopt if the file has no such entry.
 [[nodiscard]] Result<std::optional<IoNames>> read_names(const Program& program,
                                                         const ExecutionPlan& plan);
 

@@ -9,10 +9,11 @@
 namespace thimble::formats::pte {
 namespace {
 
-/// Enough for people; a hostile file could have every key name every segment.
+/// Limit in characters, sufficient for display. In a hostile file every key could name every
+/// segment.
 constexpr size_t kRoleLengthMax = 200;
 
-/// Joins the roles of a segment that several tables refer to.
+/// Appends to the role text of a segment that several tables may refer to.
 void add_role(FileLayout& layout, uint32_t segment, std::string_view word,
               std::string_view name = {}) {
   if (segment >= layout.segments.size()) return;

@@ -1,5 +1,5 @@
 #pragma once
-// How the bytes of a `.pte` are divided: what `inspect` shows beside the program itself.
+// The byte ranges of a `.pte`, which `inspect` shows in addition to the program.
 
 #include <cstdint>
 #include <string>
@@ -19,16 +19,16 @@ struct SegmentPlace {
 
 struct FileLayout {
   uint64_t file_bytes = 0;
-  uint64_t program_bytes = 0;  // the flatbuffer, extended header included
+  uint64_t program_bytes = 0;  // size of the flatbuffer, including the extended header
   bool has_header = false;
   uint64_t segment_base = 0;
-  uint64_t segment_bytes = 0;  // as the header says; 0 for the older, shorter one
+  uint64_t segment_bytes = 0;  // from the header; 0 if the file has the older, shorter header
   std::vector<SegmentPlace> segments;
 };
 
 [[nodiscard]] Result<FileLayout> read_layout(ByteView file, std::string_view label);
 
-/// As comment lines of the text form.
+/// Returns comment lines of the text form.
 [[nodiscard]] std::string print(const FileLayout& layout);
 [[nodiscard]] std::string print_json(const FileLayout& layout);
 

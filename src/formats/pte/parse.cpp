@@ -1,6 +1,7 @@
-// One line is one fact; the first word says which. Lines build on those before them: a `spec` is of
-// the last `delegate`, a `frame` of the last `instruction`, an `x` line of the last bytes. So the
-// parser is a table from first words to functions, and its state is "the last of each".
+// Each line states one fact, and its first word selects the kind. A line may refer to earlier
+// lines: a `spec` belongs to the last `delegate`, a `frame` to the last `instruction`, an `x` line
+// to the last bytes. The parser is therefore a table from first words to functions, and its state
+// is the last object of each kind.
 
 #include "formats/pte/parse.h"
 
@@ -64,7 +65,7 @@ class Parser {
   ExecutionPlan& plan() { return out_.plans.back(); }
   Chain& last_chain() { return plan().chains.back(); }
 
-  // --- Bytes: a size, then lines of hex ---
+  // --- Bytes: a size, then lines of hex digits ---
 
   Status announce_bytes(LineScanner& line, Bytes& to) {
     THIMBLE_TRY(bytes_wanted_, line.integer<uint64_t>());
@@ -83,7 +84,7 @@ class Parser {
     return ok();
   }
 
-  /// The number a line carries must be the next one: it is there for the reader's eye.
+  /// Checks that the index in the line is the next one. The index is only for human readers.
   Status expect_index(LineScanner& line, size_t next) {
     THIMBLE_TRY(const uint64_t index, line.integer<uint64_t>());
     if (index == next) return ok();
@@ -322,7 +323,7 @@ class Parser {
   std::string label_;
   bool started_ = false;
   bool has_stacktrace_ = false;
-  Bytes* bytes_ = nullptr;  // used up before its owner can move: see bytes_complete
+  Bytes* bytes_ = nullptr;  // reset by bytes_complete before its owner can move
   uint64_t bytes_wanted_ = 0;
   Program out_;
 };

@@ -8,7 +8,7 @@
 
 namespace thimble::formats::pte {
 
-/// `label` names the text in messages, which also have the line: `model.txt:12: expected "]"`.
+/// `label` names the text in messages; they also have the line: `model.txt:12: expected "]"`.
 [[nodiscard]] Result<Program> parse_text(std::string_view text, std::string_view label);
 
 }  // namespace thimble::formats::pte

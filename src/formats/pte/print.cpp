@@ -10,7 +10,7 @@
 namespace thimble::formats::pte {
 namespace {
 
-constexpr size_t kItemsShownMax = 8;  // of a list in a comment
+constexpr size_t kItemsShownMax = 8;  // list items shown in a comment
 
 class Printer {
  public:
@@ -171,7 +171,8 @@ class Printer {
     }
   }
 
-  /// For the comment: scalars by value, integer lists by their items, tensors by index and shape.
+  /// Returns the arguments for the comment: scalars by value, integer lists by their items, tensors
+  /// by index and shape.
   static std::string arguments(const ExecutionPlan& plan, const std::vector<int32_t>& args) {
     std::vector<std::string> words;
     for (int32_t arg : args) words.push_back(argument(plan, static_cast<size_t>(arg)));

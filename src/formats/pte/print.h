@@ -1,6 +1,6 @@
 #pragma once
-// A program as text for people and for `parse.h`, and as JSON for scripts. docs/formats/pte.md has
-// an example of the text.
+// Prints a program as text, for people and for `parse.h`, and as JSON, for scripts.
+// docs/formats/pte.md has an example of the text.
 
 #include <string>
 
@@ -9,13 +9,13 @@
 namespace thimble::formats::pte {
 
 struct PrintOptions {
-  bool data = true;  // without the bytes of constants and blobs the text is short, but not parsable
+  bool data = true;  // false: omits the bytes of constants and blobs; the text cannot be parsed
 };
 
-/// The program must pass `check`; what `read` gives does.
+/// The program must pass `check`; programs returned by `read` do.
 [[nodiscard]] std::string print(const Program& program, const PrintOptions& options = {});
 
-/// The same facts. Bulk data is given by its size; its bytes as "hex" only if asked for.
+/// Prints the same facts. Bulk data is given as its size; its bytes as "hex" only if requested.
 [[nodiscard]] std::string print_json(const Program& program, const PrintOptions& options = {false});
 
 }  // namespace thimble::formats::pte

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// JSON has no infinities: they become the word of the text form.
+/// JSON has no infinities: they are written as the word of the text form.
 ordered_json json_number(double value) {
   if (std::isfinite(value)) return value;
   return number(value);
@@ -197,7 +197,7 @@ class JsonPrinter {
 }  // namespace
 
 std::string print_json(const Program& program, const PrintOptions& options) {
-  // Strings of a hostile file need not be UTF-8; the JSON is.
+  // Strings of a hostile file may be invalid UTF-8; the JSON output is valid UTF-8.
   return JsonPrinter(options).run(program).dump(2, ' ', false,
                                                 ordered_json::error_handler_t::replace);
 }

@@ -1,9 +1,9 @@
 #pragma once
-// An ExecuTorch program file (`.pte`, identifier ET12) as plain structs. `read.h` makes them from
-// bytes, `write.h` bytes from them, `print.h` and `parse.h` go through text. They mirror the tables
-// of the file, with two liberties: bulk data sits here as bytes instead of segment numbers and
-// offsets (the writer alone decides where it lies), and fields whose absence means the same as
-// their being empty are plain values. docs/formats/pte.md has the bytes.
+// An ExecuTorch program file (`.pte`, identifier ET12) as plain structs. `read.h` and `write.h`
+// convert from and to bytes, `parse.h` and `print.h` from and to text. The structs mirror the
+// tables of the file, with two differences. Bulk data is stored as bytes instead of segment numbers
+// and offsets; only the writer decides its position. Fields whose absence means the same as an
+// empty value are plain values. docs/formats/pte.md describes the bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,12 +18,12 @@
 
 namespace thimble::formats::pte {
 
-/// A file may hold numbers that are none of these.
+/// A file may contain numbers that are not in the enumeration.
 using abi::pte::ScalarType;
-/// "float32", "int8", ...; empty for a number that is no scalar type.
+/// Returns "float32", "int8", ...; empty if the number is not a scalar type.
 [[nodiscard]] std::string_view name(ScalarType type);
 [[nodiscard]] std::optional<ScalarType> scalar_type_named(std::string_view name);
-/// Bytes of one element; 0 for a number that is no scalar type.
+/// Returns the size of one element in bytes; 0 if the number is not a scalar type.
 [[nodiscard]] size_t size_bytes(ScalarType type);
 
 enum class ShapeDynamism : int8_t { kStatic = 0, kDynamicBound = 1, kDynamicUnbound = 2 };
@@ -37,7 +37,7 @@ struct Device {
 };
 
 struct Allocation {
-  uint32_t memory_id = 1;  // counts from 1 and indexes ExecutionPlan::memory_sizes
+  uint32_t memory_id = 1;  // starts at 1; index into ExecutionPlan::memory_sizes
   uint64_t offset = 0;
   bool operator==(const Allocation&) const = default;
 };
@@ -50,14 +50,14 @@ struct ExtraTensorInfo {
   bool operator==(const ExtraTensorInfo&) const = default;
 };
 
-/// Where its data is:  data_buffer_idx  allocation
+/// Location of the data:     data_buffer_idx  allocation
 ///   constant                  > 0        none       Program::constants
 ///   planned                     0        set        an arena of the plan
-///   given by the caller         0        none
+///   passed by the application   0        none
 ///   planned, with a start value > 0      set        Program::mutable_segments
 struct Tensor {
   ScalarType scalar_type = ScalarType::kByte;
-  int32_t storage_offset = 0;      // the stock runtime takes only 0
+  int32_t storage_offset = 0;      // the stock runtime supports only 0
   std::vector<int32_t> sizes;      // upper bounds if dynamic
   std::vector<uint8_t> dim_order;  // outermost to innermost: 0,1,2,3 or 0,2,3,1
   bool requires_grad = false;
@@ -68,7 +68,8 @@ struct Tensor {
   std::optional<ExtraTensorInfo> extra;
   bool operator==(const Tensor&) const = default;
 };
-/// Product of the sizes times the element size; none if it exceeds 64 bits or the type is unknown.
+/// Returns the product of the sizes times the element size; nullopt if it exceeds 64 bits or the
+/// type is unknown.
 [[nodiscard]] std::optional<uint64_t> data_bytes(const Tensor& tensor);
 
 struct Null {
@@ -107,21 +108,21 @@ struct TensorList {
   bool operator==(const TensorList&) const = default;
 };
 struct OptionalTensorList {
-  std::vector<int32_t> items;  // as TensorList; -1 is None
+  std::vector<int32_t> items;  // indices of Tensor values; -1 is None
   bool operator==(const OptionalTensorList&) const = default;
 };
 
-/// The alternatives stand in the order of the file's union: its tag is index() + 1.
+/// The alternatives have the order of the file's union: its tag is index() + 1.
 using EValue = std::variant<Null, Int, Bool, Double, Tensor, String, IntList, DoubleList, BoolList,
                             TensorList, OptionalTensorList>;
 
 struct KernelCall {
-  int32_t op_index = 0;  // into ExecutionPlan::operators
+  int32_t op_index = 0;  // index into ExecutionPlan::operators
   std::vector<int32_t> args;
   bool operator==(const KernelCall&) const = default;
 };
 struct DelegateCall {
-  int32_t delegate_index = 0;  // into ExecutionPlan::delegates
+  int32_t delegate_index = 0;  // index into ExecutionPlan::delegates
   std::vector<int32_t> args;   // inputs, then outputs
   bool operator==(const DelegateCall&) const = default;
 };
@@ -132,7 +133,7 @@ struct MoveCall {
 };
 struct JumpFalseCall {
   int32_t condition = 0;
-  int32_t destination = 0;  // an instruction of the same chain; its count means "end"
+  int32_t destination = 0;  // instruction index in the same chain; the count means "end"
   bool operator==(const JumpFalseCall&) const = default;
 };
 struct FreeCall {
@@ -140,7 +141,7 @@ struct FreeCall {
   bool operator==(const FreeCall&) const = default;
 };
 
-/// In the order of the file's union: its tag is index() + 1.
+/// The alternatives have the order of the file's union: its tag is index() + 1.
 using Instruction = std::variant<KernelCall, DelegateCall, MoveCall, JumpFalseCall, FreeCall>;
 
 struct Frame {
@@ -155,7 +156,7 @@ struct Chain {
   std::vector<int32_t> inputs;
   std::vector<int32_t> outputs;
   std::vector<Instruction> instructions;
-  std::vector<std::vector<Frame>> stacktrace;  // empty, or the frames of each instruction
+  std::vector<std::vector<Frame>> stacktrace;  // empty, or frames per instruction
   bool operator==(const Chain&) const = default;
 };
 
@@ -174,7 +175,7 @@ struct CompileSpec {
 };
 
 struct BackendDelegate {
-  std::string id;     // "EthosUBackend"; unknown ones are kept as they are
+  std::string id;     // "EthosUBackend"; unknown ones are kept unchanged
   uint32_t blob = 0;  // index into Program::delegate_blobs
   std::vector<CompileSpec> compile_specs;
   bool operator==(const BackendDelegate&) const = default;
@@ -198,31 +199,31 @@ struct ExecutionPlan {
   std::vector<EValue> values;
   std::vector<int32_t> inputs;                        // value indices
   std::vector<int32_t> outputs;                       // value indices
-  std::vector<Chain> chains = std::vector<Chain>(1);  // the stock runtime wants at least one
+  std::vector<Chain> chains = std::vector<Chain>(1);  // the stock runtime requires at least one
   std::vector<Operator> operators;
   std::vector<BackendDelegate> delegates;
-  std::vector<int64_t> memory_sizes{0};  // bytes of each arena by memory_id; [0] is reserved
+  std::vector<int64_t> memory_sizes{0};  // bytes of each arena, by memory_id; [0] is reserved
   std::vector<MemoryDevice> memory_devices;
   bool operator==(const ExecutionPlan&) const = default;
 };
 
-/// The payload of one or more delegates. Equal blobs of one location are stored once.
+/// The payload of one or more delegates. Equal blobs with the same location are stored once.
 struct DelegateBlob {
   BlobLocation location = BlobLocation::kInline;
-  uint32_t alignment = 16;  // of the file offset: a power of two; inline data has 16
+  uint32_t alignment = 16;  // alignment of the file offset: a power of two; 16 for inline data
   Bytes bytes;
   bool operator==(const DelegateBlob&) const = default;
 };
 
-/// Bytes under a name, which delegates or a runtime ask for; the stock runtime ignores other keys.
+/// Bytes with a key, which delegates or a runtime look up; the stock runtime ignores unknown keys.
 struct NamedData {
   std::string key;
-  uint32_t alignment = 16;  // of the file offset: a power of two
+  uint32_t alignment = 16;  // alignment of the file offset: a power of two
   Bytes bytes;
   bool operator==(const NamedData&) const = default;
 };
 
-/// Start values of mutable tensors. buffers[0] is reserved and empty, as in Program::constants.
+/// Initial values of mutable tensors. buffers[0] is reserved and empty, as in Program::constants.
 struct MutableSegment {
   std::vector<Bytes> buffers;
   bool operator==(const MutableSegment&) const = default;
@@ -231,10 +232,11 @@ struct MutableSegment {
 struct Program {
   uint32_t version = 0;
   std::vector<ExecutionPlan> plans;
-  /// What Tensor::data_buffer_idx means. [0] is reserved and empty ("no constant"). See
+  /// Indexed by Tensor::data_buffer_idx. [0] is reserved and empty ("no constant"). See
   /// constant_pool.h.
   std::vector<Bytes> constants = std::vector<Bytes>(1);
-  /// The deprecated form, constants inside the flatbuffer: so that old files survive a rewrite.
+  /// True if constants are stored inside the flatbuffer, the deprecated form. Kept for rewriting
+  /// old files.
   bool constants_inline = false;
   std::vector<MutableSegment> mutable_segments;
   std::vector<DelegateBlob> delegate_blobs;

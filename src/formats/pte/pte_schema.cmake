@@ -1,5 +1,5 @@
-# thimble_pte_schema: the C++ header that flatc makes from program.fbs, as "program_generated.h".
-# The header is a system include, because flatc's code does not build under our warnings.
+# thimble_pte_schema: interface library with the C++ header that flatc generates from program.fbs,
+# "program_generated.h". It is a system include, because flatc's code causes warnings in our build.
 find_program(FLATC flatc REQUIRED)
 set(pte_schema_source ${CMAKE_CURRENT_LIST_DIR}/program.fbs)
 set(pte_schema_folder ${CMAKE_BINARY_DIR}/generated/pte)

@@ -13,7 +13,8 @@
 namespace thimble::formats::pte {
 namespace {
 
-/// More than any loader asks for; larger multiples of a page say nothing about an intention.
+/// Upper bound of a recovered alignment in bytes, above the requirement of any loader. A larger
+/// power of two in an offset is not evidence of a requested alignment.
 constexpr uint64_t kAlignmentMax = 128;
 
 constexpr uint64_t lowest_bit(uint64_t number) {
@@ -121,7 +122,7 @@ class FileReader {
     return {reinterpret_cast<const std::byte*>(from->Data()), from->size()};
   }
 
-  /// The file has no lengths of constants: tensors that use them tell.
+  /// Computes the sizes of constants from the tensors that use them: the file does not store them.
   void note_buffer_sizes() {
     for (const ExecutionPlan& plan : out_.plans) {
       for (const EValue& value : plan.values) {
@@ -169,13 +170,13 @@ class FileReader {
     return ok();
   }
 
-  /// A buffer ends where its tensor does, or, if it has none, where the next one starts.
+  /// A buffer is as long as its tensor. Without a tensor, it ends at the start of the next buffer.
   [[nodiscard]] Status buffers(const std::string& place, const fb::SubsegmentOffsets& from,
                                uint64_t segment_key, std::vector<Bytes>& to) {
     const size_t count = from.offsets()->size();
     THIMBLE_CHECK(spend(count));
     to = std::vector<Bytes>(1);
-    if (count == 1) return ok();  // no data, and perhaps no segment
+    if (count == 1) return ok();  // no data; the segment may not exist
     THIMBLE_TRY(const Place data, segment(place + ".segment_index", from.segment_index()));
     const ByteView raw_offsets(reinterpret_cast<const std::byte*>(from.offsets()->Data()),
                                count * sizeof(uint64_t));
@@ -214,7 +215,7 @@ class FileReader {
     return ok();
   }
 
-  static constexpr uint64_t kConstants = UINT64_MAX;  // beside the numbers of mutable segments
+  static constexpr uint64_t kConstants = UINT64_MAX;  // segment key; others: mutable segment index
 
   ByteView file_;
   std::string_view label_;

@@ -1,6 +1,6 @@
 #pragma once
-// The bytes of a `.pte` as a program. Any bytes may be given: what comes back has passed the
-// flatbuffer verifier and `check`, so that no index in it leaves its table.
+// Reads the bytes of a `.pte` as a program. Accepts any bytes: the returned program has passed the
+// flatbuffer verifier and `check`, so every index is inside its table.
 
 #include <filesystem>
 #include <string_view>
@@ -11,7 +11,7 @@
 
 namespace thimble::formats::pte {
 
-/// `label` is what messages call the bytes, usually the file name:
+/// `label` names the bytes in messages, usually the file name:
 /// `model.pte: plan forward: values[12].sizes[2]: -3 is negative`.
 [[nodiscard]] Result<Program> read(ByteView bytes, std::string_view label);
 [[nodiscard]] Result<Program> read_file(const std::filesystem::path& path);

@@ -6,7 +6,7 @@
 namespace thimble::formats::pte {
 namespace {
 
-/// Items of 8 bytes are loaded byte by byte: the verifier does not see to their alignment.
+/// Items of 8 bytes are loaded byte by byte, because the verifier does not check their alignment.
 template <typename Item, typename T>
 void load_items(const flatbuffers::Vector<T>& from, std::vector<Item>& to) {
   const ByteView bytes(reinterpret_cast<const std::byte*>(from.Data()), from.size() * sizeof(T));

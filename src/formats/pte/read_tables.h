@@ -1,5 +1,5 @@
 #pragma once
-// The tables of a verified flatbuffer as structs, still without the bytes of segments.
+// Converts the tables of a verified flatbuffer to structs, without the bytes of segments.
 
 #include <string>
 #include <string_view>
@@ -13,7 +13,7 @@
 
 namespace thimble::formats::pte {
 
-/// The flatbuffer, copied to where its numbers are aligned, after flatbuffers' own verifier.
+/// A copy of the flatbuffer at an aligned address, checked by the flatbuffers verifier.
 struct VerifiedTables {
   std::vector<uint64_t> storage;
   const fb::Program* root = nullptr;
@@ -21,8 +21,8 @@ struct VerifiedTables {
 [[nodiscard]] Result<VerifiedTables> verify_tables(ByteView file, const Header& header,
                                                    std::string_view label);
 
-/// Tables can share children, so a small file can describe a huge program. What is read is counted,
-/// and a file whose content is many times its size is refused.
+/// Limits the amount of data read. Tables can share children, so a small file can describe a huge
+/// program. A file whose content is many times its size is rejected.
 class ReadBudget {
  public:
   explicit ReadBudget(uint64_t file_bytes) : left_(16 * file_bytes + 65536) {}
@@ -36,7 +36,8 @@ class ReadBudget {
   uint64_t left_;
 };
 
-/// Where a delegate's payload is, before it is a number of Program::delegate_blobs.
+/// Location of a delegate's payload in the file, before it gets an index in
+/// Program::delegate_blobs.
 struct BlobPlace {
   int8_t location = 0;
   uint32_t index = 0;

@@ -16,7 +16,7 @@ namespace thimble::formats::pte {
 namespace {
 
 constexpr size_t kCountMax = std::numeric_limits<uint16_t>::max();
-constexpr int32_t kNoValue = -1;  // instead of a value: an absent tensor
+constexpr int32_t kNoValue = -1;  // value index of an absent tensor
 constexpr int64_t kAbsent = std::numeric_limits<int64_t>::min();
 
 struct RecordTensor {
@@ -29,7 +29,7 @@ struct RecordTensor {
 struct RecordShape {
   std::vector<int32_t> sizes;
   std::vector<uint8_t> dim_order;
-  uint16_t at = 0;  // word of its start
+  uint16_t at = 0;  // index of its first word
   bool operator==(const RecordShape& other) const {
     return sizes == other.sizes && dim_order == other.dim_order;
   }
@@ -45,7 +45,7 @@ struct RecordOperator {
   const char* letters;
 };
 
-/// abi/records.h, before it is bytes.
+/// The content of abi/records.h, before serialization.
 struct Contents {
   std::vector<int64_t> numbers;
   std::vector<RecordOperator> operators;
@@ -73,7 +73,7 @@ class Builder {
  public:
   Builder(const Program& program, const Letters& letters) : program_(program), letters_(letters) {}
 
-  /// Places of constants are 0 without a layout.
+  /// Offsets of constants are 0 if `layout` is null.
   Result<Contents> run(const Segments* layout) {
     THIMBLE_CHECK(check_form());
     THIMBLE_CHECK(collect());
@@ -114,7 +114,7 @@ class Builder {
     return call.args.empty() ? nullptr : letters_(full_name(op), call.args.size() - 1);
   }
 
-  /// All tensors that something names.
+  /// Collects all tensors that inputs, outputs and calls refer to.
   Status collect() {
     for (const auto* ports : {&plan().inputs, &plan().outputs}) {
       for (const int32_t port : *ports) THIMBLE_CHECK(add_tensor(port, 'T'));
@@ -153,7 +153,7 @@ class Builder {
                        tensor->shape_dynamism == ShapeDynamism::kStatic &&
                        tensor->sizes.size() <= abi::kMaxRank;
     if (!plain) return unsupported("a tensor that moves or changes");
-    // What loaders take; 8 bytes are the largest element.
+    // Size limit of loaders, in bytes here; the largest element has 8 bytes.
     const uint64_t elements_max = uint64_t{1} << 26;
     const std::optional<uint64_t> bytes = data_bytes(*tensor);
     if (!bytes || *bytes > elements_max) return unsupported("a huge tensor");
@@ -171,7 +171,7 @@ class Builder {
     return contents_.shapes.size() - 1;
   }
 
-  /// By shape, so that a loader sees each shape once.
+  /// Sorts by shape, so that a loader processes each shape once.
   void sort_tensors() {
     std::ranges::stable_sort(contents_.tensors, {}, &RecordTensor::shape);
     for (size_t i = 0; i < contents_.tensors.size(); ++i) {
@@ -197,7 +197,7 @@ class Builder {
       const uint64_t at = layout != nullptr ? layout->constants.offsets[tensor.data_buffer_idx] : 0;
       if (at >= abi::kPlaceInput - abi::kPlaceConstant) return unsupported("huge constants");
       record.place = abi::kPlaceConstant + static_cast<uint32_t>(at);
-      // A constant of no bytes is at the end, where nothing is aligned.
+      // The offset of an empty constant is the end of the segment, which may be unaligned.
       if (program_.constants[tensor.data_buffer_idx].empty()) record.place = abi::kPlaceConstant;
       return ok();
     }
@@ -270,7 +270,8 @@ class Builder {
     return known->second;
   }
 
-  /// What the kernel reads: letters that a file gives in several types are settled here.
+  /// Converts an argument to the 64 bits that the kernel reads. For some letters the file may hold
+  /// several types.
   static Result<int64_t> number_bits(char letter, const EValue& found) {
     const auto* integer = get<Int>(found);
     const auto* boolean = get<Bool>(found);
@@ -316,8 +317,8 @@ class Builder {
   const Letters& letters_;
   Contents contents_;
   size_t shape_words_ = 0;
-  std::map<int32_t, uint16_t> index_of_;   // of values that are tensors
-  std::map<int32_t, size_t> input_index_;  // of values that are inputs
+  std::map<int32_t, uint16_t> index_of_;   // tensor index by value index
+  std::map<int32_t, size_t> input_index_;  // input index by value index
   std::map<std::vector<int32_t>, size_t> list_at_;
 };
 
@@ -336,7 +337,7 @@ void append_shape(Bytes& out, const RecordShape& shape) {
   for (const int32_t size : shape.sizes) append_le(out, static_cast<uint32_t>(size));
 }
 
-/// What stands behind the entry's header.
+/// Returns the bytes after the header of the entry.
 Bytes bytes_of(const Contents& contents) {
   Bytes body;
   for (const int64_t number : contents.numbers) append_le(body, static_cast<uint64_t>(number));
@@ -378,7 +379,7 @@ Bytes bytes_of(const Contents& contents) {
   return out;
 }
 
-/// The header of the entry alone.
+/// Returns only the header of the entry.
 Bytes entry_header(const NamedData& entry, uint16_t version) {
   Bytes bytes(entry.bytes.begin(), entry.bytes.begin() + sizeof(abi::Entry));
   std::memcpy(bytes.data() + offsetof(abi::Entry, entry_version), &version, sizeof version);

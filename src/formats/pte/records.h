@@ -1,6 +1,7 @@
 #pragma once
-// The program of a native file as the runtime executes it (abi/records.h), made from the tables:
-// whatever the records say, the tables say too. docs/formats/records.md has the bytes.
+// The program of a native file in the form that the runtime executes (abi/records.h). Records are
+// derived from the tables and contain no other information. docs/formats/records.md describes the
+// bytes.
 
 #include <functional>
 #include <string>
@@ -12,25 +13,25 @@
 
 namespace thimble::formats::pte {
 
-/// The letters of an operator that is called with so many arguments, without the return value; null
-/// if there is no such operator.
+/// Returns the argument letters of an operator that is called with `arguments` arguments, without
+/// the return value; null if there is no such operator.
 using Letters = std::function<const char*(std::string_view name, size_t arguments)>;
-/// Of abi/pte_ops.def.
+/// Letters of abi/pte_ops.def.
 [[nodiscard]] const char* known_letters(std::string_view name, size_t arguments);
 
-/// Puts records behind the header of the entry "thimble", which must be there. An error says why
-/// the program cannot be said by records: delegate calls, several plans or memories, operators
-/// without letters, more of something than 16 bits count.
+/// Appends records to the header of the entry "thimble", which must exist. The error states why
+/// records cannot represent the program: delegate calls, several plans or memories, operators
+/// without letters, or a count that exceeds 16 bits.
 [[nodiscard]] Status add_records(Program& program, const Letters& letters = known_letters);
 
-/// Whether the program has records.
+/// Returns true if the program has records.
 [[nodiscard]] bool has_records(const Program& program);
 
-/// Records, if there are any, must be those that add_records() would make.
+/// Checks that the records, if they exist, are equal to those of add_records().
 [[nodiscard]] Status check_records(const Program& program, std::string_view label,
                                    const Letters& letters = known_letters);
 
-/// Of a program with records: a line for each of them.
+/// Prints one line per record; the program must have records.
 [[nodiscard]] std::string print_records(const Program& program);
 
 }  // namespace thimble::formats::pte

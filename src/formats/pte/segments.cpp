@@ -13,8 +13,9 @@ namespace {
 
 constexpr uint64_t kAtEnd = UINT64_MAX;
 
-/// All buffers as one segment, equal ones once. Returns the offset of each. An empty buffer is at
-/// the end, where no reader can take it for the start of another; the reserved one is at 0.
+/// Stores all buffers in one segment, equal ones once, and returns the offset of each. The offset
+/// of an empty buffer is the end of the segment, where no other buffer starts; the reserved one has
+/// 0.
 std::vector<uint64_t> pack(const std::vector<Bytes>& buffers, uint32_t alignment,
                            Segment& segment) {
   segment.alignment = alignment;
@@ -37,7 +38,7 @@ std::vector<uint64_t> pack(const std::vector<Bytes>& buffers, uint32_t alignment
   return offsets;
 }
 
-/// Segments of one blob each, equal ones once.
+/// Segments with one blob each; equal blobs are stored once.
 class BlobSegments {
  public:
   explicit BlobSegments(std::vector<Segment>& all) : all_(all) {}
@@ -67,7 +68,7 @@ Segments lay_out(const Program& program) {
   }
   out.constants.segment = static_cast<uint32_t>(out.all.size());
   if (program.constants_inline) {
-    // They go into the flatbuffer, where only their order counts.
+    // They are written into the flatbuffer, where only their order matters.
   } else if (program.constants.size() == 1) {
     out.constants.offsets = {0};
   } else {
@@ -75,7 +76,7 @@ Segments lay_out(const Program& program) {
         pack(program.constants, abi::kConstantAlignment, out.all.emplace_back());
   }
   for (const MutableSegment& data : program.mutable_segments) {
-    // Start values are copied, never used in place: no alignment.
+    // Initial values are copied and never used in place, so they need no alignment.
     SubsegmentOffsets& offsets = out.mutable_segments.emplace_back();
     offsets.segment = static_cast<uint32_t>(out.all.size());
     offsets.offsets = pack(data.buffers, 1, out.all.emplace_back());

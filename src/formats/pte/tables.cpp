@@ -1,10 +1,10 @@
-// A flatbuffer table points at its children with forward offsets, and nothing forbids two tables to
-// point at the same child. Programs are full of equal children: shapes, dimension orders, argument
-// lists, allocations, whole values. So everything is made through `once`, which gives the offset of
-// an equal object if there is one already. Children come first, so two tables are equal exactly if
-// their scalars and the offsets of their children are, and that string of numbers is the key.
+// A flatbuffer table refers to its children by forward offsets, and several tables may refer to the
+// same child. Programs have many equal children: shapes, dimension orders, argument lists,
+// allocations, whole values. Every object is therefore created by `once`, which returns the offset
+// of an equal object if one exists. Children are created first, so two tables are equal if and only
+// if their scalars and the offsets of their children are equal. These numbers are the key.
 //
-// Rejected: hashing finished bytes. A table holds distances, which differ for equal children.
+// Rejected: a hash of finished bytes. A table stores distances, which differ for equal children.
 
 #include "formats/pte/tables.h"
 
@@ -116,7 +116,7 @@ class TableBuilder {
     return offset;
   }
 
-  /// Vectors are equal by bytes, whatever their element type, if it has the same size.
+  /// Vectors are compared by bytes, regardless of element type, if the element size is equal.
   template <typename T>
   Offset<flatbuffers::Vector<T>> vector(const std::vector<T>& items) {
     const size_t key_size = items.empty() && sizeof(T) < 4 ? 4 : sizeof(T);
@@ -236,7 +236,7 @@ class TableBuilder {
       container = once(Key(Kind::kContainer) << input << output,
                        [&] { return fb::CreateContainerMetadata(builder_, input, output); });
     }
-    // The stock runtime wants these vectors even if they are empty.
+    // The stock runtime requires these vectors even if they are empty.
     const auto name = text(plan.name);
     const auto value_vector = offsets(values);
     const auto inputs = vector(plan.inputs);
@@ -301,7 +301,7 @@ class TableBuilder {
   }
   Offset<void> content_of(const Double& x) {
     return once(Key(Kind::kDouble) << std::bit_cast<uint64_t>(x.value), [&] {
-      // A table leaves out what equals the default, and -0.0 equals 0.0.
+      // A table omits a field that equals its default, and -0.0 compares equal to 0.0.
       fb::DoubleBuilder table(builder_);
       const bool minus_zero = x.value == 0 && std::signbit(x.value);
       if (minus_zero) builder_.ForceDefaults(true);
@@ -310,7 +310,7 @@ class TableBuilder {
       return table.Finish().Union();
     });
   }
-  /// String and the lists are all tables with one offset.
+  /// String and the lists are tables with one offset.
   template <typename Create>
   Offset<void> one_field(uoffset_t field, Create create) {
     return once(Key(Kind::kOneField) << field, [&] { return create().Union(); });
@@ -412,7 +412,7 @@ class TableBuilder {
                 [&] { return fb::CreateInstruction(builder_, tag, content); });
   }
 
-  // Calls with the same two numbers have the same table, whatever they call.
+  // Calls of different kinds share a table if their fields are equal.
   Offset<void> call_of(const KernelCall& x) {
     const auto args = vector(x.args);
     return once(Key(Kind::kCall) << x.op_index << args << 'a',

@@ -1,5 +1,5 @@
 #pragma once
-// The flatbuffer of a program, still without the extended header.
+// Builds the flatbuffer of a program, without the extended header.
 
 #include "base/bytes.h"
 #include "formats/pte/program.h"

@@ -14,7 +14,7 @@ namespace thimble::formats::pte {
 
 class LineScanner {
  public:
-  /// `where` starts every message: "model.txt:12".
+  /// `where` is the start of every message: "model.txt:12".
   LineScanner(std::string_view line, std::string where) : rest_(line), where_(std::move(where)) {
     skip_blanks();
   }
@@ -23,9 +23,9 @@ class LineScanner {
   [[nodiscard]] Error fail(std::string_view what) const;
   [[nodiscard]] Status expect_end() const;
 
-  /// Letters, digits and `_ : . - +`; empty if something else follows.
+  /// Returns a word of letters, digits and `_ : . - +`; empty if another character follows.
   [[nodiscard]] std::string_view word();
-  /// Takes the word if it is the next one.
+  /// Consumes `word` if it is the next word, and returns true if so.
   [[nodiscard]] bool accept(std::string_view word);
   [[nodiscard]] Status expect(std::string_view word);
   [[nodiscard]] Result<std::string> quoted();

@@ -1,5 +1,5 @@
 #pragma once
-// What printer and parser must agree on: the words of values and the quoting of strings.
+// Words of values and quoting of strings, shared by printer and parser.
 
 #include <string>
 #include <string_view>
@@ -11,14 +11,15 @@ namespace thimble::formats::pte {
 
 inline constexpr size_t kHexBytesPerLine = 40;
 
-/// Everything outside printable ASCII as \xNN, so that a line is always one line.
+/// Escapes everything except printable ASCII as \xNN, so the result contains no line break.
 [[nodiscard]] std::string escape(std::string_view text);
-/// The same in quotes.
+/// Returns the escaped text in quotes.
 [[nodiscard]] std::string quote(std::string_view text);
 [[nodiscard]] std::string hex(ByteView bytes);
-/// The shortest text that reads back as the same number; "bits:7ff8..." for infinities and NaNs.
+/// Returns the shortest text that parses to the same number; "bits:7ff8..." for infinities and
+/// NaNs.
 [[nodiscard]] std::string number(double value);
-/// The name, or "type:8" for a number without one.
+/// Returns the name, or "type:8" for a number without a name.
 [[nodiscard]] std::string type_word(ScalarType type);
 
 }  // namespace thimble::formats::pte

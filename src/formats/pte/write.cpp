@@ -8,8 +8,9 @@
 namespace thimble::formats::pte {
 namespace {
 
-/// The extended header stands between the identifier and the rest of the flatbuffer, so everything
-/// behind it moves by its length. Only the root offset points across; 32 keeps every alignment.
+/// Inserts the extended header between the identifier and the rest of the flatbuffer. Everything
+/// after it moves by its length, which is 32, so every alignment is kept. Only the root offset
+/// crosses the header.
 Bytes insert_header(ByteView tables, const Segments& segments) {
   constexpr size_t kHead = abi::pte::kHeaderOffset;
   const uint64_t program_size = tables.size() + abi::pte::kHeaderLength;

@@ -1,5 +1,5 @@
 #pragma once
-// A LiteRT model as plain structs: one subgraph; operators name tensors by number.
+// A LiteRT model with one subgraph as plain structs; operators refer to tensors by index.
 
 #include <cstdint>
 #include <string>
@@ -14,7 +14,7 @@ inline constexpr uint32_t kSchemaVersion = 3;
 
 enum class DType : int8_t { kInt32 = 2, kInt64 = 4, kBool = 6, kInt16 = 7, kInt8 = 9 };
 
-/// ROW(enumerator, number of the operator, number of its options, version for our types)
+/// ROW(enumerator, operator number, options number, operator version for the types used)
 #define THIMBLE_TFLITE_OPS(ROW)   \
   ROW(kAdd, 0, 11, 2)             \
   ROW(kAveragePool2d, 1, 5, 2)    \
@@ -82,20 +82,20 @@ enum class Op : int32_t {
 enum class Padding : int8_t { kSame = 0, kValid = 1 };
 enum class Activation : int8_t { kNone = 0, kRelu = 1, kReluN1To1 = 2, kRelu6 = 3 };
 
-/// Of kConv2d, kDepthwiseConv2d and kTransposeConv.
+/// Options of kConv2d, kDepthwiseConv2d and kTransposeConv.
 struct ConvOptions {
   Padding padding = Padding::kValid;
   int32_t stride_h = 1, stride_w = 1, dilation_h = 1, dilation_w = 1;
   int32_t depth_multiplier = 1;
   Activation activation = Activation::kNone;
-  bool wide_bias = false;  // int64
+  bool wide_bias = false;  // the bias is int64
 };
 struct PoolOptions {
   Padding padding = Padding::kValid;
   int32_t stride_h = 1, stride_w = 1, height = 1, width = 1;
   Activation activation = Activation::kNone;
 };
-/// Of kAdd, kSub and kMul.
+/// Options of kAdd, kSub and kMul.
 struct ActivationOptions {
   Activation activation = Activation::kNone;
 };
@@ -106,7 +106,7 @@ struct FullyConnectedOptions {
 struct SoftmaxOptions {
   float beta = 1;
 };
-struct AxisOptions {  // of kConcatenation and kGather
+struct AxisOptions {  // options of kConcatenation and kGather
   int32_t axis = 0;
 };
 struct ReshapeOptions {
@@ -124,14 +124,14 @@ struct CastOptions {
 struct ArgOptions {
   DType type = DType::kInt64;
 };
-/// Of kResizeBilinear and kResizeNearest: where the elements of the two images stand.
+/// Options of kResizeBilinear and kResizeNearest: how positions of the two images correspond.
 struct ResizeOptions {
   bool align_corners = false, half_pixel_centers = false;
 };
 struct LeakyReluOptions {
   float alpha = 0;
 };
-struct MirrorPadOptions {};  // without the element at the border
+struct MirrorPadOptions {};  // mode REFLECT: the border element is not repeated
 using Options =
     std::variant<std::monostate, ConvOptions, PoolOptions, ActivationOptions, FullyConnectedOptions,
                  SoftmaxOptions, AxisOptions, ReshapeOptions, ReducerOptions, MatMulOptions,
@@ -141,10 +141,10 @@ struct Tensor {
   std::string name;
   std::vector<int32_t> shape;
   DType type = DType::kInt8;
-  std::vector<float> scale;  // none: no quantization
+  std::vector<float> scale;  // empty: not quantized
   std::vector<int64_t> zero_point;
-  int32_t axis = 0;  // of the scales, if there are several
-  Bytes data;        // of constants
+  int32_t axis = 0;  // axis of the scales, if there are several
+  Bytes data;        // only for constants
 };
 
 struct Operator {

@@ -78,7 +78,7 @@ class Reader {
     }
     const fb::OperatorCode* code = model_.operator_codes()->Get(op->opcode_index());
     FileOperator made;
-    // Files of the time before there were more than 127 operators have the first field alone.
+    // Files from before the format had more than 127 operators have only the deprecated field.
     made.number = std::max<int32_t>(code->builtin_code(), code->deprecated_builtin_code());
     if (made.number == kCustom && code->custom_code() != nullptr) {
       made.custom = code->custom_code()->str();
@@ -116,7 +116,7 @@ Result<File> read(ByteView bytes, std::string_view name) {
     return bad_input("{}: {} bytes that are no LiteRT model: TFL3 expected at byte 4", name,
                      bytes.size());
   }
-  // The accessors read words where they lie: the bytes have to be where words may be.
+  // The flatbuffer accessors require aligned words.
   std::vector<uint64_t> aligned(bytes.size() / sizeof(uint64_t) + 1);
   std::memcpy(aligned.data(), bytes.data(), bytes.size());
   const auto* const data = reinterpret_cast<const uint8_t*>(aligned.data());

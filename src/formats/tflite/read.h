@@ -1,6 +1,6 @@
 #pragma once
-// A `.tflite` of any tool: the tables that say which operators there are and what they read. What
-// options an operator has is not looked at.
+// Reads a `.tflite` of any tool: tensors, operators and their operands. Options of operators are
+// ignored.
 
 #include <cstdint>
 #include <string>
@@ -15,29 +15,30 @@ namespace thimble::formats::tflite {
 struct FileTensor {
   std::string name;
   std::vector<int32_t> shape;
-  int8_t type = 0;  // the format's number: type_name()
-  Bytes data;       // of constants
+  int8_t type = 0;  // type number of the format: type_name()
+  Bytes data;       // only for constants
 };
 
 struct FileOperator {
-  int32_t number = 0;  // of the builtin operators
-  std::string custom;  // the name of an operator that is none of them
+  int32_t number = 0;  // builtin operator number
+  std::string custom;  // name of a custom operator
   std::vector<int32_t> inputs, outputs;
 };
 
-/// Tensors are counted from 0; all numbers are in range, absent operands are -1.
+/// Operators refer to tensors by index from 0; all indices are checked. Absent operands are -1.
 struct File {
   std::vector<FileTensor> tensors;
   std::vector<FileOperator> operators;
   std::vector<int32_t> inputs, outputs;
 };
 
-/// Refuses what is no model of schema version 3 with one subgraph; `name` begins the messages.
+/// Returns an error unless the file is a model of schema version 3 with one subgraph; `name` is the
+/// start of messages.
 [[nodiscard]] Result<File> read(ByteView bytes, std::string_view name);
 
-/// "int8"; "type 77" for what is not known.
+/// Returns "int8"; "type 77" for an unknown type.
 [[nodiscard]] std::string type_name(int8_t type);
-/// `CUSTOM NeutronGraph`, `builtin operator 3`.
+/// Returns `CUSTOM NeutronGraph` or `builtin operator 3`.
 [[nodiscard]] std::string operator_name(const FileOperator& op);
 
 inline constexpr int8_t kUint8Type = 3;

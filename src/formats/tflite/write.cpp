@@ -30,7 +30,7 @@ OpForm form_of(Op op) {
   return {};
 }
 
-/// Operators on int16 came with later versions.
+/// Operators with int16 operands require a later version.
 int32_t version_of(const Model& model, const Operator& op) {
   const int32_t version = form_of(op.op).version;
   const auto is_wide = [&](int32_t t) {
@@ -136,7 +136,7 @@ class OptionsWriter {
   Op op_;
 };
 
-/// Buffer 0 is empty: it is that of tensors without data. Equal contents are stored once.
+/// Buffer 0 is empty and belongs to tensors without data. Equal contents are stored once.
 class Buffers {
  public:
   explicit Buffers(FlatBufferBuilder& builder) : builder_(builder) {
@@ -179,7 +179,7 @@ Offset<fb::Tensor> write_tensor(FlatBufferBuilder& builder, const Tensor& tensor
                           quantization, false, true);
 }
 
-/// The table of operators in use, by number and version.
+/// The table of operators used, by number and version.
 class Codes {
  public:
   uint32_t add(Op op, int32_t version) {
@@ -192,7 +192,7 @@ class Codes {
     std::vector<Offset<fb::OperatorCode>> codes;
     for (const auto& [op, version] : order_) {
       const auto number = static_cast<int32_t>(op);
-      // The first field is of the time before there were more than 127 operators.
+      // The first field is deprecated: it cannot hold more than 127.
       const auto old = static_cast<int8_t>(std::min(number, 127));
       codes.push_back(fb::CreateOperatorCode(builder, old, 0, version, number));
     }

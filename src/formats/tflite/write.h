@@ -1,5 +1,5 @@
 #pragma once
-// A model as the bytes of a `.tflite`. The same model gives the same bytes on every host.
+// Writes a model as the bytes of a `.tflite`. Equal models give equal bytes on every host.
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -7,7 +7,7 @@
 
 namespace thimble::formats::tflite {
 
-/// An error only if the file would exceed what a flatbuffer can hold.
+/// Returns an error only if the file would exceed the size limit of a flatbuffer.
 [[nodiscard]] Result<Bytes> write(const Model& model);
 
 }  // namespace thimble::formats::tflite

@@ -1,6 +1,6 @@
 #pragma once
-// A TOSA 1.0 program as plain structs: one region, one block. Names connect operators; the numbers
-// of types and operators are those of the format.
+// A TOSA 1.0 program with one region and one block as plain structs. Operators refer to tensors by
+// name. The numbers of types and operators are those of the format.
 
 #include <cstdint>
 #include <string>
@@ -107,7 +107,8 @@ struct RescaleAttr {
   Rounding rounding = Rounding::kSingle;
   bool per_channel = false;
 };
-/// The form must be the operator's: AxisAttr for kConcat, kArgMax and the reductions, and so on.
+/// The alternative must match the operator: AxisAttr for kConcat, kArgMax, the reductions, and so
+/// on.
 using Attr = std::variant<std::monostate, AxisAttr, PoolAttr, ConvAttr, TransposeConvAttr,
                           ClampAttr, ShiftAttr, TransposeAttr, RescaleAttr>;
 
@@ -122,10 +123,10 @@ struct Tensor {
   std::string name;
   std::vector<int32_t> shape;
   DType type = DType::kInt8;
-  Bytes data;  // of constants, little-endian; int48 in 6 bytes
+  Bytes data;  // only for constants; little-endian; int48 has 6 bytes per element
 };
 
-/// A constant list of numbers, as shapes, paddings and the like are given.
+/// A constant list of numbers, such as a shape or padding.
 struct ShapeValue {
   std::string name;
   std::vector<int64_t> values;

@@ -12,7 +12,7 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 
 constexpr int32_t kMajor = 1, kMinor = 0, kPatch = 0;
-constexpr uint32_t kPropagateNan = 1;  // of no effect on integers, but 0 is no mode
+constexpr uint32_t kPropagateNan = 1;  // no effect on integers, but 0 is not a valid mode
 constexpr uint64_t kFileBytesMax = 2'000'000'000;
 
 Offset<flatbuffers::Vector<uint8_t>> blob(FlatBufferBuilder& builder, ByteView bytes) {

@@ -1,5 +1,5 @@
 #pragma once
-// A TOSA program as the bytes of a `.tosa`. The same program gives the same bytes on every host.
+// Writes a TOSA program as the bytes of a `.tosa`. Equal programs give equal bytes on every host.
 
 #include "base/bytes.h"
 #include "base/result.h"
@@ -7,7 +7,7 @@
 
 namespace thimble::formats::tosa {
 
-/// An error only if the file would exceed what a flatbuffer can hold.
+/// Returns an error only if the file would exceed the size limit of a flatbuffer.
 [[nodiscard]] Result<Bytes> write(const Program& program);
 
 }  // namespace thimble::formats::tosa

@@ -23,7 +23,7 @@ struct CloseMember {
 };
 using OpenMember = std::unique_ptr<zip_file_t, CloseMember>;
 
-/// libzip's error object has to be released; its text is lower-cased into our style by the caller.
+/// Releases libzip's error object. The caller converts its text to lower case.
 class ZipError {
  public:
   ZipError() { zip_error_init(&error_); }
@@ -37,8 +37,8 @@ class ZipError {
   zip_error_t error_;
 };
 
-/// Names with "..", an absolute path, a drive or a backslash could leave the folder that a careless
-/// tool unpacks to; no writer of .pt2 or .npz makes one.
+/// Returns false for names with "..", an absolute path, a drive or a backslash. An unpacking tool
+/// could write such a member outside its folder. No writer of .pt2 or .npz creates these names.
 bool is_safe_name(std::string_view name) {
   if (name.empty() || name.front() == '/') return false;
   for (const char c : name) {
@@ -52,7 +52,7 @@ bool is_safe_name(std::string_view name) {
   return true;
 }
 
-/// Control characters of a hostile name must not reach the terminal.
+/// Replaces control characters: those of a hostile name must not reach the terminal.
 std::string printable(std::string_view name) {
   std::string text(name.substr(0, 200));
   std::replace_if(
@@ -65,11 +65,11 @@ std::string printable(std::string_view name) {
 
 struct Archive::State {
   std::string name;
-  Bytes bytes;  // what `handle` reads from, if the archive was opened from memory
+  Bytes bytes;  // data that `handle` reads, if the archive was opened from memory
   Handle handle;
   uint64_t size_bytes = 0;
   std::vector<Member> members;
-  std::vector<uint64_t> index_in_archive;  // of each of `members`
+  std::vector<uint64_t> index_in_archive;  // parallel to `members`
   std::unordered_map<std::string_view, size_t> by_name;
 
   Error error(std::string_view member, std::string_view what) const {
@@ -93,7 +93,7 @@ Status Archive::State::check_size(const Member& member, const zip_stat_t& stat) 
     return error(member.name, fmt::format("is stored with {} bytes but claims {}",
                                           member.size_compressed_bytes, member.size_bytes));
   }
-  // The quotient avoids the overflow of a product with a hostile size.
+  // The division avoids an overflow of the product with a hostile size.
   if (member.size_bytes > kInflationFreeBytes &&
       member.size_bytes / kInflationMax > member.size_compressed_bytes) {
     return error(member.name,
@@ -104,7 +104,7 @@ Status Archive::State::check_size(const Member& member, const zip_stat_t& stat) 
 }
 
 Status Archive::State::scan() {
-  // libzip takes a file without any bytes for an archive without members.
+  // libzip accepts an empty file as an archive without members.
   if (size_bytes == 0) return bad_input("{}: the file is empty", name);
   const zip_int64_t count = zip_get_num_entries(handle.get(), 0);
   if (count < 0 || static_cast<uint64_t>(count) > kMembersMax) {
@@ -129,7 +129,7 @@ Status Archive::State::scan() {
     }
     if (member.name.back() == '/' && member.size_bytes == 0) continue;
     THIMBLE_CHECK(check_size(member, stat));
-    // Members that overlap are how a small file describes terabytes.
+    // With overlapping members a small file can describe terabytes.
     total_in_file += member.size_compressed_bytes;
     if (member.is_compressed) total_inflated += member.size_bytes;
     if (total_in_file > size_bytes) {
@@ -160,7 +160,7 @@ Archive::~Archive() = default;
 
 namespace {
 
-/// libzip finds an archive behind anything; what we read begins as one.
+/// libzip also finds an archive after other data; here the file must start with one.
 Status check_magic(std::string_view start, const std::string& name) {
   constexpr std::string_view kMember = "PK\3\4", kEmpty = "PK\5\6";
   if (start == kMember || start == kEmpty) return ok();
@@ -168,7 +168,7 @@ Status check_magic(std::string_view start, const std::string& name) {
                    fmt::join(std::vector<unsigned char>(start.begin(), start.end()), " "));
 }
 
-/// Takes over `source`. A null `source` is an error already described by `error`.
+/// Takes ownership of `source`. If `source` is null, `error` already describes the error.
 Result<Handle> open_source(zip_source_t* source, ZipError& error, const std::string& name) {
   zip_t* archive = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : nullptr;
   if (!archive) {
@@ -193,7 +193,7 @@ Result<Archive> Archive::open(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   file.read(start, sizeof(start));
   THIMBLE_CHECK(check_magic({start, static_cast<size_t>(file.gcount())}, state->name));
-  // libzip takes UTF-8 on every system.
+  // libzip requires UTF-8 on every system.
   const std::u8string path_utf8 = path.u8string();
   ZipError error;
   zip_source_t* source =
@@ -240,8 +240,9 @@ Result<Bytes> Archive::read(std::string_view name, std::string_view shown_as) co
   const OpenMember file(zip_fopen_index(state.handle.get(), index, 0));
   if (!file) return state.error(shown_as, zip_strerror(state.handle.get()));
 
-  // A stored member cannot be longer than the file, so its size is believed at once; a compressed
-  // one has to earn its memory, because its claim may be a hundred times what it inflates to.
+  // A stored member cannot be longer than the file, so its full size is allocated at once. The
+  // buffer of a compressed member grows with its data: the declared size may be a hundred times too
+  // large.
   Bytes bytes;
   uint64_t capacity = member.is_compressed
                           ? std::min(member.size_bytes, 4 * member.size_compressed_bytes)
@@ -259,7 +260,7 @@ Result<Bytes> Archive::read(std::string_view name, std::string_view shown_as) co
     }
     done += static_cast<uint64_t>(got);
   }
-  // libzip compares the CRC only when it meets the end of the member.
+  // libzip checks the CRC only when it reaches the end of the member.
   char beyond = 0;
   const zip_int64_t more = zip_fread(file.get(), &beyond, 1);
   if (more < 0) return state.error(shown_as, zip_file_strerror(file.get()));

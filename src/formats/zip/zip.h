@@ -1,8 +1,8 @@
 #pragma once
-// Read-only zip archives, the container of .pt2 and .npz. Everything that comes from the file is
-// hostile until checked: `open` refuses names that leave the archive, duplicate names, encrypted
-// members, overlapping members and members that inflate beyond the limits below, so a reader never
-// allocates much more than the file is long.
+// Read-only zip archives, the container of .pt2 and .npz. All data from the file is untrusted.
+// `open` rejects names that leave the archive, duplicate names, encrypted members, overlapping
+// members and members that inflate beyond the limits below. A reader therefore never allocates much
+// more memory than the size of the file.
 
 #include <cstdint>
 #include <filesystem>
@@ -16,13 +16,13 @@
 
 namespace thimble::formats::zip {
 
-/// A model of a few hundred weights has as many members; this leaves three orders of magnitude.
+/// Three orders of magnitude above the number of members of a model with a few hundred weights.
 inline constexpr uint64_t kMembersMax = 200'000;
-/// Deflate reaches about 1000:1 on zeros; real tensors and JSON stay well below 100:1.
+/// Deflate reaches about 1000:1 on zeros; tensors and JSON of real models stay well below 100:1.
 inline constexpr uint64_t kInflationMax = 100;
-/// Members up to this size may inflate as they like: small constant tensors compress extremely.
+/// Members up to this size have no inflation limit: small constant tensors compress extremely well.
 inline constexpr uint64_t kInflationFreeBytes = 64 * 1024;
-/// Sum of the sizes of all compressed members of one archive.
+/// Limit for the sum of the uncompressed sizes of all compressed members of an archive, in bytes.
 inline constexpr uint64_t kInflatedBytesMax = uint64_t{4} << 30;
 
 struct Member {
@@ -34,7 +34,7 @@ struct Member {
 
 class Archive {
  public:
-  /// `name` is what messages call the archive.
+  /// `name` names the archive in messages.
   static Result<Archive> open(const std::filesystem::path& path);
   static Result<Archive> open(Bytes bytes, std::string name);
 
@@ -43,11 +43,11 @@ class Archive {
   ~Archive();
 
   [[nodiscard]] const std::string& name() const;
-  /// Members in archive order, folders left out.
+  /// Members in archive order, without folders.
   [[nodiscard]] const std::vector<Member>& members() const;
   [[nodiscard]] const Member* find(std::string_view member) const;
-  /// The whole member, its CRC checked. Not safe to call from two threads at once.
-  /// Messages call the member `shown_as` if that is given.
+  /// Returns the whole member after checking its CRC. Not thread-safe.
+  /// Messages name the member `shown_as` if it is not empty.
   [[nodiscard]] Result<Bytes> read(std::string_view member, std::string_view shown_as = {}) const;
 
  private:

@@ -86,8 +86,8 @@ Result<Bytes> TfliteLowering::run() {
   return formats::tflite::write(model_);
 }
 
-/// Inputs and outputs have the graph's names, whatever operator was the last to make them; no two
-/// tensors have one name.
+/// Gives inputs and outputs the graph's names, regardless of which operator wrote the tensor, and
+/// makes all tensor names unique.
 void TfliteLowering::name_tensors() {
   for (size_t i = 0; i < model_.outputs.size(); ++i) {
     at(model_.outputs[i]).name = graph_.value(graph_.outputs()[i]).name;
@@ -207,7 +207,7 @@ Status TfliteLowering::lower_rest() {
   }
 }
 
-// --- of the operator at hand -------------------------------------------------------------------
+// --- accessors for the current operator ---------------------------------------------------------
 
 Result<float> TfliteLowering::operand_scale(size_t i, std::string_view zero_point) {
   const ir::Value& value = graph_.value(operand(i));
@@ -261,7 +261,8 @@ Bounds TfliteLowering::bounds() const {
   return b;
 }
 
-/// LiteRT aligns shapes at the end, as the graph does: only another order needs the same rank.
+/// LiteRT aligns shapes at the last dimension, as the graph does. Equal rank is needed only if the
+/// dimension order differs from the logical one.
 int TfliteLowering::broadcastable(size_t i, const DimOrder& order) {
   const size_t rank = result_shape().size();
   if (shape(i).size() == rank) return layouts_.get(operand(i), order);
@@ -347,7 +348,8 @@ int TfliteLowering::constant(const ir::Value& value, const DimOrder& order) {
   return made;
 }
 
-/// LiteRT's limits: zero, six, or one to either side of it, in codes.
+/// Returns the LiteRT activation whose bounds, in quantized values, equal min and max: RELU, RELU6,
+/// RELU_N1_TO_1.
 std::optional<Activation> TfliteLowering::activation(float scale) const {
   const Bounds b = bounds();
   const bool to_wide = graph_.type(op_->output).dtype == ir::DType::kI16;

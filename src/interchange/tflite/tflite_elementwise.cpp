@@ -1,4 +1,4 @@
-// Arithmetic element by element.
+// Elementwise arithmetic.
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,7 @@ Status TfliteLowering::add_or_subtract() {
     return refuse("the multipliers are not those that the scales give");
   }
   if (subtracts) {
-    // LiteRT rounds b and takes it away; we round its negative. They differ on exact halves.
+    // LiteRT rounds b and subtracts it; Thimble rounds -b. The results differ on exact halves.
     const int64_t zero = ir::op_info(op_->kind).attr("b_zp") ? integer("b_zp") : 0;
     for (int64_t code = wide() ? -32768 : -128; code <= (wide() ? 32767 : 127); ++code) {
       const auto up = static_cast<int32_t>((code - zero) * (int64_t{1} << spare));
@@ -49,8 +49,9 @@ Status TfliteLowering::add_or_subtract() {
   return ok();
 }
 
-/// LiteRT computes this multiplier in float: where that gives other codes, the product has a scale
-/// some floats beside its own, and a QUANTIZE that changes no code brings the right one back.
+/// LiteRT computes this multiplier in float. If that changes results, the product gets a scale that
+/// is a few floats away. A QUANTIZE that changes no quantized value then restores the graph's
+/// scale.
 Status TfliteLowering::multiply() {
   THIMBLE_TRY(const float a_scale, operand_scale(0, "a_zp"));
   THIMBLE_TRY(const float b_scale, operand_scale(1, "b_zp"));
@@ -77,7 +78,7 @@ Status TfliteLowering::multiply() {
                                   [&](int32_t p) { return ours(p) == step(p); });
     if (same) found = scale;
   }
-  if (profile_.functions) found = y_scale;  // no QUANTIZE: a code beside it for some products
+  if (profile_.functions) found = y_scale;  // no QUANTIZE: some products are off by one
   if (!found) return refuse("MUL's multiplier, from the scales, gives other codes");
   const DimOrder order = common_order();
   const Shape out = Layouts::in_order(result_shape(), order);
@@ -92,7 +93,7 @@ Status TfliteLowering::multiply() {
   return ok();
 }
 
-/// Element code + 128 of the table: LiteRT's activations round in ways of their own.
+/// Reads entry x + 128 of the table with GATHER: LiteRT's activations round differently.
 Status TfliteLowering::table() {
   THIMBLE_CHECK(constant_operand(1));
   const DimOrder order = common_order();
@@ -119,7 +120,7 @@ Status TfliteLowering::extreme_of_two() {
   return ok();
 }
 
-/// Of the codes as whole numbers: on int8, LiteRT's comparisons scale and round first.
+/// Compares int32 values: LiteRT's int8 comparisons scale and round the operands first.
 Status TfliteLowering::compare() {
   if (dtype(0) == ir::DType::kBool) return refuse("it compares truth values");
   const DimOrder order = common_order();

@@ -1,5 +1,5 @@
-// Functions of one value as LiteRT's own operators. Where its kernel gives another code than the
-// table, it is one beside it: docs/interchange.md has the numbers.
+// Functions of one value as LiteRT operators. If LiteRT's kernel differs from the table, it differs
+// by one quantized value: docs/interchange.md lists the counts.
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ using Kind = Function::Kind;
 
 namespace {
 
-/// The nearest of a scale's neighbours among floats that fits, itself first.
+/// Returns the float nearest to `scale` that fits, starting with `scale` itself.
 template <typename Fits>
 std::optional<float> beside(float scale, Fits fits) {
   constexpr int kTries = 16;
@@ -30,7 +30,7 @@ std::optional<float> beside(float scale, Fits fits) {
   return std::nullopt;
 }
 
-/// The result that an operator of LiteRT always has.
+/// The quantization of the result, if LiteRT fixes it for the operator.
 struct FixedResult {
   float scale;
   int64_t zero_point;
@@ -66,7 +66,7 @@ std::optional<Op> operator_of(Kind kind) {
   }
 }
 
-/// RELU and its kin, which say their bounds by name.
+/// Returns RELU or a similar operator if the bounds equal its fixed bounds.
 std::optional<Op> named_clamp(const Function& f) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (f.min == 0 && f.max == kInfinity) return Op::kRelu;
@@ -117,7 +117,7 @@ Status TfliteLowering::function(const Function& f) {
   return ok();
 }
 
-/// Other bounds than those with a name are two operators, which want the result's scale.
+/// Writes other bounds as MAXIMUM and MINIMUM, which require the result's scale for their operands.
 Status TfliteLowering::clamped_by_function(int x, const Function& f, const DimOrder& order) {
   const Shape out = Layouts::in_order(result_shape(), order);
   if (const auto named = named_clamp(f)) {
@@ -143,8 +143,9 @@ Status TfliteLowering::clamped_by_function(int x, const Function& f, const DimOr
   return ok();
 }
 
-/// LiteRT computes both multipliers in float32. Scales some floats beside those of the slopes and
-/// the result give our codes; a QUANTIZE, which changes no code, brings the result's back.
+/// LiteRT computes both multipliers in float32. To get the graph's results, the scales of the
+/// slopes and of the result are moved by a few floats. A QUANTIZE that changes no quantized value
+/// then restores the scale of the result.
 Status TfliteLowering::prelu() {
   THIMBLE_CHECK(constant_operand(1));
   THIMBLE_TRY(const float x_scale, operand_scale(0, "x_zp"));
@@ -174,7 +175,7 @@ Status TfliteLowering::prelu() {
   const DimOrder order = common_order();
   const Shape out = Layouts::in_order(result_shape(), order);
   const formats::tflite::Tensor shared = at(broadcastable(1, order));
-  model_.tensors.push_back(shared);  // another reader may want another scale of it
+  model_.tensors.push_back(shared);  // a copy: other readers may require another scale
   const int slopes = static_cast<int>(model_.tensors.size()) - 1;
   at(slopes).scale = {w.value_or(w_scale)};
   int made = make_result(out);

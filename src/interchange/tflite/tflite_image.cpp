@@ -1,4 +1,4 @@
-// Images that are resized or mirrored: operators of LiteRT where the graph has index tables.
+// Resizing and mirror padding of images: LiteRT operators in place of the graph's index tables.
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ std::optional<std::vector<int64_t>> index_of(const ir::Graph& graph, const ir::O
   return list;
 }
 
-/// As LiteRT's kernel finds it, in float32.
+/// Returns the source position as LiteRT's kernel computes it, in float32.
 int64_t nearest(int64_t i, int64_t in, int64_t out, bool half_pixel_centers) {
   const float scale = static_cast<float>(in) / static_cast<float>(out);
   const float offset = half_pixel_centers ? 0.5F : 0.0F;
@@ -38,7 +38,7 @@ int64_t mirrored(int64_t at, int64_t size) {
   return at < 0 ? -at : at >= size ? 2 * (size - 1) - at : at;
 }
 
-/// Positions of an image's row as docs/numerics.md, "Bilinear resizing", has them.
+/// Returns true if the tables equal the positions of docs/numerics.md, "Bilinear resizing".
 bool is_bilinear(const ir::Tensor& low, const ir::Tensor& weight, int64_t in,
                  const ResizeOptions& options) {
   constexpr double kOne = 2048;
@@ -59,7 +59,8 @@ bool is_bilinear(const ir::Tensor& low, const ir::Tensor& weight, int64_t in,
 
 }  // namespace
 
-/// A gather along one side of an image, or along any dimension where it mirrors.
+/// Recognizes nearest-neighbor resizing along H or W of an image, and mirror padding along any
+/// dimension.
 std::optional<TfliteLowering::Picking> TfliteLowering::picking(const ir::Op& gather) const {
   const Shape& from = graph_.type(gather.inputs[0]).shape;
   const int64_t dim = gather.integer("dim"), in = from[static_cast<size_t>(dim)];
@@ -89,7 +90,8 @@ std::optional<TfliteLowering::Picking> TfliteLowering::picking(const ir::Op& gat
   return std::nullopt;
 }
 
-/// A gather that another one of its kind continues along another dimension is said with that one.
+/// Returns true if the only reader is a gather of the same kind along another dimension. Both
+/// become one LiteRT operator, written at the second gather.
 bool TfliteLowering::waits(const Picking& picking) {
   if (readers_.empty()) readers_ = graph_.consumers();
   const ir::ValueId y = op_->output;
@@ -103,7 +105,7 @@ bool TfliteLowering::waits(const Picking& picking) {
          other->half_pixel_centers == picking.half_pixel_centers;
 }
 
-/// RESIZE_NEAREST_NEIGHBOR or MIRROR_PAD, if the operator is one or part of one.
+/// Writes RESIZE_NEAREST_NEIGHBOR or MIRROR_PAD if the gather is one, or is a part of one.
 bool TfliteLowering::pick() {
   auto found = picking(*op_);
   if (!found) return false;
@@ -142,8 +144,8 @@ bool TfliteLowering::pick() {
   return true;
 }
 
-/// LiteRT has 10 bits of a position where the graph has 11, and rounds halves away from 0: equal
-/// but for halves below code 0 where both sides grow by powers of two.
+/// LiteRT has 10 fractional bits per position, the graph has 11, and LiteRT rounds halves away from
+/// 0. The results are equal except for halves below 0 if both sides grow by powers of two.
 Status TfliteLowering::resize_bilinear() {
   for (const size_t i : {1, 2, 3, 4}) THIMBLE_CHECK(constant_operand(i));
   const auto table = [&](size_t i) -> const ir::Tensor& {

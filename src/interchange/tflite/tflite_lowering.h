@@ -1,10 +1,10 @@
 #pragma once
-// Integer graph to LiteRT, operator by operator: one function per kind of operator, in files by
-// family (tflite_*.cpp).
+// Lowers the integer graph to LiteRT operator by operator: one function per kind of operator, in
+// one file per family (tflite_*.cpp).
 //
-// LiteRT derives an operator's multipliers from the scales of its tensors. What is written is
-// therefore compared with what LiteRT will make of it; where that is not the same code for every
-// sum, the operator gets another form, or is refused.
+// LiteRT derives the multipliers of an operator from the scales of its tensors. The lowering
+// therefore computes LiteRT's multiplier and compares it with the graph's. If the quantized results
+// differ for some sum, the operator is written in another way or refused.
 
 #include <functional>
 #include <optional>
@@ -46,7 +46,7 @@ class TfliteLowering : public TensorMaker, private AtOperator {
   Status lower_rest();
 
   // tflite_weighted.cpp
-  struct Sums;  // what an operator adds up per output channel
+  struct Sums;  // accumulator bounds per output channel
   Status convolution();
   Status transposed_convolution();
   Status linear();
@@ -101,12 +101,12 @@ class TfliteLowering : public TensorMaker, private AtOperator {
   Status position_of_extreme();
   Status softmax();
 
-  // Of the operator at hand, beside what AtOperator knows.
+  // Accessors for the current operator, in addition to AtOperator.
   using AtOperator::logical;
   int broadcastable(size_t i, const ir::DimOrder& order);
-  /// The operand's quantization, which must have the zero point that the attribute says.
+  /// Returns the operand's scale after checking its zero point against the attribute.
   Result<float> operand_scale(size_t i, std::string_view zero_point);
-  /// The result's, likewise.
+  /// Returns the result's scale after checking its zero point.
   Result<float> result_scale();
   Status constant_operand(size_t i) const;
   [[nodiscard]] numerics::Multiplier multiplier(const std::string& name = "") const;
@@ -119,19 +119,18 @@ class TfliteLowering : public TensorMaker, private AtOperator {
     return model_.tensors[static_cast<size_t>(tensor)];
   }
   int make(const ir::Shape& shape, DType type, const std::string& suffix = "");
-  /// As `like`: its type and quantization.
+  /// Creates a tensor with the type and quantization of `like`.
   int make_like(int like, const ir::Shape& shape);
-  /// With the type and quantization of the operator's result.
+  /// Creates a tensor with the type and quantization of the operator's result.
   int make_result(const ir::Shape& shape);
   int constants(const ir::Shape& shape, const std::vector<int32_t>& values);
   int code_like(int like, int64_t value);
   int emit(Op op, Options options, std::vector<int> inputs, int output);
-  /// What min and max are as an activation of a tensor with this scale; none: no activation says
-  /// it.
+  /// Returns the activation that equals min and max for this scale, or nullopt if there is none.
   [[nodiscard]] std::optional<Activation> activation(float scale) const;
-  /// y, limited to min and max by operators of their own.
+  /// Clamps y to min and max with separate operators.
   int limited(int y);
-  /// A tensor for an operator that writes `y` and says `activation`, or needs limited() behind it.
+  /// How the clamp of an operator is written: as its activation, or with limited() after it.
   struct Target {
     Activation activation = Activation::kNone;
     bool limit = false;
@@ -141,13 +140,13 @@ class TfliteLowering : public TensorMaker, private AtOperator {
   void name_tensors();
 
   TfliteProfile profile_;
-  std::vector<std::vector<int>> readers_;   // of each value, once they were asked for
-  std::map<ir::ValueId, Picking> waiting_;  // said by the gather that reads it
+  std::vector<std::vector<int>> readers_;   // consumers of each value; computed on first use
+  std::map<ir::ValueId, Picking> waiting_;  // gathers that the gather reading them will write
   formats::tflite::Model model_;
   std::map<std::pair<ir::Shape, std::vector<int32_t>>, int> shared_;
 };
 
-/// LiteRT's QuantizeMultiplier of what it computes in double.
+/// LiteRT's QuantizeMultiplier for a real multiplier in double.
 [[nodiscard]] numerics::Multiplier litert_multiplier(double real);
 
 }  // namespace thimble::interchange

@@ -1,4 +1,4 @@
-// Operators that move elements.
+// Data movement operators.
 
 #include <algorithm>
 
@@ -23,7 +23,8 @@ Shape longer_than_one(const Shape& s) {
 
 }  // namespace
 
-/// A row of elements is the same in any order; else the order must be logical.
+/// The bytes are equal in any order if only one dimension exceeds 1; else the order must be
+/// logical.
 Status TfliteLowering::reshape() {
   const Shape& to = result_shape();
   const DimOrder from = layouts_.existing(operand(0));
@@ -82,7 +83,7 @@ Status TfliteLowering::concat() {
   return ok();
 }
 
-/// PAD writes the zero point, PADV2 any code.
+/// PAD fills with the zero point; PADV2 fills with any quantized value.
 Status TfliteLowering::pad() {
   const DimOrder order = layouts_.existing(operand(0));
   const int x = layouts_.get(operand(0), order);
@@ -115,8 +116,9 @@ Status TfliteLowering::expand() {
   return ok();
 }
 
-/// Each element several times in a row is a concatenation with itself. Else a gather: LiteRT counts
-/// from 0 only: constant positions are written so, and of others it reports an error.
+/// Consecutive repetition of each element is written as a concatenation of the tensor with itself.
+/// Other gathers become GATHER. LiteRT does not support negative positions: constant positions are
+/// converted here; for other positions LiteRT reports an error.
 Status TfliteLowering::gather() {
   if (profile_.images && pick()) return ok();
   const ir::Value& index = graph_.value(operand(1));

@@ -48,7 +48,8 @@ Status TfliteLowering::pool() {
 
 namespace {
 
-/// What LiteRT's MEAN makes of the ratio of scales and the count: it divides the multiplier.
+/// Returns the multiplier of LiteRT's MEAN: the multiplier of the ratio of scales, divided by
+/// count.
 numerics::Multiplier mean_multiplier(double ratio, int64_t count) {
   numerics::Multiplier m = litert_multiplier(ratio);
   int shift = 63 - std::countl_zero(static_cast<uint64_t>(count));
@@ -58,7 +59,7 @@ numerics::Multiplier mean_multiplier(double ratio, int64_t count) {
   return m;
 }
 
-/// A sum has n times the multiplier of a mean.
+/// Returns true if the reduction is a sum: its multiplier is n times that of a mean.
 bool is_sum(const numerics::Multiplier& m, double ratio, int64_t n) {
   const double real = std::ldexp(static_cast<double>(m.mult), m.shift - 31);
   return n > 1 && real > ratio / std::sqrt(static_cast<double>(n));
@@ -66,7 +67,7 @@ bool is_sum(const numerics::Multiplier& m, double ratio, int64_t n) {
 
 }  // namespace
 
-/// Of a block of dimensions: [before, n, behind] as an image with n rows.
+/// Reshapes to an image with n rows, n being the number of elements per mean: [outer, n, 1, inner].
 Status TfliteLowering::mean() {
   THIMBLE_CHECK(operand_scale(0, "x_zp"));
   THIMBLE_CHECK(result_scale());
@@ -80,7 +81,7 @@ Status TfliteLowering::mean() {
     return ok();
   }
   const bool neighbours = dims.back() - dims.front() + 1 == static_cast<int64_t>(dims.size());
-  if (!neighbours) {  // brought to the end
+  if (!neighbours) {  // the reduced dimensions are moved to the end
     DimOrder order;
     for (size_t i = 0; i < s.size(); ++i) {
       const bool stays = std::ranges::find(dims, static_cast<int64_t>(i)) == dims.end();
@@ -105,10 +106,10 @@ Status TfliteLowering::mean() {
   return mean_of(reshaped(logical(0), image), out, y);
 }
 
-/// MEAN where its multiplier gives our codes; else a depthwise convolution with ones, whose scale
-/// is about 1 / n.
+/// Writes MEAN if its multiplier gives the graph's results. Otherwise writes a depthwise
+/// convolution with weights of 1 and a weight scale of about 1 / n.
 Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
-  const auto s = at(x).shape;  // tensors are added below
+  const auto s = at(x).shape;  // a copy: tensors are added below
   const int64_t n = int64_t{s[1]} * s[2], channels = s[3];
   const float x_scale = at(x).scale[0], y_scale = at(y).scale[0];
   const int64_t zero = integer("x_zp");
@@ -136,7 +137,7 @@ Status TfliteLowering::mean_of(int x, const Shape& out, int y) {
         emit(Op::kMean, formats::tflite::ReducerOptions{}, {x, constants({2}, {1, 2})}, y));
   }
   float w = static_cast<float>(1.0 / static_cast<double>(n));
-  // A sum, not a mean, has n times the multiplier.
+  // Derived from the graph's multiplier: a sum has n times the multiplier of a mean.
   const double real = std::ldexp(static_cast<double>(multiplier().mult), multiplier().shift - 31);
   w = static_cast<float>(real / ratio);
   constexpr int kTries = 16;
@@ -202,7 +203,7 @@ Status TfliteLowering::position_of_extreme() {
   return ok();
 }
 
-/// LiteRT's softmax works on the last dimension, with a fixed scale of its result.
+/// LiteRT's softmax reduces the last dimension and has a fixed result scale.
 Status TfliteLowering::softmax() {
   const ir::Value& x_value = graph_.value(operand(0));
   if (wide()) return refuse("SOFTMAX of int16 reads a table of its own");

@@ -1,6 +1,6 @@
-// Convolutions, linear layers and matrix products. LiteRT computes a channel's multiplier as scale
-// of x * scale of the weights / scale of y: the weights' scales are chosen so that it gives our
-// codes.
+// Convolutions, linear layers and matrix products. LiteRT computes a channel's multiplier as (scale
+// of x) * (scale of the weights) / (scale of y). The scales of the weights are chosen so that this
+// multiplier gives the graph's results.
 
 #include <algorithm>
 #include <cmath>
@@ -16,17 +16,17 @@ using formats::tflite::Op;
 using formats::tflite::Padding;
 using ir::Shape;
 
-/// Per output channel: bounds of the sum, and our multiplier.
+/// Bounds of the accumulator and the graph's multiplier, per output channel.
 struct TfliteLowering::Sums {
   std::vector<int64_t> low, high;
   std::vector<numerics::Multiplier> scales;
-  std::vector<double> weight_scale;  // as the graph says; 0: it does not
+  std::vector<double> weight_scale;  // from the graph; 0: unknown
   float x_scale = 0, y_scale = 0;
 };
 
 namespace {
 
-/// How LiteRT comes to a multiplier from three scales.
+/// LiteRT's formula for a multiplier from three scales.
 using Formula = double (*)(float x, float w, float y);
 
 double each_channel(float x, float w, float y) {
@@ -38,7 +38,7 @@ double one_for_all(float x, float w, float y) {
 
 constexpr int kNeighbours = 4;
 
-/// The number `steps` floats above, or below.
+/// Returns the float `steps` floats above `value`, or below it if `steps` is negative.
 float neighbour(float value, int steps) {
   for (int i = 0; i < std::abs(steps); ++i) {
     value = std::nextafter(value, steps > 0 ? INFINITY : 0.0F);
@@ -46,14 +46,15 @@ float neighbour(float value, int steps) {
   return value;
 }
 
-/// 0, 1, -1, 2, -2, ...
+/// Returns 0, 1, -1, 2, -2, ... for i = 0, 1, 2, 3, 4, ...
 int alternate(int i) {
   return i % 2 == 0 ? -i / 2 : (i + 1) / 2;
 }
 
 }  // namespace
 
-/// `place(channel, i)` is the index of a channel's i-th weight; there are as many as fit.
+/// Returns the accumulator bounds. `place(channel, i)` is the index of the channel's i-th weight;
+/// the number of weights per channel is the tensor's size divided by `outs`.
 TfliteLowering::Sums TfliteLowering::sums_of(int64_t outs,
                                              const std::function<size_t(int64_t, int64_t)>& place) {
   const ir::Value& w = graph_.value(operand(1));
@@ -91,12 +92,13 @@ TfliteLowering::Sums TfliteLowering::sums_of(int64_t outs,
   return sums;
 }
 
-/// A scale per channel, or one in all where that gives the same. `matrix`: FULLY_CONNECTED's way.
+/// Returns one scale per channel, or a single scale if that gives the same results. `matrix`: uses
+/// the formula and rounding of FULLY_CONNECTED.
 Result<std::vector<float>> TfliteLowering::weight_scales(const Sums& sums, bool matrix) {
   const auto fits = [&](size_t o, double real) {
     const numerics::Multiplier theirs = litert_multiplier(real);
     if (theirs == sums.scales[o] && single_rounding() == matrix) return true;
-    if (wide()) return false;  // 64-bit sums: only the same multiplier is taken
+    if (wide()) return false;  // 64-bit sums: the multipliers must be equal
     return numerics::shift_in_range(theirs.shift) && sums.low[o] >= INT32_MIN &&
            sums.high[o] <= INT32_MAX &&
            same_steps(to_code(sums.scales[o], bounds(), single_rounding()),
@@ -113,7 +115,7 @@ Result<std::vector<float>> TfliteLowering::weight_scales(const Sums& sums, bool 
         if (fits(o, formula(sums.x_scale, w, sums.y_scale))) return w;
       }
     }
-    // A channel of nothing but its bias may have the multiplier 0.
+    // A channel whose weights are all 0 may have the multiplier 0.
     if (m.mult == 0 && fits(o, 0x1p-100)) return 0x1p-100F;
     return std::nullopt;
   };
@@ -151,7 +153,7 @@ int TfliteLowering::weights(const Shape& shape, Bytes bytes, const std::vector<f
   return made;
 }
 
-/// int32, or int64 beside int16 activations; zeros where there is none.
+/// Creates the bias: int32, or int64 with int16 activations; zeros if the operator has no bias.
 int TfliteLowering::bias(const std::vector<float>& scales) {
   const auto& mult = graph_.value(operand(3)).type.shape;
   int64_t outs = mult[0];
@@ -173,15 +175,15 @@ int TfliteLowering::bias(const std::vector<float>& scales) {
 
 namespace {
 
-/// One dimension of a window: how much LiteRT's SAME would pad, and what there is.
+/// Padding along one dimension of a window, and if it equals LiteRT's SAME or VALID padding.
 struct Side {
-  int64_t before = 0, after = 0;  // as far as windows read
+  int64_t before = 0, after = 0;  // padding that the windows read
   bool same = false, valid = false;
 };
 
 Side side_of(int64_t size, int64_t before, int64_t after, int64_t window, int64_t stride) {
   const int64_t out = (size + before + after - window) / stride + 1;
-  const int64_t needed = (out - 1) * stride + window - size;  // of padding, for so many windows
+  const int64_t needed = (out - 1) * stride + window - size;  // total padding for `out` windows
   Side side;
   side.before = before;
   side.after = std::max<int64_t>(needed - before, 0);
@@ -193,15 +195,15 @@ Side side_of(int64_t size, int64_t before, int64_t after, int64_t window, int64_
 
 }  // namespace
 
-/// x [N, H, W, C], padded with its zero point where LiteRT's two kinds of padding do not say it.
+/// Returns x, [N, H, W, C]. Pads x with PAD if neither SAME nor VALID equals the padding.
 Result<int> TfliteLowering::padded(int x, const Shape& kernel, Padding* padding) {
   const auto stride = integers("stride"), pads = integers("padding");
-  const auto s = at(x).shape;  // tensors are added below
+  const auto s = at(x).shape;  // a copy: tensors are added below
   const Side rows = side_of(s[1], pads[0], pads[2], kernel[0], stride[0]);
   const Side columns = side_of(s[2], pads[1], pads[3], kernel[1], stride[1]);
   if (rows.valid && columns.valid) return x;
   const ir::OpKind kind = op_->kind;
-  // Only SAME leaves padding out of an average.
+  // Only SAME excludes padding from an average.
   const bool average = kind == ir::OpKind::qavg_pool2d || kind == ir::OpKind::qavg_pool2d16;
   if (rows.same && columns.same && (average || !profile_.explicit_padding)) {
     *padding = Padding::kSame;
@@ -261,7 +263,7 @@ Status TfliteLowering::convolution() {
   return ok();
 }
 
-/// Without padding, and what is too much cut off behind it.
+/// Writes TRANSPOSE_CONV without padding and slices the result to the padded size.
 Status TfliteLowering::transposed_convolution() {
   for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_operand(i));
   if (has(2)) THIMBLE_CHECK(constant_operand(2));
@@ -307,8 +309,8 @@ Status TfliteLowering::transposed_convolution() {
   return ok();
 }
 
-/// LiteRT's FULLY_CONNECTED rounds once; rounding twice, a linear layer is a convolution of an
-/// image with one column.
+/// LiteRT's FULLY_CONNECTED rounds once. A linear layer with double rounding is written as a
+/// convolution of an image with one column.
 Status TfliteLowering::linear() {
   for (const size_t i : {1, 3, 4}) THIMBLE_CHECK(constant_operand(i));
   if (has(2)) THIMBLE_CHECK(constant_operand(2));
@@ -346,7 +348,8 @@ Status TfliteLowering::linear() {
   return ok();
 }
 
-/// x times a number that brings its scale to `scale`: its codes stay.
+/// Multiplies x by a constant so that its scale becomes `scale`; the quantized values do not
+/// change.
 int TfliteLowering::scaled(int x, float scale) {
   const float own = at(x).scale[0];
   const Shape shape(at(x).shape.begin(), at(x).shape.end());
@@ -360,7 +363,7 @@ int TfliteLowering::scaled(int x, float scale) {
   return emit(Op::kMul, formats::tflite::ActivationOptions{}, {x, factor}, made);
 }
 
-/// The graph's product may have a factor of its own: then that is a MUL of one operand.
+/// The graph's product may have an additional factor; a MUL of operand a applies it.
 Status TfliteLowering::matmul() {
   THIMBLE_TRY(const float a_scale, operand_scale(0, "a_zp"));
   THIMBLE_TRY(const float b_scale, operand_scale(1, "b_zp"));

@@ -171,7 +171,7 @@ Status TosaLowering::lower_statistics() {
   }
 }
 
-// --- of the operator at hand -------------------------------------------------------------------
+// --- accessors for the current operator ---------------------------------------------------------
 
 Result<const ir::Tensor*> TosaLowering::known(size_t i) const {
   const ir::Value& value = graph_.value(operand(i));

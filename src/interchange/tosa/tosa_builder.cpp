@@ -17,7 +17,7 @@ DType tosa_type(ir::DType dtype) {
     case ir::DType::kI16:
       return DType::kInt16;
     case ir::DType::kI32:
-    case ir::DType::kI64:  // positions; biases of 64 bits are made where they are used
+    case ir::DType::kI64:  // indices only; 64-bit biases are written as int48 by bias_part()
       return DType::kInt32;
     default:
       return DType::kInt8;
@@ -46,7 +46,7 @@ int TosaBuilder::input(const std::string& name, DType type, const Shape& shape) 
 }
 
 void TosaBuilder::output(int tensor) {
-  // The format wants an operator behind each output, and no output twice.
+  // TOSA requires that an operator produces each output, and that each output is listed once.
   const auto twice = std::find(outputs_.begin(), outputs_.end(), tensor) != outputs_.end();
   const bool made = std::any_of(steps_.begin(), steps_.end(),
                                 [&](const Step& step) { return step.result == tensor; });
@@ -243,7 +243,8 @@ int TosaBuilder::strided(int x, int axis, int64_t start, int64_t count, int64_t 
     after[at] = count * step - there;
     run = pad(run, Shape(shape(x).size(), 0), after, 0);
   }
-  // [.., count * step, ..] as [before, count, step, behind], of which the first of each step.
+  // Reshapes [.., count * step, ..] to [before, count, step, behind]; index 0 of `step` is
+  // selected.
   const Shape whole = shape(run);
   const int64_t before = ir::element_count(Shape(whole.begin(), whole.begin() + axis));
   const int64_t behind = ir::element_count(Shape(whole.begin() + axis + 1, whole.end()));

@@ -1,8 +1,9 @@
 #pragma once
-// Builds a TOSA program operator by operator: knows each tensor's type and shape, shares equal
-// constants, and has a function per operator that fills in what the format wants.
+// Builds a TOSA program operator by operator. The builder tracks the type and shape of each tensor
+// and shares equal constants. One function per operator fills in what the format requires.
 //
-// A tensor is a number. Operands of elementwise operators have the same rank and broadcast.
+// A tensor is identified by its index. Operands of elementwise operators have equal rank and
+// broadcast.
 
 #include <cstdint>
 #include <map>
@@ -16,7 +17,7 @@
 
 namespace thimble::interchange {
 
-/// mult * 2^(shift-31), as the graph holds it.
+/// The multiplier mult * 2^(shift-31), as in the graph.
 struct Scale {
   int32_t mult = 0, shift = 0;
 };
@@ -26,7 +27,7 @@ struct Rescaling {
   int32_t x_zp = 0, y_zp = 0;
   formats::tosa::DType type = formats::tosa::DType::kInt32;
   formats::tosa::Rounding rounding = formats::tosa::Rounding::kSingle;
-  bool narrow = false;  // multipliers of 16 bits, as requantize64 has them
+  bool narrow = false;  // 16-bit multipliers, as in requantize64
 };
 
 class TosaBuilder : public TensorMaker {
@@ -35,37 +36,37 @@ class TosaBuilder : public TensorMaker {
   using Op = formats::tosa::Op;
   using Attr = formats::tosa::Attr;
 
-  /// Names and place of what follows are those of this operator.
+  /// Sets the operator whose name and source location the following steps get.
   void begin(const std::string& name, const std::string& location);
   int input(const std::string& name, DType type, const ir::Shape& shape);
   void output(int tensor);
-  /// Gives the tensor a name of its own, if it has none yet.
+  /// Names the tensor, if it has no name yet.
   void name(int tensor, const std::string& name);
   formats::tosa::Program finish();
 
   [[nodiscard]] DType type(int tensor) const { return tensors_[index(tensor)].type; }
-  /// A copy: making a tensor moves the others.
+  /// Returns a copy: creating a tensor reallocates the list of tensors.
   [[nodiscard]] ir::Shape shape(int tensor) const { return tensors_[index(tensor)].shape; }
 
   int constant(DType type, const ir::Shape& shape, Bytes bytes);
   int constants32(const ir::Shape& shape, const std::vector<int32_t>& values);
   int constants16(const ir::Shape& shape, const std::vector<int32_t>& values);
   int constants8(const ir::Shape& shape, const std::vector<int32_t>& values);
-  /// One int32 of shape [1, 1, ...].
+  /// Returns an int32 constant of shape [1, 1, ...].
   int scalar(int32_t value, size_t rank);
   int emit(Op op, Attr attr, std::vector<int> operands, DType type, const ir::Shape& shape);
 
   int rescale(int x, const Rescaling& r);
-  /// int8 or int16 to int32, less a zero point of any size.
+  /// Converts int8 or int16 to int32 and subtracts a zero point of any size.
   int widen(int x, int64_t zero_point = 0);
-  /// int32 to a smaller type, limited to it.
+  /// Converts int32 to a smaller type, with saturation.
   int narrow(int x, DType type, int32_t zero_point = 0);
   int clamp(int x, int64_t low, int64_t high);
 
   int binary(Op op, int a, int b);
   int add(int a, int b) { return binary(Op::kAdd, a, b); }
   int sub(int a, int b) { return binary(Op::kSub, a, b); }
-  /// With one number for all elements.
+  /// Operations with one scalar operand for all elements.
   int plus(int a, int32_t value) { return add(a, same_rank(a, value)); }
   int times(int a, int32_t value, int shift = 0) { return mul(a, same_rank(a, value), shift); }
   int at_least(int a, int32_t value) { return binary(Op::kMaximum, a, same_rank(a, value)); }
@@ -79,9 +80,9 @@ class TosaBuilder : public TensorMaker {
   int greater(int a, int b) { return binary(Op::kGreater, a, b); }
   int greater_equal(int a, int b) { return binary(Op::kGreaterEqual, a, b); }
   int equal(int a, int b) { return binary(Op::kEqual, a, b); }
-  /// floor((a * b + 2^(shift-1)) / 2^shift) through 64 bits; the product itself for shift 0.
+  /// Returns floor((a * b + 2^(shift-1)) / 2^shift), computed in 64 bits; a * b if shift is 0.
   int mul(int a, int b, int shift = 0);
-  /// a / 2^b, down or with `round` to nearest, halves up.
+  /// Returns a / 2^b, rounded down, or with `round` to nearest, halves up.
   int shift_right(int a, int b, bool round);
   int shift_left(int a, int b) { return binary(Op::kLogicalLeftShift, a, b); }
   int unsigned_right(int a, int b) { return binary(Op::kLogicalRightShift, a, b); }
@@ -93,16 +94,16 @@ class TosaBuilder : public TensorMaker {
   int reshape(int x, const ir::Shape& shape);
   int transpose(int x, const std::vector<int>& perms);
   int slice(int x, const ir::Shape& start, const ir::Shape& size);
-  /// `count` elements of one dimension.
+  /// Returns `count` elements of one dimension, starting at `start`.
   int part(int x, int axis, int64_t start, int64_t count);
-  /// Every step-th element from start.
+  /// Returns `count` elements of one dimension with stride `step`, starting at `start`.
   int strided(int x, int axis, int64_t start, int64_t count, int64_t step);
   int concat(const std::vector<int>& parts, int axis);
   int pad(int x, const ir::Shape& before, const ir::Shape& after, int32_t value);
   int tile(int x, const ir::Shape& shape);
-  /// values [N, K, C] at indices [N, W]: [N, W, C].
+  /// Gathers values [N, K, C] at indices [N, W]; the result is [N, W, C].
   int gather(int values, int indices);
-  /// One element of a constant table per element of x, which holds indices into it.
+  /// Returns table[x] for each element of x, which holds indices into the constant table.
   int look_up(int x, const std::vector<int32_t>& table);
 
   int transposed(int tensor, const std::vector<int>& perms, const ir::Shape& shape) override;
@@ -115,7 +116,7 @@ class TosaBuilder : public TensorMaker {
     DType type = DType::kInt8;
     ir::Shape shape;
     Bytes data;
-    bool is_list = false;  // of numbers, as paddings and shapes are given
+    bool is_list = false;  // a list of numbers, such as paddings and shapes
     std::vector<int64_t> list;
     bool named = false;
   };

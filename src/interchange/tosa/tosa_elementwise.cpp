@@ -1,4 +1,4 @@
-// Arithmetic element by element: codes are widened to int32, computed there, and rescaled.
+// Elementwise arithmetic: values are widened to int32, computed in int32, and rescaled.
 
 #include <algorithm>
 
@@ -18,7 +18,7 @@ Status TosaLowering::add_or_subtract() {
   const auto term = [&](size_t i, const std::string& name, bool negate) {
     const auto zp = static_cast<int32_t>(zero_point(name + "zp"));
     int x = broadcastable(i, order);
-    // RESCALE takes numbers below 2^(shift-1): those of int16 are shifted by an operator.
+    // RESCALE requires inputs below 2^(shift-1); int16 values are therefore shifted separately.
     x = wide() ? b_.up(b_.widen(x), 15) : b_.rescale(x, {{{1 << 30, 21}}, zp});
     if (negate) x = b_.sub(b_.same_rank(x, 0), x);
     return scaled(x, scale(name), rounding());
@@ -37,7 +37,7 @@ Status TosaLowering::multiply() {
   return ok();
 }
 
-/// a * 2^20 / b to nearest, halves away from zero; b is not 0.
+/// Returns a * 2^20 / b, rounded to nearest, halves away from zero; b must not be 0.
 int TosaLowering::divided(int a, int b) {
   const int zero = b_.same_rank(a, 0);
   const int size_a = b_.at_least(b_.sub(zero, a), 0);
@@ -91,7 +91,8 @@ Status TosaLowering::table() {
   return ok();
 }
 
-/// TOSA's table of int16 gives entry * 128 + slope * rest; ours divides that by 128, half up.
+/// TOSA's int16 TABLE returns entry * 128 + slope * rest. Thimble's lut16 divides that by 128 and
+/// rounds halves up.
 Status TosaLowering::table16() {
   const DimOrder order = common_order();
   const int x = layouts_.get(operand(0), order);

@@ -1,5 +1,5 @@
 #pragma once
-// What the windows of a convolution or pool read of one dimension.
+// The part of one dimension that the windows of a convolution or pool read.
 
 #include <cstdint>
 
@@ -7,12 +7,12 @@ namespace thimble::interchange {
 
 struct Extent {
   int64_t before = 0, after = 0;  // padding
-  int64_t size = 0;               // of the dimension, what no window reads cut off
-  int64_t out = 0;                // windows
+  int64_t size = 0;               // size of the dimension without the elements that no window reads
+  int64_t out = 0;                // number of windows
 };
 
-/// TOSA wants the last window to end exactly at the padded end: what no window reads is cut off,
-/// padding first. `window` counts its dilation.
+/// TOSA requires that the last window ends exactly at the padded end. Removes what no window reads:
+/// first the padding, then elements. `window` is the extent of the dilated kernel.
 inline Extent exact_extent(int64_t size, int64_t before, int64_t after, int64_t window,
                            int64_t stride) {
   const int64_t rest = (size + before + after - window) % stride;

@@ -1,6 +1,7 @@
 #pragma once
-// Integer graph to TOSA, operator by operator: one function per kind of operator, in files by
-// family (tosa_*.cpp). Each leaves a tensor for the operator's result in the layouts.
+// Lowers the integer graph to TOSA operator by operator: one function per kind of operator, in one
+// file per family (tosa_*.cpp). Each function records a tensor for the operator's result in
+// Layouts.
 
 #include <optional>
 #include <string>
@@ -89,18 +90,19 @@ class TosaLowering : private AtOperator {
   // tosa_recurrent.cpp
   Status recurrent();
 
-  // Of the operator at hand, beside what AtOperator knows.
+  // Accessors for the current operator, in addition to AtOperator.
   using AtOperator::logical;
   [[nodiscard]] DType result_type() const { return tosa_type(graph_.type(op_->output).dtype); }
-  /// With the rank of the result, in an order of the result's dimensions.
+  /// Returns operand i with the rank of the result, in `order`, an order of the result's
+  /// dimensions.
   int broadcastable(size_t i, const ir::DimOrder& order);
-  /// A constant operand's content.
+  /// Returns the content of a constant operand.
   Result<const ir::Tensor*> known(size_t i) const;
-  /// `name_mult` and `name_shift`.
+  /// Returns attributes `name_mult` and `name_shift`.
   [[nodiscard]] Scale scale(const std::string& name = "") const;
   [[nodiscard]] formats::tosa::Rounding rounding() const;
   [[nodiscard]] int64_t zero_point(std::string_view name) const;
-  /// 32-bit sums to codes of the result, within min and max.
+  /// Requantizes 32-bit sums to the result type, clamped to min and max.
   int codes(int sums, const std::vector<Scale>& scales, bool narrow = false);
   int scaled(int x, Scale scale, formats::tosa::Rounding rounding);
 

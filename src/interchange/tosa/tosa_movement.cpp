@@ -1,4 +1,4 @@
-// Operators that move elements.
+// Data movement operators.
 
 #include <algorithm>
 
@@ -11,7 +11,7 @@ using formats::tosa::Op;
 using ir::DimOrder;
 using ir::Shape;
 
-/// Dimensions of size 1 may come and go in any order; else the order must be logical.
+/// An image order is kept if only one dimension exceeds 1; else the order must be logical.
 Status TosaLowering::reshape() {
   const Shape& to = result_shape();
   const DimOrder from = layouts_.existing(operand(0));
@@ -71,7 +71,8 @@ Status TosaLowering::expand() {
   return ok();
 }
 
-/// Positions 0 .. size-1 from an index that may count from the end, or lie beyond either.
+/// Returns positions 0 .. size-1 from an index that may be negative (from the end) or out of range.
+/// Positions out of range are clamped.
 Result<int> TosaLowering::positions(size_t i, int64_t size) {
   const auto n = static_cast<int32_t>(size);
   const ir::Value& value = graph_.value(operand(i));
@@ -93,7 +94,7 @@ Result<int> TosaLowering::positions(size_t i, int64_t size) {
   return b_.constants32(value.type.shape, found);
 }
 
-/// Each element several times in a row is a concatenation with itself.
+/// Consecutive repetition of each element is written as a concatenation of the tensor with itself.
 Status TosaLowering::gather() {
   const Shape& x = shape(0);
   const int64_t dim = integer("dim");
@@ -120,8 +121,8 @@ Status TosaLowering::gather() {
   return ok();
 }
 
-/// As one gathering from all elements: the position of element i is that of its own place, with
-/// the index in the one dimension.
+/// Written as one GATHER from the flattened tensor. The flat position of element i is computed from
+/// its own indices, with the index along `dim` replaced.
 Status TosaLowering::gather_elements() {
   const Shape& x = shape(0);
   const Shape& y = result_shape();

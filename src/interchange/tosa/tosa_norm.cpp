@@ -1,7 +1,7 @@
 // Norms and variances in int32 operators (docs/numerics.md, "Norms").
 //
-// n^2 times the variance needs up to 59 bits. It is held as high * 2^28 + low: partial sums stay
-// below 32 bits in digits of 14 bits, and carries are arithmetic shifts.
+// n^2 times the variance needs up to 59 bits. It is stored as high * 2^28 + low. Partial sums use
+// digits of 14 bits and therefore fit 32 bits; carries are arithmetic shifts.
 
 #include <algorithm>
 
@@ -31,12 +31,13 @@ int bits_of(uint64_t value) {
   return bits;
 }
 
-/// high * 2^28 + low, one per row.
+/// The number high * 2^28 + low, one per row.
 struct Wide {
   int high = -1, low = -1;
 };
 
-/// n * sum of squares - square of the sum + extra; rows of x [rows, n], below 2^59.
+/// Returns n * (sum of squares) - (sum)^2 + extra for each row of x [rows, n]; must be below 2^59.
+/// The term (sum)^2 is omitted if not `centered`.
 Wide spread(TosaBuilder& b, int x, bool centered, uint64_t extra) {
   const auto n = static_cast<int32_t>(b.shape(x)[1]);
   const int squares = b.reduce(Op::kReduceSum, b.mul(x, x), 1);
@@ -59,7 +60,8 @@ Wide spread(TosaBuilder& b, int x, bool centered, uint64_t extra) {
   return {high, low};
 }
 
-/// 1 where t * t * m <= 2^62: in digits of 12 bits, of which t * digit fits 32. m is unsigned.
+/// Returns 1 if t * t * m <= 2^62, else 0. m is unsigned and split into digits of 12 bits, so that
+/// t * digit fits 32 bits.
 int root_fits(TosaBuilder& b, int t, int m) {
   constexpr int32_t kMask = 0xFFF, kLimit = 1 << 26;
   int carry = b.mul(t, b.masked(m, kMask));
@@ -69,7 +71,7 @@ int root_fits(TosaBuilder& b, int t, int m) {
   carry = b.add(b.mul(t, b.down_unsigned(m, 24)), b.down(carry, 12));
   digits.push_back(b.masked(carry, kMask));
   digits.push_back(b.down(carry, 12));
-  // t * t * m - 1, from its lowest digit up; what is at 2^36 and above decides.
+  // Computes t * t * m - 1 from the lowest digit up; only the bits from 2^36 on are compared.
   int top = b.down(b.plus(b.mul(t, digits[0]), -1), 12);
   top = b.down(b.add(b.mul(t, digits[1]), top), 12);
   top = b.down(b.add(b.mul(t, digits[2]), top), 12);
@@ -78,7 +80,7 @@ int root_fits(TosaBuilder& b, int t, int m) {
   return b.select(fits, b.same_rank(top, 1), b.same_rank(top, 0));
 }
 
-/// numerics::inverse_sqrt of a number per row.
+/// numerics::inverse_sqrt of one number per row.
 struct Root {
   int t = -1, e = -1;
 };
@@ -89,7 +91,7 @@ Root inverse_sqrt(TosaBuilder& b, const Wide& r) {
   const int bits_low = b.sub(b.same_rank(zero, 32), b.unary(Op::kClz, r.low));
   const int bits = b.select(b.greater(r.high, zero), bits_high, bits_low);
   const int e = b.plus(b.down(b.plus(bits, 1), 1), -16);
-  // m = number / 4^e: both parts shifted to one side or the other.
+  // m = number / 4^e: both parts are shifted left or right, depending on the sign of e.
   const int twice = b.add(e, e);
   const auto shift = [&](int by) { return b.at_most(b.at_least(by, 0), 31); };
   const int minus = b.sub(zero, twice);
@@ -97,7 +99,8 @@ Root inverse_sqrt(TosaBuilder& b, const Wide& r) {
       b.unsigned_right(b.shift_left(r.high, shift(b.plus(minus, 28))), shift(b.plus(twice, -28)));
   const int low = b.unsigned_right(b.shift_left(r.low, shift(minus)), shift(twice));
   const int m = b.binary(Op::kBitwiseOr, high, low);
-  // t has 16 bits, the first one set: five more at a time, by counting which candidates fit.
+  // t has 16 bits with the top bit set. Each step determines five more bits: it counts the
+  // candidates that fit.
   int t = b.tile(b.same_rank(m, 1 << 15), b.shape(m));
   for (const int32_t step : {1024, 32, 1}) {
     std::vector<int32_t> offsets;
@@ -129,7 +132,7 @@ Status TosaLowering::norm() {
   const auto extra = static_cast<uint64_t>(integer("eps")) << integer("eps_shift");
   const auto length = static_cast<uint64_t>(n);
   const uint64_t most = length * length * (centered ? 1 << 14 : 1 << 16) + extra;
-  // The difference is shifted left so that one constant shift, `steps`, is left for the product.
+  // The difference is shifted left so that the product needs only one constant shift, `steps`.
   const int steps = 29 - (bits_of(length - 1) + 1) / 2;
   const int k_max = 15 + (bits_of(most) + 1) / 2 - 16;
   if (bits_of(extra) > 58 || k_max > steps) {

@@ -42,7 +42,7 @@ Status TosaLowering::pool() {
   return ok();
 }
 
-/// The largest of one strided slice per tap.
+/// Computes a dilated max pool as the maximum of one strided slice per kernel tap.
 int TosaLowering::dilated_max(int x, int64_t rows, int64_t columns) {
   const auto kernel = integers("kernel"), stride = integers("stride"),
              padding = integers("padding"), dilation = integers("dilation");
@@ -60,7 +60,7 @@ int TosaLowering::dilated_max(int x, int64_t rows, int64_t columns) {
   return b_.narrow(best, b_.type(x));
 }
 
-/// The mean of all positions of [N, H, W, C].
+/// Returns the mean over H and W of [N, H, W, C].
 int TosaLowering::windows_mean(int x) {
   const Shape s = b_.shape(x);
   const formats::tosa::PoolAttr attr{ints({s[1], s[2]}), {1, 1}, {0, 0, 0, 0}};
@@ -70,7 +70,7 @@ int TosaLowering::windows_mean(int x) {
   return b_.clamp(y, integer("min"), integer("max"));
 }
 
-/// A pool of its own per position of the result: their windows differ in size.
+/// Writes one pool per position of the result, because the windows differ in size.
 Status TosaLowering::adaptive_pool() {
   const auto size = integers("size");
   const Shape& s = shape(0);
@@ -105,7 +105,8 @@ Status TosaLowering::mean() {
   return ok();
 }
 
-/// A result of reductions in this order: whose dimensions of 1 go away if the graph says so.
+/// Records the result of reductions in this order. Removes the dimensions of size 1 if the graph's
+/// result does not have them.
 void TosaLowering::put_reduced(int y, const DimOrder& order) {
   Shape kept = shape(0);
   for (const int64_t dim : integers("dims")) kept[static_cast<size_t>(dim)] = 1;
@@ -137,7 +138,7 @@ Status TosaLowering::position_of_extreme() {
   if (b_.type(x) != DType::kInt8 && b_.type(x) != DType::kInt16) {
     return refuse("ARGMAX reads int8 or int16");
   }
-  // The complement of a code orders codes the other way round.
+  // The bitwise complement reverses the order of the values.
   if (integer("smallest") != 0) {
     x = b_.narrow(b_.unary(Op::kBitwiseNot, b_.widen(x)), b_.type(x));
   }
@@ -149,7 +150,7 @@ Status TosaLowering::position_of_extreme() {
   return ok();
 }
 
-/// A product with a triangle of ones.
+/// Computes a cumulative sum as a matrix product with a triangular matrix of ones.
 Status TosaLowering::running_sum() {
   const DimOrder last = [&] {
     DimOrder order;
@@ -177,7 +178,8 @@ Status TosaLowering::running_sum() {
 
 // --- bilinear ----------------------------------------------------------------------------------
 
-/// (2048 - w[i]) * x[low[i]] + w[i] * x[min(low[i] + 1, last)] along an axis of [N, H, W, C].
+/// Returns (2048 - w[i]) * x[low[i]] + w[i] * x[min(low[i] + 1, last)] along an axis of [N, H, W,
+/// C].
 int TosaLowering::interpolated(int x, int axis, const ir::Tensor& low, const ir::Tensor& weight) {
   const Shape s = b_.shape(x);
   const auto at = static_cast<size_t>(axis);

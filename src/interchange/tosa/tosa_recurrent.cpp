@@ -1,5 +1,6 @@
-// Recurrent layers, step by step (docs/numerics.md, "Recurrent layers"): the graph of one layer is
-// as long as its series. The products with x are one convolution for all steps.
+// Recurrent layers, unrolled over the time steps (docs/numerics.md, "Recurrent layers"). The graph
+// of a layer therefore grows with the sequence length. The products with x for all steps are one
+// convolution.
 
 #include "interchange/tosa/tosa_lowering.h"
 
@@ -14,7 +15,7 @@ using ir::Shape;
 
 namespace {
 
-/// Gates and cells of one layer; a vector of a step is [batch, hidden] in int32.
+/// Gates and cell functions of one layer; the vector of one step is [batch, hidden] in int32.
 class Cell {
  public:
   Cell(TosaBuilder& b, const ir::Graph& graph, const ir::Op& op, size_t w_ih, size_t biases)
@@ -28,7 +29,7 @@ class Cell {
     return *graph_.value(op_.inputs[i]).constant;
   }
 
-  /// Codes [rows of x, inputs] times a matrix, scaled: [rows of x, gates * hidden].
+  /// Multiplies x [rows, inputs] by a weight matrix and rescales: [rows, gates * hidden].
   int product(int x, int side, int64_t zero_point) {
     const ir::Tensor& w = constant(w_ih_ + static_cast<size_t>(side));
     const int64_t count = b_.shape(x)[0], in = w.shape[1];
@@ -48,9 +49,9 @@ class Cell {
     return b_.constants32({1, rows_}, {values.begin(), values.end()});
   }
 
-  /// Limited to 16 bits, still int32.
+  /// Clamps to the int16 range; the type stays int32.
   int limited(int x) { return b_.at_most(b_.at_least(x, -32768), 32767); }
-  /// Of limited numbers.
+  /// Requires values in the int16 range.
   int tanh(int x) {
     const int line =
         b_.emit(Op::kTable, {}, {b_.narrow(x, DType::kInt16), table_}, DType::kInt32, b_.shape(x));
@@ -65,7 +66,7 @@ class Cell {
   int blend(int keep, int old, int fresh, int64_t bits) {
     return limited(half_up(b_.add(b_.mul(keep, old), half_up(fresh, 15 - bits)), 15));
   }
-  /// To int8 by the attributes `name_mult`, `name_shift`, `name_zp`.
+  /// Rescales to int8 with attributes `name_mult`, `name_shift`, `name_zp`.
   int leaving(int x, const std::string& name) {
     const Scale scale{static_cast<int32_t>(op_.integer(name + "_mult")),
                       static_cast<int32_t>(op_.integer(name + "_shift"))};
@@ -109,7 +110,7 @@ Status TosaLowering::recurrent() {
   const int64_t hidden = result_shape()[2];
   const int of_x = cell.product(b_.reshape(logical(0), {steps * batch, in}), 0, zero_point("x_zp"));
   int h = b_.reshape(logical(1), {batch, hidden});
-  int kept = -1;  // lstm: c, gru: h in 16 bits
+  int kept = -1;  // state in 16 bits between steps: c of an lstm, h of a gru
   if (lstm) {
     kept = b_.reshape(logical(2), {batch, hidden});
     if (b_.type(kept) == DType::kInt16) {

@@ -1,6 +1,6 @@
 // Softmax as gemmlowp computes it (docs/numerics.md, "Softmax"), in int32 operators.
 //
-// The exponential depends on the distance to the row's maximum alone: it is a table, which GATHER
+// The exponential depends only on the distance to the maximum of the row. It is a table that GATHER
 // reads. MUL with a shift of 31 is gemmlowp's doubling high multiplication; the rest is sums and
 // shifts.
 
@@ -19,7 +19,8 @@ namespace {
 constexpr int64_t kSoftmaxRowMax = 4095;  // sums of longer rows may leave 31 bits
 constexpr int32_t kSumBits = 12;   // of an exponential that are dropped before the sum
 
-/// exp(-i) in Q0.31 by the distance i; 0 where the distance is left out.
+/// Returns exp(-i) in Q0.31, indexed by the distance i. The last entry is 0, for all larger
+/// distances.
 std::vector<int32_t> exponentials(const numerics::Softmax& parameters, int32_t last) {
   std::vector<int32_t> table;
   for (int32_t i = 0; i <= last && -i >= parameters.diff_min; ++i) {
@@ -29,7 +30,8 @@ std::vector<int32_t> exponentials(const numerics::Softmax& parameters, int32_t l
   return table;
 }
 
-/// 1 / (1 + v) in Q0.31, v in [0, 2^31): three steps of Newton, as numerics::one_over_one_plus_x.
+/// Returns 1 / (1 + v) in Q0.31 for v in [0, 2^31): three Newton steps, as in
+/// numerics::one_over_one_plus_x.
 int reciprocal(TosaBuilder& b, int v) {
   const int half = b.plus(b.down(v, 1), 1 << 30);
   int y = b.plus(b.times(half, -1010580540, 31), 1515870810);
@@ -63,13 +65,14 @@ Status TosaLowering::softmax() {
     e = b_.select(out_of_it, b_.same_rank(e, 0), e);
   }
   int sum = b_.reduce(Op::kReduceSum, b_.down(e, kSumBits, true), axis);
-  // The maximum alone adds 2^19; only a row where nothing takes part has less, and its e are 0.
+  // The maximum alone adds 2^19. The sum is lower only if all elements are masked; all e are then
+  // 0.
   if (op_->kind == OpKind::qmasked_softmax) sum = b_.at_least(sum, 1 << 19);
   const int headroom = b_.unary(Op::kClz, sum);
   const int fraction = b_.masked(b_.shift_left(sum, headroom), INT32_MAX);
   const int product = b_.mul(reciprocal(b_, fraction), e, 31);
-  // product / 2^(35 - headroom), or 28 - headroom, to nearest; a first part of the shift drops
-  // bits, because one alone may be more than 31.
+  // Computes product / 2^(35 - headroom), or / 2^(28 - headroom), rounded to nearest. The shift is
+  // split into two, because its total may exceed 31.
   const bool to16 = op_->kind == OpKind::qsoftmax16;
   const int rest = b_.sub(b_.same_rank(headroom, to16 ? 28 : 31), headroom);
   const int y = b_.shift_right(to16 ? product : b_.down(product, 4), rest, true);

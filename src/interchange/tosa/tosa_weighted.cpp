@@ -1,5 +1,5 @@
-// Convolutions, linear layers and matrix products: TOSA's own operators give the sums, RESCALE the
-// codes. Images are [N, H, W, C] there, weights [O, H, W, I].
+// Convolutions, linear layers and matrix products. TOSA's operators compute the sums; RESCALE
+// requantizes them. TOSA's images are [N, H, W, C], its weights [O, H, W, I].
 
 #include <algorithm>
 
@@ -29,7 +29,7 @@ int TosaLowering::bias_part(int64_t start, int64_t count) {
   return b_.constant(wide() ? DType::kInt48 : DType::kInt32, {count}, std::move(bytes));
 }
 
-/// Sums of channels start .. start + count, the last dimension, to codes.
+/// Requantizes the sums of channels start .. start + count; channels are the last dimension.
 Result<int> TosaLowering::channel_codes(int acc, int64_t start, int64_t count) {
   THIMBLE_TRY(const ir::Tensor* mults, known(3));
   THIMBLE_TRY(const ir::Tensor* shifts, known(4));
@@ -97,8 +97,8 @@ Status TosaLowering::convolution() {
 
 namespace {
 
-/// Weights [I, O, kh, kw] of a group as TOSA wants them, [O, H, W, I], with zeros between the taps
-/// of a dilated kernel.
+/// Converts the weights [I, O, kh, kw] of one group to TOSA's order [O, H, W, I]. Inserts zeros
+/// between the taps of a dilated kernel.
 Bytes spread_weights(const ir::Tensor& w, int64_t first, int64_t count, int64_t dilation_h,
                      int64_t dilation_w) {
   const int64_t outs = w.shape[1], kh = w.shape[2], kw = w.shape[3];
@@ -129,7 +129,7 @@ Status TosaLowering::transposed_convolution() {
   const int64_t groups = integer("groups");
   const int64_t in_each = w[0] / groups;
   const Shape kernel = {w[1], (w[2] - 1) * dilation[0] + 1, (w[3] - 1) * dilation[1] + 1, in_each};
-  // The format allows to cut less than the kernel's size at an end: the rest is sliced off.
+  // TOSA limits the cut at each end to less than the kernel size: SLICE removes the rest.
   const auto cut = [](int64_t pad, int64_t extent) { return std::min(pad, extent - 1); };
   const int64_t top = cut(padding[0], kernel[1]), left = cut(padding[1], kernel[2]);
   const int64_t bottom = cut(padding[2], kernel[1]), right = cut(padding[3], kernel[2]);
@@ -184,7 +184,7 @@ Status TosaLowering::matmul() {
   const size_t rank = y.size();
   Shape batch(y.begin(), y.end() - 2);
   const int64_t count = ir::element_count(batch);
-  // [batch..., rows, columns] with leading dimensions of the result, as [count, rows, columns].
+  // Reshapes operand i to [count, rows, columns], broadcast to the result's leading dimensions.
   const auto flat = [&](size_t i) {
     const Shape& s = shape(i);
     Shape full(rank - s.size(), 1);
