@@ -1,7 +1,7 @@
 #pragma once
-// Fixed-point primitives: the arithmetic of docs/numerics.md, section by section. Freestanding and
-// constexpr. Nothing here has undefined behaviour for any argument in its stated range;
-// accumulators wrap.
+// Fixed-point primitives with the arithmetic of docs/numerics.md. The header is freestanding and
+// constexpr. No function has undefined behaviour for arguments in its stated range; accumulators
+// wrap.
 
 #include <cstdint>
 
@@ -26,8 +26,8 @@ constexpr int32_t wrap_shl(int32_t value, int32_t bits) {
   return static_cast<int32_t>(static_cast<uint32_t>(value) << bits);
 }
 
-/// floor((a * b + 2^30) / 2^31): doubling high multiply, half up. The one case that leaves 32 bits,
-/// a = b = INT32_MIN, saturates (a positive multiplier never reaches it).
+/// floor((a * b + 2^30) / 2^31): doubling high multiply, half up. a = b = INT32_MIN, the only
+/// overflow, saturates (a positive multiplier never reaches it).
 constexpr int32_t high_mult(int32_t a, int32_t b) {
   if (a == INT32_MIN && b == INT32_MIN) return INT32_MAX;
   return static_cast<int32_t>((static_cast<int64_t>(a) * b + (int64_t{1} << 30)) >> 31);
@@ -71,7 +71,7 @@ constexpr int32_t round_half_even(float value) {
   return value < 0 ? -whole : whole;
 }
 
-/// docs/numerics.md, "Graph edges". inverse_scale = 1 / scale in float32.
+/// Quantizes a float as in docs/numerics.md, "Graph edges". inverse_scale = 1 / scale in float32.
 constexpr int8_t quantize_i8(float value, float inverse_scale, int32_t zero_point) {
   constexpr float kLimit = 65536.0F;
   float scaled = value * inverse_scale;

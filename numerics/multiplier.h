@@ -1,6 +1,6 @@
 #pragma once
-// Real multiplier -> (mult, shift); docs/numerics.md, "Requantization". Host only in practice
-// (double), but constexpr.
+// Converts a real multiplier to (mult, shift); see docs/numerics.md, "Requantization". The function
+// is constexpr, but only the host calls it, because it computes in double.
 
 #include <cstdint>
 
@@ -12,8 +12,8 @@ struct Multiplier {
   constexpr bool operator==(const Multiplier&) const = default;
 };
 
-/// real >= 0 and finite. Values below 2^-32 give (0, 0); above 2^30 shift exceeds kShiftMax, which
-/// callers must refuse.
+/// Returns (mult, shift) for a finite real >= 0. Values below 2^-32 give (0, 0). Above 2^30 the
+/// shift exceeds kShiftMax, which callers must reject.
 constexpr Multiplier quantize_multiplier(double real) {
   if (!(real > 0)) return {};
   int32_t exponent = 0;
