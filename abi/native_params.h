@@ -5,9 +5,9 @@
 // layout raises kKernelLayoutVersion; a runtime rejects a file of another version.
 //
 // Direct operators (every other thimble:: row of pte_ops.def): the parameters are the attributes of
-// the IR operator as int32 words, in the order of its row in src/ir/ops.def. Types i and b take one
-// word. Type is takes its count, then the items. Type d takes two words: the IEEE double, low word
-// first. Default values are written out. An operator without attributes has no such operand. Other
+// the IR operator as int32 words, in the order of its row in src/ir/ops.def. Types i and b are one
+// word. Type is: its count, then the items. Type d: two words, the IEEE double, low word first.
+// Default values are written out. An operator without attributes has no such operand. Other
 // constants are in logical order.
 
 #include <cstdint>
