@@ -6,7 +6,6 @@
 // value plus 128), so that two of them can be accumulated in the two halves of a word. `all`
 // accumulates whole words, `odd` only channels 1 and 3; subtracting `odd` from `all` gives channels
 // 0 and 2. Without any extension this needs 2 instructions per value.
-// instructions a code.
 
 #include <cstdint>
 
