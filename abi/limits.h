@@ -4,7 +4,7 @@
 
 namespace thimble::abi {
 inline constexpr uint32_t kMaxRank = 6;
-inline constexpr uint32_t kMaxArgs = 20;    // of one kernel call, return value included
+inline constexpr uint32_t kMaxArgs = 20;    // arguments of one kernel call, with the return value
 inline constexpr uint32_t kMaxIntList = 8;  // items of an integer list argument
 inline constexpr uint32_t kConstantAlignment = 16;
 inline constexpr uint32_t kArenaAlignment = 16;

@@ -28,7 +28,7 @@ inline constexpr uint32_t kHeaderLength = 32;
 inline constexpr uint32_t kHeaderLengthMin = 24;
 inline constexpr uint32_t kFileBytesMin = 64;  // the stock loader reads this many bytes first
 
-// --- Codes -------------------------------------------------------------------------------------
+// --- Enumerations and tags ---------------------------------------------------------------------
 enum class ScalarType : int8_t {
   kByte = 0,
   kChar = 1,
@@ -55,7 +55,7 @@ enum class ScalarType : int8_t {
   kUint64 = 29,
 };
 
-/// EValue.val_type
+/// Values of EValue.val_type.
 namespace value_tag {
 inline constexpr uint8_t kNone = 0;
 inline constexpr uint8_t kNull = 1;
@@ -71,7 +71,7 @@ inline constexpr uint8_t kTensorList = 10;
 inline constexpr uint8_t kOptionalTensorList = 11;  // item -1 is None
 }  // namespace value_tag
 
-/// Instruction.instr_args_type
+/// Values of Instruction.instr_args_type.
 namespace instruction_tag {
 inline constexpr uint8_t kNone = 0;
 inline constexpr uint8_t kKernelCall = 1;

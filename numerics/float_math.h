@@ -22,7 +22,7 @@ constexpr bool is_nan(double x) {
   return !(x == x);
 }
 
-/// 2^n for n in -1022..1023.
+/// Returns 2^n for n in -1022..1023.
 constexpr double power_of_two(int32_t n) {
   return std::bit_cast<double>(static_cast<uint64_t>(n + 1023) << 52);
 }

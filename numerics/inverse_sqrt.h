@@ -1,5 +1,5 @@
 #pragma once
-// 1 / sqrt of a 64-bit integer, to 16 bits: docs/numerics.md, "Norms".
+// 1 / sqrt of a 64-bit integer with 16 bits of precision; see docs/numerics.md, "Norms".
 
 #include <cstdint>
 

@@ -25,7 +25,7 @@ constexpr Multiplier quantize_multiplier(double real) {
     real *= 2;
     --exponent;
   }
-  // real * 2^31 is at least 2^30, so truncation of +0.5 rounds half away from zero exactly.
+  // real * 2^31 is at least 2^30, so adding 0.5 and truncating rounds half away from zero exactly.
   int64_t mult = static_cast<int64_t>(real * 2147483648.0 + 0.5);
   if (mult == int64_t{1} << 31) {
     mult /= 2;

@@ -1,5 +1,6 @@
 // Stock operands of add: a, a_zp, a_mult, a_shift, b, b_zp, b_mult, b_shift, y_zp, y_mult, y_shift,
-// min, max, y. Of mul: a, a_zp, b, b_zp, y_zp, mult, shift, y. Zero points are positive.
+// min, max, y. Stock operands of mul: a, a_zp, b, b_zp, y_zp, mult, shift, y. Zero points are not
+// negated.
 //
 // Native operands: a, b, AddParams or MulParams constant, y.
 

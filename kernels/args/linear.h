@@ -1,8 +1,8 @@
 #pragma once
 // Arguments of linear, stock and native, as one plain struct.
 //
-// Memory: x [rows][in], w [out][in], y [rows][out]; all leading dimensions of x are rows, all
-// tensors contiguous.
+// Memory: x [rows][in], w [out][in], y [rows][out]. All leading dimensions of x are rows; all
+// tensors are contiguous.
 
 #include <cstdint>
 

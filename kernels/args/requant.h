@@ -16,8 +16,8 @@ struct Requant {
   const int32_t* bias = nullptr;  // null: none
   const int32_t* mult = nullptr;
   const int8_t* shift = nullptr;
-  int32_t mult_step = 1;   // words; 0: one for all
-  int32_t shift_step = 4;  // bytes; 0: one for all
+  int32_t mult_step = 1;   // in words; 0: one multiplier for all channels
+  int32_t shift_step = 4;  // in bytes; 0: one shift for all channels
   int32_t y_offset = 0, min = 0, max = 0;
 
   int32_t start(int32_t channel) const { return bias == nullptr ? 0 : bias[channel]; }

@@ -1,7 +1,7 @@
 // thimble::amax and thimble::amin over any set of dimensions, in any dim_order; docs/numerics.md,
 // "Pools and reductions". int8 or int16.
 //
-// Operands: x, attributes (dims, keepdim), y. y has the reduced dimensions as 1, or dropped.
+// Operands: x, attributes (dims, keepdim), y. y has the reduced dimensions as 1, or without them.
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"

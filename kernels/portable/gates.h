@@ -1,5 +1,5 @@
 #pragma once
-// The matrix products of one step of gru, lstm and rnn, in the scale of the gates.
+// The matrix products of one step of gru, lstm and rnn, requantized to the scale of the gates.
 
 #include <cstdint>
 

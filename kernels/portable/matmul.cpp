@@ -1,5 +1,5 @@
 // thimble::matmul: the product of two activations; formula: docs/numerics.md, "Matrix product".
-// Leading dimensions are batches and broadcast. Memory contiguous in logical order.
+// Leading dimensions are batches and broadcast. Memory is contiguous in logical order.
 //
 // Operands: a, b, attributes (transpose_b, a_zp, b_zp, y_zp, mult, shift, min, max, rounding), y.
 //

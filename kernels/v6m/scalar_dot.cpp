@@ -162,7 +162,7 @@ extern "C" __attribute__((naked)) void thimble_v6m_interleave(void*, const int8_
   "adds r3, r2, r6\n" \
   "adds r4, r3, r6\n" \
   "rsbs r5, r5, #0\n" \
-  /* Until the index is a multiple of four. */ \
+  /* Single products until the index is a multiple of four. */ \
   "3:\n" \
   "lsls r6, r5, #30\n" \
   "beq 4f\n" \

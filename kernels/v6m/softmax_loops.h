@@ -1,5 +1,5 @@
 #pragma once
-// The rows of softmax_rows in assembly (softmax_loops.cpp).
+// The row loops of softmax_rows in assembly (softmax_loops.cpp).
 
 #include "abi/packed_rows.h"
 
