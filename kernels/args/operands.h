@@ -70,8 +70,8 @@ inline bool integers_fit(const Call& call, Letters letters) {
 }
 
 /// Checks that the tensor is present, its rank is within limits, dim_order is a permutation, sizes
-/// are positive, `bytes` matches the sizes, and data is aligned (or not known yet, unless
-/// constant).
+/// are positive and `bytes` matches them. Data must be aligned; only constants must have an
+/// address.
 Status check_unknown_tensor(const Tensor& t);
 inline Status check_tensor(const Tensor& t) {
   return t.is_sound ? Status::kOk : check_unknown_tensor(t);

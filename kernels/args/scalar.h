@@ -3,9 +3,9 @@
 // their checks, and the code that v7m and v6m share. This code gathers windows; each of the two
 // variants supplies dot products in assembly.
 //
-// All pixels of a block are gathered into scratch before the first byte of the block is written, so
-// that the result may overlap the part of x that has been read. A block may continue in the next
-// row of the image.
+// All pixels of a block are gathered into scratch before the first byte of the block is written.
+// The result may therefore overlap the part of x that has been read. A block may continue in the
+// next row of the image.
 
 #include "abi/matmul_scalar.h"
 #include "kernels/args/packed.h"

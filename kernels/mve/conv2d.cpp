@@ -4,8 +4,8 @@
 // whole image. Larger windows whose rows are multiples of 16 bytes are read from the image row by
 // row; a row of zero points in scratch replaces rows above and below the image. All other windows,
 // and windows that overlap the left or right edge, are first gathered into scratch. Windows are
-// also gathered if y overlaps x and is not located far enough before x, because channels of a block
-// are written before other values of the same block are read.
+// also gathered if y overlaps x and is not located far enough before x: channels of a block are
+// written before other values of the same block are read.
 
 #include "kernels/isa.h"
 
