@@ -1,5 +1,6 @@
 #pragma once
-// Constant of a sum without broadcasting, by arithmetic; rules as in abi/native_params.h.
+// Constant of add_flat: a sum without broadcasting, computed arithmetically (without tables). The
+// rules of abi/native_params.h apply.
 
 #include <cstdint>
 
@@ -7,10 +8,10 @@
 
 namespace thimble::abi {
 
-/// add_flat: a and b of one shape and order in memory, `count` codes. a is the operand of the wider
-/// scale (a_mult 2^30, a_shift 0 in the formula of qadd):
+/// Constant of add_flat. a and b have one shape and one memory order, with `count` elements. a is
+/// the operand with the larger scale (a_mult 2^30, a_shift 0 in the formula of qadd):
 /// y = requantize(+-(a - a_zp) * 2^19 + requantize(+-(b - b_zp) * 2^20, b_mult, b_shift), y_mult,
-/// y_shift). Shifts are -31 to 0, that of y below 0.
+/// y_shift). Shifts are -31 to 0; y_shift is below 0.
 struct AddFlat {
   uint32_t count;
   int32_t b_mult, y_mult;

@@ -1,6 +1,6 @@
 #pragma once
-// Constants of convolutions and linears packed for cores without DSP instructions; rules as in
-// abi/native_params.h.
+// Constants of convolutions and linears packed for cores without DSP instructions. The rules of
+// abi/native_params.h apply.
 
 #include <cstdint>
 
@@ -8,28 +8,30 @@
 
 namespace thimble::abi {
 
-/// Packings of cores without DSP instructions (conv2d_scalar, depthwise_scalar, linear_scalar): the
-/// constant with the weights begins with one of these for each output channel. Then
+/// Record of one output channel in conv2d_scalar, depthwise_scalar and linear_scalar. The constant
+/// with the weights begins with one record per output channel. The result is
 /// y = clamp((c + (c < 0 ? -1 : 0) + round) >> shift, min, max) with
-/// c = floor((acc * mult + 2^30) / 2^31), which is requantize() of docs/numerics.md with the zero
-/// point of y; |acc| < 2^29, 0 <= mult, shift 1 to kScalarShiftMax.
+/// c = floor((acc * mult + 2^30) / 2^31). This equals requantize() of docs/numerics.md plus the
+/// zero point of y. |acc| < 2^29, mult >= 0, shift is 1 to kScalarShiftMax.
 struct ScalarChannel {
-  int32_t bias;  // acc without x: bias - x_zero_point * sum of the channel's weights
+  int32_t bias;  // initial value of acc: bias - x_zero_point * sum of the channel's weights
   int32_t mult;
   int32_t round;  // (2 * y_zero_point + 1) << (shift - 1)
-  int32_t shift;  // to the right
+  int32_t shift;  // right shift
 };
 static_assert(sizeof(ScalarChannel) == 16);
 inline constexpr int32_t kScalarShiftMax = 22;
 inline constexpr int64_t kScalarAccLimit = int64_t{1} << 29;
 
-/// Then follow int8 weights. conv2d_scalar: [out_c][kernel_h][kernel_w][in_c], each channel filled
-/// with zeros to scalar_row() bytes; linear_scalar: [out_features][in_features], filled likewise;
-/// depthwise_scalar: [kernel_h][kernel_w][out_c], channel o reads input o / (out_c / in_c).
-/// conv2d_scalar: of a channel's weights 2k and 2k + 1 one is not -128, so that products of both
-/// with codes add up to 16 bits. Scratch, 4-byte aligned: conv2d_scalar kScalarPixels windows of
-/// scalar_row() bytes, for Armv6-M kScalarPairRows; depthwise_scalar a window with one
-/// more column, or a window of the channels of x and one of those of y where they differ.
+/// The int8 weights follow the records.
+///   conv2d_scalar: [out_c][kernel_h][kernel_w][in_c]; each channel is padded with zeros to
+///     scalar_row() bytes. Of a channel's weights 2k and 2k + 1 at most one is -128, so that the
+///     sum of their products with quantized values fits 16 bits.
+///   linear_scalar: [out_features][in_features], padded in the same way.
+///   depthwise_scalar: [kernel_h][kernel_w][out_c]; channel o reads input o / (out_c / in_c).
+/// Scratch is 4-byte aligned. conv2d_scalar needs kScalarPixels windows of scalar_row() bytes, on
+/// Armv6-M kScalarPairRows. depthwise_scalar needs a window with one more column; if in_c and out_c
+/// differ, it needs a window with in_c channels and a window with out_c channels.
 constexpr int64_t scalar_row(int64_t weights) {
   return (weights + 3) / 4 * 4;
 }

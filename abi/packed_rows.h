@@ -1,8 +1,8 @@
 #pragma once
-// Packed constants of operators that are neither convolution nor linear: everything that run() has
-// to know besides where its operands are. Rules as in abi/native_params.h: little-endian, 4-byte
-// aligned, read in place. Parameters in the words of the IR's operator are there for readers of
-// the file, where run() has tables made of them.
+// Packed constants of operators that are neither convolution nor linear. They contain everything
+// that run() needs except the addresses of its operands. The rules of abi/native_params.h apply:
+// little-endian, 4-byte aligned, read in place. Parameters with the names of the IR operator serve
+// readers of the file; run() uses tables computed from them.
 
 #include <cstdint>
 
@@ -10,9 +10,9 @@
 
 namespace thimble::abi {
 
-/// A walk through two operands at once: axes from the outermost to the innermost one, which kernels
-/// take as a plain loop; axes without use have extent 1. Extents are at least 1. Steps count
-/// elements, in `move` bytes.
+/// A loop nest over two operands. Axes are ordered from the outermost to the innermost; kernels
+/// execute the innermost axis as a plain loop. Unused axes have extent 1; no extent is 0. Steps
+/// count elements; in `move` they count bytes.
 struct Nest {
   static constexpr uint32_t kAxes = 5;
   uint32_t extent[kAxes];
@@ -20,10 +20,11 @@ struct Nest {
 };
 static_assert(sizeof(Nest) == 60);
 
-/// softmax_rows: `rows` rows of `length` int8 codes, one behind the other, to int8 codes or, if
-/// `wide` is 1, to int16 ones. exp[k] is the exponential of the difference -k in Q0.31, 0 where
-/// that is left out (docs/numerics.md, "Softmax"). Of rows of two codes it is their results, where
-/// k is how far they are apart: the larger one's in the low half, the other's in the upper one.
+/// Constant of softmax_rows: `rows` consecutive rows of `length` int8 values. Results are int8, or
+/// int16 if `wide` is 1. exp[k] is the exponential of the difference -k in Q0.31, and 0 if the
+/// element is skipped (docs/numerics.md, "Softmax"). For rows of two elements exp[k] contains the
+/// two results for values that differ by k: the larger value's result in the low half, the other
+/// one in the high half.
 struct SoftmaxRows {
   uint32_t rows, length;
   int32_t mult, shift, diff_min;
@@ -31,17 +32,18 @@ struct SoftmaxRows {
   uint32_t wide;
 };
 
-/// avg_window, max_window: x, WindowGeometry, y. dilation is 1 in an average; zero points are 0.
+/// Operands of avg_window and max_window: x, WindowGeometry, y. dilation is 1 for avg_window; zero
+/// points are 0.
 
-/// mean_run: x is [outer][count][inner], y [outer][inner].
+/// Constant of mean_run. x is [outer][count][inner], y is [outer][inner].
 struct MeanRun {
   uint32_t outer, count, inner;
   MeanParams mean;
 };
 
-/// quantize_nest, dequantize_nest: operand 0 of the nest is y, operand 1 x. factor is the scale in
-/// float32, or of quantize_nest its inverse. dequantize_nest may be of int16: code_bytes is 2 then,
-/// else 1.
+/// Constant of quantize_nest and dequantize_nest. Operand 0 of the nest is y, operand 1 is x.
+/// factor is the scale in float32; for quantize_nest it is the inverse of the scale. code_bytes is
+/// 1 for int8, or 2 for int16 (dequantize_nest only).
 struct EdgeNest {
   Nest nest;
   uint32_t scale[2];  // the double, low word first
@@ -50,30 +52,30 @@ struct EdgeNest {
   uint32_t code_bytes;
 };
 
-/// add_table: the result is written from its first to its last element; operand 0 of the nest is a,
-/// operand 1 b. Entry `code & 255` of a table is twice the scaled operand, sa or sb of
-/// docs/numerics.md, "Addition"; y_shift is -31 to -1.
+/// Constant of add_table. The result is written from its first to its last element. Operand 0 of
+/// the nest is a, operand 1 is b. Entry `value & 255` of a table is twice the scaled operand, sa or
+/// sb of docs/numerics.md, "Addition". y_shift is -31 to -1.
 struct AddTable {
   Nest nest;
   AddParams add;
   int32_t a[256], b[256];
 };
 
-/// mul_nest: as add_table, by arithmetic.
+/// Constant of mul_nest. The nest is as in AddTable; products are computed without tables.
 struct MulNest {
   Nest nest;
   MulParams mul;
 };
 
-/// lut_codes: y = table[x & 255] for `count` codes.
+/// Constant of lut_codes: y = table[x & 255] for `count` elements.
 struct LutCodes {
   uint32_t count;
   int8_t table[256];
 };
 
-/// move: elements of 1, 2, 4 or 8 bytes go from one place to another; operand 0 of the nest is y,
-/// operand 1 x, offsets and steps count bytes. Before that the first `fill_bytes` of y become
-/// `fill`, a word of one or more equal elements.
+/// Constant of move: a strided copy of elements of 1, 2, 4 or 8 bytes. Operand 0 of the nest is y,
+/// operand 1 is x; offsets and steps count bytes. The kernel first fills `fill_bytes` bytes at the
+/// start of y with `fill`, a word that repeats one element.
 struct Move {
   Nest nest;
   uint32_t element_bytes;
@@ -81,7 +83,7 @@ struct Move {
   uint32_t fill_bytes, fill;
 };
 
-/// concat2, concat3, concat4: `outer` times bytes[i] of each operand in turn.
+/// Constant of concat2, concat3, concat4: `outer` times, bytes[i] of each operand i in order.
 struct Concat {
   uint32_t outer;
   uint32_t bytes[4];

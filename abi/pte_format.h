@@ -1,6 +1,7 @@
 #pragma once
-// Numbers of the `.pte` container (ExecuTorch program, identifier ET12) for a reader that walks the
-// flatbuffer by hand. docs/formats/pte.md explains them; a unit test holds them against the schema.
+// Constants of the `.pte` container (ExecuTorch program, identifier ET12), for a reader that
+// decodes the flatbuffer without generated code. docs/formats/pte.md explains them; a unit test
+// compares them with the schema.
 //
 // A flatbuffer in four rules, all numbers little-endian:
 //   offset   u32: the target is at (position of the offset) + offset
@@ -18,16 +19,16 @@ namespace thimble::abi::pte {
 inline constexpr char kIdentifier[] = "ET12";
 inline constexpr char kHeaderMagic[] = "eh00";
 inline constexpr uint32_t kIdentifierOffset = 4;
-inline constexpr uint32_t kHeaderOffset = 8;            // the magic; no magic, no segments
+inline constexpr uint32_t kHeaderOffset = 8;            // the magic; without it no segments exist
 inline constexpr uint32_t kHeaderLengthOffset = 12;     // u32, counted from the magic
 inline constexpr uint32_t kProgramSizeOffset = 16;      // u64, the flatbuffer with this header
-inline constexpr uint32_t kSegmentBaseOffset = 24;      // u64, where segment offsets count from
+inline constexpr uint32_t kSegmentBaseOffset = 24;      // u64, base of the segment offsets
 inline constexpr uint32_t kSegmentDataSizeOffset = 32;  // u64, present if the length is >= 32
 inline constexpr uint32_t kHeaderLength = 32;
 inline constexpr uint32_t kHeaderLengthMin = 24;
-inline constexpr uint32_t kFileBytesMin = 64;  // the stock loader reads this much before it looks
+inline constexpr uint32_t kFileBytesMin = 64;  // the stock loader reads this many bytes first
 
-// --- Codes -------------------------------------------------------------------------------------
+// --- Enumerations and tags ---------------------------------------------------------------------
 enum class ScalarType : int8_t {
   kByte = 0,
   kChar = 1,
@@ -54,7 +55,7 @@ enum class ScalarType : int8_t {
   kUint64 = 29,
 };
 
-/// EValue.val_type
+/// Values of EValue.val_type.
 namespace value_tag {
 inline constexpr uint8_t kNone = 0;
 inline constexpr uint8_t kNull = 1;
@@ -70,7 +71,7 @@ inline constexpr uint8_t kTensorList = 10;
 inline constexpr uint8_t kOptionalTensorList = 11;  // item -1 is None
 }  // namespace value_tag
 
-/// Instruction.instr_args_type
+/// Values of Instruction.instr_args_type.
 namespace instruction_tag {
 inline constexpr uint8_t kNone = 0;
 inline constexpr uint8_t kKernelCall = 1;
@@ -153,7 +154,7 @@ inline constexpr Slot kEncodedOutStr = 6;  // string
 
 namespace evalue {
 inline constexpr Slot kValType = 4;  // u8, a value_tag
-inline constexpr Slot kVal = 6;      // the table that the tag names
+inline constexpr Slot kVal = 6;      // the table that the tag selects
 }  // namespace evalue
 
 namespace tensor {
@@ -183,7 +184,7 @@ inline constexpr Slot kDeviceType = 10;             // i8
 inline constexpr Slot kDeviceIndex = 12;            // i8
 }  // namespace extra_tensor_info
 
-/// Int, Bool, Double and String have one field, and so have the five lists.
+/// Tables Int, Bool, Double and String have one field, as do the five list tables.
 namespace scalar_value {
 inline constexpr Slot kValue = 4;  // i64, bool, f64 or string
 }  // namespace scalar_value
@@ -227,7 +228,7 @@ inline constexpr Slot kStacktrace = 10;   // [FrameList]
 
 namespace instruction {
 inline constexpr Slot kInstrArgsType = 4;  // u8, an instruction_tag
-inline constexpr Slot kInstrArgs = 6;      // the table that the tag names
+inline constexpr Slot kInstrArgs = 6;      // the table that the tag selects
 }  // namespace instruction
 
 namespace kernel_call {

@@ -1,5 +1,5 @@
 #pragma once
-// The rows of pte_ops.def as an enum and a table.
+// An enum and a table with the rows of pte_ops.def.
 
 #include <cstdint>
 

@@ -1,23 +1,23 @@
 #pragma once
-// The program of a native file as the runtime executes it, in place: what the flatbuffer says in
-// tables and names, as arrays of numbers. It stands behind abi::Entry (entry_version 2) in the
-// named_data entry "thimble", and that entry is the first thing in the segments of the file, so
-// that nothing of the flatbuffer is read to find it. Little-endian; docs/formats/records.md has the
-// bytes.
+// The program of a native file in the form that the runtime executes in place: the tables and names
+// of the flatbuffer as arrays of numbers. The records follow abi::Entry (entry_version 2) in the
+// named_data entry "thimble". That entry is the first data in the segments of the file, so that the
+// runtime finds it without reading the flatbuffer. Numbers are little-endian;
+// docs/formats/records.md specifies the bytes.
 //
-// Entry, Records, then without gaps, each as many as Records says:
+// The entry contains Entry, Records, then these arrays without gaps; Records has their lengths:
 //   numbers    8 bytes each: int64 or double
 //   operators  uint32: hash_of() the operator's name and arguments
-//   places     uint32 per tensor: where its data is
+//   places     uint32 per tensor: the location of its data
 //   tensors    RecordTensor, in the order of their shapes
-//   shapes     words: one RecordShape after the other, each with its sizes, in the order in which
-//              tensors name them
-//   lists      words: a count, then as many int32; of tensors: their indices
-//   inputs     uint16: tensors
-//   outputs    uint16: tensors
-//   calls      uint16: one call after the other: index of the operator, then one operand for each
-//              of its letters. T t s o: a tensor; i b d j y z: a number; l k R w: the word of
-//              `lists` that is its count
+//   shapes     words: RecordShapes in sequence, each followed by its sizes, in the order in which
+//              tensors refer to them
+//   lists      words: a count, then that number of int32; lists of tensors contain indices
+//   inputs     uint16: indices of tensors
+//   outputs    uint16: indices of tensors
+//   calls      uint16: calls in sequence. A call is the index of the operator, then one operand for
+//              each of its letters. T t s o: a tensor; i b d j y z: a number; l k R w: the word of
+//              `lists` with its count
 
 #include <cstdint>
 
@@ -26,17 +26,18 @@
 namespace thimble::abi {
 
 struct Records {
-  uint32_t bytes;  // of the entry up to the end of the calls
-  /// From the start of the entry: the constants, at a multiple of 16, and the entry kStateKey.
+  uint32_t bytes;  // from the start of the entry to the end of the calls
+  /// Offsets from the start of the entry: the constants, at a multiple of 16, and entry kStateKey.
   uint32_t constants_at, constants_bytes;
   uint32_t state_at, state_bytes;  // 0, 0: no state
-  uint32_t call_words;             // uint16
+  uint32_t call_words;             // size of `calls` in uint16
   uint16_t numbers, operators, tensors, shape_words, list_words, inputs, outputs, calls;
 };
 static_assert(sizeof(Entry) + sizeof(Records) == 72, "numbers are 8-byte aligned");
 
-/// A place: an offset in the arena; from kPlaceConstant on, an offset in the constants; from
-/// kPlaceInput on, the number of the input whose data the caller has; kPlaceNone: no operand.
+/// A place below kPlaceConstant is an offset in the arena. From kPlaceConstant on, it is an offset
+/// in the constants. From kPlaceInput on, it is the index of an input in a caller's buffer.
+/// kPlaceNone means no operand.
 inline constexpr uint32_t kPlaceConstant = 0x80000000;
 inline constexpr uint32_t kPlaceInput = 0xC0000000;
 inline constexpr uint32_t kPlaceNone = 0xFFFFFFFF;
@@ -48,7 +49,7 @@ struct RecordTensor {
 };
 static_assert(sizeof(RecordTensor) == 4);
 
-/// Then int32 sizes[rank], in logical order.
+/// int32 sizes[rank] follow, in logical order.
 struct RecordShape {
   uint32_t elements;
   uint8_t rank;
@@ -57,7 +58,7 @@ struct RecordShape {
 };
 static_assert(sizeof(RecordShape) == 12);
 
-/// FNV-1a over the name, '(' and the letters of the arguments.
+/// Returns the FNV-1a hash of the name, '(' and the argument letters.
 constexpr uint32_t hash_of(const char* name, const char* arguments) {
   uint32_t hash = 0x811C9DC5;
   const auto add = [&](char letter) {

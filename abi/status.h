@@ -1,6 +1,6 @@
 #pragma once
-// Status codes of the runtime and of kernel checks: one integer on the device, one text in
-// thimble_status_text. THIMBLE_STATUS(name, value, text)
+// Status codes of the runtime and of kernel checks: an integer on the device, with a text in
+// thimble_status_text. Rows of status.def: THIMBLE_STATUS(name, value, text).
 #include <cstdint>
 
 namespace thimble::abi {

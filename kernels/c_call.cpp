@@ -1,4 +1,4 @@
-// What C calls kernels with is what C++ declares: proved member by member.
+// Verifies, member by member, that the C declarations of c_call.h match those of kernels.h.
 
 #include "kernels/c_call.h"
 

@@ -1,13 +1,13 @@
 #ifndef THIMBLE_C_CALL_H
 #define THIMBLE_C_CALL_H
-/* Arguments of a kernel as constant data of C11: what `thimble compile --emit c` writes for kernels
- * that need more than the places of their operands. Laid out as kernels/kernels.h has them, which
- * kernels/c_call.cpp proves. Such a kernel is called by name, without its check:
+/* Arguments of a kernel as constant data of C11: `thimble compile --emit c` writes them for kernels
+ * that need more than the addresses of their operands. The layout equals that of kernels/kernels.h;
+ * kernels/c_call.cpp verifies this. Such a kernel is called by name, without its check:
  *
  *   void thimble_call_<variant>_<operator>(const thimble_arg* args,
  *                                          const thimble_tensor* const* lists);
  *
- * lists[i] are the tensors of argument i if that is a list; null if no argument is. */
+ * If argument i is a list, lists[i] are its tensors. If no argument is a list, lists is null. */
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ typedef struct thimble_int_list {
   int32_t items[8];
 } thimble_int_list;
 
-/* Which member is valid follows from the operator's argument letters (abi/pte_ops.def). */
+/* The operator's argument letters (abi/pte_ops.def) determine which member is valid. */
 typedef union thimble_arg {
   thimble_tensor tensor;
   int64_t integer;

@@ -1,6 +1,6 @@
 #pragma once
-// Defines the object that a row of kernels.def declares. Name and argument letters come from
-// abi/pte_ops.def alone.
+// Defines the object that a row of kernels.def declares. Name and argument letters come only from
+// abi/pte_ops.def.
 
 #include "abi/pte_ops.h"
 #include "kernels/isa.h"
@@ -15,7 +15,7 @@ consteval bool has_list(const char* letters) {
   return false;
 }
 
-/// Call::list_item where the context is an array of lists, by argument.
+/// Call::list_item for calls from C, where the context is an array of lists indexed by argument.
 Tensor list_item_of_c(const Call& call, uint32_t arg, uint32_t index);
 
 template <bool kHasList>
@@ -23,7 +23,7 @@ Call call_of_c(const Arg* args, const Tensor* const* lists) {
   return {args, lists, kHasList ? list_item_of_c : nullptr};
 }
 
-/// run() of a kernel that has run_bare(): hands over the places of the operands.
+/// run() of a kernel that has run_bare(): passes the addresses of the operands.
 template <auto kRunBare, uint32_t kCount>
 void run_with_places(const Call& call) {
   void* operands[kCount];
@@ -33,8 +33,8 @@ void run_with_places(const Call& call) {
 
 }  // namespace thimble::kernels
 
-/// Models that are C link the kernel by name, without its check: thimble_call_<variant>_<op>
-/// (kernels/c_call.h).
+/// Defines a kernel. Models compiled to C call it by name, without its check:
+/// thimble_call_<variant>_<op> (kernels/c_call.h).
 #define THIMBLE_DEFINE_KERNEL(variant, op, check, run)                                         \
   extern "C" void thimble_call_##variant##_##op(const Arg* args, const Tensor* const* lists) { \
     run(call_of_c<has_list(abi::info(abi::PteOp::op).arguments)>(args, lists));                \
@@ -44,9 +44,8 @@ void run_with_places(const Call& call) {
                                            abi::info(abi::PteOp::op).arguments, check, run,    \
                                            settle_for(abi::info(abi::PteOp::op).arguments)}
 
-/// As above, for a kernel that needs no more than the places of its operands; `bare` is
-/// void(void* const*). It is also linked by name, without its check, by models that are C:
-/// thimble_run_<variant>_<op>.
+/// Defines a kernel that needs only the addresses of its operands; `bare` is void(void* const*).
+/// Models compiled to C call it by name, without its check: thimble_run_<variant>_<op>.
 #define THIMBLE_DEFINE_BARE_KERNEL(variant, op, check, bare)            \
   extern "C" void thimble_run_##variant##_##op(void* const* operands) { \
     bare(operands);                                                     \

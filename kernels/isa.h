@@ -1,13 +1,13 @@
 #pragma once
-// Which variants of kernels exist in this build: those of the core that it is compiled for. A file
-// of kernels/<variant>/ begins with `#if THIMBLE_HAS_<VARIANT>`, so that any build system may
-// compile all of them; a row of kernels.def expands to nothing where its variant does not exist.
+// The kernel variants that exist in this build: those that the compile target supports. A file of
+// kernels/<variant>/ begins with `#if THIMBLE_HAS_<VARIANT>`, so that any build system may compile
+// all of them. A row of kernels.def expands to nothing if its variant does not exist.
 //
 //   mve       M55, M85: Helium
 //   dsp       M4, M7, M33 and up: the DSP extension
 //   v7m       M3 and up: Thumb-2, multiply-accumulate
 //   v6m       M0, M0+, M23: 16-bit Thumb, a 32-bit multiply
-//   portable  everywhere: C++, the judge of the others
+//   portable  everywhere: C++, the reference for the other variants
 
 #if defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1)
 #define THIMBLE_HAS_MVE 1

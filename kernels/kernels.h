@@ -1,11 +1,11 @@
 #pragma once
-// What a kernel is, seen by the runtime: a name, its argument kinds, a check done once at load, and
-// a run.
+// The runtime's interface to a kernel: a name, its argument letters, a check that runs once at
+// load, and a run function.
 //
-// check() proves that run() on the same arguments touches only the operands' bytes and has no
-// undefined behaviour: files come from outside. run() then checks nothing. Both see decoded
-// arguments; data pointers may be null in check() for operands that live in caller buffers or are
-// not placed yet; constants are always present.
+// check() proves that run() with the same arguments accesses only the operands' bytes and has no
+// undefined behaviour, because files are not trusted. run() then checks nothing. Both receive
+// decoded arguments. In check(), data pointers may be null for operands in caller buffers and for
+// operands without an address yet; constants always have an address.
 
 #include <cstdint>
 
@@ -22,10 +22,11 @@ namespace thimble::kernels {
 
 using abi::Status;
 
-/// Codes as in the file (abi/pte_format.h).
+/// Element types, with the values used in the file (abi/pte_format.h).
 enum class DType : uint8_t { kU8 = 0, kI8 = 1, kI16 = 2, kI32 = 3, kI64 = 4, kF32 = 6, kBool = 11 };
 
-/// Above this, sums of strides could leave 32 bits. No Cortex-M has such a memory.
+/// Maximum size of a tensor. Above it, sums of strides could overflow 32 bits. No Cortex-M has that
+/// amount of memory.
 inline constexpr uint32_t kMaxTensorBytes = 1U << 29;
 
 struct Tensor {
@@ -38,7 +39,7 @@ struct Tensor {
   bool is_constant = false;
   bool is_null = false;  // an absent optional operand
   bool is_sound =
-      false;  // who made it has seen to all that check_tensor() asks, once for all calls
+      false;  // true if check_tensor()'s conditions were already verified for all calls
 };
 
 struct IntList {
@@ -46,28 +47,28 @@ struct IntList {
   int32_t items[abi::kMaxIntList] = {};
 };
 
-/// Of a `q` argument: as many as an image has dimensions.
+/// A `q` argument, with at most one item per spatial dimension of an image.
 struct DoubleList {
   uint32_t count = 0;
   double items[2] = {};
 };
 
-/// Not terminated.
+/// A string without a terminating 0.
 struct Text {
   const char* data = nullptr;
   uint32_t bytes = 0;
 };
 
-/// A text or list of doubles where it lies in the file, before `settle`.
+/// A string or list of doubles in the file's memory, before `settle`.
 struct Items {
   const uint8_t* data = nullptr;
   uint32_t count = 0;
 };
 
-/// What a `j` argument is where the file has None.
+/// The value of a `j` argument that is None in the file.
 inline constexpr int64_t kAbsent = INT64_MIN;
 
-/// One decoded argument; which member is valid follows from the operator's argument letters.
+/// One decoded argument. The operator's argument letters determine which member is valid.
 struct Arg {
   union {
     Tensor tensor;       // T t o
@@ -103,9 +104,9 @@ constexpr uint32_t length_of(const char* text) {
   return length;
 }
 
-/// Makes of an open letter's value, decoded by the tag it has in the file (abi/pte_format.h), what
-/// kernels read, at each load and run. It belongs to the kernels: an image whose kernels have no
-/// need of it does not hold it.
+/// Converts the argument of an open letter to the type that kernels read. The argument was decoded
+/// by its tag in the file (abi/pte_format.h). Called at each load and run. Kernels refer to this
+/// function, so that it is linked only into images with kernels that need it.
 using Settle = Status(char letter, uint32_t tag, Arg& arg);
 Settle settle_open;
 consteval Settle* settle_for(const char* letters) {
@@ -120,41 +121,41 @@ struct Kernel {
   const char* arguments;  // letters of abi/pte_ops.def
   Status (*check)(const Call& call);
   void (*run)(const Call& call);
-  Settle* settle = nullptr;  // null if there is no open letter
-  /// Of an operator whose arguments are tensors only: run() needs no more of them than where they
-  /// are, in the order of the letters (null: an absent one). check() has seen to the rest, and the
-  /// packed constants say all that run() has to know. Null: run() needs sizes or scalars.
+  Settle* settle = nullptr;  // null if no argument has an open letter
+  /// Runs an operator whose arguments are all tensors. It receives only their addresses, in the
+  /// order of the letters (null for an absent tensor). check() has verified everything else, and
+  /// packed constants contain all parameters. Null if run() needs sizes or scalars.
   void (*run_bare)(void* const* operands) = nullptr;
-  uint16_t name_bytes = static_cast<uint16_t>(length_of(name));  // names are told apart by it first
+  uint16_t name_bytes = static_cast<uint16_t>(length_of(name));  // compared before the names
   uint8_t count_in_file = static_cast<uint8_t>(length_of(arguments) + 1);  // with the return value
-  uint32_t hash = abi::hash_of(name, arguments);  // what records call it by
+  uint32_t hash = abi::hash_of(name, arguments);  // the key of the kernel in records
 
-  /// Several outputs, which have a list of them as the return value.
+  /// Returns true if the operator has several outputs; its return value is then a list of them.
   constexpr bool returns_list() const {
     const char* const last = arguments + count_in_file - 2;
     return *last == 'w' || (count_in_file > 2 && last[-1] == 'o');
   }
 };
 
-/// A set of kernels; earlier entries win, so faster variants come first. Kernels of one name and
-/// other arguments are forms of other releases, see abi/pte_ops.def.
+/// A set of kernels. Earlier entries have priority, so faster variants come first. Kernels with the
+/// same name and other arguments are signatures of other releases, see abi/pte_ops.def.
 struct KernelTable {
   const Kernel* const* kernels;
   uint32_t count;
-  /// Of a table that is sorted by name_bytes, as a large one should be: [n] is how many names are
-  /// shorter than n, for n up to kNameBytesMax + 1. Else null.
+  /// Index of a table that is sorted by name_bytes: [n] is the number of names shorter than n, for
+  /// n up to kNameBytesMax + 1. Null if the table is not sorted. Large tables should be sorted.
   const uint16_t* shorter = nullptr;
-  /// What runs delegate calls (runtime/exec/delegates.h); null if the files have none.
+  /// Executes delegate calls (runtime/exec/delegates.h); null if no file has any.
   const runtime::Delegates* delegates = nullptr;
-  /// The kernels in the order of their hashes, as a large table should have them. Else null.
+  /// The kernels sorted by hash, or null. Large tables should have it.
   const Kernel* const* by_hash = nullptr;
-  /// What reads files without records (runtime/exec/reader.h); null if there are none.
+  /// Reads files without records (runtime/exec/reader.h); null if no such files are loaded.
   const runtime::Reader* stock = nullptr;
 };
 inline constexpr uint32_t kNameBytesMax = 63;
 
-/// Every kernel of this build, sorted. Products link a generated table of what their files call
-/// instead.
+/// Returns every kernel of this build, sorted. Products instead link a generated table of the
+/// kernels that their files call.
 KernelTable all_kernels();
 
 }  // namespace thimble::kernels

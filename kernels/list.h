@@ -1,6 +1,6 @@
 #pragma once
-// Every kernel of this build by its name, one object for each row of kernels.def. Apart from
-// kernels.h, so that a new row compiles no other kernel anew.
+// Declares every kernel of this build, one object for each row of kernels.def. It is separate from
+// kernels.h, so that a new row does not recompile other kernels.
 
 #include "kernels/isa.h"
 #include "kernels/kernels.h"

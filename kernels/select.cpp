@@ -1,6 +1,7 @@
-// Every kernel of this build, by the length of its name; within a length those of aten last, which
-// few files call, else in the order of kernels.def. And once more by its hash, where variants of
-// one operator stand together in that order.
+// Tables of every kernel of this build. One is sorted by the length of the name; within a length,
+// aten kernels are last, because few files call them, and the others are in the order of
+// kernels.def. The other table is sorted by hash; variants of one operator are adjacent, in the
+// same order.
 
 #include "abi/pte_ops.h"
 #include "kernels/list.h"
@@ -54,7 +55,7 @@ consteval Sorted sort_rows() {
   return sorted;
 }
 
-/// Files name an operator by its hash: no two may have the same.
+/// Returns true if all operators have different hashes. Files identify an operator by its hash.
 consteval bool hashes_differ() {
   constexpr uint32_t kOps = static_cast<uint32_t>(abi::PteOp::kCount);
   uint32_t hashes[kOps] = {};

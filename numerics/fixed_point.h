@@ -1,7 +1,7 @@
 #pragma once
-// Fixed-point primitives: the arithmetic of docs/numerics.md, section by section. Freestanding and
-// constexpr. Nothing here has undefined behaviour for any argument in its stated range;
-// accumulators wrap.
+// Fixed-point primitives with the arithmetic of docs/numerics.md. The header is freestanding and
+// constexpr. No function has undefined behaviour for arguments in its stated range; accumulators
+// wrap.
 
 #include <cstdint>
 
@@ -21,19 +21,19 @@ constexpr int32_t wrap_sub(int32_t a, int32_t b) {
 constexpr int32_t wrap_mul(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) * static_cast<uint32_t>(b));
 }
-/// value * 2^bits, wrapping; bits 0..31.
+/// Returns value * 2^bits, wrapping; bits is 0..31.
 constexpr int32_t wrap_shl(int32_t value, int32_t bits) {
   return static_cast<int32_t>(static_cast<uint32_t>(value) << bits);
 }
 
-/// floor((a * b + 2^30) / 2^31): doubling high multiply, half up. The one case that leaves 32 bits,
-/// a = b = INT32_MIN, saturates (a positive multiplier never reaches it).
+/// floor((a * b + 2^30) / 2^31): doubling high multiply, half up. a = b = INT32_MIN, the only
+/// overflow, saturates (a positive multiplier never reaches it).
 constexpr int32_t high_mult(int32_t a, int32_t b) {
   if (a == INT32_MIN && b == INT32_MIN) return INT32_MAX;
   return static_cast<int32_t>((static_cast<int64_t>(a) * b + (int64_t{1} << 30)) >> 31);
 }
 
-/// value / 2^bits to nearest, half away from zero; bits 0..31.
+/// Returns value / 2^bits to nearest, halves away from zero; bits is 0..31.
 constexpr int32_t rounding_divide_by_pow2(int32_t value, int32_t bits) {
   const int32_t mask = static_cast<int32_t>((int64_t{1} << bits) - 1);
   const int32_t remainder = value & mask;
@@ -47,21 +47,21 @@ constexpr bool shift_in_range(int32_t shift) {
   return shift >= kShiftMin && shift <= kShiftMax;
 }
 
-/// Double rounding; shift in [kShiftMin, kShiftMax].
+/// Requantizes with double rounding; shift is in [kShiftMin, kShiftMax].
 constexpr int32_t requantize(int32_t value, int32_t mult, int32_t shift) {
   const int32_t left = shift > 0 ? shift : 0;
   const int32_t right = shift > 0 ? 0 : -shift;
   return rounding_divide_by_pow2(high_mult(wrap_shl(value, left), mult), right);
 }
 
-/// Single rounding (half up); shift in [kShiftMin, kShiftMax].
+/// Requantizes with single rounding (half up); shift is in [kShiftMin, kShiftMax].
 constexpr int32_t requantize_single(int32_t value, int32_t mult, int32_t shift) {
   const int32_t total = 31 - shift;  // 1..62
   const int64_t product = static_cast<int64_t>(value) * mult;
   return static_cast<int32_t>((product + (int64_t{1} << (total - 1))) >> total);
 }
 
-/// Nearest integer, ties to even, for |value| <= 2^22, without libm. NaN gives 0.
+/// Returns the nearest integer, ties to even, for |value| <= 2^22, without libm. NaN gives 0.
 constexpr int32_t round_half_even(float value) {
   if (!(value == value)) return 0;
   const float low = value < 0 ? -value : value;
@@ -71,7 +71,7 @@ constexpr int32_t round_half_even(float value) {
   return value < 0 ? -whole : whole;
 }
 
-/// docs/numerics.md, "Graph edges". inverse_scale = 1 / scale in float32.
+/// Quantizes a float as in docs/numerics.md, "Graph edges". inverse_scale = 1 / scale in float32.
 constexpr int8_t quantize_i8(float value, float inverse_scale, int32_t zero_point) {
   constexpr float kLimit = 65536.0F;
   float scaled = value * inverse_scale;
@@ -83,7 +83,7 @@ constexpr float dequantize_i8(int8_t code, float scale, int32_t zero_point) {
   return static_cast<float>(code - zero_point) * scale;
 }
 
-/// Number of leading zero bits; 32 for 0.
+/// Returns the number of leading zero bits; 32 for 0.
 constexpr int32_t count_leading_zeros(uint32_t value) {
   return value == 0 ? 32 : __builtin_clz(value);
 }

@@ -1,8 +1,9 @@
 #pragma once
-// Functions of one float32 for the kernels of operators that stay in float: computed in double and
-// rounded once. No libm; the same bits on every machine with IEEE arithmetic. Errors, in units in
-// the last place of float32: 0.5 for square roots, below 0.6 for all others but sine and cosine,
-// which are that good up to |x| = 2^20, and NaN from 2^30 on. docs/numerics.md, "Float operators".
+// Functions of one float32 for kernels of operators that stay in float. Results are computed in
+// double and rounded once, without libm; they are identical on every machine with IEEE arithmetic.
+// Errors in units in the last place of float32: 0.5 for square roots, below 0.6 for all others.
+// Sine and cosine have this accuracy up to |x| = 2^20 and return NaN from 2^30 on. See
+// docs/numerics.md, "Float operators".
 
 #include <bit>
 #include <cstdint>
@@ -21,19 +22,19 @@ constexpr bool is_nan(double x) {
   return !(x == x);
 }
 
-/// 2^n for n in -1022..1023.
+/// Returns 2^n for n in -1022..1023.
 constexpr double power_of_two(int32_t n) {
   return std::bit_cast<double>(static_cast<uint64_t>(n + 1023) << 52);
 }
 
-/// e^r - 1 by its power series, for |r| <= 0.35.
+/// Returns e^r - 1 by its power series, for |r| <= 0.35.
 constexpr double exp_minus_one_near_zero(double r) {
   double sum = 1.0;
   for (int32_t n = 9; n >= 2; --n) sum = 1.0 + r * sum / n;
   return r * sum;
 }
 
-/// e^x = 2^n e^r with |r| <= ln 2 / 2.
+/// Computes e^x as 2^n e^r with |r| <= ln 2 / 2.
 constexpr double exp(double x) {
   if (is_nan(x)) return kNan;
   if (x > 700) return kInfinity;
@@ -42,8 +43,8 @@ constexpr double exp(double x) {
   return (1.0 + exp_minus_one_near_zero(x - n * kLn2)) * power_of_two(n);
 }
 
-/// ln x = e ln 2 + 2 artanh((m - 1) / (m + 1)) with m within a factor of sqrt 2 of 1. For the
-/// values of a float32: normal as doubles.
+/// Computes ln x as e ln 2 + 2 artanh((m - 1) / (m + 1)) with m within a factor of sqrt 2 of 1. x
+/// is the value of a float32, which is a normal double.
 constexpr double log(double x) {
   if (is_nan(x) || x < 0) return kNan;
   if (x == 0) return -kInfinity;
@@ -64,7 +65,7 @@ constexpr double log(double x) {
 constexpr double sqrt(double x) {
   if (is_nan(x) || x < 0) return kNan;
   if (x == 0 || x == kInfinity) return x;
-  // Half the exponent, then Newton: the error of 4 % squares each time.
+  // Halve the exponent, then apply Newton steps: the initial error of 4 % is squared in each step.
   double y = std::bit_cast<double>((std::bit_cast<uint64_t>(x) >> 1) + (uint64_t{0x1FF7A} << 44));
   for (int32_t step = 0; step < 5; ++step) y = 0.5 * (y + x / y);
   return y;
@@ -88,7 +89,7 @@ constexpr double tanh(double x) {
   return x < 0 ? -y : y;
 }
 
-/// 2 / sqrt(pi) e^(-x^2) (x + 2 x^3 / 3 + 4 x^5 / 15 + ...): all terms have one sign.
+/// Computes 2 / sqrt(pi) e^(-x^2) (x + 2 x^3 / 3 + 4 x^5 / 15 + ...). All terms have the same sign.
 constexpr double erf(double x) {
   if (is_nan(x)) return kNan;
   const double size = magnitude(x);
@@ -105,10 +106,10 @@ constexpr double erf(double x) {
   return x < 0 ? -y : y;
 }
 
-/// sin(x + quarters * pi / 2).
+/// Returns sin(x + quarters * pi / 2).
 constexpr double sine(double x, int32_t quarters) {
   if (!(magnitude(x) < 0x1p30)) return kNan;
-  // pi / 2 in two parts: products of the first with whole numbers below 2^20 are exact.
+  // pi / 2 in two parts: products of the first part with integers below 2^20 are exact.
   constexpr double kHigh = 0x1.921fb544p+0;
   constexpr double kLow = 0x1.0b4611a626331p-34;
   const auto whole = static_cast<int32_t>(x / (kPi / 2) + (x < 0 ? -0.5 : 0.5));
@@ -124,7 +125,7 @@ constexpr double sine(double x, int32_t quarters) {
   return (quarter & 2) != 0 ? -sum : sum;
 }
 
-/// x^y as C's pow has it.
+/// Returns x^y with the special cases of pow in C.
 constexpr double pow(double x, double y) {
   if (y == 0 || x == 1) return 1;
   if (is_nan(x) || is_nan(y)) return kNan;
@@ -149,7 +150,7 @@ constexpr double pow(double x, double y) {
   return negative ? -power : power;
 }
 
-/// The largest whole number that is not above x, which is a value of a float32.
+/// Returns the largest integer that is at most x. x is the value of a float32.
 constexpr double floor(double x) {
   if (!(magnitude(x) < 0x1p24)) return x;
   const auto whole = static_cast<double>(static_cast<int32_t>(x));

@@ -1,5 +1,5 @@
 #pragma once
-// log2 of an integer in Q16, without a table: docs/numerics.md, "Log-softmax".
+// log2 of an integer in Q16 without a table; see docs/numerics.md, "Log-softmax".
 
 #include <cstdint>
 
@@ -7,10 +7,10 @@
 
 namespace thimble::numerics {
 
-/// floor-like log2(value) * 2^16 for value >= 1 (0 gives 0). The integer part is the position of
-/// the top bit; each further bit is found by squaring the mantissa m in [1, 2): m^2 >= 2 means that
-/// the next bit of the logarithm is 1. The mantissa is held in Q1.31 and truncated at each step, so
-/// the result is below the true one by less than 2 units of 2^-16.
+/// Returns log2(value) * 2^16 for value >= 1, and 0 for 0. The integer part is the position of the
+/// top bit. Each further bit is found by squaring the mantissa m in [1, 2): m^2 >= 2 means that the
+/// next bit of the logarithm is 1. The mantissa is in Q1.31 and is truncated at each step, so that
+/// the result is below the exact one by less than 2 units of 2^-16.
 constexpr int32_t log2_fixed(uint32_t value) {
   if (value == 0) return 0;
   const int32_t whole = 31 - count_leading_zeros(value);

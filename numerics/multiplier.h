@@ -1,6 +1,6 @@
 #pragma once
-// Real multiplier -> (mult, shift); docs/numerics.md, "Requantization". Host only in practice
-// (double), but constexpr.
+// Converts a real multiplier to (mult, shift); see docs/numerics.md, "Requantization". The function
+// is constexpr, but only the host calls it, because it computes in double.
 
 #include <cstdint>
 
@@ -12,8 +12,8 @@ struct Multiplier {
   constexpr bool operator==(const Multiplier&) const = default;
 };
 
-/// real >= 0 and finite. Values below 2^-32 give (0, 0); above 2^30 shift exceeds kShiftMax, which
-/// callers must refuse.
+/// Returns (mult, shift) for a finite real >= 0. Values below 2^-32 give (0, 0). Above 2^30 the
+/// shift exceeds kShiftMax, which callers must reject.
 constexpr Multiplier quantize_multiplier(double real) {
   if (!(real > 0)) return {};
   int32_t exponent = 0;
@@ -25,7 +25,7 @@ constexpr Multiplier quantize_multiplier(double real) {
     real *= 2;
     --exponent;
   }
-  // real * 2^31 is at least 2^30, so truncation of +0.5 rounds half away from zero exactly.
+  // real * 2^31 is at least 2^30, so adding 0.5 and truncating rounds half away from zero exactly.
   int64_t mult = static_cast<int64_t>(real * 2147483648.0 + 0.5);
   if (mult == int64_t{1} << 31) {
     mult /= 2;

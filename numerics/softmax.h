@@ -1,10 +1,9 @@
 #pragma once
-// Softmax in fixed point with 5 integer bits: the arithmetic of gemmlowp and CMSIS-NN
-// `arm_softmax_s8`, bit for bit. This header is the definition that docs/numerics.md, "Softmax",
-// refers to.
+// Softmax in fixed point with 5 integer bits, bit-exact with gemmlowp and CMSIS-NN
+// `arm_softmax_s8`. This header is the definition that docs/numerics.md, "Softmax", refers to.
 //
-// Qm.n below is a 32-bit integer worth value / 2^n. Everything wraps; nothing is undefined for any
-// argument, so that parameters of a damaged file cost a wrong answer at most.
+// Qm.n below is a 32-bit integer that represents value / 2^n. All arithmetic wraps and no argument
+// has undefined behaviour, so that a corrupt file can only cause a wrong result.
 
 #include <cstdint>
 
@@ -12,10 +11,10 @@
 
 namespace thimble::numerics {
 
-/// exp(x) for x <= 0; x in Q5.26, result in Q0.31.
-/// x = -(remainder) - 1/4 + t with t in [0, 1/4) and remainder a multiple of 1/4: a polynomial of
-/// 4th degree around -1/8 gives exp(-1/4 + t), and each set bit of the remainder multiplies by its
-/// own constant exp(-2^k).
+/// Returns exp(x) for x <= 0; x is Q5.26, the result is Q0.31.
+/// x = -(remainder) - 1/4 + t with t in [0, 1/4) and remainder a multiple of 1/4. A polynomial of
+/// degree 4 around -1/8 gives exp(-1/4 + t). Each set bit of the remainder multiplies the result by
+/// its constant exp(-2^k).
 constexpr int32_t exp_on_negative(int32_t x) {
   constexpr int32_t kQuarter = 1 << 24;            // 1/4 in Q5.26
   constexpr int32_t kExpMinusEighth = 1895147668;  // exp(-1/8) in Q0.31
@@ -37,7 +36,7 @@ constexpr int32_t exp_on_negative(int32_t x) {
   return result;
 }
 
-/// value * 2^bits, clamped to 32 bits. |value| above (2^(31-bits) - 1) clamps, as in CMSIS-NN.
+/// Returns value * 2^bits, saturated. |value| above (2^(31-bits) - 1) saturates, as in CMSIS-NN.
 constexpr int32_t saturating_shl(int32_t value, int32_t bits) {
   const int32_t threshold = static_cast<int32_t>((uint32_t{1} << (31 - bits)) - 1);
   if (value > threshold) return INT32_MAX;
@@ -45,8 +44,8 @@ constexpr int32_t saturating_shl(int32_t value, int32_t bits) {
   return wrap_shl(value, bits);
 }
 
-/// 1 / (1 + x) for x in [0, 1); Q0.31 in and out. Three Newton steps on the half denominator from
-/// 48/17 - 32/17 d.
+/// Returns 1 / (1 + x) for x in [0, 1); input and output are Q0.31. Three Newton steps on the half
+/// denominator d start from 48/17 - 32/17 d.
 constexpr int32_t one_over_one_plus_x(int32_t x) {
   constexpr int32_t k48Over17 = 1515870810;        // Q2.29
   constexpr int32_t kMinus32Over17 = -1010580540;  // Q2.29
@@ -61,38 +60,39 @@ constexpr int32_t one_over_one_plus_x(int32_t x) {
   return saturating_shl(y, 1);
 }
 
-/// The largest row that CMSIS-NN sums without overflow. Longer rows are defined here too: the sum
-/// saturates, and from 2^28 on (512 equal maxima) every output is -128 anyway.
+/// Length of the longest row that CMSIS-NN sums without overflow. Longer rows are defined here: the
+/// sum saturates, and from 2^28 on (512 equal maxima) every output is -128.
 inline constexpr int32_t kSoftmaxCmsisRow = 4095;
 
 /// Parameters of one softmax: (mult, shift) = quantize_multiplier(min(s_x * 2^26, 2^31 - 1)), shift
 /// in 0..31, and diff_min = -floor(31 * 2^26 / 2^shift) <= 0. The input's zero point cancels.
-/// Codes below `lowest` take no part.
+/// Values below `lowest` are skipped.
 struct Softmax {
   int32_t mult, shift, diff_min;
   int32_t lowest = -128;
 
-  /// exp(s_x * difference), Q0.31; difference = code - maximum, at least diff_min.
+  /// Returns exp(s_x * difference) in Q0.31; difference = value - maximum, at least diff_min.
   constexpr int32_t exp(int32_t difference) const {
     return exp_on_negative(high_mult(wrap_shl(difference, shift), mult));
   }
 
-  /// One row of `count` >= 1 codes into codes of scale 1/256 and zero point -128. `y` may be `x`.
+  /// Computes one row of `count` >= 1 values; results have scale 1/256 and zero point -128. `y` may
+  /// be `x`.
   constexpr void row(const int8_t* x, int32_t count, int8_t* y) const {
     constexpr uint32_t kSumMax = uint32_t{1} << 31;
     int32_t maximum = x[0];
     for (int32_t i = 1; i < count; ++i) maximum = x[i] > maximum ? x[i] : maximum;
-    // Differences are above -256, so that a bound below that is none.
+    // Differences are above -256, so a lower bound has no effect.
     int32_t least = diff_min < -255 ? -255 : diff_min;
     least = lowest - maximum > least ? lowest - maximum : least;
-    uint32_t sum = 0;  // Q12.19: at least 2^19, from the maximum itself, unless it takes no part
+    uint32_t sum = 0;  // Q12.19: at least 2^19, from the maximum, unless the maximum is skipped
     for (int32_t i = 0; i < count; ++i) {
       const int32_t difference = x[i] - maximum;
       if (difference < least) continue;
       sum += static_cast<uint32_t>(rounding_divide_by_pow2(exp(difference), 12));
       if (sum > kSumMax) sum = kSumMax;
     }
-    // A row in which none takes part has no sum: every element gets -128 below.
+    // If all elements of a row are skipped, the sum is 0 and every result below is -128.
     const int32_t headroom = count_leading_zeros(sum | (sum == 0 ? 1U : 0U));
     // sum * 2^headroom is in [2^31, 2^32): 1 + x with x in Q0.31.
     const int32_t scale = one_over_one_plus_x(static_cast<int32_t>((sum << headroom) ^ kSumMax));
@@ -100,8 +100,8 @@ struct Softmax {
     for (int32_t i = 0; i < count; ++i) {
       const int32_t difference = x[i] - maximum;
       int32_t value = 0;
-      // right > 31 means that even the maximum is below 1/512: zero, without a shift that C++
-      // leaves undefined.
+      // right > 31 means that the result of the maximum is below 1/512. The result is then zero;
+      // the shift would be undefined behaviour in C++.
       if (difference >= least && right <= 31) {
         value = rounding_divide_by_pow2(high_mult(scale, exp(difference)), right);
       }

@@ -1,18 +1,19 @@
 #pragma once
 // Softmax with 16-bit results (docs/numerics.md, "16-bit activations"): the arithmetic of
-// numerics/softmax.h with a finer last step. Nothing is undefined for any argument.
+// numerics/softmax.h with a finer last step. No argument has undefined behaviour.
 
 #include "numerics/softmax.h"
 
 namespace thimble::numerics {
 
-/// One row of `count` >= 1 codes (int8 or int16) into codes of scale 1/32768 and zero point 0.
+/// Computes one row of `count` >= 1 values (int8 or int16); results have scale 1/32768 and zero
+/// point 0.
 template <class T>
 constexpr void softmax16_row(const Softmax& softmax, const T* x, int32_t count, int16_t* y) {
   constexpr uint32_t kSumMax = uint32_t{1} << 31;
   int32_t maximum = x[0];
   for (int32_t i = 1; i < count; ++i) maximum = x[i] > maximum ? x[i] : maximum;
-  uint32_t sum = 0;  // Q12.19: at least 2^19, from the maximum itself
+  uint32_t sum = 0;  // Q12.19: at least 2^19, from the maximum
   for (int32_t i = 0; i < count; ++i) {
     const int32_t difference = x[i] - maximum;
     if (difference < softmax.diff_min) continue;

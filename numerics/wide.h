@@ -7,14 +7,15 @@
 
 namespace thimble::numerics {
 
-/// Sums of products stay below this, so that times a 15-bit multiplier they fit 64 bits.
+/// Upper bound of |sum of products|: its product with a 15-bit multiplier fits 64 bits.
 inline constexpr int64_t kWideSumMax = int64_t{1} << 47;
 /// Largest shift of requantize64; the smallest is kShiftMin.
 inline constexpr int32_t kWideShiftMax = 14;
 inline constexpr int32_t kWideTableSize = 513;
 
-/// Single rounding with a 15-bit multiplier; |value| below kWideSumMax, shift in [kShiftMin, 14].
-/// The result is limited to 32 bits, which no clamp of codes can tell from the number itself.
+/// Requantizes with single rounding and a 15-bit multiplier. |value| is below kWideSumMax and shift
+/// is in [kShiftMin, 14]. The result saturates to 32 bits, which does not change the result of a
+/// later clamp to 16 bits.
 constexpr int32_t requantize64(int64_t value, int32_t mult, int32_t shift) {
   const int64_t reduced = mult < 0x7FFF0000 ? (mult + (1 << 15)) >> 16 : 0x7FFF;
   const int32_t total = 15 - shift;
@@ -24,7 +25,8 @@ constexpr int32_t requantize64(int64_t value, int32_t mult, int32_t shift) {
                               : static_cast<int32_t>(result);
 }
 
-/// docs/numerics.md, "Graph edges", for int16 with zero point 0. inverse_scale = 1 / scale.
+/// Quantizes a float to int16 with zero point 0 as in docs/numerics.md, "Graph edges".
+/// inverse_scale = 1 / scale.
 constexpr int16_t quantize_i16(float value, float inverse_scale) {
   constexpr float kLimit = 65536.0F;
   float scaled = value * inverse_scale;
@@ -33,7 +35,7 @@ constexpr int16_t quantize_i16(float value, float inverse_scale) {
   return static_cast<int16_t>(clamp(round_half_even(scaled), INT16_MIN, INT16_MAX));
 }
 
-/// Between two entries of a table of kWideTableSize points.
+/// Interpolates linearly between two entries of a table of kWideTableSize points.
 constexpr int16_t interpolate(const int16_t* table, int32_t code) {
   const int32_t at = (code >> 7) + 256;
   const int32_t rest = code & 127;

@@ -21,7 +21,7 @@ Status check_adaptive_pool(const Call& call, uint32_t words) {
   for (uint32_t side = 0; side < 2; ++side) {
     const AdaptiveAxis axis = adaptive_axis(call, side);
     if (attribute[1 + side] != axis.out) return Status::kBadShape;
-    // span() multiplies in 32 bits.
+    // span() multiplies in 32 bits, so the product must fit.
     if ((int64_t{axis.out} + 1) * axis.in + axis.out > INT32_MAX) return Status::kBadShape;
   }
   return Status::kOk;

@@ -1,8 +1,8 @@
 #pragma once
-// Adaptive pools: output position i of n covers the input positions floor(i * in / n) up to, not
-// including, ceil((i + 1) * in / n).
+// Adaptive pools: output position i of n covers the input positions from floor(i * in / n) up to,
+// but not including, ceil((i + 1) * in / n).
 //
-// Operands: x, attributes (the output's height and width as a list, then perhaps bounds), y.
+// Operands: x, attributes (the output's height and width as a list, then optional bounds), y.
 // Memory: NHWC.
 
 #include <cstdint>
@@ -21,8 +21,8 @@ struct AdaptiveAxis {
   Span span(int32_t o) const { return {o * in / out, ((o + 1) * in + out - 1) / out}; }
 };
 
-/// x and y of one code, int8 or int16. `words`: of attributes, the two sizes and their count
-/// included.
+/// Checks that x and y have the same type, int8 or int16. `words` is the number of attribute words,
+/// including the two sizes and their count.
 Status check_adaptive_pool(const Call& call, uint32_t words);
 inline AdaptiveAxis adaptive_axis(const Call& call, uint32_t side) {
   return {tensor(call, 0).sizes[2 + side], tensor(call, 2).sizes[2 + side]};

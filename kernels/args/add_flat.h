@@ -1,5 +1,5 @@
 #pragma once
-// Operands of add_flat: a, b, AddFlat constant, y. y may be a or b.
+// Operands of add_flat: a, b, AddFlat constant, y. In place: y may be a or b.
 
 #include "abi/add_flat.h"
 #include "kernels/kernels.h"

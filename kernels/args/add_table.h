@@ -1,5 +1,6 @@
 #pragma once
-// add_table but for how a core multiplies: Product::high(a, b) is floor((a * b + 2^31) / 2^32).
+// The parts of add_table that all cores share. A variant supplies the multiplication:
+// Product::high(a, b) is floor((a * b + 2^31) / 2^32).
 
 #include <cstdint>
 
@@ -9,8 +10,8 @@ namespace thimble::kernels {
 
 Status check_add_table(const Call& call);
 
-/// What follows the product: a division by 2^shift to nearest, halves away from zero, the zero
-/// point, bounds.
+/// The steps after the multiplication: division by 2^shift to nearest with halves away from zero,
+/// addition of the zero point, clamping.
 struct AddResult {
   uint32_t shift;
   int32_t nudge, min, max;
@@ -29,7 +30,7 @@ struct AddResult {
   }
 };
 
-/// The innermost axis.
+/// Computes a row of the innermost axis.
 struct AddRow {
   const abi::AddTable& p;
   uint32_t count, a_step, b_step;

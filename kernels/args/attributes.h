@@ -1,9 +1,10 @@
 #pragma once
 // The attributes of a direct operator: one constant of 32-bit words, in the order of the operator's
-// row of src/ir/ops.def. An integer or a bool is one word, a list its count and then its items.
+// row of src/ir/ops.def. An integer or a bool is one word; a list is its count, then its items.
 //
-// Without lists, or with lists of a known length, words have fixed places: check_attributes() and
-// then attributes(). With others, AttributeReader takes them one by one.
+// Without lists, or with lists of known lengths, words have fixed positions: call
+// check_attributes(), then attributes(). With other lists, AttributeReader reads the words in
+// sequence.
 
 #include <cstdint>
 
@@ -11,7 +12,7 @@
 
 namespace thimble::kernels {
 
-/// Exactly `count` words.
+/// Checks that the constant has exactly `count` words.
 inline Status check_attributes(const Tensor& t, uint32_t count) {
   const uint32_t bytes = count * static_cast<uint32_t>(sizeof(int32_t));
   if (const Status s = check_blob(t, bytes); s != Status::kOk) return s;
@@ -23,7 +24,7 @@ inline const int32_t* attributes(const Tensor& t) {
 
 class AttributeReader {
  public:
-  /// `blob` need not be sound: then nothing can be read, and complete() is false.
+  /// If `blob` is not sound, no word can be read and complete() returns false.
   explicit AttributeReader(const Tensor& blob) {
     if (check_blob(blob, 0) != Status::kOk) return;
     at_ = static_cast<const int32_t*>(blob.data);
@@ -39,7 +40,7 @@ class AttributeReader {
     --left_;
     return *at_++;
   }
-  /// A list of different dimensions below `rank`, at least one, as a bit for each.
+  /// Reads a list of at least one distinct dimension below `rank`; returns one bit per dimension.
   uint32_t dims(uint32_t rank) {
     uint32_t mask = 0;
     const int32_t count = word();
@@ -55,7 +56,7 @@ class AttributeReader {
     return mask;
   }
 
-  /// Everything was there and in range, and nothing is left.
+  /// Returns true if all words read so far existed and were in range, and no words are left.
   bool complete() const { return good_ && left_ == 0; }
 
  private:

@@ -1,12 +1,12 @@
 #pragma once
-// Check of packed operators on two int8 tensors element by element: a, b, constant, y.
+// Check of packed elementwise operators on two int8 tensors: a, b, constant, y.
 
 #include "kernels/args/nest.h"
 
 namespace thimble::kernels {
 
 Status check_binary_nest(const Call& call, const abi::Nest& nest);
-/// Of mul_nest: a, b, MulNest constant, y.
+/// Checks mul_nest: a, b, MulNest constant, y.
 Status check_mul_nest(const Call& call);
 
 }  // namespace thimble::kernels

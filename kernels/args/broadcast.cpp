@@ -3,7 +3,8 @@
 namespace thimble::kernels {
 namespace {
 
-/// Size of `t` along dimension d of an output of rank `rank`; shapes align at the last dimension.
+/// Size of `t` along dimension d of an output of rank `rank`; shapes are aligned at the last
+/// dimension.
 int32_t size_at(const Tensor& t, uint32_t rank, uint32_t d) {
   const uint32_t missing = rank - t.rank;
   return d < missing ? 1 : t.sizes[d - missing];

@@ -1,6 +1,6 @@
 #pragma once
-// Operands that broadcast to the output, of any element type: for kernels whose output goes through
-// its memory in order and reads each operand at the same logical place.
+// Operands of any element type that broadcast to the output. These kernels write the output in
+// memory order and read each operand at the same logical position.
 
 #include <cstdint>
 
@@ -9,12 +9,13 @@
 
 namespace thimble::kernels {
 
-/// All tensors sound, and the output's shape is what numpy makes of the operands' (1 to 3).
+/// Checks that all tensors are sound and that y has the numpy broadcast shape of the 1 to 3
+/// operands.
 Status check_broadcast(const Tensor* const* operands, uint32_t count, const Tensor& y);
-/// Offsets and steps in elements, one per operand.
+/// Returns a traversal with offsets and steps in elements, one per operand.
 Walk walk_broadcast(const Tensor* const* operands, uint32_t count, const Tensor& y);
 
-/// y = f(a, b), element by element.
+/// Computes y = f(a, b) elementwise.
 template <class Y, class T, class F>
 void for_pairs(const Tensor& a, const Tensor& b, const Tensor& y, F f) {
   const Tensor* const operands[] = {&a, &b};
@@ -32,11 +33,11 @@ void for_pairs(const Tensor& a, const Tensor& b, const Tensor& y, F f) {
   } while (walk.next());
 }
 
-/// Integers of a type that has an order: all but float.
+/// Returns true for the types that integer kernels support: all except float.
 inline bool is_whole(DType dtype) {
   return dtype != DType::kF32;
 }
-/// Calls f with a zero of the element type; booleans are bytes. After is_whole().
+/// Calls f with a zero of the element type; bool is uint8_t. Requires is_whole(dtype).
 template <class F>
 void with_whole(DType dtype, F f) {
   switch (dtype) {

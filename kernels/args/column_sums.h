@@ -1,11 +1,11 @@
 #pragma once
-// Sums of codes that lie one step apart, for four neighbouring channels at a time: the inner loop
+// Sums of int8 values at a fixed stride, for four neighbouring channels at a time: the inner loop
 // of averages.
 //
-// A word holds the codes of four channels. With its sign bits turned, a code is a number from 0 to
-// 255, 128 more than before, and two such numbers are summed in the two halves of a word. The sum
-// of whole words has both pairs in it, of which one is known. Without any extension that is 2
-// instructions a code.
+// A word holds the values of four channels. XOR with 0x80808080 makes each value 0 to 255 (the
+// value plus 128), so that two of them can be accumulated in the two halves of a word. `all`
+// accumulates whole words, `odd` only channels 1 and 3; subtracting `odd` from `all` gives channels
+// 0 and 2. Without any extension this needs 2 instructions per value.
 
 #include <cstdint>
 
@@ -13,9 +13,9 @@
 
 namespace thimble::kernels {
 
-/// Sums of up to 256 codes of each of four channels.
+/// Sums of up to 256 values of each of four channels.
 struct ColumnSums {
-  uint32_t all = 0;  // channels 0 and 2, and 256 times 1 and 3, less what leaves the word
+  uint32_t all = 0;  // channels 0 and 2 plus 256 times channels 1 and 3, modulo 2^32
   uint32_t odd = 0;  // channels 1 and 3
 
   void add(const int8_t* x, uint32_t count, uint32_t step) {
@@ -28,7 +28,7 @@ struct ColumnSums {
     }
   }
 
-  /// use(channel, sum of codes and 128 of each).
+  /// Calls use(channel, sum) for each channel; the sum includes 128 for each value.
   template <class Use>
   void each(Use use) const {
     const uint32_t even = all - (odd << 8);
@@ -39,7 +39,7 @@ struct ColumnSums {
   }
 };
 
-/// Of a single channel.
+/// Returns the sum of a single channel.
 inline int32_t column_sum(const int8_t* x, uint32_t count, uint32_t step) {
   int32_t sum = 0;
   for (uint32_t i = count; i != 0; --i) {

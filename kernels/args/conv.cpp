@@ -10,14 +10,14 @@
 namespace thimble::kernels {
 namespace {
 
-/// Positions of stock operands. Depthwise has one more integer before the offsets.
+/// Positions of stock operands. Depthwise has one additional integer before the offsets.
 struct Stock {
   uint32_t x_offset, y_offset, mult, shift, min, max, scratch, y;
 };
 constexpr Stock kConv2d = {6, 7, 8, 9, 10, 11, 12, 13};
 constexpr Stock kDepthwise = {7, 8, 9, 10, 11, 12, 13, 14};
 
-/// The form without scratch has y in its place.
+/// Adjusts the positions for a signature without scratch: y takes its position.
 constexpr Stock positions(Stock at, StockForm form) {
   if (form == StockForm::kNoScratch) --at.y;
   return at;
@@ -65,7 +65,7 @@ Status check_activations(const Tensor& x, const Tensor& y, StockForm form) {
   return x.sizes[0] == y.sizes[0] ? Status::kOk : Status::kBadShape;
 }
 
-/// Everything but the weights' own size and the per-channel values.
+/// Checks everything except the size of the weights and the per-channel values.
 Status check_geometry(const Conv& conv) {
   if (!is_offset(conv.x_offset)) return Status::kBadParameter;
   if (const Status s = check_axes(conv.axis, conv.in_c); s != Status::kOk) return s;
@@ -109,7 +109,7 @@ Status check_bound_stock(const Conv& conv) {
   return check_requant(conv.requant, conv.out_c);
 }
 
-/// All but the arrays behind the header, whose presence is to be checked first.
+/// Binds everything except the arrays after the header; the caller must first check their size.
 Conv bind_header(const Call& call) {
   Conv conv;
   abi::ConvParams header;

@@ -1,6 +1,6 @@
 #pragma once
-// Arguments of 2-D convolutions, stock and native, as one plain struct: every variant binds and
-// checks the same.
+// Arguments of 2-D convolutions, stock and native, as one plain struct, so that every variant uses
+// the same binding and the same checks.
 //
 // Memory: x [batch][in_h][in_w][in_c], y [batch][out_h][out_w][out_c];
 // w [out_c][kernel_h][kernel_w][in_c / groups], or depthwise [kernel_h][kernel_w][out_c].
@@ -17,7 +17,7 @@ struct Conv {
   const int8_t* w = nullptr;
   int8_t* y = nullptr;
   int32_t batch = 0, in_c = 0, out_c = 0;
-  int32_t groups = 1;  // depthwise: in_c; channel o reads input o / (out_c / groups)
+  int32_t groups = 1;  // in_c for depthwise; channel o reads input o / (out_c / groups)
   int32_t x_offset = 0;
   WindowAxis axis[2] = {};  // height, width
   Requant requant;
@@ -34,6 +34,6 @@ template <StockForm kForm>
 Conv bind_stock_conv2d(const Call& call);
 template <StockForm kForm>
 Conv bind_stock_depthwise(const Call& call);
-Conv bind_native_conv(const Call& call);  // both kinds
+Conv bind_native_conv(const Call& call);  // also for depthwise
 
 }  // namespace thimble::kernels

@@ -1,6 +1,6 @@
 #pragma once
-// Operands of depthwise_mve: x, geometry, blocks of weights, scratch, y. The bytes of a block are
-// described in abi/depthwise_mve.h; its sizes stand here, for every variant.
+// Operands of depthwise_mve: x, geometry, blocks of weights, scratch, y. abi/depthwise_mve.h
+// describes the bytes of a block; this header has its offsets for all variants.
 
 #include <cstdint>
 
@@ -9,10 +9,10 @@
 
 namespace thimble::kernels {
 
-/// What a block has in front of and behind its weights.
+/// Offsets of the arrays of a block.
 struct DepthwiseBlock {
   static constexpr int32_t kLanes = abi::kDepthwiseLanes;
-  static constexpr int32_t kWeights = 4 * kLanes;  // behind the biases
+  static constexpr int32_t kWeights = 4 * kLanes;  // after the biases
 
   explicit DepthwiseBlock(const abi::WindowGeometry& g)
       : taps(g.kernel_h * g.kernel_w), shifts(kWeights + abi::depthwise_taps(taps) * kLanes) {}
@@ -20,7 +20,7 @@ struct DepthwiseBlock {
   int32_t bytes() const { return mults() + 4 * kLanes; }
 
   int32_t taps;
-  int32_t shifts;  // where they begin
+  int32_t shifts;  // offset of the shifts
 };
 
 Status check_depthwise_mve(const Call& call);

@@ -8,7 +8,7 @@ Status check_edge(const Call& call, const Tensor& y, DType from, DType to) {
   if (const Status s = check_tensor(x, from); s != Status::kOk) return s;
   if (const Status s = check_tensor(y, to); s != Status::kOk) return s;
   if (!same_sizes(x, y)) return Status::kBadShape;
-  // Normal numbers of float32: also the inverse is one then. False for NaN.
+  // A normal float32 whose inverse is normal too. The condition is false for NaN.
   if (!(scale >= 0x1p-126 && scale <= 0x1p126)) return Status::kBadParameter;
   return is_code(integer(call, 2)) ? Status::kOk : Status::kBadParameter;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Arguments of quantize and dequantize: the same elements in another type, and perhaps another
-// order of dimensions.
+// Arguments of quantize and dequantize: y has the elements of x in another type, and possibly
+// another dim_order.
 
 #include <cstdint>
 
@@ -14,12 +14,12 @@ struct Edge {
   void* y = nullptr;
   float scale = 1;
   int32_t zero_point = 0;
-  Walk walk;  // operands: y, x, in elements; y runs through its memory in order
+  Walk walk;  // operands: y, x, in elements; y is traversed in memory order
 };
 
-/// Arguments 0, 1 and 2 (x, scale, zero_point) against output `y`.
+/// Checks arguments 0, 1 and 2 (x, scale, zero_point) and output `y`.
 Status check_edge(const Call& call, const Tensor& y, DType from, DType to);
-/// The stock operands: also range, dtype and equal order of dimensions.
+/// Checks the stock operands, including range, dtype and equal dim_order.
 Status check_stock_edge(const Call& call, DType from, DType to);
 Edge bind_edge(const Call& call, uint32_t y);
 

@@ -1,6 +1,6 @@
 #pragma once
-// quantize_nest and dequantize_nest but for how a core calculates with floats: x, EdgeNest
-// constant, y.
+// The parts of quantize_nest and dequantize_nest that all cores share; a variant supplies the float
+// arithmetic. Operands: x, EdgeNest constant, y.
 
 #include <cstdint>
 
@@ -11,7 +11,7 @@ namespace thimble::kernels {
 Status check_quantize_nest(const Call& call);
 Status check_dequantize_nest(const Call& call);
 
-/// code_of(place of a float32).
+/// Quantizes all elements: code_of(address of a float32) returns the quantized value.
 template <class CodeOf>
 void quantize_rows(void* const* operands, CodeOf code_of) {
   const abi::EdgeNest& p = packed<abi::EdgeNest>(operands[1]);
@@ -28,7 +28,8 @@ void quantize_rows(void* const* operands, CodeOf code_of) {
   });
 }
 
-/// scaled(code without zero point, place of a float32).
+/// Dequantizes all elements: scaled(value minus zero point, address of a float32) writes the
+/// result.
 template <class Code, class Scaled>
 void dequantize_rows(const abi::EdgeNest& p, const Code* codes, uint32_t* reals, Scaled scaled) {
   const uint32_t y_step = p.nest.step[0][abi::Nest::kAxes - 1];

@@ -1,5 +1,6 @@
 // Stock operands of add: a, a_zp, a_mult, a_shift, b, b_zp, b_mult, b_shift, y_zp, y_mult, y_shift,
-// min, max, y. Of mul: a, a_zp, b, b_zp, y_zp, mult, shift, y. Zero points are positive.
+// min, max, y. Stock operands of mul: a, a_zp, b, b_zp, y_zp, mult, shift, y. Zero points are not
+// negated.
 //
 // Native operands: a, b, AddParams or MulParams constant, y.
 
@@ -21,7 +22,7 @@ Binary bind_binary(const Tensor& a, const Tensor& b, const Tensor& y) {
 }
 
 Status check_add(const abi::AddParams& params) {
-  // ExecuTorch subtracts by adding with a negative multiplier.
+  // ExecuTorch implements subtraction as an addition with a negative multiplier.
   const auto is_factor = [](int32_t mult, int32_t shift) {
     return mult > INT32_MIN && numerics::shift_in_range(shift);
   };
@@ -34,7 +35,7 @@ Status check_add(const abi::AddParams& params) {
 }
 
 Status check_mul(const abi::MulParams& params) {
-  // Not codes: where ExecuTorch takes a hardswish apart, the zero point holds an addend too.
+  // Wider than int8: when ExecuTorch decomposes a hardswish, the zero point includes an addend.
   const auto is_addend = [](int32_t value) { return value >= -32767 && value <= 32767; };
   const bool fine = is_addend(params.a_offset) && is_addend(params.b_offset) &&
                     is_code(params.y_offset) && are_bounds(params.min, params.max) &&

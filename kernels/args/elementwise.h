@@ -1,6 +1,6 @@
 #pragma once
-// Arguments of add and mul, stock and native. Any of the operands may broadcast, by logical shape
-// as in numpy, and each may have its own order of dimensions.
+// Arguments of add and mul, stock and native. Each operand may broadcast by logical shape as in
+// numpy, and may have its own dim_order.
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ struct Binary {
   const int8_t* a = nullptr;
   const int8_t* b = nullptr;
   int8_t* y = nullptr;
-  Walk walk;  // operands: y, a, b; y runs through its memory in order
+  Walk walk;  // operands: y, a, b; y is traversed in memory order
 };
 
 Status check_binary(const Tensor& a, const Tensor& b, const Tensor& y);
@@ -22,7 +22,7 @@ Binary bind_binary(const Tensor& a, const Tensor& b, const Tensor& y);
 
 Status check_add(const abi::AddParams& params);
 Status check_mul(const abi::MulParams& params);
-/// The form of earlier releases has no limits.
+/// The signature of earlier releases has no limits.
 abi::AddParams stock_add_params(const Call& call, bool has_limits);
 abi::MulParams stock_mul_params(const Call& call);
 

@@ -1,17 +1,17 @@
 #pragma once
-// Runs of codes, as bytes and as words of four, for kernels that step through flat memory.
+// Contiguous int8 data, accessed as bytes and as words of four.
 
 #include <cstdint>
 #include <cstring>
 
 namespace thimble::kernels {
 
-/// Whether both are multiples of 4.
+/// Returns true if address and size are multiples of 4.
 inline bool whole_words(const void* data, uint32_t bytes) {
   return ((reinterpret_cast<uintptr_t>(data) | bytes) & 3) == 0;
 }
 
-/// Four bytes at a multiple of 4: one instruction, also where the core reads no other words.
+/// Loads four bytes from a multiple of 4: one instruction, also on cores without unaligned access.
 inline uint32_t load_word(const void* data) {
   uint32_t word;
   memcpy(&word, __builtin_assume_aligned(data, 4), sizeof word);

@@ -1,7 +1,7 @@
 #pragma once
-// An operand that holds positions, int32 or int64. It may come from outside at run time, so what it
-// holds is never trusted: below 0 it counts from the end, and beyond either end it means the first
-// or the last (docs/numerics.md, "Gathering").
+// An operand with indices, int32 or int64. It may come from outside at run time, so its values are
+// not trusted. A negative index counts from the end. An index out of range is clamped to the first
+// or the last element (docs/numerics.md, "Gathering").
 
 #include <cstdint>
 
@@ -17,8 +17,8 @@ inline Status check_index(const Tensor& index) {
   return check_tensor(index);
 }
 
-/// Of gather and gather_elements, whose operands are x, index, attributes (dim) and y: all but the
-/// sizes of y.
+/// Checks gather and gather_elements, whose operands are x, index, attributes (dim) and y, except
+/// the sizes of y.
 inline Status check_gathering(const Call& call) {
   const Tensor& x = tensor(call, 0);
   if (const Status s = check_attributes(tensor(call, 2), 1); s != Status::kOk) return s;
@@ -33,7 +33,7 @@ inline Status check_gathering_layout(const Call& call) {
   return plain ? Status::kOk : Status::kBadLayout;
 }
 
-/// The position that element `i` in memory stands for, in 0..size-1.
+/// Returns the position, in 0..size-1, that element `i` in memory refers to.
 inline int32_t position(const Tensor& index, int32_t i, int32_t size) {
   int64_t at = index.dtype == DType::kI32 ? static_cast<const int32_t*>(index.data)[i]
                                           : static_cast<const int64_t*>(index.data)[i];

@@ -1,7 +1,7 @@
 // Stock operands: x, w, bias?, kernel_sum?, x_offset, filter_offset (0), y_offset, mults, shifts,
-// max, min, y. The maximum comes before the minimum. kernel_sum[o] = bias[o] + x_offset * sum of
-// w[o], from files made for MVE cores; at most one of it and bias. Lists have one entry, or one per
-// output.
+// max, min, y. The maximum precedes the minimum. Files for MVE cores have kernel_sum[o] = bias[o] +
+// x_offset * sum of w[o]; at most one of kernel_sum and bias is present. Lists have one entry, or
+// one per output.
 //
 // Native operands: x, LinearParams constant, y.
 
@@ -42,12 +42,12 @@ Status check_scale_lists(const IntList& mults, const IntList& shifts, int32_t ou
         list->count <= abi::kMaxIntList && list->count == static_cast<uint32_t>(out);
     if (list->count != 1 && !one_each) return Status::kBadParameter;
   }
-  // check_requant() sees only the low byte of a single shift.
+  // check_requant() reads only the low byte of a single shift.
   const bool in_range = shifts.count != 1 || numerics::shift_in_range(shifts.items[0]);
   return in_range ? Status::kOk : Status::kBadParameter;
 }
 
-/// All but the arrays behind the header, whose presence is to be checked first.
+/// Binds everything except the arrays after the header; the caller must first check their size.
 Linear bind_header(const Call& call) {
   Linear linear;
   abi::LinearParams header;

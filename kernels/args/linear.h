@@ -1,8 +1,8 @@
 #pragma once
 // Arguments of linear, stock and native, as one plain struct.
 //
-// Memory: x [rows][in], w [out][in], y [rows][out]; all leading dimensions of x are rows, all
-// tensors contiguous.
+// Memory: x [rows][in], w [out][in], y [rows][out]. All leading dimensions of x are rows; all
+// tensors are contiguous.
 
 #include <cstdint>
 
@@ -15,7 +15,7 @@ struct Linear {
   const int8_t* w = nullptr;
   int8_t* y = nullptr;
   int32_t rows = 0, in = 0, out = 0;
-  int32_t x_offset = 0;  // 0 with kernel_sum, which holds its share already
+  int32_t x_offset = 0;  // 0 with kernel_sum, which already includes it
   Requant requant;
 };
 

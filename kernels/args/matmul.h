@@ -1,6 +1,6 @@
 #pragma once
-// Shapes of products of two activations, of either code. Leading dimensions are batches and
-// broadcast. Memory contiguous in logical order.
+// Shapes of products of two activations, int8 or int16. Leading dimensions are batches and
+// broadcast. Memory is contiguous in logical order.
 
 #include <cstdint>
 
@@ -9,7 +9,7 @@
 
 namespace thimble::kernels {
 
-/// Size of dimension `from_end` (1 = last); 1 where the tensor has none.
+/// Returns the size of dimension `from_end` (1 = last), or 1 if the tensor has no such dimension.
 inline int32_t size_at(const Tensor& t, uint32_t from_end) {
   return from_end > t.rank ? 1 : t.sizes[t.rank - from_end];
 }
@@ -21,13 +21,14 @@ struct MatmulAttributes {
 inline const MatmulAttributes& matmul_attributes(const Call& call) {
   return *static_cast<const MatmulAttributes*>(tensor(call, 2).data);
 }
-/// a, b, attributes, y of int8.
+/// Checks int8 operands a, b, attributes, y.
 Status check_matmul8(const Call& call);
 
-/// All of `dtype` and of shapes that multiply, with sums of at most `depth_max` products.
+/// Checks that all operands have type `dtype`, that their shapes match, and that sums have at most
+/// `depth_max` products.
 Status check_matmul(const Tensor& a, const Tensor& b, const Tensor& y, DType dtype, bool transposed,
                     int32_t depth_max);
-/// Over the batches, in elements: y, a, b.
+/// Returns a traversal of the batches, in elements; operands: y, a, b.
 Walk matmul_batches(const Tensor& a, const Tensor& b, const Tensor& y);
 
 }  // namespace thimble::kernels

@@ -1,5 +1,5 @@
 #pragma once
-// Operands of conv2d_mve and linear_mve; layout of their weights: abi/matmul_mve.h.
+// Operands of conv2d_mve and linear_mve. abi/matmul_mve.h has the layout of their weights.
 //
 // conv2d_mve: x, WindowGeometry, weights, scratch, y. linear_mve: x, LinearGeometry, weights, y.
 

@@ -5,7 +5,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// 255 * this fits 31 bits: the sum of that many offset codes cannot overflow.
+/// Maximum number of summed values: 255 * kMaxCount fits 31 bits, so the sum cannot overflow.
 constexpr uint32_t kMaxCount = INT32_MAX / 255;
 
 }  // namespace

@@ -8,8 +8,7 @@ namespace thimble::kernels {
 
 Status check_mean_run(const Call& call);
 
-/// The sum of many codes that lie one behind the other, four lanes at a time: `add` as in
-/// mean_runs().
+/// Returns the sum of contiguous values, computed in four lanes; `add` as in mean_runs().
 template <class Add>
 int32_t run_sum(const int8_t* x, uint32_t count, Add add) {
   const uint32_t before = static_cast<uint32_t>(-reinterpret_cast<intptr_t>(x)) & 3;
@@ -22,8 +21,8 @@ int32_t run_sum(const int8_t* x, uint32_t count, Add add) {
   return sum + column_sum(x + (count & ~uint32_t{3}), count & 3, 1);
 }
 
-/// What kernels have in common: add(x, count, step, sums) adds `count` words of four codes, `step`
-/// bytes apart and aligned, to the sums of their lanes; code(sum) is the result.
+/// The loops that all variants share. add(x, count, step, sums) adds `count` aligned words of four
+/// values, `step` bytes apart, to the sums of their lanes. code(sum) returns the result.
 template <class Add, class Code>
 void mean_runs(void* const* operands, Add add, Code code) {
   const abi::MeanRun& p = packed<abi::MeanRun>(operands[1]);

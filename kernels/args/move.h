@@ -1,7 +1,7 @@
 #pragma once
-// Operators that only move elements, as one strided copy: clone into another order of dimensions,
-// transpose, slice, expand, pad and cat differ in their strides alone. Strides count bytes;
-// elements have any size.
+// Operators that only move elements, as one strided copy. Clone into another dim_order, transpose,
+// slice, expand, pad and cat differ only in their strides. Strides count bytes; elements have any
+// size.
 
 #include <cstdint>
 
@@ -17,22 +17,22 @@ struct Move {
   Walk walk;            // operands: to, from
 };
 
-/// Strides of `t` in bytes.
+/// Writes the strides of `t` in bytes.
 void byte_strides(const Tensor& t, int32_t* out);
-/// Both tensors fine and of one element type.
+/// Checks that both tensors are sound and have the same element type.
 Status check_pair(const Tensor& from, const Tensor& to);
 
-/// A copy in the memory order of `to`: `from_steps[d]` bytes of `from` per step along dimension d
-/// of `to`.
+/// Returns a copy in the memory order of `to`. One step along dimension d of `to` is
+/// `from_steps[d]` bytes in `from`.
 Move gather(const Tensor& to, const Tensor& from, const int32_t* from_steps);
-/// A copy in the memory order of `from`: `to_steps[d]` bytes of `to` per step along dimension d of
-/// `from`.
+/// Returns a copy in the memory order of `from`. One step along dimension d of `from` is
+/// `to_steps[d]` bytes in `to`.
 Move scatter(const Tensor& to, const Tensor& from, const int32_t* to_steps);
 
 void run_move(Move& move);
 
-/// No plan of ours lets the operands overlap, but a hostile one may: the bytes are then as they
-/// come.
+/// Compiled files have no overlapping operands. In a malicious file they may overlap; the copied
+/// bytes are then unspecified.
 void copy_bytes(uint8_t* to, const uint8_t* from, uint32_t bytes);
 
 }  // namespace thimble::kernels

@@ -9,7 +9,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// As much of operand `which` as lies behind the offset, less what an element takes.
+/// Returns true if every element of operand `which` is inside its first `bytes` bytes.
 bool is_inside(const abi::Move& p, uint32_t which, uint32_t bytes) {
   const uint32_t taken = p.element_bytes - 1;
   if (bytes <= taken || p.offset[which] >= bytes - taken) return false;
@@ -28,7 +28,7 @@ template <class Element>
 void spread_row(uint8_t* to, const uint8_t* from, uint32_t count, uint32_t to_step,
                 uint32_t from_step) {
   for (; count != 0; --count) {
-    // A hostile constant's steps are no multiples of the element.
+    // In a malicious constant, steps may not be multiples of the element size.
     memcpy(to, from, sizeof(Element));
     to += to_step;
     from += from_step;
@@ -36,7 +36,7 @@ void spread_row(uint8_t* to, const uint8_t* from, uint32_t count, uint32_t to_st
 }
 
 void copy_row(uint8_t* to, const uint8_t* from, uint32_t bytes) {
-  // A call of memcpy is not worth it.
+  // For short rows a call of memcpy costs more than a byte loop.
   if (bytes >= 16) {
     copy_bytes(to, from, bytes);
   } else {
@@ -55,7 +55,7 @@ Status check_move_nest(const Call& call) {
   const auto& p = packed<abi::Move>(tensor(call, 1));
   const uint32_t element = p.element_bytes;
   if (element != 1 && element != 2 && element != 4 && element != 8) return Status::kBadParameter;
-  // Steps may be 0, but no place of the result is written twice.
+  // Steps may be 0, but the nest may not have more elements than y has bytes.
   const uint32_t count = count_of(p.nest);
   const bool inside = is_inside(p, 0, y.bytes) && is_inside(p, 1, x.bytes) && count != 0 &&
                       count <= y.bytes && p.fill_bytes <= y.bytes;

@@ -1,6 +1,6 @@
 #pragma once
-// move: elements go to other places; x, Move constant (abi/packed_rows.h), y. Row after row on any
-// core; variants take what suits them and leave the rest to it.
+// Check and loop of move: x, Move constant (abi/packed_rows.h), y. The loop runs row by row on any
+// core; variants implement special cases and call it for all others.
 
 #include "kernels/kernels.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Checks of packed constants, and the walk that abi::Nest describes.
+// Checks of packed constants, and the loop nest that abi::Nest describes.
 
 #include <cstdint>
 
@@ -17,13 +17,13 @@ const P& packed(const void* t) {
   return *static_cast<const P*>(t);
 }
 
-/// Every element that operand `which` of the nest names is one of the first `elements`; extents are
-/// not 0.
+/// Returns true if all elements that operand `which` of the nest accesses are among the first
+/// `elements`, and no extent is 0.
 bool stays_inside(const abi::Nest& nest, uint32_t which, uint32_t elements);
-/// As many elements as the nest walks through; 0 if that is more than any tensor has.
+/// Returns the number of elements of the nest, or 0 if it exceeds the size of any tensor.
 uint32_t count_of(const abi::Nest& nest);
 
-/// row(offset of operand 0, offset of operand 1) for each innermost row, in order.
+/// Calls row(offset of operand 0, offset of operand 1) for each innermost row, in order.
 template <class Row>
 void for_each_row(const abi::Nest& nest, Row row) {
   constexpr uint32_t kOuter = abi::Nest::kAxes - 1;

@@ -1,7 +1,7 @@
 #pragma once
-// What layer_norm, group_norm and rms_norm share: rows of codes, each normalized by its own exact
-// sums. docs/numerics.md, "Norms". Code is int8_t or int16_t; the functions of the first are in
-// norm.cpp, those of the second in norm16.cpp.
+// The parts that layer_norm, group_norm and rms_norm share: rows of values, each normalized by its
+// own exact sums. See docs/numerics.md, "Norms". Code is int8_t (functions in norm.cpp) or int16_t
+// (functions in norm16.cpp).
 
 #include <cstdint>
 
@@ -10,8 +10,8 @@
 
 namespace thimble::kernels {
 
-/// How a row lies in memory: `outer` runs of `inner` neighbours, `step` apart. Where the entry of
-/// w and b lies that belongs to an element: so many entries on for each run, and within a run.
+/// Memory layout of a row: `outer` runs of `inner` contiguous elements, `step` apart. The index of
+/// an element's entry in w and b grows by `outer_entry` per run and by `inner_entry` within a run.
 struct NormRow {
   int32_t outer = 1, inner = 1, step = 0;
   int32_t outer_entry = 0, inner_entry = 0;
@@ -19,7 +19,7 @@ struct NormRow {
   int32_t count() const { return outer * inner; }
 };
 
-/// What follows from the size of the codes.
+/// Types and limits that depend on the element size.
 template <class Code>
 struct NormWords;
 template <>
@@ -27,7 +27,7 @@ struct NormWords<int8_t> {
   static constexpr bool kNarrow = true;
   using Square = uint32_t;
   using Difference = int32_t;
-  static constexpr int32_t kBlock = 1 << 15;  // squares of so many codes fit Square
+  static constexpr int32_t kBlock = 1 << 15;  // sum of this number of squares fits Square
   static constexpr int32_t kRowMax = (1 << 23) - 1;
 };
 template <>
@@ -41,31 +41,32 @@ struct NormWords<int16_t> {
 
 struct Norm {
   uint64_t eps = 0;
-  int32_t zero = 0;  // rms_norm of int8: x_zp
+  int32_t zero = 0;  // x_zp of int8 rms_norm
   bool centered = true;
   int32_t y_zp = 0, mult = 0, shift = 0, min = 0, max = 0;
   const int16_t* w = nullptr;  // null: none
   const int32_t* b = nullptr;
 
-  /// Reads the attributes from eps on. Of zero points, which only int8 has, x_zp is there where the
-  /// rows are not centered.
+  /// Reads the attributes from eps on. Only int8 has zero points; x_zp is present only if the rows
+  /// are not centered.
   template <class Code>
   void read(AttributeReader& attributes, bool is_centered);
-  /// One row; `entry`: of its first element in w and b. y may be x.
+  /// Computes one row. `entry` is the index of its first element in w and b. y may be x.
   template <class Code>
   void run(const Code* x, Code* y, const NormRow& row, int32_t entry) const;
 };
 
-/// The attributes are complete and in range, x and y of this code, of one shape and layout.
+/// Checks that the attributes are complete and in range, and that x and y have element type Code,
+/// the same shape and the same layout.
 template <class Code>
 Status check_norm(const Tensor& x, const Tensor& y, const AttributeReader& attributes,
                   const Norm& norm);
-/// w: absent, or int16[entries]. b: absent, or a constant int32[entries] within 2^30. The sizes may
-/// be those of several dimensions.
+/// Checks w (absent, or int16[entries]) and b (absent, or a constant int32[entries] within 2^30).
+/// The entries may extend over several dimensions.
 Status check_norm_entries(const Tensor& w, const Tensor& b, int32_t entries);
 
-/// Rows of the last `dims` dimensions of a contiguous x, at most `longest` elements: layer_norm and
-/// rms_norm.
+/// Checks that x is contiguous and that rows over its last `dims` dimensions have at most `longest`
+/// elements (layer_norm and rms_norm).
 Status check_trailing(const Tensor& x, uint32_t dims, int32_t longest);
 template <class Code>
 void run_trailing(const Norm& norm, const Tensor& x, const Tensor& y, uint32_t dims);

@@ -1,13 +1,13 @@
 #pragma once
-// check() and run() of the norms, for kernels of either code; formula: docs/numerics.md, "Norms".
+// check() and run() of the norms, for int8 and int16 kernels; formula: docs/numerics.md, "Norms".
 
 #include "kernels/args/norm.h"
 #include "kernels/args/requant.h"
 
 namespace thimble::kernels {
 
-/// Operands: x, w int16 or None, b int32 or None, attributes, y. In place: y may be x. x contiguous
-/// or with channels innermost.
+/// Operands: x, w int16 or None, b int32 or None, attributes, y. In place: y may be x. x is
+/// contiguous, or its channels are innermost.
 template <class Code>
 struct GroupNorm {
   static bool has_channels_innermost(const Tensor& x) {
@@ -62,9 +62,9 @@ struct GroupNorm {
   }
 };
 
-/// Over the last dimensions, which are contiguous. Operands: x, w int16 or None, b int32 or None
-/// where `kHasBias`, attributes, y. In place: y may be x. layer_norm is centered and has a bias,
-/// rms_norm neither.
+/// Norm over the last dimensions, which are contiguous. Operands: x, w int16 or None, b int32 or
+/// None (if `kHasBias`), attributes, y. In place: y may be x. layer_norm is centered and has a
+/// bias; rms_norm is not centered and has no bias.
 template <class Code, bool kHasBias>
 struct TrailingNorm {
   static constexpr uint32_t kAttributes = kHasBias ? 3 : 2;

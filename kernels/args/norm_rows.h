@@ -1,6 +1,6 @@
 #pragma once
-// The functions of norm.h that depend on the codes: norm.cpp makes those of int8, norm16.cpp those
-// of int16.
+// The functions of norm.h that depend on the element type: instantiated for int8 in norm.cpp and
+// for int16 in norm16.cpp.
 
 #include "kernels/args/norm.h"
 #include "kernels/args/wide.h"
@@ -43,7 +43,7 @@ void Norm::read(AttributeReader& attributes, bool is_centered) {
   constexpr int32_t kEpsShiftMax = 30;
   const int32_t mantissa = attributes.word();
   const int32_t exponent = attributes.word();
-  // Out of range it becomes 2^63, which check_norm() refuses.
+  // An invalid value becomes 2^63, which check_norm() rejects.
   const bool fine = mantissa >= 0 && exponent >= 0 && exponent <= kEpsShiftMax;
   eps = fine ? static_cast<uint64_t>(mantissa) << exponent : uint64_t{1} << 63;
   centered = is_centered;
@@ -64,7 +64,7 @@ void Norm::run(const Code* x, Code* y, const NormRow& row, int32_t entry) const 
   const int32_t y_zero = NormWords<Code>::kNarrow ? y_zp : 0;
   const int32_t n = row.count();
   const NormSums sums = norm_sums(x, row, x_zero);
-  // n times what every code is compared with.
+  // n times the value that is subtracted from every element.
   const int32_t middle = centered ? sums.codes : n * x_zero;
   const int64_t mean = centered ? sums.codes : 0;
   const uint64_t spread =

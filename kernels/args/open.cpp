@@ -1,5 +1,5 @@
 // Arguments that a file may give in several types: a number as integer, bool or double, or None for
-// what an operator leaves out. Kernels read one form, see Arg.
+// an omitted argument. Kernels read one normalized type, see Arg.
 
 #include <bit>
 #include <cstring>
@@ -12,8 +12,8 @@ namespace {
 
 using namespace abi::pte::value_tag;
 
-/// A whole number of at most 53 bits, without the library's 64-bit conversion, which would bring
-/// double arithmetic into images that have none.
+/// Converts an integer of at most 53 bits to double. The library's 64-bit conversion would link
+/// double arithmetic into images that need none.
 double exact_double(int64_t value) {
   uint64_t size = static_cast<uint64_t>(value < 0 ? -value : value);
   if (size == 0) return 0;
@@ -24,7 +24,7 @@ double exact_double(int64_t value) {
   return std::bit_cast<double>(sign | exponent << 52 | (size & 0xFFFFFFFFFFFFF));
 }
 
-/// None is a NaN to the kernel, so no file may have one.
+/// NaN represents None in kernels, so a NaN in a file is rejected.
 Status settle_number(bool may_lack, uint32_t tag, Arg& arg) {
   constexpr int64_t kExact = int64_t{1} << 53;
   constexpr uint64_t kInfinite = uint64_t{0x7FF} << 52;

@@ -39,7 +39,7 @@ Status check_unknown_tensor(const Tensor& t) {
   if (seen != (1U << t.rank) - 1) return Status::kBadLayout;
   if (bytes != t.bytes) return Status::kBadShape;
   if (t.is_constant && t.data == nullptr) return Status::kBadParameter;
-  // A power of two.
+  // `element` is a power of two.
   if ((reinterpret_cast<uintptr_t>(t.data) & (element - 1)) != 0) return Status::kMisaligned;
   return Status::kOk;
 }

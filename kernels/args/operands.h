@@ -1,8 +1,8 @@
 #pragma once
-// Checks and small questions about operands that every kernel family asks.
+// Checks and queries of operands that every kernel family uses.
 //
-// Two orders of dimensions are the same to a kernel when they differ only in where dimensions of
-// size 1 stand: the bytes are identical. All layout questions below are asked in that sense.
+// Two dim_orders are equivalent if they differ only in the positions of dimensions of size 1: the
+// bytes are identical. All layout queries below use this equivalence.
 
 #include <bit>
 #include <cstdint>
@@ -20,7 +20,7 @@ inline const Tensor& tensor(const Call& call, uint32_t i) {
 inline const IntList& ints(const Call& call, uint32_t i) {
   return call.args[i].ints;
 }
-/// Valid after integers_fit().
+/// Requires integers_fit().
 inline int32_t integer(const Call& call, uint32_t i) {
   return static_cast<int32_t>(call.args[i].integer);
 }
@@ -31,10 +31,10 @@ inline int8_t* mutable_codes(const Tensor& t) {
   return static_cast<int8_t*>(t.data);
 }
 
-/// Forms of the stock image operators: with scratch as its last input, as releases before it had
-/// them, and with images whose logical order is N, H, W, C.
+/// Signatures of the stock image operators: with scratch as the last input; without scratch
+/// (earlier releases); and with images whose logical order is N, H, W, C.
 enum class StockForm : uint8_t { kCurrent, kNoScratch, kNhwc };
-/// Where batch, height, width and channels stand among an image's sizes.
+/// Indices of height, width and channels in the sizes of an image.
 struct ImageDims {
   uint8_t height, width, channels;
 };
@@ -42,12 +42,12 @@ constexpr ImageDims image_dims(StockForm form) {
   return form == StockForm::kNhwc ? ImageDims{1, 2, 3} : ImageDims{2, 3, 1};
 }
 
-/// Bytes of one element; 0 for a type that no kernel knows.
+/// Returns the size of one element in bytes, or 0 for a type that no kernel supports.
 uint32_t element_bytes(DType dtype);
 
-/// Which arguments of an operator are `i` or `b`.
+/// The arguments of an operator with letter `i` or `b`.
 struct Letters {
-  uint32_t integers = 0;  // a bit for each
+  uint32_t integers = 0;  // one bit per argument
 };
 consteval Letters letters(abi::PteOp op) {
   Letters letters;
@@ -57,7 +57,8 @@ consteval Letters letters(abi::PteOp op) {
   }
   return letters;
 }
-/// Every `i` and `b` argument fits 32 bits. `letters` are those of the call's operator.
+/// Returns true if every `i` and `b` argument fits 32 bits. `letters` are those of the call's
+/// operator.
 inline bool integers_fit(const Call& call, Letters letters) {
   uint32_t wrong = 0;
   for (uint32_t rest = letters.integers; rest != 0; rest &= rest - 1) {
@@ -68,8 +69,9 @@ inline bool integers_fit(const Call& call, Letters letters) {
   return wrong == 0;
 }
 
-/// Present, rank within limits, dim_order a permutation, sizes positive, `bytes` their product,
-/// data aligned (or not known yet, unless constant).
+/// Checks that the tensor is present, its rank is within limits, dim_order is a permutation, sizes
+/// are positive and `bytes` matches them. Data must be aligned; only constants must have an
+/// address.
 Status check_unknown_tensor(const Tensor& t);
 inline Status check_tensor(const Tensor& t) {
   return t.is_sound ? Status::kOk : check_unknown_tensor(t);
@@ -78,7 +80,7 @@ inline Status check_tensor(const Tensor& t, DType dtype) {
   if (!t.is_null && t.dtype != dtype) return Status::kBadDType;
   return check_tensor(t);
 }
-/// A constant whose values run() reads as 32-bit words: at least `bytes` long and aligned.
+/// Checks a constant that run() reads as 32-bit words: at least `bytes` long and aligned.
 Status check_blob(const Tensor& t, int64_t bytes);
 
 inline int32_t elements(const Tensor& t) {
@@ -86,8 +88,8 @@ inline int32_t elements(const Tensor& t) {
 }
 bool same_sizes(const Tensor& a, const Tensor& b);
 bool has_order(const Tensor& t, const uint8_t* order);
-/// Whether the dimensions of a tensor of rank 4 stand in just this order, the first in the low
-/// byte.
+/// Returns true if the dim_order of a tensor of rank 4 equals `order`, one dimension per byte, the
+/// first in the low byte.
 inline bool has_order4(const Tensor& t, uint32_t order) {
   uint32_t word;
   memcpy(&word, t.dim_order, sizeof word);
@@ -95,25 +97,25 @@ inline bool has_order4(const Tensor& t, uint32_t order) {
 }
 bool is_nhwc_but_for_ones(const Tensor& t);
 bool is_contiguous_but_for_ones(const Tensor& t);
-/// Rank 4, channels innermost.
+/// Returns true if the tensor has rank 4 and its channels are innermost.
 inline bool is_nhwc(const Tensor& t) {
   return t.rank == 4 && (has_order4(t, 0x01030200) || is_nhwc_but_for_ones(t));
 }
-/// An image of int8 codes with its channels innermost.
+/// Checks that `t` is an int8 image with its channels innermost.
 Status check_image(const Tensor& t, StockForm form);
-/// Last dimension innermost, and so on.
+/// Returns true if the memory order is the logical order.
 inline bool is_contiguous(const Tensor& t) {
   return (t.rank == 4 && has_order4(t, 0x03020100)) || is_contiguous_but_for_ones(t);
 }
-/// Same sizes, and element k of the one memory is element k of the other.
+/// Returns true if both have the same sizes and element k in memory is the same element of both.
 bool same_layout(const Tensor& a, const Tensor& b);
-/// Elements between neighbours along each logical dimension; kMaxRank entries are written, unused
-/// ones as 0.
+/// Writes the distance in elements between neighbours along each logical dimension. kMaxRank
+/// entries are written; unused ones are 0.
 void strides(const Tensor& t, int32_t* out);
 
 inline bool is_code(int32_t value) {
   return value >= -128 && value <= 127;
-}  // also: a zero point
+}  // also valid for a zero point
 inline bool is_offset(int32_t value) {
   return value >= -127 && value <= 128;
 }  // -zero point

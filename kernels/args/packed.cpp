@@ -3,7 +3,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// Beyond this, a column or row times a dilation of up to 255 could leave 31 bits.
+/// Maximum size of a row or column: its product with a dilation of up to 255 fits 31 bits.
 constexpr uint32_t kMaxDilatedBytes = 1U << 23;
 
 bool is_image_of(const Tensor& t, uint32_t height, uint32_t width, uint32_t channels) {
@@ -15,10 +15,11 @@ struct Axis {
   int32_t in, out, kernel, stride, dilation, pad;
 };
 
-/// Padding before and after is smaller than the window, and no window that fits is missing.
+/// Returns true if padding before and after is smaller than the window, and the output has every
+/// window that fits.
 bool axis_fits(const Axis& axis) {
   if (axis.kernel == 0 || axis.stride == 0 || axis.dilation == 0) return false;
-  const int32_t reach = (axis.kernel - 1) * axis.dilation;  // from the first tap to the last
+  const int32_t reach = (axis.kernel - 1) * axis.dilation;  // distance from first to last tap
   const int32_t after = (axis.out - 1) * axis.stride + reach + 1 - axis.pad - axis.in;
   return axis.pad <= reach && after <= reach && after > -axis.stride;
 }

@@ -1,7 +1,8 @@
 // Stock operands of avg_pool2d: x, kernel[2], stride[2], padding[2], ceil_mode, zero_point, mult,
-// shift, scratch, y. The last four inputs mean nothing here (but scratch is writable): input and
-// output share scale and zero point. Of max_pool2d: x, kernel[2], stride[2], padding[2],
-// dilation[2], ceil_mode, x_zero_point, y_zero_point (equal), min, max, y.
+// shift, scratch, y. zero_point, mult, shift and scratch are not used, because input and output
+// have the same scale and zero point; scratch must be writable. Stock operands of max_pool2d: x,
+// kernel[2], stride[2], padding[2], dilation[2], ceil_mode, x_zero_point, y_zero_point (equal),
+// min, max, y.
 //
 // Native operands: x, PoolParams constant, y.
 
@@ -14,7 +15,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// The sum of a window of codes stays far inside 32 bits.
+/// Maximum number of taps in a window; the sum of int8 values then fits 32 bits.
 constexpr int64_t kMaxTaps = 1 << 23;
 
 template <StockForm kForm>
@@ -63,7 +64,7 @@ Status check_pool(const Pool& pool) {
   if (const Status s = check_axes(pool.axis, pool.c); s != Status::kOk) return s;
   if (int64_t{pool.axis[0].kernel} * pool.axis[1].kernel > kMaxTaps) return Status::kBadShape;
   for (const WindowAxis& axis : pool.axis) {
-    // An average over nothing has no value, neither has a maximum.
+    // Averages and maxima of an empty window are undefined.
     if (!windows_meet_image(axis)) return Status::kBadShape;
   }
   return Status::kOk;

@@ -18,7 +18,8 @@ struct Pool {
   int32_t min = -128, max = 127;
 };
 
-/// Which inputs of a stock avg_pool2d follow the padding, besides three numbers that mean nothing.
+/// Signatures of the stock avg_pool2d: the inputs after the padding, in addition to three unused
+/// numbers.
 enum class AvgForm : uint8_t { kCurrent, kNoCeilMode, kNoCeilModeNoScratch, kNhwc };
 
 template <AvgForm kForm>

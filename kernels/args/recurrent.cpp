@@ -5,7 +5,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// Products of 16-bit codes whose sum requantize64 takes.
+/// Maximum number of products of 16-bit values in a sum that requantize64 accepts.
 constexpr int64_t kWideTermsMax = (numerics::kWideSumMax - 1) / (32768 * 128);
 
 const int32_t* words_of(const Call& call, const RecurrentForm& form) {
@@ -48,7 +48,7 @@ Status check_shapes(const Call& call, const RecurrentForm& form) {
   const int32_t inputs = x.sizes[2];
   const int64_t terms_max = is_narrow(call) ? abi::kMaxAccumulations : kWideTermsMax;
   if (hidden > terms_max || inputs > terms_max) return Status::kBadShape;
-  // No overflow: w_hh has that many rows, and they are in memory.
+  // The product below cannot overflow: w_hh has that number of rows, and they are in memory.
   if (w_hh.sizes[0] / form.gates != hidden) return Status::kBadShape;
   const int32_t rows = form.gates * hidden;
   bool fits = w_hh.sizes[0] == rows && has_sizes(tensor(call, form.w_ih()), rows, inputs) &&

@@ -1,6 +1,6 @@
 #pragma once
-// Operands of gru, lstm and rnn on codes of int8 or of int16: x, the states before the first step,
-// w_ih, w_hh, biases, mult, shift, table, attributes as words, scratch, y.
+// Operands of gru, lstm and rnn with int8 or int16 activations: x, the states before the first
+// step, w_ih, w_hh, biases, mult, shift, table, attributes as words, scratch, y.
 
 #include <cstdint>
 
@@ -10,15 +10,15 @@
 
 namespace thimble::kernels {
 
-/// What differs between the three.
+/// The differences between the signatures of gru, lstm and rnn.
 struct RecurrentForm {
-  uint32_t states;  // operands behind x
-  uint32_t biases;  // operands behind w_hh
+  uint32_t states;  // number of operands after x
+  uint32_t biases;  // number of operands after w_hh
   int32_t gates;
-  int32_t lanes;        // of scratch, abi/native_params.h
-  uint32_t words;       // attributes
-  uint32_t reverse_at;  // the word of that attribute
-  uint32_t x_zp_at;     // h_zp, h_mult and h_shift follow
+  int32_t lanes;        // of the scratch, see abi/native_params.h
+  uint32_t words;       // number of attribute words
+  uint32_t reverse_at;  // index of the attribute word `reverse`
+  uint32_t x_zp_at;     // index of x_zp; h_zp, h_mult and h_shift follow
 
   constexpr uint32_t w_ih() const { return 1 + states; }
   constexpr uint32_t mult() const { return w_ih() + 2 + biases; }
@@ -30,11 +30,11 @@ inline constexpr RecurrentForm kGruForm{1, 2, 3, abi::kGruLanes, 8, 0, 1};
 inline constexpr RecurrentForm kLstmForm{2, 1, 4, abi::kLstmLanes, 13, 0, 2};
 inline constexpr RecurrentForm kRnnForm{1, 1, 1, abi::kRnnLanes, 6, 1, 2};
 
-/// x and h0 have one code. All but the result's element type, the states behind h0, and what only
-/// one form has.
+/// Checks the operands. x and h0 must have the same type. The checks do not include the element
+/// type of the result, the states after h0, and operands that only one of the three layers has.
 Status check_recurrent(const Call& call, const RecurrentForm& form);
 
-/// A value in the code in which it leaves the layer.
+/// Requantizes a value to an output of the layer.
 template <class Code>
 Code leaving_code(int32_t value, int32_t mult, int32_t shift, int32_t zero_point) {
   constexpr int32_t kLimit = 1 << (8 * sizeof(Code) - 1);
@@ -46,8 +46,8 @@ Code leaving_code(int32_t value, int32_t mult, int32_t shift, int32_t zero_point
 struct Recurrent {
   const void *x, *h0;
   const int8_t *w_ih, *w_hh;
-  const int32_t *bias, *bias_hh;  // the second null where there is one
-  const int32_t *mult, *shift;    // `entries` for w_ih, then as many for w_hh
+  const int32_t *bias, *bias_hh;  // bias_hh is null if there is one bias
+  const int32_t *mult, *shift;    // `entries` for w_ih, then `entries` for w_hh
   const int16_t* table;
   const int32_t* words;
   int32_t steps, batch, inputs, hidden, rows;
@@ -55,9 +55,9 @@ struct Recurrent {
   int32_t x_offset, h_zp, h_mult, h_shift;
   bool reverse;
   int16_t* lanes;
-  void* h;  // what the gates read: the output of the step before
+  void* h;  // state that the gates read: the output of the previous step
 
-  /// Places of step `i` in time: a row of x and of the result, for this element of the batch.
+  /// Returns the row of x and of the result for time step `i` and batch element `b`.
   int32_t row(int32_t i, int32_t b) const { return (reverse ? steps - 1 - i : i) * batch + b; }
   template <class Code>
   const Code* x_row(int32_t at) const {
@@ -67,7 +67,7 @@ struct Recurrent {
   Code* state() const {
     return static_cast<Code*>(h);
   }
-  /// The state before the first step; returns where it is kept.
+  /// Copies the state before the first step to `h` and returns `h`.
   template <class Code>
   Code* begin(int32_t b) const {
     memcpy(h, static_cast<const Code*>(h0) + b * hidden, state_bytes<Code>());

@@ -3,7 +3,8 @@
 namespace thimble::kernels {
 namespace {
 
-/// The dimension of x that dimension d of y shows, or x.rank for a reduced one that y keeps as 1.
+/// Returns the dimension of x for dimension d of y, or x.rank if d is a reduced dimension kept as
+/// 1.
 uint32_t source(const Tensor& x, const Tensor& y, uint32_t mask, uint32_t d) {
   if (y.rank == x.rank) return (mask >> d & 1) != 0 ? x.rank : d;
   for (uint32_t k = 0; k < x.rank; ++k) {

@@ -1,6 +1,5 @@
 #pragma once
-// Reductions over any set of dimensions, in any order of dimensions: how the elements of x belong
-// to those of y.
+// Reductions over any set of dimensions, in any dim_order: maps the elements of x to those of y.
 
 #include <cstdint>
 
@@ -9,23 +8,25 @@
 
 namespace thimble::kernels {
 
-/// Rows longer than this would bring sums out of their words (docs/numerics.md).
+/// Maximum length of a row; the sums of longer rows could overflow (docs/numerics.md).
 inline constexpr int64_t kMaxReduced = (int64_t{1} << 23) - 1;
 
-/// y has the dimensions of x in `mask` as 1, or dropped. Both are sound; x has all of `mask`.
+/// Checks that y has the sizes of x, with the dimensions in `mask` as 1 or dropped. Both must be
+/// sound, and x must have all dimensions in `mask`.
 Status check_reduced_sizes(const Tensor& x, const Tensor& y, uint32_t mask);
-/// Elements of x for each of y; below 2^31.
+/// Returns the number of elements of x for each element of y; it is below 2^31.
 int64_t reduced_count(const Tensor& x, uint32_t mask);
 
-/// For every position of `kept` (offset 0 in y, offset 1 in x), `reduced` visits its elements of x
-/// (offset 1, from there).
+/// Two traversals. Each position of `kept` is an element of y (offset 0) and the first element of
+/// its group in x (offset 1). `reduced` visits the elements of a group (offset 1, relative to the
+/// first).
 struct Reduction {
   Walk kept, reduced;
 
   Reduction(const Tensor& x, const Tensor& y, uint32_t mask);
 };
 
-/// Calls each(first element, count, step) for all runs of one set.
+/// Calls each(first element, count, step) for all runs of one group.
 template <class T, class Each>
 void for_each_run(Walk& reduced, const T* x, Each each) {
   do {
@@ -34,7 +35,7 @@ void for_each_run(Walk& reduced, const T* x, Each each) {
   } while (reduced.next());
 }
 
-/// Calls each(position in y, the set's first element) for all elements of y.
+/// Calls each(position in y, first element of the group) for all elements of y.
 template <class T, class Each>
 void for_each_result(Reduction& reduction, const T* x, Each each) {
   Walk& kept = reduction.kept;

@@ -3,9 +3,9 @@
 namespace thimble::kernels {
 namespace {
 
-// Loading a file is for a good part these two loops, hence no test inside them.
+// These two loops take a large part of the time to load a file, so they contain no branches.
 
-/// What `bits_of` says of each of `count` values, or-ed.
+/// Returns the bitwise or of `bits_of` over `count` values.
 template <typename Value, typename Bits>
 inline uint32_t collect(const Value* values, int32_t count, Bits bits_of) {
   uint32_t bits = 0;
@@ -24,8 +24,8 @@ bool are_multipliers(const int32_t* mult, int32_t count) {
   return collect(mult, count, word) <= INT32_MAX;
 }
 
-/// A shift in -16..-1, as nearly all are, has all but its last four bits set, and no other has.
-/// Only with others among them they are looked at one by one.
+/// A shift is in -16..-1 exactly if all its bits except the last four are set; nearly all shifts
+/// are in this range. Only if others exist, each shift is checked individually.
 template <typename Shift>
 bool are_shifts(const Shift* shift, int32_t count) {
   const auto clear = [](int32_t value) { return ~static_cast<uint32_t>(value); };
@@ -42,7 +42,7 @@ Status check_requant(const Requant& requant, int32_t channels) {
   if (!are_bounds(requant.min, requant.max)) return Status::kBadParameter;
   if (!is_code(requant.y_offset)) return Status::kBadParameter;
   const bool mults = are_multipliers(requant.mult, requant.mult_step == 0 ? 1 : channels);
-  // Of words only the low byte is read later, but all of it must be in range.
+  // run() reads only the low byte of a word, but the whole word must be in range.
   const bool shifts = requant.shift_step == 4
                           ? are_shifts(reinterpret_cast<const int32_t*>(requant.shift), channels)
                           : are_shifts(requant.shift, requant.shift_step == 0 ? 1 : channels);

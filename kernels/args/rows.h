@@ -1,5 +1,5 @@
 #pragma once
-// Operands of softmax and log_softmax: rows of int8 codes that are runs of bytes in both tensors.
+// Operands of softmax and log_softmax: int8 rows that are contiguous in both tensors.
 
 #include <cstdint>
 
@@ -7,7 +7,8 @@
 
 namespace thimble::kernels {
 
-/// x and y are int8 of one shape and order, and dimension `dim` is innermost in memory.
+/// Checks that x and y are int8 with the same shape and order, and that dimension `dim` is
+/// innermost.
 Status check_rows(const Tensor& x, const Tensor& y, uint32_t dim);
 
 }  // namespace thimble::kernels

@@ -25,7 +25,7 @@ Status check_conv2d(const Call& call, int64_t scratch_rows) {
 
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
 
-/// 16 bytes from word to word.
+/// Copies 16 bytes between word-aligned addresses.
 inline void move_quad(const int8_t*& from, int8_t*& to) {
   asm volatile(
       "ldmia %0!, {r3, r4, r5, r6}\n"
@@ -35,7 +35,7 @@ inline void move_quad(const int8_t*& from, int8_t*& to) {
       : "r3", "r4", "r5", "r6", "memory");
 }
 
-/// Both places are there for `count` bytes.
+/// Copies `count` bytes; both buffers have at least that size.
 void move_bytes(int8_t* to, const int8_t* from, uint32_t count) {
   if (((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) & 3) == 0) {
     for (; count >= 16; count -= 16) move_quad(from, to);
@@ -77,14 +77,14 @@ bool is_full_range(int32_t min, int32_t max) {
   return min == INT8_MIN && max == INT8_MAX;
 }
 
-/// Each byte `times` times.
+/// Writes each byte `times` times.
 void spread_channels(int8_t* to, const int8_t* from, uint32_t count, uint32_t times) {
   for (uint32_t i = 0; i < count; ++i) {
     for (uint32_t k = 0; k < times; ++k) *to++ = from[i];
   }
 }
 
-/// Walks over the windows of an image and copies each as one row of bytes, the padding filled in.
+/// Traverses the windows of an image and copies each as one row of bytes, including the padding.
 class Windows {
  public:
   Windows(const WindowGeometry& g, const int8_t* x)
@@ -98,15 +98,15 @@ class Windows {
 
   uint32_t left_in_row() const { return left_; }
   uint32_t image_row() const { return static_cast<uint32_t>(image_row_); }
-  /// The window lies inside the image, with `columns` of its rows.
+  /// Returns true if the window, widened to `columns` columns, is inside the image and not dilated.
   bool is_inside(int32_t columns) const {
     return one_run_ && g_.dilation_h == 1 && iy_ >= 0 && ix_ >= 0 && iy_ + g_.kernel_h <= g_.in_h &&
            ix_ + columns <= g_.in_w;
   }
-  /// The first byte of such a window.
+  /// Returns the first byte of a window for which is_inside() is true.
   const int8_t* first() const { return x_ + iy_ * image_row_ + ix_ * g_.in_c; }
 
-  /// `columns` is the window's width, or without dilation any.
+  /// Copies the window. `columns` is the window's width; without dilation it may be any width.
   void gather(int8_t* to, int32_t columns) const {
     const int32_t length = columns * g_.in_c;
     int32_t iy = iy_;
@@ -168,8 +168,8 @@ class Windows {
   const int8_t* const x_;
   const int32_t image_row_;
   const bool one_run_;
-  int32_t iy_, ix_;  // of the window's first tap
-  uint32_t left_;    // windows in this row
+  int32_t iy_, ix_;  // position of the window's first tap
+  uint32_t left_;    // remaining windows in this row
 };
 
 }  // namespace
@@ -210,9 +210,10 @@ void run_conv2d_scalar(const ScalarCore& core, void* const* operands) {
   const bool full = is_full_range(g.min, g.max);
   const bool pairs = core.interleave != nullptr;
   const uint32_t at_once = channels == 1 && !pairs ? 1 : core.pixels;
-  // Pixels that each become one are read where they lie.
+  // A 1x1 convolution with stride 1 reads its pixels directly from x.
   const bool in_place = row == g.in_c && (g.kernel_h | g.kernel_w | g.stride_h | g.stride_w) == 1;
-  // Bytes become words from the first on, which reach the bytes not before they are read.
+  // Interleaving writes words from the start of the scratch. The bytes are gathered at its end, so
+  // that each byte is read before a word overwrites it.
   int8_t* const gathered = scratch + (pairs ? abi::kScalarPairRows - 2 : 0) * row;
   Windows windows(g, x);
   uint32_t left = uint32_t{g.out_h} * g.out_w;

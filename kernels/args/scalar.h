@@ -1,10 +1,11 @@
 #pragma once
-// Packed convolutions and linear layers of cores without DSP instructions
-// (abi/native_params.h, ScalarChannel): their checks, and what v7m and v6m have in common. Each of
-// the two brings dot products in assembly; here windows are gathered for them.
+// Packed convolutions and linear layers of cores without DSP instructions (abi/matmul_scalar.h):
+// their checks, and the code that v7m and v6m share. This code gathers windows; each of the two
+// variants supplies dot products in assembly.
 //
-// All pixels of a block are gathered into scratch before its first byte is written, so that a
-// result may lie over what has been read. Pixels follow each other over the ends of rows.
+// All pixels of a block are gathered into scratch before the first byte of the block is written.
+// The result may therefore overlap the part of x that has been read. A block may continue in the
+// next row of the image.
 
 #include "abi/matmul_scalar.h"
 #include "kernels/args/packed.h"
@@ -14,11 +15,11 @@ namespace thimble::kernels {
 inline const abi::ScalarChannel* scalar_channels(const void* constant) {
   return static_cast<const abi::ScalarChannel*>(constant);
 }
-/// The weights behind `channels` records.
+/// Returns the weights, which follow `channels` records.
 inline const int8_t* scalar_weights(const void* constant, uint32_t channels) {
   return reinterpret_cast<const int8_t*>(scalar_channels(constant) + channels);
 }
-/// The result of a sum; of records that no compiler wrote, any.
+/// Returns the quantized result of a sum. Records of a malicious file give any int8 value.
 inline int8_t scalar_code(const abi::ScalarChannel& channel, int32_t acc, int32_t min,
                           int32_t max) {
   const int32_t c = numerics::high_mult(acc, channel.mult);
@@ -30,32 +31,33 @@ inline uint32_t scalar_row(uint32_t weights) {
 }
 
 Status check_conv2d_scalar(const Call& call);
-/// With scratch for words of two pixels.
+/// As check_conv2d_scalar(), with scratch for the interleaved words of two pixels.
 Status check_conv2d_scalar_pairs(const Call& call);
 Status check_depthwise_scalar(const Call& call);
 Status check_linear_scalar(const Call& call);
 
-/// Dot products of rows of x with rows of weights, requantized to int8. The assembly knows the
-/// order of the members; it changes them as it goes.
+/// Dot products of rows of x with rows of weights, requantized to int8. The assembly uses the
+/// offsets of the members and modifies them.
 struct ScalarDot {
   const int8_t* x;
-  uint32_t x_stride;  // from one row of x to the next
+  uint32_t x_stride;  // distance between rows of x
   const int8_t* w;
   uint32_t w_stride;
-  uint32_t length;  // of the products
+  uint32_t length;  // number of products
   const abi::ScalarChannel* channels;
   int8_t* y;
   uint32_t y_stride;
-  uint32_t count;  // of channels
+  uint32_t count;  // number of channels
 };
 using ScalarDotProducts = void(ScalarDot* dot);
 
-/// Bytes of two rows to words: a plus 2^16 times b.
+/// Interleaves the bytes of two rows: each word is a plus 2^16 times b.
 using ScalarInterleave = void(void* words, const int8_t* a, const int8_t* b, uint32_t length);
 
-/// What a core brings. `block` makes `pixels` rows at once, with length a multiple of 4; without
-/// `interleave` it wants a count of at least 2, and may write all results but the first twice; with
-/// it, it reads two rows as words. `single` makes one row of any length.
+/// The functions that a variant supplies. `block` computes `pixels` rows at once; length is a
+/// multiple of 4. Without `interleave`, `block` requires a count of at least 2 and may write all
+/// results except the first twice. With `interleave`, it reads two rows as words. `single` computes
+/// one row of any length.
 struct ScalarCore {
   uint32_t pixels;
   ScalarDotProducts* block;
@@ -63,21 +65,22 @@ struct ScalarCore {
   ScalarInterleave* interleave;
 };
 
-/// One pixel of a depthwise convolution: sums over taps of x[tap][channel] * w[tap][channel].
+/// One pixel of a depthwise convolution: sums over all taps of x[tap][channel] * w[tap][channel].
 struct ScalarTaps {
   const int8_t* x;
-  uint32_t x_row;  // from one row of taps to the next, where they are three
+  uint32_t x_row;  // distance between rows of taps, for 3x3 windows
   const int8_t* w;
   uint32_t taps;
   const abi::ScalarChannel* channels;
   int8_t* y;
-  uint32_t count;  // of channels
+  uint32_t count;  // number of channels
 };
 using ScalarTapProducts = void(ScalarTaps* taps);
 
-/// What a core brings for windows that are gathered tap by tap, and for those of 3x3 taps. With
-/// `pair`, which makes two pixels side by side whose windows are one column apart, these two take
-/// rows of taps from where they lie.
+/// The functions that a variant supplies: `any` for windows that are gathered tap by tap, `nine`
+/// for 3x3 windows, and optionally `pair`. `pair` computes two neighbouring pixels whose 3x3
+/// windows are one column apart. If `pair` exists, `nine` and `pair` read rows of taps directly
+/// from x.
 struct ScalarTapCore {
   ScalarTapProducts* any;
   ScalarTapProducts* nine;

@@ -1,7 +1,8 @@
 #pragma once
-// softmax_rows but for how a core multiplies: Product::high(a, b) is floor((a * b + 2^31) / 2^32),
-// Product::divided(a, b, right) the product of numbers that are not negative, divided by 2^31 and
-// then by 2^right, both to nearest, right from 4 to 31.
+// The parts of softmax_rows that all cores share. A variant supplies the multiplication:
+// Product::high(a, b) is floor((a * b + 2^31) / 2^32). Product::divided(a, b, right) is the product
+// of two non-negative numbers, divided by 2^31 and then by 2^right, both to nearest; right is 4 to
+// 31.
 
 #include <cstdint>
 
@@ -12,10 +13,11 @@ namespace thimble::kernels {
 
 Status check_softmax_rows(const Call& call);
 
-/// 1 / (1 + x) for x in [0, 1), Q0.31, as numerics::one_over_one_plus_x() has it, without what
-/// never happens: half of the sum is in [1/2, 1), so that the first guess and each y are in [1/2,
-/// 2], below 2 up to the last step, the error is below 1/8, and nothing but the last doubling
-/// leaves 32 bits. One factor of each product is doubled.
+/// Returns 1 / (1 + x) for x in [0, 1) in Q0.31, with the results of
+/// numerics::one_over_one_plus_x() but without its saturation steps. These are not needed: half of
+/// the sum is in [1/2, 1); the first estimate and each y are in [1/2, 2], and below 2 up to the
+/// last step; the error is below 1/8. Only the last doubling can overflow 32 bits. One factor of
+/// each product is doubled.
 template <class Product>
 int32_t reciprocal(uint32_t x) {
   const auto half = static_cast<int32_t>((x >> 1) + (1U << 30));
@@ -28,7 +30,7 @@ int32_t reciprocal(uint32_t x) {
   return y >= 1 << 30 ? INT32_MAX : 2 * y;
 }
 
-/// Results of 1/256 above -128, or of 1/32768.
+/// Constants of the result type: int8 in units of 1/256 above -128, or int16 in units of 1/32768.
 template <class Y>
 struct SoftmaxCode;
 template <>
@@ -40,15 +42,15 @@ struct SoftmaxCode<int16_t> {
   static constexpr int32_t kRight = 28, kMost = 32767, kZero = 0;
 };
 
-/// What the results of one row have in common: the maximum, the reciprocal of the sum of the
-/// exponentials, and how many bits of that, in Q12.19, are 0 in front.
+/// Values that the results of one row share: the maximum, the reciprocal of the sum of the
+/// exponentials, and the number of leading zero bits of that sum in Q12.19.
 struct SoftmaxRow {
   int32_t maximum, scale, headroom;
 };
 template <class Product>
 SoftmaxRow softmax_row(const abi::SoftmaxRows& p, const int8_t* x) {
   constexpr uint32_t kSumMax = uint32_t{1} << 31;
-  // Of so many differences no sum leaves 32 bits on top of 2^31.
+  // The sum of this number of exponentials plus 2^31 fits 32 bits.
   constexpr uint32_t kPiece = 4095;
   const uint32_t length = p.length;
   int32_t maximum = x[0];
@@ -63,7 +65,7 @@ SoftmaxRow softmax_row(const abi::SoftmaxRows& p, const int8_t* x) {
     } while (x != end);
     if (sum > kSumMax) sum = kSumMax;
   }
-  // Of a table that is none of ours it may be less.
+  // In a malicious constant, the table may give a smaller sum.
   if (sum < 1U << 16) sum = 1U << 16;
   const int32_t headroom = numerics::count_leading_zeros(sum);
   return {maximum, reciprocal<Product>(sum << headroom ^ 1U << 31), headroom};
@@ -74,12 +76,12 @@ void softmax_results(const abi::SoftmaxRows& p, const SoftmaxRow& row, const int
   using Code = SoftmaxCode<Y>;
   const int32_t right = Code::kRight - row.headroom;
   const Y* const end = y + p.length;
-  if (right > 31) {  // even the maximum is below 1/512
+  if (right > 31) {  // the result of the maximum is below 1/512
     while (y != end) *y++ = Code::kZero;
     return;
   }
   while (y != end) {
-    // Where y lies over x otherwise than it may, x is not what it was.
+    // The index is masked, because a malicious overlap of y and x may have changed x.
     const uint32_t exp = p.exp[(row.maximum - *x++) & 255];
     const uint32_t code = Product::divided(row.scale, exp, static_cast<uint32_t>(right));
     const int32_t above =
@@ -88,7 +90,7 @@ void softmax_results(const abi::SoftmaxRows& p, const SoftmaxRow& row, const int
   }
 }
 
-/// Rows of two codes: the constant has their results.
+/// Computes a row of two elements: the constant has the results.
 template <class Y>
 void softmax_pair(const abi::SoftmaxRows& p, const int8_t* x, Y* y) {
   const int32_t apart = x[0] - x[1];

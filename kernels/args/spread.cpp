@@ -3,7 +3,8 @@
 namespace thimble::kernels {
 namespace {
 
-/// Step of `t` along dimension d of an output of rank `rank`; shapes align at the last dimension.
+/// Step of `t` along dimension d of an output of rank `rank`; shapes are aligned at the last
+/// dimension.
 int32_t broadcast_step(const Tensor& t, const int32_t* steps, uint32_t rank, uint32_t d) {
   const uint32_t missing = rank - t.rank;
   return d < missing || t.sizes[d - missing] == 1 ? 0 : steps[d - missing];

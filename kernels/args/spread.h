@@ -1,18 +1,18 @@
 #pragma once
-// Operands that broadcast as in numpy, of any element type: by logical shape, aligned at the last
-// dimension, each with its own order of dimensions.
+// Operands of any element type that broadcast as in numpy: by logical shape, aligned at the last
+// dimension, each with its own dim_order.
 
 #include "kernels/args/operands.h"
 #include "kernels/args/walk.h"
 
 namespace thimble::kernels {
 
-/// a and b, each sound, make the shape of y.
+/// Checks that a and b, both sound, broadcast to the shape of y.
 Status check_spread(const Tensor& a, const Tensor& b, const Tensor& y);
-/// y, a, b; steps in elements; y runs through its memory in order.
+/// Returns a traversal of y, a, b with steps in elements; y is traversed in memory order.
 Walk spread(const Tensor& y, const Tensor& a, const Tensor& b);
 
-/// Both float32 of one shape.
+/// Checks that both are float32 and have the same shape.
 Status check_floats(const Tensor& x, const Tensor& y);
 
 inline const float* floats(const Tensor& t) {

@@ -18,7 +18,7 @@ bool in_range(int32_t value, int32_t low) {
   return value >= low && value <= kMax;
 }
 
-/// Extents that keep every position within 32 bits, and the output's is the formula's.
+/// Checks that all positions fit 32 bits and that the output extent matches the formula.
 Status check_side(const Tensor& x, const Tensor& w, const Tensor& y, const TransposedWindow& a,
                   uint32_t side) {
   const int32_t in = x.sizes[2 + side];
@@ -76,7 +76,7 @@ void bind_transposed_axes(const Tensor& x, const Tensor& w, const Tensor& y,
 }
 
 Reach TransposedAxis::reach(int32_t position) const {
-  int32_t at = position + pad;  // tap * dilation + input * stride
+  int32_t at = position + pad;  // equals tap * dilation + input * stride
   Reach found = {0, 0, 0};
   for (; at % stride != 0; at -= dilation) {
     if (++found.tap >= step || at < dilation) return found;

@@ -1,7 +1,7 @@
 #pragma once
-// Geometry of transposed convolutions, read backwards: every output position gathers from the
-// inputs that reach it. Along one axis these are every `step`-th tap, and the input moves back by a
-// fixed distance from one to the next.
+// Geometry of transposed convolutions, computed per output: every output position sums over the
+// inputs that contribute to it. Along one axis these inputs belong to every `step`-th tap, and the
+// input index decreases by a fixed distance from one such tap to the next.
 //
 // Memory: x and y NHWC; w, logical [I, O/groups, kh, kw], as [O/groups][kh][kw][I].
 
@@ -11,7 +11,7 @@
 
 namespace thimble::kernels {
 
-/// Attributes as they lie; lists begin with their count.
+/// The attributes in their memory layout; lists begin with their count.
 struct TransposedWindow {
   int32_t strides, stride[2];
   int32_t paddings, padding[4];  // top, left, bottom, right
@@ -19,21 +19,21 @@ struct TransposedWindow {
   int32_t dilations, dilation[2];
 };
 
-/// The inputs that reach one output position.
+/// The inputs that contribute to one output position: the first tap, its input, and their count.
 struct Reach {
   int32_t tap, input, count;
 };
 
 struct TransposedAxis {
   int32_t in, out, kernel, stride, dilation, pad;
-  int32_t step;  // taps from one that meets an input to the next
-  int32_t back;  // inputs between the two
+  int32_t step;  // distance in taps between two taps that meet an input
+  int32_t back;  // distance in inputs between the two
 
   Reach reach(int32_t position) const;
 };
 
-/// x and y of `dtype`, w int8, all as above and fitting each other; extents that keep every
-/// position within 32 bits. groups >= 1.
+/// Checks that x and y have type `dtype`, that w is int8, that memory orders are as above, that the
+/// shapes match, and that all positions fit 32 bits. groups must be at least 1.
 Status check_transposed(const Tensor& x, const Tensor& w, const Tensor& y, DType dtype,
                         const TransposedWindow& window, int32_t groups);
 void bind_transposed_axes(const Tensor& x, const Tensor& w, const Tensor& y,

@@ -1,7 +1,7 @@
 #pragma once
-// A walk over the elements of up to three operands at once, each with its own strides: layout
-// changes, broadcasting, slices. The caller pushes axes from outermost to innermost; axes that are
-// one run in every operand melt together, so the common cases end as a single flat loop.
+// A stride iterator over up to three operands, each with its own strides: layout changes,
+// broadcasting, slices. The caller pushes axes from outermost to innermost. Axes that are
+// contiguous in every operand are coalesced, so that the common cases become a single flat loop.
 //
 //   Walk walk;
 //   for (...) walk.push(extent, step_of_y, step_of_a, step_of_b);
@@ -28,7 +28,7 @@ struct Walk {
 
   const Axis& row() const { return axes[rank - 1]; }
   void push(int32_t extent, int32_t step0, int32_t step1, int32_t step2 = 0);
-  /// To the next row; false after the last one, with the offsets back at their start.
+  /// Advances to the next row. Returns false after the last row and resets the offsets.
   bool next();
 };
 

@@ -3,7 +3,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// int32, one entry or one per channel.
+/// Checks an int32 tensor with one entry or one entry per channel.
 Status check_entries(const Tensor& t, int32_t channels) {
   if (const Status s = check_tensor(t, DType::kI32); s != Status::kOk) return s;
   if (!t.is_constant) return Status::kBadParameter;

@@ -1,5 +1,5 @@
 #pragma once
-// What kernels of 16-bit activations share.
+// Helpers that all kernels with 16-bit activations share.
 
 #include <cstdint>
 
@@ -18,13 +18,13 @@ inline int16_t* mutable_codes16(const Tensor& t) {
 inline bool are_bounds16(int32_t min, int32_t max) {
   return min >= INT16_MIN && max <= INT16_MAX && min <= max;
 }
-/// Of requantize64.
+/// Returns true if requantize64() accepts the scale.
 inline bool is_wide_scale(int32_t mult, int32_t shift) {
   return mult >= 0 && shift >= numerics::kShiftMin && shift <= numerics::kWideShiftMax;
 }
 
-/// From a 64-bit sum to a code, per output channel. Constants as the operator has them: bias
-/// int64[channels] or absent, mult and shift int32, one or one per channel.
+/// Requantization of a 64-bit sum per output channel. The constants are those of the operator: bias
+/// is int64[channels] or absent; mult and shift are int32, one entry or one per channel.
 struct WideRequant {
   const int64_t* bias = nullptr;
   const int32_t* mult = nullptr;
@@ -40,13 +40,13 @@ struct WideRequant {
   }
 };
 
-/// The three constants, for `channels` outputs of `terms` products each, in range.
+/// Checks the three constants for `channels` outputs with `terms` products each.
 Status check_wide_requant(const Tensor& bias, const Tensor& mult, const Tensor& shift,
                           int32_t channels, int64_t terms);
 WideRequant bind_wide_requant(const Tensor& bias, const Tensor& mult, const Tensor& shift,
                               int32_t min, int32_t max);
 
-/// Sum of x * w. Pieces of the row are summed in 32 bits, which they cannot leave.
+/// Returns the sum of x * w. Pieces of the row are summed in 32 bits without overflow.
 inline int64_t wide_dot(const int16_t* x, const int8_t* w, int32_t length) {
   constexpr int32_t kPiece = 256;  // 256 * 2^15 * 2^7 = 2^30
   int64_t total = 0;

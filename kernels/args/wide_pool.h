@@ -1,5 +1,5 @@
 #pragma once
-// What 2-D pools of 16-bit codes share. Memory: x and y NHWC.
+// The parts that all 2-D pools of 16-bit activations share. Memory: x and y NHWC.
 
 #include <cstdint>
 
@@ -8,7 +8,7 @@
 
 namespace thimble::kernels {
 
-/// The first attributes as they lie; lists begin with their count.
+/// The first attributes in their memory layout; lists begin with their count.
 struct WidePoolWindow {
   int32_t kernels, kernel[2];
   int32_t strides, stride[2];
@@ -22,15 +22,15 @@ struct WidePool {
   WindowAxis axis[2];
 };
 
-/// Lists of the right length; images of one batch and channel count.
+/// Checks the lengths of the lists, and that the images have the same batch and channel counts.
 Status check_wide_images(const Tensor& x, const Tensor& y, const WidePoolWindow& window);
-/// Extents in range; every window meets the image. After check_wide_images().
+/// Checks that extents are in range and every window overlaps the image. Requires
+/// check_wide_images().
 Status check_wide_pool(const WidePool& pool);
-/// Without dilation.
+/// Binds a pool without dilation.
 WidePool bind_wide_pool(const Tensor& x, const Tensor& y, const WidePoolWindow& window);
 
-/// Calls pixel(the first tap inside the image, taps down, taps across, y) for every output
-/// position.
+/// Calls pixel(first tap inside the image, tap rows, tap columns, y) for every output position.
 template <class Pixel>
 void for_each_pixel(const WidePool& pool, Pixel pixel) {
   const WindowAxis& down = pool.axis[0];

@@ -8,7 +8,7 @@ bool in_range(int32_t value, int32_t low) {
          static_cast<uint32_t>(kMax - low);
 }
 
-/// Padding after the last position that the output extent implies.
+/// Returns the padding after the last position that the output extent implies.
 int64_t pad_after(const WindowAxis& axis) {
   return int64_t{axis.out - 1} * axis.stride + int64_t{axis.kernel - 1} * axis.dilation + 1 -
          axis.pad - axis.in;
@@ -28,7 +28,7 @@ Status check_axes(const WindowAxis (&axes)[2], int32_t channels) {
   for (const WindowAxis& axis : axes) {
     if (const Status s = check_axis(axis); s != Status::kOk) return s;
   }
-  // Bytes from one tap to the next, computed even where a window has only one tap inside.
+  // Distance in bytes between taps, computed even if a window has only one tap inside.
   const int64_t column = int64_t{channels} * axes[1].dilation;
   const int64_t row = int64_t{channels} * axes[1].in * axes[0].dilation;
   return column <= INT32_MAX && row <= INT32_MAX ? Status::kOk : Status::kBadShape;

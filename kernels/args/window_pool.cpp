@@ -6,7 +6,7 @@ Status check_window_pool(const Call& call) {
   const Status s = check_window(tensor(call, 0), tensor(call, 1), tensor(call, 2));
   if (s != Status::kOk) return s;
   const abi::WindowGeometry& g = window_geometry(tensor(call, 1));
-  // With dilation a window may miss the image.
+  // With dilation a window may not overlap the image.
   const bool fine = g.in_c == g.out_c && g.dilation_h == 1 && g.dilation_w == 1;
   return fine ? Status::kOk : Status::kBadShape;
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Packed pools: the window of each result as a rectangle of pixels, in the order of the results.
+// Packed pools: the window of each result as a rectangle of pixels, in result order.
 
 #include <cstdint>
 
@@ -7,11 +7,11 @@
 
 namespace thimble::kernels {
 
-/// x, WindowGeometry, y of avg_window and max_window.
+/// Checks the operands of avg_window and max_window: x, WindowGeometry, y.
 Status check_window_pool(const Call& call);
 
 struct Span {
-  int32_t first, count;  // taps inside the image; check_window_pool() has seen to it that one is
+  int32_t first, count;  // taps inside the image; check_window_pool() ensures at least one
 };
 
 inline Span span_of(int32_t at, int32_t kernel, int32_t stride, int32_t pad, int32_t in) {
@@ -21,13 +21,13 @@ inline Span span_of(int32_t at, int32_t kernel, int32_t stride, int32_t pad, int
   return {first, end - first};
 }
 
-/// Part of one image: its first code, so many rows of so many pixels, and how far apart they are.
+/// A rectangle of one image: its first element, its rows and columns, and their distances in bytes.
 struct Window {
   const int8_t* x;
   uint32_t rows, columns, row_step, column_step;
 };
 
-/// pixel(geometry, window, y) for each pixel of the result.
+/// Calls pixel(geometry, window, y) for each pixel of the result.
 template <class Pixel>
 void for_each_window(void* const* operands, Pixel pixel) {
   const abi::WindowGeometry& g = window_geometry(operands[1]);

@@ -1,7 +1,7 @@
-// thimble::add_table with the DSP extension, 13 instructions a result: four results at a time,
-// each the sum of two table entries, multiplied, divided and limited; the bounds are applied to
-// four codes at once. Rows whose operands are not runs of codes, and what is left of a row, go the
-// portable way.
+// thimble::add_table with the DSP extension: 13 instructions per result. The loop computes four
+// results at a time. Each is the sum of two table entries, which is then multiplied, shifted and
+// saturated; the bounds are applied to four results at once. The portable code handles the
+// remaining elements of a row, and rows whose operands are not contiguous.
 
 #include "kernels/isa.h"
 
@@ -23,7 +23,7 @@ struct RoundingProduct {
 };
 
 struct Fours {
-  uint32_t min, max;  // each in four bytes
+  uint32_t min, max;  // each repeated in four bytes
   int32_t mult, nudge;
   uint32_t shift;
 };
@@ -39,7 +39,7 @@ struct Fours {
   "add %[s], %[s], %[nudge]\n"        \
   "asr %[s], %[s], %[shift]\n"
 
-/// `count` results, at least one, a multiple of 4; y at a multiple of 4.
+/// Computes `count` results; `count` is a positive multiple of 4, and y is 4-byte aligned.
 void add_fours(const abi::AddTable& p, const Fours& f, const uint8_t* a, const uint8_t* b,
                uint8_t* y, uint32_t count) {
   uint32_t s, t, word;

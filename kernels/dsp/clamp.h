@@ -1,11 +1,11 @@
 #pragma once
-// Bounds tighter than those of int8, after the fact: most layers have none.
+// Clamps int8 results to bounds tighter than int8, after they were stored. Most layers have none.
 
 #include <cstdint>
 
 namespace thimble::kernels::dsp {
 
-/// Limits `count` codes to [min, max], four at a time.
+/// Clamps `count` int8 values to [min, max], four at a time.
 void clamp_codes(int8_t* codes, uint32_t count, int32_t min, int32_t max);
 
 }  // namespace thimble::kernels::dsp

@@ -1,8 +1,8 @@
-// conv2d_dsp on the DSP extension; operands: kernels/args/conv_dsp.h, inner loops: conv_blocks.h.
+// conv2d_dsp on the DSP extension. Operands: kernels/args/conv_dsp.h; inner loops: conv_blocks.h.
 //
-// Three pixels at a time, across the ends of rows: their windows are widened to columns, all of
-// them before the first of the block's results is written, and every output channel is made of
-// the columns. The last one or two pixels are made one by one.
+// A block is three pixels, which may belong to two rows of the image. Their windows are widened to
+// int16 columns before the first result of the block is written. Then every output channel is
+// computed from the columns. The last one or two pixels are computed one by one.
 
 #include "kernels/isa.h"
 
@@ -21,7 +21,7 @@ using dsp::ConvBlock;
 
 constexpr int kPixels = 3;
 
-/// First row and column under the window of an output pixel; they may be in the padding.
+/// First row and column of the window of an output pixel; they may be in the padding.
 struct Place {
   int32_t row, column;
 };
@@ -32,19 +32,19 @@ struct Conv {
   const void* weights;
   uint32_t depth;
   uint32_t* columns;
-  int8_t* codes;  // behind the columns: abi::dsp_conv_scratch_bytes()
+  int8_t* codes;  // after the columns: see abi::dsp_conv_scratch_bytes()
 };
 
 bool is_inside(int32_t at, uint32_t size) {
   return static_cast<uint32_t>(at) < size;
 }
 
-/// From the first code of the image; it means nothing in the padding.
+/// Returns the offset of a pixel in the image; not meaningful for a pixel in the padding.
 int32_t offset(const Conv& conv, int32_t row, int32_t column) {
   return (row * conv.g.in_w + column) * conv.g.in_c;
 }
 
-// A row of taps of all three pixels; `to` is returned behind it.
+// Widens a row of taps of all three pixels and returns the end of the written columns.
 uint32_t* widen_row(const Conv& conv, const Place (&places)[kPixels], int32_t ky, bool whole,
                     uint32_t* to) {
   const WindowGeometry& g = conv.g;
@@ -83,7 +83,7 @@ void widen_taps(const Conv& conv, const Place (&places)[kPixels]) {
   for (int32_t ky = 0; ky < g.kernel_h; ++ky) to = widen_row(conv, places, ky, whole, to);
 }
 
-// A row of taps in a window that is not all inside of the image.
+// Copies a row of taps of a window that is partly outside the image.
 int8_t* copy_taps(const Conv& conv, int32_t row, int32_t column, int8_t* to) {
   const WindowGeometry& g = conv.g;
   for (int32_t kx = 0; kx < g.kernel_w; ++kx, column += g.dilation_w) {
@@ -97,7 +97,7 @@ int8_t* copy_taps(const Conv& conv, int32_t row, int32_t column, int8_t* to) {
   return to;
 }
 
-// The codes under a window side by side, where those of a tap are not whole words.
+// Copies a window to contiguous memory. Used if a tap is not a multiple of 4 bytes.
 void copy_window(const Conv& conv, const Place& place, int8_t* to) {
   const WindowGeometry& g = conv.g;
   const int32_t last_row = place.row + (g.kernel_h - 1) * g.dilation_h;
@@ -134,7 +134,7 @@ void channels(const Conv& conv, ConvBlock& block, int8_t* y, int pixels) {
   block.out_c = out_c;
   if (out_c > 1) weights = kBlock(&block, weights);
   if (out_c % 2 == 0) return;
-  int8_t last[2 * kPixels];  // the pair's second channel is none
+  int8_t last[2 * kPixels];  // the second channel of the pair does not exist
   block.y = last;
   block.y_end = last + 2;
   block.out_c = 2;
@@ -159,7 +159,7 @@ void make(const Conv& conv, int32_t pixels, int8_t* y) {
   }
 }
 
-// One long row of pixels, each of which is the window of one result.
+// A 1x1 convolution: each pixel of the image is the window of one result.
 void run_pointwise(const Conv& conv, int8_t* y) {
   const uint32_t in_c = conv.g.in_c;
   const int8_t* x = conv.x;

@@ -1,7 +1,7 @@
-// Inner loops of convolutions (conv_blocks.h). Requantization of a sum s, twice of which is at
-// hand: c = SMMULR(2 s, mult) is the doubling high multiply; c - (c < 0), multiplied by
-// 2^(32-right) in SMMLAR, is the right shift that rounds halves away from zero, and adds the zero
-// point.
+// Inner loops of convolutions (conv_blocks.h). The loops produce 2 s for each sum s.
+// Requantization: c = SMMULR(2 s, mult) is the doubling high multiply. SMMLAR multiplies c - (c <
+// 0) by 2^(32-right) and adds the zero point: this is the right shift that rounds halves away from
+// zero.
 
 #include "kernels/isa.h"
 
@@ -9,7 +9,7 @@
 
 #include "kernels/dsp/conv_blocks.h"
 
-// r0-r2: pixels, r3: columns, lr: bytes. 10 instructions for 12 codes.
+// r0-r2: pixels, r3: columns, lr: bytes. 10 instructions for 12 values.
 __asm__(R"(
   .pushsection .text.thimble_dsp_widen3, "ax", %progbits
   .syntax unified
@@ -51,8 +51,8 @@ thimble_dsp_widen3:
   .popsection
 )");
 
-// By words, of which the last may overlap the one before. r4: step, r5: bytes left without the last
-// word's, r12: from.
+// Copies words; the last word may overlap the previous one. r4: step, r5: remaining bytes without
+// the last word, r12: source.
 __asm__(R"(
   .pushsection .text.thimble_dsp_copy_rows, "ax", %progbits
   .syntax unified
@@ -100,9 +100,9 @@ thimble_dsp_copy_rows:
   .popsection
 )");
 
-// r0: columns, r1: weights, r2-r4: sums of a, r5-r7: sums of half words, r8-r10: codes, r11, r12:
-// weights, lr: weights of a. On the stack the fields of ConvBlock, `skip` turned into the place
-// where the loop is entered.
+// r0: columns, r1: weights, r2-r4: sums of a, r5-r7: sums of half words, r8-r10: activations, r11,
+// r12: weights, lr: weights of a. The stack holds the fields of ConvBlock; `skip` is replaced by
+// the address at which the loop is entered.
 __asm__(R"(
   .pushsection .text.thimble_dsp_conv_block3, "ax", %progbits
   .syntax unified
@@ -203,8 +203,8 @@ thimble_dsp_conv_block3:
   .popsection
 )");
 
-// r0: columns, r1: weights, r2: sum of a, r3: of half words, r4, r5: codes, r6, r7: weights, r8:
-// those of a, r9: columns_end, r10: y, r11: y_end, r12: zero point, lr: columns.
+// r0: columns, r1: weights, r2: sum of a, r3: sum of half words, r4, r5: activations, r6, r7:
+// weights, r8: weights of a, r9: columns_end, r10: y, r11: y_end, r12: zero point, lr: columns.
 __asm__(R"(
   .pushsection .text.thimble_dsp_conv_block1, "ax", %progbits
   .syntax unified

@@ -1,9 +1,9 @@
-// Inner loop of depthwise convolutions (depthwise_block.h). Sums are twice what they stand for, see
-// conv_blocks.cpp for how they become codes.
+// Inner loop of depthwise convolutions (depthwise_block.h). The loop produces twice each sum;
+// conv_blocks.cpp describes the requantization.
 //
-// Loop: r0: taps, r1: weights, r2: index, r3, lr: weights, r4-r7: sums, r8-r11: codes, r12:
-// taps_end. Stack: taps, y - index, index of the pixel's end, zero point, weights, pixels, step,
-// channels.
+// Registers: r0: taps, r1: weights, r2: index, r3, lr: weights, r4-r7: sums, r8-r11: activations,
+// r12: taps_end. Stack: taps, y - index, index of the pixel's end, zero point, weights, pixels,
+// step, channels.
 
 #include "kernels/isa.h"
 

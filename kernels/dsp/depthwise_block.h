@@ -1,19 +1,19 @@
 #pragma once
-// What depthwise convolutions on the DSP extension are made of: four channels of a pixel at a time,
-// 27 instructions for three taps of all four.
+// Assembly function of depthwise convolutions on the DSP extension: four channels of a pixel at a
+// time, 27 instructions for three taps of four channels.
 
 #include <cstdint>
 
 namespace thimble::kernels::dsp {
 
 struct DepthwiseRun {
-  const int8_t* const* taps;  // where the first channel of each tap lies, but for `index`
+  const int8_t* const* taps;  // address of each tap's first channel, without `index`
   const int8_t* const* taps_end;
   int8_t* y;
-  uint32_t index;     // bytes from the taps to those of the first pixel
+  uint32_t index;     // byte offset of the first pixel's taps from the addresses in `taps`
   uint32_t channels;  // a multiple of 4, at least 4
-  uint32_t pixels;    // side by side, at least one
-  uint32_t step;      // from the end of a pixel to the next one's taps
+  uint32_t pixels;    // number of neighbouring pixels, at least 1
+  uint32_t step;      // distance from the end of a pixel to the taps of the next pixel
   int32_t zero_point;
 };
 

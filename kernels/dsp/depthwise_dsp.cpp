@@ -1,9 +1,9 @@
-// depthwise_dsp on the DSP extension; operands: kernels/args/conv_dsp.h, inner loop:
+// depthwise_dsp on the DSP extension. Operands: kernels/args/conv_dsp.h; inner loop:
 // depthwise_block.h.
 //
-// A pixel is made from a list of where its taps lie; a tap in the padding lies in a row of zero
-// points. Pixels of a row whose windows are inside of the image share one list: their taps lie by
-// the same number of bytes further.
+// A pixel is computed from a list of the addresses of its taps. A tap in the padding has the
+// address of a row of zero points. Pixels of a row whose windows are inside the image share one
+// list: all their taps move by the same number of bytes.
 
 #include "kernels/isa.h"
 
@@ -27,7 +27,7 @@ struct Taps {
   const int8_t** list_end;
   const int8_t* padding;
 
-  /// Of the window whose first tap is at (top, left).
+  /// Writes the list for the window whose first tap is at (top, left).
   void find(int32_t top, int32_t left) const {
     const int8_t** to = list;
     int32_t row = top;
@@ -40,13 +40,13 @@ struct Taps {
         *to++ = is_code ? x + (first + column) * g.in_c : padding;
       }
     }
-    while (to != list_end) *to++ = *list;  // their weights are zeros
+    while (to != list_end) *to++ = *list;  // padding taps; their weights are zeros
   }
 };
 
-/// Output columns whose windows lie inside of the image's width.
+/// Output columns whose windows are inside the image horizontally.
 struct Inner {
-  int32_t first, last;  // not included
+  int32_t first, last;  // last is exclusive
 };
 Inner inner_columns(const WindowGeometry& g) {
   const int32_t reach = (g.kernel_w - 1) * g.dilation_w;

@@ -1,4 +1,4 @@
-// thimble::dequantize_nest where the core has floating-point registers.
+// thimble::dequantize_nest for cores with floating-point hardware.
 
 #include "kernels/isa.h"
 

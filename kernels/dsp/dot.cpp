@@ -1,6 +1,6 @@
-// The loops of kernels/portable/dot.h with the DSP extension: four codes of x become two pairs of
-// 16 bits, with the offset, which four rows share; two products a multiplication. Cores with Helium
-// have another.
+// The loops of kernels/portable/dot.h with the DSP extension. Four int8 values of x are widened to
+// two pairs of int16 including the offset; four rows share them. Each multiplication computes two
+// products. Cores with Helium use kernels/mve/dot.cpp instead.
 
 #include "kernels/isa.h"
 

@@ -1,8 +1,8 @@
-// Inner loop of linear (linear_block.h); how sums become codes: conv_blocks.cpp.
+// Inner loop of linear (linear_block.h). conv_blocks.cpp describes the requantization.
 //
 // r0: x, r1: weights, r2, r4: sums of a and c, r3, r5: sums of half words, r6-r9: weights, r10,
-// r11: codes, r12: x_end, lr: weights of a or c. On the stack the fields of LinearRow, `skip`
-// turned into the place where the loop is entered.
+// r11: activations, r12: x_end, lr: weights of a or c. The stack holds the fields of LinearRow;
+// `skip` is replaced by the address at which the loop is entered.
 
 #include "kernels/isa.h"
 
@@ -91,8 +91,8 @@ thimble_dsp_linear_row:
   .popsection
 )");
 
-// r0: x, r1: weights, r2: sum of a, r3: of half words, r4, r5: weights, r6, r7: codes, r8: weights
-// of a, r9: x_end, r10: y, r12: zero point.
+// r0: x, r1: weights, r2: sum of a, r3: sum of half words, r4, r5: weights, r6, r7: activations,
+// r8: weights of a, r9: x_end, r10: y, r12: zero point.
 __asm__(R"(
   .pushsection .text.thimble_dsp_linear_pair, "ax", %progbits
   .syntax unified

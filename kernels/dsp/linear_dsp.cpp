@@ -1,4 +1,4 @@
-// linear_dsp on the DSP extension; operands: kernels/args/linear_dsp.h, inner loop: linear_block.h.
+// linear_dsp on the DSP extension. Operands: kernels/args/linear_dsp.h; inner loop: linear_block.h.
 
 #include "kernels/isa.h"
 
@@ -16,7 +16,7 @@ void run(void* const* operands) {
   const abi::LinearGeometry& g = linear_geometry(operands[1]);
   const auto* x = static_cast<const int8_t*>(operands[0]);
   auto* const first = static_cast<int8_t*>(operands[3]);
-  const uint32_t rest = g.out_features % 4;  // made aside
+  const uint32_t rest = g.out_features % 4;  // computed separately
   int8_t* y = first;
   dsp::LinearRow row = {};
   row.zero_point = g.y_zero_point;

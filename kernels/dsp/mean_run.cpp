@@ -1,5 +1,5 @@
-// thimble::mean_run with the DSP extension: a word has four codes, of which one instruction adds
-// the even ones to two sums of 16 bits, and another one the odd ones.
+// thimble::mean_run with the DSP extension. A word has four int8 values; one instruction adds the
+// even ones to two 16-bit sums, and another one adds the odd ones.
 
 #include "kernels/args/mean_run.h"
 
@@ -19,7 +19,7 @@ int32_t low_half(uint32_t word) {
 [[gnu::noinline]] void add_columns(const int8_t* x, uint32_t count, uint32_t step,
                                    int32_t (&sums)[4]) {
   while (count != 0) {
-    // Of so many no sum leaves 16 bits.
+    // The sum of 256 values fits 16 bits.
     const uint32_t some = count < 256 ? count : 256;
     uint32_t even = 0;
     uint32_t odd = 0;
@@ -44,8 +44,8 @@ int32_t low_half(uint32_t word) {
   return numerics::wrap_add(scaled, p.mean.y_offset);
 }
 
-/// Requantization and zero point as a doubling multiplication that rounds, and a shift to nearest
-/// with halves away from zero, where none of it leaves 32 bits; limited to int8 only.
+/// Requantization with zero point: a rounding doubling multiplication, then a shift to nearest with
+/// halves away from zero. Used if no step overflows 32 bits; the result saturates to int8.
 class Scale {
  public:
   explicit Scale(const abi::MeanRun& p)

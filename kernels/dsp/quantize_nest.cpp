@@ -1,6 +1,6 @@
-// thimble::quantize_nest where the core has floating-point registers: VCVTR rounds to nearest,
-// halves to even, as the core does after reset, makes 0 of NaN and the nearest whole number of 32
-// bits of what has none, so that nothing is left but the zero point and the bounds of a code.
+// thimble::quantize_nest for cores with floating-point hardware. VCVTR rounds to nearest, ties to
+// even (the rounding mode after reset). It converts NaN to 0 and saturates to 32 bits. Only the
+// zero point and the int8 bounds remain to be applied.
 
 #include "kernels/isa.h"
 

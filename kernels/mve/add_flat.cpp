@@ -1,7 +1,7 @@
-// Eight codes at a time: (a - a_zp) * 2^19 and (b - b_zp) * 2^20 are products of 16-bit lanes, 2^5
-// and 2^6 with the zero points in one instruction, then 2^14 into 32 bits, even lanes and odd ones
-// apart; narrowing puts them together again. Halves round away from zero by vqdmlah with 1, which
-// takes 1 from a negative number.
+// add_flat, eight elements at a time. (a - a_zp) * 2^19 and (b - b_zp) * 2^20 are computed in two
+// steps. One instruction multiplies 16-bit lanes by 2^5 or 2^6 and subtracts the zero point. Then
+// multiplication by 2^14 widens to 32 bits, even and odd lanes separately; narrowing interleaves
+// them again. Halves round away from zero: vqdmlah with 1 subtracts 1 from a negative number first.
 
 #include "kernels/isa.h"
 
@@ -15,23 +15,23 @@
 namespace thimble::kernels {
 namespace {
 
-/// Read by assembly, so the order counts.
+/// The assembly depends on the order of the members.
 struct AddRun {
   const int8_t* a;
   const int8_t* b;
   int8_t* y;
-  int32_t a_start, b_start;  // -+zero point * 2^5, 2^6
+  int32_t a_start, b_start;  // -+zero point * 2^5 and * 2^6
   int32_t b_mult, b_shift;
-  int32_t b_odd;  // 1: halves of b away from zero; 0 if nothing is shifted
+  int32_t b_odd;  // 1: halves of b round away from zero; 0 if b_shift is 0
   int32_t y_mult, y_shift, one, y_zero_point;
   uint32_t count;
-  int32_t a_factor, b_factor;  // +-2^5, 2^6
+  int32_t a_factor, b_factor;  // +-2^5 and +-2^6
   int32_t min, max;
 };
 static_assert(offsetof(AddRun, y_mult) == 32 && offsetof(AddRun, count) == 48);
 static_assert(offsetof(AddRun, a_factor) == 52 && offsetof(AddRun, min) == 60);
 
-// a to q1 (even lanes) and q0, b to q3 and q2.
+// Widens a to q1 (even lanes) and q0 (odd lanes), b to q3 and q2.
 #define THIMBLE_ADD_WIDEN          \
   "vmlas.s16 q0, q6, r3        \n" \
   "vmlas.s16 q2, q7, r4        \n" \
@@ -89,7 +89,7 @@ static_assert(offsetof(AddRun, a_factor) == 52 && offsetof(AddRun, min) == 60);
   "vpop {d8-d15}               \n" \
   "pop {r3-r11, pc}            \n"
 
-/// Vectors of eight: b is not shifted, nothing is clamped but to a code.
+/// Full vectors of eight, without a shift of b and without bounds tighter than int8.
 __attribute__((naked)) void add_plain(const AddRun*) {
   __asm__ volatile(THIMBLE_ADD_ENTER
                    "lsr r12, #3                 \n"
@@ -105,7 +105,7 @@ __attribute__((naked)) void add_plain(const AddRun*) {
                    "2:                          \n" THIMBLE_ADD_LEAVE);
 }
 
-/// Any number of codes.
+/// Any number of elements.
 __attribute__((naked)) void add_any(const AddRun*) {
   __asm__ volatile(THIMBLE_ADD_ENTER
                    "lsr lr, r12, #3             \n"

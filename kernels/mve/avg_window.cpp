@@ -1,5 +1,5 @@
-// Averages of eight channels at a time: sums in 16 bits, 255 codes at most, then in 32. A sum is
-// divided by a multiplication as in the portable kernel.
+// Averages of eight channels at a time. Up to 255 values are summed in 16 bits, then in 32 bits. A
+// sum is divided by a multiplication as in the portable kernel.
 
 #include "kernels/isa.h"
 
@@ -14,7 +14,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// |sum| + n/2 is below 129 n: exact by multiplication up to n = 360.
+/// |sum| + n/2 is below 129 n, so division by multiplication is exact up to n = 360.
 constexpr uint32_t kMultiplied = 360;
 
 int32x4_t quotients(uint32x4_t sizes, uint32_t count) {
@@ -28,7 +28,7 @@ int32x4_t quotients(uint32x4_t sizes, uint32_t count) {
   return vreinterpretq_s32_u32(vld1q_u32(lanes));
 }
 
-/// sum / count, half away from zero.
+/// Returns sum / count, halves away from zero.
 int32x4_t means(int32x4_t sums, uint32_t count) {
   const uint32x4_t sizes =
       vreinterpretq_u32_s32(vaddq_n_s32(vabsq_s32(sums), static_cast<int32_t>(count / 2)));

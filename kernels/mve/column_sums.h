@@ -1,6 +1,6 @@
 #pragma once
-// Sums of codes that lie one step apart, of eight neighbouring channels: in 16 bits as long as they
-// fit, then even and odd channels in 32.
+// Sums of int8 values at a fixed stride, for eight neighbouring channels: in 16 bits as long as the
+// sums fit, then in 32 bits for even and odd channels separately.
 
 #include "kernels/isa.h"
 
@@ -13,7 +13,7 @@ namespace thimble::kernels::mve {
 
 struct ColumnSums {
   int16x8_t near = vdupq_n_s16(0);
-  uint32_t room = 255;  // codes that `near` can still take
+  uint32_t room = 255;  // number of values that can still be added to `near`
   int32x4_t even = vdupq_n_s32(0), odd = vdupq_n_s32(0);
 
   void flush() {
@@ -23,7 +23,7 @@ struct ColumnSums {
     room = 255;
   }
 
-  /// `count` codes, `step` bytes apart.
+  /// Adds `count` values, `step` bytes apart.
   void add(const int8_t* x, uint32_t count, uint32_t step, mve_pred16_t lanes) {
     while (count != 0) {
       const uint32_t run = count < room ? count : room;

@@ -1,10 +1,11 @@
-// conv2d_mve: three pixels at a time, whatever the window.
+// conv2d_mve: three pixels at a time for all window sizes.
 //
-// 1x1: a pixel's window lies in the image in one piece; with stride 1 the whole image is one call.
-// Larger ones whose rows are multiples of 16 bytes are read where they are, row by row; rows above
-// and below the image are a row of zero points in scratch. Windows over the left or right edge, and
-// all others, are brought together in scratch first. So is everything where y lies over x and not
-// far enough before it: channels of a block are written before others of the same block are read.
+// 1x1 kernel: a pixel's window is contiguous in the image; with stride 1 one call computes the
+// whole image. Larger windows whose rows are multiples of 16 bytes are read from the image row by
+// row; a row of zero points in scratch replaces rows above and below the image. All other windows,
+// and windows that overlap the left or right edge, are first gathered into scratch. Windows are
+// also gathered if y overlaps x and is not located far enough before x: channels of a block are
+// written before other values of the same block are read.
 
 #include "kernels/isa.h"
 
@@ -22,7 +23,7 @@ using mve::kBlockPixels;
 
 constexpr int32_t kLanes = abi::kMatmulLanes;
 
-/// Taps inside the image, half open.
+/// Half-open range of the taps inside the image.
 struct Inside {
   int32_t first, last;
   Inside(int32_t start, int32_t dilation, int32_t kernel, int32_t in) : first(0), last(kernel) {
@@ -56,8 +57,8 @@ class Convolution {
 
  private:
   enum class Form : uint8_t {
-    kPixels,  // windows of one pixel, read where they are
-    kRows,    // windows of rows that are read where they are
+    kPixels,  // windows of one pixel, read from the image
+    kRows,    // windows of rows that are read from the image
     kGathered,
   };
 
@@ -83,8 +84,8 @@ class Convolution {
         pixels_(uint32_t{g.out_h} * g.out_w),
         layer_(operands[2], g.out_c, window_depth(g), {g.y_zero_point, g.min, g.max}) {
     const int32_t x_bytes = in_h_ * in_w_ * in_c_;
-    // A kernel of 1 has no padding (check_window). 16 bytes of a pixel may be more than it has:
-    // then the image's last ones are copied.
+    // A 1x1 kernel has no padding (check_window). The kernel reads at least 16 bytes of a pixel;
+    // the last pixels are copied if a read would exceed the image.
     pixels_end_ = in_c_ >= kLanes ? x_bytes : x_bytes - kLanes;
     top_inside_ = starts_inside(in_h_, kernel_h_, dilation_h_);
     left_inside_ = starts_inside(in_w_, kernel_w_, dilation_w_);
@@ -98,15 +99,15 @@ class Convolution {
     }
   }
 
-  /// How many places of a window's first tap leave all of it inside.
+  /// Returns the number of positions of the first tap for which the whole window is inside.
   static uint32_t starts_inside(int32_t in, int32_t kernel, int32_t dilation) {
     const int32_t count = in - (kernel - 1) * dilation;
     return count > 0 ? static_cast<uint32_t>(count) : 0;
   }
 
-  /// Whether a block's results, which may reach two pixels into the next row, could lie over what
-  /// is read for it or later. That is so of the first or the last pixels or rows, if at all; or of
-  /// those behind the padding.
+  /// Returns true if a block's results, which may extend two pixels into the next row, could
+  /// overwrite data that this block or a later block reads. It suffices to test the first and last
+  /// pixels or rows, and the first row after the padding.
   bool writes_over_unread(int32_t x_bytes, int32_t out_h) const {
     const auto pixel = static_cast<int32_t>(layer_.channels());
     const auto y_bytes = static_cast<int32_t>(pixels_) * pixel;
@@ -137,13 +138,13 @@ class Convolution {
     top_ += stride_h_;
   }
 
-  /// The `pixels` that are left, whose results begin at y.
+  /// Computes the remaining `pixels`, whose results begin at y.
   void run_pixels(int8_t* y, uint32_t pixels) {
     mve::PixelBlocks block;
     layer_.begin(&block);
     for (; pixels > 1; pixels -= kBlockPixels) {
       for (uint32_t i = 0; i < kBlockPixels; ++i) {
-        if (i == 2 && pixels == 2) {  // once more the one before
+        if (i == 2 && pixels == 2) {  // repeat the previous pixel
           block.x[2] = block.x[1];
           block.y[2] = y - layer_.channels();
           layer_.multiply_block(&block);
@@ -174,7 +175,7 @@ class Convolution {
       } else {
         for (uint32_t i = 0; i < kBlockPixels; ++i) {
           set_rows(&block, i);
-          if (i + 1 < count) next_pixel();  // else once more the same
+          if (i + 1 < count) next_pixel();  // else repeat this pixel
         }
       }
       for (uint32_t i = 0; i < kBlockPixels; ++i) {
@@ -185,7 +186,7 @@ class Convolution {
     }
   }
 
-  /// Whether three pixels from this one on stand in a row and have no padding.
+  /// Returns true if the next three pixels are in one row and their windows have no padding.
   bool three_inside() const {
     return static_cast<uint32_t>(top_) < top_inside_ && left_ >= 0 && ox_ + 3 <= out_w_ &&
            static_cast<uint32_t>(left_ + 2 * stride_w_) < left_inside_;
@@ -226,7 +227,7 @@ class Convolution {
     }
   }
 
-  /// The window of the pixel whose turn it is, in one piece.
+  /// Returns the window of the current pixel in contiguous memory.
   const int8_t* window(int8_t* to) const {
     if (form_ == Form::kPixels) {
       const int32_t at = (top_ * in_w_ + left_) * in_c_;
@@ -248,12 +249,12 @@ class Convolution {
     const Inside x(left_, dilation_w_, kernel_w_, in_w_);
     const int32_t taps = (y.last - y.first) * (x.last - x.first);
     if (taps != kernel_h_ * kernel_w_) mve::fill(to, zero_, layer_.depth());
-    if (y.last <= y.first || x.last <= x.first) return to;  // with dilation
+    if (y.last <= y.first || x.last <= x.first) return to;  // possible only with dilation
     const int32_t row = top_ + y.first * dilation_h_;
     const int32_t column = left_ + x.first * dilation_w_;
     const int8_t* from = x_ + (row * in_w_ + column) * in_c_;
     int8_t* at = to + y.first * row_bytes_ + x.first * in_c_;
-    // All taps of a row at once, or one after the other.
+    // Copy all taps of a row at once or, with dilation, one by one.
     const int32_t pieces = dilation_w_ == 1 ? 1 : x.last - x.first;
     const int32_t bytes = dilation_w_ == 1 ? (x.last - x.first) * in_c_ : in_c_;
     for (int32_t i = 0; i < pieces; ++i) {
@@ -272,13 +273,13 @@ class Convolution {
   const int32_t in_h_, in_w_, in_c_, out_w_;
   const int32_t kernel_h_, kernel_w_, stride_h_, stride_w_, dilation_h_, dilation_w_;
   const int32_t pad_top_, pad_left_, zero_;
-  const int32_t row_bytes_;  // of a window
-  const uint32_t padded_;    // bytes of a gathered window
+  const int32_t row_bytes_;  // size of a row of a window
+  const uint32_t padded_;    // size of a gathered window
   const uint32_t pixels_;
   int32_t pixels_end_ = 0;                     // last offset at which 16 bytes may be read
-  uint32_t top_inside_ = 0, left_inside_ = 0;  // windows that start before it have no padding
+  uint32_t top_inside_ = 0, left_inside_ = 0;  // windows with a smaller start have no padding
   Form form_ = Form::kGathered;
-  int32_t ox_ = 0, top_ = 0, left_ = 0;  // of the pixel whose turn it is, and of its window
+  int32_t ox_ = 0, top_ = 0, left_ = 0;  // column of the current pixel; start of its window
   mve::MatmulLayer layer_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// Tail-predicated copies and fills, which GCC 12 does not make: 3 or 2 instructions for 16 bytes.
+// Tail-predicated copies and fills with 3 or 2 instructions per 16 bytes. GCC 12 does not generate
+// such loops.
 
 #include "kernels/isa.h"
 
@@ -10,7 +11,7 @@
 
 namespace thimble::kernels::mve {
 
-/// Copies `bytes`, which may be 0; the pieces do not overlap. Returns where the next would go.
+/// Copies `bytes`, which may be 0, between buffers that do not overlap. Returns the end of `to`.
 inline int8_t* copy(int8_t* to, const int8_t* from, uint32_t bytes) {
   int8_t* at = to;
   __asm__ volatile(
@@ -26,7 +27,7 @@ inline int8_t* copy(int8_t* to, const int8_t* from, uint32_t bytes) {
   return to + bytes;
 }
 
-/// Fills `bytes`, which may be 0. Returns where the next would go.
+/// Fills `bytes`, which may be 0. Returns the end of the filled range.
 inline int8_t* fill(int8_t* to, int32_t value, uint32_t bytes) {
   int8_t* at = to;
   const int8x16_t values = vdupq_n_s8(static_cast<int8_t>(value));

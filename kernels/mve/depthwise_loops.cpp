@@ -1,7 +1,7 @@
-// Vectors of bytes b0..b15 give two vectors of 16-bit products (bottom: even bytes, top: odd ones)
-// and four of 32-bit sums. Adding the top half of a vector of 32-bit lanes, with its sign, to sums
-// is one instruction: vqdmlah by 2^15 adds floor(lane / 2^16). So is what makes halves round away
-// from zero: vqdmlah by 1 of a number and itself takes 1 from a negative one.
+// A vector of bytes b0..b15 gives two vectors of 16-bit products (bottom: even bytes, top: odd
+// bytes) and four vectors of 32-bit sums. One instruction adds the signed top half of each 32-bit
+// lane to the sums: vqdmlah by 2^15 adds floor(lane / 2^16). One instruction prepares rounding of
+// halves away from zero: vqdmlah of a number with itself and 1 subtracts 1 from a negative number.
 //
 // The loops are tail-predicated: lanes beyond the channels are neither read nor written.
 
@@ -23,8 +23,8 @@ static_assert(offsetof(DepthwiseRun, min) == 76 && offsetof(DepthwiseRun, offset
 static_assert(offsetof(DepthwiseRun, half) == 100);
 static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment) == 40);
 
-// On the stack: 0 zero point of y, 16 min, 32 max, 48 blocks, 52 lanes, 56 step of y, 60 whether x
-// moves, 64 its steps, 76 pixels, 80 the run, 84 the next segment, 88 segments left.
+// Stack offsets: 0 zero point of y, 16 min, 32 max, 48 blocks, 52 lanes, 56 y_step, 60 x_moves, 64
+// x_step, 76 pixels, 80 the run, 84 the next segment, 88 remaining segments.
 #define THIMBLE_DEPTHWISE_ENTER         \
   "push {r3-r11, lr}                \n" \
   "vpush {d8-d15}                   \n" \
@@ -49,7 +49,7 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
   "vpop {d8-d15}                    \n" \
   "pop {r3-r11, pc}                 \n"
 
-// Sums to 32-bit codes without zero point: multiplier, half away from zero, shift.
+// Requantizes sums without zero point: multiplier, rounding of halves away from zero, shift.
 #define THIMBLE_DEPTHWISE_SCALE(sums, mult, shift, away)                            \
   "vldrw.u32 q0, [r7, " mult                                                        \
   "           \n"                                                                   \
@@ -59,7 +59,7 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
 
 #define THIMBLE_DEPTHWISE_AWAY_R12(sums) "vqdmlah.s32 " sums ", " sums ", r12 \n"
 #define THIMBLE_DEPTHWISE_AWAY_R9(sums) "vqdmlah.s32 " sums ", " sums ", r9 \n"
-// Where all that is negative becomes -128, it does not matter how it was rounded.
+// If all negative values are clamped to -128, their rounding has no effect.
 #define THIMBLE_DEPTHWISE_UP(sums)
 
 #define THIMBLE_DEPTHWISE_NARROW   \
@@ -81,7 +81,7 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
 
 #define THIMBLE_DEPTHWISE_STORE "vstrb.8 q4, [r10], #16 \n"
 
-// 16-bit sums b (even lanes of the block) and t (odd ones) into the 32-bit sums q4..q7.
+// Adds 16-bit sums b (even lanes of the block) and t (odd lanes) to the 32-bit sums q4..q7.
 #define THIMBLE_DEPTHWISE_WIDEN(b, t, half) \
   "vqdmlah.s32 q5, " b ", " half            \
   "      \n"                                \
@@ -104,8 +104,8 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
   ", q4, q5                \n"                 \
   "vmullt.s8 " t ", q4, q5                \n"
 
-// While the sums take four registers, a second product has no room beside both its factors: the
-// weights are read again.
+// The sums use four registers. No register is left for a second product in addition to both of its
+// factors, so the weights are loaded twice.
 #define THIMBLE_DEPTHWISE_PAIR(x, w, next_x, next_w) \
   "vldrb.u8 q0, [" x                                 \
   "], #16                    \n"                     \
@@ -124,9 +124,9 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
   "vmullb.s8 q0, q0, q1                         \n"  \
   "vadd.i16 q2, q2, q0                          \n" THIMBLE_DEPTHWISE_WIDEN("q2", "q3", "r11")
 
-// Half a block takes codes as 16-bit lanes, products too: q4 are the sums of its even lanes, q5
-// those of the odd ones. r7: the block's fifth weights; lr: the run. Bytes are widened from low
-// registers only.
+// Half a block loads activations as 16-bit lanes and computes 16-bit products. q4 holds the sums of
+// its even lanes, q5 those of the odd lanes. r7: the fifth weights of the block; lr: the run.
+// Widening loads accept only low base registers.
 #define THIMBLE_DEPTHWISE_HALF_PAIR(w, next_w) \
   "vmul.i16 q0, q0, " w                        \
   "                 \n"                        \
@@ -188,7 +188,7 @@ static_assert(offsetof(DepthwiseRun, segments) == 92 && sizeof(DepthwiseSegment)
   "vstrb.16 q4, [r7]                \n"                       \
   "add r10, #8                      \n"
 
-// r0-r6, r8, r9: x of the taps; r7: 16 bytes in front of the block; r10: y; r11, r12: 2^15, 1.
+// r0-r6, r8, r9: x of the taps; r7: block - 16 bytes; r10: y; r11, r12: 2^15, 1.
 #define THIMBLE_DEPTHWISE_NINE(away, clamp, half) \
   THIMBLE_DEPTHWISE_ENTER                         \
   "subs r2, #16                     \n"                \
@@ -288,8 +288,8 @@ extern "C" __attribute__((naked)) void thimble_mve_depthwise_nine_half_relu(Dept
                                           THIMBLE_DEPTHWISE_HALF(THIMBLE_DEPTHWISE_UP, "")));
 }
 
-// r0: x; r1, r2: of two taps; r3, r4: their offsets, pairs left; r5, r6: both at the start; r7: the
-// block; r8, r9: 2^15, 1; r10: y; r11: pixels left.
+// r0: x; r1, r2: x of two taps; r3, r4: current offsets, remaining pairs; r5, r6: initial values of
+// r3 and r4; r7: the block; r8, r9: 2^15, 1; r10: y; r11: remaining pixels.
 extern "C" __attribute__((naked)) void thimble_mve_depthwise_any(DepthwiseRun*) {
   __asm__ volatile(
       THIMBLE_DEPTHWISE_ENTER

@@ -1,6 +1,6 @@
-// Nine taps (3x3, 9x1, any dilation) have a pointer each, which walks through the channels of a
-// pixel and on to the next; any other number of taps has a table of offsets. Taps outside of the
-// image read a pixel of padding in the scratch.
+// depthwise_mve. Nine taps (3x3, 9x1, any dilation) have one pointer each, which advances through
+// the channels of a pixel and to the next pixel. Any other number of taps uses a table of offsets.
+// Taps outside the image read a padding pixel in the scratch.
 
 #include "kernels/isa.h"
 
@@ -21,9 +21,9 @@ constexpr int32_t whole_blocks(int32_t lanes) {
   return (lanes + kLanes - 1) / kLanes * kLanes;
 }
 
-/// What both kinds of windows have. The geometry's bytes are taken out once: each store could
-/// change them, for all the compiler knows. Places outside of the image are whole numbers: not each
-/// is an address.
+/// The parts common to both kinds of windows. The fields of the geometry are copied to members,
+/// because the compiler must assume that each store can change them. Positions outside the image
+/// are integers, because they are not valid addresses.
 class Depthwise {
  public:
   Depthwise(void* const* operands, int8_t* padding)
@@ -40,7 +40,7 @@ class Depthwise {
     run_.max = g_.max;
     const int32_t reach = (kernel_w_ - 1) * dilation_w_;
     first_ = (pad_left_ + stride_w_ - 1) / stride_w_;
-    const int32_t room = in_w_ - 1 - reach + pad_left_;  // of the left edge of a window
+    const int32_t room = in_w_ - 1 - reach + pad_left_;  // largest left edge, plus pad_left
     last_ = room < 0 ? 0 : room / stride_w_ + 1;
     last_ = last_ < out_w_ ? last_ : out_w_;
     set_pixel();
@@ -51,7 +51,7 @@ class Depthwise {
   uintptr_t place(int32_t y, int32_t x) const {
     return x_ + static_cast<uint32_t>((y * in_w_ + x) * channels_);
   }
-  /// Pixels of `lanes` channels, `next` bytes of x apart.
+  /// Sets pixels of `lanes` channels, `next` bytes of x apart.
   void set_lanes(int32_t lanes, int32_t next) {
     const int32_t whole = whole_blocks(lanes);
     run_.lanes = static_cast<uint32_t>(lanes);
@@ -66,7 +66,7 @@ class Depthwise {
       set_lanes(channels_, stride_w_ * channels_);
     }
   }
-  /// The one block repeats the channels, so that neighbouring pixels fill its lanes.
+  /// Returns true if neighbouring pixels share a vector: the one block repeats the channels.
   bool shares_vectors() const { return stride_w_ == 1 && channels_ <= 8; }
 
   const abi::WindowGeometry& g_;
@@ -75,15 +75,16 @@ class Depthwise {
   int32_t channels_ = g_.in_c, in_w_ = g_.in_w, out_w_ = g_.out_w;
   int32_t kernel_h_ = g_.kernel_h, kernel_w_ = g_.kernel_w;
   int32_t dilation_w_ = g_.dilation_w, stride_w_ = g_.stride_w, pad_left_ = g_.pad_left;
-  // Behind whole blocks, with nine taps, eight lanes have instructions of their own.
+  // With nine taps, eight lanes after the whole blocks have separate instructions.
   const bool has_half_ = channels_ % kLanes == 8 && channels_ > kLanes&& kernel_h_* kernel_w_ == 9;
-  int32_t first_, last_;  // columns of y whose windows leave the image neither left nor right
+  int32_t first_, last_;  // half-open range of columns of y whose windows are inside horizontally
   DepthwiseRun run_ = {};
 };
 
-/// A row is pixels at its left edge one by one, those whose windows leave the image neither left
-/// nor right, and the right edge: segments that are the same in all rows but for the row's place.
-/// Taps above and below the image have places, too, and padding while a row is computed.
+/// A row consists of the pixels at its left edge, one by one; of the pixels whose windows are
+/// inside horizontally; and of the right edge. These segments are the same in all rows except for
+/// the row's position. Taps above and below the image also have positions; while a row is computed,
+/// they are replaced by padding.
 class NineTaps : Depthwise {
  public:
   explicit NineTaps(void* const* operands)
@@ -94,13 +95,13 @@ class NineTaps : Depthwise {
   void run() {
     const int32_t out_h = g_.out_h;
     const int32_t stride_h = g_.stride_h;
-    const int32_t below = g_.in_h - (kernel_h_ - 1) * g_.dilation_h;  // of the first row
+    const int32_t below = g_.in_h - (kernel_h_ - 1) * g_.dilation_h;  // end of the first tap rows
     bool planned = false;
     bool whole = true;
     for (int32_t oy = 0; oy < out_h; ++oy, iy_ += stride_h) {
       const bool inside = iy_ >= 0 && iy_ < below;
       if (!inside || !rows_inside_) set_rows(inside);
-      // Only with three rows has each a step of its own, so that padding stays where it is.
+      // Only with three rows each row has its own step, so that a padding row does not advance.
       const bool was_whole = whole;
       whole = inside || kernel_h_ == 3;
       if (planned && whole == was_whole) {
@@ -119,7 +120,7 @@ class NineTaps : Depthwise {
  private:
   static constexpr int32_t kSegments = 8;
 
-  /// Of the first eight lanes of the last block.
+  /// Copies the constants of the first eight lanes of the last block.
   void set_half(const uint8_t* block) {
     const DepthwiseBlock at(g_);
     for (uint32_t lane = 0; lane < 8; ++lane) {
@@ -141,7 +142,7 @@ class NineTaps : Depthwise {
     }
     set_vectors(0);
   }
-  /// Pixels apart, or, if not 0, `shared` lanes that several pixels fill.
+  /// Sets vectors of one pixel each or, if `shared` is not 0, of `shared` lanes of several pixels.
   void set_vectors(int32_t shared) {
     shared_ = shared;
     if (shared != 0) {
@@ -158,7 +159,7 @@ class NineTaps : Depthwise {
     run_.x_moves = 1;
   }
 
-  /// One row of y. True if all its segments are in the table afterwards.
+  /// Computes one row of y. Returns true if the table then contains all its segments.
   bool row(bool whole) {
     bool all = true;
     count_ = group_count_ = 0;
@@ -185,7 +186,7 @@ class NineTaps : Depthwise {
     return all;
   }
 
-  /// The segment behind the others: its first window is at column ix, and so many bytes on.
+  /// Appends a segment. Its first window is at column ix, plus `bytes`.
   [[gnu::noinline]] void plan(int32_t ix, int32_t bytes, int32_t pixels, int32_t shared) {
     DepthwiseSegment& segment = segments_[count_];
     DepthwiseSegment& step = steps_[count_++];
@@ -203,7 +204,7 @@ class NineTaps : Depthwise {
     ++groups_[group_count_ - 1].segments;
   }
 
-  /// Taps, and how far they are from those of the next row.
+  /// Writes the taps and their distances to the taps of the next row.
   __attribute__((always_inline)) void point(uintptr_t at, int32_t ix, const int32_t kernel_w,
                                             const int8_t** tap, const int8_t** step) {
     const int32_t dilation = dilation_w_;
@@ -223,7 +224,7 @@ class NineTaps : Depthwise {
     }
   }
 
-  /// From a row of y to the next.
+  /// Advances the segments from a row of y to the next row.
   void advance() {
     DepthwiseSegment* segment = segments_;
     const DepthwiseSegment* step = steps_;
@@ -282,14 +283,14 @@ class NineTaps : Depthwise {
   /// Segments with the same lanes.
   struct Group {
     uint32_t segments;
-    int32_t shared;  // lanes of vectors that several pixels fill, or 0
+    int32_t shared;  // lanes of vectors that several pixels share, or 0
   };
 
   const bool is_relu_ = g_.y_zero_point == -128 && g_.min == -128 && g_.max == 127;
-  int32_t iy_ = -g_.pad_top;  // of the upper row of the windows
+  int32_t iy_ = -g_.pad_top;  // first row of the windows
   bool rows_inside_ = false;
   int32_t shared_ = 0;
-  uint32_t outside_ = 0;  // rows of a window that are not in the image
+  uint32_t outside_ = 0;  // bit mask of the rows of a window outside the image
   int32_t count_ = 0, group_count_ = 0;
   DepthwiseSegment segments_[kSegments], steps_[kSegments];
   Group groups_[kSegments];
@@ -377,7 +378,7 @@ class AnyTaps : Depthwise {
     thimble_mve_depthwise_any(&run_);
   }
 
-  int32_t* inner_;  // offsets of the taps of a window in the image
+  int32_t* inner_;  // offsets of the taps of a window inside the image
   int32_t* edge_;
 };
 

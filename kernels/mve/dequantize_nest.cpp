@@ -1,4 +1,4 @@
-// Four codes at a time.
+// thimble::dequantize_nest on Helium, four elements at a time.
 
 #include "kernels/isa.h"
 

@@ -1,6 +1,6 @@
-// The loops of kernels/portable/dot.h on Helium: sums of 16 products at a time, and sums of
-// weights, which the offset multiplies once. Two rows share the loads of x: there are accumulators
-// for no more.
+// The loops of kernels/portable/dot.h on Helium. Sums of 16 products and sums of 16 weights are
+// computed at a time; the sum of weights is multiplied once by the offset. Two rows share the loads
+// of x, because there are no accumulators for more rows.
 
 #include "kernels/isa.h"
 

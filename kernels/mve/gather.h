@@ -1,5 +1,5 @@
 #pragma once
-// Brings the rows of a window together.
+// Copies the rows of a window to contiguous memory.
 
 #include "kernels/isa.h"
 
@@ -8,8 +8,8 @@
 
 namespace thimble::kernels::mve {
 
-/// `rows` pieces of `bytes` each, at least one of either, from every `from_step` to every `to_step`
-/// bytes.
+/// Copies `rows` pieces of `bytes` each (both at least 1), `from_step` bytes apart in `from` and
+/// `to_step` bytes apart in `to`.
 inline void gather(int8_t* to, const int8_t* from, uint32_t rows, uint32_t bytes,
                    uint32_t from_step, uint32_t to_step) {
   if (bytes <= 16) {

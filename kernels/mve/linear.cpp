@@ -1,5 +1,5 @@
-// linear_mve: three rows by four channels as a convolution has them, which loads each weight once
-// for three rows; what is left, or a single row, eight channels at a time.
+// linear_mve: three rows by four channels as in a convolution, which loads each weight once for
+// three rows. The remaining rows, or a single row, are computed with eight channels at a time.
 
 #include "kernels/isa.h"
 

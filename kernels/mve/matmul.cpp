@@ -1,5 +1,6 @@
-// Products of two activations. Where the depth is innermost in both, four dot products of sixteen
-// codes at a time; else four columns of b at a time, each code of a with a row of them.
+// Products of two activations. If the depth is innermost in both operands, four dot products are
+// computed, sixteen values at a time. Otherwise four columns of b are computed at a time: each
+// value of a is multiplied with a row of them.
 //
 // sum (a - a_zp) (b - b_zp) = sum a b - a_zp sum b - b_zp sum a + depth a_zp b_zp.
 
@@ -46,14 +47,15 @@ class Product {
     return sum;
   }
 
-  /// sum a b - a_zp sum b of up to four neighbouring columns; what is beyond repeats the last.
+  /// Returns sum a b - a_zp sum b of up to four neighbouring columns. Missing columns repeat the
+  /// last one.
   int32x4_t dots(const int8_t* a, const int8_t* b, uint32_t left) const {
     const int8_t* at[4];
     for (uint32_t c = 0; c < 4; ++c) at[c] = b + (c < left ? c : left - 1) * depth_;
     int32_t d0 = 0, d1 = 0, d2 = 0, d3 = 0;
     int32_t s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     for (uint32_t k = 0; k < depth_; k += 16) {
-      // Lanes beyond the depth are 0 in both.
+      // Lanes beyond the depth are 0 in both operands.
       const mve_pred16_t lanes = vctp8q(depth_ - k);
       const int8x16_t codes = vldrbq_z_s8(a + k, lanes);
       const int8x16_t b0 = vldrbq_z_s8(at[0] + k, lanes);
@@ -74,7 +76,7 @@ class Product {
     return vld1q_s32(sums);
   }
 
-  /// start + sum (a - a_zp) b of four neighbouring columns.
+  /// Returns start + sum (a - a_zp) b of four neighbouring columns.
   int32x4_t columns(const int8_t* a, const int8_t* b, mve_pred16_t lanes, int32_t start) const {
     int32x4_t sums = vdupq_n_s32(start);
     for (const int8_t* const end = a + depth_; a != end; b += columns_) {

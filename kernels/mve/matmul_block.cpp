@@ -1,17 +1,17 @@
-// Three pixels by two channels are six sums, which is every even register that vmladava can add to
-// but one; two passes over the pixels' bytes make four channels, one vector for each pixel. Of 12
-// instructions for 96 products 5 load and 6 multiply, one after the other.
+// Three pixels by two channels need six sums. vmladava can accumulate in even registers only, and
+// this uses all of them except one. Two passes over the bytes of the pixels compute four channels,
+// one vector per pixel. Of 12 instructions for 96 products 5 load and 6 multiply.
 //
-// What is not multiplication costs 37 instructions for 12 results: the first 16 products set the
-// sums instead of adding to them, biases are added to four sums at once, pointers lie in the block
-// so that one instruction loads all of them, and the weights are read from front to back.
+// All other work costs 37 instructions per 12 results. The first 16 products set the sums instead
+// of adding to them; biases are added to four sums at once; the pointers are stored in the block,
+// so that one instruction loads all of them; the weights are read sequentially.
 //
 //   r0 r2 r4   sums of the first channel of a pair     r6 r8 r10  of the second
 //   r1 r3 r5   pixels      r7 quads      r9 weights     r11 block      r12 its y      lr loop
 //   q3 q4 q5   four sums of each pixel     q6 q7 bounds
 //
-// All of it in assembly: GCC 12 makes no tail-predicated loop with six sums, nor keeps them where
-// they are.
+// The loops are in assembly, because GCC 12 neither generates a tail-predicated loop with six sums
+// nor keeps the sums in their registers.
 
 #include "kernels/mve/matmul_block.h"
 
@@ -19,7 +19,7 @@
 #include <cstddef>
 
 // clang-format off
-// Two channels of three pixels, 16 deep; `a` to add to the sums.
+// Two channels of three pixels, depth 16; `a` adds to the sums.
 #define THIMBLE_STEP(a) \
   "vldrb.8 q0, [r9], #16\n" \
   "vldrb.8 q2, [r1], #16\n" \
@@ -38,7 +38,7 @@
   "vmov q4[" high "], q4[" low "], r2, r8\n" \
   "vmov q5[" high "], q5[" low "], r4, r10\n"
 
-// Two channels of three pixels; the sums go to lanes `high` and `low`.
+// Computes two channels of three pixels; the sums are moved to lanes `high` and `low`.
 #define THIMBLE_PAIR(high, low) \
   "ldm r11, {r1, r3, r5, lr}\n" \
   THIMBLE_STEP("") \
@@ -49,7 +49,7 @@
   "2:\n" \
   THIMBLE_SUMS(high, low)
 
-// The same, row by row.
+// As THIMBLE_PAIR, with windows of several rows.
 #define THIMBLE_WINDOW_PAIR(high, low) \
   "add r12, r11, #40\n" \
   "ldm r12!, {r1, r3, r5, lr}\n" \
@@ -73,7 +73,7 @@
   instruction " q4, q4, " operand "\n" \
   instruction " q5, q5, " operand "\n"
 
-// Sums to codes: r0 r1 r2 y, r3 its zero point, r4 halves down (mve/requant.h).
+// Requantizes: r0 r1 r2 y, r3 zero point of y, r4 halves_down (mve/requant.h).
 #define THIMBLE_FINISH \
   "vldrw.32 q0, [r7], #16\n" \
   THIMBLE_THREE("vadd.i32", "q0") \

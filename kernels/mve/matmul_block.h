@@ -1,5 +1,5 @@
 #pragma once
-// The inner loops of convolutions and linear layers: three pixels by four channels at a time.
+// The inner loops of convolutions and linear layers: three pixels and four channels at a time.
 
 #include "kernels/isa.h"
 
@@ -8,8 +8,9 @@
 
 namespace thimble::kernels::mve {
 
-/// What multiply_pixels() works on; it changes all but the bounds. A pixel is the depth's bytes in
-/// one piece: of a 1x1 convolution those in the image. The first 16 are read even if depth is less.
+/// Arguments of multiply_pixels(), which modifies all members except the bounds. A pixel is `depth`
+/// contiguous bytes; for a 1x1 convolution they are in the image. The first 16 bytes are read even
+/// if the depth is less.
 struct PixelBlocks {
   const int8_t* x[3];
   uint32_t depth_rest;  // depth beyond 16, or 0
@@ -19,24 +20,24 @@ struct PixelBlocks {
   const void* quads_end;
   const void* weights;  // of the first quad
   const void* quads;    // abi::MatmulQuad
-  uint32_t blocks;      // of three pixels
-  uint32_t x_step;      // from a pixel to the one of the next block
-  uint32_t y_step;      // from behind the last quad of a pixel to the one of the next block
+  uint32_t blocks;      // number of blocks of three pixels
+  uint32_t x_step;      // from a pixel to the same pixel of the next block
+  uint32_t y_step;      // from the end of the last quad of a pixel to that pixel of the next block
   int32_t min, max;
 };
 
-/// abi/matmul_mve.h.
+/// Weights are packed as in abi/matmul_mve.h.
 void multiply_pixels(PixelBlocks* blocks);
 
-/// One row of the windows of three pixels, as many bytes each.
+/// One row of the windows of three pixels; all three have the same size.
 struct WindowRow {
   const int8_t* x[3];
   uint32_t sixteens;
 };
 inline constexpr uint32_t kWindowRowsMax = 7;
 
-/// What multiply_windows() works on. Of the first row `sixteens` is one less than it is; behind the
-/// last one is a row of 0.
+/// Arguments of multiply_windows(). `sixteens` of the first row is one less than its size / 16.
+/// After the last row follows a row with `sixteens` 0.
 struct WindowBlock {
   int8_t* y[3];
   int32_t y_zero_point;
@@ -48,7 +49,7 @@ struct WindowBlock {
   WindowRow rows[kWindowRowsMax + 1];
 };
 
-/// As multiply_pixels(), one block, where a window is several rows in the image.
+/// As multiply_pixels(), for one block whose windows have several rows in the image.
 void multiply_windows(WindowBlock* block);
 
 }  // namespace thimble::kernels::mve

@@ -38,14 +38,14 @@ void MatmulLayer::begin_any(Block* block) const {
 void MatmulLayer::begin(PixelBlocks* block) const {
   begin_any(block);
   block->depth_rest = depth_ > kLanes ? depth_ - kLanes : 0;
-  block->blocks = 1;  // and that it remains
+  block->blocks = 1;  // multiply_pixels() does not change it for one block
 }
 
 void MatmulLayer::begin(WindowBlock* block) const {
   begin_any(block);
 }
 
-/// A last quad that is not whole goes by way of the stack.
+/// Computes the channels of an incomplete last quad on the stack, then copies them.
 template <class Block>
 void MatmulLayer::multiply_with_rest(Block* block, void (*run)(Block*)) const {
   const uint32_t whole = channels_ / 4;

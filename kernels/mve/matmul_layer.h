@@ -1,6 +1,6 @@
 #pragma once
-// The weights of a convolution or linear layer (abi/matmul_mve.h) times the windows of pixels,
-// which for it are rows of `depth` codes: all channels of one or of three.
+// Multiplies the weights of a convolution or linear layer (abi/matmul_mve.h) by the windows of one
+// or three pixels. A window is a row of `depth` int8 values. All output channels are computed.
 
 #include "kernels/isa.h"
 
@@ -22,16 +22,16 @@ class MatmulLayer {
   [[nodiscard]] uint32_t depth() const { return depth_; }
   [[nodiscard]] uint32_t channels() const { return channels_; }
 
-  /// Rows that lie one after the other, in blocks of three, up to where 16 bytes would reach beyond
-  /// the last. Answers how many that were.
+  /// Computes contiguous rows in blocks of three, as long as reads of 16 bytes stay inside the last
+  /// row. Returns the number of rows computed.
   uint32_t multiply_many(const int8_t* x, int8_t* y, uint32_t rows) const;
-  /// Makes a block ready for any number of calls that find in it other x, or rows, and y. Of a
-  /// pixel, 16 bytes are read even if the depth is less; the three need not be different ones.
+  /// Prepares a block for any number of calls; the caller sets x (or rows) and y for each call. 16
+  /// bytes of each pixel are read even if the depth is less. The three pixels may be identical.
   void begin(PixelBlocks* block) const;
   void begin(WindowBlock* block) const;
   void multiply_block(PixelBlocks* block) const { multiply_three(block, multiply_pixels); }
   void multiply_block(WindowBlock* block) const { multiply_three(block, multiply_windows); }
-  /// Only depth's bytes are read.
+  /// Computes one row; reads exactly `depth` bytes.
   void multiply_one(const int8_t* x, int8_t* y) const;
 
  private:

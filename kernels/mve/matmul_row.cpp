@@ -1,7 +1,7 @@
-// One row by eight channels: every even register is a sum, the odd ones point to x and to four
-// pairs of channels. The loop register is a sum too, so that r11 counts: 36 instructions for 256
-// products, of which 18 load and 16 multiply. The first 16 products set the sums instead of adding
-// to them.
+// One row by eight channels: every even register is a sum; the odd registers point to x and to four
+// pairs of channels. The loop register lr is also a sum, so r11 counts iterations. 36 instructions
+// compute 256 products; 18 of them load and 16 multiply. The first 16 products set the sums instead
+// of adding to them.
 //
 //   r0 r2   r4 r6   r8 r10   r12 lr   sums of channels 0 2, 1 3, 4 6, 5 7
 //   r3      r5      r7       r9       their weights           r1 x      r11 counts, then the block
@@ -18,7 +18,7 @@
   "vldrb.8 q2, [" weights "], #16\n" \
   "vmladav" a ".s8 " second ", q0, q2\n"
 
-// Eight channels, 16 deep, of x in q0; `a` to add to the sums.
+// Eight channels, depth 16, x in q0; `a` adds to the sums.
 #define THIMBLE_EIGHT(a) \
   THIMBLE_TWO(a, "r3", "r0", "r2") \
   THIMBLE_TWO(a, "r5", "r4", "r6") \
@@ -27,7 +27,8 @@
 
 #define THIMBLE_LOAD "vldrb.8 q0, [r1], #16\n"
 
-// The weights of eight channels begin at r9, r10 bytes a pair. Sixteens by twos, an odd one first.
+// The weights of eight channels begin at r9, with r10 bytes per pair. Each iteration computes depth
+// 32; an odd 16 is computed first.
 #define THIMBLE_SUM_EIGHT \
   "mov r3, r9\n" \
   "add r5, r3, r10\n" \
@@ -69,7 +70,7 @@
   "mov r12, r0\n" \
   "mov lr, r0\n"
 
-// The same of four channels, or of two; r0 is how many there are.
+// Sums of four channels, or of two if r0 is at most 2; r0 is the number of channels.
 #define THIMBLE_SUM_FOUR \
   "mov r3, r9\n" \
   "add r5, r3, r10\n" \
@@ -100,7 +101,7 @@
   "letp lr, 13b\n" \
   "14:\n"
 
-// Four sums to codes: r3 quads, r5 zero point of y, r6 halves down (mve/requant.h).
+// Requantizes four sums: r3 quads, r5 zero point of y, r6 halves_down (mve/requant.h).
 #define THIMBLE_QUAD(sums) \
   "vldrw.32 q2, [r3], #16\n" \
   "vadd.i32 " sums ", " sums ", q2\n" \
@@ -131,7 +132,7 @@ static_assert(offsetof(RowBlocks, rest) == 52);
       "vdup.32 q6, r1\n"
       "vdup.32 q7, r2\n"
       "ldrd r1, r9, [r0, #32]\n"
-      "vctp.8 r1\n"  // for the part
+      "vctp.8 r1\n"  // predicate for `part`
       "ldr r10, [r0, #20]\n"
       "push {r0, r1}\n"
       "ldr r2, [r0]\n"

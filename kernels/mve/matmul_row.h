@@ -1,5 +1,6 @@
 #pragma once
-// The inner loops of a linear layer on one row: eight channels at a time, what is left by fours.
+// The inner loops of a linear layer with one row: eight channels at a time, then the remaining
+// channels in groups of four.
 
 #include "kernels/isa.h"
 
@@ -8,24 +9,24 @@
 
 namespace thimble::kernels::mve {
 
-/// What multiply_row() works on; it changes some of it.
+/// Arguments of multiply_row(), which modifies some of them.
 struct RowBlocks {
   const void* quads;  // abi::MatmulQuad
   int8_t* y;
   int32_t y_zero_point;
   int32_t halves_down;     // mve/requant.h: 0 or 1
-  const void* eights_end;  // behind the last quad that has another before it in an eight
-  uint32_t pair_bytes;     // from a pair of channels to the next: 2 * padded depth
+  const void* eights_end;  // end of the last group of two quads
+  uint32_t pair_bytes;     // distance between pairs of channels: 2 * padded depth
   const int8_t* x;
-  uint32_t sixteens;  // of the depth
-  uint32_t part;      // what of it is behind them
+  uint32_t sixteens;  // depth / 16
+  uint32_t part;      // depth % 16
   const void* weights;
   int32_t min, max;
   uint32_t depth;
-  int32_t rest;  // channels behind the eights
+  int32_t rest;  // channels after the groups of eight
 };
 
-/// abi/matmul_mve.h. Reads just the depth's bytes of x.
+/// Weights are packed as in abi/matmul_mve.h. Reads exactly `depth` bytes of x.
 void multiply_row(RowBlocks* blocks);
 
 }  // namespace thimble::kernels::mve

@@ -1,4 +1,4 @@
-// The largest codes of sixteen channels at a time.
+// thimble::max_window on Helium: maxima of sixteen channels at a time.
 
 #include "kernels/isa.h"
 

@@ -1,4 +1,4 @@
-// Means of eight elements at a time, or of one where they lie one behind the other.
+// Means of eight elements at a time, or of one element if its values are contiguous.
 
 #include "kernels/isa.h"
 
@@ -12,7 +12,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// Requantization of docs/numerics.md for any shift.
+/// Requantization of docs/numerics.md with any shift.
 class Scale {
  public:
   explicit Scale(const abi::MeanRun& p)

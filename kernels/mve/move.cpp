@@ -1,6 +1,6 @@
-// Rows without a gap are copied in vectors. Bytes that change their order go along the longest
-// axis: sixteen or eight at a time to places a step apart, or from there, while the steps fit the
-// lanes' offsets.
+// Contiguous rows are copied in vectors. Other int8 elements are copied along the longest axis,
+// sixteen or eight at a time, by scatter or gather instructions with a fixed step. This requires
+// that the steps fit the offsets in the lanes.
 
 #include "kernels/isa.h"
 
@@ -14,11 +14,12 @@
 namespace thimble::kernels {
 namespace {
 
-/// Offsets of 16 lanes of 8 bits, of 8 lanes of 16.
+/// Largest steps for which the offsets fit 16 lanes of 8 bits and 8 lanes of 16 bits.
 constexpr uint32_t kStepMax16 = 255 / 15;
 constexpr uint32_t kStepMax8 = 65535 / 7;
 
-/// Words that repeat an element, as the check knows no better: the last one may be cut.
+/// Fills with words that repeat an element. The last word may be truncated, because the check does
+/// not require a multiple of 4.
 void fill(const abi::Move& p, uint8_t* y) {
   const uint32x4_t words = vdupq_n_u32(p.fill);
   for (uint32_t at = 0; at < p.fill_bytes; at += 16) {
@@ -31,7 +32,7 @@ void copy_rows(const abi::Move& p, const abi::Nest& nest, int8_t* y, const int8_
   for_each_row(nest, [&](uint32_t to, uint32_t from) { mve::copy(y + to, x + from, bytes); });
 }
 
-/// One step of the row is 1, the other at most kStepMax8.
+/// Requires that one step of the row is 1 and the other one is at most kStepMax8.
 void spread_bytes(const abi::Nest& nest, uint8_t* y, const uint8_t* x) {
   const uint32_t to_step = nest.step[0][mve::kRow];
   const uint32_t from_step = nest.step[1][mve::kRow];

@@ -1,5 +1,5 @@
-// Four products at a time; operands whose codes lie neither side by side nor all in one place are
-// gathered.
+// thimble::mul_nest on Helium, four products at a time. Operands that are neither contiguous nor
+// constant along a row are gathered.
 
 #include "kernels/isa.h"
 

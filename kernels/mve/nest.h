@@ -1,5 +1,6 @@
 #pragma once
-// Walks of abi::Nest in vectors: any order of the axes will do, so the longest one is the row.
+// Vectorized loops over abi::Nest. The axes may be executed in any order, so the longest axis
+// becomes the row.
 
 #include "kernels/isa.h"
 
@@ -27,7 +28,7 @@ inline abi::Nest with_longest_row(const abi::Nest& nest) {
   return result;
 }
 
-/// 0, step, 2 * step, 3 * step.
+/// Returns 0, step, 2 * step, 3 * step.
 inline uint32x4_t steps_of(uint32_t step) {
   return vmulq_n_u32(vidupq_n_u32(0, 1), step);
 }

@@ -1,5 +1,6 @@
-// Four numbers at a time. Helium's floats count subnormal numbers as zero; no factor that is taken
-// makes a half of one. Conversion rounds halves to even, limits to 32 bits and makes 0 of NaN.
+// thimble::quantize_nest on Helium, four elements at a time. Helium flushes subnormal floats to
+// zero; their product with every valid factor is below one half. Conversion rounds ties to even,
+// saturates to 32 bits and converts NaN to 0.
 
 #include "kernels/isa.h"
 

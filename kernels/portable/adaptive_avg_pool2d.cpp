@@ -22,7 +22,7 @@ Status check(const Call& call) {
     const int32_t most = axis.in / axis.out + 2;
     taps *= most < axis.in ? most : axis.in;
   }
-  // The sum and, for rounding, half the count.
+  // Upper bound of the sum plus half the count for rounding.
   return taps * (wide ? 32768 : 128) + taps / 2 <= INT32_MAX ? Status::kOk : Status::kBadShape;
 }
 

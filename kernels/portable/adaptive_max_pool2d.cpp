@@ -1,5 +1,6 @@
-// thimble::adaptive_max_pool2d on codes; operands and memory: kernels/args/adaptive.h; formula:
-// docs/numerics.md, "Pools and reductions". Each tap is folded into the output over all channels.
+// thimble::adaptive_max_pool2d, int8 or int16; operands and memory: kernels/args/adaptive.h;
+// formula: docs/numerics.md, "Pools and reductions". Each tap updates the maxima of all channels in
+// the output.
 
 #include "kernels/args/adaptive.h"
 #include "kernels/define.h"

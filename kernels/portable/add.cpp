@@ -1,8 +1,8 @@
 // add: cortex_m::quantized_add and thimble::add (with b_negate: subtraction); operands:
 // kernels/args/elementwise.cpp; formula: docs/numerics.md, "Addition, subtraction, multiplication".
 //
-// In place: y may be a (or b), where that operand has y's shape and order of dimensions. Each code
-// is read before the output at the same place is written.
+// In place: y may be a (or b), if that operand has y's shape and dim_order. Each element is read
+// before the output at the same position is written.
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // thimble::add16 and sub16; formula: docs/numerics.md, "16-bit activations".
 //
-// Operands: a, b, attributes (a_mult a_shift b_mult b_shift y_mult y_shift min max), y; they
-// broadcast. In place: y may be a (or b), where that operand has y's shape and order of dimensions.
+// Operands: a, b, attributes (a_mult a_shift b_mult b_shift y_mult y_shift min max), y; a and b
+// broadcast. In place: y may be a (or b), if that operand has y's shape and dim_order.
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/broadcast.h"

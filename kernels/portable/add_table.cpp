@@ -1,8 +1,8 @@
-// thimble::add_table: sum or difference of codes, each operand scaled by a table; formula:
-// docs/numerics.md, "Addition"; constant: abi/packed_rows.h.
+// thimble::add_table: sum or difference of int8 tensors, where each operand is scaled by a table;
+// formula: docs/numerics.md, "Addition"; constant: abi/packed_rows.h.
 //
-// Operands: a, b, AddTable constant, y. In place: y may be a or b, where that operand has as many
-// elements as y.
+// Operands: a, b, AddTable constant, y. In place: y may be a or b, if that operand has the same
+// number of elements as y.
 
 #include "kernels/args/add_table.h"
 
@@ -11,7 +11,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// floor((a * b + 2^31) / 2^32): with a twice a number, its product as docs/numerics.md has it.
+/// floor((a * b + 2^31) / 2^32). If a is twice a number, this is the product of docs/numerics.md.
 struct LongProduct {
   static int32_t high(int32_t a, int32_t b) {
     const int64_t product = int64_t{a} * b;

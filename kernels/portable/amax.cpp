@@ -1,7 +1,7 @@
-// thimble::amax and thimble::amin over any set of dimensions, in any order of dimensions;
-// docs/numerics.md, "Pools and reductions". int8 or int16.
+// thimble::amax and thimble::amin over any set of dimensions, in any dim_order; docs/numerics.md,
+// "Pools and reductions". int8 or int16.
 //
-// Operands: x, attributes (dims, keepdim), y. y has the reduced dimensions as 1, or dropped.
+// Operands: x, attributes (dims, keepdim), y. y has the reduced dimensions as 1, or without them.
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"
@@ -23,7 +23,8 @@ Status check(const Call& call) {
   return check_reduced_sizes(x, y, mask);
 }
 
-/// `flip` is -1 for the smallest: codes are compared after exclusive or, which turns their order.
+/// `flip` is -1 for amin, else 0. Elements are compared after XOR with `flip`; XOR with -1 reverses
+/// their order.
 template <class T>
 void run_type(const Call& call, int32_t flip) {
   const Tensor& x = tensor(call, 0);

@@ -1,8 +1,7 @@
-// thimble::argmax along one dimension, in any order of dimensions; docs/numerics.md, "Pools and
-// reductions".
+// thimble::argmax along one dimension, in any dim_order; docs/numerics.md, "Pools and reductions".
 //
 // Operands: x int8 or int16, attributes (dim, keepdim, smallest), y int64. y has the dimension as
-// 1, or not.
+// 1, or without it.
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"
@@ -33,7 +32,7 @@ void run_type(const Call& call) {
   AttributeReader attributes(tensor(call, 1));
   const uint32_t mask = 1U << attributes.word();
   attributes.word();
-  const int32_t flip = -attributes.word();  // -1 turns the order of codes
+  const int32_t flip = -attributes.word();  // XOR with -1 reverses the order of the elements
   Reduction reduction(x, y, mask);
   const Walk::Axis& row = reduction.reduced.row();
   for_each_result(reduction, static_cast<const T*>(x.data), [&](int32_t to, const T* from) {

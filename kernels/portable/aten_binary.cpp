@@ -1,9 +1,9 @@
-// Functions of two tensors, or of a tensor and a number, as ExecuTorch files have them, with
-// broadcasting: arithmetic in float32, extrema and comparisons of float32 and int8 too, logic of
-// bool, where of any type. Any order of dimensions.
+// Binary functions of ExecuTorch files, of two tensors or of a tensor and a number, with
+// broadcasting. Arithmetic is in float32; extrema and comparisons are also in int8; logic is in
+// bool; where supports any type. Any dim_order.
 //
-// Operands: a, b, [alpha,] y; where: condition, a, b, y. In place: y may be an operand of its shape
-// and order.
+// Operands: a, b, [alpha,] y; where: condition, a, b, y. In place: y may be an operand that has its
+// shape and dim_order.
 
 #include "kernels/args/spread.h"
 #include "kernels/define.h"
@@ -11,7 +11,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// What is read from a and b and written to y may differ in type.
+/// The element types of the operands (From) and of y (To) may differ.
 template <class From, class To, class Function>
 void combine(const Tensor& a, const Tensor& b, const Tensor& y, Function f) {
   Walk walk = spread(y, a, b);
@@ -26,7 +26,7 @@ void combine(const Tensor& a, const Tensor& b, const Tensor& y, Function f) {
   } while (walk.next());
 }
 
-/// A tensor and a number; b is in the type of the elements.
+/// Combines a tensor and a number; b has the element type of a.
 template <class From, class To, class Function>
 void combine(const Tensor& a, From b, const Tensor& y, Function f) {
   Walk walk = spread(y, a, a);
@@ -46,7 +46,7 @@ Status check_types(const Tensor& a, const Tensor& b, const Tensor& y, DType from
   if (const Status s = check_tensor(y, to); s != Status::kOk) return s;
   return check_spread(a, b, y);
 }
-/// Whether it is a number and not the NaN that stands for None.
+/// Returns true if the argument is a number, not the NaN that represents None.
 bool is_present(const Call& call, uint32_t i) {
   return call.args[i].number == call.args[i].number;
 }
@@ -121,7 +121,7 @@ void run_extremum(const Call& call) {
                             [](int32_t x, int32_t y) { return (x > y) == kLargest ? x : y; });
     return;
   }
-  // A NaN on either side wins.
+  // The result is NaN if either operand is NaN.
   combine<float, float>(a, tensor(call, 1), tensor(call, 2), [](float x, float y) {
     if (!(x == x) || !(y == y)) return x + y;
     return (x > y) == kLargest ? x : y;
@@ -224,7 +224,7 @@ Status check_where(const Call& call) {
   return Status::kOk;
 }
 
-/// y = x where the condition is `wanted`; other places keep what they have.
+/// Sets y = x where the condition equals `wanted`; other elements of y do not change.
 void choose(const Tensor& condition, const Tensor& x, const Tensor& y, bool wanted) {
   const auto element = static_cast<int32_t>(element_bytes(y.dtype));
   Walk walk = spread(y, condition, x);

@@ -1,5 +1,5 @@
-// Constants, borders, rows by index, and the operators that make or convert whole tensors, as
-// ExecuTorch files have them.
+// Operators of ExecuTorch files that fill, pad, index, upsample or convert tensors: constants,
+// padding, rows by index, nearest neighbours, type conversion.
 
 #include "kernels/args/move.h"
 #include "kernels/args/spread.h"
@@ -10,7 +10,7 @@ namespace {
 
 // --- Constants -----------------------------------------------------------------------------------
 
-/// Whether an element of the type can be just the number.
+/// Returns true if the type can represent the number exactly.
 bool fits(DType type, double value) {
   if (!(value == value)) return false;
   if (type == DType::kF32) return true;
@@ -40,7 +40,7 @@ void fill_as(const Tensor& y, Element value) {
   Element* to = static_cast<Element*>(y.data);
   for (int32_t i = 0, count = elements(y); i < count; ++i) to[i] = value;
 }
-/// Every element; the value fits.
+/// Sets every element; the value must fit the type.
 void fill(const Tensor& y, double value) {
   if (y.dtype == DType::kF32) return fill_as(y, static_cast<float>(value));
   const auto whole = static_cast<int32_t>(value);
@@ -56,7 +56,7 @@ void fill(const Tensor& y, double value) {
   }
 }
 
-/// A list of sizes that are those of y.
+/// Returns true if the list contains the sizes of y.
 bool are_sizes(const IntList& list, const Tensor& y) {
   if (list.count != y.rank) return false;
   for (uint32_t d = 0; d < y.rank; ++d) {
@@ -75,7 +75,7 @@ void run_full(const Call& call) {
   fill(tensor(call, 2), call.args[1].number);
 }
 
-/// A number as a tensor without dimensions.
+/// Checks scalar_tensor: a number as a tensor without dimensions.
 Status check_scalar(const Call& call) {
   const Tensor& y = tensor(call, 1);
   if (const Status s = check_tensor(y); s != Status::kOk) return s;
@@ -97,7 +97,7 @@ void run_full_like(const Call& call) {
   fill(tensor(call, 3), call.args[1].number);
 }
 
-/// _empty_dim_order: nobody may rely on what is in it.
+/// Checks _empty_dim_order. The content of y is unspecified.
 Status check_empty(const Call& call) {
   const Tensor& y = tensor(call, 2);
   if (const Status s = check_tensor(y); s != Status::kOk) return s;
@@ -105,9 +105,9 @@ Status check_empty(const Call& call) {
 }
 void run_empty(const Call&) {}
 
-// --- Borders -------------------------------------------------------------------------------------
+// --- Padding -------------------------------------------------------------------------------------
 
-/// Elements before and after dimension d: the list starts with the last dimension.
+/// Returns the padding before or after dimension d. The list starts with the last dimension.
 int32_t border(const IntList& pads, const Tensor& x, uint32_t d, uint32_t side) {
   const uint32_t from_end = x.rank - 1 - d;
   return from_end < pads.count / 2 ? pads.items[2 * from_end + side] : 0;
@@ -141,7 +141,7 @@ void run_pad(const Call& call) {
 
 // --- Rows by index -------------------------------------------------------------------------------
 
-/// An index that leads outside, which only running shows, means the nearest row.
+/// Returns an index, clamped to the valid rows. Indices are known only at run time.
 int32_t index_at(const Tensor& indices, int32_t i, int32_t rows) {
   int64_t index;
   if (indices.dtype == DType::kI64) {
@@ -158,7 +158,7 @@ Status check_indices(const Tensor& indices) {
   return is_contiguous(indices) ? Status::kOk : Status::kBadLayout;
 }
 
-/// Operands: weight, indices, padding_idx and two flags that matter in training only, y.
+/// Operands: weight, indices, padding_idx and two flags that are used only in training, y.
 Status check_embedding(const Call& call) {
   const Tensor& w = tensor(call, 0);
   const Tensor& indices = tensor(call, 1);
@@ -228,7 +228,7 @@ void run_index_select(const Call& call) {
 
 // --- Nearest neighbours --------------------------------------------------------------------------
 
-/// Operands: x [N, C, H, W], sizes or none, scales or none, y.
+/// Operands: x [N, C, H, W], sizes or None, scales or None, y.
 Status check_upsample(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const IntList& sizes = ints(call, 1);
@@ -278,9 +278,9 @@ void run_upsample(const Call& call) {
   }
 }
 
-// --- Other types ---------------------------------------------------------------------------------
+// --- Type conversion -----------------------------------------------------------------------------
 
-/// Operands: x, non_blocking (0), dim_order (as y's; empty: as x's), y of x's type or float32.
+/// Operands: x, non_blocking (0), dim_order (of y; if empty, of x), y of x's type or float32.
 Status check_to_copy(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 3);

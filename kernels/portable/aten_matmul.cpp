@@ -1,5 +1,5 @@
-// Products that ExecuTorch files leave in float32: mm, bmm, addmm, linear and every convolution of
-// one or two dimensions, transposed ones too. Any order of dimensions; sums in float32, the
+// Products that ExecuTorch files keep in float32: mm, bmm, addmm, linear and every convolution of
+// one or two dimensions, including transposed ones. Any dim_order. Sums are in float32, with the
 // innermost index fastest.
 
 #include <initializer_list>
@@ -12,12 +12,12 @@ namespace {
 
 // --- Matrices ------------------------------------------------------------------------------------
 
-/// One factor or the result: where it lies and how far neighbours are.
+/// One factor or the result: its address and its strides.
 struct Matrix {
   float* data;
   int32_t row, column;
 };
-/// The last two dimensions of t, the others at their start.
+/// Returns the matrix of the last two dimensions of t, at index 0 of all other dimensions.
 Matrix matrix(const Tensor& t) {
   int32_t steps[abi::kMaxRank];
   strides(t, steps);
@@ -43,14 +43,14 @@ Status check_rank(const Call& call, std::initializer_list<uint32_t> operands, ui
   }
   return Status::kOk;
 }
-/// The last two dimensions.
+/// Returns true if the last two dimensions match for a product.
 bool multiplies(const Tensor& a, const Tensor& b, const Tensor& y) {
   const uint32_t r = a.rank - 2U;
   return a.sizes[r] == y.sizes[r] && a.sizes[r + 1] == b.sizes[r] &&
          b.sizes[r + 1] == y.sizes[r + 1];
 }
 
-/// mm (rank 2) and bmm (rank 3): a, b, y.
+/// Operands of mm (rank 2) and bmm (rank 3): a, b, y.
 template <uint32_t kRank>
 Status check_product(const Call& call) {
   if (const Status s = check_rank(call, {0, 1, 2}, kRank); s != Status::kOk) return s;
@@ -155,8 +155,8 @@ void run_linear(const Call& call) {
 
 // --- Convolutions --------------------------------------------------------------------------------
 
-/// Operands: x, w, bias?, stride, padding, dilation, transposed, output_padding, groups, y. An
-/// image of one dimension is one of height 1.
+/// Operands: x, w, bias?, stride, padding, dilation, transposed, output_padding, groups, y. A
+/// one-dimensional image is handled as an image of height 1.
 struct Axis {
   int32_t kernel, stride, pad, dilation, in, out;
   int32_t x_step, w_step, y_step;
@@ -209,7 +209,7 @@ bool is_small(int32_t value, int32_t low) {
   return value >= low && value <= 32767;
 }
 
-/// The output's extent is the one that torch.nn.functional gives.
+/// Returns true if the output has the extent that torch.nn.functional defines.
 bool fits(const Axis& axis, bool transposed, int32_t output_padding) {
   if (!is_small(axis.stride, 1) || !is_small(axis.dilation, 1) || !is_small(axis.pad, 0) ||
       axis.kernel > 32767 || axis.in > (1 << 24) || axis.out > (1 << 24)) {
@@ -258,7 +258,7 @@ Status check_convolution(const Call& call) {
   return bias.rank == 1 && bias.sizes[0] == c.out_c ? Status::kOk : Status::kBadShape;
 }
 
-/// Where tap k of output o reads, or -1.
+/// Returns the input position that tap k of output o reads, or -1.
 int32_t source(const Axis& axis, bool transposed, int32_t o, int32_t k) {
   int32_t at = 0;
   if (transposed) {

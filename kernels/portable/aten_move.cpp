@@ -1,6 +1,6 @@
-// Movement of elements of any type, as ExecuTorch files have it. Each operator is one strided copy
-// (kernels/args/move.h), or one for each of several tensors; logical shapes, any order of
-// dimensions, but for view_copy. A negative dimension counts from the end.
+// Operators of ExecuTorch files that move elements of any type. Each operator is one strided copy
+// (kernels/args/move.h), or one copy per tensor. Shapes are logical and tensors may have any
+// dim_order, except in view_copy. A negative dimension counts from the end.
 
 #include "kernels/args/move.h"
 #include "kernels/define.h"
@@ -10,13 +10,13 @@ namespace {
 
 constexpr uint32_t kNoDimension = abi::kMaxRank;
 
-/// 0..rank-1, or kNoDimension.
+/// Returns a dimension in 0..rank-1, or kNoDimension.
 uint32_t dimension(int64_t dim, uint32_t rank) {
   if (dim < 0) dim += rank;
   return dim < 0 || dim >= rank ? kNoDimension : static_cast<uint32_t>(dim);
 }
 
-/// Shape of the result and, in bytes, how x is walked along each of its dimensions.
+/// Shape of the result, and the step in x in bytes along each of its dimensions.
 struct Plan {
   uint32_t rank = 0;
   int32_t sizes[abi::kMaxRank] = {};
@@ -104,7 +104,7 @@ Plan exchanged(const Call& call, int64_t first, int64_t second) {
 Plan transposed(const Call& call) {
   return exchanged(call, call.args[1].integer, call.args[2].integer);
 }
-/// t_copy: up to two dimensions.
+/// t_copy, for at most two dimensions.
 Plan turned(const Call& call) {
   const uint32_t rank = tensor(call, 0).rank;
   if (rank > 2) return Plan::invalid();
@@ -124,7 +124,7 @@ Plan unsqueezed(const Call& call) {
   return plan;
 }
 
-/// Without those of the dimensions whose size is 1.
+/// Removes those of the dimensions `dims` whose size is 1.
 Plan squeezed(const Source& source, uint32_t dims) {
   Plan plan;
   for (uint32_t d = 0; d < source.x.rank; ++d) {
@@ -180,7 +180,7 @@ Plan flipped(const Call& call) {
 
 // --- View ----------------------------------------------------------------------------------------
 
-/// The stock kernel copies bytes, so both are contiguous.
+/// The stock kernel copies bytes, so both tensors must be contiguous.
 Status check_view(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 2);
@@ -209,7 +209,8 @@ void run_view(const Call& call) {
 
 // --- Several tensors -----------------------------------------------------------------------------
 
-/// x's dimensions are y's but for `dim`, where y has the sum of all.
+/// Checks that part and whole have equal sizes except along `dim`, where `whole` has the sum of all
+/// parts.
 Status check_part(const Tensor& part, const Tensor& whole, uint32_t dim) {
   if (const Status s = check_pair(part, whole); s != Status::kOk) return s;
   if (part.rank != whole.rank) return Status::kBadShape;
@@ -219,7 +220,8 @@ Status check_part(const Tensor& part, const Tensor& whole, uint32_t dim) {
   return Status::kOk;
 }
 
-/// Outs of split_copy and split_with_sizes_copy: parts of x along a dimension, in order.
+/// Checks split_copy and split_with_sizes_copy, whose outputs are parts of x along a dimension, in
+/// order.
 template <uint32_t kDim, uint32_t kOuts>
 Status check_split(const Call& call) {
   const Tensor& x = tensor(call, 0);
@@ -247,7 +249,7 @@ void run_split(const Call& call) {
     offset += y.sizes[dim] * source.steps[dim];
   }
 }
-/// Each part but the last has the size that the call names.
+/// Checks that each part except the last has the size given in the call.
 Status check_split_by(const Call& call) {
   const Status s = check_split<2, 3>(call);
   if (s != Status::kOk) return s;
@@ -271,7 +273,7 @@ Status check_split_sizes(const Call& call) {
   return Status::kOk;
 }
 
-/// `inner` is `outer` without the dimension.
+/// Checks that `inner` has the sizes of `outer` without the dimension.
 Status check_layer(const Tensor& inner, const Tensor& outer, uint32_t dim) {
   if (const Status s = check_pair(inner, outer); s != Status::kOk) return s;
   if (inner.rank + 1 != outer.rank) return Status::kBadShape;
@@ -280,7 +282,7 @@ Status check_layer(const Tensor& inner, const Tensor& outer, uint32_t dim) {
   }
   return Status::kOk;
 }
-/// The steps along the dimensions of a layer.
+/// Writes the steps along the dimensions of a slice.
 void layer_steps(const Source& outer, uint32_t dim, int32_t* steps) {
   for (uint32_t d = 0; d + 1 < outer.x.rank; ++d) steps[d] = outer.steps[d < dim ? d : d + 1];
 }
@@ -347,7 +349,7 @@ Status check_repeat(const Call& call) {
   }
   return Status::kOk;
 }
-/// One copy of x for each place that the repetitions give it.
+/// Copies x once for each position in the repetitions.
 void run_repeat(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Source whole(tensor(call, 2));

@@ -1,5 +1,5 @@
-// Pools over images [N, C, H, W] as ExecuTorch files have them beside the cortex_m ones: averages
-// of float32, and maxima of float32 or int8 with their places. Any order of dimensions.
+// Pools over images [N, C, H, W] in ExecuTorch files, in addition to those of cortex_m: averages of
+// float32, and maxima of float32 or int8 with their indices. Any dim_order.
 
 #include <initializer_list>
 
@@ -18,7 +18,7 @@ struct Images {
   }
 };
 
-/// visit(x element of the image's first pixel, y element, oy, ox) for every output.
+/// Calls visit(index of the image's first element in x, index in y, oy, ox) for every output.
 template <class Visit>
 void for_each_output(const Tensor& x, const Tensor& y, Visit visit) {
   const Images steps(x, y);
@@ -41,7 +41,8 @@ Status check_images(const Tensor& x, const Tensor& y) {
   return x.sizes[0] == y.sizes[0] && x.sizes[1] == y.sizes[1] ? Status::kOk : Status::kBadShape;
 }
 
-/// A list of one number for both axes, of two, or empty where there is a fallback.
+/// Returns the item of an axis. The list has one number for both axes, two numbers, or none if
+/// `absent` is a default.
 int32_t item(const IntList& list, uint32_t axis, int32_t absent) {
   return list.count == 0 ? absent : list.items[list.count == 1 ? 0 : axis];
 }
@@ -72,7 +73,7 @@ Status check_windows(const Call& call, bool dilated, bool ceil_mode, const Tenso
 
 // --- Averages ------------------------------------------------------------------------------------
 
-/// Operands: x, kernel, stride, padding, ceil_mode, count_include_pad, divisor or none, y.
+/// Operands: x, kernel, stride, padding, ceil_mode, count_include_pad, divisor or None, y.
 Status check_avg_pool(const Call& call) {
   const Tensor& y = tensor(call, 7);
   if (tensor(call, 0).dtype != DType::kF32) return Status::kBadDType;
@@ -88,7 +89,7 @@ void run_avg_pool(const Call& call) {
   const Images steps(x, y);
   const bool count_padding = call.args[5].integer != 0;
   const int64_t divisor = call.args[6].integer;
-  // Windows are counted up to the end of the padding, not beyond it.
+  // The count includes the padding, but no positions after it.
   const auto extent = [](const WindowAxis& axis, int32_t start) {
     const int32_t end = axis.in + axis.pad;
     return (start + axis.kernel < end ? start + axis.kernel : end) - start;
@@ -109,7 +110,8 @@ void run_avg_pool(const Call& call) {
   });
 }
 
-/// Operands: x, size, y. Output o of `out` averages floor(o in / out) .. ceil((o + 1) in / out).
+/// Operands: x, size, y. Output o of `out` averages inputs floor(o in / out) .. ceil((o + 1) in /
+/// out).
 Status check_adaptive(const Call& call) {
   const Tensor& y = tensor(call, 2);
   if (tensor(call, 0).dtype != DType::kF32) return Status::kBadDType;
@@ -144,7 +146,7 @@ void run_adaptive(const Call& call) {
 
 // --- Maxima --------------------------------------------------------------------------------------
 
-/// Operands: x, kernel, stride, padding, dilation, ceil_mode, y, places int64 (within the image).
+/// Operands: x, kernel, stride, padding, dilation, ceil_mode, y, int64 indices within the image.
 Status check_max_pool(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 6);
@@ -172,7 +174,7 @@ void max_pool(const Call& call) {
         const int32_t h = top + ky * axes[0].dilation;
         const int32_t w = left + kx * axes[1].dilation;
         const Element value = in[from + h * steps.x[2] + w * steps.x[3]];
-        // A NaN is the maximum of all.
+        // A NaN is greater than every number.
         if (place >= 0 && !(value > best || value != value)) continue;
         best = value;
         place = int64_t{h} * axes[1].in + w;

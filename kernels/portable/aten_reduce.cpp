@@ -1,5 +1,5 @@
-// Reductions, softmax and normalizations that ExecuTorch files leave in float32 (extrema of int8
-// codes too). Sums are double, rounded once. Any order of dimensions where nothing else is said.
+// Reductions, softmax and normalizations that ExecuTorch files keep in float32 (extrema also in
+// int8). Sums are in double and are rounded once. Any dim_order, unless stated otherwise.
 
 #include <initializer_list>
 
@@ -12,7 +12,7 @@ namespace {
 
 // --- Over any dimensions -------------------------------------------------------------------------
 
-/// Dimensions as bits; 0 if the list is broken. An empty list means all.
+/// Returns the dimensions as bits, or 0 if the list is invalid. An empty list means all dimensions.
 uint32_t dims_mask(const IntList& dims, uint32_t rank) {
   const uint32_t all = (1U << rank) - 1;
   if (dims.count == 0) return all;
@@ -25,7 +25,7 @@ uint32_t dims_mask(const IntList& dims, uint32_t rank) {
   return mask;
 }
 
-/// y has x's sizes with the reduced ones as 1, or without them.
+/// Returns true if y has the sizes of x, with the reduced ones as 1 or without them.
 bool is_reduced(const Tensor& x, const Tensor& y, uint32_t mask, bool keep) {
   uint32_t rank = 0;
   for (uint32_t d = 0; d < x.rank; ++d) {
@@ -38,7 +38,7 @@ bool is_reduced(const Tensor& x, const Tensor& y, uint32_t mask, bool keep) {
 
 struct Reduction {
   Walk kept;     // operands: y, x, in elements
-  Walk reduced;  // operand: x, as the second
+  Walk reduced;  // operand: x, as operand 1
   int32_t count = 1;
 };
 Reduction bind(const Tensor& x, const Tensor& y, uint32_t mask, bool keep) {
@@ -60,7 +60,7 @@ Reduction bind(const Tensor& x, const Tensor& y, uint32_t mask, bool keep) {
   return r;
 }
 
-/// visit(y element, x element of the first of its group) for every output.
+/// Calls visit(index in y, index of the group's first element in x) for every output.
 template <class Visit>
 void for_each_output(Walk& kept, Visit visit) {
   do {
@@ -70,7 +70,7 @@ void for_each_output(Walk& kept, Visit visit) {
     }
   } while (kept.next());
 }
-/// visit(x element) for every one of a group that starts at `start`.
+/// Calls visit(index in x) for every element of the group that starts at `start`.
 template <class Visit>
 void for_each_of(Walk& reduced, int32_t start, Visit visit) {
   do {
@@ -79,7 +79,7 @@ void for_each_of(Walk& reduced, int32_t start, Visit visit) {
   } while (reduced.next());
 }
 
-/// Operands of mean and sum: x, dims, keepdim, dtype or none, y.
+/// Operands of mean and sum: x, dims, keepdim, dtype or None, y.
 Status check_sum(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 4);
@@ -104,7 +104,7 @@ void run_sum(const Call& call) {
   });
 }
 
-/// Operands: x, dims or none, correction or none (1), keepdim, y.
+/// Operands: x, dims or None, correction or None (1), keepdim, y.
 Status check_var(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 4);
@@ -141,7 +141,7 @@ Status check_extremum(const Call& call) {
   if (mask == 0 && x.rank != 0) return Status::kBadParameter;
   return is_reduced(x, y, mask, call.args[2].integer != 0) ? Status::kOk : Status::kBadShape;
 }
-/// A NaN is the extremum of all.
+/// A NaN exceeds every number.
 template <class Element>
 bool exceeds(Element a, Element b, bool largest) {
   return a != a || (largest ? a > b : a < b);
@@ -167,7 +167,7 @@ void run_extremum(const Call& call) {
   extremum<float, kLargest>(call);
 }
 
-/// Operands: x, dim or none (of all), keepdim, y int64.
+/// Operands: x, dim or None (all dimensions), keepdim, y int64.
 uint32_t argmax_mask(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const int64_t dim = call.args[1].integer;
@@ -265,8 +265,8 @@ float factor(const Tensor& t, int32_t i, float absent) {
   return t.is_null ? absent : floats(t)[i];
 }
 
-/// Operands: x, normalized shape, weight?, bias?, eps, y, mean, 1 / deviation; all contiguous. The
-/// last two have x's leading dimensions.
+/// Operands: x, normalized shape, weight?, bias?, eps, y, mean, 1 / deviation; all contiguous. mean
+/// and 1 / deviation have x's leading dimensions.
 int32_t layer_length(const Call& call) {
   int32_t length = 1;
   for (uint32_t i = 0; i < ints(call, 1).count; ++i) length *= ints(call, 1).items[i];
@@ -312,8 +312,8 @@ void run_layer_norm(const Call& call) {
   }
 }
 
-/// Operands: x [N, C, ...], weight?, bias?, running mean, running variance, momentum (of training),
-/// eps, y, and two empty tensors.
+/// Operands: x [N, C, ...], weight?, bias?, running mean, running variance, momentum (unused), eps,
+/// y, and two empty tensors.
 Status check_batch_norm(const Call& call) {
   const Tensor& x = tensor(call, 0);
   if (const Status s = check_floats(x, tensor(call, 7)); s != Status::kOk) return s;

@@ -1,6 +1,5 @@
-// Functions of one value that ExecuTorch files leave in float32: aten::exp and the like, with
-// whatever numbers they take. clamp, hardtanh and relu take int8 codes too. Any order of dimensions
-// on either side.
+// Unary functions that ExecuTorch files keep in float32, such as aten::exp, including those with
+// additional numbers. clamp, hardtanh and relu also support int8. x and y may have any dim_order.
 //
 // Operands: x, the numbers, y. In place: y may be x.
 
@@ -23,14 +22,14 @@ double number(const Call& call, uint32_t i) {
 }
 
 Status check_float(const Call& call, uint32_t out) {
-  // A NaN stands for None, which only z arguments may be; those have checks of their own.
+  // A NaN represents None, which only z arguments allow; operators with z have other checks.
   for (uint32_t i = 1; i < out; ++i) {
     if (numerics::is_nan(number(call, i))) return Status::kBadParameter;
   }
   return check_floats(tensor(call, 0), tensor(call, out));
 }
 
-/// y[i] = f(x[i]) for elements of one type.
+/// Sets y[i] = f(x[i]) for elements of one type.
 template <class Element, class Function>
 void map(const Tensor& x, const Tensor& y, Function f) {
   Walk walk = spread(y, x, x);
@@ -63,7 +62,7 @@ constexpr double cosine(double x) {
 constexpr double sine(double x) {
   return numerics::sine(x, 0);
 }
-/// As ExecuTorch and PyTorch: two roundings to float32.
+/// Rounds to float32 twice, as ExecuTorch and PyTorch do.
 constexpr double reciprocal_sqrt(double x) {
   return 1.0F / static_cast<float>(numerics::sqrt(x));
 }
@@ -87,7 +86,7 @@ void run_leaky_relu(const Call& call) {
   map<float>(tensor(call, 0), tensor(call, 2), [slope](float x) { return x > 0 ? x : x * slope; });
 }
 
-/// alpha, scale, input_scale.
+/// Numbers: alpha, scale, input_scale.
 Status check_elu(const Call& call) {
   return check_float(call, 4);
 }
@@ -125,7 +124,7 @@ void run_gelu(const Call& call) {
 // --- Limits --------------------------------------------------------------------------------------
 
 struct Limits {
-  double min, max;  // NaN: none
+  double min, max;  // NaN: no bound
 };
 
 Status check_limits(const Tensor& x, const Tensor& y, Limits limits) {
@@ -134,7 +133,7 @@ Status check_limits(const Tensor& x, const Tensor& y, Limits limits) {
   if (!same_sizes(x, y)) return Status::kBadShape;
   if (x.dtype == DType::kF32) return Status::kOk;
   if (x.dtype != DType::kI8) return Status::kBadDType;
-  // Bounds of codes are codes.
+  // Bounds of int8 tensors must be int8 values.
   for (const double bound : {limits.min, limits.max}) {
     const bool is_code = bound >= -128 && bound <= 127 && numerics::floor(bound) == bound;
     if (!numerics::is_nan(bound) && !is_code) return Status::kBadParameter;
@@ -149,7 +148,7 @@ void limit(const Tensor& x, const Tensor& y, Limits limits) {
     map<int8_t>(x, y, [=](int32_t code) { return code < min ? min : code > max ? max : code; });
     return;
   }
-  // A bound that is NaN limits nothing, and so does a NaN that is limited: it stays.
+  // A NaN bound has no effect. A NaN input gives NaN.
   const auto min = static_cast<float>(limits.min);
   const auto max = static_cast<float>(limits.max);
   map<float>(x, y, [=](float value) {

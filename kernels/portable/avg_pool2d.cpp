@@ -1,5 +1,6 @@
 // avg_pool2d: cortex_m::quantized_avg_pool2d and thimble::avg_pool2d; operands and memory:
-// kernels/args/pool.h; formula: docs/numerics.md, "Pools and reductions". Padding is not counted.
+// kernels/args/pool.h; formula: docs/numerics.md, "Pools and reductions". The count excludes
+// padding.
 
 #include "kernels/args/pool.h"
 #include "kernels/define.h"

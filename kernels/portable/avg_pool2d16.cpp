@@ -1,4 +1,5 @@
-// thimble::avg_pool2d16; formula: docs/numerics.md, "Pools and reductions". Padding is not counted.
+// thimble::avg_pool2d16; formula: docs/numerics.md, "Pools and reductions". The count excludes
+// padding.
 //
 // Operands: x NHWC, attributes (kernel stride padding min max), y NHWC.
 
@@ -13,7 +14,7 @@ struct Params {
   WidePoolWindow window;
   int32_t min, max;
 };
-/// The sum of a window and half its count stay inside 32 bits.
+/// Maximum number of taps; the sum of a window plus half its count then fits 32 bits.
 constexpr int64_t kMaxTaps = (1 << 16) - 1;
 
 const Params& params_of(const Call& call) {

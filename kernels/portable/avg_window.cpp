@@ -3,9 +3,10 @@
 //
 // Operands: x, WindowGeometry constant, y.
 //
-// A sum s of n codes, each with 128 more, is divided by a multiplication: with m = ceil(2^24 / n),
-// (s + n/2) * m / 2^24 has the right whole part up to n = 256, and the product fits 32 bits. Half
-// codes go away from zero: below it, of an even n, one less is divided.
+// A sum s of n values, each with 128 added, is divided by a multiplication. With m = ceil(2^24 /
+// n), the integer part of (s + n/2) * m / 2^24 is exact up to n = 256, and the product fits 32
+// bits. Halves round away from zero: for a negative mean and an even n, s is decremented before the
+// division.
 
 #include "kernels/args/column_sums.h"
 #include "kernels/args/window_pool.h"
@@ -19,7 +20,7 @@ constexpr uint32_t kFactorsUpTo = 256;
 struct Divisor {
   uint32_t count;
   uint32_t factor = 0;
-  int32_t half, zero, tie;  // zero: the sum that means 0; tie: all bits if halves occur
+  int32_t half, zero, tie;  // zero: the sum for a mean of 0; tie: -1 if n is even, else 0
 
   explicit Divisor(uint32_t n)
       : count(n),
@@ -61,12 +62,12 @@ void run(void* const* operands) {
   for_each_window(operands, [&](const abi::WindowGeometry& g, Window w, int8_t* y) {
     const uint32_t count = w.rows * w.columns;
     if (count != divisor.count) divisor = Divisor(count);
-    // Whole rows of the image follow each other.
+    // Full rows of the image are contiguous.
     if (w.columns == g.in_w) {
       w.columns = count;
       w.rows = 1;
     }
-    // Means never leave the range of codes.
+    // Means are always in the int8 range.
     const bool bounded = g.min > -128 || g.max < 127;
     const auto code = [&](uint32_t sum) {
       const int32_t mean = divisor.mean(sum);

@@ -1,6 +1,6 @@
 // aten::cat: concatenation along one dimension. Any element type; logical shapes, any dim_order.
 //
-// Operands: tensors, dim (negative: from the end), y.
+// Operands: tensors, dim (negative: counts from the end), y.
 
 #include "kernels/args/move.h"
 #include "kernels/define.h"

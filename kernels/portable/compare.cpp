@@ -1,8 +1,7 @@
-// compare: which of two codes is larger, as the bool of a relation. Any integer type; operands
-// broadcast. Formula: docs/numerics.md, "Choice". Operands: a, b, attributes (relation), y.
+// compare: a relation of two integer tensors as bool. Any integer type; operands broadcast.
+// Formula: docs/numerics.md, "Choice". Operands: a, b, attributes (relation), y.
 //
-// In place: y may be a (or b) where that operand has elements of one byte, y's shape and order of
-// dimensions.
+// In place: y may be a (or b), if that operand has one-byte elements and y's shape and dim_order.
 
 #include "kernels/args/broadcast.h"
 #include "kernels/define.h"
@@ -26,7 +25,7 @@ Status check(const Call& call) {
 }
 
 void run(const Call& call) {
-  // Bit 0: holds if a < b; bit 1: if a = b; bit 2: if a > b. For eq, ne, lt, le, gt, ge.
+  // Bit 0: true if a < b; bit 1: true if a = b; bit 2: true if a > b. For eq, ne, lt, le, gt, ge.
   static constexpr uint8_t kHolds[kRelations] = {0b010, 0b101, 0b001, 0b011, 0b100, 0b110};
   const uint32_t holds = kHolds[*static_cast<const int32_t*>(tensor(call, 2).data)];
   with_whole(tensor(call, 0).dtype, [&](auto zero) {

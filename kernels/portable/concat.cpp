@@ -1,5 +1,5 @@
-// thimble::concat2, concat3, concat4: operands one behind the other, along any dimension of which
-// each index is a run of bytes; constant: abi/packed_rows.h.
+// thimble::concat2, concat3, concat4: concatenation along a dimension in which each index is a
+// contiguous run of bytes; constant: abi/packed_rows.h.
 //
 // Operands: the tensors, Concat constant, y.
 

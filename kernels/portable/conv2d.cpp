@@ -1,10 +1,9 @@
 // conv2d: cortex_m::quantized_conv2d and thimble::conv2d; operands and memory: kernels/args/conv.h;
 // formula: docs/numerics.md, "Convolution, linear". Any groups, dilation and batch.
 //
-// Every output pixel first finds which taps lie inside the image; positions in the padding count as
-// the zero point and add nothing, so they are left out. What remains is a dot product per kernel
-// row: with groups = 1 and no dilation along the width, a row of taps is one run of bytes in the
-// image and in the weights.
+// Each output pixel is computed from the taps inside the image only; taps in the padding equal the
+// zero point and contribute 0. The remaining taps form a dot product per kernel row. With groups =
+// 1 and no horizontal dilation, a row of taps is contiguous in the image and in the weights.
 
 #include "kernels/args/conv.h"
 #include "kernels/define.h"
@@ -15,11 +14,11 @@ namespace {
 
 /// The part of the image under one window, and the same part of one filter.
 struct Patch {
-  const int8_t* x;  // first tap inside
-  int32_t w;        // its offset in a filter
-  int32_t rows;     // kernel rows inside
+  const int8_t* x;  // first tap inside the image
+  int32_t w;        // offset of this tap in a filter
+  int32_t rows;     // number of kernel rows inside the image
   int32_t x_row, w_row;
-  int32_t runs;  // runs of `length` bytes in a row
+  int32_t runs;  // number of runs of `length` bytes in a row
   int32_t x_run, w_run;
   int32_t length;
 };

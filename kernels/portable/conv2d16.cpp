@@ -2,7 +2,7 @@
 // activations".
 //
 // Operands: x, w, b?, mult, shift, attributes (stride padding dilation groups min max), y. Memory:
-// x and y NHWC; w [out][kernel_h][kernel_w][in / groups], by its order of dimensions.
+// x and y NHWC; w [out][kernel_h][kernel_w][in / groups], by its dim_order.
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/wide.h"
@@ -12,7 +12,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// The attributes as they lie; lists begin with their count.
+/// The attributes in their memory layout; lists begin with their count.
 struct Params {
   int32_t strides, stride[2];
   int32_t pads, pad[4];
@@ -91,7 +91,7 @@ Status check(const Call& call) {
   return Status::kOk;
 }
 
-/// Everything about one output position but the channel.
+/// The state of one output position that all its channels share.
 struct Place {
   const int16_t* image;
   int32_t y_origin, x_origin;

@@ -1,5 +1,5 @@
-// conv2d_dsp anywhere: what abi/matmul_dsp.h says of the packing, pixel by pixel and pair by
-// pair. The judge of the fast variant, and what runs its files on this machine.
+// conv2d_dsp on any core: computes the packed form of abi/matmul_dsp.h pixel by pixel and pair by
+// pair. It is the reference for the fast variant and runs such files on the host.
 
 #include "kernels/args/conv_dsp.h"
 #include "kernels/define.h"
@@ -14,10 +14,10 @@ using numerics::wrap_mul;
 using numerics::wrap_sub;
 
 struct Pair {
-  int32_t a, both;  // sums of a, and of half words
+  int32_t a, both;  // sum of a, and sum of half words
 };
 
-/// Depth k lies in the half word of this place.
+/// Position of the half word for depth k modulo 4.
 constexpr int32_t kOrder[4] = {0, 2, 1, 3};
 
 void add_taps(const int8_t* x, int32_t zero_point, int32_t channels, int32_t k,
@@ -31,7 +31,7 @@ void add_taps(const int8_t* x, int32_t zero_point, int32_t channels, int32_t k,
   }
 }
 
-/// All taps of the window with its first at (top, left).
+/// Adds all taps of the window whose first tap is at (top, left).
 void add_window(const WindowGeometry& g, const int8_t* x, int32_t top, int32_t left,
                 const uint8_t* weights, Pair& sums) {
   int32_t k = 0;

@@ -1,5 +1,5 @@
-// conv2d_mve: a convolution of one image as docs/numerics.md has it, "Convolution, linear", the
-// zero point of x already in the bias: padding counts as the zero point.
+// conv2d_mve on any core: a convolution of one image as in docs/numerics.md, "Convolution, linear".
+// The bias includes the zero point of x, so padding has the value of the zero point.
 
 #include "kernels/define.h"
 #include "kernels/portable/matmul_mve.h"
@@ -7,7 +7,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// Brings the window of one pixel together: y may lie over what is read.
+/// Copies the window of one pixel, because y may overlap the data that is read.
 void gather(const abi::WindowGeometry& g, const int8_t* x, int32_t top, int32_t left,
             int8_t* window) {
   for (int32_t ky = 0; ky < g.kernel_h; ++ky) {

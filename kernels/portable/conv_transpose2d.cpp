@@ -1,9 +1,8 @@
 // thimble::conv_transpose2d; formula: docs/numerics.md, "Transposed convolution". Any groups,
 // dilation and batch.
 //
-// Operands: x, w, bias?, mult, shift, attributes (Attributes below), y. Memory and the way through
-// it: kernels/args/transposed.h. What remains for each tap is a dot product over the channels of a
-// group.
+// Operands: x, w, bias?, mult, shift, attributes (Attributes below), y. Memory and geometry:
+// kernels/args/transposed.h. Each tap is a dot product over the channels of a group.
 
 #include <cstring>
 
@@ -73,7 +72,7 @@ Status check_attribute_words(const Call& call) {
   return fine ? Status::kOk : Status::kBadParameter;
 }
 
-/// One word, or one for each channel.
+/// Checks a tensor of one word, or of one word per channel.
 Status check_scales(const Tensor& scales, int32_t channels) {
   if (const Status s = check_tensor(scales, DType::kI32); s != Status::kOk) return s;
   if (!scales.is_constant) return Status::kBadParameter;
@@ -94,12 +93,12 @@ Status check(const Call& call) {
   if (const Status s = check_bias(tensor(call, 2), y.sizes[1]); s != Status::kOk) return s;
   if (const Status s = check_scales(tensor(call, 3), y.sizes[1]); s != Status::kOk) return s;
   if (const Status s = check_scales(shift, y.sizes[1]); s != Status::kOk) return s;
-  // check_requant() sees only the low byte of a single shift.
+  // check_requant() reads only the low byte of a single shift.
   if (!numerics::shift_in_range(words(shift)[0])) return Status::kBadParameter;
   return check_requant(bind(call).requant, y.sizes[1]);
 }
 
-/// One product for each of `kRows` channels: what a tap of a depthwise filter is.
+/// Adds one product for each of `kRows` channels: one tap of a depthwise filter.
 template <int kRows>
 void accumulate_one(int32_t x, const int8_t* w, int32_t w_step, uint32_t (&acc)[kRows]) {
   for (int k = 0; k < kRows; ++k) acc[k] += static_cast<uint32_t>(x * w[k * w_step]);

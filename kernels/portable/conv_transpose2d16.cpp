@@ -1,7 +1,7 @@
 // thimble::conv_transpose2d16; formula: docs/numerics.md, "Transposed convolution" and "16-bit
 // activations". Any groups, dilation and batch.
 //
-// Operands: x, w, b?, mult, shift, attributes (Params below), y. Memory and the way through it:
+// Operands: x, w, b?, mult, shift, attributes (Params below), y. Memory and geometry:
 // kernels/args/transposed.h.
 
 #include "kernels/args/attributes.h"

@@ -1,5 +1,5 @@
-// thimble::cumsum along one dimension, in any order of dimensions; formula: docs/numerics.md,
-// "Pools and reductions".
+// thimble::cumsum along one dimension, in any dim_order; formula: docs/numerics.md, "Pools and
+// reductions".
 //
 // Operands: x, attributes, y.
 

@@ -3,7 +3,7 @@
 // multiplier, dilation and batch.
 //
 // Weights are [kernel_h][kernel_w][out_c], so that neighbouring channels are neighbouring bytes.
-// With one output per input channel four channels are summed at once; otherwise one.
+// With one output per input channel the kernel sums four channels at a time, otherwise one.
 
 #include "kernels/args/conv.h"
 #include "kernels/define.h"
@@ -11,7 +11,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// The taps inside the image, seen from one channel.
+/// The taps inside the image, relative to one channel.
 struct Patch {
   const int8_t* x;
   const int8_t* w;
@@ -19,8 +19,8 @@ struct Patch {
   int32_t x_row, x_column, w_row, w_column;
 };
 
-/// One kernel row, for four neighbouring channels and for one. Never inlined and written out by
-/// hand: see dot.cpp.
+/// Accumulates one kernel row for four neighbouring channels and for one channel. dot.cpp explains
+/// why the functions are not inlined and are unrolled by hand.
 [[gnu::noinline]] void accumulate(const Patch& patch, const int8_t* x, const int8_t* w,
                                   int32_t x_offset, uint32_t (&acc)[4]) {
   const int32_t x_step = patch.x_column;

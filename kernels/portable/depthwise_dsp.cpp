@@ -1,5 +1,5 @@
-// depthwise_dsp anywhere: what abi/matmul_dsp.h says of the packing, channel by channel. The
-// judge of the fast variant, and what runs its files on this machine.
+// depthwise_dsp on any core: computes the packed form of abi/matmul_dsp.h channel by channel. It is
+// the reference for the fast variant and runs such files on the host.
 
 #include "kernels/args/conv_dsp.h"
 #include "kernels/define.h"
@@ -10,7 +10,7 @@ namespace {
 
 using abi::WindowGeometry;
 
-/// Channel c of four lies in the half word of this place.
+/// Position of the half word of channel c in a group of four.
 constexpr int32_t kOrder[4] = {0, 2, 1, 3};
 
 int8_t make(const WindowGeometry& g, const int8_t* x, int32_t top, int32_t left, int32_t channel,

@@ -1,4 +1,4 @@
-// The packing of the Helium kernel, read lane by lane.
+// depthwise_mve on any core: reads the packed form of the Helium kernel lane by lane.
 
 #include "kernels/args/depthwise_mve.h"
 #include "kernels/args/packed.h"
@@ -13,7 +13,7 @@ int32_t word_at(const uint8_t* bytes) {
   return value;
 }
 
-/// Of one output channel: its place in x and the lane of a block that has its weights.
+/// One output channel: its index in x, and the block and lane with its weights.
 struct Channel {
   int32_t index;
   const uint8_t* block;

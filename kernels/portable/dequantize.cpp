@@ -1,11 +1,10 @@
 // dequantize: cortex_m::dequantize_per_tensor and thimble::dequantize; formula: docs/numerics.md,
 // "Graph edges".
 //
-// Stock operands: x int8, scale, zero_point, quant_min, quant_max, dtype (1 = int8), y float32; one
-// order of dimensions.
+// Stock operands: x int8, scale, zero_point, quant_min, quant_max, dtype (1 = int8), y float32,
+// with the dim_order of x.
 //
-// Native operands: x int8, scale, zero_point, y float32, which may have another order of
-// dimensions.
+// Native operands: x int8, scale, zero_point, y float32, which may have another dim_order.
 
 #include "kernels/args/edge.h"
 #include "kernels/define.h"

@@ -1,6 +1,6 @@
 // thimble::dequantize16; formula: docs/numerics.md, "Graph edges".
 //
-// Operands: x int16, scale, zero_point (0), y float32, which may have another order of dimensions.
+// Operands: x int16, scale, zero_point (0), y float32, which may have another dim_order.
 
 #include "kernels/args/edge.h"
 #include "kernels/define.h"

@@ -1,5 +1,5 @@
-// thimble::dequantize_nest: codes to float32, in any orders of dimensions, without operations on
-// floats (numerics/float_codes.h); formula: docs/numerics.md, "Graph edges".
+// thimble::dequantize_nest: int8 or int16 to float32, in any dim_orders, by integer operations
+// (numerics/float_codes.h); formula: docs/numerics.md, "Graph edges".
 //
 // Operands: x, EdgeNest constant, y.
 

@@ -1,7 +1,7 @@
-// dim_order_ops::_clone_dim_order: the same elements in the order of dimensions of the output. Any
-// rank up to kMaxRank, any element type, any permutation.
+// dim_order_ops::_clone_dim_order: copies elements to the dim_order of the output. Any rank up to
+// kMaxRank, any element type, any permutation.
 //
-// Operands: x, non_blocking (0), dim_order (as the output's; empty where the file has none), y.
+// Operands: x, non_blocking (0), dim_order (of the output; empty if the file has none), y.
 
 #include "kernels/args/move.h"
 #include "kernels/define.h"

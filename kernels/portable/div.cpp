@@ -1,8 +1,8 @@
-// div: quotient of codes. Formula: docs/numerics.md, "Addition, subtraction, multiplication", qdiv.
-// Operands: a, b, attributes (a_zp, b_zp, y_zp, mult, shift, min, max, rounding), y; a and b
-// broadcast.
+// div: quotient of int8 tensors. Formula: docs/numerics.md, "Addition, subtraction,
+// multiplication", qdiv. Operands: a, b, attributes (a_zp, b_zp, y_zp, mult, shift, min, max,
+// rounding), y; a and b broadcast.
 //
-// In place: y may be a (or b), where that operand has y's shape and order of dimensions.
+// In place: y may be a (or b), if that operand has y's shape and dim_order.
 
 #include "kernels/args/broadcast.h"
 #include "kernels/args/elementwise.h"
@@ -15,7 +15,7 @@ struct Params {
   int32_t a_zp, b_zp, y_zp, mult, shift, min, max, rounding;
 };
 
-// |quotient| < 2^28: no larger shift can wrap it.
+// |quotient| < 2^28, so a shift of at most 3 does not overflow.
 constexpr int32_t kShiftMax = 3;
 
 const Params& params_of(const Call& call) {
@@ -33,7 +33,7 @@ Status check(const Call& call) {
   return fine ? Status::kOk : Status::kBadParameter;
 }
 
-/// a * 2^20 / b to nearest, half away from zero; b is not 0.
+/// Returns a * 2^20 / b to nearest, halves away from zero; b is not 0.
 int32_t quotient(int32_t a, int32_t b) {
   const bool negative = (a < 0) != (b < 0);
   const uint32_t numerator = static_cast<uint32_t>(a < 0 ? -a : a) << 20;

@@ -1,7 +1,7 @@
-// Functions of their own, never inlined, and written out by hand: only so do the pointers and sums
-// of four rows stay in the registers of a Cortex-M at -Os. Four rows share one load of x and one
-// addition of its offset: 3 instructions a multiplication instead of 6. Cores with the DSP
-// extension or Helium have theirs.
+// These functions are never inlined and are unrolled by hand. Only then does the compiler keep the
+// pointers and sums of four rows in the registers of a Cortex-M at -Os. Four rows share one load of
+// x and one addition of its offset: 3 instructions per multiplication instead of 6. Cores with the
+// DSP extension or Helium have their own functions.
 
 #include "kernels/portable/dot.h"
 

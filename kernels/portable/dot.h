@@ -1,7 +1,7 @@
 #pragma once
 // The multiply-accumulate loops of conv2d, conv_transpose2d, linear, matmul and the recurrent
-// layers: acc[k] += sum over i of (x[i] + x_offset) * w[k * w_step + i], wrapping. Each core has
-// one of dot.cpp here, in dsp/ and in mve/; x_offset is -127 to 128.
+// layers: acc[k] += sum over i of (x[i] + x_offset) * w[k * w_step + i], wrapping; x_offset is -127
+// to 128. A build contains one implementation: dot.cpp of this folder, of dsp/ or of mve/.
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
-// aten::expand_copy: repeats dimensions of size 1, and adds leading ones. Any element type; logical
-// shapes, any dim_order.
+// aten::expand_copy: repeats dimensions of size 1, and adds leading dimensions. Any element type;
+// logical shapes, any dim_order.
 //
-// Operands: x, sizes (-1: as in x), implicit (0), y.
+// Operands: x, sizes (-1: size of x), implicit (0), y.
 
 #include "kernels/args/move.h"
 #include "kernels/define.h"

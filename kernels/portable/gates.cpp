@@ -17,7 +17,7 @@ int32_t scaled(int64_t sum, int32_t mult, int32_t shift) {
   return numerics::requantize64(sum, mult, shift);
 }
 
-/// One accumulated row: `x` and `h` are the sums of its products.
+/// Completes one row: `x` and `h` are its sums of products.
 template <class Sum>
 void finish_row(const Recurrent& layer, int32_t row, Sum x, Sum h, int32_t split) {
   const int32_t entry = layer.rows_per_entry == 1 ? row : row / layer.rows_per_entry;
@@ -34,7 +34,7 @@ void finish_row(const Recurrent& layer, int32_t row, Sum x, Sum h, int32_t split
   }
 }
 
-/// Rows from `row` on, as many as `acc` has.
+/// Computes `kCount` rows, starting at `row`.
 template <int32_t kCount>
 void rows(const Recurrent& layer, const int8_t* x, int32_t row, int32_t split) {
   uint32_t of_x[kCount] = {};

@@ -1,5 +1,5 @@
 #pragma once
-// The matrix products of one step of gru, lstm and rnn, in the scale of the gates.
+// The matrix products of one step of gru, lstm and rnn, requantized to the scale of the gates.
 
 #include <cstdint>
 
@@ -7,8 +7,9 @@
 
 namespace thimble::kernels {
 
-/// lanes[r] = what x (a row of inputs) and h give for each row r of the weights, with biases. From
-/// row `split` on the two stay apart: x's part at lanes[r], h's at lanes[r + hidden].
+/// Sets lanes[r] to the contributions of x (a row of inputs) and h for each row r of the weights,
+/// with biases. From row `split` on they are stored separately: x's contribution at lanes[r], h's
+/// at lanes[r + hidden].
 void compute_gates(const Recurrent& layer, const int8_t* x, int32_t split);
 void compute_gates(const Recurrent& layer, const int16_t* x, int32_t split);
 

@@ -1,7 +1,7 @@
 // thimble::gather: x[..., index, ...] along one dimension, as in an embedding. Any element type;
-// memory contiguous in logical order, so that each index moves one run of bytes.
+// memory contiguous in logical order, so that each index copies one run of bytes.
 //
-// Operands: x, index, attributes (dim), y. y has the dimensions of index in the place of `dim`.
+// Operands: x, index, attributes (dim), y. In y the dimensions of index replace `dim`.
 
 #include "kernels/args/index.h"
 #include "kernels/define.h"

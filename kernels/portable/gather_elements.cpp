@@ -1,5 +1,5 @@
-// thimble::gather_elements: y[i,j,k] = x[index[i,j,k],j,k] and so along any dimension. Any element
-// type; memory contiguous in logical order.
+// thimble::gather_elements: y[i,j,k] = x[index[i,j,k],j,k], or likewise along another dimension.
+// Any element type; memory contiguous in logical order.
 //
 // Operands: x, index, attributes (dim), y. y has the shape of index.
 
@@ -33,7 +33,7 @@ void run(const Call& call) {
   byte_strides(x, steps);
   const int32_t step = steps[dim];
   steps[dim] = 0;
-  // Where x stands without its index; operand 0 counts elements of y and of index.
+  // Operand 0 counts elements of y and index; operand 1 is the offset in x without the index.
   Walk walk;
   int32_t index_steps[abi::kMaxRank];
   strides(index, index_steps);

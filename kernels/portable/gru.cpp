@@ -10,7 +10,7 @@ namespace thimble::kernels {
 namespace {
 
 struct Begin {
-  int32_t bits, mult, shift;  // of the state in 16 bits; from codes of h0 to it
+  int32_t bits, mult, shift;  // bits of the 16-bit state; scale from h0 to the state
 };
 Begin begin_of(const int32_t* words) {
   return {words[5], words[6], words[7]};
@@ -26,7 +26,7 @@ Status check(const Call& call) {
   return same ? Status::kOk : Status::kBadDType;
 }
 
-/// Gates to the state in 16 bits, and to outputs.
+/// Computes the 16-bit state and the outputs from the gates.
 template <class Code>
 void step(const Recurrent& layer, int32_t bits, int16_t* exact) {
   const int32_t hidden = layer.hidden;

@@ -1,7 +1,7 @@
 // thimble::linear16; formula: docs/numerics.md, "16-bit activations".
 //
 // Operands: x, w [out][in], b?, mult, shift, attributes (min max), y. All leading dimensions of x
-// are rows; all tensors contiguous.
+// are rows; all tensors are contiguous.
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/wide.h"

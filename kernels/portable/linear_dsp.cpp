@@ -1,5 +1,5 @@
-// linear_dsp anywhere: what abi/matmul_dsp.h says of the packing, pair by pair. The judge of the
-// fast variant, and what runs its files on this machine.
+// linear_dsp on any core: computes the packed form of abi/matmul_dsp.h pair by pair. It is the
+// reference for the fast variant and runs such files on the host.
 
 #include "kernels/args/linear_dsp.h"
 #include "kernels/define.h"
@@ -14,16 +14,16 @@ using numerics::wrap_add;
 using numerics::wrap_mul;
 using numerics::wrap_sub;
 
-/// Where the numbers of a pair of outputs lie. Depth k is the half word k % 4 / 2 of the word
-/// k % 2 of its four.
+/// Addresses of the constants of a pair of outputs. Depth k is half word k % 4 / 2 of word k % 2 in
+/// its group of four.
 struct Pair {
   const uint8_t* bias;
   const uint8_t* halves;
-  uint32_t word, four;  // bytes from one to the next
-  const uint8_t* ends;  // five words
+  uint32_t word, four;  // distance in bytes between words and between groups of four
+  const uint8_t* ends;  // the five words at the end of a pair
 };
 
-/// `o` is the first of the pair.
+/// `o` is the first output of the pair.
 Pair pair_at(const LinearGeometry& g, const uint8_t* weights, uint32_t o) {
   const uint32_t bytes = 48 + 4 * g.in_features;
   const uint8_t* const at = weights + o / 4 * bytes;

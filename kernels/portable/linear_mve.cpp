@@ -1,5 +1,5 @@
-// linear_mve: rows of docs/numerics.md, "Convolution, linear", the zero point of x already in the
-// bias.
+// linear_mve on any core: rows as in docs/numerics.md, "Convolution, linear". The bias includes the
+// zero point of x.
 
 #include "kernels/define.h"
 #include "kernels/portable/matmul_mve.h"

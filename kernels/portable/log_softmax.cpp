@@ -36,7 +36,7 @@ Status check(const Call& call) {
   const bool fine = is_scale(params.scale_mult, params.scale_shift) &&
                     is_scale(params.log_mult, params.log_shift) && is_code(params.y_offset);
   if (!fine) return Status::kBadParameter;
-  // With these bounds the sum of a row lies in [2^20, 2^31).
+  // These bounds ensure that the sum of a row is in [2^20, 2^31).
   const int32_t* table = table_of(call);
   if (table[0] != kOne) return Status::kBadParameter;
   for (uint32_t k = 1; k < kTableEntries; ++k) {

@@ -1,7 +1,7 @@
-// logical_and, logical_or, logical_not on bool: bytes of which all but 0 are true. Operands of the
-// first two broadcast: a, b, y; x, y.
+// logical_and, logical_or, logical_not on bool: any byte other than 0 is true. Operands of
+// logical_and and logical_or: a, b, y, with broadcasting; of logical_not: x, y.
 //
-// In place: y may be an operand that has its shape and order of dimensions.
+// In place: y may be an operand that has its shape and dim_order.
 
 #include "kernels/args/broadcast.h"
 #include "kernels/define.h"

@@ -1,7 +1,7 @@
 // thimble::lstm; formulas: docs/numerics.md, "Recurrent layers".
 //
-// Operands: x, h0, c0 (int8, or int16 as it is), w_ih, w_hh, bias, mult, shift, table, the words of
-// qlstm's attributes, scratch, y.
+// Operands: x, h0, c0 (int8, or the cell as int16), w_ih, w_hh, bias, mult, shift, table, the words
+// of qlstm's attributes, scratch, y.
 
 #include "kernels/define.h"
 #include "kernels/portable/gates.h"
@@ -10,7 +10,7 @@ namespace thimble::kernels {
 namespace {
 
 struct Cell {
-  int32_t which;  // what the result is: 0 the output, 1 the cell in the code of x, 2 the cell
+  int32_t which;  // result: 0 the output, 1 the cell quantized to the type of x, 2 the int16 cell
   int32_t bits, c0_zp, c0_mult, c0_shift, y_zp, y_mult, y_shift;
 };
 Cell cell_of(const int32_t* words) {
@@ -46,7 +46,7 @@ void begin(const Call& call, const Recurrent& layer, const Cell& cell, int16_t* 
   }
 }
 
-/// Gates to cells and outputs.
+/// Computes cells and outputs from the gates.
 template <class Code>
 void step(const Recurrent& layer, const Cell& cell, int16_t* c) {
   const int32_t hidden = layer.hidden;

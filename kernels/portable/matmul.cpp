@@ -1,10 +1,10 @@
 // thimble::matmul: the product of two activations; formula: docs/numerics.md, "Matrix product".
-// Leading dimensions are batches and broadcast. Memory contiguous in logical order.
+// Leading dimensions are batches and broadcast. Memory is contiguous in logical order.
 //
 // Operands: a, b, attributes (transpose_b, a_zp, b_zp, y_zp, mult, shift, min, max, rounding), y.
 //
-// sum (a - a_zp) (b - b_zp) = sum (a - a_zp) b - b_zp * sum (a - a_zp): the last sum belongs to a
-// row of a, so that the inner loops know one offset only, like those of linear.
+// sum (a - a_zp) (b - b_zp) = sum (a - a_zp) b - b_zp * sum (a - a_zp). The last sum depends only
+// on the row of a, so that the inner loops have a single offset, like those of linear.
 
 #include "kernels/args/matmul.h"
 
@@ -18,7 +18,8 @@ constexpr uint32_t product(int32_t a, int32_t b) {
   return static_cast<uint32_t>(a * b);
 }
 
-/// As accumulate() of dot.h, for neighbouring columns of a matrix: steps of `b_step` along each.
+/// As accumulate() of dot.h, for neighbouring columns of a matrix; `b_step` is the step along each
+/// column.
 template <int kColumns>
 [[gnu::noinline]] void accumulate_columns(const int8_t* a, const int8_t* b, int32_t b_step,
                                           int32_t n, int32_t a_offset, uint32_t (&acc)[kColumns]) {
@@ -40,7 +41,7 @@ struct Product {
         numerics::clamp(numerics::wrap_add(scaled, at.y_zp), at.min, at.max));
   }
 
-  /// Elements `column` and following of one row.
+  /// Computes `kColumns` elements of one row, starting at `column`.
   template <int kColumns>
   void part(const int8_t* a, const int8_t* b, uint32_t start, int32_t column, int8_t* y) const {
     uint32_t acc[kColumns];

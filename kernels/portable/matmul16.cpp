@@ -1,4 +1,4 @@
-// thimble::matmul16: the product of two activations of 16 bits; formula: docs/numerics.md, "16-bit
+// thimble::matmul16: the product of two 16-bit activations; formula: docs/numerics.md, "16-bit
 // activations". Shapes and memory: kernels/args/matmul.h.
 //
 // Operands: a, b, attributes (transpose_b, mult, shift, min, max), y.
@@ -11,7 +11,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// Products are at most 2^30, and requantize64 takes sums below 2^47.
+/// Products are at most 2^30, and requantize64 accepts sums below 2^47.
 constexpr int32_t kDepthMax = 1 << 16;
 
 struct Params {
@@ -37,7 +37,7 @@ struct Product16 {
   const Params& params;
   int32_t depth, columns;
 
-  /// Elements `column` and following of one row: they share the loads of a.
+  /// Computes `kColumns` elements of one row, starting at `column`; they share the loads of a.
   template <int kColumns>
   void part(const int16_t* a, const int16_t* b, int32_t column, int16_t* y) const {
     const bool transposed = params.transpose_b != 0;

@@ -1,5 +1,5 @@
 #pragma once
-// The weights of abi/matmul_mve.h one by one, for kernels without Helium.
+// Reads the weights of abi/matmul_mve.h one by one, for cores without Helium.
 
 #include "kernels/args/matmul_mve.h"
 
@@ -12,7 +12,7 @@ class MatmulWeights {
         weights_(matmul_weights_of(packed, abi::matmul_quads(channels))),
         depth_(depth) {}
 
-  /// Of one channel, from `depth` codes. Sums wrap.
+  /// Returns the result of one channel for `depth` values of x. Sums wrap.
   int8_t code(uint32_t channel, const int8_t* x, int32_t y_zero_point, int32_t min,
               int32_t max) const {
     const abi::MatmulQuad& quad = quads_[channel / 4];

@@ -1,5 +1,5 @@
-// thimble::max_pool2d16; formula: docs/numerics.md, "Pools and reductions". Each tap is folded into
-// the output over all channels: no accumulators.
+// thimble::max_pool2d16; formula: docs/numerics.md, "Pools and reductions". Each tap updates the
+// maxima of all channels in the output, so that no accumulators are needed.
 //
 // Operands: x NHWC, attributes (kernel stride padding dilation), y NHWC.
 

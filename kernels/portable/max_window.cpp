@@ -1,5 +1,5 @@
-// thimble::max_window: the largest code of each window of one NHWC image; constant:
-// abi::WindowGeometry, whose bounds mean nothing here.
+// thimble::max_window: the maximum of each window of one NHWC image; constant: abi::WindowGeometry,
+// whose bounds are not used.
 //
 // Operands: x, WindowGeometry constant, y.
 
@@ -24,12 +24,12 @@ int8_t maximum_of(const Window& w, uint32_t channel) {
   return maximum;
 }
 
-/// The larger of each of four codes: 12 instructions without any extension.
+/// Returns the maxima of four pairs of int8 values: 12 instructions without any extension.
 uint32_t larger(uint32_t a, uint32_t b) {
   constexpr uint32_t kSigns = 0x80808080;
   const uint32_t differs = a ^ b;
-  // Where signs are equal, the sign of (a | 128) - (b & 127) says whether a is not below b; else b
-  // is below if it is negative.
+  // If the signs are equal, the sign bit of (a | 128) - (b & 127) is set if a >= b. If they differ,
+  // a is larger if b is negative.
   const uint32_t apart = (a | kSigns) - (b & ~kSigns);
   const uint32_t keeps = ((b & ~a) | (apart & ~differs)) & kSigns;
   const uint32_t mask = (keeps << 1) - (keeps >> 7);

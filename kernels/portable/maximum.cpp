@@ -1,7 +1,7 @@
-// maximum and minimum: the larger or smaller of two codes. Any integer type; operands broadcast.
-// Formula: docs/numerics.md, "Choice". Operands: a, b, y.
+// maximum and minimum of two integer tensors. Any integer type; operands broadcast. Formula:
+// docs/numerics.md, "Choice". Operands: a, b, y.
 //
-// In place: y may be a (or b), where that operand has y's shape and order of dimensions.
+// In place: y may be a (or b), if that operand has y's shape and dim_order.
 
 #include "kernels/args/broadcast.h"
 #include "kernels/define.h"

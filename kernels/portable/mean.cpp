@@ -1,7 +1,7 @@
-// thimble::mean over any set of dimensions, in any order of dimensions; formula: docs/numerics.md,
-// "Pools and reductions".
+// thimble::mean over any set of dimensions, in any dim_order; formula: docs/numerics.md, "Pools and
+// reductions".
 //
-// Operands: x, MeanParams constant, y. y has the reduced dimensions as 1, or dropped.
+// Operands: x, MeanParams constant, y. y has the reduced dimensions as 1, or without them.
 
 #include <cstring>
 
@@ -12,7 +12,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// 255 * this fits 31 bits: the sum of that many offset codes cannot overflow.
+/// Maximum number of summed values: 255 * kMaxCount fits 31 bits, so the sum cannot overflow.
 constexpr int64_t kMaxCount = INT32_MAX / 255;
 
 abi::MeanParams params_of(const Call& call) {

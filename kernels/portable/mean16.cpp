@@ -1,8 +1,8 @@
-// thimble::mean16 over any set of dimensions, in any order of dimensions; formula:
-// docs/numerics.md, "16-bit activations".
+// thimble::mean16 over any set of dimensions, in any dim_order; formula: docs/numerics.md, "16-bit
+// activations".
 //
 // Operands: x, attributes (dims keepdim mult shift min max), y. y has the reduced dimensions as 1,
-// or dropped.
+// or without them.
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"

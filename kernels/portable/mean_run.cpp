@@ -1,4 +1,4 @@
-// thimble::mean_run: the mean over dimensions that stand side by side in memory, of codes; formula:
+// thimble::mean_run: the mean over dimensions that are adjacent in memory, int8; formula:
 // docs/numerics.md, "Pools and reductions"; constant: abi/packed_rows.h.
 //
 // Operands: x, MeanRun constant, y.

@@ -1,4 +1,4 @@
-// thimble::move: elements go to other places: a change of order, a slice, a pad, an expansion;
+// thimble::move: a strided copy, for example a change of dim_order, a slice, a pad or an expansion;
 // constant: abi/packed_rows.h.
 //
 // Operands: x, Move constant, y.

@@ -1,8 +1,8 @@
-// thimble::mul_nest: products of codes; formula: docs/numerics.md, "Addition, subtraction,
+// thimble::mul_nest: products of int8 tensors; formula: docs/numerics.md, "Addition, subtraction,
 // multiplication"; constant: abi/packed_rows.h.
 //
-// Operands: a, b, MulNest constant, y. In place: y may be a or b, where that operand has as many
-// elements as y.
+// Operands: a, b, MulNest constant, y. In place: y may be a or b, if that operand has the same
+// number of elements as y.
 
 #include "kernels/args/binary_nest.h"
 #include "kernels/define.h"
@@ -10,8 +10,8 @@
 namespace thimble::kernels {
 namespace {
 
-/// docs/numerics.md, "Requantization", of products below 2^30 after the shift to the left, with the
-/// zero point in one sum with the half.
+/// Requantization of docs/numerics.md for products that are below 2^30 after the left shift. The
+/// zero point and the rounding half are added in one sum.
 struct Result {
   uint32_t left, right;
   int32_t mult, nudge, sign_mask, min, max;

@@ -1,5 +1,5 @@
 #pragma once
-// What the DSP extension's instructions compute, for the portable kernels of its packings.
+// Results of DSP extension instructions, for the portable kernels of its packed forms.
 
 #include <cstdint>
 #include <cstring>
@@ -8,13 +8,13 @@
 
 namespace thimble::kernels {
 
-/// The high word of a * b + add * 2^32, to nearest, halves up: SMMULR and SMMLAR.
+/// Returns the high word of a * b + add * 2^32 to nearest, halves up: SMMULR and SMMLAR.
 constexpr int32_t high_word(int32_t a, int32_t b, int32_t add) {
   const int64_t product = (int64_t{a} * b + (int64_t{1} << 31)) >> 32;
   return numerics::wrap_add(static_cast<int32_t>(product), add);
 }
 
-/// From twice a sum to a code before it is clamped.
+/// Requantizes twice a sum; the result is not clamped yet.
 constexpr int32_t finish_dsp(int32_t twice, int32_t mult, int32_t scale, int32_t zero_point) {
   const int32_t scaled = high_word(twice, mult, 0);
   return high_word(numerics::wrap_add(scaled, scaled < 0 ? -1 : 0), scale, zero_point);

@@ -1,9 +1,9 @@
-// cortex_m::pad: a border of one code around a tensor of up to 4 dimensions.
+// cortex_m::pad: pads a tensor of up to 4 dimensions with one value.
 //
 // Operands: x, before[4], after[4], value, y. Both lists have four values in the order of the
-// dimensions in *memory*, aligned at the innermost. As in the stock kernel, a rank-4 tensor whose
-// order is ambiguous (one channel, or one pixel) counts as NHWC. What the lists say must be the
-// padding of y's logical shape in y's own order, too. Here int16 is taken as well as int8.
+// dimensions in *memory*, aligned at the innermost. As in the stock kernel, a rank-4 tensor with an
+// ambiguous dim_order (one channel, or one pixel) is handled as NHWC. The lists must also equal the
+// padding of y's logical shape in y's own dim_order. Supports int8 and int16.
 
 #include <cstring>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t kDims = 4;
 
-/// The logical dimension that stands at `place` in memory, where x and y have x.rank dimensions.
+/// Returns the logical dimension at position `place` in memory; x and y have x.rank dimensions.
 uint32_t dimension_at(const Tensor& x, uint32_t place) {
   static constexpr uint8_t kNhwc[] = {0, 2, 3, 1};
   return is_nhwc(x) ? kNhwc[place] : place;

@@ -1,5 +1,5 @@
-// thimble::permute: dimension i of the output is dimension dims[i] of the input, by logical shape,
-// in any memory orders and for elements of any size.
+// thimble::permute: dimension i of the output is dimension dims[i] of the input, by logical shape.
+// x and y may have any dim_order, and elements any size.
 //
 // Operands: x, attributes (the count of dims, then dims), y.
 
@@ -31,8 +31,8 @@ struct Axis {
   int32_t extent, to_step, from_step;
 };
 
-/// Which axis to walk innermost: one that is a run of bytes in both operands, else the longest, so
-/// that as little as possible is done per row.
+/// Returns the axis to use as the innermost loop: an axis that is contiguous in both operands, else
+/// the longest axis, which minimizes the work per row.
 uint32_t innermost(const Axis* axes, uint32_t rank, int32_t element) {
   uint32_t best = rank - 1;
   for (uint32_t a = 0; a < rank; ++a) {

@@ -1,8 +1,8 @@
-// prelu: one slope for codes from zero up, slopes of an operand below. Formula: docs/numerics.md,
-// qprelu. Operands: x, w, attributes (x_zp, w_zp, y_zp, mult, shift, w_mult, w_shift, min, max,
-// rounding), y; w broadcasts.
+// prelu: one scale for values of at least zero, the slopes in an operand for negative values.
+// Formula: docs/numerics.md, qprelu. Operands: x, w, attributes (x_zp, w_zp, y_zp, mult, shift,
+// w_mult, w_shift, min, max, rounding), y; w broadcasts.
 //
-// In place: y may be x, in the same order of dimensions.
+// In place: y may be x, if it has the same dim_order.
 
 #include "kernels/args/broadcast.h"
 #include "kernels/args/elementwise.h"

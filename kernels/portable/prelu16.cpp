@@ -1,7 +1,7 @@
 // thimble::prelu16; formula: docs/numerics.md, "16-bit activations".
 //
 // Operands: x, w, attributes (mult shift w_mult w_shift min max), y; w broadcasts. In place: y may
-// be x, in the same order of dimensions.
+// be x, if it has the same dim_order.
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/broadcast.h"

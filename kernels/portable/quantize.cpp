@@ -1,11 +1,11 @@
 // quantize: cortex_m::quantize_per_tensor and thimble::quantize; formula: docs/numerics.md, "Graph
 // edges".
 //
-// Stock operands: x float32, scale, zero_point, quant_min, quant_max, dtype (1 = int8), y int8; one
-// order of dimensions.
+// Stock operands: x float32, scale, zero_point, quant_min, quant_max, dtype (1 = int8), y int8,
+// with the dim_order of x.
 //
-// Native operands: x float32, scale, zero_point, y int8, which may have another order of
-// dimensions: the change from NCHW to NHWC costs no pass of its own.
+// Native operands: x float32, scale, zero_point, y int8, which may have another dim_order, so that
+// the change from NCHW to NHWC needs no separate pass.
 
 #include "kernels/args/edge.h"
 #include "kernels/define.h"

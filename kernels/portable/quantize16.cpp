@@ -1,6 +1,6 @@
 // thimble::quantize16; formula: docs/numerics.md, "Graph edges".
 //
-// Operands: x float32, scale, zero_point (0), y int16, which may have another order of dimensions.
+// Operands: x float32, scale, zero_point (0), y int16, which may have another dim_order.
 
 #include "kernels/args/edge.h"
 #include "kernels/define.h"

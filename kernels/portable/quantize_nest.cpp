@@ -1,5 +1,5 @@
-// thimble::quantize_nest: float32 to codes, in any orders of dimensions, without operations on
-// floats (numerics/float_codes.h); formula: docs/numerics.md, "Graph edges".
+// thimble::quantize_nest: float32 to int8, in any dim_orders, by integer operations
+// (numerics/float_codes.h); formula: docs/numerics.md, "Graph edges".
 //
 // Operands: x, EdgeNest constant, y.
 

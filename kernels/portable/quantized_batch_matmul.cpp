@@ -1,6 +1,7 @@
-// cortex_m::quantized_batch_matmul: y[n, i, j] = clamp(requantize(sum over k of (a[n, i, k] +
-// a_offset)
-// * (b[n, j, k] + b_offset), mult, shift) + y_zp, -128, 127): the right side comes transposed.
+// cortex_m::quantized_batch_matmul:
+//   y[n, i, j] = clamp(requantize(sum over k of (a[n, i, k] + a_offset) * (b[n, j, k] + b_offset),
+//                                 mult, shift) + y_zp, -128, 127)
+// The right operand is stored transposed.
 //
 // Operands: a [N, M, K], a_offset (-zero point), b [N, J, K], b_offset, y_zp, mult, shift, [scratch
 // (unused here, but writable),] y [N, M, J]; contiguous.
@@ -11,7 +12,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// Products reach (255 * 255) here, not 255 * 128 as with weights.
+/// Products are at most 255 * 255, because both factors are activations.
 constexpr int32_t kMaxInner = INT32_MAX / (255 * 255);
 
 template <uint32_t kOut>

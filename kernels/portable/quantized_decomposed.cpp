@@ -1,9 +1,10 @@
-// quantized_decomposed: the edges that ExecuTorch files keep where no cortex_m operator took them.
-// As PyTorch computes: code = clamp(round_half_even(x * (1 / scale)) + zero_point, min, max), real
-// = (code - zero_point) * scale, in float32.
+// quantized_decomposed: quantize and dequantize operators that ExecuTorch files keep where no
+// cortex_m operator replaced them. They compute in float32 as PyTorch does:
+//   q = clamp(round_half_even(x * (1 / scale)) + zero_point, min, max),
+//   real = (q - zero_point) * scale.
 //
 // Operands: x, scale and zero_point (numbers, or tensors with an axis), quant_min, quant_max,
-// dtype, [out_dtype,] y. Per channel, an absent zero point is 0. Codes are int8, uint8 or int16.
+// dtype, [out_dtype,] y. Per channel, an absent zero point is 0. q is int8, uint8 or int16.
 
 #include "kernels/args/spread.h"
 #include "kernels/define.h"
@@ -31,7 +32,7 @@ bool is_code_type(DType type) {
   return type == DType::kI8 || type == DType::kU8 || type == DType::kI16;
 }
 
-/// `first`: where quant_min, quant_max and dtype stand.
+/// Checks the quantized tensor. quant_min, quant_max and dtype are arguments `first` and following.
 Status check_codes(const Call& call, const Tensor& coded, uint32_t first) {
   if (!is_code_type(coded.dtype)) return Status::kBadDType;
   if (call.args[first + 2].integer != static_cast<int64_t>(coded.dtype)) return Status::kBadDType;
@@ -70,7 +71,7 @@ int32_t quantize(float x, float inverse, int32_t zero_point, Range range) {
   return numerics::clamp(numerics::round_half_even(scaled) + zero_point, range.min, range.max);
 }
 
-/// Both ways over a walk of y and x.
+/// Quantize and dequantize all elements of a traversal of y and x.
 void quantize_all(Walk& walk, const Tensor& x, const Tensor& y, Scale s, Range range) {
   const float inverse = 1.0F / s.scale;
   do {
@@ -133,7 +134,7 @@ void run_dequantize(const Call& call) {
 
 // --- One scale for each channel ------------------------------------------------------------------
 
-/// 0..rank-1, or the rank.
+/// Returns the axis in 0..rank-1, or the rank if it is invalid.
 uint32_t channel_axis(const Call& call) {
   const uint32_t rank = tensor(call, 0).rank;
   const int64_t axis = call.args[3].integer;
@@ -157,7 +158,7 @@ Scale scale_of_channel(const Call& call, int32_t channel) {
   return s;
 }
 
-/// Constant scales and zero points in range, as many as x has channels.
+/// Checks that scales and zero points are constants in range, one per channel of x.
 Status check_scales(const Call& call) {
   const Tensor& scales = tensor(call, 1);
   const Tensor& zero_points = tensor(call, 2);
@@ -182,7 +183,7 @@ Status check_scales(const Call& call) {
   return Status::kOk;
 }
 
-/// visit(walk, x, y, scale) for each channel, on the parts of x and y that are its.
+/// Calls visit(walk, x, y, scale) for each channel, with the parts of x and y of that channel.
 template <class Visit>
 void for_each_channel(const Call& call, const Tensor& y, Visit visit) {
   const Tensor& x = tensor(call, 0);
@@ -221,7 +222,7 @@ void run_quantize_channels(const Call& call) {
                      quantize_all(walk, x, y, s, range);
                    });
 }
-/// As above, with out_dtype before y.
+/// Operands: x, scales, zero_points, axis, quant_min, quant_max, dtype, out_dtype, y.
 Status check_dequantize_channels(const Call& call) {
   const Tensor& x = tensor(call, 0);
   const Tensor& y = tensor(call, 8);

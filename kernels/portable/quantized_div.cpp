@@ -1,8 +1,8 @@
-// cortex_m::quantized_div: in float32, as ExecuTorch has it: q = (a - a_zp) / (b - b_zp), and 0
-// where b is zero; y = clamp(round(q * scale) + y_zp, range of the type), halves away from zero.
+// cortex_m::quantized_div in float32, as in ExecuTorch: q = (a - a_zp) / (b - b_zp), and 0 if the
+// divisor is zero; y = clamp(round(q * scale) + y_zp, range of the type), halves away from zero.
 //
-// Operands: a, a_zp, b, b_zp, y_zp, scale, y; int8 or int16, one shape and order. In place: y may
-// be a or b.
+// Operands: a, a_zp, b, b_zp, y_zp, scale, y; int8 or int16, with equal shape and dim_order. In
+// place: y may be a or b.
 
 #include "kernels/args/operands.h"
 #include "kernels/define.h"
@@ -31,7 +31,7 @@ Status check(const Call& call) {
 }
 
 int32_t round_away(float value) {
-  // Beyond this every code is clamped.
+  // Every value above this limit is clamped.
   constexpr float kLimit = 0x1p20F;
   const float size = value < 0 ? -value : value;
   if (!(size < kLimit)) return value < 0 ? -(1 << 20) : 1 << 20;

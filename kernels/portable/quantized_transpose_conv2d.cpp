@@ -1,6 +1,7 @@
-// cortex_m::quantized_transpose_conv2d: every code of x adds to the outputs that its window
-// reaches; then as a convolution, docs/numerics.md, "Convolution, linear". Computed per output: tap
-// k of output o reads input (o + pad - k dilation) / stride where that is whole.
+// cortex_m::quantized_transpose_conv2d: every element of x contributes to the outputs of its
+// window; sums are requantized as in a convolution, docs/numerics.md, "Convolution, linear". The
+// kernel computes one output at a time: tap k of output o reads input (o + pad - k dilation) /
+// stride if this is an integer.
 //
 // Operands: x, w int8 [O, kernel_h, kernel_w, I], bias?, stride[2], padding[2], output_padding[2],
 // dilation[2], x_offset, y_offset, mult int32[O], shift int32[O], min, max, [two scratches (unused
@@ -53,7 +54,7 @@ Upward bind(const Call& call, StockForm form) {
   return up;
 }
 
-/// The output's extent is the one that torch.nn.functional.conv_transpose2d gives.
+/// Returns true if the output has the extent of torch.nn.functional.conv_transpose2d.
 bool fits(const Axis& axis) {
   const auto is_small = [](int32_t value, int32_t low) { return value >= low && value <= 32767; };
   if (!is_small(axis.kernel, 1) || !is_small(axis.stride, 1) || !is_small(axis.dilation, 1) ||
@@ -97,7 +98,7 @@ Status check(const Call& call) {
   return s != Status::kOk ? s : check_requant(up.requant, up.out_c);
 }
 
-/// Where tap k of output o reads, or -1.
+/// Returns the input position that tap k of output o reads, or -1.
 int32_t source(const Axis& axis, int32_t o, int32_t k) {
   const int32_t spread = o + axis.pad - k * axis.dilation;
   if (spread < 0) return -1;
@@ -105,7 +106,7 @@ int32_t source(const Axis& axis, int32_t o, int32_t k) {
   return at < axis.in && at * axis.stride == spread ? at : -1;
 }
 
-/// All channels of one output pixel.
+/// Computes all channels of one output pixel.
 void pixel(const Upward& up, const int8_t* image, const int8_t* w, int32_t oy, int32_t ox,
            int8_t* y) {
   for (int32_t o = 0; o < up.out_c; ++o) {

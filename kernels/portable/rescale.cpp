@@ -1,5 +1,5 @@
-// thimble::rescale: codes of one scale and width to another; formula: docs/numerics.md, "16-bit
-// activations".
+// thimble::rescale: converts between scales and between int8 and int16; formula: docs/numerics.md,
+// "16-bit activations".
 //
 // Operands: x int8 or int16, attributes (x_zp y_zp mult shift wide), y int8 or (wide) int16.
 
@@ -38,7 +38,7 @@ Status check(const Call& call) {
   const bool fine =
       is_zero_point(p.x_zp, x.dtype) && is_zero_point(p.y_zp, y.dtype) && is_scale(p.mult, p.shift);
   if (!fine) return Status::kBadParameter;
-  // The same elements in the same places, though of other sizes.
+  // x and y must have the same layout, but their element sizes may differ.
   Tensor like_x = y;
   like_x.dtype = x.dtype;
   like_x.bytes = x.bytes;

@@ -1,6 +1,6 @@
 // thimble::resize_bilinear; formula: docs/numerics.md, "Bilinear resizing".
 //
-// Operands: x, h_low, h_weight, w_low, w_weight (int32 constants, an entry per output row or
+// Operands: x, h_low, h_weight, w_low, w_weight (int32 constants, one entry per output row or
 // column), y. Memory: NHWC.
 
 #include "kernels/args/requant.h"
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int32_t kOne = 2048;
 
-/// `count` words from 0 to `high`.
+/// Checks that a table has `count` words from 0 to `high`.
 Status check_table(const Tensor& table, int32_t count, int32_t high) {
   if (const Status s = check_tensor(table, DType::kI32); s != Status::kOk) return s;
   if (!table.is_constant) return Status::kBadParameter;
@@ -45,14 +45,14 @@ Status check(const Call& call) {
   return Status::kOk;
 }
 
-/// The four pixels around an output pixel and their weights, which add up to 2^22.
+/// The four pixels around an output pixel and their weights, whose sum is 2^22.
 template <class Code>
 struct Corners {
   const Code* x[4];
   int32_t weight[4];
 };
 
-/// Sum: holds a code times 2^22.
+/// Sum must be able to hold an element times 2^22.
 template <class Code, class Sum>
 void interpolate(const Corners<Code>& corners, int32_t channels, Code* y) {
   const Code* const x0 = corners.x[0];

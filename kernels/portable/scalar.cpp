@@ -1,5 +1,5 @@
-// conv2d_scalar, depthwise_scalar and linear_scalar as abi/native_params.h describes them, tap by
-// tap.
+// conv2d_scalar, depthwise_scalar and linear_scalar on any core, as abi/matmul_scalar.h specifies
+// them, tap by tap.
 
 #include "kernels/args/scalar.h"
 #include "kernels/define.h"

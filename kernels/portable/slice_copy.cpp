@@ -2,7 +2,8 @@
 // dim_order.
 //
 // Operands: x, dim, start, end, step, y. Negative dim, start and end count from the end; start and
-// end are clamped to the dimension. An absent start is 0, an absent end the end.
+// end are clamped to the dimension. An absent start is 0; an absent end is the size of the
+// dimension.
 
 #include "kernels/args/move.h"
 #include "kernels/define.h"
@@ -47,7 +48,7 @@ void run(const Call& call) {
   int32_t steps[abi::kMaxRank];
   byte_strides(x, steps);
   const int64_t start = position(call.args[2].integer, x.sizes[dim], 0) * steps[dim];
-  // With one element the step is not used, and may be anything.
+  // With one element the step is not used and may have any value.
   if (y.sizes[dim] > 1) steps[dim] *= static_cast<int32_t>(call.args[4].integer);
   Move move = gather(y, x, steps);
   move.from += start;

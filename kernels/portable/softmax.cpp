@@ -11,7 +11,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// A negative dimension counts from the end; out of range stays out of range.
+/// Returns the dimension; a negative one counts from the end. An invalid one stays out of range.
 uint32_t dimension(const Call& call) {
   const int32_t dim = integer(call, 1);
   return static_cast<uint32_t>(dim < 0 ? dim + tensor(call, 0).rank : dim);

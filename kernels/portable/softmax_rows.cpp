@@ -1,4 +1,4 @@
-// thimble::softmax_rows: softmax of rows of codes with the exponentials in a table; formula:
+// thimble::softmax_rows: softmax of int8 rows with a table of exponentials; formula:
 // docs/numerics.md, "Softmax"; constant: abi/packed_rows.h.
 //
 // Operands: x, SoftmaxRows constant, y. In place: y may be x.
@@ -14,7 +14,7 @@ struct LongProduct {
   static int32_t high(int32_t a, int32_t b) {
     return static_cast<int32_t>((int64_t{a} * b + (int64_t{1} << 31)) >> 32);
   }
-  /// Both halves in front of the product: one multiply-accumulate.
+  /// Adds both rounding halves before the product, so that one multiply-accumulate suffices.
   static uint32_t divided(int32_t a, uint32_t b, uint32_t right) {
     const uint32_t half = uint32_t{1} << (right - 1);
     const uint64_t halves = uint64_t{half} << 32 | uint64_t{1} << 31;

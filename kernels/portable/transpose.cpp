@@ -1,7 +1,7 @@
 // cortex_m::transpose: dimension i of the output is dimension perm[i] of the input.
 //
-// Operands: x, perm, y. The stock kernel works on logical sizes and ignores dim_order, so both must
-// be contiguous here.
+// Operands: x, perm, y. The stock kernel uses logical sizes and ignores dim_order, so both tensors
+// must be contiguous.
 
 #include "kernels/args/move.h"
 #include "kernels/define.h"

@@ -1,7 +1,7 @@
-// thimble::variance over any set of dimensions, in any order of dimensions; formula:
-// docs/numerics.md, "Pools and reductions".
+// thimble::variance over any set of dimensions, in any dim_order; formula: docs/numerics.md, "Pools
+// and reductions".
 //
-// Operands: x, attributes, y. y has the reduced dimensions as 1, or dropped.
+// Operands: x, attributes, y. y has the reduced dimensions as 1, or without them.
 
 #include "kernels/args/attributes.h"
 #include "kernels/args/reduction.h"
@@ -43,7 +43,7 @@ Status check(const Call& call) {
   return check_reduced_sizes(x, y, p.mask);
 }
 
-/// n^2 times the variance of the codes of one set.
+/// Returns n^2 times the variance of one group of values.
 int64_t spread(Walk& reduced, const int8_t* from, int64_t n) {
   int32_t sum = 0;
   uint64_t squares = 0;

@@ -1,8 +1,8 @@
-// where: a where the condition (bool) is not 0, else b. Elements of any type; operands broadcast.
+// where: a if the condition (bool) is not 0, else b. Elements of any type; operands broadcast.
 // Operands: condition, a, b, y.
 //
-// In place: y may be a (or b), or the condition if elements have one byte, where that operand has
-// y's shape and order of dimensions.
+// In place: y may be a, b or, if elements have one byte, the condition, if that operand has y's
+// shape and dim_order.
 
 #include "kernels/args/broadcast.h"
 #include "kernels/define.h"
@@ -19,7 +19,7 @@ Status check(const Call& call) {
   return fits ? Status::kOk : Status::kBadDType;
 }
 
-/// T is any type of the elements' size.
+/// T is any type with the size of the elements.
 template <class T>
 void choose(const Call& call) {
   const Tensor& y = tensor(call, 3);

@@ -1,6 +1,7 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
-// conv2d_scalar: windows are gathered (kernels/args/scalar.h), products made by scalar_dot.cpp.
+// conv2d_scalar: windows are gathered (kernels/args/scalar.h); scalar_dot.cpp computes the
+// products.
 
 #include "kernels/define.h"
 #include "kernels/v6m/scalar_dot.h"

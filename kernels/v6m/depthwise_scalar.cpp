@@ -1,6 +1,6 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
-// depthwise_scalar: windows (kernels/args/scalar.h), products made by scalar_taps.cpp.
+// depthwise_scalar: windows (kernels/args/scalar.h); scalar_taps.cpp computes the products.
 
 #include "kernels/define.h"
 #include "kernels/v6m/scalar_taps.h"

@@ -1,15 +1,16 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
-// MULS overwrites a factor, signed bytes are loaded by base and index only, and eight registers can
-// be computed with. Two pixels share a multiplication: a word holds a byte of one plus 2^16 times
-// the byte of the other, and the low half of such a word times a weight, twice added up, still fits
-// 16 bits. So 11 instructions make four products, and taking the sum apart is five of them.
+// On Armv6-M, MULS overwrites a factor, signed byte loads have only register offsets, and only
+// eight registers are usable in arithmetic. Two pixels therefore share a multiplication. A word
+// holds a byte of one pixel plus 2^16 times the byte of the other pixel. The low half of two such
+// words times weights, added up, still fits 16 bits. 11 instructions compute four products; five of
+// them split the sum.
 //
-// A single row has nothing to share: pointers stand at the end of their rows and share one index
-// that rises to zero, and sums live in the high registers, to which ADD reaches; 14 instructions
-// for four products of one row with four channels.
+// A single row shares no multiplication. Pointers refer to the ends of the rows and share one index
+// that counts up to zero. Sums are kept in the high registers, which ADD can access. 14
+// instructions compute four products of one row with four channels.
 //
-// In assembly throughout, because no compiler keeps sums in high registers on purpose.
+// All loops are in assembly, because no compiler keeps sums in high registers.
 
 #include <cstddef>
 
@@ -23,8 +24,8 @@ static_assert(offsetof(ScalarDot, channels) == 20 && offsetof(ScalarDot, count) 
 
 // clang-format off
 
-// r0 words, r3 weight, r4 and r5 end of the even and odd weights, r6 index; r8 and r7 the sums. The
-// shift leaves the sign of the low half in the carry, which is what the high one lacks.
+// r0 words, r3 weight, r4 and r5 ends of the even and odd weights, r6 index; r8 and r7 the sums.
+// The shift leaves the sign of the low half in the carry; the high half must be incremented by it.
 #define PAIR                 \
   "ldm r0!, {r1, r2}\n"      \
   "ldrsb r3, [r4, r6]\n"     \
@@ -51,7 +52,7 @@ extern "C" __attribute__((naked)) void thimble_v6m_dot_block(ScalarDot*) {
       "mov r8, r7\n"
       "adds r4, r4, r6\n"
       "adds r5, r4, #1\n"
-      "lsls r1, r6, #29\n"  // the sign is that of an odd number of fours
+      "lsls r1, r6, #29\n"  // negative if the number of groups of four is odd
       "rsbs r6, r6, #0\n"
       "cmp r1, #0\n"
       "bmi 3f\n"
@@ -110,7 +111,7 @@ extern "C" __attribute__((naked)) void thimble_v6m_interleave(void*, const int8_
       "pop {r4-r6, pc}\n");
 }
 
-// r8-r11: four channels of one row, r0 its end, r1-r4 those of the weights.
+// r8-r11: sums of four channels of one row, r0 end of the row, r1-r4 ends of the weights.
 #define PRODUCT(w, acc)     \
   "ldrsb r7, [" w ", r5]\n" \
   "muls r7, r6, r7\n"       \
@@ -161,7 +162,7 @@ extern "C" __attribute__((naked)) void thimble_v6m_interleave(void*, const int8_
   "adds r3, r2, r6\n" \
   "adds r4, r3, r6\n" \
   "rsbs r5, r5, #0\n" \
-  /* Until the index is a multiple of four. */ \
+  /* Single products until the index is a multiple of four. */ \
   "3:\n" \
   "lsls r6, r5, #30\n" \
   "beq 4f\n" \

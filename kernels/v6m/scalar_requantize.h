@@ -1,14 +1,14 @@
 #pragma once
-// From a sum to a code without a long multiplication, as text of assembly. With
+// Requantization of a sum without a long multiplication, as assembly text. With
 // acc = ah * 2^15 + l / 2, 0 <= l < 2^16, l even, and mult = mh * 2^16 + ml,
-// c = floor((acc * mult + 2^30) / 2^31) is
+// c = floor((acc * mult + 2^30) / 2^31) equals
 //   ah * mh + floor((ah * ml + l * mh + floor(l * ml / 2^16) + 2^15) / 2^16).
-// The inner sum reaches from -2^30 to 2^31 + 2^30 for |acc| < 2^29; taken 2^30 lower it fits a
-// word, and 2^14 is added afterwards.
+// The inner sum is between -2^30 and 2^31 + 2^30 for |acc| < 2^29. It is computed minus 2^30, so
+// that it fits a word; 2^14 is added afterwards.
 
 // clang-format off
 
-// r12 2^15 - 2^30, lr 2^14; r1 and r2 are lost.
+// r12: 2^15 - 2^30, lr: 2^14; clobbers r1 and r2.
 #define THIMBLE_V6M_CONSTANTS \
   "movs r1, #1\n"        \
   "lsls r2, r1, #14\n"   \
@@ -18,7 +18,7 @@
   "subs r2, r2, r1\n"    \
   "mov r12, r2\n"
 
-// acc -> r0, any register; r6 is the channel's record; r1-r4 are lost.
+// Requantizes acc (any register) to r0; r6 is the channel's record; clobbers r1-r4.
 #define THIMBLE_V6M_REQUANTIZE(acc, label) \
   "mov r0, " acc "\n"    \
   "lsls r1, r0, #17\n"   \

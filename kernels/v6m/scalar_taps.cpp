@@ -1,7 +1,7 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V6M
-// Depthwise products for cores with 16-bit Thumb. A window and its weights lie alike, tap by tap,
-// so that one index serves both: five instructions a tap.
+// Depthwise products for cores with 16-bit Thumb. A window and its weights have the same layout,
+// tap by tap, so that one index serves both: five instructions per tap.
 
 #include <cstddef>
 
@@ -14,7 +14,7 @@ static_assert(offsetof(ScalarTaps, taps) == 12 && offsetof(ScalarTaps, count) ==
 
 // clang-format off
 
-// r5 x, r7 weights, r8 channels, r9 from x to the result, r10 end of x, r11 taps.
+// r5 x, r7 weights, r8 channels, r9 result - x, r10 end of x, r11 taps.
 #define START                  \
   THIMBLE_V6M_ENTER            \
   "ldr r7, [sp]\n"             \

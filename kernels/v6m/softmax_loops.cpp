@@ -1,11 +1,11 @@
-// Of a row its largest code, the sum of the exponentials, and a result from each. Codes are read by
-// an index that rises to zero from behind their row, of x and y alike. Rows of up to 16 codes put
-// their exponentials aside on the way; others look them up twice.
+// Computes, for each row, the maximum, the sum of the exponentials, and the results. x and y are
+// accessed from the end of the row by an index that counts up to zero. For rows of up to 16
+// elements the exponentials are stored on the stack; for longer rows they are looked up twice.
 //
-// The reciprocal of the sum has 16 bits, from a table and one Newton step, and is at most 3 off; an
-// exponential has 16 bits too, cut off. So a product is at most 2 * exp too large, with 16 bits of
-// exp, and 2 * exp and half of a reciprocal too small; where both bounds give the same result, it
-// is that one.
+// The reciprocal of the sum has 16 bits; it is computed by a table and one Newton step, with an
+// error of at most 3. An exponential is truncated to 16 bits. The product therefore has two error
+// bounds: it is at most 2 * exp (16 bits of exp) too large, and at most 2 * exp plus half a
+// reciprocal too small. If both bounds give the same result, it is correct.
 
 #include "kernels/v6m/softmax_loops.h"
 
@@ -38,8 +38,8 @@ extern "C" constinit const SoftmaxGuesses thimble_v6m_softmax_guesses = guesses(
 
 // clang-format off
 
-// r4: 16 bits of the exponential; near in a register of its own. The bounds are in r4 and r6, in
-// steps of 1 / 2^right; the result is in r6.
+// r4: 16 bits of the exponential; `near`: the register of the reciprocal. The bounds are computed
+// in r4 and r6, in units of 1 / 2^right; the result is in r6.
 #define BOUNDS(near, right) \
   "lsls r5, r4, #1\n"       \
   "muls r4, " near "\n"     \
@@ -56,8 +56,8 @@ extern "C" constinit const SoftmaxGuesses thimble_v6m_softmax_guesses = guesses(
   "strb r6, [r3, r2]\n"     \
   "adds r2, #1\n"
 
-// On the stack: 0 exponentials, 64 end of x, 68 end of y, 72 largest code, 76 sum, 80 length below
-// zero, 84 table, 88 rows left.
+// Stack offsets: 0 exponentials, 64 end of x, 68 end of y, 72 maximum, 76 sum, 80 negative length,
+// 84 table, 88 remaining rows.
 #define ENTER \
   ".syntax unified\n" \
   "push {r4-r7, lr}\n" \
@@ -70,8 +70,8 @@ extern "C" constinit const SoftmaxGuesses thimble_v6m_softmax_guesses = guesses(
   "str r1, [sp, #80]\n" \
   "str r4, [sp, #84]\n"
 
-// r3, r7: the row in x and y; r1 the length below zero. r3: the largest code, in pairs, of which
-// the first may be half another.
+// Input: r3, r7: the row in x and y; r1: the negative length. Output: r3: the maximum. Elements are
+// compared in pairs; with an odd length the first one is compared alone.
 #define LARGEST \
   "1:\n" \
   "subs r0, r3, r1\n" \
@@ -97,7 +97,7 @@ extern "C" constinit const SoftmaxGuesses thimble_v6m_softmax_guesses = guesses(
   "adds r2, #2\n" \
   "bne 2b\n"
 
-// r6: the sum of the exponentials, of which bit 11 rounds.
+// r6: the sum of the exponentials, each shifted right by 12 and rounded by its bit 11.
 #define SUM \
   "str r3, [sp, #72]\n" \
   "mov r2, r1\n" \
@@ -133,8 +133,8 @@ extern "C" constinit const SoftmaxGuesses thimble_v6m_softmax_guesses = guesses(
   "8:\n" \
   "str r6, [sp, #76]\n"
 
-// r7: how far a product is shifted to the right, 23 where the sum is less than 2. From 32 on even
-// the largest result is below 1/512.
+// r7: the right shift of a product, 23 if the sum is less than 2. From 32 on the result of the
+// maximum is below 1/512.
 #define SHIFT \
   "movs r7, #23\n" \
   "lsrs r4, r6, #20\n" \
@@ -155,8 +155,8 @@ extern "C" constinit const SoftmaxGuesses thimble_v6m_softmax_guesses = guesses(
   "bne 11b\n" \
   "b 40f\n"
 
-// r1: 2^47 divided by the sum, whose highest bit is bit 31; r12, lr: a half, and half of the
-// largest reciprocal with what is cut off beside it.
+// r1: 2^47 divided by the sum, whose highest bit is bit 31; r12: the rounding half; lr: half of the
+// largest reciprocal plus the truncation error.
 #define RECIPROCAL \
   "12:\n" \
   "mov r4, r7\n" \
@@ -183,7 +183,7 @@ extern "C" constinit const SoftmaxGuesses thimble_v6m_softmax_guesses = guesses(
   "cmn r2, r4\n" \
   "blt 30f\n"
 
-// Results of exponentials that were put aside.
+// Results of the exponentials on the stack.
 #define SHORT \
   "mov r0, sp\n" \
   "20:\n" \
@@ -203,8 +203,8 @@ extern "C" constinit const SoftmaxGuesses thimble_v6m_softmax_guesses = guesses(
   "movs r6, #255\n" \
   "b 21b\n"
 
-// Of longer rows; r8 the reciprocal, r9 the shift. Where y lies over x otherwise than it may, x is
-// not what it was.
+// Results of longer rows; r8 the reciprocal, r9 the shift. The table index is masked, because a
+// malicious overlap of y and x may have changed x.
 #define LONG \
   "30:\n" \
   "mov r4, r8\n" \
@@ -257,7 +257,7 @@ extern "C" constinit const SoftmaxGuesses thimble_v6m_softmax_guesses = guesses(
   "add sp, #92\n" \
   "pop {r4-r7, pc}\n"
 
-// r6: the result at r2, with all bits; the other registers of the loops stay.
+// r6: the exact result at r2; preserves the other registers of the loops.
 #define EXACT \
   "50:\n" \
   "mov r4, r12\n" \

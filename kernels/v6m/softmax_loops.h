@@ -1,17 +1,20 @@
 #pragma once
-// The rows of softmax_rows in assembly (softmax_loops.cpp).
+// The row loops of softmax_rows in assembly (softmax_loops.cpp).
 
 #include "abi/packed_rows.h"
 
 namespace thimble::kernels {
 
-/// One row or more of 3 to 4095 codes to codes of 8 bits, of a table that begins with 1.
+/// Computes at least one row of 3 to 4095 int8 values; results are int8. Requires exp[0] of
+/// about 1 (see suits_loops() in softmax_rows.cpp).
 extern "C" void thimble_v6m_softmax(void* const* operands);
 
-/// What the loops leave to C++: the result, from 0 on, of an exponential in a row with this sum.
+/// Called by the loops: returns the exact result, starting at 0, of an exponential in a row with
+/// this sum.
 extern "C" uint32_t thimble_v6m_softmax_exact(uint32_t exp, uint32_t sum);
 
-/// 1/256 of 2^31 / d for d from 2^15 to 2^16, by the seven bits of d behind the first.
+/// 2^31 / d in units of 256, for d from 2^15 to 2^16, indexed by the seven bits of d after the
+/// first.
 struct SoftmaxGuesses {
   uint8_t of[128];
 };

@@ -1,8 +1,8 @@
-// thimble::softmax_rows where a product has 32 bits, and a long one is made of four.
+// thimble::softmax_rows for cores with a 32-bit product; a long product consists of four of them.
 //
-// What leaves a row is a byte, so that 16 bits of the reciprocal and of an exponential are nearly
-// always enough: where the least and the largest result that they allow are the same, it is that
-// one (softmax_loops.cpp). The long products are left to the few others, and to results of int16.
+// A result has 8 bits, so that 16 bits of the reciprocal and of an exponential nearly always
+// suffice. If the smallest and the largest result that they allow are equal, it is the result
+// (softmax_loops.cpp). Long products are used only for other elements and for int16 results.
 
 #include "kernels/isa.h"
 
@@ -15,7 +15,7 @@
 namespace thimble::kernels {
 namespace {
 
-/// Of a product what is above 32 bits, and what is below in steps of 2^16.
+/// A 64-bit product: the high 32 bits, and the low 32 bits in units of 2^16.
 struct Halves {
   int32_t above;
   uint32_t below;
@@ -26,7 +26,7 @@ Halves product(int32_t a, int32_t b) {
   const int32_t a_high = a >> 16;
   const int32_t b_high = b >> 16;
   const uint32_t low = a_low * b_low;
-  // Neither sum leaves 32 bits.
+  // Neither sum overflows 32 bits.
   const int32_t middle = a_high * static_cast<int32_t>(b_low) + static_cast<int32_t>(low >> 16);
   const int32_t rest = static_cast<int32_t>(a_low) * b_high + (middle & 0xFFFF);
   return {a_high * b_high + (middle >> 16) + (rest >> 16), static_cast<uint32_t>(rest) & 0xFFFF};
@@ -40,13 +40,13 @@ struct ShortProducts {
 
   static uint32_t divided(int32_t a, uint32_t b, uint32_t right) {
     const Halves ab = product(a, static_cast<int32_t>(b));
-    // Bits 30 and 31, rounded into bit 31.
+    // Rounds bit 30 into bit 31.
     const uint32_t scaled = static_cast<uint32_t>(ab.above) * 2 + ((ab.below >> 14) + 1) / 2;
     return (scaled + (uint32_t{1} << (right - 1))) >> right;
   }
 };
 
-/// Of such a table, and of so many codes, a sum is at least 1 and fits 32 bits.
+/// Returns true if the loops support the constant: the sum is then at least 1 and fits 32 bits.
 bool suits_loops(const abi::SoftmaxRows& p) {
   return p.rows != 0 && p.length - 3 <= 4095 - 3 && p.wide == 0 && p.exp[0] >> 11 == 0xFFFFF;
 }

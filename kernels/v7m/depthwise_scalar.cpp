@@ -1,6 +1,6 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V7M
-// depthwise_scalar: windows (kernels/args/scalar.h), products made by scalar_taps.cpp.
+// depthwise_scalar: windows (kernels/args/scalar.h); scalar_taps.cpp computes the products.
 
 #include "kernels/define.h"
 #include "kernels/v7m/scalar_taps.h"

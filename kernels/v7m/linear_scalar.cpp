@@ -1,6 +1,6 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V7M
-// linear_scalar: rows as they lie, products made by scalar_dot.cpp.
+// linear_scalar: rows are read in place; scalar_dot.cpp computes the products.
 
 #include "kernels/define.h"
 #include "kernels/v7m/scalar_dot.h"

@@ -1,12 +1,12 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V7M
-// A product is a load and an MLA, so what counts is how often a loaded value is used: three rows of
-// x by two of weights take five loads for six products, 1.9 instructions each, and need every
-// register there is. Requantization takes seven instructions: with acc doubled, the high word of
-// SMULL with the carry of the low one is the rounded c of abi/native_params.h, and adding the sign
-// as a shifted operand is free.
+// A product costs a load and an MLA, so each loaded value should be used several times. Three rows
+// of x by two rows of weights need five loads for six products, 1.9 instructions per product, and
+// use all registers. Requantization needs seven instructions. With acc doubled, the high word of
+// SMULL plus the carry of the low word is the rounded c of abi/matmul_scalar.h. Adding the sign as
+// a shifted operand costs nothing.
 //
-// In assembly throughout, because no compiler keeps 14 values in registers on purpose.
+// All loops are in assembly, because no compiler keeps 14 values in registers.
 
 #include <cstddef>
 
@@ -18,7 +18,7 @@ static_assert(offsetof(ScalarDot, channels) == 20 && offsetof(ScalarDot, count) 
 
 // clang-format off
 
-// r0-r2: channel a of the three rows, r3-r5: channel b; r6 x, r7 its stride, r8 and r9 weights.
+// Sums: r0-r2 channel a of the three rows, r3-r5 channel b; r6 x, r7 its stride, r8 and r9 weights.
 #define STEP                     \
   "ldrsb r11, [r8], #1\n"        \
   "ldrsb r12, [r9], #1\n"        \
@@ -32,7 +32,7 @@ static_assert(offsetof(ScalarDot, channels) == 20 && offsetof(ScalarDot, count) 
   "mla r0, lr, r11, r0\n"        \
   "mla r3, lr, r12, r3\n"
 
-// r10 mult, r11 round, lr shift; r9 and r12 are lost.
+// r10 mult, r11 round, lr shift; clobbers r9 and r12.
 #define REQUANTIZE(acc)                  \
   "lsl " acc ", " acc ", #1\n"           \
   "smull r9, r12, " acc ", r10\n"        \
@@ -85,7 +85,7 @@ extern "C" __attribute__((naked)) void thimble_v7m_dot_block(ScalarDot*) {
       "sub r10, r10, #2\n"
       "cmp r10, #1\n"
       "bne 4f\n"
-      // One is left: the last two once more.
+      // One channel remains: compute the last two channels again.
       "sub r8, r8, r9\n"
       "sub r6, r6, #16\n"
       "sub r7, r7, #1\n"
@@ -99,8 +99,8 @@ extern "C" __attribute__((naked)) void thimble_v7m_dot_block(ScalarDot*) {
       "pop {r0, r4-r11, pc}\n");
 }
 
-// r0-r3: four channels of one row; r6 x, r8 the first one's weights, r9 their stride, r7 the last
-// one's.
+// r0-r3: sums of four channels of one row; r6 x, r8 weights of the first channel, r9 their stride,
+// r7 weights of the last channel.
 #define STEP4                     \
   "ldrsb r4, [r6], #1\n"          \
   "ldrsb r5, [r8, r9]\n"          \

@@ -1,9 +1,10 @@
 #include "kernels/isa.h"
 #if THIMBLE_HAS_V7M
 // Depthwise products for Thumb-2 cores without DSP instructions: two loads and an MLA per tap.
-// Weights lie as windows do, tap by tap, so that in 3x3 windows six pointers walk along the
-// channels and the other taps are one or two channel counts away, which a load adds for nothing.
-// Two windows side by side share weights and half of the image: 21 loads for 18 products.
+// Weights and windows have the same layout, tap by tap. For 3x3 windows, six pointers advance along
+// the channels; the other taps are one or two channel counts away, which the addressing mode of a
+// load adds at no cost. Two neighbouring windows share weights and half of the image: 21 loads for
+// 18 products.
 
 #include <cstddef>
 
@@ -15,7 +16,7 @@ static_assert(offsetof(ScalarTaps, taps) == 12 && offsetof(ScalarTaps, count) ==
 
 // clang-format off
 
-// r1 channels, r2 record, r3 result; r11 and r12 are lost.
+// r1 channels, r2 record, r3 result; clobbers r11 and r12.
 #define REQUANTIZE(acc)                      \
   "lsl " acc ", " acc ", #1\n"               \
   "ldr r12, [r2, #4]\n"                      \
@@ -64,7 +65,7 @@ extern "C" __attribute__((naked)) void thimble_v7m_taps_nine(ScalarTaps*) {
       "pop {r4-r11, pc}\n");
 }
 
-// lr is three times r1.
+// lr holds three times r1.
 #define ROW_OF_TWO(x, w)               \
   "ldrsb r11, [" x ", lr]\n"           \
   "ldrsb r12, [" w ", r1, lsl #1]\n"   \
