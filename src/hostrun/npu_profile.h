@@ -1,7 +1,7 @@
 #pragma once
-// What an NPU would do with the delegates of a `.pte`, operation by operation: an estimate, and the
-// same on every machine. Of an Ethos-U it is from the simulator's timeline
-// (npu/ethos_u/sim/timeline.h), of a Neutron from the kernel list, as its compiler estimated it.
+// Estimated timing of the delegates of a `.pte` on the NPU, operation by operation. The result is
+// the same on every machine. The estimate for an Ethos-U is the simulator's timeline
+// (npu/ethos_u/sim/timeline.h); for a Neutron it is in the kernel list, written by its compiler.
 
 #include <cstdint>
 #include <string>
@@ -15,9 +15,9 @@ namespace thimble::hostrun {
 
 struct NpuOperation {
   std::string name;   // "CONV", "POOL MAX", "DMA"
-  uint32_t word = 0;  // offset in the command stream, or of the kernel's record in its list
+  uint32_t word = 0;  // offset in the command stream, or of the kernel's record in the kernel list
   double start = 0, end = 0;
-  std::string bound;  // what it waited for most: "multiply", "SRAM port", ...
+  std::string bound;  // resource that limits it: "multiply", "SRAM port", ...
   uint64_t macs = 0;
 };
 
@@ -25,22 +25,22 @@ struct NpuProfile {
   std::string npu;     // "ethos-u55-128"
   std::string system;  // "Ethos_U55_High_End_Embedded"
   double cycles = 0;
-  double bytes_sram = 0, bytes_external = 0;  // read and written; 0: not known
+  double bytes_sram = 0, bytes_external = 0;  // read and written; 0 if unknown
   std::vector<NpuOperation> operations;
-  std::vector<std::string> hazards;  // reads and writes of the stream that nothing orders
+  std::vector<std::string> hazards;  // unordered accesses of the stream to the same bytes
 };
 
-/// Of all NPUs that the program calls and this build can say it of.
+/// Profiles for all NPUs that the program calls and for which this build has an estimate.
 [[nodiscard]] Result<std::vector<NpuProfile>> profiles_of(const formats::pte::Program& program,
                                                           std::string_view label);
 
-/// One per delegate of the first plan; empty if it has none for an Ethos-U. The system around the
-/// NPU is the usual one of its generation, the memory mode what the file says.
+/// One profile per Ethos-U delegate of the first plan. The system is the default one of the NPU's
+/// generation; the memory mode is the file's.
 [[nodiscard]] Result<std::vector<NpuProfile>> npu_profiles(const formats::pte::Program& program,
                                                            std::string_view label);
 
-/// Bad input if two commands of an Ethos-U delegate touch the same bytes, one writes, and nothing
-/// orders them. What cannot be read as a stream is left to the runtime, which refuses it at load.
+/// A bad-input error if two commands of an Ethos-U delegate access the same bytes, one writes, and
+/// nothing orders them. Unreadable streams are no error here: the runtime rejects them at load.
 [[nodiscard]] Status check_npu_hazards(const formats::pte::Program& program,
                                        std::string_view label);
 
