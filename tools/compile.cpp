@@ -1,4 +1,4 @@
-// thimble compile: a `.pt2` to a `.pte`, with everything worth knowing about it.
+// thimble compile: compiles a `.pt2` to a `.pte` and reports the result.
 
 #include <algorithm>
 #include <cmath>
@@ -79,7 +79,7 @@ struct Arguments {
   }
 };
 
-/// What the contract names and this version does not do is said before any work.
+/// Rejects options that are documented but not supported in this version, before compiling.
 Status check_supported(const Arguments& arguments) {
   if (!arguments.accuracy.empty() && arguments.activations == "int16") {
     return bad_input("--accuracy chooses what has 16 bits: not with --activations int16");
@@ -99,7 +99,7 @@ Status check_supported(const Arguments& arguments) {
   return ok();
 }
 
-/// `top1>=0.97`
+/// Parses a goal such as `top1>=0.97`.
 Result<quant::AccuracyGoal> parse_goal(const std::string& text) {
   const size_t relation = text.find(">=");
   for (const quant::Metric metric : quant::kMetrics) {
@@ -125,7 +125,8 @@ Result<driver::CompileOptions> compile_options(const Arguments& arguments) {
   options.names = arguments.names;
   options.c_output = arguments.emits("c");
   if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
-  // LiteRT has no softmax to 16 bits of our form, and all files of a run hold the same network.
+  // LiteRT has no equivalent of our softmax with 16-bit result. All output files of a run must hold
+  // the same network.
   options.narrow_softmax = arguments.emits("tflite");
   if (!arguments.accuracy.empty()) {
     THIMBLE_TRY(options.goal, parse_goal(arguments.accuracy));
@@ -162,7 +163,7 @@ fs::path pte_path(const Arguments& arguments) {
   return arguments.out_dir / arguments.model.filename().replace_extension(".pte");
 }
 
-/// --kernels and --kernels-dir: what a firmware links for the file.
+/// --kernels and --kernels-dir: adds the kernel table that a firmware links for the file.
 Status add_kernels(const Arguments& arguments, const driver::Compiled& compiled,
                    const std::string& label, OutputFiles* files) {
   if (arguments.kernels.empty() && arguments.kernels_dir.empty()) return ok();
@@ -174,7 +175,7 @@ Status add_kernels(const Arguments& arguments, const driver::Compiled& compiled,
   if (!arguments.kernels.empty()) THIMBLE_CHECK(files->add(arguments.kernels, source));
   if (arguments.kernels_dir.empty()) return ok();
   std::vector<std::string> sources = {"kernels_used.cpp"};
-  // Lists of a vendor's own kernels, which its compiler has made for the regions.
+  // Kernel lists that a vendor's compiler has generated for the subgraphs.
   for (const std::string& name : files->names_in(arguments.kernels_dir)) {
     if (extension(name) == ".c") sources.push_back(name);
   }
@@ -243,7 +244,7 @@ Result<driver::Compiled> compile_and_write(const Arguments& arguments) {
   return compiled;
 }
 
-/// What the target cannot do is said of the model: its name comes first.
+/// Prefixes an `unsupported` error with the name of the model.
 Error named(Error error, const fs::path& model) {
   const std::string name = model.filename().string();
   if (error.kind == ErrorKind::kUnsupported && !error.message.starts_with(name)) {
@@ -269,7 +270,7 @@ int compile(const Arguments& arguments) {
   return 0;
 }
 
-/// Several models for one arena: each with its own report, then what they need together.
+/// Compiles several models for one arena: a report for each, then the memory that they share.
 Result<std::string> compile_shared(const Arguments& all) {
   std::vector<Arguments> each;
   for (size_t i = 0; i < all.models.size(); ++i) {
@@ -327,7 +328,7 @@ int compile_all(Arguments& arguments) {
   return 0;
 }
 
-/// What vendors' own tools make of their engines' regions.
+/// Options of the vendors' own compilers, which compile the subgraphs of their NPUs.
 void add_vendor_options(Verb& verb, Arguments* a) {
   verb.option("--axon", a->axon,
               "AXON regions as a layer list, or by Nordic's compiler: as a program in the "

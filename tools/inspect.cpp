@@ -1,4 +1,4 @@
-// thimble inspect: what a file holds, as text or JSON.
+// thimble inspect: shows the content of a file as text or JSON.
 
 #include <cstdio>
 #include <filesystem>
@@ -40,7 +40,7 @@ struct Arguments {
   bool json = false;
 };
 
-/// The same facts twice: for people and for scripts.
+/// The same facts as text and as JSON.
 struct Report {
   std::string text;
   Json json;
@@ -72,7 +72,7 @@ Result<std::string> print_kernels(ByteView blob, const std::string& label) {
   return thimble::neutron::text::print(payload->program, payload->weights, label);
 }
 
-/// The command streams, layer lists and kernel lists of a program's NPU delegates.
+/// Adds the command streams, layer lists and kernel lists of a program's NPU delegates.
 Status add_commands(const formats::pte::Program& program, const std::string& label,
                     Report* report) {
   namespace text = thimble::ethos_u::text;
@@ -107,8 +107,8 @@ Result<Report> inspect_pte(const fs::path& path, bool commands) {
   const std::string label = path.filename().string();
   THIMBLE_TRY(const Bytes bytes, read_file(path));
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
-  // Inputs may be numbers, or of types that nothing here computes with: then what can run is not
-  // said.
+  // Fails if an input is a number or has an unsupported type. Then the report does not say what can
+  // run.
   const Result<hostrun::Interface> runnable = hostrun::read_interface(program, label);
   const hostrun::Interface interface = runnable.ok() ? *runnable : hostrun::Interface();
   const Explanation explanation = explain(program);
@@ -235,7 +235,7 @@ Result<Report> inspect_ir(const fs::path& path) {
   return report;
 }
 
-/// A driver payload of the Ethos-U: its header, and its command stream as text.
+/// Describes a driver payload of the Ethos-U: its header, and its command stream as text.
 Result<Report> inspect_payload(const Bytes& bytes, const std::string& label) {
   namespace text = thimble::ethos_u::text;
   THIMBLE_TRY(const text::Payload payload, text::read_payload(bytes, label));

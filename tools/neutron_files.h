@@ -1,6 +1,6 @@
 #pragma once
-// `thimble compile --neutron`: where NXP's SDK is, and the lists of kernels that its converter has
-// left.
+// `thimble compile --neutron`: finds NXP's SDK and writes the kernel lists that its converter has
+// generated.
 
 #include <filesystem>
 #include <string>
@@ -14,21 +14,21 @@ namespace thimble::tools {
 
 struct NeutronArguments {
   std::string form = "model";  // or "sdk"
-  std::filesystem::path sdk;   // empty: EIQ_NEUTRON_SDK_PATH
-  std::string flags;           // of the converter
+  std::filesystem::path sdk;   // if empty, EIQ_NEUTRON_SDK_PATH is used
+  std::string flags;           // for the converter
   bool prefetch = false, kernels = false;
   int time_limit = 300;  // seconds
 };
 
-/// Adds to `tools` what the arguments say. A part without the engine is bad input where they ask
-/// for the SDK.
+/// Adds the arguments to `tools`. It is a bad-input error if they request the SDK and the part has
+/// no Neutron.
 [[nodiscard]] Status add_neutron_tools(const NeutronArguments& arguments, const std::string& part,
                                        const std::filesystem::path& model,
                                        target::VendorTools* tools);
 
-/// MODEL_kernel_selection.c in the folder, joined by the SDK's tool if there are several regions.
-/// Without that tool there is a file per region, which the firmware's build has to join: `notes`
-/// says so.
+/// Adds MODEL_kernel_selection.c to the folder. The SDK's tool merges the files of several
+/// subgraphs. Without that tool there is one file per subgraph, which the firmware's build must
+/// merge: a note is added to `notes`.
 Status add_neutron_files(const std::vector<target::Delegate>& delegates,
                          const target::VendorTools& tools, const std::filesystem::path& folder,
                          OutputFiles* files, std::vector<std::string>* notes);

@@ -1,4 +1,4 @@
-// thimble targets: what can be compiled for.
+// thimble targets: lists the parts and what they support.
 
 #include <algorithm>
 #include <cstdio>
@@ -42,7 +42,7 @@ std::string board_of(const target::Part& part) {
   return board ? *board : "none";
 }
 
-/// The first engine is where operators go first; the CPU takes what is left.
+/// Engines in order of preference. The CPU is last.
 std::vector<std::string> engines_of(const target::Part& part) {
   std::vector<std::string> engines;
   for (const target::EngineUse& use : part.engines) engines.push_back(use.name);
@@ -50,7 +50,7 @@ std::vector<std::string> engines_of(const target::Part& part) {
   return engines;
 }
 
-/// What the part's file decides; the rest is the usual, or the command line's.
+/// Settings that the part's file makes. All others have their default or a command-line value.
 Json recipe_json(const target::Recipe& recipe) {
   Json json = Json::object();
   const auto add = [&](const char* key, const auto& value) {
@@ -117,7 +117,7 @@ void print_row(const target::Part& part) {
               board_of(part).c_str(), part.summary.c_str());
 }
 
-/// Text in lines of a readable width, each after `indent`.
+/// Prints text in lines of at most kWidth characters, each after `indent`.
 void print_wrapped(const std::string& text, const std::string& indent) {
   constexpr size_t kWidth = 96;
   for (size_t at = 0; at < text.size();) {
@@ -172,9 +172,9 @@ void print_details(const target::Part& part) {
               std::string(part.cpu->name).c_str());
 }
 
-/// What each engine of the parts takes, those with the same operators together.
+/// Prints the supported operators of each engine. Engines with the same operators are grouped.
 void print_engines(const std::vector<target::Part>& parts) {
-  std::map<std::string, std::vector<std::string>> engines_of;  // by the list of their operators
+  std::map<std::string, std::vector<std::string>> engines_of;  // by their list of operators
   for (const target::Part& part : parts) {
     for (const target::EngineUse& use : part.engines) {
       std::string ops;
@@ -206,7 +206,7 @@ Result<std::vector<target::Part>> all_parts() {
   return parts;
 }
 
-/// The rows of the importer's table: every target takes what they become.
+/// Lists the rows of the importer's table. Every target supports the operators that they become.
 int list_ops(bool json) {
   const std::vector<std::string_view>& ops = import_pt2::supported_targets();
   if (json) {
