@@ -64,9 +64,8 @@ thimble_status thimble_input(const thimble_model* model, uint32_t index, thimble
 thimble_status thimble_output(const thimble_model* model, uint32_t index, thimble_view* view);
 
 /* Sets an input. The run reads the data directly from this buffer. An input that is planned in the
- * arena is copied there now, unless `data` is its address in the arena, which thimble_input returns
- * before it was set. A run may overwrite a planned input, so it must be set, or written in place,
- * before each run. */
+ * arena is copied there now, unless `data` is its address there (`data` of thimble_input). A run
+ * may overwrite a planned input, so it must be set, or written in place, before each run. */
 thimble_status thimble_set_input(thimble_model* model, uint32_t index, const void* data,
                                  size_t bytes);
 
