@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What each kernel adds to an image on a core of each kind, in bytes of code and constants.
+"""Measures the code and constants that each kernel adds to an image, in bytes, on one core of each kind.
 
 usage: code.py [--firmware build/firmware] [--cxx arm-none-eabi-g++] [--size arm-none-eabi-size]
 
-An image is linked with nothing but the kernel that the core calls for an operator, and what that needs; the image
-without any comes off. Two kernels share what both need, so a sum over several is an upper bound. Writes
-src/target/cortex_m/code.def, which `thimble compile --optimize flash` weighs constants against: the operators of
-costs.def, for no other has a form to choose.
+An image is linked with one kernel only, the one that the core calls for an operator, and with its dependencies. The size
+of the image without kernels is subtracted. Kernels can share dependencies, so a sum over several is an upper bound. Writes
+src/target/cortex_m/code.def, with which `thimble compile --optimize flash` compares the size of constants. It has the
+operators of costs.def, because only those have several kernel variants.
 """
 
 import argparse
@@ -30,7 +30,7 @@ HEADER = """\
 
 
 def kernels():
-    """By operator: the variants that there are."""
+    """The existing variants of each operator."""
     costs = (TABLE.parent / "costs.def").read_text()
     found = {}
     for line in (ROOT / "kernels/kernels.def").read_text().splitlines():
