@@ -1,6 +1,6 @@
 #!/bin/sh
-# build.sh FOLDER TARGET: configures once and builds Release with Ninja, with the first CMake that
-# will do: the one on PATH may be missing, too old, or a wrapper that does not start.
+# build.sh FOLDER TARGET: configures once and builds Release with Ninja. Uses the first suitable
+# CMake, because the one on PATH may be missing, too old, or a wrapper that does not start.
 set -eu
 folder=$1
 target=$2
@@ -24,10 +24,10 @@ if [ ! -f "$folder/build.ninja" ]; then
   "$cmake" -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DCMAKE_MAKE_PROGRAM="$(command -v "$ninja")" --log-level=WARNING
 fi
-# What is not in ccache is not preprocessed first: the compiler says what it read.
+# On a miss, ccache does not run the preprocessor first: it gets the read files from the compiler.
 export CCACHE_DEPEND=1
-# Progress is for people; a log gets what goes wrong.
+# Progress is printed on a terminal only; a log gets errors only.
 quiet=--quiet
 if [ -t 1 ]; then quiet=; fi
-# shellcheck disable=SC2086 -- none or one word
+# shellcheck disable=SC2086 -- empty or one word
 "$ninja" -C "$folder" $quiet "$target"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what packages.txt names and this machine lacks. Where nothing is missing it only looks.
-# Machines without dpkg have other names for these packages: they are left to their owner.
+# Installs the packages of packages.txt that are missing. Does nothing if none is missing, and on
+# machines without dpkg, where these packages have other names.
 set -eu
 list=$(dirname "$0")/packages.txt
 command -v dpkg-query >/dev/null || exit 0

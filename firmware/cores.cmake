@@ -1,7 +1,7 @@
-# One row per core that images are built for: its board, and its compiler flags or the core whose
-# objects it shares. GCC 12 has no cortex-m85; its image is a cortex-m55 build. An image of an older
-# core than its board's runs there because each Armv8-M or v7-M core executes v6-M code; microbit is
-# the one machine that faults on anything newer.
+# One row per core with firmware images: its board, and its compiler flags or the core whose object
+# files it shares. GCC 12 does not support cortex-m85; its image is built for cortex-m55. An image for
+# an older core than its board's works because each Armv8-M or v7-M core executes v6-M code. microbit
+# is the only machine that faults on newer instructions.
 thimble_core(cortex-m55 mps3-an547 FLAGS -mcpu=cortex-m55 -mfloat-abi=hard ISA dsp mve)
 thimble_core(cortex-m85 mps3-an547 SAME_AS cortex-m55)
 thimble_core(cortex-m33 mps2-an505 FLAGS -mcpu=cortex-m33 -mfloat-abi=hard ISA dsp)

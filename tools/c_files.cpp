@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A region is the NPU's, whose driver wants the `.pte`'s runtime around it.
+/// Rejects models with delegates: an NPU's driver requires the runtime that executes a `.pte`.
 Status check_engines(const driver::Compiled& compiled) {
   const std::string_view cpu = compiled.part->cpu->engine;
   if (compiled.lowered.delegates.empty()) return ok();
@@ -32,7 +32,7 @@ struct CModel {
   std::string name;
   emit::c::Model text;
   std::vector<hostrun::ChosenKernel> kernels;
-  std::string linker_file;  // empty: the part has no choice of memories
+  std::string linker_file;  // empty: the part has one memory
 };
 
 Result<CModel> write_model(const driver::Compiled& compiled, const fs::path& path) {
@@ -88,7 +88,7 @@ std::string cmake_text(const CModel& model) {
       "  target_link_options(${{target}} PRIVATE -Wl,--gc-sections{1})\n"
       "endfunction()\n",
       model.name,
-      // The linker script finds NAME_sections.ld there.
+      // Folder in which the linker script finds NAME_sections.ld.
       model.linker_file.empty() ? "" : fmt::format(" -L${{THIMBLE_{}_FOLDER}}", model.name));
 }
 
@@ -108,7 +108,7 @@ std::string arduino_properties(const CModel& model, const std::string& target) {
       model.name, target);
 }
 
-/// A list of components: the model, its kernels.
+/// The description of a pack with one component: the model and its kernels.
 std::string cmsis_pack(const CModel& model, const std::vector<hostrun::DeviceFile>& device) {
   std::string sources;
   for (const hostrun::DeviceFile& file : device) {
@@ -142,7 +142,7 @@ std::string cmsis_pack(const CModel& model, const std::vector<hostrun::DeviceFil
       model.name, sources);
 }
 
-/// Folders of files that are added: they must be there.
+/// Adds a file and creates its folder if necessary.
 Status add(const fs::path& path, std::string_view text, OutputFiles* files) {
   std::error_code error;
   if (path.has_parent_path()) fs::create_directories(path.parent_path(), error);

@@ -1,11 +1,11 @@
 #pragma once
-// `thimble compile --emit c`: the model as C, and what a build system wants beside it.
+// `thimble compile --emit c`: writes the model as C, and the files that a build system needs.
 //
 //   plain    NAME.c, NAME.h, NAME.cmake
 //   arduino  NAME/: an Arduino library with the sources of its kernels
-//   cmsis    NAME/: the files of a CMSIS pack, likewise
+//   cmsis    NAME/: the files of a CMSIS pack with the sources of its kernels
 //
-// and NAME_sections.ld for a part with a choice of memories.
+// For a part with several memories also NAME_sections.ld.
 
 #include <filesystem>
 #include <string>
@@ -15,7 +15,7 @@
 
 namespace thimble::tools {
 
-/// `path` without its extension is where the files go and what the model is called.
+/// The folder of `path` receives the files; its stem is the model's name.
 Status add_c_files(const driver::Compiled& compiled, const std::filesystem::path& path,
                    const std::string& layout, OutputFiles* files);
 

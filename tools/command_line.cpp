@@ -69,7 +69,7 @@ Option Verb::flag(const char* names, bool& value, const char* help) {
   return Option(app_->add_flag(names, value, help));
 }
 Option Verb::flag(const char* names, std::optional<bool>& value, const char* help) {
-  // add_flag would give a value to flags that are not there.
+  // add_flag() would assign a value for absent flags too.
   const auto said = [&value](int64_t times) { value = times > 0; };
   return Option(app_->add_flag_function(names, said, help));
 }

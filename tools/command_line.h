@@ -1,6 +1,6 @@
 #pragma once
-// The command line: its verbs, and what each takes. A cover of CLI11, whose header alone costs a
-// compiler longer than any of our files: only command_line.cpp includes it.
+// The command line: its verbs and their options. A wrapper of CLI11: including its header takes a
+// compiler longer than any of our files, so only command_line.cpp includes it.
 
 #include <filesystem>
 #include <functional>
@@ -16,14 +16,14 @@ class Option;
 
 namespace thimble::tools {
 
-/// An option, or an argument by its place; what is said of it can be chained.
+/// An option, or a positional argument. Calls can be chained.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
   Option& required();
   Option& one_of(std::vector<std::string> words);
   Option& positive();
-  Option& take_all();  // values until the next option
+  Option& take_all();  // accepts all values up to the next option
   Option& delimiter(char character);
   Option& excludes(const Option& other);
 
@@ -37,7 +37,7 @@ class CommandLine {
   ~CommandLine();
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
-  /// Runs the verb that the words name. `exit_code` is set if they are wrong or only ask for help.
+  /// Runs the verb that the arguments name. Sets `exit_code` if they are wrong or request help.
   void parse(int argc, char** argv, int* exit_code);
 
  private:
@@ -45,7 +45,8 @@ class CommandLine {
   std::unique_ptr<CLI::App> app_;
 };
 
-/// Variables given to option() and flag() must live until the line is parsed: `run` owns them.
+/// Variables given to option() and flag() must live until the line is parsed. The function given to
+/// callback() owns them.
 class Verb {
  public:
   Verb(CommandLine& line, const char* name, const char* help);
@@ -55,7 +56,7 @@ class Verb {
   Option option(const char* names, std::vector<std::string>& values, const char* help);
   Option option(const char* names, std::vector<std::filesystem::path>& values, const char* help);
   Option flag(const char* names, bool& value, const char* help);
-  /// `!--no-name` among the names: false. Neither given: no value.
+  /// A flag with a negative name `!--no-name` in `names`. Without either name there is no value.
   Option flag(const char* names, std::optional<bool>& value, const char* help);
   void callback(std::function<void()> run);
 

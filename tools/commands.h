@@ -1,6 +1,6 @@
 #pragma once
-// The verbs of the command line: each adds its subcommand, and sets `exit_code` when it has run.
-// 0 done; 1 the model cannot run on this target; 2 bad input or usage.
+// The verbs of the command line. Each function adds its subcommand, which sets `exit_code` when it
+// has run: 0 success; 1 the model cannot run on this target; 2 bad input or usage.
 
 #include "tools/command_line.h"
 

@@ -1,4 +1,4 @@
-// thimble compare: a compiled model against the float model it came from, over a data set.
+// thimble compare: compares a compiled model with its float model over a data set.
 
 #include <algorithm>
 #include <cmath>
@@ -39,15 +39,15 @@ struct Comparison {
   std::string where;
   int64_t calls = 0;
   std::vector<double> sqnr_db;  // per output
-  Share agreement;              // of the first output's largest values
-  Share accuracy_float;         // against the labels
+  Share agreement;              // share of rows of the first output with the same top-1 class
+  Share accuracy_float;         // float model, against the labels
   Share accuracy;
-  std::vector<LayerQuality> layers;  // with --per-layer
+  std::vector<LayerQuality> layers;  // only with --per-layer
 };
 
-/// Calls per boot of an emulated board; its progress is shown in between.
+/// Calls per boot of an emulated board. The progress is updated between boots.
 constexpr int64_t kCallsAtOnce = 64;
-/// Samples of the comparison by layer.
+/// Number of samples for --per-layer.
 constexpr int64_t kLayerCalls = 8;
 
 Status check_ports(const ir::Graph& graph, const Model& model) {
@@ -71,7 +71,7 @@ Status check_ports(const ir::Graph& graph, const Model& model) {
   return check(graph.outputs(), model.outputs, "outputs");
 }
 
-/// What an application does at the edges of a model with int8 inputs and outputs.
+/// Quantizes an int8 input and dequantizes an int8 output, as an application does.
 ir::Tensor to_port(const ir::Tensor& tensor, const hostrun::Port& port) {
   if (!port.quant || tensor.dtype != ir::DType::kF32) return tensor;
   ir::Tensor codes = ir::zeros(ir::DType::kI8, tensor.shape);
@@ -133,7 +133,7 @@ Result<Comparison> compare_models(const CompareArguments& arguments) {
   }
   std::vector<Sqnr> sqnr(graph.outputs().size());
   const Progress progress("comparing");
-  // A run begins with fresh state: calls that share some go together.
+  // A run starts with the initial state, so all calls of a model with states are in one run.
   const int64_t at_once = graph.states().empty() ? kCallsAtOnce : result.calls;
   for (int64_t first = 0; first < result.calls; first += at_once) {
     progress.show(first, result.calls);
@@ -186,7 +186,7 @@ Json to_json(const Comparison& result) {
   return json;
 }
 
-/// In execution order; the worst is marked.
+/// Prints the layers in execution order and marks the one with the lowest SQNR.
 void print_layers(const std::vector<LayerQuality>& layers) {
   if (layers.empty()) return;
   const auto worst = std::ranges::min_element(layers, {}, &LayerQuality::sqnr_db);

@@ -1,4 +1,4 @@
-// thimble compile: a `.pt2` to a `.pte`, with everything worth knowing about it.
+// thimble compile: compiles a `.pt2` to a `.pte` and reports the result.
 
 #include <algorithm>
 #include <cmath>
@@ -96,7 +96,7 @@ Status check_supported(const CompileArguments& arguments) {
   return ok();
 }
 
-/// `top1>=0.97`
+/// Parses a goal such as `top1>=0.97`.
 Result<quant::AccuracyGoal> parse_goal(const std::string& text) {
   const size_t relation = text.find(">=");
   for (const quant::Metric metric : quant::kMetrics) {
@@ -124,7 +124,8 @@ Result<driver::CompileOptions> compile_options(const CompileArguments& arguments
   options.names = arguments.names;
   options.c_output = arguments.emits("c");
   if (!arguments.activations.empty()) options.wide_activations = arguments.activations == "int16";
-  // LiteRT has no softmax to 16 bits of our form, and all files of a run hold the same network.
+  // LiteRT has no equivalent of our softmax with 16-bit result. All output files of a run must hold
+  // the same network.
   options.narrow_softmax = arguments.emits("tflite");
   if (!arguments.accuracy.empty()) {
     THIMBLE_TRY(options.goal, parse_goal(arguments.accuracy));
@@ -170,7 +171,7 @@ Status add_kernels(const CompileArguments& arguments, const driver::Compiled& co
   if (!arguments.kernels.empty()) THIMBLE_CHECK(files->add(arguments.kernels, source));
   if (arguments.kernels_dir.empty()) return ok();
   std::vector<std::string> sources = {"kernels_used.cpp"};
-  // Lists of a vendor's own kernels, which its compiler has made for the regions.
+  // Kernel lists that a vendor's compiler has generated for the subgraphs.
   for (const std::string& name : files->names_in(arguments.kernels_dir)) {
     if (extension(name) == ".c") sources.push_back(name);
   }
@@ -240,7 +241,7 @@ Result<driver::Compiled> compile_and_write(const CompileArguments& arguments) {
   return compiled;
 }
 
-/// What the target cannot do is said of the model: its name comes first.
+/// Prefixes an `unsupported` error with the name of the model.
 Error named(Error error, const fs::path& model) {
   const std::string name = model.filename().string();
   if (error.kind == ErrorKind::kUnsupported && !error.message.starts_with(name)) {

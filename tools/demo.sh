@@ -1,6 +1,7 @@
 #!/bin/sh
-# demo.sh BUILD: a network that reads digits, compiled for a Cortex-M55, judged on digits it has never
-# seen, and run on an emulated board, which must compute what this machine does, bit for bit.
+# demo.sh BUILD: compiles a digit classifier for a Cortex-M55, compares it with the float model on
+# digits that are not in the training data, and runs it on an emulated board. The results on the board
+# and on this machine must be bit-identical.
 set -eu
 cd "$(dirname "$0")/.."
 build=$1
@@ -18,7 +19,7 @@ sha256() { "$build/thimble" run "$@" --json | sed -n 's/.*"sha256": "\(.*\)".*/\
 show "$build/thimble" compile $model/digits_cnn.pt2 --target cortex-m55 \
   --calibrate $model/calibrate.npz -o "$out/digits_cnn.pte"
 
-# All digits that training has not seen, on the host; the first five on the board as well.
+# All test digits on the host; the first five on the board as well.
 show "$build/thimble" compare $model/digits_cnn.pt2 "$out/digits_cnn.pte" --data $model/test.npz
 python3 -m zipfile -e $model/golden.npz "$out/digits"
 show "$build/thimble" run "$out/digits_cnn.pte" --input "$out/digits/x.npy" --steps \

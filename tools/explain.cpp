@@ -24,7 +24,7 @@ std::string type_text(const pte::EValue& value) {
   return fmt::format("{}[{}]", pte::name(tensor->scalar_type), sizes);
 }
 
-/// A compile spec's value: as text if it is text, else its first bytes.
+/// Value of a compile spec: as text if printable, else its first bytes.
 std::string value_text(const Bytes& value) {
   constexpr size_t kShown = 48;
   std::string text, hex;
@@ -66,7 +66,8 @@ class Method {
     result_.text += fmt::format(format, std::forward<Args>(args)...) + "\n";
   }
 
-  /// Counts operators, and sorts the arguments of delegates: what nobody has written is an output.
+  /// Counts operators and sorts delegate arguments: a tensor that was not written before is an
+  /// output.
   void walk() {
     std::set<int32_t> written(plan_.inputs.begin(), plan_.inputs.end());
     for (const pte::Chain& chain : plan_.chains) {

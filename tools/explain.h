@@ -1,6 +1,6 @@
 #pragma once
-// What a `.pte` of any writer holds, method by method: operators and whether there are kernels for
-// them, delegates with what goes in and out, state that is kept between calls.
+// Describes a `.pte` of any writer, method by method: operators and whether there are kernels for
+// them, delegates with their inputs and outputs, and states that are kept between runs.
 
 #include <string>
 
@@ -9,7 +9,7 @@
 
 namespace thimble::tools {
 
-/// The same facts twice: for people and for scripts.
+/// The same facts as text and as JSON.
 struct Explanation {
   std::string text;  // lines
   Json methods;

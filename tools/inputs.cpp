@@ -10,7 +10,7 @@ namespace {
 
 using hostrun::Port;
 
-/// How many calls the array holds for the port; none if its shape fits no number of them.
+/// Number of calls that the array contains for the port; nullopt if the shapes do not match.
 std::optional<int64_t> calls_in(const ir::Shape& shape, const Port& port) {
   if (shape.empty()) return {};
   ir::Shape one = shape;

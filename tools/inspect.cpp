@@ -1,4 +1,4 @@
-// thimble inspect: what a file holds, as text or JSON.
+// thimble inspect: shows the content of a file as text or JSON.
 
 #include <cstdio>
 #include <filesystem>
@@ -79,8 +79,8 @@ Result<Report> inspect_pte(const fs::path& path, bool commands, const EngineClis
   const std::string label = path.filename().string();
   THIMBLE_TRY(const Bytes bytes, read_file(path));
   THIMBLE_TRY(const formats::pte::Program program, formats::pte::read(bytes, label));
-  // Inputs may be numbers, or of types that nothing here computes with: then what can run is not
-  // said.
+  // Fails if an input is a number or has an unsupported type. Then the report does not say what can
+  // run.
   const Result<hostrun::Interface> runnable = hostrun::read_interface(program, label);
   const hostrun::Interface interface = runnable.ok() ? *runnable : hostrun::Interface();
   const Explanation explanation = explain(program);

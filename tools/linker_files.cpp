@@ -13,7 +13,7 @@ emit::LinkerFile linker_file_of(const driver::Compiled& compiled, const std::str
   }
   for (const driver::PlacedObject& object : compiled.report.placement->objects) {
     const bool written = object.contents != "constants";
-    // Memory without contents is not in the image: its sections begin as compilers want it.
+    // Memory without contents must not be in the image. Compilers place sections named .bss* so.
     file.objects.push_back({fmt::format("{}.{}.{}", written ? ".bss" : "", name, object.name),
                             object.memory, object.image, written});
   }

@@ -1,5 +1,5 @@
 #pragma once
-// NAME_sections.ld: where the linker puts what the compiler has chosen a memory for.
+// NAME_sections.ld: places the objects for which the compiler has chosen a memory.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace thimble::tools {
 
-/// `name`: of the model, as its C has it. There is a placement.
+/// `name` is the model's name in its C. The report must have a placement.
 [[nodiscard]] emit::LinkerFile linker_file_of(const driver::Compiled& compiled,
                                               const std::string& name);
 

@@ -52,7 +52,7 @@ Result<Model> host_model(ByteView bytes, const std::string& label,
   return model;
 }
 
-/// The user's model of a board.
+/// Path of the FVP program, from the options or the environment.
 Result<fs::path> fvp_program(const OpenOptions& options) {
   if (options.profile) return bad_input("--profile: nothing that an FVP counts is read here");
   const char* const named = std::getenv("THIMBLE_FVP");
@@ -115,7 +115,7 @@ Result<Model> open_pte(const fs::path& path, const OpenOptions& options) {
   if (options.on == "eval") {
     THIMBLE_TRY(ir::Graph graph, emit::lift(program));
     Model model = evaluator_model(std::move(graph), label);
-    model.inputs = interface.inputs;  // the same names wherever the file runs
+    model.inputs = interface.inputs;  // the same names on every engine
     model.outputs = interface.outputs;
     return model;
   }

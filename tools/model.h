@@ -1,5 +1,6 @@
 #pragma once
-// A model that can be called, wherever it runs: host runtime, QEMU or evaluator.
+// A model that can be called on the host runtime, on an emulated board or on the reference
+// evaluator.
 
 #include <cstdint>
 #include <filesystem>
@@ -18,15 +19,15 @@
 
 namespace thimble::tools {
 
-/// One tensor per input (or output), for each call in order.
+/// Tensors of each call, in order: one tensor per input (or output).
 using Calls = std::vector<std::vector<ir::Tensor>>;
 
 struct Outcome {
   Calls outputs;
   std::optional<int64_t> arena_bytes_used;
   std::optional<hostrun::QemuFacts> qemu;
-  bool npu_simulated = false;            // on QEMU: the CPU's instructions are also the simulator's
-  std::vector<hostrun::NpuProfile> npu;  // with OpenOptions::profile, of a file with delegates
+  bool npu_simulated = false;            // on QEMU: instruction counts include the NPU simulator
+  std::vector<hostrun::NpuProfile> npu;  // with OpenOptions::profile, for a file with delegates
 };
 
 struct Model {
@@ -34,25 +35,25 @@ struct Model {
   std::string where;  // "host", "cortex-m55 (QEMU mps3-an547)", "evaluator"
   std::vector<hostrun::Port> inputs;
   std::vector<hostrun::Port> outputs;
-  /// Calls the model in order; state that it keeps starts fresh and lives through all calls.
+  /// Runs the calls in order. States start with their initial value and are kept between the calls.
   std::function<Result<Outcome>(std::span<const std::vector<ir::Tensor>> calls)> run;
 };
 
 struct OpenOptions {
   std::string on;             // "host", "qemu", "fvp", "eval"; empty: host for .pte, else eval
-  std::filesystem::path fvp;  // the program of "fvp"; empty: what THIMBLE_FVP names
-  int time_limit = 300;       // seconds, of qemu and fvp
-  std::string target;         // for files that name none
+  std::filesystem::path fvp;  // FVP program; if empty, THIMBLE_FVP is used
+  int time_limit = 300;       // in seconds, for qemu and fvp
+  std::string target;         // for files without a target
   bool count_instructions = false;        // on QEMU
-  bool profile = false;                   // the same by operator; of an NPU its operations
-  std::map<std::string, int64_t> shapes;  // open sizes of a .pt2
+  bool profile = false;                   // also per operator; for an NPU, its operations
+  std::map<std::string, int64_t> shapes;  // values of dynamic sizes of a .pt2
 };
 
-/// A `.pte`, a `.pt2` (its float graph) or a `.ir`.
+/// Opens a `.pte`, a `.pt2` (its float graph) or an `.ir`.
 [[nodiscard]] Result<Model> open_model(const std::filesystem::path& path,
                                        const OpenOptions& options);
 
-/// The graph on the evaluator.
+/// Runs the graph on the reference evaluator.
 [[nodiscard]] Model evaluator_model(ir::Graph graph, std::string label);
 
 }  // namespace thimble::tools

@@ -1,4 +1,4 @@
-// thimble opt: passes over the text of a graph, one at a time or all but some.
+// thimble opt: runs passes on the text of a graph: selected passes, or all but some.
 
 #include <algorithm>
 #include <cstdio>
@@ -44,7 +44,7 @@ Status optimize(const OptArguments& arguments) {
   THIMBLE_TRY(const Bytes bytes, read_file(arguments.graph));
   THIMBLE_TRY(ir::Graph graph, ir::parse(as_text(bytes), arguments.graph.filename().string()));
   graph = ir::remove_unused(graph);
-  // Passes asked for run in the order given; else the pipeline, without what is skipped.
+  // --only runs the named passes in the given order. Otherwise the pipeline runs without --skip.
   if (!arguments.only.empty()) {
     for (const std::string& name : arguments.only) {
       const auto pass = std::ranges::find(passes::float_passes(), name, &passes::Pass::name);

@@ -38,7 +38,7 @@ int process_id() {
 
 }  // namespace
 
-/// Messages quote names from files: none may steer the terminal.
+/// Messages quote names from files. Control characters must not reach the terminal.
 std::string printable(const std::string& text) {
   std::string result;
   for (const char letter : text) {
@@ -57,7 +57,7 @@ int fail(const Error& error, bool json) {
 }
 
 void print_json(const Json& object) {
-  // Names come from files: what is not UTF-8 must not stop the answer.
+  // Names come from files: invalid UTF-8 must not prevent the output.
   const std::string text = object.dump(2, ' ', false, Json::error_handler_t::replace);
   std::printf("%s\n", text.c_str());
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What every verb says and writes alike: errors with their exit codes, files that appear whole or
-// not at all, progress for people only.
+// Output of all verbs: errors with their exit codes, files that are written completely or not at
+// all, and progress on a terminal.
 
 #include <filesystem>
 #include <string>
@@ -16,17 +16,17 @@ namespace thimble::tools {
 
 using Json = nlohmann::ordered_json;
 
-/// The message to stderr and, with `json`, as {"error"} to stdout. Gives the exit code: 1 for what
-/// the target cannot do, 2 for bad input.
+/// Prints the message to stderr and, with `json`, as {"error"} to stdout. Returns the exit code: 1
+/// if the target does not support the model, 2 for bad input.
 int fail(const Error& error, bool json);
 
 void print_json(const Json& object);
 
-/// NaN and infinities have no place in JSON: null.
+/// A JSON number; null for NaN and infinities, which JSON does not have.
 [[nodiscard]] Json number(double value);
 
-/// Files to be written together. Each goes to a temporary name first; commit() renames them all.
-/// Whatever has not been committed is removed.
+/// Files that are written together. Each is written to a temporary name; commit() renames them all.
+/// The destructor removes files that have not been committed.
 class OutputFiles {
  public:
   OutputFiles() = default;
@@ -34,13 +34,13 @@ class OutputFiles {
   OutputFiles& operator=(const OutputFiles&) = delete;
   ~OutputFiles();
 
-  /// A file that the command reads: writing over it is refused.
+  /// Registers a file that the command reads; add() refuses to overwrite it.
   void protect(const std::filesystem::path& input) { inputs_.push_back(input); }
-  /// Also refused: devices and pipes, folders, and the same file twice. A link is followed.
+  /// Also refuses devices, pipes and folders, and the same file twice. Follows links.
   Status add(const std::filesystem::path& path, ByteView bytes);
   Status add(const std::filesystem::path& path, std::string_view text);
   Status commit();
-  /// Names of what was added in the folder.
+  /// Names of the added files in the folder.
   [[nodiscard]] std::vector<std::string> names_in(const std::filesystem::path& folder) const;
 
  private:
@@ -56,7 +56,7 @@ class OutputFiles {
 
 [[nodiscard]] Result<Bytes> read_file(const std::filesystem::path& path);
 
-/// One line that overwrites itself on stderr, if that is a terminal.
+/// One line on stderr that overwrites itself; silent if stderr is not a terminal.
 class Progress {
  public:
   explicit Progress(std::string_view what);
@@ -70,7 +70,7 @@ class Progress {
   bool visible_;
 };
 
-/// The file name's last part, in lower case: ".pte".
+/// The file's extension in lower case: ".pte".
 [[nodiscard]] std::string extension(const std::filesystem::path& path);
 
 }  // namespace thimble::tools

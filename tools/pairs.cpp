@@ -6,7 +6,7 @@
 namespace thimble::tools {
 namespace {
 
-/// "64", "256K", "2M"; K is 1024.
+/// Parses "64", "256K", "2M"; K is 1024.
 std::optional<int64_t> parse_size(std::string_view text) {
   int64_t scale = 1;
   if (text.ends_with('K') || text.ends_with('k')) scale = 1024;

@@ -13,7 +13,7 @@
 namespace thimble::tools {
 namespace {
 
-/// A value of the program, and the float value of its name.
+/// A value of the program and the float value of the same name.
 struct Pair {
   ir::ValueId real = ir::kNoValue;
   ir::ValueId integer = ir::kNoValue;
@@ -28,7 +28,7 @@ std::map<std::string, const ir::Op*> float_operators(const ir::Graph& graph) {
   return by_name;
 }
 
-/// The codes of an output are called `<name>_int8`: the name itself belongs to its dequantize.
+/// Removes "_int8": the quantized value of an output is `<name>_int8`, its dequantize is `<name>`.
 std::string float_name(std::string name) {
   constexpr std::string_view kSuffix = "_int8";
   if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());

@@ -1,5 +1,5 @@
 #pragma once
-// Every value of a compiled model against the float value that it stands for.
+// Compares every value of a compiled model with its float value.
 
 #include <cstdint>
 #include <string>
@@ -13,14 +13,15 @@
 namespace thimble::tools {
 
 struct LayerQuality {
-  std::string name;    // of the float value
+  std::string name;    // name of the float value
   std::string kernel;  // "thimble::conv2d.out"
   ir::Source source;
   double sqnr_db = 0;
 };
 
-/// In execution order; only values that the float graph has too, with the same shape. `pte` was
-/// compiled with --names, or it is bad input. Runs on this machine, on at most `calls` samples.
+/// In execution order, the values that the float graph also has with the same shape. `pte` must
+/// have been compiled with --names; otherwise a bad-input error. Runs at most `calls` samples on
+/// this machine.
 [[nodiscard]] Result<std::vector<LayerQuality>> layer_quality(const ir::Graph& float_graph,
                                                               ByteView pte,
                                                               const std::string& label,

@@ -1,5 +1,5 @@
 #pragma once
-// How close the outputs of a compiled model are to the float model's, over many calls.
+// Measures how close the outputs of a compiled model are to the float model's, over many calls.
 
 #include <cstdint>
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace thimble::tools {
 
-/// 10 log10(sum (reference - mean over samples)^2 / sum (reference - got)^2), the mean taken for
-/// each element by itself. Infinite where nothing differs; NaN where the reference never varies.
+/// 10 log10(sum (reference - mean over samples)^2 / sum (reference - got)^2), with a mean for each
+/// element. Infinite if nothing differs; NaN if in addition the reference is constant.
 class Sqnr {
  public:
   void add(const ir::Tensor& reference, const ir::Tensor& got);
@@ -20,18 +20,18 @@ class Sqnr {
  private:
   int64_t samples_ = 0;
   double noise_ = 0;
-  std::vector<double> sum_;      // by element
-  std::vector<double> squares_;  // by element, of the distance from the first sample
+  std::vector<double> sum_;      // per element
+  std::vector<double> squares_;  // per element, of the difference from the first sample
   std::vector<double> first_;
 };
 
-/// The values of a tensor, whatever its type.
+/// The values of a tensor of any type.
 [[nodiscard]] std::vector<double> values_of(const ir::Tensor& tensor);
 
-/// Index of the largest value along the last axis, per row; the first of equal ones.
+/// Index of the largest value along the last axis, per row; the first one if several are equal.
 [[nodiscard]] std::vector<int64_t> top1(const ir::Tensor& tensor);
 
-/// Parts of a whole; none of nothing.
+/// Share of hits; no value if nothing was counted.
 class Share {
  public:
   void add(bool hit) {

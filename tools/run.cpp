@@ -1,4 +1,4 @@
-// thimble run: a model on the host runtime, an emulated board or the evaluator.
+// thimble run: runs a model on the host runtime, an emulated board or the reference evaluator.
 
 #include <algorithm>
 #include <cmath>
@@ -40,13 +40,13 @@ struct RunArguments {
 };
 
 struct Ran {
-  bool zeros = false;  // the inputs: --profile without any
+  bool zeros = false;  // the inputs are zeros: --profile without --input
   Model model;
   Outcome outcome;
-  std::vector<ir::Tensor> outputs;  // with --steps: all calls, behind one more axis
+  std::vector<ir::Tensor> outputs;  // with --steps: all calls, along an additional first axis
 };
 
-/// Output `index` of all calls behind each other: [calls, ...].
+/// Output `index` of all calls, one after another: [calls, ...].
 ir::Tensor stacked(const Calls& outputs, size_t index) {
   ir::Tensor all = outputs[0][index];
   all.shape.insert(all.shape.begin(), static_cast<int64_t>(outputs.size()));
@@ -56,7 +56,7 @@ ir::Tensor stacked(const Calls& outputs, size_t index) {
   return all;
 }
 
-/// What a profile takes if nobody gives an input.
+/// Inputs of a profile without --input.
 std::vector<ir::Tensor> zeros(const std::vector<hostrun::Port>& ports) {
   std::vector<ir::Tensor> inputs;
   for (const hostrun::Port& port : ports) inputs.push_back(ir::zeros(port.dtype, port.shape));
@@ -183,7 +183,7 @@ void print_profiles(const std::vector<hostrun::NpuProfile>& profiles) {
   }
 }
 
-/// `y = [0.98, 0.01, ...]`, as many as a line takes.
+/// `y = [0.98, 0.01, ...]`, with at most kShown values.
 std::string values_text(const hostrun::Port& port, const ir::Tensor& tensor) {
   constexpr size_t kShown = 10;
   const std::vector<double> values = values_of(tensor);

@@ -8,7 +8,7 @@
 namespace thimble::tools {
 namespace {
 
-/// Operators of PyTorch with another name than the integer graph's.
+/// PyTorch operators whose name differs from that of the integer graph.
 struct OtherNames {
   std::string_view op;
   std::vector<std::string_view> names;
@@ -38,7 +38,7 @@ const std::vector<OtherNames>& other_names() {
   return kNames;
 }
 
-/// "conv2d" of "qconv2d16" and of "aten.conv2d.padding".
+/// Returns "conv2d" for "qconv2d16".
 std::string_view stem_of(std::string_view op) {
   if (op.ends_with("16") || op.ends_with("12")) op.remove_suffix(2);
   return op.starts_with("q") ? op.substr(1) : op;

@@ -1,5 +1,5 @@
 #pragma once
-// What the engines of a part take, for people who know PyTorch's operators.
+// Lists the operators that the engines of a part support, by their PyTorch names.
 
 #include <string>
 #include <string_view>
@@ -9,8 +9,8 @@
 
 namespace thimble::tools {
 
-/// Of an operator of the integer graph those of PyTorch that become it, among others that are made
-/// of several: "conv1d, conv2d" of "qconv2d".
+/// PyTorch operators that become the given operator of the integer graph, alone or together with
+/// others: "conv1d, conv2d" for "qconv2d".
 [[nodiscard]] std::vector<std::string> pytorch_names(std::string_view op);
 
 /// What the engine tells, by operator.

@@ -1,4 +1,4 @@
-// thimble targets: what can be compiled for.
+// thimble targets: lists the parts and what they support.
 
 #include <algorithm>
 #include <cstdio>
@@ -117,7 +117,7 @@ void print_row(const engine::Part& part) {
               board_of(part).c_str(), part.summary.c_str());
 }
 
-/// Text in lines of a readable width, each after `indent`.
+/// Prints text in lines of at most kWidth characters, each after `indent`.
 void print_wrapped(const std::string& text, const std::string& indent) {
   constexpr size_t kWidth = 96;
   for (size_t at = 0; at < text.size();) {
@@ -206,7 +206,7 @@ Result<std::vector<engine::Part>> all_parts() {
   return parts;
 }
 
-/// The rows of the importer's table: every target takes what they become.
+/// Lists the rows of the importer's table. Every target supports the operators that they become.
 int list_ops(bool json) {
   const std::vector<std::string_view>& ops = import_pt2::supported_targets();
   if (json) {

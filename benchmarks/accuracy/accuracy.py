@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""int8 accuracy of Thimble beside PyTorch PT2E, on the same networks and data.
+"""Compares the int8 accuracy of Thimble and PyTorch PT2E on the same networks and data.
 
 usage: accuracy.py [--program build/thimble] [--on-demand DIR]
 
 Compiles every network for cortex-m55 in both dialects, runs all of test.npz on the host, and writes
-README.md beside this file. The figures of PT2E are in pt2e.json, made by pt2e.py (needs PyTorch).
---on-demand: the folder with the networks that are too large to commit, build/models for one.
+README.md in this folder. The figures of PT2E are in pt2e.json, written by pt2e.py (needs PyTorch).
+--on-demand: the folder with the networks that are too large to commit, for example build/models.
 """
 import argparse
 import json
@@ -19,7 +19,7 @@ ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "models"))
 from make import COMMITTED, ON_DEMAND  # noqa: E402
 
-PT2E_LEAST = 15  # dB; where PT2E's int8 has lost the network, there is nothing to stand beside
+PT2E_LEAST = 15  # dB; if PT2E's int8 result is below this, there is nothing to compare with
 
 HEADER = f"""# int8 accuracy beside PyTorch PT2E
 
@@ -43,7 +43,7 @@ def run(program, *arguments):
 
 
 def compare(program, folder, name, *options):
-    """None if the network is refused."""
+    """Returns None if the compiler rejects the network."""
     with tempfile.TemporaryDirectory() as temporary:
         pte = pathlib.Path(temporary) / "model.pte"
         try:
@@ -67,7 +67,7 @@ def thimble_cell(result):
 
 
 def least(entry):
-    """The least of its outputs' figures, float outputs aside."""
+    """The smallest figure of its outputs, without float outputs."""
     values = entry["sqnr_db"] if isinstance(entry["sqnr_db"], list) else [entry["sqnr_db"]]
     return min((value for value in values if value is not None), default=float("inf"))
 

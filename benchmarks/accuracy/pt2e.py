@@ -1,15 +1,15 @@
-"""What PyTorch's own PT2E int8 quantization reaches on the networks of models/, as a reference for Thimble.
+"""Measures PyTorch's own PT2E int8 quantization on the networks of models/, as a reference for Thimble.
 
     python benchmarks/accuracy/pt2e.py [NAME ...] [--folder DIR] [--out FILE.json]
 
-Two quantizers: ExecuTorch's CortexMQuantizer, which wants channels-last examples, and XNNPACKQuantizer with per-channel
-symmetric weights. Each network is calibrated on its calibrate.npz and judged on its test.npz; samples go in one at a time,
-and a state in buffers begins both times as the file has it. --folder is where a network is that is not in models/.
+Two quantizers: ExecuTorch's CortexMQuantizer, which requires channels-last examples, and XNNPACKQuantizer with per-channel
+symmetric weights. Each network is calibrated on its calibrate.npz and measured on its test.npz, one sample at a time. State
+in buffers starts both times with the content of the file. --folder is the folder of a network that is not in models/.
 
-SQNR is 10 log10(sum (ref - mean of ref over samples)^2 / sum (ref - got)^2) over all samples of an output, in dB; a list
-where there are several outputs, null where an output is the float one to the bit. `float_ops` counts the operators that
-compute in float after quantization, but for those that only move data; a recurrent layer (`aten.lstm` and the like), which
-no quantizer knows, is also measured `decomposed`, as torch.export writes it in elementary operators.
+SQNR is 10 log10(sum (ref - mean of ref over samples)^2 / sum (ref - got)^2) over all samples of an output, in dB: a list
+if there are several outputs, null if an output equals the float output bit for bit. `float_ops` counts the operators that
+compute in float after quantization, without those that only move data. No quantizer supports a recurrent layer (`aten.lstm`
+etc.), so it is also measured `decomposed`, as torch.export writes it in elementary operators.
 Networks that are not measured keep their entry in the output file.
 """
 
@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "models"))
 from make import COMMITTED, ON_DEMAND  # noqa: E402
 
-LARGE_TEST_IMAGES = 32  # of the networks for pictures of 224x224
+LARGE_TEST_IMAGES = 32  # for the networks with 224x224 images
 RECURRENT = ("aten.lstm.", "aten.gru.", "aten.rnn_tanh.", "aten.rnn_relu.")
 MOVES = {
     "_to_copy", "alias", "cat", "chunk", "clone", "constant_pad_nd", "contiguous", "copy", "copy_", "detach", "dropout",
@@ -58,11 +58,11 @@ def is_state(name):
 
 
 class Network:
-    """A module whose buffers after a run are what they were before it; modules of one program share them."""
+    """A module that restores its buffers after a run. Modules of one program share the buffers."""
 
     def __init__(self, module):
         self.module = module
-        self.writes_state = False  # known after a run
+        self.writes_state = False  # set by the first run
         self.buffers = {name: b.clone() for name, b in module.named_buffers() if is_state(name)}
 
     def run(self, inputs, prepare=lambda sample: sample):
@@ -98,7 +98,7 @@ def unchanged(sample):
 
 
 def base_name(node):
-    """`conv2d` of aten.conv2d.default; None of what is no such operator."""
+    """Returns `conv2d` for aten.conv2d.default; None for a node that is no such operator."""
     schema = getattr(node.target, "_schema", None)
     return schema and schema.name.split("::")[-1]
 
@@ -109,11 +109,11 @@ def is_float(node):
 
 
 def float_ops(module):
-    """Operators that take or leave a float value which does not come from, or go to, an integer one."""
+    """Operators with a float operand that is not a dequantized value, or a float result that is not quantized."""
 
     @cache
     def integer_above(node):
-        """Whether the value is a dequantized one, or a constant, perhaps moved."""
+        """Returns true if the value is dequantized or a constant, possibly moved."""
         name = base_name(node)
         if node.op == "get_attr" or (name and name.startswith("dequantize")):
             return True
@@ -123,7 +123,7 @@ def float_ops(module):
 
     @cache
     def integer_below(node):
-        """Whether all that becomes of the value is a quantized one, perhaps moved or clamped before."""
+        """Returns true if all uses of the value quantize it, possibly after moves or a clamp."""
         for user in node.users:
             name = base_name(user) or ""
             passes = name in MOVES or (name in ACTIVATIONS and len(node.users) == 1)
@@ -149,7 +149,7 @@ def float_ops(module):
 
 
 def decomposed(program):
-    """The program with recurrent layers in elementary operators and all else as it is."""
+    """The program with recurrent layers decomposed into elementary operators; the rest is unchanged."""
     table = {
         op: rule
         for op, rule in torch.export.default_decompositions().items()
@@ -172,7 +172,7 @@ def quantized(program, calibrate, which):
         quantizer = XNNPACKQuantizer().set_global(get_symmetric_quantization_config(is_per_channel=True))
     observed = Network(prepare_pt2e(module, quantizer))
     observed.run(calibrate, prepare)
-    # Folding would make a constant of a buffer that the network writes to.
+    # Constant folding would replace a buffer that the network writes to.
     return Network(convert_pt2e(observed.module, fold_quantize=not observed.writes_state)), prepare
 
 

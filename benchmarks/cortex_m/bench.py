@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Networks on Cortex-M cores under QEMU: instructions, memory, flash, time to compile; beside CMSIS-NN.
+"""Measures networks on Cortex-M cores under QEMU: instructions, memory, flash, compile time; compares with CMSIS-NN.
 
 usage: bench.py [--program build/thimble] [--networks A,B] [--cores M4,M55] [--layers] [--json FILE] [--html FILE]
                 [--peers PYTHON] [--optimize speed,size,flash] [--option WORD]...
 
-Instructions are exact: the same compiler gives the same numbers. `layers`: of the layers that CMSIS-NN has too, ours by
-its best build on that core (cmsis_nn.json says how it was measured). PYTHON is one with ExecuTorch 1.5.1: what its flow for
-Cortex-M makes of the same networks then stands in the same table.
+Instruction counts are exact: the same compiler gives the same numbers. `layers` compares the layers that CMSIS-NN also has
+with its best build on that core (cmsis_nn.json describes the measurement). PYTHON is an interpreter with ExecuTorch 1.5.1:
+the table then also has the results of its Cortex-M flow for the same networks.
 """
 
 import argparse
@@ -28,7 +28,7 @@ HEAD = ("network", "core", "for", "M instr", "instr/MAC", "by CMSIS-NN", "arena"
 
 
 def folder_of(network):
-    """Networks that are too large to commit are made in build/models."""
+    """Folder of the network: models/, or build/models for networks that are too large to commit."""
     for parent in (ROOT / "models", ROOT / "build/models"):
         if (parent / network / f"{network}.pt2").exists():
             return parent / network

@@ -1,4 +1,4 @@
-"""usage: executorch_row.py FOLDER: the network of FOLDER through ExecuTorch's flow for Cortex-M, as a line of JSON.
+"""usage: executorch_row.py FOLDER: prints the result of ExecuTorch's Cortex-M flow for the network of FOLDER as a line of JSON.
 The flow is that of benchmarks/operators/peer.py."""
 
 import json
@@ -9,7 +9,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "operators"))
 
-from peer import lowered  # noqa: E402  (its folder is known only now)
+from peer import lowered  # noqa: E402  (after its folder is added to the path)
 
 
 def main():

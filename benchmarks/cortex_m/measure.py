@@ -1,4 +1,4 @@
-"""One network on one core: compiled, run once under QEMU, counted."""
+"""Compiles one network for one core, runs it once under QEMU, and counts instructions."""
 
 import json
 import pathlib
@@ -10,7 +10,7 @@ import numpy
 
 
 class Failed(Exception):
-    """A command of ours that did not succeed; the text is what it said."""
+    """A Thimble command failed. The text is its output."""
 
 
 def thimble(program, *arguments):
@@ -22,7 +22,7 @@ def thimble(program, *arguments):
 
 
 def first_inputs(folder, report, scratch):
-    """The first calibration sample of each input as a .npy, in the element type that the file wants."""
+    """Writes the first calibration sample of each input as a .npy, in the element type of the file's input."""
     data = numpy.load(folder / "calibrate.npz")
     names = [name for name in data.files if name != "labels"]
     paths = []
@@ -40,7 +40,7 @@ def first_inputs(folder, report, scratch):
 
 
 def measure(program, folder, core, options=()):
-    """-> what a row of the table needs: instructions in all and per call, bytes, seconds."""
+    """Returns the values of a table row: instructions in total and per call, bytes, seconds."""
     with tempfile.TemporaryDirectory() as temporary:
         scratch = pathlib.Path(temporary)
         pte = scratch / "model.pte"

@@ -1,4 +1,4 @@
-"""The table as an HTML page with charts, which are SVG in the page: it needs no network and no script."""
+"""Writes the table as an HTML page with inline SVG charts. The page needs no network and no script."""
 
 import html
 import io
@@ -11,7 +11,7 @@ td:nth-child(-n+3),th:nth-child(-n+3){text-align:left}svg{max-width:100%;height:
 
 
 def chart(rows, networks):
-    """Bars: instructions per core over CMSIS-NN's, a group for each network. Empty without matplotlib."""
+    """Bar chart of instructions relative to CMSIS-NN, per network and core. Empty without matplotlib."""
     try:
         import matplotlib
         matplotlib.use("svg")

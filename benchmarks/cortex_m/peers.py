@@ -1,4 +1,4 @@
-"""Peers that come as packages: what ExecuTorch's flow for Cortex-M makes of a network."""
+"""Measures compilers that are installed as Python packages: ExecuTorch's flow for Cortex-M."""
 
 import json
 import pathlib
@@ -8,7 +8,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def executorch(python, folders):
-    """Rows of {network, pte_bytes, planned_bytes, seconds}; none without a PYTHON."""
+    """Rows of {network, pte_bytes, planned_bytes, seconds}; empty without a PYTHON."""
     if python is None:
         return []
     rows = []

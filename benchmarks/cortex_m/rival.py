@@ -1,8 +1,8 @@
-"""The same layers in CMSIS-NN (cmsis_nn.json) beside ours.
+"""Compares our layers with the same layers in CMSIS-NN (cmsis_nn.json).
 
-Layers are paired by kind and order. A layer of ours may be several calls (strips, a fused operator): calls of one
-operator of the export are one layer. What the rival's list does not have (quantization at the edges, a pad) is left out of
-both sides.
+Layers are paired by kind and order. One layer of ours may be several calls (row tiling, a fused operator): calls of one
+operator of the export are one layer. Operators that CMSIS-NN's list does not have (quantization at the edges, a pad) are
+left out of both sides.
 """
 
 import json
@@ -33,7 +33,7 @@ def kind_of(op):
 
 
 def own_layers(row):
-    """(kind, name, instructions) per layer, in order; calls of one operator together, those of its strips too."""
+    """(kind, name, instructions) per layer, in order. Calls of one operator are added up, including its row tiles."""
     layers = {}
     for call in row["calls"]:
         kind = kind_of(call["op"])
@@ -45,7 +45,7 @@ def own_layers(row):
 
 
 def pairs(row, networks):
-    """[(layer of the rival, name of ours, instructions of ours, of the rival)], and what has no partner."""
+    """[(layer of CMSIS-NN, name of ours, our instructions, instructions of CMSIS-NN)], and unpaired layers."""
     rival = networks.get(row["network"], {}).get(row["core"])
     if rival is None:
         return [], []
@@ -64,7 +64,7 @@ def pairs(row, networks):
 
 
 def totals(row, networks):
-    """(ours, the rival's) over paired layers; the rival's is its best build of the whole network where all are paired."""
+    """(ours, CMSIS-NN's) over paired layers. If all are paired, CMSIS-NN's is its best build of the whole network."""
     found, _ = pairs(row, networks)
     if not found:
         return None

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What each kernel adds to an image on a core of each kind, in bytes of code and constants.
+"""Measures the code and constants that each kernel adds to an image, in bytes, on one core of each kind.
 
 usage: code.py [--firmware build/firmware] [--cxx arm-none-eabi-g++] [--size arm-none-eabi-size]
 
@@ -30,7 +30,7 @@ HEADER = """\
 
 
 def kernels():
-    """By operator: the variants that there are."""
+    """The existing variants of each operator."""
     costs = (TABLE.parent / "costs.def").read_text()
     found = {}
     for line in (ROOT / "kernels/kernels.def").read_text().splitlines():

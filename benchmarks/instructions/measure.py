@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts instructions of kernels under QEMU and fits the laws that `thimble compile` estimates with.
+"""Counts instructions of kernels under QEMU and fits the cost formulas of `thimble compile`.
 
 usage: measure.py [--program build/thimble] [NETWORK ...]
 
@@ -49,7 +49,7 @@ def thimble(program, *arguments):
 
 
 def first_inputs(folder, report, scratch):
-    """The first calibration sample of each input as a .npy."""
+    """Writes the first calibration sample of each input as a .npy."""
     data = numpy.load(folder / "calibrate.npz")
     names = [name for name in data.files if name != "labels"]
     paths = []
@@ -82,8 +82,8 @@ def measure(program, folder, core, options, samples):
 
 
 def fit(rows):
-    """Non-negative coefficients of least relative error, over all subsets of the three terms. Calls of fewer
-    than four sizes do not tell the terms apart: then each step costs the same."""
+    """Non-negative coefficients of least relative error, over all subsets of the three terms. Fewer than
+    four sizes do not determine the terms: then each step costs the same."""
     one_term = len({row[:3] for row in rows}) < 4
     rows = numpy.array(rows, dtype=float)
     terms, counts = rows[:, :3] / rows[:, 3:], numpy.ones(len(rows))
@@ -96,7 +96,7 @@ def fit(rows):
             law = numpy.zeros(3)
             law[list(chosen)] = solved
             error = ((terms @ law - 1) ** 2).sum()
-            # A further term must earn its place.
+            # An additional term must reduce the error enough.
             if best is None or error < 0.98 * best_error:
                 best, best_error = law, error
     errors = abs(terms @ best - 1)
@@ -111,7 +111,7 @@ def operator_id(name):
 
 
 def known_rows():
-    """Laws as they are, by operator and core: those that no network calls any more stay."""
+    """Current formulas by operator and core. Formulas that no network needs any more are kept."""
     lines = [line for line in TABLE.read_text().splitlines() if line.startswith("THIMBLE_COST(")]
     return {", ".join(line[len("THIMBLE_COST("):].split(", ")[:2]): line + "\n" for line in lines}
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""One LSTM layer as one operator and as PyTorch's steps written out.
+"""Compares one LSTM layer as one operator and as a loop of elementary operators.
 
 usage: lstm.py [--build build] [--target NAME ...]
 
 The same layer (input 40, 64 cells, 49 steps, the weights of one seed) is exported as torch.nn.LSTM
 (aten.lstm) and as a loop of linear, sigmoid, tanh, mul and add, and compiled for each target. Writes
-README.md beside this file: bytes of the `.pte`, bytes of the kernels it links, calls, arena, and
+README.md in this folder: bytes of the `.pte`, bytes of the kernels it links, calls, arena, and
 instructions of one run under QEMU. Needs PyTorch.
 """
 import argparse
@@ -48,8 +48,8 @@ class Layer(nn.Module):
 
 
 class Steps(nn.Module):
-    """The layer's equations with the layer's own weights, as PyTorch decomposes it: the inputs' share of the
-    gates for all steps at once, the rest a step at a time."""
+    """The layer's equations with the layer's own weights, as PyTorch decomposes it: the inputs' part of the
+    gates for all steps at once, then the rest step by step."""
 
     def __init__(self, lstm):
         super().__init__()
@@ -80,7 +80,7 @@ def run(command):
 
 
 def kernel_bytes(build, core, source, scratch):
-    """Flash of the kernels that a generated table names: linked from the archive of the core, nothing else."""
+    """Flash bytes of the kernels in a generated table, linked from the archive of the core without anything else."""
     flags = re.search(rf"^thimble_core\({core} \S+ FLAGS (.*?)(?: ISA .*)?\)",
                       (ROOT / "firmware/cores.cmake").read_text(), re.M).group(1).split()
     compiler = ["arm-none-eabi-g++", *flags, "-mthumb", "-std=c++20", "-fno-exceptions", "-fno-rtti", f"-I{ROOT}",
@@ -133,7 +133,7 @@ def main():
             numpy.save(tests[-1], sample[None].numpy())
         for name, module in forms.items():
             model = scratch / "model.pt2"
-            with warnings.catch_warnings(action="ignore"):  # of how torch.nn.LSTM keeps its weights
+            with warnings.catch_warnings(action="ignore"):  # about the storage of torch.nn.LSTM's weights
                 torch.export.save(torch.export.export(module, (x[:1],)), str(model))
             for core in options.target:
                 r = measure(options.build.resolve(), model, core, calibration, tests, expected, scratch)

@@ -1,10 +1,11 @@
-// SQNR of each observer on networks, and what calibration costs:
+// Measures the SQNR of each observer on networks, and the cost of calibration:
 //
 //   thimble_observers FOLDER...       (models/digits_cnn models/resnet8 ...)
 //
-// Each folder holds <name>.pt2, calibrate.npz and test.npz. Prints one line per network: for each
+// Each folder has <name>.pt2, calibrate.npz and test.npz. Prints one line per network: for each
 // observer the SQNR of the output on test.npz in dB and, in brackets, the mean SQNR of all
-// operators, which varies less by chance; then what the last one cost, with all threads.
+// operators, which has less random variation; then the time and memory of the last observer, with
+// all threads.
 
 #include <sys/resource.h>
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Calls by operator, Thimble beside ExecuTorch, for the same network.
+"""Compares the calls per operator of Thimble and ExecuTorch for the same network.
 
 usage: operators.py FOLDER/NAME [--program build/thimble]
 
-FOLDER/NAME holds NAME.pt2 and calibrate.npz (models/make.py). Compiles for cortex-m55 in both dialects and writes
-README.md beside this file. ExecuTorch's calls are in executorch.json, made by peer.py (needs ExecuTorch).
+FOLDER/NAME contains NAME.pt2 and calibrate.npz (models/make.py). Compiles for cortex-m55 in both dialects and writes
+README.md in this folder. ExecuTorch's calls are in executorch.json, made by peer.py (needs ExecuTorch).
 """
 import argparse
 import collections
@@ -29,12 +29,12 @@ the input and the dequantize at the output is int8: {float_ops} float operators.
 | operator | Thimble | Thimble, `--compat executorch` | ExecuTorch |
 |---|--:|--:|--:|
 """
-# A table stands for hardswish and hardsigmoid; ExecuTorch says them with minimum and mul.
+# Thimble uses a table for hardswish and hardsigmoid; ExecuTorch uses minimum and mul.
 NAMES = {"quantized_activation": "table of 256 codes", "_clone_dim_order": "copy to another memory order"}
 
 
 def common_name(op):
-    """`avg_pool2d` of thimble::avg_pool2d.out and of cortex_m::quantized_avg_pool2d."""
+    """Returns `avg_pool2d` for thimble::avg_pool2d.out and for cortex_m::quantized_avg_pool2d."""
     name = op.split("::")[1].split(".")[0]
     short = name.removeprefix("quantized_").removesuffix("_per_tensor")
     return NAMES.get(name, short)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What ExecuTorch's Cortex-M flow makes of a network: calls by operator, written to executorch.json.
+"""Counts the calls per operator in the result of ExecuTorch's Cortex-M flow. Writes executorch.json.
 
 usage: peer.py FOLDER/NAME [...]
 
-FOLDER/NAME holds NAME.pt2 and calibrate.npz, as models/make.py writes them. The flow is that of ExecuTorch 1.5.1's
+FOLDER/NAME contains NAME.pt2 and calibrate.npz, as models/make.py writes them. The flow is that of ExecuTorch 1.5.1's
 ahead-of-time compiler for Cortex-M: CortexMQuantizer, convert, to_edge, CortexMPassManager, to_executorch, with
 channels-last samples and weights. Needs PyTorch and ExecuTorch.
 """
@@ -29,7 +29,7 @@ def channels_last(tensor):
 
 
 def lowered(folder):
-    """-> the manager of the program in ExecuTorch's own format."""
+    """Returns the manager of the program in ExecuTorch's own format."""
     module = torch.export.load(str(folder / f"{folder.name}.pt2")).module(check_guards=False)
     for tensor in [*module.parameters(), *module.buffers()]:
         tensor.data = channels_last(tensor.data)

@@ -1,5 +1,5 @@
-/* Reset, faults and the CMSDK UART of Arm's MPS boards. Every way out prints a last line that
- * starts with "END". */
+/* Reset handler, fault handler, and the CMSDK UART of Arm's MPS boards. Every program end prints a
+ * last line that starts with "END". */
 #include "board.h"
 
 #include <stddef.h>
@@ -71,7 +71,7 @@ void reset_handler(void) {
   }
 }
 
-/* On a fresh stack: after an overflow the old one is of no use. */
+/* Uses a fresh stack, because after an overflow the old one is unusable. */
 __attribute__((naked)) void fault_handler(void) {
   __asm__ volatile("ldr r0, =stack_top\n\tmov sp, r0\n\tb fault_report");
 }

@@ -1,4 +1,4 @@
-/* The board: a UART that prints. */
+/* Output on the board's UART. */
 #ifndef BOARD_H
 #define BOARD_H
 #include <stdint.h>

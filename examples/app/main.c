@@ -1,5 +1,5 @@
-/* Recognises one scanned digit. Prints the class, and the raw outputs so that they can be compared
- * with the host's. */
+/* Recognizes one scanned digit. Prints the class, and the raw outputs for a comparison with those
+ * of the host. */
 #include "board.h"
 #include "digit.h"
 #include "digits.h"

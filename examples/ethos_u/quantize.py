@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""A network quantized in PyTorch for an Ethos-U, and what Thimble makes of it.
+"""Quantizes a network in PyTorch for an Ethos-U and compiles it with Thimble.
 
     python examples/ethos_u/quantize.py [--thimble build/thimble] [--target corstone-300] [--out DIR]
 
 1. exports the CNN of models/digits_cnn, trained on scikit-learn's scanned digits (float, digits.pt2)
 2. quantizes it with ExecuTorch's EthosUQuantizer: prepare_pt2e, calibration, convert_pt2e (digits_int8.pt2)
-3. compiles both for the target: the float one with calibration data, the quantized one with nothing
-4. runs 599 digits held back through both files and prints the accuracy
+3. compiles both for the target: the float one with calibration data, the quantized one without data
+4. runs both files on 599 test digits and prints the accuracy
 
 Needs torch, torchao, executorch (with tosa-tools) and scikit-learn; takes about a minute, most of it training.
 """
@@ -40,7 +40,7 @@ def trained():
 
 
 def quantized(model, samples):
-    """The converted graph, exported once more with a batch of one."""
+    """The converted graph, exported again with a batch of one."""
     example = (samples[:1],)
     quantizer = EthosUQuantizer(EthosUCompileSpec("ethos-u55-128")).set_global(get_symmetric_quantization_config())
     prepared = prepare_pt2e(torch.export.export(model, example).module(check_guards=False), quantizer)
@@ -54,7 +54,7 @@ def thimble(program, *arguments):
 
 
 def judged(program, pte, out, images, labels):
-    np.save(out / "test.npy", images.numpy())  # a series of calls
+    np.save(out / "test.npy", images.numpy())  # one call per image
     thimble(program, "run", pte, "--input", out / "test.npy", "--steps", "--output", out)
     answers = np.load(out / "output_0.npy").reshape(len(labels), -1).argmax(1)
     return float((answers == labels.numpy()).mean())

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The whole way of a network to an Ethos-U, without PyTorch and without hardware. See README.md.
+# All steps from a network to an Ethos-U, without PyTorch and without hardware. See README.md.
 #
 #   examples/ethos_u/walk.sh [THIMBLE] [FOLDER]
 set -eu

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Compiles an example, runs it on this machine and on an emulated Cortex-M33, and judges what it computes.
+"""Compiles an example, runs it on this machine and on an emulated Cortex-M33, and checks the results.
 
     python3 examples/nordic/check.py hello_axon [--thimble build/thimble] [--target nrf54lm20b] [--out DIR]
     python3 examples/nordic/check.py all [--table]
 
-Needs nothing but Python. Ends with 1 if a figure is worse than it may be, or if one bit differs between the evaluator,
+Needs only Python. Exits with 1 if a figure is outside its limit, or if one bit differs between the reference evaluator,
 this machine and the board.
 """
 import argparse
@@ -25,7 +25,7 @@ HEAD = """| example | delegates | int8 on data held back | NPU cycles | M33 inst
 
 
 def outside(report: dict) -> list:
-    """How many operators are where, and why some are not the NPU's."""
+    """The number of operators per engine, and why some are not on the NPU."""
     lines = [f"{name}: {count} operators" for name, count in report["engines"].items()]
     if list(report["engines"]) != [CORE]:
         lines += [f"  {op['op']} of {op['node']}: {op['reason']}" for op in report["ops"] if op["engine"] == CORE]
@@ -34,7 +34,7 @@ def outside(report: dict) -> list:
 
 @dataclass
 class Checked:
-    """An example in one of its forms: what to say, what is wrong, and a row of the table."""
+    """The result for one form of an example: output lines, errors, and a row of the table."""
 
     lines: list = field(default_factory=list)
     wrong: list = field(default_factory=list)

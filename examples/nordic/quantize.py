@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Networks of this folder quantized in PyTorch, for which Thimble needs no calibration data.
+"""Quantizes networks of this folder in PyTorch, so that Thimble needs no calibration data.
 
     python examples/nordic/quantize.py [multi_layer | image_cnn]
 
-ExecuTorch's TOSAQuantizer for integer TOSA, symmetric int8 with a scale per channel of weights, is what a quantizer for the
-AXON is there. Writes NAME/NAME_ptq.pt2, quantized after training, and NAME/NAME_qat.pt2, quantized while training goes on.
+The quantizer for the AXON is ExecuTorch's TOSAQuantizer for integer TOSA: symmetric int8, with one scale per output channel
+of weights. Writes NAME/NAME_ptq.pt2, quantized after training, and NAME/NAME_qat.pt2, trained with quantization.
 Needs torch, torchao and executorch (with tosa-tools).
 """
 import argparse
@@ -37,7 +37,7 @@ def script(name: str):
 
 
 def trained(name: str):
-    """The trained network, what it was trained on and what was held back."""
+    """The trained network, its training data and its test data."""
     module = script(name)
     model, data = {"multi_layer": lambda: (module.MultiLayer(), (module.data(1000, 1101), module.data(100, 1102))),
                    "image_cnn": lambda: (module.ImageCnn(), [module.few(*part) for part in module.data()])}[name]()
@@ -51,7 +51,7 @@ def quantizer(qat: bool):
 
 
 def captured(model, batch):
-    """For any batch, so that one graph serves training and judging."""
+    """Exported with a dynamic batch size, so that one graph is used for training and for tests."""
     return torch.export.export(model, (batch,), dynamic_shapes=({0: torch.export.Dim("batch", min=1, max=1024)},)).module(
         check_guards=False)
 
@@ -63,7 +63,7 @@ def post_training(model, x):
 
 
 def aware(model, x, labels):
-    """Trains on with rounding in the forward pass."""
+    """Continues training with rounding in the forward pass."""
     prepared = prepare_qat_pt2e(captured(model.train(), x[:BATCH]), quantizer(True))
     move_exported_model_to_eval(prepared)
     optimizer = torch.optim.AdamW(prepared.parameters(), lr=3e-4)
@@ -90,7 +90,7 @@ def main():
             program = torch.export.export(quantized, (x[:1].clone(),))
             tidy_source_names(program)
             for node in program.graph.nodes:
-                node.meta.pop("from_node", None)  # has numbers that differ from run to run
+                node.meta.pop("from_node", None)  # contains numbers that differ between runs
             torch.export.save(program, NORDIC / name / f"{name}_{kind}.pt2")
             print(f"{name} {kind} {accuracy(quantized, test_x, test_labels):.2%}", flush=True)
 

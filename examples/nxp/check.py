@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Compiles a network for the i.MX RT700, says which engine runs what and why, runs it on this machine and on an emulated
-Cortex-M33, and judges what it computes.
+"""Compiles a network for the i.MX RT700, prints the engine of each operator with the reason, runs the network on this machine
+and on an emulated Cortex-M33, and checks the results.
 
     python3 examples/nxp/check.py cifarnet [--thimble build/thimble] [--target imxrt700cm] [--out DIR]
     python3 examples/nxp/check.py all [--table]
-    python3 examples/nxp/check.py --beyond         # networks that are more than convolutions: what stays on the core, and why
+    python3 examples/nxp/check.py --beyond         # other networks: operators that stay on the core, and why
 
-Needs nothing but Python. Ends with 1 if a figure is worse than it may be, or if one bit differs between the evaluator,
+Needs only Python. Exits with 1 if a figure is outside its limit, or if one bit differs between the reference evaluator,
 this machine and the board. mobilenet_v2 is checked if `python models/make.py mobilenet_v2` has made it.
 """
 import argparse
@@ -31,7 +31,7 @@ HEAD = """| network | calls | kernels | on the M33 | MACs / 64 | cycles, estimat
 
 @dataclass
 class Example:
-    """`off`: what is kept on the core, and how many calls of the NPU are left. `least`: of int8's top-1."""
+    """`off`: operators kept on the core, and the number of remaining NPU calls. `least`: lower bound on int8 top-1."""
 
     model: str
     calls: int = 1
@@ -55,7 +55,7 @@ EXAMPLES = {
 
 
 def file_of(model: str, name: str) -> Path:
-    """In models/, or where models/make.py puts what is too large to commit."""
+    """In models/, or in the folder where models/make.py writes networks that are too large to commit."""
     folder = model.removesuffix("_logits")
     places = [ROOT / "models" / folder, ROOT / "build" / "models" / folder]
     return next((place / name for place in places if (place / name).exists()), places[0] / name)
@@ -66,7 +66,7 @@ def network_of(example: Example) -> Path:
 
 
 def kernels(thimble: Path, pte: Path) -> list:
-    """What the NPU executes, by name."""
+    """The kernels that the NPU executes, by name."""
     listed = command(thimble, "inspect", pte, "--commands", json_answer=False)
     return re.findall(r"^kernel \d+ +(\w+)", listed, re.M)
 
@@ -82,7 +82,7 @@ def compiled(example: Example, thimble: Path, target: str, pte: Path, *options) 
 
 
 def everywhere(thimble: Path, pte: Path, report: dict, x, folder: Path) -> tuple:
-    """The outputs' hash, which is the same of the evaluator, this machine and the board; the board's answer."""
+    """The outputs' hash, which must be equal for the evaluator, this machine and the board; the report of the board."""
     arrays.save(folder / "x.npy", encoded(x, report["inputs"][0]))
     found = {}
     for on, program in (("eval", pte.with_suffix(".ir")), ("host", pte), ("qemu", pte)):
@@ -95,7 +95,7 @@ def everywhere(thimble: Path, pte: Path, report: dict, x, folder: Path) -> tuple
 
 
 def instructions_of_core(answer: dict) -> int:
-    """For each call; the delegates' own, which stand for the NPU, are left out."""
+    """Instructions per call, without those of the delegates, which replace the NPU."""
     delegates = sum(op["instructions"] for op in answer["ops"] if op["name"].startswith("(delegate"))
     return round((answer["instructions"] - delegates) / answer["calls"])
 
@@ -163,13 +163,13 @@ EDGE = re.compile(r"^\w+::(de)?quantize(16)?\.")
 
 
 def named(op: dict) -> str:
-    """The operator; of a table the function that it is of."""
+    """Name of the operator; for a lookup table the name of its function."""
     name = re.sub(r"^\w+::|\.out$", "", op["op"])
     return re.sub(r"_\d+$", "", op["node"]) if name == "quantized_activation" else name
 
 
 def beyond(thimble: Path, target: str, out: Path) -> None:
-    """A row for each; between float and integer is always the core's."""
+    """Prints a row per network. Conversions between float and integer are always on the core."""
     print(BEYOND_HEAD)
     for name in BEYOND:
         report = command(thimble, "compile", file_of(name, f"{name}.pt2"), "--target", target, "--calibrate",

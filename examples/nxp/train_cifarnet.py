@@ -3,9 +3,9 @@
 
     python examples/nxp/train_cifarnet.py [--epochs 8] [--out DIR]
 
-Needs PyTorch (models/requirements.txt). CIFAR-10 is not in this repository and nothing is fetched: ten kinds of synthetic
-texture of the same size take its place (models/common/textures.py). Without --out the files go to build/models/cifarnet;
-those in models/cifarnet are from eight epochs.
+Needs PyTorch (models/requirements.txt). CIFAR-10 is not in this repository and is not downloaded: ten kinds of synthetic
+texture of the same size replace it (models/common/textures.py). Without --out the files are written to
+build/models/cifarnet; those in models/cifarnet are from eight epochs.
 """
 import argparse
 import importlib.util

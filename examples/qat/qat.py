@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Quantization-aware training with PyTorch, compiled by Thimble with the parameters that training found.
+"""Quantization-aware training with PyTorch; Thimble compiles the network with the trained quantization parameters.
 
     python examples/qat/qat.py [--thimble build/thimble] [--target cortex-m55]
 
 Trains two small networks on scikit-learn's digits, the CNN of models/digits_cnn and one with residual
-connections, and prints the accuracy on held-back digits of
+connections, and prints the accuracy on test digits of
 
     float           the trained network in PyTorch
     PTQ, Thimble    the float export, compiled with calibration data
     PTQ, PyTorch    prepare_pt2e and convert_pt2e, compiled without any data
-    QAT, PyTorch    prepare_qat_pt2e, some more training, convert_pt2e, compiled without any data
+    QAT, PyTorch    prepare_qat_pt2e, continued training, convert_pt2e, compiled without any data
 
-All int8 figures are answers of `thimble run` on the compiled file. Needs torch, torchao, executorch (for the
+All int8 figures are results of `thimble run` on the compiled file. Needs torch, torchao, executorch (for the
 XNNPACK quantizer) and scikit-learn; takes about two minutes.
 """
 import argparse
@@ -36,7 +36,7 @@ BATCH = 64
 
 
 class Residual(nn.Module):
-    """Convolutions and ways around them; the second halves the image."""
+    """Convolutions with residual connections; the second halves the image."""
 
     def __init__(self, inputs, outputs, stride):
         super().__init__()
@@ -74,7 +74,7 @@ def quantizer(qat):
 
 
 def exported(model, batch):
-    """For any batch of up to 64, so that one graph serves training, judging and the compiler."""
+    """Exported for any batch of up to 64, so that one graph is used for training, tests and the compiler."""
     size = torch.export.Dim("batch", min=1, max=BATCH)
     return torch.export.export(model, (batch,), dynamic_shapes=({0: size},))
 
@@ -86,7 +86,7 @@ def post_training(model, calibrate):
 
 
 def aware(model, train, steps):
-    """Trains on with rounding in the forward pass; batch norms stay as they are."""
+    """Continues training with rounding in the forward pass; batch norms are frozen."""
     x, y = train
     prepared = prepare_qat_pt2e(exported(model.train(), x[:BATCH]).module(check_guards=False), quantizer(True))
     optimizer = torch.optim.AdamW(prepared.parameters(), lr=3e-4)
@@ -103,7 +103,7 @@ def aware(model, train, steps):
 
 
 def on_device(arguments, model, calibrate, test, quantized):
-    """Accuracy of the compiled model, which runs sample by sample."""
+    """Accuracy of the compiled model, which is run sample by sample."""
     x, y = test
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)

@@ -1,4 +1,4 @@
-// Operation numbers and argument blocks are those of Arm's "Semihosting for AArch32 and AArch64".
+// Operation numbers and argument blocks: Arm, "Semihosting for AArch32 and AArch64".
 
 #include "firmware/common/semihosting.h"
 
@@ -38,7 +38,7 @@ HostFile host_open(const char* name, OpenMode mode) {
 bool host_read(HostFile file, void* data, size_t bytes) {
   const uintptr_t block[] = {static_cast<uintptr_t>(file.handle), reinterpret_cast<uintptr_t>(data),
                              bytes};
-  return call(Operation::kRead, block) == 0;  // answers what is missing
+  return call(Operation::kRead, block) == 0;  // the result is the number of bytes not read
 }
 
 bool host_write(HostFile file, const void* data, size_t bytes) {

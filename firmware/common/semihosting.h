@@ -1,6 +1,6 @@
 #pragma once
-// The host's files and console, reached by the semihosting breakpoint: how firmware under an
-// emulator or a debugger reads a model and leaves its results. Nothing is buffered on this side.
+// Access to the host's files and console by the semihosting breakpoint. Firmware under an emulator
+// or a debugger reads models and writes results with it. There is no buffer on this side.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,14 +15,14 @@ struct HostFile {
 };
 
 HostFile host_open(const char* name, OpenMode mode);
-/// False unless all bytes were transferred.
+/// Returns true if all bytes were transferred.
 bool host_read(HostFile file, void* data, size_t bytes);
 bool host_write(HostFile file, const void* data, size_t bytes);
-/// < 0 on failure.
+/// Length in bytes; negative on failure.
 int32_t host_length(HostFile file);
 void host_close(HostFile file);
 
-/// The words of the semihosting command line, separated by spaces; false if they do not fit.
+/// Reads the semihosting command line, with words separated by spaces. False if it does not fit.
 bool host_command_line(char* text, size_t bytes);
 
 void host_print(const char* text);

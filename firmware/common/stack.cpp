@@ -6,7 +6,7 @@ namespace thimble::firmware {
 namespace {
 
 constexpr uint32_t kPaint = 0xC0DEFADE;
-constexpr uint32_t kMargin = 16;  // words kept clear of this function's own frame
+constexpr uint32_t kMargin = 16;  // words reserved for this function's own frame
 
 }  // namespace
 

@@ -1,9 +1,9 @@
-// From reset to main, for every core from Armv6-M to Armv8.1-M: stack limit, coprocessors, .data
-// and .bss; and the one fault handler, which says what happened, flushes and ends the emulator.
+// Startup code for every core from Armv6-M to Armv8.1-M: stack limit, coprocessors, .data and .bss.
+// The only fault handler prints the cause, flushes and ends the emulator.
 //
-// Faults are left disabled, so each of them arrives as HardFault. The handler starts on a fresh
-// stack: after an overflow the old one is of no use, and the frame that the core tried to push may
-// be missing.
+// Configurable faults stay disabled, so that each of them becomes a HardFault. The handler uses a
+// stack of its own: after an overflow the old stack is unusable, and the frame that the core tried
+// to push may be missing.
 
 #include <cstdint>
 #include <cstring>
@@ -81,7 +81,7 @@ extern "C" [[noreturn]] void fault_report(const uint32_t* stack_pointer) {
   Text text(buffer, sizeof buffer);
   uint32_t cause = 0;
   if (kHasFaultStatus) cause = system_register(kConfigurableFaultStatus);
-  // Eight words were pushed, if there was room for them.
+  // The core has pushed eight words if they fit.
   const bool framed = stack_pointer >= stack_bottom && stack_pointer + 8 <= stack_top;
   const bool overflow = !framed || (cause & (kStackOverflow | kStackingFailed)) != 0;
   text << (overflow ? "fault: stack overflow" : "fault: HardFault");

@@ -1,5 +1,5 @@
 #pragma once
-// Text into a fixed buffer; what does not fit is dropped, the terminator always does.
+// Formats text into a fixed buffer. Text that does not fit is dropped; the terminator always fits.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Two devices: the UART of Arm's CMSDK on the MPS boards, and that of the nRF51 on microbit. Which
-// one, and where, is in the board's file.
+// Drivers of two UARTs: Arm's CMSDK UART on the MPS boards and the nRF51 UART on microbit. The
+// board's file selects the kind and the address.
 
 #include "firmware/common/uart.h"
 
@@ -12,7 +12,7 @@ volatile uint32_t& reg(uint32_t offset) {
   return *reinterpret_cast<volatile uint32_t*>(THIMBLE_UART_ADDRESS + offset);
 }
 
-// A baud rate for no particular clock: emulators ignore it, silicon needs the board's.
+// An arbitrary baud rate divider: emulators ignore it, silicon needs one for the board's clock.
 constexpr uint32_t kDivider = 16;
 
 #if defined(THIMBLE_UART_CMSDK)

@@ -1,5 +1,5 @@
 #pragma once
-// Printing over the board's serial line, for applications that run without semihosting.
+// Prints to the board's UART, for applications that run without semihosting.
 
 namespace thimble::firmware {
 

@@ -1,10 +1,10 @@
-/* Counts the bytes that emulated firmware reads and writes in ranges of addresses: a QEMU plugin,
- * of the same interface as insn_count.c.
+/* QEMU plugin that counts the bytes that emulated firmware reads and writes in address ranges. It
+ * uses the same plugin interface as insn_count.c.
  *
  *   -plugin access_count.so,out=FILE,range=NAME:FIRST:END,range=...
  *
- * Addresses are hexadecimal, END is behind the last byte. At the end FILE holds a line for each
- * range: name, bytes read, bytes written. An access counts for the range that it begins in. */
+ * Addresses are hexadecimal; END is the address after the last byte. At the end FILE has a line for
+ * each range: name, bytes read, bytes written. An access counts for the range of its first byte. */
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -32,7 +32,7 @@ static bool holds(const struct range* range, uint64_t address) {
 static void accessed(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void* user) {
   (void)cpu;
   (void)user;
-  /* Kernels stay in one range for long. */
+  /* Consecutive accesses are mostly in the same range. */
   size_t at = last_hit;
   if (!holds(&ranges[at], address)) {
     for (at = 0; at < range_count && !holds(&ranges[at], address); at++) {

@@ -1,6 +1,6 @@
-/* What kind of work a Thumb instruction is, by its encoding (Armv8-M Architecture Reference Manual,
- * C2.2 "T32 instruction set encoding"): as fine as estimates of cycles need it
- * (src/hostrun/cycles.def), no finer. */
+/* Classifies a Thumb instruction by its encoding (Armv8-M Architecture Reference Manual, C2.2 "T32
+ * instruction set encoding"). The classes are those that cycle estimates need
+ * (src/hostrun/cycles.def). */
 #ifndef THIMBLE_INSN_CLASS_H
 #define THIMBLE_INSN_CLASS_H
 
@@ -8,14 +8,14 @@
 
 enum insn_class {
   CLASS_SIMPLE,     /* arithmetic, logic, moves, compares */
-  CLASS_LOAD,       /* of one register */
+  CLASS_LOAD,       /* one register */
   CLASS_STORE,
   CLASS_PAIR,       /* LDRD, STRD */
-  CLASS_MULTIPLE,   /* LDM, STM, PUSH, POP and those of floating-point registers */
-  CLASS_MULTIPLY,   /* with or without accumulation, long ones, SIMD of 16-bit halves */
+  CLASS_MULTIPLE,   /* LDM, STM, PUSH, POP, and VLDM, VSTM, VPUSH, VPOP */
+  CLASS_MULTIPLY,   /* with or without accumulation, 64-bit result, or SIMD of 16-bit halves */
   CLASS_DIVIDE,
-  CLASS_BRANCH,     /* taken or not, with calls and returns */
-  CLASS_LOOP,       /* WLS, DLS, LE and those that set the vectors' length */
+  CLASS_BRANCH,     /* taken or not; includes calls and returns */
+  CLASS_LOOP,       /* WLS, DLS, LE, and those that set the vector length */
   CLASS_VECTOR_MEMORY,
   CLASS_VECTOR,
   CLASS_FLOAT,
@@ -51,14 +51,14 @@ static enum insn_class class_of_narrow(unsigned int code) {
   }
 }
 
-/* Both spaces of coprocessors: floating point and vectors. */
+/* Coprocessor encodings: floating-point and vector instructions. */
 static enum insn_class class_of_coprocessor(unsigned int first, unsigned int second) {
   const bool is_float = (second & 0x0E00) == 0x0A00 && (first & 0x1000) == 0;
   const bool is_transfer = (first & 0x0E00) == 0x0C00;
   if (!is_transfer) return is_float ? CLASS_FLOAT : CLASS_VECTOR;
   if (!is_float) return CLASS_VECTOR_MEMORY;
   if ((first & 0x0FE0) == 0x0C40) return CLASS_FLOAT; /* VMOV between core and two registers */
-  const bool one = (first & 0x0F20) == 0x0D00;        /* offset, no write-back */
+  const bool one = (first & 0x0F20) == 0x0D00;        /* offset without write-back */
   if (!one) return CLASS_MULTIPLE;
   return (first & 0x0010) != 0 ? CLASS_LOAD : CLASS_STORE;
 }
@@ -67,7 +67,7 @@ static enum insn_class class_of_wide(unsigned int first, unsigned int second) {
   if ((first & 0xEC00) == 0xEC00) return class_of_coprocessor(first, second);
   if ((first & 0xFE40) == 0xE800) return CLASS_MULTIPLE;
   if ((first & 0xFE40) == 0xE840) {
-    /* TBB and TBH stand among the pairs. */
+    /* TBB and TBH are encoded among LDRD and STRD. */
     return (first & 0xFFF0) == 0xE8D0 && (second & 0x00E0) == 0 ? CLASS_BRANCH : CLASS_PAIR;
   }
   if ((first & 0xFE00) == 0xF800) return (first & 0x0010) != 0 ? CLASS_LOAD : CLASS_STORE;

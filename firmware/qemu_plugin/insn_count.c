@@ -3,19 +3,19 @@
  *
  *   -plugin insn_count.so,out=FILE
  *
- * Each instruction adds one where it is executed, so the count is exact even where a block of code
- * is left early. Firmware marks regions by instructions that move a register to itself
- * (common/marks.h); this file knows them by their encoding, so no addresses are passed. Marks are
- * not counted. At the end FILE holds one line per kind of region, and for `op` per position within
+ * Each executed instruction adds one, so the count is exact even if a translated block is left
+ * early. Firmware marks regions with instructions that move a register to itself (common/marks.h).
+ * The plugin recognizes them by their encoding, so that it needs no addresses. Marks are not
+ * counted. At the end FILE has one line per kind of region, and for `op` one per position within
  * the run:
  *
- *   classes simple load ...  names of the columns behind the sum
- *   total 0 1 5012345 ...    kind, index, times entered, instructions inside, all times summed,
- *   load 0 1 30123 ...       and how many of them are of each class (insn_class.h)
+ *   classes simple load ...  names of the columns after the sum
+ *   total 0 1 5012345 ...    kind, index, times entered, instructions inside (sum of all times),
+ *   load 0 1 30123 ...       and the number of instructions of each class (insn_class.h)
  *   run 0 4 7200000 ...
  *   op 0 4 8032 ...
  *
- * An instruction that an IT block skips counts as executed, as on the trace port of a real core. */
+ * An instruction that an IT block skips counts as executed, as in the trace of a real core. */
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -88,7 +88,7 @@ static void marked(unsigned int cpu, void *user) {
   }
 }
 
-/* The halfword at a position of an instruction; 0 behind its end. */
+/* The halfword at offset `at` of an instruction; 0 after its end. */
 static unsigned int halfword(const struct qemu_plugin_insn *insn, size_t at) {
   if (qemu_plugin_insn_size(insn) < at + 2) return 0;
   const unsigned char *bytes = qemu_plugin_insn_data(insn);

@@ -1,8 +1,8 @@
 #ifndef THIMBLE_QEMU_PLUGIN_H
 #define THIMBLE_QEMU_PLUGIN_H
-/* What the plugins of this folder have in common: the part of QEMU's plugin interface (TCG, plugin
- * API 1) that they use, as its documentation describes it, and the file that their counts go to.
- * Each plugin is one source file that includes this one. */
+/* Common code of the plugins in this folder: declarations of the part of QEMU's plugin interface
+ * (TCG, plugin API 1) that they use, as documented by QEMU, and the output file. Each plugin is one
+ * source file that includes this one. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,14 +51,14 @@ EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info
 
 static char output_name[4096];
 
-/* Whether the argument is out=FILE. */
+/* Returns true if the argument is out=FILE, and stores the name. */
 static bool take_output(const char *argument) {
   if (strncmp(argument, "out=", 4) != 0 || strlen(argument + 4) >= sizeof output_name) return false;
   strcpy(output_name, argument + 4);
   return true;
 }
 
-/* NULL, and a message, if it cannot be written. */
+/* Opens the output file. Returns NULL and prints a message if that fails. */
 static FILE *open_output(const char *plugin) {
   FILE *file = fopen(output_name, "w");
   if (file == NULL) fprintf(stderr, "%s: cannot write %s\n", plugin, output_name);
@@ -70,7 +70,7 @@ static int refuse_argument(const char *plugin, const char *argument) {
   return -1;
 }
 
-/* Counts from now on: what qemu_plugin_install returns once it has its arguments. */
+/* Starts counting. Returns the result of qemu_plugin_install. */
 static int begin_counting(qemu_plugin_id_t id, const char *plugin, on_translation translated,
                           on_end finish) {
   if (output_name[0] == 0) {

@@ -1,5 +1,6 @@
-// Every kernel of the build and both readers, for hosts, tests and the generic runner. A file of
-// its own: whoever links it links all kernels, and a product passes its generated table instead.
+// Table of every kernel of the build with both readers, for hosts, tests and the generic runner. It
+// is in a file of its own because a reference to it links all kernels. A product passes its
+// generated table instead.
 
 #include "kernels/kernels.h"
 #include "runtime/exec/reader.h"

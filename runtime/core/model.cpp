@@ -1,5 +1,4 @@
-// The C interface: load, inputs, outputs, run. What a file holds is a reader's question
-// (exec/reader.h).
+// The C interface: load, inputs, outputs, run. A reader (exec/reader.h) interprets the file.
 
 #include <new>
 
@@ -13,7 +12,7 @@
 namespace thimble::runtime {
 namespace {
 
-constexpr uintptr_t kReady = 0x54484D42;  // in Model::magic after a successful init
+constexpr uintptr_t kReady = 0x54484D42;  // value of Model::magic after a successful init
 
 static_assert(sizeof(Model) <= sizeof(thimble_model) && alignof(Model) <= alignof(thimble_model));
 
@@ -21,14 +20,14 @@ thimble_status code(Status status) {
   return static_cast<thimble_status>(status);
 }
 
-/// The loaded model inside, or null.
+/// The Model in `model`; null if it is not initialized.
 Model* loaded(const thimble_model* model) {
   if (model == nullptr) return nullptr;
   auto* inside = reinterpret_cast<Model*>(const_cast<uintptr_t*>(model->opaque));
   return inside->magic == kReady ? inside : nullptr;
 }
 
-/// Native files have their records in front of all segments.
+/// Selects the reader. In native files the records come before all other segments.
 Status find_reader(const File& file, const kernels::KernelTable& kernels, const Reader*& reader) {
   abi::Entry entry = {};
   if (file.segments.bytes >= sizeof entry) {
@@ -43,7 +42,7 @@ Status find_reader(const File& file, const kernels::KernelTable& kernels, const 
   return reader != nullptr ? Status::kOk : Status::kNoReader;
 }
 
-/// Nothing that a model writes may lie in its file.
+/// Returns true if the memory that a model writes does not overlap its file.
 bool are_apart(const void* file, size_t file_bytes, const void* memory, size_t memory_bytes) {
   const auto at = reinterpret_cast<uintptr_t>(file);
   const auto other = reinterpret_cast<uintptr_t>(memory);
@@ -60,8 +59,8 @@ Status load_model(Model& model, const void* pte, size_t pte_bytes, const thimble
   return model.reader->load(model, file, kernels, memory, layout);
 }
 
-/// Forgets the callers' buffers. Planned and empty inputs have no need of one; for them the entry
-/// is anything but null, so that run can ask all alike.
+/// Clears the addresses of input buffers. Planned and empty inputs need no buffer: their entry is
+/// not null, so that run() can test all inputs in the same way.
 void clear_inputs(Model& model) {
   if (model.input_data == nullptr) return;
   const uint32_t count = model.reader->count(model, Part::kInputs);

@@ -1,5 +1,5 @@
-// Status codes as sentences, from the same rows as the codes. A file of its own, so that a product
-// that prints none has none of the text.
+// Texts of the status codes, from the same rows as the codes. They are in a file of their own, so
+// that a product that does not print them does not link them.
 
 #include "abi/status.h"
 #include "runtime/include/thimble.h"

@@ -1,6 +1,7 @@
-// See decode.h. Both voices of the code come from one text, so that run reads exactly what load has
-// proved. The frame is plain bytes, and only what an argument's letter makes valid is written:
-// clearing twenty arguments would cost more than decoding a native call's three.
+// See decode.h. The checked and the trusted version are instances of the same templates, so that
+// run reads exactly what load has verified. The frame is plain bytes, and only the fields that an
+// argument's letter makes valid are written: clearing all twenty arguments would cost more than
+// decoding the three of a native call.
 
 #include "runtime/exec/decode.h"
 
@@ -10,14 +11,15 @@ namespace {
 namespace pte = abi::pte;
 namespace tag = abi::pte::value_tag;
 
-// --- What only load asks -------------------------------------------------------------------------
+// --- Checks at load only -------------------------------------------------------------------------
 
 constexpr uint32_t kNoShape = 0xFFFFFFFF;
 
-/// How many bytes sizes and dim_order make, both of one rank above 0; kNoShape if they are broken.
+/// Size in bytes of a tensor with these sizes and dim_order, both of the same rank above 0;
+/// kNoShape if they are invalid.
 THIMBLE_OUT_OF_LINE uint32_t check_shape(Vector sizes, Vector dim_order, uint32_t rank,
                                          uint32_t element) {
-  // The extent counts an empty dimension as 1: products of any subset of the sizes fit then too.
+  // `extent` counts a dimension of size 0 as 1: then products of any subset of the sizes fit too.
   uint32_t extent = element;
   uint32_t seen = 0;
   bool empty = false;
@@ -41,7 +43,7 @@ THIMBLE_OUT_OF_LINE uint32_t check_shape(Vector sizes, Vector dim_order, uint32_
   return empty ? 0 : extent;
 }
 
-/// The fields that make a tensor one that this runtime does not take.
+/// Checks the fields that can make a tensor unsupported.
 THIMBLE_OUT_OF_LINE Status check_unusual(Checked& access, Position tensor) {
   if (scalar<uint32_t>(tensor, pte::tensor::kStorageOffset) != 0) return Status::kUnsupported;
   if (scalar<uint8_t>(tensor, pte::tensor::kShapeDynamism) != 0) return Status::kUnsupported;
@@ -53,7 +55,7 @@ THIMBLE_OUT_OF_LINE Status check_unusual(Checked& access, Position tensor) {
   return location == pte::tensor_location::kSegment ? Status::kOk : Status::kUnsupported;
 }
 
-/// A constant of the flatbuffer itself, as files without segments have them.
+/// Finds a constant in the flatbuffer itself, where files without segments store them.
 THIMBLE_OUT_OF_LINE Status check_buffer(Checked& access, const Image& image, uint32_t index,
                                         uint32_t bytes, Position& data) {
   TableKind kind("\4");
@@ -77,17 +79,17 @@ THIMBLE_INLINE Status check_constant(Checked& access, const Image& image, uint32
     }
     data = image.constant_data + offset;
   } else {
-    Position found;  // one that has an address: `data` stays in a register
+    Position found;  // a separate variable, because only `data` can then stay in a register
     const Status status = check_buffer(access, image, index, bytes, found);
     if (status != Status::kOk) return status;
     data = found;
   }
-  // The file itself is aligned, so this is a fact of the file and not of where it lies.
+  // The start of the file is aligned, so the result depends on the file and not on its address.
   const bool aligned = reinterpret_cast<uintptr_t>(data) % abi::kConstantAlignment == 0;
   return aligned ? Status::kOk : Status::kCorrupt;
 }
 
-/// Of a tensor in the arena, where each memory of the plan has its start.
+/// Checks that a planned tensor is inside the arena. Each memory of the plan has a start there.
 Status check_planned(const Image& image, const CheckedTable& allocation, uint32_t bytes,
                      uint32_t element) {
   const auto memory_id = number_in<uint32_t>(allocation, pte::allocation_details::kMemoryId);
@@ -107,7 +109,7 @@ Status check_planned(const Image& image, const CheckedTable& allocation, uint32_
 
 // --- Tensors -------------------------------------------------------------------------------------
 
-/// The address of a constant; the file is flash, so the kernel must not write there.
+/// Address of a constant. The file is in flash, so kernels must not write there.
 THIMBLE_INLINE Position constant_data(const Image& image, uint32_t index) {
   if (image.constant_data != nullptr) {
     return image.constant_data + load<uint32_t>(image.constants.item(index, 8));
@@ -116,24 +118,25 @@ THIMBLE_INLINE Position constant_data(const Image& image, uint32_t index) {
   return storage.count() != 0 ? storage.item(0, 1) : nullptr;
 }
 
-/// The buffer that the caller gave for an unplanned tensor, which must be an input of the graph.
+/// Sets the address of an unplanned tensor, which must be an input of the graph, to the input
+/// buffer of the application.
 Status caller_data(const Model& model, uint32_t value_index, kernels::Tensor& tensor) {
   const Vector inputs = model.image.inputs;
   for (uint32_t i = 0; i < inputs.count(); ++i) {
     if (inputs.index(i) != value_index) continue;
-    // Kernels only read it: an out argument is planned, see decode_argument.
+    // Kernels only read it: decode_argument() requires that an out argument is planned.
     if (model.input_data != nullptr) tensor.data = const_cast<void*>(model.input_data[i]);
     return Status::kOk;
   }
   return tensor.bytes == 0 ? Status::kOk : Status::kUnsupported;
 }
 
-/// The bytes of a tensor, whose rank is not above abi::kMaxRank.
+/// Size in bytes of a tensor, whose rank is at most abi::kMaxRank.
 template <class Access>
 THIMBLE_INLINE uint32_t bytes_of(Vector sizes, Vector dim_order, uint32_t rank, uint32_t element) {
   uint32_t bytes = element;
   if constexpr (Access::kChecked) {
-    if (rank == 1) {  // as biases, multipliers and shifts are
+    if (rank == 1) {  // fast path for biases, multipliers and shifts
       const uint64_t all = uint64_t{element} * sizes.index(0);
       const bool fits = all <= 0x7FFFFFFF && *dim_order.item(0, 1) == 0;
       bytes = fits ? static_cast<uint32_t>(all) : kNoShape;
@@ -146,7 +149,7 @@ THIMBLE_INLINE uint32_t bytes_of(Vector sizes, Vector dim_order, uint32_t rank, 
   return bytes;
 }
 
-/// `at`: the offset of the payload. `planned`: whether the tensor lies in the arena.
+/// `at` is the offset of the payload. `planned` is set to true if the tensor is in the arena.
 template <class Access>
 THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_t value_index,
                                      Position at, kernels::Tensor& tensor, bool& planned) {
@@ -172,7 +175,7 @@ THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_
   tensor.rank = static_cast<uint8_t>(rank);
   tensor.dtype = static_cast<kernels::DType>(type);
   tensor.is_null = false;
-  // Aligned, whole and in order it is; kernels ask for elements besides.
+  // It is aligned, complete and in a valid order. Kernels also require at least one element.
   tensor.is_sound = Access::kChecked && bytes - 1 < kernels::kMaxTensorBytes;
   if (rank != 0) {
     tensor.sizes = reinterpret_cast<const int32_t*>(sizes.item(0, 4));
@@ -198,7 +201,7 @@ THIMBLE_INLINE Status decode_payload(Access& access, const Model& model, uint32_
       tensor.data = const_cast<uint8_t*>(data);
       return Status::kOk;
     }
-    // A planned tensor with a start value: ours have it in the entry that lists all state.
+    // A planned tensor with an initial value. Native files store it in the entry that lists states.
     if (Access::kChecked && image.state == nullptr) return Status::kUnsupported;
   }
   tensor.data = nullptr;
@@ -244,7 +247,7 @@ Status decode_ints(Access& access, const Image& image, const AnyTable& table,
   return Status::kOk;
 }
 
-/// The letters of what need only be a tensor, and of one that is written.
+/// Letters of an argument that must only be a tensor, of a written tensor, and of a written list.
 constexpr char kAnyTensor = 'X', kOutput = 'o', kOutputs = 'w';
 
 template <class Access>
@@ -275,10 +278,10 @@ kernels::Tensor list_item(const kernels::Call& call, uint32_t arg, uint32_t inde
 
 // --- Arguments -----------------------------------------------------------------------------------
 
-/// Of letters that take values of several tags.
+/// Marks letters that accept values of several tags.
 constexpr uint32_t kOpen = 0x40;
 
-/// What tag a value must have for a letter, with Memo::kPlanned where it is written to.
+/// The tag that a letter requires, with Memo::kPlanned if the tensor is written.
 struct LetterTags {
   static constexpr char kFirst = 'R', kLast = 'z';
   uint8_t tags[kLast - kFirst + 1] = {};
@@ -286,7 +289,7 @@ struct LetterTags {
     set(kAnyTensor, tag::kTensor);
     set('T', tag::kTensor);
     set('t', tag::kTensor);
-    // Only the arena is ever written: not the file, and not a caller's input.
+    // Only the arena may be written, not the file or an input buffer.
     set(kOutput, tag::kTensor | Memo::kPlanned);
     set('s', tag::kTensor | Memo::kPlanned);
     set('i', tag::kInt);
@@ -307,7 +310,8 @@ THIMBLE_INLINE uint32_t wanted_for(char letter) {
   return kLetterTags.tags[letter - LetterTags::kFirst];
 }
 
-/// A value whose tag is not the letter's.
+/// Status for a value whose tag is not the one that the letter requires. Accepts None for optional
+/// arguments.
 THIMBLE_OUT_OF_LINE Status check_misfit(uint32_t value_tag, char letter, kernels::Arg& arg) {
   if (value_tag == tag::kNone) return Status::kCorrupt;
   if (value_tag != tag::kNull) {
@@ -320,7 +324,7 @@ THIMBLE_OUT_OF_LINE Status check_misfit(uint32_t value_tag, char letter, kernels
   return Status::kOk;
 }
 
-/// An argument that is neither tensor nor number.
+/// Decodes an argument that is neither a tensor nor a number.
 template <class Access>
 THIMBLE_OUT_OF_LINE Status decode_other(Access& access, const Model& model, uint32_t value_tag,
                                         Position at, char letter, kernels::Arg& arg) {
@@ -381,7 +385,7 @@ THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, u
     if (Access::kChecked && status != Status::kOk) return status;
     if (value.tag == tag::kTensorList) return Status::kOk;
   }
-  // Constants are not kept: nearly each is named by one instruction alone.
+  // Constants are not kept: nearly every constant is used by one instruction only.
   if constexpr (Access::kChecked) {
     if (value.tag != tag::kTensor || !arg.tensor.is_constant) {
       access.memo.keep(value_index, known, arg);
@@ -390,7 +394,7 @@ THIMBLE_OUT_OF_LINE Status decode_argument(Access& access, const Model& model, u
   return Status::kOk;
 }
 
-/// Of open letters, which take values of several tags.
+/// Decodes the arguments of open letters, which accept values of several tags.
 THIMBLE_OUT_OF_LINE Status settle(const kernels::Kernel& kernel, Frame& frame) {
   kernels::Arg* arg = frame.args();
   const char* letter = kernel.arguments;
@@ -426,7 +430,7 @@ Status decode_call(Access& access, const Model& model, Vector indices,
   frame.call = {frame.args(), &frame, list_item};
   frame.model = &model;
   frame.indices = indices;
-  // The last index repeats that of the out tensor, as the return value.
+  // The last index is the return value, which repeats the out tensor.
   const uint32_t last = indices.count() - 1;
   kernels::Arg* arg = frame.args();
   uint32_t i = 0;
@@ -447,7 +451,7 @@ Status decode_call(Access& access, const Model& model, Vector indices,
   } while (++arg, ++i != last);
   if constexpr (Access::kChecked) {
     if (access.failed()) return Status::kCorrupt;
-    // Several outputs come back as a list, which nobody reads.
+    // The return value of several outputs is a list, which is not read.
     if (indices.index(last) != indices.index(last - 1) && !kernel.returns_list()) {
       return Status::kCorrupt;
     }

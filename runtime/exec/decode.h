@@ -1,7 +1,6 @@
 #pragma once
-// From the values of a file to the arguments of a kernel. At load this is where values are
-// verified, when an instruction or the interface names them; at run the same code reads without
-// asking.
+// Decodes values of a file to arguments of a kernel. At load, values are verified here when an
+// instruction or the interface refers to them. At run, the same code reads them without checks.
 
 #include "abi/limits.h"
 #include "runtime/exec/element.h"
@@ -20,18 +19,18 @@ struct Frame {
   kernels::Arg* args() { return reinterpret_cast<kernels::Arg*>(storage); }
 };
 
-/// The tensor of a value; kUnsupported if it is no tensor, or if its data comes from nowhere.
-/// `data` is null where the arena or the caller's buffer is not known (yet). Access: access.h.
+/// Decodes the tensor of a value. kUnsupported if it is no tensor, or if it has neither data nor a
+/// buffer. `data` is null while the arena or the input buffer is unknown. Access: see access.h.
 template <class Access>
 Status decode_tensor(Access& access, const Model& model, uint32_t value_index,
                      kernels::Tensor& tensor);
 
-/// `indices` is a verified vector of int32, as many as the kernel takes in a file.
+/// `indices` is a verified vector of int32, with kernel.count_in_file entries.
 template <class Access>
 Status decode_call(Access& access, const Model& model, Vector indices,
                    const kernels::Kernel& kernel, Frame& frame);
 
-/// The tensor of a value that load has seen to be one.
+/// The tensor of a value that load has verified as a tensor.
 inline kernels::Tensor tensor_of(const Model& model, uint32_t value_index) {
   Trusted trusted;
   kernels::Tensor tensor;
@@ -39,17 +38,17 @@ inline kernels::Tensor tensor_of(const Model& model, uint32_t value_index) {
   return tensor;
 }
 
-/// Whether the tensor of a verified value lies in the arena.
+/// Returns true if the tensor of a verified value is in the arena.
 bool is_planned(const Image& image, uint32_t value_index);
 
-/// Of a verified instruction: its row in the table of operators (or delegates), its arguments.
+/// A verified instruction: its row in the table of operators (or delegates), and its arguments.
 struct Instruction {
   uint32_t op_index;
   Vector args;
 };
 Instruction instruction_at(const Image& image, uint32_t index);
 
-/// Whether it calls a delegate and not a kernel.
+/// Returns true if the instruction calls a delegate, not a kernel.
 bool is_delegate_call(const Image& image, uint32_t index);
 
 }  // namespace thimble::runtime

@@ -1,5 +1,5 @@
-// See delegates.h. Positions are found again from the root of the file, each step verified, so that
-// a file without delegates pays for nothing but two pointers while it is loaded.
+// See delegates.h. Positions are looked up again from the root of the file, with every step
+// verified, so that loading a file without delegates costs only two pointers.
 
 #include "runtime/exec/delegates.h"
 
@@ -14,7 +14,7 @@ constexpr char kDelegateFields[] = "\4\4\4";
 constexpr char kReferenceFields[] = "\1\4";
 constexpr char kInlineFields[] = "\4";
 
-/// The bytes that a delegate's reference leads to.
+/// Finds the payload that a delegate refers to.
 Status find_payload(Checked& access, Position delegate, Region& payload) {
   Verifier& verifier = access.verifier;
   TableKind kind(kReferenceFields);
@@ -66,13 +66,13 @@ Status open_row(Checked& access, const Delegates& delegates, uint32_t index, Del
 
 constexpr uint32_t kScratchMax = 0x7FFFFFFF;
 
-/// Whether a piece of the arena is one that a delegate may have.
+/// Returns true if the range is aligned and inside the arena.
 bool is_piece(const Image& image, uint32_t offset, uint32_t bytes) {
   return offset % abi::kArenaAlignment == 0 && offset <= image.arena_bytes &&
          bytes <= image.arena_bytes - offset;
 }
 
-/// Of the delegate in the table that keeps most: rows have places of one size.
+/// Largest kept_bytes of the delegates in the table. All rows get this size.
 uint32_t most_kept(const Delegates& delegates) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < delegates.count; ++i) {
@@ -84,7 +84,7 @@ uint32_t most_kept(const Delegates& delegates) {
   return most;
 }
 
-/// The row's place behind the slots.
+/// The kept memory of row `index`, after the slots.
 uint8_t* kept_by(const Checked& access, const Model& model, uint32_t index, uint32_t row_bytes) {
   const Vector rows = vector(access.plan, pte::execution_plan::kDelegates);
   auto* const end = reinterpret_cast<uint8_t*>(slots_of(model) + rows.count());
@@ -92,7 +92,7 @@ uint8_t* kept_by(const Checked& access, const Model& model, uint32_t index, uint
   return model.arena + aligned(past) + index * row_bytes;
 }
 
-/// The tensors of a call, verified.
+/// Verifies the tensors of a call.
 Status verify_args(Checked& access, const Model& model, Vector args) {
   kernels::Tensor tensor;
   for (uint32_t i = 0; i < args.count(); ++i) {
@@ -102,7 +102,7 @@ Status verify_args(Checked& access, const Model& model, Vector args) {
   return access.failed() ? Status::kCorrupt : Status::kOk;
 }
 
-/// Adds to `bytes` what the call wants besides.
+/// Adds the additional scratch of this call to `bytes`.
 Status add_call_scratch(const DelegateSlot& slot, const DelegateArgs& args, uint32_t& bytes) {
   if (slot.delegate->call_scratch == nullptr) return Status::kOk;
   const uint32_t more = slot.delegate->call_scratch(slot, args);
@@ -111,14 +111,14 @@ Status add_call_scratch(const DelegateSlot& slot, const DelegateArgs& args, uint
   return Status::kOk;
 }
 
-/// Where the row's memory is: as the file has planned it, or behind the arena.
+/// Finds the memory of the row: at the offsets in the file, or after the arena.
 Status place(const Checked& access, const Model& model, uint32_t index, uint32_t scratch_bytes,
              DelegateMemory& memory) {
   const Image& image = model.image;
   if (access.delegates.data == nullptr) {
     memory.scratch_offset = aligned(image.arena_bytes);
   } else {
-    abi::DelegateRecord record;  // measure_delegates() has seen that there is one
+    abi::DelegateRecord record;  // it exists: measure_delegates() has checked the size
     std::memcpy(&record, access.delegates.data + index * sizeof record, sizeof record);
     if (!is_piece(image, record.scratch_offset, scratch_bytes)) return Status::kCorrupt;
     memory.scratch_offset = record.scratch_offset;
@@ -135,8 +135,8 @@ Status place(const Checked& access, const Model& model, uint32_t index, uint32_t
   return Status::kOk;
 }
 
-/// Scratch behind the arena, which the file has not planned: one call runs at a time, so all may
-/// have the same.
+/// Adds scratch that the file has not planned, after the arena. One call runs at a time, so all
+/// calls share it.
 Status grow(const Image& image, uint32_t scratch_bytes, DelegateNeeds& needs) {
   const uint32_t start = aligned(image.arena_bytes);
   if (scratch_bytes > kScratchMax - start) return Status::kBadPayload;
@@ -144,7 +144,7 @@ Status grow(const Image& image, uint32_t scratch_bytes, DelegateNeeds& needs) {
   return Status::kOk;
 }
 
-/// What calls want of scratch for their tensors, in files that plan none.
+/// Adds the scratch of calls that depends on their tensors, for files without planned scratch.
 Status measure_calls(Checked& access, const Model& model, const Delegates& delegates,
                      DelegateNeeds& needs) {
   const Image& image = model.image;
@@ -232,7 +232,7 @@ Status check_delegate_call(Checked& access, const Model& model, const Delegates&
   const bool loading = model.resolved != nullptr;
   const DelegateArgs args = {model, instruction.args};
   DelegateSlot measured;
-  // What a delegate says of its slot to a driver has to stay true.
+  // The address of a slot must not change after load: a delegate may give it to its driver.
   DelegateSlot& slot = loading ? slots_of(model)[index] : measured;
   uint32_t scratch_bytes = 0;
   status = open_row(access, delegates, index, slot, scratch_bytes);

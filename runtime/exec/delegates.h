@@ -1,11 +1,11 @@
 #pragma once
-// Delegate calls: instructions that hand tensors to something that is no kernel, with a payload of
-// its own in the file. Everything about them is reached through the table below, which a product
-// names only if its files have such calls: the others link none of it.
+// Delegate calls: instructions that pass tensors to code other than a kernel, with a payload in the
+// file. All code for them is reached through the table `Delegates`. A product refers to this table
+// only if its files have such calls; other products do not link the code.
 //
-// A delegate is opened twice: to learn what memory it wants, then with each of its calls, where it
-// fills its slot. A slot lies behind the kernel pointers in the memory of the model, one per row of
-// the plan's delegates, and behind the slots what their delegates keep of their own.
+// A delegate is opened twice: first to get its memory sizes, then for each of its calls, when it
+// fills its slot. The model's memory has one slot per row of the plan's delegates, after the kernel
+// pointers. After the slots follows the memory that the delegates keep.
 
 #include "abi/limits.h"
 #include "abi/native_params.h"
@@ -20,49 +20,49 @@ struct Instruction;
 struct Reader;
 extern const Reader stock_reader;
 
-/// What the file has for a delegate.
+/// The data of the file for a delegate.
 struct DelegateSource {
   Checked& access;
   Region payload;
-  /// Bytes that stand in the file's named data under a key.
+  /// Finds the bytes of the named data with this key.
   [[nodiscard]] Status find_data(const uint8_t* key, uint32_t key_bytes, Region& found) const;
 };
 
-/// What a call of a delegate is about, found once when the model is loaded.
+/// Data of a delegate for its calls, filled once when the model is loaded.
 struct DelegateSlot {
   const Delegate* delegate = nullptr;
   alignas(uintptr_t) unsigned char own[abi::kDelegateWords * sizeof(uintptr_t)];
 };
 static_assert(sizeof(DelegateSlot) == (abi::kDelegateWords + 1) * sizeof(uintptr_t));
 
-/// Where the memory of a delegate is. Addresses are null while there is no memory yet.
+/// Memory of a delegate. Addresses are null while the model has no memory.
 struct DelegateMemory {
   uint8_t* scratch = nullptr;
   uint32_t scratch_offset = 0;  // in the arena
-  bool fast_planned = false;    // in the arena; else the device has it
+  bool fast_planned = false;    // true: in the arena; false: the device provides it
   uint8_t* fast = nullptr;
   uint32_t fast_offset = 0;
   uint32_t fast_bytes = 0;
-  uint8_t* kept = nullptr;  // Delegate::kept_bytes of it, at a multiple of 16
+  uint8_t* kept = nullptr;  // Delegate::kept_bytes bytes, 16-byte aligned
   abi::MemoryMode mode = abi::MemoryMode::kUnknown;
 };
 
 inline constexpr uint32_t kNotPlanned = 0xFFFFFFFF;
 
-/// Arguments of a call that load has verified: tensors all.
+/// Arguments of a call that load has verified. All are tensors.
 struct DelegateArgs {
   const Model& model;
   Vector indices;
   [[nodiscard]] uint32_t count() const { return indices.count(); }
   [[nodiscard]] kernels::Tensor tensor(uint32_t i) const;
-  /// tensor(i).data, without the rest.
+  /// Same as tensor(i).data, without decoding the other fields.
   [[nodiscard]] void* data(uint32_t i) const;
-  /// Where in the arena the tensor starts, or kNotPlanned.
+  /// Offset of the tensor in the arena, or kNotPlanned.
   [[nodiscard]] uint32_t offset(uint32_t i) const;
 };
 
-/// Whether the tensor lies in the order of its dimensions, but for those of one element. With
-/// `innermost`, that dimension lies behind all others.
+/// Returns true if the memory order is the logical order of the dimensions. Dimensions of size 1
+/// are ignored. If `innermost` is given, that dimension must be the innermost one instead.
 inline bool is_in_order(const kernels::Tensor& tensor, uint32_t innermost = abi::kMaxRank) {
   uint32_t last = 0;
   for (uint32_t i = 0; i < tensor.rank; ++i) {
@@ -75,29 +75,29 @@ inline bool is_in_order(const kernels::Tensor& tensor, uint32_t innermost = abi:
   return true;
 }
 
-/// One kind of delegate, by the name that files have for it.
+/// One kind of delegate, identified by the id in the file.
 struct Delegate {
   const char* id;      // "EthosUBackend"
-  const void* device;  // what it drives
-  /// Reads the payload into the slot and answers how much scratch its calls want.
+  const void* device;  // the device that it drives
+  /// Reads the payload into the slot and sets the size of scratch that its calls need.
   Status (*open)(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
                  uint32_t& scratch_bytes);
-  /// Proves that run() with these arguments touches only them and its memory.
+  /// Verifies that run() with these arguments accesses only them and its memory.
   Status (*check)(DelegateSlot& slot, const DelegateMemory& memory, const DelegateArgs& args);
   Status (*run)(const DelegateSlot& slot, const DelegateArgs& args);
-  /// How much more scratch a call wants for its tensors, which are verified. Null: none.
+  /// Additional scratch in bytes that a call needs for its tensors, which are verified. Null: none.
   uint32_t (*call_scratch)(const DelegateSlot& slot, const DelegateArgs& args) = nullptr;
-  /// Memory that each row has for itself for as long as the model is loaded. Null: none.
+  /// Bytes that each row keeps for itself while the model is loaded. Null: none.
   uint32_t (*kept_bytes)(const Delegate& self) = nullptr;
 };
 
 struct DelegateNeeds {
   uint32_t count = 0;  // rows of the plan's delegates
   uint32_t arena_bytes = 0;
-  uint32_t kept_bytes = 0;  // behind the slots
+  uint32_t kept_bytes = 0;  // after the slots
 };
 
-/// A table of kernels points to one of these.
+/// Code and table of delegates. A kernel table has a pointer to one.
 struct Delegates {
   const Delegate* rows;
   uint32_t count;
@@ -105,7 +105,7 @@ struct Delegates {
                     DelegateNeeds& needs);
   Status (*check)(Checked& access, const Model& model, const Delegates& delegates,
                   const Instruction& instruction);
-  const Reader* reader;  // of the files that have such calls
+  const Reader* reader;  // reader of files with delegate calls
 };
 
 Status measure_delegates(Checked& access, const Model& model, const Delegates& delegates,

@@ -1,7 +1,8 @@
 #pragma once
-// What a loaded model is in RAM: the contents of a thimble_model, and two arrays in the caller's
-// memory behind the arena (state_bytes): one pointer per operator of the file, and, if any graph
-// input is not planned, one per graph input. Nothing is kept per instruction or value.
+// A loaded model in RAM: the contents of a thimble_model, and two arrays in the model's memory
+// after the arena (state_bytes). The first has one pointer per operator of the file. The second
+// exists if a graph input is not planned, and has one pointer per graph input. Nothing is stored
+// per instruction or value.
 
 #include "abi/records.h"
 #include "kernels/kernels.h"
@@ -10,7 +11,7 @@
 
 namespace thimble::runtime {
 
-/// Where the parts of abi/records.h are.
+/// Addresses of the parts of abi/records.h.
 struct RecordImage {
   const abi::Records* head;
   const uint32_t* places;
@@ -25,11 +26,11 @@ struct RecordImage {
 
 struct Model {
   uintptr_t magic = 0;
-  const Reader* reader = nullptr;  // of this file; it says which of the two at the end there is
+  const Reader* reader = nullptr;  // of this file; it determines which union member is valid
   uint8_t* arena = nullptr;
   const kernels::Kernel** resolved = nullptr;
   const void** input_data = nullptr;  // null if all inputs are planned
-  Position state = nullptr;           // abi::StateHeader and its records; null if there are none
+  Position state = nullptr;           // abi::StateHeader and its records; null without states
 #if THIMBLE_TRACE
   thimble_trace_hook trace_hook = nullptr;
   void* trace_user = nullptr;

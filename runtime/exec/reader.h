@@ -1,29 +1,29 @@
 #pragma once
-// The two ways in which a file says what its program is: records (exec/records.cpp), which native
-// files have and which are executed in place, and the flatbuffer (exec/stock.cpp), which all have.
-// Everything about the flatbuffer is reached through a table of kernels, so that a product whose
-// files have records links none of it.
+// The two representations of a program in a file. Records (exec/records.cpp) exist in native files
+// and are executed in place. The flatbuffer (exec/stock.cpp) exists in all files. Code for the
+// flatbuffer is reached only through a kernel table, so that a product whose files have records
+// does not link it.
 
 #include "runtime/exec/model.h"
 #include "runtime/program/file.h"
 
 namespace thimble::runtime {
 
-/// The parts of the interface that are counted.
+/// Lists of a program that Reader::count() counts.
 enum class Part : uint8_t { kInputs, kOutputs, kInstructions };
 
 struct Port {
   kernels::Tensor tensor;
-  bool is_planned;  // in the arena
+  bool is_planned;  // true if it is in the arena
 };
 
-/// How much memory a file asks for, and where in it the arrays of exec/model.h are.
+/// Sizes of the memory that a file needs, and the offsets of the arrays of exec/model.h in it.
 struct Layout {
-  size_t arena_bytes = 0;  // with the scratch of delegates that the file has not planned
+  size_t arena_bytes = 0;  // includes scratch of delegates that the file has not planned
   size_t kernels_at = 0;
   size_t inputs_at = 0;
   size_t end = 0;
-  bool has_inputs = false;  // inputs that are not planned
+  bool has_inputs = false;  // true if an input is not planned
 
   constexpr void set(size_t arena, size_t operators, size_t slot_bytes, size_t inputs) {
     arena_bytes = arena;
@@ -34,15 +34,15 @@ struct Layout {
   }
 };
 
-/// What the caller has for the model.
+/// Memory of the application for the model.
 struct Memory {
   uint8_t* data;
   size_t bytes;
 };
 
 struct Reader {
-  /// Checks the whole file. With memory, the model may run then; without (null), it is only
-  /// measured.
+  /// Checks the whole file. If `memory` is given, the model can run afterwards; if it is null, only
+  /// `layout` is computed.
   Status (*load)(Model& model, const File& file, const kernels::KernelTable& kernels,
                  const Memory* memory, Layout& layout);
   uint32_t (*count)(const Model& model, Part part);
@@ -54,7 +54,7 @@ struct Reader {
 extern const Reader record_reader;
 extern const Reader stock_reader;
 
-/// Gives the arrays their places in the caller's memory.
+/// Sets the addresses of the arrays in the memory.
 inline Status place_arrays(Model& model, const Memory& memory, const Layout& layout) {
   if (layout.end > memory.bytes) return Status::kArenaTooSmall;
   model.arena = memory.data;

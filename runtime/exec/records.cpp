@@ -1,6 +1,6 @@
-// Programs that are executed from records (abi/records.h). Load proves each record once, in the
-// order in which they stand, and asks each kernel; run adds a base to each operand's place and
-// calls. A kernel that needs more than places gets its arguments decoded, as at load.
+// Executes programs from records (abi/records.h). Load verifies each record once, in file order,
+// and calls the check() of each kernel. Run adds a base address to each operand's place and calls
+// the kernel. If a kernel needs more than addresses, its arguments are decoded as at load.
 
 #include "abi/limits.h"
 #include "runtime/exec/element.h"
@@ -13,8 +13,8 @@ namespace {
 using abi::RecordShape;
 using abi::RecordTensor;
 
-// The rest of the runtime is built for size, which takes a quarter more instructions where every
-// operand of every call comes along.
+// The rest of the runtime is built for size. Functions that handle every operand of every call
+// would execute a quarter more instructions with that setting.
 #if defined(__GNUC__) && !defined(__clang__)
 #define THIMBLE_FAST [[gnu::optimize("O2")]]
 #else
@@ -22,11 +22,11 @@ using abi::RecordTensor;
 #endif
 
 constexpr uint32_t kArenaBytesMax = 0x7FFFFFFF;
-constexpr uint32_t kElementsMax = kernels::kMaxTensorBytes / 8;  // of any size
+constexpr uint32_t kElementsMax = kernels::kMaxTensorBytes / 8;  // for elements of up to 8 bytes
 
 // --- The file ------------------------------------------------------------------------------------
 
-/// Whether a piece of the segments, which the entry starts, is there.
+/// Returns true if the range is inside the segments, which start at the entry.
 bool is_inside(Region segments, uint32_t at, uint32_t bytes) {
   return at <= segments.bytes && bytes <= segments.bytes - at;
 }
@@ -81,18 +81,18 @@ uint32_t arena_bytes_of(const RecordImage& image) {
 
 // --- Tensors -------------------------------------------------------------------------------------
 
-/// Proves the shape at the front of so many words; answers how many are its own, 0 if it is broken.
+/// Verifies the shape at the start of `words` words. Returns its size in words; 0 if invalid.
 uint32_t check_shape(const RecordShape& shape, uint32_t words) {
   constexpr uint32_t kHeadWords = sizeof shape / 4;
   if (words < kHeadWords) return 0;
   const uint32_t rank = shape.rank;
   if (rank > abi::kMaxRank || words - kHeadWords < rank) return 0;
   const auto* const sizes = reinterpret_cast<const uint32_t*>(&shape + 1);
-  if (rank == 1) {  // as packed constants are
+  if (rank == 1) {  // fast path for packed constants
     const bool is_sound = sizes[0] == shape.elements && sizes[0] <= kElementsMax;
     return is_sound && shape.dim_order[0] == 0 ? kHeadWords + 1 : 0;
   }
-  // The extent counts an empty dimension as 1: products of any subset of the sizes fit then too.
+  // `extent` counts a dimension of size 0 as 1: then products of any subset of the sizes fit too.
   uint32_t extent = 1, elements = 1, seen = 0;
   for (uint32_t i = 0; i < rank; ++i) {
     const uint32_t size = sizes[i];
@@ -116,7 +116,7 @@ THIMBLE_INLINE void* address_of(const Model& model, uint32_t place) {
   if (place < abi::kPlaceConstant) {
     return model.arena != nullptr ? model.arena + place : nullptr;
   }
-  // Kernels only read these: what they write is planned.
+  // Kernels only read these: tensors that they write are planned.
   if (place < abi::kPlaceInput) {
     return const_cast<uint8_t*>(model.records.constants + (place - abi::kPlaceConstant));
   }
@@ -124,13 +124,13 @@ THIMBLE_INLINE void* address_of(const Model& model, uint32_t place) {
   return const_cast<void*>(model.input_data[place - abi::kPlaceInput]);
 }
 
-// Of kernels::Tensor, from its field `rank` on, as one number.
+// Four fields of kernels::Tensor, from `rank` on, as one 32-bit number.
 constexpr uint32_t kDTypeShift = 8, kIsConstant = 1U << 16, kIsNull = 1U << 24;
 static_assert(offsetof(kernels::Tensor, dtype) == offsetof(kernels::Tensor, rank) + 1 &&
               offsetof(kernels::Tensor, is_constant) == offsetof(kernels::Tensor, rank) + 2 &&
               offsetof(kernels::Tensor, is_null) == offsetof(kernels::Tensor, rank) + 3);
 
-/// What a proved tensor is to a kernel.
+/// Makes the kernel's view of a verified tensor.
 THIMBLE_INLINE void make_tensor(const RecordShape& shape, uint32_t bytes, void* data,
                                 uint32_t fields, bool is_sound, kernels::Tensor& tensor) {
   tensor.data = data;
@@ -139,11 +139,11 @@ THIMBLE_INLINE void make_tensor(const RecordShape& shape, uint32_t bytes, void* 
   tensor.bytes = bytes;
   constexpr size_t kAt = offsetof(kernels::Tensor, rank);
   std::memcpy(reinterpret_cast<char*>(&tensor) + kAt, &fields, sizeof fields);
-  // Aligned, whole and in order it is; kernels ask for elements besides.
+  // It is aligned, complete and in a valid order. Kernels also require at least one element.
   tensor.is_sound = is_sound;
 }
 
-/// In two pieces, each small enough that no compiler makes a loop or a call of it.
+/// Copies two halves, each small enough that no compiler emits a loop or a call.
 THIMBLE_INLINE void copy_tensor(const kernels::Tensor& from, kernels::Tensor& to) {
   constexpr size_t kHalf = 16;
   const void* const source = std::assume_aligned<alignof(kernels::Tensor)>(&from);
@@ -166,7 +166,7 @@ THIMBLE_FAST THIMBLE_OUT_OF_LINE void decode_tensor(const Model& model, uint32_t
   make_tensor(shape, bytes, address_of(model, place), fields, bytes != 0, tensor);
 }
 
-/// Whether the place is that of the tensor with this index as an input, or of none.
+/// Returns true if the tensor is an input at its own index, or has no place.
 bool is_other_place(const RecordImage& image, uint32_t index) {
   const uint32_t place = image.places[index];
   if (place == abi::kPlaceNone) return true;
@@ -174,9 +174,9 @@ bool is_other_place(const RecordImage& image, uint32_t index) {
   return input < image.head->inputs && image.inputs[input] == index;
 }
 
-/// Proves that each tensor lies where its place says. Tensors name shapes in the order in which
-/// they stand, so that each shape is proved once. `made`, unless it is null, gets each tensor as
-/// kernels see it.
+/// Verifies that each tensor is inside the memory that its place refers to. Tensors refer to shapes
+/// in file order, so that each shape is verified once. If `made` is not null, it receives each
+/// tensor as kernels use it.
 THIMBLE_FAST Status check_tensors(const Model& model, kernels::Tensor* made) {
   const RecordImage& image = model.records;
   const RecordTensor* const tensors = image.tensors;
@@ -200,7 +200,7 @@ THIMBLE_FAST Status check_tensors(const Model& model, kernels::Tensor* made) {
       uint32_t fields = shape.rank | dtype << kDTypeShift;
       const uint32_t place = places[i];
       void* data;
-      // A place below 2^31 or an offset below 2^30 and at most 2^29 bytes do not wrap.
+      // No sum wraps: a place is below 2^31, an offset below 2^30, and a size at most 2^29 bytes.
       if (place < abi::kPlaceConstant) {
         if (place + bytes > arena_bytes || (place & (element - 1)) != 0) return Status::kCorrupt;
         data = reinterpret_cast<void*>(arena + place);
@@ -213,7 +213,7 @@ THIMBLE_FAST Status check_tensors(const Model& model, kernels::Tensor* made) {
         fields |= kIsConstant;
       } else {
         if (!is_other_place(image, i)) return Status::kCorrupt;
-        data = nullptr;  // not set yet
+        data = nullptr;  // no buffer yet
         if (place == abi::kPlaceNone) fields |= kIsNull;
       }
       if (made != nullptr) make_tensor(shape, bytes, data, fields, is_sound, made[i]);
@@ -227,12 +227,12 @@ bool is_planned(const RecordImage& image, uint32_t index) {
   return image.places[index] < abi::kPlaceConstant;
 }
 
-/// Inputs and outputs are tensors; an input is one that may be written or pointed elsewhere.
+/// Checks that inputs and outputs are tensors. An input is planned or has its own input place.
 Status check_interface(const RecordImage& image) {
   const uint32_t inputs = image.head->inputs;
   const uint32_t all = inputs + image.head->outputs;
   for (uint32_t i = 0; i < all; ++i) {
-    const uint32_t index = image.inputs[i];  // outputs follow
+    const uint32_t index = image.inputs[i];  // the outputs follow the inputs
     if (index >= image.head->tensors) return Status::kCorrupt;
     const uint32_t place = image.places[index];
     if (place == abi::kPlaceNone) return Status::kCorrupt;
@@ -250,13 +250,13 @@ struct FrameHead {
   const uint16_t* operands;
 };
 
-/// A decoded call of as many arguments as it has room for.
+/// A decoded call with space for kArguments arguments.
 template <uint32_t kArguments>
 struct RecordFrame : FrameHead {
   alignas(kernels::Arg) unsigned char storage[kArguments * sizeof(kernels::Arg)];
   kernels::Arg* args() { return reinterpret_cast<kernels::Arg*>(storage); }
 };
-// Few operators take more than this; their calls take more of the stack.
+// Few operators have more arguments. Calls of those use more of the stack.
 constexpr uint32_t kFewArguments = 6;
 
 uint32_t arguments_of(const kernels::Kernel& kernel) {
@@ -275,7 +275,7 @@ bool is_list(char letter) {
   return letter == 'l' || letter == 'k' || letter == 'R' || letter == 'w';
 }
 
-/// Proves what a letter that is no tensor takes.
+/// Verifies an operand whose letter is not a tensor's.
 THIMBLE_OUT_OF_LINE Status check_other(const RecordImage& image, char letter, uint32_t operand) {
   if (is_list(letter)) {
     const uint32_t words = image.head->list_words;
@@ -296,7 +296,7 @@ THIMBLE_OUT_OF_LINE Status check_other(const RecordImage& image, char letter, ui
   }
   if (letter == 'c' || letter == 'q') return Status::kUnsupported;
   if (operand >= image.head->numbers) return Status::kCorrupt;
-  // None is a NaN to a kernel that takes any number, so that no file may have one for it.
+  // A NaN means None to a kernel that accepts any number, so a required number must not be a NaN.
   constexpr uint64_t kInfinite = uint64_t{0x7FF} << 52;
   const auto bits = static_cast<uint64_t>(numbers_of(image)[operand]);
   return letter == 'y' && bits << 1 > kInfinite << 1 ? Status::kBadParameter : Status::kOk;
@@ -305,7 +305,7 @@ THIMBLE_OUT_OF_LINE Status check_other(const RecordImage& image, char letter, ui
 void decode_other(const RecordImage& image, char letter, uint32_t operand, kernels::Arg& arg) {
   if (!is_list(letter)) {
     const int64_t bits = numbers_of(image)[operand];
-    arg.integer = letter == 'b' ? static_cast<int64_t>(bits != 0) : bits;  // or its double
+    arg.integer = letter == 'b' ? static_cast<int64_t>(bits != 0) : bits;  // or bits of a double
     return;
   }
   const int32_t* const list = image.lists + operand;
@@ -316,8 +316,8 @@ void decode_other(const RecordImage& image, char letter, uint32_t operand, kerne
   for (uint32_t i = 0; i < count; ++i) arg.ints.items[i] = list[1 + i];
 }
 
-/// A call's arguments from its operands; kChecked: which nobody has proved. `made`: all tensors, or
-/// null.
+/// Decodes a call's arguments from its operands. kChecked: the operands are not verified yet.
+/// `made`: all tensors as made by check_tensors(), or null.
 template <bool kChecked>
 THIMBLE_INLINE Status decode_call(const Model& model, const kernels::Tensor* made,
                                   const uint16_t* operands, const kernels::Kernel& kernel,
@@ -333,7 +333,7 @@ THIMBLE_INLINE Status decode_call(const Model& model, const kernels::Tensor* mad
     if (letter == 'T' || letter == 'o' || letter == 's' || letter == 't') {
       if constexpr (kChecked) {
         if (operand >= tensors) return Status::kCorrupt;
-        // Only the arena is ever written: not the file, and not a caller's input.
+        // Only the arena may be written, not the file or an input buffer.
         const uint32_t place = image.places[operand];
         if ((letter == 'o' || letter == 's') && place >= abi::kPlaceConstant) {
           return Status::kCorrupt;
@@ -373,14 +373,14 @@ THIMBLE_FAST const kernels::Kernel* find_kernel(const kernels::KernelTable& tabl
     }
     return nullptr;
   }
-  // Hashes are spread evenly, so that it is mostly near where it would be if they were so exactly.
+  // Hashes are evenly distributed, so the index is mostly near the interpolated one.
   constexpr uint32_t kNear = 16;
   const kernels::Kernel* const* const rows = table.by_hash;
   const auto guess = static_cast<uint32_t>(uint64_t{hash} * table.count >> 32);
   uint32_t last = table.count;
   if (guess > kNear && rows[guess - kNear]->hash < hash) first = guess - kNear;
   if (last - guess > kNear && rows[guess + kNear]->hash >= hash) last = guess + kNear;
-  // The first of those that are not below.
+  // Binary search for the first hash that is not lower.
   while (first != last) {
     const uint32_t middle = (first + last) / 2;
     if (rows[middle]->hash < hash) {
@@ -453,7 +453,7 @@ Status load_records(Model& model, const File& file, const kernels::KernelTable& 
     status = place_arrays(model, *memory, layout);
     if (status != Status::kOk) return status;
     for (uint32_t i = 0; i < inputs; ++i) model.input_data[i] = nullptr;
-    // The arena is nobody's until the first run.
+    // The arena is unused until the first run.
     const bool has_room = image.head->tensors * sizeof *made <= arena_bytes;
     if (has_room) made = reinterpret_cast<kernels::Tensor*>(model.arena);
   }
@@ -475,7 +475,7 @@ Port port(const Model& model, Part part, uint32_t index) {
   return found;
 }
 
-/// A kernel's run between the two calls of a hook, if there is one.
+/// Runs a kernel, between two calls of the trace hook if there is one.
 template <class Body>
 THIMBLE_INLINE void traced([[maybe_unused]] const Model& model,
                            [[maybe_unused]] const kernels::Kernel& kernel,
@@ -500,10 +500,10 @@ THIMBLE_OUT_OF_LINE void run_decoded(const Model& model, const uint16_t* operand
   traced(model, kernel, index, [&] { kernel.run(frame.call); });
 }
 
-/// The calls one after the other; kTraced: some hook wants their numbers. Six to eight instructions
-/// for an operand and some twenty for a call: what is read again and again is in variables of its
-/// own, since the compiler must assume that operands overwrite it, nothing is called between, and
-/// the operands of most calls are no loop.
+/// Runs the calls in order. kTraced: a hook needs their indices. The cost is 6 to 8 instructions
+/// per operand and about 20 per call. To reach this, values that are read repeatedly are local
+/// variables, because the compiler must assume that a write to `operands` changes memory. No helper
+/// is called between calls, and the operands of most calls are read without a loop.
 template <bool kTraced>
 THIMBLE_FAST Status run_calls(const Model& model) {
   const RecordImage& image = model.records;
@@ -553,7 +553,7 @@ THIMBLE_FAST Status run_calls(const Model& model) {
         case 3:
           operands[1] = address_of(call[2]);
           [[fallthrough]];
-        case 2:  // every operator has an argument
+        case 2:  // every operator has at least one argument
           operands[0] = address_of(call[1]);
       }
       if constexpr (kTraced) {

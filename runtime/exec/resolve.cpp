@@ -1,5 +1,5 @@
-// Operator names to kernels. A generic build holds hundreds of kernels whose names share long
-// prefixes, so names are told apart by their lengths before they are compared, a word at a time.
+// Maps operator names to kernels. A generic build has hundreds of kernels whose names have long
+// common prefixes, so lengths are compared first, and then the names from the end, word by word.
 
 #include "runtime/exec/decode.h"
 #include "runtime/exec/delegates.h"
@@ -8,7 +8,7 @@
 namespace thimble::runtime {
 namespace {
 
-/// The two parts of an operator's name; the second is empty if the file says "default".
+/// The two parts of an operator's name. The second is empty if the file has "default".
 struct Name {
   Vector base;
   Vector overload;
@@ -24,10 +24,10 @@ Name name_of(const Image& image, uint32_t op_index) {
   return name;
 }
 
-/// Whether `text`, which is long enough, starts with the part.
+/// Returns true if `text` starts with `part`. `text` must be at least as long.
 bool starts_with(const char* text, Vector part) {
   uint32_t rest = part.count();
-  // From its end: there names of one length differ.
+  // Compares from the end, where names of the same length differ.
   while (rest >= 4) {
     rest -= 4;
     uint32_t word, other;
@@ -42,11 +42,11 @@ bool starts_with(const char* text, Vector part) {
   return true;
 }
 
-/// Instead of how many arguments a kernel takes.
+/// Matches kernels with any number of arguments.
 constexpr uint32_t kAnyCount = 0xFFFFFFFF;
 
-/// "base.overload", or "base" if there is no overload. With other than kAnyCount, the form of the
-/// operator that takes so many arguments in a file.
+/// Finds "base.overload", or "base" if there is no overload. If `count` is not kAnyCount, the
+/// kernel must have this number of arguments in a file.
 const kernels::Kernel* find_kernel(const Image& image, uint32_t op_index,
                                    const kernels::KernelTable& kernels, uint32_t count) {
   const Name name = name_of(image, op_index);
@@ -71,7 +71,7 @@ const kernels::Kernel* find_kernel(const Image& image, uint32_t op_index,
   return nullptr;
 }
 
-/// Whether every instruction that names this row of the operator table has so many arguments.
+/// Returns true if every instruction with this row of the operator table has `count` arguments.
 bool all_have(const Image& image, uint32_t op_index, uint32_t count) {
   for (uint32_t i = 0; i < image.instructions.count(); ++i) {
     if (is_delegate_call(image, i)) continue;
@@ -111,7 +111,7 @@ Status check_interface(Checked& access, const Model& model) {
 Status check_instructions(Checked& access, const Model& model,
                           const kernels::KernelTable& kernels) {
   const Image& image = model.image;
-  // No operator may be missing, even one that no instruction calls: resolve_kernels sees it so.
+  // Every operator must have a kernel, even if no instruction calls it, as in resolve_kernels().
   for (uint32_t i = 0; model.resolved == nullptr && i < image.operators.count(); ++i) {
     if (find_kernel(image, i, kernels, kAnyCount) == nullptr) return Status::kMissingKernel;
   }
@@ -129,7 +129,7 @@ Status check_instructions(Checked& access, const Model& model,
                                   : find_kernel(image, instruction.op_index, kernels, kAnyCount);
     const uint32_t arguments = instruction.args.count();
     if (kernel->count_in_file != arguments) {
-      // Of another release of the operator, then.
+      // The file uses the operator's signature of another release.
       if (arguments > abi::kMaxArgs) return Status::kUnsupported;
       kernel = find_kernel(image, instruction.op_index, kernels, arguments);
       if (kernel == nullptr || !all_have(image, instruction.op_index, arguments)) {

@@ -5,7 +5,7 @@
 namespace thimble::runtime {
 namespace {
 
-/// Calls visit(piece of the arena, record) for all that survives a run.
+/// Calls visit(address in the arena, record) for each state.
 template <class Visit>
 void for_each_piece(const Model& model, Visit visit) {
   if (model.state == nullptr) return;

@@ -1,21 +1,21 @@
 #pragma once
-// The pieces of the arena that survive a run (abi::StateHeader).
+// States: the ranges of the arena that survive a run (abi::StateHeader).
 
 #include "runtime/exec/model.h"
 #include "runtime/program/file.h"
 
 namespace thimble::runtime {
 
-/// Proves that every piece lies in the arena, and its first content in the entry.
+/// Verifies that every state is inside the arena, and its initial content inside the entry.
 Status check_state(Region entry, uint32_t arena_bytes);
 
-/// Of the arena: all pieces of a checked entry; 0 if there is none.
+/// Total size in bytes of the states of a checked entry; 0 if there is none.
 uint32_t kept_bytes(Position state);
 
-/// The first content of each piece.
+/// Sets each state to its initial content.
 void reset_state(const Model& model);
 
-/// Copies all pieces out, or back in. `bytes` is right if it is kept_bytes().
+/// Copy all states to or from a buffer. `bytes` must equal kept_bytes().
 Status save_state(const Model& model, void* to, size_t bytes);
 Status restore_state(const Model& model, const void* from, size_t bytes);
 

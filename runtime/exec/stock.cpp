@@ -1,7 +1,7 @@
-// Files that are run from their flatbuffer. Loading does all the checking there is; run decodes and
-// calls. Both keep one decoded call (exec/decode.h Frame, 840 bytes on a 32-bit core) on the stack.
-// Load adds some 900 bytes of what it knows about the file, run 250, and then comes what the
-// deepest kernel needs.
+// Executes programs from their flatbuffer. Load makes all checks; run decodes and calls. Both keep
+// one decoded call (Frame in exec/decode.h, 840 bytes on a 32-bit core) on the stack. In addition,
+// load uses about 900 bytes for its data about the file, and run 250 bytes plus the stack of the
+// kernel that needs most.
 
 #include "runtime/exec/decode.h"
 #include "runtime/exec/delegates.h"
@@ -47,7 +47,7 @@ Status load_stock(Model& model, const File& file, const kernels::KernelTable& ke
     for (uint32_t i = 0; layout.has_inputs && i < model.image.inputs.count(); ++i) {
       model.input_data[i] = nullptr;
     }
-    // The arena is nobody's until the first run.
+    // The arena is unused until the first run.
     access.memo = Memo(model.arena, model.image.arena_bytes, model.image.values.count());
   }
   return check_instructions(access, model, kernels);
@@ -67,7 +67,7 @@ Port port(const Model& model, Part part, uint32_t index) {
   return {tensor_of(model, value), is_planned(image, value)};
 }
 
-/// The row of a delegate, in the memory of the model.
+/// The slot of the delegate in the model's memory.
 const DelegateSlot& slot_of(const Model& model, const Instruction& instruction) {
   return slots_of(model)[instruction.op_index];
 }

@@ -1,8 +1,8 @@
 #ifndef THIMBLE_TRACE_H
 #define THIMBLE_TRACE_H
-/* Looking inside a model: what its instructions are, and a hook around each of them. For hosts,
- * profilers and inspection; a product is built with THIMBLE_TRACE=0, where set_trace answers
- * kUnsupported and run has no trace of the hook. */
+/* Inspection of a model: its instructions, and a hook around each of them. For hosts, profilers and
+ * inspection tools. A product is built with THIMBLE_TRACE=0: then thimble_set_trace returns
+ * kUnsupported, and thimble_run has no code for the hook. */
 
 #include "thimble.h"
 
@@ -22,7 +22,7 @@ typedef void (*thimble_trace_hook)(void *user, uint32_t instruction, const char 
 thimble_status thimble_set_trace(thimble_model *model, thimble_trace_hook hook, void *user);
 
 uint32_t thimble_instruction_count(const thimble_model *model);
-/* Null if there is no such instruction. */
+/* Returns null if the instruction does not exist. */
 const char *thimble_instruction_op(const thimble_model *model, uint32_t instruction);
 
 #ifdef __cplusplus

@@ -1,14 +1,14 @@
 #pragma once
-// The two ways in which a value of the file is read. Decoding (exec/decode.cpp) is written once
-// over either of them: at load with Checked, which proves each step before it is taken, at run with
-// Trusted, which repeats the same steps without asking. What load did not reach, run cannot reach.
+// Two access policies for values of the file. Decoding (exec/decode.cpp) is a template over them.
+// At load it uses Checked, which verifies each step first. At run it uses Trusted, which repeats
+// the same steps without checks. Run cannot reach data that load did not reach.
 
 #include "runtime/program/image.h"
 #include "runtime/program/memo.h"
 
 namespace thimble::runtime {
 
-/// The tag of a value and the offset of its payload. A broken value has the tag "none".
+/// The tag of a value and the offset of its payload. An invalid value has the tag "none".
 struct Value {
   uint32_t tag;
   Position payload;
@@ -18,7 +18,7 @@ struct Trusted {
   static constexpr bool kChecked = false;
   static bool failed() { return false; }
   THIMBLE_INLINE static Value value(Position at) {
-    // Tag and payload are there, but for the payload of a None, where nobody asks.
+    // Tag and payload exist. Only a None may have no payload, and it is not read.
     const Position value = follow(at);
     const Position vtable = value - load<int32_t>(value);
     const uint32_t tag = value[load<uint16_t>(vtable + abi::pte::evalue::kValType)];
@@ -36,7 +36,7 @@ struct Trusted {
   }
 };
 
-/// Tables and vectors are null if they are broken.
+/// Tables and vectors are null if they are invalid.
 class Checked {
  public:
   static constexpr bool kChecked = true;
@@ -44,7 +44,7 @@ class Checked {
   bool failed() const { return verifier.failed(); }
   THIMBLE_INLINE Value value(Position at) {
     const CheckedTable value = verifier.table_at(at, value_);
-    // An absent tag is "none"; nothing but None and Null may lack a payload.
+    // An absent tag is "none". Only None and Null may have no payload.
     if (value.at == nullptr || value.layout->at[0] == 0) return {0, nullptr};
     const uint32_t tag = value.at[value.layout->at[0]];
     const Position payload = value.field(abi::pte::evalue::kVal);
@@ -60,12 +60,12 @@ class Checked {
   }
 
   Verifier verifier;
-  uint32_t constant_bytes = 0;  // of the constant segment
-  Position program = nullptr;   // where those who read what the core does not need begin
+  uint32_t constant_bytes = 0;  // size of the constant segment
+  Position program = nullptr;   // root table, for readers of tables that open_image() skips
   Position plan = nullptr;
-  Region segments;                  // all of them
+  Region segments;                  // all segments
   Region delegates;                 // the entry abi::kDelegatesKey; null if there is none
-  bool has_delegate_calls = false;  // not verified yet, but for the shape of their tables
+  bool has_delegate_calls = false;  // of these only the shape of the tables is verified
   Memo memo;
 
  private:
@@ -77,13 +77,13 @@ class Checked {
   TableKind allocation_{"\4\4\4"};
 };
 
-/// The named data of the file, one after the other.
+/// Iterates over the named data of the file.
 class NamedDataWalk {
  public:
   THIMBLE_INLINE explicit NamedDataWalk(Checked& access)
       : access_(access),
         named_(access.verifier.vector(access.program, abi::pte::program::kNamedData, 2)) {}
-  /// False behind the last one, or where the file is broken: access.failed() tells which.
+  /// Returns false after the last one, or if the file is invalid: access.failed() tells which.
   THIMBLE_INLINE bool next(Vector& key, uint32_t& segment) {
     if (at_ == named_.count()) return false;
     const Position data = access_.verifier.table(named_.item(at_++, 4), kind_);
@@ -100,8 +100,8 @@ class NamedDataWalk {
   TableKind kind_{"\4\4"};
 };
 
-/// A Tensor with storage_offset, shape_dynamism or extra_tensor_info: writers leave out what is 0,
-/// so nearly none has one of them.
+/// Returns true if a Tensor has storage_offset, shape_dynamism or extra_tensor_info. Writers omit
+/// fields that are 0, so nearly no tensor has one of them.
 inline bool is_unusual(const CheckedTable& tensor) {
   const uint8_t* const at = tensor.layout->at;
   return (at[1] | load<uint16_t>(at + 8)) != 0;

@@ -7,10 +7,10 @@ namespace {
 
 namespace pte = abi::pte;
 
-// So that arena and bookkeeping of the largest file still add up in 32 bits.
+// Limit so that the arena and the runtime's data of the largest file add up in 32 bits.
 constexpr uint32_t kFileBytesMax = 0x3FFFFFFF;
 
-/// Four letters as a little-endian file has them.
+/// Four letters as a little-endian word.
 constexpr uint32_t word_of(const char* letters) {
   uint32_t word = 0;
   for (int i = 3; i >= 0; --i) word = word << 8 | static_cast<uint8_t>(letters[i]);

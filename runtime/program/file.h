@@ -1,5 +1,5 @@
 #pragma once
-// The outermost form of a file: flatbuffer, then segments.
+// The outermost structure of a file: flatbuffer, then segments.
 
 #include "abi/status.h"
 #include "runtime/program/flatbuffer.h"
@@ -18,7 +18,7 @@ struct File {
   Region segments;  // empty if there is no extended header
 };
 
-/// Sizes are settled first, so that a cut file is called truncated and not corrupt.
+/// Sizes are checked first, so that the status of a cut file is kTruncated and not kCorrupt.
 Status split_file(const void* data, size_t bytes, File& file);
 
 }  // namespace thimble::runtime

@@ -1,11 +1,12 @@
-// The checks behind flatbuffer.h. Distances are compared with the room that is left before anything
-// is added to a pointer; a vtable's, which has a sign, is bounded as an address.
+// The checks of flatbuffer.h. A distance is compared with the remaining bytes before it is added to
+// a pointer. The distance to a vtable is signed, so its target is bounded as an integer address.
 
 #include "runtime/program/flatbuffer.h"
 
 namespace thimble::runtime {
 
-/// The layout of a vtable that is not the last one of its kind; a broken one has an endless reach.
+/// The layout of a vtable other than kind.recent_. An invalid vtable gets a reach that no table
+/// has.
 const TableKind::Layout* Verifier::find(uintptr_t address, TableKind& kind) {
   for (const TableKind::Layout* known = kind.layouts_; known != kind.end_; ++known) {
     if (known->vtable == address) return kind.recent_ = known;
@@ -21,7 +22,7 @@ const TableKind::Layout* Verifier::learn(uintptr_t address, TableKind& kind) {
   if (size < 4 || (size & 1) != 0 || size > room(vtable) + 4) return &TableKind::kBroken;
 
   TableKind::Layout& layout = *kind.next_;
-  layout = TableKind::kBroken;  // which must not be taken for what stood here
+  layout = TableKind::kBroken;  // invalidates the overwritten cache entry
   uint32_t extent = 4;
   uint32_t wrong = 0;
   uint8_t* at = layout.at;
@@ -30,7 +31,7 @@ const TableKind::Layout* Verifier::learn(uintptr_t address, TableKind& kind) {
     const uint32_t distance = load<uint16_t>(vtable + slot);
     if (distance == 0) continue;
     const auto width = static_cast<uint32_t>(*width_at);
-    wrong |= distance >> 8;  // no writer spreads ten fields over 256 bytes
+    wrong |= distance >> 8;  // no writer uses more than 256 bytes for ten fields
     wrong |= distance & (width - 1) & 3;
     if (distance + width > extent) extent = distance + width;
     *at = static_cast<uint8_t>(distance);

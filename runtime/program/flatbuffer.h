@@ -1,11 +1,11 @@
 #pragma once
-// Flatbuffer access in two voices. `Verifier` proves, once at load, that a table, field or vector
-// lies inside the program and is aligned; the free functions below then read without checking.
-// Every address that the free functions reach was reached by the verifier before, by the same path.
+// Checked and unchecked access to a flatbuffer. `Verifier` proves once, at load, that a table,
+// field or vector is inside the program and aligned. The free functions then read without checks.
+// Every address that the free functions reach has been reached by the verifier, by the same path.
 //
 // Positions are pointers into the file, which starts at a multiple of 16, so the alignment of a
-// pointer is the alignment of its offset. 64-bit numbers need only 4-byte alignment here: the core
-// loads them as two words anyway.
+// pointer is the alignment of its offset. 64-bit numbers need only 4-byte alignment here, because
+// the core loads them as two words.
 
 #include <bit>
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace thimble::runtime {
 
-// Loading is mostly calls of three or four short functions here. At -Os the compiler would keep
-// them out of line, which doubles the instructions of a load to save a few hundred bytes.
+// Loading mostly calls three or four of the short functions here. At -Os the compiler would not
+// inline them: that saves a few hundred bytes and doubles the instructions of a load.
 #if defined(__GNUC__)
 #define THIMBLE_INLINE [[gnu::always_inline]] inline
 #define THIMBLE_OUT_OF_LINE [[gnu::noinline]]
@@ -39,7 +39,7 @@ inline T load(Position at) {
   return value;
 }
 
-/// Where the offset at `at` points.
+/// Target of the offset at `at`.
 inline Position follow(Position at) {
   return at + load<uint32_t>(at);
 }
@@ -58,10 +58,10 @@ inline T scalar(Position table, Slot slot) {
   return at != nullptr ? load<T>(at) : T{};
 }
 
-/// The count of a vector that is not there.
+/// Count of an absent vector.
 alignas(4) inline constexpr uint8_t kNoItems[4] = {};
 
-/// A vector is the position of its count; an absent or broken one is empty.
+/// A vector is the position of its count. An absent or invalid one is empty.
 struct Vector {
   Position at = kNoItems;
 
@@ -69,9 +69,9 @@ struct Vector {
   THIMBLE_INLINE Position item(uint32_t index, uint32_t item_bytes) const {
     return at + 4 + index * item_bytes;
   }
-  /// Of a vector of offsets.
+  /// Target of an item of a vector of offsets.
   Position target(uint32_t index) const { return follow(item(index, 4)); }
-  /// Of a vector of int32 indices.
+  /// Item of a vector of int32 indices.
   THIMBLE_INLINE uint32_t index(uint32_t i) const { return load<uint32_t>(item(i, 4)); }
 };
 
@@ -93,21 +93,21 @@ struct Table {
   }
 };
 
-/// What a kind of table is, and the last vtables that were found right for it. The tables of a file
-/// share a few vtables, so nearly every table costs a compare instead of a walk, and its fields are
-/// read through the copy here.
+/// Field widths of a kind of table, and a cache of its last verified vtables. The tables of a file
+/// share a few vtables, so nearly every table costs one comparison instead of a check of all
+/// fields. Fields are then read through the cached layout.
 class TableKind {
  public:
   static constexpr uint32_t kFieldsMax = 12;
   struct Layout {
     uintptr_t vtable;        // its address
-    uint32_t reach;          // from behind a table's first word to the end of its last field
-    uint8_t at[kFieldsMax];  // where field i is; 0 if absent
+    uint32_t reach;          // bytes from after the table's first word to the end of its last field
+    uint8_t at[kFieldsMax];  // offset of field i; 0 if absent
   };
-  /// No table is so long; no vtable stands at 0.
+  /// Matches nothing: no table is so long, and no vtable is at address 0.
   static constexpr Layout kBroken = {0, 0xFFFFFFFF, {}};
 
-  /// `fields`: how many bytes each field has, in the order of their slots.
+  /// `fields`: width in bytes of each field, in the order of their slots.
   explicit TableKind(const char* fields) : fields_(fields) {}
   TableKind(const TableKind&) = delete;
   TableKind& operator=(const TableKind&) = delete;
@@ -116,13 +116,13 @@ class TableKind {
   friend class Verifier;
   static constexpr uint32_t kLayouts = 4;
   const char* fields_;
-  const Layout* recent_ = &kBroken;  // equal ones come in runs
-  Layout* next_ = layouts_;          // where the next one goes
-  Layout* end_ = layouts_;           // behind those that are known
+  const Layout* recent_ = &kBroken;  // consecutive tables often have the same vtable
+  Layout* next_ = layouts_;          // entry that is overwritten next
+  Layout* end_ = layouts_;           // end of the valid entries
   Layout layouts_[kLayouts];
 };
 
-/// A verified table that is read through what is known of its vtable; null if it is broken.
+/// A verified table that is read through the cached layout of its vtable; null if it is invalid.
 struct CheckedTable {
   Position at = nullptr;
   const TableKind::Layout* layout = nullptr;
@@ -132,16 +132,16 @@ struct CheckedTable {
   }
 };
 
-/// A field of either, 0 if it is absent.
+/// A field of a Table or CheckedTable; 0 if it is absent.
 template <typename T, typename AnyTable>
 THIMBLE_INLINE T number_in(const AnyTable& table, Slot slot) {
   const Position at = table.field(slot);
   return at != nullptr ? load<T>(at) : T{};
 }
 
-/// Checked access. A broken rule makes `failed()` true for good and the answer null or empty, which
-/// reads as absent: callers look at failed() where a loop or a decision ends, not after each step.
-/// Fields of a table that was answered are read with the free functions above.
+/// Checked access. After a violation failed() returns true permanently, and the result is null or
+/// empty, as for an absent field. Callers test failed() at the end of a loop or before a decision,
+/// not after each step. Fields of a returned table are read with the free functions above.
 class Verifier {
  public:
   Verifier() = default;
@@ -149,15 +149,15 @@ class Verifier {
 
   bool failed() const { return failed_; }
 
-  /// The table that the offset at `at` (verified) points to: all its fields lie in the program.
+  /// The table at the target of the verified offset at `at`. All its fields are inside the program.
   Position table(Position at, TableKind& kind);
-  /// The same, for the hot places.
+  /// Inlined version of table(), for frequent calls.
   CheckedTable table_at(Position at, TableKind& kind);
   /// A table in a field of a verified table; null if it is absent.
   Position child(Position table, Slot slot, TableKind& kind);
   /// A vector of items of 1 << `shift` bytes in a field of a verified table.
   Vector vector(Position table, Slot slot, uint32_t shift);
-  /// The same, of the offset at `at`, which may be null.
+  /// The vector at the target of the offset at `at`, which may be null.
   Vector vector_at(Position at, uint32_t shift);
 
  private:
@@ -168,17 +168,17 @@ class Verifier {
     failed_ = true;
     return nullptr;
   }
-  /// Bytes behind a position that lies at or before last_, without the word at it.
+  /// Bytes after the word at `at`. `at` must be at or before last_.
   uint32_t room(Position at) const { return static_cast<uint32_t>(last_ - at); }
 
   Position begin_ = nullptr;
-  Position last_ = nullptr;  // the last place where a word fits
+  Position last_ = nullptr;  // last position at which a word fits
   bool failed_ = false;
 };
 
 THIMBLE_INLINE Position Verifier::target(Position at) {
   const uint32_t distance = load<uint32_t>(at);
-  // The target starts with a word of its own: a table's vtable distance or a vector's count.
+  // The target starts with a word: a table's vtable distance or a vector's count.
   if (distance > room(at) || (distance & 3) != 0) return fail();
   return at + distance;
 }
@@ -186,7 +186,7 @@ THIMBLE_INLINE Position Verifier::target(Position at) {
 THIMBLE_INLINE CheckedTable Verifier::table_at(Position at, TableKind& kind) {
   const Position table = target(at);
   if (table == nullptr) return {};
-  // The distance may lead anywhere until find() has looked, so no pointer is made of it before.
+  // The distance is unverified until find() returns, so it is an integer and not a pointer.
   const uintptr_t vtable =
       reinterpret_cast<uintptr_t>(table) - static_cast<uintptr_t>(load<int32_t>(table));
   const TableKind::Layout* layout = kind.recent_;

@@ -1,4 +1,4 @@
-// From bytes to an Image. The tables are walked from the root down, each before its fields are
+// Builds an Image from a file. Tables are verified from the root down, each before its fields are
 // read.
 
 #include "runtime/program/image.h"
@@ -13,10 +13,10 @@ namespace {
 
 namespace pte = abi::pte;
 
-// So that arena and bookkeeping of the largest file still add up in 32 bits.
+// Limit so that the arena and the runtime's data of the largest file add up in 32 bits.
 constexpr uint32_t kArenaBytesMax = 0x7FFFFFFF;
 
-// Bytes of each field of the tables below, see TableKind.
+// Field widths of the tables below in bytes, see TableKind.
 constexpr char kProgramFields[] = "\4\4\4\4\4\4\4\4";
 constexpr char kPlanFields[] = "\4\4\4\4\4\4\4\4\4\4";
 constexpr char kChainFields[] = "\4\4\4\4";
@@ -33,8 +33,8 @@ Status find_constants(Checked& access, Image& image) {
   const Position in_segment = verifier.child(program, pte::program::kConstantSegment, kind);
   if (in_segment != nullptr) {
     image.constants = verifier.vector(in_segment, pte::subsegment_offsets::kOffsets, 3);
-    // Offset 0 is reserved and stands alone in a file without constants, which then may lack the
-    // segment too.
+    // Offset 0 is reserved. In a file without constants it is the only one, and the segment may be
+    // missing.
     if (image.constants.count() > 1) {
       const auto index = scalar<uint32_t>(in_segment, pte::subsegment_offsets::kSegmentIndex);
       Region found;
@@ -63,7 +63,7 @@ Status check_entry(Region found, uint32_t arena_bytes) {
   return entry.arena_bytes == arena_bytes ? Status::kOk : Status::kCorrupt;
 }
 
-/// Our own entries of the named data; a file of another compiler has none.
+/// Checks Thimble's entries of the named data. Files of other compilers have none.
 Status check_entries(Checked& access, Image& image) {
   NamedDataWalk walk(access);
   Vector key;
@@ -94,7 +94,7 @@ Status check_entries(Checked& access, Image& image) {
   return access.failed() ? Status::kCorrupt : Status::kOk;
 }
 
-/// "forward", or else the first plan.
+/// The plan "forward", or the first plan if there is no "forward".
 Position find_plan(Verifier& verifier, Position program) {
   const Vector plans = verifier.vector(program, pte::program::kExecutionPlan, 2);
   TableKind kind(kPlanFields);
@@ -109,7 +109,7 @@ Position find_plan(Verifier& verifier, Position program) {
   return first;
 }
 
-/// Memory id 0 is reserved; our own files have only 1.
+/// Memory id 0 is reserved. Native files have only memory 1.
 Status find_arena_size(Verifier& verifier, Position plan, Image& image) {
   image.memories = verifier.vector(plan, pte::execution_plan::kNonConstBufferSizes, 3);
   const uint32_t count = image.memories.count();
@@ -117,7 +117,7 @@ Status find_arena_size(Verifier& verifier, Position plan, Image& image) {
     const Position size = image.memories.item(id, 8);
     const auto bytes = load<uint32_t>(size);
     image.arena_bytes = aligned(image.arena_bytes) + bytes;
-    // Each is at most kArenaBytesMax, so that the sum of two does not wrap.
+    // Each term is at most kArenaBytesMax, so the sum of two does not wrap.
     const bool fits = load<uint32_t>(size + 4) == 0 && bytes <= kArenaBytesMax &&
                       image.arena_bytes <= kArenaBytesMax;
     if (!fits) return Status::kCorrupt;
@@ -125,8 +125,8 @@ Status find_arena_size(Verifier& verifier, Position plan, Image& image) {
   return Status::kOk;
 }
 
-/// Kernel calls of rows of the operator table; what their arguments are is decode_call's question.
-/// A delegate call's table has the same fields; its row is delegates.cpp's question.
+/// Verifies that kernel calls refer to rows of the operator table. decode_call() checks their
+/// arguments. A delegate call's table has the same fields; delegates.cpp checks its row.
 Status verify_instructions(Checked& access, const Image& image) {
   Verifier& verifier = access.verifier;
   const uint32_t operators = image.operators.count();

@@ -1,7 +1,7 @@
 #pragma once
-// What load has verified and decoded already. Files name the same few values again and again, so
-// each is decoded once and copied from then on. The copies lie in the arena, which is free until
-// the first run; those that do not fit are decoded each time.
+// Cache of the values that load has verified and decoded. Files refer to the same few values many
+// times, so each is decoded once and then copied. The copies are in the arena, which is unused
+// until the first run. Values that do not fit are decoded each time.
 
 #include "kernels/kernels.h"
 #include "runtime/program/flatbuffer.h"
@@ -10,9 +10,9 @@ namespace thimble::runtime {
 
 class Memo {
  public:
-  /// Remembers nothing.
+  /// An empty cache without memory.
   Memo() = default;
-  /// `memory` is aligned as an arena is.
+  /// `memory` must have the alignment of an arena.
   Memo(uint8_t* memory, uint32_t bytes, uint32_t values) {
     const uint32_t room = bytes / static_cast<uint32_t>(sizeof(Entry) + 1);
     count_ = values < room ? values : room;
@@ -21,7 +21,7 @@ class Memo {
     for (uint32_t i = 0; i < count_; ++i) tags_[i] = 0;
   }
 
-  /// The tag of a value that is remembered, with kPlanned for a tensor in the arena; or 0.
+  /// The tag of a cached value, with kPlanned for a tensor in the arena; 0 if it is not cached.
   static constexpr uint32_t kPlanned = 0x80;
   THIMBLE_INLINE uint32_t tag(uint32_t value_index) const {
     return value_index < count_ ? tags_[value_index] : 0;
@@ -37,11 +37,11 @@ class Memo {
   }
 
  private:
-  /// The front of an Arg: all of a tensor or number, and of a list of no more than kIntsMax.
+  /// The first bytes of an Arg: a whole tensor or number, or a list of at most kIntsMax integers.
   struct alignas(kernels::Arg) Entry {
     unsigned char bytes[sizeof(kernels::Tensor)];
   };
-  /// In two pieces, each small enough that no compiler makes a loop or a call of it.
+  /// Copies two halves, each small enough that no compiler emits a loop or a call.
   THIMBLE_INLINE static void copy(const void* from, void* to) {
     constexpr size_t kHalf = 16;
     from = std::assume_aligned<alignof(Entry)>(from);

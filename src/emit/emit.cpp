@@ -70,7 +70,7 @@ class Emitter {
       pte::Tensor tensor = tensor_of(type.dtype, type.shape, type.dim_order);
       const int storage = schedule_.storage_of_value[static_cast<size_t>(input)];
       if (storage >= 0) tensor.allocation = allocation(storage);
-      // Never shared: two inputs of one shape are two places for data.
+      // Inputs are never shared: two inputs of one shape are two different buffers.
       input_index_[input] = values_.add(std::move(tensor));
       plan.inputs.push_back(input_index_[input]);
     }
@@ -92,7 +92,7 @@ class Emitter {
   }
 
  private:
-  /// The stock runtime knows the start value of a tensor; ours has its own entry, state_entry().
+  /// The stock runtime reads the initial value of a tensor. Thimble's runtime reads state_entry().
   void add_state(const ir::State& state) {
     if (!stock_) return;
     const ir::Type& type = graph_.type(state.value);
@@ -192,7 +192,7 @@ class Emitter {
   pte::MutableSegment start_values_{{Bytes{}}};
   pte::ConstantPool constants_;
   std::vector<pte::Operator> operators_;
-  std::map<ValueId, int32_t> input_index_;  // also of states that have a start value
+  std::map<ValueId, int32_t> input_index_;  // includes states that have an initial value
 };
 
 pte::NamedData entry(const engine::Core& target, engine::Dialect dialect,
@@ -215,7 +215,7 @@ pte::NamedData entry(const engine::Core& target, engine::Dialect dialect,
   return data;
 }
 
-/// Where states lie and how they begin: a fill where one byte will do, else the bytes.
+/// Arena offsets and initial content of states: a fill byte if all bytes are equal, else the bytes.
 std::optional<pte::NamedData> state_entry(const ir::Graph& graph, const Schedule& schedule) {
   if (graph.states().empty()) return std::nullopt;
   pte::NamedData data;
@@ -243,7 +243,7 @@ std::optional<pte::NamedData> state_entry(const ir::Graph& graph, const Schedule
   return data;
 }
 
-/// Scale and zero point of int8 inputs and outputs; nothing if there are none.
+/// Scale and zero point of inputs and outputs; nullopt if none is quantized per tensor.
 std::optional<pte::NamedData> io_quant(const ir::Graph& graph) {
   pte::NamedData data;
   data.key = abi::kIoKey;

@@ -1,8 +1,8 @@
 #pragma once
-// A lowered graph and its memory plan -> the bytes of a `.pte`.
+// Writes a lowered graph and its memory plan as a `.pte`.
 //
-// Every value that occurs twice in the file (integers, lists, equal planned tensors, equal
-// constants) is written once; inputs alone always stand for themselves.
+// Equal values (integers, lists, planned tensors, constants) are written once. Each input has an
+// entry of its own.
 
 #include <cstdint>
 #include <string_view>
@@ -19,7 +19,7 @@ namespace thimble::emit {
 struct Emitted {
   formats::pte::Program program;
   Bytes bytes;                 // the file
-  int64_t constant_bytes = 0;  // weights and parameters, each once
+  int64_t constant_bytes = 0;  // size of weights and parameters, each counted once
 };
 
 struct EmitOptions {

@@ -11,7 +11,7 @@ using ir::ValueId;
 
 namespace {
 
-/// Calls visit(value) for every value that the call reads, as often as it does.
+/// Calls visit(value) for every operand of the call, once per occurrence.
 template <typename Visit>
 void for_each_operand(const engine::KernelCall& call, Visit visit) {
   for (const engine::Argument& argument : call.arguments) {
@@ -22,7 +22,7 @@ void for_each_operand(const engine::KernelCall& call, Visit visit) {
   }
 }
 
-/// Operators of two operands that work element by element, whichever of them they write over.
+/// Returns true for elementwise operators of two operands that can overwrite either operand.
 bool is_symmetric(ir::OpKind kind) {
   switch (kind) {
     case ir::OpKind::maximum:
@@ -71,7 +71,7 @@ bool Homes::build() {
     make(call.out, static_cast<int>(step));
     for (const ValueId more : call.more_out) make(more, static_cast<int>(step));
   }
-  // Pieces of all values first: whether two get along is a matter of all reads.
+  // First the pieces of all values: whether two values can share memory depends on all reads.
   for (const bool tying : {false, true}) {
     for (size_t i = 0; i < graph.ops().size(); ++i) {
       const int call = call_of_op_[i];
@@ -96,7 +96,7 @@ void Homes::make(ValueId value, int step, bool fixed) {
   made_.push_back({value, step, fixed, {}});
 }
 
-/// An input has an address in the plan if the program owns its inputs, or if a value renames it.
+/// An input has an address in the plan if the program owns its inputs, or if a value aliases it.
 void Homes::make_planned_inputs() {
   const ir::Graph& graph = lowered_->graph;
   if (lowered_->owns_inputs) {
@@ -113,7 +113,8 @@ void Homes::make_planned_inputs() {
   }
 }
 
-/// Which bytes the result of an operator without a call has.
+/// Sets the pieces of the result of an operator without a call. Returns false if it cannot be a
+/// view.
 bool Homes::settle(size_t i) {
   const ir::Op& op = lowered_->graph.ops()[i];
   std::vector<Piece>& pieces = pieces_[index(op.output)];
@@ -126,7 +127,7 @@ bool Homes::settle(size_t i) {
   if (!view) return false;
   const int64_t size = bytes(op.output);
   for (size_t k = 0; k < op.inputs.size(); ++k) {
-    if (pieces_[index(op.inputs[k])].empty()) return false;  // a constant, or its caller's
+    if (pieces_[index(op.inputs[k])].empty()) return false;  // without a buffer
     if (view->at[k] % abi::kArenaAlignment != 0) return false;
     for (Piece piece : pieces_[index(op.inputs[k])]) {
       piece.start += view->at[k];
@@ -138,7 +139,7 @@ bool Homes::settle(size_t i) {
   return true;
 }
 
-/// Where it lies.
+/// Sets the group and the offset of that result. Returns false if the operands cannot be placed.
 bool Homes::settle_view(size_t i) {
   const ir::Op& op = lowered_->graph.ops()[i];
   const ValueId first = op.inputs[0];
@@ -150,7 +151,7 @@ bool Homes::settle_view(size_t i) {
   if (is_fixed(group_[out])) return false;
   at_[out] -= view->at[0];
   for (size_t k = 1; k < op.inputs.size(); ++k) {
-    // The result lies where its first piece does; the others come there, with all that is theirs.
+    // The first operand fixes the position. The group of each other operand is moved to it.
     if (!tie(first, op.inputs[k], view->at[k] - view->at[0], /*free=*/true)) return false;
   }
   return true;
@@ -173,7 +174,7 @@ void Homes::find_reads() {
   for (const ir::State& state : lowered_->graph.states()) read(state.next, end);
 }
 
-/// The memory is theirs from before the first call to behind the last.
+/// Returns true if the group's memory is reserved from before the first call until after the last.
 bool Homes::is_fixed(int group) const {
   return std::ranges::any_of(tied_[static_cast<size_t>(group)],
                              [&](int made) { return made_[static_cast<size_t>(made)].fixed; });
@@ -207,7 +208,7 @@ bool Homes::tie(ValueId a, ValueId b, int64_t distance, bool free) {
   return true;
 }
 
-/// b begins `distance` bytes after a.
+/// Returns true if a and b can share memory when b begins `distance` bytes after a.
 bool Homes::get_along(const Made& a, const Made& b, int64_t distance) const {
   if (a.step > b.step) return get_along(b, a, -distance);
   const int64_t begin = std::max<int64_t>(0, distance);
@@ -242,7 +243,8 @@ void Homes::take_over_operands() {
   }
 }
 
-/// A buffer of rows of which the last come first in the next one of its kind stays where it is.
+/// Reuses a line buffer: its last rows are the first rows of the next line buffer of similar size,
+/// so the next one is placed where these rows need no copy.
 void Homes::roll(int step) {
   const engine::KernelCall& call = lowered_->calls[static_cast<size_t>(step)];
   if (call.delegate >= 0) return;
@@ -369,8 +371,8 @@ bool Homes::drop_calls() {
   return drop(steps);
 }
 
-/// All of them at once, or else one half after the other: the same as one by one, for where many
-/// get along, so do any of them; and most do.
+/// Tries all steps at once, then each half. The result equals that of one step at a time, because
+/// any subset of steps that fit together also fits. Most steps fit.
 bool Homes::drop(std::span<const size_t> steps) {
   std::vector<size_t> droppable;
   std::ranges::copy_if(steps, std::back_inserter(droppable),

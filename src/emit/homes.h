@@ -1,16 +1,18 @@
 #pragma once
-// Which values share memory: homes, each with the values that lie in it and where.
+// Buffer aliasing: finds the values that share one memory buffer, and their offsets in it.
 //
-// Values are made by calls, or are there from the start (states, planned inputs). States are there
-// for good, and inputs that a value renames; those of a program that owns its inputs die when they
-// have been read. Others are seen
-// through them: a reshape is the same bytes, a slice some of them, a concatenation those of its
-// pieces side by side; their operators need no call. And a result may take the place of an operand
-// that dies. All this ties values together at fixed distances. Two made values that lie over each
-// other get along if nothing of the older one is read once the younger is written, but for the
-// operand that the younger one's call reads element by element at that very place.
+// A value is made by a call or exists from the start (a state, a planned input). States keep their
+// memory until the end, and so do inputs that a value aliases. Inputs of a program that owns its
+// inputs end at their last read. Other values are views of these bytes and need no call: a reshape
+// has the same bytes, a slice some of them, a concatenation those of its pieces side by side. A
+// result may also overwrite an operand whose last read is this call. Each of these cases ties
+// values together at a fixed distance.
 //
-// Step i is call i; outputs are read at the step after the last call.
+// Two made values that overlap can share memory if no byte of the older one is read once the
+// younger one is written. One read is excepted: the call that makes the younger one reads that
+// operand, element by element, at the same address.
+//
+// Step i is call i. Outputs are read at the step after the last call.
 
 #include <cstdint>
 #include <memory>
@@ -30,33 +32,34 @@ class Homes {
   /// become.
   explicit Homes(const engine::Lowered& lowered);
 
-  /// The operator of this call becomes a view, if all that lies there gets along.
+  /// Makes the operator of this call a view if all affected values can share memory. Returns true
+  /// if it became one.
   bool drop_call(size_t step);
-  /// The same of every operator, in order: whether any became one.
+  /// Calls drop_call() for every operator, in order. Returns true if any became a view.
   bool drop_calls();
   [[nodiscard]] bool dropped(size_t step) const { return dropped_[step]; }
-  /// Results take over operands that die, call by call.
+  /// Lets results overwrite operands that end at their call, call by call.
   void take_over_operands();
 
   struct Home {
     int64_t bytes = 0;
     int first = 0, last = 0;
-    ir::ValueId value = ir::kNoValue;  // the widest in it
+    ir::ValueId value = ir::kNoValue;  // its largest value
   };
   [[nodiscard]] const std::vector<Home>& homes() const { return homes_; }
-  /// -1: a constant, or an input that the runtime reads from its caller.
+  /// Index of the value's buffer; -1 for a constant or an input read in the application's buffer.
   [[nodiscard]] int home_of(ir::ValueId value) const { return group_[index(value)]; }
   [[nodiscard]] int64_t offset_of(ir::ValueId value) const;
-  /// The value whose bytes this one renames.
+  /// The value that this one aliases; itself if none.
   [[nodiscard]] ir::ValueId source_of(ir::ValueId value) const { return source_[index(value)]; }
-  /// Pairs of homes, as plan::Overlap has them.
+  /// Pairs of buffers that may overlap, for the planner.
   [[nodiscard]] std::vector<plan::Overlap> overlaps() const;
-  /// A sum that no placement of the homes and of what calls need beside them can be below.
+  /// Lower bound on the arena size: the buffers and the scratch of calls.
   [[nodiscard]] int64_t live_bytes() const;
 
  private:
-  /// Of bytes of a made value, by a call that sees them as `through`, which begins `start` bytes
-  /// after the made value (or before it).
+  /// A read of bytes of a made value by a call. The call's operand is `through`, which begins
+  /// `start` bytes after the made value (before it if negative).
   struct Read {
     int step;
     int64_t begin, end;
@@ -66,11 +69,12 @@ class Homes {
   /// A value with bytes of its own.
   struct Made {
     ir::ValueId value;
-    int step;    // -1: there from the start
-    bool fixed;  // and to the end
+    int step;    // -1: exists from the start
+    bool fixed;  // keeps its memory until the end
     std::vector<Read> reads;
   };
-  /// Bytes of a made value, which begins `start` bytes after the value that has them.
+  /// Bytes of a made value that another value contains. The made value begins `start` bytes after
+  /// that value.
   struct Piece {
     int made;
     int64_t begin, end;
@@ -90,13 +94,14 @@ class Homes {
   bool drop(std::span<const size_t> steps);
   void find_reads();
   bool is_fixed(int group) const;
-  /// b begins `distance` bytes after a, which may be below 0.
+  /// Places b `distance` bytes (may be negative) after a, and merges their groups. If `free`, only
+  /// where all their values can share memory. Returns false if they cannot be placed so.
   bool tie(ir::ValueId a, ir::ValueId b, int64_t distance, bool free);
   bool get_along(const Made& a, const Made& b, int64_t distance) const;
   void roll(int step);
   void find_homes();
 
-  /// What does not change with who lies where.
+  /// Facts about an operator that do not depend on placement.
   struct OfOp {
     bool is_alias = false;
     std::optional<engine::View> view;
@@ -105,16 +110,16 @@ class Homes {
 
   const engine::Lowered* lowered_;
   std::shared_ptr<const std::vector<OfOp>> of_ops_;
-  std::vector<int> call_of_op_;  // -1: none
+  std::vector<int> call_of_op_;  // -1: no call
   std::vector<bool> dropped_;    // by call
   std::vector<Made> made_;
-  std::vector<std::vector<Piece>> pieces_;  // by value, like the following
+  std::vector<std::vector<Piece>> pieces_;  // by value, as are the next three
   std::vector<ir::ValueId> source_;
   std::vector<int> group_;              // -1: no memory
-  std::vector<int64_t> at_;             // from the group's origin
-  std::vector<std::vector<int>> tied_;  // made values by group
-  std::vector<Home> homes_;             // by group; of 0 bytes where the group went into another
-  std::vector<int64_t> origin_;         // by group: what its lowest value has in at_
+  std::vector<int64_t> at_;             // offset from the group's origin
+  std::vector<std::vector<int>> tied_;  // made values, by group
+  std::vector<Home> homes_;             // by group; 0 bytes if merged into another group
+  std::vector<int64_t> origin_;         // by group: the smallest at_ of its values
 };
 
 /// The program without the calls whose results can be views: slices and concatenations by address.

@@ -7,7 +7,7 @@ namespace {
 
 using formats::pte::NamedData;
 
-/// The next field, up to `end`; nothing if there is none.
+/// Removes and returns the next field, up to `end`; nullopt if there is no `end`.
 std::optional<std::string_view> take(std::string_view* text, char end) {
   const size_t at = text->find(end);
   if (at == std::string_view::npos) return {};

@@ -1,8 +1,8 @@
 #pragma once
-// The `named_data` entry "thimble_layers", written on request (`compile --names`): which value each
-// kernel call of the program makes, and what its codes mean. For tools on the desk; no runtime
-// reads it. Text, a line per instruction: name, scale, zero point, between tabs; a scale of 0 where
-// codes have no real meaning.
+// The `named_data` entry "thimble_layers", written on request (`compile --names`). It names the
+// value that each kernel call makes, and gives its quantization. Host tools read it; no runtime
+// does. It is text with one line per instruction: name, scale and zero point, separated by tabs.
+// The scale is 0 if the value is not quantized.
 
 #include <optional>
 #include <string>
@@ -26,7 +26,7 @@ struct Layer {
 
 [[nodiscard]] formats::pte::NamedData layers_data(const engine::Lowered& lowered);
 
-/// One per instruction of the first chain; nullopt if the file has no such entry.
+/// One entry per instruction of the first chain; nullopt if the file has no such entry.
 [[nodiscard]] Result<std::optional<std::vector<Layer>>> read_layers(
     const formats::pte::Program& program);
 

@@ -159,7 +159,7 @@ class Lifter {
   }
 
  private:
-  /// Pieces of the arena that survive a run. One that no tensor names keeps nothing of interest.
+  /// Adds the ranges of the arena that survive a run. A range without a tensor is ignored.
   Status add_states() {
     const pte::NamedData* entry = pte::find_named_data(program_, abi::kStateKey);
     if (entry == nullptr) return ok();
@@ -191,7 +191,7 @@ class Lifter {
     return ok();
   }
 
-  /// The first tensor that is just this piece of the arena; -1 if there is none.
+  /// Index of the first tensor that covers exactly this range of the arena; -1 if none does.
   int32_t tensor_at(const abi::StateRecord& record) const {
     for (size_t i = 0; i < plan_.values.size(); ++i) {
       const auto* tensor = std::get_if<pte::Tensor>(&plan_.values[i]);
@@ -230,7 +230,8 @@ class Lifter {
     return memory_.write(call.out(), *lifted);
   }
 
-  /// The row of the name with so many arguments, the return value included; else the name's first.
+  /// Row of the operator with this name and number of arguments (return value included); if none
+  /// has this number, the first row of the name.
   static const abi::PteOpInfo* find_operator(std::string_view name, size_t arguments) {
     const auto* const first = std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
     for (const auto* info = first; info != std::end(abi::kPteOps); ++info) {
@@ -245,14 +246,14 @@ class Lifter {
   ir::Graph graph_;
   std::vector<ValueId> results_;
   LiftMemory memory_;
-  std::vector<int32_t> states_;  // indices of tensors, in the order of the graph's states
+  std::vector<int32_t> states_;  // tensor indices, in the order of the graph's states
 };
 
 }  // namespace
 
 Result<Lifted> lift_with_results(const pte::Program& program) {
   if (program.plans.empty()) return bad_input("the program has no plan");
-  // A runtime runs them instead of the tables that are read here.
+  // A runtime executes the records instead of the flatbuffer tables that are read here.
   THIMBLE_CHECK(pte::check_records(program, "the program"));
   const auto forward = std::ranges::find(program.plans, "forward", &pte::ExecutionPlan::name);
   return Lifter(program, forward == program.plans.end() ? program.plans[0] : *forward).run();

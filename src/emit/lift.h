@@ -1,11 +1,11 @@
 #pragma once
-// A `.pte` back into IR: what `run --on eval` evaluates, and the proof that every number a kernel
-// gets is understood.
+// Decompiles a `.pte` to IR. `run --on eval` evaluates the result, and the tests prove with it that
+// every parameter of every kernel is understood.
 //
-// The file knows memory, not values, so the lifter follows memory: a call writes its result at an
-// address, and whoever reads that address later reads the result, through a permute and a reshape
-// where it is read in another form. Works for both dialects and for files of other writers as far
-// as pte_ops.def goes; what it does not know is an `unsupported` error.
+// The file has addresses, not values, so the decompiler tracks memory. A call writes its result at
+// an address, and a later read of that address returns the result. If the reader declares another
+// shape or memory order, a permute and a reshape are added. Supported are both dialects and files
+// of other writers, as far as pte_ops.def has their operators; others are an `unsupported` error.
 
 #include <vector>
 
@@ -15,13 +15,13 @@
 
 namespace thimble::emit {
 
-/// The program must come from formats::pte::read, which has checked every index. The plan is
-/// "forward", or the first.
+/// The program must come from formats::pte::read(), which has checked every index. Decompiles the
+/// plan "forward", or the first plan if there is no "forward".
 [[nodiscard]] Result<ir::Graph> lift(const formats::pte::Program& program);
 
 struct Lifted {
   ir::Graph graph;
-  std::vector<ir::ValueId> results;  // of each instruction
+  std::vector<ir::ValueId> results;  // one per kernel call
 };
 [[nodiscard]] Result<Lifted> lift_with_results(const formats::pte::Program& program);
 

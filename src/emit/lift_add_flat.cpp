@@ -17,7 +17,7 @@ Result<ir::ValueId> lift_add_flat(LiftCall* call) {
   Scale first = {p.a_zero_point, int64_t{1} << 30, 0};
   Scale second = {p.b_zero_point, p.b_mult, p.b_shift};
   if (p.a_negate != 0) {
-    // What is subtracted is the second operand of a difference.
+    // In a difference, the subtracted value is the second operand.
     std::swap(a, b);
     std::swap(first, second);
   }

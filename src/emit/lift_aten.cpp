@@ -1,5 +1,5 @@
-// Operators of ATen and of dim_order_ops -> IR: what ExecuTorch leaves to its portable kernels, as
-// far as the IR says the same. Arguments stand where abi/pte_ops.def puts them.
+// Decompiles operators of ATen and of dim_order_ops, which ExecuTorch leaves to its portable
+// kernels, as far as the IR has an equivalent. abi/pte_ops.def gives the argument positions.
 
 #include <algorithm>
 #include <map>
@@ -14,7 +14,7 @@ using ir::Attrs;
 using ir::OpKind;
 using ir::ValueId;
 
-/// Operators that are one of the IR, of their first tensors.
+/// ATen operators that equal one IR operator, applied to their first `operands` tensors.
 struct Same {
   OpKind kind;
   size_t operands;
@@ -46,7 +46,7 @@ const std::map<PteOp, Same> kSame = {
     {PteOp::dim_order_clone, {OpKind::copy, 1}},
 };
 
-/// `relation` of the IR's compare.
+/// Attribute `relation` of the IR's compare.
 const std::map<PteOp, int64_t> kRelations = {
     {PteOp::aten_eq_tensor, 0}, {PteOp::aten_eq_scalar, 0}, {PteOp::aten_ne_tensor, 1},
     {PteOp::aten_ne_scalar, 1}, {PteOp::aten_lt_tensor, 2}, {PteOp::aten_lt_scalar, 2},
@@ -78,7 +78,7 @@ Result<ValueId> same(LiftCall* call, const Same& row) {
   return call->graph().add(row.kind, std::move(operands), {});
 }
 
-/// add and sub: b comes times alpha, and may be a number.
+/// add and sub: b is multiplied by alpha. If `number` is set, b is a number.
 Result<ValueId> sum(LiftCall* call, OpKind kind, bool number) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   ValueId b = ir::kNoValue;
@@ -199,7 +199,7 @@ Result<std::vector<ValueId>> list(LiftCall* call) {
   }
   return values;
 }
-/// A dimension of the result.
+/// Argument i as a dimension of the result.
 Result<int64_t> out_dim(LiftCall* call, size_t i) {
   THIMBLE_TRY(const ir::Type out, call->out_type());
   const int64_t dim = call->integer(i);
@@ -395,7 +395,7 @@ Status lift_split(LiftCall* call) {
   int64_t start = 0;
   for (const int32_t index : call->tensor_list(last)) {
     THIMBLE_TRY(const ir::Type type, call->memory().type(index));
-    // unbind's pieces lack the dimension.
+    // Pieces of unbind do not have the dimension.
     const bool layer = type.shape.size() + 1 == shape.size();
     if (!layer && type.shape.size() != shape.size()) return bad_input("a piece has another rank");
     const int64_t size = layer ? 1 : type.shape[static_cast<size_t>(dim)];

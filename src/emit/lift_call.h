@@ -1,5 +1,6 @@
 #pragma once
-// One kernel call while it is lifted: typed arguments by position, with located errors.
+// One kernel call of a `.pte` during decompilation: typed arguments by position, with located
+// errors.
 
 #include <vector>
 
@@ -14,7 +15,7 @@ class LiftCall {
            LiftMemory* memory, ir::Graph* graph)
       : plan_(plan), args_(args), memory_(memory), graph_(graph) {}
 
-  /// Each argument is of the kind its letter says.
+  /// Checks the number of arguments, and that each has the kind of its letter.
   Status check(const abi::PteOpInfo& info);
 
   [[nodiscard]] ir::Graph& graph() const { return *graph_; }
@@ -22,18 +23,18 @@ class LiftCall {
   [[nodiscard]] size_t argument_count() const { return args_.size(); }
   [[nodiscard]] bool is_none(size_t i) const;
   [[nodiscard]] int64_t integer(size_t i) const;
-  /// Of a d, y or z argument.
+  /// Value of a d, y or z argument.
   [[nodiscard]] double number(size_t i) const;
   [[nodiscard]] const std::string& text(size_t i) const;
-  /// Empty for None.
+  /// The integers of list argument i; empty for None.
   [[nodiscard]] std::vector<int64_t> integers(size_t i) const;
   [[nodiscard]] const std::vector<int32_t>& tensor_list(size_t i) const;
-  /// Argument i as a dimension of tensor argument `of`; what is none stays as it is.
+  /// Argument i as a dimension of tensor argument `of`. A dimension out of range is returned as is.
   [[nodiscard]] int64_t dim(size_t i, size_t of) const { return counted(integer(i), of); }
   [[nodiscard]] int64_t counted(int64_t dim, size_t of) const;
   Result<const Bytes*> constant(size_t i) const { return memory_->constant(args_[i]); }
   [[nodiscard]] Result<ir::Type> type(size_t i) const { return memory_->type(args_[i]); }
-  /// Of the out tensor: the first, where there are several.
+  /// Index of the out tensor; of the first one if there are several.
   [[nodiscard]] int32_t out() const { return args_[out_at_]; }
   [[nodiscard]] Result<ir::Type> out_type() const { return memory_->type(out()); }
   LiftMemory& memory() { return *memory_; }
@@ -50,28 +51,29 @@ class LiftCall {
   size_t out_at_ = 0;
 };
 
-/// [top, left] -> [top, left, bottom, right] such that the window's result has the extent of `out`.
-/// All lists have two entries; both shapes have four dimensions; else an error.
+/// Extends [top, left] to [top, left, bottom, right] such that the window's result has the extent
+/// of `out`. An error unless all lists have two entries and both shapes have four dimensions.
 Result<std::vector<int64_t>> window_padding(const ir::Shape& out, const ir::Shape& image,
                                             const std::vector<int64_t>& pad,
                                             const std::vector<int64_t>& kernel,
                                             const std::vector<int64_t>& stride,
                                             const std::vector<int64_t>& dilation);
 
-/// Adds the IR operators that mean this call; the result's type is then compared with the out
-/// tensor's.
+/// Adds the IR operators that are equivalent to this call. The type of the result is then compared
+/// with that of the out tensor.
 Result<ir::ValueId> lift_stock(abi::PteOp op, LiftCall* call);
-/// Those of the aten and dim_order_ops dialects; operators in float have float results.
+/// Operators of the aten and dim_order_ops dialects. Float operators have float results.
 Result<ir::ValueId> lift_aten(abi::PteOp op, LiftCall* call);
-/// Operators that write a list of tensors: pieces of one tensor along a dimension.
+/// Operators that write a list of tensors, each a piece of one tensor along a dimension.
 Status lift_split(LiftCall* call);
 Result<ir::ValueId> lift_native(abi::PteOp op, LiftCall* call);
-/// Native operators packed for Helium, for the DSP extension, for cores without it.
+/// Native operators packed for Helium, for the DSP extension, and for cores without it.
 Result<ir::ValueId> lift_mve(abi::PteOp op, LiftCall* call);
 Result<ir::ValueId> lift_depthwise_mve(LiftCall* call);
 Result<ir::ValueId> lift_dsp(abi::PteOp op, LiftCall* call);
 Result<ir::ValueId> lift_scalar(abi::PteOp op, LiftCall* call);
-/// Those packed for all cores: abi/packed_rows.h (kNoValue for others) and abi/add_flat.h.
+/// Native operators packed for all cores: abi/packed_rows.h (kNoValue for other operators) and
+/// abi/add_flat.h.
 Result<ir::ValueId> lift_rows(abi::PteOp op, LiftCall* call);
 Result<ir::ValueId> lift_add_flat(LiftCall* call);
 

@@ -11,17 +11,17 @@ namespace {
 using abi::PteOp;
 using ir::ValueId;
 
-/// SXTB16 takes four codes apart: code k lies in the half word of this place.
+/// SXTB16 unpacks four bytes: the quantized value k is in half word kOrder[k].
 constexpr size_t kOrder[4] = {0, 2, 1, 3};
 
-/// The scale is 2^(32-right).
+/// Appends mult and shift. `scale` is 2^(32-right).
 void add_scale(int32_t mult, int32_t scale, LiftedFilters* filters) {
   filters->mult.push_back(mult);
   const int bits = std::countr_zero(static_cast<uint32_t>(scale));
   filters->shift.push_back(std::clamp(bits, 1, 30) - 32);
 }
 
-/// The a (0) or b (1) channel of a pair's half words, `depth` of them.
+/// Appends the first `depth` weights of filter a (`which` 0) or b (1) of a pair.
 void add_codes(const std::vector<int16_t>& halves, int which, int64_t depth,
                LiftedFilters* filters) {
   for (size_t k = 0; k < static_cast<size_t>(depth); ++k) {
@@ -31,7 +31,7 @@ void add_codes(const std::vector<int16_t>& halves, int which, int64_t depth,
   }
 }
 
-/// Two filters of `depth` codes from their half words and the five words that end a pair.
+/// Appends two filters of `depth` weights from the pair's half words and its last five words.
 void add_pair(int32_t bias, const std::vector<int16_t>& halves, const int32_t* ends, int64_t depth,
               LiftedFilters* filters) {
   filters->bias.push_back(bias);
@@ -42,7 +42,7 @@ void add_pair(int32_t bias, const std::vector<int16_t>& halves, const int32_t* e
   }
 }
 
-/// Until there are `count` filters.
+/// Reads pairs until there are `count` filters.
 Status read_pairs(Packed* packed, int64_t count, int64_t depth, LiftedFilters* filters) {
   while (static_cast<int64_t>(filters->bias.size()) < count) {
     THIMBLE_TRY(const std::vector<int32_t> bias, packed->array<int32_t>(1));
@@ -92,7 +92,7 @@ Result<LiftedFilters> read_linear(const Bytes& bytes, int64_t count, int64_t dep
     THIMBLE_TRY(const std::vector<int16_t> halves, packed.array<int16_t>(2 * depth));
     THIMBLE_TRY(const std::vector<int32_t> ends, packed.array<int32_t>(10));
     for (size_t pair = 0; pair < 2; ++pair) {
-      // Words of the two pairs alternate.
+      // The words of the two pairs alternate.
       std::vector<int16_t> own;
       for (size_t k = 2 * pair; k < halves.size(); k += 4) {
         own.push_back(halves[k]);

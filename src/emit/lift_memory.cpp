@@ -90,7 +90,7 @@ Status LiftMemory::write(int32_t index, ValueId value) {
   const uint64_t begin = place_of(*tensor->allocation);
   const uint64_t bytes = graph_->type(value).bytes();
   const uint64_t end = begin + bytes;
-  // What it covers is gone; of others their ends may stay.
+  // Overwritten ranges are removed. A range that is overwritten in part keeps its ends.
   std::map<uint64_t, Place> left;
   std::erase_if(places_, [&](const auto& entry) {
     const uint64_t at = entry.first;
@@ -178,7 +178,7 @@ Result<ValueId> LiftMemory::reinterpret(ValueId value, const ir::Type& as) {
   if (is.shape == as.shape && is.dim_order == as.dim_order) return value;
   if (is.dtype != as.dtype)
     return unsupported("memory is read as another element type than it was written");
-  // Into the frame (dimensions in memory order), to the reader's frame, and out of it.
+  // Permute to memory order; shaped() reshapes and permutes to the reader's logical order.
   THIMBLE_TRY(const ValueId frame,
               graph_->add(ir::OpKind::permute, {value}, {{"dims", full_order(is)}}));
   return shaped(frame, as);

@@ -1,4 +1,4 @@
-// Native operators -> IR: packed parameters (abi/native_params.h) are read back.
+// Decompiles native operators: reads their packed parameters (abi/native_params.h).
 
 #include <cstring>
 
@@ -150,8 +150,8 @@ Result<ValueId> quantize16(LiftCall* call) {
                             {"max", int64_t{INT16_MAX}}});
 }
 
-/// `thimble::matmul.out` means `qmatmul`, `thimble::amax.out` `amax`: operands as they are, then
-/// the attributes as words.
+/// Operators with a direct equivalent: `thimble::matmul.out` is `qmatmul`, `thimble::amax.out` is
+/// `amax`. The arguments are the operands, then the attributes as 32-bit words.
 Result<ValueId> direct(PteOp op, LiftCall* call) {
   const std::string_view letters = abi::info(op).arguments;
   std::string_view name = abi::info(op).name;

@@ -32,7 +32,7 @@ Result<abi::LinearGeometry> read_linear_geometry(LiftCall* call, size_t i) {
 
 namespace {
 
-/// Leaves the first `count` filters of `depth` codes.
+/// Keeps the first `count` filters of `depth` weights.
 void cut(size_t count, size_t depth, LiftedFilters* filters) {
   filters->weights.resize(count * depth);
   filters->bias.resize(count);
@@ -40,7 +40,7 @@ void cut(size_t count, size_t depth, LiftedFilters* filters) {
   filters->shift.resize(count);
 }
 
-/// Biases of numerics.md: without the zero point of x.
+/// Biases as docs/numerics.md defines them, without the contribution of x's zero point.
 std::vector<int32_t> plain_biases(const LiftedFilters& filters, size_t depth,
                                   int64_t x_zero_point) {
   std::vector<int32_t> biases;

@@ -1,5 +1,5 @@
 #pragma once
-// Packed constants (abi/native_params.h), read back.
+// Reads packed constants (abi/native_params.h).
 
 #include <algorithm>
 #include <cstring>
@@ -9,7 +9,7 @@
 
 namespace thimble::emit {
 
-/// Header and arrays of one packed constant, read front to back with bounds.
+/// Reader of the header and arrays of one packed constant, front to back, with bounds checks.
 class Packed {
  public:
   explicit Packed(const Bytes& bytes) : bytes_(bytes) {}
@@ -22,7 +22,7 @@ class Packed {
     at_ = sizeof(T);
     return value;
   }
-  /// The next one begins at a multiple of 4.
+  /// Reads the next array. Arrays start at multiples of 4.
   template <typename T>
   Result<std::vector<T>> array(int64_t count) {
     if (count < 0 || static_cast<uint64_t>(count) > (bytes_.size() - at_) / sizeof(T)) {
@@ -39,7 +39,7 @@ class Packed {
   size_t at_ = 0;
 };
 
-/// The header of constant i.
+/// Header of constant argument i.
 template <typename T>
 Result<T> header_of(LiftCall* call, size_t i) {
   THIMBLE_TRY(const Bytes* bytes, call->constant(i));
@@ -51,36 +51,36 @@ inline ir::ValueId add_constant(LiftCall* call, std::string name, ir::Tensor ten
                                     std::make_shared<const ir::Tensor>(std::move(tensor)));
 }
 
-/// Operand i, a geometry with the sizes of the call's x and result.
+/// Geometry in argument i, checked against the sizes of the call's x and result.
 Result<abi::WindowGeometry> read_geometry(LiftCall* call, size_t i);
 
-/// Of a packed linear, with the lengths of the call's x and result.
+/// Geometry of a packed linear in argument i, checked against the lengths of x and the result.
 Result<abi::LinearGeometry> read_linear_geometry(LiftCall* call, size_t i);
 
-/// Filters and scales of a packed convolution or linear, as they come out of the packing.
+/// Filters and scales of a packed convolution or linear, unpacked.
 struct LiftedFilters {
   std::vector<int8_t> weights;  // [out][kh][kw][in / groups]
-  std::vector<int64_t> bias;    // with the zero point of x folded in
+  std::vector<int64_t> bias;    // includes the contribution of x's zero point
   std::vector<int32_t> mult, shift;
 };
-/// The qconv2d that the first out_c of them are of.
+/// Adds a qconv2d with the first out_c filters.
 Result<ir::ValueId> add_conv(LiftCall* call, const abi::WindowGeometry& geometry, int64_t groups,
                              LiftedFilters filters);
-/// The qlinear that the first out_features of them are of.
+/// Adds a qlinear with the first out_features filters.
 Result<ir::ValueId> add_linear(LiftCall* call, const abi::LinearGeometry& geometry,
                                LiftedFilters filters);
 
-/// `count` filters of `depth` codes each, out of one packing.
+/// Unpacks `count` filters of `depth` weights each from one packed format.
 using ReadFilters = Result<LiftedFilters>(const Bytes& bytes, int64_t count, int64_t depth);
-/// Calls with a geometry and filters behind x: a convolution without groups, a linear.
+/// Calls whose arguments are x, a geometry and filters: a convolution without groups, a linear.
 Result<ir::ValueId> lift_packed_conv(LiftCall* call, ReadFilters* read);
 Result<ir::ValueId> lift_packed_linear(LiftCall* call, ReadFilters* read);
 
-// Operators whose general form and packings have the same parameters.
+// Operators whose general form and packed forms have the same parameters.
 Result<ir::ValueId> add_sum(LiftCall* call, const abi::AddParams& p);
 Result<ir::ValueId> add_product(LiftCall* call, const abi::MulParams& p);
 Result<ir::ValueId> add_mean(LiftCall* call, const abi::MeanParams& p);
-/// Of PoolParams or a WindowGeometry.
+/// Adds a pooling operator. Window is PoolParams or WindowGeometry.
 template <class Window>
 Result<ir::ValueId> add_pool(LiftCall* call, ir::OpKind kind, const Window& w) {
   THIMBLE_TRY(const ir::ValueId x, call->tensor(0));

@@ -1,6 +1,6 @@
-// Packed operators that are neither convolution nor linear -> IR: abi/packed_rows.h read back.
-// Where run() has tables made of the operator's parameters, the parameters beside them count, so
-// that a table which does not follow from them shows as a difference between file and evaluator.
+// Decompiles packed operators other than convolution and linear (abi/packed_rows.h). Some have
+// tables computed from the operator's parameters. The parameters are read, not the tables: a table
+// that does not match them shows as a difference between the file and the reference evaluator.
 
 #include <algorithm>
 #include <cstring>
@@ -28,7 +28,7 @@ Result<ValueId> mul_nest(LiftCall* call) {
 Result<ValueId> softmax_rows(LiftCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const abi::SoftmaxRows p, header_of<abi::SoftmaxRows>(call, 1));
-  // The dimension that is innermost in memory; of those behind it each has one index.
+  // Finds the innermost dimension in memory. Any dimension inside it has extent 1.
   const ir::Type type = call->graph().type(x);
   const std::vector<int64_t> steps = ir::strides(type.shape, type.dim_order);
   std::optional<int64_t> dim;
@@ -82,15 +82,15 @@ Result<ValueId> concat(LiftCall* call, size_t count) {
   THIMBLE_TRY(const ir::Type out, call->out_type());
   const ir::Shape first = call->graph().type(parts[0]).shape;
   for (size_t d = 0; d < out.shape.size() && first.size() == out.shape.size(); ++d) {
-    // Each of them has at least one index of the dimension.
+    // Each part has at least one index of the concatenated dimension.
     if (first[d] == out.shape[d]) continue;
     return call->graph().add(OpKind::concat, parts, {{"dim", static_cast<int64_t>(d)}});
   }
   return bad_input("does not say along which dimension");
 }
 
-/// Which element of x each element of y is, in memory; -1: the fill. Empty if one is neither or if
-/// one of x is none.
+/// Maps each element of y in memory to an element of x; -1 for the fill value. Empty if an element
+/// of y has no source or a source is outside of x.
 std::vector<int32_t> sources(const abi::Move& p, uint64_t x_elements, uint64_t y_elements) {
   constexpr uint32_t kAxes = abi::Nest::kAxes;
   constexpr int32_t kUnwritten = -2;
@@ -99,7 +99,7 @@ std::vector<int32_t> sources(const abi::Move& p, uint64_t x_elements, uint64_t y
   uint64_t count = 1;
   for (const uint32_t extent : p.nest.extent) {
     count *= extent;
-    // Each place of the result is written once.
+    // Each element of y is written once.
     if (count > y_elements) return {};
   }
   for (uint64_t i = 0; i < count; ++i) {
@@ -121,7 +121,7 @@ std::vector<int32_t> sources(const abi::Move& p, uint64_t x_elements, uint64_t y
   return result;
 }
 
-/// Any move is a gather of elements as they lie in memory, of x and of one more that is the fill.
+/// A move becomes a gather of elements in memory order: those of x and one more, the fill value.
 Result<ValueId> move(LiftCall* call) {
   THIMBLE_TRY(const ValueId x, call->tensor(0));
   THIMBLE_TRY(const abi::Move p, header_of<abi::Move>(call, 1));

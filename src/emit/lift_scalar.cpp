@@ -1,4 +1,5 @@
-// Operators packed for cores without DSP instructions -> IR (abi/native_params.h, ScalarChannel).
+// Decompiles operators packed for cores without DSP instructions (abi/native_params.h,
+// ScalarChannel).
 
 #include "abi/matmul_scalar.h"
 #include "emit/lift_packed.h"
@@ -9,7 +10,7 @@ namespace {
 using abi::PteOp;
 using ir::ValueId;
 
-/// Records of `count` channels, then `codes` weights in the order they have.
+/// Reads `count` channel records, then `codes` weights in the stored order.
 Result<LiftedFilters> read_channels(const Bytes& bytes, int64_t count, int64_t codes) {
   Packed packed(bytes);
   LiftedFilters filters;
@@ -24,7 +25,7 @@ Result<LiftedFilters> read_channels(const Bytes& bytes, int64_t count, int64_t c
   return filters;
 }
 
-/// Filters of `depth` codes, without what fills them up.
+/// Reads filters of `depth` weights and drops the padding of each row.
 Result<LiftedFilters> read_rows(const Bytes& bytes, int64_t count, int64_t depth) {
   const int64_t row = abi::scalar_row(depth);
   THIMBLE_TRY(LiftedFilters filters, read_channels(bytes, count, count * row));

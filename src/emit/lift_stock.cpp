@@ -1,4 +1,4 @@
-// Stock operators -> IR. Arguments stand where abi/pte_ops.def puts them.
+// Decompiles stock operators. abi/pte_ops.def gives the argument positions.
 
 #include "emit/lift_call.h"
 
@@ -19,8 +19,8 @@ ir::Shape permuted(const ir::Shape& shape, const std::vector<int64_t>& dims) {
 const std::vector<int64_t> kToChannelsFirst = {0, 3, 1, 2};
 const std::vector<int64_t> kToChannelsLast = {0, 2, 3, 1};
 
-/// Operands 0 and the result of an operator on images. The explicit-layout forms have N, H, W, C as
-/// their logical order; the IR has N, C, H, W.
+/// Operand 0 and the result of an operator on images. Operators with an explicit layout have N, H,
+/// W, C as their logical order; the IR has N, C, H, W.
 struct Images {
   ValueId x = ir::kNoValue;
   ir::Shape in, out;
@@ -47,7 +47,7 @@ struct Images {
   }
 };
 
-/// The constant weights with their dimensions in another order.
+/// The constant weights with permuted dimensions.
 Result<ValueId> weights(LiftCall* call, const std::vector<int64_t>& dims) {
   THIMBLE_TRY(const ValueId w, call->tensor(1));
   const ir::Value& value = call->graph().value(w);
@@ -118,7 +118,7 @@ Result<ValueId> stock_linear(LiftCall* call) {
   if (!call->is_none(2)) {
     THIMBLE_TRY(bias, call->tensor(2));
   } else if (!call->is_none(3)) {
-    // kernel_sum = bias + x_offset * sum(w): take the sum out again.
+    // kernel_sum = bias + x_offset * sum(w): subtract the sum.
     THIMBLE_TRY(const ValueId sum, call->tensor(3));
     const ir::Value& weights = graph.value(w);
     if (!weights.constant || !graph.value(sum).constant || weights.type.shape.size() != 2) {
@@ -159,7 +159,7 @@ Result<ValueId> stock_linear(LiftCall* call) {
 Result<ValueId> add(LiftCall* call, bool has_limits) {
   THIMBLE_TRY(const ValueId a, call->tensor(0));
   THIMBLE_TRY(const ValueId b, call->tensor(4));
-  // A negative multiplier subtracts: scaling the negative code gives the same product.
+  // A negative multiplier means subtraction: scaling the negated value gives the same product.
   const bool subtracts = call->integer(6) < 0;
   return call->graph().add(subtracts ? OpKind::qsub : OpKind::qadd, {a, b},
                            {{"a_zp", call->integer(1)},
@@ -226,7 +226,7 @@ Result<ValueId> stock_pad(LiftCall* call) {
   const std::vector<int64_t> after = call->integers(2);
   if (rank < 1 || rank > 4 || before.size() != 4 || after.size() != 4)
     return bad_input("pads up to four dimensions, by four numbers");
-  // Amounts are in memory order, by ExecuTorch's idea of what is channels-last.
+  // Padding is in memory order, with ExecuTorch's test for channels-last.
   const bool channels_last =
       rank == 4 && (type.shape[1] == 1 || (type.shape[2] == 1 && type.shape[3] == 1) ||
                     type.dim_order == ir::channels_last_order());

@@ -16,7 +16,7 @@ std::string input_sections(const LinkerFile& file, Wanted wanted) {
   return text;
 }
 
-/// Constants that are read where they are kept.
+/// Output section of constants that are read in the memory that stores them.
 std::string kept(const LinkerFile& file, const std::string& memory) {
   const std::string inputs = input_sections(file, [&](const LinkedObject& object) {
     return object.memory == memory && !object.written && object.image.empty();
@@ -25,7 +25,7 @@ std::string kept(const LinkerFile& file, const std::string& memory) {
   return fmt::format(".{0}.{1} : ALIGN(16) {{\n{2}}} > {1}\n", file.name, memory, inputs);
 }
 
-/// Constants that are read from `memory` and kept in another one.
+/// Output section of constants that are stored in another memory and copied to `memory`.
 std::string loaded(const LinkerFile& file, const std::string& memory) {
   std::string image;
   const std::string inputs = input_sections(file, [&](const LinkedObject& object) {

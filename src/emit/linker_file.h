@@ -1,7 +1,7 @@
 #pragma once
-// Where a model's objects lie, as a piece of a linker script (GNU ld): output sections that name
-// the model's input sections one by one, so that each lands in the memory decided for it, and
-// symbols for what has to be copied at the start. docs/memory.md says how it is used.
+// Writes the placement of a model's objects as a part of a linker script (GNU ld). Output sections
+// list the model's input sections one by one, so that each is placed in the memory chosen for it.
+// Symbols give the ranges that must be copied at the start. docs/memory.md describes its use.
 
 #include <string>
 #include <string_view>
@@ -11,22 +11,22 @@ namespace thimble::emit {
 
 struct LinkedObject {
   std::string section;   // ".kws.constant_0"
-  std::string memory;    // region of the script: "dtcm"
-  std::string image;     // region that it is loaded from; empty: it is read where it is kept
-  bool written = false;  // nothing to load: the arena
+  std::string memory;    // memory region of the script: "dtcm"
+  std::string image;     // region from which it is loaded; empty if it is read where it is stored
+  bool written = false;  // the arena: has no initial content
 };
 
 struct LinkerFile {
-  std::string name;    // of the model, an identifier
+  std::string name;    // name of the model, an identifier
   std::string target;  // "imxrt1062"
   std::vector<LinkedObject> objects;
-  std::vector<std::string> memories;  // of the part, in its order
+  std::vector<std::string> memories;  // of the part, in the part's order
 };
 
 [[nodiscard]] std::string linker_file(const LinkerFile& file);
 
-/// Memories to which something is loaded, in the part's order: NAME_MEMORY_start, _end and _image
-/// are symbols.
+/// Memories to which objects are loaded, in the part's order. The symbols of each are
+/// NAME_MEMORY_start, NAME_MEMORY_end and NAME_MEMORY_image.
 [[nodiscard]] std::vector<std::string> loaded_memories(const LinkerFile& file);
 
 }  // namespace thimble::emit

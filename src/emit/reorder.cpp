@@ -10,7 +10,7 @@ namespace {
 
 using ir::ValueId;
 
-constexpr size_t kCallsMax = 400;  // the search holds a set of calls in each state
+constexpr size_t kCallsMax = 400;  // each state of the search holds a set of calls
 
 int64_t live_bytes(const engine::Lowered& lowered) {
   Homes homes(lowered);

@@ -1,7 +1,7 @@
 #pragma once
-// in_better_order: the calls of a program in another order, where that lowers the arena's bound.
-// Nothing else changes, and programs with states or delegates stay as they are: there an order says
-// more than who reads what. Search: plan/order.h.
+// in_better_order() reorders the calls of a program if that reduces the lower bound of the arena.
+// Nothing else changes. Programs with states or delegates keep their order, because there the order
+// expresses more than data dependences. Search: plan/order.h.
 
 #include "engine/engine.h"
 

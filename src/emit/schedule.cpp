@@ -50,7 +50,8 @@ class Scheduler {
         plan::place(buffers, abi::kArenaAlignment, schedule_.overlaps, plan::kProgramSteps);
     assert(plan::is_valid(buffers, schedule_.placement, schedule_.overlaps));
     if (states_from_) place_states_behind();
-    // What lies inside another comes after it, but for a delegate's scratch, which lies in nothing.
+    // A storage inside another one has a higher index, so that one is placed already. The exception
+    // is a delegate's scratch, which is inside no storage.
     for (size_t i = 0; i < schedule_.storages.size(); ++i) {
       const Storage& storage = schedule_.storages[i];
       if (storage.inside < 0) continue;
@@ -61,7 +62,7 @@ class Scheduler {
   }
 
  private:
-  /// The storage of the value's home, if it has one.
+  /// Adds the storage of the value's buffer, if it has one.
   void place(ValueId value) {
     const int home = homes_.home_of(value);
     if (home < 0) return;
@@ -92,7 +93,7 @@ class Scheduler {
     return (bytes + abi::kArenaAlignment - 1) & ~int64_t{abi::kArenaAlignment - 1};
   }
 
-  /// Memory of a delegate that it fills when the model is loaded.
+  /// Adds the delegates' memory that is filled when the model is loaded.
   void place_kept() {
     for (const engine::Delegate& delegate : delegates_) {
       const bool kept = delegate.kept_bytes > 0;
@@ -123,7 +124,7 @@ class Scheduler {
     schedule_.storages.push_back({{bytes, step, step}, ir::kNoValue});
   }
 
-  /// A value that does not begin where its home does gets a storage inside that one's.
+  /// Adds storages for values that do not begin at the start of their buffer.
   void place_inside() {
     for (size_t i = 0; i < graph_.value_count(); ++i) {
       const auto value = static_cast<ValueId>(i);

@@ -1,16 +1,18 @@
 #pragma once
-// Which memory each value needs and when: storages, lifetimes, and their places from the planner.
+// Computes storages, their lifetimes, and their addresses (from the planner).
 //
-// A storage is what a kernel call writes; values that only rename memory (reshape, permute) share
-// the storage of their operand, and so does the result of a call that may overwrite an operand
-// which dies there. The result of a call that reads its operand front to back may lie over an
-// operand that dies there, if it begins far enough below: such pairs are the plan's overlaps. Step
-// i is call i; outputs live until after the last call. Constants have no storage, the file holds
-// them; nor have graph inputs, which the runtime reads from the caller's buffer, unless a value
-// renames one: then it needs an address in the plan, and is copied there. An input or output of a
-// delegate may lie where the delegate wants it in its scratch, which then lives as long as they do:
-// nothing is copied. Done where the arena does not grow by it. A state has a storage that lives
-// throughout, in which the call that makes its next content writes (target/state.h).
+// A storage is the memory that a kernel call writes. Values that only alias memory (reshape,
+// permute) share the storage of their operand. So does the result of a call that may overwrite an
+// operand whose last read is this call. If a call reads such an operand front to back, its result
+// may overlap the operand, provided that it begins far enough below: these pairs are the plan's
+// overlaps.
+//
+// Step i is call i. Outputs live until after the last call. Constants have no storage: they are in
+// the file. Graph inputs have none either, because the runtime reads them in the application's
+// buffer; an input that a value aliases is copied to an address in the plan. An input or output of
+// a delegate may be placed at its position in the delegate's scratch, which then lives as long: no
+// copy is needed. This is done only if the arena does not grow. A state has a storage that lives
+// throughout; the call that makes its next content writes there (target/state.h).
 
 #include <cstdint>
 #include <optional>
@@ -22,9 +24,9 @@
 namespace thimble::emit {
 
 struct Storage {
-  plan::Buffer buffer;               // of 0 bytes if it lies inside another one
-  ir::ValueId value = ir::kNoValue;  // first value that lives here; kNoValue for scratch
-  int inside = -1;  // the storage that it is a piece of: a delegate's scratch, or its home's
+  plan::Buffer buffer;               // 0 bytes if it is inside another storage
+  ir::ValueId value = ir::kNoValue;  // first value in it; kNoValue for scratch
+  int inside = -1;  // storage that contains it: a delegate's scratch, or the storage of its buffer
   int64_t inside_offset = 0;
 };
 
@@ -32,11 +34,11 @@ struct Schedule {
   std::vector<Storage> storages;
   std::vector<int> storage_of_value;  // by ValueId; -1 = none
   std::vector<ir::ValueId>
-      source_of;  // by ValueId: the value whose bytes it renames (itself if none)
+      source_of;  // by ValueId: the value that it aliases (itself if none)
   std::vector<int> scratch_of_call;     // by call; -1 = none
   std::vector<int> kept_of_delegate;    // by delegate; -1 = none
   std::vector<plan::Overlap> overlaps;  // between storages
-  int64_t kept_bytes = 0;               // of the states
+  int64_t kept_bytes = 0;               // size of the states in bytes
   plan::Placement placement;
 };
 

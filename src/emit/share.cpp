@@ -31,7 +31,7 @@ int64_t state_bytes(const engine::Lowered& lowered, const Schedule& schedule,
 
 SharedArena share_arena(std::span<const engine::Lowered* const> models) {
   SharedArena shared;
-  // A host's pointers are larger, and its runtime takes the same files.
+  // Pointers of a host are larger, and its runtime loads the same files.
   constexpr size_t kPointerBytes = 8;
   int64_t common = 0;
   for (const engine::Lowered* const model : models) {

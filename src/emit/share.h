@@ -1,9 +1,9 @@
 #pragma once
-// One arena for several models, of which one runs at a time: what does not survive a run begins at
-// the same byte in all of them, and behind the largest come, model after model, its states and what
-// the runtime keeps for it. So all are initialized with the same memory, the last one first, since
-// thimble_init may write wherever its own model does; then they run in any order. The outputs of
-// one hold until another runs.
+// One arena for several models, of which one runs at a time. Memory that does not survive a run
+// begins at the same byte for all models. After the largest of these ranges follow, model by model,
+// its states and the runtime's data. All models are initialized with the same memory, the last one
+// first, because thimble_init may write anywhere in the range of its own model. Then they run in
+// any order. The outputs of one model are valid until another model runs.
 
 #include <span>
 #include <vector>
@@ -14,8 +14,8 @@ namespace thimble::emit {
 
 struct SharedArena {
   std::vector<Schedule> schedules;
-  int64_t bytes = 0;  // for all of them: arena, states, what the runtime keeps
-  int64_t apart = 0;  // what they need with an arena each
+  int64_t bytes = 0;  // total: arena, states, data of the runtime
+  int64_t apart = 0;  // total if each model has an arena of its own
 };
 
 /// None has delegates.

@@ -14,7 +14,7 @@ namespace {
 Status check_call(const pte::ExecutionPlan& plan, const pte::KernelCall& instruction) {
   const std::string name =
       pte::full_name(plan.operators[static_cast<size_t>(instruction.op_index)]);
-  // The first row of a name is the current one; forms of earlier releases follow.
+  // The first row of a name is the current signature; those of earlier releases follow.
   const auto* const info = std::ranges::find(abi::kPteOps, name, &abi::PteOpInfo::name);
   const bool known = info != std::end(abi::kPteOps);
   if (!known || std::string_view(info->name).starts_with("thimble::")) {

@@ -17,11 +17,11 @@ class ValueTable {
   int32_t boolean(bool value);
   int32_t number(double value);
   int32_t null();
-  /// The list's items become Int values; the list holds their indices.
+  /// Adds a list of Int values; the list holds their indices.
   int32_t integers(const std::vector<int64_t>& values);
   int32_t tensors(const std::vector<int32_t>& indices);
   int32_t tensor(const formats::pte::Tensor& tensor);
-  /// A value that stands for itself even if an equal one exists.
+  /// Adds a value even if an equal one exists.
   int32_t add(formats::pte::EValue value);
 
   [[nodiscard]] std::vector<formats::pte::EValue> take() { return std::move(values_); }
@@ -30,7 +30,7 @@ class ValueTable {
   int32_t intern(const std::string& key, formats::pte::EValue value);
 
   std::vector<formats::pte::EValue> values_;
-  std::map<std::string, int32_t> index_;  // by a text that spells the value
+  std::map<std::string, int32_t> index_;  // by a textual key of the value
 };
 
 }  // namespace thimble::emit

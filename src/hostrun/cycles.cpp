@@ -29,7 +29,7 @@ std::optional<int64_t> estimated_cycles(std::string_view target,
   bool known = false;
   double cycles = 0;
   for (const auto& [name, count] : classes) {
-    // A class without a row of its own costs what a simple instruction does.
+    // A class without a row costs as much as a simple instruction.
     double weight = 1;
     for (const Row& row : kRows) {
       known |= row.core == core;

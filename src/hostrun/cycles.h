@@ -1,7 +1,7 @@
 #pragma once
-// From counts of instructions by class to an estimate of cycles on a real core. An emulator knows
-// no pipeline, so this is no measurement and is never called one: it weighs a load or a branch as
-// the core's manual does (cycles.def), no more.
+// Estimates the cycles of a real core from instruction counts by class. An emulator does not model
+// the pipeline, so the result is an estimate, not a measurement. It only weights each class by the
+// cycle count in the core's manual (cycles.def).
 
 #include <cstdint>
 #include <map>
@@ -11,10 +11,10 @@
 
 namespace thimble::hostrun {
 
-/// Executed instructions by the counter's class, "multiply".
+/// Number of executed instructions by the counter's class name, for example "multiply".
 using InstructionClasses = std::map<std::string, int64_t, std::less<>>;
 
-/// Nothing for a core that cycles.def has no rows for.
+/// nullopt for a core without rows in cycles.def.
 [[nodiscard]] std::optional<int64_t> estimated_cycles(std::string_view target,
                                                       const InstructionClasses& classes);
 

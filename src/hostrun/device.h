@@ -1,7 +1,7 @@
 #pragma once
-// What runs the delegate calls of a `.pte`: a row per name that files have for a delegate. The
-// build collects the rows of the engines' target.cmake, of this tree and of THIMBLE_EXTRA_TARGETS
-// (cmake/registry.cmake), so nothing else of hostrun and tools knows which NPUs there are.
+// Runs the delegate calls of a `.pte`: one row per delegate id. The build collects the rows of the
+// engines' target.cmake, of this tree and of THIMBLE_EXTRA_TARGETS (cmake/registry.cmake). No other
+// code in hostrun and tools names an NPU.
 
 #include <memory>
 #include <optional>
@@ -18,7 +18,7 @@ namespace thimble::hostrun {
 
 struct NpuProfile;  // npu_profile.h
 
-/// A model of the NPU on this machine, behind the runtime's delegate; for one loaded file.
+/// A model of the NPU on this machine, called by the runtime's delegate; for one loaded file.
 class Device {
  public:
   Device() = default;
@@ -26,11 +26,11 @@ class Device {
   Device& operator=(const Device&) = delete;
   virtual ~Device() = default;
 
-  /// Points to this object, which outlives the models that use the row.
+  /// The returned row points to this object, which must outlive the models that use the row.
   [[nodiscard]] virtual runtime::Delegate row() const = 0;
-  /// A memory that the NPU reaches by addresses.
+  /// Adds a memory range that the NPU can address.
   virtual void connect(const void* /*data*/, size_t /*bytes*/, bool /*read_only*/) {}
-  /// What went wrong in the last call; empty: nothing.
+  /// Error of the last call; empty if it succeeded.
   [[nodiscard]] virtual std::string fault_text() const { return ""; }
 };
 
@@ -46,7 +46,7 @@ struct DeviceKind {
   std::string_view id;  // in the file's table of delegates
   /// Refuses payloads that the runtime would refuse, in more words than a status has; null: none.
   Status (*check)(const formats::pte::Program& program, std::string_view label) = nullptr;
-  /// For a file that calls the delegate; null: nothing on this machine runs it.
+  /// Opens the model for a file that calls the delegate; null: this machine has no model.
   Result<std::unique_ptr<Device>> (*open)(const formats::pte::Program& program,
                                           std::string_view label) = nullptr;
   /// Of the emulated boards' images the one with a model of the NPU: Empty: none.
@@ -57,7 +57,7 @@ struct DeviceKind {
   std::string_view object;  // the device, which the product defines
   bool has_memory =
       false;  // the namespace has call_scratch and kept_bytes (runtime/exec/delegates.h)
-  /// What the NPU would do, operation by operation; null: not known.
+  /// Estimates the operations of the NPU one by one; null: no estimate.
   Result<std::vector<NpuProfile>> (*profile)(const formats::pte::Program& program,
                                              std::string_view label) = nullptr;
   /// Bad input if results of the program's calls depend on timing; null: they cannot.
@@ -67,16 +67,16 @@ struct DeviceKind {
                                      std::string_view label) = nullptr;
 };
 
-/// What the header of a row declares as NAME_devices().
+/// Type of the function NAME_devices() that the header of a row declares.
 using DeviceList = std::vector<DeviceKind>();
 [[nodiscard]] std::span<DeviceList* const> device_rows();
 [[nodiscard]] const std::vector<DeviceKind>& device_kinds();
 
 [[nodiscard]] bool calls(const formats::pte::Program& program, std::string_view id);
-/// The kinds that the program calls, each checked.
+/// The device kinds that the program calls. Each kind's check has passed.
 [[nodiscard]] Result<std::vector<DeviceKind>> kinds_of(const formats::pte::Program& program,
                                                        std::string_view label);
-/// The image of the emulated boards for the program: "runner" if it calls no delegate.
+/// Name of the firmware image for the program: "runner" if it calls no delegate.
 [[nodiscard]] Result<std::string> image_of(const formats::pte::Program& program,
                                            std::string_view label);
 /// The device that the image has words for; none if the program calls no such delegate.

@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Files of the device's folder, read once each.
+/// Files of the device source folder; each is read once.
 class Tree {
  public:
   explicit Tree(fs::path root) : root_(std::move(root)) {}
@@ -29,7 +29,7 @@ class Tree {
   [[nodiscard]] bool has(const std::string& path) const {
     return fs::is_regular_file(root_ / path);
   }
-  /// Paths of the sources right in a folder.
+  /// Paths of the sources in a folder, without its subfolders.
   [[nodiscard]] std::vector<std::string> sources_in(const std::string& folder) const {
     std::vector<std::string> paths;
     std::error_code error;
@@ -53,7 +53,7 @@ class Closure {
  public:
   explicit Closure(fs::path root) : tree_(std::move(root)) {}
 
-  /// The file that defines a kernel: it alone of its variant names the operator.
+  /// Adds the file that defines a kernel: the only file of the variant with the operator's name.
   Status add_kernel(const ChosenKernel& kernel) {
     const std::regex word("\\b" + kernel.op + "\\b");
     bool found = false;
@@ -89,7 +89,7 @@ class Closure {
       const std::string name = (*at)[1];
       if (!tree_.has(name)) continue;
       waiting_.push_back(name);
-      // The kernels' own folder has the table of all of them, which nothing here needs.
+      // The folder kernels/ has the table of all kernels, which is not needed.
       const std::string folder = folder_of(name);
       if (!name.ends_with(".h") || folder == "kernels" || !folders_.insert({folder, true}).second) {
         continue;

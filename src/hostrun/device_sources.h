@@ -1,6 +1,6 @@
 #pragma once
-// Sources of kernels as a product compiles them that takes no more of this tree: the files of some
-// kernels and what those include.
+// Collects the sources of some kernels and of everything that they include, for a product that
+// compiles no other files of this tree.
 
 #include <filesystem>
 #include <string>
@@ -12,17 +12,17 @@
 namespace thimble::hostrun {
 
 struct DeviceFile {
-  std::string path;  // "kernels/portable/conv2d.cpp", of the device sources' folder
+  std::string path;  // "kernels/portable/conv2d.cpp", relative to the device source folder
   std::string text;
 
   [[nodiscard]] bool is_source() const { return path.ends_with(".cpp"); }
 };
 
-/// Where the device sources are: installed with the program, or the tree that it was built from.
+/// Folder of the device sources: installed with the program, or the source tree of the build.
 [[nodiscard]] Result<std::filesystem::path> device_folder();
 
-/// Sorted by path. Besides the kernels' files: headers that they include, and all sources without
-/// kernels in these headers' folders, which hold what the headers declare.
+/// Sorted by path: the files of the kernels, the headers that they include, and all sources without
+/// kernels in the folders of these headers, which define what the headers declare.
 [[nodiscard]] Result<std::vector<DeviceFile>> device_sources(
     const std::vector<ChosenKernel>& kernels);
 

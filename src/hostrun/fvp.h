@@ -1,6 +1,6 @@
 #pragma once
-// Arm's model of a Corstone-300 (an FVP), a program that the user has and names. It runs the very
-// image that QEMU runs, with the model's NPU in the place of our simulator.
+// Arm's Fixed Virtual Platform of the Corstone-300 (FVP). The FVP is a program whose path is an
+// option. It runs the same image as QEMU, with its own NPU model instead of our simulator.
 
 #include <filesystem>
 #include <optional>
@@ -16,8 +16,8 @@ namespace thimble::hostrun {
 /// A reason if there is no image that the model of a Corstone-300 can run for the target.
 [[nodiscard]] Status check_fvp(std::string_view target, const std::optional<FirmwareDevice>& npu);
 
-/// Command line that boots the image with these words as its own command line; its host files are
-/// those of `folder`.
+/// Command line that boots the image. `words` is the command line of the firmware; its host files
+/// are in `folder`.
 [[nodiscard]] std::vector<std::string> fvp_command(const std::filesystem::path& program,
                                                    const std::filesystem::path& image,
                                                    const std::filesystem::path& folder,

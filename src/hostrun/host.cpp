@@ -12,7 +12,7 @@
 namespace thimble::hostrun {
 namespace {
 
-/// Bytes at a multiple of 16, as the runtime asks for.
+/// Bytes aligned to 16, as the runtime requires.
 class AlignedBytes {
  public:
   explicit AlignedBytes(size_t size)
@@ -37,7 +37,7 @@ std::string joined(const std::set<std::string>& names) {
   return text;
 }
 
-/// Which kernels the file calls and this build does not have.
+/// Operators that the file calls and for which this build has no kernel, as text.
 std::string missing_kernels(const Interface& interface) {
   const kernels::KernelTable table = kernels::all_kernels();
   std::set<std::string> missing;
@@ -48,7 +48,7 @@ std::string missing_kernels(const Interface& interface) {
   return joined(missing);
 }
 
-/// Operators that are called with a number of arguments that no form of theirs has.
+/// Operators that are called with a number of arguments that no kernel accepts, as text.
 std::string unknown_forms(const Interface& interface) {
   const kernels::KernelTable table = kernels::all_kernels();
   std::set<std::string> unknown;
@@ -92,7 +92,7 @@ struct HostModel::State {
   std::string label;
   Interface interface;
   AlignedBytes file;
-  std::vector<std::unique_ptr<Device>> devices;  // of the delegates that the file calls
+  std::vector<std::unique_ptr<Device>> devices;  // for the delegates that the file calls
   std::vector<runtime::Delegate> rows;           // one per device
   runtime::Delegates delegates = {};
   kernels::KernelTable table = kernels::all_kernels();
@@ -114,7 +114,7 @@ struct HostModel::State {
     return error;
   }
 
-  /// Models of the NPUs that the program calls.
+  /// Opens models of the NPUs that the program calls.
   Status open_devices(const formats::pte::Program& program) {
     THIMBLE_TRY(const std::vector<DeviceKind> kinds, kinds_of(program, label));
     for (const DeviceKind& kind : kinds) {
@@ -156,7 +156,7 @@ Result<HostModel> HostModel::load(ByteView pte, std::string label) {
   THIMBLE_CHECK(state->check(thimble_size(file, state->file.size(), kernels, &state->needs)));
   state->memory = AlignedBytes(state->needs.arena_bytes + state->needs.state_bytes);
   state->connect(file, state->file.size(), true);
-  // The runtime's own words behind the arena are no business of the NPU's.
+  // The NPU cannot address the runtime's own data, which follows the arena.
   state->connect(state->memory.data(), state->needs.arena_bytes, false);
   THIMBLE_CHECK(state->check(thimble_init(&state->model, file, state->file.size(), kernels,
                                           state->memory.data(), state->memory.size())));

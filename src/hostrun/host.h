@@ -1,11 +1,11 @@
 #pragma once
-// A `.pte` in the production runtime, on this machine, with every portable kernel: the code that a
-// device runs, on the very bytes it would get.
+// Runs a `.pte` on this machine in the production runtime, with every portable kernel: the same
+// code and the same bytes as on a device.
 //
 //   THIMBLE_TRY(auto model, hostrun::HostModel::load(bytes, "kws.pte"));
 //   THIMBLE_TRY(auto outputs, model.run(inputs));
 //
-// Tensors are logical on both sides; the memory order that the file declares is applied here.
+// Tensors on both sides are in logical order; this class converts to the file's memory order.
 
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@ namespace thimble::hostrun {
 
 class HostModel {
  public:
-  /// `label` is what messages call the file.
+  /// `label` names the file in messages.
   static Result<HostModel> load(ByteView pte, std::string label);
 
   HostModel(HostModel&&) noexcept;
@@ -30,12 +30,12 @@ class HostModel {
   ~HostModel();
 
   [[nodiscard]] const Interface& interface() const;
-  /// What the runtime reserved for activations and scratch.
+  /// Size in bytes of the runtime's memory for activations and scratch.
   [[nodiscard]] int64_t arena_bytes() const;
-  /// Calls the model once; state that the model keeps lives on to the next call.
+  /// Runs the model once. The model's states are kept until the next run.
   Result<std::vector<ir::Tensor>> run(std::span<const ir::Tensor> inputs);
   Status reset();
-  /// The state kept between calls, and a call to go on from one.
+  /// Saves the states between two runs, and restores saved ones.
   Result<Bytes> save() const;
   Status restore(ByteView saved);
 

@@ -15,7 +15,7 @@ namespace {
 
 namespace pte = formats::pte;
 
-/// The plan that the runtime takes: "forward", or else the first.
+/// The plan that the runtime executes: "forward", or the first plan if there is no "forward".
 const pte::ExecutionPlan& forward_plan(const pte::Program& program) {
   for (const pte::ExecutionPlan& plan : program.plans) {
     if (plan.name == "forward") return plan;
@@ -60,7 +60,7 @@ Result<Port> read_port(const pte::ExecutionPlan& plan, int32_t index, std::strin
   return port;
 }
 
-/// An instruction that calls no kernel, as messages name it.
+/// Name of an instruction that calls no kernel, for messages.
 std::string foreign_text(const pte::ExecutionPlan& plan, const pte::Instruction& instruction) {
   if (const auto* call = std::get_if<pte::DelegateCall>(&instruction)) {
     return "delegate " + plan.delegates[static_cast<size_t>(call->delegate_index)].id;
@@ -69,7 +69,7 @@ std::string foreign_text(const pte::ExecutionPlan& plan, const pte::Instruction&
   return std::holds_alternative<pte::MoveCall>(instruction) ? "move" : "free";
 }
 
-/// The entry that Thimble adds to its files; a file of another writer has none.
+/// Reads the entry that Thimble adds to its files. Files of other writers do not have it.
 Status read_entry(const pte::Program& program, std::string_view label, Interface* interface) {
   const pte::NamedData* data = pte::find_named_data(program, abi::kEntryKey);
   if (data == nullptr) return ok();
@@ -88,7 +88,7 @@ Status read_entry(const pte::Program& program, std::string_view label, Interface
   return ok();
 }
 
-/// Scale and zero point of int8 inputs and outputs.
+/// Reads scale and zero point of the int8 inputs and outputs.
 Status read_io_quant(const pte::Program& program, std::string_view label, Interface* interface) {
   const pte::NamedData* data = pte::find_named_data(program, abi::kIoKey);
   if (data == nullptr) return ok();
@@ -159,7 +159,7 @@ Result<Interface> read_interface(const pte::Program& program, std::string_view l
       interface.ops.push_back(pte::full_name(plan.operators[static_cast<size_t>(call->op_index)]));
     }
   }
-  // The runtime lays several memories one behind the other.
+  // The runtime places several memories one after another.
   for (const int64_t bytes : plan.memory_sizes) {
     constexpr int64_t kAlignment = abi::kArenaAlignment;
     const int64_t start = (interface.arena_bytes + kAlignment - 1) / kAlignment * kAlignment;

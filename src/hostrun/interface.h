@@ -1,6 +1,6 @@
 #pragma once
-// What a `.pte` wants from its caller and gives back, read from the file alone: the same answer for
-// the host, for QEMU and for the evaluator, before any of them runs.
+// Inputs, outputs and operators of a `.pte`, read from the file alone. The host runtime, QEMU and
+// the reference evaluator all use this description.
 
 #include <cstdint>
 #include <optional>
@@ -15,38 +15,39 @@
 
 namespace thimble::hostrun {
 
-/// An input or output of the program. The file has no names for them: `input_0`, `output_0`.
+/// An input or output of the program. The file does not name them: `input_0`, `output_0`.
 struct Port {
   std::string name;
   ir::DType dtype = ir::DType::kF32;
   ir::Shape shape;
   ir::DimOrder dim_order;
-  std::optional<ir::Quant> quant;  // of an int8 port, if the file says
+  std::optional<ir::Quant> quant;  // quantization of an int8 port, if the file has it
 
   [[nodiscard]] size_t bytes() const;
-  /// `input_0 float32[1,1,8,8]`, with scale and zero point if it has them
+  /// `input_0 float32[1,1,8,8]`, with scale and zero point if it has them.
   [[nodiscard]] std::string describe() const;
 };
 
-/// The port's memory order, outermost dimension first, written out.
+/// The port's memory order, outermost dimension first; the default order is spelled out.
 [[nodiscard]] std::vector<int> full_order(const Port& port);
 
 struct Interface {
   std::vector<Port> inputs;
   std::vector<Port> outputs;
   std::vector<std::string> ops;      // registry name of each instruction, in order
-  std::vector<size_t> arguments;     // of each instruction, without the return value
+  std::vector<size_t> arguments;     // count per instruction, without the return value
   std::vector<std::string> foreign;  // instructions that call no kernel: "delegate EthosUBackend"
-  std::string target;                // "cortex-m55"; empty if the file does not say
+  std::string target;                // "cortex-m55"; empty if unknown
   int64_t arena_bytes = 0;
-  bool records = false;  // it is run from records, not from its tables
+  bool records = false;  // the runtime executes records, not the flatbuffer tables
 };
 
-/// `label` is what messages call the file.
+/// `label` names the file in messages.
 [[nodiscard]] Result<Interface> read_interface(const formats::pte::Program& program,
                                                std::string_view label);
 
-/// One tensor per port, of its type and shape; messages name the port and what was found.
+/// Checks that there is one tensor per port, of its type and shape. Messages name the port and the
+/// found type.
 [[nodiscard]] Status check_inputs(std::span<const Port> ports, std::span<const ir::Tensor> inputs,
                                   std::string_view label);
 

@@ -25,7 +25,7 @@ constexpr KernelRow kKernelRows[] = {
 #undef THIMBLE_KERNEL
 };
 
-/// Lines of a table whose file has delegate calls.
+/// Lines of the generated table for a file with delegate calls.
 struct DelegateLines {
   std::string includes, rows;
 };
@@ -62,7 +62,7 @@ bool runs_on(std::string_view variant, abi::Isa isa) {
   return true;
 }
 
-/// An operator and how many arguments it is called with.
+/// Name of an operator and the number of arguments in the call.
 using Form = std::pair<std::string, size_t>;
 
 /// Rows stand with the faster variant first.
@@ -76,7 +76,7 @@ const KernelRow* find_row(const Form& form, abi::Isa isa) {
   return nullptr;
 }
 
-/// All variants of an operator are called alike; this machine has the portable one.
+/// All variants of an operator have the same interface. This machine has the portable variant.
 bool is_bare(const abi::PteOpInfo& info) {
   const kernels::KernelTable table = kernels::all_kernels();
   const auto* const end = table.kernels + table.count;
@@ -140,7 +140,7 @@ std::string kernel_source(const UsedKernels& used, std::string_view label) {
       list.empty() ? ""
                    : fmt::format("static const Kernel* const kModelKernels[] = {{\n{}}};\n", list);
   const DelegateLines delegates = delegate_lines(used.devices);
-  // Delegates bring it along.
+  // Delegates include the reader.
   const bool names_reader = used.stock_reader && used.devices.empty();
   return fmt::format(
       "// Written by `thimble compile` for {}: the kernels it calls and no others.\n"

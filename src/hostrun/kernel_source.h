@@ -1,6 +1,6 @@
 #pragma once
-// What a product links instead of all kernels: those that its `.pte` calls, in the fastest variant
-// that its instruction set has, and the delegates.
+// Generates the kernel table that a product links instead of all kernels: the kernels that its
+// `.pte` calls, in the fastest variant for its instruction set, and the delegates.
 
 #include <string>
 #include <string_view>
@@ -13,30 +13,30 @@
 
 namespace thimble::hostrun {
 
-/// Whether a kernel of ours has the operator's name, "cortex_m::quantized_add.out".
+/// Returns true if Thimble has a kernel for the operator "cortex_m::quantized_add.out".
 [[nodiscard]] bool has_kernel(std::string_view op);
 
-/// What a product links for a file.
+/// Kernels and delegates that a product links for a file.
 struct UsedKernels {
   struct Kernel {
     std::string op;      // "thimble::conv2d.out"
     std::string symbol;  // "portable_thimble_conv2d", in thimble::kernels
   };
   std::vector<Kernel> kernels;
-  std::vector<DeviceKind> devices;  // of its delegate calls
-  bool stock_reader = false;        // the file is run from its tables
+  std::vector<DeviceKind> devices;  // for the file's delegate calls
+  bool stock_reader = false;        // the runtime executes the flatbuffer tables, not records
 };
 
 /// The kernel that an instruction calls on a core.
 struct ChosenKernel {
   std::string variant;    // "mve"
   std::string op;         // id of abi/pte_ops.def
-  std::string arguments;  // letters
-  bool bare = false;      // it needs no more than the places of its operands
+  std::string arguments;  // letters of abi/pte_ops.def
+  bool bare = false;      // the kernel needs only the addresses of its operands
 };
 
-/// Of every instruction, in order. One that calls no kernel, or an operator without one, is an
-/// `unsupported` error.
+/// The kernels of all instructions, in order. An instruction that calls no kernel, or an operator
+/// without a kernel, is an `unsupported` error.
 [[nodiscard]] Result<std::vector<ChosenKernel>> chosen_kernels(const Interface& interface,
                                                                abi::Isa isa,
                                                                std::string_view label);
@@ -49,11 +49,12 @@ struct ChosenKernel {
 /// C++ that defines `const thimble_kernels* thimble_model_kernels(void)`.
 [[nodiscard]] std::string kernel_source(const UsedKernels& used, std::string_view label);
 
-/// Both.
+/// Calls used_kernels() and kernel_source().
 [[nodiscard]] Result<std::string> kernel_source(const Interface& interface, abi::Isa isa,
                                                 std::string_view label);
 
-/// CMake that links a target with the sources, in the file's own folder, and what they call.
+/// CMake code that links a target with the sources, in the file's own folder, and with what they
+/// call.
 [[nodiscard]] std::string kernel_cmake(const UsedKernels& used, std::string_view label,
                                        const std::vector<std::string>& sources);
 

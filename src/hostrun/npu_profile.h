@@ -14,9 +14,9 @@ namespace thimble::hostrun {
 
 struct NpuOperation {
   std::string name;   // "CONV", "POOL MAX", "DMA"
-  uint32_t word = 0;  // offset in the command stream, or of the kernel's record in its list
+  uint32_t word = 0;  // offset in the command stream, or of the kernel's record in the kernel list
   double start = 0, end = 0;
-  std::string bound;  // what it waited for most: "multiply", "SRAM port", ...
+  std::string bound;  // resource that limits it: "multiply", "SRAM port", ...
   uint64_t macs = 0;
 };
 
@@ -24,12 +24,12 @@ struct NpuProfile {
   std::string npu;     // configuration of the NPU
   std::string system;  // the system around it
   double cycles = 0;
-  double bytes_sram = 0, bytes_external = 0;  // read and written; 0: not known
+  double bytes_sram = 0, bytes_external = 0;  // read and written; 0 if unknown
   std::vector<NpuOperation> operations;
-  std::vector<std::string> hazards;  // reads and writes of the stream that nothing orders
+  std::vector<std::string> hazards;  // unordered accesses of the stream to the same bytes
 };
 
-/// Of all NPUs that the program calls and this build can say it of.
+/// Profiles for all NPUs that the program calls and for which this build has an estimate.
 [[nodiscard]] Result<std::vector<NpuProfile>> profiles_of(const formats::pte::Program& program,
                                                           std::string_view label);
 

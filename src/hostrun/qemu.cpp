@@ -21,7 +21,7 @@ struct Board {
   std::string_view machine;
 };
 
-// As firmware/cores.cmake pairs them. keep-sorted
+// Same pairs as in firmware/cores.cmake. keep-sorted
 constexpr Board kBoards[] = {
     {"cortex-m0", "mps2-an385"},  {"cortex-m0plus", "mps2-an385"}, {"cortex-m23", "mps2-an505"},
     {"cortex-m3", "mps2-an385"},  {"cortex-m33", "mps2-an505"},    {"cortex-m35p", "mps2-an505"},
@@ -29,7 +29,7 @@ constexpr Board kBoards[] = {
     {"cortex-m85", "mps3-an547"},
 };
 
-/// A folder that goes away with the object, whatever happened in it.
+/// A temporary folder; the destructor removes it.
 class TemporaryFolder {
  public:
   static Result<TemporaryFolder> make() {
@@ -71,7 +71,7 @@ std::string read_text(const fs::path& path) {
   return text.str();
 }
 
-/// Where the build puts the images: beside the program.
+/// Folder of the firmware images: next to the program.
 fs::path firmware_folder() {
   std::error_code error;
   return fs::read_symlink("/proc/self/exe", error).parent_path() / "firmware";
@@ -85,7 +85,7 @@ std::vector<std::string> words_of(const std::string& line) {
   return words;
 }
 
-/// Lines of a report, by their first word: each is `key value...`.
+/// Lines of a report, by their first word. Each line is `key value...`.
 using Lines = std::multimap<std::string, std::vector<std::string>>;
 Lines parse_lines(const std::string& text) {
   Lines lines;
@@ -107,9 +107,10 @@ int64_t number(const Lines& lines, const std::string& key, size_t index = 0) {
   return std::strtoll(line->second[index].c_str(), nullptr, 10);
 }
 
-constexpr size_t kInstructions = 2;  // of the counter's lines: index, times, instructions, classes
+/// Column in the counter's lines: index, times, instructions, classes.
+constexpr size_t kInstructions = 2;
 
-/// The columns behind the sum, by their names in the counter's first line.
+/// The columns after the sum; the counter's line `classes` has their names.
 InstructionClasses classes_of(const Lines& counts, const std::vector<std::string>& words) {
   InstructionClasses classes;
   const auto names = counts.find("classes");
@@ -120,8 +121,8 @@ InstructionClasses classes_of(const Lines& counts, const std::vector<std::string
   return classes;
 }
 
-/// One boot of the board. Names are relative to the folder, so that no character of a path matters
-/// to the emulator's option syntax or to the firmware, which splits words at spaces.
+/// One boot of the board. File names are relative to the folder: a path could contain characters of
+/// QEMU's option syntax, or spaces, at which the firmware splits its command line.
 class Boot {
  public:
   Boot(const fs::path& folder, std::string_view label, const Interface& interface,
@@ -159,7 +160,7 @@ class Boot {
     return (options_.count_instructions || profile) && fs::exists(plugin);
   }
 
-  /// The firmware's own command line.
+  /// Command line of the firmware.
   [[nodiscard]] std::vector<std::string> firmware_words(bool profile) const {
     std::vector<std::string> words = {"runner"};
     if (options_.npu) {
@@ -185,7 +186,7 @@ class Boot {
                                     firmware,          "-kernel",  image.string()};
   }
 
-  /// Emulators differ in what they exit with; the report's last line does not.
+  /// Reads the status in the report, because the exit codes of emulators differ.
   [[nodiscard]] Status ended_well() const {
     const auto status = report_.find("status");
     if (status != report_.end() && !status->second.empty() && status->second[0] == "0") return ok();
@@ -219,7 +220,7 @@ class Boot {
   Lines counts_;
 };
 
-/// One file per input, the calls behind each other.
+/// Writes one file per input, with the data of all calls one after another.
 Status write_inputs(const fs::path& folder, std::string_view label, const Interface& interface,
                     std::span<const std::vector<ir::Tensor>> calls) {
   std::vector<Bytes> inputs(interface.inputs.size());
@@ -289,10 +290,10 @@ Result<QemuRun> run_on_qemu(ByteView pte, std::string_view label, const Interfac
   Boot boot(folder.path(), label, interface, options);
   QemuRun run;
   if (options.profile) {
-    // The hook around each operator costs instructions, so the sum is counted in another boot.
+    // The hook around each operator executes instructions, so the sum is counted in another boot.
     THIMBLE_CHECK(boot.run(true));
     run.facts.ops = op_counts(interface, boot.counts(), options.target);
-    // Each hollow kernel has one instruction.
+    // In the image without kernel code, each kernel is one instruction.
     if (boot.counts().contains("region")) {
       run.facts.instructions_overhead = number(boot.counts(), "region", kInstructions) -
                                         static_cast<int64_t>(interface.ops.size());

@@ -1,9 +1,8 @@
 #pragma once
-// A `.pte` on an emulated Cortex-M: the firmware image of the target's board (firmware/apps/runner)
-// under qemu-system-arm, with instructions counted by our plugin, or in a model of Arm's that the
-// user names (fvp.h). Inputs and outputs travel as
-// files of a temporary folder, which is always removed. The images lie in `firmware/` beside the
-// program.
+// Runs a `.pte` on an emulated Cortex-M: the firmware image of the target's board
+// (firmware/apps/runner) under qemu-system-arm, where a plugin counts instructions, or in an FVP
+// (fvp.h). Inputs and outputs are files in a temporary folder, which is always removed. The images
+// are in `firmware/` next to the program.
 
 #include <chrono>
 #include <cstdint>
@@ -26,7 +25,7 @@ namespace thimble::hostrun {
 struct QemuOptions {
   std::string target;  // "cortex-m55"
   bool count_instructions = true;
-  bool profile = false;  // count by operator too, in a run of its own
+  bool profile = false;  // also count per operator, in a separate boot
   std::chrono::seconds time_limit{300};
   std::filesystem::path fvp;     // in the place of QEMU; it counts nothing
   std::string image = "runner";  // what image_of() says of the file
@@ -35,7 +34,7 @@ struct QemuOptions {
 
 struct OpInstructions {
   std::string op;            // "cortex_m::quantized_add.out"
-  int64_t instructions = 0;  // of all calls
+  int64_t instructions = 0;  // sum of all calls
   std::optional<int64_t> cycles_estimate;
 };
 
@@ -46,10 +45,10 @@ struct QemuFacts {
   int64_t instructions = 0;        // inside thimble_run, all calls; 0 if not counted
   int64_t instructions_init = 0;   // inside thimble_init
   int64_t instructions_total = 0;  // from reset to exit
-  InstructionClasses classes;      // of those inside thimble_run
+  InstructionClasses classes;      // inside thimble_run
   std::optional<int64_t> cycles_estimate;
   std::vector<OpInstructions> ops;  // with `profile`: in execution order
-  /// With `profile`: of one call, what the runtime takes outside of kernels; none with delegates.
+  /// With `profile`: runtime instructions of one call outside of kernels; nullopt with delegates.
   std::optional<int64_t> instructions_overhead;
 };
 
@@ -58,7 +57,7 @@ struct QemuRun {
   QemuFacts facts;
 };
 
-/// The emulated board that runs code for the target: "mps3-an547".
+/// Name of the emulated board for the target: "mps3-an547".
 [[nodiscard]] Result<std::string> qemu_board(std::string_view target);
 
 /// Runs the model once per call, in one boot of the board.

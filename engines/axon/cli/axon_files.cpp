@@ -20,7 +20,7 @@ fs::path program_folder() {
   return fs::read_symlink("/proc/self/exe", error).parent_path();
 }
 
-/// The first line of a generated header in the folder.
+/// The notes in the first lines of the generated headers in the folder.
 std::vector<SubgraphNote> notes_in(const fs::path& folder) {
   std::vector<SubgraphNote> notes;
   std::error_code error;
@@ -65,7 +65,7 @@ Status check_axon_options(const std::string& form, const fs::path& sdk, const fs
 Status add_axon_files(const std::vector<engine::Delegate>& delegates, const fs::path& folder,
                       OutputFiles* files) {
   std::map<std::string, const std::string*> texts;  // by file name
-  std::map<std::string, std::string> models;        // of this model's networks, by their base
+  std::map<std::string, std::string> models;        // model name, by identifier of the network
   std::set<std::string> names;
   for (const engine::Delegate& delegate : delegates) {
     for (const engine::GeneratedFile& file : delegate.files) {

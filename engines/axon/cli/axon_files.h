@@ -1,5 +1,5 @@
 #pragma once
-// `thimble compile --axon`: where the vendor's SDK is, and the generated headers of a folder.
+// `thimble compile --axon`: finds the vendor's SDK and writes the generated headers to a folder.
 
 #include <filesystem>
 #include <string>
@@ -16,7 +16,7 @@ namespace thimble::tools {
                                              const std::filesystem::path& sdk,
                                              const std::filesystem::path& model);
 
-/// Options that the form would ignore are bad input.
+/// Options that the form would ignore are a bad-input error.
 [[nodiscard]] Status check_axon_options(const std::string& form, const std::filesystem::path& sdk,
                                         const std::filesystem::path& folder);
 

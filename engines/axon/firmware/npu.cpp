@@ -1,10 +1,10 @@
-// The runner with an AXON: the integer model behind the runtime's delegate, in the place of
-// silicon. Words more at the start of the command line:
+// The runner with an AXON. The integer model, called by the runtime's delegate, replaces the NPU.
+// The command line has additional words at the start:
 //
 //   runner-axon [-0] [-p] MODEL.pte ...
 //
-// -0 calls a driver that does nothing: what is left is the cost of a call. The report has a line
-// for each layer list: `axon NAME calls 3 cycles 4110`, cycles of the NPU by the lists' estimate.
+// -0 uses a driver that does nothing, to measure the cost of a call. The report has a line for each
+// layer list: `axon NAME calls 3 cycles 4110`, with NPU cycles as estimated in the layer list.
 
 #include <cstring>
 

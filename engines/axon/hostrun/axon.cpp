@@ -14,7 +14,7 @@ namespace {
 
 namespace pte = formats::pte;
 
-/// The bytes at a multiple of 16, as the runtime has them.
+/// Payload bytes aligned to 16, as the runtime requires.
 struct alignas(16) Block {
   uint8_t bytes[16];
 };

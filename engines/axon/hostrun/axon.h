@@ -1,6 +1,6 @@
 #pragma once
-// The AXON NPU that the delegate calls of a `.pte` are for: the integer model behind the runtime's
-// delegate, and what is wrong with a file's layer lists, in more words than a status has.
+// Runs the AXON delegate calls of a `.pte` with the integer model, through the runtime's delegate.
+// Its checks report errors in layer lists in more detail than a status code.
 
 #include <vector>
 
@@ -12,7 +12,8 @@ namespace thimble::hostrun {
 /// Executes layer lists with the integer model (engines/axon/model). Counts nothing.
 [[nodiscard]] thimble_axon axon_model();
 
-/// Layer lists, refused at once if their hash is not their content's; and what silicon alone runs.
+/// Delegate of layer lists, which are rejected if their hash does not match their content, and the
+/// two vendor delegates, which only silicon executes.
 [[nodiscard]] std::vector<DeviceKind> axon_devices();
 
 }  // namespace thimble::hostrun

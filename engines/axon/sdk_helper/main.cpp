@@ -1,19 +1,19 @@
-// thimble-axon-sdk: calls the functions of Nordic's AXON compiler library in a process of its own,
-// so that nothing the library does can take the compiler down. `thimble compile` starts it; by
+// thimble-axon-sdk: calls the functions of Nordic's AXON compiler library in a separate process, so
+// that a crash of the library does not end the compiler. `thimble compile` starts it. To run it by
 // hand:
 //
 //   thimble-axon-sdk RESULT LIBRARY compile|infer ARGUMENT...
 //
-// The arguments go to the library as they are: its name, then each a letter with its value behind
-// it. What the library prints is passed through. RESULT is a text file, written when a call has
-// returned:
+// The arguments are passed to the library unchanged: its name, then options, each a letter directly
+// followed by its value. Output of the library is passed through. RESULT is a text file, written
+// when the calls have returned:
 //
 //   compile 0
 //   sizes 420 16 0 552 0
 //
-// a line per function called, then the sizes that the library has filled in: bytes of constants,
-// interlayer buffer, partial sums and commands, then cycles. `error TEXT` stands there instead if
-// the library cannot be called. The exit code is 0 if RESULT was written.
+// It has one line per called function, then the sizes that the library has returned: bytes of
+// constants, interlayer buffer, partial sums and commands, then cycles. If the library cannot be
+// called, the file has `error TEXT` instead. The exit code is 0 if RESULT was written.
 
 #include <array>
 #include <cstdint>
@@ -27,11 +27,11 @@
 
 namespace {
 
-/// What the library fills in: docs/nordic-axon.md.
+/// Values that the library returns: docs/nordic-axon.md.
 struct Sizes {
   uint32_t constants = 0, interlayer = 0, partial_sums = 0, commands = 0, cycles = 0;
 };
-/// The library may be of a later version, with more behind the five.
+/// Space for a later version of the library, which may return more values after the five.
 struct Room {
   Sizes sizes;
   std::array<uint32_t, 59> more{};

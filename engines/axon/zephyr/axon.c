@@ -1,5 +1,5 @@
-/* The AXON of a Zephyr application: what files with calls of the NPU refer to. Networks that
- * `thimble compile` has made into headers are taken in if their folder is on the application's
+/* The AXON objects of a Zephyr application, to which files with AXON delegates refer. Networks that
+ * `thimble compile` has written as headers are included if their folder is on the application's
  * include path. */
 #include <zephyr/kernel.h>
 
@@ -19,7 +19,7 @@
 #ifdef NRF_AXON_VERSION
 #define THIMBLE_AXON_SUBGRAPHS .driver_version = NRF_AXON_VERSION
 #else
-#define THIMBLE_AXON_SUBGRAPHS .driver_version = 0 /* no driver to compare with */
+#define THIMBLE_AXON_SUBGRAPHS .driver_version = 0 /* no driver version to compare with */
 #endif
 #endif
 
@@ -28,7 +28,7 @@
 
 enum { kNpuMhz = 128 };
 
-/* Runs while the application has the timing functions started. */
+/* Counts while the application has started the timing functions. */
 static uint32_t npu_ticks(void) {
   return (uint32_t)(timing_cycles_to_ns(timing_counter_get()) * kNpuMhz / 1000);
 }

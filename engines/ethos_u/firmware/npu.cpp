@@ -1,11 +1,11 @@
-// The runner with an Ethos-U: a simulated one behind the registers that the runtime's driver
-// writes, or the board's own. Words more at the start of the command line say which, and what the
-// host has read from the file:
+// The runner with an Ethos-U. The runtime's driver writes the registers of a simulated NPU or of
+// the board's own. Additional words at the start of the command line select one, and pass values
+// that the host has read from the file:
 //
 //   runner-ethos-u -n CONFIGURATION WORKSPACE_BYTES FAST_BYTES [-p] MODEL.pte ...
 //   runner-ethos-u -m CONFIGURATION FAST_BYTES [-p] MODEL.pte ...
 //
-// -m is for models of Corstone-300 that have an NPU at its address; QEMU's board has none.
+// -m is for FVPs of Corstone-300, which have an NPU at its address. QEMU's board has none.
 
 #include <cstring>
 #include <new>
@@ -22,7 +22,7 @@ namespace {
 
 using ethos_u::sim::Device;
 
-/// Registers of the NPU beside a Cortex-M55 in Corstone-300.
+/// Address of the NPU's registers in Corstone-300.
 constexpr uintptr_t kBoardNpu = 0x48102000;
 
 const ethos_u::Config* config;
@@ -84,7 +84,7 @@ const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes,
     (void)device->connect({fast, fast_bytes});
     npu.read = read_register;
     npu.write = write_register;
-    npu.polls = 1;  // a stream has ended when its start returns
+    npu.polls = 1;  // a started stream has ended when the start returns
   }
   row = runtime::ethos_u::backend(&npu);
   delegates = runtime::delegates_of(&row, 1);

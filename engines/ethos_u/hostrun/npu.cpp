@@ -18,12 +18,12 @@ namespace {
 namespace pte = formats::pte;
 namespace sim = ethos_u::sim;
 
-/// Streams that ask for more are broken.
+/// Upper bound on the workspace of a stream; one that needs more is invalid.
 constexpr size_t kWorkspaceMost = size_t{1} << 30;
-/// For files that do not say: the largest of Arm's memory modes.
+/// Used if the file has no size: the largest fast scratch of Arm's memory modes.
 constexpr size_t kFastBytesDefault = size_t{512} << 10;
 
-/// Bytes of fast scratch that are nowhere in the arena.
+/// Bytes of fast scratch outside of the arena.
 size_t fast_bytes_of(const pte::Program& program) {
   const pte::NamedData* const data = pte::find_named_data(program, abi::kDelegatesKey);
   if (data == nullptr) return kFastBytesDefault;
@@ -37,7 +37,7 @@ size_t fast_bytes_of(const pte::Program& program) {
   return std::min(most, kWorkspaceMost);
 }
 
-/// Workspace for one stream; 0 for one that cannot be read.
+/// Workspace in bytes for one stream; 0 if it cannot be read.
 size_t workspace_for(const Bytes& commands, const ethos_u::DriverPayload& header,
                      const ethos_u::Config& config) {
   std::vector<uint32_t> words(header.stream_words);
@@ -96,7 +96,7 @@ Result<std::optional<NpuNeeds>> read_npu_needs(const pte::Program& program,
                                         static_cast<uint32_t>(commands->size()), header)) {
         continue;
       }
-      // A second one that is for another NPU is for the runtime to refuse.
+      // The runtime rejects a second delegate for another NPU.
       if (needs->config == nullptr) needs->config = ethos_u::config_of(header.config);
       if (needs->config == nullptr) {
         return unsupported(
@@ -133,7 +133,7 @@ struct HostNpu::State {
     npu.user = &device;
     npu.fast_memory = fast.data();
     npu.fast_bytes = static_cast<uint32_t>(fast.size() * sizeof(Block));
-    npu.polls = 1;  // a stream has ended when its start returns
+    npu.polls = 1;  // a started stream has ended when the start returns
     device.connect({fast.data()->bytes, npu.fast_bytes});
     table.delegates = &delegates;
   }
@@ -161,7 +161,7 @@ runtime::Delegate HostNpu::row() const {
 }
 
 void HostNpu::connect(const void* data, size_t bytes, bool read_only) {
-  // The device never writes to what is read-only.
+  // The device never writes to read-only memory.
   auto* const memory = static_cast<uint8_t*>(const_cast<void*>(data));
   [[maybe_unused]] const bool connected = state_->device.connect({memory, bytes, read_only});
   assert(connected && "a model connects its file and its memory");

@@ -1,7 +1,7 @@
 #pragma once
-// The NPU that the delegate calls of a `.pte` are for, simulated: what it is and what memory it
-// needs besides the file and the arena, read from the file alone; and the device itself behind the
-// registers that the runtime's driver writes.
+// The simulated Ethos-U that runs the delegate calls of a `.pte`. NpuNeeds, read from the file
+// alone, has its configuration and the memory that it needs in addition to the file and the arena.
+// HostNpu is the device, accessed through the registers that the runtime's driver writes.
 
 #include <cstdint>
 #include <memory>
@@ -20,21 +20,21 @@ namespace thimble::hostrun {
 
 struct NpuNeeds {
   const ethos_u::Config* config = nullptr;
-  size_t workspace_bytes = 0;             // of the simulator
-  size_t fast_bytes = 0;                  // fast scratch that is not in the arena
-  uint64_t max_work = uint64_t{1} << 44;  // of one stream; one that does more is endless
+  size_t workspace_bytes = 0;             // for the simulator
+  size_t fast_bytes = 0;                  // fast scratch outside of the arena
+  uint64_t max_work = uint64_t{1} << 44;  // limit per stream, to stop an endless one
 };
 
-/// The driver payload of a delegate, wherever the file keeps it; none if the file is broken there.
+/// The driver payload of a delegate, wherever the file stores it; nullopt if it cannot be read.
 [[nodiscard]] std::optional<Bytes> npu_commands(const formats::pte::Program& program,
                                                 const formats::pte::BackendDelegate& row);
 
-/// None if the program calls no EthosUBackend. Payloads that do not read are left to the runtime,
-/// which has a status for each way to be broken.
+/// nullopt if the program does not call EthosUBackend. Unreadable payloads are no error here: the
+/// runtime has a status for each error.
 [[nodiscard]] Result<std::optional<NpuNeeds>> read_npu_needs(const formats::pte::Program& program,
                                                              std::string_view label);
 
-/// Every kernel of this build, and the NPU. It outlives the models that use its table.
+/// The simulated NPU with its delegate table. It must outlive the models that use the table.
 class HostNpu : public Device {
  public:
   explicit HostNpu(const NpuNeeds& needs);
@@ -43,7 +43,7 @@ class HostNpu : public Device {
   [[nodiscard]] const kernels::KernelTable& kernels() const;
   [[nodiscard]] runtime::Delegate row() const override;
   void connect(const void* data, size_t bytes, bool read_only) override;
-  /// Of the last stream: "command at word 12: ...".
+  /// Error of the last stream: "command at word 12: ...".
   [[nodiscard]] std::string fault_text() const override;
 
  private:

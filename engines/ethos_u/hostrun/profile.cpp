@@ -65,7 +65,7 @@ std::string name_of(const sim::Step& step) {
   }
 }
 
-/// Follows the stream: names of kernels and DMAs by their word, and what nothing orders.
+/// Decodes the stream. Returns the names of kernels and DMAs by their word; appends its hazards.
 std::map<uint32_t, std::string> read_stream(const ethos_u::Config& config,
                                             const std::vector<uint32_t>& words,
                                             std::vector<std::string>* hazards) {
@@ -89,7 +89,7 @@ std::map<uint32_t, std::string> read_stream(const ethos_u::Config& config,
   return names;
 }
 
-/// The command stream of an Ethos-U delegate and the NPU that it is for.
+/// The command stream of an Ethos-U delegate, and its NPU.
 struct Stream {
   const ethos_u::Config* config = nullptr;
   std::vector<uint32_t> words;
@@ -113,7 +113,7 @@ Result<Stream> stream_of(const pte::Program& program, size_t index, std::string_
   return stream;
 }
 
-/// The Ethos-U delegates of the first plan.
+/// Indices of the Ethos-U delegates of the first plan.
 std::vector<size_t> delegates_of(const pte::Program& program) {
   std::vector<size_t> indices;
   for (size_t i = 0; i < program.plans[0].delegates.size(); ++i) {

@@ -1,6 +1,6 @@
 #pragma once
-// `thimble compile --neutron`: where NXP's SDK is, and the lists of kernels that its converter has
-// left.
+// `thimble compile --neutron`: finds NXP's SDK and writes the kernel lists that its converter has
+// generated.
 
 #include <filesystem>
 #include <string>
@@ -14,14 +14,14 @@ namespace thimble::tools {
 
 struct NeutronArguments {
   std::string form = "model";  // or "sdk"
-  std::filesystem::path sdk;   // empty: EIQ_NEUTRON_SDK_PATH
-  std::string flags;           // of the converter
+  std::filesystem::path sdk;   // if empty, EIQ_NEUTRON_SDK_PATH is used
+  std::string flags;           // for the converter
   bool prefetch = false, kernels = false;
   int time_limit = 300;  // seconds
 };
 
-/// Adds to `tools` what the arguments say. A part without the engine is bad input where they ask
-/// for the SDK.
+/// Adds the arguments to `tools`. It is a bad-input error if they request the SDK and the part has
+/// no Neutron.
 [[nodiscard]] Status add_neutron_tools(const NeutronArguments& arguments, const std::string& part,
                                        const std::filesystem::path& model,
                                        engine::VendorTools* tools);

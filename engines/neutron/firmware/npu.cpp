@@ -1,12 +1,13 @@
-// The runner with a Neutron: the integer model behind the vendor's driver interface and the
-// runtime's delegates, in the place of silicon. Words more at the start of the command line:
+// The runner with a Neutron. The integer model, which implements the vendor's driver interface,
+// replaces the NPU; the runtime's delegates call it. The command line has additional words at the
+// start:
 //
 //   runner-neutron [-0] [-p] MODEL.pte ...
 //
-// -0 runs nothing when the driver is called: what is left is the cost of a call. The report has a
-// line for each network: `neutron 0x0123abcd kernels 14 calls 3 cycles 4110`, its hash, and cycles
-// of the NPU by the compiler's estimate. The linker puts __wrap_neutronRunBlocking before the
-// driver's own function.
+// -0 makes the driver call do nothing, to measure the cost of a call. The report has a line for
+// each network: `neutron 0x0123abcd kernels 14 calls 3 cycles 4110`, with its hash, and with NPU
+// cycles as estimated by the compiler. The linker redirects the driver's function to
+// __wrap_neutronRunBlocking.
 
 #include <cstring>
 

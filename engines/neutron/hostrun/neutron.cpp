@@ -14,7 +14,7 @@ namespace {
 
 namespace pte = formats::pte;
 
-/// The bytes at a multiple of 16, as the runtime has them.
+/// Payload bytes aligned to 16, as the runtime requires.
 struct alignas(16) Block {
   uint8_t bytes[16];
 };
@@ -107,9 +107,9 @@ Result<std::vector<NpuProfile>> profiles(const pte::Program& program, std::strin
   return profiles;
 }
 
-/// A DMA as late as it may be: bytes are there when someone has waited for them, and until then
-/// nonsense is, so that a list that reads too early computes something else. One per channel, of
-/// the one NPU that the driver interface knows.
+/// A DMA that copies as late as possible: the bytes arrive at the wait. Before that the destination
+/// holds 0xBB, so that a kernel list that reads too early computes another result. One transfer per
+/// channel; the driver interface supports one NPU.
 class LateDma {
  public:
   static void copy(void* to, void* from, uint32_t bytes, uint32_t channel) {
@@ -140,7 +140,7 @@ class NeutronDevice : public Device {
   explicit NeutronDevice(bool vendor) : vendor_(vendor) {
     npu_.error = &error_;
     npu_.memory = {LateDma::copy, LateDma::wait};
-    (void)neutronInit();  // it cannot fail
+    (void)neutronInit();  // the model's version cannot fail
   }
   [[nodiscard]] runtime::Delegate row() const override {
     return vendor_ ? runtime::neutron::vendor_backend(&npu_) : runtime::neutron::backend(&npu_);

@@ -1,7 +1,6 @@
 #pragma once
-// The Neutron NPU that the delegate calls of a `.pte` are for: the integer model behind the
-// vendor's driver interface, and what is wrong with a file's payloads, in more words than a status
-// has.
+// Runs the Neutron delegate calls of a `.pte` with the integer model, which implements the vendor's
+// driver interface. Its checks report errors in payloads in more detail than a status code.
 
 #include <vector>
 
@@ -9,8 +8,8 @@
 
 namespace thimble::hostrun {
 
-/// Lists of kernels, refused at once if their hash is not their content's; and the vendor's
-/// microcode, which nothing but the NPU executes.
+/// Delegate of kernel lists, which are rejected if their hash does not match their content, and the
+/// delegate of the vendor's microcode, which only the NPU executes.
 [[nodiscard]] std::vector<DeviceKind> neutron_devices();
 
 }  // namespace thimble::hostrun

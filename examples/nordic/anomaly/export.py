@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""anomaly: an autoencoder that has only seen well motors; what it cannot rebuild is a fault. 428 parameters.
+"""anomaly: an autoencoder trained on healthy motors only; input that it cannot reconstruct is a fault. 428 parameters.
 
     python examples/nordic/anomaly/export.py [--out DIR]
 
@@ -52,7 +52,7 @@ def build(out: Path):
     x, faulty = torch.from_numpy(x), labels != 0
     found = (scores(model, x) > limit("anomaly")).numpy()
     print(f"  score above {limit('anomaly')}: {found[faulty].mean():.1%} of new faults, {found[~faulty].mean():.1%} of new well motors")
-    # Faults belong to what the network meets, so to its ranges too: they may not saturate into something well.
+    # Faults are part of the calibration data: the input must not saturate to values of a healthy motor.
     calibrate = np.concatenate([train[:96].numpy(), features(11, 3103)[0][11:]])
     save("anomaly", model, out, calibrate=(torch.from_numpy(calibrate), None), test=(x, torch.from_numpy(faulty.astype(np.int64))))
 

@@ -13,7 +13,7 @@ const thimble_axon_silicon thimble_axon_chip = {.driver_version = THIMBLE_AXON_D
 
 static uint8_t memory[hello_axon_MEMORY_BYTES] __attribute__((aligned(16)));
 
-/* The result; a debugger shows it. */
+/* The result, for a debugger. */
 volatile float sine;
 volatile int32_t status;
 

@@ -1,6 +1,6 @@
 #ifndef PLATFORM_H
 #define PLATFORM_H
-/* The driver's side, as the published headers have it. */
+/* Declarations of the driver, as in the published headers. */
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -3,7 +3,7 @@
 
     python examples/nordic/hello_axon/export.py [--out DIR]
 
-The network of models/hello_sin. Samples are on the grid k/64, so that 1.578 is the nearest to a quarter of a turn.
+The network of models/hello_sin. Samples are on the grid k/64, so that 1.578 is the nearest value to pi / 2.
 """
 
 import math
@@ -24,7 +24,7 @@ def build(out: Path):
     model = train(SEED)
     print(f"  largest error against sin over 1000 points: {largest_error(model):.4f}")
     calibrate = torch.linspace(0, TURN, 64)[:, None]
-    # What main.c shows first, then a turn in 128 steps.
+    # The values of main.c, then a full turn in 128 steps.
     test = torch.cat([torch.tensor([1.57, 0.0, math.pi, 3 * math.pi / 2]), torch.linspace(0, TURN, 128)])[:, None]
     with torch.no_grad():
         print(f"  sin(1.57) in float: {model(test[:1]).item():.4f}")

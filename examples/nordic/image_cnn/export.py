@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""image_cnn: two small convolutions tell the scanned digits 0, 1, 2 and 3 apart. 1,508 parameters.
+"""image_cnn: two small convolutions that classify the scanned digits 0, 1, 2 and 3. 1,508 parameters.
 
     python examples/nordic/image_cnn/export.py [--out DIR]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""keywords: a convolutional network hears ten words, "unknown" and silence in a second of sound. 16,332 parameters.
+"""keywords: a convolutional network that recognizes ten words, "unknown" and silence in one second of sound. 16,332 parameters.
 
     apt-get install espeak-ng
     python examples/nordic/keywords/export.py [--out DIR]
@@ -41,7 +41,7 @@ class Keywords(nn.Module):
 
 
 class Regularized(nn.Module):
-    """The same network while it trains: some of what the last layer sees is left out."""
+    """The network during training, with dropout before the last layer."""
 
     def __init__(self, net):
         super().__init__()

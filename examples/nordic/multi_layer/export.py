@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""multi_layer: two layers side by side, multiplied, and a third: which of four states a motor is in.
+"""multi_layer: multiplies the results of two parallel layers; a third layer classifies the state of a motor.
 
     python examples/nordic/multi_layer/export.py [--out DIR]
 

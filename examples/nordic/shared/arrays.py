@@ -1,4 +1,4 @@
-"""NumPy's .npy and .npz without NumPy, so that checks and notebooks run where only Python is."""
+"""Reads and writes NumPy's .npy and .npz without NumPy, so that checks and notebooks need only Python."""
 
 import ast
 import io

@@ -1,11 +1,11 @@
-"""How long a call takes on an nRF54LM20B, as far as that can be told without one.
+"""Estimates the duration of a call on an nRF54LM20B without hardware.
 
     time = cycles of the NPU / 128 MHz + 72 us for each call of a delegate + instructions of the Cortex-M33 / 128 MHz
 
-The cycles are the compiler's estimate (docs/nordic-axon.md says from which measurements). 72 us is what a call costs the
-vendor's driver under Zephyr, published with the SDK: semaphore, work queue, votes for power. An instruction is taken to
-last one cycle; they are counted under QEMU, the delegate's own left out, since the 72 us are measured around all of it. So
-are those of an extension inside a call (tanh of simple_rnn: eight values).
+The cycles are the compiler's estimate (docs/nordic-axon.md lists the measurements behind it). 72 us is the overhead of a
+call of the vendor's driver under Zephyr, published with the SDK: semaphore, work queue, power requests. Instructions are
+counted under QEMU, at one cycle each. Those of the delegate are left out, because the 72 us include the whole call. This also
+applies to those of an extension inside a call (tanh of simple_rnn: eight values).
 """
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Estimate:
 
 
 def estimate(report: dict, counted: dict) -> Estimate:
-    """From the report of `compile` and the answer of `run --on qemu --profile`, which may be of several calls."""
+    """`report` is from `compile`; `counted` is from `run --on qemu --profile`, for one or several calls."""
     delegates = [op["instructions"] for op in counted["ops"] if op["name"].startswith("(delegate")]
     core = counted["instructions"] - sum(delegates)
     return Estimate(round(report["npu_cycles"] or 0), len(delegates), round(core / counted["calls"]))

@@ -1,11 +1,11 @@
-# nordic_example(NAME [SAMPLES n] [OPTIONS ...]): what an application of this folder consists of. Its network becomes a `.pte`
-# in flash when the application is built (OPTIONS go to `thimble compile`), and the first n samples of test.npz become inputs.h.
-# Small networks are told to stay on the NPU, although the core alone would be quicker with them.
+# nordic_example(NAME [SAMPLES n] [OPTIONS ...]): sources and model of an application in this folder. The network becomes a
+# `.pte` in flash when the application is built (OPTIONS go to `thimble compile`). The first n samples of test.npz become
+# inputs.h. --npu-small keeps small networks on the NPU, although the core alone would be faster.
 set(NORDIC_TARGET nrf54lm20b CACHE STRING "What the network is compiled for: one of `thimble targets`")
 set(NORDIC_AXON "" CACHE STRING "How the NPU gets its program: program, header or layers (thimble compile --axon)")
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
-# Where Nordic's compiler library is, it makes the program. Layer lists alone are for boards that compute them on the core.
+# If Nordic's compiler library is available, it makes the program. Layer lists are for boards that execute them on the core.
 function(nordic_form result)
   if(NORDIC_AXON)
     set(form ${NORDIC_AXON})
@@ -30,7 +30,7 @@ function(nordic_example name)
   thimble_add_model(app ${here}/${name}.pt2 TARGET ${NORDIC_TARGET} CALIBRATE ${here}/calibrate.npz NAME ${name}
                     OPTIONS --npu-small --axon ${form} ${arg_OPTIONS})
   if(arg_SAMPLES)
-    set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/app) # where thimble_add_model writes
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/app) # the output folder of thimble_add_model
     add_custom_command(OUTPUT ${folder}/inputs.h
       COMMAND ${Python3_EXECUTABLE} ${shared}/inputs.py ${here}/test.npz ${folder}/${name}.json --samples ${arg_SAMPLES}
               -o ${folder}/inputs.h

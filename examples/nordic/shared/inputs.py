@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes a few samples of test.npz as a C header: `inputs`, and `labels` if there are some.
+"""Writes samples of test.npz as a C header: `inputs`, and `labels` if the file has labels.
 
     python3 inputs.py test.npz report.json --samples 4 [--nhwc] -o inputs.h
 
-Of samples with labels the first of each class is taken, then the second, until there are enough; else the first ones. A
-program whose input is int8 (report.json says so) gets them in its scale. --nhwc: pictures with their channels last.
+If there are labels, takes the first sample of each class, then the second, until there are enough; else the first ones.
+For a program with int8 input (see report.json) the samples are quantized. --nhwc: images with channels last.
 """
 import argparse
 import json
@@ -17,7 +17,7 @@ from shared.program import encoded  # noqa: E402
 
 
 def chosen(labels, count: int) -> list:
-    """Indices: the classes in turn."""
+    """Indices of the samples, which alternate between the classes."""
     by_class = {kind: [i for i, label in enumerate(labels) if label == kind] for kind in sorted(set(labels))}
     order = [(turn, kind) for kind, found in by_class.items() for turn in range(len(found))]
     return [by_class[kind][turn] for turn, kind in sorted(order)[:count]]

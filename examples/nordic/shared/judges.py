@@ -1,4 +1,4 @@
-"""What each example is for, and whether its int8 program does it: (figure, unit, is it good enough)."""
+"""Checks of the examples: measures how well an int8 program solves its task, and compares with a limit."""
 
 import math
 import re
@@ -57,11 +57,11 @@ def alarm(name, x, y) -> Verdict:
                    share[1] >= LEAST[name] and share[0] <= 0.06)
 
 
-# The worst that an int8 program may come to.
+# Limits for int8 programs.
 LEAST = {"multi_layer": 0.98, "simple_rnn": 7.0, "anomaly": 0.97, "image_cnn": 0.98, "keywords": 0.94}
 
 
-# Small networks are faster on the Cortex-M33, where the compiler leaves them unless it is told not to.
+# Small networks are faster on the Cortex-M33, where the compiler leaves them without this option.
 ON_NPU = ("--npu-small",)
 
 
@@ -70,8 +70,8 @@ class Form:
     """One way to compile an example."""
 
     delegates: int = 1
-    options: tuple = ON_NPU  # of `compile`
-    model: str = ""  # a .pt2 that PyTorch quantized, instead of the example's own
+    options: tuple = ON_NPU  # for `compile`
+    model: str = ""  # a .pt2 quantized in PyTorch, instead of the example's own
 
 
 QUANTIZED = {"PTQ in PyTorch": "_ptq", "QAT in PyTorch": "_qat"}
@@ -80,11 +80,11 @@ QUANTIZED = {"PTQ in PyTorch": "_ptq", "QAT in PyTorch": "_qat"}
 @dataclass
 class Example:
     judge: Callable
-    request_us: int  # what the pull request measured
-    wanted_us: int  # what we allow ourselves
+    request_us: int  # as measured in the pull request
+    wanted_us: int  # our limit
     forms: dict = field(default_factory=lambda: {"": Form()})
     io: str = "float"
-    compared: int = 8  # calls in a row that evaluator, host and board make
+    compared: int = 8  # consecutive calls in the comparison of evaluator, host and board
 
 
 def with_quantized(name: str) -> dict:

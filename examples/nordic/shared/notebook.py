@@ -3,7 +3,7 @@
 
     python3 notebook.py walkthrough.ipynb
 
-Prints what the cells print; a cell that raises ends it with the cell's number and source.
+Prints the output of the cells. Stops at a cell that raises an exception and prints its number and source.
 """
 import json
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 
 
 def run(path: Path) -> int:
-    """Answers how many cells ran."""
+    """Returns the number of cells."""
     book = json.loads(path.read_text())
     if book["nbformat"] != 4:
         raise ValueError(f"{path}: nbformat {book['nbformat']}, 4 is what is read here")

@@ -1,4 +1,4 @@
-"""The `thimble` command, and what becomes of an example's network with it."""
+"""Runs the `thimble` command on an example's network."""
 
 import json
 import subprocess
@@ -13,7 +13,7 @@ TARGET = "nrf54lm20b"
 
 
 class Failed(Exception):
-    """What thimble said when it did not do what was asked, or what it did wrong."""
+    """A thimble command failed or gave a wrong result."""
 
 
 def command(thimble, *words, json_answer=True):
@@ -25,7 +25,7 @@ def command(thimble, *words, json_answer=True):
 
 
 def encoded(x: arrays.Array, port: dict) -> arrays.Array:
-    """`x` as the program's input wants it; `port` is its row of the report."""
+    """`x` quantized for the program's input; `port` is its row of the report."""
     if port["dtype"] != "int8":
         return x
     codes = (round(value / port["scale"]) + port["zero_point"] for value in x.data)
@@ -33,7 +33,7 @@ def encoded(x: arrays.Array, port: dict) -> arrays.Array:
 
 
 def decoded(y: arrays.Array, port: dict) -> arrays.Array:
-    """The program's output in numbers."""
+    """The program's output, dequantized."""
     if port["dtype"] != "int8":
         return y
     return arrays.floats(((code - port["zero_point"]) * port["scale"] for code in y.data), y.shape)
@@ -41,14 +41,14 @@ def decoded(y: arrays.Array, port: dict) -> arrays.Array:
 
 @dataclass
 class Run:
-    outputs: list  # of Array, dequantized where the program answers int8
+    outputs: list  # of Array; int8 outputs are dequantized
     hashes: list
     answer: dict
 
 
 @dataclass
 class Compiled:
-    """A network of this folder, compiled; `model` is one that PyTorch quantized and that needs no calibration data."""
+    """A compiled network of this folder. `model` is one that PyTorch quantized; it needs no calibration data."""
 
     thimble: Path
     name: str
@@ -69,7 +69,7 @@ class Compiled:
                               self.io, *self.options, "--emit", "pte,ir", "-o", self.pte)
 
     def run(self, x: arrays.Array, on: str = "host", profile: bool = False) -> Run:
-        """A call with each sample of `x`, one after the other. The evaluator runs the integer graph, all others the file."""
+        """Calls the model with each sample of `x`. The evaluator runs the integer graph, the others run the file."""
         arrays.save(self.folder / "x.npy", encoded(x, self.report["inputs"][0]))
         out = self.folder / f"out-{on}"
         program = self.pte.with_suffix(".ir") if on == "eval" else self.pte
@@ -79,7 +79,7 @@ class Compiled:
         return Run(outputs, [output["sha256"] for output in answer["outputs"]], answer)
 
     def everywhere(self, x: arrays.Array) -> dict:
-        """The runs of the evaluator, this machine and an emulated Cortex-M33, which counts instructions."""
+        """Runs the evaluator, this machine and an emulated Cortex-M33, which counts instructions."""
         runs = {on: self.run(x, on, profile=on == "qemu") for on in ("eval", "host", "qemu")}
         if len({tuple(run.hashes) for run in runs.values()}) != 1:
             raise Failed(f"{self.pte}: outputs differ: " + ", ".join(f"{on} {run.hashes}" for on, run in runs.items()))

@@ -1,8 +1,8 @@
-"""Spoken words, made by espeak-ng (Debian's package of that name), and their mel-frequency cepstral coefficients.
+"""Synthesizes spoken words with espeak-ng (Debian package) and computes mel-frequency cepstral coefficients.
 
-A second of sound at 16 kHz becomes 40 frames of 13 coefficients on a grid of 8 bits. Voices differ in accent, in speaker
-("variant"), pitch and speed; a recording differs from what the synthesizer says in where the word begins, how loud it is,
-and what hums and hisses behind it.
+One second of sound at 16 kHz becomes 40 frames of 13 coefficients on a grid of 8 bits. Voices differ in accent, speaker
+("variant"), pitch and speed. A recording adds a random start of the word, a random volume, and background noise (hum and
+hiss) to the synthesizer's output.
 """
 
 import io
@@ -19,16 +19,16 @@ KNOWN = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")
 UNKNOWN = ("house", "marvin", "seven", "bird", "happy", "tree", "wow", "three", "sheila", "backward", "follow", "bed",
            "visual", "nine", "forward", "learn", "cat", "zero")
 LABELS = ("silence", "unknown", *KNOWN)
-# Spread of each coefficient over speech, which becomes 1; their means are taken out of each recording's own.
+# Standard deviation of each coefficient over speech, for scaling to 1. Each recording subtracts its own means.
 SPREAD = np.array([14.0, 9.0, 6.0, 5.0, 4.5, 4.0, 3.6, 3.2, 2.9, 2.7, 2.5, 2.3, 2.1])
 
 ACCENTS = ("en-us", "en-gb", "en-gb-x-rp", "en-gb-scotland", "en-gb-x-gbclan", "en-029")
 VARIANTS = ("m1", "m2", "m3", "m4", "m5", "m6", "m8", "f1", "f2", "f3")
-NEW_VARIANTS = ("m7", "f4", "f5")  # speakers that training never hears
+NEW_VARIANTS = ("m7", "f4", "f5")  # speakers that are not in the training data
 
 
 def spoken(word: str, voice: str, words_per_minute: int, pitch: int) -> np.ndarray:
-    """The word alone, as the synthesizer says it, at RATE."""
+    """The word alone, as synthesized, at RATE."""
     answer = subprocess.run(["espeak-ng", "-v", voice, "-s", str(words_per_minute), "-p", str(pitch), "--stdout", word],
                             capture_output=True, check=True).stdout
     with wave.open(io.BytesIO(answer)) as sound:
@@ -41,7 +41,7 @@ def spoken(word: str, voice: str, words_per_minute: int, pitch: int) -> np.ndarr
 
 
 def background(rng, count: int) -> np.ndarray:
-    """A second of hiss and hum each, [count, RATE], about 1 strong."""
+    """Recordings of one second of hiss and hum, [count, RATE], with an amplitude of about 1."""
     white = np.fft.rfft(rng.standard_normal((count, RATE)))
     colour = rng.uniform(0, 1.2, (count, 1))  # 0 is white, 1 is pink
     shaped = np.fft.irfft(white / np.maximum(np.arange(white.shape[1]), 20) ** (colour / 2), RATE)
@@ -52,7 +52,7 @@ def background(rng, count: int) -> np.ndarray:
 
 
 def recorded(rng, word: np.ndarray | None, noise: np.ndarray) -> np.ndarray:
-    """One second: the word somewhere in it, above the noise by 5 to 30 dB; silence is noise alone."""
+    """One second with the word at a random position, 5 to 30 dB above the noise; silence is only noise."""
     if word is None:
         return noise * 10 ** rng.uniform(-3, -1.5)
     word = word[: int(0.9 * RATE)]
@@ -64,7 +64,7 @@ def recorded(rng, word: np.ndarray | None, noise: np.ndarray) -> np.ndarray:
 
 
 def mel_filters() -> np.ndarray:
-    """Triangles between 20 Hz and 7.6 kHz, evenly spread on the mel scale; [MELS, POINTS / 2 + 1]."""
+    """Triangular filters from 20 Hz to 7.6 kHz, evenly spaced on the mel scale; [MELS, POINTS / 2 + 1]."""
     mel = np.linspace(*(2595 * np.log10(1 + np.array([20.0, 7600.0]) / 700)), MELS + 2)
     corner = 700 * (10 ** (mel / 2595) - 1)
     frequency = np.fft.rfftfreq(POINTS, 1 / RATE)[None]
@@ -74,12 +74,12 @@ def mel_filters() -> np.ndarray:
 
 
 FILTERS = mel_filters()
-# The type-II cosine transform of MELS values, its first COEFFICIENTS rows.
+# The first COEFFICIENTS rows of the type-II cosine transform of MELS values.
 COSINES = np.cos(np.pi * np.arange(COEFFICIENTS)[:, None] * (np.arange(MELS)[None] + 0.5) / MELS) * np.sqrt(2 / MELS)
 
 
 def mfcc(sound: np.ndarray) -> np.ndarray:
-    """[FRAMES, COEFFICIENTS] as uint8: 128 is the recording's own mean."""
+    """[FRAMES, COEFFICIENTS] as uint8: 128 is the mean of the recording."""
     sound = np.pad(sound, (0, (FRAMES - 1) * HOP + WINDOW - len(sound)))
     frames = np.stack([sound[k * HOP : k * HOP + WINDOW] for k in range(FRAMES)]) * np.hamming(WINDOW)
     power = np.abs(np.fft.rfft(frames, POINTS)) ** 2
@@ -89,7 +89,7 @@ def mfcc(sound: np.ndarray) -> np.ndarray:
 
 
 def utterances(rng, count: int, variants) -> list[tuple[np.ndarray | None, int]]:
-    """`count` of each class, each said by a voice of its own: the sound and the class."""
+    """`count` utterances of each class, each with a different voice: the sounds and the classes."""
     found = []
     for label in range(len(LABELS)):
         for i in range(count):

@@ -1,4 +1,4 @@
-"""What the export scripts share: the folder `models/` of the repository to import from, and their command line."""
+"""Common code of the export scripts: adds the repository's folder `models/` to the import path, and parses options."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ sys.path.insert(0, str(MODELS))
 
 
 def main(script: str, build) -> None:
-    """Runs `build(out)`; without --out the files go beside the script."""
+    """Runs `build(out)`; without --out the files are written to the folder of the script."""
     here = Path(script).resolve().parent
     parser = argparse.ArgumentParser(description=f"Trains and exports {here.name}.")
     parser.add_argument("--out", type=Path, default=here, help="where to write")

@@ -1,21 +1,21 @@
-"""The accelerometer of an electric motor, synthesized: what it sounds like when it is well, and with three faults.
+"""Synthesizes accelerometer data of an electric motor: healthy, and with three faults.
 
-A window is 512 samples at 2 kHz. A well motor turns at 22 to 28 Hz with a little of the second and third harmonic, the
-hum of the mains, and noise. A fault adds to that, with a severity between just noticeable and grave:
+A window is 512 samples at 2 kHz. A healthy motor turns at 22 to 28 Hz, with small second and third harmonics, mains hum
+and noise. A fault adds to this, with a severity between just noticeable and grave:
 
-    unbalance   the shaft's own frequency, many times as strong
-    looseness   a row of harmonics, and halves of them
-    bearing     3.6 knocks per turn, each of which rings at 500 to 700 Hz
+    unbalance   the rotation frequency, many times stronger
+    looseness   a series of harmonics and half harmonics
+    bearing     3.6 impulses per turn, each with a decaying oscillation of 500 to 700 Hz
 
-A network sees eight numbers of a window: the logarithm of the power in eight bands, on a grid of 8 bits.
+The input of a network is the logarithm of the power in eight bands, on a grid of 8 bits.
 """
 
 import numpy as np
 
 RATE, SAMPLES = 2000, 512
 STATES = ("healthy", "unbalance", "looseness", "bearing")
-EDGES = (8, 35, 65, 110, 180, 300, 480, 720, 1000)  # of the bands, in Hz
-QUIET, LOUD = -2.0, 4.0  # logarithms (base 10) of the power that become -1 and 1
+EDGES = (8, 35, 65, 110, 180, 300, 480, 720, 1000)  # limits of the bands in Hz
+QUIET, LOUD = -2.0, 4.0  # base-10 logarithms of power that map to -1 and 1
 
 
 def _draw(rng, low, high, count):
@@ -23,7 +23,7 @@ def _draw(rng, low, high, count):
 
 
 def _turning(rng, count, time):
-    """The well motor, and the phase of its shaft."""
+    """Signal of a healthy motor, and phase and speed of its shaft."""
     speed, phase = _draw(rng, 22, 28, count), _draw(rng, 0, 2 * np.pi, count)
     turn = 2 * np.pi * speed * time + phase
     load = _draw(rng, 0.5, 1.5, count)
@@ -41,7 +41,7 @@ def _fault(rng, state, turn, speed, time):
     if state == "looseness":
         row = (0.5, 1.5, 2, 2.5, 3, 4, 5, 6)
         return severity * sum(0.16 * np.sin(k * turn + 5 * k) for k in row)
-    knock = (3.6 * speed * time + _draw(rng, 0, 1, count)) % 1 / (3.6 * speed)  # seconds since the last one
+    knock = (3.6 * speed * time + _draw(rng, 0, 1, count)) % 1 / (3.6 * speed)  # seconds since the last impulse
     ring = 2 * np.pi * _draw(rng, 500, 700, count)
     return severity * 0.9 * np.exp(-knock / 0.004) * np.sin(ring * knock)
 
@@ -66,6 +66,6 @@ def bands(signal: np.ndarray) -> np.ndarray:
 
 
 def features(count: int, seed: int, states=STATES) -> tuple[np.ndarray, np.ndarray]:
-    """`count` windows of each state, one state after the other: bands and indices of states."""
+    """`count` windows of each state, state by state: bands and indices of states."""
     x = np.concatenate([bands(windows(state, count, seed)) for state in states])
     return x, np.repeat([STATES.index(state) for state in states], count)

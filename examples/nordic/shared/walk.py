@@ -1,6 +1,6 @@
-"""What the notebooks show things with: text only, so that they run wherever Python does.
+"""Output functions of the notebooks. They print text only, so that the notebooks need only Python.
 
-The program is THIMBLE of the environment, else build/thimble of this repository; the target is NORDIC_TARGET, else the
+The program is $THIMBLE, or build/thimble of this repository; the target is $NORDIC_TARGET, or the
 nRF54LM20B.
 """
 
@@ -21,7 +21,7 @@ SCRATCH = Path(tempfile.mkdtemp(prefix="nordic-"))
 
 
 def source(path, name: str) -> None:
-    """Prints a class or function as it stands in a file."""
+    """Prints the source of a class or function."""
     text = (ROOT / path).read_text()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == name:
@@ -31,7 +31,7 @@ def source(path, name: str) -> None:
 
 
 def train(name: str) -> None:
-    """Runs the example's export.py into a scratch folder where PyTorch is installed and THIMBLE_TRAIN asks for it."""
+    """Runs the example's export.py into a scratch folder if PyTorch is installed and THIMBLE_TRAIN is set."""
     if not os.environ.get("THIMBLE_TRAIN") or importlib.util.find_spec("torch") is None:
         kept = ", ".join(f"{file.name} ({file.stat().st_size:,} B)" for file in sorted((NORDIC / name).glob("*.*[pn][tp][2z]")))
         print(f"not trained anew (set THIMBLE_TRAIN=1, with PyTorch); what was kept: {kept}")
@@ -55,13 +55,13 @@ def compiled(name: str, io: str = "float", options: tuple = ON_NPU, target: str 
 
 
 def where(program: Compiled) -> None:
-    """Each operation: which engine runs it, and why it is not the NPU."""
+    """Prints for each operation its engine, and why it is not on the NPU."""
     for op in program.report["ops"]:
         print(f"{op['engine']:<12} {op['op']:<36} {op['source']:<14} {op['reason']}")
 
 
 def same_everywhere(program: Compiled, x: arrays.Array, calls: int = 8):
-    """Runs the evaluator, this machine and the emulated Cortex-M33; answers the estimate of a call's time."""
+    """Runs the evaluator, this machine and the emulated Cortex-M33; returns the estimated duration of a call."""
     runs = program.everywhere(x.first(calls))
     for on, run in runs.items():
         print(f"{on:<5} {run.hashes[0]}")
@@ -69,14 +69,14 @@ def same_everywhere(program: Compiled, x: arrays.Array, calls: int = 8):
 
 
 def picture(rows, low: float, high: float) -> None:
-    """Numbers as shades."""
+    """Prints numbers as shades of gray."""
     shades = " .:-=+*#%@"
     for row in rows:
         print("".join(2 * shades[max(0, min(9, int((value - low) / (high - low) * 10)))] for value in row))
 
 
 def curve(points, height: int = 15, width: int = 72) -> None:
-    """Series of (x, y, letter) on one chart."""
+    """Prints series of (x, y, letter) on one chart."""
     points = list(points)
     xs, ys = [p[0] for p in points], [p[1] for p in points]
     grid = [[" "] * width for _ in range(height)]
@@ -88,7 +88,7 @@ def curve(points, height: int = 15, width: int = 72) -> None:
 
 
 def confusion(labels, answers, names) -> None:
-    """Rows: what it was; columns: what the program said."""
+    """Prints the confusion matrix. Rows: label; columns: class found by the program."""
     print(" " * 10 + "".join(f"{name[:7]:>8}" for name in names))
     for kind, name in enumerate(names):
         counts = [sum(label == kind and answer == said for label, answer in zip(labels, answers)) for said in range(len(names))]

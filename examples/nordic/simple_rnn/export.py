@@ -3,8 +3,8 @@
 
     python examples/nordic/simple_rnn/export.py [--out DIR]
 
-Two noisy sensors watch a turning shaft. Input `x` [1, 4]: cosine and sine from the one, cosine and sine from the other;
-now and then one of them drops out and reads 0. Output [1, 2]: cosine and sine without the noise.
+Two noisy sensors measure a turning shaft. Input `x` [1, 4]: cosine and sine of the first, cosine and sine of the second.
+Sometimes one of them fails and reads 0. Output [1, 2]: cosine and sine without the noise.
 """
 
 import math
@@ -22,7 +22,7 @@ from common.train import fit, seed_everything  # noqa: E402
 SEED = 21
 HIDDEN = 8
 STEPS = 48
-WARM = 4  # steps before the network can know how fast the shaft turns
+WARM = 4  # steps that the network needs to find the speed of the shaft
 
 
 class SimpleRnn(nn.Module):
@@ -43,7 +43,7 @@ class SimpleRnn(nn.Module):
 
 
 class Unrolled(nn.Module):
-    """All steps of a sequence, to train on."""
+    """All steps of a sequence, for training."""
 
     def __init__(self, net):
         super().__init__()
@@ -58,7 +58,7 @@ class Unrolled(nn.Module):
 
 
 def shafts(count, seed, steps=STEPS):
-    """What the sensors read, [count, steps, 4] on the grid k/64, and the truth, [count, steps, 2]."""
+    """Sensor values, [count, steps, 4] on the grid k/64, and true values, [count, steps, 2]."""
     generator = torch.Generator().manual_seed(seed)
 
     def draw(*shape):
@@ -79,7 +79,7 @@ def stream(seed):
 
 
 def error(got, truth):
-    """Root of the mean square, in degrees of the shaft's angle, once the first steps are over."""
+    """Root mean square error of the shaft's angle in degrees, after the first WARM steps."""
     angle = torch.atan2(got[:, WARM:, 1], got[:, WARM:, 0]) - torch.atan2(truth[:, WARM:, 1], truth[:, WARM:, 0])
     return math.degrees(torch.remainder(angle + math.pi, 2 * math.pi).sub(math.pi).pow(2).mean().sqrt().item())
 

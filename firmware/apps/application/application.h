@@ -2,5 +2,5 @@
 
 #include "runtime/include/thimble.h"
 
-/// What happens behind the first inference: a product goes on, a measurement says what it saw.
+/// Called after the first inference. A product continues; a measurement reports its result.
 extern "C" void application_done(thimble_status status);

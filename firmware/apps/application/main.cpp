@@ -1,6 +1,6 @@
-// A product with one model and nothing else: no semihosting, no printing, no file system. Its flash
-// and RAM are what Thimble costs; tests/firmware/application_test.py links it with a model, its
-// kernels and the runtime of products. Memory is as long as the linker is told.
+// A minimal product with one model: no semihosting, no printing, no file system. Its flash and RAM
+// are the cost of Thimble. tests/firmware/application_test.py links it with a model, its kernels
+// and the runtime without trace hook. The linker script sets the size of the model's memory.
 
 #include <cstring>
 
@@ -18,7 +18,7 @@ namespace {
 thimble_model model;
 }
 
-// What the product does with its result.
+// Result of the product.
 volatile uint32_t result;
 
 int main() {
@@ -28,7 +28,7 @@ int main() {
       model_memory, static_cast<size_t>(model_memory_end - model_memory));
   thimble_view view;
   if (status == 0) status = thimble_input(&model, 0, &view);
-  // Stands for the sensor, which writes the input into the arena.
+  // Replaces the sensor, which writes the input into the arena.
   if (status == 0) std::memset(view.data, 1, view.bytes);
   if (status == 0) status = thimble_run(&model);
   if (status == 0) status = thimble_output(&model, 0, &view);

@@ -1,4 +1,4 @@
-// Links in the place of product.cpp: says the status and how deep the stack was, and ends QEMU.
+// Replaces product.cpp: prints the status and the stack's high-water mark, and ends QEMU.
 
 #include "firmware/apps/application/application.h"
 #include "firmware/common/semihosting.h"
@@ -6,7 +6,7 @@
 #include "firmware/common/text.h"
 
 extern "C" void application_done(thimble_status status) {
-  // Before this function's own calls go deeper.
+  // Read first, before the calls of this function use more stack.
   const uint32_t stack = thimble::firmware::stack_high_water();
   char buffer[64];
   thimble::firmware::Text text(buffer, sizeof buffer);

@@ -1,4 +1,4 @@
-// From reset to main on a core with VTOR at 0, and a fault handler that stops.
+// Reset handler for a core with VTOR at 0, and a fault handler that stops.
 
 #include <cstdint>
 #include <cstring>

@@ -1,6 +1,6 @@
-// Every way in which a device can fail, on request: what the firmware prints, and that the emulator
-// ends with a non-zero exit code. The semihosting command line is `faults WHAT [MODEL.pte]`; the
-// model calls nothing but test::copy.out, which this program brings along.
+// Provokes each kind of failure of a device, to test what the firmware prints and that the emulator
+// ends with a non-zero exit code. The semihosting command line is `faults WHAT [MODEL.pte]`. The
+// model calls only test::copy.out, which this program defines.
 
 #include <cstring>
 
@@ -36,7 +36,7 @@ const KernelTable copy_table = {
 const KernelTable empty_table = {
     .kernels = nullptr, .count = 0, .stock = &thimble::runtime::stock_reader};
 
-// Within the smallest board's big memory.
+// Must fit in `big` of the smallest board.
 constexpr size_t kFileBytesMax = 4096, kMemoryBytes = 512;
 uint8_t* const file = big_start;
 uint8_t* const memory = big_start + kFileBytesMax;
@@ -102,7 +102,7 @@ int input_not_set() {
 int not_initialized() { return finish(thimble_run(&model)); }
 
 int hard_fault() {
-  // Nothing is mapped here on any of the boards.
+  // No board has memory or a device at this address.
   *reinterpret_cast<volatile uint32_t*>(0xE8000000) = 1;
   return finish(0);
 }

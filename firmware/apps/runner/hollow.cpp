@@ -35,7 +35,7 @@ const thimble_kernels* hollow_kernels(const thimble_kernels* kernels, uint8_t* m
     pointers[i] = &copy;
   }
   hollow = table;
-  // In the order of hashes faster variants come first too.
+  // In the order of hashes, faster variants come first too.
   hollow.kernels = hollow.by_hash = pointers;
   hollow.shorter = nullptr;
   return reinterpret_cast<const thimble_kernels*>(&hollow);

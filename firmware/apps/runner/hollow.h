@@ -1,6 +1,6 @@
 #pragma once
-// A table of kernels that check and then do nothing: what a run of it takes is what the runtime
-// takes outside of kernels.
+// A kernel table whose kernels check their arguments and then do nothing. A run with this table
+// measures the time that the runtime spends outside of kernels.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace thimble::firmware {
 
-/// How much memory hollow_kernels() wants; 0 if the table has delegates, which cannot be hollow.
+/// Bytes that hollow_kernels() needs; 0 if the table has delegates, which cannot be replaced.
 size_t hollow_bytes(const thimble_kernels* kernels);
 
-/// The table's kernels with bodies of one instruction. `memory` is 8-byte aligned.
+/// The table's kernels with a body of one instruction. `memory` must be 8-byte aligned.
 const thimble_kernels* hollow_kernels(const thimble_kernels* kernels, uint8_t* memory);
 
 }  // namespace thimble::firmware

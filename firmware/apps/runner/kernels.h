@@ -1,5 +1,5 @@
 #pragma once
-// What differs between the images of the runner: which kernels there are, and whether an NPU is.
+// Functions that differ between the images of the runner: its kernels and its NPU, if any.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,23 +8,23 @@
 
 namespace thimble::firmware {
 
-/// The board's big memory.
+/// Allocator for the board's largest RAM.
 struct BigMemory {
   void* user;
-  /// Bytes at a multiple of 16; ends the program if there are not so many.
+  /// Returns `bytes` bytes, 16-byte aligned. Ends the program if the memory is too small.
   uint8_t* (*take)(void* user, size_t bytes);
 };
 
-/// Words of the command line that are for the image, from words[0] on; answers how many it took.
+/// Reads the image's own words of the command line, from words[0] on. Returns their number.
 uint32_t take_words(const char** words, uint32_t count);
 
-/// The table for a file.
+/// The kernel table for a file.
 const thimble_kernels* kernels_for(const uint8_t* file, size_t file_bytes, const BigMemory& memory);
 
-/// The memory that the model got; before its first run.
+/// Called with the model's memory before its first run.
 void memory_is(uint8_t* memory, size_t arena_bytes);
 
-/// Writes to the report what the image has to say when all runs are over.
+/// Writes the image's own lines to the report, after all runs.
 void add_lines(void* report, void (*write)(void* report, const char* text));
 
 }  // namespace thimble::firmware

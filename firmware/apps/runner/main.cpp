@@ -1,11 +1,11 @@
-// Runs one model on a board. The semihosting command line names everything:
+// Runs one model on a board. The semihosting command line names all files:
 //
 //   runner [-p] MODEL.pte INPUT.bin... OUTPUT_PREFIX
 //
-// one INPUT per graph input, raw bytes as the tensor has them. A file that holds N times the bytes
-// of its input means N runs in a row; all inputs must agree on N. Output i goes to
-// <PREFIX>_<i>.bin, the runs one after another, and facts of the run to <PREFIX>.txt, one `key
-// value...` line each:
+// There is one INPUT per graph input, with the raw bytes of the tensor. If a file has N times the
+// bytes of its input, the model runs N times; all inputs must have the same N. Output i of all runs
+// is written to <PREFIX>_<i>.bin, and a report to <PREFIX>.txt, with one `key value...` line per
+// fact:
 //
 //   status 0 ok
 //   arena_bytes 20464 / state_bytes 40 / stack_bytes 1280 / runs 1
@@ -13,9 +13,9 @@
 //   output 0 dtype 1 bytes 12 sizes 1 12 dim_order 0 1
 //   op 0 cortex_m::quantize_per_tensor.out
 //
-// The file, the arena and the inputs lie in the board's big memory, in this order. -p marks each
-// instruction for the instruction counter, and at the end runs the model once more with kernels
-// that do nothing, as a region; without it, only load, set_input and run are marked.
+// The board's largest RAM stores the file, the arena and the inputs, in this order. -p marks each
+// instruction for the instruction counter. At the end it also runs the model once with kernels that
+// do nothing, marked as a region. Without -p, only load, set_input and run are marked.
 
 #include <cstring>
 
@@ -36,12 +36,12 @@ namespace {
 
 using namespace thimble::firmware;
 
-constexpr uint32_t kTensorsMax = 16;  // of each direction
+constexpr uint32_t kTensorsMax = 16;  // maximum number of inputs, and of outputs
 constexpr uint32_t kWordsMax = kTensorsMax + 8;
 
 struct Tensor {
   HostFile file;
-  uint8_t* data;  // of an input: its buffer
+  uint8_t* data;  // buffer of an input
   size_t bytes;
 };
 
@@ -60,7 +60,7 @@ uint8_t* free_memory = big_start;
   host_exit(kExitUsage);
 }
 
-/// A line into the report, a piece at a time so that no line needs a buffer of its own size.
+/// Writes the report. Each piece is written at once, so that a line needs no buffer.
 class Report {
  public:
   explicit Report(const char* prefix) { file_ = open_output(prefix, ".txt"); }
@@ -87,7 +87,7 @@ class Report {
   HostFile file_;
 };
 
-/// A status other than 0 ends the program; the report's last line says why.
+/// Ends the program if the status is not 0. Then the report's last line has the reason.
 void require(Report& report, thimble_status status) {
   if (status == 0) return;
   char buffer[128];
@@ -131,7 +131,7 @@ HostFile open_input(const char* name, size_t& bytes) {
   return file;
 }
 
-/// What load_model gave init.
+/// Arguments that load_model() has passed to thimble_init.
 struct Given {
   const uint8_t* pte;
   size_t pte_bytes;
@@ -147,7 +147,7 @@ Given load_model(Report& report, const char* name) {
   if (!host_read(file, pte, bytes)) usage_error("cannot read", name);
   host_close(file);
 
-  // What an NPU needs comes behind the file.
+  // Memory for an NPU is allocated after the file.
   const BigMemory big = {
       &report, [](void* user, size_t more) { return allocate(*static_cast<Report*>(user), more); }};
   const thimble_kernels* kernels = kernels_for(pte, bytes, big);
@@ -165,7 +165,7 @@ Given load_model(Report& report, const char* name) {
   return {pte, bytes, kernels, memory, memory_bytes};
 }
 
-/// Opens the input files; answers how often they say the model should run.
+/// Opens the input files. Returns the number of runs for which they have data.
 uint32_t open_inputs(Report& report, const char** names, uint32_t count) {
   uint32_t runs = 1;
   for (uint32_t i = 0; i < count; ++i) {
@@ -225,7 +225,7 @@ void run_once(Report& report, uint32_t input_count, uint32_t output_count) {
   }
 }
 
-/// A run without kernels, marked as a region, where there is memory for them.
+/// Runs the model with kernels that do nothing, marked as a region, if the memory is large enough.
 void run_hollow(Report& report, const Given& given, uint32_t input_count) {
   const size_t bytes = hollow_bytes(given.kernels);
   if (bytes == 0 || bytes > static_cast<size_t>(big_end - free_memory)) return;

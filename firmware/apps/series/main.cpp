@@ -1,12 +1,12 @@
-// Many small models in one boot of a board. The semihosting command line is `series CASES RESULTS`,
-// two files of little-endian words:
+// Runs many small models in one boot of a board. The semihosting command line is `series CASES
+// RESULTS`, two files of little-endian words:
 //
 //   CASES    per model: bytes of the `.pte`, number of calls, bytes of the inputs of one call; the
 //            `.pte`; per call the inputs, each padded to 16 bytes. At the end a 0.
 //   RESULTS  per model: status, bytes that follow; per call the outputs, each padded to 16 bytes.
 //
-// A model whose status is not 0 has no outputs, and the next one runs all the same. State goes on
-// from call to call.
+// A model whose status is not 0 has no outputs, and the next one still runs. States are kept
+// between the calls of a model.
 
 #include <cstring>
 
@@ -43,7 +43,7 @@ size_t padded(size_t bytes) {
   return (bytes + 15) & ~size_t{15};
 }
 
-/// Memory for one model at a time: its file, the inputs of a call, what it needs, all its outputs.
+/// Memory for one model at a time: its file, the inputs of a call, its arena, and all its outputs.
 class Memory {
  public:
   uint8_t* take(size_t bytes) {

@@ -1,5 +1,6 @@
-// The least program that loads and runs a model: what the runtime adds to a product's flash. No
-// kernels, no model, no semihosting; start-up is counted. Never run, only measured.
+// The smallest program that loads and runs a model: measures the flash that the runtime adds to a
+// product. It has no kernels, no model and no semihosting, but includes start-up code. It is never
+// executed.
 
 #include "kernels/kernels.h"
 #include "runtime/include/thimble.h"
@@ -14,7 +15,7 @@ thimble_model model;
 const thimble::kernels::KernelTable no_kernels = {nullptr, 0};
 }  // namespace
 
-// Stands for what the product does with its result.
+// Result of the product.
 volatile uint32_t result;
 
 int main() {

@@ -1,5 +1,5 @@
-// Sums and differences of flat operands: with and without a shift of the narrower one, clamped and
-// not, all lengths up to several vectors.
+// Sums and differences of flat operands: with and without a shift of the narrower operand, with and
+// without a clamp, for all lengths up to several vectors.
 
 #include "firmware/apps/variants/case.h"
 
@@ -15,7 +15,7 @@ void make(uint32_t index, Case& c) {
   auto* a = c.input<int8_t>(count);
   auto* b = c.input<int8_t>(count);
   if (index % 8 == 0) {
-    // Each code of a with sixteen of b.
+    // Pairs each quantized value of a with 16 values of b.
     for (int32_t i = 0; i < count; ++i) a[i] = static_cast<int8_t>(i / 16);
   }
   if (c.uniform(0, 7) == 0) {

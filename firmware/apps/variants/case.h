@@ -1,17 +1,17 @@
 #pragma once
-// Fast variants of kernels beside the portable one, in one image.
+// Compares fast variants of kernels with the portable one, in one image.
 //
-// A family is one packed operator: a file of this folder makes its cases, a row of families.def
-// names it. The harness runs both kernels on the same operands and compares the results, the bytes
-// around them and the operands; what lies behind an operand is other rubbish in the second run, so
-// that a result which depends on it differs.
+// A family is one packed operator: a file of this folder makes its cases, and a row of families.def
+// names it. The harness runs both kernels on the same operands, and compares the results, the bytes
+// around them, and the operands. The bytes after an operand differ between the two runs, so that a
+// result that depends on them differs.
 //
 //   void make(uint32_t index, Case& c) {
 //     const int32_t channels = c.uniform(1, 20);
-//     int8_t* x = c.input<int8_t>(channels);   // filled with random bytes, change them as you like
+//     int8_t* x = c.input<int8_t>(channels);   // filled with random bytes; may be changed
 //     c.scratch(64);
 //     c.output(channels);
-//     c.text() << "channels " << channels;     // of the message when it fails
+//     c.text() << "channels " << channels;     // part of the message when the case fails
 //   }
 
 #include <cstddef>
@@ -36,7 +36,7 @@ class Case {
     state_ ^= state_ << 5;
     return state_;
   }
-  /// low to high, both included.
+  /// A random number from low to high, both included.
   int32_t uniform(int32_t low, int32_t high) {
     const uint32_t count = static_cast<uint32_t>(high - low) + 1;
     return low + static_cast<int32_t>((next() >> 3) % count);
@@ -46,14 +46,14 @@ class Case {
     return values[uniform(0, static_cast<int32_t>(kCount) - 1)];
   }
 
-  /// The next operand, in the operator's order: `count` elements of random bytes, aligned to 16.
+  /// Adds an operand, in the operator's order: `count` elements of random bytes, aligned to 16.
   template <class T>
   T* input(int32_t count) {
     return static_cast<T*>(operand(static_cast<uint32_t>(count) * sizeof(T), Role::kInput));
   }
   void scratch(int32_t bytes) { operand(static_cast<uint32_t>(bytes), Role::kScratch); }
   void output(int32_t bytes) { operand(static_cast<uint32_t>(bytes), Role::kOutput); }
-  /// An absent operand.
+  /// Adds an absent operand.
   void null() { roles_[count_++] = Role::kNull; }
   Text& text() { return text_; }
 
@@ -72,10 +72,10 @@ class Case {
 };
 
 struct Family {
-  const char* name;  // of its row: "conv2d_mve"
+  const char* name;  // name in families.def: "conv2d_mve"
   const kernels::Kernel* fast;
   const kernels::Kernel* portable;
-  uint32_t count;  // of cases, each from its index alone
+  uint32_t count;  // number of cases; each depends on its index only
   void (*make)(uint32_t index, Case& c);
 };
 

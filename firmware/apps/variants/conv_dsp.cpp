@@ -1,4 +1,4 @@
-// Convolutions and linear packed for the DSP extension.
+// Convolutions and linear operators packed for the DSP extension.
 
 #include "firmware/apps/variants/case.h"
 
@@ -13,7 +13,7 @@ struct Axis {
   int32_t in, out, kernel, stride, dilation, pad;
 };
 
-/// An axis whose padding is smaller than its window; `most` taps at most.
+/// An axis whose padding is smaller than its window of at most `most` taps.
 Axis random_axis(Case& c, int32_t most) {
   Axis a = {};
   do {
@@ -61,15 +61,15 @@ void describe(Case& c, const abi::WindowGeometry& g) {
            << g.pad_left;
 }
 
-/// Words of a packed constant that an ordinary sum makes codes of; random ones saturate.
+/// Sets scales for which a typical sum is in the int8 range. With random scales results saturate.
 void put_scales(Case& c, int32_t* mult, int32_t* scale) {
   if (c.uniform(0, 7) == 0) return;
   *mult = c.uniform(0x40000000, 0x7FFFFFFF);
   *scale = 1 << c.uniform(16, 25);
 }
 
-/// Of the last four of a filter, in the order 0 2 1 3, those behind its `used` ones; 0: all are
-/// used.
+/// Clears the padding of a filter's last four weights, which are stored in the order 0 2 1 3. The
+/// first `used` of them are weights; 0 means all.
 void zero_fill(int32_t* words, int32_t used) {
   if (used == 0) return;
   if (used < 3) words[0] &= 0xFFFF;

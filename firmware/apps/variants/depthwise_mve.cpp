@@ -1,5 +1,5 @@
-// Depthwise convolutions in the packing for Helium: windows of nine taps and of others, borders on
-// every side, channels that end within a vector, several pixels in one.
+// Depthwise convolutions packed for Helium: windows of nine taps and of others, padding on every
+// side, channels that end within a vector, and several pixels in one vector.
 
 #include "firmware/apps/variants/case.h"
 
@@ -50,7 +50,7 @@ abi::WindowGeometry* geometry(Case& c, const Axis& h, const Axis& w, int32_t cha
   g->min = static_cast<int16_t>(clamps ? c.uniform(-128, 0) : -128);
   g->max = static_cast<int16_t>(clamps ? c.uniform(0, 127) : 127);
   if (c.uniform(0, 2) == 0) {
-    // As behind a ReLU.
+    // Same bounds as after a ReLU.
     g->y_zero_point = g->min = -128;
     g->max = 127;
   }
@@ -71,7 +71,7 @@ void fill_block(Case& c, const abi::WindowGeometry& g, int8_t* block) {
     mults[i] = c.uniform(1 << 30, INT32_MAX);
   }
   for (int32_t i = 0; i < abi::depthwise_taps(taps) * kLanes; ++i) {
-    // The second of two taps is not -128.
+    // The second of two taps must not be -128.
     const bool first = taps == 9 ? i / kLanes % 2 == 0 && i / kLanes < 8 : i / kLanes % 2 == 0;
     if (extreme) weights[i] = first ? -128 : c.uniform(0, 1) == 0 ? -127 : 127;
     if (!first && weights[i] == -128) weights[i] = 127;
@@ -97,7 +97,7 @@ void make(uint32_t index, Case& c) {
   auto* packed = c.input<int8_t>(blocks * bytes);
   for (int32_t b = 0; b < blocks; ++b) fill_block(c, g, packed + b * bytes);
   if (channels == 4 || channels == 8) {
-    // Lanes that repeat a channel repeat all that belongs to it.
+    // Lanes that repeat a channel must have the same parameters.
     const auto same = [channels](int32_t lane) { return lane % channels; };
     const auto place = [](int32_t lane) {
       return static_cast<int32_t>(abi::depthwise_place(static_cast<uint32_t>(lane)));

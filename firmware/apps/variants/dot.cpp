@@ -1,5 +1,5 @@
-// The loops that kernels of matrices share (kernels/portable/dot.h), of which a core has one,
-// beside their formula.
+// Compares the loops that matrix kernels share (kernels/portable/dot.h) with their formula. A core
+// has one version of these loops.
 
 #include "firmware/apps/variants/case.h"
 
@@ -12,7 +12,7 @@
 namespace thimble::firmware {
 namespace {
 
-constexpr int32_t kRows = 5;  // four at once and one alone
+constexpr int32_t kRows = 5;  // one block of four rows and a single row
 struct Lengths {
   int32_t n, w_step, x_offset;
 };

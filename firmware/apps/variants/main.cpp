@@ -1,5 +1,5 @@
-// Semihosting command line: `variants [FAMILY|all [FIRST [COUNT]]]`. Prints a line per family and
-// ends with 1 at the first difference, after the line that repeats it.
+// Semihosting command line: `variants [FAMILY|all [FIRST [COUNT]]]`. Prints a line per family. At
+// the first difference it prints the command that repeats the case and ends with exit code 1.
 
 #include <cstring>
 
@@ -53,7 +53,7 @@ void* Case::operand(uint32_t bytes, Role role) {
   return memory;
 }
 
-/// One kernel on one case: what it wrote, and what is wrong with how it did.
+/// Runs a kernel on one case, and checks which memory it writes.
 class Trial {
  public:
   explicit Trial(Case& c) : case_(c) {}
@@ -86,7 +86,7 @@ class Trial {
     return nullptr;
   }
 
-  /// Puts the results aside, or compares with what was put aside; -1 if they are equal.
+  /// keep() saves the results. first_difference() compares them with the saved ones; -1 if equal.
   void keep() {
     for (uint32_t i = 0; i < case_.count_; ++i) {
       if (case_.roles_[i] != Case::Role::kOutput) continue;
@@ -197,7 +197,7 @@ uint32_t number(const char*& text) {
   return value;
 }
 
-/// The second word, cut out; what follows it.
+/// Terminates and returns the second word. `rest` is the text after it.
 const char* second_word(char* line, const char*& rest) {
   char* at = line;
   while (*at != 0 && *at != ' ') ++at;

@@ -1,4 +1,5 @@
-// conv2d_mve and linear_mve: every kind of window, rest of pixels, channels and depth; in place.
+// conv2d_mve and linear_mve: all kinds of windows, remainders of pixels, channels and depth; in
+// place.
 
 #include "kernels/isa.h"
 
@@ -17,7 +18,7 @@ void pack(Case& c, uint32_t channels, uint32_t depth) {
   auto* const packed = c.input<int8_t>(static_cast<int32_t>(bytes));
   auto* const quads = reinterpret_cast<abi::MatmulQuad*>(packed);
   const uint32_t count = abi::matmul_quads(channels);
-  int32_t least = 5;  // so that results are neither all 0 nor all at the bounds
+  int32_t least = 5;  // avoids results that are all 0 or all at the bounds
   for (uint32_t n = depth; n > 4; n /= 4) ++least;
   for (uint32_t q = 0; q < count; ++q) {
     for (uint32_t lane = 0; lane < 4; ++lane) {
@@ -64,7 +65,7 @@ Axis axis(Case& c, int32_t kernel, int32_t stride, int32_t in_max) {
 }
 
 void make_conv(uint32_t index, Case& c) {
-  // Kernels of one pixel are the ones with most ways through the code.
+  // Half of the cases have 1x1 windows, for which the kernel has most code paths.
   const int32_t kernel_h = index % 2 == 0 ? 1 : c.uniform(1, 4);
   const int32_t kernel_w = index % 2 == 0 ? 1 : c.uniform(1, 4);
   const int32_t stride = index % 4 < 2 ? 1 : c.uniform(1, 3);

@@ -1,4 +1,4 @@
-// Operators of abi/packed_rows.h that have fast variants.
+// Operators of abi/packed_rows.h with fast variants.
 
 #include "abi/packed_rows.h"
 #include "firmware/apps/variants/case.h"
@@ -46,7 +46,7 @@ void make_add(uint32_t index, Case& c) {
            << " max " << p.add.max << " shift " << p.add.y_shift;
 }
 
-/// Planes to pixels.
+/// Sets up a conversion from planes (channels first) to pixels (channels last).
 abi::EdgeNest& make_edge(Case& c, int32_t channels, int32_t pixels, int32_t y_bytes,
                          abi::EdgeNest& p) {
   p.nest = nest_of(u(channels), 1, u(pixels), u(pixels), u(channels), 1);
@@ -63,9 +63,9 @@ void make_quantize(uint32_t index, Case& c) {
   const int32_t pixels = c.uniform(1, 60);
   float* const x = c.input<float>(channels * pixels);
   auto& p = make_edge(c, channels, pixels, channels * pixels, *c.input<abi::EdgeNest>(1));
-  if (index % 3 == 0) return;  // any bits
+  if (index % 3 == 0) return;  // random bit patterns
   for (int32_t i = 0; i < channels * pixels; ++i) {
-    // Halves and their neighbours, mostly.
+    // Mostly halves of a quantization step and values next to them.
     x[i] = static_cast<float>(c.uniform(-700, 700)) * 0.5F / p.factor;
   }
 }
@@ -125,13 +125,13 @@ void make_softmax(uint32_t index, Case& c) {
   const int32_t length = c.one_of(kLengths);
   const int32_t rows = c.uniform(1, length < 100 ? 9 : 1);
   int8_t* const x = c.input<int8_t>(rows * length);
-  // Codes far apart and close together.
+  // Quantized values that are far apart or close together.
   const int32_t spread = c.uniform(0, 7);
   for (int32_t i = 0; i < rows * length; ++i) x[i] = static_cast<int8_t>(x[i] >> spread);
   auto& p = *c.input<abi::SoftmaxRows>(1);
   p.rows = static_cast<uint32_t>(rows);
   p.length = static_cast<uint32_t>(length);
-  // As an exponential: falling from 1.
+  // Decreases from 1 like an exponential function.
   uint32_t value = INT32_MAX;
   const auto decay = static_cast<uint32_t>(c.uniform(1, 900));
   for (uint32_t& entry : p.exp) {

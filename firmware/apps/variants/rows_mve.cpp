@@ -1,5 +1,5 @@
-// Pools, moves and the edges of a graph: the Helium kernels of operators that are packed
-// alike for all cores.
+// Pools, moves, and the quantize and dequantize at the edges of a graph: the Helium kernels of
+// operators that have the same packed form for all cores.
 
 #include "firmware/apps/variants/case.h"
 
@@ -25,7 +25,7 @@ Axis axis(Case& c, int32_t kernel, int32_t in) {
 }
 
 void make_window(uint32_t index, Case& c) {
-  // Every fourth: a global pool, sums of more than 255 codes now and then.
+  // Every fourth case is a global pool, which may sum more than 255 values.
   const bool global = index % 4 == 0;
   Axis h = axis(c, c.uniform(1, 4), c.uniform(1, 7));
   Axis w = axis(c, c.uniform(1, 4), c.uniform(1, 7));
@@ -61,10 +61,10 @@ void make_window(uint32_t index, Case& c) {
   c.text() << h.kernel << "x" << w.kernel << " x " << h.in << "x" << w.in << "x" << channels;
 }
 
-/// Extents of three axes in the two orders that a permutation gives them.
+/// Extents of three axes, and their order in memory for the second operand.
 struct Permutation {
   int32_t extent[3];
-  uint32_t order[3];  // of operand 1, outermost first
+  uint32_t order[3];  // for operand 1, outermost first
 };
 
 Permutation permutation(Case& c) {
@@ -106,7 +106,7 @@ void make_quantize(uint32_t, Case& c) {
   const float scale = static_cast<float>(c.uniform(1, 4000)) / 1024;
   const int32_t kind = c.uniform(0, 3);
   for (int32_t i = 0; i < count && kind != 0; ++i) {
-    // Any bits at all; whole and half numbers of steps; numbers in range.
+    // Random bit patterns, multiples of half a step, or numbers in range.
     x[i] = kind == 1 ? static_cast<float>(c.uniform(-300, 300)) / 2 * scale
                      : static_cast<float>(c.uniform(-100000, 100000)) / 512 * scale;
   }
@@ -138,7 +138,7 @@ void make_move(uint32_t, Case& c) {
   const Permutation p = permutation(c);
   const uint32_t element = static_cast<uint32_t>(c.one_of({1, 1, 1, 2, 4, 8}));
   const int32_t bytes = count_of(p) * static_cast<int32_t>(element);
-  // Between margins on both sides, those of y filled, if it has any.
+  // Margins before and after the data; those of y, if any, are filled.
   const int32_t before = 8 * c.uniform(0, 3);
   const int32_t after = 8 * c.uniform(0, 3);
   c.input<uint8_t>(before + bytes + after);
@@ -164,7 +164,7 @@ void make_mul(uint32_t, Case& c) {
   *p = {};
   p->nest = {{1, 1, 1, static_cast<uint32_t>(rows), static_cast<uint32_t>(columns)}, {}};
   for (auto& step : p->nest.step) {
-    // As they are, transposed, or broadcast along one axis or both.
+    // Unchanged, transposed, or broadcast along one axis or both.
     const int32_t kind = c.uniform(0, 4);
     step[3] = static_cast<uint32_t>(kind == 0 ? columns : kind == 1 ? 1 : 0);
     step[4] = static_cast<uint32_t>(kind == 0 || kind == 2 ? 1 : kind == 1 ? rows : 0);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr auto kRecord = static_cast<int32_t>(sizeof(abi::ScalarChannel));
 
-/// Records as a compiler writes them: no sum of `taps` products leaves their bounds.
+/// Channel records as the compiler writes them, for which no sum of `taps` products overflows.
 void fill_channels(Case& c, abi::ScalarChannel* channels, int32_t count, int32_t y_zero_point) {
   for (int32_t o = 0; o < count; ++o) {
     abi::ScalarChannel& channel = channels[o];
@@ -94,7 +94,7 @@ void make_conv2d(uint32_t, Case& c) {
 void make_depthwise(uint32_t, Case& c) {
   Axis h = make_axis(c, false);
   Axis w = make_axis(c, false);
-  if (c.uniform(0, 1) == 0) {  // the form that has code of its own
+  if (c.uniform(0, 1) == 0) {  // the case with a code path of its own
     h = {c.uniform(2, 6), 0, 3, c.uniform(1, 2), 1, 1};
     w = {c.uniform(2, 6), 0, 3, c.uniform(1, 2), 1, 1};
     h.out = (h.in - 1) / h.stride + 1;

@@ -1,4 +1,4 @@
-# The stack lies at the start of `data`, so that it overflows out of the RAM.
+# The stack is at the start of `data`, so that an overflow leaves the RAM.
 thimble_board(mps2-an385
   CODE 0x00000000 4M
   DATA 0x20000000 4M

@@ -14,10 +14,10 @@ namespace pte = formats::pte;
 
 namespace {
 
-/// Of arguments that are data of the file itself: no program of this compiler has them.
+/// Argument letters whose data only a `.pte` can hold. No program of this compiler uses them.
 constexpr std::string_view kFileLetters = "cq";
 
-/// Of an argument that may be any number, or None.
+/// Value of an argument that may be any number; NaN for None.
 double number_of(const pte::EValue& value) {
   if (const auto* integer = std::get_if<pte::Int>(&value)) {
     return static_cast<double>(integer->value);
@@ -72,7 +72,7 @@ bool Calls::reads_given(const pte::KernelCall& call) const {
   return false;
 }
 
-/// Of the block's data: constant, unless an address comes with the run.
+/// Storage class of the call's data: constant, unless run() receives one of the addresses.
 std::string Calls::storage(const pte::KernelCall& call) const {
   return reads_given(call) ? "" : layout_.upper + "_FIXED ";
 }
@@ -137,7 +137,7 @@ std::string Calls::argument(char letter, int32_t value) {
   if (const auto* ints = std::get_if<pte::IntList>(&item)) return ".ints = " + int_list(*ints);
   if (const auto* list = tensors_of(item)) return fmt::format(".list = {}u", list->items.size());
   if (std::holds_alternative<pte::Null>(item)) {
-    // As kernels read what is left out (kernels/kernels.h).
+    // Kernels read a missing argument in this form (kernels/kernels.h).
     if (letter == 'j') return ".integer = " + int64_literal(INT64_MIN);
     if (letter == 'k') return ".ints = {.count = 0u}";
     assert(letter == 't');

@@ -1,5 +1,5 @@
 #pragma once
-// Kernel calls as blocks of C, and the constant data that they name.
+// Writes kernel calls as C blocks, with the constant data that they refer to.
 
 #include <map>
 #include <set>
@@ -10,22 +10,22 @@
 
 namespace thimble::emit::c {
 
-/// Collects calls; shapes and constants that several name are written once.
+/// Collects calls. Shapes and constants that several calls use are written once.
 class Calls {
  public:
   Calls(const Layout& layout, const Options& options) : layout_(layout), options_(options) {}
 
-  /// A block that calls the kernel of an instruction.
+  /// Adds a block that calls the kernel of instruction `index`.
   Status add(size_t index);
 
   [[nodiscard]] const std::string& blocks() const { return blocks_; }
-  /// Constants and shapes, in the order of their first use.
+  /// C definitions of constants and shapes, in the order of their first use.
   [[nodiscard]] const std::string& data() const { return data_; }
-  /// Prototypes of the kernels.
+  /// C prototypes of the kernels.
   [[nodiscard]] std::string prototypes() const;
   [[nodiscard]] bool has_calls() const { return has_calls_; }
 
-  /// Where the tensor is: "(void *)input_0", "NAME_AT(16u)", "(void *)constant_3".
+  /// Address of the tensor as C: "(void *)input_0", "NAME_AT(16u)", "(void *)constant_3".
   std::string place(int32_t value);
 
  private:
@@ -43,8 +43,8 @@ class Calls {
   const Layout& layout_;
   const Options& options_;
   std::string blocks_, data_;
-  std::set<uint32_t> written_;                     // constants, by index in the program
-  std::map<std::string, std::string> numbers_;     // shapes and orders, by kind and items
+  std::set<uint32_t> written_;                     // constants in data_, by index in the program
+  std::map<std::string, std::string> numbers_;     // array names, by kind and items
   std::map<std::string, std::string> prototypes_;  // by symbol
   bool has_calls_ = false;
 };

@@ -1,4 +1,4 @@
-// The header: sizes as macros, the functions.
+// Writes the generated header: sizes as macros, and the function prototypes.
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,7 +24,7 @@ std::string port_macros(const Layout& layout, const Port& port) {
                       bytes_of(tensor) / pte::size_bytes(tensor.scalar_type));
   text += fmt::format("{}RANK {}u\n", begin, tensor.sizes.size());
   text += fmt::format("{}SHAPE {}\n", begin, shape_text(tensor));
-  // As it lies in memory: dimensions from the outermost to the innermost.
+  // Memory order: dimensions from the outermost to the innermost.
   if (!tensor.dim_order.empty()) {
     text += fmt::format("{}DIM_ORDER {{{}}}\n", begin, fmt::join(tensor.dim_order, ", "));
   }

@@ -24,7 +24,7 @@ std::string_view c_type(pte::ScalarType type) {
     case pte::ScalarType::kFloat:
       return "float";
     default:
-      return "uint8_t";  // also a bool's: one byte, 0 or 1
+      return "uint8_t";  // includes bool: one byte, 0 or 1
   }
 }
 
@@ -52,7 +52,7 @@ Record record_at(const Bytes& bytes, size_t at) {
   return record;
 }
 
-/// Ports of one direction; `record` counts the entries of "thimble_io" through both.
+/// Ports of one direction. `*record` is the index of the next "thimble_io" entry; it is advanced.
 std::vector<Port> ports(const Layout& layout, const std::vector<int32_t>& values,
                         std::string_view kind, const std::vector<std::string>& names,
                         size_t* record) {
@@ -75,7 +75,8 @@ std::vector<Port> ports(const Layout& layout, const std::vector<int32_t>& values
   return all;
 }
 
-/// "constant_0" and so on in the order in which the calls name them, operands in lists first.
+/// Names constants "constant_0", "constant_1", ... in the order in which the calls use them.
+/// Within a call, operands in lists come first.
 class Names {
  public:
   explicit Names(const pte::ExecutionPlan& plan) : plan_(plan) {}

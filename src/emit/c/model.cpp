@@ -1,4 +1,4 @@
-// The source: constants, the arena, the functions of the header.
+// Writes the generated source: constants, the arena, and the functions that the header declares.
 
 #include "emit/c/model.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 namespace pte = formats::pte;
 
-/// What is defined for each model alike.
+/// Definitions that are the same for each model.
 std::string preamble(const Layout& layout) {
   return fmt::format(
       "#if defined(__BYTE_ORDER__) && (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)\n"
@@ -54,7 +54,7 @@ std::string kernel_names(const Layout& layout, const Calls& calls) {
       layout.upper, calls.prototypes());
 }
 
-/// First contents of states that one byte does not make.
+/// Arrays with the initial content of states that are not filled with one byte.
 std::string contents(const Layout& layout) {
   std::string text;
   for (size_t i = 0; i < layout.states.size(); ++i) {
@@ -115,7 +115,7 @@ std::string init_function(const Layout& layout) {
       layout.upper, layout.name, load_call(layout));
 }
 
-/// Outputs that are inputs as the caller gave them: remembered by run.
+/// Returns true if the output is an input buffer of the application. run() stores its address.
 bool is_passed(const Layout& layout, const Port& output) {
   return layout.is_given(output.value);
 }
@@ -132,7 +132,7 @@ std::string output_functions(const Layout& layout, Calls* calls) {
   return text;
 }
 
-/// Where the caller may write what a run reads from the arena.
+/// Functions that return the arena address of an input, so that the application can write there.
 std::string input_functions(const Layout& layout) {
   std::string text;
   if (!layout.owns_inputs) return text;

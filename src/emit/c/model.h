@@ -1,9 +1,9 @@
 #pragma once
-// A `.pte` as straight-line C11: what its instructions do, written out call by call, with every
-// address known when it is compiled. No interpreter, no heap, no check: the compiler has made sure.
+// Writes a `.pte` as straight-line C11: one block per instruction, with every address known when
+// the C is compiled. The C has no interpreter, no heap and no checks: the compiler has checked.
 //
-// It is written from the program, not from the graph, so that nothing can stand in one and not in
-// the other. docs/c-output.md says what a user sees.
+// The input is the program, not the graph, so that the C and the `.pte` cannot differ.
+// docs/c-output.md describes the generated files.
 
 #include <string>
 #include <string_view>
@@ -18,34 +18,35 @@ namespace thimble::emit::c {
 struct Kernel {
   std::string variant;    // "mve"
   std::string op;         // id of abi/pte_ops.def: "thimble_conv2d_mve"
-  std::string arguments;  // letters
-  bool bare = false;      // it needs no more than the places of its operands
+  std::string arguments;  // letters of abi/pte_ops.def
+  bool bare = false;      // the kernel needs only the addresses of its operands
 };
 
 struct Options {
-  std::string name;                 // what begins every name in the C, an identifier
+  std::string name;                 // prefix of every name in the C, an identifier
   std::string target;               // "cortex-m4"
-  std::vector<Kernel> kernels;      // of the instructions, in order
-  std::vector<std::string> calls;   // what the instructions make, for hooks and comments
-  std::vector<std::string> inputs;  // what the user calls them, for comments
+  std::vector<Kernel> kernels;      // one per instruction, in order
+  std::vector<std::string> calls;   // names of the results, for hooks and comments
+  std::vector<std::string> inputs;  // names in the model, for comments
   std::vector<std::string> outputs;
-  /// The caller may write inputs into the arena itself; else run copies those that lie there.
+  /// The application may write inputs into the arena. If false, run() copies planned inputs.
   bool owns_inputs = false;
-  /// Whether a linker file (emit/linker_file.h) says where arrays lie; and the memories, by name,
-  /// to which constants are loaded.
+  /// `placed`: a linker file (emit/linker_file.h) places the arrays. `loaded`: names of the
+  /// memories to which constants are copied at the start.
   bool placed = false;
   std::vector<std::string> loaded = {};
 };
 
 struct Model {
   std::string header, source;
-  bool has_calls = false;  // of kernels that are not bare: the source wants kernels/c_call.h
+  bool has_calls = false;  // a kernel is not bare: the source includes kernels/c_call.h
 };
 
-/// What names in the C begin with: a file's name as an identifier.
+/// Prefix of the names in the C: the file's stem as an identifier.
 [[nodiscard]] std::string model_name(std::string_view stem);
 
-/// The program has one plan, of Thimble's own. Anything but kernel calls in it is `unsupported`.
+/// The program must have one plan, in the native dialect. An instruction other than a kernel call
+/// is an `unsupported` error.
 [[nodiscard]] Result<Model> write(const formats::pte::Program& program, const Options& options);
 
 }  // namespace thimble::emit::c

@@ -5,7 +5,7 @@
 namespace thimble::emit::c {
 namespace {
 
-/// The sections are the linker file's: not on another machine, nor where the user names one.
+/// Sections of the linker file. Not used in a portable build, nor if NAME_WEIGHTS_SECTION is set.
 constexpr std::string_view kPlaced =
     "#if defined({0}_WEIGHTS_SECTION)\n"
     "#define {0}_IN(array) {0}_WEIGHTS_SECTION\n"

@@ -1,6 +1,6 @@
 #pragma once
-// Where the C says that its arrays lie: in one section as the user defines it, or, for a part with
-// several memories, each in a section of its own that the linker file (emit/linker_file.h) places.
+// Section attributes of the arrays in the C. There is one section, which the application defines,
+// or, for a part with several memories, one section per array, placed by emit/linker_file.h.
 
 #include <string>
 #include <string_view>
@@ -9,12 +9,12 @@
 
 namespace thimble::emit::c {
 
-/// Macros NAME_WEIGHTS_SECTION, NAME_ARENA_SECTION and, where arrays are placed, NAME_IN(array).
+/// Macros NAME_WEIGHTS_SECTION and NAME_ARENA_SECTION, and NAME_IN(array) if arrays are placed.
 [[nodiscard]] std::string section_macros(const Layout& layout);
-/// What stands before the array of a constant.
+/// Section macro that precedes the definition of a constant array.
 [[nodiscard]] std::string constant_section(const Layout& layout, std::string_view array);
-/// The function that copies constants to the memories in which they are read, and its call; empty
-/// if none are.
+/// The function that copies constants to the memories from which kernels read them, and its call.
+/// Empty if no constant is copied.
 [[nodiscard]] std::string load_function(const Layout& layout);
 [[nodiscard]] std::string load_call(const Layout& layout);
 

@@ -1,4 +1,4 @@
-/* Watches a motor: raises the alarm where the network cannot rebuild what it is given. */
+/* Monitors a motor: raises an alarm if the autoencoder cannot reconstruct its input. */
 #include <zephyr/kernel.h>
 #include <zephyr/sys/printk.h>
 

@@ -1,16 +1,16 @@
-/* The least that an application does: sin x for four angles. */
+/* A minimal application: sin x for four angles. */
 #include <zephyr/kernel.h>
 #include <zephyr/sys/printk.h>
 
 #include "app.h"
 #include "hello_axon.h"
 
-/* Activations and the runtime's bookkeeping; how much that is, the compiler knows. */
+/* Activations and the runtime's data. The compiler has computed the size. */
 static unsigned char memory[hello_axon_MEMORY_BYTES] __attribute__((aligned(16)));
 static thimble_model model;
 
 int main(void) {
-  /* Once: the file is verified where it lies, its kernels and its delegate are found. */
+  /* Called once: verifies the file in place, and finds its kernels and its delegate. */
   thimble_status status = thimble_init(&model, hello_axon_pte, hello_axon_pte_bytes,
                                        hello_axon_kernels(), memory, sizeof memory);
   if (app_failed("init", status)) return 1;

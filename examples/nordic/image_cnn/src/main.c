@@ -1,4 +1,4 @@
-/* Reads scanned digits of 8x8 pixels: 0, 1, 2 or 3. */
+/* Classifies scanned digits of 8x8 pixels: 0, 1, 2 or 3. */
 #include "app.h"
 #include "image_cnn.h"
 #include "inputs.h"

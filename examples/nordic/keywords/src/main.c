@@ -1,4 +1,4 @@
-/* Hears which of ten words was said in a second of sound, given as 40 x 13 coefficients. */
+/* Recognizes ten words in one second of sound, given as 40 x 13 coefficients. */
 #include "app.h"
 #include "inputs.h"
 #include "keywords.h"

@@ -1,4 +1,4 @@
-/* Which of four states a motor is in, and how long the NPU took for it. */
+/* Classifies the state of a motor (one of four), and prints the time that the NPU needed. */
 #include <zephyr/kernel.h>
 #include <zephyr/sys/printk.h>
 
@@ -12,8 +12,8 @@ static const char* const names[] = {"healthy", "unbalance", "looseness", "bearin
 static unsigned char memory[multi_layer_MEMORY_BYTES] __attribute__((aligned(16)));
 static thimble_model model;
 
-/* One delegate of the model. Its name ends in a hash of its content, its cycles are those of all
- * calls. */
+/* Prints one delegate of the model. Its name ends with a hash of its content; its cycles are the
+ * sum of all calls. */
 static void print_row(void* user, const thimble_axon_counter* counter) {
   (void)user;
   uint32_t calls = counter->calls != 0 ? counter->calls : 1;

@@ -4,7 +4,7 @@
 #include <zephyr/sys/printk.h>
 #include <zephyr/timing/timing.h>
 
-enum { kInt8 = 1 }; /* ExecuTorch's number of the type */
+enum { kInt8 = 1 }; /* ExecuTorch scalar type */
 
 int app_failed(const char* what, thimble_status status) {
   if (status == 0) return 0;

@@ -1,5 +1,5 @@
-/* What the applications of this folder have in common: a model's life, how long a call took, and
- * printing numbers without floating point in printk. */
+/* Common code of the applications in this folder: calls of a model with their duration, and
+ * printing of numbers without floating point in printk. */
 #ifndef NORDIC_APP_H
 #define NORDIC_APP_H
 
@@ -11,13 +11,13 @@
 extern "C" {
 #endif
 
-/* Prints what failed and why; answers whether anything did. */
+/* Returns 0 for success. Otherwise prints what failed and why, and returns 1. */
 int app_failed(const char* what, thimble_status status);
 
-/* Sets input 0, runs, gives output 0. Answers microseconds, or -1 after printing what failed. */
+/* Sets input 0, runs, and reads output 0. Returns microseconds, or -1 after printing an error. */
 int app_call(thimble_model* model, const void* x, size_t bytes, thimble_view* y);
 
-/* Samples with the class of each. */
+/* Samples and their classes. */
 typedef struct app_samples {
   const void* inputs;
   size_t bytes_each;
@@ -25,11 +25,11 @@ typedef struct app_samples {
   int count;
 } app_samples;
 
-/* Classifies each: the largest output of type float or int8 says which of `names` it is. Prints
- * each answer, and how many were right. Answers whether a call failed. */
+/* Classifies each sample: the largest float or int8 output is the index in `names`. Prints each
+ * result, and the number of correct ones. Returns 1 if a call failed, else 0. */
 int app_classify(thimble_model* model, const app_samples* samples, const char* const* names);
 
-/* "name = value" with three digits behind the point. */
+/* Prints "name = value" with three decimal places. */
 void app_print(const char* name, float value);
 
 #ifdef __cplusplus

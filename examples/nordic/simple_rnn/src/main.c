@@ -1,4 +1,4 @@
-/* A recurrent network, one step per call. Its state is in the arena and lives from call to call. */
+/* A recurrent network, one step per call. Its state is in the arena and is kept between calls. */
 #include <string.h>
 #include <zephyr/kernel.h>
 #include <zephyr/sys/printk.h>
@@ -10,7 +10,7 @@
 static unsigned char memory[simple_rnn_MEMORY_BYTES] __attribute__((aligned(16)));
 static thimble_model model;
 
-/* Runs through the samples; answers the last output. */
+/* Runs all samples. Returns the last output. */
 static int steps(float* cosine, float* sine) {
   for (int i = 0; i < INPUT_COUNT; ++i) {
     thimble_view y;
@@ -33,7 +33,7 @@ int main(void) {
   }
   float first[2], again[2];
   if (steps(&first[0], &first[1])) return 1;
-  /* The state as it was at the beginning: the same samples give the same outputs. */
+  /* With the initial state, the same samples must give the same outputs. */
   if (app_failed("reset", thimble_reset(&model))) return 1;
   if (steps(&again[0], &again[1])) return 1;
   printk("after reset: %s\n", memcmp(first, again, sizeof first) == 0 ? "the same" : "different");

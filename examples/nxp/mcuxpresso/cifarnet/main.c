@@ -1,4 +1,4 @@
-/* Tells ten kinds of texture apart on the Neutron NPU of an i.MX RT700. */
+/* Classifies ten kinds of texture on the Neutron NPU of an i.MX RT700. */
 #include <string.h>
 
 #include "NeutronDriver.h"
@@ -9,12 +9,12 @@
 #include "thimble_neutron.h"
 #include "timer.h"
 
-/* The NPU does not read flash: the file is brought to SRAM before it is loaded. */
+/* The NPU does not read flash: the file is copied to SRAM before it is loaded. */
 static unsigned char file[cifarnet_PTE_BYTES] __attribute__((aligned(16)));
 static unsigned char memory[cifarnet_MEMORY_BYTES] __attribute__((aligned(16)));
 static thimble_model model;
 
-static int32_t error; /* of the driver */
+static int32_t error; /* error code of the driver */
 const thimble_neutron thimble_neutron_npu = {.gates_clock = 1, .error = &error};
 
 static int failed(const char* what, thimble_status status) {
@@ -32,7 +32,7 @@ static int largest(const int8_t* scores) {
   return best;
 }
 
-/* The class of one picture, or -1. */
+/* Returns the class of one image, or -1. */
 static int classify(const int8_t* picture) {
   thimble_view y;
   int before = TIMER_GetTimeInUS();
@@ -42,7 +42,7 @@ static int classify(const int8_t* picture) {
   }
   const int8_t* scores = y.data;
   int best = largest(scores);
-  /* Softmax in int8: -128 is 0, a step is 1/256. */
+  /* Softmax output in int8: -128 is 0, one step is 1/256. */
   PRINTF("class %d, %d of 256; %d us", best, scores[best] + 128, TIMER_GetTimeInUS() - before);
   return best;
 }

@@ -1,4 +1,4 @@
-# The network and pictures to show it, compiled with the application.
+# The network and sample images, compiled with the application.
 set(THIMBLE_ROOT ${CMAKE_CURRENT_LIST_DIR}/../../../.. CACHE PATH "Thimble's source tree")
 set(NEUTRON "" CACHE STRING "What the NPU gets: sdk (microcode of the vendor's converter) or model (Thimble's, on the core)")
 set(EIQ_NEUTRON_SDK_PATH "$ENV{EIQ_NEUTRON_SDK_PATH}" CACHE PATH "The eIQ Neutron SDK, whose converter makes microcode")
@@ -23,7 +23,7 @@ if(NEUTRON STREQUAL "model")
   target_link_libraries(${MCUX_SDK_PROJECT_NAME} PRIVATE thimble_neutron_model)
 endif()
 
-set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/${MCUX_SDK_PROJECT_NAME}) # where thimble_add_model writes
+set(folder ${CMAKE_CURRENT_BINARY_DIR}/thimble/${MCUX_SDK_PROJECT_NAME}) # the output folder of thimble_add_model
 set(header ${THIMBLE_ROOT}/examples/nordic/shared/inputs.py)
 add_custom_command(OUTPUT ${folder}/inputs.h
   COMMAND ${Python3_EXECUTABLE} ${header} ${model}/test.npz ${folder}/cifarnet.json --samples ${SAMPLES} --nhwc
