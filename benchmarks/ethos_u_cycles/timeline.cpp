@@ -1,10 +1,10 @@
-// ethos_u_timeline PAYLOAD SYSTEM MODE [--operations]: when the operations of a command stream run.
+// ethos_u_timeline PAYLOAD SYSTEM MODE [--operations]: prints the timeline of a command stream.
 //
 //   ethos_u_timeline cmd.bin Ethos_U55_High_End_Embedded Shared_Sram
 //
-// SYSTEM is a row of npu/ethos_u/isa/systems.def; MODE is Sram_Only, Shared_Sram or
-// Dedicated_Sram. Prints the cycles, how long each engine is busy and what goes through the ports;
-// with --operations, a line per operation: word, engine, start, end, what bounds it.
+// SYSTEM is a row of npu/ethos_u/isa/systems.def; MODE is Sram_Only, Shared_Sram or Dedicated_Sram.
+// Prints the total cycles, the busy cycles of each engine and the traffic of the ports. With
+// --operations, it prints one line per operation: word, engine, start, end, bound.
 
 #include <cstdio>
 #include <cstring>

@@ -14,7 +14,8 @@ namespace abi = thimble::abi::ethos_u;
 
 constexpr size_t kRank = 6;
 
-/// A number of a table; the format has 31 bits and a sign for each.
+/// Appends a number of a table. The format stores each as a signed 32-bit integer, which must not
+/// be negative.
 Status append_number(Bytes& bytes, std::string_view what, int64_t value) {
   if (value < 0 || value > std::numeric_limits<int32_t>::max()) {
     return unsupported("EthosUBackend payload: {} {} does not fit 31 bits", what, value);
@@ -112,7 +113,7 @@ Result<Bytes> write_payload(const EthosUPayload& payload) {
 }
 
 Result<EthosUPayload> read_payload(ByteView bytes) {
-  // The reader of the device asks for its alignment.
+  // The device's reader requires aligned bytes.
   struct alignas(abi::kPayloadAlignment) Block {
     std::byte bytes[abi::kPayloadAlignment];
   };
