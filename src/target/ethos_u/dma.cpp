@@ -7,12 +7,12 @@ namespace {
 
 using thimble::ethos_u::find_field;
 
-/// One axis of a copy: how often, and how far apart.
+/// One axis of a copy: number of steps and strides in bytes.
 struct Axis {
   int64_t count, source, destination;
 };
 
-/// Axes from the outermost, without those of one step and with those merged that are one run.
+/// Returns the axes from the outermost. Axes with one step are omitted and contiguous axes merged.
 std::vector<Axis> axes_of(const NpuOp& op, int64_t bytes) {
   const Shape4& shape = op.ofm.shape;
   std::vector<Axis> all = {{shape.h, op.ifm.stride_h * bytes, op.ofm.stride_h * bytes},
@@ -43,7 +43,7 @@ uint8_t region_of(const Schedule& schedule, const Operand& operand) {
   return schedule.tensors[static_cast<size_t>(operand.tensor)].region;
 }
 
-/// Copies one by one over the axes that the engine cannot walk itself.
+/// Appends one copy for each index of the axes that the DMA engine cannot iterate itself.
 void unroll(const std::vector<Axis>& axes, size_t walked, const Copy& copy,
             std::vector<Copy>* copies) {
   if (axes.size() <= walked + 1) {
@@ -126,7 +126,7 @@ Result<std::vector<Copy>> copies_of(const NpuProgram& program, const Schedule& s
     if (generation != Generation::kU85) {
       return unsupported("{} does not gather", program.config->name);
     }
-    // Rows of the IFM, as the OFM's rows ask for them.
+    // Rows of the IFM are copied in the order of the OFM's rows.
     copy.indexed = true;
     copy.bytes = op.ofm.shape.w * op.ofm.shape.c * bytes;
     copy.counts[0] = op.ofm.shape.h;

@@ -1,5 +1,5 @@
 #pragma once
-// The Ethos-U as an engine of a part.
+// Registers the Ethos-U as an engine.
 
 #include "target/target.h"
 
@@ -7,10 +7,10 @@ namespace thimble::target::ethos_u {
 
 extern const Engine kEngine;
 
-/// One per configuration.
+/// Returns one engine name per configuration.
 [[nodiscard]] std::vector<EngineName> engines();
 
-/// For `thimble targets NAME`, in the order of ops.def.
+/// Returns the rows of `thimble targets NAME`, in the order of ops.def.
 [[nodiscard]] std::vector<OpSupport> supported(const EngineUse& use);
 
 }  // namespace thimble::target::ethos_u

@@ -1,5 +1,5 @@
 #pragma once
-// A command stream as the driver takes it (npu/ethos_u/isa/driver_payload.h).
+// Wraps a command stream in a driver payload (npu/ethos_u/isa/driver_payload.h).
 
 #include <cstddef>
 #include <cstdint>

@@ -91,8 +91,7 @@ bool argmax_row(Pool& pool, uint32_t y, uint32_t x, uint32_t c, uint32_t n, int6
       for (uint32_t i = 0; i < n; ++i) {
         if (!first && values[i] <= best[i]) continue;
         best[i] = values[i];
-        // the result has 16 fractional bits for the scale
-        result[i] = int64_t{along_x ? kx : ky} * 0x10000;
+        result[i] = int64_t{along_x ? kx : ky} * 0x10000;  // 16 fractional bits for the scale
       }
       first = false;
     }
