@@ -101,8 +101,7 @@ struct Workspace {
   uint8_t* data = nullptr;
   size_t bytes = 0;
   size_t kept = 0;
-  // of the last operation that kept them instead of writing its OFM
-  int64_t* accumulators = nullptr;
+  int64_t* accumulators = nullptr;  // of the last operation that kept them
   uint64_t accumulator_count = 0;
   bool slow = false;  // general paths only; used to test the fast paths
 };

@@ -309,8 +309,7 @@ class Model {
   const Placement& placement_;
   bool u85_ = false;
   Microblocks unit_{};
-  // clipped to the feature maps
-  int64_t h_ = 1, w_ = 1, d_ = 1, ifm_h_ = 1, ifm_w_ = 1, ifm_d_ = 1;
+  int64_t h_ = 1, w_ = 1, d_ = 1, ifm_h_ = 1, ifm_w_ = 1, ifm_d_ = 1;  // clipped to the map
 };
 
 }  // namespace
