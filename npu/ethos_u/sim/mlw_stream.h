@@ -1,8 +1,8 @@
 #pragma once
 // Decoder of the MLW bit stream: slices of Golomb-Rice coded weights, with palettes and zero runs.
 //
-// A slice is a header and a sequence of chunks. A chunk holds up to twelve bits of unary quotients
-// of the weights, up to twelve (or eight) bits of unary quotients of the zero runs, and then the
+// A slice is a header and a sequence of chunks. A chunk has three parts: up to twelve bits of unary
+// quotients of the weights; up to twelve (or eight) bits of unary quotients of the zero runs; the
 // remainders of the quotients that the previous chunk completed. The decoder therefore reads at
 // most one chunk ahead of the values it returns, and its queues are short.
 

@@ -1,6 +1,6 @@
-// Pools. An average is the sum multiplied by slightly more than 1 / n and rounded half up, so that
-// exact halves round away from zero, as in the graph. Windows that lose elements to padding, and
-// the windows of adaptive pools, are divided into stretches of equal windows.
+// Pools. An average is the sum multiplied by slightly more than 1 / n and rounded half up. Exact
+// halves then round away from zero, as in the graph. Windows that lose elements to padding, and the
+// windows of adaptive pools, are divided into stretches of equal windows.
 
 #include <algorithm>
 
@@ -20,8 +20,8 @@ struct Lowering::PoolJob {
 
 namespace {
 
-/// Returns a multiplier m and shift such that floor(s * m / 2^right + 1/2) equals s / n rounded to
-/// nearest, halves away from zero, for all sums s of n values.
+/// Returns multiplier m and shift of a division by n. For all sums s of n values, floor(s * m /
+/// 2^right + 1/2) equals s / n rounded to nearest, halves away from zero.
 Result<Requantize> divided_by(int64_t n, int64_t bits) {
   const int64_t largest = n << (bits - 1);
   Requantize scale = unit_scale();

@@ -1,6 +1,6 @@
 #pragma once
-// Views: the position of a graph value in a tensor of the program, dimension by dimension, and the
-// mapping of the dimensions of several views to the height, width and depth of an operation.
+// A view is the position of a graph value in a tensor of the program, dimension by dimension. The
+// functions map the dimensions of several views to height, width and depth of an operation.
 
 #include <cstdint>
 #include <optional>
