@@ -1,12 +1,12 @@
-"""Cycles of Vela's streams: Vela's own table, its formula read from the stream, our timeline.
+"""Cycles of Vela's streams: Vela's table, its formula applied to the stream, our timeline.
 
 usage: cycles.py --vela VELA --thimble THIMBLE [--timeline PROGRAM] [--work FOLDER]
                  [--config NAME]... [--layers] [--markdown] NETWORK.tflite...
 
-For each network and configuration, Vela compiles it and prints its per-layer table; the columns
-NPU, SRAM and external memory are worked out again from the command stream alone
-(vela_formula.py). Printed: how far the sums are apart, and how many layers agree within 1 %.
-Exit code 1 if a sum is more than 1 % off. `--layers` shows the layers that differ.
+Vela compiles each network for each configuration and prints its per-layer table. The columns NPU,
+SRAM and external memory are computed again from the command stream alone (vela_formula.py). Prints
+the difference of the sums and the number of layers that agree within 1 %. The exit code is 1 if a
+sum differs by more than 1 %. `--layers` lists the layers that differ.
 """
 
 import argparse
@@ -32,7 +32,7 @@ TOLERANCE = 0.01
 
 
 def compile_network(vela, network, config, folder):
-    """The payload's path and the rows of Vela's table."""
+    """Returns the payload's path and the rows of Vela's table."""
     system, mode = SETUPS[config.split("-")[1]]
     folder.mkdir(parents=True, exist_ok=True)
     done = subprocess.run(
@@ -53,7 +53,7 @@ def compile_network(vela, network, config, folder):
 
 
 def vela_rows(table):
-    """(name, NPU, SRAM, external) of what is a layer by itself: fused ones have zeros."""
+    """Returns (name, NPU, SRAM, external) per layer. Rows of fused operators have only zeros."""
     rows = []
     for row in csv.DictReader(io.StringIO(table)):
         numbers = (int(row["NPU"]), int(row["SRAM AC"]),
@@ -68,7 +68,7 @@ def near(a, b):
 
 
 def compare(ours, theirs):
-    """Per column: relative difference of the sums, layers that agree."""
+    """Returns per column the relative difference of the sums and the number of equal layers."""
     result = []
     for i in range(3):
         mine, vela = sum(r[1 + i] for r in ours), sum(r[1 + i] for r in theirs)

@@ -1,11 +1,11 @@
-"""Command streams of the Ethos-U as operations, from the text that `thimble inspect` prints."""
+"""Parses the text that `thimble inspect` prints for an Ethos-U command stream to operations."""
 
 import re
 import subprocess
 
 
 class Kernel:
-    """One operation with the registers it saw."""
+    """One operation with the register values at its issue."""
 
     def __init__(self, name, mode, registers):
         self.name, self.mode, self.registers = name, mode, dict(registers)
@@ -48,7 +48,7 @@ def number(text):
 
 
 def operations(text):
-    """The configuration's name and the operations, in order."""
+    """Returns the configuration's name and the operations in order."""
     config = re.search(r"# config \S+ (ethos-\S+),", text).group(1)
     registers, found = {}, []
     for line in text.splitlines():

@@ -1,4 +1,4 @@
-// ethos_u_timeline PAYLOAD SYSTEM MODE [--operations]: when the operations of a command stream run.
+// ethos_u_timeline PAYLOAD SYSTEM MODE [--operations]: prints the timeline of a command stream.
 //
 //   ethos_u_timeline cmd.bin Ethos_U55_High_End_Embedded Shared_Sram
 //

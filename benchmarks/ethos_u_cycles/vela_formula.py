@@ -1,14 +1,14 @@
-"""Vela's published estimate of a stream, layer by layer: the columns of its own per-layer table.
+"""Vela's published cycle estimate, computed from a stream: the columns of its per-layer table.
 
-Written from the description in docs/ethos-u.md ("Cycles"); shares nothing with the compiler's cost
-model and the simulator's timeline, which are judged beside it. What a stream does not say, and how
-it is taken here:
+Implements the description in docs/ethos-u.md ("Cycles"). It shares no code with the compiler's
+cost model and the simulator's timeline, which are compared with it. A stream does not contain all
+inputs of the formula. This file assumes:
 
- * a layer is a run of kernels that make slices along the depth of one map, or stripes of one, or a
-   chain;
- * weights are staged if their region is not the constants';
- * what a transfer can hide under is the layer before: all of it, or its last slice if its own
-   weights were staged.
+ * A layer is a sequence of kernels that compute depth slices of one map, steps of a cascade, or a
+   chain.
+ * Weights are staged if their region is not the constants' region.
+ * A transfer overlaps only with the previous layer: with all of it, or with its last slice if its
+   own weights were staged.
 """
 
 import math
@@ -31,14 +31,14 @@ OUTPUT_85 = {  # 8, 16, 32, 64 bits, narrowing, 32-bit binary; plain, swapped
 }
 UBLOCK = {"ethos-u55-32": (1, 1, 4), "ethos-u55-64": (1, 1, 8), "ethos-u55-128": (1, 2, 8),
           "ethos-u55-256": (2, 2, 8), "ethos-u65-256": (2, 2, 8), "ethos-u65-512": (2, 2, 8)}
-U85_DEPTH = {128: 16, 256: 32, 512: 64, 1024: 128, 2048: 256}  # depth of a 1x1 micro-block
+U85_DEPTH = {128: 16, 256: 32, 512: 64, 1024: 128, 2048: 256}  # depth of a 1x1 microblock
 CORES = {"ethos-u65-512": 2, "ethos-u85-512": 2, "ethos-u85-1024": 4, "ethos-u85-2048": 4}
 # Words of the read buffers: copies, streamed maps, weights, fast weights, maps, scales.
 READ_BUFFERS = {128: (64, 64, 128, 128, 104, 16), 256: (104, 104, 128, 128, 128, 16),
                 512: (128, 128, 256, 256, 128, 16), 1024: (256, 256, 416, 208, 256, 16),
                 2048: (256, 256, 512, 256, 256, 16)}
 COPY, STREAM, WEIGHT, FAST, MAP, SCALE, WRITE = range(7)
-# Height and width of what an IFM block is a multiple of, by its depth in bits.
+# Height and width of the allocation units of an IFM block, by its depth in bits.
 IFM_UNITS = {
     (128, "1X2"): ((1, 2), (1, 1), (1, 1)), (128, "1X1"): ((1, 2), (1, 1), (1, 1)),
     (256, "2X2"): ((2, 2), (1, 2), (1, 1)), (256, "1X2"): ((2, 2), (1, 2), (1, 1)),
@@ -54,7 +54,7 @@ IFM_UNITS = {
 @dataclass
 class Memory:
     rate: float      # bytes per cycle
-    read: int        # latencies
+    read: int        # latencies in cycles
     write: int
     burst: int
     ports: int = 1
@@ -62,7 +62,7 @@ class Memory:
     writes: int = 8
 
 
-SYSTEMS = {  # SRAM, the other memory, memory mode
+SYSTEMS = {  # SRAM, external memory, memory mode
     "u55": (Memory(8, 32, 32, 32), Memory(1.0, 64, 0, 128), "shared"),
     "u65": (Memory(16, 32, 32, 32), Memory(3.75, 500, 250, 128), "dedicated"),
     "u85": (Memory(32, 32, 32, 64, 2, 8, 8), Memory(12, 500, 250, 128, 1, 64, 32), "dedicated"),
@@ -139,7 +139,7 @@ class Formula:
         self.sram, self.external, self.mode = SYSTEMS[self.generation]
         self.operations = operations
 
-    # What a stream says -------------------------------------------------------------------------
+    # Decoding of the stream ---------------------------------------------------------------------
 
     def ifm_shape(self, k):
         ofm = self.ofm_shape(k)
@@ -193,7 +193,7 @@ class Formula:
         return second
 
     def weight_bytes(self, k):
-        """Of all cores."""
+        """Returns the bytes of weights and of scales, all cores."""
         weights = scales = 0
         if k.name in ("CONV", "DEPTHWISE") and k.mode != "WEIGHTS_IFM2":
             names = ["WEIGHT"] + [f"WEIGHT{i}" for i in range(1, self.cores)]
@@ -224,7 +224,7 @@ class Formula:
                  "KERNEL_HEIGHT_M1", "KERNEL_WIDTH_M1", "KERNEL_STRIDE", "OFM_WIDTH_M1",
                  "IFM_REGION", "OFM_REGION", "IFM_STRIDE_Y", "OFM_STRIDE_X", "ACTIVATION",
                  "IFM_UPSCALE", *extra)
-        # Not read: windows by elementwise operations, where it lies by a chained output.
+        # Unused registers: the window of elementwise operations, the address of a chained output.
         unread = ("KERNEL", "IFM_PAD", "IFM_UPSCALE") if a.name == "ELEMENTWISE" else ()
         if a.fields("OFM_PRECISION").get("storage") == "CHAINED":
             unread += ("OFM_REGION", "OFM_STRIDE")
@@ -232,14 +232,14 @@ class Formula:
             a[n] == b[n] for n in names if not n.startswith(unread))
 
     def next_slice(self, layer, k):
-        """Whether k makes the channels after those of the layer."""
+        """Returns True if k computes the channels after those of the layer."""
         first = layer.kernel
         if k.name not in ("CONV", "DEPTHWISE") or not layer.slices:
             return False
         if not self.same_setup(first, k, "OFM_HEIGHT_M1", "IFM_PAD_TOP", "OFM_STRIDE_Y"):
             return False
         depth = layer.ofm.shape[2]
-        if layer.ofm.chained:  # where the chain ends is not known yet
+        if layer.ofm.chained:  # the end of the chain is not known yet
             return k.name == "CONV" and k["IFM_BASE0"] == first["IFM_BASE0"] and \
                 k["IFM_DEPTH_M1"] == first["IFM_DEPTH_M1"] and \
                 self.weights_key(k, self.copies) not in layer.weights_seen
@@ -259,7 +259,7 @@ class Formula:
         return k["IFM_BASE0"] == first["IFM_BASE0"] and k["IFM_DEPTH_M1"] == first["IFM_DEPTH_M1"]
 
     def weights_key(self, k, copies):
-        """Where the weights come from: an address of the constants, through a copy if need be."""
+        """Returns region and address of the constants that contain the weights, before any copy."""
         region, base = k["WEIGHT_REGION"], k["WEIGHT_BASE"]
         for dma in reversed(copies):
             if dma.target_region == region and not dma.internal and \
@@ -269,7 +269,7 @@ class Formula:
 
     @staticmethod
     def next_rows(layer, k):
-        """Whether every input of k begins where the layer's ends; its output may go round."""
+        """Returns True if k's inputs begin after the layer's; its output may be a rolling buffer."""
         rows = layer.ofm.shape[0]
         maps = ["IFM"]
         if layer.ifm2 is not None and not layer.ifm2.scalar:
@@ -278,7 +278,7 @@ class Formula:
             k[f"{m}_BASE0"] - layer.kernel[f"{m}_BASE0"] == rows * k[f"{m}_STRIDE_Y"] for m in maps)
 
     def stripe_of(self, layers, k):
-        """The layer whose rows k continues: with its weights, or in its cascade."""
+        """Returns the layer whose rows k continues: with the same weights, or in its cascade."""
         weights = self.weight_bytes(k)[0]
         key = self.weights_key(k, self.copies)
         for layer in reversed(layers[-24:]):
@@ -357,7 +357,7 @@ class Formula:
         return block
 
     def slice_depth(self, layer):
-        """Depth of the IFM block of a convolution."""
+        """Returns the depth of the IFM block of a convolution."""
         k = layer.kernel
         bits, depth = layer.ifm.bits, layer.ifm.shape[2]
         part = k.fields("KERNEL_STRIDE").get("weight_order", 0) == 1
@@ -397,7 +397,7 @@ class Formula:
         return (size[0], size[1], depth)
 
     def transfer(self, m, memory, read, block, elements):
-        """What moves, with what bursts waste. `elements` may be bytes: only runs ask for bits."""
+        """Returns the amount moved, with burst overhead, in the unit of `elements`."""
         bits = m.bits
         if m.brick:
             run = 16 * bits * block[1] * (1 if read or self.u85 else self.cores)
@@ -444,7 +444,7 @@ class Formula:
 
     def activation_rate(self, k):
         if not self.u85:
-            # Only a ReLU is cheaper than a table: so Vela 5.1.0 counts.
+            # As in Vela 5.1.0: only a ReLU costs less than a table.
             table = k.fields("ACTIVATION").get("function", "NONE") != "NONE"
             relu = not table and k["ACTIVATION_MIN"] >= k["OFM_ZERO_POINT"]
             return OUTPUT_556[self.config][8 if relu else 7]
@@ -518,7 +518,7 @@ class Formula:
             return 0
         rate = self.output_rate(layer)
         ofm = Map(ofm_shape, layer.ofm.bits, layer.ofm.brick, layer.ofm.region, layer.ofm.chained)
-        if layer.ofm.chained:  # counted as if it lay in the arena
+        if layer.ofm.chained:  # counted as if it were in the arena
             ofm.region = 1
         ifm_block = self.ifm_block(layer)
         reads = [layer.ifm] + ([layer.ifm2] if layer.ifm2 else [])
@@ -548,7 +548,7 @@ class Formula:
         return int(total) + (ofm_cycles if last else 0) + (ifm_cycles if first else 0)
 
     def channel(self, memory, channel):
-        """Bytes per cycle of one kind of access, U85."""
+        """Returns the bytes per cycle of one kind of access, U85."""
         if not self.u85:
             return memory.rate
         words = max(memory.burst // 16, 1)
@@ -570,7 +570,7 @@ class Formula:
         return STREAM if streamed else MAP
 
     def ifm_reads(self, layer):
-        """Elements of each input, blocks that overlap counted again; weights are read so often."""
+        """Returns the elements read per input, with overlaps, and the number of weight reads."""
         k = layer.kernel
         if k.name in ("ELEMENTWISE", "RESIZE"):
             return self.elementwise_reads(layer), 0
@@ -588,14 +588,14 @@ class Formula:
         return reads, blocks[0] * blocks[1]
 
     def elementwise_reads(self, layer):
-        """An element counts as one access, whatever its bits: so Vela 5.1.0 counts."""
+        """As in Vela 5.1.0, an element of any width counts as one access."""
         first, second, ofm = layer.ifm, layer.ifm2, layer.ofm
         if self.u85:
             return [0 if m.elements() == 1 else m.stored() for m in (first, second) if m]
         whole = Map(ofm.shape, ofm.bits, first.brick, 0).stored()
         swapped = second is not None and second.scalar and \
             layer.kernel.fields("IFM2_BROADCAST").get("operand_order", 0) == 1
-        if swapped:  # the scalar is the first operand, and the other is not counted
+        if swapped:  # the scalar is the first operand; the other operand is not counted
             return [0, 1 if second.bits > 8 else 0]
         if first.elements() == 1:
             return [1, 0] if first.bits > 8 else [0, whole]
@@ -603,7 +603,7 @@ class Formula:
         return [whole] + ([whole if second.elements() > 1 else one] if second else [])
 
     def access_cycles(self, layer, first_bytes):
-        """Cycles of the SRAM and of the other memory."""
+        """Returns the cycles of the SRAM and of the external memory."""
         k = layer.kernel
         moved = {id(self.sram): {}, id(self.external): {}}
 
@@ -655,7 +655,7 @@ class Formula:
             maps.append((second, True))
         maps.append((self.map_of(k, "OFM", shape), False))
         maps = [pair for pair in maps if not pair[0].chained]
-        # Of an operation in a chain one map is counted; what follows it is one of its own.
+        # One map per operation of a chain is counted. An activation counts as its own operation.
         followed = k["ACTIVATION_MIN"] >= k["OFM_ZERO_POINT"] or \
             k.fields("ACTIVATION").get("function", "NONE") != "NONE"
         for m, read in maps if followed else maps[:1]:
@@ -667,7 +667,7 @@ class Formula:
     def table_bytes(self, layer):
         for k in [layer.kernel]:
             if k.name != "POOL":
-                continue  # a table that follows an operation of its own is not counted
+                continue  # only tables of POOL operations are counted
             function = str(k.fields("ACTIVATION").get("function", "NONE"))
             if function in ("NONE", "TANH", "SIGMOID") and not (self.u85 and function != "NONE"):
                 continue
@@ -678,7 +678,7 @@ class Formula:
         return 0
 
     def columns(self):
-        """[(layer, NPU cycles, SRAM cycles, cycles of the other memory)]."""
+        """Returns [(layer, NPU cycles, SRAM cycles, cycles of the external memory)]."""
         rows, slack, first_layer = [], 0, True
         for layer in self.layers():
             layer.op_cycles = self.kernel_cycles(layer, layer.ofm.shape)

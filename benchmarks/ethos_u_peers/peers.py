@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Our Ethos-U compiler beside Vela, on the same integer networks.
+"""Compares our Ethos-U compiler with Vela on the same integer networks.
 
     peers.py --thimble THIMBLE --timeline ETHOS_U_TIMELINE --work FOLDER
              [--config NAME]... [--point performance|size]... [--check] MODEL_FOLDER...
 
-A MODEL_FOLDER holds NAME.pt2 and calibrate.npz. Our compiler makes the .pte and, of the same
-integer graph, a .tflite that Vela compiles, or a .tosa if Vela refuses that. Of both streams:
-cycles on our timeline, cycles by Vela's published formula read from the stream, SRAM, bytes of
-constants, seconds to compile (ours without calibration). Then ours again, held to the SRAM that
-Vela took. Run by a Python that has Vela (tests/peers/ethos_u). `--check`: exit 1 if a stream of
-ours takes more than 1.10 times Vela's cycles, by either measure, or more SRAM.
+A MODEL_FOLDER contains NAME.pt2 and calibrate.npz. Our compiler writes the .pte and, from the same
+integer graph, a .tflite that Vela compiles, or a .tosa if Vela rejects the .tflite. Prints for both
+streams: cycles on our timeline, cycles by Vela's published formula applied to the stream, SRAM,
+bytes of constants, and seconds to compile (ours without calibration). Then compiles with our
+compiler again, limited to the SRAM that Vela used. Requires a Python with Vela
+(tests/peers/ethos_u). `--check`: the exit code is 1 if one of our streams needs more than 1.10
+times Vela's cycles, by either measure, or more SRAM.
 """
 
 import argparse
@@ -26,7 +27,7 @@ sys.path[:0] = [str(ROOT / "tests/peers/ethos_u"), str(ROOT / "benchmarks/ethos_
 import stream  # noqa: E402
 import vela_formula  # noqa: E402
 import vela_run  # noqa: E402
-from ethosu.vela import vela  # noqa: E402,F401  (once, before the children)
+from ethosu.vela import vela  # noqa: E402,F401  (imported once, before child processes start)
 
 POINTS = {"performance": ("speed", "Performance"), "size": ("size", "Size")}
 LIMIT = 1.10
@@ -34,7 +35,7 @@ MAGIC, END = b"vela_bin_stream", b"vela_end_stream"
 
 
 class Figures:
-    """What is compared of one stream, or of the streams of one file."""
+    """Figures of one stream, or sums over the streams of one file."""
 
     def __init__(self):
         self.timeline = self.formula = self.sram = self.constants = self.seconds = 0
@@ -52,7 +53,7 @@ class Figures:
 
 
 def blocks_of(data):
-    """Name -> bytes, of each EthosUBackend payload in a .pte."""
+    """Yields the blocks (name -> bytes) of each EthosUBackend payload in a .pte."""
     at = data.find(MAGIC)
     while at >= 0:
         blocks, position = {}, at
@@ -68,7 +69,7 @@ def blocks_of(data):
 
 
 def ours(options, folder, config, point, budget=None):
-    """Our figures, the .tflite of the same graph, and how many operators stay on the CPU."""
+    """Returns our figures, the .tflite of the graph, and the number of operators on the CPU."""
     name = folder.name
     out = options.work / config / name
     out.mkdir(parents=True, exist_ok=True)
@@ -135,8 +136,8 @@ def row(name, config, point, a, b, left, held):
 
 
 def held_to(options, folder, config, beside, b):
-    """Cycles of ours in no more SRAM than Vela took: both ratios, or why there are none. The limit
-    counts what the CPU keeps too, so it is raised until the NPU has what Vela had."""
+    """Returns both cycle ratios with at most Vela's SRAM, or the reason for their absence. The
+    limit includes memory of the CPU, so it is raised until the NPU has Vela's SRAM."""
     budget = b.sram + beside
     for _ in range(2):
         try:

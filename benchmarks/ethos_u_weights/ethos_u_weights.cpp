@@ -1,5 +1,5 @@
-// Reads the weights of streams that another compiler made and codes them again, with the same
-// blocks and order: README.md.
+// Decodes the weights of command streams that another compiler generated and encodes them again,
+// with the same blocks and order: README.md.
 //
 //   ethos_u_weights [--each] FOLDER...
 
@@ -84,7 +84,7 @@ Result<Requantize> scales(const ethos_u::Config& config, const Convolution& conv
       return bad_input("word {}, channel {}: {}", convolution.word, channel, sim::to_text(status));
     }
     weights->bias.push_back(record.bias);
-    if (record.multiplier > INT32_MAX) *comparable = false;  // 2^31 and more is not the compiler's
+    if (record.multiplier > INT32_MAX) *comparable = false;  // our compiler writes less than 2^31
     requantize.multiplier.push_back(static_cast<int32_t>(record.multiplier & INT32_MAX));
     requantize.shift.push_back(record.shift);
   }
@@ -112,7 +112,8 @@ WeightOptions options_of(const ethos_u::Config& config, const sim::KernelOperati
   return options;
 }
 
-/// Scale streams must be equal in every byte, weights must not be longer.
+/// Compares the encoded streams. Scale streams must be identical; weight streams must not be longer
+/// than the originals.
 Result<Sum> compare(const ethos_u::Config& config, const Convolution& convolution) {
   THIMBLE_TRY(Weights weights, decode(config, convolution));
   bool comparable = true;

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""MobileNetV2 compiled by Vela with weights that look like those of trained networks.
+"""Compiles MobileNetV2 with Vela, with weights distributed as in trained networks.
 
     make_networks.py FOLDER [--config NAME]... [--pt2 mobilenet_v2.pt2]
 
 Writes FOLDER/<config>/<weights>/ as tests/peers/ethos_u/make_cases.py does, without inputs and
-outputs. Exit 77 where Vela is not installed.
+outputs. The exit code is 77 if Vela is not installed.
 """
 
 import argparse
@@ -20,7 +20,7 @@ try:
     import cases_conv
     import cases_networks
     import vela_run
-    from ethosu.vela import vela  # noqa: F401  (once, before the children)
+    from ethosu.vela import vela  # noqa: F401  (imported once, before child processes start)
     from tflite_net import Net
 except ImportError as missing:
     print(f"skipped: {missing}")
@@ -28,7 +28,7 @@ except ImportError as missing:
 
 
 def quantized(floats, axis):
-    """Per channel, symmetric, as int8."""
+    """Quantizes to int8, symmetric, per channel."""
     rest = tuple(i for i in range(floats.ndim) if i != axis)
     top = np.abs(floats).max(axis=rest, keepdims=True)
     return np.round(floats / np.maximum(top, 1e-9) * 127).astype(np.int64)
@@ -39,24 +39,24 @@ def normal(net, shape, axis):
 
 
 def laplace(net, shape, axis):
-    """Heavier tails, as after long training."""
+    """Returns weights with heavier tails, as after long training."""
     return quantized(net.random.laplace(size=shape), axis)
 
 
 def pruned(net, shape, axis):
-    """The smaller 70 % are zero."""
+    """Returns weights of which the smallest 70 % are zero."""
     floats = net.random.normal(size=shape)
     floats[np.abs(floats) < np.quantile(np.abs(floats), 0.7)] = 0
     return quantized(floats, axis)
 
 
 def four_bits(net, shape, axis):
-    """Fifteen values, as after quantization-aware training to four bits."""
+    """Returns weights of fifteen values, as after 4-bit quantization-aware training."""
     return np.round(normal(net, shape, axis) / 127 * 7).astype(np.int64) * 16
 
 
 def of_model(path):
-    """The model's own, by their sizes in the order of the layers."""
+    """Returns a function that takes the model's weights, matched by size in the order of layers."""
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if "/data/weights/weight_" in name]
         names.sort(key=lambda name: int(name.rsplit("_", 1)[1]))
@@ -86,7 +86,7 @@ def network(draw):
 
     kept = cases_conv.weights_and_bias
     cases_conv.weights_and_bias = weights_and_bias
-    net = Net(1, [0.02] * 200)  # the scales of feature maps do not matter here
+    net = Net(1, [0.02] * 200)  # the scales of feature maps are irrelevant here
     cases_networks.mobilenet_v2(net)
     cases_conv.weights_and_bias = kept
     return net.bytes()

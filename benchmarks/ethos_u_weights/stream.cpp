@@ -38,7 +38,7 @@ Result<std::vector<uint32_t>> stream_words(const Bytes& payload) {
   return words;
 }
 
-/// Registers, constants and the DMAs that bring constants to other regions.
+/// Tracks registers, constants, and the DMAs that copy constants to other regions.
 class Reader {
  public:
   explicit Reader(const Config& config) : config_(config) { case_.config = &config; }
@@ -88,7 +88,7 @@ class Reader {
     return Bytes(first, first + static_cast<ptrdiff_t>(length));
   }
 
-  /// One-dimensional copies between regions; others never carry weights.
+  /// Records one-dimensional copies between regions. Other DMAs never copy weights.
   Status dma() {
     const uint32_t source = narrow(Reg0::DMA0_SRC_REGION);
     const uint32_t target = narrow(Reg0::DMA0_DST_REGION);

@@ -1,5 +1,6 @@
 #pragma once
-// The weights of a command stream that somebody else compiled, with what the registers say of them.
+// Extracts the weights of a command stream of another compiler, with the registers that describe
+// them.
 
 #include <cstdint>
 #include <string>
@@ -11,20 +12,22 @@
 
 namespace thimble::ethos_u_weights {
 
-/// One convolution of the stream. Its `weights` and `scales` ranges are in `regions` of the case.
+/// One convolution of the stream. Its ranges `weights` and `scales` refer to the `regions` of the
+/// case.
 struct Convolution {
   uint32_t word = 0;  // offset in the stream
   ethos_u::sim::KernelOperation operation;
-  std::vector<std::vector<uint8_t>> weights;  // per core
+  std::vector<std::vector<uint8_t>> weights;  // one per core
   std::vector<std::vector<uint8_t>> scales;
 };
 
 struct Case {
   const ethos_u::Config* config = nullptr;
-  std::vector<Convolution> convolutions;  // each content once
+  std::vector<Convolution> convolutions;  // without duplicates
 };
 
-/// Reads cmd.bin, weights.bin and meta.txt of a folder of `tests/peers/ethos_u/make_cases.py`.
+/// Reads cmd.bin, weights.bin and meta.txt from a folder written by
+/// `tests/peers/ethos_u/make_cases.py`.
 [[nodiscard]] Result<Case> read_case(const std::string& folder);
 
 }  // namespace thimble::ethos_u_weights

@@ -14,8 +14,8 @@ size_t root_of(const Draft& draft, int tensor) {
   return static_cast<size_t>(tensor);
 }
 
-/// Kernels from the first that writes a tensor to the last that reads it; what lies in the place of
-/// another extends that one's.
+/// Returns the lifetime of each tensor, from the first kernel that writes it to the last that reads
+/// it. A tensor that shares the buffer of another tensor extends the lifetime of that tensor.
 std::vector<Span> lives_of(const Network& network, const Draft& draft) {
   const auto count = static_cast<int64_t>(draft.steps.size());
   std::vector<Span> lives(network.tensors.size(), Span{count, -1});

@@ -1,5 +1,6 @@
 #pragma once
-// Addresses: tensors first, as low as the planner gets them, then buffers of weights into the gaps.
+// Address assignment: tensors first, as low as the planner can place them, then weight buffers in
+// the gaps.
 
 #include <vector>
 
@@ -8,20 +9,20 @@
 
 namespace thimble::engine::ethos_u {
 
-/// Bytes of one memory over the kernels of a schedule.
+/// The allocated address ranges of one memory over the kernels of a schedule.
 class Arena {
  public:
   explicit Arena(int64_t limit) : limit_(limit) {}
-  /// What lies there already.
+  /// Records an existing allocation.
   void put(Span kernels, int64_t address, int64_t bytes) {
     taken_.push_back({kernels, address, bytes});
   }
-  /// The lowest address at which so much is free during the kernels [begin, end]; -1: none below
-  /// the limit. Taken afterwards.
+  /// Allocates the lowest address at which `bytes` bytes are free during the kernels [begin, end].
+  /// Returns -1 if no such address exists below the limit.
   int64_t take(Span kernels, int64_t bytes);
-  /// Undoes the take() that gave this address over these kernels.
+  /// Frees the allocation that take() returned for these kernels.
   void release(Span kernels, int64_t address);
-  /// True if something else than `own` lies there during a kernel.
+  /// Returns true if an allocation other than `own` overlaps the range during a kernel.
   [[nodiscard]] bool busy(int64_t kernel, int64_t address, int64_t bytes, Span own) const;
   [[nodiscard]] int64_t peak() const;
 
@@ -34,8 +35,9 @@ class Arena {
   std::vector<Taken> taken_;
 };
 
-/// Gives addresses to the tensors of a draft whose steps are kernels alone. The arena of the memory
-/// in which weights are buffered, up to `limit`, with the tensors in it.
+/// Assigns addresses to the tensors of a draft that contains only kernels as steps. Returns the
+/// arena of the memory in which weights are buffered, of at most `limit` bytes, with the tensors
+/// allocated.
 [[nodiscard]] Arena place_tensors(const Network& network, MemoryMode mode, int64_t limit,
                                   Draft* draft);
 

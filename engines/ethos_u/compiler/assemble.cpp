@@ -1,4 +1,4 @@
-// A draft becomes a schedule: weights are encoded and constants laid one after the other.
+// Converts a draft to a schedule: encodes weights and assigns offsets to constants.
 
 #include <algorithm>
 #include <map>
@@ -28,7 +28,7 @@ class Assembler {
   }
 
  private:
-  /// Bytes that begin at a multiple of 16; equal ones are laid once.
+  /// Appends bytes to the constants at a multiple of 16. Equal contents are stored once.
   int64_t lay(const std::vector<std::byte>& bytes) {
     std::vector<std::byte>& all = schedule_.constants;
     const auto [at, added] = laid_.try_emplace(bytes, static_cast<int64_t>(all.size()));
@@ -39,7 +39,7 @@ class Assembler {
     return at->second;
   }
 
-  /// Every operation has an encoder of its own, so that they do not wait for each other.
+  /// Encodes all weights in parallel. Every operation has its own encoder, so no locks are needed.
   void encode_weights() {
     encoded_.resize(program_.ops.size());
     const auto count = static_cast<int64_t>(program_.ops.size());

@@ -15,8 +15,8 @@ using thimble::ethos_u::kMicroblockUses;
 constexpr int64_t kBank = 1024;
 constexpr int64_t kOutputBanks = 2;
 constexpr int64_t kTableBanks = 2;
-constexpr int64_t kBrick = 16;         // channels that lie together; also where depth may be cut
-constexpr int64_t kSubKernel = 8;      // largest piece of a kernel
+constexpr int64_t kBrick = 16;     // channels of a brick; block depths are divided between bricks
+constexpr int64_t kSubKernel = 8;  // maximum height and width of a sub-kernel
 constexpr int64_t kChainingSlots = 6;  // U85
 
 /// Depth of the IFM block is that of the OFM block.
@@ -46,13 +46,13 @@ BlockUser user_of(const OpShape& shape, bool part_kernel_first) {
   return kUseElementwise;
 }
 
-/// What the IFM's memory of the U85 is divided into, by micro-block and bits of a block's depth.
+/// Allocation unit of the IFM RAM of the U85, by microblock and bits of the block's depth.
 struct Unit {
   int64_t h, w, d;
 };
 Unit ifm_unit(const Config& config, const Microblocks& microblock, int64_t depth, int bits) {
   const int64_t depth_bits = depth * bits;
-  const int level = depth_bits > 256 ? 2 : depth_bits > 128 ? 1 : 0;  // 1, 2, 4 bricks deep
+  const int level = depth_bits > 256 ? 2 : depth_bits > 128 ? 1 : 0;  // depth of 1, 2 or 4 bricks
   const bool flat = microblock.height == 1 && microblock.width == 4;
   Unit unit{};
   switch (config.macs) {
@@ -189,8 +189,8 @@ bool fit_556(const Config& config, const OpShape& shape, const BlockFamily& fami
   return ifm_end <= top - accumulator_banks;
 }
 
-/// Sizes of blocks along an axis: for each number of blocks the smallest size that comes to it, a
-/// larger one would only need more memory.
+/// Returns the possible block sizes along an axis: for each number of blocks the smallest size that
+/// gives this number. A larger size would only need more memory.
 std::vector<int64_t> steps(int64_t size, int64_t unit, int64_t limit) {
   std::vector<int64_t> sizes;
   for (int64_t count = 1; count <= divide_up(size, unit); ++count) {
@@ -236,7 +236,7 @@ OpShape shape_of(const NpuOp& op) {
 
 std::vector<BlockFamily> block_families(const Config& config, const OpShape& shape) {
   std::vector<bool> orders = {false};
-  // Part-kernel-first exists for plain convolutions of at most 16 bits.
+  // Part-kernel-first exists only for convolutions with static weights and at most 16 bits.
   if (shape.kind == NpuOpKind::kConv && !shape.dynamic_weights) orders.push_back(true);
   std::vector<BlockFamily> families;
   for (const bool order : orders) {
@@ -267,7 +267,7 @@ BlockSizes block_sizes(const Config& config, const OpShape& shape, const BlockFa
   if (config.generation != Generation::kU85) {
     sizes.heights = steps(shape.ofm.h, unit.height, 32);
     sizes.widths = steps(shape.ofm.w, unit.width, 64);
-    // Where the depth is cut, it is cut between bricks.
+    // The depth is divided only between bricks.
     for (const int64_t d : steps(shape.ofm.c, unit.depth, 128)) {
       if (d >= shape.ofm.c || d % kBrick == 0) sizes.depths.push_back(d);
     }

@@ -1,8 +1,9 @@
 #pragma once
-// Blocks: the piece of an OFM that the NPU makes at a time, and which pieces are legal.
+// Block configuration: the part of an OFM that the NPU computes at a time, and which sizes are
+// legal.
 //
-// A block must leave room in the internal memory for two IFM blocks and two blocks of
-// accumulators (U55, U65: banks of the SHRAM; U85: a RAM each). docs/ethos-u.md, "Blocks".
+// The internal memory must hold two IFM blocks and two blocks of accumulators (U55, U65: banks of
+// the SHRAM; U85: one RAM for each). docs/ethos-u.md, "Blocks".
 
 #include <cstdint>
 #include <functional>
@@ -18,15 +19,16 @@ using thimble::ethos_u::Config;
 using thimble::ethos_u::Generation;
 using thimble::ethos_u::Microblocks;
 
-/// What blocks and costs depend on; `ofm.h` and `ifm.h` may be those of a stripe.
+/// Properties of an operation that determine its blocks and cost. `ofm.h` and `ifm.h` may be the
+/// height of one cascade step.
 struct OpShape {
   NpuOpKind kind = NpuOpKind::kConv;
   PoolMode pool = PoolMode::kMax;
   ElementwiseMode elementwise = ElementwiseMode::kAdd;
   Shape4 ifm, ifm2, ofm;
-  bool binary = false;  // ifm2 is memory
+  bool binary = false;  // ifm2 is a feature map in memory
   bool scalar = false;
-  bool dynamic_weights = false;  // U85: ifm2 are the weights
+  bool dynamic_weights = false;  // U85: ifm2 contains the weights
   int ifm_bits = 8, ofm_bits = 8;
   Window window;
   Upscale upscale = Upscale::kNone;
@@ -47,29 +49,30 @@ struct Block {
   int64_t ifm_h = 1, ifm_w = 1, ifm_d = 1;
   Microblocks microblock{};
   bool part_kernel_first = false;
-  bool double_buffered = true;                      // U85: two blocks fit; always so on the others
-  uint8_t ib_end = 0, ib2_start = 0, ab_start = 0;  // banks, U55 and U65
+  bool double_buffered = true;  // U85: two blocks fit; always true on the others
+  uint8_t ib_end = 0, ib2_start = 0, ab_start = 0;  // SHRAM banks, U55 and U65
 };
 
-/// One of the operation's orders and, on the U85, one micro-block: what is fixed during a search.
+/// The constants of a block search: one of the operation's weight orders and, on the U85, one
+/// microblock.
 struct BlockFamily {
   Microblocks microblock{};
   bool part_kernel_first = false;
 };
 [[nodiscard]] std::vector<BlockFamily> block_families(const Config& config, const OpShape& shape);
 
-/// Sizes that the OFM block may have along an axis, smallest first.
+/// Possible sizes of the OFM block along each axis, in ascending order.
 struct BlockSizes {
   std::vector<int64_t> heights, widths, depths;
 };
 [[nodiscard]] BlockSizes block_sizes(const Config& config, const OpShape& shape,
                                      const BlockFamily& family);
 
-/// True if the block fits; fills everything but h, w, d.
+/// Returns true if the block fits; sets all fields except h, w, d.
 [[nodiscard]] bool fit_block(const Config& config, const OpShape& shape, const BlockFamily& family,
                              Block* block);
 
-/// Rows (columns) of the IFM that `ofm` rows (columns) of the OFM need.
+/// Returns the rows (columns) of the IFM that `ofm` rows (columns) of the OFM need.
 [[nodiscard]] int64_t input_size(int64_t ofm, int64_t stride, int64_t dilated_kernel,
                                  Upscale upscale);
 

@@ -8,7 +8,7 @@
 namespace thimble::engine::ethos_u {
 namespace {
 
-/// Elements of an operand, in its coordinates: of a tensor's rows, columns and channels.
+/// A box of an operand in the operand's coordinates: rows, columns and channels.
 struct Box {
   Span h, w, c;
 };
@@ -52,7 +52,7 @@ Span input_columns(const NpuOp& op, const Span& columns) {
   const int64_t end = (columns.end - 1) * window.stride_w + dilated - window.pad_left;
   return {std::max<int64_t>(0, begin) / scale, std::min(op.ifm.shape.w, divide_up(end, scale))};
 }
-/// What a block that writes `box` reads of the operand.
+/// Returns the box of the operand that a block reads to write `box`.
 Box read(const NpuOp& op, const Operand& operand, bool second, const Box& box) {
   const bool by_channel = op.kind == NpuOpKind::kElementwise || op.kind == NpuOpKind::kDepthwise ||
                           op.kind == NpuOpKind::kResize ||
@@ -66,8 +66,8 @@ Box read(const NpuOp& op, const Operand& operand, bool second, const Box& box) {
   return result;
 }
 
-/// Moves a box from an operand's coordinates to its tensor's. False if the operand is no piece of
-/// the tensor as it lies.
+/// Converts a box from the coordinates of an operand to those of its tensor. Returns false if the
+/// operand is not a box of the tensor with the tensor's strides.
 bool to_tensor(const Kernel& kernel, const Operand& operand, Box* box) {
   const NpuTensor& tensor = kernel.program->tensors[static_cast<size_t>(operand.tensor)];
   const Shape4& shape = tensor.shape;
@@ -85,7 +85,8 @@ bool to_tensor(const Kernel& kernel, const Operand& operand, Box* box) {
   return true;
 }
 
-/// Blocks of `before` that may be under way: 0 where nothing is known, `limit` where nothing meets.
+/// Returns the number of blocks of `before` that may be unfinished: 0 if it cannot be determined,
+/// `limit` if the kernels have no data dependency.
 int allowed(const Kernel& before, const Kernel& kernel, const Operand& operand, bool second,
             int limit) {
   const Operand& made = before.op->ofm;
@@ -119,7 +120,8 @@ int block_dependency(const Kernel* earlier, const Kernel* before, const Kernel& 
   const bool shared_banks = !u85 && config.banks <= 16;
   if (shared_banks && table_before != !kernel.op->table.content.empty()) return 0;
   int limit = u85 ? 7 : 3;
-  // Where the kernel before has few blocks, those of the one before it would be counted too.
+  // If the previous kernel has fewer blocks than BLOCKDEP, blocks of the kernel before it count
+  // too.
   if (earlier != nullptr && reads_tensor(kernel, earlier->op->ofm.tensor)) {
     limit = static_cast<int>(std::min<int64_t>(limit, grid_of(*before).count()));
   }

@@ -1,12 +1,13 @@
 #pragma once
-// BLOCKDEP: how many blocks of the kernel before may still be under way when a kernel begins.
+// BLOCKDEP: the number of blocks of the previous kernel that may be unfinished when a kernel
+// starts.
 
 #include "engines/ethos_u/compiler/registers.h"
 
 namespace thimble::engine::ethos_u {
 
-/// The largest value that is safe after `before` (null: nothing ran before, or it was waited for)
-/// and `earlier`, the kernel before that.
+/// Returns the largest safe value after the kernel `before` (null: no previous kernel, or a wait
+/// for it was issued) and `earlier`, the kernel before that.
 [[nodiscard]] int block_dependency(const Kernel* earlier, const Kernel* before,
                                    const Kernel& kernel);
 

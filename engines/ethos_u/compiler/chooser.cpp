@@ -6,7 +6,7 @@
 namespace thimble::engine::ethos_u {
 namespace {
 
-/// What of its cycles an operation must come down to before its weights may be longer.
+/// Maximum ratio of cycles, fast format to standard format, at which the fast format is chosen.
 constexpr double kFastGain = 0.98;
 
 }  // namespace
@@ -66,7 +66,8 @@ const OpDraft* Chooser::draft(int op, int64_t rows, const OpMemories& memories,
   const Forms& forms = forms_[static_cast<size_t>(op)];
   Placement where = placement(op, memories);
   where.weight_bytes = rough_bytes(op);
-  // Both orders of the weights: the faster, or where that makes no difference the shorter.
+  // Compares both weight orders: selects the faster one, or the shorter stream if the difference is
+  // small.
   double best_cycles = 0;
   int64_t best_bytes = 0;
   for (const bool sparse : {false, true}) {
@@ -97,10 +98,10 @@ void Chooser::try_fast(int op, int64_t rows, const OpMemories& memories, OpDraft
   const int64_t channels = network_.op(op).ofm.shape.c;
   OpDraft fast = *draft;
   fast.fast_weights = true;
-  // Where size is wanted, fewer cycles are no reason for more bytes.
+  // When optimizing for size, fewer cycles do not justify more bytes.
   const bool longer = weight_bytes(op, fast) > weight_bytes(op, *draft);
   if (longer && options_.optimise == Optimise::kSize) return;
-  // Weights in the SRAM come through the external memory too, beside the kernel.
+  // Buffered weights also pass through the external memory, while other kernels run.
   const auto copying = [&](const OpDraft& form) {
     const bool copied = options_.mode != MemoryMode::kSramOnly && memories.weights == Memory::kSram;
     const Memory from = copied ? Memory::kExternal : Memory::kSram;
@@ -109,7 +110,7 @@ void Chooser::try_fast(int op, int64_t rows, const OpMemories& memories, OpDraft
   const auto needed = [&](const OpDraft& form) {
     return std::max(cycles(op, form, {0, rows}, channels, memories), copying(form));
   };
-  // The longer copy is counted as if nothing hid it.
+  // The additional copy time is counted in full, as if no kernel overlapped it.
   const double more = copying(fast) - copying(*draft);
   if (needed(fast) + more < kFastGain * needed(*draft)) *draft = fast;
 }

@@ -19,7 +19,8 @@ NpuBlob::Io io_of(const NpuProgram& program, const Schedule& schedule, int tenso
   return io;
 }
 
-/// Rows of the operations that were asked for; what copies an input counts with its first reader.
+/// Returns one row per operation of the program. Cycles of an input copy are added to the row of
+/// its first reader.
 std::vector<OpReport> report_of(const NpuProgram& program, const Scheduled& scheduled) {
   std::vector<int64_t> stripes(program.ops.size(), 0);
   for (const Step& step : scheduled.schedule.steps) {

@@ -1,10 +1,10 @@
 #pragma once
-// From the program of a partition to what the driver runs: command stream, constants, memory.
+// Compiles the program of a partition to what the driver runs: command stream, constants, memory.
 //
 //   Result<NpuBlob> blob = compile(program, options);
 //
 // Regions of the stream: 0 constants (weights, scales, tables), 1 arena, 2 fast scratch (only in
-// Dedicated_Sram). Inputs and outputs lie in the arena. The same input gives the same bytes.
+// Dedicated_Sram). Inputs and outputs are in the arena. The output is deterministic.
 
 #include <array>
 #include <cstddef>
@@ -23,36 +23,36 @@ using thimble::ethos_u::MemoryMode;
 using thimble::ethos_u::System;
 
 enum class Optimise : uint8_t {
-  /// Fewest cycles under the budget. Without one: with as much SRAM as the feature maps need.
+  /// Fewest cycles within the budget. Without a budget: within the SRAM that the feature maps need.
   kPerformance,
-  /// Least SRAM that does not cost too much: the arena at most half as slow again as the fastest
-  /// schedule, the fast scratch of Dedicated_Sram, of which any size will do, a tenth.
+  /// Least SRAM at a limited cost in cycles: for the arena at most 50 % above the fastest schedule,
+  /// for the fast scratch of Dedicated_Sram, which may have any size, at most 10 %.
   kSize,
 };
 
 struct ScheduleOptions {
   MemoryMode mode = MemoryMode::kSharedSram;
-  /// Bytes of SRAM that may be used: of the arena, or of the fast scratch in Dedicated_Sram.
+  /// Budget in bytes of SRAM: of the arena, or of the fast scratch in Dedicated_Sram.
   std::optional<int64_t> sram_bytes;
-  /// Bytes of SRAM that there are; none: not known.
+  /// Available SRAM in bytes; nullopt if unknown.
   std::optional<int64_t> memory_bytes;
   Optimise optimise = Optimise::kPerformance;
   const System* system = nullptr;  // null: default_system()
 };
 
-/// What the schedule says of one operation.
+/// Report of one operation of the schedule.
 struct OpReport {
-  int op = -1;     // of NpuProgram::ops
+  int op = -1;     // index in NpuProgram::ops
   int ir_op = -1;  // NpuOp::ir_op
   int64_t block_height = 0, block_width = 0, block_depth = 0;
   bool part_kernel_first = false;
-  int64_t stripes = 1;       // kernels along the height
-  int64_t slices = 1;        // kernels along the depth, each with weights of its own
-  int cascade = -1;          // operations of one number run stripe by stripe together
-  int64_t weight_bytes = 0;  // encoded, with scales
+  int64_t stripes = 1;       // number of kernels along the height
+  int64_t slices = 1;        // number of kernels along the depth, each with its own weights
+  int cascade = -1;          // operations with the same number form a cascade
+  int64_t weight_bytes = 0;  // encoded, including scales
   bool weights_buffered = false;
-  int64_t sram_bytes = 0;  // live while it runs
-  int64_t cycles = 0;      // estimated; all stripes
+  int64_t sram_bytes = 0;  // live while the operation runs
+  int64_t cycles = 0;      // estimated, sum of all kernels
 };
 
 struct NpuBlob {
@@ -66,11 +66,11 @@ struct NpuBlob {
     int64_t offset = 0;
     int region = 1;
   };
-  std::vector<Io> inputs, outputs;  // as NpuProgram lists them
+  std::vector<Io> inputs, outputs;  // in the order of NpuProgram
   int64_t cycles = 0;               // estimated
-  std::vector<OpReport> report;     // one per operation, in their order
+  std::vector<OpReport> report;     // one per operation, in order
 
-  /// What counts against the budget.
+  /// Returns the bytes that count against the budget.
   [[nodiscard]] int64_t sram_bytes(MemoryMode mode) const {
     return mode == MemoryMode::kDedicatedSram ? fast_scratch_bytes : scratch_bytes;
   }
@@ -78,7 +78,7 @@ struct NpuBlob {
 
 [[nodiscard]] Result<NpuBlob> compile(const NpuProgram& program, const ScheduleOptions& options);
 
-/// Schedules none of which is worse than another in both numbers, from least SRAM to most.
+/// A schedule of the Pareto front of SRAM and cycles. Points are sorted by ascending SRAM.
 struct ParetoPoint {
   int64_t sram_bytes = 0;
   int64_t cycles = 0;

@@ -21,9 +21,10 @@ bool is_plain_pool(const OpShape& shape) {
   return shape.kind == NpuOpKind::kPool && !shape.is_reduce_sum();
 }
 
-/// Share of a kernel's first read and last write that no neighbouring kernel hides.
+/// Fraction of a kernel's first read and last write that does not overlap with neighbouring
+/// kernels.
 constexpr double kOpen = 0.7;
-/// U85: bursts under way, and of those the share that is used, by Vela's estimate.
+/// U85, from Vela's estimate: outstanding bursts, and the usable fraction of their bandwidth.
 constexpr double kRecordBursts = 2, kMapBursts = 16, kManyMapBursts = 32, kBurstShare = 0.8;
 constexpr int64_t kRecordBytes = 10;
 
@@ -34,7 +35,7 @@ class Model {
       : config_(config), system_(system), shape_(shape), block_(block), placement_(placement) {
     u85_ = config.generation == Generation::kU85;
     unit_ = block.microblock;
-    // A single row of an even width goes four columns at a time.
+    // A single row of even width is computed four columns at a time.
     const bool conv = shape.kind == NpuOpKind::kConv;
     if (!u85_ && unit_.height == 2 && conv && shape.ofm.h == 1 && shape.ofm.w % 2 == 0 &&
         shape.window.kernel_h == 1) {
@@ -57,7 +58,7 @@ class Model {
   }
 
  private:
-  /// Cycles of the multipliers for one block and one piece (at most 8x8) of the kernel.
+  /// Returns the MAC cycles of one block for one sub-kernel (at most 8x8).
   [[nodiscard]] double sub_kernel(int64_t elements) const {
     const int64_t across = divide_up(h_, unit_.height) * divide_up(w_, unit_.width);
     const int64_t deep = divide_up(d_, unit_.depth);
@@ -85,7 +86,7 @@ class Model {
     return static_cast<double>(cycles + delay(steps, across, deep));
   }
 
-  /// Micro-blocks that follow each other too closely wait for the accumulators.
+  /// Returns the wait cycles of consecutive microblocks that use the same accumulators.
   [[nodiscard]] int64_t delay(int64_t steps, int64_t across, int64_t deep) const {
     const bool smallest = !u85_ && config_.macs == 32;
     const bool wide = shape_.wide_accumulator;
@@ -156,7 +157,7 @@ class Model {
     return shape_.table ? std::max(cycles, row.table) : cycles;
   }
 
-  /// Bytes that the memory is busy for, where short bursts waste some.
+  /// Returns the bytes for which the memory is busy, including the waste of short bursts.
   [[nodiscard]] double transfer(bool reading, Memory memory, Format format, int bits,
                                 const Shape4& block, const Shape4& map, double elements) const {
     const int64_t bytes = bits / 8;
@@ -197,7 +198,7 @@ class Model {
     const auto units = [&](int64_t h, int64_t w, int64_t d) {
       return divide_up(h, unit_.height) * divide_up(w, unit_.width) * divide_up(d, unit_.depth);
     };
-    // Blocks at the edges count by their micro-blocks.
+    // Blocks at the edges count by their microblocks.
     const double count = static_cast<double>(units(shape_.ofm.h, shape_.ofm.w, shape_.ofm.c)) /
                          static_cast<double>(units(h_, w_, d_));
     double output = std::ceil(output_per_element() * static_cast<double>(ofm_block().elements()));
@@ -228,7 +229,7 @@ class Model {
     return std::ceil(std::max(issue, output) * elements) + kOpen * (read_block() + write_block());
   }
 
-  /// Cycles for bytes of the external memory, so many bursts of which are under way at a time.
+  /// Returns the cycles to read bytes of the external memory with `bursts` outstanding bursts.
   [[nodiscard]] double waited(double bytes, double bursts) const {
     const MemoryTiming& memory = system_.external;
     return bytes / std::min(memory.bytes_per_cycle,
@@ -300,7 +301,7 @@ class Model {
   const Placement& placement_;
   bool u85_ = false;
   Microblocks unit_{};
-  int64_t h_ = 1, w_ = 1, d_ = 1, ifm_h_ = 1, ifm_w_ = 1, ifm_d_ = 1;  // cut to what there is
+  int64_t h_ = 1, w_ = 1, d_ = 1, ifm_h_ = 1, ifm_w_ = 1, ifm_d_ = 1;  // clipped to the map
 };
 
 }  // namespace
@@ -340,7 +341,7 @@ std::optional<Choice> choose_block(const Config& config, const System& system, c
           if (!fit_block(config, shape, family, &block)) break;
           const KernelCost cost = kernel_cost(config, system, shape, block, placement);
           const double cycles = std::max(cost.cycles(), cost.charged);
-          // Among equals, the one that leaves the memories alone, then the largest.
+          // Tie-break: the lowest memory traffic, then the largest block.
           const double sum = cost.compute + cost.sram + cost.external;
           const int64_t size = h * w * d;
           if (!best || cycles < best_cycles ||

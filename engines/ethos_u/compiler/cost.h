@@ -1,11 +1,11 @@
 #pragma once
-// What a kernel costs: cycles of the multipliers, of the output stage, of the memories.
+// Cost of a kernel in cycles: MAC array, output stage, memories.
 //
-// Per block, as published for Vela (docs/ethos-u.md, "Cycles"): the multipliers and the output
-// stage work on neighbouring blocks at the same time, so the slower of the two counts, and an
-// operation takes at least as long as each memory needs for what it reads and writes. Weights are
-// read again for every block along height and width, IFM blocks overlap by what the kernel spans.
-// This is the compiler's model; the simulator's timeline is another, and a test compares them.
+// Computed per block as published for Vela (docs/ethos-u.md, "Cycles"). The MAC array and the
+// output stage work on neighbouring blocks in parallel, so the slower one counts. An operation
+// takes at least as long as each memory needs for its reads and writes. Weights are read again for
+// every block along height and width. IFM blocks overlap by the extent of the kernel. This is the
+// compiler's model; the simulator's timeline is independent, and a test compares the two.
 
 #include <cstdint>
 #include <map>
@@ -21,22 +21,22 @@ using thimble::ethos_u::System;
 
 enum class Memory : uint8_t { kSram, kExternal };
 
-/// Where a kernel's operands lie, and how.
+/// Memory and format of a kernel's operands.
 struct Placement {
   Memory ifm = Memory::kSram, ifm2 = Memory::kSram, ofm = Memory::kSram;
   Format ifm_format = Format::kNhwc, ifm2_format = Format::kNhwc, ofm_format = Format::kNhwc;
   Memory weights = Memory::kExternal;
-  int64_t weight_bytes = 0;  // encoded, with scales; of the kernel's channels
+  int64_t weight_bytes = 0;  // encoded, including scales; of the kernel's channels
   auto operator<=>(const Placement&) const = default;
 };
 
 struct KernelCost {
-  double compute = 0;   // cycles if the memories cost nothing
-  double sram = 0;      // cycles that the SRAM is busy
-  double external = 0;  // cycles that the external memory is busy
-  /// U85: what Vela's estimate takes for reads of the external memory that wait for its latency: of
-  /// maps, narrow rows and overlaps counted, and of scale records for every plane of blocks.
-  /// Decides between blocks and schedules, is not in cycles().
+  double compute = 0;   // cycles with unlimited memory bandwidth
+  double sram = 0;      // busy cycles of the SRAM
+  double external = 0;  // busy cycles of the external memory
+  /// U85: Vela's estimate of reads of the external memory that wait for its latency: feature maps,
+  /// including narrow rows and overlaps, and scale records for every plane of blocks. It is used to
+  /// compare blocks and schedules and is not part of cycles().
   double charged = 0;
   [[nodiscard]] double cycles() const;
 };
@@ -45,11 +45,11 @@ struct KernelCost {
                                      const OpShape& shape, const Block& block,
                                      const Placement& placement);
 
-/// Cycles of a copy that nothing hides.
+/// Returns the cycles of a copy that overlaps with no kernel.
 [[nodiscard]] double copy_cycles(const System& system, Memory from, Memory to, int64_t bytes);
 
-/// The block of least cost, not deeper than `depth_limit` if that can be; nothing if none is legal.
-/// `order`: only part-kernel-first, or only the other one.
+/// Finds the block of least cost. Its depth is at most `depth_limit` if possible. Returns nullopt
+/// if no block is legal. `order`: true allows only part-kernel-first, false only depth-first.
 struct Choice {
   Block block;
   KernelCost cost;

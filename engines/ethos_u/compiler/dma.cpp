@@ -126,7 +126,7 @@ Result<std::vector<Copy>> copies_of(const NpuProgram& program, const Schedule& s
     if (generation != Generation::kU85) {
       return unsupported("{} does not gather", program.config->name);
     }
-    // Rows of the IFM, as the OFM's rows ask for them.
+    // Rows of the IFM are copied in the order of the OFM's rows.
     copy.indexed = true;
     copy.bytes = op.ofm.shape.w * op.ofm.shape.c * bytes;
     copy.counts[0] = op.ofm.shape.h;

@@ -11,11 +11,11 @@
 
 namespace thimble::engine::ethos_u {
 
-/// `bytes` in a row, counts[0] rows, counts[1] planes of them.
+/// A copy of counts[1] planes of counts[0] rows of `bytes` consecutive bytes.
 struct Copy {
   uint8_t source_region = 0, destination_region = 0, index_region = 0;
-  bool internal = false;  // to the table memory
-  bool indexed = false;   // U85: rows of the source by 32-bit indices (gather)
+  bool internal = false;  // destination is the LUT memory
+  bool indexed = false;   // U85: rows of the source are selected by 32-bit indices (gather)
   int64_t source = 0, destination = 0, bytes = 0;
   std::array<int64_t, 2> counts{1, 1};
   std::array<int64_t, 2> source_strides{}, destination_strides{};
@@ -27,7 +27,7 @@ struct Copy {
 
 void write_copy(const Config& config, const Copy& copy, CommandStream* stream);
 
-/// The copies that a kDma operation comes to.
+/// Returns the copies that implement a kDma operation.
 [[nodiscard]] Result<std::vector<Copy>> copies_of(const NpuProgram& program,
                                                   const Schedule& schedule, const NpuOp& op);
 

@@ -1,5 +1,6 @@
 #pragma once
-// What the scheduler decides; assemble() makes the schedule of it: encodes weights, lays constants.
+// The result of the scheduler. assemble() encodes the weights, assigns offsets to constants and
+// produces the final schedule.
 
 #include <memory>
 #include <optional>
@@ -14,19 +15,19 @@ namespace thimble::engine::ethos_u {
 
 struct TensorDraft {
   Format format = Format::kNhwc;
-  int64_t rows = 0;     // held at a time; the height: all
-  bool fast = false;    // Dedicated_Sram: in the fast scratch
-  int same_place = -1;  // lies where that tensor lies (an elementwise operation in place)
+  int64_t rows = 0;     // rows in memory at a time; the full height unless a rolling buffer
+  bool fast = false;    // Dedicated_Sram: stored in the fast scratch
+  int same_place = -1;  // tensor whose buffer it shares (in-place operation); -1: none
   int64_t address = 0;
 };
 
 struct OpDraft {
   Block block;
   bool fast_weights = false, sparse = false;
-  std::vector<int64_t> starts;         // first channels of the slices; empty: no weights
-  std::vector<int64_t> slice_bytes;    // estimated, what is kept for them
-  std::vector<int64_t> slice_address;  // of those that are copied
-  bool buffered = false;               // slices are copied to the SRAM, by steps of kWeightDma
+  std::vector<int64_t> starts;         // first channel of each slice; empty: no weights
+  std::vector<int64_t> slice_bytes;    // estimated bytes reserved for each slice
+  std::vector<int64_t> slice_address;  // address of each copied slice
+  bool buffered = false;               // slices are copied to SRAM by kWeightDma steps
   int cascade = -1;
 };
 
@@ -40,11 +41,11 @@ struct Draft {
   }
 };
 
-/// The encoders of a program's operations; what they encoded once is there for the next draft.
+/// The weight encoders of a program's operations. They cache encoded slices across drafts.
 class Encoders {
  public:
   explicit Encoders(const NpuProgram& program);
-  /// Null for an operation without weights.
+  /// Returns null for an operation without weights.
   [[nodiscard]] WeightEncoder* of(int op) const { return encoders_[static_cast<size_t>(op)].get(); }
 
  private:
@@ -52,7 +53,8 @@ class Encoders {
 };
 [[nodiscard]] WeightOptions weight_options(const NpuProgram& program, int op, const OpDraft& draft);
 
-/// Nothing if a slice came out longer than what is kept for it: `draft` then has the true lengths.
+/// Returns nullopt if an encoded slice is longer than the reserved bytes; `draft` then contains the
+/// exact lengths.
 [[nodiscard]] Result<std::optional<Schedule>> assemble(const NpuProgram& program, Draft* draft,
                                                        Encoders* encoders);
 

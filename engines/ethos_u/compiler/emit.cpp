@@ -26,12 +26,12 @@ bool conflict(const Accesses& a, const Accesses& b) {
   return false;
 }
 
-/// What an engine has not finished for all we know, oldest first.
+/// Operations of an engine that may still be running, oldest first.
 class Outstanding {
  public:
   explicit Outstanding(size_t limit) : limit_(limit) {}
-  /// How many may stay outstanding so that none conflicts; nothing if none does. Afterwards that
-  /// many are.
+  /// Returns the maximum number of operations that may stay outstanding without a conflict, and
+  /// removes the others. Returns nullopt if no operation conflicts.
   std::optional<uint32_t> wait_for(const Accesses& accesses) {
     for (size_t i = queue_.size(); i-- > 0;) {
       if (!conflict(queue_[i], accesses)) continue;
@@ -41,7 +41,7 @@ class Outstanding {
     }
     return std::nullopt;
   }
-  /// The engine takes no more than its limit: the oldest has ended when one more is taken.
+  /// Adds an operation. The engine's limit implies that the oldest one has finished.
   void add(Accesses accesses) {
     queue_.push_back(std::move(accesses));
     if (queue_.size() > limit_) queue_.pop_front();
@@ -52,10 +52,10 @@ class Outstanding {
   std::deque<Accesses> queue_;
 };
 
-/// What the table memory holds, in pieces of 256 bytes.
+/// Contents of the LUT memory, in slots of 256 bytes.
 class TableMemory {
  public:
-  /// Where a table lies or shall lie; `load` says whether it must be brought.
+  /// Returns the slot of a LUT; `load` is set to true if the LUT must be copied there.
   int slot_of(int64_t offset, int64_t bytes, bool* load) {
     const size_t slots = static_cast<size_t>((bytes + 255) / 256);
     ++time_;
@@ -150,8 +150,8 @@ class Emitter {
     return copy;
   }
 
-  /// Copies the weights of step `at`, and in the same go small ones that follow it both where they
-  /// come from and where they go. The last step that this did.
+  /// Emits the weight copy of step `at`. Small copies that follow it are merged if both source and
+  /// destination are contiguous. Returns the last merged step.
   size_t weight_dma(size_t at) {
     constexpr int64_t kTogether = 2048;
     Copy copy = copy_of(schedule_.steps[at]);
@@ -180,8 +180,8 @@ class Emitter {
     return program_.config->generation == Generation::kU85 || program_.config->banks > 16;
   }
 
-  /// Small tables of the next kernels come while earlier ones still run; not on the U55, where a
-  /// second copy would hold the kernels up.
+  /// Copies small LUTs of the next kernels in advance, while earlier kernels run. Not on the U55,
+  /// where a second outstanding copy would stall the kernels.
   void look_ahead(size_t at) {
     constexpr size_t kAhead = 5;
     if (program_.config->generation == Generation::kU55) return;

@@ -1,5 +1,5 @@
 #pragma once
-// A schedule as commands: registers, waits, block dependencies.
+// Emits a schedule as commands: registers, waits, BLOCKDEP.
 
 #include <cstdint>
 #include <vector>

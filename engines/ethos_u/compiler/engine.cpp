@@ -17,7 +17,7 @@ namespace {
 using thimble::ethos_u::Config;
 using thimble::ethos_u::MemoryTiming;
 
-/// Begins the key of data that a payload keeps outside; ExecuTorch would name its file so.
+/// Tag of the keys of external payload data. ExecuTorch would use it as the name of the data file.
 constexpr std::string_view kExternalTag = "thimble";
 
 const Config& config_of(const PartNpu& use) {
@@ -45,12 +45,12 @@ Result<Mode> mode_of(const PartNpu& use) {
                    use.name, use.memory_mode);
 }
 
-/// A number of the part's file in the place of the named system's.
+/// Applies settings of the part's file that override values of the named system configuration.
 class Overrides {
  public:
   explicit Overrides(const Settings& settings) : settings_(settings) {}
 
-  /// A number from `least` to `most`.
+  /// Applies one setting. Its value must be in [least, most].
   template <typename T>
   void apply(std::string_view key, double least, double most, T* value) {
     const auto found = settings_.find(key);
@@ -90,7 +90,7 @@ class Overrides {
 struct Surroundings {
   System system{};
   Mode mode{};
-  double cache_bytes = 0;  // Dedicated_Sram: of the fast scratch; 0 = no limit
+  double cache_bytes = 0;  // Dedicated_Sram: size of the fast scratch; 0 = no limit
 };
 
 Result<Surroundings> surroundings_of(const PartNpu& use) {
@@ -152,7 +152,8 @@ std::vector<DelegateIo> places(const std::vector<NpuBlob::Io>& tensors) {
   return result;
 }
 
-/// One row per operator of the region: what it became, and the cycles of all of that.
+/// Returns one row per operator of the subgraph: the NPU operations it was lowered to and the sum
+/// of their cycles.
 std::vector<DelegateRow> rows_of(const NpuProgram& program, const NpuBlob& blob) {
   std::map<int, DelegateRow> rows;
   for (const OpReport& report : blob.report) {
@@ -171,7 +172,7 @@ std::vector<DelegateRow> rows_of(const NpuProgram& program, const NpuBlob& blob)
   return result;
 }
 
-/// A region ready to be scheduled.
+/// A subgraph ready for scheduling.
 struct Task {
   Surroundings around;
   NpuProgram program;

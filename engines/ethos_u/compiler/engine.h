@@ -1,5 +1,5 @@
 #pragma once
-// The Ethos-U as an engine of a part.
+// Registers the Ethos-U as an NPU.
 
 #include "engine/engine.h"
 
@@ -7,10 +7,10 @@ namespace thimble::engine::ethos_u {
 
 extern const Npu kEngine;
 
-/// One per configuration.
+/// Returns one name per configuration.
 [[nodiscard]] std::vector<NpuName> npus();
 
-/// For `thimble targets NAME`, in the order of ops.def.
+/// Returns the rows of `thimble targets NAME`, in the order of ops.def.
 [[nodiscard]] std::vector<OpSupport> supported(const PartNpu& use);
 
 }  // namespace thimble::engine::ethos_u

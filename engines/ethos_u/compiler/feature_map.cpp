@@ -41,7 +41,7 @@ FeatureMap map_operand(const NpuProgram& program, const Schedule& schedule, cons
   const int64_t row = operand.offset / (shape.w * shape.c) + rows.begin;
   const int64_t column = operand.offset / shape.c % shape.w;
   const int64_t channel = operand.offset % shape.c + channels.begin;
-  int64_t within = 0;  // a row
+  int64_t within = 0;  // offset in a row
   if (place.format == Format::kNhcwb16) {
     map.stride_x = 16 * bytes;
     map.stride_c = shape.w * map.stride_x;

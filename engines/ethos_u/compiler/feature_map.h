@@ -1,5 +1,5 @@
 #pragma once
-// An operand as the registers say it: tiles, strides, what memory it touches.
+// An operand as described by registers: tiles, strides, and the memory it accesses.
 
 #include <array>
 #include <cstdint>
@@ -13,12 +13,12 @@ struct FeatureMap {
   uint8_t region = 0;
   Format format = Format::kNhwc;
   int64_t height = 0, width = 0, depth = 0;
-  int64_t height0 = 0;  // rows before the ring begins again
+  int64_t height0 = 0;  // rows before the rolling buffer wraps
   std::array<int64_t, 4> base{};
   int64_t stride_y = 0, stride_x = 0, stride_c = 0;  // bytes
 };
 
-/// Bytes that an operation reads or writes; `internal` is the table memory.
+/// A range of bytes that an operation reads or writes; `internal` refers to the LUT memory.
 struct Access {
   uint8_t region = 0;
   bool internal = false;
@@ -26,14 +26,15 @@ struct Access {
   int64_t begin = 0, end = 0;
 };
 
-/// `rows` and `channels` of an operand.
+/// Maps `rows` and `channels` of an operand to registers.
 [[nodiscard]] FeatureMap map_operand(const NpuProgram& program, const Schedule& schedule,
                                      const Operand& operand, Span rows, Span channels);
 
-/// What lies between the first and the last byte of the operand, in at most two pieces.
+/// Adds the range from the first to the last byte of the operand, as at most two accesses.
 void add_accesses(const FeatureMap& map, int bytes, bool write, std::vector<Access>* accesses);
 
-/// True if the operand is the whole tensor, or channels of it between bricks, as it lies.
+/// Returns true if the operand is the whole tensor or a brick-aligned range of channels, with the
+/// tensor's strides.
 [[nodiscard]] bool is_natural(const NpuTensor& tensor, const Operand& operand);
 
 }  // namespace thimble::engine::ethos_u

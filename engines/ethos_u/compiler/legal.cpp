@@ -12,7 +12,7 @@ namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 using thimble::ethos_u::Config;
-using namespace thimble::ethos_u;  // names of sets of generations in the rows
+using namespace thimble::ethos_u;  // sets of generations in the rows
 
 namespace {
 

@@ -1,10 +1,10 @@
 #pragma once
-// What an Ethos-U can run exactly, operator by operator, and why not.
+// Determines for each operator whether an Ethos-U can run it exactly, and otherwise the reason.
 //
-// The numbers are rows (limits.def): an operator, the generations, a quantity of the operator and
-// the range it may have. What rows cannot say is found by lowering the operator alone, so that
-// `legal` and `lower` never disagree. Exact means: the simulator gives what the evaluator gives, in
-// every byte; nothing is approximated.
+// Numeric limits are rows of ops.def: an operator, the generations, a quantity of the operator and
+// its range. All other limits are found by lowering the operator alone, so that `legal` and `lower`
+// never disagree. Exact means that the simulator's output equals that of the reference evaluator in
+// every byte. Nothing is approximated.
 
 #include <string>
 
@@ -15,7 +15,7 @@ namespace thimble::engine::ethos_u {
 
 struct Verdict {
   bool legal = false;
-  std::string reason;  // empty if legal; the offending value and the limit otherwise
+  std::string reason;  // empty if legal; otherwise the offending value and the limit
 };
 
 [[nodiscard]] Verdict legal(const ir::Graph& graph, const ir::Op& op,

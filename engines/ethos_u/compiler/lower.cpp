@@ -102,7 +102,7 @@ Result<View> Lowering::read(ValueId value) {
     return unsupported("%{} is {}, which the NPU does not hold", source.name,
                        ir::dtype_name(source.type.dtype));
   }
-  // An image lies as images do, so that operations see the channels side by side.
+  // A 4-D constant is stored as NHWC, so that operations read consecutive channels.
   const ir::DimOrder order = default_order(source.type.shape.size());
   View stored = constant(*element, source.type.shape, ir::to_memory(*source.constant, order));
   stored.steps = ir::strides(source.type.shape, order);
@@ -218,7 +218,8 @@ bool Lowering::fusable(const ir::Op& lut) const {
   }
 }
 
-/// The value that `count` operands from `first` on are all the slices of, in their order.
+/// Returns the value of which `count` operands from `first` on are all the slices, in order;
+/// kNoValue if there is none.
 ValueId Lowering::split_value(const ir::Op& concat, size_t first, size_t* count) const {
   const auto dim = static_cast<size_t>(concat.integer("dim"));
   ValueId whole = ir::kNoValue;
@@ -242,7 +243,7 @@ ValueId Lowering::split_value(const ir::Op& concat, size_t first, size_t* count)
   return ir::kNoValue;
 }
 
-/// Rows [N,C,L] that a convolution reads as an image lie with their channels inside.
+/// Values [N,C,L] that a convolution reads as a feature map are stored with the channels innermost.
 ir::DimOrder Lowering::wanted_order(ValueId value) const {
   const ir::Shape& shape = type(value).shape;
   if (shape.size() != 3) return default_order(shape.size());
@@ -370,7 +371,7 @@ Status Lowering::finish_outputs() {
 
 namespace {
 
-/// Whole, or a slice that bricks of 16 channels have too.
+/// Returns true if the operand is the whole tensor or a slice aligned to bricks of 16 channels.
 bool natural(const Operand& operand, const NpuTensor& tensor) {
   const Shape4& whole = tensor.shape;
   const Shape4& part = operand.shape;
@@ -398,7 +399,7 @@ void Lowering::mark_linear() {
     see(op.ifm);
     see(op.ofm);
     if (op.ifm2) see(*op.ifm2);
-    // A sum over the depth of 32-bit elements reads rows of channels.
+    // REDUCE_SUM and CONV with dynamic weights require NHWC operands.
     const bool reduces = op.kind == NpuOpKind::kPool && op.pool == PoolMode::kReduceSum;
     if (reduces || (op.kind == NpuOpKind::kConv && op.ifm2)) {
       program_.tensors[static_cast<size_t>(op.ifm.tensor)].linear = true;
@@ -407,7 +408,7 @@ void Lowering::mark_linear() {
   }
 }
 
-/// Tensors that no operation sees go.
+/// Removes tensors that no operation uses.
 void Lowering::drop_unused() {
   std::vector<int> number(program_.tensors.size(), -1);
   const auto see = [&](int tensor) { number[static_cast<size_t>(tensor)] = 0; };

@@ -1,14 +1,15 @@
 #pragma once
-// From the integer graph of one partition to operations of the NPU (npu_op.h).
+// Lowers the integer graph of one partition to operations of the NPU (npu_op.h).
 //
-// Values are views: a tensor of memory, an offset, and a step per logical dimension. Permutations,
-// slices and splits only change the view; reshapes do where the steps allow. What works element by
-// element takes the widest height, width and depth that all its views share, and is repeated over
-// the dimensions that are left. What needs the channels side by side copies its input if they are
-// not. An operator whose result is only part of a concatenation writes its place in it.
+// Values are views: a tensor in memory, an offset, and a stride per logical dimension.
+// Permutations, slices and splits only change the view; so do reshapes if the strides allow it.
+// Elementwise operators use the largest height, width and depth that all their views share, and are
+// repeated over the remaining dimensions. An operator that needs consecutive channels copies its
+// input if they are not. An operator whose result is only part of a concatenation writes directly
+// into the result.
 //
-// Images [N,C,H,W] lie as h, w, c; a matrix [M,K] has its rows as h x w and K as c. Inputs and
-// outputs lie as the dim_order of their types says.
+// 4-D values [N,C,H,W] are stored as NHWC. A matrix [M,K] has its rows as h x w and K as c. Inputs
+// and outputs are stored according to the dim_order of their types.
 
 #include "base/result.h"
 #include "ir/graph.h"
@@ -16,8 +17,8 @@
 
 namespace thimble::engine::ethos_u {
 
-/// The region's operators must be legal (legal.h): else the error of the first that is not.
-/// `config` must outlive the program.
+/// Returns an error for the first operator of the subgraph that is not legal (legal.h). `config`
+/// must outlive the program.
 [[nodiscard]] Result<NpuProgram> lower(const ir::Graph& region,
                                        const thimble::ethos_u::Config& config);
 

@@ -1,5 +1,6 @@
-// Sums, products and what else has two operands. What one code decides is a table; what the
-// hardware's own scales do not give in every bit is added up in 32 bits.
+// Additions, products and other operators with two operands. If one operand is constant, a LUT
+// computes the result. Where the hardware's input scales are not bit-exact, sums are computed in 32
+// bits.
 
 #include <algorithm>
 #include <cstdlib>
@@ -98,7 +99,7 @@ int64_t requantized(int64_t value, int64_t mult, int64_t shift, bool single) {
 
 }  // namespace
 
-/// One operand of a sum: (code - zero point) * 2^spare, requantized.
+/// One operand of a sum: (value - zero point) * 2^spare, requantized.
 struct Lowering::SumTerm {
   int64_t zero_point, mult, shift, spare;
   bool negative, single;
@@ -107,7 +108,7 @@ struct Lowering::SumTerm {
     const int64_t difference = (code - zero_point) * (int64_t{1} << spare);
     return requantized(negative ? -difference : difference, mult, shift, single);
   }
-  /// What the operand's scale makes of it, with the rounding that it has.
+  /// Returns the operand as scaled by the hardware, with the hardware's rounding.
   [[nodiscard]] int64_t scaled(int64_t code, bool natural) const {
     const int64_t right = 31 - spare - shift;
     int64_t product = (code - zero_point) * mult;
@@ -126,7 +127,8 @@ struct Lowering::SumTerm {
     }
     return true;
   }
-  /// The scale that an operand has without being given one on U55 and U65.
+  /// Returns true if the scale is the one that U55 and U65 apply to an operand without OPA or OPB
+  /// scale.
   [[nodiscard]] bool implied() const { return mult == int64_t{1} << 30 && shift == 0; }
   [[nodiscard]] int64_t largest() const {
     const int64_t half = spare == 20 ? 128 : 32768;
@@ -301,7 +303,7 @@ Result<View> Lowering::prelu(const ir::Op& op) {
   THIMBLE_TRY(View x, read(op.inputs[0]));
   THIMBLE_TRY(View w, read(op.inputs[1]));
   THIMBLE_TRY(View y, result(op, &x));
-  // One of the two parts is zero everywhere.
+  // x is split into a positive and a negative part; at each element one of them is zero.
   View above = new_view(kInt32, x.shape, order_of(x)), below = above, slopes = w;
   View rising = above;
   if (wide) {

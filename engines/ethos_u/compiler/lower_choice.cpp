@@ -1,4 +1,4 @@
-// Comparison and choice, tables of the graph, and changes of scale.
+// Lowers comparisons, selection, LUTs of the graph, and rescaling.
 
 #include <algorithm>
 
@@ -82,7 +82,8 @@ Result<View> Lowering::extreme(const ir::Op& op) {
   return y;
 }
 
-/// The difference, limited to 8 bits, has the sign of the whole; a table makes the answer of it.
+/// Subtracts with saturation to 8 bits, which keeps the sign. A LUT converts the difference to the
+/// result.
 Result<View> Lowering::compare(const ir::Op& op) {
   const int64_t relation = op.integer("relation");
   THIMBLE_TRY(View a, read(op.inputs[0]));
@@ -111,7 +112,7 @@ Result<View> Lowering::compare(const ir::Op& op) {
   return y;
 }
 
-/// Bytes of 0 or 1: `and` is the smaller of the two.
+/// Values are 0 or 1, so `and` is MIN and `or` is MAX.
 Result<View> Lowering::logical(const ir::Op& op) {
   if (op.kind == OpKind::logical_not) {
     return by_table(op, op.inputs[0], [](int64_t code) { return code == 0 ? 1 : 0; });
@@ -125,7 +126,7 @@ Result<View> Lowering::logical(const ir::Op& op) {
   return y;
 }
 
-/// condition * (a - b) + b.
+/// Computes condition * (a - b) + b.
 Result<View> Lowering::choose_wide(const ir::Op& op, const View& condition, const View& a,
                                    const View& b) {
   THIMBLE_TRY(View y, result(op));
@@ -140,8 +141,8 @@ Result<View> Lowering::choose_wide(const ir::Op& op, const View& condition, cons
   return y;
 }
 
-/// max(min(a, A), min(b, B)), where the condition makes one of A and B the smallest code and the
-/// other the largest.
+/// Computes max(min(a, A), min(b, B)). For each element, the condition sets one of A and B to the
+/// smallest value and the other to the largest.
 Result<View> Lowering::where(const ir::Op& op) {
   THIMBLE_TRY(View condition, read(op.inputs[0]));
   THIMBLE_TRY(View a, read(op.inputs[1]));

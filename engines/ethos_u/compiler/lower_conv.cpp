@@ -1,5 +1,5 @@
-// Convolutions and linear layers, fitted to what the hardware multiplies: kernels of at most 64
-// rows and 4096 elements, strides of 1 to 3, dilations of 1 and 2.
+// Convolutions and linear layers, legalized to kernels of at most 64 rows and 4096 elements,
+// strides of 1 to 3, and dilations of 1 and 2.
 
 #include <algorithm>
 #include <cstdlib>
@@ -131,7 +131,7 @@ Status Lowering::grouped(const ConvJob& job, int64_t groups, const TakeWeight& w
   const Window& window = job.window;
   const bool depthwise = groups > 1 && in == 1 && out == 1 && window.stride_h <= kStrideMax &&
                          window.stride_w <= kStrideMax;
-  // Enough groups at a time that their input channels fill the multipliers.
+  // Several groups are combined, so that their input channels use the whole MAC array.
   const int64_t together = depthwise ? groups : std::clamp<int64_t>(16 / in, 1, groups);
   for (int64_t first = 0; first < groups; first += together) {
     const int64_t count = std::min(together, groups - first);
@@ -183,7 +183,7 @@ Status Lowering::emit_conv(ConvJob job) {
 
 namespace {
 
-/// Zeros between the weights along one axis, so that the dilation is one that the hardware has.
+/// Inserts zeros between the weights along one axis, so that the dilation becomes 1 or 2.
 void spread(int64_t* kernel, int64_t* dilation, int64_t* step) {
   if (*kernel == 1) *dilation = 1;
   *step = *dilation <= 2 ? 1 : *dilation % 2 == 0 ? *dilation / 2 : *dilation;
@@ -316,7 +316,8 @@ Result<View> Lowering::padded(const View& x, Window* window, int64_t code) {
   return whole;
 }
 
-/// The elements under each position of the kernel side by side, and one multiplication of it all.
+/// Copies the elements under each kernel position next to each other and applies one pointwise
+/// convolution (im2col).
 Status Lowering::folded_conv(ConvJob job) {
   Window window = job.window;
   if (window.pad_top + window.pad_left + window.pad_bottom + window.pad_right > 0) {
@@ -380,8 +381,8 @@ Status Lowering::fill_bias(const ConvJob& job) {
   return copy(job.y, from);
 }
 
-/// Output position y = stride * t + phase sees the taps whose distance from it is a multiple of
-/// the stride: of one phase, a convolution of the input as it is.
+/// Output position y = stride * t + phase depends on the kernel elements whose distance from y is a
+/// multiple of the stride. The positions of one phase are therefore a convolution of the input.
 Status Lowering::transposed_phase(const ConvJob& job, int64_t phase_h, int64_t phase_w) {
   struct Taps {
     std::vector<int64_t> kernel;  // from the lowest input position to the highest
@@ -455,7 +456,7 @@ Status Lowering::transposed_phase(const ConvJob& job, int64_t phase_h, int64_t p
 
 Status Lowering::emit_transposed(ConvJob job) {
   const Window& w = job.window;
-  // Positions that no input reaches: any that the phases below leave out.
+  // Positions that the phases below do not write, because no input contributes to them.
   const int64_t reach_h = (job.x.shape[2] - 1) * w.stride_h + (w.kernel_h - 1) * w.dilation_h + 1;
   const int64_t reach_w = (job.x.shape[3] - 1) * w.stride_w + (w.kernel_w - 1) * w.dilation_w + 1;
   const bool gaps = w.kernel_h < w.stride_h || w.kernel_w < w.stride_w || w.dilation_h > 1 ||

@@ -1,4 +1,4 @@
-// What works element by element: operations on views of any steps, and copies.
+// Elementwise operations on views with any strides, and copies.
 
 #include <algorithm>
 #include <numeric>
@@ -57,7 +57,8 @@ Operand operand_of(const View& view, size_t index, const Block3& block,
   return operand;
 }
 
-/// Nothing of it lies along the depth, so that it cannot be an IFM.
+/// Returns true if the view repeats one element along y's innermost dimension; it cannot be an IFM
+/// then.
 bool repeats_inner(const View& y, const View& a) {
   size_t inner = 0;
   bool found = false;
@@ -99,7 +100,7 @@ Status Lowering::each(NpuOp op, const View& y, View a, const View* b) {
 
 namespace {
 
-/// Innermost dimensions of a copy that are dense in both memories, in another order.
+/// Innermost dimensions of a copy that are dense in both memories but in different order.
 struct Channels {
   std::vector<Axis> axes, rows;
   int64_t size = 1;
@@ -137,8 +138,8 @@ std::optional<Channels> permuted_channels(const View& to, const View& from) {
 
 }  // namespace
 
-/// One channel at a time, a copy uses an eighth of the hardware and less: a convolution whose
-/// weights are 1 where the channel is to go moves all of them.
+/// Copies with permuted channels. A pooling copy of one channel at a time would use at most an
+/// eighth of the hardware. A convolution with one weight of 1 per channel copies all of them.
 Status Lowering::copy_channels(const View& to, const View& from, const std::vector<Axis>& axes,
                                const std::vector<Axis>& rows) {
   int64_t size = 1;
@@ -189,7 +190,7 @@ Status Lowering::copy(const View& to, const View& from) {
 
 Status Lowering::fill(const View& to, int64_t code) {
   if (to.element.bits == 32) return unsupported("a fill of 32-bit elements");
-  // As many equal elements as the innermost dimension has, read again and again.
+  // The source is one constant row of the innermost dimension, repeated along the others.
   int64_t inner = 1;
   size_t inner_dim = 0;
   for (size_t i = 0; i < to.rank(); ++i) {
@@ -262,7 +263,8 @@ Status Lowering::with_scalar(ElementwiseMode mode, const View& y, const View& a,
   return each(op, y, a);
 }
 
-/// The product of two 32-bit operands is only shifted: the multiplier is an operand.
+/// The product of two 32-bit operands is only shifted by the hardware. A multiplier is therefore
+/// passed as the second operand.
 Status Lowering::requantize_each(const View& y, const View& x, Requantize requantize, int64_t low,
                                  int64_t high) {
   NpuOp op = op_of(NpuOpKind::kElementwise);

@@ -1,5 +1,5 @@
-// Products of two activations. The U85 takes one of them as weights; the others multiply element
-// by element and add up over the depth.
+// Products of two activations. The U85 uses one of them as weights. On U55 and U65 elements are
+// multiplied and then summed over the depth.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace thimble::engine::ethos_u {
 
 struct Lowering::Product {
-  View y, a, b;  // [..., M, N], [..., M, K], [..., N, K], of one rank
+  View y, a, b;  // [..., M, N], [..., M, K], [..., N, K], of the same rank
   Requantize requantize;
   int64_t low, high;
 };
@@ -116,7 +116,8 @@ Status Lowering::matmul_by_products(const Product& product) {
     return unsupported("a product in {} pieces of at most {} products, the limit is {}", count,
                        kProductsTogether, kPartsMax);
   }
-  // Element [n, m, k] of the products is a[m, k] * b[n, k]; each of a and b repeats one dimension.
+  // Element [n, m, k] of the products is a[m, k] * b[n, k]. Both a and b are broadcast along one
+  // dimension.
   const auto plane = [&](const View& view, int64_t offset, int64_t step_n, int64_t step_m) {
     View result = view;
     result.offset += offset;

@@ -1,4 +1,4 @@
-// Movement: views where steps allow, copies where they do not.
+// Data movement: views where strides allow it, copies otherwise.
 
 #include <algorithm>
 #include <cmath>
@@ -43,7 +43,8 @@ Result<View> Lowering::slice(const ir::Op& op) {
   return sliced_view(x, dim, op.integer("start"), type(op.output).shape[dim], op.integer("step"));
 }
 
-/// An image flattened for linear layers alone stays as it lies: the weights' columns move instead.
+/// A 4-D value that is flattened only for linear layers is not copied. The columns of the weights
+/// are permuted instead.
 Result<View> Lowering::reshape(const ir::Op& op) {
   THIMBLE_TRY(const View x, read(op.inputs[0]));
   const ir::Shape& shape = type(op.output).shape;
@@ -67,7 +68,7 @@ Result<View> Lowering::reshape(const ir::Op& op) {
     return *lying;
   }
   THIMBLE_TRY(View y, result(op));
-  // Whichever of the two shapes can be seen in the other's memory.
+  // Uses a single copy if one of the two shapes is a view of the other's memory.
   if (const auto target = reshaped_view(y, x.shape)) {
     THIMBLE_CHECK(copy(*target, x));
     return y;
@@ -113,7 +114,7 @@ Result<View> Lowering::pad(const ir::Op& op) {
 
 namespace {
 
-/// The positions that an index means in a dimension of this size.
+/// Returns the positions that an index tensor selects in a dimension of this size.
 std::vector<int64_t> positions_of(const ir::Tensor& index, int64_t size) {
   std::vector<int64_t> at;
   for (int64_t i = 0; i < ir::element_count(index.shape); ++i) {
@@ -128,7 +129,7 @@ std::vector<int64_t> positions_of(const ir::Tensor& index, int64_t size) {
 
 }  // namespace
 
-/// Each row (column) of an image twice.
+/// Returns true if the operator repeats each row (or column) of an image twice.
 bool Lowering::doubles(const ir::Op& op) const {
   const ir::Tensor* index = op.kind == OpKind::gather ? constant_of(op.inputs[1]) : nullptr;
   const int64_t dim = index != nullptr ? op.integer("dim") : 0;
@@ -144,8 +145,8 @@ bool Lowering::doubles(const ir::Op& op) const {
   return true;
 }
 
-/// Rows and columns of an image twice: as the hardware reads it. Rows alone, or columns, wait for
-/// the operator behind them.
+/// Repeats rows and columns of an image twice, using the hardware's IFM upscaling. If only one of
+/// the two axes is repeated so far, the work is left to the following operator.
 Result<View> Lowering::doubled(const ir::Op& op) {
   const auto before = doubled_.find(op.inputs[0]);
   if (before == doubled_.end()) {
@@ -196,7 +197,7 @@ Result<View> Lowering::gather(const ir::Op& op) {
     one.steps.erase(one.steps.begin() + static_cast<std::ptrdiff_t>(dim));
     return one;
   }
-  // Each position so many times: one copy per repetition.
+  // If each position is repeated the same number of times, one copy per repetition suffices.
   int64_t times = 1;
   while (times < static_cast<int64_t>(at.size()) && at[static_cast<size_t>(times)] == at[0])
     ++times;

@@ -1,6 +1,6 @@
-// Pools. An average is the sum of the codes times a little more than 1 / n, half up: so that exact
-// halves go away from zero, as the graph wants. Windows that lose elements to the padding, and
-// those of adaptive pools, are cut into stretches of equal windows.
+// Pools. An average is the sum multiplied by slightly more than 1 / n and rounded half up. Exact
+// halves then round away from zero, as in the graph. Windows that lose elements to padding, and the
+// windows of adaptive pools, are divided into stretches of equal windows.
 
 #include <algorithm>
 
@@ -20,7 +20,8 @@ struct Lowering::PoolJob {
 
 namespace {
 
-/// floor(s * m / 2^right + 1/2) is s / n to nearest, halves away from zero, for all |s| of n codes.
+/// Returns multiplier m and shift of a division by n. For all sums s of n values, floor(s * m /
+/// 2^right + 1/2) equals s / n rounded to nearest, halves away from zero.
 Result<Requantize> divided_by(int64_t n, int64_t bits) {
   const int64_t largest = n << (bits - 1);
   Requantize scale = unit_scale();
@@ -29,7 +30,7 @@ Result<Requantize> divided_by(int64_t n, int64_t bits) {
   while (((int64_t{1} << (right + 1)) / n + 1) < (int64_t{1} << 31) && right < 61) ++right;
   const int64_t multiplier = (int64_t{1} << right) / n + 1;
   const int64_t excess = multiplier * n - (int64_t{1} << right);  // 1..n
-  // What is no half stays on its side: |s| * excess / (n * 2^right) < 1 / (2 * n).
+  // Other sums keep their rounding direction: |s| * excess / (n * 2^right) < 1 / (2 * n).
   if (2 * largest * excess >= int64_t{1} << right) {
     return unsupported("no multiplier divides sums of {} codes of {} bits exactly", n, bits);
   }
@@ -38,7 +39,7 @@ Result<Requantize> divided_by(int64_t n, int64_t bits) {
   return scale;
 }
 
-/// Positions of the input that one of the output sees.
+/// Input positions of one output position.
 struct Seen {
   int64_t in, size;
 };
@@ -83,8 +84,8 @@ Status Lowering::pool_whole(const PoolJob& job) {
   if (job.mode == PoolMode::kAverage) {
     const bool counted =
         window.pad_top + window.pad_left + window.pad_bottom + window.pad_right > 0;
-    // With padding (U85: always) the hardware itself divides by the positions inside, as the graph
-    // does.
+    // With padding (U85: always) the hardware divides by the number of positions inside the image,
+    // as the graph does.
     const bool small = window.kernel_h <= kCountedKernelMax && window.kernel_w <= kCountedKernelMax;
     if (!counted && !(is_u85() && small)) {
       THIMBLE_TRY(op.requantize, divided_by(window.kernel_h * window.kernel_w, job.x.element.bits));
@@ -123,7 +124,7 @@ Status Lowering::pool_parts(const PoolJob& job, const std::vector<Stretch>& rows
   return ok();
 }
 
-/// The largest of the elements under each position of the kernel, two at a time.
+/// Computes the maximum over the elements of the dilated kernel, two operands at a time.
 Status Lowering::dilated_max(const PoolJob& job) {
   Window window = job.window;
   const int64_t taps = window.kernel_h * window.kernel_w;
@@ -158,7 +159,7 @@ Status Lowering::emit_pool(PoolJob job) {
   Window& window = job.window;
   if (job.y.shape[2] == 1) window.stride_h = 1;
   if (job.y.shape[3] == 1) window.stride_w = 1;
-  // Only padding that a window reaches.
+  // Reduces the padding to the part that a window covers.
   const auto reached = [](int64_t out, int64_t stride, int64_t extent, int64_t before, int64_t in) {
     return std::max<int64_t>(0, (out - 1) * stride + extent - before - in);
   };

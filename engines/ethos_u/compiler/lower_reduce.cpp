@@ -1,5 +1,5 @@
-// Sums, means and extremes over any dimensions, and running sums. Sums are convolutions with
-// weights of 1, so that their requantization is the graph's own.
+// Sums, means, minima and maxima over any dimensions, and cumulative sums. Sums are convolutions
+// with weights of 1, so that the graph's requantization applies unchanged.
 
 #include <algorithm>
 
@@ -11,16 +11,17 @@ namespace thimble::engine::ethos_u {
 using ir::OpKind;
 
 struct Lowering::Reduction {
-  NpuOp op;                // without operands and window
-  bool convolves = false;  // sums: kernels of convolutions, and the depth can be summed
-  Requantize per_channel;  // of one channel
+  NpuOp op;                // operands and window are not set
+  bool convolves = false;  // sums: convolution; the depth can be summed
+  Requantize per_channel;  // for one channel
 };
 
 namespace {
 
-/// What is left (rows, and the depth if that is left), and what goes: as kernel, or as depth.
+/// Assigns the dimensions that are kept (rows, and the depth if it is kept) and those that are
+/// reduced: as kernel, or as depth.
 struct ReductionPlan {
-  std::vector<Axis> rows, gone;  // steps of y, of x; in `gone` both are of x
+  std::vector<Axis> rows, gone;  // steps of y and of x; in `gone` both are of x
   Axis depth = {1, {1, 1}};
   bool summed_depth = false;
   Grid grid;
@@ -72,7 +73,7 @@ ReductionPlan axes_of(const View& y, const View& x, const std::vector<int64_t>& 
     plan.depth = rows.back();
     rows.pop_back();
   }
-  // An image's rows and columns, as its tensor has them.
+  // Splits one dimension into rows and columns as in the image's tensor.
   if (gone.size() == 1 && gone[0].size == whole.h * whole.w && whole.h > 1 && whole.w > 1) {
     const Axis inner = {whole.w, gone[0].steps};
     gone[0].size = whole.h;
@@ -82,7 +83,7 @@ ReductionPlan axes_of(const View& y, const View& x, const std::vector<int64_t>& 
   return plan;
 }
 
-/// The rows that are left become height and width where no kernel lies.
+/// Maps the kept rows to the axes of height and width that the kernel does not use.
 Status place_rows(ReductionPlan* plan, Shape4 wanted) {
   if (plan->gone.empty()) {
     THIMBLE_TRY(plan->grid, arrange(plan->rows, wanted, 2));
@@ -154,7 +155,7 @@ Status Lowering::reduce(const View& y, const View& x, const std::vector<int64_t>
 
 namespace {
 
-/// The result with a size of 1 where the operand's dimension is gone.
+/// Returns the result with a dimension of size 1 for each reduced dimension.
 View kept_dims(const View& y, const ir::Op& op, size_t rank) {
   if (y.rank() == rank) return y;
   const auto dims = op.integers("dims");
@@ -170,7 +171,7 @@ View kept_dims(const View& y, const ir::Op& op, size_t rank) {
   return result;
 }
 
-/// Dimensions that are left outside, those that go inside.
+/// Returns an order with the kept dimensions outside and the reduced dimensions inside.
 ir::DimOrder gathered_order(size_t rank, const std::vector<int64_t>& dims) {
   ir::DimOrder order, inner;
   for (size_t i = 0; i < rank; ++i) {
@@ -181,7 +182,7 @@ ir::DimOrder gathered_order(size_t rank, const std::vector<int64_t>& dims) {
   return order;
 }
 
-/// How many axes the dimensions are in memory, and whether the innermost of x is among them.
+/// Number of axes that the dimensions form in memory, and whether they include x's innermost one.
 struct Lying {
   size_t axes = 0;
   bool inner = false;
@@ -197,7 +198,7 @@ Lying lying(const View& x, const std::vector<int64_t>& dims) {
   return result;
 }
 
-/// What lies element by element in x does so in the result, if it is left there.
+/// Returns true if x's innermost dimension is also innermost in the result, or is reduced.
 bool beside(const View& x, const View& result) {
   for (size_t i = 0; i < x.rank(); ++i) {
     if (x.steps[i] == 1 && result.shape[i] > 1 && result.steps[i] != 1) return false;
@@ -234,7 +235,7 @@ Result<View> Lowering::mean(const ir::Op& op) {
   }
   const Lying how_lies = lying(x, dims);
   const bool fits = how_lies.axes <= 2 && count <= kKernelAreaMax;
-  bool channels_beside = false;  // a dimension that is left lies element by element
+  bool channels_beside = false;  // a kept dimension is innermost
   for (size_t i = 0; i < x.rank(); ++i) {
     const bool gone = std::find(dims.begin(), dims.end(), static_cast<int64_t>(i)) != dims.end();
     channels_beside = channels_beside || (!gone && x.steps[i] == 1 && x.shape[i] > 1);
@@ -274,7 +275,7 @@ Result<View> Lowering::reduce_extreme(const ir::Op& op) {
     return unsupported("its operand is not int8 or int16");
   }
   THIMBLE_TRY(View y, result(op));
-  // The smallest is the largest of what is turned around: of -1 - x.
+  // The minimum is computed as the maximum of -1 - x, which reverses the order.
   const bool smallest = op.kind == OpKind::amin;
   const auto turned = [&](const View& to, const View& from) {
     return with_scalar(ElementwiseMode::kSub, to, from, -1, unit_scale(), true);
@@ -299,7 +300,7 @@ Result<View> Lowering::reduce_extreme(const ir::Op& op) {
   return y;
 }
 
-/// A triangle of ones as weights.
+/// Uses a convolution whose weights are a triangular matrix of ones.
 Result<View> Lowering::cumsum(const ir::Op& op) {
   ConvJob job;
   THIMBLE_TRY(job.x, read(op.inputs[0]));

@@ -1,7 +1,7 @@
-// Bilinear resizing. Output rows of one weight whose input rows advance evenly are one stretch, and
-// so are columns; a stretch of both is a depthwise convolution of at most 2 x 2 taps. The weights
-// of a tap are products of 11-bit numbers: exact where, without their common power of two, they
-// are weights of the hardware.
+// Bilinear resizing. Output rows with the same weight and evenly spaced input rows form a stretch;
+// the same applies to columns. A stretch of rows and one of columns are a depthwise convolution
+// with at most 2 x 2 kernel elements. The weights are products of 11-bit numbers. The result is
+// exact if, after division by their common power of two, they fit in the hardware's weights.
 
 #include <algorithm>
 #include <numeric>
@@ -16,14 +16,14 @@ namespace {
 constexpr int64_t kOne = 2048;
 constexpr int64_t kTapMax = 255;
 
-/// Positions by weight: of each class the evenly advancing ones together.
+/// Groups positions of equal weight and even spacing into stretches.
 std::vector<Stretch> resize_stretches(const ir::Tensor& low, const ir::Tensor& weight,
                                       int64_t size) {
   const auto lows = low.data<int32_t>(), weights = weight.data<int32_t>();
   std::vector<Stretch> result;
   for (size_t i = 0; i < lows.size(); ++i) {
     int64_t in = lows[i], part = weights[i];
-    if (in + 1 >= size) part = 0;  // both taps are the last position
+    if (in + 1 >= size) part = 0;  // both positions are the last one
     if (part == kOne) in += 1, part = 0;
     const int64_t taps = part == 0 ? 1 : 2;
     const auto at = static_cast<int64_t>(i);

@@ -1,12 +1,12 @@
-// Softmax in 32-bit steps, each the gemmlowp step of docs/numerics.md:
+// Softmax in 32-bit steps; each is a gemmlowp step of docs/numerics.md:
 //
 //   M = max x;  e = table[x - M];  S = sum of e / 2^12;  z = leading zeros of S
 //   h = S << (z - 1)             half of 1 + v, exactly
 //   r = 1 / (2 h)                three Newton steps
 //   y = (e * r >> 31) >> (35 - z), rounded
 //
-// The table has e(d) for d = -255..0 at d + 127, which a subtraction with zero point 127 gives, and
-// 0 for what is too far below the maximum.
+// The LUT holds e(d) for d = -255..0 at d + 127, the result of a subtraction with zero point 127.
+// It holds 0 for values too far below the maximum.
 
 #include <algorithm>
 
@@ -21,7 +21,7 @@ using ir::OpKind;
 struct Lowering::SoftmaxRows {
   View x, y;  // [h, w, depth]
   bool masked = false;
-  int64_t integer_bits = 35;  // of the last shift, before the leading zeros
+  int64_t integer_bits = 35;  // constant part of the last shift
   int64_t low = -128, high = 127;
   Table exponentials;
 };
@@ -37,9 +37,9 @@ Requantize high_product() {
 
 }  // namespace
 
-/// 1 / (2 h) of h in [2^30, 2^31) as Q0.31: the Q2.29 iterations from 48/17 - 32/17 h. Over all h,
-/// what they change stays below 2^24, and the last iterate is at most 2^30: twice that is limited
-/// to 2^31 - 1, which min(y, 2^30 - 1) + y is without leaving 32 bits.
+/// Computes 1 / (2 h) for h in [2^30, 2^31) as Q0.31, with Newton iterations in Q2.29 that start at
+/// 48/17 - 32/17 h. For all h, the corrections are below 2^24 and the last iterate y is at most
+/// 2^30. Twice y is saturated to 2^31 - 1 by min(y, 2^30 - 1) + y, which stays within 32 bits.
 Result<View> Lowering::reciprocal(const View& h) {
   const auto fresh = [&] { return new_view(kInt32, h.shape, order_of(h)); };
   View y = fresh(), first = fresh();
@@ -115,7 +115,7 @@ Status Lowering::softmax_rows(const SoftmaxRows& rows) {
   View right = scratch(kInt32, one);
   const auto bits = static_cast<int32_t>(rows.integer_bits);
   THIMBLE_CHECK(with_scalar(ElementwiseMode::kSub, right, zeros, bits, unit_scale(), true));
-  // From 512 equal maxima on the shift may leave the word: then every result is zero.
+  // With 512 or more equal maxima the shift can exceed 31 bits; all results are then zero.
   if (whole[2] >= 512) {
     const View above = scratch(kInt32, one), some = scratch(kInt32, one),
                truth = scratch(kInt32, one), masked = scratch(kInt32, one),

@@ -1,5 +1,5 @@
 #pragma once
-// What the families of operators (lower_*.cpp) share while one region is lowered.
+// Declarations shared by the operator families (lower_*.cpp) while one subgraph is lowered.
 
 #include <functional>
 #include <map>
@@ -17,37 +17,38 @@ inline constexpr Element kByte = {8, true};
 inline constexpr Element kInt16 = {16, true};
 inline constexpr Element kInt32 = {32, true};
 
-/// Nothing for element types that the NPU has not.
+/// Returns nullopt for element types that the NPU does not support.
 [[nodiscard]] std::optional<Element> element_of(ir::DType dtype);
 
-/// For all channels: value * mult * 2^(shift - 31), as the graph writes multipliers.
+/// Returns one scale for all channels: value * mult * 2^(shift - 31), as in the graph's
+/// multipliers.
 [[nodiscard]] Requantize global_scale(int64_t mult, int64_t shift, bool single);
-/// The value itself.
+/// Returns the scale 1.
 [[nodiscard]] Requantize unit_scale();
 
-/// Image n of [N,C,H,W], whose channels lie side by side.
+/// Returns image n of [N,C,H,W] as an operand; its channels must be innermost.
 [[nodiscard]] Operand image_of(const View& view, int64_t n);
 
-/// A convolution or a depthwise one, on images [N,C,H,W], before it is fitted to the hardware.
+/// A convolution or depthwise convolution on [N,C,H,W], before legalization.
 struct ConvJob {
   View x, y;
   Weights weights;
   Requantize requantize;
   Window window;
   bool depthwise = false;
-  size_t channel = 1;  // the dimension of channels
+  size_t channel = 1;  // index of the channel dimension
   int64_t minimum = INT32_MIN, maximum = INT32_MAX;
   bool wide = false;
 };
 
 using TakeWeight = std::function<int64_t(int64_t out, int64_t in, int64_t ky, int64_t kx)>;
 
-/// Positions of an output axis that are made alike: from `out` on every `out_step`-th, each from
-/// `size` positions of the input, `stride` further each time.
+/// Output positions of an axis that are computed alike: every `out_step`-th from `out` on. Each
+/// uses `size` input positions, which advance by `stride`.
 struct Stretch {
   int64_t out = 0, count = 1, out_step = 1;
   int64_t in = 0, size = 1, stride = 1;
-  int64_t weight = 0;  // of resizing
+  int64_t weight = 0;  // of bilinear resizing
 };
 
 class Lowering {
@@ -55,16 +56,16 @@ class Lowering {
   Lowering(const ir::Graph& graph, const thimble::ethos_u::Config& config);
   Result<NpuProgram> run();
 
-  /// Makes the operator's operations and says where its result lies.
+  /// Appends the NPU operations of the operator and returns the view of its result.
   using Handler = Result<View> (Lowering::*)(const ir::Op&);
-  /// Null if no generation runs it (ops.def has the reason).
+  /// Returns null if no generation runs the operator (ops.def has the reason).
   [[nodiscard]] static Handler handler_of(ir::OpKind kind);
 
  private:
   // Values and memory (lower.cpp).
   Status add_inputs();
   Status add_outputs();
-  /// Where results shall lie: outputs, parts of concatenations, and what leads to them.
+  /// Chooses the views of outputs, of parts of concatenations, and of the values that lead to them.
   Status choose_places();
   void place_operands(const ir::Op& op);
   [[nodiscard]] ir::DimOrder wanted_order(ir::ValueId value) const;
@@ -77,12 +78,13 @@ class Lowering {
   void drop_unused();
   void mark_linear();
   Result<View> read(ir::ValueId value);
-  /// Where the operator writes: its place, or a new tensor in the order of `like`.
+  /// Returns the view that the operator writes: its chosen place, or a new tensor in the order of
+  /// `like`.
   Result<View> result(const ir::Op& op, const View* like = nullptr);
   int new_tensor(std::string name, Element element, Shape4 shape, TensorRole role);
   View new_view(Element element, const ir::Shape& shape, const ir::DimOrder& order);
   View scratch(Element element, const ir::Shape& shape);
-  /// Constants are made once per content.
+  /// Adds a constant. Equal contents share one tensor.
   View constant(Element element, const ir::Shape& shape, std::vector<std::byte> content);
   View constant_i32(int32_t value);
   [[nodiscard]] const ir::Type& type(ir::ValueId value) const { return graph_.type(value); }
@@ -91,25 +93,25 @@ class Lowering {
   NpuOp op_of(NpuOpKind kind) const;
   void push(NpuOp op);
 
-  // Movement and single elements (lower_element.cpp).
-  /// `op` on every element; views of one shape, of which a and b may repeat elements.
+  // Movement and elementwise operations (lower_element.cpp).
+  /// Applies `op` to every element. The views have one shape; a and b may repeat elements.
   Status each(NpuOp op, const View& y, View a, const View* b = nullptr);
   Status copy(const View& to, const View& from);
   Status copy_channels(const View& to, const View& from, const std::vector<Axis>& axes,
                        const std::vector<Axis>& rows);
   Status fill(const View& to, int64_t code);
-  /// `view` itself if dimension `dim` lies element by element, else a copy in which it does.
+  /// Returns `view` if dimension `dim` has stride 1, otherwise a copy in which it has.
   Result<View> with_inner(const View& view, size_t dim);
-  /// The view's order with `dim` moved to the inside.
+  /// Returns the view's order with `dim` innermost.
   [[nodiscard]] static ir::DimOrder inner_order(const View& view, size_t dim);
-  /// An int8 (int16) value through a table of the op's own making.
+  /// Applies a LUT to an int8 or int16 value.
   Status table_each(const View& y, const View& x, Table table, Element clip);
   Status unary(ElementwiseMode mode, const View& y, const View& a);
   Status binary(ElementwiseMode mode, const View& y, const View& a, const View& b,
                 Requantize requantize = unit_scale());
   Status with_scalar(ElementwiseMode mode, const View& y, const View& a, int32_t scalar,
                      Requantize requantize = unit_scale(), bool scalar_first = false);
-  /// y = clamp(requantized x + zero point) of int32 x.
+  /// Computes y = clamp(requantized x + zero point) of int32 x.
   Status requantize_each(const View& y, const View& x, Requantize requantize, int64_t low,
                          int64_t high);
 
@@ -138,17 +140,18 @@ class Lowering {
   Result<View> where(const ir::Op& op);
   Result<View> logical(const ir::Op& op);
   Result<View> rescale(const ir::Op& op);
-  /// A function of one code, or of two.
+  /// Functions of one quantized value, or of two.
   using Code = std::function<int64_t(int64_t)>;
   using Codes = std::function<int64_t(int64_t, int64_t)>;
-  /// The one code that a constant operand is, if it is one.
+  /// Returns the value of a constant operand whose elements are all equal; nullopt otherwise.
   [[nodiscard]] std::optional<int64_t> single_code(ir::ValueId value) const;
-  /// The operator as a table of one of its operands; nothing if both vary by themselves.
+  /// Lowers the operator to a LUT of one of its operands; returns nullopt if both operands vary.
   Result<std::optional<View>> as_table(const ir::Op& op, const Codes& function);
   Result<View> by_table(const ir::Op& op, ir::ValueId x, const Code& function);
-  /// Table of what made `x`, if nobody else wants that; false if it cannot be.
+  /// Fuses the LUT into the operation that computes `x`. Returns false if it has other consumers or
+  /// cannot have a LUT.
   bool fuse_table(const ir::Op& op, ir::ValueId x, const Table& table);
-  /// int32 of a function of the codes of int8 x.
+  /// Returns a function of the values of int8 x as int32.
   Result<View> widened(const View& x, const Code& function);
   struct SumTerm;
   Result<View> sum_of_tables(const ir::Op& op, const SumTerm& a, const SumTerm& b);
@@ -158,8 +161,8 @@ class Lowering {
   Result<View> linear(const ir::Op& op);
   Result<View> conv_transpose(const ir::Op& op);
   Status transposed_phase(const ConvJob& job, int64_t phase_h, int64_t phase_w);
-  /// Groups of channels, `job` without weights of its own: `weight(out, in, ky, kx)` with `out`
-  /// among all output channels and `in` inside the group.
+  /// Emits a grouped convolution. `job` has no weights; `weight(out, in, ky, kx)` returns them,
+  /// with `out` among all output channels and `in` in the group.
   Status grouped(const ConvJob& job, int64_t groups, const TakeWeight& weight,
                  Status (Lowering::*emit)(ConvJob));
   Status emit_conv(ConvJob job);
@@ -168,11 +171,12 @@ class Lowering {
   Status pointwise(const ConvJob& job);
   Status windowed(const ConvJob& job);
   Status folded_conv(ConvJob job);
-  /// The image with its padding around it.
+  /// Returns the image with explicit padding.
   Result<View> padded(const View& x, Window* window, int64_t code);
-  /// Each channel of y to what its bias alone gives.
+  /// Sets each channel of y to the result of its bias alone.
   Status fill_bias(const ConvJob& job);
-  /// The operator without its weights; of linear layers the rows lie as those of x.
+  /// Returns the operator without its weights. The rows of a linear layer are ordered as those of
+  /// x.
   Result<ConvJob> job_of(const ir::Op& op, int64_t channels);
 
   struct PoolJob;
@@ -181,7 +185,7 @@ class Lowering {
   Result<View> adaptive_pool(const ir::Op& op);
   Status emit_pool(PoolJob job);
   Status pool_whole(const PoolJob& job);
-  /// Windows as rows and columns of positions: one operation per regular stretch of both.
+  /// Emits one operation for each pair of a stretch of rows and a stretch of columns.
   Status pool_parts(const PoolJob& job, const std::vector<Stretch>& rows,
                     const std::vector<Stretch>& columns);
   Status dilated_max(const PoolJob& job);
@@ -189,7 +193,7 @@ class Lowering {
   struct Reduction;
   Result<View> mean(const ir::Op& op);
   Result<View> reduce_extreme(const ir::Op& op);
-  /// `describe` completes the operation for kernel and depth of its reduction.
+  /// `how` describes the operation. reduce() sets its kernel, depth and operands.
   Status reduce(const View& y, const View& x, const std::vector<int64_t>& dims, bool in_depth,
                 const Reduction& how);
   Status largest_along(const View& y, const View& x, const std::vector<int64_t>& dims);
@@ -212,14 +216,15 @@ class Lowering {
   NpuProgram program_;
   std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;
-  std::vector<std::optional<View>> views_;    // by value, once lowered
-  std::vector<std::optional<View>> places_;   // by value, where it shall lie
-  std::vector<std::vector<size_t>> writers_;  // by value: operations that make its elements
-  std::vector<size_t> pushed_;                // by the operator at hand
-  /// A flattened image that stays in the order of its memory: by value, which logical column each
-  /// column is.
+  std::vector<std::optional<View>> views_;    // by value; set when lowered
+  std::vector<std::optional<View>> places_;   // by value; chosen destination
+  std::vector<std::vector<size_t>> writers_;  // by value; operations that write its elements
+  std::vector<size_t> pushed_;                // operations of the current operator
+  /// Flattened images that keep the order of their memory: by value, the logical column of each
+  /// column.
   std::map<ir::ValueId, std::vector<int64_t>> columns_;
-  /// Images that a gathering makes twice as high (wide), which the one behind it makes as well.
+  /// Images whose rows (or columns) a gather repeats twice; the following operator repeats both
+  /// axes.
   std::map<ir::ValueId, View> doubled_;
   std::vector<int> constants_;
   int ir_op_ = -1;

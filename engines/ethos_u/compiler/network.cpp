@@ -16,7 +16,8 @@ void each_operand(const NpuOp& op, const Visit& visit) {
   visit(op.ofm);
 }
 
-/// The U55 and U65 sum up 32-bit elements, and with two cores any, only where they lie as NHWC.
+/// Returns true if the IFM must be NHWC. U55 and U65 support REDUCE_SUM of 32-bit elements, and
+/// with two cores REDUCE_SUM of any elements, only in NHWC.
 bool wants_linear(const NpuProgram& program, const NpuOp& op) {
   const Generation generation = program.config->generation;
   const bool sums = op.kind == NpuOpKind::kPool && op.pool == PoolMode::kReduceSum;
@@ -76,8 +77,9 @@ class Analysis {
     use.bytes = round_up(place_bytes(tensor, use.format, tensor.shape.h), kAlignment);
   }
 
-  /// An elementwise operation reads a block before it writes it, so it may overwrite an operand
-  /// that nobody reads afterwards, if both lie alike.
+  /// Returns the operand's tensor that the operation may overwrite, or -1. An elementwise operation
+  /// reads a block before it writes it. It may overwrite an operand that is not read later, if both
+  /// have the same format and shape.
   int in_place(int index) {
     const NpuOp& op = net_.op(index);
     if (op.kind != NpuOpKind::kElementwise || op.upscale != Upscale::kNone) return -1;

@@ -1,5 +1,5 @@
 #pragma once
-// What the scheduler knows of a program before it decides anything.
+// Properties of a program that the scheduler computes before any decision.
 
 #include <vector>
 
@@ -9,11 +9,11 @@
 namespace thimble::engine::ethos_u {
 
 struct TensorUse {
-  std::vector<int> writers, readers;  // operations, rising
-  int first = 0, last = -1;           // operations between which it lives; last = count: an output
-  bool whole = false;  // every operand is the whole tensor as it lies: rows can be taken apart
+  std::vector<int> writers, readers;  // operations, ascending
+  int first = 0, last = -1;           // lifetime in operations; last = count: an output
+  bool whole = false;  // every operand is the whole tensor with its strides: rows can be split
   Format format = Format::kNhwc;
-  int64_t bytes = 0;  // all rows, aligned
+  int64_t bytes = 0;  // of all rows, aligned
   [[nodiscard]] bool used() const { return last >= first; }
 };
 
@@ -21,7 +21,7 @@ struct Network {
   const NpuProgram* program = nullptr;
   std::vector<TensorUse> tensors;
   std::vector<OpShape> shapes;
-  /// Of an elementwise operation: the operand's tensor that its OFM may overwrite, or -1.
+  /// For an elementwise operation: the operand's tensor that its OFM may overwrite, or -1.
   std::vector<int> in_place;
 
   [[nodiscard]] const NpuOp& op(int index) const {
@@ -31,12 +31,12 @@ struct Network {
     return tensors[static_cast<size_t>(tensor)];
   }
   [[nodiscard]] int op_count() const { return static_cast<int>(program->ops.size()); }
-  /// Bytes of a tensor of which only `rows` are held, aligned.
+  /// Returns the aligned size in bytes of a rolling buffer with `rows` rows of a tensor.
   [[nodiscard]] int64_t ring_bytes(int tensor, int64_t rows) const;
 };
 [[nodiscard]] Network analyse(const NpuProgram& program);
 
-/// True if the operation can make some rows of its OFM from some of its operands.
+/// Returns true if the operation can compute some rows of its OFM from some rows of its operands.
 [[nodiscard]] bool goes_by_rows(const NpuOp& op);
 
 }  // namespace thimble::engine::ethos_u

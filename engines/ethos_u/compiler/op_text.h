@@ -1,5 +1,5 @@
 #pragma once
-// An operation of the NPU in a few words, for reports: "CONV 3x3/2", "POOL MAX 2x2", "ADD".
+// Short text of an NPU operation for reports: "CONV 3x3/2", "POOL MAX 2x2", "ADD".
 
 #include <string>
 

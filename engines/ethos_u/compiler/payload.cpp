@@ -6,7 +6,7 @@ namespace thimble::engine::ethos_u {
 
 Result<std::vector<std::byte>> payload(const thimble::ethos_u::Config& config,
                                        const std::vector<uint32_t>& words) {
-  using namespace thimble::ethos_u;  // NOLINT: the words' names
+  using namespace thimble::ethos_u;  // NOLINT: names of the words
   const auto count = static_cast<uint32_t>(words.size());
   if (words.size() > kStreamWordsMax) {
     return unsupported("a command stream of {} words, a payload holds {}", words.size(),

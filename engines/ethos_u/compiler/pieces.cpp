@@ -5,7 +5,7 @@
 namespace thimble::engine::ethos_u {
 namespace {
 
-constexpr double kTraffic = 2;  // what a cycle of a busy DRAM is worth, if it delays nothing
+constexpr double kTraffic = 2;  // weight of a busy DRAM cycle that causes no delay
 
 size_t place_of(const OpMemories& where) {
   const auto bit = [](Memory memory) {

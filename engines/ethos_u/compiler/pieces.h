@@ -1,6 +1,6 @@
 #pragma once
-// What pieces of a program cost, remembered: the searches of one program differ in where tensors
-// lie, so most of what one has worked out holds for the next.
+// Cache of the costs of a program's pieces. A piece is a single operation or a cascade. The
+// searches of one program differ only in the memories of tensors, so most results can be reused.
 
 #include <array>
 #include <map>
@@ -13,12 +13,12 @@
 
 namespace thimble::engine::ethos_u {
 
-/// One operation of a piece: its kernels' cycles with weights in the SRAM, or where they lie.
+/// Cost of one operation of a piece: `near` with weights in SRAM, `far` with weights in region 0.
 struct PartCost {
   const OpDraft* near = nullptr;
   const OpDraft* far = nullptr;
   double near_cycles = 0, far_cycles = 0;
-  int64_t weight_bytes = 0;  // of near
+  int64_t weight_bytes = 0;  // with the blocks of `near`
 };
 
 class Pieces {
@@ -26,33 +26,36 @@ class Pieces {
   Pieces(const Network& network, const ScheduleOptions& options, Chooser* chooser)
       : network_(network), options_(options), chooser_(*chooser) {}
 
-  /// Operations [first, end) in one go: whole, or a cascade by stripes.
+  /// Operations [first, end) that are scheduled together: a single operation, or a cascade.
   class Piece {
    public:
-    /// Null if it is a single operation as a whole.
+    /// Returns null for a single operation.
     [[nodiscard]] const Stripes* stripes() const { return stripes_ ? &*stripes_ : nullptr; }
 
    private:
     friend class Pieces;
-    /// Kernels of one operation that make as many rows: how many, and the last of them.
+    /// Kernels of one operation with the same number of rows: their count, and the rows of the
+    /// last.
     struct Kernels {
       int64_t count = 0;
       Span rows{0, 0};
     };
     struct Part {
       std::vector<Kernels> kernels;
-      int64_t most = 0;                                 // the rows that most kernels make
-      std::array<std::optional<PartCost>, 8> by_place;  // where IFM, second IFM and OFM lie
+      int64_t most = 0;                                 // most frequent number of rows
+      std::array<std::optional<PartCost>, 8> by_place;  // by memories of IFM, IFM2 and OFM
     };
     std::optional<Stripes> stripes_;
     std::vector<Part> parts_;
   };
 
-  /// `stripe` 0: the single operation `first`. Null if the operations cannot go by such stripes.
+  /// Returns the piece with cascade steps of `stripe` rows; `stripe` 0: the single operation
+  /// `first`. Returns null if the operations cannot form such a cascade.
   [[nodiscard]] Piece* find(int first, int end, int64_t stripe);
-  /// Of an operation of the piece that is no copy. No blocks (`near` null): none is legal.
+  /// Returns the cost of an operation of the piece that is not a copy. `near` is null if no block
+  /// is legal.
   [[nodiscard]] const PartCost& cost(Piece* piece, int first, int op, OpMemories where);
-  /// What a kernel's use of the external memory counts beside its cycles.
+  /// Returns the additional cost of a kernel's accesses to the external memory, in cycles.
   [[nodiscard]] double traffic(const KernelCost& cost) const;
 
  private:
@@ -65,7 +68,7 @@ class Pieces {
   std::map<std::tuple<int, int, int64_t>, std::optional<Piece>> pieces_;
 };
 
-/// Cycles of writing a kernel's registers and starting it.
+/// Cycles to write a kernel's registers and start it.
 inline constexpr double kKernelStart = 60;
 
 }  // namespace thimble::engine::ethos_u

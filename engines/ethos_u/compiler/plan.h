@@ -1,6 +1,6 @@
 #pragma once
-// A schedule: where everything lies and in which order it runs. schedule.h makes it, emit.h writes
-// it as commands.
+// The schedule: the address of every buffer and the order of execution. schedule.h creates it,
+// emit.h writes it as commands.
 
 #include <array>
 #include <cstddef>
@@ -17,17 +17,17 @@ using thimble::ethos_u::Format;
 inline constexpr uint8_t kConstantRegion = 0;
 inline constexpr uint8_t kArenaRegion = 1;
 inline constexpr uint8_t kFastRegion = 2;
-inline constexpr int64_t kAlignment = 16;  // of every address that we choose
+inline constexpr int64_t kAlignment = 16;  // of every address chosen by the compiler
 
-/// [begin, end)
+/// Half-open range [begin, end).
 struct Span {
   int64_t begin = 0, end = 0;
   [[nodiscard]] int64_t size() const { return end - begin; }
   bool operator==(const Span&) const = default;
 };
 
-/// Where a tensor lies. A tensor of which `rows` < its height are held is a ring: row y lies at
-/// y % rows.
+/// Format and address of a tensor. If `rows` is less than the tensor's height, the tensor is a
+/// rolling buffer: row y is stored at y % rows.
 struct TensorPlace {
   Format format = Format::kNhwc;
   uint8_t region = kArenaRegion;
@@ -38,10 +38,10 @@ struct TensorPlace {
 [[nodiscard]] int64_t place_bytes(const NpuTensor& tensor, Format format, int64_t rows);
 
 struct Piece {
-  int64_t offset = 0;  // from the beginning of the slice
+  int64_t offset = 0;  // relative to the start of the slice
   int64_t bytes = 0;   // 0: no such stream
 };
-/// Weights and scales of some channels, one contiguous piece of region 0.
+/// Weights and scales of a range of channels: a contiguous range of region 0.
 struct SlicePlan {
   Span channels;
   int64_t offset = 0;  // in region 0
@@ -52,9 +52,9 @@ struct SlicePlan {
 struct WeightPlan {
   std::vector<SlicePlan> slices;  // one kernel each; empty: the operation has no weights
   bool fast = false, sparse = false;
-  /// Where a slice is copied to before it is read; -1: it is read from region 0. One per slice.
+  /// Address to which each slice is copied before it is read; -1: it is read from region 0.
   std::vector<int64_t> address;
-  uint8_t region = kArenaRegion;  // of these
+  uint8_t region = kArenaRegion;  // region of the addresses
 };
 
 struct OpPlan {
@@ -68,8 +68,8 @@ struct Step {
   enum class Kind : uint8_t { kKernel, kWeightDma, kOpDma } kind = Kind::kKernel;
   int op = -1;
   Span rows;      // of the OFM
-  int slice = 0;  // of the weights; also which channels of the OFM
-  /// kWeightDma: the buffer may lie where the kernel before still works, and waits for it.
+  int slice = 0;  // index of the weight slice; it determines the channels of the OFM
+  /// kWeightDma: the running kernel may still use the buffer; the copy waits for it.
   bool late = false;
 };
 
@@ -82,14 +82,14 @@ struct Schedule {
   int64_t fast_bytes = 0;
 };
 
-/// Rows of the operand `ifm` (or ifm2) that `rows` of the OFM need, cut to what there is.
+/// Rows of the operand `ifm` (or ifm2) that `rows` of the OFM need, clipped to the operand.
 struct InputRows {
   Span rows;
   int64_t pad_top = 0, pad_bottom = 0;
 };
 [[nodiscard]] InputRows input_rows(const NpuOp& op, Span rows);
 [[nodiscard]] Span second_input_rows(const NpuOp& op, Span rows);
-/// Padding that the last column needs.
+/// Returns the right padding that the last column needs.
 [[nodiscard]] int64_t pad_right(const NpuOp& op);
 
 }  // namespace thimble::engine::ethos_u

@@ -6,7 +6,7 @@
 namespace thimble::engine::ethos_u {
 namespace {
 
-/// First and last kernel of each slice.
+/// Returns the first and last kernel that use each slice.
 std::map<std::pair<int, int>, Span> uses_of(const std::vector<Step>& steps) {
   std::map<std::pair<int, int>, Span> uses;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -24,7 +24,7 @@ double back(const std::vector<double>& ends, size_t count) {
   return ends.size() >= count ? ends[ends.size() - count] : 0;
 }
 
-/// Goes through the kernels in time and issues copies behind them while the engine would be idle.
+/// Simulates the kernels in order and inserts copies while the DMA engine would be idle.
 class Inserter {
  public:
   Inserter(const Config& config, Kernels kernels, Arena arena, std::vector<Copying>* copies)
@@ -39,7 +39,7 @@ class Inserter {
   }
 
   Inserted run() {
-    // Every slice needs room beside its own kernels.
+    // Every slice needs a buffer at least during its own kernels.
     for (Copying& copy : queue_) {
       copy.address = arena_.take(use(copy), copy.bytes);
       if (copy.address < 0) {
@@ -59,7 +59,7 @@ class Inserter {
  private:
   [[nodiscard]] Span use(const Copying& copy) const { return uses_.at({copy.op, copy.slice}); }
 
-  /// Moves a copy's buffer so that it is free from kernel `begin` on.
+  /// Moves a copy's buffer so that it is allocated from kernel `begin` on.
   bool extend(Copying* copy, int64_t begin) {
     const Span before = use(*copy);
     arena_.release(before, copy->address);
@@ -76,7 +76,7 @@ class Inserter {
     const Copying& copy = queue_[next_++];
     const Span whole{late ? k + 1 : std::max<int64_t>(0, k), use(copy).end};
     if (late) now_ = std::max(now_, back(kernel_ends_, 1));
-    // What the kernel before the running one still uses is waited for.
+    // The copy waits for the kernel before the running one if that kernel uses the buffer.
     if (k > 0 && arena_.busy(k - 1, copy.address, copy.bytes, whole)) {
       now_ = std::max(now_, back(kernel_ends_, 2));
     }
@@ -91,7 +91,7 @@ class Inserter {
     result_.steps.push_back(step);
   }
 
-  /// Tables of kernel `k`, and of some after it where several copies may be under way.
+  /// Copies the LUTs of kernel `k`, and of later kernels if several copies can be outstanding.
   void tables(int64_t k) {
     const auto until = static_cast<size_t>(k + (limit_ > 1 ? 5 : 1));
     table_ready_.resize(kernels_.tables.size(), 0);
@@ -116,8 +116,8 @@ class Inserter {
     result_.steps.push_back(step);
   }
 
-  /// Copies behind kernel `k` (-1: before all): those of the next kernel, and more while that does
-  /// not hold the kernels up.
+  /// Inserts copies after kernel `k` (-1: before the first): those that the next kernel needs, and
+  /// others while they do not delay the kernels.
   void behind(int64_t k) {
     while (next_ < queue_.size()) {
       Copying& copy = queue_[next_];

@@ -1,11 +1,11 @@
 #pragma once
-// Weights on their way: where in the order of kernels each copy to the SRAM begins, and what the
-// whole takes.
+// Weight prefetch: determines where each copy to SRAM starts in the order of kernels, and computes
+// the total cycles.
 //
-// A copy runs beside the kernels; its buffer is memory from the kernel behind which it is issued to
-// the last that reads it. Copies go in the order of their use, each as soon as the engine is free
-// and there is room until its use. Under a budget this is the most that can be hidden; where less
-// memory is wanted the budget is made smaller.
+// A copy runs in parallel with kernels. Its buffer is allocated from the kernel after which the
+// copy is issued to the last kernel that reads it. Copies are issued in the order of their use,
+// each as soon as the DMA engine is idle and its buffer is free until its use. This hides as much
+// copy time as the budget allows. To use less memory, lower the budget.
 
 #include <vector>
 
@@ -16,28 +16,28 @@
 
 namespace thimble::engine::ethos_u {
 
-/// A copy of one slice; its bytes and what it takes.
+/// Copy of one slice: its size and cycles.
 struct Copying {
   int op = -1, slice = 0;
   int64_t bytes = 0;
   double cycles = 0;
-  int64_t address = -1;  // given by insert_copies()
+  int64_t address = -1;  // set by insert_copies()
 };
 
-/// Kernels in their order and what each takes.
+/// Kernels in order and the cycles of each.
 struct Kernels {
   std::vector<Step> steps;
   std::vector<double> cycles;
-  std::vector<double> tables;  // cycles of the copy of a table that must come first, or 0
+  std::vector<double> tables;  // cycles to copy the LUT needed by the kernel, or 0
 };
 
 struct Inserted {
-  int failed = -1;  // an operation of which a slice has no room beside its kernel
+  int failed = -1;  // operation with a slice for which no buffer was found; -1: none
   std::vector<Step> steps;
   int64_t peak = 0;   // bytes
-  double cycles = 0;  // until the last kernel ends
+  double cycles = 0;  // end of the last kernel
 };
-/// Steps of kernels and copies; addresses of the copies.
+/// Inserts the copies between the kernels and sets their addresses.
 [[nodiscard]] Inserted insert_copies(const Config& config, Kernels kernels, Arena arena,
                                      std::vector<Copying>* copies);
 

@@ -11,7 +11,7 @@ uint32_t precision_of(int bits) {
   return bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3;
 }
 
-/// Bits of a register's fields, by name.
+/// Composes the parameter of a register from its fields, by name.
 class Fields {
  public:
   Fields(const char* command, Generation generation) : command_(command), generation_(generation) {}
@@ -91,12 +91,12 @@ class Writer {
   }
   [[nodiscard]] Fields fields(const char* command) const { return {command, config_.generation}; }
 
-  /// Which of the two operands is scaled in ADD and SUB, U55 and U65.
+  /// Returns which operand of ADD and SUB has a scale, U55 and U65.
   [[nodiscard]] ScaleMode556 scale_mode() const {
     if (!op_.input_scaled || (op_.ifm_scale.shift == 0 && op_.ifm2_scale.shift == 0)) {
       return ScaleMode556::kOpaOpb16;
     }
-    // IFM is operand A unless IFM2 comes first.
+    // IFM is operand A unless ifm2_first is set.
     return (op_.ifm_scale.shift != 0) != op_.ifm2_first ? ScaleMode556::kOpa32
                                                         : ScaleMode556::kOpb32;
   }
@@ -182,7 +182,8 @@ class Writer {
     stream_.set(Reg0::IFM_PAD_RIGHT, window ? pad_right(op_) : 0);
   }
 
-  /// One OFM_SCALE for all: the U85 knows nothing else where there are no records.
+  /// Returns true if one OFM_SCALE applies to all channels. On the U85 this is the only choice
+  /// without scale records.
   [[nodiscard]] bool global_scale() const {
     if (op_.weights) return false;
     return op_.requantize.global || (u85_ && !is_counted_average());
@@ -311,7 +312,7 @@ class Writer {
     write(kScales, slice.scales, u85_ ? 1 : config_.cores);
   }
 
-  /// What the value is before the table, if there is one.
+  /// Returns the element type of the value before the LUT.
   [[nodiscard]] Element clipped_element() const {
     switch (op_.table.kind) {
       case Table::Kind::k8To8:
@@ -524,7 +525,7 @@ std::vector<Access> accesses_of(const Kernel& kernel) {
     accesses.push_back({0, true, false, begin, begin + table_bytes(op.table)});
   } else if (kernel.program->config->generation != Generation::kU85 &&
              kernel.program->config->banks <= 16) {
-    // Accumulators of operations without a table lie where tables do.
+    // Accumulators of operations without a LUT overwrite the LUTs.
     accesses.push_back({0, true, true, table_address(*kernel.program->config, 0),
                         table_address(*kernel.program->config, 8)});
   }

@@ -1,5 +1,6 @@
 #pragma once
-// One kernel as register writes. What order of registers is free, the operation comes last.
+// Writes one kernel as register commands, followed by the operation. The order of the register
+// writes is arbitrary.
 
 #include "base/result.h"
 #include "engines/ethos_u/compiler/feature_map.h"
@@ -7,7 +8,7 @@
 
 namespace thimble::engine::ethos_u {
 
-/// One kernel of a schedule: an operation, or rows and channels of it.
+/// One kernel of a schedule: an operation, or some rows and channels of it.
 struct Kernel {
   const NpuProgram* program = nullptr;
   const Schedule* schedule = nullptr;
@@ -24,20 +25,20 @@ struct Kernel {
                                const Step& step);
 [[nodiscard]] std::vector<Access> accesses_of(const Kernel& kernel);
 
-/// Writes what differs from before; not the operation itself, nor BLOCKDEP.
+/// Writes the registers whose value changes. Writes neither the operation nor BLOCKDEP.
 [[nodiscard]] Status write_registers(const Kernel& kernel, CommandStream* stream);
 void write_operation(const Kernel& kernel, CommandStream* stream);
 
-/// Where weights and scales of the kernel's slice are read: region and address of the slice.
+/// Region and address from which the kernel reads the weights and scales of its slice.
 struct SlicePlace {
   uint8_t region = 0;
   int64_t address = 0;
 };
 [[nodiscard]] SlicePlace slice_place(const WeightPlan& weights, int slice);
 
-/// Bytes from one unit of ACTIVATION's table to the next, and of the whole table.
+/// Returns the size of a LUT in bytes.
 [[nodiscard]] int64_t table_bytes(const Table& table);
-/// Where a slot lies, as DMA sees the internal memory.
+/// Returns the internal-memory address of a LUT slot for DMA.
 [[nodiscard]] int64_t table_address(const Config& config, int slot);
 
 }  // namespace thimble::engine::ethos_u

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kUnlimited = int64_t{1} << 40;
 
-/// A schedule with its addresses, by estimated sizes of weights.
+/// A schedule with addresses, based on estimated weight sizes.
 struct Point {
   Search::Found found;
   const Search* search = nullptr;
@@ -21,7 +21,7 @@ bool better(const Point& a, const Point& b) {
   return a.found.score != b.found.score ? a.found.score < b.found.score : a.bytes < b.bytes;
 }
 
-/// Searches one program under budgets, in the memory mode of the options.
+/// Finds schedules of one program for given budgets, in the memory mode of the options.
 class Scheduler {
  public:
   Scheduler(const NpuProgram& program, const ScheduleOptions& options, Encoders* encoders)
@@ -43,8 +43,8 @@ class Scheduler {
     return ok();
   }
 
-  /// The fastest schedule of at most `budget` bytes; nothing if there is none. What the curve has
-  /// under the budget is looked at too, so that more memory is never worse.
+  /// Returns the fastest schedule of at most `budget` bytes; nullopt if none exists. Includes the
+  /// schedules of curve(), so that a larger budget never gives a slower schedule.
   std::optional<Point> best(int64_t budget) {
     std::optional<Point> result;
     const auto take = [&](const Point& point) {
@@ -57,7 +57,7 @@ class Scheduler {
     return result;
   }
 
-  /// Schedules over budgets that rise by some per cent.
+  /// Returns schedules for budgets that increase by a few percent.
   const std::vector<Point>& curve() {
     if (!curve_.empty()) return curve_;
     for (const int64_t budget : budgets()) {
@@ -68,12 +68,13 @@ class Scheduler {
     return curve_;
   }
 
-  /// The least memory that a schedule was found for, and the fastest of that.
+  /// Returns the fastest of the schedules with the least memory.
   std::optional<Point> smallest() { return leanest(best(kUnlimited), 1e9); }
 
-  /// The fastest within what the tensors need if nothing is cascaded. Weights beside them are worth
-  /// memory if they gain much, and in the fast scratch, where little of them hides the latency of
-  /// the DRAM. Where there is less memory, the least that is within a hundredth of the fastest.
+  /// Returns the schedule used without a budget: the fastest within the memory that the tensors
+  /// need without cascades. Memory for weights is added only if it reduces the cost substantially.
+  /// In fast scratch a small amount is always added, because it hides the latency of the DRAM. If
+  /// the tensors do not fit, it returns the schedule of least memory within 1 % of the fastest.
   std::optional<Point> comfortable(int64_t memory) {
     const int64_t tensors = tensor_bytes();
     if (tensors > memory) return leanest(best(memory), 1.01);
@@ -84,7 +85,8 @@ class Scheduler {
     const std::optional<Point> with = best(std::min(more, memory));
     if (!without || !with) return without ? without : with;
     if (dedicated()) {
-      // A little less often costs no cycle: some tensors lie outside then, or go by rows.
+      // A slightly smaller budget often costs no cycles: some tensors then move to DRAM or are
+      // cascaded.
       const std::optional<Point> less = best(std::min(more, memory) * 15 / 16);
       const bool free = less && less->found.cycles <= with->found.cycles;
       return free ? less : with;
@@ -93,7 +95,7 @@ class Scheduler {
     return gains ? with : without;
   }
 
-  /// The least memory that costs at most `slower` times the cycles of `point`.
+  /// Returns the schedule of least memory whose score is at most `slower` times that of `point`.
   std::optional<Point> leanest(std::optional<Point> point, double slower) {
     if (!point) return point;
     const double most = point->found.score * slower;
@@ -124,7 +126,7 @@ class Scheduler {
   [[nodiscard]] bool dedicated() const { return options_.mode == MemoryMode::kDedicatedSram; }
 
  private:
-  /// What the tensors of this memory need if nothing is cascaded.
+  /// Returns the bytes that the tensors of the budgeted memory need without cascades.
   int64_t tensor_bytes() {
     const auto found = searches(kUnlimited).front()->solve(kUnlimited);
     if (!found) return kUnlimited;
@@ -135,7 +137,7 @@ class Scheduler {
     return draft.budgeted(options_.mode);
   }
 
-  /// Encoded weights of all operations.
+  /// Returns the encoded weights of all operations in bytes.
   int64_t all_weights() {
     int64_t bytes = 0;
     for (int i = 0; i < network_.op_count(); ++i) {
@@ -158,7 +160,7 @@ class Scheduler {
     return std::nullopt;
   }
 
-  /// The searches that are worth a try under a budget.
+  /// Returns the searches to try for a budget.
   std::vector<const Search*> searches(int64_t budget) {
     std::vector<const Search*> result;
     if (!dedicated()) {
@@ -176,8 +178,8 @@ class Scheduler {
         result.push_back(known);
       }
     };
-    // Copies of inputs are made where there is room, or not at all: what they gain is not their own
-    // cycles, so both are looked at.
+    // Tries all copies of inputs and no copies. The cycles that a copy saves occur in other
+    // operations, so a single search cannot decide this.
     const auto add = [&](int64_t limit) {
       const std::vector<bool> fast = fast_tensors(limit);
       add_fast(fast);
@@ -208,12 +210,13 @@ class Scheduler {
     return counted;
   }
 
-  /// Budgets worth a look, rising.
+  /// Returns the budgets to try, in ascending order.
   std::vector<int64_t> budgets() {
-    // Of the fast scratch any size will do, and each takes several searches.
+    // Fast scratch can have any size, and each budget needs several searches, so the steps are
+    // larger.
     const double first = dedicated() ? 1.2 : 1.02, growth = 1.03;
     const auto least = dedicated() ? int64_t{16384} : searches(0).back()->smallest();
-    // Nothing beyond the memory there is.
+    // Budgets do not exceed the available memory.
     const int64_t most = std::min(options_.memory_bytes.value_or(kUnlimited),
                                   searches(kUnlimited).front()->whole() + all_weights() + 4096);
     std::vector<int64_t> all;
@@ -227,8 +230,8 @@ class Scheduler {
     return all;
   }
 
-  /// Dedicated_Sram: the tensors most often used for the time they live, as many as `limit` holds
-  /// at a time.
+  /// Dedicated_Sram: selects the tensors with the most accesses per operation of their lifetime, as
+  /// many as `limit` bytes hold at any time.
   [[nodiscard]] std::vector<bool> fast_tensors(int64_t limit) const {
     std::vector<std::pair<double, size_t>> order;
     for (size_t t = 0; t < network_.tensors.size(); ++t) {
@@ -281,7 +284,7 @@ Result<Scheduled> make_schedule(const NpuProgram& program, const ScheduleOptions
         options.sram_bytes ? scheduler.best(budget) : scheduler.comfortable(budget);
     if (size) point = scheduler.leanest(point, scheduler.dedicated() ? 1.1 : 1.5);
     if (!point || point->bytes > limit) break;
-    // By true sizes of weights a little more may be needed, if that is allowed.
+    // The exact weight sizes may need slightly more memory than estimated, within the limit.
     const int64_t allowed = size || !options.sram_bytes
                                 ? std::min(limit, point->bytes + point->bytes * attempt / 200)
                                 : limit;

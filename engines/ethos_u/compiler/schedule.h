@@ -1,5 +1,5 @@
 #pragma once
-// Which blocks, formats, stripes and buffers: the decisions, by cost and under a budget.
+// The scheduler: chooses blocks, formats, cascades and buffers by cost, within a memory budget.
 
 #include "base/result.h"
 #include "engines/ethos_u/compiler/compile.h"
@@ -13,12 +13,12 @@ struct Scheduled {
   std::vector<int64_t> op_cycles;
 };
 
-/// The best schedule by the options. A budget that nothing fits is refused with the smallest that
-/// something fits. `options.system` is set.
+/// Returns the best schedule for the options. If no schedule fits the budget, the error names the
+/// smallest sufficient budget. `options.system` must be set.
 [[nodiscard]] Result<Scheduled> make_schedule(const NpuProgram& program,
                                               const ScheduleOptions& options, Encoders* encoders);
 
-/// Schedules over the budgets that make a difference, without those that others beat.
+/// Returns the Pareto-optimal schedules of SRAM and cycles.
 [[nodiscard]] Result<std::vector<ParetoPoint>> schedule_curve(const NpuProgram& program,
                                                               const ScheduleOptions& options,
                                                               Encoders* encoders);

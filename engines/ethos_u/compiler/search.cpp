@@ -6,9 +6,9 @@
 namespace thimble::engine::ethos_u {
 namespace {
 
-constexpr int kLongest = 14;            // operations of a cascade
-constexpr double kExposed = 0.5;        // share of a copy that nothing hides
-constexpr int64_t kSliceBytes = 24576;  // of weights, where it makes no difference
+constexpr int kLongest = 14;            // maximum number of operations in a cascade
+constexpr double kExposed = 0.5;        // fraction of a copy that no kernel overlaps
+constexpr int64_t kSliceBytes = 24576;  // of weights, if the size does not affect the cycles
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -66,7 +66,7 @@ OpMemories Search::memories(int op, int first, int end, bool near) const {
 
 std::vector<double> Search::table_cycles(const std::vector<Step>& steps) const {
   std::vector<double> cycles(steps.size(), 0);
-  std::vector<const std::vector<std::byte>*> held;  // the newest last
+  std::vector<const std::vector<std::byte>*> held;  // most recently used last
   const Config& config = chooser_.config();
   const bool stay = config.generation == Generation::kU85 || config.banks > 16;
   for (size_t i = 0; i < steps.size(); ++i) {
@@ -139,7 +139,7 @@ void Search::add_piece(int first, int end, int64_t stripe) {
 }
 
 int64_t Search::smallest() const {
-  // The lowest ceiling under which a path leads through.
+  // Computes the minimum over all paths of the maximum of `held`.
   std::vector<int64_t> ceiling(pieces_.size() + 1, std::numeric_limits<int64_t>::max());
   ceiling[0] = 0;
   for (size_t i = 0; i < pieces_.size(); ++i) {
@@ -181,8 +181,8 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
     result.cycles += piece.parts[i].far_cycles;
     if (piece.parts[i].weight_bytes > 0 && may_buffer()) order.push_back(i);
   }
-  // Copies run beside kernels; of what is longer than its own kernel, others hide about half. Of
-  // the first operation nothing hides the first slice.
+  // Copies run in parallel with kernels. If a copy takes longer than its own kernel, other kernels
+  // overlap about half of the excess. Nothing overlaps the first slice of the first operation.
   const auto near_cycles = [&](size_t i) {
     const PartCost& part = piece.parts[i];
     double cycles =
@@ -201,7 +201,7 @@ Search::Costed Search::cost(const Piece& piece, int64_t budget) const {
   for (const size_t i : order) {
     const PartCost& part = piece.parts[i];
     if (gain(i) < 0) continue;
-    // A single operation brings its weights in slices, two of which are there at a time.
+    // The weights of a single operation are copied in slices, with two slices in memory at a time.
     const int64_t channels = network_.op(piece.first + static_cast<int>(i)).ofm.shape.c;
     const int64_t least =
         piece.stripe == 0 ? std::min(part.weight_bytes,
@@ -236,8 +236,9 @@ std::optional<Search::Found> Search::solve(int64_t budget) const {
   return build(path, budget);
 }
 
-/// Cuts the weights of a single operation into slices: small ones, so that they come one after the
-/// other into what room there is, but no smaller than costs nothing; if they do not fit, smaller.
+/// Divides the weights of a single operation into slices. Small slices can share the available
+/// memory one after another. They are chosen as small as possible without additional cycles, and
+/// smaller if they do not fit.
 void Search::cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const {
   const PartCost& part = piece.parts[static_cast<size_t>(op - piece.first)];
   const NpuOp& from = network_.op(op);
@@ -316,7 +317,8 @@ void Search::estimate_slices(int op, OpDraft* draft) const {
   }
 }
 
-/// Addresses, and copies of weights between the kernels; what finds no room is read where it lies.
+/// Assigns addresses and inserts weight copies between the kernels. Weights without a buffer are
+/// read from region 0.
 double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t budget,
                              Draft* draft) const {
   const bool dedicated = options_.mode == MemoryMode::kDedicatedSram;
@@ -356,7 +358,7 @@ double Search::bring_weights(const std::vector<const Piece*>& piece_of, int64_t 
   }
 }
 
-/// Memory for slices that came out longer than estimated.
+/// Reallocates memory for slices that are longer than estimated.
 void Search::settle(Found* found, int64_t budget) const {
   Draft& draft = found->draft;
   std::erase_if(draft.steps, [](const Step& step) { return step.kind == Step::Kind::kWeightDma; });

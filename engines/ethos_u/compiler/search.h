@@ -1,10 +1,11 @@
 #pragma once
-// The search for cascades under a budget of memory.
+// The search for cascades under a memory budget.
 //
-// A program is cut into pieces of neighbouring operations: single ones, or cascades of some stripe
-// height. What a piece needs is its rings and whatever else lives while it runs, which does not
-// depend on how the rest is cut; so the best cut under a budget is a shortest path over the
-// positions (a few thousand edges, each costed once).
+// A program is divided into pieces of consecutive operations: single operations, or cascades with a
+// given step height. A piece needs memory for its rolling buffers and for all tensors that live
+// while it runs. This does not depend on the division of the rest. The best division under a budget
+// is therefore a shortest path over the positions between operations (a few thousand edges, each
+// costed once).
 
 #include <optional>
 #include <vector>
@@ -16,8 +17,8 @@ namespace thimble::engine::ethos_u {
 
 class Search {
  public:
-  /// `counted`: tensors in the memory that the budget is of, where they are no rings; `cascades`:
-  /// false looks at single operations alone.
+  /// `counted`: tensors that count against the budget unless they are rolling buffers. `cascades`:
+  /// false uses only single operations.
   Search(const Network& network, const ScheduleOptions& options, Chooser* chooser, Pieces* costs,
          std::vector<bool> counted, bool cascades);
 
@@ -25,22 +26,23 @@ class Search {
   struct Found {
     Draft draft;
     double cycles = 0;
-    /// Cycles, and some of those that the external memory is busy: of schedules as fast the one
-    /// that leaves it alone.
+    /// Cycles plus a penalty for the busy cycles of the external memory. Of two equally fast
+    /// schedules, the one with less external traffic has the lower score.
     double score = 0;
     std::vector<double> op_cycles;
-    std::vector<const Piece*> piece_of;  // per operation
+    std::vector<const Piece*> piece_of;  // indexed by operation
   };
-  /// The fastest schedule that holds at most `budget` bytes at a time; nothing if there is none.
+  /// Returns the fastest schedule that uses at most `budget` bytes at a time; nullopt if none
+  /// exists.
   [[nodiscard]] std::optional<Found> solve(int64_t budget) const;
-  /// Plans the memory of a schedule again, after sizes of slices have changed.
+  /// Plans the memory of a schedule again after the sizes of slices have changed.
   void settle(Found* found, int64_t budget) const;
-  /// No budget below this one has a schedule.
+  /// Returns a lower bound: no smaller budget has a schedule.
   [[nodiscard]] int64_t smallest() const;
-  /// What the largest piece holds if nothing is cascaded, without weights.
+  /// Returns the largest memory of a single operation without weights.
   [[nodiscard]] int64_t whole() const { return whole_; }
-  /// The same with the weights of operations that would read theirs more than once, and of others
-  /// up to `some` bytes.
+  /// Same as whole(), including the weights of operations that would read them more than once, and
+  /// up to `some` bytes of the weights of other operations.
   [[nodiscard]] int64_t with_weights(int64_t some) const;
 
  private:
@@ -52,8 +54,8 @@ class Search {
  public:
   struct Piece {
     int first = 0, end = 0;
-    int64_t stripe = 0;  // 0: a single operation as a whole
-    int64_t held = 0;    // rings and whatever else lives
+    int64_t stripe = 0;  // rows of a cascade step; 0: a single operation
+    int64_t held = 0;    // bytes of rolling buffers and live tensors
     const Stripes* stripes = nullptr;
     std::vector<PartCost> parts;
   };
@@ -64,7 +66,8 @@ class Search {
   [[nodiscard]] int64_t held(int first, int end, const Stripes* stripes) const;
   [[nodiscard]] OpMemories memories(int op, int first, int end, bool near) const;
   [[nodiscard]] Memory memory_of(int tensor, int first, int end) const;
-  /// A copy of an input to where there was no room for it: what reads it reads the input.
+  /// Returns true if the operation is an input copy that is omitted because its destination does
+  /// not fit. Its readers then read the input.
   [[nodiscard]] bool left_out(const NpuOp& op) const {
     return op.stages_input && !counted_[static_cast<size_t>(op.ofm.tensor)];
   }
@@ -77,11 +80,12 @@ class Search {
   void count(Found* found) const;
   void estimate_slices(int op, OpDraft* draft) const;
   void cut_weights(int op, const Piece& piece, int64_t room, OpDraft* draft) const;
-  /// Slices of at most `depth` channels, or of one block. False if there is no block.
+  /// Divides the operation into slices of at most `depth` channels, or one block if that is deeper.
+  /// Returns false if no block is legal.
   bool cut(int op, const OpMemories& where, Span rows, int64_t depth, OpDraft* draft) const;
-  /// Of each step, cycles of the copy of its table; 0 if there is none, or if it is there still.
+  /// Returns for each step the cycles to copy its LUT; 0 if it has none or the LUT is still loaded.
   [[nodiscard]] std::vector<double> table_cycles(const std::vector<Step>& steps) const;
-  /// Cycles of each step; what traffic() says of all of them.
+  /// Returns the cycles of each step. `traffic` receives the sum of traffic() over all steps.
   [[nodiscard]] std::vector<double> step_cycles(const Draft& draft,
                                                 const std::vector<const Piece*>& piece_of,
                                                 double* traffic) const;
@@ -91,7 +95,7 @@ class Search {
   Chooser& chooser_;
   Pieces& costs_;
   std::vector<bool> counted_;
-  std::vector<std::vector<Piece>> pieces_;  // by their first operation
+  std::vector<std::vector<Piece>> pieces_;  // indexed by their first operation
   int64_t whole_ = 0;
 };
 

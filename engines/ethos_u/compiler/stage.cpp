@@ -5,7 +5,7 @@
 namespace thimble::engine::ethos_u {
 namespace {
 
-/// Less than this comes sooner by itself than a copy is set up and waited for.
+/// Inputs smaller than this are not copied, because setting up and awaiting a copy takes longer.
 constexpr int64_t kLeastBytes = 4096;
 
 bool reads_windows(const NpuOp& op) {
@@ -13,7 +13,7 @@ bool reads_windows(const NpuOp& op) {
          op.kind == NpuOpKind::kPool;
 }
 
-/// All of a tensor, as it lies.
+/// Returns an operand for a whole tensor with its strides.
 Operand whole(const NpuProgram& program, int tensor) {
   const NpuTensor& from = program.tensors[static_cast<size_t>(tensor)];
   Operand operand;
@@ -25,7 +25,7 @@ Operand whole(const NpuProgram& program, int tensor) {
   return operand;
 }
 
-/// The first operation that reads `tensor`, if every reader reads windows; else -1.
+/// Returns the first operation that reads `tensor`, or -1 if not all readers read windows.
 int first_reader(const NpuProgram& program, int tensor) {
   int first = -1;
   for (size_t i = 0; i < program.ops.size(); ++i) {

@@ -1,13 +1,13 @@
 #pragma once
-// Dedicated_Sram: inputs of the network lie in the external memory.
+// Dedicated_Sram: adds copies of the network's inputs, which are in external memory.
 
 #include "engines/ethos_u/compiler/npu_op.h"
 
 namespace thimble::engine::ethos_u {
 
-/// The program with a copy (NpuOp::stages_input) in front of what reads an input window by window:
-/// blocks overlap and rows are narrow, so that the external memory is read far more than once. The
-/// schedule decides whether the copy is made.
+/// Adds a copy (NpuOp::stages_input) before the first reader of an input that is read window by
+/// window. Blocks overlap and rows are narrow, so the external memory would be read several times.
+/// The scheduler decides whether the copy is made.
 [[nodiscard]] NpuProgram stage_inputs(NpuProgram program);
 
 }  // namespace thimble::engine::ethos_u

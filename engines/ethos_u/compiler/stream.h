@@ -1,6 +1,6 @@
 #pragma once
-// The command stream while it is written. Registers keep their value, so one that already holds
-// the value is not written again.
+// Writer of a command stream. Registers keep their values, so a register is not written again with
+// the value that it already has.
 
 #include <cstdint>
 #include <map>
@@ -22,7 +22,7 @@ class CommandStream {
         thimble::ethos_u::word0(static_cast<uint16_t>(reg), static_cast<uint32_t>(value) & 0xFFFFU);
     if (changes(word & 0xFFFFU, word)) words_.push_back(word);
   }
-  /// A payload of 32 bits and what the parameter says beside it.
+  /// Writes a 32-bit payload and the parameter.
   void set(Reg1 reg, int64_t payload, uint32_t parameter = 0) {
     const uint32_t word = thimble::ethos_u::word1(static_cast<uint16_t>(reg), parameter);
     const auto low = static_cast<uint32_t>(payload & 0xFFFFFFFF);
@@ -31,7 +31,7 @@ class CommandStream {
       words_.push_back(low);
     }
   }
-  /// An address or a stride: 40 bits.
+  /// Writes an address or a stride of 40 bits.
   void set_address(Reg1 reg, int64_t value) {
     set(reg, value, static_cast<uint32_t>(value >> 32 & 0xFF));
   }

@@ -25,7 +25,8 @@ class Maker {
  private:
   [[nodiscard]] bool inside(int op) const { return op >= first_ && op < end_; }
 
-  /// Operations of the cascade that read what operations of the cascade wrote see whole tensors.
+  /// Checks that operations of the cascade read the results of other operations of the cascade as
+  /// whole tensors.
   [[nodiscard]] bool legal() const {
     for (int i = first_; i < end_; ++i) {
       const NpuOp& op = net_.op(i);
@@ -34,12 +35,12 @@ class Maker {
       const bool read = std::any_of(made.readers.begin(), made.readers.end(),
                                     [&](int reader) { return inside(reader); });
       if (read && (!made.whole || made.writers.size() != 1)) return false;
-      if (!read && i + 1 < end_) return false;  // nothing would ask for its rows
+      if (!read && i + 1 < end_) return false;  // no operation requests its rows
     }
     return true;
   }
 
-  /// Rows of the OFM of `op` that the operations after it ask for.
+  /// Returns the end of the OFM rows of `op` that later operations need.
   [[nodiscard]] int64_t asked(int op, const std::vector<int64_t>& wanted) const {
     const int tensor = net_.op(op).ofm.tensor;
     int64_t rows = done_[static_cast<size_t>(op - first_)];
@@ -71,7 +72,7 @@ class Maker {
       Step step;
       step.op = i;
       step.rows = {done_[at], wanted[at]};
-      // An upscaled IFM can only begin with a whole row of its own.
+      // With an upscaled IFM, a step must begin at the first copy of an IFM row.
       const NpuOp& op = net_.op(i);
       const int64_t begin = step.rows.begin * op.window.stride_h - op.window.pad_top;
       if (op.upscale != Upscale::kNone && begin > 0 && begin % 2 != 0) return false;
@@ -85,8 +86,8 @@ class Maker {
     for (int i = first_; i < end_; ++i) {
       const int tensor = net_.op(i).ofm.tensor;
       if (!is_internal(net_, tensor, first_, end_)) continue;
-      // From the end: the lowest row that is still to be read. What a step writes has room too, the
-      // rows that no window looks at included.
+      // Iterates from the last step: `lowest` is the lowest row still to be read. A step also needs
+      // space for the rows it writes that no window reads.
       int64_t lowest = net_.op(i).ofm.shape.h, held = 1;
       for (auto step = stripes_.steps.rbegin(); step != stripes_.steps.rend(); ++step) {
         const NpuOp& op = net_.op(step->op);

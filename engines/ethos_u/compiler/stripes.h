@@ -1,10 +1,10 @@
 #pragma once
-// Cascades: some operations run a few rows at a time, so that what lies between them needs a few
-// rows of memory, in rings.
+// Cascades: several operations run a few rows at a time, so that the tensors between them need only
+// rolling buffers of a few rows.
 //
-// The last operation goes stripe by stripe; before each stripe the others make exactly the rows
-// that are missing for it. Any chain or branching piece of a program can go like this, residual
-// additions too: the ring of the shortcut is as high as the detour is long.
+// The last operation runs in steps of equal height. Before each step the other operations compute
+// exactly the rows that the step still needs. Chains and branches are supported, including residual
+// additions: the rolling buffer of the shortcut holds as many rows as the other branch delays.
 
 #include <map>
 #include <optional>
@@ -16,14 +16,15 @@ namespace thimble::engine::ethos_u {
 
 struct Stripes {
   std::vector<Step> steps;
-  std::map<int, int64_t> rings;  // rows of the tensors that exist in the cascade alone
+  std::map<int, int64_t> rings;  // number of rows of the tensors that exist only in the cascade
 };
 
-/// Operations [first, end), the last one by stripes of `rows`. Nothing if they cannot go by rows.
+/// Creates the cascade of operations [first, end) with steps of `rows` rows of the last operation.
+/// Returns nullopt if they cannot be computed row by row.
 [[nodiscard]] std::optional<Stripes> make_stripes(const Network& network, int first, int end,
                                                   int64_t rows);
 
-/// True if the tensor is made and used by operations of [first, end) alone.
+/// Returns true if only operations of [first, end) write and read the tensor.
 [[nodiscard]] bool is_internal(const Network& network, int tensor, int first, int end);
 
 }  // namespace thimble::engine::ethos_u

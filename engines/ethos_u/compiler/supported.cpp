@@ -1,4 +1,4 @@
-// The rows of ops.def, and the sizes of limits.h, in words for a list.
+// Converts the rows of ops.def and the sizes of limits.h to text for a list.
 
 #include "engines/ethos_u/isa/config.h"
 #include "engines/ethos_u/compiler/engine.h"
@@ -8,7 +8,7 @@ namespace thimble::engine::ethos_u {
 
 using ir::OpKind;
 using thimble::ethos_u::Config;
-using namespace thimble::ethos_u;  // names of sets of generations in the rows
+using namespace thimble::ethos_u;  // sets of generations in the rows
 
 namespace {
 
@@ -33,7 +33,7 @@ constexpr ListedLimit kListedLimits[] = {
 #include "engines/ethos_u/compiler/ops.def"
 };
 
-/// What the lowering finds: the hardware's windows.
+/// Returns the window limits that the lowering checks.
 std::string window_limits(OpKind op) {
   switch (op) {
     case OpKind::qconv2d:

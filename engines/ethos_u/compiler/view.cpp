@@ -54,7 +54,7 @@ ir::DimOrder order_of(const ir::Type& type) {
 Shape4 tensor_shape(const ir::Shape& shape, const ir::DimOrder& order) {
   if (shape.empty()) return {};
   const bool image = order == ir::channels_last_order();
-  // Rows of an image of one row stay one row; those of a matrix become height and width.
+  // A single row of an image stays a row; the rows of a matrix are divided into height and width.
   const bool plain = std::is_sorted(order.begin(), order.end());
   std::vector<int64_t> rows;
   for (size_t i = 0; i + 1 < order.size(); ++i) {
@@ -112,7 +112,7 @@ View broadcast_view(const View& view, const ir::Shape& shape) {
 }
 
 std::optional<View> reshaped_view(const View& view, const ir::Shape& shape) {
-  std::vector<Axis> axes;  // of the old shape, merged
+  std::vector<Axis> axes;  // of the old shape; contiguous dimensions are merged
   for (size_t i = 0; i < view.rank(); ++i) {
     if (view.shape[i] == 1) continue;
     if (!axes.empty() && axes.back().steps[0] == view.steps[i] * view.shape[i]) {
@@ -178,7 +178,8 @@ Axis unit(size_t views) {
   return {1, std::vector<int64_t>(views, 0)};
 }
 
-/// The inner `size` of the last axis, which keeps the rest.
+/// Splits the inner `size` elements off the last axis; returns nullopt if `size` does not divide
+/// it.
 std::optional<Axis> take(std::vector<Axis>* axes, int64_t size, size_t views) {
   if (size == 1) return unit(views);
   if (axes->empty() || axes->back().size % size != 0) return std::nullopt;
@@ -236,7 +237,7 @@ Result<Grid> arrange(std::vector<Axis> axes, Shape4 wanted, size_t views) {
     if (!axes.empty()) grid.h = axes[0];
     return grid;
   }
-  // The two largest are height and width, in their order; the others are repeated over.
+  // The two largest axes become height and width, in their order. The others become loops.
   while (axes.size() > 2) {
     const auto smallest = std::min_element(
         axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return a.size < b.size; });
@@ -271,7 +272,7 @@ Result<Block3> arrange_depth(std::vector<Axis> axes, Shape4 wanted, size_t views
       if (natural) return Block3{*rows, *c};
     }
   }
-  // One long row becomes rows of a depth that blocks have.
+  // A single long row is divided into rows of a depth that a block can have.
   constexpr int64_t kDepth = 128;
   if (axes.size() == 1 && axes[0].size > kDepth) {
     int64_t depth = largest_divisor(axes[0].size, kDepth);

@@ -1,6 +1,6 @@
 #pragma once
-// Views: how a value of the graph lies in a tensor of the program, dimension by dimension, and how
-// the dimensions of several views come to the height, width and depth of an operation.
+// A view is the position of a graph value in a tensor of the program, dimension by dimension. The
+// functions map the dimensions of several views to height, width and depth of an operation.
 
 #include <cstdint>
 #include <optional>
@@ -12,10 +12,10 @@
 
 namespace thimble::engine::ethos_u {
 
-/// Sizes of a feature map end here, in every generation.
+/// Maximum size of each axis of a feature map, in every generation.
 inline constexpr int64_t kSizeMax = 65536;
 
-/// Element [i0, i1, ...] lies at offset + sum of i * step. A step of 0 repeats.
+/// Element [i0, i1, ...] is at offset + sum of i * step. A step of 0 repeats an element.
 struct View {
   int tensor = -1;
   Element element;
@@ -29,53 +29,55 @@ struct View {
   [[nodiscard]] View with_zero_point(int64_t value) const;
 };
 
-/// The memory order that an image or a matrix has when nobody asks for another: images N, H, W, C.
+/// Returns the default memory order of a rank; NHWC for rank 4.
 [[nodiscard]] ir::DimOrder default_order(size_t rank);
-/// An order in which the view's steps fall; the default one if it is one.
+/// Returns the dimensions in descending order of the view's steps; the default order if it matches.
 [[nodiscard]] ir::DimOrder order_of(const View& view);
-/// The order that the type's memory has; the default one if the memory is the same.
+/// Returns the memory order of the type; the default order if both describe the same memory.
 [[nodiscard]] ir::DimOrder order_of(const ir::Type& type);
-/// Height, width and depth of a dense tensor whose dimensions lie in this order.
+/// Returns height, width and depth of a dense tensor with this memory order.
 [[nodiscard]] Shape4 tensor_shape(const ir::Shape& shape, const ir::DimOrder& order);
 [[nodiscard]] View dense_view(int tensor, Element element, const ir::Shape& shape,
                               const ir::DimOrder& order);
 
 [[nodiscard]] View permuted_view(const View& view, std::span<const int64_t> dims);
-/// Every `step`-th index of `dim` from `start`, `count` of them.
+/// Returns the view of `count` indices of `dim`: every `step`-th from `start`.
 [[nodiscard]] View sliced_view(const View& view, size_t dim, int64_t start, int64_t count,
                                int64_t step = 1);
-/// As numpy broadcasts: new dimensions in front, sizes of 1 repeated.
+/// Broadcasts as numpy does: adds leading dimensions and repeats dimensions of size 1.
 [[nodiscard]] View broadcast_view(const View& view, const ir::Shape& shape);
-/// Nothing if the elements do not lie at steps of the new shape.
+/// Returns nullopt if the new shape cannot be expressed with constant steps.
 [[nodiscard]] std::optional<View> reshaped_view(const View& view, const ir::Shape& shape);
-/// The same memory as 8-bit elements: one more dimension at the end.
+/// Returns the same memory as 8-bit elements, with an additional last dimension.
 [[nodiscard]] View bytes_view(const View& view);
 
-/// One dimension that several views walk together.
+/// One dimension that several views iterate together.
 struct Axis {
   int64_t size = 1;
-  std::vector<int64_t> steps;  // by view
+  std::vector<int64_t> steps;  // one per view
 };
-/// Dimensions `dims` of views of one shape, from the outermost of the first view to the innermost;
-/// sizes of 1 are left out, and neighbours that are one dimension to every view become one.
+/// Returns the axes of dimensions `dims` of views with one shape, from the outermost of the first
+/// view to the innermost. Sizes of 1 are omitted, and dimensions that are contiguous in every view
+/// are merged.
 [[nodiscard]] std::vector<Axis> common_axes(std::span<const View* const> views,
                                             std::span<const size_t> dims);
 
-/// The height and the width of an operation, and what it is repeated over.
+/// Height and width of an operation, and the loops over which it is repeated.
 struct Grid {
   Axis h, w;
   std::vector<Axis> loops;
 };
-/// `wanted` is the height and width that the first view's tensor has: taken if the axes allow.
+/// Maps axes to height and width. `wanted`, the height and width of the first view's tensor, is
+/// used if the axes allow it.
 [[nodiscard]] Result<Grid> arrange(std::vector<Axis> axes, Shape4 wanted, size_t views);
-/// As arrange(), with the depth as the last of the axes.
+/// Result of arrange_depth(): as Grid, with the depth as the last axis.
 struct Block3 {
   Grid rows;
   Axis c;
 };
 [[nodiscard]] Result<Block3> arrange_depth(std::vector<Axis> axes, Shape4 wanted, size_t views);
 
-/// Calls visit(offsets by view) for each index of the loops.
+/// Calls visit(offsets, one per view) for each index of the loops.
 template <typename Visit>
 Status for_each_loop(const std::vector<Axis>& loops, size_t views, Visit visit) {
   int64_t count = 1;

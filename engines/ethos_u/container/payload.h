@@ -1,6 +1,7 @@
 #pragma once
-// The bytes that ExecuTorch's delegate "EthosUBackend" takes: blocks, each a header of 32 bytes and
-// its content, padded with zeros to a multiple of 16. docs/formats/ethos-u-payload.md has a dump.
+// The payload format of ExecuTorch's delegate "EthosUBackend": a sequence of blocks. Each block is
+// a header of 32 bytes and its content, padded with zeros to a multiple of 16.
+// docs/formats/ethos-u-payload.md has a dump.
 //
 //   header   0 name, 16 characters, zero-padded   16 u32 bytes of the content, without padding
 //           20 u8: 0 the content follows, 1 the content is the 64-character key of named data
@@ -9,7 +10,7 @@
 //            inputs, outputs (tables), then vela_end_stream (empty), the last 32 bytes
 //   table    i32 count, then entries of 36 bytes: IoEntry
 //
-// `read_payload` proves that all it answers lies inside the bytes it was given.
+// `read_payload` verifies that everything in its result is inside the given bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +28,8 @@ inline constexpr uint32_t kNameBytes = 16;
 inline constexpr uint32_t kSizeOffset = 16;
 inline constexpr uint32_t kExternalOffset = 20;
 inline constexpr uint32_t kKeyBytes = 64;
-/// Far more than any network has; each table is of the interface of one region.
+/// Maximum number of entries in a table, far above the needs of any network. A table describes the
+/// interface of one subgraph.
 inline constexpr uint32_t kIoMax = 4096;
 
 /// Names of the blocks, in the order in which they are written.
@@ -37,11 +39,12 @@ inline constexpr char kBlockNames[7][kNameBytes] = {"vela_bin_stream", "cmd_data
                                                     "vela_end_stream"};
 inline constexpr uint32_t kBlocks = 7;
 
-/// A tensor of the delegate's interface. Shapes of fewer dimensions have ones in front.
+/// Input or output tensor of the delegate. Shapes of fewer than six dimensions are padded with
+/// leading ones.
 struct IoEntry {
   int32_t shape[6];
   int32_t element_bytes;
-  int32_t offset;  // of its first byte, from the start of scratch
+  int32_t offset;  // of the first byte, relative to the start of scratch
   int32_t region;
 };
 static_assert(sizeof(IoEntry) == 36);
@@ -49,7 +52,7 @@ static_assert(sizeof(IoEntry) == 36);
 struct Piece {
   const uint8_t* data = nullptr;
   uint32_t bytes = 0;
-  bool external = false;  // `data` is the key
+  bool external = false;  // `data` is the key of named data
 };
 
 struct IoTable {
@@ -80,7 +83,7 @@ inline uint32_t word_at(const uint8_t* at) {
   return word;
 }
 
-/// Which block a header names; kBlocks if none.
+/// Returns the index of the block that the header names; kBlocks if the name is unknown.
 inline uint32_t block_at(const uint8_t* header) {
   uint32_t block = 0;
   while (block != kBlocks && std::memcmp(header, kBlockNames[block], kNameBytes) != 0) ++block;
@@ -118,7 +121,8 @@ inline bool take(Block block, const Piece& piece, PayloadView& view) {
 
 }  // namespace payload_detail
 
-/// kMisaligned if `data` is at no multiple of 16; kBadPayload if a rule above is broken.
+/// Returns kMisaligned if the address `data` is not a multiple of 16, and kBadPayload if the bytes
+/// violate a rule above.
 [[nodiscard]] inline Status read_payload(const uint8_t* data, uint32_t bytes, PayloadView& view) {
   if (reinterpret_cast<uintptr_t>(data) % kPayloadAlignment != 0) return Status::kMisaligned;
   view = {};

@@ -14,7 +14,7 @@ namespace {
 namespace isa = thimble::ethos_u;
 namespace payload = abi::ethos_u;
 
-/// What a slot keeps.
+/// State of one delegate call, stored in DelegateSlot::own.
 struct Work {
   Job job;
   const uint8_t* inputs;  // tables of payload::IoEntry
@@ -42,7 +42,7 @@ const thimble_ethos_u& npu_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_ethos_u*>(slot.delegate->device);
 }
 
-/// The bytes of a block, which may be elsewhere in the file.
+/// Finds the content of a block, which is either in the payload or in named data of the file.
 Status find_piece(const DelegateSource& source, const payload::Piece& piece, Bytes& bytes) {
   bytes = {piece.data, piece.bytes};
   if (!piece.external) return Status::kOk;
@@ -56,7 +56,7 @@ Status find_piece(const DelegateSource& source, const payload::Piece& piece, Byt
   return Status::kOk;
 }
 
-/// Tensor and table agree, and the tensor's place in scratch is there.
+/// Checks that tensor and table entry agree and that the entry is inside scratch.
 Status check_tensor(const Work& work, const DelegateArgs& args, uint32_t index) {
   const payload::IoEntry entry = work.entry(index);
   const kernels::Tensor tensor = args.tensor(index);
@@ -82,7 +82,8 @@ bool apart(uint32_t a, uint32_t a_bytes, uint32_t b, uint32_t b_bytes) {
   return a + a_bytes <= b || b + b_bytes <= a;
 }
 
-/// A tensor in the arena is at its place or outside of what the NPU writes.
+/// Checks that a tensor of the arena is either at the table's address in scratch, or outside of the
+/// memory that the NPU writes.
 Status check_place(const Work& work, const DelegateMemory& memory, const DelegateArgs& args,
                    uint32_t index) {
   const bool is_output = index >= work.input_count;
@@ -97,7 +98,7 @@ Status check_place(const Work& work, const DelegateMemory& memory, const Delegat
   return (offset == place || free) && clear ? Status::kOk : Status::kCorrupt;
 }
 
-/// Fast scratch: in the arena, or the NPU's own.
+/// Sets the address of fast scratch: planned in the arena, or the product's own SRAM.
 Status place_fast(const thimble_ethos_u& npu, const DelegateMemory& memory, bool used, Job& job) {
   job.fast = nullptr;
   job.fast_bytes = 0;

@@ -1,14 +1,15 @@
 #pragma once
-// ExecuTorch's delegate EthosUBackend: payload, command stream and tensors are checked when the
-// model is loaded; a call copies inputs to their places in scratch, runs the stream and copies
-// outputs back. A tensor that the file has planned at its very place is not copied.
+// ExecuTorch's delegate EthosUBackend. Payload, command stream and tensors are checked when the
+// model is loaded. A call copies the inputs to their addresses in scratch, runs the stream and
+// copies the outputs back. A tensor that the memory plan already placed at its address in scratch
+// is not copied.
 
 #include "runtime/exec/delegates.h"
 #include "thimble_ethos_u.h"
 
 namespace thimble::runtime::ethos_u {
 
-/// A row for delegates_of().
+/// Returns the entry of delegates_of() for the NPU.
 Delegate backend(const thimble_ethos_u* npu);
 
 Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,

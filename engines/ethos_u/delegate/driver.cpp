@@ -1,7 +1,8 @@
-// The sequence: reset and wait; limits of the ports; QBASE, QSIZE, QCONFIG, BASEP, REGIONCFG; run;
-// wait; status; clear the interrupt. The NPU is reset before each job, because a job may have left
-// it anywhere, and after one that failed, so that it leaves memory alone. Values of the port
-// registers are those of Arm's driver; sources in docs/ethos-u.md.
+// Sequence of one run: reset and wait; AXI limits of the ports; QBASE, QSIZE, QCONFIG, BASEP,
+// REGIONCFG; run; wait; read the status; clear the interrupt. The NPU is reset before each job,
+// because its state after the previous job is unknown. It is also reset after a failed job, so that
+// it stops accessing memory. Values of the port registers are those of Arm's driver; sources in
+// docs/ethos-u.md.
 
 #include "engines/ethos_u/delegate/driver.h"
 
@@ -34,7 +35,8 @@ void write(const thimble_ethos_u& npu, uint32_t offset, uint32_t value) {
   }
 }
 
-/// On the U55 the high half is a register that does nothing: written where it matters alone.
+/// Writes a 64-bit address. On the U55 the upper register has no effect, so it is written only if
+/// it is not 0.
 void write_address(const thimble_ethos_u& npu, uint32_t product, uint32_t offset,
                    const void* data) {
   const uint64_t address = data != nullptr ? thimble_ethos_u_address(&npu, data) : 0;
@@ -43,14 +45,14 @@ void write_address(const thimble_ethos_u& npu, uint32_t product, uint32_t offset
   if (product != kProductU55 || high != 0) write(npu, offset + 4, high);
 }
 
-/// Which entry of the port registers (0, 1: the SRAM's port; 2, 3: the other) the stream and the
-/// regions 0, 1, 2 use.
+/// Entries of the port registers (0, 1: the SRAM's port; 2, 3: the other port) for the stream and
+/// for the regions 0, 1, 2.
 struct Ports {
   uint8_t queue;
   uint8_t regions[3];
 };
 Ports ports_of(MemoryMode mode, uint32_t product) {
-  // Streams for a U65 that do not say are Dedicated_Sram: so does Arm's driver see it.
+  // A stream for the U65 without a memory mode is treated as Dedicated_Sram, as in Arm's driver.
   if (mode == MemoryMode::kUnknown && product == kProductU65) mode = MemoryMode::kDedicatedSram;
   switch (mode) {
     case MemoryMode::kSramOnly:
@@ -73,7 +75,8 @@ Status reset(const thimble_ethos_u& npu) {
   return Status::kNpuTimeout;
 }
 
-/// Most transactions, longest bursts: what the hardware cannot do it caps itself.
+/// Sets the maximum number of outstanding transactions and the longest bursts. The hardware caps
+/// values that it does not support.
 void set_up_ports(const thimble_ethos_u& npu, uint32_t product) {
   if (product == kProductU85) {
     constexpr uint32_t kExternalPort = 1U << 2;

@@ -24,10 +24,10 @@ struct Job {
   abi::MemoryMode mode = abi::MemoryMode::kUnknown;
 };
 
-/// Whether the NPU runs streams that were made for these words CONFIG and ID.
+/// Checks that the NPU can run streams compiled for these words CONFIG and ID.
 [[nodiscard]] Status check_npu(const thimble_ethos_u& npu, uint32_t config, uint32_t id);
 
-/// Resets the NPU, starts the stream and waits for its end.
+/// Resets the NPU, starts the stream and waits until it ends.
 [[nodiscard]] Status run_job(const thimble_ethos_u& npu, const Job& job);
 
 }  // namespace thimble::runtime::ethos_u

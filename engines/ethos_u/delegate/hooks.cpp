@@ -1,5 +1,5 @@
-// What a platform does around a run, if the product says nothing: thimble_ethos_u.h. A file of its
-// own, so that no compiler sees these bodies where they are called.
+// Default implementations of the platform hooks of thimble_ethos_u.h. They are in their own file,
+// so that a compiler cannot inline these bodies into their callers.
 
 #include "thimble_ethos_u.h"
 

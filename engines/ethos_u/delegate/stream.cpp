@@ -10,7 +10,7 @@ namespace {
 using thimble::ethos_u::Operation;
 using thimble::ethos_u::Reg0;
 
-/// The registers that say where operations read and write.
+/// Registers that select the regions which operations read and write.
 struct Registers {
   uint32_t ifm = 0, ifm2 = 0, ofm = 0, weights = 0, scales = 0;
   uint32_t ifm_precision = 0, ifm2_precision = 0, ofm_precision = 0;
@@ -101,7 +101,7 @@ class Walk {
  private:
   static constexpr uint32_t kFirstRegister = 0x100;
 
-  /// A feature map; one in a chaining buffer, or that is not there, is in no region.
+  /// Returns the bit of a feature map's region; 0 for a map in a chaining buffer and for no map.
   [[nodiscard]] uint32_t map_of(uint32_t region, uint32_t precision) const {
     const uint32_t storage = is_u85_ ? precision >> 14 & 3 : 0;
     return storage >= 2 ? 0 : 1U << (region & kRegionMask);
@@ -110,8 +110,8 @@ class Walk {
     facts_.reads |= map_of(registers_.ifm, registers_.ifm_precision);
     facts_.writes |= map_of(registers_.ofm, registers_.ofm_precision);
   }
-  /// Its second input, unless it is a number of the stream or there is none: then the register has
-  /// what an operation before left in it, which reads a region that was in use.
+  /// Adds the region of IFM2, unless IFM2 is a scalar. An operation without IFM2 keeps the value of
+  /// an earlier operation in the register, so its region is already among those in use.
   void second() {
     constexpr uint32_t kConstant556 = 1U << 7;
     constexpr uint32_t kScalar85 = 8;
@@ -127,7 +127,7 @@ class Walk {
     }
     read_scales();
   }
-  /// Unless one scale serves all channels.
+  /// Adds the region of the scales, unless one scale applies to all channels.
   void read_scales() {
     constexpr uint32_t kGlobal = 1U << 8;
     if ((registers_.ofm_precision & kGlobal) == 0) {

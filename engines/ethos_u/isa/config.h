@@ -1,5 +1,5 @@
 #pragma once
-// What one configuration of the Ethos-U has; rows in configs.def.
+// Hardware configurations of the Ethos-U; rows in configs.def.
 
 #include <stdint.h>
 
@@ -7,7 +7,7 @@
 
 namespace thimble::ethos_u {
 
-/// Smallest piece of an OFM that the multipliers make at a time, in elements.
+/// OFM microblock: the smallest part of an OFM that the MAC array computes at a time, in elements.
 struct Microblocks {
   uint8_t height;
   uint8_t width;
@@ -17,10 +17,10 @@ struct Microblocks {
 struct Config {
   const char* name;  // "ethos-u55-128"
   Generation generation;
-  uint16_t macs;     // multiplications per cycle, all cores together
-  uint8_t cores;     // weight streams that are decoded at the same time
-  uint8_t banks;     // SHRAM of a core, KiB; 0 on the U85
-  uint32_t ifm_ram;  // bytes; the last four are the U85's
+  uint16_t macs;     // multiply-accumulates per cycle of all cores together
+  uint8_t cores;     // number of weight streams decoded in parallel
+  uint8_t banks;     // SHRAM of one core in KiB; 0 on the U85
+  uint32_t ifm_ram;  // bytes; this and the next three are 0 except on the U85
   uint32_t accumulator_ram;
   uint32_t output_buffer;
   uint32_t chaining_buffer;
@@ -41,7 +41,7 @@ inline constexpr MicroblockRow kMicroblocks[] = {
 #include "engines/ethos_u/isa/configs.def"
 };
 
-/// Null for a name that is none.
+/// Returns null if no configuration has the name.
 [[nodiscard]] constexpr const Config* find_config(const char* name) {
   for (const Config& config : kConfigs) {
     if (same_text(config.name, name)) return &config;
@@ -49,7 +49,7 @@ inline constexpr MicroblockRow kMicroblocks[] = {
   return nullptr;
 }
 
-/// Bytes of the table memory: the last 2 KiB of the SHRAM, or a RAM of its own on the U85.
+/// Bytes of the LUT memory: the last 2 KiB of the SHRAM, or a separate RAM on the U85.
 inline constexpr uint32_t kLutBytes = 2048;
 
 }  // namespace thimble::ethos_u

@@ -1,12 +1,12 @@
 #pragma once
-// Constants of a configuration that blocks and their costs depend on; rows in costs.def. The
-// compiler's: the simulator's timeline has its own.
+// Constants of a configuration that determine block sizes and their cost; rows in costs.def. Only
+// the compiler uses them; the simulator's timeline has its own constants.
 
 #include "engines/ethos_u/isa/config.h"
 
 namespace thimble::ethos_u {
 
-/// Banks that a buffer of the SHRAM is a multiple of, by what lies in it.
+/// Allocation granules of the SHRAM in banks, by content of the buffer.
 struct Granules {
   const char* config;
   uint8_t ifm8, ifm16, elementwise8, elementwise16, wide32, accumulator32, accumulator40;
@@ -17,9 +17,9 @@ inline constexpr Granules kGranules[] = {
 #include "engines/ethos_u/isa/costs.def"
 };
 
-/// What an operation asks of the microblock; sets of them in MicroblockUse.
+/// Kinds of operation for which a microblock can be used; MicroblockUse holds sets of them.
 enum BlockUser : uint16_t {
-  kUseConv = 1,  // kernels of more than 1x1, and 1x1 part-kernel-first
+  kUseConv = 1,  // kernels larger than 1x1, and 1x1 part-kernel-first
   kUseConv1x1 = 2,
   kUseMatmul = 4,
   kUseDepthwise = 8,
@@ -40,7 +40,7 @@ inline constexpr MicroblockUse kMicroblockUses[] = {
 #include "engines/ethos_u/isa/costs.def"
 };
 
-/// Cycles that the output stage takes for an element of the OFM, U55 and U65.
+/// Cycles of the output stage per element of the OFM, U55 and U65.
 struct OutputCycles556 {
   const char* config;
   double unary32, binary32, mul32, mul, add, max_pool, other, table;
@@ -50,7 +50,7 @@ inline constexpr OutputCycles556 kOutputCycles556[] = {
   {name, u32, b32, m32, mul, add, pool, other, table},
 #include "engines/ethos_u/isa/costs.def"
 };
-/// The same of the U85, by the OFM's bits.
+/// Cycles of the output stage per element of the OFM, U85, by bits of the OFM.
 struct OutputCycles85 {
   const char* config;
   double ofm8, ofm16, ofm32, ofm64, narrowed32, binary32, table;
@@ -61,7 +61,8 @@ inline constexpr OutputCycles85 kOutputCycles85[] = {
 #include "engines/ethos_u/isa/costs.def"
 };
 
-/// The row of a configuration; every configuration of the generations concerned has one.
+/// Returns the row of a configuration. Each table has a row for every configuration of its
+/// generations.
 template <typename Row, size_t kCount>
 [[nodiscard]] constexpr const Row* find_row(const Row (&rows)[kCount], const char* config) {
   for (const Row& row : rows) {

@@ -1,20 +1,20 @@
 #pragma once
-// What stands in front of a command stream: for which NPU it was made. In two forms, words of 32
-// bits, little-endian; the stream starts at a multiple of 16 bytes.
+// The header in front of a command stream. It names the NPU for which the stream was compiled. Two
+// formats exist, both of little-endian 32-bit words; the stream starts at a multiple of 16 bytes.
 //
 //   COP1  'COP1'; then actions, each a word `id | high << 8 | low << 16`:
-//         1 configuration, two words follow: CONFIG, ID. 5 nothing. 2 the stream, of
+//         1 configuration, two words follow: CONFIG, ID. 5 no operation. 2 the stream, of
 //         high << 16 | low words, which end the payload
-//   COP2  'COP2', version (1 in the low half), bytes that follow behind the next word, 0;
-//         entry 1, bytes that follow; metadata: its size, 'VEUM', 1, size - 16, CONFIG, ID,
-//         addressing, staging (u64), filling up to 16; the stream is the rest
+//   COP2  'COP2', version (1 in the low half), number of bytes after the next word, 0;
+//         entry 1, number of bytes that follow; metadata: its size, 'VEUM', 1, size - 16, CONFIG,
+//         ID, addressing, staging (u64), padding to a multiple of 16; the rest is the stream
 //
 // CONFIG  log2 of MACs @0:4, version of the stream @4:4, product @28:4 (0 U55, 1 U65, 2 U85)
 //         U55, U65: SHRAM of all cores in KiB @8:8
 //         U85: log2 of SRAM ports @8:2, of external ports @10:1, of weight decoders @12:2
 // ID      architecture: major @28:4, minor @20:8, patch @16:4; product @12:4; version @0:12
 //
-// The registers CONFIG and ID of the hardware have the same fields. docs/ethos-u.md has sources.
+// The hardware registers CONFIG and ID have the same fields. Sources: docs/ethos-u.md.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,7 +29,7 @@ inline constexpr uint32_t kMetadataMagic = 0x4D554556;  // "VEUM"
 inline constexpr uint32_t kActionConfig = 1;
 inline constexpr uint32_t kActionStream = 2;
 inline constexpr uint32_t kActionNothing = 5;
-inline constexpr uint32_t kActionConfigWord = 0x00100001;  // of release 0, patch 1
+inline constexpr uint32_t kActionConfigWord = 0x00100001;  // release 0, patch 1
 inline constexpr uint32_t kStreamAlignment = 16;
 inline constexpr uint32_t kStreamWordsMax = (1U << 24) - 1;
 
@@ -61,7 +61,7 @@ constexpr uint32_t log2_of(uint32_t value) {
   return log;
 }
 
-/// CONFIG of the hardware, and of a stream that is made for it.
+/// Returns the word CONFIG of the hardware and of streams compiled for it.
 constexpr uint32_t config_word(const Config& config) {
   const uint32_t macs = log2_of(config.macs);
   switch (config.generation) {
@@ -78,12 +78,12 @@ constexpr uint32_t config_word(const Config& config) {
          2U << 28;
 }
 
-/// The architecture that streams of a generation ask for.
+/// Returns the word ID: the architecture that streams of a generation require.
 constexpr uint32_t id_word(Generation generation) {
   return generation == Generation::kU85 ? 0x20007000 : 0x10066001;
 }
 
-/// The row of a CONFIG word; null if there is none.
+/// Returns the configuration of a CONFIG word; null if the word matches none.
 constexpr const Config* config_of(uint32_t word) {
   for (const Config& config : kConfigs) {
     const uint32_t macs = log2_of(config.macs);
@@ -96,18 +96,18 @@ constexpr const Config* config_of(uint32_t word) {
 }
 
 struct DriverPayload {
-  uint8_t form = 1;  // COP1, COP2
+  uint8_t form = 1;  // 1: COP1, 2: COP2
   uint32_t config = 0;
   uint32_t id = 0;
   uint32_t addressing = 0;     // COP2
   uint64_t staging_bytes = 0;  // COP2
-  uint32_t stream_offset = 0;  // bytes from the start
+  uint32_t stream_offset = 0;  // bytes from the start of the payload
   uint32_t stream_words = 0;
 };
 
 namespace driver_payload_detail {
 
-/// Words of a payload; those past its end read as 0 and are noted.
+/// Reads the words of a payload in order. Reads past the end return 0 and are recorded.
 struct Words {
   const uint8_t* data;
   uint32_t bytes;
@@ -184,8 +184,9 @@ inline bool read_cop2(Words& words, DriverPayload& payload) {
 
 }  // namespace driver_payload_detail
 
-/// Whether the bytes are a payload; its stream lies inside them then. If not, `*stopped` is where
-/// reading ended: behind the word that is wrong, or at the end of the bytes.
+/// Returns true if the bytes are a valid payload; its stream is then inside the bytes. Otherwise
+/// `*stopped` is the offset at which reading ended: after the invalid word, or the end of the
+/// bytes.
 [[nodiscard]] inline bool read_driver_payload(const uint8_t* data, uint32_t bytes,
                                               DriverPayload& payload, uint32_t* stopped = nullptr) {
   driver_payload_detail::Words words = {data, bytes};

@@ -1,7 +1,7 @@
 #pragma once
-// The register command stream of the Ethos-U: names, codes and fields, and the values of the
-// fields. The one thing that compiler and simulator share (with config.h, what a configuration
-// is). Facts and their sources: docs/ethos-u.md.
+// The register command stream of the Ethos-U: names and codes of the commands, their fields and the
+// values of the fields. Together with config.h, this is all that compiler and simulator share.
+// Facts and their sources: docs/ethos-u.md.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@ namespace thimble::ethos_u {
 
 enum class Generation : uint8_t { kU55, kU65, kU85 };
 
-/// Sets of generations, as rows name them.
+/// Sets of generations, as used in the rows of commands.def.
 enum Generations : uint8_t { k55 = 1, k65 = 2, k85 = 4, k556 = 3, k658 = 6, kAll = 7 };
 [[nodiscard]] constexpr bool has(uint8_t set, Generation generation) {
   return (set >> static_cast<unsigned>(generation) & 1U) != 0;
@@ -20,7 +20,7 @@ enum class Operation : uint16_t {
 #define ETHOS_U_OPERATION(name, code, generations, payload) name = code,
 #include "engines/ethos_u/isa/commands.def"
 };
-/// Registers by their code; those with a payload are a space of their own.
+/// Registers by code. Registers with a payload (Reg1) have a separate code space.
 enum class Reg0 : uint16_t {
 #define ETHOS_U_CMD0(name, code, generations) name = code,
 #include "engines/ethos_u/isa/commands.def"
@@ -30,7 +30,7 @@ enum class Reg1 : uint16_t {
 #include "engines/ethos_u/isa/commands.def"
 };
 
-/// First word of a command.
+/// Masks of the first word of a command.
 inline constexpr uint32_t kOpcodeMask = 0x3FF;
 inline constexpr uint32_t kReservedMask = 0x3C00;
 inline constexpr uint32_t kControlMask = 0xC000;
@@ -53,7 +53,7 @@ inline constexpr uint32_t kControlPayload = 0x4000;
 
 enum class PayloadKind : uint8_t { kNone, kAddress, kStride, kWord, kPair };
 
-/// What a row of the table says of one command.
+/// Row of the command table.
 struct CommandRow {
   const char* name;
   uint16_t code;
@@ -62,7 +62,7 @@ struct CommandRow {
   bool payload;
   PayloadKind kind;
 };
-/// Bits of a parameter. `name` "_" is the whole number.
+/// Field of a parameter. The name "_" denotes the whole parameter.
 struct FieldRow {
   const char* command;
   const char* name;
@@ -86,7 +86,7 @@ inline constexpr FieldRow kFields[] = {
 #include "engines/ethos_u/isa/commands.def"
 };
 
-/// The row of a command word, or null if this generation has no such command.
+/// Returns the row of a command word, or null if the generation has no such command.
 [[nodiscard]] constexpr const CommandRow* find_command(uint32_t word, Generation generation) {
   for (const CommandRow& row : kCommands) {
     if (row.code == opcode_of(word) && row.payload == has_payload(word) &&
@@ -102,7 +102,7 @@ inline constexpr FieldRow kFields[] = {
   return *a == *b;
 }
 
-/// Where a field lies; width 0 if this generation has none of that name.
+/// Position of a field in the parameter; width 0 if the generation has no field of that name.
 struct Field {
   uint8_t lsb = 0;
   uint8_t width = 0;
@@ -146,7 +146,7 @@ enum class ElementwiseMode : uint8_t {
   kShr,
   kShl,
   kLsr,
-  kDiv,  // from here on U85
+  kDiv,  // kDiv and all that follow: U85 only
   kCmpEq = 16,
   kCmpNe = 17,
   kCmpGe = 18,
@@ -172,10 +172,10 @@ enum class Round85 : uint8_t {
   kTruncateToZero,
   kTruncateToLower,
 };
-/// Order of the OFM in memory, as index into H, W, C from the outermost.
+/// Order of the OFM's axes in memory, from outermost to innermost.
 enum class Transpose : uint8_t { kHwc = 0, kWhc = 1, kHcw = 2, kWch = 3, kChw = 6, kCwh = 7 };
 enum class Reverse : uint8_t { kNone, kH, kW, kC };
-enum class Accumulator : uint8_t { kI32, kI40, kF16 };  // U85: kI32, kI48 in the place of kI40
+enum class Accumulator : uint8_t { kI32, kI40, kF16 };  // U85: kI32, kI48 (value of kI40)
 enum class AccumulatorInput : uint8_t { kReset, kKeep, kIfm2 };
 enum class Microblock : uint8_t { k1x1, k1x2, k1x4, k2x2, k2x4, k4x4 };  // height x width
 enum class Activation556 : uint8_t { kNone = 0, kTanh = 3, kSigmoid = 4, kTable0 = 16 };

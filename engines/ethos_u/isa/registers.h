@@ -1,6 +1,6 @@
 #pragma once
-// The registers of the Ethos-U that a driver uses: offsets from the base, and their bits. The
-// driver writes them, the simulated device has them. Sources: docs/ethos-u.md.
+// The memory-mapped registers of the Ethos-U that a driver uses: offsets from the base and bits.
+// The driver writes them and the simulated device implements them. Sources: docs/ethos-u.md.
 
 #include <stdint.h>
 
@@ -10,22 +10,22 @@ inline constexpr uint32_t kId = 0x00;  // fields: driver_payload.h
 inline constexpr uint32_t kStatus = 0x04;
 inline constexpr uint32_t kCommand = 0x08;
 inline constexpr uint32_t kReset = 0x0C;
-inline constexpr uint32_t kQueueBase = 0x10;  // of the stream, 64 bits
-inline constexpr uint32_t kQueueRead = 0x18;  // bytes of it that were read
+inline constexpr uint32_t kQueueBase = 0x10;  // address of the stream, 64 bits
+inline constexpr uint32_t kQueueRead = 0x18;  // number of bytes of the stream read so far
 inline constexpr uint32_t kQueueConfig = 0x1C;
 inline constexpr uint32_t kQueueBytes = 0x20;
 inline constexpr uint32_t kProtection = 0x24;
 inline constexpr uint32_t kConfig = 0x28;
 inline constexpr uint32_t kPowerControl = 0x38;      // U85
-inline constexpr uint32_t kRegionConfig = 0x3C;      // two bits for each region
-inline constexpr uint32_t kAxiLimit0 = 0x40;         // U55, U65: four of them
-inline constexpr uint32_t kMemoryAttribute0 = 0x40;  // U85: four of them
+inline constexpr uint32_t kRegionConfig = 0x3C;      // two bits per region
+inline constexpr uint32_t kAxiLimit0 = 0x40;         // U55, U65: four registers
+inline constexpr uint32_t kMemoryAttribute0 = 0x40;  // U85: four registers
 inline constexpr uint32_t kAxiSram = 0x50;           // U85
 inline constexpr uint32_t kAxiExternal = 0x54;       // U85
-inline constexpr uint32_t kBase0 = 0x80;             // eight of 64 bits
+inline constexpr uint32_t kBase0 = 0x80;             // eight registers of 64 bits
 inline constexpr uint32_t kBases = 8;
 
-// kStatus
+// Bits of kStatus.
 inline constexpr uint32_t kRunning = 1U << 0;
 inline constexpr uint32_t kInterrupt = 1U << 1;
 inline constexpr uint32_t kBusFault = 1U << 2;
@@ -38,12 +38,12 @@ inline constexpr uint32_t kBranchFault = 1U << 9;  // U85
 inline constexpr uint32_t kFaults =
     kBusFault | kParseFault | kWeightFault | kEccFault | kBranchFault;
 
-// kCommand
+// Bits of kCommand.
 inline constexpr uint32_t kRun = 1U << 0;
 inline constexpr uint32_t kClearInterrupt = 1U << 1;
-inline constexpr uint32_t kClockAndPower = 3U << 2;  // whether it may be switched off when idle
+inline constexpr uint32_t kClockAndPower = 3U << 2;  // allow clock and power off when idle
 
-// kReset, and kProtection when the reset is over
+// Bits of kReset; kProtection has the same bits after the reset.
 inline constexpr uint32_t kPrivileged = 1U << 0;
 inline constexpr uint32_t kNonSecure = 1U << 1;
 

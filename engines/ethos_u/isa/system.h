@@ -1,13 +1,13 @@
 #pragma once
-// What lies around an Ethos-U: its clock and its two memories; rows in systems.def.
+// The system around an Ethos-U: its clock and its two memories; rows in systems.def.
 
 #include "engines/ethos_u/isa/isa.h"
 
 namespace thimble::ethos_u {
 
-/// One memory behind AXI ports, as the core sees it.
+/// Timing of one memory connected to AXI ports, as seen by the NPU.
 struct MemoryTiming {
-  double bytes_per_cycle;  // of the core's clock, all ports together
+  double bytes_per_cycle;  // per cycle of the NPU's clock, all ports together
   uint16_t read_latency;   // cycles
   uint16_t write_latency;
   uint16_t burst;  // bytes of the longest burst
@@ -32,7 +32,7 @@ inline constexpr System kSystems[] = {
 #include "engines/ethos_u/isa/systems.def"
 };
 
-/// Null for a name that is none.
+/// Returns null if no system has the name.
 [[nodiscard]] constexpr const System* find_system(const char* name) {
   for (const System& system : kSystems) {
     if (same_text(system.name, name)) return &system;
@@ -40,16 +40,16 @@ inline constexpr System kSystems[] = {
   return nullptr;
 }
 
-/// What Vela takes where nobody names one.
+/// Returns Vela's default system configuration of a generation.
 [[nodiscard]] constexpr const System* default_system(Generation generation) {
   return find_system(generation == Generation::kU55   ? "Ethos_U55_High_End_Embedded"
                      : generation == Generation::kU65 ? "Ethos_U65_High_End"
                                                       : "Ethos_U85_SYS_DRAM_Mid");
 }
 
-/// Where constants, arena and fast scratch lie. kSramOnly: all in the SRAM. kSharedSram: constants
-/// outside, the arena in the SRAM. kDedicatedSram: constants and arena outside, the fast scratch in
-/// an SRAM of the NPU's own.
+/// Memory mode: which memory holds constants, arena and fast scratch. kSramOnly: all are in SRAM.
+/// kSharedSram: constants are in the external memory, the arena is in SRAM. kDedicatedSram:
+/// constants and arena are in the external memory; fast scratch is in SRAM reserved for the NPU.
 enum class MemoryMode : uint8_t { kSramOnly, kSharedSram, kDedicatedSram };
 
 }  // namespace thimble::ethos_u

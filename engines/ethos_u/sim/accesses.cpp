@@ -1,4 +1,4 @@
-// What whole operations touch.
+// Memory accesses of a whole operation.
 
 #include "engines/ethos_u/sim/footprint.h"
 
@@ -34,7 +34,7 @@ void add_strided(uint8_t region, uint64_t first, uint64_t run, SpanAxis outer, S
   footprint->add(span);
 }
 
-/// Rows that indices may name: all up to the largest index.
+/// Adds the rows that indices can address: all up to the largest index.
 void add_indexed(const DmaOperation& dma, uint8_t region, uint64_t first, int64_t stride0,
                  int64_t stride1, Footprint* footprint) {
   add_strided(region, first, dma.length, {stride1, dma.size1},

@@ -50,7 +50,7 @@ class Machine {
   uint32_t kernel_count_ = 0;
   PendingDma dmas_[kDmasOutstandingMost];
   uint32_t dma_count_ = 0;
-  WriteLog kernel_logs_[kKernelsOutstanding + 1];  // the last is for trials
+  WriteLog kernel_logs_[kKernelsOutstanding + 1];  // the last log is for repeated executions
   WriteLog dma_logs_[kDmasOutstandingMost];
   uint32_t kernels_issued_ = 0, dmas_issued_ = 0;
   StaleJobs stale_;
@@ -112,7 +112,8 @@ Fault Machine::compute(const KernelOperation& operation, WriteLog& log) {
   return fault;
 }
 
-/// The kernel's writes, each block with what it may see of the kernel before.
+/// Computes the kernel's writes. Each block is computed with only those writes of the previous
+/// kernel that BLOCKDEP guarantees.
 Fault Machine::compute_late_write(PendingKernel& pending) {
   const PendingKernel* before = kernel_count_ == 0 ? nullptr : &kernels_[kernel_count_ - 1];
   if (before != nullptr) before->log->exchange(memory_, true, nullptr);
@@ -165,7 +166,7 @@ Fault Machine::dma(const Step& step) {
   if (mode_ == Adversary::kLateKernels) {
     fault = execute(config_, step.dma, memory_);
   } else if (mode_ == Adversary::kLateWrites) {
-    // DMAs see what DMAs before them wrote.
+    // A DMA reads what earlier DMAs wrote.
     for (uint32_t i = 0; i < dma_count_; ++i) dmas_[i].log->exchange(memory_, true, nullptr);
     pending.log->clear();
     const WriteSink sink = pending.log->sink();
@@ -207,7 +208,7 @@ Fault Machine::run() {
           fault.word = step.word;
           return fault;
         }
-        fault = retire_kernels(0);  // a branch decides by what the last kernel computed
+        fault = retire_kernels(0);  // a branch tests the result of the last kernel
         if (step.branch == BranchMode::kAlways || memory_.result_flag) decoder.branch(step.target);
         break;
       case StepKind::kIrq:

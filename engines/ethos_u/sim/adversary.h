@@ -1,13 +1,13 @@
 #pragma once
-// Runs a stream as the worst hardware that keeps the rules would. A stream without hazards gives
-// the same bytes in every mode; one whose wait was left out gives others. This is what the hazard
-// checker (hazard.h) is measured against, and it shares nothing with it but the rules: it executes
-// and looks at bytes, and never compares footprints.
+// Runs a stream on the least favourable hardware that the ordering rules allow. A stream without
+// hazards gives the same bytes in every mode; a stream that lacks a wait gives different bytes. The
+// hazard checker (hazard.h) is compared with this. The two share only the rules: this code executes
+// the stream and compares bytes, and never compares footprints.
 //
-//   kLateWrites   What an operation writes lands when it retires. A kernel sees the kernel before
-//                 it except for the BLOCKDEP jobs that may still be unwritten.
-//   kLateKernels  Kernels read and write when they retire, DMAs at once.
-//   kLateDmas     DMAs read and write when they retire, kernels at once.
+//   kLateWrites   Writes of an operation reach memory when it retires. A kernel reads the results
+//                 of the previous kernel, except those of the BLOCKDEP jobs that may be unwritten.
+//   kLateKernels  Kernels read and write when they retire, DMAs when they are issued.
+//   kLateDmas     DMAs read and write when they retire, kernels when they are issued.
 
 #include "engines/ethos_u/sim/machine.h"
 
@@ -15,10 +15,10 @@ namespace thimble::ethos_u::sim {
 
 enum class Adversary : uint8_t { kLateWrites, kLateKernels, kLateDmas };
 
-/// As run(); `memory` holds writes on their way.
+/// Same as run(). `memory` is a buffer for delayed writes.
 [[nodiscard]] Fault run_adversary(const Job& job, Adversary mode, uint8_t* memory, size_t bytes);
 
-/// Bytes of `memory` that any mode needs.
+/// Computes the size of `memory` that is sufficient for every mode.
 [[nodiscard]] Fault adversary_bytes(const Job& job, size_t* bytes);
 
 }  // namespace thimble::ethos_u::sim

@@ -1,11 +1,13 @@
 #pragma once
-// The command stream as steps: registers are collected, and an operation sees their state.
+// Decodes the command stream into steps. Register writes are collected; an operation is decoded
+// with the register values at that point.
 //
 //   Decoder decoder(config, words, count);
 //   Step step;
 //   while ((fault = decoder.next(&step)).none() && step.kind != StepKind::kStop) ...
 //
-// A branch is the caller's decision: decoder.branch(step.target) continues there, next() after it.
+// The caller decides whether a branch is taken: decoder.branch(step.target) continues at the
+// target; without that call, next() continues after the branch.
 
 #include "engines/ethos_u/isa/isa.h"
 #include "engines/ethos_u/sim/fault.h"
@@ -19,9 +21,9 @@ enum class StepKind : uint8_t { kKernel, kDma, kKernelWait, kDmaWait, kStop, kIr
 struct Step {
   StepKind kind = StepKind::kStop;
   uint32_t word = 0;       // offset of the operation in the stream, in words
-  uint16_t parameter = 0;  // waits: how many may stay outstanding; STOP, IRQ: the mask
+  uint16_t parameter = 0;  // waits: number that may stay outstanding; STOP, IRQ: the mask
   BranchMode branch = BranchMode::kAlways;
-  uint32_t target = 0;  // in words
+  uint32_t target = 0;  // branch target as word offset
   KernelOperation kernel;
   DmaOperation dma;
 };
@@ -31,7 +33,7 @@ class Decoder {
   Decoder(const Config& config, const uint32_t* words, uint32_t word_count)
       : config_(config), words_(words), count_(word_count), registers_(config.generation) {}
 
-  /// Runs register writes up to the next operation. The fault has its word.
+  /// Executes register writes up to the next operation. A fault holds the word of the command.
   [[nodiscard]] Fault next(Step* step);
   void branch(uint32_t target) { position_ = target; }
 
@@ -45,7 +47,8 @@ class Decoder {
   Registers registers_;
 };
 
-/// What the registers say at this moment; a fault for values that mean nothing.
+/// Decodes an operation from the current register values; returns a fault for values without a
+/// meaning.
 [[nodiscard]] Fault decode_kernel(const Config& config, const Registers& registers, Operation code,
                                   uint16_t parameter, KernelOperation* operation);
 [[nodiscard]] Fault decode_dma(const Config& config, const Registers& registers,

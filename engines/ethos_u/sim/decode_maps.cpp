@@ -9,7 +9,7 @@ struct MapRegisters {
   Place is_signed, bits, format, storage;
 };
 
-// The registers of a map have the same names behind its own.
+// The registers of the three maps have the same names after the prefix IFM, IFM2 or OFM.
 #define THIMBLE_MAP(name)                                                                         \
   {                                                                                               \
     Reg0::name##_PRECISION, Reg0::name##_REGION, Reg0::name##_ZERO_POINT, Reg0::name##_WIDTH0_M1, \

@@ -1,5 +1,5 @@
-// Registers to operations: every field is read here once, checked for values without a meaning,
-// and never looked at again.
+// Decodes registers to operations. Every field is read once here and checked for values without a
+// meaning. Later stages do not read registers.
 
 #include "engines/ethos_u/sim/decode_parts.h"
 
@@ -71,7 +71,7 @@ Range range_of(const Registers& registers, Reg0 region, Reg1 base, Reg1 length) 
   return range;
 }
 
-/// Streams of weights (U65: and of scales) that are read at the same time.
+/// Sets the number of weight streams (U65: and of scale streams) that are read in parallel.
 Fault decode_cores(const Config& config, const Registers& registers, KernelOperation* operation) {
   operation->cores = config.generation == Generation::kU85 ? config.cores : 1;
   if (config.generation == Generation::kU65 && registers.get(Reg0::PARALLEL_MODE) != 0) {
@@ -183,7 +183,8 @@ void decode_resize(const Registers& registers, KernelOperation* operation) {
   operation->resize_block_step_mod_y = y >> 16 & 0x7FF;
 }
 
-/// Rows (or columns) that a window reads, in the grid after upscaling and without padding.
+/// Returns the number of rows (or columns) that the kernel windows read, in the upscaled grid,
+/// without padding.
 int64_t window(uint32_t out, uint32_t stride, uint32_t kernel, uint32_t dilation, uint32_t pads) {
   return int64_t{out - 1} * stride + int64_t{kernel - 1} * dilation + 1 - int64_t{pads};
 }
@@ -264,14 +265,14 @@ Fault decode_second(const Registers& registers, KernelOperation* operation) {
 Fault check_output(const KernelOperation& operation) {
   const FeatureMap& ofm = operation.ofm;
   const uint32_t sizes[3] = {ofm.height, ofm.width, ofm.depth};
-  // Axes of the operation that are rows and columns of memory, by Transpose.
+  // Axes of the operation that become rows and columns in memory, indexed by Transpose.
   constexpr uint8_t kRows[8] = {0, 1, 0, 1, 0, 0, 2, 2};
   constexpr uint8_t kColumns[8] = {1, 0, 2, 2, 0, 0, 0, 1};
   const auto transpose = static_cast<unsigned>(operation.transpose);
   return check_map(ofm, sizes[kRows[transpose]], sizes[kColumns[transpose]]);
 }
 
-/// Combinations that no execution could give a meaning to.
+/// Rejects combinations of registers that have no meaning.
 Fault check_operation(const KernelOperation& operation, Generation generation) {
   const FeatureMap& ifm = operation.ifm;
   const FeatureMap& ifm2 = operation.ifm2;

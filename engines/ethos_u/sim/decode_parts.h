@@ -1,5 +1,5 @@
 #pragma once
-// What the decoders of kernels and of DMAs share.
+// Functions shared by the decoders of kernels and DMAs.
 
 #include "engines/ethos_u/sim/decode.h"
 
@@ -12,16 +12,16 @@ namespace thimble::ethos_u::sim {
   return fault_of(FaultKind::kMisaligned, detail);
 }
 
-/// Zero points and limits are 16 bits: unsigned only of an unsigned 16-bit map.
+/// Decodes a zero point or limit. The value is signed 16-bit, except for an unsigned 16-bit map.
 [[nodiscard]] int32_t narrow_value(uint16_t value, const FeatureMap& map);
 
 enum class MapName : uint8_t { kIfm, kIfm2, kOfm };
 
-/// Everything but the sizes.
+/// Decodes all fields of a map except its sizes.
 [[nodiscard]] Fault decode_map(const Registers& registers, MapName name, FeatureMap* map);
 
-/// After the sizes are known: bases that are used, and strides, on their grid. `rows` and `columns`
-/// are those in memory, which a transposition exchanges.
+/// Checks the alignment of the bases in use and of the strides. Call it after the sizes are known.
+/// `rows` and `columns` are those in memory, after a transposition.
 [[nodiscard]] Fault check_map(const FeatureMap& map, uint32_t rows, uint32_t columns);
 
 }  // namespace thimble::ethos_u::sim

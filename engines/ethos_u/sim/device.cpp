@@ -56,7 +56,7 @@ void Device::write(uint32_t offset, uint32_t value) {
     case reg::kStatus:
     case reg::kProtection:
     case reg::kQueueRead:
-      return;  // to be read only
+      return;  // read-only registers
     case reg::kReset:
       reset(value);
       return;
@@ -77,12 +77,13 @@ void Device::command(uint32_t value) {
   uint32_t& status = words_[reg::kStatus / 4];
   words_[reg::kCommand / 4] = value & reg::kClockAndPower;
   if ((value & reg::kClearInterrupt) != 0) status &= ~reg::kInterrupt;
-  // After a fault nothing but a reset makes it run.
+  // After a fault, only a reset allows the next run.
   const bool ready = (status & (reg::kRunning | reg::kFaults)) == 0;
   if ((value & reg::kRun) != 0 && ready) start();
 }
 
-/// The memory from an address to its end; empty if there is none.
+/// Returns the memory from the address to the memory's end; empty if no memory contains the
+/// address.
 Region Device::memory_at(uint64_t address) const {
   for (uint32_t i = 0; i < memory_count_; ++i) {
     const Region& memory = memories_[i];

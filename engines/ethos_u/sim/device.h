@@ -1,16 +1,16 @@
 #pragma once
-// The simulator behind the registers that a driver sees: what stands at the NPU's base address. A
-// driver gives addresses; the device knows which memories there are and finds them there, as a bus
-// would. A stream runs to its end while its start is written, so the first status after it is the
-// last.
+// The simulator with the registers that a driver uses: the device at the NPU's base address. A
+// driver writes addresses, and the device finds the connected memories that contain them, as a bus
+// would. A stream runs to its end during the write that starts it, so the first status read after
+// that returns the final status.
 //
 //   Device device(*find_config("ethos-u55-128"), workspace, workspace_bytes);
 //   device.connect({arena, arena_bytes});
 //   ... device.write(reg::kQueueBase, ...)
 //
-// Faults come as the hardware's bits: an address where no memory is, or that may not be written, is
-// a bus fault; weights that do not decode a weight fault (U85: a parse fault); anything else that
-// is wrong in a stream a parse fault. A stream that never stops keeps the device running.
+// Faults are reported in the hardware's status bits. A bus fault: an address without memory, or a
+// write to read-only memory. A weight fault (U85: a parse fault): weights that do not decode. A
+// parse fault: any other error of the stream. A stream that never stops keeps the device running.
 
 #include "engines/ethos_u/isa/registers.h"
 #include "engines/ethos_u/sim/machine.h"
@@ -19,22 +19,22 @@ namespace thimble::ethos_u::sim {
 
 class Device {
  public:
-  /// The workspace is what workspace_bytes() asks for the streams that will run.
+  /// `workspace_bytes`: result of workspace_bytes() for the streams that will run.
   Device(const Config& config, uint8_t* workspace, size_t workspace_bytes);
 
   static constexpr uint32_t kMemories = 8;
-  /// False if there are kMemories already.
+  /// Returns false if kMemories memories are connected already.
   bool connect(const Region& memory);
 
   [[nodiscard]] uint32_t read(uint32_t offset) const;
   void write(uint32_t offset, uint32_t value);
 
   [[nodiscard]] const Config& config() const { return config_; }
-  /// Of the last stream; its kind is kNone if that ended well.
+  /// Returns the fault of the last stream; kNone if it ended without a fault.
   [[nodiscard]] const Fault& fault() const { return fault_; }
   [[nodiscard]] uint32_t runs() const { return runs_; }
   void set_observer(const Observer* observer) { observer_ = observer; }
-  /// See Job::max_work: a stream that does more never ends.
+  /// Sets Job::max_work. A stream that exceeds it never ends.
   void set_max_work(uint64_t work) { max_work_ = work; }
 
  private:

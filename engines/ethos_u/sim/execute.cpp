@@ -17,7 +17,7 @@ bool is_conv(const KernelOperation& operation) {
          (operation.code == Operation::CONV && operation.mode == 0);
 }
 
-/// Takes bytes from the workspace's end, for longer than the operation.
+/// Allocates bytes at the workspace's end that outlive the operation.
 void* keep(Workspace& workspace, uint64_t count, uint64_t element) {
   const size_t bytes = scratch_bytes(count, element);
   if (workspace.kept > workspace.bytes || bytes > workspace.bytes - workspace.kept) return nullptr;
@@ -28,7 +28,8 @@ void* keep(Workspace& workspace, uint64_t count, uint64_t element) {
   return workspace.data + end - skew;
 }
 
-/// Room for what outlives the operation; what no later one can want is given back before.
+/// Allocates what outlives the operation: chaining buffers and kept accumulators. First frees what
+/// no later operation can read.
 Fault prepare(const KernelOperation& operation, Memory& memory, Workspace& workspace) {
   const bool keeps = !operation.accumulator_output;
   if (!continues_chain(operation)) {
@@ -40,7 +41,7 @@ Fault prepare(const KernelOperation& operation, Memory& memory, Workspace& works
   if (operation.ofm.storage == Storage::kChained) {
     const FeatureMap& ofm = operation.ofm;
     ChainSlot& slot = memory.chain[ofm.region % kChainSlots];
-    // The same slot may be read and written, position by position.
+    // The same slot may be read and written, one position at a time.
     if (slot.data == nullptr || slot.height != ofm.height || slot.width != ofm.width ||
         slot.depth != ofm.depth) {
       slot = {static_cast<int32_t*>(keep(workspace, elements_of(ofm), 4)), ofm.height, ofm.width,
@@ -57,7 +58,7 @@ Fault prepare(const KernelOperation& operation, Memory& memory, Workspace& works
   return {};
 }
 
-/// Parts with 16 banks have their accumulators where the tables are.
+/// On parts with 16 banks, accumulators overwrite the LUTs.
 bool loses_tables(const Config& config, const KernelOperation& operation) {
   return config.generation != Generation::kU85 && config.banks == 16 && operation.activation < 16;
 }

@@ -1,12 +1,12 @@
 #pragma once
-// One operation, from start to end: it reads, computes and writes, all through `memory`.
+// Executes one operation completely; all reads and writes use `memory`.
 //
-// There is no time here. Kernels must be executed in their order of issue (chaining buffers and
-// kept accumulators live from one to the next, in `workspace` and `memory`); how kernels and DMAs
-// interleave, and when writes land (Memory::sink), is the caller's affair.
+// Time is not modelled. Kernels must be executed in the order of issue, because chaining buffers
+// and kept accumulators are passed from one kernel to the next in `workspace` and `memory`. The
+// caller decides how kernels and DMAs interleave and when writes reach memory (Memory::sink).
 //
-// The fault's word is 0: the caller knows it. After a fault memory holds whatever was written until
-// then.
+// The word of a fault is 0; the caller sets it. After a fault, memory holds what was written before
+// it.
 
 #include "engines/ethos_u/sim/fault.h"
 #include "engines/ethos_u/sim/memory.h"
@@ -18,17 +18,18 @@ namespace thimble::ethos_u::sim {
                             Workspace& workspace);
 [[nodiscard]] Fault execute(const Config& config, const DmaOperation& operation, Memory& memory);
 
-/// Bytes of workspace that the operation needs while it runs, and bytes that it keeps for the
-/// operations after it (`keeps`).
+/// Returns the workspace in bytes that the operation needs while it runs. `keeps` receives the
+/// bytes that it keeps for later operations.
 [[nodiscard]] size_t workspace_of(const Config& config, const KernelOperation& operation,
                                   size_t* keeps);
 
-/// Products, reads or bytes that the operation costs here, about; so that streams that nobody made
-/// can be given a limit. Saturates.
+/// Returns the approximate number of products, reads or bytes that the operation costs in this
+/// simulator. It is used to limit the work of untrusted streams. Saturates.
 [[nodiscard]] uint64_t work_of(const KernelOperation& operation);
 [[nodiscard]] uint64_t work_of(const DmaOperation& operation);
 
-/// Whether the operation can want what operations before it kept; else all of that is given back.
+/// Returns true if the operation can read data that earlier operations kept; otherwise all of that
+/// data is freed.
 [[nodiscard]] bool continues_chain(const KernelOperation& operation);
 
 }  // namespace thimble::ethos_u::sim

@@ -1,5 +1,5 @@
 #pragma once
-// What can be wrong with a stream.
+// Errors of a stream.
 
 #include <stdint.h>
 
@@ -7,29 +7,29 @@ namespace thimble::ethos_u::sim {
 
 enum class FaultKind : uint8_t {
   kNone,
-  kUnknownCommand,  // no such command in this generation, or reserved bits set
+  kUnknownCommand,  // not a command of this generation, or reserved bits are set
   kTruncated,       // the stream ends inside a command or without STOP
   kOutOfRange,      // an access outside its region
   kMisaligned,
-  kBadRegister,  // a value that the hardware has no meaning for
+  kBadRegister,  // a value without a meaning in the hardware
   kBadWeights,   // a weight or scale stream that does not decode
   kWorkspace,    // the workspace is too small
   kEndless,      // more branches or more work than the job allows
-  kHazard,       // only with a hazard checker: `word` met `other_word`
+  kHazard,       // only with a hazard checker: `word` conflicts with `other_word`
 };
 
 struct [[nodiscard]] Fault {
   FaultKind kind = FaultKind::kNone;
   uint32_t word = 0;        // offset of the command in the stream, in words
-  uint32_t other_word = 0;  // of the command it collides with
+  uint32_t other_word = 0;  // of the command with which it conflicts
   const char* detail = "";  // one fixed sentence
-  uint64_t address = 0;     // where that makes sense
+  uint64_t address = 0;     // of the access, if the fault has one
   uint8_t region = 0;
 
   [[nodiscard]] bool none() const { return kind == FaultKind::kNone; }
 };
 
-/// A fault of the command that is being decoded or executed; the loop fills in its word.
+/// Returns a fault of the command that is being decoded or executed. The main loop sets its word.
 [[nodiscard]] inline Fault fault_of(FaultKind kind, const char* detail) {
   Fault fault;
   fault.kind = kind;

@@ -11,7 +11,7 @@ int64_t last_byte(const Span& span, unsigned from_axis) {
   return end;
 }
 
-/// Axes from the widest step inward; runs that follow each other become one.
+/// Sorts the axes from the widest stride to the narrowest; merges consecutive runs.
 Span ordered(Span span) {
   for (SpanAxis& axis : span.axis) {
     if (axis.count <= 1 || axis.stride == 0) axis = {0, 1};
@@ -42,7 +42,7 @@ struct View {
   [[nodiscard]] int64_t last() const { return first + last_byte(*span, axis); }
 };
 
-/// The next axis that has more than one step.
+/// Moves to the next axis with more than one step.
 void settle(View& view) {
   while (view.axis < 3 && view.span->axis[view.axis].count == 1) ++view.axis;
 }
@@ -55,14 +55,14 @@ bool views_meet(View a, View b, uint32_t& steps) {
   const int64_t b_last = b.last();
   if (a_last < b.first || b_last < a.first) return false;
   if (a.axis == 3 && b.axis == 3) return true;
-  // Take the wider apart, but only where it can meet the other.
+  // Splits the wider of the two spans, restricted to the part that can overlap the other.
   const bool take_a = b.axis == 3 || (a.axis != 3 && a_last - a.first >= b_last - b.first);
   const View& wide = take_a ? a : b;
   const View& other = take_a ? b : a;
   const int64_t other_last = take_a ? b_last : a_last;
   const SpanAxis& axis = wide.span->axis[wide.axis];
   const int64_t inner = last_byte(*wide.span, wide.axis + 1);
-  const int64_t low = other.first - inner - wide.first;  // a step must begin at or after this
+  const int64_t low = other.first - inner - wide.first;  // lower bound of a step's offset
   int64_t from = low <= 0 ? 0 : (low + axis.stride - 1) / axis.stride;
   int64_t to = (other_last - wide.first) / axis.stride;
   if (to >= static_cast<int64_t>(axis.count)) to = static_cast<int64_t>(axis.count) - 1;
@@ -82,7 +82,7 @@ bool meet(const Span& a, const Span& b) {
 }
 
 void Footprint::add(const Span& span) {
-  if (span.run <= 0 || count_ == kSpans) return;  // kSpans are enough for every caller
+  if (span.run <= 0 || count_ == kSpans) return;  // kSpans is enough for every caller
   Span positive = span;
   for (SpanAxis& axis : positive.axis) {
     if (axis.count == 0) return;
@@ -116,7 +116,7 @@ bool Footprint::meets(const Footprint& other) const {
 
 namespace {
 
-/// A box inside one tile; y and x count from the tile's own corner.
+/// Adds a box inside one tile; y and x are relative to the tile's first element.
 void add_tile(const FeatureMap& map, uint32_t tile, const Box& box, Footprint* footprint) {
   if (box.empty()) return;
   const int64_t elem = map.bits / 8;
@@ -132,7 +132,7 @@ void add_tile(const FeatureMap& map, uint32_t tile, const Box& box, Footprint* f
     footprint->add(span);
     return;
   }
-  // Bricks: whole ones in one span, what is left at either end in spans of their own.
+  // NHCWB16: all whole bricks form one span; partial bricks at either end form separate spans.
   uint32_t c = box.c0;
   while (c < box.c1) {
     const uint32_t in_brick = c % 16;
@@ -153,7 +153,7 @@ uint32_t at_most(uint32_t value, uint32_t limit) {
   return value < limit ? value : limit;
 }
 
-/// [begin, end) of the box that lies in [low, high) of the map, moved to start from `low`.
+/// Clips [begin, end) of a box to [low, high) and makes it relative to `low`.
 void cut(uint32_t low, uint32_t high, uint32_t* begin, uint32_t* end) {
   *begin = (*begin < low ? low : *begin) - low;
   *end = at_most(*end, high);

@@ -1,10 +1,10 @@
 #pragma once
-// Which bytes an operation touches, exactly, without listing them.
+// The exact set of bytes that an operation accesses, without enumerating them.
 //
 // A span is a run of bytes repeated along up to three axes: a tile of a feature map (rows, columns,
 // bricks), a DMA of two or three dimensions, a range of weights. Two spans are compared axis by
-// axis, so the test takes about as many steps as the shorter of the two has runs that meet the
-// other's extent, and no memory.
+// axis. The number of steps is about the number of runs of the shorter span that overlap the other
+// span's extent. No memory is allocated.
 
 #include "engines/ethos_u/sim/memory.h"
 #include "engines/ethos_u/sim/operation.h"
@@ -12,24 +12,24 @@
 namespace thimble::ethos_u::sim {
 
 struct SpanAxis {
-  int64_t stride = 0;  // never negative
+  int64_t stride = 0;  // not negative
   uint64_t count = 1;
 };
 
 struct Span {
-  uint8_t region = 0;  // kTableRegion: the table memory
+  uint8_t region = 0;  // kTableRegion: the LUT memory
   int64_t first = 0;
-  int64_t run = 0;  // bytes; 0: no byte at all
+  int64_t run = 0;  // bytes; 0: empty span
   SpanAxis axis[3];
 };
 
-/// Whether the two have a byte in common. Gives up, saying true, after kSpanSteps comparisons,
-/// which only maps that interleave in millions of pieces reach.
+/// Returns true if the two spans have a byte in common, and also after kSpanSteps comparisons. Only
+/// maps that interleave in millions of runs reach that limit.
 [[nodiscard]] bool meet(const Span& a, const Span& b);
 inline constexpr uint32_t kSpanSteps = 1U << 22;
 
-/// Bytes of a few spans. The most that is asked for: two maps of four tiles, each of whole bricks
-/// and parts of a brick at both ends, and weights and scales.
+/// A set of a few spans. The largest set needed: two maps of four tiles, each with whole bricks and
+/// a partial brick at both ends, and weights and scales.
 class Footprint {
  public:
   static constexpr unsigned kSpans = 2 * 4 * 3 + 4 + 2 + 2;
@@ -55,26 +55,27 @@ struct Box {
   return {0, map.height, 0, map.width, 0, map.depth};
 }
 
-/// Adds the bytes of a box of a map in memory (nothing for a chained map).
+/// Adds the bytes of a box of a map in memory. Adds nothing for a chained map.
 void add_box(const FeatureMap& map, const Box& box, Footprint* footprint);
 
-/// Where a box of the OFM lies in the map in memory: reversed, then transposed.
+/// Maps a box of the OFM to the map in memory: reversed, then transposed.
 [[nodiscard]] Box in_memory(const KernelOperation& operation, const Box& box);
 
-/// Everything an operation reads and writes while it is outstanding.
+/// All bytes that an operation reads and writes while it is outstanding.
 struct Accesses {
   Footprint reads, writes;
 };
 void accesses_of(const Config& config, const KernelOperation& operation, Accesses* accesses);
 void accesses_of(const Config& config, const DmaOperation& operation, Accesses* accesses);
 
-/// Whether the activation looks into the table memory, and where.
+/// Returns true if the activation reads the LUT memory; sets the address and size of the read.
 [[nodiscard]] bool uses_table(const Config& config, const KernelOperation& operation,
                               uint32_t* address, uint32_t* bytes);
-/// Accumulators lie where the tables are: parts with 16 banks, operations without a table.
+/// Returns true if the accumulators overwrite the LUTs: parts with 16 banks, operations without a
+/// LUT.
 [[nodiscard]] bool destroys_tables(const Config& config, const KernelOperation& operation);
 
-/// Offset in the table memory of an internal DMA address.
+/// Converts an internal DMA address to an offset in the LUT memory.
 [[nodiscard]] uint64_t table_offset(const Config& config, uint64_t address);
 
 }  // namespace thimble::ethos_u::sim

@@ -4,10 +4,10 @@ namespace thimble::ethos_u::sim {
 namespace {
 
 constexpr uint64_t kHeaderBytes = 32;
-constexpr uint32_t kTableBit = 112;  // 16 entries of nine bits, the sign lowest
+constexpr uint32_t kTableBit = 112;  // 16 entries of nine bits; bit 0 is the sign
 constexpr uint32_t kEntryBits = 9;
 
-/// `count` <= 9 bits from bit `first` of a whole header.
+/// Returns `count` <= 9 bits of a complete header, starting at bit `first`.
 uint32_t header_bits(const uint8_t* header, uint32_t first, uint32_t count) {
   uint32_t value = 0;
   for (uint32_t i = 0; i < count; ++i) {

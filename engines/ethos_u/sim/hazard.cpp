@@ -14,9 +14,9 @@ constexpr const char* kTableLost =
     "BLOCKDEP lets its accumulators overwrite a table that may still be in use";
 constexpr const char* kChain = "BLOCKDEP inside a chain";
 
-/// Part of a chain, which counts as one kernel. Sums that are kept in the accumulators alone do not
-/// make one: what the kernel before read, it has read (docs/ethos-u.md, "Order and outstanding
-/// operations").
+/// Returns true if the operation is part of a chain, which counts as one kernel. Sums that are only
+/// kept in the accumulators do not form a chain, because the previous kernel has completed its
+/// reads (docs/ethos-u.md, "Order and outstanding operations").
 bool in_chain(const KernelOperation& operation) {
   return operation.ifm.storage == Storage::kChained ||
          (operation.has_ifm2 && operation.ifm2.storage == Storage::kChained);

@@ -1,30 +1,30 @@
 #pragma once
-// The hazard checker: finds reads and writes that nothing orders.
+// The hazard checker: finds reads and writes that lack a required order.
 //
-// The processor has two engines, kernels and DMA. Each works on its operations in their order, but
-// nothing orders one engine against the other except KERNEL_WAIT and DMA_WAIT. An operation is
-// outstanding from its issue until a wait, the limit of its engine or STOP retires it; while it is
-// outstanding, its reads and writes may happen at any moment. Two outstanding operations of
-// different engines that meet, with a write among the two, are a hazard.
+// The NPU has two engines, kernels and DMA. Each executes its operations in order, but only
+// KERNEL_WAIT and DMA_WAIT order one engine with respect to the other. An operation is outstanding
+// from its issue until a wait, the limit of its engine or STOP retires it. While it is outstanding,
+// its reads and writes may happen at any time. Two outstanding operations of different engines are
+// a hazard if they access the same bytes and at least one of them writes.
 //
-// Kernels overlap with the kernel before them: when a job starts, the BLOCKDEP jobs before it may
-// still be unwritten. A job that reads what one of those writes is a hazard too.
+// A kernel may overlap the previous kernel: when a job starts, the BLOCKDEP jobs before it may
+// still be unwritten. A job that reads what one of those jobs writes is also a hazard.
 //
 //   HazardChecker checker(config);
-//   Observer observer = checker.observer();   // give it to sim::run
+//   Observer observer = checker.observer();   // pass it to sim::run
 //   ... checker.first(), checker.count()
 //
-// No memory beside the object: footprints are compared as what they are (footprint.h).
+// No memory is allocated: footprints are compared as spans (footprint.h).
 
 #include "engines/ethos_u/sim/footprint.h"
 #include "engines/ethos_u/sim/machine.h"
 
 namespace thimble::ethos_u::sim {
 
-/// How many operations of an engine may be outstanding. A chain counts as one kernel, so that
-/// none of its operations is done before the last.
+/// Maximum number of outstanding operations of an engine. A chain counts as one kernel: none of its
+/// operations retires before the last one.
 inline constexpr uint32_t kKernelsOutstanding = 2;
-inline constexpr uint32_t kChainMost = 4;  // operations of a chain
+inline constexpr uint32_t kChainMost = 4;  // operations in a chain
 inline constexpr uint32_t kDmasOutstandingMost = 4;
 [[nodiscard]] constexpr uint32_t dmas_outstanding(Generation generation) {
   return generation == Generation::kU55 ? 1 : generation == Generation::kU65 ? 2 : 4;
@@ -34,15 +34,15 @@ class HazardChecker {
  public:
   explicit HazardChecker(const Config& config) : config_(config) {}
 
-  /// In the order of the stream. The fault names the command and the one it collides with; the
-  /// checker goes on after it.
+  /// Checks one operation; call in the order of the stream. The fault names the command and the
+  /// conflicting earlier command. The checker continues after a fault.
   Fault kernel(uint32_t word, const KernelOperation& operation);
   Fault dma(uint32_t word, const DmaOperation& operation);
   void wait(bool kernels, uint32_t outstanding);
-  /// STOP, or the start of another job.
+  /// Retires all operations; call at STOP and before another job.
   void stop() { kernels_.count = dmas_.count = 0; }
 
-  /// Takes its operations from sim::run.
+  /// Returns an observer that passes the operations of sim::run to this checker.
   [[nodiscard]] Observer observer();
   [[nodiscard]] const Fault& first() const { return first_; }
   [[nodiscard]] uint32_t count() const { return found_; }
@@ -50,7 +50,7 @@ class HazardChecker {
  private:
   struct Outstanding {
     uint32_t word = 0;
-    bool continues = false;  // the chain of the one before it
+    bool continues = false;  // part of the same chain as the previous operation
     Accesses accesses;
   };
   template <uint32_t kMost>
@@ -61,7 +61,7 @@ class HazardChecker {
       for (uint32_t i = oldest; i < count; ++i) items[i - oldest] = items[i];
       count -= oldest;
     }
-    /// Leaves the newest `most`.
+    /// Retires all but the newest `most` kernels or DMAs.
     void retire(uint32_t most) {
       uint32_t kept = count;
       for (; most > 0 && kept > 0; --most) {
@@ -71,7 +71,7 @@ class HazardChecker {
       drop(kept);
     }
     Outstanding& add() {
-      if (count == kMost) drop(1);  // a chain that is longer than any can be
+      if (count == kMost) drop(1);  // a chain longer than kChainMost
       return items[count++];
     }
   };
@@ -84,7 +84,7 @@ class HazardChecker {
   const Config& config_;
   Queue<kKernelsOutstanding * kChainMost> kernels_;
   Queue<kDmasOutstandingMost> dmas_;
-  KernelOperation previous_;  // the newest of kernels_
+  KernelOperation previous_;  // newest operation in kernels_
   Fault first_;
   uint32_t found_ = 0;
 };

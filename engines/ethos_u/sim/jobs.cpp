@@ -7,14 +7,14 @@ uint64_t pieces(uint32_t size, uint32_t step) {
   return (uint64_t{size} + step - 1) / step;
 }
 
-/// Every channel of the IFM goes into every channel of the OFM.
+/// Returns true if every IFM channel contributes to every OFM channel.
 bool mixes_channels(const KernelOperation& operation) {
   return operation.code == Operation::CONV ||
          (operation.code == Operation::POOL &&
           operation.mode == static_cast<uint16_t>(PoolMode::kReduceSum));
 }
 
-/// Positions of the IFM that outputs [begin, end) of an axis look at, without padding.
+/// Computes the positions of the IFM that outputs [begin, end) of an axis read, without padding.
 void window(uint32_t begin, uint32_t end, uint32_t stride, uint32_t size, uint32_t dilation,
             uint32_t pad, Upscale upscale, uint32_t limit, uint32_t* low, uint32_t* high) {
   int64_t first = int64_t{begin} * stride - pad;
@@ -31,13 +31,13 @@ void window(uint32_t begin, uint32_t end, uint32_t stride, uint32_t size, uint32
 
 void resize_window(uint32_t begin, uint32_t end, uint32_t one, uint32_t one_mod, uint32_t n,
                    int32_t offset, uint32_t limit, uint32_t* low, uint32_t* high) {
-  const int64_t step = int64_t{one} * n + one_mod;  // numerator of a step
+  const int64_t step = int64_t{one} * n + one_mod;  // numerator of one step
   const auto position = [&](uint32_t at) {
     const int64_t value = int64_t{at} * step + offset;
     return value < 0 ? int64_t{-1} : value / n;
   };
   int64_t first = position(begin);
-  int64_t last = position(end - 1) + 1;  // the neighbour of a bilinear point
+  int64_t last = position(end - 1) + 1;  // the second neighbour of a bilinear position
   if (first < 0) first = 0;
   *low = first >= limit ? limit - 1 : static_cast<uint32_t>(first);
   *high = last >= limit ? limit : static_cast<uint32_t>(last + 1);
@@ -142,10 +142,10 @@ Box Jobs::ifm2_box(const Box& block, uint32_t slice) const {
     return broadcast_box(block, operation_.broadcast2);
   }
   if (operation_.code == Operation::CONV && operation_.mode == 1) {
-    (void)slice;  // weights: how they are fetched is not published, so every job may need them all
+    (void)slice;  // the fetch order of these weights is not published
     return whole(operation_.ifm2);
   }
-  return block;  // accumulators that begin with IFM2
+  return block;  // initial values of the accumulators
 }
 
 void Jobs::reads(uint64_t index, Footprint* footprint) const {

@@ -1,9 +1,9 @@
 #pragma once
-// The order in which a kernel makes its blocks, and what each step reads.
+// The order in which a kernel computes its blocks, and what each job reads.
 //
-// The OFM is made block by block: channels first, then columns, then rows. A convolution reads the
-// IFM of a block in slices of channels; each slice is a job, and a block of anything else is one
-// job. BLOCKDEP counts jobs (docs/ethos-u.md, "Order and outstanding operations").
+// The OFM is computed block by block: channels first, then columns, then rows. A convolution reads
+// the IFM of a block in slices of channels, and each slice is a job. For other operations each
+// block is one job. BLOCKDEP counts jobs (docs/ethos-u.md, "Order and outstanding operations").
 
 #include "engines/ethos_u/sim/footprint.h"
 
@@ -16,10 +16,10 @@ class Jobs {
   [[nodiscard]] uint64_t blocks() const { return rows_ * columns_ * depths_; }
   [[nodiscard]] uint32_t jobs_per_block() const { return slices_; }
   [[nodiscard]] uint32_t slice_depth() const { return slice_depth_; }
-  /// Of the OFM; it ends where the OFM ends.
+  /// Returns a block of the OFM, clipped to the OFM.
   [[nodiscard]] Box block(uint64_t index) const;
   [[nodiscard]] uint64_t block_of(uint32_t y, uint32_t x, uint32_t c) const;
-  /// What job `index` reads of the maps.
+  /// Adds the bytes of the maps that job `index` reads.
   void reads(uint64_t index, Footprint* footprint) const;
 
  private:
@@ -32,10 +32,10 @@ class Jobs {
   uint32_t slice_depth_ = 0;
 };
 
-/// Channels of the IFM that a convolution takes at a time.
+/// Returns the number of IFM channels in a slice of a convolution.
 [[nodiscard]] uint32_t ifm_slice_depth(const Config& config, const KernelOperation& operation);
 
-/// Micro-block of the OFM in use.
+/// Returns the OFM microblock in use.
 [[nodiscard]] Microblocks microblock_of(const Config& config, const KernelOperation& operation);
 
 }  // namespace thimble::ethos_u::sim

@@ -58,7 +58,7 @@ bool second_map(const KernelOperation& operation) {
   return operation.has_ifm2 && !operation.ifm2_scalar;
 }
 
-/// The micro-block in use; 2x2 becomes 1x4 where there is one row of even width.
+/// Returns the microblock in use. 2x2 becomes 1x4 if the OFM has one row of even width.
 Microblocks steps_of(const Config& config, const KernelOperation& operation) {
   Microblocks block = microblock_of(config, operation);
   if (config.generation != Generation::kU85 && block.height == 2 &&
@@ -71,21 +71,22 @@ Microblocks steps_of(const Config& config, const KernelOperation& operation) {
 }
 
 struct BlockSteps {
-  double positions, depths;  // micro-blocks
+  double positions, depths;  // number of microblocks
 };
 
 double weights_per_cycle(const Config& config, const KernelOperation& operation) {
   if (!operation.fast_weights) {
     return kWeightsPerCycle * (config.generation == Generation::kU85 ? config.cores : 1);
   }
-  // Two or four bits of a weight are an index, eight are the weight.
+  // Weights of two or four bits are indices into the LUT of the stream; weights of eight bits are
+  // raw.
   const double weights = double(operation.kernel.height) * operation.kernel.width *
                          operation.ifm.depth * operation.ofm.depth;
   const double bits = 8.0 * static_cast<double>(operation.weights[0].length) / weights;
   return bits > 6 ? kFastRawWeightsPerCycle : kFastWeightsPerCycle;
 }
 
-/// Cycles lost where a block is a single micro-block and the accumulator must come round.
+/// Returns the cycles lost when a block is a single microblock and must wait for its accumulator.
 double delay_of(const Config& config, const KernelOperation& operation, const BlockSteps& steps,
                 double kernel_steps) {
   if (steps.positions > 1) return 0;
@@ -97,7 +98,7 @@ double delay_of(const Config& config, const KernelOperation& operation, const Bl
   return kernel_steps > 1 ? delay * (kernel_steps - 1) * steps.depths : 0;
 }
 
-/// Multiplier cycles of a block for a piece of the kernel with so many elements.
+/// Returns the MAC cycles of a block for a sub-kernel of `elements` elements.
 double piece_cycles(const Config& config, const KernelOperation& operation,
                     const Microblocks& microblock, const BlockSteps& steps, uint32_t slice,
                     double elements) {
@@ -106,7 +107,8 @@ double piece_cycles(const Config& config, const KernelOperation& operation,
   if (operation.code == Operation::POOL && !is_pool(operation, PoolMode::kReduceSum)) {
     const double width = config.macs == 32 ? 1 : bits / 8;
     const double cycles = larger(kStepCycles, elements) * steps.positions * steps.depths;
-    // Four products of a window at a time; Vela counts bits / 2, a table of bytes per step.
+    // Four elements of a window are processed at a time. Vela's factor bits / 2 equals kStepCycles
+    // * bits / 8.
     return cycles * width * (config.macs == 32 ? 1 : kStepCycles) +
            delay_of(config, operation, steps, 1);
   }
@@ -199,14 +201,15 @@ const MemoryTiming& memory_of(const System& system, uint32_t port) {
   return port == 0 ? system.sram : system.external;
 }
 
-/// How a map is walked: whole, block by block.
+/// Access pattern of a map: block by block, through the whole map.
 struct Walk {
   bool read;
   uint32_t width, depth;  // of a block
   uint32_t cores = 1;
 };
 
-/// Bytes that lie one after another. The output stage writes 16 channels at a time to rows.
+/// Returns the number of consecutive bytes in one access. The output stage writes rows of 16
+/// channels.
 uint32_t run_of(const FeatureMap& map, const Walk& walk) {
   const uint32_t elem = map.bits / 8U;
   const uint32_t depth = least(walk.depth, map.depth);
@@ -218,14 +221,14 @@ uint32_t run_of(const FeatureMap& map, const Walk& walk) {
   return least(least(static_cast<uint32_t>(kRowWriteMost), 16 * elem * walk.cores), depth * elem);
 }
 
-/// What bursts move for each byte that is wanted.
+/// Returns the bytes that bursts transfer per byte used.
 double burst_waste(const FeatureMap& map, const MemoryTiming& memory, const Walk& walk) {
   const uint32_t whole = run_of(map, walk);
   const uint32_t run = whole < kBeat ? static_cast<uint32_t>(kBeat) : whole;
   return run >= memory.burst ? 1.0 : double(memory.burst) / run;
 }
 
-/// Elements of the IFM that all blocks of an axis look at, overlaps counted again.
+/// Counts the rows (or columns) of the IFM that all blocks read; overlaps count repeatedly.
 double rows_read(uint32_t ofm, uint32_t block, uint32_t stride, uint32_t size, uint32_t pad,
                  Upscale upscale, uint32_t ifm) {
   double sum = 0;
@@ -304,7 +307,7 @@ void add_traffic(const Config& config, const System& system, MemoryMode mode,
   }
 }
 
-/// Latency and transfer of one block of a map.
+/// Returns the latency and transfer cycles of one block of a map.
 double block_transfer(const System& system, MemoryMode mode, const FeatureMap& map, double elements,
                       const Walk& walk) {
   if (!in_memory(map)) return 0;
@@ -385,7 +388,7 @@ DmaCycles dma_cycles(const System& system, MemoryMode mode, const DmaOperation& 
     cycles.written.of[port] += bytes;
     write = memory_of(system, port).write_latency;
   }
-  cycles.latency = larger(read, write);  // the first write follows the first read's data
+  cycles.latency = larger(read, write);  // the first write follows the first read
   return cycles;
 }
 

@@ -1,17 +1,17 @@
 #pragma once
-// What one kernel asks of the processor and of the memories, by the published model: per block of
-// the OFM, steps of the multipliers and elements of the output stage; bytes that go through the
-// ports. Constants: timing.def. How kernels and DMAs then share time: timeline.h.
+// Cycles and traffic of one kernel according to Vela's published model: steps of the MAC array and
+// elements of the output stage per OFM block, and bytes through each AXI port. Constants:
+// timing.def. Concurrency of kernels and DMAs: timeline.h.
 
 #include "engines/ethos_u/isa/system.h"
 #include "engines/ethos_u/sim/operation.h"
 
 namespace thimble::ethos_u::sim {
 
-/// AXI0 and AXI1: the SRAM's and the other memory's.
+/// AXI0 (SRAM) and AXI1 (external memory).
 inline constexpr uint32_t kPorts = 2;
 
-/// Port of a region in a memory mode.
+/// Returns the port of a region in a memory mode.
 [[nodiscard]] uint32_t port_of(MemoryMode mode, uint8_t region);
 
 struct Bytes {
@@ -19,16 +19,16 @@ struct Bytes {
 };
 
 struct KernelCycles {
-  double multiply = 0;  // of a block
-  double output = 0;    // of a block
-  double issue = 0;     // of a block, the least the block can take
-  double blocks = 0;    // whole ones; the last ones of an axis count by what they have
-  double fill = 0;      // before the multipliers can start: the first block's input
-  double drain = 0;     // after they have stopped: the last block's output
-  Bytes read, written;  // with what bursts waste
+  double multiply = 0;  // per block
+  double output = 0;    // per block
+  double issue = 0;     // per block; lower bound of the block's cycles
+  double blocks = 0;    // partial blocks at the end of an axis count as fractions
+  double fill = 0;      // before the first product: input of the first block
+  double drain = 0;     // after the last product: output of the last block
+  Bytes read, written;  // including burst overhead
   uint64_t macs = 0;
 
-  /// From the first product to the last, if memory were free.
+  /// Returns the cycles from the first product to the last, with unlimited memory bandwidth.
   [[nodiscard]] double compute() const;
 };
 

@@ -1,12 +1,12 @@
 #pragma once
-// The simulator: runs the command stream of a driver payload on memory that the caller gives.
+// The simulator: executes the command stream of a driver payload on the caller's memory.
 //
 //   sim::Job job = {config, stream words, regions, ...};
 //   sim::Fault fault = sim::run(job);
 //   if (fault.kind != sim::FaultKind::kNone) ... fault.word is the offset in the stream
 //
-// Freestanding: no heap, no containers; workspace_bytes() says what a stream needs beside its
-// regions. docs/ethos-u.md holds the facts, README.md what no open judge has settled.
+// Freestanding: no heap, no containers. workspace_bytes() returns the memory that a stream needs in
+// addition to its regions. Facts: docs/ethos-u.md. Open questions: README.md.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 
 namespace thimble::ethos_u::sim {
 
-/// Called for each operation in the order of issue, before it runs. Null = not wanted.
+/// Called for each operation in the order of issue, before it runs. A null function is not called.
 struct Observer {
   void* user = nullptr;
   void (*kernel)(void* user, uint32_t word, const KernelOperation& operation) = nullptr;
@@ -34,14 +34,14 @@ struct Job {
   uint8_t* workspace = nullptr;
   size_t workspace_bytes = 0;
   uint32_t max_branches = 1U << 20;
-  uint64_t max_work = uint64_t{1} << 44;  // products and bytes, of all operations together
+  uint64_t max_work = uint64_t{1} << 44;  // sum of products and bytes of all operations
   const Observer* observer = nullptr;
-  bool slow = false;  // only the general paths, which judge the fast ones
+  bool slow = false;  // general paths only; used to test the fast paths
 };
 
 [[nodiscard]] Fault run(const Job& job);
 
-/// Bytes of workspace that the stream needs, at most; a fault if it cannot be read.
+/// Computes an upper bound of the workspace in bytes; returns a fault if the stream is invalid.
 [[nodiscard]] Fault workspace_bytes(const Config& config, const uint32_t* words,
                                     uint32_t word_count, size_t* bytes);
 

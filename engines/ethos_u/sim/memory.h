@@ -1,7 +1,7 @@
 #pragma once
-// Everything an operation can see: regions, the table memory, chaining buffers. Every access of
-// the simulator goes through here, so it is checked here and nowhere else, and a caller may
-// redirect what is written (a write sink).
+// All memory that an operation can access: regions, the LUT memory, chaining buffers. Every access
+// of the simulator goes through this class and is checked only here. A caller can redirect writes
+// to a write sink.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -18,20 +18,20 @@ struct Region {
 };
 
 inline constexpr uint32_t kRegions = 8;
-inline constexpr uint8_t kTableRegion = 8;  // the table memory, in sinks and faults
+inline constexpr uint8_t kTableRegion = 8;  // the LUT memory, in sinks and faults
 inline constexpr uint32_t kChainSlots = 6;
 
-/// Takes what is written in the place of memory. Ranges were checked before the call, and
-/// Memory::land() later does what the write would have done. False = no room: the operation ends
-/// with kWorkspace.
+/// Receives writes instead of memory. Ranges are checked before the call, and Memory::land()
+/// performs the write later. A return value of false means that no space is left; the operation
+/// ends with kWorkspace.
 struct WriteSink {
   void* user = nullptr;
   bool (*write)(void* user, uint8_t region, uint64_t address, const uint8_t* data,
                 uint64_t bytes) = nullptr;
 };
 
-/// One chaining buffer: a whole feature map, dense, in the order H, W, C, as 32-bit integers.
-/// Blocks of a chain follow each other in the hardware; whole maps give the same numbers.
+/// One chaining buffer: a whole feature map as dense 32-bit integers in the order H, W, C. The
+/// hardware passes single blocks along a chain; whole maps give the same values.
 struct ChainSlot {
   int32_t* data = nullptr;
   uint32_t height = 0, width = 0, depth = 0;
@@ -44,8 +44,8 @@ class Memory {
   void set_region(uint32_t index, const Region& region) { regions_[index] = region; }
   [[nodiscard]] const Region& region(uint32_t index) const { return regions_[index]; }
 
-  /// Bytes [address, address + bytes) of a region (kTableRegion: the table memory); null, with the
-  /// fault noted, if they are not all in it.
+  /// Returns the bytes [address, address + bytes) of a region (kTableRegion: the LUT memory).
+  /// Returns null and records a fault if they are not all inside the region.
   const uint8_t* read(uint8_t region, uint64_t address, uint64_t bytes) {
     if (region < kRegions && inside(regions_[region], address, bytes)) {
       return regions_[region].data + address;
@@ -60,16 +60,16 @@ class Memory {
     }
     return write_slow(region, address, data, bytes);
   }
-  /// As write(), never to the sink.
+  /// Same as write(), but never uses the sink.
   bool land(uint8_t region, uint64_t address, const uint8_t* data, uint64_t bytes);
 
-  /// The table memory, if all of these bytes were loaded since the start of the job and not lost
-  /// since; else null, with the fault noted.
+  /// Returns the LUT memory if all of these bytes were loaded since the start of the job and not
+  /// overwritten since. Otherwise returns null and records a fault.
   const uint8_t* table(uint32_t address, uint32_t bytes);
-  /// Parts with 16 banks keep accumulators where the tables are: the tables are gone.
+  /// Marks the LUTs as overwritten. On parts with 16 banks the accumulators use the same SHRAM.
   void lose_tables();
 
-  /// The first fault since clear_fault().
+  /// Returns the first fault since clear_fault().
   [[nodiscard]] const Fault& fault() const { return fault_; }
   void clear_fault() { fault_ = {}; }
   void note(const Fault& fault) {
@@ -77,7 +77,7 @@ class Memory {
   }
 
   ChainSlot chain[kChainSlots];
-  bool result_flag = false;  // what a branch tests: the last element of the last kernel is not 0
+  bool result_flag = false;  // tested by branches: the last element of the last kernel is not 0
 
  private:
   static bool inside(const Region& region, uint64_t address, uint64_t bytes) {
@@ -91,19 +91,19 @@ class Memory {
 
   Region regions_[kRegions];
   uint8_t table_[kLutBytes] = {};
-  uint8_t table_valid_[kLutBytes / 16] = {};  // per 16 bytes
+  uint8_t table_valid_[kLutBytes / 16] = {};  // one flag per 16 bytes
   Fault fault_;
 };
 
-/// Memory for what an operation computes with. `kept` bytes at its end belong to chaining buffers
-/// and to accumulators that the next operation continues; the rest is free between operations.
+/// Working memory of operations. The last `kept` bytes hold chaining buffers and accumulators that
+/// the next operation continues; the rest is free between operations.
 struct Workspace {
   uint8_t* data = nullptr;
   size_t bytes = 0;
   size_t kept = 0;
-  int64_t* accumulators = nullptr;  // of the last operation that did not output them
+  int64_t* accumulators = nullptr;  // of the last operation that kept them
   uint64_t accumulator_count = 0;
-  bool slow = false;  // only the general paths, which judge the fast ones in the tests
+  bool slow = false;  // general paths only; used to test the fast paths
 };
 
 }  // namespace thimble::ethos_u::sim

@@ -5,12 +5,12 @@
 namespace thimble::ethos_u::sim {
 namespace {
 
-constexpr uint32_t kZerosOff = 6;       // of ZDIV
-constexpr uint32_t kEndOfStream = 7;    // of ZDIV
-constexpr uint32_t kUncompressed = 7;   // of WDIV
+constexpr uint32_t kZerosOff = 6;       // value of ZDIV
+constexpr uint32_t kEndOfStream = 7;    // value of ZDIV
+constexpr uint32_t kUncompressed = 7;   // value of WDIV
 constexpr uint32_t kMaxIndex = 511;     // nine bits
-constexpr uint32_t kMaxRun = 1U << 28;  // of zeros; no operation has more weights in a row
-constexpr uint32_t kLead = 8;           // quotients that the weights may be ahead of the runs
+constexpr uint32_t kMaxRun = 1U << 28;  // length of a zero run; more weights than any operation has
+constexpr uint32_t kLead = 8;           // maximum lead of the weight quotients over the runs
 constexpr uint32_t kUnaryBits = 12;
 
 }  // namespace
@@ -124,8 +124,9 @@ WeightStatus MlwStream::header(bool* end) {
   return WeightStatus::kOk;
 }
 
-/// A bit of `unary0` is a step of the quotient: 0 ends it, 1 adds one or two by a bit of unary1 and
-/// goes on after two, except where quotients are truncated.
+/// Decodes quotients. Each bit of `unary0` is a step: 0 ends the quotient; 1 reads a bit of unary1
+/// and adds 1 (and ends it) or 2 (and continues). With truncated quotients every step ends the
+/// quotient.
 bool MlwStream::weight_quotients(uint32_t unary0) {
   uint32_t ones = 0;
   for (uint32_t bit = 0; bit < kUnaryBits; ++bit) ones += unary0 >> bit & 1U;

@@ -1,10 +1,10 @@
 #pragma once
-// The MLW bit stream: slices of Golomb-Rice coded weights, with palettes and runs of zeros.
+// Decoder of the MLW bit stream: slices of Golomb-Rice coded weights, with palettes and zero runs.
 //
-// A slice is a header and a sequence of chunks. A chunk holds up to twelve unary quotients of the
-// weights, up to twelve (eight) bits of unary quotients of the zero runs, and then the remainders
-// of the quotients that the chunk before completed. So the decoder runs at most one chunk ahead of
-// what it hands out, and its queues are short.
+// A slice is a header and a sequence of chunks. A chunk has three parts: up to twelve bits of unary
+// quotients of the weights; up to twelve (or eight) bits of unary quotients of the zero runs; the
+// remainders of the quotients that the previous chunk completed. The decoder therefore reads at
+// most one chunk ahead of the values it returns, and its queues are short.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
 
 namespace thimble::ethos_u::sim {
 
-/// Bits of a stream, the lowest of a byte first. Never reads behind the end.
+/// Reads bits of a stream, the least significant bit of a byte first. Never reads past the end.
 class BitReader {
  public:
   void begin(Bytes bytes) {
@@ -21,7 +21,7 @@ class BitReader {
     bit_ = 0;
     failed_ = false;
   }
-  /// `count` <= 16 bits; zeros and failed() if there are fewer.
+  /// Reads `count` <= 16 bits. Returns zeros and sets failed() if fewer bits are left.
   [[nodiscard]] uint32_t take(uint32_t count);
   void align_to_byte() { bit_ = (bit_ + 7) & ~uint64_t{7}; }
   [[nodiscard]] uint64_t left() const { return bytes_.size * 8 - bit_; }
@@ -36,14 +36,14 @@ class BitReader {
 class MlwStream {
  public:
   void begin(Bytes bytes);
-  /// The next weight.
+  /// Reads the next weight.
   [[nodiscard]] WeightStatus next(int32_t* weight);
-  /// True if no weight is left, in good order.
+  /// Returns kOk if no weight is left and the stream ends correctly.
   [[nodiscard]] WeightStatus finish();
 
  private:
-  /// Quotients or values that wait: weights are at most 7 + 12 symbols ahead of the runs and runs
-  /// 12 ahead of the weights, both with one more chunk without remainders.
+  /// Pending quotients or values. Weights are at most 7 + 12 symbols ahead of the runs, and runs 12
+  /// ahead of the weights. Each can be ahead by one more chunk whose remainders are not read yet.
   struct Queue {
     static constexpr uint32_t kSize = 64;
     uint32_t items[kSize];
@@ -54,18 +54,18 @@ class MlwStream {
   };
   /// Symbols of one kind in the current slice.
   struct Symbols {
-    uint32_t total = 0;      // of the slice
-    uint32_t position = 0;   // whose quotient is complete
+    uint32_t total = 0;      // symbols in the slice
+    uint32_t position = 0;   // symbols with a complete quotient
     uint32_t divisor = 0;    // bits of a remainder
-    uint32_t quotient = 0;   // of the symbol that the last chunk did not finish
-    uint32_t completed = 0;  // quotients that the last chunk completed
-    Queue quotients;         // complete, without their remainder
+    uint32_t quotient = 0;   // of a symbol that the last chunk left incomplete
+    uint32_t completed = 0;  // quotients completed by the last chunk
+    Queue quotients;         // complete quotients without remainder
     Queue values;
     void begin(uint32_t count, uint32_t bits);
     void complete();
   };
 
-  /// Reads on to the next slice; kOk and *end at the end of the stream.
+  /// Reads up to the next slice. At the end of the stream it returns kOk and sets *end.
   [[nodiscard]] WeightStatus header(bool* end);
   [[nodiscard]] WeightStatus palette();
   [[nodiscard]] WeightStatus chunk();
@@ -77,11 +77,11 @@ class MlwStream {
 
   BitReader bits_;
   Symbols weights_, zeros_;
-  uint32_t weights_left_ = 0;  // of the slice, not handed out
+  uint32_t weights_left_ = 0;  // of the slice, not yet returned
   uint32_t zeros_left_ = 0;    // of the current run
-  bool run_due_ = false;       // a run of zeros comes before the next weight
+  bool run_due_ = false;       // a zero run precedes the next weight
   bool zero_runs_ = false, uncompressed_ = false, truncated_ = false;
-  bool has_palette_ = false;  // a slice defined one
+  bool has_palette_ = false;  // a slice has defined a palette
   uint32_t palette_size_ = 0, palette_bits_ = 0, direct_offset_ = 0;
   uint16_t palette_[32] = {};
 };

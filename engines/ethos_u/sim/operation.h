@@ -1,6 +1,6 @@
 #pragma once
-// One operation as the registers describe it at the moment it is issued. Execution, the hazard
-// checker and the timeline all read this and nothing of the registers.
+// One operation as described by the registers at its issue. Execution, the hazard checker and the
+// timeline read only this struct, not the registers.
 
 #include <stdint.h>
 
@@ -17,18 +17,18 @@ struct FeatureMap {
   Format format = Format::kNhwc;
   Storage storage = Storage::kTile2x2;  // kChained: `region` is the slot of the chaining buffer
   uint32_t height = 0, width = 0, depth = 0;
-  uint32_t height0 = 0, height1 = 0, width0 = 0;  // where tiles meet
+  uint32_t height0 = 0, height1 = 0, width0 = 0;  // boundaries between tiles
   uint64_t base[4] = {};
   int64_t stride_y = 0, stride_x = 0, stride_c = 0;
   int32_t zero_point = 0;
 };
 
-/// A multiplier and a right shift, with the rounding between them.
+/// A multiplier, a right shift and the rounding mode of the shift.
 struct Scale {
   uint32_t multiplier = 1;
   uint8_t shift = 0;
   uint8_t double_round = 0;  // U85
-  uint8_t round = 0;         // Round556 or Round85, by generation and register
+  uint8_t round = 0;         // Round556 or Round85, depending on generation and register
 };
 
 struct Kernel {
@@ -40,7 +40,7 @@ struct Kernel {
   uint32_t pad_top = 0, pad_left = 0, pad_bottom = 0, pad_right = 0;
 };
 
-/// Bytes of a region; length 0 if the register was not set.
+/// A range of bytes in a region; length 0 if the register was not set.
 struct Range {
   uint8_t region = 0;
   uint64_t address = 0;
@@ -60,9 +60,9 @@ struct KernelOperation {
   Upscale upscale = Upscale::kNone;
   uint32_t block_height = 1, block_width = 1, block_depth = 1;
   Range weights[4], scales[2];
-  uint8_t cores = 1;  // weight streams in use
+  uint8_t cores = 1;  // number of weight streams in use
   bool fast_weights = false, sparse = false;
-  bool global_scale = false;               // OFM_SCALE instead of a record per channel
+  bool global_scale = false;               // OFM_SCALE instead of one record per channel
   Scale ofm_scale, ifm_scale, ifm2_scale;  // ifm_scale, ifm2_scale: OPA, OPB on U55 and U65
   uint8_t ifm_scale_mode = 0;              // ScaleMode556
   uint8_t accumulator = 0;                 // Accumulator
@@ -70,7 +70,7 @@ struct KernelOperation {
   bool accumulator_output = true;
   Microblock microblock = Microblock::k1x1;
   uint8_t activation = 0;  // Activation556 or Activation85
-  uint8_t table = 0;       // U85; on the others part of `activation`
+  uint8_t table = 0;       // U85; part of `activation` on the others
   uint8_t clip = 0;
   int32_t minimum = 0, maximum = 0;
   Transpose transpose = Transpose::kHwc;
@@ -87,12 +87,12 @@ struct KernelOperation {
 
 struct DmaOperation {
   uint8_t source_region = 0, destination_region = 0, index_region = 0;
-  bool source_internal = false, destination_internal = false;  // the table memory
+  bool source_internal = false, destination_internal = false;  // the LUT memory
   bool gather = false, scatter = false;
   uint8_t dimensions = 1;
-  uint64_t source = 0, destination = 0, length = 0;  // bytes; of a row if dimensions > 1
+  uint64_t source = 0, destination = 0, length = 0;  // bytes; length of one row if dimensions > 1
   uint32_t size0 = 1, size1 = 1;
-  int64_t source_stride0 = 0, source_stride1 = 0;  // U65: what its skips come to
+  int64_t source_stride0 = 0, source_stride1 = 0;  // U65: computed from its skips
   int64_t destination_stride0 = 0, destination_stride1 = 0;
   uint64_t index = 0;
   uint32_t index_maximum = 0;

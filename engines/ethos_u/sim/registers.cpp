@@ -6,7 +6,7 @@ namespace {
 inline constexpr uint32_t kRows = sizeof kCommands / sizeof kCommands[0];
 static_assert(kRows < 255);
 
-/// Rows by generation, payload and code, so that a word is found without a search.
+/// Row numbers by generation, payload and code, for a lookup without a search.
 struct Index {
   uint8_t row[3][2][0x200];  // row + 1; 0 = none
   uint16_t mask[kRows][3];

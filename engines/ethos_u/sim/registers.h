@@ -1,6 +1,6 @@
 #pragma once
-// The register file of the stream: values by code, fields by name, and which bits of a parameter
-// mean anything.
+// The register file of the stream: values by code, fields by name, and the valid bits of a
+// parameter.
 
 #include <stdint.h>
 
@@ -8,7 +8,7 @@
 
 namespace thimble::ethos_u::sim {
 
-/// A field's place in each generation.
+/// Position of a field in each generation.
 struct Place {
   Field of[3];
 };
@@ -17,9 +17,9 @@ consteval Place place(const char* command, const char* name) {
            find_field(command, name, Generation::kU85)}};
 }
 
-/// Row of kCommands for a word of this generation, or null.
+/// Returns the row of kCommands for a command word of a generation, or null.
 [[nodiscard]] const CommandRow* command_of(uint32_t word, Generation generation);
-/// Bits of a parameter that the command has a meaning for.
+/// Returns the bits of a parameter that have a meaning for the command.
 [[nodiscard]] uint16_t parameter_mask(const CommandRow& row, Generation generation);
 
 class Registers {
@@ -56,7 +56,7 @@ class Registers {
 
  private:
   Generation generation_;
-  uint16_t reg0_[0x100] = {};  // code - 0x100
+  uint16_t reg0_[0x100] = {};  // index: code - 0x100
   uint16_t parameter1_[0x100] = {};
   uint32_t payload1_[0x100] = {};
 };

@@ -19,13 +19,13 @@ uint64_t element_address(const FeatureMap& map, uint32_t y, uint32_t x, uint32_t
   return pixel + static_cast<uint64_t>(int64_t{c / 16} * map.stride_c) + uint64_t{c % 16} * elem;
 }
 
-/// Where element (y, x, c) of the OFM is written.
+/// Returns the address at which element (y, x, c) of the OFM is written.
 uint64_t ofm_address(const KernelOperation& operation, uint32_t y, uint32_t x, uint32_t c) {
   const Box at = in_memory(operation, {y, y + 1, x, x + 1, c, c + 1});
   return element_address(operation.ofm, at.y0, at.x0, at.c0);
 }
 
-/// Calls visit(y, x, c) for a whole map.
+/// Calls visit(y, x, c) for every element of a map.
 template <typename Visit>
 void each(const FeatureMap& map, const Visit& visit) {
   for (uint32_t y = 0; y < map.height; ++y) {

@@ -1,8 +1,9 @@
 #pragma once
-// What BLOCKDEP allows a kernel not to see of the kernel before it, byte by byte.
+// Determines, byte by byte, which results of the previous kernel a kernel may not read because of
+// BLOCKDEP.
 //
-// Every element of both kernels' maps is visited and its bytes marked in shadows of the region, so
-// that nothing here depends on how windows are laid over maps.
+// Every element of both kernels' maps is visited, and its bytes are marked in shadow copies of the
+// region. This makes the result independent of the window computations of Jobs.
 
 #include "engines/ethos_u/sim/jobs.h"
 #include "engines/ethos_u/sim/write_log.h"
@@ -14,20 +15,22 @@ class StaleJobs {
   static constexpr uint32_t kShadows = 3;
   void give(uint8_t* memory, uint64_t bytes) { memory_ = memory, bytes_ = bytes; }
 
-  /// False if every job of `operation` sees all of `before`, or if bytes cannot show that it does
-  /// not (chains).
+  /// Returns false if every job of `operation` can read all of `before`, or if bytes cannot show
+  /// the difference (chains).
   [[nodiscard]] bool prepare(const Config& config, const KernelOperation& before,
                              const KernelOperation& operation);
-  /// Turns to a block of the operation; false if it and all blocks after it see everything.
+  /// Selects a block of the operation. Returns false if this block and all later blocks can read
+  /// everything.
   [[nodiscard]] bool choose(uint32_t block);
-  /// Bytes that the block sees of what the kernel before wrote.
+  /// Selects the bytes written by the previous kernel that the block can read.
   [[nodiscard]] WriteLog::Filter seen();
-  /// Bytes of the block itself.
+  /// Selects the bytes written by the block itself.
   [[nodiscard]] WriteLog::Filter own();
 
  private:
-  /// Of one byte: which of the last jobs before wrote it (1 = the last), which slice of channels
-  /// reads it, which of the first blocks writes it (1 = the first).
+  /// Shadows, one entry per byte. writer: which of the last jobs of the previous kernel wrote it (1
+  /// = the last). slice: which slice of channels reads it. owner: which of the first blocks writes
+  /// it (1 = the first).
   [[nodiscard]] uint8_t* writer() { return memory_; }
   [[nodiscard]] uint8_t* slice() { return memory_ + bytes_; }
   [[nodiscard]] uint8_t* owner() { return memory_ + 2 * bytes_; }
@@ -36,7 +39,7 @@ class StaleJobs {
   uint64_t bytes_ = 0;
   uint8_t before_region_ = 0, own_region_ = 0;
   uint32_t depth_ = 0;   // BLOCKDEP
-  uint32_t slices_ = 1;  // jobs of a block
+  uint32_t slices_ = 1;  // number of jobs per block
   uint32_t block_ = 0;
   uint64_t blocks_ = 0;
 };

@@ -9,29 +9,29 @@ namespace {
 #define ETHOS_U_TIMING(name, value, source) [[maybe_unused]] constexpr double name = value;
 #include "engines/ethos_u/sim/timing.def"
 
-/// An operation that was issued and is not done.
+/// An operation that is issued and not complete.
 struct Active {
   OperationTime time;
-  double ready = 0;       // may begin from here on
-  double fixed = 0;       // cycles before anything moves
-  bool overlaps = false;  // may begin while the kernel before it drains
-  double alone = 0;       // cycles from there to the end if nothing else ran
-  double drain = 0;       // of which the next kernel need not wait
-  double block = 0;       // of one of its blocks
+  double ready = 0;       // earliest start
+  double fixed = 0;       // cycles before the first transfer
+  bool overlaps = false;  // can start while the previous kernel drains
+  double alone = 0;       // cycles from the first transfer to the end without contention
+  double drain = 0;       // final part of `alone` that the next kernel can overlap
+  double block = 0;       // cycles of one block
   uint8_t blockdep = 0;
-  double left = 1;  // part of `alone` that is still to be done
+  double left = 1;  // remaining fraction of `alone`
   double bytes[kPorts] = {};
   bool begun = false;
 };
 
-/// Oldest first; only the oldest runs.
+/// Queue of an engine, oldest operation first; only the oldest runs.
 template <uint32_t kMost>
 struct Engine {
   Active items[kMost];
   uint32_t count = 0;
-  double free_at = 0;  // end of the last that is done
-  double overlap = 0;  // its drain
-  double early = 0;    // and what the next one's input may come in before that
+  double free_at = 0;  // end of the last complete operation
+  double overlap = 0;  // drain of that operation
+  double early = 0;    // lead of the next operation's input fetch over the start of the drain
 
   [[nodiscard]] Active* running() { return count == 0 ? nullptr : &items[0]; }
   void pop() {
@@ -50,7 +50,7 @@ class Clock {
   void issue_dma(uint32_t word, const DmaOperation& operation);
   void wait_for_kernels(uint32_t most);
   void wait_for_dmas(uint32_t most);
-  /// Lets time pass until the running kernel, or the running DMA, is done.
+  /// Advances time until the running kernel or the running DMA changes state.
   void pass();
   void begin(Active& active, double free_at, double overlap, double early);
   double rate_of(const Active& active, const Active* other) const;
@@ -61,8 +61,8 @@ class Clock {
   Timeline& result_;
   Engine<kKernelsOutstanding> kernels_;
   Engine<kDmasOutstandingMost> dmas_;
-  double now_ = 0;    // up to here the engines are worked out
-  double front_ = 0;  // when the next command is issued
+  double now_ = 0;    // time up to which the engines are simulated
+  double front_ = 0;  // issue time of the next command
 };
 
 double larger(double a, double b) {
@@ -76,7 +76,7 @@ double bytes_per_cycle(const System& system, uint32_t port) {
   return port == 0 ? system.sram.bytes_per_cycle : system.external.bytes_per_cycle;
 }
 
-/// Longest of the computation and the ports, and which it was.
+/// Returns the maximum of the compute cycles and the cycles of the ports; sets which one it is.
 double longest(const System& system, double compute, Bound bound, const double* bytes,
                Bound* which) {
   *which = bound;
@@ -138,7 +138,7 @@ void Clock::issue_dma(uint32_t word, const DmaOperation& operation) {
   ++dmas_.count;
 }
 
-/// Part of its own speed that `active` has beside `other`.
+/// Returns the speed of `active` while `other` runs, relative to its speed alone.
 double Clock::rate_of(const Active& active, const Active* other) const {
   double rate = 1;
   if (other == nullptr || active.alone <= 0) return rate;
@@ -153,13 +153,13 @@ double Clock::rate_of(const Active& active, const Active* other) const {
   return rate;
 }
 
-/// `free_at`: when the operation before it was done. Under its drain, the next one's input comes in
-/// and its first blocks are multiplied.
+/// Starts an operation. `free_at`: end of the previous operation. During that operation's drain,
+/// the next one fetches its input and multiplies its first blocks.
 void Clock::begin(Active& active, double free_at, double overlap, double early) {
   if (active.begun) return;
   active.begun = true;
   active.time.start = larger(active.ready, free_at - overlap);
-  // The first block's input may have come in while the kernel before it still multiplied.
+  // The first block's input may already be fetched while the previous kernel still multiplies.
   const double fetched = larger(active.ready, free_at - overlap - early) + active.fixed;
   active.fixed = larger(0, fetched - active.time.start);
   if (active.time.start + active.fixed >= now_ || active.alone <= 0) return;
@@ -180,7 +180,7 @@ void Clock::pass() {
   Active* dma = dmas_.running();
   if (kernel != nullptr) begin(*kernel, kernels_.free_at, kernels_.overlap, kernels_.early);
   if (dma != nullptr) begin(*dma, dmas_.free_at, 0, 0);
-  // Each is before its first byte, moving, or not there.
+  // Each engine waits for its first transfer, transfers, or has no operation.
   const auto moves_from = [](const Active& active) { return active.time.start + active.fixed; };
   double step = -1;
   double rates[2] = {1, 1};

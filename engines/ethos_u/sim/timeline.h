@@ -1,14 +1,14 @@
 #pragma once
-// The timeline: when each operation of a stream runs, and what it waits for.
+// The timeline: computes when each operation of a stream runs and what limits it.
 //
-// The stream is issued in order. Kernels run one after another, DMAs run one after another, and the
-// two beside each other; a wait, or an engine whose queue is full, holds the issue back. A kernel
-// may begin while the one before it drains, if its BLOCKDEP is not 0. What runs at the same time
-// shares the ports: each of the two gets what it asks for up to half of a port, and what the other
-// leaves.
+// Commands are issued in order. Kernels run one after another, DMAs run one after another, and a
+// kernel can run at the same time as a DMA. A wait, or an engine with a full queue, delays the
+// issue. A kernel may start while the previous kernel drains, if its BLOCKDEP is not 0. Concurrent
+// operations share the ports: each gets the bandwidth it requests up to half of a port, plus what
+// the other leaves unused.
 //
-// What it is not: there are no caches, banks or refreshes, and no cost of reading the stream.
-// docs/ethos-u.md, "Cycles", has what is published and what is not.
+// Not modelled: caches, banks, refresh, and reading the stream. docs/ethos-u.md, "Cycles", lists
+// what is published and what is not.
 
 #include "engines/ethos_u/sim/kernel_cycles.h"
 #include "engines/ethos_u/sim/machine.h"
@@ -32,19 +32,19 @@ struct TimelineJob {
   MemoryMode mode = MemoryMode::kSharedSram;
   const uint32_t* words = nullptr;
   uint32_t word_count = 0;
-  OperationTime* operations = nullptr;  // may be null; `operation_capacity` of them
+  OperationTime* operations = nullptr;  // may be null; array of `operation_capacity`
   uint32_t operation_capacity = 0;
 };
 
 struct Timeline {
   double cycles = 0;
-  double kernel_cycles = 0, dma_cycles = 0;  // that the engines are busy
-  Bytes read, written;                       // by port
+  double kernel_cycles = 0, dma_cycles = 0;  // cycles in which the engine is busy
+  Bytes read, written;                       // per port
   uint64_t macs = 0;
   uint32_t operation_count = 0;
 };
 
-/// A stream with branches is followed as if none were taken.
+/// Computes the timeline. Branches of the stream are treated as not taken.
 [[nodiscard]] Fault make_timeline(const TimelineJob& job, Timeline* timeline);
 
 }  // namespace thimble::ethos_u::sim

@@ -40,7 +40,7 @@ uint32_t blocks_wide(Microblock block) {
   return 0;
 }
 
-/// Depth of the micro-block in use, 0 if the configuration has none of that shape.
+/// Returns the depth of the microblock in use, 0 if the configuration has none of that shape.
 uint32_t micro_depth(const Config& config, const KernelOperation& operation) {
   for (const MicroblockRow& row : kMicroblocks) {
     if (!same_text(row.config, config.name)) continue;
@@ -91,7 +91,7 @@ void loops_of_u85(const Config& config, const KernelOperation& operation, Weight
   }
 }
 
-/// Kernel elements [y, y + height) x [x, x + width).
+/// A sub-kernel: kernel elements [y, y + height) x [x, x + width).
 struct Part {
   uint32_t y = 0, x = 0, height = 0, width = 0;
 };
@@ -128,7 +128,7 @@ bool Walk::zeros(uint64_t count) {
   return true;
 }
 
-// U55 and U65: cores own every n-th output channel; a part's rows are walked before its columns.
+// U55 and U65: core k has every n-th output channel. Sub-kernels are traversed row by row.
 
 bool Walk::u55() {
   for (uint32_t in = 0; in < loops_.in; in += loops_.in_block) {
@@ -144,7 +144,7 @@ bool Walk::u55() {
 }
 
 bool Walk::part_u55(const Part& part, uint32_t in_block) {
-  // Part-kernel-first stops at the last input channel; the other orders have whole blocks.
+  // Part-kernel-first ends at the last input channel; the other orders traverse whole blocks.
   const uint32_t deep =
       loops_.part_kernel ? smaller(loops_.in_block, loops_.in - in_block) : loops_.in_micro;
   const uint32_t own = (channels_ + loops_.cores - 1 - core_) / loops_.cores;
@@ -176,8 +176,9 @@ bool Walk::micro_u55(const Part& part, uint32_t in_block, uint32_t in_micro, uin
   return true;
 }
 
-// U85: cores take four output channels in turn; input blocks run backwards in every other block of
-// output channels; columns of parts come before rows, rows inside a part run back and forth.
+// U85: groups of four output channels are assigned to the cores in turn. In every second block of
+// output channels the input blocks are traversed in reverse. Sub-kernels are traversed column by
+// column; the rows inside a sub-kernel alternate in direction.
 
 bool Walk::u85(uint32_t block) {
   const uint32_t in_blocks = (loops_.in + loops_.in_block - 1) / loops_.in_block;
@@ -273,7 +274,7 @@ bool weight_loops(const Config& config, const KernelOperation& operation, Weight
     loops_of_u55(operation, loops);
   }
   if (loops->cores < 1 || loops->cores > config.cores) return false;
-  // A block that the cores cannot share evenly would give the next one another first core.
+  // If the cores did not share a block evenly, the next block would start at another core.
   return u85 || operation.block_depth % loops->cores == 0 ||
          operation.block_depth >= operation.ofm.depth;
 }

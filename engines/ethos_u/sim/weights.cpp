@@ -22,17 +22,18 @@ uint64_t elements(const KernelOperation& operation, uint32_t channels) {
   return times(times(times(channels, operation.kernel.height), operation.kernel.width), in);
 }
 
-/// Puts what a stream gives where the order says.
+/// Stores each weight of a stream at its index in the dense array.
 struct Filler {
   const WeightLoops* loops = nullptr;
   MlwStream* mlw = nullptr;
   FwdStream* fwd = nullptr;
   int16_t* dense = nullptr;
   WeightStatus status = WeightStatus::kOk;
-  uint32_t in_group = 0, used_in_group = 0;  // 2:4
+  uint32_t in_group = 0, used_in_group = 0;  // state of 2:4 sparsity
 };
 
-/// Of every four weights along the depth at most two may be used, and these need eight bits.
+/// Checks 2:4 sparsity: of every four weights along the depth at most two are nonzero, and these
+/// fit in eight bits.
 bool sparse(Filler* filler, int32_t weight) {
   if (weight != 0) ++filler->used_in_group;
   if (weight < -127 || weight > 127 || filler->used_in_group > 2) return false;

@@ -1,17 +1,17 @@
 #pragma once
-// Weights and scale records as the hardware reads them: streams in memory to numbers.
+// Decodes weight streams and scale records in memory as the hardware does.
 //
 //   WeightDecoder decoder;                       // a few KiB, in the caller's workspace
 //   Bytes streams[4] = {...};                    // operation.weights, resolved in their regions
 //   status = decoder.begin(config, operation, streams);
 //   for each block of output channels, in order:
 //     status = decoder.next(dense, capacity);    // [channels][kernel h][kernel w][ifm depth or 1]
-//   status = decoder.finish();                   // nothing may be left
+//   status = decoder.finish();                   // checks that no weight is left
 //
-// The streams hold the weights in the order the multipliers want them, padded with zeros
-// (weight_order.cpp has the order), coded as MLW (mlw_stream.h) or, on the U85, with fixed widths
-// (fwd_stream.h). Any bytes are safe: nothing outside the streams is read, and the work is bounded
-// by their length and the size of a block. Facts and sources: docs/ethos-u.md, "Weight streams".
+// The streams hold the weights in the order in which the MAC array reads them, padded with zeros
+// (weight_order.cpp). They are coded as MLW (mlw_stream.h) or, on the U85, with fixed widths
+// (fwd_stream.h). Arbitrary bytes are safe: nothing outside the streams is read, and the work is
+// bounded by their length and the block size. Facts and sources: docs/ethos-u.md, "Weight streams".
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,20 +27,20 @@ namespace thimble::ethos_u::sim {
 
 class WeightDecoder {
  public:
-  /// `streams`: operation.cores of them on U55 and U65, config.cores on the U85, one if the
-  /// operation has fast weights. The operation is CONV (without dynamic weights) or DEPTHWISE;
-  /// the operation must outlive the decoder.
+  /// `streams`: array of operation.cores streams on U55 and U65, config.cores on the U85, one if
+  /// the operation has fast weights. The operation must be CONV (without dynamic weights) or
+  /// DEPTHWISE, and must outlive the decoder.
   [[nodiscard]] WeightStatus begin(const Config& config, const KernelOperation& operation,
                                    const Bytes* streams);
 
-  /// Decodes the weights of the next operation.block_depth channels (the last block has what is
-  /// left), dense, without padding. `capacity` is in elements; block_elements() suffices.
+  /// Decodes the weights of the next operation.block_depth channels (fewer in the last block),
+  /// dense, without padding. `capacity` is in elements; block_elements() is sufficient.
   [[nodiscard]] WeightStatus next(int16_t* dense, uint64_t capacity);
 
-  /// First channel of the block that next() will decode; the OFM's depth after the last one.
+  /// Returns the first channel of the next block; the OFM's depth after the last block.
   [[nodiscard]] uint32_t channel() const { return channel_; }
 
-  /// After the last block: kTrailing if a stream still holds a weight.
+  /// Call after the last block. Returns kTrailing if a stream still contains a weight.
   [[nodiscard]] WeightStatus finish();
 
  private:
@@ -52,18 +52,18 @@ class WeightDecoder {
   FwdStream fwd_[4];
 };
 
-/// Elements of the largest block that WeightDecoder::next() makes of this operation; saturates.
+/// Returns the number of elements of the operation's largest block; saturates.
 [[nodiscard]] uint64_t block_elements(const KernelOperation& operation);
 
-/// What a channel's result is made with: (accumulator + bias) * multiplier * 2^-shift.
+/// Scaling of an output channel: (accumulator + bias) * multiplier * 2^-shift.
 struct ScaleRecord {
   int64_t bias = 0;         // 40 bits; on the U85 32, or 48 with the wide accumulator
   uint32_t multiplier = 0;  // 32 bits; on the U85 31, or 15 with the wide accumulator
   uint8_t shift = 0;        // 6 bits
 };
 
-/// The record of one output channel. `streams`: operation.cores of them (U65-512: two), one on the
-/// U85.
+/// Reads the record of one output channel. `streams`: array of operation.cores streams (U65-512:
+/// two), one on the U85.
 [[nodiscard]] WeightStatus scale_record(const Config& config, const KernelOperation& operation,
                                         const Bytes* streams, uint32_t channel,
                                         ScaleRecord* record);

@@ -23,7 +23,7 @@ WriteLog::Entry WriteLog::entry_at(size_t offset) const {
 bool WriteLog::append(uint8_t region, uint64_t address, const uint8_t* data, uint64_t length) {
   const auto bytes = static_cast<size_t>(length);
   if (length > UINT32_MAX / 2 || capacity_ > UINT32_MAX) return false;
-  if (size_ != 0) {  // as one with the entry before, where they touch
+  if (size_ != 0) {  // merge with the previous entry if adjacent
     Entry newest = entry_at(newest_);
     const size_t end = newest_ + sizeof newest + newest.bytes;
     if (newest.region == region && newest.address + newest.bytes == address &&

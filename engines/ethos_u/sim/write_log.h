@@ -1,6 +1,6 @@
 #pragma once
-// Writes that have not landed: taken from a Memory's sink, exchanged with memory to look at it as
-// if they had, and landed at last.
+// A log of delayed writes. A Memory's sink records them; they can be exchanged with memory
+// temporarily and are finally written with land().
 
 #include "engines/ethos_u/sim/memory.h"
 
@@ -10,22 +10,23 @@ class WriteLog {
  public:
   void give(uint8_t* data, size_t bytes) { data_ = data, capacity_ = bytes, size_ = 0; }
   void clear() { size_ = 0; }
-  /// For Memory::sink; the log must outlive it.
+  /// Returns a sink for Memory::sink; the log must outlive it.
   [[nodiscard]] WriteSink sink();
 
-  /// Exchanges logged bytes with memory's: once shows the writes, again takes them back. `shown`
-  /// chooses bytes (null: all); between the two exchanges its answers must not change.
+  /// Exchanges logged bytes with those in memory: the first call applies the writes, the second
+  /// reverts them. `shown` selects bytes (null: all) and must not change between the two calls.
   struct Filter {
     void* user = nullptr;
     bool (*shown)(void* user, uint8_t region, uint64_t address) = nullptr;
   };
   void exchange(Memory& memory, bool forward, const Filter* filter) const;
-  /// For good.
+  /// Writes the logged bytes to memory permanently.
   [[nodiscard]] bool land(Memory& memory) const;
-  /// Takes the chosen bytes from another log of the same writes; false if it is not one.
+  /// Replaces the selected bytes by those of another log of the same writes. Returns false if the
+  /// logs differ in their entries.
   [[nodiscard]] bool patch(const WriteLog& other, const Filter& filter);
 
-  /// Bytes of a log for `bytes` written in `pieces` calls.
+  /// Returns the size in bytes of a log for `bytes` written in `pieces` calls.
   [[nodiscard]] static constexpr uint64_t room_for(uint64_t bytes, uint64_t pieces) {
     return bytes + pieces * (sizeof(Entry) + 8);
   }
@@ -34,7 +35,7 @@ class WriteLog {
   struct Entry {
     uint64_t address;
     uint32_t bytes;
-    uint32_t previous;  // offset of the entry before this
+    uint32_t previous;  // offset of the previous entry
     uint8_t region;
   };
   [[nodiscard]] static size_t padded(size_t bytes) { return (bytes + 7) / 8 * 8; }

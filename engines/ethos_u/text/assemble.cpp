@@ -20,7 +20,8 @@ std::vector<std::string_view> tokens_of(std::string_view line) {
   return tokens;
 }
 
-/// A decimal or 0x number, with its sign apart; false if it is none.
+/// Reads a decimal or 0x number into sign and magnitude; returns false if the token is not a
+/// number.
 bool read_number(std::string_view token, bool* negative, uint64_t* magnitude) {
   *negative = token.starts_with('-');
   if (*negative) token.remove_prefix(1);

@@ -22,7 +22,7 @@ std::string line_of(const Layout& layout, uint64_t bits, Generation generation) 
     if (part.silent_zero && value == 0) continue;
     line += ' ';
     if (part.name != "_") line += fmt::format("{}=", part.name);
-    const bool parameter = part.lsb >= kParameterAt;  // a payload has no words
+    const bool parameter = part.lsb >= kParameterAt;  // only parameters have named values
     const std::string_view word = parameter ? value_name(layout.row->name, part.name,
                                                          static_cast<uint32_t>(value), generation)
                                             : std::string_view();
@@ -31,7 +31,7 @@ std::string line_of(const Layout& layout, uint64_t bits, Generation generation) 
   return line;
 }
 
-/// One command from the front of `words`; how many words it took.
+/// Returns the text of the first command of `words` and the number of words it consists of.
 std::pair<std::string, size_t> command(std::span<const uint32_t> words, Generation generation) {
   const uint32_t word = words[0];
   const size_t size = has_payload(word) && words.size() > 1 ? 2 : 1;

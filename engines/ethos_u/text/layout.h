@@ -1,5 +1,5 @@
 #pragma once
-// How a command's bits are divided into the numbers of its text line.
+// How the bits of a command are divided into the numbers of its text line.
 
 #include <optional>
 #include <string_view>
@@ -9,14 +9,15 @@
 
 namespace thimble::ethos_u::text {
 
-/// A number of the line. Places count in 48 bits: the payload below, the parameter from bit 32.
+/// One number of a text line. Bit positions refer to a 48-bit value: bits 0 to 31 are the payload,
+/// bits 32 to 47 the parameter.
 struct Part {
-  std::string_view name;  // "_": by its place in the line, not by name
+  std::string_view name;  // "_": written without a name, identified by its position in the line
   unsigned lsb = 0;
   unsigned width = 0;
   bool is_signed = false;
   bool hexadecimal = false;
-  bool silent_zero = false;  // not written if 0
+  bool silent_zero = false;  // omitted if 0
 };
 
 inline constexpr unsigned kParameterAt = 32;
@@ -27,7 +28,8 @@ struct Layout {
   [[nodiscard]] uint64_t mask() const;
 };
 
-/// The layout of a command word; nothing if the table does not explain the word's upper fields.
+/// Returns the layout of a command word; nullopt if the generation has no such command or reserved
+/// bits are set.
 [[nodiscard]] std::optional<Layout> layout_of_word(uint32_t word, Generation generation);
 [[nodiscard]] std::optional<Layout> layout_of_name(std::string_view name, Generation generation);
 

@@ -9,7 +9,7 @@ std::string_view generation_text(Generation generation) {
   return generation == Generation::kU55 ? "U55" : generation == Generation::kU65 ? "U65" : "U85";
 }
 
-/// What the CONFIG word says beside the product and the multiplications.
+/// Returns the fields of the CONFIG word other than product and MACs as text.
 std::string hardware_text(uint32_t word) {
   if (product_of(word) == static_cast<uint32_t>(Generation::kU85)) {
     return fmt::format(", AXI ports {} SRAM and {} external, {} weight decoders",

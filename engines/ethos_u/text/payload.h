@@ -1,6 +1,6 @@
 #pragma once
-// A driver payload as text: what the driver checks against the NPU before it starts the stream,
-// and the stream. The form itself: isa/driver_payload.h.
+// A driver payload as text: the header that the driver compares with the NPU, and the stream. The
+// binary format: isa/driver_payload.h.
 
 #include <string>
 #include <string_view>
@@ -17,16 +17,16 @@ struct Payload {
   Generation generation = Generation::kU55;
   std::vector<uint32_t> stream;
 
-  /// Row of the configuration table, or null for one that is not there.
+  /// Returns the row of the configuration table, or null for an unknown configuration.
   [[nodiscard]] const Config* hardware() const { return config_of(header.config); }
 };
 
 [[nodiscard]] bool is_payload(ByteView bytes);
 
-/// Messages begin with `label: byte N`.
+/// Error messages begin with `label: byte N`.
 [[nodiscard]] Result<Payload> read_payload(ByteView bytes, std::string_view label);
 
-/// Header lines as comments, then the stream; assembles to the stream.
+/// Prints the header as comment lines, then the stream. The text assembles to the stream.
 [[nodiscard]] std::string print(const Payload& payload);
 
 }  // namespace thimble::ethos_u::text

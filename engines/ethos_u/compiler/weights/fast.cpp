@@ -11,7 +11,8 @@ namespace {
 constexpr size_t kTable = 16;
 constexpr size_t kFastAlign = 32;
 
-/// What was added to the weights so that they fit eight signed bits.
+/// Returns the offset that moves the weights to the range of signed bytes; nullopt if there is
+/// none.
 std::optional<int> adjustment(std::span<const int16_t> weights) {
   const auto [low, high] = std::minmax_element(weights.begin(), weights.end());
   if (*high - *low > 255) return std::nullopt;
@@ -19,7 +20,7 @@ std::optional<int> adjustment(std::span<const int16_t> weights) {
   return std::min(0, 127 - *high);
 }
 
-/// The distinct weights by first appearance; more than kTable if there are more.
+/// Returns the distinct weights in order of appearance; stops after kTable + 1.
 std::vector<int16_t> distinct(std::span<const int16_t> weights) {
   std::vector<int16_t> table;
   for (const int16_t weight : weights) {

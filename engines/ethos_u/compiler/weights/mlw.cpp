@@ -9,12 +9,12 @@
 namespace thimble::engine::ethos_u {
 namespace {
 
-using namespace mlw;  // NOLINT: this file is its front
+using namespace mlw;  // NOLINT: public interface of mlw
 
 constexpr size_t kStretch = size_t{1} << 17;  // weights that are planned together
 constexpr size_t kStreamAlign = 16;
 
-/// Writes segments that share a palette as slices.
+/// Writes consecutive segments with the same palette as slices.
 class GroupWriter {
  public:
   GroupWriter(const int16_t* weights, const Palette& palette, BitWriter* bits)
@@ -39,8 +39,8 @@ class GroupWriter {
  private:
   [[nodiscard]] bool zero(size_t at) const { return weights_[at] == 0; }
 
-  /// Zeros belong to the run of the weight before them, so only the first segment may begin with
-  /// some, and every segment needs a weight.
+  /// Adjusts the cuts for zero runs. Zeros belong to the run of the preceding weight. Therefore
+  /// only the first segment may begin with zeros, and every segment must contain a nonzero weight.
   void cut_before_weights(std::vector<Segment>* segments) {
     std::vector<Segment> cut;
     for (Segment segment : *segments) {
@@ -58,7 +58,7 @@ class GroupWriter {
     *segments = std::move(cut);
   }
 
-  /// A slice needs one index, so one of the zeros is coded as a weight.
+  /// Writes a segment of zeros. A slice needs at least one index, so one zero is coded as a weight.
   void write_zeros(const Segment& segment) {
     Palette palette;
     palette.zero_runs = true;
@@ -119,7 +119,8 @@ class GroupWriter {
     }
   }
 
-  /// All that is left, or nearly as much as a slice holds: as much as fills its last chunk best.
+  /// Returns the number of indices for the next slice: all that are left if they fit, else a number
+  /// near the maximum that leaves the fewest unused bits in the last chunk.
   [[nodiscard]] size_t slice_length(const Mode& mode, size_t done) const {
     const size_t left = coded_.size() - done;
     if (left <= kMaxSlice) return left;

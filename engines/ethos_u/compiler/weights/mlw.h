@@ -1,5 +1,5 @@
 #pragma once
-// A sequence of weights as an MLW stream.
+// Encoder of MLW weight streams.
 
 #include <cstddef>
 #include <cstdint>
@@ -8,11 +8,12 @@
 
 namespace thimble::engine::ethos_u {
 
-/// The bytes, a multiple of 16, end of stream included. Weights are -255..255; none is no bytes.
+/// Returns the stream, padded to a multiple of 16 bytes, including the end of stream. Weights must
+/// be in -255..255. No weights give no bytes.
 [[nodiscard]] std::vector<std::byte> encode_mlw(std::span<const int16_t> weights);
 
-/// Bytes that encode_mlw would make of weights with this histogram, if they were one slice: within
-/// a few percent where nothing in the order of the weights matters.
+/// Returns the estimated size of encode_mlw's result in bytes, computed from the histogram for a
+/// single slice. The error is a few percent if the order of the weights does not matter.
 [[nodiscard]] int64_t estimate_mlw(std::span<const int16_t> weights);
 
 }  // namespace thimble::engine::ethos_u

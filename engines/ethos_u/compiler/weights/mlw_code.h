@@ -1,10 +1,10 @@
 #pragma once
-// What the MLW bit stream can say, and what it costs.
+// The elements of the MLW bit stream and their cost in bits.
 //
-// A stream is slices. A slice has a header, an index per weight and, with zero runs, the number of
-// zeros behind each weight. Indices mean entries of a palette first, then the folded weights
-// (magnitude << 1 | sign) from `direct` on. They are Golomb-Rice coded: a quotient in unary, whose
-// steps of two share a bit, and a remainder.
+// A stream is a sequence of slices. A slice has a header, an index per weight and, with zero runs,
+// the number of zeros after each weight. Low indices select palette entries; higher indices select
+// folded weights (magnitude << 1 | sign) from `direct` on. Indices are Golomb-Rice coded: a unary
+// quotient, in which one bit can count 2, and a remainder.
 
 #include <array>
 #include <cstddef>
@@ -14,55 +14,55 @@
 
 namespace thimble::engine::ethos_u::mlw {
 
-inline constexpr int kFolded = 512;  // folded weights
+inline constexpr int kFolded = 512;  // number of folded weights
 inline constexpr int kMaxPalette = 32;
-inline constexpr int kMaxSlice = 32768;  // indices in a slice
+inline constexpr int kMaxSlice = 32768;  // maximum number of indices in a slice
 inline constexpr int kHeaderBits = 23;   // of a slice that keeps the palette
-inline constexpr int kPaletteBits = 13;  // more with a palette, and its entries
+inline constexpr int kPaletteBits = 13;  // additional bits of a new palette, without its entries
 inline constexpr int kEndBits = 3;
-inline constexpr int kUnaryBits = 12;    // of a chunk
-inline constexpr int kUncodable = 3000;  // bits; more than any way around it
+inline constexpr int kUnaryBits = 12;    // per chunk
+inline constexpr int kUncodable = 3000;  // bits; more than any alternative
 
 [[nodiscard]] constexpr uint16_t fold(int weight) {
   return static_cast<uint16_t>(weight < 0 ? -weight * 2 + 1 : weight * 2);
 }
 
-/// How weights map to indices, until another slice brings another.
+/// Mapping of weights to indices. It is valid until a slice defines a new palette.
 struct Palette {
   bool zero_runs = false;
   int size = 0;    // 0, 2..32
-  int bits = 2;    // of an entry; without entries: of an uncompressed index
-  int direct = 0;  // first folded weight behind the palette
+  int bits = 2;    // bits of an entry; if size = 0, of an uncompressed index
+  int direct = 0;  // first folded weight after the palette
   std::array<uint16_t, kMaxPalette> entries = {};
 
   bool operator==(const Palette&) const = default;
   [[nodiscard]] int header_bits() const { return kHeaderBits + kPaletteBits + size * bits; }
-  /// Bits of an index without Golomb-Rice.
+  /// Returns the bits of an uncompressed index.
   [[nodiscard]] int width() const;
-  /// Index of each folded weight; -1 if there is none of at most nine bits.
+  /// Returns the index of each folded weight; -1 if it has no index of at most nine bits.
   [[nodiscard]] std::array<int16_t, kFolded> indices() const;
-  /// One of them.
+  /// Returns the index of one folded weight.
   [[nodiscard]] int index(int folded) const;
 };
 
-/// How a slice codes indices and zero runs.
+/// Coding of indices and zero runs in a slice.
 struct Mode {
   uint8_t divisor = 0;        // bits of a remainder, 0..5
-  bool truncated = false;     // quotients are 0..2, and 2 needs no end
-  bool uncompressed = false;  // Palette::width() bits
+  bool truncated = false;     // quotients are 0..2; 2 needs no end bit
+  bool uncompressed = false;  // indices of Palette::width() bits
   uint8_t zero_divisor = 0;   // 0..3
 
   bool operator==(const Mode&) const = default;
 };
 
 inline constexpr int kWeightModes = 13;
-/// Six divisors, the same truncated, uncompressed.
+/// Returns weight mode i: six divisors, six divisors truncated, uncompressed.
 [[nodiscard]] constexpr Mode weight_mode(int i) {
   if (i == 12) return {.uncompressed = true};
   return {.divisor = static_cast<uint8_t>(i % 6), .truncated = i >= 6};
 }
 
-/// Bits of an index, or kUncodable.
+/// Returns the bits of an index, or kUncodable.
 [[nodiscard]] constexpr int index_bits(const Mode& mode, int width, int index) {
   if (index < 0) return kUncodable;
   if (mode.uncompressed) return index >> width == 0 ? width : kUncodable;
@@ -75,34 +75,35 @@ inline constexpr int kWeightModes = 13;
 
 inline constexpr int64_t kNeverBits = int64_t{1} << 50;
 
-/// Indices, counted: their bits in any mode.
+/// Sums over indices from which the bits in any mode can be computed.
 class IndexCount {
  public:
-  /// Index -1: there is none, so no mode can be used.
+  /// Index -1 means that a weight has no index; no mode can be used then.
   void add(int index, int64_t times);
-  /// With the unused end of the last chunk; kNeverBits if an index has no code.
+  /// Returns the bits including the unused end of the last chunk; kNeverBits if an index has no
+  /// code.
   [[nodiscard]] int64_t bits(const Mode& mode, int width) const;
   [[nodiscard]] int largest() const { return largest_; }
 
  private:
   static constexpr size_t kDivisors = 6;
   std::array<int64_t, kDivisors> quotients_ = {};  // sum of index >> divisor
-  std::array<int64_t, kDivisors> twos_ = {};       // steps of two in these
-  std::array<int64_t, kDivisors> above_ = {};      // indices with a quotient that is not 0
+  std::array<int64_t, kDivisors> twos_ = {};       // number of steps of two in these
+  std::array<int64_t, kDivisors> above_ = {};      // number of indices with a nonzero quotient
   int64_t count_ = 0;
   int largest_ = 0;
   bool never_ = false;
 };
 
-/// Bits of the unary codes in a chunk of zero runs.
+/// Returns the unary bits of zero runs in a chunk.
 [[nodiscard]] constexpr int zero_unary_bits(const Mode& mode) {
   return mode.zero_divisor == 3 ? 8 : kUnaryBits;
 }
 
-/// Weights of a stretch, counted.
+/// Histogram of the weights of a stretch.
 struct Histogram {
   std::array<uint32_t, kFolded> folded = {};
-  /// Zeros by their place in their run, counted from 1, modulo 8.
+  /// Zeros by position in their run, counted from 1, modulo 8.
   std::array<uint32_t, 8> run_place = {};
   uint32_t count = 0;
 
@@ -110,36 +111,36 @@ struct Histogram {
   [[nodiscard]] uint32_t used() const { return count - folded[0]; }
 };
 
-/// A weight in one number: its fold, or 512 + place in the run of zeros modulo 8.
+/// A weight as one number: its folded value, or 512 + position in the zero run modulo 8.
 using Symbol = uint16_t;
 inline constexpr int kSymbols = kFolded + 8;
 [[nodiscard]] std::vector<Symbol> symbols_of(const int16_t* weights, size_t count);
 void count_symbols(const Symbol* symbols, size_t count, Histogram* histogram);
 
-/// Bits of one symbol; with zero runs a weight brings the end of the run behind it.
+/// Bits of one symbol. With zero runs, a weight includes the end of the run that follows it.
 class SymbolCost {
  public:
   SymbolCost(const Palette& palette, Symbol symbol);
-  /// At most kUncodable.
+  /// Returns at most kUncodable.
   [[nodiscard]] uint16_t bits(const Mode& mode) const;
 
  private:
   bool zero_runs_;
-  int place_;  // in a run of zeros, modulo 8; -1 for a weight
+  int place_;  // position in a zero run, modulo 8; -1 for a weight
   int index_, width_;
 };
 
-/// Bits of the runs of zeros of a histogram, with the unused end of the last chunk.
+/// Returns the bits of a histogram's zero runs, including the unused end of the last chunk.
 [[nodiscard]] int64_t zero_run_bits(const Histogram& histogram, int divisor, bool new_palette);
 
-/// A palette and the mode that goes with it best, and the bits without headers.
+/// A palette, its best mode, and the bits without headers.
 struct Choice {
   Palette palette;
   Mode mode;
   int64_t bits = std::numeric_limits<int64_t>::max();
 };
 
-/// Cheapest palette for a stretch in one slice, header included in the comparison.
+/// Returns the cheapest palette for a stretch in one slice. The comparison includes the header.
 [[nodiscard]] Choice best_choice(const Histogram& histogram, bool zero_runs);
 
 }  // namespace thimble::engine::ethos_u::mlw

@@ -1,6 +1,6 @@
-// The cheapest palette of a histogram. Two families of palettes are worth trying at every size: the
-// most frequent weights, and the smallest ones. The latter leave no holes in the indices behind
-// them, and -0, which nobody uses, costs no index.
+// Finds the cheapest palette of a histogram. Two families of palettes are tried at every size: the
+// most frequent weights and the smallest weights. The smallest weights leave no gaps in the indices
+// after the palette, and -0, which never occurs, needs no index.
 
 #include <algorithm>
 
@@ -42,7 +42,7 @@ class Search {
   }
 
  private:
-  /// A palette of the first `size` values of `order`.
+  /// Evaluates a palette of the first `size` values of `order`.
   void attempt(int size, const std::vector<Value>& order) {
     if (size > static_cast<int>(order.size())) return;
     std::vector<Value> inside(order.begin(), order.begin() + size);
@@ -60,7 +60,7 @@ class Search {
       cost.add(palette.size, value.count);
       palette.entries[static_cast<size_t>(palette.size++)] = static_cast<uint16_t>(value.folded);
     }
-    if (palette.size == 1) palette.size = 2;  // one entry cannot be said; the second is not used
+    if (palette.size == 1) palette.size = 2;  // size 1 has no code; the second entry is unused
     bool first = true;
     for (const Value& value : by_value_) {
       if (taken[static_cast<size_t>(value.folded)]) continue;

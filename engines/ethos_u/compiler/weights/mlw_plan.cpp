@@ -1,6 +1,6 @@
-// Palettes and cuts depend on each other, so they improve each other in turns: the cheapest path
-// through the palettes at hand gives segments, and the segments' own best palettes are the
-// candidates of the next path. Two such turns find nearly all there is to find.
+// Palettes and cuts depend on each other, so they are improved alternately. The cheapest path
+// through the current palettes gives segments. The best palettes of these segments are the
+// candidates for the next path. Two iterations find nearly all savings.
 
 #include "engines/ethos_u/compiler/weights/mlw_plan.h"
 
@@ -10,18 +10,18 @@ namespace thimble::engine::ethos_u::mlw {
 namespace {
 
 constexpr int kTurns = 2;
-constexpr size_t kMostPalettes = 6;     // to choose from
-constexpr size_t kMostKept = 4;         // of these, from the turn before
-constexpr size_t kMostExamined = 24;    // segments whose own palettes are looked for, per turn
-constexpr int64_t kWorthwhile = 24;     // bits that a candidate must save
-constexpr size_t kTooShort = 64;        // weights: a cut costs more than it can save
-constexpr int64_t kWorthLooking = 300;  // bits of a segment whose own palette may save them
+constexpr size_t kMostPalettes = 6;     // palettes per path
+constexpr size_t kMostKept = 4;         // of these, from the previous iteration
+constexpr size_t kMostExamined = 24;    // segments per iteration for which a palette is computed
+constexpr int64_t kWorthwhile = 24;     // minimum saving of a candidate in bits
+constexpr size_t kTooShort = 64;        // weights; below this a cut costs more than it saves
+constexpr int64_t kWorthLooking = 300;  // minimum bits of a segment for which a palette is computed
 
-/// Neighbours that share a palette.
+/// Consecutive segments that share a palette.
 struct Group {
-  size_t first = 0, last = 0;  // segments
+  size_t first = 0, last = 0;  // indices of segments
   Histogram histogram;
-  int64_t bits = 0;  // headers included
+  int64_t bits = 0;  // including headers
 };
 
 struct Candidate {
@@ -29,7 +29,7 @@ struct Candidate {
   int64_t saving = 0;
 };
 
-/// Runs cost a bit for every weight, and save at most nine for a zero.
+/// Zero runs cost one bit per weight and save at most nine bits per zero.
 bool runs_may_pay(const Histogram& histogram) {
   return uint64_t{histogram.folded[0]} * 9 > histogram.used();
 }
@@ -43,10 +43,10 @@ Palette plain(const Histogram& histogram) {
   return palette;
 }
 
-/// A plan, counted.
+/// A plan with its size in bits.
 struct Draft {
   Plan plan;
-  std::vector<Histogram> histograms;  // of the segments
+  std::vector<Histogram> histograms;  // one per segment
   std::vector<Group> groups;
   int64_t bits = 0;
 };
@@ -92,7 +92,7 @@ class Planner {
     return plan;
   }
 
-  /// One slice, or as many as its length needs.
+  /// Returns a plan with a single segment.
   Draft whole(bool zero_runs) const {
     const Choice choice = best_choice(all_, zero_runs);
     return counted({{choice.palette}, {{0, count_, 0, choice.mode}}});
@@ -104,7 +104,7 @@ class Planner {
     return counted(std::move(draft.plan));
   }
 
-  /// Counts a plan and gives every segment the mode that is best for it.
+  /// Computes the size of a plan and gives every segment its best mode.
   Draft counted(Plan plan) const {
     Draft draft;
     for (size_t i = 0; i < plan.segments.size(); ++i) {
@@ -124,7 +124,7 @@ class Planner {
     return draft;
   }
 
-  /// Bits of a group's segments with another palette.
+  /// Returns the bits of a group's segments with another palette.
   static int64_t bits_with(const Draft& draft, const Group& group, const Palette& palette) {
     int64_t bits = 0;
     Mode mode;
@@ -146,7 +146,8 @@ class Planner {
     }
   }
 
-  /// The palettes that a plan uses, and the most promising of its segments' own.
+  /// Returns the most used palettes of a plan and the best palettes of its segments with the
+  /// largest savings.
   std::vector<Palette> more_palettes(const Draft& draft) const {
     std::vector<Candidate> candidates;
     std::vector<Palette> palettes = {plain(all_)};
@@ -179,7 +180,7 @@ class Planner {
     return palettes;
   }
 
-  /// Every group gets the palette that is best for all of it, if that is cheaper.
+  /// Replaces the palette of each group by the best palette of the whole group, if that is cheaper.
   static void improve_palettes(Draft* draft) {
     for (Group& group : draft->groups) {
       Palette best;
@@ -204,7 +205,7 @@ class Planner {
     }
   }
 
-  /// Cuts to the symbol: between two neighbours the cheapest place near the cut.
+  /// Moves each cut to the cheapest symbol position near it.
   void move_cuts(Plan* plan) const {
     for (size_t i = 0; i + 1 < plan->segments.size(); ++i) {
       Segment& a = plan->segments[i];
@@ -213,7 +214,7 @@ class Planner {
       const Palette& palette_b = plan->palettes[static_cast<size_t>(b.palette)];
       const size_t low = std::max(a.begin + 1, b.begin - std::min(b.begin, kCell));
       const size_t high = std::min(b.end - 1, b.begin + kCell);
-      int difference = 0;  // a cut at `at` instead of at `low`
+      int difference = 0;  // of a cut at `at` compared with a cut at `low`
       int best = 0;
       size_t cut = low;
       for (size_t at = low; at < high; ++at) {
@@ -230,8 +231,8 @@ class Planner {
 
   [[nodiscard]] bool zero(size_t at) const { return symbols_[at] >= kFolded; }
 
-  /// A run of zeros belongs to the weight before it: where the palette goes on, a cut inside a run
-  /// moves to its end, or before that weight.
+  /// Moves cuts out of zero runs. A zero run belongs to the preceding weight. If both segments
+  /// share a palette, a cut inside a run moves to its end or before that weight.
   void settle_cuts(Plan* plan) const {
     for (size_t i = 0; i + 1 < plan->segments.size(); ++i) {
       Segment& a = plan->segments[i];

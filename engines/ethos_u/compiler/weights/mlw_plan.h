@@ -1,5 +1,5 @@
 #pragma once
-// The cuts, palettes and modes for a stretch of weights.
+// Chooses cuts, palettes and modes for a stretch of weights.
 
 #include <vector>
 
@@ -9,7 +9,7 @@ namespace thimble::engine::ethos_u::mlw {
 
 struct Plan {
   std::vector<Palette> palettes;
-  std::vector<Segment> segments;  // cover the stretch; slices share a palette where indices equal
+  std::vector<Segment> segments;  // cover the stretch; neighbours with equal `palette` share it
 };
 
 [[nodiscard]] Plan make_plan(const Symbol* symbols, size_t count);

@@ -1,6 +1,6 @@
-// A state is a palette with a mode; sixteen modes of a palette are tried side by side. The bits of
-// a cell of sixteen symbols in all states are sums of table rows, which is the whole cost of a long
-// stretch; a change of state costs the header that it needs.
+// A state is a palette with a mode. Sixteen modes of a palette are evaluated in parallel. The bits
+// of a cell of sixteen symbols in all states are sums of table rows; this dominates the cost for
+// long stretches. A change of state costs the bits of the required header.
 
 #include "engines/ethos_u/compiler/weights/mlw_trellis.h"
 
@@ -10,7 +10,7 @@
 namespace thimble::engine::ethos_u::mlw {
 namespace {
 
-constexpr size_t kLanes = 16;  // modes of a palette
+constexpr size_t kLanes = 16;  // modes per palette
 constexpr int32_t kFar = 1 << 29;
 
 enum class From : uint8_t { kSame, kPalette, kAny };
@@ -18,8 +18,8 @@ enum class From : uint8_t { kSame, kPalette, kAny };
 struct ValueGroup {
   std::array<Mode, kLanes> modes;
   std::array<bool, kLanes> used = {};
-  int change = 0;  // bits to come from another mode of the palette
-  int enter = 0;   // bits to come from another palette
+  int change = 0;  // bits to change from another mode of the palette
+  int enter = 0;   // bits to change from another palette
 };
 
 void modes_with_runs(const Histogram& histogram, const Palette& palette, ValueGroup* group) {
@@ -52,7 +52,7 @@ ValueGroup group_of(const Histogram& histogram, const Palette& palette) {
   return group;
 }
 
-/// Bits of all symbols of the histogram in all states, a row per symbol.
+/// Returns the bits of all symbols of the histogram in all states, one row per symbol.
 std::vector<uint16_t> table_of(const Histogram& histogram, const std::vector<Palette>& palettes,
                                const std::vector<ValueGroup>& groups) {
   const size_t states = palettes.size() * kLanes;

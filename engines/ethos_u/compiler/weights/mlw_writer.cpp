@@ -28,14 +28,14 @@ void write_header(const Slice& slice, BitWriter* bits) {
   }
 }
 
-/// Quotients of one kind of symbol, a chunk at a time; `from` and `to` are the symbols whose
-/// quotient the last chunk completed.
+/// Quotients of one kind of symbol, written chunk by chunk. `to` is the first symbol with an
+/// incomplete quotient.
 template <typename T>
 struct Quotients {
   std::span<const T> values;
   int divisor = 0;
   size_t from = 0, to = 0;
-  uint32_t left = 0;  // of the quotient of values[to]
+  uint32_t left = 0;  // rest of the quotient of values[to]
 
   [[nodiscard]] bool done() const { return to == values.size(); }
   void start() { left = done() ? 0 : static_cast<uint32_t>(values[to]) >> divisor; }
@@ -100,8 +100,8 @@ std::vector<std::byte> BitWriter::finish(size_t bytes, std::byte fill) {
   return std::move(bytes_);
 }
 
-/// Unary codes of a chunk, then the remainders of the chunk before. Weights may be eight symbols
-/// ahead of the runs, runs none ahead of the weights, before they pause.
+/// Each chunk holds unary codes, then the remainders of the previous chunk. Weights pause when they
+/// are eight symbols ahead of the runs; runs pause when they are ahead of the weights.
 void write_slice(const Slice& slice, BitWriter* bits) {
   constexpr size_t kLead = 8;
   write_header(slice, bits);

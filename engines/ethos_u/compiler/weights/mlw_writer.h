@@ -1,5 +1,5 @@
 #pragma once
-// Bits of slices.
+// Writes slices as bits.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,11 +10,11 @@
 
 namespace thimble::engine::ethos_u::mlw {
 
-/// Lowest bit of a byte first.
+/// Writes bits, the least significant bit of a byte first.
 class BitWriter {
  public:
   void put(uint32_t value, int count);
-  /// Everything so far, filled up to a multiple of `bytes`.
+  /// Returns all bytes written so far, padded to a multiple of `bytes`.
   [[nodiscard]] std::vector<std::byte> finish(size_t bytes, std::byte fill);
 
  private:
@@ -28,7 +28,7 @@ struct Slice {
   bool new_palette = false;
   Mode mode;
   std::span<const uint16_t> indices;  // at most kMaxSlice
-  std::span<const uint32_t> runs;     // behind each index; a new palette has one in front as well
+  std::span<const uint32_t> runs;     // zeros after each index; new palette: also before the first
 };
 void write_slice(const Slice& slice, BitWriter* bits);
 void write_end(BitWriter* bits);

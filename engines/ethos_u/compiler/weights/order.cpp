@@ -1,15 +1,15 @@
-// Weights leave in units: one kernel element, a run of input channels (`depth`), and the output
-// channels of one micro-block that belong to the core. What remains is the order of the units:
+// Weights are emitted in units. A unit is one kernel element, a range of input channels (`depth`),
+// and the output channels of one microblock that belong to the core. The order of the units is:
 //
 //   for each block of output channels
-//     for each run of input blocks
-//       for each part of the kernel (at most 8 x 8 elements of the dilated kernel)
+//     for each input block
+//       for each sub-kernel (at most 8 x 8 elements of the dilated kernel)
 //         for each unit depth inside the input block
-//           for each micro-block of output channels
-//             for each element of the part, then padding units: zeros
+//           for each microblock of output channels
+//             for each element of the sub-kernel, then padding units: zeros
 //
-// The generations differ in how parts and elements are listed, which channels a core owns, and how
-// deep blocks and units are.
+// The generations differ in the order of sub-kernels and elements, in the assignment of channels to
+// cores, and in the depth of blocks and units.
 
 #include "engines/ethos_u/compiler/weights/order.h"
 
@@ -22,19 +22,19 @@ using thimble::ethos_u::Config;
 using thimble::ethos_u::Generation;
 using thimble::ethos_u::kMicroblocks;
 
-constexpr int kPad = -1;  // an element that is not in the kernel
+constexpr int kPad = -1;  // an element outside the kernel
 
-/// Elements of one part of the kernel, row * kernel width + column, or kPad.
+/// Elements of one sub-kernel as row * kernel width + column, or kPad.
 using Part = std::vector<int>;
 
 struct Order {
   bool u85 = false;
   int cores = 1;
-  int64_t microblock = 8;  // output channels of all its cores (U85) or of one (U55, U65)
+  int64_t microblock = 8;  // output channels of all its cores (U85) or of one core (U55, U65)
   int64_t in_block = 32;   // input channels per input block
-  int64_t depth = 32;      // of a unit
-  int64_t run = 8;         // input channels in a row before the next output channel
-  int64_t group = 1;       // elements per part are padded to a multiple
+  int64_t depth = 32;      // input channels of a unit
+  int64_t run = 8;         // consecutive input channels per output channel
+  int64_t group = 1;       // the number of elements per sub-kernel is padded to a multiple of this
   std::vector<Part> parts;
 };
 
@@ -42,7 +42,7 @@ int64_t rounded(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Depth of the micro-blocks of U55 and U65, or of the one the options name.
+/// Returns the depth of the microblocks of U55 and U65, or of the microblock in the options.
 int64_t microblock_depth(const WeightOptions& options) {
   for (const auto& row : kMicroblocks) {
     if (std::string_view(row.config) != options.config->name) continue;
@@ -53,7 +53,7 @@ int64_t microblock_depth(const WeightOptions& options) {
   return 0;
 }
 
-/// Row by row, padded to whole groups.
+/// Lists the elements row by row, padded to whole groups.
 Part rows_u55(int64_t kernel_w, int64_t y, int64_t x, int64_t height, int64_t width,
               int64_t group) {
   Part part;
@@ -68,8 +68,8 @@ struct Steps {
   int64_t h = 1, w = 1;
 };
 
-/// The elements that one position of the stride sees together, each such set row by row, odd rows
-/// backwards. `behind` padding units follow each whole group.
+/// Lists the elements for each phase of the stride. The elements of a phase are listed row by row,
+/// odd rows in reverse. `behind` padding units follow each whole group.
 Part snake_u85(int64_t kernel_w, int64_t y, int64_t x, int64_t height, int64_t width, Steps stride,
                int64_t group, int64_t behind) {
   Part part;
@@ -112,7 +112,7 @@ Order order_u55(const Weights& weights, const WeightOptions& options) {
   return order;
 }
 
-/// Input channels per block on the U85, not depthwise.
+/// Returns the input channels per block on the U85, except for depthwise convolutions.
 int64_t in_block_u85(const WeightOptions& options, int64_t microblock) {
   if (options.part_kernel_first) return 16;
   const bool small = options.config->macs <= 256 && microblock == 16 && !options.sparse;
@@ -188,7 +188,7 @@ class Writer {
  private:
   void input_block(const Part& part, int64_t block, int64_t end, int64_t in) {
     const int64_t deep = std::min(order_.in_block, rounded(weights_.in - in, order_.depth));
-    // U85: all cores work on the same micro-blocks; others: each has its own.
+    // U85: all cores work on the same microblock; U55, U65: each core has its own microblocks.
     const int64_t step = order_.u85 ? order_.microblock : order_.microblock * order_.cores;
     const int64_t begin = order_.u85 ? block : block + core_;
     for (int64_t depth = 0; depth < deep; depth += order_.depth) {
@@ -199,7 +199,7 @@ class Writer {
     }
   }
 
-  /// Channels of the core in the micro-block at `out`; behind the block: none.
+  /// Lists the core's channels in the microblock at `out`; kPad for channels after the block.
   void list_channels(int64_t out, int64_t end) {
     channels_.clear();
     const int64_t count = order_.u85 ? order_.microblock / order_.cores : order_.microblock;

@@ -1,5 +1,5 @@
 #pragma once
-// The sequence in which the multipliers want the weights of a slice.
+// Computes the sequence in which the MAC array reads the weights of a slice.
 
 #include <cstdint>
 #include <vector>
@@ -9,18 +9,18 @@
 
 namespace thimble::engine::ethos_u {
 
-/// Refuses what the configuration has no order for.
+/// Returns an error if the configuration has no order for these weights.
 [[nodiscard]] Status check_order(const Weights& weights, const WeightOptions& options);
 
-/// Weight streams of a slice before they are coded: cores that work on it at the same time.
+/// Returns the number of weight streams of a slice: the cores that process it in parallel.
 [[nodiscard]] int order_cores(const WeightOptions& options);
 
-/// What `core` reads for channels [channel, channel + channels), padding included. Empty if the
-/// core has no channel of the slice.
+/// Returns the weights that `core` reads for channels [channel, channel + channels), including
+/// padding. Empty if the core has no channel of the slice.
 [[nodiscard]] std::vector<int16_t> ordered(const Weights& weights, const WeightOptions& options,
                                            int64_t channel, int64_t channels, int core);
 
-/// The cores' sequences in the one that fast weights share, a piece of each in turn.
+/// Returns the sequences of all cores, interleaved group by group in one stream of fast weights.
 [[nodiscard]] std::vector<int16_t> ordered_for_fast(const Weights& weights,
                                                     const WeightOptions& options, int64_t channel,
                                                     int64_t channels);

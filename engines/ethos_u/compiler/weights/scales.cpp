@@ -13,7 +13,7 @@ constexpr int64_t kRecord = 10;
 
 struct Layout {
   int bias_bytes, multiplier_bytes;
-  int64_t multiplier_end;  // first one that is too large
+  int64_t multiplier_end;  // first value that does not fit
 };
 
 Layout layout_of(const WeightOptions& options) {
@@ -31,7 +31,7 @@ void put(int64_t value, int bytes, std::byte* to) {
   for (int i = 0; i < bytes; ++i) to[i] = static_cast<std::byte>(value >> (8 * i) & 0xFF);
 }
 
-/// Records of the U85 come in whole micro-blocks, sixteen at least.
+/// Rounds up to whole microblocks, at least sixteen records (U85).
 int64_t padded_u85(const WeightOptions& options, int64_t channels) {
   const int64_t unit = (options.microblock_depth + 15) / 16 * 16;
   return (channels + unit - 1) / unit * unit;

@@ -1,5 +1,5 @@
 #pragma once
-// Scale records: what becomes of a channel's sum. Ten bytes each.
+// Encodes scale records: bias, multiplier and shift of each output channel, ten bytes each.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace thimble::engine::ethos_u {
 
-/// Refuses biases, multipliers and shifts that a record has no bits for.
+/// Returns an error for biases, multipliers and shifts that do not fit in a record.
 [[nodiscard]] Status check_scales(const Weights& weights, const Requantize& requantize,
                                   const WeightOptions& options);
 
-/// Records of a slice for one core, without padding; empty if the core has none.
+/// Returns the records of a slice for one core, without padding; empty if the core has no channel.
 [[nodiscard]] std::vector<std::byte> scale_records(const Weights& weights,
                                                    const Requantize& requantize,
                                                    const WeightOptions& options, int64_t channel,
                                                    int64_t channels, int core);
 
-/// Their length.
+/// Returns the length of scale_records() in bytes.
 [[nodiscard]] int64_t scale_bytes(const WeightOptions& options, int64_t channels, int core);
 
 }  // namespace thimble::engine::ethos_u

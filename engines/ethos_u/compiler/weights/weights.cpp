@@ -30,7 +30,7 @@ int weight_streams(const WeightOptions& options) {
   return options.fast ? 1 : order_cores(options);
 }
 
-/// Counts of what a slice's streams hold.
+/// Counts of the weights in a slice's streams.
 struct Contents {
   int64_t symbols = 0, zeros = 0;
   std::bitset<512> values;
@@ -67,7 +67,7 @@ Status check(const Weights& weights, const Requantize& requantize, const WeightO
 }  // namespace
 
 struct WeightEncoder::Coded {
-  WeightSlice slice;  // offsets from the start of the slice
+  WeightSlice slice;  // offsets relative to the start of the slice
   std::vector<std::byte> bytes;
 };
 
@@ -184,7 +184,7 @@ bool is_sparse(const Weights& weights) {
 int fast_rate(const Weights& weights) {
   int low = 0, high = 0;
   std::bitset<512> values;
-  values.set(256);  // padding
+  values.set(256);  // zero padding
   for (const int16_t weight : weights.values) {
     low = std::min<int>(low, weight);
     high = std::max<int>(high, weight);

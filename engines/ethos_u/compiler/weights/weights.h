@@ -1,20 +1,20 @@
 #pragma once
-// Weights and scales of an operation as the bytes that the hardware reads.
+// Encodes weights and scales of an operation as the bytes that the hardware reads.
 //
 //   WeightEncoder encoder(*op.weights, op.requantize);
 //   WeightOptions options = {.config = ..., .block_depth = 32, ...};
 //   THIMBLE_TRY(EncodedWeights encoded, encoder.encode(options, starts));
 //
-// A slice is the weights of a range of output channels, contiguous so that one DMA brings it: for
-// each core its scale records, then its weight stream, all 16-byte aligned (on the U85 there are
-// scales in front of the first core's weights only, and fast weights have one stream for all
-// cores). Slices begin at multiples of the block depth.
+// A slice contains the weights of a range of output channels. It is contiguous, so that one DMA can
+// copy it: for each core its scale records, then its weight stream, all 16-byte aligned. On the
+// U85 only the first core has scale records, and fast weights have one stream for all cores. Slices
+// begin at multiples of the block depth.
 //
-// The encoder remembers slices: asking again with other cuts costs only the new ones. estimate()
-// is far cheaper and says what encode() would come to, within a few percent.
+// The encoder caches slices: encoding again with other cuts encodes only the new slices.
+// estimate() is much faster and returns the length of encode()'s result within a few percent.
 //
-// Files: order.h (weights to the sequence the multipliers want), mlw_*.h (that sequence to bits),
-// fast.h (the same with fixed widths, U85). Facts: docs/ethos-u.md, "Weight streams".
+// Files: order.h (order in which the MAC array reads weights), mlw_*.h (MLW encoding), fast.h
+// (fixed widths, U85). Facts: docs/ethos-u.md, "Weight streams".
 
 #include <array>
 #include <cstddef>
@@ -30,37 +30,37 @@
 
 namespace thimble::engine::ethos_u {
 
-/// What the order and coding of weights depend on, beside the weights.
+/// Parameters of the order and coding of weights, in addition to the weights.
 struct WeightOptions {
   const thimble::ethos_u::Config* config = nullptr;
   bool depthwise = false;
   bool part_kernel_first = false;  // KERNEL_STRIDE.weight_order; never for depthwise
   int64_t block_depth = 16;        // OFM_BLK_DEPTH
-  int64_t microblock_depth = 0;    // U85: of the micro-block in use; others: 0 = the only one
+  int64_t microblock_depth = 0;    // U85: of the microblock in use; others: 0 = the only one
   int64_t stride_h = 1, stride_w = 1;
   int64_t dilation_h = 1, dilation_w = 1;
   int ifm_bits = 8;
-  bool wide_accumulator = false;  // form of the scale records on the U85
-  int cores = 0;                  // U65-512: 1 or 2 weight streams; 0 = as many as it has cores
+  bool wide_accumulator = false;  // U85: format of the scale records
+  int cores = 0;                  // U65-512: 1 or 2 weight streams; 0 = one per core
   bool fast = false;              // U85: WEIGHT_FORMAT.format
-  bool sparse = false;            // U85: WEIGHT_FORMAT.sparsity, and the order that goes with it
+  bool sparse = false;            // U85: WEIGHT_FORMAT.sparsity and the corresponding order
 
   auto operator<=>(const WeightOptions&) const = default;
 };
 
 struct ByteRange {
-  int64_t offset = 0;  // from the start of EncodedWeights::bytes
+  int64_t offset = 0;  // relative to EncodedWeights::bytes
   int64_t length = 0;  // 0: this core has no channel in the slice
 };
 
 struct WeightSlice {
   int64_t channel = 0, channels = 0;
   ByteRange all;
-  std::array<ByteRange, 4> weights;  // per core; what WEIGHT_BASE and WEIGHT_LENGTH get
-  std::array<ByteRange, 2> scales;   // per core (U65-512), else the first; length without padding
-  int64_t symbols = 0;               // weights in the streams, padding included
-  int64_t zeros = 0;                 // of these
-  double decode_cycles = 0;          // by decode_cycles() below
+  std::array<ByteRange, 4> weights;  // per core; values of WEIGHT_BASE and WEIGHT_LENGTH
+  std::array<ByteRange, 2> scales;   // per core (U65-512), else only [0]; length without padding
+  int64_t symbols = 0;               // weights in the streams, including padding
+  int64_t zeros = 0;                 // number of zeros in symbols
+  double decode_cycles = 0;          // result of decode_cycles() below
 };
 
 struct EncodedWeights {
@@ -71,15 +71,16 @@ struct EncodedWeights {
 
 class WeightEncoder {
  public:
-  /// Both must outlive the encoder.
+  /// Both references must outlive the encoder.
   WeightEncoder(const Weights& weights, const Requantize& requantize)
       : weights_(weights), requantize_(requantize) {}
 
-  /// `starts`: first channel of each slice, rising from 0, multiples of the block depth.
+  /// `starts`: first channel of each slice, ascending from 0, multiples of the block depth.
   [[nodiscard]] Result<EncodedWeights> encode(const WeightOptions& options,
                                               std::span<const int64_t> starts);
 
-  /// Lengths (weights within a few percent, scales exact) and cycles of a slice, without encoding.
+  /// Returns lengths (weights within a few percent, scales exact) and cycles of a slice without
+  /// encoding it.
   [[nodiscard]] Result<WeightSlice> estimate(const WeightOptions& options, int64_t channel,
                                              int64_t channels);
 
@@ -97,23 +98,23 @@ class WeightEncoder {
   std::map<Key, std::shared_ptr<const Coded>> coded_;
 };
 
-/// The same for one use. An empty `starts` is one slice.
+/// Encodes without a cache. An empty `starts` gives one slice.
 [[nodiscard]] Result<EncodedWeights> encode(const Weights& weights, const Requantize& requantize,
                                             const WeightOptions& options,
                                             std::span<const int64_t> starts = {});
 
-/// True if at most two of every four weights along the depth are used and all fit in eight bits,
-/// so that WeightOptions::sparse is allowed (U85, not depthwise).
+/// Returns true if at most two of every four weights along the depth are nonzero and all fit in
+/// eight bits. WeightOptions::sparse is then allowed (U85, not depthwise).
 [[nodiscard]] bool is_sparse(const Weights& weights);
 
-/// Weights that the fast decoder makes in a cycle, 64 if there are fewer than 16 values, else 32; 0
-/// if the fast format cannot say these: it holds 16 values, or a range of 256 with the zero that
-/// padding needs.
+/// Returns the weights per cycle of the fast decoder: 64 for fewer than 16 values, else 32. Returns
+/// 0 if the fast format cannot represent the weights. It holds 16 values, or a range of 256 that
+/// includes the zero of the padding.
 [[nodiscard]] int fast_rate(const Weights& weights);
 
-/// Cycles that the decoders of one slice need, by the published model: fast weights 64 a cycle
-/// with fewer than 16 values, else 32; otherwise 8 per core and cycle if half of them are zero or
-/// fewer, rising to 32 with nine of ten.
+/// Returns the cycles that the decoders need for one slice, by the published model. Fast weights:
+/// 64 per cycle with fewer than 16 values, else 32. Otherwise 8 per core and cycle if at most half
+/// of the weights are zero, increasing to 32 at nine of ten.
 [[nodiscard]] double decode_cycles(const WeightOptions& options, int64_t symbols, int64_t zeros,
                                    int64_t distinct);
 

@@ -4,7 +4,7 @@ namespace thimble::ethos_u::sim {
 
 int64_t scale_wide(int64_t value, uint32_t multiplier, uint32_t shift, Rounding mode,
                    uint32_t double_round) {
-  // value = high * 2^32 + low with 0 <= low < 2^32; the product as high * 2^64 + low.
+  // value = high * 2^32 + low with 0 <= low < 2^32. The product is computed as high * 2^64 + low.
   const uint64_t low32 = static_cast<uint64_t>(value) & 0xFFFFFFFFU;
   const int64_t high32 = value >> 32;
   const uint64_t product_low = low32 * multiplier;

@@ -1,5 +1,5 @@
 #pragma once
-// The output stage's arithmetic: a wide product, shifted right with one of seven roundings.
+// Arithmetic of the output stage: a wide product, shifted right with one of seven rounding modes.
 
 #include <stdint.h>
 
@@ -8,12 +8,12 @@
 
 namespace thimble::ethos_u::sim {
 
-/// Both generations' modes. kDouble is two roundings: half up at bit 31 - double_round of the
+/// Rounding modes of all generations. kDouble rounds twice: half up at bit 31 - double_round of the
 /// product, then half away from zero.
 enum class Rounding : uint8_t {
   kDouble,
   kNatural,           // half up
-  kDoubleAsymmetric,  // half up twice
+  kDoubleAsymmetric,  // half up, twice
   kSymmetric,         // half away from zero
   kToZero,
   kDown,
@@ -23,12 +23,12 @@ enum class Rounding : uint8_t {
   if (mode == static_cast<uint8_t>(Round556::kTruncate)) return Rounding::kDown;
   return mode == static_cast<uint8_t>(Round556::kNatural) ? Rounding::kNatural : Rounding::kDouble;
 }
-/// Round85 has the order of Rounding.
+/// The values of Round85 and Rounding are equal.
 [[nodiscard]] inline Rounding rounding85(uint8_t mode) {
   return static_cast<Rounding>(mode);
 }
 
-/// What is added before the arithmetic shift right.
+/// Returns the term that is added before the arithmetic shift right.
 [[nodiscard]] inline int64_t rounding_term(bool negative, uint32_t shift, Rounding mode,
                                            uint32_t double_round) {
   if (shift == 0 || mode == Rounding::kDown) return 0;
@@ -40,7 +40,7 @@ enum class Rounding : uint8_t {
   return half + (negative && mode == Rounding::kDouble ? -first : first);
 }
 
-/// value * multiplier of up to 96 bits; the low 64 bits of the shifted result.
+/// Returns the low 64 bits of value * multiplier >> shift, rounded. The product has up to 96 bits.
 [[nodiscard]] int64_t scale_wide(int64_t value, uint32_t multiplier, uint32_t shift, Rounding mode,
                                  uint32_t double_round);
 
@@ -51,14 +51,14 @@ enum class Rounding : uint8_t {
     return scale_wide(value, multiplier, shift, mode, double_round);
   }
   const int64_t term = rounding_term(value < 0, shift, mode, double_round);
-  // 32 by 32 bits, which is one instruction where 64 by 64 is several.
+  // A 32 x 32-bit product needs one instruction, a 64 x 64-bit product several.
   return (int64_t{static_cast<int32_t>(value)} * multiplier + term) >> shift;
 }
 [[nodiscard]] inline int64_t scale_by(int64_t value, const Scale& scale, Rounding mode) {
   return scale_by(value, scale.multiplier, scale.shift, mode, scale.double_round);
 }
 
-/// `value` in a register of so many bits, two's complement.
+/// Wraps `value` to a two's complement integer of `bits` bits.
 [[nodiscard]] inline int64_t wrap(int64_t value, uint32_t bits) {
   const uint32_t spare = 64 - bits;
   return static_cast<int64_t>(static_cast<uint64_t>(value) << spare) >> spare;

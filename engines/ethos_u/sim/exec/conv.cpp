@@ -1,5 +1,5 @@
-// CONV: a window of the IFM is gathered once per position, minus its zero point, and then
-// multiplied with each output channel's weights, which lie dense in the workspace.
+// CONV. The window of the IFM at each position is gathered once, with the zero point subtracted,
+// and multiplied by the weights of each output channel. The weights are dense in the workspace.
 
 #include <new>
 
@@ -12,7 +12,8 @@ uint64_t window_elements(const KernelOperation& operation) {
   return uint64_t{operation.kernel.height} * operation.kernel.width * operation.ifm.depth;
 }
 
-/// The window times the weights of `n` channels, which lie `elements` apart.
+/// Multiplies the window by the weights of `n` channels. The weights of two channels are `elements`
+/// apart.
 void products(const int32_t* window, const int16_t* weights, uint32_t elements, uint32_t n,
               int64_t* sums) {
   for (uint32_t k = 0; k < n; ++k, weights += elements) {
@@ -22,10 +23,11 @@ void products(const int32_t* window, const int16_t* weights, uint32_t elements, 
   }
 }
 
-/// Sums of up to 128 products of 16 by 9 bits, which cannot overflow 32, for four channels, so
-/// that the window is read once for them. A function of its own: all of it fits in registers.
+/// Computes sums of up to 128 products of 16 x 9 bits for four channels. The sums fit in 32 bits,
+/// and the window is read once for the four channels. A separate function, so that all values stay
+/// in registers.
 #if defined(__arm__) && defined(__GNUC__) && !defined(__clang__)
-// GCC would gather the four weights into a vector, by way of memory.
+// GCC would otherwise gather the four weights into a vector through memory.
 [[gnu::optimize("no-tree-slp-vectorize")]]
 #endif
 [[gnu::noinline]] void
@@ -48,7 +50,7 @@ four_sums(const int16_t* window, const int16_t* const* weights, uint32_t n, int3
 void products(const int16_t* window, const int16_t* weights, uint32_t elements, uint32_t n,
               int64_t* sums) {
   for (uint32_t k = 0; k < n; k += 4) {
-    // A channel that is not there repeats the last one that is.
+    // Channels past the last one repeat the last one.
     const int16_t* at[4];
     for (uint32_t j = 0; j < 4; ++j) {
       at[j] = weights + size_t{k + j < n ? k + j : n - 1} * elements;
@@ -64,7 +66,8 @@ void products(const int16_t* window, const int16_t* weights, uint32_t elements, 
   }
 }
 
-/// The window of one position as Element, zero point taken off, padding 0.
+/// The window of one position as elements of type Element. The zero point is subtracted; padding is
+/// 0.
 template <typename Element>
 class Window {
  public:
@@ -132,7 +135,7 @@ class Window {
   bool bytes_;
 };
 
-/// Whether values minus the zero point fit in 16 bits, so that the products fit in 32.
+/// Returns true if values minus the zero point fit in 16 bits, so that the products fit in 32.
 bool narrow(const FeatureMap& map) {
   if (map.bits != 8) return false;
   return map.zero_point >= -0x7F00 && map.zero_point <= 0x7F00;
@@ -145,7 +148,8 @@ struct Block {
   const ScaleRecord* records = nullptr;
 };
 
-/// Sums of channels [c, c + n) of the block at one position: initial values, scales, memory.
+/// Finishes the sums of channels [c, c + n) of the block at one position: adds the initial values,
+/// scales, and writes to memory.
 bool finish_row(const Context& context, const Block& block, uint32_t y, uint32_t x, uint32_t c,
                 uint32_t n, int64_t* sums, Output& output, Accumulators& accumulators) {
   const uint32_t channel = block.first + c;
@@ -179,7 +183,7 @@ Fault run_block(const Context& context, const Block& block, Element* window_at, 
   return {};
 }
 
-/// Decodes blocks of channels one after another.
+/// Decodes the blocks of output channels in order.
 class Blocks {
  public:
   explicit Blocks(const Context& context) : context_(context) {}
@@ -199,7 +203,7 @@ class Blocks {
     return status == WeightStatus::kOk ? Fault{} : bad_weights(status);
   }
 
-  /// channels = 0 after the last block.
+  /// Decodes the next block; channels = 0 after the last block.
   Fault next(Block* block) {
     const KernelOperation& operation = context_.operation;
     *block = {};
@@ -236,7 +240,7 @@ class Blocks {
   Bytes weights_[4], scales_[2];
 };
 
-/// run(block, output, accumulators) for every block of the operation.
+/// Calls run(block, output, accumulators) for every block of the operation.
 template <typename Run>
 Fault each_block(const Context& context, Scratch& scratch, const Run& run) {
   Blocks blocks(context);
@@ -276,7 +280,7 @@ Fault execute_conv(const Context& context) {
 
 namespace {
 
-/// Sums of one position over the window, for n channels from c on, of a block.
+/// Computes the sums over the window of one position for channels [c, c + n) of a block.
 template <typename Sum>
 bool depthwise_sums(const Context& context, Reader& reader, const Grid& grid, const Block& block,
                     uint32_t y, uint32_t x, uint32_t c, uint32_t n, int64_t* result) {
@@ -310,7 +314,7 @@ Fault depthwise_block(const Context& context, const Block& block, Output& output
   const KernelOperation& operation = context.operation;
   Reader reader(operation.ifm, context.memory);
   const Grid grid = grid_of(operation);
-  // 128 products of 16 by 9 bits cannot overflow 32.
+  // 128 products of 16 x 9 bits fit in 32 bits.
   const bool small = narrow(operation.ifm) && !context.workspace.slow &&
                      operation.kernel.height * operation.kernel.width <= 128;
   const auto depthwise_row = small ? depthwise_sums<int32_t> : depthwise_sums<int64_t>;

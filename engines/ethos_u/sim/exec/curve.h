@@ -1,14 +1,15 @@
 #pragma once
-// TANH and SIGMOID of 16 bits: the hardware's own curve, sigmoid(i / 24) for i in 0..255 with 16
-// fractional bits, or the same curve from the table memory (U85). Arguments have 12288 = 3 * 4096
-// units to one and are not clamped before. docs/ethos-u.md has how this was found.
+// TANH and SIGMOID of 16 bits. The curve is built into the hardware: sigmoid(i / 24) for i in
+// 0..255 with 16 fractional bits. On the U85 the same curve is read from the LUT memory. Arguments
+// have 12288 = 3 * 4096 units per 1.0 and are not clamped first. docs/ethos-u.md describes how this
+// was found.
 
 #include <stdint.h>
 #include <string.h>
 
 namespace thimble::ethos_u::sim {
 
-/// e^-x for x >= 0: a series on x / 2^k, squared k times.
+/// Returns e^-x for x >= 0: a series for x / 2^k, squared k times.
 consteval double exp_minus(double x) {
   double scaled = x;
   int halvings = 0;
@@ -25,7 +26,8 @@ consteval double exp_minus(double x) {
 struct SigmoidCurve {
   uint16_t at[256];
 };
-/// Entries that are one larger than the rounded sigmoid; the curve was once made less precisely.
+/// Bit i: entry i is one larger than the rounded sigmoid, as if the hardware's table had been
+/// computed with less precision.
 inline constexpr uint32_t kLarger[8] = {0xFA7BD110, 0xC0467BAE, 0x20440005, 0x00110090,
                                         0x00000080, 0x00000000, 0x00000000, 0x80000000};
 consteval SigmoidCurve make_sigmoid_curve() {
@@ -39,7 +41,7 @@ consteval SigmoidCurve make_sigmoid_curve() {
 }
 inline constexpr SigmoidCurve kSigmoidCurve = make_sigmoid_curve();
 
-/// Entry i of the curve, of the positive side; both give the sigmoid's 16 bits.
+/// Return entry i of the curve's positive half, as the 16 bits of the sigmoid.
 struct BuiltInCurve {
   [[nodiscard]] int32_t operator()(uint32_t i) const { return kSigmoidCurve.at[i]; }
 };
@@ -52,7 +54,8 @@ struct TableCurve {
   }
 };
 
-/// The curve at |value| between its entries, 2^bits apart; `beyond` where the entries end.
+/// Interpolates the curve at |value| between entries that are 2^bits apart. Returns `beyond` after
+/// the last entry.
 template <typename Curve>
 int64_t interpolated(int64_t value, int bits, int64_t beyond, const Curve& curve) {
   const auto size = static_cast<uint64_t>(value < 0 ? -value : value);

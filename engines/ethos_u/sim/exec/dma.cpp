@@ -1,4 +1,4 @@
-// DMA_START: rows of bytes, strided or chosen by indices.
+// DMA_START: copies rows of bytes, with strides or selected by indices.
 
 #include <string.h>
 
@@ -7,7 +7,8 @@
 namespace thimble::ethos_u::sim {
 namespace {
 
-/// Where the last 2 KiB of a core's SHRAM begin; the U85's table memory begins at 0.
+/// Returns the address of the LUTs: the last 2 KiB of a core's SHRAM, or 0 on the U85, which has a
+/// separate LUT memory.
 uint64_t tables_at(const Config& config) {
   if (config.generation == Generation::kU85) return 0;
   return (uint64_t{config.banks} << 10) - kLutBytes;
@@ -19,13 +20,13 @@ struct Side {
 };
 
 Side side_of(const Config& config, bool internal, uint8_t region, uint64_t address) {
-  // An address below the tables wraps to one that is surely outside.
+  // An address below the LUTs wraps to an offset outside the LUT memory.
   if (internal) return {kTableRegion, address - tables_at(config)};
   return {region, address};
 }
 
 bool copy_row(Memory& memory, const Side& from, const Side& to, uint64_t bytes) {
-  // Through a buffer: source and destination may overlap, and writes may land later.
+  // The copy uses a buffer, because source and destination may overlap and writes may be delayed.
   uint8_t buffer[256];
   for (uint64_t done = 0; done < bytes;) {
     const uint64_t piece = bytes - done < sizeof buffer ? bytes - done : sizeof buffer;

@@ -1,5 +1,5 @@
-// ELEMENTWISE: one or two operands, broadcast or constant, each with its own zero point and, for
-// additions and the like, its own scale.
+// ELEMENTWISE: one or two operands, broadcast or scalar. Each has its own zero point and, for
+// operations such as ADD, its own scale.
 
 #include "engines/ethos_u/sim/exec/exec.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 using Mode = ElementwiseMode;
 
-/// Rows of one operand, zero point taken off.
+/// Reads rows of one operand with the zero point subtracted.
 class Operand {
  public:
   Operand(const FeatureMap& map, uint8_t broadcast, bool is_scalar, int32_t scalar, Memory& memory)
@@ -101,7 +101,8 @@ class Elementwise {
         result[i] = operation_.ifm2_first ? compute556(b[i], a[i]) : compute556(a[i], b[i]);
       }
     }
-    // The one multiplier makes the product of two 32-bit operands: only the shift is left.
+    // The hardware has one multiplier. With 32-bit operands it computes the product, so only the
+    // shift of OFM_SCALE is applied.
     if (mode_ == Mode::kMul && operation_.ifm.bits == 32) {
       const Scale& scale = operation_.ofm_scale;
       for (uint32_t i = 0; operation_.global_scale && i < n; ++i) {
@@ -131,7 +132,7 @@ class Elementwise {
     return combine(a, b);
   }
 
-  /// A and B as the registers name them.
+  /// Computes the result of U55 and U65. A and B are operands as the registers name them.
   int64_t compute556(int64_t a, int64_t b) const {
     if (mode_ == Mode::kLrelu) {
       return a < 0 ? scale_by(a, operation_.ofm_scale, output_.rounding()) : a;
@@ -185,7 +186,7 @@ class Elementwise {
       case Mode::kDiv:
         return b == 0 ? 0 : a / b;
       case Mode::kCmpEq:
-        return a == b ? -1 : 0;  // a mask
+        return a == b ? -1 : 0;  // comparisons return a mask
       case Mode::kCmpNe:
         return a != b ? -1 : 0;
       case Mode::kCmpGe:

@@ -1,5 +1,5 @@
 #pragma once
-// The operations, one file each. Each returns a fault of its own or the memory's.
+// The operations, one file each. Each returns a fault of the operation or of the memory.
 
 #include "engines/ethos_u/sim/exec/output.h"
 #include "engines/ethos_u/sim/exec/scratch.h"
@@ -7,7 +7,7 @@
 
 namespace thimble::ethos_u::sim {
 
-/// What one operation works with.
+/// Inputs of one operation.
 struct Context {
   const Config& config;
   const KernelOperation& operation;
@@ -22,18 +22,22 @@ struct Context {
 [[nodiscard]] Fault execute_elementwise(const Context& context);
 [[nodiscard]] Fault execute_resize(const Context& context);
 
-/// Workspace of the above, beside what they keep.
+/// Returns the workspace that the functions above need, without chaining buffers and kept
+/// accumulators.
 [[nodiscard]] size_t conv_scratch(const KernelOperation& operation);
 
-/// Accumulators before the first product: nothing, IFM2, or what the operation before left.
+/// Initial and kept accumulators. The initial values are 0, IFM2, or the accumulators that the
+/// previous operation kept.
 class Accumulators {
  public:
   explicit Accumulators(const Context& context);
-  /// Adds what channels [c, c + n) of a position begin with.
+  /// Adds the initial values of channels [c, c + n) of a position.
   bool add_initial(uint32_t y, uint32_t x, uint32_t c, uint32_t n, int64_t* values);
-  /// True if the operation outputs; else the values were put aside, and there is nothing to write.
+  /// Keeps the values and returns true if the operation has no output. Otherwise returns false, and
+  /// the values must be written.
   bool keeps(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* values);
-  /// A fault if there is nothing to continue or no room to keep.
+  /// Returns a fault if no accumulators exist to continue, or if memory for keeping them is
+  /// missing.
   [[nodiscard]] Fault begin();
   [[nodiscard]] uint32_t bits() const { return bits_; }
 
@@ -43,19 +47,20 @@ class Accumulators {
   uint32_t bits_ = 32;
 };
 
-/// Resolves ranges in their regions; a length of 0 is an empty stream.
+/// Resolves ranges in their regions; length 0 gives an empty stream.
 [[nodiscard]] Fault streams_of(Memory& memory, const Range* ranges, uint32_t count, Bytes* streams);
 [[nodiscard]] inline Fault bad_weights(WeightStatus status) {
   return fault_of(FaultKind::kBadWeights, to_text(status));
 }
 
-/// Rows and columns that windows see, in the grid after upscaling.
+/// Size of the upscaled grid on which kernel windows are placed.
 struct Grid {
   int64_t height, width;
 };
 [[nodiscard]] Grid grid_of(const KernelOperation& operation);
 
-/// Where a position of the grid lies in the map. False: padding or an inserted zero.
+/// Maps a position of the grid to a position of the map. Returns false for padding and for an
+/// inserted zero.
 [[nodiscard]] inline bool in_map(const KernelOperation& operation, const Grid& grid, int64_t y,
                                  int64_t x, uint32_t* map_y, uint32_t* map_x) {
   if (y < 0 || x < 0 || y >= grid.height || x >= grid.width) return false;

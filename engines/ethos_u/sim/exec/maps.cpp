@@ -96,7 +96,7 @@ Writer::Writer(const KernelOperation& operation, Memory& memory)
 }
 
 bool Writer::element(uint32_t y, uint32_t x, uint32_t c, int64_t value) {
-  // Which axis of the operation each axis of memory shows.
+  // Maps each axis of memory to an axis of the operation.
   const uint32_t at[3] = {y, x, c};
   uint32_t row = y, column = x, channel = c;
   switch (operation_.transpose) {
@@ -167,8 +167,9 @@ bool Writer::row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* 
   return c + n < map_.depth || map_.depth % 16 == 0 || fill_brick(pixel);
 }
 
-/// The hardware writes whole bricks. What it writes behind the last channel is not known; it is
-/// this here, so that a stream that lets two maps share a brick is seen to be wrong.
+/// Fills the bytes after the last channel of a brick. The hardware writes whole bricks, and the
+/// values it writes there are unknown. The fixed value exposes streams in which two maps share a
+/// brick.
 bool Writer::fill_brick(uint64_t pixel) {
   const uint32_t elem = map_.bits / 8U;
   const uint32_t used = map_.depth % 16;

@@ -1,5 +1,5 @@
 #pragma once
-// Feature maps in memory: rows of channels of one position, whatever the format.
+// Access to feature maps in memory, in every format: rows of channels at one position.
 
 #include <stdint.h>
 
@@ -8,11 +8,11 @@
 
 namespace thimble::ethos_u::sim {
 
-/// Where element (y, x, 0) of the map lies.
+/// Returns the address of element (y, x, 0) of the map.
 [[nodiscard]] inline uint64_t pixel_address(const FeatureMap& map, uint32_t y, uint32_t x) {
   uint32_t tile = 0;
   if (map.storage == Storage::kTile3x1) {
-    // Three tiles below each other.
+    // TILE3X1: three tiles, one above the other.
     if (y >= map.height0 + map.height1) {
       y -= map.height0 + map.height1;
       tile = 2;
@@ -34,14 +34,14 @@ namespace thimble::ethos_u::sim {
   return map.base[tile] + static_cast<uint64_t>(y * map.stride_y + x * map.stride_x);
 }
 
-/// Reads a map; chained maps from their slot. Values as they are, zero point included.
+/// Reads a map from memory, or a chained map from its slot. Values include the zero point.
 class Reader {
  public:
   Reader(const FeatureMap& map, Memory& memory);
-  /// Channels [c, c + n) of one position. False: memory.fault().
+  /// Reads channels [c, c + n) of one position. If it returns false, memory.fault() has the reason.
   bool row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, int32_t* out);
   bool row64(uint32_t y, uint32_t x, uint32_t c, uint32_t n, int64_t* out);
-  /// Whether the map's channels lie one after another as bytes; then bytes() gives them.
+  /// Returns true if the map's channels are consecutive bytes; bytes() is then available.
   [[nodiscard]] bool contiguous_bytes() const;
   const uint8_t* bytes(uint32_t y, uint32_t x, uint32_t c, uint32_t n) {
     return memory_.read(map_.region, pixel_address(map_, y, x) + c, n);
@@ -54,11 +54,11 @@ class Reader {
   const ChainSlot* slot_ = nullptr;
 };
 
-/// Writes an OFM: transposed and reversed as it asks, to memory or to its slot.
+/// Writes an OFM to memory or to its slot, transposed and reversed as the operation specifies.
 class Writer {
  public:
   Writer(const KernelOperation& operation, Memory& memory);
-  /// Channels [c, c + n) of one position, n <= kRow.
+  /// Writes channels [c, c + n) of one position, n <= kRow.
   bool row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* values);
 
  private:
@@ -71,10 +71,10 @@ class Writer {
   ChainSlot* slot_ = nullptr;
 };
 
-/// Bytes of a brick behind the last channel.
+/// Value of the bytes of a brick after the last channel.
 inline constexpr uint8_t kBeyond = 0x5A;
 
-/// Channels that are computed at a time where that is not a matter of weights.
+/// Number of channels computed at a time, where weights do not determine it.
 inline constexpr uint32_t kRow = 32;
 
 }  // namespace thimble::ethos_u::sim

@@ -1,12 +1,12 @@
-// CONV whose weights are IFM2 (U85): output channel k of a position is the product of the IFM's
-// channels there with row k of IFM2, which is a map of one row, k its width.
+// CONV whose weights are IFM2 (U85). Output channel k of a position is the product of the IFM's
+// channels at that position and row k of IFM2. IFM2 is a map with one row of width k.
 
 #include "engines/ethos_u/sim/exec/exec.h"
 
 namespace thimble::ethos_u::sim {
 namespace {
 
-/// Sum of products of two rows of channels, zero points taken off.
+/// Computes the sum of products of two rows of channels, with the zero points subtracted.
 bool product(const Context& context, Reader& first, Reader& second, uint32_t y, uint32_t x,
              uint32_t k, int64_t* sum) {
   const KernelOperation& operation = context.operation;

@@ -27,7 +27,7 @@ void Output::choose556() {
   const FeatureMap& ofm = operation_.ofm;
   const auto clip = static_cast<Clip556>(operation_.clip);
   const bool forced = clip != Clip556::kOfm;
-  // 32-bit results are not clamped, but where their table's index is.
+  // 32-bit results are not clamped, but an index of a LUT is.
   if (ofm.bits < 32 || forced) {
     const uint32_t bits = !forced ? ofm.bits : clip == Clip556::kI16 ? 16 : 8;
     const bool is_signed = forced ? clip != Clip556::kU8 : ofm.is_signed;
@@ -93,7 +93,7 @@ void Output::choose85() {
   ready_ = false;
 }
 
-/// A table of 512 bases and slopes, over the range of 16 bits.
+/// Returns the value of a LUT of 512 bases and slopes over the 16-bit range.
 int64_t Output::curve(int64_t value) const {
   const uint32_t index = static_cast<uint32_t>((value >> 7) + 256) & 511;
   int16_t base, slope;

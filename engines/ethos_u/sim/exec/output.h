@@ -1,5 +1,5 @@
 #pragma once
-// What every kernel ends with: scale, zero point, clamp, table, memory.
+// The output stage of every kernel: scale, zero point, clamp, LUT, memory.
 
 #include "engines/ethos_u/sim/exec/arithmetic.h"
 #include "engines/ethos_u/sim/exec/maps.h"
@@ -11,16 +11,16 @@ class Output {
  public:
   Output(const Config& config, const KernelOperation& operation, Memory& memory);
 
-  /// False if the table that the activation wants is not there: memory.fault().
+  /// Returns false if the LUT of the activation is not loaded; memory.fault() has the reason.
   [[nodiscard]] bool ready() const { return ready_; }
   [[nodiscard]] Rounding rounding() const { return rounding_; }
 
-  /// Accumulators to the OFM with the operation's one scale.
+  /// Writes accumulators to the OFM with one scale for the whole operation.
   bool global_row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* values);
-  /// With a record per channel; `records` begins at channel c.
+  /// Writes accumulators with one record per channel; `records` begins at channel c.
   bool record_row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* values,
                   const ScaleRecord* records);
-  /// Values that are scaled already.
+  /// Writes values that are already scaled.
   bool row(uint32_t y, uint32_t x, uint32_t c, uint32_t n, const int64_t* values);
 
  private:
@@ -31,9 +31,9 @@ class Output {
     k8To32,
     k16To16,
     k16To32,
-    kTanh,  // the table memory holds the curve
+    kTanh,  // with the curve in the LUT memory
     kSigmoid,
-    kTanhOwn,  // the hardware does
+    kTanhOwn,  // with the curve built into the hardware
     kSigmoidOwn,
   };
   void choose556();

@@ -1,4 +1,4 @@
-// POOL: a window of each channel (or all channels of a position) becomes one value.
+// POOL: reduces a window of each channel (or all channels of a position) to one value.
 
 #include "engines/ethos_u/sim/exec/exec.h"
 
@@ -16,7 +16,7 @@ bool selects(PoolMode mode) {
   return mode == PoolMode::kMax || mode == PoolMode::kMin;
 }
 
-/// Half away from zero, as a division by the number of values that are no padding.
+/// Divides by the number of values that are not padding; rounds half away from zero.
 int64_t divide(int64_t sum, int64_t count) {
   return sum >= 0 ? (sum + count / 2) / count : -((-sum + count / 2) / count);
 }
@@ -33,7 +33,8 @@ void combine(PoolMode mode, const int32_t* values, int64_t zero, uint32_t n, boo
   }
 }
 
-/// MAX, MIN, SUM, AVERAGE of one position. The number of values that are no padding comes back.
+/// Computes MAX, MIN, SUM or AVERAGE of one position. `counted` receives the number of values that
+/// are not padding.
 bool window_row(Pool& pool, uint32_t y, uint32_t x, uint32_t c, uint32_t n, int64_t* result,
                 uint32_t* counted) {
   const KernelOperation& operation = pool.context.operation;
@@ -58,7 +59,7 @@ bool window_row(Pool& pool, uint32_t y, uint32_t x, uint32_t c, uint32_t n, int6
   return true;
 }
 
-/// REDUCE_SUM: all channels of a position.
+/// Computes REDUCE_SUM: the sum of all channels of a position.
 bool reduce_row(Pool& pool, uint32_t y, uint32_t x, int64_t* result) {
   const FeatureMap& ifm = pool.context.operation.ifm;
   int64_t sum = 0;
@@ -72,7 +73,7 @@ bool reduce_row(Pool& pool, uint32_t y, uint32_t x, int64_t* result) {
   return true;
 }
 
-/// ARGMAX: where in its window the first of the largest values is.
+/// Computes ARGMAX: the index in the window of the first of the largest values.
 bool argmax_row(Pool& pool, uint32_t y, uint32_t x, uint32_t c, uint32_t n, int64_t* result) {
   const KernelOperation& operation = pool.context.operation;
   const Kernel& kernel = operation.kernel;
@@ -90,7 +91,7 @@ bool argmax_row(Pool& pool, uint32_t y, uint32_t x, uint32_t c, uint32_t n, int6
       for (uint32_t i = 0; i < n; ++i) {
         if (!first && values[i] <= best[i]) continue;
         best[i] = values[i];
-        result[i] = int64_t{along_x ? kx : ky} * 0x10000;  // the scale counts from bit 16
+        result[i] = int64_t{along_x ? kx : ky} * 0x10000;  // 16 fractional bits for the scale
       }
       first = false;
     }

@@ -1,11 +1,11 @@
-// RESIZE (U85): output position x sees input position (x * d + offset) / n of each axis.
+// RESIZE (U85): output position x reads input position (x * d + offset) / n of each axis.
 
 #include "engines/ethos_u/sim/exec/exec.h"
 
 namespace thimble::ethos_u::sim {
 namespace {
 
-/// Two neighbours and how far between them, in n-ths.
+/// Two neighbouring input positions, and the fraction between them in units of 1/n.
 struct Position {
   uint32_t low = 0, high = 0;
   int64_t fraction = 0, n = 1;
@@ -30,7 +30,7 @@ Position position_of(uint32_t out, uint32_t step, uint32_t step_mod, uint32_t n,
   return position;
 }
 
-/// NEAREST rounds to a neighbour; REPLICATE takes the one before, whatever lies between.
+/// NEAREST rounds to a neighbour; REPLICATE always uses the lower one.
 uint32_t pick(const Position& position, bool rounds) {
   return rounds && position.fraction >= position.n / 2 ? position.high : position.low;
 }
@@ -91,7 +91,7 @@ Fault execute_resize(const Context& context) {
                 ? bilinear(reader, row, column, c, n, ifm.zero_point, values)
                 : one_row(reader, row, column, c, n, mode == ResizeMode::kNearest, values);
         if (!read) return context.memory.fault();
-        // The scale counts from bit 16.
+        // The result has 16 fractional bits for the scale.
         for (uint32_t i = 0; i < n; ++i) values[i] *= 0x10000;
         if (!output.global_row(y, x, c, n, values)) return context.memory.fault();
       }

@@ -1,5 +1,5 @@
 #pragma once
-// Arrays out of the workspace, for one operation.
+// Allocates arrays in the workspace for the duration of one operation.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 
 namespace thimble::ethos_u::sim {
 
-/// Bytes of `count` elements, rounded up to the workspace's grid; saturates.
+/// Returns the bytes of `count` elements, rounded up to the workspace's alignment; saturates.
 [[nodiscard]] inline size_t scratch_bytes(uint64_t count, uint64_t element) {
   constexpr uint64_t kMost = SIZE_MAX / 4;
   if (count > kMost / element) return SIZE_MAX / 4;
@@ -24,7 +24,7 @@ class Scratch {
     left_ = free > skew ? free - skew : 0;
   }
 
-  /// Null if there is no room.
+  /// Allocates `count` elements; returns null if the workspace is too small.
   template <typename T>
   T* take(uint64_t count) {
     const size_t bytes = scratch_bytes(count, sizeof(T));
