@@ -1,4 +1,4 @@
-// The lists of targets and engines, and how a name finds its row.
+// Lists of cores and engines, and their lookup by name.
 
 #include "target/registry.h"
 

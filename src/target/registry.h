@@ -1,6 +1,7 @@
 #pragma once
-// The rows of engines, which the build writes from the files src/target/*/target.cmake of this tree
-// and of THIMBLE_EXTRA_TARGETS (cmake/registry.cmake): no registration by static initialisation.
+// The list of engines. The build generates it from the files src/target/*/target.cmake of this tree
+// and of THIMBLE_EXTRA_TARGETS (cmake/registry.cmake); there is no registration by static
+// initialization.
 
 #include <span>
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace thimble::target {
 
-/// What the header of a row declares as engines().
+/// Type of the function engines() that each engine's header declares.
 using EngineList = std::vector<EngineName>();
 [[nodiscard]] std::span<EngineList* const> engine_rows();
 
