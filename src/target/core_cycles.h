@@ -5,8 +5,8 @@
 
 namespace thimble::target {
 
-/// Returns the approximate number of cycles that the core's kernels need for the subgraph. The
-/// estimate is one constant rate per kind of operator, counted under QEMU on larger networks.
+/// Returns the approximate number of cycles that the core needs for the subgraph. The costs per
+/// call, output element and MAC are constants, counted under QEMU on larger networks.
 [[nodiscard]] double core_cycles(const ir::Graph& region);
 
 }  // namespace thimble::target

@@ -1,8 +1,8 @@
 #pragma once
-// A partition's layer list (npu/axon/layers.h) as the vendor's IR. The list works on addresses, the
-// IR on producers: what an operand reads is named by the layer that makes it. Variables become one
-// layer each, in front, fed by whoever writes them; the layers that only read or assign a variable
-// are gone. Everything else is one to one.
+// Converts a layer list (npu/axon/layers.h) to the vendor's IR. Operands of the list are addresses;
+// operands of the IR are indices of producing layers. Each variable becomes one layer at the start;
+// its operand is the layer that writes it. Layers that only read or assign a variable are removed.
+// All other layers are converted one to one.
 
 #include <string>
 #include <vector>
@@ -15,11 +15,11 @@ namespace thimble::target::axon {
 
 struct IrOfLayers {
   formats::axon::IrFile file;
-  /// Which layer of the IR makes each output of the container.
+  /// For each output of the container, the layer of the IR that computes it.
   std::vector<int> outputs;
 };
 
-/// `container` has passed thimble::axon::check(). `name` is a C identifier.
+/// `container` must have passed thimble::axon::check(). `name` must be a C identifier.
 [[nodiscard]] Result<IrOfLayers> layers_to_ir(const thimble::axon::Container& container,
                                               const std::string& name);
 
