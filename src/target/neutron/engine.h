@@ -1,5 +1,5 @@
 #pragma once
-// NXP's Neutron NPU as an engine of a part: form.h, lower.h, place.h, write.h in one call.
+// NXP's Neutron NPU as an engine: runs form.h, lower.h, place.h and write.h in sequence.
 
 #include "target/target.h"
 
@@ -9,7 +9,7 @@ extern const Engine kEngine;
 
 [[nodiscard]] std::vector<EngineName> engines();
 
-/// For `thimble targets NAME`, in the order of ops.def.
+/// Returns the supported operators for `thimble targets NAME`, in the order of ops.def.
 [[nodiscard]] std::vector<OpSupport> supported(const EngineUse& use);
 
 }  // namespace thimble::target::neutron

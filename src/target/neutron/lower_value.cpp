@@ -1,4 +1,4 @@
-// Values: where they lie, and in front of which kernels they have to be moved.
+// Memory locations of values, and copies before kernels that cannot read them in place.
 
 #include <algorithm>
 
@@ -23,7 +23,7 @@ View from_factors(const Strided& place, const std::vector<Factor>& factors) {
   return view;
 }
 
-/// Remainders of a place's bytes: [first, first + count) modulo some number.
+/// Byte addresses of a location modulo some number: they are in [first, first + count).
 struct Remainders {
   int64_t first = 0, count = 1;
 };
@@ -55,7 +55,8 @@ bool apart_by_strides_of(const Strided& from, const Strided& a, const Strided& b
   });
 }
 
-/// As the device proves it (npu/neutron/view.h): pieces of one concat interleave without meeting.
+/// Uses the same proof as the device (npu/neutron/view.h): interleaved pieces of one concat are
+/// disjoint.
 bool are_disjoint(const Strided& a, const Strided& b) {
   if (a.buffer != b.buffer) return true;
   if (a.offset + a.extent() <= b.offset || b.offset + b.extent() <= a.offset) return true;
@@ -113,7 +114,7 @@ Strided Lowering::fresh(ValueId id, const ir::DimOrder& order) {
 const Strided& Lowering::place(ValueId id) {
   auto& place = places_[at(id)];
   if (place) return *place;
-  // Constants in the order of what stands beside them.
+  // A constant has the memory order that its readers use.
   const ir::Value& value = graph_.value(id);
   const std::vector<std::byte> bytes = ir::to_memory(*value.constant, orders_[at(id)]);
   Buffer buffer;
@@ -181,7 +182,7 @@ Status Lowering::made(ValueId id, const Strided& made_at, Kernel why) {
   return copy(made_at, *home, why);
 }
 
-/// Loops beyond a view's dimensions become copies of their own.
+/// Adds a copy. If it needs more loops than a view has dimensions, adds several copies.
 Status Lowering::copy(const Strided& from, const Strided& to, Kernel why) {
   const std::vector<const Strided*> places = {&from, &to};
   const auto loops = common_loops(places, all_dims(to));

@@ -1,4 +1,4 @@
-// The rows of ops.def in words for a list.
+// The rows of ops.def as text for the list of supported operators.
 
 #include <algorithm>
 #include <limits>
@@ -77,7 +77,7 @@ bool has(uint8_t variants, Variant variant) {
   return (variants & static_cast<uint8_t>(variant)) != 0;
 }
 
-/// Parts of a list, with what stands between them.
+/// Joins the parts of a list with separators.
 class List {
  public:
   void add(std::string_view between, std::string_view part) {
@@ -102,7 +102,8 @@ std::string range_text(int64_t lowest, int64_t highest) {
   return fmt::format("{} to {}", lowest, highest);
 }
 
-/// "kernel height 1 to 4096, ...; not if its weights are computed..."
+/// Returns the operator's limits: "kernel height 1 to 4096, ...; not if its weights are
+/// computed..."
 std::string limits_of(std::string_view op, Variant variant) {
   List list;
   for (const LimitRow& row : kLimits) {

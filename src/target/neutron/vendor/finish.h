@@ -1,5 +1,5 @@
 #pragma once
-// finish(): a region by NXP's converter, in place of our own list of kernels.
+// finish(): compiles a subgraph with NXP's converter instead of Thimble's kernel list.
 
 #include <string_view>
 
@@ -11,13 +11,13 @@ namespace thimble::target::neutron {
 
 inline constexpr std::string_view kFormSdk = "sdk";
 
-/// The region as the converter reads it, a LiteRT model, or why it cannot be said so. `region` is
-/// in the engine's arithmetic.
+/// Adds the subgraph as LiteRT model for the converter, or the reason why that is not possible.
+/// `region` is a legalized subgraph.
 void add_exchange(const ir::Graph& region, Delegate& delegate);
 
-/// With tools.form "sdk", the converter's microcode becomes the payload and "NeutronBackend" runs
-/// it; `delegate` is as compile() made it. Whatever goes wrong is a message of what the converter
-/// did, and nothing of its answer is used that has not been checked.
+/// If tools.form is "sdk", replaces the payload that compile() made by the converter's microcode,
+/// for the backend "NeutronBackend". A failure becomes an error message that says what the
+/// converter did. All output of the converter is checked before it is used.
 [[nodiscard]] Status finish(const VendorTools& tools, Delegate& delegate);
 
 }  // namespace thimble::target::neutron
