@@ -8,7 +8,7 @@ namespace {
 using ir::Graph;
 using ir::Op;
 
-// The packed form is little-endian, as every host this builds for.
+// The packed bytes are little-endian, as is every host that this is built for.
 class Writer {
  public:
   template <typename T>
@@ -44,7 +44,7 @@ int32_t attr(const Op& op, std::string_view name, size_t i) {
   return static_cast<int32_t>(op.integers(name)[i]);
 }
 
-/// bias of every output channel, mult and shift of every one or one for all.
+/// Writes the bias of every output channel, and mult and shift for every channel or one for all.
 void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t scales,
                   Writer* writer) {
   writer->put_all(op.inputs[2] == ir::kNoValue
@@ -64,8 +64,8 @@ void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t sc
 bool is_depthwise(const Graph& graph, const Op& conv) {
   const int64_t groups = conv.integer("groups");
   const int64_t channels = graph.type(conv.inputs[0]).shape[1];
-  // A single input channel is an ordinary convolution: as depthwise, the library transposes its
-  // weights at every call.
+  // A convolution of one input channel is not treated as depthwise, because for depthwise the
+  // library would transpose its weights at every call.
   return groups > 1 && groups == channels;
 }
 

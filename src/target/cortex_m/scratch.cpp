@@ -11,7 +11,7 @@ int64_t round_up(int64_t value, int64_t step) {
   return (value + step - 1) / step * step;
 }
 
-/// im2col: four int8 columns in whole vectors on MVE, two int16 columns elsewhere.
+/// im2col buffer: four int8 columns of whole vectors on MVE, two int16 columns elsewhere.
 int64_t columns_bytes(int64_t column, Isa isa) {
   return isa == Isa::kMve ? 4 * round_up(column, 16) : 2 * round_up(column, 4) * 2;
 }
@@ -20,7 +20,7 @@ int64_t columns_bytes(int64_t column, Isa isa) {
 int64_t row_bytes_mve(const WindowShape& s) {
   const int64_t total_pad = (s.out_w - 1) * s.stride_w + s.kernel_w - s.in_w;
   const int64_t asymmetric = total_pad % 2;
-  // C's precedence in the library: (pad + asymmetric) != 0.
+  // As in the library, where C's precedence gives (pad + asymmetric) != 0.
   const int64_t right =
       s.pad_w + asymmetric != 0
           ? std::max<int64_t>(1, (s.pad_w + asymmetric + s.stride_w - 1) / s.stride_w)
@@ -59,7 +59,7 @@ int64_t depthwise_scratch_bytes(const WindowShape& s, Isa isa) {
     if (isa == Isa::kDsp && !small) bytes = 2 * s.in_c * taps;
   }
   if (isa == Isa::kMve && s.in_c == 1 && s.out_c > 1) {
-    // One input channel runs as a convolution, behind a transposed copy of the weights.
+    // One input channel runs as a convolution with a transposed copy of the weights.
     bytes = std::max(bytes, columns_bytes(taps, isa) + taps * s.out_c);
   }
   return bytes;

@@ -25,8 +25,8 @@ Cost cost(const Lowered& lowered, const KernelCall& call, const Target& target) 
 }
 
 using abi::Isa;
-// Sorted by name. The instruction set follows from the core (ExecuTorch's target_config.py groups
-// them alike).
+// Sorted by name. The instruction set follows from the core; ExecuTorch's target_config.py groups
+// the cores the same way.
 constexpr Target kTargets[] = {
     {"cortex-m0", "cortex-m0", "Armv6-M", Isa::kThumb1, lower, cost},
     {"cortex-m0plus", "cortex-m0plus", "Armv6-M", Isa::kThumb1, lower, cost},
