@@ -1,4 +1,4 @@
-// Products of matrices: with weights, and of two operands.
+// Matrix products: fully connected (with weights), and of two operands.
 
 #include "npu/neutron/model/dot.h"
 #include "npu/neutron/model/kernel.h"

@@ -11,7 +11,7 @@ struct Row {
   FastForm* form;
 };
 
-  // The array ends with an empty row because fast.def may have no rows.
+// The array ends with an empty row because fast.def may have no rows.
 constexpr Row kRows[] = {
 #define THIMBLE_FAST(isa, kind, function) {abi::Isa::isa, ir::OpKind::kind, function},
 #define THIMBLE_FAST_ANY(kind, function) {{}, ir::OpKind::kind, function},
