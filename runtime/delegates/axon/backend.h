@@ -1,14 +1,14 @@
 #pragma once
 // The delegate ThimbleAxonModel: layer lists for the AXON NPU (npu/axon/layers.h), executed by a
-// driver that the product names. List and tensors are checked when the model is loaded; a call
-// hands the driver pointers and counts what it cost.
+// driver that the product provides. The layer list and tensors are checked when the model is
+// loaded. A call passes pointers to the driver and counts calls and cycles.
 
 #include "runtime/exec/delegates.h"
 #include "thimble_axon.h"
 
 namespace thimble::runtime::axon {
 
-/// A row for delegates_of().
+/// Returns a row for delegates_of().
 Delegate backend(const thimble_axon* npu);
 
 Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,

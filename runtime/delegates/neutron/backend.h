@@ -1,17 +1,17 @@
 #pragma once
-// The delegates NeutronBackend and ThimbleNeutronModel: a payload as ExecuTorch's NXP backend packs
-// it (abi/neutron_payload.h), with the vendor's microcode or a list of kernels of ours, run by
-// whoever stands behind the vendor's driver interface (npu/neutron/driver.h). Payload and tensors
-// are checked and the network is prepared when the model is loaded; a call hands the driver
-// addresses, and changes the memory order of a tensor only if the file has it in another one than
-// the network.
+// The delegates NeutronBackend and ThimbleNeutronModel. The payload has the format of ExecuTorch's
+// NXP backend (abi/neutron_payload.h) and contains the vendor's microcode or Thimble's kernel list.
+// An implementation of the vendor's driver interface (npu/neutron/driver.h) runs it. Payload and
+// tensors are checked, and the network is prepared, when the model is loaded. A call passes
+// addresses to the driver. It transposes a tensor only if its memory order in the file differs from
+// the network's.
 
 #include "runtime/exec/delegates.h"
 #include "thimble_neutron.h"
 
 namespace thimble::runtime::neutron {
 
-/// Rows for delegates_of(): of lists of kernels, of the vendor's microcode.
+/// Return rows for delegates_of(): for kernel lists, and for the vendor's microcode.
 Delegate backend(const thimble_neutron* npu);
 Delegate vendor_backend(const thimble_neutron* npu);
 
