@@ -13,7 +13,7 @@ struct Extents {
   uint32_t of[kDimensions];
 };
 
-/// A stride iterator: element [n][c][h][w] is at offset + n * step[0] + c * step[1] + h * step[2] +
+/// A strided layout: element [n][c][h][w] is at offset + n * step[0] + c * step[1] + h * step[2] +
 /// w * step[3].
 struct Walk {
   uint32_t offset;

@@ -6,7 +6,6 @@
 // (elementwise, concat, slice, pad, reductions that keep their dimensions), through permutes, and
 // through reshapes whose bytes have an order in both shapes. Another value has the order of its
 // first operand with the result's size, or is row-major.
-// forces lie as their first full-sized operand does, and rows first where there is none.
 
 #include <vector>
 
