@@ -1,6 +1,6 @@
-// Checks a kernel: views are inside their memories and have the kernel's shapes, windows are
-// finite, constants exist, no result overwrites data that is still read, and prefetched weights are
-// inside their memories.
+// Checks a kernel. Views must be inside their memories and have the kernel's shapes, windows must
+// be finite, and constants must exist. No result may overwrite data that is still read. Prefetched
+// weights must be inside their memories.
 
 #include "npu/neutron/check_kernel.h"
 

@@ -5,7 +5,7 @@
 // operator that produces the new content runs after all these reads, it writes directly to the
 // state's memory. Otherwise the new content is copied there at the end of the run. Afterwards the
 // next value of each state is the state itself, or the result of an operator with a call of its
-// own that no other state has as its next value. Computed values are unchanged.
+// own. No two states have the same next value. Computed values are unchanged.
 
 #include "ir/graph.h"
 

@@ -60,7 +60,8 @@ Result<Network> network_of(const ir::Graph& region, std::span<const StatePair> s
   return lower(formed, states);
 }
 
-/// Data movement alone produces no layer, so lowering rejects it only as a whole subgraph.
+/// Returns true if the operator alone can be lowered to layers. A reshape, which is a view between
+/// layers, alone becomes a copy.
 Verdict legal(const ir::Graph& graph, const ir::Op& op, const EngineUse& use) {
   const auto refuse = [&](const Error& error) {
     return Verdict{false,
