@@ -10,9 +10,9 @@ namespace {
 
 using ir::OpKind;
 
-/// What the kernels of a kind of core do with what they load: so many rows of results (pixels, or
-/// rows of a product) share a load of the weights, so many multiplications a byte of the input.
-/// Counted with firmware/qemu_plugin/access_count.c.
+/// Data reuse of one kind of kernel on one kind of core. `weight_rows`: number of output rows
+/// (pixels, or rows of a matrix product) computed per load of the weights. `macs_per_byte`: number
+/// of multiplications per loaded input byte. Measured with firmware/qemu_plugin/access_count.c.
 struct Reuse {
   int64_t weight_rows;
   double macs_per_byte;
@@ -66,7 +66,7 @@ std::optional<Weighted> weighted(const ir::Graph& graph, const ir::Op& op, const
     case OpKind::qgru:
     case OpKind::qlstm:
     case OpKind::qrnn:
-      // A step reads all weights; the input and the state before, for two results at a time.
+      // A time step reads all weights once, and the input and previous state once per two results.
       return with(y.elements() / y.shape.back(), {1, 2});
     case OpKind::qmatmul:
     case OpKind::qmatmul16:
@@ -76,7 +76,7 @@ std::optional<Weighted> weighted(const ir::Graph& graph, const ir::Op& op, const
   }
 }
 
-/// Of a pool: a window for each result.
+/// Returns the number of bytes that a pooling operator reads: one window per output element.
 int64_t window_bytes(const ir::Graph& graph, const ir::Op& op) {
   if (op.kind != OpKind::max_pool2d && op.kind != OpKind::max_pool2d16 &&
       op.kind != OpKind::qavg_pool2d && op.kind != OpKind::qavg_pool2d16) {
@@ -86,7 +86,8 @@ int64_t window_bytes(const ir::Graph& graph, const ir::Op& op) {
   return static_cast<int64_t>(graph.type(op.output).bytes()) * kernel[0] * kernel[1];
 }
 
-/// Of a table each result takes some bytes, however long it is; 0: the constant is no table.
+/// Returns the number of bytes that a call reads from its lookup table: a fixed number per output
+/// element, regardless of the table's length. Returns 0 if the constant is not a table.
 int64_t table_bytes(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel) {
   const ir::Type& y = graph.type(op.output);
   constexpr int64_t kWordBytes = 4;
@@ -94,12 +95,12 @@ int64_t table_bytes(const ir::Graph& graph, const ir::Op& op, abi::PteOp kernel)
   switch (op.kind) {
     case OpKind::lut:
       return y.elements();
-    case OpKind::lut16:  // the points on both sides
+    case OpKind::lut16:  // reads both neighboring table entries
       return kWordBytes * y.elements();
     case OpKind::qlog_softmax:
     case OpKind::qmasked_softmax:
     case OpKind::qsoftmax:
-    case OpKind::qsoftmax16:  // a sum, then the results
+    case OpKind::qsoftmax16:  // one pass for the sum, one for the results
       return 2 * kWordBytes * y.elements();
     default:
       return 0;
@@ -130,7 +131,7 @@ Accesses accesses_of(const Lowered& lowered, const KernelCall& call, const Core&
       } else if (is_first) {
         bytes = std::max(bytes, weights->input_bytes);
       } else {
-        bytes *= weights->passes;  // the other factor of a product
+        bytes *= weights->passes;  // the second factor of a matrix product
       }
       is_first = false;
     } else if (const auto* constant = std::get_if<Constant>(&argument)) {

@@ -1,7 +1,8 @@
 #pragma once
-// How many bytes of its operands a kernel call loads and stores: what decides which of them a fast
-// memory is for. A model of how the kernels work, not of single ones (docs/memory.md, "Where things
-// lie"): tests/c_output/c_memories_test.py compares it with what the emulator counts.
+// Number of bytes that a kernel call loads from and stores to each of its operands. The memory
+// placement uses these numbers to choose which operands go to a fast memory. The model describes
+// classes of kernels, not single kernels (docs/memory.md, "Where things lie").
+// tests/c_output/c_memories_test.py compares it with the accesses that the emulator counts.
 
 #include <vector>
 
@@ -10,8 +11,8 @@
 namespace thimble::engine {
 
 struct Accesses {
-  std::vector<int64_t> arguments;  // bytes read (of scratch: and written), one per argument
-  int64_t out = 0;                 // bytes written
+  std::vector<int64_t> arguments;  // bytes read per argument; for scratch: read and written
+  int64_t out = 0;                 // bytes written to the outputs
 };
 
 [[nodiscard]] Accesses accesses_of(const Lowered& lowered, const KernelCall& call,

@@ -1,12 +1,13 @@
 #pragma once
-// One operator as a region of its own, to ask what an engine makes of it.
+// Makes a graph of one operator. Used to query what an engine does with that operator.
 
 #include "base/result.h"
 #include "ir/graph.h"
 
 namespace thimble::engine {
 
-/// Its operands are inputs, but for constants.
+/// Returns a graph that contains only `op`. Its constant operands stay constants, all other
+/// operands become graph inputs.
 [[nodiscard]] Result<ir::Graph> alone(const ir::Graph& graph, const ir::Op& op);
 
 }  // namespace thimble::engine

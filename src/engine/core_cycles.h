@@ -1,12 +1,12 @@
 #pragma once
-// What a region would cost on the core, for engines that judge whether a call of theirs pays.
+// Estimate of a subgraph's cost on the core. Engines compare it with the cost of a delegate call.
 
 #include "ir/graph.h"
 
 namespace thimble::engine {
 
-/// Cycles that the core's kernels need for the region, about: a flat rule, counted under QEMU for
-/// larger networks.
+/// Returns the approximate number of cycles that the core needs for the subgraph. The costs per
+/// call, output element and MAC are constants, counted under QEMU on larger networks.
 [[nodiscard]] double core_cycles(const ir::Graph& region);
 
 }  // namespace thimble::engine

@@ -17,7 +17,8 @@ bool is_alias(const ir::Graph& graph, const ir::Op& op) {
   if (op.kind == OpKind::reshape) {
     return ir::same_memory(x.shape, x.dim_order, {}) && ir::same_memory(y.shape, y.dim_order, {});
   }
-  // permute: dimension k of y is dimension dims[k] of x; read y's memory order in x's dimensions.
+  // permute: dimension k of y is dimension dims[k] of x. The loop expresses y's memory order in the
+  // dimensions of x.
   const std::vector<int64_t> dims = op.integers("dims");
   ir::DimOrder order;
   for (size_t k = 0; k < dims.size(); ++k) {
@@ -66,7 +67,7 @@ std::string call_types(const Lowered& lowered, const KernelCall& call) {
     } else if (const auto* list = std::get_if<ValueList>(&argument)) {
       for (const ir::ValueId id : *list) operands.push_back(lowered.graph.type(id).dtype);
     } else if (const auto* constant = std::get_if<Constant>(&argument)) {
-      const bool packed = constant->dtype == ir::DType::kU8;  // parameters
+      const bool packed = constant->dtype == ir::DType::kU8;  // packed kernel parameters
       if (!packed) operands.push_back(constant->dtype);
     }
   }

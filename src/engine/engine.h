@@ -1,9 +1,10 @@
 #pragma once
-// What a target is to the rest of the compiler: data and a few functions.
+// Interface between cores and NPUs and the rest of the compiler: data and a few functions.
 //
-// lower() turns an integer graph into a graph that the target's kernels can run as it is (legal
-// forms, memory orders chosen, copies written out) and one KernelCall per operator that does work.
-// The lowered graph is still IR: the evaluator runs it, so every step of lowering is judged.
+// lower() turns an integer graph into a graph that the core's kernels can run as it is: operators
+// are legalized, memory orders are chosen, copies are explicit. It adds one KernelCall per operator
+// that is not only a view. The lowered graph is still IR: the reference evaluator runs it, so every
+// lowering step is checked against the graph before it.
 
 #include <chrono>
 #include <cstdint>
@@ -27,8 +28,8 @@ namespace thimble::engine {
 
 enum class Dialect : uint8_t { kNative, kStock };
 
-/// What comes first where a kernel has several forms; docs/memory.md says what each gives up for
-/// it.
+/// Optimization goal where several kernel variants exist. docs/memory.md lists the costs of each
+/// goal.
 enum class Optimize : uint8_t { kSpeed, kSize, kFlash };
 inline constexpr Optimize kOptimizes[] = {Optimize::kSpeed, Optimize::kSize, Optimize::kFlash};
 [[nodiscard]] std::string_view optimize_name(Optimize optimize);  // "speed", ...
@@ -37,11 +38,11 @@ struct Options {
   Dialect dialect = Dialect::kNative;
   bool owns_inputs = false;  // Lowered::owns_inputs
   Optimize optimize = Optimize::kSpeed;
-  /// With kSize: operators of the lowered graph whose call shall have the least scratch.
+  /// With kSize: operators of the lowered graph whose call must use the smallest scratch.
   std::vector<int> lean{};
 };
 
-/// A constant of the program as its bytes lie in the file.
+/// A constant of the program with its bytes as stored in the file.
 struct Constant {
   std::shared_ptr<const std::vector<std::byte>> bytes;
   ir::DType dtype = ir::DType::kU8;
@@ -52,13 +53,14 @@ struct ValueRef {
   ir::ValueId id;
 };
 struct None {};
-/// Memory that only this call uses, live during the call.
+/// Memory that only one call uses; live during that call.
 struct Scratch {
   int64_t bytes;
 };
 using Integers = std::vector<int64_t>;
 using ValueList = std::vector<ir::ValueId>;
-/// One argument of pte_ops.def, in order: T/t/R take ValueRef, Constant, None, Scratch, ValueList.
+/// One argument of a row in pte_ops.def. Arguments of kind T, t and R are a ValueRef, Constant,
+/// None, Scratch or ValueList.
 using Argument =
     std::variant<ValueRef, Constant, None, Scratch, int64_t, bool, double, Integers, ValueList>;
 
@@ -67,84 +69,85 @@ struct KernelCall {
   std::vector<Argument> arguments;  // without the out tensor
   ir::ValueId out = ir::kNoValue;
   int ir_op = -1;  // index into the lowered graph's operators
-  /// Of a region's call: which one, and its further results; `op` means nothing then.
+  /// For a delegate call: index of the delegate and its further results; `op` is unused. Else -1.
   int delegate = -1;
   ValueList more_out;
-  /// Index of the argument whose memory the result may take over when that value dies here; -1 =
-  /// none.
+  /// Index of the argument whose memory the result may reuse if that value dies here; -1 = none.
   int in_place = -1;
-  /// The result may lie over argument 0, which then dies here, if it begins at least so many bytes
-  /// before it; none: it may not.
+  /// The result may overlap argument 0, which must die here, if the result begins at least this
+  /// many bytes before it. Empty: no overlap allowed.
   std::optional<int64_t> lead;
 };
 
-/// Where a delegate wants an input or output in its scratch memory.
+/// Position of a delegate's input or output in the delegate's scratch memory.
 struct DelegateIo {
   int64_t offset = 0;
   int64_t bytes = 0;
 };
 
-/// What one operator of a region became on its engine.
+/// The report's row for one operator of a delegate's subgraph.
 struct DelegateRow {
-  int ir_op = -1;                 // of the region's graph
+  int ir_op = -1;                 // operator index in the subgraph
   std::string what;               // "CONV 3x3 s1"
   std::optional<int64_t> cycles;  // an estimate
-  std::string reason;             // what the user may want to know
+  std::string reason;             // note for the report; may be empty
 };
 
-/// A file that belongs to a compiled model beside the `.pte`.
+/// A generated file that accompanies the `.pte` of a compiled model.
 struct GeneratedFile {
   std::string name;
   std::string text;
 };
 
-/// A region as its engine takes it.
+/// A subgraph compiled for an engine.
 struct Delegate {
   std::string engine;  // "ethos-u55-128"
-  std::string id;      // "EthosUBackend": how the file names who runs it
+  std::string id;      // backend id in the file: "EthosUBackend"
   std::vector<std::byte> payload;
   abi::MemoryMode memory_mode = abi::MemoryMode::kUnknown;
-  std::vector<std::pair<std::string, std::vector<std::byte>>> named;  // what the payload names
-  std::vector<std::pair<std::string, std::string>> specs;             // of the file's compile specs
+  std::vector<std::pair<std::string, std::vector<std::byte>>> named;  // named data of the payload
+  std::vector<std::pair<std::string, std::string>> specs;             // compile specs of the file
   int64_t constant_bytes = 0;                                         // weights in the payload
   int64_t scratch_bytes = 0, fast_scratch_bytes = 0;
-  int64_t kept_bytes = 0;            // memory of its own in the arena, from the start to the end
+  int64_t kept_bytes = 0;            // own memory in the arena, live during the whole program
   std::vector<GeneratedFile> files;  // for the firmware's build
-  std::vector<std::byte> exchange;   // the region in the form the vendor's tools read: LiteRT
-  std::string no_exchange;           // why there is none, where the engine's vendor has tools
+  std::vector<std::byte> exchange;   // the subgraph as LiteRT model for the vendor's tools
+  std::string no_exchange;           // reason why `exchange` is empty, if the vendor has tools
   std::vector<DelegateIo> inputs, outputs;
   std::vector<DelegateRow> rows;
   std::optional<int64_t> cycles;  // an estimate
-  double call_us = 0;             // what one call costs beside them, if that is known
-  double clock_mhz = 0;           // of the engine; 0: not known
-  std::string note;               // what everybody who compiles for it has to know
+  double call_us = 0;             // overhead of one call in addition to `cycles`; 0: unknown
+  double clock_mhz = 0;           // engine clock; 0: unknown
+  std::string note;               // note printed for every compilation for this engine
 };
 
-/// The graph's states are settled (target/state.h): each becomes itself, or what one call makes.
+/// A lowered graph and its calls. States are settled (target/state.h): the next value of a state is
+/// the state itself or the result of one call.
 struct Lowered {
   ir::Graph graph;
-  std::vector<KernelCall> calls;  // in execution order; operators without a call only rename memory
-  std::vector<Delegate> delegates;  // what KernelCall::delegate counts; empty until compiled
-  /// Inputs lie in the arena, where a run may overwrite them. Else the caller has them.
+  std::vector<KernelCall> calls;  // in execution order; an operator without a call is a view
+  std::vector<Delegate> delegates;  // indexed by KernelCall::delegate; empty until compiled
+  /// If true, inputs are in the arena and a run may overwrite them. Else they are in memory that
+  /// the application owns.
   bool owns_inputs = false;
 };
 
 struct Memory {
   std::string name;
-  int64_t bytes = 0;  // 0 = not known
+  int64_t bytes = 0;  // 0 = unknown
 };
 
 struct Core;
 
-/// What one call does, and an estimate of what it costs; no number where there is none.
+/// Size of one call in loop steps, and its estimated cost; no value if no estimate exists.
 struct Cost {
-  int64_t steps = 0;  // of the innermost loop
+  int64_t steps = 0;  // iterations of the innermost loop
   std::optional<int64_t> instructions;
 };
 
 struct Core {
   std::string_view name;    // "cortex-m55"
-  std::string_view engine;  // what reports call the engine of its operators
+  std::string_view engine;  // engine name in reports, for operators that run on this core
   std::string_view summary;
   abi::Isa isa{};
   Result<Lowered> (*lower)(const ir::Graph& graph, const Core& target,
@@ -152,18 +155,18 @@ struct Core {
   Cost (*cost)(const Lowered& lowered, const KernelCall& call, const Core& target) = nullptr;
 };
 
-/// Yes, or a reason that can be printed behind the operator.
+/// Result of a legality query. `reason` is printed after the operator if it is not legal.
 struct Verdict {
   bool legal = false;
   std::string reason;
 };
 
-/// A number of a part's file, by its dotted name: "axi0.read_latency".
+/// Numbers of a part's file by dotted name: "axi0.read_latency".
 using Settings = std::map<std::string, double, std::less<>>;
 
-/// An operator that an engine takes, for a list that users read.
+/// An operator that an engine supports, for the printed list.
 struct OpSupport {
-  std::string op;      // of the integer graph: "qconv2d"
+  std::string op;      // operator of the integer graph: "qconv2d"
   std::string limits;  // "int8, at most 4096 channels"
 };
 
@@ -173,21 +176,21 @@ struct Npu;
 struct PartNpu {
   const Npu* engine = nullptr;
   std::string name;         // "ethos-u55-128"
-  std::string memory_mode;  // "Shared_Sram"; empty: the engine's usual one
-  std::string system;       // a system around it that the engine knows by name; empty: the usual
-  Settings settings;        // numbers that differ from that system's
+  std::string memory_mode;  // "Shared_Sram"; empty: the engine's default
+  std::string system;       // name of a system configuration of the engine; empty: the default
+  Settings settings;        // numbers that override those of the system configuration
 };
 
-/// Tools of an engine's vendor that the user has, and what they shall make.
+/// Installed tools of an engine's vendor, and the requested output.
 struct VendorTools {
-  std::string form;              // "program", "header", "sdk"; empty: nothing
-  std::filesystem::path folder;  // of the tools; empty: not given
-  std::filesystem::path helper;  // the program of ours that calls them
+  std::string form;              // "program", "header", "sdk"; empty: no output requested
+  std::filesystem::path folder;  // installation folder of the tools; empty: not given
+  std::filesystem::path helper;  // Thimble's helper program that calls the tools
   std::chrono::seconds time_limit{300};
-  std::string model;              // what the user calls the model
-  std::string flags;              // more options of the vendor's tool, as they are
-  bool prefetch = false;          // constants are fetched to SRAM while the engine runs
-  bool kernel_selection = false;  // a list of the firmware's kernels that the model needs
+  std::string model;              // model name
+  std::string flags;              // further options, passed to the vendor's tool unchanged
+  bool prefetch = false;          // fetch constants to SRAM while the engine runs
+  bool kernel_selection = false;  // write the list of firmware kernels that the model needs
 };
 
 struct NpuOptions {
@@ -195,9 +198,9 @@ struct NpuOptions {
   bool smallest = false;              // memory before speed
   bool weights_apart = false;         // constants as data of the file that the payload names
   VendorTools vendor;
-  /// The region's inputs whose memory no call may overwrite: the caller's, and states.
+  /// Indices of subgraph inputs that must not be overwritten: application memory, and states.
   std::vector<size_t> kept_inputs;
-  /// The region's inputs that hold a state, each with the output that it becomes.
+  /// Pairs (input index, output index): the input holds a state, the output is its next value.
   std::vector<std::pair<size_t, size_t>> states;
 };
 
@@ -211,7 +214,7 @@ struct QuantPreferences {
   std::span<const std::string_view> tables{};
 };
 
-/// A schedule of a region: none of a list is worse than another in both numbers.
+/// One schedule of a Pareto front: no other schedule of the list is better in both numbers.
 struct ParetoPoint {
   int64_t sram_bytes = 0;
   int64_t cycles = 0;
@@ -261,12 +264,12 @@ struct NpuName {
 /// nearest ones.
 [[nodiscard]] Result<const Core*> find_core(std::string_view name);
 
-/// True if the operator's result has exactly the bytes of its first operand: it needs no call.
+/// Returns true if the result has exactly the bytes of the first operand, so it needs no call.
 [[nodiscard]] bool is_alias(const ir::Graph& graph, const ir::Op& op);
 
-/// "cortex_m::quantized_add.out", or the backend of a delegate.
+/// Returns "cortex_m::quantized_add.out", or the backend id of a delegate.
 [[nodiscard]] std::string call_name(const Lowered& lowered, const KernelCall& call);
-/// Element types that a call works on: "i8", or "f32->i8" where no operand has the result's.
+/// Returns the element types of a call: "i8", or "f32->i8" if no operand has the result's type.
 [[nodiscard]] std::string call_types(const Lowered& lowered, const KernelCall& call);
 
 }  // namespace thimble::engine

@@ -11,10 +11,10 @@
 namespace thimble::engine {
 namespace {
 
-/// In the file of a family of engines: the configuration's name.
+/// Placeholder for the configuration's name in the file of an engine family.
 constexpr std::string_view kNameMark = "${NAME}";
 
-/// Numbers of a table, nested ones by dotted names.
+/// Adds the numbers of a TOML table to `settings`. Nested keys become dotted names.
 Status add_settings(const Table& table, const std::string& prefix, Settings* settings) {
   for (const auto& [key, value] : table.as_table()) {
     const std::string name = prefix + key;
@@ -59,7 +59,8 @@ bool is_word(std::string_view name) {
          std::ranges::all_of(name, [&](char c) { return letter(c) || c == '_'; });
 }
 
-/// Memories of a part that says how fast they are have names of their own.
+/// Returns the memory's name. If the part gives access speeds, the name is any lower-case word;
+/// otherwise it is "sram" or "flash".
 Result<std::string> memory_name(const Table& table, Reader* reader, bool is_fast_known) {
   if (!is_fast_known) {
     THIMBLE_TRY(const auto name, reader->word("name", {"sram", "flash"}));
@@ -118,7 +119,8 @@ Result<PartMemory> parse_memory(const Table& table) {
   return memory;
 }
 
-/// What lies where is decided for all memories or for none, and for a CPU alone.
+/// Checks that either all memories or none have `cycles_per_word`. Memories with `cycles_per_word`
+/// must include a non-volatile and a volatile one, and require a part without NPUs.
 Status check_memories(const std::vector<Table>& tables, const Part& part) {
   if (!part.places()) {
     for (size_t i = 0; i < tables.size(); ++i) {
@@ -184,7 +186,7 @@ Status parse_recipe(Reader* reader, Recipe* recipe) {
   return ok();
 }
 
-/// The engines of `order` and no others, in its order.
+/// Keeps only the engines named in `order`, in that order.
 Status choose_engines(const Table& table, const std::vector<std::string>& order, Part* part) {
   std::vector<PartNpu> chosen;
   for (const std::string& name : order) {
@@ -209,8 +211,8 @@ const PartText* find_text(std::string_view name) {
   return nullptr;
 }
 
-/// The file that says what an engine alone means as a target: of "neutron-n3-64" that of
-/// "neutron-n3", or of "neutron". Null: it means nothing, only parts have the engine.
+/// Returns the family file that makes a part from an engine's name: "neutron-n3-64" uses the file
+/// "neutron-n3", or else "neutron". Returns null if the engine can only be part of another part.
 const PartText* family_of(std::string_view engine) {
   for (size_t end = engine.size(); end != 0 && end != engine.npos;
        end = engine.rfind('-', end - 1)) {
@@ -220,17 +222,17 @@ const PartText* family_of(std::string_view engine) {
   return nullptr;
 }
 
-/// The family's file for one of its engines.
+/// Returns the family's file text with the engine's name filled in.
 std::string text_for(std::string_view engine, const PartText& family) {
   std::string text(family.text);
   return text.replace(text.find(kNameMark), kNameMark.size(), engine);
 }
 
-/// A part's text and what messages call it.
+/// The text of a part's file and the name that messages use for it.
 struct Source {
   std::string text;
   std::string where;
-  std::filesystem::path folder;  // in which files that it names lie
+  std::filesystem::path folder;  // folder that relative file names in the text refer to
 };
 
 std::optional<Source> named_source(std::string_view name) {
@@ -266,7 +268,8 @@ Result<Source> source_of(std::string_view name, const std::filesystem::path& fol
                    close_to_it(name, names), fmt::join(names, ", "));
 }
 
-/// The file with all that it builds upon below it. `above` are the files that build upon it.
+/// Returns the file merged with the chain of its `base` files. `above` holds the names of the files
+/// that are based on this one; it detects cycles.
 Result<Table> table_of(const Source& source, std::vector<std::string> above) {
   THIMBLE_TRY(const Table own, parse_toml(source.text, source.where));
   const auto found = own.as_table().find("base");

@@ -1,6 +1,6 @@
 #pragma once
-// A part: a CPU, the engines beside it in the order in which they are asked, and memories. Data: a
-// TOML file of targets/, or one that the user names. docs/adding-a-part.md has the format.
+// A part: a CPU, an ordered list of NPUs, and memories. A part is data: a TOML file of targets/, or
+// a file given by path. docs/adding-a-part.md describes the format.
 
 #include <filesystem>
 #include <optional>
@@ -15,15 +15,15 @@
 
 namespace thimble::engine {
 
-/// A memory as a part's file says it. Where the file says what a word costs, the compiler decides
-/// what goes where (driver/placement.h).
+/// A memory as the part's file describes it. If the file gives the cost of an access, the compiler
+/// decides which objects are placed in which memory (driver/placement.h).
 struct PartMemory : Memory {
-  bool kept = false;               // without power: flash, MRAM
-  double cycles_per_word = 0;      // of the core, for 32 bits; 0: the file does not say
-  std::vector<std::string> holds;  // of memory_contents()
+  bool kept = false;               // non-volatile: flash, MRAM
+  double cycles_per_word = 0;      // core cycles per 32-bit access; 0: the file does not say
+  std::vector<std::string> holds;  // subset of memory_contents()
 };
 
-/// What a memory may hold: "arena", "constants".
+/// Returns the kinds of content that a memory can hold: "arena", "constants".
 [[nodiscard]] std::span<const std::string_view> memory_contents();
 
 struct Part {
@@ -34,19 +34,19 @@ struct Part {
   std::vector<PartMemory> memories;  // sizes that the part has; 0 or absent = the user says
   Recipe recipe;
 
-  /// Whether the file says how fast its memories are: all of them, or none.
+  /// Returns true if the file gives the access cost of its memories (of all or of none).
   [[nodiscard]] bool places() const { return !memories.empty() && memories[0].cycles_per_word > 0; }
 };
 
-/// Names of all parts: the files of targets/, every core and every configuration of an engine.
+/// Returns the names of all parts: files of targets/, cores, and engine configurations.
 [[nodiscard]] std::vector<std::string> part_names();
 
-/// A core ("cortex-m4", with or without ExecuTorch's suffix `+int8`), an engine's configuration
-/// ("ethos-u55-128", with a Cortex-M55 for what is left), a file of targets/ by its name, or the
-/// path of a `.toml`. Unknown names are bad input with the known ones.
+/// Finds a part by name: a core ("cortex-m4", with or without ExecuTorch's suffix `+int8`), an
+/// engine configuration ("ethos-u55-128", combined with a Cortex-M55), or a file of targets/. A
+/// name that ends in `.toml` is a path. An unknown name is an error that lists the known names.
 [[nodiscard]] Result<Part> find_part(std::string_view name);
 
-/// One part from its text, with what it builds upon; `name` is what messages call it.
+/// Parses a part from its text and merges its `base` files; messages refer to the text as `name`.
 [[nodiscard]] Result<Part> parse_part(std::string_view text, std::string_view name);
 
 }  // namespace thimble::engine

@@ -9,7 +9,7 @@
 namespace thimble::engine {
 namespace {
 
-/// Lists whose tables are told apart by their name.
+/// Lists whose tables are matched by their `name` entry.
 constexpr std::string_view kNamedLists[] = {"engine", "memory"};
 
 const Table* entry_of(const Table& table, const std::string& key) {
@@ -17,7 +17,7 @@ const Table* entry_of(const Table& table, const std::string& key) {
   return found == table.as_table().end() ? nullptr : &found->second;
 }
 
-/// Tables within tables too.
+/// Overwrites entries of `base` with those of `own`; nested tables are merged recursively.
 void lay_over(Table* base, const Table& own) {
   for (const auto& [key, value] : own.as_table()) {
     const auto found = base->as_table().find(key);
@@ -34,7 +34,7 @@ std::string name_of(const Table& table) {
   return name != nullptr && name->is_string() ? std::string(name->as_string().str) : "";
 }
 
-/// A table of the base with the same name gets the entries, another one is added.
+/// Merges each table of `own` into the table of `base` that has the same name, or appends it.
 Status lay_over_list(Table* base, const Table& own) {
   if (!own.is_array()) return bad_input("{}: a list of tables expected", place_of(own));
   for (const Table& table : own.as_array()) {
@@ -52,9 +52,9 @@ Status lay_over_list(Table* base, const Table& own) {
   return ok();
 }
 
-/// The line in which brackets, or the names of a dotted key, are nested deeper than any part needs;
-/// 0: none. The library reads nested values by recursion, so this is asked first. Strings count as
-/// well: none of a part's has so many.
+/// Returns the first line where brackets or dotted keys are nested deeper than the limit, or 0. The
+/// TOML library parses nested values recursively, so this check must run first. Characters inside
+/// strings are counted too; no string of a part's file contains that many.
 size_t line_too_deep(std::string_view text) {
   constexpr int kDeepest = 64;
   size_t line = 1;

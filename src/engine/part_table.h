@@ -1,6 +1,5 @@
 #pragma once
-// A part's file as a tree of TOML values, each with the line that it came from; and one file on top
-// of another.
+// A part's file as a tree of TOML values with source lines, and the merge of two such trees.
 
 #include <cstdint>
 #include <optional>
@@ -15,37 +14,38 @@ namespace thimble::engine {
 
 using Table = toml::basic_value<toml::discard_comments>;
 
-/// `where` is what messages call the file.
+/// Parses TOML text; messages refer to it as `where`.
 [[nodiscard]] Result<Table> parse_toml(std::string_view text, std::string_view where);
 
-/// "board.toml:12"
+/// Returns the source location of a value: "board.toml:12".
 [[nodiscard]] std::string place_of(const Table& value);
 
-/// `own` on top of `base`: its entries win; tables key by key; [[engine]] and [[memory]] by name.
+/// Returns `base` with the entries of `own` merged into it; entries of `own` take precedence.
+/// Tables are merged key by key, the lists [[engine]] and [[memory]] by name.
 [[nodiscard]] Result<Table> merged(const Table& base, const Table& own);
 
-/// One table: every entry is looked up once, and what nobody looked up is an error.
+/// Reads one table. An entry that was never looked up is an error.
 class Reader {
  public:
-  /// `what` names the table: "engine", or nothing for the file itself.
+  /// `what` is the table's name in messages: "engine", or empty for the file's top level.
   Reader(const Table& table, std::string what);
 
-  /// Null if there is none.
+  /// Returns null if the table has no such entry.
   const Table* find(const char* key);
-  /// Empty if there is none.
+  /// Returns an empty string if the table has no such entry.
   Result<std::string> text(const char* key);
   Result<std::optional<std::string>> word(const char* key, const std::vector<std::string>& known);
   Result<std::optional<bool>> truth(const char* key);
-  /// Not negative; `what` is it a number of.
+  /// Returns a non-negative integer; `what` names the counted unit in messages.
   Result<std::optional<int64_t>> count(const char* key, std::string_view what);
-  /// More than 0; `what` is it a number of.
+  /// Returns a number greater than 0; `what` names the unit in messages.
   Result<std::optional<double>> amount(const char* key, std::string_view what);
   Result<std::optional<std::vector<std::string>>> words(const char* key);
-  /// As [key] writes it.
+  /// Returns the table written as [key]; null if it does not exist.
   Result<const Table*> table(const char* key);
-  /// As [[key]] writes them.
+  /// Returns the list of tables written as [[key]].
   Result<std::vector<Table>> tables(const char* key);
-  /// Nothing is left that nobody looked up.
+  /// Returns an error if the table has an entry that was never looked up.
   [[nodiscard]] Status done() const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// The files of targets/, which the build puts into the program.
+// The files of targets/, which the build embeds in the program.
 
 #include <span>
 #include <string_view>
@@ -7,7 +7,7 @@
 namespace thimble::engine {
 
 struct PartText {
-  std::string_view name;  // of the file, without its ending
+  std::string_view name;  // file name without extension
   std::string_view text;
 };
 /// Sorted by name.

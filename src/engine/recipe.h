@@ -1,7 +1,6 @@
 #pragma once
-// What a part's file says beside its hardware: how models are quantized for it, how they are cut,
-// which kernels are called. What it leaves open, and what the user says otherwise, is the command
-// line's.
+// Compilation settings of a part's file: quantization, partitioning, choice of kernels. An option
+// on the command line overrides a setting of the file.
 
 #include <cstdint>
 #include <optional>
@@ -15,18 +14,19 @@ namespace thimble::engine {
 struct Recipe {
   // [quantization]
   std::optional<std::string> activations;  // "int8", "int16"
-  std::optional<std::string> observer;     // of recipe_observers()
+  std::optional<std::string> observer;     // one of recipe_observers()
   std::optional<bool> equalize, tune;
   std::optional<bool> preferences;  // whether the engines' own (QuantWishes) are granted
   // [partition]
-  std::optional<bool> keep_small;        // regions that the CPU would run faster stay
-  std::optional<int64_t> minimum_steps;  // of a region's innermost loops; less is the CPU's
-  std::vector<std::string> engine_off;   // patterns; what matches nothing is no error here
+  std::optional<bool> keep_small;        // leave subgraphs that the CPU runs faster on the CPU
+  std::optional<int64_t> minimum_steps;  // smaller subgraphs (in inner loop steps) go to the CPU
+  std::vector<std::string> engine_off;   // patterns; a pattern without a match is no error
   // [kernels]
   std::optional<std::string> kernels;  // "native", "executorch"
 };
 
-/// The names that `observer` takes: those of quant::Observer, which targets do not know.
+/// Returns the accepted values of `observer`: the names of quant::Observer, which src/target must
+/// not include.
 [[nodiscard]] std::span<const std::string_view> recipe_observers();
 
 }  // namespace thimble::engine

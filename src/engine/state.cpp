@@ -26,7 +26,7 @@ class Settler {
 
   Result<Graph> run() {
     for (const Op& op : from_.ops()) THIMBLE_CHECK(rewriter_.copy(op));
-    // Whoever wants an old content behind the end of the run gets a copy, before any state changes.
+    // An output that holds the old content of a state is copied before any state changes.
     std::vector<ValueId> outputs;
     for (const ValueId output : from_.outputs()) {
       THIMBLE_TRY(const ValueId kept, held(output));
@@ -63,7 +63,7 @@ class Settler {
         if (id != ir::kNoValue) last_read_[index(source(id))] = static_cast<int>(i);
       }
     }
-    // Behind the last operator: outputs, and what other states become.
+    // Graph outputs and the new contents of other states are read after the last operator.
     const int end = static_cast<int>(from_.ops().size());
     for (const ValueId id : from_.outputs()) last_read_[index(source(id))] = end;
     for (const State& state : from_.states()) {
@@ -71,7 +71,8 @@ class Settler {
     }
   }
 
-  /// May its new content be made in its own memory? Asked once for each state.
+  /// Returns true if the new content can be written directly to the state's memory. Must be called
+  /// once per state.
   bool direct(const State& state) {
     const ValueId made = source(state.next);
     const int producer = producers_[index(made)];
@@ -79,7 +80,7 @@ class Settler {
            claimed_.insert(made).second;
   }
 
-  /// The value in the new graph, as a copy if it is the content of a state.
+  /// Maps the value to the new graph; adds a copy if it is the content of a state.
   Result<ValueId> held(ValueId old_value) {
     const ValueId mapped = rewriter_.map(old_value);
     if (!from_.is_state(source(old_value))) return mapped;
@@ -95,9 +96,9 @@ class Settler {
   const Graph& from_;
   ir::Rewriter rewriter_;
   std::vector<int> producers_;
-  std::vector<ValueId> source_;  // by value: whose memory it has
-  std::vector<int> last_read_;   // by source: index of an operator, or beyond them
-  std::set<ValueId> claimed_;    // what is made in the memory of a state
+  std::vector<ValueId> source_;  // by value: the value whose memory it shares
+  std::vector<int> last_read_;   // by source: operator index; the number of operators = at the end
+  std::set<ValueId> claimed_;    // values that are written directly to a state's memory
 };
 
 }  // namespace

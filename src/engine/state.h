@@ -1,10 +1,11 @@
 #pragma once
-// settle_states: makes every state something that the program can keep in one place.
+// settle_states: rewrites the graph so that each state has one fixed memory location.
 //
-// A state has fixed memory. A run may write to it as soon as nobody reads the old content any more;
-// what a state becomes is therefore made there directly where its operator comes after every
-// reader, and else copied there at the end. Afterwards each state becomes itself, or the result of
-// an operator with a call of its own that no other state becomes. Values: identical.
+// A run may overwrite the memory of a state only after the last read of the old content. If the
+// operator that produces the new content runs after all these reads, it writes directly to the
+// state's memory. Otherwise the new content is copied there at the end of the run. Afterwards the
+// next value of each state is the state itself, or the result of an operator with a call of its
+// own. No two states have the same next value. Computed values are unchanged.
 
 #include "ir/graph.h"
 

@@ -11,7 +11,7 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-constexpr int64_t kHeight = 2;  // the dimension that strips divide
+constexpr int64_t kHeight = 2;  // the tiled dimension
 
 struct Rows {
   int64_t begin = 0, end = 0;
@@ -36,7 +36,7 @@ bool is_by_element(OpKind kind) {
   }
 }
 
-/// How a window moves down the image.
+/// Vertical extent, stride and padding of a window operator.
 struct Window {
   int64_t extent = 1, stride = 1, pad = 0;
 };
@@ -49,8 +49,8 @@ Window window_of(const ir::Graph& graph, const Op& op) {
   return {(kernel - 1) * dilation + 1, op.integers("stride")[0], op.integers("padding")[0]};
 }
 
-/// Operands that are images as high as a strip reads them: of a convolution the first, of an
-/// addition those that are no constants.
+/// Returns the indices of the operands that are tiled by rows: the first operand of a window
+/// operator or table lookup, the non-constant operands of other elementwise operators.
 std::vector<size_t> images_of(const ir::Graph& graph, const Op& op) {
   if (can_tile_window(op.kind) || op.kind == OpKind::lut) return {0};
   std::vector<size_t> images;
@@ -60,21 +60,21 @@ std::vector<size_t> images_of(const ir::Graph& graph, const Op& op) {
   return images;
 }
 
-/// What one operator does in one strip.
+/// The part of one operator that is computed for one tile. Row ranges are half-open.
 struct Turn {
   size_t op = 0;
-  Rows made;   // of its result; empty: nothing
-  Rows kept;   // of its result, from the strip before, in front of the new ones
-  Rows reads;  // of its images, inside of them
+  Rows made;   // result rows to compute; may be empty
+  Rows kept;   // result rows kept from the previous tile, stored in front of the new rows
+  Rows reads;  // rows read from each image operand, clipped to the image
   int64_t pad_top = 0, pad_bottom = 0;
 };
 
-/// The turns of one run of operators.
+/// The schedule of one tiled sequence of operators: one Turn per operator and tile.
 class Course {
  public:
   Course(const ir::Graph& graph, const Strips& strips) : graph_(graph), strips_(strips) {}
 
-  /// False: these operators cannot be worked on so.
+  /// Returns false if these operators cannot be tiled by rows.
   bool plan() {
     if (!fits()) return false;
     const int64_t height = graph_.type(op(last()).output).shape[kHeight];
@@ -84,7 +84,7 @@ class Course {
       if (end >= height) return true;
     }
   }
-  /// By strip, in execution order.
+  /// One list per tile, each in execution order.
   [[nodiscard]] const std::vector<std::vector<Turn>>& strips() const { return turns_; }
   [[nodiscard]] const Op& op(size_t index) const { return graph_.ops()[index]; }
   [[nodiscard]] size_t first() const { return static_cast<size_t>(strips_.first); }
@@ -111,7 +111,7 @@ class Course {
       if (!is_image(one.output)) return false;
       for (const size_t k : images_of(graph_, one)) {
         if (!is_image(one.inputs[k])) return false;
-        // No operand is repeated along its rows.
+        // Operands of elementwise operators must not be broadcast.
         const bool same = graph_.type(one.inputs[k]).shape == graph_.type(one.output).shape;
         if (!can_tile_window(one.kind) && !same) return false;
       }
@@ -126,7 +126,7 @@ class Course {
     return constants_are_whole();
   }
 
-  /// A constant operand of an addition has one row, or none.
+  /// Returns true if no constant operand of an elementwise operator has more than one row.
   bool constants_are_whole() const {
     for (size_t i = first(); i <= last(); ++i) {
       if (!is_by_element(op(i).kind) || op(i).kind == OpKind::lut) continue;
@@ -148,7 +148,7 @@ class Course {
       Turn turn = {i, {}, {}, {}, 0, 0};
       const auto found = wanted.find(one.output);
       if (found == wanted.end()) continue;
-      Rows& there = made_[one.output];  // what the strip before had of it
+      Rows& there = made_[one.output];  // rows of the result that the previous tile left
       const Rows want = found->second;
       if (want.begin < there.begin) return false;
       turn.kept = {std::min(want.begin, there.end), there.end};
@@ -163,7 +163,8 @@ class Course {
     return true;
   }
 
-  /// What the rows to be made are made of.
+  /// Computes the operand rows that `turn.made` needs and adds those of tiled values to `wanted`.
+  /// Returns false if a window has no row inside the image.
   bool read(Turn& turn, std::map<ValueId, Rows>* wanted) const {
     const Op& one = op(turn.op);
     const Window window = window_of(graph_, one);
@@ -187,11 +188,11 @@ class Course {
 
   const ir::Graph& graph_;
   const Strips strips_;
-  std::map<ValueId, Rows> made_;  // by inner value: the rows that are there
+  std::map<ValueId, Rows> made_;  // by result of a tiled operator: the rows currently in memory
   std::vector<std::vector<Turn>> turns_;
 };
 
-/// Writes one run of operators into a new graph.
+/// Writes one tiled sequence of operators to a new graph.
 class Writer {
  public:
   Writer(const Course& course, ir::Rewriter* rewriter) : course_(course), rewriter_(*rewriter) {}
@@ -242,7 +243,7 @@ class Writer {
     Held& held = held_[op.output];
     if (turn.made.count() == 0) return ok();
     std::vector<ValueId> pieces;
-    // The old rows first: then the buffer may stay where it is.
+    // The kept rows come first, so that the line buffer can keep its address.
     if (!last && turn.kept.count() > 0) {
       THIMBLE_TRY(const ValueId kept, rows_of(held, turn.kept, op));
       pieces.push_back(kept);
@@ -293,8 +294,8 @@ class Writer {
   int count_ = 0;
 };
 
-/// What lies outside of the strips for all the time: operands in the arena, and the result unless
-/// it can take the place of an operand that it is added to.
+/// Returns the number of bytes that are live during all tiles: operands in the arena, and the
+/// result unless the last operator can write it in place of an operand.
 int64_t bytes_outside(const ir::Graph& graph, const Course& course, bool owns_inputs) {
   const auto consumers = graph.consumers();
   std::set<ValueId> operands;
@@ -325,7 +326,7 @@ std::optional<StripsCost> cost_of_strips(const ir::Graph& graph, const Strips& s
   if (!course.plan()) return {};
   StripsCost cost;
   cost.strips = static_cast<int64_t>(course.strips().size());
-  std::map<ValueId, int64_t> widest;  // of line buffers
+  std::map<ValueId, int64_t> widest;  // largest size of each line buffer, in bytes
   for (const auto& strip : course.strips()) {
     for (const Turn& turn : strip) {
       const ValueId result = course.op(turn.op).output;
@@ -338,7 +339,7 @@ std::optional<StripsCost> cost_of_strips(const ir::Graph& graph, const Strips& s
   int64_t held = bytes_outside(graph, course, owns_inputs);
   for (const auto& [value, bytes] : widest) held += bytes;
   for (const auto& strip : course.strips()) {
-    int64_t before = 0;  // what only the next operator reads
+    int64_t before = 0;  // bytes that only the next operator reads
     for (const Turn& turn : strip) {
       ++cost.calls;
       const Op& op = course.op(turn.op);

@@ -3,8 +3,8 @@
 namespace thimble::engine {
 namespace {
 
-/// Bytes of a step along `dim`, if that is the outermost dimension in memory that is more than 1;
-/// 0: it is not.
+/// Returns the number of bytes of one step along `dim`, or 0 if another dimension with an extent
+/// greater than 1 is further out in memory.
 int64_t run_bytes(const ir::Type& type, int64_t dim) {
   auto bytes = static_cast<int64_t>(ir::dtype_bytes(type.dtype));
   bool inside = false;

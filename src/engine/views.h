@@ -1,5 +1,5 @@
 #pragma once
-// Slices and concatenations that are a matter of addresses: the pieces are whole runs of bytes.
+// Slices and concatenations that need no copy: each piece is one contiguous run of bytes.
 
 #include <cstdint>
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace thimble::engine {
 
-/// An operator whose result and operands are the same bytes, if they lie in the right places.
+/// An operator whose result and operands can share bytes if they are placed accordingly.
 struct View {
-  /// For each operand: where in the result it begins. A slice begins before its result: the number
-  /// is negative.
+  /// Offset of each operand in the result, in bytes. A slice's operand begins before the result, so
+  /// its offset is negative or 0.
   std::vector<int64_t> at;
 };
-/// Nothing for operators that compute, repeat, reorder or skip within a run.
+/// Returns nothing for other operators, and for pieces that are not contiguous in memory.
 [[nodiscard]] std::optional<View> view_of(const ir::Graph& graph, const ir::Op& op);
 
 }  // namespace thimble::engine

@@ -1,12 +1,13 @@
 #pragma once
-// One operator as a region of its own, to ask what the NPU makes of it.
+// Makes a graph of one operator. Used to query whether the NPU supports that operator.
 
 #include "base/result.h"
 #include "ir/graph.h"
 
 namespace thimble::engine::axon {
 
-/// Its operands are inputs but for constants. A padding takes the convolutions along that read it.
+/// Returns a graph that contains only `op`. Non-constant operands become graph inputs. For a
+/// padding that only convolutions read, the graph includes these convolutions.
 [[nodiscard]] Result<ir::Graph> alone(const ir::Graph& graph, const ir::Op& op);
 
 }  // namespace thimble::engine::axon

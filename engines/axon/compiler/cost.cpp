@@ -6,17 +6,17 @@
 namespace thimble::engine::axon {
 namespace {
 
-// Fitted to probes; see cost.h. Terms are per output row, column and position of one pair of
-// channels.
+// Fitted to measured probes; see cost.h. All terms are cycles per pair of input and output channel:
+// base, per output row, per output column, per output position.
 constexpr double kPairBase = 69.6, kPerRow = 2.15, kPerColumn = 1.54, kPerPosition = 1.05;
 constexpr double kTapsInOne = 9, kPerFurtherTap = 0.2145;
-constexpr double kCall = 100;  // of a layer that only adds, moves or compares
+constexpr double kCall = 100;  // of a layer without weights (add, copy, pool)
 
 double number(int64_t value) {
   return static_cast<double>(value);
 }
 
-/// One plane of weights over one plane of the picture.
+/// Cycles to convolve one plane of the input image with one plane of weights.
 double plane(const Layer& layer) {
   const Dims& out = layer.output.dims;
   const double taps = number(layer.kernel_h * layer.kernel_w);

@@ -1,7 +1,7 @@
 #pragma once
-// What layers cost on the NPU, in its cycles: laws fitted to single layers that the vendor's
-// performance model ran (docs/nordic-axon.md, "Costs"). Extensions run on the core and count
-// nothing here.
+// Cycles of layers on the NPU. The formulas are fitted to single layers that ran in the vendor's
+// performance model (docs/nordic-axon.md, "Costs"). Extension layers run on the core and count 0
+// cycles here.
 
 #include <cstdint>
 
@@ -9,14 +9,14 @@
 
 namespace thimble::engine::axon {
 
-inline constexpr double kClockMhz = 128;  // of NPU and core
+inline constexpr double kClockMhz = 128;  // clock of NPU and core
 inline constexpr double kDispatchUs =
-    72;  // of one call: driver, lock, queue, power (65 to 72 measured)
+    72;  // overhead of one call: driver, lock, queue, power (65 to 72 measured)
 
-/// Not of layers whose result lies where its operand is.
+/// Returns the layer's cycles; 0 for a layer whose result is its operand's memory.
 [[nodiscard]] int64_t cycles_of(const Layer& layer);
 
-/// Of a copy that makes a tensor of this size.
+/// Returns the cycles of a copy that produces a tensor of these dimensions.
 [[nodiscard]] int64_t cycles_of_copy(const Dims& dims);
 
 }  // namespace thimble::engine::axon

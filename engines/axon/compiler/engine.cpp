@@ -68,7 +68,7 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
   };
   auto one = alone(graph, op);
   if (!one.ok()) return refuse(one.error());
-  // The operator's own name comes first, once.
+  // Remove the operator's name from the message; refuse() puts it in front.
   const auto without_name = [&](Error error) {
     const std::string prefix = fmt::format("{}: ", ir::op_name(op.kind));
     if (error.message.starts_with(prefix)) error.message.erase(0, prefix.size());
@@ -92,7 +92,7 @@ std::string declines(const ir::Graph& region, const PartNpu& use, bool whatever_
       network->cycles(), dispatch, core);
 }
 
-/// One row per operator of the region: its layers and the cycles of all of them.
+/// Returns one report row per operator of the subgraph: its layers and their total cycles.
 std::vector<DelegateRow> rows_of(const Network& network) {
   std::map<int, DelegateRow> rows;
   for (const Layer& layer : network.layers) {
@@ -113,8 +113,9 @@ std::vector<DelegateRow> rows_of(const Network& network) {
   return result;
 }
 
-/// Outputs whose rows touch may lie in the caller's arena where the layers write them: one of those
-/// in a buffer, since what reads it may overwrite it.
+/// Returns the position of each output in the scratch memory. An output with contiguous rows may
+/// stay in the arena where the layers wrote it; its `bytes` is the size. At most one output per
+/// buffer may do so, because a reader may overwrite the buffer. For other outputs `bytes` is -1.
 std::vector<DelegateIo> places(const Network& network) {
   std::vector<DelegateIo> result;
   std::set<int> taken;
@@ -129,7 +130,7 @@ std::vector<DelegateIo> places(const Network& network) {
   return result;
 }
 
-/// What a runtime would refuse is a mistake of ours.
+/// Checks the container as the runtime does. A failure is a bug of this compiler.
 Status prove(const std::vector<std::byte>& payload) {
   struct alignas(16) Unit {
     uint8_t bytes[16];
@@ -172,7 +173,7 @@ Result<ir::Graph> adapt(const ir::Graph& region, const PartNpu& /*use*/) {
   return form(region);
 }
 
-/// What the core needs to exchange height and width of a picture: counted under QEMU.
+/// Returns the core cycles to transpose H and W of an image, as counted under QEMU.
 double exchange_cycles(const ir::Type& type) {
   constexpr double kCall = 900, kElement = 14;
   const bool moves = type.shape.size() == 4 && type.shape[2] > 1 && type.shape[3] > 1;

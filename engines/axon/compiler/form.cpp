@@ -62,7 +62,7 @@ Status Former::add(const Op& op) {
   }
 }
 
-// --- what reads a value ------------------------------------------------------------------------
+// --- readers of a value ------------------------------------------------------------------------
 
 const Op* Former::producer(ValueId id) const {
   const int index = id == ir::kNoValue ? -1 : producers_[ir::index_of(id)];
@@ -80,7 +80,8 @@ std::optional<Former::Tail> Former::tail_of(const Op& op) const {
   auto function = function_of(from_, reader);
   const std::optional<ir::Quant>& quant = from_.type(op.output).quant;
   if (!function.ok() || !quant) return std::nullopt;
-  // int8 in between is where a relu or relu6 ends the range. A change of scale would lose that.
+  // A range that ends at the zero point is a fused relu or relu6: the int8 saturation must stay. A
+  // fused change of scale would lose it.
   const bool ends_at_zero = op.integer("min") == quant->zero_point[0];
   const bool plain = op.integer("min") == -128 && op.integer("max") == 127 && !ends_at_zero;
   const bool rescales = function->kind == Function::Kind::kLine &&
@@ -127,7 +128,7 @@ Result<Former::Ask> Former::ask_of(const Function& function, double scale) {
   return ask;
 }
 
-// --- layers with what follows them -------------------------------------------------------------
+// --- operators with a fused reader -------------------------------------------------------------
 
 Former::Ask Former::own_ask(const Op& op, int64_t zero_point) {
   Ask own;
@@ -166,7 +167,7 @@ Result<ValueId> Former::add_curve(const Function& function, ValueId x, const Op&
   const bool sigmoid = function.kind == Function::Kind::kSigmoid;
   const OpKind kind = sigmoid ? OpKind::qsigmoid12 : OpKind::qtanh12;
   if (!function.rescaled) return rewriter_.to().add(kind, {x}, {}, op.source, hint);
-  // The curve has one scale; the graph asks for another.
+  // The curve has a fixed output scale; a requantization converts it to the scale of the graph.
   const ir::Quant own = sigmoid ? ir::per_tensor(1.0 / 256, -128) : ir::per_tensor(1.0 / 128, 0);
   THIMBLE_TRY(const ValueId curve,
               rewriter_.to().add(kind, {x}, {}, op.source, {hint.name + "_curve", {}, own}));
@@ -176,7 +177,7 @@ Result<ValueId> Former::add_curve(const Function& function, ValueId x, const Op&
   return times_one(curve, ask, op, hint);
 }
 
-/// A function of what no layer makes, or of what others read as well.
+/// Adds a function that cannot be fused into the layer of its operand.
 Status Former::function(const Op& op) {
   THIMBLE_TRY(const Function function, function_of(from_, op));
   const bool line = function.kind == Function::Kind::kLine;
@@ -198,7 +199,7 @@ Status Former::function(const Op& op) {
   return ok();
 }
 
-// --- movement ----------------------------------------------------------------------------------
+// --- data movement -----------------------------------------------------------------------------
 
 Status Former::same(const Op& op) {
   return rewriter_.copy(op);
@@ -237,7 +238,7 @@ Status Former::pad(const Op& op) {
   return rewriter_.copy(op);
 }
 
-/// Dimensions of size 1 may change their place.
+/// Only dimensions of size 1 may change their position; the result is a reshape.
 Status Former::permute(const Op& op) {
   const ir::Shape& shape = from_.type(op.inputs[0]).shape;
   int64_t last = -1;
@@ -256,7 +257,7 @@ Status Former::permute(const Op& op) {
   return ok();
 }
 
-// --- small parts -------------------------------------------------------------------------------
+// --- helpers -----------------------------------------------------------------------------------
 
 ir::Graph::ResultHint Former::hint_of(ValueId id) const {
   const ir::Value& value = from_.value(id);

@@ -1,15 +1,15 @@
 #pragma once
-// form(): a region of the integer graph in the NPU's own arithmetic, still as a graph, so that the
-// evaluator judges what the NPU shall compute.
+// form(): legalizes a subgraph of the integer graph for the NPU's arithmetic. The result is still a
+// graph, so the reference evaluator computes what the NPU must compute.
 //
 // Before: operators that requantize with double or single rounding. After: the same inputs, outputs
-// and state with the same types; every sum is requantized once, halves to even with the zero point
-// inside (docs/numerics.md, "Halves to even"), in the layer that makes it. A leaky relu is part of
-// its layer. In front of a sigmoid or tanh stand 16 bits, in front of a softmax 32, both with 12
-// fractional bits, instead of int8: scales of values between layers are the NPU's, those at the
-// borders the graph's own. Padding is part of its convolution.
+// and states with the same types. Every sum is requantized once, in the layer that computes it. It
+// rounds half to even after adding the zero point (docs/numerics.md, "Halves to even"). A leaky
+// relu is fused into its layer, a padding into its convolution. The operand of a sigmoid or tanh
+// has 16 bits instead of int8, the operand of a softmax 32 bits, both with 12 fractional bits.
+// So scales inside the subgraph are the NPU's; scales at its borders are unchanged.
 //
-// Not supported: the first operator that the NPU cannot run, with the reason.
+// Returns an unsupported error with the reason for the first operator that the NPU cannot run.
 
 #include "base/result.h"
 #include "ir/graph.h"

@@ -1,4 +1,4 @@
-// Sums, products and means in the NPU's arithmetic.
+// Legalization of sums, products and means.
 
 #include <cmath>
 
@@ -23,7 +23,7 @@ Status Former::mean(const Op& op) {
   return with_tail(op, &Former::emit_mean, own_ask(op, op.integer("y_zp")));
 }
 
-/// A pool has the scale and zero point of what it reads.
+/// The result of a pool has the scale and zero point of its operand.
 Status Former::average_pool(const Op& op) {
   const std::optional<ir::Quant>& quant = from_.type(op.inputs[0]).quant;
   if (!quant || quant->axis >= 0) return unsupported("its operand has no scale of its own");
@@ -117,7 +117,7 @@ Result<ValueId> Former::emit_mean(const Op& op, const Ask& ask, const ir::Graph:
   return emit_scaled(op, OpKind::qmean, op.attrs, real, 255 * count, ask, hint);
 }
 
-/// A window over the whole picture is a mean; others have one size.
+/// A pool over the whole image becomes a mean. The windows of other pools must have equal sizes.
 Result<ValueId> Former::emit_pool(const Op& op, const Ask& ask, const ir::Graph::ResultHint& hint) {
   const ir::Shape& x = from_.type(op.inputs[0]).shape;
   const ir::Shape& y = from_.type(op.output).shape;

@@ -1,4 +1,4 @@
-// Convolutions and linear layers in the NPU's arithmetic.
+// Legalization of convolutions and linear layers.
 
 #include <algorithm>
 #include <cmath>
@@ -15,13 +15,13 @@ using ir::ValueId;
 
 namespace {
 
-/// Multipliers and shifts as they stand in the graph: one per channel or one, for leaky relu in
-/// pairs.
+/// Multipliers and shifts in the order of the graph's constants: one entry, or one per channel.
+/// With a leaky relu each entry has a pair of multipliers.
 struct Multipliers {
   std::vector<int32_t> mult, shift;
 };
 
-/// The largest accumulator of an output channel.
+/// Returns the largest magnitude of an output channel's accumulator.
 double reach_of(const ir::Tensor& w, const ir::Tensor* bias, size_t channel) {
   const auto all = w.data<int8_t>();
   const size_t terms = all.size() / static_cast<size_t>(w.shape[0]);
@@ -31,7 +31,7 @@ double reach_of(const ir::Tensor& w, const ir::Tensor* bias, size_t channel) {
   return 255 * sum + static_cast<double>(std::abs(offset));
 }
 
-/// Appends one entry, or with a slope the pair {negative, positive}.
+/// Appends one multiplier, or the pair {negative, positive} if `slope` is given, and one shift.
 Status append(double real, const double* slope, int64_t zero_point, double reach, double codes,
               Multipliers* to) {
   const double negative = slope != nullptr ? real * *slope : 0;
@@ -108,8 +108,8 @@ Result<ValueId> Former::emit_weighted(const Op& op, const Ask& ask,
                             std::move(attrs), op.source, hint);
 }
 
-/// A leaky relu that no layer before it can take in: each channel times 1, as a depthwise
-/// convolution.
+/// Adds a leaky relu that cannot be fused into the layer before: a 1x1 depthwise convolution with
+/// weights 1.
 Result<ValueId> Former::leak_alone(const Op& op, const Function& function) {
   const ir::Type& type = from_.type(op.inputs[0]);
   const bool picture = type.shape.size() == 4 && type.shape[0] == 1;

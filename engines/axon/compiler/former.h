@@ -1,5 +1,5 @@
 #pragma once
-// The work of form(): one function per row AXON_FORM of ops.def.
+// Implementation of form(): one member function per row AXON_FORM of ops.def.
 
 #include <optional>
 #include <string>
@@ -18,16 +18,16 @@ class Former {
   Result<ir::Graph> run();
 
  private:
-  /// How a sum becomes codes: its real multiplier is multiplied by `ratio`.
+  /// Requantization of a sum to the result's type. Its real multiplier is multiplied by `ratio`.
   struct Ask {
     double ratio = 1;
     int64_t zero_point = 0;
     int64_t bytes = 1;
     int64_t min = -128, max = 127;
-    std::vector<double> slopes;  // of negative sums; empty: 1
+    std::vector<double> slopes;  // applied to negative sums; empty: 1
     [[nodiscard]] double codes() const { return bytes == 1 ? 255 : 65535; }
   };
-  /// The one operator that reads what `op` makes, if both can be one layer.
+  /// The only reader of `op`, if it is a function that can be fused into the same layer.
   struct Tail {
     const ir::Op* op = nullptr;
     Function function;
@@ -37,7 +37,7 @@ class Former {
 
   Status add(const ir::Op& op);
 
-  // Rows of ops.def.
+  // Functions of the rows AXON_FORM.
   Status same(const ir::Op& op);
   Status function(const ir::Op& op);
   Status pad(const ir::Op& op);
@@ -63,26 +63,27 @@ class Former {
                                 const ir::Graph::ResultHint& hint);
   Result<ir::ValueId> emit_scaled(const ir::Op& op, ir::OpKind kind, ir::Attrs attrs, double real,
                                   double reach, const Ask& ask, const ir::Graph::ResultHint& hint);
-  /// x times 1, requantized.
+  /// Adds a product of the first operand with 1, requantized as `ask` says.
   Result<ir::ValueId> requantized(const ir::Op& op, const Ask& ask,
                                   const ir::Graph::ResultHint& hint);
 
-  /// The same of a value of the new graph.
+  /// Adds a product of `x`, a value of the new graph, with 1, requantized as `ask` says.
   Result<ir::ValueId> times_one(ir::ValueId x, const Ask& ask, const ir::Op& op,
                                 const ir::Graph::ResultHint& hint);
 
   Status with_tail(const ir::Op& op, Emit emit, Ask own);
-  /// What an operator asks for without one behind it: its own bounds.
+  /// Returns the requantization of an operator without a fused reader: its own bounds.
   static Ask own_ask(const ir::Op& op, int64_t zero_point);
   [[nodiscard]] std::optional<Tail> tail_of(const ir::Op& op) const;
-  /// What the function's layer wants; nothing if a layer of two slopes would need bounds as well.
+  /// Returns the requantization that the function requires of its operand's layer. Unsupported if
+  /// a layer would need two slopes and also bounds.
   [[nodiscard]] static Result<Ask> ask_of(const Function& function, double scale);
-  /// The operator behind a sum of 16 or 32 bits.
+  /// Adds the sigmoid, tanh or softmax after a sum of 16 or 32 bits.
   Result<ir::ValueId> add_curve(const Function& function, ir::ValueId x, const ir::Op& op);
   [[nodiscard]] ir::Graph::ResultHint hint_of(ir::ValueId id) const;
   [[nodiscard]] ir::ValueId constant(const std::string& name, ir::Tensor tensor,
                                      std::optional<ir::Quant> quant = {});
-  /// A padding that becomes part of every convolution which reads it.
+  /// Returns true if the padding can be fused into all of its readers (convolutions only).
   [[nodiscard]] bool folds(const ir::Op& pad) const;
   [[nodiscard]] const ir::Op* producer(ir::ValueId id) const;
   [[nodiscard]] bool only_read_by_one(ir::ValueId id) const;
@@ -92,8 +93,8 @@ class Former {
   ir::Rewriter rewriter_;
   std::vector<int> producers_;
   std::vector<std::vector<int>> consumers_;
-  std::vector<bool> result_;  // by value: something outside reads it
-  std::vector<bool> done_;    // by operator: it is part of another one
+  std::vector<bool> result_;  // by value: it is a graph output or the next value of a state
+  std::vector<bool> done_;    // by operator: it is fused into another one
 };
 
 }  // namespace thimble::engine::axon

@@ -10,14 +10,15 @@ namespace {
 
 using ir::OpKind;
 
-/// A table was rounded from a function whose own numbers were rounded.
+/// Half a quantization step, plus a tolerance because the table was computed with rounded
+/// parameters.
 constexpr double kHalf = 0.5 + 1e-3;
 
 double clamped_code(double code) {
   return std::clamp(std::nearbyint(code), -128.0, 127.0);
 }
 
-/// Is every code within one of `f`'s at scale 1 / `steps`?
+/// Returns true if every entry differs by at most 1 from `f` at output scale 1 / `steps`.
 template <typename F>
 bool is_curve(std::span<const int8_t> table, const ir::Quant& x, double steps, double zero_point,
               F f) {
@@ -30,7 +31,7 @@ bool is_curve(std::span<const int8_t> table, const ir::Quant& x, double steps, d
   return true;
 }
 
-/// Slopes between two bounds, of which the shortest number is meant.
+/// Returns the decimal number with the fewest digits between two bounds.
 double simplest_between(double low, double high) {
   for (double unit = 1; unit <= 1e6; unit *= 10) {
     const double nearest = std::nearbyint((low + high) / 2 * unit) / unit;
@@ -39,7 +40,7 @@ double simplest_between(double low, double high) {
   return (low + high) / 2;
 }
 
-/// A line from each side of 0, found from the codes: above 0 the slope is 1.
+/// Fits a table to a function with two linear parts: slope 1 above 0, another slope below 0.
 class Line {
  public:
   Line(std::span<const int8_t> table, const ir::Quant& x, const ir::Quant& y)
@@ -75,7 +76,7 @@ class Line {
   double end(int code, double slope) const {
     return clamped_code(slope * ratio_ * (code - x_zp_) + y_zp_);
   }
-  /// The bound of the result, where there is one beside that of its type.
+  /// Clamping bounds of the result. If the line never reaches the bound: the bound of int8.
   int64_t lowest(double slope) const { return end(-128, slope) >= min_ ? -128 : min_; }
   int64_t highest() const { return end(127, 1) <= max_ ? 127 : max_; }
 
@@ -83,9 +84,9 @@ class Line {
     double low = -1e9, high = 1e9;
     for (int code = -128; code < std::min(x_zp_, 128); ++code) {
       const double found = at(code);
-      const double run = ratio_ * (x_zp_ - code);  // found = y_zp - slope * run
+      const double run = ratio_ * (x_zp_ - code);  // found == y_zp - slope * run
       low = std::max(low, (y_zp_ - found - kHalf) / run);
-      // The lowest code may be a bound, and the line below it.
+      // The lowest value may be clamped, so the line can be lower there.
       if (found > min_ || found >= y_zp_) high = std::min(high, (y_zp_ - found + kHalf) / run);
     }
     if (low > high) return std::nullopt;
@@ -141,7 +142,7 @@ Result<Function> function_of_table(std::span<const int8_t> table, const ir::Quan
                                    const ir::Quant& y) {
   const auto sigmoid = [](double real) { return 1 / (1 + std::exp(-real)); };
   const auto tanh = [](double real) { return std::tanh(real); };
-  // A line first: near 0 a curve is one as well, and cheaper so.
+  // Test for a line first: close to 0 a curve is a line too, and a line costs fewer cycles.
   if (auto line = Line(table, x, y).find()) return *std::move(line);
   Function f;
   f.zero_point = y.zero_point[0];

@@ -5,7 +5,7 @@
 namespace thimble::engine::axon {
 namespace {
 
-// --- kinds of layers, as the rows name them ----------------------------------------------------
+// --- kinds of layers, by their names in ops.def ------------------------------------------------
 
 bool is_one_dimensional(const Layer& layer) {
   return layer.inputs[0].dims.h == 1 || layer.inputs[0].dims.w == 1;
@@ -60,7 +60,7 @@ bool is(Kind kind, const Layer& layer) {
   return false;
 }
 
-// --- quantities --------------------------------------------------------------------------------
+// --- quantities, by their names in ops.def -----------------------------------------------------
 
 template <typename F>
 int64_t largest(const Layer& layer, F f) {
@@ -105,7 +105,7 @@ int64_t dilation(const Layer& l) {
 int64_t dilation_height(const Layer& l) {
   return l.dilation_y;
 }
-/// One column is read from top to bottom, with gaps.
+/// Returns the dilation, but not the vertical one if the output is one column wide.
 int64_t dilation_without_line(const Layer& l) {
   return l.output.dims.w == 1 ? l.dilation_x : dilation(l);
 }

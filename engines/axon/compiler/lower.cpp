@@ -42,8 +42,8 @@ Result<Network> Lowering::run() {
   return std::move(net_);
 }
 
-/// The largest input is the external one, of which the NPU's tools take one. The others are brought
-/// into variables.
+/// The largest input becomes the external input; the vendor's tools support only one. The other
+/// inputs are copied to variables.
 Status Lowering::add_inputs() {
   const std::vector<ValueId>& inputs = graph_.inputs();
   if (inputs.size() > container::kInputsMax) {
@@ -96,7 +96,7 @@ Status Lowering::assign_variable(const StatePair& state, const Map& content) {
   Map to = input.map;
   to.zero_point = content.zero_point;
   layer.inputs = {content};
-  layer.inputs[0].dims = to.dims;  // dense elements in the same order
+  layer.inputs[0].dims = to.dims;  // contiguous elements in the same order
   layer.output = to;
   THIMBLE_CHECK(append(std::move(layer)));
   net_.outputs[state.output].map = net_.layers.back().output;
@@ -112,7 +112,7 @@ Status Lowering::add_outputs() {
   for (const ValueId id : graph_.outputs()) {
     const ir::Type& type = graph_.type(id);
     THIMBLE_TRY(Map map, flat(id));
-    // What no layer writes, or only in passing, is copied.
+    // An output that no layer writes to an interlayer buffer is copied.
     const bool interlayer =
         net_.buffers[static_cast<size_t>(map.buffer)].source == Source::kInterlayer;
     if (!interlayer || map.producer < 0) {
@@ -162,7 +162,7 @@ Status Lowering::add_op(const Op& op) {
       return pad(op);
     case OpKind::copy:
     case OpKind::reshape:
-      return ok();  // map() and flat() look through it
+      return ok();  // map() and flat() skip these operators
     default:
       return unsupported("not in the NPU's arithmetic");
   }
@@ -222,7 +222,7 @@ Result<Map> Lowering::map(ValueId id) {
   return made;
 }
 
-/// In place where the rows stay rows or touch each other.
+/// Reshapes in place if the rows stay the same or are contiguous; otherwise copies.
 Result<Map> Lowering::reshaped(const Map& from, const Dims& dims) {
   if (from.dims == dims) return from;
   Map to = from;
@@ -295,7 +295,7 @@ Status Lowering::append(Layer layer) {
   return ok();
 }
 
-/// Of the result of the operator; 0 where it is not known.
+/// Returns the scale of the operator's result; 0 if unknown.
 double Lowering::scale_of(int op) const {
   if (op < 0 || static_cast<size_t>(op) >= graph_.ops().size()) return 0;
   const auto& quant = graph_.type(graph_.ops()[static_cast<size_t>(op)].output).quant;
@@ -308,7 +308,7 @@ bool Lowering::feeds_softmax(ValueId id) const {
   });
 }
 
-/// The NPU clamps at the zero point, or not at all.
+/// The NPU clamps at the zero point (relu) or not at all; other bounds are unsupported.
 Status Lowering::check_bounds(const Op& op) const {
   if (op.integer("bytes") != 1) return ok();
   const int64_t low = op.integer("min"), high = op.integer("max"), zero = op.integer("y_zp");

@@ -1,10 +1,10 @@
 #pragma once
-// lower(): a region in the NPU's arithmetic (form.h) as layers, in the memory order that it has:
-// [C][H][W] with W innermost, which is a contiguous NCHW tensor, so nothing is transposed.
+// lower(): turns a legalized subgraph (form.h) into NPU layers. The memory order is [C][H][W] with
+// W innermost, the same as a contiguous NCHW tensor, so no transpose is needed.
 //
-// Rows that layers write begin at multiples of 4. Flattening before a linear layer costs nothing,
-// the weights being in that order already; a concat along the outermost axis is where its pieces
-// are written, a split where they are read.
+// Rows that layers write begin at multiples of 4 bytes. Flattening before a linear layer costs
+// nothing, because the weights have that order already. A concat along the outermost axis needs no
+// copy: its pieces are written to their final position. A split along it reads them in place.
 
 #include <span>
 
@@ -13,13 +13,13 @@
 
 namespace thimble::engine::axon {
 
-/// An input of the region that holds a state, and the output that it becomes.
+/// Index of a subgraph input that holds a state, and index of the output that is its next value.
 struct StatePair {
   size_t input = 0, output = 0;
 };
 
-/// Not supported: a layer beyond the NPU's limits, with the operator and the limit. Without
-/// addresses; place.h gives those.
+/// Returns layers without addresses; place() assigns them. Returns an unsupported error if a layer
+/// exceeds a limit of the NPU, with the operator and the limit.
 [[nodiscard]] Result<Network> lower(const ir::Graph& region,
                                     std::span<const StatePair> states = {});
 

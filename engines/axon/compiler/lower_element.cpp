@@ -1,4 +1,4 @@
-// Sums and products of two values, means, pools, functions.
+// Lowers elementwise sums and products, means, pools and functions.
 
 #include <algorithm>
 

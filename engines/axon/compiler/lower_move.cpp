@@ -1,4 +1,4 @@
-// Pieces: concat, slice, channel pad, copies.
+// Lowers data movement: concat, slice, channel pad, copies.
 
 #include <algorithm>
 
@@ -36,12 +36,13 @@ Result<Map> Lowering::sliced(const Map& from, const Dims& begin, const Dims& end
   return net_.layers.back().output;
 }
 
-/// The same with rows as the NPU writes them.
+/// Copies the map to a new buffer with rows aligned as the NPU writes them.
 Result<Map> Lowering::copied(const Map& from) {
   return sliced(from, {0, 0, 0}, from.dims, {1, 1, 1}, from.dims);
 }
 
-/// Everything in the piece's buffer goes to `offset` of another one, if the buffer is the piece.
+/// Moves all maps of the piece's buffer to `buffer` at `offset`, if the piece is the whole buffer.
+/// Returns false otherwise.
 bool Lowering::move_into(Map* piece, int buffer, int64_t offset) {
   const int old = piece->buffer;
   const Buffer& own = net_.buffers[static_cast<size_t>(old)];
@@ -66,7 +67,7 @@ bool Lowering::move_into(Map* piece, int buffer, int64_t offset) {
   return true;
 }
 
-/// Where the axis is the outermost one, the pieces are written where they belong.
+/// Concatenates two maps. Along the outermost axis, the pieces are written to their final position.
 Result<Map> Lowering::joined(const Map& a, const Map& b, Axis axis) {
   Dims dims = a.dims;
   Dims behind = b.dims;
@@ -78,7 +79,7 @@ Result<Map> Lowering::joined(const Map& a, const Map& b, Axis axis) {
   layer.output = new_map(dims, a.element_bytes, a.zero_point);
   const auto second = outer_offset(layer.output, axis, extent(layer.inputs[0].dims, axis));
   const bool rows = a.row_stride == layer.output.row_stride || a.dims.c * a.dims.h == 1;
-  // A row written to its end must not reach into the next piece.
+  // The padding after a row must not overwrite the next piece.
   const bool ends = axis != Axis::kWidth || a.row_bytes() % container::kRowAlignment == 0;
   if (second && rows && ends && a.buffer != b.buffer) {
     Map first = a, next = b;
@@ -133,7 +134,7 @@ Status Lowering::slice(const Op& op) {
   return ok();
 }
 
-/// Channels of the zero point in front or behind.
+/// Adds channels with the zero point before or after the channels of the operand.
 Status Lowering::pad(const Op& op) {
   THIMBLE_TRY(const Map x, map(op.inputs[0]));
   THIMBLE_TRY(const Dims dims, dims_of(op.output));

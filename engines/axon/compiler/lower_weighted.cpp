@@ -1,5 +1,5 @@
-// Linear layers and convolutions. A convolution may be one of several layers: the cheapest is
-// taken.
+// Lowers linear layers and convolutions. A convolution can become one of several layer types; the
+// one with the fewest cycles is chosen.
 
 #include <algorithm>
 #include <limits>
@@ -15,8 +15,8 @@ using ir::OpKind;
 
 namespace {
 
-// Outputs from 512 on are wrong where a linear layer with one multiplier has 1024 inputs or more
-// (docs/nordic-axon.md, "Defects": D1).
+// A linear layer with one multiplier and at least 1024 inputs computes wrong results for outputs
+// from index 512 on (docs/nordic-axon.md, "Defects": D1). Such a layer is split.
 constexpr int64_t kManyInputs = 1024, kOutputsAtOnce = 512;
 
 template <typename T>
@@ -27,7 +27,7 @@ std::vector<T> elements(const ir::Tensor& tensor) {
 
 }  // namespace
 
-/// Weights, bias with the zero point folded in, multipliers; without operands.
+/// Returns a layer with weights, multipliers and bias (zero point folded in), without operands.
 Result<Layer> Lowering::weighted_layer(const Op& op, Operation operation) {
   THIMBLE_CHECK(check_bounds(op));
   const ir::Tensor& w = *graph_.value(op.inputs[1]).constant;
@@ -70,7 +70,7 @@ Status Lowering::linear(const Op& op) {
   return full(op, layer);
 }
 
-/// A linear layer, whose result is a vector.
+/// Appends a fully connected layer; its result is a vector.
 Status Lowering::full(const Op& op, const Layer& whole) {
   const auto outputs = static_cast<int64_t>(whole.bias.size());
   const int64_t inputs = whole.inputs[0].dims.elements();
@@ -126,7 +126,7 @@ Result<Layer> Lowering::window_layer(const Op& op, Operation operation) {
   layer.pad_left = padding[1];
   THIMBLE_TRY(const Dims dims, dims_of(op.output));
   layer.output.dims = dims;
-  // Padding behind the last window costs the NPU cycles and changes nothing.
+  // Padding after the last window costs cycles and has no effect, so it is reduced.
   const auto read = [](int64_t out, int64_t step, int64_t kernel, int64_t apart) {
     return (out - 1) * step + (kernel - 1) * apart + 1;
   };
@@ -146,7 +146,8 @@ std::vector<Lowering::Choice> Lowering::choices(const Layer& window) {
   if (pads || window.operation == Operation::kDepthwise) return all;
   const bool one = window.kernel_h == 1 && window.kernel_w == 1;
   const bool steps = window.stride_y != 1 || window.stride_x != 1;
-  // A pointwise layer on one position reads wrong rows (D2), and is a linear layer anyway.
+  // With one position, a pointwise layer reads wrong rows (D2); a fully connected layer replaces
+  // it.
   if (one && out.h * out.w > 1) {
     all.push_back({window, steps});
     Layer& layer = all.back().layer;
@@ -163,8 +164,8 @@ std::vector<Lowering::Choice> Lowering::choices(const Layer& window) {
   return all;
 }
 
-/// A pointwise layer has no stride, and misreads rows of a packed input where it works in stripes
-/// (D2): a slice comes before it.
+/// A pointwise layer has no stride. It also reads wrong rows of a packed input if it runs in
+/// stripes (D2). In both cases a slice is inserted before it.
 Result<Map> Lowering::pointwise_input(const Map& input, const Choice& choice, const Op& op) {
   const Source source = net_.buffers[static_cast<size_t>(input.buffer)].source;
   const bool packed =

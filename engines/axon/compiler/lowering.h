@@ -1,5 +1,5 @@
 #pragma once
-// The work of lower(): values of the region as maps, operators as layers.
+// Implementation of lower(): values of the subgraph become maps, operators become layers.
 
 #include <optional>
 #include <vector>
@@ -24,24 +24,24 @@ class Lowering {
   Status add_outputs();
   Status add_op(const ir::Op& op);
   Status assign_variable(const StatePair& state, const Map& content);
-  /// The map that a layer made of the value, whose shape may be another one with the same elements
-  /// in the same order.
+  /// Returns the map that a layer wrote for the value. Its dimensions may differ from the value's
+  /// shape, but the elements have the same order.
   Result<Map> raw(ir::ValueId id);
-  /// As [C][H][W] of the value's own shape: reshaped by a layer if its rows lie otherwise.
+  /// Returns a map with the value's own shape as [C][H][W]; adds a reshape layer if necessary.
   Result<Map> map(ir::ValueId id);
   Result<Map> reshaped(const Map& from, const Dims& dims);
-  /// What stands before reshapes, for those who read elements in order.
+  /// Returns the map before reshapes, for readers that need only the order of elements.
   Result<Map> flat(ir::ValueId id);
   Result<Map> constant(ir::ValueId id);
   Result<Dims> dims_of(ir::ValueId id) const;
-  /// The axis of the value's dimension `dim`; nothing for the batch.
+  /// Returns the axis of the value's dimension `dim`; nothing for the batch dimension.
   [[nodiscard]] std::optional<Axis> axis_of(ir::ValueId id, int64_t dim) const;
 
   Map new_map(const Dims& dims, int64_t element_bytes, int64_t zero_point);
-  /// Checks limits, counts cycles, appends.
+  /// Checks the limits, computes the cycles and appends the layer.
   Status append(Layer layer);
   void set(ir::ValueId id, const Map& map) { maps_[static_cast<size_t>(id)] = map; }
-  /// A result of `op`: bytes and zero point from its attributes.
+  /// Returns a new map for the result of `op`; element size and zero point are attributes of `op`.
   [[nodiscard]] Map result_of(const ir::Op& op, const Dims& dims);
   static void set_requantize(const ir::Op& op, Layer* layer);
   [[nodiscard]] Status check_bounds(const ir::Op& op) const;
@@ -54,7 +54,7 @@ class Lowering {
   Status convolution(const ir::Op& op);
   Result<Layer> weighted_layer(const ir::Op& op, Operation operation);
   Result<Layer> window_layer(const ir::Op& op, Operation operation);
-  /// A layer that a convolution may be; `sliced`: behind a slice that takes the steps.
+  /// A candidate layer for a convolution. `sliced`: a slice before the layer applies the stride.
   struct Choice {
     Layer layer;
     bool sliced = false;
@@ -84,12 +84,12 @@ class Lowering {
   const ir::Graph& graph_;
   std::vector<StatePair> states_;
   std::vector<int> producers_;
-  std::vector<std::optional<Map>> maps_;  // by value
+  std::vector<std::optional<Map>> maps_;  // indexed by value
   Network net_;
-  int op_ = -1;  // at hand
+  int op_ = -1;  // the operator being lowered
 };
 
-/// Offset of a piece along the axis, if pieces along it follow each other in memory.
+/// Returns the offset in bytes of a piece along the axis, if such pieces are consecutive in memory.
 [[nodiscard]] std::optional<int64_t> outer_offset(const Map& whole, Axis axis, int64_t begin);
 
 }  // namespace thimble::engine::axon

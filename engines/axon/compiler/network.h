@@ -1,9 +1,9 @@
 #pragma once
-// A region as layers of the NPU, before and after they have addresses.
+// A subgraph as layers of the NPU, before and after address assignment.
 //
-// A Map is a view of a buffer as [C][H][W]: rows of dense elements, `row_stride` bytes apart,
-// planes of H rows. Several maps may lie in one buffer: pieces of a concat, of a split, a reshaped
-// picture.
+// A Map is a view of a buffer as [C][H][W]: rows of contiguous elements, `row_stride` bytes apart,
+// planes of H rows. Several maps can share one buffer: the pieces of a concat or split, or an image
+// and its reshaped view.
 
 #include <cstdint>
 #include <string>
@@ -26,23 +26,23 @@ struct Dims {
   [[nodiscard]] int64_t elements() const { return c * h * w; }
 };
 
-/// What a map lies in.
+/// Memory that one or more maps refer to.
 struct Buffer {
   Source source = Source::kInterlayer;
-  int index = 0;            // kExternal: input; kPersistent: variable
-  int64_t bytes = 0;        // kInterlayer, kPersistent
-  int64_t offset = 0;       // kInterlayer, kPersistent: planned; kConstant: in the constants
-  int first = 0, last = 0;  // layers that touch it, kInterlayer
+  int index = 0;            // kExternal: input index; kPersistent: variable index
+  int64_t bytes = 0;        // size; for kInterlayer and kPersistent
+  int64_t offset = 0;       // kInterlayer, kPersistent: planned; kConstant: offset in the constants
+  int first = 0, last = 0;  // kInterlayer: first and last layer that use it
 };
 
 struct Map {
   int buffer = -1;
-  int64_t offset = 0;  // in the buffer
+  int64_t offset = 0;  // in the buffer, in bytes
   Dims dims;
   int64_t element_bytes = 1;
   int64_t row_stride = 0;
   int32_t zero_point = 0;
-  int producer = -1;  // layer
+  int producer = -1;  // index of the layer that writes it; -1: none
 
   [[nodiscard]] int64_t row_bytes() const { return dims.w * element_bytes; }
   [[nodiscard]] bool dense() const { return row_stride == row_bytes() || dims.c * dims.h == 1; }
@@ -62,17 +62,17 @@ struct Layer {
   std::vector<Map> inputs;
   Map output;
   int64_t cycles = 0;
-  int ir_op = -1;    // of the region in the NPU's arithmetic
-  double scale = 0;  // of the output; 0: not known
+  int ir_op = -1;    // operator index in the legalized subgraph
+  double scale = 0;  // of the output; 0: unknown
 
   [[nodiscard]] bool per_channel() const { return shifts.size() > 1; }
 };
 
-/// An input or output of the region.
+/// An input or output of the subgraph.
 struct Edge {
   Map map;
   double scale = 1;
-  int variable = -1;  // >= 0: it is this variable's content
+  int variable = -1;  // index of the variable that holds it; -1: none
 };
 
 struct Variable {
@@ -86,7 +86,7 @@ struct Network {
   std::vector<Buffer> buffers;
   std::vector<Edge> inputs, outputs;
   std::vector<Variable> variables;
-  std::vector<std::byte> constants;  // what operands read there; layers' own come behind
+  std::vector<std::byte> constants;  // constant operands; write() appends weights and biases
   int64_t interlayer_bytes = 0, persistent_bytes = 0;
   [[nodiscard]] int64_t cycles() const {
     int64_t sum = 0;
@@ -100,10 +100,11 @@ struct Network {
          container::kRowAlignment;
 }
 
-/// Addresses for buffers and variables (place.cpp): those that live together lie apart.
+/// Assigns addresses to buffers and variables (place.cpp). Buffers with overlapping lifetimes get
+/// disjoint memory.
 void place(Network* network);
 
-/// "CONV 3x3 s2", for reports.
+/// Returns a short description for reports: "CONV 3x3 s2".
 [[nodiscard]] std::string layer_text(const Layer& layer);
 [[nodiscard]] std::string_view operation_name(Operation operation);
 

@@ -1,4 +1,4 @@
-// Addresses: lifetimes of interlayer buffers, counted in layers, are planned as the arena's are.
+// Address assignment: interlayer buffers use the arena's planner with lifetimes counted in layers.
 
 #include <algorithm>
 
@@ -34,7 +34,7 @@ void place(Network* network) {
     for (const Map& input : layer.inputs) touch(network, input, i);
     touch(network, layer.output, i);
   }
-  // Outputs are packed behind the last layer.
+  // Outputs are packed after the last layer.
   for (const Edge& edge : network->outputs) touch(network, edge.map, count);
   std::vector<plan::Buffer> lives;
   std::vector<Buffer*> placed;

@@ -1,4 +1,4 @@
-// The rows of ops.def in words for a list.
+// The rows of ops.def as text for the list of supported operators.
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ constexpr LimitRow kLimits[] = {
 #include "engines/axon/compiler/ops.def"
 };
 
-/// Which layers of the rows an operator becomes; all have those of any layer.
+/// Layer types of an operator; the limits of the layer type "any" apply to all operators.
 struct Layers {
   OpKind op;
   std::vector<std::string_view> layers;
@@ -42,7 +42,7 @@ const std::vector<Layers>& layers() {
   return kLayers;
 }
 
-/// "conv2d: kernel height 1 to 16, ..."
+/// Returns the limits of a layer type: "kernel height 1 to 16, ...".
 std::string limits_of(std::string_view layer) {
   std::string text;
   for (const LimitRow& row : kLimits) {

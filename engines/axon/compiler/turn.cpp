@@ -17,7 +17,7 @@ constexpr int64_t kExchanged[] = {0, 1, 3, 2};
 bool is_picture(const ir::Shape& shape) {
   return shape.size() == 4;
 }
-/// Its elements have the same order either way.
+/// Returns true if transposing H and W does not change the order of the elements.
 bool is_line(const ir::Shape& shape) {
   return is_picture(shape) && (shape[2] == 1 || shape[3] == 1);
 }
@@ -54,7 +54,7 @@ class Turner {
  private:
   const ir::Shape& shape(ValueId id) const { return from_.type(id).shape; }
 
-  /// Constants that are no weights of a linear layer are exchanged like any picture.
+  /// Maps a value to the new graph. 4-D constants are transposed like other images.
   ValueId value(ValueId id) {
     if (id == ir::kNoValue) return id;
     const auto found = known_.find(id);
@@ -97,7 +97,8 @@ class Turner {
            ir::element_count(shape(op.inputs[0])) == 1;
   }
 
-  /// A picture that becomes a vector for linear layers only; lines as they are.
+  /// Accepts a reshape that flattens an image for linear layers only, or that moves only images of
+  /// one row or column and vectors.
   bool reshape(const Op& op) {
     const ir::Shape& x = shape(op.inputs[0]);
     const ir::Shape& y = shape(op.output);
@@ -160,7 +161,7 @@ class Turner {
   std::vector<std::vector<int>> consumers_;
   ir::Graph to_;
   std::map<ValueId, ValueId> known_;
-  std::map<ValueId, Dims> flat_;  // vectors that were pictures
+  std::map<ValueId, Dims> flat_;  // flattened images, with the image's dimensions
 };
 
 }  // namespace

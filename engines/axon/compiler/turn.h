@@ -1,10 +1,10 @@
 #pragma once
-// turned(): a region with height and width of all its pictures exchanged.
+// turned(): transposes H and W of all images of a subgraph.
 //
-// The NPU works row by row: a picture that is wider than high costs fewer cycles. Kernels, strides,
-// padding and weights are exchanged with the pictures, and the columns of a linear layer behind a
-// flattened picture are put into the new order, so inside nothing is moved. Inputs and outputs
-// have their sizes exchanged, which the caller has to do with their contents.
+// The NPU computes row by row, so an image that is wider than high costs fewer cycles. Kernels,
+// strides, padding and weights are transposed with the images. The columns of a linear layer after
+// a flattened image are reordered. So no data is moved inside the subgraph. The sizes of inputs and
+// outputs are swapped; the caller must transpose their contents.
 
 #include <optional>
 
@@ -12,7 +12,8 @@
 
 namespace thimble::engine::axon {
 
-/// Of a region in the NPU's arithmetic. Nothing if some operator depends on the order.
+/// `formed` is a legalized subgraph. Returns nothing if an operator depends on the order of H and
+/// W.
 [[nodiscard]] std::optional<ir::Graph> turned(const ir::Graph& formed);
 
 }  // namespace thimble::engine::axon

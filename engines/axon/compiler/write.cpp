@@ -79,7 +79,7 @@ class Writer {
     return result;
   }
 
-  /// In front of a sigmoid or tanh the vendor's tools look for this one.
+  /// Sets the output scale. Before a sigmoid or tanh, the vendor's tools require this fixed one.
   void set_dequantize(const Layer& layer, LayerRecord* record) const {
     constexpr uint32_t kFractionMult = 1U << 29;
     constexpr uint8_t kFractionShift = 17;
@@ -205,7 +205,7 @@ class Writer {
   std::vector<LayerRecord> layers_;
 };
 
-/// A C identifier in lower case, with room for a hash behind it.
+/// Returns a lower-case C identifier, short enough that a hash can be appended.
 std::string identifier(const std::string& name) {
   constexpr size_t kRoom = container::kNameBytes - 16;
   std::string result;

@@ -10,8 +10,8 @@
 
 namespace thimble::engine::axon {
 
-/// `name` becomes the start of the container's, behind which stands a hash of its content. The
-/// bytes are checked as a runtime does; what is refused there is our own fault and said so.
+/// `name` becomes the start of the container's name; a hash of the content is appended. The result
+/// is checked as in the runtime; a failure is reported as an internal error.
 [[nodiscard]] Result<std::vector<std::byte>> write(const Network& network, const std::string& name);
 
 }  // namespace thimble::engine::axon

@@ -1,4 +1,4 @@
-// The whole container, its hash, and what is said of it.
+// Checks the whole container including its hash; texts of the statuses.
 
 #include "engines/axon/container/check_layer.h"
 #include "engines/axon/container/layers.h"

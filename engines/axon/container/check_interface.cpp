@@ -1,5 +1,5 @@
-// What a container must fulfil before anything of it is used: sections, inputs and outputs,
-// variables. The layers are in check_layer.cpp.
+// Checks the header, the sections, inputs, outputs and variables of a container. check_layer.cpp
+// checks the layers.
 
 #include "engines/axon/container/check_layer.h"
 #include "engines/axon/container/layers.h"
@@ -19,7 +19,7 @@ bool is_name(const char (&name)[kNameBytes]) {
   return i == kNameBytes;
 }
 
-/// Sections follow each other without gaps but those of their alignment.
+/// Returns true if sections are consecutive, with gaps only for their alignment.
 bool has_sections(const Header& header) {
   const auto next = [](uint32_t from, uint32_t count, size_t each) {
     return aligned(from + count * static_cast<uint32_t>(each), kSectionAlignment);
@@ -55,8 +55,8 @@ Status check_header(const uint8_t* data, uint32_t bytes, Header& header) {
              : Status::kBadHeader;
 }
 
-/// Whether variable `index` comes in by one input, and goes out by one output at most: nobody else
-/// keeps it.
+/// Returns true if exactly one input and at most one output refer to variable `index`. The content
+/// of a variable is kept between runs only through them.
 bool is_bound(const Container& container, const Header& header, uint32_t index) {
   uint32_t uses[2] = {};
   for (uint32_t i = 0; i < uint32_t{header.input_count} + header.output_count; ++i) {
@@ -67,7 +67,7 @@ bool is_bound(const Container& container, const Header& header, uint32_t index) 
 }
 
 Status check_variables(const Container& container, const Header& header) {
-  uint32_t free_from = 0;  // variables are in the order of their places
+  uint32_t free_from = 0;  // variables must be sorted by offset
   for (uint32_t i = 0; i < header.variable_count; ++i) {
     const VariableRecord variable = container.variable(i);
     const bool one = variable.element_bytes == 1;
@@ -85,7 +85,7 @@ Status check_variables(const Container& container, const Header& header) {
   return Status::kOk;
 }
 
-/// `dense_end` is where the dense form of the tensors so far ends.
+/// `dense_end` is the end of the dense forms of the tensors before this one.
 Status check_io(const Container& container, const Header& header, uint32_t index,
                 uint32_t& dense_end) {
   const IoRecord io = container.input(index);
@@ -98,7 +98,7 @@ Status check_io(const Container& container, const Header& header, uint32_t index
   }
   uint32_t dense = 0;
   if (external) {
-    // Its own measure: check_operand would compare it with this very record.
+    // check_operand() would compare the record with itself, so the sizes are checked here.
     const uint64_t rows = uint64_t{io.n} * io.c * io.h;
     const uint64_t all = rows * io.w * io.element_bytes;
     if (all == 0 || all > kBytesMax || io.offset != 0 || io.index != index ||

@@ -1,5 +1,5 @@
-// What a layer must fulfil: operands inside their memories, shapes as the operation makes them,
-// constants that are there, results that overwrite nothing still to be read.
+// Checks a layer: operands are inside their memories, shapes match the operation, constants exist,
+// and no result overwrites an operand that is still read.
 
 #include "engines/axon/container/check_layer.h"
 
@@ -24,7 +24,7 @@ bool same_shape(const Operand& a, const Operand& b) {
   return a.n == b.n && a.c == b.c && a.h == b.h && a.w == b.w;
 }
 
-/// `bytes` of constants at `offset`, a multiple of `alignment`.
+/// Returns true if the constants contain `bytes` bytes at `offset`, a multiple of `alignment`.
 bool has_constants(const Place& at, uint32_t offset, uint64_t bytes, uint32_t alignment) {
   const uint32_t room = at.header.constant_bytes;
   return offset % alignment == 0 && offset <= room && bytes <= room - offset;
@@ -46,7 +46,7 @@ bool is_unscaled(const LayerRecord& layer) {
   return layer.scale_shift_count == 0 && layer.activation != Activation::kLeakyRelu;
 }
 
-/// Multipliers and shifts for `channels`, and that zero point * 2^shift is an int32.
+/// Checks multipliers and shifts for `channels` channels; zero point * 2^shift must fit int32.
 Status check_scales(const Place& at, uint32_t channels) {
   const LayerRecord& layer = at.layer;
   const uint32_t count = layer.scale_shift_count;
@@ -67,7 +67,7 @@ Status check_scales(const Place& at, uint32_t channels) {
   return Status::kOk;
 }
 
-/// Output size of a window that moves along `size` elements, 0 if it finds no place.
+/// Returns the output size of a window along `size` elements; 0 if the window does not fit.
 uint32_t windows(uint32_t size, uint32_t before, uint32_t behind, uint32_t kernel,
                  uint32_t dilation, uint32_t stride) {
   if (kernel == 0 || dilation == 0 || stride == 0) return 0;
@@ -90,7 +90,7 @@ bool has_padding(const LayerRecord& layer) {
   return (layer.pad_top | layer.pad_bottom | layer.pad_left | layer.pad_right) != 0;
 }
 
-/// FC, conv2d, depthwise, pointwise.
+/// Checks fully connected, conv2d, depthwise and pointwise layers.
 Status check_weighted(const Place& at) {
   const LayerRecord& layer = at.layer;
   const Operand& in = at.in();
@@ -118,7 +118,7 @@ Status check_weighted(const Place& at) {
   return shape && constants ? check_scales(at, channels) : Status::kBadLayer;
 }
 
-/// Pools, mean, multiply, add: what they sum has at most 16 bits.
+/// Checks pools, mean, multiply and add; their summands must have at most 16 bits.
 Status check_pool(const Place& at) {
   const LayerRecord& layer = at.layer;
   const Operand& in = at.in();
@@ -133,7 +133,7 @@ Status check_pool(const Place& at) {
   if (layer.operation == Operation::kAveragePool) {
     return !has_padding(layer) && has_bias(at, 1) ? check_scales(at, 1) : Status::kBadLayer;
   }
-  // A window inside the padding alone would have no maximum.
+  // A window that is entirely in the padding has no maximum.
   const bool covered = layer.pad_top < layer.kernel_h && layer.pad_bottom < layer.kernel_h &&
                        layer.pad_left < layer.kernel_w && layer.pad_right < layer.kernel_w &&
                        layer.dilation_x == 1 && layer.dilation_y == 1;
@@ -159,7 +159,7 @@ Status check_pair(const Place& at) {
     return Status::kBadLayer;
   }
   if (layer.operation == Operation::kMultiply) {
-    // Products of two 17-bit differences would leave 32 bits.
+    // The product of two 17-bit differences would overflow 32 bits.
     const bool wide_zero =
         (a.element_bytes == 2 && a.zero_point != 0) || (b.element_bytes == 2 && b.zero_point != 0);
     return wide_zero ? Status::kBadScale : check_scales(at, 1);
@@ -213,7 +213,7 @@ Status check_slice(const Place& at) {
   return Status::kOk;
 }
 
-/// Space to batch (in is the picture) and batch to space (out is).
+/// Checks space to batch (the input is the image) and batch to space (the output is the image).
 Status check_blocks(const Place& at) {
   if (!has_attributes(at, 6)) return Status::kBadLayer;
   const bool apart = at.layer.operation == Operation::kSpaceToBatch;
@@ -246,7 +246,7 @@ Status check_extension(const Place& at) {
   return same_shape(in, out) && zeros ? Status::kOk : Status::kBadLayer;
 }
 
-/// Copies: the same elements on both sides, and none of the arithmetic.
+/// Checks copies: equal elements on both sides, and no arithmetic.
 Status check_copy(const Place& at) {
   for (uint32_t i = 0; i < at.layer.input_count; ++i) {
     if (at.in(i).element_bytes != at.out().element_bytes) return Status::kBadOperand;
@@ -269,7 +269,7 @@ Status check_copy(const Place& at) {
     case Operation::kSpaceToBatch:
     case Operation::kBatchToSpace:
       return check_blocks(at);
-    default: {  // variables
+    default: {  // variable read and assign
       const bool read = at.layer.operation == Operation::kVariableRead;
       const Source variable = read ? at.in().source : at.out().source;
       return same_shape(at.in(), at.out()) && variable == Source::kPersistent ? Status::kOk
@@ -323,7 +323,7 @@ uint32_t end_of(const Operand& operand) {
          aligned(uint32_t{operand.w} * operand.element_bytes, kRowAlignment);
 }
 
-/// Whether input `i` and the output may share bytes: the operation meets each where it leaves it.
+/// Returns true if input `i` and the output may share bytes: each element stays at its address.
 bool may_share(const Place& at, uint32_t i) {
   const Operand& in = at.in(i);
   const Operand& out = at.out();

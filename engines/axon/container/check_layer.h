@@ -1,5 +1,5 @@
 #pragma once
-// Parts of check() (layers.h).
+// Internal parts of check() (layers.h).
 
 #include "engines/axon/container/layers.h"
 
@@ -7,10 +7,10 @@ namespace thimble::axon {
 
 enum class Access : uint8_t { kRead, kWritten };
 
-/// An input or output as an operand.
+/// Returns an input or output record as an operand.
 Operand place_of(const IoRecord& io);
 
-/// Whether an operand lies in its memory; `layer` is the one that it belongs to.
+/// Checks that an operand is inside its memory; `layer` is the index of the operand's layer.
 Status check_operand(const Container& container, const Header& header, const Operand& operand,
                      uint32_t layer, Access access);
 

@@ -1,8 +1,8 @@
 #pragma once
-// The marker of a network that is compiled into the firmware: the payload of the delegate
-// AxonBackend. "AXNG", the version, the bytes of the name, the name, zeros up to a multiple of
-// four; all numbers little-endian. The name is what the generated header calls the network: that of
-// the model and twelve hexadecimal digits of a hash of its content.
+// Marker of a network that is compiled into the firmware: the payload of the delegate AxonBackend.
+// It consists of "AXNG", the version, the length of the name, the name, and zeros up to a multiple
+// of four. All numbers are little-endian. The name is that of the generated header: the model's
+// name and twelve hexadecimal digits of a hash of the network.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,11 +25,11 @@ struct MarkerHeader {
 static_assert(sizeof(MarkerHeader) == 12);
 
 struct Marker {
-  const char* name = nullptr;  // without a zero behind it
+  const char* name = nullptr;  // not zero-terminated
   uint32_t name_bytes = 0;
 };
 
-/// False for anything that is no marker of this version.
+/// Returns false for bytes that are not a marker of this version.
 inline bool read_marker(const uint8_t* data, uint32_t bytes, Marker& marker) {
   MarkerHeader header;
   if (bytes < sizeof header) return false;

@@ -1,12 +1,12 @@
 #pragma once
-// A network for the AXON as its vendor's compiler has made it, in a form that needs no linker:
-// words, where they hold addresses, constants, the interface. The payload of the delegate
-// ThimbleAxonProgram. docs/nordic-axon.md, "Program", has each byte.
+// A network compiled by the AXON vendor's compiler, in a form that needs no linker: command words,
+// marks of words that hold addresses, constants, and the interface. It is the payload of the
+// delegate ThimbleAxonProgram. docs/nordic-axon.md, "Program", describes each byte.
 //
-// Words are opaque. A marked word holds an address: the memory in its upper 8 bits, the offset
-// there in the others. All numbers are little-endian, sections start at multiples of 16, in this
-// order: header, inputs and outputs, words, marks (one bit each, the first in bit 0 of byte 0),
-// names of symbols (each with its zero), constants.
+// Words are opaque. A marked word holds an address: the memory (Space) in the upper 8 bits, the
+// offset in the lower 24 bits. All numbers are little-endian. Sections start at multiples of 16, in
+// this order: header, inputs and outputs, words, marks (one bit each, the first in bit 0 of byte
+// 0), names of symbols (each zero-terminated), constants.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,13 +23,13 @@ inline constexpr uint32_t kProgramIoMax = 28;
 inline constexpr uint32_t kProgramNameBytes = 64;
 inline constexpr uint32_t kProgramBytesMax = 1U << 28;
 
-/// The memories that addresses count from.
+/// Memories that addresses are relative to.
 enum class Space : uint8_t {
-  kInterlayer = 0,   // of the network during a run
-  kPartialSums = 1,  // the same
-  kVariables = 2,    // the same: the caller brings variables in and takes them out
-  kConstants = 3,    // of the program
-  kSymbols = 4,      // the first symbol; its offset is zero
+  kInterlayer = 0,   // belongs to the network during a run
+  kPartialSums = 1,  // belongs to the network during a run
+  kVariables = 2,    // as above; the caller copies variables in before and out after the run
+  kConstants = 3,    // constants of the program
+  kSymbols = 4,      // the first symbol, the next is 5 etc.; their offset is zero
 };
 inline constexpr uint32_t kSpaceShift = 24;
 inline constexpr uint32_t kSymbolsMax = 255 - static_cast<uint32_t>(Space::kSymbols);
@@ -39,7 +39,7 @@ struct ProgramHeader {
   uint32_t magic;
   uint16_t version;
   uint16_t header_bytes;
-  uint32_t bytes;  // of the whole
+  uint32_t bytes;  // size of the program
   uint8_t input_count;
   uint8_t output_count;
   uint16_t symbol_count;
@@ -54,15 +54,15 @@ struct ProgramHeader {
   uint32_t symbols_offset;
   uint32_t symbol_bytes;
   uint32_t constants_offset;
-  uint32_t compiler_version;  // of the vendor's: 0x010400
-  uint32_t driver_version;    // the least that runs it
-  uint32_t cycles;            // estimated, of one run
-  uint64_t content_hash;      // FNV-1a of 64 bits over all of it, this field taken as zero
+  uint32_t compiler_version;  // of the vendor's compiler: 0x010400
+  uint32_t driver_version;    // minimum version of the vendor's driver
+  uint32_t cycles;            // estimated cycles of one run
+  uint64_t content_hash;      // 64-bit FNV-1a of the program, with this field set to zero
   char name[kProgramNameBytes];
 };
 static_assert(sizeof(ProgramHeader) == 144 && offsetof(ProgramHeader, content_hash) == 72);
 
-/// An input (written there before a run) or output (read from there after).
+/// An input (written before a run) or an output (read after a run).
 struct ProgramIo {
   Space space;
   uint8_t element_bytes;  // 1, 2 or 4; signed integers
@@ -86,7 +86,7 @@ inline uint64_t program_hash(const uint8_t* data, uint32_t bytes) {
 
 enum class ProgramStatus : uint8_t { kOk, kMisaligned, kNoProgram, kVersion, kDamaged };
 
-/// What check_program() has accepted.
+/// Read access to a program that check_program() has accepted.
 class ProgramView {
  public:
   ProgramView() = default;
@@ -111,7 +111,7 @@ class ProgramView {
     return (data_[header_.marks_offset + index / 8] >> (index % 8) & 1) != 0;
   }
   [[nodiscard]] const uint8_t* constants() const { return data_ + header_.constants_offset; }
-  /// Names stand one behind the other.
+  /// Returns the zero-terminated names; they are consecutive.
   [[nodiscard]] const char* symbols() const {
     return reinterpret_cast<const char*>(data_) + header_.symbols_offset;
   }
@@ -130,7 +130,7 @@ namespace detail {
 struct Sections {
   uint32_t next;
   bool good = true;
-  /// The next section is where the header says.
+  /// Checks that the next section is at `offset`.
   void expect(uint32_t offset, uint64_t bytes) {
     next = (next + kProgramAlignment - 1) / kProgramAlignment * kProgramAlignment;
     good = good && offset == next && bytes <= kProgramBytesMax - next;
@@ -154,7 +154,7 @@ constexpr uint32_t room_of(const ProgramHeader& header, Space space) {
   return 0;
 }
 
-/// Rows of a tensor inside its memory, which is one that a run may write.
+/// Returns true if the tensor's rows are inside its memory, which must be writable.
 inline bool io_fits(const ProgramHeader& header, const ProgramIo& io) {
   if (io.space != Space::kInterlayer && io.space != Space::kVariables) return false;
   const bool width = io.element_bytes == 1 || io.element_bytes == 2 || io.element_bytes == 4;
@@ -192,8 +192,8 @@ inline bool symbols_fit(const ProgramView& view) {
 
 }  // namespace detail
 
-/// Proves that binding touches nothing outside of the program, and that inputs, outputs and
-/// addresses lie in the memories that it announces.
+/// Checks that binding accesses only the program, and that inputs, outputs and addresses are inside
+/// the memories given by the header.
 inline ProgramStatus check_program(const uint8_t* data, uint32_t bytes) {
   if (reinterpret_cast<uintptr_t>(data) % kProgramAlignment != 0) return ProgramStatus::kMisaligned;
   ProgramHeader header;

@@ -1,11 +1,11 @@
 #pragma once
-// How operands lie in their memory, and when a copy from one to another would move nothing.
+// Memory layout of operands, and tests whether a copy between two layouts would move nothing.
 
 #include "engines/axon/container/layers.h"
 
 namespace thimble::axon {
 
-/// Axes in the order of memory.
+/// Dimensions in memory order.
 enum class Dimension : uint8_t { kN, kC, kH, kW };
 inline constexpr uint32_t kDimensions = 4;
 
@@ -13,7 +13,8 @@ struct Extents {
   uint32_t of[kDimensions];
 };
 
-/// Element [n][c][h][w] is at offset + n * step[0] + c * step[1] + h * step[2] + w * step[3].
+/// A strided layout: element [n][c][h][w] is at offset + n * step[0] + c * step[1] + h * step[2] +
+/// w * step[3].
 struct Walk {
   uint32_t offset;
   uint32_t step[kDimensions];
@@ -33,7 +34,7 @@ inline uint32_t dimension_of(Axis axis) {
   return static_cast<uint32_t>(axis) + 1;
 }
 
-/// Whether both walks meet the same bytes in the same order.
+/// Returns true if both access the same bytes in the same order.
 inline bool is_same(const Walk& a, const Walk& b, const Extents& extents) {
   if (a.offset != b.offset) return false;
   for (uint32_t i = 0; i < kDimensions; ++i) {
@@ -42,7 +43,7 @@ inline bool is_same(const Walk& a, const Walk& b, const Extents& extents) {
   return true;
 }
 
-/// The walk over the piece of a concat's output that starts at `start` along its axis.
+/// Returns the layout of the part of a concat's output that begins at `start` along `axis`.
 inline Walk piece_of(const Operand& output, Axis axis, uint32_t start) {
   Walk walk = walk_of(output);
   walk.offset += start * walk.step[dimension_of(axis)];
@@ -55,7 +56,7 @@ inline int32_t int_at(const uint8_t* at) {
   return value;
 }
 
-/// The walk over what a strided slice takes; `attributes` are begin, end, stride, each C, H, W.
+/// Returns the layout of a strided slice; `attributes` are begin, end and stride, each C, H, W.
 inline Walk slice_of(const Operand& input, const uint8_t* attributes) {
   Walk walk = walk_of(input);
   for (uint32_t i = 0; i < 3; ++i) {
@@ -67,7 +68,7 @@ inline Walk slice_of(const Operand& input, const uint8_t* attributes) {
   return walk;
 }
 
-/// Whether the elements of both, each in its dense order, are the same bytes.
+/// Returns true if the elements of both, in logical order, are the same bytes.
 inline bool is_same_sequence(const Operand& a, const Operand& b) {
   if (a.source != b.source || a.offset != b.offset) return false;
   const auto dense = [](const Operand& operand) {

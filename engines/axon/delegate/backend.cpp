@@ -15,12 +15,12 @@ using npu::Header;
 using npu::IoRecord;
 using npu::Source;
 
-/// What a slot keeps.
+/// Data of a delegate slot.
 struct Work {
   Container container;
   uint32_t container_bytes;
   uint8_t* interlayer;
-  thimble_axon_counter* counter;  // null: not counted
+  thimble_axon_counter* counter;  // null: calls are not counted
 };
 static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
 
@@ -42,8 +42,8 @@ uint32_t dense_bytes(const IoRecord& io) {
   return uint32_t{io.n} * io.c * io.h * io.w * io.element_bytes;
 }
 
-/// Whether the tensor may be the very place in scratch: a dense one, of what is written last or
-/// read first.
+/// Returns true if the tensor is dense and at its own address in the scratch memory, so that inputs
+/// and outputs need no copy.
 bool is_place(const Header& header, const IoRecord& io, const DelegateMemory& memory,
               uint32_t offset) {
   const bool dense =
@@ -53,7 +53,7 @@ bool is_place(const Header& header, const IoRecord& io, const DelegateMemory& me
   return offset == memory.scratch_offset + base + io.offset;
 }
 
-/// A tensor is what the list says, and outside of scratch or at its place there.
+/// Checks that a tensor matches the layer list, and is outside the scratch or at its address there.
 Status check_tensor(const Header& header, const IoRecord& io, const DelegateMemory& memory,
                     const DelegateArgs& args, uint32_t index) {
   const bool is_output = index >= header.input_count;

@@ -8,7 +8,7 @@
 
 namespace thimble::runtime::axon {
 
-/// A row for delegates_of().
+/// Returns a row for delegates_of().
 Delegate backend(const thimble_axon* npu);
 
 Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,

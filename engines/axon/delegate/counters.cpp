@@ -8,7 +8,7 @@ bool same(const char* a, const char* b) {
   return *a == *b;
 }
 
-/// Rows are taken from the front on.
+/// Returns the number of used rows; rows are used from the first on.
 uint32_t taken(const thimble_axon& npu) {
   uint32_t count = 0;
   while (count < npu.counter_count && npu.counters[count].name != nullptr) ++count;

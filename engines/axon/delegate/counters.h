@@ -1,11 +1,11 @@
 #pragma once
-// Rows of counters, as the product gave them.
+// Counter rows in memory that the product provides.
 
 #include "thimble_axon.h"
 
 namespace thimble::runtime::axon {
 
-/// The row of a list, taken now if it has none yet; null if none is left.
+/// Returns the row of a layer list, allocated if necessary; null if no row is free.
 thimble_axon_counter* take_counter(const thimble_axon& npu, const char* name);
 
 }  // namespace thimble::runtime::axon

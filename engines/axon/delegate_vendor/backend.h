@@ -1,8 +1,8 @@
 #pragma once
-// The delegates of silicon: programs of the vendor's compiler, from the file (ThimbleAxonProgram)
-// or linked into the firmware (AxonBackend), run by the vendor's driver. Everything is checked when
-// the model is loaded; a program from the file is bound to its addresses then, once. The device of
-// both is a thimble_axon_silicon.
+// The delegates for hardware: programs of the vendor's compiler that are stored in the file
+// (ThimbleAxonProgram) or linked into the firmware (AxonBackend). The vendor's driver runs them.
+// All checks are done when the model is loaded. A program in the file is bound to its addresses
+// once, at that time. The device of both delegates is a thimble_axon_silicon.
 
 #include "runtime/exec/delegates.h"
 #include "thimble_axon_vendor.h"

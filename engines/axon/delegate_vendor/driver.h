@@ -1,15 +1,15 @@
 #pragma once
-// The functions of the vendor's driver that a run calls, by name and signature; the product links
-// them. Source: the published interface of sdk-edge-ai 2.2.0 (docs/nordic-axon.md).
+// Functions of the vendor's driver that a run calls, by name and signature; the product links the
+// driver. Source: the published interface of sdk-edge-ai 2.2.0 (docs/nordic-axon.md).
 
 #include <stdint.h>
 
 namespace thimble::runtime::axon_vendor {
 
-/// Words are as wide as addresses.
+/// A command word; it has the width of an address.
 using Word = uintptr_t;
 
-/// What the driver keeps of a program while it runs.
+/// The driver's state of a program while it runs.
 struct CommandBuffer {
   uint32_t length;
   const Word* words;

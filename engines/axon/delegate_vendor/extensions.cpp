@@ -9,8 +9,9 @@ namespace {
 
 namespace model = thimble::axon::model;
 
-/// Six words: input, output, multiplier; height and width; channels, shift and zero point; bytes of
-/// an output element, whether it is quantized, whether the input's rows follow each other.
+/// Operands of an extension, encoded in six words: input; output; multiplier; height and width;
+/// channels, shift and zero point; bytes per output element, a flag for quantized output, and a
+/// flag for contiguous input rows.
 struct Operands {
   const uint8_t* input;
   uint8_t* output;
@@ -35,8 +36,8 @@ bool read_operands(uint16_t count, const Word* words, Operands& operands) {
   return operands.input != nullptr && operands.output != nullptr && operands.output_bytes == 1;
 }
 
-/// Rows of the input are int16 and begin at multiples of four unless they are packed; those of the
-/// output follow each other.
+/// Input elements are int16; input rows begin at multiples of 4 bytes unless they are packed.
+/// Output rows are contiguous.
 int run_curve(uint16_t count, const Word* words, bool tanh) {
   Operands operands;
   if (!read_operands(count, words, operands)) return -1;
@@ -69,7 +70,7 @@ int thimble_axon_ext_tanh(uint16_t count, Word* words) {
   return run_curve(count, words, true);
 }
 
-/// Over the channels, for each place of the picture.
+/// Computes the softmax over the channels for each position of the image.
 int thimble_axon_ext_softmax(uint16_t count, Word* words) {
   Operands operands;
   if (!read_operands(count, words, operands)) return -1;

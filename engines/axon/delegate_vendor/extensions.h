@@ -7,7 +7,7 @@
 #include "engines/axon/delegate_vendor/driver.h"
 
 extern "C" {
-/// Each answers 0, or -1 for operands of another form than the compiler gives them.
+/// Each returns 0, or -1 if the operands do not have the form that the compiler generates.
 int thimble_axon_ext_softmax(uint16_t count, thimble::runtime::axon_vendor::Word* words);
 int thimble_axon_ext_sigmoid(uint16_t count, thimble::runtime::axon_vendor::Word* words);
 int thimble_axon_ext_tanh(uint16_t count, thimble::runtime::axon_vendor::Word* words);

@@ -1,5 +1,5 @@
 #pragma once
-// One run of a program by the vendor's driver, and what its tensors must be.
+// One run of a program with the vendor's driver, and checks of its tensors.
 
 #include "engines/axon/delegate_vendor/driver.h"
 #include "runtime/exec/delegates.h"
@@ -7,7 +7,7 @@
 
 namespace thimble::runtime::axon_vendor {
 
-/// What a slot keeps for its delegate.
+/// Returns the slot's data of a delegate.
 template <typename Work>
 Work& work_in(DelegateSlot& slot) {
   static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
@@ -21,38 +21,39 @@ inline const thimble_axon_silicon& chip_of(const DelegateSlot& slot) {
   return *static_cast<const thimble_axon_silicon*>(slot.delegate->device);
 }
 
-/// A program that is ready, and its memory.
+/// A program that is ready to run.
 struct Job {
   const Word* words = nullptr;
   uint32_t word_count = 0;
-  uint32_t cycles = 0;                      // estimated
-  thimble_axon_counter* counter = nullptr;  // null: not counted
+  uint32_t cycles = 0;                      // estimated cycles of one run
+  thimble_axon_counter* counter = nullptr;  // null: calls are not counted
 };
 
-/// A tensor of the call is what the program has there, in the order of its dimensions.
+/// Checks that a tensor of the call matches the program's tensor and is in logical order.
 Status check_tensor(const thimble_axon_tensor& place, const DelegateArgs& args, uint32_t index,
                     bool is_output);
 
-/// Reserves the NPU, brings the inputs in, runs, takes the outputs out, frees the NPU. `place_of`
-/// answers where tensor i is.
+/// Reserves the NPU, copies the inputs, runs the program, copies the outputs, and releases the NPU.
+/// `place_of(i)` returns the program's tensor i.
 template <typename PlaceOf>
 Status run_job(const thimble_axon_silicon& chip, const Job& job, const DelegateArgs& args,
                uint32_t input_count, PlaceOf&& place_of);
 
-/// The row of a name, if the chip counts; kBadArgument if no row is left.
+/// Sets `row` to the counter row of `name`, or null if the product does not count calls. Returns
+/// kBadArgument if no row is free.
 Status take_row(const thimble_axon_silicon& chip, const char* name, thimble_axon_counter*& row);
 
-/// Dense rows from or to rows in the NPU's memory.
+/// Copies a dense tensor to or from the NPU's memory, which may have padded rows.
 void copy_in(const thimble_axon_tensor& place, const void* from);
 void copy_out(const thimble_axon_tensor& place, void* to);
 
-/// The run alone, between copies.
+/// Runs the program without copies.
 Status run_words(const thimble_axon_silicon& chip, const Job& job);
 
 template <typename PlaceOf>
 Status run_job(const thimble_axon_silicon& chip, const Job& job, const DelegateArgs& args,
                uint32_t input_count, PlaceOf&& place_of) {
-  // The reservation spans the copies, so that nobody else's run comes between them and ours.
+  // The reservation includes the copies, so that no other run can start in between.
   if (!nrf_axon_platform_reserve_for_user()) return Status::kNpuFault;
   for (uint32_t i = 0; i < input_count; ++i) copy_in(place_of(i), args.tensor(i).data);
   const Status status = run_words(chip, job);

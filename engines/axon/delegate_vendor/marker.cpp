@@ -1,5 +1,5 @@
-// AxonBackend. The file has a name; the network is one of the firmware's, generated, compiled and
-// linked with the vendor's driver, which also has its memory.
+// AxonBackend. The file contains only a name. The network itself is generated C code, compiled into
+// the firmware and linked with the vendor's driver, which also provides its memory.
 
 #include <new>
 
@@ -23,7 +23,8 @@ uint32_t length_of(const char* text) {
   return length;
 }
 
-/// The subgraph of the name; without one, whether another version of the network is there.
+/// Finds the subgraph by name. If it is missing, the status tells whether another version of the
+/// network exists.
 Status find(const thimble_axon_silicon& chip, const format::Marker& marker,
             const thimble_axon_subgraph*& found) {
   constexpr uint32_t kHash = format::kMarkerHashDigits;

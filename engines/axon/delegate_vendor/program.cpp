@@ -1,7 +1,7 @@
-// ThimbleAxonProgram. The words lie in the file; while the model is loaded they are copied to
-// memory that lasts (the plan's fast memory of this delegate), addresses put in: from then on a run
-// costs what the driver costs. Interlayer memory, partial sums and variables are scratch of the
-// call.
+// ThimbleAxonProgram. The command words are in the file. When the model is loaded, they are copied
+// to permanent memory (the delegate's fast memory in the plan) and bound to addresses. After that,
+// a run costs only the driver's work. Interlayer memory, partial sums and variables are in the
+// scratch of the call.
 
 #include <new>
 
@@ -19,7 +19,7 @@ using format::ProgramStatus;
 using format::ProgramView;
 using format::Space;
 
-/// What a slot keeps.
+/// Data of a delegate slot.
 struct Work {
   const uint8_t* program;
   uint8_t* scratch;
@@ -31,7 +31,7 @@ uint32_t scratch_of(const ProgramHeader& header) {
   return header.interlayer_bytes + header.partial_sum_bytes + header.variable_bytes;
 }
 
-/// The start of a memory; of scratch it is the interlayer memory, partial sums, variables.
+/// Returns the start of a memory. The scratch holds interlayer memory, partial sums and variables.
 const uint8_t* base_of(const ProgramView& view, uint8_t* scratch, Space space) {
   const ProgramHeader& header = view.header();
   switch (space) {
@@ -48,7 +48,7 @@ const uint8_t* base_of(const ProgramView& view, uint8_t* scratch, Space space) {
 
 thimble_axon_tensor place_of(const ProgramView& view, uint8_t* scratch, uint32_t index) {
   const ProgramIo io = view.io(index);
-  // Checked: tensors lie in memories of scratch.
+  // check_program() has verified that tensors are in memories of the scratch.
   auto* const base = const_cast<uint8_t*>(base_of(view, scratch, io.space));
   return {base + io.offset, io.row_stride, io.n, io.c, io.h, io.w, io.element_bytes};
 }
@@ -108,7 +108,7 @@ Status status_of(ProgramStatus status) {
   }
 }
 
-/// The tensor is apart from the memory that the run writes.
+/// Returns true if the tensor does not overlap the memory that the run writes.
 bool is_apart(const ProgramHeader& header, const DelegateMemory& memory, const DelegateArgs& args,
               uint32_t index) {
   const uint32_t offset = args.offset(index);

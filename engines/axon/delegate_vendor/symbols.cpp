@@ -1,5 +1,5 @@
-// Names that the vendor's compiler writes into programs. What the product has not linked is null,
-// and a program that needs it does not load.
+// Symbols to which programs of the vendor's compiler may refer. The address is null if the product
+// does not link the symbol; a program that needs it does not load.
 
 #include "engines/axon/delegate_vendor/extensions.h"
 #include "thimble_axon_vendor.h"
@@ -7,7 +7,7 @@
 #define THIMBLE_WEAK __attribute__((weak))
 
 extern "C" {
-// Of the vendor's driver and extensions, if they are linked.
+// Weak symbols of the vendor's driver and extensions.
 THIMBLE_WEAK extern const signed char axonpro_int8_packing_filter[];
 THIMBLE_WEAK int nrf_axon_nn_op_extension_reshape(uint16_t count, uintptr_t* words);
 THIMBLE_WEAK int nrf_axon_nn_op_extension_reshape_from_axon(uint16_t count, uintptr_t* words);

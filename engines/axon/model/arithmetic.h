@@ -1,5 +1,5 @@
 #pragma once
-// Elements of operands, and how sums become them.
+// Loads and stores of elements, and requantization of sums.
 
 #include "engines/axon/container/layers.h"
 
@@ -21,7 +21,7 @@ inline void store(uint8_t* at, uint32_t element_bytes, int32_t value) {
   memcpy(at, &value, element_bytes);
 }
 
-/// value / 2^shift, ties to the even neighbour.
+/// Returns value / 2^shift, rounded half to even.
 constexpr int64_t shift_half_even(int64_t value, uint32_t shift) {
   if (shift == 0) return value;
   const int64_t whole = value >> shift;
@@ -36,7 +36,7 @@ constexpr int32_t saturate(int64_t value, uint32_t element_bytes) {
   return value < -top - 1 ? static_cast<int32_t>(-top - 1) : static_cast<int32_t>(value);
 }
 
-/// How a layer makes elements of its sums.
+/// Requantization of a layer: converts sums to output elements.
 class Scale {
  public:
   Scale(const LayerRecord& layer, const uint8_t* constants)
@@ -47,7 +47,7 @@ class Scale {
         zero_point_(layer.output.zero_point),
         element_bytes_(layer.output.element_bytes) {}
 
-  /// `sum` is an int32; it is scaled by the multiplier of `channel`.
+  /// Requantizes the int32 `sum` with the multiplier of `channel`.
   [[nodiscard]] int32_t operator()(int32_t sum, uint32_t channel) const {
     const uint32_t index = per_channel_ ? channel : 0;
     const bool leaky = activation_ == Activation::kLeakyRelu;
@@ -55,7 +55,7 @@ class Scale {
     return finish(int64_t{sum} * load(multipliers_ + 4 * which, 4), shifts_[index]);
   }
 
-  /// Adds the zero point, divides, saturates, clamps.
+  /// Adds the zero point, shifts, saturates and applies the activation.
   [[nodiscard]] int32_t finish(int64_t scaled, uint32_t shift) const {
     const int64_t with_zero = scaled + zero_point_ * (int64_t{1} << shift);
     const int32_t value = saturate(shift_half_even(with_zero, shift), element_bytes_);
@@ -76,7 +76,7 @@ class Scale {
   uint32_t element_bytes_;
 };
 
-/// The accumulator of the NPU: 32 bits that wrap.
+/// The NPU's 32-bit accumulator; it wraps on overflow.
 class Accumulator {
  public:
   explicit Accumulator(int32_t from) : sum_(static_cast<uint32_t>(from)) {}

@@ -1,16 +1,16 @@
-// Layers that move elements and compute nothing. A copy onto itself is left out.
+// Layers that only move elements. A copy to the same address is skipped.
 
 #include "engines/axon/model/layer.h"
 
 namespace thimble::axon::model {
 namespace {
 
-/// Moves `extents` elements between two grids of bytes.
+/// Copies `extents` elements between two byte layouts given by their steps.
 void move(uint8_t* to, const uint32_t (&to_step)[kDimensions], const uint8_t* from,
           const uint32_t (&from_step)[kDimensions], const Extents& extents,
           uint32_t element_bytes) {
   if (to == from) {
-    // check() has seen that both then are the same walk.
+    // check() has verified that both layouts are equal in this case.
     return;
   }
   for_each(extents, [&](uint32_t n, uint32_t c, uint32_t h, uint32_t w) {
@@ -71,7 +71,7 @@ void channel_pad(const Layer& layer) {
 void reshape(const Layer& layer) {
   if (is_same_sequence(layer.record.inputs[0], layer.record.output)) return;
   const View& in = layer.in[0];
-  uint32_t n = 0, c = 0, h = 0, w = 0;  // of the output
+  uint32_t n = 0, c = 0, h = 0, w = 0;  // output indices
   for_each(in.extents, [&](uint32_t in_n, uint32_t in_c, uint32_t in_h, uint32_t in_w) {
     layer.put(n, c, h, w, in.value(in_n, in_c, in_h, in_w));
     if (++w != layer.out.extents.of[3]) return;
@@ -92,7 +92,7 @@ void space_to_batch(const Layer& layer) {
   const auto left = static_cast<uint32_t>(attribute(layer, 4));
   for_each(layer.out.extents, [&](uint32_t image, uint32_t c, uint32_t h, uint32_t w) {
     const uint32_t block = image / in.extents.of[0];
-    const uint32_t row = h * block_h + block / block_w - top;  // wraps if it is above
+    const uint32_t row = h * block_h + block / block_w - top;  // wraps if above the image
     const uint32_t column = w * block_w + block % block_w - left;
     const bool inside = row < in.extents.of[2] && column < in.extents.of[3];
     const uint32_t n = image % in.extents.of[0];

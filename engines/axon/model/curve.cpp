@@ -1,12 +1,13 @@
-// Sigmoid, tanh and softmax: what the core computes between layers of the NPU, in integers.
+// Sigmoid, tanh and softmax in integer arithmetic; the core computes them between layers of the
+// NPU.
 //
-// Of numbers with 12 fractional bits, round(256 sigmoid(x)) - 128 is a staircase of 256 steps, and
-// sigmoid(-x) = 1 - sigmoid(x), so 128 places where it steps say all of it: 256 bytes of table,
-// seven comparisons for an element, exact for all 65,536 inputs. tanh(u) = 2 sigmoid(2 u) - 1 makes
-// round(128 tanh(x)) the same staircase at 2 x.
+// For inputs with 12 fractional bits, round(256 sigmoid(x)) - 128 is a step function with 256
+// steps. Because sigmoid(-x) = 1 - sigmoid(x), the positions of 128 steps define it: a table of 256
+// bytes. A lookup takes seven comparisons and is exact for all 65,536 inputs. Because
+// tanh(u) = 2 sigmoid(2 u) - 1, round(128 tanh(x)) is the same step function at 2 x.
 //
-// Softmax wants exp(-d) for d >= 0 with 12 fractional bits: a product of three table entries (whole
-// part, 64ths, 4096ths), 31 bits each. From 16 on it is zero, below 2^-23.
+// Softmax needs exp(-d) for d >= 0 with 12 fractional bits. It is a product of three table entries
+// (integer part, 64ths, 4096ths) with 31 bits each. For d >= 16 it is set to zero (below 2^-23).
 
 #include "engines/axon/container/functions.h"
 #include "engines/axon/model/layer.h"
@@ -15,7 +16,7 @@
 namespace thimble::axon::model {
 namespace {
 
-/// How many steps are at or below `x` >= 0.
+/// Returns the number of steps at or below `x` >= 0.
 int32_t steps_below(uint32_t x) {
   uint32_t from = 0;
   uint32_t to = 128;
@@ -34,7 +35,7 @@ uint32_t times(uint32_t a, uint32_t b) {
   return static_cast<uint32_t>((uint64_t{a} * b + (uint64_t{1} << 30)) >> 31);
 }
 
-/// exp(-d / 4096) as 1.31 bits.
+/// Returns exp(-d / 4096) as 1.31 fixed point.
 uint32_t exp_minus(uint32_t d) {
   if (d >= 16U << 12) return 0;
   return times(times(kWholes.of[d >> 12], kParts.of[d >> 6 & 63]), kFineParts.of[d & 63]);

@@ -1,4 +1,4 @@
-// The model as the driver of a product: thimble_axon.h.
+// The integer model as a driver (thimble_axon.h).
 
 #include "abi/status.h"
 #include "engines/axon/model/model.h"

@@ -1,12 +1,12 @@
 #pragma once
-// One layer with its bytes found, and the functions that execute one each.
+// A layer with resolved addresses, and one function per operation.
 
 #include "engines/axon/model/arithmetic.h"
 #include "engines/axon/container/walk.h"
 
 namespace thimble::axon::model {
 
-/// An operand where it lies. `data` is element [0][0][0][0].
+/// An operand with its address. `data` points to element [0][0][0][0].
 struct View {
   const uint8_t* data;
   uint32_t step[kDimensions];
@@ -26,14 +26,14 @@ struct Layer {
   const uint8_t* constants;
   View in[kLayerInputsMax];
   View out;
-  uint8_t* out_data;  // of `out`
+  uint8_t* out_data;  // writable pointer to out.data
   void put(uint32_t n, uint32_t c, uint32_t h, uint32_t w, int32_t value) const {
     const auto from = static_cast<size_t>(out.at(n, c, h, w) - out.data);
     store(out_data + from, out.element_bytes, value);
   }
 };
 
-/// Calls `each(n, c, h, w)` for every element, in the order of memory.
+/// Calls `each(n, c, h, w)` for every element in memory order.
 template <class Each>
 void for_each(const Extents& extents, Each each) {
   for (uint32_t n = 0; n < extents.of[0]; ++n) {
@@ -58,7 +58,7 @@ void multiply(const Layer& layer);
 void concat(const Layer& layer);
 void strided_slice(const Layer& layer);
 void channel_pad(const Layer& layer);
-void copy(const Layer& layer);  // variables
+void copy(const Layer& layer);  // variable read and assign
 void reshape(const Layer& layer);
 void space_to_batch(const Layer& layer);
 void batch_to_space(const Layer& layer);

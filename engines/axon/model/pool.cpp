@@ -1,4 +1,4 @@
-// Windows without weights, and layers of two operands.
+// Pools, means, and layers with two operands.
 
 #include "engines/axon/model/layer.h"
 
@@ -26,7 +26,7 @@ void max_pool(const Layer& layer) {
   for_each(layer.out.extents, [&](uint32_t n, uint32_t c, uint32_t h, uint32_t w) {
     int32_t most = INT32_MIN;
     for (uint32_t y = 0; y < record.kernel_h; ++y) {
-      const uint32_t row = h * record.stride_y + y - record.pad_top;  // wraps if it is above
+      const uint32_t row = h * record.stride_y + y - record.pad_top;  // wraps if above the image
       for (uint32_t x = 0; x < record.kernel_w; ++x) {
         const uint32_t column = w * record.stride_x + x - record.pad_left;
         if (row >= in.extents.of[2] || column >= in.extents.of[3]) continue;
@@ -55,7 +55,7 @@ void mean(const Layer& layer) {
 
 namespace {
 
-/// The second operand stands still along axes where it has one element.
+/// Returns an element of the second operand, which is broadcast along axes of extent 1.
 int32_t broadcast(const View& view, uint32_t n, uint32_t c, uint32_t h, uint32_t w) {
   const uint32_t* const of = view.extents.of;
   return view.value(of[0] == 1 ? 0 : n, of[1] == 1 ? 0 : c, of[2] == 1 ? 0 : h, of[3] == 1 ? 0 : w);

@@ -1,4 +1,4 @@
-// The layers of a container in order, between what is brought in and what is packed.
+// Executes the layers of a container in order; copies inputs before and outputs after them.
 
 #include "engines/axon/model/layer.h"
 #include "engines/axon/model/model.h"
@@ -66,7 +66,7 @@ void execute(const Layer& layer) {
   }
 }
 
-/// Rows between a memory and their dense form.
+/// Calls `each` for every row, with its offset in memory and in the dense form.
 template <class Each>
 void for_rows(const IoRecord& io, Each each) {
   const uint32_t row = uint32_t{io.w} * io.element_bytes;
@@ -74,7 +74,7 @@ void for_rows(const IoRecord& io, Each each) {
   for (uint32_t i = 0; i < rows; ++i) each(i * row, io.offset + i * io.row_stride, row);
 }
 
-/// The caller's tensor may be the very place.
+/// Skips the copy if the caller's tensor is at the same address.
 void copy_row(uint8_t* to, const uint8_t* from, uint32_t bytes) {
   if (to != from) memcpy(to, from, bytes);
 }

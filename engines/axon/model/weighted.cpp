@@ -1,4 +1,4 @@
-// Layers with weights.
+// Layers with weights: fully connected and convolutions.
 
 #include "engines/axon/model/layer.h"
 
@@ -27,7 +27,7 @@ void fully_connected(const Layer& layer) {
 
 namespace {
 
-/// Where a window's row or column lies: may be outside of the picture.
+/// Position of a window along one dimension; may be outside the image.
 struct Window {
   int32_t start;
   uint32_t count, step, size;
@@ -38,7 +38,7 @@ Window window_at(uint32_t position, uint32_t stride, uint32_t padding, uint32_t 
           size};
 }
 
-/// One plane under the window; what is outside counts as the zero point.
+/// Adds the products of one plane under the window; elements outside have the zero point's value.
 void add_plane(Accumulator& sum, const View& in, uint32_t n, uint32_t c, const Window& rows,
                const Window& columns, const uint8_t* weight) {
   for (uint32_t y = 0; y < rows.count; ++y) {

@@ -57,7 +57,7 @@ std::string place(Source source, uint32_t offset, uint32_t index) {
   }
 }
 
-/// Of an Operand or an IoRecord.
+/// Returns the text of an Operand or an IoRecord.
 template <class Record>
 std::string tensor(const Record& record) {
   std::string text =

@@ -1,9 +1,9 @@
 #pragma once
-// Cortex-M: one engine, the CPU, in ten variants that differ by instruction set only.
-// The stages of lower(), each a function from graph to graph but the last:
-//   legalize         operators and forms that the dialect has            legalize.h
-//   assign_layouts   memory orders, copies where they are unavoidable    layout.h
-//   select_calls     one kernel call per operator that does work         select.h
+// The Cortex-M CPUs: ten cores that differ only in their instruction set.
+// lower() runs these stages; each is a function from graph to graph, except the last:
+//   legalize         operators that the dialect's kernels support          legalize.h
+//   assign_layouts   memory orders, and copies where they are unavoidable  layout.h
+//   select_calls     one kernel call per operator that is not only a view  select.h
 
 #include <span>
 

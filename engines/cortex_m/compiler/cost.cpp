@@ -31,7 +31,7 @@ constexpr Code kCodes[] = {
 #undef THIMBLE_CODE
 };
 
-/// The core whose counts stand for this one: it has the same instructions, or fewer.
+/// Returns the core whose counts are used for `target`: one with the same instructions, or fewer.
 std::string_view measured_core(std::string_view target) {
   if (target == "cortex-m0" || target == "cortex-m23") return "cortex-m0plus";
   if (target == "cortex-m7" || target == "cortex-m33" || target == "cortex-m35p") {
@@ -40,8 +40,9 @@ std::string_view measured_core(std::string_view target) {
   return target == "cortex-m85" ? "cortex-m55" : target;
 }
 
-/// Has no instruction that `core` lacks, and runs the same variants of kernels but for those that
-/// it lacks; empty: there is none. Armv6-M has variants of its own.
+/// Returns a core whose instructions are a subset of those of `core` and that has the same kernel
+/// variants, except those that need the missing instructions; empty if none exists. Armv6-M is
+/// excluded because it has variants of its own.
 std::string_view lesser_core(std::string_view core) {
   if (core == "cortex-m55") return "cortex-m4";
   return core == "cortex-m4" ? "cortex-m3" : "";

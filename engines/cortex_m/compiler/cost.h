@@ -1,10 +1,10 @@
 #pragma once
-// What a kernel call costs on a core, in instructions: an estimate from a table of measurements.
+// Estimated cost of a kernel call on a core, in instructions, from a table of measurements.
 //
-// Each operator has a law per core: so many instructions a call, so many per element of the result,
-// so many per step of its innermost loop. benchmarks/instructions/measure.py counts instructions of
-// whole networks under QEMU, fits the laws and writes costs.def; tests/e2e holds estimates against
-// counts.
+// For each operator and core the cost is a linear function: instructions per call, per result
+// element, and per step of the innermost loop. benchmarks/instructions/measure.py counts the
+// instructions of whole networks under QEMU, fits the coefficients and writes costs.def. tests/e2e
+// compares estimates with counts.
 
 #include <cstdint>
 #include <optional>
@@ -13,11 +13,11 @@
 
 namespace thimble::engine::cortex_m {
 
-/// Steps of the innermost loop: products of a convolution or matrix product, elements that a pool
-/// or a reduction reads, elements of the result elsewhere.
+/// Returns the steps of the innermost loop: products of a convolution or matrix product, elements
+/// that a pool or reduction reads, result elements of other operators.
 [[nodiscard]] int64_t steps_of(const ir::Graph& graph, const ir::Op& op);
 
-/// Of `kernel` in the place of an operator; nothing for one that was never measured.
+/// Returns the instructions if `kernel` computes the operator; nothing if it was never measured.
 [[nodiscard]] std::optional<double> estimate(const ir::Graph& graph, const ir::Op& op,
                                              abi::PteOp kernel, const Core& target);
 /// Where the kernel was not measured on the core, as on a lesser one whose instructions it has.

@@ -19,7 +19,7 @@ std::optional<abi::PteOp> find_row(const std::string& name) {
 using OpOfKind = std::array<std::optional<abi::PteOp>, static_cast<size_t>(ir::OpKind::kCount)>;
 
 std::optional<abi::PteOp> row_of(const std::string& name) {
-  // A float operator whose integer form has the row of its name.
+  // A float operator whose quantized form has a row of the same name has no direct operator.
   if (ir::op_from_name("q" + name)) return {};
   const auto row = [](std::string_view short_name) {
     return find_row(fmt::format("thimble::{}.out", short_name));

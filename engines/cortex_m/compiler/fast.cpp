@@ -6,12 +6,12 @@ namespace thimble::engine::cortex_m {
 namespace {
 
 struct Row {
-  std::optional<abi::Isa> isa;  // none: any
+  std::optional<abi::Isa> isa;  // no value: any
   ir::OpKind kind;
   FastForm* form;
 };
 
-// The last row ends the table, which may have no other.
+// The array ends with an empty row because fast.def may have no rows.
 constexpr Row kRows[] = {
 #define THIMBLE_FAST(isa, kind, function) {abi::Isa::isa, ir::OpKind::kind, function},
 #define THIMBLE_FAST_ANY(kind, function) {{}, ir::OpKind::kind, function},
@@ -25,7 +25,7 @@ constexpr Row kRows[] = {
 
 std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op, const Core& target) {
   std::vector<KernelCall> calls;
-  std::optional<double> best_cost;  // of the first
+  std::optional<double> best_cost;  // cost of the first call
   for (const Row& row : kRows) {
     const bool is_for = row.isa.value_or(target.isa) == target.isa && row.kind == op.kind;
     if (row.form == nullptr || !is_for) continue;

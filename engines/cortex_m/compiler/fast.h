@@ -1,14 +1,14 @@
 #pragma once
-// Packed calls: operators whose constants the compiler has laid out for one instruction set.
+// Packed calls: calls whose constants the compiler has laid out for one instruction set.
 //
-// A packing is an operator of its own in abi/pte_ops.def ("thimble::conv2d_mve.out"), so that a
-// runtime without a kernel for it refuses the file; its bytes are described in
-// abi/native_params.h, and a portable kernel reads the same bytes on every other machine. fast.def
-// has a row per packing: which instruction set, or any, which operator of the IR, which function
-// makes the call. Of the rows that have a call for the operator's shape the one with the fewest
-// instructions by costs.def is taken, which are counted under QEMU; where a row has not been
-// measured, the first. Where none has a call, select.cpp's general form is taken. That is for
-// speed; forms.h chooses for flash and size.
+// Each packed form is an operator of its own in abi/pte_ops.def ("thimble::conv2d_mve.out"), so a
+// runtime without a kernel for it rejects the file. abi/native_params.h describes its bytes; a
+// portable kernel reads the same bytes on every other machine. fast.def has one row per packed
+// form: an instruction set or any, the IR operator, and the function that makes the call.
+//
+// Of the rows that support the operator's shape, the one with the fewest instructions in costs.def
+// (counted under QEMU) is chosen; without measurements, the first. If no row matches, select.cpp
+// makes the general call. This choice optimizes speed; forms.h chooses for flash and size.
 
 #include <optional>
 #include <vector>
@@ -18,7 +18,7 @@
 
 namespace thimble::engine::cortex_m {
 
-/// The call, without result and index, or nothing where the packing does not take this shape.
+/// Returns a call without result and operator index; nothing if it does not support the shape.
 using FastForm = std::optional<KernelCall>(const ir::Graph& graph, const ir::Op& op);
 
 #define THIMBLE_FAST(isa, kind, function) FastForm function;
@@ -27,7 +27,7 @@ using FastForm = std::optional<KernelCall>(const ir::Graph& graph, const ir::Op&
 #undef THIMBLE_FAST
 #undef THIMBLE_FAST_ANY
 
-/// All that take the operator's shape, the one for speed first.
+/// Returns all packed calls that support the operator; the fastest is the first.
 [[nodiscard]] std::vector<KernelCall> fast_calls(const ir::Graph& graph, const ir::Op& op,
                                                  const Core& target);
 

@@ -1,4 +1,4 @@
-// Sums of operands that lie in memory alike: abi::AddFlat.
+// Packed sums of operands with the same memory layout: abi::AddFlat.
 
 #include "abi/add_flat.h"
 #include "engines/cortex_m/compiler/fast.h"

@@ -1,4 +1,4 @@
-// Depthwise convolutions for Helium: blocks of 16 lanes, abi/depthwise_mve.h.
+// Packed depthwise convolutions for Helium: blocks of 16 lanes, abi/depthwise_mve.h.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ constexpr size_t kLanes = abi::kDepthwiseLanes;
 
 bool fits_depthwise(const Filter& filter) {
   if (filter.shift < -31 || filter.shift > -1) return false;
-  // Two products of int8 codes fit 16 bits, but for those of two weights of -128.
+  // The sum of two int8 products fits 16 bits, unless both weights are -128.
   const size_t taps = filter.weights.size();
   const size_t paired = taps == 9 ? 8 : taps;
   for (size_t tap = 0; tap + 1 < paired; tap += 2) {
@@ -58,7 +58,7 @@ std::optional<KernelCall> mve_depthwise(const ir::Graph& graph, const ir::Op& op
   for (size_t first = 0; first < channels.size(); first += kLanes) {
     const Filter* lanes[kLanes] = {};
     for (size_t lane = 0; lane < kLanes; ++lane) {
-      // One block that the channels divide repeats them.
+      // If the number of channels divides 16, a single block repeats them.
       const bool repeats = kLanes % channels.size() == 0;
       const size_t channel = repeats ? lane % channels.size() : first + lane;
       if (channel < channels.size()) lanes[lane] = &channels[channel];

@@ -1,4 +1,4 @@
-// Packings for the DSP extension (abi/matmul_dsp.h).
+// Packed forms for the DSP extension (abi/matmul_dsp.h).
 
 #include <algorithm>
 
@@ -11,21 +11,21 @@ namespace {
 
 using abi::PteOp;
 
-/// How SXTB16 takes four codes apart.
+/// Order in which SXTB16 splits four int8 values.
 constexpr size_t kOrder[4] = {0, 2, 1, 3};
 
-/// 2^(32-right); a multiplier of 0 has no shift of its own.
+/// Returns 2^(32-right), where `right` is the right shift; 2 for a multiplier of 0 (any shift).
 int32_t scale(const Filter& filter) {
   return filter.mult == 0 ? 2 : static_cast<int32_t>(int64_t{1} << (32 + filter.shift));
 }
 
-/// Shifts to the right by two or more, and twice each sum fits 32 bits.
+/// Returns true if the right shift is at least 2 and twice each sum fits 32 bits.
 bool has_dsp_scale(const Filter& filter) {
   const bool shifts = filter.mult == 0 || filter.shift <= -2;
   return shifts && std::abs(filter.bias) + 128 * filter.magnitude() < 1 << 30;
 }
 
-/// The second channel of a pair comes out of half words of 256 * b + a as a sum of 24 bits.
+/// Half words hold 256 * b + a. Returns true if the sum of the second channel b fits 24 bits.
 bool fits_second(const Filter& a, const Filter& b) {
   if (128 * b.magnitude() >= 1 << 23) return false;
   for (size_t k = 0; k < b.weights.size(); ++k) {
@@ -49,7 +49,7 @@ int16_t half(const Filter& a, const Filter& b, size_t k) {
   return static_cast<int16_t>(256 * code_at(b, k) + code_at(a, k));
 }
 
-/// What ends a pair.
+/// Writes the scales at the end of a channel pair.
 void put_scales(const Filter& a, const Filter& b, PackedWriter* writer) {
   writer->put(static_cast<int32_t>(2 * b.bias));
   for (const Filter* filter : {&a, &b}) {
@@ -64,7 +64,7 @@ void put_halves(const Filter& a, const Filter& b, PackedWriter* writer) {
   }
 }
 
-/// From `first` on; a second one that is missing is zeros.
+/// Writes channel pairs from `first` on; a missing second channel is zero.
 void put_pairs(const std::vector<Filter>& filters, size_t first, PackedWriter* writer) {
   const Filter none = {};
   for (size_t o = first; o < filters.size(); o += 2) {

@@ -1,4 +1,4 @@
-// Packed calls of operators that only move elements: the constants of abi/packed_rows.h.
+// Packed calls of data-movement operators: the constants of abi/packed_rows.h.
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +16,7 @@ using ir::Graph;
 using ir::Op;
 using ir::OpKind;
 
-/// Where the element of y at the origin comes from, and how far to go in x per step along each
-/// dimension of y; in elements.
+/// Position in x of the first element of y, and the stride in x per dimension of y; in elements.
 struct Source {
   int64_t offset = 0;
   std::vector<int64_t> steps;
@@ -85,7 +84,7 @@ std::optional<KernelCall> pack_move(const Graph& graph, const Op& op) {
 std::optional<KernelCall> pack_pad(const Graph& graph, const Op& op) {
   const ir::Type& x = graph.type(op.inputs[0]);
   const ir::Type& y = graph.type(op.output);
-  // A word of the value in bytes; other types have a kernel of their own.
+  // The kernel stores the padding value as bytes of a word; other types have another kernel.
   if (y.dtype != ir::DType::kI8) return {};
   const std::vector<int64_t> before = op.integers("before");
   const std::vector<int64_t> after = op.integers("after");

@@ -1,4 +1,4 @@
-// Packings for Helium (abi/matmul_mve.h).
+// Packed forms for Helium (abi/matmul_mve.h).
 
 #include <algorithm>
 
@@ -11,7 +11,8 @@ namespace {
 
 using abi::PteOp;
 
-/// The kernels shift to the right, and by at least one where halves of negative sums count.
+/// The kernels only shift right. Unless a relu clamps negative sums, the shift must be at least 1,
+/// because of the rounding of halves.
 bool takes_scales(const std::vector<Filter>& all, const ir::Op& op) {
   const bool relu = op.integer("min") >= op.integer("y_zp");
   const int32_t most = relu ? 0 : -1;
@@ -31,7 +32,7 @@ Constant pack_quads(const std::vector<Filter>& all) {
       const Filter& filter = all[4 * q + lane];
       quad.bias[lane] = static_cast<int32_t>(filter.bias);
       quad.mult[lane] = filter.mult;
-      // A multiplier of 0 has no shift of its own.
+      // With a multiplier of 0 any shift is correct.
       quad.shift[lane] = static_cast<int8_t>(filter.mult == 0 ? -1 : filter.shift);
     }
     writer.put(quad);

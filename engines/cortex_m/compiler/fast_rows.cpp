@@ -1,5 +1,5 @@
-// Packed calls of operators on codes element by element or row by row, and of pools: the constants
-// of abi/packed_rows.h. Kernels and their limits: kernels/portable/<operator>.cpp.
+// Packed calls of int8 operators that work by element or by row, and of pools: the constants of
+// abi/packed_rows.h. Kernels and their limits: kernels/portable/<operator>.cpp.
 
 #include <algorithm>
 #include <bit>
@@ -39,7 +39,8 @@ bool same_memory(const ir::Type& a, const ir::Type& b) {
   return a.shape == b.shape && ir::same_memory(a.shape, a.dim_order, b.dim_order);
 }
 
-/// a, b, constant; y may lie where an operand of its shape and order was.
+/// Returns a call with the arguments a, b, constant. The result may replace an operand that has its
+/// shape and memory order.
 template <class Header>
 KernelCall binary(PteOp pte_op, const Graph& graph, const Op& op, const Header& header) {
   KernelCall call = unary(pte_op, graph, op, header);
@@ -51,7 +52,7 @@ KernelCall binary(PteOp pte_op, const Graph& graph, const Op& op, const Header& 
   return call;
 }
 
-/// The result in the order of its memory; where the operands' elements for it are.
+/// Returns a loop nest over the result in memory order, with the strides of both operands.
 std::optional<abi::Nest> binary_nest(const Graph& graph, const Op& op) {
   const ir::Type& y = graph.type(op.output);
   const ir::Type& a = graph.type(op.inputs[0]);
@@ -71,19 +72,20 @@ Header header_of(const Constant& constant) {
   return header;
 }
 
-/// Twice the scaled operand for each code, at `code & 255`. False if one does not fit.
+/// Fills the table with twice the scaled operand for each int8 value, at index `code & 255`.
+/// Returns false if an entry does not fit.
 bool fill_table(int32_t offset, int32_t mult, int32_t shift, bool negate, int32_t (&table)[256]) {
   for (int32_t code = -128; code <= 127; ++code) {
     const int32_t value = negate ? -(code + offset) : code + offset;
     const int64_t scaled = numerics::requantize(value * (1 << 20), mult, shift);
-    // Half of what a sum may be, so that no addition wraps.
+    // The bound is half of the bound for a sum, so that no addition overflows.
     if (std::abs(scaled) >= int64_t{1} << 28) return false;
     table[code & 255] = static_cast<int32_t>(2 * scaled);
   }
   return true;
 }
 
-/// Nothing that the kernel adds to the product of the largest sum leaves 32 bits.
+/// Returns true if rounding and offset do not overflow 32 bits for the largest sum.
 bool result_fits(const abi::AddTable& p) {
   if (p.add.y_shift < -31 || p.add.y_shift > -1) return false;
   const auto largest = [](const int32_t(&table)[256]) {
@@ -97,7 +99,7 @@ bool result_fits(const abi::AddTable& p) {
   return product + nudge < int64_t{1} << 31;
 }
 
-/// The same of the largest product, which is doubled before it is multiplied.
+/// Returns true if the largest product, doubled before it is multiplied, does not overflow 32 bits.
 bool product_fits(const abi::MulParams& p) {
   const auto largest = [](int64_t offset) {
     return std::max(std::abs(offset - 128), std::abs(offset + 127));
@@ -135,7 +137,7 @@ std::optional<KernelCall> pack_mul_nest(const Graph& graph, const Op& op) {
 
 namespace {
 
-/// Of rows of two codes the results themselves, by their difference.
+/// For rows of two elements, stores the results themselves, indexed by the elements' difference.
 void fill_pairs(const numerics::Softmax& softmax, abi::SoftmaxRows* p) {
   for (int32_t k = 0; k < 256; ++k) {
     const int8_t x[] = {127, static_cast<int8_t>(127 - k)};
@@ -205,7 +207,7 @@ std::optional<KernelCall> pack_window_pool(const Graph& graph, const Op& op) {
   const bool fits = is_image(x) && is_image(y) && p.dilation_h == 1 && p.dilation_w == 1 &&
                     std::max({p.kernel_h, p.kernel_w, p.stride_h, p.stride_w}) <= UINT8_MAX;
   if (!fits) return {};
-  // Smaller than the window on all sides.
+  // The padding must be smaller than the window on all sides.
   const auto covers = [](int64_t pad, int64_t kernel, int64_t stride, int64_t in, int64_t out) {
     return pad < kernel && (out - 1) * stride - pad < in;
   };
@@ -236,10 +238,11 @@ std::optional<KernelCall> pack_mean_run(const Graph& graph, const Op& op) {
   const ir::Type& y = graph.type(op.output);
   if (!is_codes(x) || !is_codes(y)) return {};
   abi::MeanRun p = {1, 1, 1, header_of<abi::MeanParams>(pack_mean(op))};
-  // Dimensions of x in memory: kept, reduced, kept; those that are kept lie in y in that order.
+  // Dimensions of x in memory order must be: kept, reduced, kept; y has the kept ones in that
+  // order.
   const bool keeps = y.shape.size() == x.shape.size();
   const std::vector<int64_t> y_steps = ir::strides(y.shape, y.dim_order);
-  std::vector<int64_t> place(x.shape.size());  // of a dimension in y
+  std::vector<int64_t> place(x.shape.size());  // dimension of x to dimension of y
   int64_t next = 0;
   for (size_t d = 0; d < x.shape.size(); ++d) {
     const bool reduced = (p.mean.dims_mask >> d & 1) != 0;

@@ -1,4 +1,4 @@
-// Packings of cores without DSP instructions (abi/native_params.h, ScalarChannel).
+// Packed forms for cores without DSP instructions (abi/native_params.h, ScalarChannel).
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,7 +14,7 @@ namespace {
 using abi::PteOp;
 using abi::ScalarChannel;
 
-/// A multiplier of 0 has no shift of its own.
+/// Returns the right shift; with a multiplier of 0 any shift is correct.
 int32_t right_shift(const Filter& filter) {
   return filter.mult == 0 ? 1 : -filter.shift;
 }
@@ -38,7 +38,7 @@ void put_channels(const std::vector<Filter>& filters, int64_t y_zero_point, Pack
   }
 }
 
-/// Filter after filter, each filled up to `row` bytes.
+/// Packs one filter after the other, each padded to `row` bytes.
 Constant pack_rows(const std::vector<Filter>& filters, int64_t y_zero_point, int64_t row) {
   PackedWriter writer;
   put_channels(filters, y_zero_point, &writer);
@@ -49,7 +49,7 @@ Constant pack_rows(const std::vector<Filter>& filters, int64_t y_zero_point, int
   return writer.take();
 }
 
-/// Tap after tap.
+/// Packs one tap of all filters after the other.
 Constant pack_taps(const std::vector<Filter>& filters, int64_t y_zero_point) {
   PackedWriter writer;
   put_channels(filters, y_zero_point, &writer);
@@ -72,7 +72,7 @@ std::optional<KernelCall> depthwise(const ir::Graph& graph, const ir::Op& op) {
   return call;
 }
 
-/// As abi/matmul_scalar.h asks of neighbours.
+/// Checks pairs of adjacent weights as abi/matmul_scalar.h requires.
 bool fits_pairs(const Filter& filter) {
   for (size_t k = 0; k + 1 < filter.weights.size(); k += 2) {
     if (filter.weights[k] == -128 && filter.weights[k + 1] == -128) return false;

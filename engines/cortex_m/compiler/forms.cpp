@@ -8,7 +8,7 @@
 namespace thimble::engine::cortex_m {
 namespace {
 
-// What the file's table says of an argument, as files with and without it differ.
+// Bytes of the file's tables per argument, measured as the difference of files with and without it.
 constexpr int64_t kTensorBytes = 80;
 constexpr int64_t kNumberBytes = 60;
 
@@ -17,7 +17,7 @@ struct Sums {
   double instructions = 0;
 };
 
-/// Some operators and the form that each of them shall take.
+/// A change of the selection: pairs (operator, variant), and the sums after it.
 struct Step {
   std::vector<std::pair<size_t, size_t>> changes;
   Sums after;
@@ -52,7 +52,7 @@ class FlashSearch {
     return sums;
   }
 
-  /// The form of an operator that calls this kernel, if it may take the place of speed's.
+  /// Returns the operator's variant with this kernel, if it may replace the fastest variant.
   std::optional<size_t> with_kernel(size_t op, abi::PteOp kernel) const {
     const Form& speed = form(op, 0);
     for (size_t i = 0; i < ops_[op].size(); ++i) {
@@ -103,7 +103,7 @@ class FlashSearch {
     return share <= kPercentForPercent * saved / static_cast<double>(start_.bytes);
   }
 
-  /// More bytes for each instruction; those that cost none first.
+  /// Returns true if `a` saves more bytes per added instruction. Changes that add none come first.
   bool better(const Sums& a, const Sums& b) const {
     const auto saved = [&](const Sums& s) { return static_cast<double>(now_.bytes - s.bytes); };
     const auto added = [&](const Sums& s) {

@@ -32,7 +32,7 @@ DimOrder canonical(DimOrder order) {
 std::vector<int64_t> as_dims(const DimOrder& order) {
   return {order.begin(), order.end()};
 }
-/// inverse[order[i]] = i
+/// Returns the inverse permutation: inverse[order[i]] = i.
 DimOrder inverse(const DimOrder& order) {
   DimOrder result(order.size());
   for (size_t i = 0; i < order.size(); ++i) result[order[i]] = static_cast<uint8_t>(i);
@@ -45,7 +45,7 @@ bool is_table(OpKind kind) {
 bool is_linear(OpKind kind) {
   return kind == OpKind::qlinear || kind == OpKind::qlinear16;
 }
-/// Operators that run on any memory order, or in the physical frame, without moving data.
+/// Operators that support any memory order, or run in the physical frame, without moving data.
 bool follows_operand(OpKind kind) {
   switch (kind) {
     case OpKind::concat:
@@ -107,7 +107,7 @@ class Assigner {
     return to().add(kind, std::move(inputs), std::move(attrs), like.source, std::move(hint));
   }
 
-  /// The same values in another memory order; one conversion serves all readers.
+  /// Returns the value in another memory order; one conversion is shared by all readers.
   Result<ValueId> to_order(ValueId value, DimOrder wanted, const ir::Source& source) {
     wanted = canonical(std::move(wanted));
     if (order(value) == wanted) return value;
@@ -128,7 +128,7 @@ class Assigner {
     return result;
   }
 
-  /// Images change order by one `copy`; any other pair of orders by a permute of the frames.
+  /// Converts images with one `copy`, other values with a permute of their frames.
   Result<ValueId> move(ValueId value, const DimOrder& wanted, const Op& like) {
     const DimOrder nhwc = ir::channels_last_order();
     const DimOrder& present = order(value);
@@ -144,7 +144,7 @@ class Assigner {
     return from_frame(moved, wanted, like);
   }
 
-  /// The value's memory seen as a contiguous tensor: free.
+  /// Returns the value's memory as a contiguous tensor; needs no copy.
   Result<ValueId> to_frame(ValueId value, const Op& like) {
     if (order(value).empty()) return value;
     return add(OpKind::permute, {value}, {{"dims", as_dims(order(value))}}, like, {});
@@ -154,15 +154,15 @@ class Assigner {
     return add(OpKind::permute, {value}, {{"dims", as_dims(inverse(frame))}}, like, frame);
   }
 
-  /// A gather by one row of positions: its result has the operand's dimensions.
+  /// Returns true if the gather's index has rank 1; the result then has the operand's rank.
   bool keeps_rank(const Op& op) { return from_.type(op.inputs[1]).shape.size() == 1; }
 
-  /// A region whose images lie channels last.
+  /// Returns true for a delegate with channels-last images.
   static bool reads_images(const Op& op) {
     return op.kind == OpKind::delegate && op.integer("nhwc") != 0;
   }
 
-  /// True if some reader, through operators that keep the order, is a window.
+  /// Returns true if a reader, possibly after operators that keep the order, needs channels-last.
   bool wants_channels_last(ValueId old_value) {
     std::vector<ValueId> work = {old_value};
     std::set<ValueId> seen;
@@ -179,7 +179,7 @@ class Assigner {
     }
     return false;
   }
-  /// The order in which the graph exports this value, if it is (a copy of) an output.
+  /// Returns the output's memory order if the value is a graph output or is copied to one.
   std::optional<DimOrder> exported_order(ValueId old_value) {
     for (;;) {
       for (const ValueId output : from_.outputs()) {
@@ -204,7 +204,7 @@ class Assigner {
       case OpKind::delegate:
         return convert_delegate(op);
       case OpKind::copy:
-        return rewriter_.map(op.inputs[0]);  // orders are decided here, not by the user's clone()
+        return rewriter_.map(op.inputs[0]);  // this pass decides orders, not a clone() in the model
       case OpKind::quantize:
         return convert_quantize(op);
       case OpKind::dequantize:
@@ -251,7 +251,8 @@ class Assigner {
     DimOrder result = order(x);
     const bool wanted = wants_channels_last(op.output);
     const bool free = wanted && ir::same_memory(to().type(x).shape, result, nhwc);
-    // The native kernel reorders as it quantizes; the stock one keeps the order, a copy follows.
+    // The native kernel reorders while it quantizes. The stock kernel keeps the order; a copy
+    // follows.
     if (wanted && (free || dialect_ == Dialect::kNative)) result = nhwc;
     return add(op.kind, {x}, op.attrs, op, result, op.output);
   }
@@ -268,12 +269,12 @@ class Assigner {
   Result<ValueId> convert_window(const Op& op) {
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     THIMBLE_TRY(inputs[0], to_order(inputs[0], ir::channels_last_order(), op.source));
-    if (op.kind == OpKind::qconv2d16) {  // its kernel takes the weights as they lie
+    if (op.kind == OpKind::qconv2d16) {  // its kernel reads unpacked weights
       THIMBLE_TRY(inputs[1], to_order(inputs[1], ir::channels_last_order(), op.source));
     }
     const bool transposed =
         op.kind == OpKind::qconv_transpose2d || op.kind == OpKind::qconv_transpose2d16;
-    if (transposed) {  // the input channels of a tap follow each other
+    if (transposed) {  // the input channels of a tap must be contiguous
       THIMBLE_TRY(inputs[1], to_order(inputs[1], {1, 2, 3, 0}, op.source));
     }
     return add(op.kind, std::move(inputs), op.attrs, op, ir::channels_last_order(), op.output);
@@ -292,7 +293,7 @@ class Assigner {
                image ? ir::channels_last_order() : DimOrder{}, op.output);
   }
 
-  /// Channels-last if any operand that is not a constant is, else the first one's order.
+  /// Returns channels-last if any non-constant operand has it, else the order of the first.
   DimOrder common_order(const std::vector<ValueId>& values) {
     std::optional<DimOrder> common;
     for (const ValueId value : values) {
@@ -302,8 +303,8 @@ class Assigner {
     return common.value_or(DimOrder{});
   }
 
-  /// Operands of the result's rank take one order. Others, which broadcast, must be contiguous, and
-  /// so must all be then.
+  /// If all operands have the result's rank, they get one common order. If an operand has a lower
+  /// rank and is broadcast, all must be contiguous.
   Result<ValueId> convert_elementwise(const Op& op) {
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     const bool same_rank = std::ranges::all_of(
@@ -315,7 +316,7 @@ class Assigner {
     return add(op.kind, std::move(inputs), op.attrs, op, common, op.output);
   }
 
-  /// Where nothing better is known: every operand and the result in logical order.
+  /// Default: all operands and the result are contiguous.
   Result<ValueId> convert_contiguous(const Op& op) {
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     for (ValueId& input : inputs) {
@@ -325,8 +326,8 @@ class Assigner {
     return add(op.kind, std::move(inputs), op.attrs, op, {}, op.output);
   }
 
-  /// The pad kernel knows contiguous and channels-last images, and takes for the latter whatever
-  /// could be either.
+  /// The pad kernel supports contiguous and channels-last images. It treats an image that could be
+  /// either as channels-last.
   Result<ValueId> convert_pad(const Op& op) {
     ValueId x = rewriter_.map(op.inputs[0]);
     const Shape& shape = to().type(x).shape;
@@ -360,7 +361,8 @@ class Assigner {
     return add(op.kind, {x}, op.attrs, op, {}, op.output);
   }
 
-  /// [N,C,H,W] in NHWC -> [N,C*H*W], read by linear layers with constant weights and nothing else.
+  /// Returns true for a reshape of a channels-last [N,C,H,W] to [N,C*H*W] that is read only by
+  /// linear layers with constant weights.
   bool feeds_only_linear(const Op& op) {
     const Shape& from = from_.type(op.inputs[0]).shape;
     const Shape& result = from_.type(op.output).shape;
@@ -395,7 +397,7 @@ class Assigner {
     return add(op.kind, std::move(inputs), op.attrs, op, {}, op.output);
   }
 
-  /// Attributes that name dimensions, renamed to the frame's.
+  /// Returns the attributes with dimensions renumbered for the physical frame.
   Attrs framed_attrs(const Op& op, const DimOrder& frame) {
     Attrs attrs = op.attrs;
     if (frame.empty()) return attrs;
@@ -442,7 +444,7 @@ class Assigner {
     const bool gathers = op.kind == OpKind::gather;
     const ValueId x = rewriter_.map(op.inputs[0]);
     const DimOrder frame = gathers ? order(x) : common_order(rewriter_.map(op.inputs));
-    // expand may add leading dimensions; then only a contiguous operand has a frame.
+    // If expand adds leading dimensions, only a contiguous operand has a frame.
     if (op.kind == OpKind::expand &&
         rank(rewriter_.map(op.inputs[0])) != from_.type(op.output).shape.size()) {
       return run_framed(op, {}, op.attrs);
@@ -450,7 +452,7 @@ class Assigner {
     return run_framed(op, frame, framed_attrs(op, frame));
   }
 
-  /// Softmax kernels work along the last dimension in memory.
+  /// Softmax kernels work on the last dimension in memory.
   Result<ValueId> convert_last_dim(const Op& op) {
     const ValueId x = rewriter_.map(op.inputs[0]);
     const auto dim = static_cast<uint8_t>(op.integer("dim"));
@@ -463,7 +465,7 @@ class Assigner {
     return run_framed(op, frame, framed_attrs(op, frame));
   }
 
-  /// Its rows are planes or pixels: both orders run as they are.
+  /// The kernel works on planes or on pixels, so it supports both memory orders.
   Result<ValueId> convert_group_norm(const Op& op) {
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     DimOrder innermost = full({}, rank(inputs[0]));
@@ -489,7 +491,7 @@ class Assigner {
   Dialect dialect_;
   std::vector<std::vector<int>> consumers_;
   std::map<std::pair<ValueId, DimOrder>, ValueId> converted_;
-  std::map<ValueId, Shape> flattened_;  // old flatten result -> the image's logical shape
+  std::map<ValueId, Shape> flattened_;  // old result of a flatten, logical shape of its image
 };
 
 }  // namespace

@@ -1,18 +1,18 @@
 #pragma once
-// assign_layouts: gives every value its memory order and writes out the copies that remain.
+// assign_layouts: assigns a memory order to every value and adds the remaining copies.
 //
-// Convolutions and pools want NHWC. Reordering is first renamed away: a permute is free if its
-// result takes the matching dim_order, so two that cancel cost nothing; operators that index by
-// dimension (concat, slice, softmax, ...) run on the *physical* frame, a contiguous tensor with the
-// dimensions in memory order; a flatten between a convolution and a linear layer permutes the
-// linear weights instead of the data. Only what is left becomes a `copy` with work to do. Values:
-// identical. Tested by tests/unit/cortex_m_layout_test.cpp.
+// Convolutions and pools require NHWC. Most reordering needs no copy. A permute is free if its
+// result has the matching dim_order, so two permutes that cancel cost nothing. Operators with a
+// dimension attribute (concat, slice, softmax, ...) run in the *physical frame*, a contiguous
+// tensor with the dimensions in memory order. A flatten between a convolution and a linear layer
+// permutes the linear weights instead of the data. The rest becomes `copy` operators. Values are
+// unchanged. Tested by tests/unit/cortex_m_layout_test.cpp.
 
 #include "engine/engine.h"
 
 namespace thimble::engine::cortex_m {
 /// Operators on elements at the same place of all operands, which broadcast.
 [[nodiscard]] bool is_elementwise(ir::OpKind kind);
-/// The result's `calls` are still empty.
+/// Returns the graph with memory orders; `calls` is still empty.
 [[nodiscard]] Result<Lowered> assign_layouts(const ir::Graph& graph, Dialect dialect);
 }  // namespace thimble::engine::cortex_m

@@ -16,7 +16,7 @@ using ir::OpKind;
 using ir::Shape;
 using ir::ValueId;
 
-/// How many products one code of an operator's result sums up in 32 bits, and how many it may.
+/// Number of products per result element in a 32-bit accumulator, and its upper bound.
 struct Sum {
   int64_t products = 0, most = abi::kMaxAccumulations;
 };
@@ -41,7 +41,7 @@ Sum sum_of(const ir::Graph& graph, const Op& op) {
   }
 }
 
-/// cortex_m::pad and cortex_m::transpose take at most four dimensions.
+/// cortex_m::pad and cortex_m::transpose support at most four dimensions.
 constexpr size_t kStockRank = 4;
 constexpr std::string_view kStillFloat =
     "is still float after quantization: there is no integer kernel for it";
@@ -61,7 +61,7 @@ class Legalizer {
   Result<ir::Graph> run() {
     for (const Op& op : from_.ops()) {
       THIMBLE_TRY(const ValueId result, convert(op));
-      if (result == ir::kNoValue) continue;  // refused; go on, to list every refusal
+      if (result == ir::kNoValue) continue;  // refused; continue, to list every refusal
       rewriter_.set(op.output, result);
     }
     if (!refusals_.empty()) {
@@ -158,7 +158,7 @@ class Legalizer {
     return refuse(op, kStillFloat);
   }
 
-  /// Operators that a native kernel runs as they are.
+  /// Converts operators that a native kernel computes directly.
   Result<ValueId> convert_direct(const Op& op) {
     if (stock_) return refuse(op, "has no exact int8 kernel among ExecuTorch's");
     if (!has_kernel_for_type(op)) {
@@ -181,7 +181,7 @@ class Legalizer {
     return add(op.kind, std::move(inputs), op.attrs, op);
   }
 
-  /// Of operators whose type rule takes more than their kernels do.
+  /// Returns false for element types that the IR operator supports but its kernel does not.
   bool has_kernel_for_type(const Op& op) {
     const ir::DType x = from_.type(op.inputs[0]).dtype;
     switch (op.kind) {
@@ -218,7 +218,7 @@ class Legalizer {
     return add(op.kind, std::move(inputs), std::move(attrs), op);
   }
 
-  /// The stock operators give padding once per dimension; the far side follows from the sizes.
+  /// The stock operators have one padding per dimension; the padding at the end follows from sizes.
   bool symmetric(const Op& op, ValueId x) {
     const std::vector<int64_t> padding = op.integers("padding");
     const std::vector<int64_t> stride = op.integers("stride");
@@ -240,8 +240,8 @@ class Legalizer {
     std::vector<ValueId> inputs = rewriter_.map(op.inputs);
     if (!stock_ || type(inputs[3]).shape[0] == 1)
       return add(op.kind, std::move(inputs), op.attrs, op);
-    // Stock linear has one multiplier for all channels; per-channel weights run as a 1x1
-    // convolution.
+    // The stock linear operator has one multiplier for all channels. A linear layer with
+    // per-channel weights becomes a 1x1 convolution.
     const int64_t features = type(inputs[0]).shape.back();
     const int64_t rows = type(inputs[0]).elements() / features;
     const int64_t out = type(inputs[1]).shape[0];
@@ -274,7 +274,7 @@ class Legalizer {
                              std::move(quant));
   }
 
-  /// visit(place in `shape`, code) for a tensor of codes that is broadcast.
+  /// Calls visit(index in `shape`, value) for each element of a tensor broadcast to `shape`.
   template <typename Visit>
   static void spread_codes(const ir::Tensor& codes, const Shape& shape, Visit visit) {
     const Shape& small = codes.shape;
@@ -292,7 +292,7 @@ class Legalizer {
     }
   }
 
-  /// A constant operand, broadcast to `shape`, each code passed through `map`.
+  /// Adds the constant operand, broadcast to `shape`, with `map` applied to each quantized value.
   ValueId spread_constant(ValueId old_value, const Shape& shape, int8_t (*map)(int8_t)) {
     const ir::Value& value = from_.value(old_value);
     ir::Tensor tensor = ir::zeros(ir::DType::kI8, shape);
@@ -302,7 +302,7 @@ class Legalizer {
                              value.type.quant);
   }
 
-  /// -1 - q: with zero point -1 - z it stands for the exact negative.
+  /// Returns -1 - q. With zero point -1 - z it represents the exact negative.
   static int8_t complement(int8_t code) { return static_cast<int8_t>(-1 - code); }
   static int8_t same(int8_t code) { return code; }
 
@@ -321,13 +321,13 @@ class Legalizer {
     return static_cast<int8_t>(std::clamp<int64_t>(code, low, high));
   }
 
-  /// Adds a clamp that the operator itself cannot do.
+  /// Adds a clamp as a separate operator.
   Result<ValueId> clamped(ValueId x, const Op& op) {
     return through_table(x, clamp_code, op.integer("min"), op.integer("max"), op, true);
   }
   static bool clamps(const Op& op) { return op.integer("min") != -128 || op.integer("max") != 127; }
 
-  /// Equal ranks everywhere; for the stock kernels equal shapes too.
+  /// Maps operand `i` and gives it the result's rank; for the stock kernels also its shape.
   Result<ValueId> operand(const Op& op, size_t i, bool negate) {
     const Shape& shape = from_.type(op.output).shape;
     const ir::Type& own = from_.type(op.inputs[i]);
@@ -367,7 +367,7 @@ class Legalizer {
     return separate_clamp ? clamped(result, op) : Result<ValueId>(result);
   }
 
-  /// What ExecuTorch's maximum and minimum take: codes of one shape, four dimensions at most.
+  /// ExecuTorch's maximum and minimum support int8 operands of one shape with at most 4 dimensions.
   bool is_stock_choice(const Op& op) const {
     const ir::Type& type = from_.type(op.output);
     return type.dtype == ir::DType::kI8 && type.shape.size() <= kStockRank;
@@ -380,8 +380,8 @@ class Legalizer {
     return add(op.kind, {a, b}, {}, op);
   }
 
-  /// A choice by a constant is minimum(x, 127 or -128) and maximum of the two that are left:
-  /// minimum(x, 127) is x, and -128 is never the larger.
+  /// Replaces `where` with a constant condition: each operand becomes minimum(x, c) with c = 127
+  /// where it is selected and -128 elsewhere; the result is the maximum of both.
   Result<ValueId> stock_where(const Op& op) {
     const auto& condition = from_.value(op.inputs[0]).constant;
     if (!is_stock_choice(op) || condition == nullptr) {
@@ -394,7 +394,7 @@ class Legalizer {
     return add(OpKind::maximum, {from_a, from_b}, {}, op);
   }
 
-  /// The codes of `value`, of the result's shape, where the condition is `kept`, else -128.
+  /// Returns `value`, broadcast to the result's shape, where the condition is `kept`, else -128.
   Result<ValueId> kept_where(const Op& op, ValueId value, const ir::Tensor& condition, bool kept) {
     const Shape& shape = from_.type(op.output).shape;
     ir::Tensor limits = ir::zeros(ir::DType::kI8, condition.shape);
@@ -435,7 +435,7 @@ class Legalizer {
     return clamped(pooled, op);
   }
 
-  /// True if rounding the window count up in both dimensions gives this output.
+  /// Returns true if rounding the window count up in both dimensions gives the output's size.
   bool ceils(const Op& op, ValueId x) {
     const std::vector<int64_t> padding = op.integers("padding");
     const std::vector<int64_t> stride = op.integers("stride");
@@ -469,8 +469,8 @@ class Legalizer {
     return add(op.kind, {x}, std::move(attrs), op);
   }
 
-  /// A mean is a linear with weights of one: the reduced dimensions go last, the multiplier holds
-  /// the division. Every number is the operator's own, so the result is the same bit for bit.
+  /// Replaces a mean by a linear layer with weights 1 over the reduced dimensions, which are moved
+  /// last. The multiplier includes the division. The result is bit-exact.
   Result<ValueId> convert_mean(const Op& op) {
     if (!rounds_double(op)) return refuse(op, "asks for another rounding than the kernels have");
     const ValueId x = rewriter_.map(op.inputs[0]);
@@ -507,8 +507,8 @@ class Legalizer {
     return add(OpKind::reshape, {value}, {{"shape", from_.type(op.output).shape}}, op);
   }
 
-  /// What a pad of many dimensions is of few: one that is not padded joins the one before it, whose
-  /// elements are then as many as it has.
+  /// A pad with fewer dimensions: a dimension that is not padded is merged into the one before it,
+  /// whose sizes are multiplied by its extent.
   struct Padding {
     Shape shape;
     std::vector<int64_t> before, after;
@@ -530,7 +530,7 @@ class Legalizer {
     return joined;
   }
 
-  /// The pad kernel takes exactly four dimensions.
+  /// The pad kernel supports exactly four dimensions.
   Result<ValueId> convert_pad(const Op& op) {
     const ValueId x = rewriter_.map(op.inputs[0]);
     const size_t rank = type(x).shape.size();

@@ -1,8 +1,7 @@
 #pragma once
-// legalize: rewrites integer operators into forms that the dialect's kernels have. Before and
-// after, the graph is integer IR without memory orders; what cannot be expressed is an
-// `unsupported` error that lists every such operator with the user's source line. Values:
-// identical.
+// legalize: rewrites integer operators into those that the dialect's kernels support. The graph is
+// integer IR without memory orders before and after. Values are unchanged. Unsupported operators
+// give one `unsupported` error that lists all of them with their lines in the model's source.
 
 #include "engine/engine.h"
 

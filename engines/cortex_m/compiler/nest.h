@@ -1,6 +1,6 @@
 #pragma once
-// How a packed operator of abi/packed_rows.h walks through two operands: from strides by logical
-// dimension to abi::Nest.
+// Loop nests of packed operators (abi/packed_rows.h): converts strides by logical dimension to
+// abi::Nest.
 
 #include <optional>
 #include <vector>
@@ -11,21 +11,21 @@
 
 namespace thimble::engine::cortex_m {
 
-/// So many steps, each of so many elements in either operand.
+/// One loop: the number of iterations, and the stride in elements in both operands.
 struct NestAxis {
   int64_t extent, first, second;
 };
 
-/// The axes in the given order, without those of extent 1, those that are one run in both operands
-/// melted. Nothing if that is more than a nest has, or if a step does not fit. `free_order`: the
-/// kernel's result does not depend on the order, and the innermost axis becomes the one that is a
-/// run of elements in both, else the longest.
+/// Returns the loops in the given order. Loops of extent 1 are removed; loops that are contiguous
+/// in both operands are merged. Returns nothing if more loops remain than a Nest has, or if a
+/// stride does not fit. `free_order`: the kernel's result does not depend on the order. The
+/// innermost loop then becomes the one that is contiguous in both operands, or else the longest.
 [[nodiscard]] std::optional<abi::Nest> make_nest(const std::vector<NestAxis>& axes,
                                                  bool free_order);
 
-/// Logical dimensions of a type as they lie in memory, outermost first.
+/// Returns the logical dimensions of a type in memory order, outermost first.
 [[nodiscard]] std::vector<size_t> memory_order(const ir::Type& type);
-/// Strides in elements of `operand`, which broadcasts to `shape`, by dimension of `shape`.
+/// Returns the strides of `operand`, broadcast to `shape`, in elements per dimension of `shape`.
 [[nodiscard]] std::vector<int64_t> broadcast_strides(const ir::Type& operand,
                                                      const ir::Shape& shape);
 

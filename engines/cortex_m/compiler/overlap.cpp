@@ -36,7 +36,7 @@ int64_t lead_of_rows(const Rows& rows) {
 }
 
 int64_t lead_of_pixels(int64_t pixels, int64_t in_bytes, int64_t out_bytes) {
-  // The distance changes evenly from block to block: the first or the last decides.
+  // The distance is a linear function of the block index: the first or last block has the maximum.
   const int64_t block = std::min(kBlockPixels, pixels);
   return std::max(block * out_bytes, pixels * out_bytes - (pixels - block) * in_bytes);
 }
@@ -56,9 +56,9 @@ std::optional<int64_t> overlap_lead(const ir::Graph& graph, const ir::Op& op) {
   rows.stride = op.integers("stride")[0];
   rows.pad_top = op.integers("padding")[0];
   int64_t lead = lead_of_rows(rows);
-  // A block of three pixels that begins in a row may end in the next one.
+  // A block of three pixels that begins in one row may end in the next row.
   if (op.kind == ir::OpKind::qconv2d) lead += 2 * out_pixel;
-  // A window of one pixel that meets each: the operand has as many as the result.
+  // A pointwise convolution with stride 1: the operand has as many pixels as the result.
   if (x.shape[2] == y.shape[2] && x.shape[3] == y.shape[3]) {
     lead = std::max(lead, lead_of_pixels(x.shape[2] * x.shape[3], in_pixel, out_pixel));
   }

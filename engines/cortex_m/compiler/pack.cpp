@@ -10,7 +10,7 @@ namespace {
 using ir::Graph;
 using ir::Op;
 
-// The packed form is little-endian, as every host this builds for.
+// The packed bytes are little-endian, as is every host that this is built for.
 class Writer {
  public:
   template <typename T>
@@ -59,8 +59,8 @@ void put_channels(const Graph& graph, const Op& op, int64_t channels, int64_t sc
 bool is_depthwise(const Graph& graph, const Op& conv) {
   const int64_t groups = conv.integer("groups");
   const int64_t channels = graph.type(conv.inputs[0]).shape[1];
-  // A single input channel is an ordinary convolution: as depthwise, the library transposes its
-  // weights at every call.
+  // A convolution of one input channel is not treated as depthwise, because for depthwise the
+  // library would transpose its weights at every call.
   return groups > 1 && groups == channels;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Packed parameters of native operators: IR operator -> the bytes of abi/native_params.h.
+// Packs the parameters of native operators: from the IR operator to the bytes of
+// abi/native_params.h.
 
 #include "ir/graph.h"
 #include "engine/engine.h"
@@ -16,9 +17,9 @@ namespace thimble::engine::cortex_m {
 [[nodiscard]] Constant pack_mean(const ir::Op& op);
 [[nodiscard]] Constant pack_log_softmax(const ir::Graph& graph, const ir::Op& op);
 
-/// Weights in the order both dialects store them: [O,kh,kw,I/g], or [kh,kw,O] for depthwise.
+/// Returns the weights in the order of both dialects: [O,kh,kw,I/g], or [kh,kw,O] for depthwise.
 [[nodiscard]] std::vector<std::byte> conv_weights(const ir::Graph& graph, const ir::Op& op);
-/// One entry per output channel, a single entry repeated.
+/// Returns one entry per output channel; a single entry is repeated.
 [[nodiscard]] std::vector<int32_t> per_channel(const ir::Graph& graph, ir::ValueId value,
                                                int64_t channels);
 

@@ -15,7 +15,7 @@ struct Axis {
   int64_t in, out, kernel, stride, dilation, pad;
 };
 
-/// As the kernels ask for.
+/// Checks the limits that the kernels require.
 bool axis_fits(const Axis& axis) {
   const bool fields = axis.in <= UINT16_MAX && axis.out <= UINT16_MAX && axis.kernel <= UINT8_MAX &&
                       axis.stride <= UINT8_MAX && axis.dilation <= UINT8_MAX &&
@@ -49,7 +49,7 @@ std::optional<abi::WindowGeometry> window_geometry(const Graph& graph, const Op&
                conv.integers("dilation")[a],
                conv.integers("padding")[a]};
     if (!axis_fits(axes[a])) return {};
-    // Offsets of taps stay within 31 bits (kernels/args/packed.cpp).
+    // Offsets of taps must fit 31 bits (kernels/args/packed.cpp).
     if (axes[a].dilation != 1 && ir::element_count(x) > 1 << 23) return {};
   }
   if (x[1] > UINT16_MAX || y[1] > UINT16_MAX) return {};

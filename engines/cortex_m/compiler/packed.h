@@ -1,6 +1,6 @@
 #pragma once
-// What packings of every instruction set begin with: the bytes of a constant, the geometry of a
-// window, and a convolution's filters and scales as plain numbers.
+// Parts that the packed forms of all instruction sets share: the bytes of a constant, the geometry
+// of a window, and a convolution's filters and scales as plain numbers.
 
 #include <cstring>
 #include <optional>
@@ -22,7 +22,8 @@ namespace thimble::engine::cortex_m {
   return static_cast<int32_t>(op.integers(name)[i]);
 }
 
-/// Bytes of a packed constant, front to back, little-endian as every host this builds for.
+/// Builds the bytes of a packed constant. They are little-endian, as is every host that this is
+/// built for.
 class PackedWriter {
  public:
   template <typename T>
@@ -47,21 +48,22 @@ template <typename T>
   return writer.take();
 }
 
-/// Of a qconv2d whose window check_window() of kernels/args/packed.h takes: one image, padding
-/// smaller than the window. Else nothing.
+/// Returns the geometry of a qconv2d if check_window() of kernels/args/packed.h accepts it: batch 1
+/// and padding smaller than the window. Otherwise returns nothing.
 [[nodiscard]] std::optional<abi::WindowGeometry> window_geometry(const ir::Graph& graph,
                                                                  const ir::Op& conv);
 
 [[nodiscard]] std::optional<abi::LinearGeometry> linear_geometry(const ir::Graph& graph,
                                                                  const ir::Op& linear);
 
-/// Of a qconv2d or qlinear: codes of output channel o in the order [kh][kw][in_c / groups], and the
-/// numbers of numerics.md. The zero point of x is folded into the bias: padding counts as it.
+/// One output channel of a qconv2d or qlinear: weights in the order [kh][kw][in_c / groups], and
+/// the parameters of docs/numerics.md. The zero point of x is folded into the bias, so padding has
+/// its value.
 struct Filter {
   std::vector<int8_t> weights;
   int64_t bias = 0;
   int32_t mult = 0, shift = 0;
-  [[nodiscard]] int64_t magnitude() const;  // sum of the codes' absolute values
+  [[nodiscard]] int64_t magnitude() const;  // sum of the weights' absolute values
 };
 [[nodiscard]] std::vector<Filter> filters(const ir::Graph& graph, const ir::Op& op);
 

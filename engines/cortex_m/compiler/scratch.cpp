@@ -18,7 +18,7 @@ int64_t columns_bytes(int64_t column, Isa isa) {
 int64_t row_bytes_mve(const WindowShape& s) {
   const int64_t total_pad = (s.out_w - 1) * s.stride_w + s.kernel_w - s.in_w;
   const int64_t asymmetric = total_pad % 2;
-  // C's precedence in the library: (pad + asymmetric) != 0.
+  // As in the library, where C's precedence gives (pad + asymmetric) != 0.
   const int64_t right =
       s.pad_w + asymmetric != 0
           ? std::max<int64_t>(1, (s.pad_w + asymmetric + s.stride_w - 1) / s.stride_w)
@@ -57,7 +57,7 @@ int64_t depthwise_scratch_bytes(const WindowShape& s, Isa isa) {
     if (isa == Isa::kDsp && !small) bytes = 2 * s.in_c * taps;
   }
   if (isa == Isa::kMve && s.in_c == 1 && s.out_c > 1) {
-    // One input channel runs as a convolution, behind a transposed copy of the weights.
+    // One input channel runs as a convolution with a transposed copy of the weights.
     bytes = std::max(bytes, columns_bytes(taps, isa) + taps * s.out_c);
   }
   return bytes;

@@ -20,7 +20,7 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-// Scalar type codes as the operators' dtype arguments have them.
+// ScalarType numbers of ExecuTorch, used in dtype arguments.
 constexpr int64_t kInt8Code = 1;
 
 Constant int32_constant(const std::vector<int32_t>& values, std::vector<int64_t> sizes) {
@@ -68,7 +68,7 @@ class Selector {
  private:
   using Arguments = std::vector<Argument>;
 
-  /// The form for speed first; the others where there is something to choose.
+  /// Returns the kernel variants, the fastest first; only that one if the goal is speed.
   Result<std::vector<KernelCall>> forms_of(const Op& op) {
     std::vector<KernelCall> forms;
     if (!stock_) forms = fast_calls(graph_, op, target_);
@@ -100,7 +100,7 @@ class Selector {
     for (auto& [call, forms] : choices_) (*calls_)[call] = std::move(forms[chosen[i++]]);
   }
 
-  /// One call makes all results of a region; its operators stand side by side.
+  /// Adds the call of a delegate. Its operators are consecutive; one call computes all results.
   void add_delegate(const Op& op, int index) {
     const auto region = static_cast<int>(op.integer("region"));
     if (!calls_->empty() && calls_->back().delegate == region) {
@@ -185,7 +185,7 @@ class Selector {
     return reads_rows_first(op.kind) ? in_place(std::move(result)) : result;
   }
 
-  /// Direct operators whose kernels have read all of a row before they write it.
+  /// Direct operators whose kernels read a whole row before they write it.
   static bool reads_rows_first(OpKind kind) {
     switch (kind) {
       case OpKind::qgroup_norm16:
@@ -200,8 +200,9 @@ class Selector {
     }
   }
 
-  /// Kernels that work element by element read an element before they write in its place; -1: no
-  /// operand lies as the result does.
+  /// Elementwise kernels read an element before they write it, so the result may replace an
+  /// operand. Returns the operand's index; -1 if no operand has the result's shape and element
+  /// size.
   int overwritten_operand(const Op& op) const {
     const ir::Type& result = graph_.type(op.output);
     for (size_t i = 0; i < op.inputs.size(); ++i) {
@@ -219,7 +220,8 @@ class Selector {
     result.arguments = std::move(arguments);
     return result;
   }
-  /// Byte-wise kernels may overwrite their operand. ExecuTorch promises no such thing of its own.
+  /// Native byte-wise kernels may overwrite their operand; ExecuTorch's kernels do not guarantee
+  /// it.
   KernelCall in_place(KernelCall call) const {
     if (!stock_) call.in_place = 0;
     return call;
@@ -300,12 +302,13 @@ class Selector {
 
   Result<KernelCall> stock_conv(const Op& op) {
     const WindowShape s = window(op);
-    // The depthwise kernel is for one image; ExecuTorch takes the general one for more.
+    // The depthwise kernel supports batch 1 only; ExecuTorch uses the general one for larger
+    // batches.
     const bool depthwise = is_depthwise(graph_, op) && s.batch == 1;
     const int64_t groups = op.integer("groups");
     Argument bias = None{};
     if (op.inputs[2] != ir::kNoValue || groups > 1) {
-      // Grouped kernels step through the bias, so it must exist.
+      // Kernels for groups always read the bias, so it must exist.
       bias = int32_constant(op.inputs[2] == ir::kNoValue
                                 ? std::vector<int32_t>(static_cast<size_t>(s.out_c), 0)
                                 : per_channel(graph_, op.inputs[2], s.out_c),
@@ -349,8 +352,8 @@ class Selector {
     std::vector<int32_t> sums(static_cast<size_t>(out), 0);
     if (op.inputs[2] != ir::kNoValue) sums = per_channel(graph_, op.inputs[2], out);
     if (isa_ == abi::Isa::kMve) {
-      // The Helium kernel reads bias and zero-point sum as one number per row, the others read the
-      // bias.
+      // The Helium kernel reads bias plus zero-point sum as one number per row; the other kernels
+      // read the bias.
       for (int64_t o = 0; o < out; ++o) {
         int64_t sum = sums[static_cast<size_t>(o)];
         for (const int8_t w :
@@ -390,7 +393,7 @@ class Selector {
     const std::vector<int64_t> kernel = op.integers("kernel");
     const bool ceil_mode = s.out_h > (s.in_h + 2 * s.pad_h - kernel[0]) / s.stride_h + 1 ||
                            s.out_w > (s.in_w + 2 * s.pad_w - kernel[1]) / s.stride_w + 1;
-    // Zero point, multiplier and shift are there for form: the kernel averages codes.
+    // Zero point, multiplier and shift are required arguments; the kernel does not use them.
     const std::optional<ir::Quant>& quant = graph_.type(op.inputs[0]).quant;
     const numerics::Multiplier scale =
         numerics::quantize_multiplier(quant && !quant->scale.empty() ? quant->scale[0] : 1.0);
@@ -410,7 +413,7 @@ class Selector {
   }
 
   Result<KernelCall> softmax(const Op& op) {
-    // The zero points are there for form: the input's cancels, the output's is fixed.
+    // The zero points are required arguments; the input's cancels and the output's is fixed.
     const std::optional<ir::Quant>& quant = graph_.type(op.inputs[0]).quant;
     const int64_t zero_point = quant && !quant->zero_point.empty() ? quant->zero_point[0] : 0;
     return call(PteOp::cortex_m_softmax,
@@ -418,8 +421,8 @@ class Selector {
                  op.integer("shift"), op.integer("diff_min")});
   }
 
-  /// ExecuTorch calls an image channels-last also where the order does not matter, and wants the
-  /// amounts accordingly.
+  /// ExecuTorch treats an image as channels-last also if its order is ambiguous, and expects the
+  /// padding amounts in that order.
   static bool counts_as_channels_last(const ir::Type& type) {
     return type.shape[1] == 1 || (type.shape[2] == 1 && type.shape[3] == 1) ||
            type.dim_order == ir::channels_last_order();

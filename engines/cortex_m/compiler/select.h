@@ -1,8 +1,8 @@
 #pragma once
-// select_calls: one KernelCall for each operator that does work, with its constants in the bytes of
-// the dialect (abi/native_params.h, or ExecuTorch's layouts) and its scratch sized for the
-// instruction set. Of several forms the one for what is optimized (forms.h); the other dialect has
-// one each.
+// select_calls: adds one KernelCall for each operator that is not only a view. Its constants have
+// the dialect's layout (abi/native_params.h, or ExecuTorch's), its scratch the size for the
+// instruction set. If several kernel variants exist, the one for the optimization goal is chosen
+// (forms.h); the stock dialect has one variant per operator.
 
 #include "engine/engine.h"
 

@@ -16,7 +16,7 @@ bool all_are(const std::vector<int64_t>& values, int64_t wanted) {
   return std::ranges::all_of(values, [=](int64_t value) { return value == wanted; });
 }
 
-/// Dimensions of one element may change their place.
+/// Returns true if only dimensions of size 1 change their position.
 bool keeps_order(const ir::Graph& graph, const Op& permute) {
   const ir::Shape& shape = graph.type(permute.inputs[0]).shape;
   int64_t last = -1;
@@ -90,7 +90,7 @@ bool changes_nothing(const ir::Graph& graph, const Op& op) {
 }
 
 std::string context_declines(const ir::Graph& region) {
-  const Op* idle = nullptr;  // the operator to name: what looks as if it computed
+  const Op* idle = nullptr;  // first operator without effect; the message names it
   for (const Op& op : region.ops()) {
     if (ir::only_moves(op.kind)) continue;
     if (!changes_nothing(region, op)) return "";

@@ -1,5 +1,5 @@
 #pragma once
-// What may not be a region of its own: the converter would make an empty graph of it.
+// Rejects subgraphs that the vendor's converter would turn into an empty graph.
 
 #include <string>
 
@@ -7,11 +7,11 @@
 
 namespace thimble::engine::neutron {
 
-/// The operator's result has its operand's codes, in the same order: a clamp that cuts nothing
-/// off, a mean over one element, an upsampling by one.
+/// Returns true if the result has the operand's quantized values in the same order: a clamp without
+/// effect, a mean over one element, an upsampling by 1.
 [[nodiscard]] bool changes_nothing(const ir::Graph& graph, const ir::Op& op);
 
-/// Why the region is no region by itself; empty: it is one. Cycles are judged elsewhere.
+/// Returns the reason why the subgraph has no effect; empty if it has one. Does not check cycles.
 [[nodiscard]] std::string context_declines(const ir::Graph& region);
 
 }  // namespace thimble::engine::neutron

@@ -9,14 +9,14 @@ int64_t parts(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit;
 }
 
-/// Bytes that a view's elements take of the bus: a whole beat for each element where neighbours do
-/// not lie next to each other.
+/// Returns the bytes of bus traffic for a view. If adjacent elements are not contiguous in memory,
+/// each element costs one bus beat.
 int64_t traffic(const View& view, int64_t bus_bytes) {
   const int64_t last = view.strides.empty() ? 1 : view.strides.back();
   const bool together = view.dims.empty() || view.dims.back() == 1 || last == 1;
   int64_t elements = 1;
   for (size_t i = 0; i < view.dims.size(); ++i) {
-    // What repeats is read once.
+    // A broadcast dimension is read once.
     if (view.strides[i] != 0 || view.dims[i] == 1) elements *= view.dims[i];
   }
   return together || last == 0 ? elements : elements * bus_bytes;

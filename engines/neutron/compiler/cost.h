@@ -1,6 +1,6 @@
 #pragma once
-// What kernels cost on the NPU, in its cycles: an estimate whose parameters all have a name and a
-// source, none of them measured (docs/neutron.md, "Cycles").
+// Estimated cycles of kernels on the NPU. Each parameter has a name and a source; none is measured
+// on hardware (docs/neutron.md, "Cycles").
 
 #include <cstdint>
 #include <string_view>
@@ -9,13 +9,13 @@
 
 namespace thimble::engine::neutron {
 
-/// What one NPU of the family is: the size of its dot products is all that is published.
+/// Size of the NPU's dot-product units, the only published parameter.
 struct Machine {
-  int64_t pipelines = 8;  // dot products at a time
-  int64_t macs = 8;       // elements of each in a cycle
+  int64_t pipelines = 8;  // parallel dot products
+  int64_t macs = 8;       // elements of each dot product per cycle
 };
 
-/// A number that a part's file may set, nearly all of the estimate.
+/// A parameter of the estimate that a part's file may set.
 struct Parameter {
   std::string_view name;
   double least, most, usual;
@@ -33,14 +33,14 @@ inline constexpr Parameter kParameters[] = {
 
 struct Costs {
   Machine machine;
-  int64_t bus_bytes = 8;        // read or written in a cycle
-  int64_t kernel_cycles = 400;  // around one kernel
-  int64_t softmax_cycles = 3;   // of one element
+  int64_t bus_bytes = 8;        // bytes read or written per cycle
+  int64_t kernel_cycles = 400;  // overhead per kernel
+  int64_t softmax_cycles = 3;   // per element
 };
 
 [[nodiscard]] int64_t cycles_of(const KernelOp& kernel, const Costs& costs = {});
 
-/// Cycles that the multiplications alone take if every unit has work in each.
+/// Returns a lower bound: cycles of the multiplications if all units are always busy.
 [[nodiscard]] int64_t bound_of(int64_t macs, const Machine& machine);
 
 }  // namespace thimble::engine::neutron

@@ -24,7 +24,7 @@ constexpr std::string_view kSilicon =
     "the kernel list runs on this machine and on an emulated core; silicon needs microcode that "
     "only NXP's converter makes: --neutron sdk, with EIQ_NEUTRON_SDK_PATH (docs/neutron.md)";
 
-/// One of the family, by what its name ends in: pipelines, then products of a cycle.
+/// A configuration. Its name ends in the number of pipelines and of products per cycle.
 struct Configuration {
   Variant variant;
   Machine machine;
@@ -86,7 +86,7 @@ Verdict legal(const ir::Graph& graph, const ir::Op& op, const PartNpu& use) {
   Verdict rules = rules_allow(graph, op, configuration_of(use).variant);
   if (!rules.legal) return rules;
   const auto refuse = [&](std::string message) {
-    // The operator's own name comes first, once.
+    // The message must contain the operator's name exactly once.
     const std::string prefix = fmt::format("{}: ", ir::op_name(op.kind));
     if (message.starts_with(prefix)) message.erase(0, prefix.size());
     return Verdict{false, prefix + message};
@@ -112,7 +112,7 @@ std::string declines(const ir::Graph& region, const PartNpu& use, bool whatever_
       npu, network->cycles(), dispatch, core);
 }
 
-/// "Slice + 3 Conv2DStandard 3x3": neighbours of one name are counted.
+/// Joins names and counts equal neighbors: "Slice + 3 Conv2DStandard 3x3".
 std::string counted(const std::vector<std::string>& names) {
   std::string text;
   for (size_t i = 0; i < names.size();) {
@@ -126,7 +126,7 @@ std::string counted(const std::vector<std::string>& names) {
   return text;
 }
 
-/// One row per operator of the region: its kernels and the cycles of all of them.
+/// Returns one report row per operator of the subgraph: its kernels and their total cycles.
 std::vector<DelegateRow> rows_of(const Network& network) {
   std::map<int, DelegateRow> rows;
   std::map<int, std::vector<std::string>> kernels;
@@ -145,7 +145,7 @@ std::vector<DelegateRow> rows_of(const Network& network) {
   return result;
 }
 
-/// What a runtime would refuse is a mistake of ours.
+/// Checks the program as the runtime does. A failure is a bug of this compiler.
 Status prove(const Written& written) {
   struct alignas(container::kBlockAlignment) Unit {
     uint8_t bytes[container::kBlockAlignment];
@@ -181,7 +181,7 @@ Result<Delegate> compile_region(const ir::Graph& region, const PartNpu& use,
   abi::neutron::PayloadView view;
   view.input_count = static_cast<uint32_t>(network.inputs.size());
   view.output_count = static_cast<uint32_t>(network.outputs.size());
-  // In front of the scratch lie the addresses of tensors.
+  // The addresses of the call's tensors are stored before the scratch.
   const int64_t front = abi::neutron::call_bytes(view);
   view.scratch_bytes = static_cast<uint32_t>(network.scratch_bytes);
   view.prefetch_bytes = static_cast<uint32_t>(written.prefetch_bytes);

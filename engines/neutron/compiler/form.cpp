@@ -25,7 +25,8 @@ Result<ir::Graph> Former::run() {
   return rewriter_.finish();
 }
 
-/// Rows that hold for every NPU of the family; one with narrower ones refuses the form.
+/// Checks the limits of the N3-64, which all NPUs of the family have. An NPU with narrower limits
+/// rejects the legalized operator later.
 bool Former::is_within_limits(const Op& op) const {
   return past_limit(from_, op, Variant::kN3_64).empty();
 }
@@ -59,7 +60,7 @@ Status Former::add(const Op& op) {
   }
 }
 
-/// What an operator of LiteRT computes stays a table; of the others, lines are convolutions.
+/// A table that an operator of LiteRT computes stays. A line becomes a convolution.
 Status Former::table(const Op& op) {
   const auto function = interchange::function_of_table(from_, op);
   if (function && function->kind == interchange::Function::Kind::kNeg) return negated(op);
@@ -86,9 +87,9 @@ Status Former::adaptive_pool(const Op& op) {
   return finish(op, OpKind::qavg_pool2d, {rewriter_.map(op.inputs[0])}, attrs);
 }
 
-// --- movement ----------------------------------------------------------------------------------
+// --- data movement -----------------------------------------------------------------------------
 
-/// One dimension after the other, the innermost first, while there is least to repeat.
+/// Expands one dimension at a time, the innermost first, because then the least data is copied.
 Status Former::expand(const Op& op) {
   const Shape& to = from_.type(op.output).shape;
   Shape now = type(op, 0).shape;
@@ -110,8 +111,8 @@ Status Former::expand(const Op& op) {
   return ok();
 }
 
-/// Rows of `step` elements, of which one column is wanted: [n * step] is [n, step]. The last
-/// element may stand in a row that is not whole: then it is taken by itself.
+/// Legalizes a slice with a step: reshapes [n * step] to [n, step] and slices one column. If the
+/// last row is incomplete, its element is sliced separately.
 Status Former::slice(const Op& op) {
   const int64_t step = op.integer("step"), start = op.integer("start"), dim = op.integer("dim");
   if (step == 1) return rewriter_.copy(op);
@@ -144,7 +145,7 @@ Status Former::slice(const Op& op) {
   return finish(op, OpKind::concat, {column, last}, {{"dim", dim}});
 }
 
-/// The positions of an index of another rank than 1 are taken as a list.
+/// An index whose rank is not 1 is used as a flat list of positions.
 Status Former::gather(const Op& op) {
   const auto positions = positions_of(from_, op);
   if (!positions) return rewriter_.copy(op);
@@ -190,7 +191,7 @@ bool Former::is_list(const Op& gather) const {
   return type(gather, 1).shape.size() == 1;
 }
 
-// --- small parts -------------------------------------------------------------------------------
+// --- helpers -----------------------------------------------------------------------------------
 
 const ir::Tensor* Former::tensor(const Op& op, size_t i) const {
   return op.inputs[i] == ir::kNoValue ? nullptr : from_.value(op.inputs[i]).constant.get();

@@ -1,26 +1,25 @@
 #pragma once
-// form(region): the region in the NPU's arithmetic and forms, with the same inputs and outputs.
+// form(region): legalizes a subgraph for the NPU, with the same inputs and outputs.
 //
-// After: each operator has one operator of LiteRT and one kernel. Values keep their names; what is
-// made on the way to one has its name and an ending. A region in this form stays as it is.
+// Afterwards each operator corresponds to one operator of LiteRT and one kernel. Values keep their
+// names; an intermediate value has the name of its result plus a suffix. A legalized subgraph does
+// not change when it is legalized again.
 //
 //   qlinear                     rounds once, as FULLY_CONNECTED does
-//   qconv2d with groups         slices, convolutions of as many groups as fill the NPU, concat
-//   qconv_transpose2d           the same; output_padding is padding less at the end. Beyond the
-//   limits
-//                               of LiteRT's operator a convolution of all phases, and movement
-//   qmatmul                     of three dimensions
-//   adaptive pools              pools, where windows are equal
-//   expand                      concat of one value with itself
+//   qconv2d with groups         slices, convolutions (groups merged to fill the NPU), concat
+//   qconv_transpose2d           as qconv2d; output_padding reduces the padding at the end. Beyond
+//                               the limits of LiteRT's operator: one convolution of all phases, and
+//                               data movement (form_phases.cpp)
+//   qmatmul                     three dimensions
+//   adaptive pools              pools, if all windows have equal size
+//   expand                      concat of a value with itself
 //   slice with a step           slices, reshape, concat
-//   gather of known positions   stays where it is a nearest upsampling or a reflection; else
-//   reshape
-//                               and concat where it repeats elements, slices and concat where it
-//                               takes runs of them
-//   rescale, lut of a line      a depthwise convolution of one tap
+//   gather, constant positions  unchanged if it is a nearest upsampling or a reflection; reshape
+//                               and concat if it repeats elements; else slices of runs, and concat
+//   rescale, lut of a line      depthwise 1x1 convolution
 //   lut of neg                  qsub from zero
 //
-// What the rules (limits.h) refuse stays as it is. Tested by
+// Operators outside the limits (limits.h) stay as they are. Tested by
 // tests/conformance/neutron_rules_test.cpp.
 
 #include "base/result.h"

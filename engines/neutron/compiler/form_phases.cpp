@@ -1,13 +1,13 @@
-// A transposed convolution as a convolution. Output row o = q * stride + r reads input rows q +
-// offset through the taps t with r + padding - t * dilation = offset * stride: the same ones for
-// each q. So the rows of each phase r are a convolution, whose filters have zeros where a phase has
-// no tap, and all phases together are one convolution with as many more channels.
+// Legalizes a transposed convolution as a convolution. Output row o = q * stride + r reads input
+// rows q + offset through the taps t with r + padding - t * dilation = offset * stride. The offsets
+// do not depend on q. So the rows of each phase r are a convolution; where a phase has no tap, its
+// filter is zero. All phases together are one convolution with stride * stride times the channels.
 //
 //   stride 2, padding 1, kernel 4:  row 2q     = w1 x[q] + w3 x[q-1]
 //                                   row 2q + 1 = w0 x[q+1] + w2 x[q]
 //   window [q-1, q, q+1]: phase 0 = [w3 w1 0], phase 1 = [0 w2 w0]
 //
-// It costs the zeros: with a kernel of k taps, at most stride - 1 + (k - 1) % stride more per row.
+// The cost are the zero taps: with k taps, at most stride - 1 + (k - 1) % stride per row.
 
 #include <algorithm>
 #include <cstring>
@@ -25,10 +25,10 @@ using ir::ValueId;
 
 namespace {
 
-/// One side of the window.
+/// The parameters along one dimension (height or width).
 struct Side {
   int64_t stride = 1, padding = 0, dilation = 1, taps = 1;
-  int64_t first = 0, last = 0;  // offsets that the window covers
+  int64_t first = 0, last = 0;  // range of offsets that the window covers
   int64_t pad_before = 0, pad_after = 0, rows = 0;
 
   [[nodiscard]] bool meets(int64_t phase, int64_t tap) const {
@@ -60,7 +60,7 @@ Side side_of(const Op& op, size_t side, int64_t taps, int64_t in, int64_t out) {
   return s;
 }
 
-/// Entries of each channel again for each phase; a tensor of one entry is for all.
+/// Repeats the per-channel entries once per phase; a tensor with one common entry stays as it is.
 Tensor repeated(const Tensor& tensor, int64_t times) {
   if (tensor.shape[0] == 1) return tensor;
   Tensor all = ir::zeros(tensor.dtype, {tensor.shape[0] * times});
@@ -85,7 +85,7 @@ std::optional<ir::Quant> repeated(const std::optional<ir::Quant>& quant, int64_t
 
 }  // namespace
 
-/// Channel (row phase, column phase, output channel) of the convolution, in this order.
+/// Output channels of the convolution are ordered by row phase, column phase, output channel.
 struct Former::Phases {
   Side h, w;
   Tensor filters;  // [O, I / groups, kh, kw]
@@ -157,7 +157,7 @@ Status Former::phases(const Op& op) {
   const Shape grown = {y[0], y[1], h.rows * h.stride, w.rows * w.stride};
   if (phases.count() == 1 && grown == y) return finish(op, OpKind::qconv2d, inputs, attrs);
   THIMBLE_TRY(ValueId made, add_inner(op, OpKind::qconv2d, inputs, attrs, "_phases", like));
-  // [N, (rows, columns,) C, H, W] to [N, C, H, (rows,) W, (columns)].
+  // Transpose [N, (rows, columns,) C, H, W] to [N, C, H, (rows,) W, (columns)].
   if (phases.count() > 1) {
     Shape apart = {y[0]};
     if (h.stride > 1) apart.push_back(h.stride);

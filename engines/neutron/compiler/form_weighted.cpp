@@ -1,4 +1,4 @@
-// Products: with weights, of activations, and with the one number that a line is.
+// Legalizes weighted operators, products of activations, and lines.
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ using ir::Shape;
 using ir::Tensor;
 using ir::ValueId;
 
-/// LiteRT's FULLY_CONNECTED rounds once, its other operators twice.
+/// LiteRT's FULLY_CONNECTED rounds once; its other operators round twice.
 Status Former::linear(const Op& op) {
   ir::Attrs attrs = op.attrs;
   if (op.integer("rounding") == 0) attrs.set("rounding", int64_t{1});
@@ -26,28 +26,28 @@ Status Former::linear(const Op& op) {
 
 // --- groups ------------------------------------------------------------------------------------
 
-/// Convolutions in groups: filters [O, I/groups, kh, kw], of which `merged` groups make one
-/// convolution, in whose filters the channels of other groups have zeros.
+/// A grouped convolution with filters [O, I/groups, kh, kw]. `merged` groups form one convolution;
+/// its filters are zero for channels of the other merged groups.
 struct Former::Groups {
   Tensor filters;
   int64_t count = 1, merged = 1;
 
-  [[nodiscard]] int64_t in() const { return filters.shape[1]; }           // of a group
-  [[nodiscard]] int64_t out() const { return filters.shape[0] / count; }  // likewise
+  [[nodiscard]] int64_t in() const { return filters.shape[1]; }           // channels per group
+  [[nodiscard]] int64_t out() const { return filters.shape[0] / count; }  // channels per group
   [[nodiscard]] int64_t taps() const { return filters.shape[2] * filters.shape[3]; }
   [[nodiscard]] int64_t pieces() const { return count / merged; }
 };
 
 namespace {
 
-constexpr int64_t kLanes = 8;  // channels that are multiplied at once, and made at once
+constexpr int64_t kLanes = 8;  // input channels per step, and output channels per step
 constexpr int64_t kProductsMax = 65535;
 
 int64_t filled(int64_t channels) {
   return (channels + kLanes - 1) / kLanes * kLanes;
 }
 
-/// How many groups fill the NPU best: the fewest steps, then the fewest convolutions.
+/// Returns the number of groups per convolution with the fewest steps, then fewest convolutions.
 int64_t groups_to_merge(int64_t count, int64_t in, int64_t out, int64_t taps) {
   int64_t best = 1, least = count * filled(in) * filled(out);
   for (int64_t merged = 2; merged <= count; ++merged) {
@@ -60,7 +60,7 @@ int64_t groups_to_merge(int64_t count, int64_t in, int64_t out, int64_t taps) {
   return best;
 }
 
-/// Entries [from, from + count) along dimension 0; a tensor of one entry is for all.
+/// Returns entries [from, from + count) of dimension 0; a tensor with one common entry stays as is.
 Tensor rows(const Tensor& tensor, int64_t from, int64_t count) {
   if (tensor.shape[0] == 1) return tensor;
   Shape shape = tensor.shape;
@@ -142,7 +142,7 @@ Status Former::convolution(const Op& op) {
   return add_groups(op, groups, op.attrs);
 }
 
-/// LiteRT's operator has no output_padding: the rows are those that padding would cut off.
+/// LiteRT's operator has no output_padding. It equals less padding at the end.
 Status Former::transposed_convolution(const Op& op) {
   const Tensor* w = tensor(op, 1);
   if (w == nullptr) return rewriter_.copy(op);
@@ -164,7 +164,7 @@ Status Former::transposed_convolution(const Op& op) {
 
 namespace {
 
-/// What stands before the matrices, as one dimension.
+/// Collapses all dimensions before the matrices into one.
 Shape as_three(const Shape& shape) {
   const auto last = shape.end() - 2;
   return {ir::element_count(Shape(shape.begin(), last)), last[0], last[1]};
@@ -172,7 +172,7 @@ Shape as_three(const Shape& shape) {
 
 }  // namespace
 
-/// Matrices that all meet the same one are one matrix with more rows.
+/// If the second operand is one matrix, the matrices of the first become rows of one matrix.
 Status Former::matmul(const Op& op) {
   Shape a = as_three(type(op, 0).shape);
   const Shape b = as_three(type(op, 1).shape);
@@ -191,7 +191,8 @@ Status Former::matmul(const Op& op) {
 
 // --- lines -------------------------------------------------------------------------------------
 
-/// A picture keeps its shape; of others, the last dimension is the channel.
+/// Legalizes a line as a 1x1 depthwise convolution. An image keeps its shape; for other shapes the
+/// last dimension becomes the channels.
 Status Former::straight(const Op& op) {
   const auto line = line_of(from_, op);
   if (!line) return rewriter_.copy(op);
@@ -228,11 +229,11 @@ Status Former::straight(const Op& op) {
   return finish(op, OpKind::reshape, {made}, {{"shape", y.shape}});
 }
 
-/// -x is 0 - x in the same scale; in another one it is a line.
+/// Legalizes -x as 0 - x if the scale does not change, otherwise as a line.
 Status Former::negated(const Op& op) {
   const ir::Type &x = type(op, 0), &y = from_.type(op.output);
   if (!x.quant || !y.quant || x.quant->scale != y.quant->scale) return straight(op);
-  // code = y_zero - (x - x_zero), in steps of 2^20: both factors and the result's are exact.
+  // y = y_zero - (x - x_zero), with 20 fractional bits: both factors and the result are exact.
   constexpr int64_t kHalf = int64_t{1} << 30;
   const int64_t zero = x.quant->zero_point[0];
   const ir::Attrs attrs = {{"a_zp", zero},

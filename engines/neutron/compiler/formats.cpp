@@ -69,7 +69,7 @@ class Inference {
   }
   size_t rank(ValueId id) const { return graph_.type(id).shape.size(); }
 
-  /// A convolution that does one thing to each code sees no image.
+  /// Returns true for a 1x1 convolution that maps each element alone; it needs no image order.
   bool is_line(const Op& op) const {
     return op.kind == OpKind::qconv2d && code_function(graph_, op).has_value();
   }
@@ -139,7 +139,7 @@ class Inference {
     return spread_to(op.inputs[0], op.output) || spread_to(op.output, op.inputs[0]);
   }
 
-  /// The order of the same bytes in another shape, if there is one.
+  /// Returns the memory order of the same bytes in shape `to`; nothing if none exists.
   static std::optional<DimOrder> seen_as(const ir::Shape& shape, const DimOrder& order,
                                          const ir::Shape& to) {
     const auto place = reshaped(dense(0, shape, order), to);
@@ -148,7 +148,7 @@ class Inference {
     for (size_t i = 0; i < to.size(); ++i) {
       const auto factor = place->one(i);
       if (!factor) return std::nullopt;
-      // One element lies where it does no harm: as the outermost.
+      // A dimension of size 1 has no stride; it is sorted as the outermost.
       dims.emplace_back(factor->size == 1 ? INT64_MAX : factor->stride, static_cast<uint8_t>(i));
     }
     std::ranges::stable_sort(dims, [](const auto& a, const auto& b) { return a.first > b.first; });
@@ -157,7 +157,7 @@ class Inference {
     return result;
   }
 
-  /// The same bytes, seen through a permute.
+  /// Returns the memory order of the same bytes after a permute.
   static DimOrder turned(const DimOrder& from, const std::vector<int64_t>& dims) {
     DimOrder order;
     for (const uint8_t dim : from) {

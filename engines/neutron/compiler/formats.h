@@ -1,11 +1,11 @@
 #pragma once
-// formats(): in which memory order each value of a region shall lie, before any kernel is made.
+// formats(): assigns a memory order to each value of a subgraph before kernels are created.
 //
-// Operators that see images, and PReLU with a slope per channel, force channels last on their
-// images. What is forced spreads both ways, to a fixpoint, through operators that take any order
-// (elementwise, concat, slice, pad, reductions that keep their dimensions), turned through permute,
-// and through a reshape where the same bytes have an order in both shapes. Values that nothing
-// forces lie as their first full-sized operand does, and rows first where there is none.
+// Image operators, and PReLU with a slope per channel, require channels-last images. Their order is
+// propagated in both directions, to a fixpoint. It passes through operators that accept any order:
+// elementwise, concat, slice, pad, and reductions that keep their dimensions. It is permuted by a
+// permute, and passes a reshape whose bytes have an order in both shapes. Another value has the
+// order of its first operand with the result's size, or is row-major.
 
 #include <vector>
 
@@ -13,7 +13,7 @@
 
 namespace thimble::engine::neutron {
 
-/// By value; empty: rows first.
+/// Returns one order per value; empty means row-major.
 [[nodiscard]] std::vector<ir::DimOrder> formats(const ir::Graph& region);
 
 }  // namespace thimble::engine::neutron

@@ -1,5 +1,5 @@
 #pragma once
-// What form.h promises, operator by operator.
+// Implementation of form(): one member function per operator.
 
 #include <span>
 #include <string>
@@ -40,7 +40,7 @@ class Former {
   Status runs(const ir::Op& op, std::span<const Positions::Run> runs);
   [[nodiscard]] bool is_list(const ir::Op& gather) const;
 
-  /// Convolutions of `merged` groups each, with zeros where groups do not meet.
+  /// Adds convolutions of `merged` groups each.
   struct Groups;
   Status add_groups(const ir::Op& op, const Groups& groups, ir::Attrs attrs);
   Result<ir::ValueId> add_group(const ir::Op& op, const Groups& groups, const ir::Attrs& attrs,
@@ -51,12 +51,12 @@ class Former {
   }
   [[nodiscard]] const ir::Tensor* tensor(const ir::Op& op, size_t i) const;
   [[nodiscard]] ir::Graph::ResultHint hint_of(const ir::Op& op) const;
-  /// Of a value on the way to the operator's result, with the parameters of `like`.
+  /// Hint for an intermediate value of `op`, with the quantization parameters of `like`.
   [[nodiscard]] ir::Graph::ResultHint inner_hint(const ir::Op& op, std::string_view ending,
                                                  const ir::Type& like) const;
   Result<ir::ValueId> add_inner(const ir::Op& op, ir::OpKind kind, std::vector<ir::ValueId> inputs,
                                 ir::Attrs attrs, std::string_view ending, const ir::Type& like);
-  /// The operator's result.
+  /// Adds the operator that computes the result of `op`.
   Status finish(const ir::Op& op, ir::OpKind kind, std::vector<ir::ValueId> inputs,
                 ir::Attrs attrs);
   Result<ir::ValueId> reshaped(const ir::Op& op, ir::ValueId x, const ir::Shape& shape,

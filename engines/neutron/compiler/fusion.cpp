@@ -11,7 +11,7 @@ using ir::Op;
 using ir::OpKind;
 using ir::ValueId;
 
-/// Kernels that apply a table to what they compute.
+/// Returns true for operators whose kernel can apply a table to its result.
 bool takes_table(const Op& op) {
   switch (op.kind) {
     case OpKind::lut:
@@ -34,7 +34,8 @@ bool takes_table(const Op& op) {
   }
 }
 
-/// For each dimension of `from`, the one of `to` that it is, if `to` only has more of size 1.
+/// Maps each dimension of `from` to a dimension of `to`, if `to` only has additional dimensions of
+/// size 1.
 std::optional<std::vector<size_t>> with_more_ones(const ir::Shape& from, const ir::Shape& to) {
   std::vector<size_t> places;
   for (size_t i = 0; i < to.size(); ++i) {
@@ -80,17 +81,17 @@ class Finder {
     return std::ranges::find(results, id) != results.end();
   }
 
-  /// The only operator that reads the value; -1 if it is not alone.
+  /// Returns the only operator that reads the value; -1 if there are others or it is an output.
   int only_reader(ValueId id) const {
     const auto& readers = consumers_[static_cast<size_t>(id)];
     return readers.size() == 1 && !leaves(id) ? readers[0] : -1;
   }
 
-  /// Functions behind the operator, with nothing but new names between.
+  /// Fuses functions after the operator, with only reshapes, permutes and copies in between.
   void follow(size_t index) {
     Fusion& fusion = result_[index];
     fusion.table = table_of(graph_, graph_.ops()[index]);
-    // A line wants no image: the bytes may lie in any order.
+    // A 1x1 convolution that is a line needs no image, so any memory order is possible.
     const bool line = graph_.ops()[index].kind == OpKind::qconv2d;
     if (const auto function = code_function(graph_, graph_.ops()[index]); line && function) {
       fusion.table = function->table;
@@ -101,7 +102,7 @@ class Finder {
     while (value != ir::kNoValue && !leaves(value)) value = next_value(value, fusion);
   }
 
-  /// What the one reader of a value makes of it, if the kernel can make that as well.
+  /// Fuses the reader of `value` if possible and returns its result; otherwise kNoValue.
   ValueId next_value(ValueId value, Fusion& fusion) {
     std::vector<int> readers = consumers_[static_cast<size_t>(value)];
     readers.erase(std::unique(readers.begin(), readers.end()), readers.end());
@@ -118,7 +119,7 @@ class Finder {
     return taken(readers[0], value, function->table, fusion);
   }
 
-  /// x * sigmoid(x) and the like: a function of x, and what joins it with x.
+  /// Fuses patterns like x * sigmoid(x): a function of x, and an operator on x and its result.
   ValueId joined(ValueId value, int first, int second, Fusion& fusion) {
     const auto function = code_function(graph_, op(first));
     const bool meets = function && function->operand == value &&
@@ -140,12 +141,12 @@ class Finder {
     fusion.table = fusion.table ? composed(*fusion.table, *table) : *table;
     fusion.others.push_back(reader);
     at(reader).renames = true;
-    at(reader).input = from;  // not always the first operand
+    at(reader).input = from;  // not necessarily the first operand
     return op(reader).output;
   }
 
-  /// Convolutions that read a value, through reshapes that add dimensions of 1; nothing if
-  /// something else reads it too.
+  /// Finds the convolutions that read a value, also through reshapes that add dimensions of size 1.
+  /// Returns false if another operator reads it too.
   bool convolutions(ValueId id, std::vector<int>& found, std::vector<int>& between) const {
     const auto& readers = consumers_[static_cast<size_t>(id)];
     if (leaves(id) || readers.empty()) return false;
@@ -195,7 +196,8 @@ class Finder {
     result_[index].absorbed = true;
   }
 
-  /// With the gather of the same kind along another dimension that is its only reader.
+  /// Fuses a gather with its only reader, if that is a gather of the same kind along another
+  /// dimension.
   void join(size_t index) {
     const Op& first = graph_.ops()[index];
     const int reader = only_reader(first.output);

@@ -1,12 +1,11 @@
 #pragma once
-// Which operators of a region another one's kernel computes along with its own.
+// Finds operators that the kernel of another operator computes too.
 //
-// A function of one code (tables.h) that is the only reader of a result is applied to that result
-// before it is written, through reshapes and permutes in between; several become one table, also
-// where one of them meets what it was made of (x * sigmoid(x)). A
-// padding with the zero point that only convolutions read is their own padding. Borders mirrored,
-// or an image resized to the nearest, along two dimensions are one kernel. All of it keeps every
-// bit.
+// If the only reader of a result is a function of one int8 value (tables.h), the kernel applies it
+// as a table before it writes the result. Reshapes and permutes may be in between. Several
+// functions are composed into one table, also in patterns like x * sigmoid(x). A padding with the
+// zero point that only convolutions read becomes their own padding. Mirror paddings, and nearest
+// upsamplings of an image, along two dimensions become one kernel. All results stay bit-exact.
 
 #include <optional>
 #include <vector>
@@ -17,23 +16,23 @@
 namespace thimble::engine::neutron {
 
 struct Fusion {
-  /// Another operator's kernel does it: a later one, which reads what stood in front of this one.
+  /// A later operator's kernel computes it; that operator reads this one's operand instead.
   bool absorbed = false;
-  /// An earlier one does it: what is left is a new name for the operand.
+  /// An earlier operator's kernel computes it; the result is a view of the operand.
   bool renames = false;
-  std::optional<Table> table;        // behind the result; of a table: what it is with those behind
-  bool is_table = false;             // the operator itself is a function of one code
-  int table_op = -1;                 // the operator that is the table, if it is one alone
-  std::vector<int64_t> padding;      // in front: top, left, bottom, right
-  ir::ValueId input = ir::kNoValue;  // in front of what is absorbed
-  ir::Shape input_shape;             // of `input`, as this operator reads it
-  std::vector<int> others;           // operators that this one's kernel does as well
+  std::optional<Table> table;        // applied to the result; includes the operator if `is_table`
+  bool is_table = false;             // the operator itself is a function of one int8 value
+  int table_op = -1;                 // the operator of the table if it is only one, else -1
+  std::vector<int64_t> padding;      // fused padding: top, left, bottom, right
+  ir::ValueId input = ir::kNoValue;  // operand after fusion
+  ir::Shape input_shape;             // shape of `input` as this operator reads it
+  std::vector<int> others;           // operators that this operator's kernel computes too
 };
 
-/// By operator.
+/// Returns one entry per operator.
 [[nodiscard]] std::vector<Fusion> find_fusions(const ir::Graph& region);
 
-/// Operators that only give bytes another name or shape.
+/// Returns true for operators that only view the same bytes: reshape, permute, copy.
 [[nodiscard]] bool only_renames(const ir::Op& op);
 
 }  // namespace thimble::engine::neutron

@@ -31,7 +31,7 @@ struct Call {
   [[nodiscard]] bool is_computed(size_t i) const {
     return op.inputs[i] != ir::kNoValue && graph.value(op.inputs[i]).constant == nullptr;
   }
-  /// An entry of an attribute [height, width].
+  /// Returns entry `i` of an attribute [height, width].
   [[nodiscard]] int64_t side(std::string_view name, size_t i) const { return op.integers(name)[i]; }
 };
 
@@ -74,8 +74,8 @@ int64_t output_padding_beyond_padding(const Call& c) {
   return std::max<int64_t>({extra[0] - padding[2], extra[1] - padding[3], 0});
 }
 
-/// Of one element of the result, channels filled up to 8. Groups become convolutions of their own
-/// (form.h): what those have is asked of them.
+/// Number of products per output element, with channels rounded up to 8. A grouped convolution is
+/// checked after legalization, when its groups are separate convolutions (form.h).
 int64_t products_per_element(const Call& c) {
   constexpr int64_t kLanes = 8;
   const ir::Shape& w = c.shape(1);
@@ -102,7 +102,8 @@ int64_t zero_point_a(const Call& c) {
 int64_t zero_point_b(const Call& c) {
   return c.op.integer("b_zp");
 }
-/// Matrices of one operand that meet several of the other, where rows cannot stand for them.
+/// Number of matrices that are reused for several matrices of the other operand, unless they can
+/// become rows of one matrix.
 int64_t repeated_matrices(const Call& c) {
   const auto count = [](const ir::Shape& s) {
     return ir::element_count(
@@ -136,7 +137,7 @@ int64_t rows_left_over(const Call& c) {
   }
   return rows;
 }
-/// Padding that windows reach, before and behind: LiteRT's operator divides by all of a window.
+/// Padding rows and columns that windows read. LiteRT's operator divides by the whole window size.
 int64_t uncounted_padding(const Call& c) {
   const auto padding = c.op.integers("padding");
   int64_t reached = 0;
@@ -164,7 +165,7 @@ int64_t scale_width(const Call& c) {
   return c.y().shape[3] / c.x().shape[3];
 }
 
-/// Entries of the tables that neither align_corners nor half pixel centres give.
+/// Number of table entries that match neither align_corners nor half-pixel centers.
 int64_t rows_between_others(const Call& c) {
   const auto differ = [&](bool corners) {
     int64_t count = 0;
@@ -179,7 +180,7 @@ int64_t rows_between_others(const Call& c) {
         const double corner = out > 1 ? at * (in - 1) / (out - 1) : 0;
         const double source = std::max(corners ? corner : centre, 0.0);
         const double given = low[i] + weight[i] / 2048.0;
-        // A table holds steps of 1/2048, and may end a row early with the weight 1.
+        // A table has a step of 1/2048. It may end a row early with the weight 1.
         count += std::abs(std::min(source, in - 1) - std::min(given, in - 1)) > 1.0 / 2048 ? 1 : 0;
       }
     }
@@ -210,7 +211,7 @@ int64_t runs_of_positions(const Call& c) {
   const auto positions = positions_of(c.graph, c.op);
   return positions ? positions->pieces() : 0;
 }
-/// Operands that data gives, and the result.
+/// Number of non-constant operands and results that are not int8.
 int64_t values_beyond_int8(const Call& c) {
   int64_t count = c.y().dtype == ir::DType::kI8 ? 0 : 1;
   for (size_t i = 0; i < c.op.inputs.size(); ++i) {
@@ -306,7 +307,7 @@ constexpr FixedRow kFixed[] = {
 #include "engines/neutron/compiler/ops.def"
 };
 
-// --- questions ---------------------------------------------------------------------------------
+// --- queries -----------------------------------------------------------------------------------
 
 std::string words(std::string_view name) {
   std::string text(name);
@@ -345,7 +346,7 @@ std::string past_rows(const Call& call, Variant variant) {
   return "";
 }
 
-/// "abs, clamp, hardtanh, relu, ..."
+/// Returns the names of supported functions: "abs, clamp, hardtanh, relu, ..."
 std::string functions_text(Variant variant) {
   std::string text;
   for (const FunctionRow& row : kFunctions) {
@@ -355,7 +356,7 @@ std::string functions_text(Variant variant) {
   return text;
 }
 
-/// Of a `lut`: why no operator computes its table.
+/// Returns the reason why no operator computes the table of a `lut`; empty if one does.
 std::string no_function(const Call& call, Variant variant) {
   if (line_of(call.graph, call.op)) return "";
   const auto function = interchange::function_of_table(call.graph, call.op);
@@ -373,7 +374,7 @@ std::string no_function(const Call& call, Variant variant) {
                      given.scale[0], given.zero_point[0], fixed->scale, fixed->zero_point);
 }
 
-/// Why there is no operator at all; empty: there is one.
+/// Returns the reason why the NPU does not have the operator; empty if it has.
 std::string unknown(const Call& call, Variant variant) {
   for (const RefusalRow& row : kRefusals) {
     if (row.op == call.op.kind && has(row.variants, variant)) return std::string(row.reason);
@@ -384,7 +385,7 @@ std::string unknown(const Call& call, Variant variant) {
   return rounds && call.op.integer("rounding") == 2 ? "it rounds halves to even" : "";
 }
 
-/// Of one operator in the form it has; empty: allowed.
+/// Returns the reason why the operator is not supported in its present form; empty if it is.
 std::string why_not(const Call& call, Variant variant) {
   std::string reason = unknown(call, variant);
   if (reason.empty()) reason = past_rows(call, variant);

@@ -1,5 +1,5 @@
 #pragma once
-// What the Neutron takes of the integer graph: the rows of ops.def, and the words of a refusal.
+// Operators of the integer graph that the Neutron supports (rows of ops.def), and refusal messages.
 
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace thimble::engine::neutron {
 
-/// NPUs of the family. Rows name sets of them.
+/// NPUs of the family, as bits. A row of ops.def names a set of them.
 enum class Variant : uint8_t { kN3_64 = 1, kN1_16 = 2, kImx95 = 4 };
 // Sets of variants for the rows of ops.def, and the limit of a row without one.
 inline constexpr uint8_t kN3 = static_cast<uint8_t>(Variant::kN3_64);
@@ -23,11 +23,11 @@ inline constexpr int64_t kUnlimited = INT64_MAX;
 }
 [[nodiscard]] std::string_view variant_name(Variant variant);  // "neutron-n3-64"
 
-/// The first limit that the operator passes as it stands, in words; empty: none.
+/// Describes the first limit that the operator exceeds in its present form; empty if none.
 [[nodiscard]] std::string past_limit(const ir::Graph& graph, const ir::Op& op, Variant variant);
 
-/// The operator by itself, in the words of the integer graph or of form.h. A refusal names the
-/// operator, and the quantity with its value and limit or what the NPU wants.
+/// Checks a single operator of the integer graph or of a legalized graph. A refusal names the
+/// operator and the quantity, with its value and the limit or requirement.
 [[nodiscard]] Verdict rules_allow(const ir::Graph& graph, const ir::Op& op, Variant variant);
 
 }  // namespace thimble::engine::neutron

@@ -11,7 +11,7 @@
 namespace thimble::engine::neutron {
 namespace {
 
-using Entries = std::span<const int8_t>;  // of the codes from -128 on
+using Entries = std::span<const int8_t>;  // table entries, for the values from -128 on
 
 struct Room {
   double low = -std::numeric_limits<double>::infinity();
@@ -19,8 +19,8 @@ struct Room {
   [[nodiscard]] double width() const { return high - low; }
 };
 
-/// Where a line of this slope may start, so that it rounds to every entry. The least and the
-/// largest entry may be bounds: the line may pass them.
+/// Returns the range of intercepts for which a line of this slope rounds to every entry. The
+/// smallest and largest entries may be clamping bounds, so the line may exceed them.
 Room room_at(double slope, Entries entries, int least, int most) {
   Room room;
   for (int code = -128; code < 128; ++code) {
@@ -32,7 +32,7 @@ Room room_at(double slope, Entries entries, int least, int most) {
   return room;
 }
 
-/// The slope with the most room, which is concave in it.
+/// Returns the slope with the widest range; the width is a concave function of the slope.
 double best_slope(Entries entries, int least, int most) {
   constexpr int kSteps = 200;
   double low = -255, high = 255;
@@ -52,13 +52,13 @@ int32_t result_of(const Line& line, int code) {
 }
 
 std::optional<Line> line_through(Entries entries, int32_t x_zero, int32_t y_zero) {
-  constexpr int32_t kWeight = 127;  // the finest bias
+  constexpr int32_t kWeight = 127;  // the largest weight gives the finest bias
   const int least = *std::ranges::min_element(entries);
   const int most = *std::ranges::max_element(entries);
   if (least == most) return std::nullopt;
   const double slope = best_slope(entries, least, most);
   const Room room = room_at(slope, entries, least, most);
-  // Halves go to even codes in a table: no line is on the right side of all of them.
+  // Tables round halves to even. No line rounds all of them alike, so allow a small tolerance.
   constexpr double kHalves = 0x1p-20;
   if (!(room.width() > -kHalves) || !std::isfinite(room.width()) || slope == 0) {
     return std::nullopt;
@@ -74,7 +74,7 @@ std::optional<Line> line_through(Entries entries, int32_t x_zero, int32_t y_zero
             multiplier.shift,
             x_zero,
             y_zero};
-  // Bounds only where the line would pass them.
+  // Clamp only where the line would exceed the bounds.
   const double first = slope * -128 + start, last = slope * 127 + start;
   if (std::min(first, last) < least - 0.5) line.min = least;
   if (std::max(first, last) > most + 0.5) line.max = most;

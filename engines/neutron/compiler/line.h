@@ -1,6 +1,6 @@
 #pragma once
-// A table whose entries lie on a line that bounds cut off, as of hardsigmoid, or of the same number
-// in other codes: a convolution of one tap computes it.
+// Recognizes a table whose entries are a clamped linear function, such as hardsigmoid or a change
+// of scale. A 1x1 convolution computes it.
 
 #include <optional>
 
@@ -16,8 +16,9 @@ struct Line {
   int32_t min = -128, max = 127;
 };
 
-/// Of a `rescale` of int8, or of a `lut`: no entry differs by more than 1, which takes an entry
-/// that lies within 2^-20 of a half. Nothing if the table holds another function, or one number.
+/// Returns the line of an int8 `rescale` or of a `lut`. An entry may differ by 1 from the table
+/// only if its exact value is within 2^-20 of a half. Nothing for other functions and constant
+/// tables.
 [[nodiscard]] std::optional<Line> line_of(const ir::Graph& graph, const ir::Op& op);
 
 }  // namespace thimble::engine::neutron

@@ -114,7 +114,7 @@ Status Lowering::add_edges() {
   return ok();
 }
 
-// --- homes -------------------------------------------------------------------------------------
+// --- destinations ------------------------------------------------------------------------------
 
 bool Lowering::is_made_by_kernel(ValueId id) const {
   return producers_[ir::index_of(id)] >= 0;
@@ -135,8 +135,8 @@ void Lowering::give_homes() {
   }
 }
 
-/// If a value's slices are all of it and their homes are next to each other as they are in it, the
-/// value is at home there.
+/// If slices cover the value and their destinations are adjacent in the same layout, the value's
+/// destination is the union of theirs.
 void Lowering::give_home_of_slices(ValueId id) {
   if (homes_[ir::index_of(id)]) return;
   std::optional<Strided> whole;
@@ -147,7 +147,7 @@ void Lowering::give_home_of_slices(ValueId id) {
     if (op.kind != OpKind::slice || op.integer("step") != 1 || !home) continue;
     const auto dim = static_cast<size_t>(op.integer("dim"));
     const auto factor = home->one(dim);
-    // A slice of one element says nothing of the stride.
+    // A slice of one element does not define the stride.
     if (!factor || factor->size == 1) return;
     Strided from = *home;
     from.offset -= op.integer("start") * factor->stride;
@@ -173,7 +173,8 @@ void Lowering::give_homes_of(const Op& op) {
   }
 }
 
-/// The whole lies at its home if its pieces can be written there one by one.
+/// Assigns destinations to the pieces of a concat. The result is written to its destination if each
+/// piece is a view of it; otherwise to a new buffer.
 void Lowering::give_homes_of_pieces(const Op& op) {
   const auto dim = static_cast<size_t>(op.integer("dim"));
   const auto pieces_of = [&](const Strided& whole) {
@@ -197,8 +198,8 @@ void Lowering::give_homes_of_pieces(const Op& op) {
   for (size_t i = 0; i < pieces.size(); ++i) give_home(op.inputs[i], pieces[i]);
 }
 
-/// Rows of a linear layer that become an image channels last: the layer's weights can be in that
-/// order as well, so its result is at home there.
+/// Assigns a channels-last destination to the result of a linear layer that is reshaped to an
+/// image. The rows of its weights can be reordered, so no transpose is needed.
 void Lowering::give_turned_home(const Op& op) {
   if (op.kind != OpKind::reshape || orders_[ir::index_of(op.output)].empty()) return;
   const int producer = producers_[ir::index_of(op.inputs[0])];

@@ -1,13 +1,13 @@
 #pragma once
-// lower(): a region in the NPU's arithmetic as kernels on views, without addresses.
+// lower(): turns a legalized subgraph into kernels on views, without addresses.
 //
-// Most movement is no kernel: a permute, reshape or slice is another view of the same bytes
-// (strided.h), a piece of a concat is written where the whole lies, and what the region returns is
-// written where the caller wants it. What is left is copied where a kernel cannot read or write the
-// view as it lies: images and matrices need their channels next to each other.
+// Most data movement needs no kernel. A permute, reshape or slice is another view of the same bytes
+// (strided.h). A piece of a concat is written directly to its part of the result, and a graph
+// output directly to the output buffer. Data is copied only where a kernel cannot read or write the
+// view: images and matrices must have contiguous channels.
 //
-// Operators become one kernel with what stands beside them: functions of the result that are tables
-// (fusion.h), paddings in front of a convolution.
+// One kernel also computes fused operators: functions of the result as a table (fusion.h), and
+// padding before a convolution.
 
 #include "base/result.h"
 #include "engines/neutron/compiler/cost.h"
@@ -15,7 +15,7 @@
 
 namespace thimble::engine::neutron {
 
-/// Not supported: the first operator that no kernel computes, with the reason.
+/// Returns an unsupported error with the reason for the first operator that no kernel computes.
 [[nodiscard]] Result<Network> lower(const ir::Graph& region, const Costs& costs = {});
 
 }  // namespace thimble::engine::neutron

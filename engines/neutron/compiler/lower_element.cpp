@@ -1,4 +1,4 @@
-// Element by element: sums, products, choices, tables.
+// Lowers elementwise operators: sums, products, minimum and maximum, tables.
 
 #include <algorithm>
 
@@ -29,7 +29,8 @@ Kernel kernel_of(OpKind kind) {
 
 }  // namespace
 
-/// Operands are walked in the order of the result. What no loops can walk lies rows first.
+/// Iterates over operands in the order of the result. If no common loops exist, the operands are
+/// copied to row-major buffers first.
 Status Lowering::elementwise(KernelOp kernel, ValueId result,
                              const std::vector<ValueId>& operands) {
   std::vector<Strided> places;
@@ -88,7 +89,7 @@ Status Lowering::pair(const Op& op) {
   return elementwise(std::move(kernel), op.output, {op.inputs[0], op.inputs[1]});
 }
 
-/// Tables that follow each other are one.
+/// Lowers a table; consecutive tables are already composed into one.
 Status Lowering::table(const Op& op) {
   KernelOp kernel;
   kernel.kernel = Kernel::kTable;
@@ -96,7 +97,7 @@ Status Lowering::table(const Op& op) {
   return elementwise(std::move(kernel), op.output, {op.inputs[0]});
 }
 
-/// Slopes per channel stand beside images whose channels lie together.
+/// Lowers PReLU. Per-channel slopes are broadcast over a channels-last image.
 Status Lowering::prelu(const Op& op) {
   KernelOp kernel;
   kernel.kernel = Kernel::kPRelu;

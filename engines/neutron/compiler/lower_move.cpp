@@ -1,4 +1,4 @@
-// Movement: mostly views.
+// Lowers data movement, mostly to views.
 
 #include <algorithm>
 
@@ -20,12 +20,13 @@ std::optional<Strided> Lowering::rename_view(const Op& op, const Strided& from) 
   return reshaped(from, shape(op.output));
 }
 
-/// The home of what is renamed may be the home of its new name.
+/// The result is a view of the operand. If the operand is at its destination, the result may be
+/// too.
 Status Lowering::rename(const Op& op) {
   const ValueId from = fusion().input;
   auto view = rename_view(op, place(from));
   if (!view) {
-    // A factor does not divide: rows first always do.
+    // The factors do not divide the new shape. A row-major copy can always be reshaped.
     THIMBLE_TRY(const Strided rows_first, moved(from, {}));
     view = rename_view(op, rows_first);
   }
@@ -71,7 +72,7 @@ Status Lowering::expand(const Op& op) {
   return made(op.output, broadcast(place(op.inputs[0]), shape(op.output)));
 }
 
-/// Everything is filled, then what is inside is copied.
+/// The kernel fills the whole result, then copies the operand to its inner part.
 Status Lowering::pad(const Op& op) {
   const Strided x = place(op.inputs[0]);
   const Strided y = target(op.output, {x}, false, [](const Strided& to) { return is_simple(to); });
@@ -97,7 +98,8 @@ Status Lowering::pad(const Op& op) {
   return made(op.output, y);
 }
 
-/// A constant index that mirrors or repeats, along one dimension or, with the one in front, two.
+/// Lowers a gather with constant positions that mirror or repeat elements, along one dimension or,
+/// with a fused gather, along two.
 Status Lowering::gather(const Op& op) {
   const auto positions = positions_of(graph_, op);
   if (!positions) return unsupported("its index is computed at run time");

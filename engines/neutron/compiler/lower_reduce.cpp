@@ -1,4 +1,4 @@
-// Reductions, pools, softmax.
+// Lowers reductions, pools and softmax.
 
 #include <algorithm>
 
@@ -32,7 +32,7 @@ View with_loops(const Strided& place, const std::vector<Loop>& loops, size_t whi
 
 }  // namespace
 
-/// Kept dimensions first, in the result's order, then the reduced ones.
+/// The view's dimensions are the kept ones, in the result's order, followed by the reduced ones.
 Status Lowering::reduction(const Op& op) {
   const std::vector<int64_t> dims = op.integers("dims");
   const Strided x = place(op.inputs[0]);
@@ -61,7 +61,7 @@ Status Lowering::reduction(const Op& op) {
   KernelOp kernel;
   kernel.kernel = kernel_of(graph_, op);
   set_table(&kernel);
-  // A pool over an image has two dimensions, whatever their sizes.
+  // A global pool of an image always reduces two dimensions, even if their size is 1.
   if (kernel.kernel == Kernel::kGlobalAvgPool && is_simple(x)) {
     inside = {{shape(op.inputs[0])[2], {x.one(2)->stride}},
               {shape(op.inputs[0])[3], {x.one(3)->stride}}};

@@ -1,4 +1,4 @@
-// Values: where they lie, and in front of which kernels they have to be moved.
+// Memory locations of values, and copies before kernels that cannot read them in place.
 
 #include <algorithm>
 
@@ -19,7 +19,7 @@ View from_factors(const Strided& place, const std::vector<Factor>& factors) {
   return view;
 }
 
-/// Remainders of a place's bytes: [first, first + count) modulo some number.
+/// Byte addresses of a location modulo some number: they are in [first, first + count).
 struct Remainders {
   int64_t first = 0, count = 1;
 };
@@ -109,7 +109,7 @@ Strided Lowering::fresh(ValueId id, const ir::DimOrder& order) {
 const Strided& Lowering::place(ValueId id) {
   auto& place = places_[ir::index_of(id)];
   if (place) return *place;
-  // Constants in the order of what stands beside them.
+  // A constant has the memory order that its readers use.
   const ir::Value& value = graph_.value(id);
   const std::vector<std::byte> bytes = ir::to_memory(*value.constant, orders_[ir::index_of(id)]);
   Buffer buffer;
@@ -177,7 +177,7 @@ Status Lowering::made(ValueId id, const Strided& made_at, Kernel why) {
   return copy(made_at, *home, why);
 }
 
-/// Loops beyond a view's dimensions become copies of their own.
+/// Adds a copy. If it needs more loops than a view has dimensions, adds several copies.
 Status Lowering::copy(const Strided& from, const Strided& to, Kernel why) {
   const std::vector<const Strided*> places = {&from, &to};
   const auto loops = common_loops(places, all_dims(to));

@@ -1,4 +1,4 @@
-// Convolutions, linear layers, products of matrices.
+// Lowers convolutions, linear layers and matrix products.
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ using ir::ValueId;
 
 namespace {
 
-/// The constant of an operand.
+/// Returns the constant tensor of an operand, or an error.
 Result<ir::TensorPtr> constant_of(const ir::Graph& graph, ValueId id, std::string_view what) {
   const ir::TensorPtr& tensor = graph.value(id).constant;
   if (tensor == nullptr) return unsupported("its {} are computed at run time", what);
@@ -33,7 +33,7 @@ std::vector<T> part(const std::vector<T>& all, int64_t index, int64_t parts) {
   return {from, from + size};
 }
 
-/// Every `parts`-th entry from `index` on.
+/// Returns every `parts`-th entry, beginning at `index`.
 template <typename T>
 std::vector<T> comb(const std::vector<T>& all, int64_t index, int64_t parts) {
   if (all.size() <= 1) return all;
@@ -44,8 +44,7 @@ std::vector<T> comb(const std::vector<T>& all, int64_t index, int64_t parts) {
   return result;
 }
 
-/// Positions of a dimension's elements in the order in which its factors lie in memory, if these
-/// leave no gap.
+/// Returns the dimension's element indices sorted by address; nothing if there are gaps.
 std::optional<std::vector<int64_t>> memory_order(const Factors& factors) {
   Factors by_stride = merged(factors);
   std::ranges::stable_sort(by_stride,
@@ -53,7 +52,7 @@ std::optional<std::vector<int64_t>> memory_order(const Factors& factors) {
   const Factors joined = merged(by_stride);
   if (joined.size() > 1 || (joined.size() == 1 && joined[0].stride != 1)) return std::nullopt;
   const Factors own = merged(factors);
-  std::vector<std::pair<int64_t, int64_t>> places = {{0, 0}};  // address, position
+  std::vector<std::pair<int64_t, int64_t>> places = {{0, 0}};  // (address, element index)
   for (const Factor& factor : own) {
     std::vector<std::pair<int64_t, int64_t>> next;
     for (const auto& [address, position] : places) {
@@ -77,7 +76,7 @@ std::vector<T> reordered(const std::vector<T>& values, const std::vector<int64_t
   return result;
 }
 
-/// Dimensions but the last as one loop of two places; nothing if they need more.
+/// Returns all dimensions except the last as one loop over both locations; nothing if not possible.
 std::optional<Loop> row_loop(const Strided& x, const Strided& y) {
   std::vector<size_t> leading = all_dims(y);
   leading.pop_back();
@@ -146,8 +145,8 @@ Status Lowering::convolution(const Op& op) {
   return made(op.output, y, Kernel::kTranspose);
 }
 
-/// A kernel per group on its channels of both images; with one input channel per group a depthwise
-/// kernel per output channel of a group.
+/// Adds one kernel per group on the group's channels. With one input channel per group, adds one
+/// depthwise kernel per output channel of a group.
 Status Lowering::grouped(const Op& op, const KernelOp& whole, const Strided& x, const Strided& y) {
   const int64_t groups = op.integer("groups");
   const int64_t inputs = shape(op.inputs[0])[1] / groups;
@@ -211,8 +210,8 @@ Status Lowering::transposed(const Op& op) {
   return made(op.output, y, Kernel::kTranspose);
 }
 
-/// Bytes that lie in another order than the dimension has them (a flattened image channels last)
-/// are read as they lie, with the weights in that order; the result's likewise.
+/// If the elements of a row are stored in another order (a flattened channels-last image), they are
+/// read in memory order and the weights are reordered. The result is handled the same way.
 Status Lowering::linear(const Op& op) {
   if (op.integer("rounding") > 1 || op.integer("leaky") != 0) {
     return unsupported("it rounds as another NPU does");
@@ -259,7 +258,7 @@ Status Lowering::linear(const Op& op) {
   return made(result, y, Kernel::kTranspose);
 }
 
-/// Leading dimensions become one, or a kernel for each index of those that do not join.
+/// Joins the leading dimensions into one loop; adds one kernel per index of those that do not join.
 Status Lowering::matmul(const Op& op) {
   const ValueId result = op.output;
   THIMBLE_TRY(Strided a, simple(op.inputs[0]));

@@ -1,9 +1,10 @@
 #pragma once
-// The work of lower(): values of the region as places, operators as kernels.
+// Implementation of lower(): values of the subgraph become locations, operators become kernels.
 //
-// A value may have a home: where a caller's output, or the concat that it is a piece of, wants it.
-// Homes are given from the end of the region to its start, through reshapes and permutes. A kernel
-// writes its result at home if it can; else it writes memory of its own and a copy brings it home.
+// A value may have a destination (home): its position in a graph output or in the result of a
+// concat. Destinations are assigned from the end of the subgraph to its start, through reshapes and
+// permutes. A kernel writes its result to the destination if it can. Otherwise it writes to a new
+// buffer, and a copy to the destination follows.
 
 #include <map>
 #include <optional>
@@ -35,21 +36,22 @@ class Lowering {
   Status add_outputs();
 
   // lower_value.cpp
-  /// Where the value lies now; constants get a buffer.
+  /// Returns the current location of the value; allocates a buffer for a constant.
   const Strided& place(ir::ValueId id);
-  /// The same with one factor in each dimension, moved if it has not.
+  /// Returns a location with one factor per dimension; adds a copy if necessary.
   Result<Strided> simple(ir::ValueId id);
-  /// As an image [N, C, H, W], one factor in each dimension, channels next to each other.
+  /// Returns an image [N, C, H, W] with one factor per dimension and contiguous channels.
   Result<Strided> image(ir::ValueId id);
   Result<Strided> image(ir::ValueId id, const ir::Shape& shape);
-  /// With the last dimension next to each other.
+  /// Returns a location whose last dimension is contiguous.
   Result<Strided> rows(ir::ValueId id);
   Result<Strided> moved(ir::ValueId id, const ir::DimOrder& order);
-  /// In memory of its own as `wanted` says, whose buffer means nothing.
+  /// Copies to a new buffer with the layout of `wanted`; the buffer of `wanted` is ignored.
   Result<Strided> moved(const Strided& from, Strided wanted);
   int scratch(int64_t bytes);
   Strided fresh(ir::ValueId id, const ir::DimOrder& order);
-  /// Where a kernel writes the value: at home if `fits` says yes and no operand is in the way.
+  /// Returns the location where a kernel writes the value: the destination if `fits` returns true
+  /// and no operand overlaps it, otherwise a new buffer.
   template <typename Fits>
   Strided target(ir::ValueId id, const std::vector<Strided>& operands, bool in_place, Fits fits) {
     const auto& home = homes_[static_cast<size_t>(id)];
@@ -57,14 +59,14 @@ class Lowering {
     return fresh(id, orders_[static_cast<size_t>(id)]);
   }
   static bool in_the_way(const Strided& to, const std::vector<Strided>& operands, bool in_place);
-  /// A kernel made the value there; brings it home if that is elsewhere.
+  /// Records that a kernel wrote the value at `at`; copies it to its destination if that differs.
   Status made(ir::ValueId id, const Strided& at, Kernel why = Kernel::kCopy);
   Status copy(const Strided& from, const Strided& to, Kernel why);
   [[nodiscard]] bool is_made_by_kernel(ir::ValueId id) const;
   [[nodiscard]] const ir::Shape& shape(ir::ValueId id) const { return graph_.type(id).shape; }
   const Fusion& fusion() const { return fusions_[static_cast<size_t>(op_)]; }
 
-  /// Sets what the kernel is for, counts cycles.
+  /// Sets the kernel's operators, computes its cycles and appends it.
   Status append(KernelOp kernel);
   void set_table(KernelOp* kernel) const;
 
@@ -108,19 +110,19 @@ class Lowering {
   std::vector<std::vector<int>> consumers_;
   std::vector<ir::DimOrder> orders_;
   std::vector<Fusion> fusions_;
-  std::vector<std::optional<Strided>> places_, homes_;  // by value
-  std::vector<bool> at_home_;                           // by value: its home holds it
-  std::map<ir::ValueId, Strided> joints_;               // where pieces of a concat are written
-  std::vector<std::pair<Strided, Strided>> moved_;      // as kernels could not and could read them
+  std::vector<std::optional<Strided>> places_, homes_;  // by value: location, destination
+  std::vector<bool> at_home_;                           // by value: it is at its destination
+  std::map<ir::ValueId, Strided> joints_;               // by concat result: where it is written
+  std::vector<std::pair<Strided, Strided>> moved_;      // copies so far: (source, copy)
   Network net_;
-  int op_ = -1;  // at hand
+  int op_ = -1;  // the operator being lowered
 };
 
-/// Dimensions `dims` of a place with one factor each, as a kernel walks them.
+/// Returns a kernel's view of the dimensions `dims`, which must have one factor each.
 [[nodiscard]] View view_of(const Strided& place, const std::vector<size_t>& dims);
-/// [N, H, W, C]
+/// Returns a view [N, H, W, C] of an image.
 [[nodiscard]] View image_view(const Strided& place);
-/// One view per place of the loops, each of them a dimension.
+/// Returns one view per location; each loop is a dimension.
 [[nodiscard]] std::vector<View> loop_views(const std::vector<Loop>& loops,
                                            const std::vector<const Strided*>& places);
 [[nodiscard]] bool is_simple(const Strided& place);

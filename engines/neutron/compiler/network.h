@@ -1,5 +1,5 @@
 #pragma once
-// A region as kernels of the NPU, before and after their memory has addresses.
+// A subgraph as kernels of the NPU, before and after address assignment.
 
 #include <array>
 #include <cstdint>
@@ -17,20 +17,20 @@ using container::Function;
 using container::Kernel;
 using container::Memory;
 
-/// What views lie in.
+/// Memory that one or more views refer to.
 struct Buffer {
   Memory memory = Memory::kScratch;
-  int index = 0;                // kInput, kOutput: which
-  int64_t bytes = 0;            // kScratch
+  int index = 0;                // kInput, kOutput: index of the input or output
+  int64_t bytes = 0;            // kScratch: size
   int64_t offset = 0;           // kScratch: planned (place.h); kWeights: in the weights block
   std::vector<int8_t> content;  // kWeights
-  int first = -1, last = -1;    // kernels that touch it
+  int first = -1, last = -1;    // first and last kernel that use it
 };
 
-/// Elements as a kernel walks them.
+/// Elements of a buffer in the order in which a kernel iterates over them.
 struct View {
   int buffer = -1;
-  int64_t offset = 0;  // in the buffer
+  int64_t offset = 0;  // in the buffer, in bytes
   std::vector<int64_t> dims, strides;
 
   bool operator==(const View&) const = default;
@@ -52,14 +52,14 @@ struct KernelOp {
   View output;
   std::optional<View> outside;
   int64_t macs = 0, cycles = 0;
-  int ir_op = -1;           // of the region in the NPU's arithmetic
-  std::vector<int> others;  // operators there that it computes as well
+  int ir_op = -1;           // operator index in the legalized subgraph
+  std::vector<int> others;  // indices of fused operators
 
-  /// Bytes that only this kernel reads from the weights block.
+  /// Number of bytes of the weights block that only this kernel reads.
   [[nodiscard]] int64_t constant_bytes() const;
 };
 
-/// An input or output of the region.
+/// An input or output of the subgraph.
 struct Edge {
   int buffer = -1;
   ir::Type type;
@@ -70,7 +70,7 @@ struct Network {
   std::vector<Buffer> buffers;
   std::vector<Edge> inputs, outputs;
   int64_t scratch_bytes = 0;
-  bool scratch_is_minimal = false;  // no placement of these buffers needs less
+  bool scratch_is_minimal = false;  // true if the planner proved that less is impossible
 
   [[nodiscard]] int64_t cycles() const {
     int64_t sum = 0;
@@ -79,7 +79,7 @@ struct Network {
   }
 };
 
-/// "Conv2DStandard 3x3 s2 with LOGISTIC", for reports.
+/// Returns a short description for reports: "Conv2DStandard 3x3 s2 with LOGISTIC".
 [[nodiscard]] std::string kernel_text(const KernelOp& kernel);
 
 }  // namespace thimble::engine::neutron

@@ -58,7 +58,7 @@ class Placing {
     }
   }
 
-  /// The result may have the memory of an operand that lies alike and dies here.
+  /// Lets the result reuse the buffer of an operand with the same layout that dies here.
   void take_over(int index) {
     KernelOp& kernel = net_.kernels[static_cast<size_t>(index)];
     for (const View& operand : kernel.operands) {
@@ -68,7 +68,7 @@ class Placing {
                          operand.dims == kernel.output.dims &&
                          operand.strides == kernel.output.strides;
       const bool scratch = from.memory == Memory::kScratch && to.memory == Memory::kScratch;
-      // Another operand may be a piece of the same memory.
+      // Another operand may be a different part of the same buffer.
       const bool others_apart = std::ranges::all_of(kernel.operands, [&](const View& other) {
         return other.buffer != operand.buffer || other == operand;
       });
@@ -107,7 +107,7 @@ class Placing {
     for (const Edge& edge : net_.outputs) places_.outputs.push_back(io(edge));
   }
 
-  /// What no kernel reads, or the caller keeps, has no place.
+  /// Returns the position of an input or output; -1 bytes if it is unused or not in the scratch.
   DelegateIo io(const Edge& edge) {
     const Buffer& its = buffer(edge.buffer);
     const bool planned = its.first >= 0 && !elsewhere_[static_cast<size_t>(edge.buffer)];
@@ -115,7 +115,7 @@ class Placing {
   }
 
   Network& net_;
-  std::vector<bool> elsewhere_;  // by buffer
+  std::vector<bool> elsewhere_;  // by buffer: it is not part of the scratch memory
   Places places_;
 };
 

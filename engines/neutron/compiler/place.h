@@ -1,9 +1,9 @@
 #pragma once
-// place(): addresses of the scratch memory.
+// place(): assigns addresses in the scratch memory.
 //
-// Inputs and outputs are planned in the scratch too, where the arena may have them (DelegateIo): an
-// input's bytes are free behind its last reader. An elementwise kernel whose operand dies there
-// writes over it.
+// Inputs and outputs are planned in the scratch too, so that the arena can contain them there
+// (DelegateIo). The bytes of an input are free after its last reader. An elementwise kernel writes
+// its result over an operand that dies there.
 
 #include <span>
 #include <vector>
@@ -17,7 +17,7 @@ struct Places {
   std::vector<DelegateIo> inputs, outputs;
 };
 
-/// `kept_inputs` stay where the caller has them.
+/// The inputs `kept_inputs` must not be overwritten, so they are not planned in the scratch.
 [[nodiscard]] Places place(Network* network, std::span<const size_t> kept_inputs = {});
 
 }  // namespace thimble::engine::neutron

@@ -5,7 +5,8 @@
 namespace thimble::engine::neutron {
 namespace {
 
-/// As the operator takes them: negative ones count from the end, and none lies outside.
+/// Returns the positions as the operator defines them: negative ones count from the end, and all
+/// are clamped to the valid range.
 std::vector<int64_t> read(const ir::Tensor& index, int64_t size) {
   std::vector<int64_t> positions;
   const auto add = [&](int64_t raw) {

@@ -1,12 +1,12 @@
 #pragma once
-// How the Neutron would have a network quantized.
+// Quantization preferences of the Neutron.
 
 #include "engine/engine.h"
 
 namespace thimble::engine::neutron {
 
-/// From the rows of ops.def: products of two activations without zero points, tables of one
-/// function that LiteRT has an operator for, softmax in int8. Linear layers may have a scale per
+/// Preferences from the rows of ops.def: zero points 0 for products of two activations, only tables
+/// of functions that LiteRT has an operator for, int8 softmax. Linear layers may have a scale per
 /// channel.
 extern const QuantPreferences kPreferences;
 

@@ -16,7 +16,7 @@ bool joins(const Factor& outer, const Factor& inner) {
   return outer.stride == inner.size * inner.stride;
 }
 
-/// Takes `size` elements from the outermost factors of a list that stands reversed.
+/// Removes `size` elements from the outermost factors of a reversed list and returns them.
 std::optional<Factors> taken(Factors& reversed, int64_t size) {
   Factors result;
   while (size > 1) {
@@ -37,7 +37,7 @@ std::optional<Factors> taken(Factors& reversed, int64_t size) {
   return result;
 }
 
-/// The innermost `size` elements of each list, which all have a last factor that divides.
+/// Removes one common innermost loop from all lists; returns false if the sizes do not divide.
 bool take_innermost(std::vector<Factors>& lists, std::vector<Loop>& loops) {
   int64_t size = INT64_MAX;
   for (const Factors& list : lists) size = std::min(size, list.back().size);
@@ -158,7 +158,7 @@ std::optional<Strided> sliced(const Strided& from, size_t dim, int64_t start, in
   if (size_of(rest) == 1) return result;
   Factors& kept = result.dims[dim];
   kept.clear();
-  // Outer factors of which one index is meant, or the innermost of whole blocks.
+  // Skip outer factors in which the slice covers a single index; slice the next one.
   for (size_t i = 0; i < rest.size(); ++i) {
     const int64_t block = size_of({rest.begin() + static_cast<std::ptrdiff_t>(i) + 1, rest.end()});
     const Factor& factor = rest[i];
@@ -199,7 +199,7 @@ std::optional<std::vector<Loop>> common_loops(std::span<const Strided* const> pl
     }
   }
   const size_t last = places.size() - 1;
-  // Innermost of a dimension comes first here, so equal strides keep that order when turned.
+  // Loops of one dimension are innermost first here, so a stable sort keeps their order.
   std::ranges::stable_sort(
       loops, [&](const Loop& a, const Loop& b) { return a.strides[last] < b.strides[last]; });
   std::ranges::reverse(loops);

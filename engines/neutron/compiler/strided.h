@@ -1,10 +1,10 @@
 #pragma once
-// How the elements of a value lie in memory: each dimension is a list of factors, outermost first.
+// Memory layout of a value's elements: each dimension is a list of factors, outermost first.
 //
-// A tensor [N, C, H, W] whose bytes lie channels last, flattened to [N, C*H*W], is not a dimension
-// with one stride: it is {C of stride 1, H of stride W*C, W of stride C}. With factors a reshape, a
-// permute and most slices are views like any other, in both directions, so that who needs bytes in
-// another order finds out only when a kernel reads them.
+// A channels-last tensor [N, C, H, W], flattened to [N, C*H*W], has no single stride for its second
+// dimension. Its factors are {C with stride 1, H with stride W*C, W with stride C}. With factors, a
+// reshape, a permute and most slices are views of the same bytes, in both directions. So a copy is
+// needed only if a kernel cannot read the bytes in that order.
 
 #include <cstdint>
 #include <optional>
@@ -23,41 +23,43 @@ using Factors = std::vector<Factor>;  // empty: one element
 
 struct Strided {
   int buffer = -1;
-  int64_t offset = 0;  // in the buffer
+  int64_t offset = 0;  // in the buffer, in bytes
   std::vector<Factors> dims;
 
   [[nodiscard]] ir::Shape shape() const;
   [[nodiscard]] int64_t elements() const;
-  /// From its first byte to behind its last.
+  /// Returns the number of bytes from the first to the last element, inclusive.
   [[nodiscard]] int64_t extent() const;
-  /// The one factor of a dimension; nothing if it has several.
+  /// Returns the dimension as a single factor; nothing if it needs several.
   [[nodiscard]] std::optional<Factor> one(size_t dim) const;
 };
 
-/// Without factors of size 1, and with those joined that one stride describes.
+/// Removes factors of size 1 and joins factors that one stride describes.
 [[nodiscard]] Factors merged(const Factors& factors);
-/// The same bytes in the same order.
+/// Returns true if both describe the same bytes in the same order.
 [[nodiscard]] bool same_place(const Strided& a, const Strided& b);
 
-/// Dense from `offset` on, dimensions from outermost to innermost as `order` has them.
+/// Returns a contiguous layout at offset 0; `order` lists the dimensions from outermost to
+/// innermost.
 [[nodiscard]] Strided dense(int buffer, const ir::Shape& shape, const ir::DimOrder& order);
 [[nodiscard]] Strided permuted(const Strided& from, std::span<const int64_t> dims);
-/// Dimension i of the result goes to dims[i].
+/// Inverse of permuted(): dimension i of `from` becomes dimension dims[i] of the result.
 [[nodiscard]] Strided unpermuted(const Strided& from, std::span<const int64_t> dims);
-/// As numpy broadcasts.
+/// Broadcasts as numpy does.
 [[nodiscard]] Strided broadcast(const Strided& from, const ir::Shape& shape);
-/// Nothing if a factor does not divide.
+/// Returns nothing if the factors do not divide the new shape.
 [[nodiscard]] std::optional<Strided> reshaped(const Strided& from, const ir::Shape& shape);
 [[nodiscard]] std::optional<Strided> sliced(const Strided& from, size_t dim, int64_t start,
                                             int64_t count, int64_t step = 1);
 
-/// One loop that several places walk together.
+/// One loop that iterates over several locations together.
 struct Loop {
   int64_t size = 1;
-  std::vector<int64_t> strides;  // by place
+  std::vector<int64_t> strides;  // one per location
 };
-/// Loops over dimensions `dims` of places of one shape, outermost of the last place first, with
-/// neighbours joined where every place allows. Nothing if their factors do not divide each other.
+/// Returns loops over the dimensions `dims` of locations with the same shape, outermost of the last
+/// location first. Adjacent loops are joined where every location allows it. Returns nothing if the
+/// factors do not divide each other.
 [[nodiscard]] std::optional<std::vector<Loop>> common_loops(std::span<const Strided* const> places,
                                                             std::span<const size_t> dims);
 [[nodiscard]] std::vector<size_t> all_dims(const Strided& place);

@@ -1,4 +1,4 @@
-// The rows of ops.def in words for a list.
+// The rows of ops.def as text for the list of supported operators.
 
 #include <algorithm>
 #include <limits>
@@ -93,7 +93,8 @@ std::string range_text(int64_t lowest, int64_t highest) {
   return fmt::format("{} to {}", lowest, highest);
 }
 
-/// "kernel height 1 to 4096, ...; not if its weights are computed..."
+/// Returns the operator's limits: "kernel height 1 to 4096, ...; not if its weights are
+/// computed..."
 std::string limits_of(std::string_view op, Variant variant) {
   List list;
   for (const ListedLimit& row : kListedLimits) {

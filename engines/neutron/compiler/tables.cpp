@@ -34,7 +34,7 @@ int64_t bounded(const Op& op, int64_t value) {
   return std::clamp(value, op.integer("min"), op.integer("max"));
 }
 
-/// The one number that all elements of a constant are.
+/// Returns the common value of all elements of a constant; nothing if they differ.
 template <typename T>
 std::optional<int64_t> one_number(const ir::Graph& graph, ValueId id) {
   const auto& constant = graph.value(id).constant;
@@ -104,7 +104,7 @@ std::optional<CodeFunction> pair_with_number(const ir::Graph& graph, const Op& o
   return std::nullopt;
 }
 
-/// As the integer graph says a line for all channels.
+/// Returns the function of a 1x1 depthwise convolution with the same weight for all channels.
 std::optional<CodeFunction> one_tap(const ir::Graph& graph, const Op& op) {
   const ir::Shape& weights = graph.type(op.inputs[1]).shape;
   const auto all = [&](std::string_view name, int64_t value) {

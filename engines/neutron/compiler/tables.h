@@ -1,5 +1,5 @@
 #pragma once
-// Operators as functions of one code: a table of 256.
+// Operators as functions of one int8 value: tables of 256 entries.
 
 #include <array>
 #include <optional>
@@ -8,27 +8,27 @@
 
 namespace thimble::engine::neutron {
 
-using Table = std::array<int8_t, 256>;  // of code - 128
+using Table = std::array<int8_t, 256>;  // entry i is for the value i - 128
 
-/// Of a `lut` or a `rescale` of int8: what it does to each code of its operand.
+/// Returns the table of a `lut` or of an int8 `rescale`.
 [[nodiscard]] std::optional<Table> table_of(const ir::Graph& region, const ir::Op& op);
 
-/// The operand of which the operator computes code by code what the table says: of those above, of
-/// a sum, product or choice with one constant number, of a convolution of one tap that has one
-/// weight and one scale for all channels. The result has that operand's shape.
+/// An operator as a table, with the operand that it is applied to. Such operators are those of
+/// table_of(), a sum, product, minimum or maximum with one constant number, and a 1x1 depthwise
+/// convolution with one weight and one scale. The result has the operand's shape.
 struct CodeFunction {
   Table table{};
   ir::ValueId operand = ir::kNoValue;
 };
 [[nodiscard]] std::optional<CodeFunction> code_function(const ir::Graph& region, const ir::Op& op);
 
-/// Of a sum, product or choice whose operands are both functions of one code (identity: the code
-/// itself), what the result is for it.
+/// Returns the table of an operator with two operands (sum, product, minimum, maximum) that are
+/// both functions of the same int8 value. The identity table stands for the value itself.
 [[nodiscard]] std::optional<Table> table_of_pair(const ir::Graph& region, const ir::Op& op,
                                                  const Table& first, const Table& second);
 [[nodiscard]] Table identity_table();
 
-/// The first table, then the second.
+/// Returns the table that applies `first`, then `second`.
 [[nodiscard]] Table composed(const Table& first, const Table& second);
 
 }  // namespace thimble::engine::neutron

@@ -78,7 +78,7 @@ class Writer {
     if (buffer.memory == Memory::kWeights && offset < 0) offset = constants(buffer.content);
   }
 
-  /// Constants that several kernels read.
+  /// Places the constants that several kernels read.
   void place_shared() {
     for (size_t i = 0; i < net_.buffers.size(); ++i) {
       const Buffer& buffer = net_.buffers[i];
@@ -148,8 +148,9 @@ class Writer {
     return r;
   }
 
-  /// Two slots, at the start and at the end of what the two largest neighbours need: a kernel's
-  /// constants come into the one while the kernel before reads the other.
+  /// Assigns prefetch slots: two slots alternate at the start and the end of the prefetch memory.
+  /// Its size is that of the two largest consecutive sections. The constants of a kernel are copied
+  /// to one slot while the kernel before reads the other.
   void prefetch() {
     int64_t before = 0;
     std::vector<size_t> with;
@@ -221,10 +222,10 @@ class Writer {
 
   const Network& net_;
   bool prefetch_;
-  std::vector<int64_t> offsets_;  // by buffer: in the weights block
+  std::vector<int64_t> offsets_;  // by buffer: offset in the weights block
   std::vector<std::byte> weights_;
   std::vector<KernelRecord> records_;
-  std::vector<int64_t> sections_;  // by kernel: bytes that it alone reads there
+  std::vector<int64_t> sections_;  // by kernel: bytes of the block that only it reads
   int64_t prefetch_bytes_ = 0;
 };
 

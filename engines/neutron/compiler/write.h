@@ -1,8 +1,8 @@
 #pragma once
 // write(): a placed network as the payload of a delegate call (engines/neutron/container/program.h).
 //
-// The weights block has, kernel after kernel, what each alone reads, at a multiple of 16; in front
-// of it the constants that several read.
+// The weights block begins with constants that several kernels read. Then it has one section per
+// kernel, at a multiple of 16, with the constants that only this kernel reads.
 
 #include "base/result.h"
 #include "engines/neutron/compiler/network.h"
@@ -14,7 +14,7 @@ struct Written {
   int64_t prefetch_bytes = 0;
 };
 
-/// `prefetch`: each kernel finds its constants in SRAM, brought there while the kernel before runs.
+/// `prefetch`: the constants of each kernel are copied to SRAM while the kernel before runs.
 [[nodiscard]] Result<Written> write(const Network& network, bool prefetch);
 [[nodiscard]] Result<std::vector<std::byte>> payload_of(const Network& network,
                                                         const Written& written);

@@ -1,4 +1,4 @@
-// The whole list: interface, content, kernels, and that outputs can be filled.
+// Checks the whole kernel list: interface, hash, kernels, and that all outputs are written.
 
 #include "engines/neutron/container/check_kernel.h"
 #include "engines/neutron/container/program.h"
@@ -13,7 +13,8 @@ uint32_t hash_bytes(uint32_t hash, const uint8_t* bytes, uint32_t count) {
   return hash;
 }
 
-/// Elements that kernels write to output `index`, those written twice counted twice.
+/// Returns the number of elements that kernels write to output `index`; repeated writes count
+/// again.
 uint64_t written_to(const Program& program, const Header& header, uint32_t index) {
   uint64_t written = 0;
   for (uint32_t i = 0; i < header.kernel_count; ++i) {

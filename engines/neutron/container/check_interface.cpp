@@ -1,4 +1,4 @@
-// What a kernel list must fulfil before anything of it is used: header, sections, inputs, outputs.
+// Checks the header, the sections, inputs and outputs of a kernel list.
 
 #include "engines/neutron/container/program.h"
 #include "engines/neutron/container/view.h"
@@ -6,7 +6,7 @@
 namespace thimble::neutron {
 namespace {
 
-/// Sections follow each other without gaps but those of their alignment.
+/// Returns true if sections are consecutive, with gaps only for their alignment.
 bool has_sections(const Header& header) {
   const uint32_t tensors = header.input_count + header.output_count;
   const uint32_t kernels =
@@ -35,7 +35,8 @@ Status check_header(const uint8_t* program, uint32_t program_bytes, Header& head
   return header.program_bytes <= program_bytes ? Status::kOk : Status::kTruncated;
 }
 
-/// Positive and finite, or 0. Looks at the bits: cores without floats need no code for this.
+/// Returns true for 0 and for positive finite numbers. Tests the bits, so that cores without an FPU
+/// need no floating-point code.
 bool is_scale(float scale) {
   uint32_t bits;
   memcpy(&bits, &scale, sizeof bits);

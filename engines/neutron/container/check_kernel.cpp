@@ -1,6 +1,6 @@
-// What a kernel must fulfil: views inside their memories and of its shape, windows that end, the
-// constants that it reads, results that overwrite nothing still to be read, prefetched weights
-// that are there.
+// Checks a kernel. Views must be inside their memories and have the kernel's shapes, windows must
+// be finite, and constants must exist. No result may overwrite data that is still read. Prefetched
+// weights must be inside their memories.
 
 #include "engines/neutron/container/check_kernel.h"
 
@@ -12,8 +12,8 @@
 namespace thimble::neutron {
 namespace {
 
-constexpr int32_t kZeroPointMax = 1919;      // (q - zero point) * 2^20 stays in 32 bits
-constexpr int32_t kMulZeroPointMax = 32767;  // (a - zero point) * (b - zero point) does
+constexpr int32_t kZeroPointMax = 1919;      // (q - zero point) * 2^20 must fit 32 bits
+constexpr int32_t kMulZeroPointMax = 32767;  // (a - zero point) * (b - zero point) must fit too
 constexpr int64_t kPadBehindMax = 65535;
 
 struct Place {
@@ -21,13 +21,13 @@ struct Place {
   const Header& header;
   const uint8_t* weights;
   KernelRecord record;
-  bool straddles = false;  // something is prefetched in part
+  bool straddles = false;  // a range of constants is only partly prefetched
 
   [[nodiscard]] const View& a() const { return record.operands[0]; }
   [[nodiscard]] const View& b() const { return record.operands[1]; }
   [[nodiscard]] const View& y() const { return record.output; }
 
-  /// Notes what a run will read of the weights block.
+  /// Records that the kernel reads [first, end) of the weights block.
   void reads(int64_t first, int64_t end) {
     const int64_t from = record.prefetch_from;
     const int64_t to = from + record.prefetch_bytes;
@@ -35,7 +35,8 @@ struct Place {
     const bool outside = end <= from || first >= to;
     straddles = straddles || !(inside || outside);
   }
-  /// `bytes` at a multiple of `alignment`, there and to be read.
+  /// Returns true if the weights block has `bytes` at `offset`, a multiple of `alignment`. Records
+  /// the read.
   bool has_constants(uint32_t offset, uint64_t bytes, uint32_t alignment) {
     const uint32_t room = header.weight_bytes;
     if (offset % alignment != 0 || offset > room || bytes > room - offset) return false;
@@ -60,7 +61,7 @@ bool is_well_formed(const View& view) {
   return elements_of(view) <= kBytesMax;
 }
 
-/// Bytes of the view's memory, 0 if it has none.
+/// Returns the size of the view's memory in bytes; 0 if the memory does not exist.
 uint32_t room_of(const Place& at, const View& view) {
   const Header& header = at.header;
   if (view.memory == Memory::kInput) {
@@ -80,7 +81,7 @@ bool is_inside(const Place& at, const View& view) {
   return extent.first >= 0 && extent.end <= int64_t{room_of(at, view)};
 }
 
-/// Records say one thing in one way only.
+/// Unused views must be zero, so that each kernel has only one encoding.
 bool is_unused(const View& view) {
   static constexpr View kUnused = {};
   return memcmp(&view, &kUnused, sizeof view) == 0;
@@ -110,7 +111,7 @@ bool has_scale(const KernelRecord& record, uint32_t which) {
   return is_scale(record.multiplier[which], record.shift[which]);
 }
 
-/// One scale in the record, or in the weights block one for all channels or one for each.
+/// Checks the scales: one in the record, or in the weights block one per channel or one for all.
 Status check_scales(Place& at, uint32_t channels) {
   const KernelRecord& record = at.record;
   const uint32_t count = record.scale_count;
@@ -132,7 +133,7 @@ bool is_zero_point(int32_t value, int32_t most) {
   return value >= -most && value <= most;
 }
 
-/// What all records have, whatever they compute.
+/// Checks the fields that all kernels have.
 bool has_numbers(const KernelRecord& record) {
   const int32_t most = record.kernel == Kernel::kMul ? kMulZeroPointMax : kZeroPointMax;
   const bool spare = record.reserved0[0] == 0 && record.reserved0[1] == 0 &&
@@ -143,7 +144,8 @@ bool has_numbers(const KernelRecord& record) {
          record.min <= record.max && record.max <= 127;
 }
 
-/// A table behind the kernel's own result. What only moves codes has none: that is kTable.
+/// Checks the table for the kernel's result. Kernels that only copy have none; kTable must have
+/// one.
 bool has_table(Place& at) {
   const KernelRecord& record = at.record;
   const bool must = record.kernel == Kernel::kTable;
@@ -154,7 +156,7 @@ bool has_table(Place& at) {
 // --- Windows -----------------------------------------------------------------------------------
 
 struct Window {
-  uint32_t size, outputs;  // elements
+  uint32_t size, outputs;  // in elements
   uint32_t kernel, stride, dilation, pad;
 };
 
@@ -171,7 +173,7 @@ bool is_window(const Window& w) {
   return w.kernel != 0 && w.stride != 0 && w.dilation != 0;
 }
 
-/// The last window ends in the image or at most as far behind it as a record could say.
+/// Returns true if the last window ends in the image or at most kPadBehindMax after it.
 bool slides(const Window& w) {
   if (!is_window(w)) return false;
   const int64_t last = (int64_t{w.outputs} - 1) * w.stride - w.pad;
@@ -179,7 +181,7 @@ bool slides(const Window& w) {
   return end - w.size <= kPadBehindMax;
 }
 
-/// Every window has at least one element of the image.
+/// Returns true if every window contains at least one element of the image.
 bool is_covered(const Window& w) {
   for (uint32_t i = 0; i < w.outputs; ++i) {
     const auto start = static_cast<int32_t>(int64_t{i} * w.stride - w.pad);
@@ -189,8 +191,8 @@ bool is_covered(const Window& w) {
   return true;
 }
 
-/// As wide as a transposed convolution can be: its padding behind is at least 0, its
-/// output_padding below stride or dilation.
+/// Returns true if the output is not larger than a transposed convolution allows: its padding at
+/// the end is at least 0, its output_padding less than stride or dilation.
 bool spreads(const Window& w) {
   if (!is_window(w)) return false;
   const int64_t extra = (w.stride > w.dilation ? w.stride : w.dilation) - 1;
@@ -249,14 +251,14 @@ Status check_matmul(Place& at) {
   return has_scale(at.record, 2) ? Status::kOk : Status::kBadScale;
 }
 
-/// Element by element.
+/// Checks an elementwise kernel.
 Status check_choice(Place& at) {
   const bool two = at.record.operand_count == 2;
   const bool shape = same_dims(at.a(), at.y()) && (!two || same_dims(at.b(), at.y()));
   return shape ? Status::kOk : Status::kBadView;
 }
 
-/// The same with the factors of some of a, b, y.
+/// Checks an elementwise kernel and its scales; 0, 1, 2 in `factors` are those of a, b, y.
 Status check_scaled(Place& at, std::initializer_list<uint32_t> factors) {
   for (const uint32_t which : factors) {
     if (!has_scale(at.record, which)) return Status::kBadScale;
@@ -299,7 +301,7 @@ Status check_reduction(Place& at) {
   return !mean || has_scale(record, 2) ? Status::kOk : Status::kBadScale;
 }
 
-/// Differences of codes times 2^shift have 5 integer bits and 26 others.
+/// Differences of quantized values times 2^shift must fit 5 integer and 26 fractional bits.
 Status check_softmax(Place& at) {
   const KernelRecord& record = at.record;
   if (!same_dims(at.a(), at.y())) return Status::kBadView;
@@ -371,7 +373,7 @@ Status check_shape(Place& at) {
   return Status::kBadKernel;
 }
 
-/// 0: a kernel that is not known.
+/// Returns the number of operands; 0 for an unknown kernel.
 uint32_t operands_of(Kernel kernel) {
   switch (kernel) {
 #define NEUTRON_KERNEL(name, number, operands, shape, run) \
@@ -383,9 +385,9 @@ uint32_t operands_of(Kernel kernel) {
   return 0;
 }
 
-// --- Memory over time --------------------------------------------------------------------------
+// --- Memory hazards ----------------------------------------------------------------------------
 
-/// Kernels that write an element only after all of theirs that they read there.
+/// Returns true for kernels that write an element after all reads of that element.
 bool may_be_in_place(Kernel kernel) {
   return (kernel >= Kernel::kAdd && kernel <= Kernel::kRescale) || kernel == Kernel::kSoftmax;
 }
@@ -409,7 +411,7 @@ Status check_prefetch(const Place& at, uint32_t index) {
                       record.prefetch_to + bytes <= at.header.prefetch_bytes &&
                       (record.prefetch_from | record.prefetch_to) % kBlockAlignment == 0;
   if (!inside || at.straddles) return Status::kBadPrefetch;
-  // This copy runs from the start of the kernel before that has one.
+  // This copy starts when the previous kernel with prefetched weights starts.
   for (uint32_t i = index; i-- > 0;) {
     const KernelRecord before = at.program.kernel(i);
     if (before.prefetch_bytes == 0) continue;

@@ -5,15 +5,17 @@
  * engines/neutron/model without a change (docs/neutron.md, "Driver"). Calls that exist for the larger
  * Neutron-S alone are left out.
  *
- * Order: neutronInit once, by the application; neutronModelPrepare per network; neutronRunBlocking
- * per inference, between neutronResume and neutronSuspend if the clock is to stop meanwhile. */
+ * Order of calls: neutronInit once, by the application; neutronModelPrepare once per network;
+ * neutronRunBlocking once per inference. To stop the NPU's clock between inferences, call
+ * neutronResume before and neutronSuspend after each run. */
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* The vendor's software has had a name in NeutronModelConfig since 3.0; ExecuTorch's copy of the
- * declarations does not. The name is the last field, so a library of either age finds what it looks
- * for in the longer structure. 0 makes the shorter one, for code that compares sizes. */
+/* Since version 3.0 of the vendor's software, NeutronModelConfig has a name. ExecuTorch's copy of
+ * the declarations does not have it. The name is the last field, so both versions of the library
+ * can read the longer structure. Define as 0 for the shorter structure, for code that compares
+ * sizes. */
 #ifndef THIMBLE_NEUTRON_SUBGRAPH_NAME
 #define THIMBLE_NEUTRON_SUBGRAPH_NAME 1
 #endif
@@ -22,7 +24,7 @@
 extern "C" {
 #endif
 
-/* 0, or from the lowest bit on: 3 bits component, 5 bits category, 23 bits code. */
+/* 0, or bit fields from the lowest bit on: 3 bits component, 5 bits category, 23 bits code. */
 typedef int32_t NeutronError;
 #define NEUTRON_NO_ERROR 0
 #define NEUTRON_ERROR_COMPONENT(error) ((uint32_t)(error)&7U)
@@ -30,42 +32,41 @@ typedef int32_t NeutronError;
 #define NEUTRON_ERROR_CODE(error) ((uint32_t)(error) >> 8 & 0x7FFFFFU)
 enum { NEUTRON_OF_LIBRARY = 1, NEUTRON_OF_FIRMWARE = 2, NEUTRON_OF_DRIVER = 3 };
 
-/* Categories of the integer model, with component NEUTRON_OF_DRIVER. The vendor's driver has such
- * kinds too; their numbers are not published. */
+/* Error categories of the integer model, with component NEUTRON_OF_DRIVER. The numbers of the
+ * vendor's driver are not published. */
 enum {
-  NEUTRON_MODEL_NOT_READY = 1, /* before neutronInit, or while the clock is stopped */
-  NEUTRON_MODEL_MICROCODE = 2, /* microcode, which only the NPU executes */
-  NEUTRON_MODEL_PROGRAM = 3,   /* a list of kernels that is refused; the code says why: Status */
-  NEUTRON_MODEL_HANDLE = 4,    /* no handle that it made */
-  NEUTRON_MODEL_MEMORY = 5     /* no memory for the network: it has no heap */
+  NEUTRON_MODEL_NOT_READY = 1, /* called before neutronInit, or while the clock is stopped */
+  NEUTRON_MODEL_MICROCODE = 2, /* the program is microcode, which only the NPU can execute */
+  NEUTRON_MODEL_PROGRAM = 3,   /* invalid kernel list; the code is its Status */
+  NEUTRON_MODEL_HANDLE = 4,    /* the handle was not created by this driver */
+  NEUTRON_MODEL_MEMORY = 5     /* no memory given for the network; the model has no heap */
 };
 
-/* A prepared network; null is none. */
+/* A prepared network; null is invalid. */
 typedef void* NeutronModelHandle;
 
-/* The three blocks at multiples of 16, which stay where they are while the network is in use. */
+/* The three blocks, 16-byte aligned. They must stay in place while the network is in use. */
 typedef struct {
   const void* microcode;
   const void* weights;
   const void* kernels;
-  uint32_t timeoutSeconds; /* of a run */
+  uint32_t timeoutSeconds; /* per run */
 #if THIMBLE_NEUTRON_SUBGRAPH_NAME
   const char* subgraphName; /* for messages; may be null */
 #endif
 } NeutronModelConfig;
 
-/* Of one run. Behind the network's outputs `outputs` has three more: its scratch, profile and debug
- * memories. */
+/* Data of one run. `outputs` has three more entries after the network's outputs: scratch, profile
+ * and debug memory. */
 typedef struct {
   const void** inputs;
   void** outputs;
   void* scratch;
-  void* scratchWeights; /* where weights are brought before they are read */
+  void* scratchWeights; /* destination of prefetched weights */
 } NeutronDataConfig;
 
-/* What the application does for the driver. The NPU does not read flash: `copy` starts to bring
- * bytes to SRAM and may return before they are there; `wait` returns when the last copy of its
- * channel is complete. */
+/* Callbacks of the application. The NPU does not read flash. `copy` starts a copy to SRAM and may
+ * return before it is complete. `wait` returns when the last copy of its channel is complete. */
 typedef struct {
   void (*copy)(void* to, void* from, uint32_t bytes, uint32_t channel);
   void (*wait)(uint32_t channel);
@@ -74,20 +75,20 @@ typedef struct {
 NeutronError neutronInit(void);
 NeutronError neutronDeinit(void);
 
-/* *handle is memory of neutronGetModelContextSize() bytes that lasts until the network is no longer
- * in use, or null: the driver takes it from a heap. */
+/* *handle points to memory of neutronGetModelContextSize() bytes, which must stay valid while the
+ * network is in use. If it is null, the driver allocates the memory from a heap. */
 NeutronError neutronModelPrepare(const NeutronModelConfig* config, NeutronModelHandle* handle);
 NeutronError neutronModelUnprepare(NeutronModelHandle handle);
 size_t neutronGetModelContextSize(void);
 
-/* Returns when the outputs are there. */
+/* Returns when the outputs are complete. */
 NeutronError neutronRunBlocking(NeutronModelHandle handle, const NeutronDataConfig* config);
 
-/* Stop and start the NPU's clock. */
+/* Stops and starts the NPU's clock. */
 NeutronError neutronSuspend(void);
 NeutronError neutronResume(void);
 
-/* `config` lasts as long as networks run. */
+/* `config` must stay valid as long as networks run. */
 NeutronError neutronSetConfig(NeutronConfig* config);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// What kernels, functions and refusals are called.
+// Names of kernels and functions, texts of statuses.
 
 #include "engines/neutron/container/program.h"
 

@@ -1,11 +1,11 @@
 #pragma once
-// The bytes that a Neutron delegate takes, as ExecuTorch's NXP backend writes them: four blocks,
-// each padded with zeros to a multiple of 16. docs/neutron.md, "Payload", has a dump.
+// Payload of a Neutron delegate, in the format of ExecuTorch's NXP backend: four blocks, each
+// padded with zeros to a multiple of 16. docs/neutron.md, "Payload", has a dump.
 //
 //   header     0 u8 NI inputs of the program, 1 u8 NO outputs, 2 u8 NA input arguments of the call
-//              3 NI x u8 format of an input: 1 channels last, 0 as its dimensions are
+//              3 NI x u8 format of an input: 1 channels last, 0 in logical order
 //              .. NO x u8 format of an output
-//              .. NI x u8 input map: which argument of the call it is
+//              .. NI x u8 input map: argument of the call
 //              .. NO x u8 output map: argument NA + map
 //              .. u8 version of this header: 0 or 1
 //   program    little-endian words: 0 magic, 6 bytes of the program, 7 bytes of the weights,
@@ -14,7 +14,7 @@
 //              1: 10 profile bytes (31 bits), 11 debug bytes, 12 prefetch bytes, 13 inputs,
 //                 14 outputs
 //   weights
-//   kernels    up to the end: their size stands nowhere
+//   kernels    up to the end; their size is not stored
 //
 // The program is the vendor's microcode, of which these words are all that is public, or a list of
 // kernels of our own (engines/neutron/container/program.h), which has them at the same places. `read_payload`
@@ -25,20 +25,20 @@
 
 namespace thimble::abi::neutron {
 
-inline constexpr uint32_t kMicrocodeMagic = 0x64434D6E;   // "nMCd": the vendor's
-inline constexpr uint32_t kKernelListMagic = 0x75654E54;  // "TNeu": ours
+inline constexpr uint32_t kMicrocodeMagic = 0x64434D6E;   // "nMCd": the vendor's microcode
+inline constexpr uint32_t kKernelListMagic = 0x75654E54;  // "TNeu": Thimble's kernel list
 inline constexpr uint32_t kPayloadAlignment = 16;
 inline constexpr uint32_t kPayloadVersionMax = 1;
 inline constexpr uint32_t kFirstFormat = 3;      // offset in the header
-inline constexpr uint32_t kBlockMax = 1U << 28;  // bytes of any block and any memory
+inline constexpr uint32_t kBlockMax = 1U << 28;  // upper bound of any block and any memory
 
-/// Words of the program.
+/// Indices of the program's words.
 inline constexpr uint32_t kMagicWord = 0;
 inline constexpr uint32_t kProgramBytesWord = 6;
 inline constexpr uint32_t kWeightBytesWord = 7;
 inline constexpr uint32_t kScratchWord = 9;
 inline constexpr uint32_t kProfileMask = 0x7FFFFFFF;
-/// How many words a program has at least.
+/// Returns the minimum number of words of a program.
 constexpr uint32_t program_words(uint32_t version) {
   return version == 0 ? 13 : 15;
 }
@@ -49,23 +49,23 @@ constexpr uint32_t padded(uint32_t bytes) {
 
 enum class PayloadFault : uint8_t {
   kNone,
-  kMisaligned,    // the bytes are at no multiple of 16
-  kTruncated,     // ends before `expected` bytes
-  kVersion,       // of the header: neither 0 nor 1, or not 1 for a list of ours
+  kMisaligned,    // the address is not a multiple of 16
+  kTruncated,     // shorter than `expected` bytes
+  kVersion,       // header version is neither 0 nor 1, or is 0 for a kernel list
   kInputFormat,   // neither 0 nor 1
-  kOutputFormat,  // likewise
+  kOutputFormat,  // neither 0 nor 1
   kInputMap,      // not below NA, which is `expected`
   kOutputMap,     // not below NO
-  kOutputTwice,   // two outputs are one argument
-  kMagic,         // no program
-  kProgramBytes,  // fewer than the words it must have, or more than kBlockMax
+  kOutputTwice,   // two outputs have the same argument
+  kMagic,         // unknown magic
+  kProgramBytes,  // less than the minimum, or more than kBlockMax
   kWeightBytes,   // more than kBlockMax
   kMemory,        // scratch, profile, debug or prefetch: more than kBlockMax
-  kInputCount,    // the program has other than NI inputs
-  kOutputCount,   // the program has other than NO outputs
+  kInputCount,    // the program's number of inputs is not NI
+  kOutputCount,   // the program's number of outputs is not NO
 };
 
-/// What is wrong, and where.
+/// Description of a fault and its position.
 struct PayloadProblem {
   PayloadFault fault = PayloadFault::kNone;
   uint32_t at = 0;  // offset in the payload
@@ -81,15 +81,16 @@ struct PayloadView {
   const uint8_t* output_formats = nullptr;
   const uint8_t* input_map = nullptr;
   const uint8_t* output_map = nullptr;
-  const uint8_t* program = nullptr;  // 16-byte aligned, as are the next two
+  const uint8_t* program = nullptr;  // this and the next two are 16-byte aligned
   const uint8_t* weights = nullptr;
   const uint8_t* kernels = nullptr;
-  uint32_t program_bytes = 0, weight_bytes = 0, kernel_bytes = 0;  // the last with its padding
+  uint32_t program_bytes = 0, weight_bytes = 0, kernel_bytes = 0;  // the last includes padding
   uint32_t scratch_bytes = 0, profile_bytes = 0, debug_bytes = 0, prefetch_bytes = 0;
 };
 
-/// Memory that a call wants besides its tensors: what the program says, each at a multiple of 16,
-/// and the addresses of tensors that the driver is given, 8 bytes each on every machine.
+/// Returns the memory that a call needs in addition to its tensors, in bytes: the memories given by
+/// the program, each at a multiple of 16, and the addresses of tensors for the driver, 8 bytes each
+/// on every machine.
 inline uint32_t call_bytes(const PayloadView& view) {
   return padded(8 * (view.input_count + view.output_count + 3)) + padded(view.scratch_bytes) +
          padded(view.profile_bytes) + padded(view.debug_bytes) + padded(view.prefetch_bytes);
@@ -103,7 +104,7 @@ inline uint32_t word_at(const uint8_t* program, uint32_t index) {
   return word;
 }
 
-/// Counts, and where what depends on them lies; answers how long the header is.
+/// Reads the counts, sets the pointers that depend on them, and returns the header's size in bytes.
 inline uint32_t find_header(const uint8_t* data, PayloadView& view) {
   view.input_count = data[0];
   view.output_count = data[1];
@@ -115,7 +116,7 @@ inline uint32_t find_header(const uint8_t* data, PayloadView& view) {
   return kFirstFormat + 2 * (view.input_count + view.output_count) + 1;
 }
 
-/// The first of the words whose place the version decides: behind the scratch.
+/// Returns the index of the prefetch word; it depends on the version, as do all words after it.
 inline uint32_t prefetch_word(uint32_t version) {
   return version == 0 ? 10 : 12;
 }
@@ -130,7 +131,7 @@ inline void read_words(PayloadView& view) {
   view.prefetch_bytes = word_at(view.program, prefetch_word(view.version));
 }
 
-/// Remembers the first thing that is wrong.
+/// Records the first fault.
 class Checker {
  public:
   Checker(const uint8_t* data, uint32_t bytes, PayloadProblem& problem)
@@ -143,7 +144,7 @@ class Checker {
   bool has(uint32_t bytes) {
     return bytes <= bytes_ || fail(PayloadFault::kTruncated, bytes_, bytes_, bytes);
   }
-  /// Each of the bytes is below the limit.
+  /// Checks that each byte is less than `limit`.
   bool below(PayloadFault fault, const uint8_t* from, uint32_t count, uint32_t limit) {
     for (const uint8_t* at = from; at != from + count; ++at) {
       if (*at >= limit) return fail(fault, offset(at), *at, limit);
@@ -158,7 +159,7 @@ class Checker {
     }
     return true;
   }
-  /// A word of the program that is a size.
+  /// Checks a size, which is the program's word `word`.
   bool size(PayloadFault fault, const PayloadView& view, uint32_t word, uint32_t value) {
     const uint32_t at = offset(view.program) + 4 * word;
     return value <= kBlockMax || fail(fault, at, value, kBlockMax);
@@ -207,7 +208,7 @@ inline bool check_words(Checker& checker, const PayloadView& view) {
 
 }  // namespace payload_detail
 
-/// Whether the bytes are a payload; if not, `problem` says why.
+/// Returns true if the bytes are a valid payload; otherwise `problem` describes the fault.
 [[nodiscard]] inline bool read_payload(const uint8_t* data, uint32_t bytes, PayloadView& view,
                                        PayloadProblem& problem) {
   view = {};
@@ -246,9 +247,9 @@ inline bool check_words(Checker& checker, const PayloadView& view) {
   return true;
 }
 
-/// The same of bytes that read_payload() has accepted; without the blocks behind the program.
+/// As read_payload(), for bytes that it has accepted; does not set the blocks after the program.
 [[nodiscard]] inline PayloadView trusted_payload(const uint8_t* data) {
-  // Part of each call, so nothing is set twice.
+  // This function runs in each call, so each field is set only once.
   const uint32_t inputs = data[0], outputs = data[1];
   const uint32_t version_at = kFirstFormat + 2 * (inputs + outputs);
   const uint8_t* const program = data + padded(version_at + 1);

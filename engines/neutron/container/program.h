@@ -1,14 +1,13 @@
 #pragma once
-// A partition for the Neutron NPU as Thimble stores it: a list of kernels on planned addresses. It
-// takes the place that the vendor's microcode has in a delegate payload (docs/neutron.md,
-// "Payload") and has its own magic, so that neither is ever taken for the other. The first words
-// stand where the vendor's published header has the same sizes, so that one delegate and one driver
-// interface carry both.
+// Kernel list for the Neutron NPU: kernels at planned addresses. In a delegate payload it replaces
+// the vendor's microcode (docs/neutron.md, "Payload"). It has its own magic, so that the two cannot
+// be confused. The first words are at the same positions as in the vendor's published header, so
+// that one delegate and one driver interface support both.
 //
-// All numbers are little-endian. The program block: Header, inputs, outputs (IoRecord), kernels
-// (KernelRecord); sections start at multiples of 16. The weights block holds constants. All tensors
-// are int8; what lies channels last is [N, H, W, C]. docs/neutron.md, "Program", has each byte and
-// each kernel's formula.
+// All numbers are little-endian. The program block contains Header, inputs, outputs (IoRecord),
+// kernels (KernelRecord); sections start at multiples of 16. The weights block contains constants.
+// All tensors are int8; a channels-last image is [N, H, W, C]. docs/neutron.md, "Program",
+// describes each byte and the formula of each kernel.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,20 +25,20 @@ inline constexpr uint32_t kVendorMagic = abi::neutron::kMicrocodeMagic;
 inline constexpr uint32_t kVersion = 1;
 inline constexpr uint32_t kBlockAlignment = abi::neutron::kPayloadAlignment;
 inline constexpr uint32_t kRankMax = 6;
-inline constexpr uint32_t kIoMax = 127;  // inputs, and outputs: the payload counts in bytes
+inline constexpr uint32_t kIoMax = 127;  // inputs, and outputs; the payload has 8-bit counts
 inline constexpr uint32_t kKernelsMax = 4096;
 inline constexpr uint32_t kOperandsMax = 2;
-inline constexpr uint32_t kBytesMax = abi::neutron::kBlockMax;  // of any block and any memory
-inline constexpr uint32_t kAbsent = 0xFFFFFFFF;                 // an offset that leads nowhere
+inline constexpr uint32_t kBytesMax = abi::neutron::kBlockMax;  // bound of any block and memory
+inline constexpr uint32_t kAbsent = 0xFFFFFFFF;                 // offset of an absent constant
 
-/// What a kernel computes: a row of kernels.def each.
+/// Type of a kernel: one row of kernels.def each.
 enum class Kernel : uint8_t {
 #define NEUTRON_KERNEL(name, number, operands, shape, run) k##name = (number),
 #include "engines/neutron/container/kernels.def"
 #undef NEUTRON_KERNEL
 };
 
-/// What a table computes; it changes nothing in the model.
+/// Name of the function that a table computes; it has no effect on the model.
 enum class Function : uint8_t {
   kNone = 0,
   kAbs = 1,
@@ -58,18 +57,18 @@ enum class Function : uint8_t {
 
 enum class Memory : uint8_t {
   kNone = 0,
-  kInput = 1,    // the caller's, read only; View::index counts inputs
-  kOutput = 2,   // the caller's; kernels may read what they wrote there
-  kScratch = 3,  // the partition's during a run
+  kInput = 1,    // input View::index of the call; read only
+  kOutput = 2,   // output View::index of the call; kernels may read what they wrote
+  kScratch = 3,  // memory that belongs to the kernel list during a run
   kWeights = 4,  // the weights block
 };
 
-/// Elements of a tensor: dimension k of dims[k] elements, strides[k] bytes apart; 0 repeats one
-/// element, negative ones run backward. Unused dimensions are 1 with stride 0.
+/// Elements of a tensor. Dimension k has dims[k] elements, strides[k] bytes apart. Stride 0 repeats
+/// one element; a negative stride runs backward. Unused dimensions have extent 1 and stride 0.
 struct View {
   Memory memory;
   uint8_t rank;     // 1 to kRankMax
-  uint16_t index;   // kInput, kOutput: which
+  uint16_t index;   // kInput, kOutput: index of the input or output
   uint32_t offset;  // of element [0, 0, ...], in bytes
   uint32_t dims[kRankMax];
   int32_t strides[kRankMax];
@@ -82,101 +81,101 @@ struct Header {
   uint32_t kernel_count;    // 2
   uint32_t io_offset;       // 3: inputs, then outputs
   uint32_t kernels_offset;  // 4
-  uint32_t cycles;          // 5: estimated, of one run
-  uint32_t program_bytes;   // 6: of this block, before it is padded
-  uint32_t weight_bytes;    // 7: of the weights block, likewise
+  uint32_t cycles;          // 5: estimated cycles of one run
+  uint32_t program_bytes;   // 6: size of this block without padding
+  uint32_t weight_bytes;    // 7: size of the weights block without padding
   uint32_t content_hash;    // 8: FNV-1a of the program (this field zero), then of the weights
   uint32_t scratch_bytes;   // 9: a multiple of 16
-  uint32_t profile_bytes;   // 10: 16 per kernel and 16 more, or 0
+  uint32_t profile_bytes;   // 10: 16 per kernel plus 16, or 0
   uint32_t debug_bytes;     // 11: 0
-  uint32_t prefetch_bytes;  // 12: SRAM for weights brought from flash; a multiple of 16
+  uint32_t prefetch_bytes;  // 12: SRAM for weights prefetched from flash; a multiple of 16
   uint32_t input_count;     // 13
   uint32_t output_count;    // 14
   uint32_t reserved;        // 15
 };
 static_assert(sizeof(Header) == 64 && offsetof(Header, scratch_bytes) == 36);
 
-/// An input or output: dense, dims in logical order ([N, C, H, W]).
+/// An input or output: a dense tensor, dims in logical order ([N, C, H, W]).
 struct IoRecord {
   uint8_t rank;           // 1 to kRankMax
-  uint8_t channels_last;  // its bytes lie with dimension 1 innermost
+  uint8_t channels_last;  // 1: dimension 1 is innermost in memory
   uint16_t reserved;
   uint32_t dims[kRankMax];
-  float scale;  // real = scale * (q - zero_point); 0: not known
+  float scale;  // real = scale * (q - zero_point); 0: unknown
   int32_t zero_point;
   uint32_t bytes;
 };
 static_assert(sizeof(IoRecord) == 40);
 
-/// Offsets are in the weights block: int32 at multiples of 4; kAbsent: there is none. What each
-/// kernel has: docs/neutron.md.
+/// Offsets are relative to the weights block; those of int32 data are multiples of 4; kAbsent: not
+/// present. docs/neutron.md lists the constants of each kernel.
 struct KernelRecord {
   Kernel kernel;
-  Function function;  // kTable: which; others: of the table at `table`, applied to each result
+  Function function;  // names the function of `table`: kTable's own, or applied to each result
   uint8_t operand_count;
   uint8_t rounding;  // 0 double, 1 single (docs/numerics.md)
-  uint8_t reduced;   // kReduce*: how many dimensions
+  uint8_t reduced;   // kReduce*: number of reduced dimensions
   uint8_t reserved0[3];
   uint16_t kernel_h, kernel_w;
   uint16_t stride_h, stride_w;
   uint16_t dilation_h, dilation_w;
-  uint16_t pad_top, pad_left;  // what lies behind follows from the output's size
+  uint16_t pad_top, pad_left;  // padding at the end follows from the output's size
   int32_t a_zero_point, b_zero_point, y_zero_point;
-  int32_t min, max;         // of the result, before the table
-  int32_t multiplier[3];    // a, b, y; one factor: [2]
-  int32_t shift[3];         // value = multiplier * 2^(shift - 31)
-  uint32_t scale_count;     // entries of multipliers and shifts: 0, 1 or the channels
+  int32_t min, max;         // bounds of the result, before the table
+  int32_t multiplier[3];    // scales of a, b, y; a single scale is [2]
+  int32_t shift[3];         // scale = multiplier * 2^(shift - 31)
+  uint32_t scale_count;     // entries of multipliers and shifts: 0, 1 or the number of channels
   uint32_t multipliers;     // int32 [scale_count]
   uint32_t shifts;          // int32 [scale_count]
   uint32_t weights;         // int8
   uint32_t bias;            // int32 [channels], without the zero point of the input
   uint32_t table;           // int8 [256]
-  uint32_t data;            // int32: kMirrorPad before[rank]; kResize* the evaluator's tables
-  int32_t fill;             // kPad: the code; kSoftmax: the least difference that counts
-  uint32_t prefetch_from;   // weights block; what [from, from + bytes) holds is read in the
-  uint32_t prefetch_bytes;  // prefetch memory from prefetch_to on. 0 bytes: nothing is
-  uint32_t prefetch_to;     // prefetched, a multiple of 16
+  uint32_t data;            // int32: kMirrorPad before[rank]; kResize* the integer graph's tables
+  int32_t fill;             // kPad: the value; kSoftmax: smaller differences count as 0
+  uint32_t prefetch_from;   // [from, from + bytes) of the weights block is read from the prefetch
+  uint32_t prefetch_bytes;  // memory, beginning at prefetch_to; 0 bytes: no prefetch;
+  uint32_t prefetch_to;     // prefetch_from and prefetch_to are multiples of 16
   uint32_t macs;
   uint32_t cycles;  // estimated
   uint32_t reserved1;
   View operands[kOperandsMax];
   View output;
-  View outside;  // kPad: what is filled
+  View outside;  // kPad: the view that is filled
 };
 static_assert(sizeof(KernelRecord) == 8 + 16 + 20 + 24 + 28 + 4 + 12 + 12 + 4 * 56);
 
 enum class Status : uint8_t {
   kOk,
-  kMisaligned,   // the bytes are at no multiple of 16
-  kTruncated,    // shorter than the header says
-  kNoProgram,    // another magic
-  kBadVersion,   // of a later writer
-  kBadHeader,    // counts or sections
-  kBadIo,        // an input or output
-  kBadView,      // leaves its memory, or not the kernel's shape
+  kMisaligned,   // the address is not a multiple of 16
+  kTruncated,    // shorter than the header's size
+  kNoProgram,    // wrong magic
+  kBadVersion,   // written by a later version
+  kBadHeader,    // invalid counts or sections
+  kBadIo,        // invalid input or output
+  kBadView,      // a view is outside its memory or does not have the kernel's shape
   kBadKernel,    // shape, window or numbers do not fit the kernel
-  kBadScale,     // multipliers or shifts
-  kBadOverlap,   // a kernel writes over what it still reads
-  kBadPrefetch,  // leaves a memory, or overwrites what the one before it brought
-  kBadHash,      // the content is not what was written
+  kBadScale,     // invalid multipliers or shifts
+  kBadOverlap,   // a kernel overwrites data that it still reads
+  kBadPrefetch,  // outside its memory, or overwrites the prefetch before it
+  kBadHash,      // the content hash does not match
 };
 
 const char* status_text(Status status);
 const char* kernel_name(Kernel kernel);        // "Conv2DStandard"
 const char* function_name(Function function);  // "LOGISTIC"
 
-/// Proves that every access of a run lies inside the memories that the header announces.
-/// `program` is 16-byte aligned, `weights` too; `kernel` is the one at fault, if it is one.
+/// Checks that every memory access of a run is inside the memories given by the header. `program`
+/// and `weights` must be 16-byte aligned. If a kernel is invalid, `kernel` is its index.
 [[nodiscard]] Status check(const uint8_t* program, uint32_t program_bytes, const uint8_t* weights,
                            uint32_t weight_bytes, uint32_t& kernel);
 
-/// Header, inputs and outputs alone: all that someone touches who does not execute kernels.
+/// Checks header, inputs and outputs; sufficient for code that does not execute kernels.
 [[nodiscard]] Status check_interface(const uint8_t* program, uint32_t program_bytes);
 
 [[nodiscard]] uint32_t content_hash(const uint8_t* program, uint32_t program_bytes,
                                     const uint8_t* weights, uint32_t weight_bytes);
 
-/// Reads what check() has accepted.
+/// Read access to a program that check() has accepted.
 class Program {
  public:
   explicit Program(const uint8_t* data = nullptr) : data_(data) {}

@@ -7,7 +7,7 @@ uint64_t width(int32_t stride) {
   return static_cast<uint64_t>(stride < 0 ? -int64_t{stride} : int64_t{stride});
 }
 
-/// Remainders of a view's bytes: [first, first + count) modulo some number, or all of them.
+/// Byte addresses of a view modulo some number: they are in [first, first + count).
 struct Remainders {
   uint64_t first;
   uint64_t count;
@@ -47,7 +47,7 @@ bool apart_by_strides_of(const View& from, const View& a, const View& b) {
 
 bool is_injective(const View& view) {
   bool done[kRankMax] = {};
-  uint64_t reach = 0;  // of the dimensions done
+  uint64_t reach = 0;  // span in bytes of the dimensions processed so far
   for (uint32_t round = 0; round < kRankMax; ++round) {
     uint32_t next = kRankMax;
     for (uint32_t k = 0; k < kRankMax; ++k) {

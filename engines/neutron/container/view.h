@@ -1,11 +1,11 @@
 #pragma once
-// Where the elements of a view lie, and whether two views can meet.
+// Address ranges of views, and tests whether two views overlap.
 
 #include "engines/neutron/container/program.h"
 
 namespace thimble::neutron {
 
-/// Bytes [first, end) of a memory that a view touches, or more.
+/// A byte range [first, end) of a memory that contains all bytes of a view.
 struct Extent {
   int64_t first;
   int64_t end;
@@ -20,9 +20,9 @@ inline Extent extent_of(const View& view) {
   return extent;
 }
 
-/// At most kBytesMax + 1, which stands for everything above.
+/// Returns a * b, limited to kBytesMax + 1.
 constexpr uint64_t limited_product(uint64_t a, uint64_t b) {
-  const uint64_t product = a * b;  // both below 2^29
+  const uint64_t product = a * b;  // both are below 2^29
   return product > kBytesMax ? uint64_t{kBytesMax} + 1 : product;
 }
 
@@ -40,7 +40,7 @@ inline bool same_memory(const View& a, const View& b) {
   return a.memory == b.memory && a.index == b.index;
 }
 
-/// Whether both meet the same bytes in the same order.
+/// Returns true if both access the same bytes in the same order.
 inline bool same_elements(const View& a, const View& b) {
   if (!same_memory(a, b) || a.offset != b.offset || !same_dims(a, b)) return false;
   for (uint32_t k = 0; k < kRankMax; ++k) {
@@ -49,13 +49,15 @@ inline bool same_elements(const View& a, const View& b) {
   return true;
 }
 
-/// Whether no byte is met twice. Proven where each stride is wider than all smaller ones together
-/// reach, as tensors, their slices and transposes have it; else the answer is no.
+/// Returns true if the view provably accesses no byte twice. The proof requires that each stride is
+/// greater than the span of all smaller strides together. This holds for tensors, their slices and
+/// their transposes.
 bool is_injective(const View& view);
 
-/// Whether the views have no byte in common. Proven by their extents, or by a modulus: where A's
-/// bytes have only remainders that none of B's has. Two pieces of one concatenation along channels
-/// lie like this: extents cross, remainders by the bytes of a pixel do not.
+/// Returns true if the views provably have no byte in common. The proof uses their extents, or
+/// remainders: modulo a stride, no address of A equals an address of B. The latter proves two
+/// pieces of a concatenation along channels: their extents overlap, but not modulo the bytes of a
+/// pixel.
 bool are_disjoint(const View& a, const View& b);
 
 }  // namespace thimble::neutron

@@ -23,17 +23,17 @@ static_assert(sizeof(thimble_neutron_memory) == sizeof(NeutronConfig) &&
               offsetof(thimble_neutron_memory, wait) == offsetof(NeutronConfig, wait));
 
 constexpr uint32_t kTimeoutSeconds = 60;
-constexpr uint32_t kChannels = 1;  // the dimension
+constexpr uint32_t kChannels = 1;  // index of the channel dimension
 constexpr uint32_t kTooMuch = 0xFFFFFFFF;
 
-/// What a slot keeps. A driver with a small context has it here.
+/// Data of a delegate slot. The driver's context follows it if the context is small enough.
 struct Work {
   NeutronModelConfig config;
   const uint8_t* payload;
   uint8_t* scratch;
   NeutronModelHandle handle;
-  thimble_neutron_network* network;  // null: not counted
-  bool transposes;                   // some tensor
+  thimble_neutron_network* network;  // null: calls are not counted
+  bool transposes;                   // true if at least one tensor must be transposed
 };
 constexpr uint32_t kContextInSlot = sizeof(DelegateSlot::own) - sizeof(Work);
 static_assert(sizeof(Work) <= sizeof(DelegateSlot::own) && alignof(Work) <= alignof(uintptr_t));
@@ -73,7 +73,7 @@ Status driver_status(const thimble_neutron& npu, NeutronError error) {
   return Status::kDriverError;
 }
 
-/// A tensor of the network: which argument of the call it is, and in which order it wants it.
+/// A tensor of the network: its argument index in the call, and the memory order that it requires.
 struct Io {
   uint32_t argument;
   bool channels_last;
@@ -89,13 +89,13 @@ uint32_t io_count(const PayloadView& view) {
   return view.input_count + view.output_count;
 }
 
-/// Whether the tensor has to lie in another order. For check() and call_scratch(): of tensors that
-/// have neither order, too.
+/// Returns true if the tensor must be transposed. check() and call_scratch() also call this for
+/// tensors whose order is not supported.
 bool is_transposed(const kernels::Tensor& tensor, bool channels_last) {
   return channels_last && !is_in_order(tensor, kChannels);
 }
 
-/// Changes the order of one image or more: to channels last or back.
+/// Transposes the images of a tensor, to channels-last or back.
 void transpose_images(const kernels::Tensor& tensor, const uint8_t* from, uint8_t* to,
                       bool to_channels_last) {
   const auto images = static_cast<uint32_t>(tensor.sizes[0]);
@@ -108,10 +108,10 @@ void transpose_images(const kernels::Tensor& tensor, const uint8_t* from, uint8_
   }
 }
 
-/// A list of kernels knows what its tensors are.
+/// Checks a tensor against its record in the kernel list.
 Status check_record(const npu::IoRecord& io, const kernels::Tensor& tensor, bool channels_last) {
   if (tensor.dtype != kernels::DType::kI8) return Status::kBadDType;
-  // A number alone has no dimensions; the list says one of length 1.
+  // A scalar has no dimensions; the kernel list has one dimension of extent 1.
   const bool number = tensor.rank == 0 && io.rank == 1;
   if ((tensor.rank != io.rank && !number) || tensor.bytes != io.bytes) return Status::kBadShape;
   for (uint32_t i = 0; i < tensor.rank; ++i) {
@@ -120,7 +120,7 @@ Status check_record(const npu::IoRecord& io, const kernels::Tensor& tensor, bool
   return (io.channels_last != 0) == channels_last ? Status::kOk : Status::kBadPayload;
 }
 
-/// Microcode does not say more than that it takes bytes, in which order.
+/// Checks a tensor of microcode, which only defines the memory order of bytes.
 Status check_bytes(const kernels::Tensor& tensor, bool channels_last) {
   if (tensor.dtype != kernels::DType::kI8 && tensor.dtype != kernels::DType::kU8) {
     return Status::kBadDType;
@@ -128,11 +128,11 @@ Status check_bytes(const kernels::Tensor& tensor, bool channels_last) {
   return channels_last && tensor.rank < 3 ? Status::kBadLayout : Status::kOk;
 }
 
-/// Where a call's memory lies in the arena, and how much of it is what.
+/// Offset and sizes of a call's scratch memory in the arena.
 struct Scratch {
   uint32_t start;
-  uint32_t addresses;  // bytes of them, in front
-  uint32_t program;    // the program's own scratch, behind them
+  uint32_t addresses;  // bytes of tensor addresses, at the start
+  uint32_t program;    // bytes of the program's own scratch, after the addresses
   uint32_t all;
 };
 uint32_t address_bytes(const PayloadView& view) {
@@ -143,8 +143,9 @@ bool is_apart(uint32_t a, uint32_t a_bytes, uint32_t b, uint32_t b_bytes) {
   return a + a_bytes <= b || b + b_bytes <= a;
 }
 
-/// A list of kernels may have tensors in its scratch: where it makes or reads them, as its compiler
-/// saw to. Nobody writes over what leads elsewhere: addresses, prefetched tables.
+/// Returns true if a tensor may be at this offset. Tensors of a kernel list may be in its scratch,
+/// as planned by the compiler. They must not overlap the addresses and the memory after the
+/// scratch.
 bool is_placed(const PayloadView& view, const Scratch& scratch, uint32_t offset, uint32_t bytes) {
   if (view.magic != npu::kMagic) return is_apart(offset, bytes, scratch.start, scratch.all);
   const uint32_t front = scratch.addresses + scratch.program;
@@ -158,7 +159,7 @@ Status check_tensor(const PayloadView& view, const Scratch& scratch, const Deleg
   const kernels::Tensor tensor = args.tensor(io.argument);
   Status status;
   if (view.magic == npu::kMagic) {
-    // Outputs are recorded behind the inputs.
+    // Records of outputs follow those of inputs.
     status = check_record(npu::Program(view.program).input(index), tensor, io.channels_last);
   } else {
     status = check_bytes(tensor, io.channels_last);
@@ -173,7 +174,7 @@ Status check_tensor(const PayloadView& view, const Scratch& scratch, const Deleg
   return is_placed(view, scratch, offset, tensor.bytes) ? Status::kOk : Status::kCorrupt;
 }
 
-/// The network is handed to the driver.
+/// Prepares the network with the driver.
 Status prepare(DelegateSlot& slot, const PayloadView& view, const DelegateMemory& memory) {
   Work& work = work_in(slot);
   const thimble_neutron& npu = npu_of(slot);
@@ -187,7 +188,7 @@ Status prepare(DelegateSlot& slot, const PayloadView& view, const DelegateMemory
   work.config.timeoutSeconds = npu.timeout_seconds != 0 ? npu.timeout_seconds : kTimeoutSeconds;
   Status status = driver_status(npu, neutronModelPrepare(&work.config, &work.handle));
   if (status == Status::kOk && npu.memory.copy != nullptr) {
-    // The driver asks for a pointer to what it only reads.
+    // The driver's parameter is not const, but the driver only reads it.
     const auto* const hooks = reinterpret_cast<const NeutronConfig*>(&npu.memory);
     status = driver_status(npu, neutronSetConfig(const_cast<NeutronConfig*>(hooks)));
   }
@@ -196,11 +197,11 @@ Status prepare(DelegateSlot& slot, const PayloadView& view, const DelegateMemory
   return work.network != nullptr ? Status::kOk : Status::kBadArgument;
 }
 
-/// A call's memory in scratch.
+/// Addresses of the parts of a call's scratch memory.
 struct CallMemory {
   const void** inputs;
   void** outputs;
-  uint8_t* spare;  // for tensors in another order
+  uint8_t* spare;  // for transposed tensors
   uint8_t* prefetch;
 };
 uint8_t* take(uint8_t*& next, uint32_t bytes) {
@@ -222,7 +223,7 @@ CallMemory memory_of(const PayloadView& view, uint8_t* scratch) {
   return memory;
 }
 
-/// Gives the driver what tensors it wants in another order; takes back those that it wrote so.
+/// Transposes inputs, and redirects transposed outputs to spare memory.
 void bring_inputs(const PayloadView& view, const DelegateArgs& args, CallMemory& memory) {
   for (uint32_t i = 0; i < io_count(view); ++i) {
     const Io io = io_of(view, i);
@@ -259,7 +260,7 @@ Status run_driver(const thimble_neutron& npu, const Work& work, const PayloadVie
   Status status = driver_status(npu, neutronResume());
   if (status != Status::kOk) return status;
   status = driver_status(npu, neutronRunBlocking(work.handle, &data));
-  // The clock stops even after a run that failed, whose code is the one to keep.
+  // The clock is stopped even if the run failed; the error of the run has precedence.
   const NeutronError stopped = neutronSuspend();
   return status != Status::kOk ? status : driver_status(npu, stopped);
 }
@@ -302,11 +303,11 @@ uint32_t call_scratch(const DelegateSlot& slot, const DelegateArgs& args) {
   uint32_t bytes = 0;
   for (uint32_t i = 0; i < io_count(view); ++i) {
     const Io io = io_of(view, i);
-    if (io.argument >= args.count()) continue;  // check() refuses it
+    if (io.argument >= args.count()) continue;  // check() rejects it
     const kernels::Tensor tensor = args.tensor(io.argument);
     if (!is_transposed(tensor, io.channels_last)) continue;
     bytes += format::padded(tensor.bytes);
-    if (bytes > kernels::kMaxTensorBytes) return kTooMuch;  // before the sum leaves 32 bits
+    if (bytes > kernels::kMaxTensorBytes) return kTooMuch;  // before the sum overflows 32 bits
   }
   return bytes;
 }

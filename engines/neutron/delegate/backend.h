@@ -11,7 +11,7 @@
 
 namespace thimble::runtime::neutron {
 
-/// Rows for delegates_of(): of lists of kernels, of the vendor's microcode.
+/// Return rows for delegates_of(): for kernel lists, and for the vendor's microcode.
 Delegate backend(const thimble_neutron* npu);
 Delegate vendor_backend(const thimble_neutron* npu);
 

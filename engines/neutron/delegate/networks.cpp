@@ -43,7 +43,7 @@ void thimble_neutron_forget(const thimble_neutron* npu) {
   if (npu->networks == nullptr) return;
   for (uint32_t i = 0; i < npu->network_count; ++i) {
     thimble_neutron_network& row = npu->networks[i];
-    // There is nothing to be done about a driver that does not want it back.
+    // An error of the driver cannot be handled here.
     if (row.program != nullptr) (void)neutronModelUnprepare(row.handle);
     row = {nullptr, nullptr, 0, 0};
   }

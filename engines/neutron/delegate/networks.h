@@ -1,11 +1,11 @@
 #pragma once
-// Rows of loaded networks, as the product gave them, and the copy functions that need no DMA.
+// Rows of loaded networks in memory that the product provides; copy functions without DMA.
 
 #include "thimble_neutron.h"
 
 namespace thimble::runtime::neutron {
 
-/// The row of a network, taken now if it has none yet; null if none is left.
+/// Returns the row of a network, allocated if necessary; null if no row is free.
 thimble_neutron_network* take_network(const thimble_neutron& npu, const void* program,
                                       void* handle);
 

@@ -1,5 +1,6 @@
-// Blocks of four by four, in registers; what is left at the sides goes byte by byte, along the
-// longer side. tests/firmware/neutron_test.cpp measures both. Little-endian, as all Cortex-M are.
+// Transposes blocks of 4 x 4 bytes in registers; the remaining rows and columns are copied byte by
+// byte, along the longer side. tests/firmware/neutron_test.cpp measures both. The code requires a
+// little-endian machine, as all Cortex-M are.
 
 #include "engines/neutron/delegate/transpose.h"
 
@@ -19,7 +20,7 @@ inline void store(uint8_t* at, uint32_t word) {
   std::memcpy(at, &word, sizeof word);
 }
 
-/// Four rows of `columns` bytes, a multiple of 4.
+/// Transposes four rows of `columns` bytes, a multiple of 4.
 void rows_of_blocks(const uint8_t* from, uint8_t* to, uint32_t rows, uint32_t columns,
                     uint32_t row_bytes) {
   constexpr uint32_t kEven = 0x00FF00FF;
@@ -31,7 +32,7 @@ void rows_of_blocks(const uint8_t* from, uint8_t* to, uint32_t rows, uint32_t co
     const uint32_t b = load(from + row_bytes + at);
     const uint32_t c = load(third + at);
     const uint32_t d = load(third + row_bytes + at);
-    // Pairs of bytes, then pairs of halves.
+    // Interleave bytes of row pairs, then half words.
     const uint32_t ab_even = (a & kEven) | (b & kEven) << 8;
     const uint32_t ab_odd = (a >> 8 & kEven) | (b & ~kEven);
     const uint32_t cd_even = (c & kEven) | (d & kEven) << 8;
@@ -44,7 +45,7 @@ void rows_of_blocks(const uint8_t* from, uint8_t* to, uint32_t rows, uint32_t co
   }
 }
 
-/// Neighbours to bytes that are `step` apart, and back.
+/// Copies contiguous bytes to bytes that are `step` apart. collect() is the inverse.
 void spread(const uint8_t* from, uint8_t* to, uint32_t step, uint32_t count) {
   for (; count >= kBlock; count -= kBlock, from += kBlock, to += kBlock * step) {
     to[0] = from[0];

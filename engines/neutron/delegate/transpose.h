@@ -1,12 +1,12 @@
 #pragma once
-// Bytes of an image to the other order of height, width and channels.
+// Transposes the bytes of an image between channels-first and channels-last order.
 
 #include <cstdint>
 
 namespace thimble::runtime::neutron {
 
-/// to[c * rows + r] = from[r * columns + c]. Channels first to last: rows are channels, columns
-/// pixels; back: the other way round.
+/// to[c * rows + r] = from[r * columns + c]. From channels-first to channels-last, rows are
+/// channels and columns are pixels; in the other direction they are swapped.
 void transpose(const uint8_t* from, uint8_t* to, uint32_t rows, uint32_t columns);
 
 }  // namespace thimble::runtime::neutron

@@ -1,5 +1,5 @@
 #pragma once
-// How sums become codes: docs/numerics.md, "Requantization", in 32 bits wherever they suffice.
+// Requantization of sums (docs/numerics.md, "Requantization"), in 32 bits where possible.
 
 #include <stdint.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 namespace thimble::neutron::model {
 
-/// Two's complement, as the accumulators of the engine.
+/// Adds with two's complement wrap-around, as the NPU's accumulators do.
 constexpr int32_t wrapping_add(int32_t a, int32_t b) {
   return static_cast<int32_t>(static_cast<uint32_t>(a) + static_cast<uint32_t>(b));
 }
@@ -17,7 +17,7 @@ constexpr int32_t wrapping_shift(int32_t value, int32_t left) {
   return static_cast<int32_t>(static_cast<uint32_t>(value) << left);
 }
 
-/// value / 2^shift to nearest, halves away from zero; 0 <= shift <= 31.
+/// Returns value / 2^shift, rounded to nearest, halves away from zero; 0 <= shift <= 31.
 constexpr int32_t divide_half_away(int32_t value, int32_t shift) {
   if (shift == 0) return value;
   const uint32_t magnitude =
@@ -26,12 +26,12 @@ constexpr int32_t divide_half_away(int32_t value, int32_t shift) {
   return value < 0 ? -quotient : quotient;
 }
 
-/// a * b / 2^31 to nearest, halves up.
+/// Returns a * b / 2^31, rounded to nearest, halves up.
 constexpr int32_t multiply_high(int32_t a, int32_t b) {
   return static_cast<int32_t>((int64_t{a} * b + (int64_t{1} << 30)) >> 31);
 }
 
-/// value = multiplier * 2^(shift - 31): multiplier >= 0, shift -31 to 30.
+/// The number multiplier * 2^(shift - 31), with multiplier >= 0 and -31 <= shift <= 30.
 struct Factor {
   int32_t multiplier;
   int32_t shift;

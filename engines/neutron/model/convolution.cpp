@@ -1,4 +1,4 @@
-// Convolutions: acc = bias[o] + sum of (x - zero point) * w over the taps that exist.
+// Convolutions: acc = bias[o] + sum of (x - zero point) * w over the taps inside the image.
 
 #include "engines/neutron/model/dot.h"
 #include "engines/neutron/model/image.h"
@@ -6,14 +6,14 @@
 namespace thimble::neutron::model {
 namespace {
 
-/// Output channels [channel, channel + lanes) of one pixel.
+/// A block of output channels [channel, channel + lanes) of one pixel.
 struct Lanes {
   uint32_t channel;
   uint32_t count;
   uint32_t sums[kLanes];
 };
 
-/// Calls `sum(lanes)` for all output channels, and puts what it adds up to the pixel at `y`.
+/// Calls `sum(lanes)` for all blocks of output channels and writes the results to `pixel`.
 template <class Sum>
 void for_lanes(const Channels& channels, const View& y, int8_t* pixel, Sum sum) {
   const uint32_t all = y.dims[3];
@@ -28,14 +28,14 @@ void for_lanes(const Channels& channels, const View& y, int8_t* pixel, Sum sum) 
   }
 }
 
-/// Whether taps side by side are one run of input elements, as their weights are.
+/// Returns true if horizontally adjacent taps read contiguous input, like their weights.
 bool has_runs(const KernelRecord& record) {
   const View& a = record.operands[0];
   return record.dilation_w == 1 && a.strides[3] == 1 &&
          a.strides[2] == static_cast<int32_t>(a.dims[3]);
 }
 
-constexpr uint32_t kBlock = 32;  // channels of a depthwise convolution at once
+constexpr uint32_t kBlock = 32;  // channels per block of a depthwise convolution
 
 }  // namespace
 
@@ -43,7 +43,7 @@ void convolution(const Work& work) {
   const KernelRecord& record = work.record;
   const View& a = record.operands[0];
   const uint32_t depth = a.dims[3];
-  const uint32_t row = record.kernel_w * depth;  // weights
+  const uint32_t row = record.kernel_w * depth;  // weights per kernel row
   const uint32_t filter = record.kernel_h * row;
   const auto* const weights = reinterpret_cast<const int8_t*>(work.constants(record.weights));
   const Channels channels(work);
@@ -113,11 +113,11 @@ void depthwise(const Work& work) {
 
 namespace {
 
-/// Input positions r with r * stride + k * dilation - pad = output, as taps k that have one.
+/// Taps k for which an input position r with r * stride + k * dilation - pad == output exists.
 struct Spread {
   uint32_t output, size, kernel, stride, dilation, pad;
 
-  /// Calls `each(tap, position)`.
+  /// Calls `each(tap, position)` for every such tap.
   template <class Each>
   void for_each(Each each) const {
     for (uint32_t k = 0; k < kernel; ++k) {

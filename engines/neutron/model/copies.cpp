@@ -1,4 +1,4 @@
-// Kernels that move codes as they are.
+// Kernels that copy quantized values without change.
 
 #include "engines/neutron/model/kernel.h"
 #include "engines/neutron/model/loops.h"
@@ -39,7 +39,7 @@ void pad(const Work& work) {
 
 namespace {
 
-/// The position that `position` mirrors: the first and the last element are not repeated.
+/// Returns the position that is mirrored at `position`; the first and last element do not repeat.
 int32_t mirrored(int32_t position, int32_t size) {
   if (position < 0) return -position;
   return position < size ? position : 2 * (size - 1) - position;

@@ -1,15 +1,15 @@
 #pragma once
-// Sums of products, the loop that nearly all of a network's time goes to.
+// Dot products: the inner loop, which takes most of a network's time.
 
 #include <stdint.h>
 
 namespace thimble::neutron::model {
 
-/// So many output channels are summed up at once: each input element is loaded once for all.
+/// Number of output channels that are summed together; each input element is loaded once for all.
 inline constexpr uint32_t kLanes = 4;
 
-/// Adds (x - zero_point) * w over `count` elements to each lane's sum. Weights of one lane lie side
-/// by side, those of the next `lane_step` further.
+/// Adds (x - zero_point) * w over `count` elements to the sum of each lane. The weights of a lane
+/// are contiguous; those of the next lane begin `lane_step` further.
 template <uint32_t kCount>
 inline void add_products(const int8_t* x, const int8_t* w, uint32_t lane_step, uint32_t count,
                          int32_t zero_point, uint32_t (&sums)[kLanes]) {
@@ -24,7 +24,7 @@ inline void add_products(const int8_t* x, const int8_t* w, uint32_t lane_step, u
   for (uint32_t lane = 0; lane < kCount; ++lane) sums[lane] = local[lane];
 }
 
-/// The same where input elements lie `x_step` apart.
+/// As add_products(), with input elements `x_step` bytes apart.
 template <uint32_t kCount>
 inline void add_products_strided(const int8_t* x, int32_t x_step, const int8_t* w,
                                  uint32_t lane_step, uint32_t count, int32_t zero_point,
@@ -37,7 +37,7 @@ inline void add_products_strided(const int8_t* x, int32_t x_step, const int8_t* 
   }
 }
 
-/// Whichever fits; `lanes` of them.
+/// Chooses the function for `lanes` lanes and for the input's step.
 inline void dot(const int8_t* x, int32_t x_step, const int8_t* w, uint32_t lane_step,
                 uint32_t count, int32_t zero_point, uint32_t lanes, uint32_t (&sums)[kLanes]) {
   if (x_step == 1 && lanes == kLanes) {

@@ -1,5 +1,5 @@
-// The driver interface with the integer model behind it. The interface has no argument for the NPU,
-// so the state of it is the program's: one NPU, as on the chip.
+// Implements the driver interface with the integer model. The interface has no argument for the
+// NPU, so its state is global: one NPU, as on the chip.
 
 #include "engines/neutron/container/driver.h"
 
@@ -11,7 +11,7 @@ namespace neutron = thimble::neutron;
 
 constexpr uint32_t kPreparedMark = 0x50454E54;  // "TNEP"
 
-/// What a handle points to.
+/// The memory that a handle points to.
 struct Context {
   uint32_t mark;
   const uint8_t* program;

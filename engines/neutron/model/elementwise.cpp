@@ -1,4 +1,4 @@
-// Kernels that compute each element from those at its place.
+// Elementwise kernels.
 
 #include "engines/neutron/model/kernel.h"
 #include "engines/neutron/model/loops.h"
@@ -6,7 +6,7 @@
 namespace thimble::neutron::model {
 namespace {
 
-/// y = f(a)
+/// Computes y = f(a) for every element.
 template <class F>
 void unary(const Work& work, F f) {
   const View& a = work.record.operands[0];
@@ -21,7 +21,7 @@ void unary(const Work& work, F f) {
       });
 }
 
-/// y = f(a, b)
+/// Computes y = f(a, b) for every element.
 template <class F>
 void binary(const Work& work, F f) {
   const KernelRecord& record = work.record;
@@ -39,8 +39,8 @@ void binary(const Work& work, F f) {
 
 }  // namespace
 
-/// Both operands are brought to a common scale with 20 bits to spare; what is subtracted is negated
-/// before that.
+/// Both operands are converted to a common scale with 20 additional bits. For a subtraction, the
+/// second operand is negated before that.
 void add(const Work& work) {
   constexpr int32_t kSpare = 20;
   const KernelRecord& record = work.record;

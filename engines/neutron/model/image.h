@@ -1,12 +1,12 @@
 #pragma once
-// Kernels that slide a window over [N, H, W, C].
+// Helpers for kernels that slide a window over an image [N, H, W, C].
 
 #include "engines/neutron/model/kernel.h"
 #include "engines/neutron/container/window.h"
 
 namespace thimble::neutron::model {
 
-/// Byte offset of [n, h, w, 0].
+/// Returns the byte offset of [n, h, w, 0].
 inline int32_t pixel(const View& view, uint32_t n, uint32_t h, uint32_t w) {
   return static_cast<int32_t>(n) * view.strides[0] + static_cast<int32_t>(h) * view.strides[1] +
          static_cast<int32_t>(w) * view.strides[2];
@@ -22,7 +22,7 @@ void for_pixels(const View& view, Each each) {
   }
 }
 
-/// The part of a window that lies in the image.
+/// The part of a window that is inside the image.
 struct Window {
   Taps rows;
   Taps columns;
@@ -40,8 +40,8 @@ inline Window window_at(const Work& work, uint32_t h, uint32_t w) {
           taps_at(left, r.kernel_w, r.dilation_w, a.dims[2])};
 }
 
-/// Calls `each(x, tap)` for every tap in the image: the offset of its input pixel [.., 0], and its
-/// number in the kernel, row by row.
+/// Calls `each(x, tap)` for every tap inside the image: `x` is the offset of its input pixel
+/// [.., 0], `tap` its index in the kernel, row by row.
 template <class Each>
 void for_taps(const Work& work, uint32_t n, const Window& window, Each each) {
   const KernelRecord& r = work.record;

@@ -1,5 +1,5 @@
 #pragma once
-// One kernel with its bytes found, and the functions that execute one each.
+// A kernel with resolved addresses, and one function per kernel type.
 
 #include "engines/neutron/model/arithmetic.h"
 #include "engines/neutron/container/program.h"
@@ -9,8 +9,8 @@ namespace thimble::neutron::model {
 struct Work {
   KernelRecord record;
   const uint8_t* weights;     // the weights block
-  const uint8_t* prefetched;  // what [prefetch_from, + prefetch_bytes) of it is read from, or null
-  const int8_t* a;            // element [0, 0, ...] of each view
+  const uint8_t* prefetched;  // replaces [prefetch_from, + prefetch_bytes) of it; may be null
+  const int8_t* a;            // these point to element [0, 0, ...] of their views
   const int8_t* b;
   int8_t* y;
   int8_t* outside;
@@ -26,7 +26,7 @@ struct Work {
   [[nodiscard]] bool single() const { return record.rounding == 1; }
 };
 
-/// What becomes of a scaled sum.
+/// Final step for a scaled sum: zero point, clamp, table.
 class Finish {
  public:
   explicit Finish(const Work& work)
@@ -37,24 +37,24 @@ class Finish {
         min_(work.record.min),
         max_(work.record.max) {}
 
-  /// Of a number without its zero point.
+  /// Finishes a value to which the zero point has not been added yet.
   [[nodiscard]] int8_t operator()(int32_t value) const {
     return code(wrapping_add(value, zero_point_));
   }
-  /// Of a code that may be too large.
+  /// Finishes a quantized value that may exceed the range.
   [[nodiscard]] int8_t code(int32_t value) const {
     const int32_t clamped = value < min_ ? min_ : value > max_ ? max_ : value;
     return table_ == nullptr ? static_cast<int8_t>(clamped) : table_[clamped];
   }
 
  private:
-  const int8_t* table_;  // entry of code 0
+  const int8_t* table_;  // points to the entry for the value 0
   int32_t zero_point_;
   int32_t min_;
   int32_t max_;
 };
 
-/// Sums of weighted kernels: where they begin, and how they end.
+/// Per-channel start (bias) and requantization of sums in kernels with weights.
 class Channels {
  public:
   explicit Channels(const Work& work)
@@ -96,9 +96,9 @@ void transposed_convolution(const Work& work);
 void fully_connected(const Work& work);
 void batch_matmul(const Work& work);
 
-void add(const Work& work);  // and sub
+void add(const Work& work);  // Add and Sub
 void multiply(const Work& work);
-void maximum(const Work& work);  // and minimum
+void maximum(const Work& work);  // Maximum and Minimum
 void prelu(const Work& work);
 void table(const Work& work);
 void rescale(const Work& work);
@@ -106,7 +106,7 @@ void rescale(const Work& work);
 void max_pool(const Work& work);
 void average_pool(const Work& work);
 void mean(const Work& work);
-void extreme(const Work& work);  // reduce max and min
+void extreme(const Work& work);  // ReduceMax and ReduceMin
 void softmax(const Work& work);
 
 void copy(const Work& work);

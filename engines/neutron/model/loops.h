@@ -1,19 +1,19 @@
 #pragma once
-// Nested loops over views of equal dimensions, with as few levels as their strides allow: two dense
-// images of any shape are one row.
+// Loop nests over views of equal dimensions. Levels are merged where strides allow it: two dense
+// images of any shape are a single row.
 
 #include "engines/neutron/container/program.h"
 
 namespace thimble::neutron::model {
 
-/// Byte offsets from element [0, 0, ...] of each view, never pointers: strides may be negative, and
-/// no pointer ever leaves its memory.
+/// Computes byte offsets from element [0, 0, ...] of each view, not pointers. Strides may be
+/// negative, and a pointer outside its memory must never be formed.
 template <uint32_t kViews>
 class Loops {
  public:
   Loops() = default;
 
-  /// A level inside the ones before. Levels that a single row covers in every view become one.
+  /// Adds an inner level. It is merged with the level before if that is possible in every view.
   void add(uint32_t count, const int32_t (&steps)[kViews]) {
     if (count == 1) return;
     if (levels_ != 0 && continues(count, steps)) {
@@ -24,7 +24,7 @@ class Loops {
     for (uint32_t v = 0; v < kViews; ++v) steps_[levels_ - 1][v] = steps[v];
   }
 
-  /// Calls `row(at, count, steps)` for every row, outer levels first.
+  /// Calls `row(at, count, steps)` for every row, with the outer levels as outer loops.
   template <class Row>
   void for_rows(Row row) const {
     static constexpr int32_t kNoSteps[kViews] = {};
@@ -63,7 +63,7 @@ class Loops {
   int32_t steps_[kRankMax][kViews] = {};
 };
 
-/// Over dimensions [from, to) of views.
+/// Returns loops over the dimensions [from, to) of the views.
 inline Loops<1> loops_over(const View& a, uint32_t from, uint32_t to) {
   Loops<1> loops;
   for (uint32_t k = from; k < to; ++k) loops.add(a.dims[k], {a.strides[k]});

@@ -1,4 +1,4 @@
-// Products of matrices: with weights, and of two operands.
+// Matrix products: fully connected (with weights), and of two operands.
 
 #include "engines/neutron/model/dot.h"
 #include "engines/neutron/model/kernel.h"

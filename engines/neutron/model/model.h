@@ -1,50 +1,51 @@
 #pragma once
-// The integer model of the NPU: executes a kernel list, bit for bit as docs/neutron.md says. It
-// stands where a product has silicon, so it must be quick enough for whole networks on an emulated
-// core: what is dense is walked by loops of its own, every other stride by a general one.
+// The integer model of the NPU: executes a kernel list bit-exactly as docs/neutron.md specifies. It
+// replaces the hardware in a product without one, so it must be fast enough for whole networks on
+// an emulated core. Dense data has loops of its own; all other strides share a general loop.
 
 #include "engines/neutron/container/program.h"
 
 namespace thimble::neutron {
 
-/// Starts to copy weights out of a memory that the engine does not read; returns at once if it can.
-/// The signature is the one of the vendor's driver interface.
+/// Starts to copy weights from a memory that the NPU does not read; may return before the copy is
+/// complete. The signature is that of the vendor's driver interface.
 using Copy = void (*)(void* to, void* from, uint32_t bytes, uint32_t channel);
 /// Returns when the last copy of that channel is complete.
 using Wait = void (*)(uint32_t channel);
 
 inline constexpr uint32_t kPrefetchChannels = 2;
 
-/// One run. What check() has accepted stays inside these memories.
+/// Memories of one run. A program that check() has accepted accesses only these.
 struct Job {
   Program program;
-  const uint8_t* weights = nullptr;        // header().weight_bytes, aligned to 16
+  const uint8_t* weights = nullptr;        // header().weight_bytes, 16-byte aligned
   const uint8_t* const* inputs = nullptr;  // input(i).bytes each
   uint8_t* const* outputs = nullptr;       // output(i).bytes each
   uint8_t* scratch = nullptr;              // header().scratch_bytes
-  uint8_t* prefetch = nullptr;             // header().prefetch_bytes, aligned to 16; null: weights
-                                           // are read where they lie, and nothing is copied
-  Copy copy = nullptr;                     // null: the model copies, and waits for nobody
+  uint8_t* prefetch = nullptr;             // header().prefetch_bytes, 16-byte aligned; null: no
+                                           // prefetch, weights are read from `weights`
+  Copy copy = nullptr;                     // null: the model uses memcpy and does not wait
   Wait wait = nullptr;
   uint8_t* profile = nullptr;  // header().profile_bytes, or null
 };
 
-/// Executes the kernels in order. The copy of prefetched weights is started when the kernel before
-/// that has such weights begins, and waited for before its own kernel does; channels take turns.
+/// Executes the kernels in order. The copy of a kernel's prefetched weights starts when the
+/// previous kernel with prefetched weights starts. It is complete before the kernel itself starts.
+/// Copies alternate between channels.
 void run(const Job& job);
 
 inline constexpr uint8_t kEventStart = 0;
 inline constexpr uint8_t kEventStop = 1;
-inline constexpr uint8_t kOperationRun = 0;     // of all kernels: the last record
-inline constexpr uint8_t kOperationKernel = 6;  // what readers of the vendor's profile look for
+inline constexpr uint8_t kOperationRun = 0;     // the whole run: the last record
+inline constexpr uint8_t kOperationKernel = 6;  // one kernel; the number in the vendor's profiles
 
-/// Something that happened. The vendor's profile has the same form.
+/// A profile event, in the format of the vendor's profile.
 struct Event {
   uint8_t event;
   uint8_t operation;
   uint8_t function;   // Kernel
   uint8_t timestamp;  // 0
-  uint32_t time;      // the model's clock: the cycles that the records estimate
+  uint32_t time;      // the model's clock: sum of the records' estimated cycles
 };
 struct ProfileRecord {
   Event start, stop;

@@ -1,14 +1,14 @@
-// The largest code, and the mean, of a window's elements inside the image.
+// Max pool and average pool: over the window's elements inside the image.
 
 #include "engines/neutron/model/image.h"
 
 namespace thimble::neutron::model {
 namespace {
 
-constexpr uint32_t kBlock = 32;  // channels at once
+constexpr uint32_t kBlock = 32;  // channels per block
 
-/// For each block of channels of each pixel: starts from `first`, adds each tap's element by
-/// `join(value so far, element)`, and ends with `end(value, taps)`.
+/// Pools each block of channels of each pixel: starts with `first`, applies `join(value, element)`
+/// for each tap, and finally `end(value, taps)`.
 template <class Join, class End>
 void pool(const Work& work, int32_t first, Join join, End end) {
   const View& a = work.record.operands[0];
@@ -42,7 +42,7 @@ void max_pool(const Work& work) {
       [=](int32_t most, uint32_t) { return finish.code(most); });
 }
 
-/// To nearest, halves away from zero; padding does not count.
+/// Rounds to nearest, halves away from zero; padding is not counted.
 void average_pool(const Work& work) {
   const Finish finish(work);
   pool(

@@ -1,4 +1,4 @@
-// What becomes of the last dimensions: their mean, sum or extreme, or softmax.
+// Reductions of the last dimensions: mean, sum, maximum, minimum.
 
 #include "engines/neutron/model/kernel.h"
 #include "engines/neutron/model/loops.h"
@@ -6,7 +6,7 @@
 namespace thimble::neutron::model {
 namespace {
 
-/// Calls `each(x, y)` for every element of the output: the offset of its first operand element.
+/// Calls `each(x, y)` for every output element: `x` is the offset of its first operand element.
 template <class Each>
 void for_results(const Work& work, uint32_t kept, Each each) {
   loops_over(work.record.operands[0], work.record.output, 0, kept)

@@ -1,4 +1,4 @@
-// Images of another size, from positions and weights that the compiler has computed.
+// Resizes images with positions and weights that the compiler has computed.
 
 #include "engines/neutron/model/image.h"
 
@@ -22,10 +22,10 @@ void resize_nearest(const Work& work) {
 
 namespace {
 
-/// Two neighbours along one dimension, and how much of the second.
+/// Two neighbors along one dimension, and the weight of the second.
 struct Between {
   uint32_t low, high;
-  int32_t weight;  // of 2048
+  int32_t weight;  // in 1/2048
 };
 
 Between between(const uint8_t* low, const uint8_t* weight, uint32_t index, uint32_t size) {
@@ -35,7 +35,7 @@ Between between(const uint8_t* low, const uint8_t* weight, uint32_t index, uint3
 
 }  // namespace
 
-/// Halves up.
+/// Rounds halves up.
 void resize_bilinear(const Work& work) {
   constexpr int32_t kWhole = 2048;
   const View& a = work.record.operands[0];

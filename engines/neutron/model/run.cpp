@@ -1,4 +1,4 @@
-// The kernels of a list in order, with the weights of the next on their way.
+// Executes the kernels in order and prefetches the weights of later ones.
 
 #include "engines/neutron/model/kernel.h"
 #include "engines/neutron/model/model.h"
@@ -24,7 +24,7 @@ const uint8_t* base_of(const Job& job, const View& view, const Work& work) {
   return nullptr;
 }
 
-/// What check() has found to lie in an output or in the scratch memory.
+/// Returns the address of a view in an output or in the scratch memory; check() has verified it.
 int8_t* written(const Job& job, const View& view) {
   uint8_t* const memory = view.memory == Memory::kOutput ? job.outputs[view.index] : job.scratch;
   return reinterpret_cast<int8_t*>(memory + view.offset);
@@ -40,8 +40,8 @@ void execute(const Work& work) {
   }
 }
 
-/// Weights on their way: while a kernel that had its own brought runs, and until the next such
-/// kernel, that one's are copied.
+/// Prefetches weights: while a kernel with prefetched weights runs, the weights of the next such
+/// kernel are copied.
 class Prefetcher {
  public:
   explicit Prefetcher(const Job& job)
@@ -49,7 +49,7 @@ class Prefetcher {
     if (job.prefetch != nullptr) start();
   }
 
-  /// Kernel `index` is about to run.
+  /// Must be called before kernel `index` runs; waits for its weights.
   void arrive(uint32_t index) {
     if (job_.prefetch == nullptr || index != next_) return;
     if (job_.wait != nullptr) job_.wait(channel_);
@@ -59,7 +59,8 @@ class Prefetcher {
   }
 
  private:
-  /// Of the first kernel from `next_` on that wants it; if there is none, `next_` is the count.
+  /// Starts the copy for the first kernel from `next_` on with prefetched weights. If none exists,
+  /// `next_` becomes the number of kernels.
   void start() {
     for (; next_ < kernel_count_; ++next_) {
       const KernelRecord record = job_.program.kernel(next_);
@@ -69,7 +70,7 @@ class Prefetcher {
       if (job_.copy == nullptr) {
         memcpy(to, from, record.prefetch_bytes);
       } else {
-        // The vendor's signature has no const; nobody writes there.
+        // The vendor's signature has no const, but the callback does not write there.
         job_.copy(to, const_cast<uint8_t*>(from), record.prefetch_bytes, channel_);
       }
       return;
@@ -78,7 +79,7 @@ class Prefetcher {
 
   const Job& job_;
   uint32_t kernel_count_;
-  uint32_t next_ = 0;  // whose weights are on their way
+  uint32_t next_ = 0;  // the kernel whose weights are being copied
   uint32_t channel_ = 0;
 };
 
@@ -96,7 +97,7 @@ Work work_of(const Job& job, const KernelRecord& record) {
   return work;
 }
 
-/// Records of the run's kernels, and one of the whole.
+/// Writes one profile record per kernel, and one for the whole run.
 class Profile {
  public:
   Profile(uint8_t* buffer, bool wanted) : buffer_(wanted ? buffer : nullptr) {}

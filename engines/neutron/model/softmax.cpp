@@ -1,5 +1,5 @@
-// Softmax over the last dimension: docs/numerics.md, "Softmax". Numbers Qi.f have i integer and f
-// fractional bits.
+// Softmax over the last dimension: docs/numerics.md, "Softmax". Qi.f is a fixed-point number with i
+// integer and f fractional bits.
 
 #include "engines/neutron/model/kernel.h"
 #include "engines/neutron/model/loops.h"
@@ -7,7 +7,7 @@
 namespace thimble::neutron::model {
 namespace {
 
-constexpr int32_t kOne = 0x7FFFFFFF;  // Q0.31
+constexpr int32_t kOne = 0x7FFFFFFF;  // 1 - 2^-31 as Q0.31
 
 constexpr int32_t saturate(int64_t value) {
   return value > kOne ? kOne : value < -int64_t{kOne} - 1 ? -kOne - 1 : static_cast<int32_t>(value);
@@ -19,8 +19,8 @@ constexpr uint32_t leading_zeros(uint32_t value) {
   return count;
 }
 
-/// e^a of a <= 0 in Q5.26, as Q0.31: a series around -1/8 for what is left of whole quarters, and
-/// a factor for each bit of their number.
+/// Returns e^a as Q0.31 for a <= 0 in Q5.26: a Taylor series around -1/8 for the remainder modulo
+/// 1/4, and one factor per bit of the number of quarters.
 constexpr int32_t exp_on_negative(int32_t a) {
   constexpr int32_t kQuarter = 1 << 24;
   constexpr int32_t kThird = 715827883;
@@ -43,7 +43,7 @@ constexpr int32_t exp_on_negative(int32_t a) {
   return result;
 }
 
-/// 1 / (1 + v) of v in Q0.31, as Q0.31: three Newton steps in Q2.29.
+/// Returns 1 / (1 + v) as Q0.31 for v in Q0.31: three Newton steps in Q2.29.
 constexpr int32_t one_over_one_plus(int32_t v) {
   const auto half = static_cast<int32_t>((int64_t{v} + kOne + 1) / 2);
   int32_t y = 1515870810 + multiply_high(half, -1010580540);
@@ -65,8 +65,8 @@ struct Row {
 
 struct Scale {
   Factor factor;
-  int32_t least;  // difference that counts
-  /// e^(scale * difference), difference <= 0.
+  int32_t least;  // smaller differences count as 0
+  /// Returns e^(scale * difference) for difference <= 0.
   [[nodiscard]] int32_t exp(int32_t difference) const {
     return exp_on_negative(
         multiply_high(wrapping_shift(difference, factor.shift), factor.multiplier));

@@ -1,6 +1,6 @@
 #pragma once
-// Numbers of a kernel record that are not views: where they are, what they are called, and which
-// value is usual.
+// Table of the numbers in a kernel record that are not views: their position, their name in the
+// text, and their default value.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace thimble::neutron::text {
 
-enum class Number : uint8_t { kU8, kU16, kI32, kU32, kOffset };  // kOffset: u32, kAbsent is `none`
+enum class Number : uint8_t { kU8, kU16, kI32, kU32, kOffset };  // kOffset: u32; kAbsent is `none`
 
 inline constexpr uint32_t kCountMax = 3;
 
@@ -53,14 +53,14 @@ constexpr size_t bytes_of(Number number) {
 }
 
 inline int64_t load(const KernelRecord& record, const Field& field, uint32_t index) {
-  uint32_t value = 0;  // little-endian, as the format
+  uint32_t value = 0;  // little-endian, as in the format
   const size_t bytes = bytes_of(field.number);
   std::memcpy(&value, reinterpret_cast<const std::byte*>(&record) + field.offset + index * bytes,
               bytes);
   return field.number == Number::kI32 ? int64_t{static_cast<int32_t>(value)} : int64_t{value};
 }
 
-/// Whether the number has room for it.
+/// Stores the number; returns false if the field is too small for it.
 inline bool store(KernelRecord& record, const Field& field, uint32_t index, int64_t value) {
   const size_t bytes = bytes_of(field.number);
   const int64_t low = field.number == Number::kI32 ? INT32_MIN : 0;

@@ -9,13 +9,13 @@
 namespace thimble::neutron::text {
 namespace {
 
-/// A word, and the line that it is on.
+/// A word and its line number.
 struct Word {
   std::string_view text;
   size_t line = 0;
 };
 
-/// Words between white space, without comments, `,` and `;` at their ends.
+/// Splits the text at white space; removes comments, and `,` and `;` at the ends of words.
 std::vector<Word> words_of(std::string_view text) {
   std::vector<Word> words;
   size_t line = 1;
@@ -44,7 +44,7 @@ bool read_number(std::string_view text, T& value, int base = 10) {
   return error == std::errc() && last == end;
 }
 
-/// Numbers between commas, at most `most`.
+/// Reads at most `most` numbers separated by commas.
 template <class T>
 bool read_numbers(std::string_view text, std::vector<T>& values, size_t most) {
   for (values.clear(); values.size() < most;) {
@@ -163,7 +163,7 @@ class Parser {
     return number(header_.content_hash, 16);
   }
 
-  /// The number that its place already gives it.
+  /// Reads the entry's index, which must equal its position `count`.
   thimble::Status place(size_t count) {
     const Word found = next();
     size_t index = 0;
@@ -243,7 +243,7 @@ class Parser {
     return ok();
   }
 
-  /// Names with their numbers, in any order, until something begins that is none.
+  /// Reads pairs of field name and numbers in any order, up to a word that is not a field name.
   thimble::Status fields(KernelRecord& record) {
     for (const Field& field : kFields) {
       for (uint32_t i = 0; i < field.count; ++i) store(record, field, i, field.usual[i]);

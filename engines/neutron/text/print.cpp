@@ -9,7 +9,7 @@
 namespace thimble::neutron::text {
 namespace {
 
-/// Bytes at a multiple of 16.
+/// A copy of the bytes with 16-byte alignment.
 class Aligned {
  public:
   explicit Aligned(ByteView bytes) : blocks_(bytes.size() / sizeof(Block) + 1) {
@@ -37,7 +37,7 @@ std::string memory(const View& view) {
   }
 }
 
-/// What a dense view would have; 0 where no step is ever taken.
+/// Returns true if the strides are those of a dense view; a dimension of extent 1 has stride 0.
 bool is_dense(const View& view) {
   int64_t step = 1;
   for (uint32_t k = view.rank; k-- > 0;) {

@@ -1,5 +1,5 @@
 #pragma once
-// The program block of a kernel list as text, and back:
+// Text form of a kernel list's program block, and its parser:
 //
 //   list   weights 2345, scratch 1024, prefetch 0, profile 0, 4321 cycles, hash 1a2b3c4d
 //   input  0   int8[1,3,4,4] channels_last scale 0.5 zero -3
@@ -9,10 +9,10 @@
 //              function LOGISTIC table 312; cycles 128
 //   output 0   int8[1,8,4,4] channels_last scale 0.00390625 zero -128
 //
-// A view is its memory, the offset if it has one, dimensions and, where they are not dense,
-// strides. Numbers of a kernel are named by the table in fields.h; what has its usual value is left
-// out. Offsets and counts of the block follow from the lines, so text and bytes are one to one. `#`
-// begins a comment.
+// A view is written as its memory, the offset if it has one, the dimensions, and the strides if
+// they are not dense. Numbers of a kernel are named by the table in fields.h; default values are
+// omitted. Offsets and counts of the block follow from the lines, so text and bytes correspond one
+// to one. `#` begins a comment.
 
 #include <string>
 #include <string_view>
@@ -22,11 +22,11 @@
 
 namespace thimble::neutron::text {
 
-/// Refuses what check() refuses.
+/// Returns an error for bytes that check() rejects.
 [[nodiscard]] Result<std::string> print(ByteView program, ByteView weights, std::string_view label);
 
-/// Header.program_bytes of them, with the hash that the text names. That check() accepts them is
-/// not said. Messages begin with `label:line`.
+/// Returns Header.program_bytes bytes with the hash given in the text. The result is not checked
+/// with check(). Messages begin with `label:line`.
 [[nodiscard]] Result<Bytes> parse(std::string_view text, std::string_view label);
 
 }  // namespace thimble::neutron::text

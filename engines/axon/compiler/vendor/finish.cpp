@@ -24,7 +24,7 @@ using formats::axon::CompiledTensor;
 using formats::axon::ProgramInterface;
 using formats::axon::ProgramTensor;
 
-/// Container bytes at an address that they may be read from.
+/// A copy of the container at the alignment that its reader requires.
 class Aligned {
  public:
   explicit Aligned(ByteView bytes) : room_(bytes.size() / sizeof(Unit) + 1) {
@@ -41,7 +41,7 @@ class Aligned {
   std::vector<Unit> room_;
 };
 
-/// The network's name: the model's and twelve digits of a hash of all that the compiler is told.
+/// Names the network: the model's name and twelve digits of a hash of the compiler's input.
 Result<formats::axon::IrFile> named(formats::axon::IrFile network) {
   THIMBLE_TRY(const Bytes ir,
               formats::axon::write_ir(network, formats::axon::ir_versions().front()));
@@ -78,7 +78,8 @@ class Interface {
         network_.name, what, io.c, io.h, io.w, io.element_bytes);
   }
 
-  /// A tensor as the program has it holds what the list has: the shape may be flattened.
+  /// Describes a tensor of the program. The number of elements must match the layer list; the shape
+  /// may be flattened.
   Result<ProgramTensor> of(const CompiledTensor& tensor, const isa::IoRecord& io,
                            std::string_view what) const {
     const uint32_t elements = uint32_t{tensor.height} * tensor.width * tensor.channels;
@@ -89,7 +90,7 @@ class Interface {
         tensor.row_stride};
   }
 
-  /// Rows of a variable begin at multiples of four.
+  /// Describes a variable; its rows begin at multiples of 4 bytes.
   Result<ProgramTensor> variable(const isa::IoRecord& io) const {
     if (io.index >= network_.variables.size()) return unlike("number of variables", io);
     const formats::axon::CompiledVariable& variable = network_.variables[io.index];
@@ -107,7 +108,7 @@ class Interface {
     return of(*network_.input, io, "input");
   }
 
-  /// The program's outputs stand in the order of the layers that make them.
+  /// The program's outputs have the order of the layers that write them.
   Status order_outputs() {
     std::vector<int> makers;
     for (uint32_t i = 0; i < makers_.size(); ++i) {
@@ -181,7 +182,7 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   THIMBLE_TRY(const CompiledHeader header,
               formats::axon::read_compiled_header(program.header, network.name + "_.h"));
   THIMBLE_TRY(const ProgramInterface interface, Interface(container, header, ir.outputs).read());
-  // Scratch of the call is planned anew, so nothing of the model's lies inside it.
+  // The call's scratch is planned again; no input or output is placed inside it.
   delegate.inputs.clear();
   delegate.outputs.clear();
   delegate.note = fmt::format("the NPU's program is from the vendor's compiler {}",

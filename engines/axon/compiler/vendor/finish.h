@@ -1,17 +1,18 @@
 #pragma once
-// A partition as the vendor's compiler makes it: the layer list goes out as IR, a program comes
-// back, and takes the list's place in the delegate.
+// Compiles a delegate with the vendor's compiler: converts the layer list to the vendor's IR,
+// compiles it, and replaces the layer list in the delegate by the resulting program.
 
 #include "base/result.h"
 #include "engine/engine.h"
 
 namespace thimble::engine::axon {
 
-/// What VendorTools::form may say.
-inline constexpr char kFormProgram[] = "program";  // the file holds the program
-inline constexpr char kFormHeader[] = "header";    // the firmware does: Delegate::files
+/// Values of VendorTools::form.
+inline constexpr char kFormProgram[] = "program";  // the .pte contains the program
+inline constexpr char kFormHeader[] = "header";    // the firmware contains it: Delegate::files
 
-/// For Engine::finish. Errors of the tools are bad input; what they cannot do is unsupported.
+/// Implements Engine::finish. A failure of the tools is a bad_input error; a network that they
+/// cannot compile is an unsupported error.
 [[nodiscard]] Status finish(const VendorTools& tools, Delegate& delegate);
 
 }  // namespace thimble::engine::axon

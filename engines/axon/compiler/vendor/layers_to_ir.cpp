@@ -15,7 +15,7 @@ using formats::axon::IrLayer;
 using isa::Operation;
 using isa::Source;
 
-/// The IR's numbers of operations are the container's, but for these two.
+/// Operation numbers of the IR equal those of the container, except for these two.
 constexpr uint32_t kPersistentVariable = 8;
 constexpr uint32_t kFullyConnected = 0;
 
@@ -64,7 +64,7 @@ class Converter {
  private:
   [[nodiscard]] int first_layer() const { return header_.variable_count + (copy_ >= 0 ? 1 : 0); }
 
-  /// How many operands are the network's input.
+  /// Returns the number of layer operands that read the network's input.
   [[nodiscard]] int external_readers() const {
     int readers = 0;
     for (uint32_t i = 0; i < header_.layer_count; ++i) {
@@ -76,8 +76,8 @@ class Converter {
     return readers;
   }
 
-  /// Only the first layer that reads the network's input finds it there (docs/nordic-axon.md, D8):
-  /// with several readers, they read a copy.
+  /// Only the first layer that reads the network's input gets correct data (docs/nordic-axon.md,
+  /// D8). With several readers, a copy is added and all of them read the copy.
   Status add_copy_of_input() {
     isa::IoRecord input{};
     for (uint32_t i = 0; i < header_.layer_count; ++i) {
@@ -93,12 +93,12 @@ class Converter {
     return ok();
   }
 
-  /// A slice of everything; its index.
+  /// Adds a copy (a slice of the whole tensor) and returns its layer index.
   int16_t add_copy(int16_t from, const IrDimensions& all, int8_t zero_point) {
     return add_slice(from, all, 0, all, zero_point);
   }
 
-  /// `to` of `from`, some channels in; its index.
+  /// Adds a slice of `from` with dimensions `to` that begins at `channel`; returns its layer index.
   int16_t add_slice(int16_t producer, const IrDimensions& from, uint32_t channel,
                     const IrDimensions& to, int8_t zero_point) {
     IrLayer layer;
@@ -118,8 +118,8 @@ class Converter {
     return static_cast<int16_t>(result_.file.layers.size() - 1);
   }
 
-  /// A variable that the caller fills and no layer writes is written back by a copy of itself: the
-  /// vendor's compiler wants a writer.
+  /// The vendor's compiler requires a writer for each variable. A variable that only the caller
+  /// fills is written by a copy of itself.
   void keep_inputs() {
     for (uint32_t v = 0; v < header_.variable_count; ++v) {
       if (result_.file.layers[v].inputs[0] >= 0) continue;
@@ -136,7 +136,7 @@ class Converter {
     });
   }
 
-  /// Variables are the first layers; reading one is the variable itself.
+  /// Numbers the layers of the IR. Variables come first; a variable read maps to its variable.
   void number_layers() {
     copy_ = external_readers() > 1 ? header_.variable_count : -1;
     int next = first_layer();
@@ -154,8 +154,8 @@ class Converter {
     }
   }
 
-  /// Channels behind and none in front: the vendor's compiler loses the first channel then
-  /// (docs/nordic-axon.md, D9). One is put in front, and cut off by a slice.
+  /// Returns true for a channel pad without channels in front. The vendor's compiler then drops the
+  /// first channel (docs/nordic-axon.md, D9), so one channel is added in front and sliced off.
   static bool pads_only_behind(const isa::LayerRecord& layer) {
     return layer.operation == Operation::kChannelPad && layer.pad_top == 0;
   }
@@ -183,7 +183,7 @@ class Converter {
     return static_cast<int16_t>(found->second);
   }
 
-  /// Who writes a variable: the layer that assigns it, or one whose output lies there; -1: nobody.
+  /// Returns the layer that assigns the variable or writes its output there; -1 if there is none.
   Result<int16_t> writer_of(uint32_t variable) {
     for (uint32_t i = 0; i < header_.layer_count; ++i) {
       const isa::LayerRecord layer = container_.layer(i);
@@ -195,7 +195,7 @@ class Converter {
     return int16_t{-1};
   }
 
-  /// What a variable looks like to those who read it.
+  /// Returns the first operand or output that refers to the variable.
   [[nodiscard]] std::optional<isa::Operand> shape_of(uint32_t variable) const {
     for (uint32_t i = 0; i < header_.layer_count; ++i) {
       const isa::LayerRecord layer = container_.layer(i);
@@ -241,7 +241,7 @@ class Converter {
     return values;
   }
 
-  /// A constant operand lies dense in the IR.
+  /// Returns the bytes of a constant operand without gaps between rows, as the IR stores them.
   [[nodiscard]] Bytes dense(const isa::Operand& operand) const {
     Bytes bytes;
     const uint32_t rows = uint32_t{operand.n} * operand.c * operand.h;
@@ -270,7 +270,8 @@ class Converter {
     return ok();
   }
 
-  /// Add and multiply may have one constant, which the IR keeps as weights: the second of the two.
+  /// Add and multiply may have one constant operand. The IR stores it as weights of the second
+  /// operand.
   void add_constant_operand(const isa::LayerRecord& record, IrLayer& layer) {
     for (uint32_t i = 0; i < record.input_count; ++i) {
       const isa::Operand& operand = record.inputs[i];
@@ -332,7 +333,7 @@ class Converter {
     const bool add = record.operation == Operation::kAdd;
     layer.shifts = constants<int8_t>(record.shifts, count);
     layer.multipliers = constants<int32_t>(record.multipliers, add ? 2 : leaky ? 2 * count : count);
-    // Convolutions have a multiplier per channel in the IR, even with one shift for all.
+    // In the IR, convolutions have one multiplier per channel, even with one common shift.
     const bool convolution = record.operation == Operation::kConv2d ||
                              record.operation == Operation::kDepthwise ||
                              record.operation == Operation::kPointwise;
@@ -346,13 +347,13 @@ class Converter {
         record.operation == Operation::kFullyConnected ? layer.output.width : layer.output.channels;
     const bool weighted = record.operation <= Operation::kPointwise;
     layer.bias = constants<int32_t>(record.bias, weighted ? outputs : 1);
-    // Every layer with weights has a bias in the IR.
+    // In the IR, every layer with weights has a bias.
     if (weighted && layer.bias.empty()) layer.bias.resize(outputs);
     layer.output_multiplier = record.dequant_multiplier;
     layer.output_shift = record.dequant_shift;
   }
 
-  /// Scales of operations that have none in the container: what the vendor's tools write there.
+  /// Sets the scales that the vendor's tools write for operations without scales in the container.
   static void add_fixed_scales(Operation operation, IrLayer& layer) {
     switch (operation) {
       case Operation::kSigmoid:
@@ -391,8 +392,8 @@ class Converter {
     layer.pad_bottom = record.pad_bottom;
     layer.input_zero_point = static_cast<int8_t>(record.inputs[0].zero_point);
     layer.output_zero_point = static_cast<int8_t>(record.output.zero_point);
-    // The library's own preparation of a softmax clamps products to 32 bits before it shifts them
-    // (docs/nordic-axon.md, D10); the layer has the right numbers without it.
+    // The library's softmax preparation clamps products to 32 bits before it shifts them
+    // (docs/nordic-axon.md, D10). Without it, the layer's results are correct.
     const bool prepares = record.activation == isa::Activation::kPrepareSoftmax;
     layer.activation = prepares ? 0 : static_cast<uint32_t>(record.activation);
     THIMBLE_CHECK(add_operands(record, index, layer));
@@ -414,8 +415,8 @@ class Converter {
     return ok();
   }
 
-  /// The scale that a layer announces steers which form of an extension follows it; any other than
-  /// these leads to one that is wrong for several channels (docs/nordic-axon.md, D3).
+  /// The output scale of a layer selects the variant of the extension after it. Any other scale
+  /// than these selects one that is wrong for several channels (docs/nordic-axon.md, D3).
   void prepare_extensions() {
     constexpr LayerScale kTwelveFractionalBits{1U << 29, 17};
     constexpr LayerScale kForSoftmax{1U << 29, 29};
@@ -449,7 +450,7 @@ class Converter {
                               : finest(output.scale, output.zero_point, 30);
       const bool variable = output.source == Source::kPersistent;
       int maker = variable ? output.index : index_.at(static_cast<uint32_t>(output.producer));
-      // The compiler takes as outputs what nobody reads.
+      // The vendor's compiler uses only layers without readers as outputs, so a copy is added.
       if (!variable && has_reader(maker)) {
         const IrLayer& made = result_.file.layers[static_cast<size_t>(maker)];
         maker = add_copy(static_cast<int16_t>(maker), made.output, made.output_zero_point);
@@ -471,9 +472,9 @@ class Converter {
 
   const isa::Container container_;
   const isa::Header header_;
-  std::map<uint32_t, int> index_;  // from the container's layers to the IR's; -1: none
+  std::map<uint32_t, int> index_;  // maps layers of the container to layers of the IR; -1: none
   std::optional<uint16_t> external_;
-  int copy_ = -1;  // the layer that copies the network's input, if there is one
+  int copy_ = -1;  // index of the layer that copies the network's input; -1: none
   IrOfLayers result_;
 };
 

@@ -15,11 +15,11 @@ namespace thimble::engine::axon {
 
 struct IrOfLayers {
   formats::axon::IrFile file;
-  /// Which layer of the IR makes each output of the container.
+  /// For each output of the container, the layer of the IR that computes it.
   std::vector<int> outputs;
 };
 
-/// `container` has passed thimble::axon::check(). `name` is a C identifier.
+/// `container` must have passed thimble::axon::check(). `name` must be a C identifier.
 [[nodiscard]] Result<IrOfLayers> layers_to_ir(const thimble::axon::Container& container,
                                               const std::string& name);
 

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using base::last_lines;
 using base::WorkFolder;
 
-/// What the helper has written: numbers behind a word.
+/// The helper's reply file: each line is a keyword and numbers.
 struct Reply {
   std::map<std::string, std::vector<long long>> numbers;
   std::string error;
@@ -39,7 +39,7 @@ Reply parse_reply(const std::string& text) {
   return reply;
 }
 
-/// "Error: version in binary file is 0x... while expected 0x...".
+/// Returns the version in "Error: version in binary file is 0x... while expected 0x...".
 std::optional<uint32_t> expected_version(std::string_view log) {
   constexpr std::string_view kBefore = "expected 0x";
   const size_t found = log.find(kBefore);
@@ -51,7 +51,7 @@ std::optional<uint32_t> expected_version(std::string_view log) {
   return version;
 }
 
-/// The layer that it was at: "compiling layer 3...".
+/// Describes the last layer that the log names: "compiling layer 3...".
 std::string last_layer(std::string_view log, const formats::axon::IrFile& network) {
   constexpr std::string_view kBefore = "compiling layer ";
   const size_t found = log.rfind(kBefore);
@@ -65,18 +65,18 @@ std::string last_layer(std::string_view log, const formats::axon::IrFile& networ
                      network.layers[layer].operation, out.channels, out.height, out.width);
 }
 
-/// One call, in a folder of its own.
+/// One call of the helper, in a temporary folder.
 class Session {
  public:
   Session(const SdkOptions& options, const formats::axon::IrFile& network, WorkFolder folder)
       : options_(options), network_(network), folder_(std::move(folder)) {}
 
-  /// `function`: what the helper knows as compile or infer.
+  /// `function`: a function of the helper, compile or infer.
   Status run(const std::string& function, uint32_t version, std::vector<std::string> more) {
     THIMBLE_TRY(library_, find_sdk_library(options_));
     THIMBLE_TRY(const Bytes ir, formats::axon::write_ir(network_, version));
     THIMBLE_CHECK(folder_.write("network.bin", ir));
-    // Relative names: the library works in the folder.
+    // File names are relative because the library runs in the temporary folder.
     std::vector<std::string> command = {options_.helper.string(),
                                         "reply",
                                         library_.string(),
@@ -99,7 +99,7 @@ class Session {
     return check_reply(version);
   }
 
-  /// The version that the library has asked for, if it refused ours.
+  /// Returns the version that the library expected, if it rejected the file's version.
   [[nodiscard]] std::optional<uint32_t> wanted_version() const { return wanted_; }
 
   Result<SdkProgram> program() const {
@@ -130,7 +130,7 @@ class Session {
                      last_lines(log_));
   }
 
-  /// The process has come to its own end.
+  /// Returns an error unless the process ended by itself and wrote a reply.
   [[nodiscard]] Status check_end(const base::ProcessResult& result) const {
     const std::string place = last_layer(log_, network_);
     if (result.timed_out) {
@@ -179,7 +179,7 @@ class Session {
   std::optional<uint32_t> wanted_;
 };
 
-/// Runs with the newest layout; if the library wants another that is known, with that one.
+/// Runs with the newest layout version. If the library expects another known one, runs again.
 Result<Session> run_session(const formats::axon::IrFile& network, const SdkOptions& options,
                             const std::string& function, const std::vector<std::string>& more,
                             std::string_view vectors) {
@@ -214,7 +214,7 @@ Result<std::vector<std::vector<int32_t>>> parse_results(const std::string& text,
     }
     if (!values.empty()) results.push_back(std::move(values));
   }
-  // A line per output of each input.
+  // The file has one line per output of each input vector.
   if (results.empty() || results.size() % expected != 0) {
     return bad_input("the AXON simulator answered {} lines for {} inputs", results.size(),
                      expected);

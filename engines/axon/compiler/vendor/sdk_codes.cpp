@@ -1,4 +1,5 @@
-// What the library's negative codes mean: numbers and names of the published header, in our words.
+// Meanings of the library's negative result codes. Numbers and names are those of the published
+// header; the descriptions are Thimble's.
 
 #include <string_view>
 

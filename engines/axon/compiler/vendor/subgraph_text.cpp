@@ -15,8 +15,8 @@ using formats::axon::ProgramTensor;
 
 constexpr std::string_view kNote = "/* thimble axon subgraph ";
 
-/// Operations that run on the core: the vendor's name, ours. Ours have other names, so that both
-/// can be linked, and are declared by no header of the vendor's.
+/// Extensions (operations that run on the core): the vendor's name and Thimble's. The names differ
+/// so that both can be linked and no vendor header declares Thimble's.
 struct Renamed {
   std::string_view from, to;
 };
@@ -30,7 +30,7 @@ bool is_name(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Whole names only: `..._tanh_v2` is not in `..._tanh_v2_wide`.
+/// Replaces whole identifiers only: `..._tanh_v2` does not match in `..._tanh_v2_wide`.
 std::string rename(std::string_view text) {
   std::string result;
   for (size_t at = 0; at < text.size();) {

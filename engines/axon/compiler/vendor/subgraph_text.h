@@ -1,6 +1,6 @@
 #pragma once
-// The headers of the form that is linked into the firmware: one per network, with the vendor's text
-// in it, and the table that the runtime looks networks up in.
+// Writes the headers that link compiled networks into the firmware: one per network, which contains
+// the vendor's text, and the table in which the runtime finds networks.
 
 #include <string>
 #include <string_view>
@@ -12,32 +12,32 @@
 
 namespace thimble::engine::axon {
 
-/// "my-model.v2" as a C identifier in lower case: "my_model_v2".
+/// Returns a lower-case C identifier: "my-model.v2" becomes "my_model_v2".
 [[nodiscard]] std::string identifier_of(std::string_view model);
 
-/// A network's name without its hash: one for all versions of it.
+/// Returns the network's name without its hash; it is equal for all versions of a model.
 [[nodiscard]] std::string identifier_in(std::string_view name);
 
-/// "axon_subgraph_NAME.h".
+/// Returns "axon_subgraph_NAME.h".
 [[nodiscard]] std::string subgraph_file_name(std::string_view name);
 inline constexpr char kTableFileName[] = "axon_subgraphs_table.h";
 
-/// `model` is what the user calls it: a header says so, and another model of the same identifier is
-/// a collision.
+/// `model` is the model's name as given on the command line. The header contains it, so that two
+/// models with the same identifier are detected as a collision.
 [[nodiscard]] Result<std::string> subgraph_header(const formats::axon::CompiledHeader& network,
                                                   const formats::axon::ProgramInterface& interface,
                                                   std::string_view vendor_text,
                                                   std::string_view model);
 
-/// What a generated header says of itself in its first lines.
+/// Names that a generated header states in its first lines.
 struct SubgraphNote {
   std::string name;   // of the network
-  std::string model;  // as the user calls it
+  std::string model;  // as given on the command line
 };
-/// Nothing if the text is no such header.
+/// Returns an empty list if the text is not a generated header.
 [[nodiscard]] std::vector<SubgraphNote> read_subgraph_note(std::string_view text);
 
-/// The table of networks, by name; each has its header beside the table.
+/// Returns the table of networks, sorted by name; the header of each is in the same folder.
 [[nodiscard]] std::string subgraph_table(const std::vector<std::string>& names);
 
 }  // namespace thimble::engine::axon

@@ -21,7 +21,7 @@ using formats::neutron::Payload;
 constexpr std::string_view kVendorId = "NeutronBackend";
 constexpr size_t kTagDigits = 8;
 
-/// Engines as the converter names what they are in.
+/// Returns the converter's name for the device that contains the engine.
 std::string target_of(std::string_view engine) {
   if (engine == "neutron-n1-16") return "mcxn94x";
   if (engine == "neutron-imx95") return "imx95";
@@ -35,7 +35,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// How the arguments of the call lie, from the payload of our own that has them.
+/// Formats of the call's arguments, read from Thimble's payload.
 struct Arguments {
   std::vector<Format> inputs, outputs;
 };
@@ -138,7 +138,7 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   formats::neutron::CompileOptions specs;
   specs.target = options.target;
   specs.compile_flags = tools.flags;
-  specs.use_neutron_for_format_conversion = false;  // images lie channels last outside as well
+  specs.use_neutron_for_format_conversion = false;  // images outside are channels-last too
   specs.fetch_constants_to_sram = options.prefetch;
   specs.dump_kernel_selection_code = options.kernel_selection;
   delegate.specs.clear();
@@ -151,7 +151,7 @@ Status finish(const VendorTools& tools, Delegate& delegate) {
   delegate.constant_bytes = static_cast<int64_t>(payload.weights.size());
   delegate.payload = std::move(*bytes);
   delegate.scratch_bytes = call_bytes_of(delegate.payload);
-  // Scratch of the call is planned anew: where our own list had its tensors means nothing.
+  // The call's scratch is planned again; the positions in Thimble's scratch are no longer valid.
   delegate.inputs.clear();
   delegate.outputs.clear();
   delegate.note = fmt::format(

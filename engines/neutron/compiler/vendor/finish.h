@@ -1,5 +1,5 @@
 #pragma once
-// finish(): a region by NXP's converter, in place of our own list of kernels.
+// finish(): compiles a subgraph with NXP's converter instead of Thimble's kernel list.
 
 #include <string_view>
 
@@ -19,9 +19,9 @@ inline constexpr interchange::TfliteProfile kConverterProfile{true, true, true, 
 /// in the engine's arithmetic.
 void add_exchange(const ir::Graph& region, Delegate& delegate);
 
-/// With tools.form "sdk", the converter's microcode becomes the payload and "NeutronBackend" runs
-/// it; `delegate` is as compile() made it. Whatever goes wrong is a message of what the converter
-/// did, and nothing of its answer is used that has not been checked.
+/// If tools.form is "sdk", replaces the payload that compile() made by the converter's microcode,
+/// for the backend "NeutronBackend". A failure becomes an error message that says what the
+/// converter did. All output of the converter is checked before it is used.
 [[nodiscard]] Status finish(const VendorTools& tools, Delegate& delegate);
 
 }  // namespace thimble::engine::neutron

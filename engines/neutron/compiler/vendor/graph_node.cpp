@@ -68,7 +68,7 @@ class Extraction {
                      all.size() == 1 ? "" : ": the converter has left part of the region outside");
   }
 
-  /// Of each port of the converted model, which one of the sent model's it is.
+  /// Returns, for each input or output of the converted model, its index in the sent model.
   Result<std::vector<size_t>> matched(const std::vector<int32_t>& before,
                                       const std::vector<int32_t>& after,
                                       std::string_view what) const {
@@ -120,7 +120,7 @@ class Extraction {
     return ok();
   }
 
-  /// Told by how many results there are behind the model's own.
+  /// The payload version follows from the number of results after the model's own outputs.
   Status take_version() {
     const size_t results = node().outputs.size(), own = converted_.outputs.size();
     if (results == own + 1 || results == own + 3) {

@@ -1,9 +1,10 @@
 #pragma once
-// What the vendor's converter answers: a LiteRT model whose one operator, CUSTOM NeutronGraph,
-// holds microcode, weights and kernels as constants. docs/neutron.md, "Converter of the vendor".
+// Reads the output of the vendor's converter: a LiteRT model with one operator, CUSTOM
+// NeutronGraph, that has microcode, weights and kernels as constants. docs/neutron.md, "Converter
+// of the vendor".
 //
-//   operands  user inputs..., microcode, weights, kernels
-//   results   user outputs..., scratch [, profile, debug]   the last two from version 1 on
+//   operands  model inputs..., microcode, weights, kernels
+//   results   model outputs..., scratch [, profile, debug]   the last two from version 1 on
 
 #include <cstdint>
 #include <vector>
@@ -14,14 +15,14 @@
 namespace thimble::engine::neutron {
 
 struct GraphNode {
-  uint8_t version = 0;                // of the payload
-  std::vector<uint8_t> input_map;     // of each input of the node: which input of the model it is
-  std::vector<uint8_t> output_map;    // of each output
+  uint8_t version = 0;                // payload version
+  std::vector<uint8_t> input_map;     // node input index to model input index
+  std::vector<uint8_t> output_map;    // node output index to model output index
   Bytes microcode, weights, kernels;  // opaque
 };
 
-/// `sent` is the model that was converted: its inputs and outputs are the converted one's, matched
-/// by name where all names are still there, else by position. Messages begin with `name`.
+/// `sent` is the model that was converted. Its inputs and outputs are matched with those of the
+/// converted model by name if all names still exist, else by position. Messages begin with `name`.
 [[nodiscard]] Result<GraphNode> graph_node(const formats::tflite::File& sent,
                                            const formats::tflite::File& converted,
                                            std::string_view name);

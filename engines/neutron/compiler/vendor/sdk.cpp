@@ -17,7 +17,7 @@ using base::WorkFolder;
 
 constexpr std::string_view kConverter = "neutron-converter";
 constexpr std::string_view kMerger = "merge_kernel_selection_code";
-/// Blocks of a payload are smaller: microcode, weights and kernels.
+/// Upper bound for a converted model; microcode, weights and kernels of a payload are smaller.
 constexpr uint64_t kModelBytesMax = uint64_t{3} << 28;
 constexpr std::string_view kInput = "network.tflite", kOutput = "converted.tflite";
 
@@ -30,7 +30,8 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-/// Folders of the eIQ Toolkit, which has a converter per SDK: "MCU_SDK_2.16.000". The newest first.
+/// Returns the SDK folders of the eIQ Toolkit ("MCU_SDK_2.16.000"), newest first. Each has a
+/// converter.
 std::vector<fs::path> releases(const fs::path& folder) {
   std::vector<fs::path> found;
   std::error_code ignored;
@@ -41,7 +42,7 @@ std::vector<fs::path> releases(const fs::path& folder) {
   return found;
 }
 
-/// How a process of the SDK ended, if not well.
+/// Describes the failure of an SDK process; empty if it succeeded.
 std::string ended_badly(const base::ProcessResult& result, const SdkOptions& options) {
   if (result.timed_out) {
     return fmt::format("it did not end within {} s and was stopped", options.time_limit.count());
@@ -53,7 +54,7 @@ std::string ended_badly(const base::ProcessResult& result, const SdkOptions& opt
   return "";
 }
 
-/// What is wrong with the file that it says it wrote, before anything of it is read.
+/// Checks the output file before it is read; returns what is wrong with it, or empty.
 std::string no_model(const WorkFolder& folder) {
   const fs::path path = folder.file(kOutput);
   std::error_code error;
@@ -68,7 +69,7 @@ std::string no_model(const WorkFolder& folder) {
   return fmt::format("it wrote {} bytes, a model has at most {}", bytes, kModelBytesMax);
 }
 
-/// The first number behind a word "version": "Converter version 3.2.0".
+/// Returns the first number after the word "version": "Converter version 3.2.0".
 std::string version_in(std::string_view log) {
   std::string lower(log);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
@@ -87,7 +88,7 @@ std::string version_in(std::string_view log) {
   return "";
 }
 
-/// In the order of their names.
+/// Returns the kernel selection files, sorted by name.
 std::vector<std::string> selections_in(const WorkFolder& folder) {
   std::map<std::string, std::string> texts;
   std::error_code ignored;
@@ -101,7 +102,7 @@ std::vector<std::string> selections_in(const WorkFolder& folder) {
   return list;
 }
 
-/// The command that merges, without its arguments; empty: there is none.
+/// Returns the command of the merge tool without its arguments; empty if the tool does not exist.
 std::vector<std::string> find_merger(const fs::path& given) {
   const fs::path root = is_file(given) ? given.parent_path() : given;
   for (const fs::path& folder : {root, root / "bin"}) {
@@ -144,7 +145,7 @@ Result<Converted> convert(ByteView model, std::string_view label, const SdkOptio
   THIMBLE_TRY(const fs::path converter, find_converter(options.root));
   THIMBLE_TRY(const WorkFolder folder, WorkFolder::create("neutron"));
   THIMBLE_CHECK(folder.write(kInput, model));
-  // Relative names: it leaves other files where it stands.
+  // File names are relative because the converter writes other files to its working directory.
   std::vector<std::string> command = {
       converter.string(),   "--input",  std::string(kInput), "--output",
       std::string(kOutput), "--target", options.target};

@@ -1,6 +1,6 @@
 #pragma once
-// Calls of NXP's eIQ Neutron SDK, which the user has: its converter, and its tool that merges lists
-// of kernels. Each in a process of its own, in a folder of its own, with a limit on its time.
+// Calls the tools of an installed eIQ Neutron SDK of NXP: the converter, and the tool that merges
+// kernel lists. Each runs in a separate process, in a temporary folder, with a time limit.
 
 #include <chrono>
 #include <filesystem>
@@ -17,29 +17,29 @@ namespace thimble::engine::neutron {
 inline constexpr std::string_view kSdkVariable = "EIQ_NEUTRON_SDK_PATH";
 
 struct SdkOptions {
-  std::filesystem::path root;            // of the SDK, or the converter itself
-  std::chrono::seconds time_limit{300};  // of one call
-  std::string target;                    // "imxrt700": as the converter names it
-  bool prefetch = false;                 // weights are fetched to SRAM while it runs
-  bool kernel_selection = false;         // a list of the firmware's kernels that are needed
-  std::vector<std::string> flags;        // more options of the converter, as they are
+  std::filesystem::path root;            // folder of the SDK, or the converter itself
+  std::chrono::seconds time_limit{300};  // per call
+  std::string target;                    // the converter's name of the device: "imxrt700"
+  bool prefetch = false;                 // fetch weights to SRAM while the NPU runs
+  bool kernel_selection = false;         // write the list of firmware kernels that are needed
+  std::vector<std::string> flags;        // further options, passed to the converter unchanged
 };
 
 struct Converted {
   Bytes model;
-  std::string version;                  // of the converter, if it says one
-  std::vector<std::string> selections;  // C files that it left beside the model
+  std::string version;                  // of the converter, if its output contains it
+  std::vector<std::string> selections;  // C files that the converter wrote
 };
 
-/// The converter, which is there; else an error that says where it was expected.
+/// Returns the path of the converter; the error names the expected path if it does not exist.
 [[nodiscard]] Result<std::filesystem::path> find_converter(const std::filesystem::path& root);
 
-/// `label` is what messages call the model.
+/// `label` is the model's name in messages.
 [[nodiscard]] Result<Converted> convert(ByteView model, std::string_view label,
                                         const SdkOptions& options);
 
-/// One list of kernels for all of them, by the SDK's own tool, which wants them to be of one
-/// version. Nothing if the SDK does not bring that tool.
+/// Merges kernel lists with the SDK's own tool, which requires that all have the same version.
+/// Returns nothing if the SDK does not contain the tool.
 [[nodiscard]] Result<std::optional<std::string>> merge_selections(
     const std::vector<GeneratedFile>& files, const SdkOptions& options);
 
