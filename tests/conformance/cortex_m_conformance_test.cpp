@@ -1,7 +1,7 @@
-// Random integer graphs through the Cortex-M targets: the evaluator's answer on the graph that went
-// in equals its answer on the lowered graph, on the graph lifted from the written file, and the
-// production runtime's on that file. A failure prints the seed; THIMBLE_SEED=n runs that one alone,
-// THIMBLE_GRAPHS=n changes how many are tried.
+// Random integer graphs through the Cortex-M cores. The reference evaluator's result on the input
+// graph must equal its result on the lowered graph, its result on the graph decompiled from the
+// written file, and the production runtime's result on that file. A failure prints the seed;
+// THIMBLE_SEED=n runs that seed alone, THIMBLE_GRAPHS=n sets the number of graphs.
 
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ ir::Graph wide_graph(uint64_t seed, bool) {
   return test::random_wide_graph(seed, static_cast<int>(2 + seed % 9));
 }
 
-/// The file, read back and run, says the same.
+/// Checks that the decompiled file and the runtime give the expected outputs.
 bool check_file(const target::Lowered& lowered, const Series& inputs, const Series& expected,
                 const target::Target& target, Dialect dialect) {
   const std::string text = ir::print(lowered.graph);
@@ -68,7 +68,7 @@ bool check_file(const target::Lowered& lowered, const Series& inputs, const Seri
   return equal && *from_lifted == expected;
 }
 
-/// True if the target took the graph.
+/// Returns true if the core accepts the graph.
 bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate generate) {
   const bool stock = dialect == Dialect::kStock;
   const ir::Graph graph = generate(seed, stock);
@@ -120,7 +120,7 @@ void check_many(const char* target_name, Dialect dialect, Generate generate = na
   for (int64_t seed = 0; seed < graphs && !testing::Test::HasFailure(); ++seed) {
     taken += check_one(static_cast<uint64_t>(seed), target_name, dialect, generate) ? 1 : 0;
   }
-  // Refusals must stay the exception, or the test checks nothing.
+  // If many graphs were refused, the test would check almost nothing.
   EXPECT_GT(taken, graphs * 8 / 10);
 }
 
@@ -140,7 +140,7 @@ TEST(CortexMConformance, stock_scalar) {
   check_many("cortex-m3", Dialect::kStock);
 }
 
-/// A sum of `products`, for a core: refused, or made into a file that the runtime takes.
+/// Lowers a linear operator that adds up `products` products. An accepted one must run in 32 bits.
 Result<target::Lowered> lower_sum(int64_t products) {
   const std::string text = fmt::format(
       "graph @long_sum {{\n"
