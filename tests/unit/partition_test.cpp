@@ -1,5 +1,5 @@
-// Regions by levels: what is cut joins to the same graph, regions never wait for themselves, and
-// every operator that stays behind has a reason.
+// Partitioning into subgraphs by levels: joining the subgraphs gives the input graph, no subgraph
+// depends on itself, and every operator that stays on the CPU has a reason.
 
 #include "partition/partition.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 using ir::OpKind;
 
-/// An engine that takes operators by the hash of their result's name and the setting "seed".
+/// An engine that accepts operators by the hash of their result's name and the setting "seed".
 target::Verdict by_hash(const ir::Graph& graph, const ir::Op& op, const target::EngineUse& use) {
   uint64_t hash = static_cast<uint64_t>(use.settings.at("seed")) * 0x9E3779B97F4A7C15U + 1;
   for (const char letter : graph.value(op.output).name) {
@@ -25,7 +25,7 @@ target::Verdict by_hash(const ir::Graph& graph, const ir::Op& op, const target::
   if (hash % 10 < static_cast<uint64_t>(use.settings.at("tenths"))) return {true, ""};
   return {false, "the dice say no"};
 }
-/// One that takes every operator but tables.
+/// An engine that accepts every operator except lookup tables.
 target::Verdict no_tables(const ir::Graph&, const ir::Op& op, const target::EngineUse&) {
   if (op.kind == OpKind::lut) return {false, "has no tables"};
   return {true, ""};
@@ -110,7 +110,7 @@ TEST(Partition, ARegionNeverWaitsForItself) {
   const std::vector<target::EngineUse> engines = {{&kTableless, "npu", "", "", {}}};
   const auto split = partition(diamond(), engines);
   ASSERT_TRUE(split.ok());
-  // a and c run before the table, d after it: one region of all three would need its own result.
+  // a and c run before the table, d after it. One subgraph of all three would depend on itself.
   ASSERT_EQ(split->regions.size(), 2U);
   EXPECT_EQ(split->region_of, (std::vector<int>{0, -1, 0, 1}));
   EXPECT_EQ(split->reasons[1], "npu: has no tables");
