@@ -204,7 +204,7 @@ TEST(Engines, GiveTheEvaluatorsBytes) {
     for (const std::string& op : told) {
       // An engine with adapt() accepts only some parameter values, which random graphs rarely have.
       if (use.engine->adapt != nullptr) continue;
-      constexpr int kOften = 50;  // so many refusals mean that the operator is not supported
+      constexpr int kOften = 50;  // with 50 refusals, the operator is not supported
       EXPECT_TRUE(tally.ran[op] > 0 || tally.asked[op] < kOften)
           << use.name << " tells of " << op << " and takes none of " << tally.asked[op];
     }

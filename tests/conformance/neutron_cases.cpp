@@ -263,7 +263,7 @@ ValueId NeutronNet::matmul(ValueId a, ValueId b, bool transpose_b) {
 
 ValueId NeutronNet::conv_transpose(ValueId x, int64_t channels, std::vector<int64_t> kernel,
                                    std::vector<int64_t> stride, std::vector<int64_t> padding) {
-  // Uses the scales and bias of a convolution with as many channels; the weights are transposed.
+  // Uses the scales and bias of a convolution with the same channels; transposes the weights.
   const ValueId like = conv(x, channels, {1, 1});
   const ir::Op op = graph.ops().back();
   std::vector<ValueId> inputs = op.inputs;

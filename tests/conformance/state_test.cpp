@@ -41,7 +41,7 @@ std::string hex(const Tensor& tensor) {
   return digits;
 }
 
-/// Each call brings one new column; the past is the two columns before it.
+/// Each call adds one new column; the past is the two columns before it.
 std::string streaming(bool as_state) {
   test::Random random(7);
   const Tensor weights = test::random_tensor(random, ir::DType::kF32, {4, kChannels, 1, kTaps});

@@ -20,7 +20,7 @@ constexpr Core kM33 = {"cortex-m33", "mps2-an505", Isa::kV7em};
 constexpr size_t kSteps = 20;
 constexpr int kDelegateBytesMax = 4 * 1024;
 constexpr long kCallInstructionsMax = 1200;
-constexpr double kMegahertz = 128;  // of the nRF54LM20B's core
+constexpr double kMegahertz = 128;  // clock of the nRF54LM20B's core
 
 Bytes sample_file() {
   auto file = formats::pte::write(axon_test::axon_program(axon_test::sample_list().build()));

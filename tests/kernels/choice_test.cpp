@@ -20,7 +20,7 @@ using Meaning = std::function<int64_t(const std::vector<int64_t>& operands)>;
 
 struct Trial {
   PteOp op;
-  std::vector<DType> types;    // of the operands
+  std::vector<DType> types;    // types of the operands
   std::vector<int32_t> words;  // attributes
   DType result;
   Meaning meaning;
