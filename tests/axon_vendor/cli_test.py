@@ -1,6 +1,6 @@
-"""`thimble compile --axon program|header` with a stand-in for Nordic's SDK: what is written, what is
-refused, and that the generated C compiles. The bare-metal example is built with it too, if there is
-a cross compiler.
+"""`thimble compile --axon program|header` with a stand-in for Nordic's SDK: the written files, the refusals, and that the
+generated C compiles. If a cross compiler exists, the bare-metal example is built with it too.
+
 
     python3 cli_test.py THIMBLE SOURCE_FOLDER STANDIN_LIBRARY
 """
@@ -103,7 +103,7 @@ def test_header(work, sdk):
     again = compile_hello(folder, "--axon", "header", "--axon-dir", headers, sdk=sdk)
     check(again.returncode == 0 and files_of(headers)[:2] == names, "not the same again")
 
-    # Another model's header joins the table; an older one of the same model leaves it.
+    # Another model's header is added to the table; an older header of the same model is removed.
     other = work / "Hello-Other.pt2"
     shutil.copy(HELLO / "hello_axon.pt2", other)
     done = compile_hello(folder, "--axon", "header", "--axon-dir", headers, sdk=sdk, model=other)
@@ -118,7 +118,7 @@ def test_header(work, sdk):
     check(done.returncode == 0 and old not in table and name in table, table)
     compile_table(headers)
 
-    # A model whose identifier is taken.
+    # A model whose C identifier is already used.
     twin = work / "hello-axon.pt2"
     shutil.copy(HELLO / "hello_axon.pt2", twin)
     before = files_of(headers)

@@ -1,12 +1,12 @@
-/* A compiler library of our own with the vendor's two functions, for tests without the SDK.
+/* A stand-in compiler library with the vendor's two functions, for tests without the SDK.
  *
- * It reads the IR file with structs as a C compiler lays them out, which knows nothing of the
- * writer's table of offsets, and writes a C header in the published shape. Its words are made up:
- * they are instructions of tests/axon_vendor/standin_driver.h, which computes
+ * It reads the IR file with structs as a C compiler lays them out, independent of the writer's
+ * table of offsets. It writes a C header in the published layout. The words in it are not the
+ * vendor's: they are instructions of tests/axon_vendor/standin_driver.h, which computes
  *
  *   output[i] = input[i % inputs] + constant[i % constants] + number of the output
  *
- * AXON_STANDIN in the environment makes it misbehave: code:N, crash, hang, exit:N, silent, half,
+ * AXON_STANDIN in the environment selects a failure: code:N, crash, hang, exit:N, silent, half,
  * version:0xN, unlike. */
 
 #include <inttypes.h>
@@ -83,7 +83,7 @@ static const char *argument(int count, char **words, char letter) {
   return NULL;
 }
 
-/* -219 for anything but a whole file of the expected version. */
+/* Returns -219 for anything but a whole file of the expected version. */
 static int read_file(const char *path, uint32_t expected, struct network *network) {
   FILE *const in = path != NULL ? fopen(path, "rb") : NULL;
   if (in == NULL) return -218;
@@ -142,14 +142,14 @@ static void upper(const char *from, char *to) {
   *to = 0;
 }
 
-/* What the header is made of. */
+/* Contents of the generated header. */
 struct plan {
   char upper[128];
   int outputs[64];
   uint32_t output_at[64];
   uint32_t output_count, interlayer, variable_bytes, input_bytes, words;
-  const struct layer *first; /* that reads the network's input */
-  int extension;             /* a layer that the core computes, or -1 */
+  const struct layer *first; /* first layer that reads the network's input */
+  int extension;             /* index of a layer that the core computes, or -1 */
 };
 
 static int make_plan(const struct network *network, struct plan *plan) {
@@ -172,7 +172,7 @@ static int make_plan(const struct network *network, struct plan *plan) {
     plan->output_at[i] = plan->interlayer;
     plan->interlayer += row_bytes(&network->layers[plan->outputs[i]].output);
   }
-  if (plan->extension >= 0) plan->interlayer += 64; /* two rows of numbers for it */
+  if (plan->extension >= 0) plan->interlayer += 64; /* two rows of values for the extension */
   plan->words = 10 * plan->output_count + (plan->extension >= 0 ? 10 : 0) + 2;
   return 0;
 }

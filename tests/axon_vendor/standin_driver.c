@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-/* As wide as addresses, as the vendor's are. */
+/* As wide as an address, like the vendor's words. */
 typedef uintptr_t word;
 
 typedef struct command_buffer {
@@ -13,7 +13,7 @@ typedef struct command_buffer {
 
 axon_standin_log axon_standin;
 
-/* A table of the driver's that programs may name. */
+/* A table of the driver that programs may refer to. */
 const signed char axonpro_int8_packing_filter[4] = {1, 0, 0, 0};
 
 int nrf_axon_init_command_buffer_info(command_buffer *buffer, const word *words, uint32_t length) {
@@ -32,7 +32,7 @@ bool nrf_axon_platform_reserve_for_user(void) {
 void nrf_axon_platform_free_reservation_from_user(void) { ++axon_standin.freed; }
 #endif
 
-/* The instruction at `at`; its length, or 0. */
+/* Executes the instruction at `at` and returns its length in words, or 0. */
 static uint32_t step(const word *at) {
   if (at[0] == 0x5d000010) {
     const signed char *const in = (const signed char *)at[1];

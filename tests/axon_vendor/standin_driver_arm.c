@@ -1,5 +1,5 @@
-/* The stand-in driver as a product links it: the platform's functions are the product's, and all
- * ten are called, as the vendor's driver does. */
+/* The stand-in driver as a product links it. The product provides the platform functions, and all
+ * ten are called, as by the vendor's driver. */
 #define AXON_STANDIN_WITHOUT_PLATFORM
 #include "standin_driver.c"
 

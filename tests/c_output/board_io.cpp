@@ -1,4 +1,4 @@
-// Inputs from the file `in` of the host, outputs to its file `out`, by semihosting.
+// Reads inputs from the host's file `in` and writes outputs to its file `out`, by semihosting.
 
 #include "firmware/common/exit_codes.h"
 #include "firmware/common/semihosting.h"

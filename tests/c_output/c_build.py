@@ -1,4 +1,4 @@
-"""Builds the C of `thimble compile --emit c` with the tree's kernels: for this machine, for boards, for its size."""
+"""Builds the C of `thimble compile --emit c` with the tree's kernels: for the host, for boards, and for size measurement."""
 
 import ast
 import json
@@ -11,12 +11,12 @@ import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "e2e"))
-from npy import write_npy  # also for who imports this
+from npy import write_npy  # also used by modules that import this one
 
 ROOT = HERE.parents[1]
 WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 LINKED = ["-ffunction-sections", "-fdata-sections"]
-CORES = {  # flags, and the board that the firmware's build has for the core
+CORES = {  # compiler flags, and the board that the firmware's build uses for the core
     "cortex-m0plus": (["-mcpu=cortex-m0plus"], "mps2-an385"),
     "cortex-m4": (["-mcpu=cortex-m4", "-mfloat-abi=hard"], "mps2-an386"),
     "cortex-m33": (["-mcpu=cortex-m33", "-mfloat-abi=hard"], "mps2-an505"),
@@ -37,7 +37,7 @@ def thimble(program, *arguments):
 
 
 def npy(raw):
-    """Element type, shape and data of the bytes of a .npy (format 1)."""
+    """Returns element type, shape and data of a .npy (format 1)."""
     length = 10 + int.from_bytes(raw[8:10], "little")
     header = ast.literal_eval(raw[10:length].decode().strip())
     assert not header["fortran_order"]
@@ -45,13 +45,13 @@ def npy(raw):
 
 
 def quantized(data, scale, zero_point):
-    """float32 as the int8 codes of an input."""
+    """Quantizes float32 values to the int8 values of an input."""
     floats = memoryview(data).cast("f")
     return bytes((max(-128, min(127, round(x / scale) + zero_point)) & 255) for x in floats)
 
 
 def inputs_of(folder, ports, calls):
-    """Per port: element type and the bytes of each call, of the network's test data."""
+    """Returns, per port, the element type and the bytes of each call of the network's test data."""
     with zipfile.ZipFile(folder / "test.npz") as archive:
         arrays = {name.removesuffix(".npy"): archive.read(name) for name in archive.namelist()}
     arrays.pop("labels", None)
@@ -82,7 +82,7 @@ int main(void) {{
 {more}  return 0;
 }}
 """
-# A state that is saved and restored, or reset, makes the calls behind it come out as before.
+# After a state is saved and restored, or reset, the following calls repeat their earlier outputs.
 STATES = """  {{
     static unsigned char first[{upper}_OUTPUT_0_BYTES], second[{upper}_OUTPUT_0_BYTES], state[{upper}_STATE_BYTES];
     {name}_reset();
@@ -102,8 +102,8 @@ STATES = """  {{
 
 
 def main_text(name, header, calls, arena_given=False):
-    """A program that runs a model `calls` times; with an arena of its own it also tries hooks and states, and inputs in the
-    arena are copied there, not written in place."""
+    """Returns a program that runs a model `calls` times. With an arena of its own it also tests hooks and states, and copies
+    inputs to the arena instead of writing them in place."""
     upper = name.upper()
     outputs = int(re.search(rf"{upper}_OUTPUT_COUNT (\d+)u", header)[1])
     types = re.findall(r"const (\w+) \*input_\d+", re.search(rf"void {name}_run\((.*)\);", header)[1])
@@ -139,7 +139,7 @@ int main(void) {{
 
 
 def size_text(name, header):
-    """The least program that runs a model."""
+    """Returns a minimal program that runs a model."""
     types = re.findall(r"const (\w+) \*input_\d+", re.search(rf"void {name}_run\((.*)\);", header)[1])
     return SIZE_MAIN.format(
         name=name, arguments=", ".join(f"x{i}" for i in range(len(types))),
@@ -147,7 +147,7 @@ def size_text(name, header):
 
 
 class Builder:
-    """Compiles and runs what lies in a folder: NAME.c, NAME.h."""
+    """Compiles and runs the NAME.c and NAME.h of a folder."""
 
     def __init__(self, build):
         self.build = pathlib.Path(build)
@@ -155,7 +155,7 @@ class Builder:
         self.ccache = [shutil.which("ccache")] if shutil.which("ccache") else []
 
     def compile_for(self, core, folder, name, *defines):
-        """The object of the C alone: it compiles without a warning."""
+        """Compiles the C alone to an object; it must compile without a warning."""
         flags, _ = CORES[core]
         out = folder / f"{name}-{core}.o"
         run("arm-none-eabi-gcc", *flags, "-mthumb", "-Os", *WARNINGS, *LINKED, *defines, f"-I{ROOT}", "-c",
@@ -180,8 +180,8 @@ class Builder:
         return run(program, stdin=data)
 
     def board_image(self, core, folder, name, calls, script=None, defines=()):
-        """An image with the core's own kernels, as the firmware's build compiles them. `script`: of the linker, in place
-        of the board's; it finds files of the folder."""
+        """Builds an image with the core's own kernels, as the firmware's build compiles them. `script`: a linker script that
+        replaces the board's; it can include files of the folder."""
         flags, board = CORES[core]
         (folder / "main.c").write_text(main_text(name, (folder / f"{name}.h").read_text(), calls))
         objects = [self.compile_for(core, folder, name, *defines)]
@@ -206,7 +206,7 @@ class Builder:
             "-o", image)
 
     def run_board(self, core, image, data, plugin=()):
-        """What the image writes for these inputs. `plugin`: of the emulator, with its arguments."""
+        """Returns the image's outputs for these inputs. `plugin`: a plugin of the emulator, with its arguments."""
         _, board = CORES[core]
         folder = image.parent
         (folder / "in").write_bytes(data)
@@ -217,9 +217,9 @@ class Builder:
         return (folder / "out").read_bytes()
 
     def sizes(self, core, folder, name, kernels=None):
-        """Bytes in flash of an application without semihosting: the model's constants, and all else.
+        """Returns the flash bytes of an application without semihosting: the model's constants, and everything else.
 
-        `kernels`: objects in place of the firmware build's archive."""
+        `kernels`: objects that replace the archive of the firmware's build."""
         flags, board = CORES[core]
         header = (folder / f"{name}.h").read_text()
         (folder / "size_main.c").write_text(size_text(name, header))

@@ -1,4 +1,4 @@
-"""What stands around the C: its size, its folders for build systems, and what `--emit c` refuses.
+"""Properties of the generated C: its size, its folders for build systems, and the refusals of `--emit c`.
 
 usage: c_layouts_test.py THIMBLE BUILD SOURCE_DIR CMAKE
 """
@@ -11,8 +11,8 @@ import tempfile
 
 from c_build import Builder, CORES, HERE, LINKED, WARNINGS, run, size_text, thimble
 
-CODE_BYTES_MAX = 14_000  # of dscnn_kws with int8 inputs on a Cortex-M4: all of the flash but the constants
-INSTRUCTIONS_MAX = 25  # for each operator, outside of kernels
+CODE_BYTES_MAX = 14_000  # flash of dscnn_kws with int8 inputs on a Cortex-M4, without constants
+INSTRUCTIONS_MAX = 25  # per operator, outside of kernels
 NAME = "dscnn_kws"
 
 
@@ -30,7 +30,7 @@ def check_size(program, builder, models, folder):
 
 
 def check_overhead(program, builder, models, folder):
-    """The function that runs the model is straight: as many instructions as it has are executed."""
+    """The function that runs the model has no branches: every instruction is executed once."""
     compile_model(program, models, folder)
     ops = int(re.search(r"_OP_COUNT (\d+)u", (folder / f"{NAME}.h").read_text())[1])
     for core in CORES:
@@ -47,7 +47,7 @@ def check_overhead(program, builder, models, folder):
 
 
 def check_symbols(builder, source):
-    """Each row of kernels.def is a function that C can call, and all variants of an operator are called alike."""
+    """Each row of kernels.def is a function that C can call; all variants of an operator have the same signature."""
     rows = re.findall(r"^THIMBLE_KERNEL\((\w+), (\w+)\)", (source / "kernels/kernels.def").read_text(), re.M)
     variants = {variant for variant, _ in rows}
     found, kinds = set(), {}
@@ -64,7 +64,7 @@ def check_symbols(builder, source):
 
 
 def check_sources(builder, root, folder):
-    """The folder's own sources are all that a program with the model needs."""
+    """A program with the model needs only the folder's own sources."""
     flags, board = CORES["cortex-m4"]
     source = root / "src"
     objects = []
@@ -96,7 +96,7 @@ def check_cmsis(program, models, folder):
 
 
 def check_cmake(program, builder, models, cmake, folder):
-    """The snippet links a program of another project, given the library of the device's sources."""
+    """The CMake snippet links a program of another project, given the library of the device's sources."""
     compile_model(program, models, folder)
     library = builder.build / "kernels/libthimble_kernels.a"
     (folder / "main.c").write_text(size_text(NAME, (folder / f"{NAME}.h").read_text()))

@@ -1,5 +1,5 @@
-"""A part with several memories: each array of the C lies where the compiler says, the model computes what it does elsewhere, and
-its accesses are as many as the compiler says.
+"""A part with several memories: each array of the C is at the address that the compiler states, the model's outputs do not
+change, and the number of accesses is close to the compiler's estimate.
 
 usage: c_memories_test.py THIMBLE BUILD SOURCE_DIR
 """
@@ -16,8 +16,8 @@ from c_build import CORES, HERE, LINKED, ROOT, Builder, inputs_of, run, thimble,
 from c_output_test import element_bytes, hashes_of
 
 CORE, CALLS = "cortex-m4", 3
-# Of the emulated board, cut to pieces: where each memory begins, how large the linker's region is, what the part's file says.
-# The application's own code and data are elsewhere.
+# Parts of the emulated board's memory: start address, size of the linker's region, and entry in the part's file. The
+# application's own code and data are elsewhere.
 MEMORIES = {"dtcm": (0x20100000, 16 * 1024, "cycles_per_word = 1"),
             "sram": (0x20200000, 20 * 1024, "cycles_per_word = 2"),
             "psram": (0x21000000, 1024 * 1024, "cycles_per_word = 8"),
@@ -50,7 +50,7 @@ SECTIONS {{
   /DISCARD/ : {{ *(.comment) }}
 }}
 """
-# The first memory goes by another name in the script, as in those of vendors.
+# The first memory has another name in the linker script, as in scripts of vendors.
 FIRST = "dtcm"
 
 
@@ -77,7 +77,7 @@ def compile_model(program, model, folder, *options, core=CORE):
 
 
 def check_image(image, name, objects):
-    """Each object is where the report says, and what is loaded comes from where it says."""
+    """Each object is at the address in the report, and its load image too."""
     symbols = {symbol: int(address, 16) for address, symbol in
                re.findall(r"^([0-9a-f]+) \w (\S+)$", run("arm-none-eabi-nm", image).decode(), re.M)}
     sections = {section: (int(run_at, 16), int(load_at, 16)) for section, run_at, load_at in
@@ -120,15 +120,15 @@ def check_c(program, builder, model, folder, *options):
     print(f"{name}: {len(objects)} objects in {', '.join(sorted(used))}, {wanted[0][:16]}")
 
 
-FACTOR_MAX, SUM_FACTOR_MAX = 1.5, 1.25  # of accessed bytes: said to counted, or the other way round
+FACTOR_MAX, SUM_FACTOR_MAX = 1.5, 1.25  # maximum ratio of estimated and counted bytes, in either direction
 
 
 def check_accesses(program, builder, model, core, folder):
-    """Bytes that the compiler says an inference accesses come near to those that the emulator counts."""
+    """The compiler's estimate of accessed bytes per inference is close to the emulator's count."""
     name, upper = model.name, model.name.upper()
     report = compile_model(program, model, folder, "--emit", "c", core=core)
     series = inputs_of(model, report["inputs"], 1)
-    # All in one memory, as for a part without a choice: the macros of the user win.
+    # Everything in one memory, as for a part without a choice: the user's macros have priority.
     image = builder.board_image(core, folder, name, 1, defines=(f"-D{upper}_WEIGHTS_SECTION=", f"-D{upper}_ARENA_SECTION="))
     said = {item["name"]: item["accessed_bytes"] for item in report["placement"]["objects"]}
     plugin = [builder.firmware / "access_count.so", f"out={folder / 'counted'}"]
@@ -199,7 +199,7 @@ model_memory_end:
 
 
 def check_file(program, builder, model, folder, where, *options):
-    """The whole `.pte` is one object and read from memory `where`; the linker file lies beside the list of kernels."""
+    """The whole `.pte` is one object in memory `where`; the linker file is in the folder of the kernel list."""
     name = model.name
     report = compile_model(program, model, folder, "--kernels-dir", folder / "used", *options)
     objects = {item["name"]: item for item in report["placement"]["objects"]}
@@ -233,7 +233,7 @@ def check_file(program, builder, model, folder, where, *options):
 
 
 def check_shortage(program, model, folder):
-    """What fits nowhere is said by name and bytes, and nothing is written."""
+    """An object that fits nowhere is reported with its name and size, and nothing is written."""
     command = [program, "compile", model / f"{model.name}.pt2", "--target", part_in(folder), "--calibrate",
                model / "calibrate.npz", "--io", "int8", "--emit", "c", "--out-dir", folder / "out", "--json"]
     limits = [word for name in ("dtcm", "sram", "psram") for word in ("--memory", f"{name}=1K")]
@@ -248,7 +248,7 @@ def check_shortage(program, model, folder):
 
 
 def check_nothing_changes(program, model, folder):
-    """Without a choice of memories there is no linker file and no section but the user's."""
+    """Without a choice of memories, no linker file is written and only the user's sections are used."""
     report = thimble(program, "compile", model / f"{model.name}.pt2", "--target", CORE, "--calibrate",
                      model / "calibrate.npz", "--io", "int8", "--emit", "c", "--out-dir", folder)
     assert "placement" not in report and not list(folder.glob("*.ld"))

@@ -1,9 +1,9 @@
-"""One network as C: the same bytes as its `.pte`, call after call, on this machine and on boards.
+"""One network as C gives the same bytes as its `.pte`, call after call, on the host and on boards.
 
 usage: c_output_test.py THIMBLE BUILD MODEL_DIR [--boards[=CORE,...]]
 
-The C for three targets, with int8 and float inputs, compiles for four cores without a warning; with portable kernels this
-machine runs it. --boards runs it on the cores' emulated boards too, with their own kernels.
+The C for three targets, with int8 and float inputs, compiles for four cores without a warning. With portable kernels it
+runs on the host. --boards also runs it on the cores' emulated boards, with their own kernels.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ import tempfile
 from c_build import CORES, Builder, inputs_of, thimble, write_npy
 
 CALLS = 3
-# Target, type of inputs and outputs, where inputs are, cores that the C is compiled for: a Cortex-M33 has the M4's
+# Target, type of inputs and outputs, location of inputs, and the cores for which the C is compiled. A Cortex-M33 has the M4's
 # instructions.
 BUILDS = (("cortex-m55", "int8", "caller", ("cortex-m55",)),
           ("cortex-m4", "float", "caller", ("cortex-m4", "cortex-m33")),
@@ -22,7 +22,7 @@ BUILDS = (("cortex-m55", "int8", "caller", ("cortex-m55",)),
 
 
 def hashes_of(data, outputs, calls):
-    """SHA-256 of each output over all calls, of what a program has written call by call."""
+    """Returns the SHA-256 of each output over all calls, from a program's output, call by call."""
     sizes = [output["bytes"] for output in outputs]
     assert len(data) == calls * sum(sizes), f"{len(data)} bytes written, {calls} x {sizes} expected"
     digests = [hashlib.sha256() for _ in sizes]

@@ -1,4 +1,4 @@
-/* Inputs from the standard input, outputs to the standard output. */
+/* Reads inputs from standard input and writes outputs to standard output. */
 
 #include <stdio.h>
 #include <stdlib.h>

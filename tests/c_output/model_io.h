@@ -1,6 +1,6 @@
 #ifndef THIMBLE_TESTS_MODEL_IO_H
 #define THIMBLE_TESTS_MODEL_IO_H
-/* Where the program of a test has inputs from and leaves outputs: on this machine, on a board. */
+/* Input and output functions of a test program, on the host and on a board. */
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* The least that a product has around a model: vectors, and what comes before main. */
+/* The minimum that a product needs around a model: the vector table and the code before main. */
 
 #include <stdint.h>
 #include <string.h>
@@ -17,7 +17,7 @@ __attribute__((used, section(".vectors"))) static const struct vectors vectors =
 
 void reset_handler(void) {
 #if defined(__ARM_FP)
-  *(volatile uint32_t*)0xE000ED88u |= 0xFu << 20; /* CPACR: floating point */
+  *(volatile uint32_t*)0xE000ED88u |= 0xFu << 20; /* CPACR: enables floating point */
 #endif
   (void)memcpy(data_start, data_image, (size_t)(data_end - data_start));
   (void)memset(bss_start, 0, (size_t)(bss_end - bss_start));

@@ -20,7 +20,7 @@ using ir::ValueId;
 struct alignas(16) Unit {
   uint8_t bytes[16];
 };
-/// Memory at a multiple of 16, filled with something that is no zero.
+/// Memory aligned to 16 bytes and filled with a nonzero byte.
 class Memory {
  public:
   explicit Memory(size_t bytes, uint8_t fill = 0xA5) : units_((bytes + 15) / 16 + 1) {
@@ -91,8 +91,8 @@ std::vector<ir::Tensor> exchanged(std::vector<ir::Tensor> tensors) {
   return tensors;
 }
 
-/// With height and width exchanged, inside and out, the same comes out; empty: it does, or the
-/// region cannot be exchanged.
+/// Compares the graph with H and W transposed, given transposed inputs, with the transposed
+/// expected outputs. Returns the difference; empty if equal or if the graph cannot be transposed.
 std::string turned_difference(const ir::Graph& adapted, const std::vector<ir::Tensor>& inputs,
                               const std::vector<ir::Tensor>& expected) {
   const auto other = engine::axon::turned(adapted);

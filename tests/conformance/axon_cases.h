@@ -1,6 +1,6 @@
 #pragma once
-// Regions for the AXON: made at random, run through the compiler and the integer model of the NPU,
-// and compared with the evaluator.
+// Random subgraphs for the AXON. Each is run through the compiler and the integer model of the NPU
+// and compared with the reference evaluator.
 
 #include <string>
 #include <utility>
@@ -14,18 +14,18 @@ namespace thimble::test {
 
 struct AxonOutcome {
   bool refused = false;
-  std::string message;  // why, or what differs; empty: equal
+  std::string message;  // reason of the refusal, or the difference; empty if equal
   int64_t cycles = 0;
   std::vector<std::string> layers;
-  bool turned = false;  // height and width can be exchanged; the evaluator says it is the same
+  bool turned = false;  // H and W can be transposed; the reference evaluator found no difference
 };
 
-/// Forms, lowers and writes the region, proves the container, runs it on the model with random
-/// inputs.
+/// Legalizes, lowers and serializes the subgraph, checks the container, and runs it on the model
+/// with random inputs.
 [[nodiscard]] AxonOutcome run_axon(const ir::Graph& region, uint64_t seed,
                                    const std::vector<std::pair<size_t, size_t>>& states = {});
 
-/// A region made step by step; every value has a scale and zero point.
+/// Builder of a subgraph. Every value has a scale and a zero point.
 class AxonNet {
  public:
   explicit AxonNet(uint64_t seed) : random(seed) {}
@@ -49,7 +49,7 @@ class AxonNet {
   ir::ValueId softmax(ir::ValueId x, int64_t dim);
   ir::ValueId sigmoid(ir::ValueId x);
   ir::ValueId tanh(ir::ValueId x);
-  /// A table: slope 0 is relu, 1 a change of scale.
+  /// Lookup table of a leaky ReLU. Slope 0 is a ReLU, slope 1 changes the scale only.
   ir::ValueId leaky(ir::ValueId x, double slope);
   ir::ValueId prelu(ir::ValueId x);
   ir::ValueId concat(const std::vector<ir::ValueId>& xs, int64_t dim);
@@ -59,7 +59,7 @@ class AxonNet {
   ir::ValueId reshape(ir::ValueId x, ir::Shape shape);
   ir::ValueId constant(const ir::Shape& shape);
 
-  /// With relu: codes end at the zero point, wherever that is.
+  /// If true, results have a fused ReLU: their minimum is the zero point of the output.
   bool relu = false;
   int64_t max = 127;
   ir::Graph graph;
@@ -70,7 +70,7 @@ class AxonNet {
     return graph.type(id).quant->zero_point[0];
   }
   [[nodiscard]] double scale(ir::ValueId id) const { return graph.type(id).quant->scale[0]; }
-  /// An operator that the graph must take.
+  /// Adds an operator; the graph must accept it.
   ir::ValueId must(ir::OpKind kind, std::vector<ir::ValueId> inputs, ir::Attrs attrs,
                    const ir::Quant& quant);
 
@@ -83,7 +83,7 @@ class AxonNet {
   ir::ValueId table(ir::ValueId x, const ir::Quant& quant, F f);
 };
 
-/// A network of up to `steps` layers, one output or a few.
+/// Returns a network of at most `steps` layers with one or a few outputs.
 [[nodiscard]] ir::Graph random_axon_network(uint64_t seed, int steps);
 
 }  // namespace thimble::test

@@ -1,8 +1,8 @@
-// What the AXON takes and what it refuses, and that its layer lists compute what the evaluator
-// does, bit for bit.
+// Tests which operators the AXON supports and refuses, and that its layer lists compute the bytes
+// of the reference evaluator.
 //
 //   THIMBLE_AXON_SEED=17 axon_ops_test --gtest_filter='*Random*'   repeats one network
-//   THIMBLE_AXON_SEEDS=5000                                        as many networks instead of 400
+//   THIMBLE_AXON_SEEDS=5000                                        runs 5000 networks, not 400
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ struct Limit {
   std::string name;
   Make accepted;
   Make refused;
-  std::vector<std::string> words;  // of the refusal
+  std::vector<std::string> words;  // that the refusal must contain
 };
 
 void PrintTo(const Limit& limit, std::ostream* out) {
@@ -92,7 +92,8 @@ Make padded(ir::Shape x, Ints before, Ints after) {
     return n.pad(id, before, after, static_cast<double>(n.zero_point(id)));
   };
 }
-/// A padding that a convolution takes in, or would have to be another value.
+/// Padding before a convolution. The value is the zero point plus `off`; the convolution can absorb
+/// the padding only if `off` is 0.
 Make padded_conv(int64_t off) {
   return [=](AxonNet& n) {
     const ValueId id = n.input({1, 3, 5, 6});
@@ -263,7 +264,7 @@ INSTANTIATE_TEST_SUITE_P(Each, AxonLimit, testing::ValuesIn(kLimits),
 struct Single {
   std::string name;
   Make make;
-  std::string layers;  // of the report
+  std::string layers;  // as the report names them
 };
 
 void PrintTo(const Single& single, std::ostream* out) {

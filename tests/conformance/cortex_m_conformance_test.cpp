@@ -1,7 +1,7 @@
-// Random integer graphs through the Cortex-M targets: the evaluator's answer on the graph that went
-// in equals its answer on the lowered graph, on the graph lifted from the written file, and the
-// production runtime's on that file. A failure prints the seed; THIMBLE_SEED=n runs that one alone,
-// THIMBLE_GRAPHS=n changes how many are tried.
+// Random integer graphs through the Cortex-M cores. The reference evaluator's result on the input
+// graph must equal its result on the lowered graph, its result on the graph decompiled from the
+// written file, and the production runtime's result on that file. A failure prints the seed;
+// THIMBLE_SEED=n runs that seed alone, THIMBLE_GRAPHS=n sets the number of graphs.
 
 #include <gtest/gtest.h>
 
@@ -68,7 +68,7 @@ bool check_file(const engine::Lowered& lowered, const Series& inputs, const Seri
   return equal && *from_lifted == expected;
 }
 
-/// True if the target took the graph.
+/// Returns true if the core accepts the graph.
 bool check_one(uint64_t seed, const char* target_name, Dialect dialect, Generate generate) {
   const bool stock = dialect == Dialect::kStock;
   const ir::Graph graph = generate(seed, stock);
@@ -120,7 +120,7 @@ void check_many(const char* target_name, Dialect dialect, Generate generate = na
   for (int64_t seed = 0; seed < graphs && !testing::Test::HasFailure(); ++seed) {
     taken += check_one(static_cast<uint64_t>(seed), target_name, dialect, generate) ? 1 : 0;
   }
-  // Refusals must stay the exception, or the test checks nothing.
+  // If many graphs were refused, the test would check almost nothing.
   EXPECT_GT(taken, graphs * 8 / 10);
 }
 

@@ -1,9 +1,10 @@
-// What every engine owes, in this tree or outside of it: single operators and random graphs through
-// partition, the engine's compiler, the file, the production runtime and the model behind it give
-// the evaluator's bytes; and `thimble targets NAME` tells of exactly those operators that it takes.
+// Requirements of every engine, in this tree or outside of it. Single operators and random graphs
+// go through partition, the engine's compiler, the file, the production runtime and the engine's
+// model, and must give the reference evaluator's bytes. `thimble targets NAME` must list exactly
+// the operators that the engine supports.
 //
-// A failure prints what repeats it: THIMBLE_ENGINE=abacus THIMBLE_SEED=17. THIMBLE_GRAPHS=n changes
-// how many graphs are tried. Without THIMBLE_ENGINE one engine of each kind is.
+// A failure prints the variables that repeat it: THIMBLE_ENGINE=abacus THIMBLE_SEED=17.
+// THIMBLE_GRAPHS=n sets the number of graphs. Without THIMBLE_ENGINE, one engine of each kind runs.
 
 #include <gtest/gtest.h>
 
@@ -54,13 +55,13 @@ std::vector<engine::Part> parts() {
   return parts;
 }
 
-/// Operators of the integer graphs by name: how many an engine was asked for, and how many it ran.
+/// Counts per operator of the integer graphs: offered to the engine, and run by it.
 struct Tally {
   std::map<std::string, int> asked, ran;
 };
 
 struct Compiled {
-  ir::Graph meaning;  // in the engines' arithmetic
+  ir::Graph meaning;  // the graph in the engines' arithmetic
   Bytes pte;
 };
 
@@ -127,8 +128,8 @@ ir::Tensor random_codes(const ir::Shape& shape, std::mt19937_64& random) {
   return tensor;
 }
 
-/// What networks have most of and the other graphs hardly any: two convolutions of 1 x 1, one with
-/// a multiplier per channel, and the maximum of both.
+/// Two 1 x 1 convolutions, one with a multiplier per channel, and the maximum of both results. They
+/// are common in networks and rare in the other random graphs.
 ir::Graph pointwise_graph(uint64_t seed) {
   std::mt19937_64 random(seed);
   const auto between = [&](int64_t low, int64_t high) {
@@ -200,9 +201,9 @@ TEST(Engines, GiveTheEvaluatorsBytes) {
       EXPECT_TRUE(told.contains(op)) << use.name << " takes " << op << " and does not tell";
     }
     for (const std::string& op : told) {
-      // Operators with numbers of its own an engine takes with those that networks have.
+      // An engine with adapt() accepts only some parameter values, which random graphs rarely have.
       if (use.engine->adapt != nullptr) continue;
-      constexpr int kOften = 50;  // that often in vain is no accident
+      constexpr int kOften = 50;  // with 50 refusals, the operator is not supported
       EXPECT_TRUE(tally.ran[op] > 0 || tally.asked[op] < kOften)
           << use.name << " tells of " << op << " and takes none of " << tally.asked[op];
     }

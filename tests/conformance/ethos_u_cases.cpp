@@ -16,7 +16,7 @@ using ir::ValueId;
 
 namespace {
 
-/// Any memory order, the usual ones more often.
+/// Returns a random memory order; channels-last and the default order are more likely.
 ir::DimOrder random_order(Random& random, size_t rank) {
   ir::DimOrder order(rank);
   std::iota(order.begin(), order.end(), uint8_t{0});
@@ -108,7 +108,7 @@ std::string difference(const Bytes& expected, const Bytes& got) {
          ", expected " + std::to_string(static_cast<int8_t>(expected[first]));
 }
 
-/// Random codes; sometimes one code everywhere, or only the ends of the range.
+/// Random quantized values. Some seeds give one value everywhere, or only the ends of the range.
 std::vector<ir::Tensor> inputs_of(const ir::Graph& region, uint64_t seed) {
   std::vector<ir::Tensor> inputs = random_inputs(region, seed);
   const uint64_t kind = seed % 5;

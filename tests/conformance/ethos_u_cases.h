@@ -1,5 +1,5 @@
 #pragma once
-// Regions for the NPU cut out of random integer graphs, and what becomes of them.
+// Subgraphs for the Ethos-U, cut out of random integer graphs, and the comparison of their results.
 
 #include <cstdint>
 #include <string>
@@ -10,20 +10,21 @@
 
 namespace thimble::test {
 
-/// One operator, of sizes and numbers that the NPU's limits and blocks meet: channels beyond a
-/// brick, large windows, sums as LiteRT scales them.
+/// Returns one operator with sizes and parameters near the NPU's limits: more channels than a
+/// brick, large windows, sums scaled as in LiteRT.
 [[nodiscard]] ir::Graph shaped_operator(uint64_t seed);
 
-/// Each operator by itself, and those that are `inside`: with inputs where others stood, and
-/// operands and results in any memory order.
+/// Returns each operator of `graph` as a graph of its own; region_of() returns those that are
+/// `inside` as one graph. Values from outside become inputs. Inputs and outputs get random memory
+/// orders.
 [[nodiscard]] std::vector<ir::Graph> single_operators(const ir::Graph& graph, uint64_t seed);
 [[nodiscard]] ir::Graph region_of(const ir::Graph& graph, const std::vector<bool>& inside,
                                   uint64_t seed);
 
-/// What the simulator gives against what the evaluator does.
+/// Comparison of the simulator's bytes with the reference evaluator's.
 struct Outcome {
   bool refused = false;
-  std::string message;  // why it was refused, or what is wrong; empty: all bytes are equal
+  std::string message;  // reason of the refusal, or the difference; empty if all bytes are equal
 };
 [[nodiscard]] Outcome run_region(const ir::Graph& region, const thimble::ethos_u::Config& config,
                                  uint64_t seed);

@@ -1,10 +1,11 @@
-// Every operator that the Ethos-U runs, on every configuration: random regions are lowered,
-// scheduled, emitted and simulated; all bytes equal the evaluator's, and no hazard is seen.
+// Every operator that the Ethos-U runs, on every configuration. Random subgraphs are lowered,
+// scheduled, emitted and simulated. All bytes must equal the reference evaluator's, and the
+// simulator must report no hazard.
 //
 //   THIMBLE_ETHOS_U_CASE="qconv2d int8 17" ethos_u_ops_test --gtest_filter='*u55_128'
 //
-// repeats one case; THIMBLE_ETHOS_U_EACH is how many of each operator (and of whole regions,
-// "region") a configuration gets, of as many as THIMBLE_ETHOS_U_SEEDS seeds have.
+// repeats one case. THIMBLE_ETHOS_U_EACH is the maximum number of cases per operator (and of whole
+// subgraphs, "region") and configuration. THIMBLE_ETHOS_U_SEEDS is the number of seeds tried.
 
 #include <gtest/gtest.h>
 
@@ -33,8 +34,8 @@ std::vector<ir::OpKind> table_operators() {
   };
 }
 
-/// How many of the default cases a configuration may refuse; operators that are not here, none.
-/// What is refused is outside the hardware's arithmetic: RefusalsSayWhy.
+/// Maximum number of default cases that a configuration may refuse; 0 for operators not listed.
+/// These cases are outside the hardware's arithmetic (test RefusalsSayWhy).
 int most_refused(const std::string& name) {
   static const std::map<std::string, int> kMost = {
       {"amax", 3},       {"amin", 7},
@@ -122,7 +123,7 @@ class EthosUOps : public testing::TestWithParam<Config> {
   uint64_t wanted_seed_ = 0;
   int each_ = 20;
   uint64_t seeds_ = 400;
-  bool more_ = false;  // other cases than the default ones
+  bool more_ = false;  // the number of cases differs from the default
   std::map<std::string, int> ran_, refused_, failed_;
   std::map<std::string, std::string> reasons_;
 };

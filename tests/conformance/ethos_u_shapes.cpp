@@ -1,4 +1,4 @@
-// Operators of sizes that the small random graphs do not have.
+// Operators with sizes that the small random graphs do not contain.
 
 #include <algorithm>
 #include <cmath>
@@ -138,7 +138,7 @@ class Shaper {
     }
     return {a, b};
   }
-  /// As LiteRT scales sums: one operand by exactly 1/2.
+  /// Scales of a sum as in LiteRT: one operand is scaled by exactly 1/2.
   Attrs sum_scales(int spare) {
     const double a = random_.real(0.001, 0.2),
                  b = random_.chance(20) ? a : random_.real(0.001, 0.2);
@@ -243,7 +243,7 @@ class Shaper {
     constexpr OpKind kKinds[] = {OpKind::qsoftmax, OpKind::qsoftmax16, OpKind::qmasked_softmax};
     keep(kKinds[between(0, 2)], {input(shape)}, attrs);
   }
-  /// Two, four or eight times as large, or half, centres aligned as PyTorch aligns them.
+  /// Resizes by 1/2, 1, 2, 4 or 8, with centres aligned as in PyTorch.
   void resize() {
     const double factor = std::exp2(static_cast<double>(between(-1, 3)));
     const auto axis = [&](int64_t in) {
@@ -295,7 +295,7 @@ class Shaper {
     scale(&attrs, "", random_.real(0.001, 0.1));
     keep(OpKind::qcumsum, {input(shape)}, attrs);
   }
-  /// As nearest upsampling is imported: rows and columns gathered several times.
+  /// Nearest-neighbour upsampling as imported: rows and columns are gathered several times.
   void upsample() {
     const Shape shape = {between(1, 2), between(1, 40), between(1, 9), between(1, 9)};
     ValueId x = input(shape, random_.chance(30) ? DType::kI16 : DType::kI8);
@@ -314,7 +314,7 @@ class Shaper {
     }
     graph_.add_output(x);
   }
-  /// Channels of groups take turns.
+  /// Interleaves the channels of the groups (channel shuffle).
   void shuffle() {
     const int64_t groups = between(2, 5), each = between(2, 12), h = between(2, 9);
     const int64_t w = between(8, 12);
@@ -326,7 +326,7 @@ class Shaper {
         graph_.add(OpKind::permute, {*split}, {{"dims", std::vector<int64_t>{0, 2, 1, 3, 4}}});
     keep(OpKind::reshape, {*turned}, {{"shape", std::vector<int64_t>{1, groups * each, h, w}}});
   }
-  /// A value in parts, and the parts with one more behind them.
+  /// Splits a value into parts and concatenates the parts and one more value.
   void rejoin() {
     const Shape shape = {1, between(2, 40), between(1, 9), between(1, 9)};
     const ValueId x = input(shape), y = input(shape);

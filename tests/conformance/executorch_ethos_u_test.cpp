@@ -1,7 +1,7 @@
-// Files that ExecuTorch's own Ethos-U flow made (tests/peers/executorch_ethos_u.py; Vela compiled
-// their command streams), in our runtime with its driver and the simulated NPU behind it. Judge:
-// the TOSA reference model on the graphs that Vela compiled; every bit. THIMBLE_ETHOS_U_FILES names
-// another folder of such files.
+// Files made by ExecuTorch's own Ethos-U flow (tests/peers/executorch_ethos_u.py), whose command
+// streams Vela compiled. They run in our runtime with its driver and the simulated NPU. The
+// reference is the TOSA reference model on the graphs that Vela compiled; every bit must be equal.
+// THIMBLE_ETHOS_U_FILES names another folder of such files.
 
 #include <gtest/gtest.h>
 
@@ -57,7 +57,7 @@ TEST(ExecuTorchEthosU, FilesRunAsTheTosaReferenceModelDoes) {
   }
 }
 
-/// Our writer, from what our reader found, gives ExecuTorch's bytes again.
+/// Our writer reproduces ExecuTorch's bytes from the result of our reader.
 TEST(ExecuTorchEthosU, PayloadsAreWrittenAgainAsTheyWere) {
   for (const Case& c : cases()) {
     SCOPED_TRACE(c.name);
@@ -74,7 +74,7 @@ TEST(ExecuTorchEthosU, PayloadsAreWrittenAgainAsTheyWere) {
   }
 }
 
-/// The same file with commands and constants as named data, as the format's other form has them.
+/// Returns the file with commands and constants as named data, the format's other storage variant.
 Bytes external(const Case& c) {
   auto program = pte::read(c.bytes, c.name);
   EXPECT_TRUE(program.ok());

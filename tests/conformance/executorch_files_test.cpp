@@ -1,7 +1,7 @@
-// Files that ExecuTorch's own Cortex-M flow made (tests/peers/executorch_make.py), in our runtime.
-// Judges: the evaluator on the lifted file, which must agree in every bit; and the outputs that
-// ExecuTorch's Python reference computed. THIMBLE_EXECUTORCH_FILES names another folder of such
-// files.
+// Files made by ExecuTorch's own Cortex-M flow (tests/peers/executorch_make.py), in our runtime.
+// References: the evaluator on the decompiled file, which must agree in every bit; and the outputs
+// that ExecuTorch's Python reference computed. THIMBLE_EXECUTORCH_FILES names another folder of
+// such files.
 
 #include <gtest/gtest.h>
 
@@ -27,18 +27,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How far the Python reference may be from the C++ kernels of ExecuTorch, whose semantics ours
-/// have, in steps of the output's scale; and how many outputs may differ.
+/// Allowed difference between the Python reference and our outputs, which follow ExecuTorch's C++
+/// kernels: distance in steps of the output's scale, and share of outputs that may differ.
 struct Allowance {
   double steps = 0, scale = 0, share = 0;
 };
 const std::map<std::string, Allowance> kAllowances = {
-    // quantized_avg_pool2d: the reference divides in float and rounds halves to even, the kernel
-    // rounds them away from zero.
+    // quantized_avg_pool2d: the reference divides in float and rounds halves to even; the kernel
+    // rounds halves away from zero.
     {"pools", {1, 0.0155, 0.2}},
     {"pools_nhwc", {1, 0.0155, 0.2}},
 };
-/// Files that the IR cannot say in full, and the operator that it lacks.
+/// Files that the IR cannot represent completely, and the operator that the IR lacks.
 const std::map<std::string, std::string> kNotLifted = {
     {"attention", "cortex_m::quantized_"}, {"float_island", "aten::"},
     {"float_elementwise", "aten::"},       {"float_movement", "aten::"},
@@ -66,7 +66,7 @@ void expect_near(const ir::Tensor& got, const ir::Tensor& expected, const Allowa
   size_t different = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     const double distance = std::fabs(static_cast<double>(a[i]) - b[i]);
-    // Sums of float32 may be added up in another order.
+    // Sums of float32 may be computed in another order.
     const double rounding = 1e-6 * std::max(1.0, std::fabs(static_cast<double>(b[i])));
     different += distance > rounding ? 1 : 0;
     EXPECT_LE(distance, allowance.steps * allowance.scale * 1.01 + rounding) << "at " << i;
@@ -120,8 +120,8 @@ TEST(ExecuTorchFiles, TheEvaluatorAgreesInEveryBit) {
   }
 }
 
-/// Files come from outside: whatever is wrong with one, it is refused, or it runs inside its own
-/// memory (build with THIMBLE_SANITIZE).
+/// Files come from outside. A damaged file is refused, or it runs inside its own memory (build with
+/// THIMBLE_SANITIZE).
 TEST(ExecuTorchFiles, BrokenOnesAreRefusedOrRun) {
   std::mt19937 random(3);
   int refused = 0;
@@ -142,7 +142,7 @@ TEST(ExecuTorchFiles, BrokenOnesAreRefusedOrRun) {
   EXPECT_GT(refused, 100);
 }
 
-/// What our list of ExecuTorch's operators says is what ExecuTorch itself writes.
+/// Our list of ExecuTorch's operators agrees with the files that ExecuTorch writes.
 TEST(ExecuTorchFiles, KeepToTheListOfStockOperators) {
   std::set<std::string> seen;
   for (const Case& c : cases()) {
@@ -152,7 +152,7 @@ TEST(ExecuTorchFiles, KeepToTheListOfStockOperators) {
     EXPECT_TRUE(stock.ok()) << c.name << ": " << stock.error().message;
     for (const auto& op : program->plans[0].operators) seen.insert(formats::pte::full_name(op));
   }
-  // The images between them call nearly all operators of the cortex_m dialect.
+  // Together the files call nearly all operators of the cortex_m dialect.
   const auto cortex_m = std::count_if(seen.begin(), seen.end(), [](const std::string& name) {
     return name.starts_with("cortex_m::");
   });
@@ -185,7 +185,7 @@ TEST(ExecuTorchFiles, OtherOperatorsAndFormsAreNotStock) {
           "argument 0 is not of kind 'T'");
 }
 
-/// Calls with another number of arguments.
+/// Removes arguments from calls of the operator.
 void cut_arguments(formats::pte::Program* program, const std::string& name,
                    const std::vector<size_t>& dropped) {
   formats::pte::ExecutionPlan& plan = program->plans[0];
@@ -200,7 +200,7 @@ void cut_arguments(formats::pte::Program* program, const std::string& name,
 }
 
 TEST(ExecuTorchFiles, OfEarlierReleasesRunToo) {
-  // What each release did not have yet, from the last argument to the first.
+  // Arguments that earlier releases did not have, from the last argument to the first.
   const std::tuple<std::string, std::string, std::vector<size_t>> drifts[] = {
       {"residual", "cortex_m::quantized_add.out", {12, 11}},
       {"residual", "cortex_m::quantized_conv2d.out", {12}},
@@ -231,7 +231,7 @@ TEST(ExecuTorchFiles, OfEarlierReleasesRunToo) {
     ASSERT_TRUE(expected.ok() && outputs.ok());
     EXPECT_EQ(*outputs, *expected);
 
-    // Fewer than any release had.
+    // Fewer arguments than in any release.
     cut_arguments(&*program, op, {2, 1});
     const auto broken = formats::pte::write(*program);
     ASSERT_TRUE(broken.ok());
@@ -248,7 +248,7 @@ TEST(ExecuTorchFiles, OfSeveralMemoriesRunToo) {
     ASSERT_TRUE(program.ok());
     formats::pte::ExecutionPlan& plan = program->plans[0];
     const int64_t bytes = plan.memory_sizes.at(1);
-    // Every other tensor moves to a memory of its own kind; places are kept.
+    // Every other tensor moves to a second planned memory; offsets do not change.
     plan.memory_sizes = {0, bytes + 4, bytes};
     for (formats::pte::EValue& value : plan.values) {
       auto* const tensor = std::get_if<formats::pte::Tensor>(&value);

@@ -25,7 +25,7 @@ using ir::ValueId;
 struct alignas(16) Unit {
   uint8_t bytes[16];
 };
-/// Memory at a multiple of 16, filled with something that is no zero.
+/// Memory aligned to 16 bytes and filled with a nonzero byte.
 class Memory {
  public:
   explicit Memory(size_t bytes) : units_((bytes + 15) / 16 + 1) {
@@ -40,13 +40,13 @@ class Memory {
   std::vector<Unit> units_;
 };
 
-/// A delegate's call on this machine.
+/// One call of a delegate on the host.
 class Call {
  public:
   Call(const engine::Delegate& delegate, const ir::Graph& graph)
       : delegate_(delegate), graph_(graph), scratch_(size(delegate.scratch_bytes)) {}
 
-  /// `shared`: tensors lie in the scratch where the delegate wants them.
+  /// `shared`: tensors are stored in the scratch at the offsets that the delegate assigns.
   std::vector<ir::Tensor> run(const std::vector<ir::Tensor>& inputs, bool shared) {
     const auto payload = formats::neutron::read_payload(delegate_.payload);
     EXPECT_TRUE(payload.ok()) << payload.error().message;
@@ -83,7 +83,7 @@ class Call {
 
  private:
   static size_t size(int64_t bytes) { return static_cast<size_t>(bytes); }
-  /// What the delegate keeps in front of the program's scratch.
+  /// Number of bytes that the delegate uses before the program's scratch.
   static size_t front(const neutron::Header& header) {
     abi::neutron::PayloadView view;
     view.input_count = header.input_count;
@@ -185,7 +185,7 @@ NeutronOutcome run_neutron(const ir::Graph& region, const engine::PartNpu& use, 
     const auto delegate = use.engine->compile(*adapted, use, options);
     if (!delegate.ok()) {
       outcome.message = delegate.error().message;
-      // A list that its own check refuses is no limit of the NPU.
+      // A list that its own check refuses is a bug, not a limit of the NPU.
       outcome.refused = outcome.message.find("contradicts") == std::string::npos;
       return outcome;
     }
@@ -263,7 +263,7 @@ ValueId NeutronNet::matmul(ValueId a, ValueId b, bool transpose_b) {
 
 ValueId NeutronNet::conv_transpose(ValueId x, int64_t channels, std::vector<int64_t> kernel,
                                    std::vector<int64_t> stride, std::vector<int64_t> padding) {
-  // The scales and bias of a convolution of the same size, whose weights are turned.
+  // Uses the scales and bias of a convolution with the same channels; transposes the weights.
   const ValueId like = conv(x, channels, {1, 1});
   const ir::Op op = graph.ops().back();
   std::vector<ValueId> inputs = op.inputs;

@@ -1,6 +1,6 @@
 #pragma once
-// Regions for the Neutron: made at random, run through the compiler and the integer model of the
-// NPU, and compared with the evaluator.
+// Random subgraphs for the Neutron. Each is run through the compiler and the integer model of the
+// NPU and compared with the reference evaluator.
 
 #include <optional>
 #include <string>
@@ -14,10 +14,10 @@ namespace thimble::test {
 
 struct NeutronOutcome {
   bool refused = false;
-  std::string message;  // why, or what differs; empty: equal
+  std::string message;  // reason of the refusal, or the difference; empty if equal
   int64_t cycles = 0;
   int64_t scratch_bytes = 0;
-  std::vector<std::string> kernels;  // of the list, in order
+  std::vector<std::string> kernels;  // of the kernel list, in order
 };
 
 /// The engine as a part has it.
@@ -25,21 +25,21 @@ struct NeutronOutcome {
 /// The same without its table of limits and its forms: whatever the lowering takes as it is.
 [[nodiscard]] const engine::PartNpu& bare_neutron_use();
 
-/// The region as the engine adapts it, compiled, its payload read, its kernels run on the model
-/// with random inputs: in memories of their own, where the plan has them in one scratch, and with
+/// Adapts and compiles the subgraph, reads its payload and runs the kernels on the model with
+/// random inputs. Tensors are placed in separate memories and in one scratch, each with and without
 /// prefetched weights.
 [[nodiscard]] NeutronOutcome run_neutron(const ir::Graph& region, const engine::PartNpu& use,
                                          uint64_t seed);
 
-/// Where kernels find their prefetched constants: offset and bytes, in order.
+/// Offset and size in bytes of each kernel's prefetched constants, in order.
 struct PrefetchSlots {
   int64_t bytes = 0;
   std::vector<std::pair<int64_t, int64_t>> kernels;
 };
-/// Nothing if the region is refused, or no kernel has any.
+/// Returns nothing if the subgraph is refused or no kernel has prefetched constants.
 [[nodiscard]] std::optional<PrefetchSlots> prefetch_slots(const ir::Graph& region);
 
-/// What more a region for this NPU may be made of.
+/// Adds the operators that the Neutron supports and the AXON does not.
 class NeutronNet : public AxonNet {
  public:
   using AxonNet::AxonNet;
@@ -61,10 +61,10 @@ class NeutronNet : public AxonNet {
   ir::ValueId bilinear(ir::ValueId x, int64_t scale, bool align_corners);
 };
 
-/// Images at the region's border lie channels last.
+/// Sets the memory order of 4-D inputs and outputs of the graph to channels-last.
 void set_channels_last(ir::Graph* graph);
 
-/// A network of up to `steps` operators; `formed`: only of what form.h leaves.
+/// Returns a network of at most `steps` operators. `formed`: only operators that form() outputs.
 [[nodiscard]] ir::Graph random_neutron_network(uint64_t seed, int steps, bool formed);
 
 }  // namespace thimble::test

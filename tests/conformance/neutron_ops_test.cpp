@@ -1,8 +1,8 @@
-// That the Neutron's kernel lists compute what the evaluator does, bit for bit: each kernel alone,
-// networks of many, and regions that the partition cuts out of random integer graphs.
+// Tests that the Neutron's kernel lists compute the bytes of the reference evaluator: each kernel
+// alone, networks of many kernels, and subgraphs that the partition cuts out of random graphs.
 //
 //   THIMBLE_NEUTRON_SEED=17 neutron_ops_test --gtest_filter='*Random*'   repeats one network
-//   THIMBLE_NEUTRON_SEEDS=5000                                           as many instead of 400
+//   THIMBLE_NEUTRON_SEEDS=5000                                           runs 5000, not 400
 
 #include <gtest/gtest.h>
 
@@ -26,13 +26,13 @@ using test::NeutronOutcome;
 using test::Random;
 using Make = std::function<ValueId(NeutronNet&)>;
 
-/// A kernel, and a region whose list has it.
+/// A kernel, and a subgraph whose kernel list contains it.
 struct Single {
   std::string name;
   Make make;
   std::string kernel;
-  int64_t count = -1;  // kernels in all, if that is the point
-  bool bare = false;   // in forms that form.h would change
+  int64_t count = -1;  // expected number of kernels; -1: any
+  bool bare = false;   // skips the legalizer, which would change the subgraph
 };
 
 void PrintTo(const Single& single, std::ostream* out) {
@@ -59,7 +59,7 @@ Make on_matrix(const std::function<ValueId(NeutronNet&, ValueId)>& f) {
     return f(n, n.input({n.random.between(1, 5), n.random.between(1, 40)}));
   };
 }
-/// Behind something that leaves the NPU's arithmetic as it is and the values in its memory.
+/// Puts a convolution before `f`, so that the operand of `f` is a value in the NPU's scratch.
 Make behind_conv(const std::function<ValueId(NeutronNet&, ValueId)>& f) {
   return on_image([=](NeutronNet& n, ValueId x) {
     return f(n, n.conv(x, n.random.between(1, 12), two(n.random, 1, 3)));
@@ -90,7 +90,7 @@ const std::vector<Single> kSingles = {
      }),
      "Conv2DPointwise", 1},
     {"ConvDepthwise", on_image([](NeutronNet& n, ValueId x) {
-       // One channel is no matter of groups.
+       // A depthwise convolution needs at least two channels.
        const ValueId wide = n.shape(x)[1] > 1 ? x : n.concat({x, x}, 1);
        return n.depthwise(wide, two(n.random, 1, 3), two(n.random, 1, 2), four(n.random, 1));
      }),
@@ -314,7 +314,7 @@ NeutronOutcome outcome_of(const Single& single, uint64_t seed) {
   const ValueId y = single.make(net);
   if (y == ir::kNoValue) return {false, "the case is no graph", 0, 0, {}};
   net.graph.add_output(y);
-  // Images cross a region's border channels last.
+  // Images cross the subgraph's border in channels-last order.
   test::set_channels_last(&net.graph);
   const auto& use = single.bare ? test::bare_neutron_use() : test::neutron_use();
   NeutronOutcome outcome = test::run_neutron(net.graph, use, seed);
@@ -416,7 +416,7 @@ TEST(NeutronRandom, RegionsOfAnyFormEqualTheEvaluator) {
   EXPECT_TRUE(seeds().one || regions > seeds().count);
 }
 
-/// The memory of an operand is taken over only if no other operand is a piece of it.
+/// The result may reuse an operand's buffer only if no other operand is a part of that buffer.
 TEST(NeutronPlace, AnOperandWithAPieceThatIsReadToo) {
   for (uint64_t seed = 0; seed < 20; ++seed) {
     NeutronNet net(seed);
@@ -432,7 +432,8 @@ TEST(NeutronPlace, AnOperandWithAPieceThatIsReadToo) {
 
 // --- prefetched weights -------------------------------------------------------------------------
 
-/// Of the kernels that have constants of their own: where these come to lie.
+/// Prefetched constants of neighbouring kernels do not overlap, and the prefetch area is as large
+/// as the largest pair of neighbours.
 TEST(NeutronPrefetch, TakesWhatTheTwoLargestNeighboursNeed) {
   int64_t lists = 0;
   for (uint64_t seed = 0; seed < 60; ++seed) {

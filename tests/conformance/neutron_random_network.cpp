@@ -1,4 +1,4 @@
-// Networks of many operators for the Neutron.
+// Random networks of many operators for the Neutron.
 
 #include <algorithm>
 
@@ -92,7 +92,7 @@ class Maker {
     }
   }
 
-  /// Paddings of pools are at most half of the window.
+  /// Limits the padding of a pooling to half of the window.
   static std::vector<int64_t> small(std::vector<int64_t> padding,
                                     const std::vector<int64_t>& kernel) {
     for (size_t i = 0; i < 4; ++i) padding[i] = std::min(padding[i], kernel[i % 2] / 2);
@@ -109,7 +109,7 @@ class Maker {
     at_ = net_.conv(at_, r.between(1, 6), kernel);
   }
 
-  /// A value of before that broadcasts with this one, or a constant.
+  /// Returns an earlier value that broadcasts with this one, or a constant.
   ValueId partner() {
     Random& r = net_.random;
     std::vector<ValueId> fitting;
@@ -144,7 +144,7 @@ class Maker {
     }
   }
 
-  /// With the same scale and zero point.
+  /// Returns a constant with the scale and zero point of the current value, else the current value.
   ValueId other_codes() {
     Random& r = net_.random;
     const ValueId c = net_.constant(net_.shape(at_));

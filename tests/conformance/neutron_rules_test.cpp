@@ -1,7 +1,7 @@
 // The rules of the Neutron: every row of engines/neutron/compiler/ops.def has an accepted case, a refused
 // case, and its message. Cases are in tests/text/neutron: `? [variant: ] [type =] operator`, then
-// `=` and the operators that it becomes (and the limit that it passes, if that is why), or `!` and
-// the reason. What is accepted is also compared with its form, by the evaluator.
+// `=` and the operators that replace it (and the exceeded limit, if that is the reason), or `!` and
+// the reason. Accepted operators are also compared with their legalized graph, by the evaluator.
 
 #include <gtest/gtest.h>
 
@@ -34,7 +34,7 @@ using engine::neutron::Variant;
 
 constexpr Variant kVariants[] = {Variant::kN3_64, Variant::kN1_16, Variant::kImx95};
 
-// --- the table, once more -----------------------------------------------------------------------
+// --- the table, expanded for the test -----------------------------------------------------------
 
 constexpr unsigned kN3 = 1, kN1 = 2, kS = 4, kAll = kN3 | kN1 | kS;
 struct OpRow {
@@ -113,7 +113,8 @@ std::vector<ir::Tensor> inputs_of(const ir::Graph& graph, uint32_t seed) {
   return inputs;
 }
 
-/// The form says the same, but for what rounds once instead of twice: there, codes are neighbours.
+/// Checks that the legalized graph gives the same values, with a difference of at most `apart`.
+/// `apart` is 1 where the legalized graph rounds once instead of twice.
 void expect_same(const ir::Graph& graph, const ir::Graph& formed, int apart) {
   constexpr uint32_t kSeeds = 3;
   for (uint32_t seed = 0; seed < kSeeds; ++seed) {
@@ -180,7 +181,7 @@ std::string test_name(const testing::TestParamInfo<std::string>& info) {
 }
 INSTANTIATE_TEST_SUITE_P(Rows, NeutronRules, testing::ValuesIn(text_files("neutron")), test_name);
 
-/// Every operator of graphs that know nothing of the NPU: a form is the same operator.
+/// Legalizes every operator of random graphs generated without regard to the NPU.
 TEST(NeutronForms, OfRandomOperators) {
   const char* one = std::getenv("THIMBLE_NEUTRON_SEED");
   const uint64_t first = one == nullptr ? 1 : std::strtoull(one, nullptr, 10);
@@ -195,7 +196,7 @@ TEST(NeutronForms, OfRandomOperators) {
       const auto formed = engine::neutron::form(*alone);
       ASSERT_TRUE(formed.ok());
       SCOPED_TRACE(fmt::format("THIMBLE_NEUTRON_SEED={}\n{}", seed, ir::print(*alone)));
-      // One rounding for two, and halves of lines.
+      // qlinear rounds once instead of twice; a linear lut may differ at halves.
       const bool near = op.kind == OpKind::qlinear || op.kind == OpKind::lut;
       expect_form(*alone, *formed, near ? 1 : 0);
       ++legal;
@@ -206,7 +207,7 @@ TEST(NeutronForms, OfRandomOperators) {
   EXPECT_TRUE(one != nullptr || (legal > 500 && changed > 20));
 }
 
-// --- is there a case for each row? --------------------------------------------------------------
+// --- every row has a case -----------------------------------------------------------------------
 
 struct Answer {
   std::string op, variant, text;  // "! kernel height is 4097, ..."
@@ -232,7 +233,8 @@ std::vector<Answer> answers() {
   return all;
 }
 
-/// Some case of the operator is refused, or brought to another form, with a message that starts so.
+/// Returns true if a case of the operator is refused or replaced with a message that starts with
+/// `message`.
 bool is_refused(const std::vector<Answer>& all, const std::string& op, const std::string& message,
                 unsigned variants) {
   return std::ranges::any_of(all, [&](const Answer& a) {
@@ -245,7 +247,7 @@ bool is_refused(const std::vector<Answer>& all, const std::string& op, const std
 TEST(NeutronTable, EveryRowHasItsCases) {
   const std::vector<Answer> all = answers();
   for (const OpRow& row : runs()) {
-    if (row.op == "lut") continue;  // below
+    if (row.op == "lut") continue;  // tested by NeutronTables
     EXPECT_TRUE(std::ranges::any_of(
         all, [&](const Answer& a) { return a.op == row.op && a.text.starts_with("= "); }))
         << row.op << " has no accepted case";
@@ -266,7 +268,7 @@ TEST(NeutronTable, EveryRowHasItsCases) {
   RecordProperty("refused", static_cast<int>(all.size()) - static_cast<int>(accepted));
 }
 
-/// An operator of tests/text/ops as it is accepted there, with the declarations of that file.
+/// The first accepted operator of tests/text/ops/`op`.ir, with the declarations of that file.
 Trial example(const std::string& op) {
   std::istringstream lines(contents("ops/" + op + ".ir"));
   std::string prelude, trial;
@@ -295,7 +297,7 @@ TEST(NeutronTable, WhatItHasNoOperatorForIsRefusedByName) {
   }
 }
 
-/// Each integer operator has a row; each float operator none, and says so.
+/// Each integer operator has exactly one row. Float operators have none and are refused as such.
 TEST(NeutronTable, EveryOperatorIsInOneRowOrInNone) {
   std::multiset<std::string> rows;
   for (const OpRow& row : runs()) rows.insert(row.op);
@@ -396,7 +398,8 @@ TEST(NeutronTables, EachFunctionOfTheTable) {
   EXPECT_TRUE(rows.empty()) << *rows.begin() << " has no case";
 }
 
-/// hardsigmoid, a product and a sum with constants, a number upside down: one convolution each.
+/// A hardsigmoid, a line with an offset, a line with negative slope and a bounded line each become
+/// one 1 x 1 convolution.
 TEST(NeutronTables, LinesAreConvolutionsOfOneTap) {
   const ir::Quant x = ir::per_tensor(0.05, 3);
   const std::vector<std::pair<Real, ir::Quant>> lines = {
@@ -412,7 +415,7 @@ TEST(NeutronTables, LinesAreConvolutionsOfOneTap) {
       const auto formed = engine::neutron::form(graph);
       ASSERT_TRUE(formed.ok());
       EXPECT_EQ(kinds_text(*formed), shape.size() == 4 ? "qconv2d" : "reshape qconv2d reshape");
-      expect_form(graph, *formed, 1);  // halves
+      expect_form(graph, *formed, 1);  // rounding of halves may differ
     }
   }
 }
@@ -437,7 +440,7 @@ TEST(NeutronTables, OtherFunctionsAreRefused) {
             "0.0078125 and 0");
 }
 
-// --- context ------------------------------------------------------------------------------------
+// --- the subgraph as a whole --------------------------------------------------------------------
 
 std::string declined(const std::string& body) {
   const auto graph = ir::parse("graph @region {\n" + body + "}\n", "region");
@@ -482,7 +485,7 @@ TEST(NeutronContext, WhatCollapsesToIdentityIsNotAlone) {
   const auto table = [&](const ir::Quant& quant, const Real& f) {
     return engine::neutron::context_declines(table_graph(quant, quant, f));
   };
-  // A relu of what is never negative.
+  // A ReLU whose input is never negative.
   EXPECT_EQ(table(ir::per_tensor(0.5, -128), [](double v) { return std::max(v, 0.0); }),
             nothing("lut"));
   EXPECT_EQ(table(ir::per_tensor(0.5, -127), [](double v) { return std::max(v, 0.0); }), "");

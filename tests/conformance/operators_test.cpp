@@ -1,6 +1,6 @@
-// Every operator by itself, in every element type, on this machine and on emulated boards: small
-// random graphs of one operator, each compiled for the core. The outputs of all of them equal the
-// evaluator's on the graph that went in, bit for bit. One boot per board (firmware/apps/series).
+// Every operator in every element type, on the host and on emulated boards. Small random graphs of
+// one operator are compiled for each core. All outputs must equal the reference evaluator's on the
+// input graph, bit for bit. One boot per board (firmware/apps/series).
 
 #include <gtest/gtest.h>
 
@@ -27,14 +27,14 @@ using engine::Dialect;
 using test::Scope;
 using test::Series;
 
-/// "thimble::add.out i8"
+/// Kernel name and element types: "thimble::add.out", "i8".
 using Label = std::pair<std::string, std::string>;
 
 struct Case {
   ir::Graph graph;
   Dialect dialect = Dialect::kNative;
   Series inputs, expected;
-  std::string repeat;  // what makes it again
+  std::string repeat;  // generator and seed that reproduce the graph
 };
 
 struct Compiled {
@@ -58,11 +58,11 @@ std::optional<Compiled> compile(const ir::Graph& graph, Dialect dialect, std::st
   return compiled;
 }
 
-/// A core of each instruction set: each has packings of its own.
+/// One core per instruction set. Each instruction set has packed kernel variants of its own.
 constexpr std::string_view kInstructionSets[] = {"cortex-m55", "cortex-m4", "cortex-m3",
                                                  "cortex-m0plus"};
 
-/// What the graph's calls are, on any core; nothing if it is refused.
+/// Returns the labels of all kernel calls of the graph, on all cores; empty if it is refused.
 std::vector<Label> labels_of(const ir::Graph& graph, Dialect dialect) {
   std::vector<Label> labels;
   for (const std::string_view name : kInstructionSets) {
@@ -72,12 +72,12 @@ std::vector<Label> labels_of(const ir::Graph& graph, Dialect dialect) {
     for (const engine::KernelCall& call : lowered->calls) {
       labels.emplace_back(abi::info(call.op).name, engine::call_types(*lowered, call));
     }
-    if (dialect == Dialect::kStock) break;  // the same everywhere
+    if (dialect == Dialect::kStock) break;  // stock calls are the same on every core
   }
   return labels;
 }
 
-/// Takes a graph if it calls something that few graphs of before call.
+/// Keeps a graph if it calls a kernel that few of the graphs kept so far call.
 class Collector {
  public:
   void offer(ir::Graph graph, Dialect dialect, uint64_t seed, const std::string& repeat) {
@@ -106,7 +106,8 @@ class Collector {
   std::vector<Case> cases_;
 };
 
-/// Numbers that packings of abi/packed_rows.h do not take, of operators whose shapes they all take.
+/// Operators whose shapes the packed forms of abi/packed_rows.h support, with parameters that they
+/// do not support.
 std::vector<ir::Graph> general_forms() {
   std::vector<ir::Graph> graphs;
   const auto codes = [](ir::Graph& graph) {
@@ -120,7 +121,8 @@ std::vector<ir::Graph> general_forms() {
   };
   constexpr int32_t kHalfMult = 1 << 30;
   constexpr int64_t kHalf = kHalfMult;
-  // The result is not divided; and as the quantizer writes it, one operand a half of its scale.
+  // y_shift 1: the result is not divided. y_shift -18: as the quantizer emits it, one operand is
+  // scaled by one half.
   for (const int64_t y_shift : {1, -18}) {
     ir::Graph add;
     const ir::Attrs sum = {{"a_zp", int64_t{3}},   {"a_mult", kHalf},    {"a_shift", int64_t{0}},
@@ -131,7 +133,7 @@ std::vector<ir::Graph> general_forms() {
     auto added = add.add(ir::OpKind::qadd, terms, sum);
     finish(std::move(add), added);
   }
-  // The zero point leaves 32 bits before the division.
+  // The zero point shifted left does not fit in 32 bits.
   ir::Graph mul;
   const ir::Attrs product = {{"a_zp", int64_t{3}}, {"b_zp", int64_t{-4}},   {"y_zp", int64_t{100}},
                              {"mult", kHalf},      {"shift", int64_t{-30}}, {"min", int64_t{-128}},
@@ -139,7 +141,7 @@ std::vector<ir::Graph> general_forms() {
   const std::vector<ir::ValueId> factors = {codes(mul), codes(mul)};
   auto multiplied = mul.add(ir::OpKind::qmul, factors, product);
   finish(std::move(mul), multiplied);
-  // A scale above 1: the shift goes to the left.
+  // The scale is above 1: the shift is a left shift.
   ir::Graph linear;
   const auto constant = [&](const char* name, ir::Tensor tensor) {
     return linear.add_constant(name, std::make_shared<const ir::Tensor>(std::move(tensor)));
@@ -156,7 +158,7 @@ std::vector<ir::Graph> general_forms() {
       ir::OpKind::qlinear, terms,
       {{"x_zp", int64_t{3}}, {"y_zp", int64_t{-4}}, {"min", int64_t{-128}}, {"max", int64_t{127}}});
   finish(std::move(linear), weighed);
-  // Scales beyond 2^100 and below 2^-100.
+  // Scales above 2^100 and below 2^-100.
   ir::Graph quantize;
   const ir::ValueId real = quantize.add_input("x", {ir::DType::kF32, {2, 7}, {}, {}});
   auto quantized =
@@ -239,7 +241,7 @@ void append_padded(Bytes& bytes, ByteView piece) {
   bytes.resize(bytes.size() + (16 - piece.size() % 16) % 16);
 }
 
-/// Appends what firmware/apps/series reads for one model.
+/// Appends one model and its inputs in the input format of firmware/apps/series.
 void append_case(Bytes& file, const Compiled& compiled, const Series& calls) {
   const ir::Graph& graph = compiled.lowered.graph;
   Bytes inputs;
@@ -255,7 +257,7 @@ void append_case(Bytes& file, const Compiled& compiled, const Series& calls) {
   file.insert(file.end(), inputs.begin(), inputs.end());
 }
 
-/// The words and bytes of the results, from the front.
+/// Reader of the result file, from the first word on.
 class Results {
  public:
   explicit Results(std::string bytes) : bytes_(std::move(bytes)) {}
@@ -278,7 +280,7 @@ class Results {
   size_t at_ = 0;
 };
 
-/// Outputs of one model; nothing if the board gave a status, or too few bytes.
+/// Returns the outputs of one model; nothing if the status is not 0 or the file is too short.
 std::optional<Series> read_outputs(Results& results, const ir::Graph& graph, size_t calls) {
   const auto status = results.word(), bytes = results.word();
   EXPECT_EQ(status, 0U);
@@ -330,7 +332,7 @@ TEST_P(OperatorsOn, EqualTheEvaluator) {
   EXPECT_FALSE(results.take(1)) << "more results than models";
 }
 
-/// Cores with an image of their own; the others run the very same code.
+/// Cores with an image of their own; the other cores run the same code as one of these.
 std::vector<Core> cores() {
   std::vector<Core> found;
   for (const Core& core : firmware_test::kCores) {

@@ -1,7 +1,7 @@
-// What is chosen for flash, and for least scratch everywhere, says the same as what is chosen for
-// speed: on random integer graphs the evaluator's answer on the graph that went in equals that on
-// the graph lifted from the written file and the production runtime's on that file. A failure
-// prints the seed; THIMBLE_SEED=n runs that one alone.
+// Kernels selected for flash size or for least scratch give the same outputs as kernels selected
+// for speed. On random integer graphs, the reference evaluator's result on the input graph equals
+// its result on the graph decompiled from the written file, and the production runtime's result. A
+// failure prints the seed; THIMBLE_SEED=n runs that seed alone.
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 #pragma once
-// The generator behind random_integer_graph(): what it has made so far, and a function per family
-// of operators, in random_integer_<family>.cpp. The order of random numbers is part of what a seed
-// means.
+// The generator behind random_integer_graph(): the values made so far, and one function per
+// operator family, in random_integer_<family>.cpp. The order of random numbers must not change:
+// it determines the graph of a seed.
 
 #include <string>
 #include <utility>
@@ -29,13 +29,13 @@ class IntegerGraphGenerator {
   ir::Quant quant();
   ir::DimOrder maybe_channels_last(const Shape& shape);
   void add_input(int i);
-  /// Often of the shape of one that exists, so that they can be exchanged.
+  /// Adds a state, often with the shape of an existing one, so that states can be swapped.
   void add_state();
-  /// What each state becomes: any value of its shape, through a table if the scale is another.
+  /// Assigns each state a value of its shape, through a lookup table if the scales differ.
   void update_states();
   void add_outputs();
   ValueId pick();
-  /// Later values more often, so that graphs are deep.
+  /// Returns the last value more often than others, so that graphs are deep.
   ValueId pick_recent() { return random_.chance(60) ? values_.back() : pick(); }
   const Shape& shape(ValueId value) { return graph_.type(value).shape; }
   int64_t code() { return random_.between(-128, 127); }
@@ -51,42 +51,42 @@ class IntegerGraphGenerator {
   ir::Tensor small_i32(int64_t count);
   void set_multiplier(Attrs* attrs, double real);
 
-  // Of images.
+  // Operators on images.
   void conv(ValueId x);
   void image(ValueId x);
   void conv_transpose(ValueId x);
   void resize(ValueId x);
-  /// Elements of one dimension in another order, or more than four dimensions exchanged.
+  /// Permutes the elements of one dimension, or permutes more than four dimensions.
   void rearrange(ValueId x);
   void pool(OpKind kind, ValueId x);
 
-  // Element by element.
+  // Elementwise operators.
   ValueId second_operand(ValueId x);
   void binary(OpKind kind, ValueId x);
-  /// Another value with x's meaning of codes, so that they may be mixed.
+  /// Returns another value with the scale and zero point of x, so that both can be combined.
   ValueId comparable(ValueId x);
-  /// A bool that broadcasts with x, new or one of before.
+  /// Returns a bool value that broadcasts with x, new or existing.
   ValueId mask(ValueId x);
   void choice(OpKind kind, ValueId x);
-  /// What ExecuTorch's kernels can choose.
+  /// Adds a choice operator that ExecuTorch's kernels support.
   void stock_choice(ValueId x);
   void scaled_pair(OpKind kind, ValueId x);
 
-  // Over dimensions.
+  // Operators over dimensions.
   void reduction(OpKind kind, ValueId x);
   void along_dim(OpKind kind, ValueId x);
   void norm(OpKind kind, ValueId x);
   void softmax(OpKind kind, ValueId x);
 
-  // Products and gathering.
+  // Products and gathers.
   void linear(ValueId x);
-  /// By itself or by what happens to fit; a graph without another fit gets a constant.
+  /// Multiplies x by itself or by any value of fitting shape, else by a constant.
   void product(ValueId x);
-  /// Positions around and beyond the ends.
+  /// Gathers at positions around the ends and beyond them.
   void gathered(OpKind kind, ValueId x);
   void recurrent(OpKind kind, ValueId x);
 
-  // Movement.
+  // Data movement.
   void movement(OpKind kind, ValueId x);
   void reshape(ValueId x);
 

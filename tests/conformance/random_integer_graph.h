@@ -1,6 +1,6 @@
 #pragma once
-// Random int8 graphs by seed, of every integer operator and memory movement that a target may be
-// given.
+// Random int8 graphs by seed, with every integer operator and data movement that an engine may
+// receive.
 
 #include <cstdint>
 
@@ -10,10 +10,10 @@ namespace thimble::test {
 
 struct IntegerGraphOptions {
   int ops = 8;
-  bool stock_only = false;  // leave out what ExecuTorch's kernels cannot express
+  bool stock_only = false;  // only operators that ExecuTorch's kernels can express
 };
 
-/// A verified graph with one to two int8 or float inputs and at least one output.
+/// Returns a verified graph with one or two int8 or float inputs and at least one output.
 [[nodiscard]] ir::Graph random_integer_graph(uint64_t seed, const IntegerGraphOptions& options);
 
 }  // namespace thimble::test

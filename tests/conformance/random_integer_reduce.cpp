@@ -42,7 +42,7 @@ void IntegerGraphGenerator::along_dim(OpKind kind, ValueId x) {
   }
   if (!keep(kind, {x}, std::move(attrs), kind == OpKind::qcumsum)) return;
   if (kind != OpKind::argmax) return;
-  graph_.add_output(values_.back());  // positions: no operator here reads them
+  graph_.add_output(values_.back());  // positions (i64): no operator here reads them
   values_.pop_back();
 }
 
@@ -77,7 +77,7 @@ void IntegerGraphGenerator::softmax(OpKind kind, ValueId x) {
   int64_t dim = random_.between(0, static_cast<int64_t>(shape(x).size()) - 1);
   if (kind == OpKind::qmasked_softmax) {
     if (options_.stock_only) return;
-    dim = static_cast<int64_t>(shape(x).size()) - 1;  // the rule of its making
+    dim = static_cast<int64_t>(shape(x).size()) - 1;  // the operator requires the last one
   }
   if (kind != OpKind::qlog_softmax) {
     const auto m = numerics::quantize_multiplier(random_.real(0.005, 0.5) * (1 << 26));

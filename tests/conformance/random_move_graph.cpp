@@ -44,7 +44,7 @@ class Maker {
     }
     return dims;
   }
-  /// Positions around and beyond the ends.
+  /// Positions around the ends and beyond them.
   ValueId positions(const Shape& shape) {
     ir::Tensor index = ir::zeros(DType::kI64, shape);
     for (int64_t& at : index.data<int64_t>()) at = random_.between(-7, 7);

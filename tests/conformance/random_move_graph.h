@@ -1,6 +1,7 @@
 #pragma once
-// Random graphs by seed of one operator that works on elements of many types: movement, gathering,
-// choice, extremes. (random_integer_graph.h has them on int8, random_wide_graph.h on int16.)
+// Random graphs by seed, each of one operator that supports many element types: data movement,
+// gather, choice, minimum and maximum. (random_integer_graph.h covers int8, random_wide_graph.h
+// int16.)
 
 #include <cstdint>
 
@@ -9,7 +10,7 @@
 
 namespace thimble::test {
 
-/// A graph of inputs and one operator; an error where the operator does not exist for `dtype`.
+/// Returns a graph of inputs and one operator; an error if the operator does not support `dtype`.
 [[nodiscard]] Result<ir::Graph> random_move_graph(uint64_t seed, ir::DType dtype);
 
 }  // namespace thimble::test

@@ -45,7 +45,7 @@ class Generator {
   [[nodiscard]] bool is_wide(ValueId value) const { return type(value).dtype == DType::kI16; }
   [[nodiscard]] size_t rank(ValueId value) const { return type(value).shape.size(); }
 
-  // The edges: 16 bits have no zero point.
+  // Conversions at the borders of the int16 part. int16 has no zero point.
   ValueId quantized(ValueId x) {
     const ir::Attrs attrs = {{"scale", random_.real(1e-4, 1e-3)},
                              {"zero_point", int64_t{0}},
@@ -83,7 +83,7 @@ class Generator {
     }
     return {constant(ir::make_i32({count}, mult)), constant(ir::make_i32({count}, shift))};
   }
-  /// int64, far beyond 32 bits.
+  /// int64 bias whose values exceed 32 bits.
   ValueId bias(int64_t channels) {
     if (random_.chance(30)) return ir::kNoValue;
     ir::Tensor tensor = ir::zeros(DType::kI64, {channels});
@@ -285,7 +285,7 @@ class Generator {
     keep(kind, std::move(operands), std::move(attrs));
   }
 
-  /// By itself or by what happens to fit, else by a constant.
+  /// Multiplies x by itself or by any value of fitting shape, else by a constant.
   void product(ValueId x) {
     if (rank(x) < 2) return;
     const int64_t transpose_b = random_.between(0, 1);
@@ -336,7 +336,7 @@ class Generator {
     return tensor;
   }
 
-  /// A constant, or of values at hand that are no constants.
+  /// Returns a constant, or an existing value that is not a constant.
   ValueId state_of(const Shape& shape) {
     for (const ValueId value : values_) {
       if (is_wide(value) && type(value).shape == shape && random_.chance(50)) return value;
@@ -344,7 +344,7 @@ class Generator {
     return random_constant(DType::kI16, shape);
   }
 
-  /// Of gates rows, entry 0 for x and entry 1 for h.
+  /// Returns multipliers per gate or per row, entry 0 for x and entry 1 for h.
   std::pair<ValueId, ValueId> row_multipliers(int64_t gates, int64_t rows) {
     const int64_t entries = random_.chance(50) ? rows : gates;
     const auto [mult, shift] = multipliers(2 * entries, 2e-3);
@@ -356,7 +356,7 @@ class Generator {
     return {paired(mult), paired(shift)};
   }
 
-  /// An image of one plane after another is a sequence of rows.
+  /// Reads an image, plane after plane, as a sequence of rows.
   void recurrent(ValueId x) {
     if (rank(x) == 4 && type(x).shape[0] == 1) {
       const Shape& s = type(x).shape;

@@ -1,6 +1,6 @@
 #pragma once
-// Files that ExecuTorch made, each with calls that were recorded: NAME.pte, and NAME.npz with
-// arrays input_0, ..., output_0, ..., whose first axis counts calls.
+// Files made by ExecuTorch with recorded calls: NAME.pte, and NAME.npz with arrays input_0, ...,
+// output_0, .... The first axis of each array is the call.
 
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ struct RecordedFile {
   std::vector<std::vector<ir::Tensor>> inputs, outputs;  // [call][port]
 };
 
-/// Entry `call` of an array whose first axis counts calls.
+/// Returns entry `call` of an array whose first axis is the call.
 inline ir::Tensor one_call(const ir::Tensor& all, size_t call) {
   ir::Tensor tensor;
   tensor.dtype = all.dtype;

@@ -19,7 +19,7 @@ std::vector<Chunk> aligned(std::span<const std::byte> bytes) {
   return result;
 }
 
-/// One call, inputs and outputs in the graph's memory orders.
+/// Makes one call with inputs and outputs in the graph's memory orders.
 std::vector<ir::Tensor> call_host(thimble_model& model, const ir::Graph& graph,
                                   std::span<const ir::Tensor> inputs) {
   std::vector<std::vector<Chunk>> buffers;
@@ -71,7 +71,7 @@ Series run_on_host(const ir::Graph& graph, const Bytes& pte, const Series& calls
   for (const auto& inputs : calls) outputs.push_back(call_host(model, graph, inputs));
   if (needs.saved_bytes == 0) return outputs;
 
-  // Saved before the last call and restored, the model repeats it; reset, it repeats the first.
+  // Restoring the state saved before the last call repeats that call; a reset repeats the first.
   std::vector<std::byte> saved(needs.saved_bytes);
   EXPECT_EQ(thimble_reset(&model), 0);
   for (size_t i = 0; i + 1 < calls.size(); ++i) call_host(model, graph, calls[i]);

@@ -1,5 +1,5 @@
-// Two models in one arena, run in turns a thousand times: each answers as it does alone, state
-// included, in less memory than both need apart.
+// Two models in one arena run alternately a thousand times. Each gives the same results as alone,
+// including its state, and the shared arena is smaller than the sum of both arenas.
 
 #include "emit/share.h"
 
@@ -26,7 +26,7 @@ Memory chunks(size_t bytes) {
   return Memory(bytes / sizeof(Chunk) + 1);
 }
 
-/// A loaded file, which is fed the same inputs in the same order wherever its memory is.
+/// A loaded file that receives the same inputs in the same order, independent of its memory.
 class Runner {
  public:
   Runner(const Bytes& pte, const ir::Graph& graph, uint64_t seed)
@@ -54,7 +54,7 @@ class Runner {
                                                memory.data(), memory.size() * sizeof(Chunk));
     ASSERT_EQ(status, 0) << thimble_status_text(status);
   }
-  /// The bytes of all outputs.
+  /// Runs the model once and returns the bytes of all outputs.
   Bytes run() {
     const std::vector<Memory>& sample = samples_[runs_++ % kSamples];
     for (size_t k = 0; k < sample.size(); ++k) {

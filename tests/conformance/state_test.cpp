@@ -1,6 +1,6 @@
-// A streaming convolution in two forms: its past as an explicit input and output that the caller
-// carries from call to call, and as state that the model keeps. From calibration to the runtime
-// they give the same codes.
+// A streaming convolution in two variants: its past as an explicit input and output that is passed
+// from call to call, and as a state that the model keeps. Both give the same quantized values, from
+// calibration to the runtime.
 
 #include <gtest/gtest.h>
 
@@ -41,7 +41,7 @@ std::string hex(const Tensor& tensor) {
   return digits;
 }
 
-/// One new column each call; the two before it are the past.
+/// Each call adds one new column; the past is the two columns before it.
 std::string streaming(bool as_state) {
   test::Random random(7);
   const Tensor weights = test::random_tensor(random, ir::DType::kF32, {4, kChannels, 1, kTaps});
@@ -118,7 +118,7 @@ void compare(Dialect dialect) {
   const Graph with_state = parsed(streaming(true));
   const Graph explicit_one = parsed(streaming(false));
   const std::vector<Tensor> x = signal();
-  // What the caller of the explicit form would have carried.
+  // The past that a caller of the explicit variant would pass on.
   std::vector<Tensor> past = {ir::zeros(ir::DType::kF32, {1, kChannels, 2})};
   std::vector<Tensor> real;
   eval::StateTensors state = eval::initial_state(with_state);

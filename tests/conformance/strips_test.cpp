@@ -1,7 +1,7 @@
-// Strips of rows, and values that lie inside or over others: on random networks of images, for
-// every run of operators and several heights, the evaluator's answer on the graph in strips equals
-// that on the graph that went in, and the production runtime's on the written file, whose arena is
-// filled anew before every run. A failure prints the seed; THIMBLE_SEED=n runs that one alone.
+// Row tiling, and buffers that alias or overlap. On random image networks, for every range of
+// operators and several tile heights, the evaluator's result on the tiled graph equals its result
+// on the input graph. So does the production runtime's result; its arena is refilled before every
+// run. A failure prints the seed; THIMBLE_SEED=n runs that seed alone.
 
 #include "engine/strips.h"
 
@@ -26,7 +26,7 @@ using ir::OpKind;
 using ir::ValueId;
 using engine::Strips;
 
-/// Convolutions, poolings and additions of images with few rows of whole 16 bytes.
+/// Convolutions, poolings and additions of images with few rows; channels are multiples of 16.
 class Network {
  public:
   explicit Network(uint64_t seed) : random_(seed) {
@@ -99,7 +99,7 @@ class Network {
                      {"max", int64_t{127}}},
                     {}, hint));
   }
-  /// Those of two rows leave one out at the end of an odd image.
+  /// A window of two rows with stride 2 leaves out the last row of an image of odd height.
   void pool(ValueId x) {
     const int64_t rows = random_.between(2, 3);
     keep(graph_.add(OpKind::max_pool2d, {x},
@@ -136,7 +136,7 @@ struct Seen {
   int graphs = 0, copies_saved = 0, overlaps = 0, smaller = 0, free_inputs = 0;
 };
 
-/// The arena of the graph as the file has it; -1 after a failure.
+/// Returns the arena size in bytes of the compiled graph; -1 after a failure.
 int64_t check_file(const ir::Graph& graph, const test::Series& inputs, const test::Series& expected,
                    bool owns_inputs, Seen* seen) {
   const engine::Core& target = **engine::find_core("cortex-m4");
@@ -220,7 +220,7 @@ TEST(Strips, same_answers_in_less_memory) {
 }
 
 TEST(Strips, refuses_what_others_read) {
-  // The first result of three is read by the third, outside of a run of two.
+  // The result of operator `first` is read after operator `first + 1`, outside the tiled range.
   for (uint64_t seed = 0; seed < 40; ++seed) {
     const ir::Graph graph = Network(seed).take();
     const auto consumers = graph.consumers();

@@ -1,4 +1,4 @@
-"""The command line as its users meet it: options, JSON, exit codes, and what is left on the disk.
+"""The command line: options, JSON, exit codes, and the files that remain on disk.
 
 usage: cli_test.py THIMBLE SOURCE_DIR [unittest options]
 """
@@ -34,7 +34,7 @@ class Cli(unittest.TestCase):
         write_npy(self.x_double, "<f8", (1, 1, 8, 8), struct.pack("<64d", *values))
 
     def thimble(self, *arguments, code=0):
-        """Runs in the test's folder; answers standard output and error."""
+        """Runs thimble in the test's folder; returns standard output and error."""
         done = subprocess.run([str(THIMBLE), *map(str, arguments)], capture_output=True, text=True,
                               cwd=self.path, timeout=120)
         self.assertEqual(done.returncode, code, f"{arguments}\n{done.stdout}{done.stderr}")
@@ -45,7 +45,7 @@ class Cli(unittest.TestCase):
         return done.stdout, done.stderr
 
     def files(self):
-        """What commands have written, inputs left out."""
+        """Returns the files that commands have written, without the inputs."""
         here = self.path
         return {str(p.relative_to(here)) for p in here.rglob("*") if p.is_file()
                 and not p.name.startswith("x")}
@@ -289,7 +289,7 @@ class Run(Cli):
         self.thimble("run", self.compile(), "--input", self.x, "--output", "out")
         array = (self.path / "out/output_0.npy").read_bytes()
         self.assertTrue(array.startswith(b"\x93NUMPY"))
-        self.assertEqual(len(array) % 64, 40)  # 10 floats behind an aligned header
+        self.assertEqual(len(array) % 64, 40)  # 10 floats after an aligned header
 
     def test_steps(self):
         pte = self.compile()

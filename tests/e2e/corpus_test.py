@@ -2,10 +2,10 @@
 
 usage: corpus_test.py THIMBLE DATA_FOLDER
 
-Whatever a module is, `compile` ends with exit code 0, 1 or 2 and a message, never with a crash;
-what it accepts runs on the host with the evaluator's outputs, bit for bit, in both dialects, for a
-core with and one without vectors, with float and with int8 inputs and outputs. Attention, gathering
-and patch embeddings also come near PyTorch's own outputs.
+For every module, `compile` ends with exit code 0, 1 or 2 and a message, never with a crash. An
+accepted module runs on the host with the evaluator's outputs, bit for bit, in both dialects, for a
+core with and one without vectors, with float and with int8 inputs and outputs. Attention, gather
+and patch embeddings are also close to PyTorch's own outputs.
 """
 
 import json
@@ -26,11 +26,11 @@ DTYPES = {"float32": ("<f4", "f"), "int8": ("|i1", "b"), "int32": ("<i4", "i"), 
 
 NEAR_PYTORCH = ("einsum_", "embedding", "gather_", "index_", "matmul_", "mha", "net_attention",
                 "patch_", "sdpa_")
-ERROR_MAX = 0.06  # of the largest element: int8 through a few operators
+ERROR_MAX = 0.06  # relative to the largest element: int8 error after a few operators
 
 
 def write_calibration(thimble, model, path):
-    """One sample: the inputs that PyTorch's outputs were recorded for, by their names."""
+    """Returns one sample: the inputs for which PyTorch's outputs were recorded, by name."""
     shown = run(thimble, "inspect", model, "--json")
     ports = json.loads(shown.stdout)["inputs"] if shown.returncode == 0 else []
     names = [port["name"] for port in ports if port["kind"] == "input"]
@@ -44,7 +44,7 @@ def run(*command):
 
 
 def inputs_of(thimble, pte, folder):
-    """Files with numbers for each input: small floats, and integers that are often no position."""
+    """Writes a file per input: small floats, and integers, many of which are no valid position."""
     ports = json.loads(run(thimble, "inspect", pte, "--json").stdout)["inputs"]
     files = []
     for index, port in enumerate(ports):
@@ -62,7 +62,7 @@ def inputs_of(thimble, pte, folder):
 
 
 def check(thimble, model, calibration, folder, target, dialect, io):
-    """Answers what is wrong, or nothing; and whether the module was accepted."""
+    """Returns the error, or an empty text; and whether the module was accepted."""
     pte = folder / "model.pte"
     pte.unlink(missing_ok=True)
     done = run(thimble, "compile", model, "--target", target, "--calibrate",
@@ -84,7 +84,7 @@ def check(thimble, model, calibration, folder, target, dialect, io):
 
 
 def distance_to_pytorch(thimble, pte, model, folder):
-    """What is wrong with the outputs for the recorded inputs, or nothing."""
+    """Returns the error in the outputs for the recorded inputs, or an empty text."""
     if not model.stem.startswith(NEAR_PYTORCH):
         return None
     with zipfile.ZipFile(model.with_suffix(".npz")) as recorded:

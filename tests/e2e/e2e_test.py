@@ -1,11 +1,11 @@
-"""One network through everything: every target, both dialects, and all that can run the result.
+"""One network through all stages: every target, both dialects, and every way to run the result.
 
 usage: e2e_test.py THIMBLE MODEL_FOLDER [--bless]
 
 For each target and dialect: the host's outputs for five inputs equal the evaluator's on the graph
-read back from the `.pte`, and those of the emulated boards; no operator stays in float; the arena
-has its proven minimum; the file has the size of pte_sizes.json (--bless writes that file) and is
-no larger than what ExecuTorch makes of the same network.
+read back from the `.pte`, and those of the emulated boards. No operator stays in float. The arena
+has its proven minimum. The file has the size in pte_sizes.json (--bless writes that file) and is
+not larger than ExecuTorch's file of the same network.
 """
 
 import hashlib
@@ -21,12 +21,12 @@ sys.path.insert(0, str(HERE.parent / "matrix"))
 from ledger import record
 SIZES = HERE / "pte_sizes.json"
 DIALECTS = {"native": [], "stock": ["--compat", "executorch"]}
-BOARDS = ["cortex-m3", "cortex-m33", "cortex-m4", "cortex-m55"]  # one per instruction set, and M4
+BOARDS = ["cortex-m3", "cortex-m33", "cortex-m4", "cortex-m55"]  # one per instruction set, and the M4
 
-# Packed for cores without DSP, a linear has 16 bytes of multiplier and rounding for each output, where ExecuTorch's has one
-# scale for all: of this network that is 6 % of the file.
+# A linear packed for cores without DSP has 16 bytes of multiplier and rounding per output; ExecuTorch's has one scale for all
+# outputs. For this network, the difference is 6 % of the file.
 ROOM = {("ad_autoencoder", "cortex-m3"): 1.06}
-# Bytes of the `.pte` that ExecuTorch 1.5.1 makes of networks of these shapes.
+# Size in bytes of the `.pte` by ExecuTorch 1.5.1 for networks of these shapes.
 EXECUTORCH_BYTES = {
     "hello_sin": {"cortex-m55": 4020, "cortex-m3": 3748},
     "resnet8": {"cortex-m55": 101640, "cortex-m3": 101464},
@@ -40,7 +40,7 @@ class Test:
     def __init__(self, thimble, model, folder):
         self.thimble, self.model, self.folder = thimble, model, folder
         self.failures = []
-        self.evaluated = {}  # outputs by file content, the target's name left out
+        self.evaluated = {}  # outputs by file content without the target's name
         with zipfile.ZipFile(model / "golden.npz") as archive:
             archive.extract("x.npy", folder)
 
@@ -69,7 +69,7 @@ class Test:
         return self.evaluated[content]
 
     def check(self, target, dialect):
-        """Compiles and judges; answers the file's size."""
+        """Compiles and checks; returns the file's size."""
         name, label = self.model.name, f"{self.model.name} {target} {dialect}"
         pte = self.folder / f"{target}-{dialect}.pte"
         report = self.json("compile", self.model / f"{name}.pt2", "--target", target, "--calibrate",

@@ -2,8 +2,8 @@
 
 usage: ethos_u_quantized_test.py THIMBLE tests/data/pt2
 
-Post-training with a scale per channel and per tensor, and quantization-aware training, all by ExecuTorch's
-EthosUQuantizer. No calibration data is given; the integer operators are all on the NPU, and host, emulated board and
+Post-training quantization with a scale per channel and per tensor, and quantization-aware training, all by ExecuTorch's
+EthosUQuantizer. No calibration data is given. All integer operators run on the NPU, and host, emulated board and
 evaluator agree.
 """
 

@@ -1,11 +1,11 @@
-"""One network on parts with an Ethos-U: the NPU's simulator behind the driver gives what the evaluator gives.
+"""One network on parts with an Ethos-U: the NPU's simulator, called by the driver, gives the evaluator's outputs.
 
 usage: ethos_u_test.py THIMBLE MODEL_DIR [TARGET...]
 
 Compiles MODEL_DIR/<name>.pt2 for each target, prints which integer operators are not on the NPU and why (each must
-have a reason), and runs a few calls in a row: the evaluator on the graph the compiler says it compiled, the host, and
+have a reason), and runs a few consecutive calls: the evaluator on the graph that the compiler reports, the host, and
 the emulated board with the simulator in the firmware. All outputs agree by SHA-256, the streams have no
-hazard, and the compiler's estimate of cycles is near the simulator's timeline.
+hazard, and the compiler's estimate of cycles is close to the simulator's timeline.
 """
 
 import json
@@ -18,7 +18,7 @@ from network_test import thimble, write_inputs
 
 TARGETS = ("ethos-u55-128", "ethos-u85-256")
 EDGES = ("quantize", "dequantize")
-# The compiler's estimate beside the simulator's timeline. Networks of microseconds are the worst.
+# Maximum relative difference of the compiler's estimate and the simulator's timeline. It is largest for tiny networks.
 ESTIMATE_WITHIN = 0.30
 
 

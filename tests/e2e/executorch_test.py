@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files that ExecuTorch made, by the command line: on a board they give the bytes that they give on this machine.
+"""Files that ExecuTorch made, by the command line: a board gives the same bytes as the host.
 
     executorch_test.py THIMBLE FOLDER
 """
@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-EVERYWHERE = {"hello_sin", "residual", "many_ways", "float_reductions"}  # on a core without any float unit too
+EVERYWHERE = {"hello_sin", "residual", "many_ways", "float_reductions"}  # also on a core without a float unit
 
 
 def run(thimble, *words):
@@ -40,7 +40,7 @@ def check(thimble, pte, work):
 
 
 def check_delegate(thimble, pte):
-    """A file with a delegate that nobody here knows: explained, and refused by name."""
+    """A file with an unknown delegate is described by `inspect` and refused with the delegate's name."""
     (delegate,) = run(thimble, "inspect", pte)["methods"][0]["delegates"]
     assert delegate["id"] == "BackendWithCompilerDemo" and delegate["bytes"] == 82, delegate
     assert delegate["inputs"] == ["float32[1,4]"] and delegate["outputs"] == ["float32[1,4]"], delegate

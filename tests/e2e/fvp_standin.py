@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Stands in for the FVP of a Corstone-300, in the tests: takes its command line and plays what FVP_STANDIN says.
-The image's words go to the file FVP_STANDIN_WORDS.
+"""A stand-in for the FVP of a Corstone-300. Accepts its command line and behaves as FVP_STANDIN says. Writes the image's
+words to the file FVP_STANDIN_WORDS.
 
-  run    what the model would do: boots the image with these words, on QEMU. Its board has no NPU, so the words that
-         name one become those of the simulated one
-  crash  the model ends at once, as an FVP ends whatever happened in it: with exit code 0, and no report
-  fail   the model cannot start: exit code 1 and a line of text
+  run    as the FVP: boots the image with these words, on QEMU. QEMU's board has no NPU, so the words that name an NPU are
+         replaced by those of the simulated one
+  crash  ends at once, as an FVP does after any failure: exit code 0 and no report
+  fail   cannot start: exit code 1 and a line of text
   hang   the image never ends
 """
 

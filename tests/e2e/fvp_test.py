@@ -1,9 +1,9 @@
-"""`thimble run --on fvp`: the command line that a model of Corstone-300 gets, and each way it can end.
+"""`thimble run --on fvp`: the command line for a model of Corstone-300, and each way in which it can end.
 
 usage: fvp_test.py THIMBLE MODEL_DIR
 
-A stand-in plays the model (fvp_standin.py). With an NPU and without one, its run gives what the host gives; a crash, a
-failure to start and a model that never ends are errors that say so; what no image exists for is refused.
+A stand-in simulates the FVP (fvp_standin.py). With an NPU and without one, its run gives the host's outputs. A crash, a
+failure to start and a model that never ends are reported as errors. A target without an image is refused.
 """
 
 import json

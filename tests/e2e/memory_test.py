@@ -1,5 +1,5 @@
-"""Memory as users ask for it: a budget that takes strips of rows, what several budgets cost, and an
-arena for several models.
+"""Memory options: a budget that needs row tiling, the cost of several budgets, and an arena for
+several models.
 
 usage: memory_test.py THIMBLE SOURCE_DIR [unittest options]
 """

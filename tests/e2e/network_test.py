@@ -1,10 +1,10 @@
-"""One network, whatever its inputs and state: every way of running the compiled file gives the same bytes.
+"""One network with any inputs and state: every way to run the compiled file gives the same bytes.
 
 usage: network_test.py THIMBLE MODEL_DIR
 
 Compiles MODEL_DIR/<name>.pt2 for cortex-m55 and cortex-m4, and with 16-bit activations for cortex-m4. No operator
-stays float; the evaluator (on the file read back), the host and the emulated board agree by SHA-256 on a few calls in
-a row, state kept between them.
+stays in float. The evaluator (on the file read back), the host and the emulated board agree by SHA-256 on a few
+consecutive calls, with the state kept between them.
 """
 
 import ast
@@ -31,7 +31,7 @@ def thimble(program, *arguments):
 
 
 def npy_shape(raw):
-    """Header length and shape of the bytes of a .npy (format 1)."""
+    """Returns header length and shape of a .npy (format 1)."""
     length = 10 + int.from_bytes(raw[8:10], "little")
     header = ast.literal_eval(raw[10:length].decode().strip())
     assert not header["fortran_order"]
@@ -39,7 +39,7 @@ def npy_shape(raw):
 
 
 def series(raw, sample, calls):
-    """The first `calls` samples of an array [samples, ...] as a series of inputs of shape `sample`."""
+    """Returns the first `calls` samples of an array [samples, ...] as a series of inputs of shape `sample`."""
     length, shape, descr = npy_shape(raw)
     width = int(descr[2:])
     elements = 1

@@ -1,10 +1,10 @@
-"""The Neutron's kernels by name, and their estimated cycles beside what 64 products a cycle would take.
+"""The Neutron's kernels by name, and their estimated cycles compared with the time of 64 products per cycle.
 
 usage: neutron_lists_test.py THIMBLE SOURCE_DIR           compares with the table of docs/neutron.md
-       neutron_lists_test.py THIMBLE SOURCE_DIR --bless   writes it anew
+       neutron_lists_test.py THIMBLE SOURCE_DIR --bless   rewrites the table
 
-Images go in as NHWC, and the region ends in logits: a softmax at the end is left to the core. MobileNetV2 is too large
-for this tree: its row is judged where build/models/ has it.
+Image inputs are NHWC, and the subgraph ends in logits: a final softmax stays on the core. MobileNetV2 is too large
+for this tree; its row is checked if build/models/ has the network.
 """
 
 import pathlib
@@ -17,8 +17,8 @@ from network_test import thimble
 
 TARGET, ENGINE = "imxrt700cm", "neutron-n3-64"
 PRODUCTS, CLOCK_MHZ = 64, 325
-# Network, where it is, kernels at most, kernels that NXP's compiler makes of the network of that name (ExecuTorch,
-# backends/nxp/tests, test_profiling.py at cff6f4d).
+# Network, its folder, maximum number of kernels, number of kernels that NXP's compiler makes of the network of that name
+# (ExecuTorch, backends/nxp/tests, test_profiling.py at cff6f4d).
 NETWORKS = (
     ("ad_autoencoder", "models", 10, "10"),
     ("dscnn_kws", "models", 11, "12"),
@@ -31,7 +31,7 @@ BEGIN, END = "<!-- kernel lists: written by tests/e2e/neutron_lists_test.py -->"
 
 
 def kernels_of(rows):
-    """Names and how many of each, in order: "Slice + 3 Conv2DStandard 3x3 with TANH"."""
+    """Returns names and counts, in order: "Slice + 3 Conv2DStandard 3x3 with TANH"."""
     counts = {}
     for row in rows:
         what = row["op"].split("::", 1)[1]

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The delegate payloads of networks for the Neutron, read by a reader that shares nothing with ours.
+"""The delegate payloads of networks for the Neutron, read by a reader that shares no code with ours.
 
     neutron_payload_test.py THIMBLE MODEL_DIR...
 
-It is written from docs/neutron.md, "Payload" and "Program": each block is checked field by field, and what leads from one to
-another is followed.
+The reader is written from docs/neutron.md, "Payload" and "Program". It checks each block field by field and follows the
+offsets from one block to another.
 """
 
 import json
@@ -14,7 +14,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-WEIGHTS = 4  # the memory of a view
+WEIGHTS = 4  # value of a view's memory field for weights
 KERNEL = {"operands": 2, "offsets": (72, "<6I"), "prefetch": (100, "<3I"), "cycles": 116}
 VIEWS = (124, 180, 236, 292)
 ABSENT = 0xFFFFFFFF
@@ -43,7 +43,7 @@ def zeros(data, start, end):
 
 
 def header(data, program_at, inputs, outputs):
-    """The payload's own header, in front of the program. -> formats of inputs, of outputs"""
+    """Checks the payload's own header, before the program. Returns the formats of inputs and of outputs."""
     size = 4 + 2 * (inputs + outputs)
     start = program_at - aligned(size)
     fields = data[start:start + size]
@@ -97,7 +97,7 @@ def kernels(program, at, count, memories, prefetch_bytes):
 
 
 def payload(data, program_at):
-    """-> bytes of the payload, of a call's memory, kernels, cycles"""
+    """Returns bytes of the payload, bytes of a call's memory, kernels, cycles."""
     words = struct.unpack_from("<16I", data, program_at)
     _, version, count, io_at, kernels_at, cycles, program_bytes, weight_bytes, digest, scratch, profile, debug, prefetch, \
         inputs, outputs, reserved = words

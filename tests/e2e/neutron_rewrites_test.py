@@ -1,10 +1,10 @@
-"""What networks become on the way to the Neutron: one row per rewriting, from the export to the list of kernels.
+"""Rewrites of networks for the Neutron: one row per rewrite, from the export to the kernel list.
 
 usage: neutron_rewrites_test.py THIMBLE ROOT
 
-Each row is a case of tests/data/pt2, the kernels that it takes on the part imxrt700 and what shows the rewriting in
-them. Nothing else is in the list, and nothing stays on the CPU. Then the network with squeeze-and-excitation: its gates
-do not split it, and the NPU's wishes cost its outputs at most 0.3 dB.
+Each row is a case of tests/data/pt2 with its kernels on the part imxrt700 and the fields that show the rewrite. The list
+has no other kernels, and no operator stays on the CPU. Then the network with squeeze-and-excitation: its gates do not
+split it, and the NPU's preferences reduce the accuracy of its outputs by at most 0.3 dB.
 """
 
 import json
@@ -15,43 +15,43 @@ import tempfile
 
 from corpus_test import write_calibration
 
-# A kernel that only renames memory, or that is part of the one before, is left out of the lists.
+# Kernels that only rename memory, or that are part of the kernel before, are left out of the lists.
 ROWS = {
-    # a signal is a picture of one row; what follows it is folded into its weights and bounds
+    # a signal is an image with one row; the following operators are folded into its weights and bounds
     "conv1d_bn_relu": ["Transpose + Conv2DStandard 1x3 s1x2", "Conv2DDepthwise 1x1 + Transpose"],
     "conv_bn_relu": ["Conv2DStandard 3x3"],
     "linear_bn": ["FullyConnected"],
     "linear_relu_linear": ["FullyConnected", "FullyConnected"],
-    "rewrite_linear_add": ["FullyConnected"],  # of constants behind it, its bias
-    # relu behind a concat belongs to its branches, whose results need no copy
+    "rewrite_linear_add": ["FullyConnected"],  # the constants added after it are its bias
+    # a relu after a concat moves to the branches, whose results need no copy
     "rewrite_branches": ["Conv2DPointwise 1x1", "Conv2DStandard 3x3"],
-    # no bias: zeros
+    # a missing bias becomes zeros
     "conv_no_bias": ["Conv2DStandard 3x3"],
     "linear_no_bias": ["FullyConnected"],
     "q_conv_bn_no_bias": ["Conv2DStandard 3x3"],
     "q_linear_bn_no_bias": ["FullyConnected"],
-    # a quotient by constants is a product
+    # a division by constants becomes a product
     "div_buffer": ["Mul"],
-    # groups: as many together as fill eight channels; a channel multiplier; 3 groups of 8, 12 of 2
+    # groups are combined up to eight channels; a channel multiplier; 3 groups of 8, 12 of 2
     "conv_groups2": ["Conv2DStandard 3x3"],
     "conv_depthwise_mult2": ["Conv2DStandard 3x3"],
     "rewrite_groups": ["Conv2DStandard 3x3"] * 3 + ["Conv2DPointwise 1x1"] * 3,
-    # phases of a transposed convolution are channels of another one; of a signal, they are in place already
+    # phases of a transposed convolution are channels of another convolution; for a signal, they are in order already
     "rewrite_rise": ["Transpose + Conv2DStandard 1x3", "Conv2DStandard 1x3 + Transpose"],
-    # one that LiteRT's operator can say, strides of 3, dilation, four groups, rows beyond what inputs reach
+    # supported by LiteRT's operator; strides of 3; dilation; four groups; output rows that no input reaches
     "conv_transpose_2d": ["TransposeConv2D 3x3 s2", "Conv2DStandard 1x3", "Transpose + Slice", "Conv2DStandard 5x7",
                           "TransposeConv2D 4x4 s2", "Conv2DStandard 1x1", "Transpose + Slice"],
-    # zeros around a picture are padding of the convolution; other numbers are not
+    # zeros around an image become padding of the convolution; other values do not
     "pad_tf_same": ["Conv2DStandard 3x3", "Conv2DStandard 3x3 s2"],
     "pad_value_conv": ["Conv2DPointwise 1x1", "Pad", "Conv2DStandard 3x3"],
     "conv_reflect": ["MirrorPad", "Conv2DStandard 3x3"],
-    # PRelu, hardswish and the reflection stay what they are; hardsigmoid, a convolution of one tap in LiteRT, and silu,
-    # LOGISTIC and MUL there, depend on one code each: tables of the convolutions before them
+    # PRelu, hardswish and the reflection do not change. hardsigmoid (a 1x1 convolution in LiteRT) and silu (LOGISTIC and
+    # MUL in LiteRT) are functions of one value: they become tables of the preceding convolutions
     "rewrite_activations": ["Conv2DStandard 3x3 with TABLE", "Conv2DPointwise 1x1 with TABLE", "PRelu", "MirrorPad",
                             "Conv2DStandard 3x3 with HARD_SWISH"],
     "prelu_one": ["LEAKY_RELU"],
-    # quantized by NXP's own quantizer: what it puts between quantize and dequantize for factors is a table
-    # here (in LiteRT a convolution of one tap), and splits nothing
+    # quantized by NXP's own quantizer: its quantize and dequantize around factors become a table (a 1x1 convolution in
+    # LiteRT) and do not split the subgraph
     "q_neutron_mixed": ["Conv2DStandard 3x3 s2 with CLAMP", "Table", "Table", "Mul", "Conv2DPointwise 1x1",
                         "Table", "Sub", "AvgPool 2x2 s2", "Conv2DStandard 3x3", "AvgPool 1x1"],
     "q_neutron_mul_min": ["Table", "Table", "Mul", "Minimum"],

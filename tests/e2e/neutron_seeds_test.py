@@ -1,12 +1,12 @@
-"""The networks of ExecuTorch's pull request for the i.MX RT700 pair, each with the calls in the order that it shows, and
-run: the evaluator, this machine and the emulated M33 agree in every bit.
+"""The networks of ExecuTorch's pull request for the i.MX RT700 pair. Each has the calls in the order shown there. The
+evaluator, the host and the emulated M33 agree in every bit.
 
 usage: neutron_seeds_test.py THIMBLE SOURCE_DIR [MOBILENET_V2_DIR]
 
-CifarNet is one call of the NPU, and with its softmax forced off two things in a row. MobileNetV2 with one `add` forced off
-is two calls around it; that add is `cortex_m::quantized_add` if the file is for ExecuTorch's own runtime. add-min-max and
-mul-min are one call, without a dequantize or quantize between anything, and none comes in when the minimum goes to the M33.
-So is squeeze-and-excitation, within 0.3 dB of a core that scales factors freely.
+CifarNet is one call of the NPU; with its softmax forced off the NPU, two calls. MobileNetV2 with one `add` forced off is two
+NPU calls around it; that add is `cortex_m::quantized_add` if the file is for ExecuTorch's own runtime. add-min-max and
+mul-min are one call, without a dequantize or quantize inside; none is added if the minimum runs on the M33.
+Squeeze-and-excitation is also one call, within 0.3 dB of a core that scales factors without restrictions.
 """
 
 import json
@@ -25,22 +25,22 @@ from npy import write_npy
 
 TARGET = "imxrt700cm"
 NPU = "NPU"
-# For ExecuTorch's own runtime, whose quantize does not change the order in memory: pictures come channels last.
+# For ExecuTorch's own runtime, whose quantize does not change the memory order: images are passed channels-last.
 EXECUTORCH = ("--compat", "executorch", "--io-layout", "nhwc")
 PROGRAM, SOURCE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 MODELS = SOURCE / "models"
 
 
 def calls(pte):
-    """The program's calls in their order; each of a delegate is NPU."""
+    """Returns the program's calls in order; a delegate call is NPU."""
     text = subprocess.run([PROGRAM, "inspect", pte], capture_output=True, text=True, check=True).stdout
     found = re.findall(r"^instruction \d+ (?:call|delegate) \d+ .*# (\S+?)\(", text, re.M)
     return [NPU if name.endswith(("NeutronModel", "NeutronBackend")) else name for name in found]
 
 
 def checked(title, model, calibrate, inputs, expected, *options):
-    """Compiles, compares the calls, runs everywhere. A name of `expected` without a namespace stands for the operator in
-    whichever namespace, width and packing."""
+    """Compiles, compares the calls, and runs on all engines. A name in `expected` without a namespace stands for the operator
+    in any namespace, width and packed form."""
     with tempfile.TemporaryDirectory() as scratch:
         scratch = pathlib.Path(scratch)
         pte = scratch / "model.pte"
@@ -94,7 +94,7 @@ def mobilenet(folder):
 
 
 def floats(seed, count):
-    """`count` float32 in -1..1 that only depend on the seed."""
+    """Returns `count` float32 values in -1..1 that only depend on the seed."""
     state, values = seed, []
     for _ in range(count):
         state = (1103515245 * state + 12345) % 2**31
@@ -110,7 +110,7 @@ def element_count(shape):
 
 
 def bytes_inputs(report, scratch):
-    """Three samples of int8 for each input."""
+    """Returns three int8 samples for each input."""
     words = []
     for index, port in enumerate(report["inputs"]):
         path, count = scratch / f"input_{index}.npy", 3 * element_count(port["shape"])
@@ -120,7 +120,7 @@ def bytes_inputs(report, scratch):
 
 
 def exported_channels_last():
-    """A picture that the export itself has channels last goes to the NPU as it lies."""
+    """An image that is channels-last in the export is passed to the NPU without a transposition."""
     data = SOURCE / "tests/data/pt2"
     with tempfile.TemporaryDirectory() as scratch:
         pte = pathlib.Path(scratch) / "model.pte"
@@ -134,7 +134,7 @@ def exported_channels_last():
 
 
 def pairs(name, with_npu, without):
-    """A network of two inputs, x and y, from tests/data/pt2."""
+    """Compiles and compares a network of tests/data/pt2 with two inputs, x and y."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         shape = (1, 4, 6, 8)
@@ -155,7 +155,7 @@ def pairs(name, with_npu, without):
 
 
 def squeeze_and_excitation():
-    """Its products, each of a picture and a factor for every channel, neither leave the NPU nor lose by it."""
+    """Products of an image and a factor per channel run on the NPU and lose no accuracy."""
     folder = MODELS / "se_classifier"
     model, data = folder / "se_classifier.pt2", folder / "calibrate.npz"
     checked("squeeze-and-excitation", model, data, of_folder(folder), ["quantize", NPU, "dequantize"])

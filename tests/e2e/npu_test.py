@@ -1,11 +1,11 @@
-"""Networks on a part whose NPU has an integer model: what that computes is what the evaluator computes.
+"""Networks on a part whose NPU has an integer model: the model's outputs equal the evaluator's.
 
 usage: npu_test.py PART THIMBLE MODEL_DIR              compiled from float with its calibration data
-       npu_test.py PART THIMBLE tests/data/pt2 CASE... quantized by PyTorch as the vendor's quantizer sets it up, with its parameters
+       npu_test.py PART THIMBLE tests/data/pt2 CASE... quantized by PyTorch like the vendor's quantizer, with its parameters
 
 PART is nrf54lm20b, imxrt700 or imxrt700cm. Each integer operator that is not on the NPU has a reason, which is printed. The
-evaluator on the graph that the compiler says it compiled, the host and the emulated M33 agree by SHA-256 over a few runs in
-a row, so that state counts.
+evaluator on the graph that the compiler reports, the host and the emulated M33 agree by SHA-256 over a few consecutive
+runs, including the state.
 """
 
 import json
@@ -20,10 +20,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from network_test import thimble, write_inputs
 from npy import read_floats
 
-# By part: its NPU's engine, and what a note of the report must name, for silicon needs it.
+# By part: the NPU's engine, and the variable that a note of the report must name because real silicon needs it.
 PARTS = {"nrf54lm20b": ("axon", "SDK_EDGE_AI_PATH"), "imxrt700": ("neutron-n3-64", "EIQ_NEUTRON_SDK_PATH"),
          "imxrt700cm": ("neutron-n3-64", "EIQ_NEUTRON_SDK_PATH")}
-# Of the output's scale between our integers and PyTorch's quantized graph, which computes in float: roundings add up.
+# Maximum difference of our integers and PyTorch's quantized graph (computed in float), in steps of the output's scale.
 STEPS_MOST = 3.01
 EDGE = re.compile(r"^\w+::(de)?quantize(16)?(_nest|_per_tensor)?\.")
 
@@ -65,7 +65,7 @@ def check_float(part, program, folder, scratch):
 
 
 def check_parameters(program, pte, scale, inputs, archive, scratch):
-    """What PyTorch recorded lies on the grid of the file's own scale, and what the file computes is a step away at most."""
+    """PyTorch's recorded values are multiples of the file's own scale; the file's outputs differ by a step at most."""
     thimble(program, "run", pte, *inputs, "--output", scratch)
     archive.extract("out0.npy", scratch)
     recorded, got = (read_floats(scratch / name) for name in ("out0.npy", "output_0.npy"))
@@ -78,7 +78,7 @@ def check_parameters(program, pte, scale, inputs, archive, scratch):
 
 def check_quantized(part, program, data, case, scratch):
     print(f"-- {case}")
-    # Only a file with codes at its border says their scale.
+    # Only a file with quantized inputs and outputs contains their scale.
     scale = compiled(part, program, data / f"{case}.pt2", scratch, "--npu-small", "--io", "int8")[1]["outputs"][0].get("scale")
     pte, _ = compiled(part, program, data / f"{case}.pt2", scratch, "--npu-small")
     inputs = []
@@ -86,7 +86,7 @@ def check_quantized(part, program, data, case, scratch):
         for name in sorted(name for name in archive.namelist() if name.startswith("in")):
             archive.extract(name, scratch)
             inputs += ["--input", scratch / name]
-        if part != "nrf54lm20b":  # whose arithmetic is its own
+        if part != "nrf54lm20b":  # the AXON has its own arithmetic
             check_parameters(program, pte, scale, inputs, archive, scratch)
     agree(program, pte, inputs, [])
 

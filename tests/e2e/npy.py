@@ -10,7 +10,7 @@ def write_npy(path, descr, shape, data):
 
 
 def read_floats(path):
-    """All elements of a float32 array."""
+    """Returns all elements of a float32 array."""
     data = path.read_bytes()
     start = 10 + struct.unpack("<H", data[8:10])[0]
     if b"'<f4'" not in data[:start]:

@@ -1,10 +1,10 @@
-"""What `thimble compile --optimize` puts first, on parts without an NPU.
+"""The modes of `thimble compile --optimize`, on parts without an NPU.
 
 usage: optimize_test.py THIMBLE SOURCE_DIR [unittest options]
 
-In each mode and on each kind of core the evaluator, this machine and one board give the same bytes, and those are the
-other modes' too. For flash neither constants nor file are larger than for speed, for size the arena is not; how much
-slower either may be is what docs/memory.md says. Speed is what comes without the option, byte for byte.
+In each mode and on each kind of core, the evaluator, the host and one board give the same bytes, and all modes give the same
+bytes. With `flash`, neither constants nor file are larger than with `speed`; with `size`, the arena is not larger.
+docs/memory.md states how much slower each may be. `speed` gives the same file as no option, byte for byte.
 """
 
 import json
@@ -22,7 +22,7 @@ SOURCE = pathlib.Path(sys.argv[2]).resolve()
 NETWORKS = {"digits_cnn": (1, 1, 8, 8), "dscnn_kws": (1, 1, 49, 10), "resnet8": (1, 3, 32, 32)}
 CORES = ("cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m55")
 MODES = ("speed", "flash", "size")
-# Bounds of docs/memory.md, and how far an estimate may be off beside them.
+# Upper bounds of docs/memory.md for the estimated instructions, relative to `speed`.
 SLOWEST = {"speed": 1, "flash": 2, "size": 1.1}
 
 

@@ -2,10 +2,10 @@
 
 usage: patches_test.py THIMBLE DATA_FOLDER
 
-`flatten(2)` means logical order, while the convolution's result lies channels-last in memory. Each
-network is compiled in both dialects for a core with and one without vectors; evaluator, host and
-board give the same bytes, and those are PyTorch's answer within int8: SQNR_MIN. The same numbers
-taken in memory order, the mistake that this test is for, stay below SQNR_WRONG.
+`flatten(2)` uses the logical order, while the convolution's result is stored channels-last. Each
+network is compiled in both dialects for a core with and one without vectors. Evaluator, host and
+board give the same bytes, which match PyTorch's outputs within int8 accuracy: SQNR_MIN. The same
+values read in memory order (the error that this test detects) stay below SQNR_WRONG.
 """
 
 import json
@@ -18,7 +18,7 @@ import zipfile
 
 from npy import read_floats
 
-CASES = {  # name: channels of the convolution, and whether a transpose follows
+CASES = {  # name: channels of the convolution, and whether a transpose follows it
     "patch_embedding": (8, True),
     "patch_embedding_cl": (8, True),
     "patch_flatten_cl": (8, False),
@@ -43,7 +43,7 @@ def sqnr_db(wanted, got):
 
 
 def in_memory_order(numbers, channels, transposed):
-    """The elements as a reader takes them who forgets that memory is channels-last."""
+    """Returns the elements as read by a reader that ignores the channels-last order."""
     positions = len(numbers) // channels
     if transposed:  # [positions, channels] read as [channels, positions]
         return [numbers[i % positions * channels + i // positions] for i in range(len(numbers))]

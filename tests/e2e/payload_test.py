@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The delegate payload of a network, read by a reader that shares nothing with ours.
+"""The delegate payload of a network, read by a reader that shares no code with ours.
 
     payload_test.py THIMBLE MODEL_DIR
 
-It is written from the description in docs/formats/ethos-u-payload.md: blocks, tables, and the header of the command stream.
+The reader is written from docs/formats/ethos-u-payload.md: blocks, tables, and the header of the command stream.
 Each block is checked field by field, on an NPU of each generation.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from network_test import write_inputs
 
-TARGETS = {  # name: CONFIG, ID of the command stream's header
+TARGETS = {  # name: CONFIG and ID words of the command stream's header
     "ethos-u55-128": (0x00001807, 0x10066001),
     "ethos-u65-256": (0x10003008, 0x10066001),
     "ethos-u85-256": (0x20000118, 0x20007000),
@@ -33,7 +33,7 @@ def run(thimble, *words):
 
 
 def blocks_at(data, start):
-    """-> [(name, content)] and the position behind the last block."""
+    """Returns [(name, content)] and the position after the last block."""
     blocks, at = [], start
     while not blocks or blocks[-1][0] != ORDER[-1]:
         header = data[at:at + 32]
@@ -91,7 +91,7 @@ def check_commands(content, config, identity):
 
 
 def check_races(thimble, data, payloads, inputs, work):
-    """Without its waits a stream's outputs depend on timing: refused by name, and listed by --profile."""
+    """A stream without its waits has outputs that depend on timing: it is refused by name, and listed by --profile."""
     raced, count = bytearray(data), 0
     for blocks, end in payloads:
         content = dict(blocks)["cmd_data"]
@@ -142,7 +142,7 @@ def check(thimble, model, target, work):
 
 
 def check_interface(shown, payloads):
-    """Tables have as many bytes, tensor by tensor, as the call's arguments."""
+    """The tables' sizes equal those of the call's arguments, tensor by tensor."""
     sizes = {"int8": 1, "uint8": 1, "bool": 1, "int16": 2, "int32": 4}
     for delegate in shown:
         assert delegate["id"] == "EthosUBackend", delegate

@@ -1,5 +1,5 @@
-"""A part is one file: what is compiled, run and listed for a made-up one, what its recipe decides,
-and how the command line overrides it.
+"""A part is one file: compiling, running and listing for an invented part, the decisions of its
+recipe, and command-line options that override it.
 
 usage: recipe_test.py THIMBLE SOURCE_DIR [unittest options]
 """
@@ -54,7 +54,7 @@ class Cli(unittest.TestCase):
 
     @staticmethod
     def engines(report):
-        """By node: what runs its calls, leaving out those between float and integer."""
+        """Returns, by node, the engine of its calls, without conversions between float and integer."""
         engines = {}
         for row in report["source_ops"]:
             calls = [report["ops"][call] for call in row["calls"]]

@@ -1,4 +1,4 @@
-"""Reports and stages of `thimble compile`: every operator of the user's program is accounted for.
+"""Reports and saved stages of `thimble compile`: every operator of the user's program is accounted for.
 
 usage: report_test.py THIMBLE SOURCE_DIR [unittest options]
 """
@@ -16,7 +16,7 @@ SOURCE = pathlib.Path(sys.argv[2]).resolve()
 
 
 def aten_nodes(model):
-    """Names and operators of the export's nodes, from the archive itself."""
+    """Returns names and operators of the export's nodes, from the archive itself."""
     with zipfile.ZipFile(model) as archive:
         name = next(n for n in archive.namelist() if n.endswith("models/model.json"))
         nodes = json.loads(archive.read(name))["graph_module"]["graph"]["nodes"]
@@ -38,7 +38,7 @@ class Report(unittest.TestCase):
         self.path = pathlib.Path(self.folder.name)
 
     def compile(self, network, *options, target="cortex-m55"):
-        """Answers the report; the terminal's text is kept in self.text."""
+        """Returns the report; self.text keeps the terminal's text."""
         folder = SOURCE / "models" / network
         self.text = self.thimble("compile", folder / f"{network}.pt2", "--target", target, "--calibrate",
                                  folder / "calibrate.npz", "-o", "y.pte", "--report", "y.json", *options)
@@ -53,7 +53,7 @@ class Report(unittest.TestCase):
         return done.stdout
 
     def check(self, report, nodes):
-        """What holds for every report."""
+        """Checks the properties of every report."""
         rows = report["source_ops"]
         self.assertEqual({row["node"]: row["op"] for row in rows}, nodes, "a row per operator of the export")
         self.assertEqual(len(rows), len(nodes))

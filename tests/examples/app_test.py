@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""examples/app, copied to an empty folder and built against an installed Thimble, prints the host's answer.
+"""examples/app, copied to an empty folder and built with an installed Thimble, prints the host's outputs.
 
 usage: app_test.py SOURCE_DIR BUILD_DIR CORE
 """
@@ -26,7 +26,7 @@ def run(*command, **options):
 
 
 def serial_output(machine, image):
-    """Everything the board prints up to its END line; the emulator is ended then, or at the time limit."""
+    """Returns the board's output up to its END line. The emulator is then ended, or at the time limit."""
     command = ["qemu-system-arm", "-M", machine, "-display", "none", "-monitor", "none", "-serial", "stdio",
                "-kernel", str(image)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL)
@@ -62,7 +62,7 @@ def main():
         print(printed)
         assert printed.endswith("END ok\n"), "the application did not end well"
 
-        # The same digit on the host: the first sample of golden.npz, which digit.h was made from.
+        # The same digit on the host: the first sample of golden.npz, which is also in digit.h.
         with zipfile.ZipFile(model / "golden.npz") as archive:
             array = archive.read("x.npy")
         data = array[-5 * 64 * 4:][:64 * 4]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""examples/nordic/Dockerfile: copies what is there, installs by the one list of packages, and keeps the SDK out.
+"""examples/nordic/Dockerfile copies existing files, installs the packages of one list, and does not include the SDK.
 
 usage: dockerfile_test.py SOURCE_DIR
 """
@@ -9,7 +9,7 @@ import sys
 
 
 def instructions(text):
-    """(name, words behind it) of each, with continued lines joined."""
+    """Returns (instruction, arguments) of each instruction, with continued lines joined."""
     joined = re.sub(r"\\\n\s*", " ", text)
     return [tuple(line.split(maxsplit=1)) for line in joined.splitlines() if line and not line.startswith("#")]
 

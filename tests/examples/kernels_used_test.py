@@ -1,5 +1,5 @@
-"""What `thimble compile --kernels-dir` writes, in a firmware's build: the image has the kernels and
-delegates that the model calls, the vendor's list of kernels, and no others.
+"""The output of `thimble compile --kernels-dir` in a firmware's build: the image has the kernels and delegates that the
+model calls, the vendor's list of kernels, and no others.
 
 usage: kernels_used_test.py THIMBLE SOURCE_DIR CMAKE CORE_COMPILER_PREFIX STANDIN_CONVERTER THIMBLE_WITH_ABACUS
 """
@@ -75,7 +75,7 @@ class KernelsUsed(unittest.TestCase):
         return found
 
     def build(self, core, models):
-        """Images of models for a core: a table's variants are that core's instructions."""
+        """Builds images of models for a core. A table's kernel variants are those of that core."""
         source, build = self.path / core, self.path / f"build-{core}"
         source.mkdir()
         (source / "CMakeLists.txt").write_text(PROJECT.format(

@@ -16,7 +16,7 @@ def python_with_kconfig():
 
 
 def configure(source, thimble, example, folder, options):
-    """The command."""
+    """Returns the CMake command that configures the application."""
     launcher = [f"-DCMAKE_{language}_COMPILER_LAUNCHER=ccache" for language in ("C", "CXX")] if shutil.which("ccache") else []
     return ["cmake", "-S", example, "-B", folder, "-G", "Ninja", f"-DZephyr_DIR={source}/tests/examples/zephyr",
             "-DCORE=cortex-m33", f"-DCMAKE_TOOLCHAIN_FILE={source}/examples/app/arm-none-eabi.cmake",
@@ -24,8 +24,8 @@ def configure(source, thimble, example, folder, options):
 
 
 def build(source, thimble, example, folder, options):
-    """Answers the image."""
+    """Builds the application and returns the path of the image."""
     run(*configure(source, thimble, example, folder, options), stdout=subprocess.DEVNULL)
-    # The runtime is the same in every application, wherever it is built.
+    # The runtime is the same in every application, so ccache may ignore the build folder.
     run("cmake", "--build", folder, stdout=subprocess.DEVNULL, env={**os.environ, "CCACHE_NOHASHDIR": "1"})
     return folder / "zephyr.elf"

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""An example of examples/nordic, as its README tells it.
+"""An example of examples/nordic, tested by its README.
 
 usage: nordic_test.py SOURCE_DIR THIMBLE NAME [--bless]
 
-1. the float graph computes what PyTorch did (golden.npz)
-2. the `thimble` commands of the README work as they stand there
-3. check.py: compiled, run by the evaluator, this machine and the emulated Cortex-M33, judged, timed; it prints what
-   the README says, but for hashes and the estimate of time
-4. the notebook runs from end to end
-5. the Zephyr application, built with a stand-in for Zephyr (tests/examples/zephyr), prints on the emulated board what
-   the README says; only microseconds may differ
+1. The float graph computes PyTorch's outputs (golden.npz).
+2. The `thimble` commands of the README work without a change.
+3. check.py compiles the model and runs it on the evaluator, the host and the emulated Cortex-M33. It prints the
+   README's text, except for hashes and the estimate of time.
+4. The notebook runs to its end.
+5. The Zephyr application, built with a stand-in for Zephyr (tests/examples/zephyr), prints the README's text on the
+   emulated board; only microseconds may differ.
 
---bless writes what is printed into the README, and the example's rows into the folder's table.
+--bless writes the printed text into the README, and the example's rows into the folder's table.
 """
 import os
 import pathlib
@@ -53,12 +53,12 @@ def check_commands(folder):
 
 
 def blocks(what):
-    """Fenced blocks behind lines that begin with `what`: their lines before, content, end."""
+    """Matches fenced blocks after lines that begin with `what`: the lines before, the content, the end."""
     return re.compile(rf"(^{what}[^\n]*\n+```\n)(.*?)(^```$)", re.M | re.S)
 
 
 def check_told(what, index, printed, normal):
-    """The README's block says what was printed, as far as `normal` leaves it."""
+    """The README's block equals the printed text after `normal` has removed what may differ."""
     readme = EXAMPLE / "README.md"
     found = list(blocks(what).finditer(readme.read_text()))
     assert index < len(found), f"{readme}: {len(found)} blocks behind `{what}`"
@@ -70,7 +70,7 @@ def check_told(what, index, printed, normal):
 
 
 def bless_rows(rows):
-    """The example's rows of the table in the folder's README; it must have as many already."""
+    """The example's rows in the table of the folder's README. The number of rows must not change."""
     readme = NORDIC / "README.md"
     lines, rest = readme.read_text().splitlines(), list(rows)
     lines = [rest.pop(0) if re.match(rf"\| {NAME}[ ,]", line) else line for line in lines]

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""What examples/nxp/README.md tells.
+"""The commands and tables of examples/nxp/README.md.
 
 usage: nxp_test.py SOURCE_DIR THIMBLE cifarnet|resnet8|dscnn_kws|mobilenet_v2_tiny|mobilenet_v2|--beyond|application [--bless]
        nxp_test.py SOURCE_DIR THIMBLE converter STANDIN_CONVERTER
 
-A network: check.py prints the README's block, where it has one, and the network's rows of the table. --beyond: the other
-table. application: mcuxpresso/cifarnet, built with a stand-in for the SDK, prints what the
-README says and takes every picture for what this machine takes it for. converter: the same with a stand-in for NXP's converter;
-all that the image lacks is the driver's published functions. Hashes and times may differ.
+A network: check.py prints the README's block, if one exists, and the network's rows of the table. --beyond: the other
+table. application: mcuxpresso/cifarnet, built with a stand-in for the SDK, prints the README's text and classifies every
+image as the host does. converter: the same with a stand-in for NXP's converter; the image then lacks only the driver's
+published functions. Hashes and times may differ.
 
---bless writes what is printed into the README.
+--bless writes the printed text into the README.
 """
 import json
 import pathlib
@@ -30,7 +30,7 @@ TABLES = {"check": "| network | calls | kernels | on the M33 |", "--beyond": "| 
 
 
 def told(text):
-    """Without what may differ: hashes, and times, which hang on the cross compiler's version."""
+    """Removes what may differ: hashes, and times, which depend on the cross compiler's version."""
     text = re.sub(r"sha256 \S+", "sha256 ...", text)
     text = re.sub(r"[\d,]+ us\b", "N us", text)
     return re.sub(r"\d+ bytes of program", "N bytes of program", text)
@@ -46,7 +46,7 @@ def check_block(index, printed):
 
 
 def rows_of(table, lines):
-    """Indices of the rows under the head that begins so."""
+    """Returns the indices of the rows after the table head that begins with `table`."""
     head = next(i for i, line in enumerate(lines) if line.startswith(table))
     rows = []
     for i in range(head + 2, len(lines)):
@@ -105,12 +105,12 @@ def build(folder, *options):
 
 
 def classes_here(folder):
-    """What this machine takes the pictures of inputs.h for."""
+    """Returns the host's classification of the images in inputs.h."""
     text = (folder / "inputs.h").read_text()
     pictures = [list(map(int, row.split(","))) for row in re.findall(r"^  \{([-\d, ]+)\},$", text, re.M)]
     sys.path.insert(0, str(SOURCE / "examples/nordic"))
     from shared import arrays
-    # The header has channels last, `thimble run` takes a picture by its logical order.
+    # The header is channels-last; `thimble run` reads images in logical order.
     planes = [value for picture in pictures for channel in range(3) for value in picture[channel::3]]
     arrays.save(folder / "x.npy", arrays.bytes_of(planes, (len(pictures), 3, 32, 32)))
     run(THIMBLE, "run", folder / "cifarnet.pte", "--input", folder / "x.npy", "--steps", "--output", folder, "--json",

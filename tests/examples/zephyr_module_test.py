@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The Zephyr module refuses what cannot work, when the application is configured and when a model is loaded.
+"""The Zephyr module refuses invalid combinations, at configuration of the application and at load of a model.
 
 usage: zephyr_module_test.py SOURCE_DIR THIMBLE
 """
@@ -15,7 +15,7 @@ from app_test import serial_output
 SOURCE, THIMBLE = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 EXAMPLE = SOURCE / "examples/nordic/hello_axon"
 
-# Settings behind those of prj.conf, and what the message must name.
+# Settings added to those of prj.conf, and words that the message must contain.
 REFUSED = {
     "CONFIG_NRF_AXON=n": "CONFIG_THIMBLE_NORDIC_AXON was set to y and is n; it depends on NRF_AXON && THIMBLE",
     "CONFIG_CPP=n": "CONFIG_THIMBLE was set to y and is n",
@@ -36,7 +36,7 @@ def check_refusals(folder):
 
 
 def check_without_sdk(folder):
-    """Nobody who could make a program for the NPU, and a board that does not compute layer lists itself."""
+    """Refused: no SDK to make a program for the NPU, and a board that cannot run layer lists itself."""
     done = subprocess.run(configure(SOURCE, THIMBLE, EXAMPLE, folder / "no_sdk", []), capture_output=True, text=True,
                           env={name: value for name, value in os.environ.items() if name != "SDK_EDGE_AI_PATH"})
     assert done.returncode == 1 and "SDK_EDGE_AI_PATH is not set" in done.stderr, done.stderr
@@ -44,7 +44,7 @@ def check_without_sdk(folder):
 
 
 def check_without_program(folder):
-    """The same, but for who insists."""
+    """The same combination, explicitly requested: it builds, and loading the model fails."""
     printed = serial_output("mps2-an505", build(SOURCE, THIMBLE, EXAMPLE, folder / "build", ["-DNORDIC_AXON=layers"]))
     assert printed == "init: a delegate that the model calls is not linked\nEND failed\n", printed
     print(printed)

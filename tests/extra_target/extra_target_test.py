@@ -1,9 +1,9 @@
-"""An engine in a folder outside the tree: compiled for, run on this machine and on an emulated
-board, listed; and what CMake says of such folders.
+"""An engine in a folder outside the tree: it is compiled for, run on the host and on an emulated
+board, and listed. Also CMake's messages about such folders.
 
 usage: extra_target_test.py THIMBLE_WITH_ABACUS THIMBLE SOURCE_DIR CMAKE [--build]
 
---build also makes Thimble with -DTHIMBLE_EXTRA_TARGETS in a folder of its own, and runs that.
+--build also builds Thimble with -DTHIMBLE_EXTRA_TARGETS in a separate folder, and runs that.
 """
 
 import json
@@ -40,7 +40,7 @@ from npy import write_npy  # noqa: E402
 
 
 def write_input(test, report):
-    """x.npy: a wave for the network's one input."""
+    """Writes x.npy, a wave for the network's only input."""
     shape = report["inputs"][0]["shape"]
     count = math.prod(shape)
     write_npy(test.path / "x.npy", "<f4", tuple(shape),
@@ -124,10 +124,10 @@ class Abacus(Folder):
 
 
 class Configure(Folder):
-    """What CMake makes of THIMBLE_EXTRA_TARGETS, and what it says of wrong folders."""
+    """CMake's handling of THIMBLE_EXTRA_TARGETS, and its errors for invalid folders."""
 
     def configure(self, *folders, code=0, tests="OFF"):
-        # CMake breaks the lines of its messages anywhere.
+        # CMake may break the lines of its messages anywhere.
         said = self.run_it(CMAKE, "-S", SOURCE, "-B", self.path / "build", "-G", "Ninja",
                            f"-DTHIMBLE_TESTS={tests}",
                            "-DTHIMBLE_EXTRA_TARGETS=" + ";".join(map(str, folders)), code=code)

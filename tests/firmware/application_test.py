@@ -1,6 +1,6 @@
-"""What a whole application with one model costs: flash without the model's constants, and RAM with
-stack. The kernels are built for speed (-O2), runtime and application for size (-Os), which is how
-firmware/ builds them; there is no semihosting in the image whose flash is counted.
+"""Cost of a whole application with one model: flash without the model's constants, and RAM with
+stack. As in firmware/, kernels are built for speed (-O2), runtime and application for size (-Os).
+The image whose flash is counted has no semihosting.
 
 usage: application_test.py THIMBLE SOURCE_DIR FIRMWARE_DIR ARM_CXX ARM_SIZE QEMU [--verbose]
 """
@@ -22,7 +22,7 @@ CXX, SIZE, QEMU = sys.argv[4:7]
 CORE, FLAGS = "cortex-m4", ["-mcpu=cortex-m4", "-mfloat-abi=hard"]
 BOARD, MACHINE = "mps2-an386", "mps2-an386"
 
-# Network: flash without constants, RAM; in bytes; options of the compiler.
+# Per network: upper bounds for flash without constants and for RAM, in bytes; options of the compiler.
 CHANNELS_LAST = ["--io-layout", "nhwc"]
 LIMITS = {
     "resnet8": (25000, 40000, CHANNELS_LAST),
@@ -31,7 +31,7 @@ LIMITS = {
     "ad_autoencoder": (25000, 4000, []),
 }
 
-# Instructions of a run outside of its kernels, for each operator.
+# Upper bound for the instructions of a run outside of its kernels, per operator.
 OVERHEAD = {"cortex-m3": 60, "cortex-m4": 60, "cortex-m7": 60, "cortex-m55": 60, "cortex-m0plus": 80}
 
 DATA = """
@@ -60,7 +60,7 @@ class Application(unittest.TestCase):
         done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
                               cwd=self.path)
         self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
-        return done.stdout or done.stderr  # QEMU has semihosting's console there
+        return done.stdout or done.stderr  # QEMU writes semihosting's console to stderr
 
     def compile_model(self, model, options):
         folder = SOURCE / "models" / model
@@ -70,7 +70,7 @@ class Application(unittest.TestCase):
         return json.loads((self.path / "report.json").read_text())
 
     def link(self, name, application, *archives):
-        """Objects of the application's folder and what of FIRMWARE it needs."""
+        """Builds the objects of the application's folder and the files of FIRMWARE that it needs."""
         common = SOURCE / "firmware/common"
         app = SOURCE / "firmware/apps/application"
         sources = [app / "main.cpp", app / "startup.cpp", app / f"{application}.cpp",
@@ -86,7 +86,7 @@ class Application(unittest.TestCase):
                     "-Wl,--end-group", "-o", name)
 
     def sections(self, image):
-        """Bytes by section."""
+        """Returns the size in bytes of each section."""
         lines = self.run_it(SIZE, "-A", image).splitlines()[2:]
         return {line.split()[0]: int(line.split()[1]) for line in lines if line.startswith(".")}
 
@@ -105,7 +105,7 @@ class Application(unittest.TestCase):
         stack = int(said[3])
         sections = self.sections("product.elf")
         flash = sections[".text"] + sections.get(".data", 0) + sections.get(".ARM.exidx", 0)
-        # All that is written: the arena with the input in it, state, variables, stack.
+        # All writable memory: the arena with the input in it, state, variables, stack.
         ram = sections.get(".data", 0) + sections[".bss"] + stack
         return {"flash": flash, "constants": report["weights_bytes"],
                 "code": flash - (self.path / "model.pte").stat().st_size,

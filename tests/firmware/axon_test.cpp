@@ -1,5 +1,5 @@
-// Calls of the AXON on the emulated M33: the same bytes as on this machine, step after step; what a
-// call costs besides the NPU's work; and how large the delegate is.
+// Calls of the AXON on the emulated M33: the bytes equal the host's for every step; the cost of a
+// call without the NPU's own work; and the code size of the delegate.
 
 #include <cstdio>
 #include <cstring>
@@ -20,7 +20,7 @@ constexpr Core kM33 = {"cortex-m33", "mps2-an505", Isa::kV7em};
 constexpr size_t kSteps = 20;
 constexpr int kDelegateBytesMax = 4 * 1024;
 constexpr long kCallInstructionsMax = 1200;
-constexpr double kMegahertz = 128;  // of the nRF54LM20B's core
+constexpr double kMegahertz = 128;  // clock of the nRF54LM20B's core
 
 Bytes sample_file() {
   auto file = formats::pte::write(axon_test::axon_program(axon_test::sample_list().build()));
@@ -85,7 +85,7 @@ TEST(Axon, AListThatTheModelRefusesIsAStatus) {
   EXPECT_NE(read_file("y.txt").find("status " + status + " "), std::string::npos);
 }
 
-/// One tanh: one input, one output, no state.
+/// A file with one tanh: one input, one output, no state.
 Bytes small_file() {
   namespace pte = formats::pte;
   axon_test::List list;
@@ -109,7 +109,7 @@ Bytes small_file() {
   return *file;
 }
 
-/// A file with one call, a driver that does nothing: all that is left is ours.
+/// Counts the instructions of one delegate call with an empty driver, which leaves only our code.
 TEST(Axon, ACallCostsLittle) {
   struct Case {
     const char* name;
@@ -132,7 +132,7 @@ TEST(Axon, ACallCostsLittle) {
   }
 }
 
-/// Code and read-only data of objects that a product links.
+/// Returns the bytes of code and read-only data of objects that a product links.
 int text_bytes(const std::vector<fs::path>& objects) {
   std::vector<std::string> command = {THIMBLE_ARM_SIZE, "-t"};
   for (const fs::path& object : objects) command.push_back(object.string());

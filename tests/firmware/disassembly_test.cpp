@@ -1,6 +1,6 @@
-// No image holds an instruction that its core lacks. Emulated boards have newer cores than some of
-// the images (Armv6-M code runs on a Cortex-M3), so running is no proof; the disassembly is. Data
-// between instructions has its mapping symbols, and objdump prints it as .word or .short.
+// No image contains an instruction that its core does not have. Emulated boards have newer cores
+// than some images need (Armv6-M code runs on a Cortex-M3), so a successful run proves nothing; the
+// disassembly does. Data between instructions has mapping symbols: objdump prints .word or .short.
 
 #include <set>
 #include <sstream>
@@ -12,12 +12,12 @@ namespace thimble::firmware_test {
 namespace {
 
 struct Instruction {
-  bool wide;              // 32 bits
-  std::string mnemonic;   // without .w, .n and the like
+  bool wide;              // 32-bit encoding
+  std::string mnemonic;   // without suffixes such as .w and .n
   std::string operands;
 };
 
-/// "10000cb2:\tf000 fcf9 \tbl\t100016a8 <name>"; false for a line that is no instruction.
+/// Parses "10000cb2:\tf000 fcf9 \tbl\t100016a8 <name>"; returns false if it is not an instruction.
 bool parse(const std::string& line, Instruction& out) {
   const size_t colon = line.find(":\t");
   if (colon == std::string::npos) return false;
@@ -43,7 +43,7 @@ bool starts_with_any(std::string_view text, std::initializer_list<std::string_vi
 
 std::string base_of(const std::string& mnemonic) { return mnemonic.substr(0, mnemonic.find('.')); }
 
-/// 16-bit instructions of Armv7-M; 32-bit ones beyond BL and the barriers and system registers.
+/// Rejects 16-bit instructions of Armv7-M, and 32-bit ones except BL, barriers, MRS and MSR.
 bool allowed_v6m(const Instruction& insn) {
   const std::string base = base_of(insn.mnemonic);
   if (!insn.wide) return base != "cbz" && base != "cbnz" && !(base[0] == 'i' && base[1] == 't');
@@ -59,10 +59,10 @@ bool allowed_v8m_base(const Instruction& insn) {
   return starts_with_any(base, {"ldrex", "strex", "lda", "stl"});
 }
 
-/// The DSP extension, by the starts of its mnemonics; ssat and usat are Armv7-M.
+/// Recognizes the DSP extension by mnemonic prefixes; ssat and usat are Armv7-M.
 bool is_dsp(const std::string& base) {
   if (starts_with_any(base, {"ssat16", "usat16", "smull", "smlal", "umull", "umlal"})) {
-    // Plain long multiplications are Armv7-M; smlalbb, smlald and the 16-bit saturations are not.
+    // smull, smlal, umull and umlal are Armv7-M; smlalbb, smlald and 16-bit saturations are DSP.
     static const std::set<std::string> kPlain = {"smull", "smlal", "umull", "umlal"};
     for (const std::string& plain : kPlain) {
       if (base.starts_with(plain)) {
@@ -84,7 +84,7 @@ bool is_low_overhead_loop(const std::string& base) {
   return kLoops.contains(base);
 }
 
-/// The conditional selects and the shifts of 64 bits that came with Armv8.1-M.
+/// Recognizes the conditional selects and the 64-bit shifts of Armv8.1-M.
 bool is_v81m(const std::string& base) {
   static const std::set<std::string> kScalar = {"csel",  "csinc", "csinv", "csneg",  "cset",
                                                 "csetm", "cinc",  "cinv",  "cneg",   "asrl",
@@ -105,7 +105,7 @@ bool allowed(const Instruction& insn, Isa isa) {
     case Isa::kV7m:
       return !is_vector && !is_dsp(base) && !is_v81m(base);
     case Isa::kV7em:
-      // Floating point works on s and d registers, Helium on q.
+      // Floating-point instructions use s and d registers, Helium instructions q registers.
       return !is_v81m(base) && !(is_vector && insn.operands.find('q') == 0) &&
              base != "vctp" && base != "vpst";
     case Isa::kMve:
@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Cores, Disassembly, testing::ValuesIn(kCores), [](const
   return name;
 });
 
-/// The rules do tell the instruction sets apart: newer images break older rules.
+/// The rules distinguish the instruction sets: images for newer cores violate the older rules.
 TEST(DisassemblyRules, NewerImagesBreakOlderRules) {
   int count = 0;
   const auto violation = [&](const char* core, Isa isa) {

@@ -1,4 +1,4 @@
-// Each way to fail, on each core: the text on the console, and the exit code of the emulator.
+// Every fault on every core: the text on the console and the exit code of the emulator.
 
 #include "formats/pte/write.h"
 #include "models.h"

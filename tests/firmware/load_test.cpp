@@ -1,5 +1,4 @@
-// How many instructions a load takes, of a network as the compiler writes it. Every check is part
-// of it.
+// Number of instructions of loading a network as the compiler writes it, with all checks.
 
 #include <cstdio>
 
@@ -8,7 +7,7 @@
 namespace thimble::firmware_test {
 namespace {
 
-// From the flatbuffer, and from records.
+// Upper bounds for loading from the flatbuffer and from records.
 constexpr long kStockMax = 40000, kNativeMax = 10000;
 
 void compile(const std::string& model, const std::string& core, const std::string& dialect,

@@ -1,5 +1,5 @@
 #pragma once
-// The models of the firmware tests, as programs.
+// Models of the firmware tests, as program structs.
 
 #include "formats/pte/program.h"
 
@@ -16,7 +16,7 @@ inline pte::Tensor tensor_of(pte::ScalarType type, uint64_t offset) {
   return tensor;
 }
 
-/// y = copy(x), int8 [1, 4]; x is the caller's. test::copy.out is what the faults image knows.
+/// y = copy(x), int8 [1, 4]. x is not in the arena. The faults image implements test::copy.out.
 inline pte::Program copy_program() {
   pte::Program program;
   pte::ExecutionPlan plan;
@@ -28,7 +28,7 @@ inline pte::Program copy_program() {
   plan.chains[0].instructions = {pte::KernelCall{0, {0, 1, 1}}};
   plan.memory_sizes = {0, 16};
   program.plans = {plan};
-  // A segment, so that the file has the header that tells how long it is.
+  // Named data, so that the file has the header that states its length.
   program.named_data = {{"padding", 16, Bytes(16)}};
   return program;
 }

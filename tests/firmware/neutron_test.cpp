@@ -1,5 +1,5 @@
-// Calls of the Neutron on the emulated M33: the same bytes as on this machine, what a call costs
-// besides the NPU's work, what another order of bytes costs, and how large the delegate is.
+// Calls of the Neutron on the emulated M33: the bytes equal the host's; the cost of a call without
+// the NPU's own work; the cost of reordering images; and the code size of the delegate.
 
 #include <cstdio>
 
@@ -22,8 +22,8 @@ constexpr Core kM33 = {"cortex-m33", "mps2-an505", Isa::kV7em};
 constexpr size_t kSteps = 20;
 constexpr int kDelegateBytesMax = 4 * 1024;
 constexpr long kCallInstructionsMax = 1000;
-constexpr double kTurnInstructionsMax = 3.0;     // of a byte, in blocks of four channels
-constexpr double kTurnInstructionsMaxOdd = 4.5;  // with other channels too
+constexpr double kTurnInstructionsMax = 3.0;     // per byte, channels in blocks of four
+constexpr double kTurnInstructionsMaxOdd = 4.5;  // per byte, any number of channels
 
 FileBytes written(const CallFile& file) {
   auto bytes = formats::pte::write(file.program());
@@ -88,7 +88,7 @@ TEST(Neutron, WhatTheModelRefusesIsAStatus) {
   EXPECT_NE(read_file("y.txt").find("status " + status + " "), std::string::npos);
 }
 
-/// A table on an image of channels, height, width: channels last for the network.
+/// A lookup table on an NCHW image. `last`: the model's input and output are channels-last.
 CallFile image_file(uint32_t channels, uint32_t height, uint32_t width, bool last) {
   List list;
   const uint32_t bytes = channels * height * width;
@@ -105,7 +105,7 @@ CallFile image_file(uint32_t channels, uint32_t height, uint32_t width, bool las
   return file;
 }
 
-/// Instructions of one run with a driver that does nothing: all that is left is ours.
+/// Counts the instructions of one run with an empty driver, which leaves only our code.
 long call_instructions(const CallFile& file) {
   for (size_t i = 0; i < file.inputs.size(); ++i) {
     write_file("x" + std::to_string(i), FileBytes(file.inputs[i].bytes()));
@@ -132,7 +132,7 @@ TEST(Neutron, ACallCostsLittle) {
   }
 }
 
-/// Images that the file has in the other order than the network.
+/// The memory order of the images in the file differs from that of the network.
 TEST(Neutron, AnotherOrderCostsThreeInstructionsAByte) {
   for (const auto& [channels, side] : {std::pair<uint32_t, uint32_t>{32, 16}, {3, 96}, {10, 30}}) {
     const CallFile turned = image_file(channels, side, side, false);
@@ -147,7 +147,7 @@ TEST(Neutron, AnotherOrderCostsThreeInstructionsAByte) {
   }
 }
 
-/// Code and read-only data of objects that a product links.
+/// Returns the bytes of code and read-only data of objects that a product links.
 int text_bytes(const std::vector<fs::path>& objects) {
   std::vector<std::string> command = {THIMBLE_ARM_SIZE, "-t"};
   for (const fs::path& object : objects) command.push_back(object.string());

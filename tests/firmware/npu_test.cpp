@@ -1,5 +1,5 @@
-// Files with calls of an NPU on the emulated board: the firmware's driver writes the registers of
-// the simulated NPU, and every output byte is the one of this machine.
+// Files with calls of an NPU on the emulated board. The firmware's driver writes the registers of
+// the simulated NPU, and every output byte must equal the host's.
 
 #include <cstring>
 #include <random>
@@ -38,7 +38,7 @@ ir::Tensor random_tensor(const hostrun::Port& port, std::mt19937& random) {
   return tensor;
 }
 
-/// The words of the command line in front of the model's name.
+/// Words of the command line that precede the model's name.
 std::vector<std::string> npu_words(const Bytes& file, const std::string& name) {
   const auto program = formats::pte::read(file, name);
   EXPECT_TRUE(program.ok()) << name;
@@ -92,14 +92,14 @@ TEST(Npu, OutputsAreThoseOfThisMachine) {
   }
 }
 
-/// Its results would lie where no memory is.
+/// An output address outside the memory makes the run return kNpuFault.
 TEST(Npu, AFaultIsAStatus) {
   const fs::path path = files().front();
   auto program = formats::pte::read(test::read_bytes(path), "broken");
   ASSERT_TRUE(program.ok());
   auto payload = formats::ethos_u::read_payload(program->delegate_blobs[0].bytes);
   ASSERT_TRUE(payload.ok());
-  // OFM_BASE0, a command with a payload: 0x4010.
+  // OFM_BASE0, a command with a payload: 0x4010. The new high byte puts it outside the memory.
   size_t found = 0;
   for (size_t at = 32; at + 8 <= payload->commands.size(); at += 4) {
     if (load_le<uint32_t>(payload->commands, at) != 0x00004010) continue;

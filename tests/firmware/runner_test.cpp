@@ -1,4 +1,4 @@
-// A tiny model on each core: outputs, report, instruction counts; and what the runner refuses.
+// A tiny model on each core: outputs, report, instruction counts, and the inputs that are refused.
 
 #include <algorithm>
 #include <cstring>
@@ -28,7 +28,7 @@ class Runner : public testing::TestWithParam<Core> {
     const Result<Bytes> model = formats::pte::write(round_program());
     ASSERT_TRUE(model.ok());
     write_file("round.pte", *model);
-    // Two runs: the file holds two inputs.
+    // The file holds the inputs of two runs.
     write_file("x.bin", bytes_of({0, 1, -1, 100, 0.25F, 0.26F, -200, 62}));
   }
   base::ProcessResult run_words(std::vector<std::string> words, const std::string& counts = "") {
@@ -64,8 +64,8 @@ TEST_P(Runner, CountsInstructionsTheSameEachTime) {
   EXPECT_GT(counted(counts, "run 0"), 100);
   EXPECT_GT(counted(counts, "total 0"), counted(counts, "load 0") + counted(counts, "run 0"));
   EXPECT_EQ(counts.find("\nop "), std::string::npos);
-  // With a mark around each operator: these two are small, and decoding a foreign file's calls is
-  // most of the rest.
+  // One count per operator. The two operators are small; decoding the calls of a file without
+  // records is most of the remaining run.
   const std::string ops = read_file("ops.count");
   const long sum = counted(ops, "op 0") + counted(ops, "op 1");
   EXPECT_LT(sum, counted(ops, "run 0"));

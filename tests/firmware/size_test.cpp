@@ -1,5 +1,5 @@
-// The flash that the runtime costs a product: everything linked to load and run, start-up included,
-// kernels not.
+// Flash size of the runtime in a product: everything needed to load and run a model, with start-up
+// code, without kernels.
 
 #include <cstdio>
 #include <sstream>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kFlashBytesMax = 6 * 1024;
 
-/// Bytes of code and read-only data.
+/// Returns the bytes of code and read-only data of an image.
 int flash_bytes(const std::string& image) {
   const auto result = base::run_process({THIMBLE_ARM_SIZE, image}, {});
   if (!result.ok() || result->exit_code != 0) return -1;

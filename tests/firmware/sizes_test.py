@@ -1,5 +1,5 @@
-"""Flash of the runtime and of each kernel on each core, against the committed snapshot: a change that
-moves them shows it in the diff. Sizes are those of one version of the compiler, which the snapshot names.
+"""Flash of the runtime and of each kernel on each core, compared with the committed snapshot, so that the diff of a change
+shows its effect. The sizes depend on the compiler's version, which the snapshot names.
 
 usage: sizes_test.py SOURCE_DIR FIRMWARE_DIR ARM_CXX ARM_SIZE [--bless]
 """
@@ -21,7 +21,7 @@ def output(*command):
 
 
 def sizes(objects, root):
-    """Code and constants of each object that has a source, by its source; empty ones are left out."""
+    """Returns code and constants of each object by its source; objects without a source or content are left out."""
     found = {}
     paths = [path for path in sorted(objects.rglob("*.o"))
              if (root / path.relative_to(objects)).with_suffix("").exists()]
@@ -35,7 +35,7 @@ def sizes(objects, root):
 
 
 def measured():
-    """Cores with objects of their own: with the runtime of products, and kernels."""
+    """Returns the cores with objects of their own: the runtime of products, and kernels."""
     cores = {}
     for folder in sorted(FIRMWARE.iterdir()):
         runtime, kernels = folder / "product/runtime", folder / "kernels"

@@ -52,7 +52,7 @@ base::ProcessResult run(const QemuRun& options) {
 long counted(const std::string& counts, const std::string& region) {
   const size_t at = ("\n" + counts).find("\n" + region + " ");
   if (at == std::string::npos) return 0;
-  // Behind the region: how often it was entered, instructions, and those of each class.
+  // The words after the region's name: times entered, instructions, instructions of each class.
   std::istringstream words(counts.substr(at + region.size(), counts.find('\n', at) - at));
   long times = 0, instructions = 0;
   words >> times >> instructions;

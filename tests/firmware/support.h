@@ -1,5 +1,5 @@
 #pragma once
-// Running an image under QEMU, and the cores there are images for.
+// Runs an image under QEMU, and lists the cores with images.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 
 namespace thimble::firmware_test {
 
-/// What an instruction set is allowed to hold; see disassembly_test.cpp.
+/// Instruction sets that an image may be limited to; see disassembly_test.cpp.
 enum class Isa { kV6m, kV8mBase, kV7m, kV7em, kMve };
 
 struct Core {
@@ -22,7 +22,7 @@ struct Core {
   const char* machine;
   Isa isa;
 };
-/// For the messages of the test framework.
+/// Prints a core in GoogleTest's messages.
 inline void PrintTo(const Core& core, std::ostream* out) { *out << core.name; }
 
 inline constexpr Core kCores[] = {
@@ -41,7 +41,7 @@ inline std::string image(const char* app, const Core& core) {
   return (firmware_folder() / (std::string(app) + "-" + core.name + ".elf")).string();
 }
 
-/// A folder of this test program, emptied at its first use.
+/// Returns the work folder of this test program; the first call empties it.
 inline const std::filesystem::path& work_folder() {
   static const std::filesystem::path folder = [] {
     const auto path =
@@ -59,12 +59,12 @@ std::string read_file(const std::string& name);
 struct QemuRun {
   std::string image;
   std::string machine;
-  std::vector<std::string> words;  // of the semihosting command line
-  std::string count_file;          // empty: no counting
+  std::vector<std::string> words;  // semihosting command line
+  std::string count_file;          // file for instruction counts; empty: no counting
 };
 base::ProcessResult run(const QemuRun& options);
 
-/// Of a file of counts, the instructions of the line that starts with `region`; 0 if there is none.
+/// Returns the instructions in the line of `counts` that starts with `region`; 0 if no line does.
 long counted(const std::string& counts, const std::string& region);
 
 }  // namespace thimble::firmware_test

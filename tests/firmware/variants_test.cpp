@@ -1,5 +1,5 @@
-// Each fast variant of a kernel against the portable one, on a core that has it. A failure prints
-// the words that repeat it: qemu with the image variants-CORE.elf and those on its command line.
+// Compares each fast kernel variant with the portable one, on a core that has the variant. A
+// failure prints the words that repeat it: qemu, the image variants-CORE.elf and its command line.
 
 #include "support.h"
 
@@ -12,7 +12,7 @@ TEST_P(Variants, EqualThePortableKernels) {
   const Core& core = GetParam();
   const auto result = run({image("variants", core), core.machine, {"variants", "all"}, ""});
   EXPECT_EQ(result.exit_code, 0) << core.name << ": " << result.output;
-  // A core without a family of its own would prove nothing.
+  // A core without kernel variants of its own would prove nothing.
   EXPECT_NE(result.output.find(" cases equal\n"), std::string::npos) << result.output;
 }
 

@@ -9,7 +9,7 @@ namespace {
 size_t held_bytes = 0;
 size_t peak_bytes = 0;
 
-/// Each block starts with its size; the header keeps the alignment of malloc.
+/// Each block starts with a header that holds its size and keeps the alignment of malloc.
 constexpr size_t kHeaderBytes = alignof(std::max_align_t) < 16 ? 16 : alignof(std::max_align_t);
 
 void* allocate(size_t size) {

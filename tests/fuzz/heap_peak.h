@@ -1,11 +1,11 @@
 #pragma once
-// Counts what operator new hands out, to test promises about memory.
+// Measures the bytes that operator new allocates, to test upper bounds of memory use.
 
 #include <cstddef>
 
 namespace thimble::testing {
 
-/// The most bytes that were held at once, beyond those held when this was made.
+/// Maximum number of bytes allocated at once, beyond those allocated at construction.
 class HeapPeak {
  public:
   HeapPeak();

@@ -1,9 +1,9 @@
-// Hostile .pt2 files. Each mutation takes an archive that PyTorch wrote, damages its JSON, configs
-// or payloads in a way that still parses often enough to get deep into the reader, and packs it
-// with correct CRCs. What has to hold: no crash, no sanitizer report, no large allocation; an error
-// or a program, never anything else.
+// Mutated .pt2 files. Each mutation damages the JSON, configs or payloads of an archive that
+// PyTorch wrote, and packs it with correct CRCs. Many mutants still parse, so that the later parts
+// of the reader run too. Required: no crash, no sanitizer report, no large allocation; the result
+// is an error or a program.
 //
-// A failure prints the command that repeats it, which is of the form
+// A failure prints the command that repeats it, in this form:
 //   THIMBLE_FUZZ_SEED=1234 THIMBLE_FUZZ_COUNT=1 pt2_mutation_test
 
 #include <algorithm>
@@ -32,9 +32,9 @@ using nlohmann::json;
 using testing::Pt2Parts;
 using Random = std::mt19937_64;
 
-// --- what is under test --------------------------------------------------------------------------
+// --- the code under test -------------------------------------------------------------------------
 
-/// Consumers of one archive, in the order of the pipeline: later stages are added here.
+/// Consumers of one archive, in the order of the pipeline. Add later stages here.
 using Consumer = std::function<void(const Bytes& archive)>;
 
 void read_everything(const Bytes& archive) {
@@ -51,7 +51,7 @@ void read_everything(const Bytes& archive) {
   }
 }
 
-/// What `compile` does before it looks at calibration data.
+/// Runs the stages of `compile` that precede the reading of calibration data.
 void import_and_clean(const Bytes& archive) {
   const auto program = thimble::formats::pt2::read(archive, "mutant.pt2");
   if (!program.ok()) return;
@@ -69,8 +69,8 @@ const std::vector<Consumer>& consumers() {
   return all;
 }
 
-/// The promise about memory: 16 MiB and eight times what the archive holds, beside the archive, of
-/// which a consumer has a copy because it is not in a file.
+/// Upper bound for memory: 16 MiB plus eight times the archive's size. One more archive's size is
+/// added for a consumer's copy, because the archive is not in a file.
 void consume(const Bytes& archive) {
   const size_t limit = (size_t{16} << 20) + 9 * archive.size();
   for (const Consumer& consumer : consumers()) {
@@ -103,7 +103,7 @@ uint64_t from_environment(const char* name, uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-/// Calls `mutate(random, i)` for consecutive seeds and consumes what it returns.
+/// Calls `mutate(random, i)` for consecutive seeds and consumes the returned archives.
 void run(const char* test, uint64_t count,
          const std::function<Bytes(Random& random, uint64_t i)>& mutate) {
   std::signal(SIGABRT, print_command_and_die);
@@ -127,8 +127,8 @@ size_t below(Random& random, size_t limit) {
   return limit ? random() % limit : 0;
 }
 
-/// All places of a tree. Choosing among them evenly damages the many small details of a graph; a
-/// walk down from the root would mostly end beside the graph.
+/// Returns all nodes of a tree. A uniform choice among them damages many small details of a graph;
+/// a random descent from the root would mostly end outside the graph.
 std::vector<json*> places(json& root) {
   std::vector<json*> all = {&root};
   for (size_t i = 0; i < all.size(); ++i) {
@@ -142,7 +142,7 @@ json* pick(const std::vector<json*>& all, Random& random) {
   return all[below(random, all.size())];
 }
 
-/// An object or array with something in it; null if chance finds none.
+/// Returns a random object or array that is not empty; null after 20 attempts without success.
 json* pick_container(const std::vector<json*>& all, Random& random) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     json* place = pick(all, random);
@@ -180,7 +180,7 @@ json number(Random& random) {
   }
 }
 
-/// Replaced in the packed text by brackets, which a tree of nodes could not hold without recursion.
+/// Replaced by brackets in the packed text. A JSON tree that deep would need recursion.
 constexpr std::string_view kNestHere = "@@NEST@@";
 
 json other_type(Random& random) {
@@ -229,7 +229,7 @@ void mutate_string(std::string& text, Random& random) {
   }
 }
 
-/// Exchanges two values of one container; in an object that is the same as swapping keys.
+/// Swaps two values of one container; in an object this equals swapping the keys.
 void swap_children(json& container, Random& random) {
   auto a = container.begin();
   auto b = container.begin();
@@ -278,7 +278,7 @@ void mutate_json(json& root, Random& random) {
       case 3:
         return repeat_child(*container, random);
       default: {
-        // A subtree of elsewhere: of the right type surprisingly often.
+        // Copies a subtree from elsewhere, which often has the expected type.
         json copy = *pick(all, random);
         *place = std::move(copy);
         return;
@@ -296,7 +296,7 @@ void mutate_json(json& root, Random& random) {
   }
 }
 
-/// JSON's own text, now and then damaged too.
+/// Returns the JSON text, sometimes with damaged characters.
 std::string to_text(const json& root, Random& random) {
   std::string text = root.dump(-1, ' ', false, json::error_handler_t::replace);
   const std::string marker = fmt::format("\"{}\"", kNestHere);
@@ -384,7 +384,7 @@ Bytes mutate(Pt2Parts parts, Random& random) {
 
 // --- fixtures ------------------------------------------------------------------------------------
 
-/// Small archives make quick mutations; every seventh of them is enough variety.
+/// Small archives keep mutations fast; every seventh archive gives enough variety.
 const std::vector<Pt2Parts>& fixtures() {
   static const std::vector<Pt2Parts> all = [] {
     constexpr uintmax_t kFileBytesMax = 48 * 1024;
@@ -415,7 +415,7 @@ TEST(Pt2Mutation, FixturesThemselvesAreRead) {
   }
 }
 
-/// Text of about `bytes_min` bytes: `open`, then `item` with commas between, then `close`.
+/// Returns about `bytes_min` bytes of text: `open`, then `item` separated by commas, then `close`.
 std::string repeated(std::string_view open, std::string_view item, std::string_view close,
                      size_t bytes_min) {
   std::string text(open);
@@ -429,7 +429,7 @@ std::string repeated(std::string_view open, std::string_view item, std::string_v
 
 constexpr size_t kTextBytes = size_t{12} << 20;
 
-/// Large texts of what costs a reader most for each of its characters.
+/// Large texts of the JSON constructs that need the most memory per character in the reader.
 TEST(Pt2Mutation, MemoryStaysProportional) {
   const Pt2Parts parts = testing::small_pt2();
   const std::string model = parts.model.dump();
@@ -460,7 +460,7 @@ TEST(Pt2Mutation, MemoryStaysProportional) {
     const Bytes archive = parts.pack_texts(text, parts.weights.dump(), parts.constants.dump());
     const thimble::testing::HeapPeak peak;
     read_everything(archive);
-    // Far less of the fixed part than is promised, so that the factor is what is tested.
+    // The constant is far smaller than the promised 16 MiB, so that the factor is tested.
     EXPECT_LE(peak.bytes(), (size_t{2} << 20) + 9 * archive.size())
         << text.substr(text.size() / 2, 60);
   }
@@ -476,7 +476,7 @@ TEST(Pt2Mutation, DamageOfRawBytes) {
     Bytes archive = fixtures()[i % fixtures().size()].pack();
     const size_t count = 1 + below(random, 8);
     for (size_t flip = 0; flip < count; ++flip) {
-      // The directory at the end is small and everything depends on it.
+      // The zip directory at the end is small and everything depends on it.
       const size_t window =
           below(random, 2) ? archive.size() : std::min<size_t>(archive.size(), 900);
       archive[archive.size() - 1 - below(random, window)] ^=
@@ -489,7 +489,7 @@ TEST(Pt2Mutation, DamageOfRawBytes) {
 }  // namespace
 }  // namespace thimble::formats
 
-// Sanitizers stop with abort(), so that the command is printed after their report too.
+// Makes sanitizers stop with abort(), so that the repeat command is printed after their report.
 extern "C" const char* __asan_default_options() {
   return "abort_on_error=1:handle_abort=0";
 }

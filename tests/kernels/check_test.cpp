@@ -1,6 +1,6 @@
-// What holds for every kernel of kernels.def: it carries its operator's name, accepts valid calls,
-// refuses broken operands, and after a passed check() run() stays inside its operands for any
-// arguments (build with THIMBLE_SANITIZE: buffers have exactly their size).
+// Properties of every kernel of kernels.def: it has its operator's name, accepts valid calls, and
+// refuses broken operands. After check() passes, run() stays inside its operands for any arguments
+// (build with THIMBLE_SANITIZE: buffers have exactly the operand's size).
 
 #include <gtest/gtest.h>
 
@@ -67,7 +67,7 @@ TEST(Kernels, AcceptValidCalls) {
   }
 }
 
-/// Arguments that a kernel of ours never looks at, or that may be absent.
+/// Returns true for arguments that our kernels never read or that may be absent.
 bool is_free(PteOp op, size_t arg) {
   const std::string_view letters = abi::info(op).arguments;
   if (letters[arg] == 't') return true;
@@ -150,9 +150,9 @@ TEST(Kernels, RefuseIntegersBeyond32Bits) {
     const std::string letters = abi::info(op).arguments;
     for (size_t arg = 0; arg < letters.size(); ++arg) {
       if (letters[arg] != 'i' && letters[arg] != 'b') continue;
-      // A step beyond the end leads nowhere.
+      // A slice step beyond the end is valid: it selects one element.
       if (op == PteOp::aten_slice_copy && arg == 4) continue;
-      // Bools are 0 or 1 when they come from a file.
+      // A file reader gives bools as 0 or 1.
       if (letters[arg] == 'b' && !std::string_view(abi::info(op).name).starts_with("cortex_m::")) {
         continue;
       }
@@ -182,7 +182,7 @@ TEST(Kernels, RefuseMisalignedData) {
   }
 }
 
-/// A tensor of a size that no test should allocate; check() looks at no data of it.
+/// A tensor too large to allocate; check() reads none of its data.
 Value imagined(Sizes sizes, Order order) {
   Value value;
   value.bytes = 1;
@@ -205,10 +205,10 @@ TEST(Kernels, BoundSizesSoThatPositionsFit32Bits) {
   EXPECT_EQ(huge_pool({1, 1, 8, kBig / 8}, {1, 1, 1, kBig / 8}, 8, 1), Status::kOk);
   EXPECT_EQ(huge_pool({1, 1, 8, kBig / 4}, {1, 1, 1, kBig / 4}, 8, 1), Status::kOk);
   EXPECT_EQ(huge_pool({1, 1, 8, kBig / 2}, {1, 1, 1, kBig / 2}, 8, 1), Status::kBadShape);
-  // An axis that positions could overshoot.
+  // An axis so long that positions could overflow.
   EXPECT_EQ(huge_pool({1, 1, kBig + 1, 1}, {1, 1, kBig / 32767 + 1, 1}, 32767, 1),
             Status::kBadShape);
-  // The distance from one row of taps to the next.
+  // The distance between two rows of a dilated window.
   EXPECT_EQ(huge_pool({1, kBig / 512, 1, 512}, {1, kBig / 512, 1, 512}, 1, 7), Status::kOk);
   EXPECT_EQ(huge_pool({1, kBig / 512, 1, 512}, {1, kBig / 512, 1, 512}, 1, 8), Status::kBadShape);
   EXPECT_EQ(huge_pool({1, 1, 1, 1}, {1, 1, 1, 1}, 1, 32767), Status::kOk);
@@ -221,7 +221,7 @@ TEST(Kernels, BoundSizesSoThatPositionsFit32Bits) {
   }
 }
 
-// Fuzz: valid calls with a few things broken. Most are refused; what passes must run cleanly.
+// Fuzz: valid calls with a few broken values. Most are refused; the others must run cleanly.
 
 int32_t odd_integer(Random& random) {
   static const int32_t kOdd[] = {
@@ -234,7 +234,7 @@ int32_t odd_integer(Random& random) {
 
 constexpr uint64_t kMaxRunBytes = 1 << 18;
 
-/// Sets `bytes` to what the value's shape says. False if that is too much to run.
+/// Sets `bytes` to the size of the value's shape. Returns false if that is too large to run.
 bool count_bytes(Value& v) {
   uint64_t bytes = bytes_of(v.dtype);
   for (const int32_t size : v.sizes) {
@@ -245,7 +245,7 @@ bool count_bytes(Value& v) {
   return true;
 }
 
-/// A buffer of `bytes` bytes, with as much of the old content as fits.
+/// Replaces the buffer with one of `bytes` bytes and keeps the old content that fits.
 void resize(Value& v, uint32_t old_bytes, Random& random) {
   Buffer fresh = allocate(v.bytes);
   for (uint32_t i = 0; i < v.bytes; ++i) fresh.get()[i] = static_cast<uint8_t>(random());
@@ -293,7 +293,7 @@ bool mutate_value(Value& v, Random& random) {
   resize(v, old_bytes, random);
   const bool poke = v.bytes >= 4 && random() % 2 == 0;
   if (poke) {
-    // Constants begin with a header of words: the first ones deserve the most attention.
+    // Constants begin with a header of words: changes are concentrated on the first ones.
     const uint32_t words = v.bytes / 4;
     const uint32_t word =
         static_cast<uint32_t>(random()) % (random() % 4 == 0 ? words : std::min(words, 14U));

@@ -1,6 +1,6 @@
-// compare, maximum, minimum, logical_*, where, div and prelu: every pair of small broadcast shapes
-// in random orders of dimensions, every pair of codes, other element types, in place; against
-// docs/numerics.md.
+// compare, maximum, minimum, logical_*, where, div and prelu, compared with docs/numerics.md: each
+// pair of small broadcast shapes in random dimension orders, every pair of quantized values, other
+// element types, and in-place calls.
 
 #include <gtest/gtest.h>
 
@@ -15,12 +15,12 @@ namespace {
 
 using abi::PteOp;
 
-/// What the output is, of the numbers at one place.
+/// Computes an output element from the operands' elements.
 using Meaning = std::function<int64_t(const std::vector<int64_t>& operands)>;
 
 struct Trial {
   PteOp op;
-  std::vector<DType> types;    // of the operands
+  std::vector<DType> types;    // types of the operands
   std::vector<int32_t> words;  // attributes
   DType result;
   Meaning meaning;
@@ -41,7 +41,7 @@ int64_t number(Value& v, size_t at) {
   }
 }
 
-/// Position in memory of what an output index reads under numpy's rules.
+/// Returns the memory position that an output index reads under numpy's broadcast rules.
 size_t broadcast_at(const Value& v, const Sizes& index) {
   Sizes own(v.sizes.size());
   for (size_t d = 0; d < own.size(); ++d) {
@@ -50,7 +50,7 @@ size_t broadcast_at(const Value& v, const Sizes& index) {
   return v.at(own);
 }
 
-/// Random numbers close enough to be equal now and then; bool: 0 and others.
+/// Random values in a small range, so that some are equal; bool: 0 and other bytes.
 Value random_value(Random& random, DType dtype, const Sizes& sizes) {
   Value value = make(dtype, sizes, random_order(random, sizes.size()));
   value.fill(random);
@@ -188,7 +188,7 @@ std::vector<Trial> all_trials(Random& random) {
 
 TEST(Choice, EverySmallBroadcast) {
   Random random(1);
-  // Rank 3: each dimension has extent 1..3 in y; each operand has it, or has 1.
+  // Rank 3: each dimension has extent 1..3 in y; each operand has that extent or 1.
   for (Sizes extent; next({3, 3, 3}, extent);) {
     for (Sizes keep; next({2, 2, 2, 2, 2, 2}, keep);) {
       Sizes a, b, y;
@@ -259,7 +259,7 @@ TEST(Choice, OtherElementTypes) {
       expect_right(invocation(random, trial, operands, {2, 3, 4}), trial);
     }
   }
-  // Choosing moves elements of any type; comparing needs an order that every machine has.
+  // `where` moves elements of any type. Comparison of floats is not supported.
   Trial floats = choices(DType::kI32)[2];
   Invocation call = invocation(random, floats, {{4}, {4}, {1}}, {4});
   for (const size_t i : {1U, 2U, 3U}) call.value(i).dtype = DType::kF32;
@@ -277,7 +277,7 @@ TEST(Choice, InPlace) {
   Random random(5);
   for (const Trial& trial : all_trials(random)) {
     for (size_t over = 0; over < trial.types.size(); ++over) {
-      if (over == 1 && trial.op == PteOp::thimble_prelu) continue;  // the slopes are no output
+      if (over == 1 && trial.op == PteOp::thimble_prelu) continue;  // never shared with the output
       std::vector<Sizes> operands(trial.types.size(), {3, 1, 2});
       operands[over] = {3, 4, 2};
       if (trial.op == PteOp::thimble_prelu) operands[0] = {3, 4, 2};
@@ -288,7 +288,7 @@ TEST(Choice, InPlace) {
       call.value(over).dtype = trial.types[over];
       Value& shared = call.value(over);
       std::vector<uint8_t> result(y.size());
-      // The output's own type over the operand's bytes.
+      // The output, with its own type, shares the operand's bytes.
       Value out = make(trial.result, shared.sizes, shared.order);
       std::memcpy(out.data.get(), shared.data.get(), shared.bytes);
       Arg args[5];
@@ -341,7 +341,7 @@ TEST(Choice, RefusesWhatItCannotDo) {
               Status::kBadShape);
     EXPECT_EQ(status(op, [](Invocation& c) { c.value(1).dtype = DType::kU8; }), Status::kBadDType);
   }
-  // Slopes must not widen the result.
+  // The slopes must not make the result's shape larger.
   Invocation wide(PteOp::thimble_prelu);
   wide.add(make(DType::kI8, {2, 1})).add(make(DType::kI8, {3}));
   wide.add(attributes({0, 0, 0, 1 << 30, 0, 1 << 30, 0, -128, 127, 0}));

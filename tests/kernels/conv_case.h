@@ -1,5 +1,5 @@
 #pragma once
-// One convolution as plain numbers, and the calls that express it: stock and native, general and
+// One convolution as plain integers, and the calls that express it: stock and native, general and
 // depthwise.
 
 #include <string>
@@ -25,7 +25,8 @@ struct ConvCase {
   void randomize(Random& random);
   int8_t weight(int32_t o, int32_t i, int32_t ky, int32_t kx) const;
   bool is_depthwise() const { return groups == in_c; }
-  /// The output extents are those of symmetric padding, the only ones that a stock call can have.
+  /// Returns true if the output extents are those of symmetric padding. A stock call allows no
+  /// others.
   bool stock_output() const;
 
   Invocation stock(Random& random, abi::PteOp op) const;
@@ -33,17 +34,17 @@ struct ConvCase {
   std::string text() const;
 
  private:
-  /// [kh][kw][O]
+  /// Returns the weights as [kh][kw][O].
   std::vector<int8_t> depthwise_weights() const;
 };
 
-/// Plain appending of packed constants.
+/// Appends bytes of packed constants.
 void append_bytes(std::vector<uint8_t>& bytes, const void* data, size_t count);
 template <class T>
 void append(std::vector<uint8_t>& bytes, const T* data, size_t count) {
   append_bytes(bytes, data, count * sizeof(T));
 }
-/// bias, mult, shift as int8 padded to 4, weights.
+/// Appends bias, mult, shift as int8 padded to a multiple of 4 bytes, and weights.
 void append_packed(std::vector<uint8_t>& bytes, const std::vector<int32_t>& bias,
                    const std::vector<int32_t>& mult, const std::vector<int32_t>& shift,
                    const std::vector<int8_t>& weights);

@@ -1,4 +1,4 @@
-// What the checks of conv2d and depthwise_conv2d refuse, one property at a time.
+// Calls that the checks of conv2d and depthwise_conv2d refuse; each breaks one property.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ Status native(PteOp op, Change change) {
 TEST(ConvRefusals, Stock) {
   for (const PteOp op :
        {PteOp::cortex_m_quantized_conv2d, PteOp::cortex_m_quantized_depthwise_conv2d}) {
-    const size_t k = op == PteOp::cortex_m_quantized_conv2d ? 0 : 1;  // one more integer
+    const size_t k = op == PteOp::cortex_m_quantized_conv2d ? 0 : 1;  // depthwise: one integer more
     using I = Invocation;
     EXPECT_EQ(stock(op, [](I&) {}), Status::kOk);
     EXPECT_EQ(stock(op, [](I& i) { i.value(2) = absent(); }), Status::kOk);
@@ -76,7 +76,7 @@ TEST(ConvRefusals, Stock) {
     for (const int32_t shift : {30, 1, 0, -1, -16, -17, -31}) {
       EXPECT_EQ(stock(op, [&](I& i) { i.value(9 + k).as<int32_t>()[3] = shift; }), Status::kOk);
     }
-    // Out of range, and out of range with a low byte that looks fine.
+    // Shifts out of range, some of which have a low byte in range.
     for (const int32_t shift : {31, -32, 256, -256, INT32_MIN}) {
       EXPECT_EQ(stock(op, [&](I& i) { i.value(9 + k).as<int32_t>()[3] = shift; }),
                 Status::kBadParameter);

@@ -1,5 +1,5 @@
-// conv2d and depthwise_conv2d, stock and native, against the sum of docs/numerics.md over logical
-// indices.
+// conv2d and depthwise_conv2d, stock and native, compared with the sum of docs/numerics.md over
+// logical indices.
 
 #include <gtest/gtest.h>
 
@@ -62,7 +62,7 @@ void expect_all_forms(ConvCase& c, Random& random) {
 const int32_t kChannels[][3] = {{1, 1, 1}, {2, 3, 1}, {3, 2, 1}, {2, 2, 2}, {3, 3, 3},
                                 {2, 4, 2}, {1, 3, 1}, {4, 2, 2}, {3, 6, 3}, {1, 4, 1}};
 
-/// Extents, windows and paddings of one axis, all that give an output.
+/// Returns all combinations of extent, window and padding of one axis that give an output.
 std::vector<ConvAxis> small_axes() {
   std::vector<ConvAxis> axes;
   for (int32_t in = 1; in <= 4; ++in) {
@@ -125,7 +125,7 @@ TEST(Conv2d, RandomLarger) {
 }
 
 TEST(Conv2d, LongSumsAtTheExtremes) {
-  // 65,793 products of 255 * -128: the largest sum that a compiled graph may have.
+  // 65,793 products of 255 * -128 give the largest sum that a compiled graph may have.
   Random random(3);
   ConvCase c;
   c.set_axis(0, {1, 1, 1, 1, 0, 1});

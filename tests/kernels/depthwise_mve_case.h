@@ -1,20 +1,20 @@
 #pragma once
-// Calls of depthwise_mve and add_flat from plain numbers.
+// Calls of depthwise_mve and add_flat, built from plain integers.
 
 #include "abi/add_flat.h"
 #include "tests/kernels/conv_case.h"
 
 namespace thimble::kernels::test {
 
-/// Of a case of one image with as many groups as channels, with a bias.
+/// Returns the call of a case with batch 1, groups equal to channels, and a bias.
 Invocation mve_depthwise(const ConvCase& c, Random& random);
 Invocation add_flat_call(const abi::AddFlat& params, Random& random);
 
-/// Weights that the packing takes: no two of -128 in a row.
+/// Chooses weights that the packed form supports: no two consecutive weights of -128.
 void randomize_depthwise(ConvCase& c, Random& random);
 abi::AddFlat random_add_flat(Random& random, int32_t count);
 
-/// One random valid call.
+/// Returns one random valid call.
 Invocation mve_depthwise_sample(Random& random);
 Invocation add_flat_sample(Random& random);
 

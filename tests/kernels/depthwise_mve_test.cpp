@@ -1,5 +1,5 @@
-// depthwise_mve and add_flat, on this machine the portable kernels, against the sums of
-// docs/numerics.md; what their checks refuse; y over an operand.
+// depthwise_mve and add_flat (on the host the portable kernels), compared with the sums of
+// docs/numerics.md; the calls that their checks refuse; and y in the buffer of an operand.
 
 #include "tests/kernels/depthwise_mve_case.h"
 
@@ -39,7 +39,7 @@ void expect_right(const ConvCase& c, Random& random) {
   call.found_equal();
 }
 
-/// All that give an output and whose padding is smaller than the window.
+/// Returns all axes that give an output and whose padding is smaller than the window.
 std::vector<ConvAxis> small_axes() {
   std::vector<ConvAxis> axes;
   for (int32_t in = 1; in <= 5; ++in) {

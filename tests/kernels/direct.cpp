@@ -58,7 +58,7 @@ Value placed(const Operand& operand) {
   return value;
 }
 
-/// The operator alone in a graph.
+/// Evaluates the operator alone in a graph.
 ir::Tensor evaluated(ir::OpKind kind, const ir::Attrs& attrs,
                      const std::vector<std::optional<Operand>>& operands, ir::Graph& graph) {
   std::vector<ir::ValueId> ids;

@@ -1,6 +1,6 @@
 #pragma once
-// A direct operator by its kernel and by the evaluator: the call is the IR operator itself, so one
-// comparison serves all of them.
+// Compares the kernel of a direct operator with the reference evaluator. A direct operator's call
+// has the arguments of the IR operator, so one comparison covers all of them.
 
 #include <optional>
 #include <vector>
@@ -20,8 +20,8 @@ struct Operand {
 ir::Tensor random_tensor(Random& random, ir::DType dtype, const ir::Shape& shape);
 ir::Tensor random_i32(Random& random, const ir::Shape& shape, int32_t low, int32_t high);
 
-/// Every element of the kernel's result, written in `order`, equals the evaluator's. An operand
-/// without a value is absent.
+/// Checks that every element of the kernel's result, written in `order`, equals the evaluator's.
+/// An operand without a value is absent.
 void expect_direct(ir::OpKind kind, const ir::Attrs& attrs,
                    const std::vector<std::optional<Operand>>& operands, const Order& order = {});
 

@@ -7,7 +7,7 @@ namespace {
 
 using abi::PteOp;
 
-/// How the core takes four codes apart.
+/// Order in which the core unpacks four int8 values.
 constexpr int32_t kOrder[4] = {0, 2, 1, 3};
 
 struct Bytes {
@@ -23,7 +23,7 @@ struct Bytes {
   }
 };
 
-/// One output channel of a case; none: zeros.
+/// One output channel of a case; zeros if o is not less than out_c.
 struct Channel {
   const ConvCase& c;
   int32_t o;

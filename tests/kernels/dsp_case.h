@@ -1,20 +1,20 @@
 #pragma once
-// Calls of operators packed for the DSP extension, packed anew from what abi/matmul_dsp.h says.
+// Calls of operators packed for the DSP extension. The packing is written from abi/matmul_dsp.h.
 
 #include "abi/native_params.h"
 #include "tests/kernels/conv_case.h"
 
 namespace thimble::kernels::test {
 
-/// The quantization and weights that the packings take, of random ones.
+/// Changes a random case to quantization and weights that the packed forms support.
 void make_fit_dsp(ConvCase& c);
 abi::WindowGeometry window_geometry_of(const ConvCase& c);
 
-/// groups 1.
+/// Requires groups == 1.
 Invocation dsp_conv(const ConvCase& c, Random& random);
-/// As many channels out as in, each its own group, in fours.
+/// Requires groups == in_c == out_c, a multiple of 4.
 Invocation dsp_depthwise(const ConvCase& c, Random& random);
-/// A 1x1 convolution of one row of pixels as a linear of as many rows, in_c in fours.
+/// A 1x1 convolution of one row of pixels as a linear call; in_c must be a multiple of 4.
 Invocation dsp_linear(const ConvCase& c, Random& random);
 
 Invocation dsp_sample(abi::PteOp op, Random& random);

@@ -1,5 +1,5 @@
-// Operators packed for the DSP extension against the sum of docs/numerics.md over logical indices;
-// what their checks refuse.
+// Operators packed for the DSP extension, compared with the sum of docs/numerics.md over logical
+// indices; and the calls that their checks refuse.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ int8_t expected_at(const ConvCase& c, const int8_t* x, int32_t o, int32_t oy, in
                  c.max);
 }
 
-/// x and y in memory order.
+/// Compares y with the expected values. x and y are in memory order.
 void expect_right(const ConvCase& c, Invocation call) {
   ASSERT_NO_FATAL_FAILURE(call.run()) << c.text();
   const int8_t* const x = call.value(0).as<int8_t>();
@@ -48,7 +48,7 @@ void expect_right(const ConvCase& c, Invocation call) {
   call.found_equal();
 }
 
-/// All extents, windows and paddings of one small axis.
+/// Returns all combinations of extent, window and padding of one small axis.
 std::vector<ConvAxis> small_axes() {
   std::vector<ConvAxis> axes;
   for (int32_t in = 1; in <= 5; ++in) {
@@ -112,7 +112,7 @@ TEST(DspKernels, DeepFilters) {
 }
 
 TEST(DspKernels, SecondSumsAtTheExtremes) {
-  // 515 products of -128 and 127: the largest sums that are sure to fit 24 bits.
+  // 515 products of -128 and 127 give the largest sums that always fit in 24 bits.
   Random random(3);
   ConvCase c;
   c.set_axis(0, {1, 1, 1, 1, 0, 1});

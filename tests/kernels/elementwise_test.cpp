@@ -1,5 +1,5 @@
-// add, mul and quantized_activation: every pair of small broadcast shapes in random orders of
-// dimensions, against docs/numerics.md; stock forms; in place.
+// add, mul and quantized_activation, compared with docs/numerics.md: every pair of small broadcast
+// shapes in random dimension orders; stock calls; in-place calls.
 
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ int8_t expected(const abi::MulParams& p, int8_t a, int8_t b) {
   return clamped(requantized(product, p.mult, p.shift) + p.y_offset, p.min, p.max);
 }
 
-/// The element of `v` that an output index reads under numpy's rules.
+/// Returns the element of `v` that an output index reads under numpy's broadcast rules.
 int8_t broadcast_at(Value& v, const Sizes& index) {
   Sizes own(v.sizes.size());
   for (size_t d = 0; d < own.size(); ++d) {
@@ -117,7 +117,7 @@ void expect_all_forms(Random& random, const Sizes& a, const Sizes& b, const Size
 
 TEST(Elementwise, EverySmallBroadcast) {
   Random random(1);
-  // Rank 3: each dimension has extent 1..3 in y; each operand has it, or has 1.
+  // Rank 3: each dimension has extent 1..3 in y; each operand has that extent or 1.
   for (Sizes extent; next({3, 3, 3}, extent);) {
     for (Sizes keep; next({2, 2, 2, 2, 2, 2}, keep);) {
       Sizes y, a, b;
@@ -163,7 +163,7 @@ TEST(Elementwise, ScalarsRankSixAndChannelBroadcast) {
 }
 
 TEST(Elementwise, TheNegativeOfACodeIsSubtraction) {
-  // The code -1-b with zero point -1-b_zp: the form in which a stock file subtracts.
+  // A stock file subtracts b by adding the value -1-b with zero point -1-b_zp.
   Random random(4);
   abi::AddParams add = random_add(random);
   add.b_negate = 1;
@@ -244,7 +244,7 @@ TEST(Elementwise, RefusesWhatItCannotDo) {
   for (const size_t shift : {3U, 7U, 10U}) {
     EXPECT_EQ(status([&](Invocation& i) { i.args[shift].integer = 31; }), Status::kBadParameter);
     EXPECT_EQ(status([&](Invocation& i) { i.args[shift].integer = -32; }), Status::kBadParameter);
-    // An input's may be negative, which subtracts; but it must have a negative.
+    // An input's multiplier may be negative (subtraction), but INT32_MIN has no negation.
     const int64_t mult = shift == 10 ? -1 : INT32_MIN;
     EXPECT_EQ(status([&](Invocation& i) { i.args[shift - 1].integer = mult; }),
               Status::kBadParameter);

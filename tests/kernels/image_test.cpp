@@ -1,5 +1,5 @@
-// Transposed convolution, adaptive pools, bilinear resizing and permute against docs/numerics.md,
-// over logical indices.
+// Transposed convolution, adaptive pools, bilinear resizing and permute, compared with
+// docs/numerics.md over logical indices.
 
 #include <gtest/gtest.h>
 
@@ -56,7 +56,7 @@ struct TransposedCase {
     return std::move(call.add(make(DType::kI8, y(), kNhwc)));
   }
 
-  /// The sums of all outputs, as the definition builds them: each input writes its window.
+  /// Computes the sums of all outputs by the definition: each input element adds to its window.
   std::vector<int64_t> sums(Invocation& call) const {
     Value& to = call.out();
     std::vector<int64_t> sums(static_cast<size_t>(to.count()), 0);
@@ -93,7 +93,7 @@ struct TransposedCase {
   }
 };
 
-/// Every axis with extent <= 4, kernel <= 4, stride <= 3, dilation <= 3 that leaves an output.
+/// Returns every axis with extent <= 4, kernel <= 4, stride <= 3, dilation <= 3 and an output.
 std::vector<TransposedAxis> transposed_axes() {
   std::vector<TransposedAxis> axes;
   for (Sizes i; next({4, 4, 3, 3, 3, 2, 2}, i);) {
@@ -142,7 +142,7 @@ TEST(ConvTranspose, RefusesWhatItCannotDo) {
     return status([&](Invocation& call) { call.value(5).as<int32_t>()[index] = value; });
   };
   EXPECT_EQ(status([](Invocation&) {}), Status::kOk);
-  // The words in order: strides 0..2, padding 3..7, output padding 8..10, dilation 11..13, groups.
+  // Words: strides 0..2, padding 3..7, output padding 8..10, dilation 11..13, groups.
   for (const size_t count : {0, 3, 8, 11}) EXPECT_EQ(word(count, 1), Status::kBadParameter);
   for (const size_t step : {1, 2, 12, 13}) {
     EXPECT_EQ(word(step, 0), Status::kBadParameter);
@@ -204,7 +204,7 @@ struct AdaptiveCase {
     for (Sizes i; next({in[0], in[1]}, i);) {
       bool inside = true;
       for (size_t side = 0; side < 2; ++side) {
-        // i >= floor(o * in / out) and i < ceil((o + 1) * in / out), without divisions.
+        // i >= floor(o * in / out) and i < ceil((o + 1) * in / out), without a division.
         const int64_t o = at[2 + side];
         inside = inside && (int64_t{i[side]} + 1) * out[side] > o * in[side] &&
                  int64_t{i[side]} * out[side] < (o + 1) * in[side];

@@ -255,10 +255,10 @@ void Invocation::found_equal() {
     const int index = value_of[i] >= 0 ? value_of[i] : list_of[i].empty() ? -1 : list_of[i][0];
     if (index < 0) continue;
     const Value& operand = values[static_cast<size_t>(index)];
-    const bool packed = operand.constant && operand.dtype == DType::kU8;  // parameters
+    const bool packed = operand.constant && operand.dtype == DType::kU8;  // packed parameters
     if (!operand.null && !packed) operands.push_back(operand.dtype);
   }
-  // As target::call_types() has it.
+  // The format of target::call_types().
   std::string types = type_name(out().dtype);
   const bool keeps = operands.empty() ||
                      std::find(operands.begin(), operands.end(), out().dtype) != operands.end();

@@ -1,7 +1,7 @@
 #pragma once
-// A kernel call built by a test: operands with buffers of exactly their size (so that
-// AddressSanitizer sees one byte too many), scalars and lists in the order of the operator's
-// argument letters.
+// A kernel call built by a test: operands, scalars and lists in the order of the operator's
+// argument letters. Buffers have exactly the operand's size, so that AddressSanitizer detects an
+// access one byte after the end.
 
 #include <cstdint>
 #include <deque>
@@ -22,9 +22,9 @@ using Random = std::mt19937;
 
 inline const Order kNhwc = {0, 2, 3, 1};
 
-/// 0, 1, 2, ...
+/// Returns the order 0, 1, 2, ...
 Order contiguous(size_t rank);
-/// Uniform in low..high.
+/// Returns a uniform random integer in low..high.
 int32_t uniform(Random& random, int32_t low, int32_t high);
 Order random_order(Random& random, size_t rank);
 uint32_t bytes_of(DType dtype);
@@ -48,32 +48,32 @@ struct Value {
     return reinterpret_cast<T*>(data.get());
   }
   int32_t count() const { return static_cast<int32_t>(bytes / bytes_of(dtype)); }
-  /// Position in memory of a logical index.
+  /// Returns the memory position of a logical index.
   size_t at(const Sizes& index) const;
   int8_t& i8(const Sizes& index) { return as<int8_t>()[at(index)]; }
   Tensor tensor() const;
   void fill(Random& random);
 };
 
-/// Uninitialized values; `order` empty: contiguous.
+/// Returns an uninitialized value. An empty `order` means contiguous.
 Value make(DType dtype, Sizes sizes, Order order = {});
 Value random_codes(Random& random, Sizes sizes, Order order = {});
 Value constant_words(const std::vector<int32_t>& words);
 Value constant_bytes(const std::vector<uint8_t>& bytes);
-/// The attributes of a direct operator.
+/// Returns the attribute constant of a direct operator.
 Value attributes(const std::vector<int32_t>& words);
 Value absent();
 
-/// Every index of a shape, the last dimension fastest: for (Sizes i; next(shape, i);) ... starting
-/// from an empty one.
+/// Advances `index` to the next index of a shape, the last dimension fastest. Start with an empty
+/// index: for (Sizes i; next(shape, i);) ...
 bool next(const Sizes& shape, Sizes& index);
 
 struct Invocation {
   const Kernel* kernel = nullptr;
   std::deque<Value> values;
-  std::vector<Arg> args;                  // tensors are filled in by refresh()
+  std::vector<Arg> args;                  // refresh() fills in tensors
   std::vector<int> value_of;              // per argument: index into values, or -1
-  std::vector<std::vector<int>> list_of;  // per argument: items of an R list
+  std::vector<std::vector<int>> list_of;  // per argument: indices of the items of an R list
 
   explicit Invocation(abi::PteOp op);
   Invocation& add(Value value);
@@ -81,7 +81,7 @@ struct Invocation {
   Invocation& add(double number);
   Invocation& add(const std::vector<int32_t>& ints);
   Invocation& add_list(std::vector<Value> list);
-  /// The text lives as long as the program.
+  /// The text must outlive the call; string literals do.
   Invocation& add_text(const char* text);
   Invocation& add_doubles(const std::vector<double>& doubles);
 
@@ -89,11 +89,11 @@ struct Invocation {
   Value& out() { return value(args.size() - 1); }
 
   Status check();
-  /// check() must pass; then run.
+  /// Checks that check() passes, then runs the kernel.
   void run();
-  /// Said by a test that found every element of the result as it should be (tests/matrix).
+  /// Records that a test found every element of the result equal (tests/matrix).
   void found_equal();
-  /// As check(), with the data pointers of non-constants hidden, as before placement.
+  /// Calls check() without data pointers of non-constants, as before memory planning.
   Status check_unplaced();
 
  private:
@@ -101,7 +101,7 @@ struct Invocation {
   Call refresh(bool placed);
 };
 
-/// The kernel that all_kernels() would choose.
+/// Returns the kernel that all_kernels() selects.
 const Kernel& kernel_of(abi::PteOp op);
 
 }  // namespace thimble::kernels::test

@@ -1,4 +1,5 @@
-// linear, stock (bias, kernel_sum or neither) and native, against the sum of docs/numerics.md.
+// linear, stock (bias, kernel_sum or neither) and native, compared with the sum of
+// docs/numerics.md.
 
 #include <gtest/gtest.h>
 
@@ -74,7 +75,7 @@ struct LinearCase {
     return call;
   }
 
-  /// With one scale for all outputs, or one each.
+  /// Returns the native call, with one scale for all outputs or one per output.
   Invocation native(Random& random, bool one_scale = false) const {
     const size_t scales = one_scale ? 1 : static_cast<size_t>(out);
     const abi::LinearParams header = {in,  out, static_cast<int32_t>(scales), x_offset, y_offset,

@@ -1,5 +1,5 @@
-// conv2d_mve and linear_mve, on this machine the portable kernels, against the sum of
-// docs/numerics.md over logical indices; what their checks refuse; y over x.
+// conv2d_mve and linear_mve (on the host the portable kernels), compared with the sum of
+// docs/numerics.md over logical indices; the calls that their checks refuse; and y in x's buffer.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ int8_t expected(const ConvCase& c, const int8_t* x, int32_t o, int32_t oy, int32
                  c.max);
 }
 
-/// `x` as it was before the call.
+/// `x` holds the input's values from before the call.
 void expect_equal(const ConvCase& c, const std::vector<int8_t>& x, const int8_t* y) {
   for (int32_t oy = 0; oy < c.out[0]; ++oy) {
     for (int32_t ox = 0; ox < c.out[1]; ++ox) {
@@ -60,7 +60,7 @@ void randomize(ConvCase& c, Random& random) {
   if (c.bias.empty()) c.bias.assign(static_cast<size_t>(c.out_c), -7);
 }
 
-/// All that give an output and whose padding is smaller than the window.
+/// Returns all axes that give an output and whose padding is smaller than the window.
 std::vector<ConvAxis> small_axes() {
   std::vector<ConvAxis> axes;
   for (int32_t in = 1; in <= 4; ++in) {
@@ -164,7 +164,7 @@ TEST(MatmulMve, RefusesWhatIsNotItsOwn) {
   EXPECT_EQ(window([](Window& g) { g.stride_w = 0; }), Status::kBadParameter);
   EXPECT_EQ(window([](Window& g) { g.dilation_w = 0; }), Status::kBadParameter);
   EXPECT_EQ(window([](Window& g) { g.pad_left = 1; }), Status::kBadParameter);
-  EXPECT_EQ(window([](Window& g) { g.kernel_w = 2; }), Status::kBadParameter);  // padding behind
+  EXPECT_EQ(window([](Window& g) { g.kernel_w = 2; }), Status::kBadParameter);  // padding at end
   EXPECT_EQ(window([](Window& g) { g.stride_w = 2; }), Status::kBadParameter);
   EXPECT_EQ(window([](Window& g) { g.x_zero_point = 128; }), Status::kBadParameter);
   EXPECT_EQ(window([](Window& g) { g.min = 5, g.max = 4; }), Status::kBadParameter);

@@ -1,4 +1,4 @@
-// matmul, gather, gather_elements and the masked softmax against the evaluator.
+// matmul, gather, gather_elements and the masked softmax, compared with the reference evaluator.
 
 #include <gtest/gtest.h>
 
@@ -121,7 +121,7 @@ TEST(Matmul, RefusesWhatItCannotDo) {
   EXPECT_EQ(call.check(), Status::kBadLayout);
 }
 
-/// Positions inside and far outside of 0..size-1.
+/// Returns positions inside 0..size-1 and far outside of it.
 Tensor random_index(Random& random, ir::DType dtype, const ir::Shape& shape, int32_t size) {
   Tensor index = ir::zeros(dtype, shape);
   const int64_t extremes[] = {INT64_MIN, INT64_MAX, INT32_MIN, INT32_MAX,

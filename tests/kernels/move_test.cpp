@@ -1,5 +1,5 @@
-// Operators that move elements, and quantize and dequantize, which also may: every small shape, in
-// every or in random orders of dimensions, against logical indexing.
+// Operators that move elements, and quantize and dequantize, which can change the memory order:
+// every small shape, in all or in random dimension orders, compared by logical index.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ bool same_element(const Value& a, const Sizes& i, const Value& b, const Sizes& k
   return std::memcmp(a.data.get() + a.at(i) * size, b.data.get() + b.at(k) * size, size) == 0;
 }
 
-/// y[i] must be x[source(i)] for every index.
+/// Checks that y[i] equals x[source(i)] for every index.
 template <class Source>
 void expect_moved(Invocation& call, Value& x, Source source) {
   for (Sizes i; next(call.out().sizes, i);) {

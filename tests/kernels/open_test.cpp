@@ -1,4 +1,4 @@
-// What a file may give for an argument of several types, and what the kernel then reads.
+// Values that a file may give for an argument of several types, and the value the kernel reads.
 
 #include <gtest/gtest.h>
 
@@ -97,7 +97,7 @@ TEST(OpenArguments, ListsMayLack) {
   EXPECT_EQ(arg.ints.count, 0U);
   EXPECT_EQ(settle_open('k', kInt, arg), Status::kCorrupt);
 
-  // In a file, doubles lie at multiples of 4.
+  // In a file, doubles are aligned to 4 bytes.
   alignas(8) unsigned char file[28] = {};
   const double doubles[] = {1.5, -2, 3};
   std::memcpy(file + 4, doubles, sizeof doubles);

@@ -1,5 +1,5 @@
-// Pools and mean, stock and native, against docs/numerics.md, "Pools and reductions", over logical
-// indices.
+// Pools and mean, stock and native, compared with docs/numerics.md, "Pools and reductions", over
+// logical indices.
 
 #include <gtest/gtest.h>
 
@@ -83,7 +83,7 @@ struct PoolCase {
   }
 };
 
-/// Every axis with extent <= 4, kernel <= 3, stride <= 3 whose windows all meet the image.
+/// Returns every axis with extent <= 4, kernel <= 3, stride <= 3 whose windows all meet the image.
 std::vector<ConvAxis> pool_axes(bool dilated, bool ceil_mode) {
   std::vector<ConvAxis> axes;
   for (Sizes i; next({4, 3, 3, dilated ? 2 : 1, 2}, i);) {
@@ -186,14 +186,14 @@ TEST(Pools, RefuseWhatTheyCannotDo) {
   EXPECT_EQ(scratch.check(), Status::kBadParameter);
   pool.average = false;
   Invocation call = pool.stock(random);
-  call.args[7].integer = 8;  // zero points differ
+  call.args[7].integer = 8;  // zero points of input and output differ
   EXPECT_EQ(call.check(), Status::kBadParameter);
   call = pool.stock(random);
   call.args[2].ints.count = 1;
   EXPECT_EQ(call.check(), Status::kBadParameter);
   call = pool.stock(random);
   call.value(0).order = contiguous(4);
-  EXPECT_EQ(call.check(), Status::kOk);  // one channel: the bytes are the same
+  EXPECT_EQ(call.check(), Status::kOk);  // one channel: both orders have the same bytes
   pool.c = 2;
   call = pool.stock(random);
   call.value(0).order = contiguous(4);

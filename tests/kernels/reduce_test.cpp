@@ -1,5 +1,5 @@
-// Reductions, cumulative sums and norms against the evaluator, on every set of dimensions and on
-// the longest rows' corner values.
+// Reductions, cumulative sums and norms, compared with the reference evaluator on every set of
+// dimensions and on extreme values in the longest rows.
 
 #include <gtest/gtest.h>
 
@@ -78,7 +78,7 @@ TEST(Reduce, AlongEveryDimension) {
                                           {{"dim", dim}, {"keepdim", int64_t{keepdim}}},
                                           {codes(random, shape, order, ir::DType::kI16)},
                                           random_order(random, keepdim ? rank : rank - 1)));
-    // Few different codes: the first of equals counts.
+    // Few distinct values, so that several elements are equal: argmax returns the first.
     Operand x = codes(random, shape, order);
     for (int8_t& code : x.tensor.data<int8_t>()) code = static_cast<int8_t>(code >> (random() % 8));
     ASSERT_NO_FATAL_FAILURE(expect_direct(
@@ -118,7 +118,7 @@ struct NormCase {
   std::vector<std::optional<Operand>> operands;
 };
 
-/// Of 16-bit codes: no zero points, wider bounds.
+/// Returns true for 16-bit norms, which have no zero points and wider bounds.
 bool is_wide(OpKind kind) {
   return kind == OpKind::qgroup_norm16 || kind == OpKind::qlayer_norm16 ||
          kind == OpKind::qrms_norm16;
@@ -180,7 +180,7 @@ TEST(Norms, RandomShapes) {
   }
 }
 
-/// One outlier among equal codes: the largest normalized element. And rows whose sums need 64 bits.
+/// One outlier among equal values gives the largest normalized element. Long rows need 64-bit sums.
 TEST(Norms, LongAndExtremeRows) {
   Random random(5);
   for (const OpKind kind : {OpKind::qlayer_norm, OpKind::qgroup_norm, OpKind::qrms_norm}) {
@@ -218,7 +218,7 @@ TEST(Norms, RandomShapesOf16Bits) {
   }
 }
 
-/// The largest spread, the largest sum, and the largest normalized element of the longest rows.
+/// The largest variance, the largest sum and the largest normalized element of the longest rows.
 TEST(Norms, LongAndExtremeRowsOf16Bits) {
   Random random(7);
   for (const OpKind kind : {OpKind::qlayer_norm16, OpKind::qgroup_norm16, OpKind::qrms_norm16}) {

@@ -1,5 +1,5 @@
 #pragma once
-// Arithmetic of docs/numerics.md, written anew for the tests: exact integers, no shifts.
+// Arithmetic of docs/numerics.md, written independently for the tests: exact integers, no shifts.
 
 #include <cmath>
 #include <cstdint>
@@ -15,7 +15,7 @@ inline int32_t wrapped(int64_t value) {
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(value)));
 }
 
-/// "Requantization", double rounding.
+/// "Requantization" of docs/numerics.md, with double rounding.
 inline int64_t requantized(int64_t a, int32_t mult, int32_t shift) {
   const int64_t b = wrapped(shift > 0 ? a * (int64_t{1} << shift) : a);
   const int64_t c = floor_divide(b * mult + (int64_t{1} << 30), int64_t{1} << 31);

@@ -1,5 +1,5 @@
 #pragma once
-// Calls of the operators of abi/packed_rows.h, their constants made from plain numbers.
+// Calls of the operators of abi/packed_rows.h, with constants built from plain numbers.
 
 #include <vector>
 
@@ -19,13 +19,13 @@ Value packed_value(const Header& header) {
 struct TestAxis {
   uint32_t extent, first, second;
 };
-/// The axes as they are, outermost first, behind axes of extent 1.
+/// Returns the axes unchanged, outermost first, after axes of extent 1.
 abi::Nest nest_of(const std::vector<TestAxis>& axes);
 
-/// Multiplier and shift of a real number below 1, and all that follows from the scale of x.
+/// Returns the multiplier and shift of x's scale and the parameters derived from them.
 abi::SoftmaxRows softmax_constant(double x_scale, uint32_t rows, uint32_t length,
                                   bool wide = false);
-/// Tables from the parameters, by tests/kernels/reference.h.
+/// Computes the tables from the parameters with tests/kernels/reference.h.
 abi::AddTable add_constant(const abi::AddParams& params, const abi::Nest& nest);
 
 }  // namespace thimble::kernels::test

@@ -1,5 +1,5 @@
-// The operators of abi/packed_rows.h against docs/numerics.md, over every pair of codes, every
-// small shape, and larger ones by seed.
+// The operators of abi/packed_rows.h, compared with docs/numerics.md: every pair of quantized
+// values, every small shape, and larger shapes by seed.
 
 #include <gtest/gtest.h>
 
@@ -55,7 +55,7 @@ TEST(SoftmaxRows, EqualsItsDefinition) {
   }
 }
 
-/// Every pair of codes, and as a row against a column.
+/// Every pair of quantized values, as a broadcast of a column and a row.
 struct Pairs {
   Value a = make(DType::kI8, {256, 1}), b = make(DType::kI8, {1, 256});
   abi::Nest nest = nest_of({{256, 1, 0}, {256, 0, 1}});
@@ -146,7 +146,7 @@ TEST(BinaryNest, WalksThroughFiveAxesWithAnySteps) {
       ASSERT_EQ(call.out().as<int8_t>()[k],
                 clamped(requantized(product, 1 << 30, -7) + 3, -128, 127));
     }
-    // One element less on either side is too few.
+    // An operand that is one element too short is refused.
     for (const size_t operand : {0U, 1U}) {
       Value& v = call.value(operand);
       if (v.sizes[0] == 1) continue;
@@ -157,7 +157,7 @@ TEST(BinaryNest, WalksThroughFiveAxesWithAnySteps) {
   }
 }
 
-/// Rows and columns of each side, kernels and strides of up to 3, padding of less than the kernel.
+/// Images of 1..6 rows and columns, kernels and strides up to 3, padding smaller than the kernel.
 TEST(WindowPool, EverySmallShape) {
   Random random(3);
   for (int code = 0; code < 6 * 6 * 3 * 3 * 3 * 3 * 3; ++code) {
@@ -364,7 +364,7 @@ TEST(LutCodes, EveryCode) {
   for (int i = 0; i < 257; ++i) EXPECT_EQ(call.out().as<int8_t>()[i], p.table[i & 255]);
 }
 
-/// A permutation of a small tensor into the middle of a larger one.
+/// Moves a permuted small tensor into the middle of a larger one.
 TEST(Move, PermutationsBehindAFill) {
   Random random(8);
   const DType types[] = {DType::kI8, DType::kI16, DType::kF32, DType::kI64};
@@ -375,7 +375,7 @@ TEST(Move, PermutationsBehindAFill) {
     Sizes from = {uniform(random, 1, 4), uniform(random, 1, 4), uniform(random, 1, 20)};
     Value x = make(dtype, from);
     x.fill(random);
-    // Dimension d of y is dimension order[d] of x, behind d elements of fill.
+    // Dimension d of y is dimension order[d] of x, after d elements of fill.
     Sizes to;
     for (size_t d = 0; d < 3; ++d) to.push_back(from[order[d]] + static_cast<int32_t>(d));
     const uint32_t x_steps[] = {static_cast<uint32_t>(from[1] * from[2]),
@@ -412,7 +412,7 @@ TEST(Move, PermutationsBehindAFill) {
                             element),
                 0);
     }
-    // Past the end of either operand by one byte.
+    // An access one byte after the end of either operand is refused.
     for (const uint32_t which : {0U, 1U}) {
       abi::Move bad = p;
       bad.offset[which] += (which == 0 ? call.out().bytes : call.value(0).bytes);

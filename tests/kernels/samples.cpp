@@ -137,14 +137,14 @@ Invocation elementwise(PteOp op, Random& random) {
   return std::move(call.add(make(DType::kI8, y, order(y))));
 }
 
-/// Bytes of a small shape, in any order of dimensions.
+/// Returns random bytes of a small shape, in a random dimension order.
 Value random_bytes(Random& random, DType dtype, const Sizes& sizes) {
   Value value = make(dtype, sizes, random_order(random, sizes.size()));
   value.fill(random);
   return value;
 }
 
-/// Comparisons and choices between operands that broadcast, quotients, prelu.
+/// Comparisons and choices of operands that broadcast, quotients, and prelu.
 Invocation choice(PteOp op, Random& random) {
   const Sizes y = small(random, random() % 5);
   Sizes b = y;
@@ -196,7 +196,7 @@ Invocation rows(PteOp op, Random& random) {
   return std::move(call.add(make(DType::kI8, sizes)));
 }
 
-/// Rows of one entry each, or one for each gate.
+/// Two rows with one entry each, or with one entry per gate.
 Value multipliers(Random& random, int32_t entries, bool shifts) {
   Value value = make(DType::kI32, {2, entries});
   for (int32_t i = 0; i < 2 * entries; ++i) {
@@ -310,7 +310,7 @@ Invocation norm(PteOp op, Random& random) {
 }
 
 Invocation movement(PteOp op, Random& random) {
-  // Rank 4 would make pad ask which order of dimensions is meant.
+  // pad of rank 4 is ambiguous: its paddings could mean either dimension order.
   const size_t rank = 1 + random() % (op == PteOp::cortex_m_pad ? 3 : 4);
   const Sizes sizes = small(random, rank);
   const Order order = random_order(random, rank);
@@ -384,7 +384,7 @@ Invocation masked_softmax(Random& random) {
   return std::move(call.add(make(DType::kI8, sizes)));
 }
 
-/// Native operators without packed parameters, and movement.
+/// Native operators without packed parameters, and data movement.
 Invocation direct_sample(PteOp op, Random& random) {
   switch (op) {
     case PteOp::thimble_compare:

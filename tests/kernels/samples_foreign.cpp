@@ -1,4 +1,4 @@
-// Calls of the operators that only files of ExecuTorch have: ATen in float32, the forms of other
+// Samples of operators that only ExecuTorch's files contain: ATen in float32, variants of other
 // releases, explicit layouts.
 
 #include <algorithm>
@@ -45,7 +45,7 @@ Value constant(Value value) {
 DType float_or_codes(Random& random) {
   return random() % 2 == 0 ? DType::kF32 : DType::kI8;
 }
-/// y's dimensions, some of them 1.
+/// Returns y's sizes with a random subset replaced by 1.
 Sizes narrowed(Random& random, Sizes sizes) {
   for (int32_t& size : sizes) size = random() % 2 == 0 ? 1 : size;
   return sizes;
@@ -416,7 +416,7 @@ Invocation batch_matmul(PteOp op, Random& random) {
   return std::move(call.add(make(DType::kI8, {2, m, n})));
 }
 
-/// The forms of convolutions and pools that samples.cpp does not make.
+/// Variants of convolutions and pools that samples.cpp does not cover.
 Invocation spatial(PteOp op, Random& random) {
   const std::string_view name = abi::info(op).name;
   const std::string_view letters = abi::info(op).arguments;

@@ -1,4 +1,4 @@
-// Samples of the operators on images that have no packed parameters.
+// Samples of image operators without packed parameters.
 
 #include <algorithm>
 
@@ -38,7 +38,7 @@ Invocation conv_transpose(Random& random) {
   return std::move(call.add(make(DType::kI8, y, kNhwc)));
 }
 
-/// An image of either code.
+/// Returns an image of int8 or int16.
 Value image(Random& random, const Sizes& sizes) {
   Value value = make(random() % 2 == 0 ? DType::kI8 : DType::kI16, sizes, kNhwc);
   value.fill(random);

@@ -21,7 +21,7 @@ Invocation softmax(Random& random) {
   return std::move(call.add(make(wide ? DType::kI16 : DType::kI8, sizes)));
 }
 
-/// a is a matrix, b a row of it or all of it.
+/// a is a matrix; b is a row or a whole matrix.
 Invocation binary(PteOp op, Random& random) {
   const Sizes y = {uniform(random, 1, 5), uniform(random, 1, 9)};
   const bool broadcasts = random() % 2 == 0;
@@ -67,7 +67,7 @@ Invocation mean(Random& random) {
   return std::move(call.add(make(DType::kI8, {x[0], x[2]})));
 }
 
-/// NCHW to NHWC.
+/// Converts NCHW to NHWC and quantizes or dequantizes.
 Invocation edge(PteOp op, Random& random) {
   const Sizes sizes = {1, uniform(random, 1, 4), uniform(random, 1, 5), uniform(random, 1, 5)};
   const bool quantizes = op == PteOp::thimble_quantize_nest;
@@ -92,7 +92,7 @@ Invocation lut(Random& random) {
   return std::move(call.add(make(DType::kI8, sizes)));
 }
 
-/// A matrix of any elements, transposed, with a border around it.
+/// Moves a transposed matrix of any element type into a larger one.
 Invocation move(Random& random) {
   constexpr DType kTypes[] = {DType::kI8, DType::kI16, DType::kF32, DType::kI64};
   Value x = make(kTypes[random() % 4], {uniform(random, 1, 6), uniform(random, 1, 6)});

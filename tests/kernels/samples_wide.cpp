@@ -164,7 +164,7 @@ Invocation edge(PteOp op, Random& random) {
   return std::move(call.add(make(quantizes ? DType::kI16 : DType::kF32, sizes)));
 }
 
-/// Operators from one tensor to another of its shape.
+/// Operators whose result has the shape of their operand.
 Invocation unary(PteOp op, Random& random) {
   const Sizes sizes = {2, uniform(random, 1, 6)};
   const DType from = op != PteOp::thimble_lut16 && random() % 2 == 0 ? DType::kI8 : DType::kI16;

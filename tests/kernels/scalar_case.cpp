@@ -8,7 +8,7 @@ namespace {
 using abi::PteOp;
 using abi::ScalarChannel;
 
-/// Records, then the weights tap by tap, or those of each channel filled up to a multiple of 4.
+/// Returns channel records, then the weights: tap by tap, or per channel padded to a multiple of 4.
 std::vector<uint8_t> packed(const ConvCase& c) {
   std::vector<uint8_t> bytes;
   const size_t length = c.weights.size() / static_cast<size_t>(c.out_c);

@@ -1,5 +1,5 @@
-// conv2d_scalar, depthwise_scalar and linear_scalar against thimble::conv2d, which conv_test.cpp
-// holds to the formula, and what their checks refuse.
+// conv2d_scalar, depthwise_scalar and linear_scalar, compared with thimble::conv2d, which
+// conv_test.cpp compares with the formula; and the calls that their checks refuse.
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 using abi::PteOp;
 using abi::WindowGeometry;
 
-/// The same image through both.
+/// Runs the same image through both kernels and compares the results.
 void expect_same(const ConvCase& original, Invocation packed, Random& random) {
   ConvCase c = original;
   if (c.bias.empty()) c.bias.assign(static_cast<size_t>(c.out_c), 0);
@@ -86,7 +86,7 @@ TEST(ScalarPacking, EveryShiftAtTheEdgesOfRounding) {
       c.out_c = 8;
       c.randomize(random);
       c.shift.assign(8, -shift);
-      // With 2^30 as multiplier sums near odd multiples of 2^shift end on halves.
+      // With multiplier 2^30, sums near odd multiples of 2^shift give halves before rounding.
       if (i % 2 == 0) c.mult.assign(8, 1 << 30);
       c.bias.assign(8, 0);
       for (int32_t& b : c.bias) {
@@ -146,7 +146,7 @@ TEST(ScalarPacking, Refusals) {
   EXPECT_EQ(refusal([&](I& i) { geometry(i)->pad_top = 3; }), Status::kBadParameter);
   EXPECT_EQ(refusal([&](I& i) { geometry(i)->stride_w = 0; }), Status::kBadParameter);
   EXPECT_EQ(refusal([&](I& i) { geometry(i)->max = 128; }), Status::kBadParameter);
-  // Each of these would need longer weights.
+  // Both changes would need longer weights.
   EXPECT_NE(refusal([&](I& i) { geometry(i)->kernel_h = 4, geometry(i)->pad_top = 2; }),
             Status::kOk);
   EXPECT_NE(refusal([](I& i) { i.value(2).sizes[0] -= 4, i.value(2).bytes -= 4; }), Status::kOk);

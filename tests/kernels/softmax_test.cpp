@@ -1,5 +1,5 @@
-// softmax and log_softmax: rows are taken from the right bytes (the arithmetic of a row has its
-// tests in tests/unit/numerics_functions_test.cpp), and log_softmax against docs/numerics.md.
+// softmax and log_softmax read their rows from the right bytes. (The arithmetic of a row is tested
+// in tests/unit/numerics_functions_test.cpp.) log_softmax is compared with docs/numerics.md.
 
 #include <gtest/gtest.h>
 

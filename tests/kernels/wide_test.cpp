@@ -1,5 +1,5 @@
-// Operators with 16-bit activations against the evaluator, at the ends of their ranges, and what
-// their kernels refuse.
+// Operators with 16-bit activations, compared with the reference evaluator at the ends of their
+// ranges; and the calls that their kernels refuse.
 
 #include <gtest/gtest.h>
 
@@ -91,7 +91,7 @@ TEST(Wide, ConvTransposeRefusesWhatItCannotDo) {
     return status([&](Invocation& call) { call.value(5).as<int32_t>()[index] = value; });
   };
   EXPECT_EQ(status([](Invocation&) {}), Status::kOk);
-  // The words in order: strides 0..2, padding 3..7, output padding 8..10, dilation 11..13, groups.
+  // Words: strides 0..2, padding 3..7, output padding 8..10, dilation 11..13, groups.
   for (const size_t count : {0, 3, 8, 11}) EXPECT_EQ(word(count, 1), Status::kBadParameter);
   for (const size_t step : {1, 2, 12, 13}) EXPECT_EQ(word(step, 0), Status::kBadParameter);
   for (const size_t side : {4, 5, 6, 7, 9, 10}) {
@@ -137,7 +137,7 @@ TEST(Wide, MatmulOfEverySmallShape) {
   }
 }
 
-/// 2^16 products of 2^30, the largest sum.
+/// 2^16 products of 2^30 give the largest sum.
 TEST(Wide, MatmulOfLongestSums) {
   constexpr int64_t kDepth = 65536;
   const Operand low = {filled({1, kDepth}, -32768)};
@@ -212,7 +212,7 @@ TEST(Wide, PoolsOfEverySmallWindow) {
   }
 }
 
-/// The largest window whose sum fits, over equal codes of both signs.
+/// The largest window whose sum fits, over equal values of either sign.
 TEST(Wide, PoolsOfTheLargestWindow) {
   for (const int16_t code : {int16_t{-32768}, int16_t{32767}}) {
     const Operand x = {filled({1, 1, 255, 257}, code), false, kNhwc};
@@ -259,7 +259,7 @@ TEST(Wide, ResizeByAnyTables) {
   }
 }
 
-/// Codes of one kind go in and out, and kernels of images take no other.
+/// Kernels that support int8 and int16 images refuse other element types.
 TEST(Wide, KernelsOfBothCodesTakeNoThird) {
   Random random(8);
   for (const PteOp op : {PteOp::thimble_adaptive_avg_pool2d, PteOp::thimble_adaptive_max_pool2d,

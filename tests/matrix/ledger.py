@@ -1,4 +1,4 @@
-"""What networks have compared, for the matrix (ledger.h, from Python)."""
+"""Records comparisons of whole networks for the matrix (the Python counterpart of ledger.h)."""
 
 import collections
 import os
@@ -7,7 +7,7 @@ import sys
 
 
 def record(report, processor, equal):
-    """One network, compiled with `report`, whose outputs on a processor were compared with the evaluator's."""
+    """Records a network, compiled with `report`, whose outputs on a processor were compared with the evaluator's."""
     folder = os.environ.get("THIMBLE_MATRIX")
     if not folder:
         return

@@ -1,12 +1,12 @@
-"""The matrix of operators, element types and processors: only what tests have compared.
+"""Prints the matrix of operators, element types and processors that tests have compared.
 
 usage: matrix.py FOLDER [--ops abi/pte_ops.def] [-o FILE.md]
 
-FOLDER holds what test programs wrote with THIMBLE_MATRIX=FOLDER (tests/matrix/ledger.h). A cell is
-the number of results of that operator alone that equalled the evaluator's, or a kernel's written
-definition, in every bit; `+n`: operators inside graphs of several. An empty cell: nothing was
-compared. Operators of --ops that no row mentions are listed below the table. Exits with 1 if a
-comparison failed, or if there are none.
+FOLDER holds the files that test programs wrote with THIMBLE_MATRIX=FOLDER (tests/matrix/ledger.h). A cell
+is the number of results of that operator alone that equalled the evaluator's, or a kernel's written
+definition, in every bit; `+n`: operators inside graphs of several. In an empty cell, nothing was
+compared. Operators of --ops without a row are listed below the table. Exits with 1 if a comparison
+failed, or if there are no comparisons.
 """
 
 import argparse
@@ -49,13 +49,13 @@ def read_ledgers(folder):
 
 
 def core_order(processor):
-    """The host, then cores by their number."""
+    """Sort key: the host, then cores by their number."""
     number = re.search(r"\d+", processor)
     return (processor != FIRST, int(number.group()) if number else 0, processor)
 
 
 def operator_names(table):
-    """In the order of the table."""
+    """Returns the operators in the order of the table."""
     return re.findall(r'^THIMBLE_PTE_OP\(\w+, "([^"]+)"', table.read_text(), re.M)
 
 

@@ -1,4 +1,4 @@
-"""matrix.py on ledgers written here: what fills a cell, what does not, what is an error."""
+"""matrix.py on ledgers written by this test: filled cells, empty cells, errors."""
 
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
-"""`thimble compile --neutron sdk` with a stand-in for NXP's SDK: what is written, what is refused,
-and that nothing is left where something failed.
+"""`thimble compile --neutron sdk` with a stand-in for NXP's SDK: the written files, the refusals,
+and that a failure leaves no files.
 
     python3 cli_test.py THIMBLE SOURCE_FOLDER STANDIN_CONVERTER
 """
@@ -116,7 +116,7 @@ def test_lists_of_kernels(work, sdk):
     done = compile_model(folder, "--neutron", "sdk", "--neutron-kernels", sdk=sdk)
     check(done.returncode == 0, done.stderr)
     check(files_of(folder) == ["dscnn_kws_kernel_selection.c", "out.pte"], files_of(folder))
-    split = ["--engine-off", "conv2d_4"]  # two regions
+    split = ["--engine-off", "conv2d_4"]  # gives two subgraphs
     folder = fresh(work)
     done = compile_model(folder, "--neutron", "sdk", "--neutron-kernels", *split, sdk=sdk)
     check(done.returncode == 0, done.stderr)

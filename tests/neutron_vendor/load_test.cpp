@@ -1,5 +1,5 @@
-// Files with microcode, as `thimble compile --neutron sdk` writes them, in the runtime with a
-// driver of the test's own: load_test.py makes them and names them in THIMBLE_NEUTRON_FILES.
+// Files with microcode, as `thimble compile --neutron sdk` writes them, in the runtime with a test
+// driver. load_test.py makes the files and names them in THIMBLE_NEUTRON_FILES.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 namespace pte = formats::pte;
 
-/// Where the arena has an argument of the call; none: it is the caller's.
+/// Returns the arena offset of a call's argument; nothing if the caller provides its memory.
 std::optional<uint64_t> place_of(const pte::Program& program, int32_t value) {
   const auto& tensor = std::get<pte::Tensor>(program.plans[0].values[static_cast<size_t>(value)]);
   if (!tensor.allocation) return std::nullopt;
@@ -29,7 +29,7 @@ uint32_t bytes_of(const pte::Program& program, int32_t value) {
   return static_cast<uint32_t>(pte::data_bytes(tensor).value_or(0));
 }
 
-/// Arguments of the one call of the program.
+/// Returns the arguments of the program's only call.
 std::vector<int32_t> args_of_call(const pte::Program& program) {
   for (const pte::Instruction& instruction : program.plans[0].chains[0].instructions) {
     if (const auto* call = std::get_if<pte::DelegateCall>(&instruction)) return call->args;
@@ -64,7 +64,7 @@ void check_file(const std::filesystem::path& path) {
   ASSERT_EQ(loaded.status, 0) << thimble_status_text(loaded.status);
   ASSERT_EQ(runtime_test::run_with_any_inputs(loaded), 0);
   EXPECT_EQ(driver().log, "prepare run ");
-  // Tensors are handed over where the plan has them: nothing is copied, nothing is turned.
+  // Tensors are passed at their planned offsets, without a copy and without a transposition.
   for (size_t i = 0; i < inputs.size(); ++i) {
     const auto place = place_of(*program, inputs[i]);
     if (!place) continue;

@@ -1,9 +1,9 @@
-// A converter of ours where the SDK has NXP's: it takes the published options, answers a model with
-// one NeutronGraph, and plays what may go wrong. Its microcode is no microcode: the published words
-// of the header, then a sentence. Under the name merge_kernel_selection_code it joins lists.
+// A stand-in for NXP's converter in the SDK. It accepts the published options, writes a model with
+// one NeutronGraph, and simulates failures. Its microcode is not real: it has the published words
+// of the header, then a sentence. Under the name merge_kernel_selection_code it merges lists.
 //
-// NEUTRON_STANDIN says what it plays (below, plays()), NEUTRON_STANDIN_LOG a file for its command
-// line.
+// NEUTRON_STANDIN selects the behaviour (plays() below). NEUTRON_STANDIN_LOG is a file for the
+// command line.
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -116,7 +116,7 @@ std::vector<uint8_t> fake_microcode(size_t inputs, size_t outputs, bool v0, bool
   return bytes;
 }
 
-/// A model of NeutronGraph and what surrounds it.
+/// The output model: a NeutronGraph and the operators around it.
 class Answer {
  public:
   Answer(std::vector<Port> inputs, std::vector<Port> outputs, bool prefetch)
@@ -124,7 +124,7 @@ class Answer {
 
   std::vector<uint8_t> write() {
     buffers_.push_back(fb::CreateBuffer(builder_));
-    if (plays("ports")) {  // names say which is which
+    if (plays("ports")) {  // reversed order; the names identify the ports
       std::reverse(inputs_.begin(), inputs_.end());
       std::reverse(outputs_.begin(), outputs_.end());
     }
@@ -226,7 +226,7 @@ int convert(const Arguments& arguments) {
   }
   if (plays("pipe")) return mkfifo(arguments.output.c_str(), 0600);
   if (plays("link")) return symlink("/dev/zero", arguments.output.c_str());
-  if (plays("huge")) {  // nothing of it is on the disk
+  if (plays("huge")) {  // a sparse file, which needs no disk space
     write_file(arguments.output, "", 0);
     return truncate(arguments.output.c_str(), off_t{60} << 30);
   }

@@ -71,7 +71,7 @@ std::string read_output(const Files& files, std::istringstream& line, Case* c) {
   return {};
 }
 
-/// Regions first, then what lies in them.
+/// Reads the region lines if `regions`, else the inputs and outputs inside regions.
 std::string read_meta(const Files& files, const Bytes& meta, bool regions, Case* c) {
   std::istringstream lines(std::string(meta.begin(), meta.end()));
   std::string error;
@@ -105,7 +105,7 @@ std::string read_stream(Case* c) {
   return {};
 }
 
-using Memories = std::vector<std::vector<uint64_t>>;  // aligned as an NPU's are
+using Memories = std::vector<std::vector<uint64_t>>;  // aligned as the NPU requires
 
 std::string compare(const Case& c, const Memories& memories) {
   std::string report;

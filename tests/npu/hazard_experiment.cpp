@@ -1,15 +1,15 @@
-// hazard_experiment [--verbose] FOLDER...: is the hazard checker right about streams that somebody
-// else made?
+// hazard_experiment [--verbose] FOLDER...: tests the hazard checker on command streams that another
+// compiler made.
 //
-// A folder is a case (case.h), or holds archives of cases; those that wait for both engines count.
-// Of each, every KERNEL_WAIT and DMA_WAIT is deleted and the BLOCKDEP of every kernel raised
-// by one, one change at a time. The checker judges the changed stream, and the adversarial modes
-// run it (sim/adversary.h). Where a mode gives another output byte, or a fault, the checker must
-// have named a hazard; of the unchanged stream, no mode may change a byte and the checker must name
-// none. Prints a ledger, a row per stream; exit code 1 if the checker missed something.
+// A folder is a case (case.h) or holds archives of cases. Only streams that wait for both engines
+// are used. In each stream, every KERNEL_WAIT and DMA_WAIT is deleted and the BLOCKDEP of every
+// kernel is raised by one, one change at a time. The checker examines the changed stream, and the
+// adversarial modes run it (sim/adversary.h). If a mode gives another output byte or a fault, the
+// checker must have reported a hazard. For the unchanged stream, no mode may change a byte and the
+// checker must report none. Prints a row per stream; exit code 1 if the checker missed a hazard.
 //
-// A hazard that changes no byte is not a mistake: the data happened to be the same, or the bytes
-// that were read too early do not reach an output.
+// A reported hazard that changes no byte is not an error: the data happened to be the same, or the
+// bytes that were read too early do not reach an output.
 
 #include <algorithm>
 #include <cstdio>
@@ -33,7 +33,7 @@ struct Case : testing::Case {
   std::string name;
 };
 
-/// Memory of its own for one run, aligned as the driver aligns it.
+/// Memory for one run, aligned as the driver aligns it.
 class Run {
  public:
   Run(const Case& c, const Stream& stream) : case_(c), stream_(stream), regions_(sim::kRegions) {
@@ -55,7 +55,7 @@ class Run {
     job.workspace_bytes = workspace.size() * 8;
     return job;
   }
-  /// Bytes of all outputs.
+  /// Returns the bytes of all outputs.
   [[nodiscard]] Bytes outputs() const {
     Bytes bytes;
     for (const testing::Expected& output : case_.outputs) {
@@ -76,7 +76,7 @@ constexpr const char* kKindNames[] = {"KERNEL_WAIT", "DMA_WAIT", "BLOCKDEP"};
 
 struct Change {
   Kind kind;
-  uint32_t word;  // the wait, or the kernel
+  uint32_t word;  // index of the wait or kernel command
   Stream stream;
 };
 
@@ -89,7 +89,7 @@ uint32_t block_dependency_most(const Case& c) {
   return ethos_u::find_field("BLOCKDEP", "_", c.config->generation).of(~0U);
 }
 
-/// One change at a time. False: the stream has branches, whose offsets a change would move.
+/// Collects all single changes. Returns false if the stream has branches: a change would move them.
 bool changes_of(const Case& c, std::vector<Change>* changes) {
   sim::Decoder decoder(*c.config, c.words.data(), static_cast<uint32_t>(c.words.size()));
   constexpr auto kBlockdep = static_cast<uint16_t>(ethos_u::Reg0::BLOCKDEP);
@@ -145,7 +145,7 @@ class Experiment {
   }
   [[nodiscard]] const sim::Fault& fault() const { return fault_; }
 
-  /// Whether a mode sees another result than the stream as it was.
+  /// Returns true if the outputs in this mode differ from those of the unchanged stream.
   bool changes(const Stream& stream, sim::Adversary mode) {
     Run run(case_, stream);
     const sim::Fault fault = sim::run_adversary(
@@ -173,7 +173,7 @@ struct Row {
 constexpr sim::Adversary kModes[] = {sim::Adversary::kLateWrites, sim::Adversary::kLateKernels,
                                      sim::Adversary::kLateDmas};
 
-/// False if the unchanged stream is not clean.
+/// Returns false if the unchanged stream has a hazard or a mode changes its outputs.
 bool clean(const Case& c, Experiment& experiment) {
   const Verdict verdict = check(c, c.words);
   if (verdict.hazard) {
@@ -194,7 +194,7 @@ void judge(const Case& c, const Change& change, Experiment& experiment, bool ver
   const Verdict verdict = check(c, change.stream);
   bool changed[3] = {};
   for (int i = 0; i < 3; ++i) {
-    // Only late writes know of jobs.
+    // Only the late-writes mode models block dependencies.
     if (change.kind == Kind::kBlockDependency && i != 0) continue;
     changed[i] = experiment.changes(change.stream, kModes[i]);
   }
@@ -212,7 +212,7 @@ void judge(const Case& c, const Change& change, Experiment& experiment, bool ver
   std::printf("\n");
 }
 
-/// False if the checker was wrong.
+/// Returns false if the checker was wrong.
 bool examine(const Case& c, bool verbose, Row total[3]) {
   std::vector<Change> changes;
   if (!changes_of(c, &changes)) {
@@ -242,7 +242,7 @@ bool examine(const Case& c, bool verbose, Row total[3]) {
   return good;
 }
 
-/// Cases of a folder: itself one, or of the archives in it.
+/// Returns the folder as one case, or the cases of the archives in it.
 std::vector<Case> cases_of(const std::filesystem::path& folder) {
   std::vector<Case> cases;
   const std::string name = folder.parent_path().filename().string();
@@ -268,7 +268,7 @@ std::vector<Case> cases_of(const std::filesystem::path& folder) {
   return cases;
 }
 
-/// Only of streams that wait for both engines is there something to take out.
+/// Returns true if the stream waits for both engines; other streams have no wait to remove.
 bool waits_for_both(const Case& c) {
   sim::Decoder decoder(*c.config, c.words.data(), static_cast<uint32_t>(c.words.size()));
   sim::Step step;

@@ -1,9 +1,9 @@
 // npu_run [--slow] [--hazards] [--text] [--time] [--quiet] CASE...: runs the command streams of
-// cases (folders, or archives of many) and compares what must be there after them (case.h). One
-// line for each case; with --quiet only those that differ. --slow: the general paths alone.
-// --hazards: a hazard is a difference. --text: each stream must be the same after disassembly and
-// assembly. --time: milliseconds. Exit code 1 if a case differs or cannot be run, or if there is
-// none.
+// cases (folders, or archives of many) and compares the memory with the expected one (case.h).
+// Prints one line per case; with --quiet only cases that differ. --slow: only the general code
+// paths. --hazards: a hazard is a difference. --text: disassembly and assembly must give the same
+// stream. --time: milliseconds. Exit code 1 if a case differs or cannot be run, or if no case
+// exists.
 
 #include <cstdio>
 #include <string>

@@ -1,7 +1,7 @@
-// Streams that another compiler made, with outputs that another judge computed: the archives of
-// tests/data/ethos_u, which tests/peers/ethos_u chose from many. Every byte must be equal, by the
-// simulator's fast paths and by its general ones; no stream may have a hazard; its text must give
-// it back.
+// Command streams from another compiler, with outputs from another reference: the archives of
+// tests/data/ethos_u, selected by tests/peers/ethos_u. Every byte must be equal, on the simulator's
+// fast paths and on its general ones. No stream may have a hazard. The text of a stream must
+// assemble to the same stream.
 
 #include <gtest/gtest.h>
 
@@ -72,7 +72,7 @@ TEST(NpuStreams, TextGivesThemBack) {
   }
 }
 
-/// One byte of what is expected, of the inputs or of the constants changes: each is noticed.
+/// A change of one byte of the expected outputs, the inputs or the constants is detected.
 TEST(NpuStreams, AChangeIsNoticed) {
   for (const Named& named : golden()) {
     ASSERT_EQ(named.c.error, "") << named.name;
@@ -82,7 +82,7 @@ TEST(NpuStreams, AChangeIsNoticed) {
     EXPECT_NE(run_case(expected, {}), "") << named.name;
     if (named.name.find("/small_conv") == std::string::npos) continue;
     Case constants = named.c;
-    for (size_t i = 0; i < 5; ++i) constants.regions[0][i] ^= 0x55;  // a bias
+    for (size_t i = 0; i < 5; ++i) constants.regions[0][i] ^= 0x55;  // changes a bias
     EXPECT_NE(run_case(constants, {}), "") << named.name;
   }
 }

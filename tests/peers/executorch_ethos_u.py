@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes .pte files with ExecuTorch's own Ethos-U flow (wheel 1.5.1, Vela 5.1.0) and judges for them.
+"""Makes .pte files with ExecuTorch's own Ethos-U flow (wheel 1.5.1, Vela 5.1.0), and their reference outputs.
 
     executorch_ethos_u.py OUT [NAME...]
 
-Per network: OUT/NAME.pte, and OUT/NAME.npz with inputs input_0, ... and outputs output_0, ...: the lowered program run by
-Python, where the TOSA reference model runs the TOSA graph of each delegate call, the very one that Vela compiled. The flow is
-that of the vendor's ahead-of-time compiler: EthosUQuantizer, convert, EthosUPartitioner, ReplaceQuantNodesPass.
+Per network: OUT/NAME.pte, and OUT/NAME.npz with inputs input_0, ... and outputs output_0, .... Python runs the lowered
+program, and the TOSA reference model runs the TOSA graph of each delegate call, which is the graph that Vela compiled. The
+flow is that of the vendor's ahead-of-time compiler: EthosUQuantizer, convert, EthosUPartitioner, ReplaceQuantNodesPass.
 Exit 0 if all are made, 77 if ExecuTorch, Vela or the TOSA reference model is not installed.
 """
 
@@ -18,7 +18,7 @@ import executorch_make
 
 
 def networks():
-    """Per name: what makes (module, calibration inputs), the NPU, and more of EthosUCompileSpec's arguments."""
+    """Per name: a function that returns (module, calibration inputs), the NPU, and more arguments of EthosUCompileSpec."""
     import torch
     from torch import nn
 
@@ -130,7 +130,7 @@ class Judge:
 
 
 def lower(judge, module, samples, npu, options):
-    """-> the answers of the reference and the file's bytes."""
+    """Returns the reference's outputs and the file's bytes."""
     import torch
     from executorch.backends.arm.ethosu import EthosUCompileSpec, EthosUPartitioner
     from executorch.backends.arm.quantizer import EthosUQuantizer, get_symmetric_quantization_config

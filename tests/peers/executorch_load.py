@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Load .pte files by the stock ExecuTorch runtime (the wheel 1.5.1) and say what it sees.
+"""Loads .pte files with the stock ExecuTorch runtime (wheel 1.5.1) and prints their interfaces.
 
     executorch_load.py [--methods] FILE.pte...
 
 Prints one JSON object: per file the methods with shapes and dtypes of inputs and outputs, or the
-runtime's refusal. Every file is loaded with full verification. --methods also loads each method,
-which needs every operator and delegate to be in the wheel: not so for thimble:: operators.
+runtime's error. Every file is loaded with full verification. --methods also loads each method,
+which requires that the wheel has every operator and delegate; it has no thimble:: operators.
 Exit 0 if all files load, 1 if one is refused, 77 if ExecuTorch is not installed.
 """
 
@@ -13,7 +13,7 @@ import argparse
 import json
 import sys
 
-# Codes of executorch's ScalarType, as in abi/pte_format.h.
+# Values of executorch's ScalarType, as in abi/pte_format.h.
 DTYPES = {
     0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32",
     7: "float64", 11: "bool", 12: "qint8", 15: "bfloat16", 27: "uint16", 28: "uint32", 29: "uint64",
@@ -21,7 +21,7 @@ DTYPES = {
 
 
 def tensor_facts(get, count):
-    """An input that is no tensor (an int of a dynamic graph) is null."""
+    """Returns the properties of inputs; an input that is not a tensor (an int of a dynamic graph) is null."""
     facts = []
     for i in range(count):
         try:

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Makes .pte files with ExecuTorch's own Cortex-M flow (the wheel 1.5.1) and judges for them.
+"""Makes .pte files with ExecuTorch's own Cortex-M flow (wheel 1.5.1), and their reference outputs.
 
     executorch_make.py OUT [NAME...]
 
 Per network: OUT/NAME.pte, and OUT/NAME.npz with inputs input_0, ..., and the outputs output_0, ... that ExecuTorch's
-Python reference of its operators (backends/cortex_m/ops/operators.py) computes on the lowered graph. The flow is the one
+Python reference of its operators (backends/cortex_m/ops/operators.py) computes on the lowered graph. The flow is that
 of the vendor's ahead-of-time compiler: CortexMQuantizer, convert, to_edge, CortexMPassManager, to_executorch.
 Exit 0 if all are made, 77 if ExecuTorch is not installed.
 """
@@ -18,13 +18,13 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def networks():
-    """Per name: what makes (module, calibration inputs), the core, and whether layouts are explicit. Without a core the
-    network stays in float32 and PyTorch itself is the judge."""
+    """Per name: a function that returns (module, calibration inputs), the core, and whether layouts are explicit. Without a
+    core the network stays in float32 and PyTorch itself is the reference."""
     import torch
     from torch import nn
 
     def trained(name):
-        """One of our models with its trained weights."""
+        """A network of models/ with its trained weights."""
         import numpy as np
 
         def make():
@@ -109,7 +109,7 @@ def networks():
             return torch.maximum(torch.minimum(y, y * 0.5), y[:, :, :1].expand(1, 8, 20))
 
     class Pools(nn.Module):
-        """pad, max pools, average pools that count their padding."""
+        """pad, max pools, average pools that include their padding in the mean."""
 
         def __init__(self, ceil_mode=True):
             super().__init__()
@@ -132,7 +132,7 @@ def networks():
             return y / q
 
     class FloatIsland(nn.Module):
-        """What the quantizer leaves: layer norm, exp, sub, mean, where in float32, among int8."""
+        """Operators that the quantizer leaves in float32 (layer norm, exp, sub, mean, where), between int8 ones."""
 
         def __init__(self):
             super().__init__()
@@ -161,7 +161,7 @@ def networks():
             return self.wide(torch.relu(self.up(torch.relu(self.down(x)))))
 
     class ManyWays(nn.Module):
-        """Two inputs and three outputs, one of them an input; float left between."""
+        """Two inputs and three outputs, one of which is an input; a float operator between."""
 
         def __init__(self):
             super().__init__()
@@ -270,7 +270,7 @@ def networks():
 
 
 def lower(module, samples, core, explicit):
-    """-> the lowered edge program (Python runs it) and the file's bytes."""
+    """Returns the lowered edge program, which Python can run, and the file's bytes."""
     import torch
     from executorch.backends.cortex_m.edge_compile_config import cortex_m_edge_compile_config
     from executorch.backends.cortex_m.passes.cortex_m_pass_manager import CortexMPassManager
@@ -316,7 +316,7 @@ def lower(module, samples, core, explicit):
 
 
 def make_delegate(path):
-    """A small file with a delegate: ExecuTorch's demonstration backend takes the sine."""
+    """A small file with a delegate: ExecuTorch's demonstration backend computes the sine."""
     import torch
     from executorch.exir import to_edge
     from executorch.exir.backend.backend_api import to_backend
@@ -345,8 +345,8 @@ def make_delegate(path):
 
 
 def run_eagerly(lowered, samples):
-    """The reference, operator by operator. PyTorch has no dilated convolution of integers: that one is done in float64,
-    where every sum of it is exact."""
+    """Runs the reference, operator by operator. PyTorch has no dilated convolution of integers; it is computed in float64,
+    in which every sum is exact."""
     import torch
     from executorch.backends.cortex_m.ops import operators
 
@@ -383,7 +383,7 @@ def arguments(description):
 
 
 def write_case(out, name, samples, judge, pte, core):
-    """The file and its recorded calls; a line that says so."""
+    """Writes the file and its recorded calls, and prints a line about them."""
     import numpy as np
 
     arrays = {}
@@ -396,7 +396,7 @@ def write_case(out, name, samples, judge, pte, core):
 
 
 def fresh(module, *shapes, seed=7, count=8, scale=1.0):
-    """An untrained network, and calibration inputs."""
+    """Returns an untrained network and calibration inputs."""
 
     def make():
         import torch

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes every network of a script beside this one and runs a test on the files.
+"""Makes every network of a script in this folder and runs a test on the files.
 
     executorch_peer.py SCRIPT TEST_PROGRAM FOLDER VARIABLE
 
-VARIABLE is the environment's that tells the test where the files are.
+VARIABLE is the environment variable that gives the test the folder of the files.
 
-Exit 77 if ExecuTorch is not installed, else that of the test.
+Exit 77 if ExecuTorch is not installed, else the exit code of the test.
 """
 
 import os

@@ -1,4 +1,4 @@
-// What check() refuses: one case per rule, each a change of a list that it accepts.
+// Layer lists that check() refuses: one case per rule, each a change of a list that it accepts.
 
 #include <gtest/gtest.h>
 
@@ -284,7 +284,7 @@ TEST(AxonCheck, EachRuleHasItsStatus) {
   }
 }
 
-/// Rules about the bytes as a whole.
+/// Rules about the container as a whole.
 TEST(AxonCheck, TheFrame) {
   const std::vector<uint8_t> good = sample_list().build();
   const auto with = [&](size_t at, uint8_t value) {
@@ -296,8 +296,8 @@ TEST(AxonCheck, TheFrame) {
   EXPECT_EQ(with(0, 'X'), Status::kNoContainer);
   EXPECT_EQ(with(4, 2), Status::kBadVersion);
   EXPECT_EQ(with(6, 64), Status::kBadHeader);
-  EXPECT_EQ(with(32, 144), Status::kBadHeader);  // inputs one section on
-  EXPECT_EQ(with(48, 1), Status::kBadHeader);    // cycles are not the sum
+  EXPECT_EQ(with(32, 144), Status::kBadHeader);  // the input section is at a wrong offset
+  EXPECT_EQ(with(48, 1), Status::kBadHeader);    // cycles differ from the sum of the layers
   std::vector<uint8_t> longer = good;
   longer.resize(longer.size() + 32);
   EXPECT_EQ(check_bytes(longer), Status::kOk) << "a container may stand in more bytes";
@@ -334,7 +334,7 @@ TEST(AxonCheck, TheHashIsOfEachByte) {
     EXPECT_EQ(axon::content_hash(bytes.data(), size) == stored, own) << at;
     bytes[at] ^= 1;
   }
-  // Known values of FNV-1a: nothing, and "a".
+  // Known values of FNV-1a for the empty string and for "a".
   EXPECT_EQ(axon::content_hash(bytes.data(), 0), 0xCBF29CE484222325U);
   const uint8_t letter = 'a';
   EXPECT_EQ(axon::content_hash(&letter, 1), 0xAF63DC4C8601EC8CU);

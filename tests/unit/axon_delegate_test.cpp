@@ -1,4 +1,4 @@
-// The delegate ThimbleAxonModel in whole files: what it computes, counts, keeps and refuses.
+// The delegate ThimbleAxonModel in whole files: results, counters, state, and refusals.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using runtime_test::plan_of;
 using runtime_test::tensor_of;
 using runtime_test::written;
 
-/// The model behind the delegate, with some rows of counters.
+/// The model that the delegate calls, with `rows` counter rows.
 struct Npu {
   explicit Npu(uint32_t rows = 2) {
     npu.run = thimble_axon_model_run;
@@ -64,7 +64,7 @@ thimble_status run(Loaded& loaded, const Tensor& in) {
   return status != 0 ? status : thimble_run(&loaded.model);
 }
 
-/// What the list alone makes of picture and state, in the order of the program's outputs.
+/// Outputs of the list alone for an image and a state, in the order of the program's outputs.
 std::vector<Tensor> expected(const std::vector<uint8_t>& list, const Tensor& in,
                              const Tensor& state) {
   std::vector<Tensor> results = execute(list, {in, state});
@@ -94,7 +94,7 @@ TEST(AxonDelegate, StepsAreTheListsOwn) {
     after_ten = {state};
   }
   EXPECT_NE(state.values, first_state().values);
-  // Back to after the tenth step, then to the beginning.
+  // Restores the state after the tenth step, then resets to the initial state.
   ASSERT_EQ(thimble_restore(&loaded.model, saved.data(), saved.size()), 0);
   ASSERT_EQ(run(loaded, picture(5)), 0);
   EXPECT_EQ(output(loaded, 2), expected(list, picture(5), after_ten[0])[2].values);
@@ -103,7 +103,7 @@ TEST(AxonDelegate, StepsAreTheListsOwn) {
   EXPECT_EQ(output(loaded, 2), expected(list, picture(0), first_state())[2].values);
 }
 
-/// Scratch behind the arena, as for files that plan none.
+/// Scratch is placed after the arena, as for files without planned scratch.
 TEST(AxonDelegate, WithoutAPlan) {
   const std::vector<uint8_t> list = sample_list().build();
   pte::Program program = axon_program(list);
@@ -116,7 +116,7 @@ TEST(AxonDelegate, WithoutAPlan) {
   EXPECT_EQ(output(loaded, 0), expected(list, picture(3), first_state())[0].values);
 }
 
-/// An output that stands where the list makes it is not moved.
+/// An output that is planned at the offset where the list writes it is not copied.
 TEST(AxonDelegate, AnOutputAtItsPlace) {
   List made = sample_list();
   const uint32_t place = made.outputs[2].offset;
@@ -130,7 +130,7 @@ TEST(AxonDelegate, AnOutputAtItsPlace) {
   EXPECT_EQ(output(loaded, 1), expected(list, picture(3), first_state())[1].values);
 }
 
-/// A row of five bytes, though rows would be eight apart: the variable's place is the state's.
+/// The state is planned at the variable's offset. Its row has five bytes; the row pitch is eight.
 TEST(AxonDelegate, AStateAtItsPlace) {
   const std::vector<uint8_t> list = sample_list().build();
   pte::Program program = axon_program(list);
@@ -147,7 +147,7 @@ TEST(AxonDelegate, AStateAtItsPlace) {
   EXPECT_EQ(output(loaded, 2), expected(list, picture(3), first_state())[2].values);
 }
 
-/// Two lists, one of them called twice.
+/// A program with two lists, one of which is called twice.
 pte::Program two_lists() {
   List other = sample_list();
   std::strncpy(other.header.name, "other_1", sizeof other.header.name);
@@ -215,7 +215,7 @@ TEST(AxonDelegate, TooFewRowsForTheLists) {
   EXPECT_EQ(run(loaded, picture(0)), 0);
 }
 
-/// A driver that measures, then one that fails: only what ended is counted.
+/// A driver that measures cycles, then one that fails. Only completed runs are counted.
 TEST(AxonDelegate, TheDriversOwnNumbers) {
   const Bytes file = written(axon_program(sample_list().build()));
   Npu npu;
@@ -344,7 +344,7 @@ TEST(AxonDelegate, EachRuleHasItsStatus) {
   }
 }
 
-/// Lists in files, changed at random: a status, or a run that leaves all else alone.
+/// Randomly changed lists in files give an error status, or a run that does not change the file.
 TEST(AxonDelegate, ThreeThousandChangedFiles) {
   constexpr int kChanges = 3000;
   const std::vector<uint8_t> good = sample_list().build();
@@ -369,7 +369,7 @@ TEST(AxonDelegate, ThreeThousandChangedFiles) {
   EXPECT_LT(ran, kChanges);
 }
 
-/// The host says which layer it is, and that a hash is not the content's.
+/// The host's messages name the invalid layer and a wrong content hash.
 TEST(AxonDelegate, TheHostsWords) {
   const auto message = [](const std::function<void(pte::Program&)>& change) {
     pte::Program program = axon_program(sample_list().build());

@@ -235,7 +235,7 @@ std::vector<Tensor> execute(const std::vector<uint8_t>& bytes, const std::vector
     const axon::IoRecord io = container.output(i);
     Tensor tensor = {{io.n, io.c, io.h, io.w}, io.element_bytes, io.zero_point, {}};
     for (uint32_t at = 0; at < dense_bytes(io); at += io.element_bytes) {
-      int32_t value = 0;  // sign extended below
+      int32_t value = 0;  // sign-extended below
       std::memcpy(&value, out[i].data() + at, io.element_bytes);
       const uint32_t unused = 32 - 8 * uint32_t{io.element_bytes};
       tensor.values.push_back(static_cast<int32_t>(static_cast<uint32_t>(value) << unused) >>

@@ -1,5 +1,5 @@
 #pragma once
-// Layer lists made by hand, run by the integer model in memories of exactly their size.
+// Builds layer lists and runs them on the integer model, in memories of exactly the required size.
 
 #include <cstdint>
 #include <string>
@@ -43,37 +43,37 @@ class List {
   std::vector<uint8_t> constants;
 
   List();
-  /// Appends constants at a multiple of 4.
+  /// Appends constants, aligned to 4 bytes.
   uint32_t bytes(const std::vector<uint8_t>& content);
   uint32_t ints(const std::vector<int32_t>& content);
 
-  /// A new input, dense.
+  /// Adds a dense input.
   Operand external(const Shape& shape, uint32_t element_bytes, int32_t zero_point);
-  /// A new place with rows at multiples of 4, some `gap` between them.
+  /// Allocates interlayer memory. Rows are aligned to 4 bytes, with `gap` bytes between them.
   Operand interlayer(const Shape& shape, uint32_t element_bytes, int32_t zero_point,
                      uint32_t gap = 0);
   Operand constant(const Tensor& tensor);
-  /// A new variable with its input and output.
+  /// Adds a variable with its input and output.
   Operand variable(const Shape& shape, uint32_t element_bytes, int32_t zero_point);
 
   LayerRecord& layer(Operation operation, const std::vector<Operand>& inputs,
                      const Operand& output);
-  /// The last layer's result, as an input of others.
+  /// Returns the last layer's result as an operand.
   [[nodiscard]] Operand last() const;
   void output(const Operand& operand);
 
-  /// Sections, dense offsets, cycles and hash as they must be.
+  /// Serializes the list with valid sections, dense offsets, cycles and hash.
   [[nodiscard]] std::vector<uint8_t> build();
 };
 
-/// One scale for all, no bias: multiplier / 2^shift.
+/// Sets the layer's scales to multiplier / 2^shift, without a bias.
 void scale(List& list, LayerRecord& layer, const std::vector<int32_t>& multipliers,
            const std::vector<uint8_t>& shifts);
 
-/// What check() says to these bytes at a multiple of 16.
+/// Returns check()'s status for these bytes, aligned to 16.
 axon::Status check_bytes(const std::vector<uint8_t>& bytes);
 
-/// Runs a list that check() accepts; memories are full of rubbish before.
+/// Runs a list that check() accepts. The memories are filled with nonzero bytes before.
 std::vector<Tensor> execute(const std::vector<uint8_t>& bytes, const std::vector<Tensor>& inputs);
 
 }  // namespace thimble::axon_test

@@ -1,6 +1,6 @@
-// Every operation of a layer list, against formulas of the test's own, on random shapes and values:
-// operands come from the caller, from constants, from variables, and from other layers with gaps
-// between their rows.
+// Every operation of a layer list, compared with independent formulas on random shapes and values.
+// Operands are inputs, constants, variables, and results of other layers with gaps between their
+// rows.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 using axon::Activation;
 using axon::Axis;
 
-/// One random list, with what it is fed.
+/// A random list and its inputs.
 class World {
  public:
   explicit World(uint32_t seed) : random_(seed) {}
@@ -57,7 +57,7 @@ class World {
     return biases;
   }
 
-  /// A tensor where a layer may find it.
+  /// Places a tensor at random as a constant, a variable, an input or an interlayer value.
   Operand place(const Tensor& tensor) {
     const uint32_t where = pick(0, 3);
     if (where == 0) return list.constant(tensor);
@@ -78,7 +78,7 @@ class World {
     return list.interlayer(out.shape, out.element_bytes, out.zero_point, 4 * pick(0, 2));
   }
 
-  /// `magnitude`: about what sums reach. Every third time small numbers, so that many ties occur.
+  /// `magnitude`: approximate size of the sums. One in three scales is small, so that ties occur.
   Scaling scaling(uint32_t channels, double magnitude, const Tensor& out, bool may_leak) {
     Scaling scaling;
     scaling.leaky = may_leak && pick(0, 2) == 0;
@@ -108,7 +108,7 @@ class World {
                                        : Activation::kNone;
   }
 
-  /// Runs the list; its last layer must give `expected`.
+  /// Runs the list and compares the last layer's result with `expected`.
   void expect(const Tensor& expected, const char* what) {
     list.output(list.layers.back().output);
     const std::vector<uint8_t> bytes = list.build();
@@ -472,7 +472,7 @@ TEST(AxonModel, Softmax) {
   for_worlds("softmax", [](World& world) {
     const auto axis = static_cast<Axis>(world.pick(0, 2));
     Tensor in = world.tensor(world.shape(), 4, 0);
-    // From far apart to nearly equal, and lines of equal ones.
+    // Values from far apart to nearly equal; with spread 1 all are 0.
     const int32_t spread = 1 << world.pick(0, 30);
     for (int32_t& value : in.values) value = value % spread;
     Tensor out = {in.shape, 1, -128, {}};
@@ -482,7 +482,7 @@ TEST(AxonModel, Softmax) {
   });
 }
 
-/// Each value by each shift, ties and their neighbours among them.
+/// Every value with every shift, including ties and their neighbours.
 TEST(AxonModel, HalvesGoToEven) {
   for (uint32_t shift = 0; shift <= 12; ++shift) {
     for (int64_t value = -10000; value <= 10000; ++value) {
@@ -493,13 +493,13 @@ TEST(AxonModel, HalvesGoToEven) {
           << value << " / 2^" << shift;
     }
   }
-  // The largest that an accumulator and a multiplier make.
+  // The largest product of an accumulator and a multiplier.
   const int64_t most = int64_t{0x7FFFFFFF} * 0x7FFFFFFF;
   EXPECT_EQ(axon::model::shift_half_even(most, 30), int64_t{0xFFFFFFFC});
   EXPECT_EQ(axon::model::shift_half_even(-most, 30), -int64_t{0xFFFFFFFC});
 }
 
-/// Every pair of int8 values, with zero points and scales that make ties.
+/// Every pair of int8 values, with zero points and scales that give ties.
 TEST(AxonModel, AllPairs) {
   Tensor a = {{1, 1, 256, 256}, 1, -7, {}};
   Tensor b = {{1, 1, 1, 256}, 1, 19, {}};
@@ -529,7 +529,7 @@ TEST(AxonModel, AllPairs) {
   }
 }
 
-/// All inputs that there are, in one layer each.
+/// All input values, in one layer each.
 TEST(AxonModel, CurvesAreExact) {
   for (const Operation operation : {Operation::kSigmoid, Operation::kTanh}) {
     const bool tanh = operation == Operation::kTanh;
@@ -547,7 +547,7 @@ TEST(AxonModel, CurvesAreExact) {
   }
 }
 
-/// The documented integers stay within a step of what floating point would say.
+/// The documented integer softmax differs from floating point by at most one step.
 TEST(AxonModel, SoftmaxIsWithinOneStep) {
   std::mt19937 random(11);
   int largest = 0;

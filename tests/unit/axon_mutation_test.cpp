@@ -1,6 +1,6 @@
-// Lists whose bytes are not what they were: ten thousand random changes and cuts. What is asked is
-// a status, or a run that writes nothing outside its memories; under the address sanitizer, that
-// reads nothing outside either. And lists whose layers work in place.
+// Lists with changed bytes: ten thousand random changes and truncations. Each gives a status, or a
+// run that writes nothing outside its memories; the address sanitizer also detects reads outside
+// them. And lists whose layers work in place.
 
 #include <gtest/gtest.h>
 
@@ -16,11 +16,11 @@
 namespace thimble::axon_test {
 namespace {
 
-constexpr size_t kMemoryMost = size_t{1} << 20;  // more is only slower
+constexpr size_t kMemoryMost = size_t{1} << 20;  // larger memories only make the test slower
 constexpr uint8_t kUntouched = 0xC3;
 constexpr size_t kGuard = 64;
 
-/// Memory of exactly `bytes`, which a sanitizer watches, or with a guard behind it that we look at.
+/// Memory of exactly `bytes` under a sanitizer, else with guard bytes that the test checks.
 class Guarded {
  public:
   explicit Guarded(size_t bytes, uint8_t fill)
@@ -48,7 +48,7 @@ uint32_t dense_bytes(const axon::IoRecord& io) {
   return uint32_t{io.n} * io.c * io.h * io.w * io.element_bytes;
 }
 
-/// All outputs behind each other; empty if check() refuses.
+/// Returns the bytes of all outputs in sequence; empty if check() refuses the list.
 std::vector<uint8_t> run_bytes(const std::vector<uint8_t>& bytes, uint8_t rubbish,
                                axon::Status& status) {
   const AlignedBytes data{ByteView(reinterpret_cast<const std::byte*>(bytes.data()), bytes.size())};
@@ -84,7 +84,7 @@ std::vector<uint8_t> run_bytes(const std::vector<uint8_t>& bytes, uint8_t rubbis
   return all;
 }
 
-/// No byte of a result was rubbish in a memory.
+/// Results do not depend on the initial content of the memories.
 TEST(AxonMutation, ResultsDoNotDependOnWhatMemoriesHeld) {
   const std::vector<uint8_t> bytes = sample_list().build();
   axon::Status status;
@@ -104,7 +104,7 @@ TEST(AxonMutation, TenThousandChanges) {
   for (int i = 0; i < kChanges; ++i) {
     std::vector<uint8_t> bytes = good;
     if (random() % 20 == 0) bytes.resize(random() % bytes.size());
-    // Most of them where layers are described; weights may have any value.
+    // Most changes are before the constants; weights may have any value.
     const size_t end =
         std::min<size_t>(bytes.size(), random() % 10 == 0 ? bytes.size() : header.constants_offset);
     const auto changes = 1 + random() % 3;
@@ -123,7 +123,7 @@ TEST(AxonMutation, TenThousandChanges) {
   }
   EXPECT_GT(seen[axon::Status::kOk], kChanges / 50);
   EXPECT_LT(seen[axon::Status::kOk], kChanges * 9 / 10);
-  // Every kind of refusal but that of a misaligned start.
+  // Every status of check() except the one for a misaligned start.
   EXPECT_GE(seen.size(), 11U);
 }
 
@@ -135,7 +135,7 @@ Tensor counted(const Shape& shape, int32_t from) {
   return tensor;
 }
 
-/// Two layers write the halves of one buffer, the concat finds them there; a split is two views.
+/// Two layers write the halves of one buffer, and a concat copies nothing. A split is two views.
 TEST(AxonInPlace, ConcatAndSplitByAddress) {
   const Tensor a = counted({1, 2, 3, 5}, 1), b = counted({1, 1, 3, 5}, 60);
   List list;
@@ -171,7 +171,7 @@ TEST(AxonInPlace, AddTwice) {
   List list;
   const Operand place = list.interlayer(a.shape, 1, 0);
   list.layer(Operation::kReshape, {list.external(a.shape, 1, 0)}, place);
-  // Both operands are the result's bytes.
+  // Both operands and the result are the same buffer.
   LayerRecord& add = list.layer(Operation::kAdd, {place, place}, place);
   scale(list, add, {3, 2}, {3});
   list.output(place);
@@ -182,7 +182,7 @@ TEST(AxonInPlace, AddTwice) {
   EXPECT_EQ(execute(bytes, {a})[0].values, expected.values);
 }
 
-/// A state that a layer adds to, over a hundred runs: what comes out goes in again.
+/// A layer adds to a state in a hundred runs; each run's output state is the next run's input.
 TEST(AxonState, AHundredSteps) {
   List list;
   const Operand state = list.variable({1, 1, 1, 6}, 2, 0);
@@ -199,7 +199,7 @@ TEST(AxonState, AHundredSteps) {
     Tensor next = {kept.shape, 2, 0, {}};
     reference_add(in, expected, 0, {{64, 31}, {5}}, next);
     expected = next;
-    // Inputs in the order of the list: the variable was made first.
+    // The inputs have the order of the list, in which the variable is first.
     kept = execute(bytes, {kept, in})[0];
     ASSERT_EQ(kept.values, expected.values) << step;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Files whose one instruction is a call of ThimbleAxonModel with sample_list(): the picture comes
-// from the caller, the state is the model's.
+// Files whose only instruction is a call of ThimbleAxonModel with sample_list(). The image is an
+// input; the state belongs to the model.
 
 #include <vector>
 
@@ -10,7 +10,7 @@
 
 namespace thimble::axon_test {
 
-/// Values of axon_program().
+/// Value indices of axon_program().
 enum : int32_t { kPicture, kState, kShares, kSmall, kAxonValues };
 
 inline constexpr uint32_t kStateOffset = 0, kSharesOffset = 16, kSmallOffset = 32;
@@ -39,7 +39,7 @@ void add_entry(formats::pte::Program& program, const char* key, const std::vecto
   program.named_data.push_back({key, 16, std::move(bytes)});
 }
 
-/// Outputs: shares, small picture, state.
+/// Outputs: softmax, small image, state.
 inline formats::pte::Program axon_program(const std::vector<uint8_t>& list) {
   namespace pte = formats::pte;
   pte::Program program;

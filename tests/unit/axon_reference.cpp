@@ -29,7 +29,7 @@ int32_t apply(const Scaling& scaling, int64_t sum, uint32_t channel, const Resul
   return scaling.relu ? std::max(value, out.zero_point) : value;
 }
 
-/// Index into the picture, or -1.
+/// Returns an input coordinate, or -1 for padding.
 int64_t position(uint32_t out, uint32_t stride, uint32_t tap, uint32_t dilation, uint32_t before,
                  uint32_t size) {
   const int64_t at = int64_t{out} * stride + int64_t{tap} * dilation - before;
@@ -39,7 +39,7 @@ int64_t position(uint32_t out, uint32_t stride, uint32_t tap, uint32_t dilation,
 }  // namespace
 
 int32_t quantized(int64_t scaled, uint32_t shift, int32_t zero_point, uint32_t element_bytes) {
-  // An x87 long double holds 64 bits exactly; its rounding is to even.
+  // An x87 long double holds 64 bits exactly and rounds to even.
   static_assert(std::numeric_limits<long double>::digits >= 64);
   const long double exact =
       std::ldexp(static_cast<long double>(scaled), -static_cast<int>(shift)) + zero_point;
@@ -196,7 +196,7 @@ void reference_channel_pad(const Tensor& in, uint32_t front, Result& out) {
 
 void reference_space_to_batch(const Tensor& in, const std::vector<int32_t>& attributes,
                               Result& out) {
-  // Written from the input's side: each element goes to one place, the rest is padding.
+  // Computed from the input: each element is written to one position; the rest is padding.
   out.values.assign(out.shape.elements(), in.zero_point);
   const auto v = [&](size_t i) { return static_cast<uint32_t>(attributes[i]); };
   for (uint32_t n = 0; n < in.shape.n; ++n) {
@@ -215,7 +215,7 @@ void reference_space_to_batch(const Tensor& in, const std::vector<int32_t>& attr
 
 void reference_batch_to_space(const Tensor& in, const std::vector<int32_t>& attributes,
                               Result& out) {
-  // From the input's side again; crops drop what falls outside.
+  // Computed from the input; elements outside the crop are dropped.
   out.values.assign(out.shape.elements(), 0);
   const auto v = [&](size_t i) { return static_cast<uint32_t>(attributes[i]); };
   for (uint32_t image = 0; image < in.shape.n; ++image) {
@@ -243,7 +243,7 @@ void reference_resize(const Tensor& in, Result& out) {
 }
 
 namespace {
-/// The documented product of three rounded powers, from libm.
+/// The documented product of three rounded powers, computed with libm.
 uint64_t power(uint32_t d) {
   if (d >= 65536) return 0;
   const auto rounded = [](double x) {

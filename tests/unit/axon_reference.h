@@ -1,6 +1,6 @@
 #pragma once
-// What each operation of a layer list means, on dense tensors, from docs/nordic-axon.md alone: no
-// arithmetic of the model's, no addresses, no strides.
+// Reference for each operation of a layer list, on dense tensors, from docs/nordic-axon.md only. It
+// shares no arithmetic with the model and uses no addresses or strides.
 
 #include <cstdint>
 #include <vector>
@@ -9,15 +9,15 @@
 
 namespace thimble::axon_test {
 
-/// How sums become elements.
+/// Conversion of sums to elements.
 struct Scaling {
-  std::vector<int32_t> multipliers;  // one for each scale; leaky: {negative, positive} pairs
+  std::vector<int32_t> multipliers;  // one per scale; leaky: pairs {negative, positive}
   std::vector<uint8_t> shifts;
   bool relu = false;
   bool leaky = false;
 };
 
-/// round_half_even((sum * multiplier + zero_point * 2^shift) / 2^shift), saturated.
+/// Returns round_half_even((sum * multiplier + zero_point * 2^shift) / 2^shift), saturated.
 int32_t quantized(int64_t scaled, uint32_t shift, int32_t zero_point, uint32_t element_bytes);
 
 struct Window {
@@ -26,12 +26,12 @@ struct Window {
   [[nodiscard]] Shape output(const Shape& in, uint32_t channels) const;
 };
 
-/// Shape, element and zero point of a result; its values are filled in.
+/// Shape, element size and zero point of a result are inputs; the values are computed.
 using Result = Tensor;
 
 void reference_fc(const Tensor& in, const std::vector<int8_t>& weights,
                   const std::vector<int32_t>& bias, const Scaling& scaling, Result& out);
-/// `depthwise`: weights CHW, else OIHW.
+/// Weights are CHW if `depthwise`, else OIHW.
 void reference_conv(const Tensor& in, const std::vector<int8_t>& weights,
                     const std::vector<int32_t>& bias, const Window& window, bool depthwise,
                     const Scaling& scaling, Result& out);

@@ -19,7 +19,7 @@ void weighted(List& list, LayerRecord& layer, uint32_t weights, uint32_t channel
   scale(list, layer, {multiplier}, {shift});
 }
 
-/// The picture up to its average: [1,6,1,1].
+/// Adds the layers from the image to its average [1,6,1,1].
 void add_picture(List& list, const Operand& picture) {
   LayerRecord& conv =
       list.layer(Operation::kConv2d, {picture}, list.interlayer({1, 3, 6, 7}, 1, -5));
@@ -50,7 +50,7 @@ void add_picture(List& list, const Operand& picture) {
   slice.attributes = list.ints({1, 0, 0, 3, 3, 2, 1, 1, 1});
   slice.attribute_count = 9;
 
-  // A concat by address: the pad writes the second half, the first is copied.
+  // A concat in place: the pad writes the second half; the first half is copied.
   const Operand both = list.interlayer({1, 6, 3, 2}, 1, -128);
   Operand second = both;
   second.c = 3;
@@ -66,7 +66,7 @@ void add_picture(List& list, const Operand& picture) {
   scale(list, average, {200}, {10});
 }
 
-/// The state: tanh of a line of the picture, added to what it was.
+/// Adds the state update: the tanh of a fully connected layer is added to the state.
 void add_state(List& list, const Operand& state) {
   LayerRecord& line =
       list.layer(Operation::kFullyConnected, {list.last()}, list.interlayer({1, 1, 1, 5}, 2, 0));
@@ -117,7 +117,7 @@ List sample_list() {
   flat.c = flat.h = 1;
   flat.w = 24;
   flat.row_stride = 24;
-  list.layer(Operation::kReshape, {list.last()}, flat);  // rows of 4 bytes are dense: in place
+  list.layer(Operation::kReshape, {list.last()}, flat);  // in place: rows of 4 bytes are dense
   list.output(list.last());
   return list;
 }

@@ -1,4 +1,4 @@
-// Layer lists as text, and the example of docs/nordic-axon.md byte by byte.
+// Layer lists as text, and the example of docs/nordic-axon.md, byte by byte.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ std::string printed(const std::vector<uint8_t>& list) {
   return text.ok() ? *text : text.error().message;
 }
 
-/// The list of docs/nordic-axon.md: tanh of three numbers.
+/// The list of docs/nordic-axon.md: tanh of three values.
 List example() {
   List list;
   std::strncpy(list.header.name, "tanh_3", sizeof list.header.name);
@@ -61,7 +61,7 @@ TEST(AxonText, RefusesWhatCheckRefuses) {
   EXPECT_EQ(printed({}), "list: container is truncated");
 }
 
-/// Lines `    000001a0  01 02 ...` of the page; a star stands for lines of zeros.
+/// The page has lines `    000001a0  01 02 ...`; a star replaces lines of zeros.
 TEST(AxonText, TheDumpOfThePage) {
   const std::vector<uint8_t> bytes = example().build();
   std::string expected;

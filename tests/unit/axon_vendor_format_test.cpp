@@ -1,5 +1,5 @@
-// The vendor's IR file, and the C that its compiler writes, as structs: round trips, what is
-// refused and where.
+// The vendor's IR file and the C header that its compiler writes, as structs: round trips, and
+// refusals with their locations.
 
 #include <gtest/gtest.h>
 
@@ -81,8 +81,8 @@ TEST(IrFileTest, LayersThatHaveNoRoom) {
 
 TEST(LayersToIr, SampleHasItsProducers) {
   const IrFile file = sample_ir();
-  // The state is the first layer, fed by the add; then the copy of the input, which two layers
-  // read.
+  // The state is the first layer, with the add as its input. The copy of the input is next; two
+  // layers read it.
   EXPECT_EQ(file.layers[0].operation, 8U);
   EXPECT_EQ(file.layers[1].operation, 10U);
   EXPECT_EQ(file.layers[1].inputs, std::vector<int16_t>{kIrExternal});
@@ -92,7 +92,7 @@ TEST(LayersToIr, SampleHasItsProducers) {
   ASSERT_GT(add, 0);
   EXPECT_EQ(file.layers[static_cast<size_t>(add)].operation, 6U);
   EXPECT_EQ(file.layers[static_cast<size_t>(add)].inputs[1], 0);
-  // What feeds a tanh announces twelve fractional bits.
+    // The operand of a tanh is declared with twelve fractional bits.
   for (const IrLayer& layer : file.layers) {
     if (layer.operation != 102) continue;
     const IrLayer& before = file.layers[static_cast<size_t>(layer.inputs[0])];
@@ -165,7 +165,7 @@ TEST(CompiledHeaderTest, EachFormOfAWord) {
       {9, {AddressSpace::kSymbol, 0, 0}},     {11, {AddressSpace::kPartialSums, 0, 0}}};
   EXPECT_EQ(header->relocations, expected);
   EXPECT_EQ(header->symbols, std::vector<std::string>{"axonpro_int8_packing_filter"});
-  // Members at multiples of their elements, all of it of four.
+  // Members are aligned to their element size; the struct is padded to a multiple of four.
   const uint8_t constants[] = {117, 228, 17, 0, 0xFE, 0xFF, 0xFF, 0xFF,
                                16,  0,   0,  0, 0xFD, 0xFF, 0,    0};
   ASSERT_EQ(header->constants.size(), sizeof constants);

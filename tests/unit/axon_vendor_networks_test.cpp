@@ -1,7 +1,7 @@
-// With the user's SDK: whole networks. The vendor's compiler takes what `compile` makes of the
-// examples and of networks like MLPerf Tiny's, and its simulator computes the bytes of our integer
-// model. Prints the simulator's cycles beside our estimate. A softmax at the end stays out: the
-// library has float arithmetic of its own for it. Without SDK_EDGE_AI_PATH skipped.
+// Whole networks with the user's SDK. The vendor's compiler accepts the output of `compile` for the
+// examples and for networks like MLPerf Tiny's; its simulator computes the bytes of our integer
+// model. Prints the simulator's cycles next to our estimate. A final softmax is left out, because
+// the library computes it in float arithmetic of its own. Skipped without SDK_EDGE_AI_PATH.
 
 #include <cstdlib>
 #include <map>
@@ -21,8 +21,8 @@ struct Network {
   const char* folder;
   const char* name;
   int delegates;
-  bool state = false;    // its vectors are not independent: one is compared
-  bool softmax = false;  // ends in one
+  bool state = false;    // has a state: its vectors are not independent, and only one is compared
+  bool softmax = false;  // ends with a softmax
 };
 constexpr Network kNetworks[] = {
     {"examples/nordic", "anomaly", 1},     {"examples/nordic", "hello_axon", 1},
@@ -46,7 +46,7 @@ std::vector<engine::Delegate> delegates_of(const Network& network) {
   return compiled->lowered.delegates;
 }
 
-/// Values of an input, the same in each run: those of a variable are as it begins.
+/// Returns input values, the same in each run. A variable has its initial values.
 Tensor some_tensor(const IoRecord& io, uint32_t seed) {
   Tensor tensor = {{io.n, io.c, io.h, io.w}, io.element_bytes, io.zero_point, {}};
   for (uint32_t i = 0; i < tensor.shape.elements(); ++i) {
@@ -57,7 +57,7 @@ Tensor some_tensor(const IoRecord& io, uint32_t seed) {
   return tensor;
 }
 
-/// What our model makes of it, in the order in which the simulator answers: that of the layers.
+/// Returns our model's outputs in the order of the layers, which is the simulator's order.
 std::vector<int32_t> ours(const std::vector<uint8_t>& bytes, const std::vector<Tensor>& inputs,
                           const engine::axon::IrOfLayers& ir, const axon::Container& container) {
   const std::vector<Tensor> outputs = axon_test::execute(bytes, inputs);

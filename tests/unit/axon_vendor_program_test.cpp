@@ -1,5 +1,5 @@
-// Programs of the stand-in compiler, run by the runtime through the stand-in driver: from the file,
-// and linked into the firmware. What must not load, and with which status.
+// Programs of the stand-in compiler, run by the runtime with the stand-in driver: from the file,
+// and linked into the firmware. Programs that must not load, each with its status.
 
 #include "engines/axon/container/marker.h"
 #include "engines/axon/container/program.h"
@@ -19,7 +19,7 @@ using abi::Status;
 using runtime_test::Loaded;
 using engine::axon::finish;
 
-/// The runtime's table with both delegates of one chip.
+/// The kernel table of a part, with both delegates of the AXON.
 class Chip {
  public:
   explicit Chip(thimble_axon_silicon chip = {}) : silicon(chip) {
@@ -60,7 +60,7 @@ engine::Delegate program_of(const List& list, const std::string& form = "program
 
 const int8_t kInput[8] = {1, -2, 3, -4, 5, -6, 100, 127};
 
-/// Runs the model; the first output.
+/// Runs the model and returns one output.
 std::vector<int8_t> run(Loaded& loaded, uint32_t output = 0) {
   EXPECT_EQ(thimble_set_input(&loaded.model, 0, kInput, sizeof kInput), 0);
   EXPECT_EQ(thimble_run(&loaded.model), 0);
@@ -76,7 +76,7 @@ std::vector<int8_t> expected(const engine::Delegate& delegate, uint32_t count, u
   std::memcpy(&header, delegate.payload.data(), sizeof header);
   const auto* const constants =
       reinterpret_cast<const int8_t*>(delegate.payload.data()) + header.constants_offset;
-  // The struct of the stand-in: its bytes, then two int32.
+  // The stand-in's constant struct: the IR's bytes, then two int32.
   const uint32_t bytes = header.constant_bytes - 8;
   std::vector<int8_t> values;
   for (uint32_t i = 0; i < count; ++i) {
@@ -102,7 +102,7 @@ TEST(AxonProgram, RunsFromTheFile) {
   EXPECT_EQ(axon_standin.kept, 1);
   EXPECT_EQ(chip.counters[0].calls, 2U);
   EXPECT_TRUE(std::string(chip.counters[0].name).starts_with("my_model_"));
-  EXPECT_EQ(chip.counters[0].cycles, 20U);  // the list's estimate, twice
+  EXPECT_EQ(chip.counters[0].cycles, 20U);  // the list's estimate, for two runs
 }
 
 TEST(AxonProgram, WaitsForTheInterruptIfAsked) {
@@ -132,7 +132,7 @@ TEST(AxonProgram, SeveralOutputsAndRowsWithGaps) {
   EXPECT_EQ(run(loaded, 1), expected(delegate, 7, 1));
 }
 
-/// A list whose result is a tanh.
+/// Returns a list whose result is a tanh.
 List tanh_list() {
   List list;
   const auto in = list.external({1, 1, 1, 8}, 1, 0);
@@ -153,7 +153,7 @@ TEST(AxonProgram, CallsOurExtension) {
   Loaded loaded(file_with(delegate, {1, 8}, {{1, 6}}), chip.kernels());
   ASSERT_EQ(loaded.status, 0) << thimble_status_text(loaded.status);
   std::vector<int8_t> values = expected(delegate, 6, 0);
-  // tanh of -0.5, 0, 0.5, 1, in 128ths: what the stand-in's program adds.
+  // tanh of -0.5, 0, 0.5 and 1, in units of 1/128, which the stand-in's program adds.
   const int8_t curve[] = {-59, 0, 59, 97};
   for (int i = 0; i < 4; ++i) values[i] = static_cast<int8_t>(values[i] + curve[i]);
   EXPECT_EQ(run(loaded), values);
@@ -186,7 +186,7 @@ TEST(AxonProgram, WhatDoesNotLoad) {
   const auto as_status = [](Status status) { return static_cast<thimble_status>(status); };
   const engine::Delegate good = program_of(small_list(8, 6));
   EXPECT_EQ(status_of(good, {}), 0);
-  EXPECT_EQ(status_of(good, {}, {1, 9}), as_status(Status::kBadShape));  // another model's
+  EXPECT_EQ(status_of(good, {}, {1, 9}), as_status(Status::kBadShape));  // input of a wrong size
   EXPECT_EQ(status_of(good, {}, {1, 8}, {{1, 5}}), as_status(Status::kBadShape));
   EXPECT_EQ(status_of(good, {}, {1, 8}, {{1, 6}, {1, 6}}), as_status(Status::kBadPayload));
   thimble_axon_silicon old = {};
@@ -221,7 +221,7 @@ TEST(AxonProgram, EachDamagedByteIsFound) {
   }
 }
 
-/// Changes behind a right hash: nothing may be touched outside of the program.
+/// Changed programs with a matching hash: nothing outside the program may be accessed.
 TEST(AxonProgram, ForgedProgramsStayInside) {
   const engine::Delegate good = program_of(tanh_list());
   uint32_t seed = 1;
@@ -252,7 +252,7 @@ alignas(16) int8_t interlayer[64];
 uintptr_t marker_words[12];
 thimble_axon_tensor marker_tensors[2];
 
-/// A subgraph of this name that the stand-in driver can run.
+/// Returns a subgraph of this name that the stand-in driver can run.
 thimble_axon_subgraph subgraph(const char* name) {
   static const int8_t constant[] = {10, 20, 30};
   const uintptr_t words[12] = {0x5d000001, 12,

@@ -1,5 +1,5 @@
-// Calls of a compiler library that may do anything: answers, each of its codes, a crash, no end,
-// half a file. The stand-in plays them; it reads the IR with structs of its own.
+// Calls of a compiler library that can fail in any way: each return code, a crash, a hang, half a
+// file. The stand-in simulates them; it reads the IR with its own structs.
 
 #include "axon_vendor_support.h"
 
@@ -24,7 +24,7 @@ formats::axon::IrFile network() {
   return ir->file;
 }
 
-/// Bad input with all of these words, and no file left anywhere.
+/// Expects an error of kind kBadInput that contains all of these words, and no file left behind.
 void expect_bad(const Error& error, const std::vector<std::string>& words) {
   EXPECT_EQ(error.kind, ErrorKind::kBadInput);
   for (const std::string& word : words) {
@@ -53,7 +53,7 @@ TEST(Sdk, StandinReadsWhatWasWritten) {
   EXPECT_EQ(header->input->width, 8);
   ASSERT_EQ(header->outputs.size(), 1U);
   EXPECT_EQ(header->outputs[0].width, 6);
-  // Its first member is the IR's constants as the stand-in found them: weights come first.
+  // The first member holds the IR's constants as the stand-in read them; weights come first.
   const formats::axon::IrFile ir = network();
   ASSERT_GE(header->constants.size(), ir.layers[0].weights.size());
   EXPECT_TRUE(std::equal(ir.layers[0].weights.begin(), ir.layers[0].weights.end(),
@@ -138,7 +138,7 @@ TEST(Sdk, HalfAHeaderIsNoProgram) {
   const Status finished = finish(sdk.tools("program"), delegate);
   ASSERT_FALSE(finished.ok());
   expect_bad(finished.error(), {"my_model_", "_.h: no nrf_axon_nn_compiled_model_s in it"});
-  EXPECT_EQ(delegate.id, axon::kDelegateId);  // as it was
+  EXPECT_EQ(delegate.id, axon::kDelegateId);  // unchanged
 }
 
 TEST(Sdk, ProgramOfAnotherShapeIsRefused) {

@@ -1,5 +1,5 @@
-// With the user's SDK: the vendor's compiler takes each operation, and its simulator computes the
-// bytes that our integer model computes. Without SDK_EDGE_AI_PATH these tests are skipped.
+// With the user's SDK: the vendor's compiler accepts each operation, and its simulator computes the
+// bytes of our integer model. Without SDK_EDGE_AI_PATH these tests are skipped.
 
 #include "axon_vendor_support.h"
 
@@ -24,7 +24,7 @@ using axon::Operand;
 using axon::Operation;
 using axon_test::Shape;
 
-/// Numbers that look random and are the same everywhere.
+/// Pseudo-random numbers that are the same on every machine.
 class Numbers {
  public:
   explicit Numbers(uint32_t seed) : state_(seed * 2654435761U + 1) {}
@@ -42,7 +42,7 @@ struct Maker {
   List list;
   Numbers numbers;
 
-  /// Weights, bias and one scale for all channels or one for each.
+  /// Adds weights, a bias, and one scale for all channels or one per channel.
   LayerRecord& weights(LayerRecord& layer, uint32_t count, uint32_t channels, uint32_t terms,
                        bool per_channel = false) {
     std::vector<uint8_t> bytes;
@@ -55,7 +55,7 @@ struct Maker {
     scales(layer, per_channel ? channels : 1, terms);
     return layer;
   }
-  /// So that sums of `terms` products fill about eight bits (or sixteen).
+  /// Adds scales so that sums of `terms` products give results of about eight (or sixteen) bits.
   void scales(LayerRecord& layer, uint32_t count, uint32_t terms) {
     const double size = 3000.0 * std::sqrt(static_cast<double>(terms));
     const double range = layer.output.element_bytes == 1 ? 60 : 8000;
@@ -181,7 +181,7 @@ std::vector<Case> conv_cases() {
   return cases;
 }
 
-/// A first layer in front, so that the operands are the NPU's own.
+/// Adds a first layer, so that the operands of the tested layer are in the NPU's memory.
 Operand before(Maker& m, const Shape& shape) {
   m.conv(Operation::kConv2d, m.input(shape), shape, 1, 1);
   return m.list.last();
@@ -322,7 +322,7 @@ std::vector<Case> move_cases() {
   return cases;
 }
 
-/// Our softmax is in integers, the vendor's in floats of the NPU's exp: one step apart at most.
+/// Maximum difference of our integer softmax from the vendor's, which uses floats of the NPU's exp.
 constexpr int32_t kSoftmaxSteps = 1;
 
 std::vector<Case> softmax_cases() {
@@ -360,8 +360,8 @@ bool has_sdk() {
   return path != nullptr && *path != 0;
 }
 
-/// Our model's outputs for one input, in the order of the layers that make them, as the simulator
-/// answers them. States go on from call to call.
+/// Our model's outputs for one input, in the order of the layers, as the simulator returns them.
+/// States persist from call to call.
 class OurModel {
  public:
   OurModel(const std::vector<uint8_t>& bytes, const axon::Container& container,
@@ -416,8 +416,8 @@ axon::IoRecord external_of(const axon::Container& container) {
 
 using Inputs = std::vector<std::vector<int32_t>>;
 
-/// Inputs through the vendor's simulator and our model; the simulator's cycles of one run. With
-/// `steps`, results may be so far apart, and `apart` counts those that are.
+/// Runs the inputs through the vendor's simulator and our model and compares the outputs. Results
+/// may differ by `steps`; `apart` counts those that do. Returns the simulator's cycles of one run.
 uint32_t compare(const std::string& name, const std::vector<uint8_t>& bytes,
                  const std::function<Inputs(const axon::IoRecord&)>& make, int32_t steps = 0,
                  int* apart = nullptr) {
@@ -451,7 +451,7 @@ uint32_t compare(const std::string& name, const std::vector<uint8_t>& bytes,
   return answer->cycles;
 }
 
-/// The same with `count` inputs from a seed.
+/// Compares for `count` inputs generated from a seed.
 uint32_t compare(const std::string& name, const std::vector<uint8_t>& bytes, uint32_t seed,
                  uint32_t count, int32_t steps = 0) {
   const auto make = [=](const axon::IoRecord& io) {
@@ -498,8 +498,8 @@ TEST_F(Silicon, MovesAndCurvesAreBitEqual) {
   compare_all(move_cases());
 }
 
-/// 256 outputs, each the input moved by another multiple of 256: all 65,536 numbers with 12
-/// fractional bits come to the curve. Tanh of 16/4096 is 0.4999975/128, which the vendor's floats
+/// 256 outputs, each the input plus another multiple of 256. The curve thus receives all 65,536
+/// values with 12 fractional bits. Tanh of 16/4096 is 0.4999975/128, which the vendor's floats
 /// round up.
 TEST_F(Silicon, CurvesAreBitEqualForEveryInputButOne) {
   for (const Operation operation : {Operation::kSigmoid, Operation::kTanh}) {
@@ -530,7 +530,7 @@ TEST_F(Silicon, SoftmaxIsOneStepApartAtMost) {
   compare_all(softmax_cases(), kSoftmaxSteps);
 }
 
-/// The networks of examples/nordic as `thimble compile` cuts them, 20 inputs (steps) each.
+/// The networks of examples/nordic as `thimble compile` partitions them, 20 inputs (steps) each.
 TEST_F(Silicon, ExampleNetworksAreBitEqual) {
   const fs::path program = fs::path(THIMBLE_BINARY_DIR) / "thimble";
   if (!fs::exists(program)) GTEST_SKIP() << program << " is not built";

@@ -1,5 +1,5 @@
 #pragma once
-// An SDK folder with the stand-in's library, delegates from layer lists, and files with one call.
+// An SDK folder with the stand-in library, delegates from layer lists, and files with one call.
 
 #include <gtest/gtest.h>
 
@@ -20,9 +20,9 @@ using axon_test::List;
 using axon_test::Tensor;
 using test::Folder;
 
-/// Where an SDK has its library.
+/// Returns the path of the library in an SDK folder.
 fs::path library_in(const fs::path& sdk);
-/// The stand-in as an SDK. `mode` is what AXON_STANDIN says while this lives.
+/// An SDK folder with the stand-in. Sets AXON_STANDIN to `mode` during the object's lifetime.
 class StandinSdk {
  public:
   explicit StandinSdk(const std::string& mode = "");
@@ -37,7 +37,7 @@ class StandinSdk {
 /// A layer list as its engine would hand it on.
 engine::Delegate delegate_of(const std::vector<uint8_t>& container);
 
-/// int8 [1,1,1,inputs] through a fully connected layer of the outputs.
+/// Returns a fully connected layer from int8 [1,1,1,inputs] to `outputs` values.
 List small_list(uint32_t inputs, uint32_t outputs);
 
 /// A file whose one call is the delegate's: one input and outputs of these shapes, all int8.

@@ -1,5 +1,5 @@
-// Which form of an operator is taken for flash and for least scratch: small cases whose answer is
-// known, every network of few forms against all of its combinations, and real operators.
+// Selection of kernel variants for flash size and for least scratch: small cases with a known
+// result, random networks compared with all combinations, and real operators.
 
 #include "engines/cortex_m/compiler/forms.h"
 
@@ -31,18 +31,18 @@ TEST(LeastFlash, a_smaller_form_for_few_instructions) {
 }
 
 TEST(LeastFlash, the_code_of_a_kernel_counts_once) {
-  // Alone the other kernel's code is more than the table, for two it is less.
+  // For one add, the other kernel's code is larger than the table; for two, it is smaller.
   const std::vector<Form> add = {form(kFast, 2000, 1000, 100), form(kSmall, 40, 3500, 800)};
   const std::vector<Form> rest = {form(kOther, 30000, 1000, 20000)};
   EXPECT_EQ(least_flash(Ops{add, rest}), (Chosen{0, 0}));
   EXPECT_EQ(least_flash(Ops{add, rest, add}), (Chosen{1, 0, 1}));
-  // Where another operator calls it in any case it is free.
+  // If another operator calls the kernel in any case, its code costs nothing more.
   const std::vector<Form> calls_it = {form(kSmall, 40, 3500, 800)};
   EXPECT_EQ(least_flash(Ops{add, rest, calls_it}), (Chosen{1, 0, 0}));
 }
 
 TEST(LeastFlash, a_slow_form_for_few_bytes_is_not_taken) {
-  // 1 % of file and code for 10 % of the instructions, not for 12 %.
+  // 1 % of file and code is accepted for 10 % more instructions, but not for 12 %.
   const auto ops = [](double instructions) {
     return Ops{{form(kFast, 9000, 500, 1000), form(kSmall, 8890, 500, instructions)},
                {form(kOther, 1000, 500, 9000)}};
@@ -52,7 +52,7 @@ TEST(LeastFlash, a_slow_form_for_few_bytes_is_not_taken) {
 }
 
 TEST(LeastFlash, the_whole_is_at_most_twice_as_slow) {
-  // Each saves half of what there is.
+  // Each change halves the size; only one of them keeps the network below twice the time.
   const Ops ops = {{form(kFast, 10000, 500, 1000), form(kSmall, 100, 500, 1900)},
                    {form(kFast, 10000, 500, 1000), form(kSmall, 100, 500, 2300)}};
   EXPECT_EQ(least_flash(ops), (Chosen{1, 0}));
@@ -99,7 +99,7 @@ Sums sums_of(const Ops& ops, const Chosen& chosen) {
   return sums;
 }
 
-/// Promises on random networks: neither file nor flash grows, and the bounds hold.
+/// On random networks, file plus code never grows and the bounds hold.
 TEST(LeastFlash, promises_of_random_networks) {
   test::Random random(7);
   int smaller = 0;
@@ -148,7 +148,7 @@ TEST(LeastScratch, then_the_fastest) {
   EXPECT_EQ(least_scratch(unknown), 1U);
 }
 
-/// Every kernel that a choice may fall on has its code counted on every core that has it.
+/// For every kernel that may be selected, the code size is known on every core that has it.
 TEST(Tables, code_is_known_where_costs_are) {
   for (const Core& target : all_cores()) {
     for (const PteOp op :

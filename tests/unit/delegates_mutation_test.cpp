@@ -1,6 +1,6 @@
-// Files with calls of an NPU whose bytes are not what they were: thousands of random flips, and
-// cuts at every length. What is asked is a status and no harm: nothing outside the arena is
-// written, the file stays as it is, and under the address sanitizer nothing past either is read.
+// Files with NPU calls and changed bytes: thousands of random bit flips, and truncation at every
+// length. Each must give a status and do no harm: nothing outside the arena is written, the file is
+// not changed, and the address sanitizer finds no read after the end of either.
 
 #include "delegates_support.h"
 
@@ -13,13 +13,13 @@
 namespace thimble::runtime_test {
 namespace {
 
-constexpr size_t kMemoryMost = size_t{1} << 20;   // more is only slower
-constexpr uint64_t kMaxWork = uint64_t{1} << 26;  // a kernel of 65,536 rows would take minutes
+constexpr size_t kMemoryMost = size_t{1} << 20;   // larger memories only make the test slower
+constexpr uint64_t kMaxWork = uint64_t{1} << 26;  // a kernel of 65,536 rows would need minutes
 constexpr size_t kFastBytes = size_t{16} << 10;
 constexpr uint8_t kUntouched = 0xC3;
 constexpr size_t kGuard = 256;
 
-/// Loads and, if that works, runs. Answers whether it ran to its end.
+/// Loads the file and, if that succeeds, runs it. Returns true if the run completed.
 bool load_and_run(const Bytes& bytes, const hostrun::NpuNeeds& needs) {
   hostrun::HostNpu npu(needs);
   const AlignedBytes file{ByteView(bytes)};
@@ -28,7 +28,7 @@ bool load_and_run(const Bytes& bytes, const hostrun::NpuNeeds& needs) {
   const bool fits = thimble_size(file.data(), file.size(), kernels, &wanted) == 0 &&
                     wanted.arena_bytes + wanted.state_bytes < kMemoryMost;
   if (!fits) return false;
-  // Behind the memory stands what must stay; in front of it is the allocator's business.
+  // Guard bytes after the memory must not change; the allocator checks the bytes before it.
   const size_t memory_bytes = wanted.arena_bytes + wanted.state_bytes;
   const AlignedBytes memory(memory_bytes + kGuard);
   std::memset(memory.data(), kUntouched, memory.size());
@@ -55,7 +55,7 @@ bool load_and_run(const Bytes& bytes, const hostrun::NpuNeeds& needs) {
   return ran;
 }
 
-/// Needs of the file as it was: a broken one gets no more workspace.
+/// Memory needs of the unchanged file; a changed file gets no larger workspace.
 hostrun::NpuNeeds needs_of(const pte::Program& program, const std::string& name) {
   auto needs = hostrun::read_npu_needs(program, name);
   EXPECT_TRUE(needs.ok() && needs->has_value());
@@ -80,7 +80,7 @@ std::vector<File> files() {
   return all;
 }
 
-/// Where in a file its payloads are: from the first block's name to the last one's end.
+/// Returns the byte range of a file's payloads: from the first block's name to the last one's end.
 std::pair<size_t, size_t> payloads_in(const Bytes& bytes) {
   const std::string_view text = as_text(bytes);
   return {text.find("vela_bin_stream"), text.rfind("vela_end_stream") + 32};
@@ -90,7 +90,7 @@ TEST(DelegatesMutation, TheFilesRunAsTheyAre) {
   for (const File& file : files()) EXPECT_TRUE(load_and_run(file.bytes, file.needs)) << file.name;
 }
 
-/// Flips in the payloads, most of them in headers, streams and tables; one in ten anywhere.
+/// Flips bits in payloads, mostly in headers, streams and tables; one flip in ten is anywhere.
 TEST(DelegatesMutation, TenThousandFlips) {
   constexpr int kFlips = 10000;
   const std::vector<File> all = files();
@@ -109,7 +109,7 @@ TEST(DelegatesMutation, TenThousandFlips) {
     ran += load_and_run(bytes, file.needs) ? 1 : 0;
     ASSERT_FALSE(testing::Test::HasFailure()) << file.name << ", mutation " << i;
   }
-  // Weights and padding may have any value: some run; most commands may not.
+  // Weights and padding may have any value, so some files run; most commands may not.
   EXPECT_GT(ran, kFlips / 100);
   EXPECT_LT(ran, kFlips);
   std::printf("%d of %d mutations ran to the end\n", ran, kFlips);
@@ -126,7 +126,7 @@ TEST(DelegatesMutation, EveryCutOfTheFile) {
   }
 }
 
-/// A payload that ends early, in a file that is whole.
+/// A truncated payload in a complete file.
 TEST(DelegatesMutation, EveryCutOfAPayload) {
   pte::Program program = read_test_program("rows_u85_128.pte");
   const hostrun::NpuNeeds needs = needs_of(program, "rows_u85_128.pte");

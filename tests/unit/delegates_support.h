@@ -1,6 +1,6 @@
 #pragma once
-// A file of ExecuTorch's with one call of EthosUBackend, to be changed, and models of it with the
-// simulated NPU.
+// A file made by ExecuTorch with one call of EthosUBackend, for tests to modify, and models of it
+// with the simulated NPU.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Calls of EthosUBackend that must not load: one case per rule, each with its status, from
-// thimble_size and thimble_init alike. And where their memory lies.
+// thimble_size() and thimble_init() alike. And the placement of their memory.
 
 #include "delegates_support.h"
 
@@ -19,7 +19,7 @@ using abi::Status;
 using formats::ethos_u::EthosUPayload;
 
 constexpr char kFile[] = "image_u55_128.pte";  // Shared_Sram, one call
-constexpr size_t kStreamAt = 32;               // in its commands
+constexpr size_t kStreamAt = 32;               // byte offset in the commands
 
 void set_word(Bytes& bytes, size_t at, uint32_t word) {
   std::memcpy(&bytes[at], &word, 4);
@@ -28,7 +28,7 @@ uint32_t word_at(const Bytes& bytes, size_t at) {
   return load_le<uint32_t>(bytes, at);
 }
 
-/// The words of the first command of this kind in the stream: (code | control) in its low half.
+/// Returns the offset of the first command with this low half word (code | control).
 size_t find_command(const Bytes& commands, uint32_t low) {
   for (size_t at = kStreamAt; at + 4 <= commands.size(); at += 4) {
     const uint32_t word = word_at(commands, at);
@@ -39,7 +39,7 @@ size_t find_command(const Bytes& commands, uint32_t low) {
   return kStreamAt;
 }
 
-/// Puts one command before the rest: the two words of an address that the stream sets later.
+/// Overwrites a command that sets an address; the stream sets the same address again later.
 void replace_command(Bytes& commands, uint32_t low, uint32_t parameter) {
   set_word(commands, find_command(commands, low), parameter << 16 | low);
 }
@@ -51,7 +51,7 @@ struct Fixture {
     npu = std::make_unique<hostrun::HostNpu>(**needs);
   }
   [[nodiscard]] Loaded load() const { return Loaded(written(program), kernels_of(*npu)); }
-  /// The entry that our own files have; the delegate's memory behind the planned one.
+  /// Adds the delegate record of Thimble's own files; scratch is placed after the planned memory.
   abi::DelegateRecord plan_scratch(uint32_t more = 0) {
     int64_t& memory = plan_of(program).memory_sizes[1];
     memory = (memory + 15) / 16 * 16;
@@ -149,7 +149,7 @@ pte::DelegateCall& call_of(Fixture& fixture) {
   return none;
 }
 
-/// An offset in the arena for a tensor of the call, counted from the delegate's scratch.
+/// Moves a tensor of the call to an arena offset relative to the delegate's scratch.
 void move_tensor(Fixture& f, size_t argument, const abi::DelegateRecord& record, int64_t by) {
   const int32_t value = call_of(f).args[argument];
   tensor_of(f.program, value).allocation->offset =
@@ -175,7 +175,7 @@ const ProgramCase kProgramCases[] = {
      [](auto& f) { call_of(f).args[0] = plan_of(f.program).inputs[0]; }},
     {"an output that nobody planned", Status::kCorrupt,
      [](auto& f) {
-       // A constant of the file, of the right size.
+       // A constant of the file with the right size.
        f.program.constants.resize(2);
        f.program.constants[1] = Bytes(5);
        pte::Tensor& tensor = tensor_of(f.program, call_of(f).args[1]);
@@ -313,7 +313,7 @@ TEST(Delegates, TraceSeesThemByName) {
   EXPECT_STREQ(thimble_instruction_op(&loaded.model, 1), "EthosUBackend");
 }
 
-/// The NPU reaches the file and the arena, not what the runtime keeps behind it.
+/// The NPU can access the file and the arena, not the runtime's data after the arena.
 TEST(Delegates, AFaultIsAStatusAndTheModelLivesOn) {
   Fixture fixture;
   Loaded loaded = fixture.load();

@@ -1,4 +1,4 @@
-// Words of C, and programs that cannot become C.
+// C literals and identifiers, and programs that cannot become C.
 
 #include <cmath>
 #include <limits>

@@ -1,5 +1,5 @@
-// Blocks: what is called legal leaves room for everything that must lie in the internal memory, and
-// the choice is the best of all legal ones.
+// Block configurations: a legal block fits into the internal memory, and the chosen block is the
+// best of all legal ones.
 
 #include <gtest/gtest.h>
 
@@ -107,7 +107,7 @@ TEST(EthosUBlock, the_choice_is_the_best_of_the_legal_ones) {
             block.h = h, block.w = w, block.d = d;
             if (d > (shape.ofm.c + 15) / 16 * 16) continue;
             if (!fit_block(config, shape, family, &block)) continue;
-            // Sizes between those that are tried have no fewer blocks than the next smaller one.
+            // A size between two tried sizes needs no fewer blocks than the smaller of them.
             const double other = kernel_cost(config, system, shape, block, placement).cycles();
             EXPECT_LE(chosen, other * 1.05) << h << "x" << w << "x" << d;
           }

@@ -1,5 +1,5 @@
-// Programs made by hand give in the simulator what their operations say, on every configuration and
-// in every memory mode, without a hazard.
+// Hand-made programs compute in the simulator what their operations define, on every configuration
+// and in every memory mode, without a hazard.
 
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(EthosUEmit, registers_that_keep_their_value_are_not_written_again) {
   const size_t count = blob->commands.size() / 4;
   std::vector<uint32_t> words(count);
   std::memcpy(words.data(), blob->commands.data(), count * 4);
-  // KERNEL_WIDTH_M1 = 2, once for all eight.
+  // KERNEL_WIDTH_M1 = 2 is set once for all eight operations.
   EXPECT_EQ(std::count(words.begin(), words.end(), 0x00020120U), 1);
 }
 

@@ -233,7 +233,7 @@ std::vector<Bytes> random_inputs(const NpuProgram& program, uint64_t seed) {
 
 namespace {
 
-/// value * multiplier / 2^shift, rounded as the operation says.
+/// Returns value * multiplier / 2^shift, rounded as the operation requires.
 int64_t scale(int64_t value, const Requantize& how, size_t channel) {
   if (how.multiplier.empty()) return value;
   const size_t i = how.global ? 0 : channel;
@@ -358,7 +358,7 @@ Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
     result.error = "no driver payload";
     return result;
   }
-  // Memory in units of 8 bytes, so that it is aligned; what is not written is no zero.
+  // Memory in units of 8 bytes, for alignment. Bytes that are not written have a nonzero value.
   const std::vector<int64_t> sizes = {static_cast<int64_t>(blob.weights.size()), blob.scratch_bytes,
                                       blob.fast_scratch_bytes};
   std::vector<std::vector<uint64_t>> memory;

@@ -1,5 +1,5 @@
 #pragma once
-// Programs for the NPU made by hand, what they must give, and what the simulator gives.
+// Hand-made programs for the NPU, their expected outputs, and the simulator's outputs.
 
 #include <cstdint>
 #include <random>
@@ -14,7 +14,7 @@ namespace thimble::test {
 using namespace thimble::engine::ethos_u;  // NOLINT: the words of the tests
 using Config = thimble::ethos_u::Config;
 
-/// Builds a program tensor by tensor; int8 throughout.
+/// Builds an int8 program tensor by tensor.
 class ProgramBuilder {
  public:
   ProgramBuilder(const Config& config, uint64_t seed) : random_(seed) { program_.config = &config; }
@@ -25,13 +25,13 @@ class ProgramBuilder {
   int depthwise(int from, int64_t kernel, int64_t stride, int64_t dilation = 1);
   int max_pool(int from, int64_t kernel, int64_t stride);
   int average(int from);  // over height and width
-  /// A convolution, a depthwise one or a maximum pool with a window of any sides, steps and padding
-  /// that fit, from the seed.
+  /// Adds a convolution, depthwise convolution or maximum pool. Window, stride and padding are
+  /// random, as far as they fit.
   int any_window(int from);
   int add(int a, int b);
   int table(int from);
   int upsampled_conv(int from, int64_t channels);
-  int concat(int a, int b);  // along the channels, by a copy of each
+  int concat(int a, int b);  // along the channels, by copying each operand
   NpuProgram take() { return std::move(program_); }
   [[nodiscard]] Shape4 shape(int tensor) const {
     return program_.tensors[static_cast<size_t>(tensor)].shape;
@@ -51,13 +51,13 @@ class ProgramBuilder {
 
 using Bytes = std::vector<uint8_t>;
 
-/// Inputs of a program, from a seed.
+/// Returns random inputs of a program.
 std::vector<Bytes> random_inputs(const NpuProgram& program, uint64_t seed);
-/// What the operations say, one after the other, in wide integers.
+/// Computes the outputs by the definition of the operations, one after the other, in wide integers.
 std::vector<Bytes> interpret(const NpuProgram& program, const std::vector<Bytes>& inputs);
 
 struct Simulated {
-  std::string error;  // a fault, or a hazard
+  std::string error;  // the fault or hazard; empty: none
   std::vector<Bytes> outputs;
 };
 Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
@@ -68,15 +68,15 @@ Simulated simulate(const NpuProgram& program, const NpuBlob& blob,
 NpuProgram chain(const Config& config);
 NpuProgram residual(const Config& config);
 NpuProgram branches(const Config& config);
-/// Convolutions whose windows leave rows out: more rows are made than are ever read.
+/// Convolutions whose windows skip rows: more rows are computed than are read.
 NpuProgram skipping(const Config& config);
-/// Three to six of any_window() in a row.
+/// Three to six calls of any_window() in sequence.
 NpuProgram random_chain(const Config& config, uint64_t seed);
 
-/// Cycles of the blob's stream on the simulator's timeline.
+/// Number of cycles of the blob's stream on the simulator's timeline.
 double timeline_cycles(const NpuProgram& program, const NpuBlob& blob, MemoryMode mode);
 
-/// A network of the shape of MobileNetV2 for images of `size`, with weights from a seed.
+/// A network with the layers of MobileNetV2 for images of `size` x `size`, with random weights.
 NpuProgram mobilenet(const Config& config, int64_t size);
 
 }  // namespace thimble::test

@@ -1,5 +1,5 @@
-// Schedules: every budget gives the same bytes, is kept, and more memory is never worse; what fits
-// nothing is refused with what would fit.
+// Schedules: every memory budget gives the same bytes and is met, and more memory is never slower.
+// A budget that is too small is refused with the size that would be sufficient.
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ TEST(EthosUSchedule, every_budget_gives_the_same_bytes) {
         for (const ParetoPoint& point : *points) {
           options.sram_bytes = point.sram_bytes;
           const auto blob = compile(program, options);
-          if (!blob.ok()) continue;  // true sizes of weights need a little more
+          if (!blob.ok()) continue;  // the encoded weights need slightly more than estimated
           EXPECT_LE(blob->sram_bytes(mode), point.sram_bytes);
           const Simulated got = simulate(program, *blob, inputs);
           ASSERT_EQ(got.error, "") << name << " " << point.sram_bytes;
@@ -106,7 +106,7 @@ TEST(EthosUSchedule, more_memory_is_never_worse) {
     options.sram_bytes = (*points)[i].sram_bytes + 1024;
     const auto blob = compile(program, options);
     ASSERT_TRUE(blob.ok()) << blob.error().message;
-    // By true sizes of weights, a few cycles besides.
+    // The encoded weights differ from their estimated size, so cycles may be 1 % higher.
     EXPECT_LE(blob->cycles, (*points)[i].cycles * 101 / 100);
     EXPECT_LE(blob->cycles, before / 100 * 101);
     EXPECT_LE(blob->scratch_bytes, *options.sram_bytes);
@@ -171,10 +171,10 @@ bool says(const NpuBlob& blob, const char* what) {
 TEST(EthosUSchedule, weights_of_the_u85_take_the_form_that_is_faster) {
   for (const char* name : {"ethos-u85-128", "ethos-u85-256", "ethos-u85-2048"}) {
     const Config& config = *thimble::ethos_u::find_config(name);
-    // One input channel: of every four weights along the depth three are padding.
+    // One input channel: three of every four weights along the depth are padding.
     ProgramBuilder narrow(config, 3);
     narrow.output(narrow.conv(narrow.input({20, 20, 1}), 32, 5, 1));
-    // Many weights for a single position, in the memory that is fast enough for them.
+    // Many weights for a single position, in a memory of sufficient bandwidth.
     ProgramBuilder dense(config, 4);
     dense.output(dense.conv(dense.input({1, 1, 512}), 256, 1, 1));
     const NpuProgram programs[] = {narrow.take(), dense.take()};
@@ -185,7 +185,7 @@ TEST(EthosUSchedule, weights_of_the_u85_take_the_form_that_is_faster) {
       const auto blob = compile(program, options);
       ASSERT_TRUE(blob.ok());
       EXPECT_EQ(says(*blob, "sparse=1"), one) << name;
-      // Four decoders of the standard form are as fast as the fast one; bound by them only here.
+      // Four standard decoders are as fast as the fast one, which only helps smaller NPUs here.
       EXPECT_EQ(says(*blob, "fast=1"), !one && config.cores < 4) << name;
       const std::vector<Bytes> inputs = random_inputs(program, 7);
       const Simulated got = simulate(program, *blob, inputs);
@@ -216,7 +216,7 @@ TEST(EthosUSchedule, an_input_read_in_overlapping_blocks_is_copied_if_there_is_r
       ASSERT_EQ(got.outputs, expected) << name << " " << bytes;
       streams.push_back(text_of(*blob));
     }
-    // The first kernel reads the fast scratch, or where there is no room for a copy, the arena.
+    // The first kernel reads the fast scratch, or the arena if the copy does not fit.
     EXPECT_NE(streams[0].find("IFM_REGION 2"), std::string::npos) << name;
     EXPECT_NE(streams[0].find("DMA0_LEN 0x6c00"), std::string::npos) << name;
     EXPECT_EQ(streams[1].find("DMA0_LEN 0x6c00"), std::string::npos) << name;
@@ -226,7 +226,7 @@ TEST(EthosUSchedule, an_input_read_in_overlapping_blocks_is_copied_if_there_is_r
 TEST(EthosUSchedule, a_network_fits_into_what_its_peer_needs) {
   const NpuProgram program = mobilenet(*thimble::ethos_u::find_config("ethos-u55-128"), 224);
   ScheduleOptions options;
-  options.sram_bytes = 361984;  // Vela's at its Size point
+  options.sram_bytes = 361984;  // Vela's SRAM use with its Size strategy
   const auto tight = compile(program, options);
   ASSERT_TRUE(tight.ok()) << tight.error().message;
   options.sram_bytes = 384 << 10;

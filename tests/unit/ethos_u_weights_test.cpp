@@ -1,4 +1,4 @@
-// The weight encoder of the Ethos-U against the simulator's decoder, which shares no code with it.
+// The weight encoder of the Ethos-U, compared with the simulator's decoder, which shares no code.
 
 #include <cstring>
 #include <random>
@@ -47,7 +47,7 @@ std::string text(const Layer& layer) {
   return words;
 }
 
-/// Two of every four weights along the depth become zero.
+/// Sets two of every four weights along the depth to zero.
 void thin_out(Weights* weights) {
   const auto in = static_cast<size_t>(weights->in);
   for (size_t i = 0; i < weights->values.size(); ++i) {
@@ -155,7 +155,7 @@ sim::Bytes view(const EncodedWeights& encoded, const ByteRange& range) {
           static_cast<uint64_t>(range.length)};
 }
 
-/// Decodes a slice and compares it with the channels it holds.
+/// Decodes a slice and compares it with its channels.
 void check_slice(const Layer& layer, const Weights& weights, const Requantize& requantize,
                  const EncodedWeights& encoded, const WeightSlice& slice) {
   const sim::KernelOperation operation = operation_of(layer, slice.channels);
@@ -321,7 +321,7 @@ TEST_P(EveryMicroblock, FastAndSparse) {
     layer.kernel_w = variant / 12 == 1 ? 3 : 1;
     round_trip(layer, Fill::kSmall, &random_);
     round_trip(layer, Fill::kFew, &random_);
-    layer.sparse = true;  // fewer than 256 values
+    layer.sparse = true;  // fewer than 256 distinct values
     round_trip(layer, Fill::kUniform, &random_);
   }
 }
@@ -422,7 +422,7 @@ void mlw_round_trip(const std::vector<int16_t>& weights, size_t most_bytes) {
   EXPECT_LE(bytes.size(), most_bytes);
 }
 
-/// `most_bytes` are what the format needs for such weights, so a plan that misses the point fails.
+/// The second argument is an upper bound in bytes: an encoder that misses the structure exceeds it.
 TEST(EthosUWeights, MlwFindsStructure) {
   std::mt19937 random(11);
   std::vector<int16_t> weights(50000, 0);
@@ -430,23 +430,23 @@ TEST(EthosUWeights, MlwFindsStructure) {
   weights.assign(40000, 255);
   mlw_round_trip(weights, 5100);  // one bit each
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = i % 2 == 0 ? -255 : 77;
-  mlw_round_trip(weights, 5100);  // uncompressed indices of two entries
+  mlw_round_trip(weights, 5100);  // uncompressed indices of a palette with two entries
   for (auto& weight : weights)
     weight = static_cast<int16_t>(static_cast<int>(random() % 32) * 8 - 128);
-  mlw_round_trip(weights, 25100);  // of 32 entries
+  mlw_round_trip(weights, 25100);  // indices of a palette with 32 entries
   for (auto& weight : weights)
     weight = static_cast<int16_t>(static_cast<int>(random() % 511) - 255);
-  mlw_round_trip(weights, 45200);  // nine bits
+  mlw_round_trip(weights, 45200);  // nine bits each
   for (size_t i = 0; i < weights.size(); ++i) {
     weights[i] = i / 64 % 2 == 0 ? static_cast<int16_t>(static_cast<int>(random() % 128) - 64) : 0;
   }
-  mlw_round_trip(weights, 24700);  // halves of padding
+  mlw_round_trip(weights, 24700);  // half of the weights are padding
   for (size_t i = 0; i < weights.size(); ++i) {
     const int width = i < 20000 ? 8 : 200;
     weights[i] =
         static_cast<int16_t>(static_cast<int>(random() % static_cast<unsigned>(width)) - width / 2);
   }
-  mlw_round_trip(weights, 27800);  // two distributions
+  mlw_round_trip(weights, 27800);  // two different distributions
 }
 
 TEST(EthosUWeights, MlwOddStreams) {
@@ -462,7 +462,7 @@ TEST(EthosUWeights, MlwOddStreams) {
       mlw_round_trip(weights, 48 + size * 2);
     }
   }
-  for (int i = 0; i < 60; ++i) {  // stretches of anything
+  for (int i = 0; i < 60; ++i) {  // random sections of different structure
     std::vector<int16_t> weights;
     while (weights.size() < 6000) {
       const size_t length = random() % 700;

@@ -1,5 +1,5 @@
-// The evaluator's arithmetic against the page's formulas in long double, and against numerics/,
-// which computes the same by other means.
+// The reference evaluator's arithmetic, compared with the formulas of docs/numerics.md in long
+// double, and with numerics/, which computes the same results by other methods.
 
 #include "eval/arithmetic.h"
 
@@ -30,7 +30,7 @@ constexpr int64_t kEdges[] = {INT32_MIN,  INT32_MIN + 1,
                               1 << 30,    INT32_MAX - 1,
                               INT32_MAX};
 
-/// docs/numerics.md, "Requantization", in numbers that hold every product exactly.
+/// docs/numerics.md, "Requantization", in a type that holds every product exactly.
 long double requantize_by_the_page(int64_t a, int64_t mult, int64_t shift, Rounding rounding) {
   if (rounding == Rounding::kSingle) {
     const long double t = std::ldexp(1.0L, static_cast<int>(31 - shift));
@@ -43,7 +43,7 @@ long double requantize_by_the_page(int64_t a, int64_t mult, int64_t shift, Round
   return std::round(std::ldexp(c, -static_cast<int>(std::max<int64_t>(-shift, 0))));
 }
 
-/// docs/numerics.md, "Halves to even": ties by the code, zero point and all.
+/// docs/numerics.md, "Halves to even": the result including the zero point is even.
 TEST(RequantizeEven, EqualsThePage) {
   for (const int64_t zero_point : {-128, -3, 0, 5, 127}) {
     for (int64_t shift = 0; shift <= 23; ++shift) {
@@ -53,7 +53,7 @@ TEST(RequantizeEven, EqualsThePage) {
           const long double exact = (static_cast<long double>(a) * static_cast<long double>(mult) +
                                      static_cast<long double>(zero_point) * divisor) /
                                     divisor;
-          // The default rounding mode is to even.
+          // The default floating-point rounding mode is to nearest even.
           ASSERT_EQ(requantize_even(a, mult, shift, zero_point),
                     static_cast<int64_t>(std::nearbyint(exact)))
               << a << " * " << mult << " >> " << shift << " + " << zero_point;
@@ -61,7 +61,7 @@ TEST(RequantizeEven, EqualsThePage) {
       }
     }
   }
-  // 2.5 is a tie between 2 and 3; with an odd zero point the even code is the other number's.
+  // 2.5 is a tie of 2 and 3. With an odd zero point, the even result comes from 3.
   EXPECT_EQ(requantize_even(5, 1, 1, 0), 2);
   EXPECT_EQ(requantize_even(5, 1, 1, 1), 4);
   EXPECT_EQ(requantize_even(-5, 1, 1, 0), -2);
@@ -74,7 +74,7 @@ TEST(Requantize, EqualsThePageForAllSmallAccumulators) {
     for (const int64_t mult : kMults) {
       for (int64_t shift = numerics::kShiftMin; shift <= numerics::kShiftMax; ++shift) {
         for (int64_t a = -600; a <= 600; ++a) {
-          // Beyond 32 bits the page wraps, which is tested below.
+          // Values beyond 32 bits wrap by docs/numerics.md, which is tested below.
           const long double expected = requantize_by_the_page(a, mult, shift, rounding);
           if (std::abs(std::ldexp(static_cast<long double>(a), static_cast<int>(shift))) >=
               0x1p31L) {
@@ -103,14 +103,14 @@ TEST(Requantize, EqualsThePageForLargeAccumulators) {
 }
 
 TEST(Requantize, HalvesByHand) {
-  constexpr int64_t kHalf = 1 << 30;  // mult of 0.5
-  // Double rounding: 0.5 * 1 is 1 (half up), -0.5 is 0; the shift after it goes away from zero.
+  constexpr int64_t kHalf = 1 << 30;  // multiplier 0.5
+  // Double rounding: 0.5 * 1 gives 1 (half up), -0.5 gives 0; then the shift rounds away from zero.
   EXPECT_EQ(requantize(1, kHalf, 0, Rounding::kDouble), 1);
   EXPECT_EQ(requantize(-1, kHalf, 0, Rounding::kDouble), 0);
   EXPECT_EQ(requantize(6, kHalf, -1, Rounding::kDouble), 2);    // 3 / 2
   EXPECT_EQ(requantize(-6, kHalf, -1, Rounding::kDouble), -2);  // -3 / 2
   EXPECT_EQ(requantize(-6, kHalf, -1, Rounding::kSingle), -1);  // -1.5 half up
-  // 5 * 0.5 = 2.5 -> 3, 3 / 2 = 1.5 -> 2 twice rounded; 1.25 -> 1 once.
+  // 5 * 0.5 = 2.5 -> 3 and 3 / 2 = 1.5 -> 2 with double rounding; 1.25 -> 1 with single rounding.
   EXPECT_EQ(requantize(5, kHalf, -1, Rounding::kDouble), 2);
   EXPECT_EQ(requantize(5, kHalf, -1, Rounding::kSingle), 1);
   EXPECT_EQ(requantize(3, kHalf, 4, Rounding::kDouble), 24);
@@ -142,7 +142,7 @@ TEST(Requantize, EqualsNumericsAtTheEdges) {
 TEST(Requantize, EqualsNumericsAtRandom) {
   test::Random random(1);
   for (int i = 0; i < 1'000'000; ++i) {
-    // Small and large accumulators alike.
+    // Small and large accumulators.
     const int64_t a = random.between(INT32_MIN, INT32_MAX) >> random.between(0, 31);
     expect_equal_to_numerics(a, random.between(0, INT32_MAX), random.between(-31, 30));
   }

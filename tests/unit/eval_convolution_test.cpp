@@ -1,4 +1,4 @@
-// Convolution against its definition: one loop for each index of the formula.
+// Convolution, compared with its definition: one loop per index of the formula.
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ struct Case {
   }
 };
 
-/// Sum over the window at one result position of (x - zero_point) * w; x [1, C, H, W].
+/// Returns the sum of (x - zero_point) * w over the window of one result position; x is NCHW.
 double window_sum(const Case& c, const std::vector<double>& x, const std::vector<double>& w,
                   double zero_point, int64_t o, int64_t y, int64_t column) {
   const int64_t depth = c.w[1];
@@ -77,7 +77,7 @@ Case random_case(test::Random& random) {
          random.between(1, 3)};
   c.stride = pair(3);
   c.dilation = pair(2);
-  // Padding may exceed the kernel: such positions see the bias alone.
+  // Padding may exceed the kernel: at such positions the result is the bias.
   for (int i = 0; i < 4; ++i) c.padding.push_back(random.between(0, 4));
   return c;
 }
@@ -96,7 +96,7 @@ TEST(Convolution, FloatEqualsItsDefinition) {
     const auto found = elements(y);
     ASSERT_EQ(found.size(), expected.size());
     for (size_t i = 0; i < found.size(); ++i) {
-      // Both add in double; the result is rounded to float32 once.
+      // Both sums are in double; the result is rounded to float32 once.
       ASSERT_NEAR(found[i], expected[i], std::abs(expected[i]) * 6e-8 + 1e-10);
     }
   }
@@ -144,8 +144,8 @@ TEST(Convolution, IntegerEqualsItsDefinition) {
 }
 
 TEST(Convolution, ByHand) {
-  // 1 2   kernel 1 -1, the right neighbour is padding in the last column.
-  // 3 4
+  // Input 1 2   Kernel 1 -1. In the last column, the right neighbour is padding.
+  //       3 4
   const auto y = run({{"x", floats({1, 1, 2, 2}, {1, 2, 3, 4})},
                       {"w", floats({1, 1, 1, 2}, {1, -1})},
                       {"b", floats({1}, {10})}},
@@ -160,7 +160,7 @@ TEST(Convolution, BatchesAreIndependent) {
 }
 
 TEST(Convolution, PaddingOfAnIntegerInputIsItsZeroPoint) {
-  // One element 7 with zero point 5 under a 3x3 kernel of ones: (7 - 5) * 1 * 1.0 + 1.
+  // One element 7 with zero point 5 and a 3x3 kernel of ones: (7 - 5) * 1 * 1.0 + 1.
   const auto y = run({{"x", codes({1, 1, 1, 1}, {7})},
                       {"w", codes({1, 1, 3, 3}, std::vector<int>(9, 1))},
                       {"m", words({1}, {1 << 30}), true},
@@ -176,7 +176,7 @@ TEST(Linear, ByHand) {
                  {"b", floats({3}, {0.5, 0, -1})}},
                 "linear(%x, %w, %b)"),
             floats({2, 1, 3}, {1.5, 2, 2, 3.5, 4, 6}));
-  // Accumulators 2*1 + 4*3 + 6 = 20 and 2*-1 + 4*2 - 6 = 0; real multipliers 0.5 and 2; 20 is
+  // Accumulators 2*1 + 4*3 + 6 = 20 and 2*-1 + 4*2 - 6 = 0. Real multipliers 0.5 and 2. 20 is
   // clamped.
   EXPECT_EQ(run({{"x", codes({2}, {3, 5})},
                  {"w", codes({2, 2}, {1, 3, -1, 2})},

@@ -1,5 +1,4 @@
-// Functions of a number, comparisons and choices, quotients and prelu, on values worked out by
-// hand.
+// Functions of one value, comparisons and choices, quotients and prelu, on values computed by hand.
 
 #include <gtest/gtest.h>
 
@@ -105,7 +104,7 @@ TEST(Choices, Where) {
 }
 
 TEST(Quotients, RoundHalvesAwayAndSaturateOverZero) {
-  // Real multiplier 2^-20 * 2 (mult 2^30 is one half): twice the quotient.
+  // Real multiplier 2^-20 * 2 (mult 2^30 is one half): the result is twice the quotient.
   const std::string attrs =
       "{a_zp=1, b_zp=-2, y_zp=3, mult=1073741824, shift=-18, min=-100, max=90}";
   // (a - 1) / (b + 2): 3/4, -3/4, 5/4, 8/2, 1/0, -1/0, 0/0.
@@ -113,14 +112,14 @@ TEST(Quotients, RoundHalvesAwayAndSaturateOverZero) {
       run({{"a", codes({7}, {4, -2, 6, 9, 2, 0, 1})}, {"b", codes({7}, {2, 2, 2, 0, -2, -2, -2})}},
           "qdiv(%a, %b) " + attrs),
       codes({7}, {5, 1, 6, 11, 90, -100, 3}));
-  // The quotient itself is rounded: 2^20 / 3 to nearest, then 2^3 of them make 2796203 - 1 / 2^20.
+  // The quotient is rounded first: 2^20 / 3 to nearest, then 2^3 of them make 2796203 - 1 / 2^20.
   EXPECT_EQ(run({{"a", codes({2}, {1, -1})}, {"b", codes({1}, {3})}},
                 "qdiv(%a, %b) {a_zp=0, b_zp=0, y_zp=0, mult=1073741824, shift=-12}"),
             codes({2}, {43, -43}));  // 349525 / 2^13 = 42.67
 }
 
 TEST(Quotients, Prelu) {
-  // Slope 1 from the zero point up; below, (x + 4) * (w - 1) / 4.
+  // Slope 1 above the zero point; below it, (x + 4) * (w - 1) / 4.
   EXPECT_EQ(run({{"x", codes({2, 3}, {-4, 10, -14, -4, 20, -14})}, {"w", codes({2, 1}, {3, -1})}},
                 "qprelu(%x, %w) {x_zp=-4, w_zp=1, y_zp=2, mult=1073741824, shift=1, "
                 "w_mult=1073741824, w_shift=-1, min=-128, max=20}"),

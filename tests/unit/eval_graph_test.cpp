@@ -1,4 +1,4 @@
-// Whole graphs: inputs, outputs, the callback, and what must not change results.
+// Whole graphs: inputs, outputs, the callback, and changes that must not change results.
 
 #include <gtest/gtest.h>
 
@@ -54,7 +54,7 @@ TEST(Evaluate, ShowsEveryResultInOrder) {
                                                floats({1}, {1})}));
 }
 
-/// The bytes, so that NaN equals itself.
+/// Returns the outputs as bytes, so that NaN equals itself.
 std::vector<std::vector<std::byte>> run_bytes(const ir::Graph& graph, uint64_t seed) {
   const auto outputs = eval::evaluate(graph, test::random_inputs(graph, seed));
   std::vector<std::vector<std::byte>> bytes;

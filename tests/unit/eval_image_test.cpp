@@ -1,4 +1,4 @@
-// Transposed convolution, adaptive pools and bilinear resizing on values worked out by hand.
+// Transposed convolution, adaptive pools and bilinear resizing on values computed by hand.
 
 #include <gtest/gtest.h>
 
@@ -41,8 +41,8 @@ TEST(ConvTranspose, GroupsAndBias) {
 }
 
 TEST(ConvTranspose, Integer) {
-  // Multiplier 1/2, whose halves go up; codes 3 and 7 mean 2 and 6. An output that no input reaches
-  // has the bias alone.
+  // Multiplier 1/2, halves rounded up. The quantized values 3 and 7 represent 2 and 6. An output
+  // without an input is the bias.
   EXPECT_EQ(run({{"x", codes({1, 1, 1, 2}, {3, 7})},
                  {"w", codes({1, 1, 1, 2}, {1, -1}), true},
                  {"b", words({1}, {1}), true},
@@ -54,7 +54,7 @@ TEST(ConvTranspose, Integer) {
 }
 
 TEST(AdaptivePool, WindowsOfUnequalSize) {
-  // Of 5: 0..1, 1..3, 3..4, both ends included.
+  // Windows of 5 elements: 0..1, 1..3, 3..4, both ends included.
   const auto x = floats({1, 1, 1, 5}, {1, 2, 3, 4, 6});
   EXPECT_EQ(run({{"x", x}}, "adaptive_avg_pool2d(%x) {size=[1,3]}"),
             floats({1, 1, 1, 3}, {1.5, 3, 5}));
@@ -78,7 +78,7 @@ TEST(ResizeBilinear, Float) {
             floats({1, 1, 2, 5}, {0, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
   EXPECT_EQ(run({{"x", x}}, "resize_bilinear(%x) {size=[1,1], align_corners=1}"),
             floats({1, 1, 1, 1}, {0}));
-  // The scale of the user: steps of 0.4 instead of 0.5.
+  // An explicit scale: steps of 0.4 instead of 0.5.
   EXPECT_EQ(
       run({{"x", floats({1, 1, 1, 2}, {0, 10})}}, "resize_bilinear(%x) {size=[1,4], scale_w=2.5}"),
       floats({1, 1, 1, 4}, {0, 1, 5, 9}));
@@ -93,7 +93,7 @@ TEST(ResizeBilinear, Integer) {
                 {"w", words({3}, {0, 1024, 2048}), true}},
                "qresize_bilinear(%x, %f, %n, %l, %w)");
   };
-  // Halves go up, whatever the zero point; beyond the last element there is the last one.
+  // Halves are rounded up for any zero point. Beyond the last element, the last element is used.
   EXPECT_EQ(y(codes({1, 1, 1, 2}, {-128, 127})), codes({1, 1, 1, 3}, {-128, 0, 127}));
   EXPECT_EQ(y(codes({1, 1, 1, 2}, {-3, -4})), codes({1, 1, 1, 3}, {-3, -3, -4}));
   EXPECT_EQ(y(codes({1, 1, 1, 2}, {3, 4})), codes({1, 1, 1, 3}, {3, 4, 4}));

@@ -1,4 +1,4 @@
-// Each operator on values worked out by hand.
+// Each operator on values computed by hand.
 
 #include <gtest/gtest.h>
 
@@ -47,14 +47,14 @@ TEST(Products, Float) {
             floats({2, 3}, {0.5, 1, 4, 1.5, 2, 9}));
   EXPECT_EQ(run({{"a", a}, {"b", a}}, "matmul(%a, %b) {transpose_b=1}"),
             floats({2, 2}, {5, 11, 11, 25}));
-  // Batches [2, 1] and [2] make [2, 2]; every matrix is 1x1.
+  // Batches [2, 1] and [2] broadcast to [2, 2]; every matrix is 1x1.
   EXPECT_EQ(run({{"a", floats({2, 1, 1, 1}, {2, 3})}, {"b", floats({2, 1, 1}, {5, 7})}},
                 "matmul(%a, %b)"),
             floats({2, 2, 1, 1}, {10, 14, 15, 21}));
 }
 
 TEST(Products, Integer) {
-  // (a - 1) (b - 2), sums 11 and -2 and 24 and -4, times 1/2, halves away from zero, + 3.
+  // Sums of (a - 1) (b - 2): 11, -2, 24, -4. Then times 1/2, halves away from zero, plus 3.
   const auto a = codes({2, 2}, {2, 3, 3, 5});
   const auto b = codes({2, 2}, {7, 2, 5, 1});
   EXPECT_EQ(run({{"a", a}, {"b", b}},
@@ -66,7 +66,7 @@ TEST(Choice, Gather) {
   const auto x = codes({2, 3}, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(run({{"x", x}, {"i", words({3}, {1, 0, 1})}}, "gather(%x, %i) {dim=0}"),
             codes({3, 3}, {4, 5, 6, 1, 2, 3, 4, 5, 6}));
-  // -1 is the last, 9 and -9 are beyond the ends.
+  // -1 is the last position; 9 and -9 are beyond the ends.
   EXPECT_EQ(run({{"x", x}, {"i", words({1, 3}, {-1, 9, -9})}}, "gather(%x, %i) {dim=1}"),
             codes({2, 1, 3}, {3, 3, 1, 6, 6, 4}));
   EXPECT_EQ(run({{"x", x}, {"i", words({1, 3}, {1, 0, -1})}}, "gather_elements(%x, %i) {dim=0}"),
@@ -76,7 +76,7 @@ TEST(Choice, Gather) {
 }
 
 TEST(Edges, Quantize) {
-  // Ties to even: 0.5 and 2.5 steps; limits; NaN is 0, so the zero point.
+  // Ties round to even: 0.5 and 2.5 steps. Values saturate. NaN gives 0, thus the zero point.
   EXPECT_EQ(run({{"x", floats({7}, {0.25, 0.75, 1.25, -0.25, 1e30F, -kInf, kNan})}},
                 "quantize(%x) {scale=0.5, zero_point=-3}"),
             codes({7}, {-3, -1, -1, -3, 127, -128, -3}));
@@ -96,17 +96,17 @@ TEST(Elementwise, Lut) {
 }
 
 TEST(Elementwise, IntegerSums) {
-  // Both scales 1, result scale 2: m = 2, multipliers 0.5, 0.5 and 2 / (2^20 * 2) = 2^-20.
-  // ((a - 1) + (b - 2)) / 2 + 3, halves away from zero.
+  // Both scales are 1, the result's scale is 2: m = 2, multipliers 0.5, 0.5 and
+  // 2 / (2^20 * 2) = 2^-20. Result: ((a - 1) + (b - 2)) / 2 + 3, halves away from zero.
   const std::string attrs =
       "{a_zp=1, a_mult=1073741824, a_shift=0, b_zp=2, b_mult=1073741824, b_shift=0, y_zp=3, "
       "y_mult=1073741824, y_shift=-19, min=-100, max=100}";
   const auto a = codes({5}, {1, 2, 0, 127, -128});
   const auto b = codes({5}, {2, 2, 2, 127, -128});
   EXPECT_EQ(run({{"a", a}, {"b", b}}, "qadd(%a, %b) " + attrs), codes({5}, {3, 4, 2, 100, -100}));
-  // ((a - 1) - (b - 2)) / 2 + 3
+  // Result: ((a - 1) - (b - 2)) / 2 + 3.
   EXPECT_EQ(run({{"a", a}, {"b", b}}, "qsub(%a, %b) " + attrs), codes({5}, {3, 4, 2, 4, 4}));
-  // Broadcast, and the operands' order matters.
+  // Broadcast; the order of the operands matters.
   EXPECT_EQ(
       run({{"a", codes({2, 1}, {11, 21})}, {"b", codes({2}, {2, 12})}}, "qsub(%a, %b) " + attrs),
       codes({2, 2}, {8, 3, 13, 8}));
@@ -117,7 +117,7 @@ TEST(Elementwise, IntegerProducts) {
   EXPECT_EQ(run({{"a", codes({4}, {5, 127, -128, 3})}, {"b", codes({4}, {6, 127, 127, 4})}},
                 "qmul(%a, %b) {a_zp=1, b_zp=2, y_zp=3, mult=1073741824, shift=-2, min=-128, "
                 "max=120}"),
-            codes({4}, {5, 120, -128, 4}));  // 16/8+3, large, small, 4/8 away from zero + 3
+            codes({4}, {5, 120, -128, 4}));  // 16/8+3, maximum, minimum, 4/8 away from zero + 3
 }
 
 TEST(Pools, Max) {
@@ -127,7 +127,7 @@ TEST(Pools, Max) {
                      "dilation=[1,1]}");
   EXPECT_EQ(elements(y)[0], 5);
   EXPECT_TRUE(std::isnan(elements(y)[1]));
-  // Padding never wins, not even over negative values.
+  // Padding is never the maximum, even if all elements are negative.
   EXPECT_EQ(run({{"x", codes({1, 1, 1, 2}, {-5, -7})}},
                 "max_pool2d(%x) {kernel=[3,3], stride=[1,1], padding=[1,1,1,1], dilation=[1,1]}"),
             codes({1, 1, 1, 2}, {-5, -5}));
@@ -137,11 +137,11 @@ TEST(Pools, Max) {
 }
 
 TEST(Pools, Average) {
-  // The corner window sees one element, the next two.
+  // The corner window covers one element, the next window two.
   EXPECT_EQ(run({{"x", floats({1, 1, 1, 3}, {2, 4, 9})}},
                 "avg_pool2d(%x) {kernel=[2,2], stride=[1,1], padding=[1,1,0,0]}"),
             floats({1, 1, 1, 3}, {2, 3, 6.5}));
-  // Halves away from zero: 3 / 2 = 2, -3 / 2 = -2.
+  // Halves round away from zero: 3 / 2 = 2, -3 / 2 = -2.
   EXPECT_EQ(run({{"x", codes({1, 2, 1, 2}, {1, 2, -1, -2})}},
                 "qavg_pool2d(%x) {kernel=[1,2], stride=[1,1], padding=[0,0,0,0]}"),
             codes({1, 2, 1, 1}, {2, -2}));
@@ -155,7 +155,7 @@ TEST(Means, FloatAndInteger) {
   EXPECT_EQ(run({{"x", x}}, "mean(%x) {dims=[1]}"), floats({2, 2}, {2, 3, 6, 7}));
   EXPECT_EQ(run({{"x", x}}, "mean(%x) {dims=[2,0], keepdim=1}"), floats({1, 2, 1}, {3.5, 5.5}));
   EXPECT_EQ(run({{"x", x}}, "mean(%x) {dims=[0,1,2]}"), floats({}, {4.5}));
-  // Sums of (x - 1): 0 + 1 + 2 + 3 = 6 and 24; real multiplier 1/4; 1.5 away from zero is 2.
+  // Sums of (x - 1): 0 + 1 + 2 + 3 = 6, and 24. Real multiplier 1/4; 1.5 rounds to 2.
   EXPECT_EQ(run({{"x", codes({2, 4}, {1, 2, 3, 4, 1, 7, 9, 11})}},
                 "qmean(%x) {dims=[1], x_zp=1, y_zp=-3, mult=1073741824, shift=-1}"),
             codes({2}, {-1, 3}));

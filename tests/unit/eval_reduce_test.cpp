@@ -1,4 +1,4 @@
-// Reductions, cumulative sums and norms on values worked out by hand.
+// Reductions, cumulative sums and norms on values computed by hand.
 
 #include <gtest/gtest.h>
 
@@ -55,13 +55,13 @@ TEST(Reduce, Integer) {
   EXPECT_EQ(run({{"x", codes({3}, {3, 5, -1})}},
                 "qcumsum(%x) {dim=0, x_zp=1, y_zp=-3, mult=1073741824, shift=1, max=1}"),
             codes({3}, {-1, 1, 1}));
-  // V = 2 * (100 + 196) - 24 * 24 = 16; a quarter of it, and a half.
+  // V = 2 * (100 + 196) - 24 * 24 = 16; times one quarter and times one half.
   const auto pair = codes({2}, {10, 14});
   EXPECT_EQ(run({{"x", pair}}, "qvariance(%x) {dims=[0], y_zp=-5, mult=1073741824, shift=-1}"),
             codes({}, {-1}));
   EXPECT_EQ(run({{"x", pair}}, "qvariance(%x) {dims=[0], y_zp=-5, mult=1073741824, shift=0}"),
             codes({}, {3}));
-  // 512 elements, half 1 and half -1: V = 512 * 512, p = 2, v = 2^16, times 2^-11.
+  // 512 elements, half of them 1, half -1: V = 512 * 512, p = 2, v = 2^16, times 2^-11.
   std::vector<int> alternating(512, 1);
   for (size_t i = 0; i < 512; i += 2) alternating[i] = -1;
   EXPECT_EQ(run({{"x", codes({512}, alternating)}},
@@ -70,17 +70,17 @@ TEST(Reduce, Integer) {
 }
 
 TEST(Norms, Float) {
-  // Deviation 1.25 with the eps.
+  // The standard deviation, with eps, is 1.25.
   const auto x = floats({1, 4}, {1, 2, 3, 4});
   EXPECT_EQ(run({{"x", x}}, "layer_norm(%x, _, _) {dims=1, eps=0.3125}"),
             floats({1, 4}, {-1.2F, -0.4F, 0.4F, 1.2F}));
   EXPECT_EQ(run({{"x", x}, {"w", floats({4}, {5, 5, 10, 0})}, {"b", floats({4}, {0, 1, 0, 7})}},
                 "layer_norm(%x, %w, %b) {dims=1, eps=0.3125}"),
             floats({1, 4}, {-6, -1, 4, 7}));
-  // Mean of squares 7.5.
+  // The mean of squares is 7.5.
   EXPECT_EQ(run({{"x", x}}, "rms_norm(%x, _) {dims=2, eps=8.5}"),
             floats({1, 4}, {0.25F, 0.5F, 0.75F, 1}));
-  // Two groups of two channels of two positions each; w and b by channel.
+  // Two groups of two channels with two positions each; w and b are per channel.
   EXPECT_EQ(run({{"x", floats({1, 4, 2}, {1, 2, 3, 4, 3, 3, 3, 3})},
                  {"w", floats({4}, {5, 10, 1, 1})},
                  {"b", floats({4}, {0, 1, 2, 3})}},
@@ -99,16 +99,16 @@ TEST(Norms, Integer) {
   EXPECT_EQ(run({{"x", x}, {"w", w, true}, {"b", b, true}},
                 "qlayer_norm(%x, %w, %b) {dims=1, eps=0, y_zp=3, mult=1073741824, shift=-9}"),
             codes({1, 2}, {-29, -60}));
-  // R = 16 + 3 * 2^4 = 64 halves both.
+  // R = 16 + 3 * 2^4 = 64 halves both results.
   EXPECT_EQ(run({{"x", x}},
                 "qlayer_norm(%x, _, _) {dims=1, eps=3, eps_shift=4, y_zp=3, "
                 "mult=1073741824, shift=-9}"),
             codes({1, 2}, {-29, 35}));
-  // Offset codes 0 and 4: D = 0 and 8, R = 32, z = sqrt(2).
+  // Values minus zero point are 0 and 4: D = 0 and 8, R = 32, z = sqrt(2).
   EXPECT_EQ(run({{"x", x}},
                 "qrms_norm(%x, _) {dims=1, eps=0, x_zp=10, y_zp=3, mult=1073741824, shift=-9}"),
             codes({1, 2}, {3, 94}));
-  // Equal elements have no deviation: b alone.
+  // Equal elements have deviation 0: the result is b.
   EXPECT_EQ(run({{"x", codes({1, 2}, {7, 7})}, {"b", words({2}, {-10240, 20480}), true}},
                 "qgroup_norm(%x, _, %b) {groups=1, eps=0, y_zp=0, mult=1073741824, shift=-9}"),
             codes({1, 2}, {-10, 20}));

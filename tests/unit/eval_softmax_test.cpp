@@ -1,5 +1,5 @@
-// Integer softmax and log-softmax against the real functions, and against numerics/softmax.h bit
-// for bit.
+// Integer softmax and log-softmax, compared with the real functions, and with numerics/softmax.h
+// bit for bit.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ TEST(Softmax, IntegerEqualsNumerics) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     SCOPED_TRACE(seed);
     test::Random random(seed);
-    // Long rows and tiny scales reach sums where every output is -128.
+    // With long rows and tiny scales, sums are so large that every output is -128.
     const double scale = std::exp(random.real(std::log(1e-7), std::log(40.0)));
     const int64_t length = random.chance(10) ? 5000 : random.between(1, 600);
     const auto p = parameters(scale);
@@ -70,14 +70,14 @@ TEST(Softmax, IntegerEqualsNumerics) {
 }
 
 TEST(Softmax, IntegerByHand) {
-  // Two equal codes: 1/2 each, which is code 0. A lone code: 1, which is limited to 127.
+  // Two equal values: 1/2 each, quantized 0. A single value: 1, which saturates to 127.
   const auto p = parameters(0.1);
   EXPECT_EQ(softmax(test::codes({2}, {5, 5}), 0, p), test::codes({2}, {0, 0}));
   EXPECT_EQ(softmax(test::codes({1}, {-9}), 0, p), test::codes({1}, {127}));
-  // Far below the maximum: left out.
+  // A value far below the maximum is left out of the sum.
   EXPECT_EQ(softmax(test::codes({2}, {127, -128}), 0, parameters(1.0)),
             test::codes({2}, {127, -128}));
-  // 512 equal codes: 1/512 each, below half a step.
+  // 512 equal values: 1/512 each, less than half a step.
   EXPECT_EQ(softmax(test::codes({512}, std::vector<int>(512, 3)), 0, p),
             test::codes({512}, std::vector<int>(512, -128)));
 }
@@ -127,14 +127,14 @@ TEST(LogSoftmax, IntegerIsCloseToTheRealOne) {
     for (size_t i = 0; i < found.size(); ++i) {
       const double code = std::log(expected[i]) / kOutputScale + 127;
       // Half a step for each of the two terms, up to a quarter more where x - M is rounded twice,
-      // and what 20 bits of the table lose.
+      // plus the error of the table's 20 bits.
       ASSERT_NEAR(found[i], std::max(code, -128.0), 1.27) << i;
     }
   }
 }
 
 TEST(Softmax, MaskedCodesTakeNoPart) {
-  // Scale 1/16: the same as a softmax of what is left, and -128 elsewhere.
+  // Scale 1/16: equal to the softmax of the unmasked values, and -128 elsewhere.
   const std::string attrs = " {dim=1, mult=1073741824, shift=23, diff_min=-248}";
   const auto whole = test::run({{"x", test::codes({1, 3}, {10, 20, 5})}}, "qsoftmax(%x)" + attrs);
   const auto y = test::elements(whole);

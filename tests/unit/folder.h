@@ -1,5 +1,5 @@
 #pragma once
-// A folder that goes with the test.
+// A temporary folder that is removed at the end of the test.
 
 #include <filesystem>
 #include <random>

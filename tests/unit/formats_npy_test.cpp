@@ -1,4 +1,4 @@
-// .npy bytes against what NumPy itself writes, every way a header can lie, and .npz.
+// .npy bytes, compared with NumPy's own; every invalid header; and .npz.
 
 #include "formats/npy/npy.h"
 
@@ -76,12 +76,12 @@ TEST(Npy, ReadsVersions1To3) {
 }
 
 TEST(Npy, FortranOrderBecomesCOrder) {
-  // The columns of [[a, b, c], [d, e, f]].
+  // The columns of the matrix [[a, b, c], [d, e, f]].
   const auto matrix =
       parse_npy(npy("{'descr': '|u1', 'fortran_order': True, 'shape': (2, 3), }\n", "adbecf"), "x");
   ASSERT_TRUE(matrix);
   EXPECT_EQ(as_text(matrix->bytes), "abcdef");
-  // [axis0][axis1][axis2] of shape (2, 1, 2) with two-byte elements.
+  // Element order [axis0][axis1][axis2], shape (2, 1, 2), two-byte elements.
   const auto cube = parse_npy(
       npy("{'descr': '<i2', 'fortran_order': True, 'shape': (2, 1, 2)}\n", "aAcCbBdD"), "x");
   ASSERT_TRUE(cube);

@@ -1,5 +1,5 @@
-// The .pt2 reader on a small archive, on the same archive damaged in every way that a message has
-// to name, and on all archives that PyTorch wrote for the fixtures.
+// The .pt2 reader on a small archive, on damaged variants of it (one per error message), and on all
+// archives that PyTorch wrote for the fixtures.
 
 #include "formats/pt2/reader.h"
 
@@ -30,7 +30,7 @@ std::string failure(const Pt2Parts& parts) {
   return program ? "no error" : program.error().message;
 }
 
-/// The message of reading the archive after `edit`.
+/// Returns the error message of reading the archive after `edit`.
 template <typename Edit>
 std::string failure_after(Edit edit) {
   Pt2Parts parts = small_pt2();
@@ -48,7 +48,7 @@ json& weight_of(Pt2Parts& parts) {
   return parts.weights["config"]["fc.weight"];
 }
 
-/// The message of gathering fc.weight, with the graph's description following the config's.
+/// Returns the error of gathering fc.weight; the graph's description is copied from the config's.
 template <typename Edit>
 std::string gather_failure_after(Edit edit) {
   Pt2Parts parts = small_pt2();
@@ -506,7 +506,7 @@ TEST(SourceLine, PrefersInstalledModelsToTorchItself) {
       "File \"/v/site-packages/torch/nn/modules/conv.py\", line 5, in forward\n    return c");
   EXPECT_EQ(line.file, "/v/site-packages/torchvision/models/vgg.py");
   EXPECT_EQ(line.line, 66);
-  // Lines of PyTorch and of its quantizers alone are none of the user's.
+  // A stack trace with lines of PyTorch and its quantizers only has no line of the user's.
   for (const char* folder : {"torch", "torchao", "executorch"}) {
     const std::string file = std::string("/v/site-packages/") + folder + "/quantization/pt2e/a.py";
     const SourceLine none = parse_stack_trace("File \"" + file + "\", line 5, in f\n  y = q(x)");
@@ -566,7 +566,7 @@ TEST(Pt2Fixtures, AllOfPyTorchsArchivesAreRead) {
       EXPECT_EQ(tensor.ok(), !payload->uses_pickle) << tensor.error().message;
     }
   }
-  // Quantize and dequantize nodes and the checks of dynamic shapes have no line of their own.
+  // Quantize and dequantize nodes and checks of dynamic shapes have no source line.
   EXPECT_GT(2 * nodes_with_source, nodes);
 }
 

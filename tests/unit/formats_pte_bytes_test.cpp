@@ -1,4 +1,4 @@
-// write and read: round trips, the header by hand, sharing.
+// write() and read(): round trips, a hand-written header, shared blobs.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(PteBytes, SmallProgramSurvives) {
 TEST(PteBytes, EveryKindSurvives) {
   Program expected = full_program();
   const Program got = reread(expected);
-  // Where a blob lies by chance can be a larger power of two than was asked for.
+  // A blob may be aligned by chance to a larger power of two than requested.
   EXPECT_GE(got.delegate_blobs[1].alignment, 32u);
   EXPECT_GE(got.named_data[0].alignment, 16u);
   expected.delegate_blobs[1].alignment = got.delegate_blobs[1].alignment;
@@ -64,7 +64,7 @@ TEST(PteBytes, EmptyProgramHasTheBytesTheStockLoaderReads) {
   EXPECT_EQ(reread(Program{}), Program{});
 }
 
-// docs/formats/pte.md takes this file apart.
+// docs/formats/pte.md explains this file byte by byte.
 TEST(PteBytes, HeaderByHand) {
   const Bytes file = written(add_program());
   const uint8_t expected[] = {
@@ -72,9 +72,9 @@ TEST(PteBytes, HeaderByHand) {
       'E',  'T',  '1', '2',               //
       'e',  'h',  '0', '0',               //
       32,   0,    0,   0,                 // length of the header, from "eh00" on
-      0x98, 0x02, 0,   0,   0, 0, 0, 0,   // flatbuffer with header: 664 bytes
-      0xa0, 0x02, 0,   0,   0, 0, 0, 0,   // segments from 672, the next multiple of 16
-      16,   0,    0,   0,   0, 0, 0, 0};  // 16 bytes of them: one constant
+      0x98, 0x02, 0,   0,   0, 0, 0, 0,   // size of the flatbuffer with header: 664 bytes
+      0xa0, 0x02, 0,   0,   0, 0, 0, 0,   // offset of the segments: 672, a multiple of 16
+      16,   0,    0,   0,   0, 0, 0, 0};  // size of the segments: 16 bytes, one constant
   ASSERT_EQ(file.size(), 688u);
   for (size_t i = 0; i < sizeof(expected); ++i) {
     EXPECT_EQ(std::to_integer<int>(file[i]), expected[i]) << "byte " << i;

@@ -1,5 +1,5 @@
-// Damaged files: an error or a program that keeps all rules, never a crash. Built with
-// THIMBLE_SANITIZE this is the proof that no byte outside the file is touched.
+// Damaged files give an error or a valid program, never a crash. Built with THIMBLE_SANITIZE, the
+// test proves that no byte outside the file is accessed.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::string read_error(ByteView bytes) {
   return got.ok() ? "" : got.error().message;
 }
 
-/// Whatever was read must be good for the other functions too.
+/// A program that was read must also be valid for the other functions.
 void expect_usable(const Program& program) {
   const Result<Bytes> bytes = write(program);
   ASSERT_TRUE(bytes.ok()) << bytes.error().message;
@@ -37,7 +37,7 @@ TEST(PteMalformed, EveryTruncation) {
   for (const Program& program : {add_program(), full_program()}) {
     const Bytes file = *write(program);
     for (size_t size = 0; size < file.size(); ++size) {
-      // A copy of the exact size, so that a sanitizer sees a step beyond it.
+      // A copy of the exact size, so that a sanitizer detects an access after the end.
       const Bytes cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size));
       EXPECT_NE(read_error(cut), "") << size;
     }
@@ -74,7 +74,7 @@ TEST(PteMalformed, TenThousandMutations) {
     SCOPED_TRACE(i);
     expect_usable(*got);
   }
-  EXPECT_GT(accepted, 100);  // the mutations are not all refused by the first check
+  EXPECT_GT(accepted, 100);  // not all mutations are refused by the first check
 }
 
 struct BadHeader {
@@ -219,7 +219,7 @@ TEST(PteMalformed, RulesOfCheck) {
 }
 
 TEST(PteMalformed, SharingCannotBlowUpMemory) {
-  // One list of 2,000 items under 2,000 values: a file of 11 KB, 4 MB to read.
+  // 2,000 values share one list of 2,000 items: an 11 KB file expands to 4 MB.
   Program program = add_program();
   program.plans[0].values.insert(program.plans[0].values.end(), 2'000,
                                  BoolList{std::vector<bool>(2'000)});

@@ -1,5 +1,5 @@
 #pragma once
-// Programs for the tests of formats/pte: the smallest one, and one with everything the format has.
+// Programs for the tests of formats/pte: a minimal one, and one with every feature of the format.
 
 #include <cstddef>
 #include <limits>
@@ -29,7 +29,7 @@ inline Tensor planned(Tensor t, uint64_t offset) {
   return t;
 }
 
-/// y = x + constant, as portable ATen.
+/// y = x + constant, with portable ATen operators.
 inline Program add_program() {
   Program program;
   program.constants.push_back(bytes_of(16, 1));

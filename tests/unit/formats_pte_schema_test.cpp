@@ -1,4 +1,4 @@
-// abi/pte_format.h holds by hand what flatc derives from the schema: here they meet.
+// abi/pte_format.h states by hand what flatc derives from the schema; this file compares both.
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 namespace thimble::formats::pte {
 namespace {
 
-using namespace abi::pte;  // NOLINT: the point of this file
+using namespace abi::pte;  // NOLINT: every name of it is compared here
 
 #define SAME(slot, table, field) static_assert(slot == fb::table::field)
 SAME(program::kVersion, Program, VT_VERSION);

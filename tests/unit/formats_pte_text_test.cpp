@@ -1,4 +1,4 @@
-// print and parse_text are inverse; JSON has the facts.
+// parse_text() is the inverse of print(); the JSON output has the program's facts.
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

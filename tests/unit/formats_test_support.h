@@ -1,6 +1,6 @@
 #pragma once
-// Archives made in memory: a zip writer that can be told to lie, and a smallest torch.export
-// archive whose JSON a test edits before it is packed.
+// Archives made in memory: a zip writer that can write inconsistent headers, and a minimal
+// torch.export archive whose JSON a test edits before it is packed.
 
 #include <algorithm>
 #include <array>
@@ -45,19 +45,19 @@ inline uint32_t crc32(ByteView bytes) {
   return ~crc;
 }
 
-/// One member; what is not set is told truthfully.
+/// One member; header fields that are not set are written correctly.
 struct ZipMember {
   std::string name;
-  Bytes bytes;  // as they lie in the file
+  Bytes bytes;  // as stored in the file
   uint16_t method = 0;
   uint16_t flags = 0;
-  std::optional<uint32_t> size;  // uncompressed
+  std::optional<uint32_t> size;  // uncompressed size in bytes
   std::optional<uint32_t> size_compressed;
   std::optional<uint32_t> crc;
 };
 
-/// A member whose bytes are wrapped in deflate's "stored" blocks: compressed by name only, which is
-/// all that a reader's limits can see.
+/// Returns a member whose bytes are wrapped in deflate's "stored" blocks. It is compressed by name
+/// only, which is sufficient for a test of the reader's limits.
 inline ZipMember deflated(std::string name, ByteView bytes) {
   ZipMember member{std::move(name), {}, 8, 0, static_cast<uint32_t>(bytes.size()), {}, {}};
   member.crc = crc32(bytes);
@@ -118,7 +118,7 @@ inline Bytes make_zip(const std::vector<ZipMember>& members) {
   return file;
 }
 
-/// The members of an archive by name, without the folder that they all are in.
+/// The members of an archive by name, without their common folder.
 struct Pt2Parts {
   nlohmann::json model;
   nlohmann::json weights;
@@ -142,7 +142,7 @@ struct Pt2Parts {
   }
 };
 
-/// Takes apart a fixture; the sample inputs, which no reader touches, are left out.
+/// Unpacks a fixture, without the sample inputs, which no reader reads.
 inline Pt2Parts load_pt2(const std::filesystem::path& path) {
   auto archive = zip::Archive::open(path);
   if (!archive) throw std::runtime_error(archive.error().message);

@@ -1,5 +1,4 @@
-// The zip reader's promise: whatever the bytes are, an error names the member and nothing large is
-// allocated.
+// The zip reader: for any bytes, an error names the member, and nothing large is allocated.
 
 #include "formats/zip/zip.h"
 
@@ -22,7 +21,7 @@ ZipMember stored(std::string name, std::string_view text) {
   return {std::move(name), to_bytes(text), 0, 0, {}, {}, {}};
 }
 
-/// The message of opening the archive, or of reading `member` of it.
+/// Returns the error message of opening the archive, or of reading `member`.
 std::string failure(const std::vector<ZipMember>& members, std::string_view member = {}) {
   auto archive = Archive::open(make_zip(members), "a.zip");
   if (!archive) return archive.error().message;
@@ -151,7 +150,7 @@ TEST(Zip, RefusesBombs) {
 }
 
 TEST(Zip, RefusesMembersThatOverlap) {
-  // Each of the two claims nearly the whole file.
+  // Each of the two members claims nearly the whole file.
   ZipMember first = stored("a", std::string(1000, 'x'));
   first.size = first.size_compressed = 1100;
   ZipMember second = first;

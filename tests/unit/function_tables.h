@@ -1,5 +1,5 @@
 #pragma once
-// Tables of functions by formulas of the tests' own, in double and in float32.
+// Lookup tables of functions, from independent formulas in double and in float32.
 
 #include <cstdint>
 #include <functional>
@@ -19,10 +19,10 @@ struct Codes {
 
 [[nodiscard]] Formula formula_of(const interchange::Function& function);
 [[nodiscard]] Entries table_of(const Codes& codes, const Formula& f, bool single);
-/// One lut of an input of 256 elements.
+/// Returns a graph with one lut of an input of 256 elements.
 [[nodiscard]] ir::Graph graph_of_table(const Codes& codes, const Entries& entries);
 
-/// A float32 number, as likely in each octave.
+/// Returns a random float32 value, uniform in its logarithm.
 [[nodiscard]] double float_scale(Random& random, double low, double high);
 
 }  // namespace thimble::test

@@ -1,5 +1,5 @@
-// Every exported model of tests/data/pt2 and models/: read, import, verify, evaluate, and compare
-// with what eager PyTorch computed. The error is norm-wise: max |got - want| / max |want|.
+// Reads, imports, verifies and evaluates every exported model of tests/data/pt2 and models/, and
+// compares with eager PyTorch's outputs. The error is norm-wise: max |got - want| / max |want|.
 
 #include <gtest/gtest.h>
 
@@ -25,9 +25,9 @@ namespace fs = std::filesystem;
 using formats::npy::NpyArray;
 using nlohmann::json;
 
-constexpr double kErrorMax = 1e-5;         // one or a few operators
-constexpr double kNetworkErrorMax = 1e-4;  // tens of layers
-constexpr int64_t kSamplesMax = 3;         // of a network: the evaluator is slow
+constexpr double kErrorMax = 1e-5;         // models of one or a few operators
+constexpr double kNetworkErrorMax = 1e-4;  // networks of tens of layers
+constexpr int64_t kSamplesMax = 3;         // samples per network: the evaluator is slow
 
 fs::path source_dir() {
   return THIMBLE_SOURCE_DIR;
@@ -47,7 +47,7 @@ const std::map<std::string, json>& cases() {
   return loaded;
 }
 
-/// Cases that PyTorch runs and the importer refuses today: what its message must contain.
+/// Cases that PyTorch runs and the importer refuses today, with required parts of the message.
 const std::map<std::string, std::vector<std::string>> kRefused = {
     {"bfloat16", {"input x is bfloat16", "model.float()"}},
     {"float16", {"input x is float16"}},
@@ -80,7 +80,7 @@ Result<ImportedModel> import_file(const fs::path& path, const ImportOptions& opt
   return import_program(program, options, path.filename().string());
 }
 
-/// Sizes that the .npz was made with.
+/// Returns the sizes with which the .npz was made.
 ImportOptions shapes_of(const json& row) {
   ImportOptions options;
   const json symbols = row.value("symbols", json::object());
@@ -103,7 +103,7 @@ std::vector<ir::Tensor> arrays(const formats::npy::NpzArrays& npz, std::string_v
   return result;
 }
 
-/// One call of a model, which begins with this state and leaves the next.
+/// Compares one call of a model. `state` is the state before the call, then the state after it.
 void compare(const ImportedModel& model, std::span<const ir::Tensor> inputs,
              std::span<const ir::Tensor> wanted, double error_max, eval::StateTensors& state) {
   const auto outputs = eval::evaluate(model.graph, inputs, state);
@@ -120,7 +120,7 @@ void compare(const ImportedModel& model, std::span<const ir::Tensor> inputs,
   }
 }
 
-/// Row `i` of the axis that counts calls.
+/// Returns call `i`: that index of the first axis.
 std::vector<ir::Tensor> call_of(const std::vector<ir::Tensor>& series, int64_t i) {
   std::vector<ir::Tensor> result;
   for (const ir::Tensor& all : series) {
@@ -132,7 +132,7 @@ std::vector<ir::Tensor> call_of(const std::vector<ir::Tensor>& series, int64_t i
   return result;
 }
 
-/// A model that keeps state, call by call.
+/// Compares a model with state, call by call.
 void compare_series(const ImportedModel& model, const std::vector<ir::Tensor>& inputs,
                     const std::vector<ir::Tensor>& wanted) {
   EXPECT_FALSE(model.graph.states().empty());
@@ -188,7 +188,7 @@ TEST_P(Case, EqualsPyTorch) {
     return expect_refused(model, refused->second);
   }
   if (row.at("expect") == "unsupported") {
-    // The element type is refused before any operator is looked at.
+    // The element type is refused before any operator is examined.
     const std::string wanted = GetParam() == "complex" ? "complex64" : row.at("refused_op");
     return expect_refused(model, {wanted});
   }
@@ -202,7 +202,7 @@ TEST_P(Case, EqualsPyTorch) {
   if (HasFailure()) std::cerr << ir::print(model->graph).substr(0, 4000);
 }
 
-/// Quantized graphs turn rounding of float32 into whole codes: pt2e_test judges them.
+/// Quantized graphs are tested by pt2e_test: float32 rounding errors can change a quantized value.
 std::vector<std::string> case_names() {
   std::vector<std::string> names;
   for (const auto& [name, row] : cases()) {
@@ -213,9 +213,9 @@ std::vector<std::string> case_names() {
 INSTANTIATE_TEST_SUITE_P(Pt2, Case, ::testing::ValuesIn(case_names()),
                          [](const auto& info) { return info.param; });
 
-/// Exports of one computation in several memory formats are one computation.
+/// Exports of one computation in several memory formats give the same results.
 TEST(Cases, MemoryFormatsDoNotChangeResults) {
-  std::map<std::string, std::vector<ir::Tensor>> first;  // of each group
+  std::map<std::string, std::vector<ir::Tensor>> first;  // outputs of the first case of each group
   int compared = 0;
   for (const auto& [name, row] : cases()) {
     if (!row.contains("same")) continue;
@@ -241,7 +241,7 @@ TEST(Cases, RefusedOperatorsAreLocated) {
       << model.error().message;
 }
 
-/// Index i of the first dimension, kept with size 1.
+/// Returns index i of the first dimension, kept with size 1.
 ir::Tensor sample(const ir::Tensor& tensor, int64_t i) {
   ir::Tensor result{tensor.dtype, tensor.shape, {}};
   result.shape[0] = 1;
@@ -251,7 +251,7 @@ ir::Tensor sample(const ir::Tensor& tensor, int64_t i) {
   return result;
 }
 
-/// The arrays of the inputs, by name, and of the outputs: `y`, or `y0`, `y1`, ...
+/// Input arrays by name, and output arrays `y`, or `y0`, `y1`, ...
 struct Golden {
   std::vector<ir::Tensor> inputs, outputs;
 };
@@ -278,7 +278,7 @@ std::vector<ir::Tensor> samples(const std::vector<ir::Tensor>& tensors, int64_t 
 
 class Model : public ::testing::TestWithParam<std::string> {};
 
-/// The golden outputs of the example networks.
+/// Compares the example networks with their golden outputs.
 TEST_P(Model, EqualsPyTorch) {
   const fs::path folder = source_dir() / "models" / GetParam();
   const auto model = import_file(folder / (GetParam() + ".pt2"));
@@ -294,7 +294,7 @@ TEST_P(Model, EqualsPyTorch) {
   }
 }
 
-/// Every folder with a network; none is left out because a file is missing.
+/// Returns every folder with a network, even if a file is missing in it.
 std::vector<std::string> model_names() {
   std::vector<std::string> names;
   for (const auto& folder : fs::directory_iterator(source_dir() / "models")) {

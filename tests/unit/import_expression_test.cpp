@@ -1,4 +1,4 @@
-// Arithmetic on symbolic sizes, in both spellings.
+// Arithmetic on symbolic sizes, in both notations.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The operators that the importer makes of a few nodes, as text.
+// The operators that the importer makes of small programs, compared as text.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ ImportedModel imported(const Program& program) {
   return *std::move(model);
 }
 
-/// The kinds of the operators, in order.
+/// Returns the kinds of the operators, in order.
 std::string kinds(const ImportedModel& model) {
   std::string text;
   for (const ir::Op& op : model.graph.ops()) {
@@ -100,7 +100,7 @@ TEST(ImportGraph, MovementThatMovesNothingIsLeftOut) {
   EXPECT_EQ(kinds(imported(program)), "sigmoid");
 }
 
-// A write through `x.view(6)[2:4]` is seen by x and by every other view of it.
+// A write through `x.view(6)[2:4]` changes x and every other view of it.
 TEST(ImportGraph, InPlaceThroughViews) {
   Program program;
   program.input("x", sizes({2, 3}))

@@ -1,5 +1,5 @@
 #pragma once
-// Exported programs made in the test: a list of nodes over tensors without weights.
+// Exported programs built by a test: a list of nodes over tensors without weights.
 
 #include <string>
 #include <utility>
@@ -43,7 +43,7 @@ class Program {
                  pt2::ScalarType dtype = pt2::ScalarType::kFloat32) {
     return spec(pt2::InputKind::kUserInput, name, "").tensor(name, std::move(sizes), dtype);
   }
-  /// A weight that no archive holds: only good for errors before it is read.
+  /// Adds a weight that no archive holds, for errors that occur before the weight is read.
   Program& buffer(const std::string& name, const std::string& fqn, std::vector<pt2::SymInt> sizes) {
     return spec(pt2::InputKind::kBuffer, name, fqn).tensor(name, std::move(sizes));
   }
@@ -53,7 +53,7 @@ class Program {
     return spec(pt2::InputKind::kParameter, name, fqn).tensor(name, std::move(sizes));
   }
 
-  /// Appends a node of line 10 + index in `net.py`; `arguments` and one output tensor.
+  /// Appends a node with `arguments` and one output tensor, at line 10 + index of `net.py`.
   Program& node(const std::string& target,
                 std::vector<std::pair<std::string, pt2::Argument>> arguments,
                 const std::string& output, std::vector<pt2::SymInt> sizes,
@@ -80,7 +80,7 @@ class Program {
   [[nodiscard]] Result<ImportedModel> import(const ImportOptions& options = {}) const {
     return import_program(exported, options, "net.pt2");
   }
-  /// The message of a failed import, with "unsupported: " before it if it is of that kind.
+  /// Returns the message of a failed import, after "unsupported: " if the error is of that kind.
   [[nodiscard]] std::string error(const ImportOptions& options = {}) const {
     const auto model = this->import(options);
     if (model.ok()) return "imported";

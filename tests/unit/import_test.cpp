@@ -1,4 +1,4 @@
-// What the user reads when a program cannot be imported.
+// Error messages for programs that cannot be imported.
 
 #include <gtest/gtest.h>
 
@@ -112,7 +112,7 @@ TEST(ImportErrors, State) {
   EXPECT_EQ(to_input.error(), "unsupported: the model writes to its input x: not supported");
 }
 
-// Training IR has no entry for a parameter that is written to; no output depends on the write.
+// Training IR has no entry for a parameter that is written. No output depends on the write.
 TEST(ImportErrors, WritesToParameter) {
   Program program = one_input();
   program.parameter("p_h", "cell.h", kShape)

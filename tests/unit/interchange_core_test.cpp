@@ -1,4 +1,4 @@
-// The integer part of a graph, and in which orders of dimensions its values exist.
+// The integer part of a graph, and the memory orders in which its values exist.
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,7 @@ TEST(InterchangeCore, FloatArithmeticIsRefusedWithItsPlace) {
   EXPECT_NE(core.error().message.find("in float"), std::string::npos) << core.error().message;
 }
 
-/// Counts what it is asked for.
+/// Counts the requested transpositions and reshapes.
 class Counting : public TensorMaker {
  public:
   int transposed(int, const std::vector<int>& perms, const ir::Shape&) override {
@@ -92,7 +92,7 @@ TEST(InterchangeLayouts, TransposesOnceAndOnlyWhereNeeded) {
   const ir::ValueId x = graph.inputs()[0], y = graph.outputs()[0];
   layouts.put(x, Layouts::image(), 7);
   layouts.alias_permuted(x, y, {0, 2, 3, 1});
-  EXPECT_EQ(layouts.get(y, {}), 7);  // the image is the permuted value as it lies
+  EXPECT_EQ(layouts.get(y, {}), 7);  // the image has the bytes of the permuted value
   EXPECT_EQ(maker.transpositions, 0);
   EXPECT_EQ(layouts.existing(x), Layouts::image());
   const int plain = layouts.get(x, {});

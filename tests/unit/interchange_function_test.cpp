@@ -1,5 +1,5 @@
-// Which function a table is, over scales by seed: formulas of the test's own make the tables, in
-// double and in float32, and judge whatever is said of any table.
+// Recognition of the function in a lookup table, over scales by seed. Independent formulas make the
+// tables, in double and in float32, and check the recognized function.
 
 #include "interchange/function.h"
 
@@ -29,7 +29,7 @@ std::optional<Function> found_in(const Codes& codes, const Entries& entries) {
   return function_of_table(graph, graph.ops().back());
 }
 
-/// At which entries the function that was found gives another code, and not by a hair.
+/// Counts entries for which the found function gives another value. Near-ties are not counted.
 int wrong_entries(const Codes& codes, const Entries& entries, const Function& found) {
   const Formula f = formula_of(found);
   const Entries in_double = table_of(codes, f, false), in_single = table_of(codes, f, true);
@@ -66,7 +66,7 @@ Function random_function(test::Random& random) {
   return f;
 }
 
-/// Position in the order of plainness.
+/// Position of a kind in the order of preference, simplest first.
 int rank(Kind kind) {
   const Kind order[] = {Kind::kRescale,   Kind::kClamp,     Kind::kNeg,      Kind::kAbs,
                         Kind::kLeakyRelu, Kind::kHardSwish, Kind::kLogistic, Kind::kTanh,
@@ -83,7 +83,7 @@ TEST(FunctionOfTable, EveryFunctionIsFoundOverScales) {
     const Entries entries = table_of(codes, formula_of(meant), random.chance(50));
     const auto found = found_in(codes, entries);
     ASSERT_TRUE(found.has_value()) << "seed " << seed << " kind " << static_cast<int>(meant.kind);
-    // A change of scale may end at 0, and is a relu then.
+    // A rescale whose lower bound is 0 is also a relu.
     ASSERT_LE(rank(found->kind), std::max(rank(meant.kind), rank(Kind::kClamp))) << "seed " << seed;
     ASSERT_EQ(wrong_entries(codes, entries, *found), 0) << "seed " << seed;
     as_meant[static_cast<size_t>(meant.kind)] += found->kind == meant.kind ? 1 : 0;
@@ -93,7 +93,7 @@ TEST(FunctionOfTable, EveryFunctionIsFoundOverScales) {
   }
 }
 
-/// An entry beside the curve is another function, or none.
+/// After a change of one entry, the result is another function or none.
 TEST(FunctionOfTable, OneEntryBesideIsSeen) {
   int none = 0;
   constexpr int kTables = 5000;
@@ -153,7 +153,7 @@ TEST(FunctionOfTable, BoundsAndSlopesAreThoseThatAreMeant) {
   }
 }
 
-/// What a type cuts off is a bound where it is the number that is meant, and else none.
+/// Saturation is a bound only where it equals the function's bound exactly.
 TEST(FunctionOfTable, EndsOfTheTypeAreNoBounds) {
   const Formula same = [](double x) { return x; };
   const Codes from_zero{ir::per_tensor(8.0 / 256, 0), ir::per_tensor(4.0 / 256, -128)};

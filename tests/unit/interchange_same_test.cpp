@@ -1,4 +1,4 @@
-// Whether two multipliers give the same codes, against trying every sum.
+// The test whether two multipliers give the same quantized values, compared with trying every sum.
 
 #include <gtest/gtest.h>
 
@@ -46,10 +46,10 @@ TEST(InterchangeSame, SeesWhereRoundingTwiceDiffers) {
   const numerics::Multiplier quarter{1 << 30, -1};
   const Bounds bounds{};
   const Step twice = to_code(quarter, bounds), once = to_code(quarter, bounds, true);
-  EXPECT_EQ(twice(1), 1);  // 1/4 is 1/2 of the first rounding, and that is 1
+  EXPECT_EQ(twice(1), 1);  // 1/4 is first rounded to 1/2, then to 1
   EXPECT_EQ(once(1), 0);
-  EXPECT_EQ(twice(-2), -1);  // halves away from zero
-  EXPECT_EQ(once(-2), 0);    // halves up
+  EXPECT_EQ(twice(-2), -1);  // rounds halves away from zero
+  EXPECT_EQ(once(-2), 0);    // rounds halves up
   EXPECT_TRUE(same_steps(twice, twice, -500, 500));
   EXPECT_FALSE(same_steps(twice, once, 0, 500));
   EXPECT_FALSE(same_steps(twice, once, -2, 0));

@@ -1,5 +1,5 @@
 #pragma once
-// A .tflite that was made of a graph's text, verified, with the accessors of the schema.
+// A .tflite made from a graph's text, verified, with the accessors of the schema.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What stands in a .tflite for the converter of NXP's SDK.
+// Contents of a .tflite for the converter of NXP's SDK.
 
 #include <set>
 
@@ -54,7 +54,7 @@ TEST(InterchangeTfliteNeutron, FunctionsAreOperators) {
   EXPECT_EQ(codes_of({Kind::kClamp, 0, -0.5, 2}, same), (std::vector<int>{kMaximum, kMinimum}));
 }
 
-/// Their results have a scale that LiteRT fixes: another one is behind a QUANTIZE.
+/// LiteRT fixes the scale of their results; for another scale a QUANTIZE follows.
 TEST(InterchangeTfliteNeutron, LogisticAndTanhHaveTheirOwnScale) {
   const test::Codes wide{ir::per_tensor(0.0625, 3), ir::per_tensor(0.0078125, -100)};
   const test::Codes fixed{wide.x, ir::per_tensor(0x1p-8, -128)};
@@ -65,7 +65,7 @@ TEST(InterchangeTfliteNeutron, LogisticAndTanhHaveTheirOwnScale) {
   EXPECT_EQ(codes_of({Kind::kTanh, 0, 0, 0}, wide), (std::vector<int>{28, kQuantize}));
 }
 
-/// Other tables stay what they are.
+/// A table that is no known function becomes a gather.
 TEST(InterchangeTfliteNeutron, OtherTablesAreGathered) {
   const test::Codes codes{ir::per_tensor(0.0625, 3), ir::per_tensor(0.0390625, -90)};
   const auto table = test::table_of(
@@ -173,7 +173,7 @@ TEST(InterchangeTfliteNeutron, ReflectionsAreOneMirrorPad) {
   EXPECT_EQ(numbers(made, 0, 1), (std::vector<int>{0, 0, 0, 0, 2, 1, 1, 1}));
 }
 
-/// What is read in between, or is of two kinds, is two operators.
+/// Gathers with another reader between them, or of two kinds, stay two operators.
 TEST(InterchangeTfliteNeutron, OtherGathersStayApart) {
   const Made both = for_neutron(gathers(positions({0, 0, 1, 1}), positions({1, 0, 1, 2}), "4"));
   ASSERT_NE(both.model, nullptr);

@@ -1,4 +1,4 @@
-// What stands in a .tflite: read back with the accessors of the schema, checked by its verifier.
+// Contents of a .tflite, read back with the accessors of the schema and checked by its verifier.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,8 @@ TEST(InterchangeTflite, ConvolutionOfAnImage) {
   EXPECT_EQ(made.bytes[4], std::byte('T'));
   EXPECT_EQ(made.bytes[7], std::byte('3'));
   EXPECT_EQ(made.model->version(), 3U);
-  // One transposition in, none out but a reshape: one channel lies as the image does.
+  // One transposition at the input. The output needs a reshape only: with one channel, both orders
+  // have the same bytes.
   EXPECT_EQ(made.codes(), (std::vector<int>{kTranspose, kConv, kReshape}));
   const auto* options = made.graph->operators()->Get(1)->builtin_options_as_Conv2DOptions();
   ASSERT_NE(options, nullptr);
@@ -68,7 +69,7 @@ TEST(InterchangeTflite, PaddingThatIsNeitherSameNorValidIsAnOperator) {
 
 TEST(InterchangeTflite, AMultiplierThatNoScaleGivesIsRefused) {
   std::string text = conv("[1,1,1,1]", "1,1,4,4");
-  // Zero points that are not those of the tensors.
+  // Zero points that differ from those of the tensors.
   text.replace(text.find("x_zp=5"), 6, "x_zp=6");
   const auto made = emitted(text);
   ASSERT_FALSE(made.ok());
@@ -161,7 +162,7 @@ TEST(InterchangeTflite, OperatorsWithoutAFormAreNamed) {
       << made.error().message;
 }
 
-/// 0.5 * 0.25 / 1 is 1/8; half of that, as attention has it, is a factor of one operand.
+/// 0.5 * 0.25 / 1 is 1/8. Half of that, as in attention, needs a scaling of one operand.
 TEST(InterchangeTflite, AFactorOfAMatrixProductIsAnOperator) {
   const auto product = [](const std::string& shift) {
     return make(R"(graph @g {

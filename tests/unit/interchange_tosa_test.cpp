@@ -1,4 +1,4 @@
-// What stands in a .tosa: read back with the accessors of the schema, checked by its verifier.
+// Contents of a .tosa, read back with the accessors of the schema and checked by its verifier.
 
 #include <gtest/gtest.h>
 
@@ -108,7 +108,7 @@ TEST(InterchangeTosa, SumsAreRescaledWithTheExactMultipliers) {
     for (unsigned i = 0; i < 4; ++i) value |= static_cast<int32_t>(mult->Get(i)) << (8 * i);
     scales.emplace_back(value, made.tensor(op->inputs()->Get(2))->data()->Get(0));
   }
-  // Codes times 2^20, then a multiplier of the form mult * 2^-(31 - shift).
+  // Values times 2^20, then a multiplier mult * 2^-(31 - shift).
   EXPECT_EQ(scales,
             (std::vector<std::pair<int32_t, int>>{
                 {1 << 30, 10}, {1 << 30, 31}, {1 << 30, 10}, {1500000000, 32}, {1 << 30, 50}}));
@@ -127,7 +127,7 @@ TEST(InterchangeTosa, RoundingIsTheOperators) {
 }
 
 TEST(InterchangeTosa, WindowsEndWhereThePaddingDoes) {
-  // 6 + 1 + 1 - 3 = 5 is no multiple of 2: the last row of padding is never read.
+  // 6 + 1 + 1 - 3 = 5 is not a multiple of 2: the last row of padding is never read.
   const Made made = make(R"(graph @g {
     input %x: i8[1,2,6,6] quant(0.5, 0)
     %y: i8[1,2,3,3] quant(0.5, 0) = qavg_pool2d(%x) {kernel=[3,3], stride=[2,2], padding=[1,1,1,1]}

@@ -1,4 +1,4 @@
-// Factories and the rewriter. What each operator accepts is in tests/text/ops.
+// Factories and the rewriter. tests/text/ops tests which operators and attributes are accepted.
 
 #include "ir/graph.h"
 
@@ -29,7 +29,7 @@ TEST(Graph, NamesBecomeUnique) {
 TEST(Graph, AttributesTakeTheirNormalForm) {
   Graph graph;
   const ValueId x = graph.add_input("x", kFloats);
-  // The order of the row, defaults dropped, integers made numbers where the row wants numbers.
+  // Attributes get the row's order, defaults are dropped, integers become floats where required.
   const auto y = graph.add(OpKind::clamp, {x}, {{"max", int64_t{6}}, {"min", -HUGE_VAL}});
   ASSERT_TRUE(y.ok());
   const Op& op = graph.ops().back();
@@ -67,7 +67,7 @@ TEST(Graph, ResultTakesOrderAndQuantizationFromTheHint) {
   const auto copy = graph.add(OpKind::copy, {x}, {}, {}, {"y", DimOrder{1, 0}, {}});
   ASSERT_TRUE(copy.ok());
   EXPECT_EQ(graph.type(*copy), (Type{DType::kI8, {2, 3}, {1, 0}, per_tensor(0.5, 3)}));
-  // Order (0,1) is contiguous, which has one form.
+  // Order (0,1) is contiguous, which is always stored as an empty order.
   const auto plain = graph.add(OpKind::copy, {*copy}, {}, {}, {"y", DimOrder{0, 1}, {}});
   ASSERT_TRUE(plain.ok());
   EXPECT_EQ(graph.type(*plain), graph.type(x));

@@ -28,12 +28,12 @@ class Maker {
     graph_.add_input("steps", {DType::kI8, {3, 2, 4}, {}, {}});
     data_ = {0, 1, 2, 3, 4, 5, 6, 7, 8};
     add_states();
-    // Most attempts do not fit and are refused; the factory is the filter.
+    // Most attempts do not fit and are refused by the factory.
     for (int attempt = 0; attempt < 200 * op_count; ++attempt) {
       if (static_cast<int>(graph_.ops().size()) >= op_count) break;
       const auto kind =
           static_cast<OpKind>(random_.between(0, static_cast<int64_t>(OpKind::kCount) - 1));
-      if (kind != OpKind::delegate) try_add(kind);  // what it computes is not in the graph
+      if (kind != OpKind::delegate) try_add(kind);  // the graph does not define a delegate's result
     }
     graph_.add_output(data_.back());
     for (const ValueId id : data_) {
@@ -52,7 +52,7 @@ class Maker {
     }
   }
 
-  /// Each becomes some value of its type; it stays as it is if that is itself.
+  /// Sets the next value of states at random. A state without one keeps its value.
   void update_states() {
     for (size_t i = 0; i < graph_.states().size(); ++i) {
       const ir::Type type = graph_.type(graph_.states()[i].value);
@@ -64,7 +64,7 @@ class Maker {
     }
   }
 
-  /// x [T,B,I] is given; none if it is no such thing.
+  /// Returns the operands of a recurrent operator on x [T,B,I]; empty if x has another rank.
   std::vector<ValueId> recurrent_operands(OpKind kind, ValueId first) {
     const Shape x = graph_.type(first).shape;
     if (x.size() != 3) return {};
@@ -109,7 +109,7 @@ class Maker {
     return graph_.add_constant("c", std::move(tensor));
   }
 
-  /// One entry for each element of a row of `dims` = 1, or for each channel of a group norm.
+  /// Returns one entry per element of a row (`dims` = 1), or per channel of a group norm.
   ValueId norm_parameter(std::string_view op, std::string_view name, const Shape& x) {
     if (x.empty() || random_.chance(30)) return ir::kNoValue;
     const bool grouped = op.find("group_norm") != std::string_view::npos;
@@ -118,7 +118,7 @@ class Maker {
     return constant(name == "w" ? DType::kI16 : DType::kI32, shape, -50000, 50000);
   }
 
-  /// Operands that parametrize: their name says what they must be. `x` is the first operand.
+  /// Returns a parameter operand; its name determines type and shape. `x` is the first operand.
   ValueId parameter(OpKind kind, std::string_view name, const Shape& x) {
     const bool integer = ir::op_name(kind)[0] == 'q';
     const bool wide = ir::op_name(kind).ends_with("16");
@@ -161,7 +161,7 @@ class Maker {
       return constant(DType::kI32, shape, -3, 3);
     }
     if (name == "exp_table") return constant(DType::kI32, {256}, 1, 1 << 20);
-    return constant(DType::kF32, {x.size() > 1 ? x[1] : 1}, 0, 0);  // batch_norm
+    return constant(DType::kF32, {x.size() > 1 ? x[1] : 1}, 0, 0);  // parameters of batch_norm
   }
 
   std::vector<int64_t> numbers(size_t count, int64_t low, int64_t high) {
@@ -237,7 +237,7 @@ class Maker {
     return source;
   }
 
-  /// Attributes that belong to one kind of rounding.
+  /// Makes the attributes consistent with one rounding mode.
   void settle_rounding(const ir::OpInfo& info, ir::Attrs& attrs) {
     if (info.attr("bytes") == nullptr) return;
     attrs.set("bytes", int64_t{1});
@@ -262,7 +262,7 @@ class Maker {
 
   void try_add(OpKind kind) {
     const ir::OpInfo& info = ir::op_info(kind);
-    // Sides of one type are rare among all pairs, and few operators take others.
+    // Two random values rarely have the same type, which most operators require.
     const auto partner = [&](ValueId side) {
       std::vector<ValueId> alike;
       for (const ValueId id : data_) {
@@ -284,7 +284,7 @@ class Maker {
     const bool two_sided =
         kind == OpKind::where || (info.operands.size() == 2 && info.operands[0].name == "a");
     for (size_t i = operands.size(); i < info.operands.size(); ++i) {
-      // Few pairs multiply, but anything does by its own transpose.
+      // Few pairs of shapes can be multiplied, but every matrix by its own transpose.
       const bool by_itself = info.attr("transpose_b") != nullptr && random_.chance(50);
       operands.push_back(by_itself   ? first
                          : two_sided ? partner(first)
@@ -301,7 +301,7 @@ class Maker {
     if (random_.chance(30)) hint.dim_order = ir::channels_last_order();
     if (random_.chance(30)) hint.quant = ir::per_tensor(random_.real(1e-6, 10), -3);
     const auto added = graph_.add(kind, operands, attrs, source(), hint);
-    // A refused operator leaves its constants behind; they are unused values like any other.
+    // The constants of a refused operator remain as unused values.
     if (added.ok() && graph_.value_count() > constants_before) data_.push_back(*added);
   }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Random graphs by seed, from the rows of ops.def: every operator occurs, values are small. Used by
-// tests that hold for all graphs (printing, copying, evaluating).
+// tests of properties of all graphs (printing, copying, evaluating).
 
 #include <cstdint>
 #include <random>
@@ -13,7 +13,7 @@ namespace thimble::test {
 class Random {
  public:
   explicit Random(uint64_t seed) : engine_(seed) {}
-  /// low..high, both included. (Not std::uniform_int_distribution: its results differ by library.)
+  /// Returns low..high inclusive. (std::uniform_int_distribution gives other values per library.)
   int64_t between(int64_t low, int64_t high) {
     return low + static_cast<int64_t>(engine_() % static_cast<uint64_t>(high - low + 1));
   }
@@ -26,10 +26,10 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-/// Random elements: any bits for integers, -8..8 for floats.
+/// Returns random elements: any bits for integers, -8..8 for floats.
 [[nodiscard]] ir::Tensor random_tensor(Random& random, ir::DType dtype, const ir::Shape& shape);
 
-/// A verified graph with about `op_count` operators and one output at least.
+/// Returns a verified graph with about `op_count` operators and at least one output.
 [[nodiscard]] ir::Graph random_graph(uint64_t seed, int op_count);
 
 [[nodiscard]] std::vector<ir::Tensor> random_inputs(const ir::Graph& graph, uint64_t seed);

@@ -1,5 +1,5 @@
-// What holds for every graph: its text reads back to itself, copying it changes nothing, and no
-// text, however broken, crashes the parser.
+// Properties of every graph: its text parses to the same graph, and a copy is equal. No text,
+// however damaged, crashes the parser.
 
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ TEST(RoundTrip, RandomGraphsReadBackToThemselves) {
   }
   for (size_t i = 0; i < static_cast<size_t>(ir::OpKind::kCount); ++i) {
     const auto kind = static_cast<ir::OpKind>(i);
-    if (kind == ir::OpKind::delegate) continue;  // partition_test.cpp reads those back
+    if (kind == ir::OpKind::delegate) continue;  // partition_test.cpp parses delegates
     EXPECT_TRUE(seen.contains(kind)) << ir::op_name(kind) << " never occurred";
   }
 }
@@ -45,7 +45,7 @@ TEST(RoundTrip, RemoveUnusedIsIdempotentAndVerified) {
   }
 }
 
-/// One random edit: a byte changed, a piece removed, repeated, or replaced by a likely token.
+/// Makes one random edit: a byte changed, a piece removed, repeated, or replaced by a likely token.
 std::string mutated(std::string text, test::Random& random) {
   static const std::vector<std::string> kTokens = {"%",
                                                    "@",
@@ -109,7 +109,7 @@ std::string mutated(std::string text, test::Random& random) {
 
 TEST(ParserFuzz, MutatedTextsNeverCrash) {
   constexpr uint64_t kTexts = 100;
-  constexpr int kMutations = 100;  // of each text, growing
+  constexpr int kMutations = 100;  // per text; mutations accumulate
   int accepted = 0;
   for (uint64_t seed = 0; seed < kTexts; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -124,7 +124,7 @@ TEST(ParserFuzz, MutatedTextsNeverCrash) {
         ASSERT_EQ(graph.error().message.rfind("fuzz:", 0), 0U) << graph.error().message;
         continue;
       }
-      base = text;  // edits pile up on texts that are still graphs
+      base = text;  // edits accumulate on texts that are still valid graphs
       ++accepted;
       const std::string printed = ir::print(*graph);
       const auto again = ir::parse(printed, "printed");

@@ -1,5 +1,5 @@
-// The text tests of this folder: parse/ (what a text prints as, or its located error), ops/ (every
-// operator's accepted and refused forms) and remove_unused/.
+// Runs the text tests of parse/ (printed result or located error), ops/ (accepted and refused uses
+// of every operator) and remove_unused/.
 
 #include <fstream>
 #include <iterator>
@@ -35,7 +35,7 @@ TEST_P(RemoveUnusedText, Prints) {
   });
 }
 
-/// The result's type as the printer writes it, or the message without its place.
+/// Returns the result's type as printed, or the error message without its location.
 std::string try_operator(std::string_view prelude, std::string_view trial) {
   const auto text = fmt::format("graph @trial {{\n{}%result = {}\n}}\n", prelude, trial);
   const auto graph = ir::parse(text, "trial");

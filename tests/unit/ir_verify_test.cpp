@@ -1,4 +1,4 @@
-// The verifier against graphs that were damaged after their factories accepted them.
+// The verifier on graphs that were damaged after their factories accepted them.
 
 #include "ir/verify.h"
 

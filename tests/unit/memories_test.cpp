@@ -1,5 +1,5 @@
-// Objects in memories: small worlds are decided as trying every choice decides them, and what fits
-// nowhere is named.
+// Placement of objects in memories: small cases get the result of an exhaustive search. An object
+// that fits nowhere is named.
 
 #include "plan/memories.h"
 
@@ -16,7 +16,7 @@ int64_t aligned(int64_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-/// The cost, if everything has room where it is and its load images have too.
+/// Returns the cost of an assignment; nothing if an object or its load image does not fit.
 std::optional<int64_t> cost_of(const std::vector<Object>& objects,
                                const std::vector<Memory>& memories,
                                const std::vector<size_t>& choice) {
@@ -37,7 +37,7 @@ std::optional<int64_t> cost_of(const std::vector<Object>& objects,
   return cost;
 }
 
-/// The least cost of all choices.
+/// Returns the least cost of all assignments.
 std::optional<int64_t> exhaustive(const std::vector<Object>& objects,
                                   const std::vector<Memory>& memories) {
   std::optional<int64_t> best;
@@ -73,7 +73,7 @@ World random_world(std::mt19937* random) {
       object.allowed.push_back((object.constant || !memory.kept) && below(8) != 0);
     }
     world.objects.push_back(object);
-    if (below(3) == 0 && i < 4) world.objects.push_back(std::move(object));  // another one like it
+    if (below(3) == 0 && i < 4) world.objects.push_back(std::move(object));  // an equal object
   }
   return world;
 }
@@ -148,7 +148,7 @@ TEST(Memories, WhatFitsNowhereIsNamedWithTheRoomThatThereIs) {
   EXPECT_FALSE(none.shortage->memory);
 }
 
-/// The size of a network: a few RAMs and flashes, a hundred arrays.
+/// A case of a network's size: a few RAMs and flashes, a hundred arrays.
 TEST(Memories, ManyObjectsAreDecidedWithinTheSteps) {
   const std::vector<Memory> memories = {{131072, 1000, false},
                                         {786432, 2000, false},

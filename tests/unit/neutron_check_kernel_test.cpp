@@ -1,4 +1,4 @@
-// Each reason for which a kernel is refused, beside the nearest that is not.
+// Every reason for which check() refuses a kernel, each with the nearest accepted case.
 
 #include <algorithm>
 
@@ -100,7 +100,7 @@ TEST(NeutronCheck, Tables) {
   using namespace sample;
   expect("kTable without one", Status::kBadKernel, kTable, with(kNowhere));
   for (const uint32_t kernel : {kTable, kConvolution, kAdd, kMaxPool, kReduceMin}) {
-    // The convolution's would be half prefetched nowhere: its slot ends before.
+    // The convolution's prefetch slot ends before the table, so the table is read in place.
     accepts("table at the end", kernel, with(end - 256));
     expect("table over the end", Status::kBadKernel, kernel, with(end - 255));
   }
@@ -127,11 +127,11 @@ TEST(NeutronCheck, Windows) {
          [](KernelRecord& r) { r.kernel_h = 2; });
   expect("a pointwise padding", Status::kBadKernel, kPointwise,
          [](KernelRecord& r) { r.pad_left = 1; });
-  // The last window may begin as far behind the image as there can be padding.
+  // The last window may begin after the image by at most the largest padding.
   accepts("far behind", kDepthwise, [](KernelRecord& r) { r.stride_h = 21845; });
   expect("too far behind", Status::kBadKernel, kDepthwise,
          [](KernelRecord& r) { r.stride_h = 21848; });
-  // Pools need an element in each window.
+  // Each window of a pool must contain an element of the image.
   for (const uint32_t kernel : {kMaxPool, kAvgPool}) {
     expect("windows in the padding", Status::kBadKernel, kernel,
            [](KernelRecord& r) { r.pad_top = r.kernel_h; });
@@ -141,7 +141,7 @@ TEST(NeutronCheck, Windows) {
   const OfKernel dilated = [](KernelRecord& r) { r.dilation_h = 2; };
   accepts("a dilated maximum", kMaxPool, dilated);
   expect("a dilated mean", Status::kBadKernel, kAvgPool, dilated);
-  // [1,4,4,8] by 2 x 2 steps of 2 gives 8 rows, 9 with an output_padding.
+  // [1,4,4,8] with a 2 x 2 window and stride 2 gives 8 rows, or 9 with an output padding.
   const auto rows = [](uint32_t count) {
     return [count](KernelRecord& r) {
       r.output.dims[1] = count;
@@ -198,7 +198,7 @@ TEST(NeutronCheck, Constants) {
   }
 }
 
-/// Numbers in the weights block.
+/// Values of constants in the weights block.
 TEST(NeutronCheck, ContentOfConstants) {
   using namespace sample;
   const auto content = [](const char* what, Status status, uint32_t kernel,
@@ -326,7 +326,7 @@ TEST(NeutronCheck, Overlap) {
     r.outside.dims[0] = r.outside.dims[1] = r.outside.dims[2] = r.outside.dims[3] = 1;
     r.outside.offset = r.operands[0].offset + 47;
   });
-  // The last byte of one, the first of the other.
+  // The last byte of the operand is the first byte of the output.
   expect("by a byte", Status::kBadOverlap, kPointwise,
          [](KernelRecord& r) { r.output.offset = r.operands[0].offset + 127; });
   accepts("side by side", kPointwise, [](KernelRecord& r) {
@@ -355,7 +355,7 @@ TEST(NeutronCheck, PrefetchedWeights) {
     r.prefetch_from = r.operands[1].offset / 16 * 16;
     r.prefetch_bytes = r.operands[1].offset % 16 + 4;
   });
-  // Two kernels after each other.
+  // Two consecutive kernels with prefetched weights.
   const auto second = [](const char* what, Status status, uint32_t to) {
     expect(what, status, kPointwise, [&](KernelRecord& r) {
       r.prefetch_from = r.weights / 16 * 16;
@@ -373,7 +373,7 @@ TEST(NeutronCheck, PrefetchedWeights) {
             r.prefetch_from = r.weights / 16 * 16;
             r.prefetch_bytes = r.weights % 16 + 64;
           }});
-  // Between them one that has nothing brought.
+  // Two kernels with a kernel without prefetched weights between them.
   const auto third = [](const char* what, Status status, uint32_t to) {
     expect(what, status, kDepthwise, [&](KernelRecord& r) {
       r.prefetch_from = r.weights / 16 * 16;
@@ -383,7 +383,7 @@ TEST(NeutronCheck, PrefetchedWeights) {
   };
   third("side by side, two later", Status::kOk, behind);
   third("over what two before reads", Status::kBadPrefetch, behind - 16);
-  // Where the one between had its own brought, there is room again.
+  // If the kernel between them has prefetched weights, the first slot may be reused.
   List list = sample_list();
   const auto bring = [&](uint32_t kernel, uint32_t to) {
     KernelRecord& r = list.kernels[kernel];

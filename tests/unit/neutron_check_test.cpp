@@ -1,5 +1,5 @@
-// Each reason for which a kernel list is refused as a whole, beside the nearest that is not: bytes,
-// header, inputs and outputs, views.
+// Every reason for which check() refuses a kernel list as a whole, each with the nearest accepted
+// case: bytes, header, inputs and outputs, views.
 
 #include <algorithm>
 #include <cmath>
@@ -52,7 +52,7 @@ TEST(NeutronCheck, EveryByteIsHashedButTheHash) {
   neutron::Header header;
   std::memcpy(&header, program.data(), sizeof header);
   for (const size_t byte : {size_t{20}, size_t{70}, size_t{header.program_bytes - 1}}) {
-    Bytes changed = program;  // cycles; a dimension's byte; the end
+    Bytes changed = program;  // changes cycles, a byte of a dimension, or the end
     changed[byte] ^= 0x10;
     const Status status = check_bytes(changed, list.weights);
     EXPECT_TRUE(status == Status::kBadHash || status == Status::kBadIo) << byte;
@@ -65,7 +65,7 @@ TEST(NeutronCheck, EveryByteIsHashedButTheHash) {
   EXPECT_EQ(check_bytes(hash, list.weights), Status::kBadHash);
 }
 
-/// FNV-1a of "a", of nothing, and of two parts: published values.
+/// Published values of FNV-1a: of "a", of the empty string, and of a string in two parts.
 TEST(NeutronCheck, HashIsFnv) {
   Bytes program(64);
   const auto reference = [&](const Bytes& weights) {
@@ -123,7 +123,7 @@ TEST(NeutronCheck, Header) {
   }
 }
 
-/// More kernels than may be.
+/// More kernels than allowed are refused.
 TEST(NeutronCheck, KernelCount) {
   List list = sample_list();
   list.header.profile_bytes = 0;
@@ -171,7 +171,7 @@ TEST(NeutronCheck, InputsAndOutputs) {
           [](List& list) { list.outputs[1].dims[0] = list.outputs[1].bytes = 193; }});
 }
 
-/// A view of 128 bytes, dense, that kernel `kTable` reads.
+/// Changes the dense view of 128 bytes that kernel `kTable` reads.
 void views(const char* what, Status status, const std::function<void(View&)>& change) {
   expect(what, status, sample::kTable, [&](KernelRecord& r) { change(r.operands[0]); });
 }
@@ -212,7 +212,7 @@ TEST(NeutronCheck, ViewsStayInside) {
     v.strides[3] = -1;
   });
   views("of an unused stride", Status::kOk, [](View& v) { v.strides[0] = INT32_MIN; });
-  // To the last byte, and one beyond.
+  // Views that end at the last byte, and one byte after it.
   const List list = sample_list();
   const uint32_t scratch = list.header.scratch_bytes;
   views("to the end", Status::kOk, [&](View& v) { v.offset = scratch - 128; });

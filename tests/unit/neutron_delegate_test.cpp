@@ -1,5 +1,5 @@
-// The delegates of the Neutron with a driver of the test's own: who is called when, with which
-// memory, in which order of bytes, and what is refused when a file is loaded.
+// The delegates of the Neutron with a test driver: the order of calls, the memory and the byte
+// order passed to them, and the files that are refused at load.
 
 #include <gtest/gtest.h>
 
@@ -29,7 +29,7 @@ using runtime_test::tensor_of;
 using runtime_test::written;
 using Data = std::vector<uint8_t>;
 
-/// A product's NPU and its table.
+/// The NPU and the kernel table of a product.
 struct Npu {
   Npu() {
     driver() = {};
@@ -53,7 +53,7 @@ struct Npu {
 
 constexpr uint32_t kWeightBytes = 20;
 
-/// One image in, one vector out, version 1.
+/// Returns a file with one image input and one vector output, payload version 1.
 CallFile simple_file() {
   CallFile file;
   file.inputs = {{{1, 3, 4, 5}}};
@@ -69,7 +69,7 @@ CallFile simple_file() {
   return file;
 }
 
-/// The double reads no microcode: it is told what is in there.
+/// Sets the sizes that a real driver would read in the microcode.
 void tell_driver(const CallFile& file, const MicrocodeWords& words = {}) {
   Double& me = driver();
   me.input_bytes.clear();
@@ -92,7 +92,7 @@ Data random_data(size_t bytes, std::mt19937& random) {
   return data;
 }
 
-/// The other order of a tensor's bytes, slowly: channels from dimension 1 to the end, or back.
+/// Moves the channels from dimension 1 to the end (`to_last`) or back, element by element.
 Data reordered(const Data& from, const std::vector<int32_t>& sizes, bool to_last) {
   const size_t images = static_cast<size_t>(sizes[0]);
   const size_t channels = static_cast<size_t>(sizes[1]);
@@ -110,7 +110,7 @@ Data reordered(const Data& from, const std::vector<int32_t>& sizes, bool to_last
   return to;
 }
 
-/// Runs the loaded file on these bytes, each input as the file has it.
+/// Runs the loaded file on these inputs, each in the file's memory order.
 thimble_status run(Loaded& loaded, const std::vector<Data>& inputs) {
   for (uint32_t i = 0; i < inputs.size(); ++i) {
     const auto status = thimble_set_input(&loaded.model, i, inputs[i].data(), inputs[i].size());
@@ -125,7 +125,7 @@ Data output(const Loaded& loaded, uint32_t index) {
   return {data, data + view.bytes};
 }
 
-/// What a run of the file must answer.
+/// Returns the expected outputs of a run.
 std::vector<Data> expected(const CallFile& file, const std::vector<Data>& inputs) {
   std::vector<Data> seen;
   for (size_t i = 0; i < file.payload.input_map.size(); ++i) {
@@ -178,7 +178,7 @@ TEST(NeutronDelegate, TheOrderOfCalls) {
   EXPECT_EQ(npu.error, 0);
 }
 
-/// The hooks that the driver gets are the product's, in the order of the vendor's structure.
+/// The driver receives the product's hooks, in the order of the vendor's structure.
 TEST(NeutronDelegate, TheHooksAreTheProducts) {
   Npu npu;
   npu.npu.memory = {[](void* to, void* from, uint32_t bytes, uint32_t channel) {
@@ -196,7 +196,7 @@ TEST(NeutronDelegate, TheHooksAreTheProducts) {
   EXPECT_EQ(from, to);
 }
 
-/// Blocks of the payload where they lie in the file, in both versions and both places.
+/// Blocks of the payload are used in place, for both versions and both blob locations.
 TEST(NeutronDelegate, BlocksStayInTheFile) {
   for (const uint8_t version : {uint8_t{0}, uint8_t{1}}) {
     for (const auto location : {pte::BlobLocation::kInline, pte::BlobLocation::kSegment}) {
@@ -229,7 +229,7 @@ TEST(NeutronDelegate, BlocksStayInTheFile) {
   EXPECT_EQ(driver().model.timeoutSeconds, 5U);
 }
 
-/// All memories of a run are apart, and in the arena.
+/// All memories of a run are disjoint and inside the arena.
 TEST(NeutronDelegate, MemoriesOfACall) {
   for (const bool planned : {false, true}) {
     Npu npu;
@@ -237,7 +237,7 @@ TEST(NeutronDelegate, MemoriesOfACall) {
     const MicrocodeWords words = {100, 33, 17, 65};
     file.payload.program = microcode(1, 1, 1, kWeightBytes, words);
     file.planned = planned;
-    file.scratch_bytes = 48 + 112 + 48 + 32 + 80;  // 5 addresses of 8, each memory padded
+    file.scratch_bytes = 48 + 112 + 48 + 32 + 80;  // 5 addresses of 8 bytes; each memory is padded
     tell_driver(file, words);
     Loaded loaded(written(file.program()), npu.kernels());
     ASSERT_EQ(loaded.status, 0);
@@ -268,8 +268,8 @@ TEST(NeutronDelegate, MemoriesOfACall) {
   }
 }
 
-/// Small contexts have room in the slot, others in the model's state; each network has its own, for
-/// as long as the model is loaded.
+/// Small contexts are stored in the slot, larger ones in the model's state. Each network has its
+/// own context as long as the model is loaded.
 TEST(NeutronDelegate, ContextsLast) {
   const size_t slot = sizeof(runtime::DelegateSlot);
   const CallFile file = simple_file();
@@ -304,7 +304,7 @@ TEST(NeutronDelegate, ContextsLast) {
   }
 }
 
-/// Arguments of the call that the program takes in another order, or not at all.
+/// The program reads the call's arguments in another order, and ignores one of them.
 TEST(NeutronDelegate, Maps) {
   Npu npu;
   CallFile file = simple_file();
@@ -328,7 +328,7 @@ TEST(NeutronDelegate, Maps) {
   for (uint32_t i = 0; i < 2; ++i) EXPECT_EQ(output(loaded, i), expected(file, inputs)[i]) << i;
 }
 
-/// What lies as the network wants it is handed over as it is.
+/// A tensor in the memory order of the network is passed without a copy.
 TEST(NeutronDelegate, ImagesThatPass) {
   Npu npu;
   CallFile file = simple_file();
@@ -360,7 +360,7 @@ Port random_port(std::mt19937& random) {
   return port;
 }
 
-/// Every image in both orders, on both sides, by a slow formula.
+/// Random images in both memory orders, in the file and in the network, with a slow reference.
 TEST(NeutronDelegate, ImagesInAnotherOrder) {
   const char* const given = std::getenv("THIMBLE_SEED");
   const uint32_t first =
@@ -391,7 +391,7 @@ TEST(NeutronDelegate, ImagesInAnotherOrder) {
   }
 }
 
-/// What a file of one call is, for `expected`.
+/// Returns the CallFile of a program with one call, for `expected`.
 CallFile call_in(const pte::Program& program) {
   CallFile file;
   auto payload = formats::neutron::read_payload(program.delegate_blobs[0].bytes);
@@ -407,7 +407,7 @@ CallFile call_in(const pte::Program& program) {
   return file;
 }
 
-/// Files that ExecuTorch's writer and the NXP backend's packer made (tests/peers/neutron/files.py).
+/// Files made by ExecuTorch's writer and the NXP backend's packer (tests/peers/neutron/files.py).
 TEST(NeutronDelegate, FilesOfExecuTorch) {
   const char* const given = std::getenv("THIMBLE_NEUTRON_FILES");
   const std::string folder =
@@ -467,7 +467,7 @@ TEST(NeutronDelegate, TheDriversErrors) {
     const bool started = std::string(call) != "resume";
     EXPECT_EQ(driver().log, started ? "resume run suspend " : "resume ") << call;
     EXPECT_EQ(npu.networks[0].calls, 0U) << call;
-    // The next run is a new one.
+    // The next run succeeds.
     driver().failing.clear();
     npu.error = 0;
     EXPECT_EQ(run(loaded, {Data(60)}), 0) << call;
@@ -498,7 +498,7 @@ TEST(NeutronDelegate, RecordsOfAProfile) {
 struct Case {
   const char* name;
   Status expected;
-  std::function<void(CallFile&, Npu&)> change;  // before the file is made
+  std::function<void(CallFile&, Npu&)> change;  // applied before the file is made
   std::function<void(pte::Program&)> edit = [](pte::Program&) {};
 };
 
@@ -613,7 +613,7 @@ TEST(NeutronDelegate, EachRuleHasItsStatus) {
   }
 }
 
-/// Eight images of 512 MiB that would have to be turned: their sum is 0 in 32 bits.
+/// Eight images of 512 MiB would need reordering: the sum of their sizes is 0 modulo 2^32.
 TEST(NeutronDelegate, MoreOfAnotherOrderThanThereIs) {
   constexpr int32_t kSide = 1 << 14;
   CallFile file = simple_file();
@@ -647,7 +647,7 @@ TEST(NeutronDelegate, MoreNetworksThanRows) {
   EXPECT_EQ(driver().log.find("unprepare"), std::string::npos) << "nothing was counted";
 }
 
-/// Whether a model of the file would have a memory that is worth a test's time.
+/// Returns true if a model of the file needs little memory, or if the file is refused.
 bool is_small(const Bytes& bytes, const thimble_kernels* kernels) {
   const runtime_test::AlignedBytes file(bytes);
   thimble_needs needs = {};
@@ -655,7 +655,7 @@ bool is_small(const Bytes& bytes, const thimble_kernels* kernels) {
   return status != 0 || needs.arena_bytes < size_t{1} << 20;
 }
 
-/// Payloads changed at random: a status, or a run that leaves all else alone.
+/// Randomly changed payloads give an error status, or a run that does not change the file.
 TEST(NeutronDelegate, FourThousandChangedFiles) {
   constexpr int kChanges = 4000;
   CallFile file = simple_file();

@@ -14,7 +14,7 @@ NeutronError called(const char* name) {
   return driver().failing == name ? driver().error : NEUTRON_NO_ERROR;
 }
 
-/// A context is its own number.
+/// Returns the byte that fills a context: it identifies the network.
 uint8_t mark_of(size_t network) {
   return static_cast<uint8_t>(0x40 + network);
 }

@@ -1,7 +1,6 @@
 #pragma once
-// A driver of the test's own behind the published interface: it writes down who calls what, fails
-// where it is told to, fills every memory that it is given and makes outputs that tell in which
-// order their bytes lay.
+// A test driver with the published interface. It records the calls, fails where a test requests it,
+// and overwrites every memory that it receives. Its outputs show the byte order of the inputs.
 
 #include <cstdint>
 #include <string>
@@ -13,26 +12,26 @@ namespace thimble::neutron_test {
 
 struct Double {
   std::string log;                  // "prepare resume run suspend "
-  std::string failing;              // the call that fails
-  NeutronError error = 0x0001230B;  // with this
+  std::string failing;              // name of the call that fails; empty: none
+  NeutronError error = 0x0001230B;  // error of the failing call
   size_t context_bytes = 8;
 
-  // Of the network: what a driver reads in its microcode.
+  // Properties of the network, which a real driver reads in the microcode.
   std::vector<uint32_t> input_bytes, output_bytes;
   uint32_t scratch_bytes = 0, profile_bytes = 0, debug_bytes = 0, prefetch_bytes = 0;
   bool knows_prefetch = true;
 
-  // Of the last prepare and run.
+  // Arguments of the last prepare and run.
   NeutronModelConfig model = {};
   NeutronDataConfig data = {};
   std::vector<const void*> inputs, outputs;
   const NeutronConfig* hooks = nullptr;
-  std::vector<uint8_t*> contexts;  // of all networks
-  bool intact = true;              // contexts were, at each run
+  std::vector<uint8_t*> contexts;  // contexts of all networks
+  bool intact = true;              // no context was changed before any run
 };
 Double& driver();
 
-/// What the driver writes: byte k of output `output`.
+/// Returns the byte that the driver writes at position k of output `output`.
 uint8_t made(uint32_t output, size_t k, const std::vector<std::vector<uint8_t>>& inputs);
 
 }  // namespace thimble::neutron_test

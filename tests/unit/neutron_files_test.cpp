@@ -1,5 +1,5 @@
-// Lists of kernels in whole files, run by the integer model behind the driver interface: what they
-// compute, when weights are brought, what is counted and refused.
+// Kernel lists in whole files, run by the integer model with the driver interface: outputs, the
+// time of weight transfers, counters and refusals.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@
 namespace thimble::neutron_test {
 namespace {
 
-// `Status` is the list's check's.
+// `Status` is the status of the list's check.
 using DeviceStatus = abi::Status;
 using formats::neutron::Format;
 using runtime_test::Loaded;
@@ -101,9 +101,9 @@ TEST(NeutronFiles, TheProfileIsTheLists) {
   EXPECT_EQ(seen.size(), 16U * (sample::kKernels + 1));
 }
 
-// --- Weights that a DMA brings -------------------------------------------------------------------
+// --- Weights transferred by a DMA ----------------------------------------------------------------
 
-/// Two channels whose copies are complete when someone waits, and not before.
+/// Two channels. A copy is completed by the wait for it, not before.
 struct Dma {
   struct Channel {
     void* to = nullptr;
@@ -120,7 +120,7 @@ void start(void* to, void* from, uint32_t bytes, uint32_t channel) {
   ASSERT_LT(channel, 2U);
   EXPECT_EQ(dma.channels[channel].bytes, 0U) << "the channel is still at work";
   dma.channels[channel] = {to, from, bytes};
-  std::memset(to, 0xBB, bytes);  // who reads now reads nonsense
+  std::memset(to, 0xBB, bytes);  // a read before the wait gets wrong values
   dma.log += fmt::format("copy{} ", channel);
 }
 void finish(uint32_t channel) {
@@ -134,7 +134,7 @@ void finish(uint32_t channel) {
 
 constexpr uint32_t kStages = 4;
 
-/// A chain of depthwise convolutions, each with weights that are brought to one of two places.
+/// A chain of depthwise convolutions, whose weights are transferred to two slots in turn.
 List chain() {
   List list;
   const Dims image = {1, 2, 2, 8};
@@ -144,7 +144,7 @@ List chain() {
     KernelRecord& record = list.kernel(Kernel::kConv2DDepthwise, {from}, to);
     record.kernel_h = record.kernel_w = 1;
     record.multiplier[2] = 1 << 30;
-    record.shift[2] = 1;  // 1
+    record.shift[2] = 1;  // a factor of 1
     while (list.weights.size() % 16 != 0) list.weights.push_back(0);
     record.weights = list.codes(std::vector<int8_t>(8, static_cast<int8_t>(i % 2 == 0 ? 2 : -1)));
     record.prefetch_from = record.weights;
@@ -166,8 +166,9 @@ TEST(NeutronFiles, CopiesOverlapTheKernels) {
   Bytes x(32);
   for (uint32_t i = 0; i < x.size(); ++i) x[i] = static_cast<uint8_t>(i - 7);
   dma = {};
-  std::memset(loaded.memory->data(), 0, loaded.needs.arena_bytes);  // nobody's before the first run
-  // When weights of kernel k are waited for, kernel k - 1 has made its output: it ran meanwhile.
+  std::memset(loaded.memory->data(), 0, loaded.needs.arena_bytes);  // to detect written outputs
+  // At the wait for the weights of kernel k, kernel k - 1 has written its output: it ran during the
+  // transfer.
   uint32_t waited = 0;
   dma.at_wait = [&](uint32_t) {
     for (uint32_t k = 0; k < kStages; ++k) {
@@ -180,7 +181,7 @@ TEST(NeutronFiles, CopiesOverlapTheKernels) {
   ASSERT_EQ(run(loaded, {x}), 0);
   EXPECT_EQ(waited, kStages);
   EXPECT_EQ(dma.log, "copy0 wait0 copy1 wait1 copy0 wait0 copy1 wait1 ");
-  // 2, then -2, then -4, then 4 times what came in.
+  // The outputs are the input times 2, -2, -4 and 4.
   const std::array<int, kStages> factors = {2, -2, -4, 4};
   for (uint32_t k = 0; k < kStages; ++k) {
     const Bytes made = output(loaded, k);
@@ -190,9 +191,9 @@ TEST(NeutronFiles, CopiesOverlapTheKernels) {
   }
 }
 
-// --- Places and orders ---------------------------------------------------------------------------
+// --- Memory placement and orders -----------------------------------------------------------------
 
-/// A table on an image [1, C, 2, 3], channels last.
+/// Returns a list with a lookup table on an image [1, C, 2, 3], channels-last.
 List image_list(uint32_t channels) {
   List list;
   const uint32_t bytes = 6 * channels;
@@ -218,7 +219,7 @@ TEST(NeutronFiles, ImagesInBothOrders) {
         file.outputs[0].last = out_last;
         auto host = hostrun::HostModel::load(written(file.program()), "image");
         ASSERT_TRUE(host.ok()) << host.error().message;
-        // Logical tensors: the file's orders change nothing.
+        // Tensors are logical: the file's memory orders do not matter.
         ir::Tensor x;
         x.shape = host->interface().inputs[0].shape;
         x.dtype = host->interface().inputs[0].dtype;
@@ -236,7 +237,7 @@ TEST(NeutronFiles, ImagesInBothOrders) {
   }
 }
 
-/// An output in the program's scratch, where its compiler put it; not over addresses.
+/// A tensor may be planned inside the program's scratch, but not over the address tables.
 TEST(NeutronFiles, TensorsInScratch) {
   const auto status_at = [](uint32_t offset, bool input) {
     List list = image_list(4);
@@ -244,7 +245,7 @@ TEST(NeutronFiles, TensorsInScratch) {
     CallFile file = file_of(list);
     file.planned = true;
     pte::Program program = file.program();
-    // Scratch starts behind the output, at 32: 48 bytes of addresses, then 64.
+    // Scratch starts after the output, at 32: 48 bytes of addresses, then 64 bytes.
     tensor_of(program, input ? 0 : 1).allocation = pte::Allocation{1, 32 + offset};
     const Npu npu;
     return Loaded(written(program), npu.kernels()).size_status;
@@ -269,7 +270,7 @@ TEST(NeutronFiles, TensorsInScratch) {
   }
 }
 
-// --- What is refused -----------------------------------------------------------------------------
+// --- Refusals ------------------------------------------------------------------------------------
 
 struct Case {
   const char* name;
@@ -307,7 +308,7 @@ TEST(NeutronFiles, EachRuleHasItsStatus) {
   }
 }
 
-/// A kernel that the model refuses: the driver's code says so, and why.
+/// For a kernel that the model refuses, the driver's code gives the kernel and the reason.
 TEST(NeutronFiles, TheModelsErrors) {
   List list = image_list(5);
   list.kernels[0].operands[0].offset = 1;
@@ -347,7 +348,7 @@ TEST(NeutronFiles, TheModelsErrors) {
   EXPECT_EQ(category(neutronModelPrepare(&config, &none)), uint32_t{NEUTRON_MODEL_MEMORY});
 }
 
-/// The host says which kernel it is, that a hash is not the content's, and whose microcode it is.
+/// The host's messages name the invalid kernel, a wrong content hash, and foreign microcode.
 TEST(NeutronFiles, TheHostsWords) {
   const auto message = [](const pte::Program& program) {
     const auto model = hostrun::HostModel::load(written(program), "m.pte");
@@ -409,7 +410,7 @@ TEST(NeutronFiles, TheTableOfKernelsNamesIt) {
       << *text;
 }
 
-/// Whether a model of the file would have a memory that is worth a test's time.
+/// Returns true if a model of the file needs little memory, or if the file is refused.
 bool is_small(const thimble::Bytes& bytes, const thimble_kernels* kernels) {
   const AlignedBytes file(bytes);
   thimble_needs needs = {};
@@ -417,8 +418,8 @@ bool is_small(const thimble::Bytes& bytes, const thimble_kernels* kernels) {
   return status != 0 || needs.arena_bytes < size_t{1} << 20;
 }
 
-/// Lists in files, changed at random, with a hash that fits: a status, or a run that leaves all
-/// else alone.
+/// Randomly changed lists in files, with a matching hash, give an error status or a run that does
+/// not change the file.
 TEST(NeutronFiles, ThreeThousandChangedFiles) {
   constexpr int kChanges = 3000;
   const List list = sample_list();

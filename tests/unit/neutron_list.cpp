@@ -24,7 +24,7 @@ size_t place_in(const Dims& dims, const Dims& index) {
 constexpr uint8_t kUntouched = 0xC3;
 constexpr size_t kGuard = 64;
 
-/// Memory of exactly `bytes`, which a sanitizer watches, or with guards around it that we look at.
+/// Memory of exactly `bytes` under a sanitizer, else with guard bytes that the test checks.
 class Guarded {
  public:
   Guarded(size_t bytes, uint8_t fill) : bytes_(bytes), memory_(bytes + 2 * kAround) {
@@ -52,7 +52,7 @@ class Guarded {
   AlignedBytes memory_;
 };
 
-/// Copies that are complete only when someone waits for them: whoever reads earlier reads rubbish.
+/// Copies that are completed by the wait for them. An earlier read gets wrong values.
 struct Copies {
   struct Pending {
     void* to = nullptr;

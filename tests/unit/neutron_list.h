@@ -1,5 +1,5 @@
 #pragma once
-// Kernel lists made by hand, run by the integer model in memories of exactly their size.
+// Builds kernel lists and runs them on the integer model, in memories of exactly the required size.
 
 #include <cstdint>
 #include <random>
@@ -21,7 +21,7 @@ using runtime_test::AlignedBytes;
 
 using Dims = std::vector<uint32_t>;
 
-/// Codes in the order of their dimensions, the last one fastest.
+/// A dense tensor of quantized values, the last dimension fastest.
 struct Dense {
   Dims dims;
   std::vector<int8_t> values;
@@ -43,9 +43,9 @@ void for_each_index(const Dims& dims, Each each) {
   }
 }
 
-/// Element [0, 0, ...] at `offset`, dense.
+/// Returns a dense view whose element [0, 0, ...] is at `offset`.
 View dense_view(Memory memory, uint32_t index, uint32_t offset, const Dims& dims);
-/// Byte of an element in the memory of its view.
+/// Returns the byte offset of an element in the memory of its view.
 size_t byte_of(const View& view, const Dims& index);
 Dims dims_of(const View& view);
 
@@ -53,39 +53,39 @@ using Bytes = std::vector<uint8_t>;
 
 class List {
  public:
-  neutron::Header header = {};  // sizes that build() does not compute
+  neutron::Header header = {};  // sizes that program() does not compute
   std::vector<IoRecord> inputs, outputs;
   std::vector<KernelRecord> kernels;
   Bytes weights;
 
-  /// Appends constants at a multiple of 4.
+  /// Appends constants, aligned to 4 bytes.
   uint32_t bytes(const Bytes& content);
   uint32_t codes(const std::vector<int8_t>& content);
   uint32_t ints(const std::vector<int32_t>& content);
-  /// New places.
+  /// Adds an input or output, or allocates scratch.
   uint32_t input(uint32_t bytes);
   uint32_t output(uint32_t bytes);
   uint32_t scratch(uint32_t bytes);
 
-  /// A record without constants, factors 0, that clamps to int8.
+  /// Adds a record without constants, with factors 0, that clamps to int8.
   KernelRecord& kernel(Kernel kernel, const std::vector<View>& operands, const View& output);
 
-  /// Sections and hash as they must be; a multiple of 16 bytes.
+  /// Serializes the list with valid sections and hash, padded to a multiple of 16 bytes.
   [[nodiscard]] Bytes program() const;
 };
 
-/// The hash that the content has.
+/// Writes the hash of the content into the program.
 void rehash(Bytes& program, const Bytes& weights);
 
-/// What check() says to these bytes at multiples of 16.
+/// Returns check()'s status for these bytes, aligned to 16.
 Status check_bytes(const Bytes& program, const Bytes& weights, uint32_t* kernel = nullptr);
 Status check_list(const List& list);
 
-/// Runs a list that check() accepts; memories are full of rubbish before, and guarded.
+/// Result of run_bytes(). It runs an accepted list in guarded memories filled with `rubbish`.
 struct Outcome {
   std::vector<Bytes> outputs;
   Bytes profile;
-  bool intact = true;  // no memory was left
+  bool intact = true;  // no byte outside the memories was written
 };
 enum class Prefetch { kInPlace, kByModel, kByHooks };
 Outcome run_bytes(const Bytes& program, const Bytes& weights, const std::vector<Bytes>& inputs,

@@ -1,5 +1,5 @@
 #pragma once
-// A file whose one call is of a list of kernels.
+// A file whose only call runs a kernel list.
 
 #include "neutron_list.h"
 #include "neutron_program.h"
@@ -11,7 +11,7 @@ inline thimble::Bytes file_bytes(const Bytes& bytes) {
   return {data, data + bytes.size()};
 }
 
-/// Tensors are what the list's records say.
+/// Returns a file whose tensors are those of the list's records.
 inline CallFile file_of(const List& list) {
   CallFile file;
   file.id = neutron::kDelegateId;

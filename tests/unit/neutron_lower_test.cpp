@@ -1,5 +1,5 @@
-// Views of the Neutron's compiler against elements counted one by one, and in which order values
-// of a region come to lie.
+// Views of the Neutron's compiler, compared with elements enumerated one by one; and the memory
+// orders of values in a subgraph.
 
 #include "engines/neutron/compiler/strided.h"
 
@@ -17,7 +17,7 @@
 namespace thimble::engine::neutron {
 namespace {
 
-/// Bytes of all elements in logical order.
+/// Returns the byte offsets of all elements in logical order.
 std::vector<int64_t> addresses(const Strided& place) {
   std::vector<int64_t> result = {place.offset};
   for (const Factors& dim : place.dims) {
@@ -32,7 +32,7 @@ std::vector<int64_t> addresses(const Strided& place) {
   return result;
 }
 
-/// Calls back for small shapes in each order of their dimensions.
+/// Calls `visit` for small shapes in each dimension order.
 template <typename Visit>
 void each_small(size_t rank, const Visit& visit) {
   const std::vector<ir::Shape> shapes = {{1, 2, 3, 4}, {2, 3, 2, 2}, {2, 1, 4, 3}, {3, 2, 1, 2}};
@@ -55,7 +55,7 @@ TEST(NeutronStrided, DenseIsWhatTheOrderSays) {
   });
 }
 
-/// A reshape has the same elements in the same logical order, in whatever order they lie.
+/// A reshape has the same elements in the same logical order, for any memory order.
 TEST(NeutronStrided, ReshapeKeepsElements) {
   int64_t done = 0;
   each_small(4, [&](const Strided& place) {
@@ -98,7 +98,7 @@ TEST(NeutronStrided, PermuteAndItsInverse) {
   });
 }
 
-/// Elements of a slice are those of the whole with that index.
+/// The elements of a slice are the whole's elements with the same indices.
 TEST(NeutronStrided, SlicesAreElementsOfTheWhole) {
   int64_t refused = 0, done = 0;
   each_small(3, [&](const Strided& small) {
@@ -127,7 +127,7 @@ TEST(NeutronStrided, SlicesAreElementsOfTheWhole) {
   EXPECT_GT(refused, 0);
 }
 
-/// Loops walk every place from corresponding element to element, each once.
+/// A loop nest visits each pair of corresponding elements of two views exactly once.
 TEST(NeutronStrided, LoopsWalkPlacesTogether) {
   int64_t done = 0;
   each_small(3, [&](const Strided& a) {
@@ -136,7 +136,7 @@ TEST(NeutronStrided, LoopsWalkPlacesTogether) {
       const auto loops = common_loops(std::vector<const Strided*>{&a, &b}, all_dims(a));
       ASSERT_TRUE(loops.has_value());
       ++done;
-      std::map<int64_t, int64_t> wanted, got;  // element of b by that of a
+      std::map<int64_t, int64_t> wanted, got;  // byte offset in b by byte offset in a
       const std::vector<int64_t> of_a = addresses(a), of_b = addresses(b);
       for (size_t i = 0; i < of_a.size(); ++i) wanted[of_a[i]] = of_b[i];
       std::vector<std::pair<int64_t, int64_t>> at = {{a.offset, b.offset}};
@@ -163,7 +163,7 @@ TEST(NeutronStrided, BroadcastRepeats) {
   EXPECT_EQ(all, (std::vector<int64_t>{0, 1, 2, 0, 1, 2}));
 }
 
-// --- regions ------------------------------------------------------------------------------------
+// --- subgraphs ----------------------------------------------------------------------------------
 
 ir::Graph parsed(std::string_view text) {
   auto graph = ir::parse(text, "region.ir");
@@ -235,8 +235,8 @@ std::vector<std::string> kernels_of(const ir::Graph& graph) {
 
 using Names = std::vector<std::string>;
 
-/// A caller's image that lies rows first costs a Transpose in front and one behind; channels last
-/// none.
+/// An NCHW image at the subgraph's border needs a Transpose at the input and one at the output. A
+/// channels-last image needs none.
 TEST(NeutronFormats, TransposesOnlyWhereTheCallerLiesOtherwise) {
   constexpr std::string_view kText = R"(graph @forward {{
   input %x: i8[1,4,6,6] {0}quant(0.1, 0)
@@ -251,7 +251,7 @@ TEST(NeutronFormats, TransposesOnlyWhereTheCallerLiesOtherwise) {
             (Names{"Transpose", "MaxPool 1x1", "MaxPool 1x1", "Transpose"}));
 }
 
-/// Two permutes that cancel each other, and one that only the border sees, cost nothing.
+/// Two permutes that cancel each other, and a permute at the border, need no kernel.
 TEST(NeutronFormats, PermutesAreViews) {
   const ir::Graph graph = parsed(fmt::format(R"(graph @forward {{
   input %x: i8[1,6,5,4] quant(0.1, 0)
@@ -268,8 +268,8 @@ TEST(NeutronFormats, PermutesAreViews) {
   EXPECT_EQ(kernels_of(graph), (Names{"MaxPool 1x1", "MaxPool 1x1"}));
 }
 
-/// What dies in an elementwise kernel gives it its memory, and what the caller gave is free behind
-/// its last reader: never more than two tensors at a time here.
+/// The result of an elementwise kernel reuses the buffer of an operand that is dead afterwards. An
+/// input's buffer is free after its last reader. Here at most two tensors are live at a time.
 TEST(NeutronPlaces, ScratchIsWhatLivesAtOnce) {
   const ir::Graph graph = parsed(fmt::format(R"(graph @forward {{
   input %x: i8[1,16,8,8] order(0,2,3,1) quant(0.1, 0)

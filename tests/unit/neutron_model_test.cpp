@@ -1,5 +1,5 @@
-// Every kernel of a Neutron list against formulas of the test's own, on random shapes, strides,
-// memories and numbers. A failure names its seed: `--gtest_filter` and the loop's count repeat it.
+// Every kernel of a Neutron list, compared with independent formulas on random shapes, strides,
+// memories and values. A failure prints its seed; `--gtest_filter` and the loop's count repeat it.
 
 #include <cmath>
 
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t kWorlds = 300;
 
-/// A random image, and a window that fits it with the output that it makes.
+/// A random image, a window that fits it, and the dimensions of the output.
 struct Image {
   Dims in, out;
   Window window;
@@ -20,7 +20,7 @@ enum class Shape { kWindow, kPool, kPoint, kSpread };
 
 Image image(World& world, Shape shape) {
   Image image;
-  // Seldom more channels than the model computes at once.
+  // One in six images has more channels than the model computes at once.
   const uint32_t most = world.chance(6) ? 70 : 9;
   image.in = {world.pick(1, 2), world.pick(1, 7), world.pick(1, 7), world.pick(1, most)};
   image.out = {image.in[0], 0, 0, world.pick(1, world.chance(6) ? 20 : 9)};
@@ -44,7 +44,7 @@ Image image(World& world, Shape shape) {
       if (all <= w.pad[side]) w.pad[side] = 0;
       continue;
     }
-    // The first window, and the last, meet the image at least with one tap of a pool.
+    // The first and the last window of a pool contain at least one element of the image.
     w.pad[side] = shape == Shape::kPool ? world.pick(0, w.kernel[side] - 1) : world.pick(0, span);
     if (shape == Shape::kPool) w.dilation[side] = 1;
     const uint32_t last = shape == Shape::kPool ? size - 1 + w.pad[side] : size + w.pad[side];
@@ -122,7 +122,7 @@ TEST(NeutronModel, FullyConnected) {
   });
 }
 
-/// A tensor and a view of it in which some dimensions repeat one element.
+/// A tensor, and a view of it in which some dimensions repeat one element (stride 0).
 struct Operand {
   Dense tensor;
   View view;
@@ -165,7 +165,7 @@ TEST(NeutronModel, BatchMatMul) {
   });
 }
 
-/// The formula of a kernel of two operands.
+/// Formula of the kernels with two operands.
 int8_t of_two(const KernelRecord& r, const Ending& ending, int64_t a, int64_t b) {
   const auto scale = [&](int64_t value, uint32_t which) {
     return requantized(value, {r.multiplier[which], r.shift[which]}, ending.single);
@@ -245,7 +245,7 @@ TEST(NeutronModel, OneOperand) {
   });
 }
 
-/// Elementwise kernels and softmax may write where they read.
+/// Elementwise kernels and softmax may write to the buffer that they read.
 TEST(NeutronModel, InPlace) {
   for_worlds("in place", 2 * kWorlds, [](World& world) {
     const Dims dims = world.dims(world.pick(1, 4), 5);
@@ -323,7 +323,7 @@ TEST(NeutronModel, Reductions) {
   });
 }
 
-/// Factor and least difference of softmax over codes of this scale, as docs/numerics.md has them.
+/// Factor and minimum difference of a softmax with this scale, as defined in docs/numerics.md.
 struct SoftmaxScale {
   Factor factor;
   int32_t least;
@@ -352,7 +352,7 @@ TEST(NeutronModel, Softmax) {
     record.fill = numbers.least;
     const Dense expected = reference_softmax(x.tensor, numbers.factor, numbers.least);
     world.expect(expected, "softmax");
-    // The formulas mean what they should: probabilities, to one step and a half of theirs.
+    // The formulas give probabilities, with an error of at most one and a half steps.
     for (size_t row = 0; row < expected.values.size(); row += dims.back()) {
       double sum = 0;
       int most = -128;
@@ -371,8 +371,8 @@ TEST(NeutronModel, Softmax) {
   });
 }
 
-/// Equal elements whose sum nearly, exactly and more than reaches its limit of 2^31; and where the
-/// last division is by 2^32 and more.
+/// Equal elements whose sum is slightly below, exactly at and above its limit of 2^31; and cases
+/// whose last division is by 2^32 or more.
 TEST(NeutronModel, SoftmaxOfManyEqualElements) {
   for (const uint32_t count : {511U, 512U, 4095U, 4096U, 4097U, 8300U}) {
     World world(count);
@@ -398,7 +398,7 @@ TEST(NeutronModel, Copies) {
   });
 }
 
-/// Pieces side by side along one dimension, some of them read back in reverse.
+/// Concatenates pieces along one dimension; some views have negative strides.
 TEST(NeutronModel, ConcatenationOfPieces) {
   for_worlds("concat", kWorlds, [](World& world) {
     const uint32_t rank = world.pick(1, 4);
@@ -430,7 +430,7 @@ TEST(NeutronModel, ConcatenationOfPieces) {
       });
       start += pieces[i].dims[along];
     }
-    // The whole again, so that the last kernel has it.
+    // A copy of the whole, so that the last kernel's output can be compared.
     const View copy = world.result(dims);
     world.list.kernel(Kernel::kCopy, {whole}, copy);
     world.expect(expected, "concat");

@@ -1,6 +1,6 @@
-// Lists whose bytes are not what they were: ten thousand random changes and cuts. What is asked is
-// a status, or a run that writes nothing outside its memories; under the address sanitizer, that
-// reads nothing outside either.
+// Lists with changed bytes: ten thousand random changes and truncations. Each gives a status, or a
+// run that writes nothing outside its memories; the address sanitizer also detects reads outside
+// them.
 
 #include <gtest/gtest.h>
 
@@ -13,9 +13,9 @@
 namespace thimble::neutron_test {
 namespace {
 
-constexpr uint32_t kMemoryMost = 1U << 20;  // more is only slower
+constexpr uint32_t kMemoryMost = 1U << 20;  // larger memories only make the test slower
 
-/// No byte of a result was rubbish in a memory.
+/// Results do not depend on the initial content of the memories.
 TEST(NeutronMutation, ResultsDoNotDependOnWhatMemoriesHeld) {
   const List list = sample_list();
   const Bytes program = list.program();
@@ -56,7 +56,7 @@ TEST(NeutronMutation, TenThousandChanges) {
       byte = random() % 2 == 0 ? static_cast<uint8_t>(byte ^ (1U << random() % 8))
                                : static_cast<uint8_t>(random());
     }
-    // The hash would refuse nearly everything: a hostile writer knows how to make one.
+    // A wrong hash would refuse nearly everything; an attacker can compute a correct one.
     if (random() % 20 != 0) rehash(program, weights);
     const Status status = check_bytes(program, weights);
     ++seen[status];
@@ -69,7 +69,7 @@ TEST(NeutronMutation, TenThousandChanges) {
     ASSERT_TRUE(run_bytes(program, weights, inputs).intact) << "change " << i;
     ASSERT_FALSE(testing::Test::HasFailure()) << "change " << i;
   }
-  // Changes that hit nothing of consequence, and those that each part of the check finds.
+  // Some changes have no effect on validity; the others are found by each part of the check.
   EXPECT_GT(seen[Status::kOk], kChanges / 10);
   for (const Status status :
        {Status::kTruncated, Status::kNoProgram, Status::kBadVersion, Status::kBadHeader,

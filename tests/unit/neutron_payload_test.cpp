@@ -1,5 +1,5 @@
-// The payload of a Neutron delegate call: bytes worked out by hand from docs/neutron.md, what is
-// said of each field that is wrong, and readers that survive whatever they are given.
+// The payload of a Neutron delegate call: golden bytes written by hand from docs/neutron.md, the
+// error for each invalid field, and readers that do not crash on any input.
 
 #include <gtest/gtest.h>
 
@@ -25,11 +25,11 @@ Bytes bytes_of_hex(std::string_view text) {
   return bytes;
 }
 
-// Microcode of two inputs and one output; what stands between the published words is nobody's
-// business and here 0xA0 and on.
+// Microcode of two inputs and one output. The words between the published ones are private to the
+// NPU; here they are 0xA0 and following.
 constexpr std::string_view kProgram0 =
     "6E 4D 43 64  A1 A1 A1 A1  A2 A2 A2 A2  A3 A3 A3 A3 "  // 0 magic
-    "A4 A4 A4 A4  A5 A5 A5 A5  36 00 00 00  05 00 00 00 "  // 6: 54 bytes, 7: weights of 5
+    "A4 A4 A4 A4  A5 A5 A5 A5  36 00 00 00  05 00 00 00 "  // 6: 54 bytes, 7: 5 bytes of weights
     "A8 A8 A8 A8  20 01 00 00  40 00 00 00  02 00 00 00 "  // 9 scratch, 10 prefetch, 11 inputs
     "01 00 00 00  EE FF ";                                 // 12 outputs
 constexpr std::string_view kGolden0 =
@@ -56,7 +56,7 @@ Payload payload0() {
   return payload;
 }
 
-// A list of kernels of three inputs and four outputs, 64 bytes of it; no weights, no kernels.
+// A kernel list with three inputs and four outputs, 64 bytes; no weights, no kernels.
 constexpr std::string_view kProgram1 =
     "54 4E 65 75  01 00 00 00  00 00 00 00  40 00 00 00 "   // 0 magic
     "40 00 00 00  00 00 00 00  40 00 00 00  00 00 00 00 "   // 6: 64 bytes, 7: no weights
@@ -118,7 +118,7 @@ TEST(NeutronPayload, GoldenBytesOfVersion1) {
   EXPECT_TRUE(*read == payload1());
 }
 
-/// What the delegate reads from the golden bytes, word by word.
+/// The delegate's reader gives the golden bytes' words, one by one.
 TEST(NeutronPayload, WordsOfTheProgram) {
   alignas(16) std::array<uint8_t, 112> data = {};
   abi::neutron::PayloadView view;
@@ -151,7 +151,7 @@ TEST(NeutronPayload, WordsOfTheProgram) {
   EXPECT_EQ(abi::neutron::call_bytes(view), 80U + 0x30 + 0x20 + 0x10 + 0x50);
 }
 
-/// What a call reads without asking is what was asked when the file was loaded.
+/// The unchecked reader, used in calls, gives the same values as the checked reader, used at load.
 TEST(NeutronPayload, TheTrustedReaderSeesTheSame) {
   for (const std::string_view hex : {kGolden0, kGolden1}) {
     alignas(16) std::array<uint8_t, 112> data = {};
@@ -182,12 +182,12 @@ TEST(NeutronPayload, TheTrustedReaderSeesTheSame) {
   }
 }
 
-/// One byte of golden bytes is another.
+/// A change of one byte of golden bytes.
 struct Case {
   std::string_view golden;
   size_t at;
   int value;
-  std::string_view expected;  // behind "Neutron payload, "
+  std::string_view expected;  // message after "Neutron payload, "
 };
 
 constexpr Case kCases[] = {
@@ -284,7 +284,7 @@ TEST(NeutronPayload, WhatCannotBeWritten) {
             "Neutron payload, byte 6: input 0 is argument 2, expected one of 1 input arguments");
 }
 
-/// As many as a byte counts.
+/// A header with the largest numbers that fit in a byte.
 TEST(NeutronPayload, TheLargestHeader) {
   Payload payload = payload1();
   payload.input_formats.assign(255, Format::kChannelsLast);
@@ -302,7 +302,7 @@ TEST(NeutronPayload, TheLargestHeader) {
   EXPECT_TRUE(*read == payload);
 }
 
-/// Reading what is accepted and writing it again gives the same bytes, up to paddings.
+/// Reading accepted bytes and writing them again gives the same bytes, except for padding.
 TEST(NeutronPayload, BytesChangedAtRandom) {
   const char* const given = std::getenv("THIMBLE_SEED");
   const uint32_t seed =

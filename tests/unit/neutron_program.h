@@ -1,6 +1,6 @@
 #pragma once
-// Files whose one instruction is a call of a Neutron delegate: inputs come from the caller, outputs
-// and scratch are planned.
+// Files whose only instruction is a call of a Neutron delegate. Memory of inputs is set by the
+// caller; outputs and scratch are planned.
 
 #include <array>
 #include <cstring>
@@ -18,7 +18,7 @@ namespace pte = formats::pte;
 /// A tensor of the call.
 struct Port {
   std::vector<int32_t> sizes;
-  bool last = false;  // its channels lie last in the file
+  bool last = false;  // channels-last in the file
   [[nodiscard]] uint32_t bytes() const {
     uint32_t all = 1;
     for (const int32_t size : sizes) all *= static_cast<uint32_t>(size);
@@ -41,12 +41,12 @@ inline pte::Tensor tensor_for(const Port& port, int64_t offset) {
 struct CallFile {
   std::string id = "NeutronBackend";
   formats::neutron::Payload payload;
-  std::vector<Port> inputs, outputs;  // of the call: the payload's maps say which is which
-  bool planned = false;               // else scratch comes behind the arena, as in ExecuTorch's
-  uint32_t scratch_bytes = 0;         // planned
+  std::vector<Port> inputs, outputs;  // of the call; the payload's maps assign them to the program
+  bool planned = false;               // false: scratch follows the arena, as in ExecuTorch's files
+  uint32_t scratch_bytes = 0;         // size of planned scratch
   pte::BlobLocation location = pte::BlobLocation::kInline;
 
-  /// Of the first output; they follow one another at multiples of 16, then scratch.
+  /// Returns the program. Outputs are at consecutive multiples of 16, followed by scratch.
   [[nodiscard]] pte::Program program() const {
     pte::Program program;
     pte::ExecutionPlan plan;
@@ -80,7 +80,7 @@ struct CallFile {
   }
 };
 
-/// What nobody but the NPU understands, with the published words in it.
+/// The published words in microcode; only the NPU can interpret the rest.
 struct MicrocodeWords {
   uint32_t scratch = 48, profile = 0, debug = 0, prefetch = 0;
 };

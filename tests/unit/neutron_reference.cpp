@@ -19,17 +19,17 @@ Wide floor_of(Wide value, Wide divisor) {
   return quotient * divisor > value ? quotient - 1 : quotient;
 }
 
-/// value / 2^bits to nearest, halves away from zero: lround of an exact quotient.
+/// Returns value / 2^bits to nearest, halves away from zero: llround of an exact quotient.
 int64_t half_away(int64_t value, int bits) {
   return std::llround(std::ldexp(static_cast<long double>(value), -bits));
 }
 
-/// a * b / 2^31, halves up.
+/// Returns a * b / 2^31, halves rounded up.
 int64_t product31(int64_t a, int64_t b) {
   return static_cast<int64_t>(floor_of(Wide{a} * b + (Wide{1} << 30), Wide{1} << 31));
 }
 
-/// Fills a tensor of these dimensions with `value(index)`.
+/// Returns a tensor of these dimensions filled with `value(index)`.
 template <class Value>
 Dense filled(const Dims& dims, Value value) {
   Dense result = {dims, {}};
@@ -49,7 +49,7 @@ int64_t bias_of(const Weighted& w, uint32_t channel) {
   return w.bias.empty() ? 0 : w.bias[channel];
 }
 
-/// Calls `each(h, w, ky, kx)` for the taps of output pixel [y, x] that lie in the image.
+/// Calls `each(h, w, ky, kx)` for the taps of output pixel [y, x] that are inside the image.
 template <class Each>
 void for_taps(const Window& window, const Dense& x, uint32_t row, uint32_t column, Each each) {
   for (uint32_t ky = 0; ky < window.kernel[0]; ++ky) {
@@ -114,7 +114,7 @@ Dense reference_depthwise(const Dense& x, const Weighted& w, const Window& windo
   });
 }
 
-/// Scatters: every input pixel adds to all outputs it reaches.
+/// Computes by scatter: every input pixel is added to all outputs that depend on it.
 Dense reference_transposed(const Dense& x, const Weighted& w, const Window& window, const Dims& out,
                            const Ending& ending) {
   const uint32_t depth = x.dims[3];
@@ -200,7 +200,7 @@ Dense reference_reduction(const Dense& x, uint32_t count, int how, int32_t zero_
 
 namespace {
 
-/// e^a of a <= 0 in Q5.26.
+/// Returns e^a for a <= 0 in Q5.26.
 int64_t exp_of(int64_t a) {
   static constexpr int64_t kFactors[] = {1672461947, 1302514674, 790015084, 290630308,
                                          39332535,   720401,     242};

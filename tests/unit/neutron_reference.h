@@ -1,6 +1,6 @@
 #pragma once
-// The formulas of docs/numerics.md once more, for the tests of the Neutron's model: on dense
-// tensors, in wide numbers, with nothing of the model's.
+// The formulas of docs/numerics.md, written independently for the tests of the Neutron's model: on
+// dense tensors, in wide integers, without any code of the model.
 
 #include <optional>
 #include <vector>
@@ -14,16 +14,16 @@ struct Factor {
   int32_t shift = 0;
 };
 
-/// value * multiplier * 2^(shift - 31), in one rounding or in two.
+/// Returns value * multiplier * 2^(shift - 31), with single or double rounding.
 int64_t requantized(int64_t value, Factor factor, bool single);
 
-/// What becomes of results.
+/// The last steps of a kernel: zero point, clamp, lookup table.
 struct Ending {
   int32_t zero_point = 0;
   int32_t min = -128, max = 127;
   std::optional<std::vector<int8_t>> table;
   bool single = false;
-  /// Of a number without, and with, the zero point.
+  /// of() adds the zero point to `value`; code() expects a value that includes it.
   [[nodiscard]] int8_t of(int64_t value) const;
   [[nodiscard]] int8_t code(int64_t value) const;
 };
@@ -32,15 +32,15 @@ struct Window {
   uint32_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, pad[2] = {0, 0};
 };
 
-/// What a weighted kernel has.
+/// Parameters of a weighted kernel.
 struct Weighted {
   std::vector<int8_t> weights;
-  std::vector<int32_t> bias;    // empty: none
-  std::vector<Factor> factors;  // one, or one for each channel
-  int32_t zero_point = 0;       // of the input
+  std::vector<int32_t> bias;    // empty: no bias
+  std::vector<Factor> factors;  // one, or one per channel
+  int32_t zero_point = 0;       // zero point of the input
 };
 
-/// Images [N, H, W, C], weights [OC][KH][KW][IC], depthwise [KH][KW][OC].
+/// Images are [N, H, W, C], weights [OC][KH][KW][IC], depthwise weights [KH][KW][OC].
 Dense reference_convolution(const Dense& x, const Weighted& w, const Window& window,
                             const Dims& out, const Ending& ending);
 Dense reference_depthwise(const Dense& x, const Weighted& w, const Window& window, const Dims& out,
@@ -54,7 +54,7 @@ Dense reference_matmul(const Dense& a, const Dense& b, int32_t a_zero_point, int
 
 Dense reference_pool(const Dense& x, const Window& window, const Dims& out, bool mean,
                      const Ending& ending);
-/// Of the last `count` dimensions; `how`: 0 mean, 1 largest, -1 smallest.
+/// Reduces the last `count` dimensions. `how`: 0 mean, 1 maximum, -1 minimum.
 Dense reference_reduction(const Dense& x, uint32_t count, int how, int32_t zero_point,
                           Factor factor, const Ending& ending);
 Dense reference_softmax(const Dense& x, Factor factor, int32_t least);

@@ -1,5 +1,5 @@
 #pragma once
-// A change of the sample list, and what check() says of it.
+// A change of the sample list, and the expected result of check().
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace thimble::neutron_test {
 
 inline constexpr uint32_t kNowhere = neutron::kAbsent;
 
-/// A change of the sample list, what check() says of it, and which kernel it names.
+/// A change of the sample list, the expected status, and the kernel that check() must name.
 struct Case {
   const char* what;
   Status status;
@@ -30,7 +30,7 @@ inline void expect(const Case& c) {
   EXPECT_EQ(kernel, c.kernel) << c.what;
 }
 
-/// A change of one kernel that is accepted, or refused with its number.
+/// A change of one kernel. It is accepted, or refused with the kernel's index.
 using OfKernel = std::function<void(KernelRecord&)>;
 inline void expect(const char* what, Status status, uint32_t kernel, const OfKernel& change) {
   expect({what, status, status == Status::kOk ? kNowhere : kernel,

@@ -1,5 +1,5 @@
-// What a run of a Neutron list does besides its kernels' arithmetic: weights that come from a
-// memory the engine cannot read, in time and no sooner than there is room; the profile.
+// A run of a Neutron list, apart from its kernels' arithmetic: transfers of weights from a memory
+// that the engine cannot read, as early as their slot is free; and the profile.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kDepth = 16;
 constexpr uint32_t kSlot = kDepth * kDepth;
 
-/// Some matrices after each other, each prefetched but the third.
+/// Consecutive matrix products. All weights except those of the third are prefetched.
 struct Chain {
   static constexpr uint32_t kLayers = 5;
   World world{11};
@@ -48,9 +48,9 @@ struct Chain {
   }
 };
 
-/// A flash of which only the copies know the content, and a log of calls.
+/// A flash whose content only the copy function can read, and a log of calls.
 struct Flash {
-  const uint8_t* seen = nullptr;  // what the job has as its weights
+  const uint8_t* seen = nullptr;  // the address that the job has as its weights
   const Bytes* content = nullptr;
   const uint8_t* slots = nullptr;
   std::string log;
@@ -73,7 +73,7 @@ TEST(NeutronRun, WeightsOfTheNextKernelAreOnTheirWay) {
   const Bytes program = chain.world.list.program();
   Bytes& weights = chain.world.list.weights;
   ASSERT_EQ(check_bytes(program, weights), Status::kOk);
-  // What the engine sees there is only what kernel 2 reads in place.
+  // The engine can read only the weights of kernel 2, which are used in place.
   Bytes seen(weights.size(), 0x99);
   std::copy_n(weights.begin() + 2 * kSlot, kSlot, seen.begin() + 2 * kSlot);
   const AlignedBytes in_flash(ByteView(reinterpret_cast<std::byte*>(seen.data()), seen.size()));
@@ -92,7 +92,7 @@ TEST(NeutronRun, WeightsOfTheNextKernelAreOnTheirWay) {
             "wait 0\n"
             "copy 1 to 1 by 1\n"  // while kernel 0 computes
             "wait 1\n"
-            "copy 3 to 0 by 0\n"  // while kernels 1 and 2 compute: 2 has nothing to be brought
+            "copy 3 to 0 by 0\n"  // while kernels 1 and 2 compute: 2 has no prefetched weights
             "wait 0\n"
             "copy 4 to 1 by 1\n"
             "wait 1\n");
@@ -114,7 +114,7 @@ TEST(NeutronRun, ProfileHasARecordForEachKernelAndOneForAll) {
     EXPECT_EQ(start, all ? 0 : now);
     if (!all) now += chain.world.list.kernels[i].cycles;
     EXPECT_EQ(stop, now);
-    // The byte that readers of the vendor's profile tell kernels by, and which it was.
+    // The bytes by which readers of the vendor's profile identify kernels and their kind.
     EXPECT_EQ(at[1], all ? 0 : 6);
     EXPECT_EQ(at[9], all ? 0 : 6);
     EXPECT_EQ(at[2], all ? 0 : 4);

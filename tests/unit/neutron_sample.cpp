@@ -14,7 +14,7 @@ class Maker {
     elementwise(dense_view(Memory::kScratch, 0, wide_, {1, 4, 4, 8}), matrix);
     windows();
     moves(image);
-    // The last kernels fill the outputs.
+    // The last kernels write the outputs.
     list.kernels[sample::kNearest].output =
         dense_view(Memory::kOutput, list.output(192), 0, {1, 8, 8, 3});
     list.kernels[sample::kBilinear].output =

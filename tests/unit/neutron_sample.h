@@ -1,11 +1,11 @@
 #pragma once
-// One list with every kernel, dense and small, for tests of the check and of the text.
+// One list with every kernel, dense and small, for tests of the check and of the text form.
 
 #include "neutron_list.h"
 
 namespace thimble::neutron_test {
 
-/// The kernels of `sample_list`, in order, by what they are there for.
+/// Kernel indices of sample_list(), named by what they test.
 namespace sample {
 enum : uint32_t {
   kConvolution,  // [1,4,4,3] to [1,4,4,8], per channel, prefetched
@@ -42,7 +42,7 @@ enum : uint32_t {
 }  // namespace sample
 
 List sample_list();
-/// Something to run it with.
+/// Returns inputs for a run of the list.
 std::vector<Bytes> sample_inputs(const List& list);
 
 }  // namespace thimble::neutron_test

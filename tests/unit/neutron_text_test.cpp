@@ -1,4 +1,4 @@
-// Kernel lists as text and back, byte by byte; what is not such text is refused with its line.
+// Kernel lists as text and back, byte by byte. Invalid text is refused with its line number.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ std::string reparsed(const std::string& text, Bytes& program) {
   return "";
 }
 
-/// What build() makes, without the padding of its block.
+/// Returns the bytes of program() without the padding at its end.
 Bytes unpadded(const List& list) {
   Bytes program = list.program();
   neutron::Header header;
@@ -90,7 +90,7 @@ TEST(NeutronText, InputsAndOutputs) {
   expect_round_trip(list);
 }
 
-/// Random lists, with every kind of number.
+/// Random lists with all kinds of values.
 TEST(NeutronText, RandomLists) {
   for_worlds("text", 300, [](World& world) {
     const Dims dims = world.dims(world.pick(1, neutron::kRankMax), 5);
@@ -189,7 +189,7 @@ TEST(NeutronText, MessagesNameTheLine) {
   EXPECT_EQ(behind("input 0 int8[1] zero"), "text:2: 'zero', expected 'scale'");
 }
 
-/// Cut and changed text is text or is refused; nothing else happens.
+/// Truncated and changed text is parsed or refused; nothing else happens.
 TEST(NeutronText, AnyTextIsReadOrRefused) {
   const List list = sample_list();
   const std::string good = printed(unpadded(list), list.weights);
@@ -213,7 +213,7 @@ TEST(NeutronText, AnyTextIsReadOrRefused) {
   EXPECT_LT(refused, 4900);
 }
 
-/// The list of docs/neutron.md: tanh of three numbers.
+/// The list of docs/neutron.md: tanh of three values.
 List example() {
   List list;
   std::vector<int8_t> table(256);
@@ -241,7 +241,7 @@ std::string page() {
   return text.str();
 }
 
-/// Lines `    140  01 02 ...` of the page; a star stands for lines of zeros.
+/// The page has lines `    140  01 02 ...`; a star replaces lines of zeros.
 TEST(NeutronText, TheDumpOfThePage) {
   const Bytes bytes = example().program();
   std::string expected;

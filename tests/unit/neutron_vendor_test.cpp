@@ -1,5 +1,5 @@
-// Calls of a converter that may do anything: answers of both versions, in any order, each way of
-// failing. The stand-in plays them; nothing of an answer is used before all of it was checked.
+// Calls of a converter that can fail in any way: answers of both versions, in any order, and each
+// failure. The stand-in simulates them. An answer is used only after it was checked completely.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ using engine::Delegate;
 using engine::neutron::finish;
 using test::Folder;
 
-/// The stand-in as an SDK, and what it plays while this lives.
+/// An SDK folder with the stand-in, and its behaviour during the object's lifetime.
 class StandinSdk {
  public:
   explicit StandinSdk(const std::string& mode = "", bool merges = true) {
@@ -60,7 +60,7 @@ class StandinSdk {
   Folder folder_;
 };
 
-/// Two inputs, one of them an image, and two outputs, all of different shapes.
+/// Two inputs, one of them an image, and two outputs, all with different shapes.
 const char* const kRegion = R"(graph @g {
     input %a: i8[1,2,4,4] order(0,2,3,1) quant(0.5, 0)
     input %b: i8[1,6] quant(0.5, 3)
@@ -152,7 +152,7 @@ TEST(NeutronVendor, OrdersOfTheNodeAreMaps) {
   EXPECT_EQ(payload.input_formats[1], Format::kChannelsLast);
 }
 
-/// The model itself may come back in another order: names tell.
+/// The returned model may have another order of inputs and outputs; the names identify them.
 TEST(NeutronVendor, OrdersOfTheModelAreMaps) {
   const StandinSdk sdk("ports");
   const auto payload = payload_in(finished(sdk.tools()));
@@ -223,7 +223,7 @@ TEST(NeutronVendor, EachFailureIsAMessage) {
       EXPECT_NE(status.error().message.find(word), std::string::npos)
           << word << " in " << status.error().message;
     }
-    EXPECT_EQ(delegate.payload, made.payload);  // as it was
+    EXPECT_EQ(delegate.payload, made.payload);  // unchanged
     EXPECT_EQ(delegate.id, made.id);
     EXPECT_TRUE(delegate.files.empty());
   }
@@ -330,7 +330,7 @@ TEST(NeutronVendor, ListsAreJoinedByTheSdk) {
       << fails.error().message;
 }
 
-/// Whatever single byte of an answer is damaged, it is refused or a payload that reads back.
+/// An answer with any one byte damaged is refused, or gives a payload that can be read.
 TEST(NeutronVendor, DamagedModelsAreRefusedOrRead) {
   const Delegate delegate = delegate_of();
   const Bytes& model = delegate.exchange;

@@ -1,4 +1,4 @@
-// What is proven of views, against the bytes that they meet.
+// Proofs about views, compared with the bytes that the views contain.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ View random_view(std::mt19937& random) {
   return view;
 }
 
-/// What is proven is true, of random views; and most of what is true is proven.
+/// For random views, proven properties are true, and most true properties are proven.
 TEST(NeutronView, ProofsOfViews) {
   std::mt19937 random(5);
   int injective = 0, proven = 0, disjoint = 0, apart = 0;
@@ -54,7 +54,7 @@ TEST(NeutronView, ProofsOfViews) {
   EXPECT_GT(apart, disjoint / 2);
 }
 
-/// Pieces of one tensor side by side along any dimension are apart, in any order of memory.
+/// Adjacent pieces of one tensor are disjoint, along any dimension and in any memory order.
 TEST(NeutronView, PiecesOfATensorAreApart) {
   for (uint32_t along = 0; along < 4; ++along) {
     for (const bool turned : {false, true}) {

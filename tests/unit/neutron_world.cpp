@@ -7,7 +7,7 @@
 namespace thimble::neutron_test {
 
 std::vector<int8_t> World::codes(size_t count) {
-  // Ends of the range are likely: they are where clamps and wraps are.
+  // Ends of the range are likely, because clamps and wraps occur there.
   const bool ends = chance(5);
   std::vector<int8_t> codes(count);
   for (int8_t& code : codes) {
@@ -39,7 +39,7 @@ World::Layout World::layout(const Dims& dims, bool gaps) {
     const uint32_t step = reach + 1 + (gaps && chance(3) ? pick(1, 5) : 0);
     const bool backward = chance(4);
     if (backward) offset += int64_t{step} * (dims[k] - 1);
-    // What is never stepped over may have any stride.
+    // A dimension of size 1 may have any stride.
     result.view.strides[k] = dims[k] == 1 && gaps ? pick_signed(-1000000, 1000000)
                              : backward           ? -static_cast<int32_t>(step)
                                                   : static_cast<int32_t>(step);
@@ -52,7 +52,7 @@ World::Layout World::layout(const Dims& dims, bool gaps) {
 
 namespace {
 
-/// The bytes of a memory that holds a tensor; what is between its elements is anything.
+/// Returns the bytes of a memory that holds the tensor. Bytes between elements are 0xEE.
 Bytes spread(const Dense& tensor, const View& view, uint32_t bytes) {
   Bytes memory(bytes, 0xEE);
   for_each_index(tensor.dims, [&](const Dims& index) {
@@ -97,7 +97,7 @@ View World::result(const Dims& dims) {
 
 Factor World::factor(double magnitude) {
   if (chance(8)) return {pick_signed(0, 0x7FFFFFFF), pick_signed(-31, 30)};
-  if (chance(4)) return {1 << 30, -static_cast<int32_t>(pick(0, 4))};  // halves
+  if (chance(4)) return {1 << 30, -static_cast<int32_t>(pick(0, 4))};  // gives halves
   int exponent = 0;
   std::frexp(128.0 / magnitude * pick(1, 40) / 20, &exponent);
   return {pick_signed(1 << 30, 0x7FFFFFFF), std::clamp(exponent, -31, 30)};
@@ -122,7 +122,7 @@ Weighted World::weighted(size_t weights, uint32_t channels, uint32_t depth) {
   if (!chance(3)) {
     for (uint32_t i = 0; i < channels; ++i) result.bias.push_back(pick_signed(-20000, 20000));
   }
-  if (chance(20)) std::fill(result.bias.begin(), result.bias.end(), 0x7FFFFFF0);  // wraps
+  if (chance(20)) std::fill(result.bias.begin(), result.bias.end(), 0x7FFFFFF0);  // sums wrap
   for (uint32_t i = 0, all = chance(2) ? 1 : channels; i < all; ++i) {
     result.factors.push_back(factor(6000 * std::sqrt(depth)));
   }
@@ -180,7 +180,7 @@ void World::prefetch() {
   uint32_t prefetched = 0;
   for (KernelRecord& record : list.kernels) {
     record.prefetch_to = prefetched % 2 * slot;
-    // Some part, if it is one that the kernel does not read beyond; else all, or nothing.
+    // A random part of the constants, if the check accepts it; else all or nothing.
     record.prefetch_from = 16 * pick(0, bytes / 16);
     record.prefetch_bytes = pick(0, bytes - record.prefetch_from);
     if (check_list(list) != Status::kOk || chance(3)) {

@@ -15,7 +15,7 @@ class World {
   explicit World(uint32_t seed) : random_(seed) {}
 
   List list;
-  std::vector<Bytes> fed;  // inputs
+  std::vector<Bytes> fed;  // bytes of the inputs
 
   uint32_t pick(uint32_t from, uint32_t to) {
     return from + static_cast<uint32_t>(random_() % (to - from + 1));
@@ -29,13 +29,13 @@ class World {
   Dims dims(uint32_t rank, uint32_t most);
   int32_t zero_point() { return chance(3) ? 0 : pick_signed(-128, 127); }
 
-  /// A tensor where a kernel may find it: an input, constants, or the scratch memory, where a copy
-  /// brings it first. Dimensions in any order, some backward, with gaps; dense every third time.
+  /// Places a tensor in an input, in constants, or in scratch, where a kernel copies it first.
+  /// Dimensions have any order, some have negative strides or gaps; one in three views is dense.
   View place(const Dense& tensor);
-  /// A new place for a result: an output or the scratch memory.
+  /// Allocates memory for a result: an output or scratch.
   View result(const Dims& dims);
 
-  /// Brings sums of about this magnitude to codes; or makes many halves; or is any that is allowed.
+  /// Returns a factor that scales sums of this magnitude to int8, one that gives halves, or any.
   Factor factor(double magnitude);
   Ending ending();
   Weighted weighted(size_t weights, uint32_t channels, uint32_t depth);
@@ -45,22 +45,22 @@ class World {
   static void use(KernelRecord& record, uint32_t which, Factor factor);
   static void use(KernelRecord& record, const Window& window);
 
-  /// Runs the list; its last kernel must give `expected`.
+  /// Runs the list and compares the last kernel's result with `expected`.
   void expect(const Dense& expected, const std::string& what);
 
  private:
   struct Layout {
-    View view;  // offset of the element with the least address is 0 or a little more
+    View view;  // its lowest-addressed element is at offset 0 or slightly above
     uint32_t bytes;
   };
   Layout layout(const Dims& dims, bool gaps);
-  /// Lets kernels read their constants, or some of them, from the prefetch memory.
+  /// Makes kernels read all or some of their constants from the prefetch memory.
   void prefetch();
 
   std::mt19937 random_;
 };
 
-/// Numbers of `count` worlds, each named by its seed where it fails.
+/// Runs `each` for `count` worlds; a failure names the seed.
 template <class Each>
 void for_worlds(const char* what, uint32_t count, Each each) {
   for (uint32_t seed = 0; seed < count; ++seed) {

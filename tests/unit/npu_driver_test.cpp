@@ -1,5 +1,5 @@
-// The driver of the Ethos-U on a register file that plays a script: what is written in which order,
-// between which calls of the platform, and what becomes of faults.
+// The driver of the Ethos-U on a scripted register file: the order of register writes and platform
+// calls, and the handling of faults.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include "engines/ethos_u/delegate/driver.h"
 
 namespace {
-std::vector<std::string> events;  // of the platform's functions below, which have no other way out
+std::vector<std::string> events;  // recorded by the platform functions below, which have no context
 }
 
 extern "C" {
@@ -50,11 +50,11 @@ using thimble::ethos_u::config_word;
 using thimble::ethos_u::find_config;
 using thimble::ethos_u::id_word;
 
-/// Registers that answer from a script: `running` reads of the status while it runs, then `last`.
+/// Scripted registers: the status is read `running` times as running, then has the value `last`.
 struct Script {
   uint32_t config = config_word(*find_config("ethos-u55-128"));
   uint32_t id = id_word(thimble::ethos_u::Generation::kU55);
-  uint32_t reset_reads = 2;  // reads of the status that still see the reset
+  uint32_t reset_reads = 2;  // number of status reads during which the reset is active
   uint32_t running = 3;
   uint32_t last = reg::kEndReached | reg::kInterrupt;
   bool ignores_level = false;
@@ -121,7 +121,7 @@ Job job_of(MemoryMode mode = MemoryMode::kUnknown) {
   return job;
 }
 
-/// What a run does, one event behind the other.
+/// Returns the events of a run, in order.
 std::vector<std::string> events_of(Script& script, const Job& job, Status expected,
                                    void (*change)(thimble_ethos_u&) = nullptr) {
   events.clear();
@@ -172,7 +172,7 @@ TEST(NpuDriver, TheSequenceOnAU55) {
                           "a8=0",
                           "b0=0",
                           "b8=0",
-                          "3c=13",  // constants by the other port, scratch by the SRAM's
+                          "3c=13",  // constants use the other port, scratch the SRAM's port
                           "08=5",
                           "wait",
                           "wait",
@@ -251,9 +251,9 @@ TEST(NpuDriver, PortsFollowTheMemoryMode) {
       {MemoryMode::kSharedSram, THIMBLE_MEMORY_BY_FILE, "ethos-u65-256", {"1c=2", "3c=13"}},
       {MemoryMode::kSramOnly, THIMBLE_MEMORY_BY_FILE, "ethos-u55-128", {"1c=1", "3c=1"}},
       {MemoryMode::kDedicatedSram, THIMBLE_MEMORY_BY_FILE, "ethos-u85-256", {"1c=3", "3c=f"}},
-      // What the product says of itself counts.
+      // The product's setting has priority over the file's.
       {MemoryMode::kDedicatedSram, THIMBLE_SRAM_ONLY, "ethos-u85-256", {"1c=1", "3c=1"}},
-      // A number that is none, from a file: as if it said nothing.
+      // An unknown memory mode in the file is ignored.
       {static_cast<MemoryMode>(77), THIMBLE_MEMORY_BY_FILE, "ethos-u55-128", {"1c=2", "3c=13"}},
   };
   for (const Case& c : cases) {
@@ -289,7 +289,7 @@ TEST(NpuDriver, SecurityAndPrivilegeAreAskedForAndSeen) {
   EXPECT_EQ(all.back(), "unlock");
 }
 
-/// A fault is told to the platform, the NPU is reset so that it leaves memory alone.
+/// A fault is reported to the platform. The NPU is reset, so that it no longer accesses memory.
 TEST(NpuDriver, FaultsAreStatuses) {
   for (const uint32_t fault :
        {reg::kBusFault, reg::kParseFault, reg::kWeightFault, reg::kEccFault, reg::kBranchFault}) {
@@ -352,7 +352,7 @@ TEST(NpuDriver, StreamsForOtherNpusAreToldApart) {
   }
   constexpr uint32_t kMinor = 1U << 20;
   constexpr uint32_t kMajor = 1U << 28;
-  // A newer NPU runs older streams; an older one, or one of another architecture, does not.
+  // A newer NPU runs streams for an older one. An older or a different NPU does not.
   EXPECT_EQ(check("ethos-u55-128", u55 + kMinor, "ethos-u55-128", u55), Status::kOk);
   EXPECT_EQ(check("ethos-u55-128", u55, "ethos-u55-128", u55 + kMinor), Status::kNpuVersion);
   EXPECT_EQ(check("ethos-u55-128", u55 + kMajor, "ethos-u55-128", u55), Status::kNpuVersion);

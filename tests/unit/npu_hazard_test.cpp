@@ -1,6 +1,6 @@
-// The hazard checker: footprints against lists of bytes, the rules one by one, and the adversarial
-// modes, which must see what it names. Streams of another compiler:
-// tests/npu/hazard_experiment.cpp.
+// The hazard checker: footprints compared with sets of bytes, the rules one by one, and the
+// adversarial modes, which must change the outputs where it reports a hazard. Streams of another
+// compiler are tested by tests/npu/hazard_experiment.cpp.
 
 #include "engines/ethos_u/sim/hazard.h"
 
@@ -162,7 +162,7 @@ KernelOperation random_window(Random& random) {
   return operation;
 }
 
-/// What outputs of the block look at, one by one.
+/// Returns the bytes that the outputs of the block read, enumerated one by one.
 ByteSet looked_at(const KernelOperation& operation, const Box& block) {
   ByteSet bytes;
   const Kernel& kernel = operation.kernel;
@@ -218,7 +218,7 @@ TEST(Jobs, jobs_of_a_block_read_what_its_outputs_look_at) {
   }
 }
 
-// A small machine: `n` bytes at `from` become `n` bytes at `to`, as a pooling of 1x1.
+// A minimal operation: a 1x1 pooling copies `n` bytes from `from` to `to`.
 std::string copy_kernel(int from, int to, int n, int blockdep = 0) {
   std::string text;
   for (const char* map : {"IFM", "OFM"}) {
@@ -256,7 +256,7 @@ class Stream {
     if (words.ok()) words_ = *words;
   }
 
-  /// What the checker says of the last command that is wrong; empty if none is.
+  /// Returns the checker's message for the last command with a hazard; empty if none has one.
   std::string hazard() const {
     HazardChecker checker(config_);
     Decoder decoder(config_, words_.data(), static_cast<uint32_t>(words_.size()));
@@ -276,7 +276,7 @@ class Stream {
     return said;
   }
 
-  /// Modes of the adversary that give other bytes: W, K, D.
+  /// Returns the adversarial modes that change the output bytes: W, K, D.
   std::string differs() const {
     std::vector<uint8_t> expected = memory();
     const Job job = job_on(expected);
@@ -313,7 +313,7 @@ class Stream {
     job.regions[1] = {bytes.data(), bytes.size()};
     return job;
   }
-  /// Which kernel or DMA a word is, counted from 1.
+  /// Returns the number of the kernel or DMA at a word, counted from 1.
   int order(uint32_t word) const {
     Decoder decoder(config_, words_.data(), static_cast<uint32_t>(words_.size()));
     Step step;
@@ -368,13 +368,13 @@ TEST(Hazard, two_that_write_to_one_place) {
 }
 
 TEST(Hazard, the_limit_of_an_engine_retires_the_oldest) {
-  // Three kernels: the first is done before the third is issued.
+  // Three kernels: the first is complete before the third is issued.
   const std::string kernels =
       copy_kernel(0, 1024, 64) + copy_kernel(128, 1280, 64) + copy_kernel(256, 1536, 64);
   EXPECT_EQ(Stream(kernels + copy_dma(512, 0, 64)).hazard(), "");
   EXPECT_EQ(Stream(kernels + copy_dma(512, 128, 64)).hazard(),
             "4 2: overwrites what an operation may still have to read");
-  // DMAs: one on the U55, two on the U65, four on the U85.
+  // Number of DMAs in flight: one on the U55, two on the U65, four on the U85.
   std::string dmas;
   for (int i = 0; i < 4; ++i) dmas += copy_dma(2048, 64 * i, 64);
   const std::string reader = copy_kernel(0, 1024, 256);
@@ -392,10 +392,10 @@ TEST(Hazard, a_block_dependency_that_is_too_large) {
   const auto chain = [](int to, int from, int blockdep) {
     return Stream(copy_kernel(0, to, 64) + copy_kernel(from, 2048, 64, blockdep));
   };
-  // Block 0 of the second reads block 0 of the first, three blocks before its end.
+  // Block 0 of the second kernel reads block 0 of the first, three blocks before the first ends.
   EXPECT_EQ(chain(1024, 1024, 3).hazard(), "");
   EXPECT_EQ(chain(1024, 1024, 3).differs(), "");
-  // Shifted by two blocks: it reads block 2 first, which one block follows.
+  // Shifted by two blocks: the second kernel first reads block 2, after which one block follows.
   constexpr const char* kSaid = "2 1: BLOCKDEP lets it read blocks that may not be written yet";
   EXPECT_EQ(chain(1024, 1024 + 32, 1).hazard(), "");
   EXPECT_EQ(chain(1024, 1024 + 32, 1).differs(), "");
@@ -404,7 +404,7 @@ TEST(Hazard, a_block_dependency_that_is_too_large) {
   EXPECT_EQ(chain(1024, 1024 + 48, 1).hazard(), kSaid);
   EXPECT_EQ(chain(1024, 1024 + 48, 1).differs(), "W");
   EXPECT_EQ(chain(1024, 1024 + 48, 0).hazard(), "");
-  // After a wait there is nothing to depend on.
+  // After a wait, no dependency remains.
   EXPECT_EQ(
       Stream(copy_kernel(0, 1024, 64) + kKernelWait + copy_kernel(1072, 2048, 64, 3)).hazard(), "");
 }

@@ -1,4 +1,4 @@
-// Scaling and rounding against wide integers and against the two-step definitions.
+// Scaling and rounding, compared with wide integers and with the two-step definitions.
 
 #include <random>
 
@@ -16,7 +16,7 @@ Wide floor_shift(Wide value, unsigned shift) {
   return value >> shift;
 }
 
-/// Rounds a product in the way each mode is defined, without adding terms beforehand.
+/// Rounds a product by the definition of each mode, without a rounding term added before the shift.
 Wide expected(Wide product, unsigned shift, Rounding mode, unsigned double_round) {
   if (shift == 0) return product;
   const Wide low = floor_shift(product, shift);
@@ -74,7 +74,7 @@ TEST(SimArithmetic, EveryRoundingOfWideProducts) {
     const auto shift = static_cast<uint32_t>(random() % 63);
     const uint32_t twice = random() % 3 == 0 ? 20 : random() % 2 == 0 ? 15 : 0;
     const auto mode = static_cast<Rounding>(random() % 6);
-    // The first rounding of a pair shows only where the second starts behind it.
+    // The first of two roundings has an effect only if the second shift is not 0.
     if (twice != 0 && value < 0 && shift == 0) continue;
     compare(value, multiplier, shift, mode, twice);
   }

@@ -1,6 +1,6 @@
-// CONV and DEPTHWISE: weights are coded here by hand (one uncompressed slice after another), in
-// the order the multipliers read them, and results compared with the plain definition. The fast
-// paths are judged by the general ones.
+// CONV and DEPTHWISE. The test encodes weights itself (uncompressed slices, one after another), in
+// the order in which the multipliers read them, and compares results with the plain definition. The
+// fast paths are compared with the general ones.
 
 #include <algorithm>
 #include <array>
@@ -28,7 +28,7 @@ struct Weights {
   std::vector<uint32_t> shift;
 };
 
-/// Bits, lowest first.
+/// A bit stream, lowest bit first.
 class Bits {
  public:
   std::vector<uint8_t> bytes;
@@ -43,16 +43,16 @@ class Bits {
   uint32_t count_ = 0;
 };
 
-/// Slices without palette, zero runs or Golomb codes: nine bits per weight.
+/// Writes slices without palette, zero runs or Golomb codes: nine bits per weight.
 std::vector<uint8_t> encode(const Values& order) {
   Bits bits;
   for (size_t at = 0; at < order.size();) {
     const size_t n = std::min<size_t>(order.size() - at, 32768);
     bits.put(6, 3);                              // no zero runs
-    bits.put(static_cast<uint32_t>(n - 1), 15);  // symbols
+    bits.put(static_cast<uint32_t>(n - 1), 15);  // number of symbols
     bits.put(7, 3);                              // uncompressed
     bits.put(0, 1);
-    bits.put(1, 1);  // a palette follows: none, 9 bits
+    bits.put(1, 1);  // new palette: no entries, 9 bits
     bits.put(0, 5);
     bits.put(0, 5);
     bits.put(7, 3);
@@ -61,7 +61,7 @@ std::vector<uint8_t> encode(const Values& order) {
       bits.put(static_cast<uint32_t>(std::abs(w)) << 1 | (w < 0 ? 1U : 0U), 9);
     }
   }
-  bits.put(7, 3);  // the end
+  bits.put(7, 3);  // end of stream
   while (bits.bytes.size() % 16 != 0) bits.bytes.push_back(0xFF);
   return bits.bytes;
 }
@@ -70,7 +70,7 @@ uint32_t round_up(uint32_t value, uint32_t to) {
   return (value + to - 1) / to * to;
 }
 
-/// The order of U55 and U65 for one core of `cores`.
+/// Returns the weight order of U55 and U65 for core `core` of `cores`.
 Values order556(const Layer& layer, const Weights& weights, uint32_t core, uint32_t cores) {
   Values order;
   const uint32_t block = layer.config->macs == 32 ? 4 : 8;

@@ -1,4 +1,4 @@
-// ELEMENTWISE: every mode on small maps, against its definition in 64 bits.
+// ELEMENTWISE: every mode on small feature maps, compared with its definition in 64-bit integers.
 
 #include <algorithm>
 #include <array>
@@ -16,7 +16,7 @@ int64_t saturate(int64_t value, const Map& map) {
   return std::clamp(value, low, high);
 }
 
-/// gemmlowp's multiplication: twice a rounded high product, then a rounded right shift.
+/// gemmlowp's multiplication: a rounded doubling high multiply, then a rounding right shift.
 int64_t by_multiplier(int64_t value, int64_t multiplier, int shift) {
   const int64_t product = value * multiplier;
   const int64_t high = (product + (int64_t{1} << 30)) >> 31;  // half up
@@ -152,7 +152,7 @@ TEST(SimElementwise, AProductOfThirtyTwoBitsIsOnlyShifted) {
 }
 
 TEST(SimElementwise, SumsOfThe55WithOneScaledOperand) {
-  // What a compiler writes for scales 0.02 and 0.05: the smaller one relative to twice the larger.
+  // Scales of Vela for 0.02 and 0.05: the smaller one is relative to twice the larger.
   const Map a{.h = 2, .w = 8, .c = 16, .zero = -3},
       b{.h = 2, .w = 8, .c = 16, .base = 512, .zero = 7};
   const Map out{.h = 2, .w = 8, .c = 16, .base = 1024, .zero = 4};

@@ -1,5 +1,5 @@
-// What is wrong with a stream is said with its word, its kind and one sentence; nothing outside
-// the regions is ever touched (the machine of npu_stream.h looks at the bytes around them).
+// A faulty stream gives its word, the fault kind and one sentence. Nothing outside the regions is
+// accessed (the machine of npu_stream.h checks the bytes around them).
 
 #include <string>
 
@@ -10,7 +10,7 @@ namespace {
 
 using sim::FaultKind;
 
-/// A copy of `n` bytes by a pool of 1x1, the smallest kernel.
+/// Copies a feature map by a 1x1 pool, the smallest kernel.
 Stream copy(const Map& from, const Map& to) {
   Stream s;
   s.ifm(from).ofm(to).scale(1, 0).window(1, 1);
@@ -22,7 +22,7 @@ struct Case {
   const Config* config;
   Stream stream;
   FaultKind kind;
-  int64_t word = -1;  // from the end: -1 is the last word
+  int64_t word = -1;  // index from the end: -1 is the last word
 };
 
 void expect_fault(const Case& c) {
@@ -115,7 +115,7 @@ TEST(SimFault, AddressesOffTheirGrid) {
   dma.set(Reg0::DMA0_DST_REGION, 1).set(Reg1::DMA0_SRC, 8).set(Reg1::DMA0_LEN, 32);
   dma.op(Operation::DMA_START).stop();
   expect_fault({"a DMA of the U55", &u55(), dma, FaultKind::kMisaligned, -2});
-  Machine(u65()).run_well(dma);  // the others need no grid
+  Machine(u65()).run_well(dma);  // U65 and U85 have no alignment rule for a DMA
   Stream weights = copy(in, out);
   weights.set(Reg1::WEIGHT_BASE, 8).set(Reg1::WEIGHT_LENGTH, 16);
   expect_fault({"weights", &u55(), weights.op(Operation::CONV).stop(), FaultKind::kMisaligned, -2});
@@ -196,7 +196,7 @@ TEST(SimFault, BranchesAreCounted) {
   Stream forever = raw({word1(0x100, 0), 0});
   Machine machine(u85());
   const sim::Fault before = machine.run(forever);
-  EXPECT_EQ(static_cast<int>(before.kind), static_cast<int>(FaultKind::kTruncated));  // no STOP
+  EXPECT_EQ(static_cast<int>(before.kind), static_cast<int>(FaultKind::kTruncated));  // no STOP yet
   forever.stop();
   EXPECT_EQ(static_cast<int>(machine.run(forever).kind), static_cast<int>(FaultKind::kEndless));
 }

@@ -1,5 +1,5 @@
-// Damaged streams, weights and tables: a status comes back, and no byte outside the regions and
-// the workspace is touched (the guards of npu_stream.h, and sanitizers where they are on).
+// Damaged streams, weights and tables: the run returns a status, and no byte outside the regions
+// and the workspace is accessed (checked by the guards of npu_stream.h and by sanitizers).
 
 #include <array>
 #include <random>
@@ -15,7 +15,7 @@ void append_conv(Stream& s, const Config& config) {
   s.ifm(in).ofm(out, 0).window(3, 3).pads(1, 1, 1, 1).set(Reg0::OFM_BLK_DEPTH_M1, 15);
   s.set(Reg1::SCALE_BASE, 0).set(Reg1::SCALE_LENGTH, 240);
   s.set(Reg1::WEIGHT_BASE, 256).set(Reg1::WEIGHT_LENGTH, 3584);
-  if (config.generation == Generation::kU85) s.set(Reg0::WEIGHT_FORMAT, 1);  // fixed widths
+  if (config.generation == Generation::kU85) s.set(Reg0::WEIGHT_FORMAT, 1);  // fixed-width format
   s.op(Operation::CONV).op(Operation::KERNEL_WAIT);
   s.set(Reg0::WEIGHT_FORMAT, 0);
   if (config.generation != Generation::kU85) s.words.pop_back();
@@ -100,7 +100,7 @@ TEST(SimFuzz, DamagedStreamsEndWithAStatus) {
       ASSERT_LE(status.word, stream.words.size()) << "iteration " << i;
     }
   }
-  // The damage reaches every kind but the hazards, which nobody looks for here.
+  // The damage causes every fault kind except hazards, which this test does not check.
   for (size_t kind = 0; kind < 9; ++kind) EXPECT_GT(kinds[kind], 0) << "fault kind " << kind;
 }
 

@@ -1,4 +1,4 @@
-// Where elements lie: formats, strides, tiles, transposition, reversal, upscaling; and DMA.
+// Addresses of elements: formats, strides, tiles, transposition, reversal, upscaling; and DMA.
 
 #include <array>
 
@@ -7,7 +7,7 @@
 namespace thimble::ethos_u::test {
 namespace {
 
-/// Pool of 1x1: values stay, places change.
+/// 1x1 pool: copies the values to other addresses.
 Stream copy(const Map& from, const Map& to, uint32_t more_precision = 1U << 8) {
   Stream s;
   s.ifm(from).ofm(to, more_precision).scale(1, 0).window(1, 1);
@@ -62,7 +62,7 @@ TEST(SimMaps, WholeBricksAreWritten) {
 }
 
 TEST(SimMaps, Tiles) {
-  // Rows from 2 on and columns from 3 on come from other places; tile 1 is split after its row 1.
+  // Rows from 2 and columns from 3 are in other tiles; tile 1 is split after its row 1.
   const Map in{.h = 4, .w = 5, .c = 2}, out{.h = 4, .w = 5, .c = 2, .base = 2048};
   const std::array<uint64_t, 4> bases = {0, 200, 400, 600};
   Stream s = copy(in, out);
@@ -99,7 +99,7 @@ TEST(SimMaps, OutputTiles) {
 TEST(SimMaps, TranspositionOfTheOutput) {
   struct Order {
     uint32_t code;
-    std::array<int, 3> axes;  // which axis of the operation is outermost, ...
+    std::array<int, 3> axes;  // axes of the operation, outermost first
   };
   const std::array<Order, 6> orders = {{{0, {0, 1, 2}},
                                         {1, {1, 0, 2}},
@@ -226,7 +226,7 @@ TEST(SimDma, GatherAndScatter) {
       const uint32_t to = scatter ? indices[row] : row;
       EXPECT_EQ(std::memcmp(&machine.arena[2048 + to * 8], &before[from * 6], 6), 0);
     }
-    machine.arena[1024] = 4;  // beyond the largest
+    machine.arena[1024] = 4;  // one more than the largest index
     const sim::Fault fault = machine.run(s);
     EXPECT_EQ(static_cast<int>(fault.kind), static_cast<int>(sim::FaultKind::kOutOfRange));
     EXPECT_EQ(fault.address, 1024U);

@@ -1,4 +1,4 @@
-// POOL, RESIZE, tables, chains, branches: bytes worked out from the definitions.
+// POOL, RESIZE, tables, chains and branches, compared with bytes computed from the definitions.
 
 #include <algorithm>
 #include <array>
@@ -61,7 +61,7 @@ TEST(SimPool, AverageWithoutPaddingIsScaledNotDivided) {
   const Map in{.h = 2, .w = 2, .c = 1}, out{.h = 1, .w = 1, .c = 1, .base = 64};
   Machine machine(u55());
   machine.fill(in, {1, 2, 3, 5});
-  // The compiler's quarter: the multiplier is a little above 2^30.
+  // The compiler's scale for 1/4: the multiplier is slightly above 2^30.
   Stream s = base(in, out);
   s.set(Reg0::OFM_PRECISION, 1 | 1U << 8 | 2U << 14).scale(0x40000001, 32).window(2, 2);
   machine.run_well(s.op(Operation::POOL, PoolMode::kAverage).stop());
@@ -141,7 +141,7 @@ TEST(SimPool, WhereTheLargestIs) {
   }
 }
 
-/// 2 to 3 in x, 2 to 4 in y: numerators and denominators of a step, in halves of a pixel.
+/// Resize with source positions (5 x - 1) / 8 and (5 y + 1) / 4.
 Stream resize_stream(const Map& in, const Map& out, uint32_t shift) {
   Stream s;
   s.ifm(in).ofm(out).scale(1, 16 + shift, 3U << 13);

@@ -1,6 +1,6 @@
 #pragma once
-// Streams written by hand, for the tests of the simulator: registers by name, maps as NHWC or
-// bricks, memory with guards around it.
+// Hand-written streams for the tests of the simulator: registers by name, feature maps as NHWC or
+// bricks (NHCWB16), memory with guard bytes around it.
 
 #include <cstdint>
 #include <cstring>
@@ -27,7 +27,7 @@ inline const Config& u85() {
   return config("ethos-u85-256");
 }
 
-/// A feature map as a test sees it. Strides of 0 become the natural ones.
+/// A feature map. A stride of 0 is replaced by the stride of a dense map.
 struct Map {
   uint32_t h = 1, w = 1, c = 1;
   uint32_t bits = 8;
@@ -36,7 +36,7 @@ struct Map {
   int32_t zero = 0;
   bool bricks = false;
   int64_t stride_y = 0, stride_x = 0;
-  uint32_t storage = 0;  // U85
+  uint32_t storage = 0;  // U85 only
   uint32_t region = 1;
 
   [[nodiscard]] uint32_t elem() const { return bits / 8; }
@@ -102,7 +102,7 @@ class Stream {
         .set(Reg0::IFM2_ZERO_POINT, static_cast<uint32_t>(map.zero))
         .set(Reg0::IFM2_PRECISION, precision(map, 2));
   }
-  /// `sizes`: of the operation; the map's own where nothing is transposed.
+  /// `sizes`: dimensions of the operation; those of the map unless it is transposed.
   Stream& ofm(const Map& map, uint32_t more_precision = 1U << 8) {
     tiles(map, Reg0::OFM_WIDTH0_M1, Reg0::OFM_HEIGHT0_M1, Reg0::OFM_HEIGHT1_M1);
     bases(map, Reg1::OFM_BASE0, Reg1::OFM_STRIDE_X, Reg1::OFM_STRIDE_Y, Reg1::OFM_STRIDE_C);
@@ -150,7 +150,7 @@ class Stream {
   }
 };
 
-/// Two regions: 0 is only read, 1 is the arena. Bytes around both must not change.
+/// Two regions: 0 is read-only, 1 is the arena. Guard bytes around both must not change.
 class Machine {
  public:
   static constexpr size_t kGuard = 64;
@@ -207,7 +207,7 @@ class Machine {
     if (map.is_signed) return static_cast<int64_t>(static_cast<uint64_t>(value) << spare) >> spare;
     return value;
   }
-  /// All of a map, in the order H, W, C.
+  /// Writes all elements of a feature map, in the order H, W, C.
   void fill(const Map& map, const std::vector<int64_t>& values) {
     for (size_t i = 0; i < values.size(); ++i) {
       const auto n = static_cast<uint32_t>(i);

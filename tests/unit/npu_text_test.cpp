@@ -1,4 +1,4 @@
-// Command streams as text: text and words are one to one, also for words the table does not know.
+// Command streams as text: text and words map one to one, also for words that the table lacks.
 
 #include "engines/ethos_u/text/text.h"
 
@@ -125,7 +125,7 @@ Bytes bytes_of(const Words& words) {
   return bytes;
 }
 
-// As Vela 5.1.0 begins its payloads of ethos-u55-128 and ethos-u85-256.
+// The first words of Vela 5.1.0's payloads for ethos-u55-128 and ethos-u85-256.
 const Words kCop1 = {0x31504F43, 0x00100001, 0x00001807,   0x10066001,  5,
                      5,          5,          2U << 16 | 2, word0(5, 1), word0(0, 0xFFFF)};
 const Words kCop2 = {0x32504F43, 1,          56, 0,   1,           48,

@@ -1,5 +1,5 @@
-// The timeline: cycles of kernels worked out by hand, and laws of sharing: no port moves more than
-// it can, nothing begins before what it waits for, and more bandwidth never takes longer.
+// The timeline: cycles of kernels computed by hand, and properties of sharing. No port exceeds its
+// bandwidth, nothing starts before its dependencies end, and more bandwidth never takes longer.
 
 #include "engines/ethos_u/sim/timeline.h"
 
@@ -52,14 +52,15 @@ KernelCycles cycles_of(const char* config, const KernelOperation& operation) {
 }
 
 TEST(KernelCycles, of_a_convolution_by_hand) {
-  // 8x8 positions of 1x2 are 32, 16 channels are 2 deep: 9 taps * 2 slices of 32 * (4 * 32) * 2.
+  // 8x8 positions are 32 blocks of 1x2; 16 channels are 2 deep. Cycles: 9 taps * 2 slices of 32
+  // inputs * (4 * 32 blocks) * 2.
   const KernelCycles cycles = cycles_of("ethos-u55-128", conv(8, 64, 16, 3));
   EXPECT_DOUBLE_EQ(cycles.multiply, 9 * 2 * (4 * 32) * 2);
   EXPECT_DOUBLE_EQ(cycles.output, 0.5 * 8 * 8 * 16);
   EXPECT_DOUBLE_EQ(cycles.blocks, 1);
   EXPECT_DOUBLE_EQ(cycles.compute(), cycles.multiply);
   EXPECT_EQ(cycles.macs, 8U * 8 * 16 * 64 * 9);
-  // 128 products per cycle are what the part has.
+  // The part computes 128 products per cycle.
   EXPECT_DOUBLE_EQ(static_cast<double>(cycles.macs) / cycles.multiply, 128);
 }
 
@@ -78,7 +79,7 @@ TEST(KernelCycles, part_kernels_pay_where_there_are_few_channels) {
   KernelOperation operation = conv(8, 4, 16, 3);
   const double depth_first = cycles_of("ethos-u55-128", operation).multiply;
   operation.kernel.part_kernel_first = true;
-  // Nine taps are three steps of four instead of nine.
+  // Nine taps need three steps of four instead of nine steps.
   EXPECT_DOUBLE_EQ(cycles_of("ethos-u55-128", operation).multiply * 3, depth_first);
 }
 
@@ -106,7 +107,7 @@ TEST(KernelCycles, the_output_stage_by_hand) {
   const KernelCycles cycles = cycles_of("ethos-u55-128", operation);
   EXPECT_DOUBLE_EQ(cycles.compute(), 1.5 * 16 * 16 * 128);
   EXPECT_DOUBLE_EQ(cycles.read.of[0], 2.0 * 16 * 16 * 128);
-  EXPECT_DOUBLE_EQ(cycles.written.of[0], 16.0 * 16 * 128 * 2);  // 16 bytes of a burst of 32
+  EXPECT_DOUBLE_EQ(cycles.written.of[0], 16.0 * 16 * 128 * 2);  // uses 16 bytes of a 32-byte burst
 }
 
 TEST(KernelCycles, ports_follow_the_memory_mode) {
@@ -175,7 +176,7 @@ const System& usual() {
 
 TEST(Timeline, a_dma_takes_its_latency_and_its_bytes) {
   const Told told = timeline_of(dma_text(0, 0, 0, 4096), usual());
-  EXPECT_DOUBLE_EQ(told.timeline.cycles, 64 + 4096 / 1.0);  // a byte per cycle out of the flash
+  EXPECT_DOUBLE_EQ(told.timeline.cycles, 64 + 4096 / 1.0);  // one byte per cycle from the flash
   EXPECT_DOUBLE_EQ(told.timeline.read.of[1], 4096);
   EXPECT_DOUBLE_EQ(told.timeline.written.of[0], 4096);
   EXPECT_EQ(told.operations[0].bound, Bound::kExternalPort);
@@ -249,7 +250,7 @@ TEST(Timeline, no_port_moves_more_than_it_can) {
 }
 
 TEST(Timeline, a_shared_port_is_shared) {
-  // Both want all of the SRAM: a copy inside it, and a kernel that is bound by it.
+  // Two users of the SRAM's whole bandwidth: a copy inside it, and a kernel limited by it.
   System slow = usual();
   slow.sram.bytes_per_cycle = 0.5;
   const std::string kernel = kernel_text(0, 0x8000, 0);

@@ -1,5 +1,5 @@
-// The weight decoder of the Ethos-U simulator: streams written bit by bit, orders spelled out, and
-// bytes that mean nothing.
+// The weight decoder of the Ethos-U simulator: streams written bit by bit, weight orders listed
+// explicitly, and invalid bytes.
 
 #include <cstring>
 #include <memory>
@@ -14,7 +14,7 @@
 namespace thimble::ethos_u::sim {
 namespace {
 
-/// Bits as text, in the order of the stream; numbers have their lowest bit first.
+/// Bits as text, in the order of the stream; integers start with their lowest bit.
 class Bits {
  public:
   Bits& put(uint32_t value, int count) {
@@ -25,7 +25,7 @@ class Bits {
     bits_ += bits;
     return *this;
   }
-  /// ZDIV, count, WDIV, WTRUNC, NEWPAL.
+  /// Appends ZDIV, count, WDIV, WTRUNC, NEWPAL.
   Bits& header(uint32_t zdiv, uint32_t count, uint32_t wdiv, uint32_t truncated, uint32_t palette) {
     return put(zdiv, 3).put(count - 1, 15).put(wdiv, 3).put(truncated, 1).put(palette, 1);
   }
@@ -35,7 +35,7 @@ class Bits {
     for (const uint32_t entry : entries) put(entry, bits);
     return *this;
   }
-  /// Ends the stream; kept in memory of exactly its size.
+  /// Ends the stream and returns it in memory of exactly its size.
   std::vector<uint8_t> end() {
     put(7, 3);
     std::vector<uint8_t> bytes((bits_.size() + 7) / 8, 0);
@@ -79,7 +79,7 @@ TEST(NpuWeights, UncompressedWithoutPalette) {
 }
 
 TEST(NpuWeights, DirectOffsetBehindPalette) {
-  Bits bits;  // three entries take two bits, so index 3 is the fold of 10
+  Bits bits;  // three entries use two bits, so index 3 is value 10, which is 5
   bits.header(6, 4, 7, 0, 1).palette(10, {4, 7, 255}, 8);
   bits.put(0, 2).put(1, 2).put(2, 2).put(3, 2);
   const Outcome outcome = decode(bits.end(), 4);
@@ -108,8 +108,8 @@ TEST(NpuWeights, TruncatedQuotientsNeedNoEnd) {
 }
 
 TEST(NpuWeights, RemaindersComeAChunkLater) {
-  // Thirteen weights of quotient 0: the second chunk brings the thirteenth, then the remainders of
-  // the first twelve, then that of the last.
+  // Thirteen weights with quotient 0. The second chunk has the thirteenth; then follow the
+  // remainders of the first twelve, then that of the last.
   Bits bits;
   bits.header(6, 13, 1, 0, 1).palette(2, {}, 2);
   bits.put(0, 12).put(0, 12).text("010101010101").text("1");
@@ -119,7 +119,7 @@ TEST(NpuWeights, RemaindersComeAChunkLater) {
 }
 
 TEST(NpuWeights, QuotientsGoOnInTheNextChunk) {
-  // Divisor 0, index 30: fifteen steps of two, one step of nothing.
+  // Divisor 0, index 30: fifteen steps of two and one step of zero.
   Bits bits;
   bits.header(6, 1, 0, 0, 1).palette(0, {}, 2);
   bits.text("111111111111").text("111111111111").text("111000000000").text("111");
@@ -129,8 +129,8 @@ TEST(NpuWeights, QuotientsGoOnInTheNextChunk) {
 }
 
 TEST(NpuWeights, RunsOfZeros) {
-  // Runs 2, 0, 5 around weights 1 and -1 with divisor 1: quotients 1, 0, 2 (10 0 110), remainders
-  // 0, 0, 1. The slice behind keeps the palette and has no run in front.
+  // Runs 2, 0, 5 around the weights 1 and -1 with divisor 1: quotients 1, 0, 2 (10 0 110),
+  // remainders 0, 0, 1. The next slice keeps the palette and has no run before its first weight.
   Bits bits;
   bits.header(1, 2, 0, 0, 1).palette(2, {}, 2);
   bits.text("010000000000").text("100110000000").text("0").text("001");
@@ -141,8 +141,8 @@ TEST(NpuWeights, RunsOfZeros) {
 }
 
 TEST(NpuWeights, WeightsWaitForRuns) {
-  // Twenty weights of quotient 0 without zeros between them: weights 12, runs 12, weights 8, runs
-  // 9. With the first run three quotients long: runs complete 9 symbols, weights are 3 ahead.
+  // Twenty weights with quotient 0 without zeros between them: weights 12, runs 12, weights 8, runs
+  // 9. The first run has three quotients: 9 runs are complete, so weights are 3 ahead.
   Bits bits;
   bits.header(0, 20, 0, 0, 1).palette(2, {}, 2);
   bits.put(0, 12).text("111000000000");  // weights 12, runs 9: 3 ahead
@@ -155,12 +155,12 @@ TEST(NpuWeights, WeightsWaitForRuns) {
 }
 
 TEST(NpuWeights, WeightsPauseWhenEightAhead) {
-  // The first run alone is eleven quotients long, so after two chunks weights are 23 ahead of
-  // none; the weights pause after the first chunk until the runs come within eight.
+  // The first run has eleven quotients. After two chunks, weights are 23 ahead of the runs. The
+  // weights pause after the first chunk until the difference is at most eight.
   Bits bits;
   bits.header(0, 14, 0, 0, 1).palette(2, {}, 2);
   bits.put(0, 12).text("111111111110");  // weights 12, runs 1
-  bits.text("000000000000");             // runs alone: 13
+  bits.text("000000000000");             // only runs: 13
   bits.put(0, 12).put(0, 0);             // weights 14; runs are ahead and pause
   bits.text("000000000000");             // the last two runs
   const Outcome outcome = decode(bits.end(), 25);
@@ -177,7 +177,7 @@ TEST(NpuWeights, HeadersWithoutMeaning) {
             WeightStatus::kBadSlice);  // WDIV 6
   Bits runs;
   runs.header(6, 1, 0, 0, 1).palette(0, {}, 2).put(0, 12).header(0, 1, 0, 0, 0).put(0, 30);
-  EXPECT_EQ(decode(runs.end(), 2).status, WeightStatus::kBadSlice);  // runs without palette
+  EXPECT_EQ(decode(runs.end(), 2).status, WeightStatus::kBadSlice);  // runs without a palette
 }
 
 TEST(NpuWeights, LengthsMustFit) {
@@ -193,7 +193,7 @@ TEST(NpuWeights, LengthsMustFit) {
 }
 
 TEST(NpuWeights, ValuesAboveNineBits) {
-  // Index 511: quotient 15 is seven steps of two and one of one, remainder 31.
+  // Index 511: quotient 15 is written as seven steps of two and one of one; remainder 31.
   for (const uint32_t direct : {0U, 1U}) {
     Bits bits;
     bits.header(6, 1, 5, 0, 1).palette(direct, {}, 2);
@@ -207,7 +207,7 @@ TEST(NpuWeights, ValuesAboveNineBits) {
   }
 }
 
-/// A stream of `weights` in nine bits each, as long as it must be.
+/// Returns a stream of `weights` with nine bits each.
 std::vector<uint8_t> plain_stream(const Ints& weights) {
   Bits bits;
   for (size_t first = 0; first < weights.size(); first += 8) {
@@ -233,7 +233,7 @@ KernelOperation convolution(uint32_t out, uint32_t height, uint32_t width, uint3
   return operation;
 }
 
-/// The weight of channel o, element y, x, input i that the tests below put into streams.
+/// Returns the weight of channel o, element y, x, input i in the streams of the tests below.
 int mark(uint32_t o, uint32_t y, uint32_t x, uint32_t i) {
   return static_cast<int>((o * 67 + y * 29 + x * 13 + i * 5) % 250) + 1;
 }
@@ -269,7 +269,7 @@ void pad(Ints* stream, size_t count) {
 }
 
 TEST(NpuWeightOrder, DepthFirstOnU55) {
-  // One channel of eight, 1x1, nine inputs: blocks of 32 inputs in steps of eight; each step has
+  // One of eight channels, 1x1, nine inputs: blocks of 32 inputs in steps of eight. Each step has
   // all eight channels of the micro-block.
   Ints stream;
   for (uint32_t step = 0; step < 32; step += 8) {
@@ -296,7 +296,7 @@ TEST(NpuWeightOrder, PartKernelOnU55) {
 }
 
 TEST(NpuWeightOrder, DepthwiseOnU55) {
-  // 3x9 with rows of at most eight: part of 24 elements, then part of three padded to four.
+  // 3x9 with rows of at most eight: a part of 24 elements, then three elements padded to four.
   Ints stream;
   for (uint32_t e = 0; e < 24; ++e) {
     for (uint32_t o = 0; o < 8; ++o) stream.push_back(mark(o, e / 8, e % 8, 0));
@@ -310,7 +310,7 @@ TEST(NpuWeightOrder, DepthwiseOnU55) {
 }
 
 TEST(NpuWeightOrder, TwoCoresTakeTurns) {
-  // Nineteen channels in blocks of 16: core 0 has 0, 2, ... 14, then 16, 18; core 1 has 1, 3, ...
+  // Nineteen channels in blocks of 16: core 0 has 0, 2, ..., 14, 16, 18; core 1 has 1, 3, ...
   std::vector<std::vector<uint8_t>> streams;
   for (uint32_t core = 0; core < 2; ++core) {
     Ints stream;
@@ -331,7 +331,7 @@ TEST(NpuWeightOrder, TwoCoresTakeTurns) {
 }
 
 TEST(NpuWeightOrder, DepthwiseOnU85RunsBackAndForth) {
-  // 2x3, 1x2 micro-blocks of eight: six elements, the second row backwards, padded to ten.
+  // 2x3, 1x2 micro-blocks of eight: six elements, the second row reversed, padded to ten.
   Ints stream;
   for (const uint32_t x : {0U, 1U, 2U}) {
     for (uint32_t o = 0; o < 8; ++o) stream.push_back(mark(o, 0, x, 0));
@@ -347,7 +347,7 @@ TEST(NpuWeightOrder, DepthwiseOnU85RunsBackAndForth) {
 }
 
 TEST(NpuWeightOrder, FourCoresOnU85TakeFourChannelsEach) {
-  // Two blocks of 16 channels, 65 inputs: the second block has its input blocks backwards.
+  // Two blocks of 16 channels, 65 inputs: the second block has its input blocks reversed.
   std::vector<std::vector<uint8_t>> streams;
   for (uint32_t core = 0; core < 4; ++core) {
     Ints stream;
@@ -372,7 +372,7 @@ TEST(NpuWeightOrder, FourCoresOnU85TakeFourChannelsEach) {
 
 TEST(NpuWeightOrder, PaddingMustBeZero) {
   Ints stream(8 * 32, 0);
-  stream[8] = 1;  // channel 1 of an operation with one channel
+  stream[8] = 1;  // weight of channel 1; the operation has one channel
   const std::vector<uint8_t> bytes = plain_stream(stream);
   const Bytes view = {bytes.data(), bytes.size()};
   const KernelOperation operation = convolution(1, 1, 1, 8, 16);
@@ -435,7 +435,7 @@ TEST(NpuWeights, FastFormats) {
     EXPECT_EQ(weight, expected);
   }
   bytes[0] = 1;      // raw
-  bytes[13] = 0xF6;  // ten were taken away
+  bytes[13] = 0xF6;  // offset of -10
   bytes[32] = 0x7F;
   bytes[33] = 0x80;
   ASSERT_EQ(stream.begin(view, 0, 1, 1), WeightStatus::kOk);
@@ -443,7 +443,7 @@ TEST(NpuWeights, FastFormats) {
   EXPECT_EQ(weight, 137);
   ASSERT_EQ(stream.next(&weight), WeightStatus::kOk);
   EXPECT_EQ(weight, -118);
-  // Two cores with pieces of three: the second core's weights are bytes 3, 4, 5, 9, ...
+  // Two cores, pieces of three bytes: the second core's weights are bytes 3, 4, 5, 9, ...
   for (uint8_t i = 0; i < 32; ++i) bytes[32U + i] = i;
   ASSERT_EQ(stream.begin(view, 1, 2, 3), WeightStatus::kOk);
   for (const int expected : {3, 4, 5, 9, 10, 11, 15}) {
@@ -490,8 +490,8 @@ TEST(NpuWeights, ScaleRecords) {
   EXPECT_EQ(scale.bias, -2);
 }
 
-/// Random bytes and damaged streams, in memory of exactly their size, so that a sanitizer sees any
-/// access behind them.
+/// Random bytes and damaged streams, in memory of exactly their size, so that a sanitizer detects
+/// any access after the end.
 TEST(NpuWeights, AnyBytesAreSafe) {
   std::mt19937 random(21);
   const KernelOperation plain = convolution(24, 3, 3, 40, 16);
@@ -520,7 +520,7 @@ TEST(NpuWeights, AnyBytesAreSafe) {
       for (uint32_t j = 0; j < size; ++j) {
         memory[i][j] = static_cast<uint8_t>(number(0, 255) & (zeros == 0 ? 255U : number(0, 255)));
       }
-      if (size > 1 && number(0, 1) == 0) memory[i][0] = memory[i][1] = 0;  // a long slice
+      if (size > 1 && number(0, 1) == 0) memory[i][0] = memory[i][1] = 0;  // gives a long slice
       views[i] = {memory[i].get(), size};
     }
     WeightDecoder decoder;
@@ -537,11 +537,11 @@ TEST(NpuWeights, AnyBytesAreSafe) {
 }
 
 TEST(NpuWeights, LongRunsAndManyIndicesAreBounded) {
-  // Slices that promise 32,768 indices of two bits and have fifteen.
+  // Slices that declare 32,768 indices of two bits and contain fifteen.
   Bits bits;
   for (int i = 0; i < 16; ++i) bits.header(6, 32768, 7, 0, 1).palette(0, {}, 2).put(0, 30);
   EXPECT_EQ(decode(bits.end(), 1U << 20).status, WeightStatus::kTruncated);
-  Bits ones;  // a run of zeros that never ends
+  Bits ones;  // a run of zeros without an end
   ones.header(3, 1, 0, 0, 1).palette(2, {}, 2).put(0, 12);
   for (int i = 0; i < 1000; ++i) ones.put(0xFF, 8);
   EXPECT_EQ(decode(ones.end(), 10).status, WeightStatus::kTruncated);

@@ -1,5 +1,5 @@
-// Tests of numerics/softmax.h and log2.h: against the real functions, against definitions written
-// anew from docs/numerics.md, and against results of CMSIS-NN itself, kept here as data.
+// numerics/softmax.h and log2.h, compared with the real functions, with definitions written
+// independently from docs/numerics.md, and with recorded results of CMSIS-NN.
 
 #include <gtest/gtest.h>
 
@@ -98,7 +98,7 @@ TEST(SoftmaxRow, LongRowsSaturateAtZero) {
     std::vector<int8_t> y(x.size());
     softmax_of(0.1).row(x.data(), count, y.data());
     for (const int8_t code : y) ASSERT_EQ(code, count < 512 ? -127 : -128) << count;
-    // One clear maximum stays visible however long the row is.
+    // One distinct maximum has a probability above 0 in a row of any length.
     x[7] = 127;
     softmax_of(1.0).row(x.data(), count, y.data());
     EXPECT_EQ(y[7], 127);

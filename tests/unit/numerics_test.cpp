@@ -1,6 +1,6 @@
-// Tests of numerics/fixed_point.h and multiplier.h against definitions written anew from
+// numerics/fixed_point.h and multiplier.h, compared with definitions written independently from
 // docs/numerics.md: floors and roundings of exact quotients in 128-bit integers, where the code
-// shifts and masks.
+// uses shifts and masks.
 
 #include <gtest/gtest.h>
 
@@ -96,7 +96,7 @@ TEST(Requantize, HalvesGoUpInTheMultiplicationAndAwayFromZeroInTheShift) {
   EXPECT_EQ(rounding_divide_by_pow2(1, 1), 1);
   EXPECT_EQ(rounding_divide_by_pow2(-1, 1), -1);
   EXPECT_EQ(rounding_divide_by_pow2(-3, 1), -2);
-  // The two modes differ at such places.
+  // The two rounding modes differ for these values.
   EXPECT_EQ(requantize(-3, 1 << 30, 0), -1);
   EXPECT_EQ(requantize(-1, INT32_MAX, -1), -1);
   EXPECT_EQ(requantize_single(-1, INT32_MAX, -1), 0);

@@ -1,4 +1,4 @@
-// The order of work: valid, no worse than given, and the best of all where there are few.
+// Execution order: valid, no worse than the given one, and optimal where all orders can be tried.
 
 #include "plan/order.h"
 
@@ -18,7 +18,7 @@ struct Graph {
   std::vector<Stuff> values;
 };
 
-/// Value i + 1 is what work i makes; value 0 is there from the start.
+/// Step i produces value i + 1; value 0 is the input.
 Graph random_graph(uint64_t seed, int count) {
   test::Random random(seed);
   Graph graph;
@@ -85,7 +85,7 @@ TEST(Order, large_graphs_get_valid_orders_and_lower_peaks) {
 }
 
 TEST(Order, a_branch_that_shrinks_goes_first) {
-  // x -> big -> small; x -> middle; both meet. The given order holds the middle one beside the big.
+  // x -> big -> small; x -> middle; both are joined. In the given order, middle is live during big.
   const std::vector<Stuff> values = {{10, false}, {50, false}, {100, false}, {1, false}, {1, true}};
   const std::vector<Work> work = {
       {{0}, {1}, 0, 0}, {{0}, {2}, 0, 0}, {{2}, {3}, 0, 0}, {{1, 3}, {4}, 0, 0}};

@@ -1,5 +1,5 @@
-// Results over their operands: a kernel that keeps the promised order and nothing more, played byte
-// by byte. It spoils each row (or block) of the result before it reads what the row still needs.
+// Results that overlap their operands. The test simulates, byte by byte, a kernel with only the
+// promised order: each row (or block) of the result is written before the row's operands are read.
 
 #include "engines/cortex_m/compiler/overlap.h"
 
@@ -14,9 +14,9 @@
 namespace thimble::engine::cortex_m {
 namespace {
 
-/// Whether bytes [begin, end) of the operand have none of the result's first `written` bytes.
+/// Returns true if operand bytes from `begin` do not overlap the result's first `written` bytes.
 bool intact(int64_t lead, int64_t written, int64_t begin) {
-  // The operand begins at `lead`, the result at 0 and grows upwards.
+  // The operand starts at `lead`. The result starts at 0 and is written upwards.
   return written <= lead + begin;
 }
 
@@ -30,7 +30,7 @@ bool rows_survive(const Rows& rows, int64_t lead) {
   return true;
 }
 
-/// A block may begin at any pixel and be of any length up to the longest.
+/// A block may start at any pixel and has at most kBlockPixels pixels.
 bool pixels_survive(int64_t pixels, int64_t in_bytes, int64_t out_bytes, int64_t lead) {
   for (int64_t p = 0; p < pixels; ++p) {
     const int64_t end = std::min(p + kBlockPixels, pixels);
@@ -55,7 +55,7 @@ TEST(Overlap, rows_lead_is_enough_and_not_a_byte_too_much) {
     const int64_t lead = lead_of_rows(rows);
     ASSERT_GT(lead, 0);
     ASSERT_TRUE(rows_survive(rows, lead)) << i;
-    // A window that begins below the image reads nothing of it.
+    // A window that starts below the image reads nothing from it.
     const bool reads = (rows.out_rows - 1) * rows.stride - rows.pad_top < rows.in_rows;
     if (reads) {
       ASSERT_FALSE(rows_survive(rows, lead - 1)) << i;
@@ -87,7 +87,7 @@ ir::Type image(int64_t channels, int64_t height, int64_t width) {
   return type;
 }
 
-/// x -> max pool 3x3 -> max pool 3x3 -> max pool 3x3, of one size: the one in the middle moves.
+/// x -> max pool 3x3 -> max pool 3x3 -> max pool 3x3, all of one size.
 TEST(Overlap, a_plan_with_overlaps_is_smaller_and_valid) {
   ir::Graph graph;
   ir::ValueId value = graph.add_input("x", image(8, 20, 20));
@@ -109,7 +109,7 @@ TEST(Overlap, a_plan_with_overlaps_is_smaller_and_valid) {
   const emit::Schedule schedule = emit::make_schedule(*lowered);
   EXPECT_EQ(schedule.overlaps.size(), 2U);
   constexpr int64_t kRow = 8 * 20, kImage = 20 * kRow;
-  // Two moves down by two rows each; the first of the three is above the last.
+  // Two results each start two rows below their operand.
   EXPECT_LE(schedule.placement.peak_bytes, kImage + 4 * kRow);
   EXPECT_TRUE(schedule.placement.proven_minimal());
   std::vector<plan::Buffer> buffers;

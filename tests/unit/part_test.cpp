@@ -1,4 +1,4 @@
-// Parts are files: what they say is read, what they say wrongly is an error that names the entry.
+// Parts are TOML files. Valid entries are read; an error names the invalid entry.
 
 #include "engine/part.h"
 
@@ -187,7 +187,7 @@ TEST(Part, EveryNamedPartLoads) {
                            "stm32n6", "ethos-u55-32", "ethos-u85-2048", "cortex-m4"}) {
     EXPECT_TRUE(std::ranges::binary_search(names, name)) << name;
   }
-  EXPECT_FALSE(find_part("ethos-u55").ok());  // a family is no part
+  EXPECT_FALSE(find_part("ethos-u55").ok());  // a product family is not a part
 }
 
 TEST(Part, AMisspeltNameGetsTheNearest) {
@@ -315,7 +315,7 @@ bytes = 1000
   expect_error("base = \"nrf54lm20b\"\nengines = [\"axom\"]\n",
                "board.toml:2: engines: axom is none of the part's; close to it: axon; it has axon");
   expect_error("base = \"nrf54\"\n", "close to it: nrf54lm20b");
-  // A line of the base is named with the base's name.
+  // An error in a line of the base file names that file.
   const auto wrong = parse_part("base = \"nrf54lm20b\"\n[[memory]]\nbytes = 5\n", "board");
   EXPECT_EQ(wrong.error().message, "board.toml:2: has no name");
 }

@@ -1,5 +1,5 @@
-// Regions by levels: what is cut joins to the same graph, regions never wait for themselves, and
-// every operator that stays behind has a reason.
+// Partitioning into subgraphs by levels: joining the subgraphs gives the input graph, no subgraph
+// depends on itself, and every operator that stays on the CPU has a reason.
 
 #include "partition/partition.h"
 
@@ -110,7 +110,7 @@ TEST(Partition, ARegionNeverWaitsForItself) {
   const std::vector<engine::PartNpu> engines = {{&kTableless, "npu", "", "", {}}};
   const auto split = partition(diamond(), engines);
   ASSERT_TRUE(split.ok());
-  // a and c run before the table, d after it: one region of all three would need its own result.
+  // a and c run before the table, d after it. One subgraph of all three would depend on itself.
   ASSERT_EQ(split->regions.size(), 2U);
   EXPECT_EQ(split->region_of, (std::vector<int>{0, -1, 0, 1}));
   EXPECT_EQ(split->reasons[1], "npu: has no tables");

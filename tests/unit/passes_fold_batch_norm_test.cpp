@@ -7,7 +7,7 @@ namespace {
 
 using passes::fold_batch_norm;
 
-// Hexadecimal constants: little-endian float32. 1 = 0000803f, 2 = 00000040, -1 = 000080bf.
+// Hexadecimal constants are little-endian float32. 1 = 0000803f, 2 = 00000040, -1 = 000080bf.
 constexpr const char* kConv = R"(
   graph @forward {
     input %x: f32[1,1,3,3]
@@ -53,7 +53,7 @@ TEST(FoldBatchNorm, IntoTransposedConvolution) {
     })");
   ASSERT_EQ(op_names(graph), "conv_transpose2d");
   const ir::Op& op = graph.ops()[0];
-  // Inputs 0 and 1 write outputs 0 and 1, inputs 2 and 3 outputs 2 and 3.
+  // Outputs 0 and 1 depend on inputs 0 and 1, outputs 2 and 3 on inputs 2 and 3.
   EXPECT_EQ(*graph.value(op.inputs[1]).constant,
             ir::make_f32({4, 2, 1, 1}, std::vector<float>{2, 2, 2, 2, 1, 2, 1, 2}));
   EXPECT_EQ(*graph.value(op.inputs[2]).constant, ir::make_f32({4}, std::vector<float>{0, 0, 1, 2}));
@@ -134,7 +134,7 @@ TEST(FoldBatchNorm, IntoLinearOfRankTwoOnly) {
       %y: f32[3,2] = batch_norm(%c, %scale, %shift)
       output %y })");
   EXPECT_EQ(op_names(folded), "linear");
-  // Of rank 3, batch_norm's channel is not linear's.
+  // For rank 3, the channel dimension of batch_norm differs from that of linear.
   const ir::Graph kept =
       run_pass(fold_batch_norm, std::string("graph @f { input %x: f32[3,2,2]") + kLinear + R"(
       %c: f32[3,2,2] = linear(%x, %w, %b)

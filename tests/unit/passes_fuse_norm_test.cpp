@@ -7,7 +7,7 @@ namespace {
 
 using passes::fuse_norm;
 
-// Hexadecimal constants: little-endian float32. 1 = 0000803f, 2 = 00000040, 1e-5 = acc52737,
+// Hexadecimal constants are little-endian float32. 1 = 0000803f, 2 = 00000040, 1e-5 = acc52737,
 // 1e-6 = bd378635, 1e-3 = 6f12833a.
 constexpr const char* kHead = R"(graph @forward {
     input %x: f32[2,3,4]
@@ -138,7 +138,7 @@ TEST(FuseNorm, OverAnImage) {
             "layer_norm");
 }
 
-/// Everything that is nearly a norm stays what it is.
+/// Patterns that differ slightly from a norm are not changed.
 TEST(FuseNorm, WhatIsNoNormStays) {
   const auto rms = [](const std::string& change, const std::string& to) {
     std::string body = R"(
@@ -159,7 +159,7 @@ TEST(FuseNorm, WhatIsNoNormStays) {
   EXPECT_EQ(rms("mul(%x, %x)", "mul(%x, %other)"), parts);
   EXPECT_EQ(rms("div(%x", "div(%other"), parts);
   EXPECT_EQ(rms("div(%x, %e)", "div(%e, %x)"), parts);
-  // One number for each last index of the first rows, which broadcasting would take elsewhere.
+  // reshape and permute assign the means to other rows.
   EXPECT_EQ(names(R"(
     %q: f32[2,3,4] = mul(%x, %x)
     %m: f32[2,3] = mean(%q) {dims=[2]}

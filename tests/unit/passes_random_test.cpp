@@ -1,4 +1,4 @@
-// Every pass, and all of them, keep the values of random graphs.
+// Each pass, and the whole pass pipeline, keeps the values of random graphs.
 
 #include "passes/fold_batch_norm.h"
 #include "passes/fold_constants.h"
@@ -24,7 +24,7 @@ void expect_same_values(Pass pass, uint64_t seeds) {
       ASSERT_EQ(before.type(before.outputs()[i]), after->type(after->outputs()[i]))
           << "seed " << seed;
     }
-    // A float that moved by a rounding may land on the other side of a quantize's half.
+    // A rounding error in a float may change the result of a quantize at a tie.
     const bool folds = op_names(before).find("batch_norm") != std::string::npos ||
                        op_names(before).find("conv2d") != std::string::npos ||
                        op_names(before).find("linear") != std::string::npos;

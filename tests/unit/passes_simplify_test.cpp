@@ -119,16 +119,16 @@ TEST(RemoveNoops, AnOutputKeepsItsMemoryOrder) {
     %a: f32[1,2,3,4] = tanh(%x)
     %y: f32[1,2,3,4] order(0,2,3,1) = copy(%a)
     output %y)"));
-  EXPECT_EQ(op_names(moved), "tanh");  // which takes the order over
+  EXPECT_EQ(op_names(moved), "tanh");  // tanh gets the memory order of the removed copy
   const ir::Graph kept = run_pass(remove_noops, graph_text(R"(
     input %x: f32[1,2,3,4]
     %y: f32[1,2,3,4] order(0,2,3,1) = copy(%x)
     output %y)"));
-  EXPECT_EQ(op_names(kept), "copy");  // an input's order is the caller's
+  EXPECT_EQ(op_names(kept), "copy");  // the memory order of an input must not change
 }
 
 TEST(MultiplyByReciprocal, OfConstantsOfSeveralNumbers) {
-  // 2, 4, and 0, 4
+  // The divisors 2, 4 and 0, 4.
   const ir::Graph graph = run_pass(multiply_by_reciprocal, graph_text(R"(
     input %x: f32[3,2]
     const %c: f32[2] = 0x0000004000008040
@@ -158,7 +158,7 @@ TEST(HoistClamp, StandsBeforePoolsAndMovement) {
   EXPECT_EQ(op_names(graph), "conv2d clamp max_pool2d reshape");
 }
 
-/// Each branch of an inception gets the relu behind their concat, if all can have it.
+/// A relu after a concat moves to each branch, if all branches can fuse it.
 TEST(HoistClamp, StandsBeforeAConcatOfArithmetic) {
   const std::string branches = R"(
     input %x: f32[1,1,4,4]

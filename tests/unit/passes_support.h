@@ -1,5 +1,5 @@
 #pragma once
-// Text in, pass, text out; and: the values are the same.
+// Parses text, runs a pass, and returns text; and checks that the values did not change.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ inline ir::Graph parsed(const std::string& text) {
   return graph.ok() ? *graph : ir::Graph{};
 }
 
-/// Largest difference of any output, relative to the largest |output|; 1e9 where NaNs differ.
+/// Largest difference of any output, relative to the largest |output|; 1e9 if NaNs differ.
 inline double largest_difference(const ir::Graph& a, const ir::Graph& b, uint64_t seed) {
   const auto inputs = random_inputs(a, seed);
   const auto expected = eval::evaluate(a, inputs);
@@ -52,7 +52,7 @@ inline double largest_difference(const ir::Graph& a, const ir::Graph& b, uint64_
   return largest;
 }
 
-/// Names of the operators in order: "conv2d add".
+/// Returns the names of the operators in order: "conv2d add".
 inline std::string op_names(const ir::Graph& graph) {
   std::string names;
   for (const ir::Op& op : graph.ops()) {
@@ -61,7 +61,7 @@ inline std::string op_names(const ir::Graph& graph) {
   return names;
 }
 
-/// Runs the pass and removes what is unused; expects an equal, verified graph.
+/// Runs the pass and removes unused values. The result must be verified and have equal outputs.
 inline ir::Graph run_pass(Result<ir::Graph> (*pass)(const ir::Graph&), const std::string& text) {
   const ir::Graph before = parsed(text);
   auto after = pass(before);

@@ -1,5 +1,5 @@
-// The planner: placements are valid and at the lower bound where they claim it; small worlds are
-// exhausted against an optimum found by trying every order.
+// The planner: placements are valid, and at the lower bound where they claim it. Small cases are
+// compared with the optimum of all orders.
 
 #include "plan/planner.h"
 
@@ -47,11 +47,11 @@ TEST(Planner, is_valid_sees_overlap_and_overflow) {
   EXPECT_TRUE(is_valid(pair, {{0, 16}, 32, 32}));
 }
 
-/// Peak of first fit by this order; every optimal placement is first fit by some order.
+/// Returns the peak of first fit in this order. Every optimal placement is first fit of some order.
 int64_t peak_of_order(const std::vector<Buffer>& buffers, const std::vector<Overlap>& overlaps,
                       const std::vector<size_t>& order) {
   std::vector<int64_t> offset(buffers.size(), -1);
-  /// How far `high` begins above `low` at least, if it lies above it.
+  /// Minimum distance between the starts of `low` and `high`, if `high` is above `low`.
   const auto apart = [&](size_t high, size_t low) {
     for (const Overlap& o : overlaps) {
       const bool these =
@@ -119,7 +119,7 @@ TEST(Planner, small_plans_with_overlaps_are_optimal_among_all_orders) {
       buffers.push_back(
           {random.between(1, 9), first, first + static_cast<int>(random.between(0, 3))});
     }
-    // As in a program: one pair in a step.
+    // At most one overlapping pair per step, as in a program.
     for (int step = 0; step < 10; ++step) {
       const auto dies = std::ranges::find(buffers, step, &Buffer::last);
       const auto born = std::ranges::find(buffers, step, &Buffer::first);
@@ -143,14 +143,14 @@ TEST(Planner, an_overlap_holds_only_from_its_lead_on) {
   EXPECT_TRUE(is_valid(pair, {{16, 0}, 80, 0}, overlaps));
   EXPECT_FALSE(is_valid(pair, {{8, 0}, 80, 0}, overlaps));
   EXPECT_FALSE(is_valid(pair, {{0, 16}, 80, 0}, overlaps));
-  // The operand is read once more: it must stay.
+  // The operand is read once more, so it must not be overwritten.
   const std::vector<Buffer> read_again = {{64, 0, 2}, {64, 1, 2}};
   EXPECT_EQ(place(read_again, 16, overlaps).peak_bytes, 128);
   EXPECT_FALSE(is_valid(read_again, {{16, 0}, 80, 0}, overlaps));
 }
 
-/// Values of a random directed graph of operators, in execution order: each reads up to three of
-/// the values before it, mostly near ones; sizes are even, products of two, or powers of two.
+/// Returns the values of a random operator graph, in execution order. Each reads up to three
+/// earlier values, mostly recent ones. Sizes are even, products of two numbers, or powers of two.
 std::vector<Buffer> random_dag(uint64_t seed) {
   test::Random random(seed);
   const auto count = static_cast<int>(random.between(10, 60));

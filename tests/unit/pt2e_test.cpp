@@ -1,11 +1,11 @@
-// Networks that PyTorch quantized (tests/data/pt2/q_*), one operator at a time: each is fed the
-// codes that eager PyTorch made, and its codes are compared with eager PyTorch's.
+// Networks that PyTorch quantized (tests/data/pt2/q_*), one operator at a time. Each operator gets
+// eager PyTorch's quantized values, and its result is compared with eager PyTorch's.
 //
-//   imported   the imported graph: float operators on dequantized codes, then quantize
-//   single     the integer graph, rounded once
+//   imported   the imported graph: float operators on dequantized values, then quantize
+//   single     the integer graph with single rounding
 //   double     the integer graph as kernels compute it
 //
-// Then the whole integer network, against the output of the eager quantized graph.
+// Then the whole integer network is compared with the output of the eager quantized graph.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ fs::path data_dir() {
   return fs::path(THIMBLE_SOURCE_DIR) / "tests" / "data" / "pt2";
 }
 
-/// Cases that cannot be compiled without calibration data, or not at all, and what is said then.
+/// Cases that need calibration data or cannot be compiled, with the expected message.
 struct Refusal {
   std::vector<std::string> parts;
   bool data_helps = false;
@@ -84,7 +84,7 @@ int64_t code_at(const Tensor& tensor, size_t i) {
   }
 }
 
-/// uint8 codes as the integer graph holds them.
+/// Returns uint8 values as the integer graph represents them.
 Tensor as_int8(const Tensor& tensor) {
   if (tensor.dtype != ir::DType::kU8) return tensor;
   Tensor moved = ir::zeros(ir::DType::kI8, tensor.shape);
@@ -119,7 +119,7 @@ struct Agreement {
 
 using ByOperator = std::map<std::string, Agreement>;
 
-/// The operator alone, on these operands.
+/// Computes the operator alone on these operands.
 Tensor compute(const Graph& graph, const ir::Op& op, const std::vector<Tensor>& values) {
   Graph alone;
   std::vector<ValueId> inputs;
@@ -145,9 +145,9 @@ Tensor compute(const Graph& graph, const ir::Op& op, const std::vector<Tensor>& 
 }
 
 struct Case {
-  Graph imported;  // with quantize and dequantize
+  Graph imported;  // with quantize and dequantize operators
   std::vector<Tensor> inputs, outputs;
-  std::map<std::string, Tensor> codes;  // by the name of the quantize node
+  std::map<std::string, Tensor> codes;  // quantized values by the name of the quantize node
 };
 
 Result<Case> load(const std::string& name) {
@@ -164,8 +164,8 @@ Result<Case> load(const std::string& name) {
   return result;
 }
 
-/// Runs `graph` operator by operator; where `wanted` has codes for a value, they are compared and
-/// used from there on.
+/// Runs `graph` operator by operator. Values in `wanted` are compared with the computed ones and
+/// replace them as operands.
 ByOperator compare_each(const Graph& graph, const std::vector<Tensor>& inputs,
                         const std::map<ValueId, Tensor>& wanted) {
   ByOperator result;
@@ -200,7 +200,7 @@ ByOperator compare_imported(const Case& c) {
   return compare_each(c.imported, c.inputs, wanted);
 }
 
-/// Which value of the integer graph holds the codes of which quantize node.
+/// Maps values of the integer graph to PyTorch's result of the corresponding quantize node.
 std::map<ValueId, Tensor> wanted_of_integer(const Case& c, const Graph& prepared,
                                             const Graph& integer) {
   const auto pinned = take_parameters(prepared);
@@ -256,7 +256,7 @@ void report(const std::string& judge, const ByOperator& all, Agreement* total) {
 
 class Pt2e : public ::testing::TestWithParam<std::string> {
  protected:
-  /// Each operator of the integer graph, fed PyTorch's codes.
+  /// Checks each operator of the integer graph on PyTorch's quantized values.
   void expect_close_operators(const Case& c, const Graph& prepared) {
     QuantizeOptions options;
     const auto twice = quantize(prepared, {}, {}, options);
@@ -268,7 +268,8 @@ class Pt2e : public ::testing::TestWithParam<std::string> {
     Agreement rounded_twice, rounded_once;
     report("double", compare_each(twice->graph, c.inputs, wanted), &rounded_twice);
     report("single", compare_each(once->graph, c.inputs, wanted), &rounded_once);
-    // A sigmoid or tanh reads codes here and what PyTorch did not round (quant/fused_activation.h).
+    // The operand of a sigmoid or tanh is quantized here but not in PyTorch
+    // (quant/fused_activation.h).
     const int most = GetParam().find("gated") != std::string::npos ? 2 : 1;
     EXPECT_LE(rounded_twice.largest, most);
     EXPECT_LE(rounded_once.largest, most);
@@ -292,7 +293,7 @@ TEST_P(Pt2e, EqualsEager) {
   ASSERT_TRUE(c.ok()) << c.error().message;
   Agreement imported;
   report("imported", compare_imported(*c), &imported);
-  // The last bit of a sum in float32 is a thousandth of a 16-bit code.
+  // The last bit of a float32 sum is a thousandth of a 16-bit quantization step.
   const bool wide = GetParam().find("int16") != std::string::npos;
   EXPECT_GE(imported.equal(), wide ? 0.999 : 0.9999);
   EXPECT_LE(imported.largest, 1);

@@ -1,5 +1,4 @@
-// Tables of whole formulas, comparisons, choices and quotients: what the quantizer makes of
-// them, on graphs small enough to read.
+// Quantization of whole formulas (as tables), comparisons, choices and quotients, on small graphs.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +19,7 @@ namespace {
 using ir::Op;
 using ir::OpKind;
 
-/// Prepared and quantized on random samples in [-2, 2].
+/// Runs the float passes and quantizes with random samples in [-2, 2].
 ir::Graph quantized(const std::string& body) {
   const auto prepared = passes::run_float_passes(parsed(body));
   EXPECT_TRUE(prepared.ok()) << (prepared.ok() ? "" : prepared.error().message);
@@ -48,7 +47,7 @@ ir::Tensor evaluated(const ir::Graph& graph, const std::vector<ir::Tensor>& inpu
 }
 
 TEST(QuantizeChoices, AFormulaOfOneValueIsOneTable) {
-  // hardshrink times the sine, with everything in between.
+  // hardshrink followed by a sine, written with elementary operators.
   const ir::Graph graph = quantized(R"(
     input %x: f32[4,16]
     const %half: f32[] = 0x0000003f
@@ -66,9 +65,9 @@ TEST(QuantizeChoices, AFormulaOfOneValueIsOneTable) {
   const ir::Tensor y = evaluated(graph, {x});
   for (size_t i = 0; i < 64; ++i) {
     const double value = static_cast<double>(x.data<float>()[i]);
-    if (std::abs(std::abs(value) - 0.5) < 0.02) continue;  // the code decides
+    if (std::abs(std::abs(value) - 0.5) < 0.02) continue;  // depends on the quantized value
     const double wanted = std::max(std::abs(value) > 0.5 ? std::sin(value) * 2 : 0, value);
-    if (std::abs(value) > 1.9) continue;  // where calibration ends
+    if (std::abs(value) > 1.9) continue;  // outside the calibrated range
     EXPECT_NEAR(static_cast<double>(y.data<float>()[i]), wanted, 0.05) << value;
   }
 }
@@ -103,7 +102,7 @@ TEST(QuantizeChoices, ComparingWithANumberPartsTheCodes) {
         const auto model = quant::quantize(source, random_calibration(source, 1, 8), {}, {});
         ASSERT_TRUE(model.ok()) << model.error().message;
         ASSERT_EQ(names_of(model->graph), "quantize compare");
-        // Judged on the numbers that the codes stand for; = and != by the nearest code.
+        // Compares with dequantized values; for = and !=, with the nearest quantized value.
         const ir::Type& type = model->graph.type(model->graph.ops()[0].output);
         const ir::Tensor got = evaluated(model->graph, {x});
         const double scale = type.quant->scale[0];
@@ -140,7 +139,7 @@ TEST(QuantizeChoices, ComparedValuesHaveOneScale) {
 }
 
 TEST(QuantizeChoices, AChoiceSaturatesWhatItDoesNotChoose) {
-  // The result lies in [0, 1], the first operand in [-20, 20]: the result's codes are not wasted.
+  // The result is in [0, 1], the first operand in [-20, 20]: the result keeps its own scale.
   const ir::Graph graph = quantized(R"(
     input %x: f32[4,16]
     input %z: f32[4,16]
@@ -187,7 +186,7 @@ TEST(QuantizeQuotients, AndSlopes) {
     %p: f32[4,16] = prelu(%r, %w)
     output %p)");
   ASSERT_EQ(names_of(graph), "quantize quantize lut qdiv qprelu dequantize");
-  const ir::Tensor x = ramp({4, 16}, -1.8F, 1.8F);  // quotients that calibration saw
+  const ir::Tensor x = ramp({4, 16}, -1.8F, 1.8F);  // quotients in the calibrated range
   const ir::Tensor z = ramp({4, 16}, 1.9F, 0.5F);
   const ir::Tensor y = evaluated(graph, {x, z});
   const double slopes[] = {0.25, 0.5, -0.5, 1};

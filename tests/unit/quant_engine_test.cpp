@@ -1,4 +1,5 @@
-// The fast engines against the evaluator: floats within rounding, integers bit for bit.
+// The fast engines, compared with the reference evaluator: floats within rounding, integers bit for
+// bit.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Cross-layer equalization, and the choice of tools by measured gain.
+// Cross-layer equalization, and the selection of methods by measured gain.
 
 #include "quant/equalize.h"
 
@@ -32,7 +32,7 @@ std::vector<std::string> region_of(const Graph& graph, const quant::EqualRegion&
   return names;
 }
 
-/// The largest difference, as part of the largest element.
+/// Returns the largest difference relative to the largest element.
 double difference(const std::vector<ir::Tensor>& a, const std::vector<ir::Tensor>& b) {
   double worst = 0;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -74,8 +74,8 @@ ir::Attrs windows(int64_t padding, int64_t groups) {
           {"groups", groups}};
 }
 
-/// A pointwise convolution whose channels differ by a factor of 1,000, relu, a depthwise one that
-/// makes them alike again, relu, and a pointwise one.
+/// A pointwise convolution whose channels differ by a factor of 1,000, relu, a depthwise
+/// convolution that compensates the factors, relu, and a pointwise convolution.
 Graph badly_scaled(uint64_t seed) {
   constexpr int64_t kChannels = 16;
   Random random(seed);
@@ -131,8 +131,8 @@ TEST(Equalize, KeepsTheFunctionOfRandomNetworks) {
   EXPECT_GT(regions_seen, 30);
 }
 
-/// relu, pools, zero padding, a residual sum, a mean and a flatten between convolutions and a
-/// linear.
+/// Factors pass through relu, pools, zero padding, a residual sum and a flatten, between
+/// convolutions and a linear.
 TEST(Equalize, GoesThroughWhatPassesFactorsOn) {
   Random random(3);
   const std::vector<double> ones(64, 1);
@@ -170,14 +170,14 @@ TEST(Equalize, GoesThroughWhatPassesFactorsOn) {
   ASSERT_TRUE(scaled.ok());
   const auto inputs = random_inputs(graph, 4);
   EXPECT_LT(difference(*eval::evaluate(graph, inputs), *eval::evaluate(*scaled, inputs)), 1e-5);
-  // Factors did arrive: the value in the middle differs by channel.
+  // The factors were applied: the first weights are divided by the channel's factor.
   const auto first = [&](const Graph& of) {
     return of.value(of.ops()[0].inputs[1]).constant->data<float>()[0];
   };
   EXPECT_FLOAT_EQ(first(*scaled), first(graph) / 0.1F);
 }
 
-/// One convolution, `between` from %c to %y, another convolution.
+/// Returns the region of two convolutions with `between`, from %c to %y, between them.
 std::vector<std::string> region_behind(const std::string& between) {
   const Graph graph = parsed(R"(
     input %x: f32[1,1,4,4]

@@ -23,7 +23,7 @@ std::vector<float> samples(uint64_t seed, size_t count, double reach) {
 }
 
 TEST(Histogram, DoesNotDependOnOrderOrGrouping) {
-  // Magnitudes differ by powers of two, so bins join on the way.
+  // Magnitudes differ by powers of two, so bins are merged on the way.
   const auto small = samples(1, 1000, 0.01);
   const auto middle = samples(2, 777, 3.5);
   const auto large = samples(3, 50, 1000);
@@ -87,13 +87,13 @@ TEST(Range, MseCutsOffALoneOutlierAndKeepsAUniformRange) {
   values.push_back(20);
   Histogram outlier;
   ASSERT_TRUE(outlier.add(values));
-  // Steps of (h + 1) / 255 cost 2e6 / 12 * step^2, the outlier (20 - h)^2: least at h = 4.9.
+  // Steps of (h + 1) / 255 cost 2e6 / 12 * step^2, the outlier (20 - h)^2. The minimum is h = 4.9.
   EXPECT_NEAR(quant::choose_range(outlier, Observer::kMse).high, 4.9, 0.5);
   EXPECT_LT(quant::choose_range(outlier, Observer::kPercentile).high, 1.1);
   EXPECT_EQ(quant::choose_range(outlier, Observer::kMinMax).high, 20);
 }
 
-/// Extremes of exponentially distributed samples with the mean 1 above 5, `count` times.
+/// Extremes of `count` samples, exponentially distributed above 5 with mean 6.
 quant::Extremes exponential(uint64_t seed, int count) {
   Random random(seed);
   quant::Extremes extremes;
@@ -152,10 +152,10 @@ TEST(Range, BothEndsHaveCodes) {
     const double slack = params.scale * 1e-4;
     EXPECT_LE(params.real(params.lowest()), range.low + slack) << range.low << " " << range.high;
     EXPECT_GE(params.real(127), range.high - slack) << range.low << " " << range.high;
-    // At most one code is lost to the zero point.
+    // At most one quantized value is lost to the zero point.
     EXPECT_LE(params.scale * (254 - (masked ? 1 : 0)), (range.high - range.low) * (1 + 1e-6));
   }
-  // Exactly: signals that end at -1 and 1 are common.
+  // Ranges that end at exactly -1 and 1 are common.
   const quant::Params unit = quant::params_for({-1, 1});
   EXPECT_FLOAT_EQ(static_cast<float>(unit.real(unit.code(1))), 1);
   EXPECT_FLOAT_EQ(static_cast<float>(unit.real(unit.code(-1))), -1);

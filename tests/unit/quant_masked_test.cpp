@@ -1,5 +1,5 @@
-// Masked values (docs/quantization.md): hidden positions get probability 0, and their numbers do
-// not count in ranges.
+// Masked values (docs/quantization.md): masked positions get probability 0, and their values do not
+// count in ranges.
 
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ struct Model {
   ir::Graph real, integer;
 };
 
-/// Quantized on random samples in [-2, 2], with the ranges that they show.
+/// Quantizes with random samples in [-2, 2] and the resulting ranges.
 Model quantized(const std::string& body, const quant::QuantSpec& spec = {}) {
   const auto graph = ir::parse("graph @forward {\n" + body + "\n}", "test");
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
@@ -41,11 +41,11 @@ std::vector<OpKind> kinds(const ir::Graph& graph) {
   return result;
 }
 
-/// Both graphs on new inputs: 0 where the float graph has 0 of a masked position, else near.
+/// Compares both graphs on new inputs: 0 where the float graph gives 0, else within `tolerance`.
 void expect_near(const Model& model, double tolerance) {
   auto inputs = random_inputs(model.real, 7);
   for (ir::Tensor& input : inputs) {
-    for (float& x : input.data<float>()) x *= 0.25F;  // -2..2, which calibration has seen
+    for (float& x : input.data<float>()) x *= 0.25F;  // -2..2, the calibrated range
   }
   const auto real = eval::evaluate(model.real, inputs);
   const auto got = eval::evaluate(model.integer, inputs);
@@ -64,7 +64,7 @@ void expect_near(const Model& model, double tolerance) {
   EXPECT_GT(hidden, 0);
 }
 
-// 0, 0, -inf, -inf in each row; and the same with -1e9.
+// Each row is 0, 0, -inf, -inf; in the second constant 0, 0, -1e9, -1e9.
 constexpr const char* kInfinite = "const %m: f32[1,4] = 0x0000000000000000000080ff000080ff\n";
 constexpr const char* kHuge = "const %m: f32[1,4] = 0x0000000000000000286b6ece286b6ece\n";
 // 0.5, -1, 0, -1e9
@@ -78,7 +78,7 @@ TEST(Masked, APureMaskIsAMinimumOfCodes) {
     EXPECT_EQ(kinds(model.integer),
               (std::vector<OpKind>{OpKind::quantize, OpKind::minimum, OpKind::qmasked_softmax,
                                    OpKind::dequantize}));
-    // The scores keep 255 codes for what calibration saw of them: all of [-2, 2].
+    // The scores keep 255 quantized values for the calibrated range [-2, 2].
     const ir::Quant& scores = *model.integer.type(model.integer.ops()[1].output).quant;
     EXPECT_LT(scores.scale[0], 4.001 / 254);
     expect_near(model, 0.02);
@@ -106,7 +106,7 @@ TEST(Masked, MovementAndASecondMask) {
   expect_near(model, 0.03);
 }
 
-// 16 bits for a softmax that ends the network, and for no other.
+// Only a softmax at the end of the network gets 16 bits.
 TEST(WideSoftmax, EndsTheNetwork) {
   quant::QuantSpec spec;
   spec.wide_softmax = true;
@@ -153,7 +153,7 @@ TEST(Masked, ParamsLeaveOneCode) {
   EXPECT_EQ(quant::kPureMask.code(0), 127);
 }
 
-/// A mask that is computed: an input of the network.
+/// The mask is an input of the network, not a constant.
 TEST(Masked, AnInputMayHide) {
   const auto graph = ir::parse(
       "graph @forward {\n input %x: f32[1,4]\n input %m: f32[1,4]\n"

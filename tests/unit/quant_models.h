@@ -1,5 +1,5 @@
 #pragma once
-// The committed networks as quantization tests and benchmarks need them.
+// Loads the committed networks for quantization tests and benchmarks.
 
 #include <filesystem>
 #include <string>
@@ -12,15 +12,15 @@
 namespace thimble::test {
 
 struct Network {
-  ir::Graph graph;  // imported, float passes run
+  ir::Graph graph;  // imported, after the float passes
   quant::CalibrationData calibration;
-  std::vector<std::vector<ir::Tensor>> tests;  // inputs by sample
+  std::vector<std::vector<ir::Tensor>> tests;  // [sample][input]
 };
 
 /// Reads `<folder>/<name>.pt2`, calibrate.npz and at most `tests_max` samples of test.npz.
 [[nodiscard]] Result<Network> load_network(const std::filesystem::path& folder, size_t tests_max);
 
-/// 10 log10(sum (ref - mean over samples)^2 / sum (ref - got)^2) of the first output.
+/// Returns 10 log10(sum (ref - mean over samples)^2 / sum (ref - got)^2) of the first output.
 [[nodiscard]] double measure_sqnr_db(const ir::Graph& float_graph, const ir::Graph& integer_graph,
                                      const std::vector<std::vector<ir::Tensor>>& tests);
 

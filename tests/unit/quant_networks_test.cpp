@@ -1,4 +1,4 @@
-// Random networks and the committed ones, from float to integers.
+// Quantization of random networks and of the committed ones.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,7 @@ TEST(QuantizeRandomNetworks, AreCloseToFloatAndExactInSimulation) {
       close += op.sqnr_db > 25 ? 1 : 0;
     }
   }
-  // Cancellation makes some random operators hard; most are not.
+  // Cancellation makes a few random operators inaccurate.
   EXPECT_GT(close, measured * 97 / 100);
   std::printf("%d of %d operators above 25 dB\n", close, measured);
 }
@@ -81,8 +81,8 @@ TEST_P(CommittedNetwork, IsAsGoodAsPt2e) {
   std::ifstream file(root / "benchmarks" / "accuracy" / "pt2e.json");
   const auto entry = nlohmann::json::parse(file)["networks"][name];
   double peer_db = entry["cortex_m"]["sqnr_db"];
-  // XNNPACK's quantizer leaves softmax in float; int8 probabilities in steps of 1/256 cannot reach
-  // its figure. The Cortex-M quantizer has the same steps.
+  // XNNPACK's quantizer leaves softmax in float. int8 probabilities in steps of 1/256 cannot reach
+  // its SQNR. The Cortex-M quantizer has the same steps.
   bool has_softmax = false;
   for (const ir::Op& op : network->graph.ops()) {
     has_softmax = has_softmax || op.kind == ir::OpKind::softmax;

@@ -1,5 +1,5 @@
-// Rules of reductions and norms: what they become, and that only the 8 bits of operand and result
-// limit their accuracy.
+// Rules of reductions and norms: the integer operator they become, and their accuracy, which is
+// limited only by the 8 bits of operand and result.
 
 #include <gtest/gtest.h>
 
@@ -19,9 +19,9 @@ Result<quant::QuantizedModel> quantized(const std::string& text) {
 }
 
 struct Case {
-  std::string op, type;  // of the result
-  std::string integer;   // the operator it becomes
-  double decibels;       // of 8-bit operand and result
+  std::string op, type;  // type of the result
+  std::string integer;   // the integer operator
+  double decibels;       // minimum SQNR with 8-bit operand and result
 };
 
 void expect_lowered(const Case& c) {
@@ -61,7 +61,7 @@ TEST(QuantizeReductions, AreAsAccurateAsTheirCodes) {
 }
 
 TEST(QuantizeNorms, ASmallScaleLeavesRoomForEps) {
-  // With x of this size, eps * n^2 / scale^2 would leave 64 bits.
+  // With x of this size, eps * n^2 / scale^2 would exceed 64 bits.
   const auto model = quantized(R"(
     input %x: f32[1,4096]
     const %tiny: f32[1,4096] = 0x17b7d12a...

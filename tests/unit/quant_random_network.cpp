@@ -31,7 +31,7 @@ class NetworkMaker {
  private:
   ValueId pick() {
     const int64_t last = static_cast<int64_t>(images_.size()) - 1;
-    // Recent values more often: deep rather than wide.
+    // The last value is more likely, so that networks are deep rather than wide.
     return images_[static_cast<size_t>(random_.chance(60) ? last : random_.between(0, last))];
   }
   ValueId constant(const ir::Shape& shape, double reach) {
@@ -88,7 +88,7 @@ class NetworkMaker {
     if (images_.back() != y) crop();
   }
 
-  /// Images stay small: what grew is resized.
+  /// Keeps images small: crops what has grown.
   void crop() {
     const ir::Shape shape = graph_.type(images_.back()).shape;
     const std::vector<int64_t> size = {std::min<int64_t>(shape[2], 9),
@@ -170,7 +170,7 @@ class NetworkMaker {
     movement();
   }
 
-  /// mean, linear and softmax at the end.
+  /// Appends mean, linear and softmax.
   ir::Graph head() {
     add(OpKind::mean, {images_.back()}, {{"dims", std::vector<int64_t>{2, 3}}});
     const int64_t channels = graph_.type(images_.back()).shape[1];

@@ -1,5 +1,5 @@
 #pragma once
-// Random float networks that can be quantized, by seed: every float operator, forks and joins.
+// Random float networks by seed that can be quantized: every float operator, forks and joins.
 
 #include <string>
 
@@ -11,13 +11,13 @@ namespace thimble::test {
 
 [[nodiscard]] ir::Graph random_network(uint64_t seed, int op_count);
 
-/// Normal-ish samples for every input of the graph.
+/// Returns samples for every input of the graph, distributed roughly normally.
 [[nodiscard]] quant::CalibrationData random_calibration(const ir::Graph& graph, uint64_t seed,
                                                         int64_t samples);
 
-/// The operators in their order: "quantize qconv2d dequantize".
+/// Returns the names of the operators in order: "quantize qconv2d dequantize".
 [[nodiscard]] std::string names_of(const ir::Graph& graph);
-/// A graph from the statements of its text; empty, and a failure of the test, if they are wrong.
+/// Parses the statements of a graph. An error fails the test and returns an empty graph.
 [[nodiscard]] ir::Graph parsed(const std::string& body);
 
 }  // namespace thimble::test

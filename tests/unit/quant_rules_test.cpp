@@ -1,4 +1,4 @@
-// One test per rule of docs/quantization.md, on graphs small enough to read.
+// One test per rule of docs/quantization.md, on small graphs.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 using ir::Op;
 using quant::Io;
 
-/// Quantizes a text on random samples in [-2, 2].
+/// Parses a text and quantizes it with random samples in [-2, 2].
 ir::Graph quantized(const std::string& body, quant::QuantizeOptions options = {}) {
   const auto graph = ir::parse("graph @forward {\n" + body + "\n}", "test");
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
@@ -43,8 +43,8 @@ constexpr const char* kConv = R"(
 )";
 
 TEST(QuantizeRules, RecurrentResultsHoldTheFirstState) {
-  // With these weights and biases every result is tanh(1) or -tanh(1); the first state goes
-  // further.
+  // With these weights and biases every result is tanh(1) or -tanh(1). The first state has a larger
+  // range.
   const ir::Graph graph = quantized(R"(
     input %x: f32[3,1,2]
     input %h: f32[1,1,2]
@@ -58,7 +58,7 @@ TEST(QuantizeRules, RecurrentResultsHoldTheFirstState) {
   for (const Op& op : graph.ops()) {
     if (op.kind == ir::OpKind::qrnn) width = graph.type(op.output).quant->scale[0] * 255;
   }
-  EXPECT_GT(width, 2);  // 1.53 without it
+  EXPECT_GT(width, 2);  // 1.53 without the first state
 }
 
 TEST(QuantizeRules, ConvolutionHasScalesPerChannelAndIntegerBias) {
@@ -100,7 +100,7 @@ TEST(QuantizeRules, Relu6LimitsTheCodes) {
   ASSERT_EQ(names_of(graph), "quantize qconv2d dequantize");
   const Op& op = graph.ops()[1];
   EXPECT_EQ(op.integer("max"), 127);
-  EXPECT_NEAR(static_cast<double>(op.integer("min")), -0.5, 0.5);  // 1 is half of 2
+  EXPECT_NEAR(static_cast<double>(op.integer("min")), -0.5, 0.5);  // 1 is the middle of [0, 2]
 }
 
 TEST(QuantizeRules, AClampWithAnotherReaderIsATable) {
@@ -165,7 +165,7 @@ TEST(QuantizeRules, FixedParametersOfActivations) {
 }
 
 TEST(QuantizeRules, LogSoftmaxHasTheRangeThatCalibrationSaw) {
-  // LiteRT's fixed 16/256 would leave four codes to logits that differ by a quarter.
+  // LiteRT's fixed scale 16/256 would leave four quantized values for logits that differ by 0.25.
   const ir::Graph graph = quantized(R"(
     input %x: f32[1,4]
     const %small: f32[1] = 0x0000803d
@@ -234,7 +234,7 @@ TEST(QuantizeRules, EdgesOfTheGraph) {
     %y: f32[1,2,4,4] order(0,2,3,1) = add(%a, %x)
     output %y output %y output %x)";
   const ir::Graph real = quantized(kText);
-  // x and tanh(x) + x are functions of x alone: a table. One dequantize per value.
+  // tanh(x) + x is a function of x alone and becomes a table. Each value has one dequantize.
   EXPECT_EQ(names_of(real), "quantize lut dequantize dequantize");
   EXPECT_EQ(real.type(real.inputs()[0]).dim_order, ir::channels_last_order());
   EXPECT_EQ(real.type(real.outputs()[0]).dim_order, ir::channels_last_order());
@@ -252,7 +252,7 @@ TEST(QuantizeRules, EdgesOfTheGraph) {
 }
 
 TEST(QuantizeRules, ChannelsWithoutWeightsAndValuesWithoutRange) {
-  // Channel 0 has no weights and a bias, channel 1 nothing; channel 2 next to nothing.
+  // Channel 0 has only a bias, channel 1 no weights and no bias, channel 2 denormal weights.
   const ir::Graph graph = quantized(R"(
     input %x: f32[1,2]
     const %w: f32[4,2] = 0x000000000000000000000000000000000100000001000000000080400000803f
@@ -272,7 +272,7 @@ TEST(QuantizeRules, ChannelsWithoutWeightsAndValuesWithoutRange) {
   EXPECT_TRUE(ir::verify(zero).ok());
 }
 
-/// Entries of the multiplier of a linear [8, 2] whose last seven rows are `small`.
+/// Returns the number of multipliers of a linear [8, 2] whose last seven rows are `small`.
 int64_t multipliers_of_linear(float small) {
   ir::Graph graph;
   const ir::ValueId x = graph.add_input("x", {ir::DType::kF32, {1, 2}, {}, {}});
@@ -295,11 +295,11 @@ int64_t multipliers_of_linear(float small) {
 
 TEST(QuantizeRules, OneScaleForALinearWhereItCostsLittle) {
   EXPECT_EQ(multipliers_of_linear(0.99F), 1);
-  EXPECT_EQ(multipliers_of_linear(0.0117F), 8);  // one and a half codes of the large row's scale
+  EXPECT_EQ(multipliers_of_linear(0.0117F), 8);  // 1.5 steps of the large row's scale
 }
 
-/// The second linear could have one scale at no cost: of its result only the large row is used. The
-/// first, with the same weights, could not.
+/// The second linear could have one scale at no cost, because only the large row of its result is
+/// used. The first linear, with the same weights, could not.
 TEST(QuantizeRules, LinearsWithTheSameWeightsHaveScalesAlike) {
   ir::Graph graph;
   std::vector<float> w = {1, 0.7F};

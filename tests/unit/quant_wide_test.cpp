@@ -1,4 +1,4 @@
-// 16-bit activations: everywhere, here and there, and where an accuracy asks for them.
+// 16-bit activations: everywhere, for selected operators, and where an accuracy requires them.
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(QuantizeWide, RandomNetworksAreExactInSimulationAndCloserThanInt8) {
     if (options.io != quant::Io::kFloat) continue;
     for (size_t i = 0; i < narrow->report.output_sqnr_db.size(); ++i) {
       const double before = narrow->report.output_sqnr_db[i];
-      if (before < 0 || before > 150 || wide->report.wide_ops == 0) continue;  // hardly varies
+      if (before < 0 || before > 150 || wide->report.wide_ops == 0) continue;  // nearly constant
       const double gain = wide->report.output_sqnr_db[i] - before;
       ++compared;
       closer += gain > 0 ? 1 : 0;
@@ -70,7 +70,7 @@ TEST(QuantizeWide, AnyMixtureIsExactInSimulation) {
         << "seed " << seed;
     for (size_t i = 0; i < narrow->report.output_sqnr_db.size(); ++i) {
       const double before = narrow->report.output_sqnr_db[i];
-      if (before < 0 || before > 150) continue;  // hardly varies
+      if (before < 0 || before > 150) continue;  // nearly constant output
       EXPECT_GT(mixed->report.output_sqnr_db[i], before - 8) << "seed " << seed << " output " << i;
     }
   }
@@ -95,7 +95,7 @@ TEST(QuantizeWide, ConvertsWhereWidthsMeet) {
   quant::QuantizeOptions options;
   options.wide = [](const ir::Graph&, const Op& op) { return op.kind == OpKind::mul; };
   const auto model = quantized(parsed(kThree), options);
-  // mul reads z, which nothing reads in 8 bits, and the codes of the table.
+  // mul reads z, which has no reader in 8 bits, and the result of the table.
   EXPECT_EQ(names_of(model.graph), "quantize quantize lut rescale qmul16 rescale qadd dequantize");
   EXPECT_EQ(model.graph.type(model.graph.ops()[1].output).dtype, DType::kI16);
   EXPECT_EQ(model.report.wide_ops, 3);

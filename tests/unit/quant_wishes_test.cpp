@@ -1,6 +1,6 @@
-// What an engine may ask of the quantizer (quant::QuantSpec): products of activations without zero
-// points, tables of named functions only. And what no engine has to ask for: factors, exponentials
-// and sums with ranges of their own.
+// Preferences that an engine may pass to the quantizer (quant::QuantSpec): products of activations
+// without zero points, tables of named functions only. And behaviour that needs no preference:
+// factors, exponentials and sums with ranges of their own.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ struct Quantized {
   double db = 0;
 };
 
-/// On random samples in [-2, 2].
+/// Quantizes with random samples in [-2, 2].
 Quantized quantized(const std::string& body, const quant::QuantSpec& spec) {
   const auto graph = ir::parse("graph @forward {\n" + body + "\n}", "test");
   EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().message);
@@ -67,7 +67,7 @@ TEST(QuantWishes, SiluIsALogisticAndAProduct) {
   EXPECT_EQ(inner(split.graph), (Kinds{OpKind::lut, OpKind::qmul}));
   const ir::Op& table = split.graph.ops()[1];
   EXPECT_EQ(split.graph.type(table.output).quant, ir::per_tensor(1.0 / 256, -128));
-  // Three roundings instead of one.
+  // The result is rounded three times instead of once.
   EXPECT_GT(split.db, 38);
   EXPECT_GT(quantized(kSilu, {}).db, split.db);
 }
@@ -87,7 +87,7 @@ output %y)",
             Kinds{OpKind::lut});
 }
 
-/// Its codes are those of twice as small a number: nothing is lost in between.
+/// The first table only halves the scale; its quantized values are exact.
 TEST(QuantWishes, AFunctionOfALineIsTwoTables) {
   EXPECT_EQ(inner(quantized(R"(
 input %x: f32[1,4,6,6]
@@ -100,7 +100,7 @@ output %y)",
             (Kinds{OpKind::lut, OpKind::lut}));
 }
 
-/// exp, line, log, tanh, mul: too much of it in eight bits.
+/// exp, line, log, tanh, mul: five operators in eight bits would lose too much accuracy.
 TEST(QuantWishes, WhatTakesTooManyOperatorsStaysOneTable) {
   EXPECT_EQ(inner(quantized(R"(
 input %x: f32[1,4,6,6]
@@ -120,7 +120,7 @@ TEST(QuantWishes, NamesAreToldFromTheirNeighbours) {
   struct Case {
     const char* name;
     double (*f)(double);
-    double (*near)(double);  // not the function of that name
+    double (*near)(double);  // a similar function that must not get the name
   };
   const Case cases[] = {
       {"abs", [](double x) { return std::abs(x); }, [](double x) { return std::abs(x) * 1.001; }},
@@ -171,17 +171,17 @@ TEST(QuantWishes, OperandsOfProductsHaveNoZeroPoint) {
     }
   }
   EXPECT_EQ(products, 2);
-  // The softmax keeps its own numbers; a table brings it to those of the product.
+  // The softmax keeps its scale and zero point; a table converts to those of the product.
   EXPECT_EQ(inner(wished.graph),
             (Kinds{OpKind::qmatmul, OpKind::qsoftmax, OpKind::lut, OpKind::qmatmul}));
   const auto plain = quantized(kAttention, {});
   EXPECT_EQ(inner(plain.graph), (Kinds{OpKind::qmatmul, OpKind::qsoftmax, OpKind::qmatmul}));
-  // No probability is above a half: its codes are moved, not made coarser.
+  // No probability is above 0.5: the zero point changes, but the scale does not become coarser.
   EXPECT_GT(wished.db, plain.db - 1);
 }
 
-/// NXP's quantizer limits factors to [-0.5, 0.496], and gives exp and sum the scale of what they
-/// read: these would end at 2.
+/// NXP's quantizer limits factors to [-0.5, 0.496] and gives exp and sum the scale of their
+/// operand. Then these results would be limited to 2.
 TEST(QuantWishes, FactorsExponentialsAndSumsHaveRangesOfTheirOwn) {
   const auto product = quantized(R"(
 input %a: f32[1,4,6,6]

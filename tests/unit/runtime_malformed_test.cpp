@@ -1,6 +1,6 @@
-// Files that do not load: one case per rule with its status, then every truncation and thousands of
-// random mutations, where all that is asked is no harm. Run under the address sanitizer, the
-// buffers of runtime_support.h make any byte too far a failure.
+// Files that do not load: one case per rule with its status. Then every truncation and thousands of
+// random mutations, which must do no harm. Under the address sanitizer, the buffers of
+// runtime_support.h make every access after their end a failure.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ namespace {
 
 using abi::Status;
 
-/// Replaces the only place where the bytes hold this 32-bit number.
+/// Replaces the only occurrence of this 32-bit number in the bytes.
 void patch(Bytes& bytes, uint32_t from, uint32_t to) {
   size_t found = 0;
   for (size_t at = 0; at + 4 <= bytes.size(); at += 4) {
@@ -187,7 +187,7 @@ const BytesCase kBytesCases[] = {
 
 TEST(RuntimeMalformed, EachBrokenByteHasItsStatus) {
   pte::Program program = sample_program();
-  // Numbers that occur once, to be found by `patch`.
+  // Numbers that occur once, so that patch() finds them.
   tensor_of(program, kCopied).allocation->offset = 0x321;
   plan_of(program).memory_sizes[1] = 0x321 + 4;
   pte::Tensor odd = tensor_of(program, kPlannedInput);
@@ -210,7 +210,7 @@ TEST(RuntimeMalformed, MemoriesThatThePlanHas) {
   pte::Program program = sample_program();
   auto& memories = plan_of(program).memory_sizes;
   memories.resize(0x322, 4);
-  // A number that occurs once, to be found by `patch`.
+  // A number that occurs once, so that patch() finds it.
   tensor_of(program, kCopied).allocation = pte::Allocation{0x321, 0};
   Bytes good = written(program);
   ASSERT_EQ(Loaded(good).status, 0);
@@ -219,7 +219,7 @@ TEST(RuntimeMalformed, MemoriesThatThePlanHas) {
     patch(bytes, 0x321, id);
     EXPECT_EQ(Loaded(bytes).size_status, static_cast<int32_t>(Status::kCorrupt)) << id;
   }
-  // Memory 2 stands at 48, behind the 36 bytes of memory 1.
+  // Memory 2 starts at 48, after the 36 bytes of memory 1.
   memories = {0, 36, 0x400};
   tensor_of(program, kCopied).allocation = pte::Allocation{2, 0x321};
   good = written(program);
@@ -269,8 +269,8 @@ TEST(RuntimeMalformed, TheThimbleEntry) {
 
 constexpr uint32_t kRoomyArena = 1024;
 
-/// A larger program for the mutations: both dialects of constants, an entry, values that are named
-/// again, and an arena in which load remembers them.
+/// A larger program for the mutations: inline or separate constants, an entry, values that are used
+/// again, and an arena with room for load to cache them.
 Bytes mutation_sample(bool constants_inline) {
   pte::Program program = sample_program();
   program.constants_inline = constants_inline;
@@ -283,7 +283,7 @@ Bytes mutation_sample(bool constants_inline) {
   return written(program);
 }
 
-/// What init says if there is memory enough, where it remembers values; size never does.
+/// Returns thimble_init()'s status with enough memory to cache values; thimble_size() never caches.
 thimble_status status_of_init(const Loaded& loaded) {
   const AlignedBytes memory(size_t{2} * kRoomyArena);
   thimble_model model;
@@ -294,7 +294,7 @@ thimble_status status_of_init(const Loaded& loaded) {
 struct AgainCase {
   const char* name;
   Status expected;
-  int32_t from, to;  // a value of the second call, and what stands in its place in the fourth
+  int32_t from, to;  // a value of the second call, and its replacement in the fourth
 };
 
 TEST(RuntimeMalformed, ValuesNamedAgainMustFitTheirNewPlace) {
@@ -352,7 +352,7 @@ TEST(RuntimeMalformed, MutationsDoNoHarm) {
     const size_t range = i % 2 == 0 ? program_bytes : bytes.size();
     for (size_t change = below(4) + 1; change > 0; --change) {
       const size_t at = below(range);
-      // Small numbers are more interesting than random ones: indices and counts are small.
+      // Small numbers are tried more often: indices and counts are small.
       bytes[at] = static_cast<std::byte>(below(below(2) == 0 ? 16 : 256));
     }
     Loaded loaded(bytes);

@@ -1,5 +1,5 @@
-// Native files, run from their records: what they compute, what they refuse, and that no bytes do
-// harm. The table of kernels names no reader of flatbuffers.
+// Native files, run from their records: outputs, refusals, and damaged bytes, which do no harm. The
+// table of kernels has no reader of flatbuffers.
 
 #include <gtest/gtest.h>
 
@@ -26,7 +26,7 @@ thimble_status code(Status status) {
   return static_cast<thimble_status>(status);
 }
 
-/// y = x + the optional other, a byte at a time; sizes are those of the sample.
+/// y = x + the optional other, byte by byte; sizes are those of the sample.
 constexpr uint32_t kBytes = 4;
 Status check_bare(const Call& call) {
   for (uint32_t i = 0; i < 3; ++i) {
@@ -50,7 +50,7 @@ void run_wrong(const Call&) {
 constexpr char kBareLetters[] = "Tto";
 const Kernel kBare = {"test::bare.out", kBareLetters, check_bare, run_wrong, nullptr, run_bare};
 
-/// The kernels of runtime_support.h and the bare one, by no order or by their hashes.
+/// The kernels of runtime_support.h and the bare one, unsorted or sorted by hash.
 const thimble_kernels* native_kernels(bool by_hash = false) {
   static const auto* const others = reinterpret_cast<const KernelTable*>(test_kernels());
   static const std::vector<const Kernel*> rows = [] {
@@ -79,8 +79,8 @@ const char* letters(std::string_view name, size_t arguments) {
   return name == "test::everything.out" && arguments == 8 ? "TtibdlRo" : nullptr;
 }
 
-/// The sample with a bare call of each kind behind its own: copied = copied + caller's input, then
-/// copied + None.
+/// The sample followed by two bare calls: copied = copied + caller's input, then copied = copied +
+/// None.
 pte::Program native_program() {
   pte::Program program = sample_program();
   plan_of(program).operators.push_back({"test::bare", "out"});
@@ -97,7 +97,7 @@ pte::Program native_program() {
   return program;
 }
 
-/// A piece of state in the last bytes of the arena.
+/// Adds a state in the last bytes of the arena.
 void add_state(pte::Program& program) {
   const abi::StateHeader header = {1, 4};
   const abi::StateRecord record = {32, 4, 0, 7};
@@ -134,7 +134,7 @@ void run_native(Loaded& loaded) {
   ASSERT_EQ(thimble_set_input(&loaded.model, 1, kSecond.data(), 4), 0);
   ASSERT_EQ(thimble_run(&loaded.model), 0);
   EXPECT_EQ(output(loaded, 0), (std::vector<int>{11, 22, 33, 44}));
-  // As in runtime_run_test.
+  // The same values as in runtime_run_test.
   EXPECT_EQ(output(loaded, 1), (std::vector<int>{24 + 13, 24 + 26, 24 + 39, 24 + 52}));
   EXPECT_EQ(output(loaded, 2), (std::vector<int>{1, 2, 3, 4}));
   EXPECT_EQ(output(loaded, 3), (std::vector<int>{1, 2, 3, 4}));
@@ -268,9 +268,9 @@ TEST(RuntimeRecords, OtherRecordsThanTheProgramsAreFound) {
   EXPECT_FALSE(pte::check_records(program, "it", letters).ok());
 }
 
-// --- Hostile records -----------------------------------------------------------------------------
+// --- Malformed records ---------------------------------------------------------------------------
 
-/// A native file and where its parts are.
+/// A native file and the offsets of its parts.
 struct Native {
   Bytes bytes;
   size_t entry, numbers, operators, places, tensors, shapes, lists, inputs, outputs, calls, end;
@@ -297,7 +297,7 @@ struct Native {
     std::memcpy(bytes.data() + at, &value, sizeof value);
   }
   [[nodiscard]] size_t head(size_t field) const { return entry + sizeof(abi::Entry) + field; }
-  /// A tensor in the arena, in the constants, of an input, absent.
+  /// Returns the index of the first tensor whose place is in first..last.
   [[nodiscard]] uint32_t tensor_at(uint32_t first, uint32_t last) const {
     for (uint32_t i = 0; i < tensor_count; ++i) {
       const auto place = load_le<uint32_t>(bytes, places + 4 * i);
@@ -406,7 +406,7 @@ const HostileCase kHostileCases[] = {
     {"rank past the words", Status::kCorrupt,
      [](Native& n) {
        n.set<uint16_t>(n.head(THIMBLE_HEAD(shape_words)), 4);
-       // The rest moves to the lists, so that all else stays where it is.
+       // The list section grows by the removed words, so that all other offsets stay.
        const size_t at = n.head(THIMBLE_HEAD(list_words));
        n.set<uint16_t>(at, static_cast<uint16_t>(load_le<uint16_t>(n.bytes, at) +
                                                  (n.lists - n.shapes) / 4 - 4));
@@ -495,11 +495,11 @@ TEST(RuntimeRecords, TruncatedAtEachByte) {
   }
 }
 
-/// Every byte of the records takes every small value and some others.
+/// Every byte of the records is replaced by every small value and by some others.
 TEST(RuntimeRecords, EachByteReplacedDoesNoHarm) {
   const Native good = stateful_native();
   int accepted = 0;
-  // But for the arena's size, which would be gigabytes.
+  // Except the arena's size, which could become gigabytes.
   const size_t first = good.entry + offsetof(abi::Entry, isa);
   for (size_t at = first; at < good.end; ++at) {
     for (const int value : {0, 1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 32, 127, 128, 192, 255}) {

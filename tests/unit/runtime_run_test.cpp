@@ -1,4 +1,4 @@
-// Files that load: what they compute, what they ask for, and how the interface answers misuse.
+// Files that load: outputs, memory needs, and the interface's status for invalid calls.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ void run_sample(Loaded& loaded) {
   ASSERT_EQ(thimble_set_input(&loaded.model, 1, kSecond.data(), 4), 0);
   ASSERT_EQ(thimble_run(&loaded.model), 0);
   EXPECT_EQ(output(loaded, 0), (std::vector<int>{10, 20, 30, 40}));
-  // 3 + true + 10 for 0.5 + (3 + 7), then caller + (planned + caller + constant).
+  // 3 + true + 10 for 0.5 + (3 + 7), plus caller + (planned + caller + constant).
   EXPECT_EQ(output(loaded, 1), (std::vector<int>{24 + 13, 24 + 26, 24 + 39, 24 + 52}));
   EXPECT_EQ(output(loaded, 2), (std::vector<int>{1, 2, 3, 4}));
   EXPECT_EQ(output(loaded, 3), (std::vector<int>{1, 2, 3, 4}));
@@ -52,7 +52,7 @@ TEST(RuntimeRun, ConstantsInsideTheFlatbuffer) {
   run_sample(loaded);
 }
 
-/// With room in the arena for load to remember values, and instructions that name them again.
+/// The arena has room for load to cache values, and instructions use values again.
 TEST(RuntimeRun, ValuesNamedAgain) {
   pte::Program program = sample_program();
   pte::ExecutionPlan& plan = plan_of(program);
@@ -62,7 +62,7 @@ TEST(RuntimeRun, ValuesNamedAgain) {
   Loaded loaded(written(program));
   run_sample(loaded);
   run_sample(loaded);
-  // A list of the longest kind, its sum the same.
+  // A list of the maximum length with the same sum.
   auto& list = std::get<pte::IntList>(plan.values[kInts]);
   plan.values[kInt2] = pte::Int{1};
   plan.values[kDead] = pte::Int{-3};

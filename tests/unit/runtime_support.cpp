@@ -64,7 +64,7 @@ const Kernel kSlowerCopy = {"test::copy.out", "To", check_refuse, run_copy};
 const Kernel kEverything = {"test::everything.out", "TtibdlRo", check_everything, run_everything};
 const Kernel kRefuse = {"test::refuse.out", "To", check_refuse, run_copy};
 const Kernel kNoOverload = {"test::plain", "To", check_copy, run_copy};
-// Of two kernels for one operator, the first is taken.
+// The runtime uses the first of two kernels for one operator.
 const Kernel* const kRows[] = {&kCopy, &kEverything, &kRefuse, &kNoOverload, &kSlowerCopy};
 
 pte::Tensor bytes_tensor() {
@@ -133,7 +133,8 @@ Bytes written(const pte::Program& program) {
 
 Loaded::Loaded(ByteView bytes, const thimble_kernels* kernels) : file(bytes) {
   size_status = thimble_size(file.data(), file.size(), kernels, &needs);
-  // Init is asked too if size refused: the two must agree, and with no memory it must not write.
+  // thimble_init() is called even if thimble_size() failed: both must agree, and init must not
+  // write without memory.
   const size_t memory_bytes = size_status == 0 ? needs.arena_bytes + needs.state_bytes : 0;
   memory = std::make_unique<AlignedBytes>(memory_bytes);
   std::memset(memory->data(), 0, memory_bytes);
@@ -151,7 +152,7 @@ thimble_status run_with_any_inputs(Loaded& loaded) {
     if (const auto status = thimble_set_input(&loaded.model, i, data, view.bytes)) return status;
   }
   const thimble_status status = thimble_run(&loaded.model);
-  // Outputs are read whole, for the sanitizer's sake; the buffers above are still alive.
+  // Reads all outputs, so that a sanitizer checks them. The input buffers are still alive.
   volatile uint8_t sink = 0;
   for (uint32_t i = 0; status == 0 && i < thimble_output_count(&loaded.model); ++i) {
     thimble_view view;

@@ -1,5 +1,5 @@
 #pragma once
-// Tiny programs and kernels for the tests of runtime/. Two operators cover every argument letter.
+// Small programs and kernels for the tests of runtime/. Two operators cover every argument letter.
 
 #include <cstdint>
 #include <memory>
@@ -15,8 +15,8 @@ namespace thimble::runtime_test {
 
 namespace pte = formats::pte;
 
-/// Bytes at a multiple of 16, and not one more of them than asked for: a read or write past the end
-/// is one that the address sanitizer sees.
+/// Bytes aligned to 16, without any byte after the requested size: the address sanitizer detects
+/// every access after the end.
 class AlignedBytes {
  public:
   explicit AlignedBytes(size_t bytes)
@@ -36,12 +36,12 @@ class AlignedBytes {
   size_t bytes_;
 };
 
-/// test::copy.out "To" copies bytes; test::everything.out "TtibdlRo" sums all it is given into each
-/// byte; test::refuse.out "To" has a check that says kBadLayout.
+/// test::copy.out "To" copies bytes. test::everything.out "TtibdlRo" writes the sum of its
+/// arguments to each byte. test::refuse.out "To" has a check that returns kBadLayout.
 const thimble_kernels* test_kernels();
 const thimble_kernels* no_kernels();
 
-/// Indices of the values of `sample_program`.
+/// Value indices of sample_program().
 enum : int32_t {
   kPlannedInput,
   kCallerInput,
@@ -67,10 +67,10 @@ inline pte::Tensor& tensor_of(pte::Program& program, int32_t value) {
   return std::get<pte::Tensor>(plan_of(program).values[static_cast<size_t>(value)]);
 }
 
-/// The bytes of the file; the test fails if it cannot be written.
+/// Returns the bytes of the file; an error fails the test.
 Bytes written(const pte::Program& program);
 
-/// A model with everything that it points to. `status` is that of size and init.
+/// A loaded model with the memory it uses. `size_status` is thimble_size()'s, `status` init's.
 struct Loaded {
   explicit Loaded(ByteView file, const thimble_kernels* kernels = test_kernels());
   AlignedBytes file;
@@ -81,7 +81,7 @@ struct Loaded {
   thimble_model model{};
 };
 
-/// Gives each input a buffer of its own bytes and runs; answers run's status.
+/// Gives each input a buffer of its own bytes, runs the model and returns the run's status.
 thimble_status run_with_any_inputs(Loaded& loaded);
 
 }  // namespace thimble::runtime_test

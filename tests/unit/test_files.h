@@ -1,5 +1,5 @@
 #pragma once
-// Files that tests take from the tree.
+// Test data files of the source tree.
 
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ inline Bytes read_bytes(const std::filesystem::path& path) {
   return bytes;
 }
 
-/// Sorted by name.
+/// Returns the .pte files of a folder, sorted by name.
 inline std::vector<std::filesystem::path> pte_files_in(const std::filesystem::path& folder) {
   std::set<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Writes the .pt2 test models of this folder: one row below is one case.
+"""Writes the .pt2 test models of this folder. Each call of case() below is one model.
 
     python tests/data/pt2/make_cases.py [PREFIX]...
 
-For each case: NAME.pt2 (torch.export.save), NAME.npz (in0, in1, ... and eager PyTorch's out0,
-out1, ...; logical values in C order; bfloat16 is widened to float32). All cases are described in
-cases.json, with the ATen targets in the graph and each output's shape, dim_order and strides
-(left out where contiguous).
+Files per case: NAME.pt2 (torch.export.save), and NAME.npz with in0, in1, ... and eager PyTorch's
+out0, out1, ... (logical values in C order; bfloat16 is widened to float32). cases.json describes
+all cases, with the ATen targets in the graph and each output's shape, dim_order and strides
+(left out if contiguous).
 Weights and inputs depend only on the case's name (or its `same` group), so that rows can be added
-anywhere. Source file names in the stack traces are made independent of the machine.
+anywhere. Source file names in the stack traces are replaced by machine-independent ones.
 
-Needs PyTorch 2.13 and numpy. With PREFIX only those cases are rewritten.
+Needs PyTorch 2.13 and numpy. With PREFIX, only matching cases are rewritten.
 """
 import json
 import operator
@@ -33,7 +33,7 @@ torch.set_num_threads(1)
 warnings.simplefilter('ignore')
 
 
-# ---------------------------------------------------------------------------------- the machinery
+# ---------------------------------------------------------------------------------- building and saving
 
 class Base(nn.Module):
     def __init__(self, parts):
@@ -46,9 +46,9 @@ class Base(nn.Module):
 
 
 def Net(forward, **parts):
-    """A module from its forward (a function of the net and its inputs x, y, z) and the modules,
-    parameters and buffers that it uses."""
-    forward.__code__ = forward.__code__.replace(co_name='forward')   # stack traces hold frames of this name only
+    """Returns a module, given its forward (a function of the net and its inputs x, y, z) and the
+    modules, parameters and buffers that forward uses."""
+    forward.__code__ = forward.__code__.replace(co_name='forward')   # stack traces keep frames of this name only
     return type('Net', (Base,), {'forward': forward, '__module__': 'cases'})(parts)
 
 
@@ -58,7 +58,7 @@ class Buffer:
 
 
 class Tagged(torch.Tensor):
-    """A tensor subclass: torch.export.save pickles it."""
+    """A tensor subclass, which torch.export.save pickles."""
 
 
 def par(*shape):
@@ -70,7 +70,7 @@ def buf(*shape, persistent=True):
 
 
 def settle(model):
-    """Random weights; batch-norms as after training. Logical values do not depend on the strides."""
+    """Sets random weights; batch norms as after training. Logical values do not depend on strides."""
     for name, p in model.named_parameters():
         v = torch.randn(p.shape)
         if name.split('.')[-1] == 'weight':
@@ -90,17 +90,17 @@ CASES = []
 
 def case(name, model, *shapes, keep={}, note='', expect='ok', op='', same='', example=None, dims=None,
          core=False, fmt=torch.contiguous_format, dtype=torch.float32, tol=1e-5, steps=0, quantizer='', qat=False, fold=True):
-    """One row. `shapes`: of the inputs. `example`: their shapes at export, where sizes are dynamic
-    (`dims`). `keep`: buffers that are not random. `quantizer`: of quantized.py; the model is quantized first, and the .npz also holds the
-    codes of every quantize node, `codes.<node>`; 'written out': it has such nodes itself. `op`: the target that is expected to be refused. `same`: cases with equal weights, inputs
-    and outputs share this name. `fmt`, `dtype`: of the inputs. `core`: decomposed to core
-    ATen before it is saved. `steps`: the model keeps state; the arrays hold so many calls, one behind
-    the other along one more axis in front."""
+    """Adds one row. `shapes`, `fmt`, `dtype`: of the inputs. `example`: shapes at export with dynamic sizes `dims`. `keep`:
+    buffers that are not random. `quantizer`: function of quantized.py that quantizes the model first; the .npz then also has
+    the values of every quantize node, `codes.<node>`; 'written out': the model has such nodes itself. `op`: the target
+    that must be refused. `same`: cases with equal weights, inputs and outputs share this name. `core`: the program is
+    decomposed to core ATen before it is saved. `steps`: the model has state; the arrays have one more first axis, with
+    this number of consecutive calls."""
     CASES.append(locals())
 
 
 class Ids:
-    """An input of positions: integers from `low` to `high`, the latter not included."""
+    """An input of positions: integers from `low` (included) to `high` (excluded)."""
     def __init__(self, high, *shape, low=0, dtype=torch.int64):
         self.high, self.shape, self.low, self.dtype = high, shape, low, dtype
 
@@ -131,8 +131,8 @@ def to_numpy(t):
 
 
 def relocate(program):
-    """Stack traces name the machine that made them, and decomposed nodes the address of a graph:
-    keep only what is the same everywhere."""
+    """Stack traces contain paths of the machine, and decomposed nodes the address of a graph. Keeps
+    only the parts that are the same on every machine."""
     swaps = [(sysconfig.get_paths()['purelib'], '/venv/lib/python3/site-packages'), (str(ROOT) + '/', '')]
     graphs = {}
 
@@ -151,7 +151,7 @@ def relocate(program):
 
 
 def symbols(program, inputs, dims):
-    """Symbol name in the archive -> the user's name, range, and the size in the .npz."""
+    """Maps a symbol's name in the archive to the user's name, the range, and the size in the .npz."""
     found = {}
     users = [n for n in program.graph.nodes if n.name in program.graph_signature.user_inputs]
     for node, arg, spec in zip(users, inputs, (dims or {}).values()):
@@ -167,7 +167,7 @@ def symbols(program, inputs, dims):
 
 
 def series(call, model, steps):
-    """Outputs of `steps` calls, which begin with the buffers that the model has now."""
+    """Returns the outputs of `steps` calls, starting with the model's current buffers."""
     kept = {name: b.clone() for name, b in model.named_buffers()}
     results = []
     for i in range(steps):
@@ -632,7 +632,7 @@ case('storage_channels_last', Net(lambda s, x: s.conv(x), conv=nn.Conv2d(3, 4, 3
 
 
 def convnet(fn=None, **kw):
-    """`fn` is applied to the input."""
+    """Applies `fn` to the input."""
     def forward(s, x):
         x = s.pool(s.act(s.bn(s.a(fn(x) if fn else x))))
         x = s.b(x) + x
@@ -642,7 +642,7 @@ def convnet(fn=None, **kw):
 
 
 def feature_net(fn=None):
-    """As above, with a 4-D output."""
+    """Applies `fn` to the input; the output is 4-D."""
     def forward(s, x):
         x = s.pool(s.act(s.bn(s.a(fn(x) if fn else x))))
         return s.b(x) + x
@@ -651,12 +651,12 @@ def feature_net(fn=None):
 
 
 def flat_net(fn=None):
-    """Flattens a map of more than one pixel: the order of the features must not follow the strides."""
+    """Flattens an image of more than one pixel: the feature order must not depend on the strides."""
     return Net(lambda s, x: s.fc(torch.flatten(F.relu(s.a(fn(x) if fn else x)), 1)), a=nn.Conv2d(3, 4, 3), fc=nn.Linear(64, 3))
 
 
 def layouts(name, net, shape, *only):
-    """The same computation, exported in every way that touches the memory format."""
+    """The same computation, exported in every variant that affects the memory format."""
     for key, model, fmt in [
             ('contiguous', net(), torch.contiguous_format),
             ('cl_input', net(), CL),
@@ -845,7 +845,7 @@ case('dynamic_hw_reshape', small(lambda s, x: (lambda c: c.reshape(c.shape[0], 2
 case('dynamic_hw_derived', Net(lambda s, x: F.avg_pool2d(x, 2)), (1, 3, 8, 4), example=[(1, 3, 12, 4)], dims={'x': {2: 2 * Dim('half', min=2, max=16)}}, note='the size is 2 * half')
 case('dynamic_all', small(lambda s, x: F.adaptive_avg_pool2d(s.conv(x), 1).flatten(1)), (1, 3, 8, 12), example=[(2, 3, 10, 14)], dims={'x': N() | HW()})
 
-# --------------------------------------------------------------- weights by formula, grids, measures
+# -------------------------------------------------------------- weights by formula, grids, metrics
 
 
 def weight_normed(norm):
@@ -950,7 +950,7 @@ def codes(*shape):
 
 
 def q_batch_norm(weighted, **parts):
-    """What QAT leaves of a weighted operator and a batch norm if nothing fuses them."""
+    """A weighted operator and a batch norm as QAT leaves them if nothing fuses them."""
     def forward(s, x):
         ops = torch.ops.quantized_decomposed
         x = ops.dequantize_per_tensor(ops.quantize_per_tensor(x, 0.03, 5, -128, 127, torch.int8), 0.03, 5, -128, 127, torch.int8)

@@ -55,7 +55,7 @@ def inductor(name, quantizer, config):
 
 
 def neutron(qat):
-    """NXP's quantizer asks its SDK which NPU there is, and nothing else: here is what an i.MX RT700 answers."""
+    """NXP's quantizer only queries its SDK for the NPU. This stand-in returns the values of an i.MX RT700."""
     answers = types.SimpleNamespace(name='imxrt700', subsystem=False, numUnits=1, numPipes=8, numMacs=8, hwVersion=2)
     sdk = types.ModuleType('eiq_neutron_sdk')
     sdk.neutron_converter = types.SimpleNamespace(getNeutronTarget=lambda name: answers)
@@ -89,11 +89,11 @@ QUANTIZERS = {
 
 
 def quantized(model, inputs, name, qat, fold=True):
-    """The converted model; it has seen only `inputs`' distribution."""
+    """Returns the converted model, calibrated with data of the distribution of `inputs`."""
     from torchao.quantization.pt2e import move_exported_model_to_eval
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e, prepare_qat_pt2e
     graph = torch.export.export(model, inputs, strict=name == 'neutron').module(check_guards=False)
-    if name == 'neutron':   # finds operators by what a strict export says of them; has its own passes for batch norms
+    if name == 'neutron':   # identifies operators by the metadata of a strict export; has its own passes for batch norms
         quantizer = neutron(qat)
         flow = importlib.import_module('executorch.backends.nxp.quantizer.utils').calibrate_and_quantize
         return flow(graph, [tuple(torch.randn_like(x) for x in inputs) for _ in range(8)], quantizer, qat)
@@ -106,7 +106,7 @@ def quantized(model, inputs, name, qat, fold=True):
 
 
 class Recorder(torch.fx.Interpreter):
-    """Runs a graph and keeps what its quantize operators make."""
+    """Runs a graph and records the results of its quantize operators."""
 
     def __init__(self, module):
         super().__init__(module)

@@ -1,5 +1,5 @@
-"""Cases for the NPUs of vendors, as their quantizers set them up or for what their compilers rewrite: rows of make_cases.py,
-which calls add()."""
+"""Cases for vendors' NPUs: quantized as by their quantizers, or rewritten by their compilers. Rows of make_cases.py, which
+calls add()."""
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -36,13 +36,13 @@ def activations(s, x):
 def add(rows):
     case, Net = rows.case, rows.Net
 
-    # One picture at a time, and symmetric int8, as the AXON's quantizer sets TOSA's up.
+    # Batch size 1 and symmetric int8: TOSA's quantizer with the settings of the AXON's.
     for qat in ['', 'qat_']:
         case(f'q_axon_{qat}image', rows.q_image_net(), (1, 3, 12, 12), quantizer='tosa', qat=bool(qat))
     case('q_axon_curves', Net(curves, a=nn.Linear(10, 12), b=nn.Linear(10, 12), c=nn.Linear(12, 5)), (1, 10), quantizer='tosa')
 
-    # NXP's own quantizer: per-tensor linear weights, shared parameters around pools and shapes, fixed ones for softmax and for
-    # the factors of a product.
+    # NXP's own quantizer: per-tensor linear weights; shared parameters around pools and reshapes; fixed ones for softmax and
+    # for the factors of a product.
     def faces_net():
         return Net(faces, c=nn.Conv2d(3, 8, 3, padding=1, bias=False), n=nn.BatchNorm2d(8), slopes=rows.par(8),
                    l=nn.Linear(8, 5, bias=False), b=nn.BatchNorm1d(5))
@@ -63,7 +63,7 @@ def add(rows):
     case('q_neutron_qat_faces', faces_net(), (2, 3, 8, 8), quantizer='neutron', qat=True,
          note='batch norms behind weights without bias; the bias that the linear layer gets stays float')
 
-    # What is rewritten for an NPU that knows one form of each layer.
+    # Networks that are rewritten for an NPU with one variant of each layer.
     X = (1, 3, 8, 8)
     case('rewrite_branches', Net(lambda s, x: F.relu(torch.cat([s.a(x), s.b(x)], 1)), a=nn.Conv2d(3, 8, 1), b=nn.Conv2d(3, 8, 3, padding=1)), X)
     case('rewrite_linear_add', Net(lambda s, x: F.relu(s.fc(x) + s.b), fc=nn.Linear(16, 8, bias=False), b=rows.buf(8)), (4, 16))

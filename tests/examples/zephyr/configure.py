@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""What Zephyr's configuration does with prj.conf: reads it by the modules' Kconfig, refuses what has no effect.
+"""Evaluates prj.conf like Zephyr's configuration: with the modules' Kconfig; refuses settings without effect.
 
 usage: configure.py PRJ_CONF OUT_DIR --modules MODULE... --settings CONFIG_NAME=VALUE...
 
-Writes config.cmake: the symbols as variables, and all of them as CONFIG_DEFINITIONS. Needs kconfiglib, Debian's python3-kconfiglib.
+Writes config.cmake: the symbols as variables, and all of them as CONFIG_DEFINITIONS. Needs kconfiglib
+(Debian: python3-kconfiglib).
 """
 import argparse
 import sys
@@ -14,7 +15,7 @@ import kconfiglib
 
 
 def tree(modules, folder: Path) -> kconfiglib.Kconfig:
-    """The stand-in's own Kconfig, then those of the modules."""
+    """Returns the stand-in's own Kconfig, followed by those of the modules."""
     lines = [f'source "{Path(__file__).resolve().parent}/Kconfig"']
     for module in modules:
         row, = [line for line in (module / "zephyr/module.yml").read_text().splitlines() if line.strip().startswith("kconfig:")]
@@ -24,7 +25,7 @@ def tree(modules, folder: Path) -> kconfiglib.Kconfig:
 
 
 def without_effect(config: kconfiglib.Kconfig) -> list:
-    """Symbols that are not what was asked for."""
+    """Returns the symbols whose value differs from the requested one."""
     wrong = []
     for symbol in config.unique_defined_syms:
         if symbol.user_value is None:

@@ -1,4 +1,4 @@
-/* printk and a clock on the emulated board. The clock is SysTick, which counts down 24 bits. */
+/* printk and a clock for the emulated board. The clock is SysTick, a 24-bit down counter. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <zephyr/kernel.h>

@@ -15,19 +15,19 @@ def out_zero(kind):
 
 
 def output_scale(x, weight_scale, terms, kind, weights=74):
-    """A scale with which three standard deviations of the sums fill the output's range."""
+    """Returns a scale with which three standard deviations of the sums fill the output's range."""
     spread = SPREAD[x.kind] * weights * math.sqrt(terms)
     return float(np.max(weight_scale)) * x.scale * spread * 3 / (SPREAD[kind] * math.sqrt(3))
 
 
 def output_range(net, x, weight_scale, terms, positive):
-    """Scale and zero point; `positive`: of int8 that has no codes for what an activation cuts."""
+    """Returns scale and zero point. `positive`: an int8 output without values that an activation would clamp."""
     scale = net.free_scale(output_scale(x, weight_scale, terms, x.kind) / (1 + positive))
     return scale, -128 if positive else out_zero(x.kind)
 
 
 def weights_and_bias(net, x, shape, axis, terms, per_channel, bias, zeros=0.0):
-    """Constants of a layer; `zeros` is the share of weights that are 0."""
+    """Returns the constants of a layer; `zeros` is the share of weights that are 0."""
     kind = "uint8" if x.kind == "uint8" else "int8"
     channels = shape[axis]
     low, high = (0, 255) if kind == "uint8" else (-127, 127)
@@ -115,7 +115,7 @@ def batch_matmul(net, a, b, adjoint_x=False, adjoint_y=False):
 
 
 def layer(function, x, kind="int8", **fields):
-    """A case of one layer on one input."""
+    """Returns a case of one layer on one input."""
     def build(seed):
         net = Net(seed)
         net.output(function(net, net.input(x, kind), **fields))
@@ -132,7 +132,7 @@ def _convolutions():
         add(f"depthwise_3x3_{kind}", layer(depthwise, (1, 9, 10, 24), kind))
         add(f"depthwise_stride2_{kind}",
             layer(depthwise, (1, 11, 12, 16), kind, stride=(2, 2), padding=VALID))
-        # Of int16, LiteRT 2.3 scales the sums of this layer with 32 bits, Vela with 16.
+        # For int16, LiteRT 2.3 scales the sums of this layer with 32-bit multipliers, Vela with 16-bit ones.
         if kind != "int16":
             add(f"fully_connected_{kind}", layer(fully_connected, (1, 70), kind, channels=33))
         add(f"transpose_conv_2x2_{kind}",

@@ -13,7 +13,7 @@ OPTIONS = {"ADD": "AddOptions", "SUB": "SubOptions", "MUL": "MulOptions", "DIV":
 
 
 def binary_scale(op, kind, scales):
-    """A scale that holds most results."""
+    """Returns a scale whose range contains most results."""
     top = {"int8": 128, "uint8": 128, "int16": 32768}.get(kind, 1)
     if op in ("MUL", "SQUARED_DIFFERENCE"):
         return scales[0] * scales[1] * top / (4 if op == "MUL" else 1)
@@ -34,7 +34,7 @@ def binary_op(net, op, a, b, scale=None, activation=None, zero=None):
 
 def binary(op, a, b, kind="int8", scales=(0.04, 0.09), zeros=(None, None), swap=False,
            constant=False, **fields):
-    """Two inputs, or an input and a constant if `constant`; `swap` exchanges the operands."""
+    """Two inputs, or an input and a constant if `constant`; `swap` swaps the operands."""
     def build(seed):
         net = Net(seed)
         x = net.input(a, kind, scales[0], zeros[0])
@@ -139,7 +139,7 @@ def _activations():
     for op in ("RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"):
         add(f"{op.lower()}_int8", unary(op, shape, scale=0.06, out=(0.05, -30)))
     add("relu_int16", unary("RELU", shape, "int16", scale=0.0006, out=(0.0005, 0)))
-    # LiteRT negates codes as they are: only without a zero point is that the same.
+    # LiteRT negates quantized values directly, which is correct only with zero point 0.
     add("neg_int8", unary("NEG", shape, zero=0, low=-127, options="NegOptions"))
     add("prelu_int8", _prelu(shape, "int8"))
     for kind, out in [("int8", ("int8", 0.03, 9)), ("int16", ("int8", 30.0, 3)),
@@ -151,7 +151,7 @@ def _activations():
 
 
 def _every(op):
-    """All 65,536 values once, with a scale whose range goes well into saturation."""
+    """All 65,536 values once, with a scale whose range reaches far into saturation."""
     def build(seed):
         net = Net(seed)
         x = net.input((1, 64, 64, 16), "int16", 10 / 32768, 0)

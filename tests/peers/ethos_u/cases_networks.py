@@ -14,7 +14,7 @@ RELU6 = dict(activation="relu6", positive=True)
 
 
 def calibrated(build):
-    """Scales so that every layer uses its codes, found by running the network a few times."""
+    """Chooses scales so that every layer uses its whole range, by running the network a few times."""
     def make(seed):
         scales = ()
         for _ in range(20):
@@ -38,7 +38,7 @@ def calibrated(build):
 
 
 def sum_of(net, a, b, activation=None):
-    """A residual sum with a scale that holds it."""
+    """A residual sum with a scale whose range contains it."""
     zero = -128 if activation else 5
     scale = net.free_scale(max(a.scale, b.scale))
     return binary_op(net, "ADD", a, b, scale, activation, zero)
@@ -93,7 +93,7 @@ def image_classification(net):
 
 
 def visual_wake_words(net):
-    """MobileNetV1, a quarter as wide."""
+    """MobileNetV1 with width 0.25."""
     x = conv2d(net, net.input((1, 96, 96, 3), scale=1 / 128), 8, stride=(2, 2), **RELU)
     for channels, step in [(16, 1), (32, 2), (32, 1), (64, 2), (64, 1), (128, 2), (128, 1),
                            (128, 1), (128, 1), (128, 1), (128, 1), (256, 2), (256, 1)]:

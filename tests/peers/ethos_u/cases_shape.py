@@ -42,7 +42,7 @@ def resize(net, x, op, size, align=False, half=False):
 
 
 def moved(net, x, op, shape, extra=(), options=None, out=None, **fields):
-    """An operator that copies elements: same quantization, another shape."""
+    """An operator that copies elements: same quantization, different shape."""
     scale, zero = out or (x.scale, x.zero)
     y = net.value(shape, x.kind, scale, zero)
     constants = [net.constant(data) for data in extra]
@@ -166,7 +166,7 @@ def _reductions():
     add("mean_c", layer(reduce, (1, 1, 9, 20), op="MEAN", axes=(3,)))
     add("mean_no_keep", layer(reduce, (1, 5, 6, 8), op="MEAN", axes=(1, 2), keep=False))
     add("mean_large", layer(reduce, (1, 40, 50, 8), op="MEAN", axes=(1, 2), out=(0.003, -3)))
-    # Not two axes: Vela 5.1.0 sums over the first of them only.
+    # Not two axes: Vela 5.1.0 sums over the first axis only.
     for axes in ((3,), (1,), (2,)):
         name = "".join("nhwc"[axis] for axis in axes)
         add(f"sum_{name}", layer(reduce, (1, 5, 6, 16), op="SUM", axes=axes, out=(0.35, 4)),
@@ -227,7 +227,7 @@ def _resizes():
     add("resize_nearest_3x",
         layer(resize, (1, 4, 5, 8), op="RESIZE_NEAREST_NEIGHBOR", size=(12, 15)),
         generations=U85)
-    # With half pixels: without them Vela 5.1.0 takes the same elements, LiteRT others.
+    # Only with half pixels: without them, Vela 5.1.0 and LiteRT select different elements.
     add("resize_nearest_down",
         layer(resize, (1, 12, 15, 8), op="RESIZE_NEAREST_NEIGHBOR", size=(4, 5), half=True),
         generations=U85)

@@ -1,4 +1,4 @@
-"""Cases as small as they can be, of what pack_golden.py otherwise finds only in large ones."""
+"""Minimal cases of features that pack_golden.py otherwise finds only in large cases."""
 
 from cases_conv import conv2d, depthwise, fully_connected, layer, transpose_conv
 from cases_elementwise import binary, unary

@@ -1,4 +1,4 @@
-"""Operators as TOSA, among them what TFLite cannot say. Judged by the TOSA reference model."""
+"""Operators as TOSA, including some that TFLite cannot express. The reference is the TOSA reference model."""
 
 import numpy as np
 import tosa_serializer as ts
@@ -11,7 +11,7 @@ I32, I48 = ts.DType.INT32, ts.DType.INT48
 
 
 def case(name, function, **fields):
-    """A case whose function adds operators to a net and returns the outputs."""
+    """Returns a case whose function adds operators to a network and returns the outputs."""
     def build(seed):
         net = Net(seed)
         made = function(net)
@@ -22,14 +22,14 @@ def case(name, function, **fields):
 
 
 def to8(net, x, spread, rounding="SINGLE_ROUND", zero=3):
-    """RESCALE to int8 so that `spread` becomes about 60."""
+    """RESCALE to int8 that maps `spread` to about 60."""
     scale = 60.0 / spread
     shift = int(np.floor(30 - np.log2(scale)))
     return net.rescale(x, "int8", int(scale * 2.0 ** shift), shift, 0, zero, rounding)
 
 
 def to16(net, x, scale):
-    """RESCALE of 48 bits to int16, for which TOSA has 16-bit multipliers."""
+    """RESCALE of a 48-bit value to int16, for which TOSA has 16-bit multipliers."""
     shift = int(np.floor(14 - np.log2(scale)))
     return net.rescale(x, "int16", int(scale * 2.0 ** shift), shift, scale32=False)
 
@@ -94,7 +94,7 @@ def matmul(kind, a, b):
 
 def binary32(op, fields=(), low=-2**30, high=2**30, second=None, shape2=None, kind="int32",
              attribute=None, shape=(1, 5, 7, 12)):
-    """Two int32 inputs; `second`: the range of the second."""
+    """Two int32 inputs; `second` is the range of the second."""
     def make(net):
         a = net.input(shape, kind, low, high)
         b = net.input(shape2 or shape, kind, *(second or (low, high)))

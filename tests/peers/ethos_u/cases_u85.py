@@ -1,4 +1,4 @@
-"""Operators that TFLite has and only the U85 runs."""
+"""TFLite operators that only the U85 runs."""
 
 from cases_conv import conv2d
 from cases_elementwise import binary_op
@@ -95,7 +95,7 @@ def cast(source, target):
 
 
 def chain_of(shape):
-    """Elementwise operators one after the other, which the U85 keeps in its chaining buffer."""
+    """Consecutive elementwise operators, whose values the U85 keeps in its chaining buffer."""
     def build(seed):
         net = Net(seed)
         a, b, c = (net.input(shape, "int8", scale) for scale in (0.03, 0.05, 0.02))
@@ -157,8 +157,8 @@ add("reduce_all", reduce_bool("REDUCE_ALL"), generations=U85, distinct=2)
 for _pair in (("int8", "int32"), ("int16", "int32"), ("int8", "int16"), ("int32", "int16"),
               ("bool", "int8"), ("int8", "bool")):
     add(f"cast_{_pair[0]}_to_{_pair[1]}", cast(*_pair), generations=U85, distinct=2)
-# Not MUL: Vela 5.1.0 writes (2^30, 30) as scale of a 32-bit product, of which the hardware takes
-# the shift alone, as Vela's own constraint of the U85 says.
+# Not MUL: Vela 5.1.0 writes (2^30, 30) as the scale of a 32-bit product. The hardware uses only the shift, as Vela's own
+# constraint of the U85 states.
 for _op in ("ADD", "SUB"):
     add(f"{_op.lower()}_int32", int32_arithmetic(_op))
 add("div_int32", int32_arithmetic("DIV", (1, 90)), generations=U85)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What of the command table the streams of a folder of cases use, and what they leave out.
+"""Reports which parts of the command table the streams of a folder of cases use, and which they do not.
 
     coverage.py FOLDER [--rows]
 
@@ -31,7 +31,7 @@ ELEMENTWISE = {
 
 
 def table(bit):
-    """Commands of a generation: (payload, code) -> name, and name -> fields."""
+    """Returns the commands of a generation: (payload, code) -> name, and name -> fields."""
     commands, fields = {}, collections.defaultdict(list)
     for line in (ROOT / "engines/ethos_u/isa/commands.def").read_text().splitlines():
         match = ROW.match(line)
@@ -50,11 +50,11 @@ def table(bit):
 
 
 def stream(payload):
-    """(has payload, code, parameter) of each command of a COP1 or COP2 payload."""
+    """Yields (has payload, code, parameter) of each command of a COP1 or COP2 payload."""
     words = struct.unpack(f"<{len(payload) // 4}I", payload)
     at = 1
     if payload[:4] == b"COP2":
-        at = (24 + words[6] + 15) // 16 * 4  # behind the header, an entry and its metadata
+        at = (24 + words[6] + 15) // 16 * 4  # after the header, an entry and its metadata
     else:
         while words[at] & 0xFF != 2:
             at += 3 if words[at] & 0xFF == 1 else 1

@@ -5,8 +5,8 @@ from ai_edge_litert.interpreter import Interpreter, OpResolverType
 
 
 def litert(model, inputs, reference=True):
-    """Outputs of a TFLite file. `reference` False: the optimised kernels without delegates, which
-    int8 SUM needs because the reference registration of it computes something else."""
+    """Returns the outputs of a TFLite file. `reference` False uses the optimised kernels without delegates: the reference
+    kernel for int8 SUM computes something else."""
     resolver = OpResolverType.BUILTIN_REF
     if not reference:
         resolver = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
@@ -23,13 +23,13 @@ def litert(model, inputs, reference=True):
 
 
 def litert_inputs(model):
-    """Shape and type of each input."""
+    """Returns shape and type of each input."""
     interpreter = Interpreter(model_content=model)
     return [(detail["shape"], detail["dtype"]) for detail in interpreter.get_input_details()]
 
 
 def litert_values(model, inputs, indices):
-    """Values inside a network, by the index of their tensor."""
+    """Returns values inside a network, by tensor index."""
     interpreter = Interpreter(
         model_content=model, experimental_op_resolver_type=OpResolverType.BUILTIN_REF,
         experimental_preserve_all_tensors=True)
@@ -41,7 +41,7 @@ def litert_values(model, inputs, indices):
 
 
 def tosa(model, inputs):
-    """Outputs of a TOSA file; its run must be valid in TOSA's own sense."""
+    """Returns the outputs of a TOSA file. Its run must be valid as TOSA defines it."""
     from tosa_reference_model import tosa_reference_model as reference
 
     outputs, status = reference.run(model, inputs, verbosity="NONE")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes cases for the simulator: networks, streams of Vela, outputs of a judge.
+"""Makes cases for the simulator: networks, Vela's command streams, and outputs of a reference.
 
     make_cases.py FOLDER [--config NAME]... [--case GLOB]... [--group op|network] [--file TFLITE]...
 
-`--file`: networks that are there already, and no others; their inputs are random.
-Writes FOLDER/<config>/<case>/ and FOLDER/ledger.txt, which lists what was made and what Vela or
-the judge refused, each with its reason. Exit 77 where Vela or a judge is not installed.
+`--file`: only these existing networks, with random inputs.
+Writes FOLDER/<config>/<case>/ and FOLDER/ledger.txt, which lists the cases made and those that Vela or
+the reference refused, each with its reason. Exit 77 if Vela or a reference is not installed.
 """
 
 import argparse
@@ -27,7 +27,7 @@ try:
     import cases_u85  # noqa: F401
     import judge
     import vela_run
-    from ethosu.vela import vela  # noqa: F401  (once, before the children)
+    from ethosu.vela import vela  # noqa: F401  (imported once, before the child processes)
     from registry import CASES, Case
 except ImportError as missing:
     print(f"skipped: {missing}")
@@ -35,11 +35,11 @@ except ImportError as missing:
 
 
 class Useless(Exception):
-    """The case says too little to be kept."""
+    """The case's outputs have too few distinct values."""
 
 
 class FileNet:
-    """A .tflite file in the place of a network of ours."""
+    """A .tflite file used as a network."""
 
     judge, suffix = "litert", "tflite"
 
@@ -72,7 +72,7 @@ def judged(case, net, model):
 
 
 def own_regions(made, data):
-    """Regions that hold inputs or outputs and nothing else, with their sizes."""
+    """Returns the regions that hold only inputs or outputs, with their sizes."""
     sizes = {}
     for places, arrays in zip((made.inputs, made.outputs), data):
         for (region, offset), array in zip(places, arrays):
@@ -82,7 +82,7 @@ def own_regions(made, data):
 
 
 def write(folder, case, config, net, made, data):
-    """The files of one case; see README of the folder for their meaning."""
+    """Writes the files of one case; the folder's README explains them."""
     inputs, outputs = data
     if len(inputs) != len(made.inputs) or len(outputs) != len(made.outputs):
         raise Useless(f"{len(made.inputs)} inputs and {len(made.outputs)} outputs in the stream, "
@@ -108,7 +108,7 @@ def write(folder, case, config, net, made, data):
 
 
 def make(root, case, configs, ledger):
-    """One case on all configurations; the judge speaks once."""
+    """Makes one case on all configurations; the reference runs once."""
     scratch = root / ".work"
     scratch.mkdir(parents=True, exist_ok=True)
     try:
@@ -138,7 +138,7 @@ def make(root, case, configs, ledger):
 
 
 def merge(path, ledger):
-    """Lines of this run replace those of an earlier one on the same configuration and case."""
+    """Writes the ledger. Lines of this run replace those of an earlier run for the same configuration and case."""
     lines = {}
     if path.exists():
         for line in path.read_text().splitlines():

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Chooses few small cases that between them use all that the streams of a folder use.
+"""Selects a few small cases that together use all features that the streams of a folder use.
 
     pack_golden.py FOLDER OUTPUT [--bytes N]
 
-Writes OUTPUT/<config>.cases, archives as tests/npu/case.h describes them, for one or two
-configurations of each generation. Greedy: next comes the case that adds the most to what is
-covered (commands, modes, values of small fields, families of operators) for its size; what few
-cases have counts for more.
+Writes OUTPUT/<config>.cases, archives as described in tests/npu/case.h, for one or two
+configurations of each generation. Greedy: the next case is the one that adds the most coverage for its
+size (commands, modes, values of small fields, families of operators). A feature of few cases has a
+higher weight.
 """
 
 import argparse
@@ -22,12 +22,12 @@ NUMBERS = {"REGION", "M1", "BLOCKDEP", "POINT", "MIN", "MAX", "END", "START", "S
 
 
 def features(folder, config):
-    """What a stream uses, as a set of words."""
+    """Returns the features that a stream uses, as a set."""
     generation = config.split("-")[1]
     commands, fields = coverage.table(coverage.GENERATIONS[generation])
     family = re.sub(r"^(tosa_|small_)+", "", folder.name).split("_")[0]
     found = {("family", family)}
-    if family in ("conv", "depthwise", "fully"):  # weights have an order of their own
+    if family in ("conv", "depthwise", "fully"):  # families with a weight order of their own
         found.add(("config", config, family))
     for has_payload, code, parameter in coverage.stream((folder / "cmd.bin").read_bytes()):
         name = commands[has_payload, code]

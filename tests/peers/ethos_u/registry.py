@@ -1,4 +1,4 @@
-"""The list of cases. A case is a name, a function that builds its network, and its judge."""
+"""The list of cases. A case is a name, a function that builds its network, and its reference."""
 
 from dataclasses import dataclass
 from typing import Callable
@@ -13,13 +13,13 @@ class Case:
     build: Callable  # seed -> tflite_net.Net or tosa_net.Net
     generations: tuple = ALL
     reference: bool = True  # see judge.litert
-    distinct: int = 8  # an output with fewer values than this would say nothing
+    distinct: int = 8  # an output with fewer distinct values would prove nothing
     group: str = "op"  # or "network"
-    options: tuple = ()  # of Vela
+    options: tuple = ()  # options of Vela
 
     @property
     def seed(self):
-        """Its own for every name, so that no case changes when another is added."""
+        """A seed per name, so that adding a case does not change other cases."""
         number = 0x811C9DC5
         for letter in self.name.encode():
             number = (number ^ letter) * 0x01000193 & 0xFFFFFFFF

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes all cases with Vela and the judges, and runs them on the simulator.
+"""Makes all cases with Vela and the references, and runs them on the simulator.
 
     streams_peer.py NPU_RUN FOLDER [--config NAME]... [--only-run]
 
-Prints the ledger: per configuration how many cases are equal, and how many were refused before
-they could be one, with the reasons. Exit 77 where Vela or a judge is not installed, 1 if a case is
-not equal, has a hazard, or is not the same stream after disassembly and assembly.
+Prints per configuration the number of equal cases and the number of refused ones, with the
+reasons. Exit 77 if Vela or a reference is not installed, 1 if a case differs, has a hazard, or is
+another stream after disassembly and assembly.
 """
 
 import argparse
@@ -30,14 +30,14 @@ def make(options):
 
 
 def run(program, folders):
-    """Lines of npu_run that are not `equal`."""
+    """Returns the lines of npu_run that are not `equal`."""
     done = subprocess.run([program, "--quiet", "--text", "--hazards", *map(str, folders)],
                           capture_output=True, text=True)
     return [line for line in done.stdout.splitlines()[:-1] if line], done.returncode
 
 
 def refusals(ledger):
-    """Reason -> the cases it took, without the configuration that all of a generation share."""
+    """Maps (case name, reason) to the configurations on which the case was refused."""
     found = collections.defaultdict(set)
     for line in ledger.read_text().splitlines():
         config, name, words = line.split(" ", 2)

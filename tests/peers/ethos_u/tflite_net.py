@@ -1,4 +1,4 @@
-"""Writes small networks as TFLite, with what ai_edge_litert knows of the format."""
+"""Writes small networks as TFLite, with the schema of ai_edge_litert."""
 
 import flatbuffers
 import numpy as np
@@ -22,7 +22,7 @@ SAME, VALID = schema.Padding.SAME, schema.Padding.VALID
 
 
 class Value:
-    """A tensor of the network: what an operator needs to know of its operands."""
+    """A tensor of the network, with the properties that operators use."""
 
     def __init__(self, index, shape, kind, scale, zero, data=None):
         self.index, self.shape, self.kind = index, tuple(shape), kind
@@ -34,7 +34,7 @@ class Value:
 
 
 class Net:
-    """A network of one subgraph. Everything random in it comes from `seed`."""
+    """A network of one subgraph. All random values depend on `seed`."""
 
     judge, suffix = "litert", "tflite"
 
@@ -68,12 +68,12 @@ class Net:
         return Value(len(self.tensors) - 1, shape, kind, scale, zero, data)
 
     def free_scale(self, estimate):
-        """The scale of the value that is made next: `estimate`, or what calibration found."""
+        """Returns the scale of the next value: `estimate`, or the calibrated one."""
         self.free.append(len(self.tensors))
         return self.scales[len(self.free) - 1] if len(self.scales) else estimate
 
     def input(self, shape, kind="int8", scale=0.05, zero=None, low=None, high=None):
-        """An input; its test data lies in [low, high], the whole type if not given."""
+        """Adds an input. Its test data is in [low, high], by default the whole range of the type."""
         if zero is None:
             zero = {"int8": -3, "uint8": 121}.get(kind, 0)
         value = self.value(shape, kind, scale, zero)
@@ -89,7 +89,7 @@ class Net:
         return self.value(data.shape, kind, scale, zero, data, axis)
 
     def op(self, builtin, inputs, outputs, options=None, **fields):
-        """Adds an operator; `options` is a class of the schema, `fields` what to set in it."""
+        """Adds an operator. `options` is a class of the schema, `fields` its fields."""
         code = getattr(schema.BuiltinOperator, builtin)
         if code not in self.codes:
             self.codes.append(code)
@@ -108,7 +108,7 @@ class Net:
         return outputs[0]
 
     def test_inputs(self):
-        """One array per input, over its whole range with both ends in it."""
+        """Returns one array per input, over its whole range including both ends."""
         arrays = []
         for value in self.inputs:
             low, high = self.ranges[value.index]

@@ -23,7 +23,7 @@ class Value:
 
 
 class Net:
-    """A network of one region, or of several that COND_IF names. Random numbers from `seed`."""
+    """A network of one region, or of several that COND_IF names. Random values depend on `seed`."""
 
     judge, suffix = "tosa", "tosa"
 
@@ -57,7 +57,7 @@ class Net:
         return Value(name, (len(numbers),), "shape")
 
     def op(self, name, inputs, shape, kind, *fields, attribute=None, output=False):
-        """Adds an operator with one result. `fields`: of its attribute, in the order of TOSA."""
+        """Adds an operator with one result. `fields`: the attribute's fields, in TOSA's order."""
         dtype = KINDS[kind][0]
         tensor = (self.serializer.addOutput(list(shape), dtype) if output
                   else self.serializer.addIntermediate(list(shape), dtype))

@@ -1,4 +1,4 @@
-"""Runs Vela on a network, in a child of this process, and reads what it made."""
+"""Runs Vela on a network in a child process, and reads its output."""
 
 import os
 import select
@@ -23,11 +23,11 @@ SYSTEMS = {
 
 
 class Refused(Exception):
-    """Vela made no stream that runs on the NPU alone; the text says why."""
+    """Vela made no stream that runs on the NPU alone; the text gives the reason."""
 
 
 class Compiled:
-    """The arrays of Vela's raw output, as plain numbers and bytes."""
+    """The arrays of Vela's raw output, as plain integers and bytes."""
 
     def __init__(self, path):
         with zipfile.ZipFile(path) as archive:
@@ -45,7 +45,7 @@ class Compiled:
 
 
 def _array(archive, name):
-    """An array; bytes for a string, whose trailing zeros numpy would take away."""
+    """Returns an array, or bytes for a string, because numpy would remove its trailing zeros."""
     data = archive.read(name + ".npy")
     with archive.open(name + ".npy") as file:
         version = npy.read_magic(file)
@@ -67,7 +67,7 @@ def _tensors(read, prefix):
 
 
 def run(config, network, folder, extra=(), seconds=300):
-    """Compiles the file `network`; returns Compiled, or raises Refused with Vela's words."""
+    """Compiles the file `network`; returns Compiled, or raises Refused with Vela's message."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.npz"):
@@ -91,7 +91,7 @@ def run(config, network, folder, extra=(), seconds=300):
 
 
 def _in_child(arguments, log, seconds):
-    """Exit status, and seconds of the processor that the compilation alone took."""
+    """Returns the exit status, and the processor time of the compilation alone in seconds."""
     from ethosu.vela import vela
 
     child = os.fork()
@@ -104,7 +104,7 @@ def _in_child(arguments, log, seconds):
             code = vela.main(arguments) or 0
         except SystemExit as leaving:
             code = leaving.code if isinstance(leaving.code, int) else 98
-        except BaseException as error:  # the child must not run on as a second parent
+        except BaseException as error:  # the child must not continue as a second parent
             os.write(2, f"{type(error).__name__}: {error}\n".encode())
         finally:
             os._exit(code & 0xFF)
@@ -123,7 +123,7 @@ def _wait(child, seconds):
 
 
 def _reason(text, status):
-    """The line of the log that says most, in one line."""
+    """Returns the exit status and the most informative lines of the log, in one line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     told = [line for line in lines if "rror" in line or "CPU" in line or "upport" in line]
     words = "; ".join((told or lines[-1:])[:3])
@@ -131,7 +131,7 @@ def _reason(text, status):
 
 
 def identity(commands):
-    """CONFIG and ID words of a payload."""
+    """Returns the CONFIG and ID words of a payload."""
     words = struct.unpack_from("<4I", commands)
     if words[0] != 0x31504F43 or words[1] & 0xFFFF != 1:
         raise ValueError("no COP1 payload with a configuration first")

@@ -1,14 +1,14 @@
-// Writes graphs as .tflite and .tosa with inputs and what the evaluator makes of them, for
-// interchange_peer.py to run in LiteRT and in the TOSA reference model.
+// Writes graphs as .tflite and .tosa with inputs and the reference evaluator's outputs.
+// interchange_peer.py runs them in LiteRT and in the TOSA reference model.
 //
 //   interchange_cases FOLDER random|wide FIRST COUNT OPS
-//   interchange_cases FOLDER ir FILE.ir...     a case per file
-//   interchange_cases FOLDER ops FILE.ir...    a case per operator of each file, alone
-//   interchange_cases FOLDER neutron FILE.ir...      as ir, but in the form that NXP's converter
-//   reads, interchange_cases FOLDER neutron-ops FILE.ir...  and no .tosa interchange_cases FOLDER
-//   functions FIRST COUNT   tables of functions in that form: all 256 codes
+//   interchange_cases FOLDER ir FILE.ir...           a case per file
+//   interchange_cases FOLDER ops FILE.ir...          a case per operator of each file, alone
+//   interchange_cases FOLDER neutron FILE.ir...      as ir, for NXP's converter, without .tosa
+//   interchange_cases FOLDER neutron-ops FILE.ir...  as ops, for NXP's converter, without .tosa
+//   interchange_cases FOLDER functions FIRST COUNT   lookup tables for it, all 256 values
 //
-// Of case NAME: NAME.tosa, NAME.tflite (or NAME.tosa.why, NAME.tflite.why with the refusal),
+// Files of case NAME: NAME.tosa, NAME.tflite (or NAME.tosa.why, NAME.tflite.why with the refusal),
 // NAME.in0.npy ..., NAME.out0.npy ..., all in the memory order of the interface.
 
 #include <algorithm>
@@ -40,7 +40,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace thimble;
 
-/// The files for NXP's converter; else both formats as --emit writes them.
+/// If true, writes .tflite for NXP's converter; else both formats as --emit writes them.
 bool for_neutron = false;
 interchange::TfliteProfile profile = engine::neutron::kConverterProfile;
 
@@ -93,7 +93,7 @@ ir::Tensor random_input(test::Random& random, const ir::Type& type) {
   return tensor;
 }
 
-/// Every code in turn where there is room.
+/// Fills a tensor with all quantized values in turn, as far as it has elements.
 ir::Tensor all_codes(const ir::Type& type) {
   ir::Tensor tensor = ir::zeros(type.dtype, type.shape);
   for (size_t i = 0; i < tensor.bytes.size(); ++i) tensor.bytes[i] = static_cast<std::byte>(i);
@@ -130,7 +130,7 @@ int write_case(const fs::path& folder, const std::string& name, const ir::Graph&
   return 0;
 }
 
-/// The operator with its operands as inputs of the graph.
+/// Returns a graph of the operator alone; its operands become inputs.
 ir::Graph alone(const ir::Graph& from, const ir::Op& op) {
   ir::Graph graph;
   std::map<ir::ValueId, ir::ValueId> made = {{ir::kNoValue, ir::kNoValue}};
@@ -183,11 +183,11 @@ int write_ir(const fs::path& folder, const fs::path& path, bool ops) {
 struct NamedFunction {
   const char* name;
   interchange::Function function;
-  double low, high;  // of the operand
+  double low, high;  // range of the operand
 };
 
-/// A table as a network has it: the operand's codes reach over a range, the result's over what the
-/// function makes of it, or as LiteRT wants it.
+/// Returns a lookup table as in a network. The operand's scale covers a range; the result's covers
+/// the function's values in that range, or is the scale that LiteRT requires.
 ir::Graph graph_of_function(const NamedFunction& named, test::Random& random) {
   using Kind = interchange::Function::Kind;
   const test::Formula f = test::formula_of(named.function);
@@ -206,14 +206,14 @@ ir::Graph graph_of_function(const NamedFunction& named, test::Random& random) {
     least = std::min(least, f(x));
     most = std::max(most, f(x));
   }
-  const double more = random.chance(50) ? 1 : random.real(0.8, 1.3);  // what was calibrated
+  const double more = random.chance(50) ? 1 : random.real(0.8, 1.3);  // calibrated / exact range
   codes.y = codes_for(std::max(least, -20.0) * more, std::min(most, 20.0) * more);
   if (named.function.kind == Kind::kLogistic) codes.y = ir::per_tensor(0x1p-8, -128);
   if (named.function.kind == Kind::kTanh) codes.y = ir::per_tensor(0x1p-7, 0);
   return test::graph_of_table(codes, test::table_of(codes, f, false));
 }
 
-/// A sum along rows, as the graph says it: the multiplier of a mean that does not divide.
+/// Returns a sum over rows as the IR represents it: a mean whose multiplier does not divide.
 ir::Graph graph_of_sum(test::Random& random) {
   const int64_t terms = random.between(2, 60);
   const double x = test::float_scale(random, 0.01, 0.2);
@@ -234,7 +234,7 @@ ir::Graph graph_of_sum(test::Random& random) {
   return graph;
 }
 
-/// Twice, four or eight times as large.
+/// Returns a resize by 2, 4 or 8.
 ir::Graph graph_of_resize(bool align_corners, test::Random& random) {
   constexpr int64_t kSide = 16;
   constexpr double kOne = 2048;

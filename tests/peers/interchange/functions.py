@@ -1,11 +1,11 @@
-"""LiteRT's own operators for tables, sums and resizing: in how many codes its kernels differ from
-ours, of the 256 that a table has.
+"""LiteRT's own operators for tables, sums and resizing: the number of quantized values in which its
+kernels differ from ours, of a table's 256.
 
     functions.py CASES FOLDER [--seeds N]
 
-CASES is interchange_cases. Prints a line per operator: how many tables are equal in every code, and
-the most codes in which one differs, with the distance. Exit 1 if one differs in more codes, or
-further, than MEASURED says.
+CASES is interchange_cases. Prints a line per operator: how many tables are equal in every value, the
+largest number of different values in one table, and their distance. Exit 1 if an operator differs
+in more values, or by more, than in MEASURED.
 """
 
 import argparse
@@ -21,14 +21,14 @@ sys.path.insert(0, str(HERE))
 
 import judge  # noqa: E402
 
-# Operator: codes of one table that differ at most, and by how much. docs/interchange.md says why.
+# Operator: maximum number of different values in one table, and their distance. docs/interchange.md gives the reasons.
 MEASURED = {
     "ABS": (42, 1),
     "HARD_SWISH": (4, 1),
     "LEAKY_RELU": (23, 1),
     "RELU": (1, 1),
     "RELU6": (1, 1),
-    "RESIZE_CENTRES": (226, 1),  # of up to 16,384
+    "RESIZE_CENTRES": (226, 1),  # of up to 16,384 values
     "RESIZE_CORNERS": (6310, 6),
     "RSQRT": (1, 1),
     "SUM": (67, 1),
@@ -58,7 +58,7 @@ def main():
         tables[operator] += 1
         try:
             got = judge.run_tflite(path, judge.numbered(arguments.folder, base, "in"))[0]
-        except Exception as error:  # what the tool raises is its own affair
+        except Exception as error:  # the tool may raise anything
             failed[operator] = str(error).strip().split("\n")[0]
             continue
         wanted = judge.numbered(arguments.folder, base, "out")[0]

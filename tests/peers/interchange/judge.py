@@ -4,7 +4,7 @@
 
 For every NAME.out0.npy in the folder, NAME.tosa runs in the TOSA reference model and NAME.tflite in
 LiteRT's reference kernels, on NAME.in*.npy. Prints a line per file that differs and a summary; exit
-1 if any does.
+1 if any file differs.
 """
 
 import argparse
@@ -20,7 +20,7 @@ import numpy as np
 
 @contextlib.contextmanager
 def silence():
-    """Tools in C++ write to file descriptors, not to Python's streams."""
+    """Suppresses the output of C++ tools, which write to file descriptors, not to Python's streams."""
     sys.stdout.flush()
     kept, nothing = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nothing, 1)
@@ -41,7 +41,7 @@ def numbered(folder, name, kind):
 
 
 def run_tosa(path, inputs):
-    """Outputs of the reference model; arrays come back in the order of the graph's outputs."""
+    """Returns the outputs of the reference model; the arrays have the order of the graph's outputs."""
     import tosa_reference_model
 
     fed = [x.astype(np.int32) if x.dtype == np.int64 else x for x in inputs]
@@ -58,7 +58,7 @@ def run_tflite(path, inputs):
     interpreter = Interpreter(model_content=path.read_bytes(),
                               experimental_op_resolver_type=OpResolverType.BUILTIN_REF)
     if any(op["op_name"] == "SUM" for op in interpreter._get_ops_details()):
-        # The reference kernel adds int8 codes in int8, whatever their scales are.
+        # The reference kernel adds quantized int8 values without regard to their scales.
         kernels = OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES
         interpreter = Interpreter(model_content=path.read_bytes(),
                                   experimental_op_resolver_type=kernels)
@@ -73,7 +73,7 @@ RUNNERS = {"tosa": run_tosa, "tflite": run_tflite}
 
 
 def differences(got, expected):
-    """What is wrong, or nothing."""
+    """Returns the difference, or an empty text."""
     if len(got) != len(expected):
         return f"{len(got)} outputs, {len(expected)} expected"
     for i, (g, e) in enumerate(zip(got, expected)):
@@ -92,21 +92,21 @@ def differences(got, expected):
 
 
 def judge_case(folder, name, kind):
-    """equal, different, refused or failed, and why."""
+    """Returns equal, different, refused or failed, and the reason."""
     path = folder / f"{name}.{kind}"
     why = folder / f"{name}.{kind}.why"
     if not path.exists():
         return "refused", why.read_text() if why.exists() else "no file"
     try:
         got = RUNNERS[kind](path, numbered(folder, name, "in"))
-    except Exception as error:  # what the tool raises is its own affair
+    except Exception as error:  # the tool may raise anything
         return "failed", str(error).strip().split("\n")[0]
     wrong = differences(got, numbered(folder, name, "out"))
     return ("different", wrong) if wrong else ("equal", "")
 
 
 def in_a_process(folder, name, kind):
-    """A crash of the tool is that case's failure alone."""
+    """Runs each case in a process of its own: a crash of the tool fails only that case."""
     code = (f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); import judge; "
             f"from pathlib import Path; "
             f"print('\\nVERDICT', *judge.judge_case(Path({str(folder)!r}), {name!r}, {kind!r}))")

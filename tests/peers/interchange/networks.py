@@ -2,9 +2,9 @@
 
     networks.py THIMBLE CASES FOLDER [MODEL_FOLDER...] [--vela VELA]
 
-Compiles each network for cortex-m55 with --emit pte,tflite,tosa, runs both files on the samples of
-its test data, quantized as the graph says, and compares with `thimble run --on eval` of the integer
-graph, which reads and writes float. Operators run alone too (CASES is interchange_cases). Prints a
+Compiles each network for cortex-m55 with --emit pte,tflite,tosa and runs both files on the samples of
+its test data, quantized as the graph requires. Compares with `thimble run --on eval` of the integer
+graph, which reads and writes float. Operators also run alone (CASES is interchange_cases). Prints a
 table; exit 1 if anything differs, 77 if a tool is not installed.
 """
 
@@ -31,7 +31,7 @@ NUMPY = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "f32"
 
 
 def compile_network(thimble, model, folder):
-    """Emits both formats, or only TOSA where LiteRT cannot say it; gives the reason."""
+    """Emits both formats, or only TOSA if LiteRT cannot express the graph; returns the reason."""
     name = model.name
     base = [str(thimble), "compile", str(model / f"{name}.pt2"), "--target", "cortex-m55",
             "--out-dir", str(folder), "--save-stages", str(folder / "stages")]
@@ -54,7 +54,7 @@ def integer_graph(folder):
 
 
 def interface(ir_text):
-    """(name, dtype, shape, quantize parameters or None) of inputs, and of outputs as floats."""
+    """Returns (name, dtype, shape, quantize parameters or None) of inputs, and of outputs as floats."""
     inputs = []
     for name, dtype, shape in re.findall(r"^  input %(\S+): (\w+)\[([\d,]*)\]", ir_text, re.M):
         found = re.search(rf"= quantize\(%{re.escape(name)}\) {{scale=([^,}}]+), zero_point=(-?\d+)",
@@ -75,7 +75,7 @@ def codes(x, scale, zero_point):
 
 
 def samples(model, inputs):
-    """Inputs of the first samples: a list of arrays each."""
+    """Returns the inputs of the first samples: a list of arrays each."""
     data = None
     for name in ("test.npz", "calibrate.npz"):
         if data is None and (model / name).exists():
@@ -108,7 +108,7 @@ def expected(thimble, ir_path, row, folder):
 
 
 def state_codes(ir_text):
-    """Initial contents of the states."""
+    """Returns the initial contents of the states."""
     states = []
     for dtype, shape, hexes in re.findall(
             r"^  state %\S+: (\w+)\[([\d,]*)\][^=]*= 0x([0-9a-f]+)", ir_text, re.M):
@@ -143,7 +143,7 @@ def vela_counts(vela, path, folder):
 
 
 def check(arguments, model):
-    """A row of the table, and whether all is as it must be."""
+    """Returns a row of the table, and whether all results are as expected."""
     name = model.name
     folder = arguments.folder / name
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
-// Writes random regions for the Neutron, in its arithmetic, as NAME.ir: what partitions.py judges
-// beside the regions of networks.
+// Writes random subgraphs for the Neutron, in its arithmetic, as NAME.ir. partitions.py compares
+// them, in addition to the subgraphs of networks, with its reference.
 //
 //   neutron_networks FOLDER FIRST COUNT STEPS
 

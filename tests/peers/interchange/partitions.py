@@ -2,11 +2,11 @@
 
     partitions.py THIMBLE CASES NETWORKS FOLDER [MODEL_FOLDER...]
 
-CASES is interchange_cases, NETWORKS neutron_networks, whose random regions come last. Compiles each network for imxrt700cm and runs every partition's file on
-random codes, in LiteRT and in our evaluator. They give the same bytes unless an operator is in it
-that LiteRT's kernel rounds in a way of its own (functions.py, docs/interchange.md); then the same
-partition with tables in place of functions has to. Each operator runs alone too, and differs by
-one code at most, only where it is one of those. Exit 1 if anything else differs, 77 if LiteRT is
+CASES is interchange_cases, NETWORKS neutron_networks, whose random subgraphs run last. Compiles each network for
+imxrt700cm and runs every partition's file on random quantized values, in LiteRT and in our evaluator. Both give the same
+bytes, unless the partition has an operator that LiteRT's kernel rounds in its own way (functions.py,
+docs/interchange.md). Then the same partition with tables instead of functions must give the same bytes. Each operator
+also runs alone; only those operators may differ, by one step at most. Exit 1 if anything else differs, 77 if LiteRT is
 not installed.
 """
 
@@ -26,12 +26,12 @@ sys.path.insert(0, str(HERE))
 
 import judge  # noqa: E402
 
-# Operators whose kernel in LiteRT rounds otherwise than the graph in some codes.
+# Operators whose LiteRT kernel rounds some values differently from the graph.
 OWN_ROUNDING = {"ABS", "HARD_SWISH", "LEAKY_RELU", "MUL", "PRELU", "RELU", "RELU6",
                 "RESIZE_BILINEAR", "RSQRT", "SUM"}
-# Of random regions, whose numbers are not always those that scales give.
+# Allowed refusals of random subgraphs, whose multipliers do not always correspond to scales.
 MAY_BE_REFUSED = "multiplier|counts no padding but that of SAME|wants one scale in all operands"
-# Partitions of these are equal as they are.
+# Networks whose partitions must be equal without tables instead of functions.
 MUST_BE_EQUAL = {"resnet8", "dscnn_kws", "mobilenet_v1_vww", "ad_autoencoder", "unet_small", "tcn",
                  "yolo_nano_like", "efficientnet_lite_like", "squeezenet_like", "cifarnet",
                  "shufflenet_v2_like", "mnasnet_like", "deit_tiny_like", "gru_classifier",
@@ -48,7 +48,7 @@ def operators(path):
 
 
 def compare(folder, name):
-    """Codes that differ, and by how much at most."""
+    """Returns the number of values that differ, and the largest difference."""
     got = judge.run_tflite(folder / f"{name}.tflite", judge.numbered(folder, name, "in"))
     wanted = judge.numbered(folder, name, "out")
     assert len(got) == len(wanted), name
@@ -62,7 +62,7 @@ def compare(folder, name):
 
 
 def partitions(thimble, model, folder):
-    """The graphs and files that the compiler saved: pairs of paths."""
+    """Returns the graphs and files that the compiler saved, as pairs of paths."""
     stages = folder / "stages"
     command = [str(thimble), "compile", str(model / f"{model.name}.pt2"), "--target", "imxrt700cm",
                "--out-dir", str(folder), "--save-stages", str(stages)]
@@ -84,8 +84,8 @@ def cases(program, where, kind, graphs):
 
 
 def judged(arguments, name, folder, found, strict):
-    """A line on all regions of a network; true if each is as it must be. `found`: name, graph and
-    the file that the compiler saved, if it was asked to."""
+    """Prints a line on all subgraphs of a network; returns true if each is as expected. `found`: name, graph, and the file
+    that the compiler saved, if any."""
     graphs = []
     (folder / "graphs").mkdir(parents=True)
     for region, graph, _ in found:
@@ -143,7 +143,7 @@ def check(arguments, model):
 
 
 def check_random(arguments):
-    """Regions by seed: what no network has."""
+    """Checks random subgraphs by seed, with operators that no network has."""
     good = True
     for steps, first, count in ((1, 1, 300), (6, 1000, 150)):
         folder = arguments.folder / f"random_{steps}"

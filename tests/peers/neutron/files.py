@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes .pte files with delegate calls of NeutronBackend, by ExecuTorch's own writer and the NXP backend's own packer.
+"""Makes .pte files with delegate calls of NeutronBackend, with ExecuTorch's own writer and the NXP backend's own packer.
 
     files.py OUT
 
-The NXP backend cannot be imported without the vendor's converter, so its class PayloadComposer is taken from its source; what
-a converter would have made are bytes of ours around the published words of the header. Per file OUT/NAME.pte. Exit 0 if all
-are made, 77 if ExecuTorch is not installed.
+The NXP backend cannot be imported without the vendor's converter, so its class PayloadComposer is extracted from its source.
+The converter's output is replaced by invented bytes around the published words of the header. Per file OUT/NAME.pte. Exit 0
+if all are made, 77 if ExecuTorch is not installed.
 """
 
 import ast
@@ -20,8 +20,8 @@ from types import SimpleNamespace
 @dataclass
 class Network:
     version: int
-    formats: tuple  # of inputs, of outputs: 1 channels last
-    maps: tuple  # which argument an input is; which result an output is
+    formats: tuple  # formats of inputs, of outputs; 1: channels-last
+    maps: tuple  # argument of each input; result of each output
     ports: int = 1  # inputs and outputs of the module: images [1, 3, 4, 6]
     channels_last: bool = False
 
@@ -35,7 +35,7 @@ NETWORKS = {
 
 
 def packer():
-    """The backend's PayloadComposer, without what its module imports."""
+    """Returns the backend's PayloadComposer, without the imports of its module."""
     import numpy as np
 
     package = Path(importlib.util.find_spec("executorch").submodule_search_locations[0])
@@ -80,7 +80,7 @@ def payload(network):
 
 
 def register():
-    """ExecuTorch finds a backend by the name of its class, which is the delegate's."""
+    """ExecuTorch finds a backend by the name of its class, which equals the delegate's id."""
     from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
 
     class NeutronBackend(BackendDetails):

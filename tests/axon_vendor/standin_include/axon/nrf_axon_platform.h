@@ -1,5 +1,5 @@
 #pragma once
-/* The names that generated headers use of this one, for tests without the vendor's. */
+/* The names of this header that generated headers use, for tests without the vendor's header. */
 #include <stdint.h>
 
 #include "drivers/axon/nrf_axon_driver.h"

@@ -1,4 +1,4 @@
-/* The board's own functions, on the emulated board of examples/app. */
+/* The SDK's board functions, for the emulated board of examples/app. */
 #include "board.h"
 
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 #pragma once
-/* The types of generated definitions, with the fields that they name, for tests without the
- * vendor's. Our code uses none of them. */
+/* The types of generated definitions and the fields that they set, for tests without the vendor's
+ * header. Thimble's code uses none of them. */
 #include <stdbool.h>
 #include <stdint.h>
 

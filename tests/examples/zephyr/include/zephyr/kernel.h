@@ -1,4 +1,4 @@
-/* Of Zephyr's kernel.h, what the applications of examples/nordic use. */
+/* The part of Zephyr's kernel.h that the applications of examples/nordic use. */
 #ifndef ZEPHYR_STANDIN_KERNEL_H
 #define ZEPHYR_STANDIN_KERNEL_H
 #include <stddef.h>

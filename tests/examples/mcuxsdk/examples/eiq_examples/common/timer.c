@@ -1,5 +1,5 @@
-/* SysTick counts down 24 bits at the emulated board's 20 MHz; wraps are counted as they are seen.
- */
+/* SysTick is a 24-bit down counter at the emulated board's 20 MHz. Wraps are counted when they are
+ * observed. */
 #include "timer.h"
 
 #include <stdint.h>

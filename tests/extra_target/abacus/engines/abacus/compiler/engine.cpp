@@ -22,7 +22,7 @@ constexpr int64_t kChannelsMost = 1 << 14;
 constexpr int64_t kElementsMost = 1 << 24;
 constexpr int64_t kDispatchSteps = 200;
 
-// --- what it takes -----------------------------------------------------------------------------
+// --- supported operators -----------------------------------------------------------------------
 
 constexpr std::string_view kElementLimits = "int8, equal shapes, no constant operand";
 constexpr std::string_view kConvLimits = "int8, 1 x 1 with stride 1, no padding, one group";
@@ -94,7 +94,7 @@ std::vector<OpSupport> supported(const PartNpu& /*use*/) {
   return list;
 }
 
-// --- a region as a program ---------------------------------------------------------------------
+// --- a subgraph as a program -------------------------------------------------------------------
 
 class Writer {
  public:
@@ -106,7 +106,7 @@ class Writer {
     for (size_t i = 0; i < region.outputs().size(); ++i) {
       const ValueId output = region.outputs()[i];
       header_.output_bytes[i] = size_of(output);
-      // The memory of a state may be that of an input which a later command reads.
+      // A state's output may share memory with an input that a later command still reads.
       const bool state =
           std::ranges::any_of(options.states, [&](const auto& pair) { return pair.second == i; });
       const bool again = place_.contains(output);
@@ -117,7 +117,7 @@ class Writer {
 
   std::vector<std::byte> run() {
     for (const ir::Op& op : region_.ops()) commands_.push_back(command(op));
-    for (const auto& [value, output] : late_) {  // the maximum of a value and itself is a copy
+    for (const auto& [value, output] : late_) {  // maximum(x, x) copies x
       Command copy = plain(Code::kMaximum, value);
       copy.a = copy.b = place_[value];
       copy.y = {Where::kOutput, output};
@@ -233,7 +233,7 @@ class Writer {
   const ir::Graph& region_;
   npu::Header header_ = {};
   std::map<ValueId, Operand> place_;
-  std::vector<std::pair<ValueId, uint32_t>> late_;  // outputs that are copied at the end
+  std::vector<std::pair<ValueId, uint32_t>> late_;  // outputs copied at the end of the program
   std::vector<Command> commands_;
   std::vector<std::byte> constants_;
 };

@@ -9,7 +9,7 @@ bool factor_is_sound(const Factor& factor) {
   return factor.mult >= 0 && factor.shift >= -31 && factor.shift <= 30;
 }
 
-/// So that no product of the model leaves its 32 bits.
+/// Returns true if no product of the model exceeds 32 bits with these zero points.
 bool zeros_are_sound(const Command& command) {
   const int32_t most = command.code == Code::kMul ? 32767 : 128;
   const int32_t zeros[] = {command.a_zero, command.b_zero, command.y_zero};
@@ -30,7 +30,7 @@ bool operand_is_sound(const Header& header, const Operand& operand, uint64_t byt
          header.input_bytes[operand.at] == bytes;
 }
 
-/// `bytes` of the constants from `at` on, at a multiple of `align`.
+/// Returns true if `bytes` at offset `at` are inside the constants and `at` is aligned to `align`.
 bool constants_are_sound(const Header& header, uint32_t at, uint64_t bytes, uint32_t align) {
   const uint32_t size = header.bytes - header.constants;
   return at % align == 0 && at <= size && bytes <= size - at;
@@ -53,7 +53,7 @@ bool conv_is_sound(const uint8_t* program, const Header& header, const Command& 
 }
 
 bool command_is_sound(const uint8_t* program, const Header& header, const Command& command) {
-  constexpr uint32_t kMost = 1U << 14;  // three such sizes and a byte stay within 64 bits
+  constexpr uint32_t kMost = 1U << 14;  // products of three sizes and one byte fit in 64 bits
   if (command.code >= Code::kCount || command.channels_in > kMost || command.channels_out > kMost ||
       command.images > kMost || command.count > kScratchMost) {
     return false;

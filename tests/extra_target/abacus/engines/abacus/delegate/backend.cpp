@@ -10,7 +10,7 @@ using thimble::abacus::Header;
 using thimble::abacus::Job;
 using thimble::abacus::kEdgesMost;
 
-/// What a slot keeps.
+/// Contents of a delegate slot.
 struct Work {
   const uint8_t* program;
   uint8_t* scratch;
@@ -23,7 +23,7 @@ Header header_of(const Work& work) {
   return header;
 }
 
-/// An int8 tensor of the program's size, dense, and apart from scratch.
+/// Checks that a tensor is int8, dense, of the program's size and does not overlap scratch.
 Status check_tensor(const Header& header, const DelegateMemory& memory, const DelegateArgs& args,
                     uint32_t index) {
   const bool is_output = index >= header.input_count;

@@ -1,18 +1,18 @@
 #pragma once
-// The delegate AbacusModel: the program is checked when the model is loaded; a call hands the
-// driver pointers to it, to inputs, outputs and scratch.
+// The delegate AbacusModel. The program is checked when the model is loaded. A call passes the
+// driver pointers to the program, inputs, outputs and scratch.
 
 #include "engines/abacus/container/program.h"
 #include "runtime/exec/delegates.h"
 
 namespace thimble::runtime::abacus {
 
-/// What executes programs: silicon, or the model.
+/// Executes programs: silicon, or the model.
 struct Driver {
   void (*run)(const thimble::abacus::Job& job);
 };
 
-/// A row for delegates_of().
+/// Returns a row for delegates_of().
 Delegate backend(const Driver* driver);
 
 Status open(const Delegate& self, const DelegateSource& source, DelegateSlot& slot,
@@ -22,5 +22,5 @@ Status run(const DelegateSlot& slot, const DelegateArgs& args);
 
 }  // namespace thimble::runtime::abacus
 
-/// Of a product: what its table of kernels names.
+/// Defined by the product; the kernel table of the product refers to it.
 extern const thimble::runtime::abacus::Driver abacus_npu;

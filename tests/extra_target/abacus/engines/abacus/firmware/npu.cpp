@@ -1,4 +1,4 @@
-// The runner with an Abacus: the model behind the runtime's delegate.
+// The runner with an Abacus. The runtime's delegate calls the model.
 
 #include "firmware/apps/runner/kernels.h"
 #include "kernels/kernels.h"

@@ -1,5 +1,5 @@
 #pragma once
-// The model of the Abacus behind the runtime's delegate on this machine.
+// The model of the Abacus as a device of the host, called by the runtime's delegate.
 
 #include <vector>
 

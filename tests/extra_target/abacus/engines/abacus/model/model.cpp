@@ -5,9 +5,9 @@
 namespace thimble::abacus {
 namespace {
 
-constexpr int kSpareBits = 20;  // of an addition
+constexpr int kSpareBits = 20;  // left shift of the operands of an addition
 
-/// To nearest, half away from zero.
+/// Divides by 2^bits and rounds to nearest, halves away from zero.
 int64_t divided(int64_t value, int bits) {
   if (bits == 0) return value;
   const int64_t half = int64_t{1} << (bits - 1);
@@ -75,7 +75,7 @@ void convolve(const Machine& machine, const Command& command) {
       std::memcpy(&bias, machine.constants + command.bias + o * sizeof bias, sizeof bias);
       std::memcpy(&factor, machine.constants + command.factors + o * sizeof factor, sizeof factor);
       for (uint32_t pixel = 0; pixel < command.count; ++pixel) {
-        auto sum = static_cast<uint32_t>(bias);  // it may wrap
+        auto sum = static_cast<uint32_t>(bias);  // wraps modulo 2^32
         for (uint32_t c = 0; c < command.channels_in; ++c) {
           const int32_t value = x[c * command.count + pixel] - command.a_zero;
           sum += static_cast<uint32_t>(value * weights[o * command.channels_in + c]);
