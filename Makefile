@@ -1,18 +1,26 @@
-# make        builds the program and the images for emulated boards into build/
+# make        builds the program, build/thimble
+# make boards builds the images of all emulated boards; without it each is built when first used
 # make demo   compiles a network, runs it here and on an emulated Cortex-M55
 # make test   runs all tests
 # make matrix prints which operator, in which type, was found right on which processor
-# Each installs what a fresh Debian or Ubuntu lacks (cmake/packages.txt). Everything else is CMake's.
+# make lint   checks the sources with clang-tidy, clang-format and codespell
+# Each installs the Debian or Ubuntu packages that are missing (cmake/packages.txt).
 
 BUILD := build
 
-.PHONY: build demo test matrix clean
+.PHONY: build boards demo test matrix lint clean
 
 build:
 	@sh cmake/install-packages.sh
-	@sh cmake/build.sh $(BUILD) product
+	@sh cmake/build.sh $(BUILD) thimble insn_count built_images
 
-demo: build
+boards:
+	@sh cmake/install-packages.sh
+	@sh cmake/build.sh $(BUILD) thimble insn_count access_count firmware
+
+demo:
+	@sh cmake/install-packages.sh
+	@sh cmake/build.sh $(BUILD) thimble insn_count built_images image-runner-cortex-m55
 	@sh tools/demo.sh $(BUILD)
 
 test:
@@ -29,6 +37,11 @@ matrix:
 	  $$(sed -n 's/^CMAKE_CTEST_COMMAND:INTERNAL=//p' CMakeCache.txt) -j2 --no-label-summary -Q \
 	  -R '^(kernels_test|cortex_m_conformance_test|operators_test|e2e_.*)$$' --output-on-failure
 	@python3 tests/matrix/matrix.py $(BUILD)/matrix --ops abi/pte_ops.def -o $(BUILD)/matrix.md
+
+lint:
+	@sh cmake/install-packages.sh cmake/lint_packages.txt
+	@sh cmake/build.sh $(BUILD) generated_sources
+	@sh cmake/lint.sh $(BUILD)
 
 clean:
 	rm -rf $(BUILD)

@@ -1,9 +1,11 @@
 #!/bin/sh
-# build.sh FOLDER TARGET: configures once and builds Release with Ninja. Uses the first suitable
-# CMake, because the one on PATH may be missing, too old, or a wrapper that does not start.
+# build.sh FOLDER TARGET...: configures once and builds Release with Ninja, with the first CMake that
+# is recent enough: the one on PATH may be missing, too old, or a wrapper that does not start. The
+# target built_images stands for the images of emulated boards that were built before, so that no
+# image is older than the program.
 set -eu
 folder=$1
-target=$2
+shift
 source=$(cd "$(dirname "$0")/.." && pwd)
 
 cmake=
@@ -21,7 +23,7 @@ fi
 ninja=ninja
 ninja --version >/dev/null 2>&1 || ninja=/usr/bin/ninja
 if [ ! -f "$folder/build.ninja" ]; then
-  "$cmake" -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release \
+  "$cmake" -S "$source" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DTHIMBLE_UNITY=ON \
     -DCMAKE_MAKE_PROGRAM="$(command -v "$ninja")" --log-level=WARNING
 fi
 # On a miss, ccache does not run the preprocessor first: it gets the read files from the compiler.
@@ -29,5 +31,15 @@ export CCACHE_DEPEND=1
 # Progress is printed on a terminal only; a log gets errors only.
 quiet=--quiet
 if [ -t 1 ]; then quiet=; fi
-# shellcheck disable=SC2086 -- empty or one word
-"$ninja" -C "$folder" $quiet "$target"
+targets=
+for target in "$@"; do
+  if [ "$target" = built_images ]; then
+    target=
+    for image in "$folder"/firmware/*.elf; do
+      [ ! -f "$image" ] || target="$target image-$(basename "$image" .elf)"
+    done
+  fi
+  targets="$targets $target"
+done
+# shellcheck disable=SC2086 -- lists of words
+"$ninja" -C "$folder" $quiet $targets

@@ -2,7 +2,7 @@
 # Installs the packages of packages.txt that are missing. Does nothing if none is missing, and on
 # machines without dpkg, where these packages have other names.
 set -eu
-list=$(dirname "$0")/packages.txt
+list=${1:-$(dirname "$0")/packages.txt}
 command -v dpkg-query >/dev/null || exit 0
 
 missing=

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/process.h"
+#include "hostrun/board_image.h"
 #include "hostrun/fvp.h"
 
 namespace thimble::hostrun {
@@ -71,12 +72,6 @@ std::string read_text(const fs::path& path) {
   return text.str();
 }
 
-/// Folder of the firmware images: next to the program.
-fs::path firmware_folder() {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path() / "firmware";
-}
-
 /// The words of one line.
 std::vector<std::string> words_of(const std::string& line) {
   std::istringstream stream(line);
@@ -130,13 +125,9 @@ class Boot {
       : folder_(folder), label_(label), interface_(interface), options_(options) {}
 
   Status run(bool profile) {
-    const fs::path image =
-        firmware_folder() / fmt::format("{}-{}.elf", options_.image, options_.target);
+    THIMBLE_TRY(const fs::path image,
+                board_image(fmt::format("{}-{}", options_.image, options_.target)));
     const fs::path plugin = firmware_folder() / "insn_count.so";
-    if (!fs::exists(image)) {
-      return bad_input("{}: not found; building Thimble with arm-none-eabi-g++ installed makes it",
-                       image.string());
-    }
     const std::vector<std::string> words = firmware_words(profile);
     if (!options_.fvp.empty()) {
       THIMBLE_CHECK(launch(fvp_command(options_.fvp, image, folder_, words, options_.npu)));

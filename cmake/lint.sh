@@ -1,0 +1,23 @@
+#!/bin/sh
+# lint.sh FOLDER: clang-format and clang-tidy (version 14) on the C and C++ sources, codespell on all
+# text. FOLDER is a configured build folder, whose compile commands clang-tidy needs: a build folder of
+# its own, without unity builds, is configured in FOLDER/lint. Exits 1 if a tool reports anything.
+set -eu
+folder=$1
+cd "$(dirname "$0")/.."
+failed=0
+
+git ls-files '*.cpp' '*.h' '*.c' | grep -v '^tests/examples/' | xargs clang-format-14 --dry-run -Werror || failed=1
+
+codespell --quiet-level 2 --ignore-words cmake/codespell_words.txt $(git ls-files '*.cpp' '*.h' '*.c' '*.def' '*.md' '*.py' '*.cmake' '*.txt' '*.sh' | grep -v '^tests/data/') || failed=1
+
+if [ ! -f "$folder/lint/build.ninja" ]; then
+  cmake -S . -B "$folder/lint" -G Ninja -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_C_COMPILER=clang-14 \
+    -DTHIMBLE_FIRMWARE=OFF --log-level=WARNING
+fi
+ninja -C "$folder/lint" --quiet generated_sources
+git ls-files 'src/*.cpp' 'engines/*.cpp' 'tools/*.cpp' 'runtime/*.cpp' 'kernels/portable/*.cpp' 'kernels/args/*.cpp' |
+  grep -v -e win32 -e /firmware/ |
+  xargs -P 2 -n 8 clang-tidy-14 --quiet -p "$folder/lint" 2>/dev/null || failed=1
+
+exit $failed
